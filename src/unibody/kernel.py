@@ -1,0 +1,329 @@
+"""The only file that names numba: kernels, device functions and calls by address.
+
+A *kernel* is a compiled function over flat arrays and scalars; its annotations are its one signature::
+
+    @kernel
+    def add_scaled(x: Floats, factor: float, y_out: Floats) -> None: ...
+
+`Floats` and `Ints` are contiguous one-dimensional arrays of float64 and int64. An argument is writable exactly when its
+name ends in `_out`: every other array is typed read-only and numba refuses to compile a write to it. Scalars are `float` and `int`.
+
+A *device* function is what kernels call: scalars and tuples of scalars in and out, inlined by the compiler.
+
+A *prototype* is a signature without a body. Kernels of that signature have an `address`; compiled code calls them through the
+prototype, `Fill(address, ...)`, and never names them, so that the set of element classes stays open. A Python function gets an
+address of the same signature by `prototype.callback(function)`: that is how elements with only NumPy methods run inside
+compiled loops.
+
+Nothing here imports numba until the first kernel is called. Compiled code is kept in a cache folder whose name is a hash of
+the package's sources, because numba by itself would not notice an edited device function in another file.
+
+Environment: `UNIBODY_JIT=0` runs every kernel as plain Python (coverage, debugging); `UNIBODY_CHECKED=1` compiles with bounds
+checks; `UNIBODY_CACHE_DIR` moves the cache.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import hashlib
+import os
+import shutil
+import time
+import types
+from collections.abc import Callable, Iterator
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+JIT = os.environ.get("UNIBODY_JIT", "1") != "0"
+CHECKED = os.environ.get("UNIBODY_CHECKED", "0") == "1"
+KEPT_CACHES = 12
+
+Floats = np.ndarray
+Ints = np.ndarray
+
+compiled: list[tuple[str, float, bool]] = []
+"""What was made ready in this process: (kernel, seconds, from the cache)."""
+
+_SCALARS = {"float": "float64", "int": "int64", "bool": "boolean", "None": "void"}
+
+
+def _signature(function: Callable) -> list[tuple[str, str]]:
+    """(name, type name) of every argument, then ("return", type name)."""
+    annotations = dict(function.__annotations__)
+    names = function.__code__.co_varnames[: function.__code__.co_argcount]
+    missing = [n for n in names if n not in annotations]
+    if missing:
+        raise TypeError(f"kernel {function.__qualname__}: arguments {missing} have no annotation")
+    return [(n, str(annotations[n])) for n in names] + [("return", str(annotations.get("return", "None")))]
+
+
+def _numba_type(name: str, annotation: str) -> Any:
+    from numba import types as nt
+
+    if annotation in ("Floats", "Ints"):
+        dtype = nt.float64 if annotation == "Floats" else nt.int64
+        return nt.Array(dtype, 1, "C", readonly=not name.endswith("_out"))
+    if annotation in _SCALARS:
+        return getattr(nt, _SCALARS[annotation])
+    raise TypeError(f"kernel argument {name}: {annotation!r} is none of Floats, Ints, float, int, bool")
+
+
+class Device:
+    """A function for kernels to call; plain Python when called from Python."""
+
+    def __init__(self, function: Callable):
+        self.function = function
+        self.__doc__, self.__name__ = function.__doc__, function.__name__
+        self._dispatcher: Any = None
+
+    def __call__(self, *args: Any) -> Any:
+        return self.function(*args)
+
+    @property
+    def dispatcher(self) -> Any:
+        if self._dispatcher is None:
+            self._dispatcher = _numba().njit(_resolved(self.function), boundscheck=CHECKED, error_model="numpy")
+        return self._dispatcher
+
+
+class Kernel:
+    """A compiled function with one signature, made ready at the first call."""
+
+    def __init__(self, function: Callable):
+        self.function = function
+        self.signature = _signature(function)
+        self.__doc__, self.__name__, self.__module__ = function.__doc__, function.__name__, function.__module__
+        self._dispatcher: Any = None
+        self._ready: Callable | None = None if JIT else function
+
+    def __call__(self, *args: Any) -> Any:
+        return (self._ready or self.load())(*args)
+
+    def load(self) -> Callable:
+        """Compile, or read from the cache, and return the bare callable (no overhead of this class)."""
+        if self._ready is None:
+            began = time.perf_counter()
+            dispatcher = self.dispatcher
+            arguments = tuple(_numba_type(n, a) for n, a in self.signature[:-1])
+            dispatcher.compile(_numba_type(*self.signature[-1])(*arguments))
+            dispatcher.disable_compile()
+            cached = sum(dispatcher.stats.cache_hits.values()) > 0
+            compiled.append((f"{self.__module__}.{self.__name__}", time.perf_counter() - began, cached))
+            self._ready = dispatcher
+        return self._ready
+
+    @property
+    def dispatcher(self) -> Any:
+        if self._dispatcher is None:
+            function = _resolved(self.function)
+            self._dispatcher = _numba().njit(function, boundscheck=CHECKED, error_model="numpy")
+            self._dispatcher._cache = _make_cache(function)
+        return self._dispatcher
+
+    @property
+    def address(self) -> int:
+        """Where a prototype of the same signature can call this kernel."""
+        if not JIT:
+            return _python_address(self.function)
+        self.load()
+        (result,) = self._dispatcher.overloads.values()
+        return result.library.get_pointer_to_function(result.fndesc.llvm_func_name)
+
+
+class Prototype:
+    """A signature that kernels are called by: `P(address, *arguments)` inside kernels."""
+
+    def __init__(self, function: Callable):
+        self.signature = _signature(function)
+        self.__doc__, self.__name__ = function.__doc__, function.__name__
+        self._intrinsic: Any = None
+
+    def __call__(self, address: int, *args: Any) -> None:
+        _python_functions[address](*args)
+
+    def admits(self, kernel: Kernel) -> bool:
+        """Whether the kernel has this signature, names of read-only arguments aside."""
+
+        def kinds(signature: list[tuple[str, str]]) -> list[tuple[str, bool]]:
+            return [(a, n.endswith("_out")) for n, a in signature]
+
+        return kinds(self.signature) == kinds(kernel.signature)
+
+    def callback(self, function: Callable) -> int:
+        """The address of a Python function over the same arguments. The function must not raise."""
+        if not JIT:
+            return _python_address(function)
+        slots: list[Any] = [ctypes.c_void_p, ctypes.c_void_p]
+        readers: list[tuple[str, int, bool]] = []
+        for name, annotation in self.signature[:-1]:
+            readers.append((annotation, len(slots), name.endswith("_out")))
+            if annotation in ("Floats", "Ints"):
+                word = ctypes.c_ssize_t
+                slots += [ctypes.c_void_p, ctypes.c_void_p, word, word, ctypes.c_void_p, word, word]
+            else:
+                slots.append(ctypes.c_double if annotation == "float" else ctypes.c_int64)
+
+        def view(raw: tuple, annotation: str, at: int, writable: bool) -> Any:
+            if annotation not in ("Floats", "Ints"):
+                return raw[at]
+            dtype = np.float64 if annotation == "Floats" else np.int64
+            size = raw[at + 5]
+            if size == 0:
+                return np.empty(0, dtype)
+            array = np.frombuffer((ctypes.c_char * (8 * size)).from_address(raw[at + 4]), dtype)
+            array.flags.writeable = writable
+            return array
+
+        def trampoline(*raw: Any) -> int:
+            function(*(view(raw, *reader) for reader in readers))
+            return 0
+
+        c_function = ctypes.CFUNCTYPE(ctypes.c_int32, *slots)(trampoline)
+        address = ctypes.cast(c_function, ctypes.c_void_p).value
+        assert address is not None
+        _kept_alive[address] = c_function
+        return address
+
+    @property
+    def dispatcher(self) -> Any:
+        if self._intrinsic is None:
+            self._intrinsic = _make_intrinsic(tuple(_numba_type(n, a) for n, a in self.signature[:-1]))
+        return self._intrinsic
+
+
+def kernel(function: Callable) -> Kernel:
+    """Decorator: a kernel with the signature of its annotations."""
+    return Kernel(function)
+
+
+def device(function: Callable) -> Device:
+    """Decorator: a function that kernels call."""
+    return Device(function)
+
+
+def prototype(function: Callable) -> Prototype:
+    """Decorator: the signature (annotations only) by which kernels are called through their address."""
+    return Prototype(function)
+
+
+_python_functions: dict[int, Callable] = {}
+_python_addresses: dict[Callable, int] = {}
+_kept_alive: dict[int, Any] = {}
+
+
+def _python_address(function: Callable) -> int:
+    address = _python_addresses.setdefault(function, len(_python_addresses) + 1)
+    _python_functions[address] = function
+    return address
+
+
+@cache
+def _numba() -> Any:
+    import numba
+
+    return numba
+
+
+def _names(code: types.CodeType) -> Iterator[str]:
+    yield from code.co_names
+    for constant in code.co_consts:
+        if isinstance(constant, types.CodeType):
+            yield from _names(constant)
+
+
+def _resolved(function: Callable) -> Callable:
+    """The function with the kernels, devices and prototypes that it names replaced by what numba understands."""
+    scope = dict(function.__globals__)
+    for name in set(_names(function.__code__)):
+        if isinstance(scope.get(name), Kernel | Device | Prototype):
+            scope[name] = scope[name].dispatcher
+    copy = types.FunctionType(
+        function.__code__, scope, function.__name__, function.__defaults__, function.__closure__
+    )
+    copy.__module__, copy.__qualname__, copy.__doc__ = function.__module__, function.__qualname__, function.__doc__
+    return copy
+
+
+def _make_intrinsic(arguments: tuple) -> Any:
+    from numba.core import cgutils
+    from numba.core import types as nt
+    from numba.extending import intrinsic
+
+    def call(typing_context, address, *args):
+        def codegen(context, builder, signature, values):
+            function_type = context.call_conv.get_function_type(nt.void, arguments)
+            pointer = builder.inttoptr(values[0], function_type.as_pointer())
+            unpacked = cgutils.unpack_tuple(builder, values[1])
+            status, _ = context.call_conv.call_function(builder, pointer, nt.void, arguments, unpacked)
+            with cgutils.if_unlikely(builder, status.is_error):
+                context.call_conv.return_status_propagate(builder, status)
+            return context.get_dummy_value()
+
+        return nt.void(nt.int64, nt.StarArgTuple(arguments)), codegen
+
+    return intrinsic(call)
+
+
+@cache
+def _source_hash() -> str:
+    digest = hashlib.sha256()
+    root = Path(__file__).parent
+    for path in sorted(root.rglob("*.py")):
+        digest.update(str(path.relative_to(root)).encode())
+        digest.update(path.read_bytes())
+    return digest.hexdigest()
+
+
+def cache_root() -> Path:
+    """The folder that holds the compiled kernels of all versions."""
+    given = os.environ.get("UNIBODY_CACHE_DIR")
+    base = Path(given) if given else Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "unibody"
+    return base / "kernels"
+
+
+@cache
+def _cache_folder(source: str) -> Path:
+    """The folder for kernels written in `source`: keyed by the package's sources, that file, and the checking mode."""
+    digest = hashlib.sha256(_source_hash().encode())
+    if Path(source).is_file():
+        digest.update(Path(source).read_bytes())
+    digest.update(b"checked" if CHECKED else b"")
+    folder = cache_root() / digest.hexdigest()[:20]
+    if not folder.exists() and folder.parent.exists():
+        old = sorted((p for p in folder.parent.iterdir() if p.is_dir()), key=lambda p: p.stat().st_mtime)
+        for stale in old[: max(0, len(old) - KEPT_CACHES + 1)]:
+            if time.time() - stale.stat().st_mtime > 3600:
+                shutil.rmtree(stale, ignore_errors=True)
+    return folder
+
+
+def _make_cache(function: Callable) -> Any:
+    from numba.core import caching
+
+    class Locator(caching._CacheLocator):
+        def __init__(self, py_func: Callable, py_file: str):
+            self._py_func, self._py_file = py_func, py_file
+
+        def get_cache_path(self) -> str:
+            return str(_cache_folder(self._py_file))
+
+        def get_source_stamp(self) -> str:
+            return "by folder"
+
+        def get_disambiguator(self) -> str:
+            return hashlib.sha256(f"{self._py_file}:{self._py_func.__code__.co_firstlineno}".encode()).hexdigest()[:10]
+
+        @classmethod
+        def from_function(cls, py_func: Callable, py_file: str) -> Any:
+            return cls(py_func, py_file)
+
+    class Implementation(caching.CompileResultCacheImpl):
+        _locator_classes = [Locator]
+
+    class Cache(caching.FunctionCache):
+        _impl_class = Implementation
+
+    return Cache(function)
