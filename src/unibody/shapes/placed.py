@@ -1,0 +1,59 @@
+"""A shape somewhere else in the body's frame: x_B = R_BS x_S + p_BS."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from unibody.errors import ModelError
+from unibody.shapes.base import Shape
+from unibody.shapes.mass import MassProperties
+
+if TYPE_CHECKING:
+    from unibody.spatial.pose import Pose
+
+
+@dataclass(frozen=True, eq=False)
+class Placed(Shape):
+    """`shape` at the pose `X_BS` in a body's frame; a body may carry a list of them.
+
+    >>> import unibody as ub
+    >>> ub.Placed(ub.Sphere(0.1), ub.Pose(p=(0, 0, 1))).mass_properties(1000.0).com
+    array([0., 0., 1.])
+    """
+
+    shape: Shape
+    X_BS: Pose
+    """Pose of the shape's frame in the body's; anything with `.R` (3, 3) and `.p` (3,)."""
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.shape, Shape):
+            raise ModelError(f"Placed: {self.shape!r} is not a shape; give a Box, a Sphere, ... first, then its pose")
+        R, p = np.asarray(getattr(self.X_BS, "R", np.nan)), np.asarray(getattr(self.X_BS, "p", np.nan))
+        if R.shape != (3, 3) or p.shape != (3,) or not (np.isfinite(R).all() and np.isfinite(p).all()):
+            raise ModelError(f"Placed: {self.X_BS!r} is not a pose; give Pose(p=(x, y, z), wxyz=(w, x, y, z))")
+        # The tolerance lets through rotations that went through single precision.
+        if np.abs(R @ R.T - np.eye(3)).max() > 1e-6 or np.linalg.det(R) < 0.0:
+            raise ModelError(
+                f"Placed: the rotation {np.round(R, 6).tolist()} is not a rotation matrix; give one with R Rᵀ = 1, det R = 1"
+            )
+
+    @property
+    def volume(self) -> float:
+        return self.shape.volume
+
+    def mass_properties(self, density: float) -> MassProperties:
+        return self.shape.mass_properties(density).moved(self.X_BS.R, self.X_BS.p)
+
+    def triangles(self, resolution: int = 16) -> tuple[np.ndarray, np.ndarray]:
+        vertices, faces = self.shape.triangles(resolution)
+        return self._moved(vertices), faces
+
+    def edges(self, resolution: int = 32) -> tuple[np.ndarray, np.ndarray]:
+        vertices, pairs = self.shape.edges(resolution)
+        return self._moved(vertices), pairs
+
+    def _moved(self, vertices: np.ndarray) -> np.ndarray:
+        return vertices @ np.asarray(self.X_BS.R).T + np.asarray(self.X_BS.p)
