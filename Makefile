@@ -1,0 +1,58 @@
+# make demo    one scene in two formulations, drawn on top of each other
+# make test    the whole test suite, with other engines as witnesses
+# make lint    style, types, imports and the rules of compiled code
+# make bench   times and orders, peers side by side
+# make map     docs/map.md from the signs of the rooms
+# make clean   back to a fresh checkout
+#
+# Needs Python 3.11 or newer, and nothing else: everything is installed into .venv, at the versions of constraints.txt.
+# Variables: PYTHON (interpreter), SCENE, SOLVERS, PICTURE (demo), PYTEST (its arguments), BENCH (arguments of `unibody bench`).
+
+PYTHON  ?= $(shell command -v python3.11 || command -v python3)
+SCENE   ?= four-bar
+SOLVERS ?= articulated,lagrange
+PICTURE ?= demo.png
+PYTEST  ?=
+BENCH   ?=
+
+VENV := .venv
+BIN  := $(VENV)/bin
+PIP  := $(BIN)/python -m pip --disable-pip-version-check install --quiet -c constraints.txt
+
+.PHONY: demo test lint bench map clean
+.DELETE_ON_ERROR:
+
+demo: $(VENV)/.installed-plot
+	$(BIN)/unibody compare $(SCENE) --solvers $(SOLVERS) --picture $(PICTURE)
+	@echo "The picture is in $(abspath $(PICTURE))"
+
+test: $(VENV)/.installed-test,peers
+	$(BIN)/python -m pytest $(PYTEST)
+
+lint: $(VENV)/.installed-lint
+	$(BIN)/ruff check .
+	$(BIN)/python tools/kernel_lint.py
+	$(BIN)/python tools/make_map.py --check
+	$(BIN)/lint-imports --no-cache
+	$(BIN)/mypy
+
+bench: $(VENV)/.installed-plot,peers
+	$(BIN)/unibody bench $(BENCH)
+
+map:
+	$(PYTHON) tools/make_map.py
+
+clean:
+	rm -rf $(VENV) build dist .pytest_cache .ruff_cache .mypy_cache .hypothesis .import_linter_cache demo.png
+	find src tests tools benchmarks -name __pycache__ -type d -prune -exec rm -rf {} +
+
+$(VENV)/.made:
+	@test -n "$(PYTHON)" || { echo "no python3 on the PATH; say make PYTHON=/path/to/python3.11"; exit 2; }
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "$(PYTHON) is older than Python 3.11; say make PYTHON=..."; exit 2; }
+	$(PYTHON) -m venv $(VENV)
+	@touch $@
+
+# One stamp per set of extras; the package itself is installed in place, so that only changed requirements install anew.
+$(VENV)/.installed-%: pyproject.toml constraints.txt | $(VENV)/.made
+	$(PIP) -e '.[$*]'
+	@touch $@
