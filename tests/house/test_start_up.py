@@ -1,0 +1,29 @@
+"""`import unibody` is quick, because the heavy libraries wait until they are needed."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+LONGEST = 0.5  # seconds, best of three: NumPy alone takes about 0.1
+HEAVY = ("numba", "llvmlite", "scipy", "matplotlib", "viser", "mujoco", "pinocchio", "pybullet")
+
+
+def printed_by(script: str) -> str:
+    result = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+    assert result.returncode == 0, result.stderr
+    return result.stdout.strip()
+
+
+def test_import_takes_less_than_half_a_second() -> None:
+    script = "import time; began = time.perf_counter(); import unibody; print(time.perf_counter() - began)"
+    assert min(float(printed_by(script)) for _ in range(3)) <= LONGEST
+
+
+def test_import_leaves_heavy_libraries_alone() -> None:
+    assert printed_by(f"import sys, unibody; print(*(name for name in {HEAVY} if name in sys.modules))") == ""
+
+
+def test_import_brings_the_public_names() -> None:
+    names = "Builder Pose Simulation Revolute Box SpringDamper solvers"
+    assert printed_by(f"import unibody; print(*(n for n in {names.split()} if not hasattr(unibody, n)))") == ""
