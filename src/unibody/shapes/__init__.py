@@ -12,9 +12,9 @@ from unibody.shapes.box import Box
 from unibody.shapes.capsule import Capsule
 from unibody.shapes.cylinder import Cylinder
 from unibody.shapes.ellipsoid import Ellipsoid
-from unibody.shapes.mass import MassProperties
+from unibody.shapes.mass import MassProperties, combine
 from unibody.shapes.mesh import Mesh
 from unibody.shapes.placed import Placed
 from unibody.shapes.sphere import Sphere
 
-__all__ = ["Box", "Capsule", "Cylinder", "Ellipsoid", "MassProperties", "Mesh", "Placed", "Shape", "Sphere"]
+__all__ = ["Box", "Capsule", "Cylinder", "Ellipsoid", "MassProperties", "Mesh", "Placed", "Shape", "Sphere", "combine"]

@@ -62,16 +62,6 @@ class MassProperties:
         """Inertia about `point` (frame coordinates), (3, 3) [kg m²]."""
         return self.inertia + self.mass * _steiner(self.com - np.asarray(point, dtype=float))
 
-    @staticmethod
-    def combine(parts: Iterable[MassProperties]) -> MassProperties:
-        """Several things in one frame as one rigid thing."""
-        parts = list(parts)
-        if not parts:
-            raise ModelError("mass properties: nothing to combine; give at least one part")
-        mass = sum(part.mass for part in parts)
-        com = sum(part.mass * part.com for part in parts) / mass
-        return MassProperties(mass, com, sum(part.about(com) for part in parts))
-
     def check(self, name: str) -> None:
         """Raise ModelError, naming the element `name`, unless a rigid thing can have these properties."""
         if not (np.isfinite(self.mass) and self.mass > 0.0):
@@ -94,6 +84,20 @@ class MassProperties:
                 f"{name}: no body has the principal inertias ({A:g}, {B:g}, {C:g}), since {A:g} + {B:g} < {C:g}; "
                 "check that inertia is about the centre of mass"
             )
+
+
+def combine(parts: Iterable[MassProperties]) -> MassProperties:
+    """Several things in one frame as one rigid thing.
+
+    >>> combine([MassProperties(1.0, (0, 0, z), (1, 1, 1)) for z in (-1.0, 1.0)]).inertia.diagonal()
+    array([4., 4., 2.])
+    """
+    parts = list(parts)
+    if not parts:
+        raise ModelError("mass properties: nothing to combine; give at least one part")
+    mass = sum(part.mass for part in parts)
+    com = sum(part.mass * part.com for part in parts) / mass
+    return MassProperties(mass, com, sum(part.about(com) for part in parts))
 
 
 def _steiner(d: np.ndarray) -> np.ndarray:

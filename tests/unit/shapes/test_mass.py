@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 
 from unibody.errors import ModelError
-from unibody.shapes import Box, MassProperties
+from unibody.shapes import Box, MassProperties, combine
 
 
 def test_two_half_boxes_make_a_whole_one():
     half = Box((1.0, 2.0, 1.5)).mass_properties(3.0)
-    whole = MassProperties.combine([half.moved(np.eye(3), (0, 0, 0.75)), half.moved(np.eye(3), (0, 0, -0.75))])
+    whole = combine([half.moved(np.eye(3), (0, 0, 0.75)), half.moved(np.eye(3), (0, 0, -0.75))])
     expected = Box((1.0, 2.0, 3.0)).mass_properties(3.0)
     assert whole.mass == pytest.approx(expected.mass, rel=1e-15)
     np.testing.assert_allclose(whole.com, 0.0, atol=1e-15)
@@ -69,4 +69,4 @@ def test_wrong_shapes_and_empty_lists_are_refused():
     with pytest.raises(ModelError, match="inertia has shape"):
         MassProperties(1.0, (0, 0, 0), np.ones((2, 2)))
     with pytest.raises(ModelError, match="nothing to combine"):
-        MassProperties.combine([])
+        combine([])

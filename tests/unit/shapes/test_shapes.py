@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from unibody.errors import ModelError
-from unibody.shapes import Box, Capsule, Cylinder, Ellipsoid, MassProperties, Mesh, Placed, Sphere
+from unibody.shapes import Box, Capsule, Cylinder, Ellipsoid, MassProperties, Mesh, Placed, Sphere, combine
 
 ROUND = [Sphere(0.7), Capsule(0.3, 1.1), Cylinder(0.4, 0.9), Ellipsoid((0.5, 0.8, 1.3))]
 ALL = [Box((1.0, 2.0, 3.0)), *ROUND]
@@ -68,7 +68,7 @@ def test_capsule_is_a_cylinder_and_two_half_balls():
     half = MassProperties(half.mass, half.com, (transverse, transverse, 2.0 * second_x))
     top = half.moved(np.eye(3), (0, 0, length / 2))
     bottom = half.moved(np.diag([1.0, -1.0, -1.0]), (0, 0, -length / 2))
-    whole = MassProperties.combine([Cylinder(r, length).mass_properties(1.0), top, bottom])
+    whole = combine([Cylinder(r, length).mass_properties(1.0), top, bottom])
     assert_same(Capsule(r, length).mass_properties(1.0), whole, 1e-14)
 
 
