@@ -33,7 +33,7 @@ lint: $(VENV)/.installed-lint
 	$(BIN)/ruff check .
 	$(BIN)/python tools/kernel_lint.py
 	$(BIN)/python tools/make_map.py --check
-	$(BIN)/lint-imports --no-cache
+	$(BIN)/lint-imports --no-cache --no-logo
 	$(BIN)/mypy
 
 bench: $(VENV)/.installed-plot,peers

@@ -47,6 +47,7 @@ BUILTIN_ALLOCATES = frozenset(("list", "dict", "set", "bytearray"))
 METHOD_ALLOCATES = frozenset(("copy", "astype", "tolist", "flatten", "dot"))
 METHOD_WRITES = frozenset(("fill", "sort", "partition", "put", "itemset", "setfield"))
 METHOD_VIEWS = frozenset(("reshape", "ravel", "view", "transpose"))
+FUNCTION_VIEWS = frozenset(("part",))  # unibody.arena.part(arena, layout, slot) shows memory of the arena
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 Comprehension = ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp
@@ -247,12 +248,14 @@ def _writes(function: Function, kind: str) -> Iterator[Problem]:
 
 
 def _viewed(node: ast.AST) -> str:
-    """The name whose memory an expression shows: `x` of x, x[i], x[1:][j], x.T, x.reshape(n)."""
+    """The name whose memory an expression shows: `x` of x, x[i], x[1:][j], x.T, x.reshape(n), part(x, layout, slot)."""
     while not isinstance(node, ast.Name):
         if isinstance(node, ast.Subscript) or (isinstance(node, ast.Attribute) and node.attr in ("T", "flat", *METHOD_VIEWS)):
             node = node.value
         elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in METHOD_VIEWS:
             node = node.func
+        elif isinstance(node, ast.Call) and _last_name(node.func) in FUNCTION_VIEWS and node.args:
+            node = node.args[0]
         else:
             return ""
     return node.id

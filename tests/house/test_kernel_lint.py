@@ -71,6 +71,7 @@ BAD = {
     "array augmented": ("@kernel\ndef f(x: Floats):\n    x += 1.0\n", 3, "writes argument `x`"),
     "view written": ("@kernel\ndef f(x: Floats):\n    row = x[3:6]\n    row[0] = 1.0\n", 4, "through `row`"),
     "reshaped view written": ("@kernel\ndef f(x: Floats):\n    A = x.reshape(3, 3)\n    A[0, 1] = 1.0\n", 4, "through `A`"),
+    "part of an arena written": ("@kernel\ndef f(x: Floats, at: Ints):\n    s = part(x, at, 3)\n    s[0] = 1.0\n", 4, "through `s`"),
     "filled": ("@kernel\ndef f(x: Floats):\n    x.fill(0.0)\n", 3, "writes argument `x`"),
     "device writes": ("@device\ndef f(x, i):\n    x[i] = 0.0\n", 3, "writes argument `x`"),
     "fifteen arrays": (f"@kernel\ndef f({', '.join(f'x{i}: Floats' for i in range(15))}): ...\n", 2, "15 array arguments"),
