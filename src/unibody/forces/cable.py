@@ -1,0 +1,186 @@
+"""Cable: an elastic string through several points, which pulls and never pushes.
+
+    s_i = x_{i+1} − x_i,  L = Σ |s_i|,  u_i = s_i / |s_i|,  g_i = ∂L/∂x_i = u_{i−1} − u_i,  L̇ = Σ g_i·ẋ_i
+    T = max(0, k (L − L₀) + c L̇) while L > L₀, else 0;     f_i = −T g_i,     E = ½ k (L − L₀)² while L > L₀, else 0
+
+The string slides through its inner points without friction, so that one tension T rules all along. Damping never makes it push: a
+string that shortens fast goes slack although L > L₀, and its stored energy then goes into the damper, whose power is
+−(T − k (L − L₀)) L̇ ≤ 0. With w_i = (ṡ_i − (u_i·ṡ_i) u_i) / |s_i|, in the taut state
+
+    ∂T/∂x_j = k g_j + c (w_{j−1} − w_j),   ∂T/∂ẋ_j = c g_j,   δf_i = −g_i δT + T (δu_i − δu_{i−1}),   δu_i = (1 − u_i u_iᵀ) δs_i / |s_i|
+
+A segment without length has no direction and adds nothing.
+
+Tables: `index` per cable: number of points n, n bodies. `parameters` per cable: k, c, L₀, then n points of 3.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from unibody.element import DAMPER_POWER, SPRING_ENERGY, Kinematics, Packing, Point, number
+from unibody.errors import ModelError
+from unibody.forces.base import Blocks, Force, Loads, add_point_force, point_of, point_position, point_velocity
+from unibody.forces.points import point_damping, point_stiffness
+from unibody.kernel import Floats, Ints, kernel
+from unibody.spatial.devices import dot3, load3, norm3, scale3, sub3
+
+SHORTEST = 1e-12
+"""Below this length [m] a segment has no direction."""
+
+
+@kernel
+def add_cables(
+    index: Ints, parameters: Floats, signals: Floats, X: Floats, V: Floats, q: Floats, v: Floats, control: Floats,
+    F_out: Floats, effort_out: Floats, ledger_out: Floats,
+) -> None:  # fmt: skip
+    i = 0
+    f = 0
+    while i < index.size:
+        n = index[i]
+        body = i + 1
+        point = f + 3
+        L = 0.0
+        rate = 0.0
+        for s in range(n - 1):
+            a = index[body + s]
+            b = index[body + s + 1]
+            p_a = load3(parameters, point + 3 * s)
+            p_b = load3(parameters, point + 3 * s + 3)
+            d = sub3(point_position(X, b, p_b), point_position(X, a, p_a))
+            length = norm3(d)
+            L += length
+            if length > SHORTEST:
+                rate += dot3(d, sub3(point_velocity(X, V, b, p_b), point_velocity(X, V, a, p_a))) / length
+        stretch = L - parameters[f + 2]
+        if stretch > 0.0:
+            spring = parameters[f] * stretch
+            tension = max(0.0, spring + parameters[f + 1] * rate)
+            ledger_out[SPRING_ENERGY] += 0.5 * spring * stretch
+            ledger_out[DAMPER_POWER] -= (tension - spring) * rate
+            for s in range(n - 1):
+                a = index[body + s]
+                b = index[body + s + 1]
+                p_a = load3(parameters, point + 3 * s)
+                p_b = load3(parameters, point + 3 * s + 3)
+                d = sub3(point_position(X, b, p_b), point_position(X, a, p_a))
+                length = norm3(d)
+                if length > SHORTEST:
+                    add_point_force(X, a, p_a, scale3(tension / length, d), F_out)
+                    add_point_force(X, b, p_b, scale3(-tension / length, d), F_out)
+        i += n + 1
+        f += 3 * n + 3
+
+
+class Course(NamedTuple):
+    """A cable at an instant: its points' velocities (n×3), its segments' lengths (n−1) and directions (n−1×3), L − L₀, L̇, T."""
+
+    velocities: np.ndarray
+    lengths: np.ndarray
+    directions: np.ndarray
+    stretch: float
+    rate: float
+    tension: float
+
+
+@dataclass(frozen=True)
+class Cable(Force):
+    """`points` (two or more), `stiffness` of the whole string [N/m], `damping` [N s/m], `rest_length` [m] (None: the length at the start).
+
+    >>> from unibody.element import Point
+    >>> Cable([Point("a"), Point("world", (0, 0, 1)), Point("b")], stiffness=1e3).bodies()
+    ['a', 'world', 'b']
+    """
+
+    points: Any
+    stiffness: float = 0.0
+    damping: float = 0.0
+    rest_length: float | None = None
+
+    add_kernel = add_cables
+
+    def __post_init__(self) -> None:
+        if isinstance(self.points, Point) or not isinstance(self.points, Sequence):
+            raise ModelError(f"Cable: points {self.points!r} is not a list; give two or more, such as [a.at(0, 0, 0), b.at(0, 0, 1)]")
+        points = tuple(point_of(p, "Cable points") for p in self.points)
+        if len(points) < 2:
+            raise ModelError(f"Cable: {len(points)} points; give at least two")
+        object.__setattr__(self, "points", points)
+        object.__setattr__(self, "stiffness", number(self.stiffness, "Cable stiffness", minimum=0.0))
+        object.__setattr__(self, "damping", number(self.damping, "Cable damping", minimum=0.0))
+        if self.rest_length is not None:
+            object.__setattr__(self, "rest_length", number(self.rest_length, "Cable rest_length", minimum=0.0))
+
+    def bodies(self) -> list[str]:
+        return list(dict.fromkeys(p.body for p in self.points))
+
+    def started(self, packing: Packing, name: str) -> Cable:
+        if self.rest_length is not None:
+            return self
+        x = np.array([packing.start_position(p) for p in self.points])
+        return replace(self, rest_length=float(np.linalg.norm(np.diff(x, axis=0), axis=1).sum()))
+
+    def row(self, packing: Packing, name: str) -> tuple[Sequence[int], Sequence[float]]:
+        index = [len(self.points), *(packing.body(p.body) for p in self.points)]
+        rest = 0.0 if self.rest_length is None else self.rest_length
+        return index, [self.stiffness, self.damping, rest, *(x for p in self.points for x in p.p)]
+
+    def energy(self, kinematics: Kinematics) -> float:
+        return 0.5 * self.stiffness * max(0.0, self._course(kinematics).stretch) ** 2
+
+    def apply(self, kinematics: Kinematics, loads: Loads) -> None:
+        course = self._course(kinematics)
+        if course.stretch <= 0.0:
+            return
+        loads.ledger[SPRING_ENERGY] += 0.5 * self.stiffness * course.stretch**2
+        loads.ledger[DAMPER_POWER] -= (course.tension - self.stiffness * course.stretch) * course.rate
+        for point, g in zip(self.points, _ends(-course.directions), strict=True):
+            loads.add_force_at(kinematics, point.body, point.p, -course.tension * g)
+
+    def stiffness_blocks(self, kinematics: Kinematics) -> Blocks:
+        course = self._course(kinematics)
+        if course.tension == 0.0:
+            return {}
+        n, u = len(self.points), course.directions
+        g = _ends(-u)
+        across = np.zeros((n - 1, 3, 3))
+        for s in np.flatnonzero(course.lengths > SHORTEST):
+            across[s] = (np.eye(3) - np.outer(u[s], u[s])) / course.lengths[s]
+        w = np.einsum("sij,sj->si", across, np.diff(course.velocities, axis=0))
+        by_position = -np.einsum("ia,jb->ijab", g, self.stiffness * g + self.damping * _ends(-w))
+        for s in range(n - 1):
+            for i, j, sign in ((s, s, -1.0), (s, s + 1, 1.0), (s + 1, s, 1.0), (s + 1, s + 1, -1.0)):
+                by_position[i, j] += sign * course.tension * across[s]
+        return point_stiffness(kinematics, self.points, -course.tension * g, by_position, self._by_velocity(g))
+
+    def damping_blocks(self, kinematics: Kinematics) -> Blocks:
+        course = self._course(kinematics)
+        if course.tension == 0.0:
+            return {}
+        return point_damping(kinematics, self.points, self._by_velocity(_ends(-course.directions)))
+
+    def _by_velocity(self, g: np.ndarray) -> np.ndarray:
+        return -self.damping * np.einsum("ia,jb->ijab", g, g)
+
+    def _course(self, kinematics: Kinematics) -> Course:
+        x = np.array([kinematics.position(p) for p in self.points])
+        velocities = np.array([kinematics.velocity(p) for p in self.points])
+        segments = np.diff(x, axis=0)
+        lengths = np.linalg.norm(segments, axis=1)
+        directions = np.zeros_like(segments)
+        long = lengths > SHORTEST
+        directions[long] = segments[long] / lengths[long, None]
+        stretch = float(lengths.sum()) - (0.0 if self.rest_length is None else self.rest_length)
+        rate = float((directions * np.diff(velocities, axis=0)).sum())
+        tension = max(0.0, self.stiffness * stretch + self.damping * rate) if stretch > 0.0 else 0.0
+        return Course(velocities, lengths, directions, stretch, rate, tension)
+
+
+def _ends(segments: np.ndarray) -> np.ndarray:
+    """Row i: segments[i] − segments[i−1], with nothing beyond the ends (n−1 rows to n)."""
+    zero = np.zeros((1, 3))
+    return np.diff(segments, axis=0, prepend=zero, append=zero)

@@ -1,0 +1,132 @@
+"""SpringDamper: a straight spring and damper between two points.
+
+    d = x_b − x_a,  L = |d|,  u = d / L,  T = k (L − L₀) + c L̇ (tension),  f_a = T u,  f_b = −T u,  E = ½ k (L − L₀)²
+
+The derivative of f_a with respect to d is  k u uᵀ + (T / L)(1 − u uᵀ) + c u (δL̇/δd),  with δL̇ = (ḋ − L̇ u)ᵀ (1/L) δd; that to ḋ is c u uᵀ.
+Without length there is no direction and no force; the energy stays, and for L₀ = 0 so does the derivative k 1, the limit L → 0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from unibody.element import DAMPER_POWER, SPRING_ENERGY, Kinematics, Packing, Point, number
+from unibody.forces.base import Blocks, Force, Loads, add_point_force, point_of, point_position, point_velocity
+from unibody.forces.points import point_damping, point_stiffness
+from unibody.kernel import Floats, Ints, kernel
+from unibody.spatial.devices import dot3, load3, norm3, scale3, sub3
+
+SHORTEST = 1e-12
+"""Below this length [m] a spring has no direction and pulls nowhere."""
+
+
+@kernel
+def add_spring_dampers(
+    index: Ints, parameters: Floats, signals: Floats, X: Floats, V: Floats, q: Floats, v: Floats, control: Floats,
+    F_out: Floats, effort_out: Floats, ledger_out: Floats,
+) -> None:  # fmt: skip
+    for e in range(index.size // 2):
+        a = index[2 * e]
+        b = index[2 * e + 1]
+        p_a = load3(parameters, 9 * e)
+        p_b = load3(parameters, 9 * e + 3)
+        k = parameters[9 * e + 6]
+        c = parameters[9 * e + 7]
+        d = sub3(point_position(X, b, p_b), point_position(X, a, p_a))
+        L = norm3(d)
+        stretch = L - parameters[9 * e + 8]
+        ledger_out[SPRING_ENERGY] += 0.5 * k * stretch * stretch
+        if L > SHORTEST:
+            u = scale3(1.0 / L, d)
+            rate = dot3(u, sub3(point_velocity(X, V, b, p_b), point_velocity(X, V, a, p_a)))
+            ledger_out[DAMPER_POWER] -= c * rate * rate
+            f = scale3(k * stretch + c * rate, u)
+            add_point_force(X, a, p_a, f, F_out)
+            add_point_force(X, b, p_b, scale3(-1.0, f), F_out)
+
+
+@dataclass(frozen=True)
+class SpringDamper(Force):
+    """`stiffness` [N/m], `damping` [N s/m], `rest_length` [m] (None: the length at the start).
+
+    >>> from unibody.element import Point
+    >>> SpringDamper(Point("bob"), Point("world", (0, 0, 1)), stiffness=50.0, rest_length=0.4).bodies()
+    ['bob', 'world']
+    """
+
+    a: Point
+    b: Point
+    stiffness: float = 0.0
+    damping: float = 0.0
+    rest_length: float | None = None
+
+    add_kernel = add_spring_dampers
+
+    def __post_init__(self) -> None:
+        point_of(self.a, "SpringDamper a")
+        point_of(self.b, "SpringDamper b")
+        object.__setattr__(self, "stiffness", number(self.stiffness, "SpringDamper stiffness", minimum=0.0))
+        object.__setattr__(self, "damping", number(self.damping, "SpringDamper damping", minimum=0.0))
+        if self.rest_length is not None:
+            object.__setattr__(self, "rest_length", number(self.rest_length, "SpringDamper rest_length", minimum=0.0))
+
+    def bodies(self) -> list[str]:
+        return list(dict.fromkeys([self.a.body, self.b.body]))
+
+    def started(self, packing: Packing, name: str) -> SpringDamper:
+        if self.rest_length is not None:
+            return self
+        return replace(self, rest_length=float(np.linalg.norm(packing.start_position(self.b) - packing.start_position(self.a))))
+
+    def row(self, packing: Packing, name: str) -> tuple[Sequence[int], Sequence[float]]:
+        index = [packing.body(self.a.body), packing.body(self.b.body)]
+        return index, [*self.a.p, *self.b.p, self.stiffness, self.damping, self._rest()]
+
+    def energy(self, kinematics: Kinematics) -> float:
+        return 0.5 * self.stiffness * self._stretch(kinematics)[2] ** 2
+
+    def apply(self, kinematics: Kinematics, loads: Loads) -> None:
+        L, u, stretch, rate, tension = self._stretch(kinematics)
+        loads.ledger[SPRING_ENERGY] += 0.5 * self.stiffness * stretch**2
+        if L > SHORTEST:
+            loads.ledger[DAMPER_POWER] -= self.damping * rate**2
+            loads.add_force_at(kinematics, self.a.body, self.a.p, tension * u)
+            loads.add_force_at(kinematics, self.b.body, self.b.p, -tension * u)
+
+    def stiffness_blocks(self, kinematics: Kinematics) -> Blocks:
+        L, u, _, rate, tension = self._stretch(kinematics)
+        if L > SHORTEST:
+            across = np.eye(3) - np.outer(u, u)
+            velocity = kinematics.velocity(self.b) - kinematics.velocity(self.a)
+            law = self.stiffness * np.outer(u, u) + tension / L * across
+            law = law + self.damping / L * np.outer(u, velocity - rate * u)
+        else:
+            law = (self.stiffness if self._rest() == 0.0 else 0.0) * np.eye(3)
+        forces = tension * np.array([u, -u])
+        return point_stiffness(kinematics, [self.a, self.b], forces, pull(law), pull(self.damping * np.outer(u, u)))
+
+    def damping_blocks(self, kinematics: Kinematics) -> Blocks:
+        u = self._stretch(kinematics)[1]
+        return point_damping(kinematics, [self.a, self.b], pull(self.damping * np.outer(u, u)))
+
+    def _rest(self) -> float:
+        return 0.0 if self.rest_length is None else self.rest_length
+
+    def _stretch(self, kinematics: Kinematics) -> tuple[float, np.ndarray, float, float, float]:
+        """L, u, L − L₀, L̇, T; without length u, L̇ and T are zero."""
+        d = kinematics.position(self.b) - kinematics.position(self.a)
+        L = float(np.linalg.norm(d))
+        stretch = L - self._rest()
+        if L <= SHORTEST:
+            return L, np.zeros(3), stretch, 0.0, 0.0
+        u = d / L
+        rate = float(u @ (kinematics.velocity(self.b) - kinematics.velocity(self.a)))
+        return L, u, stretch, rate, self.stiffness * stretch + self.damping * rate
+
+
+def pull(law: np.ndarray) -> np.ndarray:
+    """∂f_i/∂x_j (2×2×3×3) of f_a = −f_b from its derivative with respect to x_b − x_a."""
+    return np.array([[-law, law], [law, -law]])
