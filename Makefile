@@ -44,7 +44,7 @@ map:
 
 clean:
 	rm -rf $(VENV) build dist .pytest_cache .ruff_cache .mypy_cache .hypothesis .import_linter_cache demo.png
-	find src tests tools benchmarks -name __pycache__ -type d -prune -exec rm -rf {} +
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 $(VENV)/.made:
 	@test -n "$(PYTHON)" || { echo "no python3 on the PATH; say make PYTHON=/path/to/python3.11"; exit 2; }
