@@ -148,8 +148,8 @@ class Cable(Force):
         n, u = len(self.points), course.directions
         g = _ends(-u)
         across = np.zeros((n - 1, 3, 3))
-        for s in np.flatnonzero(course.lengths > SHORTEST):
-            across[s] = (np.eye(3) - np.outer(u[s], u[s])) / course.lengths[s]
+        long = course.lengths > SHORTEST
+        across[long] = (np.eye(3) - np.einsum("si,sj->sij", u, u)[long]) / course.lengths[long, None, None]
         w = np.einsum("sij,sj->si", across, np.diff(course.velocities, axis=0))
         by_position = -np.einsum("ia,jb->ijab", g, self.stiffness * g + self.damping * _ends(-w))
         for s in range(n - 1):

@@ -1,0 +1,134 @@
+"""What a constraint is: rows C = 0 between points of bodies or joint coordinates, held by forces that do no work.
+
+    Ċ = Σ_b G_b V_b + Σ_j J_j v_j,      C̈ = Σ_b G_b V̇_b + Σ_j J_j v̇_j + bias
+
+V̇_b is the rate of the components of V_WB_B. The NumPy method is `evaluate`; a class with a `fill_kernel` of the signature `FillRows`
+also runs at compiled speed. A row has one 6-wide block of G per body of `bodies()`, in that order, and one number of J per entry of
+`dofs(packing)`. Entries are numbered row-major: with m bodies, that of row r and body b is first + r m + b, and its block starts at
+6 times that; likewise J. Points of bodies obey, with Γ = [−[p]×, 1],
+
+    ẋ = R Γ V,      ẍ = R Γ V̇ + R (ω × Γ V)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+
+from unibody.element import Kinematics, Packing, Point
+from unibody.errors import ModelError
+from unibody.kernel import Floats, Ints, Kernel, device, prototype
+from unibody.spatial.devices import add3, cross, load3, load9, rotate, rotate_back
+from unibody.spatial.pose import skew
+
+
+@prototype
+def FillRows(
+    index: Ints, parameters: Floats, X: Floats, V: Floats, q: Floats, v: Floats,
+    G_out: Floats, J_out: Floats, residual_out: Floats, bias_out: Floats,
+) -> None:  # fmt: skip
+    """C, G, J and the bias of all constraints of a class. `index` per constraint: its first row, first entry of G, first entry of J,
+    then the integers of `Constraint.row`; `parameters` per constraint: the numbers of `Constraint.row`."""
+
+
+class Rows(NamedTuple):
+    """What `evaluate` gives: C (r), G by body (r×6), J by joint (r×nv), bias (r)."""
+
+    residual: np.ndarray
+    G: dict[str, np.ndarray]
+    J: dict[str, np.ndarray]
+    bias: np.ndarray
+
+
+class Constraint:
+    """Base of all constraints. Subclasses are frozen dataclasses and set `rows` and `units`."""
+
+    rows: ClassVar[int]
+    units: ClassVar[tuple[str, ...]]
+    """The unit of each row's C: "m" or "rad"."""
+    compliance: ClassVar[float] = 0.0
+    """C = −compliance · multiplier: 0 is rigid."""
+    fill_kernel: ClassVar[Kernel | None] = None
+
+    def bodies(self) -> list[str]:
+        """The bodies it holds, by name, each once; the order is that of the blocks of G."""
+        return []
+
+    def joints(self) -> list[str]:
+        """The joints it holds, by name, each once."""
+        return []
+
+    def dofs(self, packing: Packing) -> list[int]:
+        """The v indices of its entries of J."""
+        return []
+
+    def started(self, packing: Packing, name: str) -> Constraint:
+        """The element with what depends on the start filled in (a length, say). `name` is for messages."""
+        return self
+
+    def evaluate(self, kinematics: Kinematics) -> Rows:
+        """C, G, J and the bias at this instant."""
+        raise NotImplementedError(f"{type(self).__name__} must give evaluate(kinematics)")
+
+    def row(self, packing: Packing, name: str) -> tuple[Sequence[int], Sequence[float]]:
+        """The numbers of one instance for the kernel: its own integers and parameters, without the three offsets."""
+        return [], []
+
+    @classmethod
+    def pack(
+        cls, instances: Sequence[tuple[str, Constraint]], offsets: Sequence[tuple[int, int, int]], packing: Packing
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """The tables of all instances, given as (name, element), with their offsets (first row, first entry of G, of J)."""
+        rows = [element.row(packing, name) for name, element in instances]
+        index = [i for start, (own, _) in zip(offsets, rows, strict=True) for i in (*start, *own)]
+        return np.array(index, np.int64), np.array([p for _, own in rows for p in own], np.float64)
+
+
+def point_of(value: Any, what: str) -> Point:
+    """A point fixed in a body, or a ModelError that says how to get one."""
+    if not isinstance(value, Point):
+        raise ModelError(f"{what}: {value!r} is not a point; give body.at(x, y, z)")
+    return value
+
+
+def refuse_same_body(a: Point, b: Point, what: str) -> None:
+    """Two points of one body cannot move against each other: such rows would be zero."""
+    if a.body == b.body:
+        raise ModelError(f"{what}: both points are on body '{a.body}' and never move apart; give points of two bodies")
+
+
+def point_map(kinematics: Kinematics, point: Point) -> np.ndarray:
+    """R Γ (3×6)."""
+    return kinematics.pose(point.body)[0] @ np.concatenate([-skew(np.array(point.p)), np.eye(3)], axis=1)
+
+
+def point_bias(kinematics: Kinematics, point: Point) -> np.ndarray:
+    """R (ω × Γ V): the point's acceleration when V̇ = 0."""
+    return kinematics.pose(point.body)[0] @ np.cross(kinematics.twist(point.body)[:3], velocity_in_body(kinematics, point))
+
+
+def velocity_in_body(kinematics: Kinematics, point: Point) -> np.ndarray:
+    """Γ V: the point's velocity, in its body's axes."""
+    V = kinematics.twist(point.body)
+    return V[3:] + np.cross(V[:3], point.p)
+
+
+@device
+def moving_point(X, V, body, p):
+    """x, ẋ and R (ω × Γ V) of the point p of a body, in the world."""
+    R = load9(X, 12 * body)
+    omega = load3(V, 6 * body)
+    velocity = add3(load3(V, 6 * body + 3), cross(omega, p))
+    return add3(load3(X, 12 * body + 9), rotate(R, p)), rotate(R, velocity), rotate(R, cross(omega, velocity))
+
+
+@device
+def fill_point_block(X, body, p, n_W, entry, G_out):
+    """nᵀ R Γ, the row of the point's motion along the world direction n, into an entry of G."""
+    n = rotate_back(load9(X, 12 * body), n_W)
+    turn = cross(p, n)
+    for j in range(3):
+        G_out[6 * entry + j] = turn[j]
+        G_out[6 * entry + 3 + j] = n[j]

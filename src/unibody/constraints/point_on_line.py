@@ -1,0 +1,108 @@
+"""PointOnLine: a point of one body stays on a line fixed in another.
+
+The line runs through the point y of body B along a direction; e₁, e₂ are unit vectors of B perpendicular to it and to each other.
+With r = R_Bᵀ (x − p_WB), where B sees the point x of body A,
+
+    C_i = e_i·(r − y),      ṙ = R_Bᵀ ẋ − v_B − ω_B × r
+    G_A = e_iᵀ R_Bᵀ R_A Γ_A,   G_B = −((r × e_i)ᵀ, e_iᵀ),   bias = e_i·(R_Bᵀ R_A (ω_A × Γ_A V_A) − 2 ω_B × ṙ − ω_B × (v_B + ω_B × r))
+
+Tables: own integers: bodies A, B. Own parameters: x in A (3), y in B (3), e₁ (3), e₂ (3).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from unibody.constraints.base import Constraint, Rows, fill_point_block, moving_point, point_bias, point_map, point_of, refuse_same_body
+from unibody.element import Kinematics, Packing, Point
+from unibody.errors import ModelError
+from unibody.kernel import Floats, Ints, kernel
+from unibody.spatial.devices import add3, cross, dot3, load3, load9, rotate, rotate_back, scale3, sub3
+from unibody.spatial.pose import vector3
+
+
+@kernel
+def fill_points_on_lines(
+    index: Ints, parameters: Floats, X: Floats, V: Floats, q: Floats, v: Floats,
+    G_out: Floats, J_out: Floats, residual_out: Floats, bias_out: Floats,
+) -> None:  # fmt: skip
+    for e in range(index.size // 5):
+        row = index[5 * e]
+        entry = index[5 * e + 1]
+        a = index[5 * e + 3]
+        b = index[5 * e + 4]
+        p = load3(parameters, 12 * e)
+        x, velocity, bias = moving_point(X, V, a, p)
+        R = load9(X, 12 * b)
+        omega = load3(V, 6 * b)
+        r = rotate_back(R, sub3(x, load3(X, 12 * b + 9)))
+        frame = add3(load3(V, 6 * b + 3), cross(omega, r))
+        rate = sub3(rotate_back(R, velocity), frame)
+        c = sub3(rotate_back(R, bias), cross(omega, add3(frame, scale3(2.0, rate))))
+        off = sub3(r, load3(parameters, 12 * e + 3))
+        for i in range(2):
+            axis = load3(parameters, 12 * e + 6 + 3 * i)
+            residual_out[row + i] = dot3(axis, off)
+            bias_out[row + i] = dot3(axis, c)
+            fill_point_block(X, a, p, rotate(R, axis), entry + 2 * i, G_out)
+            turn = cross(r, axis)
+            at = 6 * (entry + 2 * i + 1)
+            for j in range(3):
+                G_out[at + j] = -turn[j]
+                G_out[at + 3 + j] = -axis[j]
+
+
+@dataclass(frozen=True)
+class PointOnLine(Constraint):
+    """`point` stays on the line through the point `on` of another body along `direction` (that body's axes).
+
+    >>> PointOnLine(Point("bead"), Point("world"), (1, 0, 0)).rows
+    2
+    """
+
+    point: Point
+    on: Point
+    direction: Any
+
+    rows = 2
+    units = ("m", "m")
+    fill_kernel = fill_points_on_lines
+
+    def __post_init__(self) -> None:
+        refuse_same_body(point_of(self.point, "PointOnLine point"), point_of(self.on, "PointOnLine on"), "PointOnLine")
+        direction = vector3(self.direction, "PointOnLine direction")
+        size = float(np.linalg.norm(direction))
+        if size == 0.0:
+            raise ModelError(f"PointOnLine: direction {tuple(direction.tolist())} has no direction; give a non-zero vector")
+        object.__setattr__(self, "direction", tuple((direction / size).tolist()))
+
+    def bodies(self) -> list[str]:
+        return [self.point.body, self.on.body]
+
+    def axes(self) -> np.ndarray:
+        """e₁ and e₂ (2×3), in the axes of the line's body."""
+        direction = np.array(self.direction)
+        first = np.cross(direction, np.eye(3)[np.argmin(np.abs(direction))])
+        first /= np.linalg.norm(first)
+        return np.array([first, np.cross(direction, first)])
+
+    def row(self, packing: Packing, name: str) -> tuple[Sequence[int], Sequence[float]]:
+        return [packing.body(b) for b in self.bodies()], [*self.point.p, *self.on.p, *self.axes().ravel().tolist()]
+
+    def evaluate(self, kinematics: Kinematics) -> Rows:
+        R, p = kinematics.pose(self.on.body)
+        V = kinematics.twist(self.on.body)
+        axes = self.axes()
+        r = R.T @ (kinematics.position(self.point) - p)
+        frame = V[3:] + np.cross(V[:3], r)
+        rate = R.T @ kinematics.velocity(self.point) - frame
+        bias = R.T @ point_bias(kinematics, self.point) - 2.0 * np.cross(V[:3], rate) - np.cross(V[:3], frame)
+        G = {
+            self.point.body: axes @ R.T @ point_map(kinematics, self.point),
+            self.on.body: -np.concatenate([np.cross(r, axes), axes], axis=1),
+        }
+        return Rows(axes @ (r - np.array(self.on.p)), G, {}, axes @ bias)
