@@ -67,23 +67,6 @@ def lower6(M, at):
 
 
 @device
-def add6(a, b):
-    return (a[0] + b[0], a[1] + b[1], a[2] + b[2], a[3] + b[3], a[4] + b[4], a[5] + b[5])
-
-
-@device
-def add21(A, B):
-    return (
-        A[0] + B[0],
-        A[1] + B[1], A[2] + B[2],
-        A[3] + B[3], A[4] + B[4], A[5] + B[5],
-        A[6] + B[6], A[7] + B[7], A[8] + B[8], A[9] + B[9],
-        A[10] + B[10], A[11] + B[11], A[12] + B[12], A[13] + B[13], A[14] + B[14],
-        A[15] + B[15], A[16] + B[16], A[17] + B[17], A[18] + B[18], A[19] + B[19], A[20] + B[20],
-    )  # fmt: skip
-
-
-@device
 def dot6(a, b):
     return (a[0] * b[0] + a[1] * b[1]) + (a[2] * b[2] + a[3] * b[3]) + (a[4] * b[4] + a[5] * b[5])
 
@@ -110,18 +93,24 @@ def add_outer6(A, s, y):
 
 
 @device
+def pivot_pair(a00, a10, a11):
+    """1/d0, 1/d1 and the determinant d0 d1 of a 2×2 block: the two divisions do not wait for each other."""
+    determinant = a00 * a11 - a10 * a10
+    return 1.0 / a00, a00 / determinant, determinant
+
+
+@device
 def ldl3(A):
     """A = L d Lᵀ, and whether every pivot is positive beyond round-off; L is of no use if not."""
     a00, a10, a11, a20, a21, a22 = A
-    i0 = 1.0 / a00
+    i0, i1, d01 = pivot_pair(a00, a10, a11)
     l10, l20 = a10 * i0, a20 * i0
-    a11 -= l10 * a10
     a21, a22 = a21 - l20 * a10, a22 - l20 * a20
-    i1 = 1.0 / a11
     l21 = a21 * i1
     a22 -= l21 * a21
     i2 = 1.0 / a22
-    sound = a00 > TINY * A[0] and a11 > TINY * A[2] and a22 > TINY * A[5]
+    sound = a00 > TINY * A[0] and d01 > TINY * a00 * A[2]
+    sound = sound and a22 > TINY * A[5]
     return (i0, l10, i1, l20, l21, i2), sound
 
 
@@ -129,27 +118,24 @@ def ldl3(A):
 def ldl5(A):
     """A = L d Lᵀ, and whether every pivot is positive beyond round-off; L is of no use if not."""
     a00, a10, a11, a20, a21, a22, a30, a31, a32, a33, a40, a41, a42, a43, a44 = A
-    i0 = 1.0 / a00
+    i0, i1, d01 = pivot_pair(a00, a10, a11)
     l10, l20, l30, l40 = a10 * i0, a20 * i0, a30 * i0, a40 * i0
-    a11 -= l10 * a10
     a21, a22 = a21 - l20 * a10, a22 - l20 * a20
     a31, a32, a33 = a31 - l30 * a10, a32 - l30 * a20, a33 - l30 * a30
     a41, a42, a43, a44 = a41 - l40 * a10, a42 - l40 * a20, a43 - l40 * a30, a44 - l40 * a40
-    i1 = 1.0 / a11
     l21, l31, l41 = a21 * i1, a31 * i1, a41 * i1
     a22 -= l21 * a21
     a32, a33 = a32 - l31 * a21, a33 - l31 * a31
     a42, a43, a44 = a42 - l41 * a21, a43 - l41 * a31, a44 - l41 * a41
-    i2 = 1.0 / a22
+    i2, i3, d23 = pivot_pair(a22, a32, a33)
     l32, l42 = a32 * i2, a42 * i2
-    a33 -= l32 * a32
     a43, a44 = a43 - l42 * a32, a44 - l42 * a42
-    i3 = 1.0 / a33
     l43 = a43 * i3
     a44 -= l43 * a43
     i4 = 1.0 / a44
-    sound = a00 > TINY * A[0] and a11 > TINY * A[2] and a22 > TINY * A[5]
-    sound = sound and a33 > TINY * A[9] and a44 > TINY * A[14]
+    sound = a00 > TINY * A[0] and d01 > TINY * a00 * A[2]
+    sound = sound and a22 > TINY * A[5] and d23 > TINY * a22 * A[9]
+    sound = sound and a44 > TINY * A[14]
     return (i0, l10, i1, l20, l21, i2, l30, l31, l32, i3, l40, l41, l42, l43, i4), sound
 
 
@@ -157,36 +143,32 @@ def ldl5(A):
 def ldl6(A):
     """A = L d Lᵀ, and whether every pivot is positive beyond round-off; L is of no use if not."""
     (a00, a10, a11, a20, a21, a22, a30, a31, a32, a33, a40, a41, a42, a43, a44, a50, a51, a52, a53, a54, a55) = A
-    i0 = 1.0 / a00
+    i0, i1, d01 = pivot_pair(a00, a10, a11)
     l10, l20, l30, l40, l50 = a10 * i0, a20 * i0, a30 * i0, a40 * i0, a50 * i0
-    a11 -= l10 * a10
     a21, a22 = a21 - l20 * a10, a22 - l20 * a20
     a31, a32, a33 = a31 - l30 * a10, a32 - l30 * a20, a33 - l30 * a30
     a41, a42, a43, a44 = a41 - l40 * a10, a42 - l40 * a20, a43 - l40 * a30, a44 - l40 * a40
     a51, a52, a53, a54 = a51 - l50 * a10, a52 - l50 * a20, a53 - l50 * a30, a54 - l50 * a40
     a55 -= l50 * a50
-    i1 = 1.0 / a11
     l21, l31, l41, l51 = a21 * i1, a31 * i1, a41 * i1, a51 * i1
     a22 -= l21 * a21
     a32, a33 = a32 - l31 * a21, a33 - l31 * a31
     a42, a43, a44 = a42 - l41 * a21, a43 - l41 * a31, a44 - l41 * a41
     a52, a53, a54, a55 = a52 - l51 * a21, a53 - l51 * a31, a54 - l51 * a41, a55 - l51 * a51
-    i2 = 1.0 / a22
+    i2, i3, d23 = pivot_pair(a22, a32, a33)
     l32, l42, l52 = a32 * i2, a42 * i2, a52 * i2
-    a33 -= l32 * a32
     a43, a44 = a43 - l42 * a32, a44 - l42 * a42
     a53, a54, a55 = a53 - l52 * a32, a54 - l52 * a42, a55 - l52 * a52
-    i3 = 1.0 / a33
     l43, l53 = a43 * i3, a53 * i3
     a44 -= l43 * a43
     a54, a55 = a54 - l53 * a43, a55 - l53 * a53
-    i4 = 1.0 / a44
+    i4, i5, d45 = pivot_pair(a44, a54, a55)
     l54 = a54 * i4
-    a55 -= l54 * a54
-    i5 = 1.0 / a55
-    sound = a00 > TINY * A[0] and a11 > TINY * A[2] and a22 > TINY * A[5]
-    sound = sound and a33 > TINY * A[9] and a44 > TINY * A[14] and a55 > TINY * A[20]
-    return (i0, l10, i1, l20, l21, i2, l30, l31, l32, i3, l40, l41, l42, l43, i4, l50, l51, l52, l53, l54, i5), sound
+    sound = a00 > TINY * A[0] and d01 > TINY * a00 * A[2]
+    sound = sound and a22 > TINY * A[5] and d23 > TINY * a22 * A[9]
+    sound = sound and a44 > TINY * A[14] and d45 > TINY * a44 * A[20]
+    L = (i0, l10, i1, l20, l21, i2, l30, l31, l32, i3, l40, l41, l42, l43, i4, l50, l51, l52, l53, l54, i5)
+    return L, sound
 
 
 @device

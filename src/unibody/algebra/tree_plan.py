@@ -11,7 +11,7 @@ def make_plan(parent: Ints, sizes: Ints) -> Ints:
     """Per body where its run of `sizes[i]` numbers starts in the factor, and its role; then the factor's length.
 
     The role is 1 for a body that has children, plus 2 for the body whose joint is the first of its parent's to be eliminated:
-    that one overwrites the parent's sum, so that no sum needs to be cleared.
+    that one starts the parent's sums from the parent's own M and f, so that no sum needs to be cleared.
     """
     n = parent.size
     plan = np.zeros(2 * n + 1, np.int64)
