@@ -1,0 +1,164 @@
+"""Claims that hold for every constraint: kernel ≡ NumPy, G and J are slopes of C, the bias is what is left of C̈; and refusals."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from unibody.constraints import Distance, FillRows, FixedPoint, JointCoupling, PointOnLine
+from unibody.element import Point
+from unibody.errors import ModelError
+
+A, B, W = Point("a", (0.3, -0.2, 0.5)), Point("b", (0.1, 0.7, -0.3)), Point("world", (1, 2, 3))
+
+ALL = [
+    FixedPoint(A, (1.0, -2.0, 0.5)),
+    FixedPoint(B, (0.0, 0.0, 0.0)),
+    Distance(A, B, 0.7),
+    Distance(W, B, 2.0),
+    PointOnLine(A, B, (1.0, 2.0, -0.5)),
+    PointOnLine(A, W, (0.0, 0.0, 3.0)),
+    PointOnLine(W, B, (-1.0, 0.0, 0.0)),
+    JointCoupling(["hinge", ("mixed", 4)], (2.0, -3.0), 0.4),
+    JointCoupling(["hinge", ("cardan", 1), ("cardan", 0)], (1.0, -1.0, 0.5)),
+]
+STEP = 1e-5
+TOLERANCE = 1e-8  # central differences: STEP² and round-off / STEP, both about 1e-10, times curvatures of order 10
+
+
+def label(constraint) -> str:
+    return f"{ALL.index(constraint)}-{type(constraint).__name__}"
+
+
+def rate(constraint, kinematics) -> np.ndarray:
+    """Ċ = Σ G V + Σ J v."""
+    _, G, J, _ = constraint.evaluate(kinematics)
+    parts = [g @ kinematics.twist(b) for b, g in G.items()] + [j @ kinematics.joint_v(n) for n, j in J.items()]
+    return np.sum(parts, axis=0)
+
+
+@pytest.mark.parametrize("kind", [FixedPoint, Distance, PointOnLine, JointCoupling])
+def test_kernel_has_the_signature_of_rows_and_agrees_with_numpy(world, kind):
+    assert FillRows.admits(kind.fill_kernel)
+    named = [(f"c{i}", c) for i, c in enumerate(ALL) if type(c) is kind]
+    # Offsets as a model would give them, with rows and entries of others before.
+    row, g, j, offsets = 3, 5, 2, []
+    for _, c in named:
+        offsets.append((row, g, j))
+        row, g, j = row + c.rows, g + c.rows * len(c.bodies()), j + c.rows * len(c.dofs(world))
+    k = world.kinematics
+    index, parameters = kind.pack(named, offsets, world)
+    G, J, residual, bias = np.full(6 * g, np.nan), np.full(j, np.nan), np.full(row, np.nan), np.full(row, np.nan)
+    kind.fill_kernel(index, parameters, k.X.ravel(), k.V.ravel(), k.q, k.v, G, J, residual, bias)
+    assert np.isnan(G[:30]).all() and np.isnan(J[:2]).all() and np.isnan(residual[:3]).all() and np.isnan(bias[:3]).all()
+    for (_, c), (first, first_G, first_J) in zip(named, offsets, strict=True):
+        rows = c.evaluate(k)
+        np.testing.assert_allclose(residual[first : first + c.rows], rows.residual, rtol=1e-13, atol=1e-13)
+        np.testing.assert_allclose(bias[first : first + c.rows], rows.bias, rtol=1e-13, atol=1e-13)
+        bodies, dofs = c.bodies(), c.dofs(world)
+        blocks = G.reshape(-1, 6)[first_G : first_G + c.rows * len(bodies)].reshape(c.rows, len(bodies), 6)
+        for b, body in enumerate(bodies):
+            np.testing.assert_allclose(blocks[:, b], rows.G[body], rtol=1e-13, atol=1e-13)
+        dense = np.zeros((c.rows, k.v.size))
+        for name, block in rows.J.items():
+            joint = world.joint(name)
+            dense[:, joint.v_start : joint.v_start + joint.nv] = block
+        entries = J[first_J : first_J + c.rows * len(dofs)].reshape(c.rows, len(dofs))
+        np.testing.assert_array_equal(entries, dense[:, dofs])
+        assert np.count_nonzero(dense) == np.count_nonzero(entries)
+
+
+@pytest.mark.parametrize("constraint", ALL, ids=label)
+def test_rows_are_the_slopes_of_the_residual(world, constraint):
+    _, G, J, _ = constraint.evaluate(world.kinematics)
+    assert sorted(G) == sorted(constraint.bodies()) and sorted(J) == sorted(constraint.joints())
+    moves = [(b, g, world.moved) for b, g in G.items() if b != "world"] + [(n, j, world.turned) for n, j in J.items()]
+    for name, block, move in moves:
+        for i, e in enumerate(np.eye(block.shape[1])):
+            ahead, behind = (constraint.evaluate(move(name, s * STEP * e)).residual for s in (1, -1))
+            np.testing.assert_allclose(block[:, i], (ahead - behind) / (2 * STEP), atol=TOLERANCE)
+
+
+@pytest.mark.parametrize("constraint", ALL, ids=label)
+def test_rate_and_bias_are_the_rates_of_the_motion_with_constant_velocities(world, constraint):
+    """Along V̇ = 0, v̇ = 0 the residual changes at Ċ, and Ċ at the bias."""
+    ahead, behind = world.coasted(STEP), world.coasted(-STEP)
+    change = (constraint.evaluate(ahead).residual - constraint.evaluate(behind).residual) / (2 * STEP)
+    np.testing.assert_allclose(rate(constraint, world.kinematics), change, atol=TOLERANCE, rtol=TOLERANCE)
+    change = (rate(constraint, ahead) - rate(constraint, behind)) / (2 * STEP)
+    np.testing.assert_allclose(constraint.evaluate(world.kinematics).bias, change, atol=10 * TOLERANCE, rtol=10 * TOLERANCE)
+
+
+@pytest.mark.parametrize("constraint", ALL, ids=label)
+def test_every_row_has_a_unit_and_is_rigid(constraint):
+    assert len(constraint.units) == constraint.rows and set(constraint.units) <= {"m", "rad"}
+    assert constraint.compliance == 0.0
+
+
+@pytest.mark.parametrize("direction", [(1, 0, 0), (0, 1, 0), (0, 0, -2), (1, 1, 1), (1e-9, 1, 0)])
+def test_axes_of_a_line_are_perpendicular(direction):
+    line = PointOnLine(A, B, direction)
+    frame = np.array([line.direction, *line.axes()])
+    np.testing.assert_allclose(frame @ frame.T, np.eye(3), atol=1e-15)
+
+
+def test_start_fills_in_positions_and_lengths(world):
+    fixed = FixedPoint(A).started(world, "f")
+    np.testing.assert_array_equal(fixed.position, world.start_position(A))
+    np.testing.assert_array_equal(fixed.evaluate(world.kinematics).residual, np.zeros(3))
+    rod = Distance(A, B).started(world, "d")
+    assert rod.length == pytest.approx(np.linalg.norm(world.start_position(A) - world.start_position(B)))
+    assert FixedPoint(A, (0, 0, 0)).started(world, "f").position == (0.0, 0.0, 0.0)
+
+
+def test_distance_without_direction_gives_zeros_and_no_nan(world):
+    here = Point("world", world.start_position(Point("a")))
+    residual, G, _, bias = Distance(Point("a"), here, 0.5).evaluate(world.kinematics)
+    assert residual[0] == pytest.approx(-0.5) and bias[0] == 0.0 and not G["a"].any()
+
+
+AT_ONCE = [
+    (lambda: FixedPoint((0, 0, 0)), "body.at"),
+    (lambda: FixedPoint(W), "fixed already"),
+    (lambda: FixedPoint(A, (0, 0)), "FixedPoint position"),
+    (lambda: FixedPoint(A, (0, 0, float("nan"))), "finite"),
+    (lambda: Distance(A, B, 0.0), "use FixedPoint or a Ball joint"),
+    (lambda: Distance(A, B, -1.0), "-1 is not positive"),
+    (lambda: Distance(A, B, float("nan")), "finite"),
+    (lambda: Distance(A, Point("a")), "both points are on body 'a'"),
+    (lambda: PointOnLine(A, B, (0, 0, 0)), "non-zero"),
+    (lambda: PointOnLine(A, B, (0, 0, float("inf"))), "finite"),
+    (lambda: PointOnLine(A, Point("a"), (0, 0, 1)), "both points are on body 'a'"),
+    (lambda: JointCoupling("hinge", (1.0,)), "not a list"),
+    (lambda: JointCoupling([], ()), "not a list"),
+    (lambda: JointCoupling(["hinge", 3], (1.0, 1.0)), "handle"),
+    (lambda: JointCoupling(["hinge", ("cardan", -1)], (1.0, 1.0)), "dof"),
+    (lambda: JointCoupling(["hinge", ("hinge", 0)], (1.0, 1.0)), "more than once"),
+    (lambda: JointCoupling(["hinge", "cardan"], (1.0,)), "give 2 numbers"),
+    (lambda: JointCoupling(["hinge", "cardan"], (0.0, 0.0)), "couples nothing"),
+    (lambda: JointCoupling(["hinge", "cardan"], (1.0, 1.0), float("nan")), "offset"),
+]
+
+
+@pytest.mark.parametrize("make, says", AT_ONCE)
+def test_refused_at_once(make, says):
+    with pytest.raises(ModelError) as error:
+        make()
+    assert says in str(error.value) and "\n" not in str(error.value)
+
+
+def test_refused_at_the_start(world):
+    here = Point("world", world.start_position(Point("a")))
+    with pytest.raises(ModelError, match="Distance 'rod' at the start: length 0 is not positive"):
+        Distance(Point("a"), here).started(world, "rod")
+    with pytest.raises(ModelError, match="joint 'hinge' has no dof 1"):
+        JointCoupling([("hinge", 1), "cardan"], (1.0, 1.0)).started(world, "gear")
+    with pytest.raises(ModelError, match="joint 'ball' dof 0 of Ball has no scalar coordinate"):
+        JointCoupling(["hinge", "ball"], (1.0, 1.0)).started(world, "gear")
+
+
+def test_joint_handles_are_stored_by_name():
+    hinge = SimpleNamespace(name="hinge")
+    assert JointCoupling([hinge, (SimpleNamespace(name="cardan"), 1)], (1.0, 2.0)).coordinates == (("hinge", 0), ("cardan", 1))
