@@ -105,7 +105,7 @@ class JointCoupling(Constraint):
             if dof not in joint.scalar_dofs():
                 kind = type(joint.element).__name__
                 raise ModelError(f"JointCoupling: joint '{name}' dof {dof} of {kind} has no scalar coordinate; couple angles or slides")
-            places.append(joint.q_start + joint.scalar_dofs()[dof])
+            places.append(joint.scalar_dofs()[dof])
         return places
 
 

@@ -99,8 +99,7 @@ class Motor(Force):
             packing.signal(0.0 if value is None else value, f"Motor '{name}' {field}")
             for field, value in (("effort", self.effort), ("target", self.target), ("target_rate", self.target_rate))
         ]
-        at = -1 if coordinate is None else joint.q_start + coordinate
-        return [at, joint.v_start + self.dof, *slots, packing.motor_target(name)], [self.kp, self.kd, self.limit]
+        return [-1 if coordinate is None else coordinate, joint.v_start + self.dof, *slots, packing.motor_target(name)], [self.kp, self.kd, self.limit]
 
     def apply(self, kinematics: Kinematics, loads: Loads) -> None:
         effort = np.zeros(kinematics.names.joint(self.joint).nv)
@@ -133,11 +132,11 @@ class Motor(Force):
         effort += self.kd * (target_rate - kinematics.joint_v(self.joint)[self.dof])
         if self.kp > 0.0:
             coordinate = self._coordinate(kinematics.names.joint(self.joint))
-            effort += self.kp * (target - kinematics.joint_q(self.joint)[coordinate])
+            effort += self.kp * (target - kinematics.q[coordinate])
         return float(effort)
 
     def _coordinate(self, joint: JointView) -> int | None:
-        """Which of the joint's coordinates counts along the degree of freedom, if any; refuses what cannot be driven."""
+        """The q index of the coordinate that counts along the degree of freedom, if any; refuses what cannot be driven."""
         if self.dof >= joint.nv:
             has = f"{joint.nv} degree{'' if joint.nv == 1 else 's'} of freedom"
             remedy = f"give 0 to {joint.nv - 1}" if joint.nv else "drive a joint that can move"

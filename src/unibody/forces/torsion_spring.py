@@ -91,7 +91,7 @@ def add_torsion_springs(
 
 
 class Spring(NamedTuple):
-    """One row: where it acts among the joint's own q and v, and its numbers (one each, or three and a quaternion)."""
+    """One row: its q index, its place among the joint's own v, and its numbers (one each, or three and a quaternion)."""
 
     kind: int
     q: int
@@ -144,20 +144,20 @@ class TorsionSpring(Force):
         index: list[int] = []
         parameters: list[float] = []
         for s in self._springs(joint):
-            index += [s.kind, joint.q_start + s.q, joint.v_start + s.v]
+            index += [s.kind, s.q, joint.v_start + s.v]
             for values, width in ((s.k, 3), (s.c, 3), (s.rest, 4)):
                 parameters += [*values.tolist(), *[0.0] * (width - values.size)]
         return index, parameters
 
     def energy(self, kinematics: Kinematics) -> float:
-        return sum(0.5 * float(s.k @ _displacement(s, kinematics.joint_q(self.joint)) ** 2) for s in self._springs_of(kinematics))
+        return sum(0.5 * float(s.k @ _displacement(s, kinematics.q) ** 2) for s in self._springs_of(kinematics))
 
     def apply(self, kinematics: Kinematics, loads: Loads) -> None:
-        q, v = kinematics.joint_q(self.joint), kinematics.joint_v(self.joint)
+        v = kinematics.joint_v(self.joint)
         effort = np.zeros(v.size)
         for s in self._springs_of(kinematics):
             along = slice(s.v, s.v + s.c.size)
-            phi = _displacement(s, q)
+            phi = _displacement(s, kinematics.q)
             pull = s.k * phi
             effort[along] -= (_inverse_jacobian(phi).T @ pull if s.kind == BALL else pull) + s.c * v[along]
             loads.ledger[SPRING_ENERGY] += 0.5 * float(phi @ pull)
@@ -165,11 +165,11 @@ class TorsionSpring(Force):
         loads.add_effort(self.joint, effort)
 
     def stiffness_blocks(self, kinematics: Kinematics) -> Blocks:
-        q, nv = kinematics.joint_q(self.joint), kinematics.names.joint(self.joint).nv
+        nv = kinematics.names.joint(self.joint).nv
         block = np.zeros((nv, nv))
         for s in self._springs_of(kinematics):
             along = slice(s.v, s.v + s.c.size)
-            block[along, along] = _ball_stiffness(_displacement(s, q), s.k) if s.kind == BALL else -np.diag(s.k)
+            block[along, along] = _ball_stiffness(_displacement(s, kinematics.q), s.k) if s.kind == BALL else -np.diag(s.k)
         return {(self.joint, self.joint): block}
 
     def damping_blocks(self, kinematics: Kinematics) -> Blocks:
@@ -198,12 +198,12 @@ class TorsionSpring(Force):
             sprung = bool(k[at_v : at_v + part.nv].any())
             if sprung and isinstance(part, Ball):
                 span = slice(at_v, at_v + 3)
-                springs.append(Spring(BALL, at_q, at_v, k[span], c[span], self._rest_rotation(rest[at_q : at_q + 4])))
+                springs.append(Spring(BALL, joint.q_start + at_q, at_v, k[span], c[span], self._rest_rotation(rest[at_q : at_q + 4])))
             else:
                 for i in dofs:
                     if i in scalar and (k[i] > 0.0 or c[i] > 0.0):
-                        j = scalar[i]
-                        springs.append(Spring(COORDINATE, j, i, k[i : i + 1], c[i : i + 1], rest[j : j + 1]))
+                        own = scalar[i] - joint.q_start
+                        springs.append(Spring(COORDINATE, scalar[i], i, k[i : i + 1], c[i : i + 1], rest[own : own + 1]))
                     elif k[i] > 0.0:
                         raise ModelError(
                             f"{self._title()} stiffness {k[i]:g} on dof {i} of {type(part).__name__}, which has no scalar coordinate;"
@@ -234,7 +234,7 @@ class TorsionSpring(Force):
         coordinate = joint.scalar_dofs().get(0 if self.dof is None else int(self.dof))
         if coordinate is None or (self.dof is None and joint.nv != 1):
             raise ModelError(f"{self._title()} rest {self.rest:g} is one number; a position of this joint has {joint.nq}")
-        neutral[coordinate] = self.rest
+        neutral[coordinate - joint.q_start] = self.rest
         return neutral
 
     def _rest_rotation(self, quaternion: np.ndarray) -> np.ndarray:

@@ -23,14 +23,14 @@ MOTORS = 8
 
 
 class FakeJoint:
-    """A JointView: `scalar_dofs` gives, by degree of freedom, the place of its coordinate among the joint's own."""
+    """A JointView: `scalar_dofs` gives, by degree of freedom, the q index of its coordinate."""
 
     def __init__(self, name: str, element, q_start: int, v_start: int):
         self.name, self.element, self.q_start, self.v_start = name, element, q_start, v_start
         self.nq, self.nv = element.nq, element.nv
 
     def scalar_dofs(self) -> dict[int, int]:
-        out, q, v = {}, 0, 0
+        out, q, v = {}, self.q_start, 0
         for part in self.element.parts():
             if part.nq == part.nv:
                 out.update({v + i: q + i for i in range(part.nv)})
