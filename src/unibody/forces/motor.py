@@ -99,7 +99,8 @@ class Motor(Force):
             packing.signal(0.0 if value is None else value, f"Motor '{name}' {field}")
             for field, value in (("effort", self.effort), ("target", self.target), ("target_rate", self.target_rate))
         ]
-        return [-1 if coordinate is None else coordinate, joint.v_start + self.dof, *slots, packing.motor_target(name)], [self.kp, self.kd, self.limit]
+        index = [-1 if coordinate is None else coordinate, joint.v_start + self.dof, *slots, packing.motor_target(name)]
+        return index, [self.kp, self.kd, self.limit]
 
     def apply(self, kinematics: Kinematics, loads: Loads) -> None:
         effort = np.zeros(kinematics.names.joint(self.joint).nv)
