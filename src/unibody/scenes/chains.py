@@ -84,7 +84,7 @@ def heavy_chain(
     require("heavy-chain", 0 <= mode <= n, f"mode={mode} does not exist; give 0 … {n}")
     exact = HangingChain(n, length, mass, gravity, mode, amplitude)
     b = ub.Builder(gravity=(0, 0, -gravity), planar=planar)
-    start = exact.angles(0.0)
+    start = exact.angles(np.array(0.0))
     _hang(b, [float(angle) - 0.5 * math.pi for angle in start], length / n, mass / n, np.zeros(3))
     notes = "Joint 0 counts from x; at rest joint k carries exact.tension(k); small swings follow exact.angles(t) − π/2, absolute."
     return Scene(b.build(), 4.0, 1e-3, exact, notes)
@@ -94,7 +94,7 @@ def _hang(b: Builder, angles: list[float], link: float, mass: float, start: np.n
     """Links along absolute angles from x, the first pinned to the world at `start`; returns the last one's handle."""
     import unibody as ub
 
-    hinge, shape = ub.Revolute(axis=HINGE), rod_shape(link, 0.12 * link)
+    hinge, shape = ub.Revolute(axis=HINGE), rod_shape(link, 0.3 * link)
     parent, X_PF, before = b.world, Pose(p=start), 0.0
     for i, angle in enumerate(angles):
         body = b.body(f"link{i}", shape=shape, mass=mass)
@@ -199,9 +199,7 @@ def catenary(
     last = _hang(b, [float(angle) for angle in angles], link, mass / n, np.zeros(3))
     hinge, X_PF, X_BM = ub.Revolute(axis=HINGE), Pose(p=(span, 0, 0)), Pose(p=(0.5 * link, 0, 0))
     b.joint(f"joint{n}", hinge, parent=b.world, child=last, X_PF=X_PF, X_BM=X_BM, q=float(angles[-1]))
-    notes = (
-        "At rest joint k < n carries exact.force(k) on the link that follows; the last joint holds the chain with −exact.force(n)."
-    )
+    notes = "At rest joint k < n carries exact.force(k) on the link that follows; the last joint holds the chain with −exact.force(n)."
     return Scene(b.build(), 2.0, 1e-3, exact, notes)
 
 

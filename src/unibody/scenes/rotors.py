@@ -123,11 +123,9 @@ def spinning_body(
     sides = np.sqrt(np.maximum(6.0 * (sum(inertia) - 2.0 * np.array(inertia)) / mass, 0.0))
     sides = np.maximum(sides, 0.05 * sides.max())
     add_body(b, "body", [ub.Box(tuple(sides))], properties, V_WB=(*omega, 0, 0, 0))
-    exact = TorqueFree(tuple(inertia), tuple(omega))
+    exact = TorqueFree(inertia, omega)
     duration = exact.period if math.isfinite(exact.period) else 10.0
-    return Scene(
-        b.build(), duration, 1e-2, exact, "Angular velocity in body axes is exact.omega(t); energy and momentum are constant."
-    )
+    return Scene(b.build(), duration, 1e-2, exact, "Angular velocity in body axes is exact.omega(t); energy and momentum are constant.")
 
 
 @dataclass(frozen=True)

@@ -10,8 +10,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from unibody.errors import ModelError
 
@@ -29,10 +31,10 @@ class MassProperties:
 
     mass: float
     """[kg]"""
-    com: np.ndarray
-    """Centre of mass in the frame's coordinates [m], (3,)."""
-    inertia: np.ndarray
-    """About the centre of mass, in the frame's axes [kg m²], (3, 3). Three principal values are accepted."""
+    com: Any
+    """Centre of mass in the frame's coordinates [m], an array (3,)."""
+    inertia: Any
+    """About the centre of mass, in the frame's axes [kg m²], an array (3, 3). Three principal values are accepted."""
 
     def __post_init__(self) -> None:
         com = np.array(self.com, dtype=float)
@@ -49,16 +51,16 @@ class MassProperties:
         object.__setattr__(self, "com", com)
         object.__setattr__(self, "inertia", inertia)
 
-    def moved(self, R: np.ndarray, p: np.ndarray) -> MassProperties:
+    def moved(self, R: ArrayLike, p: ArrayLike) -> MassProperties:
         """The same thing moved by x → R x + p, or: seen from a frame in which its own frame has the pose (R, p)."""
-        R = np.asarray(R, dtype=float)
-        return MassProperties(self.mass, R @ self.com + np.asarray(p, dtype=float), R @ self.inertia @ R.T)
+        turn = np.asarray(R, dtype=float)
+        return MassProperties(self.mass, turn @ self.com + np.asarray(p, dtype=float), turn @ self.inertia @ turn.T)
 
     def with_mass(self, mass: float) -> MassProperties:
         """The same geometry at another density, so that the mass is `mass`."""
         return MassProperties(mass, self.com, self.inertia * (float(mass) / self.mass))
 
-    def about(self, point: np.ndarray) -> np.ndarray:
+    def about(self, point: ArrayLike) -> np.ndarray:
         """Inertia about `point` (frame coordinates), (3, 3) [kg m²]."""
         return self.inertia + self.mass * _steiner(self.com - np.asarray(point, dtype=float))
 
@@ -96,8 +98,8 @@ def combine(parts: Iterable[MassProperties]) -> MassProperties:
     if not parts:
         raise ModelError("mass properties: nothing to combine; give at least one part")
     mass = sum(part.mass for part in parts)
-    com = sum(part.mass * part.com for part in parts) / mass
-    return MassProperties(mass, com, sum(part.about(com) for part in parts))
+    com = np.sum([part.mass * part.com for part in parts], axis=0) / mass
+    return MassProperties(mass, com, np.sum([part.about(com) for part in parts], axis=0))
 
 
 def _steiner(d: np.ndarray) -> np.ndarray:

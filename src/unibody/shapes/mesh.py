@@ -110,9 +110,7 @@ def _as_arrays(vertices: object, faces: object) -> tuple[np.ndarray, np.ndarray]
         raise ModelError(f"Mesh: vertex {bad} is {tuple(points[bad].tolist())}; give finite coordinates")
     if corners.min() < 0 or corners.max() >= len(points):
         bad = int(np.flatnonzero(((corners < 0) | (corners >= len(points))).any(axis=1))[0])
-        raise ModelError(
-            f"Mesh: face {bad} is {tuple(corners[bad].tolist())}, but vertices are 0 … {len(points) - 1}; correct the indices"
-        )
+        raise ModelError(f"Mesh: face {bad} is {tuple(corners[bad].tolist())}, but vertices are 0 … {len(points) - 1}; correct the indices")
     return points, corners.astype(np.int64)
 
 

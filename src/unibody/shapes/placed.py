@@ -36,9 +36,7 @@ class Placed(Shape):
             raise ModelError(f"Placed: {self.X_BS!r} is not a pose; give Pose(p=(x, y, z), wxyz=(w, x, y, z))")
         # The tolerance lets through rotations that went through single precision.
         if np.abs(R @ R.T - np.eye(3)).max() > 1e-6 or np.linalg.det(R) < 0.0:
-            raise ModelError(
-                f"Placed: the rotation {np.round(R, 6).tolist()} is not a rotation matrix; give one with R Rᵀ = 1, det R = 1"
-            )
+            raise ModelError(f"Placed: the rotation {np.round(R, 6).tolist()} is not a rotation matrix; give one with R Rᵀ = 1, det R = 1")
 
     @property
     def volume(self) -> float:

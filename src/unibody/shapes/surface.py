@@ -63,7 +63,5 @@ def sharp_edges(vertices: np.ndarray, faces: np.ndarray) -> tuple[np.ndarray, np
     face_of = {}
     for index, (i, j, k) in enumerate(faces.tolist()):
         face_of[i, j] = face_of[j, k] = face_of[k, i] = index
-    sharp = [
-        (i, j) for (i, j), face in face_of.items() if i < j and (j, i) in face_of and normal[face] @ normal[face_of[j, i]] < SHARP
-    ]
+    sharp = [(i, j) for (i, j), face in face_of.items() if i < j and (j, i) in face_of and normal[face] @ normal[face_of[j, i]] < SHARP]
     return vertices, np.array(sharp, dtype=int).reshape(-1, 2)

@@ -56,9 +56,7 @@ def test_one_degree_conserves_energy_on_a_four_bar():
 
 
 def test_slope_is_exact_to_round_off():
-    np.testing.assert_allclose(
-        slope(lambda x: np.array([math.sin(x), math.exp(x)]), 0.4), (math.cos(0.4), math.exp(0.4)), rtol=1e-12
-    )
+    np.testing.assert_allclose(slope(lambda x: np.array([math.sin(x), math.exp(x)]), 0.4), (math.cos(0.4), math.exp(0.4)), rtol=1e-12)
 
 
 def test_circles_meet_on_the_asked_side():

@@ -50,9 +50,7 @@ def test_two_components_are_one_solid():
 
 def test_a_cavity_is_allowed_and_counts_negative():
     outer, (vertices, faces) = Mesh(*Box((2, 2, 2)).triangles()), Box((1, 1, 1)).triangles()
-    assert Mesh(
-        np.concatenate([outer.vertices, vertices]), np.concatenate([outer.faces, faces[:, ::-1] + 8])
-    ).volume == pytest.approx(7.0)
+    assert Mesh(np.concatenate([outer.vertices, vertices]), np.concatenate([outer.faces, faces[:, ::-1] + 8])).volume == pytest.approx(7.0)
 
 
 @pytest.mark.parametrize(

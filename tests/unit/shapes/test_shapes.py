@@ -117,9 +117,7 @@ def test_placing_a_shape_moves_its_mass_as_it_moves_its_mesh(shape):
 @pytest.mark.parametrize("bad", [0.0, -1.0, math.nan, math.inf, "wide", None, (1.0, 2.0)])
 def test_bad_radius_is_refused_by_name_and_value(bad):
     for make in (lambda: Sphere(bad), lambda: Capsule(bad, 1.0), lambda: Cylinder(1.0, bad)):
-        with pytest.raises(
-            ModelError, match=r"^(Sphere|Capsule|Cylinder): (radius|length) .* is not a positive number; give"
-        ) as caught:
+        with pytest.raises(ModelError, match=r"^(Sphere|Capsule|Cylinder): (radius|length) .* is not a positive number; give") as caught:
             make()
         assert "\n" not in str(caught.value)
 
