@@ -169,13 +169,14 @@ def closed_ring(
     gravity: float = 9.81,
     planar: bool = True,
 ) -> Scene:
-    """start="assembled" is a regular polygon turning at `rate` about its middle (free) ; start="zero" is the paper's: all blocks at
+    """start="assembled" is a regular polygon turning at `rate` about its middle (free); start="zero" is the paper's: all blocks at
     the origin, each turned by `turn` against the one before, all joints violated. A hung ring is pinned at its topmost joint.
     """
     import unibody as ub
 
     require("closed-ring", n >= 3, f"n={n} blocks make no ring; give 3 or more")
     require("closed-ring", support == "free" or rate == 0.0, f"rate={rate} turns a hung ring off its pin; give support=free")
+    require("closed-ring", start == "assembled" or rate == 0.0, f"rate={rate} needs a ring to turn; give start=assembled")
     b = ub.Builder(gravity=(0, 0, -gravity), planar=planar)
     hinge, exact = ub.Revolute(axis=HINGE), None
     blocks: list[Body]
@@ -192,9 +193,11 @@ def closed_ring(
         middle = np.array([0.0, 0.0, -radius if support == "hung" else 0.0])
         centres, _ = chain_motion(angles, [0.0] * n, middle + (0.0, 0.0, radius))
         velocities = rate * np.cross(HINGE, centres - middle)
-        X_WB, V_WB = turned(angles[0], centres[0]), (*(rate * np.array(HINGE)), *velocities[0])
-        free = {"X_WB": X_WB, "V_WB": V_WB} if support == "free" else {}
-        blocks = [b.body("block0", shape=BLOCK, mass=1.0, **free)]
+        if support == "free":
+            V_WB = (*(rate * np.array(HINGE)), *velocities[0])
+            blocks = [b.body("block0", shape=BLOCK, mass=1.0, X_WB=turned(angles[0], centres[0]), V_WB=V_WB)]
+        else:
+            blocks = [b.body("block0", shape=BLOCK, mass=1.0)]
         blocks += [b.body(f"block{k}", shape=BLOCK, mass=1.0) for k in range(1, n)]
         if support == "free":
             exact = free_flight(centres, velocities, [rate] * n, gravity)

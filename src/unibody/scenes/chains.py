@@ -81,6 +81,7 @@ def heavy_chain(
     import unibody as ub
 
     require("heavy-chain", n >= 1, f"n={n} links are too few; give 1 or more")
+    require("heavy-chain", length > 0 and gravity > 0, f"length={length}, gravity={gravity} must be positive")
     require("heavy-chain", 0 <= mode <= n, f"mode={mode} does not exist; give 0 … {n}")
     exact = HangingChain(n, length, mass, gravity, mode, amplitude)
     b = ub.Builder(gravity=(0, 0, -gravity), planar=planar)
@@ -185,6 +186,7 @@ def catenary(
     import unibody as ub
 
     require("catenary", n >= 2, f"n={n} links are too few; give 2 or more")
+    require("catenary", gravity > 0, f"gravity={gravity} must be positive for a chain to hang")
     require("catenary", length > span > 0, f"length={length} must exceed span={span} > 0")
     require(
         "catenary",
