@@ -17,9 +17,9 @@ The solve::
     λ = Ls⁻ᵀ (t − s⁻¹ Y y_parent),       y = L⁻ᵀ (d⁻¹ z + V λ)            root to leaves
 
 Flat arrays: M, Gc, Gp hold 36 numbers per body, row-major, row a of joint i at (6 i + a) 6; f, y, b, λ, C hold 6 per body. Rows from
-r_i on are not used and their λ is 0; nor is `Gp` where parent is −1 (but it must be finite). The factor is one contiguous run per body:
-L with 1/d on its diagonal (21 numbers, lower triangle by rows; until body i is eliminated, its D grows there),
-then per joint row V_a (6), Y_a (6), 1/s_a, Ls_a0 … Ls_a,a−1.
+r_i on are not used and their λ is 0; `Gp` is not used where parent is −1, but must be finite. The factor is one contiguous run per
+body: L with 1/d on its diagonal (21 numbers, lower triangle by rows; until body i is eliminated, its D grows there), then per joint
+row V_a (6), Y_a (6), 1/s_a, Ls_a0 … Ls_a,a−1.
 
 A pivot that cancels to less than 1e-14 of its diagonal entry is round-off. Then the kernels stop and return the index of that
 body: its mass block is not positive definite or the rows of its joint are dependent. They return −1 when all is well.
@@ -30,8 +30,6 @@ into a device function that branches, because numba would count references to it
 """
 
 from __future__ import annotations
-
-import numpy as np
 
 from unibody.algebra.blocks6 import (
     TINY,
@@ -61,6 +59,7 @@ ZERO21 = (0.0,) * 21
 def plan_tree(parent: Ints, rows: Ints) -> Ints:
     """What the kernels need to know of the topology (`make_plan`); its last number is the length of the factor.
 
+    >>> import numpy as np
     >>> plan_tree(np.array([-1, 0]), np.array([0, 5]))
     array([  0,   1,  21,   2, 117])
     """
@@ -68,9 +67,7 @@ def plan_tree(parent: Ints, rows: Ints) -> Ints:
 
 
 @kernel
-def factor_tree(
-    parent: Ints, rows: Ints, plan: Ints, M: Floats, Gc: Floats, Gp: Floats, C: Floats, factor_out: Floats
-) -> int:
+def factor_tree(parent: Ints, rows: Ints, plan: Ints, M: Floats, Gc: Floats, Gp: Floats, C: Floats, factor_out: Floats) -> int:
     """H = L D Lᵀ. The index of the body whose pivot failed, or −1."""
     for i in range(parent.size - 1, -1, -1):
         p, r, at, role, o6, o36 = parent[i], rows[i], offset(plan[2 * i]), plan[2 * i + 1], offset(6 * i), offset(36 * i)
@@ -325,9 +322,7 @@ def solve_tree_many(
 
 
 @kernel
-def solve_tree(
-    parent: Ints, rows: Ints, plan: Ints, factor: Floats, f: Floats, b: Floats, y_out: Floats, lambda_out: Floats
-) -> None:
+def solve_tree(parent: Ints, rows: Ints, plan: Ints, factor: Floats, f: Floats, b: Floats, y_out: Floats, lambda_out: Floats) -> None:
     """H (y, λ) = (f, b) by the factor."""
     solve_tree_many(1, parent, rows, plan, factor, f, b, y_out, lambda_out)
 

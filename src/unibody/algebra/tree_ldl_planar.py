@@ -16,8 +16,6 @@ A pivot below 1e-14 of its diagonal entry stops the kernels, which then return t
 
 from __future__ import annotations
 
-import numpy as np
-
 from unibody.algebra.blocks6 import TINY, ldl3, load6, offset, store6
 from unibody.algebra.tree_plan import make_plan
 from unibody.kernel import Floats, Ints, device, kernel
@@ -29,6 +27,7 @@ ZERO6 = (0.0,) * 6
 def plan_tree(parent: Ints, rows: Ints) -> Ints:
     """What the kernels need to know of the topology (`make_plan`); its last number is the length of the factor.
 
+    >>> import numpy as np
     >>> plan_tree(np.array([-1, 0]), np.array([0, 2]))
     array([ 0,  1,  6,  2, 27])
     """
@@ -184,9 +183,7 @@ def eliminate(
 
 
 @kernel
-def substitute_back(
-    k: int, parent: Ints, rows: Ints, plan: Ints, factor: Floats, y_out: Floats, lambda_out: Floats
-) -> None:
+def substitute_back(k: int, parent: Ints, rows: Ints, plan: Ints, factor: Floats, y_out: Floats, lambda_out: Floats) -> None:
     """Root to leaves, for k systems: y and λ from d⁻¹ z and t."""
     n = parent.size
     for i in range(n):
@@ -260,17 +257,13 @@ def solve_tree_many(
 
 
 @kernel
-def factor_tree(
-    parent: Ints, rows: Ints, plan: Ints, M: Floats, Gc: Floats, Gp: Floats, C: Floats, factor_out: Floats
-) -> int:
+def factor_tree(parent: Ints, rows: Ints, plan: Ints, M: Floats, Gc: Floats, Gp: Floats, C: Floats, factor_out: Floats) -> int:
     """H = L D Lᵀ. The index of the body whose pivot failed, or −1."""
     return eliminate(False, parent, rows, plan, M, Gc, Gp, C, C, C, factor_out, factor_out, factor_out)
 
 
 @kernel
-def solve_tree(
-    parent: Ints, rows: Ints, plan: Ints, factor: Floats, f: Floats, b: Floats, y_out: Floats, lambda_out: Floats
-) -> None:
+def solve_tree(parent: Ints, rows: Ints, plan: Ints, factor: Floats, f: Floats, b: Floats, y_out: Floats, lambda_out: Floats) -> None:
     """H (y, λ) = (f, b) by the factor."""
     solve_tree_many(1, parent, rows, plan, factor, f, b, y_out, lambda_out)
 

@@ -1,0 +1,117 @@
+"""The small dense system of the auxiliary constraints: A = K M⁻¹ Kᵀ from the responses, and its solution where rows may be redundant.
+
+A is scaled to unit diagonal and factored by Cholesky; where a pivot falls below REDUNDANT, rows repeat each other and the minimum-norm
+least-squares solution of `unibody.algebra.auxiliary` takes over. The choice, the factor and the rank stay for further right sides.
+"""
+
+from __future__ import annotations
+
+from math import sqrt
+
+from unibody.algebra.auxiliary import solve_semidefinite
+from unibody.algebra.dense import solve_cholesky
+from unibody.kernel import Floats, Ints, device, kernel
+from unibody.spatial.devices import dot3, load3
+
+REDUNDANT = 1e-9
+"""Squared sine of the angle between a row's response and those before it, below which it counts as repeated."""
+
+
+def closure_size(k: int) -> int:
+    """Numbers of memory for k rows: a flag, scales, reference, factor, null space, scratch."""
+    return 1 + 2 * k + 2 * k * k + 3 * k
+
+
+@kernel
+def close_rows(
+    row_start: Ints, row_entry: Ints, entry_body: Ints, dof_start: Ints, dof_index: Ints, entries: Floats, J: Floats, compliance: Floats,
+    response_x: Floats, response_y: Floats, nv: int, gram_out: Floats,
+) -> None:  # fmt: skip
+    """A[r, s] = row r applied to the response to row s, made symmetric; compliance on the diagonal."""
+    count = row_start.size - 1
+    nx = response_x.size // count
+    for r in range(count):
+        for s in range(count):
+            total = 0.0
+            for k in range(row_start[r], row_start[r + 1]):
+                e = row_entry[k]
+                b = nx * s + 6 * entry_body[e]
+                for m in range(6):
+                    total += entries[6 * e + m] * response_x[b + m]
+            for k in range(dof_start[r], dof_start[r + 1]):
+                total += J[dof_index[2 * k]] * response_y[nv * s + dof_index[2 * k + 1]]
+            gram_out[count * r + s] = total
+    for r in range(count):
+        gram_out[count * r + r] += compliance[r]
+        for s in range(r):
+            mean = 0.5 * (gram_out[count * r + s] + gram_out[count * s + r])
+            gram_out[count * r + s] = mean
+            gram_out[count * s + r] = mean
+
+
+@kernel
+def fill_reference(row_start: Ints, row_entry: Ints, entry_body: Ints, entries: Floats, masses: Floats, closure_out: Floats) -> None:
+    """What each diagonal of A would be for free bodies: rows far below it are implied by the tree. `masses`: 1/m and 3/trace J a body."""
+    count = row_start.size - 1
+    for r in range(count):
+        total = 0.0
+        for k in range(row_start[r], row_start[r + 1]):
+            e = row_entry[k]
+            t = load3(entries, 6 * e)
+            f = load3(entries, 6 * e + 3)
+            total += dot3(f, f) * masses[2 * entry_body[e]] + dot3(t, t) * masses[2 * entry_body[e] + 1]
+        closure_out[1 + count + r] = total
+
+
+@device
+def scaled_cholesky(k, gram, closure_out):
+    """U of the scaled A into the closure's memory; False where a row repeats others."""
+    factor = 1 + 2 * k
+    for i in range(k):
+        a = gram[k * i + i]
+        if not a > REDUNDANT * closure_out[1 + k + i] or not a > 0.0:
+            return False
+        closure_out[1 + i] = 1.0 / sqrt(a)
+    for i in range(k):
+        for j in range(i, k):
+            closure_out[factor + k * i + j] = gram[k * i + j] * closure_out[1 + i] * closure_out[1 + j]
+    for p in range(k):
+        d = closure_out[factor + k * p + p]
+        if not d > REDUNDANT:
+            return False
+        inverse = 1.0 / sqrt(d)
+        for j in range(p, k):
+            closure_out[factor + k * p + j] *= inverse
+        for i in range(p + 1, k):
+            u = closure_out[factor + k * p + i]
+            for j in range(i, k):
+                closure_out[factor + k * i + j] -= u * closure_out[factor + k * p + j]
+    return True
+
+
+@kernel
+def solve_closure(gram: Floats, target: Floats, closure_out: Floats, multiplier_out: Floats, rank_out: Floats) -> None:
+    """Factor A and solve A μ = target; the closure's memory keeps the factor, rank_out[0] the rank."""
+    k = target.size
+    closure_out[0] = 1.0 if scaled_cholesky(k, gram, closure_out) else 0.0
+    solve_closure_again(gram, target, closure_out, multiplier_out, rank_out)
+
+
+@kernel
+def solve_closure_again(gram: Floats, target: Floats, closure_out: Floats, multiplier_out: Floats, rank_out: Floats) -> None:
+    """Another right side with the factor at hand."""
+    k = target.size
+    factor = 1 + 2 * k
+    if closure_out[0] == 1.0:
+        for i in range(k):
+            multiplier_out[i] = target[i] * closure_out[1 + i]
+        solve_cholesky(k, closure_out[factor : factor + k * k], multiplier_out)
+        for i in range(k):
+            multiplier_out[i] *= closure_out[1 + i]
+        rank_out[0] = k
+    else:
+        null = factor + k * k
+        scratch = null + k * k
+        rank_out[0] = solve_semidefinite(
+            k, gram, target, closure_out[1 + k : 1 + 2 * k], REDUNDANT, multiplier_out, closure_out[null:scratch], closure_out[scratch:]
+        )

@@ -1,0 +1,45 @@
+"""All forces at once: wrenches on bodies, efforts on joints, and the ledger of energy and power."""
+
+from __future__ import annotations
+
+from unibody.element import LEDGER, MOTOR_POWER
+from unibody.forces.base import AddForces
+from unibody.kernel import Floats, Ints, kernel
+from unibody.spatial.devices import load3, load9, rotate_back
+
+FORCE_CLASS = 5
+
+
+@kernel
+def load_forces(
+    classes: Ints, index: Ints, parameters: Floats, limit: Floats, signals: Floats, X: Floats, V: Floats, q: Floats, v: Floats, control: Floats,
+    F_out: Floats, effort_out: Floats, ledger_out: Floats, right_out: Floats,
+) -> None:  # fmt: skip
+    """F (6 a body, body axes at its origin) and the total effort of every joint velocity, from forces and control.
+
+    Efforts of actuators and of `control` are summed, clamped to the joints' limits, and added to the passive ones.
+    """
+    n = v.size
+    for k in range(F_out.size):
+        F_out[k] = 0.0
+    for k in range(LEDGER):
+        ledger_out[k] = 0.0
+    for j in range(n):
+        effort_out[j] = 0.0
+        effort_out[n + j] = control[j]
+    for k in range(classes.size // FORCE_CLASS):
+        at = FORCE_CLASS * k
+        mine = index[classes[at + 1] : classes[at + 2]]
+        AddForces(classes[at], mine, parameters[classes[at + 3] : classes[at + 4]], signals, X, V, q, v, control, F_out, effort_out, ledger_out)
+    for j in range(n):
+        drive = min(max(effort_out[n + j], -limit[j]), limit[j])
+        right_out[j] = effort_out[j] + drive
+        ledger_out[MOTOR_POWER] += drive * v[j]
+    for i in range(1, X.size // 12):
+        R = load9(X, 12 * i)
+        t = rotate_back(R, load3(control, n + 6 * i))
+        f = rotate_back(R, load3(control, n + 6 * i + 3))
+        for m in range(3):
+            F_out[6 * i + m] += t[m]
+            F_out[6 * i + 3 + m] += f[m]
+            ledger_out[MOTOR_POWER] += t[m] * V[6 * i + m] + f[m] * V[6 * i + 3 + m]

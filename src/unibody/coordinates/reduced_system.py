@@ -1,0 +1,392 @@
+"""A model in reduced coordinates, ready to compute: tables, arenas, and accelerations in one compiled call.
+
+`evaluate_reduced` goes from (q, v) to the accelerations; what a scene does not need (forces, loops, functions of time) is neither run nor
+compiled: those stages are called by address, 0 meaning none. Loops are auxiliary constraints by anticipation (paper 001 §4): with the
+tree's response M⁻¹ kᵢ to every row kᵢ at hand,
+
+    A μ = −(K a + bias) − (2/τ) Ċ − C/τ²,     A = K M⁻¹ Kᵀ (k×k, perhaps singular),     a ← a + M⁻¹ Kᵀ μ
+
+at O(nk + k³).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from unibody.algebra.tree import BODY, ROW, A, eliminate_tree, solve_tree
+from unibody.arena import Arena, part
+from unibody.coordinates.closure import close_rows, closure_size, fill_reference, solve_closure, solve_closure_again
+from unibody.coordinates.loading import load_forces
+from unibody.coordinates.reduced import advance_joints, fill_bodies, fill_joint_table, load_wrenches, sweep_reduced, wrench_at_joint
+from unibody.coordinates.relative import add_joint_efforts, fill_duals, fill_element_rows, fill_joint_rows, fit_joints, see_joints
+from unibody.coordinates.rows import finish_rows, make_row_book
+from unibody.coordinates.signals import FillSignals, signal_filler
+from unibody.coordinates.slots import (
+    ARMATURE, BIAS, BODIES, BORROWED, CLASSES, CLOSURE, COLUMNS, COMPLIANCE, CONSTANTS, COUNTS, DOF_INDEX, DOF_START, DUAL, EFFORT, ENTRY_BODY,
+    ENTRY_W, FORCE_CLASSES, FORCE_INDEX, FORCE_PARAMETERS, FRAMES, GRAM, GRAVITY, INDEX, JOINT_C, JOINT_CLASSES, JOINT_FRAMES, JOINT_INDEX,
+    JOINT_PARAMETERS, JOINT_PARTS, JOINT_ROW_COUNT, JOINT_S, JOINT_X, JOINTS, LAST, LEDGER, LIMIT, LOAD, MASSES, MULTIPLIER, PARAMETERS, PARTS, RANK, RATE,
+    RESIDUAL, RESPONSE_X, RESPONSE_Y, RIGHT, ROW_CLASSES, ROW_ENTRY, ROW_INDEX, ROW_PARAMETERS, ROW_START, ROWS, SCRATCH, SEEN, SIGNALS, STABILISER, STEP,
+    TABLE_C, TABLE_S, TABLE_X, TARGET, V_WB, X_WB, F, G, J, T, Y,
+)  # fmt: skip
+from unibody.coordinates.stages import (
+    CLOSE_STAGE, EVALUATE_STAGE, FORCE_STAGE, PROJECT_STAGE, SEE_STAGE, SIGNAL_STAGE, STAGES, Stage,
+)  # fmt: skip
+from unibody.element import LEDGER as LEDGER_SIZE
+from unibody.kernel import Floats, Ints, kernel
+from unibody.model.model import Model
+from unibody.model.tables import ConstraintTables, ForceTables, JointTables, Trouble
+from unibody.spatial.devices import load3
+from unibody.spatial.pose import Pose
+
+@kernel
+def evaluate_reduced(
+    layout: Ints, ints: Ints, constants: Floats, stages: Ints, control: Floats, t: float, work_out: Floats, q_out: Floats, v_out: Floats
+) -> None:
+    """Accelerations (slot Y) of the tree joints at (t, q, v); the coordinates and velocities of loop joints are fitted on the way."""
+    body = part(ints, layout, BODIES)
+    rows = part(work_out, layout, ROWS)
+    columns = part(work_out, layout, COLUMNS)
+    table_X = part(work_out, layout, TABLE_X)
+    table_S = part(work_out, layout, TABLE_S)
+    table_c = part(work_out, layout, TABLE_C)
+    signals = part(work_out, layout, SIGNALS)
+    right = part(work_out, layout, RIGHT)
+    if stages[SIGNAL_STAGE] != 0:
+        FillSignals(stages[SIGNAL_STAGE], t, signals)
+    fill_joint_table(
+        part(ints, layout, CLASSES), part(ints, layout, INDEX), part(constants, layout, PARAMETERS), part(ints, layout, PARTS), q_out, v_out,
+        table_X, table_S, table_c,
+    )  # fmt: skip
+    sweep_reduced(body, part(constants, layout, CONSTANTS), table_X, table_S, table_c, v_out, signals, rows, columns)
+    if stages[SEE_STAGE] != 0:
+        Stage(stages[SEE_STAGE], layout, ints, constants, control, work_out, q_out, v_out)
+    if stages[FORCE_STAGE] != 0:
+        Stage(stages[FORCE_STAGE], layout, ints, constants, control, work_out, q_out, v_out)
+    else:
+        limit = part(constants, layout, LIMIT)
+        for j in range(right.size):
+            right[j] = min(max(control[j], -limit[j]), limit[j])
+    eliminate_tree(body, part(constants, layout, ARMATURE), right, rows, columns, part(work_out, layout, Y))
+    if stages[CLOSE_STAGE] != 0:
+        Stage(stages[CLOSE_STAGE], layout, ints, constants, control, work_out, q_out, v_out)
+
+
+@kernel
+def see_loops(layout: Ints, ints: Ints, constants: Floats, control: Floats, work_out: Floats, q_out: Floats, v_out: Floats) -> None:
+    """Where the bodies are; loop joints fitted; the rows of loops and constraint elements."""
+    X = part(work_out, layout, X_WB)
+    V = part(work_out, layout, V_WB)
+    fill_bodies(part(constants, layout, FRAMES), part(work_out, layout, ROWS), X, V)
+    joints = part(ints, layout, JOINTS)
+    frames = part(constants, layout, JOINT_FRAMES)
+    joint_X = part(work_out, layout, JOINT_X)
+    S = part(work_out, layout, JOINT_S)
+    c = part(work_out, layout, JOINT_C)
+    scratch = part(work_out, layout, SCRATCH)
+    seen = part(work_out, layout, SEEN)
+    residual = part(work_out, layout, RESIDUAL)
+    rate = part(work_out, layout, RATE)
+    bias = part(work_out, layout, BIAS)
+    blocks = part(work_out, layout, G)
+    joint_rows = part(ints, layout, COUNTS)[JOINT_ROW_COUNT]
+    if joints.size > 0:
+        classes = part(ints, layout, JOINT_CLASSES)
+        index = part(ints, layout, JOINT_INDEX)
+        parameters = part(constants, layout, JOINT_PARAMETERS)
+        parts = part(ints, layout, JOINT_PARTS)
+        fit_joints(joints, frames, classes, index, parameters, parts, X, v_out, joint_X, S, c, scratch, part(work_out, layout, STEP), q_out)
+        see_joints(joints, frames, X, V, joint_X, S, scratch, seen, v_out)
+        fill_joint_table(classes, index, parameters, parts, q_out, v_out, joint_X, S, c)
+        fill_joint_rows(joints, S, c, seen, scratch, part(work_out, layout, T), blocks, residual, rate, bias)
+        fill_duals(joints, S, scratch, part(work_out, layout, DUAL))
+    if part(ints, layout, ROW_CLASSES).size > 0:
+        fill_element_rows(
+            part(ints, layout, ROW_CLASSES), part(ints, layout, ROW_INDEX), part(constants, layout, ROW_PARAMETERS), X, V, q_out, v_out,
+            blocks[12 * joint_rows :], part(work_out, layout, J), residual[joint_rows:], bias[joint_rows:],
+        )  # fmt: skip
+    for r in range(rate.size):
+        if r >= joint_rows + part(ints, layout, COUNTS)[4]:
+            residual[r] = 0.0
+            bias[r] = 0.0
+    finish_rows(
+        part(ints, layout, COUNTS)[0], joints, part(ints, layout, BORROWED), part(ints, layout, ROW_START), part(ints, layout, ROW_ENTRY),
+        part(ints, layout, ENTRY_BODY), part(ints, layout, DOF_START), part(ints, layout, DOF_INDEX), part(work_out, layout, J), V, v_out,
+        part(work_out, layout, DUAL), seen, c, blocks, rate, bias,
+    )  # fmt: skip
+
+
+@kernel
+def load_bodies(layout: Ints, ints: Ints, constants: Floats, control: Floats, work_out: Floats, q_out: Floats, v_out: Floats) -> None:
+    """All forces, as wrenches in the sweep's rows and efforts in RIGHT."""
+    rows = part(work_out, layout, ROWS)
+    X = part(work_out, layout, X_WB)
+    V = part(work_out, layout, V_WB)
+    wrenches = part(work_out, layout, F)
+    right = part(work_out, layout, RIGHT)
+    joints = part(ints, layout, JOINTS)
+    if joints.size == 0:
+        fill_bodies(part(constants, layout, FRAMES), rows, X, V)
+    load_forces(
+        part(ints, layout, FORCE_CLASSES), part(ints, layout, FORCE_INDEX), part(constants, layout, FORCE_PARAMETERS), part(constants, layout, LIMIT),
+        part(work_out, layout, SIGNALS), X, V, q_out, v_out, control, wrenches, part(work_out, layout, EFFORT), part(work_out, layout, LEDGER), right,
+    )  # fmt: skip
+    if joints.size > 0:
+        add_joint_efforts(joints, part(work_out, layout, DUAL), part(work_out, layout, SEEN), right, wrenches)
+    load_wrenches(X, wrenches, rows)
+
+
+@kernel
+def close_loops(layout: Ints, ints: Ints, constants: Floats, control: Floats, work_out: Floats, q_out: Floats, v_out: Floats) -> None:
+    """The auxiliary constraints by anticipation; corrects Y, the accelerations in ROWS, and F."""
+    body = part(ints, layout, BODIES)
+    rows = part(work_out, layout, ROWS)
+    columns = part(work_out, layout, COLUMNS)
+    X = part(work_out, layout, X_WB)
+    row_start = part(ints, layout, ROW_START)
+    row_entry = part(ints, layout, ROW_ENTRY)
+    entry_body = part(ints, layout, ENTRY_BODY)
+    dof_start = part(ints, layout, DOF_START)
+    dof_index = part(ints, layout, DOF_INDEX)
+    blocks = part(work_out, layout, G)
+    joint_numbers = part(work_out, layout, J)
+    world = part(work_out, layout, ENTRY_W)
+    load = part(work_out, layout, LOAD)
+    step = part(work_out, layout, STEP)
+    response_x = part(work_out, layout, RESPONSE_X)
+    response_y = part(work_out, layout, RESPONSE_Y)
+    y = part(work_out, layout, Y)
+    target = part(work_out, layout, TARGET)
+    multiplier = part(work_out, layout, MULTIPLIER)
+    wrenches = part(work_out, layout, F)
+    gravity = load3(part(constants, layout, GRAVITY), 0)
+    stabiliser = part(constants, layout, STABILISER)
+    n = body.size // BODY
+    count = row_start.size - 1
+    nv = y.size
+    first = part(ints, layout, COUNTS)[0]
+    for e in range(entry_body.size):
+        t, f = wrench_at_joint(X, rows, entry_body[e], load3(blocks, 6 * e), load3(blocks, 6 * e + 3))
+        for m in range(3):
+            world[6 * e + m] = t[m]
+            world[6 * e + 3 + m] = f[m]
+    for r in range(count):
+        for k in range(load.size):
+            load[k] = 0.0
+        for k in range(step.size):
+            step[k] = 0.0
+        moved = part(work_out, layout, BIAS)[first + r]
+        for k in range(row_start[r], row_start[r + 1]):
+            e = row_entry[k]
+            b = entry_body[e]
+            for m in range(6):
+                load[6 * b + m] += world[6 * e + m]
+                moved += world[6 * e + m] * rows[ROW * b + A + m]
+            for m in range(3):
+                moved += world[6 * e + 3 + m] * gravity[m]
+        for k in range(dof_start[r], dof_start[r + 1]):
+            step[dof_index[2 * k + 1]] += joint_numbers[dof_index[2 * k]]
+            moved += joint_numbers[dof_index[2 * k]] * y[dof_index[2 * k + 1]]
+        if part(constants, layout, COMPLIANCE)[r] > 0.0:
+            target[r] = -moved
+        else:
+            target[r] = -moved - stabiliser[0] * part(work_out, layout, RATE)[first + r] - stabiliser[1] * part(work_out, layout, RESIDUAL)[first + r]
+        solve_tree(body, rows, columns, step, load, response_x[6 * n * r : 6 * n * (r + 1)], response_y[nv * r : nv * (r + 1)])
+    close_rows(
+        row_start, row_entry, entry_body, dof_start, dof_index, world, joint_numbers, part(constants, layout, COMPLIANCE), response_x, response_y, nv,
+        part(work_out, layout, GRAM),
+    )  # fmt: skip
+    fill_reference(row_start, row_entry, entry_body, world, part(constants, layout, MASSES), part(work_out, layout, CLOSURE))
+    solve_closure(part(work_out, layout, GRAM), target, part(work_out, layout, CLOSURE), multiplier, part(work_out, layout, RANK))
+    for r in range(count):
+        mu = multiplier[r]
+        for j in range(nv):
+            y[j] += mu * response_y[nv * r + j]
+        for i in range(1, n):
+            for m in range(6):
+                rows[ROW * i + A + m] += mu * response_x[6 * n * r + 6 * i + m]
+        for k in range(row_start[r], row_start[r + 1]):
+            e = row_entry[k]
+            for m in range(6):
+                wrenches[6 * entry_body[e] + m] += mu * blocks[6 * e + m]
+
+
+PROJECT_BELOW = 1e-2
+"""Violations [m, rad] above this are not drift but a start that is still assembling itself: feedback alone works on those."""
+
+PROJECT_ENOUGH = 1e-11
+PROJECT_LIMIT = 3
+
+
+@kernel
+def project_reduced(
+    layout: Ints, ints: Ints, constants: Floats, stages: Ints, control: Floats, t: float, work_out: Floats, q_out: Floats, v_out: Floats
+) -> None:
+    """Post-stabilisation: q ← q ⊕ M⁻¹ Kᵀ μ with A μ = −C(q), the factors being those of the last evaluation (simplified Newton)."""
+    rows = part(work_out, layout, ROWS)
+    table_X = part(work_out, layout, TABLE_X)
+    table_S = part(work_out, layout, TABLE_S)
+    table_c = part(work_out, layout, TABLE_C)
+    signals = part(work_out, layout, SIGNALS)
+    target = part(work_out, layout, TARGET)
+    multiplier = part(work_out, layout, MULTIPLIER)
+    response_y = part(work_out, layout, RESPONSE_Y)
+    step = part(work_out, layout, STEP)
+    residual = part(work_out, layout, RESIDUAL)
+    nv = part(work_out, layout, Y).size
+    classes = part(ints, layout, CLASSES)
+    index = part(ints, layout, INDEX)
+    parameters = part(constants, layout, PARAMETERS)
+    first = part(ints, layout, COUNTS)[0]
+    if stages[SIGNAL_STAGE] != 0:
+        FillSignals(stages[SIGNAL_STAGE], t, signals)
+    for _ in range(PROJECT_LIMIT):
+        fill_joint_table(classes, index, parameters, part(ints, layout, PARTS), q_out, v_out, table_X, table_S, table_c)
+        sweep_reduced(
+            part(ints, layout, BODIES), part(constants, layout, CONSTANTS), table_X, table_S, table_c, v_out, signals, rows, part(work_out, layout, COLUMNS)
+        )
+        Stage(stages[SEE_STAGE], layout, ints, constants, control, work_out, q_out, v_out)
+        largest = 0.0
+        for r in range(target.size):
+            target[r] = -residual[first + r]
+            largest = max(largest, abs(residual[first + r]))
+        if not (largest > PROJECT_ENOUGH and largest < PROJECT_BELOW):
+            break
+        solve_closure_again(part(work_out, layout, GRAM), target, part(work_out, layout, CLOSURE), multiplier, part(work_out, layout, RANK))
+        for j in range(nv):
+            total = 0.0
+            for r in range(target.size):
+                total += multiplier[r] * response_y[nv * r + j]
+            step[j] = total
+        advance_joints(classes, index, parameters, q_out, step, 1.0, q_out)
+
+
+def inverse_masses(model: Model) -> np.ndarray:
+    """1/m and 3/trace of the inertia about the centre of mass of every body; 0 where it cannot be moved."""
+    out = np.zeros((model.n_bodies, 2))
+    for i, b in enumerate(model.bodies):
+        if b.kind == "dynamic":
+            out[i] = 1.0 / b.mass, 3.0 / np.trace(b.inertia)
+    return out
+
+
+class ReducedSystem:
+    """Tables and work space of a model in reduced coordinates."""
+
+    def __init__(self, model: Model):
+        self.model = model
+        self.trouble = Trouble()
+        self.clock = np.zeros(1)
+        n = model.n_bodies
+        tree, loops = model.tree_joints, model.loop_joints
+        tables = JointTables(tree, self.trouble)
+        loop_tables = JointTables(loops, self.trouble)
+        forces = ForceTables(model, self.trouble, self.clock)
+        elements = ConstraintTables(model, self.trouble)
+        self.book = book = make_row_book(loops, 0, elements, model.nv)
+        self.python_classes = sorted({*tables.python_classes, *loop_tables.python_classes, *forces.python_classes, *elements.python_classes})
+        signals, self._signal_address = signal_filler(model, self.trouble, self.clock)
+        slots: list[Any] = [0] * LAST
+        slots[BODIES] = self._body_integers(signals.drives)
+        slots[CLASSES], slots[INDEX], slots[PARTS] = tables.classes, tables.index, tables.parts
+        slots[FORCE_CLASSES], slots[FORCE_INDEX] = forces.classes, forces.index
+        slots[JOINTS], slots[JOINT_CLASSES], slots[JOINT_INDEX], slots[JOINT_PARTS] = book.joints, loop_tables.classes, loop_tables.index, loop_tables.parts
+        slots[ROW_CLASSES], slots[ROW_INDEX] = elements.classes, elements.index
+        slots[ROW_START], slots[ROW_ENTRY], slots[ENTRY_BODY] = book.row_start, book.row_entry, book.entry_body
+        slots[DOF_START], slots[DOF_INDEX], slots[BORROWED] = book.dof_start, book.dof_index, book.borrowed
+        slots[COUNTS] = np.array([0, book.joint_rows, book.rows, book.entries, elements.rows], np.int64)
+        slots[CONSTANTS], slots[FRAMES] = self._constants()
+        slots[PARAMETERS], slots[FORCE_PARAMETERS] = tables.parameters, forces.parameters
+        slots[JOINT_FRAMES] = np.concatenate([np.concatenate([j.X_PF.flat(), j.X_BM.flat()]) for j in loops]) if loops else np.zeros(0)
+        slots[JOINT_PARAMETERS], slots[ROW_PARAMETERS] = loop_tables.parameters, elements.parameters
+        slots[ARMATURE] = np.concatenate([j.armature for j in model.joints]) if model.joints else np.zeros(0)
+        slots[LIMIT] = np.concatenate([j.effort_limit for j in model.joints]) if model.joints else np.zeros(0)
+        slots[GRAVITY], slots[STABILISER], slots[COMPLIANCE] = model.gravity, np.zeros(2), book.compliance
+        slots[MASSES] = inverse_masses(model)
+        k, nvj = book.rows, model.nv_joints
+        sizes = {
+            SIGNALS: signals.values, TABLE_X: 12 * tables.rows, TABLE_S: 6 * nvj, TABLE_C: 6 * tables.rows, ROWS: self._ground(), COLUMNS: 14 * max(1, model.nv),
+            X_WB: 12 * n, V_WB: 6 * n, F: 6 * n, EFFORT: 2 * nvj, RIGHT: nvj, LEDGER: LEDGER_SIZE, Y: model.nv,
+            JOINT_X: 12 * loop_tables.rows, JOINT_S: 6 * nvj, JOINT_C: 6 * loop_tables.rows, SCRATCH: 36 + max(36, nvj), STEP: nvj, SEEN: 42 * len(loops),
+            T: 6 * book.joint_rows, DUAL: 6 * nvj, G: 6 * book.entries, J: np.ones(book.places), RESIDUAL: k, RATE: k, BIAS: k,
+            RESPONSE_X: 6 * n * k, RESPONSE_Y: model.nv * k, GRAM: k * k, TARGET: k, MULTIPLIER: k, CLOSURE: closure_size(k), RANK: 1, LOAD: 6 * n,
+            ENTRY_W: 6 * book.entries,
+        }  # fmt: skip
+        for slot, size in sizes.items():
+            slots[slot] = size
+        first_work = SIGNALS
+        first_constant = CONSTANTS
+        ints = Arena(slots[:first_constant], np.int64, frozen=True)
+        constants = Arena(slots[first_constant:first_work], np.float64)
+        work = Arena(slots[first_work:], np.float64)
+        self.layout = np.concatenate([ints.layout, constants.layout, work.layout])
+        self.layout.flags.writeable = False
+        self.ints, self.constants, self.work = ints.flat, constants.flat, work.flat
+        self.has_loops = book.rows > 0
+        self._see = see_loops.address if self.has_loops else 0
+        self._close = close_loops.address if self.has_loops else 0
+        self._load: int | None = None
+        self._project = 0
+        self._always_load = bool(model.forces) or self.has_loops
+
+    def _body_integers(self, drives: dict[int, int]) -> np.ndarray:
+        out = np.zeros((self.model.n_bodies, BODY), np.int64)
+        for i, j in enumerate(self.model.tree_joints, start=1):
+            out[i] = (j.parent, j.v_start, j.nv, drives.get(i, -1))
+        return out
+
+    def _constants(self) -> tuple[np.ndarray, np.ndarray]:
+        model = self.model
+        numbers = np.zeros((model.n_bodies, 22))
+        frames = np.zeros((model.n_bodies, 12))
+        frames[0] = Pose().flat()
+        X_MB = [Pose()] + [j.X_BM.inverse() for j in model.tree_joints]
+        for i, j in enumerate(model.tree_joints, start=1):
+            numbers[i, :12] = (X_MB[j.parent] @ j.X_PF).flat()
+            frames[i] = X_MB[i].flat()
+            body = model.bodies[i]
+            if body.kind == "dynamic":
+                R = X_MB[i].R
+                c = X_MB[i].apply(body.com)
+                inertia = R @ body.inertia @ R.T + body.mass * (c @ c * np.eye(3) - np.outer(c, c))
+                numbers[i, 12] = body.mass
+                numbers[i, 13:16] = body.mass * c
+                numbers[i, 16:22] = inertia[np.triu_indices(3)]
+        return numbers, frames
+
+    def _ground(self) -> np.ndarray:
+        rows = np.zeros((self.model.n_bodies, ROW))
+        rows[:, [0, 4, 8]] = 1.0
+        rows[0, A + 3 : A + 6] = -self.model.gravity
+        return rows
+
+    def view(self, slot: int) -> np.ndarray:
+        """The memory of a slot of any arena."""
+        arena = self.ints if slot < CONSTANTS else self.constants if slot < SIGNALS else self.work
+        return arena[self.layout[2 * slot] : self.layout[2 * slot + 1]]
+
+    def stages(self, control: np.ndarray, loads: bool = False) -> np.ndarray:
+        """Which optional stages this control needs; `loads` asks for wrenches and the ledger in any case."""
+        loads = loads or self._always_load or bool(control[: self.model.nv_joints + 6 * self.model.n_bodies].any())
+        if loads and self._load is None:
+            self._load = load_bodies.address
+        out = np.zeros(STAGES, np.int64)
+        out[EVALUATE_STAGE] = evaluate_reduced.address
+        out[SIGNAL_STAGE], out[SEE_STAGE], out[CLOSE_STAGE] = self._signal_address, self._see, self._close
+        out[FORCE_STAGE] = self._load if loads else 0
+        out[PROJECT_STAGE] = self._project
+        return out
+
+    def evaluate(self, t: float, q: np.ndarray, v: np.ndarray, control: np.ndarray, loads: bool = False) -> None:
+        """Fill the work space at a state; q and v hold all joints and the loops' part is fitted in place."""
+        self.clock[0] = t
+        evaluate_reduced(self.layout, self.ints, self.constants, self.stages(control, loads), control, t, self.work, q, v)
+
+    def set_feedback(self, time: float) -> None:
+        """Feedback on auxiliary rows, critically damped: C decays within about `time` [s]; infinite means none."""
+        self.view(STABILISER)[:] = (2.0 / time, 1.0 / time**2)
+
+    def set_projection(self, on: bool) -> None:
+        """Whether q is brought back onto the constraints after every step."""
+        self._project = project_reduced.address if on and self.has_loops else 0

@@ -1,0 +1,149 @@
+"""Auxiliary rows: loop-closing joints and constraint elements as one list of rows over bodies and joint velocities.
+
+Rows are numbered: those of relative joints first (in the order of the joints), then those of constraint elements. A row touches bodies
+through entries, 6-wide blocks of G on V_WB_B; joint row r owns the entries 2r (child) and 2r + 1 (parent), then come those of the
+elements, then pairs for joint velocities that the coordinates do not contain (v_j = S⁺ V_FM of a relative joint). Joint velocities
+that they do contain are touched through J directly.
+
+The armature I of a relative joint is a row v̇_j + α / I = 0 for its effort α: a row with compliance 1/I and without feedback.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from unibody.coordinates.reduced import cross_motion
+from unibody.coordinates.relative import SEEN, wrench_back
+from unibody.kernel import Floats, Ints, kernel
+from unibody.model.model import JointInfo
+from unibody.model.tables import ConstraintTables
+from unibody.spatial.devices import load6
+
+BORROWED = 6
+"""Row, place in J, joint, v index, entry on the child, entry on the parent."""
+
+
+@dataclass
+class RowBook:
+    """Which row touches what."""
+
+    joints: np.ndarray
+    joint_rows: int
+    primary_rows: int
+    rows: int
+    entries: int
+    row_start: np.ndarray
+    row_entry: np.ndarray
+    entry_body: np.ndarray
+    dof_start: np.ndarray
+    dof_index: np.ndarray
+    borrowed: np.ndarray
+    names: list[str]
+    units: list[str]
+    compliance: np.ndarray
+    places: int
+
+    @property
+    def auxiliary(self) -> int:
+        """The number of rows beyond the primary ones."""
+        return self.rows - self.primary_rows
+
+
+def make_row_book(relative: Sequence[JointInfo], primary: int, tables: ConstraintTables, own_dofs: int) -> RowBook:
+    """Rows of the relative joints (the first `primary` of them are solved elsewhere) and of the constraint elements.
+
+    Joint velocities below `own_dofs` belong to the coordinates themselves.
+    """
+    joints: list[int] = []
+    names: list[str] = []
+    units: list[str] = []
+    row = primary_rows = 0
+    entry_body: list[int] = []
+    for k, j in enumerate(relative):
+        rows = 0 if j.implicit else 6 - j.nv
+        joints += [j.parent, j.child, j.v_start, j.nv, row, rows]
+        names += [j.name] * rows
+        units += ["m"] * rows
+        entry_body += [j.child, j.parent] * rows
+        row += rows
+        if k < primary:
+            primary_rows = row
+    joint_rows = row
+    of_joint = {v: k for k, j in enumerate(relative) for v in range(j.v_start, j.v_start + j.nv)}
+    per_row: list[list[int]] = [[2 * r, 2 * r + 1] for r in range(primary_rows, joint_rows)]
+    entry = 2 * joint_rows
+    for bodies in tables.row_bodies:
+        per_row.append(list(range(entry, entry + len(bodies))))
+        entry_body += bodies
+        entry += len(bodies)
+    names_of_armed: list[str] = []
+    dof_start, dof_index = [0] * (len(per_row) - len(tables.row_dofs) + 1), []
+    borrowed: list[int] = []
+    place = 0
+    for r, dofs in enumerate(tables.row_dofs):
+        for v in dofs:
+            if v < own_dofs:
+                dof_index += [place, v]
+            else:
+                borrowed += [joint_rows + r, place, of_joint[v], v, entry, entry + 1]
+                per_row[joint_rows - primary_rows + r] += [entry, entry + 1]
+                j = relative[of_joint[v]]
+                entry_body += [j.child, j.parent]
+                entry += 2
+            place += 1
+        dof_start.append(len(dof_index) // 2)
+    compliance = [0.0] * (joint_rows - primary_rows + tables.rows)
+    armed = [(k, v, j.armature[v - j.v_start]) for k, j in enumerate(relative) if k >= primary for v in range(j.v_start, j.v_start + j.nv)]
+    extra = 0
+    for k, v, inertia in armed:
+        if inertia > 0.0:
+            borrowed += [joint_rows + tables.rows + extra, place, k, v, entry, entry + 1]
+            per_row.append([entry, entry + 1])
+            entry_body += [relative[k].child, relative[k].parent]
+            dof_start.append(dof_start[-1])
+            compliance.append(1.0 / inertia)
+            names_of_armed.append(f"{relative[k].name}.armature")
+            entry, place, extra = entry + 2, place + 1, extra + 1
+    return RowBook(
+        joints=np.array(joints, np.int64), joint_rows=joint_rows, primary_rows=primary_rows, rows=joint_rows + tables.rows + extra, entries=entry,
+        row_start=np.cumsum([0] + [len(r) for r in per_row]).astype(np.int64), row_entry=np.array([e for r in per_row for e in r], np.int64),
+        entry_body=np.array(entry_body, np.int64), dof_start=np.array(dof_start, np.int64), dof_index=np.array(dof_index, np.int64),
+        borrowed=np.array(borrowed, np.int64), names=names + tables.row_names + names_of_armed,
+        units=units + tables.row_units + [""] * extra, compliance=np.array(compliance), places=place,
+    )  # fmt: skip
+
+
+@kernel
+def finish_rows(
+    first: int, joints: Ints, borrowed: Ints, row_start: Ints, row_entry: Ints, entry_body: Ints, dof_start: Ints, dof_index: Ints,
+    J: Floats, V: Floats, v: Floats, dual: Floats, seen: Floats, c: Floats, G_out: Floats, rate_out: Floats, bias_out: Floats,
+) -> None:  # fmt: skip
+    """Borrowed entries and the rates of the auxiliary rows, which begin at row `first`."""
+    for k in range(borrowed.size // BORROWED):
+        at = BORROWED * k
+        row = borrowed[at]
+        factor = J[borrowed[at + 1]]
+        joint = borrowed[at + 2]
+        s = load6(dual, 6 * borrowed[at + 3])
+        t = (factor * s[0], factor * s[1], factor * s[2], factor * s[3], factor * s[4], factor * s[5])
+        on_child = wrench_back(seen, SEEN * joint + 12, t)
+        on_parent = wrench_back(seen, SEEN * joint, t)
+        turned = cross_motion(load6(seen, SEEN * joint + 24), load6(seen, SEEN * joint + 30))
+        for m in range(6):
+            G_out[6 * borrowed[at + 4] + m] = on_child[m]
+            G_out[6 * borrowed[at + 5] + m] = -on_parent[m]
+            bias_out[row] += t[m] * (turned[m] - c[6 * joint + m])
+    for r in range(row_start.size - 1):
+        rate = 0.0
+        for k in range(row_start[r], row_start[r + 1]):
+            e = row_entry[k]
+            for m in range(6):
+                rate += G_out[6 * e + m] * V[6 * entry_body[e] + m]
+        for k in range(dof_start[r], dof_start[r + 1]):
+            rate += J[dof_index[2 * k]] * v[dof_index[2 * k + 1]]
+        rate_out[first + r] = rate
+
+

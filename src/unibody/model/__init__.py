@@ -1,0 +1,14 @@
+"""What the world is: the builder that collects elements, the frozen model, states and controls.
+
+Lives here: `Builder` (thin: names, connectivity, checks), `Model` (topology, numbering, start state), `State`, `Control`, the text
+form of a model, and the tables that kernels read.
+May import: elements (joints, shapes, forces, constraints), spatial, kernel, errors. May write: only what it is building; a built
+model is read-only.
+To add one more: elements need nothing here; a new noun gets its own file.
+"""
+
+from unibody.model.builder import Body, Builder, JointHandle
+from unibody.model.model import BodyInfo, JointInfo, Model
+from unibody.model.state import Control, State
+
+__all__ = ["Body", "BodyInfo", "Builder", "Control", "JointHandle", "JointInfo", "Model", "State"]

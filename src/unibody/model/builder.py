@@ -1,0 +1,399 @@
+"""`Builder`: collects elements, checks names and connectivity, numbers bodies and joints. Thin: elements check themselves."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from unibody.constraints.base import Constraint
+from unibody.element import Point, name_of, number
+from unibody.errors import ModelError
+from unibody.forces import Gravity, TorsionSpring
+from unibody.forces.base import Force
+from unibody.joints import Free, Joint, Planar, Weld
+from unibody.model.model import BodyInfo, JointInfo, Model, look_up, start_poses, start_twists
+from unibody.model.plane import check_plane, plane_axes, plane_frame
+from unibody.shapes import MassProperties, Placed, Shape, combine
+from unibody.spatial.pose import Pose, adjoint, vector, vector3, vector_from_rotation
+
+KINDS = ("dynamic", "static", "kinematic")
+
+
+@dataclass(frozen=True)
+class Body:
+    """A handle to a body under construction."""
+
+    name: str
+
+    def at(self, x: float = 0.0, y: float = 0.0, z: float = 0.0) -> Point:
+        """A point fixed in the body, in its axes [m]."""
+        return Point(self.name, (x, y, z))
+
+
+@dataclass(frozen=True)
+class JointHandle:
+    """A handle to a joint under construction."""
+
+    name: str
+
+
+@dataclass
+class _Joint:
+    name: str
+    element: Joint
+    parent: str
+    child: str
+    X_PF: Pose
+    X_BM: Pose
+    q: np.ndarray
+    v: np.ndarray
+    armature: np.ndarray
+    effort_limit: np.ndarray
+    implicit: bool = False
+
+
+@dataclass
+class _Packing:
+    """Names to numbers while the model is being built."""
+
+    bodies: dict[str, int]
+    joints: dict[str, JointInfo]
+    poses: list[Pose]
+    values: list[float] = field(default_factory=list)
+    functions: list[tuple[int, Callable[[float], float], str]] = field(default_factory=list)
+    targets: dict[str, int] = field(default_factory=dict)
+    first_target: int = 0
+
+    def body(self, name: str) -> int:
+        return look_up(name, self.bodies, "body")
+
+    def joint(self, name: str) -> JointInfo:
+        return look_up(name, self.joints, "joint")
+
+    def signal(self, value: Any, what: str) -> int:
+        slot = len(self.values)
+        if callable(value):
+            self.functions.append((slot, value, what))
+            value = value(0.0)
+        self.values.append(number(value, f"{what} at t = 0"))
+        return slot
+
+    def motor_target(self, name: str) -> int:
+        return self.targets.setdefault(name, self.first_target + 2 * len(self.targets))
+
+    def start_position(self, point: Point) -> np.ndarray:
+        return self.poses[self.body(point.body)].apply(point.p)
+
+
+class Builder:
+    """Describe bodies, joints, forces and constraints; `build()` returns the model.
+
+    >>> b = Builder()
+    >>> ball = b.body("ball", mass=1.0, inertia=(0.1, 0.1, 0.1))
+    >>> b.build().nv
+    6
+    """
+
+    def __init__(self, gravity: Any = (0.0, 0.0, -9.81), planar: bool = False, normal: Any = (0.0, -1.0, 0.0)):
+        self.world = Body("world")
+        self._bodies: dict[str, BodyInfo] = {"world": BodyInfo("world", "static", 0.0, np.zeros(3), np.zeros((3, 3)), (), Pose(), (0.0,) * 6)}
+        self._joints: dict[str, _Joint] = {}
+        self._elements: dict[str, Force | Constraint] = {}
+        self._plane = plane_axes(normal) if planar else None
+        if gravity is not None:
+            self.add(Gravity(gravity), name="gravity")
+
+    def body(
+        self, name: str, shape: Any = None, density: float | None = None, mass: float | None = None, com: Any = None, inertia: Any = None,
+        kind: str = "dynamic", X_WB: Pose | None = None, V_WB: Any = None, motion: Callable[[float], Pose] | None = None,
+    ) -> Body:  # fmt: skip
+        """A body from shapes and density, or from mass, centre of mass and inertia about it (body axes)."""
+        what = f"body '{name}'"
+        _check_new(name, self._bodies, "body")
+        if kind not in KINDS:
+            raise ModelError(f"{what}: kind {kind!r} is unknown; give one of {', '.join(KINDS)}")
+        if motion is not None and kind != "kinematic":
+            raise ModelError(f"{what}: motion= moves only kinematic bodies, this one is {kind}; give kind='kinematic'")
+        shapes = tuple(s if isinstance(s, Placed) else Placed(s, Pose()) for s in _as_list(shape, what))
+        properties = _mass_properties(what, kind, shapes, density, mass, com, inertia)
+        twist = tuple(float(x) for x in vector((0.0,) * 6 if V_WB is None else V_WB, 6, f"{what} V_WB"))
+        if kind == "static" and any(twist):
+            raise ModelError(f"{what}: V_WB {twist} on a static body; give kind='kinematic' or leave V_WB out")
+        self._bodies[name] = BodyInfo(
+            name, kind, properties.mass, np.array(properties.com), np.array(properties.inertia), shapes, _pose(X_WB, f"{what} X_WB"), twist, motion
+        )
+        return Body(name)
+
+    def joint(
+        self, name: str, joint: Joint, parent: Any, child: Any, X_PF: Pose | None = None, X_BM: Pose | None = None, q: Any = None, v: Any = None,
+        stiffness: Any = 0.0, damping: Any = 0.0, rest: Any = None, armature: Any = 0.0, effort_limit: Any = np.inf,
+    ) -> JointHandle:  # fmt: skip
+        """Connect frame F of the parent with frame M of the child. If the child already has a parent, this closes a loop."""
+        what = f"joint '{name}'"
+        _check_new(name, self._joints, "joint")
+        if not isinstance(joint, Joint):
+            raise ModelError(f"{what}: {joint!r} is not a joint; give one such as Revolute(axis=(0, 1, 0))")
+        p, c = name_of(parent, f"{what} parent"), name_of(child, f"{what} child")
+        for end in (p, c):
+            look_up(end, self._bodies, f"{what}: body")
+        if p == c:
+            raise ModelError(f"{what}: joins body '{p}' to itself; give two different bodies")
+        start = joint.neutral() if q is None else vector(np.atleast_1d(q), joint.nq, f"{what} q")
+        speed = np.zeros(joint.nv) if v is None else vector(np.atleast_1d(v), joint.nv, f"{what} v")
+        start = joint.advance(start, np.zeros(joint.nv), 0.0) if q is not None else start
+        if not np.isfinite(start).all():
+            raise ModelError(f"{what} q: {q!r} has no direction as a quaternion; give a unit quaternion wxyz")
+        springs = _per_dof(stiffness, joint.nv, f"{what} stiffness", minimum=0.0)
+        dampers = _per_dof(damping, joint.nv, f"{what} damping", minimum=0.0)
+        rotors = _per_dof(armature, joint.nv, f"{what} armature", minimum=0.0)
+        limits = _per_dof(effort_limit, joint.nv, f"{what} effort_limit", minimum=0.0, infinite=True)
+        self._joints[name] = _Joint(name, joint, p, c, _pose(X_PF, f"{what} X_PF"), _pose(X_BM, f"{what} X_BM"), start, speed, rotors, limits)
+        if springs.any() or dampers.any():
+            self.add(TorsionSpring(name, stiffness=springs, damping=dampers, rest=rest), name=f"{name}.spring")
+        return JointHandle(name)
+
+    def add(self, element: Any, name: str | None = None) -> str:
+        """A force or a constraint; returns its name."""
+        if not isinstance(element, Force | Constraint):
+            raise ModelError(f"{element!r} is neither a force nor a constraint; bodies and joints have b.body and b.joint")
+        if name is None:
+            taken = sum(type(e) is type(element) for e in self._elements.values())
+            name = f"{type(element).__name__}[{taken}]"
+        _check_new(name, self._elements, "element")
+        self._elements[name] = element
+        return name
+
+    def build(self) -> Model:
+        """Check everything, number it and freeze it."""
+        description = self._describe()
+        joints = dict(self._joints)
+        tree = self._span(joints)
+        order = self._order(tree)
+        bodies = [self._bodies[name] for name in order]
+        number_of = {name: i for i, name in enumerate(order)}
+        infos: list[JointInfo] = []
+        q_at = v_at = 0
+        chosen = [tree[name] for name in order[1:]]
+        in_tree = {id(j) for j in chosen}
+        loops = [j for j in joints.values() if id(j) not in in_tree]
+        nq = nv = 0
+        for j in [*chosen, *loops]:
+            loop = id(j) not in in_tree
+            info = JointInfo(
+                j.name, j.element, number_of[j.parent], number_of[j.child], j.X_PF, j.X_BM, q_at, v_at, _frozen(j.q), _frozen(j.v),
+                _frozen(j.armature), _frozen(j.effort_limit), loop, j.implicit,
+            )  # fmt: skip
+            infos.append(info)
+            q_at, v_at = q_at + info.nq, v_at + info.nv
+            if not loop:
+                nq, nv = q_at, v_at
+        poses = start_poses(bodies, infos)
+        twists = start_twists(bodies, infos, poses)
+        infos = [_fit_loop(j, poses, twists) if j.loop else j for j in infos]
+        bodies = [_started(b, X, V) for b, X, V in zip(bodies, poses, twists, strict=True)]
+        packing = _Packing(number_of, {j.name: j for j in infos}, poses, first_target=v_at + 6 * len(bodies))
+        forces, constraints, gravity = self._resolve(packing)
+        model = Model(
+            bodies=tuple(bodies), joints=tuple(infos), forces=tuple(forces), constraints=tuple(constraints), gravity=_frozen(gravity),
+            plane=None if self._plane is None else tuple(_frozen(a) for a in self._plane),  # type: ignore[arg-type]
+            parent=_frozen(np.array([-1] + [j.parent for j in infos if not j.loop], np.int64)), nq=nq, nv=nv, nq_joints=q_at, nv_joints=v_at,
+            signals=_frozen(np.array(packing.values)), signal_functions=tuple(packing.functions), motor_targets=dict(packing.targets),
+            description=description,
+        )  # fmt: skip
+        if self._plane is not None:
+            check_plane(model, poses)
+        return model
+
+    def _resolve(self, packing: _Packing) -> tuple[list[tuple[str, Force]], list[tuple[str, Constraint]], np.ndarray]:
+        """Check the names that elements refer to and let them fill in what depends on the start."""
+        forces: list[tuple[str, Force]] = []
+        constraints: list[tuple[str, Constraint]] = []
+        gravity = np.zeros(3)
+        for name, element in self._elements.items():
+            for body in element.bodies():
+                look_up(body, packing.bodies, f"'{name}': body")
+            for joint in element.joints():
+                look_up(joint, packing.joints, f"'{name}': joint")
+            started = element.started(packing, name)
+            if isinstance(started, Gravity):
+                gravity = gravity + np.array(started.g)
+            elif isinstance(started, Force):
+                started.row(packing, name)
+                forces.append((name, started))
+            else:
+                started.row(packing, name)
+                constraints.append((name, started))
+        packing.values.clear()
+        packing.functions.clear()
+        packing.targets.clear()
+        for name, force in forces:
+            force.row(packing, name)
+        return forces, constraints, gravity
+
+    def _span(self, joints: dict[str, _Joint]) -> dict[str, _Joint]:
+        """Each body's joint to its parent: the first that can be, else an implicit one to the world."""
+        tree: dict[str, _Joint] = {}
+
+        def hangs_on(body: str, ancestor: str) -> bool:
+            while True:
+                if body == ancestor:
+                    return True
+                if body not in tree:
+                    return False
+                body = tree[body].parent
+
+        for j in joints.values():
+            if self._bodies[j.child].kind == "dynamic" and j.child not in tree and not hangs_on(j.parent, j.child):
+                tree[j.child] = j
+        for name, body in self._bodies.items():
+            if name != "world" and name not in tree:
+                tree[name] = self._implicit(body)
+        for name in tree:
+            if tree[name].implicit and name in joints and joints[name] is not tree[name]:
+                raise ModelError(f"joint '{name}' has the name of body '{name}', whose implicit joint needs it; rename the joint")
+        return tree
+
+    def _implicit(self, body: BodyInfo) -> _Joint:
+        none = np.zeros(0)
+        if body.kind != "dynamic":
+            return _Joint(body.name, Weld(), "world", body.name, body.X_WB, Pose(), none, none, none, none, implicit=True)
+        R = body.X_WB.R
+        V = np.concatenate([R.T @ np.array(body.V_WB[:3]), R.T @ np.array(body.V_WB[3:])])
+        if self._plane is None:
+            joint: Joint = Free()
+            return _Joint(
+                body.name, joint, "world", body.name, Pose(), Pose(), np.concatenate([body.X_WB.p, body.X_WB.wxyz]), V, np.zeros(6), np.full(6, np.inf),
+                implicit=True,
+            )  # fmt: skip
+        joint, frame = Planar(), plane_frame(self._plane)
+        X_FB = frame.inverse() @ body.X_WB
+        n = self._plane[2]
+        turned = vector_from_rotation(R)
+        angle = float(n @ turned)
+        if np.abs(turned - n * angle).max() < 1e-12:
+            X_BM = Pose(wxyz=frame.wxyz)
+        else:
+            angle, X_BM = 0.0, Pose(wxyz=body.X_WB.inverse().wxyz) @ Pose(wxyz=frame.wxyz)
+        speed = frame.R.T @ np.array(body.V_WB[3:])
+        turn = frame.R.T @ np.array(body.V_WB[:3])
+        if max(abs(speed[2]), abs(turn[0]), abs(turn[1])) > 1e-9 or abs(X_FB.p[2]) > 1e-9:
+            raise ModelError(f"body '{body.name}': starts or moves out of the plane (X_WB, V_WB); keep it in the plane or use a 3D world")
+        return _Joint(
+            body.name, joint, "world", body.name, frame, X_BM, np.array([X_FB.p[0], X_FB.p[1], angle]), np.array([speed[0], speed[1], turn[2]]),
+            np.zeros(3), np.full(3, np.inf), implicit=True,
+        )  # fmt: skip
+
+    def _order(self, tree: dict[str, _Joint]) -> list[str]:
+        """The world, then all bodies, parents before children, otherwise as they were added."""
+        order = ["world"]
+        placed = {"world"}
+        for name in self._bodies:
+            chain = []
+            while name not in placed:
+                chain.append(name)
+                name = tree[name].parent
+            order += reversed(chain)
+            placed.update(chain)
+        return order
+
+    def _describe(self) -> dict[str, Any]:
+        """Everything that was asked for, for the text form of the model."""
+        return {
+            "bodies": dict(self._bodies), "joints": dict(self._joints), "elements": dict(self._elements),
+            "plane_normal": None if self._plane is None else tuple(float(x) for x in self._plane[2]),
+        }  # fmt: skip
+
+
+def _check_new(name: Any, taken: Any, what: str) -> None:
+    if not isinstance(name, str) or not name:
+        raise ModelError(f"{what} name {name!r} is not a non-empty string; give one")
+    if name in taken:
+        raise ModelError(f"{what} '{name}' exists already; give each {what} a name of its own")
+
+
+def _frozen(array: np.ndarray) -> np.ndarray:
+    array = np.array(array)
+    array.flags.writeable = False
+    return array
+
+
+def _pose(value: Any, what: str) -> Pose:
+    if value is None:
+        return Pose()
+    if not isinstance(value, Pose):
+        raise ModelError(f"{what}: {value!r} is not a Pose; give Pose(p=..., wxyz=...) or Pose.from_matrix(...)")
+    return value
+
+
+def _as_list(shape: Any, what: str) -> Sequence[Any]:
+    shapes = [] if shape is None else list(shape) if isinstance(shape, list | tuple) else [shape]
+    for s in shapes:
+        if not isinstance(s, Shape | Placed):
+            raise ModelError(f"{what}: {s!r} is not a shape; give one such as Box((0.1, 0.1, 1.0)) or Placed(shape, X_BS)")
+    return shapes
+
+
+def _per_dof(value: Any, nv: int, what: str, minimum: float, infinite: bool = False) -> np.ndarray:
+    values = np.broadcast_to(np.asarray(value, float), (nv,)) if np.ndim(value) == 0 else np.asarray(value, float)
+    if values.shape != (nv,):
+        raise ModelError(f"{what}: shape {values.shape}; give one number or {nv}")
+    for x in values:
+        number(x, what, minimum=minimum, infinite=infinite)
+    return np.array(values)
+
+
+def _mass_properties(
+    what: str, kind: str, shapes: Sequence[Placed], density: float | None, mass: float | None, com: Any, inertia: Any
+) -> MassProperties:
+    if density is not None:
+        number(density, f"{what} density", positive=True)
+    if mass is not None:
+        number(mass, f"{what} mass", positive=True)
+    if shapes and inertia is None and com is None:
+        if density is not None and mass is not None:
+            raise ModelError(f"{what}: both density {density!r} and mass {mass!r} given; give one of them")
+        properties = combine([s.mass_properties(density or 1000.0) for s in shapes])
+        if mass is not None:
+            properties = MassProperties(mass, properties.com, np.array(properties.inertia) * (mass / properties.mass))
+    elif mass is None and kind != "dynamic":
+        properties = MassProperties(1.0, np.zeros(3), np.eye(3))
+    elif mass is None or inertia is None:
+        missing = "mass" if mass is None else "inertia"
+        raise ModelError(f"{what}: no {missing}; give a shape (with density or mass), or mass= and inertia=")
+    else:
+        try:
+            matrix = np.array(inertia, float)
+        except (TypeError, ValueError):
+            raise ModelError(f"{what} inertia: {inertia!r} is not numeric; give a 3×3 matrix or three principal values") from None
+        matrix = np.diag(matrix) if matrix.shape == (3,) else matrix
+        if matrix.shape != (3, 3):
+            raise ModelError(f"{what} inertia: shape {matrix.shape}; give a 3×3 matrix or three principal values")
+        properties = MassProperties(mass, vector3((0.0, 0.0, 0.0) if com is None else com, f"{what} com"), matrix)
+    properties.check(what)
+    return properties
+
+
+def _started(body: BodyInfo, X: Pose, V: np.ndarray) -> BodyInfo:
+    """The body with the pose and twist (world axes) that it starts with, by whatever joint it hangs on."""
+    from dataclasses import replace
+
+    if body.kind != "dynamic":
+        return body
+    R = X.R
+    return replace(body, X_WB=X, V_WB=tuple(float(x) for x in np.concatenate([R @ V[:3], R @ V[3:]])))
+
+
+def _fit_loop(j: JointInfo, poses: Sequence[Pose], twists: Sequence[np.ndarray]) -> JointInfo:
+    """A loop-closing joint with its coordinate fitted to the start."""
+    from dataclasses import replace
+
+    X_FM = (poses[j.parent] @ j.X_PF).inverse() @ poses[j.child] @ j.X_BM
+    q = j.element.fit(X_FM.R, np.array(X_FM.p), np.array(j.q0)) if j.nq else np.zeros(0)
+    X_MB = j.X_BM.inverse()
+    X_MP = X_MB @ poses[j.child].inverse() @ poses[j.parent]
+    V = adjoint(X_MB.R, np.array(X_MB.p)) @ twists[j.child] - adjoint(X_MP.R, np.array(X_MP.p)) @ twists[j.parent]
+    v = np.linalg.lstsq(j.element.motion(q), V, rcond=None)[0] if j.nv else np.zeros(0)
+    return replace(j, q0=_frozen(q), v0=_frozen(v))

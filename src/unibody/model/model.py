@@ -1,0 +1,206 @@
+"""`Model`: the frozen description that solvers bind to.
+
+Bodies are numbered parents before children, body 0 being the world; every other body hangs on its parent by one tree joint
+(welds for static bodies, implicit free joints for bodies without any). Joint coordinates run through the tree joints in the order
+of the bodies, then through the joints that close loops.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from unibody.constraints.base import Constraint
+from unibody.element import Point
+from unibody.errors import ModelError
+from unibody.forces.base import Force
+from unibody.joints.base import Joint
+from unibody.spatial.pose import Pose, adjoint
+
+
+@dataclass(frozen=True)
+class BodyInfo:
+    """One body: mass [kg], centre of mass [m] and inertia about it [kg m²] in body axes, shapes, and how it starts."""
+
+    name: str
+    kind: str
+    mass: float
+    com: np.ndarray
+    inertia: np.ndarray
+    shapes: tuple[Any, ...]
+    X_WB: Pose
+    V_WB: tuple[float, ...]
+    motion: Callable[[float], Pose] | None = None
+
+
+@dataclass(frozen=True)
+class JointInfo:
+    """One joint: what it connects and where, its place in the joint coordinates, and what acts in it."""
+
+    name: str
+    element: Joint
+    parent: int
+    child: int
+    X_PF: Pose
+    X_BM: Pose
+    q_start: int
+    v_start: int
+    q0: np.ndarray
+    v0: np.ndarray
+    armature: np.ndarray
+    effort_limit: np.ndarray
+    loop: bool
+    implicit: bool
+
+    @property
+    def nq(self) -> int:
+        return self.element.nq
+
+    @property
+    def nv(self) -> int:
+        return self.element.nv
+
+    def scalar_dofs(self) -> dict[int, int]:
+        """Degree of freedom → offset of its coordinate, for those whose rate is their velocity."""
+        out: dict[int, int] = {}
+        q, v = self.q_start, 0
+        for part in self.element.parts():
+            if part.nq == part.nv:
+                out.update({v + k: q + k for k in range(part.nv)})
+            q, v = q + part.nq, v + part.nv
+        return out
+
+
+@dataclass(frozen=True)
+class Model:
+    """Built by `Builder.build()`; every array is read-only."""
+
+    bodies: tuple[BodyInfo, ...]
+    joints: tuple[JointInfo, ...]
+    forces: tuple[tuple[str, Force], ...]
+    constraints: tuple[tuple[str, Constraint], ...]
+    gravity: np.ndarray
+    plane: tuple[np.ndarray, np.ndarray, np.ndarray] | None
+    parent: np.ndarray
+    nq: int
+    nv: int
+    nq_joints: int
+    nv_joints: int
+    signals: np.ndarray
+    signal_functions: tuple[tuple[int, Callable[[float], float], str], ...]
+    motor_targets: Mapping[str, int]
+    description: Mapping[str, Any]
+
+    @property
+    def n_bodies(self) -> int:
+        """Bodies, the world included."""
+        return len(self.bodies)
+
+    @property
+    def planar(self) -> bool:
+        return self.plane is not None
+
+    @cached_property
+    def _body_index(self) -> dict[str, int]:
+        return {b.name: i for i, b in enumerate(self.bodies)}
+
+    @cached_property
+    def _joint_index(self) -> dict[str, JointInfo]:
+        return {j.name: j for j in self.joints}
+
+    def body(self, name: Any) -> int:
+        """The number of a body, by name or handle."""
+        return look_up(getattr(name, "name", name), self._body_index, "body")
+
+    def joint(self, name: Any) -> JointInfo:
+        """A joint, by name or handle."""
+        return look_up(getattr(name, "name", name), self._joint_index, "joint")
+
+    @property
+    def tree_joints(self) -> list[JointInfo]:
+        """The joint of each body 1, 2, … to its parent."""
+        return [j for j in self.joints if not j.loop]
+
+    @property
+    def loop_joints(self) -> list[JointInfo]:
+        return [j for j in self.joints if j.loop]
+
+    @property
+    def total_mass(self) -> float:
+        return float(sum(b.mass for b in self.bodies if b.kind == "dynamic"))
+
+    def neutral_control(self) -> np.ndarray:
+        """No efforts, no wrenches, no targets."""
+        flat = np.zeros(self.nv_joints + 6 * self.n_bodies + 2 * len(self.motor_targets))
+        flat[self.nv_joints + 6 * self.n_bodies :] = np.nan
+        return flat
+
+    def start_q(self) -> np.ndarray:
+        """Coordinates of all joints at the start."""
+        return np.concatenate([j.q0 for j in self.joints]) if self.joints else np.zeros(0)
+
+    def start_v(self) -> np.ndarray:
+        """Velocities of all joints at the start."""
+        return np.concatenate([j.v0 for j in self.joints]) if self.joints else np.zeros(0)
+
+    def __repr__(self) -> str:
+        kinds = [b.kind for b in self.bodies[1:]]
+        fixed = len(kinds) - kinds.count("dynamic")
+        parts = [
+            f"{kinds.count('dynamic')} bodies" + (f" (+ {fixed} fixed or driven)" if fixed else ""),
+            f"{len(self.tree_joints)} joints",
+            f"{self.nv} degrees of freedom",
+            f"{len(self.loop_joints)} loops",
+            f"{len(self.forces)} forces",
+            f"{len(self.constraints)} constraints",
+            f"{self.total_mass:.6g} kg",
+        ]
+        return f"Model({', '.join(parts)}{', planar' if self.planar else ''})"
+
+
+def look_up(name: Any, table: Mapping[str, Any], what: str) -> Any:
+    """table[name], or an error that offers near matches."""
+    if name in table:
+        return table[name]
+    import difflib
+
+    near = difflib.get_close_matches(str(name), list(table), 3, 0.5)
+    hint = f"did you mean {' or '.join(repr(n) for n in near)}?" if near else f"known: {', '.join(list(table)[:8]) or 'none'}"
+    raise ModelError(f"{what} '{name}' is unknown; {hint}")
+
+
+def start_poses(bodies: Sequence[BodyInfo], joints: Sequence[JointInfo]) -> list[Pose]:
+    """X_WB of every body at the start, by the tree joints (in the order of the bodies)."""
+    poses = [Pose()]
+    for body, joint in zip(bodies[1:], joints, strict=False):
+        if body.kind != "dynamic":
+            poses.append(body.X_WB)
+            continue
+        R, p = joint.element.pose(joint.q0)
+        poses.append(poses[joint.parent] @ joint.X_PF @ Pose.from_rotation(R, p) @ joint.X_BM.inverse())
+    return poses
+
+
+def start_twists(bodies: Sequence[BodyInfo], joints: Sequence[JointInfo], poses: Sequence[Pose]) -> list[np.ndarray]:
+    """V_WB_B of every body at the start."""
+    twists = [np.zeros(6)]
+    for i, (body, joint) in enumerate(zip(bodies[1:], joints, strict=False), start=1):
+        if body.kind == "static":
+            twists.append(np.zeros(6))
+        elif body.kind == "kinematic":
+            R = body.X_WB.R
+            twists.append(np.concatenate([R.T @ np.array(body.V_WB[:3]), R.T @ np.array(body.V_WB[3:])]))
+        else:
+            X_BP = poses[i].inverse() @ poses[joint.parent]
+            across = joint.element.motion(joint.q0) @ joint.v0
+            twists.append(adjoint(X_BP.R, np.array(X_BP.p)) @ twists[joint.parent] + adjoint(joint.X_BM.R, np.array(joint.X_BM.p)) @ across)
+    return twists
+
+
+def point_at_start(model_poses: Sequence[Pose], index: int, point: Point) -> np.ndarray:
+    """Where a point is in the world at the start."""
+    return model_poses[index].apply(point.p)

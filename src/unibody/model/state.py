@@ -1,0 +1,77 @@
+"""`State` and `Control`: what a step starts from and what the user adds."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from unibody.element import name_of
+from unibody.errors import ModelError
+from unibody.spatial.pose import vector
+
+if TYPE_CHECKING:
+    from unibody.model.model import Model
+
+
+@dataclass(frozen=True)
+class State:
+    """Time [s], coordinates and velocities, and which coordinates they are; nothing derived.
+
+    `coordinates` is "reduced" (joint coordinates), "maximal" (p and wxyz, then V_WB_B, of every moving body) or "planar" (two positions and an
+    angle, then ω and two velocities in body axes).
+    """
+
+    t: float
+    q: np.ndarray
+    v: np.ndarray
+    coordinates: str = "reduced"
+
+    def __post_init__(self) -> None:
+        for name in ("q", "v"):
+            array = np.array(getattr(self, name), float)
+            array.flags.writeable = False
+            object.__setattr__(self, name, array)
+
+
+class Control:
+    """Joint efforts, wrenches on bodies and motor targets; what a control function changes between steps."""
+
+    def __init__(self, model: Model):
+        self._model = model
+        self.flat = model.neutral_control()
+
+    @property
+    def effort(self) -> np.ndarray:
+        """Efforts [N m or N] on all joint degrees of freedom, tree joints first (writable view)."""
+        return self.flat[: self._model.nv_joints]
+
+    @property
+    def wrench(self) -> np.ndarray:
+        """(bodies, 6) wrenches, torque then force, world axes, at each body's origin (writable view)."""
+        start = self._model.nv_joints
+        return self.flat[start : start + 6 * self._model.n_bodies].reshape(-1, 6)
+
+    def set_effort(self, joint: Any, value: Any) -> None:
+        """The effort of one joint (scalar, or one value per degree of freedom)."""
+        j = self._model.joint(name_of(joint, "set_effort"))
+        self.flat[j.v_start : j.v_start + j.nv] = value
+
+    def set_wrench(self, body: Any, wrench: Any) -> None:
+        """Torque then force on one body, world axes, at its origin."""
+        name = name_of(body, "set_wrench")
+        self.wrench[self._model.body(name)] = vector(wrench, 6, f"wrench on body '{name}'")
+
+    def set_target(self, motor: str, q: float, v: float = 0.0) -> None:
+        """The target of one motor, by its name."""
+        at = self._model.motor_targets.get(motor)
+        if at is None:
+            raise ModelError(f"no motor named '{motor}'; motors: {', '.join(self._model.motor_targets) or 'none'}")
+        self.flat[at] = q
+        self.flat[at + 1] = v
+
+    def copy(self) -> Control:
+        out = Control(self._model)
+        out.flat[:] = self.flat
+        return out

@@ -1,0 +1,268 @@
+"""Tables: the elements of a model as flat arrays, one stretch per class, with the addresses of the kernels that read them.
+
+Kernels walk over `classes` and call addresses; they never name a class. A class without kernels gets addresses of callbacks that run its
+NumPy methods; what such a callback raises is kept in `trouble`, and the numbers it owed become NaN, which the step reports.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from unibody.constraints.base import Constraint, FillRows
+from unibody.element import Kinematics
+from unibody.errors import ModelError
+from unibody.forces.base import AddForces, Force, Loads
+from unibody.joints.base import AdvanceJoints, FillJoints, Joint, RateJoints, advance_straight, rate_straight
+from unibody.kernel import Kernel, Prototype
+from unibody.model.model import JointInfo, Model
+
+FORCE_CLASS = 5
+"""address; index from, to; parameters from, to. Constraint classes have the same five."""
+
+
+class Trouble:
+    """The first exception raised inside a callback."""
+
+    def __init__(self) -> None:
+        self.error: BaseException | None = None
+
+    def guard(self, function: Callable[..., None], *outputs: int) -> Callable[..., None]:
+        """The function, made safe: on an exception its outputs (argument numbers) become NaN."""
+
+        def guarded(*args: Any) -> None:
+            try:
+                function(*args)
+            except BaseException as error:
+                self.error = self.error or error
+                for k in outputs:
+                    args[k][:] = np.nan
+
+        return guarded
+
+
+def _address(kernel: Kernel, prototype: Prototype, cls: type) -> int:
+    if not prototype.admits(kernel):
+        raise ModelError(f"class {cls.__name__}: kernel {kernel.__name__} has not the signature {prototype.__name__}; see its arguments")
+    return kernel.address
+
+
+class JointTables:
+    """Joint classes for kernels. Row k of the joint table is the k-th joint given; parts of composites have rows after them."""
+
+    def __init__(self, joints: Sequence[JointInfo], trouble: Trouble):
+        groups: dict[type, list[tuple[Joint, int, int, int]]] = {}
+        parts: list[int] = []
+        row = len(joints)
+        for k, joint in enumerate(joints):
+            pieces = joint.element.parts()
+            q, v = joint.q_start, joint.v_start
+            for number, piece in enumerate(pieces):
+                at = k if len(pieces) == 1 else row
+                groups.setdefault(type(piece), []).append((piece, at, q, v))
+                if len(pieces) > 1:
+                    parts += [k, row, v, piece.nv, 1 if number == 0 else 0]
+                    row += 1
+                q, v = q + piece.nq, v + piece.nv
+        self.rows = row
+        self.parts = np.array(parts, np.int64)
+        self.python_classes = [c.__name__ for c in groups if c.fill_kernel is None]
+        classes: list[int] = []
+        index: list[int] = []
+        parameters: list[float] = []
+        for cls, members in groups.items():
+            i0, p0 = len(index), len(parameters)
+            index += [n for _, *numbers in members for n in numbers]
+            parameters += [x for joint, *_ in members for x in joint.parameters()] if cls.fill_kernel is not None else []
+            i1, p1 = len(index), len(parameters)
+            a0, a1 = p0, p1
+            fill, advance, rate = self._addresses(cls, members, trouble)
+            if cls.advance_kernel is None and cls.fill_kernel is not None:
+                a0 = p1
+                parameters.append(float(members[0][0].nv))
+                a1 = len(parameters)
+            classes += [fill, advance, rate, i0, i1, p0, p1, a0, a1]
+        self.classes = np.array(classes, np.int64)
+        self.index = np.array(index, np.int64)
+        self.parameters = np.array(parameters, np.float64)
+
+    @staticmethod
+    def _addresses(cls: type[Joint], members: list[tuple[Joint, int, int, int]], trouble: Trouble) -> tuple[int, int, int]:
+        def fill(index, parameters, q, v, X, S, c):
+            for joint, row, q0, v0 in members:
+                qj, vj = q[q0 : q0 + joint.nq], v[v0 : v0 + joint.nv]
+                R, p = joint.pose(qj)
+                X[12 * row : 12 * row + 9] = np.ravel(R)
+                X[12 * row + 9 : 12 * row + 12] = p
+                S[6 * v0 : 6 * (v0 + joint.nv)] = np.asarray(joint.motion(qj)).T.ravel()
+                c[6 * row : 6 * row + 6] = joint.bias(qj, vj)
+
+        def advance(index, parameters, q, v, h, q_out):
+            for joint, _, q0, v0 in members:
+                q_out[q0 : q0 + joint.nq] = joint.advance(q[q0 : q0 + joint.nq].copy(), v[v0 : v0 + joint.nv], h)
+
+        def rate(index, parameters, q, v, qdot):
+            for joint, _, q0, v0 in members:
+                qdot[q0 : q0 + joint.nq] = joint.rate(q[q0 : q0 + joint.nq], v[v0 : v0 + joint.nv])
+
+        if cls.fill_kernel is None:
+            return (
+                FillJoints.callback(trouble.guard(fill, 4)),
+                AdvanceJoints.callback(trouble.guard(advance, 5)),
+                RateJoints.callback(trouble.guard(rate, 4)),
+            )
+        straight = cls.advance_kernel is None
+        if straight and members[0][0].nq != members[0][0].nv:
+            raise ModelError(f"joint class {cls.__name__}: nq differs from nv; give advance_kernel and rate_kernel beside fill_kernel")
+        return (
+            _address(cls.fill_kernel, FillJoints, cls),
+            _address(advance_straight if straight else cls.advance_kernel, AdvanceJoints, cls),  # type: ignore[arg-type]
+            _address(rate_straight if straight else cls.rate_kernel, RateJoints, cls),  # type: ignore[arg-type]
+        )
+
+
+class Names:
+    """Look-up by name for NumPy methods, on a built model."""
+
+    def __init__(self, model: Model):
+        self._model = model
+        self._slot = 0
+
+    def body(self, name: str) -> int:
+        return self._model.body(name)
+
+    def joint(self, name: str) -> JointInfo:
+        return self._model.joint(name)
+
+    def signal(self, value: Any, what: str) -> int:
+        self._slot += 1
+        return self._slot - 1
+
+    def motor_target(self, name: str) -> int:
+        return self._model.motor_targets[name]
+
+    def start_position(self, point: Any) -> np.ndarray:
+        return self._model.bodies[self._model.body(point.body)].X_WB.apply(point.p)
+
+
+class ForceTables:
+    """Force classes for kernels."""
+
+    def __init__(self, model: Model, trouble: Trouble, clock: np.ndarray):
+        groups: dict[type, list[tuple[str, Force]]] = {}
+        for name, force in model.forces:
+            groups.setdefault(type(force), []).append((name, force))
+        self.python_classes = [c.__name__ for c in groups if c.add_kernel is None]
+        names = Names(model)
+        rows = {name: force.row(names, name) for name, force in model.forces}
+        classes: list[int] = []
+        index: list[int] = []
+        parameters: list[float] = []
+        for cls, members in groups.items():
+            i0, p0 = len(index), len(parameters)
+            if cls.add_kernel is None:
+                address = AddForces.callback(trouble.guard(_force_callback(model, members, names, clock), 8))
+            else:
+                address = _address(cls.add_kernel, AddForces, cls)
+                if cls.pack.__func__ is Force.pack.__func__:  # type: ignore[attr-defined]
+                    for name, _ in members:
+                        index += [int(i) for i in rows[name][0]]
+                        parameters += [float(x) for x in rows[name][1]]
+                else:
+                    own_index, own_parameters = cls.pack(members, names)
+                    index += own_index.tolist()
+                    parameters += own_parameters.tolist()
+            classes += [address, i0, len(index), p0, len(parameters)]
+        self.classes = np.array(classes, np.int64)
+        self.index = np.array(index, np.int64)
+        self.parameters = np.array(parameters, np.float64)
+
+
+def _force_callback(model: Model, members: list[tuple[str, Force]], names: Names, clock: np.ndarray) -> Callable[..., None]:
+    def add(index, parameters, signals, X, V, q, v, control, F, effort, ledger):
+        at = Kinematics(float(clock[0]), X.reshape(-1, 12), V.reshape(-1, 6), q, v, signals, control, names)
+        loads = Loads()
+        for _, force in members:
+            force.apply(at, loads)
+        half = effort.size // 2
+        for body, wrench in loads.wrenches.items():
+            F.reshape(-1, 6)[model.body(body)] += wrench
+        for table, offset in ((loads.efforts, 0), (loads.actuation, half)):
+            for joint, values in table.items():
+                j = model.joint(joint)
+                effort[offset + j.v_start : offset + j.v_start + j.nv] += values
+        ledger += loads.ledger
+
+    return add
+
+
+class ConstraintTables:
+    """Constraint classes for kernels, and which bodies and joint velocities each row touches."""
+
+    def __init__(self, model: Model, trouble: Trouble):
+        names = Names(model)
+        groups: dict[type, list[tuple[str, Constraint]]] = {}
+        for name, constraint in model.constraints:
+            groups.setdefault(type(constraint), []).append((name, constraint))
+        self.row_names: list[str] = []
+        self.row_units: list[str] = []
+        self.row_bodies: list[list[int]] = []
+        self.row_dofs: list[list[int]] = []
+        self.python_classes = [c.__name__ for c in groups if c.fill_kernel is None]
+        classes: list[int] = []
+        index: list[int] = []
+        parameters: list[float] = []
+        row = entry = dof_entry = 0
+        for cls, members in groups.items():
+            i0, p0 = len(index), len(parameters)
+            starts = []
+            for name, constraint in members:
+                bodies = [model.body(b) for b in constraint.bodies()]
+                dofs = list(constraint.dofs(names))
+                own, floats = constraint.row(names, name)
+                starts.append((row, entry, dof_entry))
+                if cls.fill_kernel is not None:
+                    index += [row, entry, dof_entry, *(int(i) for i in own)]
+                    parameters += [float(x) for x in floats]
+                for k in range(constraint.rows):
+                    self.row_names.append(name)
+                    self.row_units.append(constraint.units if isinstance(constraint.units, str) else constraint.units[k])
+                    self.row_bodies.append(bodies)
+                    self.row_dofs.append(dofs)
+                row += constraint.rows
+                entry += constraint.rows * len(bodies)
+                dof_entry += constraint.rows * len(dofs)
+            if cls.fill_kernel is None:
+                address = FillRows.callback(trouble.guard(_constraint_callback(model, members, starts, names), 6, 8, 9))
+            else:
+                address = _address(cls.fill_kernel, FillRows, cls)
+            classes += [address, i0, len(index), p0, len(parameters)]
+        self.rows, self.entries, self.dof_entries = row, entry, dof_entry
+        self.classes = np.array(classes, np.int64)
+        self.index = np.array(index, np.int64)
+        self.parameters = np.array(parameters, np.float64)
+
+
+def _constraint_callback(model: Model, members: list, starts: list, names: Names) -> Callable[..., None]:
+    def fill(index, parameters, X, V, q, v, G, J, residual, bias):
+        nothing = np.zeros(0)
+        at = Kinematics(0.0, X.reshape(-1, 12), V.reshape(-1, 6), q, v, nothing, nothing, names)
+        for (_, constraint), (row, entry, dof_entry) in zip(members, starts, strict=True):
+            C, blocks, joint_blocks, c = constraint.evaluate(at)
+            bodies = constraint.bodies()
+            residual[row : row + constraint.rows] = C
+            bias[row : row + constraint.rows] = c
+            for r in range(constraint.rows):
+                for k, body in enumerate(bodies):
+                    e = entry + r * len(bodies) + k
+                    G[6 * e : 6 * e + 6] = blocks[body][r]
+                wide = np.zeros(v.size)
+                for joint, block in joint_blocks.items():
+                    j = model.joint(joint)
+                    wide[j.v_start : j.v_start + j.nv] += block[r]
+                dofs = list(constraint.dofs(names))
+                J[dof_entry + r * len(dofs) : dof_entry + (r + 1) * len(dofs)] = wide[dofs]
+
+    return fill

@@ -1,0 +1,87 @@
+"""What all time rules share: the call of a system, the ledger of work, records, and the check that numbers are numbers.
+
+A system is evaluated through an address: (t, q, v) in, accelerations in its slot Y out. `q` and `v` hold the system's own coordinates first, then
+coordinates of joints that are only fitted; only the former move. Memory (MEMORY numbers, then what a rule adds):
+
+    0–2  work done on the bodies by dampers, motors, applied wrenches up to the start of the last step [J]
+    3–5  their power there [W]
+    6    length of the last step [s]; the work of the last step is completed by the trapezoidal rule when it is observed
+"""
+
+from __future__ import annotations
+
+from unibody.arena import part
+from unibody.coordinates.slots import CLASSES, INDEX, LEDGER, PARAMETERS
+from unibody.coordinates.stages import Evaluate
+from unibody.element import DAMPER_POWER
+from unibody.joints.base import JOINT_CLASS, AdvanceJoints, RateJoints
+from unibody.kernel import Floats, Ints, device, kernel
+
+MEMORY = 7
+LAST_STEP = 6
+
+
+@kernel
+def advance_own(layout: Ints, ints: Ints, constants: Floats, q: Floats, v: Floats, h: float, q_out: Floats) -> None:
+    """The system's own q moved along v for h (q and q_out may be the same array)."""
+    classes = part(ints, layout, CLASSES)
+    index = part(ints, layout, INDEX)
+    parameters = part(constants, layout, PARAMETERS)
+    for k in range(classes.size // JOINT_CLASS):
+        at = JOINT_CLASS * k
+        mine = index[classes[at + 3] : classes[at + 4]]
+        AdvanceJoints(classes[at + 1], mine, parameters[classes[at + 7] : classes[at + 8]], q, v, h, q_out)
+
+
+@kernel
+def rate_own(layout: Ints, ints: Ints, constants: Floats, q: Floats, v: Floats, qdot_out: Floats) -> None:
+    """The time derivative of the system's own q."""
+    classes = part(ints, layout, CLASSES)
+    index = part(ints, layout, INDEX)
+    parameters = part(constants, layout, PARAMETERS)
+    for k in range(classes.size // JOINT_CLASS):
+        at = JOINT_CLASS * k
+        mine = index[classes[at + 3] : classes[at + 4]]
+        RateJoints(classes[at + 2], mine, parameters[classes[at + 7] : classes[at + 8]], q, v, qdot_out)
+
+
+@device
+def all_finite(x):
+    total = 0.0
+    for k in range(x.size):
+        total += x[k] * 0.0
+    return total == 0.0
+
+
+@device
+def book_work(ledger, h, memory_out):
+    """Complete the work of the last step by the trapezoidal rule and start that of a step of length h."""
+    for k in range(3):
+        power = ledger[DAMPER_POWER + k]
+        memory_out[k] += 0.5 * memory_out[LAST_STEP] * (memory_out[3 + k] + power)
+        memory_out[3 + k] = power
+    memory_out[LAST_STEP] = h
+
+
+@device
+def write_record(row, t, q, v, memory, record_out):
+    """Time, q, v and memory as one row of the record."""
+    at = row * (1 + q.size + v.size + memory.size)
+    record_out[at] = t
+    at += 1
+    for k in range(q.size):
+        record_out[at + k] = q[k]
+    at += q.size
+    for k in range(v.size):
+        record_out[at + k] = v[k]
+    at += v.size
+    for k in range(memory.size):
+        record_out[at + k] = memory[k]
+
+
+@device
+def ledger_of(layout, work):
+    return part(work, layout, LEDGER)
+
+
+__all__ = ["LAST_STEP", "MEMORY", "Evaluate", "advance_own", "all_finite", "book_work", "ledger_of", "rate_own", "write_record"]

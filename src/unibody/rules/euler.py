@@ -1,0 +1,46 @@
+"""Euler's two rules (paper 002 §4.1).
+
+    semi-implicit   v⁺ = v + h a(t, q, v),   q⁺ = q ⊕ h v⁺      order 1; symplectic where a does not depend on v
+    explicit        v⁺ = v + h a(t, q, v),   q⁺ = q ⊕ h v       order 1; the rule of paper 001
+"""
+
+from __future__ import annotations
+
+from unibody.arena import part
+from unibody.coordinates.slots import Y
+from unibody.coordinates.stages import EVALUATE_STAGE, KICK_STAGE, PROJECT_STAGE, Evaluate, Kick, Project
+from unibody.kernel import Floats, Ints, kernel
+from unibody.rules.base import advance_own, all_finite, book_work, ledger_of, write_record
+
+
+@kernel
+def roll_euler(
+    layout: Ints, ints: Ints, constants: Floats, stages: Ints, control: Floats, t0: float, h: float, steps: int, every: int, explicit: int,
+    work_out: Floats, scratch_out: Floats, q_out: Floats, v_out: Floats, memory_out: Floats, record_out: Floats,
+) -> int:  # fmt: skip
+    """Take steps; returns how many succeeded. A step whose accelerations are not finite leaves q and v as they were."""
+    y = part(work_out, layout, Y)
+    ledger = ledger_of(layout, work_out)
+    rows = 0
+    for k in range(steps):
+        t = t0 + k * h
+        Evaluate(stages[EVALUATE_STAGE], layout, ints, constants, stages, control, t, work_out, q_out, v_out)
+        if not all_finite(y):
+            return k
+        book_work(ledger, h, memory_out)
+        if explicit == 1:
+            advance_own(layout, ints, constants, q_out, v_out, h, q_out)
+            for j in range(y.size):
+                v_out[j] += h * y[j]
+        elif stages[KICK_STAGE] != 0:
+            Kick(stages[KICK_STAGE], layout, ints, constants, h, work_out, q_out, v_out)
+        else:
+            for j in range(y.size):
+                v_out[j] += h * y[j]
+            advance_own(layout, ints, constants, q_out, v_out, h, q_out)
+        if stages[PROJECT_STAGE] != 0:
+            Project(stages[PROJECT_STAGE], layout, ints, constants, stages, control, t + h, work_out, q_out, v_out)
+        if (k + 1) % every == 0:
+            write_record(rows, t0 + (k + 1) * h, q_out, v_out, memory_out, record_out)
+            rows += 1
+    return steps

@@ -1,0 +1,84 @@
+"""The classical Runge–Kutta rule of order 4 (paper 002 §4.1), on q and v as vectors; q returns to its manifold at the end of a step.
+
+Work is integrated with the same weights.
+"""
+
+from __future__ import annotations
+
+from unibody.arena import part
+from unibody.coordinates.slots import Y
+from unibody.coordinates.stages import EVALUATE_STAGE, PROJECT_STAGE, Evaluate, Project
+from unibody.element import DAMPER_POWER
+from unibody.kernel import Floats, Ints, kernel
+from unibody.rules.base import LAST_STEP, advance_own, all_finite, ledger_of, rate_own, write_record
+
+
+def scratch_size(nq: int, nv: int) -> int:
+    """Numbers of scratch memory: stage q and v, q̇, and the two weighted sums."""
+    return 3 * nq + 2 * nv
+
+
+@kernel
+def roll_runge_kutta(
+    layout: Ints, ints: Ints, constants: Floats, stages: Ints, control: Floats, t0: float, h: float, steps: int, every: int, explicit: int,
+    work_out: Floats, scratch_out: Floats, q_out: Floats, v_out: Floats, memory_out: Floats, record_out: Floats,
+) -> int:  # fmt: skip
+    """Take steps; returns how many succeeded. A step whose accelerations are not finite leaves q and v as they were."""
+    y = part(work_out, layout, Y)
+    ledger = ledger_of(layout, work_out)
+    nq = q_out.size
+    nv = v_out.size
+    q_stage = scratch_out[0:nq]
+    qdot = scratch_out[nq : 2 * nq]
+    q_sum = scratch_out[2 * nq : 3 * nq]
+    v_stage = scratch_out[3 * nq : 3 * nq + nv]
+    v_sum = scratch_out[3 * nq + nv : 3 * nq + 2 * nv]
+    rows = 0
+    for k in range(steps):
+        t = t0 + k * h
+        work0 = 0.0
+        work1 = 0.0
+        work2 = 0.0
+        for j in range(nq):
+            q_stage[j] = q_out[j]
+            q_sum[j] = 0.0
+            qdot[j] = 0.0
+        for j in range(nv):
+            v_stage[j] = v_out[j]
+            v_sum[j] = 0.0
+        for s in range(4):
+            ahead = 0.0 if s == 0 else (h if s == 3 else 0.5 * h)
+            weight = h / 6.0 if s == 0 or s == 3 else h / 3.0
+            Evaluate(stages[EVALUATE_STAGE], layout, ints, constants, stages, control, t + ahead, work_out, q_stage, v_stage)
+            if not all_finite(y):
+                return k
+            rate_own(layout, ints, constants, q_stage, v_stage, qdot)
+            work0 += weight * ledger[DAMPER_POWER]
+            work1 += weight * ledger[DAMPER_POWER + 1]
+            work2 += weight * ledger[DAMPER_POWER + 2]
+            following = h if s == 2 else 0.5 * h
+            for j in range(nq):
+                q_sum[j] += weight * qdot[j]
+                if s < 3 and qdot[j] != 0.0:
+                    q_stage[j] = q_out[j] + following * qdot[j]
+            for j in range(y.size):
+                v_sum[j] += weight * y[j]
+                if s < 3:
+                    v_stage[j] = v_out[j] + following * y[j]
+        for j in range(nq):
+            q_out[j] = q_out[j] + q_sum[j] if q_sum[j] != 0.0 else q_stage[j]
+        for j in range(y.size):
+            v_out[j] += v_sum[j]
+        for j in range(y.size, nv):
+            v_out[j] = v_stage[j]
+        advance_own(layout, ints, constants, q_out, v_out, 0.0, q_out)
+        memory_out[0] += work0
+        memory_out[1] += work1
+        memory_out[2] += work2
+        memory_out[LAST_STEP] = 0.0
+        if stages[PROJECT_STAGE] != 0:
+            Project(stages[PROJECT_STAGE], layout, ints, constants, stages, control, t + h, work_out, q_out, v_out)
+        if (k + 1) % every == 0:
+            write_record(rows, t0 + (k + 1) * h, q_out, v_out, memory_out, record_out)
+            rows += 1
+    return steps

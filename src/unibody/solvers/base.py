@@ -1,0 +1,182 @@
+"""What a solver is: a choice that can be bound to a model, and what binding gives.
+
+A `Solver` is a frozen choice of options with a name; `bind(model)` checks that it can honour every element (else `Unsupported` names them all, with reasons
+and the solvers that can) and returns a `Bound`: arrays, addresses and the four verbs
+
+    start() → State, Memory          step(state, memory, control, dt) → Step
+    rollout(…) many steps in one compiled loop, bit for bit the same as single ones
+    observe(state, memory, control) → Observation: everything derived at a state
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+import numpy as np
+
+from unibody.errors import StepFailed, Unsupported
+from unibody.kernel import Kernel
+from unibody.model import Model, State
+from unibody.rules.base import LAST_STEP, MEMORY
+from unibody.solvers.report import Observation, Report
+
+REGISTRY: dict[str, type[Solver]] = {}
+"""Solvers by name; a subclass of `Solver` enters itself."""
+
+
+class Solver:
+    """Base of all solvers. Subclasses are frozen dataclasses with a `name`."""
+
+    name: ClassVar[str] = ""
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        if cls.name:
+            REGISTRY[cls.name] = cls
+
+    def handles(self, element: Any, model: Model) -> str | None:
+        """None if this solver honours the element in this model, else the reason why not."""
+        raise NotImplementedError(f"{type(self).__name__} must give handles(element, model)")
+
+    def bind(self, model: Model) -> Bound:
+        """Arrays and compiled code for one model."""
+        raise NotImplementedError(f"{type(self).__name__} must give bind(model)")
+
+    def check(self, model: Model) -> None:
+        """Raise `Unsupported` naming every element this solver cannot honour."""
+        refused = [(n, r) for n, e in elements_of(model) if (r := self.handles(e, model)) is not None]
+        if refused:
+            others = [s.name for s in (cls() for cls in REGISTRY.values()) if all(s.handles(e, model) is None for _, e in elements_of(model))]
+            listed = "; ".join(f"'{name}': {reason}" for name, reason in refused)
+            raise Unsupported(f"solver '{self.name}' cannot honour {listed}. Solvers that can: {', '.join(others) or 'none'}")
+
+
+def elements_of(model: Model) -> list[tuple[str, Any]]:
+    """Every element of a model with its name."""
+    return [
+        *((j.name, j.element) for j in model.joints), *model.forces, *model.constraints,
+        *((b.name, p.shape) for b in model.bodies for p in b.shapes),
+    ]  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Step:
+    """What a step returns."""
+
+    state: State
+    memory: np.ndarray
+    report: Report
+
+
+@dataclass
+class Bound:
+    """A solver bound to a model. `memory` holds the ledger of work, then the coordinates of fitted joints, then what a rule keeps."""
+
+    model: Model
+    solver: Any
+    coordinates: str
+    system: Any
+    nq: int
+    nv: int
+    roll: Kernel | None
+    explicit: int = 0
+    scratch: np.ndarray = field(default_factory=lambda: np.zeros(0))
+
+    @property
+    def nq_all(self) -> int:
+        """Own coordinates and those of fitted joints."""
+        return self.system.nq_all
+
+    @property
+    def nv_all(self) -> int:
+        return self.system.nv_all
+
+    @property
+    def memory_size(self) -> int:
+        return MEMORY + (self.nq_all - self.nq) + (self.nv_all - self.nv)
+
+    def start(self, state: State | None = None) -> tuple[State, np.ndarray]:
+        """The model's start (or a given state) in this solver's coordinates, and fresh memory."""
+        q, v = self.system.start()
+        if state is not None:
+            q[: self.nq], v[: self.nv] = self.system.convert(state)
+        memory = np.zeros(self.memory_size)
+        memory[MEMORY:] = np.concatenate([q[self.nq :], v[self.nv :]])
+        return State(0.0 if state is None else state.t, q[: self.nq], v[: self.nv], self.coordinates), memory
+
+    def _unpack(self, state: State, memory: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        fitted = self.nq_all - self.nq
+        q = np.concatenate([state.q, memory[MEMORY : MEMORY + fitted]])
+        v = np.concatenate([state.v, memory[MEMORY + fitted : self.memory_size]])
+        return q, v, np.array(memory[:MEMORY])
+
+    def _pack(self, t: float, q: np.ndarray, v: np.ndarray, ledger: np.ndarray) -> tuple[State, np.ndarray]:
+        return State(t, q[: self.nq], v[: self.nv], self.coordinates), np.concatenate([ledger, q[self.nq :], v[self.nv :]])
+
+    def step(self, state: State, memory: np.ndarray, control: np.ndarray, dt: float) -> Step:
+        """One step; the inputs stay as they are."""
+        began = time.perf_counter()
+        after, kept, _, done = self.rollout(state, memory, control, dt, 1, 1, record=False)
+        if done < 1:
+            raise self.failure(state, memory, control, state.t)
+        return Step(after, kept, Report(status="ok", time=after.t, seconds=time.perf_counter() - began, **self.step_facts()))
+
+    def rollout(
+        self, state: State, memory: np.ndarray, control: np.ndarray, dt: float, steps: int, every: int = 1, record: bool = True
+    ) -> tuple[State, np.ndarray, np.ndarray, int]:
+        """Many steps in one compiled loop: the last good state and memory, records of every `every`-th state, and the steps done."""
+        assert self.roll is not None
+        q, v, ledger = self._unpack(state, memory)
+        self.system.prepare(dt)
+        stages = self.system.stages(control)
+        width = 1 + q.size + v.size + ledger.size
+        rows = np.zeros((steps // every if record else 0, width))
+        done = self.roll(
+            self.system.layout, self.system.ints, self.system.constants, stages, control, state.t, dt, steps, every if record else steps + 1, self.explicit,
+            self.system.work, self.scratch, q, v, ledger, rows.reshape(-1),
+        )  # fmt: skip
+        after, kept = self._pack(state.t + done * dt, q, v, ledger)
+        return after, kept, rows[: done // every] if record else rows, done
+
+    def split_record(self, row: np.ndarray) -> tuple[State, np.ndarray]:
+        """State and memory from a row of a record."""
+        q = row[1 : 1 + self.nq_all]
+        v = row[1 + self.nq_all : 1 + self.nq_all + self.nv_all]
+        return self._pack(float(row[0]), q, v, row[1 + self.nq_all + self.nv_all :])
+
+    def step_facts(self) -> dict[str, Any]:
+        """What the report of a step can say without further work."""
+        rank, rows = self.system.rank()
+        return {"redundant": rows - rank, "notes": self.system.notes()}
+
+    def observe(self, state: State, memory: np.ndarray, control: np.ndarray) -> Observation:
+        """Poses, twists, energies, reactions, violation at a state."""
+        q, v, ledger = self._unpack(state, memory)
+        out = self.system.observe(state.t, q, v, control)
+        powers = out.powers
+        out.work = np.array(ledger[:3]) + 0.5 * ledger[LAST_STEP] * (ledger[3:6] + powers)
+        return out
+
+    def failure(self, state: State, memory: np.ndarray, control: np.ndarray, t: float) -> StepFailed:
+        """The error for a step that did not come out finite, naming the element nearest the trouble."""
+        error = self.system.trouble.error
+        q, v, _ = self._unpack(state, memory)
+        element = self.system.culprit(t, q, v, control)
+        cause = f": {type(error).__name__}: {error}" if error is not None else ""
+        report = Report(status="not finite", time=t, element=element, **self.step_facts())
+        failed = StepFailed(
+            f"step at t = {t:.6g} s failed near '{element}': accelerations are not finite{cause}; try a smaller dt or another solver",
+            time=t, element=element, report=report,
+        )  # fmt: skip
+        failed.__cause__ = error
+        self.system.trouble.error = None
+        return failed
+
+
+def closest(names: Sequence[str], values: np.ndarray) -> str:
+    """The name whose value is not finite first, else the largest."""
+    bad = np.flatnonzero(~np.isfinite(values))
+    return names[int(bad[0]) if bad.size else int(np.argmax(np.abs(values)))] if len(names) else "model"

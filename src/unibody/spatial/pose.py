@@ -1,0 +1,183 @@
+"""`Pose`: where a frame is, p and a unit quaternion; and the NumPy side of rotations and twists."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from unibody.errors import ModelError
+
+
+def skew(a: np.ndarray) -> np.ndarray:
+    """[a]×, so that skew(a) @ b = a × b."""
+    return np.array([[0.0, -a[2], a[1]], [a[2], 0.0, -a[0]], [-a[1], a[0], 0.0]])
+
+
+def rotation_from_quaternion(wxyz: Any) -> np.ndarray:
+    """The 3×3 rotation of a quaternion (normalised)."""
+    w, x, y, z = np.asarray(wxyz, float) / np.linalg.norm(wxyz)
+    return np.array(
+        [
+            [1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)],
+            [2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)],
+            [2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)],
+        ]
+    )
+
+
+def quaternion_from_rotation(R: np.ndarray) -> np.ndarray:
+    """The unit quaternion (wxyz, w ≥ 0) of a 3×3 rotation."""
+    from unibody.spatial.devices import quaternion_of_rotation
+
+    q = np.array(quaternion_of_rotation(tuple(np.asarray(R, float).ravel())))
+    q = -q if q[0] < 0 else q
+    return q / np.linalg.norm(q)
+
+
+def rotation_from_vector(phi: Any) -> np.ndarray:
+    """exp([φ]×)."""
+    phi = np.asarray(phi, float)
+    angle = float(np.linalg.norm(phi))
+    K = skew(phi)
+    if angle < 1e-8:
+        return np.eye(3) + K + 0.5 * K @ K
+    return np.eye(3) + np.sin(angle) / angle * K + (1 - np.cos(angle)) / angle**2 * K @ K
+
+
+def vector_from_rotation(R: np.ndarray) -> np.ndarray:
+    """The rotation vector of a 3×3 rotation (angle in [0, π])."""
+    from unibody.spatial.devices import rotation_vector
+
+    return np.array(rotation_vector(tuple(np.asarray(R, float).ravel())))
+
+
+def adjoint(R: np.ndarray, p: np.ndarray) -> np.ndarray:
+    """Ad of the pose X_AB = (R, p): twists of B's axes and origin to A's (angular first)."""
+    out = np.zeros((6, 6))
+    out[:3, :3] = out[3:, 3:] = R
+    out[3:, :3] = skew(p) @ R
+    return out
+
+
+def ad(V: np.ndarray) -> np.ndarray:
+    """ad(V) W = V × W for twists (angular first)."""
+    out = np.zeros((6, 6))
+    out[:3, :3] = out[3:, 3:] = skew(V[:3])
+    out[3:, :3] = skew(V[3:])
+    return out
+
+
+def spatial_inertia(mass: float, com: np.ndarray, inertia: np.ndarray) -> np.ndarray:
+    """The 6×6 inertia about the frame's origin from mass, centre of mass and inertia about the centre of mass."""
+    C = skew(com)
+    out = np.zeros((6, 6))
+    out[:3, :3] = inertia - mass * C @ C
+    out[:3, 3:] = mass * C
+    out[3:, :3] = -mass * C
+    out[3:, 3:] = mass * np.eye(3)
+    return out
+
+
+def vector3(value: Any, what: str) -> np.ndarray:
+    """Three finite numbers, or a ModelError that says what they should be."""
+    return vector(value, 3, what)
+
+
+def vector(value: Any, n: int, what: str) -> np.ndarray:
+    """n finite numbers, or a ModelError that says what they should be."""
+    try:
+        out = np.array(value, float)
+    except (TypeError, ValueError):
+        raise ModelError(f"{what}: {value!r} is not numeric; give {n} numbers") from None
+    if out.shape != (n,):
+        raise ModelError(f"{what}: shape {out.shape} of {value!r}; give {n} numbers")
+    if not np.isfinite(out).all():
+        raise ModelError(f"{what}: {value!r} is not finite; give finite numbers")
+    return out
+
+
+@dataclass(frozen=True)
+class Pose:
+    """Position p [m] and orientation wxyz of a frame B in a frame A; `X_AB @ X_BC` is `X_AC`.
+
+    >>> (Pose(p=(1, 0, 0)) @ Pose(p=(0, 2, 0))).p
+    (1.0, 2.0, 0.0)
+    """
+
+    p: Any = (0.0, 0.0, 0.0)
+    wxyz: Any = (1.0, 0.0, 0.0, 0.0)
+
+    def __post_init__(self) -> None:
+        p = vector3(self.p, "Pose p")
+        wxyz = vector(self.wxyz, 4, "Pose wxyz")
+        size = float(np.linalg.norm(wxyz))
+        if size < 1e-12:
+            raise ModelError(f"Pose wxyz: {self.wxyz!r} has no direction; give a quaternion such as (1, 0, 0, 0)")
+        if abs(size - 1.0) > 1e-15:
+            wxyz = wxyz / size
+        object.__setattr__(self, "p", tuple(float(x) for x in p))
+        object.__setattr__(self, "wxyz", tuple(float(x) for x in wxyz))
+
+    @staticmethod
+    def from_matrix(X: Any) -> Pose:
+        """From a 4×4 homogeneous matrix."""
+        X = np.array(X, float)
+        if X.shape != (4, 4) or not np.isfinite(X).all():
+            raise ModelError(f"Pose.from_matrix: shape {X.shape}; give a finite 4×4 matrix")
+        R = X[:3, :3]
+        if np.abs(R @ R.T - np.eye(3)).max() > 1e-6 or np.linalg.det(R) < 0:
+            raise ModelError("Pose.from_matrix: the upper left 3×3 block is not a rotation; orthonormalise it first")
+        return Pose(X[:3, 3], quaternion_from_rotation(R))
+
+    @staticmethod
+    def from_rotation(R: Any, p: Any = (0.0, 0.0, 0.0)) -> Pose:
+        """From a 3×3 rotation and a position."""
+        X = np.eye(4)
+        X[:3, :3], X[:3, 3] = R, p
+        return Pose.from_matrix(X)
+
+    @staticmethod
+    def about(axis: Sequence[float], angle: float, p: Any = (0.0, 0.0, 0.0)) -> Pose:
+        """Turned about an axis through the origin by an angle [rad], then moved by p."""
+        a = vector3(axis, "Pose.about axis")
+        size = float(np.linalg.norm(a))
+        if size == 0.0:
+            raise ModelError(f"Pose.about: axis {tuple(axis)} has no direction; give a non-zero axis")
+        return Pose(p, np.concatenate([[np.cos(angle / 2)], np.sin(angle / 2) * a / size]))
+
+    @property
+    def R(self) -> np.ndarray:
+        """The 3×3 rotation."""
+        return rotation_from_quaternion(self.wxyz)
+
+    def matrix(self) -> np.ndarray:
+        """The 4×4 homogeneous matrix."""
+        X = np.eye(4)
+        X[:3, :3], X[:3, 3] = self.R, self.p
+        return X
+
+    def inverse(self) -> Pose:
+        R = self.R
+        w, x, y, z = self.wxyz
+        return Pose(-R.T @ np.array(self.p), (w, -x, -y, -z))
+
+    def apply(self, point: Any) -> np.ndarray:
+        """The point, given in B, in A."""
+        return self.R @ np.asarray(point, float) + np.array(self.p)
+
+    def __matmul__(self, other: Pose) -> Pose:
+        a, b = self.wxyz, other.wxyz
+        wxyz = (
+            a[0] * b[0] - a[1] * b[1] - a[2] * b[2] - a[3] * b[3],
+            a[0] * b[1] + a[1] * b[0] + a[2] * b[3] - a[3] * b[2],
+            a[0] * b[2] - a[1] * b[3] + a[2] * b[0] + a[3] * b[1],
+            a[0] * b[3] + a[1] * b[2] - a[2] * b[1] + a[3] * b[0],
+        )
+        return Pose(self.apply(other.p), wxyz)
+
+    def flat(self) -> np.ndarray:
+        """Twelve numbers: R row-major, then p, as kernels read it."""
+        return np.concatenate([self.R.ravel(), self.p])
