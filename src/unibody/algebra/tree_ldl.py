@@ -24,9 +24,9 @@ row V_a (6), Y_a (6), 1/s_a, Ls_a0 … Ls_a,a−1.
 A pivot that cancels to less than 1e-14 of its diagonal entry is round-off. Then the kernels stop and return the index of that
 body: its mass block is not positive definite or the rows of its joint are dependent. They return −1 when all is well.
 
-Three things decide the speed. Joints of 5 and of 3 rows, the commonest, are written out on scalars; other counts take the loop
-over rows, which costs 1.6 times as much. A load then has the same stride from body to body, which the hardware prefetches. And no array goes
-into a device function that branches, because numba would count references to it, body by body.
+Three things decide the speed. Joints of 5 and of 3 rows, the commonest, are written out on scalars (other counts take the loop
+over rows, about 1.4 times the price). Each load then has the same stride from body to body, which the hardware prefetches. And no
+array goes into a device function that branches, because numba would count references to it, body by body.
 """
 
 from __future__ import annotations
