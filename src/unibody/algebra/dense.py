@@ -10,9 +10,16 @@ from __future__ import annotations
 
 import math
 
-from unibody.kernel import Floats, kernel
+from unibody.algebra.blocks6 import TINY, offset
+from unibody.kernel import Floats, device, kernel
 
-TINY = 1e-14
+
+@device
+def subtract_row(count, u, source, target, A_out):
+    """Part of a row minus u times part of another."""
+    source, target = offset(source), offset(target)
+    for j in range(count):
+        A_out[target + j] -= u * A_out[source + j]
 
 
 @kernel
@@ -30,8 +37,7 @@ def factor_cholesky(n: int, A_out: Floats) -> int:
             A_out[k * n + j] *= inverse
         for i in range(k + 1, n):
             u = A_out[k * n + i]
-            for j in range(i, n):
-                A_out[i * n + j] -= u * A_out[k * n + j]
+            subtract_row(n - i, u, k * n + i, i * n + i, A_out)
     return -1
 
 
@@ -63,8 +69,7 @@ def factor_ldl(pivots: int, n: int, A_out: Floats, size_out: Floats) -> int:
         for i in range(k + 1, n):
             l_ik = A_out[k * n + i] / d
             size_out[i] += abs(l_ik * A_out[k * n + i])
-            for j in range(i, n):
-                A_out[i * n + j] -= l_ik * A_out[k * n + j]
+            subtract_row(n - i, l_ik, k * n + i, i * n + i, A_out)
         for j in range(k + 1, n):
             A_out[k * n + j] /= d
     return -1
