@@ -1,11 +1,59 @@
 """Unibody: one scene, every formulation. Multibody dynamics with the energies, reactions and residuals that prove the motion."""
 
+from unibody import scenes, solvers
 from unibody.constraints import Distance, FixedPoint, JointCoupling, PointOnLine
 from unibody.errors import ModelError, StepFailed, UnibodyError, Unsupported
 from unibody.forces import AppliedWrench, BodyDamping, Cable, Gravity, Motor, SpringDamper, TorsionSpring
 from unibody.joints import Ball, Composite, Free, Planar, Prismatic, Revolute, Screw, Translational, Universal, Weld
 from unibody.model import Builder, Control, Model, State
 from unibody.shapes import Box, Capsule, Cylinder, Ellipsoid, Mesh, Placed, Sphere
+from unibody.simulation import Recording, Simulation
+from unibody.solvers import Report
 from unibody.spatial import Pose
 
 __version__ = "0.1.0"
+
+__all__ = [
+    "AppliedWrench",
+    "Ball",
+    "BodyDamping",
+    "Box",
+    "Builder",
+    "Cable",
+    "Capsule",
+    "Composite",
+    "Control",
+    "Cylinder",
+    "Distance",
+    "Ellipsoid",
+    "FixedPoint",
+    "Free",
+    "Gravity",
+    "JointCoupling",
+    "Mesh",
+    "Model",
+    "ModelError",
+    "Motor",
+    "Placed",
+    "Planar",
+    "PointOnLine",
+    "Pose",
+    "Prismatic",
+    "Recording",
+    "Report",
+    "Revolute",
+    "Screw",
+    "Simulation",
+    "Sphere",
+    "SpringDamper",
+    "State",
+    "StepFailed",
+    "TorsionSpring",
+    "Translational",
+    "UnibodyError",
+    "Universal",
+    "Unsupported",
+    "Weld",
+    "scenes",
+    "solvers",
+]

@@ -16,7 +16,7 @@ address of the same signature by `prototype.callback(function)`: that is how ele
 compiled loops.
 
 Nothing here imports numba until the first kernel is called. Compiled code is kept in a cache folder whose name is a hash of
-the package's sources, because numba by itself would not notice an edited device function in another file.
+the sources of all rooms with compiled code, because numba by itself would not notice an edited device function in another file.
 
 Environment: `UNIBODY_JIT=0` runs every kernel as plain Python (coverage, debugging); `UNIBODY_CHECKED=1` compiles with bounds
 checks; `UNIBODY_CACHE_DIR` moves the cache.
@@ -40,6 +40,9 @@ import numpy as np
 JIT = os.environ.get("UNIBODY_JIT", "1") != "0"
 CHECKED = os.environ.get("UNIBODY_CHECKED", "0") == "1"
 KEPT_CACHES = 12
+
+UNCOMPILED = ("model", "shapes", "scenes", "simulation", "solvers", "files", "view", "cli.py", "cli", "errors.py", "__init__.py")
+"""Rooms without compiled code: editing them leaves the cache valid. A test looks for kernels there."""
 
 Floats = np.ndarray
 Ints = np.ndarray
@@ -271,7 +274,7 @@ def _make_intrinsic(arguments: tuple) -> Any:
 def _source_hash() -> str:
     digest = hashlib.sha256()
     root = Path(__file__).parent
-    for path in sorted(root.rglob("*.py")):
+    for path in sorted(p for p in root.rglob("*.py") if p.relative_to(root).parts[0] not in UNCOMPILED):
         digest.update(str(path.relative_to(root)).encode())
         digest.update(path.read_bytes())
     return digest.hexdigest()

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from math import sqrt
 
+import numpy as np
+
 from unibody.algebra.auxiliary import solve_semidefinite
 from unibody.algebra.dense import solve_cholesky
 from unibody.kernel import Floats, Ints, device, kernel
@@ -20,6 +22,12 @@ REDUNDANT = 1e-9
 def closure_size(k: int) -> int:
     """Numbers of memory for k rows: a flag, scales, reference, factor, null space, scratch."""
     return 1 + 2 * k + 2 * k * k + 3 * k
+
+
+def closure_null(closure: np.ndarray, k: int, rank: int) -> np.ndarray:
+    """An orthonormal basis (k − rank, k) of the null space at the last solution."""
+    start = 1 + 2 * k + k * k
+    return np.array(closure[start : start + k * (k - rank)]).reshape(k - rank, k)
 
 
 @kernel

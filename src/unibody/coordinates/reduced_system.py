@@ -18,7 +18,10 @@ import numpy as np
 from unibody.algebra.tree import BODY, ROW, A, eliminate_tree, solve_tree
 from unibody.arena import Arena, part
 from unibody.coordinates.closure import close_rows, closure_size, fill_reference, solve_closure, solve_closure_again
+from unibody.coordinates.convert import to_reduced
 from unibody.coordinates.loading import load_forces
+from unibody.coordinates.observe_reduced import observe_reduced
+from unibody.coordinates.observed import Observation
 from unibody.coordinates.reduced import advance_joints, fill_bodies, fill_joint_table, load_wrenches, sweep_reduced, wrench_at_joint
 from unibody.coordinates.relative import add_joint_efforts, fill_duals, fill_element_rows, fill_joint_rows, fit_joints, see_joints
 from unibody.coordinates.rows import finish_rows, make_row_book
@@ -36,6 +39,7 @@ from unibody.coordinates.stages import (
 from unibody.element import LEDGER as LEDGER_SIZE
 from unibody.kernel import Floats, Ints, kernel
 from unibody.model.model import Model
+from unibody.model.state import State
 from unibody.model.tables import ConstraintTables, ForceTables, JointTables, Trouble
 from unibody.spatial.devices import load3
 from unibody.spatial.pose import Pose
@@ -212,6 +216,9 @@ def close_loops(layout: Ints, ints: Ints, constants: Floats, control: Floats, wo
                 wrenches[6 * entry_body[e] + m] += mu * blocks[6 * e + m]
 
 
+FEEDBACK_STEPS = 10.0
+"""The default time of the feedback, in steps."""
+
 PROJECT_BELOW = 1e-2
 """Violations [m, rad] above this are not drift but a start that is still assembling itself: feedback alone works on those."""
 
@@ -328,6 +335,7 @@ class ReducedSystem:
         self._close = close_loops.address if self.has_loops else 0
         self._load: int | None = None
         self._project = 0
+        self.feedback_time: float | None = None
         self._always_load = bool(model.forces) or self.has_loops
 
     def _body_integers(self, drives: dict[int, int]) -> np.ndarray:
@@ -383,6 +391,12 @@ class ReducedSystem:
         self.clock[0] = t
         evaluate_reduced(self.layout, self.ints, self.constants, self.stages(control, loads), control, t, self.work, q, v)
 
+    def sweep(self, q: np.ndarray, v: np.ndarray) -> None:
+        """Only the joint table and the sweep: rows with rigid inertias, columns with S."""
+        X, S, c = self.view(TABLE_X), self.view(TABLE_S), self.view(TABLE_C)
+        fill_joint_table(self.view(CLASSES), self.view(INDEX), self.view(PARAMETERS), self.view(PARTS), q, v, X, S, c)
+        sweep_reduced(self.view(BODIES), self.view(CONSTANTS), X, S, c, v, self.view(SIGNALS), self.view(ROWS), self.view(COLUMNS))
+
     def set_feedback(self, time: float) -> None:
         """Feedback on auxiliary rows, critically damped: C decays within about `time` [s]; infinite means none."""
         self.view(STABILISER)[:] = (2.0 / time, 1.0 / time**2)
@@ -390,3 +404,44 @@ class ReducedSystem:
     def set_projection(self, on: bool) -> None:
         """Whether q is brought back onto the constraints after every step."""
         self._project = project_reduced.address if on and self.has_loops else 0
+
+    @property
+    def nq_all(self) -> int:
+        return self.model.nq_joints
+
+    @property
+    def nv_all(self) -> int:
+        return self.model.nv_joints
+
+    def start(self) -> tuple[np.ndarray, np.ndarray]:
+        """Coordinates and velocities of all joints at the start."""
+        return self.model.start_q(), self.model.start_v()
+
+    def convert(self, state: State) -> tuple[np.ndarray, np.ndarray]:
+        """A state of any coordinates in reduced ones."""
+        return to_reduced(self.model, state)
+
+    def prepare(self, dt: float) -> None:
+        """Before steps of length dt: feedback within FEEDBACK_STEPS of them unless a time was chosen."""
+        time = self.feedback_time if self.feedback_time is not None else FEEDBACK_STEPS * dt
+        self.set_feedback(time)
+
+    def rank(self) -> tuple[int, int]:
+        """Rank and number of the auxiliary rows at the last evaluation."""
+        return (int(self.view(RANK)[0]), self.book.rows) if self.has_loops else (0, 0)
+
+    def notes(self) -> tuple[str, ...]:
+        """What a report should say of this model."""
+        return (f"Python callbacks: {', '.join(self.python_classes)}",) if self.python_classes else ()
+
+    def culprit(self, t: float, q: np.ndarray, v: np.ndarray, control: np.ndarray) -> str:
+        """The joint whose acceleration is the first that is not finite, or the largest."""
+        self.evaluate(t, q, v, control)
+        y = self.view(Y)
+        bad = np.flatnonzero(~np.isfinite(y))
+        at = int(bad[0]) if bad.size else int(np.argmax(np.abs(y))) if y.size else 0
+        return next((j.name for j in self.model.tree_joints if j.v_start <= at < j.v_start + j.nv), "model")
+
+    def observe(self, t: float, q: np.ndarray, v: np.ndarray, control: np.ndarray) -> Observation:
+        """Everything derived at a state."""
+        return observe_reduced(self, t, q, v, control)

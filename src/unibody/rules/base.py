@@ -6,6 +6,7 @@ coordinates of joints that are only fitted; only the former move. Memory (MEMORY
     0–2  work done on the bodies by dampers, motors, applied wrenches up to the start of the last step [J]
     3–5  their power there [W]
     6    length of the last step [s]; the work of the last step is completed by the trapezoidal rule when it is observed
+    7    the time [s], summed step by step so that a rollout and single steps agree to the last bit
 """
 
 from __future__ import annotations
@@ -17,8 +18,8 @@ from unibody.element import DAMPER_POWER
 from unibody.joints.base import JOINT_CLASS, AdvanceJoints, RateJoints
 from unibody.kernel import Floats, Ints, device, kernel
 
-MEMORY = 7
-LAST_STEP = 6
+MEMORY = 8
+LAST_STEP, TIME = 6, 7
 
 
 @kernel
@@ -84,4 +85,4 @@ def ledger_of(layout, work):
     return part(work, layout, LEDGER)
 
 
-__all__ = ["LAST_STEP", "MEMORY", "Evaluate", "advance_own", "all_finite", "book_work", "ledger_of", "rate_own", "write_record"]
+__all__ = ["LAST_STEP", "MEMORY", "TIME", "Evaluate", "advance_own", "all_finite", "book_work", "ledger_of", "rate_own", "write_record"]

@@ -10,7 +10,7 @@ from unibody.arena import part
 from unibody.coordinates.slots import Y
 from unibody.coordinates.stages import EVALUATE_STAGE, KICK_STAGE, PROJECT_STAGE, Evaluate, Kick, Project
 from unibody.kernel import Floats, Ints, kernel
-from unibody.rules.base import advance_own, all_finite, book_work, ledger_of, write_record
+from unibody.rules.base import TIME, advance_own, all_finite, book_work, ledger_of, write_record
 
 
 @kernel
@@ -22,8 +22,8 @@ def roll_euler(
     y = part(work_out, layout, Y)
     ledger = ledger_of(layout, work_out)
     rows = 0
+    t = t0
     for k in range(steps):
-        t = t0 + k * h
         Evaluate(stages[EVALUATE_STAGE], layout, ints, constants, stages, control, t, work_out, q_out, v_out)
         if not all_finite(y):
             return k
@@ -40,7 +40,9 @@ def roll_euler(
             advance_own(layout, ints, constants, q_out, v_out, h, q_out)
         if stages[PROJECT_STAGE] != 0:
             Project(stages[PROJECT_STAGE], layout, ints, constants, stages, control, t + h, work_out, q_out, v_out)
+        t = t + h
+        memory_out[TIME] = t
         if (k + 1) % every == 0:
-            write_record(rows, t0 + (k + 1) * h, q_out, v_out, memory_out, record_out)
+            write_record(rows, t, q_out, v_out, memory_out, record_out)
             rows += 1
     return steps

@@ -10,7 +10,7 @@ from unibody.coordinates.slots import Y
 from unibody.coordinates.stages import EVALUATE_STAGE, PROJECT_STAGE, Evaluate, Project
 from unibody.element import DAMPER_POWER
 from unibody.kernel import Floats, Ints, kernel
-from unibody.rules.base import LAST_STEP, advance_own, all_finite, ledger_of, rate_own, write_record
+from unibody.rules.base import LAST_STEP, TIME, advance_own, all_finite, ledger_of, rate_own, write_record
 
 
 def scratch_size(nq: int, nv: int) -> int:
@@ -34,8 +34,8 @@ def roll_runge_kutta(
     v_stage = scratch_out[3 * nq : 3 * nq + nv]
     v_sum = scratch_out[3 * nq + nv : 3 * nq + 2 * nv]
     rows = 0
+    t = t0
     for k in range(steps):
-        t = t0 + k * h
         work0 = 0.0
         work1 = 0.0
         work2 = 0.0
@@ -78,7 +78,9 @@ def roll_runge_kutta(
         memory_out[LAST_STEP] = 0.0
         if stages[PROJECT_STAGE] != 0:
             Project(stages[PROJECT_STAGE], layout, ints, constants, stages, control, t + h, work_out, q_out, v_out)
+        t = t + h
+        memory_out[TIME] = t
         if (k + 1) % every == 0:
-            write_record(rows, t0 + (k + 1) * h, q_out, v_out, memory_out, record_out)
+            write_record(rows, t, q_out, v_out, memory_out, record_out)
             rows += 1
     return steps

@@ -20,8 +20,9 @@ import numpy as np
 from unibody.errors import StepFailed, Unsupported
 from unibody.kernel import Kernel
 from unibody.model import Model, State
-from unibody.rules.base import LAST_STEP, MEMORY
-from unibody.solvers.report import Observation, Report
+from unibody.rules.base import LAST_STEP, MEMORY, TIME
+from unibody.coordinates.observed import Observation
+from unibody.solvers.report import Report
 
 REGISTRY: dict[str, type[Solver]] = {}
 """Solvers by name; a subclass of `Solver` enters itself."""
@@ -138,7 +139,7 @@ class Bound:
             self.system.layout, self.system.ints, self.system.constants, stages, control, state.t, dt, steps, every if record else steps + 1, self.explicit,
             self.system.work, self.scratch, q, v, ledger, rows.reshape(-1),
         )  # fmt: skip
-        after, kept = self._pack(state.t + done * dt, q, v, ledger)
+        after, kept = self._pack(float(ledger[TIME]) if done else state.t, q, v, ledger)
         return after, kept, rows[: done // every] if record else rows, done
 
     def split_record(self, row: np.ndarray) -> tuple[State, np.ndarray]:

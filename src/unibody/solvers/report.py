@@ -1,10 +1,8 @@
-"""`Report` and `Observation`: what is said of a step, and what is derived at a state."""
+"""`Report`: what is said of a step."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-
-import numpy as np
 
 
 @dataclass(frozen=True)
@@ -27,30 +25,3 @@ class Report:
     energies: dict[str, float] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     seconds: float = 0.0
-
-
-@dataclass
-class Observation:
-    """Everything derived at one state. Arrays run over bodies (the world first) or joints, in the model's order."""
-
-    time: float
-    poses: np.ndarray
-    """(bodies, 7): p_WB then wxyz."""
-    twists: np.ndarray
-    """(bodies, 6): angular then linear, world axes, at the body's origin."""
-    joint_q: np.ndarray
-    joint_v: np.ndarray
-    kinetic: float
-    gravity: float
-    springs: float
-    powers: np.ndarray
-    """(3,): of dampers, motors, applied wrenches, on the bodies [W]."""
-    reactions: np.ndarray
-    """(joints, 6): torque then force on the child at M, world axes: the whole wrench."""
-    constraint_wrenches: np.ndarray
-    """(joints, 6): the part of it that does no work."""
-    violation: float
-    redundant: int
-    redundant_names: tuple[str, ...]
-    accelerations: np.ndarray
-    work: np.ndarray = field(default_factory=lambda: np.zeros(3))

@@ -1,0 +1,137 @@
+"""From one system's coordinates to another's, by way of the bodies' poses and twists (NumPy; used between runs, not inside steps)."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from unibody.errors import ModelError
+from unibody.model.model import Model
+from unibody.model.state import State
+from unibody.spatial.pose import Pose, adjoint, vector_from_rotation
+
+
+def poses_and_twists(model: Model, state: State) -> tuple[list[Pose], list[np.ndarray]]:
+    """X_WB and V_WB_B of every body in a state of any coordinates."""
+    if state.coordinates == "reduced":
+        return _from_reduced(model, state)
+    moving = [i for i, b in enumerate(model.bodies) if b.kind == "dynamic"]
+    width, speeds = (7, 6) if state.coordinates == "maximal" else (3, 3)
+    check_size(state, width * len(moving), speeds * len(moving))
+    from unibody.coordinates.signals import drive
+
+    poses = [b.X_WB for b in model.bodies]
+    twists = [np.zeros(6) for _ in model.bodies]
+    for i, body in enumerate(model.bodies):
+        if body.kind == "kinematic":
+            now = drive(body, state.t)
+            poses[i] = Pose.from_rotation(now[:9].reshape(3, 3), now[9:12])
+            twists[i] = now[12:18]
+    for k, i in enumerate(moving):
+        q, v = state.q[width * k : width * (k + 1)], state.v[speeds * k : speeds * (k + 1)]
+        if state.coordinates == "maximal":
+            poses[i], twists[i] = Pose(q[:3], q[3:]), np.array(v)
+        else:
+            poses[i], twists[i] = lift(model, i, q, v)
+    return poses, twists
+
+
+def lift(model: Model, i: int, q: np.ndarray, v: np.ndarray) -> tuple[Pose, np.ndarray]:
+    """Planar coordinates of body i (two positions, angle from its start; ω, two velocities in body axes) in space."""
+    assert model.plane is not None
+    e1, e2, n = model.plane
+    X0 = model.bodies[i].X_WB
+    out_of_plane = n * (n @ np.array(X0.p))
+    X = Pose.about(n, q[2] - start_angle(model, i)) @ Pose(wxyz=X0.wxyz)
+    axes = plane_in_body(model, i)
+    twist = np.concatenate([axes[:, 2] * v[0], axes[:, 0] * v[1] + axes[:, 1] * v[2]])
+    return Pose(e1 * q[0] + e2 * q[1] + out_of_plane, X.wxyz), twist
+
+
+def start_angle(model: Model, i: int) -> float:
+    """The angle of body i about the plane's normal at the start (0 if its axes are turned out of the plane)."""
+    assert model.plane is not None
+    n = model.plane[2]
+    turned = vector_from_rotation(model.bodies[i].X_WB.R)
+    angle = float(n @ turned)
+    return angle if np.abs(turned - n * angle).max() < 1e-9 else 0.0
+
+
+def plane_in_body(model: Model, i: int) -> np.ndarray:
+    """The plane's axes e₁, e₂, n turned with body i by its angle, as columns in its own axes: constants of the body."""
+    assert model.plane is not None
+    turned = Pose.about(model.plane[2], start_angle(model, i)).R @ np.stack(model.plane, axis=1)
+    return model.bodies[i].X_WB.R.T @ turned
+
+
+def check_size(state: State, nq: int, nv: int) -> None:
+    """Refuse a state of another model."""
+    if state.q.shape != (nq,) or state.v.shape != (nv,):
+        raise ModelError(f"state with q of shape {state.q.shape}, v of {state.v.shape}: this model has {nq} and {nv} in {state.coordinates} coordinates")
+
+
+def _from_reduced(model: Model, state: State) -> tuple[list[Pose], list[np.ndarray]]:
+    from dataclasses import replace
+
+    from unibody.coordinates.signals import drive
+    from unibody.model.model import start_poses, start_twists
+
+    check_size(state, model.nq, model.nv)
+    bodies = []
+    for body in model.bodies:
+        if body.kind == "kinematic":
+            now = drive(body, state.t)
+            X = Pose.from_rotation(now[:9].reshape(3, 3), now[9:12])
+            body = replace(body, X_WB=X, V_WB=tuple(np.concatenate([X.R @ now[12:15], X.R @ now[15:18]])))
+        bodies.append(body)
+    joints = [
+        replace(j, q0=state.q[j.q_start : j.q_start + j.nq], v0=state.v[j.v_start : j.v_start + j.nv]) for j in model.tree_joints
+    ]
+    poses = start_poses(bodies, joints)
+    return poses, start_twists(bodies, joints, poses)
+
+
+def to_reduced(model: Model, state: State) -> tuple[np.ndarray, np.ndarray]:
+    """q and v of the tree joints that fit a state best."""
+    if state.coordinates == "reduced":
+        check_size(state, model.nq, model.nv)
+        return np.array(state.q), np.array(state.v)
+    poses, twists = poses_and_twists(model, state)
+    q, v = np.zeros(model.nq), np.zeros(model.nv)
+    for j in model.tree_joints:
+        X_FM = (poses[j.parent] @ j.X_PF).inverse() @ poses[j.child] @ j.X_BM
+        q[j.q_start : j.q_start + j.nq] = j.element.fit(X_FM.R, np.array(X_FM.p), np.array(j.q0))
+        X_MB = j.X_BM.inverse()
+        X_MP = X_MB @ poses[j.child].inverse() @ poses[j.parent]
+        V = adjoint(X_MB.R, np.array(X_MB.p)) @ twists[j.child] - adjoint(X_MP.R, np.array(X_MP.p)) @ twists[j.parent]
+        S = j.element.motion(q[j.q_start : j.q_start + j.nq])
+        v[j.v_start : j.v_start + j.nv] = np.linalg.lstsq(S, V, rcond=None)[0] if j.nv else 0.0
+    return q, v
+
+
+def to_maximal(model: Model, state: State) -> tuple[np.ndarray, np.ndarray]:
+    """p, wxyz and V_WB_B of every moving body."""
+    poses, twists = poses_and_twists(model, state)
+    moving = [i for i, b in enumerate(model.bodies) if b.kind == "dynamic"]
+    q = np.concatenate([np.concatenate([poses[i].p, poses[i].wxyz]) for i in moving]) if moving else np.zeros(0)
+    v = np.concatenate([twists[i] for i in moving]) if moving else np.zeros(0)
+    return q, v
+
+
+def to_planar(model: Model, state: State) -> tuple[np.ndarray, np.ndarray]:
+    """Two positions and an angle, then ω and two velocities in body axes, of every moving body."""
+    if state.coordinates == "planar":
+        return np.array(state.q), np.array(state.v)
+    assert model.plane is not None
+    e1, e2, n = model.plane
+    poses, twists = poses_and_twists(model, state)
+    q, v = [], []
+    for i, body in enumerate(model.bodies):
+        if body.kind != "dynamic":
+            continue
+        turn = float(n @ vector_from_rotation(poses[i].R @ body.X_WB.R.T))
+        p = np.array(poses[i].p)
+        q += [e1 @ p, e2 @ p, start_angle(model, i) + turn]
+        axes, V = plane_in_body(model, i), twists[i]
+        v += [axes[:, 2] @ V[:3], axes[:, 0] @ V[3:], axes[:, 1] @ V[3:]]
+    return np.array(q), np.array(v)
+

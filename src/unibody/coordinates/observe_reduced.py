@@ -1,0 +1,97 @@
+"""Everything derived at a state in reduced coordinates: the wrench through each tree joint is the sum over its subtree of B a + V ×* B V − F."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from unibody.algebra.tree import COLUMN
+from unibody.coordinates.closure import closure_null
+from unibody.coordinates.observed import Observation, null_shift, public_poses, public_twists, touched_names, without_effort
+from unibody.coordinates.reduced_products import fill_wrenches, gather_wrenches
+from unibody.coordinates.slots import (
+    BODIES, CLOSURE, COLUMNS, CONSTANTS, ENTRY_BODY, GRAVITY, LEDGER, MULTIPLIER, RESIDUAL, RIGHT, ROWS, V_WB, X_WB, DUAL, F, G, T,
+)  # fmt: skip
+from unibody.element import DAMPER_POWER, SPRING_ENERGY
+from unibody.spatial.pose import skew
+
+if TYPE_CHECKING:
+    from unibody.coordinates.reduced_system import ReducedSystem
+
+
+def observe_reduced(system: ReducedSystem, t: float, q: np.ndarray, v: np.ndarray, control: np.ndarray) -> Observation:
+    """Evaluate at a state and derive poses, energies, reactions and the violation."""
+    model, book = system.model, system.book
+    system.evaluate(t, q, v, control, loads=True)
+    X, V = system.view(X_WB).reshape(-1, 12), system.view(V_WB).reshape(-1, 6)
+    ledger = system.view(LEDGER)
+    f, energy, effort = np.zeros(6 * model.n_bodies), np.zeros(2), np.zeros(model.nv)
+    rows, columns = system.view(ROWS), system.view(COLUMNS)
+    fill_wrenches(system.view(BODIES), system.view(CONSTANTS), rows, system.view(X_WB), system.view(F), system.view(GRAVITY), f, energy)
+    gather_wrenches(system.view(BODIES), rows, columns, f, effort)
+    S = columns.reshape(-1, COLUMN)[:, :6]
+    reactions = np.zeros((len(model.joints), 6))
+    constraint = np.zeros((len(model.joints), 6))
+    tree = len(model.tree_joints)
+    reactions[:tree] = f.reshape(-1, 6)[1:]
+    for k, j in enumerate(model.tree_joints):
+        constraint[k] = without_effort(reactions[k], S[j.v_start : j.v_start + j.nv].T)
+    multipliers = system.view(MULTIPLIER)
+    null = closure_null(system.view(CLOSURE), book.rows, system.rank()[0]) if system.has_loops else np.zeros((0, 0))
+    for k, j in enumerate(model.loop_joints):
+        held, driven = _loop_wrench(system, k, multipliers)
+        R = X[j.child, :9].reshape(3, 3) @ j.X_BM.R
+        constraint[tree + k] = np.concatenate([R @ held[:3], R @ held[3:]])
+        reactions[tree + k] = constraint[tree + k] + np.concatenate([R @ driven[:3], R @ driven[3:]])
+    if len(null):
+        shift = null_shift(constraint, [_null_wrenches(system, z, X) for z in null])
+        constraint -= shift
+        reactions -= shift
+    residual = system.view(RESIDUAL)
+    return Observation(
+        time=t, poses=public_poses(X), twists=public_twists(X, V), joint_q=q.copy(), joint_v=v.copy(), kinetic=float(energy[0]), gravity=float(energy[1]),
+        springs=float(ledger[SPRING_ENERGY]), powers=ledger[DAMPER_POWER : DAMPER_POWER + 3].copy(), reactions=reactions, constraint_wrenches=constraint,
+        violation=float(np.abs(residual).max(initial=0.0)), redundant=len(null), redundant_names=touched_names(book.names, null),
+    )  # fmt: skip
+
+
+def _loop_wrench(system: ReducedSystem, k: int, multipliers: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The wrench on the child of loop joint k at M in M's axes: what holds it, and what its efforts drive (armature included)."""
+    book = system.book
+    _, _, first, count, row, rows = book.joints[6 * k : 6 * k + 6]
+    held = system.view(T).reshape(-1, 6)[row : row + rows].T @ multipliers[row : row + rows]
+    efforts = np.array(system.view(RIGHT)[first : first + count])
+    for b in book.borrowed.reshape(-1, 6):
+        if b[2] == k:
+            efforts[b[3] - first] += multipliers[b[0]]
+    return held, system.view(DUAL).reshape(-1, 6)[first : first + count].T @ efforts
+
+
+def _null_wrenches(system: ReducedSystem, z: np.ndarray, X: np.ndarray) -> np.ndarray:
+    """Constraint wrenches (joints, 6) of a null vector of the auxiliary rows: what the tree joints carry when nothing moves."""
+    model, book = system.model, system.book
+    G_all = system.view(G).reshape(-1, 6)
+    bodies = system.view(ENTRY_BODY)
+    wrench = np.zeros((model.n_bodies, 6))
+    for r, value in enumerate(z):
+        for e in book.row_entry[book.row_start[r] : book.row_start[r + 1]]:
+            wrench[bodies[e]] += value * G_all[e]
+    rows = system.view(ROWS).reshape(model.n_bodies, -1)
+    at_joint = np.zeros((model.n_bodies, 6))
+    for i in range(1, model.n_bodies):
+        R = X[i, :9].reshape(3, 3)
+        at_joint[i, 3:] = -R @ wrench[i, 3:]
+        at_joint[i, :3] = -R @ wrench[i, :3] + skew(X[i, 9:] - rows[i, 9:12]) @ at_joint[i, 3:]
+    flat = at_joint.ravel()
+    gather_wrenches(system.view(BODIES), system.view(ROWS), system.view(COLUMNS), flat, np.zeros(model.nv))
+    out = np.zeros((len(model.joints), 6))
+    tree = len(model.tree_joints)
+    out[:tree] = flat.reshape(-1, 6)[1:]
+    T_all = system.view(T).reshape(-1, 6)
+    for k, j in enumerate(model.loop_joints):
+        row, rows_of = book.joints[6 * k + 4], book.joints[6 * k + 5]
+        held = T_all[row : row + rows_of].T @ z[row : row + rows_of]
+        R = X[j.child, :9].reshape(3, 3) @ j.X_BM.R
+        out[tree + k] = np.concatenate([R @ held[:3], R @ held[3:]])
+    return out

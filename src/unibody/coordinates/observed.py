@@ -1,0 +1,78 @@
+"""`Observation`: everything derived at one state; and reactions where constraints are redundant.
+
+Where rows repeat each other, multipliers can be shifted along null vectors without any body noticing. The reactions reported are those of least norm
+over all joint frames, torques in N m and forces in N.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from unibody.spatial.pose import quaternion_from_rotation
+
+
+@dataclass
+class Observation:
+    """Everything derived at one state. Arrays run over bodies (the world first) or joints, in the model's order."""
+
+    time: float
+    poses: np.ndarray
+    """(bodies, 7): p_WB then wxyz."""
+    twists: np.ndarray
+    """(bodies, 6): angular then linear, world axes, at the body's origin."""
+    joint_q: np.ndarray
+    joint_v: np.ndarray
+    kinetic: float
+    gravity: float
+    springs: float
+    powers: np.ndarray
+    """(3,): of dampers, motors, applied wrenches, on the bodies [W]."""
+    reactions: np.ndarray
+    """(joints, 6): torque then force on the child at M, world axes: the whole wrench."""
+    constraint_wrenches: np.ndarray
+    """(joints, 6): the part of it that does no work."""
+    violation: float
+    redundant: int
+    redundant_names: tuple[str, ...]
+    work: np.ndarray = field(default_factory=lambda: np.zeros(3))
+
+
+def public_poses(X: np.ndarray) -> np.ndarray:
+    """(n, 7) p and wxyz from (n, 12) rows R, p."""
+    out = np.empty((len(X), 7))
+    out[:, :3] = X[:, 9:]
+    for k, row in enumerate(X):
+        out[k, 3:] = quaternion_from_rotation(row[:9].reshape(3, 3))
+    return out
+
+
+def public_twists(X: np.ndarray, V: np.ndarray) -> np.ndarray:
+    """(n, 6) twists in world axes from poses (n, 12) and body-fixed twists (n, 6)."""
+    R = X[:, :9].reshape(-1, 3, 3)
+    return np.concatenate([np.einsum("nij,nj->ni", R, V[:, :3]), np.einsum("nij,nj->ni", R, V[:, 3:])], axis=1)
+
+
+def without_effort(wrench: np.ndarray, S: np.ndarray) -> np.ndarray:
+    """The part of a wrench (6) that does no work along the columns of S (6×nv): its projection on their complement."""
+    if not S.shape[1]:
+        return wrench
+    return wrench - S @ np.linalg.lstsq(S.T @ S, S.T @ wrench, rcond=None)[0]
+
+
+def null_shift(constraint: np.ndarray, null_wrenches: Sequence[np.ndarray]) -> np.ndarray:
+    """What to subtract from constraint wrenches (joints, 6) so that nothing is left along the null vectors' wrenches."""
+    if not len(null_wrenches):
+        return np.zeros_like(constraint)
+    N = np.stack([w.ravel() for w in null_wrenches], axis=1)
+    return (N @ np.linalg.lstsq(N, constraint.ravel(), rcond=None)[0]).reshape(constraint.shape)
+
+
+def touched_names(names: Sequence[str], null_vectors: np.ndarray) -> tuple[str, ...]:
+    """The elements whose rows take part in a null vector, each once."""
+    if not null_vectors.size:
+        return ()
+    used = np.abs(null_vectors).max(axis=0) > 1e-6
+    return tuple(dict.fromkeys(n for n, u in zip(names, used, strict=True) if u))

@@ -1,0 +1,212 @@
+"""`Recording`: states of a run, and everything that follows from them.
+
+A recording keeps what a step returned (t, q, v, memory) and the control that was in force. Poses, energies, reactions and reports are derived from these when
+they are first asked for, by the same compiled code that made the steps.
+"""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from unibody.coordinates.observed import Observation
+from unibody.element import name_of
+from unibody.errors import ModelError
+from unibody.model import Model, State
+from unibody.simulation.files import read_npz, write_npz
+from unibody.solvers import Bound, Report
+from unibody.spatial.pose import rotation_from_quaternion
+
+
+class Energies:
+    """Energies and works [J], one value per recorded state."""
+
+    def __init__(self, observations: Sequence[Observation]):
+        self.kinetic = np.array([o.kinetic for o in observations])
+        self.gravity = np.array([o.gravity for o in observations])
+        self.springs = np.array([o.springs for o in observations])
+        work = np.array([o.work for o in observations]).reshape(-1, 3)
+        self.damper_work, self.motor_work, self.applied_work = work[:, 0], work[:, 1], work[:, 2]
+
+    @property
+    def potential(self) -> np.ndarray:
+        """Gravity and springs."""
+        return self.gravity + self.springs
+
+    @property
+    def total(self) -> np.ndarray:
+        """Kinetic and potential."""
+        return self.kinetic + self.potential
+
+
+class Recording:
+    """What `Simulation.run` returns. Rows are recorded states; row 0 is the start."""
+
+    def __init__(self, bound: Bound, dt: float):
+        self._bound = bound
+        self.dt = dt
+        self._rows: list[tuple[State, np.ndarray]] = []
+        self._controls: list[np.ndarray] = []
+        self._t: np.ndarray | None = None
+        self.seconds = 0.0
+        self.steps = 0
+
+    @property
+    def model(self) -> Model:
+        return self._bound.model
+
+    @property
+    def solver(self) -> Any:
+        """The solver's options."""
+        return self._bound.solver
+
+    def append(self, state: State, memory: np.ndarray, control: np.ndarray) -> None:
+        """One more recorded state with the control in force at it."""
+        self._rows.append((state, memory))
+        self._controls.append(control)
+        self.__dict__.pop("observations", None)
+        self.__dict__.pop("energy", None)
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    @property
+    def t(self) -> np.ndarray:
+        """(T,) times [s]."""
+        return np.array([s.t for s, _ in self._rows])
+
+    @property
+    def q(self) -> np.ndarray:
+        """(T, nq) the solver's own coordinates."""
+        return np.array([s.q for s, _ in self._rows]).reshape(len(self), -1)
+
+    @property
+    def v(self) -> np.ndarray:
+        """(T, nv) the solver's own velocities."""
+        return np.array([s.v for s, _ in self._rows]).reshape(len(self), -1)
+
+    @property
+    def states(self) -> list[State]:
+        return [s for s, _ in self._rows]
+
+    @cached_property
+    def observations(self) -> list[Observation]:
+        """Everything derived, one per recorded state."""
+        return [self._bound.observe(s, m, c) for (s, m), c in zip(self._rows, self._controls, strict=True)]
+
+    @cached_property
+    def energy(self) -> Energies:
+        """`kinetic`, `gravity`, `springs`, `potential`, `total`, `damper_work`, `motor_work`, `applied_work`."""
+        return Energies(self.observations)
+
+    def joint(self, name: Any) -> np.ndarray:
+        """(T, nq) coordinates of a joint, in every solver."""
+        j = self.model.joint(name_of(name, "joint"))
+        return np.array([o.joint_q[j.q_start : j.q_start + j.nq] for o in self.observations]).reshape(len(self), j.nq)
+
+    def joint_velocity(self, name: Any) -> np.ndarray:
+        """(T, nv) velocities of a joint."""
+        j = self.model.joint(name_of(name, "joint"))
+        return np.array([o.joint_v[j.v_start : j.v_start + j.nv] for o in self.observations]).reshape(len(self), j.nv)
+
+    def pose(self, body: Any) -> np.ndarray:
+        """(T, 7) p then wxyz; the quaternion does not jump sign."""
+        i = self.model.body(name_of(body, "body"))
+        out = np.array([o.poses[i] for o in self.observations]).reshape(len(self), 7)
+        for k in range(1, len(out)):
+            if out[k, 3:] @ out[k - 1, 3:] < 0:
+                out[k, 3:] *= -1.0
+        return out
+
+    def twist(self, body: Any) -> np.ndarray:
+        """(T, 6) angular then linear, world axes, at the body's origin."""
+        i = self.model.body(name_of(body, "body"))
+        return np.array([o.twists[i] for o in self.observations]).reshape(len(self), 6)
+
+    def point(self, body: Any, p: Sequence[float] = (0.0, 0.0, 0.0)) -> np.ndarray:
+        """(T, 3) world position of a point given in body coordinates."""
+        poses = self.pose(body)
+        return np.array([row[:3] + rotation_from_quaternion(row[3:]) @ np.asarray(p, float) for row in poses]).reshape(len(self), 3)
+
+    def vertices(self, body: Any) -> np.ndarray:
+        """(T, n, 3) world positions of the vertices of the body's shapes."""
+        info = self.model.bodies[self.model.body(name_of(body, "body"))]
+        if not info.shapes:
+            raise ModelError(f"body '{info.name}' has no shape, so it has no vertices; give it one or use rec.point")
+        local = np.concatenate([p.triangles()[0] for p in info.shapes])
+        poses = self.pose(body)
+        return np.array([row[:3] + local @ rotation_from_quaternion(row[3:]).T for row in poses])
+
+    def reaction(self, joint: Any) -> np.ndarray:
+        """(T, 6) the whole wrench through a joint: torque then force on the child at the joint frame M, world axes."""
+        return self._wrench(joint, "reactions")
+
+    def constraint_wrench(self, joint: Any) -> np.ndarray:
+        """(T, 6) the part of the reaction that does no work."""
+        return self._wrench(joint, "constraint_wrenches")
+
+    def _wrench(self, joint: Any, what: str) -> np.ndarray:
+        k = self.model.joints.index(self.model.joint(name_of(joint, "joint")))
+        return np.array([getattr(o, what)[k] for o in self.observations]).reshape(len(self), 6)
+
+    @property
+    def violation(self) -> np.ndarray:
+        """(T,) the largest constraint violation [m or rad]."""
+        return np.array([o.violation for o in self.observations])
+
+    @cached_property
+    def reports(self) -> list[Report]:
+        """One per recorded state; [0] is the start's."""
+        each = self.seconds / max(1, self.steps)
+        return [
+            Report(
+                status="ok", time=o.time, violation=o.violation, redundant=o.redundant, redundant_names=o.redundant_names, notes=self._bound.system.notes(),
+                energies={"kinetic": o.kinetic, "gravity": o.gravity, "springs": o.springs, "total": o.kinetic + o.gravity + o.springs},
+                seconds=0.0 if k == 0 else each,
+            )  # fmt: skip
+            for k, o in enumerate(self.observations)
+        ]
+
+    def save(self, path: str | Path) -> Path:
+        """Write a .npz file, whole or not at all."""
+        arrays = {
+            "t": self.t, "q": self.q, "v": self.v, "memory": np.array([m for _, m in self._rows]), "control": np.array(self._controls),
+            "run": np.array([self.dt, self.seconds, self.steps]),
+        }  # fmt: skip
+        return write_npz(path, "recording", self._bound, arrays)
+
+    @staticmethod
+    def load(path: str | Path, model: Model | None = None) -> Recording:
+        """Read a file written by `save`. `model` is needed only if it holds functions that cannot be written down."""
+        bound, arrays = read_npz(path, "recording", model)
+        out = Recording(bound, float(arrays["run"][0]))
+        out.seconds, out.steps = float(arrays["run"][1]), int(arrays["run"][2])
+        for t, q, v, memory, control in zip(*(arrays[k] for k in ("t", "q", "v", "memory", "control")), strict=True):
+            out.append(State(float(t), q, v, bound.coordinates), memory, control)
+        return out
+
+    def to_csv(self, path: str | Path) -> Path:
+        """Time, energies, violation, joint coordinates and body poses, one line per recorded state."""
+        joints = [j for j in self.model.joints if j.nq]
+        bodies = [b.name for b in self.model.bodies[1:]]
+        head = ["t", "kinetic", "gravity", "springs", "total", "violation"]
+        head += [f"{j.name}.q{k}" for j in joints for k in range(j.nq)]
+        head += [f"{b}.{c}" for b in bodies for c in ("x", "y", "z", "qw", "qx", "qy", "qz")]
+        e = self.energy
+        columns = [self.t, e.kinetic, e.gravity, e.springs, e.total, self.violation]
+        columns += [c for j in joints for c in self.joint(j.name).T]
+        columns += [c for b in bodies for c in self.pose(b).T]
+        with Path(path).open("w", newline="") as file:
+            writer = csv.writer(file)
+            writer.writerow(head)
+            writer.writerows([[repr(float(x)) for x in row] for row in zip(*columns, strict=True)])
+        return Path(path)
+
+    def __repr__(self) -> str:
+        span = f"{self.t[0]:g} … {self.t[-1]:g} s" if len(self) else "empty"
+        return f"Recording({len(self)} states, {span}, solver '{self.solver.name}', {self.model!r})"

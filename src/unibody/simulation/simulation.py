@@ -1,0 +1,181 @@
+"""`Simulation`: a model, a solver, a step length, and the state that moves."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from unibody.element import number
+from unibody.errors import ModelError, StepFailed
+from unibody.model import Control, Model, State
+from unibody.model.model import look_up
+from unibody.simulation.files import read_npz, write_npz
+from unibody.simulation.recording import Recording
+from unibody.solvers import REGISTRY, Bound, Report, Solver
+
+Feedback = Callable[[float, State, Control], Any]
+
+CHUNK_SECONDS = 0.2
+"""Wall-clock time of one compiled stretch: how often the progress bar moves and Ctrl-C is heard."""
+
+
+class Simulation:
+    """Run a model with a solver, by name or as an instance.
+
+    >>> import unibody as ub
+    >>> b = ub.Builder()
+    >>> rod = b.body("rod", shape=ub.Box((0.1, 0.1, 1.0)))
+    >>> sim = ub.Simulation(b.build(), solver="articulated", dt=1e-3)
+    """
+
+    def __init__(self, model: Model, solver: str | Solver = "articulated", dt: float = 1e-3, state: State | None = None, control: Control | None = None):
+        if not isinstance(model, Model):
+            raise ModelError(f"Simulation: {model!r} is not a Model; call Builder.build() first")
+        self.dt = number(dt, "dt", positive=True)
+        chosen = look_up(solver, REGISTRY, "solver")() if isinstance(solver, str) else solver
+        if not isinstance(chosen, Solver):
+            raise ModelError(f"Simulation: solver {solver!r} is neither a name ({', '.join(REGISTRY)}) nor a solver")
+        self._bound: Bound = chosen.bind(model)
+        self.control = Control(model) if control is None else control.copy()
+        self._state, self._memory = self._bound.start(state)
+        self.report = Report(status="start", time=self._state.t)
+
+    @property
+    def model(self) -> Model:
+        return self._bound.model
+
+    @property
+    def solver(self) -> Solver:
+        return self._bound.solver
+
+    @property
+    def state(self) -> State:
+        """The last good state."""
+        return self._state
+
+    @property
+    def bound(self) -> Bound:
+        """The solver bound to this model: dynamics without steps."""
+        return self._bound
+
+    def step(self) -> Report:
+        """One step of length dt."""
+        result = self._bound.step(self._state, self._memory, self.control.flat, self.dt)
+        self._state, self._memory, self.report = result.state, result.memory, result.report
+        return result.report
+
+    def run(self, duration: float, control: Feedback | None = None, every: int = 1, progress: bool | None = None) -> Recording:
+        """Run for `duration` [s]; record the start and every `every`-th step. `control(t, state, control)` is called before every step."""
+        duration = number(duration, "run duration", minimum=0.0)
+        every = int(number(every, "run every", minimum=1))
+        steps = round(duration / self.dt)
+        if abs(steps * self.dt - duration) > 1e-6 * max(self.dt, duration) and steps < 1:
+            raise ModelError(f"run duration {duration:g} s is shorter than dt = {self.dt:g} s; give at least one step")
+        recording = Recording(self._bound, self.dt)
+        began = time.perf_counter()
+        bar = _Bar(steps, sys.stderr.isatty() if progress is None else progress)
+        try:
+            if control is None and self._bound.roll is not None:
+                self._run_compiled(recording, steps, every, bar)
+            else:
+                self._run_stepwise(recording, steps, every, control, bar)
+        except StepFailed as failed:
+            failed.recording = recording
+            self.report = failed.report
+            raise
+        finally:
+            bar.close()
+            recording.seconds = time.perf_counter() - began
+        return recording
+
+    def _run_compiled(self, recording: Recording, steps: int, every: int, bar: _Bar) -> None:
+        flat = self.control.flat.copy()
+        recording.append(self._state, self._memory, flat)
+        done, stretch = 0, every
+        while done < steps:
+            count = min(stretch, steps - done)
+            before = time.perf_counter()
+            state, memory, rows, good = self._bound.rollout(self._state, self._memory, flat, self.dt, count, every)
+            for row in rows:
+                recording.append(*self._bound.split_record(row), flat)
+            self._state, self._memory = state, memory
+            done += good
+            recording.steps = done
+            bar.show(done)
+            if good < count:
+                raise self._bound.failure(state, memory, flat, state.t)
+            spent = time.perf_counter() - before
+            stretch = max(every, int(count * CHUNK_SECONDS / max(spent, 1e-9)) // every * every)
+            stretch = min(stretch, 16 * max(every, count))
+
+    def _run_stepwise(self, recording: Recording, steps: int, every: int, control: Feedback | None, bar: _Bar) -> None:
+        for k in range(steps):
+            if control is not None:
+                self._ask(control)
+            if k == 0:
+                recording.append(self._state, self._memory, self.control.flat.copy())
+            self.step()
+            recording.steps = k + 1
+            if (k + 1) % every == 0:
+                recording.append(self._state, self._memory, self.control.flat.copy())
+            bar.show(k + 1)
+
+    def _ask(self, control: Feedback) -> None:
+        answer = control(self._state.t, self._state, self.control)
+        if isinstance(answer, Control):
+            self.control = answer
+        targets = self.model.nv_joints + 6 * self.model.n_bodies
+        if not np.isfinite(self.control.flat[:targets]).all():
+            raise ModelError(f"control at t = {self._state.t:.6g} s is not finite; return finite efforts and wrenches")
+
+    def save(self, path: str | Path) -> Path:
+        """Write everything needed to go on, bit for bit; the old file stays whole until the new one is."""
+        arrays = {
+            "t": np.array([self._state.t]), "q": self._state.q, "v": self._state.v, "memory": self._memory, "control": self.control.flat,
+            "run": np.array([self.dt]),
+        }  # fmt: skip
+        return write_npz(path, "simulation", self._bound, arrays)
+
+    @staticmethod
+    def load(path: str | Path, model: Model | None = None) -> Simulation:
+        """Read a file written by `save`. `model` is needed only if it holds functions that cannot be written down."""
+        bound, arrays = read_npz(path, "simulation", model)
+        sim = Simulation.__new__(Simulation)
+        sim.dt = float(arrays["run"][0])
+        sim._bound = bound
+        sim.control = Control(bound.model)
+        sim.control.flat[:] = arrays["control"]
+        sim._state = State(float(arrays["t"][0]), arrays["q"], arrays["v"], bound.coordinates)
+        sim._memory = np.array(arrays["memory"])
+        sim.report = Report(status="loaded", time=sim._state.t)
+        return sim
+
+    def __repr__(self) -> str:
+        return f"Simulation(t = {self._state.t:g} s, dt = {self.dt:g} s, solver '{self.solver.name}', {self.model!r})"
+
+
+class _Bar:
+    """A progress bar of one line on a terminal, nothing elsewhere."""
+
+    def __init__(self, total: int, on: bool):
+        self._total, self._on, self._shown, self._last = max(1, total), on, -1, 0.0
+
+    def show(self, done: int) -> None:
+        if not self._on:
+            return
+        tick = int(40 * done / self._total)
+        now = time.perf_counter()
+        if tick != self._shown and now - self._last > 0.05:
+            self._shown, self._last = tick, now
+            sys.stderr.write(f"\r[{'#' * tick}{'.' * (40 - tick)}] {100 * done // self._total:3d} %")
+            sys.stderr.flush()
+
+    def close(self) -> None:
+        if self._on and self._shown >= 0:
+            sys.stderr.write("\r" + " " * 50 + "\r")
+            sys.stderr.flush()

@@ -1,0 +1,174 @@
+"""Articulated: the articulated-body algorithm in reduced coordinates (paper 002 §3.2.2, §4.1).
+
+    M(q) a = τ − c(q, v)        solved in O(n) by the tree elimination of `unibody.algebra.tree`; loops and constraint elements as auxiliary rows
+
+Time rules: semi-implicit Euler, Runge–Kutta 4, adaptive Dormand–Prince 5(4). The joint coordinates are the state, so tree joints cannot
+drift; rows are held by feedback (critically damped, within `feedback_time`) and, unless `project=False`, by bringing q back after each step.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from unibody.constraints.base import Constraint
+from unibody.coordinates.reduced_products import carry_accelerations, fill_mass_matrix, fill_wrenches, gather_wrenches, push_velocities
+from unibody.coordinates.reduced_system import ReducedSystem
+from unibody.coordinates.slots import ARMATURE, BODIES, COLUMNS, CONSTANTS, EFFORT, GRAVITY, ROWS, V_WB, X_WB, F, Y
+from unibody.errors import ModelError
+from unibody.forces.base import Force
+from unibody.joints.base import Joint
+from unibody.model import Model
+from unibody.rules.euler import roll_euler
+from unibody.rules.runge_kutta import roll_runge_kutta, scratch_size
+from unibody.shapes import Shape
+from unibody.solvers.base import Bound, Solver
+from unibody.spatial.pose import skew
+
+RULES = ("semi-implicit", "rk4", "dopri5")
+
+
+@dataclass(frozen=True)
+class Articulated(Solver):
+    """Options: `rule`; `rtol`, `atol` of "dopri5"; `feedback_time` [s] (None: ten steps) and `project` for loops."""
+
+    rule: str = "semi-implicit"
+    rtol: float = 1e-8
+    atol: float = 1e-10
+    feedback_time: float | None = None
+    project: bool = True
+
+    name = "articulated"
+
+    def __post_init__(self) -> None:
+        if self.rule not in RULES:
+            raise ModelError(f"Articulated: rule {self.rule!r} is unknown; give one of {', '.join(RULES)}")
+
+    def handles(self, element: Any, model: Model) -> str | None:
+        if isinstance(element, Joint | Force | Constraint | Shape):
+            return None
+        return f"{type(element).__name__} is no element that reduced coordinates know"
+
+    def bind(self, model: Model) -> BoundArticulated:
+        self.check(model)
+        system = ReducedSystem(model)
+        system.feedback_time = self.feedback_time
+        system.set_projection(self.project)
+        common: dict[str, Any] = dict(model=model, solver=self, coordinates="reduced", system=system, nq=model.nq, nv=model.nv)
+        if self.rule == "dopri5":
+            from unibody.solvers.adaptive import BoundAdaptive
+
+            return BoundAdaptive(**common, roll=None)
+        if self.rule == "rk4":
+            return BoundArticulated(**common, roll=roll_runge_kutta, scratch=np.zeros(scratch_size(system.nq_all, system.nv_all)))
+        return BoundArticulated(**common, roll=roll_euler)
+
+
+class BoundArticulated(Bound):
+    """`Articulated` on a model: steps, and the dynamics at any (q, v) without a simulation."""
+
+    system: ReducedSystem
+
+    def _full(self, q: Any, v: Any) -> tuple[np.ndarray, np.ndarray]:
+        q_all, v_all = self.system.start()
+        q_all[: self.nq] = q
+        v_all[: self.nv] = 0.0 if v is None else v
+        return q_all, v_all
+
+    def _control(self, effort: Any) -> np.ndarray:
+        control = self.model.neutral_control()
+        if effort is not None:
+            control[: self.nv] = effort
+        return control
+
+    def forward_dynamics(self, q: Any, v: Any, effort: Any = None) -> np.ndarray:
+        """Accelerations (nv) under the model's forces and the given joint efforts."""
+        q_all, v_all = self._full(q, v)
+        self.system.evaluate(0.0, q_all, v_all, self._control(effort))
+        return self.system.view(Y).copy()
+
+    def inverse_dynamics(self, q: Any, v: Any, a: Any) -> np.ndarray:
+        """The joint efforts (nv) that, beside the model's forces, give the accelerations a (recursive Newton–Euler, O(n)); loops are left open."""
+        s = self.system
+        q_all, v_all = self._full(q, v)
+        s.evaluate(0.0, q_all, v_all, self.model.neutral_control(), loads=True)
+        if s.has_loops:
+            raise ModelError("inverse_dynamics: the model has loops or constraints, so efforts are not unique; open them first")
+        a = np.ascontiguousarray(a, float)
+        rows, columns = s.view(ROWS), s.view(COLUMNS)
+        carry_accelerations(s.view(BODIES), a, rows, columns)
+        f, effort = np.zeros(6 * self.model.n_bodies), np.zeros(self.nv)
+        fill_wrenches(s.view(BODIES), s.view(CONSTANTS), rows, s.view(X_WB), s.view(F), s.view(GRAVITY), f, np.zeros(2))
+        gather_wrenches(s.view(BODIES), rows, columns, f, effort)
+        passive = s.view(EFFORT)[: self.nv] + s.view(EFFORT)[self.model.nv_joints : self.model.nv_joints + self.nv]
+        return effort + s.view(ARMATURE)[: self.nv] * a - passive
+
+    def mass_matrix(self, q: Any) -> np.ndarray:
+        """M(q), nv×nv, by composite rigid bodies; armature on the diagonal."""
+        s = self.system
+        q_all, v_all = self._full(q, None)
+        s.evaluate(0.0, q_all, v_all, self.model.neutral_control())
+        M = np.zeros(self.nv * self.nv)
+        if self.nv:
+            s.sweep(q_all, v_all)
+            fill_mass_matrix(s.view(BODIES), s.view(ARMATURE), s.view(ROWS), s.view(COLUMNS), np.zeros(21 * self.model.n_bodies), M)
+        return M.reshape(self.nv, self.nv)
+
+    def push(self, q: Any, v: Any) -> np.ndarray:
+        """J v: twists V_WB_B (bodies, 6), in body axes at the origins, of joint velocities v."""
+        s = self.system
+        q_all, v_all = self._full(q, None)
+        s.evaluate(0.0, q_all, v_all, self.model.neutral_control(), loads=True)
+        twists = np.zeros(6 * self.model.n_bodies)
+        push_velocities(s.view(BODIES), s.view(ROWS), s.view(COLUMNS), np.ascontiguousarray(v, float), twists)
+        return self._to_bodies(twists.reshape(-1, 6))
+
+    def pull(self, q: Any, F_B: Any) -> np.ndarray:
+        """Jᵀ F: efforts (nv) of wrenches (bodies, 6) given in body axes at the origins."""
+        s = self.system
+        q_all, v_all = self._full(q, None)
+        s.evaluate(0.0, q_all, v_all, self.model.neutral_control(), loads=True)
+        X, rows = s.view(X_WB).reshape(-1, 12), s.view(ROWS).reshape(self.model.n_bodies, -1)
+        f = np.zeros((self.model.n_bodies, 6))
+        for i, wrench in enumerate(np.asarray(F_B, float)):
+            R = X[i, :9].reshape(3, 3)
+            f[i, 3:] = R @ wrench[3:]
+            f[i, :3] = R @ wrench[:3] + skew(X[i, 9:] - rows[i, 9:12]) @ f[i, 3:]
+        effort = np.zeros(self.nv)
+        gather_wrenches(s.view(BODIES), s.view(ROWS), s.view(COLUMNS), f.ravel(), effort)
+        return effort
+
+    def bias(self, q: Any, v: Any) -> np.ndarray:
+        """J̇ v: the rates of V_WB_B (bodies, 6) when the joint accelerations are zero."""
+        s = self.system
+        q_all, v_all = self._full(q, v)
+        s.evaluate(0.0, q_all, v_all, self.model.neutral_control(), loads=True)
+        rows = s.view(ROWS)
+        ground = rows[51:57].copy()
+        rows[51:57] = 0.0
+        carry_accelerations(s.view(BODIES), np.zeros(self.nv), rows, s.view(COLUMNS))
+        rows[51:57] = ground
+        return self._to_bodies(rows.reshape(self.model.n_bodies, -1)[:, 51:57] * np.array([[0.0]] + [[1.0]] * (self.model.n_bodies - 1)))
+
+    def _to_bodies(self, twists: np.ndarray) -> np.ndarray:
+        """Motion vectors in world axes at the joint frames' origins, in body axes at the bodies' origins."""
+        s = self.system
+        X, rows = s.view(X_WB).reshape(-1, 12), s.view(ROWS).reshape(self.model.n_bodies, -1)
+        out = np.zeros_like(twists)
+        for i, V in enumerate(twists):
+            R = X[i, :9].reshape(3, 3)
+            out[i, :3] = R.T @ V[:3]
+            out[i, 3:] = R.T @ (V[3:] + np.cross(V[:3], X[i, 9:] - rows[i, 9:12]))
+        return out
+
+    def reactions(self, q: Any, v: Any, effort: Any = None) -> dict[str, np.ndarray]:
+        """The wrench (6) through every joint: torque then force on the child at M, world axes."""
+        q_all, v_all = self._full(q, v)
+        seen = self.system.observe(0.0, q_all, v_all, self._control(effort))
+        return {j.name: w for j, w in zip(self.model.joints, seen.reactions, strict=True)}
+
+    def velocities(self) -> np.ndarray:
+        """V_WB_B (bodies, 6) at the last evaluation."""
+        return self.system.view(V_WB).reshape(-1, 6).copy()
