@@ -144,8 +144,8 @@ class Prototype:
         self.__doc__, self.__name__ = function.__doc__, function.__name__
         self._intrinsic: Any = None
 
-    def __call__(self, address: int, *args: Any) -> None:
-        _python_functions[address](*args)
+    def __call__(self, address: int, *args: Any) -> Any:
+        return _python_functions[address](*args)
 
     def admits(self, kernel: Kernel) -> bool:
         """Whether the kernel has this signature, names of read-only arguments aside."""
@@ -193,7 +193,7 @@ class Prototype:
     @property
     def dispatcher(self) -> Any:
         if self._intrinsic is None:
-            self._intrinsic = _make_intrinsic(tuple(_numba_type(n, a) for n, a in self.signature[:-1]))
+            self._intrinsic = _make_intrinsic(tuple(_numba_type(n, a) for n, a in self.signature[:-1]), _numba_type(*self.signature[-1]))
         return self._intrinsic
 
 
@@ -250,22 +250,22 @@ def _resolved(function: Callable) -> Callable:
     return copy
 
 
-def _make_intrinsic(arguments: tuple) -> Any:
+def _make_intrinsic(arguments: tuple, result: Any) -> Any:
     from numba.core import cgutils
     from numba.core import types as nt
     from numba.extending import intrinsic
 
     def call(typing_context, address, *args):
         def codegen(context, builder, signature, values):
-            function_type = context.call_conv.get_function_type(nt.void, arguments)
+            function_type = context.call_conv.get_function_type(result, arguments)
             pointer = builder.inttoptr(values[0], function_type.as_pointer())
             unpacked = cgutils.unpack_tuple(builder, values[1])
-            status, _ = context.call_conv.call_function(builder, pointer, nt.void, arguments, unpacked)
+            status, value = context.call_conv.call_function(builder, pointer, result, arguments, unpacked)
             with cgutils.if_unlikely(builder, status.is_error):
                 context.call_conv.return_status_propagate(builder, status)
-            return context.get_dummy_value()
+            return context.get_dummy_value() if result == nt.void else value
 
-        return nt.void(nt.int64, nt.StarArgTuple(arguments)), codegen
+        return result(nt.int64, nt.StarArgTuple(arguments)), codegen
 
     return intrinsic(call)
 

@@ -6,9 +6,9 @@ of Eq. 9, one tree solve per row gives the responses M̂⁻¹ k_i. Equation 8 th
     A μ = −(K v̇_aux + c),        A = K M̂⁻¹ Kᵀ      (k × k, symmetric, positive semidefinite)
 
 A is singular when auxiliary rows repeat each other or the forest's own joints (closed loops usually do). Rows may have different
-units, so rank is judged after scaling to unit diagonal, Â = s A s with s_i = A_ii^(−1/2): eigenvalues of Â below
-`relative_tolerance` (about 1e-9) of the largest count as zero. A row that the forest already implies has A_ii = round-off, which scaling
-would blow up; such rows are known by comparison with the response of the free bodies, `reference`, and are dropped.
+units, so rank is judged after scaling, Â = s A s with s_i = r_i^(−1/2): eigenvalues of Â below `relative_tolerance` of the largest count as
+zero. r is the response of the free bodies, `reference`, so that a row which the forest implies, or comes to imply as a linkage passes through a
+singular configuration, fades instead of being blown up; without a reference, r_i = A_ii.
 
 Then x̂ = Q₊ Λ₊⁻¹ Q₊ᵀ s b, x = s x̂ solves A x = b (in the scaled least-squares sense if b is not in its range), and x is
 projected across the null space {s q₀}: the result has minimum norm **in the caller's units**. An orthonormal basis of the null space
@@ -66,8 +66,8 @@ def solve_semidefinite(
     """
     for i in range(k):
         a = A[i * k + i]
-        floor = relative_tolerance * reference[i] if reference.size > 0 else 0.0
-        work_out[i] = 1.0 / math.sqrt(a) if a > floor else 0.0
+        size = reference[i] if reference.size > 0 else a
+        work_out[i] = 1.0 / math.sqrt(size) if a > relative_tolerance * size else 0.0
     for i in range(k):
         for j in range(k):
             null_out[i * k + j] = work_out[i] * A[i * k + j] * work_out[j]

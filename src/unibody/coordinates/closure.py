@@ -1,6 +1,6 @@
 """The small dense system of the auxiliary constraints: A = K M⁻¹ Kᵀ from the responses, and its solution where rows may be redundant.
 
-A is scaled to unit diagonal and factored by Cholesky; where a pivot falls below REDUNDANT, rows repeat each other and the minimum-norm
+A is scaled by the response of free bodies and factored by Cholesky; where a pivot falls below REDUNDANT, rows repeat each other and the minimum-norm
 least-squares solution of `unibody.algebra.auxiliary` takes over. The choice, the factor and the rank stay for further right sides.
 """
 
@@ -15,8 +15,8 @@ from unibody.algebra.dense import solve_cholesky
 from unibody.kernel import Floats, Ints, device, kernel
 from unibody.spatial.devices import dot3, load3
 
-REDUNDANT = 1e-9
-"""Squared sine of the angle between a row's response and those before it, below which it counts as repeated."""
+REDUNDANT = 1e-11
+"""Rows whose own response, beside those of the rows before, is below this part of that of free bodies count as repeated."""
 
 
 def closure_size(k: int) -> int:
@@ -32,10 +32,13 @@ def closure_null(closure: np.ndarray, k: int, rank: int) -> np.ndarray:
 
 @kernel
 def close_rows(
-    row_start: Ints, row_entry: Ints, entry_body: Ints, dof_start: Ints, dof_index: Ints, entries: Floats, J: Floats, compliance: Floats,
+    width: int, row_start: Ints, row_entry: Ints, place: Ints, dof_start: Ints, dof_index: Ints, entries: Floats, J: Floats, compliance: Floats,
     response_x: Floats, response_y: Floats, nv: int, gram_out: Floats,
 ) -> None:  # fmt: skip
-    """A[r, s] = row r applied to the response to row s, made symmetric; compliance on the diagonal."""
+    """A[r, s] = row r applied to the response to row s, made symmetric; compliance on the diagonal.
+
+    Entry e has `width` numbers and meets each response at place[e] (−1: a body that does not move); joint velocities meet `response_y`, nv a row.
+    """
     count = row_start.size - 1
     nx = response_x.size // count
     for r in range(count):
@@ -43,9 +46,9 @@ def close_rows(
             total = 0.0
             for k in range(row_start[r], row_start[r + 1]):
                 e = row_entry[k]
-                b = nx * s + 6 * entry_body[e]
-                for m in range(6):
-                    total += entries[6 * e + m] * response_x[b + m]
+                if place[e] >= 0:
+                    for m in range(width):
+                        total += entries[width * e + m] * response_x[nx * s + place[e] + m]
             for k in range(dof_start[r], dof_start[r + 1]):
                 total += J[dof_index[2 * k]] * response_y[nv * s + dof_index[2 * k + 1]]
             gram_out[count * r + s] = total
@@ -59,7 +62,9 @@ def close_rows(
 
 @kernel
 def fill_reference(row_start: Ints, row_entry: Ints, entry_body: Ints, entries: Floats, masses: Floats, closure_out: Floats) -> None:
-    """What each diagonal of A would be for free bodies: rows far below it are implied by the tree. `masses`: 1/m and 3/trace J a body."""
+    """What each diagonal of A would be for free bodies: rows far below it are implied by the tree. `masses`: 1/m and 3/trace J a body.
+
+    `entries` are 6 wide."""
     count = row_start.size - 1
     for r in range(count):
         total = 0.0
@@ -79,7 +84,7 @@ def scaled_cholesky(k, gram, closure_out):
         a = gram[k * i + i]
         if not a > REDUNDANT * closure_out[1 + k + i] or not a > 0.0:
             return False
-        closure_out[1 + i] = 1.0 / sqrt(a)
+        closure_out[1 + i] = 1.0 / sqrt(closure_out[1 + k + i])
     for i in range(k):
         for j in range(i, k):
             closure_out[factor + k * i + j] = gram[k * i + j] * closure_out[1 + i] * closure_out[1 + j]

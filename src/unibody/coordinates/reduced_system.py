@@ -23,15 +23,16 @@ from unibody.coordinates.loading import load_forces
 from unibody.coordinates.observe_reduced import observe_reduced
 from unibody.coordinates.observed import Observation
 from unibody.coordinates.reduced import advance_joints, fill_bodies, fill_joint_table, load_wrenches, sweep_reduced, wrench_at_joint
-from unibody.coordinates.relative import add_joint_efforts, fill_duals, fill_element_rows, fill_joint_rows, fit_joints, see_joints
-from unibody.coordinates.rows import finish_rows, make_row_book
+from unibody.coordinates.relative import add_joint_efforts
+from unibody.coordinates.rows import joint_planes, make_row_book
+from unibody.coordinates.seeing import see_rows
 from unibody.coordinates.signals import FillSignals, signal_filler
 from unibody.coordinates.slots import (
-    ARMATURE, BIAS, BODIES, BORROWED, CLASSES, CLOSURE, COLUMNS, COMPLIANCE, CONSTANTS, COUNTS, DOF_INDEX, DOF_START, DUAL, EFFORT, ENTRY_BODY,
-    ENTRY_W, FORCE_CLASSES, FORCE_INDEX, FORCE_PARAMETERS, FRAMES, GRAM, GRAVITY, INDEX, JOINT_C, JOINT_CLASSES, JOINT_FRAMES, JOINT_INDEX,
-    JOINT_PARAMETERS, JOINT_PARTS, JOINT_ROW_COUNT, JOINT_S, JOINT_X, JOINTS, LAST, LEDGER, LIMIT, LOAD, MASSES, MULTIPLIER, PARAMETERS, PARTS, RANK, RATE,
-    RESIDUAL, RESPONSE_X, RESPONSE_Y, RIGHT, ROW_CLASSES, ROW_ENTRY, ROW_INDEX, ROW_PARAMETERS, ROW_START, ROWS, SCRATCH, SEEN, SIGNALS, STABILISER, STEP,
-    TABLE_C, TABLE_S, TABLE_X, TARGET, V_WB, X_WB, F, G, J, T, Y,
+    ARMATURE, BIAS, BODIES, BORROWED, CLASSES, CLOSURE, COLUMNS, COMPLIANCE, CONSTANTS, COUNTS, DOF_INDEX, DOF_START, DUAL, EFFORT,
+    ENTRY_BODY, ENTRY_W, F, FORCE_CLASSES, FORCE_INDEX, FORCE_PARAMETERS, FRAMES, G, GRAM, GRAVITY, INDEX, J, JOINTS, JOINT_C,
+    JOINT_CLASSES, JOINT_FRAMES, JOINT_INDEX, JOINT_PARAMETERS, JOINT_PARTS, JOINT_PLANES, JOINT_S, JOINT_X, LAST, LEDGER, LIMIT, LOAD,
+    MASSES, MULTIPLIER, NODE_OF, PARAMETERS, PARTS, RANK, RATE, RESIDUAL, RESPONSE_X, RESPONSE_Y, RIGHT, ROWS, ROW_CLASSES, ROW_ENTRY,
+    ROW_INDEX, ROW_PARAMETERS, ROW_START, SCRATCH, SEEN, SIGNALS, STABILISER, STEP, T, TABLE_C, TABLE_S, TABLE_X, TARGET, V_WB, X_WB, Y,
 )  # fmt: skip
 from unibody.coordinates.stages import (
     CLOSE_STAGE, EVALUATE_STAGE, FORCE_STAGE, PROJECT_STAGE, SEE_STAGE, SIGNAL_STAGE, STAGES, Stage,
@@ -80,45 +81,8 @@ def evaluate_reduced(
 @kernel
 def see_loops(layout: Ints, ints: Ints, constants: Floats, control: Floats, work_out: Floats, q_out: Floats, v_out: Floats) -> None:
     """Where the bodies are; loop joints fitted; the rows of loops and constraint elements."""
-    X = part(work_out, layout, X_WB)
-    V = part(work_out, layout, V_WB)
-    fill_bodies(part(constants, layout, FRAMES), part(work_out, layout, ROWS), X, V)
-    joints = part(ints, layout, JOINTS)
-    frames = part(constants, layout, JOINT_FRAMES)
-    joint_X = part(work_out, layout, JOINT_X)
-    S = part(work_out, layout, JOINT_S)
-    c = part(work_out, layout, JOINT_C)
-    scratch = part(work_out, layout, SCRATCH)
-    seen = part(work_out, layout, SEEN)
-    residual = part(work_out, layout, RESIDUAL)
-    rate = part(work_out, layout, RATE)
-    bias = part(work_out, layout, BIAS)
-    blocks = part(work_out, layout, G)
-    joint_rows = part(ints, layout, COUNTS)[JOINT_ROW_COUNT]
-    if joints.size > 0:
-        classes = part(ints, layout, JOINT_CLASSES)
-        index = part(ints, layout, JOINT_INDEX)
-        parameters = part(constants, layout, JOINT_PARAMETERS)
-        parts = part(ints, layout, JOINT_PARTS)
-        fit_joints(joints, frames, classes, index, parameters, parts, X, v_out, joint_X, S, c, scratch, part(work_out, layout, STEP), q_out)
-        see_joints(joints, frames, X, V, joint_X, S, scratch, seen, v_out)
-        fill_joint_table(classes, index, parameters, parts, q_out, v_out, joint_X, S, c)
-        fill_joint_rows(joints, S, c, seen, scratch, part(work_out, layout, T), blocks, residual, rate, bias)
-        fill_duals(joints, S, scratch, part(work_out, layout, DUAL))
-    if part(ints, layout, ROW_CLASSES).size > 0:
-        fill_element_rows(
-            part(ints, layout, ROW_CLASSES), part(ints, layout, ROW_INDEX), part(constants, layout, ROW_PARAMETERS), X, V, q_out, v_out,
-            blocks[12 * joint_rows :], part(work_out, layout, J), residual[joint_rows:], bias[joint_rows:],
-        )  # fmt: skip
-    for r in range(rate.size):
-        if r >= joint_rows + part(ints, layout, COUNTS)[4]:
-            residual[r] = 0.0
-            bias[r] = 0.0
-    finish_rows(
-        part(ints, layout, COUNTS)[0], joints, part(ints, layout, BORROWED), part(ints, layout, ROW_START), part(ints, layout, ROW_ENTRY),
-        part(ints, layout, ENTRY_BODY), part(ints, layout, DOF_START), part(ints, layout, DOF_INDEX), part(work_out, layout, J), V, v_out,
-        part(work_out, layout, DUAL), seen, c, blocks, rate, bias,
-    )  # fmt: skip
+    fill_bodies(part(constants, layout, FRAMES), part(work_out, layout, ROWS), part(work_out, layout, X_WB), part(work_out, layout, V_WB))
+    see_rows(layout, ints, constants, work_out, q_out, v_out)
 
 
 @kernel
@@ -198,7 +162,8 @@ def close_loops(layout: Ints, ints: Ints, constants: Floats, control: Floats, wo
             target[r] = -moved - stabiliser[0] * part(work_out, layout, RATE)[first + r] - stabiliser[1] * part(work_out, layout, RESIDUAL)[first + r]
         solve_tree(body, rows, columns, step, load, response_x[6 * n * r : 6 * n * (r + 1)], response_y[nv * r : nv * (r + 1)])
     close_rows(
-        row_start, row_entry, entry_body, dof_start, dof_index, world, joint_numbers, part(constants, layout, COMPLIANCE), response_x, response_y, nv,
+        6, row_start, row_entry, part(ints, layout, NODE_OF), dof_start, dof_index, world, joint_numbers, part(constants, layout, COMPLIANCE),
+        response_x, response_y, nv,
         part(work_out, layout, GRAM),
     )  # fmt: skip
     fill_reference(row_start, row_entry, entry_body, world, part(constants, layout, MASSES), part(work_out, layout, CLOSURE))
@@ -230,7 +195,7 @@ PROJECT_LIMIT = 3
 def project_reduced(
     layout: Ints, ints: Ints, constants: Floats, stages: Ints, control: Floats, t: float, work_out: Floats, q_out: Floats, v_out: Floats
 ) -> None:
-    """Post-stabilisation: q ← q ⊕ M⁻¹ Kᵀ μ with A μ = −C(q), the factors being those of the last evaluation (simplified Newton)."""
+    """Post-stabilisation: q ← q ⊕ M⁻¹ Kᵀ μ with A μ = −C(q), then v ← v + M⁻¹ Kᵀ μ with A μ = −Ċ, by the factors of the last evaluation."""
     rows = part(work_out, layout, ROWS)
     table_X = part(work_out, layout, TABLE_X)
     table_S = part(work_out, layout, TABLE_S)
@@ -241,6 +206,7 @@ def project_reduced(
     response_y = part(work_out, layout, RESPONSE_Y)
     step = part(work_out, layout, STEP)
     residual = part(work_out, layout, RESIDUAL)
+    rate = part(work_out, layout, RATE)
     nv = part(work_out, layout, Y).size
     classes = part(ints, layout, CLASSES)
     index = part(ints, layout, INDEX)
@@ -258,7 +224,9 @@ def project_reduced(
         for r in range(target.size):
             target[r] = -residual[first + r]
             largest = max(largest, abs(residual[first + r]))
-        if not (largest > PROJECT_ENOUGH and largest < PROJECT_BELOW):
+        if not largest < PROJECT_BELOW:
+            return
+        if not largest > PROJECT_ENOUGH:
             break
         solve_closure_again(part(work_out, layout, GRAM), target, part(work_out, layout, CLOSURE), multiplier, part(work_out, layout, RANK))
         for j in range(nv):
@@ -267,6 +235,12 @@ def project_reduced(
                 total += multiplier[r] * response_y[nv * r + j]
             step[j] = total
         advance_joints(classes, index, parameters, q_out, step, 1.0, q_out)
+    for r in range(target.size):
+        target[r] = -rate[first + r] if part(constants, layout, COMPLIANCE)[r] == 0.0 else 0.0
+    solve_closure_again(part(work_out, layout, GRAM), target, part(work_out, layout, CLOSURE), multiplier, part(work_out, layout, RANK))
+    for r in range(target.size):
+        for j in range(nv):
+            v_out[j] += multiplier[r] * response_y[nv * r + j]
 
 
 def inverse_masses(model: Model) -> np.ndarray:
@@ -291,7 +265,7 @@ class ReducedSystem:
         loop_tables = JointTables(loops, self.trouble)
         forces = ForceTables(model, self.trouble, self.clock)
         elements = ConstraintTables(model, self.trouble)
-        self.book = book = make_row_book(loops, 0, elements, model.nv)
+        self.book = book = make_row_book(loops, 0, elements, model.nv, model.planar)
         self.python_classes = sorted({*tables.python_classes, *loop_tables.python_classes, *forces.python_classes, *elements.python_classes})
         signals, self._signal_address = signal_filler(model, self.trouble, self.clock)
         slots: list[Any] = [0] * LAST
@@ -302,7 +276,9 @@ class ReducedSystem:
         slots[ROW_CLASSES], slots[ROW_INDEX] = elements.classes, elements.index
         slots[ROW_START], slots[ROW_ENTRY], slots[ENTRY_BODY] = book.row_start, book.row_entry, book.entry_body
         slots[DOF_START], slots[DOF_INDEX], slots[BORROWED] = book.dof_start, book.dof_index, book.borrowed
-        slots[COUNTS] = np.array([0, book.joint_rows, book.rows, book.entries, elements.rows], np.int64)
+        slots[COUNTS] = np.array([0, book.joint_rows, book.rows, book.entries, elements.rows, 6], np.int64)
+        slots[NODE_OF] = 6 * book.entry_body
+        slots[JOINT_PLANES] = joint_planes(model, loops)
         slots[CONSTANTS], slots[FRAMES] = self._constants()
         slots[PARAMETERS], slots[FORCE_PARAMETERS] = tables.parameters, forces.parameters
         slots[JOINT_FRAMES] = np.concatenate([np.concatenate([j.X_PF.flat(), j.X_BM.flat()]) for j in loops]) if loops else np.zeros(0)

@@ -14,13 +14,12 @@ from __future__ import annotations
 
 from math import sqrt
 
-from unibody.algebra.tree import ROW
 from unibody.constraints.base import FillRows
 from unibody.coordinates.reduced import cross_motion, fill_joint_table, seen_from
 from unibody.joints.base import JOINT_CLASS, AdvanceJoints
 from unibody.kernel import Floats, Ints, device, kernel
 from unibody.spatial.devices import (
-    add3, compose_back, compose_rotations, cross, load3, load6, load9, rotate, rotate_back, rotation_vector, store3, store9, sub3,
+    add3, compose_back, compose_rotations, cross, dot3, load3, load6, load9, rotate, rotate_back, rotation_vector, store3, store9, sub3,
 )  # fmt: skip
 
 JOINT = 6
@@ -171,47 +170,70 @@ def wrench_back(seen, at, t):
 
 
 @device
-def complement(S, first, count, at, scratch_out, T_out):
-    """6 − count orthonormal rows T ⟂ S by Householder reflections of S; also where the columns of S are nearly dependent.
+def complement(size, count, at, columns_out, T_out):
+    """size − count orthonormal rows (6 numbers apart) across `count` columns of length `size`, by Householder reflections.
 
-    scratch_out holds the reflectors (6 numbers a column).
+    columns_out holds the columns, 6 numbers apart, and is used up for the reflectors.
     """
     for i in range(count):
-        for m in range(6):
-            scratch_out[6 * i + m] = S[6 * (first + i) + m]
         for j in range(i):
             total = 0.0
-            for m in range(j, 6):
-                total += scratch_out[6 * j + m] * scratch_out[6 * i + m]
-            for m in range(j, 6):
-                scratch_out[6 * i + m] -= 2.0 * total * scratch_out[6 * j + m]
-        size = 0.0
-        for m in range(i, 6):
-            size += scratch_out[6 * i + m] * scratch_out[6 * i + m]
-        size = sqrt(size)
-        head = scratch_out[6 * i + i]
-        scratch_out[6 * i + i] = head + (size if head >= 0.0 else -size)
+            for m in range(j, size):
+                total += columns_out[6 * j + m] * columns_out[6 * i + m]
+            for m in range(j, size):
+                columns_out[6 * i + m] -= 2.0 * total * columns_out[6 * j + m]
         norm = 0.0
-        for m in range(i, 6):
-            norm += scratch_out[6 * i + m] * scratch_out[6 * i + m]
+        for m in range(i, size):
+            norm += columns_out[6 * i + m] * columns_out[6 * i + m]
+        norm = sqrt(norm)
+        head = columns_out[6 * i + i]
+        columns_out[6 * i + i] = head + (norm if head >= 0.0 else -norm)
+        norm = 0.0
+        for m in range(i, size):
+            norm += columns_out[6 * i + m] * columns_out[6 * i + m]
         norm = 1.0 / sqrt(norm) if norm > 0.0 else 0.0
-        for m in range(i, 6):
-            scratch_out[6 * i + m] *= norm
-    for r in range(6 - count):
+        for m in range(i, size):
+            columns_out[6 * i + m] *= norm
+    for r in range(size - count):
         k = at + 6 * r
-        for m in range(6):
+        for m in range(size):
             T_out[k + m] = 1.0 if m == count + r else 0.0
         for i in range(count - 1, -1, -1):
             total = 0.0
-            for m in range(i, 6):
-                total += scratch_out[6 * i + m] * T_out[k + m]
-            for m in range(i, 6):
-                T_out[k + m] -= 2.0 * total * scratch_out[6 * i + m]
+            for m in range(i, size):
+                total += columns_out[6 * i + m] * T_out[k + m]
+            for m in range(i, size):
+                T_out[k + m] -= 2.0 * total * columns_out[6 * i + m]
+
+
+@device
+def fill_complement(S, planes, k, first, count, at, scratch_out, T_out):
+    """Rows T of joint k: the complement of S, in a planar world that within the plane (`planes`: n, e₁, e₂ in M's axes)."""
+    if planes.size == 0:
+        for i in range(count):
+            for m in range(6):
+                scratch_out[6 * i + m] = S[6 * (first + i) + m]
+        complement(6, count, at, scratch_out, T_out)
+    else:
+        n = load3(planes, 9 * k)
+        e1 = load3(planes, 9 * k + 3)
+        e2 = load3(planes, 9 * k + 6)
+        for i in range(count):
+            slide = load3(S, 6 * (first + i) + 3)
+            scratch_out[6 * i] = dot3(n, load3(S, 6 * (first + i)))
+            scratch_out[6 * i + 1] = dot3(e1, slide)
+            scratch_out[6 * i + 2] = dot3(e2, slide)
+        complement(3, count, at, scratch_out, T_out)
+        for r in range(3 - count):
+            t = load3(T_out, at + 6 * r)
+            for m in range(3):
+                T_out[at + 6 * r + m] = t[0] * n[m]
+                T_out[at + 6 * r + 3 + m] = t[1] * e1[m] + t[2] * e2[m]
 
 
 @kernel
 def fill_joint_rows(
-    joints: Ints, S: Floats, c: Floats, seen: Floats, scratch_out: Floats, T_out: Floats, G_out: Floats, residual_out: Floats, rate_out: Floats,
+    joints: Ints, planes: Floats, S: Floats, c: Floats, seen: Floats, scratch_out: Floats, T_out: Floats, G_out: Floats, residual_out: Floats, rate_out: Floats,
     bias_out: Floats,
 ) -> None:  # fmt: skip
     """The rows of all relative joints: T (6 a row, M's axes), blocks G (child then parent, 6 each a row), residual, rate, bias."""
@@ -220,7 +242,7 @@ def fill_joint_rows(
         rows = joints[JOINT * k + 5]
         if rows == 0:
             continue
-        complement(S, joints[JOINT * k + 2], joints[JOINT * k + 3], 6 * row, scratch_out, T_out)
+        fill_complement(S, planes, k, joints[JOINT * k + 2], joints[JOINT * k + 3], 6 * row, scratch_out, T_out)
         at = SEEN * k
         V = load6(seen, at + 24)
         turned = cross_motion(V, load6(seen, at + 30))

@@ -18,7 +18,7 @@ import numpy as np
 from unibody.coordinates.reduced import cross_motion
 from unibody.coordinates.relative import SEEN, wrench_back
 from unibody.kernel import Floats, Ints, kernel
-from unibody.model.model import JointInfo
+from unibody.model.model import JointInfo, Model
 from unibody.model.tables import ConstraintTables
 from unibody.spatial.devices import load6
 
@@ -52,7 +52,7 @@ class RowBook:
         return self.rows - self.primary_rows
 
 
-def make_row_book(relative: Sequence[JointInfo], primary: int, tables: ConstraintTables, own_dofs: int) -> RowBook:
+def make_row_book(relative: Sequence[JointInfo], primary: int, tables: ConstraintTables, own_dofs: int, planar: bool) -> RowBook:
     """Rows of the relative joints (the first `primary` of them are solved elsewhere) and of the constraint elements.
 
     Joint velocities below `own_dofs` belong to the coordinates themselves.
@@ -63,7 +63,7 @@ def make_row_book(relative: Sequence[JointInfo], primary: int, tables: Constrain
     row = primary_rows = 0
     entry_body: list[int] = []
     for k, j in enumerate(relative):
-        rows = 0 if j.implicit else 6 - j.nv
+        rows = 0 if j.implicit else (3 if planar else 6) - j.nv
         joints += [j.parent, j.child, j.v_start, j.nv, row, rows]
         names += [j.name] * rows
         units += ["m"] * rows
@@ -116,9 +116,21 @@ def make_row_book(relative: Sequence[JointInfo], primary: int, tables: Constrain
     )  # fmt: skip
 
 
+def joint_planes(model: Model, relative: Sequence[JointInfo]) -> np.ndarray:
+    """For planar worlds the normal and two in-plane axes in each joint's M frame (9 numbers a joint); empty in space."""
+    if model.plane is None:
+        return np.zeros(0)
+    e1, e2, n = model.plane
+    out = []
+    for j in relative:
+        R = model.bodies[j.child].X_WB.R @ j.X_BM.R
+        out.append(np.concatenate([R.T @ n, R.T @ e1, R.T @ e2]))
+    return np.concatenate(out) if out else np.zeros(0)
+
+
 @kernel
 def finish_rows(
-    first: int, joints: Ints, borrowed: Ints, row_start: Ints, row_entry: Ints, entry_body: Ints, dof_start: Ints, dof_index: Ints,
+    first: int, borrowed: Ints, row_start: Ints, row_entry: Ints, entry_body: Ints, dof_start: Ints, dof_index: Ints,
     J: Floats, V: Floats, v: Floats, dual: Floats, seen: Floats, c: Floats, G_out: Floats, rate_out: Floats, bias_out: Floats,
 ) -> None:  # fmt: skip
     """Borrowed entries and the rates of the auxiliary rows, which begin at row `first`."""
