@@ -11,7 +11,7 @@ from unibody.coordinates.closure import closure_null
 from unibody.coordinates.observed import Observation, null_shift, public_poses, public_twists, touched_names, without_effort
 from unibody.coordinates.reduced_products import fill_wrenches, gather_wrenches
 from unibody.coordinates.slots import (
-    BODIES, CLOSURE, COLUMNS, CONSTANTS, ENTRY_BODY, GRAVITY, LEDGER, MULTIPLIER, RESIDUAL, RIGHT, ROWS, V_WB, X_WB, DUAL, F, G, T,
+    ARMATURE, BODIES, CLOSURE, COLUMNS, CONSTANTS, ENTRY_BODY, GRAVITY, LEDGER, MULTIPLIER, RESIDUAL, RIGHT, ROWS, V_WB, X_WB, DUAL, F, G, J, T,
 )  # fmt: skip
 from unibody.element import DAMPER_POWER, SPRING_ENERGY
 from unibody.spatial.pose import skew
@@ -50,7 +50,7 @@ def observe_reduced(system: ReducedSystem, t: float, q: np.ndarray, v: np.ndarra
         reactions -= shift
     residual = system.view(RESIDUAL)
     return Observation(
-        time=t, poses=public_poses(X), twists=public_twists(X, V), joint_q=q.copy(), joint_v=v.copy(), kinetic=float(energy[0]), gravity=float(energy[1]),
+        time=t, poses=public_poses(X), twists=public_twists(X, V), joint_q=q.copy(), joint_v=v.copy(), kinetic=float(energy[0]) + 0.5 * float(np.sum(system.view(ARMATURE) * v**2)), gravity=float(energy[1]),
         springs=float(ledger[SPRING_ENERGY]), powers=ledger[DAMPER_POWER : DAMPER_POWER + 3].copy(), reactions=reactions, constraint_wrenches=constraint,
         violation=float(np.abs(residual).max(initial=0.0)), redundant=len(null), redundant_names=touched_names(book.names, null),
     )  # fmt: skip
@@ -64,7 +64,7 @@ def _loop_wrench(system: ReducedSystem, k: int, multipliers: np.ndarray) -> tupl
     efforts = np.array(system.view(RIGHT)[first : first + count])
     for b in book.borrowed.reshape(-1, 6):
         if b[2] == k:
-            efforts[b[3] - first] += multipliers[b[0]]
+            efforts[b[3] - first] += multipliers[b[0]] * system.view(J)[b[1]]
     return held, system.view(DUAL).reshape(-1, 6)[first : first + count].T @ efforts
 
 

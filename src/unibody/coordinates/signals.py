@@ -85,5 +85,6 @@ def signal_filler(model: Model, trouble: Trouble, clock: np.ndarray) -> tuple[Si
         for i, body in driven:
             signals[drives[i] : drives[i] + DRIVE] = drive(body, t)
 
-    timed = bool(model.signal_functions or driven)
+    asked = any(type(force).add_kernel is None for _, force in model.forces)  # NumPy methods are told the time
+    timed = bool(model.signal_functions or driven or asked)
     return Signals(values, drives), FillSignals.callback(trouble.guard(fill, 1)) if timed else 0

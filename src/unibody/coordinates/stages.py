@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from unibody.kernel import Floats, Ints, prototype
 
-EVALUATE_STAGE, SIGNAL_STAGE, SEE_STAGE, FORCE_STAGE, CLOSE_STAGE, PROJECT_STAGE, KICK_STAGE = range(7)
-STAGES = 7
+EVALUATE_STAGE, SIGNAL_STAGE, SEE_STAGE, FORCE_STAGE, CLOSE_STAGE, PROJECT_STAGE, KICK_STAGE, AGAIN_STAGE = range(8)
+STAGES = 8
 
 
 @prototype

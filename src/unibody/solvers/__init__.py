@@ -7,6 +7,7 @@ To add one more: a frozen dataclass `Solver` with `name`, `handles` and `bind` i
 
 from unibody.solvers.articulated import Articulated
 from unibody.solvers.base import REGISTRY, Bound, Solver, Step
+from unibody.solvers.lagrange import Lagrange
 from unibody.solvers.report import Report
 
-__all__ = ["REGISTRY", "Articulated", "Bound", "Report", "Solver", "Step"]
+__all__ = ["REGISTRY", "Articulated", "Bound", "Lagrange", "Report", "Solver", "Step"]

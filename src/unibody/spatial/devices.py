@@ -197,7 +197,7 @@ def turned_quaternion(w, x, y, z, ox, oy, oz, h):
     """q ⊗ exp(h ω / 2) with ω in the turned frame, made unit."""
     angle = h * sqrt(ox * ox + oy * oy + oz * oz)
     half = 0.5 * angle
-    k = 0.5 * h * (1.0 - half * half / 6.0) if half < 1e-4 else h * sin(half) / angle
+    k = 0.5 * h * (1.0 - half * half / 6.0) if abs(half) < 1e-4 else h * sin(half) / angle
     t = multiply_quaternions((w, x, y, z), (cos(half), k * ox, k * oy, k * oz))
     n = 1.0 / sqrt(t[0] * t[0] + t[1] * t[1] + t[2] * t[2] + t[3] * t[3])
     return (t[0] * n, t[1] * n, t[2] * n, t[3] * n)

@@ -187,5 +187,15 @@ def coil(a: np.ndarray, b: np.ndarray, radius: float, turns: int, per_turn: int 
     other = np.cross(u, side)
     s = np.linspace(0.12, 0.88, turns * per_turn + 1)
     angle = np.linspace(0.0, 2.0 * np.pi * turns, s.size)
-    turn = a + s[:, None] * d + radius * (np.sin(angle)[:, None] * side + (1.0 - np.cos(angle))[:, None] * 0.0 + np.cos(angle)[:, None] * other)
+    turn = a + s[:, None] * d + radius * (np.sin(angle)[:, None] * side + np.cos(angle)[:, None] * other)
     return np.concatenate([[a], [a + 0.1 * d], turn, [a + 0.9 * d], [b]])
+
+
+def axis_names(plane: tuple[np.ndarray, np.ndarray, np.ndarray]) -> tuple[str, str]:
+    """What to write at the two axes of a plane: x, y, z where they are these, else e₁, e₂."""
+
+    def name(axis: np.ndarray, otherwise: str) -> str:
+        k = int(np.argmax(np.abs(axis)))
+        return "xyz"[k] if axis[k] > 1.0 - 1e-9 else otherwise
+
+    return name(plane[0], "e₁"), name(plane[1], "e₂")

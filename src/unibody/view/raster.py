@@ -95,9 +95,9 @@ class Canvas:
         self.clear()
 
     def clear(self) -> None:
-        self._depth = np.full((self.height, self.width), -np.inf)
-        self._normal = np.zeros((self.height, self.width, 3))
-        self._body = np.full((self.height, self.width), -1)
+        self._depth = np.full((self.height, self.width), -np.inf, np.float32)
+        self._normal = np.zeros((self.height, self.width, 3), np.float32)
+        self._body = np.full((self.height, self.width), -1, np.int32)
 
     def draw(self, solid: Solid, body: int) -> None:
         """Put a solid into the picture; `body` selects its colour."""
@@ -133,39 +133,43 @@ class Canvas:
     def picture(self, colours: np.ndarray) -> np.ndarray:
         """(rows, columns, 4) colour and coverage; `colours` (bodies, 3)."""
         covered = self._body >= 0
-        n = self._normal / np.maximum(np.linalg.norm(self._normal, axis=2, keepdims=True), 1e-12)
+        n = self._normal[covered]
+        n /= np.maximum(np.linalg.norm(n, axis=1, keepdims=True), 1e-12)
         light = LIGHT / np.linalg.norm(LIGHT)
-        diffuse = 0.5 + 0.5 * (n @ light)
         half = light + np.array([0.0, 0.0, 1.0])
         gloss = np.maximum(n @ (half / np.linalg.norm(half)), 0.0) ** 40
-        shade = 0.42 + 0.66 * diffuse
-        rgb = colours[np.maximum(self._body, 0)] * shade[..., None] + 0.18 * gloss[..., None]
-        rgb = np.where(self._outline()[..., None], 0.45 * rgb, rgb)
-        out = np.concatenate([np.clip(rgb, 0.0, 1.0) * covered[..., None], covered[..., None].astype(float)], axis=2)
-        rows, columns = self.height // self.FINER, self.width // self.FINER
-        small = out.reshape(rows, self.FINER, columns, self.FINER, 4).mean(axis=(1, 3))
-        small[..., :3] /= np.maximum(small[..., 3:], 1e-12)
+        shade = 0.42 + 0.66 * (0.5 + 0.5 * (n @ light))
+        shade[self._outline()[covered]] *= 0.45
+        out = np.zeros((self.height, self.width, 4), np.float32)
+        out[covered, :3] = np.clip(colours[self._body[covered]] * shade[:, None] + 0.18 * gloss[:, None], 0.0, 1.0)
+        out[covered, 3] = 1.0
+        k = self.FINER
+        small = sum(out[i::k, j::k] for i in range(k) for j in range(k)) / k**2
+        small[..., :3] /= np.maximum(small[..., 3:], 1e-6)
         return small
 
     def _outline(self) -> np.ndarray:
         """Where the body changes, or the surface breaks."""
         edge = np.zeros(self._body.shape, bool)
-        for axis in (0, 1):
-            jump = np.diff(self._body, axis=axis) != 0
-            crease = (self._normal[1:] * self._normal[:-1] if axis == 0 else self._normal[:, 1:] * self._normal[:, :-1]).sum(axis=2) < 0.5
-            here = jump | crease
-            before = (slice(None, -1), slice(None)) if axis == 0 else (slice(None), slice(None, -1))
-            after = (slice(1, None), slice(None)) if axis == 0 else (slice(None), slice(1, None))
+        x, y, z = np.moveaxis(self._normal, 2, 0)
+        everything = slice(None)
+        for before, after in (
+            ((slice(None, -1), everything), (slice(1, None), everything)),
+            ((everything, slice(None, -1)), (everything, slice(1, None))),
+        ):
+            crease = x[before] * x[after] + y[before] * y[after] + z[before] * z[after] < 0.5
+            here = (self._body[before] != self._body[after]) | crease
             edge[before] |= here
             edge[after] |= here
-        return edge & (self._body >= 0)
+        return edge
 
     def silhouette(self) -> np.ndarray:
         """(rows, columns) coverage alone, softened: for shadows."""
         covered = (self._body >= 0).astype(float)
-        small = covered.reshape(self.height // self.FINER, self.FINER, self.width // self.FINER, self.FINER).mean(axis=(1, 3))
-        kernel = np.hanning(11)[1:-1]
-        kernel /= kernel.sum()
+        k = self.FINER
+        small = sum(covered[i::k, j::k] for i in range(k) for j in range(k)) / k**2
+        weights = np.hanning(11)[1:-1]
+        weights /= weights.sum()
         for axis in (0, 1):
-            small = np.apply_along_axis(np.convolve, axis, small, kernel, mode="same")
-        return small
+            small = sum(w * np.roll(small, shift, axis) for shift, w in enumerate(weights, start=-4))
+        return np.asarray(small)

@@ -1,0 +1,303 @@
+"""The commands of `unibody` and their options."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Annotated, Any, Optional
+
+import typer
+
+from unibody.cli import output
+from unibody.cli.output import DONE, FAILED, guarded, show_facts, show_json, show_table
+from unibody.errors import ModelError
+
+app = typer.Typer(
+    name="unibody", help="Multibody dynamics: one scene, every formulation.", no_args_is_help=True, add_completion=False,
+    pretty_exceptions_enable=False, rich_markup_mode=None, context_settings={"help_option_names": ["-h", "--help"]},
+)  # fmt: skip
+
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of text.")]
+Target = Annotated[str, typer.Argument(metavar="SCENE|FILE.py", help="A scene's name, or a Python file with a build() function.")]
+Params = Annotated[Optional[list[str]], typer.Option("--param", "-p", metavar="KEY=VALUE", help="A parameter of the scene; may be repeated.")]  # noqa: UP045
+Dt = Annotated[Optional[float], typer.Option("--dt", help="Step [s]; default: the scene's.")]  # noqa: UP045
+Duration = Annotated[Optional[float], typer.Option("--duration", "-t", help="Simulated time [s]; default: the scene's.")]  # noqa: UP045
+Every = Annotated[Optional[int], typer.Option("--every", min=1, help="Record every so many steps; default: about 600 states.")]  # noqa: UP045
+Picture = Annotated[Optional[Path], typer.Option("--picture", metavar="FILE.png", help="Draw the motion (needs unibody[plot]).")]  # noqa: UP045
+
+
+def command(function: Callable[..., int]) -> Callable[..., None]:
+    """Register a function that returns an exit code."""
+    return app.command(name=function.__name__.removesuffix("_"))(guarded(function))
+
+
+def main() -> None:
+    """The entry point of the command `unibody`."""
+    app()
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        import unibody
+
+        typer.echo(f"unibody {unibody.__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def everything(
+    version: Annotated[bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")] = False,
+) -> None:
+    """Multibody dynamics: one scene, every formulation."""
+
+
+@command
+def scenes(as_json: Json = False) -> int:
+    """List the scenes: names, what they are, and their parameters."""
+    from unibody import scenes as room
+
+    entries = [room.get(name) for name in room.names()]
+    if as_json:
+        show_json([
+            {"name": e.name, "summary": e.summary, "parameters": [{"name": p.name, "type": p.kind_name, "default": p.default} for p in e.parameters]}
+            for e in entries
+        ])  # fmt: skip
+        return DONE
+    width = max(len(e.name) for e in entries)
+    for e in entries:
+        typer.echo(f"{typer.style(e.name.ljust(width), bold=True)}  {e.summary}")
+        listed = "  ".join(f"{p.name}={_shown(p.default)}" + (f" ({p.kind_name})" if "|" in p.kind_name else "") for p in e.parameters)
+        typer.secho(f"{' ' * width}  {listed}", dim=True)
+    typer.echo("\nunibody run NAME --param key=value    simulates one; unibody info NAME describes it")
+    return DONE
+
+
+@command
+def run(
+    target: Target,
+    solver: Annotated[str, typer.Option("--solver", "-s", help="NAME or NAME:key=value; see `unibody info`.")] = "articulated",
+    option: Annotated[Optional[list[str]], typer.Option("--option", "-o", metavar="KEY=VALUE", help="An option of the solver; may be repeated.")] = None,  # noqa: UP045
+    param: Params = None,
+    dt: Dt = None,
+    duration: Duration = None,
+    every: Every = None,
+    out: Annotated[Optional[Path], typer.Option("--out", metavar="FILE.npz", help="Save the recording.")] = None,  # noqa: UP045
+    csv: Annotated[Optional[Path], typer.Option("--csv", metavar="FILE.csv", help="Times, energies, joints and poses as a table.")] = None,  # noqa: UP045
+    picture: Picture = None,
+    as_json: Json = False,
+) -> int:
+    """Simulate a scene and say how it went."""
+    from unibody.cli import inputs, running
+
+    for path, name in ((out, "--out"), (csv, "--csv"), (picture, "--picture")):
+        inputs.writable(path, name)
+    _can_draw(picture)
+    name, scene = inputs.scene_from(target, param or [])
+    chosen = inputs.solver_from(solver, option or [])
+    dt, duration = dt or scene.dt, scene.duration if duration is None else duration
+    outcome = running.timed(scene.model, chosen, dt, duration, running.rows_apart(duration, dt, every), False if as_json else None)
+    facts = running.summary(solver, outcome)
+    files: dict[str, Path] = {}
+    if outcome.failed:
+        files["recording"] = running.keep_failed(outcome.recording, name, out)
+    elif out is not None:
+        files["recording"] = outcome.recording.save(out)
+    if csv is not None:
+        files["csv"] = outcome.recording.to_csv(csv)
+    if picture is not None:
+        from unibody.view import draw_motion
+
+        files["picture"] = draw_motion(outcome.recording, picture, title=f"{name} at t = {outcome.recording.t[-1]:.4g} s")
+    if as_json:
+        show_json({"scene": name, **facts.plain(), "files": {k: str(p) for k, p in files.items()}})
+    else:
+        show_facts(_run_lines(name, facts, files))
+    if outcome.failed:
+        typer.echo(f"unibody: {facts.error} (recording so far: {files['recording']})", err=True)
+    return FAILED if outcome.failed else DONE
+
+
+def _run_lines(name: str, facts: Any, files: dict[str, Path]) -> list[tuple[str, str]]:
+    lines = [
+        ("scene", f"{name}, {facts.time:.6g} s with '{facts.solver}'" + (" – FAILED" if facts.status == "failed" else "")),
+        ("steps", f"{facts.steps} of {facts.dt:g} s, {output.seconds(facts.seconds_per_step)} each"),
+        ("made ready", _ready(facts.ready_seconds, facts.kernels, facts.kernels_from_cache)),
+        ("energy", f"{facts.energy_start:.6g} J → {facts.energy_end:.6g} J, drift {output.short(facts.energy_drift)} J "
+         f"({output.short(facts.energy_drift_relative)} of what changes hands)"),
+        ("violation", f"{output.short(facts.violation)} m or rad"),
+    ]  # fmt: skip
+    if facts.redundant:
+        lines.append(("redundant", f"{facts.redundant} constraint rows repeat others, in {', '.join(facts.redundant_elements)}"))
+    lines += [("note", note) for note in facts.notes]
+    return lines + [(kind, str(path)) for kind, path in files.items()]
+
+
+@command
+def compare(
+    target: Target,
+    solvers: Annotated[str, typer.Option("--solvers", "-s", help="A,B,C; options as NAME:key=value. Default: all that can.")] = "",
+    param: Params = None,
+    dt: Dt = None,
+    duration: Duration = None,
+    every: Every = None,
+    picture: Picture = None,
+    as_json: Json = False,
+) -> int:
+    """Run one scene in several solvers and compare them with the first."""
+    from unibody.cli import describe, inputs, running
+    from unibody.solvers import REGISTRY
+    from unibody.view.motion import position_difference
+
+    inputs.writable(picture, "--picture")
+    _can_draw(picture)
+    name, scene = inputs.scene_from(target, param or [])
+    specs = [s.strip() for s in solvers.split(",") if s.strip()] or [s for s in REGISTRY if not describe.refusals(s, scene.model)]
+    chosen = [inputs.solver_from(spec) for spec in specs]
+    for solver in chosen:
+        solver.check(scene.model)
+    dt, duration = dt or scene.dt, scene.duration if duration is None else duration
+    apart = running.rows_apart(duration, dt, every)
+    outcomes = [running.timed(scene.model, solver, dt, duration, apart, False if as_json else None) for solver in chosen]
+    facts = [running.summary(spec, outcome) for spec, outcome in zip(specs, outcomes, strict=True)]
+    differences = [float(position_difference(o.recording, outcomes[0].recording).max()) for o in outcomes]
+    files = {
+        f.solver: running.keep_failed(o.recording, f"{name}-{re.sub(r'[^a-z0-9]+', '-', f.solver)}", None)
+        for f, o in zip(facts, outcomes, strict=True) if o.failed
+    }  # fmt: skip
+    if picture is not None:
+        from unibody.view import draw_comparison
+
+        files["picture"] = draw_comparison([o.recording for o in outcomes], specs, picture, title=f"{name} at t = {outcomes[0].recording.t[-1]:.4g} s")
+    if as_json:
+        rows = [{**f.plain(), "position_difference": d} for f, d in zip(facts, differences, strict=True)]
+        show_json({"scene": name, "solvers": rows, "files": {k: str(p) for k, p in files.items()}})
+    else:
+        typer.echo(f"{name}: {duration:g} s in steps of {dt:g} s; differences of body positions to '{specs[0]}'\n")
+        head = ["solver", "steps", "time per step", "energy drift [J]", "relative", "violation", "difference [m]"]
+        show_table(head, [
+            [f.solver, str(f.steps), output.seconds(f.seconds_per_step), output.short(f.energy_drift), output.short(f.energy_drift_relative),
+             output.short(f.violation), output.short(d) if k else "–"]
+            for k, (f, d) in enumerate(zip(facts, differences, strict=True))
+        ])  # fmt: skip
+        if picture is not None:
+            typer.echo(f"\npicture   {picture}")
+    for f in facts:
+        if f.error is not None:
+            typer.echo(f"unibody: '{f.solver}': {f.error} (recording so far: {files[f.solver]})", err=True)
+    return FAILED if any(o.failed for o in outcomes) else DONE
+
+
+@command
+def bench(
+    name: Annotated[Optional[str], typer.Argument(help="A benchmark; without one they are listed; 'all' runs each.")] = None,  # noqa: UP045
+    quick: Annotated[bool, typer.Option("--quick", help="Small sizes only, where the benchmark knows them.")] = False,
+    as_json: Json = False,
+) -> int:
+    """List or run the benchmarks of a source checkout."""
+    from unibody.cli import benchmarks
+
+    here = benchmarks.found()
+    if name is None:
+        if as_json:
+            show_json([{"name": n, "summary": benchmarks.opening(p), "file": str(p)} for n, p in here.items()])
+        elif here:
+            show_table(["benchmark", "what"], [[n, benchmarks.opening(p)] for n, p in here.items()], left=2)
+        else:
+            typer.echo("no benchmarks here; they come with the source checkout, in its folder benchmarks/")
+        return DONE
+    results = []
+    for each in here if name == "all" and here else [name]:
+        if not as_json:
+            typer.secho(f"{each}", bold=True)
+        results.append(benchmarks.run(each, ["--quick"] if quick else [], quiet=as_json))
+    if as_json:
+        show_json(results)
+    return DONE
+
+
+@command
+def info(target: Target, param: Params = None, as_json: Json = False) -> int:
+    """Describe a scene: its tree, degrees of freedom, loops, forces, constraints, and which solvers can run it."""
+    from unibody.cli import describe, inputs
+
+    name, scene = inputs.scene_from(target, param or [])
+    model, data = scene.model, describe.describe(scene.model)
+    if as_json:
+        show_json({"scene": name, "duration": scene.duration, "dt": scene.dt, "notes": scene.notes, **data})
+        return DONE
+    world = "planar world" if model.planar else "3D world"
+    show_facts([
+        ("scene", f"{name}, a {world}; {scene.duration:g} s in steps of {scene.dt:g} s"),
+        ("bodies", f"{sum(b.kind == 'dynamic' for b in model.bodies)} that move freely, {model.total_mass:.6g} kg in all"),
+        ("freedom", f"{model.nv} degrees in the tree, {len(model.loop_joints)} joints that close loops, {len(model.constraints)} constraints"),
+        ("gravity", f"({', '.join(f'{x:g}' for x in model.gravity)}) m/s²"),
+        *([("notes", scene.notes)] if scene.notes else []),
+    ])  # fmt: skip
+    typer.echo("\n" + "\n".join(describe.tree_lines(model)))
+    for title in ("loops", "forces", "constraints"):
+        if data[title]:
+            typer.secho(f"\n{title}", bold=True)
+        for row in data[title]:
+            if title == "loops":
+                typer.echo(f"  {row['joint']}  {row['joint_type']}: {row['parent']} – {row['child']}")
+            else:
+                typer.echo(f"  {row['name']}  {row['type']}" + (f": {', '.join(row['on'])}" if row["on"] else ""))
+    typer.secho("\nsolvers", bold=True)
+    for solver, reasons in data["solvers"].items():
+        typer.echo(f"  {solver}  {'can run it' if not reasons else 'cannot: ' + '; '.join(reasons)}")
+    return DONE
+
+
+@command
+def doctor(
+    clear_cache: Annotated[bool, typer.Option("--clear-cache", help="Remove the compiled kernels and stop.")] = False,
+    as_json: Json = False,
+) -> int:
+    """Check the installation: versions, cache of compiled kernels, extras, and the energy of a pendulum."""
+    from unibody.cli import health
+
+    if clear_cache:
+        folder, removed = health.clear_cache()
+        if as_json:
+            show_json({"folder": str(folder), "removed_bytes": removed})
+        else:
+            typer.echo(f"removed {output.size(removed)} of compiled kernels from {folder}; the next run compiles anew")
+        return DONE
+    data = health.check_up()
+    check = data["self_check"]
+    if as_json:
+        show_json(data)
+        return DONE if check["passed"] else FAILED
+    missing = {extra: names for extra, names in data["extras"].items() if names}
+    show_facts([
+        *data["versions"].items(),
+        ("platform", data["platform"] + ("" if data["jit"] else "; kernels run as plain Python (UNIBODY_JIT=0)")),
+        ("cache", f"{data['cache']['folder']}, {output.size(data['cache']['bytes'])}"),
+        ("made ready", _ready(check["kernel_seconds"], check["kernels"], check["from_cache"])),
+        *[(f"extra {e}", "present" if e not in missing else f"without {', '.join(missing[e])}; pip install unibody[{e}]") for e in data["extras"]],
+        ("self-check", f"{'passed' if check['passed'] else 'FAILED'}: a pendulum's energy drifts by {output.short(check['energy_drift'])} of itself in 0.1 s"),
+    ])  # fmt: skip
+    return DONE if check["passed"] else FAILED
+
+
+def _ready(seconds: float, kernels: int, from_cache: bool) -> str:
+    return f"{output.seconds(seconds)}, {kernels} kernels {'from the cache' if from_cache else 'compiled and cached for next time'}"
+
+
+def _shown(default: Any) -> str:
+    if isinstance(default, tuple):
+        return ",".join(f"{x:g}" for x in default)
+    return f"{default:.4g}" if isinstance(default, float) else str(default)
+
+
+def _can_draw(picture: Path | None) -> None:
+    """Say before the run that a picture could not be drawn after it."""
+    if picture is None:
+        return
+    from importlib.util import find_spec
+
+    if find_spec("matplotlib") is None:
+        raise ModelError("pictures need matplotlib, which is not installed; pip install unibody[plot]")
+    if picture.suffix.lower() not in (".png", ".pdf", ".svg", ".jpg", ".jpeg", ".webp"):
+        raise ModelError(f"--picture '{picture}' ends in '{picture.suffix}'; give a file that ends in .png, .svg or .pdf")

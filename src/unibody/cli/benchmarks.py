@@ -1,0 +1,64 @@
+"""Finding and running the benchmarks of a source checkout: `benchmarks/<name>.py`, each with a function `main()`."""
+
+from __future__ import annotations
+
+import ast
+import contextlib
+import importlib.util
+import io
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import unibody
+from unibody.errors import ModelError
+from unibody.model.model import look_up
+
+
+def folder() -> Path | None:
+    """`benchmarks/` of the checkout this package runs from, or of the current folder; None for an installed package elsewhere."""
+    for root in (Path(unibody.__file__).resolve().parents[2], Path.cwd()):
+        if (root / "pyproject.toml").is_file() and (root / "benchmarks").is_dir():
+            return root / "benchmarks"
+    return None
+
+
+def found() -> dict[str, Path]:
+    """Name → file of every benchmark, sorted."""
+    place = folder()
+    return {p.stem: p for p in sorted(place.glob("[!_]*.py")) if _has_main(p)} if place is not None else {}
+
+
+def opening(path: Path) -> str:
+    """The first sentence or line of what a benchmark says about itself."""
+    text = ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or ""
+    return text.split("\n\n")[0].split("\n")[0]
+
+
+def run(name: str, arguments: list[str], quiet: bool) -> dict[str, Any]:
+    """Call main() of a benchmark with `arguments` as its command line; with `quiet` what it prints is returned instead."""
+    here = found()
+    if not here:
+        raise ModelError(f"benchmark '{name}': no folder benchmarks/ here; they come with the source checkout, run from there")
+    path = look_up(name, here, "benchmark")
+    spec = importlib.util.spec_from_file_location(f"benchmark_{name}", path)
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module
+    before, printed, began = sys.argv, io.StringIO(), time.perf_counter()
+    sys.argv = [str(path), *arguments]
+    sys.path.insert(0, str(path.parent))
+    try:
+        with contextlib.redirect_stdout(printed) if quiet else contextlib.nullcontext():
+            spec.loader.exec_module(module)
+            result = module.main()
+    finally:
+        sys.argv = before
+        sys.path.remove(str(path.parent))
+    return {"name": name, "seconds": time.perf_counter() - began, "result": result, "output": printed.getvalue()}
+
+
+def _has_main(path: Path) -> bool:
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    return any(isinstance(node, ast.FunctionDef) and node.name == "main" for node in tree.body)

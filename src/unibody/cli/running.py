@@ -1,0 +1,110 @@
+"""Timed runs: compile first, then measure; and what is said of a recording."""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import numpy as np
+
+from unibody import kernel
+from unibody.errors import StepFailed
+from unibody.model import Model
+from unibody.simulation import Recording, Simulation
+from unibody.solvers import Solver
+
+RECORDED = 600
+"""States kept of a run unless --every says otherwise: enough for a smooth curve."""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """A run: its recording, how long making ready took, and the failure if there was one."""
+
+    recording: Recording
+    ready_seconds: float
+    kernels: int
+    from_cache: bool
+    failure: StepFailed | None
+
+    @property
+    def failed(self) -> bool:
+        return self.failure is not None
+
+
+@dataclass(frozen=True)
+class Summary:
+    """What is said of a run. Energies in J, violation in m or rad, times in s."""
+
+    solver: str
+    status: str
+    steps: int
+    time: float
+    dt: float
+    seconds_per_step: float
+    ready_seconds: float
+    kernels: int
+    kernels_from_cache: bool
+    energy_start: float
+    energy_end: float
+    energy_drift: float
+    energy_drift_relative: float
+    violation: float
+    redundant: int
+    redundant_elements: tuple[str, ...]
+    notes: tuple[str, ...]
+    error: str | None
+    element: str | None
+
+    def plain(self) -> dict[str, object]:
+        return asdict(self)
+
+
+def rows_apart(duration: float, dt: float, every: int | None) -> int:
+    """Steps between recorded states."""
+    return every if every is not None else max(1, round(duration / dt) // RECORDED)
+
+
+def timed(model: Model, solver: Solver, dt: float, duration: float, every: int, progress: bool | None) -> Outcome:
+    """Run; two steps and one look on a throw-away simulation come first, so that no compilation is in the time per step."""
+    known, began = len(kernel.compiled), time.perf_counter()
+    with contextlib.suppress(StepFailed):
+        first = Simulation(model, solver, dt=dt).run(2 * dt, progress=False)
+        _ = first.observations
+    ready, made = time.perf_counter() - began, kernel.compiled[known:]
+    simulation, failure = Simulation(model, solver, dt=dt), None
+    try:
+        recording = simulation.run(duration, every=every, progress=progress)
+    except StepFailed as failed:
+        failure = failed
+        recording = failed.recording
+    return Outcome(recording, ready, len(made), all(cached for _, _, cached in made), failure)
+
+
+def summary(label: str, outcome: Outcome) -> Summary:
+    """Numbers of a run. A failed one may hold states that overflow; they count as they are."""
+    from unibody.view.motion import energy_drift, energy_scale
+
+    recording, failure = outcome.recording, outcome.failure
+    with np.errstate(all="ignore"):
+        drift, scale = energy_drift(recording), energy_scale(recording)
+        worst = float(np.abs(drift).max())
+        energy = recording.energy.total
+        violation = float(recording.violation.max())
+    seen = max(recording.observations, key=lambda o: o.redundant)
+    steps = recording.steps
+    return Summary(
+        solver=label, status="failed" if failure else "done", steps=steps, time=float(recording.t[0] + steps * recording.dt), dt=recording.dt,
+        seconds_per_step=recording.seconds / steps if steps else float("nan"), ready_seconds=outcome.ready_seconds, kernels=outcome.kernels,
+        kernels_from_cache=outcome.from_cache, energy_start=float(energy[0]), energy_end=float(energy[-1]), energy_drift=worst,
+        energy_drift_relative=worst / scale if scale > 0.0 else 0.0, violation=violation, redundant=seen.redundant,
+        redundant_elements=tuple(seen.redundant_names), notes=tuple(recording.reports[0].notes),
+        error=None if failure is None else " ".join(str(failure).split()), element=None if failure is None else failure.element,
+    )  # fmt: skip
+
+
+def keep_failed(recording: Recording, name: str, out: Path | None) -> Path:
+    """Save what there is of a failed run: where asked, else beside the user under a name that says what it is."""
+    return recording.save(out or Path(f"{name}-failed.npz"))

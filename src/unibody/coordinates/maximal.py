@@ -1,0 +1,402 @@
+"""Maximal coordinates: every moving body has its own pose and twist, and every joint is rows (paper 001).
+
+    M_i V̇_i = F_i − V_i ×* M_i V_i + Σ Gᵀ λ,      G V̇ + bias = −(2/τ) Ċ − C/τ²
+
+with V the body-fixed twist at the body's origin, so that M_i is constant. A spanning forest of the joints gives the primary rows, one joint per body
+(node); what closes loops, and constraint elements, are auxiliary rows. In a plane the same equations are narrowed to three velocities per body, (ω, v₁, v₂) in
+body axes: a 6-vector (a, b) becomes (n·a, e₁·b, e₂·b).
+
+The armature I of a joint is a row along S with compliance 1/I: its multiplier is the effort −I v̇_j.
+"""
+
+from __future__ import annotations
+
+from math import cos, sin
+
+from unibody.arena import part
+from unibody.coordinates.loading import load_forces
+from unibody.coordinates.reduced import advance_joints, cross_motion
+from unibody.coordinates.relative import JOINT, SEEN, add_joint_efforts, wrench_back
+from unibody.coordinates.seeing import see_rows
+from unibody.coordinates.signals import FillSignals
+from unibody.coordinates.slots import (
+    A_WB, ARMATURE, BIAS, CLASSES, COMPLIANCE, COUNTS, DRIVEN, DUAL, EFFORT, ENTRY_BODY, ENTRY_W, FORCE_CLASSES, FORCE_INDEX, FORCE_PARAMETERS, GRAVITY, INDEX, JOINT_C, JOINTS,
+    LEDGER, LIMIT, NODE_B, NODE_BODY, NODE_C, NODE_CONSTANTS, NODE_F, NODE_G, NODE_JOINT, NODE_P, NODE_ROWS, PARAMETERS, PLANES, PRIMARY, RATE, RESIDUAL, RIGHT,
+    ROW_ENTRY, ROW_START, SEEN as SEEN_SLOT, SIGNALS, STABILISER, TARGET, V_WB, WIDTH, WORLD_PLANE, X_WB, F, G, Y as Y_SLOT,
+)  # fmt: skip
+from unibody.coordinates.stages import AGAIN_STAGE, CLOSE_STAGE, SIGNAL_STAGE, Stage
+from unibody.joints.free import screw_displacement
+from unibody.kernel import Floats, Ints, device, kernel
+from unibody.spatial.devices import (
+    add3, compose_rotations, cross, dot3, load3, load6, load9, rotate, rotate_back, rotation_about, rotation_of_quaternion, scale3, store3, store9, sub3,
+    turned_quaternion,
+)  # fmt: skip
+
+NODE_NUMBERS = 26
+"""Numbers of a node: mass, centre of mass (3), inertia about it (6), its inverse (6), then about the body's origin: m, m c (3), J (6)."""
+
+PLANE_NUMBERS = 21
+"""Numbers of a body in a plane: n, e₁, e₂ in its axes (9), R_WB at angle 0 (9), its distance from the plane times n (3)."""
+
+
+@kernel
+def place_bodies(layout: Ints, ints: Ints, constants: Floats, q: Floats, v: Floats, work_out: Floats) -> None:
+    """X_WB and V_WB_B of all bodies from the coordinates of the moving ones and the signals of the driven ones."""
+    X = part(work_out, layout, X_WB)
+    V = part(work_out, layout, V_WB)
+    A = part(work_out, layout, A_WB)
+    signals = part(work_out, layout, SIGNALS)
+    driven = part(ints, layout, DRIVEN)
+    for k in range(driven.size // 2):
+        i = driven[2 * k]
+        s = driven[2 * k + 1]
+        for m in range(12):
+            X[12 * i + m] = signals[s + m]
+        for m in range(6):
+            V[6 * i + m] = signals[s + 12 + m]
+            A[6 * i + m] = signals[s + 18 + m]
+    bodies = part(ints, layout, NODE_BODY)
+    if part(ints, layout, COUNTS)[WIDTH] == 6:
+        for k in range(bodies.size // 2):
+            i = bodies[2 * k]
+            m = bodies[2 * k + 1]
+            store9(rotation_of_quaternion(q[7 * m + 3], q[7 * m + 4], q[7 * m + 5], q[7 * m + 6]), 12 * i, X)
+            store3(load3(q, 7 * m), 12 * i + 9, X)
+            for j in range(6):
+                V[6 * i + j] = v[6 * m + j]
+    else:
+        planes = part(constants, layout, PLANES)
+        world = part(constants, layout, WORLD_PLANE)
+        n = load3(world, 0)
+        e1 = load3(world, 3)
+        e2 = load3(world, 6)
+        for k in range(bodies.size // 2):
+            i = bodies[2 * k]
+            m = bodies[2 * k + 1]
+            at = PLANE_NUMBERS * i
+            angle = q[3 * m + 2]
+            store9(compose_rotations(rotation_about(n, sin(angle), cos(angle)), load9(planes, at + 9)), 12 * i, X)
+            p = add3(load3(planes, at + 18), add3(scale3(q[3 * m], e1), scale3(q[3 * m + 1], e2)))
+            store3(p, 12 * i + 9, X)
+            store3(scale3(v[3 * m], load3(planes, at)), 6 * i, V)
+            store3(add3(scale3(v[3 * m + 1], load3(planes, at + 3)), scale3(v[3 * m + 2], load3(planes, at + 6))), 6 * i + 3, V)
+
+
+@kernel
+def narrow_entries(width: int, planes: Floats, entry_body: Ints, G6: Floats, entries_out: Floats) -> None:
+    """Entries as they meet the velocities of nodes: 6 wide, or narrowed to the plane."""
+    for e in range(entry_body.size):
+        if width == 6:
+            for m in range(6):
+                entries_out[6 * e + m] = G6[6 * e + m]
+        else:
+            at = PLANE_NUMBERS * entry_body[e]
+            a = load3(G6, 6 * e)
+            b = load3(G6, 6 * e + 3)
+            entries_out[3 * e] = dot3(load3(planes, at), a)
+            entries_out[3 * e + 1] = dot3(load3(planes, at + 3), b)
+            entries_out[3 * e + 2] = dot3(load3(planes, at + 6), b)
+
+
+@device
+def narrow(width, planes, body, w, at, out):
+    """A 6-vector on a body as `width` numbers of a node."""
+    if width == 6:
+        for m in range(6):
+            out[at + m] = w[m]
+    else:
+        p = PLANE_NUMBERS * body
+        a = (w[0], w[1], w[2])
+        b = (w[3], w[4], w[5])
+        out[at] = dot3(load3(planes, p), a)
+        out[at + 1] = dot3(load3(planes, p + 3), b)
+        out[at + 2] = dot3(load3(planes, p + 6), b)
+
+
+@device
+def motion_of_driven(G6, e, A, body):
+    """G times the given acceleration of a body that is driven (0 for all others)."""
+    total = 0.0
+    for m in range(6):
+        total += G6[6 * e + m] * A[6 * body + m]
+    return total
+
+
+@kernel
+def fill_node_rows(layout: Ints, ints: Ints, constants: Floats, work_out: Floats) -> None:
+    """Blocks and right sides of the primary rows and armatures, and the targets of the auxiliary rows, at acceleration level."""
+    width = part(ints, layout, COUNTS)[WIDTH]
+    planes = part(constants, layout, PLANES)
+    joints = part(ints, layout, JOINTS)
+    node_joint = part(ints, layout, NODE_JOINT)
+    node_rows = part(ints, layout, NODE_ROWS)
+    entry_body = part(ints, layout, ENTRY_BODY)
+    stabiliser = part(constants, layout, STABILISER)
+    armature = part(constants, layout, ARMATURE)
+    G6 = part(work_out, layout, G)
+    entries = part(work_out, layout, ENTRY_W)
+    A = part(work_out, layout, A_WB)
+    residual = part(work_out, layout, RESIDUAL)
+    rate = part(work_out, layout, RATE)
+    bias = part(work_out, layout, BIAS)
+    dual = part(work_out, layout, DUAL)
+    seen = part(work_out, layout, SEEN_SLOT)
+    c = part(work_out, layout, JOINT_C)
+    own = part(work_out, layout, NODE_G)
+    other = part(work_out, layout, NODE_P)
+    compliance = part(work_out, layout, NODE_C)
+    right = part(work_out, layout, NODE_B)
+    narrow_entries(width, planes, entry_body, G6, entries)
+    for i in range(node_rows.size):
+        k = node_joint[2 * i]
+        if k < 0:
+            continue
+        flipped = node_joint[2 * i + 1]
+        at = JOINT * k
+        row = joints[at + 4]
+        count = joints[at + 5]
+        for r in range(count):
+            e = 2 * (row + r)
+            a = e + 1 if flipped == 1 else e
+            b = e if flipped == 1 else e + 1
+            for m in range(width):
+                own[(width * i + r) * width + m] = entries[width * a + m]
+                other[(width * i + r) * width + m] = entries[width * b + m]
+            moved = bias[row + r] + motion_of_driven(G6, e, A, entry_body[e]) + motion_of_driven(G6, e + 1, A, entry_body[e + 1])
+            right[width * i + r] = -moved - stabiliser[0] * rate[row + r] - stabiliser[1] * residual[row + r]
+            compliance[width * i + r] = 0.0
+        if node_rows[i] > count:
+            parent = joints[at]
+            child = joints[at + 1]
+            turned = cross_motion(load6(seen, SEEN * k + 24), load6(seen, SEEN * k + 30))
+            r = count
+            for j in range(joints[at + 2], joints[at + 2] + joints[at + 3]):
+                if armature[j] > 0.0:
+                    s = load6(dual, 6 * j)
+                    on_child = wrench_back(seen, SEEN * k + 12, s)
+                    w = wrench_back(seen, SEEN * k, s)
+                    on_parent = (-w[0], -w[1], -w[2], -w[3], -w[4], -w[5])
+                    moved = 0.0
+                    for m in range(6):
+                        moved += s[m] * (turned[m] - c[6 * k + m]) + on_child[m] * A[6 * child + m] + on_parent[m] * A[6 * parent + m]
+                    start = (width * i + r) * width
+                    if flipped == 1:
+                        narrow(width, planes, parent, on_parent, start, own)
+                        narrow(width, planes, child, on_child, start, other)
+                    else:
+                        narrow(width, planes, child, on_child, start, own)
+                        narrow(width, planes, parent, on_parent, start, other)
+                    right[width * i + r] = -moved
+                    compliance[width * i + r] = 1.0 / armature[j]
+                    r += 1
+    row_start = part(ints, layout, ROW_START)
+    row_entry = part(ints, layout, ROW_ENTRY)
+    target = part(work_out, layout, TARGET)
+    first = part(ints, layout, COUNTS)[PRIMARY]
+    for r in range(target.size):
+        moved = bias[first + r]
+        for k in range(row_start[r], row_start[r + 1]):
+            moved += motion_of_driven(G6, row_entry[k], A, entry_body[row_entry[k]])
+        if part(constants, layout, COMPLIANCE)[r] > 0.0:
+            target[r] = -moved
+        else:
+            target[r] = -moved - stabiliser[0] * rate[first + r] - stabiliser[1] * residual[first + r]
+
+
+@kernel
+def fill_node_forces(layout: Ints, ints: Ints, constants: Floats, work_out: Floats) -> None:
+    """f of every node: applied wrenches, gravity and the gyroscopic wrench −V ×* M V, in body axes at the origin."""
+    width = part(ints, layout, COUNTS)[WIDTH]
+    planes = part(constants, layout, PLANES)
+    bodies = part(ints, layout, NODE_BODY)
+    numbers = part(constants, layout, NODE_CONSTANTS)
+    g = load3(part(constants, layout, GRAVITY), 0)
+    X = part(work_out, layout, X_WB)
+    V = part(work_out, layout, V_WB)
+    wrenches = part(work_out, layout, F)
+    f = part(work_out, layout, NODE_F)
+    for k in range(bodies.size // 2):
+        i = bodies[2 * k]
+        at = NODE_NUMBERS * k
+        mass = numbers[at]
+        c = load3(numbers, at + 1)
+        o = load3(V, 6 * i)
+        l = load3(V, 6 * i + 3)
+        J = load6(numbers, at + 20)
+        h = load3(numbers, at + 17)
+        hl = cross(h, l)
+        n = (J[0] * o[0] + J[1] * o[1] + J[2] * o[2] + hl[0], J[1] * o[0] + J[3] * o[1] + J[4] * o[2] + hl[1], J[2] * o[0] + J[4] * o[1] + J[5] * o[2] + hl[2])
+        p = add3(scale3(mass, l), cross(o, h))
+        weight = rotate_back(load9(X, 12 * i), scale3(mass, g))
+        turn = sub3(cross(c, weight), add3(cross(o, n), cross(l, p)))
+        push = sub3(weight, cross(o, p))
+        w = load6(wrenches, 6 * i)
+        narrow(width, planes, i, (w[0] + turn[0], w[1] + turn[1], w[2] + turn[2], w[3] + push[0], w[4] + push[1], w[5] + push[2]), width * k, f)
+
+
+@kernel
+def evaluate_maximal(
+    layout: Ints, ints: Ints, constants: Floats, stages: Ints, control: Floats, t: float, work_out: Floats, q_out: Floats, v_out: Floats
+) -> None:
+    """Accelerations (slot Y) of the moving bodies at (t, q, v); the joints' coordinates behind the bodies' own are fitted on the way."""
+    if stages[SIGNAL_STAGE] != 0:
+        FillSignals(stages[SIGNAL_STAGE], t, part(work_out, layout, SIGNALS))
+    width = part(ints, layout, COUNTS)[WIDTH]
+    n = part(ints, layout, NODE_BODY).size // 2
+    own_q = n * (7 if width == 6 else 3)
+    joint_q = q_out[own_q:]
+    joint_v = v_out[n * width :]
+    place_bodies(layout, ints, constants, q_out, v_out, work_out)
+    see_rows(layout, ints, constants, work_out, joint_q, joint_v)
+    right = part(work_out, layout, RIGHT)
+    wrenches = part(work_out, layout, F)
+    load_forces(
+        part(ints, layout, FORCE_CLASSES), part(ints, layout, FORCE_INDEX), part(constants, layout, FORCE_PARAMETERS), part(constants, layout, LIMIT),
+        part(work_out, layout, SIGNALS), part(work_out, layout, X_WB), part(work_out, layout, V_WB), joint_q, joint_v, control, wrenches,
+        part(work_out, layout, EFFORT), part(work_out, layout, LEDGER), right,
+    )  # fmt: skip
+    add_joint_efforts(part(ints, layout, JOINTS), part(work_out, layout, DUAL), part(work_out, layout, SEEN_SLOT), right, wrenches)
+    fill_node_rows(layout, ints, constants, work_out)
+    fill_node_forces(layout, ints, constants, work_out)
+    Stage(stages[CLOSE_STAGE], layout, ints, constants, control, work_out, q_out, v_out)
+
+
+@kernel
+def kick_maximal(layout: Ints, ints: Ints, constants: Floats, h: float, work_out: Floats, q_out: Floats, v_out: Floats) -> None:
+    """Semi-implicit Euler in world momenta: P⁺ = P + h f, L⁺ = L + h τ about the centre of mass, then R and x with the new velocities.
+
+    Internal forces cancel in P and L, so a free system keeps both to round-off, whatever h.
+    """
+    X = part(work_out, layout, X_WB)
+    bodies = part(ints, layout, NODE_BODY)
+    numbers = part(constants, layout, NODE_CONSTANTS)
+    y = part(work_out, layout, Y_SLOT)
+    for k in range(bodies.size // 2):
+        i = bodies[2 * k]
+        b = 6 * bodies[2 * k + 1]
+        at = NODE_NUMBERS * k
+        mass = numbers[at]
+        c = load3(numbers, at + 1)
+        R = load9(X, 12 * i)
+        o = load3(v_out, b)
+        l = load3(v_out, b + 3)
+        do = load3(y, b)
+        dl = load3(y, b + 3)
+        # momentum of the centre of mass and its rate, in world axes
+        speed = add3(l, cross(o, c))
+        pull = add3(add3(dl, cross(do, c)), add3(cross(o, l), cross(o, cross(o, c))))
+        P = scale3(mass, rotate(R, add3(speed, scale3(h, pull))))
+        inertia = load6(numbers, at + 4)
+        spin = times_symmetric(inertia, o)
+        turn = add3(times_symmetric(inertia, do), cross(o, spin))
+        L = rotate(R, add3(spin, scale3(h, turn)))
+        inverse = load6(numbers, at + 10)
+        o = times_symmetric(inverse, rotate_back(R, L))
+        a = 7 * bodies[2 * k + 1]
+        x = add3(add3(load3(q_out, a), rotate(R, c)), scale3(h / mass, P))
+        t = turned_quaternion(q_out[a + 3], q_out[a + 4], q_out[a + 5], q_out[a + 6], o[0], o[1], o[2], h)
+        R = rotation_of_quaternion(t[0], t[1], t[2], t[3])
+        store3(sub3(x, rotate(R, c)), a, q_out)
+        for m in range(4):
+            q_out[a + 3 + m] = t[m]
+        o = times_symmetric(inverse, rotate_back(R, L))
+        store3(o, b, v_out)
+        store3(sub3(scale3(1.0 / mass, rotate_back(R, P)), cross(o, c)), b + 3, v_out)
+
+
+@device
+def times_symmetric(J, a):
+    return (J[0] * a[0] + J[1] * a[1] + J[2] * a[2], J[1] * a[0] + J[3] * a[1] + J[4] * a[2], J[2] * a[0] + J[4] * a[1] + J[5] * a[2])
+
+
+@kernel
+def advance_plane(index: Ints, parameters: Floats, q: Floats, v: Floats, h: float, q_out: Floats) -> None:
+    """Planar bodies along a constant body-fixed twist (ω, v₁, v₂)."""
+    for k in range(index.size // 3):
+        a = index[3 * k + 1]
+        b = index[3 * k + 2]
+        way = screw_displacement((0.0, 0.0, h * v[b]), (h * v[b + 1], h * v[b + 2], 0.0))
+        s = sin(q[a + 2])
+        c = cos(q[a + 2])
+        x = q[a] + c * way[0] - s * way[1]
+        z = q[a + 1] + s * way[0] + c * way[1]
+        q_out[a + 2] = q[a + 2] + h * v[b]
+        q_out[a] = x
+        q_out[a + 1] = z
+
+
+@kernel
+def rate_plane(index: Ints, parameters: Floats, q: Floats, v: Floats, qdot_out: Floats) -> None:
+    """The rates of planar bodies' positions and angle."""
+    for k in range(index.size // 3):
+        a = index[3 * k + 1]
+        b = index[3 * k + 2]
+        s = sin(q[a + 2])
+        c = cos(q[a + 2])
+        qdot_out[a] = c * v[b + 1] - s * v[b + 2]
+        qdot_out[a + 1] = s * v[b + 1] + c * v[b + 2]
+        qdot_out[a + 2] = v[b]
+
+
+PROJECT_BELOW = 1e-2
+"""Violations [m, rad] above this are not drift but a start that is still assembling itself: feedback alone works on those."""
+
+PROJECT_ENOUGH = 1e-11
+PROJECT_LIMIT = 3
+
+
+@kernel
+def project_maximal(
+    layout: Ints, ints: Ints, constants: Floats, stages: Ints, control: Floats, t: float, work_out: Floats, q_out: Floats, v_out: Floats
+) -> None:
+    """Post-stabilisation: q ← q ⊕ y with M y = Gᵀ λ, G y = −C(q), then the same for v and Ċ, by the factors of the last evaluation."""
+    if stages[SIGNAL_STAGE] != 0:
+        FillSignals(stages[SIGNAL_STAGE], t, part(work_out, layout, SIGNALS))
+    width = part(ints, layout, COUNTS)[WIDTH]
+    n = part(ints, layout, NODE_BODY).size // 2
+    joint_q = q_out[n * (7 if width == 6 else 3) :]
+    joint_v = v_out[n * width :]
+    residual = part(work_out, layout, RESIDUAL)
+    y = part(work_out, layout, Y_SLOT)
+    f = part(work_out, layout, NODE_F)
+    classes = part(ints, layout, CLASSES)
+    for j in range(f.size):
+        f[j] = 0.0
+    for k in range(PROJECT_LIMIT):
+        place_bodies(layout, ints, constants, q_out, v_out, work_out)
+        see_rows(layout, ints, constants, work_out, joint_q, joint_v)
+        largest = 0.0
+        for r in range(residual.size):
+            largest = max(largest, abs(residual[r]))
+        if not largest < PROJECT_BELOW:
+            return
+        if not largest > PROJECT_ENOUGH:
+            break
+        aim_rows(layout, ints, constants, residual, work_out)
+        Stage(stages[AGAIN_STAGE], layout, ints, constants, control, work_out, q_out, v_out)
+        advance_joints(classes, part(ints, layout, INDEX), part(constants, layout, PARAMETERS), q_out, y, 1.0, q_out)
+    aim_rows(layout, ints, constants, part(work_out, layout, RATE), work_out)
+    Stage(stages[AGAIN_STAGE], layout, ints, constants, control, work_out, q_out, v_out)
+    for j in range(y.size):
+        v_out[j] += y[j]
+
+
+@kernel
+def aim_rows(layout: Ints, ints: Ints, constants: Floats, values: Floats, work_out: Floats) -> None:
+    """Right sides −values for all rows without compliance, 0 for the others."""
+    width = part(ints, layout, COUNTS)[WIDTH]
+    first = part(ints, layout, COUNTS)[PRIMARY]
+    joints = part(ints, layout, JOINTS)
+    node_joint = part(ints, layout, NODE_JOINT)
+    right = part(work_out, layout, NODE_B)
+    target = part(work_out, layout, TARGET)
+    compliance = part(constants, layout, COMPLIANCE)
+    for k in range(right.size):
+        right[k] = 0.0
+    for i in range(node_joint.size // 2):
+        k = node_joint[2 * i]
+        if k >= 0:
+            for r in range(joints[JOINT * k + 5]):
+                right[width * i + r] = -values[joints[JOINT * k + 4] + r]
+    for r in range(target.size):
+        target[r] = -values[first + r] if compliance[r] == 0.0 else 0.0

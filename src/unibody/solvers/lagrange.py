@@ -1,0 +1,95 @@
+"""Lagrange: maximal coordinates with Lagrange multipliers in linear time (paper 001; paper 002 §3.2.1).
+
+    (M  −Jᵀ) (v̇)   (F)
+    (J   C ) (λ) = (−c − k_v Ċ − k_q C)          k_v = 2/τ, k_q = 1/τ²: critically damped feedback
+
+method="tree" orders H by a depth-first traversal of the spanning forest of joints and factors it in O(n); loops and constraint elements are auxiliary rows by
+constraint anticipation, O(nk + k³). "schur" solves A λ = b with A = J M⁻¹ Jᵀ; "dense" factors H as if it had no zeros. Planar worlds have three
+velocities per body. A start that violates its constraints is pulled together by the feedback; once the violation is small, every step also brings q and v back
+onto the constraints (`project`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from unibody.constraints.base import Constraint
+from unibody.coordinates.maximal_system import MaximalSystem
+from unibody.coordinates.slots import V_WB, Y
+from unibody.errors import ModelError
+from unibody.forces.base import Force
+from unibody.joints.base import Joint
+from unibody.model import Model, State
+from unibody.rules.euler import roll_euler
+from unibody.rules.runge_kutta import roll_runge_kutta, scratch_size
+from unibody.shapes import Shape
+from unibody.solvers.base import Bound, Solver
+
+RULES = ("semi-implicit", "euler", "rk4")
+METHODS = ("tree", "schur", "dense")
+
+
+@dataclass(frozen=True)
+class Lagrange(Solver):
+    """Options: `rule`, `method`; `feedback_time` τ [s] (None: ten steps), `project`; `coordinates` "auto" (planar worlds: "planar", else "maximal")."""
+
+    rule: str = "semi-implicit"
+    method: str = "tree"
+    feedback_time: float | None = None
+    project: bool = True
+    coordinates: str = "auto"
+
+    name = "lagrange"
+
+    def __post_init__(self) -> None:
+        for value, known, what in ((self.rule, RULES, "rule"), (self.method, METHODS, "method"), (self.coordinates, ("auto", "maximal", "planar"), "coordinates")):
+            if value not in known:
+                raise ModelError(f"Lagrange: {what} {value!r} is unknown; give one of {', '.join(known)}")
+
+    def handles(self, element: Any, model: Model) -> str | None:
+        if isinstance(element, Joint):
+            armed = any(j.loop and j.element is element and j.armature.any() for j in model.joints)
+            return "armature in a joint that closes a loop needs method='tree'" if armed and self.method != "tree" else None
+        if isinstance(element, Force | Constraint | Shape):
+            return None
+        return f"{type(element).__name__} is no element that maximal coordinates know"
+
+    def bind(self, model: Model) -> BoundLagrange:
+        self.check(model)
+        if self.coordinates == "planar" and not model.planar:
+            raise ModelError("Lagrange: coordinates 'planar' need a planar world; give Builder(planar=True) or coordinates='maximal'")
+        planar = model.planar and self.coordinates != "maximal"
+        system = MaximalSystem(model, planar, self.method)
+        system.feedback_time = self.feedback_time
+        system.set_projection(self.project)
+        system.momenta = self.rule == "semi-implicit" and not planar
+        common: dict[str, Any] = dict(
+            model=model, solver=self, coordinates="planar" if planar else "maximal", system=system, nq=system.q_width * system.n, nv=system.width * system.n
+        )
+        if self.rule == "rk4":
+            return BoundLagrange(**common, roll=roll_runge_kutta, scratch=np.zeros(scratch_size(system.nq_all, system.nv_all)))
+        return BoundLagrange(**common, roll=roll_euler, explicit=1 if self.rule == "euler" else 0)
+
+
+class BoundLagrange(Bound):
+    """`Lagrange` on a model."""
+
+    system: MaximalSystem
+
+    def accelerations(self, state: State, effort: Any = None) -> np.ndarray:
+        """Rates of the bodies' velocities (bodies in motion, 6 or 3) at a state of any coordinates, without feedback."""
+        q, v = self.system.start()
+        q[: self.nq], v[: self.nv] = self.system.convert(state)
+        control = self.model.neutral_control()
+        if effort is not None:
+            control[: len(effort)] = effort
+        self.system.prepare(np.inf)
+        self.system.evaluate(state.t, q, v, control)
+        return self.system.view(Y).reshape(self.system.n, self.system.width).copy()
+
+    def velocities(self) -> np.ndarray:
+        """V_WB_B (bodies, 6) at the last evaluation."""
+        return self.system.view(V_WB).reshape(-1, 6).copy()
