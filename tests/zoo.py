@@ -125,13 +125,13 @@ class _Drawn:
 
 
 def random_tree(
-    rng: Random, n: int, joints: Iterable[str] = ALL, springs: bool | str = True, motors: bool = True, loops: int = 0, armature: bool = True,
-    shared: bool = False, still: bool = False,
+    rng: Random, n: int, joints: Iterable[str] = ALL, springs: bool | str = True, motors: bool = True, loops: int = 0,
+    armature: bool = True, shared: bool = False, still: bool = False,
 ) -> ub.Model:  # fmt: skip
     """A model of n bodies, with random q and v at the start (`still`: v = 0).
 
     `springs="joints"` gives joint springs and dampers only, the same about all axes of a ball or a free joint.
-    `shared` keeps to what all engines can say: free joints on the world and without armature, armature of a ball the same about all axes.
+    `shared` keeps to what all engines can say: free joints on the world and without armature, one armature for all axes of a ball.
     """
     names = list(joints)
     kinds = [names[k % len(names)] for k in range(n)]
@@ -146,7 +146,8 @@ def random_tree(
         parent = "world" if i == 0 or free else f"body{rng.integers(max(0, i - 3), i)}"
         v = np.zeros(element.nv) if still else rng.uniform(-2.0, 2.0, element.nv)
         rotors = _armature(element, rng, shared) if armature and not free else np.zeros(element.nv)
-        drawn.append(_Drawn(f"joint{i}", element, parent, f"body{i}", pose(rng), pose(rng), position(element, rng), v, {"armature": rotors}))
+        frames = pose(rng), pose(rng)
+        drawn.append(_Drawn(f"joint{i}", element, parent, f"body{i}", *frames, position(element, rng), v, {"armature": rotors}))
     if loops:
         drawn = _with_loops(b, drawn, rng, loops)
     for d in drawn:
@@ -261,7 +262,7 @@ def _admitted(model: ub.Model, closing: list[_Drawn], index: dict[str, int]) -> 
 
 
 def chain(n: int, axis: Any = (0.0, 1.0, 0.0), link: float = 0.1, mass: float = 0.1, alternate: bool = False) -> ub.Model:
-    """n slender links of length `link` hung from the world by hinges, stretched out along x at the start; `alternate` turns every other axis."""
+    """n slender links hung from the world by hinges, stretched out along x at the start; `alternate` turns every other axis."""
     b = ub.Builder()
     parent, X_PF = b.world, Pose()
     across = mass * (0.02**2 + 0.02**2) / 12.0
@@ -313,7 +314,8 @@ def humanoid(rng: Random) -> ub.Model:
         for k in range(count):
             body = add(f"{limb} {k}")
             axis = np.eye(3)[k % 3]
-            b.joint(f"{limb} joint {k}", ub.Revolute(axis), parent=parent, child=body, X_PF=Pose((0.05, 0.02, -0.15)), X_BM=Pose((0, 0, 0.1)))
+            X_PF, X_BM = Pose((0.05, 0.02, -0.15)), Pose((0.0, 0.0, 0.1))
+            b.joint(f"{limb} joint {k}", ub.Revolute(axis), parent=parent, child=body, X_PF=X_PF, X_BM=X_BM)
             parent = body
         ends[limb] = parent
     return b.build()

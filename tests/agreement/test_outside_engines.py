@@ -1,18 +1,18 @@
 """Pinocchio and MuJoCo as witnesses: the same trees, the same accelerations, mass matrices and steps.
 
-Random trees mix all joints that the engines share, in random frames, with random inertias, velocities, efforts and armature. All three compute
-in float64 with different recursions, so they may differ by round-off only: condition numbers of these trees stay below 1e5.
+Random trees mix all joints that the engines share, in random frames, with random inertias, velocities, efforts and armature.
+All three compute in float64 with different recursions, so they may differ by round-off only.
 """
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
+
+import unibody as ub
 import zoo
 from peers.to_mujoco import to_mujoco
 from peers.to_pinocchio import to_pinocchio
-
-import unibody as ub
 
 pytestmark = pytest.mark.peers
 
@@ -69,7 +69,7 @@ def test_accelerations_equal_mujoco_forward(mujoco, seed: int) -> None:
 
 @pytest.mark.parametrize("alternate", [False, True], ids=["hinges parallel", "hinges crossed"])
 def test_chain_of_100_moves_as_in_mujoco(mujoco, alternate: bool) -> None:
-    """MuJoCo's Euler rule is ours: v⁺ = v + h a(q, v), q⁺ = q ⊕ h v⁺. The chain falls for one second, in 1000 steps; it is not yet chaotic."""
+    """MuJoCo's Euler rule is ours: v⁺ = v + h a(q, v), q⁺ = q ⊕ h v⁺. In one second, 1000 steps, the chain falls but is not yet chaotic."""
     model = zoo.chain(100, alternate=alternate)
     start = 0.02 * np.random.default_rng(3).standard_normal(model.nq)
     peer = to_mujoco(model, dt=1e-3)
@@ -83,7 +83,7 @@ def test_chain_of_100_moves_as_in_mujoco(mujoco, alternate: bool) -> None:
 
 
 def test_free_body_tumbles_as_in_mujoco(mujoco) -> None:
-    """Over steps both engines turn quaternions by the exponential; MuJoCo moves the origin along world axes, we along a screw: first order apart."""
+    """Both turn quaternions by the exponential; MuJoCo moves the origin along world axes, we along a screw: first order apart."""
     b = ub.Builder()
     b.body("box", mass=2.0, inertia=(0.1, 0.2, 0.25), V_WB=(1.0, 2.0, 0.5, 0.3, -0.2, 4.0))
     model = b.build()

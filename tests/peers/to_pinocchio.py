@@ -133,9 +133,12 @@ def _joint(joint: Joint) -> Any:
         return _composite([pin.JointModelPX(), pin.JointModelPY(), pin.JointModelRZ()])
     if isinstance(joint, ub.Composite):
         return _composite([_joint(part) for part in joint.parts() if part.nv])
-    for ours, theirs in ((ub.Ball, pin.JointModelSpherical), (ub.Free, pin.JointModelFreeFlyer), (ub.Translational, pin.JointModelTranslation)):
-        if isinstance(joint, ours):
-            return theirs()
+    if isinstance(joint, ub.Ball):
+        return pin.JointModelSpherical()
+    if isinstance(joint, ub.Free):
+        return pin.JointModelFreeFlyer()
+    if isinstance(joint, ub.Translational):
+        return pin.JointModelTranslation()
     raise CannotSay(f"Pinocchio: no word for {type(joint).__name__}")
 
 
