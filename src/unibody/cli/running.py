@@ -63,8 +63,12 @@ class Summary:
 
 
 def rows_apart(duration: float, dt: float, every: int | None) -> int:
-    """Steps between recorded states."""
-    return every if every is not None else max(1, round(duration / dt) // RECORDED)
+    """Steps between recorded states; of its own choice one that divides the run, so that its end is recorded."""
+    if every is not None:
+        return every
+    steps = round(duration / dt)
+    wanted = max(1, steps // RECORDED)
+    return next((k for k in range(wanted, wanted // 2, -1) if steps % k == 0), wanted)
 
 
 def timed(model: Model, solver: Solver, dt: float, duration: float, every: int, progress: bool | None) -> Outcome:

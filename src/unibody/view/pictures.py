@@ -14,11 +14,11 @@ import numpy as np
 from unibody.errors import ModelError
 from unibody.simulation import Recording
 from unibody.view import motion
-from unibody.view.style import INK, SETTINGS, SOLVERS, mixed, pyplot, saved
+from unibody.view.style import BODIES, INK, SETTINGS, SOLVERS, mixed, pyplot, saved
 
 STYLES = ("-", "--", ":", "-.")
 TINY = 1e-17
-"""What is zero is drawn here on logarithmic axes."""
+"""What is zero all the time is drawn here on logarithmic axes."""
 
 
 def draw_motion(recording: Recording, path: str | Path, frames: int = 7, title: str | None = None) -> Path:
@@ -139,8 +139,19 @@ def _overlay(axes: Any, recordings: Sequence[Recording], labels: Sequence[str], 
         view.overlay(other, min(rows[-1], len(other) - 1), SOLVERS[k % len(SOLVERS)], STYLES[k % len(STYLES)], motion.traces(other))
     view.finish()
     axes.set_title(title or f"t = {first.t[-1]:.4g} s", pad=8)
-    shown = f"filled: {labels[0]}" + "".join(f"   {'dashed' if k == 1 else 'lines'}: {name}" for k, name in enumerate(labels[1:], start=1))
-    axes.text(0.0, -0.01 if not axes.axison else -0.13, shown, transform=axes.transAxes, fontsize=8, va="top")
+    _legend(axes, labels)
+
+
+def _legend(axes: Any, labels: Sequence[str]) -> None:
+    from matplotlib.lines import Line2D
+    from matplotlib.patches import Patch
+
+    handles: list[Any] = [Patch(facecolor=mixed(BODIES[0], "white", 0.12), edgecolor=INK, label=f"{labels[0]} (past: pale)")]
+    handles += [
+        Line2D([], [], color=SOLVERS[k % len(SOLVERS)], ls=STYLES[k % len(STYLES)], lw=1.3, label=label) for k, label in enumerate(labels[1:], start=1)
+    ]
+    below = -0.02 if not axes.axison else -0.1
+    axes.legend(handles=handles, loc="upper left", bbox_to_anchor=(0.0, below), ncols=2 if len(labels) > 3 else len(labels), borderaxespad=0.2)
 
 
 def _panels(panels: Sequence[Any], recordings: Sequence[Recording], labels: Sequence[str]) -> None:
@@ -148,10 +159,10 @@ def _panels(panels: Sequence[Any], recordings: Sequence[Recording], labels: Sequ
     for k, (recording, label) in enumerate(zip(recordings, labels, strict=True)):
         line = dict(color=SOLVERS[k % len(SOLVERS)], lw=1.7 if k == 0 else 1.4, ls=STYLES[k % len(STYLES)], label=label)
         drift.plot(recording.t, motion.energy_drift(recording), **line)
-        violation.semilogy(recording.t, np.maximum(recording.violation, TINY), **line)
+        violation.semilogy(recording.t, _visible(recording.violation), **line)
         if k:
             apart = motion.position_difference(recording, recordings[0])
-            difference.semilogy(recording.t[: len(apart)], np.maximum(apart, TINY), **line)
+            difference.semilogy(recording.t[: len(apart)], _visible(apart), **line)
     drift.set_title("energy drift", pad=5)
     drift.set_ylabel("[J]")
     drift.ticklabel_format(axis="y", style="sci", scilimits=(-2, 3), useMathText=True)
@@ -165,3 +176,8 @@ def _panels(panels: Sequence[Any], recordings: Sequence[Recording], labels: Sequ
         panel.tick_params(labelbottom=False)
     for panel in panels:
         panel.set_xlim(recordings[0].t[0], max(r.t[-1] for r in recordings) or 1.0)
+
+
+def _visible(values: np.ndarray) -> np.ndarray:
+    """For logarithmic axes: leave out what is zero to round-off, unless all is."""
+    return np.where(values > TINY, values, np.nan) if (values > TINY).any() else np.full(len(values), TINY)

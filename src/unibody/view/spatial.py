@@ -98,9 +98,9 @@ class SpatialView:
             for placed in body.shapes if body.kind != "static" else ():
                 vertices, pairs = placed.edges(RESOLUTION)
                 flat = self._camera.seen(vertices @ R[row, i].T + p[row, i])[:, :2]
-                self._axes.add_collection(LineCollection(flat[pairs], colors=[colour], linewidths=0.9, linestyles=style, zorder=6.0))
+                self._axes.add_collection(LineCollection(flat[pairs], colors=[colour], linewidths=0.8, linestyles=style, zorder=6.0))
         for trace in traces:
-            self._axes.plot(*self._camera.seen(trace.x)[:, :2].T, color=colour, lw=1.0, ls=style, zorder=3.6)
+            self._axes.plot(*self._camera.seen(trace.x)[:, :2].T, color=colour, lw=0.8, ls=style, alpha=0.8, zorder=3.6)
 
     def finish(self) -> None:
         left, right, bottom, top = self._window
