@@ -9,8 +9,8 @@
 # Variables: PYTHON (interpreter), SCENE, SOLVERS, PICTURE (demo), PYTEST (its arguments), BENCH (arguments of `unibody bench`).
 
 PYTHON  ?= $(shell command -v python3.11 || command -v python3)
-SCENE   ?= four-bar
-SOLVERS ?= articulated,lagrange
+SCENE   ?= cable-toy
+SOLVERS ?= articulated:rule=rk4,lagrange:rule=rk4
 PICTURE ?= demo.png
 PYTEST  ?=
 BENCH   ?=
@@ -33,6 +33,7 @@ lint: $(VENV)/.installed-lint
 	$(BIN)/ruff check .
 	$(BIN)/python tools/kernel_lint.py
 	$(BIN)/python tools/make_map.py --check
+	$(BIN)/python tools/make_capabilities.py --check
 	$(BIN)/lint-imports --no-cache --no-logo
 	$(BIN)/mypy
 

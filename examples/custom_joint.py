@@ -1,6 +1,6 @@
 """A joint of one's own, in a few lines: a bead on a helix. Every solver takes it; nothing in the package knows it.
 
-The bead moves along  p(q) = (r cos q, r sin q, c q)  without turning, so S = (0, p′(q)) in axes that never turn, and the bias is (0, p″(q) v²).
+The bead moves along  p(q) = (r cos q, r sin q, c q)  without turning, so S = (0, p′(q)), and the bias is Ṡ v = (0, p″(q) v²).
 Released at rest on a vertical helix it slides down like on an incline: q̈ = −g c / (r² + c²).
 
     python examples/custom_joint.py

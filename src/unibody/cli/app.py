@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated, Any, Optional
+from typing import Annotated, Any
 
 import typer
 
@@ -20,11 +20,14 @@ app = typer.Typer(
 
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of text.")]
 Target = Annotated[str, typer.Argument(metavar="SCENE|FILE.py", help="A scene's name, or a Python file with a build() function.")]
-Params = Annotated[Optional[list[str]], typer.Option("--param", "-p", metavar="KEY=VALUE", help="A parameter of the scene; may be repeated.")]  # noqa: UP045
-Dt = Annotated[Optional[float], typer.Option("--dt", help="Step [s]; default: the scene's.")]  # noqa: UP045
-Duration = Annotated[Optional[float], typer.Option("--duration", "-t", help="Simulated time [s]; default: the scene's.")]  # noqa: UP045
-Every = Annotated[Optional[int], typer.Option("--every", min=1, help="Record every so many steps; default: about 600 states.")]  # noqa: UP045
-Picture = Annotated[Optional[Path], typer.Option("--picture", metavar="FILE.png", help="Draw the motion (needs unibody[plot]).")]  # noqa: UP045
+Params = Annotated[list[str] | None, typer.Option("--param", "-p", metavar="KEY=VALUE", help="A parameter of the scene; may be repeated.")]
+Dt = Annotated[float | None, typer.Option("--dt", help="Step [s]; default: the scene's.")]
+Duration = Annotated[float | None, typer.Option("--duration", "-t", help="Simulated time [s]; default: the scene's.")]
+Every = Annotated[int | None, typer.Option("--every", min=1, help="Record every so many steps; default: about 600 states.")]
+Picture = Annotated[Path | None, typer.Option("--picture", metavar="FILE.png", help="Draw the motion (needs unibody[plot]).")]
+Options = Annotated[list[str] | None, typer.Option("--option", "-o", metavar="KEY=VALUE", help="An option of the solver; may be repeated.")]
+Out = Annotated[Path | None, typer.Option("--out", metavar="FILE.npz", help="Save the recording.")]
+Csv = Annotated[Path | None, typer.Option("--csv", metavar="FILE.csv", help="Times, energies, joints and poses as a table.")]
 
 
 def command(function: Callable[..., int]) -> Callable[..., None]:
@@ -59,10 +62,8 @@ def scenes(as_json: Json = False) -> int:
 
     entries = [room.get(name) for name in room.names()]
     if as_json:
-        show_json([
-            {"name": e.name, "summary": e.summary, "parameters": [{"name": p.name, "type": p.kind_name, "default": p.default} for p in e.parameters]}
-            for e in entries
-        ])  # fmt: skip
+        parameters = [[{"name": p.name, "type": p.kind_name, "default": p.default} for p in e.parameters] for e in entries]
+        show_json([{"name": e.name, "summary": e.summary, "parameters": p} for e, p in zip(entries, parameters, strict=True)])
         return DONE
     width = max(len(e.name) for e in entries)
     for e in entries:
@@ -77,13 +78,13 @@ def scenes(as_json: Json = False) -> int:
 def run(
     target: Target,
     solver: Annotated[str, typer.Option("--solver", "-s", help="NAME or NAME:key=value; see `unibody info`.")] = "articulated",
-    option: Annotated[Optional[list[str]], typer.Option("--option", "-o", metavar="KEY=VALUE", help="An option of the solver; may be repeated.")] = None,  # noqa: UP045
+    option: Options = None,
     param: Params = None,
     dt: Dt = None,
     duration: Duration = None,
     every: Every = None,
-    out: Annotated[Optional[Path], typer.Option("--out", metavar="FILE.npz", help="Save the recording.")] = None,  # noqa: UP045
-    csv: Annotated[Optional[Path], typer.Option("--csv", metavar="FILE.csv", help="Times, energies, joints and poses as a table.")] = None,  # noqa: UP045
+    out: Out = None,
+    csv: Csv = None,
     picture: Picture = None,
     as_json: Json = False,
 ) -> int:
@@ -168,7 +169,8 @@ def compare(
     if picture is not None:
         from unibody.view import draw_comparison
 
-        files["picture"] = draw_comparison([o.recording for o in outcomes], specs, picture, title=f"{name} at t = {outcomes[0].recording.t[-1]:.4g} s")
+        recordings = [o.recording for o in outcomes]
+        files["picture"] = draw_comparison(recordings, specs, picture, title=f"{name} at t = {recordings[0].t[-1]:.4g} s")
     if as_json:
         rows = [{**f.plain(), "position_difference": d} for f, d in zip(facts, differences, strict=True)]
         show_json({"scene": name, "solvers": rows, "files": {k: str(p) for k, p in files.items()}})
@@ -176,8 +178,8 @@ def compare(
         typer.echo(f"{name}: {duration:g} s in steps of {dt:g} s; differences of body positions to '{specs[0]}'\n")
         head = ["solver", "steps", "time per step", "energy drift [J]", "relative", "violation", "difference [m]"]
         show_table(head, [
-            [f.solver, str(f.steps), output.seconds(f.seconds_per_step), output.short(f.energy_drift), output.short(f.energy_drift_relative),
-             output.short(f.violation), output.short(d) if k else "–"]
+            [f.solver, str(f.steps), output.seconds(f.seconds_per_step), output.short(f.energy_drift),
+             output.short(f.energy_drift_relative), output.short(f.violation), output.short(d) if k else "–"]
             for k, (f, d) in enumerate(zip(facts, differences, strict=True))
         ])  # fmt: skip
         if picture is not None:
@@ -190,7 +192,7 @@ def compare(
 
 @command
 def bench(
-    name: Annotated[Optional[str], typer.Argument(help="A benchmark; without one they are listed; 'all' runs each.")] = None,  # noqa: UP045
+    name: Annotated[str | None, typer.Argument(help="A benchmark; without one they are listed; 'all' runs each.")] = None,
     quick: Annotated[bool, typer.Option("--quick", help="Small sizes only, where the benchmark knows them.")] = False,
     as_json: Json = False,
 ) -> int:
@@ -230,7 +232,7 @@ def info(target: Target, param: Params = None, as_json: Json = False) -> int:
     show_facts([
         ("scene", f"{name}, a {world}; {scene.duration:g} s in steps of {scene.dt:g} s"),
         ("bodies", f"{sum(b.kind == 'dynamic' for b in model.bodies)} that move freely, {model.total_mass:.6g} kg in all"),
-        ("freedom", f"{model.nv} degrees in the tree, {len(model.loop_joints)} joints that close loops, {len(model.constraints)} constraints"),
+        ("freedom", f"{model.nv} degrees in the tree; {len(model.loop_joints)} joints close loops, {len(model.constraints)} constraints"),
         ("gravity", f"({', '.join(f'{x:g}' for x in model.gravity)}) m/s²"),
         *([("notes", scene.notes)] if scene.notes else []),
     ])  # fmt: skip
@@ -269,14 +271,14 @@ def doctor(
     if as_json:
         show_json(data)
         return DONE if check["passed"] else FAILED
-    missing = {extra: names for extra, names in data["extras"].items() if names}
+    verdict = "passed" if check["passed"] else "FAILED"
     show_facts([
         *data["versions"].items(),
         ("platform", data["platform"] + ("" if data["jit"] else "; kernels run as plain Python (UNIBODY_JIT=0)")),
         ("cache", f"{data['cache']['folder']}, {output.size(data['cache']['bytes'])}"),
         ("made ready", _ready(check["kernel_seconds"], check["kernels"], check["from_cache"])),
-        *[(f"extra {e}", "present" if e not in missing else f"without {', '.join(missing[e])}; pip install unibody[{e}]") for e in data["extras"]],
-        ("self-check", f"{'passed' if check['passed'] else 'FAILED'}: a pendulum's energy drifts by {output.short(check['energy_drift'])} of itself in 0.1 s"),
+        *[(f"extra {e}", f"no {', '.join(lost)}; pip install unibody[{e}]" if lost else "present") for e, lost in data["extras"].items()],
+        ("self-check", f"{verdict}: the energy of a pendulum drifts by {output.short(check['energy_drift'])} m g l in 0.1 s"),
     ])  # fmt: skip
     return DONE if check["passed"] else FAILED
 

@@ -13,14 +13,15 @@ from unibody.solvers.base import elements_of
 
 def describe(model: Model) -> dict[str, Any]:
     """Plain data about a model."""
+
+    def ends(j: JointInfo) -> dict[str, Any]:
+        parent, child = model.bodies[j.parent].name, model.bodies[j.child].name
+        return {"joint": j.name, "joint_type": kind(j), "parent": parent, "child": child, "dofs": j.nv}
+
+    pairs = zip(model.bodies[1:], model.tree_joints, strict=True)
     return {
-        "bodies": [
-            {"name": b.name, "kind": b.kind, "mass": b.mass, "parent": model.bodies[j.parent].name, "joint": j.name, "joint_type": kind(j), "dofs": j.nv}
-            for b, j in zip(model.bodies[1:], model.tree_joints, strict=True)
-        ],
-        "loops": [
-            {"joint": j.name, "joint_type": kind(j), "parent": model.bodies[j.parent].name, "child": model.bodies[j.child].name} for j in model.loop_joints
-        ],
+        "bodies": [{"name": b.name, "kind": b.kind, "mass": b.mass} | ends(j) for b, j in pairs],
+        "loops": [ends(j) for j in model.loop_joints],
         "dofs": model.nv,
         "planar": model.planar,
         "total_mass": model.total_mass,

@@ -100,10 +100,10 @@ def summary(label: str, outcome: Outcome) -> Summary:
     seen = max(recording.observations, key=lambda o: o.redundant)
     steps = recording.steps
     return Summary(
-        solver=label, status="failed" if failure else "done", steps=steps, time=float(recording.t[0] + steps * recording.dt), dt=recording.dt,
-        seconds_per_step=recording.seconds / steps if steps else float("nan"), ready_seconds=outcome.ready_seconds, kernels=outcome.kernels,
-        kernels_from_cache=outcome.from_cache, energy_start=float(energy[0]), energy_end=float(energy[-1]), energy_drift=worst,
-        energy_drift_relative=worst / scale if scale > 0.0 else 0.0, violation=violation, redundant=seen.redundant,
+        solver=label, status="failed" if failure else "done", steps=steps, time=float(recording.t[0] + steps * recording.dt),
+        dt=recording.dt, seconds_per_step=recording.seconds / steps if steps else float("nan"), ready_seconds=outcome.ready_seconds,
+        kernels=outcome.kernels, kernels_from_cache=outcome.from_cache, energy_start=float(energy[0]), energy_end=float(energy[-1]),
+        energy_drift=worst, energy_drift_relative=worst / scale if scale > 0.0 else 0.0, violation=violation, redundant=seen.redundant,
         redundant_elements=tuple(seen.redundant_names), notes=tuple(recording.reports[0].notes),
         error=None if failure is None else " ".join(str(failure).split()), element=None if failure is None else failure.element,
     )  # fmt: skip

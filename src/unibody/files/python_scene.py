@@ -28,7 +28,7 @@ def load_python(path: str | Path, parameters: dict[str, Any] | None = None) -> S
     """The scene that the file's `build(**parameters)` returns."""
     source = Path(path)
     if not source.is_file():
-        raise ModelError(f"file '{source}' does not exist; give a scene's name (see `unibody scenes`) or a Python file with a build() function")
+        raise ModelError(f"file '{source}' does not exist; give a scene's name (see `unibody scenes`) or a file with a build() function")
     module = _imported(source)
     build = getattr(module, "build", None)
     if not callable(build):
@@ -48,7 +48,8 @@ def load_python(path: str | Path, parameters: dict[str, Any] | None = None) -> S
 
 
 def _imported(source: Path) -> types.ModuleType:
-    name = source.stem if source.stem.isidentifier() and source.stem not in sys.modules else f"unibody_scene_{abs(hash(source.resolve())):x}"
+    plain = source.stem.isidentifier() and source.stem not in sys.modules
+    name = source.stem if plain else f"unibody_scene_{abs(hash(source.resolve())):x}"
     spec = importlib.util.spec_from_file_location(name, source)
     if spec is None or spec.loader is None:
         raise ModelError(f"file '{source}' is not a Python file; give one that ends in .py")

@@ -1,6 +1,6 @@
 """Pictures: what a recording looks like, on paper and in a README.
 
-Lives here: `pictures` (motion, comparison, scaling: one function and one file written each), `planar` and `spatial` (a mechanism in an axes, seen
+Lives here: `pictures` (motion, comparison, scaling: a function each that writes one file), `planar` and `spatial` (a mechanism in an axes,
 from the side or in space), `raster` (triangles to shaded pixels), `motion` (what of a recording is worth showing; no drawing library).
 May import: simulation, model and all above; matplotlib only inside functions, through `style.pyplot`, because it is an extra.
 May write: the picture the user names. Never needs a display.

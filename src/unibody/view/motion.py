@@ -1,7 +1,7 @@
 """What of a recording is worth showing or comparing: poses as arrays, traces, lines between points, energy drift, differences.
 
-The energy drift is what the books do not explain: E(t) − E(0) − work of dampers, motors and applied wrenches. It is zero for an exact solution
-unless a driven (kinematic) body puts in work, which is not on the books.
+The energy drift is what the books do not explain: E(t) − E(0) − work of dampers, motors and applied wrenches. It is zero for an exact
+solution unless a driven (kinematic) body puts in work, which is not on the books.
 """
 
 from __future__ import annotations

@@ -31,7 +31,7 @@ def draw_motion(recording: Recording, path: str | Path, frames: int = 7, title: 
         view = _view(axes, recording)
         width, height = view.extent(recording, rows, traces)
         figure.set_size_inches(*_figure_size(width, height))
-        view.motion(recording, rows, traces)
+        view.show(recording, rows, traces)
         view.finish()
         axes.set_title(title or f"t = {recording.t[-1]:.4g} s, {recording.solver.name}", pad=10)
         figure.tight_layout()
@@ -55,8 +55,10 @@ def draw_comparison(recordings: Sequence[Recording], labels: Sequence[str], path
         return saved(figure, path)
 
 
-def draw_scaling(rows: Iterable[tuple[str, float, float]], path: str | Path, title: str = "", size_label: str = "bodies", fit_from: float = 0.0) -> Path:
-    """Seconds over size on logarithmic axes, one line per label, each with its fitted slope; `fit_from` leaves small sizes out of the fit."""
+def draw_scaling(
+    rows: Iterable[tuple[str, float, float]], path: str | Path, title: str = "", size_label: str = "bodies", fit_from: float = 0.0
+) -> Path:
+    """Seconds over size on logarithmic axes, one line per label, each with its fitted slope; `fit_from` leaves smaller sizes out of it."""
     plt = pyplot()
     series: dict[str, list[tuple[float, float]]] = {}
     for label, n, seconds in rows:
@@ -134,7 +136,7 @@ def _overlay(axes: Any, recordings: Sequence[Recording], labels: Sequence[str], 
     rows, traces = _scenery(first, 5)
     view = _view(axes, first)
     view.extent(first, rows, traces)
-    view.motion(first, rows, traces)
+    view.show(first, rows, traces)
     for k, other in enumerate(recordings[1:], start=1):
         view.overlay(other, min(rows[-1], len(other) - 1), SOLVERS[k % len(SOLVERS)], STYLES[k % len(STYLES)], motion.traces(other))
     view.finish()
@@ -147,11 +149,10 @@ def _legend(axes: Any, labels: Sequence[str]) -> None:
     from matplotlib.patches import Patch
 
     handles: list[Any] = [Patch(facecolor=mixed(BODIES[0], "white", 0.12), edgecolor=INK, label=f"{labels[0]} (past: pale)")]
-    handles += [
-        Line2D([], [], color=SOLVERS[k % len(SOLVERS)], ls=STYLES[k % len(STYLES)], lw=1.3, label=label) for k, label in enumerate(labels[1:], start=1)
-    ]
-    below = -0.02 if not axes.axison else -0.1
-    axes.legend(handles=handles, loc="upper left", bbox_to_anchor=(0.0, below), ncols=2 if len(labels) > 3 else len(labels), borderaxespad=0.2)
+    for k, label in enumerate(labels[1:], start=1):
+        handles.append(Line2D([], [], color=SOLVERS[k % len(SOLVERS)], ls=STYLES[k % len(STYLES)], lw=1.3, label=label))
+    below, columns = -0.02 if not axes.axison else -0.1, 2 if len(labels) > 3 else len(labels)
+    axes.legend(handles=handles, loc="upper left", bbox_to_anchor=(0.0, below), ncols=columns, borderaxespad=0.2)
 
 
 def _panels(panels: Sequence[Any], recordings: Sequence[Recording], labels: Sequence[str]) -> None:

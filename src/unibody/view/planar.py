@@ -28,7 +28,7 @@ class PlanarView:
         self._names = motion.axis_names(plane)
         self._reach: list[np.ndarray] = []
 
-    def motion(self, recording: Recording, rows: list[int], traces: list[motion.Trace]) -> None:
+    def show(self, recording: Recording, rows: list[int], traces: list[motion.Trace]) -> None:
         """The mechanism at the given rows, the last one in full colour, and the traces up to it."""
         R, p = motion.poses(recording)
         now = recording.t[rows[-1]]
@@ -90,7 +90,8 @@ class PlanarView:
         if polygons:
             fill = [mixed(mixed(self._colours[i], "white", 0.12), "white", fade) for _, i in polygons]
             edge = [mixed(mixed(self._colours[i], INK, 0.55), "white", fade) for _, i in polygons]
-            shown = PolyCollection([q for q, _ in polygons], facecolors=fill, edgecolors=edge, linewidths=0.9, zorder=zorder, joinstyle="round")
+            outlines = [polygon for polygon, _ in polygons]
+            shown = PolyCollection(outlines, facecolors=fill, edgecolors=edge, linewidths=0.9, zorder=zorder, joinstyle="round")
             self._axes.add_collection(shown)
         bare = [i for i, b in enumerate(self._model.bodies) if i and not b.shapes]
         if bare:
@@ -105,12 +106,10 @@ class PlanarView:
         times = trace.t[trace.t <= now + 1e-12]
         colour = mixed(self._colours[trace.body], INK, 0.15)
         self._axes.plot(*flat.T, color=mixed(colour, "white", 0.72), lw=0.8, zorder=1.0)
-        recent = times >= since
-        x, t = flat[recent], times[recent]
+        x = flat[times >= since]
         if len(x) > 1:
-            strength = np.linspace(0.15, 1.0, len(x) - 1)
-            shades = [(*colour, s) for s in strength]
-            self._axes.add_collection(LineCollection(np.stack([x[:-1], x[1:]], axis=1), colors=shades, linewidths=1.8, zorder=3.5))
+            shades = [(*colour, s) for s in np.linspace(0.15, 1.0, len(x) - 1)]
+            self._axes.add_collection(LineCollection(list(np.stack([x[:-1], x[1:]], axis=1)), colors=shades, linewidths=1.8, zorder=3.5))
 
     def _lines(self, R: np.ndarray, p: np.ndarray) -> None:
         scale = 0.022 * self._span()
@@ -133,7 +132,8 @@ class PlanarView:
 
     def _support(self, x: float, z: float, s: float) -> None:
         """The triangle on hatched ground that stands for a fixed pivot."""
-        self._axes.fill([x, x - 0.8 * s, x + 0.8 * s], [z, z - 1.3 * s, z - 1.3 * s], facecolor=mixed(PALE, "white", 0.3), edgecolor=INK, lw=0.9, zorder=3.8)
+        grey = mixed(PALE, "white", 0.3)
+        self._axes.fill([x, x - 0.8 * s, x + 0.8 * s], [z, z - 1.3 * s, z - 1.3 * s], facecolor=grey, edgecolor=INK, lw=0.9, zorder=3.8)
         self._axes.plot([x - 1.3 * s, x + 1.3 * s], [z - 1.3 * s] * 2, color=INK, lw=1.1, zorder=3.8)
         for k in np.linspace(-1.1, 1.3, 6):
             self._axes.plot([x + k * s, x + (k - 0.4) * s], [z - 1.3 * s, z - 1.75 * s], color=INK, lw=0.6, zorder=3.7)

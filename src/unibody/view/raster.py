@@ -1,7 +1,7 @@
 """Triangles to shaded pixels: an orthographic z-buffer with smooth normals and drawn outlines.
 
-A picture of a mechanism needs correct overlaps where bars meet in a hinge, which painters' algorithms do not give. Pixels remember the depth, the
-normal and the body they show; light falls on them once, at the end; where the body or the normal jumps, a dark line is drawn.
+A picture of a mechanism needs correct overlaps where bars meet in a hinge, which painters' algorithms do not give. Pixels remember the
+depth, the normal and the body they show; light falls on them once, at the end; where the body or the normal jumps, a dark line is drawn.
 """
 
 from __future__ import annotations
@@ -144,7 +144,7 @@ class Canvas:
         out[covered, :3] = np.clip(colours[self._body[covered]] * shade[:, None] + 0.18 * gloss[:, None], 0.0, 1.0)
         out[covered, 3] = 1.0
         k = self.FINER
-        small = sum(out[i::k, j::k] for i in range(k) for j in range(k)) / k**2
+        small = np.mean([out[i::k, j::k] for i in range(k) for j in range(k)], axis=0)
         small[..., :3] /= np.maximum(small[..., 3:], 1e-6)
         return small
 
@@ -167,9 +167,9 @@ class Canvas:
         """(rows, columns) coverage alone, softened: for shadows."""
         covered = (self._body >= 0).astype(float)
         k = self.FINER
-        small = sum(covered[i::k, j::k] for i in range(k) for j in range(k)) / k**2
+        small = np.mean([covered[i::k, j::k] for i in range(k) for j in range(k)], axis=0)
         weights = np.hanning(11)[1:-1]
         weights /= weights.sum()
         for axis in (0, 1):
-            small = sum(w * np.roll(small, shift, axis) for shift, w in enumerate(weights, start=-4))
-        return np.asarray(small)
+            small = np.sum([w * np.roll(small, shift, axis) for shift, w in enumerate(weights, start=-4)], axis=0)
+        return small

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -73,7 +74,7 @@ class SpatialView:
         (left, bottom), (right, top) = seen.min(axis=0) - margin, seen.max(axis=0) + margin
         self._window = (float(left), float(right), float(bottom), float(top))
 
-    def motion(self, recording: Recording, rows: list[int], traces: list[motion.Trace]) -> None:
+    def show(self, recording: Recording, rows: list[int], traces: list[motion.Trace]) -> None:
         """The mechanism at the given rows, the last one in full colour with its shadow, and the traces up to it."""
         R, p = motion.poses(recording)
         left, right, bottom, top = self._window
@@ -86,8 +87,8 @@ class SpatialView:
         for k, row in enumerate(rows[:-1]):
             picture = self._picture(canvas, R[row], p[row], moving_only=True)
             picture[..., 3] *= 0.10 + 0.30 * (k + 1) / len(rows)
-            self._show(picture, 3.0 + 0.01 * k)
-        self._show(self._picture(canvas, R[rows[-1]], p[rows[-1]]), 4.0)
+            self._lay(picture, 3.0 + 0.01 * k)
+        self._lay(self._picture(canvas, R[rows[-1]], p[rows[-1]]), 4.0)
 
     def overlay(self, recording: Recording, row: int, colour: str, style: str, traces: list[motion.Trace]) -> None:
         """Edges of the bodies alone, on top of what is there."""
@@ -98,7 +99,7 @@ class SpatialView:
             for placed in body.shapes if body.kind != "static" else ():
                 vertices, pairs = placed.edges(RESOLUTION)
                 flat = self._camera.seen(vertices @ R[row, i].T + p[row, i])[:, :2]
-                self._axes.add_collection(LineCollection(flat[pairs], colors=[colour], linewidths=0.8, linestyles=style, zorder=6.0))
+                self._axes.add_collection(LineCollection(list(flat[pairs]), colors=[colour], linewidths=0.8, linestyles=style, zorder=6.0))
         for trace in traces:
             self._axes.plot(*self._camera.seen(trace.x)[:, :2].T, color=colour, lw=0.8, ls=style, alpha=0.8, zorder=3.6)
 
@@ -121,7 +122,7 @@ class SpatialView:
         for line in motion.lines(self._model):
             x = motion.line_positions(self._model, line, R, p)
             path = motion.coil(x[0], x[-1], 0.022 * self._span, 9) if line.kind == "spring" else x
-            for piece in [path] if line.kind == "spring" else zip(x[:-1], x[1:], strict=True):
+            for piece in [path] if line.kind == "spring" else pairwise(x):
                 canvas.draw(tube(np.array(piece), 0.004 * self._span), len(self._colours) - 1)
         return canvas.picture(self._colours)
 
@@ -136,9 +137,9 @@ class SpatialView:
         picture = np.zeros((*grey.shape, 4))
         picture[..., :3] = (0.13, 0.19, 0.24)
         picture[..., 3] = 0.16 * grey
-        self._show(picture, 2.0)
+        self._lay(picture, 2.0)
 
-    def _show(self, picture: np.ndarray, zorder: float) -> None:
+    def _lay(self, picture: np.ndarray, zorder: float) -> None:
         self._axes.imshow(picture, extent=self._window, zorder=zorder, interpolation="antialiased")
 
     def _trace(self, trace: motion.Trace, since: float, now: float) -> None:
@@ -151,7 +152,7 @@ class SpatialView:
         x = flat[times >= since]
         if len(x) > 1:
             shades = [(*colour, s) for s in np.linspace(0.15, 1.0, len(x) - 1)]
-            self._axes.add_collection(LineCollection(np.stack([x[:-1], x[1:]], axis=1), colors=shades, linewidths=1.7, zorder=3.5))
+            self._axes.add_collection(LineCollection(list(np.stack([x[:-1], x[1:]], axis=1)), colors=shades, linewidths=1.7, zorder=3.5))
 
     def _draw_floor(self) -> None:
         """A pale floor, a grid, numbers in metres along its two near edges, and a height scale at the left."""

@@ -50,7 +50,7 @@ def saved(figure: Any, path: str | Path) -> Path:
     try:
         figure.savefig(target)
     except (OSError, ValueError) as error:
-        raise ModelError(f"picture '{target}' cannot be written ({error}); give a file such as motion.png in a folder that exists") from None
+        raise ModelError(f"picture '{target}' cannot be written ({error}); give a .png file in a folder that exists") from None
     finally:
         plt.close(figure)
     return target
