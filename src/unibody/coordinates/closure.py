@@ -15,18 +15,31 @@ from unibody.algebra.dense import solve_cholesky
 from unibody.kernel import Floats, Ints, device, kernel
 from unibody.spatial.devices import dot3, load3
 
-REDUNDANT = 1e-11
+REDUNDANT, REDUNDANT_AT_MOST = 1e-11, 1e-6
 """Rows whose own response, beside those of the rows before, is below this part of that of free bodies count as repeated."""
+
+BLUR = 100.0
+"""Where constraints are violated by e [m, rad], rows that repeat each other seem to differ by angles of order e: responses up to BLUR e² of that of free
+bodies say nothing (between the two limits above)."""
+
+
+@device
+def rank_tolerance(residual):
+    """The tolerance of the rank at this violation."""
+    largest = 0.0
+    for r in range(residual.size):
+        largest = max(largest, abs(residual[r]))
+    return min(max(REDUNDANT, BLUR * largest * largest), REDUNDANT_AT_MOST)
 
 
 def closure_size(k: int) -> int:
-    """Numbers of memory for k rows: a flag, scales, reference, factor, null space, scratch."""
-    return 1 + 2 * k + 2 * k * k + 3 * k
+    """Numbers of memory for k rows: a flag, the tolerance, scales, reference, factor, null space, scratch."""
+    return 2 + 2 * k + 2 * k * k + 3 * k
 
 
 def closure_null(closure: np.ndarray, k: int, rank: int) -> np.ndarray:
     """An orthonormal basis (k − rank, k) of the null space at the last solution."""
-    start = 1 + 2 * k + k * k
+    start = 2 + 2 * k + k * k
     return np.array(closure[start : start + k * (k - rank)]).reshape(k - rank, k)
 
 
@@ -73,24 +86,24 @@ def fill_reference(row_start: Ints, row_entry: Ints, entry_body: Ints, entries: 
             t = load3(entries, 6 * e)
             f = load3(entries, 6 * e + 3)
             total += dot3(f, f) * masses[2 * entry_body[e]] + dot3(t, t) * masses[2 * entry_body[e] + 1]
-        closure_out[1 + count + r] = total
+        closure_out[2 + count + r] = total
 
 
 @device
 def scaled_cholesky(k, gram, closure_out):
     """U of the scaled A into the closure's memory; False where a row repeats others."""
-    factor = 1 + 2 * k
+    factor = 2 + 2 * k
     for i in range(k):
         a = gram[k * i + i]
-        if not a > REDUNDANT * closure_out[1 + k + i] or not a > 0.0:
+        if not a > closure_out[1] * closure_out[2 + k + i] or not a > 0.0:
             return False
-        closure_out[1 + i] = 1.0 / sqrt(closure_out[1 + k + i])
+        closure_out[2 + i] = 1.0 / sqrt(closure_out[2 + k + i])
     for i in range(k):
         for j in range(i, k):
-            closure_out[factor + k * i + j] = gram[k * i + j] * closure_out[1 + i] * closure_out[1 + j]
+            closure_out[factor + k * i + j] = gram[k * i + j] * closure_out[2 + i] * closure_out[2 + j]
     for p in range(k):
         d = closure_out[factor + k * p + p]
-        if not d > REDUNDANT:
+        if not d > closure_out[1]:
             return False
         inverse = 1.0 / sqrt(d)
         for j in range(p, k):
@@ -103,9 +116,10 @@ def scaled_cholesky(k, gram, closure_out):
 
 
 @kernel
-def solve_closure(gram: Floats, target: Floats, closure_out: Floats, multiplier_out: Floats, rank_out: Floats) -> None:
+def solve_closure(gram: Floats, target: Floats, residual: Floats, closure_out: Floats, multiplier_out: Floats, rank_out: Floats) -> None:
     """Factor A and solve A μ = target; the closure's memory keeps the factor, rank_out[0] the rank."""
     k = target.size
+    closure_out[1] = rank_tolerance(residual)
     closure_out[0] = 1.0 if scaled_cholesky(k, gram, closure_out) else 0.0
     solve_closure_again(gram, target, closure_out, multiplier_out, rank_out)
 
@@ -114,17 +128,17 @@ def solve_closure(gram: Floats, target: Floats, closure_out: Floats, multiplier_
 def solve_closure_again(gram: Floats, target: Floats, closure_out: Floats, multiplier_out: Floats, rank_out: Floats) -> None:
     """Another right side with the factor at hand."""
     k = target.size
-    factor = 1 + 2 * k
+    factor = 2 + 2 * k
     if closure_out[0] == 1.0:
         for i in range(k):
-            multiplier_out[i] = target[i] * closure_out[1 + i]
+            multiplier_out[i] = target[i] * closure_out[2 + i]
         solve_cholesky(k, closure_out[factor : factor + k * k], multiplier_out)
         for i in range(k):
-            multiplier_out[i] *= closure_out[1 + i]
+            multiplier_out[i] *= closure_out[2 + i]
         rank_out[0] = k
     else:
         null = factor + k * k
         scratch = null + k * k
         rank_out[0] = solve_semidefinite(
-            k, gram, target, closure_out[1 + k : 1 + 2 * k], REDUNDANT, multiplier_out, closure_out[null:scratch], closure_out[scratch:]
+            k, gram, target, closure_out[2 + k : 2 + 2 * k], closure_out[1], multiplier_out, closure_out[null:scratch], closure_out[scratch:]
         )

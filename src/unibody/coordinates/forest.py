@@ -12,10 +12,10 @@ from __future__ import annotations
 from unibody.algebra import tree_ldl, tree_ldl_planar
 from unibody.algebra.saddle import solve_dense, solve_schur
 from unibody.arena import part
-from unibody.coordinates.closure import REDUNDANT, close_rows, fill_reference, solve_closure, solve_closure_again
+from unibody.coordinates.closure import close_rows, fill_reference, rank_tolerance, solve_closure, solve_closure_again
 from unibody.coordinates.slots import (
     CLOSURE, COMPLIANCE, COUNTS, DOF_INDEX, DOF_START, ENTRY_BODY, ENTRY_W, FACTOR, GRAM, LOAD, MASSES, MULTIPLIER, NODE_B, NODE_BODY, NODE_C, NODE_F, NODE_G,
-    NODE_L, NODE_M, NODE_OF, NODE_P, NODE_PARENT, NODE_PLAN, NODE_ROWS, NODE_Y, RANK, RESPONSE_X, RESPONSE_Y, ROW_ENTRY, ROW_START, TARGET, WIDTH, G, J, Y,
+    NODE_L, NODE_M, NODE_OF, NODE_P, NODE_PARENT, NODE_PLAN, NODE_ROWS, NODE_Y, RANK, RESIDUAL, RESPONSE_X, RESPONSE_Y, ROW_ENTRY, ROW_START, TARGET, WIDTH, G, J, Y,
 )  # fmt: skip
 from unibody.kernel import Floats, Ints, kernel
 
@@ -105,7 +105,7 @@ def close_forest(layout: Ints, ints: Ints, constants: Floats, work_out: Floats) 
     )  # fmt: skip
     fill_reference(row_start, row_entry, part(ints, layout, ENTRY_BODY), part(work_out, layout, G), part(constants, layout, MASSES), closure)
     aim_at_rest(layout, ints, work_out)
-    solve_closure(gram, part(work_out, layout, TARGET), closure, part(work_out, layout, MULTIPLIER), part(work_out, layout, RANK))
+    solve_closure(gram, part(work_out, layout, TARGET), part(work_out, layout, RESIDUAL), closure, part(work_out, layout, MULTIPLIER), part(work_out, layout, RANK))
     add_responses(layout, ints, work_out)
 
 
@@ -195,7 +195,8 @@ def solve_by_schur(layout: Ints, ints: Ints, constants: Floats, control: Floats,
     failed = solve_schur(
         part(ints, layout, COUNTS)[WIDTH], part(work_out, layout, TARGET).size, part(ints, layout, NODE_PARENT), part(ints, layout, NODE_ROWS),
         part(constants, layout, NODE_M), part(work_out, layout, NODE_G), part(work_out, layout, NODE_P), part(work_out, layout, NODE_C),
-        part(work_out, layout, LOAD), part(work_out, layout, NODE_F), part(work_out, layout, NODE_B), part(work_out, layout, TARGET), REDUNDANT, memory, y,
+        part(work_out, layout, LOAD), part(work_out, layout, NODE_F), part(work_out, layout, NODE_B), part(work_out, layout, TARGET),
+        rank_tolerance(part(work_out, layout, RESIDUAL)), memory, y,
         part(work_out, layout, NODE_L), part(work_out, layout, MULTIPLIER),
     )  # fmt: skip
     part(work_out, layout, RANK)[0] = memory[0]
@@ -213,7 +214,8 @@ def solve_by_dense(layout: Ints, ints: Ints, constants: Floats, control: Floats,
     failed = solve_dense(
         part(ints, layout, COUNTS)[WIDTH], part(work_out, layout, TARGET).size, part(ints, layout, NODE_PARENT), part(ints, layout, NODE_ROWS),
         part(constants, layout, NODE_M), part(work_out, layout, NODE_G), part(work_out, layout, NODE_P), part(work_out, layout, NODE_C),
-        part(work_out, layout, LOAD), part(work_out, layout, NODE_F), part(work_out, layout, NODE_B), part(work_out, layout, TARGET), REDUNDANT, memory, y,
+        part(work_out, layout, LOAD), part(work_out, layout, NODE_F), part(work_out, layout, NODE_B), part(work_out, layout, TARGET),
+        rank_tolerance(part(work_out, layout, RESIDUAL)), memory, y,
         part(work_out, layout, NODE_L), part(work_out, layout, MULTIPLIER),
     )  # fmt: skip
     part(work_out, layout, RANK)[0] = memory[0]

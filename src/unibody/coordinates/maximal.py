@@ -20,11 +20,11 @@ from unibody.coordinates.relative import JOINT, SEEN, add_joint_efforts, wrench_
 from unibody.coordinates.seeing import see_rows
 from unibody.coordinates.signals import FillSignals
 from unibody.coordinates.slots import (
-    A_WB, ARMATURE, BIAS, CLASSES, COMPLIANCE, COUNTS, DRIVEN, DUAL, EFFORT, ENTRY_BODY, ENTRY_W, FORCE_CLASSES, FORCE_INDEX, FORCE_PARAMETERS, GRAVITY, INDEX, JOINT_C, JOINTS,
+    A_WB, ARMATURE, BIAS, CLASSES, COMPLIANCE, COUNTS, DRIVEN, DUAL, EFFORT, ENTRY_BODY, ENTRY_W, FORCE_CLASSES, FORCE_INDEX, FORCE_PARAMETERS, GRAVITY, HELD_Y, INDEX, JOINT_C, JOINTS,
     LEDGER, LIMIT, NODE_B, NODE_BODY, NODE_C, NODE_CONSTANTS, NODE_F, NODE_G, NODE_JOINT, NODE_P, NODE_ROWS, PARAMETERS, PLANES, PRIMARY, RATE, RESIDUAL, RIGHT,
     ROW_ENTRY, ROW_START, SEEN as SEEN_SLOT, SIGNALS, STABILISER, TARGET, V_WB, WIDTH, WORLD_PLANE, X_WB, F, G, Y as Y_SLOT,
 )  # fmt: skip
-from unibody.coordinates.stages import AGAIN_STAGE, CLOSE_STAGE, SIGNAL_STAGE, Stage
+from unibody.coordinates.stages import AGAIN_STAGE, CLOSE_STAGE, CORRECTED, SATISFIED, SIGNAL_STAGE, Stage
 from unibody.joints.free import screw_displacement
 from unibody.kernel import Floats, Ints, device, kernel
 from unibody.spatial.devices import (
@@ -267,24 +267,23 @@ def kick_maximal(layout: Ints, ints: Ints, constants: Floats, h: float, work_out
 
     Internal forces cancel in P and L, so a free system keeps both to round-off, whatever h.
     """
-    X = part(work_out, layout, X_WB)
     bodies = part(ints, layout, NODE_BODY)
     numbers = part(constants, layout, NODE_CONSTANTS)
     y = part(work_out, layout, Y_SLOT)
     for k in range(bodies.size // 2):
-        i = bodies[2 * k]
+        a = 7 * bodies[2 * k + 1]
         b = 6 * bodies[2 * k + 1]
         at = NODE_NUMBERS * k
         mass = numbers[at]
         c = load3(numbers, at + 1)
-        R = load9(X, 12 * i)
+        R = rotation_of_quaternion(q_out[a + 3], q_out[a + 4], q_out[a + 5], q_out[a + 6])
         o = load3(v_out, b)
         l = load3(v_out, b + 3)
         do = load3(y, b)
         dl = load3(y, b + 3)
         # momentum of the centre of mass and its rate, in world axes
         speed = add3(l, cross(o, c))
-        pull = add3(add3(dl, cross(do, c)), add3(cross(o, l), cross(o, cross(o, c))))
+        pull = add3(add3(dl, cross(do, c)), cross(o, speed))
         P = scale3(mass, rotate(R, add3(speed, scale3(h, pull))))
         inertia = load6(numbers, at + 4)
         spin = times_symmetric(inertia, o)
@@ -292,7 +291,6 @@ def kick_maximal(layout: Ints, ints: Ints, constants: Floats, h: float, work_out
         L = rotate(R, add3(spin, scale3(h, turn)))
         inverse = load6(numbers, at + 10)
         o = times_symmetric(inverse, rotate_back(R, L))
-        a = 7 * bodies[2 * k + 1]
         x = add3(add3(load3(q_out, a), rotate(R, c)), scale3(h / mass, P))
         t = turned_quaternion(q_out[a + 3], q_out[a + 4], q_out[a + 5], q_out[a + 6], o[0], o[1], o[2], h)
         R = rotation_of_quaternion(t[0], t[1], t[2], t[3])
@@ -302,6 +300,41 @@ def kick_maximal(layout: Ints, ints: Ints, constants: Floats, h: float, work_out
         o = times_symmetric(inverse, rotate_back(R, L))
         store3(o, b, v_out)
         store3(sub3(scale3(1.0 / mass, rotate_back(R, P)), cross(o, c)), b + 3, v_out)
+
+
+@kernel
+def kick_planar(layout: Ints, ints: Ints, constants: Floats, h: float, work_out: Floats, q_out: Floats, v_out: Floats) -> None:
+    """The same in a plane: the velocity of the centre of mass in the plane's axes, and ω."""
+    bodies = part(ints, layout, NODE_BODY)
+    numbers = part(constants, layout, NODE_CONSTANTS)
+    planes = part(constants, layout, PLANES)
+    y = part(work_out, layout, Y_SLOT)
+    for k in range(bodies.size // 2):
+        a = 3 * bodies[2 * k + 1]
+        at = PLANE_NUMBERS * bodies[2 * k]
+        com = load3(numbers, NODE_NUMBERS * k + 1)
+        c1 = dot3(load3(planes, at + 3), com)
+        c2 = dot3(load3(planes, at + 6), com)
+        o = v_out[a]
+        s = sin(q_out[a + 2])
+        c = cos(q_out[a + 2])
+        u1 = v_out[a + 1] - o * c2
+        u2 = v_out[a + 2] + o * c1
+        a1 = y[a + 1] - y[a] * c2 - o * u2
+        a2 = y[a + 2] + y[a] * c1 + o * u1
+        w1 = c * (u1 + h * a1) - s * (u2 + h * a2)
+        w2 = s * (u1 + h * a1) + c * (u2 + h * a2)
+        o += h * y[a]
+        x1 = q_out[a] + c * c1 - s * c2 + h * w1
+        x2 = q_out[a + 1] + s * c1 + c * c2 + h * w2
+        q_out[a + 2] += h * o
+        s = sin(q_out[a + 2])
+        c = cos(q_out[a + 2])
+        q_out[a] = x1 - (c * c1 - s * c2)
+        q_out[a + 1] = x2 - (s * c1 + c * c2)
+        v_out[a] = o
+        v_out[a + 1] = c * w1 + s * w2 + o * c2
+        v_out[a + 2] = -s * w1 + c * w2 - o * c1
 
 
 @device
@@ -349,7 +382,7 @@ PROJECT_LIMIT = 3
 def project_maximal(
     layout: Ints, ints: Ints, constants: Floats, stages: Ints, control: Floats, t: float, work_out: Floats, q_out: Floats, v_out: Floats
 ) -> None:
-    """Post-stabilisation: q ← q ⊕ y with M y = Gᵀ λ, G y = −C(q), then the same for v and Ċ, by the factors of the last evaluation."""
+    """Post-stabilisation: q ← q ⊕ y with M y = Gᵀ λ, G y = −C(q), by the factors of the last evaluation; then v onto the constraints at the new q."""
     if stages[SIGNAL_STAGE] != 0:
         FillSignals(stages[SIGNAL_STAGE], t, part(work_out, layout, SIGNALS))
     width = part(ints, layout, COUNTS)[WIDTH]
@@ -365,25 +398,80 @@ def project_maximal(
     for k in range(PROJECT_LIMIT):
         place_bodies(layout, ints, constants, q_out, v_out, work_out)
         see_rows(layout, ints, constants, work_out, joint_q, joint_v)
-        largest = 0.0
-        for r in range(residual.size):
-            largest = max(largest, abs(residual[r]))
+        largest = largest_of(residual)
         if not largest < PROJECT_BELOW:
             return
         if not largest > PROJECT_ENOUGH:
             break
-        aim_rows(layout, ints, constants, residual, work_out)
+        aim_rows(layout, ints, constants, 1.0, residual, work_out)
         Stage(stages[AGAIN_STAGE], layout, ints, constants, control, work_out, q_out, v_out)
         advance_joints(classes, part(ints, layout, INDEX), part(constants, layout, PARAMETERS), q_out, y, 1.0, q_out)
-    aim_rows(layout, ints, constants, part(work_out, layout, RATE), work_out)
-    Stage(stages[AGAIN_STAGE], layout, ints, constants, control, work_out, q_out, v_out)
+    settle_velocities(layout, ints, constants, stages, control, work_out, q_out, v_out)
+
+
+@device
+def largest_of(x):
+    largest = 0.0
+    for r in range(x.size):
+        largest = max(largest, abs(x[r]))
+    return largest
+
+
+@kernel
+def settle_velocities(
+    layout: Ints, ints: Ints, constants: Floats, stages: Ints, control: Floats, work_out: Floats, q_out: Floats, v_out: Floats
+) -> None:
+    """v ← v + y with M y = Gᵀ λ, G y = −Ċ, at the q that was just seen (a new factorisation)."""
+    y = part(work_out, layout, Y_SLOT)
+    f = part(work_out, layout, NODE_F)
+    for j in range(f.size):
+        f[j] = 0.0
+    fill_node_rows(layout, ints, constants, work_out)
+    aim_rows(layout, ints, constants, 1.0, part(work_out, layout, RATE), work_out)
+    Stage(stages[CLOSE_STAGE], layout, ints, constants, control, work_out, q_out, v_out)
     for j in range(y.size):
         v_out[j] += y[j]
 
 
 @kernel
-def aim_rows(layout: Ints, ints: Ints, constants: Floats, values: Floats, work_out: Floats) -> None:
-    """Right sides −values for all rows without compliance, 0 for the others."""
+def correct_maximal(
+    layout: Ints, ints: Ints, constants: Floats, stages: Ints, control: Floats, t: float, h: float, work_out: Floats, q_out: Floats, v_out: Floats
+) -> int:
+    """Constrained symplectic Euler (Hairer, Lubich and Wanner, Geometric Numerical Integration, §VII.1.3): the multipliers along G(q)ᵀ are chosen so that
+    C(q⁺) = 0, then v⁺ is projected along G(q⁺)ᵀ.
+
+    Newton's method with the factors of the step's start: y/h² with G y = −C(q⁺) corrects the accelerations.
+    """
+    if stages[SIGNAL_STAGE] != 0:
+        FillSignals(stages[SIGNAL_STAGE], t, part(work_out, layout, SIGNALS))
+    width = part(ints, layout, COUNTS)[WIDTH]
+    n = part(ints, layout, NODE_BODY).size // 2
+    residual = part(work_out, layout, RESIDUAL)
+    y = part(work_out, layout, Y_SLOT)
+    held = part(work_out, layout, HELD_Y)
+    f = part(work_out, layout, NODE_F)
+    place_bodies(layout, ints, constants, q_out, v_out, work_out)
+    see_rows(layout, ints, constants, work_out, q_out[n * (7 if width == 6 else 3) :], v_out[n * width :])
+    largest = largest_of(residual)
+    if not largest < PROJECT_BELOW:
+        return SATISFIED
+    if not largest > PROJECT_ENOUGH:
+        settle_velocities(layout, ints, constants, stages, control, work_out, q_out, v_out)
+        return SATISFIED
+    for j in range(f.size):
+        f[j] = 0.0
+    aim_rows(layout, ints, constants, 1.0 / (h * h), residual, work_out)
+    for j in range(y.size):
+        held[j] = y[j]
+    Stage(stages[AGAIN_STAGE], layout, ints, constants, control, work_out, q_out, v_out)
+    for j in range(y.size):
+        y[j] += held[j]
+    return CORRECTED
+
+
+@kernel
+def aim_rows(layout: Ints, ints: Ints, constants: Floats, factor: float, values: Floats, work_out: Floats) -> None:
+    """Right sides −factor × values for all rows without compliance, 0 for the others."""
     width = part(ints, layout, COUNTS)[WIDTH]
     first = part(ints, layout, COUNTS)[PRIMARY]
     joints = part(ints, layout, JOINTS)
@@ -397,6 +485,6 @@ def aim_rows(layout: Ints, ints: Ints, constants: Floats, values: Floats, work_o
         k = node_joint[2 * i]
         if k >= 0:
             for r in range(joints[JOINT * k + 5]):
-                right[width * i + r] = -values[joints[JOINT * k + 4] + r]
+                right[width * i + r] = -factor * values[joints[JOINT * k + 4] + r]
     for r in range(target.size):
-        target[r] = -values[first + r] if compliance[r] == 0.0 else 0.0
+        target[r] = -factor * values[first + r] if compliance[r] == 0.0 else 0.0

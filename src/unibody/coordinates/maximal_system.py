@@ -12,7 +12,7 @@ from unibody.arena import Arena
 from unibody.coordinates import forest
 from unibody.coordinates.closure import closure_size
 from unibody.coordinates.convert import plane_in_body, start_angle, to_maximal, to_planar
-from unibody.coordinates.maximal import NODE_NUMBERS, advance_plane, evaluate_maximal, kick_maximal, project_maximal, rate_plane
+from unibody.coordinates.maximal import NODE_NUMBERS, advance_plane, evaluate_maximal, correct_maximal, kick_maximal, kick_planar, project_maximal, rate_plane
 from unibody.coordinates.observe_maximal import observe_maximal
 from unibody.coordinates.observed import Observation
 from unibody.coordinates.reduced_system import FEEDBACK_STEPS, inverse_masses
@@ -20,13 +20,13 @@ from unibody.coordinates.rows import joint_planes, make_row_book
 from unibody.coordinates.signals import signal_filler
 from unibody.coordinates.slots import (
     A_WB, ARMATURE, BIAS, BORROWED, CLASSES, CLOSURE, COMPLIANCE, CONSTANTS, COUNTS, DOF_INDEX, DOF_START, DRIVEN, DUAL, EFFORT, ENTRY_BODY, ENTRY_W,
-    FACTOR, FORCE_CLASSES, FORCE_INDEX, FORCE_PARAMETERS, GRAM, GRAVITY, INDEX, JOINT_C, JOINT_CLASSES, JOINT_FRAMES, JOINT_INDEX, JOINT_PARAMETERS,
+    FACTOR, FORCE_CLASSES, FORCE_INDEX, FORCE_PARAMETERS, GRAM, GRAVITY, HELD_Y, INDEX, JOINT_C, JOINT_CLASSES, JOINT_FRAMES, JOINT_INDEX, JOINT_PARAMETERS,
     JOINT_PARTS, JOINT_PLANES, JOINT_S, JOINT_X, JOINTS, LAST, LEDGER, LIMIT, LOAD, MASSES, MULTIPLIER, NODE_B, NODE_BODY, NODE_C, NODE_CONSTANTS, NODE_F,
     NODE_G, NODE_JOINT, NODE_L, NODE_M, NODE_OF, NODE_P, NODE_PARENT, NODE_PLAN, NODE_ROWS, NODE_Y, PARAMETERS, PLANES, RANK, RATE, RESIDUAL,
     RESPONSE_X, RESPONSE_Y, RIGHT, ROW_CLASSES, ROW_ENTRY, ROW_INDEX, ROW_PARAMETERS, ROW_START, SCRATCH, SEEN, SIGNALS, STABILISER, STEP, TARGET, V_WB,
     WORLD_PLANE, X_WB, F, G, J, T, Y,
 )  # fmt: skip
-from unibody.coordinates.stages import AGAIN_STAGE, CLOSE_STAGE, EVALUATE_STAGE, KICK_STAGE, PROJECT_STAGE, SIGNAL_STAGE, STAGES
+from unibody.coordinates.stages import AGAIN_STAGE, CLOSE_STAGE, CORRECT_STAGE, EVALUATE_STAGE, KICK_STAGE, PROJECT_STAGE, SIGNAL_STAGE, STAGES
 from unibody.element import LEDGER as LEDGER_SIZE
 from unibody.joints.free import advance_free, rate_free
 from unibody.model.model import JointInfo, Model
@@ -86,7 +86,7 @@ class MaximalSystem:
         self.trouble = Trouble()
         self.clock = np.zeros(1)
         self.feedback_time: float | None = None
-        self._project = 0
+        self._project = False
         self.nodes = nodes = span_forest(model)
         primary = [joint for _, _, joint, _ in nodes if joint is not None]
         held = {id(j) for j in primary}
@@ -112,7 +112,7 @@ class MaximalSystem:
         slots[ROW_CLASSES], slots[ROW_INDEX] = elements.classes, elements.index
         slots[ROW_START], slots[ROW_ENTRY], slots[ENTRY_BODY] = book.row_start, book.row_entry, book.entry_body
         slots[DOF_START], slots[DOF_INDEX], slots[BORROWED] = book.dof_start, book.dof_index, book.borrowed
-        slots[COUNTS] = np.array([book.primary_rows, book.joint_rows, book.rows, book.entries, elements.rows, w], np.int64)
+        slots[COUNTS] = np.array([book.primary_rows, book.joint_rows, book.rows, book.entries, elements.rows, w, self.q_width * n], np.int64)
         slots[NODE_PARENT], slots[NODE_ROWS] = parents, rows
         slots[NODE_PLAN] = plan = (tree_ldl_planar if planar else tree_ldl).plan_tree(parents, rows)
         slots[NODE_BODY] = np.array([(body, state_of[body]) for body, *_ in nodes], np.int64)
@@ -136,7 +136,7 @@ class MaximalSystem:
             STEP: nvj, SEEN: 42 * len(relative), T: 6 * book.joint_rows, DUAL: 6 * nvj, G: 6 * book.entries, J: np.ones(book.places), RESIDUAL: book.rows,
             RATE: book.rows, BIAS: book.rows, RESPONSE_X: k * n * w, RESPONSE_Y: k * n * w, GRAM: k * k, TARGET: k, MULTIPLIER: k, CLOSURE: closure_size(k),
             RANK: 1, LOAD: k * n * w, ENTRY_W: w * book.entries, NODE_G: n * w * w, NODE_P: n * w * w, NODE_C: n * w, NODE_B: n * w, NODE_F: n * w,
-            NODE_Y: n * w, NODE_L: n * w, FACTOR: max(int(plan[-1]), memory[method]),
+            NODE_Y: n * w, NODE_L: n * w, HELD_Y: n * w, FACTOR: max(int(plan[-1]), memory[method]),
         }  # fmt: skip
         for slot, size in sizes.items():
             slots[slot] = size
@@ -212,9 +212,10 @@ class MaximalSystem:
     def _stages(self, solve: int) -> np.ndarray:
         out = np.zeros(STAGES, np.int64)
         out[EVALUATE_STAGE], out[SIGNAL_STAGE], out[CLOSE_STAGE] = evaluate_maximal.address, self._signal_address, solve
-        out[PROJECT_STAGE] = self._project
-        out[AGAIN_STAGE] = (self._again.address if self.method == "tree" else solve) if self._project else 0
-        out[KICK_STAGE] = kick_maximal.address if self.momenta else 0
+        out[KICK_STAGE] = (kick_planar if self.planar else kick_maximal).address if self.momenta else 0
+        if self._project and self.book.rows:
+            out[CORRECT_STAGE if self.momenta else PROJECT_STAGE] = (correct_maximal if self.momenta else project_maximal).address
+            out[AGAIN_STAGE] = self._again.address if self.method == "tree" else solve
         return out
 
     def evaluate(self, t: float, q: np.ndarray, v: np.ndarray, control: np.ndarray, tree: bool = False) -> None:
@@ -225,7 +226,7 @@ class MaximalSystem:
 
     def set_projection(self, on: bool) -> None:
         """Whether q and v are brought back onto the constraints after every step."""
-        self._project = project_maximal.address if on and self.book.rows else 0
+        self._project = on
 
     @property
     def nq_all(self) -> int:
@@ -247,7 +248,7 @@ class MaximalSystem:
 
     def prepare(self, dt: float) -> None:
         """Before steps of length dt: feedback within FEEDBACK_STEPS of them unless a time was chosen."""
-        time = self.feedback_time if self.feedback_time is not None else FEEDBACK_STEPS * dt
+        time = FEEDBACK_STEPS * dt if self.feedback_time is None else self.feedback_time
         self.view(STABILISER)[:] = (2.0 / time, 1.0 / time**2)
 
     def rank(self) -> tuple[int, int]:

@@ -167,7 +167,7 @@ def close_loops(layout: Ints, ints: Ints, constants: Floats, control: Floats, wo
         part(work_out, layout, GRAM),
     )  # fmt: skip
     fill_reference(row_start, row_entry, entry_body, world, part(constants, layout, MASSES), part(work_out, layout, CLOSURE))
-    solve_closure(part(work_out, layout, GRAM), target, part(work_out, layout, CLOSURE), multiplier, part(work_out, layout, RANK))
+    solve_closure(part(work_out, layout, GRAM), target, part(work_out, layout, RESIDUAL), part(work_out, layout, CLOSURE), multiplier, part(work_out, layout, RANK))
     for r in range(count):
         mu = multiplier[r]
         for j in range(nv):
@@ -276,7 +276,7 @@ class ReducedSystem:
         slots[ROW_CLASSES], slots[ROW_INDEX] = elements.classes, elements.index
         slots[ROW_START], slots[ROW_ENTRY], slots[ENTRY_BODY] = book.row_start, book.row_entry, book.entry_body
         slots[DOF_START], slots[DOF_INDEX], slots[BORROWED] = book.dof_start, book.dof_index, book.borrowed
-        slots[COUNTS] = np.array([0, book.joint_rows, book.rows, book.entries, elements.rows, 6], np.int64)
+        slots[COUNTS] = np.array([0, book.joint_rows, book.rows, book.entries, elements.rows, 6, model.nq], np.int64)
         slots[NODE_OF] = 6 * book.entry_body
         slots[JOINT_PLANES] = joint_planes(model, loops)
         slots[CONSTANTS], slots[FRAMES] = self._constants()
@@ -399,7 +399,7 @@ class ReducedSystem:
 
     def prepare(self, dt: float) -> None:
         """Before steps of length dt: feedback within FEEDBACK_STEPS of them unless a time was chosen."""
-        time = self.feedback_time if self.feedback_time is not None else FEEDBACK_STEPS * dt
+        time = FEEDBACK_STEPS * dt if self.feedback_time is None else self.feedback_time
         self.set_feedback(time)
 
     def rank(self) -> tuple[int, int]:

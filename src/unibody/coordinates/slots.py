@@ -22,11 +22,11 @@ from __future__ import annotations
     SIGNALS, TABLE_X, TABLE_S, TABLE_C, ROWS, COLUMNS, X_WB, V_WB, F, EFFORT, RIGHT, LEDGER, Y,
     JOINT_X, JOINT_S, JOINT_C, SCRATCH, STEP, SEEN, T, DUAL, G, J, RESIDUAL, RATE, BIAS,
     RESPONSE_X, RESPONSE_Y, GRAM, TARGET, MULTIPLIER, CLOSURE, RANK, LOAD, ENTRY_W,
-    NODE_G, NODE_P, NODE_C, NODE_B, NODE_F, NODE_Y, NODE_L, FACTOR, A_WB,
-) = range(44, 88)  # fmt: skip
+    NODE_G, NODE_P, NODE_C, NODE_B, NODE_F, NODE_Y, NODE_L, FACTOR, A_WB, HELD_Y,
+) = range(44, 89)  # fmt: skip
 """Work."""
 
-LAST = 88
+LAST = 89
 
-PRIMARY, JOINT_ROW_COUNT, ROW_COUNT, ENTRY_COUNT, ELEMENT_ROWS, WIDTH = range(6)
-"""What COUNTS holds: primary rows, rows of joints, all rows, all entries, rows of elements, velocities of a body (6, in a plane 3)."""
+PRIMARY, JOINT_ROW_COUNT, ROW_COUNT, ENTRY_COUNT, ELEMENT_ROWS, WIDTH, OWN_Q = range(7)
+"""What COUNTS holds: primary rows, rows of joints, all rows, all entries, rows of elements, velocities of a body (6, in a plane 3), own coordinates."""

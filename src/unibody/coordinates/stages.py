@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from unibody.kernel import Floats, Ints, prototype
 
-EVALUATE_STAGE, SIGNAL_STAGE, SEE_STAGE, FORCE_STAGE, CLOSE_STAGE, PROJECT_STAGE, KICK_STAGE, AGAIN_STAGE = range(8)
-STAGES = 8
+EVALUATE_STAGE, SIGNAL_STAGE, SEE_STAGE, FORCE_STAGE, CLOSE_STAGE, PROJECT_STAGE, KICK_STAGE, AGAIN_STAGE, CORRECT_STAGE = range(9)
+STAGES = 9
 
 
 @prototype
@@ -30,3 +30,14 @@ def Project(
 @prototype
 def Kick(layout: Ints, ints: Ints, constants: Floats, h: float, work_out: Floats, q_out: Floats, v_out: Floats) -> None:
     """A system's own way to move v by h times its accelerations and q along the new v."""
+
+
+SATISFIED, CORRECTED = range(2)
+"""What `Correct` answers: nothing (more) to do; or the accelerations were corrected and the step has to be made again."""
+
+
+@prototype
+def Correct(
+    layout: Ints, ints: Ints, constants: Floats, stages: Ints, control: Floats, t: float, h: float, work_out: Floats, q_out: Floats, v_out: Floats
+) -> int:
+    """Look at the end of a step of length h: correct the accelerations so that the constraints hold there, or settle the velocities."""

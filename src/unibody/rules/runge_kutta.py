@@ -6,7 +6,7 @@ Work is integrated with the same weights.
 from __future__ import annotations
 
 from unibody.arena import part
-from unibody.coordinates.slots import Y
+from unibody.coordinates.slots import COUNTS, OWN_Q, Y
 from unibody.coordinates.stages import EVALUATE_STAGE, PROJECT_STAGE, Evaluate, Project
 from unibody.element import DAMPER_POWER
 from unibody.kernel import Floats, Ints, kernel
@@ -28,6 +28,7 @@ def roll_runge_kutta(
     ledger = ledger_of(layout, work_out)
     nq = q_out.size
     nv = v_out.size
+    own = part(ints, layout, COUNTS)[OWN_Q]
     q_stage = scratch_out[0:nq]
     qdot = scratch_out[nq : 2 * nq]
     q_sum = scratch_out[2 * nq : 3 * nq]
@@ -59,14 +60,14 @@ def roll_runge_kutta(
             following = h if s == 2 else 0.5 * h
             for j in range(nq):
                 q_sum[j] += weight * qdot[j]
-                if s < 3 and qdot[j] != 0.0:
+                if s < 3 and j < own:
                     q_stage[j] = q_out[j] + following * qdot[j]
             for j in range(y.size):
                 v_sum[j] += weight * y[j]
                 if s < 3:
                     v_stage[j] = v_out[j] + following * y[j]
         for j in range(nq):
-            q_out[j] = q_out[j] + q_sum[j] if q_sum[j] != 0.0 else q_stage[j]
+            q_out[j] = q_out[j] + q_sum[j] if j < own else q_stage[j]
         for j in range(y.size):
             v_out[j] += v_sum[j]
         for j in range(y.size, nv):

@@ -15,16 +15,20 @@ import numpy as np
 
 from unibody.constraints.base import Constraint
 from unibody.coordinates.reduced_products import carry_accelerations, fill_mass_matrix, fill_wrenches, gather_wrenches, push_velocities
-from unibody.coordinates.reduced_system import ReducedSystem
-from unibody.coordinates.slots import ARMATURE, BODIES, COLUMNS, CONSTANTS, EFFORT, GRAVITY, ROWS, V_WB, X_WB, F, Y
+from unibody.coordinates.reduced_system import ReducedSystem, evaluate_reduced
+from unibody.coordinates.slots import ARMATURE, BODIES, COLUMNS, CONSTANTS, EFFORT, GRAVITY, LEDGER, ROWS, V_WB, X_WB, F, Y
+from unibody.element import DAMPER_POWER
 from unibody.errors import ModelError
 from unibody.forces.base import Force
 from unibody.joints.base import Joint
-from unibody.model import Model
+from unibody.model import Model, State
+from unibody.rules.base import MEMORY, TIME, advance_own, rate_own
+from unibody.rules.dormand_prince import Stretch, first_step, take_step
 from unibody.rules.euler import roll_euler
 from unibody.rules.runge_kutta import roll_runge_kutta, scratch_size
 from unibody.shapes import Shape
-from unibody.solvers.base import Bound, Solver
+from unibody.solvers.base import SMOOTH_FEEDBACK, Bound, Solver, Step
+from unibody.solvers.report import Report
 from unibody.spatial.pose import skew
 
 RULES = ("semi-implicit", "rk4", "dopri5")
@@ -32,7 +36,9 @@ RULES = ("semi-implicit", "rk4", "dopri5")
 
 @dataclass(frozen=True)
 class Articulated(Solver):
-    """Options: `rule`; `rtol`, `atol` of "dopri5"; `feedback_time` [s] (None: ten steps) and `project` for loops."""
+    """Options: `rule`; `rtol`, `atol` of "dopri5"; `feedback_time` [s] and `project` for loops
+
+    (`feedback_time` None: ten steps of "semi-implicit", 0.1 s of the others)."""
 
     rule: str = "semi-implicit"
     rtol: float = 1e-8
@@ -54,12 +60,10 @@ class Articulated(Solver):
     def bind(self, model: Model) -> BoundArticulated:
         self.check(model)
         system = ReducedSystem(model)
-        system.feedback_time = self.feedback_time
+        system.feedback_time = SMOOTH_FEEDBACK if self.feedback_time is None and self.rule != "semi-implicit" else self.feedback_time
         system.set_projection(self.project)
         common: dict[str, Any] = dict(model=model, solver=self, coordinates="reduced", system=system, nq=model.nq, nv=model.nv)
         if self.rule == "dopri5":
-            from unibody.solvers.adaptive import BoundAdaptive
-
             return BoundAdaptive(**common, roll=None)
         if self.rule == "rk4":
             return BoundArticulated(**common, roll=roll_runge_kutta, scratch=np.zeros(scratch_size(system.nq_all, system.nv_all)))
@@ -172,3 +176,83 @@ class BoundArticulated(Bound):
     def velocities(self) -> np.ndarray:
         """V_WB_B (bodies, 6) at the last evaluation."""
         return self.system.view(V_WB).reshape(-1, 6).copy()
+
+
+class BoundAdaptive(BoundArticulated):
+    """The adaptive rule: y = (q, v, works); memory also holds the current stretch with its interpolant and the control it was made with."""
+
+    @property
+    def _size(self) -> int:
+        return self.nq + self.nv + 3
+
+    def start(self, state: State | None = None) -> tuple[State, np.ndarray]:
+        begun, memory = super().start(state)
+        return begun, np.concatenate([memory, np.zeros(3 + 5 * self._size + self.model.neutral_control().size)])
+
+    def _derivative(self, fitted: tuple[np.ndarray, np.ndarray], control: np.ndarray) -> tuple[Any, np.ndarray, np.ndarray]:
+        """ẏ(t, y), and the joint coordinates and velocities that its last call used."""
+        s = self.system
+        stages = s.stages(control, loads=True)
+        q, v = np.concatenate([np.zeros(self.nq), fitted[0]]), np.concatenate([np.zeros(self.nv), fitted[1]])
+        qdot = np.zeros_like(q)
+        def f(t: float, y: np.ndarray) -> np.ndarray:
+            q[: self.nq], v[: self.nv] = y[: self.nq], y[self.nq : self.nq + self.nv]
+            evaluate_reduced(s.layout, s.ints, s.constants, stages, control, t, s.work, q, v)
+            rate_own(s.layout, s.ints, s.constants, q, v, qdot)
+            return np.concatenate([qdot[: self.nq], s.view(Y), s.view(LEDGER)[DAMPER_POWER : DAMPER_POWER + 3]])
+
+        return f, q, v
+
+    def step(self, state: State, memory: np.ndarray, control: np.ndarray, dt: float) -> Step:
+        self.system.prepare(dt)
+        base, size = self.memory_size, self._size
+        kept = memory[base:]
+        fitted = self.nq_all - self.nq
+        f, q, v = self._derivative((memory[MEMORY : MEMORY + fitted], memory[MEMORY + fitted : base]), control)
+        weight = np.concatenate([np.ones(size - 3), np.zeros(3)])
+        options = self.solver
+        here = np.concatenate([state.q, state.v, memory[:3]])
+        if kept[1] > kept[0] and kept[0] <= state.t <= kept[1] and np.array_equal(kept[3 + 5 * size :], control, equal_nan=True):
+            stretch = Stretch(kept[0], kept[1], kept[3 : 3 + 5 * size].reshape(5, size), kept[2])
+        else:
+            first = first_step(f, state.t, here, options.atol + options.rtol * np.abs(here), dt)
+            stretch = Stretch(state.t, state.t, np.array([here, *np.zeros((4, size))]), first)
+        target = state.t + dt
+        steps = rejected = 0
+        while stretch.end < target:
+            y = stretch.coefficients[0] + stretch.coefficients[1]
+            made = take_step(f, stretch.end, self._on_manifold(y), stretch.following, options.rtol, options.atol, weight)
+            if made is None:
+                raise self.failure(state, memory, control, state.t)
+            stretch, again = made
+            steps, rejected = steps + 1, rejected + again
+        y = self._on_manifold(stretch.at(target))
+        f(target, y)
+        ledger = np.zeros(MEMORY)
+        ledger[:3], ledger[TIME] = y[-3:], target
+        after, own = self._pack(target, q, v, ledger)
+        extra = np.concatenate([[stretch.start, stretch.end, stretch.following], stretch.coefficients.ravel(), control])
+        report = Report(status="ok", time=target, iterations=steps + rejected, **self.step_facts())
+        return Step(after, np.concatenate([own, extra]), report)
+
+    def _on_manifold(self, y: np.ndarray) -> np.ndarray:
+        """y with its quaternions made unit."""
+        s = self.system
+        out = np.array(y)
+        q, v = np.concatenate([y[: self.nq], np.zeros(self.nq_all - self.nq)]), np.zeros(self.nv_all)
+        advance_own(s.layout, s.ints, s.constants, q, v, 0.0, q)
+        out[: self.nq] = q[: self.nq]
+        return out
+
+    def rollout(
+        self, state: State, memory: np.ndarray, control: np.ndarray, dt: float, steps: int, every: int = 1, record: bool = True
+    ) -> tuple[State, np.ndarray, np.ndarray, int]:
+        """Single steps one after the other; an adaptive rule has no compiled loop."""
+        rows = []
+        for k in range(steps):
+            made = self.step(state, memory, control, dt)
+            state, memory = made.state, made.memory
+            if record and (k + 1) % every == 0:
+                q, v, ledger = self._unpack(state, memory)
+                rows.append(np.concatenate([[state.t], q, v, ledger]))
+        return state, memory, np.array(rows), steps

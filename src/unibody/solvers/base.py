@@ -24,6 +24,9 @@ from unibody.rules.base import LAST_STEP, MEMORY, TIME
 from unibody.coordinates.observed import Observation
 from unibody.solvers.report import Report
 
+SMOOTH_FEEDBACK = 0.1
+"""Default time [s] of the feedback under rules of high order: one that shrank with the step would spoil the order."""
+
 REGISTRY: dict[str, type[Solver]] = {}
 """Solvers by name; a subclass of `Solver` enters itself."""
 

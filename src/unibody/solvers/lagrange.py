@@ -26,7 +26,7 @@ from unibody.model import Model, State
 from unibody.rules.euler import roll_euler
 from unibody.rules.runge_kutta import roll_runge_kutta, scratch_size
 from unibody.shapes import Shape
-from unibody.solvers.base import Bound, Solver
+from unibody.solvers.base import SMOOTH_FEEDBACK, Bound, Solver
 
 RULES = ("semi-implicit", "euler", "rk4")
 METHODS = ("tree", "schur", "dense")
@@ -34,7 +34,7 @@ METHODS = ("tree", "schur", "dense")
 
 @dataclass(frozen=True)
 class Lagrange(Solver):
-    """Options: `rule`, `method`; `feedback_time` τ [s] (None: ten steps), `project`; `coordinates` "auto" (planar worlds: "planar", else "maximal")."""
+    """Options: `rule`, `method`; `feedback_time` τ [s] (None: ten steps, with "rk4" 0.1 s), `project`; `coordinates` "auto" (planar worlds: "planar", else "maximal")."""
 
     rule: str = "semi-implicit"
     method: str = "tree"
@@ -63,15 +63,16 @@ class Lagrange(Solver):
             raise ModelError("Lagrange: coordinates 'planar' need a planar world; give Builder(planar=True) or coordinates='maximal'")
         planar = model.planar and self.coordinates != "maximal"
         system = MaximalSystem(model, planar, self.method)
-        system.feedback_time = self.feedback_time
+        system.feedback_time = SMOOTH_FEEDBACK if self.feedback_time is None and self.rule == "rk4" else self.feedback_time
         system.set_projection(self.project)
-        system.momenta = self.rule == "semi-implicit" and not planar
+        system.momenta = self.rule == "semi-implicit"
         common: dict[str, Any] = dict(
             model=model, solver=self, coordinates="planar" if planar else "maximal", system=system, nq=system.q_width * system.n, nv=system.width * system.n
         )
         if self.rule == "rk4":
             return BoundLagrange(**common, roll=roll_runge_kutta, scratch=np.zeros(scratch_size(system.nq_all, system.nv_all)))
-        return BoundLagrange(**common, roll=roll_euler, explicit=1 if self.rule == "euler" else 0)
+        scratch = np.zeros(system.nq_all + system.nv_all)
+        return BoundLagrange(**common, roll=roll_euler, explicit=1 if self.rule == "euler" else 0, scratch=scratch)
 
 
 class BoundLagrange(Bound):
