@@ -275,7 +275,7 @@ def error(solver: Solver, steps: int) -> float:
 
 @choices
 def test_rule_has_the_order_it_declares(solver: Solver) -> None:
-    """log₂ of the ratio of errors of two step lengths, on a smooth scene of springs and balls. The error's next term is still felt: ±0.15."""
+    """log₂ of the ratio of errors of two step lengths, on a smooth scene of springs and balls. Its next term is felt: ±0.15."""
     rule = getattr(solver, "rule", "semi-implicit")
     order = ORDERS[rule]
     if order is None:
