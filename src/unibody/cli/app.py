@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -109,7 +110,9 @@ def run(
     if picture is not None:
         from unibody.view import draw_motion
 
-        files["picture"] = draw_motion(outcome.recording, picture, title=f"{name} at t = {outcome.recording.t[-1]:.4g} s")
+        recording = outcome.recording
+        with _forgiven(outcome.failed):
+            files["picture"] = draw_motion(recording, picture, title=f"{name} at t = {recording.t[-1]:.4g} s")
     if as_json:
         show_json({"scene": name, **facts.plain(), "files": {k: str(p) for k, p in files.items()}})
     else:
@@ -170,7 +173,8 @@ def compare(
         from unibody.view import draw_comparison
 
         recordings = [o.recording for o in outcomes]
-        files["picture"] = draw_comparison(recordings, specs, picture, title=f"{name} at t = {recordings[0].t[-1]:.4g} s")
+        with _forgiven(any(o.failed for o in outcomes)):
+            files["picture"] = draw_comparison(recordings, specs, picture, title=f"{name} at t = {recordings[0].t[-1]:.4g} s")
     if as_json:
         rows = [{**f.plain(), "position_difference": d} for f, d in zip(facts, differences, strict=True)]
         show_json({"scene": name, "solvers": rows, "files": {k: str(p) for k, p in files.items()}})
@@ -182,7 +186,7 @@ def compare(
              output.short(f.energy_drift_relative), output.short(f.violation), output.short(d) if k else "–"]
             for k, (f, d) in enumerate(zip(facts, differences, strict=True))
         ])  # fmt: skip
-        if picture is not None:
+        if "picture" in files:
             typer.echo(f"\npicture   {picture}")
     for f in facts:
         if f.error is not None:
@@ -281,6 +285,17 @@ def doctor(
         ("self-check", f"{verdict}: the energy of a pendulum drifts by {output.short(check['energy_drift'])} m g l in 0.1 s"),
     ])  # fmt: skip
     return DONE if check["passed"] else FAILED
+
+
+@contextlib.contextmanager
+def _forgiven(failed: bool) -> Iterator[None]:
+    """A failed run that cannot be drawn still gives its report and its recording; the reason is said."""
+    try:
+        yield
+    except ModelError as error:
+        if not failed:
+            raise
+        typer.echo(f"unibody: no picture: {error}", err=True)
 
 
 def _ready(seconds: float, kernels: int, from_cache: bool) -> str:

@@ -74,7 +74,8 @@ def position_difference(recording: Recording, reference: Recording) -> np.ndarra
     """(rows both have,) the largest distance between the centres of mass of the same body in two recordings of one scene [m]."""
     a, b = centres(recording), centres(reference)
     rows = min(len(a), len(b))
-    return np.linalg.norm(a[:rows] - b[:rows], axis=2).max(axis=1)
+    with np.errstate(all="ignore"):  # a run that failed may hold positions that overflow
+        return np.linalg.norm(a[:rows] - b[:rows], axis=2).max(axis=1)
 
 
 def viewing_plane(recording: Recording) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:

@@ -17,6 +17,8 @@ from unibody.view import motion
 from unibody.view.style import BODIES, INK, SETTINGS, SOLVERS, mixed, pyplot, saved
 
 STYLES = ("-", "--", ":", "-.")
+FARTHEST = 1e9
+"""Positions beyond this [m] come from runs that failed, and overflow drawing libraries."""
 TINY = 1e-17
 """What is zero all the time is drawn here on logarithmic axes."""
 
@@ -24,7 +26,7 @@ TINY = 1e-17
 def draw_motion(recording: Recording, path: str | Path, frames: int = 7, title: str | None = None) -> Path:
     """Bodies at `frames` times of the last stretch of motion, fading from past to present, with the traces of their tips."""
     plt = pyplot()
-    _refuse_empty(recording)
+    _refuse_undrawable(recording)
     with plt.rc_context(SETTINGS):
         rows, traces = _scenery(recording, frames)
         figure, axes = plt.subplots()
@@ -44,7 +46,7 @@ def draw_comparison(recordings: Sequence[Recording], labels: Sequence[str], path
     if len(recordings) != len(labels) or not recordings:
         raise ModelError(f"draw_comparison: {len(recordings)} recordings and {len(labels)} labels; give one label to each recording")
     for recording in recordings:
-        _refuse_empty(recording)
+        _refuse_undrawable(recording)
     with plt.rc_context(SETTINGS):
         figure = plt.figure(figsize=(11.0, 6.2), layout="constrained")
         grid = figure.add_gridspec(3, 2, width_ratios=(1.45, 1.0))
@@ -105,9 +107,12 @@ def fitted_slope(n: np.ndarray, seconds: np.ndarray, fit_from: float = 0.0) -> t
     return float(slope), float(factor)
 
 
-def _refuse_empty(recording: Recording) -> None:
+def _refuse_undrawable(recording: Recording) -> None:
     if not len(recording):
         raise ModelError("the recording is empty, so there is nothing to draw; run the simulation first")
+    farthest = np.abs(motion.poses(recording)[1]).max()
+    if not farthest < FARTHEST:
+        raise ModelError(f"the recording holds a body {farthest:.2g} m away, which no picture shows; draw a run that did not fail")
 
 
 def _view(axes: Any, recording: Recording) -> Any:

@@ -1,0 +1,117 @@
+"""What goes wrong is said in one line that names the file, the element, the value and the remedy; exit codes tell whose fault it was."""
+
+from __future__ import annotations
+
+import sys
+
+import numpy as np
+import pytest
+
+import unibody as ub
+
+
+def test_failed_simulation_exits_with_1_and_keeps_the_recording(unibody, exploding, tmp_path):
+    answer = unibody("run", str(exploding))
+    assert answer.code == 1
+    assert "FAILED" in answer.out
+    assert "t = " in answer.err and "slide" in answer.err and "exploding_spring-failed.npz" in answer.err
+    rec = ub.Recording.load(tmp_path / "exploding_spring-failed.npz")
+    assert len(rec) > 1 and np.isfinite(rec.q).all()
+
+
+def test_failed_simulation_saves_where_asked_and_reports_in_json(unibody, exploding, tmp_path):
+    answer = unibody("run", str(exploding), "--out", "mine.npz", "--json")
+    assert answer.code == 1 and (tmp_path / "mine.npz").exists()
+    data = answer.data  # strict JSON although energies overflowed
+    assert data["status"] == "failed" and data["files"]["recording"] == "mine.npz"
+    assert data["element"] and data["steps"] < 100
+
+
+def test_failed_simulation_that_cannot_be_drawn_still_reports(unibody, exploding, tmp_path):
+    answer = unibody("run", str(exploding), "--picture", "a.png", "--json")
+    assert answer.code == 1 and answer.data["files"] == {"recording": "exploding_spring-failed.npz"}
+    assert "no picture" in answer.err and not (tmp_path / "a.png").exists()
+
+
+def test_softer_spring_of_the_same_file_runs(unibody, exploding):
+    assert unibody("run", str(exploding), "--param", "stiffness=100").code == 0
+
+
+def test_comparison_with_a_failing_solver_exits_with_1_and_shows_the_rest(unibody, exploding):
+    answer = unibody("compare", str(exploding), "--solvers", "articulated,articulated:rule=rk4", "--json")
+    assert answer.code == 1
+    assert [row["status"] for row in answer.data["solvers"]] == ["failed", "failed"]
+    assert len(answer.data["files"]) == 2
+
+
+# command: words that the line must hold
+BAD = {
+    ("run", "pendulumm"): ("pendulumm", "did you mean", "'pendulum'"),
+    ("run", "pendulum", "--param", "length=long"): ("pendulum", "length", "'long'", "length=1.0"),
+    ("run", "pendulum", "--param", "lenght=2"): ("lenght", "'length'"),
+    ("run", "pendulum", "--param", "length"): ("length", "key=value"),
+    ("run", "pendulum", "--solver", "articulate"): ("articulate", "'articulated'"),
+    ("run", "pendulum", "--option", "rule=rk5"): ("rk5", "rk4"),
+    ("run", "pendulum", "--option", "rul=rk4"): ("rul", "'rule'"),
+    ("run", "pendulum", "--option", "rtol=small"): ("rtol", "small", "float"),
+    ("run", "pendulum", "--dt", "-1"): ("dt", "-1", "above 0"),
+    ("run", "pendulum", "--duration", "-1"): ("duration", "-1"),
+    ("run", "pendulum", "--out", "nowhere/a.npz"): ("nowhere", "does not exist"),
+    ("run", "pendulum", "--picture", "a.txt"): ("a.txt", ".png"),
+    ("run", "missing.py"): ("missing.py", "does not exist", "build()"),
+    ("compare", "pendulum", "--solvers", "articulated,nothing"): ("nothing", "unknown"),
+    ("compare", "nothing-like-it"): ("nothing-like-it", "scenes are"),
+    ("info", "pendulum", "--param", "kind=rope"): ("kind", "rope", "point|rod"),
+}
+
+
+@pytest.mark.parametrize("command", BAD, ids=" ".join)
+def test_bad_input_exits_with_2_and_one_line(command, unibody):
+    answer = unibody(*command)
+    assert answer.code == 2 and answer.out == ""
+    assert len(answer.err.splitlines()) == 1 and "Traceback" not in answer.err
+    for words in BAD[command]:
+        assert words in answer.err
+
+
+def test_bad_input_in_json_is_one_object(unibody):
+    answer = unibody("run", "pendulumm", "--json")
+    assert answer.code == 2 and answer.data["status"] == "bad input" and "pendulumm" in answer.data["error"]
+
+
+# contents of scene.py: words that the line must hold
+FILES = {
+    "x = (": ("scene.py", "line 1"),
+    "import no_such_module_here": ("scene.py", "line 1", "no_such_module_here"),
+    "def make(): pass": ("scene.py", "no function build()"),
+    "def build():\n    return 3": ("scene.py", "int", "return b.build()"),
+    "def build(n): pass": ("scene.py", "build() needs n"),
+    "def build():\n    return 1 / 0": ("scene.py", "line 2", "ZeroDivisionError"),
+    "import unibody as ub\ndef build():\n    b = ub.Builder()\n    b.body('a', mass=-1.0, inertia=(1, 1, 1))\n    return b.build()":
+        ("scene.py", "line 4", "'a'", "mass"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("source", FILES)
+def test_bad_file_is_named_with_line_and_remedy(source, unibody, tmp_path, monkeypatch):
+    (tmp_path / "scene.py").write_text(source + "\n")
+    monkeypatch.delitem(sys.modules, "scene", raising=False)
+    answer = unibody("run", "scene.py")
+    assert answer.code == 2 and len(answer.err.splitlines()) == 1
+    for words in FILES[source]:
+        assert words in answer.err
+
+
+def test_file_of_another_kind_is_refused(unibody, tmp_path):
+    (tmp_path / "robot.urdf").write_text("<robot/>")
+    answer = unibody("run", "robot.urdf")
+    assert answer.code == 2 and "robot.urdf" in answer.err and "build()" in answer.err
+
+
+def test_picture_without_matplotlib_says_what_to_install(unibody, monkeypatch):
+    import importlib.util
+
+    found = importlib.util.find_spec
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name, *rest: None if name == "matplotlib" else found(name, *rest))
+    answer = unibody("run", "pendulum", "--picture", "a.png")
+    assert answer.code == 2 and "pip install unibody[plot]" in answer.err
