@@ -1,7 +1,7 @@
 """The small dense system of the auxiliary constraints: A = K M⁻¹ Kᵀ from the responses, and its solution where rows may be redundant.
 
-A is scaled by the response of free bodies and factored by Cholesky; where a pivot falls below REDUNDANT, rows repeat each other and the minimum-norm
-least-squares solution of `unibody.algebra.auxiliary` takes over. The choice, the factor and the rank stay for further right sides.
+A is scaled by the response of free bodies and factored by Cholesky, the largest pivot first; where a pivot gets small, rows may repeat each other and the
+minimum-norm least-squares solution of `unibody.algebra.auxiliary` takes over. The choice, the factor and the rank stay for further right sides.
 """
 
 from __future__ import annotations
@@ -18,6 +18,9 @@ from unibody.spatial.devices import dot3, load3
 REDUNDANT, REDUNDANT_AT_MOST = 1e-11, 1e-6
 """Rows whose own response, beside those of the rows before, is below this part of that of free bodies count as repeated."""
 
+DOUBTFUL = 1e3
+"""Pivots above this many tolerances are beyond doubt; below, eigenvalues decide."""
+
 BLUR = 100.0
 """Where constraints are violated by e [m, rad], rows that repeat each other seem to differ by angles of order e: responses up to BLUR e² of that of free
 bodies say nothing (between the two limits above)."""
@@ -33,8 +36,8 @@ def rank_tolerance(residual):
 
 
 def closure_size(k: int) -> int:
-    """Numbers of memory for k rows: a flag, the tolerance, scales, reference, factor, null space, scratch."""
-    return 2 + 2 * k + 2 * k * k + 3 * k
+    """Numbers of memory for k rows: a flag, the tolerance, scales, reference, factor, null space, scratch, the order of pivots."""
+    return 2 + 2 * k + 2 * k * k + 4 * k
 
 
 def closure_null(closure: np.ndarray, k: int, rank: int) -> np.ndarray:
@@ -90,27 +93,44 @@ def fill_reference(row_start: Ints, row_entry: Ints, entry_body: Ints, entries: 
 
 
 @device
-def scaled_cholesky(k, gram, closure_out):
-    """U of the scaled A into the closure's memory; False where a row repeats others."""
+def pivoted_cholesky(k, gram, closure_out):
+    """P Â Pᵀ = Uᵀ U of the scaled A, largest diagonal first, into the closure's memory; False where a pivot says that rows repeat others."""
     factor = 2 + 2 * k
+    order = factor + 2 * k * k + 3 * k
     for i in range(k):
-        a = gram[k * i + i]
-        if not a > closure_out[1] * closure_out[2 + k + i] or not a > 0.0:
+        if not gram[k * i + i] > closure_out[1] * closure_out[2 + k + i]:
             return False
         closure_out[2 + i] = 1.0 / sqrt(closure_out[2 + k + i])
+        closure_out[order + i] = i
     for i in range(k):
-        for j in range(i, k):
+        for j in range(k):
             closure_out[factor + k * i + j] = gram[k * i + j] * closure_out[2 + i] * closure_out[2 + j]
     for p in range(k):
+        best = p
+        for i in range(p + 1, k):
+            if closure_out[factor + k * i + i] > closure_out[factor + k * best + best]:
+                best = i
+        if best != p:
+            swap = closure_out[order + p]
+            closure_out[order + p] = closure_out[order + best]
+            closure_out[order + best] = swap
+            for j in range(k):
+                swap = closure_out[factor + k * p + j]
+                closure_out[factor + k * p + j] = closure_out[factor + k * best + j]
+                closure_out[factor + k * best + j] = swap
+            for i in range(k):
+                swap = closure_out[factor + k * i + p]
+                closure_out[factor + k * i + p] = closure_out[factor + k * i + best]
+                closure_out[factor + k * i + best] = swap
         d = closure_out[factor + k * p + p]
-        if not d > closure_out[1]:
+        if not d > DOUBTFUL * closure_out[1]:
             return False
         inverse = 1.0 / sqrt(d)
         for j in range(p, k):
             closure_out[factor + k * p + j] *= inverse
         for i in range(p + 1, k):
             u = closure_out[factor + k * p + i]
-            for j in range(i, k):
+            for j in range(p + 1, k):
                 closure_out[factor + k * i + j] -= u * closure_out[factor + k * p + j]
     return True
 
@@ -120,7 +140,7 @@ def solve_closure(gram: Floats, target: Floats, residual: Floats, closure_out: F
     """Factor A and solve A μ = target; the closure's memory keeps the factor, rank_out[0] the rank."""
     k = target.size
     closure_out[1] = rank_tolerance(residual)
-    closure_out[0] = 1.0 if scaled_cholesky(k, gram, closure_out) else 0.0
+    closure_out[0] = 1.0 if pivoted_cholesky(k, gram, closure_out) else 0.0
     solve_closure_again(gram, target, closure_out, multiplier_out, rank_out)
 
 
@@ -129,16 +149,19 @@ def solve_closure_again(gram: Floats, target: Floats, closure_out: Floats, multi
     """Another right side with the factor at hand."""
     k = target.size
     factor = 2 + 2 * k
+    null = factor + k * k
+    scratch = null + k * k
     if closure_out[0] == 1.0:
+        order = scratch + 3 * k
         for i in range(k):
-            multiplier_out[i] = target[i] * closure_out[2 + i]
-        solve_cholesky(k, closure_out[factor : factor + k * k], multiplier_out)
+            at = int(closure_out[order + i])
+            closure_out[scratch + i] = target[at] * closure_out[2 + at]
+        solve_cholesky(k, closure_out[factor:null], closure_out[scratch : scratch + k])
         for i in range(k):
-            multiplier_out[i] *= closure_out[2 + i]
+            at = int(closure_out[order + i])
+            multiplier_out[at] = closure_out[scratch + i] * closure_out[2 + at]
         rank_out[0] = k
     else:
-        null = factor + k * k
-        scratch = null + k * k
         rank_out[0] = solve_semidefinite(
             k, gram, target, closure_out[2 + k : 2 + 2 * k], closure_out[1], multiplier_out, closure_out[null:scratch], closure_out[scratch:]
         )
