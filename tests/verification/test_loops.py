@@ -16,7 +16,7 @@ LOOPS = {
     "n-four-bar": {},
     "closed-ring": {},
     "slider-crank": {"rate": 5.0},
-    "catenary": {"start": "vee"},
+    "catenary": {},
     "peaucellier": {},
     "bennett": {},
     "bricard": {},
@@ -34,12 +34,22 @@ def test_loop_is_closed_to_a_micrometre_after_ten_seconds(name, solver):
 
 
 @solvers
-@pytest.mark.parametrize("name", ["four-bar", "slider-crank", "peaucellier", "bennett", "bricard"])
+@pytest.mark.parametrize("name", ["four-bar", "slider-crank", "peaucellier", "bennett", "bricard", "catenary", "closed-ring"])
 def test_loop_keeps_its_energy_while_it_moves(name, solver):
-    rec = run(ub.scenes.build(name), solver, "rk4", 1e-3, 2.0, every=100)
+    given = {"slider-crank": {"rate": 5.0}, "catenary": {"start": "vee"}}.get(name, {})
+    rec = run(ub.scenes.build(name, **given), solver, "rk4", 1e-3, 2.0, every=100)
     moved = np.ptp(rec.energy.kinetic)
-    # Order 4 at 1 ms and some rad/s; the motion exchanges all of `moved` between kinetic and potential energy.
-    assert moved > 0.5 and np.ptp(rec.energy.total) < 1e-5 * moved
+    # Order 4 at 1 ms and some rad/s (a whipping chain: some tens); `moved` went from potential to kinetic energy.
+    assert moved > 0.1 and np.ptp(rec.energy.total) < (1e-3 if name == "catenary" else 1e-5) * moved
+
+
+@solvers
+@pytest.mark.parametrize("name", ["four-bar", "slider-crank", "spatial-four-bar"])
+def test_semi_implicit_euler_feeds_loops_no_energy(name, solver):
+    """Ten seconds of turning over at 1 ms: the energy may swing about the truth by some h ω, and must not gain h ω² a second."""
+    rec = run(ub.scenes.build(name, rate=5.0), solver, "semi-implicit", 1e-3, 10.0, every=100)
+    # h max|V'| ω / 2 ≈ 1e-3 · 10 W: some percent of the kinetic energy, and not growing.
+    assert np.abs(rec.energy.total - rec.energy.total[0]).max() < 0.1 * rec.energy.kinetic.max()
 
 
 @solvers

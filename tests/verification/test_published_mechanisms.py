@@ -1,7 +1,7 @@
 """Published benchmarks and textbook mechanisms: numbers computed by others, or by formulas that know nothing of this engine.
 
-IFToMM's library of multibody benchmarks (lim.ii.udc.es/mbsbenchmark) specifies A01 and A02; their values below are Jacobi elliptic functions
-and an independent integration. Runs use the rule of order 4, whose own error at these steps is far below every tolerance.
+IFToMM's library of multibody benchmarks (lim.ii.udc.es/mbsbenchmark) specifies A01 and A02; their values below are Jacobi elliptic
+functions and an independent integration. Runs use the rule of order 4, whose own error at these steps is far below every tolerance.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def test_iftomm_a01_period_energy_and_tension(a01):
     # The benchmark's bound for the energy is 1e-3 J; published suggestion 1e-6.
     assert np.ptp(a01.energy.total) < 1e-6
     tension = np.linalg.norm(a01.reaction("pivot")[:, 3:], axis=1)
-    # 3 m g cos θ along the rod, g sin θ being left over by the acceleration: 3 m g at the bottom. Published tolerance 1e-4; energy errs by 1e-9.
+    # 3 m g cos θ along the rod, so 3 m g at the bottom. Published tolerance 1e-4; the energy, and with it θ̇², errs by 1e-9.
     np.testing.assert_allclose(tension / 9.81, 3.0 * np.abs(np.cos(a01.joint("pivot")[:, 0])), atol=1e-6)
 
 
@@ -55,7 +55,7 @@ def test_iftomm_a01_period_energy_and_tension(a01):
     [
         (1, 1e-3, 1.92371181733897, (0.47838505775576456, 0.8781501787940453, 1.7272640755369448, -0.9409521793526756)),
         (2, 1e-3, 1.94251492260708, (0.32845811153660776, 0.9445185381800641, 1.423051470197467, -0.4948688454766413)),
-        (40, 2e-2, 1.96560192870465, (0.18051222668370737, 0.983572740582866, 1.1484412774635608, -0.21077006677470345)),
+        (40, 5e-3, 1.96560192870465, (0.18051222668370737, 0.983572740582866, 1.1484412774635608, -0.21077006677470345)),
     ],
 )
 def test_iftomm_a02_windows_pass_singular_configurations(solver, n, dt, period, corner):
@@ -145,12 +145,12 @@ def test_dzhanibekov_body_tumbles_with_the_elliptic_period(solver):
 
 @solvers
 def test_axisymmetric_free_body_precesses_at_half_its_spin(solver):
-    """Drake's free_body benchmark: I = 0.04, J = 0.02; in body axes the transverse ω turns at (I − J)/I ω₃, and the orientation is known."""
+    """Drake's free_body benchmark: I = 0.04, J = 0.02; in body axes ω turns at (I − J)/I ω₃, and the orientation is known."""
     spin = 4.0
     scene = ub.scenes.make("spinning-body", inertia=(0.04, 0.04, 0.02), omega=(2.0, 0.0, spin))
     rec = run(scene.model, solver, "rk4", 2e-3, 4.0, every=50)
     omega = np.einsum("tij,ti->tj", rotations(rec, "body"), rec.twist("body")[:, :3])
-    # ω̇₁ = (1 − J/I) ω₃ ω₂, ω̇₂ = −(1 − J/I) ω₃ ω₁: clockwise. Order 4 at ω h ≈ 1e-2 leaves about 1e-9 a second; published 1e-6.
+    # ω̇₁ = (1 − J/I) ω₃ ω₂, ω̇₂ = −(1 − J/I) ω₃ ω₁: clockwise. Order 4 at ω h ≈ 1e-2 leaves 1e-9 a second; published 1e-6.
     phase = 0.5 * spin * rec.t
     expected = np.stack([2.0 * np.cos(phase), -2.0 * np.sin(phase), np.full_like(phase, spin)], axis=1)
     np.testing.assert_allclose(omega, expected, atol=1e-6)
@@ -175,7 +175,11 @@ def test_rod_released_from_the_horizontal_carries_a_quarter_of_its_weight_then_f
 @solvers
 @pytest.mark.parametrize(
     ("n", "force", "sag"),
-    [(10, 0.20510510143091198, 0.5059459315710844), (20, 0.20539394944630157, 0.5034466343401925), (50, 0.2054754354971553, 0.5027628062042631)],
+    [
+        (10, 0.20510510143091198, 0.5059459315710844),
+        (20, 0.20539394944630157, 0.5034466343401925),
+        (50, 0.2054754354971553, 0.5027628062042631),
+    ],
 )
 def test_chain_at_rest_has_the_catenary_of_its_links(solver, n, force, sag):
     """Span 1, length 1.5, n rigid links in equilibrium: H over the weight, and the depth of the lowest joint."""
@@ -190,7 +194,7 @@ def test_chain_at_rest_has_the_catenary_of_its_links(solver, n, force, sag):
 @solvers
 def test_chain_falls_from_a_vee_into_its_catenary(solver):
     """Ten links released from two straight halves, in a thick fluid: they must find the published shape themselves."""
-    n, span, link = 10, 1.0, 0.15
+    span, link = 1.0, 0.15
     slope = math.acos(span / 1.5)
     angles = np.array([-slope] * 5 + [slope] * 5)
     b = ub.Builder(planar=True)
@@ -200,7 +204,7 @@ def test_chain_falls_from_a_vee_into_its_catenary(solver):
         body = b.body(f"link{k}", mass=0.1, inertia=(1e-7, across, across))
         frame = ub.Pose(p=(-0.5 * link, 0, 0))
         b.joint(f"joint{k}", ub.Revolute(axis=(0, -1, 0)), parent, body, X_PF, frame, q=angle - before)
-        b.add(ub.BodyDamping(body, linear=0.4))
+        b.add(ub.BodyDamping(body, linear=0.4, angular=2e-3))
         parent, X_PF, before = body, ub.Pose(p=(0.5 * link, 0, 0)), angle
     b.joint("end", ub.Revolute(axis=(0, -1, 0)), b.world, parent, ub.Pose(p=(span, 0, 0)), X_PF, q=float(angles[-1]))
     rec = run(b.build(), solver, "semi-implicit", 2e-3, 8.0, every=4000)

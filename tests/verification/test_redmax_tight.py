@@ -2,11 +2,11 @@
 
 `redmax_tight.json` holds the scenes and the recorded samples (source and licence inside), in cm, g, s. E_ab maps b-coordinates to
 a-coordinates; a joint's frame moves by E_pj0 Q(q), and its body sits in it at E_ji. `JointSphericalExp` and `JointFree3D` count rotations
-by exponential maps, so orientations are compared, not coordinates. `ConstraintLoop` holds two points together across the hinge's axis in a planar loop, which a
-closing hinge does as well; `ConstraintMultQ` is q_B = factor q_A; springs have no rest length.
+by exponential maps, so orientations are compared, not coordinates. `ConstraintLoop` holds two points together across the hinge's axis in
+a planar loop, which a closing hinge does as well; `ConstraintMultQ` is q_B = factor q_A; springs have no rest length.
 
-Dormand and Prince at 1e-9 per step leave about 1e-8 in a second of these motions, more where they are chaotic; order 4 at 0.25 ms leaves less. Agreement is
-demanded to 1e-6 of the range of each motion.
+Dormand and Prince at 1e-9 per step leave about 1e-8 in a second of these motions, more where they are chaotic; order 4 at 0.25 ms
+leaves less. Agreement is demanded to 1e-6 of the range of each motion.
 """
 
 from __future__ import annotations
