@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import contextlib
+import sys
 import time
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -74,7 +76,7 @@ def rows_apart(duration: float, dt: float, every: int | None) -> int:
 def timed(model: Model, solver: Solver, dt: float, duration: float, every: int, progress: bool | None) -> Outcome:
     """Run; two steps and one look on a throw-away simulation come first, so that no compilation is in the time per step."""
     known, began = len(kernel.compiled), time.perf_counter()
-    with contextlib.suppress(StepFailed):
+    with _told(f"making '{solver.name}' ready; a first run compiles for some tens of seconds …", progress), contextlib.suppress(StepFailed):
         first = Simulation(model, solver, dt=dt).run(2 * dt, progress=False)
         _ = first.observations
     ready, made = time.perf_counter() - began, kernel.compiled[known:]
@@ -85,6 +87,21 @@ def timed(model: Model, solver: Solver, dt: float, duration: float, every: int, 
         failure = failed
         recording = failed.recording
     return Outcome(recording, ready, len(made), all(cached for _, _, cached in made), failure)
+
+
+@contextlib.contextmanager
+def _told(message: str, progress: bool | None) -> Iterator[None]:
+    """A line on the terminal for as long as it lasts."""
+    on = sys.stderr.isatty() if progress is None else progress
+    if on:
+        sys.stderr.write(message)
+        sys.stderr.flush()
+    try:
+        yield
+    finally:
+        if on:
+            sys.stderr.write("\r" + " " * len(message) + "\r")
+            sys.stderr.flush()
 
 
 def summary(label: str, outcome: Outcome) -> Summary:
