@@ -16,7 +16,7 @@ from unibody.coordinates.maximal import NODE_NUMBERS, advance_plane, evaluate_ma
 from unibody.coordinates.observe_maximal import observe_maximal
 from unibody.coordinates.observed import Observation
 from unibody.coordinates.reduced_system import FEEDBACK_STEPS, inverse_masses
-from unibody.coordinates.rows import joint_planes, make_row_book
+from unibody.coordinates.rows import joint_planes, make_row_book, row_count
 from unibody.coordinates.signals import signal_filler
 from unibody.coordinates.slots import (
     A_WB, ARMATURE, BIAS, BORROWED, CLASSES, CLOSURE, COMPLIANCE, CONSTANTS, COUNTS, DOF_INDEX, DOF_START, DRIVEN, DUAL, EFFORT, ENTRY_BODY, ENTRY_W,
@@ -38,8 +38,8 @@ Node = tuple[int, int, JointInfo | None, int]
 """Body, parent node or −1, the joint between them or None, 1 if the node's body is the joint's parent."""
 
 
-def span_forest(model: Model) -> list[Node]:
-    """Moving bodies as nodes, parents first; each hangs by the first joint that can take it. Free joints have no rows and hold nothing."""
+def span_forest(model: Model, planar: bool) -> list[Node]:
+    """Moving bodies as nodes, parents first; each hangs by the first joint that can take it. Free joints without armature hold nothing."""
     group = list(range(model.n_bodies))
 
     def root(i: int) -> int:
@@ -52,10 +52,9 @@ def span_forest(model: Model) -> list[Node]:
         if body.kind != "dynamic":
             group[root(i)] = root(0)
     neighbours: dict[int, list[tuple[int, JointInfo]]] = {i: [] for i in range(model.n_bodies)}
-    full = 3 if model.planar else 6
     for joint in model.joints:
         a, b = root(joint.parent), root(joint.child)
-        if a != b and joint.nv < full and not joint.implicit:
+        if a != b and (row_count(model, joint, planar) > 0 or joint.armature.any()):
             group[b] = a
             neighbours[joint.parent].append((joint.child, joint))
             neighbours[joint.child].append((joint.parent, joint))
@@ -87,14 +86,14 @@ class MaximalSystem:
         self.clock = np.zeros(1)
         self.feedback_time: float | None = None
         self._project = False
-        self.nodes = nodes = span_forest(model)
+        self.nodes = nodes = span_forest(model, planar)
         primary = [joint for _, _, joint, _ in nodes if joint is not None]
         held = {id(j) for j in primary}
         self.relative = relative = primary + [j for j in model.joints if id(j) not in held]
         tables = JointTables(relative, self.trouble)
         forces = ForceTables(model, self.trouble, self.clock)
         elements = ConstraintTables(model, self.trouble)
-        self.book = book = make_row_book(relative, len(primary), elements, 0, planar)
+        self.book = book = make_row_book(model, relative, len(primary), elements, 0, planar)
         self.python_classes = sorted({*tables.python_classes, *forces.python_classes, *elements.python_classes})
         signals, self._signal_address = signal_filler(model, self.trouble, self.clock)
         moving = [i for i, b in enumerate(model.bodies) if b.kind == "dynamic"]
@@ -126,7 +125,7 @@ class MaximalSystem:
         slots[LIMIT] = np.concatenate([j.effort_limit for j in model.joints]) if model.joints else np.zeros(0)
         slots[GRAVITY], slots[STABILISER], slots[COMPLIANCE] = model.gravity, np.zeros(2), book.compliance
         slots[MASSES] = inverse_masses(model)
-        slots[JOINT_PLANES] = joint_planes(model, relative)
+        slots[JOINT_PLANES] = joint_planes(model, relative, planar)
         slots[PLANES], slots[WORLD_PLANE] = self._planes()
         slots[NODE_M], slots[NODE_CONSTANTS] = self._masses()
         memory = {"tree": int(plan[-1]), "schur": schur_work(w, k, n, int(rows.sum())), "dense": dense_work(w, k, n, int(rows.sum()))}

@@ -265,7 +265,7 @@ class ReducedSystem:
         loop_tables = JointTables(loops, self.trouble)
         forces = ForceTables(model, self.trouble, self.clock)
         elements = ConstraintTables(model, self.trouble)
-        self.book = book = make_row_book(loops, 0, elements, model.nv, model.planar)
+        self.book = book = make_row_book(model, loops, 0, elements, model.nv, model.planar)
         self.python_classes = sorted({*tables.python_classes, *loop_tables.python_classes, *forces.python_classes, *elements.python_classes})
         signals, self._signal_address = signal_filler(model, self.trouble, self.clock)
         slots: list[Any] = [0] * LAST
@@ -278,7 +278,7 @@ class ReducedSystem:
         slots[DOF_START], slots[DOF_INDEX], slots[BORROWED] = book.dof_start, book.dof_index, book.borrowed
         slots[COUNTS] = np.array([0, book.joint_rows, book.rows, book.entries, elements.rows, 6, model.nq], np.int64)
         slots[NODE_OF] = 6 * book.entry_body
-        slots[JOINT_PLANES] = joint_planes(model, loops)
+        slots[JOINT_PLANES] = joint_planes(model, loops, model.planar)
         slots[CONSTANTS], slots[FRAMES] = self._constants()
         slots[PARAMETERS], slots[FORCE_PARAMETERS] = tables.parameters, forces.parameters
         slots[JOINT_FRAMES] = np.concatenate([np.concatenate([j.X_PF.flat(), j.X_BM.flat()]) for j in loops]) if loops else np.zeros(0)

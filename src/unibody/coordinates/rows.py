@@ -52,7 +52,7 @@ class RowBook:
         return self.rows - self.primary_rows
 
 
-def make_row_book(relative: Sequence[JointInfo], primary: int, tables: ConstraintTables, own_dofs: int, planar: bool) -> RowBook:
+def make_row_book(model: Model, relative: Sequence[JointInfo], primary: int, tables: ConstraintTables, own_dofs: int, planar: bool) -> RowBook:
     """Rows of the relative joints (the first `primary` of them are solved elsewhere) and of the constraint elements.
 
     Joint velocities below `own_dofs` belong to the coordinates themselves.
@@ -63,7 +63,7 @@ def make_row_book(relative: Sequence[JointInfo], primary: int, tables: Constrain
     row = primary_rows = 0
     entry_body: list[int] = []
     for k, j in enumerate(relative):
-        rows = 0 if j.implicit else (3 if planar else 6) - j.nv
+        rows = row_count(model, j, planar)
         joints += [j.parent, j.child, j.v_start, j.nv, row, rows]
         names += [j.name] * rows
         units += ["m"] * rows
@@ -116,9 +116,15 @@ def make_row_book(relative: Sequence[JointInfo], primary: int, tables: Constrain
     )  # fmt: skip
 
 
-def joint_planes(model: Model, relative: Sequence[JointInfo]) -> np.ndarray:
-    """For planar worlds the normal and two in-plane axes in each joint's M frame (9 numbers a joint); empty in space."""
-    if model.plane is None:
+def row_count(model: Model, joint: JointInfo, planar: bool) -> int:
+    """Rows of a relative joint: what it takes from six velocities, in a plane from three; none between bodies that cannot be moved."""
+    moving = any(model.bodies[i].kind == "dynamic" for i in (joint.parent, joint.child))
+    return (3 if planar else 6) - joint.nv if moving else 0
+
+
+def joint_planes(model: Model, relative: Sequence[JointInfo], planar: bool) -> np.ndarray:
+    """For planar rows the normal and two in-plane axes in each joint's M frame (9 numbers a joint); empty in space."""
+    if not planar or model.plane is None:
         return np.zeros(0)
     e1, e2, n = model.plane
     out = []
