@@ -2,7 +2,7 @@
 
 Node i hangs on its parent by the columns S_i; with x_i the 6-vectors of the nodes (world axes, at the node's own point p_i)
 
-    x_i = T_i x_parent + c_i + S_i y_i,        T_i: the shift of a twist from p_parent to p_i
+    x_i = T_i x_parent + S_i y_i,        T_i: the shift of a twist from p_parent to p_i
     f_i = B_i x_i + w_i,    S_iᵀ (f_i + Σ of the subtree) + d_i y_i = u_i
 
 Leaves to root, the columns of a node are eliminated one after the other as scalar pivots on the same symmetric block
@@ -13,22 +13,34 @@ so that there are no small inverses and no joint types; then the node is added t
 y = (u − Sᵀ w − Uᵀ x) / D in the opposite order. With B the rigid inertias this is the articulated-body algorithm (Featherstone 1983); with
 other blocks it is a preconditioner or the inverse for contact.
 
-A node's row holds ROW numbers: R 0–8, p 9–11 (of which only p is read here), V 12–17, c 18–23, w 24–29, B 30–50 (xx xy xz yy yz zz of the angular block, nine
-of the angular–linear one, six of the linear one), x 51–56. B and w stay as they were before the node's own elimination, so that
-B x + w is the wrench through its joint. A column's row holds COLUMN numbers: S 0–5, U 6–11, 1/D 12, (u − Sᵀ w) 13.
+A node's row holds ROW numbers: R 0–8, p 9–11 (of which only p is read here), V 12–17, ζ 18–23, w 24–29, the node's own block as a rigid inertia 30–39 (m, h, J;
+see `rigid_block`), the sum of its children's blocks 40–60 (xx xy xz yy yz zz of the angular block, nine of the angular–linear one, six of the linear one), x + ζ 61–66. ζ is an
+offset that the caller wants added to x. A column's row holds COLUMN numbers: S 0–5, U 6–11, 1/D 12, (u − Sᵀ w) 13.
+
+Nodes with a single column that is a pure rotation (S = (s, 0)) are common enough to have their own path through the elimination. Indices go through `offset`, which
+tells the compiler that they are not negative; arrays go only into device functions without branches, so that no references are counted on the way. Along a
+chain (parent i − 1) sums are handed over in registers, not through memory.
 """
 
 from __future__ import annotations
 
+from unibody.algebra.blocks6 import offset, store6
 from unibody.kernel import Floats, Ints, device, kernel
 from unibody.spatial.devices import cross, load3, load6, sub3
 
-ROW = 57
-P, V, C, W, B, A = 9, 12, 18, 24, 30, 51
+ROW = 67
+P, V, C, W, RIGID, B, A = 9, 12, 18, 24, 30, 40, 61
 COLUMN = 14
 U, INVERSE, RIGHT = 6, 12, 13
-BODY = 4
-"""Integers of a node: parent, first column, number of columns, slot of its prescribed motion or −1."""
+BODY = 6
+"""Integers of a node: parent, first column, number of columns, slot of its prescribed motion or −1, kind, role.
+
+Kind: ROTATION if it has one column, a pure rotation about its own point, that never changes in its own axes; SLIDE if one that is a pure translation; else GENERAL.
+Role: 1 if it has children, plus 2 if it is the child of its parent that is eliminated first."""
+GENERAL, ROTATION, SLIDE = 0, 1, 2
+
+ZERO6 = (0.0,) * 6
+ZERO21 = (0.0,) * 21
 
 
 @device
@@ -54,7 +66,7 @@ def load21(a, k):
 
 @device
 def dot6(a, b):
-    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2] + a[3] * b[3] + a[4] * b[4] + a[5] * b[5]
+    return (a[0] * b[0] + a[1] * b[1]) + (a[2] * b[2] + a[3] * b[3]) + (a[4] * b[4] + a[5] * b[5])
 
 
 @device
@@ -76,10 +88,10 @@ def without_direction(b, g, s):
 
 
 @device
-def add_shifted_block(b, r, k, rows_out):
-    """Add Tᵀ B T to the block at k, with T the shift of a twist by r: v_i = v − r × ω."""
+def shifted_block(b, r):
+    """Tᵀ B T, with T the shift of a twist by r: v_i = v − r × ω."""
     rx, ry, rz = r
-    # n = B_al + [r] C  (rows), C the linear block
+    # M' = B_al + [r] C, with C the linear block
     m0 = b[6] + ry * b[17] - rz * b[16]
     m1 = b[7] + ry * b[19] - rz * b[18]
     m2 = b[8] + ry * b[20] - rz * b[19]
@@ -89,99 +101,173 @@ def add_shifted_block(b, r, k, rows_out):
     m6 = b[12] + rx * b[16] - ry * b[15]
     m7 = b[13] + rx * b[18] - ry * b[16]
     m8 = b[14] + rx * b[19] - ry * b[17]
-    # A' = A − B_al [r] + [r] M'ᵀ with M' = B_al + [r] C
-    rows_out[k] += b[0] + (b[8] * ry - b[7] * rz) + (ry * m2 - rz * m1)
-    rows_out[k + 1] += b[1] + (b[6] * rz - b[8] * rx) + (ry * m5 - rz * m4)
-    rows_out[k + 2] += b[2] + (b[7] * rx - b[6] * ry) + (ry * m8 - rz * m7)
-    rows_out[k + 3] += b[3] + (b[9] * rz - b[11] * rx) + (rz * m3 - rx * m5)
-    rows_out[k + 4] += b[4] + (b[10] * rx - b[9] * ry) + (rz * m6 - rx * m8)
-    rows_out[k + 5] += b[5] + (b[13] * rx - b[12] * ry) + (rx * m7 - ry * m6)
-    rows_out[k + 6] += m0
-    rows_out[k + 7] += m1
-    rows_out[k + 8] += m2
-    rows_out[k + 9] += m3
-    rows_out[k + 10] += m4
-    rows_out[k + 11] += m5
-    rows_out[k + 12] += m6
-    rows_out[k + 13] += m7
-    rows_out[k + 14] += m8
-    rows_out[k + 15] += b[15]
-    rows_out[k + 16] += b[16]
-    rows_out[k + 17] += b[17]
-    rows_out[k + 18] += b[18]
-    rows_out[k + 19] += b[19]
-    rows_out[k + 20] += b[20]
+    # A' = A − B_al [r] + [r] M'ᵀ
+    return (
+        b[0] + (b[8] * ry - b[7] * rz) + (ry * m2 - rz * m1),
+        b[1] + (b[6] * rz - b[8] * rx) + (ry * m5 - rz * m4),
+        b[2] + (b[7] * rx - b[6] * ry) + (ry * m8 - rz * m7),
+        b[3] + (b[9] * rz - b[11] * rx) + (rz * m3 - rx * m5),
+        b[4] + (b[10] * rx - b[9] * ry) + (rz * m6 - rx * m8),
+        b[5] + (b[13] * rx - b[12] * ry) + (rx * m7 - ry * m6),
+        m0, m1, m2, m3, m4, m5, m6, m7, m8, b[15], b[16], b[17], b[18], b[19], b[20],
+    )  # fmt: skip
 
 
 @device
-def eliminate_columns(first, count, diagonal, right, b, w, columns_out):
-    """Scalar pivots on the columns of one node, last first; returns the reduced block and wrench."""
-    for j in range(first + count - 1, first - 1, -1):
-        s = load6(columns_out, COLUMN * j)
-        u = times_block(b, s)
-        inverse = 1.0 / (dot6(s, u) + diagonal[j])
-        e = right[j] - dot6(s, w)
-        b = without_direction(b, u, inverse)
-        t = e * inverse
-        w = (w[0] + t * u[0], w[1] + t * u[1], w[2] + t * u[2], w[3] + t * u[3], w[4] + t * u[4], w[5] + t * u[5])
-        k = COLUMN * j + U
-        columns_out[k] = u[0]
-        columns_out[k + 1] = u[1]
-        columns_out[k + 2] = u[2]
-        columns_out[k + 3] = u[3]
-        columns_out[k + 4] = u[4]
-        columns_out[k + 5] = u[5]
-        columns_out[k + 6] = inverse
-        columns_out[k + 7] = e
-    return b, w
+def rigid_block(rows, k):
+    """The rigid inertia m, h = m c, J (about the node's point) as a symmetric block."""
+    m, hx, hy, hz = rows[k], rows[k + 1], rows[k + 2], rows[k + 3]
+    return (
+        rows[k + 4], rows[k + 5], rows[k + 6], rows[k + 7], rows[k + 8], rows[k + 9], 0.0, -hz, hy, hz, 0.0, -hx, -hy, hx, 0.0, m, 0.0, 0.0, m, 0.0, m,
+    )  # fmt: skip
+
+
+@device
+def add6(a, b):
+    return (a[0] + b[0], a[1] + b[1], a[2] + b[2], a[3] + b[3], a[4] + b[4], a[5] + b[5])
+
+
+@device
+def sub6(a, b):
+    return (a[0] - b[0], a[1] - b[1], a[2] - b[2], a[3] - b[3], a[4] - b[4], a[5] - b[5])
+
+
+@device
+def add_blocks(a, b):
+    return (
+        a[0] + b[0], a[1] + b[1], a[2] + b[2], a[3] + b[3], a[4] + b[4], a[5] + b[5], a[6] + b[6], a[7] + b[7], a[8] + b[8], a[9] + b[9], a[10] + b[10],
+        a[11] + b[11], a[12] + b[12], a[13] + b[13], a[14] + b[14], a[15] + b[15], a[16] + b[16], a[17] + b[17], a[18] + b[18], a[19] + b[19], a[20] + b[20],
+    )  # fmt: skip
+
+
+@device
+def store21(b, k, a_out):
+    a_out[k], a_out[k + 1], a_out[k + 2], a_out[k + 3], a_out[k + 4], a_out[k + 5], a_out[k + 6] = b[0], b[1], b[2], b[3], b[4], b[5], b[6]
+    a_out[k + 7], a_out[k + 8], a_out[k + 9], a_out[k + 10], a_out[k + 11], a_out[k + 12], a_out[k + 13] = b[7], b[8], b[9], b[10], b[11], b[12], b[13]
+    a_out[k + 14], a_out[k + 15], a_out[k + 16], a_out[k + 17], a_out[k + 18], a_out[k + 19], a_out[k + 20] = b[14], b[15], b[16], b[17], b[18], b[19], b[20]
 
 
 @kernel
 def eliminate_tree(body: Ints, diagonal: Floats, right: Floats, rows_out: Floats, columns_out: Floats, y_out: Floats) -> None:
-    """Factor and solve. Node 0 is the ground: its row's x is given. Fills U, 1/D, x of all nodes and y."""
+    """Factor and solve. Node 0 is the ground, x = 0. Fills U, 1/D, x + ζ of all nodes and y; uses up w."""
     n = body.size // BODY
+    handed = False
+    sum_b = ZERO21
+    sum_w = ZERO6
     for i in range(n - 1, 0, -1):
-        k = ROW * i
-        parent = body[BODY * i]
-        b = load21(rows_out, k + B)
+        o = offset(BODY * i)
+        k = offset(ROW * i)
+        first, count, kind, role = offset(body[o + 1]), body[o + 2], body[o + 4], body[o + 5]
+        b = rigid_block(rows_out, k + RIGID)
         w = load6(rows_out, k + W)
-        b, w = eliminate_columns(body[BODY * i + 1], body[BODY * i + 2], diagonal, right, b, w, columns_out)
-        if parent > 0:
-            m = ROW * parent
-            c = load6(rows_out, k + C)
-            w0, w1, w2, w3, w4, w5 = times_block(b, c)
-            f = (w[3] + w3, w[4] + w4, w[5] + w5)
+        if handed:
+            b = add_blocks(b, sum_b)
+            w = add6(w, sum_w)
+        elif role & 1:
+            b = add_blocks(b, load21(rows_out, k + B))
+        if kind == ROTATION:
+            e = offset(COLUMN * first)
+            s0, s1, s2 = columns_out[e], columns_out[e + 1], columns_out[e + 2]
+            u = (
+                b[0] * s0 + b[1] * s1 + b[2] * s2, b[1] * s0 + b[3] * s1 + b[4] * s2, b[2] * s0 + b[4] * s1 + b[5] * s2,
+                b[6] * s0 + b[9] * s1 + b[12] * s2, b[7] * s0 + b[10] * s1 + b[13] * s2, b[8] * s0 + b[11] * s1 + b[14] * s2,
+            )  # fmt: skip
+            inverse = 1.0 / ((s0 * u[0] + s1 * u[1]) + (s2 * u[2] + diagonal[first]))
+            rest = right[first] - (s0 * w[0] + s1 * w[1] + s2 * w[2])
+            t = rest * inverse
+            b = without_direction(b, u, inverse)
+            w = (w[0] + t * u[0], w[1] + t * u[1], w[2] + t * u[2], w[3] + t * u[3], w[4] + t * u[4], w[5] + t * u[5])
+            store_pivot(u, inverse, rest, e + U, columns_out)
+        else:
+            for step in range(count):
+                j = offset(first + count - 1 - step)
+                e = offset(COLUMN * j)
+                s = load6(columns_out, e)
+                u = times_block(b, s)
+                inverse = 1.0 / (dot6(s, u) + diagonal[j])
+                rest = right[j] - dot6(s, w)
+                t = rest * inverse
+                b = without_direction(b, u, inverse)
+                w = (w[0] + t * u[0], w[1] + t * u[1], w[2] + t * u[2], w[3] + t * u[3], w[4] + t * u[4], w[5] + t * u[5])
+                store_pivot(u, inverse, rest, e + U, columns_out)
+        handed = False
+        if body[o] > 0:
+            m = offset(ROW * body[o])
             r = sub3(load3(rows_out, k + P), load3(rows_out, m + P))
-            t = cross(r, f)
-            rows_out[m + W] += w[0] + w0 + t[0]
-            rows_out[m + W + 1] += w[1] + w1 + t[1]
-            rows_out[m + W + 2] += w[2] + w2 + t[2]
-            rows_out[m + W + 3] += f[0]
-            rows_out[m + W + 4] += f[1]
-            rows_out[m + W + 5] += f[2]
-            add_shifted_block(b, r, m + B, rows_out)
+            c = cross(r, (w[3], w[4], w[5]))
+            sum_w = (w[0] + c[0], w[1] + c[1], w[2] + c[2], w[3], w[4], w[5])
+            sum_b = shifted_block(b, r)
+            if not role & 2:
+                sum_b = add_blocks(sum_b, load21(rows_out, m + B))
+            if body[o] == i - 1:
+                handed = True
+            else:
+                store21(sum_b, m + B, rows_out)
+                store6(add6(load6(rows_out, m + W), sum_w), m + W, rows_out)
+    x = ZERO6
     for i in range(1, n):
-        k = ROW * i
-        m = ROW * body[BODY * i]
+        o = offset(BODY * i)
+        k = offset(ROW * i)
+        m = offset(ROW * body[o])
+        first, count = offset(body[o + 1]), body[o + 2]
         r = sub3(load3(rows_out, k + P), load3(rows_out, m + P))
-        x = load6(rows_out, m + A)
-        c = load6(rows_out, k + C)
-        t = cross((x[0], x[1], x[2]), r)
-        x = (x[0] + c[0], x[1] + c[1], x[2] + c[2], x[3] + t[0] + c[3], x[4] + t[1] + c[4], x[5] + t[2] + c[5])
-        first = body[BODY * i + 1]
-        for j in range(first, first + body[BODY * i + 2]):
-            e = COLUMN * j
-            u = load6(columns_out, e + U)
-            y = (columns_out[e + RIGHT] - dot6(u, x)) * columns_out[e + INVERSE]
-            y_out[j] = y
-            s = load6(columns_out, e)
-            x = (x[0] + s[0] * y, x[1] + s[1] * y, x[2] + s[2] * y, x[3] + s[3] * y, x[4] + s[4] * y, x[5] + s[5] * y)
-        rows_out[k + A] = x[0]
-        rows_out[k + A + 1] = x[1]
-        rows_out[k + A + 2] = x[2]
-        rows_out[k + A + 3] = x[3]
-        rows_out[k + A + 4] = x[4]
-        rows_out[k + A + 5] = x[5]
+        if body[o] != i - 1:
+            x = sub6(load6(rows_out, m + A), load6(rows_out, m + C))
+        t3 = cross((x[0], x[1], x[2]), r)
+        x = (x[0], x[1], x[2], x[3] + t3[0], x[4] + t3[1], x[5] + t3[2])
+        if body[o + 4] == ROTATION:
+            e = offset(COLUMN * first)
+            y = (columns_out[e + RIGHT] - dot6(load6(columns_out, e + U), x)) * columns_out[e + INVERSE]
+            y_out[first] = y
+            x = (x[0] + columns_out[e] * y, x[1] + columns_out[e + 1] * y, x[2] + columns_out[e + 2] * y, x[3], x[4], x[5])
+        else:
+            for step in range(count):
+                j = offset(first + step)
+                e = offset(COLUMN * j)
+                y = (columns_out[e + RIGHT] - dot6(load6(columns_out, e + U), x)) * columns_out[e + INVERSE]
+                y_out[j] = y
+                s = load6(columns_out, e)
+                x = (x[0] + s[0] * y, x[1] + s[1] * y, x[2] + s[2] * y, x[3] + s[3] * y, x[4] + s[4] * y, x[5] + s[5] * y)
+        store6(add6(x, load6(rows_out, k + C)), k + A, rows_out)
+
+
+@device
+def add_shifted_block(b, r, k, rows_out):
+    """Add Tᵀ B T to the block at k."""
+    c = shifted_block(b, r)
+    rows_out[k] += c[0]
+    rows_out[k + 1] += c[1]
+    rows_out[k + 2] += c[2]
+    rows_out[k + 3] += c[3]
+    rows_out[k + 4] += c[4]
+    rows_out[k + 5] += c[5]
+    rows_out[k + 6] += c[6]
+    rows_out[k + 7] += c[7]
+    rows_out[k + 8] += c[8]
+    rows_out[k + 9] += c[9]
+    rows_out[k + 10] += c[10]
+    rows_out[k + 11] += c[11]
+    rows_out[k + 12] += c[12]
+    rows_out[k + 13] += c[13]
+    rows_out[k + 14] += c[14]
+    rows_out[k + 15] += c[15]
+    rows_out[k + 16] += c[16]
+    rows_out[k + 17] += c[17]
+    rows_out[k + 18] += c[18]
+    rows_out[k + 19] += c[19]
+    rows_out[k + 20] += c[20]
+
+
+@device
+def store_pivot(u, inverse, rest, k, columns_out):
+    columns_out[k] = u[0]
+    columns_out[k + 1] = u[1]
+    columns_out[k + 2] = u[2]
+    columns_out[k + 3] = u[3]
+    columns_out[k + 4] = u[4]
+    columns_out[k + 5] = u[5]
+    columns_out[k + 6] = inverse
+    columns_out[k + 7] = rest
 
 
 @kernel

@@ -139,6 +139,9 @@ def pivoted_cholesky(k, gram, closure_out):
 def solve_closure(gram: Floats, target: Floats, residual: Floats, closure_out: Floats, multiplier_out: Floats, rank_out: Floats) -> None:
     """Factor A and solve A μ = target; the closure's memory keeps the factor, rank_out[0] the rank."""
     k = target.size
+    for i in range(k):
+        if closure_out[2 + k + i] == 0.0:  # a row of joint coordinates alone: its own response is the measure
+            closure_out[2 + k + i] = gram[k * i + i] if gram[k * i + i] > 0.0 else 1.0
     closure_out[1] = rank_tolerance(residual)
     closure_out[0] = 1.0 if pivoted_cholesky(k, gram, closure_out) else 0.0
     solve_closure_again(gram, target, closure_out, multiplier_out, rank_out)

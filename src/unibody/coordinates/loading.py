@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from unibody.element import LEDGER, MOTOR_POWER
+from unibody.element import APPLIED_POWER, LEDGER, MOTOR_POWER
 from unibody.forces.base import AddForces
 from unibody.kernel import Floats, Ints, kernel
 from unibody.spatial.devices import load3, load9, rotate_back
@@ -42,4 +42,4 @@ def load_forces(
         for m in range(3):
             F_out[6 * i + m] += t[m]
             F_out[6 * i + 3 + m] += f[m]
-            ledger_out[MOTOR_POWER] += t[m] * V[6 * i + m] + f[m] * V[6 * i + 3 + m]
+            ledger_out[APPLIED_POWER] += t[m] * V[6 * i + m] + f[m] * V[6 * i + 3 + m]

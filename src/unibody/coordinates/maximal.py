@@ -29,7 +29,7 @@ from unibody.joints.free import screw_displacement
 from unibody.kernel import Floats, Ints, device, kernel
 from unibody.spatial.devices import (
     add3, compose_rotations, cross, dot3, load3, load6, load9, rotate, rotate_back, rotation_about, rotation_of_quaternion, scale3, store3, store9, sub3,
-    turned_quaternion,
+    times_symmetric, turned_quaternion,
 )  # fmt: skip
 
 NODE_NUMBERS = 26
@@ -335,11 +335,6 @@ def kick_planar(layout: Ints, ints: Ints, constants: Floats, h: float, work_out:
         v_out[a] = o
         v_out[a + 1] = c * w1 + s * w2 + o * c2
         v_out[a + 2] = -s * w1 + c * w2 - o * c1
-
-
-@device
-def times_symmetric(J, a):
-    return (J[0] * a[0] + J[1] * a[1] + J[2] * a[2], J[1] * a[0] + J[3] * a[1] + J[4] * a[2], J[2] * a[0] + J[4] * a[1] + J[5] * a[2])
 
 
 @kernel

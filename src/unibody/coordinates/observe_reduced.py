@@ -11,7 +11,7 @@ from unibody.coordinates.closure import closure_null
 from unibody.coordinates.observed import Observation, null_shift, public_poses, public_twists, touched_names, without_effort
 from unibody.coordinates.reduced_products import fill_wrenches, gather_wrenches
 from unibody.coordinates.slots import (
-    ARMATURE, BODIES, CLOSURE, COLUMNS, CONSTANTS, ENTRY_BODY, GRAVITY, LEDGER, MULTIPLIER, RESIDUAL, RIGHT, ROWS, V_WB, X_WB, DUAL, F, G, J, T,
+    ARMATURE, BODIES, CLOSURE, COLUMNS, ENTRY_BODY, GRAVITY, LEDGER, MULTIPLIER, RESIDUAL, RIGHT, ROWS, V_WB, X_WB, DUAL, F, G, J, T,
 )  # fmt: skip
 from unibody.element import DAMPER_POWER, SPRING_ENERGY
 from unibody.spatial.pose import skew
@@ -28,7 +28,7 @@ def observe_reduced(system: ReducedSystem, t: float, q: np.ndarray, v: np.ndarra
     ledger = system.view(LEDGER)
     f, energy, effort = np.zeros(6 * model.n_bodies), np.zeros(2), np.zeros(model.nv)
     rows, columns = system.view(ROWS), system.view(COLUMNS)
-    fill_wrenches(system.view(BODIES), system.view(CONSTANTS), rows, system.view(X_WB), system.view(F), system.view(GRAVITY), f, energy)
+    fill_wrenches(system.view(BODIES), rows, system.view(X_WB), system.view(F), system.view(GRAVITY), f, energy)
     gather_wrenches(system.view(BODIES), rows, columns, f, effort)
     S = columns.reshape(-1, COLUMN)[:, :6]
     reactions = np.zeros((len(model.joints), 6))

@@ -6,21 +6,24 @@ its joint frame M (shifts only; inertias are rotated once):
     X_WM = X_WM_parent X_FM…,   S ← X_WM S,   V_i = V_parent + S v,   c_i = V_i × S v + X_WM (Ṡ v)
     B_i = the rigid inertia,    w_i = V_i ×* B_i V_i − F_i
 
-`unibody.algebra.tree` then gives accelerations (the articulated-body algorithm) and any other product with M⁻¹. A uniform gravity g enters
-as an acceleration −g of the ground.
+ζ is the acceleration that the bodies would have with all joint accelerations zero, J̇ v, started from that of the ground, −g. `unibody.algebra.tree`
+then gives what the joint accelerations add (the articulated-body algorithm), and any other product with M⁻¹.
 """
 
 from __future__ import annotations
 
-from unibody.algebra.tree import A, BODY, COLUMN, ROW, B, C, P, V, W
+from unibody.algebra.blocks6 import offset
+from unibody.algebra.tree import A, BODY, COLUMN, RIGID, ROTATION, ROW, SLIDE, C, P, V, W
 from unibody.joints.base import JOINT_CLASS, PART, AdvanceJoints, FillJoints, RateJoints
 from unibody.kernel import Floats, Ints, device, kernel
 from unibody.spatial.devices import (
-    add3, compose_rotations, cross, load3, load6, load9, rotate, rotate_back, rotate_symmetric, store3, store9, sub3,
+    add3, compose_rotations, cross, load3, load6, load9, rotate, rotate_back, rotate_symmetric, scale3, store3, store9, sub3,
+    times_symmetric,
 )  # fmt: skip
 
-CONSTANTS = 22
-"""Numbers of a body: X of F in the parent's M (12), then mass, m c_M (3), inertia about M's origin in M's axes (6)."""
+CONSTANTS = 25
+"""Numbers of a body: X of F in the parent's M (12), then mass, m c_M (3), inertia about M's origin in M's axes (6), then, for a body that hangs on a pure
+rotation, its axis (3). The frames F and M of such a body are turned so that this axis is their z."""
 
 DRIVE = 24
 """Numbers of a prescribed motion: X_FM (12), V and A of M in F in M's axes (6 + 6)."""
@@ -101,86 +104,101 @@ def sweep_reduced(
     body: Ints, constants: Floats, X: Floats, S: Floats, c: Floats, v: Floats, signals: Floats, rows_out: Floats, columns_out: Floats
 ) -> None:
     """Poses, twists, columns, bias accelerations, rigid inertias and gyroscopic wrenches of all bodies; row 0 is given."""
+    R = load9(rows_out, 0)
+    p = load3(rows_out, P)
+    o = load3(rows_out, V)
+    l = load3(rows_out, V + 3)
+    zo = load3(rows_out, C)
+    zl = load3(rows_out, C + 3)
     for i in range(1, body.size // BODY):
-        k = ROW * i
-        m = ROW * body[BODY * i]
-        g = CONSTANTS * i
-        first = body[BODY * i + 1]
-        count = body[BODY * i + 2]
-        slot = body[BODY * i + 3]
-        x = 12 * (i - 1)
-        R_P = load9(rows_out, m)
+        at = offset(BODY * i)
+        k = offset(ROW * i)
+        m = offset(ROW * body[at])
+        g = offset(CONSTANTS * i)
+        x = offset(12 * (i - 1))
+        first, count, slot, kind = offset(body[at + 1]), body[at + 2], body[at + 3], body[at + 4]
+        if body[at] != i - 1 or i == 1:
+            R = load9(rows_out, m)
+            p = load3(rows_out, m + P)
+            o = load3(rows_out, m + V)
+            l = load3(rows_out, m + V + 3)
+            zo = load3(rows_out, m + C)
+            zl = load3(rows_out, m + C + 3)
+        R_P = R
+        p_P = p
         R_F = compose_rotations(R_P, load9(constants, g))
-        p = add3(load3(rows_out, m + P), rotate(R_P, load3(constants, g + 9)))
-        if slot < 0:
-            R = compose_rotations(R_F, load9(X, x))
-            p = add3(p, rotate(R_F, load3(X, x + 9)))
-        else:
-            R = compose_rotations(R_F, load9(signals, slot))
-            p = add3(p, rotate(R_F, load3(signals, slot + 9)))
-        store9(R, k, rows_out)
-        store3(p, k + P, rows_out)
-        # the twist of the parent at this point, and the motion across the joint
-        o = load3(rows_out, m + V)
-        l = add3(load3(rows_out, m + V + 3), cross(o, sub3(p, load3(rows_out, m + P))))
+        p = add3(p_P, rotate(R_P, load3(constants, g + 9)))
         a = (0.0, 0.0, 0.0)
         b = (0.0, 0.0, 0.0)
-        for j in range(first, first + count):
-            s = rotate(R, load3(S, 6 * j))
-            t = rotate(R, load3(S, 6 * j + 3))
-            store3(s, COLUMN * j, columns_out)
-            store3(t, COLUMN * j + 3, columns_out)
-            y = v[j]
-            a = (a[0] + s[0] * y, a[1] + s[1] * y, a[2] + s[2] * y)
-            b = (b[0] + t[0] * y, b[1] + t[1] * y, b[2] + t[2] * y)
-        d = rotate(R, load3(c, 6 * (i - 1)))
-        e = rotate(R, load3(c, 6 * (i - 1) + 3))
-        if slot >= 0:
-            a = rotate(R, load3(signals, slot + 12))
-            b = rotate(R, load3(signals, slot + 15))
-            d = rotate(R, load3(signals, slot + 18))
-            e = rotate(R, load3(signals, slot + 21))
-        # c = V × (S v) + Ṡ v; the part of V that is S v itself gives nothing
-        d = add3(d, cross(o, a))
-        e = add3(e, add3(cross(o, b), cross(l, a)))
+        d = (0.0, 0.0, 0.0)
+        e = (0.0, 0.0, 0.0)
+        if kind == ROTATION:
+            # a turn about z by the angle of the joint's rotation: its trace is 1 + 2 cos, its skew part sin times the axis
+            turn = 0.5 * (X[x] + X[x + 4] + X[x + 8] - 1.0)
+            lift = 0.5 * (
+                constants[g + 22] * (X[x + 7] - X[x + 5]) + constants[g + 23] * (X[x + 2] - X[x + 6]) + constants[g + 24] * (X[x + 3] - X[x + 1])
+            )
+            R = (
+                R_F[0] * turn + R_F[1] * lift, R_F[1] * turn - R_F[0] * lift, R_F[2],
+                R_F[3] * turn + R_F[4] * lift, R_F[4] * turn - R_F[3] * lift, R_F[5],
+                R_F[6] * turn + R_F[7] * lift, R_F[7] * turn - R_F[6] * lift, R_F[8],
+            )  # fmt: skip
+            s = (R[2], R[5], R[8])
+            store3(s, offset(COLUMN * first), columns_out)
+            a = scale3(v[first], s)
+        elif kind == SLIDE:
+            R = R_F
+            p = add3(p, rotate(R_F, load3(X, x + 9)))
+            t = rotate(R, load3(S, offset(6 * first) + 3))
+            store3((0.0, 0.0, 0.0), offset(COLUMN * first), columns_out)
+            store3(t, offset(COLUMN * first) + 3, columns_out)
+            b = scale3(v[first], t)
+        elif slot < 0:
+            R = compose_rotations(R_F, load9(X, x))
+            p = add3(p, rotate(R_F, load3(X, x + 9)))
+            for step in range(count):
+                j = offset(first + step)
+                s = rotate(R, load3(S, offset(6 * j)))
+                t = rotate(R, load3(S, offset(6 * j) + 3))
+                store3(s, offset(COLUMN * j), columns_out)
+                store3(t, offset(COLUMN * j) + 3, columns_out)
+                a = add3(a, scale3(v[j], s))
+                b = add3(b, scale3(v[j], t))
+            d = rotate(R, load3(c, offset(6 * (i - 1))))
+            e = rotate(R, load3(c, offset(6 * (i - 1)) + 3))
+        else:
+            z = offset(slot)
+            R = compose_rotations(R_F, load9(signals, z))
+            p = add3(p, rotate(R_F, load3(signals, z + 9)))
+            a = rotate(R, load3(signals, z + 12))
+            b = rotate(R, load3(signals, z + 15))
+            d = rotate(R, load3(signals, z + 18))
+            e = rotate(R, load3(signals, z + 21))
+        store9(R, k, rows_out)
+        store3(p, k + P, rows_out)
+        # twist and ζ of the parent at this point; in V × (S v) the part of V that is S v itself gives nothing
+        r = sub3(p, p_P)
+        l = add3(l, cross(o, r))
+        zl = add3(add3(zl, cross(zo, r)), add3(e, add3(cross(o, b), cross(l, a))))
+        zo = add3(zo, add3(d, cross(o, a)))
+        store3(zo, k + C, rows_out)
+        store3(zl, k + C + 3, rows_out)
         o = add3(o, a)
         l = add3(l, b)
         store3(o, k + V, rows_out)
         store3(l, k + V + 3, rows_out)
-        store3(d, k + C, rows_out)
-        store3(e, k + C + 3, rows_out)
-        # rigid inertia about M's origin in world axes: J, h = m c, m; momentum and its gyroscopic rate
+        # rigid inertia about M's origin in world axes: m, h = m c, J; momentum and its gyroscopic rate
         mass = constants[g + 12]
         h = rotate(R, load3(constants, g + 13))
         J = rotate_symmetric(R, load6(constants, g + 16))
-        hl = cross(h, l)
-        n = (J[0] * o[0] + J[1] * o[1] + J[2] * o[2] + hl[0], J[1] * o[0] + J[3] * o[1] + J[4] * o[2] + hl[1], J[2] * o[0] + J[4] * o[1] + J[5] * o[2] + hl[2])
-        oh = cross(o, h)
-        f = (mass * l[0] + oh[0], mass * l[1] + oh[1], mass * l[2] + oh[2])
-        store3(add3(cross(o, n), cross(l, f)), k + W, rows_out)
-        store3(cross(o, f), k + W + 3, rows_out)
-        r = k + B
-        rows_out[r] = J[0]
-        rows_out[r + 1] = J[1]
-        rows_out[r + 2] = J[2]
-        rows_out[r + 3] = J[3]
-        rows_out[r + 4] = J[4]
-        rows_out[r + 5] = J[5]
-        rows_out[r + 6] = 0.0
-        rows_out[r + 7] = -h[2]
-        rows_out[r + 8] = h[1]
-        rows_out[r + 9] = h[2]
-        rows_out[r + 10] = 0.0
-        rows_out[r + 11] = -h[0]
-        rows_out[r + 12] = -h[1]
-        rows_out[r + 13] = h[0]
-        rows_out[r + 14] = 0.0
-        rows_out[r + 15] = mass
-        rows_out[r + 16] = 0.0
-        rows_out[r + 17] = 0.0
-        rows_out[r + 18] = mass
-        rows_out[r + 19] = 0.0
-        rows_out[r + 20] = mass
+        n = add3(times_symmetric(J, o), cross(h, l))
+        f = add3(scale3(mass, l), cross(o, h))
+        store3(add3(add3(times_symmetric(J, zo), cross(h, zl)), add3(cross(o, n), cross(l, f))), k + W, rows_out)
+        store3(add3(add3(scale3(mass, zl), cross(zo, h)), cross(o, f)), k + W + 3, rows_out)
+        rows_out[k + RIGID] = mass
+        store3(h, k + RIGID + 1, rows_out)
+        store3((J[0], J[1], J[2]), k + RIGID + 4, rows_out)
+        store3((J[3], J[4], J[5]), k + RIGID + 7, rows_out)
 
 
 @kernel

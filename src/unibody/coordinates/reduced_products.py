@@ -9,21 +9,23 @@ All read the rows and columns that `sweep_reduced` left: poses, twists, S in wor
 
 from __future__ import annotations
 
-from unibody.algebra.tree import BODY, COLUMN, ROW, A, C, P, V, add_shifted_block, dot6, load21, times_block
-from unibody.coordinates.reduced import CONSTANTS, wrench_at_joint
+from unibody.algebra.tree import BODY, COLUMN, RIGID, ROW, A, C, P, V, add_shifted_block, dot6, load21, rigid_block, times_block
+from unibody.coordinates.reduced import wrench_at_joint
 from unibody.kernel import Floats, Ints, kernel
-from unibody.spatial.devices import add3, cross, dot3, load3, load6, load9, rotate, rotate_symmetric, store3, sub3
+from unibody.spatial.devices import add3, cross, dot3, load3, load6, store3, sub3
 
 
 @kernel
 def carry_accelerations(body: Ints, y: Floats, rows_out: Floats, columns: Floats) -> None:
-    """Spatial accelerations of all bodies (slot A of the rows) for joint accelerations y; row 0 is given."""
+    """Spatial accelerations ζ + J y of all bodies (slot A of the rows) for joint accelerations y."""
+    for m in range(6):
+        rows_out[A + m] = rows_out[C + m]
     for i in range(1, body.size // BODY):
         k = ROW * i
         m = ROW * body[BODY * i]
-        o = load3(rows_out, m + A)
+        o = sub3(load3(rows_out, m + A), load3(rows_out, m + C))
         r = sub3(load3(rows_out, k + P), load3(rows_out, m + P))
-        t = add3(load3(rows_out, m + A + 3), cross(o, r))
+        t = add3(sub3(load3(rows_out, m + A + 3), load3(rows_out, m + C + 3)), cross(o, r))
         x = (o[0], o[1], o[2], t[0], t[1], t[2])
         first = body[BODY * i + 1]
         for j in range(first, first + body[BODY * i + 2]):
@@ -34,7 +36,7 @@ def carry_accelerations(body: Ints, y: Floats, rows_out: Floats, columns: Floats
 
 
 @kernel
-def fill_wrenches(body: Ints, constants: Floats, rows: Floats, X: Floats, F: Floats, gravity: Floats, f_out: Floats, energy_out: Floats) -> None:
+def fill_wrenches(body: Ints, rows: Floats, X: Floats, F: Floats, gravity: Floats, f_out: Floats, energy_out: Floats) -> None:
     """f = B a + V ×* B V − F of every body by itself (world axes, at M's origin); kinetic and gravity energy [J]."""
     energy_out[0] = 0.0
     energy_out[1] = 0.0
@@ -43,17 +45,13 @@ def fill_wrenches(body: Ints, constants: Floats, rows: Floats, X: Floats, F: Flo
     g = load3(gravity, 0)
     for i in range(1, body.size // BODY):
         k = ROW * i
-        R = load9(rows, k)
         o = load3(rows, k + V)
         l = load3(rows, k + V + 3)
         a = load3(rows, k + A)
         b = load3(rows, k + A + 3)
-        mass = constants[CONSTANTS * i + 12]
-        h = rotate(R, load3(constants, CONSTANTS * i + 13))
-        J = rotate_symmetric(R, load6(constants, CONSTANTS * i + 16))
-        block = (
-            J[0], J[1], J[2], J[3], J[4], J[5], 0.0, -h[2], h[1], h[2], 0.0, -h[0], -h[1], h[0], 0.0, mass, 0.0, 0.0, mass, 0.0, mass,
-        )  # fmt: skip
+        mass = rows[k + RIGID]
+        h = load3(rows, k + RIGID + 1)
+        block = rigid_block(rows, k + RIGID)
         p = times_block(block, (o[0], o[1], o[2], l[0], l[1], l[2]))
         w = times_block(block, (a[0], a[1], a[2], b[0], b[1], b[2]))
         n = (p[0], p[1], p[2])
@@ -109,8 +107,9 @@ def fill_mass_matrix(body: Ints, armature: Floats, rows: Floats, columns: Floats
     for k in range(nv * nv):
         M_out[k] = 0.0
     for i in range(n):
+        block = rigid_block(rows, ROW * i + RIGID)
         for k in range(21):
-            composite_out[21 * i + k] = rows[ROW * i + 30 + k]
+            composite_out[21 * i + k] = block[k]
     for i in range(n - 1, 0, -1):
         parent = body[BODY * i]
         block = load21(composite_out, 21 * i)

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from unibody.algebra.tree import BODY, ROW, A, eliminate_tree, solve_tree
+from unibody.algebra.tree import BODY, GENERAL, ROTATION, ROW, SLIDE, A, C, eliminate_tree, solve_tree
 from unibody.arena import Arena, part
 from unibody.coordinates.closure import close_rows, closure_size, fill_reference, solve_closure, solve_closure_again
 from unibody.coordinates.convert import to_reduced
@@ -38,6 +38,7 @@ from unibody.coordinates.stages import (
     CLOSE_STAGE, EVALUATE_STAGE, FORCE_STAGE, PROJECT_STAGE, SEE_STAGE, SIGNAL_STAGE, STAGES, Stage,
 )  # fmt: skip
 from unibody.element import LEDGER as LEDGER_SIZE
+from unibody.joints.base import Joint
 from unibody.kernel import Floats, Ints, kernel
 from unibody.model.model import Model
 from unibody.model.state import State
@@ -252,6 +253,30 @@ def inverse_masses(model: Model) -> np.ndarray:
     return out
 
 
+def column_kind(joint: Joint) -> int:
+    """What the tree may take for granted of a joint's only column, found by trying the joint out at several q."""
+    if joint.nv != 1 or len(joint.parts()) != 1:
+        return GENERAL
+    turns = slides = True
+    for q in (joint.neutral(), *(joint.advance(joint.neutral(), np.array([x]), 1.0) for x in (0.7, -1.9, 12.3))):
+        R, p = joint.pose(q)
+        S, still = joint.motion(q), np.abs(joint.bias(q, np.ones(1))).max() == 0.0
+        turns = turns and still and not np.any(p) and not np.any(S[3:])
+        slides = slides and still and np.array_equal(R, np.eye(3)) and not np.any(S[:3])
+    return ROTATION if turns else SLIDE if slides else GENERAL
+
+
+def _z_to_axis(joint: Joint) -> Pose:
+    """A rotation that takes z to the axis of a joint that is a pure rotation; none for others."""
+    if column_kind(joint) != ROTATION:
+        return Pose()
+    a = joint.motion(joint.neutral())[:3, 0]
+    if a[2] > -0.5:
+        return Pose(wxyz=(1.0 + a[2], -a[1], a[0], 0.0))
+    # near −z: first half a turn about x, then from −z
+    return Pose(wxyz=(1.0 - a[2], a[1], -a[0], 0.0)) @ Pose(wxyz=(0.0, 1.0, 0.0, 0.0))
+
+
 class ReducedSystem:
     """Tables and work space of a model in reduced coordinates."""
 
@@ -316,18 +341,23 @@ class ReducedSystem:
 
     def _body_integers(self, drives: dict[int, int]) -> np.ndarray:
         out = np.zeros((self.model.n_bodies, BODY), np.int64)
-        for i, j in enumerate(self.model.tree_joints, start=1):
-            out[i] = (j.parent, j.v_start, j.nv, drives.get(i, -1))
+        eliminated: set[int] = set()
+        for i, j in reversed(list(enumerate(self.model.tree_joints, start=1))):
+            role = (1 if i in eliminated else 0) + (0 if j.parent in eliminated else 2)
+            eliminated.add(j.parent)
+            out[i] = (j.parent, j.v_start, j.nv, drives.get(i, -1), column_kind(j.element), role)
         return out
 
     def _constants(self) -> tuple[np.ndarray, np.ndarray]:
         model = self.model
-        numbers = np.zeros((model.n_bodies, 22))
+        numbers = np.zeros((model.n_bodies, 25))
         frames = np.zeros((model.n_bodies, 12))
         frames[0] = Pose().flat()
-        X_MB = [Pose()] + [j.X_BM.inverse() for j in model.tree_joints]
+        turned = [Pose()] + [_z_to_axis(j.element) for j in model.tree_joints]
+        X_MB = [Pose()] + [turned[i].inverse() @ j.X_BM.inverse() for i, j in enumerate(model.tree_joints, start=1)]
         for i, j in enumerate(model.tree_joints, start=1):
-            numbers[i, :12] = (X_MB[j.parent] @ j.X_PF).flat()
+            numbers[i, :12] = (X_MB[j.parent] @ j.X_PF @ turned[i]).flat()
+            numbers[i, 22:] = turned[i].R[:, 2]
             frames[i] = X_MB[i].flat()
             body = model.bodies[i]
             if body.kind == "dynamic":
@@ -342,7 +372,7 @@ class ReducedSystem:
     def _ground(self) -> np.ndarray:
         rows = np.zeros((self.model.n_bodies, ROW))
         rows[:, [0, 4, 8]] = 1.0
-        rows[0, A + 3 : A + 6] = -self.model.gravity
+        rows[0, A + 3 : A + 6] = rows[0, C + 3 : C + 6] = -self.model.gravity
         return rows
 
     def view(self, slot: int) -> np.ndarray:

@@ -143,7 +143,7 @@ class Builder:
             raise ModelError(f"{what}: joins body '{p}' to itself; give two different bodies")
         start = joint.neutral() if q is None else vector(np.atleast_1d(q), joint.nq, f"{what} q")
         speed = np.zeros(joint.nv) if v is None else vector(np.atleast_1d(v), joint.nv, f"{what} v")
-        start = joint.advance(start, np.zeros(joint.nv), 0.0) if q is not None else start
+        start = _on_manifold(joint, start) if q is not None else start
         if not np.isfinite(start).all():
             raise ModelError(f"{what} q: {q!r} has no direction as a quaternion; give a unit quaternion wxyz")
         springs = _per_dof(stiffness, joint.nv, f"{what} stiffness", minimum=0.0)
@@ -318,6 +318,14 @@ def _frozen(array: np.ndarray) -> np.ndarray:
     array = np.array(array)
     array.flags.writeable = False
     return array
+
+
+def _on_manifold(joint: Joint, q: np.ndarray) -> np.ndarray:
+    """q with its quaternions made unit; NaN where one has no direction."""
+    try:
+        return joint.advance(q, np.zeros(joint.nv), 0.0)
+    except ZeroDivisionError:
+        return np.full(joint.nq, np.nan)
 
 
 def _pose(value: Any, what: str) -> Pose:

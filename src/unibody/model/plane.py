@@ -46,6 +46,8 @@ def check_plane(model: Model, poses: Sequence[Pose]) -> None:
     if abs(model.gravity @ n) > TOLERANCE:
         raise ModelError(f"gravity {tuple(model.gravity)} leaves the plane; its component along the normal {tuple(n)} must be 0")
     for body, pose in zip(model.bodies, poses, strict=True):
+        if body.kind == "kinematic":
+            _check_driven(body, n)
         if body.kind != "dynamic":
             continue
         com = pose.apply(body.com) @ n
@@ -62,7 +64,40 @@ def check_plane(model: Model, poses: Sequence[Pose]) -> None:
             away = poses[model.body(point.body)].apply(point.p) @ n
             if abs(away) > TOLERANCE:
                 raise ModelError(f"'{name}': its point on body '{point.body}' is {away:.3g} m out of the plane; keep it in the plane")
-        _check_wrench(name, element, n)
+        for what, away in _reaches(element, model, poses, n):
+            if abs(away) > TOLERANCE:
+                raise ModelError(f"'{name}': its {what} {getattr(element, what)} is {away:.3g} out of the plane; keep it in the plane")
+        turned = poses[model.body(element.body)].R.T @ n if getattr(element, "axes", "world") == "body" else n
+        _check_wrench(name, element, turned)
+
+
+def check_wrenches(model: Model, wrenches: np.ndarray) -> None:
+    """Refuse wrenches on bodies (world axes) that would leave the plane."""
+    assert model.plane is not None
+    n = model.plane[2]
+    for body, wrench in zip(model.bodies, wrenches, strict=True):
+        torque, force = wrench[:3], wrench[3:]
+        if max(abs(force @ n), np.abs(torque - n * (n @ torque)).max()) > TOLERANCE:
+            raise ModelError(f"control: wrench {tuple(map(float, wrench))} on body '{body.name}' leaves the plane; keep it in the plane")
+
+
+def _check_driven(body: Any, n: np.ndarray) -> None:
+    """A kinematic body may turn about the normal and slide in the plane."""
+    spin, slide = np.array(body.V_WB[:3]), np.array(body.V_WB[3:])
+    if max(abs(slide @ n), np.abs(spin - n * (n @ spin)).max()) > TOLERANCE:
+        raise ModelError(f"body '{body.name}': V_WB {body.V_WB} moves it out of the plane; keep it in the plane or use a 3D world")
+
+
+def _reaches(element: Any, model: Model, poses: Sequence[Pose], n: np.ndarray) -> list[tuple[str, float]]:
+    """How far places and directions of an element that are no points of bodies reach out of the plane."""
+    out = []
+    if getattr(element, "position", None) is not None:
+        out.append(("position", float(np.asarray(element.position, float) @ n)))
+    if getattr(element, "direction", None) is not None and hasattr(element, "on"):
+        out.append(("direction", float(poses[model.body(element.on.body)].R @ np.asarray(element.direction, float) @ n)))
+    if getattr(element, "at", None) is not None and hasattr(element, "axes"):
+        out.append(("at", float(poses[model.body(element.body)].apply(element.at) @ n)))
+    return out
 
 
 def _check_joint(joint: Any, poses: Sequence[Pose], n: np.ndarray) -> None:

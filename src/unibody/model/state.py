@@ -56,7 +56,8 @@ class Control:
     def set_effort(self, joint: Any, value: Any) -> None:
         """The effort of one joint (scalar, or one value per degree of freedom)."""
         j = self._model.joint(name_of(joint, "set_effort"))
-        self.flat[j.v_start : j.v_start + j.nv] = value
+        values = [value] * j.nv if np.ndim(value) == 0 else value
+        self.flat[j.v_start : j.v_start + j.nv] = vector(values, j.nv, f"effort of joint '{j.name}'")
 
     def set_wrench(self, body: Any, wrench: Any) -> None:
         """Torque then force on one body, world axes, at its origin."""

@@ -14,6 +14,7 @@ from unibody.element import number
 from unibody.errors import ModelError, StepFailed
 from unibody.model import Control, Model, State
 from unibody.model.model import look_up
+from unibody.model.plane import check_wrenches
 from unibody.simulation.files import read_npz, write_npz
 from unibody.simulation.recording import Recording
 from unibody.solvers import REGISTRY, Bound, Report, Solver
@@ -42,6 +43,8 @@ class Simulation:
             raise ModelError(f"Simulation: solver {solver!r} is neither a name ({', '.join(REGISTRY)}) nor a solver")
         self._bound: Bound = chosen.bind(model)
         self.control = Control(model) if control is None else control.copy()
+        if state is not None and not all(np.isfinite(x).all() for x in (state.t, state.q, state.v)):
+            raise ModelError(f"Simulation: the given state (t = {state.t!r}) is not finite; give finite t, q and v")
         self._state, self._memory = self._bound.start(state)
         self.report = Report(status="start", time=self._state.t)
 
@@ -76,6 +79,7 @@ class Simulation:
         steps = round(duration / self.dt)
         if abs(steps * self.dt - duration) > 1e-6 * max(self.dt, duration) and steps < 1:
             raise ModelError(f"run duration {duration:g} s is shorter than dt = {self.dt:g} s; give at least one step")
+        self._check_control()
         recording = Recording(self._bound, self.dt)
         began = time.perf_counter()
         bar = _Bar(steps, sys.stderr.isatty() if progress is None else progress)
@@ -129,9 +133,14 @@ class Simulation:
         answer = control(self._state.t, self._state, self.control)
         if isinstance(answer, Control):
             self.control = answer
+        self._check_control()
+
+    def _check_control(self) -> None:
         targets = self.model.nv_joints + 6 * self.model.n_bodies
         if not np.isfinite(self.control.flat[:targets]).all():
             raise ModelError(f"control at t = {self._state.t:.6g} s is not finite; return finite efforts and wrenches")
+        if self.model.plane is not None and self.control.wrench.any():
+            check_wrenches(self.model, self.control.wrench)
 
     def save(self, path: str | Path) -> Path:
         """Write everything needed to go on, bit for bit; the old file stays whole until the new one is."""

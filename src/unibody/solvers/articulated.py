@@ -13,10 +13,11 @@ from typing import Any
 
 import numpy as np
 
+from unibody.algebra.tree import C
 from unibody.constraints.base import Constraint
 from unibody.coordinates.reduced_products import carry_accelerations, fill_mass_matrix, fill_wrenches, gather_wrenches, push_velocities
 from unibody.coordinates.reduced_system import ReducedSystem, evaluate_reduced
-from unibody.coordinates.slots import ARMATURE, BODIES, COLUMNS, CONSTANTS, EFFORT, GRAVITY, LEDGER, ROWS, V_WB, X_WB, F, Y
+from unibody.coordinates.slots import ARMATURE, BODIES, COLUMNS, EFFORT, GRAVITY, LEDGER, ROWS, V_WB, X_WB, F, Y
 from unibody.element import DAMPER_POWER
 from unibody.errors import ModelError
 from unibody.forces.base import Force
@@ -104,7 +105,7 @@ class BoundArticulated(Bound):
         rows, columns = s.view(ROWS), s.view(COLUMNS)
         carry_accelerations(s.view(BODIES), a, rows, columns)
         f, effort = np.zeros(6 * self.model.n_bodies), np.zeros(self.nv)
-        fill_wrenches(s.view(BODIES), s.view(CONSTANTS), rows, s.view(X_WB), s.view(F), s.view(GRAVITY), f, np.zeros(2))
+        fill_wrenches(s.view(BODIES), rows, s.view(X_WB), s.view(F), s.view(GRAVITY), f, np.zeros(2))
         gather_wrenches(s.view(BODIES), rows, columns, f, effort)
         passive = s.view(EFFORT)[: self.nv] + s.view(EFFORT)[self.model.nv_joints : self.model.nv_joints + self.nv]
         return effort + s.view(ARMATURE)[: self.nv] * a - passive
@@ -149,12 +150,9 @@ class BoundArticulated(Bound):
         s = self.system
         q_all, v_all = self._full(q, v)
         s.evaluate(0.0, q_all, v_all, self.model.neutral_control(), loads=True)
-        rows = s.view(ROWS)
-        ground = rows[51:57].copy()
-        rows[51:57] = 0.0
-        carry_accelerations(s.view(BODIES), np.zeros(self.nv), rows, s.view(COLUMNS))
-        rows[51:57] = ground
-        return self._to_bodies(rows.reshape(self.model.n_bodies, -1)[:, 51:57] * np.array([[0.0]] + [[1.0]] * (self.model.n_bodies - 1)))
+        rest = s.view(ROWS).reshape(self.model.n_bodies, -1)[:, C : C + 6].copy()
+        rest[:, 3:] += self.model.gravity
+        return self._to_bodies(rest)
 
     def _to_bodies(self, twists: np.ndarray) -> np.ndarray:
         """Motion vectors in world axes at the joint frames' origins, in body axes at the bodies' origins."""

@@ -234,3 +234,9 @@ def rotate_symmetric(R, J):
         b0 * R[6] + b1 * R[7] + b2 * R[8],
         c0 * R[6] + c1 * R[7] + c2 * R[8],
     )
+
+
+@device
+def times_symmetric(J, a):
+    """J a for symmetric J = (xx, xy, xz, yy, yz, zz)."""
+    return (J[0] * a[0] + J[1] * a[1] + J[2] * a[2], J[1] * a[0] + J[3] * a[1] + J[4] * a[2], J[2] * a[0] + J[4] * a[1] + J[5] * a[2])
