@@ -1,7 +1,8 @@
 """The small dense system of the auxiliary constraints: A = K M⁻¹ Kᵀ from the responses, and its solution where rows may be redundant.
 
-A is scaled by the response of free bodies and factored by Cholesky, the largest pivot first; where a pivot gets small, rows may repeat each other and the
-minimum-norm least-squares solution of `unibody.algebra.auxiliary` takes over. The choice, the factor and the rank stay for further right sides.
+A is scaled by the response of free bodies and factored by Cholesky, the largest pivot first; where a pivot gets small, rows may repeat each
+other and the minimum-norm least-squares solution of `unibody.algebra.auxiliary` takes over. The choice, the factor and the rank stay for
+further right sides.
 """
 
 from __future__ import annotations
@@ -22,8 +23,8 @@ DOUBTFUL = 1e3
 """Pivots above this many tolerances are beyond doubt; below, eigenvalues decide."""
 
 BLUR = 100.0
-"""Where constraints are violated by e [m, rad], rows that repeat each other seem to differ by angles of order e: responses up to BLUR e² of that of free
-bodies say nothing (between the two limits above)."""
+"""Where constraints are violated by e [m, rad], rows that repeat each other seem to differ by angles of order e: responses up to BLUR e² of
+that of free bodies say nothing (between the two limits above)."""
 
 
 @device
@@ -48,12 +49,13 @@ def closure_null(closure: np.ndarray, k: int, rank: int) -> np.ndarray:
 
 @kernel
 def close_rows(
-    width: int, row_start: Ints, row_entry: Ints, place: Ints, dof_start: Ints, dof_index: Ints, entries: Floats, J: Floats, compliance: Floats,
-    response_x: Floats, response_y: Floats, nv: int, gram_out: Floats,
+    width: int, row_start: Ints, row_entry: Ints, place: Ints, dof_start: Ints, dof_index: Ints, entries: Floats, J: Floats,
+    compliance: Floats, response_x: Floats, response_y: Floats, nv: int, gram_out: Floats,
 ) -> None:  # fmt: skip
     """A[r, s] = row r applied to the response to row s, made symmetric; compliance on the diagonal.
 
-    Entry e has `width` numbers and meets each response at place[e] (−1: a body that does not move); joint velocities meet `response_y`, nv a row.
+    Entry e has `width` numbers and meets each response at place[e] (−1: a body that does not move); joint velocities meet `response_y`, nv
+    a row.
     """
     count = row_start.size - 1
     nx = response_x.size // count
@@ -94,7 +96,8 @@ def fill_reference(row_start: Ints, row_entry: Ints, entry_body: Ints, entries: 
 
 @device
 def pivoted_cholesky(k, gram, closure_out):
-    """P Â Pᵀ = Uᵀ U of the scaled A, largest diagonal first, into the closure's memory; False where a pivot says that rows repeat others."""
+    """P Â Pᵀ = Uᵀ U of the scaled A, largest diagonal first, into the closure's memory; False where a pivot says that rows repeat
+    others."""
     factor = 2 + 2 * k
     order = factor + 2 * k * k + 3 * k
     for i in range(k):
