@@ -12,8 +12,8 @@ FORCE_CLASS = 5
 
 @kernel
 def load_forces(
-    classes: Ints, index: Ints, parameters: Floats, limit: Floats, signals: Floats, X: Floats, V: Floats, q: Floats, v: Floats, control: Floats,
-    F_out: Floats, effort_out: Floats, ledger_out: Floats, right_out: Floats,
+    classes: Ints, index: Ints, parameters: Floats, limit: Floats, signals: Floats, X: Floats, V: Floats, q: Floats, v: Floats,
+    control: Floats, F_out: Floats, effort_out: Floats, ledger_out: Floats, right_out: Floats,
 ) -> None:  # fmt: skip
     """F (6 a body, body axes at its origin) and the total effort of every joint velocity, from forces and control.
 
