@@ -1,7 +1,7 @@
 """What a solver is: a choice that can be bound to a model, and what binding gives.
 
-A `Solver` is a frozen choice of options with a name; `bind(model)` checks that it can honour every element (else `Unsupported` names them all, with reasons
-and the solvers that can) and returns a `Bound`: arrays, addresses and the four verbs
+A `Solver` is a frozen choice of options with a name; `bind(model)` checks that it can honour every element (else `Unsupported` names them
+all, with reasons and the solvers that can) and returns a `Bound`: arrays, addresses and the four verbs
 
     start() → State, Memory          step(state, memory, control, dt) → Step
     rollout(…) many steps in one compiled loop, bit for bit the same as single ones
@@ -17,11 +17,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from unibody.coordinates.observed import Observation
 from unibody.errors import StepFailed, Unsupported
 from unibody.kernel import Kernel
 from unibody.model import Model, State
 from unibody.rules.base import LAST_STEP, MEMORY, TIME
-from unibody.coordinates.observed import Observation
 from unibody.solvers.report import Report
 
 SMOOTH_FEEDBACK = 0.1
@@ -139,9 +139,11 @@ class Bound:
         width = 1 + q.size + v.size + ledger.size
         rows = np.zeros((steps // every if record else 0, width))
         done = self.roll(
-            self.system.layout, self.system.ints, self.system.constants, stages, control, state.t, dt, steps, every if record else steps + 1, self.explicit,
-            self.system.work, self.scratch, q, v, ledger, rows.reshape(-1),
+            self.system.layout, self.system.ints, self.system.constants, stages, control, state.t, dt, steps,
+            every if record else steps + 1, self.explicit, self.system.work, self.scratch, q, v, ledger, rows.reshape(-1),
         )  # fmt: skip
+        if done and not (np.isfinite(q).all() and np.isfinite(v).all()):
+            return self.rollout(state, memory, control, dt, done - 1, every, record)  # the last step overflowed: up to the one before
         after, kept = self._pack(float(ledger[TIME]) if done else state.t, q, v, ledger)
         return after, kept, rows[: done // every] if record else rows, done
 
@@ -157,8 +159,10 @@ class Bound:
         return {"redundant": rows - rank, "notes": self.system.notes()}
 
     def observe(self, state: State, memory: np.ndarray, control: np.ndarray) -> Observation:
-        """Poses, twists, energies, reactions, violation at a state."""
+        """Poses, twists, energies, reactions, violation at a state; reactions are those of the motion, without feedback that shrinks with
+        the step."""
         q, v, ledger = self._unpack(state, memory)
+        self.system.prepare(np.inf)
         out = self.system.observe(state.t, q, v, control)
         powers = out.powers
         out.work = np.array(ledger[:3]) + 0.5 * ledger[LAST_STEP] * (ledger[3:6] + powers)
