@@ -6,6 +6,8 @@ import contextlib
 import json
 import os
 import tempfile
+import zipfile
+import zlib
 from pathlib import Path
 from typing import Any
 
@@ -46,7 +48,7 @@ def read_npz(path: str | Path, kind: str, model: Model | None) -> tuple[Bound, d
         with np.load(source, allow_pickle=False) as file:
             arrays = {name: file[name] for name in file.files}
         head = json.loads(str(arrays.pop("head")))
-    except (OSError, ValueError, KeyError, EOFError) as error:
+    except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile, zlib.error) as error:
         raise ModelError(f"file '{source}' is not a saved {kind} ({error}); give one written by save()") from None
     if head.get("kind") != kind:
         raise ModelError(f"file '{source}' holds a {head.get('kind')}, not a {kind}; load it as that")
