@@ -128,8 +128,8 @@ class Builder:
         return Body(name)
 
     def joint(
-        self, name: str, joint: Joint, parent: Any, child: Any, X_PF: Pose | None = None, X_BM: Pose | None = None, q: Any = None, v: Any = None,
-        stiffness: Any = 0.0, damping: Any = 0.0, rest: Any = None, armature: Any = 0.0, effort_limit: Any = np.inf,
+        self, name: str, joint: Joint, parent: Any, child: Any, X_PF: Pose | None = None, X_BM: Pose | None = None, q: Any = None,
+        v: Any = None, stiffness: Any = 0.0, damping: Any = 0.0, rest: Any = None, armature: Any = 0.0, effort_limit: Any = np.inf,
     ) -> JointHandle:  # fmt: skip
         """Connect frame F of the parent with frame M of the child. If the child already has a parent, this closes a loop."""
         what = f"joint '{name}'"
@@ -265,8 +265,8 @@ class Builder:
         if self._plane is None:
             joint: Joint = Free()
             return _Joint(
-                body.name, joint, "world", body.name, Pose(), Pose(), np.concatenate([body.X_WB.p, body.X_WB.wxyz]), V, np.zeros(6), np.full(6, np.inf),
-                implicit=True,
+                body.name, joint, "world", body.name, Pose(), Pose(), np.concatenate([body.X_WB.p, body.X_WB.wxyz]), V, np.zeros(6),
+                np.full(6, np.inf), implicit=True,
             )  # fmt: skip
         joint, frame = Planar(), plane_frame(self._plane)
         X_FB = frame.inverse() @ body.X_WB
@@ -282,8 +282,8 @@ class Builder:
         if max(abs(speed[2]), abs(turn[0]), abs(turn[1])) > 1e-9 or abs(X_FB.p[2]) > 1e-9:
             raise ModelError(f"body '{body.name}': starts or moves out of the plane (X_WB, V_WB); keep it in the plane or use a 3D world")
         return _Joint(
-            body.name, joint, "world", body.name, frame, X_BM, np.array([X_FB.p[0], X_FB.p[1], angle]), np.array([speed[0], speed[1], turn[2]]),
-            np.zeros(3), np.full(3, np.inf), implicit=True,
+            body.name, joint, "world", body.name, frame, X_BM, np.array([X_FB.p[0], X_FB.p[1], angle]),
+            np.array([speed[0], speed[1], turn[2]]), np.zeros(3), np.full(3, np.inf), implicit=True,
         )  # fmt: skip
 
     def _order(self, tree: dict[str, _Joint]) -> list[str]:

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 class State:
     """Time [s], coordinates and velocities, and which coordinates they are; nothing derived.
 
-    `coordinates` is "reduced" (joint coordinates), "maximal" (p and wxyz, then V_WB_B, of every moving body) or "planar" (two positions and an
-    angle, then ω and two velocities in body axes).
+    `coordinates` is "reduced" (joint coordinates), "maximal" (p and wxyz, then V_WB_B, of every moving body) or "planar" (two positions and
+    an angle, then ω and two velocities in body axes).
     """
 
     t: float
