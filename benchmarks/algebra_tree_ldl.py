@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 from functools import partial
 
 import numpy as np
+from common import plot
 
 from unibody.algebra import saddle, tree_ldl, tree_ldl_planar
 from unibody.algebra.auxiliary import RELATIVE_TOLERANCE
@@ -212,8 +213,13 @@ def show(rows: list[Row]) -> None:
 
 def main() -> None:
     quick = "--quick" in sys.argv
+    points = []
     for structure, sizes in SIZES.items():
-        show(table(structure, [n for n in sizes if n <= 1100] if quick else sizes, rounds=3 if quick else 15))
+        rows = table(structure, [n for n in sizes if n <= 1100] if quick else sizes, rounds=3 if quick else 15)
+        show(rows)
+        points += [(f"{structure}, tree", r.n, r.tree[0]) for r in rows]
+        points += [(f"{structure}, {name}", r.n, getattr(r, name)[0]) for r in rows for name in ("schur", "dense") if getattr(r, name)]
+    print(f"log–log plot: {plot(points, 'tree-ldl.png', 'Solving for λ', fit_from=100)}")
 
 
 if __name__ == "__main__":

@@ -20,15 +20,12 @@ number, which is to its advantage, since the small model stays in the cache.
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from common import Time, interleaved, machine, repeated, table, verdict
+from common import Time, interleaved, machine, plot, repeated, table, verdict
 
 import unibody as ub
-from unibody.coordinates.reduced_system import evaluate_reduced
-from unibody.coordinates.slots import Y
 from unibody.coordinates.stages import EVALUATE_STAGE, Evaluate
 from unibody.kernel import Floats, Ints, kernel
 
@@ -85,25 +82,6 @@ def mixed(rng: np.random.Generator, n: int = 40) -> ub.Model:
     return b.build()
 
 
-def lean_call(bound: ub.solvers.articulated.BoundArticulated) -> Callable[[np.ndarray, np.ndarray, np.ndarray], np.ndarray]:
-    """Accelerations with everything prepared: three copies in, one compiled call, a view out."""
-    s, nq, nv = bound.system, bound.nq, bound.nv
-    q_all, v_all = s.start()
-    control = bound.model.neutral_control()
-    q_own, v_own, efforts = q_all[:nq], v_all[:nv], control[:nv]
-    head = (s.layout, s.ints, s.constants, s.stages(control), control, 0.0, s.work, q_all, v_all)
-    compiled, y = evaluate_reduced.load(), s.view(Y)
-
-    def forward_dynamics(q: np.ndarray, v: np.ndarray, effort: np.ndarray) -> np.ndarray:
-        q_own[:] = q
-        v_own[:] = v
-        efforts[:] = effort
-        compiled(*head)
-        return y
-
-    return forward_dynamics
-
-
 def measure(name: str, model: ub.Model, smaller: ub.Model, rounds: int) -> Row:
     import mujoco
     import pinocchio as pin
@@ -116,7 +94,7 @@ def measure(name: str, model: ub.Model, smaller: ub.Model, rounds: int) -> Row:
     q, v = zoo.random_state(model, rng)
     effort = rng.uniform(-1.0, 1.0, model.nv)
     bound = ub.solvers.Articulated().bind(model)
-    lean, theirs, others = lean_call(bound), to_pinocchio(smaller), to_mujoco(model)
+    lean, theirs, others = bound.forward_dynamics_function(), to_pinocchio(smaller), to_mujoco(model)
     ours = bound.forward_dynamics(q, v, effort)
     check(name, ours, np.array(lean(q, v, effort)))
     check(name, ours, others.forward_dynamics(q, v, effort))
@@ -149,6 +127,9 @@ def check(name: str, ours: np.ndarray, theirs: np.ndarray) -> None:
     assert difference < 1e-6, f"{name}: engines disagree by {difference}"
 
 
+LABELS = {"compiled": "Unibody", "pinocchio": "Pinocchio", "mujoco": "MuJoCo"}
+
+
 def report(rows: list[Row]) -> str:
     times = table(
         ["µs per evaluation", "bodies", "nv", "public", "lean", "compiled", "ns per body", "Pinocchio", "MuJoCo"],
@@ -172,6 +153,8 @@ def main(arguments: list[str] | None = None) -> int:
     quick = "--quick" in (sys.argv[1:] if arguments is None else arguments)
     rows = [measure(name, *pair, rounds=5 if quick else 25) for name, pair in models(quick).items()]
     print(report(rows))
+    chains = [(LABELS[k], r.bodies, r.times[k].least) for r in rows if r.model.startswith("chain") for k in LABELS]
+    print(f"log–log plot of the chains: {plot(chains, 'forward-dynamics.png', 'Forward dynamics of chains')}")
     print(f"\nminimum (median); goals: {GOAL_PINOCCHIO:g}× Pinocchio, {GOAL_MUJOCO:g}× MuJoCo. {machine()}")
     return 0
 
