@@ -124,6 +124,8 @@ class TorsionSpring(Force):
         object.__setattr__(self, "damping", _numbers(self.damping, f"{self._title()} damping", negative=False))
         if self.rest is not None:
             object.__setattr__(self, "rest", _numbers(self.rest, f"{self._title()} rest", negative=True))
+            if not np.any(self.stiffness):
+                raise ModelError(f"{self._title()} rest given without stiffness; give stiffness= or leave rest out")
         if self.dof is None:
             return
         if isinstance(self.dof, bool) or not isinstance(self.dof, int | np.integer) or self.dof < 0:

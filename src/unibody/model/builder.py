@@ -99,7 +99,8 @@ class Builder:
 
     def __init__(self, gravity: Any = (0.0, 0.0, -9.81), planar: bool = False, normal: Any = (0.0, -1.0, 0.0)):
         self.world = Body("world")
-        self._bodies: dict[str, BodyInfo] = {"world": BodyInfo("world", "static", 0.0, np.zeros(3), np.zeros((3, 3)), (), Pose(), (0.0,) * 6)}
+        ground = BodyInfo("world", "static", 0.0, np.zeros(3), np.zeros((3, 3)), (), Pose(), (0.0,) * 6)
+        self._bodies: dict[str, BodyInfo] = {"world": ground}
         self._joints: dict[str, _Joint] = {}
         self._elements: dict[str, Force | Constraint] = {}
         self._plane = plane_axes(normal) if planar else None
@@ -123,8 +124,9 @@ class Builder:
         if kind == "static" and any(twist):
             raise ModelError(f"{what}: V_WB {twist} on a static body; give kind='kinematic' or leave V_WB out")
         self._bodies[name] = BodyInfo(
-            name, kind, properties.mass, np.array(properties.com), np.array(properties.inertia), shapes, _pose(X_WB, f"{what} X_WB"), twist, motion
-        )
+            name, kind, properties.mass, np.array(properties.com), np.array(properties.inertia), shapes,
+            _pose(X_WB, f"{what} X_WB"), twist, motion,
+        )  # fmt: skip
         return Body(name)
 
     def joint(
@@ -150,7 +152,10 @@ class Builder:
         dampers = _per_dof(damping, joint.nv, f"{what} damping", minimum=0.0)
         rotors = _per_dof(armature, joint.nv, f"{what} armature", minimum=0.0)
         limits = _per_dof(effort_limit, joint.nv, f"{what} effort_limit", minimum=0.0, infinite=True)
-        self._joints[name] = _Joint(name, joint, p, c, _pose(X_PF, f"{what} X_PF"), _pose(X_BM, f"{what} X_BM"), start, speed, rotors, limits)
+        if rest is not None and not springs.any():
+            raise ModelError(f"{what}: rest given without stiffness; give stiffness= or leave rest out")
+        on_parent, on_child = _pose(X_PF, f"{what} X_PF"), _pose(X_BM, f"{what} X_BM")
+        self._joints[name] = _Joint(name, joint, p, c, on_parent, on_child, start, speed, rotors, limits)
         if springs.any() or dampers.any():
             self.add(TorsionSpring(name, stiffness=springs, damping=dampers, rest=rest), name=f"{name}.spring")
         return JointHandle(name)
@@ -199,9 +204,9 @@ class Builder:
         model = Model(
             bodies=tuple(bodies), joints=tuple(infos), forces=tuple(forces), constraints=tuple(constraints), gravity=_frozen(gravity),
             plane=None if self._plane is None else tuple(_frozen(a) for a in self._plane),  # type: ignore[arg-type]
-            parent=_frozen(np.array([-1] + [j.parent for j in infos if not j.loop], np.int64)), nq=nq, nv=nv, nq_joints=q_at, nv_joints=v_at,
-            signals=_frozen(np.array(packing.values)), signal_functions=tuple(packing.functions), motor_targets=dict(packing.targets),
-            description=description,
+            parent=_frozen(np.array([-1] + [j.parent for j in infos if not j.loop], np.int64)), nq=nq, nv=nv,
+            nq_joints=q_at, nv_joints=v_at, signals=_frozen(np.array(packing.values)), signal_functions=tuple(packing.functions),
+            motor_targets=dict(packing.targets), description=description,
         )  # fmt: skip
         if self._plane is not None:
             check_plane(model, poses)

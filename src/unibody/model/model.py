@@ -69,10 +69,19 @@ class JointInfo:
         out: dict[int, int] = {}
         q, v = self.q_start, 0
         for part in self.element.parts():
-            if part.nq == part.nv:
+            if _counts_velocity(part):
                 out.update({v + k: q + k for k in range(part.nv)})
             q, v = q + part.nq, v + part.nv
         return out
+
+
+def _counts_velocity(part: Joint) -> bool:
+    """Whether the rates of the part's coordinates are its velocities, at its neutral position and at another."""
+    if part.nq != part.nv:
+        return False
+    v = np.cos(1.0 + np.arange(part.nv))
+    start = np.asarray(part.neutral(), float)
+    return all(np.allclose(part.rate(q, v), v) for q in (start, part.advance(start, v, 1.0)))
 
 
 @dataclass(frozen=True)

@@ -33,6 +33,8 @@ AT_ONCE = [
     (lambda: TorsionSpring("hinge", [[1.0]]), "shape"),
     (lambda: TorsionSpring("hinge", 1.0, "much"), "numeric"),
     (lambda: TorsionSpring("hinge", 1.0, rest=NAN), "rest"),
+    (lambda: TorsionSpring("hinge", rest=0.5), "rest given without stiffness"),
+    (lambda: TorsionSpring("cardan", (0.0, 0.0), 1.0, rest=(0.1, 0.2)), "rest given without stiffness"),
     (lambda: TorsionSpring("hinge", 1.0, dof=-1), "dof -1"),
     (lambda: TorsionSpring("hinge", (1.0, 2.0), dof=0), "give one number"),
     (lambda: TorsionSpring(3, 1.0), "handle"),
