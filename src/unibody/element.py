@@ -44,11 +44,14 @@ class Point:
 class JointView(Protocol):
     """What an element may know of a joint."""
 
-    name: str
-    element: Any
-    q_start: int
-    v_start: int
-
+    @property
+    def name(self) -> str: ...
+    @property
+    def element(self) -> Any: ...
+    @property
+    def q_start(self) -> int: ...
+    @property
+    def v_start(self) -> int: ...
     @property
     def nq(self) -> int: ...
     @property
@@ -122,6 +125,13 @@ def name_of(thing: Any, what: str) -> str:
     if not isinstance(name, str):
         raise ModelError(f"{what}: {thing!r} is neither a handle nor a name; give b.body(...)/b.joint(...) or its name")
     return name
+
+
+def point_of(value: Any, what: str) -> Point:
+    """A point fixed in a body, or a ModelError that says how to get one."""
+    if not isinstance(value, Point):
+        raise ModelError(f"{what}: {value!r} is not a point; give body.at(x, y, z)")
+    return value
 
 
 def number(value: Any, what: str, *, minimum: float = -np.inf, positive: bool = False, infinite: bool = False) -> float:

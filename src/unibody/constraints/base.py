@@ -13,7 +13,7 @@ also runs at compiled speed. A row has one 6-wide block of G per body of `bodies
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, ClassVar, NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
@@ -84,13 +84,6 @@ class Constraint:
         rows = [element.row(packing, name) for name, element in instances]
         index = [i for start, (own, _) in zip(offsets, rows, strict=True) for i in (*start, *own)]
         return np.array(index, np.int64), np.array([p for _, own in rows for p in own], np.float64)
-
-
-def point_of(value: Any, what: str) -> Point:
-    """A point fixed in a body, or a ModelError that says how to get one."""
-    if not isinstance(value, Point):
-        raise ModelError(f"{what}: {value!r} is not a point; give body.at(x, y, z)")
-    return value
 
 
 def refuse_same_body(a: Point, b: Point, what: str) -> None:

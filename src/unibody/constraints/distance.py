@@ -13,8 +13,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from unibody.constraints.base import Constraint, Rows, fill_point_block, moving_point, point_bias, point_map, point_of, refuse_same_body
-from unibody.element import Kinematics, Packing, Point, number
+from unibody.constraints.base import Constraint, Rows, fill_point_block, moving_point, point_bias, point_map, refuse_same_body
+from unibody.element import Kinematics, Packing, Point, number, point_of
 from unibody.errors import ModelError
 from unibody.kernel import Floats, Ints, kernel
 from unibody.spatial.devices import dot3, load3, norm3, scale3, sub3

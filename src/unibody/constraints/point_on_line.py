@@ -17,8 +17,8 @@ from typing import Any
 
 import numpy as np
 
-from unibody.constraints.base import Constraint, Rows, fill_point_block, moving_point, point_bias, point_map, point_of, refuse_same_body
-from unibody.element import Kinematics, Packing, Point
+from unibody.constraints.base import Constraint, Rows, fill_point_block, moving_point, point_bias, point_map, refuse_same_body
+from unibody.element import Kinematics, Packing, Point, point_of
 from unibody.errors import ModelError
 from unibody.kernel import Floats, Ints, kernel
 from unibody.spatial.devices import add3, cross, dot3, load3, load9, rotate, rotate_back, scale3, sub3

@@ -14,12 +14,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
-from unibody.element import Kinematics, Packing, Point
-from unibody.errors import ModelError
+from unibody.element import Kinematics, Packing
 from unibody.kernel import Floats, Ints, Kernel, device, prototype
 from unibody.spatial.devices import add3, cross, load3, load9, rotate, rotate_back
 
@@ -109,13 +108,6 @@ class Force:
         index = np.array([i for r in rows for i in r[0]], np.int64)
         parameters = np.array([p for r in rows for p in r[1]], np.float64)
         return index, parameters
-
-
-def point_of(value: Any, what: str) -> Point:
-    """A point fixed in a body, or a ModelError that says how to get one."""
-    if not isinstance(value, Point):
-        raise ModelError(f"{what}: {value!r} is not a point; give body.at(x, y, z)")
-    return value
 
 
 @device

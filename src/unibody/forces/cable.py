@@ -22,9 +22,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from unibody.element import DAMPER_POWER, SPRING_ENERGY, Kinematics, Packing, Point, number
+from unibody.element import DAMPER_POWER, SPRING_ENERGY, Kinematics, Packing, Point, number, point_of
 from unibody.errors import ModelError
-from unibody.forces.base import Blocks, Force, Loads, add_point_force, point_of, point_position, point_velocity
+from unibody.forces.base import Blocks, Force, Loads, add_point_force, point_position, point_velocity
 from unibody.forces.points import point_damping, point_stiffness
 from unibody.kernel import Floats, Ints, kernel
 from unibody.spatial.devices import dot3, load3, norm3, scale3, sub3

@@ -13,8 +13,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from unibody.element import DAMPER_POWER, SPRING_ENERGY, Kinematics, Packing, Point, number
-from unibody.forces.base import Blocks, Force, Loads, add_point_force, point_of, point_position, point_velocity
+from unibody.element import DAMPER_POWER, SPRING_ENERGY, Kinematics, Packing, Point, number, point_of
+from unibody.forces.base import Blocks, Force, Loads, add_point_force, point_position, point_velocity
 from unibody.forces.points import point_damping, point_stiffness
 from unibody.kernel import Floats, Ints, kernel
 from unibody.spatial.devices import dot3, load3, norm3, scale3, sub3

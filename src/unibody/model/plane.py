@@ -59,7 +59,8 @@ def check_plane(model: Model, poses: Sequence[Pose]) -> None:
             raise ModelError(f"body '{body.name}': the normal is not a principal axis of its inertia; turn the body or its inertia")
     for joint in model.joints:
         _check_joint(joint, poses, n)
-    for name, element in (*model.forces, *model.constraints):
+    elements: list[tuple[str, Any]] = [*model.forces, *model.constraints]
+    for name, element in elements:
         for point in _points(element):
             away = poses[model.body(point.body)].apply(point.p) @ n
             if abs(away) > TOLERANCE:

@@ -53,7 +53,7 @@ class JointTables:
     """Joint classes for kernels. Row k of the joint table is the k-th joint given; parts of composites have rows after them."""
 
     def __init__(self, joints: Sequence[JointInfo], trouble: Trouble):
-        groups: dict[type, list[tuple[Joint, int, int, int]]] = {}
+        groups: dict[type[Joint], list[tuple[Joint, int, int, int]]] = {}
         parts: list[int] = []
         row = len(joints)
         for k, joint in enumerate(joints):
@@ -151,7 +151,7 @@ class ForceTables:
     """Force classes for kernels."""
 
     def __init__(self, model: Model, trouble: Trouble, clock: np.ndarray):
-        groups: dict[type, list[tuple[str, Force]]] = {}
+        groups: dict[type[Force], list[tuple[str, Force]]] = {}
         for name, force in model.forces:
             groups.setdefault(type(force), []).append((name, force))
         self.python_classes = [c.__name__ for c in groups if c.add_kernel is None]
@@ -203,7 +203,7 @@ class ConstraintTables:
 
     def __init__(self, model: Model, trouble: Trouble):
         names = Names(model)
-        groups: dict[type, list[tuple[str, Constraint]]] = {}
+        groups: dict[type[Constraint], list[tuple[str, Constraint]]] = {}
         for name, constraint in model.constraints:
             groups.setdefault(type(constraint), []).append((name, constraint))
         self.row_names: list[str] = []
