@@ -13,7 +13,7 @@ from unibody.errors import ModelError
 from unibody.files import load_python
 from unibody.model.model import look_up
 from unibody.scenes import Scene
-from unibody.scenes.base import _convert
+from unibody.scenes.base import convert
 from unibody.solvers import REGISTRY, Solver
 
 
@@ -52,7 +52,7 @@ def solver_from(spec: str, options: Sequence[str] = ()) -> Solver:
     for key, value in pairs([*inline, *options], "--option").items():
         kind = look_up(key, kinds, f"solver '{name}': option")
         try:
-            chosen[key] = _convert(kind, value)
+            chosen[key] = convert(kind, value)
         except (TypeError, ValueError):
             shown = kind.__name__ if isinstance(kind, type) else str(kind)
             raise ModelError(f"solver '{name}': {key}={value!r} is not {shown}; give for example {key}={getattr(cls, key)}") from None

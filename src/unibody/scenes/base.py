@@ -138,7 +138,7 @@ def _suggest(word: str, known: list[str], otherwise: str) -> str:
 
 def _converted(scene_name: str, parameter: Parameter, value: Any) -> Any:
     try:
-        return _convert(parameter.kind, value)
+        return convert(parameter.kind, value)
     except (TypeError, ValueError):
         raise ModelError(
             f"scene '{scene_name}': {parameter.name}={value!r} is not {parameter.kind_name}; "
@@ -146,7 +146,7 @@ def _converted(scene_name: str, parameter: Parameter, value: Any) -> Any:
         ) from None
 
 
-def _convert(kind: Any, value: Any) -> Any:
+def convert(kind: Any, value: Any) -> Any:
     """`value` as the annotated `kind`; ValueError or TypeError when it is none."""
     origin, options = get_origin(kind), get_args(kind)
     if origin is Literal:
@@ -161,7 +161,7 @@ def _convert(kind: Any, value: Any) -> Any:
             options = options[:1] * len(entries)
         if len(entries) != len(options):
             raise ValueError
-        return tuple(_convert(option, entry) for option, entry in zip(options, entries, strict=True))
+        return tuple(convert(option, entry) for option, entry in zip(options, entries, strict=True))
     if kind is bool:
         word = str(value).lower()
         if word not in _TRUE + _FALSE:
@@ -179,7 +179,7 @@ def _convert_union(options: tuple[Any, ...], value: Any) -> Any:
         return None
     for option in options:
         try:
-            return _convert(option, value)
+            return convert(option, value)
         except (TypeError, ValueError):
             continue
     raise ValueError
