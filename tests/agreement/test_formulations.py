@@ -36,7 +36,8 @@ def test_articulated_and_lagrange_give_the_same_accelerations(method):
 
 @pytest.mark.parametrize("method", METHODS)
 def test_planar_coordinates_give_the_same_accelerations_as_space(method):
-    for name, parameters in (("serial-arm", {"n": 7}), ("binary-tree", {"height": 3}), ("four-bar", {}), ("peaucellier", {}), ("closed-ring", {})):
+    scenes = (("serial-arm", {"n": 7}), ("binary-tree", {"height": 3}), ("four-bar", {}), ("peaucellier", {}), ("closed-ring", {}))
+    for name, parameters in scenes:
         model = ub.scenes.build(name, **parameters)
         planar = ub.solvers.Lagrange(method=method).bind(model)
         space = ub.solvers.Lagrange(method=method, coordinates="maximal").bind(model)

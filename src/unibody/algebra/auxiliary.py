@@ -7,8 +7,8 @@ of Eq. 9, one tree solve per row gives the responses M̂⁻¹ k_i. Equation 8 th
 
 A is singular when auxiliary rows repeat each other or the forest's own joints (closed loops usually do). Rows may have different
 units, so rank is judged after scaling, Â = s A s with s_i = r_i^(−1/2): eigenvalues of Â below `relative_tolerance` of the largest count as
-zero. r is the response of the free bodies, `reference`, so that a row which the forest implies, or comes to imply as a linkage passes through a
-singular configuration, fades instead of being blown up; without a reference, r_i = A_ii.
+zero. r is the response of the free bodies, `reference`, so that a row which the forest implies, or comes to imply as a linkage passes
+through a singular configuration, fades instead of being blown up; without a reference, r_i = A_ii.
 
 Then x̂ = Q₊ Λ₊⁻¹ Q₊ᵀ s b, x = s x̂ solves A x = b (in the scaled least-squares sense if b is not in its range), and x is
 projected across the null space {s q₀}: the result has minimum norm **in the caller's units**. An orthonormal basis of the null space

@@ -13,13 +13,14 @@ so that there are no small inverses and no joint types; then the node is added t
 y = (u − Sᵀ w − Uᵀ x) / D in the opposite order. With B the rigid inertias this is the articulated-body algorithm (Featherstone 1983); with
 other blocks it is a preconditioner or the inverse for contact.
 
-A node's row holds ROW numbers: R 0–8, p 9–11 (of which only p is read here), V 12–17, ζ 18–23, w 24–29, the node's own block as a rigid inertia 30–39 (m, h, J;
-see `rigid_block`), the sum of its children's blocks 40–60 (xx xy xz yy yz zz of the angular block, nine of the angular–linear one, six of the linear one), x + ζ 61–66. ζ is an
-offset that the caller wants added to x. A column's row holds COLUMN numbers: S 0–5, U 6–11, 1/D 12, (u − Sᵀ w) 13.
+A node's row holds ROW numbers: R 0–8, p 9–11 (of which only p is read here), V 12–17, ζ 18–23, w 24–29, the node's own block as a rigid
+inertia 30–39 (m, h, J; see `rigid_block`), the sum of its children's blocks 40–60 (xx xy xz yy yz zz of the angular block, nine of the
+angular–linear one, six of the linear one), x + ζ 61–66. ζ is an offset that the caller wants added to x. A column's row holds COLUMN
+numbers: S 0–5, U 6–11, 1/D 12, (u − Sᵀ w) 13.
 
-Nodes with a single column that is a pure rotation (S = (s, 0)) are common enough to have their own path through the elimination. Indices go through `offset`, which
-tells the compiler that they are not negative; arrays go only into device functions without branches, so that no references are counted on the way. Along a
-chain (parent i − 1) sums are handed over in registers, not through memory.
+Nodes with a single column that is a pure rotation (S = (s, 0)) are common enough to have their own path through the elimination. Indices go
+through `offset`, which tells the compiler that they are not negative; arrays go only into device functions without branches, so that no
+references are counted on the way. Along a chain (parent i − 1) sums are handed over in registers, not through memory.
 """
 
 from __future__ import annotations
@@ -35,8 +36,8 @@ U, INVERSE, RIGHT = 6, 12, 13
 BODY = 6
 """Integers of a node: parent, first column, number of columns, slot of its prescribed motion or −1, kind, role.
 
-Kind: ROTATION if it has one column, a pure rotation about its own point, that never changes in its own axes; SLIDE if one that is a pure translation; else GENERAL.
-Role: 1 if it has children, plus 2 if it is the child of its parent that is eliminated first."""
+Kind: ROTATION if it has one column, a pure rotation about its own point, that never changes in its own axes; SLIDE if one that is a pure
+translation; else GENERAL. Role: 1 if it has children, plus 2 if it is the child of its parent that is eliminated first."""
 GENERAL, ROTATION, SLIDE = 0, 1, 2
 
 ZERO6 = (0.0,) * 6
@@ -118,7 +119,8 @@ def rigid_block(rows, k):
     """The rigid inertia m, h = m c, J (about the node's point) as a symmetric block."""
     m, hx, hy, hz = rows[k], rows[k + 1], rows[k + 2], rows[k + 3]
     return (
-        rows[k + 4], rows[k + 5], rows[k + 6], rows[k + 7], rows[k + 8], rows[k + 9], 0.0, -hz, hy, hz, 0.0, -hx, -hy, hx, 0.0, m, 0.0, 0.0, m, 0.0, m,
+        rows[k + 4], rows[k + 5], rows[k + 6], rows[k + 7], rows[k + 8], rows[k + 9], 0.0, -hz, hy, hz, 0.0, -hx, -hy, hx, 0.0, m, 0.0, 0.0,
+        m, 0.0, m,
     )  # fmt: skip
 
 
@@ -135,16 +137,18 @@ def sub6(a, b):
 @device
 def add_blocks(a, b):
     return (
-        a[0] + b[0], a[1] + b[1], a[2] + b[2], a[3] + b[3], a[4] + b[4], a[5] + b[5], a[6] + b[6], a[7] + b[7], a[8] + b[8], a[9] + b[9], a[10] + b[10],
-        a[11] + b[11], a[12] + b[12], a[13] + b[13], a[14] + b[14], a[15] + b[15], a[16] + b[16], a[17] + b[17], a[18] + b[18], a[19] + b[19], a[20] + b[20],
+        a[0] + b[0], a[1] + b[1], a[2] + b[2], a[3] + b[3], a[4] + b[4], a[5] + b[5], a[6] + b[6], a[7] + b[7], a[8] + b[8], a[9] + b[9],
+        a[10] + b[10], a[11] + b[11], a[12] + b[12], a[13] + b[13], a[14] + b[14], a[15] + b[15], a[16] + b[16], a[17] + b[17],
+        a[18] + b[18], a[19] + b[19], a[20] + b[20],
     )  # fmt: skip
 
 
 @device
 def store21(b, k, a_out):
     a_out[k], a_out[k + 1], a_out[k + 2], a_out[k + 3], a_out[k + 4], a_out[k + 5], a_out[k + 6] = b[0], b[1], b[2], b[3], b[4], b[5], b[6]
-    a_out[k + 7], a_out[k + 8], a_out[k + 9], a_out[k + 10], a_out[k + 11], a_out[k + 12], a_out[k + 13] = b[7], b[8], b[9], b[10], b[11], b[12], b[13]
-    a_out[k + 14], a_out[k + 15], a_out[k + 16], a_out[k + 17], a_out[k + 18], a_out[k + 19], a_out[k + 20] = b[14], b[15], b[16], b[17], b[18], b[19], b[20]
+    a_out[k + 7], a_out[k + 8], a_out[k + 9], a_out[k + 10], a_out[k + 11], a_out[k + 12] = b[7], b[8], b[9], b[10], b[11], b[12]
+    a_out[k + 13], a_out[k + 14], a_out[k + 15], a_out[k + 16], a_out[k + 17], a_out[k + 18] = b[13], b[14], b[15], b[16], b[17], b[18]
+    a_out[k + 19], a_out[k + 20] = b[19], b[20]
 
 
 @kernel

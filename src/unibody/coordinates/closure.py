@@ -169,5 +169,6 @@ def solve_closure_again(gram: Floats, target: Floats, closure_out: Floats, multi
         rank_out[0] = k
     else:
         rank_out[0] = solve_semidefinite(
-            k, gram, target, closure_out[2 + k : 2 + 2 * k], closure_out[1], multiplier_out, closure_out[null:scratch], closure_out[scratch:]
-        )
+            k, gram, target, closure_out[2 + k : 2 + 2 * k], closure_out[1], multiplier_out,
+            closure_out[null:scratch], closure_out[scratch:],
+        )  # fmt: skip

@@ -66,7 +66,8 @@ def plane_in_body(model: Model, i: int) -> np.ndarray:
 def check_size(state: State, nq: int, nv: int) -> None:
     """Refuse a state of another model."""
     if state.q.shape != (nq,) or state.v.shape != (nv,):
-        raise ModelError(f"state with q of shape {state.q.shape}, v of {state.v.shape}: this model has {nq} and {nv} in {state.coordinates} coordinates")
+        shapes = f"q of shape {state.q.shape}, v of {state.v.shape}"
+        raise ModelError(f"state with {shapes}: this model has {nq} and {nv} in {state.coordinates} coordinates")
 
 
 def _from_reduced(model: Model, state: State) -> tuple[list[Pose], list[np.ndarray]]:

@@ -13,9 +13,11 @@ from unibody.algebra import tree_ldl, tree_ldl_planar
 from unibody.algebra.saddle import solve_dense, solve_schur
 from unibody.arena import part
 from unibody.coordinates.closure import close_rows, fill_reference, rank_tolerance, solve_closure, solve_closure_again
-from unibody.coordinates.slots import (
-    CLOSURE, COMPLIANCE, COUNTS, DOF_INDEX, DOF_START, ENTRY_BODY, ENTRY_W, FACTOR, GRAM, LOAD, MASSES, MULTIPLIER, NODE_B, NODE_BODY, NODE_C, NODE_F, NODE_G,
-    NODE_L, NODE_M, NODE_OF, NODE_P, NODE_PARENT, NODE_PLAN, NODE_ROWS, NODE_Y, RANK, RESIDUAL, RESPONSE_X, RESPONSE_Y, ROW_ENTRY, ROW_START, TARGET, WIDTH, G, J, Y,
+
+from unibody.coordinates.slots import (  # isort: skip
+    CLOSURE, COMPLIANCE, COUNTS, DOF_INDEX, DOF_START, ENTRY_BODY, ENTRY_W, FACTOR, GRAM, LOAD, MASSES, MULTIPLIER, NODE_B, NODE_BODY,
+    NODE_C, NODE_F, NODE_G, NODE_L, NODE_M, NODE_OF, NODE_P, NODE_PARENT, NODE_PLAN, NODE_ROWS, NODE_Y, RANK, RESIDUAL, RESPONSE_X,
+    RESPONSE_Y, ROW_ENTRY, ROW_START, TARGET, WIDTH, G, J, Y,
 )  # fmt: skip
 from unibody.kernel import Floats, Ints, kernel
 
@@ -100,12 +102,17 @@ def close_forest(layout: Ints, ints: Ints, constants: Floats, work_out: Floats) 
     response = part(work_out, layout, RESPONSE_X)
     gram = part(work_out, layout, GRAM)
     close_rows(
-        part(ints, layout, COUNTS)[WIDTH], row_start, row_entry, part(ints, layout, NODE_OF), part(ints, layout, DOF_START), part(ints, layout, DOF_INDEX),
-        part(work_out, layout, ENTRY_W), part(work_out, layout, J), part(constants, layout, COMPLIANCE), response, response, 0, gram,
+        part(ints, layout, COUNTS)[WIDTH], row_start, row_entry, part(ints, layout, NODE_OF), part(ints, layout, DOF_START),
+        part(ints, layout, DOF_INDEX), part(work_out, layout, ENTRY_W), part(work_out, layout, J), part(constants, layout, COMPLIANCE),
+        response, response, 0, gram,
     )  # fmt: skip
-    fill_reference(row_start, row_entry, part(ints, layout, ENTRY_BODY), part(work_out, layout, G), part(constants, layout, MASSES), closure)
+    entry_body = part(ints, layout, ENTRY_BODY)
+    fill_reference(row_start, row_entry, entry_body, part(work_out, layout, G), part(constants, layout, MASSES), closure)
     aim_at_rest(layout, ints, work_out)
-    solve_closure(gram, part(work_out, layout, TARGET), part(work_out, layout, RESIDUAL), closure, part(work_out, layout, MULTIPLIER), part(work_out, layout, RANK))
+    solve_closure(
+        gram, part(work_out, layout, TARGET), part(work_out, layout, RESIDUAL), closure,
+        part(work_out, layout, MULTIPLIER), part(work_out, layout, RANK),
+    )  # fmt: skip
     add_responses(layout, ints, work_out)
 
 
@@ -127,8 +134,9 @@ def solve_by_tree(layout: Ints, ints: Ints, constants: Floats, control: Floats, 
     factor = part(work_out, layout, FACTOR)
     y = part(work_out, layout, NODE_Y)
     failed = factor_solve_6(
-        parent, rows, plan, part(constants, layout, NODE_M), part(work_out, layout, NODE_G), part(work_out, layout, NODE_P), part(work_out, layout, NODE_C),
-        part(work_out, layout, NODE_F), part(work_out, layout, NODE_B), factor, y, part(work_out, layout, NODE_L),
+        parent, rows, plan, part(constants, layout, NODE_M), part(work_out, layout, NODE_G), part(work_out, layout, NODE_P),
+        part(work_out, layout, NODE_C), part(work_out, layout, NODE_F), part(work_out, layout, NODE_B), factor, y,
+        part(work_out, layout, NODE_L),
     )  # fmt: skip
     if failed >= 0:
         y[6 * failed] = 1e400
@@ -136,20 +144,24 @@ def solve_by_tree(layout: Ints, ints: Ints, constants: Floats, control: Floats, 
     if target.size > 0:
         load = part(work_out, layout, LOAD)
         fill_loads(layout, ints, work_out)
-        solve_many_6(target.size, parent, rows, plan, factor, load, load[0:0], part(work_out, layout, RESPONSE_X), part(work_out, layout, RESPONSE_Y))
+        response_x, response_y = part(work_out, layout, RESPONSE_X), part(work_out, layout, RESPONSE_Y)
+        solve_many_6(target.size, parent, rows, plan, factor, load, load[0:0], response_x, response_y)
         close_forest(layout, ints, constants, work_out)
     hand_over(layout, ints, work_out)
 
 
 @kernel
-def solve_by_planar_tree(layout: Ints, ints: Ints, constants: Floats, control: Floats, work_out: Floats, q_out: Floats, v_out: Floats) -> None:
+def solve_by_planar_tree(
+    layout: Ints, ints: Ints, constants: Floats, control: Floats, work_out: Floats, q_out: Floats, v_out: Floats
+) -> None:
     """The tree, bodies in a plane."""
     parent, rows, plan = part(ints, layout, NODE_PARENT), part(ints, layout, NODE_ROWS), part(ints, layout, NODE_PLAN)
     factor = part(work_out, layout, FACTOR)
     y = part(work_out, layout, NODE_Y)
     failed = factor_solve_3(
-        parent, rows, plan, part(constants, layout, NODE_M), part(work_out, layout, NODE_G), part(work_out, layout, NODE_P), part(work_out, layout, NODE_C),
-        part(work_out, layout, NODE_F), part(work_out, layout, NODE_B), factor, y, part(work_out, layout, NODE_L),
+        parent, rows, plan, part(constants, layout, NODE_M), part(work_out, layout, NODE_G), part(work_out, layout, NODE_P),
+        part(work_out, layout, NODE_C), part(work_out, layout, NODE_F), part(work_out, layout, NODE_B), factor, y,
+        part(work_out, layout, NODE_L),
     )  # fmt: skip
     if failed >= 0:
         y[3 * failed] = 1e400
@@ -157,13 +169,16 @@ def solve_by_planar_tree(layout: Ints, ints: Ints, constants: Floats, control: F
     if target.size > 0:
         load = part(work_out, layout, LOAD)
         fill_loads(layout, ints, work_out)
-        solve_many_3(target.size, parent, rows, plan, factor, load, load[0:0], part(work_out, layout, RESPONSE_X), part(work_out, layout, RESPONSE_Y))
+        response_x, response_y = part(work_out, layout, RESPONSE_X), part(work_out, layout, RESPONSE_Y)
+        solve_many_3(target.size, parent, rows, plan, factor, load, load[0:0], response_x, response_y)
         close_forest(layout, ints, constants, work_out)
     hand_over(layout, ints, work_out)
 
 
 @kernel
-def solve_by_tree_again(layout: Ints, ints: Ints, constants: Floats, control: Floats, work_out: Floats, q_out: Floats, v_out: Floats) -> None:
+def solve_by_tree_again(
+    layout: Ints, ints: Ints, constants: Floats, control: Floats, work_out: Floats, q_out: Floats, v_out: Floats
+) -> None:
     """Another right side (NODE_F, NODE_B, TARGET) with the factors at hand, bodies in space."""
     solve_many_6(
         1, part(ints, layout, NODE_PARENT), part(ints, layout, NODE_ROWS), part(ints, layout, NODE_PLAN), part(work_out, layout, FACTOR),
@@ -175,7 +190,9 @@ def solve_by_tree_again(layout: Ints, ints: Ints, constants: Floats, control: Fl
 
 
 @kernel
-def solve_by_planar_tree_again(layout: Ints, ints: Ints, constants: Floats, control: Floats, work_out: Floats, q_out: Floats, v_out: Floats) -> None:
+def solve_by_planar_tree_again(
+    layout: Ints, ints: Ints, constants: Floats, control: Floats, work_out: Floats, q_out: Floats, v_out: Floats
+) -> None:
     """Another right side (NODE_F, NODE_B, TARGET) with the factors at hand, bodies in a plane."""
     solve_many_3(
         1, part(ints, layout, NODE_PARENT), part(ints, layout, NODE_ROWS), part(ints, layout, NODE_PLAN), part(work_out, layout, FACTOR),
@@ -193,11 +210,11 @@ def solve_by_schur(layout: Ints, ints: Ints, constants: Floats, control: Floats,
     y = part(work_out, layout, NODE_Y)
     memory = part(work_out, layout, FACTOR)
     failed = solve_schur(
-        part(ints, layout, COUNTS)[WIDTH], part(work_out, layout, TARGET).size, part(ints, layout, NODE_PARENT), part(ints, layout, NODE_ROWS),
-        part(constants, layout, NODE_M), part(work_out, layout, NODE_G), part(work_out, layout, NODE_P), part(work_out, layout, NODE_C),
-        part(work_out, layout, LOAD), part(work_out, layout, NODE_F), part(work_out, layout, NODE_B), part(work_out, layout, TARGET),
-        rank_tolerance(part(work_out, layout, RESIDUAL)), memory, y,
-        part(work_out, layout, NODE_L), part(work_out, layout, MULTIPLIER),
+        part(ints, layout, COUNTS)[WIDTH], part(work_out, layout, TARGET).size, part(ints, layout, NODE_PARENT),
+        part(ints, layout, NODE_ROWS), part(constants, layout, NODE_M), part(work_out, layout, NODE_G), part(work_out, layout, NODE_P),
+        part(work_out, layout, NODE_C), part(work_out, layout, LOAD), part(work_out, layout, NODE_F), part(work_out, layout, NODE_B),
+        part(work_out, layout, TARGET), rank_tolerance(part(work_out, layout, RESIDUAL)), memory, y, part(work_out, layout, NODE_L),
+        part(work_out, layout, MULTIPLIER),
     )  # fmt: skip
     part(work_out, layout, RANK)[0] = memory[0]
     if failed >= 0:
@@ -212,11 +229,11 @@ def solve_by_dense(layout: Ints, ints: Ints, constants: Floats, control: Floats,
     y = part(work_out, layout, NODE_Y)
     memory = part(work_out, layout, FACTOR)
     failed = solve_dense(
-        part(ints, layout, COUNTS)[WIDTH], part(work_out, layout, TARGET).size, part(ints, layout, NODE_PARENT), part(ints, layout, NODE_ROWS),
-        part(constants, layout, NODE_M), part(work_out, layout, NODE_G), part(work_out, layout, NODE_P), part(work_out, layout, NODE_C),
-        part(work_out, layout, LOAD), part(work_out, layout, NODE_F), part(work_out, layout, NODE_B), part(work_out, layout, TARGET),
-        rank_tolerance(part(work_out, layout, RESIDUAL)), memory, y,
-        part(work_out, layout, NODE_L), part(work_out, layout, MULTIPLIER),
+        part(ints, layout, COUNTS)[WIDTH], part(work_out, layout, TARGET).size, part(ints, layout, NODE_PARENT),
+        part(ints, layout, NODE_ROWS), part(constants, layout, NODE_M), part(work_out, layout, NODE_G), part(work_out, layout, NODE_P),
+        part(work_out, layout, NODE_C), part(work_out, layout, LOAD), part(work_out, layout, NODE_F), part(work_out, layout, NODE_B),
+        part(work_out, layout, TARGET), rank_tolerance(part(work_out, layout, RESIDUAL)), memory, y, part(work_out, layout, NODE_L),
+        part(work_out, layout, MULTIPLIER),
     )  # fmt: skip
     part(work_out, layout, RANK)[0] = memory[0]
     if failed >= 0:

@@ -30,7 +30,8 @@ def load_forces(
     for k in range(classes.size // FORCE_CLASS):
         at = FORCE_CLASS * k
         mine = index[classes[at + 1] : classes[at + 2]]
-        AddForces(classes[at], mine, parameters[classes[at + 3] : classes[at + 4]], signals, X, V, q, v, control, F_out, effort_out, ledger_out)
+        numbers = parameters[classes[at + 3] : classes[at + 4]]
+        AddForces(classes[at], mine, numbers, signals, X, V, q, v, control, F_out, effort_out, ledger_out)
     for j in range(n):
         drive = min(max(effort_out[n + j], -limit[j]), limit[j])
         right_out[j] = effort_out[j] + drive

@@ -2,9 +2,9 @@
 
     M_i V̇_i = F_i − V_i ×* M_i V_i + Σ Gᵀ λ,      G V̇ + bias = −(2/τ) Ċ − C/τ²
 
-with V the body-fixed twist at the body's origin, so that M_i is constant. A spanning forest of the joints gives the primary rows, one joint per body
-(node); what closes loops, and constraint elements, are auxiliary rows. In a plane the same equations are narrowed to three velocities per body, (ω, v₁, v₂) in
-body axes: a 6-vector (a, b) becomes (n·a, e₁·b, e₂·b).
+with V the body-fixed twist at the body's origin, so that M_i is constant. A spanning forest of the joints gives the primary rows, one joint
+per body (node); what closes loops, and constraint elements, are auxiliary rows. In a plane the same equations are narrowed to three
+velocities per body, (ω, v₁, v₂) in body axes: a 6-vector (a, b) becomes (n·a, e₁·b, e₂·b).
 
 The armature I of a joint is a row along S with compliance 1/I: its multiplier is the effort −I v̇_j.
 """
@@ -19,17 +19,20 @@ from unibody.coordinates.reduced import advance_joints, cross_motion
 from unibody.coordinates.relative import JOINT, SEEN, add_joint_efforts, wrench_back
 from unibody.coordinates.seeing import see_rows
 from unibody.coordinates.signals import FillSignals
-from unibody.coordinates.slots import (
-    A_WB, ARMATURE, BIAS, CLASSES, COMPLIANCE, COUNTS, DRIVEN, DUAL, EFFORT, ENTRY_BODY, ENTRY_W, FORCE_CLASSES, FORCE_INDEX, FORCE_PARAMETERS, GRAVITY, HELD_Y, INDEX, JOINT_C, JOINTS,
-    LEDGER, LIMIT, NODE_B, NODE_BODY, NODE_C, NODE_CONSTANTS, NODE_F, NODE_G, NODE_JOINT, NODE_P, NODE_ROWS, PARAMETERS, PLANES, PRIMARY, RATE, RESIDUAL, RIGHT,
-    ROW_ENTRY, ROW_START, SEEN as SEEN_SLOT, SIGNALS, STABILISER, TARGET, V_WB, WIDTH, WORLD_PLANE, X_WB, F, G, Y as Y_SLOT,
+
+from unibody.coordinates.slots import (  # isort: skip
+    A_WB, ARMATURE, BIAS, CLASSES, COMPLIANCE, COUNTS, DRIVEN, DUAL, EFFORT, ENTRY_BODY, ENTRY_W, FORCE_CLASSES, FORCE_INDEX,
+    FORCE_PARAMETERS, GRAVITY, HELD_Y, INDEX, JOINT_C, JOINTS, LEDGER, LIMIT, NODE_B, NODE_BODY, NODE_C, NODE_CONSTANTS, NODE_F, NODE_G,
+    NODE_JOINT, NODE_P, NODE_ROWS, PARAMETERS, PLANES, PRIMARY, RATE, RESIDUAL, RIGHT, ROW_ENTRY, ROW_START, SEEN as SEEN_SLOT, SIGNALS,
+    STABILISER, TARGET, V_WB, WIDTH, WORLD_PLANE, X_WB, F, G, Y as Y_SLOT,
 )  # fmt: skip
 from unibody.coordinates.stages import AGAIN_STAGE, CLOSE_STAGE, CORRECTED, SATISFIED, SIGNAL_STAGE, Stage
 from unibody.joints.free import screw_displacement
 from unibody.kernel import Floats, Ints, device, kernel
-from unibody.spatial.devices import (
-    add3, compose_rotations, cross, dot3, load3, load6, load9, rotate, rotate_back, rotation_about, rotation_of_quaternion, scale3, store3, store9, sub3,
-    times_symmetric, turned_quaternion,
+
+from unibody.spatial.devices import (  # isort: skip
+    add3, compose_rotations, cross, dot3, load3, load6, load9, rotate, rotate_back, rotation_about, rotation_of_quaternion, scale3, store3,
+    store9, sub3, times_symmetric, turned_quaternion,
 )  # fmt: skip
 
 NODE_NUMBERS = 26
@@ -99,18 +102,18 @@ def narrow_entries(width: int, planes: Floats, entry_body: Ints, G6: Floats, ent
 
 
 @device
-def narrow(width, planes, body, w, at, out):
+def narrow(width, planes, body, w, at, node_out):
     """A 6-vector on a body as `width` numbers of a node."""
     if width == 6:
         for m in range(6):
-            out[at + m] = w[m]
+            node_out[at + m] = w[m]
     else:
         p = PLANE_NUMBERS * body
         a = (w[0], w[1], w[2])
         b = (w[3], w[4], w[5])
-        out[at] = dot3(load3(planes, p), a)
-        out[at + 1] = dot3(load3(planes, p + 3), b)
-        out[at + 2] = dot3(load3(planes, p + 6), b)
+        node_out[at] = dot3(load3(planes, p), a)
+        node_out[at + 1] = dot3(load3(planes, p + 3), b)
+        node_out[at + 2] = dot3(load3(planes, p + 6), b)
 
 
 @device
@@ -225,13 +228,18 @@ def fill_node_forces(layout: Ints, ints: Ints, constants: Floats, work_out: Floa
         J = load6(numbers, at + 20)
         h = load3(numbers, at + 17)
         hl = cross(h, l)
-        n = (J[0] * o[0] + J[1] * o[1] + J[2] * o[2] + hl[0], J[1] * o[0] + J[3] * o[1] + J[4] * o[2] + hl[1], J[2] * o[0] + J[4] * o[1] + J[5] * o[2] + hl[2])
+        n = (
+            J[0] * o[0] + J[1] * o[1] + J[2] * o[2] + hl[0],
+            J[1] * o[0] + J[3] * o[1] + J[4] * o[2] + hl[1],
+            J[2] * o[0] + J[4] * o[1] + J[5] * o[2] + hl[2],
+        )
         p = add3(scale3(mass, l), cross(o, h))
         weight = rotate_back(load9(X, 12 * i), scale3(mass, g))
         turn = sub3(cross(c, weight), add3(cross(o, n), cross(l, p)))
         push = sub3(weight, cross(o, p))
         w = load6(wrenches, 6 * i)
-        narrow(width, planes, i, (w[0] + turn[0], w[1] + turn[1], w[2] + turn[2], w[3] + push[0], w[4] + push[1], w[5] + push[2]), width * k, f)
+        total = (w[0] + turn[0], w[1] + turn[1], w[2] + turn[2], w[3] + push[0], w[4] + push[1], w[5] + push[2])
+        narrow(width, planes, i, total, width * k, f)
 
 
 @kernel
@@ -251,9 +259,9 @@ def evaluate_maximal(
     right = part(work_out, layout, RIGHT)
     wrenches = part(work_out, layout, F)
     load_forces(
-        part(ints, layout, FORCE_CLASSES), part(ints, layout, FORCE_INDEX), part(constants, layout, FORCE_PARAMETERS), part(constants, layout, LIMIT),
-        part(work_out, layout, SIGNALS), part(work_out, layout, X_WB), part(work_out, layout, V_WB), joint_q, joint_v, control, wrenches,
-        part(work_out, layout, EFFORT), part(work_out, layout, LEDGER), right,
+        part(ints, layout, FORCE_CLASSES), part(ints, layout, FORCE_INDEX), part(constants, layout, FORCE_PARAMETERS),
+        part(constants, layout, LIMIT), part(work_out, layout, SIGNALS), part(work_out, layout, X_WB), part(work_out, layout, V_WB),
+        joint_q, joint_v, control, wrenches, part(work_out, layout, EFFORT), part(work_out, layout, LEDGER), right,
     )  # fmt: skip
     add_joint_efforts(part(ints, layout, JOINTS), part(work_out, layout, DUAL), part(work_out, layout, SEEN_SLOT), right, wrenches)
     fill_node_rows(layout, ints, constants, work_out)
@@ -377,7 +385,8 @@ PROJECT_LIMIT = 3
 def project_maximal(
     layout: Ints, ints: Ints, constants: Floats, stages: Ints, control: Floats, t: float, work_out: Floats, q_out: Floats, v_out: Floats
 ) -> None:
-    """Post-stabilisation: q ← q ⊕ y with M y = Gᵀ λ, G y = −C(q), by the factors of the last evaluation; then v onto the constraints at the new q."""
+    """Post-stabilisation: q ← q ⊕ y with M y = Gᵀ λ, G y = −C(q), by the factors of the last evaluation; then v onto the constraints at the
+    new q."""
     if stages[SIGNAL_STAGE] != 0:
         FillSignals(stages[SIGNAL_STAGE], t, part(work_out, layout, SIGNALS))
     width = part(ints, layout, COUNTS)[WIDTH]
@@ -390,7 +399,7 @@ def project_maximal(
     classes = part(ints, layout, CLASSES)
     for j in range(f.size):
         f[j] = 0.0
-    for k in range(PROJECT_LIMIT):
+    for _ in range(PROJECT_LIMIT):
         place_bodies(layout, ints, constants, q_out, v_out, work_out)
         see_rows(layout, ints, constants, work_out, joint_q, joint_v)
         largest = largest_of(residual)
@@ -430,10 +439,11 @@ def settle_velocities(
 
 @kernel
 def correct_maximal(
-    layout: Ints, ints: Ints, constants: Floats, stages: Ints, control: Floats, t: float, h: float, work_out: Floats, q_out: Floats, v_out: Floats
-) -> int:
-    """Constrained symplectic Euler (Hairer, Lubich and Wanner, Geometric Numerical Integration, §VII.1.3): the multipliers along G(q)ᵀ are chosen so that
-    C(q⁺) = 0, then v⁺ is projected along G(q⁺)ᵀ.
+    layout: Ints, ints: Ints, constants: Floats, stages: Ints, control: Floats, t: float, h: float,
+    work_out: Floats, q_out: Floats, v_out: Floats,
+) -> int:  # fmt: skip
+    """Constrained symplectic Euler (Hairer, Lubich and Wanner, Geometric Numerical Integration, §VII.1.3): the multipliers along G(q)ᵀ are
+    chosen so that C(q⁺) = 0, then v⁺ is projected along G(q⁺)ᵀ.
 
     Newton's method with the factors of the step's start: y/h² with G y = −C(q⁺) corrects the accelerations.
     """

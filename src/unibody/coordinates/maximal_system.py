@@ -12,21 +12,27 @@ from unibody.arena import Arena
 from unibody.coordinates import forest
 from unibody.coordinates.closure import closure_size
 from unibody.coordinates.convert import plane_in_body, start_angle, to_maximal, to_planar
-from unibody.coordinates.maximal import NODE_NUMBERS, advance_plane, evaluate_maximal, correct_maximal, kick_maximal, kick_planar, project_maximal, rate_plane
+
+from unibody.coordinates.maximal import (  # isort: skip
+    NODE_NUMBERS, advance_plane, correct_maximal, evaluate_maximal, kick_maximal, kick_planar, project_maximal, rate_plane,
+)  # fmt: skip
 from unibody.coordinates.observe_maximal import observe_maximal
 from unibody.coordinates.observed import Observation
 from unibody.coordinates.reduced_system import FEEDBACK_STEPS, inverse_masses
 from unibody.coordinates.rows import joint_planes, make_row_book, row_count
 from unibody.coordinates.signals import signal_filler
-from unibody.coordinates.slots import (
-    A_WB, ARMATURE, BIAS, BORROWED, CLASSES, CLOSURE, COMPLIANCE, CONSTANTS, COUNTS, DOF_INDEX, DOF_START, DRIVEN, DUAL, EFFORT, ENTRY_BODY, ENTRY_W,
-    FACTOR, FORCE_CLASSES, FORCE_INDEX, FORCE_PARAMETERS, GRAM, GRAVITY, HELD_Y, INDEX, JOINT_C, JOINT_CLASSES, JOINT_FRAMES, JOINT_INDEX, JOINT_PARAMETERS,
-    JOINT_PARTS, JOINT_PLANES, JOINT_S, JOINT_X, JOINTS, LAST, LEDGER, LIMIT, LOAD, MASSES, MULTIPLIER, NODE_B, NODE_BODY, NODE_C, NODE_CONSTANTS, NODE_F,
-    NODE_G, NODE_JOINT, NODE_L, NODE_M, NODE_OF, NODE_P, NODE_PARENT, NODE_PLAN, NODE_ROWS, NODE_Y, PARAMETERS, PLANES, RANK, RATE, RESIDUAL,
-    RESPONSE_X, RESPONSE_Y, RIGHT, ROW_CLASSES, ROW_ENTRY, ROW_INDEX, ROW_PARAMETERS, ROW_START, SCRATCH, SEEN, SIGNALS, STABILISER, STEP, TARGET, V_WB,
-    WORLD_PLANE, X_WB, F, G, J, T, Y,
+
+from unibody.coordinates.slots import (  # isort: skip
+    A_WB, ARMATURE, BIAS, BORROWED, CLASSES, CLOSURE, COMPLIANCE, CONSTANTS, COUNTS, DOF_INDEX, DOF_START, DRIVEN, DUAL, EFFORT, ENTRY_BODY,
+    ENTRY_W, FACTOR, FORCE_CLASSES, FORCE_INDEX, FORCE_PARAMETERS, GRAM, GRAVITY, HELD_Y, INDEX, JOINT_C, JOINT_CLASSES, JOINT_FRAMES,
+    JOINT_INDEX, JOINT_PARAMETERS, JOINT_PARTS, JOINT_PLANES, JOINT_S, JOINT_X, JOINTS, LAST, LEDGER, LIMIT, LOAD, MASSES, MULTIPLIER,
+    NODE_B, NODE_BODY, NODE_C, NODE_CONSTANTS, NODE_F, NODE_G, NODE_JOINT, NODE_L, NODE_M, NODE_OF, NODE_P, NODE_PARENT, NODE_PLAN,
+    NODE_ROWS, NODE_Y, PARAMETERS, PLANES, RANK, RATE, RESIDUAL, RESPONSE_X, RESPONSE_Y, RIGHT, ROW_CLASSES, ROW_ENTRY, ROW_INDEX,
+    ROW_PARAMETERS, ROW_START, SCRATCH, SEEN, SIGNALS, STABILISER, STEP, TARGET, V_WB, WORLD_PLANE, X_WB, F, G, J, T, Y,
 )  # fmt: skip
-from unibody.coordinates.stages import AGAIN_STAGE, CLOSE_STAGE, CORRECT_STAGE, EVALUATE_STAGE, KICK_STAGE, PROJECT_STAGE, SIGNAL_STAGE, STAGES
+from unibody.coordinates.stages import (  # isort: skip
+    AGAIN_STAGE, CLOSE_STAGE, CORRECT_STAGE, EVALUATE_STAGE, KICK_STAGE, PROJECT_STAGE, SIGNAL_STAGE, STAGES,
+)  # fmt: skip
 from unibody.element import LEDGER as LEDGER_SIZE
 from unibody.joints.free import advance_free, rate_free
 from unibody.model.model import JointInfo, Model
@@ -107,11 +113,13 @@ class MaximalSystem:
         slots: list[Any] = [0] * LAST
         slots[CLASSES], slots[INDEX] = self._movement()
         slots[FORCE_CLASSES], slots[FORCE_INDEX] = forces.classes, forces.index
-        slots[JOINTS], slots[JOINT_CLASSES], slots[JOINT_INDEX], slots[JOINT_PARTS] = book.joints, tables.classes, tables.index, tables.parts
+        slots[JOINTS], slots[JOINT_CLASSES] = book.joints, tables.classes
+        slots[JOINT_INDEX], slots[JOINT_PARTS] = tables.index, tables.parts
         slots[ROW_CLASSES], slots[ROW_INDEX] = elements.classes, elements.index
         slots[ROW_START], slots[ROW_ENTRY], slots[ENTRY_BODY] = book.row_start, book.row_entry, book.entry_body
         slots[DOF_START], slots[DOF_INDEX], slots[BORROWED] = book.dof_start, book.dof_index, book.borrowed
-        slots[COUNTS] = np.array([book.primary_rows, book.joint_rows, book.rows, book.entries, elements.rows, w, self.q_width * n], np.int64)
+        counts = [book.primary_rows, book.joint_rows, book.rows, book.entries, elements.rows, w, self.q_width * n]
+        slots[COUNTS] = np.array(counts, np.int64)
         slots[NODE_PARENT], slots[NODE_ROWS] = parents, rows
         slots[NODE_PLAN] = plan = (tree_ldl_planar if planar else tree_ldl).plan_tree(parents, rows)
         slots[NODE_BODY] = np.array([(body, state_of[body]) for body, *_ in nodes], np.int64)
@@ -119,7 +127,7 @@ class MaximalSystem:
         slots[NODE_OF] = np.array([w * node_of[b] if b in node_of else -1 for b in book.entry_body], np.int64)
         slots[DRIVEN] = np.array([(i, s) for i, s in signals.drives.items()], np.int64)
         slots[PARAMETERS], slots[FORCE_PARAMETERS] = np.zeros(0), forces.parameters
-        slots[JOINT_FRAMES] = np.concatenate([np.concatenate([j.X_PF.flat(), j.X_BM.flat()]) for j in relative]) if relative else np.zeros(0)
+        slots[JOINT_FRAMES] = np.concatenate([X.flat() for j in relative for X in (j.X_PF, j.X_BM)]) if relative else np.zeros(0)
         slots[JOINT_PARAMETERS], slots[ROW_PARAMETERS] = tables.parameters, elements.parameters
         slots[ARMATURE] = np.concatenate([j.armature for j in model.joints]) if model.joints else np.zeros(0)
         slots[LIMIT] = np.concatenate([j.effort_limit for j in model.joints]) if model.joints else np.zeros(0)
@@ -130,11 +138,12 @@ class MaximalSystem:
         slots[NODE_M], slots[NODE_CONSTANTS] = self._masses()
         memory = {"tree": int(plan[-1]), "schur": schur_work(w, k, n, int(rows.sum())), "dense": dense_work(w, k, n, int(rows.sum()))}
         sizes = {
-            SIGNALS: signals.values, X_WB: self._start_poses(), V_WB: 6 * model.n_bodies, A_WB: 6 * model.n_bodies, F: 6 * model.n_bodies, EFFORT: 2 * nvj,
-            RIGHT: nvj, LEDGER: LEDGER_SIZE, Y: w * n, JOINT_X: 12 * tables.rows, JOINT_S: 6 * nvj, JOINT_C: 6 * tables.rows, SCRATCH: 36 + max(36, nvj),
-            STEP: nvj, SEEN: 42 * len(relative), T: 6 * book.joint_rows, DUAL: 6 * nvj, G: 6 * book.entries, J: np.ones(book.places), RESIDUAL: book.rows,
-            RATE: book.rows, BIAS: book.rows, RESPONSE_X: k * n * w, RESPONSE_Y: k * n * w, GRAM: k * k, TARGET: k, MULTIPLIER: k, CLOSURE: closure_size(k),
-            RANK: 1, LOAD: k * n * w, ENTRY_W: w * book.entries, NODE_G: n * w * w, NODE_P: n * w * w, NODE_C: n * w, NODE_B: n * w, NODE_F: n * w,
+            SIGNALS: signals.values, X_WB: self._start_poses(), V_WB: 6 * model.n_bodies, A_WB: 6 * model.n_bodies, F: 6 * model.n_bodies,
+            EFFORT: 2 * nvj, RIGHT: nvj, LEDGER: LEDGER_SIZE, Y: w * n, JOINT_X: 12 * tables.rows, JOINT_S: 6 * nvj,
+            JOINT_C: 6 * tables.rows, SCRATCH: 36 + max(36, nvj), STEP: nvj, SEEN: 42 * len(relative), T: 6 * book.joint_rows,
+            DUAL: 6 * nvj, G: 6 * book.entries, J: np.ones(book.places), RESIDUAL: book.rows, RATE: book.rows, BIAS: book.rows,
+            RESPONSE_X: k * n * w, RESPONSE_Y: k * n * w, GRAM: k * k, TARGET: k, MULTIPLIER: k, CLOSURE: closure_size(k), RANK: 1,
+            LOAD: k * n * w, ENTRY_W: w * book.entries, NODE_G: n * w * w, NODE_P: n * w * w, NODE_C: n * w, NODE_B: n * w, NODE_F: n * w,
             NODE_Y: n * w, NODE_L: n * w, HELD_Y: n * w, FACTOR: max(int(plan[-1]), memory[method]),
         }  # fmt: skip
         for slot, size in sizes.items():
@@ -181,9 +190,8 @@ class MaximalSystem:
         for k, (i, *_) in enumerate(self.nodes):
             body = self.model.bodies[i]
             M = spatial_inertia(body.mass, body.com, body.inertia)
-            numbers[k] = np.concatenate(
-                [[body.mass], body.com, body.inertia[upper], np.linalg.inv(body.inertia)[upper], [body.mass], body.mass * body.com, M[:3, :3][upper]]
-            )
+            about_com = [[body.mass], body.com, body.inertia[upper], np.linalg.inv(body.inertia)[upper]]
+            numbers[k] = np.concatenate([*about_com, [body.mass], body.mass * body.com, M[:3, :3][upper]])
             if self.planar:
                 axes = plane_in_body(self.model, i)
                 P = np.zeros((6, 3))

@@ -1,4 +1,7 @@
-"""Everything derived at a state in reduced coordinates: the wrench through each tree joint is the sum over its subtree of B a + V ×* B V − F."""
+"""Everything derived at a state in reduced coordinates.
+
+The wrench through each tree joint is the sum over its subtree of B a + V ×* B V − F.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +13,8 @@ from unibody.algebra.tree import COLUMN
 from unibody.coordinates.closure import closure_null
 from unibody.coordinates.observed import Observation, null_shift, public_poses, public_twists, touched_names, without_effort
 from unibody.coordinates.reduced_products import fill_wrenches, gather_wrenches
-from unibody.coordinates.slots import (
+
+from unibody.coordinates.slots import (  # isort: skip
     ARMATURE, BODIES, CLOSURE, COLUMNS, ENTRY_BODY, GRAVITY, LEDGER, MULTIPLIER, RESIDUAL, RIGHT, ROWS, V_WB, X_WB, DUAL, F, G, J, T,
 )  # fmt: skip
 from unibody.element import DAMPER_POWER, SPRING_ENERGY
@@ -50,9 +54,11 @@ def observe_reduced(system: ReducedSystem, t: float, q: np.ndarray, v: np.ndarra
         reactions -= shift
     residual = system.view(RESIDUAL)
     return Observation(
-        time=t, poses=public_poses(X), twists=public_twists(X, V), joint_q=q.copy(), joint_v=v.copy(), kinetic=float(energy[0]) + 0.5 * float(np.sum(system.view(ARMATURE) * v**2)), gravity=float(energy[1]),
-        springs=float(ledger[SPRING_ENERGY]), powers=ledger[DAMPER_POWER : DAMPER_POWER + 3].copy(), reactions=reactions, constraint_wrenches=constraint,
-        violation=float(np.abs(residual).max(initial=0.0)), redundant=len(null), redundant_names=touched_names(book.names, null),
+        time=t, poses=public_poses(X), twists=public_twists(X, V), joint_q=q.copy(), joint_v=v.copy(),
+        kinetic=float(energy[0]) + 0.5 * float(np.sum(system.view(ARMATURE) * v**2)), gravity=float(energy[1]),
+        springs=float(ledger[SPRING_ENERGY]), powers=ledger[DAMPER_POWER : DAMPER_POWER + 3].copy(), reactions=reactions,
+        constraint_wrenches=constraint, violation=float(np.abs(residual).max(initial=0.0)), redundant=len(null),
+        redundant_names=touched_names(book.names, null),
     )  # fmt: skip
 
 

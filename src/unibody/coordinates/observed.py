@@ -1,7 +1,7 @@
 """`Observation`: everything derived at one state; and reactions where constraints are redundant.
 
-Where rows repeat each other, multipliers can be shifted along null vectors without any body noticing. The reactions reported are those of least norm
-over all joint frames, torques in N m and forces in N.
+Where rows repeat each other, multipliers can be shifted along null vectors without any body noticing. The reactions reported are those of
+least norm over all joint frames, torques in N m and forces in N.
 """
 
 from __future__ import annotations

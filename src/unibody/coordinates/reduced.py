@@ -6,24 +6,25 @@ its joint frame M (shifts only; inertias are rotated once):
     X_WM = X_WM_parent X_FM…,   S ← X_WM S,   V_i = V_parent + S v,   c_i = V_i × S v + X_WM (Ṡ v)
     B_i = the rigid inertia,    w_i = V_i ×* B_i V_i − F_i
 
-ζ is the acceleration that the bodies would have with all joint accelerations zero, J̇ v, started from that of the ground, −g. `unibody.algebra.tree`
-then gives what the joint accelerations add (the articulated-body algorithm), and any other product with M⁻¹.
+ζ is the acceleration that the bodies would have with all joint accelerations zero, J̇ v, started from that of the ground, −g.
+`unibody.algebra.tree` then gives what the joint accelerations add (the articulated-body algorithm), and any other product with M⁻¹.
 """
 
 from __future__ import annotations
 
 from unibody.algebra.blocks6 import offset
-from unibody.algebra.tree import A, BODY, COLUMN, RIGID, ROTATION, ROW, SLIDE, C, P, V, W
+from unibody.algebra.tree import BODY, COLUMN, RIGID, ROTATION, ROW, SLIDE, A, C, P, V, W
 from unibody.joints.base import JOINT_CLASS, PART, AdvanceJoints, FillJoints, RateJoints
 from unibody.kernel import Floats, Ints, device, kernel
-from unibody.spatial.devices import (
+
+from unibody.spatial.devices import (  # isort: skip
     add3, compose_rotations, cross, load3, load6, load9, rotate, rotate_back, rotate_symmetric, scale3, store3, store9, sub3,
     times_symmetric,
 )  # fmt: skip
 
 CONSTANTS = 25
-"""Numbers of a body: X of F in the parent's M (12), then mass, m c_M (3), inertia about M's origin in M's axes (6), then, for a body that hangs on a pure
-rotation, its axis (3). The frames F and M of such a body are turned so that this axis is their z."""
+"""Numbers of a body: X of F in the parent's M (12), then mass, m c_M (3), inertia about M's origin in M's axes (6), then, for a body that
+hangs on a pure rotation, its axis (3). The frames F and M of such a body are turned so that this axis is their z."""
 
 DRIVE = 24
 """Numbers of a prescribed motion: X_FM (12), V and A of M in F in M's axes (6 + 6)."""
@@ -58,7 +59,10 @@ def compose_parts(parts, v, X_out, S_out, c_out):
         own = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
         for j in range(v0, v0 + nv):
             s = load6(S_out, 6 * j)
-            own = (own[0] + s[0] * v[j], own[1] + s[1] * v[j], own[2] + s[2] * v[j], own[3] + s[3] * v[j], own[4] + s[4] * v[j], own[5] + s[5] * v[j])
+            own = (
+                own[0] + s[0] * v[j], own[1] + s[1] * v[j], own[2] + s[2] * v[j],
+                own[3] + s[3] * v[j], own[4] + s[4] * v[j], own[5] + s[5] * v[j],
+            )  # fmt: skip
         if parts[PART * k + 4] == 1:
             start = v0
             for j in range(12):
@@ -136,7 +140,9 @@ def sweep_reduced(
             # a turn about z by the angle of the joint's rotation: its trace is 1 + 2 cos, its skew part sin times the axis
             turn = 0.5 * (X[x] + X[x + 4] + X[x + 8] - 1.0)
             lift = 0.5 * (
-                constants[g + 22] * (X[x + 7] - X[x + 5]) + constants[g + 23] * (X[x + 2] - X[x + 6]) + constants[g + 24] * (X[x + 3] - X[x + 1])
+                constants[g + 22] * (X[x + 7] - X[x + 5])
+                + constants[g + 23] * (X[x + 2] - X[x + 6])
+                + constants[g + 24] * (X[x + 3] - X[x + 1])
             )
             R = (
                 R_F[0] * turn + R_F[1] * lift, R_F[1] * turn - R_F[0] * lift, R_F[2],

@@ -1,4 +1,4 @@
-"""Products in reduced coordinates, each O(n): J v, Jᵀ F, J̇ v, inverse dynamics, the wrenches through the joints, energies; and the mass matrix.
+"""Products in reduced coordinates, each O(n): J v, Jᵀ F, J̇ v, inverse dynamics, wrenches through joints, energies; and the mass matrix.
 
 All read the rows and columns that `sweep_reduced` left: poses, twists, S in world axes at each joint frame's origin.
 
@@ -16,7 +16,7 @@ from unibody.spatial.devices import add3, cross, dot3, load3, load6, store3, sub
 
 
 @kernel
-def carry_accelerations(body: Ints, y: Floats, rows_out: Floats, columns: Floats) -> None:
+def carry_accelerations(body: Ints, y: Floats, columns: Floats, rows_out: Floats) -> None:
     """Spatial accelerations ζ + J y of all bodies (slot A of the rows) for joint accelerations y."""
     for m in range(6):
         rows_out[A + m] = rows_out[C + m]

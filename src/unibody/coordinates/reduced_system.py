@@ -27,14 +27,15 @@ from unibody.coordinates.relative import add_joint_efforts
 from unibody.coordinates.rows import joint_planes, make_row_book
 from unibody.coordinates.seeing import see_rows
 from unibody.coordinates.signals import FillSignals, signal_filler
-from unibody.coordinates.slots import (
+
+from unibody.coordinates.slots import (  # isort: skip
     ARMATURE, BIAS, BODIES, BORROWED, CLASSES, CLOSURE, COLUMNS, COMPLIANCE, CONSTANTS, COUNTS, DOF_INDEX, DOF_START, DUAL, EFFORT,
     ENTRY_BODY, ENTRY_W, F, FORCE_CLASSES, FORCE_INDEX, FORCE_PARAMETERS, FRAMES, G, GRAM, GRAVITY, INDEX, J, JOINTS, JOINT_C,
     JOINT_CLASSES, JOINT_FRAMES, JOINT_INDEX, JOINT_PARAMETERS, JOINT_PARTS, JOINT_PLANES, JOINT_S, JOINT_X, LAST, LEDGER, LIMIT, LOAD,
     MASSES, MULTIPLIER, NODE_OF, PARAMETERS, PARTS, RANK, RATE, RESIDUAL, RESPONSE_X, RESPONSE_Y, RIGHT, ROWS, ROW_CLASSES, ROW_ENTRY,
     ROW_INDEX, ROW_PARAMETERS, ROW_START, SCRATCH, SEEN, SIGNALS, STABILISER, STEP, T, TABLE_C, TABLE_S, TABLE_X, TARGET, V_WB, X_WB, Y,
 )  # fmt: skip
-from unibody.coordinates.stages import (
+from unibody.coordinates.stages import (  # isort: skip
     CLOSE_STAGE, EVALUATE_STAGE, FORCE_STAGE, PROJECT_STAGE, SEE_STAGE, SIGNAL_STAGE, STAGES, Stage,
 )  # fmt: skip
 from unibody.element import LEDGER as LEDGER_SIZE
@@ -45,6 +46,7 @@ from unibody.model.state import State
 from unibody.model.tables import ConstraintTables, ForceTables, JointTables, Trouble
 from unibody.spatial.devices import load3
 from unibody.spatial.pose import Pose
+
 
 @kernel
 def evaluate_reduced(
@@ -62,8 +64,8 @@ def evaluate_reduced(
     if stages[SIGNAL_STAGE] != 0:
         FillSignals(stages[SIGNAL_STAGE], t, signals)
     fill_joint_table(
-        part(ints, layout, CLASSES), part(ints, layout, INDEX), part(constants, layout, PARAMETERS), part(ints, layout, PARTS), q_out, v_out,
-        table_X, table_S, table_c,
+        part(ints, layout, CLASSES), part(ints, layout, INDEX), part(constants, layout, PARAMETERS), part(ints, layout, PARTS), q_out,
+        v_out, table_X, table_S, table_c,
     )  # fmt: skip
     sweep_reduced(body, part(constants, layout, CONSTANTS), table_X, table_S, table_c, v_out, signals, rows, columns)
     if stages[SEE_STAGE] != 0:
@@ -98,8 +100,9 @@ def load_bodies(layout: Ints, ints: Ints, constants: Floats, control: Floats, wo
     if joints.size == 0:
         fill_bodies(part(constants, layout, FRAMES), rows, X, V)
     load_forces(
-        part(ints, layout, FORCE_CLASSES), part(ints, layout, FORCE_INDEX), part(constants, layout, FORCE_PARAMETERS), part(constants, layout, LIMIT),
-        part(work_out, layout, SIGNALS), X, V, q_out, v_out, control, wrenches, part(work_out, layout, EFFORT), part(work_out, layout, LEDGER), right,
+        part(ints, layout, FORCE_CLASSES), part(ints, layout, FORCE_INDEX), part(constants, layout, FORCE_PARAMETERS),
+        part(constants, layout, LIMIT), part(work_out, layout, SIGNALS), X, V, q_out, v_out, control, wrenches,
+        part(work_out, layout, EFFORT), part(work_out, layout, LEDGER), right,
     )  # fmt: skip
     if joints.size > 0:
         add_joint_efforts(joints, part(work_out, layout, DUAL), part(work_out, layout, SEEN), right, wrenches)
@@ -160,15 +163,18 @@ def close_loops(layout: Ints, ints: Ints, constants: Floats, control: Floats, wo
         if part(constants, layout, COMPLIANCE)[r] > 0.0:
             target[r] = -moved
         else:
-            target[r] = -moved - stabiliser[0] * part(work_out, layout, RATE)[first + r] - stabiliser[1] * part(work_out, layout, RESIDUAL)[first + r]
+            rate, residual = part(work_out, layout, RATE)[first + r], part(work_out, layout, RESIDUAL)[first + r]
+            target[r] = -moved - stabiliser[0] * rate - stabiliser[1] * residual
         solve_tree(body, rows, columns, step, load, response_x[6 * n * r : 6 * n * (r + 1)], response_y[nv * r : nv * (r + 1)])
     close_rows(
-        6, row_start, row_entry, part(ints, layout, NODE_OF), dof_start, dof_index, world, joint_numbers, part(constants, layout, COMPLIANCE),
-        response_x, response_y, nv,
-        part(work_out, layout, GRAM),
+        6, row_start, row_entry, part(ints, layout, NODE_OF), dof_start, dof_index, world, joint_numbers,
+        part(constants, layout, COMPLIANCE), response_x, response_y, nv, part(work_out, layout, GRAM),
     )  # fmt: skip
     fill_reference(row_start, row_entry, entry_body, world, part(constants, layout, MASSES), part(work_out, layout, CLOSURE))
-    solve_closure(part(work_out, layout, GRAM), target, part(work_out, layout, RESIDUAL), part(work_out, layout, CLOSURE), multiplier, part(work_out, layout, RANK))
+    solve_closure(
+        part(work_out, layout, GRAM), target, part(work_out, layout, RESIDUAL), part(work_out, layout, CLOSURE),
+        multiplier, part(work_out, layout, RANK),
+    )  # fmt: skip
     for r in range(count):
         mu = multiplier[r]
         for j in range(nv):
@@ -218,8 +224,9 @@ def project_reduced(
     for _ in range(PROJECT_LIMIT):
         fill_joint_table(classes, index, parameters, part(ints, layout, PARTS), q_out, v_out, table_X, table_S, table_c)
         sweep_reduced(
-            part(ints, layout, BODIES), part(constants, layout, CONSTANTS), table_X, table_S, table_c, v_out, signals, rows, part(work_out, layout, COLUMNS)
-        )
+            part(ints, layout, BODIES), part(constants, layout, CONSTANTS), table_X, table_S, table_c, v_out, signals, rows,
+            part(work_out, layout, COLUMNS),
+        )  # fmt: skip
         Stage(stages[SEE_STAGE], layout, ints, constants, control, work_out, q_out, v_out)
         largest = 0.0
         for r in range(target.size):
@@ -291,13 +298,14 @@ class ReducedSystem:
         forces = ForceTables(model, self.trouble, self.clock)
         elements = ConstraintTables(model, self.trouble)
         self.book = book = make_row_book(model, loops, 0, elements, model.nv, model.planar)
-        self.python_classes = sorted({*tables.python_classes, *loop_tables.python_classes, *forces.python_classes, *elements.python_classes})
+        self.python_classes = sorted({name for group in (tables, loop_tables, forces, elements) for name in group.python_classes})
         signals, self._signal_address = signal_filler(model, self.trouble, self.clock)
         slots: list[Any] = [0] * LAST
         slots[BODIES] = self._body_integers(signals.drives)
         slots[CLASSES], slots[INDEX], slots[PARTS] = tables.classes, tables.index, tables.parts
         slots[FORCE_CLASSES], slots[FORCE_INDEX] = forces.classes, forces.index
-        slots[JOINTS], slots[JOINT_CLASSES], slots[JOINT_INDEX], slots[JOINT_PARTS] = book.joints, loop_tables.classes, loop_tables.index, loop_tables.parts
+        slots[JOINTS], slots[JOINT_CLASSES] = book.joints, loop_tables.classes
+        slots[JOINT_INDEX], slots[JOINT_PARTS] = loop_tables.index, loop_tables.parts
         slots[ROW_CLASSES], slots[ROW_INDEX] = elements.classes, elements.index
         slots[ROW_START], slots[ROW_ENTRY], slots[ENTRY_BODY] = book.row_start, book.row_entry, book.entry_body
         slots[DOF_START], slots[DOF_INDEX], slots[BORROWED] = book.dof_start, book.dof_index, book.borrowed
@@ -314,12 +322,12 @@ class ReducedSystem:
         slots[MASSES] = inverse_masses(model)
         k, nvj = book.rows, model.nv_joints
         sizes = {
-            SIGNALS: signals.values, TABLE_X: 12 * tables.rows, TABLE_S: 6 * nvj, TABLE_C: 6 * tables.rows, ROWS: self._ground(), COLUMNS: 14 * max(1, model.nv),
-            X_WB: 12 * n, V_WB: 6 * n, F: 6 * n, EFFORT: 2 * nvj, RIGHT: nvj, LEDGER: LEDGER_SIZE, Y: model.nv,
-            JOINT_X: 12 * loop_tables.rows, JOINT_S: 6 * nvj, JOINT_C: 6 * loop_tables.rows, SCRATCH: 36 + max(36, nvj), STEP: nvj, SEEN: 42 * len(loops),
-            T: 6 * book.joint_rows, DUAL: 6 * nvj, G: 6 * book.entries, J: np.ones(book.places), RESIDUAL: k, RATE: k, BIAS: k,
-            RESPONSE_X: 6 * n * k, RESPONSE_Y: model.nv * k, GRAM: k * k, TARGET: k, MULTIPLIER: k, CLOSURE: closure_size(k), RANK: 1, LOAD: 6 * n,
-            ENTRY_W: 6 * book.entries,
+            SIGNALS: signals.values, TABLE_X: 12 * tables.rows, TABLE_S: 6 * nvj, TABLE_C: 6 * tables.rows, ROWS: self._ground(),
+            COLUMNS: 14 * max(1, model.nv), X_WB: 12 * n, V_WB: 6 * n, F: 6 * n, EFFORT: 2 * nvj, RIGHT: nvj, LEDGER: LEDGER_SIZE,
+            Y: model.nv, JOINT_X: 12 * loop_tables.rows, JOINT_S: 6 * nvj, JOINT_C: 6 * loop_tables.rows, SCRATCH: 36 + max(36, nvj),
+            STEP: nvj, SEEN: 42 * len(loops), T: 6 * book.joint_rows, DUAL: 6 * nvj, G: 6 * book.entries, J: np.ones(book.places),
+            RESIDUAL: k, RATE: k, BIAS: k, RESPONSE_X: 6 * n * k, RESPONSE_Y: model.nv * k, GRAM: k * k, TARGET: k, MULTIPLIER: k,
+            CLOSURE: closure_size(k), RANK: 1, LOAD: 6 * n, ENTRY_W: 6 * book.entries,
         }  # fmt: skip
         for slot, size in sizes.items():
             slots[slot] = size

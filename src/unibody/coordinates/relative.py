@@ -1,6 +1,7 @@
 """Joints seen from outside: coordinates fitted to where the bodies are, and constraint rows as the complement of S.
 
-A joint that is not part of the coordinates (a loop in reduced ones, every joint in maximal ones) is evaluated from the poses of its two bodies:
+A joint that is not part of the coordinates (a loop in reduced ones, every joint in maximal ones) is evaluated from the poses of its two
+bodies:
 
     X_FM = X_WF⁻¹ X_WM;  q_j fits it (Gauss–Newton on pose and motion, from the last q_j);  e = X_FM(q_j)⁻¹ X_FM as (turn, displacement)
     V_FM = Ad(X_MB) V_B − Ad(X_MP) V_P,    v_j = S⁺ V_FM
@@ -18,7 +19,8 @@ from unibody.constraints.base import FillRows
 from unibody.coordinates.reduced import cross_motion, fill_joint_table, seen_from
 from unibody.joints.base import JOINT_CLASS, AdvanceJoints
 from unibody.kernel import Floats, Ints, device, kernel
-from unibody.spatial.devices import (
+
+from unibody.spatial.devices import (  # isort: skip
     add3, compose_back, compose_rotations, cross, dot3, load3, load6, load9, rotate, rotate_back, rotation_vector, store3, store9, sub3,
 )  # fmt: skip
 
@@ -233,8 +235,8 @@ def fill_complement(S, planes, k, first, count, at, scratch_out, T_out):
 
 @kernel
 def fill_joint_rows(
-    joints: Ints, planes: Floats, S: Floats, c: Floats, seen: Floats, scratch_out: Floats, T_out: Floats, G_out: Floats, residual_out: Floats, rate_out: Floats,
-    bias_out: Floats,
+    joints: Ints, planes: Floats, S: Floats, c: Floats, seen: Floats, scratch_out: Floats, T_out: Floats, G_out: Floats,
+    residual_out: Floats, rate_out: Floats, bias_out: Floats,
 ) -> None:  # fmt: skip
     """The rows of all relative joints: T (6 a row, M's axes), blocks G (child then parent, 6 each a row), residual, rate, bias."""
     for k in range(joints.size // JOINT):
@@ -271,7 +273,10 @@ def fill_duals(joints: Ints, S: Floats, scratch_out: Floats, dual_out: Floats) -
         first = joints[JOINT * k + 2]
         count = joints[JOINT * k + 3]
         for m in range(6):
-            unit = (1.0 if m == 0 else 0.0, 1.0 if m == 1 else 0.0, 1.0 if m == 2 else 0.0, 1.0 if m == 3 else 0.0, 1.0 if m == 4 else 0.0, 1.0 if m == 5 else 0.0)
+            unit = (
+                1.0 if m == 0 else 0.0, 1.0 if m == 1 else 0.0, 1.0 if m == 2 else 0.0,
+                1.0 if m == 3 else 0.0, 1.0 if m == 4 else 0.0, 1.0 if m == 5 else 0.0,
+            )  # fmt: skip
             solve_normal(S, first, count, unit, scratch_out[0:36], scratch_out[36:])
             for j in range(first, first + count):
                 dual_out[6 * j + m] = scratch_out[36 + j]

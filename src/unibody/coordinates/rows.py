@@ -15,6 +15,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from unibody.arena import part
+from unibody.coordinates import slots
 from unibody.coordinates.reduced import cross_motion
 from unibody.coordinates.relative import SEEN, wrench_back
 from unibody.kernel import Floats, Ints, kernel
@@ -52,7 +54,9 @@ class RowBook:
         return self.rows - self.primary_rows
 
 
-def make_row_book(model: Model, relative: Sequence[JointInfo], primary: int, tables: ConstraintTables, own_dofs: int, planar: bool) -> RowBook:
+def make_row_book(
+    model: Model, relative: Sequence[JointInfo], primary: int, tables: ConstraintTables, own_dofs: int, planar: bool
+) -> RowBook:
     """Rows of the relative joints (the first `primary` of them are solved elsewhere) and of the constraint elements.
 
     Joint velocities below `own_dofs` belong to the coordinates themselves.
@@ -108,11 +112,12 @@ def make_row_book(model: Model, relative: Sequence[JointInfo], primary: int, tab
             names_of_armed.append(f"{relative[k].name}.armature")
             entry, place, extra = entry + 2, place + 1, extra + 1
     return RowBook(
-        joints=np.array(joints, np.int64), joint_rows=joint_rows, primary_rows=primary_rows, rows=joint_rows + tables.rows + extra, entries=entry,
-        row_start=np.cumsum([0] + [len(r) for r in per_row]).astype(np.int64), row_entry=np.array([e for r in per_row for e in r], np.int64),
-        entry_body=np.array(entry_body, np.int64), dof_start=np.array(dof_start, np.int64), dof_index=np.array(dof_index, np.int64),
-        borrowed=np.array(borrowed, np.int64), names=names + tables.row_names + names_of_armed,
-        units=units + tables.row_units + [""] * extra, compliance=np.array(compliance), places=place,
+        joints=np.array(joints, np.int64), joint_rows=joint_rows, primary_rows=primary_rows, rows=joint_rows + tables.rows + extra,
+        entries=entry, row_start=np.cumsum([0] + [len(r) for r in per_row]).astype(np.int64),
+        row_entry=np.array([e for r in per_row for e in r], np.int64), entry_body=np.array(entry_body, np.int64),
+        dof_start=np.array(dof_start, np.int64), dof_index=np.array(dof_index, np.int64), borrowed=np.array(borrowed, np.int64),
+        names=names + tables.row_names + names_of_armed, units=units + tables.row_units + [""] * extra, compliance=np.array(compliance),
+        places=place,
     )  # fmt: skip
 
 
@@ -135,15 +140,27 @@ def joint_planes(model: Model, relative: Sequence[JointInfo], planar: bool) -> n
 
 
 @kernel
-def finish_rows(
-    first: int, borrowed: Ints, row_start: Ints, row_entry: Ints, entry_body: Ints, dof_start: Ints, dof_index: Ints,
-    J: Floats, V: Floats, v: Floats, dual: Floats, seen: Floats, c: Floats, G_out: Floats, rate_out: Floats, bias_out: Floats,
-) -> None:  # fmt: skip
-    """Borrowed entries and the rates of the auxiliary rows, which begin at row `first`."""
+def finish_rows(layout: Ints, ints: Ints, v: Floats, work_out: Floats) -> None:
+    """Borrowed entries, and the rates of the auxiliary rows, which come after the primary ones."""
+    first = part(ints, layout, slots.COUNTS)[slots.PRIMARY]
+    borrowed = part(ints, layout, slots.BORROWED)
+    row_start = part(ints, layout, slots.ROW_START)
+    row_entry = part(ints, layout, slots.ROW_ENTRY)
+    entry_body = part(ints, layout, slots.ENTRY_BODY)
+    dof_start = part(ints, layout, slots.DOF_START)
+    dof_index = part(ints, layout, slots.DOF_INDEX)
+    V = part(work_out, layout, slots.V_WB)
+    seen = part(work_out, layout, slots.SEEN)
+    dual = part(work_out, layout, slots.DUAL)
+    c = part(work_out, layout, slots.JOINT_C)
+    numbers = part(work_out, layout, slots.J)
+    blocks = part(work_out, layout, slots.G)
+    rates = part(work_out, layout, slots.RATE)
+    bias = part(work_out, layout, slots.BIAS)
     for k in range(borrowed.size // BORROWED):
         at = BORROWED * k
         row = borrowed[at]
-        factor = J[borrowed[at + 1]]
+        factor = numbers[borrowed[at + 1]]
         joint = borrowed[at + 2]
         s = load6(dual, 6 * borrowed[at + 3])
         t = (factor * s[0], factor * s[1], factor * s[2], factor * s[3], factor * s[4], factor * s[5])
@@ -151,17 +168,17 @@ def finish_rows(
         on_parent = wrench_back(seen, SEEN * joint, t)
         turned = cross_motion(load6(seen, SEEN * joint + 24), load6(seen, SEEN * joint + 30))
         for m in range(6):
-            G_out[6 * borrowed[at + 4] + m] = on_child[m]
-            G_out[6 * borrowed[at + 5] + m] = -on_parent[m]
-            bias_out[row] += t[m] * (turned[m] - c[6 * joint + m])
+            blocks[6 * borrowed[at + 4] + m] = on_child[m]
+            blocks[6 * borrowed[at + 5] + m] = -on_parent[m]
+            bias[row] += t[m] * (turned[m] - c[6 * joint + m])
     for r in range(row_start.size - 1):
         rate = 0.0
         for k in range(row_start[r], row_start[r + 1]):
             e = row_entry[k]
             for m in range(6):
-                rate += G_out[6 * e + m] * V[6 * entry_body[e] + m]
+                rate += blocks[6 * e + m] * V[6 * entry_body[e] + m]
         for k in range(dof_start[r], dof_start[r + 1]):
-            rate += J[dof_index[2 * k]] * v[dof_index[2 * k + 1]]
-        rate_out[first + r] = rate
+            rate += numbers[dof_index[2 * k]] * v[dof_index[2 * k + 1]]
+        rates[first + r] = rate
 
 

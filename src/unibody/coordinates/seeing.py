@@ -1,4 +1,4 @@
-"""Relative joints and all rows at once, from the bodies' poses and twists: what reduced coordinates do for loops and maximal ones for every joint."""
+"""Relative joints and all rows at once, from poses and twists: what reduced coordinates do for loops and maximal ones for every joint."""
 
 from __future__ import annotations
 
@@ -6,10 +6,11 @@ from unibody.arena import part
 from unibody.coordinates.reduced import fill_joint_table
 from unibody.coordinates.relative import fill_duals, fill_element_rows, fill_joint_rows, fit_joints, see_joints
 from unibody.coordinates.rows import finish_rows
-from unibody.coordinates.slots import (
-    BIAS, BORROWED, COUNTS, DOF_INDEX, DOF_START, DUAL, ELEMENT_ROWS, ENTRY_BODY, JOINT_C, JOINT_CLASSES, JOINT_FRAMES, JOINT_INDEX, JOINT_PARAMETERS,
-    JOINT_PARTS, JOINT_PLANES, JOINT_ROW_COUNT, JOINT_S, JOINT_X, JOINTS, PRIMARY, RATE, RESIDUAL, ROW_CLASSES, ROW_ENTRY, ROW_INDEX, ROW_PARAMETERS,
-    ROW_START, SCRATCH, SEEN, STEP, V_WB, X_WB, G, J, T,
+
+from unibody.coordinates.slots import (  # isort: skip
+    BIAS, COUNTS, DUAL, ELEMENT_ROWS, JOINT_C, JOINT_CLASSES, JOINT_FRAMES, JOINT_INDEX, JOINT_PARAMETERS, JOINT_PARTS, JOINT_PLANES,
+    JOINT_ROW_COUNT, JOINT_S, JOINT_X, JOINTS, RATE, RESIDUAL, ROW_CLASSES, ROW_INDEX, ROW_PARAMETERS, SCRATCH, SEEN, STEP, V_WB, X_WB, G,
+    J, T,
 )  # fmt: skip
 from unibody.kernel import Floats, Ints, kernel
 
@@ -42,7 +43,8 @@ def see_rows(layout: Ints, ints: Ints, constants: Floats, work_out: Floats, q_ou
         fit_joints(joints, frames, classes, index, parameters, parts, X, v_out, joint_X, S, c, scratch, part(work_out, layout, STEP), q_out)
         see_joints(joints, frames, X, V, joint_X, S, scratch, seen, v_out)
         fill_joint_table(classes, index, parameters, parts, q_out, v_out, joint_X, S, c)
-        fill_joint_rows(joints, part(constants, layout, JOINT_PLANES), S, c, seen, scratch, part(work_out, layout, T), blocks, residual, rate, bias)
+        planes = part(constants, layout, JOINT_PLANES)
+        fill_joint_rows(joints, planes, S, c, seen, scratch, part(work_out, layout, T), blocks, residual, rate, bias)
         fill_duals(joints, S, scratch, dual)
     if part(ints, layout, ROW_CLASSES).size > 0:
         fill_element_rows(
@@ -52,7 +54,4 @@ def see_rows(layout: Ints, ints: Ints, constants: Floats, work_out: Floats, q_ou
     for r in range(joint_rows + counts[ELEMENT_ROWS], rate.size):
         residual[r] = 0.0
         bias[r] = 0.0
-    finish_rows(
-        counts[PRIMARY], part(ints, layout, BORROWED), part(ints, layout, ROW_START), part(ints, layout, ROW_ENTRY), part(ints, layout, ENTRY_BODY),
-        part(ints, layout, DOF_START), part(ints, layout, DOF_INDEX), numbers, V, v_out, dual, seen, c, blocks, rate, bias,
-    )  # fmt: skip
+    finish_rows(layout, ints, v_out, work_out)

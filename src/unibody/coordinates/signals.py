@@ -1,8 +1,8 @@
 """Functions of time: the values that elements take from `signals`, and the prescribed motion of kinematic bodies.
 
-A kinematic body follows X_WB(t): a constant twist in world axes, p = p₀ + v t and R = exp([ω] t) R₀, or a function of time that gives a pose,
-whose velocity and acceleration are central differences of fourth order. Each such body owns DRIVE signals: X_FM, then the twist and its rate in M's axes, with
-F the world and M the body.
+A kinematic body follows X_WB(t): a constant twist in world axes, p = p₀ + v t and R = exp([ω] t) R₀, or a function of time that gives a
+pose, whose velocity and acceleration are central differences of fourth order. Each such body owns DRIVE signals: X_FM, then the twist and
+its rate in M's axes, with F the world and M the body.
 """
 
 from __future__ import annotations

@@ -13,8 +13,8 @@ from __future__ import annotations
 """Integers."""
 
 (
-    CONSTANTS, FRAMES, PARAMETERS, FORCE_PARAMETERS, JOINT_FRAMES, JOINT_PARAMETERS, ROW_PARAMETERS, ARMATURE, LIMIT, GRAVITY, STABILISER, MASSES, COMPLIANCE,
-    JOINT_PLANES, NODE_M, NODE_CONSTANTS, PLANES, WORLD_PLANE,
+    CONSTANTS, FRAMES, PARAMETERS, FORCE_PARAMETERS, JOINT_FRAMES, JOINT_PARAMETERS, ROW_PARAMETERS, ARMATURE, LIMIT, GRAVITY, STABILISER,
+    MASSES, COMPLIANCE, JOINT_PLANES, NODE_M, NODE_CONSTANTS, PLANES, WORLD_PLANE,
 ) = range(26, 44)  # fmt: skip
 """Constants."""
 
@@ -29,4 +29,5 @@ from __future__ import annotations
 LAST = 89
 
 PRIMARY, JOINT_ROW_COUNT, ROW_COUNT, ENTRY_COUNT, ELEMENT_ROWS, WIDTH, OWN_Q = range(7)
-"""What COUNTS holds: primary rows, rows of joints, all rows, all entries, rows of elements, velocities of a body (6, in a plane 3), own coordinates."""
+"""What COUNTS holds: primary rows, rows of joints, all rows, all entries, rows of elements, velocities of a body (6, in a plane 3), own
+coordinates."""

@@ -38,6 +38,7 @@ SATISFIED, CORRECTED = range(2)
 
 @prototype
 def Correct(
-    layout: Ints, ints: Ints, constants: Floats, stages: Ints, control: Floats, t: float, h: float, work_out: Floats, q_out: Floats, v_out: Floats
-) -> int:
+    layout: Ints, ints: Ints, constants: Floats, stages: Ints, control: Floats, t: float, h: float,
+    work_out: Floats, q_out: Floats, v_out: Floats,
+) -> int:  # fmt: skip
     """Look at the end of a step of length h: correct the accelerations so that the constraints hold there, or settle the velocities."""

@@ -24,7 +24,6 @@ from unibody.errors import ModelError
 from unibody.kernel import Floats, Ints, Kernel, kernel, prototype
 from unibody.spatial.pose import vector3, vector_from_rotation
 
-
 JOINT_CLASS = 9
 """fill, advance, rate: addresses; index from, to; parameters from, to; parameters of advance and rate from, to."""
 

@@ -11,8 +11,8 @@ from math import cos, sin
 
 import numpy as np
 
-from unibody.joints.base import Joint
 from unibody.joints.ball import Ball
+from unibody.joints.base import Joint
 from unibody.kernel import Floats, Ints, device, kernel
 from unibody.spatial.devices import add3, cross, load3, norm3, rotate, rotation_of_quaternion, scale3, store9, turned_quaternion
 from unibody.spatial.pose import rotation_from_quaternion, vector_from_rotation

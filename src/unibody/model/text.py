@@ -112,7 +112,8 @@ def _element(data: Any, where: str) -> Any:
     if "function" in data:
         return _named(data["function"], where)
     if "unnamed function" in data:
-        raise ModelError(f"{where}: {data['unnamed function']} holds a lambda or local function, which a file cannot keep; load with model=")
+        holder = data["unnamed function"]
+        raise ModelError(f"{where}: {holder} holds a lambda or local function, which a file cannot keep; load with model=")
     cls = _named(data["class"], where)
     made = object.__new__(cls)
     for name, value in data["fields"].items():

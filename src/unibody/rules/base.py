@@ -1,7 +1,7 @@
 """What all time rules share: the call of a system, the ledger of work, records, and the check that numbers are numbers.
 
-A system is evaluated through an address: (t, q, v) in, accelerations in its slot Y out. `q` and `v` hold the system's own coordinates first, then
-coordinates of joints that are only fitted; only the former move. Memory (MEMORY numbers, then what a rule adds):
+A system is evaluated through an address: (t, q, v) in, accelerations in its slot Y out. `q` and `v` hold the system's own coordinates
+first, then coordinates of joints that are only fitted; only the former move. Memory (MEMORY numbers, then what a rule adds):
 
     0–2  work done on the bodies by dampers, motors, applied wrenches up to the start of the last step [J]
     3–5  their power there [W]

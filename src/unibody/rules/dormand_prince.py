@@ -1,6 +1,7 @@
 """Dormand and Prince's embedded pair of orders 5 and 4 with dense output of order 4 (Hairer, Nørsett and Wanner, Solving ODEs I, §II.5–6).
 
-The step is chosen by the error estimate, scaled by atol + rtol |y|, with exponent 1/5; steps run past the times asked for and the interpolant
+The step is chosen by the error estimate, scaled by atol + rtol |y|, with exponent 1/5; steps run past the times asked for and the
+interpolant
 
     y(θ) = r₁ + θ (r₂ + (1 − θ) (r₃ + θ (r₄ + (1 − θ) r₅)))
 

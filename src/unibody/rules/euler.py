@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from unibody.arena import part
 from unibody.coordinates.slots import Y
-from unibody.coordinates.stages import (
+
+from unibody.coordinates.stages import (  # isort: skip
     CORRECT_STAGE, EVALUATE_STAGE, KICK_STAGE, PROJECT_STAGE, SATISFIED, Correct, Evaluate, Kick, Project,
 )  # fmt: skip
 from unibody.kernel import Floats, Ints, kernel
 from unibody.rules.base import TIME, advance_own, all_finite, book_work, ledger_of, write_record
-
 
 CORRECTIONS = 5
 """Corrections of a step for its constraints before it is taken as it is."""
@@ -21,8 +21,8 @@ CORRECTIONS = 5
 
 @kernel
 def kick_and_correct(
-    layout: Ints, ints: Ints, constants: Floats, stages: Ints, control: Floats, t: float, h: float, work_out: Floats, scratch_out: Floats, q_out: Floats,
-    v_out: Floats,
+    layout: Ints, ints: Ints, constants: Floats, stages: Ints, control: Floats, t: float, h: float, work_out: Floats, scratch_out: Floats,
+    q_out: Floats, v_out: Floats,
 ) -> None:  # fmt: skip
     """One semi-implicit step the system's own way, made again with corrected accelerations until its end satisfies the constraints."""
     nq = q_out.size

@@ -9,7 +9,6 @@ import tempfile
 import zipfile
 import zlib
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 

@@ -1,7 +1,7 @@
 """`Recording`: states of a run, and everything that follows from them.
 
-A recording keeps what a step returned (t, q, v, memory) and the control that was in force. Poses, energies, reactions and reports are derived from these when
-they are first asked for, by the same compiled code that made the steps.
+A recording keeps what a step returned (t, q, v, memory) and the control that was in force. Poses, energies, reactions and reports are
+derived from these when they are first asked for, by the same compiled code that made the steps.
 """
 
 from __future__ import annotations
@@ -165,12 +165,13 @@ class Recording:
         each = self.seconds / max(1, self.steps)
         return [
             Report(
-                status="ok", time=o.time, violation=o.violation, redundant=o.redundant, redundant_names=o.redundant_names, notes=self._bound.system.notes(),
+                status="ok", time=o.time, violation=o.violation, redundant=o.redundant, redundant_names=o.redundant_names,
+                notes=self._bound.system.notes(),
                 energies={"kinetic": o.kinetic, "gravity": o.gravity, "springs": o.springs, "total": o.kinetic + o.gravity + o.springs},
                 seconds=0.0 if k == 0 else each,
-            )  # fmt: skip
+            )
             for k, o in enumerate(self.observations)
-        ]
+        ]  # fmt: skip
 
     def save(self, path: str | Path) -> Path:
         """Write a .npz file, whole or not at all."""

@@ -34,7 +34,10 @@ class Simulation:
     >>> sim = ub.Simulation(b.build(), solver="articulated", dt=1e-3)
     """
 
-    def __init__(self, model: Model, solver: str | Solver = "articulated", dt: float = 1e-3, state: State | None = None, control: Control | None = None):
+    def __init__(
+        self, model: Model, solver: str | Solver = "articulated", dt: float = 1e-3,
+        state: State | None = None, control: Control | None = None,
+    ):  # fmt: skip
         if not isinstance(model, Model):
             raise ModelError(f"Simulation: {model!r} is not a Model; call Builder.build() first")
         self.dt = number(dt, "dt", positive=True)

@@ -2,7 +2,8 @@
 
 Lives here: `Articulated` (reduced coordinates), `Lagrange` (maximal and planar ones), and what binding to a model means (`base`).
 May import: coordinates, rules, algebra, model, elements; never each other. May write: the arenas of the systems they bind.
-To add one more: a frozen dataclass `Solver` with `name`, `handles` and `bind` in a file of its own; its rows of the capability matrix follow from `handles`.
+To add one more: a frozen dataclass `Solver` with `name`, `handles` and `bind` in a file of its own; its rows of the capability matrix
+follow from `handles`.
 """
 
 from unibody.solvers.articulated import Articulated

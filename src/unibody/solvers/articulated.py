@@ -1,9 +1,10 @@
 """Articulated: the articulated-body algorithm in reduced coordinates (paper 002 §3.2.2, §4.1).
 
-    M(q) a = τ − c(q, v)        solved in O(n) by the tree elimination of `unibody.algebra.tree`; loops and constraint elements as auxiliary rows
+    M(q) a = τ − c(q, v)        solved in O(n) by the tree elimination of `unibody.algebra.tree`; loops and constraints as auxiliary rows
 
 Time rules: semi-implicit Euler, Runge–Kutta 4, adaptive Dormand–Prince 5(4). The joint coordinates are the state, so tree joints cannot
-drift; rows are held by feedback (critically damped, within `feedback_time`) and, unless `project=False`, by bringing q back after each step.
+drift; rows are held by feedback (critically damped, within `feedback_time`) and, unless `project=False`, by bringing q back after each
+step.
 """
 
 from __future__ import annotations
@@ -95,7 +96,8 @@ class BoundArticulated(Bound):
         return self.system.view(Y).copy()
 
     def inverse_dynamics(self, q: Any, v: Any, a: Any) -> np.ndarray:
-        """The joint efforts (nv) that, beside the model's forces, give the accelerations a (recursive Newton–Euler, O(n)); loops are left open."""
+        """The joint efforts (nv) that, beside the model's forces, give the accelerations a (recursive Newton–Euler, O(n)); loops are left
+        open."""
         s = self.system
         q_all, v_all = self._full(q, v)
         s.evaluate(0.0, q_all, v_all, self.model.neutral_control(), loads=True)
@@ -103,7 +105,7 @@ class BoundArticulated(Bound):
             raise ModelError("inverse_dynamics: the model has loops or constraints, so efforts are not unique; open them first")
         a = np.ascontiguousarray(a, float)
         rows, columns = s.view(ROWS), s.view(COLUMNS)
-        carry_accelerations(s.view(BODIES), a, rows, columns)
+        carry_accelerations(s.view(BODIES), a, columns, rows)
         f, effort = np.zeros(6 * self.model.n_bodies), np.zeros(self.nv)
         fill_wrenches(s.view(BODIES), rows, s.view(X_WB), s.view(F), s.view(GRAVITY), f, np.zeros(2))
         gather_wrenches(s.view(BODIES), rows, columns, f, effort)

@@ -53,7 +53,8 @@ class Solver:
         """Raise `Unsupported` naming every element this solver cannot honour."""
         refused = [(n, r) for n, e in elements_of(model) if (r := self.handles(e, model)) is not None]
         if refused:
-            others = [s.name for s in (cls() for cls in REGISTRY.values()) if all(s.handles(e, model) is None for _, e in elements_of(model))]
+            solvers, elements = [cls() for cls in REGISTRY.values()], elements_of(model)
+            others = [s.name for s in solvers if all(s.handles(e, model) is None for _, e in elements)]
             listed = "; ".join(f"'{name}': {reason}" for name, reason in refused)
             raise Unsupported(f"solver '{self.name}' cannot honour {listed}. Solvers that can: {', '.join(others) or 'none'}")
 

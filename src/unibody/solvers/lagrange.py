@@ -3,10 +3,10 @@
     (M  −Jᵀ) (v̇)   (F)
     (J   C ) (λ) = (−c − k_v Ċ − k_q C)          k_v = 2/τ, k_q = 1/τ²: critically damped feedback
 
-method="tree" orders H by a depth-first traversal of the spanning forest of joints and factors it in O(n); loops and constraint elements are auxiliary rows by
-constraint anticipation, O(nk + k³). "schur" solves A λ = b with A = J M⁻¹ Jᵀ; "dense" factors H as if it had no zeros. Planar worlds have three
-velocities per body. A start that violates its constraints is pulled together by the feedback; once the violation is small, every step also brings q and v back
-onto the constraints (`project`).
+method="tree" orders H by a depth-first traversal of the spanning forest of joints and factors it in O(n); loops and constraint elements are
+auxiliary rows by constraint anticipation, O(nk + k³). "schur" solves A λ = b with A = J M⁻¹ Jᵀ; "dense" factors H as if it had no zeros.
+Planar worlds have three velocities per body. A start that violates its constraints is pulled together by the feedback; once the violation
+is small, every step also brings q and v back onto the constraints (`project`).
 """
 
 from __future__ import annotations
@@ -34,7 +34,8 @@ METHODS = ("tree", "schur", "dense")
 
 @dataclass(frozen=True)
 class Lagrange(Solver):
-    """Options: `rule`, `method`; `feedback_time` τ [s] (None: ten steps, with "rk4" 0.1 s), `project`; `coordinates` "auto" (planar worlds: "planar", else "maximal")."""
+    """Options: `rule`, `method`; `feedback_time` τ [s] (None: ten steps, with "rk4" 0.1 s), `project`; `coordinates` "auto" (planar worlds:
+    "planar", else "maximal")."""
 
     rule: str = "semi-implicit"
     method: str = "tree"
@@ -45,7 +46,11 @@ class Lagrange(Solver):
     name = "lagrange"
 
     def __post_init__(self) -> None:
-        for value, known, what in ((self.rule, RULES, "rule"), (self.method, METHODS, "method"), (self.coordinates, ("auto", "maximal", "planar"), "coordinates")):
+        for value, known, what in (
+            (self.rule, RULES, "rule"),
+            (self.method, METHODS, "method"),
+            (self.coordinates, ("auto", "maximal", "planar"), "coordinates"),
+        ):
             if value not in known:
                 raise ModelError(f"Lagrange: {what} {value!r} is unknown; give one of {', '.join(known)}")
 
@@ -67,8 +72,9 @@ class Lagrange(Solver):
         system.set_projection(self.project)
         system.momenta = self.rule == "semi-implicit"
         common: dict[str, Any] = dict(
-            model=model, solver=self, coordinates="planar" if planar else "maximal", system=system, nq=system.q_width * system.n, nv=system.width * system.n
-        )
+            model=model, solver=self, coordinates="planar" if planar else "maximal", system=system,
+            nq=system.q_width * system.n, nv=system.width * system.n,
+        )  # fmt: skip
         if self.rule == "rk4":
             return BoundLagrange(**common, roll=roll_runge_kutta, scratch=np.zeros(scratch_size(system.nq_all, system.nv_all)))
         scratch = np.zeros(system.nq_all + system.nv_all)

@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 class Report:
     """What happened in a step; never printed by itself.
 
-    `violation` is the largest constraint violation [m or rad]; `redundant` counts constraint rows that repeat others, `redundant_names` the elements they
-    belong to; `notes` say what ran through Python callbacks; `energies` in J, `seconds` of wall-clock time.
+    `violation` is the largest constraint violation [m or rad]; `redundant` counts constraint rows that repeat others, `redundant_names` the
+    elements they belong to; `notes` say what ran through Python callbacks; `energies` in J, `seconds` of wall-clock time.
     """
 
     status: str = "ok"
