@@ -9,6 +9,7 @@ step.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -76,6 +77,7 @@ class BoundArticulated(Bound):
     """`Articulated` on a model: steps, and the dynamics at any (q, v) without a simulation."""
 
     system: ReducedSystem
+    _forward: Callable[[Any, Any, Any], np.ndarray] | None = None
 
     def _full(self, q: Any, v: Any) -> tuple[np.ndarray, np.ndarray]:
         q_all, v_all = self.system.start()
@@ -91,9 +93,27 @@ class BoundArticulated(Bound):
 
     def forward_dynamics(self, q: Any, v: Any, effort: Any = None) -> np.ndarray:
         """Accelerations (nv) under the model's forces and the given joint efforts."""
-        q_all, v_all = self._full(q, v)
-        self.system.evaluate(0.0, q_all, v_all, self._control(effort))
-        return self.system.view(Y).copy()
+        return self.forward_dynamics_function()(q, v, 0.0 if effort is None else effort).copy()
+
+    def forward_dynamics_function(self) -> Callable[[Any, Any, Any], np.ndarray]:
+        """`forward_dynamics` without overhead, for loops: f(q, v, effort) returns the same array every time, overwritten by the next
+        call."""
+        if self._forward is None:
+            s, nq, nv = self.system, self.nq, self.nv
+            q_all, v_all = s.start()
+            control = self.model.neutral_control()
+            stages, evaluate, y = s.stages(control), evaluate_reduced.load(), s.view(Y)
+            q_own, v_own, effort_own = q_all[:nq], v_all[:nv], control[:nv]
+
+            def forward(q: Any, v: Any, effort: Any) -> np.ndarray:
+                q_own[:] = q
+                v_own[:] = v
+                effort_own[:] = effort
+                evaluate(s.layout, s.ints, s.constants, stages, control, 0.0, s.work, q_all, v_all)
+                return y
+
+            self._forward = forward
+        return self._forward
 
     def inverse_dynamics(self, q: Any, v: Any, a: Any) -> np.ndarray:
         """The joint efforts (nv) that, beside the model's forces, give the accelerations a (recursive Newton–Euler, O(n)); loops are left
