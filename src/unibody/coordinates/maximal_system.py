@@ -18,7 +18,7 @@ from unibody.coordinates.maximal import (  # isort: skip
 )  # fmt: skip
 from unibody.coordinates.observe_maximal import observe_maximal
 from unibody.coordinates.observed import Observation
-from unibody.coordinates.reduced_system import FEEDBACK_STEPS, inverse_masses
+from unibody.coordinates.reduced_system import feedback_gains, inverse_masses
 from unibody.coordinates.rows import joint_planes, make_row_book, row_count
 from unibody.coordinates.signals import signal_filler
 
@@ -91,6 +91,8 @@ class MaximalSystem:
         self.trouble = Trouble()
         self.clock = np.zeros(1)
         self.feedback_time: float | None = None
+        self.k_v: float | None = None
+        self.k_q: float | None = None
         self._project = False
         self.nodes = nodes = span_forest(model, planar)
         primary = [joint for _, _, joint, _ in nodes if joint is not None]
@@ -254,9 +256,8 @@ class MaximalSystem:
         return to_planar(self.model, state) if self.planar else to_maximal(self.model, state)
 
     def prepare(self, dt: float) -> None:
-        """Before steps of length dt: feedback within FEEDBACK_STEPS of them unless a time was chosen."""
-        time = FEEDBACK_STEPS * dt if self.feedback_time is None else self.feedback_time
-        self.view(STABILISER)[:] = (2.0 / time, 1.0 / time**2)
+        """Before steps of length dt: feedback within FEEDBACK_STEPS of them unless a time was chosen; none if dt is infinite."""
+        self.view(STABILISER)[:] = feedback_gains(dt, self.feedback_time, self.k_v, self.k_q)
 
     def rank(self) -> tuple[int, int]:
         """Rank and number of the auxiliary rows at the last evaluation."""

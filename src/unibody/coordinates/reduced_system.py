@@ -251,6 +251,15 @@ def project_reduced(
             v_out[j] += multiplier[r] * response_y[nv * r + j]
 
 
+def feedback_gains(dt: float, time: float | None, k_v: float | None = None, k_q: float | None = None) -> tuple[float, float]:
+    """k_v, k_q of C̈ = −k_v Ċ − k_q C: critically damped within `time` (None: FEEDBACK_STEPS steps) unless given; 0 for an infinite dt."""
+    if np.isinf(dt):
+        return 0.0, 0.0
+    time = FEEDBACK_STEPS * dt if time is None else time
+    k_q = 1.0 / time**2 if k_q is None else k_q
+    return 2.0 * float(np.sqrt(k_q)) if k_v is None else k_v, k_q
+
+
 def inverse_masses(model: Model) -> np.ndarray:
     """1/m and 3/trace of the inertia about the centre of mass of every body; 0 where it cannot be moved."""
     out = np.zeros((model.n_bodies, 2))
@@ -411,10 +420,6 @@ class ReducedSystem:
         fill_joint_table(self.view(CLASSES), self.view(INDEX), self.view(PARAMETERS), self.view(PARTS), q, v, X, S, c)
         sweep_reduced(self.view(BODIES), self.view(CONSTANTS), X, S, c, v, self.view(SIGNALS), self.view(ROWS), self.view(COLUMNS))
 
-    def set_feedback(self, time: float) -> None:
-        """Feedback on auxiliary rows, critically damped: C decays within about `time` [s]; infinite means none."""
-        self.view(STABILISER)[:] = (2.0 / time, 1.0 / time**2)
-
     def set_projection(self, on: bool) -> None:
         """Whether q is brought back onto the constraints after every step."""
         self._project = project_reduced.address if on and self.has_loops else 0
@@ -436,9 +441,8 @@ class ReducedSystem:
         return to_reduced(self.model, state)
 
     def prepare(self, dt: float) -> None:
-        """Before steps of length dt: feedback within FEEDBACK_STEPS of them unless a time was chosen."""
-        time = FEEDBACK_STEPS * dt if self.feedback_time is None else self.feedback_time
-        self.set_feedback(time)
+        """Before steps of length dt: feedback within FEEDBACK_STEPS of them unless a time was chosen; none if dt is infinite."""
+        self.view(STABILISER)[:] = feedback_gains(dt, self.feedback_time)
 
     def rank(self) -> tuple[int, int]:
         """Rank and number of the auxiliary rows at the last evaluation."""

@@ -20,7 +20,7 @@ from unibody.constraints.base import Constraint
 from unibody.coordinates.reduced_products import carry_accelerations, fill_mass_matrix, fill_wrenches, gather_wrenches, push_velocities
 from unibody.coordinates.reduced_system import ReducedSystem, evaluate_reduced
 from unibody.coordinates.slots import ARMATURE, BODIES, COLUMNS, EFFORT, GRAVITY, LEDGER, ROWS, V_WB, X_WB, F, Y
-from unibody.element import DAMPER_POWER
+from unibody.element import DAMPER_POWER, number
 from unibody.errors import ModelError
 from unibody.forces.base import Force
 from unibody.joints.base import Joint
@@ -54,6 +54,10 @@ class Articulated(Solver):
     def __post_init__(self) -> None:
         if self.rule not in RULES:
             raise ModelError(f"Articulated: rule {self.rule!r} is unknown; give one of {', '.join(RULES)}")
+        number(self.rtol, "Articulated rtol", positive=True)
+        number(self.atol, "Articulated atol", positive=True)
+        if self.feedback_time is not None:
+            number(self.feedback_time, "Articulated feedback_time", positive=True)
 
     def handles(self, element: Any, model: Model) -> str | None:
         if isinstance(element, Joint | Force | Constraint | Shape):

@@ -19,6 +19,7 @@ import numpy as np
 from unibody.constraints.base import Constraint
 from unibody.coordinates.maximal_system import MaximalSystem
 from unibody.coordinates.slots import V_WB, Y
+from unibody.element import number
 from unibody.errors import ModelError
 from unibody.forces.base import Force
 from unibody.joints.base import Joint
@@ -34,14 +35,16 @@ METHODS = ("tree", "schur", "dense")
 
 @dataclass(frozen=True)
 class Lagrange(Solver):
-    """Options: `rule`, `method`; `feedback_time` τ [s] (None: ten steps, with "rk4" 0.1 s), `project`; `coordinates` "auto" (planar worlds:
-    "planar", else "maximal")."""
+    """Options: `rule`, `method`; `feedback_time` τ [s] (None: ten steps, with "rk4" 0.1 s), or the gains `k_q` [1/s²] and `k_v` [1/s]
+    (None: critically damped); `project`; `coordinates` "auto" (planar worlds: "planar", else "maximal")."""
 
     rule: str = "semi-implicit"
     method: str = "tree"
     feedback_time: float | None = None
     project: bool = True
     coordinates: str = "auto"
+    k_q: float | None = None
+    k_v: float | None = None
 
     name = "lagrange"
 
@@ -53,6 +56,11 @@ class Lagrange(Solver):
         ):
             if value not in known:
                 raise ModelError(f"Lagrange: {what} {value!r} is unknown; give one of {', '.join(known)}")
+        for gain, what in ((self.k_q, "k_q"), (self.k_v, "k_v")):
+            if gain is not None:
+                number(gain, f"Lagrange {what}", minimum=0.0)
+        if self.feedback_time is not None:
+            number(self.feedback_time, "Lagrange feedback_time", positive=True)
 
     def handles(self, element: Any, model: Model) -> str | None:
         if isinstance(element, Joint):
@@ -69,6 +77,7 @@ class Lagrange(Solver):
         planar = model.planar and self.coordinates != "maximal"
         system = MaximalSystem(model, planar, self.method)
         system.feedback_time = SMOOTH_FEEDBACK if self.feedback_time is None and self.rule == "rk4" else self.feedback_time
+        system.k_q, system.k_v = self.k_q, self.k_v
         system.set_projection(self.project)
         system.momenta = self.rule == "semi-implicit"
         common: dict[str, Any] = dict(
