@@ -1,10 +1,10 @@
 """Unibody: one scene, every formulation. Multibody dynamics with the energies, reactions and residuals that prove the motion."""
 
 from unibody import scenes, solvers
-from unibody.constraints import Distance, FixedPoint, JointCoupling, PointOnLine
+from unibody.constraints import Constraint, Distance, FixedPoint, JointCoupling, PointOnLine
 from unibody.errors import ModelError, StepFailed, UnibodyError, Unsupported
-from unibody.forces import AppliedWrench, BodyDamping, Cable, Gravity, Motor, SpringDamper, TorsionSpring
-from unibody.joints import Ball, Composite, Free, Planar, Prismatic, Revolute, Screw, Translational, Universal, Weld
+from unibody.forces import AppliedWrench, BodyDamping, Cable, Force, Gravity, Motor, SpringDamper, TorsionSpring
+from unibody.joints import Ball, Composite, Free, Joint, Planar, Prismatic, Revolute, Screw, Translational, Universal, Weld
 from unibody.model import Builder, Control, Model, State
 from unibody.shapes import Box, Capsule, Cylinder, Ellipsoid, Mesh, Placed, Sphere
 from unibody.simulation import Recording, Simulation
@@ -22,13 +22,16 @@ __all__ = [
     "Cable",
     "Capsule",
     "Composite",
+    "Constraint",
     "Control",
     "Cylinder",
     "Distance",
     "Ellipsoid",
     "FixedPoint",
+    "Force",
     "Free",
     "Gravity",
+    "Joint",
     "JointCoupling",
     "Mesh",
     "Model",

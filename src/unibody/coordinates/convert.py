@@ -121,6 +121,8 @@ def to_maximal(model: Model, state: State) -> tuple[np.ndarray, np.ndarray]:
 def to_planar(model: Model, state: State) -> tuple[np.ndarray, np.ndarray]:
     """Two positions and an angle, then ω and two velocities in body axes, of every moving body."""
     if state.coordinates == "planar":
+        moving = sum(b.kind == "dynamic" for b in model.bodies)
+        check_size(state, 3 * moving, 3 * moving)
         return np.array(state.q), np.array(state.v)
     assert model.plane is not None
     e1, e2, n = model.plane

@@ -270,16 +270,8 @@ def inverse_masses(model: Model) -> np.ndarray:
 
 
 def column_kind(joint: Joint) -> int:
-    """What the tree may take for granted of a joint's only column, found by trying the joint out at several q."""
-    if joint.nv != 1 or len(joint.parts()) != 1:
-        return GENERAL
-    turns = slides = True
-    for q in (joint.neutral(), *(joint.advance(joint.neutral(), np.array([x]), 1.0) for x in (0.7, -1.9, 12.3))):
-        R, p = joint.pose(q)
-        S, still = joint.motion(q), np.abs(joint.bias(q, np.ones(1))).max() == 0.0
-        turns = turns and still and not np.any(p) and not np.any(S[3:])
-        slides = slides and still and np.array_equal(R, np.eye(3)) and not np.any(S[:3])
-    return ROTATION if turns else SLIDE if slides else GENERAL
+    """What the tree may take for granted of a joint's only column: what its class promises."""
+    return {"rotation": ROTATION, "slide": SLIDE}.get(type(joint).__dict__.get("column", ""), GENERAL)
 
 
 def _z_to_axis(joint: Joint) -> Pose:
@@ -349,12 +341,13 @@ class ReducedSystem:
         self.layout.flags.writeable = False
         self.ints, self.constants, self.work = ints.flat, constants.flat, work.flat
         self.has_loops = book.rows > 0
-        self._see = see_loops.address if self.has_loops else 0
+        self._sees = self.has_loops or bool(loops)
+        self._see = see_loops.address if self._sees else 0
         self._close = close_loops.address if self.has_loops else 0
         self._load: int | None = None
         self._project = 0
         self.feedback_time: float | None = None
-        self._always_load = bool(model.forces) or self.has_loops
+        self._always_load = bool(model.forces) or self._sees
 
     def _body_integers(self, drives: dict[int, int]) -> np.ndarray:
         out = np.zeros((self.model.n_bodies, BODY), np.int64)

@@ -78,11 +78,13 @@ def signal_filler(model: Model, trouble: Trouble, clock: np.ndarray) -> tuple[Si
     def fill(t: float, signals: np.ndarray) -> None:
         clock[0] = t
         for slot, function, what in model.signal_functions:
+            trouble.element = what
             value = float(function(t))
             if not np.isfinite(value):
                 raise ModelError(f"{what}: {value!r} at t = {t:g}; functions of time must be finite")
             signals[slot] = value
         for i, body in driven:
+            trouble.element = body.name
             signals[drives[i] : drives[i] + DRIVE] = drive(body, t)
 
     asked = any(type(force).add_kernel is None for _, force in model.forces)  # NumPy methods are told the time

@@ -38,6 +38,7 @@ class Prismatic(Joint):
     nq = 1
     nv = 1
     fill_kernel = fill_prismatic
+    column = "slide"
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "axis", unit_axis(self.axis, "Prismatic"))

@@ -41,6 +41,7 @@ class Revolute(Joint):
     nq = 1
     nv = 1
     fill_kernel = fill_revolute
+    column = "rotation"
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "axis", unit_axis(self.axis, "Revolute"))

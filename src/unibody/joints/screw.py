@@ -12,7 +12,7 @@ from unibody.errors import ModelError
 from unibody.joints.base import Joint, unit_axis
 from unibody.kernel import Floats, Ints, kernel
 from unibody.spatial.devices import load3, rotation_about, store9
-from unibody.spatial.pose import rotation_from_vector
+from unibody.spatial.pose import rotation_from_vector, vector_from_rotation
 
 
 @kernel
@@ -60,3 +60,11 @@ class Screw(Joint):
 
     def bias(self, q: np.ndarray, v: np.ndarray) -> np.ndarray:
         return np.zeros(6)
+
+    def fit(self, R: np.ndarray, p: np.ndarray, q_near: np.ndarray) -> np.ndarray:
+        """The way along the axis tells the turns, which the rotation alone does not."""
+        if self.pitch == 0.0:
+            return super().fit(R, p, q_near)
+        far = float(np.dot(self.axis, p)) / self.pitch
+        R_far = rotation_from_vector(np.array(self.axis) * far)
+        return super().fit(R, p, np.array([far + float(np.dot(self.axis, vector_from_rotation(R_far.T @ R)))]))

@@ -29,6 +29,8 @@ class State:
     coordinates: str = "reduced"
 
     def __post_init__(self) -> None:
+        if self.coordinates not in ("reduced", "maximal", "planar"):
+            raise ModelError(f"State coordinates {self.coordinates!r} are unknown; give reduced, maximal or planar")
         for name in ("q", "v"):
             array = np.array(getattr(self, name), float)
             array.flags.writeable = False

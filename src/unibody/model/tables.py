@@ -28,6 +28,8 @@ class Trouble:
 
     def __init__(self) -> None:
         self.error: BaseException | None = None
+        self.element = ""
+        """The element whose Python code ran last."""
 
     def guard(self, function: Callable[..., None], *outputs: int) -> Callable[..., None]:
         """The function, made safe: on an exception its outputs (argument numbers) become NaN."""
@@ -55,12 +57,14 @@ class JointTables:
     def __init__(self, joints: Sequence[JointInfo], trouble: Trouble):
         groups: dict[type[Joint], list[tuple[Joint, int, int, int]]] = {}
         parts: list[int] = []
+        named: dict[int, str] = {}
         row = len(joints)
         for k, joint in enumerate(joints):
             pieces = joint.element.parts()
             q, v = joint.q_start, joint.v_start
             for number, piece in enumerate(pieces):
                 at = k if len(pieces) == 1 else row
+                named[at] = joint.name
                 groups.setdefault(type(piece), []).append((piece, at, q, v))
                 if len(pieces) > 1:
                     parts += [k, row, v, piece.nv, 1 if number == 0 else 0]
@@ -78,7 +82,7 @@ class JointTables:
             parameters += [x for joint, *_ in members for x in joint.parameters()] if cls.fill_kernel is not None else []
             i1, p1 = len(index), len(parameters)
             a0, a1 = p0, p1
-            fill, advance, rate = self._addresses(cls, members, trouble)
+            fill, advance, rate = self._addresses(cls, members, named, trouble)
             if cls.advance_kernel is None and cls.fill_kernel is not None:
                 a0 = p1
                 parameters.append(float(members[0][0].nv))
@@ -89,9 +93,12 @@ class JointTables:
         self.parameters = np.array(parameters, np.float64)
 
     @staticmethod
-    def _addresses(cls: type[Joint], members: list[tuple[Joint, int, int, int]], trouble: Trouble) -> tuple[int, int, int]:
+    def _addresses(
+        cls: type[Joint], members: list[tuple[Joint, int, int, int]], named: dict[int, str], trouble: Trouble
+    ) -> tuple[int, int, int]:
         def fill(index, parameters, q, v, X, S, c):
             for joint, row, q0, v0 in members:
+                trouble.element = named[row]
                 qj, vj = q[q0 : q0 + joint.nq], v[v0 : v0 + joint.nv]
                 R, p = joint.pose(qj)
                 X[12 * row : 12 * row + 9] = np.ravel(R)
@@ -100,7 +107,8 @@ class JointTables:
                 c[6 * row : 6 * row + 6] = joint.bias(qj, vj)
 
         def advance(index, parameters, q, v, h, q_out):
-            for joint, _, q0, v0 in members:
+            for joint, row, q0, v0 in members:
+                trouble.element = named[row]
                 q_out[q0 : q0 + joint.nq] = joint.advance(q[q0 : q0 + joint.nq].copy(), v[v0 : v0 + joint.nv], h)
 
         def rate(index, parameters, q, v, qdot):
@@ -163,7 +171,7 @@ class ForceTables:
         for cls, members in groups.items():
             i0, p0 = len(index), len(parameters)
             if cls.add_kernel is None:
-                address = AddForces.callback(trouble.guard(_force_callback(model, members, names, clock), 8))
+                address = AddForces.callback(trouble.guard(_force_callback(model, members, names, clock, trouble), 8))
             else:
                 address = _address(cls.add_kernel, AddForces, cls)
                 if cls.pack.__func__ is Force.pack.__func__:  # type: ignore[attr-defined]
@@ -180,11 +188,14 @@ class ForceTables:
         self.parameters = np.array(parameters, np.float64)
 
 
-def _force_callback(model: Model, members: list[tuple[str, Force]], names: Names, clock: np.ndarray) -> Callable[..., None]:
+def _force_callback(
+    model: Model, members: list[tuple[str, Force]], names: Names, clock: np.ndarray, trouble: Trouble
+) -> Callable[..., None]:
     def add(index, parameters, signals, X, V, q, v, control, F, effort, ledger):
         at = Kinematics(float(clock[0]), X.reshape(-1, 12), V.reshape(-1, 6), q, v, signals, control, names)
         loads = Loads()
-        for _, force in members:
+        for name, force in members:
+            trouble.element = name
             force.apply(at, loads)
         half = effort.size // 2
         for body, wrench in loads.wrenches.items():
@@ -235,7 +246,7 @@ class ConstraintTables:
                 entry += constraint.rows * len(bodies)
                 dof_entry += constraint.rows * len(dofs)
             if cls.fill_kernel is None:
-                address = FillRows.callback(trouble.guard(_constraint_callback(model, members, starts, names), 6, 8, 9))
+                address = FillRows.callback(trouble.guard(_constraint_callback(model, members, starts, names, trouble), 6, 8, 9))
             else:
                 address = _address(cls.fill_kernel, FillRows, cls)
             classes += [address, i0, len(index), p0, len(parameters)]
@@ -245,11 +256,12 @@ class ConstraintTables:
         self.parameters = np.array(parameters, np.float64)
 
 
-def _constraint_callback(model: Model, members: list, starts: list, names: Names) -> Callable[..., None]:
+def _constraint_callback(model: Model, members: list, starts: list, names: Names, trouble: Trouble) -> Callable[..., None]:
     def fill(index, parameters, X, V, q, v, G, J, residual, bias):
         nothing = np.zeros(0)
-        at = Kinematics(0.0, X.reshape(-1, 12), V.reshape(-1, 6), q, v, nothing, nothing, names)
-        for (_, constraint), (row, entry, dof_entry) in zip(members, starts, strict=True):
+        at = Kinematics(float("nan"), X.reshape(-1, 12), V.reshape(-1, 6), q, v, nothing, nothing, names)
+        for (name, constraint), (row, entry, dof_entry) in zip(members, starts, strict=True):
+            trouble.element = name
             C, blocks, joint_blocks, c = constraint.evaluate(at)
             bodies = constraint.bodies()
             residual[row : row + constraint.rows] = C

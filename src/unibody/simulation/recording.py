@@ -83,12 +83,12 @@ class Recording:
     @property
     def q(self) -> np.ndarray:
         """(T, nq) the solver's own coordinates."""
-        return np.array([s.q for s, _ in self._rows]).reshape(len(self), -1)
+        return np.array([s.q for s, _ in self._rows]).reshape(len(self), self._bound.nq)
 
     @property
     def v(self) -> np.ndarray:
         """(T, nv) the solver's own velocities."""
-        return np.array([s.v for s, _ in self._rows]).reshape(len(self), -1)
+        return np.array([s.v for s, _ in self._rows]).reshape(len(self), self._bound.nv)
 
     @property
     def states(self) -> list[State]:

@@ -49,6 +49,7 @@ class Simulation:
         if state is not None and not all(np.isfinite(x).all() for x in (state.t, state.q, state.v)):
             raise ModelError(f"Simulation: the given state (t = {state.t!r}) is not finite; give finite t, q and v")
         self._state, self._memory = self._bound.start(state)
+        self._check_control()
         self.report = Report(status="start", time=self._state.t)
 
     @property
@@ -121,11 +122,13 @@ class Simulation:
             stretch = min(stretch, 16 * max(every, count))
 
     def _run_stepwise(self, recording: Recording, steps: int, every: int, control: Feedback | None, bar: _Bar) -> None:
+        if control is None or steps == 0:
+            recording.append(self._state, self._memory, self.control.flat.copy())
         for k in range(steps):
             if control is not None:
                 self._ask(control)
-            if k == 0:
-                recording.append(self._state, self._memory, self.control.flat.copy())
+                if k == 0:
+                    recording.append(self._state, self._memory, self.control.flat.copy())
             self.step()
             recording.steps = k + 1
             if (k + 1) % every == 0:
@@ -140,6 +143,9 @@ class Simulation:
 
     def _check_control(self) -> None:
         targets = self.model.nv_joints + 6 * self.model.n_bodies
+        needed = self.model.neutral_control().size
+        if self.control.flat.shape != (needed,):
+            raise ModelError(f"control holds {self.control.flat.size} numbers, this model needs {needed}; make it by Control(model)")
         if not np.isfinite(self.control.flat[:targets]).all():
             raise ModelError(f"control at t = {self._state.t:.6g} s is not finite; return finite efforts and wrenches")
         if self.model.plane is not None and self.control.wrench.any():

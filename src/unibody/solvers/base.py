@@ -17,6 +17,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from unibody.coordinates.convert import to_reduced
 from unibody.coordinates.observed import Observation
 from unibody.errors import StepFailed, Unsupported
 from unibody.kernel import Kernel
@@ -108,6 +109,8 @@ class Bound:
         q, v = self.system.start()
         if state is not None:
             q[: self.nq], v[: self.nv] = self.system.convert(state)
+            if self.coordinates != "reduced":
+                q[self.nq : self.nq + self.model.nq], v[self.nv : self.nv + self.model.nv] = to_reduced(self.model, state)
         memory = np.zeros(self.memory_size)
         memory[MEMORY:] = np.concatenate([q[self.nq :], v[self.nv :]])
         return State(0.0 if state is None else state.t, q[: self.nq], v[: self.nv], self.coordinates), memory
@@ -173,13 +176,11 @@ class Bound:
         """The error for a step that did not come out finite, naming the element nearest the trouble."""
         error = self.system.trouble.error
         q, v, _ = self._unpack(state, memory)
-        element = self.system.culprit(t, q, v, control)
-        cause = f": {type(error).__name__}: {error}" if error is not None else ""
-        report = Report(status="not finite", time=t, element=element, **self.step_facts())
-        failed = StepFailed(
-            f"step at t = {t:.6g} s failed near '{element}': accelerations are not finite{cause}; try a smaller dt or another solver",
-            time=t, element=element, report=report,
-        )  # fmt: skip
+        element = self.system.trouble.element if error is not None else self.system.culprit(t, q, v, control)
+        why = "accelerations are not finite; try a smaller dt or another solver" if error is None else f"{type(error).__name__}: {error}"
+        status = "not finite" if error is None else "error in an element"
+        report = Report(status=status, time=t, element=element, **self.step_facts())
+        failed = StepFailed(f"step at t = {t:.6g} s failed near '{element}': {why}", time=t, element=element, report=report)
         failed.__cause__ = error
         self.system.trouble.error = None
         return failed
