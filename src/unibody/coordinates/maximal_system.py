@@ -14,10 +14,11 @@ from unibody.coordinates.closure import closure_size
 from unibody.coordinates.convert import plane_in_body, start_angle, to_maximal, to_planar
 
 from unibody.coordinates.maximal import (  # isort: skip
-    NODE_NUMBERS, advance_plane, correct_maximal, evaluate_maximal, kick_maximal, kick_planar, project_maximal, rate_plane,
+    NODE_NUMBERS, advance_plane, evaluate_maximal, kick_maximal, kick_planar, rate_plane,
 )  # fmt: skip
 from unibody.coordinates.observe_maximal import observe_maximal
 from unibody.coordinates.observed import Observation
+from unibody.coordinates.projection import correct_maximal, project_maximal
 from unibody.coordinates.reduced_system import feedback_gains, inverse_masses
 from unibody.coordinates.rows import joint_planes, make_row_book, row_count
 from unibody.coordinates.signals import signal_filler
@@ -209,10 +210,6 @@ class MaximalSystem:
         """The memory of a slot of any arena."""
         arena = self.ints if slot < CONSTANTS else self.constants if slot < SIGNALS else self.work
         return arena[self.layout[2 * slot] : self.layout[2 * slot + 1]]
-
-    def view_joint_numbers(self) -> np.ndarray:
-        """J: the factors of joint velocities in the rows."""
-        return self.view(J)
 
     def stages(self, control: np.ndarray) -> np.ndarray:
         """Addresses of the stages."""

@@ -10,7 +10,7 @@ from unibody.coordinates.closure import closure_null
 from unibody.coordinates.observed import Observation, null_shift, public_poses, public_twists, touched_names
 
 from unibody.coordinates.slots import (  # isort: skip
-    ARMATURE, CLOSURE, DUAL, LEDGER, MULTIPLIER, NODE_JOINT, NODE_L, RESIDUAL, RESPONSE_Y, RIGHT, V_WB, X_WB, T,
+    ARMATURE, CLOSURE, DUAL, LEDGER, MULTIPLIER, NODE_JOINT, NODE_L, RESIDUAL, RESPONSE_Y, RIGHT, V_WB, X_WB, J, T,
 )  # fmt: skip
 from unibody.element import DAMPER_POWER, SPRING_ENERGY
 from unibody.spatial.pose import spatial_inertia
@@ -93,7 +93,7 @@ def _driven(system: MaximalSystem, primary: np.ndarray, auxiliary: np.ndarray, X
             first, count, _, rows = book.joints[6 * k + 2 : 6 * k + 6]
             armed = [j for j in range(first, first + count) if armature[j] > 0.0]
             effort[armed] += primary[w * i + rows : w * i + rows + len(armed)]
-    numbers = system.view_joint_numbers()
+    numbers = system.view(J)
     for row, where, _, j, *_ in book.borrowed.reshape(-1, 6):
         effort[j] += auxiliary[row - book.primary_rows] * numbers[where]
     duals = system.view(DUAL).reshape(-1, 6)

@@ -13,7 +13,7 @@ its joint frame M (shifts only; inertias are rotated once):
 from __future__ import annotations
 
 from unibody.algebra.blocks6 import offset
-from unibody.algebra.tree import BODY, COLUMN, RIGID, ROTATION, ROW, SLIDE, A, C, P, V, W
+from unibody.algebra.tree import BODY, COLUMN, RIGID, ROTATION, ROW, SLIDE, C, P, V, W
 from unibody.joints.base import JOINT_CLASS, PART, AdvanceJoints, FillJoints, RateJoints
 from unibody.kernel import Floats, Ints, device, kernel
 
@@ -258,12 +258,3 @@ def rate_joints(classes: Ints, index: Ints, parameters: Floats, q: Floats, v: Fl
         at = JOINT_CLASS * k
         mine = index[classes[at + 3] : classes[at + 4]]
         RateJoints(classes[at + 2], mine, parameters[classes[at + 7] : classes[at + 8]], q, v, qdot_out)
-
-
-@device
-def acceleration_at_body(X, rows, i):
-    """The spatial acceleration of body i in body axes at its origin: the component derivative of V_WB_B."""
-    R = load9(X, 12 * i)
-    t = load3(rows, ROW * i + A)
-    d = sub3(load3(X, 12 * i + 9), load3(rows, ROW * i + P))
-    return rotate_back(R, t), rotate_back(R, add3(load3(rows, ROW * i + A + 3), cross(t, d)))

@@ -22,6 +22,7 @@ from unibody.coordinates.convert import to_reduced
 from unibody.coordinates.loading import load_forces
 from unibody.coordinates.observe_reduced import observe_reduced
 from unibody.coordinates.observed import Observation
+from unibody.coordinates.projection import PROJECT_BELOW, PROJECT_ENOUGH, PROJECT_LIMIT
 from unibody.coordinates.reduced import advance_joints, fill_bodies, fill_joint_table, load_wrenches, sweep_reduced, wrench_at_joint
 from unibody.coordinates.relative import add_joint_efforts
 from unibody.coordinates.rows import joint_planes, make_row_book
@@ -190,13 +191,6 @@ def close_loops(layout: Ints, ints: Ints, constants: Floats, control: Floats, wo
 
 FEEDBACK_STEPS = 10.0
 """The default time of the feedback, in steps."""
-
-PROJECT_BELOW = 1e-2
-"""Violations [m, rad] above this are not drift but a start that is still assembling itself: feedback alone works on those."""
-
-PROJECT_ENOUGH = 1e-11
-PROJECT_LIMIT = 3
-
 
 @kernel
 def project_reduced(

@@ -15,7 +15,6 @@ from typing import Any
 import numpy as np
 
 from unibody.constraints.base import Constraint
-from unibody.element import Point
 from unibody.errors import ModelError
 from unibody.forces.base import Force
 from unibody.joints.base import Joint
@@ -208,8 +207,3 @@ def start_twists(bodies: Sequence[BodyInfo], joints: Sequence[JointInfo], poses:
             across = joint.element.motion(joint.q0) @ joint.v0
             twists.append(adjoint(X_BP.R, np.array(X_BP.p)) @ twists[joint.parent] + adjoint(joint.X_BM.R, np.array(joint.X_BM.p)) @ across)
     return twists
-
-
-def point_at_start(model_poses: Sequence[Pose], index: int, point: Point) -> np.ndarray:
-    """Where a point is in the world at the start."""
-    return model_poses[index].apply(point.p)

@@ -12,10 +12,10 @@ first, then coordinates of joints that are only fitted; only the former move. Me
 from __future__ import annotations
 
 from unibody.arena import part
+from unibody.coordinates.reduced import advance_joints, rate_joints
 from unibody.coordinates.slots import CLASSES, INDEX, LEDGER, PARAMETERS
 from unibody.coordinates.stages import Evaluate
 from unibody.element import DAMPER_POWER
-from unibody.joints.base import JOINT_CLASS, AdvanceJoints, RateJoints
 from unibody.kernel import Floats, Ints, device, kernel
 
 MEMORY = 8
@@ -25,25 +25,13 @@ LAST_STEP, TIME = 6, 7
 @kernel
 def advance_own(layout: Ints, ints: Ints, constants: Floats, q: Floats, v: Floats, h: float, q_out: Floats) -> None:
     """The system's own q moved along v for h (q and q_out may be the same array)."""
-    classes = part(ints, layout, CLASSES)
-    index = part(ints, layout, INDEX)
-    parameters = part(constants, layout, PARAMETERS)
-    for k in range(classes.size // JOINT_CLASS):
-        at = JOINT_CLASS * k
-        mine = index[classes[at + 3] : classes[at + 4]]
-        AdvanceJoints(classes[at + 1], mine, parameters[classes[at + 7] : classes[at + 8]], q, v, h, q_out)
+    advance_joints(part(ints, layout, CLASSES), part(ints, layout, INDEX), part(constants, layout, PARAMETERS), q, v, h, q_out)
 
 
 @kernel
 def rate_own(layout: Ints, ints: Ints, constants: Floats, q: Floats, v: Floats, qdot_out: Floats) -> None:
     """The time derivative of the system's own q."""
-    classes = part(ints, layout, CLASSES)
-    index = part(ints, layout, INDEX)
-    parameters = part(constants, layout, PARAMETERS)
-    for k in range(classes.size // JOINT_CLASS):
-        at = JOINT_CLASS * k
-        mine = index[classes[at + 3] : classes[at + 4]]
-        RateJoints(classes[at + 2], mine, parameters[classes[at + 7] : classes[at + 8]], q, v, qdot_out)
+    rate_joints(part(ints, layout, CLASSES), part(ints, layout, INDEX), part(constants, layout, PARAMETERS), q, v, qdot_out)
 
 
 @device

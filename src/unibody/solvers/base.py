@@ -11,7 +11,6 @@ all, with reasons and the solvers that can) and returns a `Bound`: arrays, addre
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
@@ -184,9 +183,3 @@ class Bound:
         failed.__cause__ = error
         self.system.trouble.error = None
         return failed
-
-
-def closest(names: Sequence[str], values: np.ndarray) -> str:
-    """The name whose value is not finite first, else the largest."""
-    bad = np.flatnonzero(~np.isfinite(values))
-    return names[int(bad[0]) if bad.size else int(np.argmax(np.abs(values)))] if len(names) else "model"
