@@ -85,7 +85,6 @@ def test_redundant_rows_follow_from_mobility(name, mobility, solver):
         assert {j.name for j in model.loop_joints} <= set(report.redundant_names)
 
 
-@pytest.mark.skipif("lagrange" not in SOLVERS, reason="needs the Lagrange solver")
 @pytest.mark.parametrize(("name", "given"), [("binary-tree", {"height": 3}), ("closed-ring", {"n": 8})])
 @pytest.mark.parametrize("planar", [True, False])
 def test_blocks_at_one_place_assemble_themselves(name, given, planar):
