@@ -1,8 +1,10 @@
-"""What a constraint is: rows C = 0 between points of bodies or joint coordinates, held by forces that do no work.
+"""What a constraint is: rows C = 0, or C ≥ 0, between points of bodies or joint coordinates, and what is held by its multipliers.
 
-    Ċ = Σ_b G_b V_b + Σ_j J_j v_j,      C̈ = Σ_b G_b V̇_b + Σ_j J_j v̇_j + bias
+    Ċ = Σ_b G_b V_b + Σ_j J_j v_j + drift,      C̈ = Σ_b G_b V̇_b + Σ_j J_j v̇_j + bias
 
-V̇_b is the rate of the components of V_WB_B. The NumPy method is `evaluate`; a class with a `fill_kernel` of the signature `FillRows`
+V̇_b is the rate of the components of V_WB_B. The drift ∂C/∂t and, in the bias, C_tt and 2 d(C_t) along the motion are those of rows that
+depend on time; other rows leave the drift alone, which is zero when a kernel is called. A multiplier μ acts as the wrench Gᵀ μ on the
+bodies and the effort Jᵀ μ in the joints; rows that depend on time do work at the power −μ·drift. The NumPy method is `evaluate`; a class with a `fill_kernel` of the signature `FillRows`
 also runs at compiled speed. A row has one 6-wide block of G per body of `bodies()`, in that order, and one number of J per entry of
 `dofs(packing)`. Entries are numbered row-major: with m bodies, that of row r and body b is first + r m + b, and its block starts at
 6 times that; likewise J. Points of bodies obey, with Γ = [−[p]×, 1],
@@ -26,20 +28,22 @@ from unibody.spatial.pose import skew
 
 @prototype
 def FillRows(
-    index: Ints, parameters: Floats, X: Floats, V: Floats, q: Floats, v: Floats,
-    G_out: Floats, J_out: Floats, residual_out: Floats, bias_out: Floats,
+    index: Ints, parameters: Floats, X: Floats, V: Floats, q: Floats, v: Floats, signals: Floats,
+    G_out: Floats, J_out: Floats, residual_out: Floats, bias_out: Floats, drift_out: Floats,
 ) -> None:  # fmt: skip
-    """C, G, J and the bias of all constraints of a class. `index` per constraint: its first row, first entry of G, first entry of J,
-    then the integers of `Constraint.row`; `parameters` per constraint: the numbers of `Constraint.row`."""
+    """C, G, J, the bias and the drift of all constraints of a class. `index` per constraint: its first row, first entry of G, first entry
+    of J, then the integers of `Constraint.row`; `parameters` per constraint: the numbers of `Constraint.row`. `signals` holds the values
+    at this time of what `Packing.signal` and `Packing.signal_vector` were given; drift_out is zero on entry."""
 
 
 class Rows(NamedTuple):
-    """What `evaluate` gives: C (r), G by body (r×6), J by joint (r×nv), bias (r)."""
+    """What `evaluate` gives: C (r), G by body (r×6), J by joint (r×nv), bias (r), drift ∂C/∂t (r; None: zero)."""
 
     residual: np.ndarray
     G: dict[str, np.ndarray]
     J: dict[str, np.ndarray]
     bias: np.ndarray
+    drift: np.ndarray | None = None
 
 
 class Constraint:
@@ -50,6 +54,8 @@ class Constraint:
     """The unit of each row's C: "m" or "rad"."""
     compliance: ClassVar[float] = 0.0
     """C = −compliance · multiplier: 0 is rigid."""
+    unilateral: ClassVar[bool] = False
+    """Whether the rows are C ≥ 0 held by multipliers ≥ 0, instead of C = 0."""
     fill_kernel: ClassVar[Kernel | None] = None
 
     def bodies(self) -> list[str]:
@@ -69,7 +75,7 @@ class Constraint:
         return self
 
     def evaluate(self, kinematics: Kinematics) -> Rows:
-        """C, G, J and the bias at this instant. Rows may not depend on time: `kinematics.t` is NaN, so that a step which uses it fails."""
+        """C, G, J, the bias and the drift at this instant, `kinematics.t`."""
         raise NotImplementedError(f"{type(self).__name__} must give evaluate(kinematics)")
 
     def row(self, packing: Packing, name: str) -> tuple[Sequence[int], Sequence[float]]:

@@ -25,8 +25,8 @@ SHORTEST = 1e-12
 
 @kernel
 def fill_distances(
-    index: Ints, parameters: Floats, X: Floats, V: Floats, q: Floats, v: Floats,
-    G_out: Floats, J_out: Floats, residual_out: Floats, bias_out: Floats,
+    index: Ints, parameters: Floats, X: Floats, V: Floats, q: Floats, v: Floats, signals: Floats,
+    G_out: Floats, J_out: Floats, residual_out: Floats, bias_out: Floats, drift_out: Floats,
 ) -> None:  # fmt: skip
     for e in range(index.size // 5):
         row = index[5 * e]

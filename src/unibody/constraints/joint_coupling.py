@@ -22,8 +22,8 @@ from unibody.spatial.pose import vector
 
 @kernel
 def fill_joint_couplings(
-    index: Ints, parameters: Floats, X: Floats, V: Floats, q: Floats, v: Floats,
-    G_out: Floats, J_out: Floats, residual_out: Floats, bias_out: Floats,
+    index: Ints, parameters: Floats, X: Floats, V: Floats, q: Floats, v: Floats, signals: Floats,
+    G_out: Floats, J_out: Floats, residual_out: Floats, bias_out: Floats, drift_out: Floats,
 ) -> None:  # fmt: skip
     i = 0
     f = 0

@@ -27,8 +27,8 @@ from unibody.spatial.pose import vector3
 
 @kernel
 def fill_points_on_lines(
-    index: Ints, parameters: Floats, X: Floats, V: Floats, q: Floats, v: Floats,
-    G_out: Floats, J_out: Floats, residual_out: Floats, bias_out: Floats,
+    index: Ints, parameters: Floats, X: Floats, V: Floats, q: Floats, v: Floats, signals: Floats,
+    G_out: Floats, J_out: Floats, residual_out: Floats, bias_out: Floats, drift_out: Floats,
 ) -> None:  # fmt: skip
     for e in range(index.size // 5):
         row = index[5 * e]

@@ -24,7 +24,7 @@ from unibody.coordinates.rows import joint_planes, make_row_book, row_count
 from unibody.coordinates.signals import signal_filler
 
 from unibody.coordinates.slots import (  # isort: skip
-    A_WB, ARMATURE, BIAS, BORROWED, CLASSES, CLOSURE, COMPLIANCE, CONSTANTS, COUNTS, DOF_INDEX, DOF_START, DRIVEN, DUAL, EFFORT, ENTRY_BODY,
+    A_WB, ARMATURE, BIAS, BORROWED, CLASSES, CLOSURE, COMPLIANCE, CONSTANTS, COUNTS, DOF_INDEX, DOF_START, DRIFT, DRIVEN, DUAL, EFFORT, ENTRY_BODY,
     ENTRY_W, FACTOR, FORCE_CLASSES, FORCE_INDEX, FORCE_PARAMETERS, GRAM, GRAVITY, HELD_Y, INDEX, JOINT_C, JOINT_CLASSES, JOINT_FRAMES,
     JOINT_INDEX, JOINT_PARAMETERS, JOINT_PARTS, JOINT_PLANES, JOINT_S, JOINT_X, JOINTS, LAST, LEDGER, LIMIT, LOAD, MASSES, MULTIPLIER,
     NODE_B, NODE_BODY, NODE_C, NODE_CONSTANTS, NODE_F, NODE_G, NODE_JOINT, NODE_L, NODE_M, NODE_OF, NODE_P, NODE_PARENT, NODE_PLAN,
@@ -101,7 +101,7 @@ class MaximalSystem:
         self.relative = relative = primary + [j for j in model.joints if id(j) not in held]
         tables = JointTables(relative, self.trouble)
         forces = ForceTables(model, self.trouble, self.clock)
-        elements = ConstraintTables(model, self.trouble)
+        elements = ConstraintTables(model, self.trouble, self.clock)
         self.book = book = make_row_book(model, relative, len(primary), elements, 0, planar)
         self.python_classes = sorted({*tables.python_classes, *forces.python_classes, *elements.python_classes})
         signals, self._signal_address = signal_filler(model, self.trouble, self.clock)
@@ -145,6 +145,7 @@ class MaximalSystem:
             EFFORT: 2 * nvj, RIGHT: nvj, LEDGER: LEDGER_SIZE, Y: w * n, JOINT_X: 12 * tables.rows, JOINT_S: 6 * nvj,
             JOINT_C: 6 * tables.rows, SCRATCH: 36 + max(36, nvj), STEP: nvj, SEEN: 42 * len(relative), T: 6 * book.joint_rows,
             DUAL: 6 * nvj, G: 6 * book.entries, J: np.ones(book.places), RESIDUAL: book.rows, RATE: book.rows, BIAS: book.rows,
+            DRIFT: book.rows,
             RESPONSE_X: k * n * w, RESPONSE_Y: k * n * w, GRAM: k * k, TARGET: k, MULTIPLIER: k, CLOSURE: closure_size(k), RANK: 1,
             LOAD: k * n * w, ENTRY_W: w * book.entries, NODE_G: n * w * w, NODE_P: n * w * w, NODE_C: n * w, NODE_B: n * w, NODE_F: n * w,
             NODE_Y: n * w, NODE_L: n * w, HELD_Y: n * w, FACTOR: max(int(plan[-1]), memory[method]),

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from unibody.algebra.tree import BODY, GENERAL, ROTATION, ROW, SLIDE, A, C, eliminate_tree, solve_tree
+from unibody.algebra.tree import BODY, GENERAL, ROTATION, ROW, SLIDE, A, C, eliminate_tree, fill_shifts, solve_tree
 from unibody.arena import Arena, part
 from unibody.coordinates.closure import close_rows, closure_size, fill_reference, solve_closure, solve_closure_again
 from unibody.coordinates.convert import to_reduced
@@ -30,11 +30,11 @@ from unibody.coordinates.seeing import see_rows
 from unibody.coordinates.signals import FillSignals, signal_filler
 
 from unibody.coordinates.slots import (  # isort: skip
-    ARMATURE, BIAS, BODIES, BORROWED, CLASSES, CLOSURE, COLUMNS, COMPLIANCE, CONSTANTS, COUNTS, DOF_INDEX, DOF_START, DUAL, EFFORT,
+    ARMATURE, BIAS, BODIES, BORROWED, CLASSES, CLOSURE, COLUMNS, COMPLIANCE, CONSTANTS, COUNTS, DOF_INDEX, DOF_START, DRIFT, DUAL, EFFORT,
     ENTRY_BODY, ENTRY_W, F, FORCE_CLASSES, FORCE_INDEX, FORCE_PARAMETERS, FRAMES, G, GRAM, GRAVITY, INDEX, J, JOINTS, JOINT_C,
     JOINT_CLASSES, JOINT_FRAMES, JOINT_INDEX, JOINT_PARAMETERS, JOINT_PARTS, JOINT_PLANES, JOINT_S, JOINT_X, LAST, LEDGER, LIMIT, LOAD,
     MASSES, MULTIPLIER, NODE_OF, PARAMETERS, PARTS, RANK, RATE, RESIDUAL, RESPONSE_X, RESPONSE_Y, RIGHT, ROWS, ROW_CLASSES, ROW_ENTRY,
-    ROW_INDEX, ROW_PARAMETERS, ROW_START, SCRATCH, SEEN, SIGNALS, STABILISER, STEP, T, TABLE_C, TABLE_S, TABLE_X, TARGET, V_WB, X_WB, Y,
+    ROW_INDEX, ROW_PARAMETERS, ROW_START, SCRATCH, SEEN, SHIFT, SIGNALS, STABILISER, STEP, T, TABLE_C, TABLE_S, TABLE_X, TARGET, V_WB, X_WB, Y,
 )  # fmt: skip
 from unibody.coordinates.stages import (  # isort: skip
     CLOSE_STAGE, EVALUATE_STAGE, FORCE_STAGE, PROJECT_STAGE, SEE_STAGE, SIGNAL_STAGE, STAGES, Stage,
@@ -126,6 +126,7 @@ def close_loops(layout: Ints, ints: Ints, constants: Floats, control: Floats, wo
     joint_numbers = part(work_out, layout, J)
     world = part(work_out, layout, ENTRY_W)
     load = part(work_out, layout, LOAD)
+    shift = part(work_out, layout, SHIFT)
     step = part(work_out, layout, STEP)
     response_x = part(work_out, layout, RESPONSE_X)
     response_y = part(work_out, layout, RESPONSE_Y)
@@ -144,9 +145,10 @@ def close_loops(layout: Ints, ints: Ints, constants: Floats, control: Floats, wo
         for m in range(3):
             world[6 * e + m] = t[m]
             world[6 * e + 3 + m] = f[m]
+    fill_shifts(body, rows, shift)
+    for k in range(load.size):
+        load[k] = 0.0
     for r in range(count):
-        for k in range(load.size):
-            load[k] = 0.0
         for k in range(step.size):
             step[k] = 0.0
         moved = part(work_out, layout, BIAS)[first + r]
@@ -166,7 +168,7 @@ def close_loops(layout: Ints, ints: Ints, constants: Floats, control: Floats, wo
         else:
             rate, residual = part(work_out, layout, RATE)[first + r], part(work_out, layout, RESIDUAL)[first + r]
             target[r] = -moved - stabiliser[0] * rate - stabiliser[1] * residual
-        solve_tree(body, rows, columns, step, load, response_x[6 * n * r : 6 * n * (r + 1)], response_y[nv * r : nv * (r + 1)])
+        solve_tree(body, shift, columns, step, load, response_x[6 * n * r : 6 * n * (r + 1)], response_y[nv * r : nv * (r + 1)])
     close_rows(
         6, row_start, row_entry, part(ints, layout, NODE_OF), dof_start, dof_index, world, joint_numbers,
         part(constants, layout, COMPLIANCE), response_x, response_y, nv, part(work_out, layout, GRAM),
@@ -291,7 +293,7 @@ class ReducedSystem:
         tables = JointTables(tree, self.trouble)
         loop_tables = JointTables(loops, self.trouble)
         forces = ForceTables(model, self.trouble, self.clock)
-        elements = ConstraintTables(model, self.trouble)
+        elements = ConstraintTables(model, self.trouble, self.clock)
         self.book = book = make_row_book(model, loops, 0, elements, model.nv, model.planar)
         self.python_classes = sorted({name for group in (tables, loop_tables, forces, elements) for name in group.python_classes})
         signals, self._signal_address = signal_filler(model, self.trouble, self.clock)
@@ -321,8 +323,8 @@ class ReducedSystem:
             COLUMNS: 14 * max(1, model.nv), X_WB: 12 * n, V_WB: 6 * n, F: 6 * n, EFFORT: 2 * nvj, RIGHT: nvj, LEDGER: LEDGER_SIZE,
             Y: model.nv, JOINT_X: 12 * loop_tables.rows, JOINT_S: 6 * nvj, JOINT_C: 6 * loop_tables.rows, SCRATCH: 36 + max(36, nvj),
             STEP: nvj, SEEN: 42 * len(loops), T: 6 * book.joint_rows, DUAL: 6 * nvj, G: 6 * book.entries, J: np.ones(book.places),
-            RESIDUAL: k, RATE: k, BIAS: k, RESPONSE_X: 6 * n * k, RESPONSE_Y: model.nv * k, GRAM: k * k, TARGET: k, MULTIPLIER: k,
-            CLOSURE: closure_size(k), RANK: 1, LOAD: 6 * n, ENTRY_W: 6 * book.entries,
+            RESIDUAL: k, RATE: k, BIAS: k, DRIFT: k, RESPONSE_X: 6 * n * k, RESPONSE_Y: model.nv * k, GRAM: k * k, TARGET: k, MULTIPLIER: k,
+            CLOSURE: closure_size(k), RANK: 1, LOAD: 6 * n, ENTRY_W: 6 * book.entries, SHIFT: 3 * n,
         }  # fmt: skip
         for slot, size in sizes.items():
             slots[slot] = size

@@ -302,11 +302,12 @@ def add_joint_efforts(joints: Ints, dual: Floats, seen: Floats, effort: Floats, 
 
 @kernel
 def fill_element_rows(
-    classes: Ints, index: Ints, parameters: Floats, X: Floats, V: Floats, q: Floats, v: Floats,
-    G_out: Floats, J_out: Floats, residual_out: Floats, bias_out: Floats,
+    classes: Ints, index: Ints, parameters: Floats, X: Floats, V: Floats, q: Floats, v: Floats, signals: Floats,
+    G_out: Floats, J_out: Floats, residual_out: Floats, bias_out: Floats, drift_out: Floats,
 ) -> None:  # fmt: skip
-    """The rows of constraint elements, class by class."""
+    """The rows of constraint elements, class by class; drift_out is zero on entry."""
     for k in range(classes.size // ROW_CLASS):
         at = ROW_CLASS * k
         mine = index[classes[at + 1] : classes[at + 2]]
-        FillRows(classes[at], mine, parameters[classes[at + 3] : classes[at + 4]], X, V, q, v, G_out, J_out, residual_out, bias_out)
+        own = parameters[classes[at + 3] : classes[at + 4]]
+        FillRows(classes[at], mine, own, X, V, q, v, signals, G_out, J_out, residual_out, bias_out, drift_out)

@@ -47,6 +47,8 @@ class RowBook:
     units: list[str]
     compliance: np.ndarray
     places: int
+    unilateral: np.ndarray
+    """Of all rows: whether C ≥ 0 is held by a multiplier ≥ 0, instead of C = 0."""
 
     @property
     def auxiliary(self) -> int:
@@ -117,7 +119,7 @@ def make_row_book(
         row_entry=np.array([e for r in per_row for e in r], np.int64), entry_body=np.array(entry_body, np.int64),
         dof_start=np.array(dof_start, np.int64), dof_index=np.array(dof_index, np.int64), borrowed=np.array(borrowed, np.int64),
         names=names + tables.row_names + names_of_armed, units=units + tables.row_units + [""] * extra, compliance=np.array(compliance),
-        places=place,
+        places=place, unilateral=np.array([False] * joint_rows + tables.row_unilateral + [False] * extra, bool),
     )  # fmt: skip
 
 
@@ -141,7 +143,7 @@ def joint_planes(model: Model, relative: Sequence[JointInfo], planar: bool) -> n
 
 @kernel
 def finish_rows(layout: Ints, ints: Ints, v: Floats, work_out: Floats) -> None:
-    """Borrowed entries, and the rates of the auxiliary rows, which come after the primary ones."""
+    """Borrowed entries, and the rates G V + J v + drift of the auxiliary rows, which come after the primary ones."""
     first = part(ints, layout, slots.COUNTS)[slots.PRIMARY]
     borrowed = part(ints, layout, slots.BORROWED)
     row_start = part(ints, layout, slots.ROW_START)
@@ -157,6 +159,7 @@ def finish_rows(layout: Ints, ints: Ints, v: Floats, work_out: Floats) -> None:
     blocks = part(work_out, layout, slots.G)
     rates = part(work_out, layout, slots.RATE)
     bias = part(work_out, layout, slots.BIAS)
+    drift = part(work_out, layout, slots.DRIFT)
     for k in range(borrowed.size // BORROWED):
         at = BORROWED * k
         row = borrowed[at]
@@ -172,7 +175,7 @@ def finish_rows(layout: Ints, ints: Ints, v: Floats, work_out: Floats) -> None:
             blocks[6 * borrowed[at + 5] + m] = -on_parent[m]
             bias[row] += t[m] * (turned[m] - c[6 * joint + m])
     for r in range(row_start.size - 1):
-        rate = 0.0
+        rate = drift[first + r]
         for k in range(row_start[r], row_start[r + 1]):
             e = row_entry[k]
             for m in range(6):

@@ -8,8 +8,8 @@ from unibody.coordinates.relative import fill_duals, fill_element_rows, fill_joi
 from unibody.coordinates.rows import finish_rows
 
 from unibody.coordinates.slots import (  # isort: skip
-    BIAS, COUNTS, DUAL, ELEMENT_ROWS, JOINT_C, JOINT_CLASSES, JOINT_FRAMES, JOINT_INDEX, JOINT_PARAMETERS, JOINT_PARTS, JOINT_PLANES,
-    JOINT_ROW_COUNT, JOINT_S, JOINT_X, JOINTS, RATE, RESIDUAL, ROW_CLASSES, ROW_INDEX, ROW_PARAMETERS, SCRATCH, SEEN, STEP, V_WB, X_WB, G,
+    BIAS, COUNTS, DRIFT, DUAL, ELEMENT_ROWS, JOINT_C, JOINT_CLASSES, JOINT_FRAMES, JOINT_INDEX, JOINT_PARAMETERS, JOINT_PARTS, JOINT_PLANES,
+    JOINT_ROW_COUNT, JOINT_S, JOINT_X, JOINTS, RATE, RESIDUAL, ROW_CLASSES, ROW_INDEX, ROW_PARAMETERS, SCRATCH, SEEN, SIGNALS, STEP, V_WB, X_WB, G,
     J, T,
 )  # fmt: skip
 from unibody.kernel import Floats, Ints, kernel
@@ -17,7 +17,8 @@ from unibody.kernel import Floats, Ints, kernel
 
 @kernel
 def see_rows(layout: Ints, ints: Ints, constants: Floats, work_out: Floats, q_out: Floats, v_out: Floats) -> None:
-    """Fit the relative joints (q_out, v_out: coordinates of all joints), then fill every row: G, J, residual, rate, bias."""
+    """Fit the relative joints (q_out, v_out: coordinates of all joints), then fill every row: G, J, residual, rate, bias,
+    drift, at the time of the signals."""
     X = part(work_out, layout, X_WB)
     V = part(work_out, layout, V_WB)
     joints = part(ints, layout, JOINTS)
@@ -28,6 +29,7 @@ def see_rows(layout: Ints, ints: Ints, constants: Floats, work_out: Floats, q_ou
     residual = part(work_out, layout, RESIDUAL)
     rate = part(work_out, layout, RATE)
     bias = part(work_out, layout, BIAS)
+    drift = part(work_out, layout, DRIFT)
     blocks = part(work_out, layout, G)
     dual = part(work_out, layout, DUAL)
     numbers = part(work_out, layout, J)
@@ -46,10 +48,13 @@ def see_rows(layout: Ints, ints: Ints, constants: Floats, work_out: Floats, q_ou
         planes = part(constants, layout, JOINT_PLANES)
         fill_joint_rows(joints, planes, S, c, seen, scratch, part(work_out, layout, T), blocks, residual, rate, bias)
         fill_duals(joints, S, scratch, dual)
+    for r in range(drift.size):
+        drift[r] = 0.0
     if part(ints, layout, ROW_CLASSES).size > 0:
         fill_element_rows(
             part(ints, layout, ROW_CLASSES), part(ints, layout, ROW_INDEX), part(constants, layout, ROW_PARAMETERS), X, V, q_out, v_out,
-            blocks[12 * joint_rows :], numbers, residual[joint_rows:], bias[joint_rows:],
+            part(work_out, layout, SIGNALS), blocks[12 * joint_rows :], numbers, residual[joint_rows:], bias[joint_rows:],
+            drift[joint_rows:],
         )  # fmt: skip
     for r in range(joint_rows + counts[ELEMENT_ROWS], rate.size):
         residual[r] = 0.0

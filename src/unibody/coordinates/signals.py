@@ -77,16 +77,20 @@ def signal_filler(model: Model, trouble: Trouble, clock: np.ndarray) -> tuple[Si
 
     def fill(t: float, signals: np.ndarray) -> None:
         clock[0] = t
-        for slot, function, what in model.signal_functions:
+        for slot, count, function, what in model.signal_functions:
             trouble.element = what
-            value = float(function(t))
-            if not np.isfinite(value):
-                raise ModelError(f"{what}: {value!r} at t = {t:g}; functions of time must be finite")
-            signals[slot] = value
+            values = np.asarray(function(t), float)
+            if values.size != count:
+                raise ModelError(f"{what}: shape {values.shape} at t = {t:g}; it must give {count} numbers")
+            if not np.isfinite(values).all():
+                raise ModelError(f"{what}: {values.tolist()} at t = {t:g}; functions of time must be finite")
+            signals[slot : slot + count] = values.ravel()
         for i, body in driven:
             trouble.element = body.name
             signals[drives[i] : drives[i] + DRIVE] = drive(body, t)
 
-    asked = any(type(force).add_kernel is None for _, force in model.forces)  # NumPy methods are told the time
+    # NumPy methods are told the time
+    asked = any(type(force).add_kernel is None for _, force in model.forces)
+    asked = asked or any(type(constraint).fill_kernel is None for _, constraint in model.constraints)
     timed = bool(model.signal_functions or driven or asked)
     return Signals(values, drives), FillSignals.callback(trouble.guard(fill, 1)) if timed else 0

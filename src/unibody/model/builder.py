@@ -63,7 +63,7 @@ class _Packing:
     joints: dict[str, JointInfo]
     poses: list[Pose]
     values: list[float] = field(default_factory=list)
-    functions: list[tuple[int, Callable[[float], float], str]] = field(default_factory=list)
+    functions: list[tuple[int, int, Callable[[float], Any], str]] = field(default_factory=list)
     targets: dict[str, int] = field(default_factory=dict)
     first_target: int = 0
 
@@ -76,9 +76,15 @@ class _Packing:
     def signal(self, value: Any, what: str) -> int:
         slot = len(self.values)
         if callable(value):
-            self.functions.append((slot, value, what))
+            self.functions.append((slot, 1, value, what))
             value = value(0.0)
         self.values.append(number(value, f"{what} at t = 0"))
+        return slot
+
+    def signal_vector(self, function: Callable[[float], Any], count: int, what: str) -> int:
+        slot = len(self.values)
+        self.functions.append((slot, count, function, what))
+        self.values += vector(function(0.0), count, f"{what} at t = 0").tolist()
         return slot
 
     def motor_target(self, name: str) -> int:
@@ -236,6 +242,8 @@ class Builder:
         packing.targets.clear()
         for name, force in forces:
             force.row(packing, name)
+        for name, constraint in constraints:
+            constraint.row(packing, name)
         return forces, constraints, gravity
 
     def _span(self, joints: dict[str, _Joint]) -> dict[str, _Joint]:

@@ -99,7 +99,7 @@ class Model:
     nq_joints: int
     nv_joints: int
     signals: np.ndarray
-    signal_functions: tuple[tuple[int, Callable[[float], float], str], ...]
+    signal_functions: tuple[tuple[int, int, Callable[[float], Any], str], ...]
     motor_targets: Mapping[str, int]
     description: Mapping[str, Any]
 

@@ -145,8 +145,11 @@ class Names:
         return self._model.joint(name)
 
     def signal(self, value: Any, what: str) -> int:
-        self._slot += 1
-        return self._slot - 1
+        return self.signal_vector(value, 1, what)
+
+    def signal_vector(self, function: Any, count: int, what: str) -> int:
+        self._slot += count
+        return self._slot - count
 
     def motor_target(self, name: str) -> int:
         return self._model.motor_targets[name]
@@ -212,8 +215,11 @@ def _force_callback(
 class ConstraintTables:
     """Constraint classes for kernels, and which bodies and joint velocities each row touches."""
 
-    def __init__(self, model: Model, trouble: Trouble):
+    def __init__(self, model: Model, trouble: Trouble, clock: np.ndarray):
         names = Names(model)
+        for name, force in model.forces:  # signals are numbered over forces first, as the builder does
+            force.row(names, name)
+        numbers = {name: constraint.row(names, name) for name, constraint in model.constraints}
         groups: dict[type[Constraint], list[tuple[str, Constraint]]] = {}
         for name, constraint in model.constraints:
             groups.setdefault(type(constraint), []).append((name, constraint))
@@ -221,6 +227,7 @@ class ConstraintTables:
         self.row_units: list[str] = []
         self.row_bodies: list[list[int]] = []
         self.row_dofs: list[list[int]] = []
+        self.row_unilateral: list[bool] = []
         self.python_classes = [c.__name__ for c in groups if c.fill_kernel is None]
         classes: list[int] = []
         index: list[int] = []
@@ -232,7 +239,7 @@ class ConstraintTables:
             for name, constraint in members:
                 bodies = [model.body(b) for b in constraint.bodies()]
                 dofs = list(constraint.dofs(names))
-                own, floats = constraint.row(names, name)
+                own, floats = numbers[name]
                 starts.append((row, entry, dof_entry))
                 if cls.fill_kernel is not None:
                     index += [row, entry, dof_entry, *(int(i) for i in own)]
@@ -242,11 +249,13 @@ class ConstraintTables:
                     self.row_units.append(constraint.units if isinstance(constraint.units, str) else constraint.units[k])
                     self.row_bodies.append(bodies)
                     self.row_dofs.append(dofs)
+                    self.row_unilateral.append(constraint.unilateral)
                 row += constraint.rows
                 entry += constraint.rows * len(bodies)
                 dof_entry += constraint.rows * len(dofs)
             if cls.fill_kernel is None:
-                address = FillRows.callback(trouble.guard(_constraint_callback(model, members, starts, names, trouble), 6, 8, 9))
+                fill = _constraint_callback(model, members, starts, names, clock, trouble)
+                address = FillRows.callback(trouble.guard(fill, 7, 9, 10, 11))
             else:
                 address = _address(cls.fill_kernel, FillRows, cls)
             classes += [address, i0, len(index), p0, len(parameters)]
@@ -256,16 +265,18 @@ class ConstraintTables:
         self.parameters = np.array(parameters, np.float64)
 
 
-def _constraint_callback(model: Model, members: list, starts: list, names: Names, trouble: Trouble) -> Callable[..., None]:
-    def fill(index, parameters, X, V, q, v, G, J, residual, bias):
-        nothing = np.zeros(0)
-        at = Kinematics(float("nan"), X.reshape(-1, 12), V.reshape(-1, 6), q, v, nothing, nothing, names)
+def _constraint_callback(
+    model: Model, members: list, starts: list, names: Names, clock: np.ndarray, trouble: Trouble
+) -> Callable[..., None]:
+    def fill(index, parameters, X, V, q, v, signals, G, J, residual, bias, drift):
+        at = Kinematics(float(clock[0]), X.reshape(-1, 12), V.reshape(-1, 6), q, v, signals, np.zeros(0), names)
         for (name, constraint), (row, entry, dof_entry) in zip(members, starts, strict=True):
             trouble.element = name
-            C, blocks, joint_blocks, c = constraint.evaluate(at)
+            C, blocks, joint_blocks, c, C_t = constraint.evaluate(at)
             bodies = constraint.bodies()
             residual[row : row + constraint.rows] = C
             bias[row : row + constraint.rows] = c
+            drift[row : row + constraint.rows] = 0.0 if C_t is None else C_t
             for r in range(constraint.rows):
                 for k, body in enumerate(bodies):
                     e = entry + r * len(bodies) + k

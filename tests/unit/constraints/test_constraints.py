@@ -34,7 +34,7 @@ def label(constraint) -> str:
 
 def rate(constraint, kinematics) -> np.ndarray:
     """Ċ = Σ G V + Σ J v."""
-    _, G, J, _ = constraint.evaluate(kinematics)
+    _, G, J, *_ = constraint.evaluate(kinematics)
     parts = [g @ kinematics.twist(b) for b, g in G.items()] + [j @ kinematics.joint_v(n) for n, j in J.items()]
     return np.sum(parts, axis=0)
 
@@ -50,8 +50,8 @@ def test_kernel_has_the_signature_of_rows_and_agrees_with_numpy(world, kind):
         row, g, j = row + c.rows, g + c.rows * len(c.bodies()), j + c.rows * len(c.dofs(world))
     k = world.kinematics
     index, parameters = kind.pack(named, offsets, world)
-    G, J, residual, bias = np.full(6 * g, np.nan), np.full(j, np.nan), np.full(row, np.nan), np.full(row, np.nan)
-    kind.fill_kernel(index, parameters, k.X.ravel(), k.V.ravel(), k.q, k.v, G, J, residual, bias)
+    G, J, residual, bias, drift = np.full(6 * g, np.nan), np.full(j, np.nan), np.full(row, np.nan), np.full(row, np.nan), np.zeros(row)
+    kind.fill_kernel(index, parameters, k.X.ravel(), k.V.ravel(), k.q, k.v, k.signals, G, J, residual, bias, drift)
     assert np.isnan(G[:30]).all() and np.isnan(J[:2]).all() and np.isnan(residual[:3]).all() and np.isnan(bias[:3]).all()
     for (_, c), (first, first_G, first_J) in zip(named, offsets, strict=True):
         rows = c.evaluate(k)
@@ -72,7 +72,7 @@ def test_kernel_has_the_signature_of_rows_and_agrees_with_numpy(world, kind):
 
 @pytest.mark.parametrize("constraint", ALL, ids=label)
 def test_rows_are_the_slopes_of_the_residual(world, constraint):
-    _, G, J, _ = constraint.evaluate(world.kinematics)
+    _, G, J, *_ = constraint.evaluate(world.kinematics)
     assert sorted(G) == sorted(constraint.bodies()) and sorted(J) == sorted(constraint.joints())
     moves = [(b, g, world.moved) for b, g in G.items() if b != "world"] + [(n, j, world.turned) for n, j in J.items()]
     for name, block, move in moves:
@@ -115,7 +115,7 @@ def test_start_fills_in_positions_and_lengths(world):
 
 def test_distance_without_direction_gives_zeros_and_no_nan(world):
     here = Point("world", world.start_position(Point("a")))
-    residual, G, _, bias = Distance(Point("a"), here, 0.5).evaluate(world.kinematics)
+    residual, G, _, bias, _ = Distance(Point("a"), here, 0.5).evaluate(world.kinematics)
     assert residual[0] == pytest.approx(-0.5) and bias[0] == 0.0 and not G["a"].any()
 
 
