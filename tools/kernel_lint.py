@@ -30,7 +30,7 @@ from typing import NamedTuple
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = ROOT / "src" / "unibody"
 
-MOST_ARRAYS = 14
+MOST_ARRAYS = 16
 KINDS = ("kernel", "device", "prototype")
 ARRAYS = ("Floats", "Ints")
 SCALARS = ("float", "int", "bool")

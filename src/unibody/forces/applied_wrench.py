@@ -3,6 +3,7 @@
     F = (Rᵀτ + p × Rᵀf, Rᵀf) in world axes,   F = (τ + p × f, f) in body axes,   power F·V
 
 In world axes the wrench turns against the body: δF = ([Rᵀτ]× + [p]× [Rᵀf]×, [Rᵀf]×) δω. In body axes it follows, and δF = 0.
+Implicit methods leave it explicit: it stores and damps nothing, and its derivative, which is not definite, would only cost them safety.
 
 Tables: `index` per instance: body, axes (0 world, 1 body), six slots of `signals` (τ, then f). `parameters` per instance: p.
 """
@@ -81,6 +82,7 @@ class AppliedWrench(Force):
     axes: str = "world"
 
     add_kernel = add_applied_wrenches
+    explicit = True
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "body", name_of(self.body, "AppliedWrench body"))

@@ -8,12 +8,16 @@ derivatives (geometric terms included) of these wrenches, from `stiffness_blocks
 
 Joint efforts derive with respect to joint velocities' displacements in the same way. All instances of a class are packed into two
 flat arrays, `index` and `parameters`; by default one row per instance from `Force.row`.
+
+Implicit methods take K and D made symmetric over the whole element, K^s_ab = ½ (K_ab + K_baᵀ) and likewise D^s, as
+B = −h D^s − h² K^s: by an `implicit_kernel` of the signature `AddImplicit`, or else from the NumPy blocks.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import combinations
 from typing import ClassVar
 
 import numpy as np
@@ -30,6 +34,26 @@ def AddForces(
 ) -> None:  # fmt: skip
     """Add the wrenches (6 a body), joint efforts (passive ones in the first half of `effort_out`, those of actuators, which effort
     limits clamp, in the second) and the ledger entries of all forces of a class."""
+
+
+@prototype
+def AddImplicit(
+    index: Ints, parameters: Floats, signals: Floats, X: Floats, V: Floats, q: Floats, v: Floats, control: Floats, limit: Floats,
+    places: Ints, h: float, project: int, F_out: Floats, effort_out: Floats, own_out: Floats, coupling_out: Floats, diagonal_out: Floats,
+) -> None:  # fmt: skip
+    """Add the implicit terms for a step h of all forces of a class, given as `AddForces` gets them.
+
+    `own_out` (21 a body, body axes, packed as in `algebra.tree`): B_aa. `coupling_out` (36 a place, by rows): B_ab for the pairs (a, b)
+    that `Force.pairs` lists; their places stand in `places` in that order, −1 where one of the two cannot move and nothing is written.
+    `diagonal_out` (one a joint velocity): h c + h² k. `F_out` (6 a body): h Σ_b K^s_ab V_b over all bodies b; `effort_out` (one a joint
+    velocity): −h k v. `limit` holds the joints' effort limits: an actuator that has reached it has no slope.
+
+    Between joint velocities there is only a diagonal: blocks that are not diagonal are replaced by a diagonal above them, in each row the
+    diagonal plus the absolute values beside it, at least 0.
+
+    `project` = 0: exact. `project` = 1: every element's B is positive semidefinite, what makes it indefinite is left out, and the same K
+    is used in `F_out`.
+    """
 
 
 @dataclass
@@ -68,6 +92,9 @@ class Force:
     """Base of all forces. Subclasses are frozen dataclasses."""
 
     add_kernel: ClassVar[Kernel | None] = None
+    implicit_kernel: ClassVar[Kernel | None] = None
+    explicit: ClassVar[bool] = False
+    """True: implicit methods leave it explicit although it has blocks."""
 
     def bodies(self) -> list[str]:
         """The bodies it touches, by name."""
@@ -96,6 +123,10 @@ class Force:
     def damping_blocks(self, kinematics: Kinematics) -> Blocks:
         """D: exact derivatives of the wrenches with respect to velocities."""
         return {}
+
+    def pairs(self) -> list[tuple[str, str]]:
+        """The pairs of bodies it couples, one for each integer that its implicit kernel finds in `places`, in that order."""
+        return list(combinations(dict.fromkeys(self.bodies()), 2))
 
     def row(self, packing: Packing, name: str) -> tuple[Sequence[int], Sequence[float]]:
         """The numbers of one instance for the kernel: (index, parameters)."""

@@ -13,7 +13,11 @@ import numpy as np
 
 from unibody.element import DAMPER_POWER, Kinematics, Packing, name_of, number
 from unibody.forces.base import Blocks, Force, Loads
+from unibody.forces.implicit import OWN
 from unibody.kernel import Floats, Ints, kernel
+
+DIAGONAL = (0, 3, 5, 15, 18, 20)
+"""Places of the diagonal in a body's own block."""
 
 
 @kernel
@@ -29,6 +33,17 @@ def add_body_damping(
             ledger_out[DAMPER_POWER] += force * V[at + j]
 
 
+@kernel
+def add_implicit_body_damping(
+    index: Ints, parameters: Floats, signals: Floats, X: Floats, V: Floats, q: Floats, v: Floats, control: Floats, limit: Floats,
+    places: Ints, h: float, project: int, F_out: Floats, effort_out: Floats, own_out: Floats, coupling_out: Floats, diagonal_out: Floats,
+) -> None:  # fmt: skip
+    for e in range(index.size):
+        at = OWN * index[e]
+        for k in DIAGONAL:
+            own_out[at + k] += h * parameters[2 * e + (1 if k > 5 else 0)]
+
+
 @dataclass(frozen=True)
 class BodyDamping(Force):
     """`angular` [N m s/rad] and `linear` [N s/m] drag on the body's motion through the world.
@@ -42,6 +57,7 @@ class BodyDamping(Force):
     linear: float = 0.0
 
     add_kernel = add_body_damping
+    implicit_kernel = add_implicit_body_damping
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "body", name_of(self.body, "BodyDamping body"))

@@ -9,7 +9,8 @@ string that shortens fast goes slack although L > L₀, and its stored energy th
 
     ∂T/∂x_j = k g_j + c (w_{j−1} − w_j),   ∂T/∂ẋ_j = c g_j,   δf_i = −g_i δT + T (δu_i − δu_{i−1}),   δu_i = (1 − u_i u_iᵀ) δs_i / |s_i|
 
-A segment without length has no direction and adds nothing.
+A segment without length has no direction and adds nothing. Implicit terms are those of a tension T (see `implicit`), g_i its directions and
+e_i = w_{i−1} − w_i; projected, e_i and turns are left out. A slack string has none.
 
 Tables: `index` per cable: number of points n, n bodies. `parameters` per cable: k, c, L₀, then n points of 3.
 """
@@ -18,6 +19,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import combinations
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -25,12 +27,44 @@ import numpy as np
 from unibody.element import DAMPER_POWER, SPRING_ENERGY, Kinematics, Packing, Point, number, point_of
 from unibody.errors import ModelError
 from unibody.forces.base import Blocks, Force, Loads, add_point_force, point_position, point_velocity
+from unibody.forces.implicit import (
+    add_across,
+    add_column,
+    add_tension_pair,
+    add_tension_point,
+    add_turn,
+    point_column,
+    rate_column,
+    times_twist,
+)
 from unibody.forces.points import point_damping, point_stiffness
-from unibody.kernel import Floats, Ints, kernel
-from unibody.spatial.devices import dot3, load3, norm3, scale3, sub3
+from unibody.kernel import Floats, Ints, device, kernel
+from unibody.spatial.devices import dot3, load3, load6, norm3, scale3, sub3
 
 SHORTEST = 1e-12
 """Below this length [m] a segment has no direction."""
+
+
+@device
+def segment_speed(index, parameters, X, V, at, point):
+    """ṡ of the segment from the point whose body stands at `at` and whose coordinates at `point` to the next."""
+    p_a = load3(parameters, point)
+    p_b = load3(parameters, point + 3)
+    return sub3(point_velocity(X, V, index[at + 1], p_b), point_velocity(X, V, index[at], p_a))
+
+
+@device
+def segment(index, parameters, X, V, at, point):
+    """|s|, u and w of the same segment; u = w = 0 without length."""
+    p_a = load3(parameters, point)
+    p_b = load3(parameters, point + 3)
+    d = sub3(point_position(X, index[at + 1], p_b), point_position(X, index[at], p_a))
+    length = norm3(d)
+    if length <= SHORTEST:
+        return length, (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
+    u = scale3(1.0 / length, d)
+    speed = segment_speed(index, parameters, X, V, at, point)
+    return length, u, scale3(1.0 / length, sub3(speed, scale3(dot3(u, speed), u)))
 
 
 @kernel
@@ -76,6 +110,85 @@ def add_cables(
         f += 3 * n + 3
 
 
+@kernel
+def add_implicit_cables(
+    index: Ints, parameters: Floats, signals: Floats, X: Floats, V: Floats, q: Floats, v: Floats, control: Floats, limit: Floats,
+    places: Ints, h: float, project: int, F_out: Floats, effort_out: Floats, own_out: Floats, coupling_out: Floats, diagonal_out: Floats,
+) -> None:  # fmt: skip
+    G = np.empty(6 * index.size)
+    E = np.empty(6 * index.size)
+    i = 0
+    f = 0
+    pair = 0
+    while i < index.size:
+        n = index[i]
+        body = i + 1
+        point = f + 3
+        k = parameters[f]
+        c = parameters[f + 1]
+        L = 0.0
+        rate = 0.0
+        for s in range(n - 1):
+            length, u, w = segment(index, parameters, X, V, body + s, point + 3 * s)
+            L += length
+            rate += dot3(u, segment_speed(index, parameters, X, V, body + s, point + 3 * s))
+        stretch = L - parameters[f + 2]
+        tension = max(0.0, k * stretch + c * rate) if stretch > 0.0 else 0.0
+        if tension > 0.0:
+            slope = 0.0 if project == 1 else 0.5 * c
+            pull = k * rate
+            u_before = (0.0, 0.0, 0.0)
+            w_before = (0.0, 0.0, 0.0)
+            for m in range(n):
+                b = index[body + m]
+                p = load3(parameters, point + 3 * m)
+                u = (0.0, 0.0, 0.0)
+                w = (0.0, 0.0, 0.0)
+                if m + 1 < n:
+                    length, u, w = segment(index, parameters, X, V, body + m, point + 3 * m)
+                g = sub3(u_before, u)
+                column = point_column(X, b, p, g)
+                turning = rate_column(X, V, b, p, g, sub3(w_before, w))
+                for j in range(6):
+                    G[6 * m + j] = column[j]
+                    E[6 * m + j] = turning[j]
+                pull += slope * times_twist(turning, V, b)
+                if project == 0:
+                    add_turn(X, V, b, p, scale3(-tension, g), h, F_out, own_out)
+                u_before = u
+                w_before = w
+            stiff = h * c + h * h * k
+            for m in range(n):
+                a = index[body + m]
+                G_a = load6(G, 6 * m)
+                E_a = load6(E, 6 * m)
+                add_column(a, -h * pull, G_a, F_out)
+                add_column(a, -h * slope * rate, E_a, F_out)
+                add_tension_point(a, stiff, h * h * slope, G_a, E_a, own_out)
+                at = pair
+                for l in range(m + 1, n):
+                    b = index[body + l]
+                    place = -1
+                    if a != b:
+                        place = places[at]
+                        at += 1
+                    add_tension_pair(a, b, place, stiff, h * h * slope, G_a, E_a, load6(G, 6 * l), load6(E, 6 * l), own_out, coupling_out)
+                    if l == m + 1:
+                        p_a = load3(parameters, point + 3 * m)
+                        p_b = load3(parameters, point + 3 * l)
+                        length, u, w = segment(index, parameters, X, V, body + m, point + 3 * m)
+                        if length > SHORTEST:
+                            add_across(X, V, a, p_a, b, p_b, place, u, tension / length, h, F_out, own_out, coupling_out)
+                pair = at
+        else:
+            for m in range(n):
+                for l in range(m + 1, n):
+                    if index[body + m] != index[body + l]:
+                        pair += 1
+        i += n + 1
+        f += 3 * n + 3
+
+
 class Course(NamedTuple):
     """A cable at an instant: its points' velocities (n×3), its segments' lengths (n−1) and directions (n−1×3), L − L₀, L̇, T."""
 
@@ -102,6 +215,7 @@ class Cable(Force):
     rest_length: float | None = None
 
     add_kernel = add_cables
+    implicit_kernel = add_implicit_cables
 
     def __post_init__(self) -> None:
         if isinstance(self.points, Point) or not isinstance(self.points, Sequence):
@@ -117,6 +231,10 @@ class Cable(Force):
 
     def bodies(self) -> list[str]:
         return list(dict.fromkeys(p.body for p in self.points))
+
+    def pairs(self) -> list[tuple[str, str]]:
+        """One for each pair of points on different bodies; a pair of bodies may come more than once."""
+        return [(p.body, r.body) for p, r in combinations(self.points, 2) if p.body != r.body]
 
     def started(self, packing: Packing, name: str) -> Cable:
         if self.rest_length is not None:

@@ -5,6 +5,9 @@
 A target that `control` holds for this motor (not NaN) replaces its own. The efforts are actuation: the model clamps the sum of a
 joint's actuation to its effort limit and only then books the motors' power, so nothing is written to the ledger here.
 
+Implicit terms are kd and kp while the law holds: not where it has reached the motor's own limit, nor where it has, with the effort that
+`control` adds, reached the joint's. The targets' motion within a step stays explicit.
+
 Tables: `index` per instance: q index (−1: none), v index, slots of `signals` for the feed-forward, target and target rate, place of
 the motor's target in `control`. `parameters` per instance: kp, kd, limit.
 """
@@ -21,7 +24,23 @@ import numpy as np
 from unibody.element import JointView, Kinematics, Packing, name_of, number
 from unibody.errors import ModelError
 from unibody.forces.base import Blocks, Force, Loads
-from unibody.kernel import Floats, Ints, kernel
+from unibody.kernel import Floats, Ints, device, kernel
+
+
+@device
+def asked_effort(index, parameters, signals, q, v, control, e):
+    """The effort of motor e before it is clamped."""
+    i = 6 * e
+    target = control[index[i + 5]]
+    if isnan(target):
+        target = signals[index[i + 3]]
+    target_rate = control[index[i + 5] + 1]
+    if isnan(target_rate):
+        target_rate = signals[index[i + 4]]
+    effort = signals[index[i + 2]] + parameters[3 * e + 1] * (target_rate - v[index[i + 1]])
+    if parameters[3 * e] > 0.0:
+        effort += parameters[3 * e] * (target - q[index[i]])
+    return effort
 
 
 @kernel
@@ -31,19 +50,23 @@ def add_motors(
 ) -> None:  # fmt: skip
     actuation = effort_out.size // 2
     for e in range(index.size // 6):
-        i = 6 * e
-        kp = parameters[3 * e]
         limit = parameters[3 * e + 2]
-        target = control[index[i + 5]]
-        if isnan(target):
-            target = signals[index[i + 3]]
-        target_rate = control[index[i + 5] + 1]
-        if isnan(target_rate):
-            target_rate = signals[index[i + 4]]
-        effort = signals[index[i + 2]] + parameters[3 * e + 1] * (target_rate - v[index[i + 1]])
-        if kp > 0.0:
-            effort += kp * (target - q[index[i]])
-        effort_out[actuation + index[i + 1]] += min(limit, max(-limit, effort))
+        effort_out[actuation + index[6 * e + 1]] += min(limit, max(-limit, asked_effort(index, parameters, signals, q, v, control, e)))
+
+
+@kernel
+def add_implicit_motors(
+    index: Ints, parameters: Floats, signals: Floats, X: Floats, V: Floats, q: Floats, v: Floats, control: Floats, limit: Floats,
+    places: Ints, h: float, project: int, F_out: Floats, effort_out: Floats, own_out: Floats, coupling_out: Floats, diagonal_out: Floats,
+) -> None:  # fmt: skip
+    for e in range(index.size // 6):
+        j = index[6 * e + 1]
+        kp = parameters[3 * e]
+        kd = parameters[3 * e + 1]
+        effort = asked_effort(index, parameters, signals, q, v, control, e)
+        if abs(effort) <= parameters[3 * e + 2] and abs(effort + control[j]) <= limit[j]:
+            diagonal_out[j] += h * kd + h * h * kp
+            effort_out[j] -= h * kp * v[j]
 
 
 @dataclass(frozen=True)
@@ -69,6 +92,7 @@ class Motor(Force):
     name: str = ""
 
     add_kernel = add_motors
+    implicit_kernel = add_implicit_motors
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "joint", name_of(self.joint, "Motor joint"))

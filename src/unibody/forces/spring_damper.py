@@ -4,6 +4,7 @@
 
 The derivative of f_a with respect to d is  k u uᵀ + (T / L)(1 − u uᵀ) + c u (δL̇/δd),  with δL̇ = (ḋ − L̇ u)ᵀ (1/L) δd; that to ḋ is c u uᵀ.
 Without length there is no direction and no force; the energy stays, and for L₀ = 0 so does the derivative k 1, the limit L → 0.
+Its implicit terms are those of a tension T (see `implicit`); projected, T / L becomes max(T, 0) / L, and turns and δL̇/δd are left out.
 """
 
 from __future__ import annotations
@@ -15,6 +16,16 @@ import numpy as np
 
 from unibody.element import DAMPER_POWER, SPRING_ENERGY, Kinematics, Packing, Point, number, point_of
 from unibody.forces.base import Blocks, Force, Loads, add_point_force, point_position, point_velocity
+from unibody.forces.implicit import (
+    add_across,
+    add_column,
+    add_tension_pair,
+    add_tension_point,
+    add_turn,
+    point_column,
+    rate_column,
+    times_twist,
+)
 from unibody.forces.points import point_damping, point_stiffness
 from unibody.kernel import Floats, Ints, kernel
 from unibody.spatial.devices import dot3, load3, norm3, scale3, sub3
@@ -48,6 +59,58 @@ def add_spring_dampers(
             add_point_force(X, b, p_b, scale3(-1.0, f), F_out)
 
 
+@kernel
+def add_implicit_spring_dampers(
+    index: Ints, parameters: Floats, signals: Floats, X: Floats, V: Floats, q: Floats, v: Floats, control: Floats, limit: Floats,
+    places: Ints, h: float, project: int, F_out: Floats, effort_out: Floats, own_out: Floats, coupling_out: Floats, diagonal_out: Floats,
+) -> None:  # fmt: skip
+    for e in range(index.size // 2):
+        a = index[2 * e]
+        b = index[2 * e + 1]
+        place = places[e]
+        p_a = load3(parameters, 9 * e)
+        p_b = load3(parameters, 9 * e + 3)
+        k = parameters[9 * e + 6]
+        c = parameters[9 * e + 7]
+        rest = parameters[9 * e + 8]
+        d = sub3(point_position(X, b, p_b), point_position(X, a, p_a))
+        L = norm3(d)
+        if L <= SHORTEST:
+            if rest == 0.0:
+                add_across(X, V, a, p_a, b, p_b, place, (0.0, 0.0, 0.0), k, h, F_out, own_out, coupling_out)
+            continue
+        u = scale3(1.0 / L, d)
+        g_a = scale3(-1.0, u)
+        speed = sub3(point_velocity(X, V, b, p_b), point_velocity(X, V, a, p_a))
+        rate = dot3(u, speed)
+        tension = k * (L - rest) + c * rate
+        G_a = point_column(X, a, p_a, g_a)
+        G_b = point_column(X, b, p_b, u)
+        E_a = G_a
+        E_b = G_b
+        r = 0.0
+        pull = k * rate
+        if project == 1:
+            tension = max(0.0, tension)
+        else:
+            w = scale3(1.0 / L, sub3(speed, scale3(rate, u)))
+            E_a = rate_column(X, V, a, p_a, g_a, scale3(-1.0, w))
+            E_b = rate_column(X, V, b, p_b, u, w)
+            r = 0.5 * h * h * c
+            pull += 0.5 * c * (times_twist(E_a, V, a) + times_twist(E_b, V, b))
+            add_column(a, -0.5 * h * c * rate, E_a, F_out)
+            add_column(b, -0.5 * h * c * rate, E_b, F_out)
+            add_turn(X, V, a, p_a, scale3(tension, u), h, F_out, own_out)
+            add_turn(X, V, b, p_b, scale3(-tension, u), h, F_out, own_out)
+        add_column(a, -h * pull, G_a, F_out)
+        add_column(b, -h * pull, G_b, F_out)
+        s = h * c + h * h * k
+        add_tension_point(a, s, r, G_a, E_a, own_out)
+        add_tension_point(b, s, r, G_b, E_b, own_out)
+        add_tension_pair(a, b, place, s, r, G_a, E_a, G_b, E_b, own_out, coupling_out)
+        add_across(X, V, a, p_a, b, p_b, place, u, tension / L, h, F_out, own_out, coupling_out)
+
+
 @dataclass(frozen=True)
 class SpringDamper(Force):
     """`stiffness` [N/m], `damping` [N s/m], `rest_length` [m] (None: the length at the start).
@@ -64,6 +127,7 @@ class SpringDamper(Force):
     rest_length: float | None = None
 
     add_kernel = add_spring_dampers
+    implicit_kernel = add_implicit_spring_dampers
 
     def __post_init__(self) -> None:
         point_of(self.a, "SpringDamper a")
@@ -75,6 +139,10 @@ class SpringDamper(Force):
 
     def bodies(self) -> list[str]:
         return list(dict.fromkeys([self.a.body, self.b.body]))
+
+    def pairs(self) -> list[tuple[str, str]]:
+        """Always one, also for two points of one body, which has no place among the couplings."""
+        return [(self.a.body, self.b.body)]
 
     def started(self, packing: Packing, name: str) -> SpringDamper:
         if self.rest_length is not None:

@@ -14,6 +14,8 @@ with w = K φ, is the product of two matrices:
 
     ∂(J_r⁻ᵀ w)/∂φ = K + ½ [w]× − ½ [φ]× K + (b′/θ) φ×(φ×w) φᵀ + b ([φ]×² K − [φ×w]× − [φ]× [w]×),   δφ = J_r⁻¹ δω
 
+The implicit terms of a Ball are the diagonal above the symmetric part of that matrix (see `AddImplicit`); those of coordinates are exact.
+
 Any other joint can be damped, −c v, and not sprung. A Composite is treated part by part.
 
 Tables, one row per coordinate or Ball: `index`: kind (0 coordinate, 1 Ball, 2 damped only), q index, v index. `parameters`, ten:
@@ -34,7 +36,7 @@ from unibody.errors import ModelError
 from unibody.forces.base import Blocks, Force, Loads
 from unibody.joints.ball import Ball
 from unibody.kernel import Floats, Ints, device, kernel
-from unibody.spatial.devices import add3, compose_back, cross, dot3, norm3, rotation_of_quaternion, rotation_vector, scale3
+from unibody.spatial.devices import add3, compose_back, cross, dot3, load3, norm3, rotation_of_quaternion, rotation_vector, scale3, sub3
 from unibody.spatial.pose import skew
 
 COORDINATE, BALL, DAMPED = range(3)
@@ -49,13 +51,29 @@ def inverse_jacobian_coefficient(angle):
     return (1.0 - half * cos(half) / sin(half)) / (angle * angle)
 
 
-def inverse_jacobian_slope(angle: float) -> float:
+@device
+def inverse_jacobian_slope(angle):
     """b′(θ)/θ."""
     if angle < 0.1:
         return 1.0 / 360.0 + angle**2 / 7560.0 + angle**4 / 201600.0
     half = 0.5 * angle
-    cot = np.cos(half) / np.sin(half)
-    return float(((half / np.sin(half) ** 2 - cot) / 2.0 - 2.0 * (1.0 - half * cot) / angle) / angle**3)
+    cot = cos(half) / sin(half)
+    return ((half / sin(half) ** 2 - cot) / 2.0 - 2.0 * (1.0 - half * cot) / angle) / angle**3
+
+
+@device
+def ball_slope(phi, k, e):
+    """The derivative of J_r⁻ᵀ K φ along a turn δω = e of M."""
+    angle = norm3(phi)
+    b = inverse_jacobian_coefficient(angle)
+    turn = cross(phi, e)
+    d = add3(e, add3(scale3(0.5, turn), scale3(b, cross(phi, turn))))
+    w = (k[0] * phi[0], k[1] * phi[1], k[2] * phi[2])
+    dw = (k[0] * d[0], k[1] * d[1], k[2] * d[2])
+    once = cross(phi, w)
+    rest = sub3(cross(phi, cross(phi, dw)), add3(cross(once, d), cross(phi, cross(w, d))))
+    first = add3(dw, scale3(0.5, sub3(cross(w, d), cross(phi, dw))))
+    return add3(first, add3(scale3(inverse_jacobian_slope(angle) * dot3(phi, d), cross(phi, once)), scale3(b, rest)))
 
 
 @kernel
@@ -90,6 +108,37 @@ def add_torsion_springs(
                 effort_out[v0] -= parameters[f] * stretch
 
 
+@kernel
+def add_implicit_torsion_springs(
+    index: Ints, parameters: Floats, signals: Floats, X: Floats, V: Floats, q: Floats, v: Floats, control: Floats, limit: Floats,
+    places: Ints, h: float, project: int, F_out: Floats, effort_out: Floats, own_out: Floats, coupling_out: Floats, diagonal_out: Floats,
+) -> None:  # fmt: skip
+    for e in range(index.size // 3):
+        kind = index[3 * e]
+        v0 = index[3 * e + 2]
+        f = 10 * e
+        if kind == BALL:
+            q0 = index[3 * e + 1]
+            rest = rotation_of_quaternion(parameters[f + 6], parameters[f + 7], parameters[f + 8], parameters[f + 9])
+            phi = rotation_vector(compose_back(rest, rotation_of_quaternion(q[q0], q[q0 + 1], q[q0 + 2], q[q0 + 3])))
+            k = load3(parameters, f)
+            x = ball_slope(phi, k, (1.0, 0.0, 0.0))
+            y = ball_slope(phi, k, (0.0, 1.0, 0.0))
+            z = ball_slope(phi, k, (0.0, 0.0, 1.0))
+            xy = 0.5 * abs(x[1] + y[0])
+            xz = 0.5 * abs(x[2] + z[0])
+            yz = 0.5 * abs(y[2] + z[1])
+            above = (max(0.0, x[0] + xy + xz), max(0.0, y[1] + xy + yz), max(0.0, z[2] + xz + yz))
+            for j in range(3):
+                diagonal_out[v0 + j] += h * parameters[f + 3 + j] + h * h * above[j]
+                effort_out[v0 + j] -= h * above[j] * v[v0 + j]
+        else:
+            diagonal_out[v0] += h * parameters[f + 3]
+            if kind == COORDINATE:
+                diagonal_out[v0] += h * h * parameters[f]
+                effort_out[v0] -= h * parameters[f] * v[v0]
+
+
 class Spring(NamedTuple):
     """One row: its q index, its place among the joint's own v, and its numbers (one each, or three and a quaternion)."""
 
@@ -117,6 +166,7 @@ class TorsionSpring(Force):
     dof: int | None = None
 
     add_kernel = add_torsion_springs
+    implicit_kernel = add_implicit_torsion_springs
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "joint", name_of(self.joint, "TorsionSpring joint"))
