@@ -27,7 +27,7 @@ from __future__ import annotations
 
 from unibody.algebra.blocks6 import offset, store6
 from unibody.kernel import Floats, Ints, device, kernel
-from unibody.spatial.devices import cross, load3, load6, sub3
+from unibody.spatial.devices import cross, load3, load6, store3, sub3
 
 ROW = 67
 P, V, C, W, RIGID, B, A = 9, 12, 18, 24, 30, 40, 61
@@ -275,43 +275,133 @@ def store_pivot(u, inverse, rest, k, columns_out):
 
 
 @kernel
-def solve_tree(body: Ints, rows: Floats, columns: Floats, right: Floats, f_out: Floats, x_out: Floats, y_out: Floats) -> None:
-    """Solve again with another right side, c = 0 and the ground at rest: f_out (6 a node) holds the wrenches −w on entry and is used up.
+def fill_shifts(body: Ints, rows: Floats, shift_out: Floats) -> None:
+    """p_i − p_parent of every node (3 a node), close together for repeated solves."""
+    for i in range(1, body.size // BODY):
+        store3(sub3(load3(rows, ROW * i + P), load3(rows, ROW * body[BODY * i] + P)), 3 * i, shift_out)
 
-    x_out (6 a node) and y_out become the response.
+
+@kernel
+def factor_tree(
+    body: Ints, shift: Floats, diagonal: Floats, least: Floats, blocks: Floats, sums_out: Floats, columns_out: Floats
+) -> int:
+    """Factor only, with any symmetric blocks (21 numbers a node): fills U and 1/D of the columns.
+
+    Returns 0, or the first node with a pivot that is not above `least` (one number a column). `sums_out` (21 a node) is scratch."""
+    n = body.size // BODY
+    handed = False
+    sum_b = ZERO21
+    for i in range(n - 1, 0, -1):
+        o = offset(BODY * i)
+        first, count, role = offset(body[o + 1]), body[o + 2], body[o + 5]
+        b = load21(blocks, offset(21 * i))
+        if handed:
+            b = add_blocks(b, sum_b)
+        elif role & 1:
+            b = add_blocks(b, load21(sums_out, offset(21 * i)))
+        for step in range(count):
+            j = offset(first + count - 1 - step)
+            e = offset(COLUMN * j)
+            s = load6(columns_out, e)
+            u = times_block(b, s)
+            pivot = dot6(s, u) + diagonal[j]
+            if not pivot > least[j]:
+                return i
+            inverse = 1.0 / pivot
+            b = without_direction(b, u, inverse)
+            store_pivot(u, inverse, 0.0, e + U, columns_out)
+        handed = False
+        if body[o] > 0:
+            sum_b = shifted_block(b, load3(shift, offset(3 * i)))
+            m = offset(21 * body[o])
+            if not role & 2:
+                sum_b = add_blocks(sum_b, load21(sums_out, m))
+            if body[o] == i - 1:
+                handed = True
+            else:
+                store21(sum_b, m, sums_out)
+    return 0
+
+
+@kernel
+def solve_tree(body: Ints, shift: Floats, columns: Floats, right: Floats, f_out: Floats, x_out: Floats, y_out: Floats) -> None:
+    """Solve with a factored tree:  y = (Jᵀ blkdiag(B) J + D)⁻¹ (right + Jᵀ f),  x = J y.
+
+    f_out (6 a node) holds the wrenches f on entry and zeros on return; x_out (6 a node) and y_out become the response.
     """
     n = body.size // BODY
+    handed = False
+    g = ZERO6
     for i in range(n - 1, 0, -1):
-        parent = body[BODY * i]
-        f = load6(f_out, 6 * i)
-        first = body[BODY * i + 1]
-        for j in range(first + body[BODY * i + 2] - 1, first - 1, -1):
-            s = load6(columns, COLUMN * j)
-            u = load6(columns, COLUMN * j + U)
-            e = right[j] + dot6(s, f)
-            y_out[j] = e
-            t = e * columns[COLUMN * j + INVERSE]
+        o = offset(BODY * i)
+        first, count = offset(body[o + 1]), body[o + 2]
+        f = load6(f_out, offset(6 * i))
+        store6(ZERO6, offset(6 * i), f_out)
+        if handed:
+            f = add6(f, g)
+        for step in range(count):
+            j = offset(first + count - 1 - step)
+            e = offset(COLUMN * j)
+            rest = right[j] + dot6(load6(columns, e), f)
+            y_out[j] = rest
+            t = rest * columns[e + INVERSE]
+            u = load6(columns, e + U)
             f = (f[0] - t * u[0], f[1] - t * u[1], f[2] - t * u[2], f[3] - t * u[3], f[4] - t * u[4], f[5] - t * u[5])
-        if parent > 0:
-            r = sub3(load3(rows, ROW * i + P), load3(rows, ROW * parent + P))
-            t3 = cross(r, (f[3], f[4], f[5]))
-            for k in range(3):
-                f_out[6 * parent + k] += f[k] + t3[k]
-                f_out[6 * parent + 3 + k] += f[3 + k]
-    for k in range(6):
-        x_out[k] = 0.0
+        handed = False
+        if body[o] > 0:
+            t3 = cross(load3(shift, offset(3 * i)), (f[3], f[4], f[5]))
+            g = (f[0] + t3[0], f[1] + t3[1], f[2] + t3[2], f[3], f[4], f[5])
+            if body[o] == i - 1:
+                handed = True
+            else:
+                m = offset(6 * body[o])
+                store6(add6(load6(f_out, m), g), m, f_out)
+    x = ZERO6
+    store6(ZERO6, 0, x_out)
     for i in range(1, n):
-        parent = body[BODY * i]
-        r = sub3(load3(rows, ROW * i + P), load3(rows, ROW * parent + P))
-        x = load6(x_out, 6 * parent)
-        t3 = cross((x[0], x[1], x[2]), r)
+        o = offset(BODY * i)
+        first, count = offset(body[o + 1]), body[o + 2]
+        if body[o] != i - 1 or i == 1:
+            x = load6(x_out, offset(6 * body[o]))
+        t3 = cross((x[0], x[1], x[2]), load3(shift, offset(3 * i)))
         x = (x[0], x[1], x[2], x[3] + t3[0], x[4] + t3[1], x[5] + t3[2])
-        first = body[BODY * i + 1]
-        for j in range(first, first + body[BODY * i + 2]):
-            u = load6(columns, COLUMN * j + U)
-            y = (y_out[j] - dot6(u, x)) * columns[COLUMN * j + INVERSE]
+        for step in range(count):
+            j = offset(first + step)
+            e = offset(COLUMN * j)
+            y = (y_out[j] - dot6(load6(columns, e + U), x)) * columns[e + INVERSE]
             y_out[j] = y
-            s = load6(columns, COLUMN * j)
+            s = load6(columns, e)
             x = (x[0] + s[0] * y, x[1] + s[1] * y, x[2] + s[2] * y, x[3] + s[3] * y, x[4] + s[4] * y, x[5] + s[5] * y)
-        for k in range(6):
-            x_out[6 * i + k] = x[k]
+        store6(x, offset(6 * i), x_out)
+
+
+@kernel
+def push_tree(body: Ints, shift: Floats, columns: Floats, y: Floats, x_out: Floats) -> None:
+    """x = J y (6 a node), the ground at rest."""
+    store6(ZERO6, 0, x_out)
+    for i in range(1, body.size // BODY):
+        o = offset(BODY * i)
+        x = load6(x_out, offset(6 * body[o]))
+        t3 = cross((x[0], x[1], x[2]), load3(shift, offset(3 * i)))
+        x = (x[0], x[1], x[2], x[3] + t3[0], x[4] + t3[1], x[5] + t3[2])
+        for step in range(body[o + 2]):
+            j = offset(body[o + 1] + step)
+            s = load6(columns, offset(COLUMN * j))
+            x = (x[0] + s[0] * y[j], x[1] + s[1] * y[j], x[2] + s[2] * y[j], x[3] + s[3] * y[j], x[4] + s[4] * y[j], x[5] + s[5] * y[j])
+        store6(x, offset(6 * i), x_out)
+
+
+@kernel
+def pull_tree(body: Ints, shift: Floats, columns: Floats, f_out: Floats, u_out: Floats) -> None:
+    """u += Jᵀ f; f_out (6 a node) is used up and zero on return."""
+    for i in range(body.size // BODY - 1, 0, -1):
+        o = offset(BODY * i)
+        f = load6(f_out, offset(6 * i))
+        store6(ZERO6, offset(6 * i), f_out)
+        for step in range(body[o + 2]):
+            j = offset(body[o + 1] + step)
+            u_out[j] += dot6(load6(columns, offset(COLUMN * j)), f)
+        if body[o] > 0:
+            m = offset(6 * body[o])
+            t3 = cross(load3(shift, offset(3 * i)), (f[3], f[4], f[5]))
+            store6(add6(load6(f_out, m), (f[0] + t3[0], f[1] + t3[1], f[2] + t3[2], f[3], f[4], f[5])), m, f_out)

@@ -34,7 +34,8 @@ from unibody.coordinates.slots import (  # isort: skip
     ENTRY_BODY, ENTRY_W, F, FORCE_CLASSES, FORCE_INDEX, FORCE_PARAMETERS, FRAMES, G, GRAM, GRAVITY, INDEX, J, JOINTS, JOINT_C,
     JOINT_CLASSES, JOINT_FRAMES, JOINT_INDEX, JOINT_PARAMETERS, JOINT_PARTS, JOINT_PLANES, JOINT_S, JOINT_X, LAST, LEDGER, LIMIT, LOAD,
     MASSES, MULTIPLIER, NODE_OF, PARAMETERS, PARTS, RANK, RATE, RESIDUAL, RESPONSE_X, RESPONSE_Y, RIGHT, ROWS, ROW_CLASSES, ROW_ENTRY,
-    ROW_INDEX, ROW_PARAMETERS, ROW_START, SCRATCH, SEEN, SHIFT, SIGNALS, STABILISER, STEP, T, TABLE_C, TABLE_S, TABLE_X, TARGET, V_WB, X_WB, Y,
+    ROW_INDEX, ROW_PARAMETERS, ROW_START, SCRATCH, SEEN, SHIFT, SIGNALS, STABILISER, STEP, T, TABLE_C, TABLE_S, TABLE_X, TARGET, V_WB, X_WB,
+    Y,
 )  # fmt: skip
 from unibody.coordinates.stages import (  # isort: skip
     CLOSE_STAGE, EVALUATE_STAGE, FORCE_STAGE, PROJECT_STAGE, SEE_STAGE, SIGNAL_STAGE, STAGES, Stage,
@@ -328,6 +329,7 @@ class ReducedSystem:
         }  # fmt: skip
         for slot, size in sizes.items():
             slots[slot] = size
+        self.extend(slots)
         first_work = SIGNALS
         first_constant = CONSTANTS
         ints = Arena(slots[:first_constant], np.int64, frozen=True)
@@ -344,6 +346,9 @@ class ReducedSystem:
         self._project = 0
         self.feedback_time: float | None = None
         self._always_load = bool(model.forces) or self._sees
+
+    def extend(self, slots: list[Any]) -> None:
+        """For systems that need more: fill in further slots before the arenas are made."""
 
     def _body_integers(self, drives: dict[int, int]) -> np.ndarray:
         out = np.zeros((self.model.n_bodies, BODY), np.int64)

@@ -6,9 +6,9 @@ from unibody.kernel import Floats, Ints, prototype
 
 (
     EVALUATE_STAGE, SIGNAL_STAGE, SEE_STAGE, FORCE_STAGE, CLOSE_STAGE, PROJECT_STAGE, KICK_STAGE, AGAIN_STAGE, CORRECT_STAGE,
-    IMPLICIT_STAGE, SOLVE_STAGE, ROWS_STAGE,
-) = range(12)  # fmt: skip
-STAGES = 12
+    IMPLICIT_STAGE, FACTOR_STAGE, SOLVE_STAGE, FUSED_STAGE, MULTIPLIER_STAGE,
+) = range(14)  # fmt: skip
+STAGES = 14
 
 
 @prototype
@@ -45,3 +45,36 @@ def Correct(
     work_out: Floats, q_out: Floats, v_out: Floats,
 ) -> int:  # fmt: skip
     """Look at the end of a step of length h: correct the accelerations so that the constraints hold there, or settle the velocities."""
+
+
+@prototype
+def Implicit(
+    layout: Ints, ints: Ints, constants: Floats, control: Floats, project: int, work_out: Floats, q_out: Floats, v_out: Floats
+) -> None:
+    """The implicit terms of all forces, in the slots OWN, COUPLING, DIAGONAL, IMPLICIT_F and IMPLICIT_EFFORT."""
+
+
+@prototype
+def FactorMatrix(layout: Ints, ints: Ints, constants: Floats, work_out: Floats) -> int:
+    """Make the matrix of the step ready for solutions: 0, or the node near which it is not positive definite."""
+
+
+@prototype
+def SolveMatrix(
+    layout: Ints, ints: Ints, constants: Floats, right: Floats, work_out: Floats, f_out: Floats, x_out: Floats, y_out: Floats
+) -> int:
+    """A y = right + Jᵀ f, x = J y; f is zero afterwards. The number of iterations, or −1."""
+
+
+@prototype
+def SolveFused(
+    layout: Ints, ints: Ints, constants: Floats, right: Floats, f: Floats, work_out: Floats, x_out: Floats, y_out: Floats
+) -> int:
+    """A y = right + Jᵀ f + Gᵀ μ with G y = target at once, from the guess in y: the number of iterations, or −1."""
+
+
+@prototype
+def SolveMultipliers(
+    gram: Floats, target: Floats, residual: Floats, closure_out: Floats, multiplier_out: Floats, rank_out: Floats
+) -> None:
+    """Multipliers μ with G A⁻¹ Gᵀ μ = target, or ≥ and μ ≥ 0 where rows are unilateral."""

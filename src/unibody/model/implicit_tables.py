@@ -50,6 +50,7 @@ class ImplicitTables:
                 groups.setdefault(type(force), []).append((name, force))
         self.names = [name for members in groups.values() for name, _ in members]
         self.python_classes = [c.__name__ for c in groups if c.implicit_kernel is None]
+        moving = moving_bodies(model)
         shared: dict[tuple[int, int], int] = {}
         classes: list[int] = []
         index: list[int] = []
@@ -58,7 +59,7 @@ class ImplicitTables:
         touched: set[int] = set()
         for cls, members in groups.items():
             i0, p0, c0 = len(index), len(parameters), len(places)
-            own = [_places(model, force, shared) for _, force in members]
+            own = [_places(model, moving, force, shared) for _, force in members]
             if cls.implicit_kernel is None:
                 address = AddImplicit.callback(trouble.guard(_implicit_callback(model, members, own, names, clock, trouble), 12))
             else:
@@ -84,13 +85,21 @@ class ImplicitTables:
         self.joint_velocities = sorted(touched)
 
 
-def _places(model: Model, force: Force, shared: dict[tuple[int, int], int]) -> list[int]:
+def moving_bodies(model: Model) -> set[int]:
+    """The bodies that some joint lets move: dynamic, and not welded to the ground."""
+    moving: set[int] = set()
+    for i, joint in enumerate(model.tree_joints, start=1):
+        if model.bodies[i].kind == "dynamic" and (joint.nv > 0 or joint.parent in moving):
+            moving.add(i)
+    return moving
+
+
+def _places(model: Model, moving: set[int], force: Force, shared: dict[tuple[int, int], int]) -> list[int]:
     """The place of each pair, −1 for a body with itself or with one that cannot move; new pairs get the next place."""
     out = []
     for pair in force.pairs():
         a, b = (model.body(name) for name in pair)
-        movable = a != b and all(model.bodies[x].kind == "dynamic" for x in (a, b))
-        out.append(shared.setdefault((a, b), len(shared)) if movable else -1)
+        out.append(shared.setdefault((a, b), len(shared)) if a != b and a in moving and b in moving else -1)
     return out
 
 

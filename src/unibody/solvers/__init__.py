@@ -1,6 +1,6 @@
 """Solvers: each a choice of coordinates × time rule × problem × algorithm, one file each, reading like its paper.
 
-Lives here: `Articulated` (reduced coordinates), `Lagrange` (maximal and planar ones), and what binding to a model means (`base`).
+Lives here: `Articulated` (reduced coordinates), `Lagrange` (maximal and planar ones), `RedMax` (linearly implicit, reduced), and what binding to a model means (`base`).
 May import: coordinates, rules, algebra, model, elements; never each other. May write: the arenas of the systems they bind.
 To add one more: a frozen dataclass `Solver` with `name`, `handles` and `bind` in a file of its own; its rows of the capability matrix
 follow from `handles`.
@@ -9,6 +9,7 @@ follow from `handles`.
 from unibody.solvers.articulated import Articulated
 from unibody.solvers.base import REGISTRY, Bound, Solver, Step
 from unibody.solvers.lagrange import Lagrange
+from unibody.solvers.redmax import RedMax
 from unibody.solvers.report import Report
 
-__all__ = ["REGISTRY", "Articulated", "Bound", "Lagrange", "Report", "Solver", "Step"]
+__all__ = ["REGISTRY", "Articulated", "Bound", "Lagrange", "RedMax", "Report", "Solver", "Step"]

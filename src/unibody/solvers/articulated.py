@@ -60,6 +60,8 @@ class Articulated(Solver):
             number(self.feedback_time, "Articulated feedback_time", positive=True)
 
     def handles(self, element: Any, model: Model) -> str | None:
+        if isinstance(element, Constraint) and element.unilateral:
+            return f"{type(element).__name__} is unilateral; this solver holds equalities only"
         if isinstance(element, Joint | Force | Constraint | Shape):
             return None
         return f"{type(element).__name__} is no element that reduced coordinates know"

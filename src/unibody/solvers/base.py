@@ -78,7 +78,8 @@ class Step:
 
 @dataclass
 class Bound:
-    """A solver bound to a model. `memory` holds the ledger of work, then the coordinates of fitted joints, then what a rule keeps."""
+    """A solver bound to a model. `memory` holds the ledger of work, then the coordinates of fitted joints, then `kept` numbers of a rule,
+    which stand behind the ledger while it runs."""
 
     model: Model
     solver: Any
@@ -89,6 +90,7 @@ class Bound:
     roll: Kernel | None
     explicit: int = 0
     scratch: np.ndarray = field(default_factory=lambda: np.zeros(0))
+    kept: int = 0
 
     @property
     def nq_all(self) -> int:
@@ -101,7 +103,7 @@ class Bound:
 
     @property
     def memory_size(self) -> int:
-        return MEMORY + (self.nq_all - self.nq) + (self.nv_all - self.nv)
+        return MEMORY + (self.nq_all - self.nq) + (self.nv_all - self.nv) + self.kept
 
     def start(self, state: State | None = None) -> tuple[State, np.ndarray]:
         """The model's start (or a given state) in this solver's coordinates, and fresh memory."""
@@ -111,17 +113,18 @@ class Bound:
             if self.coordinates != "reduced":
                 q[self.nq : self.nq + self.model.nq], v[self.nv : self.nv + self.model.nv] = to_reduced(self.model, state)
         memory = np.zeros(self.memory_size)
-        memory[MEMORY:] = np.concatenate([q[self.nq :], v[self.nv :]])
+        memory[MEMORY : self.memory_size - self.kept] = np.concatenate([q[self.nq :], v[self.nv :]])
         return State(0.0 if state is None else state.t, q[: self.nq], v[: self.nv], self.coordinates), memory
 
     def _unpack(self, state: State, memory: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        fitted = self.nq_all - self.nq
+        fitted, end = self.nq_all - self.nq, self.memory_size - self.kept
         q = np.concatenate([state.q, memory[MEMORY : MEMORY + fitted]])
-        v = np.concatenate([state.v, memory[MEMORY + fitted : self.memory_size]])
-        return q, v, np.array(memory[:MEMORY])
+        v = np.concatenate([state.v, memory[MEMORY + fitted : end]])
+        return q, v, np.concatenate([memory[:MEMORY], memory[end : self.memory_size]])
 
     def _pack(self, t: float, q: np.ndarray, v: np.ndarray, ledger: np.ndarray) -> tuple[State, np.ndarray]:
-        return State(t, q[: self.nq], v[: self.nv], self.coordinates), np.concatenate([ledger, q[self.nq :], v[self.nv :]])
+        memory = np.concatenate([ledger[:MEMORY], q[self.nq :], v[self.nv :], ledger[MEMORY:]])
+        return State(t, q[: self.nq], v[: self.nv], self.coordinates), memory
 
     def step(self, state: State, memory: np.ndarray, control: np.ndarray, dt: float) -> Step:
         """One step; the inputs stay as they are."""

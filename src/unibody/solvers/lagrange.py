@@ -66,6 +66,8 @@ class Lagrange(Solver):
         if isinstance(element, Joint):
             armed = any(j.loop and j.element is element and j.armature.any() for j in model.joints)
             return "armature in a joint that closes a loop needs method='tree'" if armed and self.method != "tree" else None
+        if isinstance(element, Constraint) and element.unilateral:
+            return f"{type(element).__name__} is unilateral; this solver holds equalities only"
         if isinstance(element, Force | Constraint | Shape):
             return None
         return f"{type(element).__name__} is no element that maximal coordinates know"

@@ -1,0 +1,203 @@
+"""Ways to solve the linear system of a linearly implicit step: what stands behind RedMax's `linear=`. Called by address.
+
+    tree      no couplings: P is the matrix, and one solution is exact
+    pcg       fused conjugate gradients with the rows closed inside (`unibody.algebra.coupled_tree`)
+    plain     the paper's: l + 2 runs of plain conjugate gradients, products by J and Jᵀ in each iteration
+    dense     A written out, Cholesky: the reference
+"""
+
+from __future__ import annotations
+
+from math import sqrt
+
+from unibody.algebra.coupled_tree import multiply_coupled, solve_fused, solve_plain
+from unibody.algebra.dense import factor_cholesky, solve_cholesky
+from unibody.algebra.tree import BODY, factor_tree, pull_tree, push_tree, solve_tree
+from unibody.arena import part
+from unibody.coordinates.closure import solve_closure, solve_closure_again
+from unibody.coordinates.implicit import add_implicit
+from unibody.coordinates.redmax import LIMIT, STEP_LENGTH, TOLERANCE, couple_loops, respond, twice_kinetic_energy
+
+from unibody.coordinates.slots import (  # isort: skip
+    BLOCKS, BODIES, CLOSURE, COLUMNS, COUPLED, COUPLING, DIAGONAL, DOF_INDEX, DOF_START, ENTRY_BODY, ENTRY_W, FRONTS, GRAM,
+    IMPLICIT_CHOICE, IMPLICIT_CLASSES, IMPLICIT_EFFORT, IMPLICIT_F, IMPLICIT_INDEX, IMPLICIT_PARAMETERS, IMPLICIT_PLACES, INVERSE, J, LEAST,
+    LIMIT as EFFORT_LIMIT, LOOP_COUPLINGS, MASSES, MULTIPLIER, OWN, PAIRS, RANK, RESIDUAL, RESPONSE_X, RESPONSE_Y, ROW_ENTRY, ROW_START,
+    SHIFT, SIGNALS, STEP_ROWS, SUMS, TARGET, TREE_SOLVE, V_OWN, V_WB, VECTORS, WORLD_COUPLING, X_WB, Y,
+)  # fmt: skip
+from unibody.kernel import Floats, Ints, kernel
+
+ROUND_OFF = 1e-12
+"""Part of the acceleration that the loads would give to free bodies, below which a residual is round-off."""
+
+
+@kernel
+def fill_implicit(
+    layout: Ints, ints: Ints, constants: Floats, control: Floats, project: int, work_out: Floats, q_out: Floats, v_out: Floats
+) -> None:
+    """The implicit terms of all forces."""
+    h = part(constants, layout, IMPLICIT_CHOICE)[STEP_LENGTH]
+    add_implicit(
+        part(ints, layout, IMPLICIT_CLASSES), part(ints, layout, IMPLICIT_INDEX), part(constants, layout, IMPLICIT_PARAMETERS),
+        part(ints, layout, IMPLICIT_PLACES), part(constants, layout, EFFORT_LIMIT), part(work_out, layout, SIGNALS),
+        part(work_out, layout, X_WB), part(work_out, layout, V_WB), q_out, v_out, control, h, project, part(work_out, layout, IMPLICIT_F),
+        part(work_out, layout, IMPLICIT_EFFORT), part(work_out, layout, OWN), part(work_out, layout, COUPLING),
+        part(work_out, layout, DIAGONAL),
+    )  # fmt: skip
+    if part(ints, layout, LOOP_COUPLINGS).size > 0:
+        couple_loops(layout, ints, work_out)
+
+
+@kernel
+def factor_projected(layout: Ints, ints: Ints, constants: Floats, work_out: Floats) -> int:
+    """Eq. 3, Alg. 1: P by the tree."""
+    return factor_tree(
+        part(ints, layout, BODIES), part(work_out, layout, SHIFT), part(work_out, layout, DIAGONAL), part(work_out, layout, LEAST),
+        part(work_out, layout, BLOCKS), part(work_out, layout, SUMS), part(work_out, layout, COLUMNS),
+    )  # fmt: skip
+
+
+@kernel
+def solve_projected(
+    layout: Ints, ints: Ints, constants: Floats, right: Floats, work_out: Floats, f_out: Floats, x_out: Floats, y_out: Floats
+) -> int:
+    """P⁻¹ in two sweeps."""
+    body = part(ints, layout, BODIES)
+    solve_tree(body, part(work_out, layout, SHIFT), part(work_out, layout, COLUMNS), right, f_out, x_out, y_out)
+    return 1
+
+
+@kernel
+def solve_plainly(
+    layout: Ints, ints: Ints, constants: Floats, right: Floats, work_out: Floats, f_out: Floats, x_out: Floats, y_out: Floats
+) -> int:
+    """One run of the paper's iteration."""
+    body = part(ints, layout, BODIES)
+    choice = part(constants, layout, IMPLICIT_CHOICE)
+    b = part(work_out, layout, SUMS)[: y_out.size]
+    for j in range(y_out.size):
+        b[j] = right[j]
+    pull_tree(body, part(work_out, layout, SHIFT), part(work_out, layout, COLUMNS), f_out, b)
+    done = solve_plain(
+        body, part(work_out, layout, SHIFT), part(work_out, layout, COLUMNS), part(work_out, layout, DIAGONAL),
+        part(work_out, layout, BLOCKS), part(ints, layout, PAIRS), part(work_out, layout, WORLD_COUPLING), b, choice[TOLERANCE],
+        int(choice[LIMIT]), part(work_out, layout, VECTORS), x_out, y_out,
+    )  # fmt: skip
+    return done if done <= int(choice[LIMIT]) else -1
+
+
+@kernel
+def solve_iteratively(
+    layout: Ints, ints: Ints, constants: Floats, right: Floats, work_out: Floats, f_out: Floats, x_out: Floats, y_out: Floats
+) -> int:
+    """One run of the fused iteration without rows, from the guess in y."""
+    choice = part(constants, layout, IMPLICIT_CHOICE)
+    none = part(ints, layout, ROW_ENTRY)[:0]
+    nothing = part(work_out, layout, TARGET)[:0]
+    done = solve_fused(
+        part(ints, layout, BODIES), part(work_out, layout, SHIFT), part(work_out, layout, COLUMNS), part(work_out, layout, DIAGONAL),
+        part(work_out, layout, BLOCKS), part(ints, layout, PAIRS), part(ints, layout, COUPLED), part(work_out, layout, WORLD_COUPLING),
+        none, none, none, none, none, nothing, nothing, nothing, nothing, nothing, nothing, right, f_out,
+        choice[TOLERANCE], 0.0, 0.0, int(choice[LIMIT]), part(work_out, layout, VECTORS), x_out, y_out,
+        part(work_out, layout, MULTIPLIER)[:0],
+    )  # fmt: skip
+    for k in range(f_out.size):
+        f_out[k] = 0.0
+    return done if done <= int(choice[LIMIT]) else -1
+
+
+@kernel
+def solve_closed(
+    layout: Ints, ints: Ints, constants: Floats, right: Floats, f: Floats, work_out: Floats, x_out: Floats, y_out: Floats
+) -> int:
+    """The fused iteration with the rows inside."""
+    choice = part(constants, layout, IMPLICIT_CHOICE)
+    target = part(work_out, layout, TARGET)
+    inverse = part(work_out, layout, INVERSE)
+    multiplier = part(work_out, layout, MULTIPLIER)
+    masses = part(constants, layout, MASSES)
+    k = target.size
+    if k > 0:
+        respond(layout, ints, constants, part(ints, layout, TREE_SOLVE)[0], work_out)
+        invert_gram(layout, work_out)
+    h = choice[STEP_LENGTH]
+    free = 0.0
+    for i in range(1, f.size // 6):
+        for m in range(3):
+            free += f[6 * i + m] * f[6 * i + m] * masses[2 * i + 1] + f[6 * i + 3 + m] * f[6 * i + 3 + m] * masses[2 * i]
+    moving = twice_kinetic_energy(layout, ints, constants, work_out, part(work_out, layout, V_OWN)) / (h * h)
+    done = solve_fused(
+        part(ints, layout, BODIES), part(work_out, layout, SHIFT), part(work_out, layout, COLUMNS), part(work_out, layout, DIAGONAL),
+        part(work_out, layout, BLOCKS), part(ints, layout, PAIRS), part(ints, layout, COUPLED), part(work_out, layout, WORLD_COUPLING),
+        part(ints, layout, ROW_START), part(ints, layout, ROW_ENTRY), part(ints, layout, ENTRY_BODY), part(ints, layout, DOF_START),
+        part(ints, layout, DOF_INDEX), part(work_out, layout, ENTRY_W), part(work_out, layout, J), inverse,
+        part(work_out, layout, RESPONSE_X), part(work_out, layout, RESPONSE_Y), target, right, f, choice[TOLERANCE], moving,
+        ROUND_OFF * sqrt(free), int(choice[LIMIT]), part(work_out, layout, VECTORS), x_out, y_out, multiplier,
+    )  # fmt: skip
+    return done if done <= int(choice[LIMIT]) else -1
+
+
+@kernel
+def invert_gram(layout: Ints, work_out: Floats) -> None:
+    """The (pseudo-)inverse of the rows' Gram matrix, from its factor; the factor stays for projections."""
+    gram = part(work_out, layout, GRAM)
+    closure = part(work_out, layout, CLOSURE)
+    rank = part(work_out, layout, RANK)
+    inverse = part(work_out, layout, INVERSE)
+    residual = part(work_out, layout, RESIDUAL)
+    multiplier = part(work_out, layout, MULTIPLIER)
+    unit = part(work_out, layout, STEP_ROWS)
+    k = unit.size
+    for s in range(k):
+        for r in range(k):
+            unit[r] = 1.0 if r == s else 0.0
+        if s == 0:
+            solve_closure(gram, unit, residual, closure, multiplier, rank)
+        else:
+            solve_closure_again(gram, unit, closure, multiplier, rank)
+        for r in range(k):
+            inverse[k * r + s] = multiplier[r]
+
+
+@kernel
+def factor_densely(layout: Ints, ints: Ints, constants: Floats, work_out: Floats) -> int:
+    """A column by column, then Cholesky."""
+    A = part(work_out, layout, FRONTS)
+    vectors = part(work_out, layout, VECTORS)
+    body = part(ints, layout, BODIES)
+    nv = part(work_out, layout, Y).size
+    n = body.size // BODY
+    x = vectors[: 6 * n]
+    f = vectors[6 * n : 12 * n]
+    unit = vectors[12 * n : 12 * n + nv]
+    for k in range(12 * n + nv):
+        vectors[k] = 0.0
+    for j in range(nv):
+        unit[j] = 1.0
+        multiply_coupled(
+            body, part(work_out, layout, SHIFT), part(work_out, layout, COLUMNS), part(ints, layout, PAIRS), part(work_out, layout, BLOCKS),
+            part(work_out, layout, WORLD_COUPLING), part(work_out, layout, DIAGONAL), unit, x, f, A[nv * j : nv * (j + 1)],
+        )  # fmt: skip
+        unit[j] = 0.0
+    failed = factor_cholesky(nv, A)
+    if failed < 0:
+        return 0
+    for i in range(1, n):
+        if body[BODY * i + 1] <= failed < body[BODY * i + 1] + body[BODY * i + 2]:
+            return i
+    return 1
+
+
+@kernel
+def solve_densely(
+    layout: Ints, ints: Ints, constants: Floats, right: Floats, work_out: Floats, f_out: Floats, x_out: Floats, y_out: Floats
+) -> int:
+    """With the Cholesky factor."""
+    body = part(ints, layout, BODIES)
+    shift = part(work_out, layout, SHIFT)
+    columns = part(work_out, layout, COLUMNS)
+    for j in range(y_out.size):
+        y_out[j] = right[j]
+    pull_tree(body, shift, columns, f_out, y_out)
+    solve_cholesky(y_out.size, part(work_out, layout, FRONTS), y_out)
+    push_tree(body, shift, columns, y_out, x_out)
+    return 1
