@@ -134,7 +134,8 @@ class Kernel:
         if not JIT:
             return _python_address(self.function)
         self.load()
-        (result,) = self._dispatcher.overloads.values()
+        arguments = tuple(_numba_type(n, a) for n, a in self.signature[:-1])  # as a callee it may have been compiled for writable arrays too
+        result = self._dispatcher.overloads[arguments]
         return result.library.get_pointer_to_function(result.fndesc.llvm_func_name)
 
 

@@ -7,7 +7,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from unibody.coordinates.closure import closure_null
-from unibody.coordinates.observed import Observation, null_shift, public_poses, public_twists, touched_names
+
+from unibody.coordinates.observed import (  # isort: skip
+    Observation, element_multipliers, largest_violation, null_shift, public_poses, public_twists, touched_names,
+)  # fmt: skip
 
 from unibody.coordinates.slots import (  # isort: skip
     ARMATURE, CLOSURE, DUAL, LEDGER, MULTIPLIER, NODE_JOINT, NODE_L, RESIDUAL, RESPONSE_Y, RIGHT, V_WB, X_WB, J, T,
@@ -47,8 +50,9 @@ def observe_maximal(system: MaximalSystem, t: float, q: np.ndarray, v: np.ndarra
     return Observation(
         time=t, poses=public_poses(X), twists=public_twists(X, V), joint_q=q[own_q:].copy(), joint_v=joint_v, kinetic=float(kinetic),
         gravity=float(gravity), springs=float(ledger[SPRING_ENERGY]), powers=ledger[DAMPER_POWER : DAMPER_POWER + 3].copy(),
-        reactions=reactions, constraint_wrenches=constraint, violation=float(np.abs(residual).max(initial=0.0)), redundant=len(null),
-        redundant_names=touched_names(book.names[book.primary_rows :], null),
+        reactions=reactions, constraint_wrenches=constraint, violation=largest_violation(residual, book.unilateral),
+        redundant=len(null), redundant_names=touched_names(book.names[book.primary_rows :], null),
+        multipliers=element_multipliers(book, _rows(system, primary, auxiliary)),
     )  # fmt: skip
 
 

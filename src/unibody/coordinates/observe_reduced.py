@@ -5,13 +5,16 @@ The wrench through each tree joint is the sum over its subtree of B a + V ×* B 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from unibody.algebra.tree import COLUMN
 from unibody.coordinates.closure import closure_null
-from unibody.coordinates.observed import Observation, null_shift, public_poses, public_twists, touched_names, without_effort
+
+from unibody.coordinates.observed import (  # isort: skip
+    Observation, element_multipliers, largest_violation, null_shift, public_poses, public_twists, touched_names, without_effort,
+)  # fmt: skip
 from unibody.coordinates.reduced_products import fill_wrenches, gather_wrenches
 
 from unibody.coordinates.slots import (  # isort: skip
@@ -30,6 +33,33 @@ def observe_reduced(system: ReducedSystem, t: float, q: np.ndarray, v: np.ndarra
     system.evaluate(t, q, v, control, loads=True)
     X, V = system.view(X_WB).reshape(-1, 12), system.view(V_WB).reshape(-1, 6)
     ledger = system.view(LEDGER)
+    held = reactions_reduced(system)
+    residual = system.view(RESIDUAL)
+    return Observation(
+        time=t, poses=public_poses(X), twists=public_twists(X, V), joint_q=q.copy(), joint_v=v.copy(),
+        kinetic=held.kinetic + 0.5 * float(np.sum(system.view(ARMATURE) * v**2)), gravity=held.gravity,
+        springs=float(ledger[SPRING_ENERGY]), powers=ledger[DAMPER_POWER : DAMPER_POWER + 3].copy(), reactions=held.reactions,
+        constraint_wrenches=held.constraint, violation=largest_violation(residual, book.unilateral), redundant=len(held.null),
+        redundant_names=touched_names(book.names, held.null), multipliers=held.multipliers,
+    )  # fmt: skip
+
+
+class Held(NamedTuple):
+    """What held the bodies at the last evaluation: wrenches (joints, 6), whole and without work; null vectors of the rows; multipliers by
+    element; and, on the way, kinetic and gravity energy."""
+
+    reactions: np.ndarray
+    constraint: np.ndarray
+    null: np.ndarray
+    multipliers: dict[str, np.ndarray]
+    kinetic: float
+    gravity: float
+
+
+def reactions_reduced(system: ReducedSystem) -> Held:
+    """Reactions from the accelerations and loads of the last evaluation."""
+    model, book = system.model, system.book
+    X = system.view(X_WB).reshape(-1, 12)
     f, energy, effort = np.zeros(6 * model.n_bodies), np.zeros(2), np.zeros(model.nv)
     rows, columns = system.view(ROWS), system.view(COLUMNS)
     fill_wrenches(system.view(BODIES), rows, system.view(X_WB), system.view(F), system.view(GRAVITY), f, energy)
@@ -52,14 +82,7 @@ def observe_reduced(system: ReducedSystem, t: float, q: np.ndarray, v: np.ndarra
         shift = null_shift(constraint, [_null_wrenches(system, z, X) for z in null])
         constraint -= shift
         reactions -= shift
-    residual = system.view(RESIDUAL)
-    return Observation(
-        time=t, poses=public_poses(X), twists=public_twists(X, V), joint_q=q.copy(), joint_v=v.copy(),
-        kinetic=float(energy[0]) + 0.5 * float(np.sum(system.view(ARMATURE) * v**2)), gravity=float(energy[1]),
-        springs=float(ledger[SPRING_ENERGY]), powers=ledger[DAMPER_POWER : DAMPER_POWER + 3].copy(), reactions=reactions,
-        constraint_wrenches=constraint, violation=float(np.abs(residual).max(initial=0.0)), redundant=len(null),
-        redundant_names=touched_names(book.names, null),
-    )  # fmt: skip
+    return Held(reactions, constraint, null, element_multipliers(book, multipliers), float(energy[0]), float(energy[1]))
 
 
 def _loop_wrench(system: ReducedSystem, k: int, multipliers: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

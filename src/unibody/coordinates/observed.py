@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from unibody.coordinates.rows import RowBook
 from unibody.spatial.pose import quaternion_from_rotation
 
 
@@ -37,7 +38,27 @@ class Observation:
     violation: float
     redundant: int
     redundant_names: tuple[str, ...]
+    iterations: int = 0
+    """Of the linear solution of the step that ended here."""
+    notes: tuple[str, ...] = ()
+    """What the report should say of it."""
     work: np.ndarray = field(default_factory=lambda: np.zeros(3))
+    multipliers: dict[str, np.ndarray] = field(default_factory=dict)
+    """By constraint element, one per row: the force [N] or effort [N m] with which it acts along growing C."""
+
+
+def largest_violation(residual: np.ndarray, unilateral: np.ndarray) -> float:
+    """The largest |C| [m or rad]; of rows C ≥ 0 only what lies below 0."""
+    return float(np.abs(np.where(unilateral, np.minimum(residual, 0.0), residual)).max(initial=0.0))
+
+
+def element_multipliers(book: RowBook, multipliers: np.ndarray) -> dict[str, np.ndarray]:
+    """Multipliers by constraint element, from those of all rows of the book."""
+    first, last = book.joint_rows, book.joint_rows + book.element_rows
+    out: dict[str, list[float]] = {}
+    for name, value in zip(book.names[first:last], multipliers[first:last], strict=True):
+        out.setdefault(name, []).append(float(value))
+    return {name: np.array(values) for name, values in out.items()}
 
 
 def public_poses(X: np.ndarray) -> np.ndarray:

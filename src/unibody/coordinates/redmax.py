@@ -31,8 +31,8 @@ from unibody.coordinates.relative import add_joint_efforts, wrench_back
 from unibody.coordinates.signals import FillSignals
 
 from unibody.coordinates.slots import (  # isort: skip
-    AHEAD, ARMATURE, BLOCKS, BODIES, CLASSES, CLOSURE, COLUMNS, COMPLIANCE, CONSTANTS, COUNTS, COUPLING, DIAGONAL, DOF_INDEX, DOF_START,
-    DRIFT, DUAL, EFFORT, ENTRY_BODY, ENTRY_W, F, G, GRAM, IMPLICIT_CHOICE, IMPLICIT_EFFORT, IMPLICIT_F, INDEX, J, JOINTS, LEAST, LOAD,
+    AHEAD, ARMATURE, BIAS, BLOCKS, BODIES, CLASSES, CLOSURE, COLUMNS, COMPLIANCE, CONSTANTS, COUNTS, COUPLING, DIAGONAL, DOF_INDEX, DOF_START,
+    DRIFT, DUAL, EFFORT, ENTRY_BODY, ENTRY_W, F, G, GRAM, GRAVITY, IMPLICIT_CHOICE, IMPLICIT_EFFORT, IMPLICIT_F, INDEX, J, JOINTS, LEAST, LOAD,
     LOOP_COUPLINGS, MASSES, MULTIPLIER, NODE_OF, OWN, PAIRS, PARAMETERS, PARTS, RANK, RATE, RESIDUAL, RESPONSE_X, RESPONSE_Y, RIGHT, ROWS,
     ROW_ENTRY, ROW_START, SEEN, SHIFT, SIDE, SIDE_F, SIGNALS, STATUS, STEP, TABLE_C, TABLE_S, TABLE_X, TARGET, V_OWN, WORLD_COUPLING, X_SOLVED, X_WB, Y,
 )  # fmt: skip
@@ -227,7 +227,9 @@ def fill_right(layout: Ints, ints: Ints, constants: Floats, work_out: Floats, f_
 
 @kernel
 def aim_rows_ahead(layout: Ints, ints: Ints, constants: Floats, work_out: Floats) -> None:
-    """What each row asks of a: (−Ċ − C's change with time − C/τ) / h; rows with compliance (armature) ask for none."""
+    """What each row asks of a: (−Ċ − C's change with time − C/τ) / h; rows with compliance (armature) ask for none.
+
+    With h = 0 it is the acceleration-level condition, C̈ = 0."""
     choice = part(constants, layout, IMPLICIT_CHOICE)
     h = choice[STEP_LENGTH]
     target = part(work_out, layout, TARGET)
@@ -241,13 +243,24 @@ def aim_rows_ahead(layout: Ints, ints: Ints, constants: Floats, work_out: Floats
     rows = part(work_out, layout, ROWS)
     world = part(work_out, layout, ENTRY_W)
     entry_body = part(ints, layout, ENTRY_BODY)
+    row_start = part(ints, layout, ROW_START)
+    row_entry = part(ints, layout, ROW_ENTRY)
+    gravity = part(constants, layout, GRAVITY)
     for e in range(entry_body.size):
         t, f = wrench_at_joint(X, rows, entry_body[e], load3(blocks, 6 * e), load3(blocks, 6 * e + 3))
         for m in range(3):
             world[6 * e + m] = t[m]
             world[6 * e + 3 + m] = f[m]
     for r in range(target.size):
-        if compliance[r] > 0.0:
+        if h == 0.0:
+            moved = part(work_out, layout, BIAS)[r]
+            for k in range(row_start[r], row_start[r + 1]):
+                e = row_entry[k]
+                moved += dot6(load6(world, 6 * e), load6(rows, ROW * entry_body[e] + C))
+                for m in range(3):
+                    moved += world[6 * e + 3 + m] * gravity[m]
+            target[r] = -moved
+        elif compliance[r] > 0.0:
             target[r] = 0.0
         else:
             target[r] = (drift[r] - rate[r] - (ahead[r] - residual[r]) / h - choice[FEEDBACK] * residual[r]) / h

@@ -124,7 +124,7 @@ def solve_closed(
     for i in range(1, f.size // 6):
         for m in range(3):
             free += f[6 * i + m] * f[6 * i + m] * masses[2 * i + 1] + f[6 * i + 3 + m] * f[6 * i + 3 + m] * masses[2 * i]
-    moving = twice_kinetic_energy(layout, ints, constants, work_out, part(work_out, layout, V_OWN)) / (h * h)
+    moving = twice_kinetic_energy(layout, ints, constants, work_out, part(work_out, layout, V_OWN)) / (h * h) if h > 0.0 else 0.0
     done = solve_fused(
         part(ints, layout, BODIES), part(work_out, layout, SHIFT), part(work_out, layout, COLUMNS), part(work_out, layout, DIAGONAL),
         part(work_out, layout, BLOCKS), part(ints, layout, PAIRS), part(ints, layout, COUPLED), part(work_out, layout, WORLD_COUPLING),

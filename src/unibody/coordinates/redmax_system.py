@@ -95,25 +95,31 @@ class RedMaxSystem(ReducedSystem):
         return out
 
     def stages(self, control: np.ndarray, loads: bool = False) -> np.ndarray:
-        out = super().stages(control, loads=True)
-        out[EVALUATE_STAGE] = evaluate_redmax.address
-        out[IMPLICIT_STAGE] = fill_implicit.address if self.implicit_names else 0
-        rows = self.book.rows > 0
-        if rows:
-            out[MULTIPLIER_STAGE] = solve_closure.address
-        out[FACTOR_STAGE] = factor_densely.address if self.method == "dense" else factor_projected.address
+        return super().stages(control, loads=True)
+
+    def set_method(self, stages: np.ndarray) -> None:
+        stages[EVALUATE_STAGE] = evaluate_redmax.address
+        stages[IMPLICIT_STAGE] = fill_implicit.address if self.implicit_names else 0
+        stages[FACTOR_STAGE] = factor_densely.address if self.method == "dense" else factor_projected.address
         if self.method == "pcg":
-            out[FUSED_STAGE] = solve_closed.address
-        else:
-            solve = {"tree": solve_projected, "dense": solve_densely, "plain": solve_plainly, "iterate": solve_iteratively}[self.method]
-            out[SOLVE_STAGE] = solve.address
-        return out
+            stages[FUSED_STAGE] = solve_closed.address
+            return
+        solve = {"tree": solve_projected, "dense": solve_densely, "plain": solve_plainly, "iterate": solve_iteratively}[self.method]
+        stages[SOLVE_STAGE] = solve.address
+        stages[MULTIPLIER_STAGE] = solve_closure.address if self.has_loops else 0
 
     def prepare(self, dt: float) -> None:
         super().prepare(dt)
         choice = self.view(IMPLICIT_CHOICE)
         time = FEEDBACK_STEPS * dt if self.stabilisation_time is None else self.stabilisation_time
         choice[STEP_LENGTH], choice[FEEDBACK] = dt, 1.0 / time
+
+    def evaluate(self, t: float, q: np.ndarray, v: np.ndarray, control: np.ndarray, loads: bool = False) -> None:
+        """Fill the work space at a state: a step of no length, which is the acceleration at that instant."""
+        choice = self.view(IMPLICIT_CHOICE)
+        length, choice[STEP_LENGTH] = choice[STEP_LENGTH], 0.0
+        self.advance_from(t, q, v, control)
+        choice[STEP_LENGTH] = length
 
     def advance_from(self, t: float, q: np.ndarray, v: np.ndarray, control: np.ndarray) -> np.ndarray:
         """Accelerations over a step of the prepared length from (t, q, v), without a guess."""

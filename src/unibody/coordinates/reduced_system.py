@@ -341,7 +341,6 @@ class ReducedSystem:
         self.has_loops = book.rows > 0
         self._sees = self.has_loops or bool(loops)
         self._see = see_loops.address if self._sees else 0
-        self._close = close_loops.address if self.has_loops else 0
         self._load: int | None = None
         self._project = 0
         self.feedback_time: float | None = None
@@ -397,11 +396,16 @@ class ReducedSystem:
         if loads and self._load is None:
             self._load = load_bodies.address
         out = np.zeros(STAGES, np.int64)
-        out[EVALUATE_STAGE] = evaluate_reduced.address
-        out[SIGNAL_STAGE], out[SEE_STAGE], out[CLOSE_STAGE] = self._signal_address, self._see, self._close
+        self.set_method(out)
+        out[SIGNAL_STAGE], out[SEE_STAGE] = self._signal_address, self._see
         out[FORCE_STAGE] = self._load if loads else 0
         out[PROJECT_STAGE] = self._project
         return out
+
+    def set_method(self, stages: np.ndarray) -> None:
+        """The addresses of what finds accelerations and closes loops."""
+        stages[EVALUATE_STAGE] = evaluate_reduced.address
+        stages[CLOSE_STAGE] = close_loops.address if self.has_loops else 0
 
     def evaluate(self, t: float, q: np.ndarray, v: np.ndarray, control: np.ndarray, loads: bool = False) -> None:
         """Fill the work space at a state; q and v hold all joints and the loops' part is fitted in place."""

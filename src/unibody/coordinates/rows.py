@@ -47,6 +47,7 @@ class RowBook:
     units: list[str]
     compliance: np.ndarray
     places: int
+    element_rows: int
     unilateral: np.ndarray
     """Of all rows: whether C ≥ 0 is held by a multiplier ≥ 0, instead of C = 0."""
 
@@ -119,7 +120,7 @@ def make_row_book(
         row_entry=np.array([e for r in per_row for e in r], np.int64), entry_body=np.array(entry_body, np.int64),
         dof_start=np.array(dof_start, np.int64), dof_index=np.array(dof_index, np.int64), borrowed=np.array(borrowed, np.int64),
         names=names + tables.row_names + names_of_armed, units=units + tables.row_units + [""] * extra, compliance=np.array(compliance),
-        places=place, unilateral=np.array([False] * joint_rows + tables.row_unilateral + [False] * extra, bool),
+        places=place, element_rows=tables.rows, unilateral=np.array([False] * joint_rows + tables.row_unilateral + [False] * extra, bool),
     )  # fmt: skip
 
 

@@ -9,8 +9,8 @@ from unibody.coordinates.rows import finish_rows
 
 from unibody.coordinates.slots import (  # isort: skip
     BIAS, COUNTS, DRIFT, DUAL, ELEMENT_ROWS, JOINT_C, JOINT_CLASSES, JOINT_FRAMES, JOINT_INDEX, JOINT_PARAMETERS, JOINT_PARTS, JOINT_PLANES,
-    JOINT_ROW_COUNT, JOINT_S, JOINT_X, JOINTS, RATE, RESIDUAL, ROW_CLASSES, ROW_INDEX, ROW_PARAMETERS, SCRATCH, SEEN, SIGNALS, STEP, V_WB, X_WB, G,
-    J, T,
+    JOINT_ROW_COUNT, JOINT_S, JOINT_X, JOINTS, RATE, RESIDUAL, ROW_CLASSES, ROW_INDEX, ROW_PARAMETERS, SCRATCH, SEEN, SIGNALS, STEP, V_WB,
+    X_WB, G, J, T,
 )  # fmt: skip
 from unibody.kernel import Floats, Ints, kernel
 

@@ -1,8 +1,8 @@
 """Functions of time: the values that elements take from `signals`, and the prescribed motion of kinematic bodies.
 
 A kinematic body follows X_WB(t): a constant twist in world axes, p = p₀ + v t and R = exp([ω] t) R₀, or a function of time that gives a
-pose, whose velocity and acceleration are central differences of fourth order. Each such body owns DRIVE signals: X_FM, then the twist and
-its rate in M's axes, with F the world and M the body.
+pose, whose velocity and acceleration are differences (`unibody.spatial.motion`). Each such body owns DRIVE signals: X_FM, then the twist
+and its rate in M's axes, with F the world and M the body.
 """
 
 from __future__ import annotations
@@ -15,11 +15,10 @@ from unibody.errors import ModelError
 from unibody.kernel import Floats, prototype
 from unibody.model.model import BodyInfo, Model
 from unibody.model.tables import Trouble
-from unibody.spatial.pose import Pose, rotation_from_vector, vector_from_rotation
+from unibody.spatial.motion import POSE, differentiated_pose
+from unibody.spatial.pose import rotation_from_vector
 
-DRIVE = 24
-DIFFERENCE = 2e-3
-"""Step [s] of the differences: their error is its fourth power, round-off in the acceleration about 1e-15 over its square."""
+DRIVE = POSE
 
 
 @prototype
@@ -43,29 +42,7 @@ def drive(body: BodyInfo, t: float) -> np.ndarray:
         p = np.array(body.X_WB.p) + slide * t
         o, v = R.T @ spin, R.T @ slide
         return np.concatenate([R.ravel(), p, o, v, np.zeros(3), -np.cross(o, v)])
-    h = DIFFERENCE
-    poses = [_pose_at(body, t + k * h) for k in (-2, -1, 0, 1, 2)]
-    R = poses[2].R
-    turns = [vector_from_rotation(R.T @ X.R) for X in poses]
-    places = [np.array(X.p) for X in poses]
-
-    def first(x: list[np.ndarray]) -> np.ndarray:
-        return (x[0] - 8 * x[1] + 8 * x[3] - x[4]) / (12 * h)
-
-    def second(x: list[np.ndarray]) -> np.ndarray:
-        return (-x[0] + 16 * x[1] - 30 * x[2] + 16 * x[3] - x[4]) / (12 * h * h)
-
-    # turns φ(t) relative to now: ω = φ̇ and ω̇ = φ̈ in body axes at φ = 0
-    o, v = first(turns), R.T @ first(places)
-    return np.concatenate([R.ravel(), places[2], o, v, second(turns), R.T @ second(places) - np.cross(o, v)])
-
-
-def _pose_at(body: BodyInfo, t: float) -> Pose:
-    assert body.motion is not None
-    pose = body.motion(t)
-    if not isinstance(pose, Pose):
-        raise ModelError(f"body '{body.name}': motion({t:g}) gave {pose!r}; it must return a Pose")
-    return pose
+    return differentiated_pose(body.motion, t, f"body '{body.name}'")
 
 
 def signal_filler(model: Model, trouble: Trouble, clock: np.ndarray) -> tuple[Signals, int]:
@@ -77,6 +54,7 @@ def signal_filler(model: Model, trouble: Trouble, clock: np.ndarray) -> tuple[Si
 
     def fill(t: float, signals: np.ndarray) -> None:
         clock[0] = t
+        signals[:start] = model.signals  # constants too: an earlier failure has left NaN there
         for slot, count, function, what in model.signal_functions:
             trouble.element = what
             values = np.asarray(function(t), float)

@@ -150,6 +150,14 @@ class Recording:
         """(T, 6) the part of the reaction that does no work."""
         return self._wrench(joint, "constraint_wrenches")
 
+    def multiplier(self, element: str) -> np.ndarray:
+        """(T, rows) of a constraint element: the force [N] or effort [N m] with which it acts along growing C, such as the effort of a
+        PrescribedJoint's drive. Where rows repeat each other, the multipliers of least norm."""
+        names = [name for name, _ in self.model.constraints]
+        if element not in names:
+            raise ModelError(f"multiplier of '{element}': no such constraint; there are {', '.join(names) or 'none'}")
+        return np.array([o.multipliers[element] for o in self.observations]).reshape(len(self), -1)
+
     def _wrench(self, joint: Any, what: str) -> np.ndarray:
         k = self.model.joints.index(self.model.joint(name_of(joint, "joint")))
         return np.array([getattr(o, what)[k] for o in self.observations]).reshape(len(self), 6)
@@ -166,7 +174,7 @@ class Recording:
         return [
             Report(
                 status="ok", time=o.time, violation=o.violation, redundant=o.redundant, redundant_names=o.redundant_names,
-                notes=self._bound.system.notes(),
+                notes=o.notes or self._bound.system.notes(), iterations=o.iterations,
                 energies={"kinetic": o.kinetic, "gravity": o.gravity, "springs": o.springs, "total": o.kinetic + o.gravity + o.springs},
                 seconds=0.0 if k == 0 else each,
             )

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from unibody.constraints.base import Constraint
+from unibody.coordinates.observe_reduced import reactions_reduced
 from unibody.coordinates.observed import Observation
 from unibody.coordinates.redmax_system import LINEAR, RedMaxSystem
 from unibody.element import number
@@ -20,8 +21,7 @@ from unibody.errors import ModelError
 from unibody.forces.base import Force
 from unibody.joints.base import Joint
 from unibody.model import Model, State
-from unibody.rules.base import MEMORY
-from unibody.rules.linearly_implicit import roll_linearly_implicit
+from unibody.rules.linearly_implicit import BEGUN, roll_linearly_implicit
 from unibody.shapes import Shape
 from unibody.solvers.base import Bound, Solver
 
@@ -76,6 +76,21 @@ class BoundRedMax(Bound):
     """`RedMax` on a model."""
 
     system: RedMaxSystem
+
+    def observe(self, state: State, memory: np.ndarray, control: np.ndarray) -> Observation:
+        """Everything derived at a state; reactions and multipliers are those of the step that ended there (its impulses over h)."""
+        out = super().observe(state, memory, control)
+        _, _, kept = self._unpack(state, memory)
+        h = float(kept[BEGUN])
+        if h > 0.0:
+            q = np.array(kept[BEGUN + 1 : BEGUN + 1 + self.nq_all])
+            v = np.array(kept[BEGUN + 1 + self.nq_all :])
+            self.system.prepare(h)
+            self.system.advance_from(state.t - h, q, v, control)
+            held = reactions_reduced(self.system)
+            out.reactions, out.constraint_wrenches, out.multipliers = held.reactions, held.constraint, held.multipliers
+            out.iterations, out.notes = self.system.iterations, self.system.notes()
+        return out
 
     def step_facts(self) -> dict[str, Any]:
         return {**super().step_facts(), "iterations": self.system.iterations}
