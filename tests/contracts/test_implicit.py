@@ -222,3 +222,234 @@ def test_callbacks_equal_kernels(seed: int) -> None:
     assert_same(by_numpy, by_kernel)
     np.testing.assert_array_equal(by_numpy.tables.couplings, by_kernel.tables.couplings)
     assert by_numpy.tables.joint_velocities == by_kernel.tables.joint_velocities
+
+
+@pytest.mark.parametrize("slow", [False, True], ids=["kernels", "callbacks"])
+@pytest.mark.parametrize("seed", range(2))
+def test_projected_elements_are_positive_semidefinite(seed: int, slow: bool) -> None:
+    """Each alone, exact and projected; many are indefinite before, so the claim is not empty. Eigenvalues to round-off of the largest."""
+    model = model_with_every_force(seed)
+    indefinite = 0
+    for name, force in model.forces:
+        if not is_implicit(force):
+            continue
+        alone = replace(model, forces=((name, without_kernel(force) if slow else force),), signals=np.full(8, 0.1), signal_functions=())
+        exact, projected = (implicit_terms(alone, project) for project in (0, 1))
+        size = np.abs(projected.B).max() + np.abs(exact.B).max() + 1e-30
+        indefinite += np.linalg.eigvalsh(coupled(alone, exact.B)).min() < -1e-6 * size
+        assert np.linalg.eigvalsh(coupled(alone, projected.B)).min() > -1e-13 * size, name
+        assert projected.diagonal.min(initial=0.0) >= 0.0
+    assert indefinite >= 3
+
+
+def coupled(model: ub.Model, B: np.ndarray) -> np.ndarray:
+    """B over bodies that can move."""
+    rows = [6 * i + k for i, info in enumerate(model.bodies) if info.kind == "dynamic" for k in range(6)]
+    return B[np.ix_(rows, rows)]
+
+
+@pytest.mark.parametrize("slow", [False, True], ids=["kernel", "callback"])
+@pytest.mark.parametrize(
+    "force",
+    [
+        ub.SpringDamper(Point("a", (0.1, 0.2, 0.3)), Point("b", (-0.2, 0.1, 0.3)), stiffness=20.0, damping=3.0),
+        ub.SpringDamper(Point("a", (0.1, 0.2, 0.3)), Point("world"), stiffness=20.0),
+        ub.BodyDamping("a", angular=2.0, linear=3.0),
+    ],
+    ids=["spring", "tether", "drag"],
+)
+def test_projection_leaves_a_semidefinite_element_as_it_is(force: Force, slow: bool) -> None:
+    """At rest and at their rest length, where no tension leaves a geometric term: −K = k G Gᵀ."""
+    model = bodies_in_space(without_kernel(force) if slow else force, still=True)
+    exact, projected = (implicit_terms(model, project) for project in (0, 1))
+    assert exact.B.any()
+    np.testing.assert_allclose(projected.B, exact.B, rtol=0.0, atol=1e-13 * np.abs(exact.B).max())
+
+
+def test_a_pulled_spring_projected_is_the_sum_of_squares_of_the_paper() -> None:
+    """B = Jᵀ (h c u uᵀ + h² (k u uᵀ + max(T, 0)/L (1 − u uᵀ))) J with J = (−R_a Γ_a, R_b Γ_b), and h K V with the same K."""
+    from unibody.forces.points import point_shift
+
+    for rest in (0.1, 4.0):
+        spring = ub.SpringDamper(Point("a", (0.1, 0.2, 0.3)), Point("b", (-0.3, 0.1, 0.2)), stiffness=20.0, damping=0.5, rest_length=rest)
+        model = bodies_in_space(spring)
+        at = at_start(model)
+        d = at.position(spring.b) - at.position(spring.a)
+        L = np.linalg.norm(d)
+        uu = np.outer(d, d) / L**2
+        J = np.concatenate([-point_shift(at, spring.a), point_shift(at, spring.b)], axis=1)
+        speed = J @ np.concatenate([at.twist("a"), at.twist("b")])
+        tension = 20.0 * (L - rest) + 0.5 * d @ speed / L
+        assert (tension > 0.0) == (rest < 1.0)
+        K = 20.0 * uu + max(tension, 0.0) / L * (np.eye(3) - uu)
+        ours = implicit_terms(model, project=1)
+        rows = [6 * model.body(x) + k for x in "ab" for k in range(6)]
+        wanted = J.T @ (H * 0.5 * uu + H * H * K) @ J
+        np.testing.assert_allclose(ours.B[np.ix_(rows, rows)], wanted, rtol=0.0, atol=1e-13 * np.abs(wanted).max())
+        np.testing.assert_allclose(ours.F[[model.body("a"), model.body("b")]].ravel(), -H * J.T @ K @ speed, rtol=0.0, atol=1e-12)
+
+
+@pytest.mark.parametrize("project", [0, 1])
+def test_a_slack_cable_gives_nothing(project: int) -> None:
+    """Too long, or shortening so fast that it goes slack; the next cable finds its places all the same."""
+    points = [Point("a"), Point("b"), Point("world", (0, 0, 2)), Point("c")]
+    slack = ub.Cable(points, stiffness=20.0, damping=1.0, rest_length=50.0)
+    taut = ub.Cable(points[1:], stiffness=20.0, damping=1.0, rest_length=0.1)
+    model = bodies_in_space(slack, taut)
+    both, one = implicit_terms(model, project), implicit_terms(bodies_in_space(taut), project)
+    np.testing.assert_array_equal(both.B, one.B)
+    np.testing.assert_array_equal(both.F, one.F)
+    at = at_start(model)
+    for name, direction in (("a", 1.0), ("c", 1.0)):
+        R, p = at.pose(name)
+        at.V[model.body(name)] = np.concatenate([np.zeros(3), -1e3 * direction * R.T @ (p - at.pose("b")[1])])
+    fast = bodies_in_space(ub.Cable([Point("a"), Point("b")], stiffness=1.0, damping=1.0, rest_length=0.1))
+    assert not implicit_terms(fast, project, at=at).B.any()
+    assert not implicit_terms(fast, project, at=at).F.any()
+
+
+@pytest.mark.parametrize("project", [0, 1])
+@pytest.mark.parametrize("rest", [0.0, 0.5])
+def test_a_spring_without_length_pulls_alike_in_all_directions_or_not_at_all(rest: float, project: int) -> None:
+    spring = ub.SpringDamper(Point("a"), Point("world"), stiffness=20.0, damping=3.0, rest_length=rest)
+    model = bodies_in_space(spring)
+    at = at_start(model)
+    at.X[model.body("a"), 9:] = 0.0
+    a = slice(6 * model.body("a") + 3, 6 * model.body("a") + 6)
+    ours = implicit_terms(model, project, at=at)
+    k = 20.0 if rest == 0.0 else 0.0
+    np.testing.assert_allclose(ours.B[a, a], H * H * k * np.eye(3), atol=1e-16)
+    np.testing.assert_allclose(ours.F[model.body("a")], [0, 0, 0, *(-H * k * at.twist("a")[3:])], atol=1e-15)
+    assert np.isfinite(ours.B).all()
+
+
+@pytest.mark.parametrize("project", [0, 1])
+def test_a_spring_within_one_body_has_no_terms(project: int) -> None:
+    """Its wrench is zero at every pose and twist of the body, and so are all derivatives; it has no place among the couplings."""
+    spring = ub.SpringDamper(Point("a", (0.1, 0.2, 0.3)), Point("a", (-0.3, 0.4, 0.1)), stiffness=20.0, damping=3.0, rest_length=0.1)
+    assert spring.pairs() == [("a", "a")]
+    for force in (spring, without_kernel(spring)):
+        ours = implicit_terms(bodies_in_space(force), project)
+        assert ours.tables.couplings.shape == (0, 2)
+        np.testing.assert_allclose(ours.B, 0.0, atol=1e-14)
+        np.testing.assert_allclose(ours.F, 0.0, atol=1e-13)
+
+
+@pytest.mark.parametrize("project", [0, 1])
+def test_a_stretch_of_cable_along_a_body_only_adds_length(project: int) -> None:
+    along, end, other = Point("a", (0.4, 0.2, -0.2)), Point("a", (0.1, 0.2, 0.2)), Point("b", (0.3, 0.0, 0.1))
+    length = 0.5  # of (0.3, 0, 0.4)
+    long, short = (
+        bodies_in_space(ub.Cable(points, stiffness=20.0, damping=3.0, rest_length=rest))
+        for points, rest in (([along, end, other], 0.1 + length), ([end, other], 0.1))
+    )
+    assert_same(implicit_terms(long, project), implicit_terms(short, project))
+
+
+def test_bodies_that_cannot_move_have_no_couplings() -> None:
+    model = model_with_every_force(1)
+    tables = implicit_terms(model).tables
+    kinds = {model.bodies[i].kind for i in tables.couplings.ravel()}
+    assert kinds == {"dynamic"}
+    assert len({tuple(pair) for pair in tables.couplings.tolist()}) == len(tables.couplings)
+    assert (tables.places == -1).any() and tables.places.max() == len(tables.couplings) - 1
+
+
+def test_forces_left_explicit_leave_the_others_as_they_are() -> None:
+    """Functions of time keep their slots: a motor saturated by a wrong signal would lose its terms."""
+    model = model_with_every_force(2)
+    names = [name for name, force in model.forces if is_implicit(force)]
+    assert implicit_terms(model).tables.names == sorted(names, key=implicit_terms(model).tables.names.index)
+    halves = [frozenset(names[::2]), frozenset(names[1::2])]
+    parts = [implicit_terms(model, explicit=half) for half in halves]
+    for part, half in zip(parts, halves, strict=True):
+        assert set(part.tables.names) == set(names) - half
+    total = SimpleNamespace(**{field: sum(getattr(part, field) for part in parts) for field in ("B", "F", "diagonal", "effort")})
+    assert_same(total, implicit_terms(model))
+    none = implicit_terms(model, explicit=frozenset(names))
+    assert not none.tables.classes.size and not none.B.any() and not none.tables.joint_velocities
+
+
+def test_a_motor_at_a_limit_has_no_slope() -> None:
+    """Its own limit, the joint's, and the joint's with the help of `control`."""
+    for motor_limit, joint_limit, control, slope in ((9, 9, 0, 1), (1, 9, 0, 0), (9, 1, 0, 0), (9, 3, 0, 1), (9, 3, 2, 0), (9, 3, -2, 1)):
+        b = ub.Builder()
+        link = b.body("link", mass=1.0, inertia=(1, 1, 1))
+        b.joint("hinge", ub.Revolute((0, 0, 1)), parent=b.world, child=link, effort_limit=joint_limit, v=0.5)
+        b.add(ub.Motor("hinge", kp=4.0, kd=1.0, target=0.625, limit=motor_limit))
+        model = b.build()
+        at = at_start(model)
+        at.control[0] = control
+        for some in (model, replace(model, forces=tuple((n, without_kernel(f)) for n, f in model.forces))):
+            ours = implicit_terms(some, at=at)
+            assert ours.diagonal == pytest.approx([slope * (H * 1.0 + H * H * 4.0)])
+            assert ours.effort == pytest.approx([-slope * H * 4.0 * 0.5])
+
+
+def test_the_diagonal_of_a_ball_is_above_its_block() -> None:
+    """diag(k) + h-terms minus the symmetric part of −K has no negative eigenvalue."""
+    rng = np.random.default_rng(3)
+    for _ in range(20):
+        b = ub.Builder()
+        link = b.body("link", mass=1.0, inertia=(1, 1, 1))
+        b.joint("ball", ub.Ball(), parent=b.world, child=link, q=ub.Pose.about(zoo.direction(rng), rng.uniform(0, 3)).wxyz)
+        b.add(ub.TorsionSpring("ball", stiffness=rng.uniform(0, 9, 3)))
+        model = b.build()
+        K = model.forces[0][1].stiffness_blocks(at_start(model))["ball", "ball"]
+        above = np.diag(implicit_terms(model).diagonal) / H**2 + 0.5 * (K + K.T)
+        assert np.linalg.eigvalsh(above).min() > -1e-12
+
+
+@dataclass(frozen=True)
+class Gear(Force):
+    """NumPy only: a spring in the difference of two hinges and of a body's height, with blocks between all three."""
+
+    first: str
+    second: str
+    link: str
+    fault: str = ""
+
+    def bodies(self) -> list[str]:
+        return [self.link]
+
+    def joints(self) -> list[str]:
+        return [self.first, self.second] if self.fault != "joint" else [self.first]
+
+    def apply(self, kinematics: Kinematics, loads: Loads) -> None:
+        if self.fault == "raises":
+            raise RuntimeError("worn")
+
+    def stiffness_blocks(self, kinematics: Kinematics) -> Blocks:
+        column = {self.first: np.array([2.0]), self.second: np.array([-3.0]), self.link: np.array([0, 0, 0, 0, 0, 1.0])}
+        return {(a, b): -np.outer(x, y) for a, x in column.items() for b, y in column.items()}
+
+
+def geared(fault: str = "") -> ub.Model:
+    b = ub.Builder()
+    parent: ub.model.builder.Body | str = b.world
+    for name in ("one", "two"):
+        link = b.body(f"{name} link", mass=1.0, inertia=(1, 1, 1))
+        b.joint(name, ub.Revolute((0, 0, 1)), parent=parent, child=link, v=0.5)
+        parent = link
+    b.add(Gear("one", "two", "two link", fault))
+    return b.build()
+
+
+@pytest.mark.parametrize("project", [0, 1])
+def test_blocks_beside_the_diagonal_of_joints_go_to_the_diagonal(project: int) -> None:
+    """c cᵀ for c = (2, −3; height 1) becomes diag(4 + 6 + 2, 9 + 6 + 3) and 1 + 2 + 3 for the height."""
+    model = geared()
+    ours = implicit_terms(model, project)
+    assert ours.tables.python_classes == ["Gear"] and ours.tables.joint_velocities == [0, 1]
+    np.testing.assert_allclose(ours.diagonal, H * H * np.array([12.0, 18.0]))
+    np.testing.assert_allclose(ours.effort, -H * np.array([12.0, 18.0]) * 0.5)
+    height = 6 * model.body("two link") + 5
+    assert ours.B[height, height] == pytest.approx(H * H * 6.0)
+
+
+@pytest.mark.parametrize(("fault", "message"), [("raises", "worn"), ("joint", "Gear.*'two'.*not among its bodies")])
+def test_a_fault_in_blocks_is_kept_and_the_numbers_become_nan(fault: str, message: str) -> None:
+    ours = implicit_terms(geared(fault))
+    assert np.isnan(ours.F).all()
+    with pytest.raises((RuntimeError, ub.ModelError), match=message):
+        raise ours.trouble.error

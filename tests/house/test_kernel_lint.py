@@ -74,7 +74,7 @@ BAD = {
     "part of an arena written": ("@kernel\ndef f(x: Floats, at: Ints):\n    s = part(x, at, 3)\n    s[0] = 1.0\n", 4, "through `s`"),
     "filled": ("@kernel\ndef f(x: Floats):\n    x.fill(0.0)\n", 3, "writes argument `x`"),
     "device writes": ("@device\ndef f(x, i):\n    x[i] = 0.0\n", 3, "writes argument `x`"),
-    "fifteen arrays": (f"@kernel\ndef f({', '.join(f'x{i}: Floats' for i in range(15))}): ...\n", 2, "15 array arguments"),
+    "seventeen arrays": (f"@kernel\ndef f({', '.join(f'x{i}: Floats' for i in range(17))}): ...\n", 2, "17 array arguments"),
     "raise": ("@kernel\ndef f(n: int):\n    if n < 0:\n        raise ValueError\n", 4, "`raise`"),
     "raise in a device": ("@device\ndef f(n):\n    raise ValueError\n", 3, "`raise`"),
     "assert": ("@kernel\ndef f(n: int):\n    assert n > 0\n", 3, "`assert`"),

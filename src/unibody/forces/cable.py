@@ -9,8 +9,9 @@ string that shortens fast goes slack although L > L₀, and its stored energy th
 
     ∂T/∂x_j = k g_j + c (w_{j−1} − w_j),   ∂T/∂ẋ_j = c g_j,   δf_i = −g_i δT + T (δu_i − δu_{i−1}),   δu_i = (1 − u_i u_iᵀ) δs_i / |s_i|
 
-A segment without length has no direction and adds nothing. Implicit terms are those of a tension T (see `implicit`), g_i its directions and
-e_i = w_{i−1} − w_i; projected, e_i and turns are left out. A slack string has none.
+A segment without length has no direction and adds nothing. Implicit terms are those of a tension T (see `implicit`) with these g_i and
+e_i = w_{i−1} − w_i; projected, e_i and turns are left out, and with them what they would cancel between two points of one body. A slack
+string has none.
 
 Tables: `index` per cable: number of points n, n bodies. `parameters` per cable: k, c, L₀, then n points of 3.
 """
@@ -46,25 +47,28 @@ SHORTEST = 1e-12
 
 
 @device
-def segment_speed(index, parameters, X, V, at, point):
-    """ṡ of the segment from the point whose body stands at `at` and whose coordinates at `point` to the next."""
+def segment(index, parameters, X, V, body, point):
+    """s and ṡ of the segment that starts at the point with these places in `index` and `parameters`."""
+    a = index[body]
+    b = index[body + 1]
     p_a = load3(parameters, point)
     p_b = load3(parameters, point + 3)
-    return sub3(point_velocity(X, V, index[at + 1], p_b), point_velocity(X, V, index[at], p_a))
+    s = sub3(point_position(X, b, p_b), point_position(X, a, p_a))
+    return s, sub3(point_velocity(X, V, b, p_b), point_velocity(X, V, a, p_a))
 
 
 @device
-def segment(index, parameters, X, V, at, point):
-    """|s|, u and w of the same segment; u = w = 0 without length."""
-    p_a = load3(parameters, point)
-    p_b = load3(parameters, point + 3)
-    d = sub3(point_position(X, index[at + 1], p_b), point_position(X, index[at], p_a))
-    length = norm3(d)
-    if length <= SHORTEST:
-        return length, (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
-    u = scale3(1.0 / length, d)
-    speed = segment_speed(index, parameters, X, V, at, point)
-    return length, u, scale3(1.0 / length, sub3(speed, scale3(dot3(u, speed), u)))
+def stretch_and_rate(index, parameters, X, V, i, f):
+    """L − L₀ and L̇ of the cable at i in `index` and f in `parameters`."""
+    L = 0.0
+    rate = 0.0
+    for m in range(index[i] - 1):
+        s, speed = segment(index, parameters, X, V, i + 1 + m, f + 3 + 3 * m)
+        length = norm3(s)
+        L += length
+        if length > SHORTEST:
+            rate += dot3(s, speed) / length
+    return L - parameters[f + 2], rate
 
 
 @kernel
@@ -76,38 +80,50 @@ def add_cables(
     f = 0
     while i < index.size:
         n = index[i]
-        body = i + 1
-        point = f + 3
-        L = 0.0
-        rate = 0.0
-        for s in range(n - 1):
-            a = index[body + s]
-            b = index[body + s + 1]
-            p_a = load3(parameters, point + 3 * s)
-            p_b = load3(parameters, point + 3 * s + 3)
-            d = sub3(point_position(X, b, p_b), point_position(X, a, p_a))
-            length = norm3(d)
-            L += length
-            if length > SHORTEST:
-                rate += dot3(d, sub3(point_velocity(X, V, b, p_b), point_velocity(X, V, a, p_a))) / length
-        stretch = L - parameters[f + 2]
+        stretch, rate = stretch_and_rate(index, parameters, X, V, i, f)
         if stretch > 0.0:
             spring = parameters[f] * stretch
             tension = max(0.0, spring + parameters[f + 1] * rate)
             ledger_out[SPRING_ENERGY] += 0.5 * spring * stretch
             ledger_out[DAMPER_POWER] -= (tension - spring) * rate
-            for s in range(n - 1):
-                a = index[body + s]
-                b = index[body + s + 1]
-                p_a = load3(parameters, point + 3 * s)
-                p_b = load3(parameters, point + 3 * s + 3)
-                d = sub3(point_position(X, b, p_b), point_position(X, a, p_a))
-                length = norm3(d)
+            for m in range(n - 1):
+                body = i + 1 + m
+                point = f + 3 + 3 * m
+                s, _ = segment(index, parameters, X, V, body, point)
+                length = norm3(s)
                 if length > SHORTEST:
-                    add_point_force(X, a, p_a, scale3(tension / length, d), F_out)
-                    add_point_force(X, b, p_b, scale3(-tension / length, d), F_out)
+                    add_point_force(X, index[body], load3(parameters, point), scale3(tension / length, s), F_out)
+                    add_point_force(X, index[body + 1], load3(parameters, point + 3), scale3(-tension / length, s), F_out)
         i += n + 1
         f += 3 * n + 3
+
+
+@device
+def fill_columns(index, parameters, X, V, i, f, G_out, E_out):
+    """The columns G and E (6 a point) of a cable."""
+    n = index[i]
+    u_before = (0.0, 0.0, 0.0)
+    w_before = (0.0, 0.0, 0.0)
+    for m in range(n):
+        body = i + 1 + m
+        point = f + 3 + 3 * m
+        u = (0.0, 0.0, 0.0)
+        w = (0.0, 0.0, 0.0)
+        if m < n - 1:
+            s, speed = segment(index, parameters, X, V, body, point)
+            length = norm3(s)
+            if length > SHORTEST:
+                u = scale3(1.0 / length, s)
+                w = scale3(1.0 / length, sub3(speed, scale3(dot3(u, speed), u)))
+        p = load3(parameters, point)
+        g = sub3(u_before, u)
+        G = point_column(X, index[body], p, g)
+        E = rate_column(X, V, index[body], p, g, sub3(w_before, w))
+        for j in range(6):
+            G_out[6 * m + j] = G[j]
+            E_out[6 * m + j] = E[j]
+        u_before = u
+        w_before = w
 
 
 @kernel
@@ -122,69 +138,47 @@ def add_implicit_cables(
     pair = 0
     while i < index.size:
         n = index[i]
-        body = i + 1
-        point = f + 3
         k = parameters[f]
         c = parameters[f + 1]
-        L = 0.0
-        rate = 0.0
-        for s in range(n - 1):
-            length, u, w = segment(index, parameters, X, V, body + s, point + 3 * s)
-            L += length
-            rate += dot3(u, segment_speed(index, parameters, X, V, body + s, point + 3 * s))
-        stretch = L - parameters[f + 2]
-        tension = max(0.0, k * stretch + c * rate) if stretch > 0.0 else 0.0
-        if tension > 0.0:
-            slope = 0.0 if project == 1 else 0.5 * c
-            pull = k * rate
-            u_before = (0.0, 0.0, 0.0)
-            w_before = (0.0, 0.0, 0.0)
+        stretch, rate = stretch_and_rate(index, parameters, X, V, i, f)
+        tension = k * stretch + c * rate
+        taut = stretch > 0.0 and tension > 0.0
+        turns = project == 0
+        r = 0.5 * h * h * c if turns else 0.0
+        pull = 0.0
+        if taut:
+            fill_columns(index, parameters, X, V, i, f, G, E)
+            pull = h * k * rate
             for m in range(n):
-                b = index[body + m]
-                p = load3(parameters, point + 3 * m)
-                u = (0.0, 0.0, 0.0)
-                w = (0.0, 0.0, 0.0)
-                if m + 1 < n:
-                    length, u, w = segment(index, parameters, X, V, body + m, point + 3 * m)
-                g = sub3(u_before, u)
-                column = point_column(X, b, p, g)
-                turning = rate_column(X, V, b, p, g, sub3(w_before, w))
-                for j in range(6):
-                    G[6 * m + j] = column[j]
-                    E[6 * m + j] = turning[j]
-                pull += slope * times_twist(turning, V, b)
-                if project == 0:
-                    add_turn(X, V, b, p, scale3(-tension, g), h, F_out, own_out)
-                u_before = u
-                w_before = w
-            stiff = h * c + h * h * k
-            for m in range(n):
-                a = index[body + m]
-                G_a = load6(G, 6 * m)
-                E_a = load6(E, 6 * m)
-                add_column(a, -h * pull, G_a, F_out)
-                add_column(a, -h * slope * rate, E_a, F_out)
-                add_tension_point(a, stiff, h * h * slope, G_a, E_a, own_out)
-                at = pair
-                for l in range(m + 1, n):
-                    b = index[body + l]
-                    place = -1
-                    if a != b:
-                        place = places[at]
-                        at += 1
-                    add_tension_pair(a, b, place, stiff, h * h * slope, G_a, E_a, load6(G, 6 * l), load6(E, 6 * l), own_out, coupling_out)
-                    if l == m + 1:
-                        p_a = load3(parameters, point + 3 * m)
-                        p_b = load3(parameters, point + 3 * l)
-                        length, u, w = segment(index, parameters, X, V, body + m, point + 3 * m)
-                        if length > SHORTEST:
-                            add_across(X, V, a, p_a, b, p_b, place, u, tension / length, h, F_out, own_out, coupling_out)
-                pair = at
-        else:
-            for m in range(n):
-                for l in range(m + 1, n):
-                    if index[body + m] != index[body + l]:
-                        pair += 1
+                if turns:
+                    pull += 0.5 * h * c * times_twist(load6(E, 6 * m), V, index[i + 1 + m])
+        for m in range(n):
+            a = index[i + 1 + m]
+            p_a = load3(parameters, f + 3 + 3 * m)
+            G_a = load6(G, 6 * m)
+            E_a = load6(E, 6 * m)
+            if taut:
+                add_column(a, -pull, G_a, F_out)
+                add_tension_point(a, h * c + h * h * k, r, G_a, E_a, own_out)
+            if taut and turns:
+                add_column(a, -0.5 * h * c * rate, E_a, F_out)
+                along = (G_a[3], G_a[4], G_a[5])
+                add_turn(V, a, p_a, scale3(-tension, along), h, F_out, own_out)
+            for l in range(m + 1, n):
+                b = index[i + 1 + l]
+                place = -1
+                if a != b:
+                    place = places[pair]
+                    pair += 1
+                if taut:
+                    add_tension_pair(a, b, place, h * c + h * h * k, r, G_a, E_a, load6(G, 6 * l), load6(E, 6 * l), own_out, coupling_out)
+                if taut and l == m + 1 and (turns or a != b):
+                    s, _ = segment(index, parameters, X, V, i + 1 + m, f + 3 + 3 * m)
+                    length = norm3(s)
+                    if length > SHORTEST:
+                        p_b = load3(parameters, f + 3 + 3 * l)
+                        u = scale3(1.0 / length, s)
+                        add_across(X, V, a, p_a, b, p_b, place, u, tension / length, h, F_out, own_out, coupling_out)
         i += n + 1
         f += 3 * n + 3
 

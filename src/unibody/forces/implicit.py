@@ -135,12 +135,11 @@ def add_across(X, V, a, p_a, b, p_b, place, u, t, h, F_out, own_out, coupling_ou
 
 
 @device
-def add_turn(X, V, body, p, f_W, h, F_out, own_out):
-    """The terms of Γᵀ [Rᵀ f]×, a world force f that does not turn with its body, made symmetric:
+def add_turn(V, body, p, f, h, F_out, own_out):
+    """The terms of Γᵀ [f]× for a force, f in body axes, that does not turn with its body; made symmetric it has the blocks
 
-    angular ½ (f pᵀ + p fᵀ) − (p·f) 1,   angular–linear −½ [f]×,   linear 0    (f in body axes)
+    angular ½ (f pᵀ + p fᵀ) − (p·f) 1,   angular–linear −½ [f]×,   linear 0
     """
-    f = rotate_back(load9(X, 12 * body), f_W)
     w = load3(V, 6 * body)
     pf = dot3(p, f)
     turning = cross(f, w)

@@ -5,6 +5,7 @@
 The derivative of f_a with respect to d is  k u uᵀ + (T / L)(1 − u uᵀ) + c u (δL̇/δd),  with δL̇ = (ḋ − L̇ u)ᵀ (1/L) δd; that to ḋ is c u uᵀ.
 Without length there is no direction and no force; the energy stays, and for L₀ = 0 so does the derivative k 1, the limit L → 0.
 Its implicit terms are those of a tension T (see `implicit`); projected, T / L becomes max(T, 0) / L, and turns and δL̇/δd are left out.
+Between two points of one body all of them cancel.
 """
 
 from __future__ import annotations
@@ -67,7 +68,8 @@ def add_implicit_spring_dampers(
     for e in range(index.size // 2):
         a = index[2 * e]
         b = index[2 * e + 1]
-        place = places[e]
+        if a == b:
+            continue
         p_a = load3(parameters, 9 * e)
         p_b = load3(parameters, 9 * e + 3)
         k = parameters[9 * e + 6]
@@ -75,6 +77,7 @@ def add_implicit_spring_dampers(
         rest = parameters[9 * e + 8]
         d = sub3(point_position(X, b, p_b), point_position(X, a, p_a))
         L = norm3(d)
+        place = places[e]
         if L <= SHORTEST:
             if rest == 0.0:
                 add_across(X, V, a, p_a, b, p_b, place, (0.0, 0.0, 0.0), k, h, F_out, own_out, coupling_out)
@@ -100,8 +103,8 @@ def add_implicit_spring_dampers(
             pull += 0.5 * c * (times_twist(E_a, V, a) + times_twist(E_b, V, b))
             add_column(a, -0.5 * h * c * rate, E_a, F_out)
             add_column(b, -0.5 * h * c * rate, E_b, F_out)
-            add_turn(X, V, a, p_a, scale3(tension, u), h, F_out, own_out)
-            add_turn(X, V, b, p_b, scale3(-tension, u), h, F_out, own_out)
+            add_turn(V, a, p_a, scale3(-tension, (G_a[3], G_a[4], G_a[5])), h, F_out, own_out)
+            add_turn(V, b, p_b, scale3(-tension, (G_b[3], G_b[4], G_b[5])), h, F_out, own_out)
         add_column(a, -h * pull, G_a, F_out)
         add_column(b, -h * pull, G_b, F_out)
         s = h * c + h * h * k
