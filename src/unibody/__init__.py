@@ -1,7 +1,11 @@
 """Unibody: one scene, every formulation. Multibody dynamics with the energies, reactions and residuals that prove the motion."""
 
 from unibody import scenes, solvers
-from unibody.constraints import Constraint, Distance, FixedPoint, JointCoupling, PointOnLine
+
+from unibody.constraints import (  # isort: skip
+    Constraint, Coupling, Distance, FixedPoint, JointCoupling, JointLimit, PointOnLine, PointPlane, PrescribedFrame, PrescribedJoint,
+    PrescribedPoint,
+)  # fmt: skip
 from unibody.errors import ModelError, StepFailed, UnibodyError, Unsupported
 from unibody.forces import AppliedWrench, BodyDamping, Cable, Force, Gravity, Motor, SpringDamper, TorsionSpring
 from unibody.joints import Ball, Composite, Free, Joint, Planar, Prismatic, Revolute, Screw, Translational, Universal, Weld
@@ -24,6 +28,7 @@ __all__ = [
     "Composite",
     "Constraint",
     "Control",
+    "Coupling",
     "Cylinder",
     "Distance",
     "Ellipsoid",
@@ -33,6 +38,7 @@ __all__ = [
     "Gravity",
     "Joint",
     "JointCoupling",
+    "JointLimit",
     "Mesh",
     "Model",
     "ModelError",
@@ -40,7 +46,11 @@ __all__ = [
     "Placed",
     "Planar",
     "PointOnLine",
+    "PointPlane",
     "Pose",
+    "PrescribedFrame",
+    "PrescribedJoint",
+    "PrescribedPoint",
     "Prismatic",
     "Recording",
     "Report",

@@ -56,6 +56,11 @@ class JointView(Protocol):
     def nq(self) -> int: ...
     @property
     def nv(self) -> int: ...
+    @property
+    def q0(self) -> np.ndarray:
+        """Its coordinates at the start."""
+        ...
+
     def scalar_dofs(self) -> dict[int, int]: ...
 
 
@@ -65,11 +70,11 @@ class Packing(Protocol):
     def body(self, name: str) -> int: ...
     def joint(self, name: str) -> JointView: ...
     def signal(self, value: float | TimeFunction, what: str) -> int:
-        """A slot of `signals` that holds the value, or the function's value at each time. Slots are numbered by the order of these calls."""
+        """A slot of `signals` that holds the value, or the function's value at each time; numbered by the order of these calls."""
         ...
 
-    def signal_vector(self, function: Callable[[float], Any], count: int, what: str) -> int:
-        """The first of `count` slots of `signals` in a row that hold the numbers which the function gives at each time."""
+    def signal_vector(self, value: Any, count: int, what: str) -> int:
+        """The first of `count` slots of `signals` in a row that hold these numbers, or those that a function gives at each time."""
         ...
 
     def motor_target(self, name: str) -> int:

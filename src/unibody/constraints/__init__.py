@@ -1,4 +1,4 @@
-"""Constraints: rows C = 0 between points of bodies or joint coordinates, one file per class.
+"""Constraints: rows C = 0 or C ≥ 0 between points of bodies or joint coordinates, one file per class.
 
 Lives here: the contract (`base`) and the constraints of the house. Joints that close loops are not here: they are joints.
 May import: `unibody.kernel`, `unibody.element`, `unibody.errors`, `unibody.spatial`.
@@ -8,9 +8,18 @@ To add one more: a frozen dataclass with `rows`, `units`, `bodies` or `joints` a
 """
 
 from unibody.constraints.base import Constraint, FillRows, Rows
+from unibody.constraints.coupling import Coupling, FunctionCoupling
 from unibody.constraints.distance import Distance
 from unibody.constraints.fixed_point import FixedPoint
 from unibody.constraints.joint_coupling import JointCoupling
+from unibody.constraints.joint_limit import JointLimit
 from unibody.constraints.point_on_line import PointOnLine
+from unibody.constraints.point_plane import PointPlane
+from unibody.constraints.prescribed_frame import PrescribedFrame
+from unibody.constraints.prescribed_joint import PrescribedJoint
+from unibody.constraints.prescribed_point import PrescribedPoint
 
-__all__ = ["Constraint", "Distance", "FillRows", "FixedPoint", "JointCoupling", "PointOnLine", "Rows"]
+__all__ = [
+    "Constraint", "Coupling", "Distance", "FillRows", "FixedPoint", "FunctionCoupling", "JointCoupling", "JointLimit", "PointOnLine",
+    "PointPlane", "PrescribedFrame", "PrescribedJoint", "PrescribedPoint", "Rows",
+]  # fmt: skip

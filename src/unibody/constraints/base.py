@@ -1,13 +1,15 @@
-"""What a constraint is: rows C = 0, or C ≥ 0, between points of bodies or joint coordinates, and what is held by its multipliers.
+"""What a constraint is: rows C = 0, or C ≥ 0, between points of bodies or joint coordinates, held by multipliers.
 
     Ċ = Σ_b G_b V_b + Σ_j J_j v_j + drift,      C̈ = Σ_b G_b V̇_b + Σ_j J_j v̇_j + bias
 
-V̇_b is the rate of the components of V_WB_B. The drift ∂C/∂t and, in the bias, C_tt and 2 d(C_t) along the motion are those of rows that
+V̇_b is the rate of the components of V_WB_B. The drift ∂C/∂t and, in the bias, C_tt and the mixed terms are those of rows that
 depend on time; other rows leave the drift alone, which is zero when a kernel is called. A multiplier μ acts as the wrench Gᵀ μ on the
-bodies and the effort Jᵀ μ in the joints; rows that depend on time do work at the power −μ·drift. The NumPy method is `evaluate`; a class with a `fill_kernel` of the signature `FillRows`
-also runs at compiled speed. A row has one 6-wide block of G per body of `bodies()`, in that order, and one number of J per entry of
-`dofs(packing)`. Entries are numbered row-major: with m bodies, that of row r and body b is first + r m + b, and its block starts at
-6 times that; likewise J. Points of bodies obey, with Γ = [−[p]×, 1],
+bodies and the effort Jᵀ μ in the joints; rows that depend on time do work at the power −μ·drift.
+
+The NumPy method is `evaluate`; a class with a `fill_kernel` of the signature `FillRows` also runs at compiled speed. A row has one 6-wide
+block of G per body of `bodies()`, in that order, and one number of J per entry of `dofs(packing)`. Entries are numbered row-major: with m
+bodies, that of row r and body b is first + r m + b, and its block starts at 6 times that; likewise J. Points of bodies obey, with
+Γ = [−[p]×, 1],
 
     ẋ = R Γ V,      ẍ = R Γ V̇ + R (ω × Γ V)
 """
@@ -15,15 +17,17 @@ also runs at compiled speed. A row has one 6-wide block of G per body of `bodies
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import ClassVar, NamedTuple
+from dataclasses import dataclass
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
 from unibody.element import Kinematics, Packing, Point
 from unibody.errors import ModelError
 from unibody.kernel import Floats, Ints, Kernel, device, prototype
-from unibody.spatial.devices import add3, cross, load3, load9, rotate, rotate_back
-from unibody.spatial.pose import skew
+from unibody.spatial.devices import add3, cross, load3, load9, rotate, rotate_back, scale3, sub3
+from unibody.spatial.motion import Track, is_table
+from unibody.spatial.pose import skew, vector3
 
 
 @prototype
@@ -49,8 +53,9 @@ class Rows(NamedTuple):
 class Constraint:
     """Base of all constraints. Subclasses are frozen dataclasses and set `rows` and `units`."""
 
-    rows: ClassVar[int]
-    units: ClassVar[tuple[str, ...]]
+    rows: int
+    """Of the class, or of an instance once it has been `started`."""
+    units: tuple[str, ...]
     """The unit of each row's C: "m" or "rad"."""
     compliance: ClassVar[float] = 0.0
     """C = −compliance · multiplier: 0 is rigid."""
@@ -98,6 +103,30 @@ def refuse_same_body(a: Point, b: Point, what: str) -> None:
         raise ModelError(f"{what}: both points are on body '{a.body}' and never move apart; give points of two bodies")
 
 
+def unit_direction(given: Any, what: str, field: str) -> tuple[float, ...]:
+    """A unit vector along what was given."""
+    direction = vector3(given, f"{what} {field}")
+    size = float(np.linalg.norm(direction))
+    if size == 0.0:
+        raise ModelError(f"{what}: {field} {tuple(direction.tolist())} has no direction; give a non-zero vector")
+    return tuple((direction / size).tolist())
+
+
+def chosen_numbers(given: Any, below: int, what: str) -> tuple[int, ...]:
+    """Some of 0 … below − 1, each once."""
+    numbers = tuple(given) if isinstance(given, tuple | list | range) else (given,)
+    whole = all(isinstance(n, int | np.integer) and not isinstance(n, bool) and 0 <= n < below for n in numbers)
+    if not numbers or not whole or len(set(numbers)) < len(numbers):
+        raise ModelError(f"{what}: {given!r} does not choose; give some of 0 … {below - 1}, each once")
+    return tuple(int(n) for n in numbers)
+
+
+def signal_motion(packing: Packing, motion: Any, track: Track, count: int, what: str) -> int:
+    """Slots of `signals` for a motion: numbers if it is constant, else what the track gives at each time."""
+    moving = callable(motion) or is_table(motion)
+    return packing.signal_vector(track if moving else track(0.0), count, what)
+
+
 def point_map(kinematics: Kinematics, point: Point) -> np.ndarray:
     """R Γ (3×6)."""
     return kinematics.pose(point.body)[0] @ np.concatenate([-skew(np.array(point.p)), np.eye(3)], axis=1)
@@ -121,6 +150,49 @@ def moving_point(X, V, body, p):
     omega = load3(V, 6 * body)
     velocity = add3(load3(V, 6 * body + 3), cross(omega, p))
     return add3(load3(X, 12 * body + 9), rotate(R, p)), rotate(R, velocity), rotate(R, cross(omega, velocity))
+
+
+@dataclass(frozen=True)
+class SeenPoint:
+    """A point as another body B sees it: r = R_Bᵀ (x − p_WB) in B's axes, its maps ṙ = A V_A + B V_B, and r̈ when V̇ = 0."""
+
+    r: np.ndarray
+    on_point: np.ndarray
+    on_seer: np.ndarray
+    bias: np.ndarray
+
+
+def seen_point(kinematics: Kinematics, point: Point, seer: str) -> SeenPoint:
+    """The point seen by the body `seer`."""
+    R, p = kinematics.pose(seer)
+    V = kinematics.twist(seer)
+    r = R.T @ (kinematics.position(point) - p)
+    frame = V[3:] + np.cross(V[:3], r)
+    rate = R.T @ kinematics.velocity(point) - frame
+    bias = R.T @ point_bias(kinematics, point) - 2.0 * np.cross(V[:3], rate) - np.cross(V[:3], frame)
+    return SeenPoint(r, R.T @ point_map(kinematics, point), np.concatenate([skew(r), -np.eye(3)], axis=1), bias)
+
+
+@device
+def see_point(X, V, a, p, b):
+    """r = R_Bᵀ (x − p_WB), the point p of body a as body b sees it, and r̈ when V̇ = 0."""
+    x, velocity, bias = moving_point(X, V, a, p)
+    R = load9(X, 12 * b)
+    omega = load3(V, 6 * b)
+    r = rotate_back(R, sub3(x, load3(X, 12 * b + 9)))
+    frame = add3(load3(V, 6 * b + 3), cross(omega, r))
+    rate = sub3(rotate_back(R, velocity), frame)
+    return r, sub3(rotate_back(R, bias), cross(omega, add3(frame, scale3(2.0, rate))))
+
+
+@device
+def fill_seen_blocks(X, a, p, b, r, axis, entry, G_out):
+    """The row of r·axis into an entry of G (body a) and the next (body b)."""
+    fill_point_block(X, a, p, rotate(load9(X, 12 * b), axis), entry, G_out)
+    turn = cross(r, axis)
+    for j in range(3):
+        G_out[6 * entry + 6 + j] = -turn[j]
+        G_out[6 * entry + 9 + j] = -axis[j]
 
 
 @device

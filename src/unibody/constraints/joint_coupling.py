@@ -14,7 +14,8 @@ from typing import Any
 import numpy as np
 
 from unibody.constraints.base import Constraint, Rows
-from unibody.element import Kinematics, Packing, name_of, number
+from unibody.constraints.joint_coordinates import coordinates_of, place_of
+from unibody.element import Kinematics, Packing, number
 from unibody.errors import ModelError
 from unibody.kernel import Floats, Ints, kernel
 from unibody.spatial.pose import vector
@@ -61,12 +62,7 @@ class JointCoupling(Constraint):
     fill_kernel = fill_joint_couplings
 
     def __init__(self, joints: Sequence[Any], coefficients: Sequence[float], offset: float = 0.0):
-        if isinstance(joints, str) or not isinstance(joints, Sequence) or not joints:
-            raise ModelError(f"JointCoupling: joints {joints!r} is not a list of joints; give names, handles or pairs (joint, dof)")
-        coordinates = tuple(_coordinate(j) for j in joints)
-        for c in coordinates:
-            if coordinates.count(c) > 1:
-                raise ModelError(f"JointCoupling: joint '{c[0]}' dof {c[1]} is given more than once; add up its coefficients")
+        coordinates = coordinates_of(joints, "JointCoupling")
         values = vector(coefficients, len(coordinates), "JointCoupling coefficients")
         if not values.any():
             raise ModelError("JointCoupling: all coefficients are 0, which couples nothing; give at least one other")
@@ -96,22 +92,4 @@ class JointCoupling(Constraint):
         return Rows(residual, {}, J, np.zeros(1))
 
     def _places(self, packing: Packing) -> list[int]:
-        """The q indices of the coordinates; refuses degrees of freedom that have none."""
-        places = []
-        for name, dof in self.coordinates:
-            joint = packing.joint(name)
-            if dof >= joint.nv:
-                raise ModelError(f"JointCoupling: joint '{name}' has no dof {dof}; it has {joint.nv} degrees of freedom, counted from 0")
-            if dof not in joint.scalar_dofs():
-                kind = type(joint.element).__name__
-                raise ModelError(f"JointCoupling: joint '{name}' dof {dof} of {kind} has no scalar coordinate; couple angles or slides")
-            places.append(joint.scalar_dofs()[dof])
-        return places
-
-
-def _coordinate(given: Any) -> tuple[str, int]:
-    """(joint name, dof) from a joint, or from a pair."""
-    joint, dof = given if isinstance(given, tuple | list) and len(given) == 2 else (given, 0)
-    if isinstance(dof, bool) or not isinstance(dof, int | np.integer) or dof < 0:
-        raise ModelError(f"JointCoupling: {given!r} names no degree of freedom; give a joint, or (joint, dof) with dof 0, 1, ...")
-    return name_of(joint, "JointCoupling joints"), int(dof)
+        return [place_of(packing, c, "JointCoupling") for c in self.coordinates]

@@ -17,12 +17,10 @@ from typing import Any
 
 import numpy as np
 
-from unibody.constraints.base import Constraint, Rows, fill_point_block, moving_point, point_bias, point_map, refuse_same_body
+from unibody.constraints.base import Constraint, Rows, fill_seen_blocks, refuse_same_body, see_point, seen_point, unit_direction
 from unibody.element import Kinematics, Packing, Point, point_of
-from unibody.errors import ModelError
 from unibody.kernel import Floats, Ints, kernel
-from unibody.spatial.devices import add3, cross, dot3, load3, load9, rotate, rotate_back, scale3, sub3
-from unibody.spatial.pose import vector3
+from unibody.spatial.devices import dot3, load3, sub3
 
 
 @kernel
@@ -36,24 +34,13 @@ def fill_points_on_lines(
         a = index[5 * e + 3]
         b = index[5 * e + 4]
         p = load3(parameters, 12 * e)
-        x, velocity, bias = moving_point(X, V, a, p)
-        R = load9(X, 12 * b)
-        omega = load3(V, 6 * b)
-        r = rotate_back(R, sub3(x, load3(X, 12 * b + 9)))
-        frame = add3(load3(V, 6 * b + 3), cross(omega, r))
-        rate = sub3(rotate_back(R, velocity), frame)
-        c = sub3(rotate_back(R, bias), cross(omega, add3(frame, scale3(2.0, rate))))
+        r, c = see_point(X, V, a, p, b)
         off = sub3(r, load3(parameters, 12 * e + 3))
         for i in range(2):
             axis = load3(parameters, 12 * e + 6 + 3 * i)
             residual_out[row + i] = dot3(axis, off)
             bias_out[row + i] = dot3(axis, c)
-            fill_point_block(X, a, p, rotate(R, axis), entry + 2 * i, G_out)
-            turn = cross(r, axis)
-            at = 6 * (entry + 2 * i + 1)
-            for j in range(3):
-                G_out[at + j] = -turn[j]
-                G_out[at + 3 + j] = -axis[j]
+            fill_seen_blocks(X, a, p, b, r, axis, entry + 2 * i, G_out)
 
 
 @dataclass(frozen=True)
@@ -74,11 +61,7 @@ class PointOnLine(Constraint):
 
     def __post_init__(self) -> None:
         refuse_same_body(point_of(self.point, "PointOnLine point"), point_of(self.on, "PointOnLine on"), "PointOnLine")
-        direction = vector3(self.direction, "PointOnLine direction")
-        size = float(np.linalg.norm(direction))
-        if size == 0.0:
-            raise ModelError(f"PointOnLine: direction {tuple(direction.tolist())} has no direction; give a non-zero vector")
-        object.__setattr__(self, "direction", tuple((direction / size).tolist()))
+        object.__setattr__(self, "direction", unit_direction(self.direction, "PointOnLine", "direction"))
 
     def bodies(self) -> list[str]:
         return [self.point.body, self.on.body]
@@ -94,15 +77,6 @@ class PointOnLine(Constraint):
         return [packing.body(b) for b in self.bodies()], [*self.point.p, *self.on.p, *self.axes().ravel().tolist()]
 
     def evaluate(self, kinematics: Kinematics) -> Rows:
-        R, p = kinematics.pose(self.on.body)
-        V = kinematics.twist(self.on.body)
-        axes = self.axes()
-        r = R.T @ (kinematics.position(self.point) - p)
-        frame = V[3:] + np.cross(V[:3], r)
-        rate = R.T @ kinematics.velocity(self.point) - frame
-        bias = R.T @ point_bias(kinematics, self.point) - 2.0 * np.cross(V[:3], rate) - np.cross(V[:3], frame)
-        G = {
-            self.point.body: axes @ R.T @ point_map(kinematics, self.point),
-            self.on.body: -np.concatenate([np.cross(r, axes), axes], axis=1),
-        }
-        return Rows(axes @ (r - np.array(self.on.p)), G, {}, axes @ bias)
+        seen, axes = seen_point(kinematics, self.point, self.on.body), self.axes()
+        G = {self.point.body: axes @ seen.on_point, self.on.body: axes @ seen.on_seer}
+        return Rows(axes @ (seen.r - np.array(self.on.p)), G, {}, axes @ seen.bias)

@@ -8,7 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from unibody.constraints import Coupling, JointLimit
 from unibody.constraints.base import Constraint
+from unibody.constraints.coupling import in_order
 from unibody.element import Point, name_of, number
 from unibody.errors import ModelError
 from unibody.forces import Gravity, TorsionSpring
@@ -81,10 +83,12 @@ class _Packing:
         self.values.append(number(value, f"{what} at t = 0"))
         return slot
 
-    def signal_vector(self, function: Callable[[float], Any], count: int, what: str) -> int:
+    def signal_vector(self, value: Any, count: int, what: str) -> int:
         slot = len(self.values)
-        self.functions.append((slot, count, function, what))
-        self.values += vector(function(0.0), count, f"{what} at t = 0").tolist()
+        if callable(value):
+            self.functions.append((slot, count, value, what))
+            value = value(0.0)
+        self.values += vector(value, count, f"{what} at t = 0").tolist()
         return slot
 
     def motor_target(self, name: str) -> int:
@@ -138,6 +142,7 @@ class Builder:
     def joint(
         self, name: str, joint: Joint, parent: Any, child: Any, X_PF: Pose | None = None, X_BM: Pose | None = None, q: Any = None,
         v: Any = None, stiffness: Any = 0.0, damping: Any = 0.0, rest: Any = None, armature: Any = 0.0, effort_limit: Any = np.inf,
+        limits: Any = None,
     ) -> JointHandle:  # fmt: skip
         """Connect frame F of the parent with frame M of the child. If the child already has a parent, this closes a loop."""
         what = f"joint '{name}'"
@@ -164,6 +169,8 @@ class Builder:
         self._joints[name] = _Joint(name, joint, p, c, on_parent, on_child, start, speed, rotors, limits)
         if springs.any() or dampers.any():
             self.add(TorsionSpring(name, stiffness=springs, damping=dampers, rest=rest), name=f"{name}.spring")
+        if limits is not None:
+            self.add(_limit(name, limits, joint.nv), name=f"{name}.limit")
         return JointHandle(name)
 
     def add(self, element: Any, name: str | None = None) -> str:
@@ -237,6 +244,8 @@ class Builder:
             else:
                 started.row(packing, name)
                 constraints.append((name, started))
+        ordered = iter(in_order([(name, c) for name, c in constraints if isinstance(c, Coupling)]))
+        constraints = [next(ordered) if isinstance(c, Coupling) else (name, c) for name, c in constraints]
         packing.values.clear()
         packing.functions.clear()
         packing.targets.clear()
@@ -355,6 +364,18 @@ def _as_list(shape: Any, what: str) -> Sequence[Any]:
         if not isinstance(s, Shape | Placed):
             raise ModelError(f"{what}: {s!r} is not a shape; give one such as Box((0.1, 0.1, 1.0)) or Placed(shape, X_BS)")
     return shapes
+
+
+def _limit(name: str, limits: Any, nv: int) -> JointLimit:
+    """(lower, upper) for all degrees of freedom, or one such pair for each."""
+    try:
+        pairs = np.array(limits, float)
+    except (TypeError, ValueError):
+        pairs = np.zeros(0)
+    if pairs.shape not in ((2,), (nv, 2)):
+        raise ModelError(f"joint '{name}' limits: {limits!r} are no bounds; give (lower, upper) or {nv} such pairs")
+    lower, upper = pairs if pairs.ndim == 1 else (tuple(pairs[:, 0]), tuple(pairs[:, 1]))
+    return JointLimit(name, lower, upper)
 
 
 def _per_dof(value: Any, nv: int, what: str, minimum: float, infinite: bool = False) -> np.ndarray:

@@ -147,7 +147,7 @@ class Names:
     def signal(self, value: Any, what: str) -> int:
         return self.signal_vector(value, 1, what)
 
-    def signal_vector(self, function: Any, count: int, what: str) -> int:
+    def signal_vector(self, value: Any, count: int, what: str) -> int:
         self._slot += count
         return self._slot - count
 

@@ -28,6 +28,7 @@ class FakeJoint:
     def __init__(self, name: str, element, q_start: int, v_start: int):
         self.name, self.element, self.q_start, self.v_start = name, element, q_start, v_start
         self.nq, self.nv = element.nq, element.nv
+        self.q0 = element.neutral()
 
     def scalar_dofs(self) -> dict[int, int]:
         out, q, v = {}, self.q_start, 0
@@ -68,6 +69,11 @@ class FakeWorld:
     def signal(self, value, what: str) -> int:
         self.signals.append(value)
         return len(self.signals) - 1
+
+    def signal_vector(self, value, count: int, what: str) -> int:
+        first = len(self.signals)
+        self.signals += [(lambda t, i=i: value(t)[i]) if callable(value) else value[i] for i in range(count)]
+        return first
 
     def motor_target(self, name: str) -> int:
         return self.targets.setdefault(name, self.kinematics.control.size - 2 * MOTORS + 2 * len(self.targets))
