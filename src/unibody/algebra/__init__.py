@@ -1,6 +1,7 @@
 """Problems and the algorithms that solve them: matrices, operators and right-hand sides, never a body or a joint by name.
 
-Lives here: `tree` (the articulated-body elimination), `tree_ldl` and `tree_ldl_planar` (linear-time Lagrange multipliers on a forest),
+Lives here: `tree` (the articulated-body elimination), `contraction` (the same for trees with couplings across, in the order that
+`contraction_plan` chooses from their graph), `tree_ldl` and `tree_ldl_planar` (linear-time Lagrange multipliers on a forest),
 `saddle` (the same problem by Schur complement and by dense LDLᵀ), `auxiliary` (constraints beyond the forest, by minimum norm),
 `dense` (small Cholesky and LDLᵀ), `blocks6` (6-vectors and symmetric 6×6 blocks as tuples), `tree_plan` (topology, once).
 May import: `unibody.kernel`, numpy, and scipy inside functions; no other room of the house.
