@@ -26,15 +26,16 @@ from unibody.algebra.tree import (  # isort: skip
 from unibody.arena import part
 from unibody.coordinates.closure import close_rows, fill_reference
 from unibody.coordinates.reduced import fill_joint_table, sweep_reduced, wrench_at_joint
+from unibody.coordinates.reduced_products import carry_accelerations, fill_wrenches, gather_wrenches
 from unibody.coordinates.relative import SEEN as SEEN_SIZE
 from unibody.coordinates.relative import add_joint_efforts, wrench_back
 from unibody.coordinates.signals import FillSignals
 
 from unibody.coordinates.slots import (  # isort: skip
-    AHEAD, ARMATURE, BIAS, BLOCKS, BODIES, CLASSES, CLOSURE, COLUMNS, COMPLIANCE, CONSTANTS, COUNTS, COUPLING, DIAGONAL, DOF_INDEX, DOF_START,
-    DRIFT, DUAL, EFFORT, ENTRY_BODY, ENTRY_W, F, G, GRAM, GRAVITY, IMPLICIT_CHOICE, IMPLICIT_EFFORT, IMPLICIT_F, INDEX, J, JOINTS, LEAST, LOAD,
+    AHEAD, ARMATURE, BIAS, BLOCKS, BODIES, CLASSES, CLOSURE, COLUMNS, COMPLIANCE, CONSTANTS, COUPLING, DIAGONAL, DOF_INDEX, DOF_START,
+    DRIFT, DUAL, ENTRY_BODY, ENTRY_W, F, G, GRAM, GRAVITY, IMPLICIT_CHOICE, IMPLICIT_EFFORT, IMPLICIT_F, INDEX, J, JOINTS, LEAST, LOAD,
     LOOP_COUPLINGS, MASSES, MULTIPLIER, NODE_OF, OWN, PAIRS, PARAMETERS, PARTS, RANK, RATE, RESIDUAL, RESPONSE_X, RESPONSE_Y, RIGHT, ROWS,
-    ROW_ENTRY, ROW_START, SEEN, SHIFT, SIDE, SIDE_F, SIGNALS, STATUS, STEP, TABLE_C, TABLE_S, TABLE_X, TARGET, V_OWN, WORLD_COUPLING, X_SOLVED, X_WB, Y,
+    ROW_ENTRY, ROW_START, SCRATCH, SEEN, SHIFT, SIDE, SIDE_F, SIGNALS, STATUS, STEP, TABLE_C, TABLE_S, TABLE_X, TARGET, V_OWN, WORLD_COUPLING, X_SOLVED, X_WB, Y,
 )  # fmt: skip
 from unibody.coordinates.stages import (  # isort: skip
     FACTOR_STAGE, FORCE_STAGE, FUSED_STAGE, IMPLICIT_STAGE, MULTIPLIER_STAGE, SEE_STAGE, SIGNAL_STAGE, SOLVE_STAGE, FactorMatrix, Implicit,
@@ -243,9 +244,7 @@ def aim_rows_ahead(layout: Ints, ints: Ints, constants: Floats, work_out: Floats
     rows = part(work_out, layout, ROWS)
     world = part(work_out, layout, ENTRY_W)
     entry_body = part(ints, layout, ENTRY_BODY)
-    row_start = part(ints, layout, ROW_START)
-    row_entry = part(ints, layout, ROW_ENTRY)
-    gravity = part(constants, layout, GRAVITY)
+    no_y = part(work_out, layout, Y)[:0]
     for e in range(entry_body.size):
         t, f = wrench_at_joint(X, rows, entry_body[e], load3(blocks, 6 * e), load3(blocks, 6 * e + 3))
         for m in range(3):
@@ -253,17 +252,33 @@ def aim_rows_ahead(layout: Ints, ints: Ints, constants: Floats, work_out: Floats
             world[6 * e + 3 + m] = f[m]
     for r in range(target.size):
         if h == 0.0:
-            moved = part(work_out, layout, BIAS)[r]
-            for k in range(row_start[r], row_start[r + 1]):
-                e = row_entry[k]
-                moved += dot6(load6(world, 6 * e), load6(rows, ROW * entry_body[e] + C))
-                for m in range(3):
-                    moved += world[6 * e + 3 + m] * gravity[m]
-            target[r] = -moved
+            target[r] = -row_acceleration(layout, ints, constants, r, work_out, no_y)
         elif compliance[r] > 0.0:
             target[r] = 0.0
         else:
             target[r] = (drift[r] - rate[r] - (ahead[r] - residual[r]) / h - choice[FEEDBACK] * residual[r]) / h
+
+
+@kernel
+def row_acceleration(layout: Ints, ints: Ints, constants: Floats, r: int, work_out: Floats, a: Floats) -> float:
+    """C̈ of row r: for joint accelerations a that stand in the rows as well, or, if a is empty, for none (J̇ v alone)."""
+    rows = part(work_out, layout, ROWS)
+    world = part(work_out, layout, ENTRY_W)
+    row_start = part(ints, layout, ROW_START)
+    row_entry = part(ints, layout, ROW_ENTRY)
+    entry_body = part(ints, layout, ENTRY_BODY)
+    dof_start = part(ints, layout, DOF_START)
+    dof_index = part(ints, layout, DOF_INDEX)
+    gravity = part(constants, layout, GRAVITY)
+    moved = part(work_out, layout, BIAS)[r]
+    for k in range(row_start[r], row_start[r + 1]):
+        e = row_entry[k]
+        moved += dot6(load6(world, 6 * e), load6(rows, ROW * entry_body[e] + (A if a.size > 0 else C)))
+        for m in range(3):
+            moved += world[6 * e + 3 + m] * gravity[m]
+    for k in range(dof_start[r], dof_start[r + 1] if a.size > 0 else dof_start[r]):
+        moved += part(work_out, layout, J)[dof_index[2 * k]] * a[dof_index[2 * k + 1]]
+    return moved
 
 
 @kernel
@@ -379,6 +394,13 @@ def settle_loads(layout: Ints, ints: Ints, constants: Floats, work_out: Floats, 
         add_implicit_loads(layout, ints, work_out, x)
         for j in range(y.size):
             right[j] += effort[j] - (diagonal[j] - armature[j]) * y[j]
+    load_multipliers(layout, ints, work_out)
+
+
+@kernel
+def load_multipliers(layout: Ints, ints: Ints, work_out: Floats) -> None:
+    """Add the wrenches Gᵀ μ of the rows to F."""
+    wrenches = part(work_out, layout, F)
     blocks = part(work_out, layout, G)
     multiplier = part(work_out, layout, MULTIPLIER)
     row_start = part(ints, layout, ROW_START)
@@ -461,25 +483,18 @@ def twice_kinetic_energy(layout: Ints, ints: Ints, constants: Floats, work_out: 
 
 
 @kernel
-def evaluate_redmax(
+def look_around(
     layout: Ints, ints: Ints, constants: Floats, stages: Ints, control: Floats, t: float, work_out: Floats, q_out: Floats, v_out: Floats
 ) -> None:
-    """Accelerations (slot Y) over a step from (t, q, v); Y holds a guess on entry. NaN where the matrix is not positive definite."""
-    body = part(ints, layout, BODIES)
-    rows = part(work_out, layout, ROWS)
+    """Poses, twists, columns, rows and loads at (t, q, v)."""
     table_X = part(work_out, layout, TABLE_X)
     table_S = part(work_out, layout, TABLE_S)
     table_c = part(work_out, layout, TABLE_C)
     signals = part(work_out, layout, SIGNALS)
     residual = part(work_out, layout, RESIDUAL)
     ahead = part(work_out, layout, AHEAD)
-    status = part(work_out, layout, STATUS)
-    y = part(work_out, layout, Y)
-    x = part(work_out, layout, X_SOLVED)
-    side = part(work_out, layout, SIDE)
-    side_f = part(work_out, layout, SIDE_F)
-    h = part(constants, layout, IMPLICIT_CHOICE)[STEP_LENGTH]
     own_v = part(work_out, layout, V_OWN)
+    h = part(constants, layout, IMPLICIT_CHOICE)[STEP_LENGTH]
     for j in range(own_v.size):
         own_v[j] = v_out[j]
     fill_joint_table(
@@ -488,20 +503,45 @@ def evaluate_redmax(
     )  # fmt: skip
     if stages[SIGNAL_STAGE] != 0:
         FillSignals(stages[SIGNAL_STAGE], t, signals)
-    columns = part(work_out, layout, COLUMNS)
-    sweep_reduced(body, part(constants, layout, CONSTANTS), table_X, table_S, table_c, v_out, signals, rows, columns)
+    sweep_reduced(
+        part(ints, layout, BODIES), part(constants, layout, CONSTANTS), table_X, table_S, table_c, v_out, signals,
+        part(work_out, layout, ROWS), part(work_out, layout, COLUMNS),
+    )  # fmt: skip
     if stages[SEE_STAGE] != 0:
-        if stages[SIGNAL_STAGE] != 0 and residual.size > 0:
+        timed = stages[SIGNAL_STAGE] != 0 and residual.size > 0
+        if timed:
             FillSignals(stages[SIGNAL_STAGE], t + h, signals)
             Stage(stages[SEE_STAGE], layout, ints, constants, control, work_out, q_out, v_out)
             for r in range(residual.size):
                 ahead[r] = residual[r]
             FillSignals(stages[SIGNAL_STAGE], t, signals)
         Stage(stages[SEE_STAGE], layout, ints, constants, control, work_out, q_out, v_out)
-        if stages[SIGNAL_STAGE] == 0:
-            for r in range(residual.size):
-                ahead[r] = residual[r]
+        for r in range(0 if timed else residual.size):
+            ahead[r] = residual[r]
     Stage(stages[FORCE_STAGE], layout, ints, constants, control, work_out, q_out, v_out)
+
+
+@kernel
+def evaluate_redmax(
+    layout: Ints, ints: Ints, constants: Floats, stages: Ints, control: Floats, t: float, work_out: Floats, q_out: Floats, v_out: Floats
+) -> None:
+    """Accelerations (slot Y) over a step from (t, q, v); Y holds a guess on entry. NaN where the matrix is not positive definite."""
+    look_around(layout, ints, constants, stages, control, t, work_out, q_out, v_out)
+    solve_matrix(layout, ints, constants, stages, control, 0, work_out, q_out, v_out)
+
+
+@kernel
+def solve_matrix(
+    layout: Ints, ints: Ints, constants: Floats, stages: Ints, control: Floats, correct: int, work_out: Floats, q_out: Floats, v_out: Floats
+) -> None:
+    """Fill the matrix and solve it for Y: for a step, or (`correct`) for the right side and targets at hand, a Newton correction.
+
+    If the matrix is not positive definite with exact implicit terms, it is made again with projected ones."""
+    status = part(work_out, layout, STATUS)
+    y = part(work_out, layout, Y)
+    x = part(work_out, layout, X_SOLVED)
+    side = part(work_out, layout, SIDE)
+    side_f = part(work_out, layout, SIDE_F)
     status[PROJECTED] = 0.0
     for attempt in range(2):
         if stages[IMPLICIT_STAGE] != 0:
@@ -509,28 +549,73 @@ def evaluate_redmax(
         else:
             part(work_out, layout, DIAGONAL)[:] = 0.0
         fill_matrix(layout, ints, constants, work_out)
-        fill_right(layout, ints, constants, work_out, side_f, side)
-        if residual.size > 0:
-            aim_rows_ahead(layout, ints, constants, work_out)
+        if correct == 0:
+            fill_right(layout, ints, constants, work_out, side_f, side)
+            if part(work_out, layout, TARGET).size > 0:
+                aim_rows_ahead(layout, ints, constants, work_out)
         failed = FactorMatrix(stages[FACTOR_STAGE], layout, ints, constants, work_out)
         done = -1
         if failed == 0 and stages[FUSED_STAGE] != 0:
             done = SolveFused(stages[FUSED_STAGE], layout, ints, constants, side, side_f, work_out, x, y)
         elif failed == 0:
             done = solve_dual(layout, ints, constants, stages, work_out, x, y)
+        status[FAILED] = failed
         if failed == 0 and done >= 0:
             status[ITERATIONS] = done
-            status[FAILED] = 0.0
-            settle_loads(layout, ints, constants, work_out, x, y)
+            if correct == 0:
+                settle_loads(layout, ints, constants, work_out, x, y)
             return
         status[PROJECTED] = 1.0
-        status[FAILED] = failed
         if stages[IMPLICIT_STAGE] == 0:
             break
         for j in range(y.size):
             y[j] = 0.0
     for j in range(y.size):
         y[j] = nan
+
+
+@kernel
+def correct_redmax(
+    layout: Ints, ints: Ints, constants: Floats, stages: Ints, control: Floats, t: float, a: Floats, aim: Floats,
+    work_out: Floats, q_out: Floats, v_out: Floats,
+) -> None:  # fmt: skip
+    """The Newton correction of a fully implicit stage at (t, q, v) with joint accelerations a: Y from
+
+        A y = f − inverse dynamics(q, v, a) + Gᵀ μ,     G y = (aim − C) / h²,     A as in Eq. 2 for the stage's h
+
+    so that v + h y is the next guess. The loads F and RIGHT stay those at (t, q, v), multipliers added to F."""
+    look_around(layout, ints, constants, stages, control, t, work_out, q_out, v_out)
+    body = part(ints, layout, BODIES)
+    rows = part(work_out, layout, ROWS)
+    columns = part(work_out, layout, COLUMNS)
+    side = part(work_out, layout, SIDE)
+    side_f = part(work_out, layout, SIDE_F)
+    right = part(work_out, layout, RIGHT)
+    armature = part(constants, layout, ARMATURE)
+    y = part(work_out, layout, Y)
+    h = part(constants, layout, IMPLICIT_CHOICE)[STEP_LENGTH]
+    carry_accelerations(body, a, columns, rows)
+    fill_wrenches(
+        body, rows, part(work_out, layout, X_WB), part(work_out, layout, F), part(constants, layout, GRAVITY), side_f,
+        part(work_out, layout, SCRATCH),
+    )  # fmt: skip
+    gather_wrenches(body, rows, columns, side_f, side)
+    for j in range(y.size):
+        side[j] = right[j] - side[j] - armature[j] * a[j]
+        y[j] = 0.0
+    for k in range(side_f.size):
+        side_f[k] = 0.0
+    if aim.size > 0:
+        aim_rows_ahead(layout, ints, constants, work_out)
+        target = part(work_out, layout, TARGET)
+        residual = part(work_out, layout, RESIDUAL)
+        for r in range(target.size):
+            if part(constants, layout, COMPLIANCE)[r] == 0.0:
+                target[r] = (aim[r] - residual[r]) / (h * h)
+            else:
+                target[r] = -row_acceleration(layout, ints, constants, r, work_out, a)
+    solve_matrix(layout, ints, constants, stages, control, 1, work_out, q_out, v_out)
+    load_multipliers(layout, ints, work_out)
 
 
 @kernel

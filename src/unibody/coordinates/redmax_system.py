@@ -14,16 +14,20 @@ import numpy as np
 
 from unibody.algebra.coupled_tree import vector_size
 from unibody.coordinates.closure import solve_closure
-from unibody.coordinates.redmax import FAILED, FEEDBACK, ITERATIONS, LIMIT, PROJECTED, STEP_LENGTH, TOLERANCE, evaluate_redmax
+
+from unibody.coordinates.redmax import (  # isort: skip
+    FAILED, FEEDBACK, ITERATIONS, LIMIT, PROJECTED, STEP_LENGTH, TOLERANCE, correct_redmax, evaluate_redmax, look_around,
+)  # fmt: skip
 
 from unibody.coordinates.redmax_linear import (  # isort: skip
     factor_densely, factor_projected, fill_implicit, solve_closed, solve_densely, solve_iteratively, solve_plainly, solve_projected,
 )  # fmt: skip
+from unibody.coordinates.projection import PROJECT_BELOW
 from unibody.coordinates.reduced_system import FEEDBACK_STEPS, ReducedSystem
 
 from unibody.coordinates.slots import (  # isort: skip
     AHEAD, BLOCKS, COUPLED, COUPLING, DIAGONAL, FRONTS, IMPLICIT_CHOICE, IMPLICIT_CLASSES, IMPLICIT_EFFORT, IMPLICIT_F, IMPLICIT_INDEX,
-    IMPLICIT_PARAMETERS, IMPLICIT_PLACES, INVERSE, LEAST, LOOP_COUPLINGS, OWN, PAIRS, SIDE, SIDE_F, STATUS, STEP_ROWS, SUMS, TREE_SOLVE,
+    IMPLICIT_PARAMETERS, IMPLICIT_PLACES, INVERSE, LEAST, LOOP_COUPLINGS, OWN, PAIRS, RESIDUAL, SIDE, SIDE_F, STATUS, STEP_ROWS, SUMS, TREE_SOLVE,
     V_OWN, VECTORS, WORLD_COUPLING, X_SOLVED, Y,
 )  # fmt: skip
 from unibody.coordinates.stages import EVALUATE_STAGE, FACTOR_STAGE, FUSED_STAGE, IMPLICIT_STAGE, MULTIPLIER_STAGE, SOLVE_STAGE
@@ -126,6 +130,30 @@ class RedMaxSystem(ReducedSystem):
         self.clock[0] = t
         self.view(Y)[:] = 0.0
         evaluate_redmax(self.layout, self.ints, self.constants, self.stages(control), control, t, self.work, q, v)
+        return self.view(Y)
+
+    def look(self, t: float, q: np.ndarray, v: np.ndarray, control: np.ndarray) -> None:
+        """Poses, rows and loads at a state, nothing solved."""
+        self.clock[0] = t
+        look_around(self.layout, self.ints, self.constants, self.stages(control), control, t, self.work, q, v)
+
+    def aim(self, dt: float) -> np.ndarray:
+        """What a fully implicit step of length dt brings each row's C to: 0, or, while a start still assembles itself, less than now."""
+        residual = self.view(RESIDUAL)
+        time = FEEDBACK_STEPS * dt if self.stabilisation_time is None else self.stabilisation_time
+        left = max(0.0, 1.0 - dt / time) if np.abs(residual).max(initial=0.0) > PROJECT_BELOW else 0.0
+        return np.where(self.book.unilateral, 0.0, left * residual)
+
+    def correct(
+        self, t: float, q: np.ndarray, v: np.ndarray, a: np.ndarray, aim: np.ndarray | None, control: np.ndarray
+    ) -> np.ndarray:
+        """The Newton correction of a fully implicit stage of the prepared length; without an aim rows stay where they are."""
+        self.clock[0] = t
+        stages = self.stages(control)
+        if aim is None:
+            self.look(t, q, v, control)
+            aim = self.view(RESIDUAL).copy()
+        correct_redmax(self.layout, self.ints, self.constants, stages, control, t, a, aim, self.work, q, v)
         return self.view(Y)
 
     @property

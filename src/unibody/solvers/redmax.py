@@ -7,6 +7,7 @@ Forces that give stiffness and damping blocks enter implicitly, unless they are 
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,16 +17,20 @@ from unibody.constraints.base import Constraint
 from unibody.coordinates.observe_reduced import reactions_reduced
 from unibody.coordinates.observed import Observation
 from unibody.coordinates.redmax_system import LINEAR, RedMaxSystem
+from unibody.coordinates.slots import LEAST, LEDGER
 from unibody.element import number
-from unibody.errors import ModelError
+from unibody.errors import ModelError, StepFailed
 from unibody.forces.base import Force
 from unibody.joints.base import Joint
 from unibody.model import Model, State
+from unibody.rules.base import TIME, advance_own, book_work
+from unibody.rules.implicit import ALPHA, Stage, solve_stage
 from unibody.rules.linearly_implicit import BEGUN, roll_linearly_implicit
 from unibody.shapes import Shape
-from unibody.solvers.base import Bound, Solver
+from unibody.solvers.base import Bound, Solver, Step
+from unibody.solvers.report import Report
 
-RULES = ("linearly-implicit",)
+RULES = ("linearly-implicit", "implicit", "bdf2")
 
 
 @dataclass(frozen=True)
@@ -67,9 +72,10 @@ class RedMax(Solver):
         system = RedMaxSystem(model, self.linear, frozenset(self.explicit), self.tolerance, self.stabilisation_time)
         system.set_projection(self.project)
         kept = 1 + system.nq_all + system.nv_all
-        return BoundRedMax(
-            model=model, solver=self, coordinates="reduced", system=system, nq=model.nq, nv=model.nv, roll=roll_linearly_implicit, kept=kept
-        )
+        common: dict[str, Any] = dict(model=model, solver=self, coordinates="reduced", system=system, nq=model.nq, nv=model.nv)
+        if self.rule == "linearly-implicit":
+            return BoundRedMax(**common, roll=roll_linearly_implicit, kept=kept)
+        return BoundImplicit(**common, roll=None, kept=kept + model.nv)
 
 
 class BoundRedMax(Bound):
@@ -94,3 +100,107 @@ class BoundRedMax(Bound):
 
     def step_facts(self) -> dict[str, Any]:
         return {**super().step_facts(), "iterations": self.system.iterations}
+
+
+class BoundImplicit(BoundRedMax):
+    """The fully implicit rules. Memory also holds the accelerations at the end of the last step."""
+
+    corrections = 0
+
+    def observe(self, state: State, memory: np.ndarray, control: np.ndarray) -> Observation:
+        """Everything derived at a state; reactions and multipliers are those of the end of the step that ended there."""
+        out = Bound.observe(self, state, memory, control)
+        q, v, kept = self._unpack(state, memory)
+        h = float(kept[BEGUN])
+        if h > 0.0:
+            system = self.system
+            system.prepare(h)
+            a = np.array(kept[kept.size - self.nv :])
+            system.correct(state.t, q, v, a, None, control)
+            held = reactions_reduced(system)
+            out.reactions, out.constraint_wrenches, out.multipliers = held.reactions, held.constraint, held.multipliers
+            out.iterations, out.notes = system.iterations, system.notes()
+        return out
+
+    def step(self, state: State, memory: np.ndarray, control: np.ndarray, dt: float) -> Step:
+        began = time.perf_counter()
+        q, v, kept = self._unpack(state, memory)
+        system, nv, h = self.system, self.nv, dt
+        system.prepare(dt)
+        q_all, v_all = q.copy(), v.copy()
+        system.look(state.t, q_all, v_all, control)
+        aim = system.aim(dt)
+        book_work(system.view(LEDGER), dt, kept)
+
+        def correct(stage: Stage, v_own: np.ndarray, a: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+            system.prepare(stage.g)
+            v_all[:nv] = v_own
+            advance_own(system.layout, system.ints, system.constants, stage.q, np.concatenate([v_own + stage.d / stage.g, v_all[nv:]]),
+                        stage.g, q_all)  # fmt: skip
+            y = system.correct(stage.t, q_all, v_all, a, aim, control).copy()
+            return q_all.copy(), y, np.sqrt(system.view(LEAST))
+
+        t, none = state.t + h, np.zeros(nv)
+        last = float(kept[BEGUN])
+        if self.solver.rule == "implicit":
+            stages = [Stage(t, q, none, v[:nv], h)]
+        elif last == h:
+            before = BEGUN + 1
+            q_before, v_before = kept[before : before + self.nq_all], kept[before + self.nq_all : before + self.nq_all + nv]
+            stages = [Stage(t, q, difference_own(self.model, q_before, q) / 3.0, (4.0 * v[:nv] - v_before) / 3.0, 2.0 * h / 3.0)]
+        else:
+            stages = [Stage(state.t + ALPHA * h, q, none, v[:nv], ALPHA * h)]
+        guess = v[:nv]
+        solved = solve_stage(stages[0], guess, correct)
+        if solved is not None and self.solver.rule == "bdf2" and last != h:
+            rest = (1.0 - ALPHA) * h
+            second = Stage(t, q, rest * solved.v, v[:nv] + rest * solved.a, ALPHA * h)
+            solved = solve_stage(second, solved.v, correct)
+        if solved is None:
+            raise self.not_converged(state, memory, control)
+        kept[BEGUN] = h
+        kept[BEGUN + 1 : BEGUN + 1 + self.nq_all] = q
+        kept[BEGUN + 1 + self.nq_all : BEGUN + 1 + self.nq_all + self.nv_all] = v
+        kept[kept.size - nv :] = solved.a
+        kept[TIME] = t
+        v_all[:nv] = solved.v
+        after, memory = self._pack(t, solved.q, v_all, kept)
+        facts = {**self.step_facts(), "iterations": solved.corrections}
+        return Step(after, memory, Report(status="ok", time=t, seconds=time.perf_counter() - began, **facts))
+
+    def not_converged(self, state: State, memory: np.ndarray, control: np.ndarray) -> StepFailed:
+        """The error for a Newton iteration without end."""
+        if self.system.trouble.error is not None:
+            return self.failure(state, memory, control, state.t)
+        q, v, _ = self._unpack(state, memory)
+        element = self.system.culprit(state.t, q, v, control)
+        report = Report(status="not converged", time=state.t, element=element, **self.step_facts())
+        why = "Newton's iteration did not converge; try a smaller dt or rule='linearly-implicit'"
+        return StepFailed(f"step at t = {state.t:.6g} s failed near '{element}': {why}", time=state.t, element=element, report=report)
+
+    def rollout(
+        self, state: State, memory: np.ndarray, control: np.ndarray, dt: float, steps: int, every: int = 1, record: bool = True
+    ) -> tuple[State, np.ndarray, np.ndarray, int]:
+        """Single steps one after the other: Newton's iteration runs in Python."""
+        rows = []
+        for k in range(steps):
+            try:
+                made = self.step(state, memory, control, dt)
+            except StepFailed:
+                if k == 0:
+                    raise
+                return state, memory, np.array(rows), k
+            state, memory = made.state, made.memory
+            if record and (k + 1) % every == 0:
+                q, v, kept = self._unpack(state, memory)
+                rows.append(np.concatenate([[state.t], q, v, kept]))
+        return state, memory, np.array(rows), steps
+
+
+def difference_own(model: Model, q_0: np.ndarray, q_1: np.ndarray) -> np.ndarray:
+    """q_1 ⊖ q_0 of the tree joints: the velocity over a unit of time that leads from the one to the other."""
+    out = np.zeros(model.nv)
+    for j in model.tree_joints:
+        span = slice(j.q_start, j.q_start + j.nq)
+        out[j.v_start : j.v_start + j.nv] = j.element.difference(q_0[span], q_1[span]) if j.nv else 0.0
+    return out
