@@ -7,11 +7,12 @@ One iteration is one solve with the tree and one sweep over the couplings:
 
 - J z comes with z from the solve, and P p follows by the recurrence of p, so that nothing is multiplied by J, Jᵀ or P.
 - Residuals live half on the columns (ρ) and half on the coupled nodes (φ): r = ρ + Jᵀ φ, which is what the solve takes.
-- Every z is brought onto G z = 0 along P⁻¹ Gᵀ, whose Gram matrix G P⁻¹ Gᵀ comes factored as a (pseudo-)inverse. The part of r along Gᵀ
-  does not reach the directions; it is followed in κ and ν, and gives the multipliers at the end.
+- Every z is brought onto G z = 0 along P⁻¹ Gᵀ, whose Gram matrix G P⁻¹ Gᵀ comes as a (pseudo-)inverse. The part of r along Gᵀ does not
+  reach the directions; it is followed in κ and ν, and gives the multipliers at the end.
 
-It stops by the error itself. The A-norm of the error falls by α rᵀz in every iteration (Hestenes and Stiefel), so that the sum over the last
-few iterations estimates the error before them, a little from below; and the A-norm bounds the one of A's mass part, the error of the motion.
+It stops by the error itself. The A-norm of the error falls by α rᵀz in every iteration (Hestenes and Stiefel), so that the sum over the
+last few iterations estimates the error before them, a little from below; and the A-norm bounds that of A's mass part: the error of the
+motion.
 """
 
 from __future__ import annotations
@@ -91,16 +92,26 @@ def multiply_coupled(
     pull_tree(body, shift, columns, f_out, u_out)
 
 
+BOOK = 5
+"""`book` opens with where its five parts end: the first entry of each row, its entries' numbers, the nodes of all entries, the first column
+of each row, and pairs (place among the numbers, column)."""
+
+
 @device
-def apply_rows(row_start, row_entry, entry_node, entries, dof_start, dof_index, numbers, x, y, c_out):
+def apply_rows(book, entries, numbers, x, y, c_out):
     """c = G y, with x = J y."""
+    row_start = book[BOOK : book[0]]
+    row_entry = book[book[0] : book[1]]
+    entry_node = book[book[1] : book[2]]
+    column_start = book[book[2] : book[3]]
+    column_index = book[book[3] : book[4]]
     for r in range(c_out.size):
         total = 0.0
         for k in range(row_start[r], row_start[r + 1]):
             e = row_entry[k]
             total += dot6(load6(entries, 6 * e), load6(x, 6 * entry_node[e]))
-        for k in range(dof_start[r], dof_start[r + 1]):
-            total += numbers[dof_index[2 * k]] * y[dof_index[2 * k + 1]]
+        for k in range(column_start[r], column_start[r + 1]):
+            total += numbers[column_index[2 * k]] * y[column_index[2 * k + 1]]
         c_out[r] = total
 
 
@@ -116,22 +127,56 @@ def times_inverse(inverse, c, mu_out):
 
 
 @kernel
-def solve_fused(
-    body: Ints, shift: Floats, columns: Floats, diagonal: Floats, blocks: Floats, pairs: Ints, coupled: Ints, coupling: Floats,
-    row_start: Ints, row_entry: Ints, entry_node: Ints, dof_start: Ints, dof_index: Ints, entries: Floats, numbers: Floats,
-    inverse: Floats, response_x: Floats, response_y: Floats, target: Floats, right: Floats, f: Floats,
-    tolerance: float, scale: float, floor: float, limit: int, vectors_out: Floats, x_out: Floats, y_out: Floats, mu_out: Floats,
-) -> int:  # fmt: skip
-    """Solve A y = right + Jᵀ f + Gᵀ μ, G y = target from the guess in y_out; returns the number of iterations, or NOT_POSITIVE.
+def meet_rows(
+    book: Ints, entries: Floats, numbers: Floats, inverse: Floats, response_x: Floats, response_y: Floats, target: Floats,
+    c_out: Floats, mu_out: Floats, x_out: Floats, y_out: Floats,
+) -> None:  # fmt: skip
+    """Bring y, and x = J y, onto G y = target along P⁻¹ Gᵀ."""
+    nx, nv = x_out.size, y_out.size
+    apply_rows(book, entries, numbers, x_out, y_out, c_out)
+    for r in range(target.size):
+        c_out[r] -= target[r]
+    times_inverse(inverse, c_out, mu_out)
+    for r in range(target.size):
+        for j in range(nv):
+            y_out[j] += mu_out[r] * response_y[nv * r + j]
+        for j in range(nx):
+            x_out[j] += mu_out[r] * response_x[nx * r + j]
 
-    `columns` are factored for P; `coupled` numbers each pair's two nodes among the coupled ones, then lists those. The
-    error allowed is `tolerance` times √(`scale` + the first correction²), all in the A-norm, or `floor` if that is more; after `limit`
-    iterations the answer is what it is, and limit + 1 is returned."""
+
+@kernel
+def fill_residual(
+    body: Ints, shift: Floats, columns: Floats, diagonal: Floats, blocks: Floats, pairs: Ints, coupling: Floats, right: Floats, f: Floats,
+    x: Floats, y: Floats, vectors_out: Floats,
+) -> None:  # fmt: skip
+    """right + Jᵀ f − A y, all on the columns, where `solve_fused` looks for it."""
+    n, nv = body.size // 6, y.size
+    load = vectors_out[: 6 * n]
+    rho = vectors_out[12 * n : 12 * n + nv]
+    for j in range(6 * n):
+        load[j] = f[j]
+    add_product(-1.0, pairs, blocks, coupling, x, load)
+    for j in range(nv):
+        rho[j] = right[j] - diagonal[j] * y[j]
+    pull_tree(body, shift, columns, load, rho)
+
+
+@kernel
+def solve_fused(
+    body: Ints, shift: Floats, columns: Floats, pairs: Ints, coupled: Ints, coupling: Floats, book: Ints, entries: Floats, numbers: Floats,
+    inverse: Floats, response_x: Floats, response_y: Floats, tolerance: float, scale: float, floor: float, limit: int,
+    vectors_out: Floats, x_out: Floats, y_out: Floats, mu_out: Floats,
+) -> int:  # fmt: skip
+    """Solve A y = b + Gᵀ μ without leaving G y as it is, from a guess y whose residual b − A y stands in `vectors_out` (`fill_residual`).
+
+    Returns the number of iterations, or NOT_POSITIVE. `columns` are factored for P; `coupled` numbers the nodes of each pair among the
+    coupled ones, then lists those. The error allowed is `tolerance` times √(`scale` + the first correction²), all in the A-norm, or `floor` if
+    that is more; after `limit` iterations the answer is what it is, and limit + 1 is returned."""
     n = body.size // 6
     nv = y_out.size
     m = pairs.size // 2
     count = coupled.size - 2 * m
-    k = target.size
+    k = mu_out.size
     at = 6 * n
     load = vectors_out[:at]
     z_x = vectors_out[at : at + 6 * n]
@@ -149,34 +194,16 @@ def solve_fused(
     c = vectors_out[at : at + k]
     kappa = vectors_out[at + k : at + 2 * k]
     nu = vectors_out[at + 2 * k : at + 3 * k]
-
-    # a guess on the rows, its residual all on the columns
-    push_tree(body, shift, columns, y_out, x_out)
-    if k > 0:
-        apply_rows(row_start, row_entry, entry_node, entries, dof_start, dof_index, numbers, x_out, y_out, c)
-        for r in range(k):
-            c[r] -= target[r]
-        times_inverse(inverse, c, mu_out)
-        for r in range(k):
-            for j in range(nv):
-                y_out[j] += mu_out[r] * response_y[nv * r + j]
-            for j in range(6 * n):
-                x_out[j] += mu_out[r] * response_x[6 * n * r + j]
-            kappa[r] = 0.0
-            nu[r] = 0.0
-    for j in range(6 * n):
-        load[j] = f[j]
-    add_product(-1.0, pairs, blocks, coupling, x_out, load)
     for j in range(nv):
-        rho[j] = right[j] - diagonal[j] * y_out[j]
         p[j] = 0.0
         pi[j] = 0.0
-    pull_tree(body, shift, columns, load, rho)
     for j in range(6 * count):
         phi[j] = 0.0
         p_x[j] = 0.0
         pi_x[j] = 0.0
-
+    for r in range(k):
+        kappa[r] = 0.0
+        nu[r] = 0.0
     before = 0.0
     enough = 0.0
     falls = (0.0, 0.0, 0.0, 0.0)
@@ -185,7 +212,7 @@ def solve_fused(
             store6(load6(phi, offset(6 * j)), offset(6 * coupled[2 * m + j]), load)
         solve_tree(body, shift, columns, rho, load, z_x, z)
         if k > 0:
-            apply_rows(row_start, row_entry, entry_node, entries, dof_start, dof_index, numbers, z_x, z, c)
+            apply_rows(book, entries, numbers, z_x, z, c)
             times_inverse(inverse, c, mu_out)
             for r in range(k):
                 mu = mu_out[r]

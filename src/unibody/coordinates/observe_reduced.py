@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 def observe_reduced(system: ReducedSystem, t: float, q: np.ndarray, v: np.ndarray, control: np.ndarray) -> Observation:
     """Evaluate at a state and derive poses, energies, reactions and the violation."""
-    model, book = system.model, system.book
+    book = system.book
     system.evaluate(t, q, v, control, loads=True)
     X, V = system.view(X_WB).reshape(-1, 12), system.view(V_WB).reshape(-1, 6)
     ledger = system.view(LEDGER)

@@ -2,9 +2,9 @@
 
     (Jᵀ (M − h D − h² K) J − h D_r − h² K_r) a  =  f_r + Jᵀ (f − M J̇ v) + h (K_r v + Jᵀ K J v)
 
-with D and K the derivatives of the forces (negative where they resist), so that all forces are those of (q, v) and the implicit terms vanish
-with h. Forces give their blocks in body axes at the body's origin; here they are carried to world axes at the joint frame's origin, where
-the tree lives: the 6×6 diagonal blocks join the bodies' inertias, the others stay couplings of pairs of bodies.
+with D and K the derivatives of the forces (negative where they resist), so that all forces are those of (q, v) and the implicit terms
+vanish with h. Forces give their blocks in body axes at the body's origin; here they are carried to world axes at the joint frame's origin,
+where the tree lives: the 6×6 diagonal blocks join the bodies' inertias, the others stay couplings of pairs of bodies.
 
 Rows are held at the velocity level, G v⁺ = −(C(t + h) − C(t)) / h − C / τ (C's own change with time, at the present q): exactly, by
 
@@ -35,7 +35,8 @@ from unibody.coordinates.slots import (  # isort: skip
     AHEAD, ARMATURE, BIAS, BLOCKS, BODIES, CLASSES, CLOSURE, COLUMNS, COMPLIANCE, CONSTANTS, COUPLING, DIAGONAL, DOF_INDEX, DOF_START,
     DRIFT, DUAL, ENTRY_BODY, ENTRY_W, F, G, GRAM, GRAVITY, IMPLICIT_CHOICE, IMPLICIT_EFFORT, IMPLICIT_F, INDEX, J, JOINTS, LEAST, LOAD,
     LOOP_COUPLINGS, MASSES, MULTIPLIER, NODE_OF, OWN, PAIRS, PARAMETERS, PARTS, RANK, RATE, RESIDUAL, RESPONSE_X, RESPONSE_Y, RIGHT, ROWS,
-    ROW_ENTRY, ROW_START, SCRATCH, SEEN, SHIFT, SIDE, SIDE_F, SIGNALS, STATUS, STEP, TABLE_C, TABLE_S, TABLE_X, TARGET, V_OWN, WORLD_COUPLING, X_SOLVED, X_WB, Y,
+    ROW_ENTRY, ROW_START, SCRATCH, SEEN, SHIFT, SIDE, SIDE_F, SIGNALS, STATUS, STEP, TABLE_C, TABLE_S, TABLE_X, TARGET, V_OWN,
+    WORLD_COUPLING, X_SOLVED, X_WB, Y,
 )  # fmt: skip
 from unibody.coordinates.stages import (  # isort: skip
     FACTOR_STAGE, FORCE_STAGE, FUSED_STAGE, IMPLICIT_STAGE, MULTIPLIER_STAGE, SEE_STAGE, SIGNAL_STAGE, SOLVE_STAGE, FactorMatrix, Implicit,
@@ -252,7 +253,7 @@ def aim_rows_ahead(layout: Ints, ints: Ints, constants: Floats, work_out: Floats
             world[6 * e + 3 + m] = f[m]
     for r in range(target.size):
         if h == 0.0:
-            target[r] = -row_acceleration(layout, ints, constants, r, work_out, no_y)
+            target[r] = -row_acceleration(layout, ints, constants, r, no_y, work_out)
         elif compliance[r] > 0.0:
             target[r] = 0.0
         else:
@@ -260,7 +261,7 @@ def aim_rows_ahead(layout: Ints, ints: Ints, constants: Floats, work_out: Floats
 
 
 @kernel
-def row_acceleration(layout: Ints, ints: Ints, constants: Floats, r: int, work_out: Floats, a: Floats) -> float:
+def row_acceleration(layout: Ints, ints: Ints, constants: Floats, r: int, a: Floats, work_out: Floats) -> float:
     """C̈ of row r: for joint accelerations a that stand in the rows as well, or, if a is empty, for none (J̇ v alone)."""
     rows = part(work_out, layout, ROWS)
     world = part(work_out, layout, ENTRY_W)
@@ -377,11 +378,10 @@ def hold_rows(layout: Ints, ints: Ints, constants: Floats, multiply: int, work_o
 
 
 @kernel
-def settle_loads(layout: Ints, ints: Ints, constants: Floats, work_out: Floats, x: Floats, y: Floats) -> None:
+def settle_loads(layout: Ints, ints: Ints, constants: Floats, x: Floats, y: Floats, work_out: Floats) -> None:
     """After the solution: accelerations of the bodies into ROWS, and into F and RIGHT the loads that acted over the step."""
     body = part(ints, layout, BODIES)
     rows = part(work_out, layout, ROWS)
-    wrenches = part(work_out, layout, F)
     right = part(work_out, layout, RIGHT)
     own = part(work_out, layout, OWN)
     effort = part(work_out, layout, IMPLICIT_EFFORT)
@@ -391,7 +391,7 @@ def settle_loads(layout: Ints, ints: Ints, constants: Floats, work_out: Floats, 
         for m in range(6):
             rows[ROW * i + A + m] = x[6 * i + m] + rows[ROW * i + C + m]
     if own.size > 0:
-        add_implicit_loads(layout, ints, work_out, x)
+        add_implicit_loads(layout, ints, x, work_out)
         for j in range(y.size):
             right[j] += effort[j] - (diagonal[j] - armature[j]) * y[j]
     load_multipliers(layout, ints, work_out)
@@ -425,7 +425,7 @@ def twist_of_body(X, rows, i, x):
 
 
 @kernel
-def add_implicit_loads(layout: Ints, ints: Ints, work_out: Floats, x: Floats) -> None:
+def add_implicit_loads(layout: Ints, ints: Ints, x: Floats, work_out: Floats) -> None:
     """h K v + (h D + h² K) a as wrenches in body axes, into F."""
     rows = part(work_out, layout, ROWS)
     X = part(work_out, layout, X_WB)
@@ -468,7 +468,7 @@ def add_implicit_loads(layout: Ints, ints: Ints, work_out: Floats, x: Floats) ->
 
 
 @kernel
-def twice_kinetic_energy(layout: Ints, ints: Ints, constants: Floats, work_out: Floats, v: Floats) -> float:
+def twice_kinetic_energy(layout: Ints, ints: Ints, constants: Floats, v: Floats, work_out: Floats) -> float:
     """vᵀ M v [J]."""
     body = part(ints, layout, BODIES)
     rows = part(work_out, layout, ROWS)
@@ -563,7 +563,7 @@ def solve_matrix(
         if failed == 0 and done >= 0:
             status[ITERATIONS] = done
             if correct == 0:
-                settle_loads(layout, ints, constants, work_out, x, y)
+                settle_loads(layout, ints, constants, x, y, work_out)
             return
         status[PROJECTED] = 1.0
         if stages[IMPLICIT_STAGE] == 0:
@@ -613,7 +613,7 @@ def correct_redmax(
             if part(constants, layout, COMPLIANCE)[r] == 0.0:
                 target[r] = (aim[r] - residual[r]) / (h * h)
             else:
-                target[r] = -row_acceleration(layout, ints, constants, r, work_out, a)
+                target[r] = -row_acceleration(layout, ints, constants, r, a, work_out)
     solve_matrix(layout, ints, constants, stages, control, 1, work_out, q_out, v_out)
     load_multipliers(layout, ints, work_out)
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from math import sqrt
 
-from unibody.algebra.coupled_tree import multiply_coupled, solve_fused, solve_plain
+from unibody.algebra.coupled_tree import fill_residual, meet_rows, multiply_coupled, solve_fused, solve_plain
 from unibody.algebra.dense import factor_cholesky, solve_cholesky
 from unibody.algebra.tree import BODY, factor_tree, pull_tree, push_tree, solve_tree
 from unibody.arena import part
@@ -19,9 +19,9 @@ from unibody.coordinates.implicit import add_implicit
 from unibody.coordinates.redmax import LIMIT, STEP_LENGTH, TOLERANCE, couple_loops, respond, twice_kinetic_energy
 
 from unibody.coordinates.slots import (  # isort: skip
-    BLOCKS, BODIES, CLOSURE, COLUMNS, COUPLED, COUPLING, DIAGONAL, DOF_INDEX, DOF_START, ENTRY_BODY, ENTRY_W, FRONTS, GRAM,
+    BLOCKS, BODIES, CLOSURE, COLUMNS, COUPLED, COUPLING, DIAGONAL, ENTRY_W, FRONTS, GRAM,
     IMPLICIT_CHOICE, IMPLICIT_CLASSES, IMPLICIT_EFFORT, IMPLICIT_F, IMPLICIT_INDEX, IMPLICIT_PARAMETERS, IMPLICIT_PLACES, INVERSE, J, LEAST,
-    LIMIT as EFFORT_LIMIT, LOOP_COUPLINGS, MASSES, MULTIPLIER, OWN, PAIRS, RANK, RESIDUAL, RESPONSE_X, RESPONSE_Y, ROW_ENTRY, ROW_START,
+    LIMIT as EFFORT_LIMIT, LOOP_COUPLINGS, MASSES, MULTIPLIER, OWN, PAIRS, RANK, RESIDUAL, RESPONSE_X, RESPONSE_Y, ROW_BOOK,
     SHIFT, SIGNALS, STEP_ROWS, SUMS, TARGET, TREE_SOLVE, V_OWN, V_WB, VECTORS, WORLD_COUPLING, X_WB, Y,
 )  # fmt: skip
 from unibody.kernel import Floats, Ints, kernel
@@ -91,18 +91,30 @@ def solve_iteratively(
 ) -> int:
     """One run of the fused iteration without rows, from the guess in y."""
     choice = part(constants, layout, IMPLICIT_CHOICE)
-    none = part(ints, layout, ROW_ENTRY)[:0]
     nothing = part(work_out, layout, TARGET)[:0]
+    vectors = part(work_out, layout, VECTORS)
+    push_tree(part(ints, layout, BODIES), part(work_out, layout, SHIFT), part(work_out, layout, COLUMNS), y_out, x_out)
+    leave_residual(layout, ints, right, f_out, work_out, x_out, y_out)
     done = solve_fused(
-        part(ints, layout, BODIES), part(work_out, layout, SHIFT), part(work_out, layout, COLUMNS), part(work_out, layout, DIAGONAL),
-        part(work_out, layout, BLOCKS), part(ints, layout, PAIRS), part(ints, layout, COUPLED), part(work_out, layout, WORLD_COUPLING),
-        none, none, none, none, none, nothing, nothing, nothing, nothing, nothing, nothing, right, f_out,
-        choice[TOLERANCE], 0.0, 0.0, int(choice[LIMIT]), part(work_out, layout, VECTORS), x_out, y_out,
-        part(work_out, layout, MULTIPLIER)[:0],
+        part(ints, layout, BODIES), part(work_out, layout, SHIFT), part(work_out, layout, COLUMNS), part(ints, layout, PAIRS),
+        part(ints, layout, COUPLED), part(work_out, layout, WORLD_COUPLING), part(ints, layout, ROW_BOOK), nothing, nothing, nothing,
+        nothing, nothing, choice[TOLERANCE], 0.0, 0.0, int(choice[LIMIT]), vectors, x_out, y_out, nothing,
     )  # fmt: skip
     for k in range(f_out.size):
         f_out[k] = 0.0
     return done if done <= int(choice[LIMIT]) else -1
+
+
+@kernel
+def leave_residual(
+    layout: Ints, ints: Ints, right: Floats, f: Floats, work_out: Floats, x_out: Floats, y_out: Floats
+) -> None:
+    """The residual of the guess y, x = J y, for the fused iteration."""
+    fill_residual(
+        part(ints, layout, BODIES), part(work_out, layout, SHIFT), part(work_out, layout, COLUMNS), part(work_out, layout, DIAGONAL),
+        part(work_out, layout, BLOCKS), part(ints, layout, PAIRS), part(work_out, layout, WORLD_COUPLING), right, f, x_out, y_out,
+        part(work_out, layout, VECTORS),
+    )  # fmt: skip
 
 
 @kernel
@@ -124,14 +136,20 @@ def solve_closed(
     for i in range(1, f.size // 6):
         for m in range(3):
             free += f[6 * i + m] * f[6 * i + m] * masses[2 * i + 1] + f[6 * i + 3 + m] * f[6 * i + 3 + m] * masses[2 * i]
-    moving = twice_kinetic_energy(layout, ints, constants, work_out, part(work_out, layout, V_OWN)) / (h * h) if h > 0.0 else 0.0
+    moving = twice_kinetic_energy(layout, ints, constants, part(work_out, layout, V_OWN), work_out) / (h * h) if h > 0.0 else 0.0
+    push_tree(part(ints, layout, BODIES), part(work_out, layout, SHIFT), part(work_out, layout, COLUMNS), y_out, x_out)
+    if k > 0:
+        meet_rows(
+            part(ints, layout, ROW_BOOK), part(work_out, layout, ENTRY_W), part(work_out, layout, J), inverse,
+            part(work_out, layout, RESPONSE_X), part(work_out, layout, RESPONSE_Y), target, part(work_out, layout, STEP_ROWS), multiplier,
+            x_out, y_out,
+        )  # fmt: skip
+    leave_residual(layout, ints, right, f, work_out, x_out, y_out)
     done = solve_fused(
-        part(ints, layout, BODIES), part(work_out, layout, SHIFT), part(work_out, layout, COLUMNS), part(work_out, layout, DIAGONAL),
-        part(work_out, layout, BLOCKS), part(ints, layout, PAIRS), part(ints, layout, COUPLED), part(work_out, layout, WORLD_COUPLING),
-        part(ints, layout, ROW_START), part(ints, layout, ROW_ENTRY), part(ints, layout, ENTRY_BODY), part(ints, layout, DOF_START),
-        part(ints, layout, DOF_INDEX), part(work_out, layout, ENTRY_W), part(work_out, layout, J), inverse,
-        part(work_out, layout, RESPONSE_X), part(work_out, layout, RESPONSE_Y), target, right, f, choice[TOLERANCE], moving,
-        ROUND_OFF * sqrt(free), int(choice[LIMIT]), part(work_out, layout, VECTORS), x_out, y_out, multiplier,
+        part(ints, layout, BODIES), part(work_out, layout, SHIFT), part(work_out, layout, COLUMNS), part(ints, layout, PAIRS),
+        part(ints, layout, COUPLED), part(work_out, layout, WORLD_COUPLING), part(ints, layout, ROW_BOOK), part(work_out, layout, ENTRY_W),
+        part(work_out, layout, J), inverse, part(work_out, layout, RESPONSE_X), part(work_out, layout, RESPONSE_Y), choice[TOLERANCE],
+        moving, ROUND_OFF * sqrt(free), int(choice[LIMIT]), part(work_out, layout, VECTORS), x_out, y_out, multiplier,
     )  # fmt: skip
     return done if done <= int(choice[LIMIT]) else -1
 

@@ -3,7 +3,7 @@
 `linear` names the solution; "auto" decides by the structure:
 
     no couplings of moving bodies    "tree": the preconditioner is the matrix, one solution is exact
-    couplings                        "pcg" until it needs more iterations than a direct solution costs, then "direct" (see `RedMaxSystem.choose`)
+    couplings                        "pcg" until it needs more iterations than a direct solution costs, then "direct"
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from unibody.algebra.coupled_tree import vector_size
+from unibody.algebra.coupled_tree import BOOK, vector_size
 from unibody.coordinates.closure import solve_closure
 
 from unibody.coordinates.redmax import (  # isort: skip
@@ -27,8 +27,8 @@ from unibody.coordinates.reduced_system import FEEDBACK_STEPS, ReducedSystem
 
 from unibody.coordinates.slots import (  # isort: skip
     AHEAD, BLOCKS, COUPLED, COUPLING, DIAGONAL, FRONTS, IMPLICIT_CHOICE, IMPLICIT_CLASSES, IMPLICIT_EFFORT, IMPLICIT_F, IMPLICIT_INDEX,
-    IMPLICIT_PARAMETERS, IMPLICIT_PLACES, INVERSE, LEAST, LOOP_COUPLINGS, OWN, PAIRS, RESIDUAL, SIDE, SIDE_F, STATUS, STEP_ROWS, SUMS, TREE_SOLVE,
-    V_OWN, VECTORS, WORLD_COUPLING, X_SOLVED, Y,
+    IMPLICIT_PARAMETERS, IMPLICIT_PLACES, INVERSE, LEAST, LOOP_COUPLINGS, OWN, PAIRS, RESIDUAL, ROW_BOOK, SIDE, SIDE_F, STATUS, STEP_ROWS,
+    SUMS, TREE_SOLVE, VECTORS, V_OWN, WORLD_COUPLING, X_SOLVED, Y,
 )  # fmt: skip
 from unibody.coordinates.stages import EVALUATE_STAGE, FACTOR_STAGE, FUSED_STAGE, IMPLICIT_STAGE, MULTIPLIER_STAGE, SOLVE_STAGE
 from unibody.model.implicit_tables import ImplicitTables, moving_bodies
@@ -68,6 +68,7 @@ class RedMaxSystem(ReducedSystem):
         slots[PAIRS] = self.pairs
         slots[COUPLED] = np.array([place[body] for pair in pairs for body in pair] + coupled, np.int64)
         slots[LOOP_COUPLINGS] = np.array(loop_couplings, np.int64)
+        slots[ROW_BOOK] = self._row_book()
         slots[TREE_SOLVE] = np.array([solve_projected.address if k else 0], np.int64)
         sizes = {
             IMPLICIT_F: 6 * n if implicit else 0, IMPLICIT_EFFORT: nvj if implicit else 0, OWN: 21 * n if implicit else 0,
@@ -83,6 +84,12 @@ class RedMaxSystem(ReducedSystem):
         if self.linear in ("auto", "pcg", "direct") and not len(self.pairs):
             return "tree"
         return "pcg" if self.linear == "auto" else self.linear
+
+    def _row_book(self) -> np.ndarray:
+        """The rows' integers as `unibody.algebra.coupled_tree` reads them."""
+        book = self.book
+        parts = [book.row_start, book.row_entry, book.entry_body, book.dof_start, book.dof_index]
+        return np.concatenate([BOOK + np.cumsum([p.size for p in parts]), *parts])
 
     def _loop_couplings(self, velocities: list[int], pairs: list[tuple[int, int]]) -> list[int]:
         """(loop joint, v, place) of every loop joint's velocity with implicit terms; its bodies become a new pair if both can move."""

@@ -6,10 +6,11 @@ Every stage of them is the same problem: find v, and with it
 
     implicit Euler     g = h            q₀ = q_k      d = 0                            v₀ = v_k
     BDF2               g = ⅔ h          q₀ = q_k      d = ⅓ (q_k ⊖ q_{k−1})            v₀ = (4 v_k − v_{k−1}) / 3
-    SDIRK2, α = 1 − 1/√2, twice:        g = α h,  d = 0,  v₀ = v_k   →  v_1, a_1;   then  g = α h,  d = (1 − α) h v_1,  v₀ = v_k + (1 − α) h a_1
+    SDIRK2, first      g = α h          q₀ = q_k      d = 0                            v₀ = v_k               α = 1 − 1/√2
+    SDIRK2, second     g = α h          q₀ = q_k      d = (1 − α) h v₁                 v₀ = v_k + (1 − α) h a₁
 
-The corrections come from RedMax's own matrix, A y = residual, δv = g y. It leaves out how inertial forces change with q and v (of the order of
-g against the rest); Anderson's mixing of the last corrections makes up for it. A correction that grows is halved.
+The corrections come from RedMax's own matrix, A y = residual, δv = g y. It leaves out how inertial forces change with q and v (of the
+order of g against the rest); Anderson's mixing of the last corrections makes up for it. A correction that grows is halved.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
 """Solvers: each a choice of coordinates × time rule × problem × algorithm, one file each, reading like its paper.
 
-Lives here: `Articulated` (reduced coordinates), `Lagrange` (maximal and planar ones), `RedMax` (linearly implicit, reduced), and what binding to a model means (`base`).
+Lives here: `Articulated` (reduced coordinates), `Lagrange` (maximal and planar ones), `RedMax` (implicit, reduced), and what binding to a
+model means (`base`).
 May import: coordinates, rules, algebra, model, elements; never each other. May write: the arenas of the systems they bind.
 To add one more: a frozen dataclass `Solver` with `name`, `handles` and `bind` in a file of its own; its rows of the capability matrix
 follow from `handles`.
