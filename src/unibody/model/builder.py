@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -22,6 +23,7 @@ from unibody.shapes import MassProperties, Placed, Shape, combine
 from unibody.spatial.pose import Pose, adjoint, vector, vector3, vector_from_rotation
 
 KINDS = ("dynamic", "static", "kinematic")
+NOWHERE_ELSE = Pose()
 
 
 @dataclass(frozen=True)
@@ -113,6 +115,8 @@ class Builder:
         self._bodies: dict[str, BodyInfo] = {"world": ground}
         self._joints: dict[str, _Joint] = {}
         self._elements: dict[str, Force | Constraint] = {}
+        self._counts: Counter[type] = Counter()
+        self._like: tuple[Any, Any, Any, tuple[Placed, ...], MassProperties] | None = None  # the last body: often the next is like it
         self._plane = plane_axes(normal) if planar else None
         if gravity is not None:
             self.add(Gravity(gravity), name="gravity")
@@ -128,8 +132,14 @@ class Builder:
             raise ModelError(f"{what}: kind {kind!r} is unknown; give one of {', '.join(KINDS)}")
         if motion is not None and kind != "kinematic":
             raise ModelError(f"{what}: motion= moves only kinematic bodies, this one is {kind}; give kind='kinematic'")
-        shapes = tuple(s if isinstance(s, Placed) else Placed(s, Pose()) for s in _as_list(shape, what))
-        properties = _mass_properties(what, kind, shapes, density, mass, com, inertia)
+        of_shape = isinstance(shape, Shape | Placed) and com is None and inertia is None
+        last = self._like
+        if of_shape and last is not None and shape is last[0] and density == last[1] and mass == last[2]:
+            shapes, properties = last[3:]
+        else:
+            shapes = tuple(s if isinstance(s, Placed) else Placed(s, Pose()) for s in _as_list(shape, what))
+            properties = _mass_properties(what, kind, shapes, density, mass, com, inertia)
+            self._like = (shape, density, mass, shapes, properties) if of_shape else None
         twist = tuple(float(x) for x in vector((0.0,) * 6 if V_WB is None else V_WB, 6, f"{what} V_WB"))
         if kind == "static" and any(twist):
             raise ModelError(f"{what}: V_WB {twist} on a static body; give kind='kinematic' or leave V_WB out")
@@ -178,10 +188,10 @@ class Builder:
         if not isinstance(element, Force | Constraint):
             raise ModelError(f"{element!r} is neither a force nor a constraint; bodies and joints have b.body and b.joint")
         if name is None:
-            taken = sum(type(e) is type(element) for e in self._elements.values())
-            name = f"{type(element).__name__}[{taken}]"
+            name = f"{type(element).__name__}[{self._counts[type(element)]}]"
         _check_new(name, self._elements, "element")
         self._elements[name] = element
+        self._counts[type(element)] += 1
         return name
 
     def build(self) -> Model:
@@ -239,10 +249,8 @@ class Builder:
             if isinstance(started, Gravity):
                 gravity = gravity + np.array(started.g)
             elif isinstance(started, Force):
-                started.row(packing, name)
                 forces.append((name, started))
             else:
-                started.row(packing, name)
                 constraints.append((name, started))
         ordered = iter(in_order([(name, c) for name, c in constraints if isinstance(c, Coupling)]))
         constraints = [next(ordered) if isinstance(c, Coupling) else (name, c) for name, c in constraints]
@@ -258,18 +266,20 @@ class Builder:
     def _span(self, joints: dict[str, _Joint]) -> dict[str, _Joint]:
         """Each body's joint to its parent: the first that can be, else an implicit one to the world."""
         tree: dict[str, _Joint] = {}
+        above: dict[str, str] = {}  # some ancestor of a body that hangs on one, nearer to the top with every look
 
-        def hangs_on(body: str, ancestor: str) -> bool:
-            while True:
-                if body == ancestor:
-                    return True
-                if body not in tree:
-                    return False
-                body = tree[body].parent
+        def top(body: str) -> str:
+            path = []
+            while body in above:
+                path.append(body)
+                body = above[body]
+            above.update(dict.fromkeys(path, body))
+            return body
 
         for j in joints.values():
-            if self._bodies[j.child].kind == "dynamic" and j.child not in tree and not hangs_on(j.parent, j.child):
+            if self._bodies[j.child].kind == "dynamic" and j.child not in tree and top(j.parent) != j.child:
                 tree[j.child] = j
+                above[j.child] = j.parent
         for name, body in self._bodies.items():
             if name != "world" and name not in tree:
                 tree[name] = self._implicit(body)
@@ -352,7 +362,7 @@ def _on_manifold(joint: Joint, q: np.ndarray) -> np.ndarray:
 
 def _pose(value: Any, what: str) -> Pose:
     if value is None:
-        return Pose()
+        return NOWHERE_ELSE
     if not isinstance(value, Pose):
         raise ModelError(f"{what}: {value!r} is not a Pose; give Pose(p=..., wxyz=...) or Pose.from_matrix(...)")
     return value
@@ -379,6 +389,8 @@ def _limit(name: str, limits: Any, nv: int) -> JointLimit:
 
 
 def _per_dof(value: Any, nv: int, what: str, minimum: float, infinite: bool = False) -> np.ndarray:
+    if type(value) is float and minimum <= value and (value < np.inf or infinite):
+        return np.full(nv, value)
     values = np.broadcast_to(np.asarray(value, float), (nv,)) if np.ndim(value) == 0 else np.asarray(value, float)
     if values.shape != (nv,):
         raise ModelError(f"{what}: shape {values.shape}; give one number or {nv}")
@@ -424,6 +436,8 @@ def _started(body: BodyInfo, X: Pose, V: np.ndarray) -> BodyInfo:
 
     if body.kind != "dynamic":
         return body
+    if not V.any():
+        return replace(body, X_WB=X, V_WB=(0.0,) * 6)
     R = X.R
     return replace(body, X_WB=X, V_WB=tuple(float(x) for x in np.concatenate([R @ V[:3], R @ V[3:]])))
 

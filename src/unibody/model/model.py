@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any
 
 import numpy as np
@@ -76,6 +76,14 @@ class JointInfo:
 
 def _counts_velocity(part: Joint) -> bool:
     """Whether the rates of the part's coordinates are its velocities, at its neutral position and at another."""
+    try:
+        return _remembered(part)
+    except TypeError:  # a class of somebody's own that cannot be hashed
+        return _remembered.__wrapped__(part)
+
+
+@lru_cache(maxsize=1024)
+def _remembered(part: Joint) -> bool:
     if part.nq != part.nv:
         return False
     v = np.cos(1.0 + np.arange(part.nv))
@@ -203,6 +211,9 @@ def start_twists(bodies: Sequence[BodyInfo], joints: Sequence[JointInfo], poses:
             R = body.X_WB.R
             twists.append(np.concatenate([R.T @ np.array(body.V_WB[:3]), R.T @ np.array(body.V_WB[3:])]))
         else:
+            if not (joint.v0.any() or twists[joint.parent].any()):
+                twists.append(np.zeros(6))
+                continue
             X_BP = poses[i].inverse() @ poses[joint.parent]
             across = joint.element.motion(joint.q0) @ joint.v0
             twists.append(adjoint(X_BP.R, np.array(X_BP.p)) @ twists[joint.parent] + adjoint(joint.X_BM.R, np.array(joint.X_BM.p)) @ across)

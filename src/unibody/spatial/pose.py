@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -18,7 +19,11 @@ def skew(a: np.ndarray) -> np.ndarray:
 
 def rotation_from_quaternion(wxyz: Any) -> np.ndarray:
     """The 3×3 rotation of a quaternion (normalised)."""
-    w, x, y, z = np.asarray(wxyz, float) / np.linalg.norm(wxyz)
+    w, x, y, z = np.asarray(wxyz, float).tolist()
+    size = math.sqrt(w * w + x * x + y * y + z * z)
+    if size == 0.0:
+        return np.full((3, 3), np.nan)
+    w, x, y, z = w / size, x / size, y / size, z / size
     return np.array(
         [
             [1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)],
@@ -99,6 +104,24 @@ def vector(value: Any, n: int, what: str) -> np.ndarray:
     return out
 
 
+def _is_rotation(R: list[list[float]]) -> bool:
+    """Whether the first two rows are orthonormal and the third is their cross product, to 1e-6."""
+    (a, b, c), (d, e, f), (g, h, i) = R
+    off = (
+        a * a + b * b + c * c - 1.0, d * d + e * e + f * f - 1.0, a * d + b * e + c * f,
+        b * f - c * e - g, c * d - a * f - h, a * e - b * d - i,
+    )  # fmt: skip
+    return max(map(abs, off)) < 1e-6
+
+
+def _rotate(wxyz: Any, p: Any) -> tuple[float, float, float]:
+    """R p = p + 2 w (u × p) + 2 u × (u × p) for a unit quaternion (w, u)."""
+    w, x, y, z = wxyz
+    a, b, c = p
+    tx, ty, tz = 2.0 * (y * c - z * b), 2.0 * (z * a - x * c), 2.0 * (x * b - y * a)
+    return a + w * tx + y * tz - z * ty, b + w * ty + z * tx - x * tz, c + w * tz + x * ty - y * tx
+
+
 @dataclass(frozen=True)
 class Pose:
     """Position p [m] and orientation wxyz of a frame B in a frame A; `X_AB @ X_BC` is `X_AC`.
@@ -128,9 +151,11 @@ class Pose:
         if X.shape != (4, 4) or not np.isfinite(X).all():
             raise ModelError(f"Pose.from_matrix: shape {X.shape}; give a finite 4×4 matrix")
         R = X[:3, :3]
-        if np.abs(R @ R.T - np.eye(3)).max() > 1e-6 or np.linalg.det(R) < 0:
+        if not _is_rotation(R.tolist()):
             raise ModelError("Pose.from_matrix: the upper left 3×3 block is not a rotation; orthonormalise it first")
-        return Pose(X[:3, 3], quaternion_from_rotation(R))
+        x, y, z = X[:3, 3].tolist()
+        w, i, j, k = quaternion_from_rotation(R).tolist()
+        return Pose._made((x, y, z), (w, i, j, k))
 
     @staticmethod
     def from_rotation(R: Any, p: Any = (0.0, 0.0, 0.0)) -> Pose:
@@ -160,23 +185,33 @@ class Pose:
         return X
 
     def inverse(self) -> Pose:
-        R = self.R
         w, x, y, z = self.wxyz
-        return Pose(-R.T @ np.array(self.p), (w, -x, -y, -z))
+        back = (w, -x, -y, -z)
+        x, y, z = _rotate(back, self.p)
+        return Pose._made((-x, -y, -z), back)
 
     def apply(self, point: Any) -> np.ndarray:
         """The point, given in B, in A."""
         return self.R @ np.asarray(point, float) + np.array(self.p)
 
     def __matmul__(self, other: Pose) -> Pose:
-        a, b = self.wxyz, other.wxyz
-        wxyz = (
+        a, b, p, q = self.wxyz, other.wxyz, self.p, _rotate(self.wxyz, other.p)
+        w, x, y, z = (
             a[0] * b[0] - a[1] * b[1] - a[2] * b[2] - a[3] * b[3],
             a[0] * b[1] + a[1] * b[0] + a[2] * b[3] - a[3] * b[2],
             a[0] * b[2] - a[1] * b[3] + a[2] * b[0] + a[3] * b[1],
             a[0] * b[3] + a[1] * b[2] - a[2] * b[1] + a[3] * b[0],
         )
-        return Pose(self.apply(other.p), wxyz)
+        size = math.sqrt(w * w + x * x + y * y + z * z)
+        return Pose._made((p[0] + q[0], p[1] + q[1], p[2] + q[2]), (w / size, x / size, y / size, z / size))
+
+    @staticmethod
+    def _made(p: tuple[float, float, float], wxyz: tuple[float, float, float, float]) -> Pose:
+        """From numbers that came out of poses and need no checks; models of many bodies are built by this."""
+        made = object.__new__(Pose)
+        object.__setattr__(made, "p", p)
+        object.__setattr__(made, "wxyz", wxyz)
+        return made
 
     def flat(self) -> np.ndarray:
         """Twelve numbers: R row-major, then p, as kernels read it."""
