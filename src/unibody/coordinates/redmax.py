@@ -32,11 +32,11 @@ from unibody.coordinates.relative import add_joint_efforts, wrench_back
 from unibody.coordinates.signals import FillSignals
 
 from unibody.coordinates.slots import (  # isort: skip
-    AHEAD, ARMATURE, BIAS, BLOCKS, BODIES, CLASSES, CLOSURE, COLUMNS, COMPLIANCE, CONSTANTS, COUPLING, DIAGONAL, DOF_INDEX, DOF_START,
-    DRIFT, DUAL, ENTRY_BODY, ENTRY_W, F, G, GRAM, GRAVITY, IMPLICIT_CHOICE, IMPLICIT_EFFORT, IMPLICIT_F, INDEX, J, JOINTS, LEAST, LOAD,
-    LOOP_COUPLINGS, MASSES, MULTIPLIER, NODE_OF, OWN, PAIRS, PARAMETERS, PARTS, RANK, RATE, RESIDUAL, RESPONSE_X, RESPONSE_Y, RIGHT, ROWS,
-    ROW_ENTRY, ROW_START, SCRATCH, SEEN, SHIFT, SIDE, SIDE_F, SIGNALS, STATUS, STEP, TABLE_C, TABLE_S, TABLE_X, TARGET, V_OWN,
-    WORLD_COUPLING, X_SOLVED, X_WB, Y,
+    ACTIVE, AHEAD, ARMATURE, BIAS, BLOCKS, BODIES, CLASSES, CLOSURE, COLUMNS, COMPLIANCE, CONSTANTS, COUPLING, DIAGONAL, DOF_INDEX,
+    DOF_START, DRIFT, DUAL, ENTRY_BODY, ENTRY_W, F, G, GRAM, GRAVITY, IMPLICIT_CHOICE, IMPLICIT_EFFORT, IMPLICIT_F, INDEX, J, JOINTS,
+    LEAST, LOAD, LOOP_COUPLINGS, MASSES, MULTIPLIER, NODE_OF, OWN, PAIRS, PARAMETERS, PARTS, RANK, RATE, RESIDUAL, RESPONSE_X, RESPONSE_Y,
+    RIGHT, ROWS, ROW_ENTRY, ROW_START, SCRATCH, SEEN, SHIFT, SIDE, SIDE_F, SIGNALS, STATUS, STEP, TABLE_C, TABLE_S, TABLE_X, TARGET,
+    UNILATERAL, V_OWN, WORLD_COUPLING, X_SOLVED, X_WB, Y,
 )  # fmt: skip
 from unibody.coordinates.stages import (  # isort: skip
     FACTOR_STAGE, FORCE_STAGE, FUSED_STAGE, IMPLICIT_STAGE, MULTIPLIER_STAGE, SEE_STAGE, SIGNAL_STAGE, SOLVE_STAGE, FactorMatrix, Implicit,
@@ -45,8 +45,15 @@ from unibody.coordinates.stages import (  # isort: skip
 from unibody.kernel import Floats, Ints, device, kernel
 from unibody.spatial.devices import add3, compose_rotations, cross, load3, load6, load9, rotate_back, rotate_symmetric, sub3
 
-STEP_LENGTH, FEEDBACK, TOLERANCE, LIMIT = range(4)
-"""What IMPLICIT_CHOICE holds: h [s], 1/τ [1/s] of the rows, the relative error of the velocity, the most iterations."""
+STEP_LENGTH, FEEDBACK, TOLERANCE, LIMIT, ANTICIPATE = range(5)
+"""What IMPLICIT_CHOICE holds: h [s], 1/τ [1/s] of the rows, the relative error of the velocity, the most iterations, and whether unilateral
+rows are held before they are violated (1) or only afterwards (0)."""
+
+ASLEEP = -1e100
+"""The target of a unilateral row that takes no part."""
+
+CLOSE = 1e-9
+"""Distance [m, rad] at which a unilateral row counts as touched at an instant."""
 
 ITERATIONS, PROJECTED, FAILED = range(3)
 """What STATUS holds of the last step: iterations of the linear solution, whether indefinite terms were left out, the node that failed."""
@@ -246,14 +253,20 @@ def aim_rows_ahead(layout: Ints, ints: Ints, constants: Floats, work_out: Floats
     world = part(work_out, layout, ENTRY_W)
     entry_body = part(ints, layout, ENTRY_BODY)
     no_y = part(work_out, layout, Y)[:0]
+    unilateral = part(ints, layout, UNILATERAL)
     for e in range(entry_body.size):
         t, f = wrench_at_joint(X, rows, entry_body[e], load3(blocks, 6 * e), load3(blocks, 6 * e + 3))
         for m in range(3):
             world[6 * e + m] = t[m]
             world[6 * e + 3 + m] = f[m]
     for r in range(target.size):
-        if h == 0.0:
-            target[r] = -row_acceleration(layout, ints, constants, r, no_y, work_out)
+        if unilateral[r] != 0 and residual[r] > (CLOSE if h == 0.0 else 0.0):
+            # free, unless it would be reached within the step
+            reach = drift[r] - rate[r] - ahead[r] / h if h > 0.0 and choice[ANTICIPATE] > 0.0 else ASLEEP
+            target[r] = reach / h if reach > ASLEEP else ASLEEP
+        elif h == 0.0:
+            leaving = unilateral[r] != 0 and rate[r] > 0.0
+            target[r] = ASLEEP if leaving else -row_acceleration(layout, ints, constants, r, no_y, work_out)
         elif compliance[r] > 0.0:
             target[r] = 0.0
         else:
@@ -344,6 +357,15 @@ def respond(layout: Ints, ints: Ints, constants: Floats, solve: int, work_out: F
 
 
 @kernel
+def multiply_rows(layout: Ints, multiply: int, work_out: Floats) -> None:
+    """Multipliers for the targets at hand, by the given address."""
+    SolveMultipliers(
+        multiply, part(work_out, layout, TARGET), part(work_out, layout, RESIDUAL), part(work_out, layout, GRAM),
+        part(work_out, layout, ACTIVE), part(work_out, layout, CLOSURE), part(work_out, layout, MULTIPLIER), part(work_out, layout, RANK),
+    )  # fmt: skip
+
+
+@kernel
 def hold_rows(layout: Ints, ints: Ints, constants: Floats, multiply: int, work_out: Floats, x_out: Floats, y_out: Floats) -> None:
     """With the rows' responses at hand: multipliers (by the given address) that bring y onto the rows."""
     target = part(work_out, layout, TARGET)
@@ -365,10 +387,7 @@ def hold_rows(layout: Ints, ints: Ints, constants: Floats, multiply: int, work_o
         for k in range(dof_start[r], dof_start[r + 1]):
             moved += numbers[dof_index[2 * k]] * y_out[dof_index[2 * k + 1]]
         target[r] -= moved
-    SolveMultipliers(
-        multiply, part(work_out, layout, GRAM), target, part(work_out, layout, RESIDUAL), part(work_out, layout, CLOSURE), multiplier,
-        part(work_out, layout, RANK),
-    )  # fmt: skip
+    multiply_rows(layout, multiply, work_out)
     nx, nv = x_out.size, y_out.size
     for r in range(target.size):
         for k in range(nx):
@@ -612,6 +631,9 @@ def correct_redmax(
         for r in range(target.size):
             if part(constants, layout, COMPLIANCE)[r] == 0.0:
                 target[r] = (aim[r] - residual[r]) / (h * h)
+                late = part(constants, layout, IMPLICIT_CHOICE)[ANTICIPATE] == 0.0
+                if late and part(ints, layout, UNILATERAL)[r] != 0 and residual[r] > 0.0:
+                    target[r] = ASLEEP
             else:
                 target[r] = -row_acceleration(layout, ints, constants, r, a, work_out)
     solve_matrix(layout, ints, constants, stages, control, 1, work_out, q_out, v_out)

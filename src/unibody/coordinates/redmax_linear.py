@@ -3,6 +3,7 @@
     tree      no couplings: P is the matrix, and one solution is exact
     pcg       fused conjugate gradients with the rows closed inside (`unibody.algebra.coupled_tree`)
     plain     the paper's: l + 2 runs of plain conjugate gradients, products by J and Jᵀ in each iteration
+    direct    contraction (`unibody.algebra.contraction`): exact, with the rows as its border
     dense     A written out, Cholesky: the reference
 """
 
@@ -10,19 +11,21 @@ from __future__ import annotations
 
 from math import sqrt
 
+from unibody.algebra.contraction import factor_contraction, recover_contraction, reduce_contraction
 from unibody.algebra.coupled_tree import fill_residual, meet_rows, multiply_coupled, solve_fused, solve_plain
 from unibody.algebra.dense import factor_cholesky, solve_cholesky
 from unibody.algebra.tree import BODY, factor_tree, pull_tree, push_tree, solve_tree
 from unibody.arena import part
-from unibody.coordinates.closure import solve_closure, solve_closure_again
+from unibody.coordinates.closure import fill_reference, solve_closure, solve_closure_again
 from unibody.coordinates.implicit import add_implicit
-from unibody.coordinates.redmax import LIMIT, STEP_LENGTH, TOLERANCE, couple_loops, respond, twice_kinetic_energy
+from unibody.coordinates.redmax import LIMIT, STEP_LENGTH, TOLERANCE, couple_loops, multiply_rows, respond, twice_kinetic_energy
 
 from unibody.coordinates.slots import (  # isort: skip
-    BLOCKS, BODIES, CLOSURE, COLUMNS, COUPLED, COUPLING, DIAGONAL, ENTRY_W, FRONTS, GRAM,
-    IMPLICIT_CHOICE, IMPLICIT_CLASSES, IMPLICIT_EFFORT, IMPLICIT_F, IMPLICIT_INDEX, IMPLICIT_PARAMETERS, IMPLICIT_PLACES, INVERSE, J, LEAST,
-    LIMIT as EFFORT_LIMIT, LOOP_COUPLINGS, MASSES, MULTIPLIER, OWN, PAIRS, RANK, RESIDUAL, RESPONSE_X, RESPONSE_Y, ROW_BOOK,
-    SHIFT, SIGNALS, STEP_ROWS, SUMS, TARGET, TREE_SOLVE, V_OWN, V_WB, VECTORS, WORLD_COUPLING, X_WB, Y,
+    ADDRESSES, BLOCKS, BODIES, BORDER, BORDER_VALUES, CLOSURE, COLUMNS, COMPLIANCE, COUPLED, COUPLING, DIAGONAL, ENTRY_BODY, ENTRY_W,
+    FRONTS, FRONT_SCRATCH, FRONT_STATE, GRAM, IMPLICIT_CHOICE, IMPLICIT_CLASSES, IMPLICIT_EFFORT, IMPLICIT_F, IMPLICIT_INDEX,
+    IMPLICIT_PARAMETERS, IMPLICIT_PLACES, INVERSE, J, LEAST, LIMIT as EFFORT_LIMIT, LOOP_COUPLINGS, MASSES, MULTIPLIER, OWN, PAIRS,
+    PLAN_LISTS, PLAN_RECORDS, PLAN_STEPS, RANK, RESIDUAL, RESPONSE_X, RESPONSE_Y, ROW_BOOK, ROW_ENTRY, ROW_START, SHIFT, SIDE, SIDE_F,
+    SIGNALS, STEP, STEP_ROWS, SUMS, TARGET, VECTORS, V_OWN, V_WB, WORLD_COUPLING, X_SOLVED, X_WB, Y,
 )  # fmt: skip
 from unibody.kernel import Floats, Ints, kernel
 
@@ -129,7 +132,7 @@ def solve_closed(
     masses = part(constants, layout, MASSES)
     k = target.size
     if k > 0:
-        respond(layout, ints, constants, part(ints, layout, TREE_SOLVE)[0], work_out)
+        respond(layout, ints, constants, part(ints, layout, ADDRESSES)[0], work_out)
         invert_gram(layout, work_out)
     h = choice[STEP_LENGTH]
     free = 0.0
@@ -219,3 +222,96 @@ def solve_densely(
     solve_cholesky(y_out.size, part(work_out, layout, FRONTS), y_out)
     push_tree(body, shift, columns, y_out, x_out)
     return 1
+
+
+@kernel
+def multiply_bilateral(
+    target: Floats, residual: Floats, gram_out: Floats, active_out: Floats, closure_out: Floats, multiplier_out: Floats, rank_out: Floats
+) -> None:
+    """Multipliers of rows that all hold both ways."""
+    solve_closure(gram_out, target, residual, closure_out, multiplier_out, rank_out)
+
+
+@kernel
+def factor_contracted(layout: Ints, ints: Ints, constants: Floats, work_out: Floats) -> int:
+    """A by contraction, with the rows' Gram matrix."""
+    order = part(ints, layout, BORDER)
+    world = part(work_out, layout, ENTRY_W)
+    numbers = part(work_out, layout, J)
+    gram = part(work_out, layout, GRAM)
+    compliance = part(constants, layout, COMPLIANCE)
+    row_entry = part(ints, layout, ROW_ENTRY)
+    k = compliance.size
+    values = part(work_out, layout, BORDER_VALUES)
+    entries = values[: 6 * row_entry.size]
+    for e in range(row_entry.size):
+        for m in range(6):
+            entries[6 * e + m] = world[6 * row_entry[e] + m]
+    column_values = values[6 * row_entry.size :]
+    for e in range(column_values.size):
+        column_values[e] = numbers[order[e]]
+    failed = factor_contraction(
+        part(ints, layout, PLAN_STEPS), part(ints, layout, PLAN_LISTS), part(ints, layout, PLAN_RECORDS), part(ints, layout, BODIES),
+        part(work_out, layout, SHIFT), part(work_out, layout, COLUMNS), part(work_out, layout, BLOCKS),
+        part(work_out, layout, WORLD_COUPLING), part(work_out, layout, DIAGONAL), entries, column_values, part(work_out, layout, FRONTS),
+        part(work_out, layout, FRONT_SCRATCH), gram,
+    )  # fmt: skip
+    for r in range(k):
+        gram[k * r + r] += compliance[r]
+    if k > 0:
+        fill_reference(
+            part(ints, layout, ROW_START), row_entry, part(ints, layout, ENTRY_BODY), world, part(constants, layout, MASSES),
+            part(work_out, layout, CLOSURE),
+        )  # fmt: skip
+    return failed
+
+
+@kernel
+def solve_contracted(
+    layout: Ints, ints: Ints, constants: Floats, right: Floats, f: Floats, work_out: Floats, x_out: Floats, y_out: Floats
+) -> int:
+    """One solution with the contracted factor and the rows' multipliers."""
+    state = part(work_out, layout, FRONT_STATE)
+    reduced = part(work_out, layout, STEP_ROWS)
+    target = part(work_out, layout, TARGET)
+    multiplier = part(work_out, layout, MULTIPLIER)
+    steps = part(ints, layout, PLAN_STEPS)
+    lists = part(ints, layout, PLAN_LISTS)
+    body = part(ints, layout, BODIES)
+    shift = part(work_out, layout, SHIFT)
+    columns = part(work_out, layout, COLUMNS)
+    factor = part(work_out, layout, FRONTS)
+    reduce_contraction(steps, lists, body, shift, columns, factor, right, f, state, reduced)
+    if target.size > 0:
+        for r in range(target.size):
+            target[r] -= reduced[r]
+        multiply_rows(layout, part(ints, layout, ADDRESSES)[1], work_out)
+    for r in range(target.size):
+        reduced[r] = -multiplier[r]
+    recover_contraction(steps, lists, body, shift, columns, factor, reduced, state, x_out, y_out)
+    return 1
+
+
+@kernel
+def spread_contracted(layout: Ints, ints: Ints, constants: Floats, control: Floats, work_out: Floats, q_out: Floats, v_out: Floats) -> None:
+    """A⁻¹ Gᵀ μ of the multipliers at hand, into STEP."""
+    state = part(work_out, layout, FRONT_STATE)
+    reduced = part(work_out, layout, STEP_ROWS)
+    multiplier = part(work_out, layout, MULTIPLIER)
+    step = part(work_out, layout, STEP)
+    right = part(work_out, layout, SIDE)
+    f = part(work_out, layout, SIDE_F)
+    for j in range(right.size):
+        right[j] = 0.0
+    for j in range(f.size):
+        f[j] = 0.0
+    steps = part(ints, layout, PLAN_STEPS)
+    lists = part(ints, layout, PLAN_LISTS)
+    body = part(ints, layout, BODIES)
+    shift = part(work_out, layout, SHIFT)
+    columns = part(work_out, layout, COLUMNS)
+    factor = part(work_out, layout, FRONTS)
+    reduce_contraction(steps, lists, body, shift, columns, factor, right, f, state, reduced)
+    for r in range(multiplier.size):
+        reduced[r] = -multiplier[r]
+    recover_contraction(steps, lists, body, shift, columns, factor, reduced, state, part(work_out, layout, X_SOLVED), step[: right.size])

@@ -12,25 +12,28 @@ from typing import Any
 
 import numpy as np
 
+from unibody.algebra.contraction_plan import ContractionPlan
 from unibody.algebra.coupled_tree import BOOK, vector_size
-from unibody.coordinates.closure import solve_closure
 
 from unibody.coordinates.redmax import (  # isort: skip
-    FAILED, FEEDBACK, ITERATIONS, LIMIT, PROJECTED, STEP_LENGTH, TOLERANCE, correct_redmax, evaluate_redmax, look_around,
+    ANTICIPATE, FAILED, FEEDBACK, ITERATIONS, LIMIT, PROJECTED, STEP_LENGTH, TOLERANCE, correct_redmax, evaluate_redmax, look_around,
 )  # fmt: skip
 
 from unibody.coordinates.redmax_linear import (  # isort: skip
-    factor_densely, factor_projected, fill_implicit, solve_closed, solve_densely, solve_iteratively, solve_plainly, solve_projected,
+    factor_contracted, factor_densely, factor_projected, fill_implicit, multiply_bilateral, solve_closed, solve_contracted, solve_densely,
+    solve_iteratively, solve_plainly, solve_projected, spread_contracted,
 )  # fmt: skip
 from unibody.coordinates.projection import PROJECT_BELOW
-from unibody.coordinates.reduced_system import FEEDBACK_STEPS, ReducedSystem
+from unibody.coordinates.reduced_system import FEEDBACK_STEPS, ReducedSystem, spread_responses
 
 from unibody.coordinates.slots import (  # isort: skip
-    AHEAD, BLOCKS, COUPLED, COUPLING, DIAGONAL, FRONTS, IMPLICIT_CHOICE, IMPLICIT_CLASSES, IMPLICIT_EFFORT, IMPLICIT_F, IMPLICIT_INDEX,
-    IMPLICIT_PARAMETERS, IMPLICIT_PLACES, INVERSE, LEAST, LOOP_COUPLINGS, OWN, PAIRS, RESIDUAL, ROW_BOOK, SIDE, SIDE_F, STATUS, STEP_ROWS,
-    SUMS, TREE_SOLVE, VECTORS, V_OWN, WORLD_COUPLING, X_SOLVED, Y,
+    ADDRESSES, AHEAD, BLOCKS, BODIES, BORDER, BORDER_VALUES, COUPLED, COUPLING, DIAGONAL, DRIFT, ENTRY_W, FRONTS, FRONT_SCRATCH,
+    FRONT_STATE, IMPLICIT_CHOICE, IMPLICIT_CLASSES, IMPLICIT_EFFORT, IMPLICIT_F, IMPLICIT_INDEX, IMPLICIT_PARAMETERS, IMPLICIT_PLACES,
+    INVERSE, J, LEAST, LOOP_COUPLINGS, OWN, PAIRS, PLAN_LISTS, PLAN_RECORDS, PLAN_STEPS, RATE, RESIDUAL, ROW_BOOK, SIDE, SIDE_F, STATUS,
+    STEP_ROWS, SUMS, UNILATERAL, VECTORS, V_OWN, WORLD_COUPLING, X_SOLVED, Y,
 )  # fmt: skip
-from unibody.coordinates.stages import EVALUATE_STAGE, FACTOR_STAGE, FUSED_STAGE, IMPLICIT_STAGE, MULTIPLIER_STAGE, SOLVE_STAGE
+from unibody.coordinates.stages import AGAIN_STAGE, EVALUATE_STAGE, FACTOR_STAGE, FUSED_STAGE, IMPLICIT_STAGE, MULTIPLIER_STAGE, SOLVE_STAGE
+from unibody.coordinates.unilateral import multiplier_callback
 from unibody.model.implicit_tables import ImplicitTables, moving_bodies
 from unibody.model.model import Model
 
@@ -38,17 +41,23 @@ LINEAR = ("auto", "pcg", "direct", "dense", "plain")
 
 MOST_ITERATIONS = 2000
 
+CONTRADICTION = 1e-6
+"""Velocity [m/s, rad/s] by which dependent rows may be missed before they are said to contradict each other."""
+
 
 class RedMaxSystem(ReducedSystem):
     """Tables and work space of a model for RedMax."""
 
-    def __init__(self, model: Model, linear: str, explicit: frozenset[str], tolerance: float, stabilisation_time: float | None):
+    def __init__(
+        self, model: Model, linear: str, explicit: frozenset[str], tolerance: float, stabilisation_time: float | None, anticipate: bool
+    ):
         self.linear = linear
         self.explicit = explicit
         self.stabilisation_time = stabilisation_time
         super().__init__(model)
         self.view(IMPLICIT_CHOICE)[TOLERANCE] = tolerance
         self.view(IMPLICIT_CHOICE)[LIMIT] = MOST_ITERATIONS
+        self.view(IMPLICIT_CHOICE)[ANTICIPATE] = anticipate
 
     def extend(self, slots: list[Any]) -> None:
         model, book = self.model, self.book
@@ -64,26 +73,47 @@ class RedMaxSystem(ReducedSystem):
         self.method = self.choose()
         implicit = bool(tables.names)
         slots[IMPLICIT_CLASSES], slots[IMPLICIT_INDEX], slots[IMPLICIT_PLACES] = tables.classes, tables.index, tables.places
-        slots[IMPLICIT_PARAMETERS], slots[IMPLICIT_CHOICE] = tables.parameters, np.zeros(4)
+        slots[IMPLICIT_PARAMETERS], slots[IMPLICIT_CHOICE] = tables.parameters, np.zeros(5)
         slots[PAIRS] = self.pairs
         slots[COUPLED] = np.array([place[body] for pair in pairs for body in pair] + coupled, np.int64)
         slots[LOOP_COUPLINGS] = np.array(loop_couplings, np.int64)
         slots[ROW_BOOK] = self._row_book()
-        slots[TREE_SOLVE] = np.array([solve_projected.address if k else 0], np.int64)
+        self.unilateral = bool(book.unilateral.any())
+        multiply = 0 if not k else multiplier_callback(book, self.trouble) if self.unilateral else multiply_bilateral.address
+        slots[ADDRESSES] = np.array([solve_projected.address if k and self.method == "pcg" else 0, multiply], np.int64)
+        slots[UNILATERAL] = book.unilateral.astype(np.int64)
+        self._multiply = multiply
+        if self.method == "direct":
+            self._plan(slots)
         sizes = {
             IMPLICIT_F: 6 * n if implicit else 0, IMPLICIT_EFFORT: nvj if implicit else 0, OWN: 21 * n if implicit else 0,
             COUPLING: 36 * len(pairs), DIAGONAL: nvj, BLOCKS: 21 * n, WORLD_COUPLING: 36 * len(pairs), SUMS: max(21 * n, nv),
-            VECTORS: vector_size(n, nv, len(coupled), k), FRONTS: nv * nv if self.method == "dense" else 0, STATUS: 3, AHEAD: k, LEAST: nv,
+            VECTORS: vector_size(n, nv, len(coupled), k), STATUS: 3, AHEAD: k, LEAST: nv,
             X_SOLVED: 6 * n, SIDE: nv, SIDE_F: 6 * n, INVERSE: k * k, STEP_ROWS: k, V_OWN: nv,
         }  # fmt: skip
+        if self.method == "dense":
+            sizes[FRONTS] = nv * nv
         for slot, size in sizes.items():
             slots[slot] = size
+
+    def _plan(self, slots: list[Any]) -> None:
+        """The order of a direct solution, with the rows as its border."""
+        book = self.book
+        nodes = [(r, book.entry_body[e]) for r in range(book.rows) for e in book.row_entry[book.row_start[r] : book.row_start[r + 1]]]
+        index = book.dof_index.reshape(-1, 2)
+        columns = [(r, index[k, 1]) for r in range(book.rows) for k in range(book.dof_start[r], book.dof_start[r + 1])]
+        self.plan = plan = ContractionPlan(slots[BODIES], self.pairs, nodes, columns, book.rows)
+        slots[PLAN_STEPS], slots[PLAN_LISTS], slots[PLAN_RECORDS] = plan.steps, plan.lists, plan.records
+        slots[BORDER] = index[:, 0]
+        slots[FRONTS], slots[FRONT_SCRATCH], slots[FRONT_STATE] = plan.factor_size, plan.scratch_size, plan.state_size
+        slots[BORDER_VALUES] = 6 * len(nodes) + len(columns)
 
     def choose(self) -> str:
         """The way to solve, by the structure."""
         if self.linear in ("auto", "pcg", "direct") and not len(self.pairs):
             return "tree"
-        return "pcg" if self.linear == "auto" else self.linear
+        method = "pcg" if self.linear == "auto" else self.linear
+        return "iterate" if method == "pcg" and self.book.unilateral.any() else method
 
     def _row_book(self) -> np.ndarray:
         """The rows' integers as `unibody.algebra.coupled_tree` reads them."""
@@ -111,13 +141,15 @@ class RedMaxSystem(ReducedSystem):
     def set_method(self, stages: np.ndarray) -> None:
         stages[EVALUATE_STAGE] = evaluate_redmax.address
         stages[IMPLICIT_STAGE] = fill_implicit.address if self.implicit_names else 0
-        stages[FACTOR_STAGE] = factor_densely.address if self.method == "dense" else factor_projected.address
-        if self.method == "pcg":
-            stages[FUSED_STAGE] = solve_closed.address
-            return
-        solve = {"tree": solve_projected, "dense": solve_densely, "plain": solve_plainly, "iterate": solve_iteratively}[self.method]
-        stages[SOLVE_STAGE] = solve.address
-        stages[MULTIPLIER_STAGE] = solve_closure.address if self.has_loops else 0
+        factor = {"dense": factor_densely, "direct": factor_contracted}.get(self.method, factor_projected)
+        stages[FACTOR_STAGE], stages[MULTIPLIER_STAGE] = factor.address, self._multiply
+        if self.has_loops:
+            stages[AGAIN_STAGE] = (spread_contracted if self.method == "direct" else spread_responses).address
+        if self.method in ("pcg", "direct"):
+            stages[FUSED_STAGE] = (solve_closed if self.method == "pcg" else solve_contracted).address
+        else:
+            solve = {"tree": solve_projected, "dense": solve_densely, "plain": solve_plainly, "iterate": solve_iteratively}[self.method]
+            stages[SOLVE_STAGE] = solve.address
 
     def prepare(self, dt: float) -> None:
         super().prepare(dt)
@@ -168,10 +200,29 @@ class RedMaxSystem(ReducedSystem):
         """Of the linear solution of the last step."""
         return int(self.view(STATUS)[ITERATIONS])
 
+    def contradictions(self) -> list[str]:
+        """The elements whose rows the last step could not satisfy, because others repeat and contradict them."""
+        book, h = self.book, float(self.view(IMPLICIT_CHOICE)[STEP_LENGTH])
+        if not book.rows or not 0.0 < h < np.inf or self.rank()[0] == book.rows:
+            return []
+        residual, x, y = self.view(RESIDUAL), self.view(X_SOLVED).reshape(-1, 6), self.view(Y)
+        v_end = self.view(RATE) - self.view(DRIFT) + h * np.array([self._row_product(r, x, y) for r in range(book.rows)])
+        asked = -(self.view(AHEAD) - residual) / h - self.view(IMPLICIT_CHOICE)[FEEDBACK] * residual
+        missed = (np.abs(v_end - asked) > CONTRADICTION * (1.0 + np.abs(asked).max())) & ~book.unilateral & (book.compliance == 0.0)
+        return list(dict.fromkeys(book.names[r] for r in np.flatnonzero(missed)))
+
+    def _row_product(self, r: int, x: np.ndarray, y: np.ndarray) -> float:
+        book, entries, numbers = self.book, self.view(ENTRY_W).reshape(-1, 6), self.view(J)
+        mine = book.row_entry[book.row_start[r] : book.row_start[r + 1]]
+        index = book.dof_index.reshape(-1, 2)[book.dof_start[r] : book.dof_start[r + 1]]
+        return float(np.sum(entries[mine] * x[book.entry_body[mine]]) + np.sum(numbers[index[:, 0]] * y[index[:, 1]]))
+
     def notes(self) -> tuple[str, ...]:
         notes = [*super().notes(), f"linear: {self.method}"]
         if self.view(STATUS)[PROJECTED]:
             notes.append("indefinite implicit terms were projected")
         if self.view(STATUS)[FAILED]:
             notes.append(f"not positive definite near body '{self.model.bodies[int(self.view(STATUS)[FAILED])].name}'")
+        if names := self.contradictions():
+            notes.append(f"constraints contradict each other: {', '.join(names)}")
         return tuple(notes)

@@ -30,15 +30,15 @@ from unibody.coordinates.seeing import see_rows
 from unibody.coordinates.signals import FillSignals, signal_filler
 
 from unibody.coordinates.slots import (  # isort: skip
-    ARMATURE, BIAS, BODIES, BORROWED, CLASSES, CLOSURE, COLUMNS, COMPLIANCE, CONSTANTS, COUNTS, DOF_INDEX, DOF_START, DRIFT, DUAL, EFFORT,
-    ENTRY_BODY, ENTRY_W, F, FORCE_CLASSES, FORCE_INDEX, FORCE_PARAMETERS, FRAMES, G, GRAM, GRAVITY, INDEX, J, JOINTS, JOINT_C,
+    ACTIVE, ARMATURE, BIAS, BODIES, BORROWED, CLASSES, CLOSURE, COLUMNS, COMPLIANCE, CONSTANTS, COUNTS, DOF_INDEX, DOF_START, DRIFT, DUAL,
+    EFFORT, ENTRY_BODY, ENTRY_W, F, FORCE_CLASSES, FORCE_INDEX, FORCE_PARAMETERS, FRAMES, G, GRAM, GRAVITY, INDEX, J, JOINTS, JOINT_C,
     JOINT_CLASSES, JOINT_FRAMES, JOINT_INDEX, JOINT_PARAMETERS, JOINT_PARTS, JOINT_PLANES, JOINT_S, JOINT_X, LAST, LEDGER, LIMIT, LOAD,
     MASSES, MULTIPLIER, NODE_OF, PARAMETERS, PARTS, RANK, RATE, RESIDUAL, RESPONSE_X, RESPONSE_Y, RIGHT, ROWS, ROW_CLASSES, ROW_ENTRY,
-    ROW_INDEX, ROW_PARAMETERS, ROW_START, SCRATCH, SEEN, SHIFT, SIGNALS, STABILISER, STEP, T, TABLE_C, TABLE_S, TABLE_X, TARGET, V_WB, X_WB,
-    Y,
+    ROW_INDEX, ROW_PARAMETERS, ROW_START, SCRATCH, SEEN, SHIFT, SIGNALS, STABILISER, STEP, T, TABLE_C, TABLE_S, TABLE_X, TARGET, V_WB,
+    X_WB, Y,
 )  # fmt: skip
 from unibody.coordinates.stages import (  # isort: skip
-    CLOSE_STAGE, EVALUATE_STAGE, FORCE_STAGE, PROJECT_STAGE, SEE_STAGE, SIGNAL_STAGE, STAGES, Stage,
+    AGAIN_STAGE, CLOSE_STAGE, EVALUATE_STAGE, FORCE_STAGE, PROJECT_STAGE, SEE_STAGE, SIGNAL_STAGE, STAGES, Stage,
 )  # fmt: skip
 from unibody.element import LEDGER as LEDGER_SIZE
 from unibody.joints.base import Joint
@@ -207,11 +207,10 @@ def project_reduced(
     signals = part(work_out, layout, SIGNALS)
     target = part(work_out, layout, TARGET)
     multiplier = part(work_out, layout, MULTIPLIER)
-    response_y = part(work_out, layout, RESPONSE_Y)
     step = part(work_out, layout, STEP)
     residual = part(work_out, layout, RESIDUAL)
     rate = part(work_out, layout, RATE)
-    nv = part(work_out, layout, Y).size
+    active = part(work_out, layout, ACTIVE)
     classes = part(ints, layout, CLASSES)
     index = part(ints, layout, INDEX)
     parameters = part(constants, layout, PARAMETERS)
@@ -227,25 +226,35 @@ def project_reduced(
         Stage(stages[SEE_STAGE], layout, ints, constants, control, work_out, q_out, v_out)
         largest = 0.0
         for r in range(target.size):
-            target[r] = -residual[first + r]
-            largest = max(largest, abs(residual[first + r]))
+            target[r] = -active[r] * residual[first + r]
+            largest = max(largest, abs(target[r]))
         if not largest < PROJECT_BELOW:
             return
         if not largest > PROJECT_ENOUGH:
             break
         solve_closure_again(part(work_out, layout, GRAM), target, part(work_out, layout, CLOSURE), multiplier, part(work_out, layout, RANK))
-        for j in range(nv):
-            total = 0.0
-            for r in range(target.size):
-                total += multiplier[r] * response_y[nv * r + j]
-            step[j] = total
+        Stage(stages[AGAIN_STAGE], layout, ints, constants, control, work_out, q_out, v_out)
         advance_joints(classes, index, parameters, q_out, step, 1.0, q_out)
     for r in range(target.size):
-        target[r] = -rate[first + r] if part(constants, layout, COMPLIANCE)[r] == 0.0 else 0.0
+        target[r] = -active[r] * rate[first + r] if part(constants, layout, COMPLIANCE)[r] == 0.0 else 0.0
     solve_closure_again(part(work_out, layout, GRAM), target, part(work_out, layout, CLOSURE), multiplier, part(work_out, layout, RANK))
-    for r in range(target.size):
-        for j in range(nv):
-            v_out[j] += multiplier[r] * response_y[nv * r + j]
+    Stage(stages[AGAIN_STAGE], layout, ints, constants, control, work_out, q_out, v_out)
+    for j in range(part(work_out, layout, Y).size):
+        v_out[j] += step[j]
+
+
+@kernel
+def spread_responses(layout: Ints, ints: Ints, constants: Floats, control: Floats, work_out: Floats, q_out: Floats, v_out: Floats) -> None:
+    """M⁻¹ Kᵀ μ of the multipliers at hand, into STEP, from the rows' responses."""
+    multiplier = part(work_out, layout, MULTIPLIER)
+    response_y = part(work_out, layout, RESPONSE_Y)
+    step = part(work_out, layout, STEP)
+    nv = part(work_out, layout, Y).size
+    for j in range(nv):
+        total = 0.0
+        for r in range(multiplier.size):
+            total += multiplier[r] * response_y[nv * r + j]
+        step[j] = total
 
 
 def feedback_gains(dt: float, time: float | None, k_v: float | None = None, k_q: float | None = None) -> tuple[float, float]:
@@ -325,7 +334,7 @@ class ReducedSystem:
             Y: model.nv, JOINT_X: 12 * loop_tables.rows, JOINT_S: 6 * nvj, JOINT_C: 6 * loop_tables.rows, SCRATCH: 36 + max(36, nvj),
             STEP: nvj, SEEN: 42 * len(loops), T: 6 * book.joint_rows, DUAL: 6 * nvj, G: 6 * book.entries, J: np.ones(book.places),
             RESIDUAL: k, RATE: k, BIAS: k, DRIFT: k, RESPONSE_X: 6 * n * k, RESPONSE_Y: model.nv * k, GRAM: k * k, TARGET: k, MULTIPLIER: k,
-            CLOSURE: closure_size(k), RANK: 1, LOAD: 6 * n, ENTRY_W: 6 * book.entries, SHIFT: 3 * n,
+            CLOSURE: closure_size(k), RANK: 1, LOAD: 6 * n, ENTRY_W: 6 * book.entries, SHIFT: 3 * n, ACTIVE: np.ones(k),
         }  # fmt: skip
         for slot, size in sizes.items():
             slots[slot] = size
@@ -405,7 +414,8 @@ class ReducedSystem:
     def set_method(self, stages: np.ndarray) -> None:
         """The addresses of what finds accelerations and closes loops."""
         stages[EVALUATE_STAGE] = evaluate_reduced.address
-        stages[CLOSE_STAGE] = close_loops.address if self.has_loops else 0
+        if self.has_loops:
+            stages[CLOSE_STAGE], stages[AGAIN_STAGE] = close_loops.address, spread_responses.address
 
     def evaluate(self, t: float, q: np.ndarray, v: np.ndarray, control: np.ndarray, loads: bool = False) -> None:
         """Fill the work space at a state; q and v hold all joints and the loops' part is fitted in place."""

@@ -31,13 +31,15 @@ from unibody.solvers.base import Bound, Solver, Step
 from unibody.solvers.report import Report
 
 RULES = ("linearly-implicit", "implicit", "bdf2")
+LIMITS = ("anticipate", "violated")
 
 
 @dataclass(frozen=True)
 class RedMax(Solver):
     """Options: `rule`; `linear`, the way to solve; `tolerance` of iterations, as a part of the velocity; `explicit`, names of forces that
     are not to be implicit; `stabilisation_time` τ [s] in which violated rows are brought back (None: ten steps); `project`, whether q is
-    put onto bilateral rows after every step."""
+    put onto the rows after every step; `limits`: unilateral rows are held so that they are not violated ("anticipate"), or once they are
+    ("violated", as the authors do)."""
 
     rule: str = "linearly-implicit"
     linear: str = "auto"
@@ -45,6 +47,7 @@ class RedMax(Solver):
     explicit: tuple[str, ...] = ()
     stabilisation_time: float | None = None
     project: bool = True
+    limits: str = "anticipate"
 
     name = "redmax"
 
@@ -53,6 +56,8 @@ class RedMax(Solver):
             raise ModelError(f"RedMax: rule {self.rule!r} is unknown; give one of {', '.join(RULES)}")
         if self.linear not in LINEAR:
             raise ModelError(f"RedMax: linear {self.linear!r} is unknown; give one of {', '.join(LINEAR)}")
+        if self.limits not in LIMITS:
+            raise ModelError(f"RedMax: limits {self.limits!r} is unknown; give one of {', '.join(LIMITS)}")
         number(self.tolerance, "RedMax tolerance", positive=True)
         if self.stabilisation_time is not None:
             number(self.stabilisation_time, "RedMax stabilisation_time", positive=True, infinite=True)
@@ -69,7 +74,8 @@ class RedMax(Solver):
         for name in self.explicit:
             if name not in known:
                 raise ModelError(f"RedMax explicit: no force is named {name!r}; the forces are {', '.join(known) or 'none'}")
-        system = RedMaxSystem(model, self.linear, frozenset(self.explicit), self.tolerance, self.stabilisation_time)
+        anticipate = self.limits == "anticipate"
+        system = RedMaxSystem(model, self.linear, frozenset(self.explicit), self.tolerance, self.stabilisation_time, anticipate)
         system.set_projection(self.project)
         kept = 1 + system.nq_all + system.nv_all
         common: dict[str, Any] = dict(model=model, solver=self, coordinates="reduced", system=system, nq=model.nq, nv=model.nv)
