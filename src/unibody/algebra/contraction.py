@@ -15,7 +15,8 @@ into its front F over [v, u, others] and eliminates the columns y one after the 
 
 and then adds row and column v, shifted by T, to those of u. With fronts [v, u] this is the articulated-body algorithm. A cut joint keeps
 x_child and x_parent apart and asks t (x_child − T x_parent) = 0 of them by multipliers λ, t the orthonormal complement of S; y is then
-W (x_child − T x_parent), with W S = 1. Free nodes and multipliers are steps with S = 1 and no u. Which step is taken when, and where
+W (x_child − T x_parent), with W S = 1, and what d y² / 2 says of it are more multipliers, √d W (x_child − T x_parent) = λ. So nothing but
+λ ties the two ends together. Free nodes and multipliers are steps with S = 1 and no u. Which step is taken when, and where
 its front lies, is the business of `contraction_plan`.
 
 Fronts consist of full 6×6 blocks by rows: first the block row of v, then the blocks (a, b), a ≤ b, of what is left, the *update*; if that
@@ -76,6 +77,7 @@ from unibody.algebra.contraction_plan import (
 from unibody.algebra.tree import (
     BODY,
     COLUMN,
+    add6,
     add_blocks,
     dot6,
     load21,
@@ -131,30 +133,29 @@ def scaled6(a, s):
 @device
 def row_times(s, a, at):
     """sᵀ A for the block at `at`."""
-    return (
-        ((s[0] * a[at] + s[1] * a[at + 6]) + (s[2] * a[at + 12] + s[3] * a[at + 18])) + (s[4] * a[at + 24] + s[5] * a[at + 30]),
-        ((s[0] * a[at + 1] + s[1] * a[at + 7]) + (s[2] * a[at + 13] + s[3] * a[at + 19])) + (s[4] * a[at + 25] + s[5] * a[at + 31]),
-        ((s[0] * a[at + 2] + s[1] * a[at + 8]) + (s[2] * a[at + 14] + s[3] * a[at + 20])) + (s[4] * a[at + 26] + s[5] * a[at + 32]),
-        ((s[0] * a[at + 3] + s[1] * a[at + 9]) + (s[2] * a[at + 15] + s[3] * a[at + 21])) + (s[4] * a[at + 27] + s[5] * a[at + 33]),
-        ((s[0] * a[at + 4] + s[1] * a[at + 10]) + (s[2] * a[at + 16] + s[3] * a[at + 22])) + (s[4] * a[at + 28] + s[5] * a[at + 34]),
-        ((s[0] * a[at + 5] + s[1] * a[at + 11]) + (s[2] * a[at + 17] + s[3] * a[at + 23])) + (s[4] * a[at + 29] + s[5] * a[at + 35]),
-    )  # fmt: skip
+    at = offset(at)
+    u = add_scaled6(scaled6(load6(a, at), s[0]), s[1], load6(a, at + 6))
+    u = add_scaled6(add_scaled6(u, s[2], load6(a, at + 12)), s[3], load6(a, at + 18))
+    return add_scaled6(add_scaled6(u, s[4], load6(a, at + 24)), s[5], load6(a, at + 30))
 
 
 @device
 def add_to_row(s, x, at, a_out):
-    """a ← a + s x on six numbers."""
-    a_out[at] += s * x[0]
-    a_out[at + 1] += s * x[1]
-    a_out[at + 2] += s * x[2]
-    a_out[at + 3] += s * x[3]
-    a_out[at + 4] += s * x[4]
-    a_out[at + 5] += s * x[5]
+    """a ← a + s x on six numbers: loaded, added and stored as a whole, which the compiler turns into vector operations."""
+    at = offset(at)
+    store6(add_scaled6(load6(a_out, at), s, x), at, a_out)
+
+
+@device
+def add_row(x, at, a_out):
+    at = offset(at)
+    store6(add6(load6(a_out, at), x), at, a_out)
 
 
 @device
 def subtract_outer(p, q, at, a_out):
     """A ← A − p qᵀ on the block at `at`."""
+    at = offset(at)
     add_to_row(-p[0], q, at, a_out)
     add_to_row(-p[1], q, at + 6, a_out)
     add_to_row(-p[2], q, at + 12, a_out)
@@ -166,45 +167,50 @@ def subtract_outer(p, q, at, a_out):
 @device
 def add_block(a, source, at, a_out):
     """A ← A + the block at `source` of a."""
-    add_to_row(1.0, load6(a, source), at, a_out)
-    add_to_row(1.0, load6(a, source + 6), at + 6, a_out)
-    add_to_row(1.0, load6(a, source + 12), at + 12, a_out)
-    add_to_row(1.0, load6(a, source + 18), at + 18, a_out)
-    add_to_row(1.0, load6(a, source + 24), at + 24, a_out)
-    add_to_row(1.0, load6(a, source + 30), at + 30, a_out)
+    source, at = offset(source), offset(at)
+    add_row(load6(a, source), at, a_out)
+    add_row(load6(a, source + 6), at + 6, a_out)
+    add_row(load6(a, source + 12), at + 12, a_out)
+    add_row(load6(a, source + 18), at + 18, a_out)
+    add_row(load6(a, source + 24), at + 24, a_out)
+    add_row(load6(a, source + 30), at + 30, a_out)
 
 
 @device
 def stride6(a, at):
     """A column of a block."""
+    at = offset(at)
     return (a[at], a[at + 6], a[at + 12], a[at + 18], a[at + 24], a[at + 30])
 
 
 @device
 def add_transposed(a, source, at, a_out):
     """A ← A + the transpose of the block at `source` of a."""
-    add_to_row(1.0, stride6(a, source), at, a_out)
-    add_to_row(1.0, stride6(a, source + 1), at + 6, a_out)
-    add_to_row(1.0, stride6(a, source + 2), at + 12, a_out)
-    add_to_row(1.0, stride6(a, source + 3), at + 18, a_out)
-    add_to_row(1.0, stride6(a, source + 4), at + 24, a_out)
-    add_to_row(1.0, stride6(a, source + 5), at + 30, a_out)
+    source, at = offset(source), offset(at)
+    add_row(stride6(a, source), at, a_out)
+    add_row(stride6(a, source + 1), at + 6, a_out)
+    add_row(stride6(a, source + 2), at + 12, a_out)
+    add_row(stride6(a, source + 3), at + 18, a_out)
+    add_row(stride6(a, source + 4), at + 24, a_out)
+    add_row(stride6(a, source + 5), at + 30, a_out)
 
 
 @device
 def add_packed(b, at, a_out):
     """A ← A + a symmetric block of 21 numbers."""
-    add_to_row(1.0, (b[0], b[1], b[2], b[6], b[7], b[8]), at, a_out)
-    add_to_row(1.0, (b[1], b[3], b[4], b[9], b[10], b[11]), at + 6, a_out)
-    add_to_row(1.0, (b[2], b[4], b[5], b[12], b[13], b[14]), at + 12, a_out)
-    add_to_row(1.0, (b[6], b[9], b[12], b[15], b[16], b[17]), at + 18, a_out)
-    add_to_row(1.0, (b[7], b[10], b[13], b[16], b[18], b[19]), at + 24, a_out)
-    add_to_row(1.0, (b[8], b[11], b[14], b[17], b[19], b[20]), at + 30, a_out)
+    at = offset(at)
+    add_row((b[0], b[1], b[2], b[6], b[7], b[8]), at, a_out)
+    add_row((b[1], b[3], b[4], b[9], b[10], b[11]), at + 6, a_out)
+    add_row((b[2], b[4], b[5], b[12], b[13], b[14]), at + 12, a_out)
+    add_row((b[6], b[9], b[12], b[15], b[16], b[17]), at + 18, a_out)
+    add_row((b[7], b[10], b[13], b[16], b[18], b[19]), at + 24, a_out)
+    add_row((b[8], b[11], b[14], b[17], b[19], b[20]), at + 30, a_out)
 
 
 @device
 def packed(a, at):
     """The 21 numbers of a symmetric block stored in full, from its upper triangle."""
+    at = offset(at)
     return (
         a[at], a[at + 1], a[at + 2], a[at + 7], a[at + 8], a[at + 14],
         a[at + 3], a[at + 4], a[at + 5], a[at + 9], a[at + 10], a[at + 11], a[at + 15], a[at + 16], a[at + 17],
@@ -215,18 +221,17 @@ def packed(a, at):
 @device
 def turn_rows(r, at, a_out):
     """A ← Tᵀ A on the block at `at`."""
+    at = offset(at)
     x3, x4, x5 = load6(a_out, at + 18), load6(a_out, at + 24), load6(a_out, at + 30)
-    add_to_row(r[1], x5, at, a_out)
-    add_to_row(-r[2], x4, at, a_out)
-    add_to_row(r[2], x3, at + 6, a_out)
-    add_to_row(-r[0], x5, at + 6, a_out)
-    add_to_row(r[0], x4, at + 12, a_out)
-    add_to_row(-r[1], x3, at + 12, a_out)
+    store6(add_scaled6(add_scaled6(load6(a_out, at), r[1], x5), -r[2], x4), at, a_out)
+    store6(add_scaled6(add_scaled6(load6(a_out, at + 6), r[2], x3), -r[0], x5), at + 6, a_out)
+    store6(add_scaled6(add_scaled6(load6(a_out, at + 12), r[0], x4), -r[1], x3), at + 12, a_out)
 
 
 @device
 def turn_columns(r, at, a_out):
     """A ← A T on the block at `at`: every row is a wrench."""
+    at = offset(at)
     store6(shifted_wrench(load6(a_out, at), r), at, a_out)
     store6(shifted_wrench(load6(a_out, at + 6), r), at + 6, a_out)
     store6(shifted_wrench(load6(a_out, at + 12), r), at + 12, a_out)
@@ -298,36 +303,29 @@ def prepare_contraction(lists: Ints, body: Ints, shift: Floats, columns: Floats,
 def assemble_cut(
     lists: Ints, body: Ints, shift: Floats, diagonal: Floats, factor: Floats, cut: int, position: int, flag: int, row_out: Floats
 ) -> None:
-    """Add what a cut joint says to the block row of v: the springs of its columns, or the rows of its λ."""
+    """Add the rows of a cut joint to the block row of v: v one of its ends (flag 0, 1 the parent) or its λ (2, 3); 4 is λ's diagonal."""
     joint = lists[lists[CUTS_AT] + 2 * cut]
     first, nv = body[BODY * joint + 1], body[BODY * joint + 2]
     base = lists[CUT_BASES] + 36 * cut
+    if flag == 4:
+        for k in range(nv):
+            row_out[7 * k] -= 1.0
+        return
     r = load3(shift, 3 * joint)
     if lists[WELDS] > 0:
         arm = lists[ARMS] + 3 * body[BODY * joint]
         r = (r[0] + factor[arm], r[1] + factor[arm + 1], r[2] + factor[arm + 2])
-    if flag < 2 or flag >= 8:
-        for k in range(nv):
-            w = load6(factor, base + 6 * k)
-            opposite = scaled6(shifted_wrench(w, r), -1.0)
-            mine, others = w, w
-            if flag == 1:
-                mine, others = opposite, opposite
-            elif flag == 8:
-                others = opposite
-            elif flag == 9:
-                mine = opposite
-            subtract_outer(scaled6(mine, -diagonal[first + k]), others, 36 * max(position, 0), row_out)
-    else:
-        for k in range(6 - nv):
-            t = load6(factor, base + 6 * (nv + k))
-            if flag & 1:
-                t = scaled6(shifted_wrench(t, r), -1.0)
-            if flag & 4:
-                add_to_row(1.0, t, 36 * position + 6 * k, row_out)
-            else:
-                for c in range(6):
-                    row_out[36 * position + 6 * c + k] += t[c]
+    for k in range(6):
+        t = load6(factor, base + 6 * k)
+        if flag & 1:
+            t = scaled6(shifted_wrench(t, r), -1.0)
+        if k < nv:
+            t = scaled6(t, math.sqrt(diagonal[first + k]))
+        if flag & 2:
+            add_to_row(1.0, t, 36 * position + 6 * k, row_out)
+        else:
+            for c in range(6):
+                row_out[36 * position + 6 * c + k] += t[c]
 
 
 @kernel
@@ -477,7 +475,7 @@ def factor_contraction(
 
         for k in range(36 * b):
             scratch_out[k] = 0.0
-        left = single if b == 2 else update
+        left = offset(single if b == 2 else update)
         for k in range(left, left + 18 * b * (b - 1)):
             scratch_out[k] = 0.0
         if flags & COLUMN_ENTRIES:
@@ -498,9 +496,9 @@ def factor_contraction(
                         low, high = min(to_p, to_q), max(to_p, to_q)
                         goal = offset(36 * high if low == 0 else left + 36 * (high * (high - 1) // 2 + low - 1))
                         if to_p <= to_q:
-                            add_block(scratch_out, at, goal, scratch_out)
+                            add_block(scratch_out, offset(at), goal, scratch_out)
                         else:
-                            add_transposed(scratch_out, at, goal, scratch_out)
+                            add_transposed(scratch_out, offset(at), goal, scratch_out)
                         at += 36
             elif what == BLOCK:
                 own = load21(blocks, offset(21 * index))
@@ -559,13 +557,13 @@ def factor_contraction(
                 u = row_times(s, scratch_out, offset(36 * a))
                 if flags & COLUMN_ENTRIES:
                     u = add_scaled6(u, 1.0, load6(scratch_out, entries + 6 * (c * widest + a)))
-                store6(u, pivot + 6 * a, factor_out)
+                store6(u, offset(pivot + 6 * a), factor_out)
                 subtract_outer(scaled, u, offset(36 * a), scratch_out)
             at = left
             for q in range(1, b):
                 u = scaled6(load6(factor_out, offset(pivot + 6 * q)), inverse)
                 for p in range(1, q + 1):
-                    subtract_outer(load6(factor_out, offset(pivot + 6 * p)), u, at, scratch_out)
+                    subtract_outer(load6(factor_out, offset(pivot + 6 * p)), u, offset(at), scratch_out)
                     at += 36
             pivot += 6 * b
         if kind == CONTRACT:
@@ -730,12 +728,13 @@ def recover_contraction(
             x = add_scaled6(x, -1.0, shifted_twist(load6(state_out, 6 * parent), r))
         for c in range(body[BODY * joint + 2]):
             y_out[body[BODY * joint + 1] + c] = dot6(load6(factor, lists[CUT_BASES] + 36 * cut + 6 * c), x)
+    if not welded:
+        for k in range(6 * n):
+            x_out[k] = state_out[k] if k >= 6 else 0.0
+        return
     for k in range(6):
         x_out[k] = 0.0
+        state_out[k] = 0.0
     for i in range(1, n):
-        o = offset(BODY * i)
-        x = shifted_twist(load6(x_out, offset(6 * body[o])), load3(shift, offset(3 * i)))
-        for c in range(body[o + 2]):
-            j = offset(body[o + 1] + c)
-            x = add_scaled6(x, y_out[j], load6(columns, COLUMN * j))
-        store6(x, offset(6 * i), x_out)
+        top = offset(6 * lists[lists[WELDS_AT] + i])
+        store6(shifted_twist(load6(state_out, top), load3(factor, offset(arms + 3 * i))), offset(6 * i), x_out)

@@ -7,8 +7,9 @@ in minimum degree, the leaf with the smallest front goes first.
 
 Where only leaves may go, fronts can grow without bound: two chains tied in reverse order keep all their ties alive until one of them can
 be entered from its root. A node with two remaining joints may therefore go too, by *cutting* one of them. The constraint of the cut joint
-becomes a multiplier λ of 6 − (number of columns) rows, a variable of the fronts like the nodes. It is worth it only if the front becomes
-smaller by a whole node (CUT_GAIN), and for nodes that are in no front yet, where a cut helps nobody, only if it becomes half (UNTOUCHED).
+becomes a multiplier λ, a variable of the fronts like the nodes. It is worth it only if the front becomes smaller by a whole node
+(CUT_GAIN), and for nodes that are in no front yet, where a cut rarely helps, only if it becomes half (UNTOUCHED). The price of a cut counts
+both ends of the joint as if they stayed in the front, although only λ does: counted otherwise, cuts in the middle of nowhere look cheap.
 
 A cluster whose upward joint was cut ends with a free node, six positive pivots, and at once after it come the negative pivots of its λ:
 by then −t H⁻¹ tᵀ is complete, so no pivot is ever small by accident. Border rows are variables that are never eliminated.
@@ -46,6 +47,7 @@ STEPS, CUTS, CUTS_AT, WELDS, WELDS_AT, GROUPS, GROUPS_AT, ARMS, CUT_BASES, WIDES
 
 CUT_GAIN = 6.0
 UNTOUCHED = 2.0
+GONE = -1
 
 
 class ContractionPlan:
@@ -73,7 +75,7 @@ class ContractionPlan:
         self.cuts = len(graph.cut)
         """Number of joints that were cut."""
         self.largest_front = graph.largest
-        """The widest front: the sum of its variables' sizes (a node 6, a cut joint 6 − its columns, a border row 1)."""
+        """The widest front: the sum of its variables' sizes (a node or a cut joint 6, a border row 1)."""
         self.variables = len(graph.weight)
         """Number of 6-vectors that a solve needs."""
         _write(self, graph, pairs, named, named_columns)
@@ -126,8 +128,7 @@ class _Graph:
         self.group_of: list[tuple[int, int]] = []
         self.joint_border: dict[int, set[int]] = {}
         self.cut: dict[int, int] = {}
-        """λ of every joint that was cut, −1 if it has no rows."""
-        self.joint_of: dict[int, int] = {}
+        """λ of every joint that was cut."""
         self.taken: list[tuple[int, int, int, int, list[int]]] = []
         """(kind, variable, other end, joint, the rest of the front)."""
         self.largest = 0
@@ -194,7 +195,7 @@ class _Graph:
             if joint in self.joint_border:
                 cost += sum(weight[w] for w in self.joint_border[joint] - near)
         else:
-            cost -= 5
+            cost -= 6
         return cost
 
     def two_joints(self, v: int) -> tuple[int, int]:
@@ -236,7 +237,6 @@ class _Graph:
                 elif self.remaining[v] == 2:
                     inner.append(v)
         leaves, candidates, version = self.leaves, self.candidates, self.version
-        gone = -1
         while leaves:
             cost, minus, stamp = heappop(leaves)
             v = -minus
@@ -252,18 +252,23 @@ class _Graph:
                     heappop(candidates)
                 if candidates and candidates[0][0] + CUT_GAIN <= cost:
                     heappush(leaves, (cost, minus, stamp))
-                    v = -heappop(candidates)[1]
-                    version[v] = gone
-                    self.cut_and_contract(v)
+                    self.cut_and_contract(-heappop(candidates)[1])
                     continue
-            version[v] = gone
+            version[v] = GONE
             if self.remaining[v] == 1:
                 self.contract(v, self.joint_sum[v])
             else:
                 self.free(v)
 
     def cut_and_contract(self, v: int) -> None:
+        """Cut at v, or farther on: as long as the other end is in the front too, the cut slides beyond it and takes it along."""
         _, joint, keep = self.best_cut(v)
+        while True:
+            other = self.end(v, joint)
+            if other not in self.near[v] or self.remaining[other] != 2:
+                break
+            v, keep, joint = other, joint, self.joint_sum[other] - joint
+        self.version[v] = GONE
         child, parent = joint, self.up[joint]
         self.alive[joint] = False
         border = self.joint_border.get(joint, ())
@@ -271,17 +276,10 @@ class _Graph:
         for end in ends:
             self._detach(end, joint)
             self.near[end].update(border)
-            self.near[end].update(ends)
-            self.near[end].discard(end)
-        self.cut[joint] = -1
-        if self.count[joint] < 6:
-            multiplier = self.cut[joint] = len(self.weight)
-            self.joint_of[multiplier] = joint
-            self.weight.append(6 - self.count[joint])
-            self.near.append(set(ends))
-            for end in ends:
-                self.near[end].add(multiplier)
-        other = self.end(v, joint)
+            self.near[end].add(len(self.weight))
+        self.cut[joint] = len(self.weight)
+        self.weight.append(6 - self.count[joint])
+        self.near.append(set(ends))
         self.contract(v, keep)
         if other:
             self.offer(other)
@@ -303,9 +301,6 @@ class _Graph:
         while top not in self.cut:
             top = self.up[top]
         multiplier = self.cut[top]
-        if multiplier < 0:
-            self.eliminate(FREE, v, 0, 0, self.near[v])
-            return
         self.eliminate(FREE, v, 0, 0, self.near[v], offering=False)
         self.eliminate(MULTIPLIER, multiplier, 0, top, self.near[multiplier])
 
@@ -396,17 +391,11 @@ def _write(plan: ContractionPlan, graph: _Graph, pairs, named, named_columns) ->
         c, p = joint, up[joint]
         ends = [(c, 0), (p, 1)] if p else [(c, 0)]
         for end, side in ends:
-            # The springs of the cut joint's own columns, and its rows: flag 1 the parent's side, 2 the end is the column, 4 it is the row.
-            assembled[place[end]].append((CUT, cuts[joint], -1, side))
-            if multiplier >= 0:
-                k = min(place[end], place[multiplier])
-                if place[end] < place[multiplier]:
-                    assembled[k].append((CUT, cuts[joint], position[k][multiplier], side + 2))
-                else:
-                    assembled[k].append((CUT, cuts[joint], position[k][end], side + 4))
-        if p:
-            k = min(place[c], place[p])
-            assembled[k].append((CUT, cuts[joint], position[k][p if k == place[c] else c], 8 if k == place[c] else 9))
+            # Flag 1: the parent's side; 2: the step is that of λ, and the end is in its front.
+            first_is_end = place[end] < place[multiplier]
+            k = place[end] if first_is_end else place[multiplier]
+            assembled[k].append((CUT, cuts[joint], position[k][multiplier if first_is_end else end], side + (0 if first_is_end else 2)))
+        assembled[place[multiplier]].append((CUT, cuts[joint], 0, 4))
     for e, (row, node) in enumerate(named):
         if rep[node]:
             k = place[rep[node]]
@@ -459,7 +448,7 @@ def _write(plan: ContractionPlan, graph: _Graph, pairs, named, named_columns) ->
         if kind <= GROUND:
             first, pivots = graph.first[joint], count[joint]
         else:
-            first, pivots = 0, 6 if kind == FREE else 6 - count[joint]
+            first, pivots = 0, 6
         if b > 1:
             free = freed.setdefault(b, [])
             if free:
