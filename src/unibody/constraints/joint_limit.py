@@ -126,6 +126,7 @@ class JointLimit(Constraint):
         if isinstance(joint.element, Ball):
             return self._coned(what)
         dofs = self._chosen(joint)
+        self._places(packing)
         bounds = []
         for given, side in ((self.lower, "lower"), (self.upper, "upper")):
             if np.ndim(given) and len(given) != len(dofs):
@@ -135,7 +136,6 @@ class JointLimit(Constraint):
         rows = out._bounds()
         object.__setattr__(out, "rows", len(rows))
         object.__setattr__(out, "units", tuple(unit_of(joint, dofs[k]) for k, _, _ in rows))
-        out._places(packing)
         return out
 
     def _coned(self, what: str) -> JointLimit:

@@ -76,6 +76,7 @@ class PrescribedJoint(Constraint):
     def started(self, packing: Packing, name: str) -> PrescribedJoint:
         joint = packing.joint(self.joint)
         dofs = self._chosen(packing)
+        self._places(packing)
         out = replace(self, dof=dofs)
         object.__setattr__(out, "rows", len(dofs))
         object.__setattr__(out, "units", tuple(unit_of(joint, d) for d in dofs))

@@ -172,11 +172,11 @@ class Builder:
         springs = _per_dof(stiffness, joint.nv, f"{what} stiffness", minimum=0.0)
         dampers = _per_dof(damping, joint.nv, f"{what} damping", minimum=0.0)
         rotors = _per_dof(armature, joint.nv, f"{what} armature", minimum=0.0)
-        limits = _per_dof(effort_limit, joint.nv, f"{what} effort_limit", minimum=0.0, infinite=True)
+        most = _per_dof(effort_limit, joint.nv, f"{what} effort_limit", minimum=0.0, infinite=True)
         if rest is not None and not springs.any():
             raise ModelError(f"{what}: rest given without stiffness; give stiffness= or leave rest out")
         on_parent, on_child = _pose(X_PF, f"{what} X_PF"), _pose(X_BM, f"{what} X_BM")
-        self._joints[name] = _Joint(name, joint, p, c, on_parent, on_child, start, speed, rotors, limits)
+        self._joints[name] = _Joint(name, joint, p, c, on_parent, on_child, start, speed, rotors, most)
         if springs.any() or dampers.any():
             self.add(TorsionSpring(name, stiffness=springs, damping=dampers, rest=rest), name=f"{name}.spring")
         if limits is not None:

@@ -216,6 +216,33 @@ AT_ONCE = [
     (lambda: JointCoupling(["hinge", "cardan"], (1.0,)), "give 2 numbers"),
     (lambda: JointCoupling(["hinge", "cardan"], (0.0, 0.0)), "couples nothing"),
     (lambda: JointCoupling(["hinge", "cardan"], (1.0, 1.0), float("nan")), "offset"),
+    (lambda: Coupling(["hinge"], ["hinge"], [[1.0]]), "both dependent and independent"),
+    (lambda: Coupling(["hinge", "hinge"], ["cardan"], [[1.0], [1.0]]), "more than once"),
+    (lambda: Coupling(["hinge"], ["cardan"]), "either matrix or function"),
+    (lambda: Coupling(["hinge"], ["cardan"], [[1.0]], function=np.sin), "either matrix or function"),
+    (lambda: Coupling(["hinge"], ["cardan", ("cardan", 1)], [[1.0]]), "give 1 rows (dependent) of 2"),
+    (lambda: Coupling(["hinge"], ["cardan"], [[float("nan")]]), "finite"),
+    (lambda: Coupling(["hinge"], ["cardan"], [[1.0]], (1.0, 2.0)), "Coupling offset"),
+    (lambda: Coupling(["hinge"], ["cardan"], function=3.0), "cannot be called"),
+    (lambda: Coupling(["hinge"], ["cardan"], [[1.0]], jacobian=np.cos), "belong to function"),
+    (lambda: Coupling("hinge", ["cardan"], [[1.0]]), "not a list"),
+    (lambda: JointLimit("hinge"), "limits nothing"),
+    (lambda: JointLimit("hinge", 1.0, 0.0), "lies above"),
+    (lambda: JointLimit("hinge", (0.0, 1.0), (1.0, 2.0, 3.0)), "2 lower and 3 upper"),
+    (lambda: JointLimit("hinge", float("nan")), "finite"),
+    (lambda: PointPlane(A, Point("a"), (0, 0, 1)), "both points are on body 'a'"),
+    (lambda: PointPlane(A, (0, 0, 0), (0, 0, 0)), "non-zero"),
+    (lambda: PrescribedJoint("hinge", "fast"), "is no motion"),
+    (lambda: PrescribedJoint("hinge", 0.3, rate=np.cos), "must be a function beside"),
+    (lambda: PrescribedJoint("hinge", np.sin, acceleration=np.cos), "acceleration without rate"),
+    (lambda: PrescribedJoint("hinge", ([0.0, 1.0, 1.0], [0, 1, 2])), "do not grow"),
+    (lambda: PrescribedJoint("hinge", ([0.0, 1.0], [0, 1, 2])), "2 times and 3 values"),
+    (lambda: PrescribedPoint(W, np.sin), "does not move"),
+    (lambda: PrescribedPoint(A, circle, axes=(0, 3)), "give some of 0 … 2"),
+    (lambda: PrescribedPoint(A, circle, axes=(0, 0)), "each once"),
+    (lambda: PrescribedFrame("world", tumbling), "does not move"),
+    (lambda: PrescribedFrame("a", (1.0, 2.0, 3.0)), "gives no poses"),
+    (lambda: PrescribedFrame("a", tumbling, held=()), "give some of 0 … 5"),
 ]
 
 
@@ -239,3 +266,12 @@ def test_refused_at_the_start(world):
 def test_joint_handles_are_stored_by_name():
     hinge = SimpleNamespace(name="hinge")
     assert JointCoupling([hinge, (SimpleNamespace(name="cardan"), 1)], (1.0, 2.0)).coordinates == (("hinge", 0), ("cardan", 1))
+
+
+def test_ball_with_parallel_axes_gives_a_zero_row(world):
+    """Where the angle is 0 it can only grow: C = upper, and no direction to push along."""
+    k = world.kinematics
+    q = k.q.copy()
+    q[world.joint("ball").q_start : world.joint("ball").q_start + 4] = (1.0, 0.0, 0.0, 0.0)
+    residual, _, J, bias, _ = JointLimit("ball", upper=0.7).started(world, "stop").evaluate(replace(k, q=q))
+    assert residual[0] == pytest.approx(0.7) and not J["ball"].any() and bias[0] == 0.0
