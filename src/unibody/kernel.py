@@ -134,7 +134,8 @@ class Kernel:
         if not JIT:
             return _python_address(self.function)
         self.load()
-        arguments = tuple(_numba_type(n, a) for n, a in self.signature[:-1])  # as a callee it may have been compiled for writable arrays too
+        # as a callee it may have been compiled for writable arrays too
+        arguments = tuple(_numba_type(n, a) for n, a in self.signature[:-1])
         result = self._dispatcher.overloads[arguments]
         return result.library.get_pointer_to_function(result.fndesc.llvm_func_name)
 

@@ -170,8 +170,8 @@ def solve_fused(
     """Solve A y = b + Gᵀ μ without leaving G y as it is, from a guess y whose residual b − A y stands in `vectors_out` (`fill_residual`).
 
     Returns the number of iterations, or NOT_POSITIVE. `columns` are factored for P; `coupled` numbers the nodes of each pair among the
-    coupled ones, then lists those. The error allowed is `tolerance` times √(`scale` + the first correction²), all in the A-norm, or `floor` if
-    that is more; after `limit` iterations the answer is what it is, and limit + 1 is returned."""
+    coupled ones, then lists those. The error allowed is `tolerance` times √(`scale` + the first correction²), all in the A-norm, or `floor`
+    if that is more; after `limit` iterations the answer is what it is, and limit + 1 is returned."""
     n = body.size // 6
     nv = y_out.size
     m = pairs.size // 2
