@@ -48,6 +48,8 @@ STEPS, CUTS, CUTS_AT, WELDS, WELDS_AT, GROUPS, GROUPS_AT, ARMS, CUT_BASES, WIDES
 CUT_GAIN = 6.0
 UNTOUCHED = 2.0
 GONE = -1
+CROWDED = 30
+"""Nodes with so many neighbours are not asked for cuts: they go late anyway, and asking costs time."""
 
 
 class ContractionPlan:
@@ -75,7 +77,7 @@ class ContractionPlan:
         self.cuts = len(graph.cut)
         """Number of joints that were cut."""
         self.largest_front = graph.largest
-        """The widest front: the sum of its variables' sizes (a node or a cut joint 6, a border row 1)."""
+        """The widest front: the sum of its variables' sizes (a node 6, a cut joint 6 − its columns, a border row 1)."""
         self.variables = len(graph.weight)
         """Number of 6-vectors that a solve needs."""
         _write(self, graph, pairs, named, named_columns)
@@ -220,7 +222,7 @@ class _Graph:
         if self.remaining[v] <= 1:
             heappush(self.leaves, (self.leaf_cost(v), -v, version))
         elif self.remaining[v] == 2 and self.may_cut:
-            if len(self.near[v]) < 30:
+            if len(self.near[v]) < CROWDED:
                 cost = self.best_cut(v)[0]
                 heappush(self.candidates, (cost if touched else UNTOUCHED * (cost + CUT_GAIN), -v, version))
 

@@ -281,7 +281,7 @@ def hub(n):
     return chain(n), [(i, n) for i in range(1, n - 1, 10)]
 
 
-SHAPES = {"fan": fan, "ladder": ladder, "crossed": lambda n: crossed(n // 2)[::2], "ring": ring, "folded": folded}
+SHAPES = {"fan": fan, "ladder": ladder, "crossed": lambda n: crossed(n // 2)[::2], "ring": ring, "folded": folded, "hub": hub}
 
 
 @pytest.mark.parametrize("shape", SHAPES)
