@@ -55,8 +55,9 @@ ASLEEP = -1e100
 CLOSE = 1e-9
 """Distance [m, rad] at which a unilateral row counts as touched at an instant."""
 
-ITERATIONS, PROJECTED, FAILED = range(3)
-"""What STATUS holds of the last step: iterations of the linear solution, whether indefinite terms were left out, the node that failed."""
+ITERATIONS, PROJECTED, FAILED, COUNTDOWN, CONTRACTED = range(5)
+"""What STATUS holds of the last step: iterations of the linear solution, whether indefinite terms were left out, the node that failed, the
+steps for which an automatic choice stays with the direct solution, and whether that was used."""
 
 SINGLE, SEVERAL = 0.05, 1e-3
 """Part of a body's own inertia along a column below which a pivot says that implicit terms make the matrix indefinite."""

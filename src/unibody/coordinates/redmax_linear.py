@@ -4,6 +4,7 @@
     pcg       fused conjugate gradients with the rows closed inside (`unibody.algebra.coupled_tree`)
     plain     the paper's: l + 2 runs of plain conjugate gradients, products by J and Jᵀ in each iteration
     direct    contraction (`unibody.algebra.contraction`): exact, with the rows as its border
+    auto      pcg while it needs fewer iterations than a direct solution is worth, which then does the next RETRY steps
     dense     A written out, Cholesky: the reference
 """
 
@@ -18,16 +19,26 @@ from unibody.algebra.tree import BODY, factor_tree, pull_tree, push_tree, solve_
 from unibody.arena import part
 from unibody.coordinates.closure import fill_reference, solve_closure, solve_closure_again
 from unibody.coordinates.implicit import add_implicit
-from unibody.coordinates.redmax import LIMIT, STEP_LENGTH, TOLERANCE, couple_loops, multiply_rows, respond, twice_kinetic_energy
+
+from unibody.coordinates.redmax import (  # isort: skip
+    CONTRACTED, COUNTDOWN, LIMIT, STEP_LENGTH, TOLERANCE, couple_loops, multiply_rows, respond, twice_kinetic_energy,
+)  # fmt: skip
+from unibody.coordinates.reduced_system import spread_responses
 
 from unibody.coordinates.slots import (  # isort: skip
     ADDRESSES, BLOCKS, BODIES, BORDER, BORDER_VALUES, CLOSURE, COLUMNS, COMPLIANCE, COUPLED, COUPLING, DIAGONAL, ENTRY_BODY, ENTRY_W,
     FRONTS, FRONT_SCRATCH, FRONT_STATE, GRAM, IMPLICIT_CHOICE, IMPLICIT_CLASSES, IMPLICIT_EFFORT, IMPLICIT_F, IMPLICIT_INDEX,
     IMPLICIT_PARAMETERS, IMPLICIT_PLACES, INVERSE, J, LEAST, LIMIT as EFFORT_LIMIT, LOOP_COUPLINGS, MASSES, MULTIPLIER, OWN, PAIRS,
     PLAN_LISTS, PLAN_RECORDS, PLAN_STEPS, RANK, RESIDUAL, RESPONSE_X, RESPONSE_Y, ROW_BOOK, ROW_ENTRY, ROW_START, SHIFT, SIDE, SIDE_F,
-    SIGNALS, STEP, STEP_ROWS, SUMS, TARGET, VECTORS, V_OWN, V_WB, WORLD_COUPLING, X_SOLVED, X_WB, Y,
+    SIGNALS, STATUS, STEP, STEP_ROWS, SUMS, TARGET, VECTORS, V_OWN, V_WB, WORLD_COUPLING, X_SOLVED, X_WB, Y,
 )  # fmt: skip
 from unibody.kernel import Floats, Ints, kernel
+
+TOO_MANY = -2
+"""Returned in place of the number of iterations when there would be more than the limit."""
+
+RETRY = 100
+"""Steps that an automatic choice leaves to the direct solution before it tries to iterate again."""
 
 ROUND_OFF = 1e-12
 """Part of the acceleration that the loads would give to free bodies, below which a residual is round-off."""
@@ -154,7 +165,7 @@ def solve_closed(
         part(work_out, layout, J), inverse, part(work_out, layout, RESPONSE_X), part(work_out, layout, RESPONSE_Y), choice[TOLERANCE],
         moving, ROUND_OFF * sqrt(free), int(choice[LIMIT]), part(work_out, layout, VECTORS), x_out, y_out, multiplier,
     )  # fmt: skip
-    return done if done <= int(choice[LIMIT]) else -1
+    return done if done <= int(choice[LIMIT]) else TOO_MANY
 
 
 @kernel
@@ -315,3 +326,44 @@ def spread_contracted(layout: Ints, ints: Ints, constants: Floats, control: Floa
     for r in range(multiplier.size):
         reduced[r] = -multiplier[r]
     recover_contraction(steps, lists, body, shift, columns, factor, reduced, state, part(work_out, layout, X_SOLVED), step[: right.size])
+
+
+@kernel
+def factor_automatically(layout: Ints, ints: Ints, constants: Floats, work_out: Floats) -> int:
+    """What the present choice needs."""
+    if part(work_out, layout, STATUS)[COUNTDOWN] > 0.0:
+        return factor_contracted(layout, ints, constants, work_out)
+    return factor_projected(layout, ints, constants, work_out)
+
+
+@kernel
+def solve_automatically(
+    layout: Ints, ints: Ints, constants: Floats, right: Floats, f: Floats, work_out: Floats, x_out: Floats, y_out: Floats
+) -> int:
+    """The iteration; if it takes too long, or for RETRY steps after it did, the direct solution."""
+    status = part(work_out, layout, STATUS)
+    status[CONTRACTED] = 0.0
+    spent = 0
+    if status[COUNTDOWN] > 0.0:
+        status[COUNTDOWN] -= 1.0
+    else:
+        done = solve_closed(layout, ints, constants, right, f, work_out, x_out, y_out)
+        if done != TOO_MANY:
+            return done
+        spent = int(part(constants, layout, IMPLICIT_CHOICE)[LIMIT])
+        status[COUNTDOWN] = RETRY
+        if factor_contracted(layout, ints, constants, work_out) != 0:
+            return -1
+    status[CONTRACTED] = 1.0
+    return spent + solve_contracted(layout, ints, constants, right, f, work_out, x_out, y_out)
+
+
+@kernel
+def spread_automatically(
+    layout: Ints, ints: Ints, constants: Floats, control: Floats, work_out: Floats, q_out: Floats, v_out: Floats
+) -> None:
+    """A⁻¹ Gᵀ μ, or P⁻¹ Gᵀ μ, by what the last solution left."""
+    if part(work_out, layout, STATUS)[CONTRACTED] > 0.0:
+        spread_contracted(layout, ints, constants, control, work_out, q_out, v_out)
+    else:
+        spread_responses(layout, ints, constants, control, work_out, q_out, v_out)

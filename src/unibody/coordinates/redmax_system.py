@@ -16,12 +16,12 @@ from unibody.algebra.contraction_plan import ContractionPlan
 from unibody.algebra.coupled_tree import BOOK, vector_size
 
 from unibody.coordinates.redmax import (  # isort: skip
-    ANTICIPATE, FAILED, FEEDBACK, ITERATIONS, LIMIT, PROJECTED, STEP_LENGTH, TOLERANCE, correct_redmax, evaluate_redmax, look_around,
+    ANTICIPATE, CONTRACTED, FAILED, FEEDBACK, ITERATIONS, LIMIT, PROJECTED, STEP_LENGTH, TOLERANCE, correct_redmax, evaluate_redmax, look_around,
 )  # fmt: skip
 
 from unibody.coordinates.redmax_linear import (  # isort: skip
-    factor_contracted, factor_densely, factor_projected, fill_implicit, multiply_bilateral, solve_closed, solve_contracted, solve_densely,
-    solve_iteratively, solve_plainly, solve_projected, spread_contracted,
+    factor_automatically, factor_contracted, factor_densely, factor_projected, fill_implicit, multiply_bilateral, solve_automatically,
+    solve_closed, solve_contracted, solve_densely, solve_iteratively, solve_plainly, solve_projected, spread_automatically, spread_contracted,
 )  # fmt: skip
 from unibody.coordinates.projection import PROJECT_BELOW
 from unibody.coordinates.reduced_system import FEEDBACK_STEPS, ReducedSystem, spread_responses
@@ -32,7 +32,10 @@ from unibody.coordinates.slots import (  # isort: skip
     INVERSE, J, LEAST, LOOP_COUPLINGS, OWN, PAIRS, PLAN_LISTS, PLAN_RECORDS, PLAN_STEPS, RATE, RESIDUAL, ROW_BOOK, SIDE, SIDE_F, STATUS,
     STEP_ROWS, SUMS, UNILATERAL, VECTORS, V_OWN, WORLD_COUPLING, X_SOLVED, Y,
 )  # fmt: skip
-from unibody.coordinates.stages import AGAIN_STAGE, EVALUATE_STAGE, FACTOR_STAGE, FUSED_STAGE, IMPLICIT_STAGE, MULTIPLIER_STAGE, SOLVE_STAGE
+
+from unibody.coordinates.stages import (  # isort: skip
+    AGAIN_STAGE, EVALUATE_STAGE, FACTOR_STAGE, FUSED_STAGE, IMPLICIT_STAGE, MULTIPLIER_STAGE, SOLVE_STAGE,
+)  # fmt: skip
 from unibody.coordinates.unilateral import multiplier_callback
 from unibody.model.implicit_tables import ImplicitTables, moving_bodies
 from unibody.model.model import Model
@@ -40,6 +43,15 @@ from unibody.model.model import Model
 LINEAR = ("auto", "pcg", "direct", "dense", "plain")
 
 MOST_ITERATIONS = 2000
+
+NODE_NS, PAIR_NS, ROW_NS, RESPONSE_NS = 60.0, 60.0, 6.0, 40.0
+"""Costs of the iteration [ns]: of a body, of a coupling and of a row times a body in one iteration; of a row's response, a body."""
+
+FLOP_NS, PLAN_NS = 0.35, 250.0
+"""Costs of the direct solution [ns]: of one of its multiplications, and of a body besides."""
+
+FEWEST = 6.0
+"""Iterations that are rarely undercut: a direct solution that costs less than these is taken without trying."""
 
 CONTRADICTION = 1e-6
 """Velocity [m/s, rad/s] by which dependent rows may be missed before they are said to contradict each other."""
@@ -56,7 +68,7 @@ class RedMaxSystem(ReducedSystem):
         self.stabilisation_time = stabilisation_time
         super().__init__(model)
         self.view(IMPLICIT_CHOICE)[TOLERANCE] = tolerance
-        self.view(IMPLICIT_CHOICE)[LIMIT] = MOST_ITERATIONS
+        self.view(IMPLICIT_CHOICE)[LIMIT] = min(MOST_ITERATIONS, int(self.break_even))
         self.view(IMPLICIT_CHOICE)[ANTICIPATE] = anticipate
 
     def extend(self, slots: list[Any]) -> None:
@@ -70,7 +82,8 @@ class RedMaxSystem(ReducedSystem):
         self.pairs = np.array(pairs, np.int64).reshape(-1, 2)
         coupled = sorted({body for pair in pairs for body in pair})
         place = {body: i for i, body in enumerate(coupled)}
-        self.method = self.choose()
+        self.break_even = float(MOST_ITERATIONS)
+        self.method = self.choose(slots)
         implicit = bool(tables.names)
         slots[IMPLICIT_CLASSES], slots[IMPLICIT_INDEX], slots[IMPLICIT_PLACES] = tables.classes, tables.index, tables.places
         slots[IMPLICIT_PARAMETERS], slots[IMPLICIT_CHOICE] = tables.parameters, np.zeros(5)
@@ -80,15 +93,13 @@ class RedMaxSystem(ReducedSystem):
         slots[ROW_BOOK] = self._row_book()
         self.unilateral = bool(book.unilateral.any())
         multiply = 0 if not k else multiplier_callback(book, self.trouble) if self.unilateral else multiply_bilateral.address
-        slots[ADDRESSES] = np.array([solve_projected.address if k and self.method == "pcg" else 0, multiply], np.int64)
+        slots[ADDRESSES] = np.array([solve_projected.address if k and self.method in ("pcg", "auto") else 0, multiply], np.int64)
         slots[UNILATERAL] = book.unilateral.astype(np.int64)
         self._multiply = multiply
-        if self.method == "direct":
-            self._plan(slots)
         sizes = {
             IMPLICIT_F: 6 * n if implicit else 0, IMPLICIT_EFFORT: nvj if implicit else 0, OWN: 21 * n if implicit else 0,
             COUPLING: 36 * len(pairs), DIAGONAL: nvj, BLOCKS: 21 * n, WORLD_COUPLING: 36 * len(pairs), SUMS: max(21 * n, nv),
-            VECTORS: vector_size(n, nv, len(coupled), k), STATUS: 3, AHEAD: k, LEAST: nv,
+            VECTORS: vector_size(n, nv, len(coupled), k), STATUS: 5, AHEAD: k, LEAST: nv,
             X_SOLVED: 6 * n, SIDE: nv, SIDE_F: 6 * n, INVERSE: k * k, STEP_ROWS: k, V_OWN: nv,
         }  # fmt: skip
         if self.method == "dense":
@@ -108,12 +119,20 @@ class RedMaxSystem(ReducedSystem):
         slots[FRONTS], slots[FRONT_SCRATCH], slots[FRONT_STATE] = plan.factor_size, plan.scratch_size, plan.state_size
         slots[BORDER_VALUES] = 6 * len(nodes) + len(columns)
 
-    def choose(self) -> str:
-        """The way to solve, by the structure."""
+    def choose(self, slots: list[Any]) -> str:
+        """The way to solve, by the structure and, between iterating and eliminating, by what each costs."""
         if self.linear in ("auto", "pcg", "direct") and not len(self.pairs):
             return "tree"
-        method = "pcg" if self.linear == "auto" else self.linear
-        return "iterate" if method == "pcg" and self.book.unilateral.any() else method
+        if self.linear == "pcg" and self.book.unilateral.any():
+            return "iterate"
+        if self.linear in ("auto", "direct"):
+            self._plan(slots)
+        if self.linear != "auto":
+            return self.linear
+        n, rows = self.model.n_bodies, self.book.rows
+        iteration = NODE_NS * n + PAIR_NS * len(self.pairs) + ROW_NS * rows * n
+        self.break_even = (FLOP_NS * self.plan.flops + PLAN_NS * n) / iteration - rows * RESPONSE_NS / NODE_NS
+        return "direct" if self.break_even < FEWEST or self.book.unilateral.any() else "auto"
 
     def _row_book(self) -> np.ndarray:
         """The rows' integers as `unibody.algebra.coupled_tree` reads them."""
@@ -141,15 +160,16 @@ class RedMaxSystem(ReducedSystem):
     def set_method(self, stages: np.ndarray) -> None:
         stages[EVALUATE_STAGE] = evaluate_redmax.address
         stages[IMPLICIT_STAGE] = fill_implicit.address if self.implicit_names else 0
-        factor = {"dense": factor_densely, "direct": factor_contracted}.get(self.method, factor_projected)
+        factor = {"dense": factor_densely, "direct": factor_contracted, "auto": factor_automatically}.get(self.method, factor_projected)
         stages[FACTOR_STAGE], stages[MULTIPLIER_STAGE] = factor.address, self._multiply
         if self.has_loops:
-            stages[AGAIN_STAGE] = (spread_contracted if self.method == "direct" else spread_responses).address
-        if self.method in ("pcg", "direct"):
-            stages[FUSED_STAGE] = (solve_closed if self.method == "pcg" else solve_contracted).address
+            stages[AGAIN_STAGE] = {"direct": spread_contracted, "auto": spread_automatically}.get(self.method, spread_responses).address
+        closed = {"pcg": solve_closed, "direct": solve_contracted, "auto": solve_automatically}
+        alone = {"tree": solve_projected, "dense": solve_densely, "plain": solve_plainly, "iterate": solve_iteratively}
+        if self.method in closed:
+            stages[FUSED_STAGE] = closed[self.method].address
         else:
-            solve = {"tree": solve_projected, "dense": solve_densely, "plain": solve_plainly, "iterate": solve_iteratively}[self.method]
-            stages[SOLVE_STAGE] = solve.address
+            stages[SOLVE_STAGE] = alone[self.method].address
 
     def prepare(self, dt: float) -> None:
         super().prepare(dt)
@@ -200,6 +220,17 @@ class RedMaxSystem(ReducedSystem):
         """Of the linear solution of the last step."""
         return int(self.view(STATUS)[ITERATIONS])
 
+    def _reason(self) -> str:
+        """What was chosen, and why."""
+        if self.linear != "auto":
+            return self.method
+        if self.method == "tree":
+            return "tree, since no force couples two moving bodies"
+        price = f"a direct solution costs {self.break_even:.0f} iterations"
+        if self.method == "direct":
+            return f"direct, since some rows are unilateral ({price})" if self.unilateral else f"direct, since {price}"
+        return f"direct, since {price} and more were needed" if self.view(STATUS)[CONTRACTED] else f"pcg, since {price}"
+
     def contradictions(self) -> list[str]:
         """The elements whose rows the last step could not satisfy, because others repeat and contradict them."""
         book, h = self.book, float(self.view(IMPLICIT_CHOICE)[STEP_LENGTH])
@@ -218,7 +249,7 @@ class RedMaxSystem(ReducedSystem):
         return float(np.sum(entries[mine] * x[book.entry_body[mine]]) + np.sum(numbers[index[:, 0]] * y[index[:, 1]]))
 
     def notes(self) -> tuple[str, ...]:
-        notes = [*super().notes(), f"linear: {self.method}"]
+        notes = [*super().notes(), f"linear: {self._reason()}"]
         if self.view(STATUS)[PROJECTED]:
             notes.append("indefinite implicit terms were projected")
         if self.view(STATUS)[FAILED]:

@@ -3,19 +3,22 @@
     a from the linearised forces of the end of the step,     v⁺ = v + h a,     q⁺ = q ⊕ h v⁺
 
 Behind the ledger, memory keeps how the last step began (its length, q and v): the guess of the next solution is the last a, and what acted
-over a recorded step can be computed again from where it began.
+over a recorded step can be computed again from where it began. An automatic choice of the linear solution keeps its countdown there.
 """
 
 from __future__ import annotations
 
 from unibody.arena import part
-from unibody.coordinates.slots import Y
+from unibody.coordinates.redmax import COUNTDOWN
+from unibody.coordinates.slots import STATUS, Y
 from unibody.coordinates.stages import EVALUATE_STAGE, PROJECT_STAGE, Evaluate, Project
 from unibody.kernel import Floats, Ints, kernel
 from unibody.rules.base import MEMORY, TIME, advance_own, all_finite, book_work, ledger_of, write_record
 
 BEGUN = MEMORY
-"""Where memory keeps the length of the last step, 0 before the first; then its first q and v."""
+"""Where memory keeps the length of the last step, 0 before the first; then the countdown; then the q and v it began with."""
+
+BEGUN_Q = BEGUN + 2
 
 
 @kernel
@@ -26,8 +29,9 @@ def roll_linearly_implicit(
     """Take steps; returns how many succeeded. A step whose accelerations are not finite leaves q, v and memory as they were."""
     y = part(work_out, layout, Y)
     ledger = ledger_of(layout, work_out)
-    first_q = BEGUN + 1
-    first_v = first_q + q_out.size
+    first_v = BEGUN_Q + q_out.size
+    status = part(work_out, layout, STATUS)
+    status[COUNTDOWN] = memory_out[BEGUN + 1]
     rows = 0
     t = t0
     for k in range(steps):
@@ -39,8 +43,9 @@ def roll_linearly_implicit(
             return k
         book_work(ledger, h, memory_out)
         memory_out[BEGUN] = h
+        memory_out[BEGUN + 1] = status[COUNTDOWN]
         for j in range(q_out.size):
-            memory_out[first_q + j] = q_out[j]
+            memory_out[BEGUN_Q + j] = q_out[j]
         for j in range(v_out.size):
             memory_out[first_v + j] = v_out[j]
         for j in range(y.size):

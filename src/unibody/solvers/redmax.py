@@ -16,8 +16,9 @@ import numpy as np
 from unibody.constraints.base import Constraint
 from unibody.coordinates.observe_reduced import reactions_reduced
 from unibody.coordinates.observed import Observation
+from unibody.coordinates.redmax import COUNTDOWN
 from unibody.coordinates.redmax_system import LINEAR, RedMaxSystem
-from unibody.coordinates.slots import LEAST, LEDGER
+from unibody.coordinates.slots import LEAST, LEDGER, STATUS
 from unibody.element import number
 from unibody.errors import ModelError, StepFailed
 from unibody.forces.base import Force
@@ -25,7 +26,7 @@ from unibody.joints.base import Joint
 from unibody.model import Model, State
 from unibody.rules.base import TIME, advance_own, book_work
 from unibody.rules.implicit import ALPHA, Stage, solve_stage
-from unibody.rules.linearly_implicit import BEGUN, roll_linearly_implicit
+from unibody.rules.linearly_implicit import BEGUN, BEGUN_Q, roll_linearly_implicit
 from unibody.shapes import Shape
 from unibody.solvers.base import Bound, Solver, Step
 from unibody.solvers.report import Report
@@ -78,7 +79,7 @@ class RedMax(Solver):
         anticipate = self.limits == "anticipate"
         system = RedMaxSystem(model, self.linear, frozenset(self.explicit), self.tolerance, self.stabilisation_time, anticipate)
         system.set_projection(self.project)
-        kept = 1 + system.nq_all + system.nv_all
+        kept = 2 + system.nq_all + system.nv_all
         common: dict[str, Any] = dict(model=model, solver=self, coordinates="reduced", system=system, nq=model.nq, nv=model.nv)
         if self.rule == "linearly-implicit":
             return BoundRedMax(**common, roll=roll_linearly_implicit, kept=kept)
@@ -96,8 +97,8 @@ class BoundRedMax(Bound):
         _, _, kept = self._unpack(state, memory)
         h = float(kept[BEGUN])
         if h > 0.0:
-            q = np.array(kept[BEGUN + 1 : BEGUN + 1 + self.nq_all])
-            v = np.array(kept[BEGUN + 1 + self.nq_all :])
+            q = np.array(kept[BEGUN_Q : BEGUN_Q + self.nq_all])
+            v = np.array(kept[BEGUN_Q + self.nq_all :])
             self.system.prepare(h)
             self.system.advance_from(state.t - h, q, v, control)
             held = reactions_reduced(self.system)
@@ -134,6 +135,8 @@ class BoundImplicit(BoundRedMax):
         q, v, kept = self._unpack(state, memory)
         system, nv, h = self.system, self.nv, dt
         system.prepare(dt)
+        status = system.view(STATUS)
+        status[COUNTDOWN] = kept[BEGUN + 1]
         q_all, v_all = q.copy(), v.copy()
         system.look(state.t, q_all, v_all, control)
         aim = system.aim(dt)
@@ -152,8 +155,8 @@ class BoundImplicit(BoundRedMax):
         if self.solver.rule == "implicit":
             stages = [Stage(t, q, none, v[:nv], h)]
         elif last == h:
-            before = BEGUN + 1
-            q_before, v_before = kept[before : before + self.nq_all], kept[before + self.nq_all : before + self.nq_all + nv]
+            q_before = kept[BEGUN_Q : BEGUN_Q + self.nq_all]
+            v_before = kept[BEGUN_Q + self.nq_all : BEGUN_Q + self.nq_all + nv]
             stages = [Stage(t, q, difference_own(self.model, q_before, q) / 3.0, (4.0 * v[:nv] - v_before) / 3.0, 2.0 * h / 3.0)]
         else:
             stages = [Stage(state.t + ALPHA * h, q, none, v[:nv], ALPHA * h)]
@@ -165,9 +168,9 @@ class BoundImplicit(BoundRedMax):
             solved = solve_stage(second, solved.v, correct)
         if solved is None:
             raise self.not_converged(state, memory, control)
-        kept[BEGUN] = h
-        kept[BEGUN + 1 : BEGUN + 1 + self.nq_all] = q
-        kept[BEGUN + 1 + self.nq_all : BEGUN + 1 + self.nq_all + self.nv_all] = v
+        kept[BEGUN], kept[BEGUN + 1] = h, status[COUNTDOWN]
+        kept[BEGUN_Q : BEGUN_Q + self.nq_all] = q
+        kept[BEGUN_Q + self.nq_all : BEGUN_Q + self.nq_all + self.nv_all] = v
         kept[kept.size - nv :] = solved.a
         kept[TIME] = t
         v_all[:nv] = solved.v
