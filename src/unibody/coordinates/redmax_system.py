@@ -16,12 +16,14 @@ from unibody.algebra.contraction_plan import ContractionPlan
 from unibody.algebra.coupled_tree import BOOK, vector_size
 
 from unibody.coordinates.redmax import (  # isort: skip
-    ANTICIPATE, CONTRACTED, FAILED, FEEDBACK, ITERATIONS, LIMIT, PROJECTED, STEP_LENGTH, TOLERANCE, correct_redmax, evaluate_redmax, look_around,
+    ANTICIPATE, CONTRACTED, FAILED, FEEDBACK, ITERATIONS, LIMIT, PROJECTED, STEP_LENGTH, TOLERANCE, correct_redmax, evaluate_redmax,
+    look_around,
 )  # fmt: skip
 
 from unibody.coordinates.redmax_linear import (  # isort: skip
     factor_automatically, factor_contracted, factor_densely, factor_projected, fill_implicit, multiply_bilateral, solve_automatically,
-    solve_closed, solve_contracted, solve_densely, solve_iteratively, solve_plainly, solve_projected, spread_automatically, spread_contracted,
+    solve_closed, solve_contracted, solve_densely, solve_iteratively, solve_plainly, solve_projected, spread_automatically,
+    spread_contracted,
 )  # fmt: skip
 from unibody.coordinates.projection import PROJECT_BELOW
 from unibody.coordinates.reduced_system import FEEDBACK_STEPS, ReducedSystem, spread_responses
