@@ -88,7 +88,7 @@ def solve_stage(stage: Stage, guess: np.ndarray, correct: Correct) -> Solved | N
         scale = float(np.linalg.norm(weight * v) + np.linalg.norm(weight * stage.v)) + float(np.linalg.norm(weight * (v - stage.v)))
         if size <= ENOUGH * scale or size == 0.0 or (size <= ACCEPTABLE * scale and size > 0.5 * best and k > 3):
             return Solved(q, v, a, k)
-        if size > 2.0 * best and k > 2:
+        if not np.isfinite(size) or (size > 2.0 * best and k > 2):
             if np.linalg.norm(weight * step) <= ENOUGH * scale:
                 return None
             step = 0.5 * step

@@ -141,6 +141,7 @@ class BoundImplicit(BoundRedMax):
         system.look(state.t, q_all, v_all, control)
         aim = system.aim(dt)
         book_work(system.view(LEDGER), dt, kept)
+        lost: list[tuple[float, np.ndarray, np.ndarray]] = []
 
         def correct(stage: Stage, v_own: np.ndarray, a: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
             system.prepare(stage.g)
@@ -148,6 +149,8 @@ class BoundImplicit(BoundRedMax):
             advance_own(system.layout, system.ints, system.constants, stage.q, np.concatenate([v_own + stage.d / stage.g, v_all[nv:]]),
                         stage.g, q_all)  # fmt: skip
             y = system.correct(stage.t, q_all, v_all, a, aim, control).copy()
+            if not np.isfinite(y).all():
+                lost.append((stage.t, q_all.copy(), v_all.copy()))
             return q_all.copy(), y, np.sqrt(system.view(LEAST))
 
         t, none = state.t + h, np.zeros(nv)
@@ -167,7 +170,8 @@ class BoundImplicit(BoundRedMax):
             second = Stage(t, q, rest * solved.v, v[:nv] + rest * solved.a, ALPHA * h)
             solved = solve_stage(second, solved.v, correct)
         if solved is None:
-            raise self.not_converged(state, memory, control)
+            raise self.not_converged(state, memory, control, lost)
+        system.trouble.error = None
         kept[BEGUN], kept[BEGUN + 1] = h, status[COUNTDOWN]
         kept[BEGUN_Q : BEGUN_Q + self.nq_all] = q
         kept[BEGUN_Q + self.nq_all : BEGUN_Q + self.nq_all + self.nv_all] = v
@@ -178,12 +182,14 @@ class BoundImplicit(BoundRedMax):
         facts = {**self.step_facts(), "iterations": solved.corrections}
         return Step(after, memory, Report(status="ok", time=t, seconds=time.perf_counter() - began, **facts))
 
-    def not_converged(self, state: State, memory: np.ndarray, control: np.ndarray) -> StepFailed:
-        """The error for a Newton iteration without end."""
+    def not_converged(
+        self, state: State, memory: np.ndarray, control: np.ndarray, lost: list[tuple[float, np.ndarray, np.ndarray]]
+    ) -> StepFailed:
+        """The error for a Newton iteration without end, near what was not finite where the iteration was lost, if it was."""
         if self.system.trouble.error is not None:
             return self.failure(state, memory, control, state.t)
         q, v, _ = self._unpack(state, memory)
-        element = self.system.culprit(state.t, q, v, control)
+        element = self.system.culprit(*(lost[-1] if lost else (state.t, q, v)), control)
         report = Report(status="not converged", time=state.t, element=element, **self.step_facts())
         why = "Newton's iteration did not converge; try a smaller dt or rule='linearly-implicit'"
         return StepFailed(f"step at t = {state.t:.6g} s failed near '{element}': {why}", time=state.t, element=element, report=report)
