@@ -11,6 +11,10 @@ Every stage of them is the same problem: find v, and with it
 
 The corrections come from RedMax's own matrix, A y = residual, δv = g y. It leaves out how inertial forces change with q and v (of the
 order of g against the rest); Anderson's mixing of the last corrections makes up for it. A correction that grows is halved.
+
+A stiff spring that the guess stretches by s pulls with k s across the motion as well, and corrections then leap between stretched and
+unstretched guesses. Where they do not settle, the stage is grown: solved for a small g first, where s, of the order of (g v)², is
+harmless, then for larger ones, each from the line through the last two solutions v(g).
 """
 
 from __future__ import annotations
@@ -26,7 +30,14 @@ MIXED = 6
 ENOUGH, ACCEPTABLE = 1e-11, 1e-8
 """Corrections, as a part of the velocity, at which the iteration ends; and at which an iteration that falls no more is good enough."""
 
-MOST = 60
+ROUND_OFF = 16.0 * np.finfo(float).eps
+"""Part of q (of 1 m or rad at least) that is not told apart: corrections that move q by less are none."""
+
+MOST = 40
+"""Corrections of one iteration."""
+
+SHORT, RATIO, LEAST_RATIO, MOST_LENGTHS = 1024.0, 4.0, 1.1, 24
+"""How a stage is grown: from g / SHORT, each g RATIO times the last, or the root of that (and so on) where that was too much."""
 
 ALPHA = 1.0 - np.sqrt(0.5)
 """Of SDIRK2: L-stable, order 2."""
@@ -76,17 +87,43 @@ class Mixing:
 
 
 def solve_stage(stage: Stage, guess: np.ndarray, correct: Correct) -> Solved | None:
-    """Newton's iteration from a guess of v (own velocities); None if it does not converge."""
+    """v by Newton's method from a guess (own velocities), or else by growing g; None if neither converges."""
+    return iterate(stage, guess, correct) or grow(stage, correct)
+
+
+def grow(stage: Stage, correct: Correct) -> Solved | None:
+    """The stage's solution from those for smaller g."""
+    lengths, found, ratio, g, taken = [0.0], [stage.v], RATIO, stage.g / SHORT, MOST
+    for _ in range(MOST_LENGTHS):
+        guess = found[-1]
+        if len(found) > 1:
+            guess = guess + (guess - found[-2]) * ((g - lengths[-1]) / (lengths[-1] - lengths[-2]))
+        solved = iterate(Stage(stage.t - stage.g + g, stage.q, (g / stage.g) * stage.d, stage.v, g), guess, correct)
+        taken += MOST if solved is None else solved.corrections
+        if solved is None:
+            ratio = ratio**0.5
+        elif g == stage.g:
+            return Solved(solved.q, solved.v, solved.a, taken)
+        else:
+            lengths, found = [*lengths, g], [*found, solved.v]
+        if ratio < LEAST_RATIO:
+            return None
+        g = min(stage.g, ratio * lengths[-1]) if len(found) > 1 else g / SHORT
+    return None
+
+
+def iterate(stage: Stage, guess: np.ndarray, correct: Correct) -> Solved | None:
+    """Newton's iteration from a guess of v; None if it does not converge."""
     v, mixing = guess.copy(), Mixing()
-    n = v.size
-    best, last, step = np.inf, v, np.zeros(n)
+    best, last, step = np.inf, v, np.zeros(v.size)
     for k in range(1, MOST + 1):
         a = (v - stage.v) / stage.g
         q, y, weight = correct(stage, v, a)
         delta = stage.g * y
         size = float(np.linalg.norm(weight * delta)) if np.isfinite(y).all() else np.inf
         scale = float(np.linalg.norm(weight * v) + np.linalg.norm(weight * stage.v)) + float(np.linalg.norm(weight * (v - stage.v)))
-        if size <= ENOUGH * scale or size == 0.0 or (size <= ACCEPTABLE * scale and size > 0.5 * best and k > 3):
+        unseen = ROUND_OFF * max(1.0, float(np.abs(q).max(initial=0.0))) / stage.g * float(np.linalg.norm(weight))
+        if size <= ENOUGH * scale + unseen or (size <= ACCEPTABLE * scale and size > 0.5 * best and k > 3):
             return Solved(q, v, a, k)
         if not np.isfinite(size) or (size > 2.0 * best and k > 2):
             if np.linalg.norm(weight * step) <= ENOUGH * scale:

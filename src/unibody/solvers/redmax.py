@@ -163,7 +163,7 @@ class BoundImplicit(BoundRedMax):
             stages = [Stage(t, q, difference_own(self.model, q_before, q) / 3.0, (4.0 * v[:nv] - v_before) / 3.0, 2.0 * h / 3.0)]
         else:
             stages = [Stage(state.t + ALPHA * h, q, none, v[:nv], ALPHA * h)]
-        guess = v[:nv]
+        guess = stages[0].v + stages[0].g * kept[kept.size - nv :]
         solved = solve_stage(stages[0], guess, correct)
         if solved is not None and self.solver.rule == "bdf2" and last != h:
             rest = (1.0 - ALPHA) * h
