@@ -11,12 +11,18 @@ becomes a multiplier λ, a variable of the fronts like the nodes. It is worth it
 (CUT_GAIN), and for nodes that are in no front yet, where a cut rarely helps, only if it becomes half (UNTOUCHED). The price of a cut counts
 both ends of the joint as if they stayed in the front, although only λ does: counted otherwise, cuts in the middle of nowhere look cheap.
 
+The smallest front is a shortsighted choice where many chains are coupled side by side, as the ribs of an umbrella: a neighbour that waits
+costs one node now and one more at every level, so every other rib goes first and the rest pile up in one front; what cuts then gain they
+lose again. Steps are therefore counted while they are taken, and if the greedy order turns out dear (CHEAP), others are tried, each given
+up as soon as it needs more than the best so far: without cuts, with fronts that count for more the longer the way of contractions to them
+(PATIENT, BY_LEVELS), and a sweep over the nodes by their distance from an end of the graph, which cuts whatever stands in its way.
+
 A cluster whose upward joint was cut ends with a free node, six positive pivots, and at once after it come the negative pivots of its λ:
 by then −t H⁻¹ tᵀ is complete, so no pivot is ever small by accident. Border rows are variables that are never eliminated.
 
 The order is then rearranged as a postorder of the assembly tree, in which every front is used soon after it was made, and written
-down as flat lists of integers. All variables are padded to six numbers, so that kernels see nothing but 6×6 blocks; border rows
-over the same nodes share a variable.
+down as flat lists of integers. All variables are padded to six numbers, so that kernels see nothing but 6×6 blocks; up to six
+neighbouring border rows share a variable.
 """
 
 from __future__ import annotations
@@ -47,6 +53,12 @@ STEPS, CUTS, CUTS_AT, WELDS, WELDS_AT, GROUPS, GROUPS_AT, ARMS, CUT_BASES, WIDES
 
 CUT_GAIN = 6.0
 UNTOUCHED = 2.0
+PATIENT, BY_LEVELS = 3.0, 1e6
+STRATEGIES = ((True, 0.0, False), (False, PATIENT, False), (False, BY_LEVELS, False), (True, BY_LEVELS, True))
+"""(may cut, patience, sweep): patience is what a level more counts, in numbers of a front. All prefer small fronts within a level."""
+CHEAP, RAISED = 6, 4
+"""An order is cheap if it takes at most six times the multiplications of the tree without couplings; dear ones are tried with four times
+the limit before, until one is within it."""
 GONE = -1
 CROWDED = 30
 """Nodes with so many neighbours are not asked for cuts: they go late anyway, and asking costs time."""
@@ -67,13 +79,10 @@ class ContractionPlan:
     records: np.ndarray
 
     def __init__(self, body, couplings=(), border_nodes=(), border_columns=(), border_rows: int = 0, may_cut: bool = True):
-        graph = _Graph(np.asarray(body, dtype=np.int64).reshape(-1, 6))
         self.rows = border_rows
         pairs = _pairs(couplings)
         named, named_columns = _pairs(border_nodes), _pairs(border_columns)
-        graph.couple(pairs)
-        graph.add_border(named, named_columns, border_rows)
-        graph.order(may_cut)
+        graph = _ordered(np.asarray(body, dtype=np.int64).reshape(-1, 6), pairs, named, named_columns, border_rows, may_cut)
         self.cuts = len(graph.cut)
         """Number of joints that were cut."""
         self.largest_front = graph.largest
@@ -98,6 +107,33 @@ class ContractionPlan:
 def _pairs(given) -> list[tuple[int, int]]:
     array = np.asarray(given, dtype=np.int64).reshape(-1, 2)
     return list(zip(array[:, 0].tolist(), array[:, 1].tolist()))
+
+
+Pairs = list[tuple[int, int]]
+
+
+def _step_flops(pivots: int, blocks: int) -> int:
+    """Multiplications of a step, about."""
+    return pivots * (72 * blocks + 18 * blocks * (blocks + 1)) + 18 * blocks * blocks
+
+
+def _ordered(body: np.ndarray, pairs: Pairs, named: Pairs, named_columns: Pairs, rows: int, may_cut: bool) -> _Graph:
+    """The graph in the first order that is cheap, else in the cheapest: the limit is raised until some order stays below it."""
+    strategies = STRATEGIES if may_cut else [(False, patience, swept) for _, patience, swept in STRATEGIES]
+    limit = CHEAP * sum(_step_flops(count, 2) for count in body[1:, 2].tolist())
+    best, cheap = None, True
+    while best is None:
+        for cuts, patience, swept in strategies:
+            graph = _Graph(body)
+            graph.couple(pairs)
+            graph.add_border(named, named_columns, rows)
+            if graph.order(cuts, patience, swept, limit):
+                best, limit = graph, graph.flops
+                if cheap:
+                    break
+        cheap = False
+        limit *= RAISED
+    return best
 
 
 class _Graph:
@@ -133,7 +169,9 @@ class _Graph:
         """λ of every joint that was cut."""
         self.taken: list[tuple[int, int, int, int, list[int]]] = []
         """(kind, variable, other end, joint, the rest of the front)."""
-        self.largest = 0
+        self.largest = self.flops = 0
+        self.height = [0] * n
+        """The longest way of contractions that ended in a node."""
 
     def _attach(self, node: int, joint: int) -> None:
         self.remaining[node] += 1
@@ -152,7 +190,10 @@ class _Graph:
                 near[b].add(a)
 
     def add_border(self, named, named_columns, rows: int) -> None:
-        """Group neighbouring rows that name the same nodes, six at most, and put the groups into the graph."""
+        """Put six neighbouring rows at most into a group, and the groups into the graph; rows that name the same nodes stay together.
+
+        To share a 6-vector never costs: a front has a block for it if it has one for any of its rows.
+        """
         owner = np.zeros(max((f + c for f, c in zip(self.first, self.count)), default=0), dtype=np.int64)
         for i in range(1, self.n):
             owner[self.first[i] : self.first[i] + self.count[i]] = i
@@ -163,20 +204,26 @@ class _Graph:
                 nodes[row].add(self.rep[node])
         for row, column in named_columns:
             joints[row].add(int(owner[column]))
+        alike: list[list[int]] = []
         for row in range(rows):
-            last = self.groups[-1] if self.groups else None
+            last = alike[-1] if alike else None
             if last is None or len(last) == 6 or nodes[last[0]] != nodes[row] or joints[last[0]] != joints[row]:
+                alike.append([])
+            alike[-1].append(row)
+        for together in alike:
+            if not self.groups or len(self.groups[-1]) + len(together) > 6:
                 self.groups.append([])
                 self.weight.append(0)
                 self.near.append(set())
-            self.groups[-1].append(row)
-            self.weight[-1] += 1
             group = len(self.weight) - 1
-            self.group_of.append((group, len(self.groups[-1]) - 1))
-            for node in nodes[row]:
-                self.near[node].add(group)
-            for joint in joints[row]:
-                self.joint_border.setdefault(joint, set()).add(group)
+            for row in together:
+                self.group_of.append((group, len(self.groups[-1])))
+                self.groups[-1].append(row)
+                self.weight[-1] += 1
+                for node in nodes[row]:
+                    self.near[node].add(group)
+                for joint in joints[row]:
+                    self.joint_border.setdefault(joint, set()).add(group)
         self.first_multiplier = len(self.weight)
 
     def end(self, node: int, joint: int) -> int:
@@ -220,14 +267,21 @@ class _Graph:
         """Put a node among the leaves or the candidates for a cut."""
         version = self.version[v] = self.version[v] + 1
         if self.remaining[v] <= 1:
-            heappush(self.leaves, (self.leaf_cost(v), -v, version))
+            heappush(self.leaves, (self.leaf_cost(v) + self.patience * self.height[v], -v, version))
         elif self.remaining[v] == 2 and self.may_cut:
             if len(self.near[v]) < CROWDED:
                 cost = self.best_cut(v)[0]
-                heappush(self.candidates, (cost if touched else UNTOUCHED * (cost + CUT_GAIN), -v, version))
+                if self.swept:
+                    cost += self.patience * self.height[v]
+                elif not touched:
+                    cost = UNTOUCHED * (cost + CUT_GAIN)
+                heappush(self.candidates, (cost, -v, version))
 
-    def order(self, may_cut: bool) -> None:
-        self.may_cut = may_cut
+    def order(self, may_cut: bool, patience: float, swept: bool, limit: float) -> bool:
+        """Take all steps; False as soon as they need more multiplications than the limit."""
+        self.may_cut, self.patience, self.swept = may_cut, patience, swept
+        if swept:
+            self.height = self.distances()
         self.leaves: list[tuple[float, int, int]] = []
         self.candidates: list[tuple[float, int, int]] = []
         self.version = [0] * self.n
@@ -238,13 +292,17 @@ class _Graph:
                     self.offer(v)
                 elif self.remaining[v] == 2:
                     inner.append(v)
+        if swept:
+            for v in inner:
+                self.offer(v)
         leaves, candidates, version = self.leaves, self.candidates, self.version
-        while leaves:
-            cost, minus, stamp = heappop(leaves)
+        while leaves and self.flops <= limit:
+            key, minus, stamp = heappop(leaves)
             v = -minus
             if version[v] != stamp:
                 continue
-            if cost > 4 * CUT_GAIN and may_cut:
+            cost = key - patience * self.height[v]
+            if may_cut and (swept or cost > 4 * CUT_GAIN):
                 if inner and cost > UNTOUCHED * 5 * CUT_GAIN:
                     for w in inner:
                         if version[w] == 0:
@@ -252,8 +310,8 @@ class _Graph:
                     inner = []
                 while candidates and version[-candidates[0][1]] != candidates[0][2]:
                     heappop(candidates)
-                if candidates and candidates[0][0] + CUT_GAIN <= cost:
-                    heappush(leaves, (cost, minus, stamp))
+                if candidates and candidates[0][0] + CUT_GAIN <= (key if swept else cost):
+                    heappush(leaves, (key, minus, stamp))
                     self.cut_and_contract(-heappop(candidates)[1])
                     continue
             version[v] = GONE
@@ -261,6 +319,30 @@ class _Graph:
                 self.contract(v, self.joint_sum[v])
             else:
                 self.free(v)
+        return self.flops <= limit
+
+    def distances(self) -> list[int]:
+        """Of all nodes from an end of their part of the graph, over joints and couplings; an end is what is farthest from somewhere."""
+        distance = [0] * self.n
+        reached = [0] * self.n
+        passed = 0
+        for start in range(1, self.n):
+            if reached[start] or not self.alive[start]:
+                continue
+            for _ in range(3):
+                passed += 1
+                distance[start], reached[start] = 0, passed
+                queue = [start]
+                for v in queue:
+                    around = [w for w in self.near[v] if w < self.n]
+                    around += self.children.get(v, ())
+                    around.append(self.up[v])
+                    for w in around:
+                        if w and reached[w] != passed:
+                            distance[w], reached[w] = distance[v] + 1, passed
+                            queue.append(w)
+                start = queue[-1]
+        return distance
 
     def cut_and_contract(self, v: int) -> None:
         """Cut at v, or farther on: as long as the other end is in the front too, the cut slides beyond it and takes it along."""
@@ -295,6 +377,8 @@ class _Graph:
         if u:
             front.add(u)
             self._detach(u, joint)
+            if not self.swept and self.height[u] <= self.height[v]:
+                self.height[u] = self.height[v] + 1
         self.eliminate(CONTRACT if u else GROUND, v, u, joint, front)
 
     def free(self, v: int) -> None:
@@ -313,6 +397,7 @@ class _Graph:
         for w in front:
             size += self.weight[w]
         self.largest = max(self.largest, size)
+        self.flops += _step_flops(self.count[joint] if kind <= GROUND else 6, len(front) + 1)
         if len(front) == 1:
             (w,) = front
             near[w].discard(v)
@@ -425,7 +510,7 @@ def _write(plan: ContractionPlan, graph: _Graph, pairs, named, named_columns) ->
     update = [0] * total
     steps: list[int] = []
     records: list[int] = []
-    factor = flops = 0
+    factor = 0
     for k in postorder:
         kind, v, u, joint, rest = taken[k]
         b = len(rest) + 1
@@ -463,7 +548,6 @@ def _write(plan: ContractionPlan, graph: _Graph, pairs, named, named_columns) ->
                 freed[len(taken[child][4]) + 1].append(update[child])
         steps.extend((kind, v, u, joint, first, pivots, b, fronts[k], update[k], factor, began, len(records), flags))
         factor += pivots * (1 + 6 * (1 if simple else b))
-        flops += pivots * (72 * b + 18 * b * (b + 1)) + 18 * b * b
 
     lists[STEPS], lists[WIDEST], lists[ROWS], lists[VARIABLES] = total, widest, plan.rows, plan.variables
     lists[CUTS], lists[CUTS_AT] = len(cuts), len(lists)
@@ -485,4 +569,4 @@ def _write(plan: ContractionPlan, graph: _Graph, pairs, named, named_columns) ->
     plan.steps = np.array(steps, dtype=np.int64)
     plan.lists = np.array(lists, dtype=np.int64)
     plan.records = np.array(records, dtype=np.int64)
-    plan.factor_size, plan.scratch_size, plan.flops = max(factor, 1), scratch, flops
+    plan.factor_size, plan.scratch_size, plan.flops = max(factor, 1), scratch, graph.flops

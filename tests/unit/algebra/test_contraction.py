@@ -281,6 +281,89 @@ def hub(n):
     return chain(n), [(i, n) for i in range(1, n - 1, 10)]
 
 
+def ribs(n, number=8, turned=(), serpentine=False):
+    """Chains on the ground side by side, closed to a circle by springs between neighbours; `turned` ones hang the other way round."""
+    length = n // number
+    parent, places = [0], []
+    for rib in range(number):
+        base = len(parent)
+        parent += [base - 1 if serpentine else 0, *range(base, base + length - 1)]
+        nodes = list(range(base, base + length))
+        places.append(nodes[::-1] if rib in turned or (serpentine and rib % 2) else nodes)
+    return np.array(parent), [(a, b) for rib in range(number) for a, b in zip(places[rib - 1], places[rib])]
+
+
+RIBS = {
+    "ribs": (ribs, 72, 4600),
+    "twelve ribs": (lambda n: ribs(n, 12), 90, 9000),
+    "a rib turned round": (lambda n: ribs(n, turned=(3,)), 138, 13000),
+    "two ribs turned round": (lambda n: ribs(n, turned=(3, 6)), 100, 13000),
+    "one chain to and fro": (lambda n: ribs(n, 6, serpentine=True), 66, 6000),
+}
+"""Shape, bound of its fronts, bound of multiplications per node."""
+
+
+@pytest.mark.parametrize("shape", RIBS)
+def test_fronts_of_ribs_coupled_to_their_neighbours_are_bounded(shape):
+    make, widest, work = RIBS[shape]
+    for n in (96, 384, 1536):
+        parent, pairs = make(n)
+        p = Problem(parent, np.concatenate([[0], np.ones(len(parent) - 1, dtype=int)]), pairs, [([n // 2], [])] * 2)
+        plan = p.plan()
+        assert plan.largest_front <= widest + 2
+        assert plan.flops <= work * n
+
+
+@pytest.mark.parametrize("shape", RIBS)
+def test_ribs_coupled_to_their_neighbours_match_dense_solution(shape):
+    parent, pairs = RIBS[shape][0](48)
+    p = Problem(parent, np.concatenate([[0], np.full(len(parent) - 1, 2)]), pairs, [([12], []), ([30], [3]), ([], [7])], 8)
+    check(p, p.plan())
+
+
+def umbrella(n):
+    """The graph of the scene `umbrella`: eight ribs of n, eight stretchers of n/2 on a runner, each held at the middle of its rib by two
+    rows."""
+    parent, pairs = ribs(8 * n)
+    parent = [*parent, 0]
+    runner, rows = len(parent) - 1, []
+    for rib in range(8):
+        for k in range(n // 2):
+            parent.append(len(parent) - 1 if k else runner)
+        rows += [([1 + n * rib + n // 2 - 1, len(parent) - 1], [])] * 2
+    count = np.full(len(parent), 2)
+    count[0], count[runner] = 0, 1
+    return Problem(np.array(parent), count, pairs, rows, 3)
+
+
+@pytest.mark.parametrize("n", [10, 20, 40, 80])
+def test_fronts_of_an_umbrella_are_bounded(n):
+    p = umbrella(n)
+    plan = p.plan()
+    assert plan.largest_front <= 76
+    assert plan.flops <= 6000 * p.n
+
+
+def test_umbrella_matches_dense_solution():
+    p = umbrella(4)
+    check(p, p.plan())
+
+
+def test_border_rows_of_different_nodes_share_a_variable():
+    rows = [([k], []) for k in (3, 3, 7, 7, 11, 11, 15)]
+    p = Problem(chain(20), np.concatenate([[0], np.ones(20, dtype=int)]), [(2, 9)], rows, 5)
+    plan = p.plan()
+    assert plan.variables == 21 + 2
+    check(p, plan)
+
+
+def test_plans_are_the_same_every_time():
+    parent, pairs = ribs(96, turned=(3,))
+    count = np.concatenate([[0], np.ones(96, dtype=int)])
+    one, two = (Problem(parent, count, pairs).plan() for _ in range(2))
+    assert np.array_equal(one.steps, two.steps)
+
+
 SHAPES = {"fan": fan, "ladder": ladder, "crossed": lambda n: crossed(n // 2)[::2], "ring": ring, "folded": folded, "hub": hub}
 
 
