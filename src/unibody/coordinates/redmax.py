@@ -10,8 +10,8 @@ Rows are held at the velocity level, G v⁺ = −(C(t + h) − C(t)) / h − C /
 
     A a = b + Gᵀ μ,   G a = g         (Eq. 4 and 7; μ is the force that holds the row [N or N m])
 
-either from the responses A⁻¹ Gᵀ or inside the iteration. Afterwards F holds the wrenches that acted over the step, implicit parts and
-multipliers included, so that M a + … = F balances on every body and reactions follow as for any other solver.
+either from the responses A⁻¹ Gᵀ or inside the iteration. Afterwards, if asked for, F holds the wrenches that acted over the step, implicit
+parts and multipliers included, so that M a + … = F balances on every body and reactions follow as for any other solver.
 """
 
 from __future__ import annotations
@@ -35,8 +35,8 @@ from unibody.coordinates.slots import (  # isort: skip
     ACTIVE, AHEAD, ARMATURE, BIAS, BLOCKS, BODIES, CLASSES, CLOSURE, COLUMNS, COMPLIANCE, CONSTANTS, COUPLING, DIAGONAL, DOF_INDEX,
     DOF_START, DRIFT, DUAL, ENTRY_BODY, ENTRY_W, F, G, GRAM, GRAVITY, IMPLICIT_CHOICE, IMPLICIT_EFFORT, IMPLICIT_F, INDEX, J, JOINTS,
     LEAST, LOAD, LOOP_COUPLINGS, MASSES, MULTIPLIER, NODE_OF, OWN, PAIRS, PARAMETERS, PARTS, RANK, RATE, RESIDUAL, RESPONSE_X, RESPONSE_Y,
-    RIGHT, ROWS, ROW_ENTRY, ROW_START, SCRATCH, SEEN, SHIFT, SIDE, SIDE_F, SIGNALS, STATUS, STEP, TABLE_C, TABLE_S, TABLE_X, TARGET,
-    UNILATERAL, V_OWN, WORLD_COUPLING, X_SOLVED, X_WB, Y,
+    RIGHT, ROWS, ROW_ENTRY, ROW_START, SCRATCH, SEEN, SHIFT, SIDE, SIDE_F, SIGNALS, STATUS, STEP, STEP_ROWS, TABLE_C, TABLE_S, TABLE_X,
+    TARGET, UNILATERAL, V_OWN, WORLD_COUPLING, X_SOLVED, X_WB, Y,
 )  # fmt: skip
 from unibody.coordinates.stages import (  # isort: skip
     FACTOR_STAGE, FORCE_STAGE, FUSED_STAGE, IMPLICIT_STAGE, MULTIPLIER_STAGE, SEE_STAGE, SIGNAL_STAGE, SOLVE_STAGE, FactorMatrix, Implicit,
@@ -45,12 +45,14 @@ from unibody.coordinates.stages import (  # isort: skip
 from unibody.kernel import Floats, Ints, device, kernel
 from unibody.spatial.devices import add3, compose_rotations, cross, load3, load6, load9, rotate_back, rotate_symmetric, sub3
 
-STEP_LENGTH, FEEDBACK, TOLERANCE, LIMIT, ANTICIPATE = range(5)
-"""What IMPLICIT_CHOICE holds: h [s], 1/τ [1/s] of the rows, the relative error of the velocity, the most iterations, and whether unilateral
-rows are held before they are violated (1) or only afterwards (0)."""
+STEP_LENGTH, FEEDBACK, TOLERANCE, LIMIT, ANTICIPATE, SETTLE = range(6)
+"""What IMPLICIT_CHOICE holds: h [s], 1/τ [1/s] of the rows, the relative error of the velocity, the most iterations, whether unilateral
+rows are held before they are violated (1) or only afterwards (0), and whether the loads that acted are wanted afterwards."""
 
 ASLEEP = -1e100
 """The target of a unilateral row that takes no part."""
+
+HUGE = 1e300
 
 CLOSE = 1e-9
 """Distance [m, rad] at which a unilateral row counts as touched at an instant."""
@@ -332,29 +334,41 @@ def close_responses(layout: Ints, ints: Ints, constants: Floats, work_out: Float
 @kernel
 def respond(layout: Ints, ints: Ints, constants: Floats, solve: int, work_out: Floats) -> int:
     """A⁻¹ Gᵀ of all rows by the given solution (its address), then their Gram matrix. The number of iterations, or −1."""
-    load = part(work_out, layout, LOAD)
-    step = part(work_out, layout, STEP)
-    response_x = part(work_out, layout, RESPONSE_X)
-    response_y = part(work_out, layout, RESPONSE_Y)
-    nv = part(work_out, layout, Y).size
-    nx = load.size
     total = 0
-    for k in range(nx):
-        load[k] = 0.0
     for r in range(part(work_out, layout, TARGET).size):
-        for k in range(step.size):
-            step[k] = 0.0
-        load_row(layout, ints, r, 1.0, work_out, load, step)
-        x = response_x[nx * r : nx * (r + 1)]
-        y = response_y[nv * r : nv * (r + 1)]
-        for k in range(nv):
-            y[k] = 0.0
-        done = SolveMatrix(solve, layout, ints, constants, step, work_out, load, x, y)
+        done = respond_to(layout, ints, constants, solve, r, work_out)
         if done < 0:
             return -1
         total += done
     close_responses(layout, ints, constants, work_out)
     return total
+
+
+@kernel
+def respond_to(layout: Ints, ints: Ints, constants: Floats, solve: int, r: int, work_out: Floats) -> int:
+    """A⁻¹ Gᵀ of one row."""
+    load = part(work_out, layout, LOAD)
+    step = part(work_out, layout, STEP)
+    nv = part(work_out, layout, Y).size
+    nx = load.size
+    y = part(work_out, layout, RESPONSE_Y)[nv * r : nv * (r + 1)]
+    for k in range(nx):
+        load[k] = 0.0
+    for k in range(step.size):
+        step[k] = 0.0
+    for k in range(nv):
+        y[k] = 0.0
+    load_row(layout, ints, r, 1.0, work_out, load, step)
+    x = part(work_out, layout, RESPONSE_X)[nx * r : nx * (r + 1)]
+    return SolveMatrix(solve, layout, ints, constants, step, work_out, load, x, y)
+
+
+@kernel
+def forget_response(layout: Ints, r: int, work_out: Floats) -> None:
+    """A row that takes no part answers nothing."""
+    nx, nv = part(work_out, layout, LOAD).size, part(work_out, layout, Y).size
+    part(work_out, layout, RESPONSE_X)[nx * r : nx * (r + 1)] = 0.0
+    part(work_out, layout, RESPONSE_Y)[nv * r : nv * (r + 1)] = 0.0
 
 
 @kernel
@@ -367,12 +381,8 @@ def multiply_rows(layout: Ints, multiply: int, work_out: Floats) -> None:
 
 
 @kernel
-def hold_rows(layout: Ints, ints: Ints, constants: Floats, multiply: int, work_out: Floats, x_out: Floats, y_out: Floats) -> None:
-    """With the rows' responses at hand: multipliers (by the given address) that bring y onto the rows."""
-    target = part(work_out, layout, TARGET)
-    multiplier = part(work_out, layout, MULTIPLIER)
-    response_x = part(work_out, layout, RESPONSE_X)
-    response_y = part(work_out, layout, RESPONSE_Y)
+def row_of(layout: Ints, ints: Ints, r: int, x: Floats, y: Floats, work_out: Floats) -> float:
+    """Row r of G times y, with x = J y."""
     row_start = part(ints, layout, ROW_START)
     row_entry = part(ints, layout, ROW_ENTRY)
     entry_body = part(ints, layout, ENTRY_BODY)
@@ -380,21 +390,29 @@ def hold_rows(layout: Ints, ints: Ints, constants: Floats, multiply: int, work_o
     dof_index = part(ints, layout, DOF_INDEX)
     world = part(work_out, layout, ENTRY_W)
     numbers = part(work_out, layout, J)
-    for r in range(target.size):
-        moved = 0.0
-        for k in range(row_start[r], row_start[r + 1]):
-            e = row_entry[k]
-            moved += dot6(load6(world, 6 * e), load6(x_out, 6 * entry_body[e]))
-        for k in range(dof_start[r], dof_start[r + 1]):
-            moved += numbers[dof_index[2 * k]] * y_out[dof_index[2 * k + 1]]
-        target[r] -= moved
-    multiply_rows(layout, multiply, work_out)
+    moved = 0.0
+    for k in range(row_start[r], row_start[r + 1]):
+        e = row_entry[k]
+        moved += dot6(load6(world, 6 * e), load6(x, 6 * entry_body[e]))
+    for k in range(dof_start[r], dof_start[r + 1]):
+        moved += numbers[dof_index[2 * k]] * y[dof_index[2 * k + 1]]
+    return moved
+
+
+@kernel
+def add_responses(layout: Ints, sign: float, work_out: Floats, x_out: Floats, y_out: Floats) -> None:
+    """y += sign A⁻¹ Gᵀ μ for the multipliers at hand; x likewise."""
+    multiplier = part(work_out, layout, MULTIPLIER)
+    response_x = part(work_out, layout, RESPONSE_X)
+    response_y = part(work_out, layout, RESPONSE_Y)
     nx, nv = x_out.size, y_out.size
-    for r in range(target.size):
-        for k in range(nx):
-            x_out[k] += multiplier[r] * response_x[nx * r + k]
-        for k in range(nv):
-            y_out[k] += multiplier[r] * response_y[nv * r + k]
+    for r in range(multiplier.size):
+        mu = sign * multiplier[r]
+        if mu != 0.0:
+            for k in range(nx):
+                x_out[k] += mu * response_x[nx * r + k]
+            for k in range(nv):
+                y_out[k] += mu * response_y[nv * r + k]
 
 
 @kernel
@@ -582,7 +600,7 @@ def solve_matrix(
         status[FAILED] = failed
         if failed == 0 and done >= 0:
             status[ITERATIONS] = done
-            if correct == 0:
+            if correct == 0 and part(constants, layout, IMPLICIT_CHOICE)[SETTLE] > 0.0:
                 settle_loads(layout, ints, constants, x, y, work_out)
             return
         status[PROJECTED] = 1.0
@@ -643,19 +661,59 @@ def correct_redmax(
 
 @kernel
 def solve_dual(layout: Ints, ints: Ints, constants: Floats, stages: Ints, work_out: Floats, x_out: Floats, y_out: Floats) -> int:
-    """Eq. 4: the solution without rows, the rows' responses, then the multipliers. The number of iterations in all, or −1."""
+    """Eq. 4 and 5: the solution without rows, the rows' responses, then the multipliers. The number of iterations in all, or −1.
+
+    Unilateral rows take part from when the motion found so far violates them: most limits never do, and cost nothing."""
     side = part(work_out, layout, SIDE)
     side_f = part(work_out, layout, SIDE_F)
     load = part(work_out, layout, LOAD)
-    count = part(work_out, layout, TARGET).size
-    responses = 0
-    if count > 0:
-        responses = respond(layout, ints, constants, stages[SOLVE_STAGE], work_out)
-        if responses < 0:
-            return -1
+    target = part(work_out, layout, TARGET)
+    wanted = part(work_out, layout, STEP_ROWS)
+    multiplier = part(work_out, layout, MULTIPLIER)
+    unilateral = part(ints, layout, UNILATERAL)
     for k in range(load.size):
         load[k] = side_f[k]
-    done = SolveMatrix(stages[SOLVE_STAGE], layout, ints, constants, side, work_out, load, x_out, y_out)
-    if done >= 0 and count > 0:
-        hold_rows(layout, ints, constants, stages[MULTIPLIER_STAGE], work_out, x_out, y_out)
-    return done + responses if done >= 0 else -1
+    total = SolveMatrix(stages[SOLVE_STAGE], layout, ints, constants, side, work_out, load, x_out, y_out)
+    if total < 0:
+        return -1
+    count = target.size
+    bilateral = 0
+    part(work_out, layout, ACTIVE)[:] = 0.0
+    part(work_out, layout, RANK)[0] = count
+    for r in range(count):
+        wanted[r] = target[r]
+        multiplier[r] = 0.0
+        if unilateral[r] != 0:
+            target[r] = ASLEEP
+            forget_response(layout, r, work_out)
+        else:
+            done = respond_to(layout, ints, constants, stages[SOLVE_STAGE], r, work_out)
+            if done < 0:
+                return -1
+            total += done
+            target[r] = wanted[r] - row_of(layout, ints, r, x_out, y_out, work_out)
+            part(work_out, layout, ACTIVE)[r] = 1.0
+            bilateral += 1
+    for turn in range(count + 1 if count > 0 else 0):
+        woken = 0
+        for r in range(count):
+            if unilateral[r] != 0 and target[r] == ASLEEP and wanted[r] > ASLEEP:
+                if row_of(layout, ints, r, x_out, y_out, work_out) < wanted[r]:
+                    done = respond_to(layout, ints, constants, stages[SOLVE_STAGE], r, work_out)
+                    if done < 0:
+                        return -1
+                    total += done
+                    woken += 1
+                    target[r] = 0.0
+        if woken == 0 and (turn > 0 or bilateral == 0):
+            break
+        add_responses(layout, -1.0, work_out, x_out, y_out)
+        for r in range(count):
+            if target[r] > ASLEEP:
+                target[r] = wanted[r] - row_of(layout, ints, r, x_out, y_out, work_out)
+        close_responses(layout, ints, constants, work_out)
+        multiply_rows(layout, stages[MULTIPLIER_STAGE], work_out)
+        add_responses(layout, 1.0, work_out, x_out, y_out)
+        if not abs(multiplier[0]) < HUGE:  # what a callback that failed leaves behind
+            return total
+    return total

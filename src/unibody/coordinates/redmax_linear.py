@@ -252,21 +252,15 @@ def factor_contracted(layout: Ints, ints: Ints, constants: Floats, work_out: Flo
     gram = part(work_out, layout, GRAM)
     compliance = part(constants, layout, COMPLIANCE)
     row_entry = part(ints, layout, ROW_ENTRY)
-    k = compliance.size
     values = part(work_out, layout, BORDER_VALUES)
-    entries = values[: 6 * row_entry.size]
-    for e in range(row_entry.size):
+    k = compliance.size
+    count = row_entry.size
+    for e in range(count):
         for m in range(6):
-            entries[6 * e + m] = world[6 * row_entry[e] + m]
-    column_values = values[6 * row_entry.size :]
-    for e in range(column_values.size):
-        column_values[e] = numbers[order[e]]
-    failed = factor_contraction(
-        part(ints, layout, PLAN_STEPS), part(ints, layout, PLAN_LISTS), part(ints, layout, PLAN_RECORDS), part(ints, layout, BODIES),
-        part(work_out, layout, SHIFT), part(work_out, layout, COLUMNS), part(work_out, layout, BLOCKS),
-        part(work_out, layout, WORLD_COUPLING), part(work_out, layout, DIAGONAL), entries, column_values, part(work_out, layout, FRONTS),
-        part(work_out, layout, FRONT_SCRATCH), gram,
-    )  # fmt: skip
+            values[6 * e + m] = world[6 * row_entry[e] + m]
+    for e in range(order.size):
+        values[6 * count + e] = numbers[order[e]]
+    failed = contract(layout, ints, values[: 6 * count], values[6 * count :], work_out, gram)
     for r in range(k):
         gram[k * r + r] += compliance[r]
     if k > 0:
@@ -275,6 +269,44 @@ def factor_contracted(layout: Ints, ints: Ints, constants: Floats, work_out: Flo
             part(work_out, layout, CLOSURE),
         )  # fmt: skip
     return failed
+
+
+@kernel
+def contract(layout: Ints, ints: Ints, border: Floats, columns: Floats, work_out: Floats, gram_out: Floats) -> int:
+    """The contracted factor, with a border or none."""
+    return factor_contraction(
+        part(ints, layout, PLAN_STEPS), part(ints, layout, PLAN_LISTS), part(ints, layout, PLAN_RECORDS), part(ints, layout, BODIES),
+        part(work_out, layout, SHIFT), part(work_out, layout, COLUMNS), part(work_out, layout, BLOCKS),
+        part(work_out, layout, WORLD_COUPLING), part(work_out, layout, DIAGONAL), border, columns, part(work_out, layout, FRONTS),
+        part(work_out, layout, FRONT_SCRATCH), gram_out,
+    )  # fmt: skip
+
+
+@kernel
+def factor_inside(layout: Ints, ints: Ints, constants: Floats, work_out: Floats) -> int:
+    """A by contraction, without the rows."""
+    none = part(work_out, layout, TARGET)[:0]
+    return contract(layout, ints, none, none, work_out, none)
+
+
+@kernel
+def solve_inside(
+    layout: Ints, ints: Ints, constants: Floats, right: Floats, work_out: Floats, f_out: Floats, x_out: Floats, y_out: Floats
+) -> int:
+    """With the contracted factor, without the rows."""
+    none = part(work_out, layout, TARGET)[:0]
+    steps = part(ints, layout, PLAN_STEPS)
+    lists = part(ints, layout, PLAN_LISTS)
+    body = part(ints, layout, BODIES)
+    shift = part(work_out, layout, SHIFT)
+    columns = part(work_out, layout, COLUMNS)
+    factor = part(work_out, layout, FRONTS)
+    state = part(work_out, layout, FRONT_STATE)
+    reduce_contraction(steps, lists, body, shift, columns, factor, right, f_out, state, none)
+    recover_contraction(steps, lists, body, shift, columns, factor, none, state, x_out, y_out)
+    for k in range(f_out.size):
+        f_out[k] = 0.0
+    return 1
 
 
 @kernel

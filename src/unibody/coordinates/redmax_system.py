@@ -16,14 +16,14 @@ from unibody.algebra.contraction_plan import ContractionPlan
 from unibody.algebra.coupled_tree import BOOK, vector_size
 
 from unibody.coordinates.redmax import (  # isort: skip
-    ANTICIPATE, CONTRACTED, FAILED, FEEDBACK, ITERATIONS, LIMIT, PROJECTED, STEP_LENGTH, TOLERANCE, correct_redmax, evaluate_redmax,
-    look_around,
+    ANTICIPATE, CONTRACTED, FAILED, FEEDBACK, ITERATIONS, LIMIT, PROJECTED, SETTLE, STEP_LENGTH, TOLERANCE, correct_redmax,
+    evaluate_redmax, look_around,
 )  # fmt: skip
 
 from unibody.coordinates.redmax_linear import (  # isort: skip
-    factor_automatically, factor_contracted, factor_densely, factor_projected, fill_implicit, multiply_bilateral, solve_automatically,
-    solve_closed, solve_contracted, solve_densely, solve_iteratively, solve_plainly, solve_projected, spread_automatically,
-    spread_contracted,
+    factor_automatically, factor_contracted, factor_densely, factor_inside, factor_projected, fill_implicit, multiply_bilateral,
+    solve_automatically, solve_closed, solve_contracted, solve_densely, solve_inside, solve_iteratively, solve_plainly, solve_projected,
+    spread_automatically, spread_contracted,
 )  # fmt: skip
 from unibody.coordinates.projection import PROJECT_BELOW
 from unibody.coordinates.reduced_system import FEEDBACK_STEPS, ReducedSystem, spread_responses
@@ -46,10 +46,10 @@ LINEAR = ("auto", "pcg", "direct", "dense", "plain")
 
 MOST_ITERATIONS = 2000
 
-NODE_NS, PAIR_NS, ROW_NS, RESPONSE_NS = 60.0, 60.0, 6.0, 40.0
+NODE_NS, PAIR_NS, ROW_NS, RESPONSE_NS = 55.0, 40.0, 4.0, 55.0
 """Costs of the iteration [ns]: of a body, of a coupling and of a row times a body in one iteration; of a row's response, a body."""
 
-FLOP_NS, PLAN_NS = 0.35, 250.0
+FLOP_NS, PLAN_NS = 0.27, 120.0
 """Costs of the direct solution [ns]: of one of its multiplications, and of a body besides."""
 
 FEWEST = 6.0
@@ -88,7 +88,7 @@ class RedMaxSystem(ReducedSystem):
         self.method = self.choose(slots)
         implicit = bool(tables.names)
         slots[IMPLICIT_CLASSES], slots[IMPLICIT_INDEX], slots[IMPLICIT_PLACES] = tables.classes, tables.index, tables.places
-        slots[IMPLICIT_PARAMETERS], slots[IMPLICIT_CHOICE] = tables.parameters, np.zeros(5)
+        slots[IMPLICIT_PARAMETERS], slots[IMPLICIT_CHOICE] = tables.parameters, np.zeros(6)
         slots[PAIRS] = self.pairs
         slots[COUPLED] = np.array([place[body] for pair in pairs for body in pair] + coupled, np.int64)
         slots[LOOP_COUPLINGS] = np.array(loop_couplings, np.int64)
@@ -109,15 +109,15 @@ class RedMaxSystem(ReducedSystem):
         for slot, size in sizes.items():
             slots[slot] = size
 
-    def _plan(self, slots: list[Any]) -> None:
-        """The order of a direct solution, with the rows as its border."""
+    def _plan(self, slots: list[Any], rows: int) -> None:
+        """The order of a direct solution, with the rows as its border, or none of them."""
         book = self.book
-        nodes = [(r, book.entry_body[e]) for r in range(book.rows) for e in book.row_entry[book.row_start[r] : book.row_start[r + 1]]]
+        nodes = [(r, book.entry_body[e]) for r in range(rows) for e in book.row_entry[book.row_start[r] : book.row_start[r + 1]]]
         index = book.dof_index.reshape(-1, 2)
-        columns = [(r, index[k, 1]) for r in range(book.rows) for k in range(book.dof_start[r], book.dof_start[r + 1])]
-        self.plan = plan = ContractionPlan(slots[BODIES], self.pairs, nodes, columns, book.rows)
+        columns = [(r, index[k, 1]) for r in range(rows) for k in range(book.dof_start[r], book.dof_start[r + 1])]
+        self.plan = plan = ContractionPlan(slots[BODIES], self.pairs, nodes, columns, rows)
         slots[PLAN_STEPS], slots[PLAN_LISTS], slots[PLAN_RECORDS] = plan.steps, plan.lists, plan.records
-        slots[BORDER] = index[:, 0]
+        slots[BORDER] = index[: len(columns), 0]
         slots[FRONTS], slots[FRONT_SCRATCH], slots[FRONT_STATE] = plan.factor_size, plan.scratch_size, plan.state_size
         slots[BORDER_VALUES] = 6 * len(nodes) + len(columns)
 
@@ -125,16 +125,19 @@ class RedMaxSystem(ReducedSystem):
         """The way to solve, by the structure and, between iterating and eliminating, by what each costs."""
         if self.linear in ("auto", "pcg", "direct") and not len(self.pairs):
             return "tree"
-        if self.linear == "pcg" and self.book.unilateral.any():
-            return "iterate"
+        if self.book.unilateral.any() and self.linear in ("auto", "pcg", "direct"):
+            if self.linear == "pcg":
+                return "iterate"
+            self._plan(slots, 0)
+            return "contract"
         if self.linear in ("auto", "direct"):
-            self._plan(slots)
+            self._plan(slots, self.book.rows)
         if self.linear != "auto":
             return self.linear
         n, rows = self.model.n_bodies, self.book.rows
         iteration = NODE_NS * n + PAIR_NS * len(self.pairs) + ROW_NS * rows * n
-        self.break_even = (FLOP_NS * self.plan.flops + PLAN_NS * n) / iteration - rows * RESPONSE_NS / NODE_NS
-        return "direct" if self.break_even < FEWEST or self.book.unilateral.any() else "auto"
+        self.break_even = (FLOP_NS * self.plan.flops + PLAN_NS * n - RESPONSE_NS * rows * n) / iteration
+        return "direct" if self.break_even < FEWEST else "auto"
 
     def _row_book(self) -> np.ndarray:
         """The rows' integers as `unibody.algebra.coupled_tree` reads them."""
@@ -162,12 +165,15 @@ class RedMaxSystem(ReducedSystem):
     def set_method(self, stages: np.ndarray) -> None:
         stages[EVALUATE_STAGE] = evaluate_redmax.address
         stages[IMPLICIT_STAGE] = fill_implicit.address if self.implicit_names else 0
-        factor = {"dense": factor_densely, "direct": factor_contracted, "auto": factor_automatically}.get(self.method, factor_projected)
+        factors = {"dense": factor_densely, "direct": factor_contracted, "contract": factor_inside, "auto": factor_automatically}
+        factor = factors.get(self.method, factor_projected)
         stages[FACTOR_STAGE], stages[MULTIPLIER_STAGE] = factor.address, self._multiply
         if self.has_loops:
             stages[AGAIN_STAGE] = {"direct": spread_contracted, "auto": spread_automatically}.get(self.method, spread_responses).address
         closed = {"pcg": solve_closed, "direct": solve_contracted, "auto": solve_automatically}
-        alone = {"tree": solve_projected, "dense": solve_densely, "plain": solve_plainly, "iterate": solve_iteratively}
+        alone = {
+            "tree": solve_projected, "dense": solve_densely, "plain": solve_plainly, "iterate": solve_iteratively, "contract": solve_inside,
+        }  # fmt: skip
         if self.method in closed:
             stages[FUSED_STAGE] = closed[self.method].address
         else:
@@ -187,10 +193,12 @@ class RedMaxSystem(ReducedSystem):
         choice[STEP_LENGTH] = length
 
     def advance_from(self, t: float, q: np.ndarray, v: np.ndarray, control: np.ndarray) -> np.ndarray:
-        """Accelerations over a step of the prepared length from (t, q, v), without a guess."""
+        """Accelerations over a step of the prepared length from (t, q, v), without a guess; and the loads that act over it."""
         self.clock[0] = t
         self.view(Y)[:] = 0.0
+        self.view(IMPLICIT_CHOICE)[SETTLE] = 1.0
         evaluate_redmax(self.layout, self.ints, self.constants, self.stages(control), control, t, self.work, q, v)
+        self.view(IMPLICIT_CHOICE)[SETTLE] = 0.0
         return self.view(Y)
 
     def look(self, t: float, q: np.ndarray, v: np.ndarray, control: np.ndarray) -> None:
@@ -228,9 +236,11 @@ class RedMaxSystem(ReducedSystem):
             return self.method
         if self.method == "tree":
             return "tree, since no force couples two moving bodies"
+        if self.method == "contract":
+            return "direct, since some rows are unilateral"
         price = f"a direct solution costs {self.break_even:.0f} iterations"
         if self.method == "direct":
-            return f"direct, since some rows are unilateral ({price})" if self.unilateral else f"direct, since {price}"
+            return f"direct, since {price}"
         return f"direct, since {price} and more were needed" if self.view(STATUS)[CONTRACTED] else f"pcg, since {price}"
 
     def contradictions(self) -> list[str]:
