@@ -285,7 +285,6 @@ def test_reactions_and_forces_of_a_step_move_every_body(seed, loops, linear, rul
         np.testing.assert_allclose(I @ rates[i] + gyroscopic, acting, atol=(1e-9 if row == 0 else 1e-7) * max(largest, 100.0))
 
 
-@pytest.mark.xfail(strict=True, reason="implicit parts of forces on dynamic bodies that are welded to the ground are left out of reactions")
 def test_weld_of_a_post_carries_what_pulls_at_the_post():
     """A stiff spring between a weightless post, welded to the world, and a stone: what accelerates the stone pulls at the post."""
     b = ub.Builder(gravity=None)

@@ -10,6 +10,7 @@
 | Free, on the world | free: position and linear velocity in world axes, so states, efforts and accelerations are converted |
 | Composite | the joints of its parts in a row |
 | Weld | a body without a joint |
+| SpringDamper | a spatial tendon through two sites, with stiffness, damping and spring length |
 | TorsionSpring | joint damping and stiffness; on a ball, the same stiffness for all three axes, at rest in the neutral position |
 
 Limits: no screws (they have none), no turning joint after a ball on the same body, no armature on a free joint (theirs resists
@@ -119,6 +120,9 @@ def to_mujoco(model: ub.Model, dt: float = 1e-3) -> MujocoPeer:
                 raise CannotSay(f"MuJoCo: armature of free joint '{j.name}', theirs resists accelerations in world axes; give none")
             free.append((j.q_start, j.v_start, X_PF))
         pieces += _add_joints(made, j, springs.get(j.name))
+    for name, force in model.forces:
+        if isinstance(force, ub.SpringDamper):
+            _add_tendon(spec, bodies, model, name, force)
     compiled = spec.compile()
     q_index, v_index = np.zeros(model.nq, int), np.zeros(model.nv, int)
     for name, q, nq, v, nv in pieces:
@@ -126,6 +130,16 @@ def to_mujoco(model: ub.Model, dt: float = 1e-3) -> MujocoPeer:
         q_index[joint.qposadr[0] : joint.qposadr[0] + nq] = np.arange(q, q + nq)
         v_index[joint.dofadr[0] : joint.dofadr[0] + nv] = np.arange(v, v + nv)
     return MujocoPeer(compiled, mujoco.MjData(compiled), q_index, v_index, free)
+
+
+def _add_tendon(spec: Any, bodies: list[Any], model: ub.Model, name: str, force: ub.SpringDamper) -> None:
+    """A spring between two points as a tendon between two sites."""
+    tendon = spec.add_tendon(name=name, stiffness=force.stiffness, damping=force.damping, springlength=[force.rest_length] * 2)
+    for end, point in (("a", force.a), ("b", force.b)):
+        at = model.body(point.body)
+        X_MB = model.tree_joints[at - 1].X_BM.inverse() if at else Pose()
+        bodies[at].add_site(name=f"{name}.{end}", pos=X_MB.apply(point.p))
+        tendon.wrap_site(f"{name}.{end}")
 
 
 @dataclass
@@ -139,6 +153,8 @@ def _joint_springs(model: ub.Model) -> dict[str, _Springs]:
     """The springs of each joint, per degree of freedom."""
     out: dict[str, _Springs] = {}
     for name, force in model.forces:
+        if isinstance(force, ub.SpringDamper):
+            continue
         if not isinstance(force, ub.TorsionSpring) or force.joint in out or force.dof is not None:
             raise CannotSay(f"MuJoCo: force '{name}' stays here; one TorsionSpring per joint is all that is said")
         j = model.joint(force.joint)

@@ -33,10 +33,10 @@ from unibody.coordinates.signals import FillSignals
 
 from unibody.coordinates.slots import (  # isort: skip
     ACTIVE, AHEAD, ARMATURE, BIAS, BLOCKS, BODIES, CLASSES, CLOSURE, COLUMNS, COMPLIANCE, CONSTANTS, COUPLING, DIAGONAL, DOF_INDEX,
-    DOF_START, DRIFT, DUAL, ENTRY_BODY, ENTRY_W, F, G, GRAM, GRAVITY, IMPLICIT_CHOICE, IMPLICIT_EFFORT, IMPLICIT_F, INDEX, J, JOINTS,
-    LEAST, LOAD, LOOP_COUPLINGS, MASSES, MULTIPLIER, NODE_OF, OWN, PAIRS, PARAMETERS, PARTS, RANK, RATE, RESIDUAL, RESPONSE_X, RESPONSE_Y,
-    RIGHT, ROWS, ROW_ENTRY, ROW_START, SCRATCH, SEEN, SHIFT, SIDE, SIDE_F, SIGNALS, STATUS, STEP, STEP_ROWS, TABLE_C, TABLE_S, TABLE_X,
-    TARGET, UNILATERAL, V_OWN, WORLD_COUPLING, X_SOLVED, X_WB, Y,
+    DOF_START, DRIFT, DUAL, ENTRY_BODY, ENTRY_W, F, G, GRAM, GRAVITY, HELD_PAIRS, IMPLICIT_CHOICE, IMPLICIT_EFFORT, IMPLICIT_F, INDEX, J,
+    JOINTS, LEAST, LOAD, LOOP_COUPLINGS, MASSES, MULTIPLIER, NODE_OF, OWN, PAIRS, PARAMETERS, PARTS, RANK, RATE, RESIDUAL, RESPONSE_X,
+    RESPONSE_Y, RIGHT, ROWS, ROW_ENTRY, ROW_START, SCRATCH, SEEN, SHIFT, SIDE, SIDE_F, SIGNALS, STATUS, STEP, STEP_ROWS, TABLE_C, TABLE_S,
+    TABLE_X, TARGET, UNILATERAL, V_OWN, WORLD_COUPLING, X_SOLVED, X_WB, Y,
 )  # fmt: skip
 from unibody.coordinates.stages import (  # isort: skip
     FACTOR_STAGE, FORCE_STAGE, FUSED_STAGE, IMPLICIT_STAGE, MULTIPLIER_STAGE, SEE_STAGE, SIGNAL_STAGE, SOLVE_STAGE, FactorMatrix, Implicit,
@@ -210,11 +210,17 @@ def fill_matrix(layout: Ints, ints: Ints, constants: Floats, work_out: Floats) -
             d = sub3(load3(X, 12 * i + 9), load3(rows, ROW * i + 9))
             rigid = add_blocks(rigid, block_at_joint(own, 21 * i, load9(X, 12 * i), d))
         store21(rigid, 21 * i, blocks)
+    place_couplings(pairs, 0, X, rows, coupling, placed)
+
+
+@device
+def place_couplings(pairs, first, X, rows, coupling, placed_out):
+    """Couplings, from number `first` on, in world axes at the joint frames' origins."""
     for e in range(pairs.size // 2):
         a, b = pairs[2 * e], pairs[2 * e + 1]
         d_a = sub3(load3(X, 12 * a + 9), load3(rows, ROW * a + 9))
         d_b = sub3(load3(X, 12 * b + 9), load3(rows, ROW * b + 9))
-        coupling_at_joints(coupling, 36 * e, load9(X, 12 * a), d_a, load9(X, 12 * b), d_b, placed)
+        coupling_at_joints(coupling, 36 * (first + e), load9(X, 12 * a), d_a, load9(X, 12 * b), d_b, placed_out)
 
 
 @kernel
@@ -485,7 +491,12 @@ def add_implicit_loads(layout: Ints, ints: Ints, x: Floats, work_out: Floats) ->
         right[v] += part(work_out, layout, IMPLICIT_EFFORT)[v] - part(work_out, layout, DIAGONAL)[v] * moved
     for k in range(load.size):
         load[k] = 0.0
-    add_product(-1.0, part(ints, layout, PAIRS), blocks[:0], part(work_out, layout, WORLD_COUPLING), x, load)
+    pairs = part(ints, layout, PAIRS)
+    held = part(ints, layout, HELD_PAIRS)
+    placed = part(work_out, layout, WORLD_COUPLING)
+    place_couplings(held, pairs.size // 2, X, rows, part(work_out, layout, COUPLING), placed)
+    add_product(-1.0, pairs, blocks[:0], placed, x, load)
+    add_product(-1.0, held, blocks[:0], placed[18 * pairs.size :], x, load)
     for i in range(1, body.size // BODY):
         at = load6(x, 6 * i)
         mine = times_block(load21(blocks, 21 * i), at)

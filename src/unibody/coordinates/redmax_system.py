@@ -30,17 +30,17 @@ from unibody.coordinates.reduced_system import FEEDBACK_STEPS, ReducedSystem, sp
 
 from unibody.coordinates.slots import (  # isort: skip
     ADDRESSES, AHEAD, BLOCKS, BODIES, BORDER, BORDER_VALUES, COUPLED, COUPLING, DIAGONAL, DRIFT, ENTRY_W, FRONTS, FRONT_SCRATCH,
-    FRONT_STATE, IMPLICIT_CHOICE, IMPLICIT_CLASSES, IMPLICIT_EFFORT, IMPLICIT_F, IMPLICIT_INDEX, IMPLICIT_PARAMETERS, IMPLICIT_PLACES,
-    INVERSE, J, LEAST, LOOP_COUPLINGS, OWN, PAIRS, PLAN_LISTS, PLAN_RECORDS, PLAN_STEPS, RATE, RESIDUAL, ROW_BOOK, SIDE, SIDE_F, STATUS,
-    STEP_ROWS, SUMS, UNILATERAL, VECTORS, V_OWN, WORLD_COUPLING, X_SOLVED, Y,
+    FRONT_STATE, HELD_PAIRS, IMPLICIT_CHOICE, IMPLICIT_CLASSES, IMPLICIT_EFFORT, IMPLICIT_F, IMPLICIT_INDEX, IMPLICIT_PARAMETERS,
+    IMPLICIT_PLACES, INVERSE, J, LEAST, LOOP_COUPLINGS, OWN, PAIRS, PLAN_LISTS, PLAN_RECORDS, PLAN_STEPS, RATE, RESIDUAL, ROW_BOOK, SIDE,
+    SIDE_F, STATUS, STEP_ROWS, SUMS, UNILATERAL, VECTORS, V_OWN, WORLD_COUPLING, X_SOLVED, Y,
 )  # fmt: skip
 
 from unibody.coordinates.stages import (  # isort: skip
     AGAIN_STAGE, EVALUATE_STAGE, FACTOR_STAGE, FUSED_STAGE, IMPLICIT_STAGE, MULTIPLIER_STAGE, SOLVE_STAGE,
 )  # fmt: skip
 from unibody.coordinates.unilateral import multiplier_callback
-from unibody.model.implicit_tables import ImplicitTables, moving_bodies
-from unibody.model.model import Model
+from unibody.model.implicit_tables import ImplicitTables, is_implicit, moving_bodies
+from unibody.model.model import JointInfo, Model
 
 LINEAR = ("auto", "pcg", "direct", "dense", "plain")
 
@@ -76,12 +76,14 @@ class RedMaxSystem(ReducedSystem):
     def extend(self, slots: list[Any]) -> None:
         model, book = self.model, self.book
         n, nv, nvj, k = model.n_bodies, model.nv, model.nv_joints, book.rows
-        tables = ImplicitTables(model, self.trouble, self.clock, self.explicit)
+        sprung = self._sprung_loops()
+        reserved = [(j.child, j.parent) for j in sprung if {j.child, j.parent} <= moving_bodies(model)]
+        tables = ImplicitTables(model, self.trouble, self.clock, self.explicit, reserved)
         self.implicit_names = tables.names
         self.python_classes = sorted({*self.python_classes, *tables.python_classes})
-        pairs = [tuple(p) for p in tables.couplings.tolist()]
-        loop_couplings = self._loop_couplings(tables.joint_velocities, pairs)
-        self.pairs = np.array(pairs, np.int64).reshape(-1, 2)
+        pairs = [tuple(p) for p in tables.couplings.tolist()][: tables.moving]
+        loop_couplings = self._loop_couplings(sprung, tables.joint_velocities, pairs)
+        self.pairs = tables.couplings[: tables.moving]
         coupled = sorted({body for pair in pairs for body in pair})
         place = {body: i for i, body in enumerate(coupled)}
         self.break_even = float(MOST_ITERATIONS)
@@ -89,7 +91,7 @@ class RedMaxSystem(ReducedSystem):
         implicit = bool(tables.names)
         slots[IMPLICIT_CLASSES], slots[IMPLICIT_INDEX], slots[IMPLICIT_PLACES] = tables.classes, tables.index, tables.places
         slots[IMPLICIT_PARAMETERS], slots[IMPLICIT_CHOICE] = tables.parameters, np.zeros(6)
-        slots[PAIRS] = self.pairs
+        slots[PAIRS], slots[HELD_PAIRS] = self.pairs, tables.couplings[tables.moving :]
         slots[COUPLED] = np.array([place[body] for pair in pairs for body in pair] + coupled, np.int64)
         slots[LOOP_COUPLINGS] = np.array(loop_couplings, np.int64)
         slots[ROW_BOOK] = self._row_book()
@@ -100,7 +102,7 @@ class RedMaxSystem(ReducedSystem):
         self._multiply = multiply
         sizes = {
             IMPLICIT_F: 6 * n if implicit else 0, IMPLICIT_EFFORT: nvj if implicit else 0, OWN: 21 * n if implicit else 0,
-            COUPLING: 36 * len(pairs), DIAGONAL: nvj, BLOCKS: 21 * n, WORLD_COUPLING: 36 * len(pairs), SUMS: max(21 * n, nv),
+            COUPLING: 36 * len(tables.couplings), DIAGONAL: nvj, BLOCKS: 21 * n, WORLD_COUPLING: 36 * len(tables.couplings), SUMS: max(21 * n, nv),
             VECTORS: vector_size(n, nv, len(coupled), k), STATUS: 5, AHEAD: k, LEAST: nv,
             X_SOLVED: 6 * n, SIDE: nv, SIDE_F: 6 * n, INVERSE: k * k, STEP_ROWS: k, V_OWN: nv,
         }  # fmt: skip
@@ -145,18 +147,20 @@ class RedMaxSystem(ReducedSystem):
         parts = [book.row_start, book.row_entry, book.entry_body, book.dof_start, book.dof_index]
         return np.concatenate([BOOK + np.cumsum([p.size for p in parts]), *parts])
 
-    def _loop_couplings(self, velocities: list[int], pairs: list[tuple[int, int]]) -> list[int]:
-        """(loop joint, v, place) of every loop joint's velocity with implicit terms; its bodies become a new pair if both can move."""
-        moving = moving_bodies(self.model)
+    def _sprung_loops(self) -> list[JointInfo]:
+        """The loop joints that implicit forces act in."""
+        model = self.model
+        forces = [force for name, force in model.forces if name not in self.explicit and is_implicit(force)]
+        named = {model.joint(j).name for force in forces for j in force.joints()}
+        return [j for j in model.loop_joints if j.name in named]
+
+    def _loop_couplings(self, sprung: list[JointInfo], velocities: list[int], pairs: list[tuple[int, ...]]) -> list[int]:
+        """(loop joint, v, place of its two bodies or −1) of every loop joint's velocity with implicit terms."""
         out: list[int] = []
-        for joint, j in enumerate(self.model.loop_joints):
-            mine = [v for v in velocities if j.v_start <= v < j.v_start + j.nv]
-            place = -1
-            if mine and j.parent in moving and j.child in moving:
-                place = len(pairs)
-                pairs.append((j.child, j.parent))
-            for v in mine:
-                out += [joint, v, place]
+        for j in sprung:
+            pair = (j.child, j.parent)
+            for v in (v for v in velocities if j.v_start <= v < j.v_start + j.nv):
+                out += [self.model.loop_joints.index(j), v, pairs.index(pair) if pair in pairs else -1]
         return out
 
     def stages(self, control: np.ndarray, loads: bool = False) -> np.ndarray:

@@ -8,7 +8,7 @@ only, is moved to the diagonal by its absolute value, on both sides (a majorant:
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -36,11 +36,16 @@ def is_implicit(force: Force) -> bool:
 class ImplicitTables:
     """Force classes for `AddImplicit`, without the forces named in `explicit`.
 
-    `couplings`, m×2: the bodies (a, b) of every place. Elements on the same two bodies, in the same order, share a place.
+    `couplings`, m×2: the bodies (a, b) of every place. Elements on the same two bodies, in the same order, share a place. First come `reserved`
+    pairs, then those of two moving bodies, `moving` of them in all; behind them pairs with a body that is welded to the ground, whose
+    weld feels what the other does.
     `joint_velocities`: those whose diagonal may be touched.
     """
 
-    def __init__(self, model: Model, trouble: Trouble, clock: np.ndarray, explicit: frozenset[str] = frozenset()):
+    def __init__(
+        self, model: Model, trouble: Trouble, clock: np.ndarray, explicit: frozenset[str] = frozenset(),
+        reserved: Sequence[tuple[int, int]] = (),
+    ):  # fmt: skip
         names = Names(model)
         # Signals are numbered by calls: every force is asked, also those left out.
         rows = {name: force.row(names, name) for name, force in model.forces}
@@ -50,8 +55,9 @@ class ImplicitTables:
                 groups.setdefault(type(force), []).append((name, force))
         self.names = [name for members in groups.values() for name, _ in members]
         self.python_classes = [c.__name__ for c in groups if c.implicit_kernel is None]
+        shared = _pairs(model, [force for members in groups.values() for _, force in members], reserved)
         moving = moving_bodies(model)
-        shared: dict[tuple[int, int], int] = {}
+        self.moving = sum(a in moving and b in moving for a, b in shared)
         classes: list[int] = []
         index: list[int] = []
         parameters: list[float] = []
@@ -59,7 +65,7 @@ class ImplicitTables:
         touched: set[int] = set()
         for cls, members in groups.items():
             i0, p0, c0 = len(index), len(parameters), len(places)
-            own = [_places(model, moving, force, shared) for _, force in members]
+            own = [_places(model, force, shared) for _, force in members]
             if cls.implicit_kernel is None:
                 address = AddImplicit.callback(trouble.guard(_implicit_callback(model, members, own, names, clock, trouble), 12))
             else:
@@ -94,13 +100,19 @@ def moving_bodies(model: Model) -> set[int]:
     return moving
 
 
-def _places(model: Model, moving: set[int], force: Force, shared: dict[tuple[int, int], int]) -> list[int]:
-    """The place of each pair, −1 for a body with itself or with one that cannot move; new pairs get the next place."""
-    out = []
-    for pair in force.pairs():
-        a, b = (model.body(name) for name in pair)
-        out.append(shared.setdefault((a, b), len(shared)) if a != b and a in moving and b in moving else -1)
-    return out
+def _pairs(model: Model, forces: Sequence[Force], reserved: Sequence[tuple[int, int]]) -> dict[tuple[int, int], int]:
+    """The place of every pair of dynamic bodies that some force couples, moving ones first."""
+    moving = moving_bodies(model)
+    found = [tuple(model.body(name) for name in pair) for force in forces for pair in force.pairs()]
+    apart = [(a, b) for a, b in found if a != b and all(model.bodies[x].kind == "dynamic" for x in (a, b))]
+    free = [p for p in apart if p[0] in moving and p[1] in moving]
+    held = [p for p in apart if (p[0] in moving) != (p[1] in moving)]
+    return {pair: place for place, pair in enumerate(dict.fromkeys([*reserved, *free, *held]))}
+
+
+def _places(model: Model, force: Force, shared: dict[tuple[int, int], int]) -> list[int]:
+    """The place of each pair, −1 for a body with itself or with one that takes no part."""
+    return [shared.get((model.body(a), model.body(b)), -1) for a, b in force.pairs()]
 
 
 def _implicit_callback(
