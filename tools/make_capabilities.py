@@ -56,6 +56,7 @@ EXAMPLES: dict[str, Any] = {
     "PrescribedFrame": ub.PrescribedFrame(B, ub.Pose()),
     "PrescribedJoint": ub.PrescribedJoint("knee", math.sin),
     "PrescribedPoint": ub.PrescribedPoint(B.at(0, 0, 0.1), (0, 0, 0.5)),
+    "SplineContact": ub.SplineContact([W.at(), A.at(), B.at(), B.at(0, 0, 0.2)], 0.01, blocks=3),
     "Box": ub.Box((0.1, 0.1, 0.1)),
     "Capsule": ub.Capsule(0.05, 0.1),
     "Cylinder": ub.Cylinder(0.05, 0.1),

@@ -4,7 +4,7 @@ from unibody import scenes, solvers
 
 from unibody.constraints import (  # isort: skip
     Constraint, Coupling, Distance, FixedPoint, JointCoupling, JointLimit, PointOnLine, PointPlane, PrescribedFrame, PrescribedJoint,
-    PrescribedPoint,
+    PrescribedPoint, SplineContact,
 )  # fmt: skip
 from unibody.errors import ModelError, StepFailed, UnibodyError, Unsupported
 from unibody.forces import AppliedWrench, BodyDamping, Cable, Force, Gravity, Motor, SpringDamper, TorsionSpring
@@ -58,6 +58,7 @@ __all__ = [
     "Screw",
     "Simulation",
     "Sphere",
+    "SplineContact",
     "SpringDamper",
     "State",
     "StepFailed",

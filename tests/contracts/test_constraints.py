@@ -57,6 +57,7 @@ BILATERAL: dict[str, list[Constraint]] = {
 UNILATERAL: list[Constraint] = [
     ub.JointLimit("hinge", -1.0, 0.3), ub.JointLimit("cardan", (-1.0, -np.inf), 0.3), ub.JointLimit("ball", upper=0.4),
     ub.PointPlane(LAST.at(0.1, 0.2, 0.3)), ub.PointPlane(LAST.at(0.1, 0.2, 0.3), LOOSE.at(0.1, 0, 0), (1, 2, 3)),
+    ub.SplineContact([*(ub.model.Body(f"body{i}").at(0.1, 0.2, 0.3) for i in range(3)), LOOSE.at(0, 0.1, 0)], 0.05, blocks=3, margin=9.0),
 ]  # fmt: skip
 EVERY = [*(c for group in BILATERAL.values() for c in group), *UNILATERAL]
 
@@ -93,7 +94,7 @@ def test_kernels_equal_numpy_in_a_whole_model() -> None:
     fast = tree(*EVERY)
     slow = replace(fast, constraints=tuple((name, without_kernel(c)) for name, c in fast.constraints))
     for ours, theirs in zip(systems(fast), systems(slow), strict=True):
-        assert ours.python_classes == ["FunctionCoupling"] and len(theirs.python_classes) == len({type(c) for c in EVERY})
+        assert ours.python_classes == ["FunctionCoupling", "SplineContact"] and len(theirs.python_classes) == len({type(c) for c in EVERY})
         q, v = ours.start()
         a, b = evaluated(ours, 0.3, q, v), evaluated(theirs, 0.3, q, v)
         for slot in VIEWS:

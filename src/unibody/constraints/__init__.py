@@ -18,8 +18,9 @@ from unibody.constraints.point_plane import PointPlane
 from unibody.constraints.prescribed_frame import PrescribedFrame
 from unibody.constraints.prescribed_joint import PrescribedJoint
 from unibody.constraints.prescribed_point import PrescribedPoint
+from unibody.constraints.spline_contact import SplineContact
 
 __all__ = [
     "Constraint", "Coupling", "Distance", "FillRows", "FixedPoint", "FunctionCoupling", "JointCoupling", "JointLimit", "PointOnLine",
-    "PointPlane", "PrescribedFrame", "PrescribedJoint", "PrescribedPoint", "Rows",
+    "PointPlane", "PrescribedFrame", "PrescribedJoint", "PrescribedPoint", "Rows", "SplineContact",
 ]  # fmt: skip

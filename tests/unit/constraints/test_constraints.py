@@ -14,7 +14,7 @@ from unibody.spatial.pose import Pose
 
 from unibody.constraints import (  # isort: skip
     Coupling, Distance, FillRows, FixedPoint, JointCoupling, JointLimit, PointOnLine, PointPlane, PrescribedFrame,
-    PrescribedJoint, PrescribedPoint,
+    PrescribedJoint, PrescribedPoint, SplineContact,
 )  # fmt: skip
 
 A, B, W = Point("a", (0.3, -0.2, 0.5)), Point("b", (0.1, 0.7, -0.3)), Point("world", (1, 2, 3))
@@ -76,6 +76,7 @@ GIVEN = [
     JointLimit("ball", upper=0.7, axis=(1.0, -2.0, 0.5)),
     PointPlane(A, (0.1, 0.2, 0.3), (1.0, 2.0, -0.5)),
     PointPlane(A, B, (1.0, 2.0, -0.5)),
+    SplineContact([W, A, Point("a", (1.3, 0.2, 0.8)), Point("b", (2.0, 1.0, -0.4)), B], (0.1, 0.2, 0.1, 0.15, 0.1), blocks=4, margin=9.0),
     PrescribedJoint("hinge", np.sin),
     PrescribedJoint("cardan", lambda t: (np.sin(t), t * t), rate=lambda t: (np.cos(t), 2.0 * t)),
     PrescribedJoint("mixed", (TIMES, np.sin(TIMES)), dof=4),
@@ -232,6 +233,11 @@ AT_ONCE = [
     (lambda: JointLimit("hinge", float("nan")), "finite"),
     (lambda: PointPlane(A, Point("a"), (0, 0, 1)), "both points are on body 'a'"),
     (lambda: PointPlane(A, (0, 0, 0), (0, 0, 0)), "non-zero"),
+    (lambda: SplineContact([A, B, W], 0.1, blocks=2), "give 3 or more"),
+    (lambda: SplineContact([A, B, W], 0.1, blocks=3), "give 4 points or more"),
+    (lambda: SplineContact([A, B, W, W], (0.1, 0.2), blocks=3), "does not fit 4 points"),
+    (lambda: SplineContact([A, B, W, W], 0.0, blocks=3), "give numbers above 0"),
+    (lambda: SplineContact([A, B, W, W], 0.1, blocks=3, margin=0.0), "not positive"),
     (lambda: PrescribedJoint("hinge", "fast"), "is no motion"),
     (lambda: PrescribedJoint("hinge", 0.3, rate=np.cos), "must be a function beside"),
     (lambda: PrescribedJoint("hinge", np.sin, acceleration=np.cos), "acceleration without rate"),

@@ -12,7 +12,7 @@ from unibody.scenes.base import Parameter, Scene, SceneEntry, scene
 
 EXPECTED = {
     "bennett", "binary-tree", "bricard", "bridge", "cable-toy", "catenary", "closed-ring", "conical-pendulum", "double-pendulum",
-    "four-bar", "heavy-chain", "n-four-bar", "peaucellier", "pendulum", "precessing-top", "serial-arm", "slider-crank",
+    "four-bar", "hagfish", "hand", "heavy-chain", "n-four-bar", "peaucellier", "pendulum", "precessing-top", "serial-arm", "slider-crank",
     "spatial-four-bar", "spinning-body", "stiff-chain", "umbrella",
 }  # fmt: skip
 
