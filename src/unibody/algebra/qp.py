@@ -19,7 +19,8 @@ SLACK = 1e-9
 """Part of the largest term by which a solution may miss an inequality."""
 
 ROUGH = 1e-4
-"""The same for the interior point's own answer, where no exact one was found: beyond this there is none."""
+"""The same for the interior point's own answer, where no exact one was found: beyond this there is none. And for equations that
+repeat others, which agree with them only as far as the bodies' positions do."""
 
 
 class Infeasible(ValueError):
@@ -30,9 +31,11 @@ class Infeasible(ValueError):
         self.rows = rows
 
 
-def solve_bounded(A: np.ndarray, b: np.ndarray, bounded: np.ndarray, solve: Equations) -> tuple[np.ndarray, np.ndarray]:
-    """x, and which rows are held."""
-    size = np.sqrt(np.maximum(np.diag(A), 0.0))
+def solve_bounded(
+    A: np.ndarray, b: np.ndarray, bounded: np.ndarray, solve: Equations, usual: np.ndarray | None = None
+) -> tuple[np.ndarray, np.ndarray]:
+    """x, and which rows are held. `usual`: what the diagonal is where no row is implied; those whose own is but round-off go by it."""
+    size = np.sqrt(np.maximum(np.diag(A), 0.0 if usual is None else usual))
     size[size == 0.0] = 1.0
     scaled, right = A / np.outer(size, size), b / size
     held = ~bounded | (right > 0.0)
@@ -58,7 +61,8 @@ def _is_solution(A: np.ndarray, b: np.ndarray, bounded: np.ndarray, held: np.nda
     if slack == ROUGH:
         return bool((np.abs(rest[~bounded]) <= slack * np.abs(b).max()).all() and (rest[bounded] >= -slack * np.abs(b).max()).all())
     scale = slack * max(float(np.abs(b).max(initial=0.0)), float((np.abs(A) @ np.abs(y)).max(initial=0.0)))
-    return bool((np.abs(rest[held]) <= scale).all() and (rest[~held] >= -scale).all() and (y[held & bounded] >= -scale).all())
+    allowed = np.where(bounded, scale, scale / slack * ROUGH)
+    return bool((np.abs(rest) <= allowed)[held].all() and (rest[~held] >= -scale).all() and (y[held & bounded] >= -scale).all())
 
 
 def _interior_point(A: np.ndarray, b: np.ndarray, bounded: np.ndarray) -> np.ndarray:

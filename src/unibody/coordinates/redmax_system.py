@@ -214,8 +214,9 @@ class RedMaxSystem(ReducedSystem):
         """What a fully implicit step of length dt brings each row's C to: 0, or, while a start still assembles itself, less than now."""
         residual = self.view(RESIDUAL)
         time = FEEDBACK_STEPS * dt if self.stabilisation_time is None else self.stabilisation_time
-        left = max(0.0, 1.0 - dt / time) if np.abs(residual).max(initial=0.0) > PROJECT_BELOW else 0.0
-        return np.where(self.book.unilateral, 0.0, left * residual)
+        off = np.where(self.book.unilateral, np.minimum(0.0, residual), residual)
+        left = max(0.0, 1.0 - dt / time) if np.abs(off).max(initial=0.0) > PROJECT_BELOW else 0.0
+        return left * off
 
     def correct(
         self, t: float, q: np.ndarray, v: np.ndarray, a: np.ndarray, aim: np.ndarray | None, control: np.ndarray

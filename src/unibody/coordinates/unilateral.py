@@ -42,7 +42,7 @@ def _multiply(book: RowBook, trouble: Trouble) -> Callable[..., None]:
             return multiplier[awake].copy()
 
         try:
-            x, _ = solve_bounded(A[np.ix_(awake, awake)], b[awake], book.unilateral[awake], solve)
+            x, _ = solve_bounded(A[np.ix_(awake, awake)], b[awake], book.unilateral[awake], solve, reference[awake])
         except Infeasible as error:
             rows = np.flatnonzero(awake)[error.rows]
             names = ", ".join(f"'{n}'" for n in dict.fromkeys(book.names[r] for r in rows))
