@@ -15,7 +15,9 @@ The closest points come from the best pair of samples by Newton's method within 
 
 the second because g is stationary in s and t (envelope theorem), the third with ġ̇ the second rate of g at fixed s and t, γ the rate of ∇g
 there and H the second derivatives of g, both only in those of s and t that are not at an end of their block. The multiplier is the normal
-force [N], ≥ 0; there is no friction. Rows of stretches farther apart than `margin` get C = FAR and no blocks.
+force [N], ≥ 0; there is no friction. Rows of stretches farther apart than `margin` get C = FAR and no blocks, and so do rows whose closest
+points lie where one block goes over into the next and the next is closer still: that contact is the next row's. (Said twice, it would be
+two rows that nearly repeat each other.)
 """
 
 from __future__ import annotations
@@ -116,6 +118,9 @@ class SplineContact(Constraint):
             return residual, bias, n_all, W_all
         s, t = _newton(spline, s, t, lower, upper)
         g, n, H, free = _gap(spline, s, t, lower, upper)[:4]
+        place = np.stack([s, t], axis=1)
+        own = np.all(free | (place <= 0.0) | (place >= len(p) - 1 - 1e-9), axis=1)
+        row, s, t, g, n, H, free = (x[own] for x in (row, s, t, g, n, H, free))
         w, dw = spline.weights(s, 0) - spline.weights(t, 0), (spline.weights(s, 1), spline.weights(t, 1))
         distance = g + spline.radius_at(s) + spline.radius_at(t)
         relative, along = w @ rate, np.einsum("ri,ri->r", n, w @ rate)

@@ -32,6 +32,7 @@ import numpy as np
 
 from unibody.scenes.base import Scene, require, scene
 from unibody.scenes.knots import OVERHAND, arclength, closed, determinant
+from unibody.scenes.parts import add_body
 from unibody.spatial.pose import Pose
 
 LENGTH, DENSITY = 0.5, 1025.0
@@ -144,7 +145,7 @@ def hagfish(*, duration: float = 10.0, shrink: float = 0.8, contact: bool = True
     points = []
     for k in range(JOINTS):
         name, r = f"joint{k}", float(radius((k + 0.5) * LINK))
-        child = b.body(f"link{k}", shape=ub.Cylinder(r, LINK), density=DENSITY)
+        child = add_body(b, f"link{k}", [ub.Capsule(r, LINK)], ub.Cylinder(r, LINK).mass_properties(DENSITY))  # drawn without gaps
         b.joint(name, bend if k % 2 else twist, body, child, X_PF=X_PF, X_BM=Pose(p=(0, 0, -0.5 * LINK)))
         limit = BEND if k % 2 else TWIST
         b.add(ub.JointLimit(name, -limit, limit), name=f"{name}.limit")
