@@ -251,3 +251,11 @@ def test_a_motor_whose_limit_holds_the_load_reaches_its_target():
     rec = run(arm(limit=30.0, kp=200.0, kd=40.0, target=0.5), 5.0)
     q = rec.joint("hinge")[-1, 0]
     assert 200.0 * (0.5 - q) == pytest.approx(2.0 * G * 0.5 * np.cos(q), rel=1e-6)
+
+
+@pytest.mark.xfail(strict=True, reason="K made symmetric gives a torque ½ h f × v to a body that is pulled at its centre")
+def test_a_spring_at_the_centre_of_a_free_body_does_not_turn_it():
+    b = ub.Builder(gravity=(0, 0, -G))
+    ball = b.body("ball", mass=1.0, inertia=(0.004, 0.005, 0.006), X_WB=ub.Pose(p=(1, 0, 0)), V_WB=(0, 0, 0, 0, 2, 0))
+    b.add(ub.SpringDamper(ball.at(), b.world.at(), stiffness=1e3), name="spring")
+    assert np.abs(run(b.build(), 0.5).twist("ball")[:, :3]).max() < 1e-9
