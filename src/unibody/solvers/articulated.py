@@ -274,11 +274,4 @@ class BoundAdaptive(BoundArticulated):
         self, state: State, memory: np.ndarray, control: np.ndarray, dt: float, steps: int, every: int = 1, record: bool = True
     ) -> tuple[State, np.ndarray, np.ndarray, int]:
         """Single steps one after the other; an adaptive rule has no compiled loop."""
-        rows = []
-        for k in range(steps):
-            made = self.step(state, memory, control, dt)
-            state, memory = made.state, made.memory
-            if record and (k + 1) % every == 0:
-                q, v, ledger = self._unpack(state, memory)
-                rows.append(np.concatenate([[state.t], q, v, ledger]))
-        return state, memory, np.array(rows), steps
+        return self.roll_by_steps(state, memory, control, dt, steps, every, record)

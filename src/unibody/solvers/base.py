@@ -91,6 +91,8 @@ class Bound:
     explicit: int = 0
     scratch: np.ndarray = field(default_factory=lambda: np.zeros(0))
     kept: int = 0
+    failed: StepFailed | None = None
+    """What ended the last rollout by single steps."""
 
     @property
     def nq_all(self) -> int:
@@ -153,6 +155,23 @@ class Bound:
         after, kept = self._pack(float(ledger[TIME]) if done else state.t, q, v, ledger)
         return after, kept, rows[: done // every] if record else rows, done
 
+    def roll_by_steps(
+        self, state: State, memory: np.ndarray, control: np.ndarray, dt: float, steps: int, every: int, record: bool
+    ) -> tuple[State, np.ndarray, np.ndarray, int]:
+        """`rollout` for rules whose steps run in Python: single steps one after the other."""
+        rows = []
+        for k in range(steps):
+            try:
+                made = self.step(state, memory, control, dt)
+            except StepFailed as failed:
+                self.failed = failed
+                return state, memory, np.array(rows), k
+            state, memory = made.state, made.memory
+            if record and (k + 1) % every == 0:
+                q, v, ledger = self._unpack(state, memory)
+                rows.append(np.concatenate([[state.t], q, v, ledger]))
+        return state, memory, np.array(rows), steps
+
     def split_record(self, row: np.ndarray) -> tuple[State, np.ndarray]:
         """State and memory from a row of a record."""
         q = row[1 : 1 + self.nq_all]
@@ -176,6 +195,9 @@ class Bound:
 
     def failure(self, state: State, memory: np.ndarray, control: np.ndarray, t: float) -> StepFailed:
         """The error for a step that did not come out finite, naming the element nearest the trouble."""
+        if self.failed is not None:
+            failed, self.failed = self.failed, None
+            return failed
         error = self.system.trouble.error
         q, v, _ = self._unpack(state, memory)
         element = self.system.trouble.element if error is not None else self.system.culprit(t, q, v, control)

@@ -113,8 +113,6 @@ class BoundRedMax(Bound):
 class BoundImplicit(BoundRedMax):
     """The fully implicit rules. Memory also holds the accelerations at the end of the last step."""
 
-    corrections = 0
-
     def observe(self, state: State, memory: np.ndarray, control: np.ndarray) -> Observation:
         """Everything derived at a state; reactions and multipliers are those of the end of the step that ended there."""
         out = Bound.observe(self, state, memory, control)
@@ -198,19 +196,7 @@ class BoundImplicit(BoundRedMax):
         self, state: State, memory: np.ndarray, control: np.ndarray, dt: float, steps: int, every: int = 1, record: bool = True
     ) -> tuple[State, np.ndarray, np.ndarray, int]:
         """Single steps one after the other: Newton's iteration runs in Python."""
-        rows = []
-        for k in range(steps):
-            try:
-                made = self.step(state, memory, control, dt)
-            except StepFailed:
-                if k == 0:
-                    raise
-                return state, memory, np.array(rows), k
-            state, memory = made.state, made.memory
-            if record and (k + 1) % every == 0:
-                q, v, kept = self._unpack(state, memory)
-                rows.append(np.concatenate([[state.t], q, v, kept]))
-        return state, memory, np.array(rows), steps
+        return self.roll_by_steps(state, memory, control, dt, steps, every, record)
 
 
 def difference_own(model: Model, q_0: np.ndarray, q_1: np.ndarray) -> np.ndarray:
