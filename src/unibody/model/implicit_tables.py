@@ -36,9 +36,9 @@ def is_implicit(force: Force) -> bool:
 class ImplicitTables:
     """Force classes for `AddImplicit`, without the forces named in `explicit`.
 
-    `couplings`, m×2: the bodies (a, b) of every place. Elements on the same two bodies, in the same order, share a place. First come `reserved`
-    pairs, then those of two moving bodies, `moving` of them in all; behind them pairs with a body that is welded to the ground, whose
-    weld feels what the other does.
+    `couplings`, m×2: the bodies (a, b) of every place. Elements on the same two bodies, in the same order, share a place. First come
+    `reserved` pairs, then those of two moving bodies, `moving` of them in all; behind them pairs with a body that is welded to the
+    ground, whose weld feels what the other does.
     `joint_velocities`: those whose diagonal may be touched.
     """
 
