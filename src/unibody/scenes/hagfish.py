@@ -129,8 +129,11 @@ def _upright(z: np.ndarray) -> np.ndarray:
 
 
 @scene("hagfish", summary="the hagfish of the RedMax paper: 150 degrees of freedom tie themselves into a knot, kept apart by contact")
-def hagfish(*, duration: float = 10.0, shrink: float = 0.8, contact: bool = True) -> Scene:
+def hagfish(*, duration: float = 10.0, shrink: float = 0.84, contact: bool = True) -> Scene:
     """`duration` of tying [s]; `shrink`, how far the knot is tightened (1: not at all); `contact=False` leaves the rows of contact out.
+
+    At 0.84 three pairs of strands press on each other and the skin holds. Strands that are pressed on further, at 0.8, come to lie along
+    each other; a row knows one pair of closest points, which then slides far within a step, and the skin is pressed in by 1 or 2 mm.
 
     Needs a solver of one-sided rows. exact.determinant(centres) tells whether the body is tied.
     """
