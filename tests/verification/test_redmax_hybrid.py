@@ -250,8 +250,8 @@ def test_hagfish_aims_at_shapes_that_end_in_a_knot_and_keep_off_themselves() -> 
 
 
 def test_hagfish_tightens_its_knot_without_passing_through_itself() -> None:
-    """From the loose knot, as the muscles shrink it: limits hold, strands meet and stay apart, and the knot stays a trefoil. The whole way into
-    it, from the straight body, is benchmarks/hagfish_knot.py."""
+    """From the loose knot, as the muscles shrink it: limits hold, strands meet and stay apart, and the knot stays a trefoil. The whole way
+    into it, from the straight body, is benchmarks/hagfish_knot.py."""
     made = scenes.make("hagfish", duration=8.0)
     model, start = made.model, 6.7
     assert (model.nv, len(model.tree_joints)) == (150, 100)
