@@ -51,7 +51,7 @@ def scene(seed: int, stiffness: float, loops: int = 0, bodies: int = 10, springs
 
 
 def end_velocity(model: ub.Model, linear: str, h: float, **options) -> tuple[np.ndarray, tuple[str, ...]]:
-    bound = RedMax(linear=linear, project=False, **options).bind(model)
+    bound = RedMax(linear=linear, project=False, geometric="exact", **options).bind(model)
     state, memory = bound.start()
     step = bound.step(state, memory, model.neutral_control(), h)
     return step.state.v, bound.system.notes()
@@ -138,7 +138,7 @@ def test_matrix_and_right_side_are_those_of_equation_2(seed):
     h, stiffness = STEPS[seed % 3], STIFFNESSES[seed % 5]
     model = scene(seed, stiffness)
     assembled = Assembled(model, h)
-    system = RedMax(linear="dense").bind(model).system
+    system = RedMax(linear="dense", geometric="exact").bind(model).system
     system.prepare(h)
     y = system.advance_from(0.0, *system.start(), model.neutral_control()).copy()
     assert "indefinite" not in " ".join(system.notes())

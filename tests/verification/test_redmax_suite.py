@@ -118,7 +118,8 @@ def simulate(case, run, linear):
     if case["id"] == "matlab/13":
         b.add(ScriptedTwist("body4", h))
         tau = np.inf
-    solver = ub.solvers.RedMax(rule=run["rule"], linear=linear, stabilisation_time=tau, project=False, limits="violated")
+    options = {"stabilisation_time": tau, "project": False, "limits": "violated", "geometric": "exact"}
+    solver = ub.solvers.RedMax(rule=run["rule"], linear=linear, **options)
     return ub.Simulation(b.build(), solver, dt=h).run(h * run["steps"][-1])
 
 

@@ -45,9 +45,10 @@ from unibody.coordinates.stages import (  # isort: skip
 from unibody.kernel import Floats, Ints, device, kernel
 from unibody.spatial.devices import add3, compose_rotations, cross, load3, load6, load9, rotate_back, rotate_symmetric, sub3
 
-STEP_LENGTH, FEEDBACK, TOLERANCE, LIMIT, ANTICIPATE, SETTLE = range(6)
+STEP_LENGTH, FEEDBACK, TOLERANCE, LIMIT, ANTICIPATE, SETTLE, DEFINITE = range(7)
 """What IMPLICIT_CHOICE holds: h [s], 1/τ [1/s] of the rows, the relative error of the velocity, the most iterations, whether unilateral
-rows are held before they are violated (1) or only afterwards (0), and whether the loads that acted are wanted afterwards."""
+rows are held before they are violated (1) or only afterwards (0), whether the loads that acted are wanted afterwards, and whether implicit
+terms are the definite ones from the start."""
 
 ASLEEP = -1e100
 """The target of a unilateral row that takes no part."""
@@ -591,8 +592,9 @@ def solve_matrix(
     x = part(work_out, layout, X_SOLVED)
     side = part(work_out, layout, SIDE)
     side_f = part(work_out, layout, SIDE_F)
+    definite = part(constants, layout, IMPLICIT_CHOICE)[DEFINITE] > 0.0
     status[PROJECTED] = 0.0
-    for attempt in range(2):
+    for attempt in range(1 if definite else 0, 2):
         if stages[IMPLICIT_STAGE] != 0:
             Implicit(stages[IMPLICIT_STAGE], layout, ints, constants, control, attempt, work_out, q_out, v_out)
         else:

@@ -16,7 +16,7 @@ from unibody.algebra.contraction_plan import ContractionPlan
 from unibody.algebra.coupled_tree import BOOK, vector_size
 
 from unibody.coordinates.redmax import (  # isort: skip
-    ANTICIPATE, CONTRACTED, FAILED, FEEDBACK, ITERATIONS, LIMIT, PROJECTED, SETTLE, STEP_LENGTH, TOLERANCE, correct_redmax,
+    ANTICIPATE, CONTRACTED, DEFINITE, FAILED, FEEDBACK, ITERATIONS, LIMIT, PROJECTED, SETTLE, STEP_LENGTH, TOLERANCE, correct_redmax,
     evaluate_redmax, look_around,
 )  # fmt: skip
 
@@ -31,8 +31,8 @@ from unibody.coordinates.reduced_system import FEEDBACK_STEPS, ReducedSystem, sp
 from unibody.coordinates.slots import (  # isort: skip
     ADDRESSES, AHEAD, BLOCKS, BODIES, BORDER, BORDER_VALUES, COUPLED, COUPLING, DIAGONAL, DRIFT, ENTRY_W, FRONTS, FRONT_SCRATCH,
     FRONT_STATE, HELD_PAIRS, IMPLICIT_CHOICE, IMPLICIT_CLASSES, IMPLICIT_EFFORT, IMPLICIT_F, IMPLICIT_INDEX, IMPLICIT_PARAMETERS,
-    IMPLICIT_PLACES, INVERSE, J, LEAST, LOOP_COUPLINGS, OWN, PAIRS, PLAN_LISTS, PLAN_RECORDS, PLAN_STEPS, RATE, RESIDUAL, ROW_BOOK, SIDE,
-    SIDE_F, STATUS, STEP_ROWS, SUMS, UNILATERAL, VECTORS, V_OWN, WORLD_COUPLING, X_SOLVED, Y,
+    IMPLICIT_PLACES, INVERSE, J, LEAST, LOOP_COUPLINGS, MULTIPLIER, OWN, PAIRS, PLAN_LISTS, PLAN_RECORDS, PLAN_STEPS, RATE, RESIDUAL,
+    ROW_BOOK, SIDE, SIDE_F, STATUS, STEP_ROWS, SUMS, UNILATERAL, VECTORS, V_OWN, WORLD_COUPLING, X_SOLVED, Y,
 )  # fmt: skip
 
 from unibody.coordinates.stages import (  # isort: skip
@@ -63,8 +63,9 @@ class RedMaxSystem(ReducedSystem):
     """Tables and work space of a model for RedMax."""
 
     def __init__(
-        self, model: Model, linear: str, explicit: frozenset[str], tolerance: float, stabilisation_time: float | None, anticipate: bool
-    ):
+        self, model: Model, linear: str, explicit: frozenset[str], tolerance: float, stabilisation_time: float | None, anticipate: bool,
+        definite: bool,
+    ):  # fmt: skip
         self.linear = linear
         self.explicit = explicit
         self.stabilisation_time = stabilisation_time
@@ -72,6 +73,7 @@ class RedMaxSystem(ReducedSystem):
         self.view(IMPLICIT_CHOICE)[TOLERANCE] = tolerance
         self.view(IMPLICIT_CHOICE)[LIMIT] = min(MOST_ITERATIONS, int(self.break_even))
         self.view(IMPLICIT_CHOICE)[ANTICIPATE] = anticipate
+        self.view(IMPLICIT_CHOICE)[DEFINITE] = definite
 
     def extend(self, slots: list[Any]) -> None:
         model, book = self.model, self.book
@@ -90,7 +92,7 @@ class RedMaxSystem(ReducedSystem):
         self.method = self.choose(slots)
         implicit = bool(tables.names)
         slots[IMPLICIT_CLASSES], slots[IMPLICIT_INDEX], slots[IMPLICIT_PLACES] = tables.classes, tables.index, tables.places
-        slots[IMPLICIT_PARAMETERS], slots[IMPLICIT_CHOICE] = tables.parameters, np.zeros(6)
+        slots[IMPLICIT_PARAMETERS], slots[IMPLICIT_CHOICE] = tables.parameters, np.zeros(7)
         slots[PAIRS], slots[HELD_PAIRS] = self.pairs, tables.couplings[tables.moving :]
         slots[COUPLED] = np.array([place[body] for pair in pairs for body in pair] + coupled, np.int64)
         slots[LOOP_COUPLINGS] = np.array(loop_couplings, np.int64)
@@ -102,7 +104,8 @@ class RedMaxSystem(ReducedSystem):
         self._multiply = multiply
         sizes = {
             IMPLICIT_F: 6 * n if implicit else 0, IMPLICIT_EFFORT: nvj if implicit else 0, OWN: 21 * n if implicit else 0,
-            COUPLING: 36 * len(tables.couplings), DIAGONAL: nvj, BLOCKS: 21 * n, WORLD_COUPLING: 36 * len(tables.couplings), SUMS: max(21 * n, nv),
+            COUPLING: 36 * len(tables.couplings), WORLD_COUPLING: 36 * len(tables.couplings), DIAGONAL: nvj, BLOCKS: 21 * n,
+            SUMS: max(21 * n, nv),
             VECTORS: vector_size(n, nv, len(coupled), k), STATUS: 5, AHEAD: k, LEAST: nv,
             X_SOLVED: 6 * n, SIDE: nv, SIDE_F: 6 * n, INVERSE: k * k, STEP_ROWS: k, V_OWN: nv,
         }  # fmt: skip
@@ -229,6 +232,10 @@ class RedMaxSystem(ReducedSystem):
             aim = self.view(RESIDUAL).copy()
         correct_redmax(self.layout, self.ints, self.constants, stages, control, t, a, aim, self.work, q, v)
         return self.view(Y)
+
+    def pushes(self) -> bool:
+        """Whether some unilateral row carried a force in the last solution."""
+        return self.unilateral and bool((self.view(MULTIPLIER)[self.book.unilateral] > 0.0).any())
 
     @property
     def iterations(self) -> int:

@@ -3,7 +3,7 @@
     d = x_b − x_a,  L = |d|,  u = d / L,  T = k (L − L₀) + c L̇ (tension),  f_a = T u,  f_b = −T u,  E = ½ k (L − L₀)²
 
 The derivative of f_a with respect to d is  k u uᵀ + (T / L)(1 − u uᵀ) + c u (δL̇/δd),  with δL̇ = (ḋ − L̇ u)ᵀ (1/L) δd; that to ḋ is c u uᵀ.
-Without length there is no direction and no force; the energy stays, and for L₀ = 0 so does the derivative k 1, the limit L → 0.
+Without length there is no direction and no force; the energy stays. For L₀ = 0 the force is k d there too, and its derivative k 1.
 Its implicit terms are those of a tension T (see `implicit`); projected, T / L becomes max(T, 0) / L, and turns and δL̇/δd are left out.
 Between two points of one body all of them cancel.
 """
@@ -58,6 +58,9 @@ def add_spring_dampers(
             f = scale3(k * stretch + c * rate, u)
             add_point_force(X, a, p_a, f, F_out)
             add_point_force(X, b, p_b, scale3(-1.0, f), F_out)
+        elif parameters[9 * e + 8] == 0.0:
+            add_point_force(X, a, p_a, scale3(k, d), F_out)
+            add_point_force(X, b, p_b, scale3(-k, d), F_out)
 
 
 @kernel
@@ -166,6 +169,10 @@ class SpringDamper(Force):
             loads.ledger[DAMPER_POWER] -= self.damping * rate**2
             loads.add_force_at(kinematics, self.a.body, self.a.p, tension * u)
             loads.add_force_at(kinematics, self.b.body, self.b.p, -tension * u)
+        elif self._rest() == 0.0:
+            pull_a = self.stiffness * (kinematics.position(self.b) - kinematics.position(self.a))
+            loads.add_force_at(kinematics, self.a.body, self.a.p, pull_a)
+            loads.add_force_at(kinematics, self.b.body, self.b.p, -pull_a)
 
     def stiffness_blocks(self, kinematics: Kinematics) -> Blocks:
         L, u, _, rate, tension = self._stretch(kinematics)

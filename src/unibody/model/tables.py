@@ -277,15 +277,15 @@ def _constraint_callback(
             residual[row : row + constraint.rows] = C
             bias[row : row + constraint.rows] = c
             drift[row : row + constraint.rows] = 0.0 if C_t is None else C_t
-            for r in range(constraint.rows):
-                for k, body in enumerate(bodies):
-                    e = entry + r * len(bodies) + k
-                    G[6 * e : 6 * e + 6] = blocks[body][r]
-                wide = np.zeros(v.size)
+            if bodies:
+                end = 6 * (entry + constraint.rows * len(bodies))
+                G[6 * entry : end] = np.stack([blocks[body] for body in bodies], axis=1).ravel()
+            dofs = list(constraint.dofs(names))
+            if dofs:
+                wide = np.zeros((constraint.rows, v.size))
                 for joint, block in joint_blocks.items():
                     j = model.joint(joint)
-                    wide[j.v_start : j.v_start + j.nv] += block[r]
-                dofs = list(constraint.dofs(names))
-                J[dof_entry + r * len(dofs) : dof_entry + (r + 1) * len(dofs)] = wide[dofs]
+                    wide[:, j.v_start : j.v_start + j.nv] += block
+                J[dof_entry : dof_entry + constraint.rows * len(dofs)] = wide[:, dofs].ravel()
 
     return fill

@@ -34,6 +34,7 @@ from unibody.spatial.pose import vector_from_rotation
 
 RULES = ("linearly-implicit", "implicit", "bdf2")
 LIMITS = ("anticipate", "violated")
+GEOMETRIC = ("definite", "exact")
 
 
 @dataclass(frozen=True)
@@ -41,7 +42,8 @@ class RedMax(Solver):
     """Options: `rule`; `linear`, the way to solve; `tolerance` of iterations, as a part of the velocity; `explicit`, names of forces that
     are not to be implicit; `stabilisation_time` τ [s] in which violated rows are brought back (None: ten steps); `project`, whether q is
     put onto the rows after every step; `limits`: unilateral rows are held so that they are not violated ("anticipate"), or once they are
-    ("violated", as the authors do)."""
+    ("violated", as the authors do); `geometric`: of the stiffness of the linearly implicit rule either what is positive semidefinite
+    ("definite": along a spring, and across it while it pulls), or the exact derivatives made symmetric ("exact", as the authors)."""
 
     rule: str = "linearly-implicit"
     linear: str = "auto"
@@ -50,6 +52,7 @@ class RedMax(Solver):
     stabilisation_time: float | None = None
     project: bool = True
     limits: str = "anticipate"
+    geometric: str = "definite"
 
     name = "redmax"
 
@@ -60,6 +63,8 @@ class RedMax(Solver):
             raise ModelError(f"RedMax: linear {self.linear!r} is unknown; give one of {', '.join(LINEAR)}")
         if self.limits not in LIMITS:
             raise ModelError(f"RedMax: limits {self.limits!r} is unknown; give one of {', '.join(LIMITS)}")
+        if self.geometric not in GEOMETRIC:
+            raise ModelError(f"RedMax: geometric {self.geometric!r} is unknown; give one of {', '.join(GEOMETRIC)}")
         number(self.tolerance, "RedMax tolerance", positive=True)
         if self.stabilisation_time is not None:
             number(self.stabilisation_time, "RedMax stabilisation_time", positive=True, infinite=True)
@@ -77,7 +82,10 @@ class RedMax(Solver):
             if name not in known:
                 raise ModelError(f"RedMax explicit: no force is named {name!r}; the forces are {', '.join(known) or 'none'}")
         anticipate = self.limits == "anticipate"
-        system = RedMaxSystem(model, self.linear, frozenset(self.explicit), self.tolerance, self.stabilisation_time, anticipate)
+        definite = self.geometric == "definite" and self.rule == "linearly-implicit"
+        system = RedMaxSystem(
+            model, self.linear, frozenset(self.explicit), self.tolerance, self.stabilisation_time, anticipate, definite
+        )  # fmt: skip
         system.set_projection(self.project)
         kept = 2 + system.nq_all + system.nv_all
         common: dict[str, Any] = dict(model=model, solver=self, coordinates="reduced", system=system, nq=model.nq, nv=model.nv)
@@ -111,13 +119,14 @@ class BoundRedMax(Bound):
 
 
 class BoundImplicit(BoundRedMax):
-    """The fully implicit rules. Memory also holds the accelerations at the end of the last step."""
+    """The fully implicit rules. Memory also holds the accelerations at the end of the last step; the length of a step after which BDF2
+    is to start anew is kept with a minus sign."""
 
     def observe(self, state: State, memory: np.ndarray, control: np.ndarray) -> Observation:
         """Everything derived at a state; reactions and multipliers are those of the end of the step that ended there."""
         out = Bound.observe(self, state, memory, control)
         q, v, kept = self._unpack(state, memory)
-        h = float(kept[BEGUN])
+        h = abs(float(kept[BEGUN]))
         if h > 0.0:
             system = self.system
             system.prepare(h)
@@ -163,14 +172,18 @@ class BoundImplicit(BoundRedMax):
             stages = [Stage(state.t + ALPHA * h, q, none, v[:nv], ALPHA * h)]
         guess = stages[0].v + stages[0].g * kept[kept.size - nv :]
         solved = solve_stage(stages[0], guess, correct)
-        if solved is not None and self.solver.rule == "bdf2" and last != h:
+        pushed = self.solver.rule == "bdf2" and system.pushes()
+        if solved is not None and not pushed and self.solver.rule == "bdf2" and last != h:
             rest = (1.0 - ALPHA) * h
             second = Stage(t, q, rest * solved.v, v[:nv] + rest * solved.a, ALPHA * h)
             solved = solve_stage(second, solved.v, correct)
+            pushed = system.pushes()
+        if pushed:  # an impact has no history to extrapolate: implicit Euler, and a fresh start afterwards
+            solved = solve_stage(Stage(t, q, none, v[:nv], h), v[:nv], correct)
         if solved is None:
             raise self.not_converged(state, memory, control, lost)
         system.trouble.error = None
-        kept[BEGUN], kept[BEGUN + 1] = h, status[COUNTDOWN]
+        kept[BEGUN], kept[BEGUN + 1] = -h if pushed else h, status[COUNTDOWN]
         kept[BEGUN_Q : BEGUN_Q + self.nq_all] = q
         kept[BEGUN_Q + self.nq_all : BEGUN_Q + self.nq_all + self.nv_all] = v
         kept[kept.size - nv :] = solved.a
