@@ -101,13 +101,13 @@ def test_a_swing_of_any_stiffness_is_no_faster_than_its_fall(stiffness):
 
 @pytest.mark.parametrize("stiffness", STIFFNESSES[1:])
 def test_a_chain_of_any_stiffness_is_no_faster_than_its_fall(stiffness):
-    """Not for 1 N/m, where it whips as a loose chain does."""
+    """Not for 1 N/m, where it whips as a loose chain does, and the explicit inertial forces gain at this step."""
     model = chain(stiffness)
     assert run(model, 5.0, every=5).energy.kinetic.max() <= gravity_gives(model)
 
 
 @pytest.mark.parametrize("stiffness", STIFFNESSES)
-@pytest.mark.parametrize("seed", [1, 2])
+@pytest.mark.parametrize("seed", range(6))
 def test_a_tree_with_springs_of_any_stiffness_is_no_faster_than_its_fall(seed, stiffness):
     model = tree_of_hinges(stiffness, seed)
     assert run(model, 5.0, every=5).energy.kinetic.max() <= gravity_gives(model)
