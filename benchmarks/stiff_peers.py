@@ -14,6 +14,7 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 from common import machine, table
@@ -80,8 +81,7 @@ class Bullet:
 
     def __init__(self, model: ub.Model):
         self.model = model
-        self.springs = [f for _, f in model.forces if isinstance(f, ub.SpringDamper)]
-        self.bare = scenes.build("stiff-chain", n=LINKS, stiffness=0.0)
+        self.bare = replace(model, forces=tuple((n, f) for n, f in model.forces if not isinstance(f, ub.SpringDamper)))
 
     def run(self, dt: float, seconds: float) -> tuple[np.ndarray, float, float]:
         from peers.to_bullet import to_bullet
