@@ -87,12 +87,12 @@ def machine() -> str:
     return f"{platform.machine()}, {os.cpu_count()} cores; {', '.join(versions)}"
 
 
-def plot(rows: Sequence[tuple[str, float, float]], name: str, title: str, fit_from: float = 0.0) -> str:
+def plot(rows: Sequence[tuple[str, float, float]], name: str, title: str, fit_from: float = 0.0, size_label: str = "bodies") -> str:
     """A log–log plot with fitted slopes in the current folder; says where it is, or what it takes."""
     from unibody.errors import UnibodyError
     from unibody.view import draw_scaling
 
     try:
-        return str(draw_scaling(rows, name, title=title, fit_from=fit_from))
+        return str(draw_scaling(rows, name, title=title, fit_from=fit_from, size_label=size_label))
     except UnibodyError as error:
         return f"not drawn: {error}"

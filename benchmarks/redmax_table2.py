@@ -148,7 +148,7 @@ def show(case: Case, quick: bool, large: bool) -> list[tuple[str, float, float]]
         program = f"{case.program[k] / spent:.1f}" if case.program else ""
         body.append([rows[k].dof, f"{spent:.3f}", case.paper[k], f"{case.paper[k] / spent:.0f}", program])
     print(f"\n{case.name}: {case.steps * H:g} s of motion\n{table(['DOF', 'ours s', 'paper s', 'paper / ours', 'program / ours'], body)}")
-    return [(f"{case.name}, {m}", float(r.dof), r.seconds[m]) for m in ("dense", "direct", "auto") for r in rows if m in r.seconds]
+    return [(f"{case.name}, {m}", float(r.dof), r.seconds[m]) for m in ("dense", "auto") for r in rows if m in r.seconds]
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -158,7 +158,7 @@ def main(arguments: list[str] | None = None) -> int:
     points = [p for case in CASES if only in (None, case.name) for p in show(case, quick, large)]
     print(f"\ngoals: exponent of auto ≤ {GOAL_EXPONENT}, paper ≥ {GOAL_PAPER:g}×, program ≥ {GOAL_PROGRAM:g}×,", end=" ")
     print(f"direct ≤ {GOAL_DIRECT_US} µs/body, auto ≤ {GOAL_AUTO} × the best. {machine()}")
-    print(plot(points, "redmax_table2.png", "RedMax, Table 2: seconds per step"))
+    print(plot(points, "redmax_table2.png", "RedMax, Table 2: seconds per step", size_label="degrees of freedom"))
     return 0
 
 

@@ -85,7 +85,7 @@ def draw_scaling(
             ends.append((seconds[-1], k))
         handles, names = axes.get_legend_handles_labels()
         order = [k for _, k in sorted(ends, reverse=True)]
-        axes.legend([handles[k] for k in order], [names[k] for k in order], loc="upper left")
+        axes.legend([handles[k] for k in order], [names[k] for k in order], loc="best")
         axes.set_xlabel(f"number of {size_label} n")
         axes.set_ylabel("time [s]")
         axes.set_title(title, pad=8)
