@@ -6,9 +6,10 @@ with D and K the derivatives of the forces (negative where they resist), so that
 vanish with h. Forces give their blocks in body axes at the body's origin; here they are carried to world axes at the joint frame's origin,
 where the tree lives: the 6×6 diagonal blocks join the bodies' inertias, the others stay couplings of pairs of bodies.
 
-Rows are held at the velocity level, G v⁺ = −(C(t + h) − C(t)) / h − C / τ (C's own change with time, at the present q): exactly, by
+Rows are held at the velocity level by A a = b + Gᵀ μ, G a = g (Eq. 4 and 7; μ is the force that holds the row [N or N m]), with g from
 
-    A a = b + Gᵀ μ,   G a = g         (Eq. 4 and 7; μ is the force that holds the row [N or N m])
+    G v⁺ = −(C(t + h) − C(t)) / h − C / τ         as the paper has it (C's own change with time, at the present q)
+    Ċ + h C̈ = −C / τ                              if q and v are put onto the rows after the step: then G turns, and μ must turn v with it
 
 either from the responses A⁻¹ Gᵀ or inside the iteration. Afterwards, if asked for, F holds the wrenches that acted over the step, implicit
 parts and multipliers included, so that M a + … = F balances on every body and reactions follow as for any other solver.
@@ -45,10 +46,10 @@ from unibody.coordinates.stages import (  # isort: skip
 from unibody.kernel import Floats, Ints, device, kernel
 from unibody.spatial.devices import add3, compose_rotations, cross, load3, load6, load9, rotate_back, rotate_symmetric, sub3
 
-STEP_LENGTH, FEEDBACK, TOLERANCE, LIMIT, ANTICIPATE, SETTLE, DEFINITE = range(7)
+STEP_LENGTH, FEEDBACK, TOLERANCE, LIMIT, ANTICIPATE, SETTLE, DEFINITE, CURVED = range(8)
 """What IMPLICIT_CHOICE holds: h [s], 1/τ [1/s] of the rows, the relative error of the velocity, the most iterations, whether unilateral
-rows are held before they are violated (1) or only afterwards (0), whether the loads that acted are wanted afterwards, and whether implicit
-terms are the definite ones from the start."""
+rows are held before they are violated (1) or only afterwards (0), whether the loads that acted are wanted afterwards, whether implicit
+terms are the definite ones from the start, and whether rows are aimed along their curves."""
 
 ASLEEP = -1e100
 """The target of a unilateral row that takes no part."""
@@ -281,6 +282,8 @@ def aim_rows_ahead(layout: Ints, ints: Ints, constants: Floats, work_out: Floats
             target[r] = 0.0
         else:
             target[r] = (drift[r] - rate[r] - (ahead[r] - residual[r]) / h - choice[FEEDBACK] * residual[r]) / h
+            if choice[CURVED] > 0.0:
+                target[r] = -(rate[r] + choice[FEEDBACK] * residual[r]) / h - row_acceleration(layout, ints, constants, r, no_y, work_out)
 
 
 @kernel

@@ -21,7 +21,7 @@ from unibody.coordinates.closure import fill_reference, solve_closure, solve_clo
 from unibody.coordinates.implicit import add_implicit
 
 from unibody.coordinates.redmax import (  # isort: skip
-    CONTRACTED, COUNTDOWN, LIMIT, STEP_LENGTH, TOLERANCE, couple_loops, multiply_rows, respond, twice_kinetic_energy,
+    CONTRACTED, COUNTDOWN, DEFINITE, LIMIT, STEP_LENGTH, TOLERANCE, couple_loops, multiply_rows, respond, twice_kinetic_energy,
 )  # fmt: skip
 from unibody.coordinates.reduced_system import spread_responses
 
@@ -201,6 +201,9 @@ def factor_densely(layout: Ints, ints: Ints, constants: Floats, work_out: Floats
     x = vectors[: 6 * n]
     f = vectors[6 * n : 12 * n]
     unit = vectors[12 * n : 12 * n + nv]
+    doubtful = part(constants, layout, IMPLICIT_CHOICE)[DEFINITE] == 0.0
+    if doubtful and factor_projected(layout, ints, constants, work_out) != 0:
+        return 1
     for k in range(12 * n + nv):
         vectors[k] = 0.0
     for j in range(nv):
@@ -260,7 +263,7 @@ def factor_contracted(layout: Ints, ints: Ints, constants: Floats, work_out: Flo
             values[6 * e + m] = world[6 * row_entry[e] + m]
     for e in range(order.size):
         values[6 * count + e] = numbers[order[e]]
-    failed = contract(layout, ints, values[: 6 * count], values[6 * count :], work_out, gram)
+    failed = contract(layout, ints, constants, values[: 6 * count], values[6 * count :], work_out, gram)
     for r in range(k):
         gram[k * r + r] += compliance[r]
     if k > 0:
@@ -272,8 +275,14 @@ def factor_contracted(layout: Ints, ints: Ints, constants: Floats, work_out: Flo
 
 
 @kernel
-def contract(layout: Ints, ints: Ints, border: Floats, columns: Floats, work_out: Floats, gram_out: Floats) -> int:
-    """The contracted factor, with a border or none."""
+def contract(
+    layout: Ints, ints: Ints, constants: Floats, border: Floats, columns: Floats, work_out: Floats, gram_out: Floats
+) -> int:
+    """The contracted factor, with a border or none; exact implicit terms are judged as the tree judges them."""
+    if part(constants, layout, IMPLICIT_CHOICE)[DEFINITE] == 0.0:
+        failed = factor_projected(layout, ints, constants, work_out)
+        if failed != 0:
+            return failed
     return factor_contraction(
         part(ints, layout, PLAN_STEPS), part(ints, layout, PLAN_LISTS), part(ints, layout, PLAN_RECORDS), part(ints, layout, BODIES),
         part(work_out, layout, SHIFT), part(work_out, layout, COLUMNS), part(work_out, layout, BLOCKS),
@@ -286,7 +295,7 @@ def contract(layout: Ints, ints: Ints, border: Floats, columns: Floats, work_out
 def factor_inside(layout: Ints, ints: Ints, constants: Floats, work_out: Floats) -> int:
     """A by contraction, without the rows."""
     none = part(work_out, layout, TARGET)[:0]
-    return contract(layout, ints, none, none, work_out, none)
+    return contract(layout, ints, constants, none, none, work_out, none)
 
 
 @kernel

@@ -16,8 +16,8 @@ from unibody.algebra.contraction_plan import ContractionPlan
 from unibody.algebra.coupled_tree import BOOK, vector_size
 
 from unibody.coordinates.redmax import (  # isort: skip
-    ANTICIPATE, CONTRACTED, DEFINITE, FAILED, FEEDBACK, ITERATIONS, LIMIT, PROJECTED, SETTLE, STEP_LENGTH, TOLERANCE, correct_redmax,
-    evaluate_redmax, look_around,
+    ANTICIPATE, CLOSE, CONTRACTED, CURVED, DEFINITE, FAILED, FEEDBACK, ITERATIONS, LIMIT, PROJECTED, SETTLE, STEP_LENGTH, TOLERANCE,
+    correct_redmax, evaluate_redmax, look_around,
 )  # fmt: skip
 
 from unibody.coordinates.redmax_linear import (  # isort: skip
@@ -92,7 +92,7 @@ class RedMaxSystem(ReducedSystem):
         self.method = self.choose(slots)
         implicit = bool(tables.names)
         slots[IMPLICIT_CLASSES], slots[IMPLICIT_INDEX], slots[IMPLICIT_PLACES] = tables.classes, tables.index, tables.places
-        slots[IMPLICIT_PARAMETERS], slots[IMPLICIT_CHOICE] = tables.parameters, np.zeros(7)
+        slots[IMPLICIT_PARAMETERS], slots[IMPLICIT_CHOICE] = tables.parameters, np.zeros(8)
         slots[PAIRS], slots[HELD_PAIRS] = self.pairs, tables.couplings[tables.moving :]
         slots[COUPLED] = np.array([place[body] for pair in pairs for body in pair] + coupled, np.int64)
         slots[LOOP_COUPLINGS] = np.array(loop_couplings, np.int64)
@@ -135,6 +135,8 @@ class RedMaxSystem(ReducedSystem):
                 return "iterate"
             self._plan(slots, 0)
             return "contract"
+        if self.linear == "pcg" and self.book.compliance.any():  # the fused iteration knows rigid rows only
+            return "iterate"
         if self.linear in ("auto", "direct"):
             self._plan(slots, self.book.rows)
         if self.linear != "auto":
@@ -142,7 +144,7 @@ class RedMaxSystem(ReducedSystem):
         n, rows = self.model.n_bodies, self.book.rows
         iteration = NODE_NS * n + PAIR_NS * len(self.pairs) + ROW_NS * rows * n
         self.break_even = (FLOP_NS * self.plan.flops + PLAN_NS * n - RESPONSE_NS * rows * n) / iteration
-        return "direct" if self.break_even < FEWEST else "auto"
+        return "direct" if self.break_even < FEWEST or self.book.compliance.any() else "auto"
 
     def _row_book(self) -> np.ndarray:
         """The rows' integers as `unibody.algebra.coupled_tree` reads them."""
@@ -190,7 +192,7 @@ class RedMaxSystem(ReducedSystem):
         super().prepare(dt)
         choice = self.view(IMPLICIT_CHOICE)
         time = FEEDBACK_STEPS * dt if self.stabilisation_time is None else self.stabilisation_time
-        choice[STEP_LENGTH], choice[FEEDBACK] = dt, 1.0 / time
+        choice[STEP_LENGTH], choice[FEEDBACK] = dt, 1.0 / max(time, dt)
 
     def evaluate(self, t: float, q: np.ndarray, v: np.ndarray, control: np.ndarray, loads: bool = False) -> None:
         """Fill the work space at a state: a step of no length, which is the acceleration at that instant."""
@@ -207,6 +209,10 @@ class RedMaxSystem(ReducedSystem):
         evaluate_redmax(self.layout, self.ints, self.constants, self.stages(control), control, t, self.work, q, v)
         self.view(IMPLICIT_CHOICE)[SETTLE] = 0.0
         return self.view(Y)
+
+    def set_projection(self, on: bool) -> None:
+        super().set_projection(on)
+        self.view(IMPLICIT_CHOICE)[CURVED] = on and self.has_loops
 
     def look(self, t: float, q: np.ndarray, v: np.ndarray, control: np.ndarray) -> None:
         """Poses, rows and loads at a state, nothing solved."""
@@ -229,7 +235,8 @@ class RedMaxSystem(ReducedSystem):
         stages = self.stages(control)
         if aim is None:
             self.look(t, q, v, control)
-            aim = self.view(RESIDUAL).copy()
+            residual = self.view(RESIDUAL)
+            aim = np.where(self.book.unilateral & (residual > CLOSE), -np.inf, residual)
         correct_redmax(self.layout, self.ints, self.constants, stages, control, t, a, aim, self.work, q, v)
         return self.view(Y)
 
@@ -245,12 +252,12 @@ class RedMaxSystem(ReducedSystem):
     def _reason(self) -> str:
         """What was chosen, and why."""
         if self.linear != "auto":
-            return self.method
+            return {"iterate": "pcg, row by row", "contract": "direct, row by row"}.get(self.method, self.method)
         if self.method == "tree":
             return "tree, since no force couples two moving bodies"
         if self.method == "contract":
             return "direct, since some rows are unilateral"
-        price = f"a direct solution costs {self.break_even:.0f} iterations"
+        price = f"a direct solution costs {max(self.break_even, 0.0):.0f} iterations"
         if self.method == "direct":
             return f"direct, since {price}"
         return f"direct, since {price} and more were needed" if self.view(STATUS)[CONTRACTED] else f"pcg, since {price}"

@@ -8,17 +8,38 @@ over a recorded step can be computed again from where it began. An automatic cho
 
 from __future__ import annotations
 
+from math import sqrt
+
 from unibody.arena import part
-from unibody.coordinates.redmax import COUNTDOWN
+from unibody.coordinates.redmax import COUNTDOWN, ITERATIONS
 from unibody.coordinates.slots import STATUS, Y
 from unibody.coordinates.stages import EVALUATE_STAGE, PROJECT_STAGE, Evaluate, Project
-from unibody.kernel import Floats, Ints, kernel
-from unibody.rules.base import MEMORY, TIME, advance_own, all_finite, book_work, ledger_of, write_record
+from unibody.element import DAMPER_POWER
+from unibody.kernel import Floats, Ints, device, kernel
+from unibody.rules.base import LAST_STEP, MEMORY, TIME, advance_own, all_finite, ledger_of, write_record
 
 BEGUN = MEMORY
-"""Where memory keeps the length of the last step, 0 before the first; then the countdown; then the q and v it began with."""
+"""Where memory keeps the length of the last step, 0 before the first; then the countdown; the iterations; the q and v it began with."""
 
-BEGUN_Q = BEGUN + 2
+BEGUN_Q = BEGUN + 3
+
+
+@device
+def mean_power(before, after):
+    """The power of a step whose forces are those of its end: f(v⁺)·(v + v⁺)/2, with f(v⁺)·v as √(f(v)·v f(v⁺)·v⁺), right for one damper.
+
+    The power at the beginning alone would be that of forces which an implicit step does not apply."""
+    return 0.5 * (after + (sqrt(before * after) if after > 0.0 else -sqrt(before * after))) if before * after > 0.0 else 0.5 * after
+
+
+@device
+def book_implicit_work(ledger, h, memory_out):
+    """Complete the work of the last step and start that of a step of length h."""
+    for k in range(3):
+        power = ledger[DAMPER_POWER + k]
+        memory_out[k] += memory_out[LAST_STEP] * mean_power(memory_out[3 + k], power)
+        memory_out[3 + k] = power
+    memory_out[LAST_STEP] = h
 
 
 @kernel
@@ -41,9 +62,10 @@ def roll_linearly_implicit(
         Evaluate(stages[EVALUATE_STAGE], layout, ints, constants, stages, control, t, work_out, q_out, v_out)
         if not all_finite(y):
             return k
-        book_work(ledger, h, memory_out)
+        book_implicit_work(ledger, h, memory_out)
         memory_out[BEGUN] = h
         memory_out[BEGUN + 1] = status[COUNTDOWN]
+        memory_out[BEGUN + 2] = status[ITERATIONS]
         for j in range(q_out.size):
             memory_out[BEGUN_Q + j] = q_out[j]
         for j in range(v_out.size):

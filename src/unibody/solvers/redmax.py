@@ -8,6 +8,7 @@ Forces that give stiffness and damping blocks enter implicitly, unless they are 
 from __future__ import annotations
 
 import time
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -24,9 +25,9 @@ from unibody.errors import ModelError, StepFailed
 from unibody.forces.base import Force
 from unibody.joints.base import Joint
 from unibody.model import Model, State
-from unibody.rules.base import TIME, advance_own, book_work
+from unibody.rules.base import LAST_STEP, TIME, advance_own
 from unibody.rules.implicit import ALPHA, Stage, solve_stage
-from unibody.rules.linearly_implicit import BEGUN, BEGUN_Q, roll_linearly_implicit
+from unibody.rules.linearly_implicit import BEGUN, BEGUN_Q, book_implicit_work, mean_power, roll_linearly_implicit
 from unibody.shapes import Shape
 from unibody.solvers.base import Bound, Solver, Step
 from unibody.solvers.report import Report
@@ -65,10 +66,16 @@ class RedMax(Solver):
             raise ModelError(f"RedMax: limits {self.limits!r} is unknown; give one of {', '.join(LIMITS)}")
         if self.geometric not in GEOMETRIC:
             raise ModelError(f"RedMax: geometric {self.geometric!r} is unknown; give one of {', '.join(GEOMETRIC)}")
-        number(self.tolerance, "RedMax tolerance", positive=True)
+        if number(self.tolerance, "RedMax tolerance", positive=True) > 0.1:
+            raise ModelError(f"RedMax: tolerance {self.tolerance!r} is no small part of the velocity; give 0.1 or less")
         if self.stabilisation_time is not None:
             number(self.stabilisation_time, "RedMax stabilisation_time", positive=True, infinite=True)
-        object.__setattr__(self, "explicit", tuple(self.explicit) if not isinstance(self.explicit, str) else (self.explicit,))
+        if not isinstance(self.project, bool):
+            raise ModelError(f"RedMax: project {self.project!r} is neither True nor False")
+        names = (self.explicit,) if isinstance(self.explicit, str) else self.explicit
+        if not isinstance(names, Iterable) or not all(isinstance(name, str) for name in names):
+            raise ModelError(f"RedMax: explicit {self.explicit!r} are no names; give those of forces, such as ('spring',)")
+        object.__setattr__(self, "explicit", tuple(names))
 
     def handles(self, element: Any, model: Model) -> str | None:
         if isinstance(element, Joint | Force | Constraint | Shape):
@@ -87,7 +94,7 @@ class RedMax(Solver):
             model, self.linear, frozenset(self.explicit), self.tolerance, self.stabilisation_time, anticipate, definite
         )  # fmt: skip
         system.set_projection(self.project)
-        kept = 2 + system.nq_all + system.nv_all
+        kept = 3 + system.nq_all + system.nv_all
         common: dict[str, Any] = dict(model=model, solver=self, coordinates="reduced", system=system, nq=model.nq, nv=model.nv)
         if self.rule == "linearly-implicit":
             return BoundRedMax(**common, roll=roll_linearly_implicit, kept=kept)
@@ -101,7 +108,7 @@ class BoundRedMax(Bound):
 
     def observe(self, state: State, memory: np.ndarray, control: np.ndarray) -> Observation:
         """Everything derived at a state; reactions and multipliers are those of the step that ended there (its impulses over h)."""
-        out = super().observe(state, memory, control)
+        out = self._look(state, memory, control)
         _, _, kept = self._unpack(state, memory)
         h = float(kept[BEGUN])
         if h > 0.0:
@@ -111,7 +118,14 @@ class BoundRedMax(Bound):
             self.system.advance_from(state.t - h, q, v, control)
             held = reactions_reduced(self.system)
             out.reactions, out.constraint_wrenches, out.multipliers = held.reactions, held.constraint, held.multipliers
-            out.iterations, out.notes = self.system.iterations, self.system.notes()
+            out.iterations, out.notes = int(kept[BEGUN + 2]), self.system.notes()
+        return out
+
+    def _look(self, state: State, memory: np.ndarray, control: np.ndarray) -> Observation:
+        """What can be said of the state alone, and the work done up to it."""
+        out = super().observe(state, memory, control)
+        last = [mean_power(float(a), float(b)) for a, b in zip(memory[3:6], out.powers, strict=True)]
+        out.work = memory[:3] + memory[LAST_STEP] * np.array(last)
         return out
 
     def step_facts(self) -> dict[str, Any]:
@@ -124,7 +138,7 @@ class BoundImplicit(BoundRedMax):
 
     def observe(self, state: State, memory: np.ndarray, control: np.ndarray) -> Observation:
         """Everything derived at a state; reactions and multipliers are those of the end of the step that ended there."""
-        out = Bound.observe(self, state, memory, control)
+        out = self._look(state, memory, control)
         q, v, kept = self._unpack(state, memory)
         h = abs(float(kept[BEGUN]))
         if h > 0.0:
@@ -134,7 +148,7 @@ class BoundImplicit(BoundRedMax):
             system.correct(state.t, q, v, a, None, control)
             held = reactions_reduced(system)
             out.reactions, out.constraint_wrenches, out.multipliers = held.reactions, held.constraint, held.multipliers
-            out.iterations, out.notes = system.iterations, system.notes()
+            out.iterations, out.notes = int(kept[BEGUN + 2]), system.notes()
         return out
 
     def step(self, state: State, memory: np.ndarray, control: np.ndarray, dt: float) -> Step:
@@ -147,7 +161,7 @@ class BoundImplicit(BoundRedMax):
         q_all, v_all = q.copy(), v.copy()
         system.look(state.t, q_all, v_all, control)
         aim = system.aim(dt)
-        book_work(system.view(LEDGER), dt, kept)
+        book_implicit_work(system.view(LEDGER), dt, kept)
         lost: list[tuple[float, np.ndarray, np.ndarray]] = []
 
         def correct(stage: Stage, v_own: np.ndarray, a: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -183,7 +197,7 @@ class BoundImplicit(BoundRedMax):
         if solved is None:
             raise self.not_converged(state, memory, control, lost)
         system.trouble.error = None
-        kept[BEGUN], kept[BEGUN + 1] = -h if pushed else h, status[COUNTDOWN]
+        kept[BEGUN : BEGUN + 3] = -h if pushed else h, status[COUNTDOWN], solved.corrections
         kept[BEGUN_Q : BEGUN_Q + self.nq_all] = q
         kept[BEGUN_Q + self.nq_all : BEGUN_Q + self.nq_all + self.nv_all] = v
         kept[kept.size - nv :] = solved.a
