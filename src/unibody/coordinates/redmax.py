@@ -26,6 +26,7 @@ from unibody.algebra.tree import (  # isort: skip
 )  # fmt: skip
 from unibody.arena import part
 from unibody.coordinates.closure import close_rows, fill_reference
+from unibody.coordinates.projection import PROJECT_BELOW
 from unibody.coordinates.reduced import fill_joint_table, sweep_reduced, wrench_at_joint
 from unibody.coordinates.reduced_products import carry_accelerations, fill_wrenches, gather_wrenches
 from unibody.coordinates.relative import SEEN as SEEN_SIZE
@@ -270,6 +271,10 @@ def aim_rows_ahead(layout: Ints, ints: Ints, constants: Floats, work_out: Floats
         for m in range(3):
             world[6 * e + m] = t[m]
             world[6 * e + 3 + m] = f[m]
+    curved = choice[CURVED] > 0.0
+    for r in range(target.size):
+        if unilateral[r] == 0 and not abs(residual[r]) < PROJECT_BELOW:
+            curved = False  # still assembling: not projected either
     for r in range(target.size):
         if unilateral[r] != 0 and residual[r] > (CLOSE if h == 0.0 else 0.0):
             # free, unless it would be reached within the step
@@ -282,7 +287,7 @@ def aim_rows_ahead(layout: Ints, ints: Ints, constants: Floats, work_out: Floats
             target[r] = 0.0
         else:
             target[r] = (drift[r] - rate[r] - (ahead[r] - residual[r]) / h - choice[FEEDBACK] * residual[r]) / h
-            if choice[CURVED] > 0.0:
+            if curved:
                 target[r] = -(rate[r] + choice[FEEDBACK] * residual[r]) / h - row_acceleration(layout, ints, constants, r, no_y, work_out)
 
 
