@@ -155,7 +155,7 @@ def test_preconditioner_is_the_inverse_of_equation_3(seed):
     h, stiffness = STEPS[seed % 3], STIFFNESSES[seed % 5]
     model = scene(seed, stiffness, loops=seed % 2)
     P = Assembled(model, h).matrix(couplings=False)
-    system = RedMax(linear="pcg").bind(model).system
+    system = RedMax(linear="pcg", geometric="exact").bind(model).system
     system.prepare(h)
     system.advance_from(0.0, *system.start(), model.neutral_control())
     arenas = system.layout, system.ints, system.constants
@@ -242,7 +242,7 @@ def test_reactions_and_forces_of_a_step_move_every_body(seed, loops, linear, rul
     begins, with forces f + h K v + (h D + h² K) a; an implicit one where it ends."""
     h = 1e-2
     model = scene(seed, 1e2, loops)
-    sim = ub.Simulation(model, RedMax(rule=rule, linear=linear, project=False, tolerance=1e-13), dt=h)
+    sim = ub.Simulation(model, RedMax(rule=rule, linear=linear, project=False, tolerance=1e-13, geometric="exact"), dt=h)
     rec = sim.run(h)
     nq, nv, n = model.nq, model.nv, model.n_bodies
     a = (rec.v[1, :nv] - rec.v[0, :nv]) / h
