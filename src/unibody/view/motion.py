@@ -157,8 +157,12 @@ def shown_rows(recording: Recording, frames: int) -> list[int]:
     return sorted({int(k) for k in np.linspace(min(first, last), last, max(1, frames)).round()})
 
 
+COILS = 12
+"""Springs beyond this number hide each other as coils."""
+
+
 def lines(model: Model) -> list[Line]:
-    """Springs, cables and rods: every force or constraint with two or more points."""
+    """Springs, cables and rods: every force or constraint with two or more points; more than COILS springs are drawn straight."""
     out = []
     for _, element in (*model.forces, *model.constraints):
         points = getattr(element, "points", None)
@@ -167,6 +171,8 @@ def lines(model: Model) -> list[Line]:
             out.append(Line("cable", points))
         elif all(isinstance(p, Point) for p in ends):
             out.append(Line("spring" if isinstance(element, Force) else "rod", ends))  # type: ignore[arg-type]
+    if sum(line.kind == "spring" for line in out) > COILS:
+        out = [Line("cable", line.points) if line.kind == "spring" else line for line in out]
     return out
 
 

@@ -119,11 +119,13 @@ class SpatialView:
         for i, body in enumerate(self._model.bodies):
             if i and not body.shapes:
                 canvas.draw(_dot(p[i] + R[i] @ body.com, 0.02 * self._span), i)
-        for line in motion.lines(self._model):
+        lines = motion.lines(self._model)
+        thick = (0.004 if len(lines) <= motion.COILS else 0.0015) * self._span
+        for line in lines:
             x = motion.line_positions(self._model, line, R, p)
             path = motion.coil(x[0], x[-1], 0.022 * self._span, 9) if line.kind == "spring" else x
             for piece in [path] if line.kind == "spring" else pairwise(x):
-                canvas.draw(tube(np.array(piece), 0.004 * self._span), len(self._colours) - 1)
+                canvas.draw(tube(np.array(piece), thick), len(self._colours) - 1)
         return canvas.picture(self._colours)
 
     def _shadow(self, canvas: Canvas, R: np.ndarray, p: np.ndarray) -> None:
