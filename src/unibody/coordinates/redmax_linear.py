@@ -19,18 +19,17 @@ from unibody.algebra.tree import BODY, factor_tree, pull_tree, push_tree, solve_
 from unibody.arena import part
 from unibody.coordinates.closure import fill_reference, solve_closure, solve_closure_again
 from unibody.coordinates.implicit import add_implicit
-
-from unibody.coordinates.redmax import (  # isort: skip
-    CONTRACTED, COUNTDOWN, DEFINITE, LIMIT, STEP_LENGTH, TOLERANCE, couple_loops, multiply_rows, respond, twice_kinetic_energy,
-)  # fmt: skip
+from unibody.coordinates.redmax_matrix import couple_loops, twice_kinetic_energy
+from unibody.coordinates.redmax_rows import multiply_rows, respond
 from unibody.coordinates.reduced_system import spread_responses
 
 from unibody.coordinates.slots import (  # isort: skip
-    ADDRESSES, BLOCKS, BODIES, BORDER, BORDER_VALUES, CLOSURE, COLUMNS, COMPLIANCE, COUPLED, COUPLING, DIAGONAL, ENTRY_BODY, ENTRY_W,
-    FRONTS, FRONT_SCRATCH, FRONT_STATE, GRAM, IMPLICIT_CHOICE, IMPLICIT_CLASSES, IMPLICIT_EFFORT, IMPLICIT_F, IMPLICIT_INDEX,
-    IMPLICIT_PARAMETERS, IMPLICIT_PLACES, INVERSE, J, LEAST, LIMIT as EFFORT_LIMIT, LOOP_COUPLINGS, MASSES, MULTIPLIER, OWN, PAIRS,
-    PLAN_LISTS, PLAN_RECORDS, PLAN_STEPS, RANK, RESIDUAL, RESPONSE_X, RESPONSE_Y, ROW_BOOK, ROW_ENTRY, ROW_START, SHIFT, SIDE, SIDE_F,
-    SIGNALS, STATUS, STEP, STEP_ROWS, SUMS, TARGET, VECTORS, V_OWN, V_WB, WORLD_COUPLING, X_SOLVED, X_WB, Y,
+    ADDRESSES, BLOCKS, BODIES, BORDER, BORDER_VALUES, CLOSURE, COLUMNS, COMPLIANCE, CONTRACTED, COUNTDOWN, COUPLED, COUPLING, DEFINITE,
+    DIAGONAL, ENTRY_BODY, ENTRY_W, FRONTS, FRONT_SCRATCH, FRONT_STATE, GRAM, IMPLICIT_CHOICE, IMPLICIT_CLASSES, IMPLICIT_EFFORT,
+    IMPLICIT_F, IMPLICIT_INDEX, IMPLICIT_PARAMETERS, IMPLICIT_PLACES, INVERSE, ITERATION_LIMIT, J, LEAST, LIMIT, LOOP_COUPLINGS, MASSES,
+    MULTIPLIER, OWN, PAIRS, PLAN_LISTS, PLAN_RECORDS, PLAN_STEPS, RANK, RESIDUAL, RESPONSE_X, RESPONSE_Y, ROW_BOOK, ROW_ENTRY, ROW_START,
+    SHIFT, SIDE, SIDE_F, SIGNALS, STATUS, STEP, STEP_LENGTH, STEP_ROWS, SUMS, TARGET, TOLERANCE, VECTORS, V_OWN, V_WB, WORLD_COUPLING,
+    X_SOLVED, X_WB, Y,
 )  # fmt: skip
 from unibody.kernel import Floats, Ints, kernel
 
@@ -52,7 +51,7 @@ def fill_implicit(
     h = part(constants, layout, IMPLICIT_CHOICE)[STEP_LENGTH]
     add_implicit(
         part(ints, layout, IMPLICIT_CLASSES), part(ints, layout, IMPLICIT_INDEX), part(constants, layout, IMPLICIT_PARAMETERS),
-        part(ints, layout, IMPLICIT_PLACES), part(constants, layout, EFFORT_LIMIT), part(work_out, layout, SIGNALS),
+        part(ints, layout, IMPLICIT_PLACES), part(constants, layout, LIMIT), part(work_out, layout, SIGNALS),
         part(work_out, layout, X_WB), part(work_out, layout, V_WB), q_out, v_out, control, h, project, part(work_out, layout, IMPLICIT_F),
         part(work_out, layout, IMPLICIT_EFFORT), part(work_out, layout, OWN), part(work_out, layout, COUPLING),
         part(work_out, layout, DIAGONAL),
@@ -94,9 +93,9 @@ def solve_plainly(
     done = solve_plain(
         body, part(work_out, layout, SHIFT), part(work_out, layout, COLUMNS), part(work_out, layout, DIAGONAL),
         part(work_out, layout, BLOCKS), part(ints, layout, PAIRS), part(work_out, layout, WORLD_COUPLING), b, choice[TOLERANCE],
-        int(choice[LIMIT]), part(work_out, layout, VECTORS), x_out, y_out,
+        int(choice[ITERATION_LIMIT]), part(work_out, layout, VECTORS), x_out, y_out,
     )  # fmt: skip
-    return done if done <= int(choice[LIMIT]) else -1
+    return done if done <= int(choice[ITERATION_LIMIT]) else -1
 
 
 @kernel
@@ -112,11 +111,11 @@ def solve_iteratively(
     done = solve_fused(
         part(ints, layout, BODIES), part(work_out, layout, SHIFT), part(work_out, layout, COLUMNS), part(ints, layout, PAIRS),
         part(ints, layout, COUPLED), part(work_out, layout, WORLD_COUPLING), part(ints, layout, ROW_BOOK), nothing, nothing, nothing,
-        nothing, nothing, choice[TOLERANCE], 0.0, 0.0, int(choice[LIMIT]), vectors, x_out, y_out, nothing,
+        nothing, nothing, choice[TOLERANCE], 0.0, 0.0, int(choice[ITERATION_LIMIT]), vectors, x_out, y_out, nothing,
     )  # fmt: skip
     for k in range(f_out.size):
         f_out[k] = 0.0
-    return done if done <= int(choice[LIMIT]) else -1
+    return done if done <= int(choice[ITERATION_LIMIT]) else -1
 
 
 @kernel
@@ -163,9 +162,9 @@ def solve_closed(
         part(ints, layout, BODIES), part(work_out, layout, SHIFT), part(work_out, layout, COLUMNS), part(ints, layout, PAIRS),
         part(ints, layout, COUPLED), part(work_out, layout, WORLD_COUPLING), part(ints, layout, ROW_BOOK), part(work_out, layout, ENTRY_W),
         part(work_out, layout, J), inverse, part(work_out, layout, RESPONSE_X), part(work_out, layout, RESPONSE_Y), choice[TOLERANCE],
-        moving, ROUND_OFF * sqrt(free), int(choice[LIMIT]), part(work_out, layout, VECTORS), x_out, y_out, multiplier,
+        moving, ROUND_OFF * sqrt(free), int(choice[ITERATION_LIMIT]), part(work_out, layout, VECTORS), x_out, y_out, multiplier,
     )  # fmt: skip
-    return done if done <= int(choice[LIMIT]) else TOO_MANY
+    return done if done <= int(choice[ITERATION_LIMIT]) else TOO_MANY
 
 
 @kernel
@@ -201,9 +200,10 @@ def factor_densely(layout: Ints, ints: Ints, constants: Floats, work_out: Floats
     x = vectors[: 6 * n]
     f = vectors[6 * n : 12 * n]
     unit = vectors[12 * n : 12 * n + nv]
-    doubtful = part(constants, layout, IMPLICIT_CHOICE)[DEFINITE] == 0.0
-    if doubtful and factor_projected(layout, ints, constants, work_out) != 0:
-        return 1
+    if part(constants, layout, IMPLICIT_CHOICE)[DEFINITE] == 0.0:  # exact implicit terms are judged as the tree judges them
+        doubtful = factor_projected(layout, ints, constants, work_out)
+        if doubtful != 0:
+            return doubtful
     for k in range(12 * n + nv):
         vectors[k] = 0.0
     for j in range(nv):
@@ -299,20 +299,31 @@ def factor_inside(layout: Ints, ints: Ints, constants: Floats, work_out: Floats)
 
 
 @kernel
+def reduce_side(layout: Ints, ints: Ints, right: Floats, f: Floats, work_out: Floats, reduced_out: Floats) -> None:
+    """The first half of a solution with the contracted factor."""
+    reduce_contraction(
+        part(ints, layout, PLAN_STEPS), part(ints, layout, PLAN_LISTS), part(ints, layout, BODIES), part(work_out, layout, SHIFT),
+        part(work_out, layout, COLUMNS), part(work_out, layout, FRONTS), right, f, part(work_out, layout, FRONT_STATE), reduced_out,
+    )  # fmt: skip
+
+
+@kernel
+def recover_side(layout: Ints, ints: Ints, mu: Floats, work_out: Floats, x_out: Floats, y_out: Floats) -> None:
+    """The second half; their border takes multipliers with the opposite sign."""
+    recover_contraction(
+        part(ints, layout, PLAN_STEPS), part(ints, layout, PLAN_LISTS), part(ints, layout, BODIES), part(work_out, layout, SHIFT),
+        part(work_out, layout, COLUMNS), part(work_out, layout, FRONTS), mu, part(work_out, layout, FRONT_STATE), x_out, y_out,
+    )  # fmt: skip
+
+
+@kernel
 def solve_inside(
     layout: Ints, ints: Ints, constants: Floats, right: Floats, work_out: Floats, f_out: Floats, x_out: Floats, y_out: Floats
 ) -> int:
     """With the contracted factor, without the rows."""
     none = part(work_out, layout, TARGET)[:0]
-    steps = part(ints, layout, PLAN_STEPS)
-    lists = part(ints, layout, PLAN_LISTS)
-    body = part(ints, layout, BODIES)
-    shift = part(work_out, layout, SHIFT)
-    columns = part(work_out, layout, COLUMNS)
-    factor = part(work_out, layout, FRONTS)
-    state = part(work_out, layout, FRONT_STATE)
-    reduce_contraction(steps, lists, body, shift, columns, factor, right, f_out, state, none)
-    recover_contraction(steps, lists, body, shift, columns, factor, none, state, x_out, y_out)
+    reduce_side(layout, ints, right, f_out, work_out, none)
+    recover_side(layout, ints, none, work_out, x_out, y_out)
     for k in range(f_out.size):
         f_out[k] = 0.0
     return 1
@@ -323,50 +334,33 @@ def solve_contracted(
     layout: Ints, ints: Ints, constants: Floats, right: Floats, f: Floats, work_out: Floats, x_out: Floats, y_out: Floats
 ) -> int:
     """One solution with the contracted factor and the rows' multipliers."""
-    state = part(work_out, layout, FRONT_STATE)
     reduced = part(work_out, layout, STEP_ROWS)
     target = part(work_out, layout, TARGET)
     multiplier = part(work_out, layout, MULTIPLIER)
-    steps = part(ints, layout, PLAN_STEPS)
-    lists = part(ints, layout, PLAN_LISTS)
-    body = part(ints, layout, BODIES)
-    shift = part(work_out, layout, SHIFT)
-    columns = part(work_out, layout, COLUMNS)
-    factor = part(work_out, layout, FRONTS)
-    reduce_contraction(steps, lists, body, shift, columns, factor, right, f, state, reduced)
+    reduce_side(layout, ints, right, f, work_out, reduced)
     if target.size > 0:
         for r in range(target.size):
             target[r] -= reduced[r]
         multiply_rows(layout, part(ints, layout, ADDRESSES)[1], work_out)
     for r in range(target.size):
         reduced[r] = -multiplier[r]
-    recover_contraction(steps, lists, body, shift, columns, factor, reduced, state, x_out, y_out)
+    recover_side(layout, ints, reduced, work_out, x_out, y_out)
     return 1
 
 
 @kernel
 def spread_contracted(layout: Ints, ints: Ints, constants: Floats, control: Floats, work_out: Floats, q_out: Floats, v_out: Floats) -> None:
     """A⁻¹ Gᵀ μ of the multipliers at hand, into STEP."""
-    state = part(work_out, layout, FRONT_STATE)
     reduced = part(work_out, layout, STEP_ROWS)
     multiplier = part(work_out, layout, MULTIPLIER)
-    step = part(work_out, layout, STEP)
     right = part(work_out, layout, SIDE)
     f = part(work_out, layout, SIDE_F)
-    for j in range(right.size):
-        right[j] = 0.0
-    for j in range(f.size):
-        f[j] = 0.0
-    steps = part(ints, layout, PLAN_STEPS)
-    lists = part(ints, layout, PLAN_LISTS)
-    body = part(ints, layout, BODIES)
-    shift = part(work_out, layout, SHIFT)
-    columns = part(work_out, layout, COLUMNS)
-    factor = part(work_out, layout, FRONTS)
-    reduce_contraction(steps, lists, body, shift, columns, factor, right, f, state, reduced)
+    right[:] = 0.0
+    f[:] = 0.0
+    reduce_side(layout, ints, right, f, work_out, reduced)
     for r in range(multiplier.size):
         reduced[r] = -multiplier[r]
-    recover_contraction(steps, lists, body, shift, columns, factor, reduced, state, part(work_out, layout, X_SOLVED), step[: right.size])
+    recover_side(layout, ints, reduced, work_out, part(work_out, layout, X_SOLVED), part(work_out, layout, STEP)[: right.size])
 
 
 @kernel
@@ -391,7 +385,7 @@ def solve_automatically(
         done = solve_closed(layout, ints, constants, right, f, work_out, x_out, y_out)
         if done != TOO_MANY:
             return done
-        spent = int(part(constants, layout, IMPLICIT_CHOICE)[LIMIT])
+        spent = int(part(constants, layout, IMPLICIT_CHOICE)[ITERATION_LIMIT])
         status[COUNTDOWN] = RETRY
         if factor_contracted(layout, ints, constants, work_out) != 0:
             return -1

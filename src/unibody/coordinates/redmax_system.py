@@ -14,11 +14,7 @@ import numpy as np
 
 from unibody.algebra.contraction_plan import ContractionPlan
 from unibody.algebra.coupled_tree import BOOK, vector_size
-
-from unibody.coordinates.redmax import (  # isort: skip
-    ANTICIPATE, CLOSE, CONTRACTED, CURVED, DEFINITE, FAILED, FEEDBACK, ITERATIONS, LIMIT, PROJECTED, SETTLE, STEP_LENGTH, TOLERANCE,
-    correct_redmax, evaluate_redmax, look_around,
-)  # fmt: skip
+from unibody.coordinates.redmax import correct_redmax, evaluate_redmax, look_around
 
 from unibody.coordinates.redmax_linear import (  # isort: skip
     factor_automatically, factor_contracted, factor_densely, factor_inside, factor_projected, fill_implicit, multiply_bilateral,
@@ -26,13 +22,15 @@ from unibody.coordinates.redmax_linear import (  # isort: skip
     spread_automatically, spread_contracted,
 )  # fmt: skip
 from unibody.coordinates.projection import PROJECT_BELOW
+from unibody.coordinates.redmax_rows import CLOSE
 from unibody.coordinates.reduced_system import FEEDBACK_STEPS, ReducedSystem, spread_responses
 
 from unibody.coordinates.slots import (  # isort: skip
-    ADDRESSES, AHEAD, BLOCKS, BODIES, BORDER, BORDER_VALUES, COUPLED, COUPLING, DIAGONAL, DRIFT, ENTRY_W, FRONTS, FRONT_SCRATCH,
-    FRONT_STATE, HELD_PAIRS, IMPLICIT_CHOICE, IMPLICIT_CLASSES, IMPLICIT_EFFORT, IMPLICIT_F, IMPLICIT_INDEX, IMPLICIT_PARAMETERS,
-    IMPLICIT_PLACES, INVERSE, J, LEAST, LOOP_COUPLINGS, MULTIPLIER, OWN, PAIRS, PLAN_LISTS, PLAN_RECORDS, PLAN_STEPS, RATE, RESIDUAL,
-    ROW_BOOK, SIDE, SIDE_F, STATUS, STEP_ROWS, SUMS, UNILATERAL, VECTORS, V_OWN, WORLD_COUPLING, X_SOLVED, Y,
+    ADDRESSES, AHEAD, ANTICIPATE, BLOCKS, BODIES, BORDER, BORDER_VALUES, CONTRACTED, COUPLED, COUPLING, CURVED, DEFINITE, DIAGONAL, DRIFT,
+    ENTRY_W, FAILED, FEEDBACK, FRONTS, FRONT_SCRATCH, FRONT_STATE, HELD_PAIRS, IMPLICIT_CHOICE, IMPLICIT_CLASSES, IMPLICIT_EFFORT,
+    IMPLICIT_F, IMPLICIT_INDEX, IMPLICIT_PARAMETERS, IMPLICIT_PLACES, INVERSE, ITERATIONS, ITERATION_LIMIT, J, LEAST, LOOP_COUPLINGS,
+    MULTIPLIER, OWN, PAIRS, PLAN_LISTS, PLAN_RECORDS, PLAN_STEPS, PROJECTED, RATE, RESIDUAL, ROW_BOOK, SETTLE, SIDE, SIDE_F, STATUS,
+    STEP_LENGTH, STEP_ROWS, SUMS, TOLERANCE, UNILATERAL, VECTORS, V_OWN, WORLD_COUPLING, X_SOLVED, Y,
 )  # fmt: skip
 
 from unibody.coordinates.stages import (  # isort: skip
@@ -71,7 +69,7 @@ class RedMaxSystem(ReducedSystem):
         self.stabilisation_time = stabilisation_time
         super().__init__(model)
         self.view(IMPLICIT_CHOICE)[TOLERANCE] = tolerance
-        self.view(IMPLICIT_CHOICE)[LIMIT] = min(MOST_ITERATIONS, int(self.break_even))
+        self.view(IMPLICIT_CHOICE)[ITERATION_LIMIT] = min(MOST_ITERATIONS, int(self.break_even))
         self.view(IMPLICIT_CHOICE)[ANTICIPATE] = anticipate
         self.view(IMPLICIT_CHOICE)[DEFINITE] = definite
 

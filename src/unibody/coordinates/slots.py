@@ -35,3 +35,12 @@ LAST = 130
 PRIMARY, JOINT_ROW_COUNT, ROW_COUNT, ENTRY_COUNT, ELEMENT_ROWS, WIDTH, OWN_Q = range(7)
 """What COUNTS holds: primary rows, rows of joints, all rows, all entries, rows of elements, velocities of a body (6, in a plane 3), own
 coordinates."""
+
+STEP_LENGTH, FEEDBACK, TOLERANCE, ITERATION_LIMIT, ANTICIPATE, SETTLE, DEFINITE, CURVED = range(8)
+"""What IMPLICIT_CHOICE holds: h [s], 1/τ [1/s] of the rows, the relative error of the velocity, the most iterations, whether unilateral
+rows are held before they are violated (1) or only afterwards (0), whether the loads that acted are wanted afterwards, whether implicit
+terms are the definite ones from the start, and whether rows are aimed along their curves."""
+
+ITERATIONS, PROJECTED, FAILED, COUNTDOWN, CONTRACTED = range(5)
+"""What STATUS holds of the last step: iterations of the linear solution, whether indefinite terms were left out, the node that failed, the
+steps for which an automatic choice stays with the direct solution, and whether that was used."""

@@ -13,7 +13,7 @@ import numpy as np
 
 from unibody.algebra.qp import Infeasible, solve_bounded
 from unibody.coordinates.closure import solve_closure
-from unibody.coordinates.redmax import ASLEEP
+from unibody.coordinates.redmax_rows import ASLEEP
 from unibody.coordinates.rows import RowBook
 from unibody.coordinates.stages import SolveMultipliers
 from unibody.errors import ModelError

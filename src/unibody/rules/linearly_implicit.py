@@ -11,8 +11,7 @@ from __future__ import annotations
 from math import sqrt
 
 from unibody.arena import part
-from unibody.coordinates.redmax import COUNTDOWN, ITERATIONS
-from unibody.coordinates.slots import STATUS, Y
+from unibody.coordinates.slots import COUNTDOWN, ITERATIONS, STATUS, Y
 from unibody.coordinates.stages import EVALUATE_STAGE, PROJECT_STAGE, Evaluate, Project
 from unibody.element import DAMPER_POWER
 from unibody.kernel import Floats, Ints, device, kernel

@@ -17,9 +17,8 @@ import numpy as np
 from unibody.constraints.base import Constraint
 from unibody.coordinates.observe_reduced import reactions_reduced
 from unibody.coordinates.observed import Observation
-from unibody.coordinates.redmax import COUNTDOWN
 from unibody.coordinates.redmax_system import LINEAR, RedMaxSystem
-from unibody.coordinates.slots import LEAST, LEDGER, STATUS
+from unibody.coordinates.slots import COUNTDOWN, LEAST, LEDGER, STATUS
 from unibody.element import number
 from unibody.errors import ModelError, StepFailed
 from unibody.forces.base import Force
