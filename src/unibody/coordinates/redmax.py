@@ -4,9 +4,9 @@
 
 with D and K the derivatives of the forces (negative where they resist), so that all forces are those of (q, v) and the implicit terms
 vanish with h (`redmax_matrix`). Rows are held at the velocity level by A a = b + Gᵀ μ, G a = g (Eq. 4 and 7; `redmax_rows`), either from
-the responses A⁻¹ Gᵀ or inside the solution; μ is the force that holds the row [N or N m]. Afterwards, if asked for, F holds the wrenches that
-acted over the step, implicit parts and multipliers included, so that M a + … = F balances on every body and reactions follow as for
-any other solver.
+the responses A⁻¹ Gᵀ or inside the solution; μ is the force that holds the row [N or N m]. Afterwards, if asked for, F holds the wrenches
+that acted over the step, implicit parts and multipliers included, so that M a + … = F balances on every body and reactions follow as
+for any other solver.
 """
 
 from __future__ import annotations

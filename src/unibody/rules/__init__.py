@@ -3,6 +3,6 @@
 Lives here: one file per rule. A rule knows a system only by its `Evaluate` address, its accelerations and its joint classes (how q moves
 along v).
 May import: kernel, arena, spatial, joints.base and the slots of coordinates. May write: states, memories and records given to it.
-To add one more: a kernel `roll_…` with the arguments of `roll_semi_implicit` in a file of its own; its measured order is tested in
+To add one more: a kernel `roll_…` with the arguments of `roll_euler` in a file of its own; its measured order is tested in
 `tests/contracts/test_solvers.py`.
 """
