@@ -62,6 +62,8 @@ EXAMPLES: dict[str, Any] = {
     "Cylinder": ub.Cylinder(0.05, 0.1),
     "Ellipsoid": ub.Ellipsoid((0.1, 0.2, 0.3)),
     "Mesh": ub.Mesh(*ub.Box((0.1, 0.1, 0.1)).triangles()),
+    "OpenMesh": ub.OpenMesh(*ub.Box((0.1, 0.1, 0.1)).triangles()),
+    "Plane": ub.Plane(),
     "Sphere": ub.Sphere(0.1),
 }
 KINDS = (
@@ -88,7 +90,8 @@ def model_with(kind: str, element: Any, planar: bool = False, loop: bool = False
     """Two bodies on hinges, and the element where its kind goes."""
     b = ub.Builder(gravity=None, planar=planar)
     shape = element if kind == "Shapes" else ub.Sphere(0.1)
-    a, c = b.body("a", shape=ub.Sphere(0.1)), b.body("b", shape=shape)
+    weight = {} if 0.0 < shape.volume < float("inf") else {"mass": 1.0, "inertia": (1.0, 1.0, 1.0)}
+    a, c = b.body("a", shape=ub.Sphere(0.1)), b.body("b", shape=shape, **weight)
     hinge = ub.Revolute(axis=(0, 0, 1))
     upright = ub.Pose.about((1, 0, 0), 0.5 * math.pi)  # the joint frames' z along the plane's normal −y
     b.joint("hip", hinge, b.world, a, X_PF=upright, X_BM=upright)

@@ -10,7 +10,7 @@ from unibody.errors import ModelError, StepFailed, UnibodyError, Unsupported
 from unibody.forces import AppliedWrench, BodyDamping, Cable, Force, Gravity, Motor, SpringDamper, TorsionSpring
 from unibody.joints import Ball, Composite, Free, Joint, Planar, Prismatic, Revolute, Screw, Translational, Universal, Weld
 from unibody.model import Builder, Control, Model, State
-from unibody.shapes import Box, Capsule, Cylinder, Ellipsoid, Mesh, Placed, Sphere
+from unibody.shapes import Box, Capsule, Cylinder, Ellipsoid, Mesh, OpenMesh, Placed, Plane, Sphere
 from unibody.simulation import Recording, Simulation
 from unibody.solvers import Report
 from unibody.spatial import Pose
@@ -40,10 +40,12 @@ __all__ = [
     "JointCoupling",
     "JointLimit",
     "Mesh",
+    "OpenMesh",
     "Model",
     "ModelError",
     "Motor",
     "Placed",
+    "Plane",
     "Planar",
     "PointOnLine",
     "PointPlane",

@@ -1,39 +1,19 @@
-"""The commands of `unibody` and their options."""
+"""The commands of `unibody` that simulate and describe; others live in modules of their own, imported at the end so that they register."""
 
 from __future__ import annotations
 
 import contextlib
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from unibody.cli import output
-from unibody.cli.output import DONE, FAILED, guarded, show_facts, show_json, show_table
+from unibody.cli.options import Csv, Dt, Duration, Every, Json, Options, Out, Params, Picture, Target, app, command
+from unibody.cli.output import DONE, FAILED, show_facts, show_json, show_table
 from unibody.errors import ModelError
-
-app = typer.Typer(
-    name="unibody", help="Multibody dynamics: one scene, every formulation.", no_args_is_help=True, add_completion=False,
-    pretty_exceptions_enable=False, rich_markup_mode=None, context_settings={"help_option_names": ["-h", "--help"]},
-)  # fmt: skip
-
-Json = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of text.")]
-Target = Annotated[str, typer.Argument(metavar="SCENE|FILE.py", help="A scene's name, or a Python file with a build() function.")]
-Params = Annotated[list[str] | None, typer.Option("--param", "-p", metavar="KEY=VALUE", help="A parameter of the scene; may be repeated.")]
-Dt = Annotated[float | None, typer.Option("--dt", help="Step [s]; default: the scene's.")]
-Duration = Annotated[float | None, typer.Option("--duration", "-t", help="Simulated time [s]; default: the scene's.")]
-Every = Annotated[int | None, typer.Option("--every", min=1, help="Record every so many steps; default: about 600 states.")]
-Picture = Annotated[Path | None, typer.Option("--picture", metavar="FILE.png", help="Draw the motion (needs unibody[plot]).")]
-Options = Annotated[list[str] | None, typer.Option("--option", "-o", metavar="KEY=VALUE", help="An option of the solver; may be repeated.")]
-Out = Annotated[Path | None, typer.Option("--out", metavar="FILE.npz", help="Save the recording.")]
-Csv = Annotated[Path | None, typer.Option("--csv", metavar="FILE.csv", help="Times, energies, joints and poses as a table.")]
-
-
-def command(function: Callable[..., int]) -> Callable[..., None]:
-    """Register a function that returns an exit code."""
-    return app.command(name=function.__name__.removesuffix("_"))(guarded(function))
 
 
 def main() -> None:

@@ -406,6 +406,7 @@ def _mass_properties(
         number(density, f"{what} density", positive=True)
     if mass is not None:
         number(mass, f"{what} mass", positive=True)
+    shapes = [s for s in shapes if s.solid and (kind == "dynamic" or 0.0 < s.volume < np.inf)]  # ground and scenery weigh nothing
     if shapes and inertia is None and com is None:
         if density is not None and mass is not None:
             raise ModelError(f"{what}: both density {density!r} and mass {mass!r} given; give one of them")

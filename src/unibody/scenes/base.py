@@ -7,9 +7,11 @@ import importlib
 import inspect
 import pkgutil
 import types
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, Union, get_args, get_origin, get_type_hints
+
+import numpy as np
 
 from unibody.errors import ModelError
 
@@ -33,6 +35,10 @@ class Scene:
     """An object whose methods give the exact or reference solution, or None."""
     notes: str = ""
     """What to expect, for a reader."""
+    left_out: tuple[str, ...] = ()
+    """What an imported file asks for that the model cannot represent, one line each with the element's name."""
+    keyframes: Mapping[str, tuple[np.ndarray, np.ndarray]] = field(default_factory=dict)
+    """Named states of an imported file: coordinates and velocities of all joints, in the model's order."""
 
 
 @dataclass(frozen=True)

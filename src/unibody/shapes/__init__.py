@@ -1,6 +1,6 @@
 """Shapes: geometry of a body, from which its mass, its pictures and its contact surface come. One file per class.
 
-Here: Box, Sphere, Capsule, Cylinder, Ellipsoid, Mesh, Placed (a shape at a pose), MassProperties.
+Here: Box, Sphere, Capsule, Cylinder, Ellipsoid, Mesh; without volume Plane, OpenMesh; Placed (a shape at a pose, with a look).
 May import: unibody.errors, NumPy. Poses are duck-typed (`.R` and `.p`). Nothing here knows a body or a solver.
 May write: nothing; shapes and mass properties are frozen.
 Another shape: a frozen dataclass in its own file that derives from `Shape` and gives `volume`, `mass_properties(density)` and
@@ -14,7 +14,9 @@ from unibody.shapes.cylinder import Cylinder
 from unibody.shapes.ellipsoid import Ellipsoid
 from unibody.shapes.mass import MassProperties, combine
 from unibody.shapes.mesh import Mesh
+from unibody.shapes.open_mesh import OpenMesh
 from unibody.shapes.placed import Placed
+from unibody.shapes.plane import Plane
 from unibody.shapes.sphere import Sphere
 
-__all__ = ["Box", "Capsule", "Cylinder", "Ellipsoid", "MassProperties", "Mesh", "Placed", "Shape", "Sphere", "combine"]
+__all__ = ["Box", "Capsule", "Cylinder", "Ellipsoid", "MassProperties", "Mesh", "OpenMesh", "Placed", "Plane", "Shape", "Sphere", "combine"]

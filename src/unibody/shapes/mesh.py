@@ -45,7 +45,7 @@ class Mesh(Shape):
     """Indices of vertices, (m, 3)."""
 
     def __post_init__(self) -> None:
-        vertices, faces = _as_arrays(self.vertices, self.faces)
+        vertices, faces = as_arrays(self.vertices, self.faces)
         _check_faces(vertices, faces)
         _check_watertight(faces)
         _check_orientation(vertices, faces)
@@ -57,13 +57,7 @@ class Mesh(Shape):
     @classmethod
     def read(cls, path: str | Path, scale: float = 1.0) -> Mesh:
         """The mesh in an OBJ or STL file; `scale` turns the file's unit into metres."""
-        path = Path(path)
-        readers = {".obj": read_obj, ".stl": read_stl}
-        if path.suffix.lower() not in readers:
-            raise ModelError(f"{path}: meshes with the ending '{path.suffix}' are not read; give an .obj or .stl file")
-        if not path.is_file():
-            raise ModelError(f"{path}: no such file; check the path")
-        vertices, faces = readers[path.suffix.lower()](path)
+        vertices, faces = read_triangles(path)
         try:
             return cls(vertices * float(scale), faces)
         except ModelError as error:
@@ -93,24 +87,36 @@ class Mesh(Shape):
         return float(volume), com + centre, second / 20.0 - volume * np.outer(com, com)
 
 
-def _as_arrays(vertices: object, faces: object) -> tuple[np.ndarray, np.ndarray]:
+def read_triangles(path: str | Path) -> tuple[np.ndarray, np.ndarray]:
+    """Vertices (n, 3), in the file's unit, and faces (m, 3) of an OBJ or STL file."""
+    path = Path(path)
+    readers = {".obj": read_obj, ".stl": read_stl}
+    if path.suffix.lower() not in readers:
+        raise ModelError(f"{path}: meshes with the ending '{path.suffix}' are not read; give an .obj or .stl file")
+    if not path.is_file():
+        raise ModelError(f"{path}: no such file; check the path")
+    return readers[path.suffix.lower()](path)
+
+
+def as_arrays(vertices: object, faces: object, what: str = "Mesh") -> tuple[np.ndarray, np.ndarray]:
     try:
         points = np.array(vertices, dtype=float)
         corners = np.array(faces)
     except (TypeError, ValueError):
-        raise ModelError("Mesh: vertices or faces are not a table of numbers; give (n, 3) vertices and (m, 3) faces") from None
+        raise ModelError(f"{what}: vertices or faces are not a table of numbers; give (n, 3) vertices and (m, 3) faces") from None
     if points.ndim != 2 or points.shape[1] != 3:
-        raise ModelError(f"Mesh: vertices have shape {points.shape}; give (n, 3)")
+        raise ModelError(f"{what}: vertices have shape {points.shape}; give (n, 3)")
     if corners.ndim != 2 or corners.shape[1] != 3 or len(corners) == 0:
-        raise ModelError(f"Mesh: faces have shape {corners.shape}; give (m, 3) with m > 0")
+        raise ModelError(f"{what}: faces have shape {corners.shape}; give (m, 3) with m > 0")
     if not np.issubdtype(corners.dtype, np.integer):
-        raise ModelError(f"Mesh: faces are {corners.dtype}, not vertex indices; give integers")
+        raise ModelError(f"{what}: faces are {corners.dtype}, not vertex indices; give integers")
     if not np.isfinite(points).all():
         bad = int(np.flatnonzero(~np.isfinite(points).all(axis=1))[0])
-        raise ModelError(f"Mesh: vertex {bad} is {tuple(points[bad].tolist())}; give finite coordinates")
+        raise ModelError(f"{what}: vertex {bad} is {tuple(points[bad].tolist())}; give finite coordinates")
     if corners.min() < 0 or corners.max() >= len(points):
         bad = int(np.flatnonzero(((corners < 0) | (corners >= len(points))).any(axis=1))[0])
-        raise ModelError(f"Mesh: face {bad} is {tuple(corners[bad].tolist())}, but vertices are 0 … {len(points) - 1}; correct the indices")
+        last = len(points) - 1
+        raise ModelError(f"{what}: face {bad} is {tuple(corners[bad].tolist())}, but vertices are 0 … {last}; correct the indices")
     return points, corners.astype(np.int64)
 
 

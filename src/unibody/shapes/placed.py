@@ -1,4 +1,4 @@
-"""A shape somewhere else in the body's frame: x_B = R_BS x_S + p_BS."""
+"""A shape somewhere else in the body's frame, x_B = R_BS x_S + p_BS; with a colour; to be seen only, or to be touched only."""
 
 from __future__ import annotations
 
@@ -27,8 +27,15 @@ class Placed(Shape):
     shape: Shape
     X_BS: Pose
     """Pose of the shape's frame in the body's; anything with `.R` (3, 3) and `.p` (3,)."""
+    colour: tuple[float, ...] | None = None
+    """Red, green, blue and, if not 1, opacity, each 0 … 1; None: pictures choose."""
+    visible: bool = True
+    """Whether pictures show it."""
+    solid: bool = True
+    """Whether it has mass and can be touched; False: it is only looked at."""
 
     def __post_init__(self) -> None:
+        self._check_look()
         if not isinstance(self.shape, Shape):
             raise ModelError(f"Placed: {self.shape!r} is not a shape; give a Box, a Sphere, ... first, then its pose")
         R, p = np.asarray(getattr(self.X_BS, "R", np.nan)), np.asarray(getattr(self.X_BS, "p", np.nan))
@@ -37,6 +44,19 @@ class Placed(Shape):
         # The tolerance lets through rotations that went through single precision.
         if np.abs(R @ R.T - np.eye(3)).max() > 1e-6 or np.linalg.det(R) < 0.0:
             raise ModelError(f"Placed: the rotation {np.round(R, 6).tolist()} is not a rotation matrix; give one with R Rᵀ = 1, det R = 1")
+
+    def _check_look(self) -> None:
+        if not (self.visible or self.solid):
+            raise ModelError(f"Placed: {self.shape!r} is neither visible nor solid; leave it out, or make it one of them")
+        if self.colour is None:
+            return
+        try:
+            colour = tuple(float(c) for c in self.colour)
+        except (TypeError, ValueError):
+            colour = ()
+        if len(colour) not in (3, 4) or not all(0.0 <= c <= 1.0 for c in colour):
+            raise ModelError(f"Placed: colour {self.colour!r} is not a colour; give (red, green, blue) or one more for opacity, each 0 … 1")
+        object.__setattr__(self, "colour", colour)
 
     @property
     def volume(self) -> float:

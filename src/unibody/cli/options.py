@@ -1,0 +1,32 @@
+"""The Typer application, the options that commands share, and how a command is registered."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from unibody.cli.output import guarded
+
+app = typer.Typer(
+    name="unibody", help="Multibody dynamics: one scene, every formulation.", no_args_is_help=True, add_completion=True,
+    pretty_exceptions_enable=False, rich_markup_mode=None, context_settings={"help_option_names": ["-h", "--help"]},
+)  # fmt: skip
+
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of text.")]
+Target = Annotated[str, typer.Argument(metavar="SCENE|FILE.py", help="A scene's name, or a Python file with a build() function.")]
+Params = Annotated[list[str] | None, typer.Option("--param", "-p", metavar="KEY=VALUE", help="A parameter of the scene; may be repeated.")]
+Dt = Annotated[float | None, typer.Option("--dt", help="Step [s]; default: the scene's.")]
+Duration = Annotated[float | None, typer.Option("--duration", "-t", help="Simulated time [s]; default: the scene's.")]
+Every = Annotated[int | None, typer.Option("--every", min=1, help="Record every so many steps; default: about 600 states.")]
+Picture = Annotated[Path | None, typer.Option("--picture", metavar="FILE.png", help="Draw the motion (needs unibody[plot]).")]
+Options = Annotated[list[str] | None, typer.Option("--option", "-o", metavar="KEY=VALUE", help="An option of the solver; may be repeated.")]
+Out = Annotated[Path | None, typer.Option("--out", metavar="FILE.npz", help="Save the recording.")]
+Csv = Annotated[Path | None, typer.Option("--csv", metavar="FILE.csv", help="Times, energies, joints and poses as a table.")]
+
+
+def command(function: Callable[..., int]) -> Callable[..., None]:
+    """Register a function that returns an exit code."""
+    return app.command(name=function.__name__.removesuffix("_"))(guarded(function))
