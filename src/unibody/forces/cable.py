@@ -241,6 +241,11 @@ class Cable(Force):
         rest = 0.0 if self.rest_length is None else self.rest_length
         return index, [self.stiffness, self.damping, rest, *(x for p in self.points for x in p.p)]
 
+    def tension(self, length: np.ndarray, rate: np.ndarray) -> np.ndarray:
+        """T ≥ 0 [N] at whole lengths [m] and their rates [m/s]; takes arrays, in its fields too."""
+        stretch = length - self.rest_length
+        return np.where(stretch > 0.0, np.maximum(0.0, self.stiffness * stretch + self.damping * rate), 0.0)
+
     def energy(self, kinematics: Kinematics) -> float:
         return 0.5 * self.stiffness * max(0.0, self._course(kinematics).stretch) ** 2
 

@@ -159,6 +159,10 @@ class SpringDamper(Force):
         index = [packing.body(self.a.body), packing.body(self.b.body)]
         return index, [*self.a.p, *self.b.p, self.stiffness, self.damping, self._rest()]
 
+    def tension(self, length: np.ndarray, rate: np.ndarray) -> np.ndarray:
+        """T [N] at lengths [m] and their rates [m/s]; takes arrays, in its fields too."""
+        return self.stiffness * (length - self.rest_length) + self.damping * rate
+
     def energy(self, kinematics: Kinematics) -> float:
         return 0.5 * self.stiffness * self._stretch(kinematics)[2] ** 2
 

@@ -15,6 +15,7 @@ from unibody.element import Point
 from unibody.forces.base import Force
 from unibody.model import Model
 from unibody.simulation import Recording
+from unibody.view.look import rotations
 
 MOST_TRACES = 8
 FINER = 4
@@ -43,12 +44,7 @@ class Line:
 def poses(recording: Recording) -> tuple[np.ndarray, np.ndarray]:
     """R_WB (T, bodies, 3, 3) and p_WB (T, bodies, 3)."""
     rows = np.array([o.poses for o in recording.observations])
-    w, x, y, z = np.moveaxis(rows[..., 3:], -1, 0)
-    R = np.empty((*w.shape, 3, 3))
-    R[..., 0, 0], R[..., 0, 1], R[..., 0, 2] = 1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)
-    R[..., 1, 0], R[..., 1, 1], R[..., 1, 2] = 2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)
-    R[..., 2, 0], R[..., 2, 1], R[..., 2, 2] = 2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)
-    return R, rows[..., :3]
+    return rotations(rows[..., 3:]), rows[..., :3]
 
 
 def centres(recording: Recording) -> np.ndarray:

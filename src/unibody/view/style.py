@@ -56,14 +56,42 @@ def saved(figure: Any, path: str | Path) -> Path:
     return target
 
 
+RAMP = ("#482475", "#3b518b", "#2c718e", "#21908d", "#27ad81", "#5cc863", "#aadc32")
+"""Dark to bright, for many bodies and for magnitudes."""
+
+
+def rgb(colour: str) -> tuple[float, float, float]:
+    """Red, green and blue, 0 … 1, of '#rrggbb'.
+
+    >>> rgb("#ff0080")
+    (1.0, 0.0, 0.5019607843137255)
+    """
+    return int(colour[1:3], 16) / 255, int(colour[3:5], 16) / 255, int(colour[5:7], 16) / 255
+
+
+def ramp(part: np.ndarray) -> np.ndarray:
+    """(n, 3): colours along the ramp at parts 0 … 1."""
+    stops = np.array([rgb(c) for c in RAMP])
+    at = np.linspace(0.0, 1.0, len(stops))
+    return np.stack([np.interp(part, at, stops[:, k]) for k in range(3)], axis=-1)
+
+
+SLACK, PULL, PUSH = "#9aa5b1", "#d1495b", "#2e86ab"
+"""A strand without force, one that pulls as much as any, one that pushes."""
+
+
+def tension_colours(tension: np.ndarray, largest: float) -> np.ndarray:
+    """(n, 3): grey without force, towards red where a strand pulls and blue where it pushes; `largest` [N] is full colour."""
+    part = np.clip(np.nan_to_num(tension) / max(largest, 1e-300), -1.0, 1.0)[..., None]
+    slack, pull, push = (np.array(rgb(c)) for c in (SLACK, PULL, PUSH))
+    return np.where(part >= 0.0, slack + part * (pull - slack), slack - part * (push - slack))
+
+
 def body_colours(count: int) -> np.ndarray:
     """(count, 3): a colour per moving body."""
-    from matplotlib import colormaps
-    from matplotlib.colors import to_rgb
-
     if count > MANY:
-        return np.array([colormaps["viridis"](0.1 + 0.8 * k / (count - 1))[:3] for k in range(count)])
-    return np.array([to_rgb(BODIES[k % len(BODIES)]) for k in range(count)]).reshape(count, 3)
+        return ramp(np.linspace(0.0, 1.0, count))
+    return np.array([rgb(BODIES[k % len(BODIES)]) for k in range(count)]).reshape(count, 3)
 
 
 def mixed(colour: Any, towards: Any, part: float) -> tuple[float, float, float]:

@@ -1,0 +1,51 @@
+"""One instant as every medium shows it: where bodies are, how strands pull, what joints carry, and the numbers of the plots."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from unibody.coordinates.observed import Observation
+from unibody.simulation import Recording
+from unibody.view.look import Look, rotations
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """Arrays run over bodies (the world first), over the look's strands, or over its frames."""
+
+    time: float
+    R: np.ndarray
+    """(bodies, 3, 3) R_WB"""
+    p: np.ndarray
+    """(bodies, 3) [m]"""
+    tension: np.ndarray
+    """(strands,) [N], NaN where unknown."""
+    joint_p: np.ndarray
+    """(frames, 3) origins of the joint frames M in the world [m]."""
+    joint_R: np.ndarray
+    """(frames, 3, 3)"""
+    force: np.ndarray
+    """(frames, 3) of the joint's reaction on the child, world axes [N]."""
+    torque: np.ndarray
+    """(frames, 3) [N m]"""
+    observation: Observation
+    """Everything else: energies, violation, joint coordinates, multipliers."""
+
+    @staticmethod
+    def of(look: Look, seen: Observation) -> Snapshot:
+        """What `look` shows of the model at an observed state."""
+        R, p = rotations(seen.poses[:, 3:]), seen.poses[:, :3]
+        body = [f.body for f in look.frames]
+        joint_p = np.array([p[f.body] + R[f.body] @ f.p_BM for f in look.frames]).reshape(-1, 3)
+        joint_R = np.array([R[f.body] @ f.R_BM for f in look.frames]).reshape(len(body), 3, 3)
+        wrench = seen.reactions[[f.joint for f in look.frames]].reshape(-1, 6)
+        tension = look.tensions(R, p, seen.twists, seen.multipliers)
+        return Snapshot(seen.time, R, p, tension, joint_p, joint_R, wrench[:, 3:], wrench[:, :3], seen)
+
+
+def snapshots(look: Look, recording: Recording) -> Iterator[Snapshot]:
+    """One per recorded state."""
+    return (Snapshot.of(look, o) for o in recording.observations)
