@@ -41,6 +41,7 @@ EXAMPLES: dict[str, Any] = {
     "AppliedWrench": ub.AppliedWrench(B, force=(1.0, 0.0, 0.0)),
     "BodyDamping": ub.BodyDamping(B, linear=0.1),
     "Cable": ub.Cable([A.at(0, 0, 0.1), W.at(0, 0, 1), B.at(0, 0, 0.1)], stiffness=10.0),
+    "DryFriction": ub.DryFriction("knee", bound=0.1),
     "Gravity": ub.Gravity((0, 0, -1.62)),
     "Motor": ub.Motor("knee", kp=1.0, target=0.5),
     "SpringDamper": ub.SpringDamper(A.at(0, 0, 0.1), B.at(0, 0, 0.1), stiffness=10.0),

@@ -7,8 +7,8 @@ from unibody.constraints import (  # isort: skip
     PrescribedPoint, SplineContact,
 )  # fmt: skip
 from unibody.errors import ModelError, StepFailed, UnibodyError, Unsupported
-from unibody.forces import AppliedWrench, BodyDamping, Cable, Force, Gravity, Motor, SpringDamper, TorsionSpring
-from unibody.joints import Ball, Composite, Free, Joint, Planar, Prismatic, Revolute, Screw, Translational, Universal, Weld
+from unibody.forces import AppliedWrench, BodyDamping, Cable, DryFriction, Force, Gravity, Motor, SpringDamper, TorsionSpring
+from unibody.joints import Ball, Composite, Free, Hinge, Joint, Planar, Prismatic, Revolute, Screw, Translational, Universal, Weld
 from unibody.model import Builder, Control, Model, State
 from unibody.shapes import Box, Capsule, Cylinder, Ellipsoid, Mesh, OpenMesh, Placed, Plane, Sphere
 from unibody.simulation import Recording, Simulation
@@ -31,11 +31,13 @@ __all__ = [
     "Coupling",
     "Cylinder",
     "Distance",
+    "DryFriction",
     "Ellipsoid",
     "FixedPoint",
     "Force",
     "Free",
     "Gravity",
+    "Hinge",
     "Joint",
     "JointCoupling",
     "JointLimit",

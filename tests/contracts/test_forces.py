@@ -38,6 +38,7 @@ def every_force(b: ub.Builder, rng: np.random.Generator, joints: dict[str, Joint
         if sprung:
             b.add(ub.TorsionSpring(name, stiffness=rng.uniform(1, 9, joint.nv) * sprung, damping=rng.uniform(0, 1, joint.nv)))
             b.add(ub.Motor(name, effort=swell, kd=0.4, target_rate=1.0, dof=joint.nv - 1))
+            b.add(ub.DryFriction(name, bound=rng.uniform(0, 2, joint.nv), slip_speed=0.5))
         if joint.nv and joint.parts()[0].nq == joint.parts()[0].nv > 0:
             b.add(ub.Motor(name, kp=50.0, kd=0.4, target=swell, limit=2.0))
 
@@ -82,7 +83,7 @@ def test_kernels_equal_numpy_in_a_whole_model(seed: int) -> None:
     np.testing.assert_allclose(ours.reactions, theirs.reactions, rtol=0.0, atol=1e-11 * np.abs(theirs.reactions).max())
 
 
-@pytest.mark.parametrize("kind", ["SpringDamper", "Cable", "TorsionSpring", "BodyDamping", "AppliedWrench", "Motor"])
+@pytest.mark.parametrize("kind", ["SpringDamper", "Cable", "TorsionSpring", "BodyDamping", "AppliedWrench", "Motor", "DryFriction"])
 def test_runs_are_the_same_without_the_kernel_of(kind: str) -> None:
     """Twenty steps, so that functions of time, limits and the state at later times take part."""
     fast = model_with_every_force(7)

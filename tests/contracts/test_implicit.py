@@ -21,7 +21,7 @@ from unibody.model.implicit_tables import UPPER, ImplicitTables, is_implicit
 from unibody.model.tables import Names, Trouble
 
 H = 0.02
-HOUSE = (ub.SpringDamper, ub.Cable, ub.BodyDamping, ub.TorsionSpring, ub.Motor)
+HOUSE = (ub.SpringDamper, ub.Cable, ub.BodyDamping, ub.TorsionSpring, ub.Motor, ub.DryFriction)
 
 
 @cache
@@ -64,6 +64,8 @@ def every_force(rng: np.random.Generator, joints: dict[str, ub.Joint]) -> Iterab
         if sprung:
             yield ub.TorsionSpring(name, stiffness=rng.uniform(1, 9, joint.nv) * sprung, damping=rng.uniform(0, 1, joint.nv))
             yield ub.Motor(name, effort=swell, kd=0.4, target_rate=1.0, dof=joint.nv - 1)
+            yield ub.DryFriction(name, bound=rng.uniform(0, 2, joint.nv), slip_speed=0.5)
+            yield ub.DryFriction(name, bound=1.5, slip_speed=0.2, dof=joint.nv - 1)
         if joint.nv and joint.parts()[0].nq == joint.parts()[0].nv > 0:
             yield ub.Motor(name, kp=3.0, kd=0.4, target=swell, limit=2.0)
             yield ub.Motor(name, kp=50.0, kd=0.4, target=5.0, limit=2.0)
@@ -173,7 +175,8 @@ def expected_terms(model: ub.Model) -> SimpleNamespace:
             if name in loads.actuation and (np.abs(loads.actuation[name] + at.control[span]) > limit[span])[force.dof]:
                 continue
             for total, blocks in ((stiffness, force.stiffness_blocks(at)), (damping, force.damping_blocks(at))):
-                A = -0.5 * (blocks[name, name] + blocks[name, name].T)
+                block = blocks.get((name, name), np.zeros((j.nv, j.nv)))
+                A = -0.5 * (block + block.T)
                 total[span] += np.maximum(0.0, np.diag(A) + np.abs(A).sum(axis=1) - np.abs(np.diag(A)))
     F = H * np.einsum("aibj,bj->ai", K, at.V)
     B = -H * D - H * H * K

@@ -12,12 +12,13 @@ from unibody.forces.applied_wrench import AppliedWrench
 from unibody.forces.base import AddForces, AddImplicit, Force, Loads
 from unibody.forces.body_damping import BodyDamping
 from unibody.forces.cable import Cable
+from unibody.forces.dry_friction import DryFriction
 from unibody.forces.gravity import Gravity
 from unibody.forces.motor import Motor
 from unibody.forces.spring_damper import SpringDamper
 from unibody.forces.torsion_spring import TorsionSpring
 
 __all__ = [
-    "AddForces", "AddImplicit", "AppliedWrench", "BodyDamping", "Cable", "Force", "Gravity", "Loads", "Motor", "SpringDamper",
-    "TorsionSpring",
+    "AddForces", "AddImplicit", "AppliedWrench", "BodyDamping", "Cable", "DryFriction", "Force", "Gravity", "Loads", "Motor",
+    "SpringDamper", "TorsionSpring",
 ]  # fmt: skip

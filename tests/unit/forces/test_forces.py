@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from unibody.element import APPLIED_POWER, DAMPER_POWER, MOTOR_POWER, SPRING_ENERGY, Point
-from unibody.forces import AddForces, AppliedWrench, BodyDamping, Cable, Motor, SpringDamper, TorsionSpring
+from unibody.forces import AddForces, AppliedWrench, BodyDamping, Cable, DryFriction, Motor, SpringDamper, TorsionSpring
 
 A, A2 = Point("a", (0.3, -0.2, 0.5)), Point("a", (-0.4, 0.1, 0.2))
 B, C, W = Point("b", (0.1, 0.7, -0.3)), Point("c"), Point("world", (1, 2, 3))
@@ -34,6 +34,9 @@ DAMPED = [
     TorsionSpring("free", 0.0, (1.0, 2.0, 3.0, 4.0, 5.0, 6.0)),
     TorsionSpring("mixed", (7.0, 0.0, 0.0, 0.0, 5.0), 3.0),
     BodyDamping("a", 0.3, 0.7),
+    DryFriction("hinge", 0.4, slip_speed=0.6),
+    DryFriction("free", (1.0, 2.0, 0.0, 4.0, 5.0, 6.0), slip_speed=0.8),
+    DryFriction("mixed", 2.0, slip_speed=1.5, dof=3),
 ]
 GIVEN = [
     AppliedWrench("a", (1.0, 2.0, 3.0), (4.0, 5.0, 6.0), (0.1, 0.2, 0.3), "world"),
@@ -81,7 +84,7 @@ def slopes(move, name, n, function):
     return np.stack([(a - b) / (2 * STEP) for a, b in zip(ahead, behind, strict=True)], axis=-1)
 
 
-@pytest.mark.parametrize("kind", [SpringDamper, Cable, TorsionSpring, BodyDamping, AppliedWrench, Motor])
+@pytest.mark.parametrize("kind", [SpringDamper, Cable, TorsionSpring, BodyDamping, DryFriction, AppliedWrench, Motor])
 def test_kernel_has_the_signature_of_forces_and_agrees_with_numpy(world, kind):
     assert AddForces.admits(kind.add_kernel)
     forces = [f for f in ALL if type(f) is kind]

@@ -9,7 +9,7 @@ import pytest
 
 from unibody.element import Point
 from unibody.errors import ModelError
-from unibody.forces import AppliedWrench, BodyDamping, Cable, Gravity, Motor, SpringDamper, TorsionSpring
+from unibody.forces import AppliedWrench, BodyDamping, Cable, DryFriction, Gravity, Motor, SpringDamper, TorsionSpring
 
 A, B, NAN = Point("a"), Point("b"), float("nan")
 
@@ -38,6 +38,11 @@ AT_ONCE = [
     (lambda: TorsionSpring("hinge", 1.0, dof=-1), "dof -1"),
     (lambda: TorsionSpring("hinge", (1.0, 2.0), dof=0), "give one number"),
     (lambda: TorsionSpring(3, 1.0), "handle"),
+    (lambda: DryFriction("hinge", -1.0), "joint 'hinge': bound: -1.0 is below 0"),
+    (lambda: DryFriction("hinge", NAN), "finite"),
+    (lambda: DryFriction("hinge", 1.0, slip_speed=0.0), "slip_speed: 0.0 is not positive"),
+    (lambda: DryFriction("hinge", 1.0, dof=-1), "dof -1"),
+    (lambda: DryFriction("cardan", (1.0, 2.0), dof=0), "give one number"),
     (lambda: BodyDamping("a", -1.0), "BodyDamping angular"),
     (lambda: BodyDamping("a", linear=NAN), "BodyDamping linear"),
     (lambda: AppliedWrench("a", torque=(1, 2)), "AppliedWrench torque"),
@@ -54,6 +59,8 @@ AT_ONCE = [
 ]
 AT_START = [
     (TorsionSpring("hinge", 1.0, dof=1), "dof 1"),
+    (DryFriction("hinge", 1.0, dof=1), "dof 1"),
+    (DryFriction("hinge", (1.0, 2.0)), "2 bounds for 1"),
     (TorsionSpring("cardan", (1.0, 2.0, 3.0)), "3 values of stiffness for 2"),
     (TorsionSpring("cardan", 1.0, (1.0, 2.0, 3.0)), "3 values of damping for 2"),
     (TorsionSpring("cardan", 1.0, rest=0.5), "rest 0.5 is one number"),
