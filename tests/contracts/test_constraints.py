@@ -56,6 +56,7 @@ BILATERAL: dict[str, list[Constraint]] = {
 }
 UNILATERAL: list[Constraint] = [
     ub.JointLimit("hinge", -1.0, 0.3), ub.JointLimit("cardan", (-1.0, -np.inf), 0.3), ub.JointLimit("ball", upper=0.4),
+    ub.JointLimit("loose", lower=(-1.0, 0.0, 0.5), upper=(0.5, 1.0, 2.0), angle=0.3, twist=(-0.2, 0.1), axis=(1, 2, 3)),
     ub.PointPlane(LAST.at(0.1, 0.2, 0.3)), ub.PointPlane(LAST.at(0.1, 0.2, 0.3), LOOSE.at(0.1, 0, 0), (1, 2, 3)),
     ub.SplineContact([*(ub.model.Body(f"body{i}").at(0.1, 0.2, 0.3) for i in range(3)), LOOSE.at(0, 0.1, 0)], 0.05, blocks=3, margin=9.0),
 ]  # fmt: skip

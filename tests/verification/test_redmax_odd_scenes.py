@@ -215,18 +215,26 @@ def test_a_pendulum_rests_on_its_stop_with_the_static_reaction(rule, linear):
     assert rec.q[:, 0].min() >= -0.4 - 1e-6
 
 
-def test_limits_hold_sliders_universals_balls_and_parts_of_composites():
+def test_limits_hold_joints_of_every_kind():
     down = ub.Pose(p=(0.1, 0.05, -0.5))
     cases: list[tuple[Any, dict]] = [
         (ub.Prismatic(axis=(0, 0, 1)), {"lower": -0.1}),
         (ub.Universal(), {"lower": (-0.1, -0.1), "upper": (0.1, 0.1)}),
         (ub.Ball(), {"upper": 0.1}),
+        (ub.Ball(), {"twist": (-0.1, 0.1), "axis": (0, 1, 0)}),
+        (ub.Free(), {"lower": (-0.1, -0.1, -0.1), "upper": 0.1, "angle": 0.1}),
+        (ub.Planar(), {"lower": (-0.1, -0.1, -0.1), "upper": 0.05}),
+        (ub.Screw(axis=(0, 0, 1), pitch=0.3), {"lower": -0.1}),
+        (ub.Translational(), {"lower": (-0.1, -0.1, -0.1)}),
+        (ub.Composite(ub.Prismatic(axis=(0, 0, 1)), ub.Ball()), {"lower": -0.1, "angle": 0.1}),
+        (ub.Composite(ub.Weld(), ub.Free()), {"lower": -0.1, "angle": 0.1}),
         (ub.Composite(ub.Prismatic(axis=(0, 0, 1)), ub.Revolute(axis=(0, 1, 0))), {"lower": -0.1, "dof": 0}),
     ]
     for joint, limit in cases:
         b = ub.Builder(gravity=(0, 0, -G))
         body = b.body("body", mass=1.0, com=down.p, inertia=(0.05, 0.05, 0.05))
-        b.joint("joint", joint, b.world, body, damping=1.0)
+        lying = ub.Pose((0, 0, 0), (np.sqrt(0.5), 0, np.sqrt(0.5), 0)) if isinstance(joint, ub.Planar) else ub.Pose()  # F's x downwards
+        b.joint("joint", joint, b.world, body, X_PF=lying, damping=1.0)
         b.add(ub.JointLimit("joint", **limit), name="stop")
         rec = run(b.build(), 1.0, every=10)
         # C is what is left of the way, rows by rows; the violation is its negative part
@@ -234,6 +242,46 @@ def test_limits_hold_sliders_universals_balls_and_parts_of_composites():
         assert rec.multiplier("stop").min() >= -1e-9, joint
         if not isinstance(joint, ub.Universal):
             assert rec.multiplier("stop")[-1].max() > 0.1, joint
+
+
+@pytest.mark.parametrize("rule", RULES)
+@pytest.mark.parametrize("spin", [(0, 0, 0), (0.5, -0.3, 2.0)], ids=["falling", "turning"])
+def test_a_free_body_rests_on_the_floor_of_its_limit_with_its_weight(rule, spin):
+    """The limit holds the origin of M, here the centre of mass: the body may go on turning, and the reaction is m g along F's z."""
+    b = ub.Builder(gravity=(0, 0, -G))
+    b.body("box", mass=3.0, inertia=(0.2, 0.2, 0.2), X_WB=ub.Pose((0.3, -0.2, 0.1), (0.9, 0.1, -0.3, 0.2)), V_WB=(*spin, 0, 0, 0))
+    b.add(ub.JointLimit("box", lower=(-np.inf, -np.inf, 0.05)), name="floor")
+    rec = run(b.build(), 0.4, rule=rule)
+    assert rec.pose("box")[:, 2].min() >= 0.05 - 1e-6
+    assert rec.pose("box")[-1, 2] == pytest.approx(0.05, abs=1e-6)
+    assert rec.multiplier("floor")[-1, 0] == pytest.approx(3.0 * G, rel=1e-5)
+    # the twist is in axes that turn by ω h in a step, which is the error of a rule of the first order
+    np.testing.assert_allclose(rec.pose("box")[-1, :2], (0.3, -0.2), atol=1e-9 if not any(spin) else 2.0 * H * 0.4)
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_a_free_body_that_tilts_rests_in_its_cone(rule):
+    """On a post (all displacements held to 0) with the centre of mass above: it tips until its cone takes m g l sin φ."""
+    b = ub.Builder(gravity=(0, 0, -G))
+    top = b.body("top", mass=2.0, com=(0, 0, 0.5), inertia=(0.1, 0.1, 0.02))
+    b.joint("base", ub.Free(), b.world, top, q=(0, 0, 0, np.cos(0.1), np.sin(0.1), 0, 0), damping=0.5,
+            limits={"lower": 0.0, "upper": 0.0, "angle": 0.4})  # fmt: skip
+    rec = run(b.build(), 1.5, rule=rule)
+    assert rec.violation.max() < 1e-6
+    assert rec.multiplier("base.limit")[-1, -1] == pytest.approx(2.0 * G * 0.5 * np.sin(0.4), rel=1e-3)
+    # of the six bounds of the displacement those along z carry the weight
+    assert rec.multiplier("base.limit")[-1, 4] - rec.multiplier("base.limit")[-1, 5] == pytest.approx(2.0 * G, rel=1e-3)
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_a_wheel_on_a_ball_rests_at_the_end_of_its_twist(rule):
+    """A weight at the rim, about a level axis: the range of the turn takes its moment."""
+    b = ub.Builder(gravity=(0, 0, -G))
+    wheel = b.body("wheel", mass=2.0, com=(0.3, 0, 0), inertia=(0.03, 0.05, 0.03))
+    b.joint("hub", ub.Ball(), b.world, wheel, damping=1.0, limits={"axis": (0, 1, 0), "twist": (-0.5, 0.5)})
+    rec = run(b.build(), 1.5, rule=rule)
+    assert rec.violation.max() < 1e-6
+    assert rec.multiplier("hub.limit")[-1].max() == pytest.approx(2.0 * G * 0.3 * np.cos(0.5), rel=1e-3)
 
 
 @pytest.mark.parametrize("rule", RULES)

@@ -16,7 +16,7 @@ Coordinate = tuple[str, int]
 def coordinate_of(given: Any, what: str) -> Coordinate:
     """(joint name, dof) from a joint, or from a pair."""
     joint, dof = given if isinstance(given, tuple | list) and len(given) == 2 else (given, 0)
-    if not _is_dof(dof):
+    if not is_dof(dof):
         raise ModelError(f"{what}: {given!r} names no degree of freedom; give a joint, or (joint, dof) with dof 0, 1, ...")
     return name_of(joint, f"{what} joints"), int(dof)
 
@@ -55,7 +55,7 @@ def chosen_dofs(joint: JointView, dof: Any, what: str) -> tuple[int, ...]:
             raise ModelError(f"{what}: joint '{joint.name}' of {kind} has degrees of freedom without scalar coordinates; {remedy}")
         return tuple(range(joint.nv))
     dofs = tuple(dof) if isinstance(dof, tuple | list) else (dof,)
-    if not dofs or not all(_is_dof(d) for d in dofs) or len(set(dofs)) < len(dofs):
+    if not dofs or not all(is_dof(d) for d in dofs) or len(set(dofs)) < len(dofs):
         raise ModelError(f"{what} on joint '{joint.name}': dof {dof!r} names no degrees of freedom; give 0, 1, ..., or several, each once")
     return tuple(int(d) for d in dofs)
 
@@ -66,5 +66,6 @@ def unit_of(joint: JointView, dof: int) -> str:
     return "m" if not np.any(column[:3]) else "rad"
 
 
-def _is_dof(dof: Any) -> bool:
+def is_dof(dof: Any) -> bool:
+    """Whether it is a whole number from 0 on."""
     return not isinstance(dof, bool) and isinstance(dof, int | np.integer) and int(dof) >= 0

@@ -180,7 +180,7 @@ class Builder:
         if springs.any() or dampers.any():
             self.add(TorsionSpring(name, stiffness=springs, damping=dampers, rest=rest), name=f"{name}.spring")
         if limits is not None:
-            self.add(_limit(name, limits, joint.nv), name=f"{name}.limit")
+            self.add(_limit(name, limits, joint), name=f"{name}.limit")
         return JointHandle(name)
 
     def add(self, element: Any, name: str | None = None) -> str:
@@ -353,9 +353,10 @@ def _frozen(array: np.ndarray) -> np.ndarray:
 
 
 def _on_manifold(joint: Joint, q: np.ndarray) -> np.ndarray:
-    """q with its quaternions made unit; NaN where one has no direction."""
+    """q with its quaternions made unit (the same numbers if they are); NaN where one has no direction."""
     try:
-        return joint.advance(q, np.zeros(joint.nv), 0.0)
+        unit = joint.advance(q, np.zeros(joint.nv), 0.0)
+        return q if np.abs(unit - q).max(initial=0.0) < 1e-15 else unit
     except ZeroDivisionError:
         return np.full(joint.nq, np.nan)
 
@@ -376,14 +377,20 @@ def _as_list(shape: Any, what: str) -> Sequence[Any]:
     return shapes
 
 
-def _limit(name: str, limits: Any, nv: int) -> JointLimit:
-    """(lower, upper) for all degrees of freedom, or one such pair for each."""
+def _limit(name: str, limits: Any, joint: Joint) -> JointLimit:
+    """(lower, upper) for all coordinates, or one such pair for each (of a Free the displacements); or keywords of `JointLimit`."""
+    if isinstance(limits, dict):
+        try:
+            return JointLimit(name, **limits)
+        except TypeError:
+            raise ModelError(f"joint '{name}' limits: {list(limits)} are not all of lower, upper, dof, axis, angle, twist") from None
     try:
         pairs = np.array(limits, float)
     except (TypeError, ValueError):
         pairs = np.zeros(0)
-    if pairs.shape not in ((2,), (nv, 2)):
-        raise ModelError(f"joint '{name}' limits: {limits!r} are no bounds; give (lower, upper) or {nv} such pairs")
+    count = sum(3 if isinstance(part, Free) else part.nv if part.nq == part.nv else 0 for part in joint.parts())
+    if pairs.shape not in ((2,), (count, 2)):
+        raise ModelError(f"joint '{name}' limits: {limits!r} are no bounds; give (lower, upper) or {count} such pairs")
     lower, upper = pairs if pairs.ndim == 1 else (tuple(pairs[:, 0]), tuple(pairs[:, 1]))
     return JointLimit(name, lower, upper)
 

@@ -10,6 +10,7 @@ import pytest
 
 from unibody.element import Point
 from unibody.errors import ModelError
+from unibody.spatial.devices import multiply_quaternions
 from unibody.spatial.pose import Pose
 
 from unibody.constraints import (  # isort: skip
@@ -74,6 +75,11 @@ GIVEN = [
     JointLimit("mixed", upper=0.4, dof=4),
     JointLimit("ball", upper=0.7),
     JointLimit("ball", upper=0.7, axis=(1.0, -2.0, 0.5)),
+    JointLimit("ball", angle=0.7, twist=(-0.3, 0.5), axis=(1.0, -2.0, 0.5)),
+    JointLimit("free", lower=(-1.0, -np.inf, 0.0), upper=(1.0, 0.5, np.inf)),
+    JointLimit("free", upper=0.3, dof=4, angle=0.4, twist=(-np.inf, 0.5)),
+    JointLimit("free", angle=0.4, axis=(1.0, 1.0, 0.0)),
+    JointLimit("mixed", (-0.2, -np.inf), (0.3, 1.0), angle=0.5, twist=(-1.0, 1.0)),
     PointPlane(A, (0.1, 0.2, 0.3), (1.0, 2.0, -0.5)),
     PointPlane(A, B, (1.0, 2.0, -0.5)),
     SplineContact([W, A, Point("a", (1.3, 0.2, 0.8)), Point("b", (2.0, 1.0, -0.4)), B], (0.1, 0.2, 0.1, 0.15, 0.1), blocks=4, margin=9.0),
@@ -231,6 +237,12 @@ AT_ONCE = [
     (lambda: JointLimit("hinge", 1.0, 0.0), "lies above"),
     (lambda: JointLimit("hinge", (0.0, 1.0), (1.0, 2.0, 3.0)), "2 lower and 3 upper"),
     (lambda: JointLimit("hinge", float("nan")), "finite"),
+    (lambda: JointLimit("free", angle=4.0), "no angle of a cone"),
+    (lambda: JointLimit("free", angle=-0.1), "no angle of a cone"),
+    (lambda: JointLimit("free", twist=0.3), "is no pair"),
+    (lambda: JointLimit("free", twist=(0.3, 4.0)), "no range between"),
+    (lambda: JointLimit("free", twist=(0.3, 0.1)), "no range between"),
+    (lambda: JointLimit("free", angle=np.inf), "limits nothing"),
     (lambda: PointPlane(A, Point("a"), (0, 0, 1)), "both points are on body 'a'"),
     (lambda: PointPlane(A, (0, 0, 0), (0, 0, 0)), "non-zero"),
     (lambda: SplineContact([A, B, W], 0.1, blocks=2), "give 3 or more"),
@@ -281,3 +293,19 @@ def test_ball_with_parallel_axes_gives_a_zero_row(world):
     q[world.joint("ball").q_start : world.joint("ball").q_start + 4] = (1.0, 0.0, 0.0, 0.0)
     residual, _, J, bias, _ = JointLimit("ball", upper=0.7).started(world, "stop").evaluate(replace(k, q=q))
     assert residual[0] == pytest.approx(0.7) and not J["ball"].any() and bias[0] == 0.0
+
+
+def test_twist_is_what_remains_of_a_turn_without_its_swing(world):
+    """R = swing about an axis across a, then a turn by θ about a: the twist is θ, the swing's angle φ."""
+    a, across = np.array([1.0, -2.0, 0.5]), np.array([2.0, 1.0, 0.0])
+    a, across = a / np.linalg.norm(a), across / np.linalg.norm(across)
+    limit = JointLimit("ball", angle=2.0, twist=(-3.0, 3.0), axis=a).started(world, "stop")
+    at = world.joint("ball").q_start
+    for phi, theta in ((0.3, 0.8), (1.2, -2.7), (2.9, 0.4), (0.0, 3.0)):
+        q = world.kinematics.q.copy()
+        swing, twist = np.array([np.cos(phi / 2), *(np.sin(phi / 2) * across)]), np.array([np.cos(theta / 2), *(np.sin(theta / 2) * a)])
+        q[at : at + 4] = multiply_quaternions(tuple(swing), tuple(twist))
+        for sign in (1.0, -1.0):
+            q[at : at + 4] *= sign
+            residual = limit.evaluate(replace(world.kinematics, q=q)).residual
+            np.testing.assert_allclose(residual, [2.0 - phi, theta + 3.0, 3.0 - theta], atol=1e-7 if phi == 0.0 else 1e-12)

@@ -9,6 +9,27 @@ import unibody as ub
 from unibody.model.text import model_from_text, model_to_text
 
 
+class Rolling(ub.Joint):
+    """A turn about z written as (cos, sin): two coordinates for one velocity."""
+
+    nq, nv = 2, 1
+
+    def pose(self, q):
+        return np.array([[q[0], -q[1], 0.0], [q[1], q[0], 0.0], [0.0, 0.0, 1.0]]), np.zeros(3)
+
+    def motion(self, q):
+        return np.eye(6)[:, 2:3]
+
+    def bias(self, q, v):
+        return np.zeros(6)
+
+    def rate(self, q, v):
+        return np.array([-q[1], q[0]]) * v[0]
+
+    def neutral(self):
+        return np.array([1.0, 0.0])
+
+
 def ramp(t: float) -> float:
     return 0.5 * t
 
@@ -82,11 +103,19 @@ AT_BUILD = [
     (lambda b: b.add(ub.PrescribedJoint("j9", 0.0)), "j9"),
     (lambda b: b.add(ub.PrescribedFrame("body0", lambda t: t)), "must return a Pose"),
     (lambda b: b.add(ub.JointLimit("j0", (0.0, 1.0), 2.0)), "2 lower bounds for 1"),
-    (lambda b: b.add(ub.JointLimit("free", 0.0)), "without scalar coordinates"),
+    (lambda b: b.add(ub.JointLimit("free", (0.0, 1.0), 2.0)), "2 lower bounds for 3"),
+    (lambda b: b.add(ub.JointLimit("free", 0.0, dof=1)), "dof 1 of joint 'free' of Free is a rotation"),
+    (lambda b: b.add(ub.JointLimit("free", 0.0, dof=6)), "has no dof 6"),
+    (lambda b: b.add(ub.JointLimit("free", angle=(0.3, 0.4))), "2 bounds of angle for 1 rotations"),
+    (lambda b: b.add(ub.JointLimit("j0", angle=0.3)), "has no Ball or Free to bound by angle"),
+    (lambda b: b.add(ub.JointLimit("ball", upper=0.3, angle=0.4)), "both name the cone"),
+    (lambda b: b.add(ub.JointLimit("rolling", 0.0)), "no coordinate whose rate is its velocity"),
+    (lambda b: b.add(ub.JointLimit("fixed", 0.0)), "no degree of freedom"),
     (lambda b: b.add(ub.PrescribedJoint("free", 0.0)), "without scalar coordinates"),
     (lambda b: b.add(ub.JointLimit("ball", 0.1, 0.4)), "a Ball has no scalar coordinate"),
     (lambda b: b.add(ub.JointLimit("ball", upper=4.0)), "no angle of a Ball's cone"),
-    (lambda b: b.add(ub.JointLimit("mixed", 0.0)), "give dof= one of 0"),
+    (lambda b: b.add(ub.JointLimit("mixed", 0.0, dof=2)), "give angle or twist, or dof= one of 0"),
+    (lambda b: b.add(ub.JointLimit("mixed", (0.0, 1.0))), "2 lower bounds for 1"),
 ]
 
 
@@ -94,12 +123,35 @@ AT_BUILD = [
 def test_refused_when_built(add, says) -> None:
     b = arm()
     b.body("free", mass=1.0, inertia=(0.1, 0.1, 0.1))
-    for name, joint in (("ball", ub.Ball()), ("mixed", ub.Composite(ub.Prismatic((1, 0, 0)), ub.Ball()))):
+    mixed = ub.Composite(ub.Prismatic((1, 0, 0)), ub.Ball())
+    for name, joint in (("ball", ub.Ball()), ("mixed", mixed), ("rolling", Rolling()), ("fixed", ub.Weld())):
         b.joint(name, joint, b.world, b.body(f"on {name}", mass=1.0, inertia=(0.1, 0.1, 0.1)))
     with pytest.raises(ub.ModelError) as error:
         add(b)
         b.build()
     assert says in str(error.value) and "\n" not in str(error.value)
+
+
+def test_limits_of_a_free_body_are_displacements_and_a_cone() -> None:
+    b = ub.Builder()
+    for name, limits in (("box", ((-1, 1), (-1, 1), (0, np.inf))), ("top", {"lower": 0.0, "dof": 5, "angle": 0.4, "twist": (-1.0, 2.0)})):
+        b.joint(name, ub.Free(), b.world, b.body(f"{name} body", mass=1.0, inertia=(0.1, 0.1, 0.1)), limits=limits)
+    model = b.build()
+    elements = dict(model.constraints)
+    assert elements["box.limit"].units == ("m",) * 5 and elements["top.limit"].units == ("m", "rad", "rad", "rad")
+    assert model_from_text(model_to_text(model), "here").constraints == model.constraints
+
+
+def test_one_bound_for_each_rotation_of_a_composite() -> None:
+    b = ub.Builder()
+    b.joint("pair", ub.Composite(ub.Ball(), ub.Ball()), b.world, b.body("body", mass=1.0, inertia=(0.1, 0.1, 0.1)))
+    b.add(ub.JointLimit("pair", angle=(np.inf, 0.3), twist=((-1.0, 1.0), (-np.inf, 0.5))), name="stop")
+    assert dict(b.build().constraints)["stop"].rows == 4
+
+
+def test_keywords_of_limits_that_do_not_exist_are_refused() -> None:
+    with pytest.raises(ub.ModelError, match="joint 'j0' limits: .*'most'.* are not all of lower, upper"):
+        arm(limits={"most": 1.0})
 
 
 @pytest.mark.parametrize("limits", [(1.0,), "tight", ((0.0, 1.0), (0.0, 1.0))])
