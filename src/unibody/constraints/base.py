@@ -109,7 +109,7 @@ def unit_direction(given: Any, what: str, field: str) -> tuple[float, ...]:
     size = float(np.linalg.norm(direction))
     if size == 0.0:
         raise ModelError(f"{what}: {field} {tuple(direction.tolist())} has no direction; give a non-zero vector")
-    return tuple((direction / size).tolist())
+    return tuple((direction / size if abs(size - 1.0) > 1e-15 else direction).tolist())  # unit already: the same numbers again
 
 
 def chosen_numbers(given: Any, below: int, what: str) -> tuple[int, ...]:

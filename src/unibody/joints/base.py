@@ -142,5 +142,5 @@ def unit_axis(axis: Any, what: str) -> tuple[float, float, float]:
     size = float(np.linalg.norm(a))
     if size == 0.0:
         raise ModelError(f"{what}: axis {tuple(float(x) for x in a)} has no direction; give a non-zero axis")
-    a = a / size
+    a = a / size if abs(size - 1.0) > 1e-15 else a  # unit already: the same numbers again
     return (float(a[0]), float(a[1]), float(a[2]))

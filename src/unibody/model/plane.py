@@ -26,7 +26,7 @@ def plane_axes(normal: Any) -> Axes:
     size = float(np.linalg.norm(n))
     if size == 0.0:
         raise ModelError(f"Builder normal: {tuple(n)} has no direction; give a non-zero normal such as (0, -1, 0)")
-    n = n / size
+    n = n / size if abs(size - 1.0) > 1e-15 else n  # unit already: the same numbers again
     first = np.eye(3)[0] if abs(n[0]) < 0.9 else np.eye(3)[1]
     e1 = first - n * (n @ first)
     e1 /= np.linalg.norm(e1)

@@ -1,123 +1,196 @@
-"""The text form of a model: every body, joint and element as plain data that JSON can hold, and back.
+"""The text form of a model: every body, joint and element as plain data that JSON can hold, and back. It is what scene files hold (the
+format is published in docs/schema) and what recordings carry in their heads.
 
-An element is {"class": "module:Name", fields…}; so a class in a user's own file is written and read like those of the house, as long as its
-module can be imported. Functions of time are written by their import path; a lambda or a local function cannot be, and is refused by name.
+    {"world": {"gravity": […], "planar": false}, "bodies": [{"name": …}, …], "joints": [{"name": …, "type": …}, …],
+     "elements": [{"name": …, "type": …}, …]}
+
+Written is what the Builder was told, not what it made of it, and it is told the same again when reading: nothing drifts. People may write
+less than we do: all but names and types has the Builder's defaults, and bodies may be given by shapes and density.
 """
 
 from __future__ import annotations
 
-import importlib
-from collections.abc import Callable
-from dataclasses import fields, is_dataclass
+import inspect
+from collections.abc import Mapping, Sequence
+from types import ModuleType
 from typing import Any
 
-import numpy as np
-
+from unibody import constraints, forces, joints, shapes
+from unibody.constraints.base import Constraint
 from unibody.errors import ModelError
+from unibody.forces import Gravity
+from unibody.forces.base import Force
+from unibody.joints import Joint
 from unibody.model.builder import Builder
 from unibody.model.model import Model
+from unibody.model.trust import Trust
+from unibody.model.values import Reader, Writer, entry_of, numbers
+from unibody.shapes import Placed, Shape
+
+MODEL = ("world", "bodies", "joints", "elements")
+WORLD = ("gravity", "planar", "normal")
+BODY = ("name", "kind", "mass", "com", "inertia", "density", "shape", "shapes", "X_WB", "V_WB", "motion")
+JOINT = (
+    "name", "type", "parent", "child", "X_PF", "X_BM", "q", "v", "armature", "effort_limit", "stiffness", "damping", "rest", "limits",
+)  # fmt: skip
+ELEMENT = ("name", "type")
+SHAPE = ("type", "X_BS", "colour", "visible", "solid")
+NORMAL = (0.0, -1.0, 0.0)
 
 
-def model_to_text(model: Model) -> dict[str, Any]:
-    """Plain data from which `model_from_text` builds the same model; functions that cannot be named are noted, not written."""
-    d = model.description
+def _classes(*rooms: tuple[ModuleType, type]) -> dict[str, type]:
+    """The element classes that rooms export, by name."""
+    found = ((name, getattr(room, name), base) for room, base in rooms for name in room.__all__)
+    return {name: cls for name, cls, base in found if inspect.isclass(cls) and issubclass(cls, base) and cls is not base}
+
+
+HOUSE = _classes((joints, Joint), (forces, Force), (constraints, Constraint), (shapes, Shape))
+"""The classes that a file names by their bare names."""
+
+
+def model_to_text(model: Model, strict: bool = False) -> dict[str, Any]:
+    """Plain data from which `model_from_text` builds the same model. Functions that cannot be found again by their name are noted, so that
+    reading refuses them, or refused here if `strict`."""
+    d, writer = model.description, Writer(HOUSE, strict)
+    elements = dict(d["elements"])
+    first = next(iter(elements.items()), ("", None))
+    usual = first[0] == "gravity" and type(first[1]) is Gravity
+    gravity = elements.pop("gravity").g if usual else None
     return {
-        "plane_normal": d["plane_normal"],
-        "bodies": [_plain(b, f"body '{n}'") for n, b in d["bodies"].items() if n != "world"],
-        "joints": [_plain(j, f"joint '{n}'") for n, j in d["joints"].items()],
-        "elements": [[n, _plain(e, f"'{n}'")] for n, e in d["elements"].items()],
-    }
+        "world": {"gravity": writer.plain(gravity, "gravity"), "planar": d["plane_normal"] is not None,
+                  "normal": writer.plain(d["plane_normal"], "normal")},
+        "bodies": [_body_to_text(body, writer) for name, body in d["bodies"].items() if name != "world"],
+        "joints": [_joint_to_text(joint, writer) for joint in d["joints"].values()],
+        "elements": [{"name": name, **writer.element(e, f"'{name}'", ELEMENT)} for name, e in elements.items()],
+    }  # fmt: skip
 
 
-def model_from_text(text: dict[str, Any], where: str) -> Model:
-    """The model again."""
-    normal = text["plane_normal"]
-    b = Builder(gravity=None, planar=normal is not None, normal=normal or (0.0, -1.0, 0.0))
-    for body in text["bodies"]:
-        info = _element(body, where)
-        b._bodies[info.name] = info
-    for joint in text["joints"]:
-        made = _element(joint, where)
-        b._joints[made.name] = made
-    for name, element in text["elements"]:
-        b.add(_element(element, where), name=name)
-    return b.build()
+def model_from_text(text: Any, where: str, trust: bool | Sequence[str] = ()) -> Model:
+    """The model again; `trust` says whose code the text may name, see `unibody.model.trust`."""
+    reader = Reader(HOUSE, Trust(trust))
+    entry = entry_of(text, MODEL, (), where)
+    b = _world_from_text(entry.get("world", {}), f"{where}: world")
+    for what, read in (("bodies", _read_body), ("joints", _read_joint), ("elements", _read_element)):
+        for k, item in enumerate(_list_of(entry.get(what, []), f"{where}: {what}")):
+            if not isinstance(item, dict):
+                raise ModelError(f"{where}: {what}[{k}] {item!r} is not an object; give {{ … }}")
+            name = item.get("name")
+            place = f"{where}: {what}[{k}]"
+            read(b, item, f"{place} '{name}'" if isinstance(name, str) else place, place, reader)
+    return _attempt(b.build, where)
 
 
-def element_to_text(element: Any) -> dict[str, Any]:
+def element_to_text(element: Any, known: Mapping[str, type] = HOUSE) -> dict[str, Any]:
     """Plain data of one element, a solver for instance."""
-    return _plain(element, type(element).__name__)
+    return Writer(known).element(element, type(element).__name__)
 
 
-def element_from_text(text: dict[str, Any], where: str) -> Any:
-    return _element(text, where)
+def element_from_text(
+    text: Any, where: str, known: Mapping[str, type] = HOUSE, trust: bool | Sequence[str] = (), base: Any = object
+) -> Any:
+    """The element again, of a class derived from `base`."""
+    return Reader(known, Trust(trust)).element(text, where, base)
 
 
-def _plain(value: Any, what: str) -> Any:
-    if value is None or isinstance(value, str | bool | int):
-        return value
-    if isinstance(value, float | np.floating):
-        return float(value) if np.isfinite(value) else {"float": repr(float(value))}
-    if isinstance(value, np.integer):
-        return int(value)
-    if isinstance(value, np.ndarray):
-        return {"array": [_plain(x, what) for x in value.tolist()] if value.ndim == 1 else value.tolist(), "type": str(value.dtype)}
-    if isinstance(value, list | tuple):
-        return {"tuple" if isinstance(value, tuple) else "list": [_plain(v, what) for v in value]}
-    if isinstance(value, dict):
-        return {"dict": [[_plain(k, what), _plain(v, what)] for k, v in value.items()]}
-    if is_dataclass(value) and not isinstance(value, type):
-        cls = type(value)
-        data = {f.name: _plain(getattr(value, f.name), what) for f in fields(value)}
-        return {"class": f"{cls.__module__}:{cls.__qualname__}", "fields": data}
-    if callable(value):
-        return _function_to_text(value, what)
-    raise ModelError(f"{what}: {value!r} cannot be written as text; use numbers, tuples, dataclasses or importable functions")
+def _body_to_text(body: Any, writer: Writer) -> dict[str, Any]:
+    what = f"body '{body.name}'"
+    out = {
+        "name": body.name, "kind": body.kind, "mass": writer.plain(body.mass, what), "com": body.com.tolist(),
+        "inertia": body.inertia.tolist(), "shapes": [_shape_to_text(s, what, writer) for s in body.shapes],
+        "X_WB": writer.plain(body.X_WB, what), "V_WB": writer.plain(body.V_WB, what),
+    }  # fmt: skip
+    return out if body.motion is None else {**out, "motion": writer.plain(body.motion, what)}
 
 
-def _function_to_text(function: Callable[..., Any], what: str) -> dict[str, str]:
-    name = getattr(function, "__qualname__", "")
-    if not name or "<" in name or getattr(function, "__module__", None) is None:
-        return {"unnamed function": what}
-    return {"function": f"{function.__module__}:{name}"}
-
-
-def _named(path: str, where: str) -> Any:
-    module, _, name = path.partition(":")
-    try:
-        out: Any = importlib.import_module(module)
-        for piece in name.split("."):
-            out = getattr(out, piece)
-    except (ImportError, AttributeError):
-        raise ModelError(f"{where}: '{path}' cannot be imported; put its module on the path, or load with model=") from None
+def _shape_to_text(placed: Placed, what: str, writer: Writer) -> dict[str, Any]:
+    out = writer.element(placed.shape, what, SHAPE)
+    for key in SHAPE[1:]:
+        out[key] = writer.plain(getattr(placed, key), what)
     return out
 
 
-def _element(data: Any, where: str) -> Any:
-    if isinstance(data, list):
-        return [_element(x, where) for x in data]
+def _joint_to_text(joint: Any, writer: Writer) -> dict[str, Any]:
+    what = f"joint '{joint.name}'"
+    ends = {"parent": joint.parent, "child": joint.child}
+    rest = ("X_PF", "X_BM", "q", "v", "armature", "effort_limit")
+    held = {key: getattr(joint, key) for key in rest}
+    numbers_too = {key: writer.plain(value if key.startswith("X") else tuple(value.tolist()), what) for key, value in held.items()}
+    return {"name": joint.name, **writer.element(joint.element, what, JOINT), **ends, **numbers_too}
+
+
+def _world_from_text(data: Any, place: str) -> Builder:
+    entry = entry_of(data, WORLD, (), place)
+    planar, normal, gravity = entry.get("planar", False), entry.get("normal"), entry.get("gravity")
+    if not isinstance(planar, bool):
+        raise ModelError(f"{place}: planar {planar!r} is neither true nor false")
+    if normal is not None and not planar:
+        raise ModelError(f"{place}: a normal in a world that is not planar; give \"planar\": true, or leave it out")
+    told = {"gravity": _maybe(gravity, f"{place} gravity"), "normal": NORMAL if normal is None else numbers(normal, f"{place} normal")}
+    return _attempt(lambda: Builder(planar=planar, **told), place)
+
+
+def _read_body(b: Builder, data: dict[str, Any], place: str, number: str, reader: Reader) -> None:
+    entry = entry_of(data, BODY, ("name",), place)
+    if "shape" in entry and "shapes" in entry:
+        raise ModelError(f"{place}: both shape and shapes; give one of them")
+    if "density" in entry and ("com" in entry or "inertia" in entry):
+        raise ModelError(f"{place}: density beside com or inertia says nothing; leave it out, or those")
+    told: dict[str, Any] = {key: _maybe(entry[key], f"{place} {key}") for key in ("density", "mass", "com", "inertia", "V_WB") if key in entry}
+    given = [entry["shape"]] if "shape" in entry else _list_of(entry.get("shapes", []), f"{place} shapes")
+    told["shape"] = [_shape_from_text(s, f"{place} shapes[{k}]", reader) for k, s in enumerate(given)]
+    if entry.get("X_WB") is not None:
+        told["X_WB"] = reader.pose(entry["X_WB"], f"{place} X_WB")
+    if entry.get("motion") is not None:
+        told["motion"] = reader.value(entry["motion"], f"{place} motion")
+        if not callable(told["motion"]):
+            raise ModelError(f"{place}: motion {told['motion']!r} is not a function of time; give {{\"function\": \"module:name\"}}")
+    _attempt(lambda: b.body(entry["name"], kind=entry.get("kind", "dynamic"), **told), number)
+
+
+def _shape_from_text(data: Any, place: str, reader: Reader) -> Placed:
     if not isinstance(data, dict):
-        return data
-    if "float" in data:
-        return float(data["float"])
-    if "array" in data:
-        values = [_element(x, where) for x in data["array"]]
-        return np.array(values, dtype=data["type"])
-    if "tuple" in data:
-        return tuple(_element(x, where) for x in data["tuple"])
-    if "list" in data:
-        return [_element(x, where) for x in data["list"]]
-    if "dict" in data:
-        return {_element(k, where): _element(v, where) for k, v in data["dict"]}
-    if "function" in data:
-        return _named(data["function"], where)
-    if "unnamed function" in data:
-        holder = data["unnamed function"]
-        raise ModelError(f"{where}: {holder} holds a lambda or local function, which a file cannot keep; load with model=")
-    cls = _named(data["class"], where)
-    made = object.__new__(cls)
-    for name, value in data["fields"].items():
-        object.__setattr__(made, name, _element(value, where))
-    return made
+        raise ModelError(f"{place}: {data!r} is no shape; give {{\"type\": \"Sphere\", \"radius\": 0.1}}")
+    shape = reader.element(data, place, Shape, SHAPE)
+    pose = reader.pose(data.get("X_BS") or {}, f"{place} X_BS")
+    colour = _maybe(data.get("colour"), f"{place} colour")
+    look = {key: data.get(key, True) for key in ("visible", "solid")}
+    for key, value in look.items():
+        if not isinstance(value, bool):
+            raise ModelError(f"{place}: {key} {value!r} is neither true nor false")
+    return _attempt(lambda: Placed(shape, pose, colour, **look), place)
 
 
+def _read_joint(b: Builder, data: dict[str, Any], place: str, number: str, reader: Reader) -> None:
+    for key in ("name", "type", "parent", "child"):
+        if key not in data:
+            raise ModelError(f"{place}: no '{key}'; give it")
+    joint = reader.element(data, place, Joint, JOINT)
+    told: dict[str, Any] = {key: reader.pose(data[key], f"{place} {key}") for key in ("X_PF", "X_BM") if data.get(key) is not None}
+    plain = ("q", "v", "armature", "effort_limit", "stiffness", "damping", "rest", "limits")
+    told |= {key: numbers(data[key], f"{place} {key}") for key in plain if data.get(key) is not None}
+    _attempt(lambda: b.joint(data["name"], joint, data["parent"], data["child"], **told), number)
+
+
+def _read_element(b: Builder, data: dict[str, Any], place: str, number: str, reader: Reader) -> None:
+    element = reader.element(data, place, Force | Constraint, ELEMENT)
+    _attempt(lambda: b.add(element, name=data.get("name")), number)
+
+
+def _list_of(data: Any, place: str) -> list[Any]:
+    if not isinstance(data, list):
+        raise ModelError(f"{place}: {data!r} is not a list; give [ … ]")
+    return data
+
+
+def _maybe(data: Any, place: str) -> Any:
+    return None if data is None else numbers(data, place)
+
+
+def _attempt(act: Any, place: str) -> Any:
+    """What `act` gives; what it refuses is told with its place."""
+    try:
+        return act()
+    except ModelError as error:
+        raise ModelError(f"{place}: {error}") from None
+    except (TypeError, ValueError, ArithmeticError, AttributeError, LookupError) as error:
+        raise ModelError(f"{place}: {' '.join(str(error).split())}; correct the values") from None

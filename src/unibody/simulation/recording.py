@@ -97,7 +97,12 @@ class Recording:
     @cached_property
     def observations(self) -> list[Observation]:
         """Everything derived, one per recorded state."""
-        return [self._bound.observe(s, m, c) for (s, m), c in zip(self._rows, self._controls, strict=True)]
+        return [self.observe(k) for k in range(len(self))]
+
+    def observe(self, row: int) -> Observation:
+        """Everything derived at one recorded state."""
+        state, memory = self._rows[row]
+        return self._bound.observe(state, memory, self._controls[row])
 
     @cached_property
     def energy(self) -> Energies:
@@ -190,9 +195,10 @@ class Recording:
         return write_npz(path, "recording", self._bound, arrays)
 
     @staticmethod
-    def load(path: str | Path, model: Model | None = None) -> Recording:
-        """Read a file written by `save`. `model` is needed only if it holds functions that cannot be written down."""
-        bound, arrays = read_npz(path, "recording", model)
+    def load(path: str | Path, model: Model | None = None, trust: bool | Sequence[str] = ()) -> Recording:
+        """Read a file written by `save`. `model` is needed only if it holds functions that cannot be written down; `trust` names modules
+        whose code the file may use, beside your own that are imported already (True: all)."""
+        bound, arrays = read_npz(path, "recording", model, trust)
         out = Recording(bound, float(arrays["run"][0]))
         out.seconds, out.steps = float(arrays["run"][1]), int(arrays["run"][2])
         for t, q, v, memory, control in zip(*(arrays[k] for k in ("t", "q", "v", "memory", "control")), strict=True):

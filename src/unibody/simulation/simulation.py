@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -160,9 +160,10 @@ class Simulation:
         return write_npz(path, "simulation", self._bound, arrays)
 
     @staticmethod
-    def load(path: str | Path, model: Model | None = None) -> Simulation:
-        """Read a file written by `save`. `model` is needed only if it holds functions that cannot be written down."""
-        bound, arrays = read_npz(path, "simulation", model)
+    def load(path: str | Path, model: Model | None = None, trust: bool | Sequence[str] = ()) -> Simulation:
+        """Read a file written by `save`. `model` is needed only if it holds functions that cannot be written down; `trust` names modules
+        whose code the file may use, beside your own that are imported already (True: all)."""
+        bound, arrays = read_npz(path, "simulation", model, trust)
         sim = Simulation.__new__(Simulation)
         sim.dt = float(arrays["run"][0])
         sim._bound = bound

@@ -1,0 +1,311 @@
+"""Values as plain data that JSON can hold, and back, bit for bit.
+
+    numbers        as they are, whole ones whole; "inf", "-inf", "nan" where they are not finite (a text that says so is {"text": "inf"})
+    tuples         lists; Python lists {"list": […]}, dictionaries {"dict": [[key, value], …]}
+    arrays         {"array": [[…], …], "dtype": "float64"}; long ones {"base64": "…", "dtype": …, "shape": […]}, little-endian, row by row
+    poses, points  {"p": […], "wxyz": […]}, {"body": "arm", "p": […]}
+    tables         {"times": […], "values": […]}, as the pair (times, values)
+    elements       {"type": "Box", its arguments}; the class of a user's own is "module:Name"
+    functions      {"function": "module:name"}
+
+An element is written by the arguments of its constructor and made again by calling it, so that its own checks run. An argument that has
+the name of a key of the entry it stands in (`name`, `type`, …) is written with an underscore behind it.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import inspect
+import math
+from collections.abc import Collection, Mapping
+from dataclasses import MISSING, dataclass, field, fields, is_dataclass
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from unibody.element import Point
+from unibody.errors import ModelError
+from unibody.model.model import look_up
+from unibody.model.trust import Trust, path_of
+from unibody.spatial.motion import is_table
+from unibody.spatial.pose import Pose
+
+WORDS = {"inf": math.inf, "-inf": -math.inf, "nan": math.nan}
+DTYPES = ("float64", "int64", "float32", "int32", "uint8", "bool")
+READABLE = 600
+"""Numbers of an array up to which it is written as lists."""
+DEEPEST = 40
+"""Values within values that are read."""
+
+
+@lru_cache(maxsize=1024)
+def arguments_of(cls: type) -> dict[str, tuple[str, inspect.Parameter]]:
+    """Argument of the constructor → the field that holds it, and what the signature says."""
+    made = cls.__init__  # type: ignore[misc]
+    signature = [] if made is object.__init__ else list(inspect.signature(made).parameters.values())[1:]
+    given = [p for p in signature if p.kind is not p.VAR_KEYWORD]
+    names = [f.name for f in fields(cls)] if is_dataclass(cls) else []
+    lost = [p.name for p in given if p.name not in names]
+    spare = [f.name for f in fields(cls) if f.init and f.name not in {p.name for p in given}] if is_dataclass(cls) else []
+    if lost and not len(lost) == len(spare) == 1:
+        raise ModelError(f"class {cls.__name__}: no fields hold its arguments {', '.join(lost)}, which a file must keep; make it a dataclass")
+    return {p.name: (p.name if p.name in names else spare[0], p) for p in given}
+
+
+def key_of(argument: str, taken: Collection[str]) -> str:
+    """The key under which an argument is written beside the keys of its entry."""
+    return argument + "_" if argument in taken else argument
+
+
+@dataclass(frozen=True)
+class Writer:
+    """`known`: classes that are written by their bare name. `strict`: what cannot be found again is refused, not noted."""
+
+    known: Mapping[str, type]
+    strict: bool = False
+
+    def plain(self, value: Any, what: str) -> Any:
+        if value is None or isinstance(value, bool | np.bool_):
+            return value if value is None else bool(value)
+        if isinstance(value, str):
+            return {"text": value} if value in WORDS else value
+        if isinstance(value, int | np.integer):
+            return int(value)
+        if isinstance(value, float | np.floating):
+            return float(value) if math.isfinite(value) else repr(float(value))
+        if isinstance(value, np.ndarray):
+            return self._array(value, what)
+        if isinstance(value, tuple):
+            return self._each(value, what)
+        if isinstance(value, list):
+            return {"list": self._each(value, what)}
+        if isinstance(value, dict):
+            return {"dict": [[self.plain(k, what), self.plain(v, what)] for k, v in value.items()]}
+        if isinstance(value, Pose):
+            return {"p": self._each(value.p, what), "wxyz": self._each(value.wxyz, what)}
+        if isinstance(value, Point):
+            return {"body": value.body, "p": self._each(value.p, what)}
+        if is_dataclass(value) and not isinstance(value, type):
+            return self.element(value, what)
+        if callable(value):
+            return self._function(value, what)
+        raise ModelError(f"{what}: {value!r} cannot be written as text; use numbers, tuples, dataclasses or importable functions")
+
+    def element(self, element: Any, what: str, taken: Collection[str] = ("type",)) -> dict[str, Any]:
+        """{"type": …, its arguments}; arguments named like a key of the entry only if they say something."""
+        cls = type(element)
+        out: dict[str, Any] = {"type": self._class(cls, what)}
+        defaults = {f.name: f.default for f in fields(cls)} if is_dataclass(cls) else {}
+        for argument, (name, _) in arguments_of(cls).items():
+            value = getattr(element, name)
+            default = defaults.get(name, MISSING)
+            if argument in taken and default is not MISSING and type(value) is type(default) and value == default:
+                continue
+            table = argument == "motion" and isinstance(value, tuple) and is_table(value)
+            out[key_of(argument, taken)] = self._table(value, what) if table else self.plain(value, what)
+        return out
+
+    def _each(self, values: Any, what: str) -> list[Any]:
+        return [x if type(x) is float and math.isfinite(x) else self.plain(x, what) for x in values]
+
+    def _table(self, table: Any, what: str) -> dict[str, Any]:
+        return {"times": self._each(table[0], what), "values": self._each(table[1], what)}
+
+    def _array(self, array: np.ndarray, what: str) -> dict[str, Any]:
+        dtype = array.dtype.name
+        if dtype not in DTYPES:
+            raise ModelError(f"{what}: an array of {dtype} cannot be written; give one of {', '.join(DTYPES)}")
+        if array.size > READABLE:
+            raw = np.ascontiguousarray(array, array.dtype.newbyteorder("<")).tobytes()
+            return {"base64": base64.b64encode(raw).decode(), "dtype": dtype, "shape": list(array.shape)}
+        out = {"array": self._nested(array.tolist()), "dtype": dtype}
+        return out if array.size else {**out, "shape": list(array.shape)}
+
+    def _nested(self, values: Any) -> Any:
+        return [self._nested(v) for v in values] if isinstance(values, list) else self.plain(values, "array")
+
+    def _class(self, cls: type, what: str) -> str:
+        if self.known.get(cls.__name__) is cls:
+            return cls.__name__
+        path = path_of(cls)
+        if path is None and self.strict:
+            raise ModelError(f"{what}: class {cls.__qualname__} cannot be found again by its name; define it at the top level of a module")
+        return path or f"{cls.__module__}:{cls.__qualname__}"
+
+    def _function(self, function: Any, what: str) -> dict[str, str]:
+        path = path_of(function)
+        if path is not None:
+            return {"function": path}
+        if self.strict:
+            raise ModelError(
+                f"{what} holds a lambda or local function, which a file cannot keep; define it at the top level of a module, or save with tabulate="
+            )
+        return {"unnamed function": what}
+
+
+@dataclass(frozen=True)
+class Reader:
+    """`known`: classes by their bare names; `trust`: what else may be named."""
+
+    known: Mapping[str, type]
+    trust: Trust = field(default_factory=Trust)
+
+    def value(self, data: Any, place: str, depth: int = 0) -> Any:
+        if depth > DEEPEST:
+            raise ModelError(f"{place}: more than {DEEPEST} values within each other; write it flatter")
+        if isinstance(data, str):
+            return WORDS.get(data, data)
+        if isinstance(data, list):
+            return tuple(x if type(x) is float else self.value(x, place, depth + 1) for x in data)
+        if not isinstance(data, dict):
+            return data
+        for tag, read in READERS.items():
+            if tag in data:
+                return read(self, data, place, depth + 1)
+        if set(data) <= {"p", "wxyz"}:
+            return self.pose(data, place)
+        raise ModelError(f"{place}: an object with the keys {', '.join(map(repr, data))} says nothing; give one with 'type', 'p', 'body', 'times', …")
+
+    def element(self, data: dict[str, Any], place: str, base: Any = object, taken: Collection[str] = ("type",), depth: int = 0) -> Any:
+        """The element of an entry, made by its constructor."""
+        if not isinstance(data, dict):
+            raise ModelError(f"{place}: {_shown(data)} is not an object; give {{\"type\": … }}")
+        cls = self._class(data.get("type"), place, base)
+        arguments = arguments_of(cls)
+        keys = {key_of(name, taken): name for name in arguments}
+        given: dict[str, Any] = {}
+        for key, value in data.items():
+            if key not in taken:
+                given[look_up(key, keys, f"{place}: key")] = self.value(value, f"{place} {key}", depth)
+        several: tuple[Any, ...] = ()
+        for name, (_, parameter) in arguments.items():
+            if parameter.kind is parameter.VAR_POSITIONAL:
+                several = given.pop(name, ())
+            elif parameter.default is parameter.empty and name not in given:
+                raise ModelError(f"{place}: no '{name}', which {cls.__name__} needs; give it")
+        try:
+            return cls(*several, **given)
+        except ModelError as error:
+            raise ModelError(f"{place}: {error}") from None
+        except Exception as error:
+            raise ModelError(f"{place}: {cls.__name__} refuses these values ({' '.join(str(error).split())}); correct them") from None
+
+    def pose(self, data: Any, place: str) -> Pose:
+        entry = entry_of(data, ("p", "wxyz"), (), place)
+        parts = {key: tuple(numbers(value, f"{place} {key}")) for key, value in entry.items() if isinstance(value, list)}
+        if len(parts) < len(entry):
+            raise ModelError(f"{place}: {data!r} is no pose; give {{\"p\": [x, y, z], \"wxyz\": [w, x, y, z]}}")
+        try:
+            return Pose(**parts)
+        except ModelError as error:
+            raise ModelError(f"{place}: {error}") from None
+
+    def _class(self, name: Any, place: str, base: Any) -> type:
+        if not isinstance(name, str):
+            raise ModelError(f"{place}: no 'type'; give the name of a class" if name is None else f"{place}: type {name!r} is no name")
+        if ":" not in name:
+            cls = look_up(name, {n: c for n, c in self.known.items() if issubclass(c, base)}, f"{place}: type")
+        else:
+            cls = self.trust.find(name, place)
+        if not isinstance(cls, type) or not issubclass(cls, base) or not (base is not object or is_dataclass(cls)):
+            raise ModelError(f"{place}: '{name}' is not a class that can stand here; give an element's")
+        return cls
+
+    def _point(self, data: dict[str, Any], place: str, depth: int) -> Point:
+        entry = entry_of(data, ("body", "p"), ("body",), place)
+        if not isinstance(entry["body"], str):
+            raise ModelError(f"{place}: body {entry['body']!r} is no name; give that of a body, or \"world\"")
+        try:
+            return Point(entry["body"], numbers(entry.get("p", [0.0, 0.0, 0.0]), f"{place} p"))
+        except ModelError as error:
+            raise ModelError(f"{place}: {error}") from None
+
+    def _array(self, data: dict[str, Any], place: str, depth: int) -> np.ndarray:
+        entry = entry_of(data, ("array", "base64", "dtype", "shape"), ("dtype",), place)
+        dtype = entry["dtype"]
+        if dtype not in DTYPES:
+            raise ModelError(f"{place}: dtype {dtype!r} is unknown; give one of {', '.join(DTYPES)}")
+        try:
+            if "base64" in entry:
+                raw = base64.b64decode(entry["base64"], validate=True)
+                array = np.frombuffer(raw, np.dtype(dtype).newbyteorder("<")).astype(dtype)
+            else:
+                array = np.array(self.value(entry["array"], place, depth), dtype=dtype)
+            shape = entry.get("shape", list(array.shape))
+            if not all(type(n) is int and n >= 0 for n in shape):
+                raise ValueError(f"shape {shape!r}")
+            return array.reshape(shape)
+        except (TypeError, ValueError, OverflowError, binascii.Error) as error:
+            raise ModelError(f"{place}: no array of {dtype} ({error}); give lists of numbers, or base64 of little-endian ones and shape") from None
+
+    def _function(self, data: dict[str, Any], place: str, depth: int) -> Any:
+        function = self.trust.find(entry_of(data, ("function",), (), place)["function"], place)
+        if not callable(function) or isinstance(function, type):
+            raise ModelError(f"{place}: '{data['function']}' is not a function; give a function of time")
+        return function
+
+    def _unnamed(self, data: dict[str, Any], place: str, depth: int) -> Any:
+        raise ModelError(f"{place}: {data['unnamed function']} holds a lambda or local function, which a file cannot keep; load with model=")
+
+    def _text(self, data: dict[str, Any], place: str, depth: int) -> str:
+        return str(entry_of(data, ("text",), (), place)["text"])
+
+    def _list(self, data: dict[str, Any], place: str, depth: int) -> list[Any]:
+        return list(self._items(entry_of(data, ("list",), (), place)["list"], place, depth))
+
+    def _table(self, data: dict[str, Any], place: str, depth: int) -> tuple[Any, Any]:
+        entry = entry_of(data, ("times", "values"), ("times", "values"), place)
+        return self._items(entry["times"], place, depth), self._items(entry["values"], place, depth)
+
+    def _dictionary(self, data: dict[str, Any], place: str, depth: int) -> dict[Any, Any]:
+        pairs = self._items(entry_of(data, ("dict",), (), place)["dict"], place, depth)
+        try:
+            return dict(pairs)
+        except (TypeError, ValueError):
+            raise ModelError(f"{place}: no dictionary; give [[key, value], …] with keys that are numbers or texts") from None
+
+    def _items(self, data: Any, place: str, depth: int) -> tuple[Any, ...]:
+        if not isinstance(data, list):
+            raise ModelError(f"{place}: {data!r} is not a list; give [ … ]")
+        return self.value(data, place, depth)
+
+    def _nested_element(self, data: dict[str, Any], place: str, depth: int) -> Any:
+        return self.element(data, place, depth=depth)
+
+
+READERS = {
+    "type": Reader._nested_element, "body": Reader._point, "times": Reader._table, "array": Reader._array, "base64": Reader._array,
+    "function": Reader._function, "unnamed function": Reader._unnamed, "text": Reader._text, "list": Reader._list,
+    "dict": Reader._dictionary,
+}  # fmt: skip
+"""By the key that tells what an object is."""
+
+
+def entry_of(data: Any, keys: Collection[str], needed: Collection[str], place: str) -> dict[str, Any]:
+    """`data` as an object with no keys but these, and all that are needed."""
+    if not isinstance(data, dict):
+        raise ModelError(f"{place}: {_shown(data)} is not an object; give {{ … }}")
+    for key in data:
+        look_up(key, dict.fromkeys(keys), f"{place}: key")
+    for key in needed:
+        if key not in data:
+            raise ModelError(f"{place}: no '{key}'; give it")
+    return data
+
+
+def numbers(data: Any, place: str) -> Any:
+    """Numbers and lists of them, words for those that are not finite; everything else is refused."""
+    if isinstance(data, list):
+        return [numbers(x, place) for x in data]
+    if isinstance(data, str) and data in WORDS:
+        return WORDS[data]
+    if isinstance(data, bool) or not isinstance(data, int | float):
+        raise ModelError(f"{place}: {_shown(data)} is not a number; give one")
+    return data
+
+
+def _shown(data: Any) -> str:
+    text = repr(data)
+    return text if len(text) <= 60 else text[:57] + "..."
