@@ -19,6 +19,7 @@ A, B = (0.3, -0.8, 0.5), (-0.6, 0.2, 0.9)
 HOUSE = [
     ub.Weld(),
     ub.Revolute(A),
+    ub.Hinge(A, B),
     ub.Prismatic(A),
     ub.Screw(A, 0.17),
     ub.Universal(),
@@ -31,6 +32,7 @@ HOUSE = [
     ub.Composite(ub.Ball(), ub.Screw(A, 0.1), ub.Prismatic(B)),
     ub.Composite(ub.Planar(), ub.Composite(ub.Universal(A, B), ub.Weld(), ub.Prismatic(A))),
     ub.Composite(ub.Revolute(A)),
+    ub.Composite(ub.Hinge(A, (0.1, 0.2, 0.0)), ub.Hinge(B, (0.0, -0.3, 0.1))),
 ]
 CUSTOM = [Cam(0.3), SlowCam(0.3), LazyCam(0.3), SlowBall(), ub.Composite(SlowCam(0.2), ub.Ball()), ub.Composite(ub.Revolute(A), Cam(0.2))]
 JOINTS = [*HOUSE, *CUSTOM]

@@ -1,0 +1,110 @@
+"""Geoms as shapes. MuJoCo gives half lengths and float32 meshes about their own centre of mass, at a pose that makes up for it.
+
+A geom that takes part in contact (contype or conaffinity, or named in a contact pair) is solid; one of the first three groups that is
+not transparent is visible. Closed meshes are solids, others surfaces, and a height field is the surface of its terrain.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from unibody.errors import ModelError
+from unibody.files.mjcf_reading import Reading, frame
+from unibody.shapes import Box, Capsule, Cylinder, Ellipsoid, Mesh, OpenMesh, Placed, Plane, Shape, Sphere
+from unibody.spatial.pose import Pose
+
+VISIBLE_GROUPS = 3
+"""MuJoCo's viewer shows groups 0 to 2."""
+ENDLESS = 20.0
+"""Side of the square shown of a plane without end [m]."""
+UNPAINTED = (0.5, 0.5, 0.5, 1.0)
+"""The colour of a geom whose file gives none: its material's counts."""
+
+
+def shapes_of(r: Reading) -> dict[int, list[Placed]]:
+    """The shapes of each of MuJoCo's bodies, in its frame."""
+    m = r.m
+    out: dict[int, list[Placed]] = {}
+    made: dict[tuple[int, int], Shape | None] = {}
+    paired = {int(g) for pair in (m.pair_geom1, m.pair_geom2) for g in pair}
+    unseen, strange = [], []
+    for g in range(m.ngeom):
+        solid = bool(m.geom_contype[g] or m.geom_conaffinity[g] or g in paired)
+        colour = _colour(m, g)
+        visible = bool(m.geom_group[g] < VISIBLE_GROUPS and colour[3] > 0.0)
+        if not (solid or visible):
+            unseen.append(g)
+            continue
+        shared = r.word("Geom", m.geom_type[g]) in ("mesh", "hfield")
+        key = (int(m.geom_type[g]), int(m.geom_dataid[g]) if shared else -1 - g)
+        if key not in made:
+            made[key] = _shape(r, g)
+        shape = made[key]
+        if shape is None:
+            strange.append(g)
+            continue
+        X = frame(m.geom_pos[g], m.geom_quat[g])
+        out.setdefault(int(m.geom_bodyid[g]), []).append(Placed(shape, X, colour=colour, visible=visible, solid=solid))
+    r.leave_all("geoms", "geom", unseen, "neither touch nor show; only the mass of their bodies remains of them")
+    r.leave_all("geoms", "geom", strange, "a signed distance field or another shape without triangles; no shape here")
+    return out
+
+
+def moved(shapes: list[Placed], X: Pose) -> list[Placed]:
+    """The same shapes from another frame, in which theirs has the pose X."""
+    return [Placed(s.shape, X @ s.X_BS, colour=s.colour, visible=s.visible, solid=s.solid) for s in shapes]
+
+
+def _colour(m: Any, g: int) -> tuple[float, ...]:
+    rgba = m.geom_rgba[g]
+    if m.geom_matid[g] >= 0 and np.allclose(rgba, UNPAINTED):
+        rgba = m.mat_rgba[m.geom_matid[g]]
+    return tuple(float(c) for c in np.clip(np.asarray(rgba, float), 0.0, 1.0))
+
+
+def _shape(r: Reading, g: int) -> Shape | None:
+    m = r.m
+    kind, (a, b, c) = r.word("Geom", m.geom_type[g]), (float(x) for x in m.geom_size[g])
+    data = int(m.geom_dataid[g])
+    if kind == "plane":
+        return Plane(size=2.0 * max(a, b) or ENDLESS)
+    if kind == "sphere":
+        return Sphere(a)
+    if kind == "capsule":
+        return Capsule(radius=a, length=2.0 * b)
+    if kind == "cylinder":
+        return Cylinder(radius=a, length=2.0 * b)
+    if kind == "ellipsoid":
+        return Ellipsoid((a, b, c))
+    if kind == "box":
+        return Box((2.0 * a, 2.0 * b, 2.0 * c))
+    if kind == "mesh" and data >= 0:
+        return _mesh(m, data)
+    if kind == "hfield" and data >= 0:
+        return terrain(m, data)
+    return None
+
+
+def _mesh(m: Any, i: int) -> Shape:
+    first, face = int(m.mesh_vertadr[i]), int(m.mesh_faceadr[i])
+    vertices = np.array(m.mesh_vert[first : first + m.mesh_vertnum[i]], float)
+    faces = np.array(m.mesh_face[face : face + m.mesh_facenum[i]], np.int64)
+    try:
+        return Mesh(vertices, faces)
+    except ModelError:
+        return OpenMesh(vertices, faces)
+
+
+def terrain(m: Any, i: int) -> OpenMesh:
+    """The surface of a height field: x along columns, y along rows, elevations 0 … 1 times the largest."""
+    rows, columns = int(m.hfield_nrow[i]), int(m.hfield_ncol[i])
+    half_x, half_y, height, _ = (float(x) for x in m.hfield_size[i])
+    first = int(m.hfield_adr[i])
+    z = height * np.array(m.hfield_data[first : first + rows * columns], float)
+    y, x = np.meshgrid(np.linspace(-half_y, half_y, rows), np.linspace(-half_x, half_x, columns), indexing="ij")
+    corner = (np.arange(rows - 1)[:, None] * columns + np.arange(columns - 1)).ravel()
+    right, up, across = corner + 1, corner + columns, corner + columns + 1
+    faces = np.concatenate([np.stack([corner, right, across], axis=1), np.stack([corner, across, up], axis=1)])
+    return OpenMesh(np.stack([x.ravel(), y.ravel(), z], axis=1), faces)
