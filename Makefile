@@ -34,6 +34,7 @@ lint: $(VENV)/.installed-lint
 	$(BIN)/python tools/kernel_lint.py
 	$(BIN)/python tools/make_map.py --check
 	$(BIN)/python tools/make_capabilities.py --check
+	$(BIN)/python tools/make_schema.py --check
 	$(BIN)/lint-imports --no-cache --no-logo
 	$(BIN)/mypy
 

@@ -23,9 +23,11 @@ from unibody.forces.base import Force
 from unibody.joints import Joint
 from unibody.model.builder import Builder
 from unibody.model.model import Model
+from unibody.model.reading import Reader
 from unibody.model.trust import Trust
-from unibody.model.values import Reader, Writer, entry_of, numbers
+from unibody.model.values import Writer, entry_of, numbers
 from unibody.shapes import Placed, Shape
+from unibody.spatial.table import Table
 
 MODEL = ("world", "bodies", "joints", "elements")
 WORLD = ("gravity", "planar", "normal")
@@ -44,7 +46,7 @@ def _classes(*rooms: tuple[ModuleType, type]) -> dict[str, type]:
     return {name: cls for name, cls, base in found if inspect.isclass(cls) and issubclass(cls, base) and cls is not base}
 
 
-HOUSE = _classes((joints, Joint), (forces, Force), (constraints, Constraint), (shapes, Shape))
+HOUSE = {**_classes((joints, Joint), (forces, Force), (constraints, Constraint), (shapes, Shape)), "Table": Table}
 """The classes that a file names by their bare names."""
 
 
@@ -135,7 +137,8 @@ def _read_body(b: Builder, data: dict[str, Any], place: str, number: str, reader
         raise ModelError(f"{place}: both shape and shapes; give one of them")
     if "density" in entry and ("com" in entry or "inertia" in entry):
         raise ModelError(f"{place}: density beside com or inertia says nothing; leave it out, or those")
-    told: dict[str, Any] = {key: _maybe(entry[key], f"{place} {key}") for key in ("density", "mass", "com", "inertia", "V_WB") if key in entry}
+    plain = ("density", "mass", "com", "inertia", "V_WB")
+    told: dict[str, Any] = {key: _maybe(entry[key], f"{place} {key}") for key in plain if key in entry}
     given = [entry["shape"]] if "shape" in entry else _list_of(entry.get("shapes", []), f"{place} shapes")
     told["shape"] = [_shape_from_text(s, f"{place} shapes[{k}]", reader) for k, s in enumerate(given)]
     if entry.get("X_WB") is not None:

@@ -42,15 +42,18 @@ class Trust:
             raise ModelError(f"{place}: {path!r} names no code; give 'module:Name'")
         vouched = self._vouched(module)
         if not vouched and not _own(module):
-            raise ModelError(f"{place}: '{path}' is code that nobody vouches for; load with trust=('{module}',) if you trust the file")
+            raise ModelError(f"{place}: '{path}' is code that nobody vouches for; {_remedy(module)}")
         try:
             found: Any = importlib.import_module(module) if vouched else sys.modules[module]
             for piece in name.split("."):
                 found = getattr(found, piece)
         except (ImportError, AttributeError):
             raise ModelError(f"{place}: '{path}' cannot be imported; put its module on the path, or load with model=") from None
+        home = getattr(found, "__module__", None)  # a module also shows what it has imported itself
+        if not isinstance(home, str) or not (self._vouched(home) or _own(home)):
+            raise ModelError(f"{place}: '{path}' leads to {home}, for which nobody vouches; {_remedy(str(home))}")
         if not vouched and not isinstance(found, type | types.FunctionType):
-            raise ModelError(f"{place}: '{path}' is neither a class nor a function; load with trust=('{module}',) if you trust the file")
+            raise ModelError(f"{place}: '{path}' is neither a class nor a function; give 'module:Name' of one")
         return found
 
     def _vouched(self, module: str) -> bool:
@@ -69,6 +72,10 @@ def path_of(thing: Any) -> str | None:
     for piece in name.split("."):
         found = getattr(found, piece, None)
     return f"{module}:{name}" if found is thing else None
+
+
+def _remedy(module: str) -> str:
+    return f"load with trust=('{module}',) if you trust the file"
 
 
 def _within(module: str, rooms: Sequence[str]) -> bool:

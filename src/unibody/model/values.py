@@ -1,4 +1,4 @@
-"""Values as plain data that JSON can hold, and back, bit for bit.
+"""Values as plain data that JSON can hold, bit for bit; `unibody.model.reading` is the way back.
 
     numbers        as they are, whole ones whole; "inf", "-inf", "nan" where they are not finite (a text that says so is {"text": "inf"})
     tuples         lists; Python lists {"list": […]}, dictionaries {"dict": [[key, value], …]}
@@ -15,12 +15,11 @@ the name of a key of the entry it stands in (`name`, `type`, …) is written wit
 from __future__ import annotations
 
 import base64
-import binascii
 import inspect
 import math
 from collections.abc import Collection, Mapping
-from dataclasses import MISSING, dataclass, field, fields, is_dataclass
-from functools import lru_cache
+from dataclasses import MISSING, dataclass, fields, is_dataclass
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -28,7 +27,7 @@ import numpy as np
 from unibody.element import Point
 from unibody.errors import ModelError
 from unibody.model.model import look_up
-from unibody.model.trust import Trust, path_of
+from unibody.model.trust import path_of
 from unibody.spatial.motion import is_table
 from unibody.spatial.pose import Pose
 
@@ -36,11 +35,9 @@ WORDS = {"inf": math.inf, "-inf": -math.inf, "nan": math.nan}
 DTYPES = ("float64", "int64", "float32", "int32", "uint8", "bool")
 READABLE = 600
 """Numbers of an array up to which it is written as lists."""
-DEEPEST = 40
-"""Values within values that are read."""
 
 
-@lru_cache(maxsize=1024)
+@cache
 def arguments_of(cls: type) -> dict[str, tuple[str, inspect.Parameter]]:
     """Argument of the constructor → the field that holds it, and what the signature says."""
     made = cls.__init__  # type: ignore[misc]
@@ -50,7 +47,7 @@ def arguments_of(cls: type) -> dict[str, tuple[str, inspect.Parameter]]:
     lost = [p.name for p in given if p.name not in names]
     spare = [f.name for f in fields(cls) if f.init and f.name not in {p.name for p in given}] if is_dataclass(cls) else []
     if lost and not len(lost) == len(spare) == 1:
-        raise ModelError(f"class {cls.__name__}: no fields hold its arguments {', '.join(lost)}, which a file must keep; make it a dataclass")
+        raise ModelError(f"class {cls.__name__}: no fields hold its arguments {', '.join(lost)}, as files need them; make it a dataclass")
     return {p.name: (p.name if p.name in names else spare[0], p) for p in given}
 
 
@@ -95,7 +92,7 @@ class Writer:
 
     def element(self, element: Any, what: str, taken: Collection[str] = ("type",)) -> dict[str, Any]:
         """{"type": …, its arguments}; arguments named like a key of the entry only if they say something."""
-        cls = type(element)
+        cls: Any = type(element)
         out: dict[str, Any] = {"type": self._class(cls, what)}
         defaults = {f.name: f.default for f in fields(cls)} if is_dataclass(cls) else {}
         for argument, (name, _) in arguments_of(cls).items():
@@ -139,154 +136,15 @@ class Writer:
         if path is not None:
             return {"function": path}
         if self.strict:
-            raise ModelError(
-                f"{what} holds a lambda or local function, which a file cannot keep; define it at the top level of a module, or save with tabulate="
-            )
+            remedy = "define it at the top level of a module, or, if it is one of time, save with tabulate="
+            raise ModelError(f"{what} holds a lambda or local function, which a file cannot keep; {remedy}")
         return {"unnamed function": what}
-
-
-@dataclass(frozen=True)
-class Reader:
-    """`known`: classes by their bare names; `trust`: what else may be named."""
-
-    known: Mapping[str, type]
-    trust: Trust = field(default_factory=Trust)
-
-    def value(self, data: Any, place: str, depth: int = 0) -> Any:
-        if depth > DEEPEST:
-            raise ModelError(f"{place}: more than {DEEPEST} values within each other; write it flatter")
-        if isinstance(data, str):
-            return WORDS.get(data, data)
-        if isinstance(data, list):
-            return tuple(x if type(x) is float else self.value(x, place, depth + 1) for x in data)
-        if not isinstance(data, dict):
-            return data
-        for tag, read in READERS.items():
-            if tag in data:
-                return read(self, data, place, depth + 1)
-        if set(data) <= {"p", "wxyz"}:
-            return self.pose(data, place)
-        raise ModelError(f"{place}: an object with the keys {', '.join(map(repr, data))} says nothing; give one with 'type', 'p', 'body', 'times', …")
-
-    def element(self, data: dict[str, Any], place: str, base: Any = object, taken: Collection[str] = ("type",), depth: int = 0) -> Any:
-        """The element of an entry, made by its constructor."""
-        if not isinstance(data, dict):
-            raise ModelError(f"{place}: {_shown(data)} is not an object; give {{\"type\": … }}")
-        cls = self._class(data.get("type"), place, base)
-        arguments = arguments_of(cls)
-        keys = {key_of(name, taken): name for name in arguments}
-        given: dict[str, Any] = {}
-        for key, value in data.items():
-            if key not in taken:
-                given[look_up(key, keys, f"{place}: key")] = self.value(value, f"{place} {key}", depth)
-        several: tuple[Any, ...] = ()
-        for name, (_, parameter) in arguments.items():
-            if parameter.kind is parameter.VAR_POSITIONAL:
-                several = given.pop(name, ())
-            elif parameter.default is parameter.empty and name not in given:
-                raise ModelError(f"{place}: no '{name}', which {cls.__name__} needs; give it")
-        try:
-            return cls(*several, **given)
-        except ModelError as error:
-            raise ModelError(f"{place}: {error}") from None
-        except Exception as error:
-            raise ModelError(f"{place}: {cls.__name__} refuses these values ({' '.join(str(error).split())}); correct them") from None
-
-    def pose(self, data: Any, place: str) -> Pose:
-        entry = entry_of(data, ("p", "wxyz"), (), place)
-        parts = {key: tuple(numbers(value, f"{place} {key}")) for key, value in entry.items() if isinstance(value, list)}
-        if len(parts) < len(entry):
-            raise ModelError(f"{place}: {data!r} is no pose; give {{\"p\": [x, y, z], \"wxyz\": [w, x, y, z]}}")
-        try:
-            return Pose(**parts)
-        except ModelError as error:
-            raise ModelError(f"{place}: {error}") from None
-
-    def _class(self, name: Any, place: str, base: Any) -> type:
-        if not isinstance(name, str):
-            raise ModelError(f"{place}: no 'type'; give the name of a class" if name is None else f"{place}: type {name!r} is no name")
-        if ":" not in name:
-            cls = look_up(name, {n: c for n, c in self.known.items() if issubclass(c, base)}, f"{place}: type")
-        else:
-            cls = self.trust.find(name, place)
-        if not isinstance(cls, type) or not issubclass(cls, base) or not (base is not object or is_dataclass(cls)):
-            raise ModelError(f"{place}: '{name}' is not a class that can stand here; give an element's")
-        return cls
-
-    def _point(self, data: dict[str, Any], place: str, depth: int) -> Point:
-        entry = entry_of(data, ("body", "p"), ("body",), place)
-        if not isinstance(entry["body"], str):
-            raise ModelError(f"{place}: body {entry['body']!r} is no name; give that of a body, or \"world\"")
-        try:
-            return Point(entry["body"], numbers(entry.get("p", [0.0, 0.0, 0.0]), f"{place} p"))
-        except ModelError as error:
-            raise ModelError(f"{place}: {error}") from None
-
-    def _array(self, data: dict[str, Any], place: str, depth: int) -> np.ndarray:
-        entry = entry_of(data, ("array", "base64", "dtype", "shape"), ("dtype",), place)
-        dtype = entry["dtype"]
-        if dtype not in DTYPES:
-            raise ModelError(f"{place}: dtype {dtype!r} is unknown; give one of {', '.join(DTYPES)}")
-        try:
-            if "base64" in entry:
-                raw = base64.b64decode(entry["base64"], validate=True)
-                array = np.frombuffer(raw, np.dtype(dtype).newbyteorder("<")).astype(dtype)
-            else:
-                array = np.array(self.value(entry["array"], place, depth), dtype=dtype)
-            shape = entry.get("shape", list(array.shape))
-            if not all(type(n) is int and n >= 0 for n in shape):
-                raise ValueError(f"shape {shape!r}")
-            return array.reshape(shape)
-        except (TypeError, ValueError, OverflowError, binascii.Error) as error:
-            raise ModelError(f"{place}: no array of {dtype} ({error}); give lists of numbers, or base64 of little-endian ones and shape") from None
-
-    def _function(self, data: dict[str, Any], place: str, depth: int) -> Any:
-        function = self.trust.find(entry_of(data, ("function",), (), place)["function"], place)
-        if not callable(function) or isinstance(function, type):
-            raise ModelError(f"{place}: '{data['function']}' is not a function; give a function of time")
-        return function
-
-    def _unnamed(self, data: dict[str, Any], place: str, depth: int) -> Any:
-        raise ModelError(f"{place}: {data['unnamed function']} holds a lambda or local function, which a file cannot keep; load with model=")
-
-    def _text(self, data: dict[str, Any], place: str, depth: int) -> str:
-        return str(entry_of(data, ("text",), (), place)["text"])
-
-    def _list(self, data: dict[str, Any], place: str, depth: int) -> list[Any]:
-        return list(self._items(entry_of(data, ("list",), (), place)["list"], place, depth))
-
-    def _table(self, data: dict[str, Any], place: str, depth: int) -> tuple[Any, Any]:
-        entry = entry_of(data, ("times", "values"), ("times", "values"), place)
-        return self._items(entry["times"], place, depth), self._items(entry["values"], place, depth)
-
-    def _dictionary(self, data: dict[str, Any], place: str, depth: int) -> dict[Any, Any]:
-        pairs = self._items(entry_of(data, ("dict",), (), place)["dict"], place, depth)
-        try:
-            return dict(pairs)
-        except (TypeError, ValueError):
-            raise ModelError(f"{place}: no dictionary; give [[key, value], …] with keys that are numbers or texts") from None
-
-    def _items(self, data: Any, place: str, depth: int) -> tuple[Any, ...]:
-        if not isinstance(data, list):
-            raise ModelError(f"{place}: {data!r} is not a list; give [ … ]")
-        return self.value(data, place, depth)
-
-    def _nested_element(self, data: dict[str, Any], place: str, depth: int) -> Any:
-        return self.element(data, place, depth=depth)
-
-
-READERS = {
-    "type": Reader._nested_element, "body": Reader._point, "times": Reader._table, "array": Reader._array, "base64": Reader._array,
-    "function": Reader._function, "unnamed function": Reader._unnamed, "text": Reader._text, "list": Reader._list,
-    "dict": Reader._dictionary,
-}  # fmt: skip
-"""By the key that tells what an object is."""
 
 
 def entry_of(data: Any, keys: Collection[str], needed: Collection[str], place: str) -> dict[str, Any]:
     """`data` as an object with no keys but these, and all that are needed."""
     if not isinstance(data, dict):
-        raise ModelError(f"{place}: {_shown(data)} is not an object; give {{ … }}")
+        raise ModelError(f"{place}: {shown(data)} is not an object; give {{ … }}")
     for key in data:
         look_up(key, dict.fromkeys(keys), f"{place}: key")
     for key in needed:
@@ -302,10 +160,10 @@ def numbers(data: Any, place: str) -> Any:
     if isinstance(data, str) and data in WORDS:
         return WORDS[data]
     if isinstance(data, bool) or not isinstance(data, int | float):
-        raise ModelError(f"{place}: {_shown(data)} is not a number; give one")
+        raise ModelError(f"{place}: {shown(data)} is not a number; give one")
     return data
 
 
-def _shown(data: Any) -> str:
+def shown(data: Any) -> str:
     text = repr(data)
     return text if len(text) <= 60 else text[:57] + "..."

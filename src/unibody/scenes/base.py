@@ -39,6 +39,8 @@ class Scene:
     """What an imported file asks for that the model cannot represent, one line each with the element's name."""
     keyframes: Mapping[str, tuple[np.ndarray, np.ndarray]] = field(default_factory=dict)
     """Named states of an imported file: coordinates and velocities of all joints, in the model's order."""
+    name: str = ""
+    """What its file calls it."""
 
 
 @dataclass(frozen=True)

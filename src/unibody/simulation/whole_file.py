@@ -1,4 +1,4 @@
-"""Files written whole or not at all: beside the target, flushed to disk, then renamed over it, so that a killed process leaves the old one."""
+"""Files written whole or not at all: beside the target, flushed to disk, then renamed over it; a killed process leaves the old one."""
 
 from __future__ import annotations
 
