@@ -1,8 +1,10 @@
-"""What every test may ask for: a seeded generator, the checkout's root, and the reference folder when there is one."""
+"""What every test may ask for: a seeded generator, the checkout's root, the reference folder when there is one, a place in the dossier."""
 
 from __future__ import annotations
 
+import json
 import os
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -46,3 +48,35 @@ def reference(shared: Path) -> Path:
 def rng() -> np.random.Generator:
     """A generator with the same seed in every test, whatever ran before."""
     return np.random.default_rng(20260101)
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--dossier", metavar="FILE.json", help="write published values beside measured ones, for tools/make_dossier.py")
+
+
+@pytest.fixture
+def published(request: pytest.FixtureRequest) -> Callable[..., None]:
+    """Compare with a published or exact value, and enter both into the dossier: `published(subject, quantity, value, measured, atol=…)`."""
+
+    def compare(
+        subject: str, quantity: str, value: object, measured: object, *, atol: float = 0.0, rtol: float = 0.0, unit: str = ""
+    ) -> None:  # fmt: skip
+        expected, found = np.atleast_1d(np.asarray(value, float)), np.atleast_1d(np.asarray(measured, float))
+        entry = {
+            "subject": subject, "quantity": quantity, "unit": unit, "test": request.node.nodeid, "count": expected.size,
+            "error": float(np.abs(found - expected).max()), "tolerance": atol + rtol * float(np.abs(expected).max()),
+            "value": expected.ravel()[:4].tolist(), "measured": found.ravel()[:4].tolist(),
+        }  # fmt: skip
+        request.config.stash.setdefault(DOSSIER, []).append(entry)
+        np.testing.assert_allclose(found, expected, rtol=rtol, atol=atol)
+
+    return compare
+
+
+DOSSIER = pytest.StashKey[list]()
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    path = session.config.getoption("--dossier")
+    if path:
+        Path(path).write_text(json.dumps(session.config.stash.get(DOSSIER, []), indent=1), encoding="utf-8")

@@ -6,7 +6,6 @@ A console line `$ unibody …` runs in a folder that holds the files of docs/fil
 from __future__ import annotations
 
 import os
-import re
 import shlex
 import shutil
 import subprocess
