@@ -1,4 +1,4 @@
-"""What the documentation site does to its pages: formulas become MathML, which browsers draw by themselves; links out of docs/ stay readable."""
+"""What the documentation site does to its pages: formulas become MathML, which browsers draw by themselves."""
 
 from __future__ import annotations
 

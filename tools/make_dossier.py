@@ -18,16 +18,18 @@ PAGE = ROOT / "docs" / "verification.md"
 SPEED = ROOT / "tools" / "dossier_speed.md"
 HEAD = """# Verification
 
-Numbers that others have published, or that mathematics gives, beside what this engine gives. Each row is a comparison made by a test, in every solver that is
-verified; *measured* and *difference* are the worst of them, *allowed* is what the test demands. Run one with `pytest` and the name in the last column; the page is made by
+Numbers that others have published, or that mathematics gives, beside what this engine gives. Each row is a comparison made by a
+test, in every solver that is verified; *measured* and *difference* are the worst of them, *allowed* is what the test demands. Run one
+with `pytest -k` and the name in the last column; the page is made by
 
 ```sh
 pytest --dossier build/dossier.json tests/verification tests/agreement
 python tools/make_dossier.py build/dossier.json
 ```
 
-Besides these there are laws without a number to publish: conservation of energy and momentum, Newton's and Euler's equations for every body of random mechanisms, derivatives by finite
-differences, solvers that agree as the step shrinks, and Pinocchio, MuJoCo and PyBullet as witnesses. See `tests/`.
+Besides these there are laws without a number to publish: conservation of energy and momentum, Newton's and Euler's equations for
+every body of random mechanisms, derivatives by finite differences, solvers that agree as the step shrinks, and Pinocchio, MuJoCo and
+PyBullet as witnesses. See `tests/`.
 
 """
 
