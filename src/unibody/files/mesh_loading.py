@@ -1,0 +1,147 @@
+"""Meshes beside a model, through trimesh: STL, OBJ, DAE, PLY.
+
+A file may hold several meshes at poses of their own and with colours; those of one colour become one. Positions are in the file's unit,
+which is the metre except in DAE files that say otherwise. The up-axis that a DAE file names is ignored, as robots' tools do.
+Nothing but the file itself is opened, except for the colours (.mtl) beside an OBJ; textures are not.
+"""
+
+from __future__ import annotations
+
+import io
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from unibody.errors import ModelError
+from unibody.files.xml_safety import check_xml
+from unibody.shapes import Mesh, OpenMesh, Shape
+
+LARGEST_MESH = 512_000_000
+"""Bytes."""
+KINDS = (".stl", ".obj", ".dae", ".ply")
+
+
+@dataclass(frozen=True)
+class Part:
+    """The triangles of one colour."""
+
+    vertices: np.ndarray
+    faces: np.ndarray
+    colour: tuple[float, ...] | None
+
+    def surface(self, scale: Any = 1.0) -> OpenMesh:
+        """To be looked at."""
+        return OpenMesh(*_scaled(self.vertices, self.faces, scale))
+
+    def solid(self, scale: Any = 1.0) -> Shape:
+        """To be touched: a `Mesh` if it closes, else an `OpenMesh`."""
+        vertices, faces = _scaled(self.vertices, self.faces, scale)
+        try:
+            return Mesh(vertices, faces)
+        except ModelError:
+            return OpenMesh(vertices, faces)
+
+
+def load_mesh(path: Path, what: str) -> tuple[Part, ...]:
+    """The parts of a mesh file; `what` begins messages."""
+    kind = path.suffix.lower()
+    if kind not in KINDS:
+        raise ModelError(f"{what}: meshes with the ending '{path.suffix}' are not read ('{path}'); give {', '.join(KINDS)}")
+    size = path.stat().st_size
+    if size > LARGEST_MESH:
+        raise ModelError(f"{what}: '{path}' has {size} bytes, at most {LARGEST_MESH} are read; make it coarser")
+    data = path.read_bytes()
+    if kind == ".dae":
+        check_xml(data, f"{what}: '{path}'")
+    try:
+        import trimesh
+
+        if kind == ".dae":
+            import collada  # noqa: F401
+    except ImportError as error:
+        raise ModelError(f"meshes need {error.name}, which is not installed; pip install unibody[import]") from None
+    try:
+        scene = trimesh.load_scene(io.BytesIO(data), file_type=kind[1:], resolver=_Beside(path), process=False)
+        found = [(name, matrix, scene.geometry[g]) for name, (matrix, g) in _nodes(scene).items()]
+        parts = _by_colour([(m, mesh) for _, m, mesh in found if isinstance(mesh, trimesh.Trimesh) and len(mesh.faces)])
+    except Exception as error:  # trimesh and pycollada raise whatever a broken file makes them trip over
+        said = f"{type(error).__name__}: {' '.join(str(error).split())}"
+        raise ModelError(f"{what}: '{path}' cannot be read ({said}); export it again") from error
+    if not parts:
+        raise ModelError(f"{what}: no triangles in '{path}'; export the mesh again")
+    if not all(np.isfinite(p.vertices).all() for p in parts):
+        raise ModelError(f"{what}: '{path}' holds vertices that are not finite; export it again")
+    return parts
+
+
+class _Beside:
+    """What a mesh may ask for: the .mtl files beside it, without the lines that name textures."""
+
+    def __init__(self, path: Path):
+        self.folder = path.resolve().parent
+        self.file_name = path.name
+
+    def get(self, name: str) -> bytes:
+        other = (self.folder / str(name).strip()).resolve()
+        if other.suffix.lower() != ".mtl" or other.parent != self.folder or not other.is_file() or other.stat().st_size > 10_000_000:
+            raise KeyError(name)
+        return re.sub(rb"(?mi)^\s*(map_|bump|disp|decal|refl).*$", b"", other.read_bytes())
+
+    def __getitem__(self, name: str) -> bytes:
+        return self.get(name)
+
+    def keys(self) -> list[str]:
+        return []
+
+
+def _nodes(scene: Any) -> dict[str, tuple[np.ndarray, str]]:
+    """Where each geometry of a scene stands."""
+    return {name: scene.graph[name] for name in scene.graph.nodes_geometry}
+
+
+def _by_colour(meshes: list[tuple[np.ndarray, Any]]) -> tuple[Part, ...]:
+    import trimesh
+
+    groups: dict[tuple[float, ...] | None, list[tuple[np.ndarray, np.ndarray]]] = {}
+    for matrix, mesh in meshes:
+        turned = np.asarray(matrix)[:3, :3] * _metres(mesh.metadata.get("units"))
+        faces = np.asarray(mesh.faces)
+        if np.linalg.det(turned) < 0.0:
+            faces = faces[:, ::-1]
+        vertices = np.asarray(mesh.vertices) @ turned.T + np.asarray(matrix)[:3, 3] * _metres(mesh.metadata.get("units"))
+        groups.setdefault(_colour(mesh), []).append((vertices, faces))
+    parts = []
+    for colour, pieces in groups.items():
+        starts = np.cumsum([0, *(len(v) for v, _ in pieces)])
+        faces = np.concatenate([f + s for (_, f), s in zip(pieces, starts, strict=False)])
+        whole = trimesh.Trimesh(np.concatenate([v for v, _ in pieces]), faces, process=False)
+        whole.merge_vertices()
+        parts.append(Part(np.asarray(whole.vertices), np.asarray(whole.faces), colour))
+    return tuple(parts)
+
+
+def _metres(units: str | None) -> float:
+    """DAE: '0.01 * meters'."""
+    match = re.fullmatch(r"([-+.\deE]+) \* meters", units or "")
+    return float(match.group(1)) if match else 1.0
+
+
+def _colour(mesh: Any) -> tuple[float, ...] | None:
+    """The colour of a mesh that has one, else None."""
+    visual = mesh.visual
+    if not visual.defined or (visual.kind == "texture" and getattr(visual.material, "diffuse", True) is None):
+        return None
+    if visual.kind is None:
+        return None
+    colour = visual.material.main_color if visual.kind == "texture" else visual.main_color
+    rgba = tuple(round(float(c) / 255.0, 4) for c in np.asarray(colour)[:4])
+    return rgba if len(rgba) == 4 and rgba[3] < 1.0 and rgba[3] > 0.0 else rgba[:3]
+
+
+def _scaled(vertices: np.ndarray, faces: np.ndarray, scale: Any) -> tuple[np.ndarray, np.ndarray]:
+    """Faces turn over when the scale mirrors."""
+    factors = np.broadcast_to(np.asarray(scale, float), 3)
+    return vertices * factors, faces[:, ::-1] if np.prod(factors) < 0.0 else faces
