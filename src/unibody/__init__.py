@@ -1,5 +1,7 @@
 """Unibody: one scene, every formulation. Multibody dynamics with the energies, reactions and residuals that prove the motion."""
 
+from typing import Any
+
 from unibody import scenes, solvers
 
 from unibody.constraints import (  # isort: skip
@@ -16,6 +18,14 @@ from unibody.solvers import Report
 from unibody.spatial import Pose
 
 __version__ = "0.1.0"
+
+
+def load(path: Any, **parameters: Any) -> scenes.Scene:
+    """The scene of a file (.py, .json, .urdf, .xml, .mjcf), with the parameters that its reader knows: `load("a.urdf", floating=True)`."""
+    from unibody.files import load as read
+
+    return read(path, parameters)
+
 
 __all__ = [
     "AppliedWrench",
@@ -72,6 +82,7 @@ __all__ = [
     "Universal",
     "Unsupported",
     "Weld",
+    "load",
     "scenes",
     "solvers",
 ]

@@ -210,7 +210,8 @@ def info(target: Target, param: Params = None, as_json: Json = False) -> int:
     name, scene = inputs.scene_from(target, param or [])
     model, data = scene.model, describe.describe(scene.model)
     if as_json:
-        show_json({"scene": name, "duration": scene.duration, "dt": scene.dt, "notes": scene.notes, **data})
+        told = {"notes": scene.notes, "left_out": list(scene.left_out)}
+        show_json({"scene": name, "duration": scene.duration, "dt": scene.dt, **told, **data})
         return DONE
     world = "planar world" if model.planar else "3D world"
     show_facts([
@@ -229,6 +230,10 @@ def info(target: Target, param: Params = None, as_json: Json = False) -> int:
                 typer.echo(f"  {row['joint']}  {row['joint_type']}: {row['parent']} – {row['child']}")
             else:
                 typer.echo(f"  {row['name']}  {row['type']}" + (f": {', '.join(row['on'])}" if row["on"] else ""))
+    if scene.left_out:
+        typer.secho("\nleft out", bold=True)
+    for line in scene.left_out:
+        typer.echo(f"  {line}")
     typer.secho("\nsolvers", bold=True)
     for solver, reasons in data["solvers"].items():
         typer.echo(f"  {solver}  {'can run it' if not reasons else 'cannot: ' + '; '.join(reasons)}")

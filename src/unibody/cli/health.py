@@ -14,7 +14,7 @@ import numpy as np
 
 from unibody import kernel
 
-EXTRAS = {"plot": ("matplotlib",), "view": ("viser",), "peers": ("mujoco", "pinocchio", "pybullet")}
+EXTRAS = {"plot": ("matplotlib",), "view": ("viser",), "import": ("yourdfpy", "trimesh", "lxml", "collada", "mujoco"), "peers": ("mujoco", "pinocchio", "pybullet")}
 """Extra → the modules it brings."""
 LENGTH = 1.0
 """Of the pendulum [m]."""

@@ -1,4 +1,4 @@
-"""From words to things: `key=value` pairs, a scene's name or a Python file, a solver with its options."""
+"""From words to things: `key=value` pairs, a scene's name or a file, a solver with its options."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ from typing import Any, get_type_hints
 
 from unibody import scenes
 from unibody.errors import ModelError
-from unibody.files import load_python
+from unibody.files import load
+from unibody.files.reading import ENDINGS
 from unibody.model.model import look_up
 from unibody.scenes import Scene
 from unibody.scenes.base import convert
@@ -29,13 +30,11 @@ def pairs(words: Sequence[str], option: str) -> dict[str, str]:
 
 
 def scene_from(word: str, parameters: Sequence[str]) -> tuple[str, Scene]:
-    """A short name for files and titles, and the scene: by name, or from a Python file with `build()`."""
+    """A short name for files and titles, and the scene: by name, or from a file that holds one."""
     given = pairs(parameters, "--param")
     path = Path(word)
-    if path.suffix == ".py" or os.sep in word or path.is_file():
-        if path.is_file() and path.suffix != ".py":
-            raise ModelError(f"file '{word}': no reader for '{path.suffix}' files yet; give a Python file with a build() function")
-        return path.stem, load_python(path, given)
+    if path.suffix.lower() in ENDINGS or os.sep in word or path.is_file():
+        return path.stem, load(path, given)
     return word, scenes.make(word, **given)
 
 

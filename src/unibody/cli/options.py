@@ -16,7 +16,7 @@ app = typer.Typer(
 )  # fmt: skip
 
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of text.")]
-Target = Annotated[str, typer.Argument(metavar="SCENE|FILE.py", help="A scene's name, or a Python file with a build() function.")]
+Target = Annotated[str, typer.Argument(metavar="SCENE|FILE", help="A scene's name, or a file: .py with a build() function, .json, .urdf, .xml (MJCF).")]
 Params = Annotated[list[str] | None, typer.Option("--param", "-p", metavar="KEY=VALUE", help="A parameter of the scene; may be repeated.")]
 Dt = Annotated[float | None, typer.Option("--dt", help="Step [s]; default: the scene's.")]
 Duration = Annotated[float | None, typer.Option("--duration", "-t", help="Simulated time [s]; default: the scene's.")]

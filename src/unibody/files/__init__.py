@@ -1,12 +1,15 @@
 """Files: scenes and models that come from outside, and what leaves the house in other formats.
 
-Lives here: `python_scene`, which reads a Python file with a `build()` function; `scene_json`, our
-own format, which keeps every element. Recordings and checkpoints are written by `simulation`.
+Lives here: `python_scene`, which reads a Python file with a `build()` function; `scene_json`, our own format, which keeps every element;
+`urdf*` and `mjcf*`, other programs' robots; `reading`, one door for all; `xml_safety` and `mesh_loading`, what files from strangers need.
+Recordings and checkpoints are written by `simulation`.
 May import: scenes, simulation, model and all above. May write: files the user names, whole or not at all.
 To add one more: a module per format with a function `load_<what>(path) -> Scene`; its errors name the file, the place in it and the remedy.
 """
 
 from unibody.files.python_scene import load_python
+from unibody.files.reading import load
 from unibody.files.scene_json import load_json, save_json
+from unibody.files.urdf import load_urdf
 
-__all__ = ["load_json", "load_python", "save_json"]
+__all__ = ["load", "load_json", "load_python", "load_urdf", "save_json"]

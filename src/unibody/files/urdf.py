@@ -94,11 +94,11 @@ def _loaded(
         left_out.append(f"colours of links {named(wardrobe.clipped)}: brought into 0 … 1")
     renamed = [f"'{link}' to '{name}'" for link, name in name_of.items() if link != name and name != "world"]
     left_out += [f"link names changed, since 'world' is taken: {', '.join(renamed)}"] if renamed else []
-    notes = [f"robot '{robot.name}'", *joints.notes()]
+    notes = joints.notes()
     merged = bodies.merged()
     if merged:
         notes.append("links that are part of another: " + ", ".join(f"'{link}' of '{host}'" for link, host in merged))
-    return Scene(b.build(), DURATION, STEP, notes="; ".join(notes), left_out=tuple(left_out))
+    return Scene(b.build(), DURATION, STEP, notes="; ".join(notes), left_out=tuple(left_out), name=robot.name)
 
 
 def _root_first(robot: Any) -> list[str]:

@@ -1,0 +1,70 @@
+"""One door for all files: the ending tells the reader, and for .xml the root element.
+
+    .py → a function build()      .json → our own scenes      .urdf → URDF      .xml, .mjcf → MJCF, or URDF if the root is <robot>
+
+Parameters are those of the reader, as values or as strings from a command line: `floating=true`, `packages=a,b`.
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Callable, Mapping
+from functools import partial
+from pathlib import Path
+from typing import Any, get_type_hints
+
+from unibody.errors import ModelError
+from unibody.files.python_scene import load_python
+from unibody.scenes import Scene
+from unibody.scenes.base import Parameter, SceneEntry
+
+ENDINGS = (".py", ".json", ".urdf", ".xml", ".mjcf")
+"""Of files that hold a scene."""
+
+
+def load(path: str | Path, parameters: Mapping[str, Any] | None = None) -> Scene:
+    """The scene of a file, with the parameters that its reader (or its `build()`) knows."""
+    source, given = Path(path), dict(parameters or {})
+    if not source.is_file():
+        raise ModelError(f"file '{source}' does not exist; give a scene's name (see `unibody scenes`) or a file that ends in {_endings()}")
+    kind = source.suffix.lower()
+    if kind == ".py":
+        return load_python(source, given)
+    if kind == ".json":
+        from unibody.files.scene_json import load_json
+
+        return _called(load_json, source, given, {"trust": Parameter("trust", tuple[str, ...], ())})
+    if kind == ".urdf" or (kind in (".xml", ".mjcf") and root_element(source) == "robot"):
+        from unibody.files.urdf import load_urdf
+
+        return _called(load_urdf, source, given)
+    if kind in (".xml", ".mjcf"):
+        from unibody.files.mjcf import load_mjcf
+
+        return _called(load_mjcf, source, given)
+    raise ModelError(f"file '{source}': no reader for '{source.suffix}' files; give one that ends in {_endings()}")
+
+
+def root_element(path: Path) -> str:
+    """The first element's name in an XML file, by its opening only; '' when there is none."""
+    with path.open("rb") as file:
+        data = file.read(100_000)
+    text = data.decode("utf-16" if data[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8", errors="replace")
+    text = re.sub(r"<!--.*?-->|<\?.*?\?>", "", text, flags=re.DOTALL)
+    found = re.search(r"<\s*([\w.:-]+)", text)
+    return found.group(1) if found else ""
+
+
+def _called(reader: Callable[..., Scene], source: Path, given: dict[str, Any], known: dict[str, Parameter] | None = None) -> Scene:
+    """Call a reader with its keyword-only parameters, converted by their annotations."""
+    if known is None:
+        kinds = get_type_hints(reader)
+        signature = inspect.signature(reader).parameters.values()
+        known = {p.name: Parameter(p.name, kinds[p.name], p.default) for p in signature if p.kind is p.KEYWORD_ONLY}
+    entry = SceneEntry(source.name, "", partial(reader, source), tuple(known.values()))
+    return entry(**given)
+
+
+def _endings() -> str:
+    return f"{', '.join(ENDINGS[:-1])} or {ENDINGS[-1]}"
