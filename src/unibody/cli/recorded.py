@@ -1,0 +1,34 @@
+"""A motion to show: a recording from a file, or one made now of a scene."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from unibody.cli import inputs, running
+from unibody.errors import ModelError
+from unibody.simulation import Recording, Simulation
+
+
+def recording_from(
+    target: str, solver: str | None, parameters: Sequence[str], dt: float | None, duration: float | None, every: int | None = None,
+    apart: float | None = None, progress: bool | None = None,
+) -> tuple[str, Recording]:  # fmt: skip
+    """A short name and the recording: read from a .npz file, else made by running a scene or a model's file.
+
+    Of a run every so many steps are kept; `apart` [s] asks for two in this time, as a film needs them.
+    """
+    path = Path(target)
+    if path.suffix.lower() == ".npz":
+        given = {"--solver": solver, "--param": list(parameters) or None, "--dt": dt, "--duration": duration, "--every": every}
+        for option, value in given.items():
+            if value is not None:
+                raise ModelError(f"recording '{target}': {option} belongs to a run that is over; leave it out, or give a scene")
+        return path.stem, Recording.load(path)
+    name, scene = inputs.scene_from(target, parameters)
+    dt, duration = dt or scene.dt, scene.duration if duration is None else duration
+    kept = running.rows_apart(duration, dt, every)
+    if every is None and apart is not None:
+        kept = max(1, int(0.5 * apart / dt))
+    simulation = Simulation(scene.model, inputs.solver_from(solver or "articulated"), dt=dt)
+    return name, simulation.run(duration, every=kept, progress=progress)

@@ -1,0 +1,137 @@
+"""Files of rendered pictures: one instant as .png, a motion as .mp4 or .gif.
+
+A film shows the recorded state nearest to each of its times t₀ + k · speed / fps; nothing is made up between recorded states.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from unibody.element import number
+from unibody.errors import ModelError
+from unibody.model import Model
+from unibody.simulation import Recording, Simulation
+from unibody.view.render import SIZE, Renderer
+from unibody.view.render_caption import pillow
+from unibody.view.snapshot import Snapshot
+
+PICTURES, FILMS = (".png", ".jpg", ".jpeg", ".webp"), (".mp4", ".gif")
+LONGEST = 100_000
+"""Pictures of a film."""
+COLOURS = 255
+"""Of a GIF's palette."""
+
+
+def render(
+    shown: Recording | Model, path: str | Path, *, at: float | None = None, size: tuple[int, int] = SIZE, fps: float = 30.0,
+    speed: float = 1.0, camera: Sequence[float] | None = None, reactions: bool = False, frames: bool = False, title: str | None = None,
+    solver: Any = "articulated",
+) -> Path:  # fmt: skip
+    """A picture of the last recorded state, or of the one at a time [s], or a film of the whole motion, by the ending of `path`.
+
+    A model is shown at its start, as `solver` sees it. `speed` 0.5 is half as fast as in life; `camera` is azimuth, elevation in degrees
+    and, if wanted, the distance [m].
+    """
+    target = Path(path)
+    film = kind_of(target) in FILMS
+    recording = shown if isinstance(shown, Recording) else Simulation(shown, solver, dt=1e-3).run(0.0, progress=False)
+    if film and at is not None:
+        raise ModelError(f"film '{target}' at one time ({at!r} s): give a picture's name, such as {target.stem}.png, or leave the time out")
+    if target.suffix.lower() == ".mp4":
+        size = (size[0] + size[0] % 2, size[1] + size[1] % 2)
+    rows = film_rows(recording, fps, speed) if film else [row_at(recording, at)]
+    artist = Renderer(recording.model, size, recording=recording, camera=camera, reactions=reactions, frames=frames, title=title)
+    pictures = (artist.image(Snapshot.of(artist.look, recording.observations[row])) for row in rows)
+    try:
+        _write(target, pictures, artist.view.size, fps)
+    except OSError as error:
+        raise ModelError(f"'{target}' cannot be written ({error}); give a file in a folder that exists") from None
+    return target
+
+
+def kind_of(path: Path) -> str:
+    """The ending in small letters, if something can be written with it."""
+    suffix = path.suffix.lower()
+    if suffix not in (*PICTURES, *FILMS):
+        raise ModelError(f"'{path}' ends in '{path.suffix}'; give a picture (.png, .jpg, .webp) or a film (.mp4, .gif)")
+    _ = ffmpeg() if suffix == ".mp4" else pillow()
+    return suffix
+
+
+def film_rows(recording: Recording, fps: float, speed: float) -> list[int]:
+    """The recorded states that a film shows, one per picture."""
+    apart = number(speed, "speed", positive=True) / number(fps, "fps", positive=True)
+    t = recording.t
+    if not len(t):
+        raise ModelError("the recording is empty, so there is nothing to draw; run the simulation first")
+    count = int(np.floor((t[-1] - t[0]) / apart + 1e-9)) + 1
+    if count > LONGEST:
+        raise ModelError(f"a film of {count} pictures is too long; take a larger speed or fewer pictures per second")
+    return [_nearest(t, t[0] + k * apart) for k in range(count)]
+
+
+def row_at(recording: Recording, at: float | None) -> int:
+    """The recorded state nearest to a time, or the last."""
+    t = recording.t
+    if at is None or not len(t):
+        return len(t) - 1
+    number(at, "time of the picture")
+    if not t[0] - 1e-9 <= at <= t[-1] + 1e-9:
+        raise ModelError(f"no state at {at:g} s; the recording goes from {t[0]:g} to {t[-1]:g} s")
+    return _nearest(t, at)
+
+
+def _nearest(t: np.ndarray, at: float) -> int:
+    return int(np.argmin(np.abs(t - at)))
+
+
+def ffmpeg() -> Any:
+    """The package imageio_ffmpeg, which brings an encoder along."""
+    try:
+        import imageio_ffmpeg
+    except ImportError:
+        raise ModelError("films need imageio-ffmpeg, which is not installed; pip install unibody[render]") from None
+    return imageio_ffmpeg
+
+
+def _write(target: Path, pictures: Iterator[np.ndarray], size: tuple[int, int], fps: float) -> None:
+    if target.suffix.lower() == ".mp4":
+        _write_mp4(target, pictures, size, fps)
+    elif target.suffix.lower() == ".gif":
+        _write_gif(target, pictures, fps)
+    else:
+        pillow().Image.fromarray(next(pictures)).save(target)
+
+
+def _write_mp4(target: Path, pictures: Iterator[np.ndarray], size: tuple[int, int], fps: float) -> None:
+    """H.264 in yuv420p, which every player takes; it wants even sizes."""
+    writer = ffmpeg().write_frames(
+        str(target), size, fps=fps, codec="libx264", quality=8, pix_fmt_in="rgb24", pix_fmt_out="yuv420p", macro_block_size=2,
+        ffmpeg_log_level="error",
+    )  # fmt: skip
+    if not target.parent.is_dir():
+        raise FileNotFoundError(f"no folder '{target.parent}'")
+    writer.send(None)
+    try:
+        for picture in pictures:
+            writer.send(np.ascontiguousarray(picture))
+    finally:
+        writer.close()
+
+
+def _write_gif(target: Path, pictures: Iterator[np.ndarray], fps: float) -> None:
+    """One palette for all pictures, from the first, the middle and the last, so that still parts do not flicker."""
+    image = pillow().Image
+    film = [image.fromarray(p) for p in pictures]
+    chosen = [film[0], film[len(film) // 2], film[-1]]
+    sheet = image.new("RGB", (film[0].width, 3 * film[0].height))
+    for k, picture in enumerate(chosen):
+        sheet.paste(picture, (0, k * picture.height))
+    palette = sheet.quantize(COLOURS)
+    small = [p.quantize(palette=palette, dither=image.Dither.NONE) for p in film]
+    hundredths = max(2, round(100.0 / fps))
+    small[0].save(target, save_all=True, append_images=small[1:], duration=10 * hundredths, loop=0, optimize=False)
