@@ -9,6 +9,7 @@ from __future__ import annotations
 import csv
 from collections.abc import Sequence
 from functools import cached_property
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ from unibody.coordinates.observed import Observation
 from unibody.element import name_of
 from unibody.errors import ModelError
 from unibody.model import Model, State
+from unibody.simulation.arrays import plain_arrays
 from unibody.simulation.files import read_npz, write_npz
 from unibody.solvers import Bound, Report
 from unibody.spatial.pose import rotation_from_quaternion
@@ -222,6 +224,30 @@ class Recording:
             writer.writerows([[repr(float(x)) for x in row] for row in zip(*columns, strict=True)])
         return Path(path)
 
+    def to_npz(self, path: str | Path) -> Path:
+        """Plain arrays for other programs, with names, as `simulation.arrays.plain_arrays` lists them; `save` keeps what a run needs."""
+        target = Path(path)
+        with target.open("wb") as file:
+            np.savez_compressed(file, **plain_arrays(self))  # type: ignore[arg-type]
+        return target
+
+    def to_html(self, path: str | Path, *, title: str | None = None, fps: float | None = None) -> Path:
+        """One page that plays the recording offline, in any browser."""
+        return _view("replay").write_html(self, path, title=title, fps=fps)
+
+    def to_gltf(self, path: str | Path, *, fps: float | None = None) -> Path:
+        """An animated scene for other programs: a .glb file, or text if the name ends in .gltf."""
+        return _view("gltf").write(self, path, fps=fps)
+
+    def _repr_html_(self) -> str:
+        """The replay, in notebooks."""
+        return _view("replay").inline(self)
+
     def __repr__(self) -> str:
         span = f"{self.t[0]:g} … {self.t[-1]:g} s" if len(self) else "empty"
         return f"Recording({len(self)} states, {span}, solver '{self.solver.name}', {self.model!r})"
+
+
+def _view(module: str) -> Any:
+    """A module of the room of pictures, which lies above this one: opened by name when somebody wants to look, never needed to run."""
+    return import_module(f"unibody.view.{module}")

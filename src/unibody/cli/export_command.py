@@ -1,0 +1,140 @@
+"""`unibody export`: a recording, or a scene that is simulated first, in files that other programs read."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from unibody.cli import output
+from unibody.cli.options import Csv, Dt, Duration, Every, Json, Options, Params, SolverOption, command
+from unibody.cli.output import DONE, FAILED, show_facts, show_json
+from unibody.errors import ModelError, StepFailed
+
+if TYPE_CHECKING:
+    from unibody.scenes import Scene
+    from unibody.simulation import Recording
+
+Input = Annotated[str, typer.Argument(metavar="RECORDING.npz|SCENE|FILE", help="A saved recording, or what `unibody run` takes.")]
+Html = Annotated[Path | None, typer.Option("--html", metavar="FILE.html", help="One page that plays the motion offline.")]
+Glb = Annotated[Path | None, typer.Option("--glb", metavar="FILE.glb", help="glTF 2.0 with animation, binary.")]
+Gltf = Annotated[Path | None, typer.Option("--gltf", metavar="FILE.gltf", help="The same as text.")]
+Npz = Annotated[Path | None, typer.Option("--npz", metavar="FILE.npz", help="Plain named arrays: times, poses, energies, reactions.")]
+Urdf = Annotated[Path | None, typer.Option("--urdf", metavar="FILE.urdf", help="The model as URDF, where it can be expressed.")]
+SceneFile = Annotated[Path | None, typer.Option("--scene", metavar="FILE.json", help="The model in our own format.")]
+Fps = Annotated[float | None, typer.Option("--fps", help="Frames per second of simulated time, for --html, --glb and --gltf.")]
+Tabulate = Annotated[float | None, typer.Option("--tabulate", help="For --scene: functions of time as tables with this step [s].")]
+MOVING = ("html", "glb", "gltf", "csv", "npz")
+"""What needs a motion; the others need only a model."""
+
+
+@command
+def export(
+    source: Input,
+    html: Html = None,
+    glb: Glb = None,
+    gltf: Gltf = None,
+    csv: Csv = None,
+    npz: Npz = None,
+    urdf: Urdf = None,
+    scene: SceneFile = None,
+    fps: Fps = None,
+    tabulate: Tabulate = None,
+    solver: SolverOption = None,
+    option: Options = None,
+    param: Params = None,
+    dt: Dt = None,
+    duration: Duration = None,
+    every: Every = None,
+    as_json: Json = False,
+) -> int:
+    """Write a recording, or a scene that is simulated first, for browsers and other programs."""
+    from unibody.cli import inputs
+    from unibody.cli.recorded import recording_from
+
+    asked = {"html": html, "glb": glb, "gltf": gltf, "csv": csv, "npz": npz, "urdf": urdf, "scene": scene}
+    wanted = {kind: path for kind, path in asked.items() if path is not None}
+    _check(source, wanted, fps, tabulate)
+    recording, from_scene, failure = None, None, None
+    if source.lower().endswith(".npz"):
+        if option:
+            raise ModelError(f"recording '{source}': --option belongs to a run that is over; leave it out, or give a scene")
+        name, recording = recording_from(source, solver, param or [], dt, duration, every)
+    else:
+        name, from_scene = inputs.scene_from(source, param or [])
+        if wanted.keys() & set(MOVING):
+            chosen = inputs.solver_from(solver or "articulated", option or [])
+            recording, failure = _run(from_scene, chosen, dt, duration, every, fps, False if as_json else None)
+    for kind, path in wanted.items():
+        _write(kind, path, name, recording, from_scene, fps, tabulate)
+    sizes = {kind: path.stat().st_size for kind, path in wanted.items()}
+    if as_json:
+        facts = {"states": None if recording is None else len(recording), "files": {k: str(p) for k, p in wanted.items()}, "bytes": sizes}
+        show_json({"source": source, "status": "done" if failure is None else "failed", **facts})
+    else:
+        show_facts([(kind, f"{path}, {output.size(sizes[kind])}") for kind, path in wanted.items()])
+    if failure is not None:
+        typer.echo(f"unibody: {' '.join(str(failure).split())} (the files end there)", err=True)
+        return FAILED
+    return DONE
+
+
+def _check(source: str, wanted: dict[str, Path], fps: float | None, tabulate: float | None) -> None:
+    """Refuse before the run what could not be written after it."""
+    from unibody.cli import inputs
+    from unibody.element import number
+
+    if not wanted:
+        raise ModelError("export: nothing to write; give at least one of --html, --glb, --gltf, --csv, --npz, --urdf, --scene")
+    for kind, path in wanted.items():
+        inputs.writable(path, f"--{kind}")
+        if path.resolve() == Path(source).resolve():
+            raise ModelError(f"--{kind} '{path}' is the file that is read; give another name")
+        if kind in ("html", "glb", "gltf") and path.suffix.lower() != f".{kind}":
+            raise ModelError(f"--{kind} '{path}' ends in '{path.suffix}'; give a file that ends in .{kind}")
+    if len({path.resolve() for path in wanted.values()}) < len(wanted):
+        raise ModelError("export: two outputs have the same name; give each its own")
+    if tabulate is not None and "scene" not in wanted:
+        raise ModelError("--tabulate says how --scene keeps functions of time; give --scene FILE.json with it")
+    if fps is not None:
+        number(fps, "--fps", positive=True)
+        if not wanted.keys() & {"html", "glb", "gltf"}:
+            raise ModelError("--fps says how many frames --html, --glb and --gltf show; give one of them, or --every for tables")
+
+
+def _run(
+    scene: Scene, solver: Any, dt: float | None, duration: float | None, every: int | None, fps: float | None, progress: bool | None
+) -> tuple[Recording, StepFailed | None]:
+    """The recording, also of a run that failed on its way; states are no farther apart than the frames of a page."""
+    from unibody.cli import running
+    from unibody.simulation import Simulation
+
+    dt, duration = dt or scene.dt, scene.duration if duration is None else duration
+    apart = running.rows_apart(duration, dt, every)
+    if every is None:
+        apart = min(apart, max(1, int(1.0 / ((fps or 30.0) * dt))))
+    try:
+        return Simulation(scene.model, solver, dt=dt).run(duration, every=apart, progress=progress), None
+    except StepFailed as failed:
+        return failed.recording, failed
+
+
+def _write(
+    kind: str, path: Path, name: str, recording: Recording | None, scene: Scene | None, fps: float | None, tabulate: float | None
+) -> None:
+    model = scene.model if scene is not None else recording.model if recording is not None else None
+    if kind == "urdf":
+        from unibody.files.urdf_export import save_urdf
+
+        save_urdf(model, path)
+    elif kind == "scene":
+        from unibody.files.scene_json import save_json
+
+        save_json(scene or model, path, name=name, tabulate=tabulate)  # type: ignore[arg-type]
+    elif recording is not None and kind == "html":
+        recording.to_html(path, title=name, fps=fps)
+    elif recording is not None and kind in ("glb", "gltf"):
+        recording.to_gltf(path, fps=fps)
+    elif recording is not None:
+        recording.to_csv(path) if kind == "csv" else recording.to_npz(path)
