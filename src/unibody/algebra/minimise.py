@@ -1,0 +1,77 @@
+"""Projected Newton with a line search that never leaves the feasible set and never goes up.
+
+A `Problem` gives its value, a direction of descent (gradient and positive definite matrix are its own business) and the largest feasible part of a
+motion. Each iteration: direction p with slope gᵀp < 0, then the largest of t, t/2, t/4, … with f(x + t p) ≤ f(x) + 10⁻⁴ t gᵀp; where that cannot be
+seen any more for round-off, the first that does not go up by more than round-off. It ends when p is shorter than the tolerance, in the problem's own measure.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+
+SUFFICIENT = 1e-4
+HALVINGS = 40
+ROUND_OFF = 1e-13
+
+
+@dataclass(frozen=True)
+class Direction:
+    """A direction p, its slope gᵀp ≤ 0 and how long it is in the problem's measure."""
+
+    p: np.ndarray
+    slope: float
+    length: float
+
+
+class Problem(Protocol):
+    def value(self, x: np.ndarray) -> float:
+        """f(x), infinite outside the feasible set."""
+        ...
+
+    def direction(self, x: np.ndarray) -> Direction: ...
+
+    def reach(self, x: np.ndarray, p: np.ndarray) -> float:
+        """The largest t ≤ 1 for which everything between x and x + t p is feasible."""
+        ...
+
+
+@dataclass
+class Minimum:
+    """Where the search ended. `steps` are the accepted t of the iterations."""
+
+    x: np.ndarray
+    value: float
+    length: float
+    iterations: int
+    converged: bool
+    steps: list[float]
+    why: str = ""
+
+
+def minimise(problem: Problem, x: np.ndarray, tolerance: float, iterations: int, finish: Any = None) -> Minimum:
+    """From a feasible x. `finish(x)` may forbid to end (something still has to move)."""
+    value, steps = problem.value(x), []
+    length = np.inf
+    for k in range(iterations):
+        d = problem.direction(x)
+        length = d.length
+        if not np.isfinite(d.p).all():
+            return Minimum(x, value, length, k, False, steps, "the direction is not finite")
+        if length <= tolerance and (finish is None or finish(x)):
+            return Minimum(x, value, length, k, True, steps)
+        t = problem.reach(x, d.p)
+        noise = ROUND_OFF * max(1.0, abs(value))
+        for _ in range(HALVINGS):
+            trial = x + t * d.p
+            found = problem.value(trial)
+            if found <= value + SUFFICIENT * t * d.slope or (abs(t * d.slope) < noise and found <= value + noise):
+                break
+            t *= 0.5
+        else:
+            return Minimum(x, value, length, k, False, steps, "no descent along the direction")
+        x, value = trial, found
+        steps.append(t)
+    return Minimum(x, value, length, iterations, False, steps, f"not converged in {iterations} iterations")

@@ -1,0 +1,157 @@
+"""A potential that keeps distances positive (paper 003, Eq. 13–14), and its damping (Eq. 19–22).
+
+    B(d) = κ A d̂ b(d/d̂),   b(ξ) = −(ξ − 1)² ln ξ  for ξ < 1, else 0
+
+κ is a pressure [Pa], A the contact's share of the surface [m²], d̂ the distance at which it begins [m]: the layer of an elastic
+material that a body wears. b is twice continuously differentiable at 1 and grows beyond all bounds at 0.
+
+In affine coordinates the gradient of a contact is B′ u ⊗ n per body. Of its second derivative we keep B″ (u ⊗ n)(u ⊗ n)ᵀ, which is
+positive: the rest, B′ ∇²d, is negative along the surface (and dropped by any projection) or smaller by d over the size of a face.
+Softened edges add B m′ times the positive part of the second derivative of c.
+"""
+
+from __future__ import annotations
+
+from math import log
+
+import numpy as np
+
+from unibody.contact.near import WIDTH, Contacts
+from unibody.kernel import Floats, Ints, device, kernel
+from unibody.spatial.devices import cross, dot3, load3
+
+
+def barrier(xi: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """b, b′ and b″ at ξ = d/d̂.
+
+    >>> [float(x) for x in barrier(np.array(1.0))]
+    [0.0, 0.0, 0.0]
+    """
+    with np.errstate(divide="ignore", invalid="ignore"):
+        ln, gap = np.log(xi), xi - 1.0
+        inside = xi < 1.0
+        b = np.where(inside, -(gap**2) * ln, 0.0)
+        b1 = np.where(inside, -2.0 * gap * ln - gap**2 / xi, 0.0)
+        b2 = np.where(inside, -2.0 * ln - 4.0 * gap / xi + (gap / xi) ** 2, 0.0)
+    return b, b1, b2
+
+
+@device
+def barrier_terms(xi):
+    """b, b′ and b″ at ξ = d/d̂ < 1."""
+    ln = log(xi)
+    gap = xi - 1.0
+    part = gap / xi
+    return -gap * gap * ln, -2.0 * gap * ln - gap * part, -2.0 * ln - 4.0 * part + part * part
+
+
+@kernel
+def barrier_value(record: Floats, kappa: float, reach: float) -> float:
+    """Σ B [J]; infinite where a distance is not positive."""
+    total = 0.0
+    for k in range(record.size // WIDTH):
+        xi = record[WIDTH * k + 11] / reach
+        if xi <= 0.0:
+            return np.inf
+        if xi < 1.0:
+            total += kappa * record[WIDTH * k + 12] * record[WIDTH * k + 13] * reach * barrier_terms(xi)[0]
+    return total
+
+
+@device
+def add_outer(scale, u, i, v, j, S, block_out, at):
+    """block += scale (u ⊗ 1)(S)(v ⊗ 1)ᵀ: 12×12 from 4-vectors at u[i:], v[j:] and a 3×3 matrix S as nine numbers."""
+    for p in range(4):
+        for q in range(4):
+            f = scale * u[i + p] * v[j + q]
+            if f != 0.0:
+                for r in range(3):
+                    for c in range(3):
+                        block_out[at + 12 * (3 * p + r) + 3 * q + c] += f * S[3 * r + c]
+
+
+@device
+def outer3(a, b):
+    return (a[0] * b[0], a[0] * b[1], a[0] * b[2], a[1] * b[0], a[1] * b[1], a[1] * b[2], a[2] * b[0], a[2] * b[1], a[2] * b[2])
+
+
+@device
+def across(a, b):
+    """[a]×ᵀ [b]× = (a·b) 1 − b aᵀ, as nine numbers."""
+    d = dot3(a, b)
+    x, y, z = b
+    return (d - x * a[0], -x * a[1], -x * a[2], -y * a[0], d - y * a[1], -y * a[2], -z * a[0], -z * a[1], d - z * a[2])
+
+
+@device
+def add_gradient(f, u, at, g, body, gradient_out):
+    for p in range(4):
+        for r in range(3):
+            gradient_out[12 * body + 3 * p + r] += f * u[at + p] * g[r]
+
+
+@kernel
+def add_barrier_gradient(pair: Ints, record: Floats, kappa: float, reach: float, factor: float, gradient_out: Floats) -> None:
+    """gradient += factor ∂ΣB/∂Q, 12 numbers per body."""
+    for k in range(pair.size // 2):
+        at = WIDTH * k
+        xi = record[at + 11] / reach
+        if xi >= 1.0:
+            continue
+        a = pair[2 * k]
+        b = pair[2 * k + 1]
+        value, first, _ = barrier_terms(xi)
+        n = load3(record, at + 8)
+        weight = factor * kappa * record[at + 12]
+        add_gradient(weight * record[at + 13] * first, record, at, n, a, gradient_out)
+        add_gradient(weight * record[at + 13] * first, record, at + 4, n, b, gradient_out)
+        if record[at + 14] != 0.0:
+            e_a = load3(record, at + 23)
+            e_b = load3(record, at + 26)
+            size = cross(e_a, e_b)
+            soft = 2.0 * weight * reach * value * record[at + 14]
+            add_gradient(soft, record, at + 15, cross(e_b, size), a, gradient_out)
+            add_gradient(soft, record, at + 19, cross(size, e_a), b, gradient_out)
+
+
+@kernel
+def add_barrier_blocks(
+    pair: Ints, place: Ints, record: Floats, kappa: float, reach: float, factor: float, own_out: Floats, between_out: Floats
+) -> None:
+    """own (bodies × 144) and between (pairs × 144, place[k] of the pair; < 0: transposed, −1 − place) += factor × positive ∂²ΣB/∂Q²."""
+    for k in range(pair.size // 2):
+        at = WIDTH * k
+        xi = record[at + 11] / reach
+        if xi >= 1.0:
+            continue
+        a = pair[2 * k]
+        b = pair[2 * k + 1]
+        value, _, second = barrier_terms(xi)
+        n = load3(record, at + 8)
+        weight = factor * kappa * record[at + 12]
+        S = outer3(n, n)
+        f = weight * record[at + 13] * second / reach
+        swap = place[k] < 0
+        spot = 144 * (-1 - place[k] if swap else place[k])
+        add_outer(f, record, at, record, at, S, own_out, 144 * a)
+        add_outer(f, record, at + 4, record, at + 4, S, own_out, 144 * b)
+        if swap:
+            add_outer(f, record, at + 4, record, at, S, between_out, spot)
+        else:
+            add_outer(f, record, at, record, at + 4, S, between_out, spot)
+        if record[at + 14] != 0.0:
+            u = load3(record, at + 23)
+            v = load3(record, at + 26)
+            soft = 2.0 * weight * reach * value * record[at + 14]
+            add_outer(soft, record, at + 15, record, at + 15, across(v, v), own_out, 144 * a)
+            add_outer(soft, record, at + 19, record, at + 19, across(u, u), own_out, 144 * b)
+            if swap:
+                add_outer(-soft, record, at + 19, record, at + 15, across(u, v), between_out, spot)
+            else:
+                add_outer(-soft, record, at + 15, record, at + 19, across(v, u), between_out, spot)
+
+
+def contact_forces(contacts: Contacts, kappa: float, reach: float) -> np.ndarray:
+    """(n,) −B′: how hard each contact presses [N]."""
+    return -kappa * contacts.area * barrier(contacts.distance / reach)[1]
+

@@ -1,0 +1,111 @@
+"""Coulomb's friction as a potential of a step, smooth below a slip speed, with normal forces and tangents of the last iterate (lagged).
+
+    F(w) = μ λ f₀(|w|),   w = (1 − n nᵀ)(r − rⁿ),   f₁ = f₀′ = 2 y/ε − y²/ε² below ε, else 1,   ε = ε_v h
+
+r − rⁿ is the relative displacement of the contact's two material points since the beginning of the step; λ its normal force. Below the slip
+speed ε_v friction creeps: that is the price of a potential. The second derivative μ λ (f₁/y (P − ŵŵᵀ) + f₁′ ŵŵᵀ) is positive as it is.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import sqrt
+
+import numpy as np
+
+from unibody.contact.barrier import add_gradient, add_outer
+from unibody.contact.near import WIDTH, Contacts
+from unibody.kernel import Floats, Ints, device, kernel
+from unibody.spatial.devices import dot3, load3, scale3, sub3
+
+
+@device
+def slip(pair, record, k, Q, Q0):
+    """w of contact k: the displacement of its points against each other along the surface since Q0."""
+    at = WIDTH * k
+    r = (0.0, 0.0, 0.0)
+    for side in range(2):
+        body = pair[2 * k + side]
+        for p in range(4):
+            f = record[at + 4 * side + p]
+            i = 12 * body + 3 * p
+            r = (r[0] + f * (Q[i] - Q0[i]), r[1] + f * (Q[i + 1] - Q0[i + 1]), r[2] + f * (Q[i + 2] - Q0[i + 2]))
+    n = load3(record, at + 8)
+    return sub3(r, scale3(dot3(r, n), n))
+
+
+@device
+def smooth(y, e):
+    """f₀, f₁ / y and f₁′ at y."""
+    if y >= e:
+        return y, 1.0 / y, 0.0
+    part = y / e
+    return e * (part * part * (1.0 - part / 3.0) + 1.0 / 3.0), (2.0 - part) / e, 2.0 * (1.0 - part) / e
+
+
+@kernel
+def friction_value(pair: Ints, record: Floats, bound: Floats, e: float, Q: Floats, Q0: Floats) -> float:
+    total = 0.0
+    for k in range(pair.size // 2):
+        w = slip(pair, record, k, Q, Q0)
+        total += bound[k] * smooth(sqrt(dot3(w, w)), e)[0]
+    return total
+
+
+@kernel
+def add_friction_gradient(
+    pair: Ints, record: Floats, bound: Floats, e: float, factor: float, Q: Floats, Q0: Floats, gradient_out: Floats
+) -> None:
+    for k in range(pair.size // 2):
+        w = slip(pair, record, k, Q, Q0)
+        f = factor * bound[k] * smooth(sqrt(dot3(w, w)), e)[1]
+        add_gradient(f, record, WIDTH * k, w, pair[2 * k], gradient_out)
+        add_gradient(f, record, WIDTH * k + 4, w, pair[2 * k + 1], gradient_out)
+
+
+@kernel
+def add_friction_blocks(
+    pair: Ints, place: Ints, record: Floats, bound: Floats, e: float, factor: float, Q: Floats, Q0: Floats, own_out: Floats,
+    between_out: Floats,
+) -> None:  # fmt: skip
+    """As `add_barrier_blocks`."""
+    for k in range(pair.size // 2):
+        at = WIDTH * k
+        w = slip(pair, record, k, Q, Q0)
+        y = sqrt(dot3(w, w))
+        _, across, along = smooth(y, e)
+        n = load3(record, at + 8)
+        u = scale3(1.0 / y, w) if y > 0.0 else (0.0, 0.0, 0.0)
+        d = along - across if y > 0.0 else 0.0
+        S = (
+            across * (1.0 - n[0] * n[0]) + d * u[0] * u[0], d * u[0] * u[1] - across * n[0] * n[1], d * u[0] * u[2] - across * n[0] * n[2],
+            d * u[1] * u[0] - across * n[1] * n[0], across * (1.0 - n[1] * n[1]) + d * u[1] * u[1], d * u[1] * u[2] - across * n[1] * n[2],
+            d * u[2] * u[0] - across * n[2] * n[0], d * u[2] * u[1] - across * n[2] * n[1], across * (1.0 - n[2] * n[2]) + d * u[2] * u[2],
+        )  # fmt: skip
+        f = factor * bound[k]
+        swap = place[k] < 0
+        spot = 144 * (-1 - place[k] if swap else place[k])
+        add_outer(f, record, at, record, at, S, own_out, 144 * pair[2 * k])
+        add_outer(f, record, at + 4, record, at + 4, S, own_out, 144 * pair[2 * k + 1])
+        if swap:
+            add_outer(f, record, at + 4, record, at, S, between_out, spot)
+        else:
+            add_outer(f, record, at, record, at + 4, S, between_out, spot)
+
+
+@dataclass(frozen=True)
+class Lagged:
+    """Contacts of an earlier iterate with their friction bounds μ λ [N] (n,)."""
+
+    contacts: Contacts
+    bound: np.ndarray
+
+    @staticmethod
+    def none() -> Lagged:
+        return Lagged(Contacts(np.zeros((0, 2), np.int64), np.zeros((0, WIDTH))), np.zeros(0))
+
+    @staticmethod
+    def of(contacts: Contacts, force: np.ndarray, mu: np.ndarray) -> Lagged:
+        """Those that press and rub."""
+        rub = mu * force > 0.0
+        return Lagged(Contacts(contacts.pair[rub], np.ascontiguousarray(contacts.record[rub])), (mu * force)[rub])

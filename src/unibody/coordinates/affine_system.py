@@ -1,0 +1,269 @@
+"""A model in affine coordinates, ready to step: bodies, surface, contacts, joints, and the incremental potential of one step (paper 003, Eq. 1–3).
+
+    Ψ(x) = ½ (x − x̃)ᵀ M (x − x̃) + β h² (gravity + stiffness + springs + barrier + friction + damping)
+
+over the moving bodies; bodies that are static or driven have known coordinates. `Step` is the problem that `algebra.minimise` solves: its unknowns
+are the affine coordinates of all bodies, its directions respect the joints (x = x₀ + N z).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+import scipy.sparse as sp
+import scipy.sparse.linalg as spl
+
+from unibody.algebra.minimise import Direction
+from unibody.collision.broad import Broad, Candidates, Filter
+from unibody.collision.ccd import safe_step, safe_step_from_planes
+from unibody.collision.surface import Surface
+from unibody.contact.barrier import add_barrier_blocks, add_barrier_gradient, barrier_value, contact_forces
+from unibody.contact.friction import Lagged, add_friction_blocks, add_friction_gradient, friction_value
+from unibody.contact.near import Contacts, Nearness, plane_heights
+from unibody.coordinates.affine import Stiffness, affine_of_pose, masses, volume
+from unibody.coordinates.affine_joints import Reduction
+from unibody.coordinates.signals import drive
+from unibody.model import Model
+
+
+@dataclass(frozen=True)
+class Law:
+    """Numbers of contact and stiffness, in physical units."""
+
+    reach: float
+    """d̂ [m]"""
+    pressure: float
+    """κ [Pa]"""
+    modulus: float
+    """Y [Pa]"""
+    friction: float
+    """μ"""
+    slip_speed: float
+    """ε_v [m/s]"""
+    damping: float
+    """k_d [s]"""
+
+
+class AffineSystem:
+    """What does not change from step to step."""
+
+    def __init__(self, model: Model, law: Law | None = None, touching: bool = True):
+        self.model = model
+        self.moving = [i for i, b in enumerate(model.bodies) if b.kind == "dynamic"]
+        self.M4 = masses(model, self.moving)
+        self.surface = Surface.of(model)
+        self.stiffness_volumes = np.array([volume(model.bodies[i]) for i in self.moving])
+        self.start = self._start()
+        self.reduction = Reduction(model, self.moving, self.start[0])
+        n = model.n_bodies
+        moves = np.array([b.kind != "static" for b in model.bodies], np.int64)
+        moves[0] = 0
+        near = {(min(j.parent, j.child), max(j.parent, j.child)) for j in model.joints if not j.implicit}
+        excluded = np.array(sorted(a * n + b for a, b in near), np.int64)
+        everyone = np.full(n, 1 if touching else 0, np.int64)
+        self.filter = Filter(moves, np.zeros(n, np.int64), everyone, excluded)
+        self.broad, self.nearness = Broad(self.surface, self.filter), Nearness(self.surface)
+        self.place = np.full(n, -1)
+        self.place[self.moving] = np.arange(len(self.moving))
+        blocks = np.einsum("nab,ij->naibj", self.M4, np.eye(3)).reshape(-1, 12, 12)
+        self.M = blocks
+
+    def _start(self) -> tuple[np.ndarray, np.ndarray]:
+        from unibody.coordinates.affine import rate_of_twist
+
+        bodies = self.model.bodies
+        R, p = np.array([b.X_WB.R for b in bodies]), np.array([b.X_WB.p for b in bodies])
+        Q = affine_of_pose(R, p)
+        V = np.array([b.V_WB for b in bodies], float)
+        return Q, rate_of_twist(Q, V[:, :3], V[:, 3:])
+
+    def driven(self, t: float) -> dict[int, np.ndarray]:
+        """Coordinates (4, 3) of kinematic bodies at time t."""
+        out = {}
+        for i, body in enumerate(self.model.bodies):
+            if body.kind == "kinematic":
+                now = drive(body, t)
+                out[i] = affine_of_pose(now[:9].reshape(3, 3), now[9:12])
+        return out
+
+
+@dataclass
+class Counts:
+    """What a step has done."""
+
+    contacts: int = 0
+    candidates: int = 0
+    reach: list[float] = field(default_factory=list)
+
+
+class Step:
+    """One step's potential. x is (bodies, 4, 3), flattened; only moving bodies and the rest of driven bodies' ways change."""
+
+    def __init__(
+        self, system: AffineSystem, law: Law, predicted: np.ndarray, lagged_from: np.ndarray, targets: dict[int, np.ndarray],
+        beta_h2: float, rate: float, lag: Lagged, damped: sp.spmatrix | None, loads: np.ndarray,
+    ):  # fmt: skip
+        self.system, self.law, self.beta_h2, self.rate = system, law, beta_h2, rate
+        self.predicted, self.origin, self.targets = predicted, lagged_from, targets
+        self.lag, self.damped, self.loads = lag, damped, loads
+        self.stiff = Stiffness(system.stiffness_volumes, law.modulus)
+        self.counts = Counts()
+        self._candidates: Candidates | None = None
+        self._box: tuple[np.ndarray, np.ndarray] | None = None
+
+    def value(self, x: np.ndarray) -> float:
+        s, law = self.system, self.law
+        Q = x.reshape(-1, 4, 3)
+        own = Q[s.moving]
+        d = (own - self.predicted).reshape(len(own), 4, 3)
+        total = 0.5 * float(np.einsum("nai,nab,nbi->", d, s.M4, d))
+        total += self.beta_h2 * float(self.stiff.value(own).sum() - (self.loads * own).sum())
+        contacts = self.contacts(Q)
+        total += self.beta_h2 * barrier_value(contacts.record.reshape(-1), law.pressure, law.reach)
+        if len(self.lag.bound):
+            total += self.beta_h2 * friction_value(
+                self.lag.contacts.pair.reshape(-1), self.lag.contacts.record.reshape(-1), self.lag.bound, law.slip_speed / self.rate,
+                x, self.origin.reshape(-1),
+            )  # fmt: skip
+        if self.damped is not None:
+            w = (Q - self.origin)[s.moving].reshape(-1)
+            total += 0.5 * self.beta_h2 * self.rate * law.damping * float(w @ (self.damped @ w))
+        return total
+
+    def contacts(self, Q: np.ndarray) -> Contacts:
+        x = self.system.surface.positions(Q)
+        return self.system.nearness.contacts(self._near(x), Q, x, self.law.reach)
+
+    def _near(self, x: np.ndarray) -> Candidates:
+        """Candidates that hold at x: those of the last sweep if x lies within it."""
+        if self._box is not None and (x >= self._box[0]).all() and (x <= self._box[1]).all():
+            assert self._candidates is not None
+            return self._candidates
+        return self._sweep(x, x)
+
+    def _sweep(self, x0: np.ndarray, x1: np.ndarray) -> Candidates:
+        self._candidates = self.system.broad.between(x0, x1, self.law.reach)
+        self._box = (np.minimum(x0, x1), np.maximum(x0, x1))
+        return self._candidates
+
+    def gradient(self, Q: np.ndarray, contacts: Contacts) -> np.ndarray:
+        """(12 per moving body,) ∂Ψ/∂x."""
+        s, law = self.system, self.law
+        every = np.zeros(Q.size)
+        add_barrier_gradient(contacts.pair.reshape(-1), contacts.record.reshape(-1), law.pressure, law.reach, self.beta_h2, every)
+        if len(self.lag.bound):
+            add_friction_gradient(
+                self.lag.contacts.pair.reshape(-1), self.lag.contacts.record.reshape(-1), self.lag.bound, law.slip_speed / self.rate,
+                self.beta_h2, Q.reshape(-1), self.origin.reshape(-1), every,
+            )  # fmt: skip
+        own = Q[s.moving]
+        g = every.reshape(-1, 4, 3)[s.moving] + np.einsum("nab,nbi->nai", s.M4, own - self.predicted)
+        g = g + self.beta_h2 * (self.stiff.gradient(own) - self.loads)
+        flat = g.reshape(-1)
+        if self.damped is not None:
+            flat = flat + self.beta_h2 * self.rate * law.damping * (self.damped @ (Q - self.origin)[s.moving].reshape(-1))
+        return flat
+
+    def matrix(self, Q: np.ndarray, contacts: Contacts) -> sp.bsr_matrix:
+        """Positive ∂²Ψ/∂x² over the moving bodies."""
+        s, law = self.system, self.law
+        lag = self.lag.contacts
+        n_bodies = len(Q)
+        keys, places = pair_places([contacts.pair, lag.pair], n_bodies)
+        own, between = np.zeros(144 * n_bodies), np.zeros(144 * max(1, len(keys)))
+        add_barrier_blocks(
+            contacts.pair.reshape(-1), places[0], contacts.record.reshape(-1), law.pressure, law.reach, self.beta_h2, own, between
+        )
+        if len(self.lag.bound):
+            add_friction_blocks(
+                lag.pair.reshape(-1), places[1], lag.record.reshape(-1), self.lag.bound, law.slip_speed / self.rate, self.beta_h2,
+                Q.reshape(-1), self.origin.reshape(-1), own, between,
+            )  # fmt: skip
+        diagonal = own.reshape(-1, 12, 12)[s.moving] + s.M + self.beta_h2 * self.stiff.blocks(Q[s.moving])
+        H = block_matrix(diagonal, keys, between.reshape(-1, 12, 12), s.place, n_bodies)
+        return H + self.beta_h2 * self.rate * law.damping * self.damped if self.damped is not None else H
+
+    def direction(self, x: np.ndarray) -> Direction:
+        s = self.system
+        Q = x.reshape(-1, 4, 3)
+        contacts = self.contacts(Q)
+        self.counts.contacts = len(contacts)
+        g = self.gradient(Q, contacts)
+        p = np.zeros_like(Q)
+        for i, target in self.targets.items():
+            p[i] = target - Q[i]
+        H = self.matrix(Q, contacts)
+        N = s.reduction.N
+        joined = len(s.reduction.equations) > 0
+        # What the driven bodies' remaining way asks of the joints comes first.
+        start = (s.reduction.put(Q + p) - Q)[s.moving].reshape(-1) if joined and self.targets else np.zeros(g.size)
+        if joined:
+            A = (N.T @ H @ N).tocsc()
+            z = spl.splu(A, permc_spec="MMD_AT_PLUS_A", options={"SymmetricMode": True}).solve(-(N.T @ (g + H @ start)))
+            own = start + N @ z
+        else:
+            own = solve_blocks(H, -g)
+        p[s.moving] = own.reshape(-1, 4, 3)
+        moved = s.surface.positions(p) if len(s.surface.w) else p[:, 0]
+        length = float(np.abs(np.concatenate([moved.reshape(-1), p[:, 0].reshape(-1)])).max(initial=0.0)) * self.rate
+        return Direction(p.reshape(-1), float(g @ own), length)
+
+    def reach(self, x: np.ndarray, p: np.ndarray) -> float:
+        s = self.system
+        Q, dQ = x.reshape(-1, 4, 3), p.reshape(-1, 4, 3)
+        x0, dx = s.surface.positions(Q), s.surface.positions(dQ)
+        near = self._sweep(x0, x0 + dx)
+        self.counts.candidates = len(near.points) + len(near.edges)
+        t = 1.0
+        if len(near.planes):
+            point, normal = s.surface.planes(Q)
+            height = plane_heights(near.planes, point, normal, x0)
+            point1, normal1 = s.surface.planes(Q + dQ)
+            t = safe_step_from_planes(height, plane_heights(near.planes, point1, normal1, x0 + dx) - height, 0.0, t)
+        t = safe_step(
+            near.points.reshape(-1), near.edges.reshape(-1), s.surface.faces.reshape(-1), s.surface.edges.reshape(-1), x0.reshape(-1),
+            dx.reshape(-1), 0.0, t,
+        )  # fmt: skip
+        self.counts.reach.append(t)
+        return t
+
+    def arrived(self, x: np.ndarray) -> bool:
+        """Whether driven bodies are where they should be."""
+        Q = x.reshape(-1, 4, 3)
+        return all(np.abs(Q[i] - target).max() < 1e-12 for i, target in self.targets.items())
+
+    def forces(self, contacts: Contacts) -> np.ndarray:
+        return contact_forces(contacts, self.law.pressure, self.law.reach)
+
+
+def pair_places(lists: list[np.ndarray], n: int) -> tuple[np.ndarray, list[np.ndarray]]:
+    """Sorted keys a n + b (a < b) of all pairs, and for each list where its pairs stand (−1 − place if b comes first)."""
+    keys = [np.minimum(p[:, 0], p[:, 1]) * n + np.maximum(p[:, 0], p[:, 1]) for p in lists]
+    known = np.unique(np.concatenate(keys)) if keys else np.zeros(0, np.int64)
+    out = []
+    for p, key in zip(lists, keys, strict=True):
+        place = np.searchsorted(known, key)
+        out.append(np.where(p[:, 0] < p[:, 1], place, -1 - place).astype(np.int64))
+    return known, out
+
+
+def block_matrix(diagonal: np.ndarray, keys: np.ndarray, between: np.ndarray, place: np.ndarray, n: int) -> sp.bsr_matrix:
+    """The symmetric matrix of moving bodies from diagonal blocks and blocks between pairs a < b of which both move."""
+    m = len(diagonal)
+    a, b = place[keys // n], place[keys % n]
+    both = (a >= 0) & (b >= 0)
+    a, b, blocks = a[both], b[both], between[: len(keys)][both]
+    row, column = np.concatenate([np.arange(m), a, b]), np.concatenate([np.arange(m), b, a])
+    data = np.concatenate([diagonal, blocks, np.swapaxes(blocks, 1, 2)])
+    order = np.lexsort((column, row))
+    pointer = np.concatenate([[0], np.cumsum(np.bincount(row, minlength=m))])
+    return sp.bsr_matrix((data[order], column[order], pointer), shape=(12 * m, 12 * m))
+
+
+def solve_blocks(H: sp.bsr_matrix, b: np.ndarray) -> np.ndarray:
+    """H⁻¹ b: block by block where nothing couples, else sparse LU."""
+    m = H.shape[0] // 12
+    if H.nnz == 144 * m:
+        return np.linalg.solve(H.data, b.reshape(m, 12, 1)).reshape(-1)
+    return spl.splu(H.tocsc(), permc_spec="MMD_AT_PLUS_A", options={"SymmetricMode": True}).solve(b)
