@@ -5,8 +5,8 @@ from typing import Any
 from unibody import scenes, solvers
 
 from unibody.constraints import (  # isort: skip
-    Constraint, Coupling, Distance, FixedPoint, JointCoupling, JointLimit, PointOnLine, PointPlane, PrescribedFrame, PrescribedJoint,
-    PrescribedPoint, SplineContact,
+    Constraint, Contact, Coupling, Distance, FixedPoint, JointCoupling, JointLimit, PointOnLine, PointPlane, PrescribedFrame,
+    PrescribedJoint, PrescribedPoint, SplineContact,
 )  # fmt: skip
 from unibody.errors import ModelError, StepFailed, UnibodyError, Unsupported
 from unibody.forces import AppliedWrench, BodyDamping, Cable, DryFriction, Force, Gravity, Motor, SpringDamper, TorsionSpring
@@ -38,6 +38,7 @@ __all__ = [
     "Composite",
     "Constraint",
     "Control",
+    "Contact",
     "Coupling",
     "Cylinder",
     "Distance",

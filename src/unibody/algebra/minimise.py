@@ -1,8 +1,9 @@
 """Projected Newton with a line search that never leaves the feasible set and never goes up.
 
-A `Problem` gives its value, a direction of descent (gradient and positive definite matrix are its own business) and the largest feasible part of a
-motion. Each iteration: direction p with slope gᵀp < 0, then the largest of t, t/2, t/4, … with f(x + t p) ≤ f(x) + 10⁻⁴ t gᵀp; where that cannot be
-seen any more for round-off, the first that does not go up by more than round-off. It ends when p is shorter than the tolerance, in the problem's own measure.
+A `Problem` gives its value, a direction of descent (gradient and positive definite matrix are its own business) and the largest feasible
+part of a motion. Each iteration: direction p with slope gᵀp < 0, then the largest of t, t/2, t/4, … with f(x + t p) ≤ f(x) + 10⁻⁴ t gᵀp;
+where that cannot be seen any more for round-off, the first that does not go up by more than round-off. It ends when p is shorter than the
+tolerance, in the problem's own measure.
 """
 
 from __future__ import annotations

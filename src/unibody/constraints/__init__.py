@@ -8,6 +8,7 @@ To add one more: a frozen dataclass with `rows`, `units`, `bodies` or `joints` a
 """
 
 from unibody.constraints.base import Constraint, FillRows, Rows
+from unibody.constraints.contact import Contact
 from unibody.constraints.coupling import Coupling, FunctionCoupling
 from unibody.constraints.distance import Distance
 from unibody.constraints.fixed_point import FixedPoint
@@ -21,6 +22,6 @@ from unibody.constraints.prescribed_point import PrescribedPoint
 from unibody.constraints.spline_contact import SplineContact
 
 __all__ = [
-    "Constraint", "Coupling", "Distance", "FillRows", "FixedPoint", "FunctionCoupling", "JointCoupling", "JointLimit", "PointOnLine",
+    "Constraint", "Contact", "Coupling", "Distance", "FillRows", "FixedPoint", "FunctionCoupling", "JointCoupling", "JointLimit", "PointOnLine",
     "PointPlane", "PrescribedFrame", "PrescribedJoint", "PrescribedPoint", "Rows", "SplineContact",
 ]  # fmt: skip

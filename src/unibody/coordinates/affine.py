@@ -1,7 +1,7 @@
 """Affine coordinates (paper 003, §3.2): a body is x = t + X a₁ + Y a₂ + Z a₃, Q = (t, a₁, a₂, a₃), 12 numbers.
 
-Mass: M = ∫ ρ w wᵀ ⊗ 1, w = (1, X, Y, Z): the 4×4 moments  ( m  m cᵀ ; m c  S ),  S = ½ tr(I) 1 − I + m c cᵀ with the inertia I about the centre of
-mass: exact, and all there is to know of the mass. Rigid by a stiff potential of the volume V
+Mass: M = ∫ ρ w wᵀ ⊗ 1, w = (1, X, Y, Z): the 4×4 moments  ( m  m cᵀ ; m c  S ),  S = ½ tr(I) 1 − I + m c cᵀ with the inertia I about
+the centre of mass: exact, and all there is to know of the mass. Rigid by a stiff potential of the volume V
 
     P(A) = (Y V / 8) |AᵀA − 1|²,   ∂P/∂A = (Y V / 2) A E,   E = AᵀA − 1,   δ²P = (Y V / 4) |δAᵀA + AᵀδA|² + (Y V / 2) δA E : δA
 

@@ -1,12 +1,13 @@
 """Joints as linear equations in affine coordinates (paper 003, §4.1), for any joint class, and the change of variables that holds them.
 
-A joint has an exact linear equation for every pair of material vectors (w_M, w_F), homogeneous, with X_FM(q) w_M = w_F for all q: a point of the
-hinge's axis that both bodies share, a direction that a slide keeps. Pairs are the null space of the stacked (X_FM(q_k), −1) at sampled q_k. Each is
-three equations Q_cᵀ (X_BM w_M) = Q_pᵀ (X_PF w_F): weld 12, prismatic 9, revolute 6, ball, universal and screw 3. What they leave free beyond the
-joint's own freedoms (a slide across its axis) is `missing`, and held by a stiff potential elsewhere.
+A joint has an exact linear equation for every pair of material vectors (w_M, w_F), homogeneous, with X_FM(q) w_M = w_F for all q: a
+point of the hinge's axis that both bodies share, a direction that a slide keeps. Pairs are the null space of the stacked (X_FM(q_k), −1) at
+sampled q_k. Each is three equations Q_cᵀ (X_BM w_M) = Q_pᵀ (X_PF w_F): weld 12, prismatic 9, revolute 6, ball, universal and screw 3.
+What they leave free beyond the joint's own freedoms (a slide across its axis) is `missing`, and held by a stiff potential elsewhere.
 
-All equations C x = s are solved for pivot coordinates, chosen by pivoted QR within each connected group of bodies: x_dep = C_dep⁻¹ (s − C_free x_free),
-so x = x₀(s) + N z with z the free coordinates. Equations that repeat others are dropped and named; those that contradict them are refused.
+All equations C x = s are solved for pivot coordinates, chosen by pivoted QR within each connected group of bodies:
+x_dep = C_dep⁻¹ (s − C_free x_free), so x = x₀(s) + N z with z the free coordinates. Equations that repeat others are dropped and named;
+those that contradict them are refused.
 """
 
 from __future__ import annotations
@@ -193,7 +194,8 @@ class Reduction:
         self.redundant += [n for n in dict.fromkeys(names) if n not in self.redundant]
         error = np.abs(self.residual(Q)[rows])
         if len(dropped) and error[dropped].max() > FITS and error[independent].max() < FITS:
-            raise ModelError(f"joints {', '.join(dict.fromkeys(names))} contradict the others by {error[dropped].max():.3g} m; correct the start")
+            listed, worst = ", ".join(dict.fromkeys(names)), error[dropped].max()
+            raise ModelError(f"joints {listed} contradict the others by {worst:.3g} m; correct the start")
         return dependent, independent
 
     def residual(self, Q: np.ndarray) -> np.ndarray:

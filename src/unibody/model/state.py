@@ -20,7 +20,7 @@ class State:
     """Time [s], coordinates and velocities, and which coordinates they are; nothing derived.
 
     `coordinates` is "reduced" (joint coordinates), "maximal" (p and wxyz, then V_WB_B, of every moving body) or "planar" (two positions and
-    an angle, then ω and two velocities in body axes).
+    an angle, then ω and two velocities in body axes) or "affine" (t, a₁, a₂, a₃ of every moving body and their rates).
     """
 
     t: float
@@ -29,8 +29,8 @@ class State:
     coordinates: str = "reduced"
 
     def __post_init__(self) -> None:
-        if self.coordinates not in ("reduced", "maximal", "planar"):
-            raise ModelError(f"State coordinates {self.coordinates!r} are unknown; give reduced, maximal or planar")
+        if self.coordinates not in ("reduced", "maximal", "planar", "affine"):
+            raise ModelError(f"State coordinates {self.coordinates!r} are unknown; give reduced, maximal, planar or affine")
         for name in ("q", "v"):
             array = np.array(getattr(self, name), float)
             array.flags.writeable = False

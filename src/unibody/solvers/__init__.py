@@ -8,9 +8,10 @@ follow from `handles`.
 """
 
 from unibody.solvers.articulated import Articulated
+from unibody.solvers.barrier import Barrier
 from unibody.solvers.base import REGISTRY, Bound, Solver, Step
 from unibody.solvers.lagrange import Lagrange
 from unibody.solvers.redmax import RedMax
 from unibody.solvers.report import Report
 
-__all__ = ["REGISTRY", "Articulated", "Bound", "Lagrange", "RedMax", "Report", "Solver", "Step"]
+__all__ = ["REGISTRY", "Articulated", "Barrier", "Bound", "Lagrange", "RedMax", "Report", "Solver", "Step"]

@@ -77,6 +77,8 @@ class RedMax(Solver):
         object.__setattr__(self, "explicit", tuple(names))
 
     def handles(self, element: Any, model: Model) -> str | None:
+        if getattr(element, "surfaces", False):
+            return "contact of surfaces needs a solver that knows them"
         if isinstance(element, Joint | Force | Constraint | Shape):
             return None
         return f"{type(element).__name__} is no element that reduced coordinates know"

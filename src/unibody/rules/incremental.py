@@ -1,13 +1,14 @@
-"""A model in affine coordinates, ready to step: bodies, surface, contacts, joints, and the incremental potential of one step (paper 003, Eq. 1–3).
+"""A model in affine coordinates, ready to step, and the incremental potential of one step (paper 003, Eq. 1–3).
 
     Ψ(x) = ½ (x − x̃)ᵀ M (x − x̃) + β h² (gravity + stiffness + springs + barrier + friction + damping)
 
-over the moving bodies; bodies that are static or driven have known coordinates. `Step` is the problem that `algebra.minimise` solves: its unknowns
-are the affine coordinates of all bodies, its directions respect the joints (x = x₀ + N z).
+over the moving bodies; bodies that are static or driven have known coordinates. `Step` is the problem that `algebra.minimise` solves:
+its unknowns are the affine coordinates of all bodies, its directions respect the joints (x = x₀ + N z).
 """
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -18,6 +19,7 @@ from unibody.algebra.minimise import Direction
 from unibody.collision.broad import Broad, Candidates, Filter
 from unibody.collision.ccd import safe_step, safe_step_from_planes
 from unibody.collision.surface import Surface
+from unibody.contact.affine_elements import Elements, Pull, Stiff, twist_maps
 from unibody.contact.barrier import add_barrier_blocks, add_barrier_gradient, barrier_value, contact_forces
 from unibody.contact.friction import Lagged, add_friction_blocks, add_friction_gradient, friction_value
 from unibody.contact.near import Contacts, Nearness, plane_heights
@@ -37,18 +39,14 @@ class Law:
     """κ [Pa]"""
     modulus: float
     """Y [Pa]"""
-    friction: float
-    """μ"""
     slip_speed: float
     """ε_v [m/s]"""
-    damping: float
-    """k_d [s]"""
 
 
 class AffineSystem:
     """What does not change from step to step."""
 
-    def __init__(self, model: Model, law: Law | None = None, touching: bool = True):
+    def __init__(self, model: Model, touching: bool = True, off: Collection[tuple[int, int]] = (), also: Collection[tuple[int, int]] = ()):
         self.model = model
         self.moving = [i for i, b in enumerate(model.bodies) if b.kind == "dynamic"]
         self.M4 = masses(model, self.moving)
@@ -60,7 +58,7 @@ class AffineSystem:
         moves = np.array([b.kind != "static" for b in model.bodies], np.int64)
         moves[0] = 0
         near = {(min(j.parent, j.child), max(j.parent, j.child)) for j in model.joints if not j.implicit}
-        excluded = np.array(sorted(a * n + b for a, b in near), np.int64)
+        excluded = np.array(sorted(a * n + b for a, b in (near - set(also)) | set(off)), np.int64)
         everyone = np.full(n, 1 if touching else 0, np.int64)
         self.filter = Filter(moves, np.zeros(n, np.int64), everyone, excluded)
         self.broad, self.nearness = Broad(self.surface, self.filter), Nearness(self.surface)
@@ -89,6 +87,47 @@ class AffineSystem:
 
 
 @dataclass
+class Terms:
+    """The model's own elements during one step: time, last fitted joint coordinates, signals and control at its end."""
+
+    elements: Elements
+    t: float
+    q_near: np.ndarray
+    signals: np.ndarray
+    control: np.ndarray
+    stiff: Stiff
+
+    def pull(self, Q: np.ndarray, blocks: bool) -> Pull:
+        k = self.elements.kinematics(self.t, Q, np.zeros_like(Q), self.q_near, self.signals, self.control)
+        return self.elements.potential(k, self.stiff, blocks)
+
+
+def element_matrix(system: AffineSystem, Q: np.ndarray, blocks: dict[tuple[int, int], np.ndarray]) -> sp.bsr_matrix:
+    """Blocks 6×6 between bodies, body axes, as a matrix over the affine coordinates of the moving ones."""
+    T, place, n = twist_maps(Q), system.place, len(system.moving)
+    rows, columns, data = [], [], []
+    for (a, b), block in sorted(blocks.items()):
+        if place[a] >= 0 and place[b] >= 0:
+            rows.append(place[a])
+            columns.append(place[b])
+            data.append(T[a].T @ block @ T[b])
+    if not data:
+        return sp.bsr_matrix((12 * n, 12 * n), blocksize=(12, 12))
+    order = np.lexsort((columns, rows))
+    pointer = np.concatenate([[0], np.cumsum(np.bincount(rows, minlength=n))])
+    return sp.bsr_matrix((np.array(data)[order], np.array(columns)[order], pointer), shape=(12 * n, 12 * n))
+
+
+def contact_matrix(system: AffineSystem, contacts: Contacts, law: Law) -> sp.bsr_matrix:
+    """The barriers' second derivative over the moving bodies."""
+    n = system.model.n_bodies
+    keys, places = pair_places([contacts.pair], n)
+    own, between = np.zeros(144 * n), np.zeros(144 * max(1, len(keys)))
+    add_barrier_blocks(contacts.pair.reshape(-1), places[0], contacts.record.reshape(-1), law.pressure, law.reach, 1.0, own, between)
+    return block_matrix(own.reshape(-1, 12, 12)[system.moving], keys, between.reshape(-1, 12, 12), system.place, n)
+
+
+@dataclass
 class Counts:
     """What a step has done."""
 
@@ -102,11 +141,13 @@ class Step:
 
     def __init__(
         self, system: AffineSystem, law: Law, predicted: np.ndarray, lagged_from: np.ndarray, targets: dict[int, np.ndarray],
-        beta_h2: float, rate: float, lag: Lagged, damped: sp.spmatrix | None, loads: np.ndarray,
+        beta_h2: float, rate: float, loads: np.ndarray, terms: Terms | None = None,
     ):  # fmt: skip
         self.system, self.law, self.beta_h2, self.rate = system, law, beta_h2, rate
         self.predicted, self.origin, self.targets = predicted, lagged_from, targets
-        self.lag, self.damped, self.loads = lag, damped, loads
+        self.lag, self.loads, self.terms = Lagged.none(), loads, terms
+        self.damped: sp.spmatrix | None = None
+        """Matrix of dampers [N s/m] over the moving bodies."""
         self.stiff = Stiffness(system.stiffness_volumes, law.modulus)
         self.counts = Counts()
         self._candidates: Candidates | None = None
@@ -128,7 +169,9 @@ class Step:
             )  # fmt: skip
         if self.damped is not None:
             w = (Q - self.origin)[s.moving].reshape(-1)
-            total += 0.5 * self.beta_h2 * self.rate * law.damping * float(w @ (self.damped @ w))
+            total += 0.5 * self.beta_h2 * self.rate * float(w @ (self.damped @ w))
+        if self.terms is not None:
+            total += self.beta_h2 * self.terms.pull(Q, blocks=False).value
         return total
 
     def contacts(self, Q: np.ndarray) -> Contacts:
@@ -162,7 +205,10 @@ class Step:
         g = g + self.beta_h2 * (self.stiff.gradient(own) - self.loads)
         flat = g.reshape(-1)
         if self.damped is not None:
-            flat = flat + self.beta_h2 * self.rate * law.damping * (self.damped @ (Q - self.origin)[s.moving].reshape(-1))
+            flat = flat + self.beta_h2 * self.rate * (self.damped @ (Q - self.origin)[s.moving].reshape(-1))
+        if self.terms is not None:
+            pulled = np.einsum("nij,ni->nj", twist_maps(Q), self.terms.pull(Q, blocks=False).wrench)
+            flat = flat - self.beta_h2 * pulled[s.moving].reshape(-1)
         return flat
 
     def matrix(self, Q: np.ndarray, contacts: Contacts) -> sp.bsr_matrix:
@@ -182,7 +228,11 @@ class Step:
             )  # fmt: skip
         diagonal = own.reshape(-1, 12, 12)[s.moving] + s.M + self.beta_h2 * self.stiff.blocks(Q[s.moving])
         H = block_matrix(diagonal, keys, between.reshape(-1, 12, 12), s.place, n_bodies)
-        return H + self.beta_h2 * self.rate * law.damping * self.damped if self.damped is not None else H
+        if self.damped is not None:
+            H = H + self.beta_h2 * self.rate * self.damped
+        if self.terms is not None:
+            H = H + self.beta_h2 * element_matrix(s, Q, self.terms.pull(Q, blocks=True).blocks)
+        return H
 
     def direction(self, x: np.ndarray) -> Direction:
         s = self.system

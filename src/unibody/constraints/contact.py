@@ -1,0 +1,56 @@
+"""Contact: the solid shapes of bodies do not go through each other, and rub. It exists where it is asked for.
+
+One element without `between` turns contact on among all bodies; further ones with `between` change what holds for one pair. Bodies that a
+joint connects are left out unless `neighbours`. It has no rows: solvers that know surfaces (`surfaces`) find points and forces themselves.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from unibody.constraints.base import Constraint
+from unibody.element import name_of, number
+from unibody.errors import ModelError
+
+
+@dataclass(frozen=True)
+class Contact(Constraint):
+    """`friction`: Coulomb's μ. `damping` [s]: k_d of the barrier, the larger the less a body bounces. `reach` [m]: how near is near
+    (None: 1/1000 of the scene). `pressure` [Pa]: stiffness of the barrier (None: from masses and step). `between`: two bodies, else all.
+    `on`: False lets the pair pass through each other. `neighbours`: also between bodies that a joint connects.
+
+    >>> Contact(friction=0.5).friction
+    0.5
+    """
+
+    friction: float = 0.0
+    damping: float = 0.0
+    reach: float | None = None
+    pressure: float | None = None
+    between: Any = None
+    on: bool = True
+    neighbours: bool = False
+
+    rows = 0
+    units = ()
+    unilateral = True
+    surfaces = True
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "friction", number(self.friction, "Contact friction", minimum=0.0))
+        object.__setattr__(self, "damping", number(self.damping, "Contact damping", minimum=0.0))
+        for name in ("reach", "pressure"):
+            if getattr(self, name) is not None:
+                object.__setattr__(self, name, number(getattr(self, name), f"Contact {name}", positive=True))
+        if self.between is None:
+            return
+        pair = tuple(name_of(b, "Contact between") for b in self.between) if isinstance(self.between, tuple | list) else ()
+        if len(pair) != 2 or pair[0] == pair[1]:
+            raise ModelError(f"Contact between: {self.between!r} is not a pair; give two different bodies")
+        if self.reach is not None or self.pressure is not None:
+            raise ModelError(f"Contact between {pair}: reach and pressure are the same for all pairs; give them to the Contact without between")
+        object.__setattr__(self, "between", pair)
+
+    def bodies(self) -> list[str]:
+        return list(self.between or ())
