@@ -4,6 +4,7 @@ from typing import Any
 
 from unibody import scenes, solvers
 
+from unibody.checks import Finding, Findings, check
 from unibody.constraints import (  # isort: skip
     Constraint, Coupling, Distance, FixedPoint, JointCoupling, JointLimit, PointOnLine, PointPlane, PrescribedFrame, PrescribedJoint,
     PrescribedPoint, SplineContact,
@@ -43,6 +44,8 @@ __all__ = [
     "Distance",
     "DryFriction",
     "Ellipsoid",
+    "Finding",
+    "Findings",
     "FixedPoint",
     "Force",
     "Free",
@@ -83,6 +86,7 @@ __all__ = [
     "Unsupported",
     "Weld",
     "load",
+    "check",
     "scenes",
     "solvers",
 ]

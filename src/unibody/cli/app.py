@@ -11,7 +11,7 @@ from typing import Annotated, Any
 import typer
 
 from unibody.cli import output
-from unibody.cli.options import Csv, Dt, Duration, Every, Json, Options, Out, Params, Picture, Target, app, command
+from unibody.cli.options import Csv, Dt, Duration, Every, Json, Options, Out, Params, Picture, Solver, Solvers, Target, app, command
 from unibody.cli.output import DONE, FAILED, show_facts, show_json, show_table
 from unibody.errors import ModelError
 
@@ -58,7 +58,7 @@ def scenes(as_json: Json = False) -> int:
 @command
 def run(
     target: Target,
-    solver: Annotated[str, typer.Option("--solver", "-s", help="NAME or NAME:key=value; see `unibody info`.")] = "articulated",
+    solver: Solver = "articulated",
     option: Options = None,
     param: Params = None,
     dt: Dt = None,
@@ -120,7 +120,7 @@ def _run_lines(name: str, facts: Any, files: dict[str, Path]) -> list[tuple[str,
 @command
 def compare(
     target: Target,
-    solvers: Annotated[str, typer.Option("--solvers", "-s", help="A,B,C; options as NAME:key=value. Default: all that can.")] = "",
+    solvers: Solvers = "",
     param: Params = None,
     dt: Dt = None,
     duration: Duration = None,
@@ -303,3 +303,6 @@ def _can_draw(picture: Path | None) -> None:
         raise ModelError("pictures need matplotlib, which is not installed; pip install unibody[plot]")
     if picture.suffix.lower() not in (".png", ".pdf", ".svg", ".jpg", ".jpeg", ".webp"):
         raise ModelError(f"--picture '{picture}' ends in '{picture.suffix}'; give a file that ends in .png, .svg or .pdf")
+
+
+from unibody.cli import check_command  # noqa: E402, F401
