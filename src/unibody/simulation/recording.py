@@ -239,6 +239,14 @@ class Recording:
         """An animated scene for other programs: a .glb file, or text if the name ends in .gltf."""
         return _view("gltf").write(self, path, fps=fps)
 
+    def plot(self, *what: str, path: str | Path | None = None, title: str | None = None) -> Any:
+        """Draw series over time, `rec.plot("energy", "q:elbow", "reaction:elbow")`; without a path the figure is returned."""
+        return _view("plots").plot(self, what or "energy", path, title)
+
+    def render(self, path: str | Path, **options: Any) -> Path:
+        """A picture of the last state or a film of the motion, as `unibody.render` draws them."""
+        return _view("films").render(self, path, **options)
+
     def _repr_html_(self) -> str:
         """The replay, in notebooks."""
         return _view("replay").inline(self)
