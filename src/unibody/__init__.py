@@ -28,6 +28,15 @@ def load(path: Any, **parameters: Any) -> scenes.Scene:
     return read(path, parameters)
 
 
+def __getattr__(name: str) -> Any:
+    """`ub.view`, the room of pictures, comes when it is asked for; called, it opens the viewer: `ub.view(model)`."""
+    if name == "view":
+        from importlib import import_module
+
+        return import_module("unibody.view")
+    raise AttributeError(f"module 'unibody' has no attribute '{name}'")
+
+
 __all__ = [
     "AppliedWrench",
     "Ball",
@@ -85,8 +94,8 @@ __all__ = [
     "Universal",
     "Unsupported",
     "Weld",
-    "load",
     "check",
+    "load",
     "scenes",
     "solvers",
 ]
