@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from scene_parts import Keeper, numbers_of, round_trip, squared
 
 import unibody as ub
-from unibody.files import load_json, save_json
+from unibody.files import load, load_json, save_json
 from unibody.files.scene_json import scene_from_json, scene_to_json
 from unibody.model.text import HOUSE
 from unibody.spatial.table import Table
@@ -120,6 +120,21 @@ def test_keyframes_and_what_was_left_out_survive(tmp_path, valid):
     for name, (q, v) in states.items():
         assert again.keyframes[name][0].tobytes() == q.tobytes() and again.keyframes[name][1].tobytes() == v.tobytes()
     assert valid((tmp_path / "first.json").read_text("utf-8"))
+
+
+ROBOTS = [
+    ("pybullet_data", "r2d2.urdf"), ("pybullet_data", "kuka_iiwa/model.urdf"), ("dm_control", "suite/walker.xml"), ("dm_control", "suite/dog.xml"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("package", "file"), ROBOTS)
+def test_imported_robots_survive_our_file(package, file, tmp_path):
+    """Meshes, limits, couplings, tendons, actuators and keyframes of other programs' files."""
+    folder = Path(pytest.importorskip(package).__file__).parent
+    pytest.importorskip("yourdfpy" if file.endswith("urdf") else "mujoco")
+    scene = load(folder / file)
+    again = round_trip(scene, tmp_path)
+    assert again.left_out == scene.left_out and list(again.keyframes) == list(scene.keyframes)
 
 
 FLOATS = st.floats(-10.0, 10.0)
