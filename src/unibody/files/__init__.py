@@ -11,5 +11,6 @@ from unibody.files.python_scene import load_python
 from unibody.files.reading import load
 from unibody.files.scene_json import load_json, save_json
 from unibody.files.urdf import load_urdf
+from unibody.files.urdf_export import save_urdf
 
-__all__ = ["load", "load_json", "load_python", "load_urdf", "save_json"]
+__all__ = ["load", "load_json", "load_python", "load_urdf", "save_json", "save_urdf"]

@@ -64,7 +64,8 @@ def load_mesh(path: Path, what: str) -> tuple[Part, ...]:
     except ImportError as error:
         raise ModelError(f"meshes need {error.name}, which is not installed; pip install unibody[import]") from None
     try:
-        scene = trimesh.load_scene(io.BytesIO(data), file_type=kind[1:], resolver=_Beside(path), process=False)
+        beside: Any = _Beside(path)
+        scene = trimesh.load_scene(io.BytesIO(data), file_type=kind[1:], resolver=beside, process=False)
         found = [(name, matrix, scene.geometry[g]) for name, (matrix, g) in _nodes(scene).items()]
         parts = _by_colour([(m, mesh) for _, m, mesh in found if isinstance(mesh, trimesh.Trimesh) and len(mesh.faces)])
     except Exception as error:  # trimesh and pycollada raise whatever a broken file makes them trip over

@@ -45,7 +45,7 @@ def check_xml(data: bytes, what: str) -> None:
     parser = expat.ParserCreate()
     depth = 0
 
-    def refuse(*_: object) -> None:
+    def refuse(*_: object) -> int:
         raise ModelError(f"{what} line {parser.CurrentLineNumber}: a DOCTYPE or entity declaration; models need none, remove it")
 
     def enter(*_: object) -> None:
