@@ -47,10 +47,7 @@ def _idle_sites(r: Reading) -> list[int]:
 
 def _leave_out_contact(r: Reading) -> None:
     m = r.m
-    if r.off("contact"):
-        r.leave("contact: the file switches it off; its solid geoms stay solid here")
-        return
-    touching = int(np.count_nonzero(np.array(m.geom_contype) | np.array(m.geom_conaffinity)))
+    touching = 0 if r.off("contact") else int(np.count_nonzero(np.array(m.geom_contype) | np.array(m.geom_conaffinity)))
     if touching:
         unread = "friction, softness (solref, solimp), margins, contype and conaffinity are not read"
         r.leave(f"contact of {touching} geoms: they are solid shapes; {unread}")
