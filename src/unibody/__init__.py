@@ -23,9 +23,9 @@ __version__ = "0.1.0"
 
 def load(path: Any, **parameters: Any) -> scenes.Scene:
     """The scene of a file (.py, .json, .urdf, .xml, .mjcf), with the parameters that its reader knows: `load("a.urdf", floating=True)`."""
-    from unibody.files import load as read
+    from importlib import import_module  # by name, because scenes import this module and files stand above scenes
 
-    return read(path, parameters)
+    return import_module("unibody.files").load(path, parameters)
 
 
 def __getattr__(name: str) -> Any:
