@@ -123,7 +123,8 @@ def test_keyframes_and_what_was_left_out_survive(tmp_path, valid):
 
 
 ROBOTS = [
-    ("pybullet_data", "r2d2.urdf"), ("pybullet_data", "kuka_iiwa/model.urdf"), ("dm_control", "suite/walker.xml"), ("dm_control", "suite/dog.xml"),
+    ("pybullet_data", "r2d2.urdf"), ("pybullet_data", "kuka_iiwa/model.urdf"), ("dm_control", "suite/walker.xml"),
+    ("dm_control", "suite/dog.xml"),
 ]  # fmt: skip
 
 
