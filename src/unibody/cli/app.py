@@ -189,6 +189,7 @@ def compare(
 def bench(
     name: Annotated[str | None, typer.Argument(help="A benchmark; without one they are listed; 'all' runs each.")] = None,
     quick: Annotated[bool, typer.Option("--quick", help="Small sizes only, where the benchmark knows them.")] = False,
+    plot: Annotated[Path | None, typer.Option("--plot", metavar="FILE.png", help="Times over sizes, log–log, with fitted slopes.")] = None,
     as_json: Json = False,
 ) -> int:
     """List or run the benchmarks of a source checkout."""
@@ -204,10 +205,14 @@ def bench(
             typer.echo("no benchmarks here; they come with the source checkout, in its folder benchmarks/")
         return DONE
     results = []
+    arguments = ["--quick"] if quick else []
+    if plot is not None:
+        benchmarks.can_plot(name, plot)
+        arguments += ["--plot", str(plot.resolve())]
     for each in here if name == "all" and here else [name]:
         if not as_json:
             typer.secho(f"{each}", bold=True)
-        results.append(benchmarks.run(each, ["--quick"] if quick else [], quiet=as_json))
+        results.append(benchmarks.run(each, arguments, quiet=as_json))
     if as_json:
         show_json(results)
     return DONE

@@ -25,9 +25,7 @@ def plot(recording: Recording, what: str | Sequence[str] = "energy", path: str |
     plt = pyplot()
     shown = panels(recording, what)
     with plt.rc_context(SETTINGS):
-        figure, grid = plt.subplots(
-            len(shown), 1, figsize=(8.0, 0.7 + 2.1 * len(shown)), sharex=True, squeeze=False, layout="constrained"
-        )
+        figure, grid = plt.subplots(len(shown), 1, figsize=(8.0, 0.7 + 2.1 * len(shown)), sharex=True, squeeze=False, layout="constrained")
         for axes, panel in zip(grid[:, 0], shown, strict=True):
             _curves(axes, panel)
             _labelled(axes, panel)
