@@ -28,6 +28,13 @@ def load(path: Any, **parameters: Any) -> scenes.Scene:
     return import_module("unibody.files").load(path, parameters)
 
 
+def render(shown: Recording | Model, path: Any, **options: Any) -> Any:
+    """A picture (.png) or a film (.mp4, .gif) of a recording, or a picture of a model's start; options as in `unibody.view.films.render`."""
+    from unibody.view.films import render as draw
+
+    return draw(shown, path, **options)
+
+
 def __getattr__(name: str) -> Any:
     """`ub.view`, the room of pictures, comes when it is asked for; called, it opens the viewer: `ub.view(model)`."""
     if name == "view":
@@ -96,6 +103,7 @@ __all__ = [
     "Weld",
     "check",
     "load",
+    "render",
     "scenes",
     "solvers",
 ]

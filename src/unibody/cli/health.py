@@ -15,7 +15,7 @@ import numpy as np
 from unibody import kernel
 
 EXTRAS = {
-    "plot": ("matplotlib",), "view": ("viser",), "collision": ("coal",), "gym": ("gymnasium",),
+    "plot": ("matplotlib",), "render": ("PIL", "imageio_ffmpeg"), "view": ("viser",), "collision": ("coal",), "gym": ("gymnasium",),
     "import": ("yourdfpy", "trimesh", "lxml", "collada", "mujoco"),
     "peers": ("mujoco", "pinocchio", "pybullet"),
 }  # fmt: skip

@@ -39,7 +39,8 @@ def test_figure_has_a_labelled_panel_per_unit_on_one_time_axis(ride):
     figure = ride.plot("energy", "q:rail", "q:elbow", "violation", "reaction:elbow")
     titles = [a.get_title(loc="left") for a in figure.axes]
     assert titles == [
-        "energy", "coordinates of rail", "coordinates of elbow", "constraint violation", "reaction force of elbow", "reaction torque of elbow",
+        "energy", "coordinates of rail", "coordinates of elbow", "constraint violation",
+        "reaction force of elbow", "reaction torque of elbow",
     ]  # fmt: skip
     assert [a.get_ylabel() for a in figure.axes] == ["[J]", "[m]", "[rad]", "[m or rad]", "[N]", "[N m]"]
     assert figure.axes[-1].get_xlabel() == "time [s]"

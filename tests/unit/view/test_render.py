@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -157,7 +158,7 @@ def test_mp4_has_the_size_and_frames_that_move(swing, tmp_path):
     assert facts["size"] == (320, 180) and facts["pix_fmt"].startswith("yuv420p") and facts["fps"] == 25
     assert len(pictures) == 11  # 0, 0.04, …, 0.4 s
     places = [np.argwhere(reddish(p)).mean(axis=0)[0] for p in pictures]
-    assert all(b > a for a, b in zip(places, places[1:], strict=False))  # released level, the bob falls
+    assert all(b > a for a, b in pairwise(places))  # released level, the bob falls
 
 
 def test_gif_has_its_frames_and_colours(swing, tmp_path):
