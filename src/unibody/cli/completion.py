@@ -60,7 +60,9 @@ def parameters(ctx: Any, incomplete: str) -> Iterator[Offer]:
     """`key=` of the scene named on the line, and after it its choices and its default."""
     from unibody import scenes
 
-    for parameter in scenes.get(ctx.params["target"]).parameters:
+    # While an option still lacks its value, words that are no options wait in ctx.args.
+    target = ctx.params.get("target") or next(word for word in ctx.args if not word.startswith("-"))
+    for parameter in scenes.get(target).parameters:
         yield from _values(parameter.name, parameter.kind, parameter.default, incomplete)
 
 
@@ -91,7 +93,7 @@ def _solvers(incomplete: str) -> Iterator[Offer]:
     name, colon, rest = incomplete.partition(":")
     if not colon:
         for known, cls in REGISTRY.items():
-            yield known, (cls.__doc__ or "").strip().splitlines()[0]
+            yield known, f"rules {', '.join(_choices(cls, 'rule'))}"
         return
     done, again, last = rest.rpartition(":")
     for word, said in _options(name, last):
@@ -126,4 +128,4 @@ def _values(name: str, kind: Any, default: Any, incomplete: str, choices: tuple[
         return
     choices = choices or (get_args(kind) if get_origin(kind) is Literal else ("true", "false") if kind is bool else (default,))
     for value in choices:
-        yield f"{name}={value}", "default" if value == default else ""
+        yield f"{name}={value}", "default" if value == default else "possible"
