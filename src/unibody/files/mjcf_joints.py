@@ -41,7 +41,7 @@ class Motion:
     def back(self) -> Pose:
         """E(−r)."""
         if self.kind == "hinge" and self.reference:
-            turned = Pose.about(self.axis, -self.reference)
+            turned = Pose.about(self.axis.tolist(), -self.reference)
             return Pose(self.at - turned.apply(self.at), turned.wxyz)
         return Pose(-self.reference * self.axis) if self.kind == "slide" else Pose()
 

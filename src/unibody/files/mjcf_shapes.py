@@ -1,8 +1,8 @@
 """Geoms as shapes. MuJoCo gives half lengths and float32 meshes about their own centre of mass, at a pose that makes up for it.
 
 A geom that takes part in contact (contype or conaffinity, or named in a contact pair) is solid, unless the file switches contact off; one
-of the first three groups that is not transparent is visible. Meshes that are closed and solid are solids, others surfaces; a height
-field is the surface of its terrain.
+of the first three groups that is not transparent is visible. Of a body that would show nothing, or below a skin, which is not read, the
+solid geoms are. Meshes that are closed and solid are solids, others surfaces; a height field is the surface of its terrain.
 """
 
 from __future__ import annotations
@@ -30,12 +30,14 @@ def shapes_of(r: Reading) -> dict[int, list[Placed]]:
     m = r.m
     out: dict[int, list[Placed]] = {}
     made: dict[tuple[int, int, bool], Shape | None] = {}
-    paired = {int(g) for pair in (m.pair_geom1, m.pair_geom2) for g in pair}
+    colours = [_colour(m, g) for g in range(m.ngeom)]
+    solids = _solid(r)
+    seen = [bool(m.geom_group[g] < VISIBLE_GROUPS and colours[g][3] > 0.0) for g in range(m.ngeom)]
+    showing = {int(m.geom_bodyid[g]) for g in range(m.ngeom) if seen[g]}
     unseen, strange = [], []
     for g in range(m.ngeom):
-        solid = bool(m.geom_contype[g] or m.geom_conaffinity[g] or g in paired) and not r.off("contact")
-        colour = _colour(m, g)
-        visible = bool(m.geom_group[g] < VISIBLE_GROUPS and colour[3] > 0.0)
+        solid, colour = solids[g], colours[g]
+        visible = seen[g] or (solid and colour[3] > 0.0 and (m.nskin > 0 or int(m.geom_bodyid[g]) not in showing))
         if not (solid or visible):
             unseen.append(g)
             continue
@@ -52,6 +54,13 @@ def shapes_of(r: Reading) -> dict[int, list[Placed]]:
     r.leave_all("geoms", "geom", unseen, "neither touch nor show; only the mass of their bodies remains of them")
     r.leave_all("geoms", "geom", strange, "a signed distance field or another shape without triangles; no shape here")
     return out
+
+
+def _solid(r: Reading) -> list[bool]:
+    m = r.m
+    paired = {int(g) for pair in (m.pair_geom1, m.pair_geom2) for g in pair}
+    touching = not r.off("contact")
+    return [touching and bool(m.geom_contype[g] or m.geom_conaffinity[g] or g in paired) for g in range(m.ngeom)]
 
 
 def moved(shapes: list[Placed], X: Pose) -> list[Placed]:

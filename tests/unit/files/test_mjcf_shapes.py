@@ -68,6 +68,12 @@ def test_what_is_seen_and_what_is_touched(tmp_path) -> None:
     assert any("'ghost'" in line and "neither touch nor show" in line for line in scene.left_out)
 
 
+def test_a_body_that_would_show_nothing_shows_its_solid_geoms(tmp_path) -> None:
+    hidden = '<geom size=".1" group="4"/><geom size=".2" group="4" rgba="0 0 0 0"/><geom size=".3" group="4" contype="0" conaffinity="0"/>'
+    _, scene = read(tmp_path, f'<worldbody><body name="b"><freejoint/>{hidden}</body></worldbody>')
+    assert [(s.shape.radius, s.visible) for s in scene.model.bodies[1].shapes] == [(0.1, True), (0.2, False)]
+
+
 def test_the_world_has_its_geoms_on_a_static_ground(tmp_path) -> None:
     _, scene = read(
         tmp_path, '<worldbody><geom type="plane" size="3 4 1" pos="0 0 -1"/><geom type="plane" size="0 0 1" euler="90 0 0"/></worldbody>'
