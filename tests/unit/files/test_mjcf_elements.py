@@ -248,6 +248,29 @@ def test_equalities_hold_as_mujocos_rows_ask(tmp_path, equality: str) -> None:
     np.testing.assert_allclose(back, expected, atol=1e-8 * np.abs(expected).max())
 
 
+VIOLATED = {
+    "connect sites": '<connect site1="sa" site2="sb"/>',
+    "weld sites": '<weld site1="sa" site2="sb"/>',
+    "weld in a given pose": '<weld body1="a" body2="f" anchor=".1 .2 .3" relpose=".4 .5 .6 .5 .5 .5 .5"/>',
+    "weld to the world in a given pose": '<weld body1="f" relpose=".4 .5 .6 0 1 0 0"/>',
+}
+
+
+@pytest.mark.parametrize("equality", VIOLATED.values(), ids=VIOLATED)
+def test_equalities_start_as_violated_as_in_mujoco(tmp_path, equality: str) -> None:
+    """The gap between the frames is MuJoCo's; so is the sine of half the angle between them."""
+    m, scene = read(tmp_path, f"{LINKS}<equality>{equality}</equality>")
+    d = mujoco.MjData(m)
+    mujoco.mj_forward(m, d)
+    (joint,) = scene.model.loop_joints
+    F, M = (scene.model.bodies[i].X_WB @ X for i, X in ((joint.parent, joint.X_PF), (joint.child, joint.X_BM)))
+    np.testing.assert_allclose(np.linalg.norm(np.subtract(F.p, M.p)), np.linalg.norm(d.efc_pos[:3]), rtol=1e-12)
+    assert np.linalg.norm(d.efc_pos[:3]) > 0.05
+    if len(d.efc_pos) == 6:
+        turned = (F.inverse() @ M).wxyz[1:]
+        np.testing.assert_allclose(np.linalg.norm(turned), np.linalg.norm(d.efc_pos[3:]), rtol=1e-9)
+
+
 def test_a_curved_coupling_has_the_derivatives_of_its_polynomial(tmp_path, rng) -> None:
     _, scene = read(tmp_path, f"{LINKS}<equality>{EQUALITIES['joint, curved']}</equality>")
     ((_, coupling),) = scene.model.constraints

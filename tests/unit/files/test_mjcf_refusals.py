@@ -134,6 +134,7 @@ ODD = """<mujoco><option density="1.2" viscosity="1e-5" wind="1 0 0" integrator=
   <position name="servo" joint="p" kp="3" ctrlrange="0 1"/>
   <general name="slow" joint="r" dyntype="filter" dynprm=".1" ctrlrange="0 1"/></actuator>
 <equality><weld name="loose" body1="a" body2="c" active="false"/><connect name="pin" body1="a" body2="c" anchor="0 0 0"/></equality>
+<keyframe><key name="later" time="2" ctrl="0 0 0 .5 0" act="0 .2"/></keyframe>
 <sensor><gyro name="feel" site="sa"/></sensor></mujoco>"""
 SAID = [
     ("'q'", "angle of the whole rotation"), ("'p'", "margin"), ("'p'", "dry friction is smooth"), ("'p'", "actfrcrange"),
@@ -142,7 +143,7 @@ SAID = [
     ("'servo'", "ctrlrange"), ("'slow'", "lag"), ("'slow'", "not the same both ways"), ("'loose'", "not active"), ("'pin'", "exactly"),
     ("'feel'", "sensors"), ("'sun'", "lights"), ("'eye'", "cameras"), ("'apart'", "contact exclusions"), ("'sky'", "textures"),
     ("'lucky'", "custom numbers"), ("'poem'", "custom texts"), ("fluid", "1.2"), ("wind", "no element"), ("rk4", "integrator"),
-    ("contact of 4 geoms", "solid shapes"),
+    ("contact of 4 geoms", "solid shapes"), ("'later'", "controls"), ("'later'", "activations"), ("'later'", "time"),
 ]  # fmt: skip
 
 
