@@ -191,7 +191,10 @@ class Simulation:
         return sim
 
     def __repr__(self) -> str:
-        return f"Simulation(t = {self._state.t:g} s, dt = {self.dt:g} s, solver '{self.solver.name}', {self.model!r})"
+        failed = "" if self.report.status in ("ok", "start", "loaded") else f", {self.report.status}"
+        rule = getattr(self.solver, "rule", None)
+        method = f"solver '{self.solver.name}'" + (f" ({rule})" if rule else "")
+        return f"Simulation(t = {self._state.t:g} s, dt = {self.dt:g} s{failed}, {method}, {self.model!r})"
 
 
 class _Bar:
