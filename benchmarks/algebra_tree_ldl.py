@@ -5,7 +5,7 @@ trees, the root free. Three methods on the same problem: the tree LDLᵀ (Sparse
 The paper's machine was a Core i7-7500U with MATLAB, so the speed-up beside it says what a user gains, not which code is better
 written. The 3D chain has 6-dof bodies and 5-row joints.
 
-    python benchmarks/algebra_tree_ldl.py [--quick]
+    python benchmarks/algebra_tree_ldl.py [--quick] [--plot FILE.png]
 """
 
 from __future__ import annotations
@@ -219,7 +219,7 @@ def main() -> None:
         show(rows)
         points += [(f"{structure}, tree", r.n, r.tree[0]) for r in rows]
         points += [(f"{structure}, {name}", r.n, getattr(r, name)[0]) for r in rows for name in ("schur", "dense") if getattr(r, name)]
-    print(f"log–log plot: {plot(points, 'tree-ldl.png', 'Solving for λ', fit_from=100)}")
+    print(f"log–log plot: {plot(points, 'Solving for λ: seconds per solve', fit_from=100)}")
 
 
 if __name__ == "__main__":

@@ -87,12 +87,14 @@ def machine() -> str:
     return f"{platform.machine()}, {os.cpu_count()} cores; {', '.join(versions)}"
 
 
-def plot(rows: Sequence[tuple[str, float, float]], name: str, title: str, fit_from: float = 0.0, size_label: str = "bodies") -> str:
-    """A log–log plot with fitted slopes in the current folder; says where it is, or what it takes."""
-    from unibody.errors import UnibodyError
+def plot(rows: Sequence[tuple[str, float, float]], title: str, fit_from: float = 0.0, size_label: str = "bodies") -> str:
+    """A log–log plot of (label, size, seconds) with fitted slopes in the file after `--plot`; says where it is, or how to get one.
+
+    A benchmark whose times grow with a size calls this once; by that `unibody bench NAME --plot FILE` knows that it can be drawn.
+    """
+    if "--plot" not in sys.argv:
+        return "--plot FILE.png draws it"
     from unibody.view import draw_scaling
 
-    try:
-        return str(draw_scaling(rows, name, title=title, fit_from=fit_from, size_label=size_label))
-    except UnibodyError as error:
-        return f"not drawn: {error}"
+    name = sys.argv[sys.argv.index("--plot") + 1]
+    return str(draw_scaling(rows, name, title=title, fit_from=fit_from, size_label=size_label))

@@ -8,7 +8,7 @@ h = 0.01 s, blocks M + h² K.
 The error is that of x (velocities) and of y, relative to the largest, against a solution refined with residuals in extended
 precision until it no longer moves.
 
-    python benchmarks/contraction.py [--quick]
+    python benchmarks/contraction.py [--quick] [--plot FILE.png]
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ import time
 from dataclasses import dataclass
 
 import numpy as np
+from common import plot
 
 from unibody.algebra.contraction import factor_contraction, recover_contraction, reduce_contraction
 from unibody.algebra.contraction_plan import ContractionPlan
@@ -230,6 +231,7 @@ def main() -> None:
     print("µs per node; plan in ms; front in numbers; errors of x and y, relative; reference: last movement of the refined solution")
     print(f"{'scene':<12}{'columns':>8}{'n':>8}{'plan':>8}{'front':>7}{'cuts':>6}{'factor':>9}{'solve':>8}{'sum':>8}", end="")
     print(f"{'error x':>10}{'error y':>10}{'reference':>11}")
+    points = []
     for name, make in SCENES.items():
         for nv in (1, 3):
             for n in SIZES[:2] if quick else SIZES:
@@ -242,9 +244,11 @@ def main() -> None:
                 factor = least(solver.factor, rounds)
                 solve = least(lambda s=solver, c=scene: s.solve(c.right, c.f.ravel(), np.zeros(c.rows)), rounds)
                 plan = solver.plan
+                points.append((f"{name}, {nv} columns", n, factor + solve))
                 print(f"{name:<12}{nv:>8}{n:>8}{1e3 * solver.planning:>8.0f}{plan.largest_front:>7}{plan.cuts:>6}", end="")
                 print(f"{1e6 * factor / n:>9.3f}{1e6 * solve / n:>8.3f}{1e6 * (factor + solve) / n:>8.3f}", end="")
                 print("{:>10.0e}{:>10.0e}{:>11.0e}".format(*solver.errors()), flush=True)
+    print(f"log–log plot: {plot(points, 'Contraction: seconds to factor and solve', size_label='nodes')}")
 
 
 if __name__ == "__main__":

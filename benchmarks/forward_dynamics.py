@@ -1,6 +1,6 @@
 """Forward dynamics against Pinocchio's `aba` and MuJoCo's `mj_forward`: accelerations from (q, v, efforts), µs per evaluation.
 
-    python benchmarks/forward_dynamics.py [--quick]
+    python benchmarks/forward_dynamics.py [--quick] [--plot FILE.png]
 
 Chains of hinges, a binary tree of hinges, a humanoid of 30 degrees of freedom, and a tree that mixes all joints the three engines
 share under a floating root. One process, the engines by turns; the minimum counts, the median is in parentheses. Three ways to call ours:
@@ -154,7 +154,7 @@ def main(arguments: list[str] | None = None) -> int:
     rows = [measure(name, *pair, rounds=5 if quick else 25) for name, pair in models(quick).items()]
     print(report(rows))
     chains = [(LABELS[k], r.bodies, r.times[k].least) for r in rows if r.model.startswith("chain") for k in LABELS]
-    print(f"log–log plot of the chains: {plot(chains, 'forward-dynamics.png', 'Forward dynamics of chains')}")
+    print(f"log–log plot of the chains: {plot(chains, 'Forward dynamics of chains')}")
     print(f"\nminimum (median); goals: {GOAL_PINOCCHIO:g}× Pinocchio, {GOAL_MUJOCO:g}× MuJoCo. {machine()}")
     return 0
 

@@ -31,6 +31,7 @@ EXAMPLES: dict[str, Any] = {
     "Ball": ub.Ball(),
     "Composite": ub.Composite(ub.Prismatic(axis=(1, 0, 0)), ub.Revolute(axis=(0, 0, 1))),
     "Free": ub.Free(),
+    "Hinge": joints.Hinge(axis=(0, 0, 1), at=(0.1, 0, 0)),
     "Planar": ub.Planar(),
     "Prismatic": ub.Prismatic(axis=(1, 0, 0)),
     "Revolute": ub.Revolute(axis=(0, 0, 1)),

@@ -24,7 +24,7 @@ HOUSE = {
     "What the world is": ["element", "joints", "shapes", "forces", "energies", "constraints", "model"],
     "From description to numbers": ["coordinates", "collision", "contact"],
     "Methods": ["rules", "solvers"],
-    "People": ["simulation", "scenes", "files", "view", "cli"],
+    "People": ["simulation", "checks", "scenes", "files", "view", "gym", "cli"],
 }
 
 OPENING = """# The map

@@ -4,6 +4,7 @@ from typing import Any
 
 from unibody import scenes, solvers
 
+from unibody.checks import Finding, Findings, check
 from unibody.constraints import (  # isort: skip
     Constraint, Contact, Coupling, Distance, FixedPoint, JointCoupling, JointLimit, PointOnLine, PointPlane, PrescribedFrame,
     PrescribedJoint, PrescribedPoint, SplineContact,
@@ -22,9 +23,25 @@ __version__ = "0.1.0"
 
 def load(path: Any, **parameters: Any) -> scenes.Scene:
     """The scene of a file (.py, .json, .urdf, .xml, .mjcf), with the parameters that its reader knows: `load("a.urdf", floating=True)`."""
-    from unibody.files import load as read
+    from importlib import import_module  # by name, because scenes import this module and files stand above scenes
 
-    return read(path, parameters)
+    return import_module("unibody.files").load(path, parameters)
+
+
+def render(shown: Recording | Model, path: Any, **options: Any) -> Any:
+    """A picture (.png) or a film (.mp4, .gif) of a recording, or a picture of a model's start; options as in `unibody.view.films.render`."""
+    from unibody.view.films import render as draw
+
+    return draw(shown, path, **options)
+
+
+def __getattr__(name: str) -> Any:
+    """`ub.view`, the room of pictures, comes when it is asked for; called, it opens the viewer: `ub.view(model)`."""
+    if name == "view":
+        from importlib import import_module
+
+        return import_module("unibody.view")
+    raise AttributeError(f"module 'unibody' has no attribute '{name}'")
 
 
 __all__ = [
@@ -44,6 +61,8 @@ __all__ = [
     "Distance",
     "DryFriction",
     "Ellipsoid",
+    "Finding",
+    "Findings",
     "FixedPoint",
     "Force",
     "Free",
@@ -83,7 +102,9 @@ __all__ = [
     "Universal",
     "Unsupported",
     "Weld",
+    "check",
     "load",
+    "render",
     "scenes",
     "solvers",
 ]

@@ -11,7 +11,7 @@ from typing import Annotated, Any
 import typer
 
 from unibody.cli import output
-from unibody.cli.options import Csv, Dt, Duration, Every, Json, Options, Out, Params, Picture, Target, app, command
+from unibody.cli.options import Csv, Dt, Duration, Every, Json, Options, Out, Params, Picture, Solver, Solvers, Target, app, command
 from unibody.cli.output import DONE, FAILED, show_facts, show_json, show_table
 from unibody.errors import ModelError
 
@@ -58,7 +58,7 @@ def scenes(as_json: Json = False) -> int:
 @command
 def run(
     target: Target,
-    solver: Annotated[str, typer.Option("--solver", "-s", help="NAME or NAME:key=value; see `unibody info`.")] = "articulated",
+    solver: Solver = "articulated",
     option: Options = None,
     param: Params = None,
     dt: Dt = None,
@@ -71,10 +71,11 @@ def run(
 ) -> int:
     """Simulate a scene and say how it went."""
     from unibody.cli import inputs, running
+    from unibody.cli.recorded import can_draw
 
     for path, name in ((out, "--out"), (csv, "--csv"), (picture, "--picture")):
         inputs.writable(path, name)
-    _can_draw(picture)
+    can_draw(picture)
     name, scene = inputs.scene_from(target, param or [])
     chosen = inputs.solver_from(solver, option or [])
     dt, duration = dt or scene.dt, scene.duration if duration is None else duration
@@ -120,21 +121,25 @@ def _run_lines(name: str, facts: Any, files: dict[str, Path]) -> list[tuple[str,
 @command
 def compare(
     target: Target,
-    solvers: Annotated[str, typer.Option("--solvers", "-s", help="A,B,C; options as NAME:key=value. Default: all that can.")] = "",
+    solvers: Solvers = "",
     param: Params = None,
     dt: Dt = None,
     duration: Duration = None,
     every: Every = None,
     picture: Picture = None,
+    plot: Annotated[Path | None, typer.Option("--plot", metavar="FILE.png", help="Series of all solvers, and their differences.")] = None,
+    what: Annotated[str, typer.Option("--what", "-w", metavar="A,B,C", help="Series of --plot, as in `unibody plot`.")] = "energy,q",
     as_json: Json = False,
 ) -> int:
     """Run one scene in several solvers and compare them with the first."""
     from unibody.cli import describe, inputs, running
+    from unibody.cli.recorded import can_draw
     from unibody.solvers import REGISTRY
     from unibody.view.motion import position_difference
 
-    inputs.writable(picture, "--picture")
-    _can_draw(picture)
+    for path, option in ((picture, "--picture"), (plot, "--plot")):
+        inputs.writable(path, option)
+        can_draw(path, option)
     name, scene = inputs.scene_from(target, param or [])
     specs = [s.strip() for s in solvers.split(",") if s.strip()] or [s for s in REGISTRY if not describe.refusals(s, scene.model)]
     chosen = [inputs.solver_from(spec) for spec in specs]
@@ -155,6 +160,11 @@ def compare(
         recordings = [o.recording for o in outcomes]
         with _forgiven(any(o.failed for o in outcomes)):
             files["picture"] = draw_comparison(recordings, specs, picture, title=f"{name} at t = {recordings[0].t[-1]:.4g} s")
+    if plot is not None:
+        from unibody.view.plots import plot_comparison
+
+        with _forgiven(any(o.failed for o in outcomes)):
+            files["plot"] = plot_comparison([o.recording for o in outcomes], specs, what, plot, title=name)
     if as_json:
         rows = [{**f.plain(), "position_difference": d} for f, d in zip(facts, differences, strict=True)]
         show_json({"scene": name, "solvers": rows, "files": {k: str(p) for k, p in files.items()}})
@@ -166,8 +176,9 @@ def compare(
              output.short(f.energy_drift_relative), output.short(f.violation), output.short(d) if k else "–"]
             for k, (f, d) in enumerate(zip(facts, differences, strict=True))
         ])  # fmt: skip
-        if "picture" in files:
-            typer.echo(f"\npicture   {picture}")
+        for kind in ("picture", "plot"):
+            if kind in files:
+                typer.echo(f"\n{kind}   {files[kind]}")
     for f in facts:
         if f.error is not None:
             typer.echo(f"unibody: '{f.solver}': {f.error} (recording so far: {files[f.solver]})", err=True)
@@ -178,6 +189,7 @@ def compare(
 def bench(
     name: Annotated[str | None, typer.Argument(help="A benchmark; without one they are listed; 'all' runs each.")] = None,
     quick: Annotated[bool, typer.Option("--quick", help="Small sizes only, where the benchmark knows them.")] = False,
+    plot: Annotated[Path | None, typer.Option("--plot", metavar="FILE.png", help="Times over sizes, log–log, with fitted slopes.")] = None,
     as_json: Json = False,
 ) -> int:
     """List or run the benchmarks of a source checkout."""
@@ -193,10 +205,14 @@ def bench(
             typer.echo("no benchmarks here; they come with the source checkout, in its folder benchmarks/")
         return DONE
     results = []
+    arguments = ["--quick"] if quick else []
+    if plot is not None:
+        benchmarks.can_plot(name, plot)
+        arguments += ["--plot", str(plot.resolve())]
     for each in here if name == "all" and here else [name]:
         if not as_json:
             typer.secho(f"{each}", bold=True)
-        results.append(benchmarks.run(each, ["--quick"] if quick else [], quiet=as_json))
+        results.append(benchmarks.run(each, arguments, quiet=as_json))
     if as_json:
         show_json(results)
     return DONE
@@ -293,13 +309,8 @@ def _shown(default: Any) -> str:
     return f"{default:.4g}" if isinstance(default, float) else str(default)
 
 
-def _can_draw(picture: Path | None) -> None:
-    """Say before the run that a picture could not be drawn after it."""
-    if picture is None:
-        return
-    from importlib.util import find_spec
-
-    if find_spec("matplotlib") is None:
-        raise ModelError("pictures need matplotlib, which is not installed; pip install unibody[plot]")
-    if picture.suffix.lower() not in (".png", ".pdf", ".svg", ".jpg", ".jpeg", ".webp"):
-        raise ModelError(f"--picture '{picture}' ends in '{picture.suffix}'; give a file that ends in .png, .svg or .pdf")
+from unibody.cli import check_command  # noqa: E402, F401, I001
+from unibody.cli import export_command  # noqa: E402, F401
+from unibody.cli import plot_command  # noqa: E402, F401
+from unibody.cli import render_command  # noqa: E402, F401
+from unibody.cli import view_command  # noqa: E402, F401

@@ -59,6 +59,25 @@ def run(name: str, arguments: list[str], quiet: bool) -> dict[str, Any]:
     return {"name": name, "seconds": time.perf_counter() - began, "result": result, "output": printed.getvalue()}
 
 
+def can_plot(name: str, plot: Path) -> None:
+    """Refuse before the run what could not be drawn after it."""
+    from unibody.cli.inputs import writable
+    from unibody.cli.recorded import can_draw
+
+    writable(plot, "--plot")
+    can_draw(plot, "--plot")
+    here = found()
+    if here and not (name in here and scales(here[name])):
+        able = ", ".join(n for n, p in here.items() if scales(p)) or "none"
+        raise ModelError(f"--plot: benchmark '{name}' has no times over sizes to draw; those that have: {able}")
+
+
+def scales(path: Path) -> bool:
+    """Whether a benchmark measures times over a size, which it then gives to a function named `plot`."""
+    calls = [node for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))) if isinstance(node, ast.Call)]
+    return any(isinstance(call.func, ast.Name) and call.func.id == "plot" for call in calls)
+
+
 def _has_main(path: Path) -> bool:
     tree = ast.parse(path.read_text(encoding="utf-8"))
     return any(isinstance(node, ast.FunctionDef) and node.name == "main" for node in tree.body)

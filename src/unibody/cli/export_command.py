@@ -50,6 +50,8 @@ def export(
     as_json: Json = False,
 ) -> int:
     """Write a recording, or a scene that is simulated first, for browsers and other programs."""
+    import numpy as np
+
     from unibody.cli import inputs
     from unibody.cli.recorded import recording_from
 
@@ -64,16 +66,25 @@ def export(
     else:
         name, from_scene = inputs.scene_from(source, param or [])
         if wanted.keys() & set(MOVING):
-            chosen = inputs.solver_from(solver or "articulated", option or [])
+            chosen = inputs.solver_from(solver or _able(from_scene), option or [])
             recording, failure = _run(from_scene, chosen, dt, duration, every, fps, False if as_json else None)
-    for kind, path in wanted.items():
-        _write(kind, path, name, recording, from_scene, fps, tabulate)
+    for kind, path in [*wanted.items()]:
+        try:
+            with np.errstate(**({} if failure is None else {"all": "ignore"})):  # a run that failed may hold states that overflow
+                _write(kind, path, name, recording, from_scene, fps, tabulate)
+        except ModelError as error:
+            if failure is None:
+                raise
+            typer.echo(f"unibody: no {kind}: {error}", err=True)
+            del wanted[kind]
     sizes = {kind: path.stat().st_size for kind, path in wanted.items()}
     if as_json:
-        facts = {"states": None if recording is None else len(recording), "files": {k: str(p) for k, p in wanted.items()}, "bytes": sizes}
+        ran = {"states": None, "solver": None} if recording is None else {"states": len(recording), "solver": recording.solver.name}
+        facts = {**ran, "files": {k: str(p) for k, p in wanted.items()}, "bytes": sizes}
         show_json({"source": source, "status": "done" if failure is None else "failed", **facts})
     else:
-        show_facts([(kind, f"{path}, {output.size(sizes[kind])}") for kind, path in wanted.items()])
+        states = [] if recording is None else [("motion", f"{len(recording)} states, solver '{recording.solver.name}'")]
+        show_facts(states + [(kind, f"{path}, {output.size(sizes[kind])}") for kind, path in wanted.items()])
     if failure is not None:
         typer.echo(f"unibody: {' '.join(str(failure).split())} (the files end there)", err=True)
         return FAILED
@@ -101,6 +112,14 @@ def _check(source: str, wanted: dict[str, Path], fps: float | None, tabulate: fl
         number(fps, "--fps", positive=True)
         if not wanted.keys() & {"html", "glb", "gltf"}:
             raise ModelError("--fps says how many frames --html, --glb and --gltf show; give one of them, or --every for tables")
+
+
+def _able(scene: Scene) -> str:
+    """The first solver that can run a scene; the first of all, whose refusal then says why, if none can."""
+    from unibody.cli import describe
+    from unibody.solvers import REGISTRY
+
+    return next((name for name in REGISTRY if not describe.refusals(name, scene.model)), next(iter(REGISTRY)))
 
 
 def _run(

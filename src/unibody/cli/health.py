@@ -14,7 +14,11 @@ import numpy as np
 
 from unibody import kernel
 
-EXTRAS = {"plot": ("matplotlib",), "view": ("viser",), "import": ("yourdfpy", "trimesh", "lxml", "collada", "mujoco"), "peers": ("mujoco", "pinocchio", "pybullet")}
+EXTRAS = {
+    "plot": ("matplotlib",), "render": ("PIL", "imageio_ffmpeg"), "view": ("viser",), "collision": ("coal",), "gym": ("gymnasium",),
+    "import": ("yourdfpy", "trimesh", "lxml", "collada", "mujoco"),
+    "peers": ("mujoco", "pinocchio", "pybullet"),
+}  # fmt: skip
 """Extra → the modules it brings."""
 LENGTH = 1.0
 """Of the pendulum [m]."""

@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from unibody.cli import completion
 from unibody.cli.output import guarded
 
 app = typer.Typer(
@@ -16,13 +17,45 @@ app = typer.Typer(
 )  # fmt: skip
 
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of text.")]
-Target = Annotated[str, typer.Argument(metavar="SCENE|FILE", help="A scene's name, or a file: .py with a build() function, .json, .urdf, .xml (MJCF).")]
-Params = Annotated[list[str] | None, typer.Option("--param", "-p", metavar="KEY=VALUE", help="A parameter of the scene; may be repeated.")]
+Target = Annotated[
+    str,
+    typer.Argument(
+        metavar="SCENE|FILE", help="A scene's name, or a file: .py with a build() function, .json, .urdf, .xml (MJCF).",
+        autocompletion=completion.targets,
+    ),
+]
+Params = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--param", "-p", metavar="KEY=VALUE", help="A parameter of the scene; may be repeated.",
+        autocompletion=completion.parameters,
+    ),
+]
+SolverOption = Annotated[
+    str | None,
+    typer.Option("--solver", "-s", help="NAME or NAME:key=value; see `unibody info`.", autocompletion=completion.solvers),
+]
+Solver = Annotated[
+    str, typer.Option("--solver", "-s", help="NAME or NAME:key=value; see `unibody info`.", autocompletion=completion.solvers)
+]
+Solvers = Annotated[
+    str,
+    typer.Option(
+        "--solvers", "-s", help="A,B,C; options as NAME:key=value. Default: all that can.",
+        autocompletion=completion.several_solvers,
+    ),
+]
 Dt = Annotated[float | None, typer.Option("--dt", help="Step [s]; default: the scene's.")]
 Duration = Annotated[float | None, typer.Option("--duration", "-t", help="Simulated time [s]; default: the scene's.")]
 Every = Annotated[int | None, typer.Option("--every", min=1, help="Record every so many steps; default: about 600 states.")]
 Picture = Annotated[Path | None, typer.Option("--picture", metavar="FILE.png", help="Draw the motion (needs unibody[plot]).")]
-Options = Annotated[list[str] | None, typer.Option("--option", "-o", metavar="KEY=VALUE", help="An option of the solver; may be repeated.")]
+Options = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--option", "-o", metavar="KEY=VALUE", help="An option of the solver; may be repeated.",
+        autocompletion=completion.options,
+    ),
+]
 Out = Annotated[Path | None, typer.Option("--out", metavar="FILE.npz", help="Save the recording.")]
 Csv = Annotated[Path | None, typer.Option("--csv", metavar="FILE.csv", help="Times, energies, joints and poses as a table.")]
 

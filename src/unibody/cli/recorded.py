@@ -32,3 +32,15 @@ def recording_from(
         kept = max(1, int(0.5 * apart / dt))
     simulation = Simulation(scene.model, inputs.solver_from(solver or "articulated"), dt=dt)
     return name, simulation.run(duration, every=kept, progress=progress)
+
+
+def can_draw(picture: Path | None, option: str = "--picture") -> None:
+    """Say before the run that a picture could not be drawn after it."""
+    if picture is None:
+        return
+    from importlib.util import find_spec
+
+    if find_spec("matplotlib") is None:
+        raise ModelError("pictures need matplotlib, which is not installed; pip install unibody[plot]")
+    if picture.suffix.lower() not in (".png", ".pdf", ".svg", ".jpg", ".jpeg", ".webp"):
+        raise ModelError(f"{option} '{picture}' ends in '{picture.suffix}'; give a file that ends in .png, .svg or .pdf")

@@ -7,9 +7,11 @@ May import: scenes, simulation, model and all above. May write: files the user n
 To add one more: a module per format with a function `load_<what>(path) -> Scene`; its errors name the file, the place in it and the remedy.
 """
 
+from unibody.files.mjcf import load_mjcf
 from unibody.files.python_scene import load_python
 from unibody.files.reading import load
 from unibody.files.scene_json import load_json, save_json
 from unibody.files.urdf import load_urdf
+from unibody.files.urdf_export import save_urdf
 
-__all__ = ["load", "load_json", "load_python", "load_urdf", "save_json"]
+__all__ = ["load", "load_json", "load_mjcf", "load_python", "load_urdf", "save_json", "save_urdf"]

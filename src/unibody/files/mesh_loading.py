@@ -21,6 +21,8 @@ from unibody.shapes import Mesh, OpenMesh, Shape
 
 LARGEST_MESH = 512_000_000
 """Bytes."""
+GREY = 0.7
+"""Red, green and blue in place of a texture."""
 KINDS = (".stl", ".obj", ".dae", ".ply")
 
 
@@ -61,10 +63,13 @@ def load_mesh(path: Path, what: str) -> tuple[Part, ...]:
 
         if kind == ".dae":
             import collada  # noqa: F401
+
+            data = _untextured(data)
     except ImportError as error:
         raise ModelError(f"meshes need {error.name}, which is not installed; pip install unibody[import]") from None
     try:
-        scene = trimesh.load_scene(io.BytesIO(data), file_type=kind[1:], resolver=_Beside(path), process=False)
+        beside: Any = _Beside(path)
+        scene = trimesh.load_scene(io.BytesIO(data), file_type=kind[1:], resolver=beside, process=False)
         found = [(name, matrix, scene.geometry[g]) for name, (matrix, g) in _nodes(scene).items()]
         parts = _by_colour([(m, mesh) for _, m, mesh in found if isinstance(mesh, trimesh.Trimesh) and len(mesh.faces)])
     except Exception as error:  # trimesh and pycollada raise whatever a broken file makes them trip over
@@ -95,6 +100,21 @@ class _Beside:
 
     def keys(self) -> list[str]:
         return []
+
+
+def _untextured(data: bytes) -> bytes:
+    """A DAE file with grey in place of every texture: pycollada leaves out a mesh whose texture it cannot find."""
+    from lxml import etree
+
+    root = etree.fromstring(data, etree.XMLParser(resolve_entities=False, no_network=True, huge_tree=True))
+    for texture in root.findall(".//{*}texture"):
+        grey = etree.Element(texture.tag.replace("texture", "color"))
+        grey.text = f"{GREY} {GREY} {GREY} 1"
+        texture.getparent().replace(texture, grey)
+    for tag in ("newparam", "library_images"):
+        for element in root.findall(f".//{{*}}{tag}"):
+            element.getparent().remove(element)
+    return bytes(etree.tostring(root))
 
 
 def _nodes(scene: Any) -> dict[str, tuple[np.ndarray, str]]:

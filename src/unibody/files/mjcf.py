@@ -11,6 +11,7 @@ limits and motors keep each joint's own name.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -35,7 +36,7 @@ DURATION = 5.0
 
 
 def load_mjcf(
-    path: str | Path, *, keyframe: str | int | None = None, limits: bool = True, packages: Any = (), allow_outside: bool = False
+    path: str | Path, *, keyframe: str | int | None = None, limits: bool = True, packages: tuple[str, ...] = (), allow_outside: bool = False
 ) -> Scene:
     """The scene of an MJCF file.
 
@@ -49,7 +50,7 @@ def load_mjcf(
     except ModelError as error:
         raise ModelError(f"file '{source}': {error}") from None
     said = tuple(f"MuJoCo warns: {text}" for text in dict.fromkeys(warnings))
-    return Scene(scene.model, scene.duration, scene.dt, notes=scene.notes, left_out=scene.left_out + said, keyframes=scene.keyframes)
+    return replace(scene, name=source.stem, left_out=scene.left_out + said)
 
 
 def scene_of(m: Any, *, keyframe: str | int | None = None, limits: bool = True) -> Scene:
@@ -60,7 +61,7 @@ def scene_of(m: Any, *, keyframe: str | int | None = None, limits: bool = True) 
     for k in range(m.nkey):
         name = r.name("key", k)
         keyframes[name] = _state(r, model, k) if not model.loop_joints else _start(_built(m, k, limits)[1])
-    notes = "Read from MJCF by MuJoCo's parser." + (" Constraints that MuJoCo holds softly hold exactly here." if m.neq else "")
+    notes = "Read from MJCF by MuJoCo's parser. Constraints and limits, which MuJoCo holds softly, hold exactly here."
     return Scene(model, DURATION, float(m.opt.timestep), notes=notes, left_out=tuple(r.left_out), keyframes=keyframes)
 
 

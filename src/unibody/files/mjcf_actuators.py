@@ -60,7 +60,7 @@ def actuator_loads(r: Reading) -> ActuatorLoads:
         limit[dof] = most
     for dof in pulled_by_tendons(r):
         limit[dof] = np.inf
-    for j in np.flatnonzero(m.jnt_actfrclimited):
+    for j in np.flatnonzero(m.jnt_actfrclimited).tolist():
         low, high = (float(x) for x in m.jnt_actfrcrange[j])
         dof = int(m.jnt_dofadr[j])
         limit[dof] = min(limit[dof], max(abs(low), abs(high)))

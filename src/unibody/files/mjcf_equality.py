@@ -10,6 +10,7 @@ with r the coordinates and lengths of the reference position.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -103,14 +104,30 @@ def _joint(r: Reading, e: int) -> str:
     return ""
 
 
+@dataclass(frozen=True)
+class PowerLaw:
+    """Σ c_k (q − centre)^k, or a derivative of it, in the shapes that a Coupling asks for; as a dataclass it can be kept in files.
+
+    >>> PowerLaw((1.0, 0.0, 2.0), 0.5)(np.array([1.5]))
+    array([3.])
+    """
+
+    coefficients: tuple[float, ...]
+    centre: float
+    derivative: int = 0
+
+    def __call__(self, q: np.ndarray, qdot: np.ndarray | None = None) -> np.ndarray:
+        law = Polynomial(self.coefficients)
+        value = float((law.deriv(self.derivative) if self.derivative else law)(q[0] - self.centre))
+        if qdot is not None:
+            value *= float(qdot[0])
+        return np.array([[value]]) if self.derivative else np.array([value])
+
+
 def polynomial_coupling(first: tuple[str, int], second: tuple[str, int], p: np.ndarray, r_1: float, r_2: float) -> Coupling:
     """q₁ = r₁ + Σ p_k (q₂ − r₂)^k with its exact derivatives."""
-    law = Polynomial(p)
-    slope, curve = law.deriv(), law.deriv(2)
-    return Coupling(
-        [first], [second], function=lambda q: np.array([r_1 + law(q[0] - r_2)]), jacobian=lambda q: np.array([[slope(q[0] - r_2)]]),
-        jacobian_rate=lambda q, qdot: np.array([[curve(q[0] - r_2) * qdot[0]]]),
-    )  # fmt: skip
+    c = (float(r_1 + p[0]), *(float(x) for x in p[1:]))
+    return Coupling([first], [second], function=PowerLaw(c, r_2), jacobian=PowerLaw(c, r_2, 1), jacobian_rate=PowerLaw(c, r_2, 2))
 
 
 def _tendon(r: Reading, e: int) -> str:

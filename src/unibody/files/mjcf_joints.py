@@ -19,7 +19,6 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from unibody.constraints import JointLimit
-from unibody.errors import ModelError
 from unibody.files.mjcf_actuators import ActuatorLoads, actuator_loads
 from unibody.files.mjcf_reading import JointPlace, Reading, frame, listed
 from unibody.forces import DryFriction, TorsionSpring
@@ -42,7 +41,7 @@ class Motion:
     def back(self) -> Pose:
         """E(−r)."""
         if self.kind == "hinge" and self.reference:
-            turned = Pose.about(self.axis, -self.reference)
+            turned = Pose.about(self.axis.tolist(), -self.reference)
             return Pose(self.at - turned.apply(self.at), turned.wxyz)
         return Pose(-self.reference * self.axis) if self.kind == "slide" else Pose()
 
@@ -89,10 +88,7 @@ def _add_joint(r: Reading, b: int, ids: list[int], loads: ActuatorLoads) -> None
     else:
         X_0 = above.X @ frame(m.body_pos[b], m.body_quat[b])
         parts, X_PF, X_BM = normal_form([_motion(r, j) for j in ids], X_0)
-        try:
-            joint = parts[0] if len(parts) == 1 else Composite(*parts)
-        except ModelError as error:
-            raise ModelError(f"body '{r.bodies[b].name}': {error}") from None
+        joint = parts[0] if len(parts) == 1 else Composite(*parts)
     name = r.joint_name("+".join(r.name("joint", j) for j in ids))
     q = v = 0
     for j in ids:
@@ -197,9 +193,6 @@ def _leave_out(r: Reading) -> None:
     r.leave_all("joints", "joint", [j for j in joints if m.jnt_stiffnesspoly[j].any()], "stiffness beyond the linear term")
     r.leave_all("joints", "joint", [j for j in joints if m.dof_dampingpoly[m.jnt_dofadr[j]].any()], "damping beyond the linear term")
     r.leave_all("joints", "joint", [j for j in joints if m.jnt_springyield[j]], "springs that yield")
-    if any(m.dof_frictionloss):
+    if any(m.dof_frictionloss) and not r.off("frictionloss"):
         rubbed = sorted({r.name("joint", j) for j in m.dof_jntid[np.array(m.dof_frictionloss) > 0.0]})
         r.leave(f"joints: {listed(rubbed)}: dry friction is smooth below a slip speed here; MuJoCo's is a soft constraint (solref, solimp)")
-    for what in ("spring", "damper", "limit", "frictionloss", "equality", "actuation", "gravity"):
-        if r.off(what):
-            r.leave(f"option: the file switches {what} off, so it is off here")

@@ -29,6 +29,7 @@ def leave_out_the_rest(r: Reading) -> None:
     r.leave_all("sites", "site", _idle_sites(r), "frames without a use here; not read")
     _leave_out_contact(r)
     _leave_out_options(r)
+    _leave_out_of_keyframes(r)
     users = (("bodies", m.nuser_body), ("joints", m.nuser_jnt), ("geoms", m.nuser_geom), ("actuators", m.nuser_actuator))
     data = [what for what, n in users if n]
     if data or m.nuserdata:
@@ -47,13 +48,29 @@ def _idle_sites(r: Reading) -> list[int]:
 
 def _leave_out_contact(r: Reading) -> None:
     m = r.m
-    if r.off("contact"):
-        r.leave("contact: the file switches it off; its solid geoms stay solid here")
-        return
-    touching = int(np.count_nonzero(np.array(m.geom_contype) | np.array(m.geom_conaffinity)))
+    touching = 0 if r.off("contact") else int(np.count_nonzero(np.array(m.geom_contype) | np.array(m.geom_conaffinity)))
     if touching:
+        sticky = [g for g in range(m.ngeom) if m.geom_adhesion[g] or np.any(m.geom_surfacevel[g])]
+        r.leave_all("geoms", "geom", sticky, "adhesion and moving surfaces have no element here")
         unread = "friction, softness (solref, solimp), margins, contype and conaffinity are not read"
         r.leave(f"contact of {touching} geoms: they are solid shapes; {unread}")
+
+
+def _leave_out_of_keyframes(r: Reading) -> None:
+    m = r.m
+    keys = range(m.nkey)
+    driven = [k for k in keys if np.any(m.key_ctrl[k]) or _mocap_moved(r, k)]
+    r.leave_all("keyframes", "key", driven, "controls and mocap poses are kept only of the keyframe that the model starts in")
+    r.leave_all("keyframes", "key", [k for k in keys if np.any(m.key_act[k])], "activations of actuators are not read")
+    r.leave_all("keyframes", "key", [k for k in keys if m.key_time[k]], "their time is not read; motions start at 0")
+
+
+def _mocap_moved(r: Reading, key: int) -> bool:
+    m = r.m
+    bodies = [i for i in range(m.nbody) if m.body_mocapid[i] >= 0]
+    place, turn = np.array(m.key_mpos[key]).reshape(-1, 3), np.array(m.key_mquat[key]).reshape(-1, 4)
+    own = [(place[m.body_mocapid[i]], turn[m.body_mocapid[i]], m.body_pos[i], m.body_quat[i]) for i in bodies]
+    return any(not (np.allclose(p, p_0) and np.allclose(q, q_0)) for p, q, p_0, q_0 in own)
 
 
 def _leave_out_options(r: Reading) -> None:

@@ -1,11 +1,13 @@
 """Geoms as shapes. MuJoCo gives half lengths and float32 meshes about their own centre of mass, at a pose that makes up for it.
 
-A geom that takes part in contact (contype or conaffinity, or named in a contact pair) is solid; one of the first three groups that is
-not transparent is visible. Closed meshes are solids, others surfaces, and a height field is the surface of its terrain.
+A geom that takes part in contact (contype or conaffinity, or named in a contact pair) is solid, unless the file switches contact off; one
+of the first three groups that is not transparent is visible. Of a body that would show nothing, or below a skin, which is not read, the
+solid geoms are. Meshes that are closed and solid are solids, others surfaces; a height field is the surface of its terrain.
 """
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -27,20 +29,22 @@ def shapes_of(r: Reading) -> dict[int, list[Placed]]:
     """The shapes of each of MuJoCo's bodies, in its frame."""
     m = r.m
     out: dict[int, list[Placed]] = {}
-    made: dict[tuple[int, int], Shape | None] = {}
-    paired = {int(g) for pair in (m.pair_geom1, m.pair_geom2) for g in pair}
+    made: dict[tuple[int, int, bool], Shape | None] = {}
+    colours = [_colour(m, g) for g in range(m.ngeom)]
+    solids = _solid(r)
+    seen = [bool(m.geom_group[g] < VISIBLE_GROUPS and colours[g][3] > 0.0) for g in range(m.ngeom)]
+    showing = {int(m.geom_bodyid[g]) for g in range(m.ngeom) if seen[g]}
     unseen, strange = [], []
     for g in range(m.ngeom):
-        solid = bool(m.geom_contype[g] or m.geom_conaffinity[g] or g in paired)
-        colour = _colour(m, g)
-        visible = bool(m.geom_group[g] < VISIBLE_GROUPS and colour[3] > 0.0)
+        solid, colour = solids[g], colours[g]
+        visible = seen[g] or (solid and colour[3] > 0.0 and (m.nskin > 0 or int(m.geom_bodyid[g]) not in showing))
         if not (solid or visible):
             unseen.append(g)
             continue
         shared = r.word("Geom", m.geom_type[g]) in ("mesh", "hfield")
-        key = (int(m.geom_type[g]), int(m.geom_dataid[g]) if shared else -1 - g)
+        key = (int(m.geom_type[g]), int(m.geom_dataid[g]) if shared else -1 - g, solid)
         if key not in made:
-            made[key] = _shape(r, g)
+            made[key] = _shape(r, g, solid)
         shape = made[key]
         if shape is None:
             strange.append(g)
@@ -50,6 +54,13 @@ def shapes_of(r: Reading) -> dict[int, list[Placed]]:
     r.leave_all("geoms", "geom", unseen, "neither touch nor show; only the mass of their bodies remains of them")
     r.leave_all("geoms", "geom", strange, "a signed distance field or another shape without triangles; no shape here")
     return out
+
+
+def _solid(r: Reading) -> list[bool]:
+    m = r.m
+    paired = {int(g) for pair in (m.pair_geom1, m.pair_geom2) for g in pair}
+    touching = not r.off("contact")
+    return [touching and bool(m.geom_contype[g] or m.geom_conaffinity[g] or g in paired) for g in range(m.ngeom)]
 
 
 def moved(shapes: list[Placed], X: Pose) -> list[Placed]:
@@ -64,7 +75,7 @@ def _colour(m: Any, g: int) -> tuple[float, ...]:
     return tuple(float(c) for c in np.clip(np.asarray(rgba, float), 0.0, 1.0))
 
 
-def _shape(r: Reading, g: int) -> Shape | None:
+def _shape(r: Reading, g: int, solid: bool) -> Shape | None:
     m = r.m
     kind, (a, b, c) = r.word("Geom", m.geom_type[g]), (float(x) for x in m.geom_size[g])
     data = int(m.geom_dataid[g])
@@ -81,20 +92,32 @@ def _shape(r: Reading, g: int) -> Shape | None:
     if kind == "box":
         return Box((2.0 * a, 2.0 * b, 2.0 * c))
     if kind == "mesh" and data >= 0:
-        return _mesh(m, data)
+        return _mesh(m, data, solid)
     if kind == "hfield" and data >= 0:
         return terrain(m, data)
     return None
 
 
-def _mesh(m: Any, i: int) -> Shape:
+def _mesh(m: Any, i: int, solid: bool) -> Shape:
     first, face = int(m.mesh_vertadr[i]), int(m.mesh_faceadr[i])
     vertices = np.array(m.mesh_vert[first : first + m.mesh_vertnum[i]], float)
     faces = np.array(m.mesh_face[face : face + m.mesh_facenum[i]], np.int64)
-    try:
-        return Mesh(vertices, faces)
-    except ModelError:
-        return OpenMesh(vertices, faces)
+    if solid and closed(faces):
+        with suppress(ModelError):  # inside out, or with faces without area
+            return Mesh(vertices, faces)
+    return OpenMesh(vertices, faces)
+
+
+def closed(faces: np.ndarray) -> bool:
+    """Whether each directed edge occurs once, and its reverse once; `Mesh` asks the same, and says where not.
+
+    >>> closed(np.array([(0, 2, 1), (0, 1, 3), (0, 3, 2), (1, 2, 3)]))
+    True
+    """
+    n = int(faces.max()) + 1
+    a, b = faces.ravel(), np.roll(faces, -1, axis=1).ravel()
+    there, back = np.sort(a * n + b), np.sort(b * n + a)
+    return bool((np.diff(there) > 0).all() and np.array_equal(there, back))
 
 
 def terrain(m: Any, i: int) -> OpenMesh:

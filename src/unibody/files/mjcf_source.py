@@ -97,7 +97,7 @@ class _Walk:
     def _asset(self, name: str, what: str, source: Path) -> None:
         words = [Path(name).name] if self.strip else [name]
         bases = [base / d for base in (self.main.parent, source.parent) for d in (*self.directories.values(), "")]
-        self._places(words[0], what, bases)
+        self._places(words[0], what, list(dict.fromkeys(bases)))
 
     def _places(self, name: str | None, what: str, bases: list[Path]) -> list[Path]:
         """Every existing file that the name may mean, none of them outside; an error if there is none."""

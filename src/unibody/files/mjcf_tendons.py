@@ -116,7 +116,8 @@ def _add_fixed(r: Reading, t: int, terms: dict[Any, float], k: float, c: float) 
 def _add_spatial(r: Reading, t: int, k: float, c: float) -> list[str]:
     low, high = (float(x) for x in r.m.tendon_lengthspring[t])
     points = [r.site(i) for i in sites_of(r, t) or []]
-    name, straight, why = r.name("tendon", t), len(points) == 2, []
+    name, straight = r.name("tendon", t), len(points) == 2
+    why: list[str] = []
     if straight and (k == 0.0 or high - low <= NARROW):
         r.builder.add(SpringDamper(points[0], points[1], k, c, rest_length=max(0.0, high)), name=r.element(name, "tendon"))
         return why

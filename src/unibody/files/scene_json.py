@@ -24,7 +24,7 @@ from unibody.files.python_scene import DURATION, STEP
 from unibody.model import Model
 from unibody.model.text import MODEL, model_from_text, model_to_text
 from unibody.model.trust import path_of
-from unibody.model.values import Writer, entry_of, numbers
+from unibody.model.values import Writer, entry_of, numbers, shown
 from unibody.scenes import Scene
 from unibody.simulation.whole_file import whole_file
 from unibody.spatial.table import Table
@@ -83,10 +83,10 @@ def scene_from_json(text: str, where: str, trust: bool | Sequence[str] = ()) -> 
     _check_version(data, where)
     for key in ("name", "notes", "$schema"):
         if not isinstance(data.get(key, ""), str):
-            raise ModelError(f"{where}: {key} {data[key]!r} is not a text; give one")
+            raise ModelError(f"{where}: {key} {shown(data[key])} is not a text; give one")
     left_out = data.get("left_out", [])
     if not isinstance(left_out, list) or not all(isinstance(line, str) for line in left_out):
-        raise ModelError(f"{where}: left_out {left_out!r} is not a list of texts; give one")
+        raise ModelError(f"{where}: left_out {shown(left_out)} is not a list of texts; give one")
     model = model_from_text({key: data[key] for key in MODEL if key in data}, where, trust)
     duration, dt = (_positive(data.get(key, usual), f"{where}: {key}") for key, usual in (("duration", DURATION), ("dt", STEP)))
     return Scene(
@@ -131,12 +131,12 @@ def _check_version(data: dict[str, Any], where: str) -> None:
         raise ModelError(f'{where}: no "unibody", so it is no scene of ours; begin with "unibody": {{"scene": {VERSION}}}')
     version = entry_of(data["unibody"], ("scene",), ("scene",), f"{where}: unibody")["scene"]
     if version != VERSION or isinstance(version, bool):
-        raise ModelError(f"{where}: scene format {version!r} is unknown, this version reads {VERSION}; update Unibody, or save it again")
+        raise ModelError(f"{where}: scene format {shown(version)} is unknown, this version reads {VERSION}; update, or save it again")
 
 
 def _keyframes(data: Any, model: Model, place: str) -> dict[str, tuple[np.ndarray, np.ndarray]]:
     if not isinstance(data, dict):
-        raise ModelError(f"{place}: {data!r} is not an object; give {{name: {{\"q\": […], \"v\": […]}}}}")
+        raise ModelError(f"{place}: {shown(data)} is not an object; give {{name: {{\"q\": […], \"v\": […]}}}}")
     out = {}
     for name, state in data.items():
         entry = entry_of(state, ("q", "v"), ("q", "v"), f"{place} '{name}'")

@@ -74,7 +74,7 @@ class Wardrobe:
                 return []
             if min(sizes) < 0.0:
                 raise ModelError(f"{what}: {type(primitive).__name__.lower()} with the size {min(sizes):g}; give sizes above 0")
-            kind = Box if geometry.box is not None else Sphere if geometry.sphere is not None else Capsule if capsule else Cylinder
+            kind: Any = Box if geometry.box is not None else Sphere if geometry.sphere is not None else Capsule if capsule else Cylinder
             return [(kind(*(tuple(v) if np.ndim(v) else v for v in vars(primitive).values())), None)]
         if not self.meshes:
             self.skipped.append(link)

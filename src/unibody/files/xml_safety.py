@@ -45,7 +45,7 @@ def check_xml(data: bytes, what: str) -> None:
     parser = expat.ParserCreate()
     depth = 0
 
-    def refuse(*_: object) -> None:
+    def refuse(*_: object) -> int:
         raise ModelError(f"{what} line {parser.CurrentLineNumber}: a DOCTYPE or entity declaration; models need none, remove it")
 
     def enter(*_: object) -> None:
@@ -108,7 +108,7 @@ class Folders:
             return self._checked(self._beside(reference, Path(base) if base is not None else Path(self.root)), reference, what)
         if scheme.lower() not in ("package", "model"):
             raise ModelError(f"{what}: '{reference}' is a web or file address, which is not opened; give a path or package://name/path")
-        name, _, inside = rest.partition("/")
+        name, _, inside = rest.lstrip("/").partition("/")
         candidates = self._package(name)
         for folder in candidates:
             if (folder / inside).is_file():

@@ -291,7 +291,8 @@ class Builder:
     def _implicit(self, body: BodyInfo) -> _Joint:
         none = np.zeros(0)
         if body.kind != "dynamic":
-            return _Joint(body.name, Weld(), "world", body.name, body.X_WB, Pose(), none, none, none, none, implicit=True)
+            at = Pose() if body.kind == "kinematic" else body.X_WB  # a drive gives the whole pose of its body in the world
+            return _Joint(body.name, Weld(), "world", body.name, at, Pose(), none, none, none, none, implicit=True)
         R = body.X_WB.R
         V = np.concatenate([R.T @ np.array(body.V_WB[:3]), R.T @ np.array(body.V_WB[3:])])
         if self._plane is None:

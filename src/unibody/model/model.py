@@ -18,6 +18,7 @@ from unibody.constraints.base import Constraint
 from unibody.errors import ModelError
 from unibody.forces.base import Force
 from unibody.joints.base import Joint
+from unibody.model import summary
 from unibody.spatial.pose import Pose, adjoint
 
 
@@ -163,19 +164,16 @@ class Model:
         """Velocities of all joints at the start."""
         return np.concatenate([j.v0 for j in self.joints]) if self.joints else np.zeros(0)
 
+    def summary(self) -> str:
+        """A page of text: what there is, the tree, and the elements with what they touch."""
+        return summary.page(self)
+
     def __repr__(self) -> str:
-        kinds = [b.kind for b in self.bodies[1:]]
-        fixed = len(kinds) - kinds.count("dynamic")
-        parts = [
-            f"{kinds.count('dynamic')} bodies" + (f" (+ {fixed} fixed or driven)" if fixed else ""),
-            f"{len(self.tree_joints)} joints",
-            f"{self.nv} degrees of freedom",
-            f"{len(self.loop_joints)} loops",
-            f"{len(self.forces)} forces",
-            f"{len(self.constraints)} constraints",
-            f"{self.total_mass:.6g} kg",
-        ]
-        return f"Model({', '.join(parts)}{', planar' if self.planar else ''})"
+        return summary.line(self)
+
+    def _repr_html_(self) -> str:
+        """Tables of bodies, joints and elements, in notebooks."""
+        return summary.tables(self)
 
 
 def look_up(name: Any, table: Mapping[str, Any], what: str) -> Any:

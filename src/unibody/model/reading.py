@@ -16,7 +16,7 @@ from unibody.element import Point
 from unibody.errors import ModelError
 from unibody.model.model import look_up
 from unibody.model.trust import Trust
-from unibody.model.values import DTYPES, WORDS, arguments_of, entry_of, key_of, numbers, shown
+from unibody.model.values import DTYPES, WORDS, arguments_of, complaint, entry_of, key_of, numbers, shown
 from unibody.spatial.pose import Pose
 
 DEEPEST = 40
@@ -44,7 +44,7 @@ class Reader:
                 return read(self, data, place, depth + 1)
         if set(data) <= {"p", "wxyz"}:
             return self.pose(data, place)
-        keys = ", ".join(map(repr, data))
+        keys = ", ".join(map(repr, list(data)[:5]))
         raise ModelError(f"{place}: nobody knows what an object with the keys {keys} is; give one with 'type', 'p', 'body', 'times', …")
 
     def element(self, data: dict[str, Any], place: str, base: Any = object, taken: Collection[str] = ("type",), depth: int = 0) -> Any:
@@ -67,23 +67,23 @@ class Reader:
         try:
             return cls(*several, **given)
         except ModelError as error:
-            raise ModelError(f"{place}: {error}") from None
+            raise ModelError(f"{place}: {complaint(error)}") from None
         except Exception as error:
-            raise ModelError(f"{place}: {cls.__name__} refuses these values ({' '.join(str(error).split())}); correct them") from None
+            raise ModelError(f"{place}: {cls.__name__} refuses these values ({complaint(error)}); correct them") from None
 
     def pose(self, data: Any, place: str) -> Pose:
         entry = entry_of(data, ("p", "wxyz"), (), place)
         parts = {key: tuple(numbers(value, f"{place} {key}")) for key, value in entry.items() if isinstance(value, list)}
         if len(parts) < len(entry):
-            raise ModelError(f"{place}: {data!r} is no pose; give {{\"p\": [x, y, z], \"wxyz\": [w, x, y, z]}}")
+            raise ModelError(f"{place}: {shown(data)} is no pose; give {{\"p\": [x, y, z], \"wxyz\": [w, x, y, z]}}")
         try:
             return Pose(**parts)
         except ModelError as error:
-            raise ModelError(f"{place}: {error}") from None
+            raise ModelError(f"{place}: {complaint(error)}") from None
 
     def _class(self, name: Any, place: str, base: Any) -> type:
         if not isinstance(name, str):
-            raise ModelError(f"{place}: no 'type'; give the name of a class" if name is None else f"{place}: type {name!r} is no name")
+            raise ModelError(f"{place}: no 'type'; give the name of a class" if name is None else f"{place}: type {shown(name)} is no name")
         if ":" not in name:
             cls = look_up(name, {n: c for n, c in self.known.items() if issubclass(c, base)}, f"{place}: type")
         else:
@@ -95,17 +95,17 @@ class Reader:
     def _point(self, data: dict[str, Any], place: str, depth: int) -> Point:
         entry = entry_of(data, ("body", "p"), ("body",), place)
         if not isinstance(entry["body"], str):
-            raise ModelError(f"{place}: body {entry['body']!r} is no name; give that of a body, or \"world\"")
+            raise ModelError(f"{place}: body {shown(entry['body'])} is no name; give that of a body, or \"world\"")
         try:
             return Point(entry["body"], numbers(entry.get("p", [0.0, 0.0, 0.0]), f"{place} p"))
         except ModelError as error:
-            raise ModelError(f"{place}: {error}") from None
+            raise ModelError(f"{place}: {complaint(error)}") from None
 
     def _array(self, data: dict[str, Any], place: str, depth: int) -> np.ndarray:
         entry = entry_of(data, ("array", "base64", "dtype", "shape"), ("dtype",), place)
         dtype = entry["dtype"]
         if dtype not in DTYPES:
-            raise ModelError(f"{place}: dtype {dtype!r} is unknown; give one of {', '.join(DTYPES)}")
+            raise ModelError(f"{place}: dtype {shown(dtype)} is unknown; give one of {', '.join(DTYPES)}")
         try:
             if "base64" in entry:
                 raw = base64.b64decode(entry["base64"], validate=True)
@@ -114,11 +114,11 @@ class Reader:
                 array = np.array(self.value(entry["array"], place, depth), dtype=dtype)
             shape = entry.get("shape", list(array.shape))
             if not all(type(n) is int and n >= 0 for n in shape):
-                raise ValueError(f"shape {shape!r}")
+                raise ValueError(f"shape {shown(shape)}")
             return array.reshape(shape)
         except (TypeError, ValueError, OverflowError, binascii.Error) as error:
             remedy = "give lists of numbers, or base64 of little-endian ones and shape"
-            raise ModelError(f"{place}: no array of {dtype} ({error}); {remedy}") from None
+            raise ModelError(f"{place}: no array of {dtype} ({complaint(error)}); {remedy}") from None
 
     def _function(self, data: dict[str, Any], place: str, depth: int) -> Any:
         function = self.trust.find(entry_of(data, ("function",), (), place)["function"], place)
@@ -149,7 +149,7 @@ class Reader:
 
     def _items(self, data: Any, place: str, depth: int) -> tuple[Any, ...]:
         if not isinstance(data, list):
-            raise ModelError(f"{place}: {data!r} is not a list; give [ … ]")
+            raise ModelError(f"{place}: {shown(data)} is not a list; give [ … ]")
         return self.value(data, place, depth)
 
     def _nested_element(self, data: dict[str, Any], place: str, depth: int) -> Any:

@@ -36,6 +36,15 @@ class State:
             array.flags.writeable = False
             object.__setattr__(self, name, array)
 
+    def __repr__(self) -> str:
+        return f"State(t = {self.t:.6g} s, {self.coordinates}, q = {_row(self.q)}, v = {_row(self.v)})"
+
+
+def _row(values: np.ndarray, most: int = 8) -> str:
+    """Numbers in brackets; of many the first ones and how many there are."""
+    shown = ", ".join(f"{x:.6g}" for x in values[:most])
+    return f"[{shown}]" if values.size <= most else f"[{shown}, … {values.size} numbers]"
+
 
 class Control:
     """Joint efforts, wrenches on bodies and motor targets; what a control function changes between steps."""
@@ -73,6 +82,18 @@ class Control:
             raise ModelError(f"no motor named '{motor}'; motors: {', '.join(self._model.motor_targets) or 'none'}")
         self.flat[at] = q
         self.flat[at + 1] = v
+
+    def __repr__(self) -> str:
+        """What is not zero."""
+        efforts = [f"'{j.name}' {_row(self.effort[j.v_start : j.v_start + j.nv])}" for j in self._model.joints if self._set(j)]
+        wrenches = [f"'{b.name}' {_row(w)}" for b, w in zip(self._model.bodies, self.wrench, strict=True) if w.any()]
+        targets = [f"'{n}' {self.flat[at]:.6g}" for n, at in self._model.motor_targets.items() if not np.isnan(self.flat[at])]
+        said = [(word, some) for word, some in (("efforts", efforts), ("wrenches", wrenches), ("targets", targets)) if some]
+        parts = [f"{word} {', '.join(some)}" for word, some in said]
+        return f"Control({'; '.join(parts) or 'nothing'})"
+
+    def _set(self, joint: Any) -> bool:
+        return bool(self.effort[joint.v_start : joint.v_start + joint.nv].any())
 
     def copy(self) -> Control:
         out = Control(self._model)

@@ -25,7 +25,7 @@ from unibody.model.builder import Builder
 from unibody.model.model import Model
 from unibody.model.reading import Reader
 from unibody.model.trust import Trust
-from unibody.model.values import Writer, entry_of, numbers
+from unibody.model.values import Writer, complaint, entry_of, numbers, shown
 from unibody.shapes import Placed, Shape
 from unibody.spatial.table import Table
 
@@ -75,7 +75,7 @@ def model_from_text(text: Any, where: str, trust: bool | Sequence[str] = ()) -> 
     for what, read in (("bodies", _read_body), ("joints", _read_joint), ("elements", _read_element)):
         for k, item in enumerate(_list_of(entry.get(what, []), f"{where}: {what}")):
             if not isinstance(item, dict):
-                raise ModelError(f"{where}: {what}[{k}] {item!r} is not an object; give {{ … }}")
+                raise ModelError(f"{where}: {what}[{k}] {shown(item)} is not an object; give {{ … }}")
             name = item.get("name")
             place = f"{where}: {what}[{k}]"
             read(b, item, f"{place} '{name}'" if isinstance(name, str) else place, place, reader)
@@ -124,7 +124,7 @@ def _world_from_text(data: Any, place: str) -> Builder:
     entry = entry_of(data, WORLD, (), place)
     planar, normal, gravity = entry.get("planar", False), entry.get("normal"), entry.get("gravity")
     if not isinstance(planar, bool):
-        raise ModelError(f"{place}: planar {planar!r} is neither true nor false")
+        raise ModelError(f"{place}: planar {shown(planar)} is neither true nor false")
     if normal is not None and not planar:
         raise ModelError(f"{place}: a normal in a world that is not planar; give \"planar\": true, or leave it out")
     told = {"gravity": _maybe(gravity, f"{place} gravity"), "normal": NORMAL if normal is None else numbers(normal, f"{place} normal")}
@@ -146,20 +146,20 @@ def _read_body(b: Builder, data: dict[str, Any], place: str, number: str, reader
     if entry.get("motion") is not None:
         told["motion"] = reader.value(entry["motion"], f"{place} motion")
         if not callable(told["motion"]):
-            raise ModelError(f"{place}: motion {told['motion']!r} is not a function of time; give {{\"function\": \"module:name\"}}")
+            raise ModelError(f"{place}: motion {shown(told['motion'])} is not a function of time; give {{\"function\": \"module:name\"}}")
     _attempt(lambda: b.body(entry["name"], kind=entry.get("kind", "dynamic"), **told), number)
 
 
 def _shape_from_text(data: Any, place: str, reader: Reader) -> Placed:
     if not isinstance(data, dict):
-        raise ModelError(f"{place}: {data!r} is no shape; give {{\"type\": \"Sphere\", \"radius\": 0.1}}")
+        raise ModelError(f"{place}: {shown(data)} is no shape; give {{\"type\": \"Sphere\", \"radius\": 0.1}}")
     shape = reader.element(data, place, Shape, SHAPE)
     pose = reader.pose(data.get("X_BS") or {}, f"{place} X_BS")
     colour = _maybe(data.get("colour"), f"{place} colour")
     look = {key: data.get(key, True) for key in ("visible", "solid")}
     for key, value in look.items():
         if not isinstance(value, bool):
-            raise ModelError(f"{place}: {key} {value!r} is neither true nor false")
+            raise ModelError(f"{place}: {key} {shown(value)} is neither true nor false")
     return _attempt(lambda: Placed(shape, pose, colour, **look), place)
 
 
@@ -181,7 +181,7 @@ def _read_element(b: Builder, data: dict[str, Any], place: str, number: str, rea
 
 def _list_of(data: Any, place: str) -> list[Any]:
     if not isinstance(data, list):
-        raise ModelError(f"{place}: {data!r} is not a list; give [ … ]")
+        raise ModelError(f"{place}: {shown(data)} is not a list; give [ … ]")
     return data
 
 
@@ -194,6 +194,6 @@ def _attempt(act: Any, place: str) -> Any:
     try:
         return act()
     except ModelError as error:
-        raise ModelError(f"{place}: {error}") from None
+        raise ModelError(f"{place}: {complaint(error)}") from None
     except (TypeError, ValueError, ArithmeticError, AttributeError, LookupError) as error:
-        raise ModelError(f"{place}: {' '.join(str(error).split())}; correct the values") from None
+        raise ModelError(f"{place}: {complaint(error)}; correct the values") from None

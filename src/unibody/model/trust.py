@@ -9,6 +9,7 @@ dataclasses and plain functions, nothing else. Two rooms are harmless and always
 from __future__ import annotations
 
 import importlib
+import reprlib
 import sys
 import types
 from collections.abc import Sequence
@@ -39,7 +40,7 @@ class Trust:
         """What `module:Name` names; a ModelError when it may not be looked for, or is not there."""
         module, colon, name = path.partition(":") if isinstance(path, str) else ("", "", "")
         if not (module and colon and name):
-            raise ModelError(f"{place}: {path!r} names no code; give 'module:Name'")
+            raise ModelError(f"{place}: {reprlib.repr(path)} names no code; give 'module:Name'")
         vouched = self._vouched(module)
         if not vouched and not _own(module):
             raise ModelError(f"{place}: '{path}' is code that nobody vouches for; {_remedy(module)}")

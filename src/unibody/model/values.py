@@ -17,6 +17,8 @@ from __future__ import annotations
 import base64
 import inspect
 import math
+import reprlib
+import sys
 from collections.abc import Collection, Mapping
 from dataclasses import MISSING, dataclass, fields, is_dataclass
 from functools import cache
@@ -33,6 +35,8 @@ from unibody.spatial.pose import Pose
 
 WORDS = {"inf": math.inf, "-inf": -math.inf, "nan": math.nan}
 DTYPES = ("float64", "int64", "float32", "int32", "uint8", "bool")
+LONGEST = 500
+HUGE = sys.float_info.max
 READABLE = 600
 """Numbers of an array up to which it is written as lists."""
 
@@ -153,17 +157,23 @@ def entry_of(data: Any, keys: Collection[str], needed: Collection[str], place: s
     return data
 
 
-def numbers(data: Any, place: str) -> Any:
+def numbers(data: Any, place: str, deep: int = 3) -> Any:
     """Numbers and lists of them, words for those that are not finite; everything else is refused."""
-    if isinstance(data, list):
-        return [numbers(x, place) for x in data]
+    if isinstance(data, list) and deep:
+        return [numbers(x, place, deep - 1) for x in data]
     if isinstance(data, str) and data in WORDS:
         return WORDS[data]
-    if isinstance(data, bool) or not isinstance(data, int | float):
+    if isinstance(data, bool) or not isinstance(data, int | float) or abs(data) > HUGE:
         raise ModelError(f"{place}: {shown(data)} is not a number; give one")
     return data
 
 
 def shown(data: Any) -> str:
-    text = repr(data)
-    return text if len(text) <= 60 else text[:57] + "..."
+    """What stands in a file, short enough for a message."""
+    return reprlib.repr(data)
+
+
+def complaint(error: Exception) -> str:
+    """What an error says, in one line that is not too long."""
+    text = " ".join(str(error).split())
+    return text if len(text) <= LONGEST else f"{text[: LONGEST // 2]} … {text[-LONGEST // 2 :]}"

@@ -134,18 +134,18 @@ def _check_faces(vertices: np.ndarray, faces: np.ndarray) -> None:
 
 
 def _check_watertight(faces: np.ndarray) -> None:
-    directed = np.concatenate([faces[:, (0, 1)], faces[:, (1, 2)], faces[:, (2, 0)]])
-    once, counts = np.unique(directed, axis=0, return_counts=True)
+    n = int(faces.max()) + 1  # the edge from i to j is the number i n + j
+    directed = np.concatenate([faces[:, 0] * n + faces[:, 1], faces[:, 1] * n + faces[:, 2], faces[:, 2] * n + faces[:, 0]])
+    once, counts = np.unique(directed, return_counts=True)
     if counts.max() > 1:
-        i, j = once[counts.argmax()].tolist()
+        i, j = divmod(int(once[counts.argmax()]), n)
         raise ModelError(
             f"Mesh: edge ({i}, {j}) runs the same way in {counts.max()} faces; "
             "orient all faces counter-clockwise from outside, and let no edge be shared by more than two"
         )
-    present = set(map(tuple, once.tolist()))
-    open_edges = [edge for edge in present if edge[::-1] not in present]
-    if open_edges:
-        i, j = min(open_edges)
+    open_edges = once[~np.isin(once % n * n + once // n, once, assume_unique=True)]
+    if len(open_edges):
+        i, j = divmod(int(open_edges[0]), n)
         raise ModelError(f"Mesh: edge ({i}, {j}) belongs to one face only ({len(open_edges)} such edges); close the surface")
 
 

@@ -21,6 +21,7 @@ from unibody.errors import ModelError
 from unibody.model import Model, State
 from unibody.simulation.arrays import plain_arrays
 from unibody.simulation.files import read_npz, write_npz
+from unibody.simulation.whole_file import whole_file
 from unibody.solvers import Bound, Report
 from unibody.spatial.pose import rotation_from_quaternion
 
@@ -226,10 +227,9 @@ class Recording:
 
     def to_npz(self, path: str | Path) -> Path:
         """Plain arrays for other programs, with names, as `simulation.arrays.plain_arrays` lists them; `save` keeps what a run needs."""
-        target = Path(path)
-        with target.open("wb") as file:
+        with whole_file(path) as file:
             np.savez_compressed(file, **plain_arrays(self))  # type: ignore[arg-type]
-        return target
+        return Path(path)
 
     def to_html(self, path: str | Path, *, title: str | None = None, fps: float | None = None) -> Path:
         """One page that plays the recording offline, in any browser."""
@@ -239,13 +239,21 @@ class Recording:
         """An animated scene for other programs: a .glb file, or text if the name ends in .gltf."""
         return _view("gltf").write(self, path, fps=fps)
 
+    def plot(self, *what: str, path: str | Path | None = None, title: str | None = None) -> Any:
+        """Draw series over time, `rec.plot("energy", "q:elbow", "reaction:elbow")`; without a path the figure is returned."""
+        return _view("plots").plot(self, what or "energy", path, title)
+
+    def render(self, path: str | Path, **options: Any) -> Path:
+        """A picture of the last state or a film of the motion, as `unibody.render` draws them."""
+        return _view("films").render(self, path, **options)
+
     def _repr_html_(self) -> str:
         """The replay, in notebooks."""
         return _view("replay").inline(self)
 
     def __repr__(self) -> str:
         span = f"{self.t[0]:g} … {self.t[-1]:g} s" if len(self) else "empty"
-        return f"Recording({len(self)} states, {span}, solver '{self.solver.name}', {self.model!r})"
+        return f"Recording({len(self)} states, {span} in steps of {self.dt:g} s, solver '{self.solver.name}', {self.model!r})"
 
 
 def _view(module: str) -> Any:

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from unibody.coordinates.observed import Observation
 from unibody.element import number
 from unibody.errors import ModelError, StepFailed
 from unibody.model import Control, Model, State
@@ -46,8 +47,7 @@ class Simulation:
             raise ModelError(f"Simulation: solver {solver!r} is neither a name ({', '.join(REGISTRY)}) nor a solver")
         self._bound: Bound = chosen.bind(model)
         self.control = Control(model) if control is None else control.copy()
-        if state is not None and not all(np.isfinite(x).all() for x in (state.t, state.q, state.v)):
-            raise ModelError(f"Simulation: the given state (t = {state.t!r}) is not finite; give finite t, q and v")
+        self._check_state(state)
         self._state, self._memory = self._bound.start(state)
         self._check_control()
         self.report = Report(status="start", time=self._state.t)
@@ -69,6 +69,17 @@ class Simulation:
     def bound(self) -> Bound:
         """The solver bound to this model: dynamics without steps."""
         return self._bound
+
+    def reset(self, state: State | None = None) -> None:
+        """Back to the model's start, or to a given state, with nothing remembered and no control."""
+        self._check_state(state)
+        self._state, self._memory = self._bound.start(state)
+        self.control = Control(self.model)
+        self.report = Report(status="start", time=self._state.t)
+
+    def observe(self) -> Observation:
+        """Everything derived at the state at hand: poses, energies, reactions, joint coordinates."""
+        return self._bound.observe(self._state, self._memory, self.control.flat)
 
     def step(self) -> Report:
         """One step of length dt."""
@@ -141,6 +152,11 @@ class Simulation:
             self.control = answer
         self._check_control()
 
+    @staticmethod
+    def _check_state(state: State | None) -> None:
+        if state is not None and not all(np.isfinite(x).all() for x in (state.t, state.q, state.v)):
+            raise ModelError(f"Simulation: the given state (t = {state.t!r}) is not finite; give finite t, q and v")
+
     def _check_control(self) -> None:
         targets = self.model.nv_joints + 6 * self.model.n_bodies
         needed = self.model.neutral_control().size
@@ -175,7 +191,10 @@ class Simulation:
         return sim
 
     def __repr__(self) -> str:
-        return f"Simulation(t = {self._state.t:g} s, dt = {self.dt:g} s, solver '{self.solver.name}', {self.model!r})"
+        failed = "" if self.report.status in ("ok", "start", "loaded") else f", {self.report.status}"
+        rule = getattr(self.solver, "rule", None)
+        method = f"solver '{self.solver.name}'" + (f" ({rule})" if rule else "")
+        return f"Simulation(t = {self._state.t:g} s, dt = {self.dt:g} s{failed}, {method}, {self.model!r})"
 
 
 class _Bar:

@@ -25,3 +25,20 @@ class Report:
     energies: dict[str, float] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     seconds: float = 0.0
+
+    def __repr__(self) -> str:
+        """What is worth saying, with units."""
+        said = [f"{self.status} at t = {self.time:.6g} s"]
+        if self.element is not None:
+            said.append(f"near '{self.element}'")
+        if self.energies:
+            said.append(f"energy {self.energies.get('total', sum(self.energies.values())):.6g} J")
+        if self.violation:
+            said.append(f"violation {self.violation:.2g} m or rad")
+        if self.redundant:
+            said.append(f"{self.redundant} redundant rows" + (f" among {', '.join(self.redundant_names)}" if self.redundant_names else ""))
+        if self.iterations:
+            said.append(f"{self.iterations} iterations")
+        if self.seconds:
+            said.append(f"took {1e3 * self.seconds:.3g} ms")
+        return f"Report({'; '.join([', '.join(said), *self.notes])})"

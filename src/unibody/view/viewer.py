@@ -9,20 +9,26 @@ from __future__ import annotations
 import contextlib
 import io
 import ipaddress
+import os
 import queue
+import sys
 import threading
 import time
 import traceback
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from unibody import files, scenes
 from unibody.errors import ModelError, UnibodyError
 from unibody.model import Model
 from unibody.scenes import Scene
 from unibody.simulation import Recording, Simulation
+from unibody.solvers import REGISTRY
+from unibody.solvers.base import elements_of
 from unibody.view.look import Look
 from unibody.view.motion import viewing_plane
 from unibody.view.snapshot import Snapshot
@@ -52,11 +58,12 @@ class Viewer:
         self._sent: Any = None
         self._server = _server(host, port, title)
         first = Snapshot.of(self.look, player.observation)
-        low, high = self._bounds(first)
+        shown = preview(player)
+        low, high = bounds(self.look, first, shown)
         self._stage = Stage(self._server.scene, self.look, first, low, high)
-        self._panel = Panel(self._server.gui, player, self._stage, self.post, title)
+        self._panel = Panel(self._server.gui, player, self._stage, self.post)
         self._plots = Plots(self._server.gui, player)
-        self._point_camera(viewing_plane_of(player))
+        self._point_camera(viewing_plane(shown))
         self._listen()
         self._thread = threading.Thread(target=self._run, name="unibody viewer", daemon=True)
         self._thread.start()
@@ -81,21 +88,14 @@ class Viewer:
             self.post(lambda: None)
             if threading.current_thread() is not self._thread:
                 self._thread.join(timeout=10.0)
-            self._server.stop()
+            with contextlib.redirect_stdout(io.StringIO()):  # its farewell
+                self._server.stop()
 
     def __enter__(self) -> Viewer:
         return self
 
     def __exit__(self, *_: object) -> None:
         self.close()
-
-    def _bounds(self, first: Snapshot) -> tuple[np.ndarray, np.ndarray]:
-        """Of what is shown first; of a recording, over some of its rows."""
-        if not isinstance(self.player, Replay):
-            return self.look.bounds(first.R, first.p)
-        rows = np.unique(np.linspace(0, len(self.player.history) - 1, 20).round().astype(int))
-        shots = [Snapshot.of(self.look, self.player.recording.observe(int(k))) for k in rows]
-        return self.look.bounds(np.array([s.R for s in shots]), np.array([s.p for s in shots]))
 
     def _point_camera(self, plane: tuple[np.ndarray, np.ndarray, np.ndarray] | None) -> None:
         position, target = view_from(self._stage.low, self._stage.high, plane, FOV)
@@ -131,7 +131,7 @@ class Viewer:
         last, panel_due, curves_due = time.perf_counter(), 0.0, 0.0
         while not self._closed.is_set():
             began = time.perf_counter()
-            self._guard(lambda seconds=began - last: self.player.advance(seconds))
+            self._guard(partial(self.player.advance, began - last))
             last = began
             self._guard(self._show)
             now = time.perf_counter()
@@ -181,36 +181,52 @@ class Viewer:
         self.updates += 1
 
 
-def viewing_plane_of(player: Player) -> Any:
-    """Axes of the plane in which everything moves, if it does so: the model's own, or as a recording shows."""
-    if player.model.plane is not None:
-        return player.model.plane
-    return viewing_plane(player.recording) if isinstance(player, Replay) else _trial_plane(player)
-
-
-def _trial_plane(player: Player) -> Any:
-    """The plane of the first few steps, made for this question alone."""
+def preview(player: Player) -> Recording:
+    """What the film is about to show: a recording itself, or some steps of a simulation, made for this alone in a moment."""
+    if isinstance(player, Replay):
+        return player.recording
     assert isinstance(player, Live)
-    try:
-        bound, state, _ = player.row.made  # type: ignore[misc]
-        return viewing_plane(
-            Simulation(player.model, bound.solver, player.dt, state, player.control).run(TRIAL * player.dt, progress=False)
-        )
-    except UnibodyError:
-        return None
+    made = player.row.made
+    assert made is not None
+    bound, state, memory = made
+    shown, control = Recording(bound, player.dt), player.control.flat.copy()
+    shown.append(state, memory, control)
+    steps = max(1, round(PREVIEW / PREVIEW_ROWS / player.dt))
+    until = None
+    while len(shown) <= PREVIEW_ROWS and (until is None or time.perf_counter() < until):
+        state, memory, _, good = bound.rollout(state, memory, control, player.dt, steps if until else 1, 1, record=False)
+        if not good:
+            bound.failure(state, memory, control, state.t)  # forgets it; the film will meet it again and say so
+            break
+        shown.append(state, memory, control)
+        until = until or time.perf_counter() + PREVIEW_SECONDS  # the first step may have compiled
+    return shown
 
 
-TRIAL = 4
-"""Steps from which the plane of a motion is guessed."""
+PREVIEW, PREVIEW_ROWS, PREVIEW_SECONDS = 2.0, 20, 0.3
+"""Of a simulation: simulated time [s], rows, time on the wall [s]."""
+GROWTH = 0.6
+"""How far, in spans of what is shown first, the view reaches out for what moves away."""
+
+
+def bounds(look: Look, first: Snapshot, shown: Recording) -> tuple[np.ndarray, np.ndarray]:
+    """Corners of what will be in view."""
+    low, high = look.bounds(first.R, first.p)
+    rows = np.unique(np.linspace(0, len(shown) - 1, PREVIEW_ROWS).round().astype(int))
+    shots = [Snapshot.of(look, shown.observe(int(k))) for k in rows]
+    later = look.bounds(np.array([s.R for s in shots]), np.array([s.p for s in shots]))
+    reach = (GROWTH if shown.steps == 0 else np.inf) * float((high - low).max())
+    return np.maximum(np.minimum(low, later[0]), low - reach), np.minimum(np.maximum(high, later[1]), high + reach)
 
 
 def view(
-    what: Any, solver: Any = "articulated", dt: float | None = None, *, host: str = "127.0.0.1", port: int = PORT,
-    browser: bool = True, block: bool = True, play: bool = False, title: str | None = None,
+    what: Any, solver: Any = None, dt: float | None = None, *, host: str = "127.0.0.1", port: int = PORT, browser: bool = True,
+    block: bool = True, play: bool = False, title: str | None = None,
 ) -> Viewer:  # fmt: skip
-    """Show a Model, Scene, Simulation or Recording, or a scene's name, in the browser. With `block` until Ctrl-C.
+    """Show a Model, Scene, Simulation or Recording, a scene's name or a file in the browser. With `block` until Ctrl-C.
 
-    `browser` opens a tab if there is a display. Any `host` but this machine lets everybody who reaches the port drive the page.
+    `solver` None: the first that can. `browser` opens a tab if there is a display. Any `host` but this machine lets everybody who
+    reaches the port drive the page.
     """
     player, name = player_for(what, solver, dt)
     viewer = Viewer(player, title or name, host, port)
@@ -228,33 +244,35 @@ def view(
     return viewer
 
 
-def player_for(what: Any, solver: Any = "articulated", dt: float | None = None) -> tuple[Player, str]:
+def player_for(what: Any, solver: Any = None, dt: float | None = None) -> tuple[Player, str]:
     """A player for whatever can be shown, and a title."""
-    if isinstance(what, Recording):
+    if isinstance(what, str | Path):
+        path = Path(what)
+        found, name = (_read(path), path.stem) if path.suffix else (scenes.make(str(what)), str(what))
+        return player_for(found, solver, dt)[0], name
+    if isinstance(what, Recording | Simulation):
+        if solver is not None or dt is not None:
+            raise ModelError(f"view: a {type(what).__name__} has its own solver and dt; leave them out")
+        if isinstance(what, Simulation):
+            return Live(what), "simulation"
         if not len(what):
             raise ModelError("view: the recording is empty; give one with at least one state")
         return Replay(what), "recording"
-    if isinstance(what, Simulation):
-        return Live(what), "simulation"
-    if isinstance(what, str | Path):
-        return player_from_name(str(what), solver, dt)
-    scene = what if isinstance(what, Scene) else Scene(what, 5.0, 1e-3) if isinstance(what, Model) else None
-    if scene is None:
-        raise ModelError(f"view: {what!r} cannot be shown; give a Model, Scene, Simulation, Recording or the name of a scene")
-    return Live(Simulation(scene.model, solver, dt or scene.dt)), "model"
+    scene = Scene(what, 5.0, 1e-3) if isinstance(what, Model) else what
+    if not isinstance(scene, Scene):
+        raise ModelError(f"view: {what!r} cannot be shown; give a Model, Scene, Simulation, Recording, a scene's name or a file")
+    return Live(Simulation(scene.model, solver or able_solver(scene.model), dt or scene.dt)), "model"
 
 
-def player_from_name(word: str, solver: Any, dt: float | None) -> tuple[Player, str]:
-    """A recording's file, a scene's name, or a file that describes a model."""
-    from unibody import files, scenes
+def _read(path: Path) -> Recording | Scene:
+    return Recording.load(path) if path.suffix.lower() == ".npz" else files.load(path)
 
-    path = Path(word)
-    if path.suffix == ".npz":
-        return Replay(Recording.load(path)), path.stem
-    if path.is_file() or path.suffix:
-        load = getattr(files, "load", files.load_python)
-        return player_for(load(path), solver, dt)[0], path.stem
-    return player_for(scenes.make(word), solver, dt)[0], word
+
+def able_solver(model: Model) -> str:
+    """The first solver that can run a model; the first of all, whose refusal then says why, if none can."""
+    elements = elements_of(model)
+    able = [name for name, cls in REGISTRY.items() if all(cls().handles(e, model) is None for _, e in elements)]
+    return able[0] if able else next(iter(REGISTRY))
 
 
 def is_loopback(host: str) -> bool:
@@ -273,8 +291,6 @@ def is_loopback(host: str) -> bool:
 
 def open_browser(url: str) -> bool:
     """A tab in the person's browser, if there is a display."""
-    import os
-    import sys
     import webbrowser
 
     if sys.platform.startswith("linux") and not (os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")):

@@ -28,13 +28,12 @@ LEGEND = (
 class Panel:
     """Film, method, what is shown, and what there is to say. `gui` is viser's."""
 
-    def __init__(self, gui: Any, player: Player, stage: Stage, post: Post, title: str):
+    def __init__(self, gui: Any, player: Player, stage: Stage, post: Post):
         self._gui, self._player, self._stage, self._post = gui, player, stage, post
         self._scrubbed = False
         self._text: dict[str, str] = {}
         gui.main_panel.dock_right()
         gui.main_panel.set_width(330)
-        self._heading = gui.add_markdown(f"**{title}**")
         self._status = gui.add_markdown(self._status_text())
         self._add_film()
         self.strength: Any = None
@@ -104,7 +103,8 @@ class Panel:
             if stage.frames is not None:
                 self._toggle("joint frames", False, stage.frames)
                 self._toggle("joint reactions", False, stage.reactions)
-            self._toggle("contact forces", True, stage.contacts)
+            touching = gui.add_checkbox("contact forces", True)
+            touching.on_update(lambda event: self._post(lambda: self._redraw(contacts=bool(event.target.value))))
             scale = gui.add_slider("arrows", 0.1, 5.0, 0.1, 1.0)
             scale.on_update(lambda event: self._post(lambda: self._redraw(scale=float(event.target.value))))
             if stage.ground is not None:
@@ -121,9 +121,9 @@ class Panel:
 
         box.on_update(lambda event: self._post(lambda: change(bool(event.target.value))))
 
-    def _redraw(self, scale: float | None = None) -> None:
-        if scale is not None:
-            self._stage.scale = scale
+    def _redraw(self, scale: float | None = None, contacts: bool | None = None) -> None:
+        self._stage.scale = self._stage.scale if scale is None else scale
+        self._stage.show_contacts = self._stage.show_contacts if contacts is None else contacts
         self._stage.show(self._stage.shown, getattr(self._player, "pull", None))
 
     def pick(self, body: int) -> None:

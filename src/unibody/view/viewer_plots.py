@@ -29,7 +29,7 @@ class Plots:
         self._tab = panel.add_tab("Plots")
         with self._tab:
             self._energy = self._add("energy [J]", ("kinetic", "potential", "total"))
-            self._violation = self._add("constraint violation [m or rad]", ("violation",), logarithmic=True)
+            self._violation = self._add("log₁₀ constraint violation [m or rad]", ("log₁₀ |C|",))
             self._shown = next(iter(self._joints), None)
             if self._shown is not None:
                 self._choice = gui.add_dropdown("joint", list(self._joints), initial_value=self._shown)
@@ -37,15 +37,19 @@ class Plots:
         panel.dock_left()
         panel.set_width(340)
 
-    def _add(self, title: str, curves: tuple[str, ...], logarithmic: bool = False) -> Any:
+    def _add(self, title: str, curves: tuple[str, ...]) -> Any:
         series = ({"label": "t [s]"}, *({"label": c, "stroke": BODIES[k % len(BODIES)], "width": 2} for k, c in enumerate(curves)))
         axis = {"stroke": INK, "grid": GRID, "ticks": GRID, "font": "11px sans-serif"}
-        scales: dict[str, Any] = {"x": {"time": False}}
-        if logarithmic:
-            scales["y"] = {"distr": 3}
-        data = tuple(np.array([0.0, 1e-9]) if k == 0 else np.full(2, SMALLEST) for k in range(len(series)))
+        data = tuple(np.array([0.0, 1e-9]) if k == 0 else np.zeros(2) for k in range(len(series)))
         return self._gui.add_uplot(
-            data, series, title=title, scales=scales, axes=(axis, axis | {"size": 62}), height=170, padding=(4, 10, 0, 0)
+            data,
+            series,
+            title=title,
+            scales={"x": {"time": False}},
+            axes=(axis, axis | {"size": 62}),
+            height=150,
+            padding=(4, 10, 0, 0),
+            legend={"live": False},
         )
 
     def _add_joint(self, name: str) -> Any:
@@ -61,7 +65,7 @@ class Plots:
         self._drawn = now
         kinetic, potential, violation = numbers[:, 0], numbers[:, 1], numbers[:, 2]
         self._energy.data = (t, kinetic, potential, kinetic + potential)
-        self._violation.data = (t, np.maximum(violation, SMALLEST))
+        self._violation.data = (t, np.log10(np.maximum(violation, SMALLEST)))
         if chosen is not None:
             self._draw_joint(chosen, t, numbers)
 

@@ -1,12 +1,13 @@
 """Pulling a body by hand: a spring and a damper from a point of it to the pointer, as a wrench that every solver takes.
 
-    f = k (x_target − x) − c ẋ,        τ = (x − p) × f   about the body's origin p
+    f = k (x_target − x) − c ẋ,        τ = (x − p) × f − d I ω   about the body's origin p
 
 The force is held for a time h (a step or a few), so it is as stable as explicit things are. With the point's effective mass as the
 body alone has it, 1/m_e = 1/m + λ_max([r]ᵀ I⁻¹ [r]), r from the centre of mass to the point, which joints and neighbours only increase,
 
     k = min(s m ω², m_e (½ / dt)²),   ω = 2π · 2 Hz,      c = 2 √(k m_e),      h ≈ ¼ √(m_e / k)   and at least one step
 
+and d, by which a body stops spinning about the hand, is a few per second and at most ½ / dt.
 A body that hardly resists turning about its centre of mass (a point mass) is taken at that centre instead.
 """
 
@@ -28,6 +29,8 @@ FREQUENCY = 2.0
 """Of a body that hangs on the hand alone [Hz]."""
 LONGEST_HOLD = 1.0 / 60.0
 """How long one force may be held [s]."""
+CALM = 6.0
+"""How fast a held body stops spinning [1/s]."""
 LIGHTEST = 0.05
 """Part of a body's mass; a point with a smaller effective one is not held."""
 
@@ -90,8 +93,14 @@ class Pull:
         if self.model.plane is not None:
             n = self.model.plane[2]
             force = force - n * (n @ force)
-            return np.concatenate([n * (n @ np.cross(arm, force)), force])
-        return np.concatenate([np.cross(arm, force), force])
+        torque = np.cross(arm, force) - self._spin_brake(seen, dt)
+        if self.model.plane is not None:
+            torque = n * (n @ torque)
+        return np.concatenate([torque, force])
+
+    def _spin_brake(self, seen: Observation, dt: float) -> np.ndarray:
+        R = rotation_from_quaternion(seen.poses[self.body, 3:])
+        return min(CALM, 0.5 / dt) * (R @ self.model.bodies[self.body].inertia @ R.T @ seen.twists[self.body, :3])
 
 
 def _effective_mass(info: BodyInfo, p: np.ndarray) -> float:

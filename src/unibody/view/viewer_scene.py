@@ -41,7 +41,7 @@ class Stage:
         self.frames = self._add_frames(first)
         self.reactions = self._add_arrows("/reactions", REACTION, len(look.frames))
         self.contacts = self._add_arrows("/contacts", CONTACT, 1)
-        self.contacts.visible = True
+        self.show_contacts = True
         self.hand = self._scene.add_line_segments("/hand", np.zeros((1, 2, 3)), rgb255(HAND), thickness=0.006 * self.span, visible=False)
         self.show(first)
 
@@ -62,9 +62,10 @@ class Stage:
         for k, group in enumerate(self.look.solids):
             R, p = group.placed(first.R, first.p)
             handle = self._scene.add_batched_meshes_simple(
-                f"/solids/{k}", group.vertices, group.faces, quaternions(R), p, batched_scales=group.scale, batched_colors=bytes3(group.colour),
-                opacity=None if group.opacity >= 1.0 else group.opacity, flat_shading=group.flat, lod="off",
-                side="double" if group.kind in ("mesh", "plane") else "front", cast_shadow=group.kind != "plane",
+                f"/solids/{k}", group.vertices, group.faces, quaternions(R), p,
+                batched_scales=group.scale, batched_colors=bytes3(group.colour), opacity=None if group.opacity >= 1.0 else group.opacity,
+                flat_shading=group.flat, lod="off", side="double" if group.kind in ("mesh", "plane") else "front",
+                cast_shadow=group.kind != "plane",
             )  # fmt: skip
             out.append(handle)
         return out
@@ -122,9 +123,12 @@ class Stage:
         return np.stack([at, at + per_newton * force], axis=1)
 
     def _show_contacts(self, now: Snapshot) -> None:
-        at, force = contacts(self.look, now)
-        if self.contacts.visible and (len(at) or np.any(self.contacts.points)):
-            self.contacts.points = self._arrows("contacts", at, force) if len(at) else np.zeros((1, 2, 3))
+        at, force = contacts(self.look, now) if self.show_contacts else (np.zeros((0, 3)), np.zeros((0, 3)))
+        acts = np.linalg.norm(force, axis=1) > 0.0
+        if acts.any():
+            self.contacts.points = self._arrows("contacts", at[acts], force[acts])
+        if self.contacts.visible != acts.any():
+            self.contacts.visible = bool(acts.any())
 
     def _show_labels(self, now: Snapshot) -> None:
         for handle, (body, com) in zip(self._labels, self._labelled(), strict=False):
@@ -217,8 +221,9 @@ def contacts(look: Look, now: Snapshot) -> tuple[np.ndarray, np.ndarray]:
 
 
 def bytes3(colours: np.ndarray) -> np.ndarray:
-    """Red, green and blue as whole numbers 0 … 255."""
-    return np.round(255.0 * colours).astype(np.uint8)
+    """Red, green and blue as whole numbers 0 … 255 of light, which is what the page takes them for; ours are those of a screen."""
+    light = np.where(colours <= 0.04045, colours / 12.92, ((colours + 0.055) / 1.055) ** 2.4)
+    return np.round(255.0 * light).astype(np.uint8)
 
 
 def rgb255(colour: str) -> tuple[int, int, int]:

@@ -1,6 +1,6 @@
 // The embedded recording. The head is JSON; the numbers are one block of sections, [offset, type, count], deflated and in base64.
-// A track is a table of 16-bit numbers, one row per quantity and one column per frame, kept as differences from frame to frame (modulo
-// 2^16), all low bytes before all high bytes; values are centre + step * number.
+// A track is a table of 16-bit numbers, one row per quantity and one column per frame, kept as second differences over the frames
+// (modulo 2^16), all low bytes before all high bytes; values are centre + step * number.
 
 const head = JSON.parse(document.getElementById("head").textContent);
 const byId = (id) => document.getElementById(id);
@@ -23,10 +23,11 @@ function section(block, name) {
 
 function track(block, name, frames) {
   const bytes = section(block, name), size = bytes.length / 2, out = new Int16Array(size);
-  for (let k = 0, last = 0; k < size; k++) {
-    if (k % frames === 0) last = 0;
-    last = ((last + (bytes[k] | (bytes[size + k] << 8))) << 16) >> 16;
-    out[k] = last;
+  for (let k = 0, value = 0, rate = 0; k < size; k++) {
+    if (k % frames === 0) value = rate = 0;
+    rate += bytes[k] | (bytes[size + k] << 8);
+    value = ((value + rate) << 16) >> 16;
+    out[k] = value;
   }
   return out;
 }

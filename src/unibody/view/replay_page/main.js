@@ -1,20 +1,22 @@
 // The page: time runs, everything that shows it follows. Nothing is drawn while nothing changes.
 
 const SPEEDS = [0.01, 0.02, 0.05, 0.1, 0.25, 0.5, 1, 2, 4, 8];
+const SLOW = 220;
 const PLAY = "M4 2.5v11L13 8z", PAUSE = "M4 3h3v10H4zM9 3h3v10H9z";
 
 class Page {
   constructor(block) {
     this.motion = new Motion(block);
     this.time = this.motion.start;
-    this.playing = false;
+    this.playing = this.steering = false;
+    this.slow = this.thrift = 0;
     this.shown = { strands: true, joints: false, forces: false, ground: head.ground.shown, shadow: true, plots: true };
     this.camera = new Camera(head.axes, head.low, head.high, head.angles);
     this.plots = makePlots(this.motion, (time) => this.seek(time));
     this.tubes = new Tubes(this.motion, 2 * this.camera.radius);
     try {
       this.renderer = new Renderer(byId("view"), block, this.motion);
-      steer(byId("view"), this.camera, () => this.ask());
+      steer(byId("view"), this.camera, () => this.steered());
       nameBodies(byId("view"), this.camera, this.renderer);
     } catch (error) { this.trouble(error); }
     this.controls();
@@ -124,6 +126,7 @@ class Page {
     this.asked = 0;
     if (this.playing) {
       const passed = this.last === undefined ? 0 : Math.min(0.25, (now - this.last) / 1000);
+      if (this.last !== undefined) this.spare(now - this.last);
       this.last = now;
       this.time += passed * Number(byId("speed").value);
       this.moved = true;
@@ -134,6 +137,21 @@ class Page {
     }
     this.show();
     if (this.playing) this.ask();
+  }
+
+  // A machine that takes long for several frames on end gets simpler ones while things move: without shadows, then with fewer pixels.
+  spare(milliseconds) {
+    this.slow = milliseconds > SLOW ? this.slow + 1 : 0;
+    if (this.slow < 4) return;
+    this.slow = 0;
+    this.thrift = Math.min(3, this.thrift + 1);
+  }
+
+  steered() {
+    clearTimeout(this.rest);
+    this.steering = true;
+    this.rest = setTimeout(() => { this.steering = false; this.ask(); }, 250);
+    this.ask();
   }
 
   show() {
@@ -148,7 +166,8 @@ class Page {
       this.placed = true;
     }
     this.tubes.update(this.shown);
-    if (this.renderer) this.renderer.draw(this.camera, this.tubes, this.shown);
+    const thrift = this.playing || this.steering ? this.thrift : 0, shown = { ...this.shown, shadow: this.shown.shadow && !thrift };
+    if (this.renderer) this.renderer.draw(this.camera, this.tubes, shown, [1, 1, 0.7, 0.5][thrift]);
     document.documentElement.dataset.ready = "yes";
   }
 }

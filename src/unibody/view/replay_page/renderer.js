@@ -157,8 +157,8 @@ class Renderer {
     return [sun, product(lens, viewMatrix(camera.middle, right, up, sun))];
   }
 
-  draw(camera, tubes, shown) {
-    const gl = this.gl, ratio = Math.min(globalThis.devicePixelRatio || 1, 2);
+  draw(camera, tubes, shown, sharpness) {
+    const gl = this.gl, ratio = sharpness * Math.min(globalThis.devicePixelRatio || 1, 2);
     const width = Math.max(1, Math.round(this.canvas.clientWidth * ratio)), height = Math.max(1, Math.round(this.canvas.clientHeight * ratio));
     if (this.canvas.width !== width || this.canvas.height !== height) [this.canvas.width, this.canvas.height] = [width, height];
     const [sun, sunMatrix] = this.sunMatrix(camera.axes, camera);

@@ -11,9 +11,9 @@ float lit(vec3 x, vec3 n, float spread) {
   vec3 s = (sun_matrix * vec4(x + n * spread, 1.0)).xyz * 0.5 + 0.5;
   if (any(lessThan(s, vec3(0.0))) || any(greaterThan(s, vec3(1.0)))) return 1.0;
   float sum = 0.0;
-  for (int i = 0; i < 4; i++) for (int j = 0; j < 4; j++)
-    sum += texture(shade, vec3(s.xy + (vec2(float(i), float(j)) - 1.5) * 1.4 * texel, s.z - 0.0012));
-  return sum / 16.0;
+  for (int i = -1; i < 2; i++) for (int j = -1; j < 2; j++)
+    sum += texture(shade, vec3(s.xy + vec2(float(i), float(j)) * 1.7 * texel, s.z - 0.0012));
+  return sum / 9.0;
 }
 
 vec3 seen(vec3 colour, vec3 n, vec3 x, float spread) {

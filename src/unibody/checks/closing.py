@@ -1,0 +1,223 @@
+"""Rows C(q) = 0 at the start: violated, impossible, repeated.
+
+A start that violates its rows is assembled by Gauss–Newton steps in the metric of the mass matrix, δq = −M⁻¹Kᵀ (K M⁻¹ Kᵀ)⁺ C, shortened
+while they do not help. Where no step helps, Kᵀ C = 0 with C ≠ 0: the rows that are left over contradict each other, at least near
+here; a few other starts nearby are tried before that is said. Velocities may contradict each other too: K v = −∂C/∂t without a solution.
+
+Rows that repeat others are the left null vectors of K M^(−½), each row scaled by its response on free bodies.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+
+from unibody.checks.finding import Finding, quoted
+from unibody.checks.instant import Instant
+from unibody.constraints import JointLimit
+from unibody.coordinates.closure import BLUR, REDUNDANT, REDUNDANT_AT_MOST
+from unibody.coordinates.observed import touched_names
+from unibody.coordinates.slots import G
+
+CLOSED = 1e-9
+"""Violations [m, rad] below this are round-off of what a builder typed."""
+TRIES, ITERATIONS = 4, 60
+
+
+class RowSpace(NamedTuple):
+    """Rank, the left null vectors (of the held rows), right singular vectors, and M^(−½)."""
+
+    rank: int
+    null: np.ndarray
+    Vt: np.ndarray
+    root: np.ndarray
+
+
+def row_space(here: Instant) -> RowSpace:
+    """What the held rows hold, and which repeat others."""
+    nv = here.model.nv
+    root = np.linalg.inv(np.linalg.cholesky(here.mass)).T if nv else np.zeros((0, 0))
+    count = here.held.size
+    if not count or not nv:
+        return RowSpace(0, np.eye(count), np.eye(nv), root)
+    K = here.rows[here.held] @ root
+    reference = _free_response(here)[here.held]
+    own = np.einsum("ij,ij->i", K, K)
+    scale = np.sqrt(np.where(reference > 0.0, reference, np.where(own > 0.0, own, 1.0)))
+    U, s, Vt = np.linalg.svd(K / scale[:, None])
+    blur = BLUR * float(np.abs(here.residual[here.held]).max()) ** 2
+    rank = int(np.sum(s**2 > min(max(REDUNDANT, blur), REDUNDANT_AT_MOST)))
+    return RowSpace(rank, U[:, rank:].T, Vt, root)
+
+
+def _free_response(here: Instant) -> np.ndarray:
+    """Of every row: what its Gram entry would be if all bodies were free; 0 for rows of joint coordinates alone."""
+    book, blocks = here.system.book, here.system.view(G).reshape(-1, 6)
+    out = np.zeros(book.rows)
+    for r in range(book.rows):
+        for e in book.row_entry[book.row_start[r] : book.row_start[r + 1]]:
+            body = here.model.bodies[book.entry_body[e]]
+            if body.kind == "dynamic":
+                torque = blocks[e, :3] - np.cross(body.com, blocks[e, 3:])
+                out[r] += blocks[e, 3:] @ blocks[e, 3:] / body.mass + torque @ torque * 3.0 / np.trace(body.inertia)
+    return out
+
+
+def assemble(here: Instant) -> bool:
+    """Bring the instant onto its rows; False (and the best found) where that cannot be done."""
+    start, v = here.q.copy(), here.v.copy()
+    best, least = start, np.inf
+    chance = np.random.default_rng(0)
+    for attempt in range(TRIES):
+        here.place(start, v)
+        if attempt:
+            here.place(here.moved(0.3 * chance.standard_normal(here.model.nv)), v)
+        left = _gauss_newton(here, v)
+        if left < least:
+            best, least = here.q.copy(), left
+        if left < CLOSED:
+            break
+    here.place(best, v)
+    return least < CLOSED
+
+
+def _gauss_newton(here: Instant, v: np.ndarray) -> float:
+    """Steps until the rows are closed or no step helps; the largest violation left."""
+    for _ in range(ITERATIONS):
+        C = here.residual[here.held]
+        worst = float(np.abs(C).max(initial=0.0))
+        if worst < 1e-3 * CLOSED or not here.model.nv:
+            break
+        space = row_space(here)
+        step = -space.root @ (np.linalg.pinv(here.rows[here.held] @ space.root, rcond=1e-6) @ C)
+        step *= min(1.0, 0.5 / max(1e-300, float(np.abs(step).max())))
+        from_here = here.q.copy()
+        for _ in range(12):
+            here.place(here.moved(step), v)
+            if float(here.residual[here.held] @ here.residual[here.held]) < float(C @ C) * (1.0 - 1e-6):
+                break
+            here.place(from_here, v)
+            step *= 0.5
+        else:
+            break
+    return float(np.abs(here.residual[here.held]).max(initial=0.0))
+
+
+def closing_findings(here: Instant) -> Iterator[Finding]:
+    """Everything about rows; leaves the instant assembled where that can be done, else at its start."""
+    yield from _inequalities(here)
+    if not here.held.size:
+        return
+    q, v = here.q.copy(), here.v.copy()
+    C, rates = here.residual[here.held], here.rates[here.held]
+    closed = assemble(here)
+    if not closed:
+        left = _worst_rows(here, here.residual[here.held])
+        yield Finding(
+            "error", "conflicting constraints", tuple(left),
+            f"{quoted(left)} contradict each other: no motion found that brings all their rows to zero, the best leaves"
+            f" {max(left.values()):.3g} m or rad; remove one of them or change its numbers",
+        )  # fmt: skip
+        here.place(q, v)
+    elif float(np.abs(C).max()) > CLOSED:
+        off = _worst_rows(here, C)
+        yield Finding(
+            "warning", "start violates constraints", tuple(off),
+            f"the start violates {quoted(off)} by up to {max(off.values()):.3g} m or rad; it can be assembled, and the first steps pull"
+            " it together: give joints or bodies that fit",
+        )  # fmt: skip
+    yield from _velocities(here, rates, closed)
+    space = row_space(here)
+    repeated = len(space.null)
+    if closed and repeated:
+        names = _carrying(here, space.null)
+        plural = f"{repeated} rows repeat" if repeated > 1 else "1 row repeats"
+        yield Finding(
+            "note", "redundant constraints", names,
+            f"{plural} others among {quoted(names)}: the motion is the same, the reactions reported are those of least norm; free a"
+            " direction of one of them for unique reactions",
+        )  # fmt: skip
+
+
+def _carrying(here: Instant, null: np.ndarray) -> tuple[str, ...]:
+    """Elements with rows in a null vector, then tree joints that its wrenches go through: the loop it goes round."""
+    model, book, blocks = here.model, here.system.book, here.system.view(G).reshape(-1, 6)
+    names = touched_names([here.row_names[r] for r in here.held], null)
+    through = np.zeros(model.n_bodies, bool)
+    for z in null:
+        wrench = np.zeros((model.n_bodies, 6))
+        for r, value in zip(here.held, z):
+            for e in book.row_entry[book.row_start[r] : book.row_start[r + 1]]:
+                i = book.entry_body[e]
+                R = here.X[i, :9].reshape(3, 3)
+                force = value * R @ blocks[e, 3:]
+                wrench[i, 3:] += force
+                wrench[i, :3] += value * R @ blocks[e, :3] + np.cross(here.X[i, 9:], force)
+        for i in range(model.n_bodies - 1, 0, -1):
+            wrench[model.parent[i]] += wrench[i]
+        through |= np.abs(wrench).max(axis=1) > 1e-6 * np.abs(wrench).max()
+    carrying = [j.name for i, j in enumerate(model.tree_joints, start=1) if through[i] and not j.implicit]
+    return tuple(dict.fromkeys([*names, *carrying]))
+
+
+def _velocities(here: Instant, rates: np.ndarray, closed: bool) -> Iterator[Finding]:
+    size = max(1.0, float(np.abs(here.v).max(initial=0.0)))
+    K, drift = here.rows[here.held], here.drift[here.held]
+    if closed and drift.any():
+        left = K @ np.linalg.lstsq(K, -drift, rcond=1e-9)[0] + drift
+        if float(np.abs(left).max()) > 1e-6 * max(1.0, float(np.abs(drift).max())):
+            off = _worst_rows(here, left)
+            yield Finding(
+                "error", "conflicting velocities", tuple(off),
+                f"{quoted(off)} prescribe velocities that contradict each other by {max(off.values()):.3g} m/s or rad/s; change one",
+            )  # fmt: skip
+            return
+    if float(np.abs(rates).max()) > 1e-7 * size:
+        off = _worst_rows(here, rates)
+        yield Finding(
+            "warning", "start velocity violates constraints", tuple(off),
+            f"the start moves against {quoted(off)} with {max(off.values()):.3g} m/s or rad/s; the first step removes that, and its"
+            " energy: give joint velocities that fit",
+        )  # fmt: skip
+
+
+def _worst_rows(here: Instant, values: np.ndarray) -> dict[str, float]:
+    """Elements with more than a tenth of the largest value, largest first."""
+    by_name: dict[str, float] = {}
+    for r, value in zip(here.held, np.abs(values)):
+        name = here.row_names[r]
+        by_name[name] = max(by_name.get(name, 0.0), float(value))
+    worst = max(by_name.values())
+    return dict(sorted(((n, x) for n, x in by_name.items() if x > 0.1 * worst), key=lambda item: -item[1]))
+
+
+def _inequalities(here: Instant) -> Iterator[Finding]:
+    """Rows C ≥ 0 that begin below 0."""
+    elements = dict(here.model.constraints)
+    below: dict[str, float] = {}
+    for r in np.flatnonzero(here.system.book.unilateral):
+        name, value = here.row_names[r], float(here.residual[r])
+        if value < -CLOSED:
+            below[name] = min(below.get(name, 0.0), value)
+    for name, value in below.items():
+        element = elements[name]
+        if isinstance(element, JointLimit):
+            joint = here.model.joint(element.joint)
+            q = ", ".join(f"{x:.4g}" for x in joint.q0)
+            yield Finding(
+                "error", "outside joint limit", (element.joint, name),
+                f"joint '{element.joint}' starts at {q}, {-value:.3g} m or rad outside its limit '{name}'"
+                f" ({_bounds(element)}); give a q within it",
+            )  # fmt: skip
+        else:
+            yield Finding(
+                "warning", "start violates inequality", (name,),
+                f"'{name}' ({type(element).__name__}) begins {-value:.3g} m or rad on its wrong side; move the start",
+            )  # fmt: skip
+
+
+def _bounds(limit: JointLimit) -> str:
+    pairs = zip(np.atleast_1d(limit.lower), np.atleast_1d(limit.upper), strict=False)
+    return ", ".join(f"{low:.4g} … {high:.4g}" for low, high in pairs)

@@ -1,0 +1,103 @@
+"""What hangs on what: groups of bodies connected by joints, constraints or forces, and whether they reach the ground.
+
+A body without a joint has an implicit free one, which connects nothing. A constraint on one body alone holds it in the world; a force on
+one body alone (a damper, an applied wrench) connects nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import pairwise
+
+import numpy as np
+
+from unibody.checks.finding import Finding, quoted
+from unibody.checks.instant import Instant
+from unibody.model import Model
+
+
+def links(model: Model) -> Iterator[tuple[int, int]]:
+    """Pairs of bodies that something connects."""
+    for joint in model.joints:
+        if not joint.implicit:
+            yield joint.parent, joint.child
+    for body, info in enumerate(model.bodies):
+        if info.kind != "dynamic":
+            yield 0, body
+    for elements, alone in ((model.constraints, True), (model.forces, False)):
+        for _, element in elements:
+            touched = [model.body(b) for b in element.bodies()]
+            for joint in (model.joint(name) for name in element.joints()):
+                touched += [joint.child] if joint.implicit and not alone else [joint.parent, joint.child]
+            if alone and len(set(touched)) == 1:
+                touched.append(0)
+            yield from pairwise(touched)
+
+
+def groups(model: Model) -> list[list[int]]:
+    """Connected bodies, the ground's group first."""
+    root = list(range(model.n_bodies))
+
+    def find(i: int) -> int:
+        while root[i] != i:
+            root[i] = root[root[i]]
+            i = root[i]
+        return i
+
+    for a, b in links(model):
+        low, high = sorted((find(a), find(b)))
+        root[high] = low
+    found: dict[int, list[int]] = {}
+    for i in range(model.n_bodies):
+        found.setdefault(find(i), []).append(i)
+    return [found[k] for k in sorted(found)]
+
+
+def connection_findings(here: Instant) -> Iterator[Finding]:
+    """Parts that reach the ground by nothing, and bodies lying in one place."""
+    model = here.model
+    ground, *floating = groups(model)
+    held = any(model.bodies[i].kind == "dynamic" for i in ground)
+    weight = float(np.linalg.norm(model.gravity))
+    loose = [g[0] for g in floating if len(g) == 1]
+    connected = held or any(len(g) > 1 for g in floating)
+    if loose and connected:
+        names = tuple(model.bodies[i].name for i in loose)
+        yield Finding(
+            "warning", "floating bodies", names,
+            f"{quoted(names)} hang{'s' if len(names) == 1 else ''} on nothing while other bodies are connected; add the joint, constraint"
+            " or spring that was meant, or ignore this if it is meant to fly",
+        )  # fmt: skip
+    for group in (g for g in floating if len(g) > 1):
+        names = tuple(model.bodies[i].name for i in group)
+        if held:
+            yield Finding(
+                "warning", "disconnected part", names,
+                f"the part of {len(names)} bodies {quoted(names)} has no path to the ground, while other bodies have; connect it, or ignore"
+                " this if it is meant to float",
+            )  # fmt: skip
+    if weight and floating:
+        names = tuple(model.bodies[i].name for g in floating for i in g)
+        yield Finding(
+            "note", "falls freely", names,
+            f"nothing holds {quoted(names)} against gravity ({weight:.3g} m/s²): falls for ever, since no solver here makes contact; hold"
+            " it by a joint, a constraint or a spring, or give Builder(gravity=None)",
+        )  # fmt: skip
+    yield from _same_place(here, {i: k for k, g in enumerate([ground, *floating]) for i in g})
+
+
+def _same_place(here: Instant, group: dict[int, int]) -> Iterator[Finding]:
+    """Moving bodies at the same pose without a relation."""
+    found: dict[tuple[float, ...], list[int]] = {}
+    for i, body in enumerate(here.model.bodies):
+        if body.kind == "dynamic":
+            found.setdefault(tuple(np.round(here.X[i], 9) + 0.0), []).append(i)
+    for same in found.values():
+        apart = {group[i]: i for i in reversed(same)}
+        if len(apart) > 1:
+            names = tuple(here.model.bodies[i].name for i in sorted(apart.values()))
+            yield Finding(
+                "warning", "same pose", names,
+                f"{quoted(names)} start at the same pose, p = ({', '.join(f'{x:.4g}' for x in here.X[same[0], 9:])}), and nothing connects"
+                " them; give X_WB, or the joint that was meant",
+            )  # fmt: skip

@@ -1,0 +1,192 @@
+"""Solid shapes of different bodies that are inside each other at the start, by coal (extra `collision`).
+
+Pairs come from a sweep over axis-aligned boxes along x. Left out are pairs that cannot move against each other and neighbours at a
+joint or on one pin (bodies welded together count as one). Round and flat-sided shapes are exact; meshes are their surfaces, for which
+coal tells that they cut each other and not how deep; one closed mesh wholly inside another is found by its winding number. A plane is
+a half-space.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from importlib.util import find_spec
+from itertools import combinations
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from unibody.checks.finding import Finding, quoted
+from unibody.checks.instant import Instant
+from unibody.model import Model
+from unibody.shapes import Box, Capsule, Cylinder, Ellipsoid, Plane, Sphere
+
+TOUCHING = 1e-6
+"""Overlaps below this part of the smaller shape's size are contact, not intersection."""
+SHOWN = 20
+
+
+class Solid(NamedTuple):
+    """A shape of a body in the world: geometry and transform for coal, kept alive here, box (2, 3), size, surface if it is a mesh."""
+
+    body: int
+    geometry: Any
+    transform: Any
+    box: np.ndarray
+    size: float
+    vertices: np.ndarray
+    faces: np.ndarray | None
+    endless: bool
+
+
+def overlap_findings(here: Instant) -> Iterator[Finding]:
+    """One finding for every two bodies that intersect."""
+    model = here.model
+    candidates = [b for b in model.bodies if any(getattr(p, "solid", True) for p in b.shapes)]
+    if len(candidates) < 2:
+        return
+    if find_spec("coal") is None:
+        yield Finding(
+            "note", "intersections not checked", (),
+            "whether shapes intersect at the start was not checked: it needs coal, which is not installed; pip install unibody[collision]",
+        )  # fmt: skip
+        return
+    solids = [s for i in range(model.n_bodies) for s in _solids(here, i)]
+    depths: dict[tuple[int, int], float] = {}
+    for a, b in _near(model, solids):
+        depth = _depth(a, b)
+        if depth is not None and (np.isnan(depth) or depth > TOUCHING * min(a.size, b.size)):
+            key = (min(a.body, b.body), max(a.body, b.body))
+            depths[key] = float(np.nanmax([depths.get(key, -1.0), depth])) if not np.isnan(depth) else depths.get(key, np.nan)
+    found = sorted(depths.items(), key=lambda item: -np.nan_to_num(item[1]))
+    for (i, j), depth in found[:SHOWN]:
+        names = (model.bodies[i].name, model.bodies[j].name)
+        deep = "their surfaces cut through each other" if np.isnan(depth) or depth < 0 else f"by {depth:.3g} m"
+        yield Finding(
+            "warning", "intersecting shapes", names,
+            f"{quoted(names)} intersect at the start, {deep}; move one of them, or give Placed(..., solid=False) to what is only seen",
+        )  # fmt: skip
+    if len(found) > SHOWN:
+        rest = tuple(dict.fromkeys(model.bodies[k].name for pair, _ in found[SHOWN:] for k in pair))
+        yield Finding(
+            "warning", "intersecting shapes", rest, f"{len(found) - SHOWN} more pairs of bodies intersect, among {quoted(rest)}"
+        )
+
+
+def _solids(here: Instant, i: int) -> Iterator[Solid]:
+    import coal
+
+    R_WB, p_WB = here.X[i, :9].reshape(3, 3), here.X[i, 9:]
+    for placed in here.model.bodies[i].shapes:
+        if not getattr(placed, "solid", True):
+            continue
+        shape = getattr(placed, "shape", placed)
+        X_BS = getattr(placed, "X_BS", None)
+        R, p = (R_WB, p_WB) if X_BS is None else (R_WB @ X_BS.R, p_WB + R_WB @ np.array(X_BS.p))
+        vertices, faces = shape.triangles()
+        inside = vertices @ R.T + p
+        geometry, surface = _geometry(shape, vertices, faces)
+        box = np.array([inside.min(axis=0), inside.max(axis=0)])
+        # Round shapes are drawn as polyhedra inside them: their boxes need a little more.
+        box += np.array([[-1.0], [1.0]]) * 0.1 * (box[1] - box[0]).max()
+        endless = isinstance(shape, Plane)
+        if endless:
+            box = np.array([np.full(3, -np.inf), np.full(3, np.inf)])
+        size = float(np.ptp(vertices, axis=0).max())
+        yield Solid(i, geometry, coal.Transform3s(R, p), box, size, inside, faces if surface else None, endless)
+
+
+def _geometry(shape: Any, vertices: np.ndarray, faces: np.ndarray) -> tuple[Any, bool]:
+    """For coal, and whether it is a surface."""
+    import coal
+
+    if isinstance(shape, Box):
+        return coal.Box(*shape.sides), False
+    if isinstance(shape, Sphere):
+        return coal.Sphere(shape.radius), False
+    if isinstance(shape, Capsule):
+        return coal.Capsule(shape.radius, shape.length), False
+    if isinstance(shape, Cylinder):
+        return coal.Cylinder(shape.radius, shape.length), False
+    if isinstance(shape, Ellipsoid):
+        return coal.Ellipsoid(*shape.semi_axes), False
+    if isinstance(shape, Plane):
+        return coal.Halfspace(np.array([0.0, 0.0, 1.0]), 0.0), False
+    surface = coal.BVHModelOBBRSS()
+    surface.beginModel(len(faces), len(vertices))
+    points, triangles = coal.StdVec_Vec3s(), coal.StdVec_Triangle()
+    for x in vertices:
+        points.append(np.array(x, float))
+    for f in faces:
+        triangles.append(coal.Triangle(*(int(k) for k in f)))
+    surface.addSubModel(points, triangles)
+    surface.endModel()
+    return surface, True
+
+
+def _near(model: Model, solids: list[Solid]) -> Iterator[tuple[Solid, Solid]]:
+    """Pairs whose boxes meet and whose bodies may move against each other, by a sweep along x."""
+    cluster = _welded(model)
+    joined = _neighbours(model, cluster)
+    fixed = {cluster[i] for i, b in enumerate(model.bodies) if b.kind != "dynamic"} | {cluster[0]}
+    order = sorted(solids, key=lambda s: s.box[0, 0])
+    open_ones: list[Solid] = []
+    for solid in order:
+        open_ones = [s for s in open_ones if s.box[1, 0] >= solid.box[0, 0]]
+        for other in open_ones:
+            a, b = cluster[solid.body], cluster[other.body]
+            if a == b or frozenset((a, b)) in joined or (a in fixed and b in fixed):
+                continue
+            if (solid.box[0] <= other.box[1]).all() and (other.box[0] <= solid.box[1]).all():
+                yield other, solid
+        open_ones.append(solid)
+
+
+def _neighbours(model: Model, cluster: list[int]) -> set[frozenset[int]]:
+    """Pairs at a joint, and pairs that joints fasten to a third body at the same place, as bars on one pin."""
+    out: set[frozenset[int]] = set()
+    pins: dict[tuple[int, tuple[float, ...]], set[int]] = {}
+    for j in model.joints:
+        if not j.implicit:
+            a, b = cluster[j.parent], cluster[j.child]
+            out.add(frozenset((a, b)))
+            at = tuple(np.round(model.bodies[j.child].X_WB.apply(j.X_BM.p), 6) + 0.0)
+            pins.setdefault((a, at), set()).add(b)
+            pins.setdefault((b, at), set()).add(a)
+    for others in pins.values():
+        out |= {frozenset(pair) for pair in combinations(others, 2)}
+    return out
+
+
+def _welded(model: Model) -> list[int]:
+    """For every body the first body of those it is welded to."""
+    out = [0]
+    for i, joint in enumerate(model.tree_joints, start=1):
+        out.append(out[joint.parent] if joint.nv == 0 and model.bodies[i].kind == "dynamic" else i)
+    return out
+
+
+def _depth(a: Solid, b: Solid) -> float | None:
+    """How deep they are inside each other [m], nan where surfaces cut; None if they do not."""
+    import coal
+
+    request, result = coal.CollisionRequest(), coal.CollisionResult()
+    request.num_max_contacts, request.enable_contact = 64, True
+    coal.collide(a.geometry, a.transform, b.geometry, b.transform, request, result)
+    if result.isCollision():
+        if a.faces is not None and b.faces is not None:
+            return float("nan")
+        return max(abs(float(result.getContact(k).penetration_depth)) for k in range(result.numContacts()))
+    for outer, inner in ((a, b), (b, a)):
+        if outer.faces is not None and not inner.endless and _wound(outer.vertices, outer.faces, inner.vertices[0]):
+            return float("nan")
+    return None
+
+
+def _wound(vertices: np.ndarray, faces: np.ndarray, point: np.ndarray) -> bool:
+    """Whether a closed surface winds around the point: the sum of the triangles' solid angles is 4π."""
+    a, b, c = (vertices[faces[:, k]] - point for k in range(3))
+    na, nb, nc = (np.linalg.norm(x, axis=1) for x in (a, b, c))
+    volume = np.einsum("ij,ij->i", a, np.cross(b, c))
+    dots = [np.einsum("ij,ij->i", x, y) for x, y in ((a, b), (b, c), (c, a))]
+    angle = 2.0 * np.arctan2(volume, na * nb * nc + dots[0] * nc + dots[1] * na + dots[2] * nb)
+    return bool(abs(angle.sum()) > 2.0 * np.pi)

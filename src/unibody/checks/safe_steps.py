@@ -1,0 +1,92 @@
+"""The largest safe step of every solver and time rule, from the linear motion at the start."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+
+import numpy as np
+
+from unibody.checks.finding import SafeStep
+from unibody.checks.instant import Instant
+from unibody.checks.linear import Linear, linearise
+from unibody.checks.stability import Limit, Modes, by_rates, by_steps, explicit_euler, modes_of, runge_kutta
+from unibody.model import Model
+from unibody.solvers import REGISTRY
+from unibody.solvers.base import SMOOTH_FEEDBACK, elements_of
+
+LARGEST = 2000
+"""Degrees of freedom beyond which dense matrices are not made."""
+ADAPTS, IMPLICIT = ("dopri5",), ("implicit", "bdf2")
+MOMENTA = "semi-implicit in momenta"
+"""The rule of maximal coordinates: momenta are carried over, so that spinning by itself does not grow."""
+
+
+def rules_of(solver: str) -> tuple[str, ...]:
+    """The time rules of a solver: the `RULES` beside its class."""
+    return tuple(getattr(sys.modules[REGISTRY[solver].__module__], "RULES", ()))
+
+
+def safe_steps(here: Instant) -> Iterator[SafeStep]:
+    """One for every solver in the registry and each of its rules."""
+    model = here.model
+    if model.nv > LARGEST:
+        for solver in REGISTRY:
+            for rule in rules_of(solver):
+                yield SafeStep(solver, rule, np.nan, f"not computed: {model.nv} degrees of freedom, more than {LARGEST}")
+        return
+    motion = linearise(here)
+    modes = modes_of(motion.A_q, motion.A_v) if motion.N.shape[1] else Modes(np.zeros(0), np.zeros((0, 0)), True)
+    limits: dict[str, Limit] = {}
+    for solver in REGISTRY:
+        refused = _refusal(solver, model)
+        for rule in rules_of(solver):
+            if refused:
+                yield SafeStep(solver, rule, np.nan, f"cannot run this model: {refused}")
+            elif rule in ADAPTS:
+                yield SafeStep(solver, rule, np.inf, "adapts its own steps")
+            elif rule in IMPLICIT:
+                yield SafeStep(solver, rule, np.inf, "no limit by stability; accuracy decides")
+            else:
+                kind = MOMENTA if (solver, rule) == ("lagrange", "semi-implicit") and here.v.any() else rule
+                if kind not in limits:
+                    limits[kind] = _limit(kind, motion, modes, bool(here.held.size))
+                yield _said(solver, rule, limits[kind], motion)
+
+
+def _refusal(solver: str, model: Model) -> str:
+    chosen = REGISTRY[solver]()
+    reasons = [(name, chosen.handles(element, model)) for name, element in elements_of(model)]
+    return next((f"'{name}': {reason}" for name, reason in reasons if reason is not None), "")
+
+
+def _limit(rule: str, motion: Linear, modes: Modes, closed: bool) -> Limit:
+    if not modes.rates.size:
+        return Limit(np.inf, None, 0.0, False)
+    none = np.zeros_like(motion.A_q)
+    if rule == "semi-implicit":
+        return by_steps((motion.A_q, motion.A_v, none, none), modes)
+    if rule == MOMENTA:
+        quiet = motion.A_v - motion.inertial_D
+        return by_steps((motion.A_q, quiet, none, none), modes_of(motion.A_q, quiet))
+    if rule == "linearly-implicit":
+        return by_steps((motion.A_q, motion.A_v, motion.implicit_K, motion.implicit_D), modes)
+    if rule == "euler":
+        return by_rates(explicit_euler, modes)
+    if rule == "rk4":
+        found = by_rates(runge_kutta, modes)
+        feedback = by_rates(runge_kutta, Modes(np.array([-1.0 / SMOOTH_FEEDBACK]), np.zeros((0, 1)), True))
+        return feedback if closed and feedback.dt < found.dt else found
+    return Limit(np.nan, None, 0.0, False)
+
+
+def _said(solver: str, rule: str, limit: Limit, motion: Linear) -> SafeStep:
+    if np.isnan(limit.dt):
+        return SafeStep(solver, rule, np.nan, "not known: this check has no formula for the rule")
+    if limit.mode is None:
+        return SafeStep(solver, rule, limit.dt, estimate=limit.estimate)
+    if not limit.mode.size:
+        return SafeStep(solver, rule, limit.dt, element="the feedback of constraints", rate=abs(limit.rate))
+    shares = motion.shares(limit.mode, limit.rate)
+    element = max(shares, key=lambda name: shares[name])
+    return SafeStep(solver, rule, limit.dt, "", element, abs(limit.rate), limit.estimate)
