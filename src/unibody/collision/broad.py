@@ -182,7 +182,8 @@ class Broad:
         self._points, self._edges = np.zeros(256, np.int64), np.zeros(256, np.int64)
         most = max(len(surface.w) + len(surface.faces), 2 * len(surface.edges), 1)
         self._lists, self._counts = np.zeros(most, np.int64), np.zeros(2, np.int64)
-        self._planes = self._plane_pairs()
+        self.plane_pairs = self._plane_pairs()
+        """(l, 2) vertices and half-spaces that may touch."""
 
     def _plane_pairs(self) -> np.ndarray:
         """(l, 2) every vertex of a moving body with every half-space it may touch."""
@@ -197,8 +198,13 @@ class Broad:
                 out += [(v, k) for v in range(s.vertex_start[b], s.vertex_start[b + 1])]
         return np.array(out, np.int64).reshape(-1, 2)
 
-    def between(self, x0: np.ndarray, x1: np.ndarray, margin: float) -> Candidates:
-        """Everything that may come nearer than the margin on the straight ways from x0 to x1, (V, 3) each."""
+    @property
+    def boxes(self) -> list[np.ndarray]:
+        """Of vertices, edges, faces and bodies, of the last call."""
+        return self._boxes
+
+    def body_pairs(self, x0: np.ndarray, x1: np.ndarray, margin: float) -> np.ndarray:
+        """(n, 2) bodies that may come nearer than the margin on the straight ways from x0 to x1, sorted."""
         s, r = self._surface, self._rules
         flat0, flat1 = np.ascontiguousarray(x0).reshape(-1), np.ascontiguousarray(x1).reshape(-1)
         vertex_boxes, edge_boxes, face_boxes, body_boxes = self._boxes
@@ -210,7 +216,13 @@ class Broad:
         while (found := find_body_pairs(body_boxes, order, r.moving, r.group, r.mask, r.excluded, self._pairs)) * 2 > self._pairs.size:
             self._pairs = np.zeros(4 * found, np.int64)
         pairs = self._pairs[: 2 * found].reshape(-1, 2)
-        pairs = np.ascontiguousarray(pairs[np.lexsort((pairs[:, 1], pairs[:, 0]))]).reshape(-1)
+        return pairs[np.lexsort((pairs[:, 1], pairs[:, 0]))]
+
+    def between(self, x0: np.ndarray, x1: np.ndarray, margin: float) -> Candidates:
+        """Everything that may come nearer than the margin on the straight ways from x0 to x1, (V, 3) each."""
+        s = self._surface
+        pairs = np.ascontiguousarray(self.body_pairs(x0, x1, margin)).reshape(-1)
+        vertex_boxes, edge_boxes, face_boxes, body_boxes = self._boxes
         while True:
             find_stencils(
                 pairs, body_boxes, vertex_boxes, edge_boxes, face_boxes, s.vertex_start, s.edge_start, s.face_start,
@@ -220,4 +232,9 @@ class Broad:
             if 2 * points <= self._points.size and 2 * edges <= self._edges.size:
                 break
             self._points, self._edges = np.zeros(max(256, 3 * points), np.int64), np.zeros(max(256, 3 * edges), np.int64)
-        return Candidates(self._points[: 2 * points].reshape(-1, 2).copy(), self._edges[: 2 * edges].reshape(-1, 2).copy(), self._planes)
+        return Candidates(self._points[: 2 * points].reshape(-1, 2).copy(), self._edges[: 2 * edges].reshape(-1, 2).copy(), self.plane_pairs)
+
+
+def plane_heights(pairs: np.ndarray, point: np.ndarray, normal: np.ndarray, x: np.ndarray) -> np.ndarray:
+    """(l,) heights of vertices over half-spaces."""
+    return np.einsum("li,li->l", x[pairs[:, 0]] - point[pairs[:, 1]], normal[pairs[:, 1]])

@@ -49,7 +49,7 @@ class Contact(Constraint):
         if len(pair) != 2 or pair[0] == pair[1]:
             raise ModelError(f"Contact between: {self.between!r} is not a pair; give two different bodies")
         if self.reach is not None or self.pressure is not None:
-            raise ModelError(f"Contact between {pair}: reach and pressure are the same for all pairs; give them to the Contact without between")
+            raise ModelError(f"Contact between {pair}: reach and pressure hold for all pairs; give them to the Contact without between")
         object.__setattr__(self, "between", pair)
 
     def bodies(self) -> list[str]:

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from unibody.collision.broad import Candidates
+from unibody.collision.broad import Candidates, plane_heights
 from unibody.collision.stencils import edge_edge, point_triangle
 from unibody.collision.surface import Surface
 from unibody.kernel import Floats, Ints, device, kernel
@@ -199,7 +199,3 @@ class Nearness:
         record[:, 12], record[:, 13] = s.vertex_area[vertex], 1.0
         return np.stack([s.body[vertex], on], axis=1).reshape(-1, 2), record
 
-
-def plane_heights(pairs: np.ndarray, point: np.ndarray, normal: np.ndarray, x: np.ndarray) -> np.ndarray:
-    """(l,) heights of vertices over half-spaces."""
-    return np.einsum("li,li->l", x[pairs[:, 0]] - point[pairs[:, 1]], normal[pairs[:, 1]])

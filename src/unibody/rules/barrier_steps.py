@@ -15,6 +15,7 @@ import scipy.sparse as sp
 import scipy.sparse.linalg as spl
 
 from unibody.algebra.minimise import minimise
+from unibody.collision.intersect import crossing
 from unibody.constraints.contact import Contact
 from unibody.contact.affine_elements import Elements, Stiff, relative, relative_twist, twist_maps
 from unibody.contact.friction import Lagged
@@ -100,7 +101,17 @@ class BarrierSystem:
             Q, t = affine_of_pose(R, p), state.t
             V = rate_of_twist(Q, np.einsum("nij,nj->ni", R, np.array(twists)[:, :3]), np.einsum("nij,nj->ni", R, np.array(twists)[:, 3:]))
         Q = self.reduction.put(Q)
+        self._refuse_crossing(Q)
         return Q[self.moving].reshape(-1), V[self.moving].reshape(-1), t
+
+    def _refuse_crossing(self, Q: np.ndarray) -> None:
+        if not self.rules:
+            return
+        a = self.affine
+        pair = crossing(a.surface, a.broad, a.surface.positions(Q), a.surface.planes(Q))
+        if pair is not None:
+            one, other = (self.model.bodies[i].name for i in pair)
+            raise ModelError(f"bodies '{one}' and '{other}' intersect at the start; move them apart, or add Contact(between=…, on=False)")
 
     def whole(self, q: np.ndarray, t: float) -> np.ndarray:
         """Q (bodies, 4, 3) with static and driven bodies."""

@@ -16,13 +16,13 @@ import scipy.sparse as sp
 import scipy.sparse.linalg as spl
 
 from unibody.algebra.minimise import Direction
-from unibody.collision.broad import Broad, Candidates, Filter
+from unibody.collision.broad import Broad, Candidates, Filter, plane_heights
 from unibody.collision.ccd import safe_step, safe_step_from_planes
 from unibody.collision.surface import Surface
 from unibody.contact.affine_elements import Elements, Pull, Stiff, twist_maps
 from unibody.contact.barrier import add_barrier_blocks, add_barrier_gradient, barrier_value, contact_forces
 from unibody.contact.friction import Lagged, add_friction_blocks, add_friction_gradient, friction_value
-from unibody.contact.near import Contacts, Nearness, plane_heights
+from unibody.contact.near import Contacts, Nearness
 from unibody.coordinates.affine import Stiffness, affine_of_pose, masses, volume
 from unibody.coordinates.affine_joints import Reduction
 from unibody.coordinates.signals import drive

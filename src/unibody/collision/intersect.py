@@ -1,0 +1,91 @@
+"""Do surfaces cross: edges of one body that pass through faces of another, by signs of volumes.
+
+An edge (p, q) crosses a face (a, b, c) when p and q lie on different sides of it, and the line through them passes all three sides of
+the face the same way round: the volumes (p, q, a, b), (p, q, b, c), (p, q, c, a) have one sign. A body within another, without any
+crossing, is found by the solid angle that the other has from one of its vertices.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from unibody.collision.broad import Broad, overlap, plane_heights
+from unibody.collision.surface import Surface
+from unibody.kernel import Floats, Ints, device, kernel
+from unibody.spatial.devices import cross, dot3, load3, sub3
+
+
+@device
+def volume(p, a, b, c):
+    """Six times the signed volume of the tetrahedron."""
+    return dot3(sub3(a, p), cross(sub3(b, p), sub3(c, p)))
+
+
+@device
+def crosses(p, q, a, b, c):
+    below = volume(p, a, b, c)
+    above = volume(q, a, b, c)
+    if below * above >= 0.0:
+        return False
+    u = volume(p, q, a, b)
+    v = volume(p, q, b, c)
+    w = volume(p, q, c, a)
+    return (u > 0.0 and v > 0.0 and w > 0.0) or (u < 0.0 and v < 0.0 and w < 0.0)
+
+
+@kernel
+def find_crossing(
+    pairs: Ints, edges: Ints, faces: Ints, edge_start: Ints, face_start: Ints, edge_boxes: Floats, face_boxes: Floats, x: Floats,
+    found_out: Ints,
+) -> None:  # fmt: skip
+    """The first pair of bodies of which an edge of one crosses a face of the other, in found_out; −1, −1 if none does."""
+    found_out[0] = -1
+    found_out[1] = -1
+    for k in range(pairs.size // 2):
+        for side in range(2):
+            a = pairs[2 * k + side]
+            b = pairs[2 * k + 1 - side]
+            for e in range(edge_start[a], edge_start[a + 1]):
+                p = load3(x, 3 * edges[2 * e])
+                q = load3(x, 3 * edges[2 * e + 1])
+                for f in range(face_start[b], face_start[b + 1]):
+                    if not overlap(edge_boxes, 6 * e, face_boxes, 6 * f):
+                        continue
+                    if crosses(p, q, load3(x, 3 * faces[3 * f]), load3(x, 3 * faces[3 * f + 1]), load3(x, 3 * faces[3 * f + 2])):
+                        found_out[0] = a
+                        found_out[1] = b
+                        return
+
+
+def inside(point: np.ndarray, triangles: np.ndarray) -> bool:
+    """Whether a closed surface (m, 3, 3) holds the point: its solid angle is 4π (Van Oosterom and Strackee 1983)."""
+    a, b, c = (triangles[:, k] - point for k in range(3))
+    la, lb, lc = (np.linalg.norm(v, axis=1) for v in (a, b, c))
+    numerator = np.einsum("fi,fi->f", a, np.cross(b, c))
+    dot = np.einsum
+    denominator = la * lb * lc + dot("fi,fi->f", a, b) * lc + dot("fi,fi->f", b, c) * la + dot("fi,fi->f", c, a) * lb
+    return bool(abs(np.arctan2(numerator, denominator).sum()) > np.pi)
+
+
+def crossing(surface: Surface, broad: Broad, x: np.ndarray, planes: tuple[np.ndarray, np.ndarray]) -> tuple[int, int] | None:
+    """Two bodies that may touch and whose surfaces cross, or of which one holds the other, at vertices x (V, 3); None if there are none."""
+    pairs = broad.body_pairs(x, x, 0.0)
+    found = np.zeros(2, np.int64)
+    _, edge_boxes, face_boxes, _ = broad.boxes
+    find_crossing(
+        pairs.reshape(-1), surface.edges.reshape(-1), surface.faces.reshape(-1), surface.edge_start, surface.face_start, edge_boxes, face_boxes,
+        np.ascontiguousarray(x).reshape(-1), found,
+    )  # fmt: skip
+    if found[0] >= 0:
+        return int(found.min()), int(found.max())
+    for a, b in pairs:
+        for inner, outer in ((a, b), (b, a)):
+            first, faces = surface.vertex_start[inner], surface.faces[surface.face_start[outer] : surface.face_start[outer + 1]]
+            if len(faces) and surface.vertex_start[inner + 1] > first and inside(x[first], x[faces]):
+                return int(a), int(b)
+    below = plane_heights(broad.plane_pairs, *planes, x)
+    if (below <= 0.0).any():
+        vertex, plane = broad.plane_pairs[int(np.argmin(below))]
+        pair = int(surface.body[vertex]), int(surface.plane_body[plane])
+        return min(pair), max(pair)
+    return None
