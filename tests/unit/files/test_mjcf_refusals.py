@@ -61,7 +61,8 @@ def test_a_file_that_is_not_there(tmp_path) -> None:
 ARM = """<mujoco><default><joint damping="1" armature=".1"/></default><worldbody><body pos="0 0 1"><joint name="a" axis="0 1 0"/>
 <geom type="capsule" fromto="0 0 0 0 0 -1" size=".1"/><body pos="0 0 -1"><joint name="b" type="ball" stiffness="2"/>
 <joint name="c" type="slide"/><geom type="box" size=".1 .2 .3" mass="2"/><site name="s"/></body></body></worldbody>
-<tendon><fixed name="t"><joint joint="a" coef="2"/></fixed></tendon><actuator><position joint="a" kp="3" gear="2"/></actuator><equality><joint joint1="c" polycoef="1 0 0 0 0"/></equality></mujoco>"""
+<tendon><fixed name="t"><joint joint="a" coef="2"/></fixed></tendon>
+<actuator><position joint="a" kp="3" gear="2"/></actuator><equality><joint joint1="c" polycoef="1 0 0 0 0"/></equality></mujoco>"""
 
 
 def test_damaged_files_are_read_or_refused_in_one_line(tmp_path) -> None:
