@@ -5,8 +5,10 @@
 Above a few s it is ±b against the motion, whatever the speed. Below, it is a stiff damper of b/s: what Coulomb would hold still creeps,
 under a load e < b, at the speed s artanh(e / b), about s e / b. It stores nothing, so a joint does not spring back.
 
-Steps: with the slope taken implicitly (RedMax) what sticks stays stuck at any step. An explicit method wants h < 2 I s / b, the inertia I
-being what the joint moves; above it, v is not driven to 0 but flutters by about h b / I (it cannot grow, the effort is bounded): enlarge s.
+Steps, I being the inertia that the joint moves: an explicit method wants h < 2 I s / b; above it v is not driven to 0 but flutters by about
+h b / I (it cannot grow, the effort is bounded). RedMax's linearly implicit rule takes the slope at the start of the step: what sticks stays
+stuck at any step, and what slides may flutter so instead of coming to rest if h b / I is above s. Its rules "implicit" and "bdf2" come to
+rest at any step. Otherwise enlarge s.
 
 Tables, one row per degree of freedom: `index`: v index. `parameters`: b, s.
 """

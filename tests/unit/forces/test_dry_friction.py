@@ -33,6 +33,13 @@ def test_a_load_above_the_bound_accelerates_by_the_difference() -> None:
     assert (rec.v[-1, 0] - rec.v[1, 0]) / (rec.t[-1] - rec.t[1]) == pytest.approx(BOUND / INERTIA, rel=1e-9)
 
 
+@pytest.mark.parametrize("rule", ["implicit", "bdf2"])
+def test_fully_implicit_rules_come_to_rest_at_steps_far_above_the_explicit_bound(rule: str) -> None:
+    """h = 10 ms is twelve times 2 I s / b; the wheel stops after 0.085 s and stays."""
+    rec = ub.Simulation(wheel(speed=0.2137), ub.solvers.RedMax(rule=rule), dt=1e-2).run(0.2)
+    assert np.abs(rec.v[rec.t > 0.12]).max() < 1e-6 and rec.v[4, 0] == pytest.approx(0.2137 - 0.04 * BOUND / INERTIA, abs=1e-6)
+
+
 def test_a_wheel_comes_to_rest_and_its_energy_is_the_work_of_friction() -> None:
     """v falls by b/I until it rests at t = I v₀ / b = 0.08 s; the kinetic energy ½ I v₀² is what the friction took."""
     v0 = 0.2
