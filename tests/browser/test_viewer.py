@@ -116,7 +116,7 @@ def test_film(page: Any, pixels: Any, shots: Path, simulation: Callable[[], ub.S
         page.get_by_role("slider").first.press("Home")
         until(page, lambda: player.place == 0, "scrub to the start")
         back = changed(still(page, pixels), start)
-        assert back < 5e-4 or (viewer.look.strands and back < 0.3 * changed(stopped, start))  # strands are coloured by the largest pull so far
+        assert back < 5e-4 or (viewer.look.strands and back < 0.3 * changed(stopped, start))  # colours: of the largest pull so far
         page.get_by_role("slider").first.press("End")
         until(page, lambda: player.place == len(player.history) - 1, "scrub to the end")
         assert changed(still(page, pixels), stopped) < 5e-4
