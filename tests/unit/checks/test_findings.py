@@ -258,3 +258,13 @@ def test_a_free_joint_of_ones_own_connects_nothing():
     found = ub.check(b.build(), dt=1e-2)
     assert only(found, "falls freely").elements == ("trunk", "leg")
     assert found.safe_step("redmax", "linearly-implicit").dt > 0.1  # the roots at 0 of a free body are no instability
+
+
+def test_many_overlaps_are_counted_not_listed():
+    """Nine balls in one heap are 36 pairs."""
+    pytest.importorskip("coal")
+    b = ub.Builder(gravity=None)
+    for k in range(9):
+        ball(b, f"ball{k}", 0.01 * k)
+    lines = [f for f in ub.check(b.build()) if f.code == "intersecting shapes"]
+    assert len(lines) == 7 and lines[-1].message.startswith("30 more pairs")
