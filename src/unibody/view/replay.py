@@ -31,6 +31,8 @@ from unibody.view.surfaces import smooth
 
 FPS, FEWEST = 30.0, 120
 """Frames per second of the recording's time; short runs get more, up to this number of frames."""
+SURVEYED = 100
+"""Frames from which the bounds of the motion are taken."""
 LARGEST_INLINE = 12_000_000
 """Characters of a page that a notebook takes."""
 SCRIPTS = ("data.js", "camera.js", "shaders.js", "renderer.js", "tubes.js", "plots.js", "pointer.js", "main.js")
@@ -173,7 +175,8 @@ def _staging(recording: Recording, reel: Reel) -> dict[str, Any]:
     if recording.model.plane is not None:
         right, up, out = recording.model.plane
         axes = np.array([right, -np.asarray(out), up])
-    low, high = reel.look.bounds(*reel.placed)
+    some = np.unique(np.linspace(0, len(reel.t) - 1, SURVEYED).round().astype(int))
+    low, high = reel.look.bounds(*(x[some] for x in reel.placed))
     floors = [h for s in reel.look.solids if (h := _floor(s, reel.look)) is not None]
     corners = np.sort(np.array([axes @ low, axes @ high]), axis=0)
     own_ground = reel.look.has_ground and not floors
