@@ -16,6 +16,8 @@ from __future__ import annotations
 
 from math import sqrt
 
+import numpy as np
+
 from unibody.arena import part
 from unibody.coordinates.redmax_energy import kinetic_energy, work_of_step
 from unibody.coordinates.slots import AHEAD, COUNTDOWN, DRIFT, ITERATIONS, RESIDUAL, STATUS, Y
@@ -90,6 +92,7 @@ def roll_linearly_implicit(
     first_v = BEGUN_Q + q_out.size
     status = part(work_out, layout, STATUS)
     status[COUNTDOWN] = memory_out[BEGUN + 1]
+    before = np.empty(y.size)
     rows = 0
     t = t0
     for k in range(steps):
@@ -103,13 +106,14 @@ def roll_linearly_implicit(
             energy = kinetic_energy(layout, ints, constants, v_out, work_out)
             left, book = slower(energy, last, is_driven(layout, work_out), memory_out)
             if left < 1.0:
-                before = v_out.copy()
                 for j in range(y.size):
+                    before[j] = v_out[j]
                     v_out[j] *= sqrt(left)
                     y[j] = 0.0
                 Evaluate(stages[EVALUATE_STAGE], layout, ints, constants, stages, control, t, work_out, q_out, v_out)
                 if not all_finite(y):
-                    v_out[:] = before
+                    for j in range(y.size):
+                        v_out[j] = before[j]
                     return k
                 memory_out[CURBED] += 1.0
             memory_out[UNEXPLAINED] = book
