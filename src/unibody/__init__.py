@@ -3,8 +3,8 @@
 from typing import Any
 
 from unibody import scenes, solvers
-
 from unibody.checks import Finding, Findings, check
+
 from unibody.constraints import (  # isort: skip
     Constraint, Coupling, Distance, FixedPoint, JointCoupling, JointLimit, PointOnLine, PointPlane, PrescribedFrame, PrescribedJoint,
     PrescribedPoint, SplineContact,
