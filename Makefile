@@ -1,5 +1,6 @@
 # make demo    one scene in two formulations, drawn on top of each other
 # make test    the whole test suite, with other engines as witnesses
+# make docs    the documentation as a site, in build/site
 # make lint    style, types, imports and the rules of compiled code
 # make bench   times and orders, peers side by side
 # make map     docs/map.md from the signs of the rooms
@@ -19,7 +20,7 @@ VENV := .venv
 BIN  := $(VENV)/bin
 PIP  := $(BIN)/python -m pip --disable-pip-version-check install --quiet -c constraints.txt
 
-.PHONY: demo test lint bench map clean
+.PHONY: demo test docs lint bench map clean
 .DELETE_ON_ERROR:
 
 demo: $(VENV)/.installed-plot
@@ -27,7 +28,14 @@ demo: $(VENV)/.installed-plot
 	@echo "The picture is in $(abspath $(PICTURE))"
 
 test: $(VENV)/.installed-test,peers
-	$(BIN)/python -m pytest $(PYTEST)
+	sh tools/install_browser.sh
+	@mkdir -p build
+	$(BIN)/python -m pytest --dossier build/dossier.json $(PYTEST)
+	$(if $(PYTEST),,$(BIN)/python tools/make_dossier.py build/dossier.json --check)
+
+docs: $(VENV)/.installed-docs
+	$(BIN)/mkdocs build --quiet
+	@echo "Open $(abspath build/site/index.html)"
 
 lint: $(VENV)/.installed-lint
 	$(BIN)/ruff check .

@@ -29,10 +29,10 @@ def load(path: Any, **parameters: Any) -> scenes.Scene:
 
 
 def render(shown: Recording | Model, path: Any, **options: Any) -> Any:
-    """A picture (.png) or a film (.mp4, .gif) of a recording, or a picture of a model's start; options as in `unibody.view.films.render`."""
-    from unibody.view.films import render as draw
+    """A picture (.png) or a film (.mp4, .gif) of a recording, or a picture of a model's start; options: `unibody.view.films.render`."""
+    from importlib import import_module  # by name, as in `load`
 
-    return draw(shown, path, **options)
+    return import_module("unibody.view.films").render(shown, path, **options)
 
 
 def __getattr__(name: str) -> Any:

@@ -22,8 +22,9 @@ FLAGS = (
 )  # fmt: skip
 NAMES = ("chromium", "chromium-browser", "google-chrome", "chrome")
 SIZE = {"width": 1280, "height": 800}
-NOISE = ("favicon.ico", "GPU stall due to ReadPixels", "GL Driver Message")
-"""Says nothing about our pages: a missing icon of the tab, and remarks of the software WebGL when a canvas is read for a picture."""
+NOISE = ("favicon.ico", "GPU stall due to ReadPixels", "GL Driver Message", "Unable to preventDefault inside passive event listener")
+"""Says nothing about our pages: a missing icon of the tab, remarks of the software WebGL when a canvas is read for a picture, and of
+Chromium when viser's own orbit controls try to stop a scroll that does not happen, during a drag."""
 
 
 def chromium() -> str | None:

@@ -13,7 +13,9 @@ import pytest
 import unibody as ub
 from unibody.view.replay import inline, write_html
 
-STAGE = {"x": 0, "y": 70, "width": 1280, "height": 560}
+SIZE = {"width": 800, "height": 600}
+"""Small, because WebGL in software takes its time for each pixel."""
+STAGE = {"x": 0, "y": 60, "width": 800, "height": 340}
 EVIL = "</script><script>document.title = 'taken'; alert(1)</script><img src=x onerror=alert(1)>"
 SWING = 0.6
 
@@ -40,8 +42,9 @@ def robot() -> ub.Recording:
 SCENES: dict[str, Callable[[], ub.Recording]] = {"pendulum": pendulum, "bridge": bridge, "robot": robot}
 
 
-def opened(page: Any, path: Path) -> None:
+def opened(page: Any, path: Path, size: Any = SIZE) -> None:
     """Open a file with every request to the network refused; it begins to play by itself, and is stopped here."""
+    page.set_viewport_size(size)
     page.route("http*://**/*", lambda route: route.abort())
     page.goto(path.as_uri())
     until(page, "document.documentElement.dataset.ready === 'yes'")
@@ -149,17 +152,17 @@ def test_pointer_turns_the_view_and_names_bodies(page, pixels, tmp_path):
     opened(page, write_html(ub.Simulation(b.build(), dt=1e-2).run(0.1), tmp_path / "a.html"))
     jump(page, 0.0)
     before = pixels(page, clip=STAGE)
-    page.mouse.move(640, 320)
+    page.mouse.move(400, 220)
     page.wait_for_selector("#hint:visible")
     assert page.text_content("#hint") == EVIL
     page.mouse.down()
-    page.mouse.move(760, 360, steps=3)
+    page.mouse.move(520, 260, steps=3)
     page.mouse.up()
     page.wait_for_timeout(500)
     turned = pixels(page, clip=STAGE)
     assert differing(before, turned) > 500
     page.click("#fit")
-    page.mouse.move(5, 790)
+    page.mouse.move(5, 595)
     page.wait_for_timeout(400)
     assert differing(before, pixels(page, clip=STAGE)) < 20
     assert page.errors == []
@@ -198,8 +201,7 @@ def test_page_without_compression_and_in_a_notebook(page, tmp_path):
 
 
 def test_small_screens_keep_play_and_slider(page, shots, tmp_path):
-    page.set_viewport_size({"width": 390, "height": 700})
-    opened(page, write_html(pendulum(), tmp_path / "a.html"))
+    opened(page, write_html(pendulum(), tmp_path / "a.html"), {"width": 390, "height": 700})
     jump(page, 0.5)
     assert page.locator("#play").is_visible() and page.locator("#scrub").bounding_box()["width"] > 40
     assert page.evaluate("document.documentElement.scrollWidth") <= 390

@@ -9,8 +9,9 @@ which nothing had paid for. The next step takes it back in one go, at a speed of
 k, kinetic energy does not while v h < 2 L. A fully implicit step with constant masses loses energy step by step where V is convex; with
 masses that depend on q it may give back some of what it lost, but no more.
 
-Inertial forces are those of the beginning of a step in the linearly implicit rule, whatever the springs: steps must resolve the motion
-itself, and trees that whip and spin at dt = 1e-2 are no matter of stiffness.
+Inertial forces are those of the beginning of a step in the linearly implicit rule, whatever the springs: a loose chain that whips at
+dt = 1e-2 creates kinetic energy until numbers end. The rule keeps a book of it and takes it out, at the latest when it is as much as all
+that forces ever gave. What forces gave is their work, not a change of potential, so that nothing is taken from a motion that is resolved.
 """
 
 from __future__ import annotations
@@ -101,9 +102,27 @@ def test_a_swing_of_any_stiffness_is_no_faster_than_its_fall(stiffness):
 
 @pytest.mark.parametrize("stiffness", STIFFNESSES[1:])
 def test_a_chain_of_any_stiffness_is_no_faster_than_its_fall(stiffness):
-    """Not for 1 N/m, where it whips as a loose chain does, and the explicit inertial forces gain at this step."""
     model = chain(stiffness)
     assert run(model, 5.0, every=5).energy.kinetic.max() <= gravity_gives(model)
+
+
+def test_a_loose_chain_that_whips_stays_as_fast_as_the_book_allows():
+    """Twice its fall; explicit inertial forces alone end in numbers that are none, here and in articulated bodies."""
+    model = chain(1.0)
+    rec = run(model, 10.0)
+    assert rec.energy.kinetic.max() <= 2.0 * gravity_gives(model)
+    assert any("that no force explains was taken out" in note for note in rec.reports[-1].notes)
+    assert blows_up(model, RedMax(inertia="explicit"), gravity_gives(model), 10.0)
+    assert blows_up(model, Articulated(), gravity_gives(model), 10.0)
+
+
+@pytest.mark.parametrize("scene", ["orbit", "swing"])
+def test_nothing_is_taken_where_masses_are_constant(scene):
+    """C = 0 and M is constant: the book stays empty but for round-off, whatever the springs do."""
+    model = SCENES[scene](1e8)
+    bounded, explicit = (run(model, 2.0, inertia=kind) for kind in ("bounded", "explicit"))
+    np.testing.assert_array_equal(bounded.q, explicit.q)
+    assert not any("taken out" in note for note in bounded.reports[-1].notes)
 
 
 @pytest.mark.parametrize("stiffness", STIFFNESSES)
@@ -121,15 +140,22 @@ SCENES = {
 }
 
 
-@pytest.mark.parametrize("stiffness", STIFFNESSES)
-@pytest.mark.parametrize("scene", SCENES)
+IMPLICIT_RUNS = [*((scene, k) for scene in SCENES for k in STIFFNESSES), *((f"tree {i}", k) for i in (0, 2, 3, 4, 5) for k in (1.0, 1e12))]
+
+
+@pytest.mark.parametrize(("scene", "stiffness"), IMPLICIT_RUNS)
 def test_fully_implicit_steps_lose_energy(scene, stiffness):
-    total = run(SCENES[scene](stiffness), 0.3, rule="implicit").energy.total
+    """Over 100 steps, and in every step where masses are constant. Where they are not, q₀ is seen from the end of the step: T(q₀), and a
+    potential that is not convex in q, are off by h², which now and then is more than the h² that is lost: some percent of T here."""
+    make = SCENES.get(scene) or (lambda k: tree_of_hinges(k, int(scene[-1])))
+    energy = run(make(stiffness), 1.0, rule="implicit").energy
+    total = energy.total
     # Corrections end at 1e-11 of velocities, and at 4e-15 m or rad, against forces of some 100 N
     allowed = 1e-9 * max(1.0, np.abs(total).max())
     if scene in ("orbit", "swing"):
         assert np.diff(total).max() <= allowed
     assert total.max() <= total[0] + allowed
+    assert (total - np.minimum.accumulate(total)).max() <= allowed + 0.05 * energy.kinetic.max()
 
 
 def blows_up(model, solver, bound, duration=5.0):

@@ -40,7 +40,7 @@ def check(model: Model, dt: float | None = None, solver: str | Solver | None = N
     chosen = _chosen(solver)
     here = Instant(model)
     findings = [*connection_findings(here), *inertia_findings(here), *overlap_findings(here), *closing_findings(here)]
-    steps = list(safe_steps(here))
+    steps = list(safe_steps(here, getattr(chosen, "explicit", ())))
     return Findings([*findings, *_step_findings(steps, step, chosen), *_refusals(chosen, model)], steps)
 
 

@@ -1,6 +1,6 @@
 """What hangs on what: groups of bodies connected by joints, constraints or forces, and whether they reach the ground.
 
-A body without a joint has an implicit free one, which connects nothing. A constraint on one body alone holds it in the world; a force on
+A free joint, which a body without a joint has by itself, connects nothing. A constraint on one body alone holds it in the world; a force on
 one body alone (a damper, an applied wrench) connects nothing.
 """
 
@@ -14,12 +14,18 @@ import numpy as np
 from unibody.checks.finding import Finding, quoted
 from unibody.checks.instant import Instant
 from unibody.model import Model
+from unibody.model.model import JointInfo
+
+
+def _free(model: Model, joint: JointInfo) -> bool:
+    """Whether the joint lets its child go anywhere."""
+    return joint.nv >= (3 if model.planar else 6)
 
 
 def links(model: Model) -> Iterator[tuple[int, int]]:
     """Pairs of bodies that something connects."""
     for joint in model.joints:
-        if not joint.implicit:
+        if not _free(model, joint):
             yield joint.parent, joint.child
     for body, info in enumerate(model.bodies):
         if info.kind != "dynamic":
@@ -28,7 +34,7 @@ def links(model: Model) -> Iterator[tuple[int, int]]:
         for _, element in elements:
             touched = [model.body(b) for b in element.bodies()]
             for joint in (model.joint(name) for name in element.joints()):
-                touched += [joint.child] if joint.implicit and not alone else [joint.parent, joint.child]
+                touched += [joint.child] if _free(model, joint) and not alone else [joint.parent, joint.child]
             if alone and len(set(touched)) == 1:
                 touched.append(0)
             yield from pairwise(touched)

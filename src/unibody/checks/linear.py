@@ -11,6 +11,7 @@ The implicit terms of the linearly implicit rule, B = h D° + h² K°, are the p
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -68,8 +69,8 @@ class Linear:
         return out
 
 
-def linearise(here: Instant) -> Linear:
-    """The linear motion about the configuration of an instant."""
+def linearise(here: Instant, explicit: Collection[str] = ()) -> Linear:
+    """The linear motion about the configuration of an instant; forces named `explicit` have no implicit terms."""
     N = free_directions(here)
     terms = [t for name, force in here.model.forces if (t := force_term(here, name, force)) is not None]
     inertial_K, inertial_D = (np.zeros((N.shape[1], N.shape[1])) for _ in range(2))
@@ -79,7 +80,7 @@ def linearise(here: Instant) -> Linear:
     for t in terms:
         A_q += t.reduced(t.stiffness, N)
         A_v += t.reduced(t.damping, N)
-        if t.implicit:
+        if t.implicit and t.name not in explicit:
             K += t.reduced(_resisting(t.stiffness), N)
             D += t.reduced(_resisting(t.damping), N)
     return Linear(A_q, A_v, K, D, N, terms, inertial_K, inertial_D)

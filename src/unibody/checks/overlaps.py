@@ -22,7 +22,8 @@ from unibody.shapes import Box, Capsule, Cylinder, Ellipsoid, Plane, Sphere
 
 TOUCHING = 1e-6
 """Overlaps below this part of the smaller shape's size are contact, not intersection."""
-SHOWN = 20
+SHOWN = 6
+"""Pairs with a line of their own, the deepest first; the rest are counted."""
 
 
 class Solid(NamedTuple):

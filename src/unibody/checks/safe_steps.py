@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 import numpy as np
 
 from unibody.checks.finding import SafeStep
 from unibody.checks.instant import Instant
-from unibody.checks.linear import Linear, linearise
+from unibody.checks.linear import INERTIAL, Linear, linearise
 from unibody.checks.stability import Limit, Modes, by_rates, by_steps, explicit_euler, modes_of, runge_kutta
 from unibody.model import Model
 from unibody.solvers import REGISTRY
@@ -27,15 +27,15 @@ def rules_of(solver: str) -> tuple[str, ...]:
     return tuple(getattr(sys.modules[REGISTRY[solver].__module__], "RULES", ()))
 
 
-def safe_steps(here: Instant) -> Iterator[SafeStep]:
-    """One for every solver in the registry and each of its rules."""
+def safe_steps(here: Instant, explicit: Collection[str] = ()) -> Iterator[SafeStep]:
+    """One for every solver in the registry and each of its rules; implicit ones leave the forces named `explicit` explicit."""
     model = here.model
     if model.nv > LARGEST:
         for solver in REGISTRY:
             for rule in rules_of(solver):
                 yield SafeStep(solver, rule, np.nan, f"not computed: {model.nv} degrees of freedom, more than {LARGEST}")
         return
-    motion = linearise(here)
+    motion = linearise(here, explicit)
     modes = modes_of(motion.A_q, motion.A_v) if motion.N.shape[1] else Modes(np.zeros(0), np.zeros((0, 0)), True)
     limits: dict[str, Limit] = {}
     for solver in REGISTRY:
@@ -88,5 +88,6 @@ def _said(solver: str, rule: str, limit: Limit, motion: Linear) -> SafeStep:
     if not limit.mode.size:
         return SafeStep(solver, rule, limit.dt, element="the feedback of constraints", rate=abs(limit.rate))
     shares = motion.shares(limit.mode, limit.rate)
-    element = max(shares, key=lambda name: shares[name])
+    inertial = shares.pop(INERTIAL)
+    element = INERTIAL if inertial >= sum(shares.values()) else max(shares, key=lambda name: shares[name])
     return SafeStep(solver, rule, limit.dt, "", element, abs(limit.rate), limit.estimate)

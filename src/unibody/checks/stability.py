@@ -26,6 +26,8 @@ SLACK = 1e-6
 GROWTH = 1.0
 """Growth [1/s] that is let pass, if it is also below this part of the motion's own rate, and below this part in one step:"""
 TURNING, A_STEP = 0.01, 1e-3
+QUIET = 0.02
+"""Growth [1/s] that says nothing: free motions have double roots at 0, known only to the square root of round-off."""
 WHOLE = 40
 """Degrees of freedom up to which whole steps are looked at."""
 DENSE = 400
@@ -148,7 +150,7 @@ def _grows(mu: np.ndarray, h: float, rates: np.ndarray) -> np.ndarray:
     bad = outside.copy()
     finite = outside & np.isfinite(mu)
     grown = (np.log(np.abs(mu[finite])) + 1j * np.angle(mu[finite])) / h
-    passes = grown.real <= np.minimum(min(GROWTH, A_STEP / h), TURNING * np.abs(grown))
+    passes = grown.real <= np.maximum(min(QUIET, A_STEP / h), np.minimum(min(GROWTH, A_STEP / h), TURNING * np.abs(grown)))
     own = rates[rates.real > 0.0]
     if own.size:
         slow = np.abs(grown.imag[:, None]) <= 1.5 * np.abs(own.imag) + 0.3 * np.abs(own)

@@ -11,7 +11,7 @@ from typing import Annotated, Any
 import typer
 
 from unibody.cli import output
-from unibody.cli.options import Csv, Dt, Duration, Every, Json, Options, Out, Params, Picture, Solver, Solvers, Target, app, command
+from unibody.cli.options import Csv, Dt, Duration, Every, Json, Options, Out, Params, Picture, SolverOption, Solvers, Target, app, command
 from unibody.cli.output import DONE, FAILED, show_facts, show_json, show_table
 from unibody.errors import ModelError
 
@@ -58,7 +58,7 @@ def scenes(as_json: Json = False) -> int:
 @command
 def run(
     target: Target,
-    solver: Solver = "articulated",
+    solver: SolverOption = None,
     option: Options = None,
     param: Params = None,
     dt: Dt = None,
@@ -77,6 +77,7 @@ def run(
         inputs.writable(path, name)
     can_draw(picture)
     name, scene = inputs.scene_from(target, param or [])
+    solver = solver or inputs.able_solver(scene.model)
     chosen = inputs.solver_from(solver, option or [])
     dt, duration = dt or scene.dt, scene.duration if duration is None else duration
     outcome = running.timed(scene.model, chosen, dt, duration, running.rows_apart(duration, dt, every), False if as_json else None)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from unibody.cli import output
+from unibody.cli import completion, output
 from unibody.cli.options import Csv, Dt, Duration, Every, Json, Options, Params, SolverOption, command
 from unibody.cli.output import DONE, FAILED, show_facts, show_json
 from unibody.errors import ModelError, StepFailed
@@ -16,7 +17,12 @@ if TYPE_CHECKING:
     from unibody.scenes import Scene
     from unibody.simulation import Recording
 
-Input = Annotated[str, typer.Argument(metavar="RECORDING.npz|SCENE|FILE", help="A saved recording, or what `unibody run` takes.")]
+Input = Annotated[
+    str,
+    typer.Argument(
+        metavar="RECORDING.npz|SCENE|FILE", help="A saved recording, or what `unibody run` takes.", autocompletion=completion.targets
+    ),
+]
 Html = Annotated[Path | None, typer.Option("--html", metavar="FILE.html", help="One page that plays the motion offline.")]
 Glb = Annotated[Path | None, typer.Option("--glb", metavar="FILE.glb", help="glTF 2.0 with animation, binary.")]
 Gltf = Annotated[Path | None, typer.Option("--gltf", metavar="FILE.gltf", help="The same as text.")]
@@ -25,6 +31,7 @@ Urdf = Annotated[Path | None, typer.Option("--urdf", metavar="FILE.urdf", help="
 SceneFile = Annotated[Path | None, typer.Option("--scene", metavar="FILE.json", help="The model in our own format.")]
 Fps = Annotated[float | None, typer.Option("--fps", help="Frames per second of simulated time, for --html, --glb and --gltf.")]
 Tabulate = Annotated[float | None, typer.Option("--tabulate", help="For --scene: functions of time as tables with this step [s].")]
+Partial = Annotated[bool, typer.Option("--partial", help="For --urdf: leave out what it has no words for, and say so.")]
 MOVING = ("html", "glb", "gltf", "csv", "npz")
 """What needs a motion; the others need only a model."""
 
@@ -41,6 +48,7 @@ def export(
     scene: SceneFile = None,
     fps: Fps = None,
     tabulate: Tabulate = None,
+    partial: Partial = False,
     solver: SolverOption = None,
     option: Options = None,
     param: Params = None,
@@ -57,7 +65,7 @@ def export(
 
     asked = {"html": html, "glb": glb, "gltf": gltf, "csv": csv, "npz": npz, "urdf": urdf, "scene": scene}
     wanted = {kind: path for kind, path in asked.items() if path is not None}
-    _check(source, wanted, fps, tabulate)
+    _check(source, wanted, fps, tabulate, partial)
     recording, from_scene, failure = None, None, None
     if source.lower().endswith(".npz"):
         if option:
@@ -68,10 +76,11 @@ def export(
         if wanted.keys() & set(MOVING):
             chosen = inputs.solver_from(solver or _able(from_scene), option or [])
             recording, failure = _run(from_scene, chosen, dt, duration, every, fps, False if as_json else None)
+    remarks: list[str] = []
     for kind, path in [*wanted.items()]:
         try:
-            with np.errstate(**({} if failure is None else {"all": "ignore"})):  # a run that failed may hold states that overflow
-                _write(kind, path, name, recording, from_scene, fps, tabulate)
+            with np.errstate(all="ignore") if failure else contextlib.nullcontext():  # a run that failed may hold states that overflow
+                remarks += _write(kind, path, name, recording, from_scene, fps, tabulate, partial)
         except ModelError as error:
             if failure is None:
                 raise
@@ -80,18 +89,19 @@ def export(
     sizes = {kind: path.stat().st_size for kind, path in wanted.items()}
     if as_json:
         ran = {"states": None, "solver": None} if recording is None else {"states": len(recording), "solver": recording.solver.name}
-        facts = {**ran, "files": {k: str(p) for k, p in wanted.items()}, "bytes": sizes}
+        facts = {**ran, "files": {k: str(p) for k, p in wanted.items()}, "bytes": sizes, "remarks": remarks}
         show_json({"source": source, "status": "done" if failure is None else "failed", **facts})
     else:
         states = [] if recording is None else [("motion", f"{len(recording)} states, solver '{recording.solver.name}'")]
-        show_facts(states + [(kind, f"{path}, {output.size(sizes[kind])}") for kind, path in wanted.items()])
+        written = [(kind, f"{path}, {output.size(sizes[kind])}") for kind, path in wanted.items()]
+        show_facts(states + written + [("note", remark) for remark in remarks])
     if failure is not None:
         typer.echo(f"unibody: {' '.join(str(failure).split())} (the files end there)", err=True)
         return FAILED
     return DONE
 
 
-def _check(source: str, wanted: dict[str, Path], fps: float | None, tabulate: float | None) -> None:
+def _check(source: str, wanted: dict[str, Path], fps: float | None, tabulate: float | None, partial: bool) -> None:
     """Refuse before the run what could not be written after it."""
     from unibody.cli import inputs
     from unibody.element import number
@@ -108,6 +118,8 @@ def _check(source: str, wanted: dict[str, Path], fps: float | None, tabulate: fl
         raise ModelError("export: two outputs have the same name; give each its own")
     if tabulate is not None and "scene" not in wanted:
         raise ModelError("--tabulate says how --scene keeps functions of time; give --scene FILE.json with it")
+    if partial and "urdf" not in wanted:
+        raise ModelError("--partial says what --urdf does with what it has no words for; give --urdf FILE.urdf with it")
     if fps is not None:
         number(fps, "--fps", positive=True)
         if not wanted.keys() & {"html", "glb", "gltf"}:
@@ -140,20 +152,23 @@ def _run(
 
 
 def _write(
-    kind: str, path: Path, name: str, recording: Recording | None, scene: Scene | None, fps: float | None, tabulate: float | None
-) -> None:
-    model = scene.model if scene is not None else recording.model if recording is not None else None
-    if kind == "urdf":
-        from unibody.files.urdf_export import save_urdf
+    kind: str, path: Path, name: str, recording: Recording | None, scene: Scene | None, fps: float | None, tabulate: float | None,
+    partial: bool,
+) -> tuple[str, ...]:  # fmt: skip
+    """Write one file; what should be said of it."""
+    if kind in ("urdf", "scene"):
+        source: Any = scene if scene is not None else recording.model if recording is not None else None
+        if kind == "urdf":
+            from unibody.files.urdf_export import save_urdf
 
-        save_urdf(model, path)
-    elif kind == "scene":
+            return save_urdf(source, path, name=name, partial=partial)
         from unibody.files.scene_json import save_json
 
-        save_json(scene or model, path, name=name, tabulate=tabulate)  # type: ignore[arg-type]
+        save_json(source, path, name=name, tabulate=tabulate)
     elif recording is not None and kind == "html":
         recording.to_html(path, title=name, fps=fps)
     elif recording is not None and kind in ("glb", "gltf"):
         recording.to_gltf(path, fps=fps)
     elif recording is not None:
         recording.to_csv(path) if kind == "csv" else recording.to_npz(path)
+    return ()

@@ -33,10 +33,10 @@ Params = Annotated[
 ]
 SolverOption = Annotated[
     str | None,
-    typer.Option("--solver", "-s", help="NAME or NAME:key=value; see `unibody info`.", autocompletion=completion.solvers),
-]
-Solver = Annotated[
-    str, typer.Option("--solver", "-s", help="NAME or NAME:key=value; see `unibody info`.", autocompletion=completion.solvers)
+    typer.Option(
+        "--solver", "-s", help="NAME or NAME:key=value; see `unibody info`. Default: the first that can.",
+        autocompletion=completion.solvers,
+    ),
 ]
 Solvers = Annotated[
     str,

@@ -30,7 +30,7 @@ def recording_from(
     kept = running.rows_apart(duration, dt, every)
     if every is None and apart is not None:
         kept = max(1, int(0.5 * apart / dt))
-    simulation = Simulation(scene.model, inputs.solver_from(solver or "articulated"), dt=dt)
+    simulation = Simulation(scene.model, inputs.solver_from(solver or inputs.able_solver(scene.model)), dt=dt)
     return name, simulation.run(duration, every=kept, progress=progress)
 
 

@@ -13,7 +13,7 @@ from unibody.algebra.tree import COLUMN
 from unibody.coordinates.closure import closure_null
 
 from unibody.coordinates.observed import (  # isort: skip
-    Observation, element_multipliers, largest_violation, null_shift, public_poses, public_twists, touched_names, without_effort,
+    Observation, element_multipliers, largest_violation, null_shift, public_poses, public_twists, touched_names, without_efforts,
 )  # fmt: skip
 from unibody.coordinates.reduced_products import fill_wrenches, gather_wrenches
 
@@ -69,8 +69,8 @@ def reactions_reduced(system: ReducedSystem) -> Held:
     constraint = np.zeros((len(model.joints), 6))
     tree = len(model.tree_joints)
     reactions[:tree] = f.reshape(-1, 6)[1:]
-    for k, j in enumerate(model.tree_joints):
-        constraint[k] = without_effort(reactions[k], S[j.v_start : j.v_start + j.nv].T)
+    first, count = np.array([(j.v_start, j.nv) for j in model.tree_joints], int).reshape(-1, 2).T
+    constraint[:tree] = without_efforts(reactions[:tree], S, first, count)
     multipliers = system.view(MULTIPLIER)
     null = closure_null(system.view(CLOSURE), book.rows, system.rank()[0]) if system.has_loops else np.zeros((0, 0))
     for k, j in enumerate(model.loop_joints):

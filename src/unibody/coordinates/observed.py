@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from unibody.coordinates.rows import RowBook
-from unibody.spatial.pose import quaternion_from_rotation
+from unibody.spatial.pose import quaternions_from_rotations
 
 
 @dataclass
@@ -65,8 +65,7 @@ def public_poses(X: np.ndarray) -> np.ndarray:
     """(n, 7) p and wxyz from (n, 12) rows R, p."""
     out = np.empty((len(X), 7))
     out[:, :3] = X[:, 9:]
-    for k, row in enumerate(X):
-        out[k, 3:] = quaternion_from_rotation(row[:9].reshape(3, 3))
+    out[:, 3:] = quaternions_from_rotations(X[:, :9].reshape(-1, 3, 3))
     return out
 
 
@@ -76,11 +75,18 @@ def public_twists(X: np.ndarray, V: np.ndarray) -> np.ndarray:
     return np.concatenate([np.einsum("nij,nj->ni", R, V[:, :3]), np.einsum("nij,nj->ni", R, V[:, 3:])], axis=1)
 
 
-def without_effort(wrench: np.ndarray, S: np.ndarray) -> np.ndarray:
-    """The part of a wrench (6) that does no work along the columns of S (6×nv): its projection on their complement."""
-    if not S.shape[1]:
-        return wrench
-    return wrench - S @ np.linalg.lstsq(S.T @ S, S.T @ wrench, rcond=None)[0]
+def without_efforts(wrenches: np.ndarray, columns: np.ndarray, first: np.ndarray, count: np.ndarray) -> np.ndarray:
+    """The parts of wrenches (joints, 6) that do no work along the joints' motions, their projections on the complements of these.
+
+    Joint k has the motions columns[first[k] : first[k] + count[k]], rows of 6.
+    """
+    out = wrenches.copy()
+    for n in np.unique(count[count > 0]):
+        which = np.nonzero(count == n)[0]
+        S = columns[first[which, None] + np.arange(n)]
+        effort = np.linalg.pinv(S @ S.transpose(0, 2, 1), hermitian=True) @ (S @ wrenches[which, :, None])
+        out[which] -= (S.transpose(0, 2, 1) @ effort)[:, :, 0]
+    return out
 
 
 def null_shift(constraint: np.ndarray, null_wrenches: Sequence[np.ndarray]) -> np.ndarray:

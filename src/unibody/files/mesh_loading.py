@@ -7,8 +7,11 @@ Nothing but the file itself is opened, except for the colours (.mtl) beside an O
 
 from __future__ import annotations
 
+import contextlib
 import io
+import logging
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -69,7 +72,8 @@ def load_mesh(path: Path, what: str) -> tuple[Part, ...]:
         raise ModelError(f"meshes need {error.name}, which is not installed; pip install unibody[import]") from None
     try:
         beside: Any = _Beside(path)
-        scene = trimesh.load_scene(io.BytesIO(data), file_type=kind[1:], resolver=beside, process=False)
+        with _quiet():
+            scene = trimesh.load_scene(io.BytesIO(data), file_type=kind[1:], resolver=beside, process=False)
         found = [(name, matrix, scene.geometry[g]) for name, (matrix, g) in _nodes(scene).items()]
         parts = _by_colour([(m, mesh) for _, m, mesh in found if isinstance(mesh, trimesh.Trimesh) and len(mesh.faces)])
     except Exception as error:  # trimesh and pycollada raise whatever a broken file makes them trip over
@@ -80,6 +84,17 @@ def load_mesh(path: Path, what: str) -> tuple[Part, ...]:
     if not all(np.isfinite(p.vertices).all() for p in parts):
         raise ModelError(f"{what}: '{path}' holds vertices that are not finite; export it again")
     return parts
+
+
+@contextlib.contextmanager
+def _quiet() -> Iterator[None]:
+    """Without trimesh's own log, which prints every texture that it was not given."""
+    log = logging.getLogger("trimesh")
+    before, log.disabled = log.disabled, True
+    try:
+        yield
+    finally:
+        log.disabled = before
 
 
 class _Beside:

@@ -46,7 +46,8 @@ def load_mjcf(
     source = Path(path)
     model, warnings = compiled(source, Folders(source.parent, packages, allow_outside))
     try:
-        scene = scene_of(model, keyframe=keyframe, limits=limits)
+        with np.errstate(over="ignore", invalid="ignore"):  # elements refuse what is not finite, by name
+            scene = scene_of(model, keyframe=keyframe, limits=limits)
     except ModelError as error:
         raise ModelError(f"file '{source}': {error}") from None
     said = tuple(f"MuJoCo warns: {text}" for text in dict.fromkeys(warnings))

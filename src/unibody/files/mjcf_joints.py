@@ -101,7 +101,7 @@ def _add_joint(r: Reading, b: int, ids: list[int], loads: ActuatorLoads) -> None
     parent = "world" if free else above.name
     r.builder.joint(
         name, joint, parent=parent, child=r.bodies[b].name, X_PF=X_PF, X_BM=X_BM, q=start_q, v=start_v,
-        armature=np.array(m.dof_armature[dofs]) + loads.armature[dofs], effort_limit=loads.limit[dofs],
+        armature=(np.array(m.dof_armature[dofs]) + loads.armature[dofs]).tolist(), effort_limit=loads.limit[dofs].tolist(),
     )  # fmt: skip
     for j in ids:
         _add_passive(r, j, joint, loads)
@@ -172,10 +172,10 @@ def _add_passive(r: Reading, j: int, joint: Joint, loads: ActuatorLoads) -> None
         if stiffness.any():
             rest = np.array(joint.neutral(), float)
             rest[place.q : place.q + nq] = m.qpos_spring[q_at : q_at + nq]
-        r.builder.add(TorsionSpring(place.name, stiffness=stiffness, damping=damping, rest=rest), name=r.element(f"{own}.spring", "spring"))
+        r.builder.add(TorsionSpring(place.name, stiffness.tolist(), damping.tolist(), rest), name=r.element(f"{own}.spring", "spring"))
     friction[span] = 0.0 if r.off("frictionloss") else m.dof_frictionloss[at : at + nv]
     if friction.any():
-        r.builder.add(DryFriction(place.name, bound=friction), name=r.element(f"{own}.friction", "friction"))
+        r.builder.add(DryFriction(place.name, bound=friction.tolist()), name=r.element(f"{own}.friction", "friction"))
     if m.jnt_limited[j] and r.limits and not r.off("limit") and r.joint_kind(j) in ("hinge", "slide"):
         low, high = (float(x) for x in m.jnt_range[j])
         r.builder.add(JointLimit(place.name, low, high, dof=place.v), name=r.element(f"{own}.limit", "limit"))

@@ -73,7 +73,7 @@ def _loaded(
     bodies = as_bodies(robot, order, floating, massless, repair)
     wardrobe = Wardrobe(read, folders, meshes)
     b = Builder(gravity=gravity)
-    name_of = _add_bodies(b, order[0], bodies, wardrobe.shapes())
+    name_of = _add_bodies(b, order[0], bodies, wardrobe.shapes(), {j.name for j in robot.joints})
     joints = Joints(b, bodies, name_of, limits)
     joints.add_root(order[0], floating, {j.name for j in robot.joints})
     joints.add(robot)
@@ -87,7 +87,7 @@ def _loaded(
     if wardrobe.clipped:
         left_out.append(f"colours of links {named(wardrobe.clipped)}: brought into 0 … 1")
     renamed = [f"'{link}' to '{name}'" for link, name in name_of.items() if link != name and name != "world"]
-    left_out += [f"link names changed, since 'world' is taken: {', '.join(renamed)}"] if renamed else []
+    left_out += [f"link names changed, since they are taken: {', '.join(renamed)}"] if renamed else []
     notes = joints.notes()
     merged = bodies.merged()
     if merged:
@@ -134,8 +134,8 @@ def _root_first(robot: Any) -> list[str]:
     return order
 
 
-def _add_bodies(b: Builder, root: str, bodies: Bodies, shapes: dict[str, list[Placed]]) -> dict[str, str]:
-    """The bodies in the order of the file's links, and the name of each by its link's."""
+def _add_bodies(b: Builder, root: str, bodies: Bodies, shapes: dict[str, list[Placed]], joints: set[str]) -> dict[str, str]:
+    """The bodies in the order of the file's links, and the name of each by its link's. Ground has a joint of its own name."""
     name_of: dict[str, str] = {}
     for host in (link for link in shapes if bodies.host[link] == link):
         placed = [moved(s, bodies.X_BL[link]) for link in shapes if bodies.host[link] == host for s in shapes[link]]
@@ -144,7 +144,7 @@ def _add_bodies(b: Builder, root: str, bodies: Bodies, shapes: dict[str, list[Pl
             name_of[host] = "world"
             continue
         name = host
-        while name == "world" or name in name_of.values():
+        while name == "world" or name in name_of.values() or (mass is None and name in joints):
             name += "_link"
         name_of[host] = name
         if mass is None:

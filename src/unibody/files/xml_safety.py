@@ -170,7 +170,7 @@ class Folders:
 def _above(root: Path) -> list[Path]:
     """The folder and some above it that could be packages: neither the top of the disk, nor its folders, nor one that holds a home."""
     near = [root, *root.parents][: UPWARD + 1]
-    home = Path.home()
+    home = Path(os.path.expanduser("~"))
     return [f for f in near if f == root or ((len(f.parts) > 2 or (f / "package.xml").is_file()) and not home.is_relative_to(f))]
 
 

@@ -1,12 +1,14 @@
 """DryFriction: Coulomb's friction in the degrees of freedom of a joint, made smooth below a slip speed s.
 
-    effort = −b tanh(v / s),      ∂effort/∂v = −(b / s) (1 − tanh²(v / s)),      power = −b v tanh(v / s) ≤ 0
+    effort = −b tanh(v / s),      power = −b v tanh(v / s) ≤ 0
 
 Above a few s it is ±b against the motion, whatever the speed. Below, it is a stiff damper of b/s: what Coulomb would hold still creeps,
 under a load e < b, at the speed s artanh(e / b), about s e / b. It stores nothing, so a joint does not spring back.
 
-Steps: with the slope taken implicitly (RedMax) what sticks stays stuck at any step. An explicit method wants h < 2 I s / b, the inertia I
-being what the joint moves; above it, v is not driven to 0 but flutters by about h b / I (it cannot grow, the effort is bounded): enlarge s.
+Implicit methods take the chord from rest, D = −(b / v) tanh(v / s), and not the slope, which is almost nothing above s: then a step of the
+linearly implicit rule, v⁺ = v / (1 + h |D| / I) for an inertia I, never overshoots rest, at any h, and fully implicit ones converge. Where
+it sticks the two are the same. An explicit method wants h < 2 I s / b; above it v is not driven to 0 but flutters by about h b / I (it
+cannot grow, because the effort is bounded): enlarge s.
 
 Tables, one row per degree of freedom: `index`: v index. `parameters`: b, s.
 """
@@ -23,10 +25,18 @@ import numpy as np
 from unibody.element import DAMPER_POWER, JointView, Kinematics, Packing, name_of, number
 from unibody.errors import ModelError
 from unibody.forces.base import Blocks, Force, Loads
-from unibody.kernel import Floats, Ints, kernel
+from unibody.kernel import Floats, Ints, device, kernel
 
 SLIP_SPEED = 1e-3
 """[rad/s or m/s]"""
+
+
+@device
+def mean_slope(x):
+    """tanh(x) / x."""
+    if abs(x) < 1e-4:
+        return 1.0 - x * x / 3.0
+    return tanh(x) / x
 
 
 @kernel
@@ -47,8 +57,8 @@ def add_implicit_dry_friction(
     places: Ints, h: float, project: int, F_out: Floats, effort_out: Floats, own_out: Floats, coupling_out: Floats, diagonal_out: Floats,
 ) -> None:  # fmt: skip
     for e in range(index.size):
-        t = tanh(v[index[e]] / parameters[2 * e + 1])
-        diagonal_out[index[e]] += h * parameters[2 * e] / parameters[2 * e + 1] * (1.0 - t * t)
+        s = parameters[2 * e + 1]
+        diagonal_out[index[e]] += h * parameters[2 * e] / s * mean_slope(v[index[e]] / s)
 
 
 @dataclass(frozen=True)
@@ -100,8 +110,9 @@ class DryFriction(Force):
         loads.ledger[DAMPER_POWER] += float(effort @ v)
 
     def damping_blocks(self, kinematics: Kinematics) -> Blocks:
-        t = np.tanh(kinematics.joint_v(self.joint) / self.slip_speed)
-        slope = self._bounds(kinematics.names.joint(self.joint)) / self.slip_speed * (1.0 - t * t)
+        """The chord, not the slope: see the head of this file."""
+        x = kinematics.joint_v(self.joint) / self.slip_speed
+        slope = self._bounds(kinematics.names.joint(self.joint)) / self.slip_speed * np.array([mean_slope(float(y)) for y in x])
         return {(self.joint, self.joint): -np.diag(slope)}
 
     def _title(self) -> str:

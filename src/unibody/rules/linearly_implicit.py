@@ -4,23 +4,39 @@
 
 Behind the ledger, memory keeps how the last step began (its length, q and v): the guess of the next solution is the last a, and what acted
 over a recorded step can be computed again from where it began. An automatic choice of the linear solution keeps its countdown there.
+
+Inertial forces are explicit, so that a motion which the steps do not resolve (a whip, a fast spin) creates kinetic energy. A book is kept
+of it (`redmax_energy`), T − (T at the beginning of the last step + W) added up, losses not counted beyond the gains before them. Once a
+step adds more than SUDDEN, or the book holds more than SHARE, of the largest T that forces explained so far, the next step begins slower,
+v ← s v, by what the book holds: O(h²) a step, as is the error. T then stays below (1 + SHARE) times what forces explain, but for the gain
+of the last step. A motion that is driven by rows keeps no book.
 """
 
 from __future__ import annotations
 
 from math import sqrt
 
+import numpy as np
+
 from unibody.arena import part
-from unibody.coordinates.slots import COUNTDOWN, ITERATIONS, STATUS, Y
+from unibody.coordinates.redmax_energy import kinetic_energy, work_of_step
+from unibody.coordinates.slots import AHEAD, COUNTDOWN, DRIFT, ITERATIONS, RESIDUAL, STATUS, Y
 from unibody.coordinates.stages import EVALUATE_STAGE, PROJECT_STAGE, Evaluate, Project
 from unibody.element import DAMPER_POWER
 from unibody.kernel import Floats, Ints, device, kernel
 from unibody.rules.base import LAST_STEP, MEMORY, TIME, advance_own, all_finite, ledger_of, write_record
 
 BEGUN = MEMORY
-"""Where memory keeps the length of the last step, 0 before the first; then the countdown; the iterations; the q and v it began with."""
+"""Where memory keeps the length of the last step, 0 before the first; then the countdown; the iterations; what follows; and the q and v
+that the step began with."""
 
-BEGUN_Q = BEGUN + 3
+EXPLAINED, UNEXPLAINED, PEAK, CURBED = BEGUN + 3, BEGUN + 4, BEGUN + 5, BEGUN + 6
+"""T that the forces of the last step lead to, the book, the largest T less the book so far [J], and how many steps began slower."""
+
+BEGUN_Q = BEGUN + 7
+
+SHARE, SUDDEN = 1.0, 0.1
+"""Parts of the largest kinetic energy so far that may come from nowhere, in all and in one step. Resolved motions gain some 0.01 a step."""
 
 
 @device
@@ -41,17 +57,42 @@ def book_implicit_work(ledger, h, memory_out):
     memory_out[LAST_STEP] = h
 
 
+@device
+def slower(energy, last, driven, memory):
+    """At the beginning of a step: s² by which kinetic energy is to be multiplied, and what the book then holds."""
+    gain = energy - memory[EXPLAINED] if last > 0.0 and not driven else 0.0
+    book = max(0.0, memory[UNEXPLAINED] + gain)
+    peak = max(memory[PEAK], energy - book)
+    if energy > 0.0 and (gain > SUDDEN * peak or book > SHARE * peak):
+        return max(0.0, 1.0 - book / energy), max(0.0, book - energy)
+    return 1.0, 0.0 if driven else book
+
+
+@kernel
+def is_driven(layout: Ints, work: Floats) -> bool:
+    """Whether some row changes with time."""
+    drift = part(work, layout, DRIFT)
+    residual = part(work, layout, RESIDUAL)
+    ahead = part(work, layout, AHEAD)
+    for r in range(drift.size):
+        if drift[r] != 0.0 or ahead[r] != residual[r]:
+            return True
+    return False
+
+
 @kernel
 def roll_linearly_implicit(
     layout: Ints, ints: Ints, constants: Floats, stages: Ints, control: Floats, t0: float, h: float, steps: int, every: int, explicit: int,
     work_out: Floats, scratch_out: Floats, q_out: Floats, v_out: Floats, memory_out: Floats, record_out: Floats,
 ) -> int:  # fmt: skip
-    """Take steps; returns how many succeeded. A step whose accelerations are not finite leaves q, v and memory as they were."""
+    """Take steps; returns how many succeeded. A step whose accelerations are not finite leaves q, v and memory as they were. `explicit`: no
+    book is kept."""
     y = part(work_out, layout, Y)
     ledger = ledger_of(layout, work_out)
     first_v = BEGUN_Q + q_out.size
     status = part(work_out, layout, STATUS)
     status[COUNTDOWN] = memory_out[BEGUN + 1]
+    before = np.empty(y.size)
     rows = 0
     t = t0
     for k in range(steps):
@@ -61,6 +102,23 @@ def roll_linearly_implicit(
         Evaluate(stages[EVALUATE_STAGE], layout, ints, constants, stages, control, t, work_out, q_out, v_out)
         if not all_finite(y):
             return k
+        if explicit == 0:
+            energy = kinetic_energy(layout, ints, constants, v_out, work_out)
+            left, book = slower(energy, last, is_driven(layout, work_out), memory_out)
+            if left < 1.0:
+                for j in range(y.size):
+                    before[j] = v_out[j]
+                    v_out[j] *= sqrt(left)
+                    y[j] = 0.0
+                Evaluate(stages[EVALUATE_STAGE], layout, ints, constants, stages, control, t, work_out, q_out, v_out)
+                if not all_finite(y):
+                    for j in range(y.size):
+                        v_out[j] = before[j]
+                    return k
+                memory_out[CURBED] += 1.0
+            memory_out[UNEXPLAINED] = book
+            memory_out[PEAK] = max(memory_out[PEAK], left * energy - book)
+            memory_out[EXPLAINED] = left * energy + work_of_step(layout, ints, constants, h, v_out, work_out)
         book_implicit_work(ledger, h, memory_out)
         memory_out[BEGUN] = h
         memory_out[BEGUN + 1] = status[COUNTDOWN]

@@ -97,6 +97,16 @@ class Recording:
     def states(self) -> list[State]:
         return [s for s, _ in self._rows]
 
+    def some(self, rows: Sequence[int]) -> Recording:
+        """A recording of the states with these numbers only; what was derived of them already is kept."""
+        out = Recording(self._bound, self.dt)
+        out.seconds, out.steps = self.seconds, self.steps
+        for k in rows:
+            out.append(*self._rows[k], self._controls[k])
+        if "observations" in self.__dict__:
+            out.__dict__["observations"] = [self.observations[k] for k in rows]
+        return out
+
     @cached_property
     def observations(self) -> list[Observation]:
         """Everything derived, one per recorded state."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
-import tempfile
+import secrets
 from collections.abc import Iterator
 from pathlib import Path
 from typing import IO
@@ -14,9 +14,9 @@ from typing import IO
 def whole_file(path: str | Path) -> Iterator[IO[bytes]]:
     """A file to write bytes into; it appears at `path` when the block ends well."""
     target = Path(path)
-    handle, temporary = tempfile.mkstemp(prefix=f".{target.name}.", suffix=".part", dir=target.parent or Path("."))
+    temporary = target.with_name(f".{target.name}.{secrets.token_hex(6)}.part")
     try:
-        with os.fdopen(handle, "wb") as file:
+        with temporary.open("xb") as file:  # readable by whom the user lets read other files; `tempfile` makes them private
             yield file
             file.flush()
             os.fsync(file.fileno())

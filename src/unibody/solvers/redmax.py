@@ -14,11 +14,12 @@ from typing import Any
 
 import numpy as np
 
+from unibody.algebra.tree import BODY
 from unibody.constraints.base import Constraint
 from unibody.coordinates.observe_reduced import reactions_reduced
 from unibody.coordinates.observed import Observation
 from unibody.coordinates.redmax_system import LINEAR, RedMaxSystem
-from unibody.coordinates.slots import COUNTDOWN, LEAST, LEDGER, STATUS
+from unibody.coordinates.slots import BODIES, COUNTDOWN, LEAST, LEDGER, STATUS
 from unibody.element import number
 from unibody.errors import ModelError, StepFailed
 from unibody.forces.base import Force
@@ -26,7 +27,7 @@ from unibody.joints.base import Joint
 from unibody.model import Model, State
 from unibody.rules.base import LAST_STEP, TIME, advance_own
 from unibody.rules.implicit import ALPHA, Stage, solve_stage
-from unibody.rules.linearly_implicit import BEGUN, BEGUN_Q, book_implicit_work, mean_power, roll_linearly_implicit
+from unibody.rules.linearly_implicit import BEGUN, BEGUN_Q, CURBED, book_implicit_work, mean_power, roll_linearly_implicit
 from unibody.shapes import Shape
 from unibody.solvers.base import Bound, Solver, Step
 from unibody.solvers.report import Report
@@ -35,6 +36,10 @@ from unibody.spatial.pose import vector_from_rotation
 RULES = ("linearly-implicit", "implicit", "bdf2")
 LIMITS = ("anticipate", "violated")
 GEOMETRIC = ("definite", "exact")
+INERTIA = ("bounded", "explicit")
+
+DRIVEN = 3
+"""Of a node's integers: where its prescribed motion is."""
 
 
 @dataclass(frozen=True)
@@ -43,7 +48,9 @@ class RedMax(Solver):
     are not to be implicit; `stabilisation_time` τ [s] in which violated rows are brought back (None: ten steps); `project`, whether q is
     put onto the rows after every step; `limits`: unilateral rows are held so that they are not violated ("anticipate"), or once they are
     ("violated", as the authors do); `geometric`: of the stiffness of the linearly implicit rule either what is positive semidefinite
-    ("definite": along a spring, and across it while it pulls), or the exact derivatives made symmetric ("exact", as the authors)."""
+    ("definite": along a spring, and across it while it pulls), or the exact derivatives made symmetric ("exact", as the authors);
+    `inertia`: whether the linearly implicit rule takes out kinetic energy that its explicit inertial forces create where steps do not
+    resolve the motion ("bounded"), or leaves it ("explicit", as the authors)."""
 
     rule: str = "linearly-implicit"
     linear: str = "auto"
@@ -53,6 +60,7 @@ class RedMax(Solver):
     project: bool = True
     limits: str = "anticipate"
     geometric: str = "definite"
+    inertia: str = "bounded"
 
     name = "redmax"
 
@@ -65,6 +73,8 @@ class RedMax(Solver):
             raise ModelError(f"RedMax: limits {self.limits!r} is unknown; give one of {', '.join(LIMITS)}")
         if self.geometric not in GEOMETRIC:
             raise ModelError(f"RedMax: geometric {self.geometric!r} is unknown; give one of {', '.join(GEOMETRIC)}")
+        if self.inertia not in INERTIA:
+            raise ModelError(f"RedMax: inertia {self.inertia!r} is unknown; give one of {', '.join(INERTIA)}")
         if number(self.tolerance, "RedMax tolerance", positive=True) > 0.1:
             raise ModelError(f"RedMax: tolerance {self.tolerance!r} is no small part of the velocity; give 0.1 or less")
         if self.stabilisation_time is not None:
@@ -95,10 +105,11 @@ class RedMax(Solver):
             model, self.linear, frozenset(self.explicit), self.tolerance, self.stabilisation_time, anticipate, definite
         )  # fmt: skip
         system.set_projection(self.project)
-        kept = 3 + system.nq_all + system.nv_all
+        kept = BEGUN_Q - BEGUN + system.nq_all + system.nv_all
         common: dict[str, Any] = dict(model=model, solver=self, coordinates="reduced", system=system, nq=model.nq, nv=model.nv)
         if self.rule == "linearly-implicit":
-            return BoundRedMax(**common, roll=roll_linearly_implicit, kept=kept)
+            driven = bool((system.view(BODIES).reshape(-1, BODY)[1:, DRIVEN] >= 0).any())
+            return BoundRedMax(**common, roll=roll_linearly_implicit, kept=kept, explicit=int(self.inertia == "explicit" or driven))
         return BoundImplicit(**common, roll=None, kept=kept + model.nv)
 
 
@@ -120,6 +131,9 @@ class BoundRedMax(Bound):
             held = reactions_reduced(self.system)
             out.reactions, out.constraint_wrenches, out.multipliers = held.reactions, held.constraint, held.multipliers
             out.iterations, out.notes = int(kept[BEGUN + 2]), self.system.notes()
+            if kept[CURBED]:
+                curbed = "kinetic energy that no force explains was taken out; a smaller dt resolves the motion"
+                out.notes = (*out.notes, f"{curbed} (steps so far: {int(kept[CURBED])})")
         return out
 
     def _look(self, state: State, memory: np.ndarray, control: np.ndarray) -> Observation:

@@ -42,6 +42,26 @@ def quaternion_from_rotation(R: np.ndarray) -> np.ndarray:
     return q / np.linalg.norm(q)
 
 
+def quaternions_from_rotations(R: np.ndarray) -> np.ndarray:
+    """(n, 4) unit quaternions (wxyz, w ≥ 0) of rotations (n, 3, 3): the longest row of 4 q qᵀ, which is linear in R.
+
+    >>> quaternions_from_rotations(np.array([np.diag([1.0, -1.0, -1.0]), np.eye(3)])).tolist()
+    [[0.0, 1.0, 0.0, 0.0], [1.0, 0.0, 0.0, 0.0]]
+    """
+    K = np.empty((len(R), 4, 4))
+    a, b, c = R[:, 0, 0], R[:, 1, 1], R[:, 2, 2]
+    K[:, 0, 0], K[:, 1, 1], K[:, 2, 2], K[:, 3, 3] = 1 + a + b + c, 1 + a - b - c, 1 - a + b - c, 1 - a - b + c
+    K[:, 0, 1] = K[:, 1, 0] = R[:, 2, 1] - R[:, 1, 2]
+    K[:, 0, 2] = K[:, 2, 0] = R[:, 0, 2] - R[:, 2, 0]
+    K[:, 0, 3] = K[:, 3, 0] = R[:, 1, 0] - R[:, 0, 1]
+    K[:, 1, 2] = K[:, 2, 1] = R[:, 1, 0] + R[:, 0, 1]
+    K[:, 1, 3] = K[:, 3, 1] = R[:, 0, 2] + R[:, 2, 0]
+    K[:, 2, 3] = K[:, 3, 2] = R[:, 2, 1] + R[:, 1, 2]
+    q = K[np.arange(len(R)), np.argmax(np.einsum("nii->ni", K), axis=1)]
+    q = np.where(q[:, :1] < 0.0, -q, q) + 0.0
+    return q / np.linalg.norm(q, axis=1, keepdims=True)
+
+
 def rotation_from_vector(phi: Any) -> np.ndarray:
     """exp([φ]×)."""
     phi = np.asarray(phi, float)

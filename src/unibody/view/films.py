@@ -15,7 +15,7 @@ from unibody.element import number
 from unibody.errors import ModelError
 from unibody.model import Model
 from unibody.simulation import Recording, Simulation
-from unibody.view.render import SIZE, Renderer
+from unibody.view.render import SIZE, Renderer, rows_to_fit
 from unibody.view.render_caption import pillow
 from unibody.view.snapshot import Snapshot
 
@@ -44,8 +44,10 @@ def render(
     if target.suffix.lower() == ".mp4":
         size = (size[0] + size[0] % 2, size[1] + size[1] % 2)
     rows = film_rows(recording, fps, speed) if film else [row_at(recording, at)]
-    artist = Renderer(recording.model, size, recording=recording, camera=camera, reactions=reactions, frames=frames, title=title)
-    pictures = (artist.image(Snapshot.of(artist.look, recording.observations[row])) for row in rows)
+    needed = sorted({*rows, *rows_to_fit(recording)})
+    part = recording.some(needed)
+    artist = Renderer(part.model, size, recording=part, camera=camera, reactions=reactions, frames=frames, title=title)
+    pictures = (artist.image(Snapshot.of(artist.look, part.observations[needed.index(row)])) for row in rows)
     try:
         _write(target, pictures, artist.view.size, fps)
     except OSError as error:

@@ -19,6 +19,7 @@ from unibody.forces.base import Force
 from unibody.model import Model
 from unibody.model.model import start_poses
 from unibody.shapes import Box, Capsule, Cylinder, Ellipsoid, Plane, Shape, Sphere
+from unibody.spatial.pose import quaternions_from_rotations
 from unibody.view.style import STATIC, body_colours, rgb
 
 RESOLUTION = 24
@@ -106,6 +107,13 @@ class Look:
         self.frames = tuple(
             Frame(j.name, k, j.child, np.array(j.X_BM.p), np.array(j.X_BM.R)) for k, j in enumerate(model.joints) if not j.implicit
         )  # fmt: skip
+
+    @cached_property
+    def frame_arrays(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+        """Of all frames: numbers of joints (n,) and bodies (n,), p_BM (n, 3), R_BM (n, 3, 3)."""
+        joint, body = (np.array([getattr(f, what) for f in self.frames], int) for what in ("joint", "body"))
+        p, R = (np.array([getattr(f, what) for f in self.frames], float) for what in ("p_BM", "R_BM"))
+        return joint, body, p.reshape(-1, 3), R.reshape(-1, 3, 3)
 
     @property
     def has_ground(self) -> bool:
@@ -272,9 +280,7 @@ def quaternions(R: np.ndarray) -> np.ndarray:
     >>> quaternions(np.diag([1.0, -1.0, -1.0])).tolist()
     [0.0, 1.0, 0.0, 0.0]
     """
-    from scipy.spatial.transform import Rotation
-
-    return np.roll(Rotation.from_matrix(R.reshape(-1, 3, 3)).as_quat(), 1, axis=1).reshape(*R.shape[:-2], 4)
+    return quaternions_from_rotations(R.reshape(-1, 3, 3)).reshape(*R.shape[:-2], 4)
 
 
 def rotations(wxyz: np.ndarray) -> np.ndarray:

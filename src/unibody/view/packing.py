@@ -41,7 +41,7 @@ class Block:
     def text(self, compress: bool) -> str:
         """The block in base64."""
         data = b"".join(self._parts)
-        return base64.b64encode(zlib.compress(data, 9) if compress else data).decode("ascii")
+        return base64.b64encode(zlib.compress(data, 6) if compress else data).decode("ascii")
 
 
 def track(numbers: np.ndarray) -> np.ndarray:

@@ -52,11 +52,11 @@ class Renderer:
         if not (FEWEST <= min(width, height) and max(width, height) <= MOST):
             raise ModelError(f"picture of {width}×{height} pixels: give each side {FEWEST} to {MOST}, for example 1280x720")
         self.look, self.title = Look(model), title
-        rows = [] if recording is None else _rows(recording)
+        rows = [] if recording is None else rows_to_fit(recording)
         R, p = self._poses(recording, rows)
         low, high = self.look.bounds(R, p)
         span = max(float((high - low).max()), 1e-6)
-        self.floor = self._ground_of_model() if self.look.has_ground else ground_height(low, high)
+        self.floor = self._ground_of_model() if self.look.has_ground else min(ground_height(low, high), float(low[2]))
         points = np.concatenate([self._points(R, p), _on_floor(low, high, self.floor)])
         self.view = self._camera(recording, camera, points, low, high, (width, height))
         self.grid = nice(span / 12.0)
@@ -128,7 +128,8 @@ class Renderer:
         return scales
 
 
-def _rows(recording: Recording) -> list[int]:
+def rows_to_fit(recording: Recording) -> list[int]:
+    """Numbers of the recorded states that the camera is fitted to."""
     if not len(recording):
         raise ModelError("the recording is empty, so there is nothing to draw; run the simulation first")
     return sorted({int(k) for k in np.linspace(0, len(recording) - 1, ROWS).round()})

@@ -20,6 +20,7 @@ import numpy as np
 
 from unibody.errors import ModelError
 from unibody.simulation import Recording
+from unibody.simulation.whole_file import whole_file
 from unibody.view.look import Look, Solids, ground_height
 from unibody.view.motion import viewing_plane
 from unibody.view.packing import LARGEST, Block, quantised, scaled, track
@@ -30,6 +31,8 @@ from unibody.view.surfaces import smooth
 
 FPS, FEWEST = 30.0, 120
 """Frames per second of the recording's time; short runs get more, up to this number of frames."""
+SURVEYED = 100
+"""Frames from which the bounds of the motion are taken."""
 LARGEST_INLINE = 12_000_000
 """Characters of a page that a notebook takes."""
 SCRIPTS = ("data.js", "camera.js", "shaders.js", "renderer.js", "tubes.js", "plots.js", "pointer.js", "main.js")
@@ -45,7 +48,8 @@ def write_html(
     target = Path(path)
     text = page(recording, title=title or target.stem, fps=fps, compress=compress)
     try:
-        target.write_text(text, encoding="utf-8")
+        with whole_file(target) as file:
+            file.write(text.encode("utf-8"))
     except OSError as error:
         raise ModelError(f"replay page '{target}' cannot be written ({error.strerror}); give a file in a folder that exists") from None
     return target
@@ -63,7 +67,8 @@ def page(recording: Recording, *, title: str = "Replay", fps: float | None = Non
     head["sections"] = block.sections
     style, script = _asset("style.css"), "\n".join(_asset(name) for name in SCRIPTS)
     moving = sum(b.kind != "static" for b in recording.model.bodies)
-    subtitle = f"{moving} bodies · {recording.solver.name} · steps of {recording.dt:g} s · {len(reel.t)} frames"
+    bodies = "1 body" if moving == 1 else f"{moving} bodies"
+    subtitle = f"{bodies} · {recording.solver.name} · steps of {recording.dt:g} s · {len(reel.t)} frames"
     parts = {
         "title": html.escape(title), "subtitle": html.escape(subtitle), "version": unibody.__version__, "style": style, "script": script,
         "style_hash": _hash(style), "script_hash": _hash(script), "head": json_text(head), "data": block.text(compress),
@@ -170,7 +175,8 @@ def _staging(recording: Recording, reel: Reel) -> dict[str, Any]:
     if recording.model.plane is not None:
         right, up, out = recording.model.plane
         axes = np.array([right, -np.asarray(out), up])
-    low, high = reel.look.bounds(*reel.placed)
+    some = np.unique(np.linspace(0, len(reel.t) - 1, SURVEYED).round().astype(int))
+    low, high = reel.look.bounds(*(x[some] for x in reel.placed))
     floors = [h for s in reel.look.solids if (h := _floor(s, reel.look)) is not None]
     corners = np.sort(np.array([axes @ low, axes @ high]), axis=0)
     own_ground = reel.look.has_ground and not floors

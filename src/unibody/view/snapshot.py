@@ -38,10 +38,9 @@ class Snapshot:
     def of(look: Look, seen: Observation) -> Snapshot:
         """What `look` shows of the model at an observed state."""
         R, p = rotations(seen.poses[:, 3:]), seen.poses[:, :3]
-        body = [f.body for f in look.frames]
-        joint_p = np.array([p[f.body] + R[f.body] @ f.p_BM for f in look.frames]).reshape(-1, 3)
-        joint_R = np.array([R[f.body] @ f.R_BM for f in look.frames]).reshape(len(body), 3, 3)
-        wrench = seen.reactions[[f.joint for f in look.frames]].reshape(-1, 6)
+        joint, body, p_BM, R_BM = look.frame_arrays
+        joint_p, joint_R = p[body] + np.einsum("nij,nj->ni", R[body], p_BM), R[body] @ R_BM
+        wrench = seen.reactions[joint].reshape(-1, 6)
         tension = look.tensions(R, p, seen.twists, seen.multipliers)
         return Snapshot(seen.time, R, p, tension, joint_p, joint_R, wrench[:, 3:], wrench[:, :3], seen)
 

@@ -47,18 +47,28 @@ class Panel:
         gui, player = self._gui, self._player
         buttons = gui.add_button_group("film", ("Play", "Pause", "Step", "Reset"))
         actions = {"Play": self._play, "Pause": player.pause, "Step": player.step, "Reset": self._reset}
-        buttons.on_click(lambda event: self._post(actions[event.target.value]))
+        self._on(buttons.on_click, lambda label: actions[label]())
         end = max(player.history.end, player.history.start + (1.0 if player.live else 1e-6))
         self._scrub = gui.add_slider(
             "t [s]", player.history.start, end, max(1e-6, 1e-3 * (end - player.history.start)), player.history.start
         )
-        self._scrub.on_update(lambda event: None if event.client is None else self._post(lambda: self._seek(float(event.target.value))))
+        self._on(self._scrub.on_update, lambda at: self._seek(float(at)))
         names = [f"{s:g}×" for s in SPEEDS]
         speed = gui.add_dropdown("speed", names, initial_value="1×")
-        speed.on_update(lambda event: self._post(lambda: player.set_speed(SPEEDS[names.index(event.target.value)])))
+        self._on(speed.on_update, lambda label: player.set_speed(SPEEDS[names.index(label)]))
         if not player.live:
             loop = gui.add_checkbox("repeat", True)
-            loop.on_update(lambda event: self._post(lambda: setattr(player, "loop", bool(event.target.value))))
+            self._on(loop.on_update, lambda on: setattr(player, "loop", bool(on)))
+
+    def _on(self, register: Any, command: Callable[[Any], None]) -> None:
+        """Hand on what a person chose: the value as it is now, since it may be another when the command runs. What we set is no choice."""
+
+        async def chosen(event: Any) -> None:
+            if event.client is not None:
+                value = event.target.value
+                self._post(lambda: command(value))
+
+        register(chosen)
 
     def _play(self) -> None:
         self._scrubbed = False
@@ -81,8 +91,8 @@ class Panel:
             steps = sorted({float(f"{f * player.dt:.6g}") for f in FACTORS})
             names = [f"{1e3 * h:g} ms" for h in steps]
             dt = gui.add_dropdown("dt", names, initial_value=f"{1e3 * float(f'{player.dt:.6g}'):g} ms")
-            solver.on_update(lambda event: self._post(lambda: self._restart(player, solver=event.target.value)))
-            dt.on_update(lambda event: self._post(lambda: self._restart(player, dt=steps[names.index(event.target.value)])))
+            self._on(solver.on_update, lambda name: self._restart(player, solver=name))
+            self._on(dt.on_update, lambda label: self._restart(player, dt=steps[names.index(label)]))
             for name, reasons in options.items():
                 if reasons:
                     more = f" (and {len(reasons) - 1} more)" if len(reasons) > 1 else ""
@@ -104,13 +114,13 @@ class Panel:
                 self._toggle("joint frames", False, stage.frames)
                 self._toggle("joint reactions", False, stage.reactions)
             touching = gui.add_checkbox("contact forces", True)
-            touching.on_update(lambda event: self._post(lambda: self._redraw(contacts=bool(event.target.value))))
+            self._on(touching.on_update, lambda on: self._redraw(contacts=bool(on)))
             scale = gui.add_slider("arrows", 0.1, 5.0, 0.1, 1.0)
-            scale.on_update(lambda event: self._post(lambda: self._redraw(scale=float(event.target.value))))
+            self._on(scale.on_update, lambda times: self._redraw(scale=float(times)))
             if stage.ground is not None:
                 self._toggle("ground", True, stage.ground)
             names = gui.add_checkbox("names", False)
-            names.on_update(lambda event: self._post(lambda: stage.label(bool(event.target.value))))
+            self._on(names.on_update, lambda on: stage.label(bool(on)))
 
     def _toggle(self, label: str, on: bool, handle: Any) -> None:
         box = self._gui.add_checkbox(label, on)
@@ -119,7 +129,7 @@ class Panel:
             handle.visible = visible
             self._redraw()
 
-        box.on_update(lambda event: self._post(lambda: change(bool(event.target.value))))
+        self._on(box.on_update, lambda on: change(bool(on)))
 
     def _redraw(self, scale: float | None = None, contacts: bool | None = None) -> None:
         self._stage.scale = self._stage.scale if scale is None else scale

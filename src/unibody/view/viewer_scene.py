@@ -81,12 +81,12 @@ class Stage:
             return None
         wxyz, length = quaternions(first.joint_R), self._frame_length()
         return self._scene.add_batched_axes(
-            "/frames", wxyz, first.joint_p, axes_length=length, axes_radius=0.035 * length, visible=False
+            "/frames", wxyz, first.joint_p, axes_length=length, axes_radius=0.05 * length, visible=False
         )  # fmt: skip
 
     def _frame_length(self) -> float:
         """Frames of many joints are small enough not to hide them."""
-        return float(self.span * np.clip(0.9 / max(1, len(self.look.frames)), 0.02, 0.09))
+        return float(self.span * np.clip(1.2 / max(1, len(self.look.frames)), 0.03, 0.12))
 
     def _add_arrows(self, name: str, colour: str, count: int) -> Any:
         thick = 0.006 * self.span

@@ -248,3 +248,23 @@ def test_findings_read_as_text_and_by_level():
 def test_scenes_of_the_house_have_no_errors(name):
     scene = ub.scenes.make(name)
     assert ub.check(scene.model, scene.dt, None).ok
+
+
+def test_a_free_joint_of_ones_own_connects_nothing():
+    b = ub.Builder()
+    trunk, leg = ball(b, "trunk"), ball(b, "leg")
+    b.joint("root", ub.Free(), b.world, trunk, q=(0, 0, 1, 1, 0, 0, 0))
+    b.joint("hip", HINGE, trunk, leg, X_PF=ub.Pose(p=(0, 0, -0.5)), damping=0.2)
+    found = ub.check(b.build(), dt=1e-2)
+    assert only(found, "falls freely").elements == ("trunk", "leg")
+    assert found.safe_step("redmax", "linearly-implicit").dt > 0.1  # the roots at 0 of a free body are no instability
+
+
+def test_many_overlaps_are_counted_not_listed():
+    """Nine balls in one heap are 36 pairs."""
+    pytest.importorskip("coal")
+    b = ub.Builder(gravity=None)
+    for k in range(9):
+        ball(b, f"ball{k}", 0.01 * k)
+    lines = [f for f in ub.check(b.build()) if f.code == "intersecting shapes"]
+    assert len(lines) == 7 and lines[-1].message.startswith("30 more pairs")

@@ -194,3 +194,33 @@ def test_dt_above_the_limit_of_the_chosen_solver_is_an_error_with_remedies():
     assert anyone.ok and {f.code for f in anyone.warnings} == {"unstable step"}
     assert ub.check(model, dt=1e-3, solver=ub.solvers.RedMax()).ok
     assert not ub.check(model, dt=1e-5).warnings or all("euler" in f.message for f in ub.check(model, dt=1e-5).warnings)
+
+
+def test_a_force_left_explicit_limits_the_linearly_implicit_rule():
+    """The same spring, implicit and explicit; the limit of the second is where the simulation blows up."""
+    model = two_sprung_bodies()
+    solver = ub.solvers.RedMax(explicit=("stiff",))
+    assert np.isinf(ub.check(model, solver="redmax").safe_step("redmax", "linearly-implicit").dt)
+    step = ub.check(model, solver=solver).safe_step("redmax", "linearly-implicit")
+    assert step.element == "stiff"
+    assert bounded(model, solver, 0.9 * step.dt) and not bounded(model, solver, 1.15 * step.dt)
+
+
+def test_a_spinning_top_grows_in_a_rule_that_takes_gyroscopic_forces_from_the_old_velocity():
+    """In the axes of a body that spins at Ω about z its velocity turns at Ω, and semi-implicit Euler lets it grow like explicit Euler, by
+    h Ω²/2 per second, which simulations do. The limit lets pass 1 per second and a hundredth of Ω. Momenta that are carried over, as in
+    maximal coordinates, do not grow."""
+    b = ub.Builder(gravity=None)
+    b.body("top", mass=1.0, inertia=(1.0, 1.0, 1.8), V_WB=(0, 0, 50.0, 1.0, 0, 0))
+    model = b.build()
+    found = ub.check(model)
+    assert found.safe_step("articulated", "semi-implicit").dt == pytest.approx(2.0 * min(1.0, 0.01 * 50.0) / 50.0**2, rel=0.05)
+    assert found.safe_step("lagrange", "semi-implicit").dt > 0.1
+    speeds = {}
+    for solver in ("articulated", "lagrange"):
+        sim = ub.Simulation(model, solver, dt=1e-3)
+        for _ in range(200):
+            sim.step()
+        speeds[solver] = float(np.linalg.norm(sim.observe().twists[1][3:]))
+    assert speeds["articulated"] == pytest.approx(np.exp(1e-3 * 50.0**2 / 2 * 0.2), rel=1e-2)
+    assert speeds["lagrange"] == pytest.approx(1.0, abs=1e-9)

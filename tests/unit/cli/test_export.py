@@ -73,11 +73,13 @@ def test_a_scene_file_needs_no_run(unibody, tmp_path):
     assert data["states"] is None and ub.load(tmp_path / "a.json").model.n_bodies == ub.scenes.build("pendulum").n_bodies
 
 
-def test_urdf_is_written(unibody, tmp_path):
-    pytest.importorskip("unibody.files.urdf_export", reason="no URDF writer yet")
+def test_urdf_is_written_and_what_it_cannot_say_is_said(unibody, tmp_path):
     answer = unibody("export", "serial-arm", "-p", "n=2", "--urdf", "a.urdf")
     assert answer.code == 0, answer.err
-    assert "<robot" in (tmp_path / "a.urdf").read_text()
+    assert ub.load(tmp_path / "a.urdf").model.nv == 2
+    assert unibody("export", "four-bar", "--urdf", "b.urdf").code == 2 and not (tmp_path / "b.urdf").exists()
+    partial = unibody("export", "four-bar", "--urdf", "b.urdf", "--partial", "--json")
+    assert partial.code == 0 and any("loop" in remark for remark in partial.data["remarks"])
 
 
 def test_a_run_that_fails_leaves_what_there_is(unibody, exploding, tmp_path):
@@ -96,6 +98,7 @@ def test_a_run_that_fails_leaves_what_there_is(unibody, exploding, tmp_path):
         (["pendulum", "--html", "a.html", "--fps", "-5"], "--fps"),
         (["pendulum", "--csv", "a", "--npz", "a"], "same name"),
         (["pendulum", "--html", "a.html", "--tabulate", "0.1"], "--tabulate"),
+        (["pendulum", "--html", "a.html", "--partial"], "--partial"),
         (["rec.npz", "--npz", "rec.npz"], "is the file that is read"),
         (["rec.npz", "--csv", "a.csv", "--dt", "0.1"], "--dt"),
         (["rec.npz", "--csv", "a.csv", "-s", "redmax"], "--solver"),

@@ -311,3 +311,17 @@ def test_keyframes_of_a_closed_loop_fit_its_joint(tmp_path) -> None:
     assert q.size == scene.model.nq_joints == scene.model.nq + 4 and v.size == scene.model.nv_joints
     np.testing.assert_array_equal(q[:3], [0.3, 0.2, 0.1])
     np.testing.assert_allclose(np.linalg.norm(q[-4:]), 1.0)
+
+
+@pytest.mark.parametrize("solver", ["articulated", "lagrange"])
+def test_a_body_welded_to_a_mocap_body_hangs_still(tmp_path, solver: str) -> None:
+    m, scene = read(
+        tmp_path,
+        f"""<worldbody><body name="hand" mocap="true" pos="0 0 1" euler="0 40 0"/>
+        <body name="load" pos=".3 0 1"><freejoint/>{BALL}</body></worldbody>
+        <equality><weld name="grip" body1="hand" body2="load"/></equality>""",
+    )
+    recording = ub.Simulation(scene.model, solver, dt=1e-3).run(0.01)
+    weight = -float(m.body_mass[2]) * np.array([1.0, -2.0, -9.81])
+    np.testing.assert_allclose(recording.reaction("grip")[-1][3:], weight, rtol=1e-8)
+    np.testing.assert_allclose(recording.q[-1][:3], (0.3, 0.0, 1.0), atol=1e-10)

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import re
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import unibody as ub
@@ -54,6 +56,31 @@ def test_wrong_files_give_one_line(tmp_path, text: str, said: str) -> None:
 def test_a_file_that_is_not_there(tmp_path) -> None:
     with pytest.raises(ub.ModelError, match="does not exist"):
         load_mjcf(tmp_path / "none.xml")
+
+
+ARM = """<mujoco><default><joint damping="1" armature=".1"/></default><worldbody><body pos="0 0 1"><joint name="a" axis="0 1 0"/>
+<geom type="capsule" fromto="0 0 0 0 0 -1" size=".1"/><body pos="0 0 -1"><joint name="b" type="ball" stiffness="2"/>
+<joint name="c" type="slide"/><geom type="box" size=".1 .2 .3" mass="2"/><site name="s"/></body></body></worldbody>
+<tendon><fixed name="t"><joint joint="a" coef="2"/></fixed></tendon>
+<actuator><position joint="a" kp="3" gear="2"/></actuator><equality><joint joint1="c" polycoef="1 0 0 0 0"/></equality></mujoco>"""
+
+
+def test_damaged_files_are_read_or_refused_in_one_line(tmp_path) -> None:
+    """Attributes replaced by other words, numbers that are none, and texts that end too early."""
+    rng = np.random.default_rng(0)
+    spots = list(re.finditer(r'="([^"]*)"', ARM))
+    refused = 0
+    for _ in range(150):
+        spot = spots[rng.integers(len(spots))]
+        word = rng.choice(["-1", "0", "nan", "inf", "1e308", "ball", "free", "", "1 2", "world", "a", "999999999"])
+        text = ARM[: spot.start(1)] + word + ARM[spot.end(1) :]
+        path = write(tmp_path, text[: rng.integers(len(text))] if rng.random() < 0.1 else text)
+        try:
+            load_mjcf(path)
+        except ub.ModelError as error:
+            refused += 1
+            assert str(error).startswith(f"file '{path}'") and "\n" not in str(error)
+    assert 50 < refused < 150
 
 
 def test_files_that_include_each_other(tmp_path) -> None:

@@ -220,3 +220,8 @@ def test_bullets_xml_version_and_namespaces(tmp_path: Path) -> None:
     path.write_text(f'<?xml version="0.0" ?>\n<robot xmlns:xacro="http://x/y"><link name="a">{SOLID}</link><xacro:macro name="m"/></robot>')
     scene = load_urdf(path)
     assert scene.name == "old" and len(scene.left_out) == 1
+
+
+def test_ground_and_a_joint_of_one_name(tmp_path: Path) -> None:
+    scene = robot(tmp_path, link("base", ""), link("arm"), joint("base", "continuous", "base", "arm"))
+    assert [b.name for b in scene.model.bodies] == ["world", "base_link", "arm"] and "'base' to 'base_link'" in scene.left_out[0]

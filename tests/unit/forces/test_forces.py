@@ -34,6 +34,8 @@ DAMPED = [
     TorsionSpring("free", 0.0, (1.0, 2.0, 3.0, 4.0, 5.0, 6.0)),
     TorsionSpring("mixed", (7.0, 0.0, 0.0, 0.0, 5.0), 3.0),
     BodyDamping("a", 0.3, 0.7),
+]
+RUBBED = [
     DryFriction("hinge", 0.4, slip_speed=0.6),
     DryFriction("free", (1.0, 2.0, 0.0, 4.0, 5.0, 6.0), slip_speed=0.8),
     DryFriction("mixed", 2.0, slip_speed=1.5, dof=3),
@@ -51,7 +53,7 @@ MOTORS = [
     Motor("hinge", kp=300.0, target=9.0, limit=1.5),
     Motor("hinge", kp=300.0, target=-9.0, limit=1.5),
 ]
-ALL = [*POTENTIAL, *DAMPED, *GIVEN, *MOTORS]
+ALL = [*POTENTIAL, *DAMPED, *RUBBED, *GIVEN, *MOTORS]
 STEP = 1e-5
 RTOL = 1e-6  # central differences: STEP² and round-off / STEP, both about 1e-10, times curvatures that reach some hundreds
 
@@ -111,7 +113,7 @@ def test_ledger_holds_the_energy(world, force):
     assert ledger[DAMPER_POWER] == ledger[APPLIED_POWER] == ledger[MOTOR_POWER] == 0.0
 
 
-@pytest.mark.parametrize("force", ALL, ids=label)
+@pytest.mark.parametrize("force", [f for f in ALL if f not in RUBBED], ids=label)
 def test_blocks_are_the_slopes_of_the_loads(world, force):
     K, D = force.stiffness_blocks(world.kinematics), force.damping_blocks(world.kinematics)
     for a, na, _, _ in states(world, force):

@@ -243,3 +243,22 @@ def test_the_fitted_camera_fills_the_picture():
         at = fitted(turned(0.4, 0.3), points, size).pixels(points)[:, :2] / size
         reach = np.abs(at - 0.5).max(axis=0)
         assert reach.max() == pytest.approx(0.43, abs=2e-3) and (reach < 0.431).all()
+
+
+def test_a_thin_thing_at_height_zero_is_not_half_below_the_ground():
+    """Its silhouette is as high below its axis as above it, seen level."""
+    b = ub.Builder(gravity=None)
+    b.body("eel", shape=ub.Placed(ub.Capsule(0.05, 5.0), ub.Pose.about((0, 1, 0), np.pi / 2), colour=RED), mass=1.0)
+    rec = ub.Simulation(b.build(), dt=1e-3).run(0.0)
+    artist = Renderer(rec.model, (640, 360), recording=rec, camera=(-90.0, 3.0))
+    picture = artist.image(Snapshot.of(artist.look, rec.observations[0]))
+    column, line = artist.project((0.0, 0.0, 0.0)).astype(int)
+    rows = np.flatnonzero(reddish(picture)[:, column])
+    assert abs((line - rows[0]) - (rows[-1] - line)) <= 1 and len(rows) > 5
+
+
+def test_some_states_of_a_recording_keep_what_is_known(swing):
+    part = swing.some([0, 3])
+    assert np.array_equal(part.t, swing.t[[0, 3]]) and part.observations[1] is swing.observations[3]
+    fresh = ub.Simulation(pendulum(), dt=5e-3).run(0.4, every=4).some([3])
+    assert np.array_equal(fresh.pose("bob")[0], swing.pose("bob")[3])

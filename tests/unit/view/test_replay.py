@@ -238,6 +238,11 @@ def test_instances_stand_where_shapes_are():
     assert head["bodies"] == ["world", "box"] and s["body0"].tolist() == [1]
 
 
+def test_page_is_as_readable_as_any_other_file(recording, tmp_path: Path):
+    (tmp_path / "plain").write_text("")
+    assert recording.to_html(tmp_path / "a.html").stat().st_mode == (tmp_path / "plain").stat().st_mode
+
+
 def test_empty_and_exploded_recordings_are_refused(recording, tmp_path: Path):
     empty = ub.Recording(recording._bound, 1e-3)
     with pytest.raises(ModelError, match="empty"):

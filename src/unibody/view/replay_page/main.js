@@ -83,7 +83,7 @@ class Page {
       bar.style.background = head.tension.pushes ? `linear-gradient(90deg, ${push}, ${slack}, ${pull})` : `linear-gradient(90deg, ${slack}, ${pull})`;
       parts.push(text(head.tension.pushes ? `push ${number(round(largest))} N` : "0"), bar, text(`pull ${number(round(largest))} N`));
     }
-    if (this.shown.forces) parts.push(text(`arrow of ${number(round(0.3 * 2 * this.camera.radius))} m: ${number(round(head.forces.shown))} N`));
+    if (this.shown.forces) parts.push(text(`arrow of ${number(round(LONGEST * this.tubes.size))} m: ${number(round(head.forces.shown))} N`));
     legend.replaceChildren(...parts);
     legend.hidden = !parts.length;
   }

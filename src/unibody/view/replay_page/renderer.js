@@ -187,9 +187,9 @@ class Renderer {
     this.drawSolids(this.solid, light, false);
     const pixel = 1.1 * ratio * Math.tan(0.5 * camera.fov) / height;
     const thin = { ...light, viewer: [...eye, 1], pixel_size: pixel };
-    this.drawTubes(this.tube, thin, 0, tubes.behind);
+    this.drawTubes(this.tube, thin, 0, tubes.solid);
     gl.disable(gl.DEPTH_TEST);
-    this.drawTubes(this.tube, { ...thin, shadowed: 0 }, tubes.behind, tubes.count);
+    this.drawTubes(this.tube, { ...thin, shadowed: 0 }, tubes.solid, tubes.count);
   }
 
   drawGround(camera, light) {

@@ -1,6 +1,6 @@
 // Everything thin, as tubes: springs (coils while there are few), cables and rods coloured by tension, joint frames, arrows of forces.
 
-const COILS = 24, TURNS = 8, PER_TURN = 12, ARROW = [0.78, 0.08, 0.44];
+const COILS = 24, TURNS = 8, PER_TURN = 12, ARROW = [0.78, 0.08, 0.44], LONGEST = 0.18;
 
 class Tubes {
   constructor(motion, size) {
@@ -30,13 +30,12 @@ class Tubes {
     return slack.map((c, k) => c + s * (end[k] - c));
   }
 
-  // `count` tubes: the first `solid` cast shadows, those from `behind` on are seen through everything.
+  // `count` tubes, of which the first `solid` are things that cast shadows.
   update(shown) {
     this.count = 0;
     if (shown.strands) this.strands();
-    this.solid = this.count;
+    this.solid = this.count;  // what comes after is seen through everything
     if (shown.forces) this.arrows();
-    this.behind = this.count;
     if (shown.joints) this.frames();
   }
 
@@ -84,7 +83,7 @@ class Tubes {
   }
 
   arrows() {
-    const a = [0, 0, 0], w = 0.0045 * this.size, longest = 0.3 * this.size, full = head.forces.shown / head.forces.largest || 1;
+    const a = [0, 0, 0], w = 0.0045 * this.size, longest = LONGEST * this.size, full = head.forces.shown / head.forces.largest || 1;
     head.joints.forEach((joint, k) => {
       const f = [0, 1, 2].map((i) => this.motion.force[3 * k + i] / full), size = Math.hypot(...f);
       if (size < 0.01) return;

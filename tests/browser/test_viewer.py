@@ -1,0 +1,208 @@
+"""The viewer in a real browser: it shows bodies, plays, pauses, winds back, plots, changes its solver, and lets one pull."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import unibody as ub
+
+pytest.importorskip("viser", reason="viser is not installed; pip install unibody[view]")
+from unibody.view.viewer import Viewer, view
+
+pytestmark = pytest.mark.slow
+
+CANVAS = {"x": 350, "y": 160, "width": 590, "height": 635}
+"""The scene between the panels, below the place of notices."""
+
+
+def pendulum() -> ub.Simulation:
+    return ub.Simulation(ub.scenes.make("pendulum").model, dt=5e-3)
+
+
+def bridge() -> ub.Simulation:
+    return ub.Simulation(ub.scenes.make("bridge", n=6, cables=4, k=1e4).model, "redmax", dt=2e-2)
+
+
+def robot() -> ub.Simulation:
+    """A seven-axis arm from a URDF file, bent, so that it falls."""
+    data = pytest.importorskip("pybullet_data", reason="pybullet is not installed; pip install pybullet")
+    model = ub.load(Path(data.getDataPath()) / "kuka_iiwa" / "model.urdf").model
+    return ub.Simulation(model, "redmax", 1e-2, ub.State(0.0, np.full(model.nq, 0.7), np.zeros(model.nv)))
+
+
+def until(page: Any, condition: Callable[[], bool], what: str, seconds: float = 60.0) -> None:
+    """Let the page live until something is so."""
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end, f"in {seconds:g} s: no {what}"
+        page.wait_for_timeout(50)
+
+
+def covered(image: np.ndarray) -> float:
+    """The part of the pixels that bodies cover; background, grid and shadows are paler."""
+    return float((image.min(axis=2) < 150).mean())
+
+
+def changed(a: np.ndarray, b: np.ndarray) -> float:
+    """The part of the pixels that differ visibly."""
+    return float((np.abs(a.astype(int) - b.astype(int)).max(axis=2) > 24).mean())
+
+
+def curve(page: Any, number: int = 0) -> str:
+    """What a plot shows, as text."""
+    return page.evaluate("k => document.querySelectorAll('.uplot canvas')[k].toDataURL()", number)
+
+
+@contextmanager
+def opened(page: Any, what: Any, pixels: Any) -> Iterator[Viewer]:
+    """A viewer whose page has drawn bodies and plots."""
+    with view(what, browser=False, block=False, port=0) as viewer:
+        page.goto(f"{viewer.url}?fixedDpr=1")  # else a busy machine draws coarser
+        page.get_by_role("button", name="Play", exact=True).wait_for()
+        page.locator(".uplot canvas").first.wait_for()
+        until(page, lambda: covered(pixels(page, clip=CANVAS)) > 0.002, "body on the canvas")
+        page.wait_for_timeout(1000)
+        yield viewer
+
+
+def press(page: Any, name: str) -> None:
+    page.get_by_role("button", name=name, exact=True).click()
+
+
+def still(page: Any, pixels: Any) -> np.ndarray:
+    """The canvas once it no longer changes."""
+    last = pixels(page, clip=CANVAS)
+    for _ in range(20):
+        page.wait_for_timeout(300)
+        now = pixels(page, clip=CANVAS)
+        if changed(now, last) == 0.0:
+            return now
+        last = now
+    raise AssertionError("the canvas does not come to rest")
+
+
+@pytest.mark.parametrize("simulation", [pendulum, bridge, robot], ids=lambda f: f.__name__)
+def test_film(page: Any, pixels: Any, shots: Path, simulation: Callable[[], ub.Simulation]) -> None:
+    name = f"viewer-{simulation.__name__}"
+    with opened(page, simulation(), pixels) as viewer:
+        player = viewer.player
+        start = still(page, pixels)
+        pixels(page, shots / f"{name}-start.png")
+        assert len(np.unique(start.reshape(-1, 3), axis=0)) > 300
+        assert covered(start) > 0.002
+        curves = curve(page)
+
+        press(page, "Play")
+        until(page, lambda: player.time > 0.4, "play")
+        moving = pixels(page, clip=CANVAS)
+        assert changed(moving, start) > 0.002
+
+        press(page, "Pause")
+        until(page, lambda: not player.playing, "pause")
+        stopped = still(page, pixels)
+        until(page, lambda: curve(page) != curves, "another plot")
+        pixels(page, shots / f"{name}-paused.png")
+        page.wait_for_timeout(1000)
+        assert changed(pixels(page, clip=CANVAS), stopped) == 0.0
+        assert changed(stopped, start) > 0.002
+
+        page.get_by_role("slider").first.press("Home")
+        until(page, lambda: player.place == 0, "scrub to the start")
+        back = changed(still(page, pixels), start)
+        assert back < 5e-4 or (viewer.look.strands and back < 0.3 * changed(stopped, start))  # colours: of the largest pull so far
+        page.get_by_role("slider").first.press("End")
+        until(page, lambda: player.place == len(player.history) - 1, "scrub to the end")
+        assert changed(still(page, pixels), stopped) < 5e-4
+        assert player.message == ""
+    assert page.errors == []
+
+
+def test_recording_repeats(page: Any, pixels: Any, tmp_path: Path) -> None:
+    rec = pendulum().run(0.5, every=4)
+    with opened(page, rec.save(tmp_path / "swing.npz"), pixels) as viewer:
+        assert not viewer.player.live
+        press(page, "Play")
+        until(page, lambda: viewer.player.time > 0.3, "play")
+        until(page, lambda: viewer.player.time < 0.2, "repetition")
+        assert page.get_by_text("solver").count() == 0
+    assert page.errors == []
+
+
+def bob(page: Any, pixels: Any) -> tuple[float, float]:
+    """Where the coloured pixels of the canvas are on the page; for a pendulum, most of them are its ball."""
+    image = pixels(page, clip=CANVAS).astype(int)
+    rows, columns = np.nonzero(np.ptp(image, axis=2) > 40)
+    right = columns > np.quantile(columns, 0.8)
+    return CANVAS["x"] + float(np.median(columns[right])), CANVAS["y"] + float(np.median(rows[right]))
+
+
+def test_body_is_named_when_clicked_and_pulled_when_dragged(page: Any, pixels: Any, shots: Path) -> None:
+    with opened(page, pendulum(), pixels) as viewer:
+        player: Any = viewer.player
+        x, y = bob(page, pixels)
+        page.mouse.click(x, y)
+        page.get_by_text("1 kg, Revolute to world").wait_for()
+        page.mouse.move(x, y)
+        page.mouse.down()
+        page.mouse.move(x - 20, y - 60, steps=5)
+        until(page, lambda: player.pull is not None, "pull")
+        before = player.observation.poses[1, 2] if player.pull.body == 1 else None
+        target = player.pull.target.copy()
+        press_play = page.get_by_role("button", name="Play", exact=True)
+        press_play.dispatch_event("click")
+        until(page, lambda: player.time > 0.3, "play")
+        page.wait_for_timeout(300)
+        pixels(page, shots / "viewer-pull.png")
+        held = player.pull.point(player.observation)
+        page.mouse.up()
+        until(page, lambda: player.pull is None, "release")
+        assert not player.control.wrench.any()
+        assert before is not None and target[2] > 0.05, "dragged upwards"
+        assert held[2] > 0.02, "comes up to the hand instead of falling"
+    assert page.errors == []
+
+
+def test_solver_and_what_is_shown_can_be_changed(page: Any, pixels: Any, shots: Path) -> None:
+    scene = ub.scenes.make("cable-toy")
+    with opened(page, ub.Simulation(scene.model, dt=5e-3), pixels) as viewer:
+        player: Any = viewer.player
+        plain = still(page, pixels)
+        for label in ("joint frames", "joint reactions", "names"):
+            page.get_by_label(label, exact=True).check()
+        assert changed(still(page, pixels), plain) > 0.002
+        press(page, "Play")
+        until(page, lambda: player.time > 0.1, "play")
+        page.get_by_label("solver", exact=True).click()
+        page.get_by_role("option", name="lagrange").click()
+        until(page, lambda: player.solver.name == "lagrange", "other solver")
+        at = player.time
+        until(page, lambda: player.time > at + 0.05, "motion with the other solver")
+        pixels(page, shots / "viewer-shown.png")
+        press(page, "Reset")
+        until(page, lambda: player.time == 0.0 and not player.playing, "reset")
+        press(page, "Step")
+        until(page, lambda: player.time == pytest.approx(5e-3), "step")
+        for label in ("joint frames", "joint reactions", "names", "springs, cables", "ground"):
+            page.get_by_label(label, exact=True).click()
+        assert player.message == ""
+    assert page.errors == []
+
+
+def test_failure_is_said_on_the_page(page: Any, pixels: Any) -> None:
+    b = ub.Builder()
+    b.body("ball", shape=ub.Sphere(0.1))
+    b.add(ub.AppliedWrench("ball", force=lambda t: (0, 0, 0) if t < 0.1 else (np.nan, 0, 0)), name="gust")
+    with opened(page, ub.Simulation(b.build(), dt=1e-2), pixels) as viewer:
+        press(page, "Play")
+        page.get_by_text("failed near").wait_for()
+        assert not viewer.player.playing
+        press(page, "Reset")
+        page.get_by_text("failed near").wait_for(state="hidden")
+    assert page.errors == []
