@@ -28,6 +28,7 @@ from unibody.element import Kinematics
 from unibody.errors import ModelError
 from unibody.model import Model, State
 from unibody.rules.base import MEMORY
+from unibody.rules.driven_bodies import advance
 from unibody.rules.incremental import AffineSystem, Law, Step, Terms, contact_matrix, element_matrix
 from unibody.spatial.pose import quaternion_from_rotation
 
@@ -171,6 +172,8 @@ class BarrierSystem:
             predicted, beta, rate = (4.0 * own - Q_old + 2.0 * h / 3.0 * (4.0 * vel - V_old)) / 3.0, 4.0 / 9.0, 1.5 / h
             origin = Q.copy()
             origin[m] = (4.0 * own - Q_old) / 3.0
+            for i, place in a.driven(state.t - h).items():
+                origin[i] = (4.0 * Q[i] - place) / 3.0
         else:
             predicted, beta, rate, origin = own + h * vel, 1.0, 1.0 / h, Q.copy()
         t = state.t + h
@@ -185,6 +188,9 @@ class BarrierSystem:
         problem.damped = self._damping(Q, damping, contacts, law)
         x, rounds, total = Q.reshape(-1).copy(), max(1, self.options.friction_iterations), 0
         limit = 100 if self.options.friction_iterations == 0 else rounds
+        x, total, failure = advance(problem, x, h * vel, self.options.tolerance, self.options.iterations)
+        if failure:
+            return Made(state, memory, total, failure=failure + "; try a smaller dt", element=self._culprit(problem, x))
         for k_round in range(limit):
             now = problem.contacts(x.reshape(-1, 4, 3))
             lag = Lagged.of(now, problem.forces(now), self.friction[now.pair[:, 0], now.pair[:, 1]])
