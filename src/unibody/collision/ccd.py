@@ -30,7 +30,7 @@ def mean4(a, b, c, d):
 
 
 @device
-def safe_time(kind, a, b, c, d, da, db, dc, dd, most, gap):
+def safe_time(kind, a, b, c, d, da, db, dc, dd, most, gap, cap):
     """The largest safe t ≤ most of a stencil: kind 0 point a against triangle b c d, kind 1 edge a b against edge c d."""
     mean = mean4(da, db, dc, dd)
     da = sub3(da, mean)
@@ -45,7 +45,7 @@ def safe_time(kind, a, b, c, d, da, db, dc, dd, most, gap):
         return most
     t = 0.0
     keep = -1.0
-    for _ in range(ITERATIONS):
+    for _ in range(cap):
         p = along(a, da, t)
         q = along(b, db, t)
         r = along(c, dc, t)
@@ -69,8 +69,8 @@ def safe_time(kind, a, b, c, d, da, db, dc, dd, most, gap):
 
 
 @kernel
-def safe_step(points: Ints, edge_pairs: Ints, faces: Ints, edges: Ints, x: Floats, dx: Floats, gap: float, most: float) -> float:
-    """The largest part t ≤ most of the motion dx from x that no candidate forbids."""
+def safe_step(points: Ints, edge_pairs: Ints, faces: Ints, edges: Ints, x: Floats, dx: Floats, gap: float, most: float, cap: int) -> float:
+    """The largest part t ≤ most of the motion dx from x that no candidate forbids, in at most `cap` iterations for each."""
     t = most
     for k in range(points.size // 2):
         v = points[2 * k]
@@ -80,14 +80,14 @@ def safe_step(points: Ints, edge_pairs: Ints, faces: Ints, edges: Ints, x: Float
         l = faces[f + 2]
         t = safe_time(
             0, load3(x, 3 * v), load3(x, 3 * i), load3(x, 3 * j), load3(x, 3 * l),
-            load3(dx, 3 * v), load3(dx, 3 * i), load3(dx, 3 * j), load3(dx, 3 * l), t, gap,
+            load3(dx, 3 * v), load3(dx, 3 * i), load3(dx, 3 * j), load3(dx, 3 * l), t, gap, cap,
         )  # fmt: skip
     for k in range(edge_pairs.size // 2):
         e = 2 * edge_pairs[2 * k]
         f = 2 * edge_pairs[2 * k + 1]
         t = safe_time(
             1, load3(x, 3 * edges[e]), load3(x, 3 * edges[e + 1]), load3(x, 3 * edges[f]), load3(x, 3 * edges[f + 1]),
-            load3(dx, 3 * edges[e]), load3(dx, 3 * edges[e + 1]), load3(dx, 3 * edges[f]), load3(dx, 3 * edges[f + 1]), t, gap,
+            load3(dx, 3 * edges[e]), load3(dx, 3 * edges[e + 1]), load3(dx, 3 * edges[f]), load3(dx, 3 * edges[f + 1]), t, gap, cap,
         )  # fmt: skip
     return t
 

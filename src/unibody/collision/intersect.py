@@ -2,7 +2,8 @@
 
 An edge (p, q) crosses a face (a, b, c) when p and q lie on different sides of it, and the line through them passes all three sides of
 the face the same way round: the volumes (p, q, a, b), (p, q, b, c), (p, q, c, a) have one sign. A body within another, without any
-crossing, is found by the solid angle that the other has from one of its vertices.
+crossing, is found by the solid angle that the other has from one of its vertices. Surfaces that touch (edges on faces, edges that meet, equal
+planes) count as crossing, for their distance is zero: with round-off, below 10⁻¹³ of the coordinates.
 """
 
 from __future__ import annotations
@@ -10,9 +11,12 @@ from __future__ import annotations
 import numpy as np
 
 from unibody.collision.broad import Broad, overlap, plane_heights
+from unibody.collision.stencils import edge_edge, point_triangle
 from unibody.collision.surface import Surface
 from unibody.kernel import Floats, Ints, device, kernel
-from unibody.spatial.devices import cross, dot3, load3, sub3
+from unibody.spatial.devices import cross, dot3, load3, norm3, sub3
+
+TOUCH = 1e-13
 
 
 @device
@@ -57,6 +61,29 @@ def find_crossing(
                         return
 
 
+@kernel
+def find_touching(points: Ints, edge_pairs: Ints, faces: Ints, edges: Ints, x: Floats, least: float, found_out: Ints) -> None:
+    """Two vertices, one of each body, of the first candidate that is no farther apart than `least`; −1, −1 if there is none."""
+    found_out[0] = -1
+    found_out[1] = -1
+    for k in range(points.size // 2):
+        v = points[2 * k]
+        f = 3 * points[2 * k + 1]
+        _, r = point_triangle(load3(x, 3 * v), load3(x, 3 * faces[f]), load3(x, 3 * faces[f + 1]), load3(x, 3 * faces[f + 2]))
+        if norm3(r) <= least:
+            found_out[0] = v
+            found_out[1] = faces[f]
+            return
+    for k in range(edge_pairs.size // 2):
+        e = 2 * edge_pairs[2 * k]
+        f = 2 * edge_pairs[2 * k + 1]
+        _, r = edge_edge(load3(x, 3 * edges[e]), load3(x, 3 * edges[e + 1]), load3(x, 3 * edges[f]), load3(x, 3 * edges[f + 1]))
+        if norm3(r) <= least:
+            found_out[0] = edges[e]
+            found_out[1] = edges[f]
+            return
+
+
 def inside(point: np.ndarray, triangles: np.ndarray) -> bool:
     """Whether a closed surface (m, 3, 3) holds the point: its solid angle is 4π (Van Oosterom and Strackee 1983)."""
     a, b, c = (triangles[:, k] - point for k in range(3))
@@ -68,7 +95,7 @@ def inside(point: np.ndarray, triangles: np.ndarray) -> bool:
 
 
 def crossing(surface: Surface, broad: Broad, x: np.ndarray, planes: tuple[np.ndarray, np.ndarray]) -> tuple[int, int] | None:
-    """Two bodies that may touch and whose surfaces cross, or of which one holds the other, at vertices x (V, 3); None if there are none."""
+    """Two bodies that may touch and whose surfaces cross or meet, or of which one holds the other, at vertices x (V, 3); None if there are none."""
     pairs = broad.body_pairs(x, x, 0.0)
     found = np.zeros(2, np.int64)
     _, edge_boxes, face_boxes, _ = broad.boxes
@@ -83,6 +110,14 @@ def crossing(surface: Surface, broad: Broad, x: np.ndarray, planes: tuple[np.nda
             first, faces = surface.vertex_start[inner], surface.faces[surface.face_start[outer] : surface.face_start[outer + 1]]
             if len(faces) and surface.vertex_start[inner + 1] > first and inside(x[first], x[faces]):
                 return int(a), int(b)
+    least = TOUCH * float(np.abs(x).max(initial=0.0))
+    near, flat = broad.between(x, x, 2.0 * least), np.ascontiguousarray(x).reshape(-1)
+    find_touching(
+        near.points.reshape(-1), near.edges.reshape(-1), surface.faces.reshape(-1), surface.edges.reshape(-1), flat, least, found
+    )
+    if found[0] >= 0:
+        touching = surface.body[found]
+        return int(touching.min()), int(touching.max())
     below = plane_heights(broad.plane_pairs, *planes, x)
     if (below <= 0.0).any():
         vertex, plane = broad.plane_pairs[int(np.argmin(below))]

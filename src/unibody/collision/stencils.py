@@ -8,7 +8,35 @@ c = (1 − s, s, −(1 − t), −t). Regions as in Ericson, Real-Time Collision
 from __future__ import annotations
 
 from unibody.kernel import device
-from unibody.spatial.devices import add3, dot3, scale3, sub3
+from unibody.spatial.devices import add3, cross, dot3, scale3, sub3
+
+FLAT = 1e-14
+"""Squared sine below which a triangle is no more than its edges, and two edges are parallel."""
+
+
+@device
+def closest_on_segment(p, a, b):
+    """The parameter of the point of the segment nearest to p, and its squared distance."""
+    u = sub3(b, a)
+    uu = dot3(u, u)
+    t = min(1.0, max(0.0, dot3(sub3(p, a), u) / uu)) if uu > 0.0 else 0.0
+    r = sub3(sub3(p, a), scale3(t, u))
+    return t, dot3(r, r)
+
+
+@device
+def closest_on_edges(p, a, b, c):
+    """As `closest_on_triangle`, of the three edges only."""
+    s, best = closest_on_segment(p, a, b)
+    beta = (1.0 - s, s, 0.0)
+    t, other = closest_on_segment(p, b, c)
+    if other < best:
+        best = other
+        beta = (0.0, 1.0 - t, t)
+    t, other = closest_on_segment(p, c, a)
+    if other < best:
+        beta = (t, 0.0, 1.0 - t)
+    return beta
 
 
 @device
@@ -16,6 +44,11 @@ def closest_on_triangle(p, a, b, c):
     """Barycentric weights (β₁, β₂, β₃) of the point of the triangle nearest to p."""
     ab = sub3(b, a)
     ac = sub3(c, a)
+    bc = sub3(c, b)
+    area = cross(ab, ac)
+    longest = max(dot3(ab, ab), max(dot3(ac, ac), dot3(bc, bc)))
+    if dot3(area, area) <= FLAT * longest * longest:
+        return closest_on_edges(p, a, b, c)
     ap = sub3(p, a)
     d1 = dot3(ab, ap)
     d2 = dot3(ac, ap)
@@ -28,7 +61,7 @@ def closest_on_triangle(p, a, b, c):
         return (0.0, 1.0, 0.0)
     vc = d1 * d4 - d3 * d2
     if vc <= 0.0 and d1 >= 0.0 and d3 <= 0.0:
-        v = d1 / (d1 - d3) if d1 > d3 else 0.0
+        v = d1 / (d1 - d3)
         return (1.0 - v, v, 0.0)
     cp = sub3(p, c)
     d5 = dot3(ab, cp)
@@ -37,17 +70,35 @@ def closest_on_triangle(p, a, b, c):
         return (0.0, 0.0, 1.0)
     vb = d5 * d2 - d1 * d6
     if vb <= 0.0 and d2 >= 0.0 and d6 <= 0.0:
-        w = d2 / (d2 - d6) if d2 > d6 else 0.0
+        w = d2 / (d2 - d6)
         return (1.0 - w, 0.0, w)
     va = d3 * d6 - d5 * d4
     if va <= 0.0 and d4 - d3 >= 0.0 and d5 - d6 >= 0.0:
-        total = (d4 - d3) + (d5 - d6)
-        w = (d4 - d3) / total if total > 0.0 else 0.0
+        w = (d4 - d3) / ((d4 - d3) + (d5 - d6))
         return (0.0, 1.0 - w, w)
     total = va + vb + vc
     v = vb / total
     w = vc / total
     return (1.0 - v - w, v, w)
+
+
+@device
+def closest_at_ends(a, b, c, d):
+    """As `closest_of_edges`, with one of the two points at an end: enough where edges are parallel or have no length."""
+    t, best = closest_on_segment(a, c, d)
+    at = (0.0, t)
+    t, other = closest_on_segment(b, c, d)
+    if other < best:
+        best = other
+        at = (1.0, t)
+    s, other = closest_on_segment(c, a, b)
+    if other < best:
+        best = other
+        at = (s, 0.0)
+    s, other = closest_on_segment(d, a, b)
+    if other < best:
+        at = (s, 1.0)
+    return at
 
 
 @device
@@ -62,16 +113,16 @@ def closest_of_edges(a, b, c, d):
     ur = dot3(u, r)
     vr = dot3(v, r)
     det = uu * vv - uv * uv
-    s = 0.0
-    if det > 1e-20 * uu * vv:
-        s = min(1.0, max(0.0, (uv * vr - ur * vv) / det))
-    t = (uv * s + vr) / vv if vv > 0.0 else 0.0
+    if det <= FLAT * uu * vv:
+        return closest_at_ends(a, b, c, d)
+    s = min(1.0, max(0.0, (uv * vr - ur * vv) / det))
+    t = (uv * s + vr) / vv
     if t < 0.0:
         t = 0.0
-        s = min(1.0, max(0.0, -ur / uu)) if uu > 0.0 else 0.0
+        s = min(1.0, max(0.0, -ur / uu))
     elif t > 1.0:
         t = 1.0
-        s = min(1.0, max(0.0, (uv - ur) / uu)) if uu > 0.0 else 0.0
+        s = min(1.0, max(0.0, (uv - ur) / uu))
     return (s, t)
 
 

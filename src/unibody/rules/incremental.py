@@ -17,7 +17,7 @@ import scipy.sparse.linalg as spl
 
 from unibody.algebra.minimise import Direction
 from unibody.collision.broad import Broad, Candidates, Filter, plane_heights
-from unibody.collision.ccd import safe_step, safe_step_from_planes
+from unibody.collision.ccd import ITERATIONS, safe_step, safe_step_from_planes
 from unibody.collision.surface import Surface
 from unibody.contact.affine_elements import Elements, Pull, Stiff, twist_maps
 from unibody.contact.barrier import add_barrier_blocks, add_barrier_gradient, barrier_value, contact_forces
@@ -273,7 +273,7 @@ class Step:
             t = safe_step_from_planes(height, plane_heights(near.planes, point1, normal1, x0 + dx) - height, 0.0, t)
         t = safe_step(
             near.points.reshape(-1), near.edges.reshape(-1), s.surface.faces.reshape(-1), s.surface.edges.reshape(-1), x0.reshape(-1),
-            dx.reshape(-1), 0.0, t,
+            dx.reshape(-1), 0.0, t, ITERATIONS,
         )  # fmt: skip
         self.counts.reach.append(t)
         return t

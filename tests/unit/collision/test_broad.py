@@ -1,0 +1,106 @@
+"""Candidates: nothing near is missed, at an instant or on a way; filters; order."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from soups import everyone, parts, soup
+
+import unibody as ub
+from unibody.collision.broad import Broad, Filter
+from unibody.collision.stencils import edge_edge, point_triangle
+from unibody.collision.surface import Surface
+
+
+def distance(which, *x):
+    return np.linalg.norm(which(*(tuple(map(float, p)) for p in x))[1])
+
+
+def near_by_brute_force(surface, x, margin, n):
+    """Sets of (vertex, face) and (edge, edge) of different bodies that are nearer than the margin."""
+    points, edges = set(), set()
+    face_body, edge_body = surface.body[surface.faces[:, 0]], surface.body[surface.edges[:, 0]]
+    for v in range(len(x)):
+        for f, face in enumerate(surface.faces):
+            if face_body[f] != surface.body[v] and distance(point_triangle, x[v], *x[face]) < margin:
+                points.add((v, f))
+    for e in range(len(surface.edges)):
+        for f in range(e + 1, len(surface.edges)):
+            if edge_body[f] != edge_body[e] and distance(edge_edge, *x[surface.edges[e]], *x[surface.edges[f]]) < margin:
+                edges.add((e, f))
+    return points, edges
+
+
+def listed(candidates):
+    return {tuple(p) for p in candidates.points.tolist()}, {tuple(sorted(e)) for e in candidates.edges.tolist()}
+
+
+@pytest.mark.parametrize("margin", [0.08, 0.3])
+def test_nothing_near_is_missed_at_an_instant(margin):
+    surface, broad, x = parts(soup(6, 1.6, 1))
+    points, edges = near_by_brute_force(surface, x, margin, 6)
+    found = listed(broad.between(x, x, margin))
+    assert len(points) > 3 and points <= found[0] and edges <= found[1]
+
+
+def test_nothing_near_is_missed_on_a_way():
+    rng = np.random.default_rng(2)
+    surface, broad, x0 = parts(soup(5, 3.0, 4))
+    x1 = x0 + rng.uniform(-2.0, 2.0, (6, 3))[surface.body]
+    found, seen = listed(broad.between(x0, x1, 0.05)), 0
+    for t in (0.0, 0.33, 0.71, 1.0):
+        points, edges = near_by_brute_force(surface, x0 + t * (x1 - x0), 0.05, 5)
+        seen += len(points) + len(edges)
+        assert points <= found[0] and edges <= found[1]
+    assert seen > 4
+
+
+def test_bodies_far_from_each_other_have_no_candidates():
+    surface, broad, x = parts(soup(8, 1.0, 3))
+    far = x + 100.0 * surface.body[:, None]
+    found = broad.between(far, far, 0.1)
+    assert len(found.points) == len(found.edges) == 0
+
+
+def test_pairs_excluded_resting_or_in_other_groups_are_left_out():
+    model = soup(4, 0.5, 5)
+    surface, broad, x = parts(model)
+    pairs = {tuple(p) for p in broad.body_pairs(x, x, 0.1).tolist()}
+    n = model.n_bodies
+    assert (1, 2) in pairs and (2, 3) in pairs
+    without = Broad(surface, everyone(n, [(2, 1)])).body_pairs(x, x, 0.1).tolist()
+    assert {tuple(p) for p in without} == pairs - {(1, 2)}
+    still = Filter(np.zeros(n, np.int64), np.zeros(n, np.int64), np.ones(n, np.int64), np.zeros(0, np.int64))
+    assert len(Broad(surface, still).body_pairs(x, x, 0.1)) == 0
+    group = np.array([0, 1, 0, 0, 0])[:n]
+    apart = Filter(np.ones(n, np.int64), group, np.ones(n, np.int64), np.zeros(0, np.int64))
+    assert {tuple(p) for p in Broad(surface, apart).body_pairs(x, x, 0.1).tolist()} == {p for p in pairs if 1 not in p}
+
+
+def test_lists_are_the_same_every_time_and_sorted():
+    _, broad, x = parts(soup(12, 1.5, 6))
+    first, second = broad.between(x, x, 0.2), broad.between(x, x, 0.2)
+    assert (first.points == second.points).all() and (first.edges == second.edges).all()
+    pairs = broad.body_pairs(x, x, 0.2)
+    assert (np.lexsort((pairs[:, 1], pairs[:, 0])) == np.arange(len(pairs))).all()
+
+
+def test_vertices_are_held_against_half_spaces():
+    b = ub.Builder()
+    b.body("ground", shape=ub.Plane(), kind="static")
+    b.body("box", shape=ub.Box((1, 1, 1)), X_WB=ub.Pose(p=(0, 0, 2)))
+    model = b.build()
+    surface = Surface.of(model)
+    moving = np.array([body.kind == "dynamic" for body in model.bodies], np.int64)
+    rules = Filter(moving, np.zeros(3, np.int64), np.ones(3, np.int64), np.zeros(0, np.int64))
+    assert sorted(Broad(surface, rules).plane_pairs.tolist()) == [[v, 0] for v in range(8)]
+
+
+def test_surface_of_a_box():
+    """8 corners, 18 edges (6 diagonals), 12 faces; areas of vertices and of edges both add up to the surface."""
+    b = ub.Builder()
+    b.body("box", shape=ub.Box((1.0, 2.0, 3.0)))
+    s = Surface.of(b.build())
+    assert (len(s.w), len(s.edges), len(s.faces)) == (8, 18, 12)
+    assert s.vertex_area.sum() == pytest.approx(22.0) and s.edge_area.sum() == pytest.approx(22.0)
+    assert s.size == pytest.approx(np.sqrt(14.0))
