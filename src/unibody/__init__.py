@@ -9,6 +9,7 @@ from unibody.constraints import (  # isort: skip
     Constraint, Contact, Coupling, Distance, FixedPoint, JointCoupling, JointLimit, PointOnLine, PointPlane, PrescribedFrame,
     PrescribedJoint, PrescribedPoint, SplineContact,
 )  # fmt: skip
+from unibody.contact.restitution import contact_for_restitution
 from unibody.errors import ModelError, StepFailed, UnibodyError, Unsupported
 from unibody.forces import AppliedWrench, BodyDamping, Cable, DryFriction, Force, Gravity, Motor, SpringDamper, TorsionSpring
 from unibody.joints import Ball, Composite, Free, Hinge, Joint, Planar, Prismatic, Revolute, Screw, Translational, Universal, Weld
@@ -103,6 +104,7 @@ __all__ = [
     "Unsupported",
     "Weld",
     "check",
+    "contact_for_restitution",
     "load",
     "render",
     "scenes",

@@ -16,6 +16,37 @@ from unibody.spatial.pose import quaternions_from_rotations
 
 
 @dataclass
+class Touching:
+    """n contacts, by which `bodies` (n, 2), numbers in the model, touch each other. Forces act on the first, and back on the second."""
+
+    points: np.ndarray
+    """(n, 3) in the world [m], half way between the two."""
+    bodies: np.ndarray
+    normals: np.ndarray
+    """(n, 3) unit, from the second body to the first."""
+    gaps: np.ndarray
+    """(n,) [m]"""
+    normal_forces: np.ndarray
+    """(n,) [N], ≥ 0."""
+    friction: np.ndarray
+    """(n, 3) [N], across the normal."""
+    sliding: np.ndarray
+    """(n,) whether it slips faster than the solver's slip speed; else it sticks."""
+
+    @property
+    def forces(self) -> np.ndarray:
+        """(n, 3) the whole force on the first body [N]."""
+        return self.normal_forces[:, None] * self.normals + self.friction
+
+    def on(self, body: int) -> np.ndarray:
+        """(3,) the sum of all contact forces on a body [N]."""
+        return self.forces[self.bodies[:, 0] == body].sum(axis=0) - self.forces[self.bodies[:, 1] == body].sum(axis=0)
+
+    def __len__(self) -> int:
+        return len(self.gaps)
+
+
+@dataclass
 class Observation:
     """Everything derived at one state. Arrays run over bodies (the world first) or joints, in the model's order."""
 
@@ -45,6 +76,8 @@ class Observation:
     work: np.ndarray = field(default_factory=lambda: np.zeros(3))
     multipliers: dict[str, np.ndarray] = field(default_factory=dict)
     """By constraint element, one per row: the force [N] or effort [N m] with which it acts along growing C."""
+    contacts: Touching | None = None
+    """Of solvers that know surfaces."""
 
 
 def largest_violation(residual: np.ndarray, unilateral: np.ndarray) -> float:

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from unibody.coordinates.observed import Observation
+from unibody.coordinates.observed import Observation, Touching
 from unibody.element import name_of
 from unibody.errors import ModelError
 from unibody.model import Model, State
@@ -179,6 +179,14 @@ class Recording:
     def _wrench(self, joint: Any, what: str) -> np.ndarray:
         k = self.model.joints.index(self.model.joint(name_of(joint, "joint")))
         return np.array([getattr(o, what)[k] for o in self.observations]).reshape(len(self), 6)
+
+    @property
+    def contacts(self) -> list[Touching]:
+        """One per recorded state: points, bodies, normals, gaps, normal and friction forces, and what slides."""
+        out = [o.contacts for o in self.observations]
+        if any(c is None for c in out):
+            raise ModelError(f"contacts: solver '{self.solver.name}' knows no surfaces; run the scene with solver 'barrier'")
+        return out  # type: ignore[return-value]
 
     @property
     def violation(self) -> np.ndarray:
