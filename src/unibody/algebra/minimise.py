@@ -3,7 +3,8 @@
 A `Problem` gives its value, a direction of descent (gradient and positive definite matrix are its own business) and the largest feasible
 part of a motion. Each iteration: direction p with slope gᵀp < 0, then the largest of t, t/2, t/4, … with f(x + t p) ≤ f(x) + 10⁻⁴ t gᵀp;
 where that cannot be seen any more for round-off, the first that does not go up by more than round-off. It ends when p is shorter than the
-tolerance, in the problem's own measure.
+tolerance, in the problem's own measure. After a step that had to be halved the problem is asked for a careful direction, with curvature
+that errs on the large side, where it knows one.
 """
 
 from __future__ import annotations
@@ -20,11 +21,12 @@ ROUND_OFF = 1e-13
 
 @dataclass(frozen=True)
 class Direction:
-    """A direction p, its slope gᵀp ≤ 0 and how long it is in the problem's measure."""
+    """A direction p, its slope gᵀp ≤ 0, how long it is in the problem's measure, and what round-off values near here have."""
 
     p: np.ndarray
     slope: float
     length: float
+    noise: float = 0.0
 
 
 class Problem(Protocol):
@@ -32,7 +34,7 @@ class Problem(Protocol):
         """f(x), infinite outside the feasible set."""
         ...
 
-    def direction(self, x: np.ndarray) -> Direction: ...
+    def direction(self, x: np.ndarray, careful: bool) -> Direction: ...
 
     def reach(self, x: np.ndarray, p: np.ndarray) -> float:
         """The largest t ≤ 1 for which everything between x and x + t p is feasible."""
@@ -54,18 +56,20 @@ class Minimum:
 
 def minimise(problem: Problem, x: np.ndarray, tolerance: float, iterations: int, finish: Any = None) -> Minimum:
     """From a feasible x. `finish(x)` may forbid to end (something still has to move)."""
-    value, steps = problem.value(x), []
+    value, steps, careful = problem.value(x), [], False
     length = np.inf
+    if not np.isfinite(value):
+        return Minimum(x, value, length, 0, False, steps, "the start is not feasible")
     for k in range(iterations):
-        d = problem.direction(x)
+        d = problem.direction(x, careful)
         length = d.length
         if not np.isfinite(d.p).all():
             return Minimum(x, value, length, k, False, steps, "the direction is not finite")
         if length <= tolerance and (finish is None or finish(x)):
             return Minimum(x, value, length, k, True, steps)
         t = problem.reach(x, d.p)
-        noise = ROUND_OFF * max(1.0, abs(value))
-        for _ in range(HALVINGS):
+        noise = max(ROUND_OFF * abs(value), d.noise)
+        for halvings in range(HALVINGS):  # noqa: B007
             trial = x + t * d.p
             found = problem.value(trial)
             if found <= value + SUFFICIENT * t * d.slope or (abs(t * d.slope) < noise and found <= value + noise):
@@ -73,6 +77,6 @@ def minimise(problem: Problem, x: np.ndarray, tolerance: float, iterations: int,
             t *= 0.5
         else:
             return Minimum(x, value, length, k, False, steps, "no descent along the direction")
-        x, value = trial, found
+        x, value, careful = trial, found, halvings > 0
         steps.append(t)
     return Minimum(x, value, length, iterations, False, steps, f"not converged in {iterations} iterations")

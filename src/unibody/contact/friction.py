@@ -4,6 +4,8 @@
 
 r − rⁿ is the relative displacement of the contact's two material points since the beginning of the step; λ its normal force. Below the slip
 speed ε_v friction creeps: that is the price of a potential. The second derivative μ λ (f₁/y (P − ŵŵᵀ) + f₁′ ŵŵᵀ) is positive as it is.
+With μ λ (f₁/y) P in its place (`careful`) the quadratic model lies above the potential everywhere, for f₀ is concave in y²: then no
+step overshoots, where Newton's would jump back and forth over the kink at w = 0.
 """
 
 from __future__ import annotations
@@ -65,10 +67,10 @@ def add_friction_gradient(
 
 @kernel
 def add_friction_blocks(
-    pair: Ints, place: Ints, record: Floats, bound: Floats, e: float, factor: float, Q: Floats, Q0: Floats, own_out: Floats,
-    between_out: Floats,
+    pair: Ints, place: Ints, record: Floats, bound: Floats, e: float, factor: float, Q: Floats, Q0: Floats, careful: bool,
+    own_out: Floats, between_out: Floats,
 ) -> None:  # fmt: skip
-    """As `add_barrier_blocks`."""
+    """As `add_barrier_blocks`; `careful` for the quadratic model that lies above."""
     for k in range(pair.size // 2):
         at = WIDTH * k
         w = slip(pair, record, k, Q, Q0)
@@ -76,7 +78,7 @@ def add_friction_blocks(
         _, across, along = smooth(y, e)
         n = load3(record, at + 8)
         u = scale3(1.0 / y, w) if y > 0.0 else (0.0, 0.0, 0.0)
-        d = along - across if y > 0.0 else 0.0
+        d = along - across if y > 0.0 and not careful else 0.0
         S = (
             across * (1.0 - n[0] * n[0]) + d * u[0] * u[0], d * u[0] * u[1] - across * n[0] * n[1], d * u[0] * u[2] - across * n[0] * n[2],
             d * u[1] * u[0] - across * n[1] * n[0], across * (1.0 - n[1] * n[1]) + d * u[1] * u[1], d * u[1] * u[2] - across * n[1] * n[2],

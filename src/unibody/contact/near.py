@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from unibody.collision.broad import Candidates, plane_heights
+from unibody.collision.broad import Candidates
 from unibody.collision.stencils import edge_edge, point_triangle
 from unibody.collision.surface import Surface
 from unibody.kernel import Floats, Ints, device, kernel
@@ -32,18 +32,33 @@ def add_weight(c, w, v, record_out, at):
         record_out[at + k] += c * w[4 * v + k]
 
 
+@device
+def apart(low, high, lowest, highest, reach):
+    """Whether two intervals are farther from each other than reach."""
+    return low - highest >= reach or lowest - high >= reach
+
+
 @kernel
 def find_point_contacts(
-    points: Ints, faces: Ints, body: Ints, w: Floats, area: Floats, x: Floats, reach: float, pair_out: Ints, record_out: Floats
+    points: Ints, faces: Ints, body: Ints, w: Floats, area: Floats, x: Floats, reach: float, first: int, pair_out: Ints, record_out: Floats
 ) -> int:
-    """Contacts of points and faces nearer than `reach`; gives how many there are, also if there is no room for them."""
-    found = 0
+    """Contacts of points and faces nearer than `reach`, written after the `first`; gives how many there are now, room for them or not."""
+    found = first
     for k in range(points.size // 2):
         v = points[2 * k]
         f = 3 * points[2 * k + 1]
         i = faces[f]
         j = faces[f + 1]
         l = faces[f + 2]
+        far = False
+        for m in range(3):
+            p = x[3 * v + m]
+            a = x[3 * i + m]
+            b = x[3 * j + m]
+            c = x[3 * l + m]
+            far = far or apart(p, p, min(a, min(b, c)), max(a, max(b, c)), reach)
+        if far:
+            continue
         beta, r = point_triangle(load3(x, 3 * v), load3(x, 3 * i), load3(x, 3 * j), load3(x, 3 * l))
         d = norm3(r)
         if d >= reach:
@@ -68,11 +83,11 @@ def find_point_contacts(
 
 @kernel
 def find_edge_contacts(
-    pairs: Ints, edges: Ints, body: Ints, w: Floats, area: Floats, length: Floats, x: Floats, reach: float,
+    pairs: Ints, edges: Ints, body: Ints, w: Floats, area: Floats, length: Floats, x: Floats, reach: float, first: int,
     pair_out: Ints, record_out: Floats,
 ) -> int:  # fmt: skip
-    """Contacts of edges and edges nearer than `reach`; gives how many there are, also if there is no room for them."""
-    found = 0
+    """Contacts of edges and edges, as `find_point_contacts`."""
+    found = first
     for k in range(pairs.size // 2):
         e = pairs[2 * k]
         f = pairs[2 * k + 1]
@@ -84,6 +99,12 @@ def find_edge_contacts(
         b = load3(x, 3 * j)
         c = load3(x, 3 * l)
         d = load3(x, 3 * m)
+        if apart(min(a[0], b[0]), max(a[0], b[0]), min(c[0], d[0]), max(c[0], d[0]), reach):
+            continue
+        if apart(min(a[1], b[1]), max(a[1], b[1]), min(c[1], d[1]), max(c[1], d[1]), reach):
+            continue
+        if apart(min(a[2], b[2]), max(a[2], b[2]), min(c[2], d[2]), max(c[2], d[2]), reach):
+            continue
         at_edges, r = edge_edge(a, b, c, d)
         distance = norm3(r)
         if distance >= reach:
@@ -119,6 +140,40 @@ def find_edge_contacts(
                 store3(v, at + 26, record_out)
             pair_out[2 * found] = body[i]
             pair_out[2 * found + 1] = body[l]
+        found += 1
+    return found
+
+
+@kernel
+def find_plane_contacts(
+    pairs: Ints, plane_body: Ints, point: Floats, normal: Floats, body: Ints, w: Floats, area: Floats, Q: Floats, x: Floats, reach: float,
+    first: int, pair_out: Ints, record_out: Floats,
+) -> int:  # fmt: skip
+    """Contacts of points and half-spaces, as `find_point_contacts`; bodies with half-spaces are rigid."""
+    found = first
+    for k in range(pairs.size // 2):
+        v = pairs[2 * k]
+        plane = pairs[2 * k + 1]
+        n = load3(normal, 3 * plane)
+        height = dot3(sub3(load3(x, 3 * v), load3(point, 3 * plane)), n)
+        if height >= reach:
+            continue
+        if WIDTH * (found + 1) <= record_out.size:
+            at = WIDTH * found
+            for m in range(WIDTH):
+                record_out[at + m] = 0.0
+            on = plane_body[plane]
+            foot = sub3(sub3(load3(x, 3 * v), scale3(height, n)), load3(Q, 12 * on))
+            add_weight(1.0, w, v, record_out, at)
+            record_out[at + 4] = -1.0
+            for m in range(3):
+                record_out[at + 5 + m] = -dot3(load3(Q, 12 * on + 3 * (m + 1)), foot)
+            store3(n, at + 8, record_out)
+            record_out[at + 11] = height
+            record_out[at + 12] = area[v]
+            record_out[at + 13] = 1.0
+            pair_out[2 * found] = body[v]
+            pair_out[2 * found + 1] = on
         found += 1
     return found
 
@@ -161,41 +216,21 @@ class Nearness:
         self._w, self._edges, self._faces = surface.w.reshape(-1), surface.edges.reshape(-1), surface.faces.reshape(-1)
         ends = surface.w[surface.edges, 1:]
         self._length = np.linalg.norm(ends[:, 1] - ends[:, 0], axis=1)
-        self._room = [(np.zeros(2 * 64, np.int64), np.zeros(WIDTH * 64)) for _ in range(2)]
+        self._room = (np.zeros(2 * 256, np.int64), np.zeros(WIDTH * 256))
 
     def contacts(self, candidates: Candidates, Q: np.ndarray, x: np.ndarray, reach: float) -> Contacts:
         """Everything nearer than `reach` among the candidates; Q (bodies, 4, 3), x (V, 3)."""
         s, flat = self._surface, np.ascontiguousarray(x).reshape(-1)
-        points, edges = candidates.points.reshape(-1), candidates.edges.reshape(-1)
-
-        def find_points(pair: np.ndarray, record: np.ndarray) -> int:
-            return find_point_contacts(points, self._faces, s.body, self._w, s.vertex_area, flat, reach, pair, record)
-
-        def find_edges(pair: np.ndarray, record: np.ndarray) -> int:
-            return find_edge_contacts(edges, self._edges, s.body, self._w, s.edge_area, self._length, flat, reach, pair, record)
-
-        parts = [self._with_room(0, find_points), self._with_room(1, find_edges), self._with_planes(candidates.planes, Q, x, reach)]
-        return Contacts(np.concatenate([p for p, _ in parts]), np.concatenate([r for _, r in parts]))
-
-    def _with_room(self, which: int, find) -> tuple[np.ndarray, np.ndarray]:
-        pair, record = self._room[which]
-        while (found := find(pair, record)) * WIDTH > record.size:
-            pair, record = self._room[which] = (np.zeros(4 * found, np.int64), np.zeros(2 * WIDTH * found))
-        return pair[: 2 * found].reshape(-1, 2).copy(), record[: WIDTH * found].reshape(-1, WIDTH).copy()
-
-    def _with_planes(self, pairs: np.ndarray, Q: np.ndarray, x: np.ndarray, reach: float) -> tuple[np.ndarray, np.ndarray]:
-        s = self._surface
-        point, normal = s.planes(Q)
-        height = plane_heights(pairs, point, normal, x)
-        near = height < reach
-        vertex, plane = pairs[near].T if near.any() else np.zeros((2, 0), np.int64)
-        record = np.zeros((len(vertex), WIDTH))
-        record[:, :4] = s.w[vertex]
-        on = s.plane_body[plane]
-        foot = x[vertex] - height[near, None] * normal[plane]
-        record[:, 4] = -1.0
-        record[:, 5:8] = -np.einsum("nik,nk->ni", Q[on, 1:], foot - Q[on, 0])
-        record[:, 8:11], record[:, 11] = normal[plane], height[near]
-        record[:, 12], record[:, 13] = s.vertex_area[vertex], 1.0
-        return np.stack([s.body[vertex], on], axis=1).reshape(-1, 2), record
-
+        points, edges, planes = candidates.points.reshape(-1), candidates.edges.reshape(-1), candidates.planes.reshape(-1)
+        point, normal = (np.ascontiguousarray(a).reshape(-1) for a in s.planes(Q))
+        while True:
+            pair, record = self._room
+            n = find_point_contacts(points, self._faces, s.body, self._w, s.vertex_area, flat, reach, 0, pair, record)
+            n = find_edge_contacts(edges, self._edges, s.body, self._w, s.edge_area, self._length, flat, reach, n, pair, record)
+            n = find_plane_contacts(
+                planes, s.plane_body, point, normal, s.body, self._w, s.vertex_area, np.ascontiguousarray(Q).reshape(-1), flat, reach, n,
+                pair, record,
+            )  # fmt: skip
+            if n * WIDTH <= record.size:
+                return Contacts(pair[: 2 * n].reshape(-1, 2).copy(), record[: WIDTH * n].reshape(-1, WIDTH).copy())
+            self._room = (np.zeros(4 * n, np.int64), np.zeros(2 * WIDTH * n))

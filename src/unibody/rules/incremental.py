@@ -13,20 +13,22 @@ from dataclasses import dataclass, field
 
 import numpy as np
 import scipy.sparse as sp
-import scipy.sparse.linalg as spl
 
+from unibody.algebra.block_solve import BlockMatrix, solve_sparse
 from unibody.algebra.minimise import Direction
-from unibody.collision.broad import Broad, Candidates, Filter, plane_heights
+from unibody.collision.broad import Broad, Filter, plane_heights
 from unibody.collision.ccd import ITERATIONS, safe_step, safe_step_from_planes
 from unibody.collision.surface import Surface
+from unibody.collision.sweep import Sweep
 from unibody.contact.affine_elements import Elements, Pull, Stiff, twist_maps
 from unibody.contact.barrier import add_barrier_blocks, add_barrier_gradient, barrier_value, contact_forces
 from unibody.contact.friction import Lagged, add_friction_blocks, add_friction_gradient, friction_value
 from unibody.contact.near import Contacts, Nearness
-from unibody.coordinates.affine import Stiffness, affine_of_pose, masses, volume
+from unibody.coordinates.affine import affine_of_pose, masses, volume
 from unibody.coordinates.affine_joints import Reduction
 from unibody.coordinates.signals import drive
 from unibody.model import Model
+from unibody.rules.affine_terms import own_blocks, own_gradient, own_value
 
 
 @dataclass(frozen=True)
@@ -49,6 +51,7 @@ class AffineSystem:
     def __init__(self, model: Model, touching: bool = True, off: Collection[tuple[int, int]] = (), also: Collection[tuple[int, int]] = ()):
         self.model = model
         self.moving = [i for i, b in enumerate(model.bodies) if b.kind == "dynamic"]
+        self.moving_list = np.array(self.moving, np.int64)
         self.M4 = masses(model, self.moving)
         self.surface = Surface.of(model)
         self.stiffness_volumes = np.array([volume(model.bodies[i]) for i in self.moving])
@@ -122,9 +125,9 @@ def contact_matrix(system: AffineSystem, contacts: Contacts, law: Law) -> sp.bsr
     """The barriers' second derivative over the moving bodies."""
     n = system.model.n_bodies
     keys, places = pair_places([contacts.pair], n)
-    own, between = np.zeros(144 * n), np.zeros(144 * max(1, len(keys)))
+    own, between = np.zeros(144 * n), np.zeros(144 * len(keys))
     add_barrier_blocks(contacts.pair.reshape(-1), places[0], contacts.record.reshape(-1), law.pressure, law.reach, 1.0, own, between)
-    return block_matrix(own.reshape(-1, 12, 12)[system.moving], keys, between.reshape(-1, 12, 12), system.place, n)
+    return block_matrix(own.reshape(-1, 12, 12)[system.moving], keys, between.reshape(-1, 12, 12), system.place, n).sparse()
 
 
 @dataclass
@@ -148,25 +151,21 @@ class Step:
         self.lag, self.loads, self.terms = Lagged.none(), loads, terms
         self.damped: sp.spmatrix | None = None
         """Matrix of dampers [N s/m] over the moving bodies."""
-        self.stiff = Stiffness(system.stiffness_volumes, law.modulus)
         self.counts = Counts()
-        self._candidates: Candidates | None = None
-        self._box: tuple[np.ndarray, np.ndarray] | None = None
+        self.sweep = Sweep(system.broad, law.reach, law.reach)
+        self._own = (
+            system.moving_list, system.M4.reshape(-1), np.ascontiguousarray(predicted).reshape(-1), np.ascontiguousarray(loads).reshape(-1),
+            law.modulus * system.stiffness_volumes, beta_h2,
+        )  # fmt: skip
+        self._known: tuple[np.ndarray, Contacts] | None = None
 
     def value(self, x: np.ndarray) -> float:
         s, law = self.system, self.law
         Q = x.reshape(-1, 4, 3)
-        own = Q[s.moving]
-        d = (own - self.predicted).reshape(len(own), 4, 3)
-        total = 0.5 * float(np.einsum("nai,nab,nbi->", d, s.M4, d))
-        total += self.beta_h2 * float(self.stiff.value(own).sum() - (self.loads * own).sum())
-        contacts = self.contacts(Q)
-        total += self.beta_h2 * barrier_value(contacts.record.reshape(-1), law.pressure, law.reach)
+        total = own_value(x, *self._own)
+        total += self.beta_h2 * barrier_value(self.contacts(Q).record.reshape(-1), law.pressure, law.reach)
         if len(self.lag.bound):
-            total += self.beta_h2 * friction_value(
-                self.lag.contacts.pair.reshape(-1), self.lag.contacts.record.reshape(-1), self.lag.bound, law.slip_speed / self.rate,
-                x, self.origin.reshape(-1),
-            )  # fmt: skip
+            total += self.beta_h2 * friction_value(*self._lag, law.slip_speed / self.rate, x, self.origin.reshape(-1))
         if self.damped is not None:
             w = (Q - self.origin)[s.moving].reshape(-1)
             total += 0.5 * self.beta_h2 * self.rate * float(w @ (self.damped @ w))
@@ -174,96 +173,97 @@ class Step:
             total += self.beta_h2 * self.terms.pull(Q, blocks=False).value
         return total
 
+    @property
+    def _lag(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Pairs, records and bounds of friction, flat."""
+        return self.lag.contacts.pair.reshape(-1), self.lag.contacts.record.reshape(-1), self.lag.bound
+
     def contacts(self, Q: np.ndarray) -> Contacts:
-        x = self.system.surface.positions(Q)
-        return self.system.nearness.contacts(self._near(x), Q, x, self.law.reach)
+        """Everything nearer than the reach; those of the last call again if nothing has moved."""
+        if self._known is None or not np.array_equal(self._known[0], Q):
+            x = self.system.surface.positions(Q)
+            self._known = (Q.copy(), self.system.nearness.contacts(self.sweep.between(x, x), Q, x, self.law.reach))
+        return self._known[1]
 
-    def _near(self, x: np.ndarray) -> Candidates:
-        """Candidates that hold at x: those of the last sweep if x lies within it."""
-        if self._box is not None and (x >= self._box[0]).all() and (x <= self._box[1]).all():
-            assert self._candidates is not None
-            return self._candidates
-        return self._sweep(x, x)
-
-    def _sweep(self, x0: np.ndarray, x1: np.ndarray) -> Candidates:
-        self._candidates = self.system.broad.between(x0, x1, self.law.reach)
-        self._box = (np.minimum(x0, x1), np.maximum(x0, x1))
-        return self._candidates
-
-    def gradient(self, Q: np.ndarray, contacts: Contacts) -> np.ndarray:
+    def gradient(self, Q: np.ndarray, contacts: Contacts, pull: Pull | None = None) -> np.ndarray:
         """(12 per moving body,) ∂Ψ/∂x."""
-        s, law = self.system, self.law
+        s, law, x = self.system, self.law, np.ascontiguousarray(Q).reshape(-1)
         every = np.zeros(Q.size)
         add_barrier_gradient(contacts.pair.reshape(-1), contacts.record.reshape(-1), law.pressure, law.reach, self.beta_h2, every)
         if len(self.lag.bound):
-            add_friction_gradient(
-                self.lag.contacts.pair.reshape(-1), self.lag.contacts.record.reshape(-1), self.lag.bound, law.slip_speed / self.rate,
-                self.beta_h2, Q.reshape(-1), self.origin.reshape(-1), every,
-            )  # fmt: skip
-        own = Q[s.moving]
-        g = every.reshape(-1, 4, 3)[s.moving] + np.einsum("nab,nbi->nai", s.M4, own - self.predicted)
-        g = g + self.beta_h2 * (self.stiff.gradient(own) - self.loads)
-        flat = g.reshape(-1)
+            add_friction_gradient(*self._lag, law.slip_speed / self.rate, self.beta_h2, x, self.origin.reshape(-1), every)
+        flat = np.empty(12 * len(s.moving))
+        own_gradient(x, *self._own, every, flat)
         if self.damped is not None:
-            flat = flat + self.beta_h2 * self.rate * (self.damped @ (Q - self.origin)[s.moving].reshape(-1))
+            flat += self.beta_h2 * self.rate * (self.damped @ (Q - self.origin)[s.moving].reshape(-1))
         if self.terms is not None:
-            pulled = np.einsum("nij,ni->nj", twist_maps(Q), self.terms.pull(Q, blocks=False).wrench)
-            flat = flat - self.beta_h2 * pulled[s.moving].reshape(-1)
+            pull = self.terms.pull(Q, blocks=False) if pull is None else pull
+            flat -= self.beta_h2 * np.einsum("nij,ni->nj", twist_maps(Q), pull.wrench)[s.moving].reshape(-1)
         return flat
 
-    def matrix(self, Q: np.ndarray, contacts: Contacts) -> sp.bsr_matrix:
-        """Positive ∂²Ψ/∂x² over the moving bodies."""
-        s, law = self.system, self.law
-        lag = self.lag.contacts
-        n_bodies = len(Q)
-        keys, places = pair_places([contacts.pair, lag.pair], n_bodies)
-        own, between = np.zeros(144 * n_bodies), np.zeros(144 * max(1, len(keys)))
+    def matrix(self, Q: np.ndarray, contacts: Contacts, careful: bool) -> BlockMatrix:
+        """Positive ∂²Ψ/∂x² over the moving bodies, without dampers and elements."""
+        s, law, x = self.system, self.law, np.ascontiguousarray(Q).reshape(-1)
+        n = len(Q)
+        keys, places = pair_places([contacts.pair, self.lag.contacts.pair], n)
+        own, between = np.zeros(144 * n), np.zeros(144 * len(keys))
         add_barrier_blocks(
             contacts.pair.reshape(-1), places[0], contacts.record.reshape(-1), law.pressure, law.reach, self.beta_h2, own, between
         )
         if len(self.lag.bound):
+            pair, record, bound = self._lag
             add_friction_blocks(
-                lag.pair.reshape(-1), places[1], lag.record.reshape(-1), self.lag.bound, law.slip_speed / self.rate, self.beta_h2,
-                Q.reshape(-1), self.origin.reshape(-1), own, between,
-            )  # fmt: skip
-        diagonal = own.reshape(-1, 12, 12)[s.moving] + s.M + self.beta_h2 * self.stiff.blocks(Q[s.moving])
-        H = block_matrix(diagonal, keys, between.reshape(-1, 12, 12), s.place, n_bodies)
-        if self.damped is not None:
-            H = H + self.beta_h2 * self.rate * self.damped
-        if self.terms is not None:
-            H = H + self.beta_h2 * element_matrix(s, Q, self.terms.pull(Q, blocks=True).blocks)
-        return H
+                pair, places[1], record, bound, law.slip_speed / self.rate, self.beta_h2, x, self.origin.reshape(-1), careful, own, between
+            )
+        moving, M4, _, _, stiff, factor = self._own
+        diagonal = np.empty(144 * len(moving))
+        own_blocks(x, moving, M4, stiff, factor, own, diagonal)
+        return block_matrix(diagonal.reshape(-1, 12, 12), keys, between.reshape(-1, 12, 12), s.place, n)
 
-    def direction(self, x: np.ndarray) -> Direction:
+    def direction(self, x: np.ndarray, careful: bool = False) -> Direction:
         s = self.system
         Q = x.reshape(-1, 4, 3)
         contacts = self.contacts(Q)
         self.counts.contacts = len(contacts)
-        g = self.gradient(Q, contacts)
+        pull = self.terms.pull(Q, blocks=True) if self.terms is not None else None
+        g = self.gradient(Q, contacts, pull)
         p = np.zeros_like(Q)
         for i, target in self.targets.items():
             p[i] = target - Q[i]
-        H = self.matrix(Q, contacts)
-        N = s.reduction.N
+        blocks = self.matrix(Q, contacts, careful)
         joined = len(s.reduction.equations) > 0
-        # What the driven bodies' remaining way asks of the joints comes first.
-        start = (s.reduction.put(Q + p) - Q)[s.moving].reshape(-1) if joined and self.targets else np.zeros(g.size)
-        if joined:
-            A = (N.T @ H @ N).tocsc()
-            z = spl.splu(A, permc_spec="MMD_AT_PLUS_A", options={"SymmetricMode": True}).solve(-(N.T @ (g + H @ start)))
-            own = start + N @ z
+        if joined or self.damped is not None or pull is not None:
+            own = self._solve_sparse(Q, p, g, blocks, pull)
         else:
-            own = solve_blocks(H, -g)
+            own = blocks.solve(-g)
         p[s.moving] = own.reshape(-1, 4, 3)
         moved = s.surface.positions(p) if len(s.surface.w) else p[:, 0]
-        length = float(np.abs(np.concatenate([moved.reshape(-1), p[:, 0].reshape(-1)])).max(initial=0.0)) * self.rate
-        return Direction(p.reshape(-1), float(g @ own), length)
+        length = max(float(np.abs(moved).max(initial=0.0)), float(np.abs(p[:, 0]).max(initial=0.0))) * self.rate
+        # Distances are as exact as coordinates: that is what the barriers' values can be trusted to.
+        noise = 1e-15 * self.beta_h2 * float(self.forces(contacts).sum()) * float(np.abs(Q).max(initial=0.0))
+        return Direction(p.reshape(-1), float(g @ own), length, noise)
+
+    def _solve_sparse(self, Q: np.ndarray, p: np.ndarray, g: np.ndarray, blocks: BlockMatrix, pull: Pull | None) -> np.ndarray:
+        """Newton's direction of the moving bodies with joints, dampers and elements; p holds what is left of driven bodies' ways."""
+        s = self.system
+        H = blocks.sparse()
+        if self.damped is not None:
+            H = H + self.beta_h2 * self.rate * self.damped
+        if pull is not None:
+            H = H + self.beta_h2 * element_matrix(s, Q, pull.blocks)
+        if not len(s.reduction.equations):
+            return solve_sparse(H.tocsc(), -g)
+        N = s.reduction.N
+        # What the driven bodies' remaining way asks of the joints comes first.
+        start = (s.reduction.put(Q + p) - Q)[s.moving].reshape(-1) if self.targets else np.zeros(g.size)
+        A = (N.T @ H @ N).tocsc()
+        return start + N @ solve_sparse(A, -(N.T @ (g + H @ start)))
 
     def reach(self, x: np.ndarray, p: np.ndarray) -> float:
         s = self.system
         Q, dQ = x.reshape(-1, 4, 3), p.reshape(-1, 4, 3)
         x0, dx = s.surface.positions(Q), s.surface.positions(dQ)
-        near = self._sweep(x0, x0 + dx)
+        near = self.sweep.between(x0, x0 + dx)
         self.counts.candidates = len(near.points) + len(near.edges)
         t = 1.0
         if len(near.planes):
@@ -298,22 +298,8 @@ def pair_places(lists: list[np.ndarray], n: int) -> tuple[np.ndarray, list[np.nd
     return known, out
 
 
-def block_matrix(diagonal: np.ndarray, keys: np.ndarray, between: np.ndarray, place: np.ndarray, n: int) -> sp.bsr_matrix:
-    """The symmetric matrix of moving bodies from diagonal blocks and blocks between pairs a < b of which both move."""
-    m = len(diagonal)
+def block_matrix(diagonal: np.ndarray, keys: np.ndarray, between: np.ndarray, place: np.ndarray, n: int) -> BlockMatrix:
+    """The matrix of moving bodies from diagonal blocks and blocks between pairs a < b of which both move."""
     a, b = place[keys // n], place[keys % n]
     both = (a >= 0) & (b >= 0)
-    a, b, blocks = a[both], b[both], between[: len(keys)][both]
-    row, column = np.concatenate([np.arange(m), a, b]), np.concatenate([np.arange(m), b, a])
-    data = np.concatenate([diagonal, blocks, np.swapaxes(blocks, 1, 2)])
-    order = np.lexsort((column, row))
-    pointer = np.concatenate([[0], np.cumsum(np.bincount(row, minlength=m))])
-    return sp.bsr_matrix((data[order], column[order], pointer), shape=(12 * m, 12 * m))
-
-
-def solve_blocks(H: sp.bsr_matrix, b: np.ndarray) -> np.ndarray:
-    """H⁻¹ b: block by block where nothing couples, else sparse LU."""
-    m = H.shape[0] // 12
-    if H.nnz == 144 * m:
-        return np.linalg.solve(H.data, b.reshape(m, 12, 1)).reshape(-1)
-    return spl.splu(H.tocsc(), permc_spec="MMD_AT_PLUS_A", options={"SymmetricMode": True}).solve(b)
+    return BlockMatrix(diagonal, a[both], b[both], between[: len(keys)][both])

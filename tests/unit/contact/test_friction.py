@@ -49,7 +49,7 @@ def rubbing(request):
     def matrix(Q):
         keys, places = pair_places([lag.contacts.pair], len(Q))
         own, between = np.zeros(144 * len(Q)), np.zeros(144 * len(keys))
-        add_friction_blocks(at[0], places[0], at[1], lag.bound, SLIP, 1.0, Q.reshape(-1), Q0.reshape(-1), own, between)
+        add_friction_blocks(at[0], places[0], at[1], lag.bound, SLIP, 1.0, Q.reshape(-1), Q0.reshape(-1), False, own, between)
         return dense(own, between, keys, len(Q))
 
     assert len(lag.bound) > 3

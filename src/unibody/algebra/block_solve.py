@@ -1,0 +1,160 @@
+"""Symmetric positive definite matrices of blocks 12×12: on the diagonal, and between pairs a < b; products, Cholesky factors, solutions.
+
+Small or thinly coupled systems are solved directly (sparse LU of SciPy). Large ones by conjugate gradients, preconditioned by the inverse of the
+diagonal blocks: each holds the stiffness of its body, which is what makes the matrix ill-conditioned, so few iterations are left for the
+coupling. They end when the residual, in the norm of the preconditioner, has fallen to the part `accuracy`; any iterate is a direction of
+descent. If they do not end, or a block is not positive, the direct way is taken.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import sqrt
+
+import numpy as np
+import scipy.sparse as sp
+import scipy.sparse.linalg as spl
+
+from unibody.kernel import Floats, Ints, device, kernel
+
+W = 12
+DIRECT = 150
+"""Blocks up to which the direct solution is used."""
+ITERATIONS = 400
+
+
+@kernel
+def factor_blocks(diagonal: Floats, factor_out: Floats) -> int:
+    """Cholesky factors of the diagonal blocks; the number of those that are not positive."""
+    bad = 0
+    for k in range(diagonal.size // (W * W)):
+        at = W * W * k
+        for i in range(W):
+            for j in range(i + 1):
+                s = diagonal[at + W * i + j]
+                for l in range(j):
+                    s -= factor_out[at + W * i + l] * factor_out[at + W * j + l]
+                if i > j:
+                    factor_out[at + W * i + j] = s / factor_out[at + W * j + j]
+                else:
+                    bad += 1 if s <= 0.0 else 0
+                    factor_out[at + W * i + i] = sqrt(s) if s > 0.0 else 1.0
+    return bad
+
+
+@kernel
+def solve_diagonal(factor: Floats, b: Floats, x_out: Floats) -> None:
+    """x of L Lᵀ x = b, block by block."""
+    for k in range(b.size // W):
+        at = W * W * k
+        for i in range(W):
+            s = b[W * k + i]
+            for j in range(i):
+                s -= factor[at + W * i + j] * x_out[W * k + j]
+            x_out[W * k + i] = s / factor[at + W * i + i]
+        for m in range(W):
+            i = W - 1 - m
+            s = x_out[W * k + i]
+            for j in range(i + 1, W):
+                s -= factor[at + W * j + i] * x_out[W * k + j]
+            x_out[W * k + i] = s / factor[at + W * i + i]
+
+
+@kernel
+def multiply(diagonal: Floats, rows: Ints, columns: Ints, between: Floats, x: Floats, y_out: Floats) -> None:
+    """y = H x."""
+    for k in range(x.size // W):
+        for i in range(W):
+            s = 0.0
+            for j in range(W):
+                s += diagonal[W * W * k + W * i + j] * x[W * k + j]
+            y_out[W * k + i] = s
+    for k in range(rows.size):
+        a = W * rows[k]
+        b = W * columns[k]
+        at = W * W * k
+        for i in range(W):
+            s = 0.0
+            xi = x[a + i]
+            for j in range(W):
+                f = between[at + W * i + j]
+                s += f * x[b + j]
+                y_out[b + j] += f * xi
+            y_out[a + i] += s
+
+
+@device
+def dot(a, b):
+    s = 0.0
+    for i in range(a.size):
+        s += a[i] * b[i]
+    return s
+
+
+@kernel
+def conjugate_gradients(
+    diagonal: Floats, factor: Floats, rows: Ints, columns: Ints, between: Floats, b: Floats, accuracy: float, most: int,
+    r_out: Floats, z_out: Floats, p_out: Floats, q_out: Floats, x_out: Floats,
+) -> int:  # fmt: skip
+    """x of H x = b from x = 0; the number of iterations, −1 if they were not enough."""
+    for i in range(b.size):
+        x_out[i] = 0.0
+        r_out[i] = b[i]
+    solve_diagonal(factor, r_out, z_out)
+    for i in range(b.size):
+        p_out[i] = z_out[i]
+    rz = dot(r_out, z_out)
+    end = accuracy * accuracy * rz
+    for k in range(most):
+        if rz <= end:
+            return k
+        multiply(diagonal, rows, columns, between, p_out, q_out)
+        alpha = rz / dot(p_out, q_out)
+        for i in range(b.size):
+            x_out[i] += alpha * p_out[i]
+            r_out[i] -= alpha * q_out[i]
+        solve_diagonal(factor, r_out, z_out)
+        new = dot(r_out, z_out)
+        for i in range(b.size):
+            p_out[i] = z_out[i] + (new / rz) * p_out[i]
+        rz = new
+    return -1
+
+
+@dataclass(frozen=True)
+class BlockMatrix:
+    """Diagonal blocks (m, 12, 12), and blocks (k, 12, 12) at (rows, columns), rows < columns, whose transposes stand at (columns, rows)."""
+
+    diagonal: np.ndarray
+    rows: np.ndarray
+    columns: np.ndarray
+    between: np.ndarray
+
+    def sparse(self) -> sp.bsr_matrix:
+        m = len(self.diagonal)
+        row, column = np.concatenate([np.arange(m), self.rows, self.columns]), np.concatenate([np.arange(m), self.columns, self.rows])
+        data = np.concatenate([self.diagonal, self.between, np.swapaxes(self.between, 1, 2)])
+        order = np.lexsort((column, row))
+        pointer = np.concatenate([[0], np.cumsum(np.bincount(row, minlength=m))])
+        return sp.bsr_matrix((data[order], column[order], pointer), shape=(W * m, W * m))
+
+    def solve(self, b: np.ndarray, accuracy: float = 1e-3) -> np.ndarray:
+        """H⁻¹ b, with iterations to the accuracy if the matrix is large."""
+        flat = self.diagonal.reshape(-1)
+        factor = np.zeros(flat.size)
+        bad = factor_blocks(flat, factor)
+        x = np.empty(b.size)
+        if bad == 0 and not len(self.rows):
+            solve_diagonal(factor, b, x)
+            return x
+        if bad == 0 and len(self.diagonal) > DIRECT:
+            work = [np.empty(b.size) for _ in range(4)]
+            taken = conjugate_gradients(flat, factor, self.rows, self.columns, self.between.reshape(-1), b, accuracy, ITERATIONS, *work, x)
+            if taken >= 0:
+                return x
+        return solve_sparse(self.sparse().tocsc(), b)
+
+
+def solve_sparse(A: sp.csc_matrix, b: np.ndarray) -> np.ndarray:
+    """A⁻¹ b of a symmetric matrix by sparse LU."""
+    return spl.splu(A, permc_spec="MMD_AT_PLUS_A", options={"SymmetricMode": True}).solve(b)
