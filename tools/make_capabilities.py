@@ -47,6 +47,7 @@ EXAMPLES: dict[str, Any] = {
     "Motor": ub.Motor("knee", kp=1.0, target=0.5),
     "SpringDamper": ub.SpringDamper(A.at(0, 0, 0.1), B.at(0, 0, 0.1), stiffness=10.0),
     "TorsionSpring": ub.TorsionSpring("knee", stiffness=1.0),
+    "Contact": ub.Contact(friction=0.5),
     "Coupling": ub.Coupling(["knee"], ["hip"], [[2.0]]),
     "Distance": ub.Distance(B.at(0, 0, 0.1), W.at(0, 0, 1)),
     "FixedPoint": ub.FixedPoint(B.at(0, 0, 0.1), None),
