@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from unibody.coordinates.affine import polar, twist_of_rate
 from unibody.errors import ModelError
 from unibody.model.model import Model
 from unibody.model.state import State
@@ -15,7 +16,7 @@ def poses_and_twists(model: Model, state: State) -> tuple[list[Pose], list[np.nd
     if state.coordinates == "reduced":
         return _from_reduced(model, state)
     moving = [i for i, b in enumerate(model.bodies) if b.kind == "dynamic"]
-    width, speeds = (7, 6) if state.coordinates == "maximal" else (3, 3)
+    width, speeds = {"maximal": (7, 6), "affine": (12, 12)}.get(state.coordinates, (3, 3))
     check_size(state, width * len(moving), speeds * len(moving))
     from unibody.coordinates.signals import drive
 
@@ -30,9 +31,17 @@ def poses_and_twists(model: Model, state: State) -> tuple[list[Pose], list[np.nd
         q, v = state.q[width * k : width * (k + 1)], state.v[speeds * k : speeds * (k + 1)]
         if state.coordinates == "maximal":
             poses[i], twists[i] = Pose(q[:3], q[3:]), np.array(v)
+        elif state.coordinates == "affine":
+            poses[i], twists[i] = _from_affine(q.reshape(4, 3), v.reshape(4, 3))
         else:
             poses[i], twists[i] = lift(model, i, q, v)
     return poses, twists
+
+
+def _from_affine(Q: np.ndarray, rate: np.ndarray) -> tuple[Pose, np.ndarray]:
+    """The rigid pose nearest to a body's affine coordinates, and the twist of it in body axes."""
+    R, twist = polar(Q)[0], twist_of_rate(Q, rate)
+    return Pose.from_rotation(R, Q[0]), np.concatenate([R.T @ twist[:3], R.T @ twist[3:]])
 
 
 def lift(model: Model, i: int, q: np.ndarray, v: np.ndarray) -> tuple[Pose, np.ndarray]:

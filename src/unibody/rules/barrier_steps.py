@@ -2,7 +2,7 @@
 
 Memory, after the ledger of work (MEMORY numbers): whether there was a step; the step's rate ∂v/∂x and factor β h²; coordinates from which
 velocity counts (12 per moving body); coordinates and velocities before the step (12 + 12); fitted joint coordinates; multipliers of
-joint equations.
+joint equations; iterations of the step, contacts at its end, and their least distance.
 """
 
 from __future__ import annotations
@@ -12,25 +12,27 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-import scipy.sparse.linalg as spl
 
 from unibody.algebra.minimise import minimise
 from unibody.collision.intersect import crossing
 from unibody.constraints.contact import Contact
-from unibody.contact.affine_elements import Elements, Stiff, relative, relative_twist, twist_maps
+from unibody.contact.affine_elements import Elements, Lag, Stiff, twist_maps
+from unibody.contact.affine_hinges import Hinges
+from unibody.contact.barrier import barrier
 from unibody.contact.friction import Lagged
 from unibody.contact.near import Contacts
-from unibody.coordinates.affine import affine_of_pose, polar, rate_of_twist, twist_of_rate
+from unibody.coordinates.affine import affine_of_pose, rate_of_twist
+from unibody.coordinates.affine_joints import Reduction
 from unibody.coordinates.convert import poses_and_twists
 from unibody.coordinates.observed import Observation
 from unibody.coordinates.signals import drive
 from unibody.element import Kinematics
 from unibody.errors import ModelError
 from unibody.model import Model, State
+from unibody.rules.barrier_observation import observe_affine
 from unibody.rules.base import MEMORY
 from unibody.rules.driven_bodies import advance
 from unibody.rules.incremental import AffineSystem, Law, Step, Terms, contact_matrix, element_matrix
-from unibody.spatial.pose import quaternion_from_rotation
 
 RULES = ("implicit", "bdf2")
 
@@ -60,26 +62,61 @@ class BarrierSystem:
         self.affine = AffineSystem(model, *contact_filter(model, self.rules))
         self.reduction = self.affine.reduction
         self.moving, self.n = self.affine.moving, len(self.affine.moving)
-        self.elements = Elements(model, self.reduction.missing)
+        self.exact = exact_elements(self.reduction)
+        self.elements = Elements(model, self.reduction.missing, self.exact)
+        self.hinges = Hinges(model, self.elements)
         self.everyone = everyone
         low, high = extent(self.affine.surface, self.affine.start[0])
         self.size = float(np.linalg.norm(high - low)) or 1.0
         self.reach = everyone.reach if everyone is not None and everyone.reach is not None else 1e-3 * self.size
         self.friction, self.damping = pair_tables(model, self.rules)
-        self.memory_size = MEMORY + 3 + 36 * self.n + model.nq_joints + 3 * len(self.reduction.equations)
+        self.memory_size = MEMORY + 3 + 36 * self.n + model.nq_joints + self.reduction.rows + 3
+        self._still = self._ignored_joints()
 
     # memory
 
     def fresh_memory(self, t: float) -> np.ndarray:
         out = np.zeros(self.memory_size)
         out[7] = t
-        out[self._fitted] = self.model.start_q()
+        out[self.fitted] = self.model.start_q()
         return out
 
     @property
-    def _fitted(self) -> slice:
+    def fitted(self) -> slice:
+        """Where memory holds joint coordinates."""
         first = MEMORY + 3 + 36 * self.n
         return slice(first, first + self.model.nq_joints)
+
+    @property
+    def multipliers(self) -> slice:
+        """Where memory holds those of the equations."""
+        return slice(self.fitted.stop, self.fitted.stop + self.reduction.rows)
+
+    def had_step(self, memory: np.ndarray) -> bool:
+        return bool(memory[MEMORY])
+
+    def last_step(self, memory: np.ndarray) -> float:
+        """Its length [s]; where there was none, a usual one."""
+        return float(memory[6]) or 1e-2
+
+    def iterations(self, memory: np.ndarray) -> int:
+        return int(memory[-3])
+
+    def before(self, memory: np.ndarray, t: float) -> tuple[np.ndarray, np.ndarray]:
+        """Coordinates and velocities (bodies, 4, 3) before the last step, which began at t."""
+        _, _, _, _, Q, V = self._kept(memory)
+        return self.whole(Q.reshape(-1), t), self.rates(V.reshape(-1), t)
+
+    def notes(self) -> tuple[str, ...]:
+        """What is said of every step."""
+        held = [j.name for j in self.elements.missing]
+        out = [f"stiff potentials hold what is not linear in: {', '.join(held)}"] if held else []
+        return (*out, *self._still)
+
+    def _ignored_joints(self) -> tuple[str, ...]:
+        moves = set(self.moving)
+        idle = [j.name for j in self.model.joints if not j.implicit and not {j.child, j.parent} & moves]
+        return (f"between bodies that do not move, so without effect: {', '.join(idle)}",) if idle else ()
 
     def _kept(self, memory: np.ndarray) -> tuple[bool, float, float, np.ndarray, np.ndarray, np.ndarray]:
         """Whether there was a step, rate, β h², and origin, coordinates and velocities before it (n, 4, 3)."""
@@ -101,6 +138,7 @@ class BarrierSystem:
             R, p = np.array([X.R for X in poses]), np.array([X.p for X in poses])
             Q, t = affine_of_pose(R, p), state.t
             V = rate_of_twist(Q, np.einsum("nij,nj->ni", R, np.array(twists)[:, :3]), np.einsum("nij,nj->ni", R, np.array(twists)[:, 3:]))
+        self.reduction.refuse_open(Q)
         Q = self.reduction.put(Q)
         self._refuse_crossing(Q)
         return Q[self.moving].reshape(-1), V[self.moving].reshape(-1), t
@@ -147,12 +185,15 @@ class BarrierSystem:
         total = np.bincount(s.body, s.vertex_area, self.model.n_bodies) if len(s.body) else np.zeros(self.model.n_bodies)
         return [(self.model.bodies[i], total[i] / 6.0) for i in self.moving if total[i] > 0.0]
 
-    def stiff(self, h: float, law: Law) -> Stiff:
-        mass = max((self.model.bodies[i].mass for i in self.moving), default=1.0)
-        k = self.options.stiffness * mass / h**2
-        return Stiff(k, k * self.size**2 * 0.01, mass * (0.05 * self.size / h) ** 2 * 0.01, 0.02)
+    def stiff(self, h: float) -> Stiff:
+        return Stiff(self.options.stiffness / h**2, h, float(np.linalg.norm(self.model.gravity)))
 
-    def _signals(self, t: float) -> np.ndarray:
+    def contacts(self, Q: np.ndarray, law: Law) -> Contacts:
+        """Near pairs at coordinates of all bodies."""
+        x = self.affine.surface.positions(Q)
+        return self.affine.nearness.contacts(self.affine.broad.between(x, x, law.reach), Q, x, law.reach)
+
+    def signals(self, t: float) -> np.ndarray:
         out = np.array(self.model.signals)
         for slot, count, function, what in self.model.signal_functions:
             values = np.asarray(function(t), float).ravel()
@@ -168,7 +209,8 @@ class BarrierSystem:
         Q, V = self.whole(state.q, state.t), self.rates(state.v, state.t)
         before, _, _, _, Q_old, V_old = self._kept(memory)
         own, vel = Q[m], V[m]
-        if self.options.rule == "bdf2" and before:
+        second = self.options.rule == "bdf2" and before and memory[6] == h
+        if second:
             predicted, beta, rate = (4.0 * own - Q_old + 2.0 * h / 3.0 * (4.0 * vel - V_old)) / 3.0, 4.0 / 9.0, 1.5 / h
             origin = Q.copy()
             origin[m] = (4.0 * own - Q_old) / 3.0
@@ -178,14 +220,23 @@ class BarrierSystem:
             predicted, beta, rate, origin = own + h * vel, 1.0, 1.0 / h, Q.copy()
         t = state.t + h
         law = self.law(h)
-        q_near, signals = memory[self._fitted], self._signals(t)
-        k = self.elements.kinematics(t, Q, V, q_near, self._signals(state.t), control)
-        loads, damping = self._lagged(Q, k, control)
+        q_near, signals = memory[self.fitted], self.signals(t)
+        Q_ahead, V_ahead = Q, V
+        if second:  # forces without an energy where the step will end, to its order
+            Q_ahead, V_ahead = self.whole((own + h * vel).reshape(-1), t), self.rates((2.0 * vel - V_old).reshape(-1), t)
+        k = self.elements.kinematics(t, Q_ahead, V_ahead, q_near, signals, control)
+        lag = self.elements.lagged(k)
+        if self.elements.armed:
+            self.elements.add_armatures(k, lag, rate, self._speeds_before(state, memory, control, second))
+        loads, damping = self._lagged(Q_ahead, lag, origin, rate)
         targets = a.driven(t)
-        terms = Terms(self.elements, t, q_near, signals, control, self.stiff(h, law)) if self.elements.any else None
+        stiff = self.stiff(h)
+        terms = Terms(self.elements, t, q_near, signals, control, stiff) if self.elements.any else None
         problem = Step(a, law, predicted, origin, targets, beta * h * h, rate, loads, terms)
         contacts = problem.contacts(Q)
         problem.damped = self._damping(Q, damping, contacts, law)
+        problem.loads = loads + self._dragged(contacts, law, targets, origin, rate)
+        powers = lag.powers if not second else self.elements.lagged(self.kinematics(state, memory, control)).powers
         x, rounds, total = Q.reshape(-1).copy(), max(1, self.options.friction_iterations), 0
         limit = 100 if self.options.friction_iterations == 0 else rounds
         x, total, failure = advance(problem, x, h * vel, self.options.tolerance, self.options.iterations)
@@ -193,10 +244,10 @@ class BarrierSystem:
             return Made(state, memory, total, failure=failure + "; try a smaller dt", element=self._culprit(problem, x))
         for k_round in range(limit):
             now = problem.contacts(x.reshape(-1, 4, 3))
-            lag = Lagged.of(now, problem.forces(now), self.friction[now.pair[:, 0], now.pair[:, 1]])
-            if k_round and len(lag.bound) == 0:
+            rubbing = Lagged.of(now, problem.forces(now), self.friction[now.pair[:, 0], now.pair[:, 1]])
+            if k_round and len(rubbing.bound) == 0:
                 break
-            problem.lag = lag
+            problem.lag = rubbing
             found = minimise(problem, x, self.options.tolerance, self.options.iterations, problem.arrived)
             total += found.iterations
             if not found.converged:
@@ -210,35 +261,48 @@ class BarrierSystem:
         gradient = problem.gradient(Q_new, contacts)
         v = rate * (Q_new - origin)[m]
         kept = memory.copy()
-        kept[7] = t
-        kept[6] = h
+        kept[:3] += 0.5 * memory[6] * (memory[3:6] + powers)
+        kept[3:8] = *powers, h, t
         kept[MEMORY : MEMORY + 3] = 1.0, rate, beta * h * h
         kept[MEMORY + 3 : MEMORY + 3 + 36 * self.n] = np.concatenate([origin[m].ravel(), own.ravel(), vel.ravel()])
         after = self.elements.kinematics(t, Q_new, self.rates(v.reshape(-1), t), q_near, signals, control)
-        kept[self._fitted] = after.q
-        kept[self._fitted.stop :] = -self.reduction.multipliers(gradient) / (beta * h * h)  # gradient = β h² Cᵀ μ
+        self.hinges.fit(after)
+        kept[self.fitted] = after.q
+        kept[self.multipliers] = -self.reduction.multipliers(gradient) / (beta * h * h)  # gradient = β h² Cᵀ μ
+        distance = float(contacts.distance.min(initial=np.inf))
+        kept[-3:] = total, len(contacts), distance
+        violation = float(np.abs(self.reduction.residual(Q_new)).max(initial=0.0))
+        if self.elements.constraints or self.elements.missing:
+            violation = max(violation, self.elements.potential(after, stiff, blocks=False).violation)
         return Made(
-            State(t, Q_new[m].reshape(-1), v.reshape(-1), "affine"), kept, total, found.length,
-            float(np.abs(self.reduction.residual(Q_new)).max(initial=0.0)), float(contacts.distance.min(initial=np.inf)),
-            (f"{len(contacts)} contacts, {total} iterations",),
+            State(t, Q_new[m].reshape(-1), v.reshape(-1), "affine"), kept, total, found.length, violation, distance,
+            (f"{len(contacts)} contacts, {total} iterations", *self.notes()),
         )  # fmt: skip
 
-    def _lagged(self, Q: np.ndarray, k: Kinematics, control: np.ndarray) -> tuple[np.ndarray, dict]:
-        """Generalised forces (n, 4, 3) constant over the step, and damping blocks."""
-        wrench, damping = self.elements.lagged(k)
-        R = k.X[:, :9].reshape(-1, 3, 3)
-        nv = self.model.nv_joints
-        given = control[nv : nv + 6 * self.model.n_bodies].reshape(-1, 6)
-        wrench[:, :3] += np.einsum("nji,nj->ni", R, given[:, :3])
-        wrench[:, 3:] += np.einsum("nji,nj->ni", R, given[:, 3:])
-        for j in self.model.joints:
-            effort = control[j.v_start : j.v_start + j.nv]
-            if effort.any():
-                for body, J in self.elements._rows(j, k):
-                    wrench[body] += J.T @ np.clip(effort, -j.effort_limit, j.effort_limit)
+    def kinematics(self, state: State, memory: np.ndarray, control: np.ndarray) -> Kinematics:
+        """Rigid poses and fitted joints at a state."""
+        Q, V = self.whole(state.q, state.t), self.rates(state.v, state.t)
+        return self.elements.kinematics(state.t, Q, V, memory[self.fitted], self.signals(state.t), control)
+
+    def _speeds_before(self, state: State, memory: np.ndarray, control: np.ndarray, second: bool) -> np.ndarray:
+        """Joint velocities from which accelerations of the rule count."""
+        now = self.kinematics(state, memory, control)
+        if not second:
+            return now.v
+        t = state.t - self.last_step(memory)
+        return (4.0 * now.v - self.elements.kinematics(t, *self.before(memory, t), now.q, now.signals, control).v) / 3.0
+
+    def _lagged(self, Q: np.ndarray, lag: Lag, origin: np.ndarray, rate: float) -> tuple[np.ndarray, dict]:
+        """Generalised forces (n, 4, 3) constant over the step, and blocks of dampers. Taken at Q, f − K (x − Q) − D v is the constant
+        f + K (Q − origin) and a damper D + K/rate, because v = rate (x − origin)."""
         T = twist_maps(Q)
-        loads = np.einsum("nij,ni->nj", T, wrench).reshape(-1, 4, 3)[self.moving]
-        return loads + self.affine.M4[:, :, :1] * self.model.gravity, damping
+        loads = np.einsum("nij,ni->nj", T, lag.wrench)
+        blocks = dict(lag.damping)
+        way = np.einsum("nij,nj->ni", T, (Q - origin).reshape(len(Q), 12))
+        for (a, b), K in lag.stiffness.items():
+            loads[a] += T[a].T @ (K @ way[b])
+            blocks[a, b] = blocks.get((a, b), 0.0) + K / rate
+        return loads.reshape(-1, 4, 3)[self.moving] + self.affine.M4[:, :, :1] * self.model.gravity, blocks
 
     def _damping(self, Q: np.ndarray, blocks: dict, contacts: Contacts, law: Law) -> sp.spmatrix | None:
         """N s/m: of dampers, and k_d times the barriers' stiffness at the beginning of the step (Eq. 21)."""
@@ -252,90 +316,36 @@ class BarrierSystem:
             out = H if out is None else out + H
         return out
 
+    def _dragged(self, contacts: Contacts, law: Law, targets: dict[int, np.ndarray], origin: np.ndarray, rate: float) -> np.ndarray:
+        """(n, 4, 3) what contacts' damping makes of the velocities of driven bodies, which `_damping` does not know."""
+        out = np.zeros_like(origin)
+        if targets and len(contacts) and self.damping.any():
+            a, b = contacts.pair.T
+            c = self.damping[a, b] * law.pressure * contacts.area * barrier(contacts.distance / law.reach)[2] / law.reach
+            way = np.zeros_like(origin)
+            for i, target in targets.items():
+                way[i] = target - origin[i]
+            s = np.einsum("nsk,nski,ni->n", contacts.u, way[contacts.pair], contacts.normal)
+            np.add.at(out, contacts.pair, -rate * (c * s)[:, None, None, None] * contacts.u[..., None] * contacts.normal[:, None, None, :])
+        return out[self.moving]
+
     def _culprit(self, problem: Step, x: np.ndarray) -> str:
         """The body that the last gradient pulls hardest."""
         Q = x.reshape(-1, 4, 3)
         g = problem.gradient(Q, problem.contacts(Q)).reshape(-1, 12)
         return self.model.bodies[self.moving[int(np.argmax(np.abs(g).max(axis=1)))]].name if len(g) else "world"
 
-    # observation
-
     def observe(self, state: State, memory: np.ndarray, control: np.ndarray) -> Observation:
-        Q, V = self.whole(state.q, state.t), self.rates(state.v, state.t)
-        before = self._kept(memory)[0]
-        k = self.elements.kinematics(state.t, Q, V, memory[self._fitted], self._signals(state.t), control)
-        law = self.law(memory[6] or 1e-2)
-        stiff = self.stiff(memory[6] or 1e-2, law)
-        pull = self.elements.potential(k, stiff, blocks=False)
-        multipliers = memory[self._fitted.stop :] if before else self.accelerations(Q, V, k, control)[1]
-        own = V[self.moving]
-        kinetic = 0.5 * float(np.einsum("nai,nab,nbi->", own, self.affine.M4, own))
-        height = float(-(np.einsum("na,nai->ni", self.affine.M4[:, 0], Q[self.moving]) @ self.model.gravity).sum())
-        R, _ = polar(Q)
-        poses = np.array([[*Q[i, 0], *quaternion_from_rotation(R[i])] for i in range(len(Q))])
-        reactions = self._reactions(Q, R, multipliers)
-        q = self._joint_q(k)
-        return Observation(
-            time=state.t, poses=poses, twists=twist_of_rate(Q, V), joint_q=q, joint_v=self._joint_v(q, k), kinetic=kinetic,
-            gravity=height, springs=pull.value, powers=np.zeros(3), reactions=reactions, constraint_wrenches=reactions.copy(),
-            violation=float(np.abs(self.reduction.residual(Q)).max(initial=0.0)), redundant=len(self.reduction.redundant),
-            redundant_names=tuple(self.reduction.redundant),
-        )  # fmt: skip
+        return observe_affine(self, state, memory, control)
 
-    def _joint_q(self, k: Kinematics) -> np.ndarray:
-        """Coordinates of all joints, fitted to the bodies' poses."""
-        q = k.q.copy()
-        for j in self.model.joints:
-            R, p = relative(j, k.X)
-            q[j.q_start : j.q_start + j.nq] = j.element.fit(R, p, q[j.q_start : j.q_start + j.nq])
-        return q
 
-    def _joint_v(self, q: np.ndarray, k: Kinematics) -> np.ndarray:
-        v = np.zeros(self.model.nv_joints)
-        for j in self.model.joints:
-            A_c, A_p = relative_twist(j, k.X)
-            S = j.element.motion(q[j.q_start : j.q_start + j.nq])
-            v[j.v_start : j.v_start + j.nv] = np.linalg.pinv(S) @ (A_c @ k.V[j.child] + A_p @ k.V[j.parent])
-        return v
-
-    def _reactions(self, Q: np.ndarray, R: np.ndarray, multipliers: np.ndarray) -> np.ndarray:
-        """(joints, 6) torque and force on the child at M, world axes, of the linear equations: a force λ at the material vector u."""
-        out = np.zeros((len(self.model.joints), 6))
-        for e, force in zip(self.reduction.equations, multipliers.reshape(-1, 3), strict=True):
-            j = self.model.joints[e.joint]
-            M = Q[e.child, 0] + np.asarray(j.X_BM.p) @ Q[e.child, 1:]
-            arm = e.u_c @ Q[e.child] - e.u_c[0] * M
-            out[e.joint, :3] += np.cross(arm, force)
-            out[e.joint, 3:] += e.u_c[0] * force
-        return out
-
-    def accelerations(self, Q: np.ndarray, V: np.ndarray, k: Kinematics, control: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Q̈ (n, 4, 3) of rigid bodies, and multipliers of the joints' equations: rigidity is held by equations too, (AᵀA)¨ = 0."""
-        loads, damping = self._lagged(Q, k, control)
-        T = twist_maps(Q)
-        for (a, b), D in damping.items():
-            if self.affine.place[a] >= 0:
-                loads[self.affine.place[a]] -= (T[a].T @ (D @ k.V[b])).reshape(4, 3)
-        law = self.law(1e-2)
-        pull = self.elements.potential(k, self.stiff(1e-2, law), blocks=False)
-        loads = loads + np.einsum("nij,ni->nj", T, pull.wrench).reshape(-1, 4, 3)[self.moving]
-        i, j, data, right = [], [], [], []
-        for b, body in enumerate(self.moving):
-            for c, (p, r) in enumerate(((0, 0), (1, 1), (2, 2), (1, 2), (0, 2), (0, 1))):
-                i += [6 * b + c] * 6
-                j += [12 * b + 3 * (p + 1) + x for x in range(3)] + [12 * b + 3 * (r + 1) + x for x in range(3)]
-                data += [*Q[body, r + 1], *Q[body, p + 1]]
-                right.append(-2.0 * float(V[body, p + 1] @ V[body, r + 1]))
-        n = 12 * self.n
-        rigid = sp.csr_matrix((data, (i, j)), shape=(6 * self.n, n))
-        rows = np.concatenate(self.reduction._rows) if self.reduction._rows else np.zeros(0, int)
-        C = self.reduction.C[rows]
-        G = sp.vstack([rigid, C]).tocsr()
-        H = sp.bmat([[sp.block_diag(list(self.affine.M)), -G.T], [G, -1e-14 * sp.eye(G.shape[0])]]).tocsc()
-        solution = spl.splu(H).solve(np.concatenate([loads.reshape(-1), right, np.zeros(len(rows))]))
-        multipliers = np.zeros(3 * len(self.reduction.equations))
-        multipliers[rows] = solution[n + 6 * self.n :]
-        return solution[:n].reshape(-1, 4, 3), multipliers
+def exact_elements(reduction: Reduction) -> dict[str, np.ndarray]:
+    """Constraint elements that are equations themselves: their rows."""
+    rows = [(name, r) for r, (name, j) in enumerate(zip(reduction.names, reduction.joint, strict=True)) if j < 0 and name != "plane"]
+    out: dict[str, list[int]] = {}
+    for name, r in rows:
+        out.setdefault(name, []).append(r)
+    return {name: np.array(r) for name, r in out.items()}
 
 
 def contact_filter(model: Model, rules: list[Contact]) -> tuple[bool, set[tuple[int, int]], set[tuple[int, int]]]:

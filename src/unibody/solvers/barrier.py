@@ -15,11 +15,16 @@ from typing import Any
 
 import numpy as np
 
+from unibody.constraints.base import Constraint
+from unibody.contact.affine_elements import ElementFailed
 from unibody.coordinates.observed import Observation
 from unibody.element import number
 from unibody.errors import ModelError, StepFailed
+from unibody.forces.base import Force
+from unibody.joints.base import Joint
 from unibody.model import Model, State
 from unibody.rules.barrier_steps import RULES, BarrierSystem
+from unibody.shapes import Shape
 from unibody.solvers.base import Bound, Solver, Step
 from unibody.solvers.report import Report
 
@@ -36,7 +41,7 @@ class Barrier(Solver):
     friction_iterations: int = 1
     modulus: float = 1e9
     slip_speed: float = 1e-3
-    stiffness: float = 1e6
+    stiffness: float = 1e4
 
     name = "barrier"
 
@@ -49,8 +54,9 @@ class Barrier(Solver):
         number(self.friction_iterations, "Barrier friction_iterations", minimum=0)
 
     def handles(self, element: Any, model: Model) -> str | None:
-        armed = any(j.element is element and j.armature.any() for j in model.joints)
-        return "armature has no place in affine coordinates yet" if armed else None
+        if isinstance(element, Joint | Force | Constraint | Shape):
+            return None
+        return f"{type(element).__name__} is no element that affine coordinates know"
 
     def bind(self, model: Model) -> BarrierBound:
         self.check(model)
@@ -72,17 +78,42 @@ class BarrierBound(Bound):
 
     def step(self, state: State, memory: np.ndarray, control: np.ndarray, dt: float) -> Step:
         began = time.perf_counter()
-        made = self.system.step(state, memory, control, dt)
+        try:
+            made = self.system.step(state, memory, control, dt)
+        except ElementFailed as failed:
+            report = Report(status="error in an element", time=state.t, element=failed.element, notes=self.system.notes())
+            why = f"step at t = {state.t:.6g} s failed near '{failed.element}': {failed}"
+            raise StepFailed(why, time=state.t, element=failed.element, report=report) from failed.__cause__
         if made.failure is not None:
             report = Report(status="not converged", time=state.t, element=made.element, iterations=made.iterations, notes=made.notes)
             why = f"step at t = {state.t:.6g} s failed near '{made.element}': {made.failure}"
             raise StepFailed(why, time=state.t, element=made.element, report=report)
         report = Report(
             status="ok", time=made.state.t, iterations=made.iterations, residual=made.residual, violation=made.violation,
-            minimum_distance=made.distance, redundant=len(self.system.reduction.redundant),
+            minimum_distance=made.distance, redundant=self.system.reduction.dropped,
             redundant_names=tuple(self.system.reduction.redundant), notes=made.notes, seconds=time.perf_counter() - began,
         )  # fmt: skip
         return Step(made.state, made.memory, report)
+
+    def rollout(
+        self, state: State, memory: np.ndarray, control: np.ndarray, dt: float, steps: int, every: int = 1, record: bool = True
+    ) -> tuple[State, np.ndarray, np.ndarray, int]:
+        """Single steps one after the other."""
+        return self.roll_by_steps(state, memory, control, dt, steps, every, record)
+
+    def _unpack(self, state: State, memory: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        return state.q, state.v, memory
+
+    def _pack(self, t: float, q: np.ndarray, v: np.ndarray, ledger: np.ndarray) -> tuple[State, np.ndarray]:
+        return State(t, q, v, self.coordinates), np.array(ledger)
+
+    @property
+    def nq_all(self) -> int:
+        return self.nq
+
+    @property
+    def nv_all(self) -> int:
+        return self.nv
 
     def observe(self, state: State, memory: np.ndarray, control: np.ndarray) -> Observation:
         return self.system.observe(state, memory, control)
