@@ -61,26 +61,26 @@ def solve_diagonal(factor: Floats, b: Floats, x_out: Floats) -> None:
 
 
 @kernel
-def multiply(diagonal: Floats, rows: Ints, columns: Ints, between: Floats, x: Floats, y_out: Floats) -> None:
-    """y = H x."""
+def multiply(diagonal: Floats, rows: Ints, columns: Ints, between: Floats, turned: Floats, x: Floats, y_out: Floats) -> None:
+    """y = H x; `turned` are the transposes of the blocks between, so that both products run along rows."""
+    for i in range(x.size):
+        y_out[i] = 0.0
     for k in range(x.size // W):
-        for i in range(W):
-            s = 0.0
-            for j in range(W):
-                s += diagonal[W * W * k + W * i + j] * x[W * k + j]
-            y_out[W * k + i] = s
+        for j in range(W):
+            f = x[W * k + j]
+            for i in range(W):
+                y_out[W * k + i] += diagonal[W * W * k + W * j + i] * f
     for k in range(rows.size):
         a = W * rows[k]
         b = W * columns[k]
-        at = W * W * k
         for i in range(W):
-            s = 0.0
-            xi = x[a + i]
+            f = x[a + i]
             for j in range(W):
-                f = between[at + W * i + j]
-                s += f * x[b + j]
-                y_out[b + j] += f * xi
-            y_out[a + i] += s
+                y_out[b + j] += between[W * W * k + W * i + j] * f
+        for j in range(W):
+            f = x[b + j]
+            for i in range(W):
+                y_out[a + i] += turned[W * W * k + W * j + i] * f
 
 
 @device
@@ -93,10 +93,10 @@ def dot(a, b):
 
 @kernel
 def conjugate_gradients(
-    diagonal: Floats, factor: Floats, rows: Ints, columns: Ints, between: Floats, b: Floats, accuracy: float, most: int,
+    diagonal: Floats, factor: Floats, rows: Ints, columns: Ints, between: Floats, turned: Floats, b: Floats, accuracy: float, most: int,
     r_out: Floats, z_out: Floats, p_out: Floats, q_out: Floats, x_out: Floats,
 ) -> int:  # fmt: skip
-    """x of H x = b from x = 0; the number of iterations, −1 if they were not enough."""
+    """x of H x = b from x = 0; the number of iterations, −1 if they were not enough, −2 if H is not positive."""
     for i in range(b.size):
         x_out[i] = 0.0
         r_out[i] = b[i]
@@ -108,8 +108,11 @@ def conjugate_gradients(
     for k in range(most):
         if rz <= end:
             return k
-        multiply(diagonal, rows, columns, between, p_out, q_out)
-        alpha = rz / dot(p_out, q_out)
+        multiply(diagonal, rows, columns, between, turned, p_out, q_out)
+        bend = dot(p_out, q_out)
+        if bend <= 0.0:
+            return -2
+        alpha = rz / bend
         for i in range(b.size):
             x_out[i] += alpha * p_out[i]
             r_out[i] -= alpha * q_out[i]
@@ -138,20 +141,23 @@ class BlockMatrix:
         pointer = np.concatenate([[0], np.cumsum(np.bincount(row, minlength=m))])
         return sp.bsr_matrix((data[order], column[order], pointer), shape=(W * m, W * m))
 
-    def solve(self, b: np.ndarray, accuracy: float = 1e-3) -> np.ndarray:
-        """H⁻¹ b, with iterations to the accuracy if the matrix is large."""
-        flat = self.diagonal.reshape(-1)
-        factor = np.zeros(flat.size)
-        bad = factor_blocks(flat, factor)
-        x = np.empty(b.size)
-        if bad == 0 and not len(self.rows):
+    def solve(self, b: np.ndarray, accuracy: float = 1e-3) -> np.ndarray | None:
+        """H⁻¹ b, with iterations to the accuracy if the matrix is large; None if H turns out not to be positive."""
+        flat = np.ascontiguousarray(self.diagonal).reshape(-1)
+        factor, x = np.zeros(flat.size), np.empty(b.size)
+        if factor_blocks(flat, factor) > 0:
+            return None
+        if not len(self.rows):
             solve_diagonal(factor, b, x)
             return x
-        if bad == 0 and len(self.diagonal) > DIRECT:
+        if len(self.diagonal) > DIRECT:
             work = [np.empty(b.size) for _ in range(4)]
-            taken = conjugate_gradients(flat, factor, self.rows, self.columns, self.between.reshape(-1), b, accuracy, ITERATIONS, *work, x)
+            between, turned = (np.ascontiguousarray(B).reshape(-1) for B in (self.between, np.swapaxes(self.between, 1, 2)))
+            taken = conjugate_gradients(flat, factor, self.rows, self.columns, between, turned, b, accuracy, ITERATIONS, *work, x)
             if taken >= 0:
                 return x
+            if taken == -2:
+                return None
         return solve_sparse(self.sparse().tocsc(), b)
 
 

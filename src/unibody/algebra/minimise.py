@@ -3,8 +3,10 @@
 A `Problem` gives its value, a direction of descent (gradient and positive definite matrix are its own business) and the largest feasible
 part of a motion. Each iteration: direction p with slope gᵀp < 0, then the largest of t, t/2, t/4, … with f(x + t p) ≤ f(x) + 10⁻⁴ t gᵀp;
 where that cannot be seen any more for round-off, the first that does not go up by more than round-off. It ends when p is shorter than the
-tolerance, in the problem's own measure. After a step that had to be halved the problem is asked for a careful direction, with curvature
-that errs on the large side, where it knows one.
+tolerance, in the problem's own measure.
+
+A problem may know two curvatures: the exact one, by which Newton's method converges fast near the end but may overshoot or fail before, and
+a careful one that errs on the large side. After an exact direction that had to be halved, a careful one is asked for.
 """
 
 from __future__ import annotations
@@ -21,12 +23,14 @@ ROUND_OFF = 1e-13
 
 @dataclass(frozen=True)
 class Direction:
-    """A direction p, its slope gᵀp ≤ 0, how long it is in the problem's measure, and what round-off values near here have."""
+    """A direction p, its slope gᵀp ≤ 0, how long it is in the problem's measure, what round-off values near here have,
+    and whether its curvature is the careful one."""
 
     p: np.ndarray
     slope: float
     length: float
     noise: float = 0.0
+    careful: bool = False
 
 
 class Problem(Protocol):
@@ -69,7 +73,7 @@ def minimise(problem: Problem, x: np.ndarray, tolerance: float, iterations: int,
             return Minimum(x, value, length, k, True, steps)
         t = problem.reach(x, d.p)
         noise = max(ROUND_OFF * abs(value), d.noise)
-        for halvings in range(HALVINGS):  # noqa: B007
+        for halvings in range(HALVINGS):
             trial = x + t * d.p
             found = problem.value(trial)
             if found <= value + SUFFICIENT * t * d.slope or (abs(t * d.slope) < noise and found <= value + noise):
@@ -77,6 +81,7 @@ def minimise(problem: Problem, x: np.ndarray, tolerance: float, iterations: int,
             t *= 0.5
         else:
             return Minimum(x, value, length, k, False, steps, "no descent along the direction")
-        x, value, careful = trial, found, halvings > 0
+        # A careful step leads away from where the exact one failed; then the exact one may try again.
+        x, value, careful = trial, found, halvings > 0 and not d.careful
         steps.append(t)
     return Minimum(x, value, length, iterations, False, steps, f"not converged in {iterations} iterations")

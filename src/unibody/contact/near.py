@@ -7,7 +7,9 @@ u_a ⊗ n, n = r / d. So a contact is two bodies, two 4-vectors, a normal and a 
 Nearly parallel edges are softened by m(c) = (2 − c/ε) c/ε for c = |e_a × e_b|² below ε = 10⁻³ of the squared lengths' product, without
 which the derivative of the distance jumps (Li et al. 2020).
 
-Record of a contact, 29 numbers: u_a (4), u_b (4), n (3), d, area, m, m′, material edges f_a (4), f_b (4) with e = Qᵀ f, e_a (3), e_b (3).
+Record of a contact, 30 numbers: u_a (4), u_b (4), n (3), d, area, m, m′, material edges f (4), g (4), their vectors Qᵀ f (3), Qᵀ g (3), and
+the kind: which way the closest points may move, along f and g. Of two edges f lies on the first body, g on the second; of a point and a
+face both lie on the second.
 """
 
 from __future__ import annotations
@@ -22,7 +24,10 @@ from unibody.collision.surface import Surface
 from unibody.kernel import Floats, Ints, device, kernel
 from unibody.spatial.devices import cross, dot3, load3, norm3, scale3, store3, sub3
 
-WIDTH = 29
+WIDTH = 30
+FLAT, CORNER, ON_EDGE, ON_FACE, ALONG_A, ALONG_B, ALONG_BOTH = -1.0, 0.0, 1.0, 2.0, 3.0, 4.0, 5.0
+"""Kinds: a half-space; two corners; a corner and an edge of a face (along f); a corner and a face (f and g); along the first edge only
+(f); along the second only (g); along both."""
 PARALLEL = 1e-3
 
 
@@ -30,6 +35,14 @@ PARALLEL = 1e-3
 def add_weight(c, w, v, record_out, at):
     for k in range(4):
         record_out[at + k] += c * w[4 * v + k]
+
+
+@device
+def add_edge(i, j, w, x, record_out, material, vector):
+    """The edge from vertex i to j: its material vector, and what it is in the world."""
+    add_weight(1.0, w, j, record_out, material)
+    add_weight(-1.0, w, i, record_out, material)
+    store3(sub3(load3(x, 3 * j), load3(x, 3 * i)), vector, record_out)
 
 
 @device
@@ -75,6 +88,17 @@ def find_point_contacts(
             record_out[at + 11] = d
             record_out[at + 12] = 0.5 * area[v]
             record_out[at + 13] = 1.0
+            # Corners that have a part in the nearest point: the first, and up to two others.
+            start = i if beta[0] > 0.0 else (j if beta[1] > 0.0 else l)
+            if beta[0] > 0.0 and beta[1] > 0.0:
+                add_edge(start, j, w, x, record_out, at + 15, at + 23)
+                record_out[at + 29] = ON_EDGE
+                if beta[2] > 0.0:
+                    add_edge(start, l, w, x, record_out, at + 19, at + 26)
+                    record_out[at + 29] = ON_FACE
+            elif start != l and beta[2] > 0.0:
+                add_edge(start, l, w, x, record_out, at + 15, at + 23)
+                record_out[at + 29] = ON_EDGE
             pair_out[2 * found] = body[v]
             pair_out[2 * found + 1] = body[i]
         found += 1
@@ -132,12 +156,11 @@ def find_edge_contacts(
                 part = size / epsilon
                 record_out[at + 13] = (2.0 - part) * part
                 record_out[at + 14] = 2.0 * (1.0 - part) / epsilon
-                add_weight(1.0, w, j, record_out, at + 15)
-                add_weight(-1.0, w, i, record_out, at + 15)
-                add_weight(1.0, w, m, record_out, at + 19)
-                add_weight(-1.0, w, l, record_out, at + 19)
-                store3(u, at + 23, record_out)
-                store3(v, at + 26, record_out)
+            add_edge(i, j, w, x, record_out, at + 15, at + 23)
+            add_edge(l, m, w, x, record_out, at + 19, at + 26)
+            free_s = s > 0.0 and s < 1.0
+            free_t = t > 0.0 and t < 1.0
+            record_out[at + 29] = (ALONG_BOTH if free_t else ALONG_A) if free_s else (ALONG_B if free_t else CORNER)
             pair_out[2 * found] = body[i]
             pair_out[2 * found + 1] = body[l]
         found += 1
@@ -172,6 +195,7 @@ def find_plane_contacts(
             record_out[at + 11] = height
             record_out[at + 12] = area[v]
             record_out[at + 13] = 1.0
+            record_out[at + 29] = FLAT
             pair_out[2 * found] = body[v]
             pair_out[2 * found + 1] = on
         found += 1
@@ -180,7 +204,7 @@ def find_plane_contacts(
 
 @dataclass(frozen=True)
 class Contacts:
-    """n contacts: bodies (n, 2) and records (n, 29)."""
+    """n contacts: bodies (n, 2) and records (n, 30)."""
 
     pair: np.ndarray
     record: np.ndarray

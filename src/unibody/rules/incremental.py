@@ -22,12 +22,14 @@ from unibody.collision.surface import Surface
 from unibody.collision.sweep import Sweep
 from unibody.contact.affine_elements import Elements, Pull, Stiff, twist_maps
 from unibody.contact.barrier import add_barrier_blocks, add_barrier_gradient, barrier_value, contact_forces
+from unibody.contact.curvature import add_exact_blocks
 from unibody.contact.friction import Lagged, add_friction_blocks, add_friction_gradient, friction_value
 from unibody.contact.near import Contacts, Nearness
 from unibody.coordinates.affine import affine_of_pose, masses, volume
 from unibody.coordinates.affine_joints import Reduction
+from unibody.coordinates.convert import poses_and_twists
 from unibody.coordinates.signals import drive
-from unibody.model import Model
+from unibody.model import Model, State
 from unibody.rules.affine_terms import own_blocks, own_gradient, own_value
 
 
@@ -73,10 +75,15 @@ class AffineSystem:
     def _start(self) -> tuple[np.ndarray, np.ndarray]:
         from unibody.coordinates.affine import rate_of_twist
 
-        bodies = self.model.bodies
-        R, p = np.array([b.X_WB.R for b in bodies]), np.array([b.X_WB.p for b in bodies])
+        bodies, model = self.model.bodies, self.model
+        if any(b.motion is not None for b in bodies):  # what hangs on a driven body starts where that is at t = 0
+            poses, twists = poses_and_twists(model, State(0.0, model.start_q()[: model.nq], model.start_v()[: model.nv], "reduced"))
+            R, p, V = np.array([X.R for X in poses]), np.array([X.p for X in poses]), np.array(twists)
+            V = np.concatenate([np.einsum("nij,nj->ni", R, V[:, :3]), np.einsum("nij,nj->ni", R, V[:, 3:])], axis=1)
+        else:
+            R, p = np.array([b.X_WB.R for b in bodies]), np.array([b.X_WB.p for b in bodies])
+            V = np.array([b.V_WB for b in bodies], float)
         Q = affine_of_pose(R, p)
-        V = np.array([b.V_WB for b in bodies], float)
         return Q, rate_of_twist(Q, V[:, :3], V[:, 3:])
 
     def driven(self, t: float) -> dict[int, np.ndarray]:
@@ -202,14 +209,13 @@ class Step:
         return flat
 
     def matrix(self, Q: np.ndarray, contacts: Contacts, careful: bool) -> BlockMatrix:
-        """Positive ∂²Ψ/∂x² over the moving bodies, without dampers and elements."""
+        """∂²Ψ/∂x² over the moving bodies, without dampers and elements: exact, or `careful`, positive and rather too large."""
         s, law, x = self.system, self.law, np.ascontiguousarray(Q).reshape(-1)
         n = len(Q)
         keys, places = pair_places([contacts.pair, self.lag.contacts.pair], n)
         own, between = np.zeros(144 * n), np.zeros(144 * len(keys))
-        add_barrier_blocks(
-            contacts.pair.reshape(-1), places[0], contacts.record.reshape(-1), law.pressure, law.reach, self.beta_h2, own, between
-        )
+        add_blocks = add_barrier_blocks if careful else add_exact_blocks
+        add_blocks(contacts.pair.reshape(-1), places[0], contacts.record.reshape(-1), law.pressure, law.reach, self.beta_h2, own, between)
         if len(self.lag.bound):
             pair, record, bound = self._lag
             add_friction_blocks(
@@ -232,16 +238,19 @@ class Step:
             p[i] = target - Q[i]
         blocks = self.matrix(Q, contacts, careful)
         joined = len(s.reduction.equations) > 0
+        own: np.ndarray | None
         if joined or self.damped is not None or pull is not None:
             own = self._solve_sparse(Q, p, g, blocks, pull)
         else:
             own = blocks.solve(-g)
+        if own is None or (float(g @ own) >= 0.0 and g.any()):
+            return self.direction(x, careful=True) if not careful else Direction(np.full(x.size, np.nan), 0.0, np.inf)
         p[s.moving] = own.reshape(-1, 4, 3)
         moved = s.surface.positions(p) if len(s.surface.w) else p[:, 0]
         length = max(float(np.abs(moved).max(initial=0.0)), float(np.abs(p[:, 0]).max(initial=0.0))) * self.rate
         # Distances are as exact as coordinates: that is what the barriers' values can be trusted to.
         noise = 1e-15 * self.beta_h2 * float(self.forces(contacts).sum()) * float(np.abs(Q).max(initial=0.0))
-        return Direction(p.reshape(-1), float(g @ own), length, noise)
+        return Direction(p.reshape(-1), float(g @ own), length, noise, careful)
 
     def _solve_sparse(self, Q: np.ndarray, p: np.ndarray, g: np.ndarray, blocks: BlockMatrix, pull: Pull | None) -> np.ndarray:
         """Newton's direction of the moving bodies with joints, dampers and elements; p holds what is left of driven bodies' ways."""

@@ -8,6 +8,8 @@ from pairs import Pair, dense, difference
 
 import unibody as ub
 from unibody.contact.barrier import add_barrier_blocks, add_barrier_gradient, barrier, barrier_value, contact_forces
+from unibody.contact.curvature import add_exact_blocks
+from unibody.contact.near import WIDTH
 from unibody.rules.incremental import pair_places
 
 KAPPA, REACH = 1e5, 0.1
@@ -40,11 +42,11 @@ def gradient(pair, Q):
     return out
 
 
-def matrix(pair, Q, contacts=None):
-    c = pair.contacts(Q) if contacts is None else contacts
+def matrix(pair, Q, add=add_barrier_blocks):
+    c = pair.contacts(Q)
     keys, places = pair_places([c.pair], len(Q))
     own, between = np.zeros(144 * len(Q)), np.zeros(144 * len(keys))
-    add_barrier_blocks(c.pair.reshape(-1), places[0], c.record.reshape(-1), KAPPA, REACH, 1.0, own, between)
+    add(c.pair.reshape(-1), places[0], c.record.reshape(-1), KAPPA, REACH, 1.0, own, between)
     return dense(own, between, keys, len(Q))
 
 
@@ -75,7 +77,7 @@ def test_formula():
 
 
 def test_infinite_where_nothing_is_between():
-    record = np.zeros(29)
+    record = np.zeros(WIDTH)
     record[12:14] = 1.0
     assert barrier_value(record, KAPPA, REACH) == np.inf
 
@@ -122,6 +124,15 @@ def test_blocks_are_the_second_derivative_but_for_the_curvature_of_distances(pai
     assert w @ fd @ w == pytest.approx(w @ H @ w, rel=0.15)
     if len(pair.surface.plane_body):
         assert np.allclose(H, fd, rtol=1e-4, atol=1e-4 * np.abs(H).max())
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_exact_blocks_are_the_second_derivative(pair, seed):
+    Q = around(pair, seed)
+    at = moving(pair)
+    H, fd = matrix(pair, Q, add_exact_blocks)[at, at], difference(lambda Q: gradient(pair, Q), Q, 1e-8)[at, at]
+    assert np.allclose(H, H.T, rtol=1e-9, atol=1e-9 * np.abs(H).max())
+    assert np.allclose(H, fd, rtol=1e-4, atol=1e-5 * np.abs(H).max())
 
 
 def test_forces_are_the_slope_of_the_barrier(pair):
