@@ -5,9 +5,8 @@
 κ is a pressure [Pa], A the contact's share of the surface [m²], d̂ the distance at which it begins [m]: the layer of an elastic
 material that a body wears. b is twice continuously differentiable at 1 and grows beyond all bounds at 0.
 
-In affine coordinates the gradient of a contact is B′ u ⊗ n per body. Of its second derivative we keep B″ (u ⊗ n)(u ⊗ n)ᵀ, which is
-positive: the rest, B′ ∇²d, is negative along the surface (and dropped by any projection) or smaller by d over the size of a face.
-Softened edges add B m′ times the positive part of the second derivative of c.
+In affine coordinates the gradient of a contact is B′ u ⊗ n per body. Of its second derivative the blocks here are B″ (u ⊗ n)(u ⊗ n)ᵀ, which is
+positive, and for softened edges B m′ times the positive part of the second derivative of c; the curvature of distances is in `curvature`.
 """
 
 from __future__ import annotations

@@ -11,10 +11,12 @@ Near a minimum the whole matrix is positive, and Newton's method with it converg
 
 from __future__ import annotations
 
+from math import sqrt
+
 from unibody.contact.barrier import across, add_outer, barrier_terms, outer3
 from unibody.contact.near import ALONG_A, ALONG_B, ALONG_BOTH, CORNER, FLAT, ON_EDGE, ON_FACE, WIDTH
 from unibody.kernel import Floats, Ints, device, kernel
-from unibody.spatial.devices import add3, cross, dot3, load3, scale3
+from unibody.spatial.devices import add3, cross, dot3, load3, norm3, scale3
 
 
 @device
@@ -142,3 +144,67 @@ def mixed_of_square(e, f):
         4.0 * e[1] * f[0] - 2.0 * f[1] * e[0], 2.0 * e[1] * f[1] - d, 4.0 * e[1] * f[2] - 2.0 * f[1] * e[2],
         4.0 * e[2] * f[0] - 2.0 * f[2] * e[0], 4.0 * e[2] * f[1] - 2.0 * f[2] * e[1], 2.0 * e[2] * f[2] - d,
     )  # fmt: skip
+
+
+@kernel
+def add_curvature_blocks(
+    pair: Ints, place: Ints, record: Floats, kappa: float, reach: float, factor: float, own_out: Floats, between_out: Floats
+) -> None:
+    """What `add_barrier_blocks` leaves out, each part made positive by itself: κ (a bᵀ + b aᵀ) becomes (κ/2) (a + b)(a + b)ᵀ, a and b scaled to
+    equal lengths, which is its positive part; a = u ⊗ Σ Tₖₗ eₖ, b = vₗ ⊗ n, κ = |B′|; and |B′| d Σ Tₖₗ (vₖ ⊗ n)(vₗ ⊗ n)ᵀ as it is."""
+    for k in range(pair.size // 2):
+        at = WIDTH * k
+        xi = record[at + 11] / reach
+        kind = record[at + 29]
+        if xi >= 1.0 or kind == FLAT or kind == CORNER:
+            continue
+        own_a = 144 * pair[2 * k]
+        own_b = 144 * pair[2 * k + 1]
+        swap = place[k] < 0
+        spot = 144 * (-1 - place[k] if swap else place[k])
+        force = -factor * kappa * record[at + 12] * record[at + 13] * barrier_terms(xi)[1]
+        n = load3(record, at + 8)
+        e = load3(record, at + 23)
+        f = load3(record, at + 26)
+        T = (0.0, 0.0, 0.0)
+        if kind == ON_FACE or kind == ALONG_BOTH:
+            T = inverse2(e, f)
+        elif kind == ON_EDGE or kind == ALONG_A:
+            T = (1.0 / dot3(e, e), 0.0, 0.0)
+        else:
+            T = (0.0, 0.0, 1.0 / dot3(f, f))
+        N = outer3(n, n)
+        e_side = 1 if kind == ON_FACE or kind == ON_EDGE else 0
+        size_u = length(record, at, 8)
+        for l in range(2):
+            t = add3(scale3(T[l], e), scale3(T[l + 1], f))
+            v = at + 15 + 4 * l
+            side = e_side if l == 0 else 1
+            size_a = size_u * norm3(t)
+            size_b = length(record, v, 4)
+            if size_a == 0.0 or size_b == 0.0:
+                continue
+            ratio = size_b / size_a
+            A = outer3(t, t)
+            C = outer3(t, n)
+            for i in range(2):
+                for j in range(2):
+                    add_term(
+                        0.5 * force * ratio, record, at + 4 * i, i, at + 4 * j, j, A, own_out, own_a, own_b, between_out, spot, swap
+                    )
+                add_term(0.5 * force, record, at + 4 * i, i, v, side, C, own_out, own_a, own_b, between_out, spot, swap)
+                add_term(0.5 * force, record, v, side, at + 4 * i, i, transposed(C), own_out, own_a, own_b, between_out, spot, swap)
+            add_term(0.5 * force / ratio, record, v, side, v, side, N, own_out, own_a, own_b, between_out, spot, swap)
+        g = force * record[at + 11]
+        add_term(g * T[0], record, at + 15, e_side, at + 15, e_side, N, own_out, own_a, own_b, between_out, spot, swap)
+        add_term(g * T[1], record, at + 15, e_side, at + 19, 1, N, own_out, own_a, own_b, between_out, spot, swap)
+        add_term(g * T[1], record, at + 19, 1, at + 15, e_side, N, own_out, own_a, own_b, between_out, spot, swap)
+        add_term(g * T[2], record, at + 19, 1, at + 19, 1, N, own_out, own_a, own_b, between_out, spot, swap)
+
+
+@device
+def length(a, at, count):
+    s = 0.0
+    for i in range(count):
+        s += a[at + i] * a[at + i]
+    return sqrt(s)

@@ -22,7 +22,7 @@ from unibody.collision.surface import Surface
 from unibody.collision.sweep import Sweep
 from unibody.contact.affine_elements import Elements, Pull, Stiff, twist_maps
 from unibody.contact.barrier import add_barrier_blocks, add_barrier_gradient, barrier_value, contact_forces
-from unibody.contact.curvature import add_exact_blocks
+from unibody.contact.curvature import add_curvature_blocks, add_exact_blocks
 from unibody.contact.friction import Lagged, add_friction_blocks, add_friction_gradient, friction_value
 from unibody.contact.near import Contacts, Nearness
 from unibody.coordinates.affine import affine_of_pose, masses, volume
@@ -214,8 +214,8 @@ class Step:
         n = len(Q)
         keys, places = pair_places([contacts.pair, self.lag.contacts.pair], n)
         own, between = np.zeros(144 * n), np.zeros(144 * len(keys))
-        add_blocks = add_barrier_blocks if careful else add_exact_blocks
-        add_blocks(contacts.pair.reshape(-1), places[0], contacts.record.reshape(-1), law.pressure, law.reach, self.beta_h2, own, between)
+        for add_blocks in (add_barrier_blocks, add_curvature_blocks) if careful else (add_exact_blocks,):
+            add_blocks(contacts.pair.reshape(-1), places[0], contacts.record.reshape(-1), law.pressure, law.reach, self.beta_h2, own, between)
         if len(self.lag.bound):
             pair, record, bound = self._lag
             add_friction_blocks(

@@ -8,7 +8,7 @@ from pairs import Pair, dense, difference
 
 import unibody as ub
 from unibody.contact.barrier import add_barrier_blocks, add_barrier_gradient, barrier, barrier_value, contact_forces
-from unibody.contact.curvature import add_exact_blocks
+from unibody.contact.curvature import add_curvature_blocks, add_exact_blocks
 from unibody.contact.near import WIDTH
 from unibody.rules.incremental import pair_places
 
@@ -133,6 +133,19 @@ def test_exact_blocks_are_the_second_derivative(pair, seed):
     H, fd = matrix(pair, Q, add_exact_blocks)[at, at], difference(lambda Q: gradient(pair, Q), Q, 1e-8)[at, at]
     assert np.allclose(H, H.T, rtol=1e-9, atol=1e-9 * np.abs(H).max())
     assert np.allclose(H, fd, rtol=1e-4, atol=1e-5 * np.abs(H).max())
+
+
+def test_curvature_made_positive(pair):
+    """With it the blocks lie above the exact ones, but for what softening adds, and are still positive."""
+    for seed in range(3):
+        Q = around(pair, seed)
+        C = matrix(pair, Q, add_curvature_blocks)
+        assert np.allclose(C, C.T, rtol=1e-9, atol=1e-9 * np.abs(C).max(initial=1.0))
+        values = np.linalg.eigvalsh(C)
+        assert values.min() > -1e-9 * max(values.max(), 1.0)
+        if not (pair.contacts(Q).record[:, 14] != 0.0).any():
+            gap = np.linalg.eigvalsh(matrix(pair, Q) + C - matrix(pair, Q, add_exact_blocks))
+            assert gap.min() > -1e-9 * np.abs(matrix(pair, Q)).max()
 
 
 def test_forces_are_the_slope_of_the_barrier(pair):
