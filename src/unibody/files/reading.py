@@ -1,6 +1,6 @@
 """One door for all files: the ending tells the reader, and for .xml the root element.
 
-    .py → a function build()      .json → our own scenes      .urdf → URDF      .xml, .mjcf → MJCF, or URDF if the root is <robot>
+    .py → a function build()      .json → our own, or rigid-ipc's      .urdf → URDF      .xml, .mjcf → MJCF, or URDF if the root is <robot>
 
 Parameters are those of the reader, as values or as strings from a command line: `floating=true`, `packages=a,b`.
 """
@@ -32,6 +32,10 @@ def load(path: str | Path, parameters: Mapping[str, Any] | None = None) -> Scene
     if kind == ".py":
         return load_python(source, given)
     if kind == ".json":
+        from unibody.files.rigid_ipc import load_rigid_ipc, speaks_rigid_ipc
+
+        if speaks_rigid_ipc(source):
+            return _called(load_rigid_ipc, source, given)
         from unibody.files.scene_json import load_json
 
         return _called(load_json, source, given, {"trust": Parameter("trust", tuple[str, ...], ())})

@@ -1,0 +1,267 @@
+"""Scenes of the rigid-ipc test suite (JSON): meshes that fall, slide, and must never go through each other.
+
+SI, y up. Degrees for `rotation`, `angular_velocity` and `torque` (value · π/180 N m). A vertex v of the mesh stands at
+R (scale · v) + position with R = Rz Ry Rx; velocities and forces are those of the centre of mass. Bodies are put at their centres of mass
+with axes along the world's. Meshes are looked for in the scene's folder, then in folders named `meshes` above it.
+
+A mesh that does not close properly is weighed by the volume under its faces, an open sheet as density · area · 1 m; `left_out` says so.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from scipy.sparse import coo_matrix
+from scipy.sparse.csgraph import connected_components
+
+from unibody.constraints import Contact
+from unibody.element import number
+from unibody.errors import ModelError
+from unibody.files.xml_safety import Folders
+from unibody.forces import AppliedWrench
+from unibody.joints import Ball, Composite, Joint, Prismatic, Revolute, Weld
+from unibody.model import Builder
+from unibody.scenes import Scene
+from unibody.shapes import Mesh, OpenMesh, Shape
+from unibody.shapes.mesh import read_triangles
+from unibody.spatial.pose import Pose, rotation_from_vector, vector_from_rotation
+
+UPWARD = 8
+"""Folders above a scene that may hold `meshes`."""
+REACH = 1e-3
+KEYS = {
+    "mesh", "position", "rotation", "scale", "dimensions", "density", "linear_velocity", "angular_velocity", "force", "torque",
+    "is_dof_fixed", "type", "kinematic_poses", "group_id", "enabled", "split_components",
+}  # fmt: skip
+HEADS = {"scene_type", "timestep", "max_time", "max_iterations", "solver", "rigid_body_problem"}
+NUMERICS = {"ipc_solver", "friction_constraints", "distance_barrier_constraint", "distance_barrier_constraints", "newton_solver"}
+
+
+def is_rigid_ipc(data: Any) -> bool:
+    """Whether parsed JSON is a scene of this dialect."""
+    return isinstance(data, dict) and isinstance(data.get("rigid_body_problem"), dict)
+
+
+def speaks_rigid_ipc(path: Path) -> bool:
+    """Whether a JSON file is of this dialect, by its words."""
+    data = path.read_bytes()
+    return b'"rigid_body_problem"' in data and b'"unibody"' not in data
+
+
+def load_rigid_ipc(path: str | Path) -> Scene:
+    """The scene of a file, with a Contact; what it asks for that is not represented stands in `left_out`."""
+    source = Path(path)
+    try:
+        data = json.loads(source.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise ModelError(f"scene '{source}': not readable as JSON ({error}); correct the file") from None
+    if not is_rigid_ipc(data):
+        raise ModelError(f"scene '{source}': no object 'rigid_body_problem'; give a scene of the rigid-ipc dialect")
+    return _Reader(source, data).scene()
+
+
+@dataclass(frozen=True)
+class Poses:
+    """A pose per step of time, straight ways between them, at rest after the last."""
+
+    places: tuple[tuple[float, ...], ...]
+    """p and rotation vector of each."""
+    dt: float
+
+    def __call__(self, t: float) -> Pose:
+        s = min(max(t / self.dt, 0.0), len(self.places) - 1.0)
+        k = min(int(s), len(self.places) - 2) if len(self.places) > 1 else 0
+        a, b = np.array(self.places[k]), np.array(self.places[min(k + 1, len(self.places) - 1)])
+        R, to = rotation_from_vector(a[3:]), rotation_from_vector(b[3:])
+        turn = vector_from_rotation(R.T @ to) * (s - k)
+        X = np.eye(4)
+        X[:3, :3], X[:3, 3] = R @ rotation_from_vector(turn), a[:3] + (s - k) * (b[:3] - a[:3])
+        return Pose.from_matrix(X)
+
+
+class _Reader:
+    def __init__(self, source: Path, data: dict[str, Any]):
+        self.source, self.data, self.problem = source, data, data["rigid_body_problem"]
+        self.left_out: list[str] = []
+        self.dt = number(data.get("timestep", 0.01), f"scene '{source}' timestep", positive=True)
+        self.groups: dict[int, list[str]] = {}
+        self.meshes: dict[str, tuple[np.ndarray, np.ndarray]] = {}
+
+    def scene(self) -> Scene:
+        where, problem = f"scene '{self.source}'", self.problem
+        b = Builder(gravity=self._vector(problem.get("gravity", (0, 0, 0)), f"{where} gravity"))
+        bodies = problem.get("rigid_bodies", [])
+        if not isinstance(bodies, list) or not bodies:
+            raise ModelError(f"{where}: no list 'rigid_bodies'; give at least one body")
+        for k, given in enumerate(bodies):
+            if not isinstance(given, dict):
+                raise ModelError(f"{where} rigid_bodies[{k}]: {given!r} is no object; give a body with a mesh")
+            if given.get("enabled", True):
+                self._body(b, k, given)
+        barrier = self.data.get("distance_barrier_constraint") or self.data.get("distance_barrier_constraints") or {}
+        reach = number(barrier.get("initial_barrier_activation_distance", REACH), f"{where} activation distance", positive=True)
+        mu = number(problem.get("coefficient_friction", 0.0), f"{where} coefficient_friction", minimum=0.0)
+        b.add(Contact(friction=mu, reach=reach, neighbours=True), name="contact")
+        for group in self.groups.values():
+            for i, one in enumerate(group):
+                for other in group[i + 1 :]:
+                    b.add(Contact(between=(one, other), on=False))
+        self._unknown(self.data, HEADS | NUMERICS, "the scene")
+        self._unknown(problem, {"gravity", "rigid_bodies", "coefficient_friction", "coefficient_restitution"}, "rigid_body_problem")
+        if number(problem.get("coefficient_restitution", 0.0), f"{where} coefficient_restitution") > 0.0:
+            self.left_out.append("rigid_body_problem: coefficient_restitution, which has no effect in the original either")
+        asked = [k for k in sorted(NUMERICS & set(self.data)) if self.data[k] is not barrier]
+        notes = f"Its own numerical settings: {json.dumps({k: self.data[k] for k in asked})}." if asked else ""
+        duration = number(self.data.get("max_time", 10.0), f"{where} max_time", positive=True)
+        return Scene(b.build(), duration, self.dt, notes=notes, left_out=tuple(self.left_out), name=self.source.stem)
+
+    def _body(self, b: Builder, k: int, given: dict[str, Any]) -> None:
+        what = f"scene '{self.source}' rigid_bodies[{k}]"
+        self._unknown(given, KEYS, f"body {k}")
+        vertices, faces = self._mesh(given.get("mesh"), what)
+        name = f"{Path(str(given['mesh'])).stem}{k}"
+        x = vertices * self._scale(given, vertices, what)
+        x = x @ euler(self._vector(given.get("rotation", (0, 0, 0)), f"{what} rotation")).T
+        parts = components(faces, len(x)) if given.get("split_components", False) else [faces]
+        for i, part in enumerate(parts):
+            used = np.unique(part)
+            self._part(b, name if len(parts) == 1 else f"{name}.{i}", x[used], np.searchsorted(used, part), given, what)
+
+    def _part(self, b: Builder, name: str, x: np.ndarray, faces: np.ndarray, given: dict[str, Any], what: str) -> None:
+        kind, free = self._kind(given, what)
+        density = number(given.get("density", 1000.0), f"{what} density", positive=True)
+        try:
+            shape: Shape = Mesh(x, faces)
+            com = np.array(shape.mass_properties(density).com)
+            shape, weight = Mesh(x - com, faces), {"density": density}
+        except ModelError:
+            mass, com, inertia, how = open_moments(x, faces, density)
+            shape, weight = OpenMesh(x - com, faces), {"mass": mass, "com": (0, 0, 0), "inertia": inertia}
+            if kind == "dynamic":
+                self.left_out.append(f"body '{name}': its mesh does not close properly, so it weighs {how}, {mass:g} kg")
+        place = Pose(p=self._vector(given.get("position", (0, 0, 0)), f"{what} position") + com)
+        spin = np.radians(self._vector(given.get("angular_velocity", (0, 0, 0)), f"{what} angular_velocity"))
+        slide = self._vector(given.get("linear_velocity", (0, 0, 0)), f"{what} linear_velocity")
+        twist = np.concatenate([spin, slide])
+        more: dict[str, Any] = {} if kind == "static" else {"V_WB": twist}
+        if kind == "kinematic" and given.get("kinematic_poses"):
+            more = {"motion": self._poses(given, place, com, what)}
+        handle = b.body(name, shape=shape, kind=kind, X_WB=place, **weight, **more)
+        if kind == "dynamic" and not free.all():
+            self._hold(b, name, place, free, twist)
+        force = self._vector(given.get("force", (0, 0, 0)), f"{what} force")
+        torque = np.radians(self._vector(given.get("torque", (0, 0, 0)), f"{what} torque"))
+        if kind == "dynamic" and (force.any() or torque.any()):
+            b.add(AppliedWrench(handle, force=tuple(force), torque=tuple(torque)), name=f"{name}.load")
+        if "group_id" in given:
+            self.groups.setdefault(int(given["group_id"]), []).append(name)
+
+    def _kind(self, given: dict[str, Any], what: str) -> tuple[str, np.ndarray]:
+        """static, kinematic or dynamic, and which of x, y, z and the turns about them are free."""
+        fixed = given.get("is_dof_fixed", False)
+        flags = np.broadcast_to(np.asarray(fixed, bool), (6,)) if np.size(fixed) in (1, 6) else None
+        if flags is None:
+            raise ModelError(f"{what} is_dof_fixed: {fixed!r}; give true, false or six of them")
+        kind = given.get("type", "static" if flags.all() else "dynamic")
+        if kind not in ("static", "kinematic", "dynamic"):
+            raise ModelError(f"{what} type: {kind!r} is unknown; give static, kinematic or dynamic")
+        return ("static" if flags.all() and kind == "dynamic" else kind), ~flags
+
+    def _hold(self, b: Builder, name: str, place: Pose, free: np.ndarray, twist: np.ndarray) -> None:
+        """A joint to the world that leaves some degrees of freedom, along the world's axes."""
+        axes = np.eye(3)
+        parts: list[Joint] = [Prismatic(axis=tuple(axes[i])) for i in range(3) if free[i]]
+        turns = [i for i in range(3) if free[3 + i]]
+        if len(turns) == 3:
+            parts.append(Ball())
+        else:
+            parts += [Revolute(axis=tuple(axes[i])) for i in turns]
+            if len(turns) == 2:
+                self.left_out.append(f"body '{name}': two of three turns fixed are taken as hinges one after the other")
+        speed = np.concatenate([twist[3:][free[:3]], twist[:3][free[3:]]])
+        joint = Weld() if not parts else parts[0] if len(parts) == 1 else Composite(*parts)
+        b.joint(f"{name}.held", joint, b.world, name, X_PF=place, v=speed if len(speed) else None)
+
+    def _poses(self, given: dict[str, Any], place: Pose, com: np.ndarray, what: str) -> Poses:
+        """The start, then a pose for every step; the mesh's own turn is in its vertices already."""
+        start = euler(self._vector(given.get("rotation", (0, 0, 0)), f"{what} rotation"))
+        out = [(*place.p, 0.0, 0.0, 0.0)]
+        for pose in given["kinematic_poses"]:
+            at = self._vector(pose.get("position", given.get("position", (0, 0, 0))), f"{what} kinematic_poses position")
+            angles = self._vector(pose.get("rotation", given.get("rotation", (0, 0, 0))), f"{what} kinematic_poses rotation")
+            turned = euler(angles) @ start.T
+            out.append((*(at + turned @ com), *vector_from_rotation(turned)))
+        self.left_out.append(f"{what}: after its last kinematic pose the body stays where it is")
+        return Poses(tuple(tuple(float(x) for x in p) for p in out), self.dt)
+
+    def _scale(self, given: dict[str, Any], vertices: np.ndarray, what: str) -> np.ndarray:
+        if "dimensions" in given:
+            size = np.ptp(vertices, axis=0)
+            return np.where(size > 0.0, self._vector(given["dimensions"], f"{what} dimensions") / np.where(size > 0.0, size, 1.0), 1.0)
+        scale = given.get("scale", 1.0)
+        return self._vector([scale] * 3 if np.ndim(scale) == 0 else scale, f"{what} scale")
+
+    def _mesh(self, reference: Any, what: str) -> tuple[np.ndarray, np.ndarray]:
+        if not isinstance(reference, str):
+            raise ModelError(f"{what} mesh: {reference!r} is no file name; give one")
+        if reference not in self.meshes:
+            home = self.source.resolve().parent
+            folders = [home, *(up / "meshes" for up in list(home.parents)[:UPWARD] if (up / "meshes").is_dir())]
+            folder = next((f for f in folders if (f / reference).is_file()), home)
+            self.meshes[reference] = read_triangles(Folders(folder).resolve(reference, f"{what} mesh"))
+        return self.meshes[reference]
+
+    def _vector(self, value: Any, what: str) -> np.ndarray:
+        try:
+            out = np.array(value, float)
+        except (TypeError, ValueError):
+            out = np.zeros(0)
+        if out.shape != (3,) or not np.isfinite(out).all():
+            raise ModelError(f"{what}: {value!r}; give three finite numbers")
+        return out
+
+    def _unknown(self, given: dict[str, Any], known: set[str], what: str) -> None:
+        for key in given:
+            if key not in known and not key.startswith("#"):
+                self.left_out.append(f"{what}: '{key}' is not known")
+
+
+def euler(degrees: np.ndarray) -> np.ndarray:
+    """Rz Ry Rx."""
+    x, y, z = (rotation_from_vector(np.eye(3)[i] * np.radians(degrees[i])) for i in range(3))
+    return z @ y @ x
+
+
+def components(faces: np.ndarray, n: int) -> list[np.ndarray]:
+    """Faces by connected parts of a mesh."""
+    i, j = np.concatenate([faces[:, (0, 1)], faces[:, (1, 2)]]).T
+    labels = connected_components(coo_matrix((np.ones(len(i)), (i, j)), shape=(n, n)), directed=False)[1][faces[:, 0]]
+    return [faces[labels == part] for part in np.unique(labels)]
+
+
+def open_moments(x: np.ndarray, faces: np.ndarray, density: float) -> tuple[float, np.ndarray, np.ndarray, str]:
+    """Mass, centre and inertia of triangles that do not close properly: by the volume under them if there is one, else as a sheet. Of a
+    tetrahedron 0 a b c: V = a·(b × c)/6, ∫ x xᵀ = V/20 (Σ vᵢ vᵢᵀ + s sᵀ), s = a + b + c."""
+    v = x[faces]
+    V = np.einsum("ni,ni->n", v[:, 0], np.cross(v[:, 1], v[:, 2])) / 6.0
+    if not V.sum() > 1e-3 * float(np.prod(np.ptp(x, axis=0))) > 0.0:
+        return *lamina(x, faces, density), "density × area × 1 m"
+    com = (V[:, None] * v.sum(axis=1)).sum(axis=0) / (4.0 * V.sum())
+    s = v.sum(axis=1)
+    second = np.einsum("n,nki,nkj->ij", V / 20.0, v, v) + np.einsum("n,ni,nj->ij", V / 20.0, s, s) - V.sum() * np.outer(com, com)
+    return float(density * V.sum()), com, density * (np.trace(second) * np.eye(3) - second), "density × the volume under its faces"
+
+
+def lamina(x: np.ndarray, faces: np.ndarray, density: float) -> tuple[float, np.ndarray, np.ndarray]:
+    """Mass, centre and inertia about it of a sheet: per triangle ∫ x xᵀ = A/12 (Σ vᵢ vᵢᵀ + s sᵀ), s = Σ vᵢ."""
+    v = x[faces]
+    area = 0.5 * np.linalg.norm(np.cross(v[:, 1] - v[:, 0], v[:, 2] - v[:, 0]), axis=1)
+    com = (area[:, None] * v.mean(axis=1)).sum(axis=0) / area.sum()
+    v = v - com
+    s = v.sum(axis=1)
+    second = np.einsum("n,nki,nkj->ij", area / 12.0, v, v) + np.einsum("n,ni,nj->ij", area / 12.0, s, s)
+    return float(density * area.sum()), com, density * (np.trace(second) * np.eye(3) - second)
