@@ -52,7 +52,7 @@ def plate_at_1000_metres_per_second():
     b = ub.Builder(gravity=(0, 0, 0))
     b.body("wall", shape=ub.Box((0.02, 2.0, 2.0)), kind="static", X_WB=ub.Pose(p=(5.0, 0.0, 0.0)))
     b.body("plate", shape=ub.Box((0.01, 1.0, 1.0)), X_WB=ub.Pose.about((0.1, 1, 0.2), 0.2), V_WB=(0.0, 3.0, 1.0, 1000.0, 5.0, 0.0))
-    b.add(Contact(reach=1e-3))
+    b.add(Contact(reach=1e-3, pressure=1e7))
     return b.build()
 
 
