@@ -222,19 +222,20 @@ class BarrierSystem:
         law = self.law(h)
         q_near, signals = memory[self.fitted], self.signals(t)
         Q_ahead, V_ahead = Q, V
-        if second:  # forces without an energy where the step will end, to its order
-            Q_ahead, V_ahead = self.whole((own + h * vel).reshape(-1), t), self.rates((2.0 * vel - V_old).reshape(-1), t)
+        if second or self.elements.armed:  # forces without an energy where the step will end, to its order
+            ahead = 2.0 * vel - V_old if second else vel
+            Q_ahead, V_ahead = self.whole((own + h * vel).reshape(-1), t), self.rates(ahead.reshape(-1), t)
         k = self.elements.kinematics(t, Q_ahead, V_ahead, q_near, signals, control)
         lag = self.elements.lagged(k)
         if self.elements.armed:
             self.elements.add_armatures(k, lag, rate, self._speeds_before(state, memory, control, second))
-        loads, damping = self._lagged(Q_ahead, lag, origin, rate)
+        loads, damping = self._lagged(Q_ahead, k.V, lag, origin, rate)
         targets = a.driven(t)
         stiff = self.stiff(h)
         terms = Terms(self.elements, t, q_near, signals, control, stiff) if self.elements.any else None
         problem = Step(a, law, predicted, origin, targets, beta * h * h, rate, loads, terms)
         contacts = problem.contacts(Q)
-        problem.damped = self._damping(Q, damping, contacts, law)
+        problem.damped = self._damping(Q_ahead, damping, contacts, law)
         problem.loads = loads + self._dragged(contacts, law, targets, origin, rate)
         powers = lag.powers if not second else self.elements.lagged(self.kinematics(state, memory, control)).powers
         x, rounds, total = Q.reshape(-1).copy(), max(1, self.options.friction_iterations), 0
@@ -292,13 +293,16 @@ class BarrierSystem:
         t = state.t - self.last_step(memory)
         return (4.0 * now.v - self.elements.kinematics(t, *self.before(memory, t), now.q, now.signals, control).v) / 3.0
 
-    def _lagged(self, Q: np.ndarray, lag: Lag, origin: np.ndarray, rate: float) -> tuple[np.ndarray, dict]:
+    def _lagged(self, Q: np.ndarray, V: np.ndarray, lag: Lag, origin: np.ndarray, rate: float) -> tuple[np.ndarray, dict]:
         """Generalised forces (n, 4, 3) constant over the step, and blocks of dampers. Taken at Q, f − K (x − Q) − D v is the constant
         f + K (Q − origin) and a damper D + K/rate, because v = rate (x − origin)."""
         T = twist_maps(Q)
         loads = np.einsum("nij,ni->nj", T, lag.wrench)
         blocks = dict(lag.damping)
         way = np.einsum("nij,nj->ni", T, (Q - origin).reshape(len(Q), 12))
+        for (a, b), D in lag.damping.items():
+            if self.affine.place[b] < 0:  # driven: its velocity is known
+                loads[a] -= T[a].T @ (D @ V[b])
         for (a, b), K in lag.stiffness.items():
             loads[a] += T[a].T @ (K @ way[b])
             blocks[a, b] = blocks.get((a, b), 0.0) + K / rate
