@@ -1,7 +1,8 @@
 """Contact: what happens between bodies that are near. Laws only; what is near comes from `collision`.
 
 Lives here: `near` (contacts in affine coordinates: two bodies, a normal, a distance), `barrier` (a potential that keeps distances
-positive), `friction` (Coulomb's, smooth below a slip speed, lagged).
+positive), `friction` (Coulomb's, smooth below a slip speed, lagged), `restitution` (a barrier for a wanted bounce), `touching` (contacts
+as a recording keeps them).
 May import: collision, model, spatial, kernel and all below. May write: its own arrays; gradients and blocks handed to it.
 To add one more: value, gradient and blocks over contacts, with a finite-difference test.
 """
