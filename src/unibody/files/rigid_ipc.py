@@ -134,6 +134,7 @@ class _Reader:
     def _part(self, b: Builder, name: str, x: np.ndarray, faces: np.ndarray, given: dict[str, Any], what: str) -> None:
         kind, free = self._kind(given, what)
         density = number(given.get("density", 1000.0), f"{what} density", positive=True)
+        weight: dict[str, Any]
         try:
             shape: Shape = Mesh(x, faces)
             com = np.array(shape.mass_properties(density).com)
