@@ -2,9 +2,9 @@
 
     python benchmarks/barrier_pile.py [--quick] [--plot FILE.png]
 
-n × n towers of four cubes each, 1 m, a little apart and out of line, fall 5 cm and more on a plane and on each other; μ = 0.3, reach 1 cm, dt = 0.01 s, 30
-steps after a first one that makes ready. Times are processor time of this process, so that neighbours on a shared machine count little.
-Each part's time is without that of the parts it calls.
+n × n towers of four cubes each, 1 m, a little apart and out of line, fall 5 cm and more on a plane and on each other; μ = 0.3,
+reach 1 cm, dt = 0.01 s, 30 steps after a first one that makes ready. Times are processor time of this process, so that
+neighbours on a shared machine count little. Each part's time is without that of the parts it calls.
 """
 
 from __future__ import annotations

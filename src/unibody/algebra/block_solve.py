@@ -1,6 +1,6 @@
 """Symmetric positive definite matrices of blocks 12×12: on the diagonal, and between pairs a < b; products, Cholesky factors, solutions.
 
-Small or thinly coupled systems are solved directly (sparse LU of SciPy). Large ones by conjugate gradients, preconditioned by the inverse of the
+Small systems are solved directly (sparse LU of SciPy). Large ones by conjugate gradients, preconditioned by the inverse of the
 diagonal blocks: each holds the stiffness of its body, which is what makes the matrix ill-conditioned, so few iterations are left for the
 coupling. They end when the residual, in the norm of the preconditioner, has fallen to the part `accuracy`; any iterate is a direction of
 descent. If they do not end, or a block is not positive, the direct way is taken.

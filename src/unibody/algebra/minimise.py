@@ -73,7 +73,7 @@ def minimise(problem: Problem, x: np.ndarray, tolerance: float, iterations: int,
             return Minimum(x, value, length, k, True, steps)
         t = problem.reach(x, d.p)
         noise = max(ROUND_OFF * abs(value), d.noise)
-        for halvings in range(HALVINGS):
+        for halvings in range(HALVINGS):  # noqa: B007
             trial = x + t * d.p
             found = problem.value(trial)
             if found <= value + SUFFICIENT * t * d.slope or (abs(t * d.slope) < noise and found <= value + noise):

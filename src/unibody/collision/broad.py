@@ -232,7 +232,9 @@ class Broad:
             if 2 * points <= self._points.size and 2 * edges <= self._edges.size:
                 break
             self._points, self._edges = np.zeros(max(256, 3 * points), np.int64), np.zeros(max(256, 3 * edges), np.int64)
-        return Candidates(self._points[: 2 * points].reshape(-1, 2).copy(), self._edges[: 2 * edges].reshape(-1, 2).copy(), self.plane_pairs)
+        return Candidates(
+            self._points[: 2 * points].reshape(-1, 2).copy(), self._edges[: 2 * edges].reshape(-1, 2).copy(), self.plane_pairs
+        )
 
 
 def plane_heights(pairs: np.ndarray, point: np.ndarray, normal: np.ndarray, x: np.ndarray) -> np.ndarray:

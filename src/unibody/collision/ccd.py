@@ -98,4 +98,3 @@ def safe_step_from_planes(height: np.ndarray, change: np.ndarray, gap: float, mo
     if not falling.any():
         return most
     return float(min(most, ((1.0 - KEEP) * (height[falling] - gap) / -change[falling]).min()))
-

@@ -2,8 +2,8 @@
 
 An edge (p, q) crosses a face (a, b, c) when p and q lie on different sides of it, and the line through them passes all three sides of
 the face the same way round: the volumes (p, q, a, b), (p, q, b, c), (p, q, c, a) have one sign. A body within another, without any
-crossing, is found by the solid angle that the other has from one of its vertices. Surfaces that touch (edges on faces, edges that meet, equal
-planes) count as crossing, for their distance is zero: with round-off, below 10⁻¹³ of the coordinates.
+crossing, is found by the solid angle that the other has from one of its vertices. Surfaces that touch (edges on faces, edges that meet,
+equal planes) count as crossing, for their distance is zero: with round-off, below 10⁻¹³ of the coordinates.
 """
 
 from __future__ import annotations
@@ -95,13 +95,13 @@ def inside(point: np.ndarray, triangles: np.ndarray) -> bool:
 
 
 def crossing(surface: Surface, broad: Broad, x: np.ndarray, planes: tuple[np.ndarray, np.ndarray]) -> tuple[int, int] | None:
-    """Two bodies that may touch and whose surfaces cross or meet, or of which one holds the other, at vertices x (V, 3); None if there are none."""
+    """Two bodies that may touch and whose surfaces cross or meet, or of which one holds the other, at vertices x (V, 3), or None."""
     pairs = broad.body_pairs(x, x, 0.0)
     found = np.zeros(2, np.int64)
     _, edge_boxes, face_boxes, _ = broad.boxes
     find_crossing(
-        pairs.reshape(-1), surface.edges.reshape(-1), surface.faces.reshape(-1), surface.edge_start, surface.face_start, edge_boxes, face_boxes,
-        np.ascontiguousarray(x).reshape(-1), found,
+        pairs.reshape(-1), surface.edges.reshape(-1), surface.faces.reshape(-1), surface.edge_start, surface.face_start, edge_boxes,
+        face_boxes, np.ascontiguousarray(x).reshape(-1), found,
     )  # fmt: skip
     if found[0] >= 0:
         return int(found.min()), int(found.max())
@@ -112,9 +112,7 @@ def crossing(surface: Surface, broad: Broad, x: np.ndarray, planes: tuple[np.nda
                 return int(a), int(b)
     least = TOUCH * float(np.abs(x).max(initial=0.0))
     near, flat = broad.between(x, x, 2.0 * least), np.ascontiguousarray(x).reshape(-1)
-    find_touching(
-        near.points.reshape(-1), near.edges.reshape(-1), surface.faces.reshape(-1), surface.edges.reshape(-1), flat, least, found
-    )
+    find_touching(near.points.reshape(-1), near.edges.reshape(-1), surface.faces.reshape(-1), surface.edges.reshape(-1), flat, least, found)
     if found[0] >= 0:
         touching = surface.body[found]
         return int(touching.min()), int(touching.max())

@@ -5,8 +5,8 @@
 κ is a pressure [Pa], A the contact's share of the surface [m²], d̂ the distance at which it begins [m]: the layer of an elastic
 material that a body wears. b is twice continuously differentiable at 1 and grows beyond all bounds at 0.
 
-In affine coordinates the gradient of a contact is B′ u ⊗ n per body. Of its second derivative the blocks here are B″ (u ⊗ n)(u ⊗ n)ᵀ, which is
-positive, and for softened edges B m′ times the positive part of the second derivative of c; the curvature of distances is in `curvature`.
+In affine coordinates the gradient of a contact is B′ u ⊗ n per body. Of its second derivative the blocks here are B″ (u ⊗ n)(u ⊗ n)ᵀ, which
+is positive, and for softened edges B m′ times the positive part of the second derivative of c; the rest is in `curvature`.
 """
 
 from __future__ import annotations
@@ -153,4 +153,3 @@ def add_barrier_blocks(
 def contact_forces(contacts: Contacts, kappa: float, reach: float) -> np.ndarray:
     """(n,) −B′: how hard each contact presses [N]."""
     return -kappa * contacts.area * barrier(contacts.distance / reach)[1]
-

@@ -1,7 +1,7 @@
 """The exact second derivative of the barriers, which is not positive by itself.
 
 Closest points minimise f = ½ |r|² over the parameters sₖ that are free to move (two within a face or along two edges, one along an
-edge, none at corners), and r is linear in them, with eₖ = ∂r/∂sₖ = Qᵀ vₖ. Therefore, with S = (eₖ · eₗ), T = S⁻¹ and zₖ = u ⊗ eₖ + d vₖ ⊗ n,
+edge, none at corners), and r is linear in them, with eₖ = ∂r/∂sₖ = Qᵀ vₖ. So, with S = (eₖ · eₗ), T = S⁻¹, zₖ = u ⊗ eₖ + d vₖ ⊗ n,
 
     ∂²B = B″ (u ⊗ n)(u ⊗ n)ᵀ + (B′/d) [ u uᵀ ⊗ (1 − n nᵀ) − Σ Tₖₗ zₖ zₗᵀ ]
 
@@ -150,8 +150,9 @@ def mixed_of_square(e, f):
 def add_curvature_blocks(
     pair: Ints, place: Ints, record: Floats, kappa: float, reach: float, factor: float, own_out: Floats, between_out: Floats
 ) -> None:
-    """What `add_barrier_blocks` leaves out, each part made positive by itself: κ (a bᵀ + b aᵀ) becomes (κ/2) (a + b)(a + b)ᵀ, a and b scaled to
-    equal lengths, which is its positive part; a = u ⊗ Σ Tₖₗ eₖ, b = vₗ ⊗ n, κ = |B′|; and |B′| d Σ Tₖₗ (vₖ ⊗ n)(vₗ ⊗ n)ᵀ as it is."""
+    """What `add_barrier_blocks` leaves out, each part made positive by itself: κ (a bᵀ + b aᵀ) becomes (κ/2) (a + b)(a + b)ᵀ, a and b
+    scaled to equal lengths, which is its positive part; a = u ⊗ Σ Tₖₗ eₖ, b = vₗ ⊗ n, κ = |B′|; and
+    |B′| d Σ Tₖₗ (vₖ ⊗ n)(vₗ ⊗ n)ᵀ as it is."""
     for k in range(pair.size // 2):
         at = WIDTH * k
         xi = record[at + 11] / reach
@@ -189,9 +190,7 @@ def add_curvature_blocks(
             C = outer3(t, n)
             for i in range(2):
                 for j in range(2):
-                    add_term(
-                        0.5 * force * ratio, record, at + 4 * i, i, at + 4 * j, j, A, own_out, own_a, own_b, between_out, spot, swap
-                    )
+                    add_term(0.5 * force * ratio, record, at + 4 * i, i, at + 4 * j, j, A, own_out, own_a, own_b, between_out, spot, swap)
                 add_term(0.5 * force, record, at + 4 * i, i, v, side, C, own_out, own_a, own_b, between_out, spot, swap)
                 add_term(0.5 * force, record, v, side, at + 4 * i, i, transposed(C), own_out, own_a, own_b, between_out, spot, swap)
             add_term(0.5 * force / ratio, record, v, side, v, side, N, own_out, own_a, own_b, between_out, spot, swap)

@@ -215,7 +215,9 @@ class Step:
         keys, places = pair_places([contacts.pair, self.lag.contacts.pair], n)
         own, between = np.zeros(144 * n), np.zeros(144 * len(keys))
         for add_blocks in (add_barrier_blocks, add_curvature_blocks) if careful else (add_exact_blocks,):
-            add_blocks(contacts.pair.reshape(-1), places[0], contacts.record.reshape(-1), law.pressure, law.reach, self.beta_h2, own, between)
+            add_blocks(
+                contacts.pair.reshape(-1), places[0], contacts.record.reshape(-1), law.pressure, law.reach, self.beta_h2, own, between
+            )
         if len(self.lag.bound):
             pair, record, bound = self._lag
             add_friction_blocks(
@@ -243,7 +245,8 @@ class Step:
             own = self._solve_sparse(Q, p, g, blocks, pull)
         else:
             own = blocks.solve(-g)
-        if own is None or (float(g @ own) >= 0.0 and g.any()):
+        uphill = own is not None and float(g @ own) >= 0.0 and float(np.abs(own).max(initial=0.0)) * self.rate > 1e-12  # else round-off
+        if own is None or uphill:
             return self.direction(x, careful=True) if not careful else Direction(np.full(x.size, np.nan), 0.0, np.inf)
         p[s.moving] = own.reshape(-1, 4, 3)
         moved = s.surface.positions(p) if len(s.surface.w) else p[:, 0]

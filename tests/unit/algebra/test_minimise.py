@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 
@@ -61,7 +63,7 @@ def test_rosenbrock_goes_down_all_the_way():
         values.append(found.value)
         x = found.x
     assert x == pytest.approx([1.0, 1.0], abs=1e-8)
-    assert all(b <= a for a, b in zip(values, values[1:], strict=False))
+    assert all(b <= a for a, b in pairwise(values))
     whole = minimise(rosenbrock(), np.array([-1.2, 1.0]), 1e-10, 100)
     assert whole.converged and min(whole.steps) < 1.0
 
@@ -85,11 +87,13 @@ def test_a_barrier_keeps_the_search_feasible():
 
 
 def test_after_a_halved_step_a_careful_direction_is_asked_for():
-    problem = Smooth(lambda x: np.sqrt(1.0 + x[0] ** 2), lambda x: x / np.sqrt(1.0 + x**2), lambda x: np.array([[(1.0 + x[0] ** 2) ** -1.5]]))
+    problem = Smooth(
+        lambda x: np.sqrt(1.0 + x[0] ** 2), lambda x: x / np.sqrt(1.0 + x**2), lambda x: np.array([[(1.0 + x[0] ** 2) ** -1.5]])
+    )
     found = minimise(problem, np.array([2.0]), 1e-10, 50)
     assert found.converged and abs(found.x[0]) < 1e-10
     assert problem.asked[0] is False and problem.asked[1] is True and found.steps[0] < 1.0
-    assert not any(a and b for a, b in zip(problem.asked, problem.asked[1:], strict=False))
+    assert not any(a and b for a, b in pairwise(problem.asked))
 
 
 def test_reasons_of_failure():

@@ -28,7 +28,7 @@ def distance(kind: str, x: np.ndarray) -> float:
 
 
 def published(reference):
-    """(kind, name, x₀, x₁, collision expected, time of impact or None, end of the motion); points against edges as triangles without area."""
+    """(kind, name, x₀, x₁, collision expected, time of impact or None, end of the motion); edges as flat triangles."""
     cases = json.loads((reference / "rigid-ipc" / "ccd_cases.json").read_text())
     corners = {"point_triangle": ("p", "t0", "t1", "t2"), "edge_edge": ("ea0", "ea1", "eb0", "eb1"), "point_edge": ("p", "e0", "e1", "e1")}
     corners["point_point"] = ("p0", "p1", "p1", "p1")
@@ -67,7 +67,7 @@ def test_published_cases_apart_move_freely(reference):
 @pytest.mark.parametrize("kind", ["point", "edge"])
 @pytest.mark.parametrize("speed", [0.1, 3.0, 1e4])
 def test_nothing_is_crossed_before_the_step(kind, speed):
-    """The side on which a stencil lies, a signed volume, keeps its sign where the closest points are inside; distances keep a part of theirs."""
+    """Distances keep a part of theirs all along the step, at sixty instants."""
     rng = np.random.default_rng(int(speed) + len(kind))
     stopped = 0
     for _ in range(400):

@@ -93,7 +93,7 @@ def test_gradient(pair, seed):
 
 
 def test_energy_has_no_kinks_along_a_way(pair):
-    """Moving the second body across the first, through all regions: the gradient is the slope of the energy, everywhere, and does not jump."""
+    """Moving the second body across the first, through all regions: the gradient is the slope of the energy everywhere."""
     rng = np.random.default_rng(0)
     direction = np.zeros_like(pair.Q)
     direction[2] = rng.standard_normal((4, 3)) * 0.03
@@ -116,7 +116,7 @@ def test_blocks_are_symmetric_and_positive(pair):
 
 
 def test_blocks_are_the_second_derivative_but_for_the_curvature_of_distances(pair):
-    """∂²B = B″ ∇d ∇dᵀ + B′ ∇²d: along the way on which distances change most, the first term is nearly all, the smaller d the more nearly."""
+    """∂²B = B″ ∇d ∇dᵀ + B′ ∇²d: along the way on which distances change most, the first term is nearly all."""
     Q = around(pair, 1, 1e-4)
     at = moving(pair)
     H, fd = matrix(pair, Q)[at, at], difference(lambda Q: gradient(pair, Q), Q, 1e-7)[at, at]
@@ -155,7 +155,9 @@ def test_forces_are_the_slope_of_the_barrier(pair):
         up, down = c.record[k].copy(), c.record[k].copy()
         up[11] += h
         down[11] -= h
-        assert force[k] == pytest.approx((barrier_value(down, KAPPA, REACH) - barrier_value(up, KAPPA, REACH)) / (2 * h), rel=1e-4, abs=1e-3)
+        assert force[k] == pytest.approx(
+            (barrier_value(down, KAPPA, REACH) - barrier_value(up, KAPPA, REACH)) / (2 * h), rel=1e-4, abs=1e-3
+        )
 
 
 def test_actions_are_equal_and_opposite(pair):

@@ -19,7 +19,7 @@ def test_smooth_law():
     """f₁ = f₀′ runs from 0 to 1 without a kink at ε."""
     e, h = 0.3, 1e-6
     for y in (0.01, 0.1, 0.2999, 0.3, 0.3001, 2.0):
-        f0, over, slope = smooth(y, e)
+        _, over, slope = smooth(y, e)
         assert (smooth(y + h, e)[0] - smooth(y - h, e)[0]) / (2 * h) == pytest.approx(over * y, abs=1e-6)
         assert ((y + h) * smooth(y + h, e)[1] - (y - h) * smooth(y - h, e)[1]) / (2 * h) == pytest.approx(slope, abs=2e-5)
     assert smooth(0.0, e) == pytest.approx((e / 3.0, 2.0 / e, 2.0 / e)) and smooth(5.0, e)[1] * 5.0 == 1.0
