@@ -76,7 +76,8 @@ def stack():
 
 SCENES = {
     "boxes": (falling_boxes, 0.02, 60), "boxes, 1/24 s": (falling_boxes, 1.0 / 24.0, 40),
-    "tetrahedra": (falling_tetrahedra, 1.0 / 24.0, 40), "round": (round_shapes, 0.02, 50), "plate": (plate_at_1000_metres_per_second, 1e-3, 20),
+    "tetrahedra": (falling_tetrahedra, 1.0 / 24.0, 40),
+    "round": (round_shapes, 0.02, 50), "plate": (plate_at_1000_metres_per_second, 1e-3, 20),
     "plate, 1/24 s": (plate_at_1000_metres_per_second, 1.0 / 24.0, 5), "slot": (body_in_a_slot, 0.02, 50), "stack": (stack, 0.02, 50),
 }  # fmt: skip
 
