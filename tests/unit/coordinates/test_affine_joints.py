@@ -18,7 +18,7 @@ COUNTS = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("joint", "rows", "left", "left_to_static"), COUNTS, ids=lambda x: type(x).__name__ if not isinstance(x, int) else "")
+@pytest.mark.parametrize(("joint", "rows", "left", "left_to_static"), COUNTS, ids=lambda x: "" if isinstance(x, int) else type(x).__name__)
 def test_rows_of_every_joint(joint, rows, left, left_to_static, rng):
     w_M, w_F = shared_vectors(joint)
     assert 3 * len(w_M) == rows
