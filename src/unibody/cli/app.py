@@ -72,12 +72,13 @@ def run(
     """Simulate a scene and say how it went."""
     from unibody.cli import inputs, running
     from unibody.cli.recorded import can_draw
+    from unibody.solvers import able_solver
 
     for path, name in ((out, "--out"), (csv, "--csv"), (picture, "--picture")):
         inputs.writable(path, name)
     can_draw(picture)
     name, scene = inputs.scene_from(target, param or [])
-    solver = solver or inputs.able_solver(scene.model)
+    solver = solver or able_solver(scene.model)
     chosen = inputs.solver_from(solver, option or [])
     dt, duration = dt or scene.dt, scene.duration if duration is None else duration
     outcome = running.timed(scene.model, chosen, dt, duration, running.rows_apart(duration, dt, every), False if as_json else None)

@@ -8,9 +8,9 @@ follow from `handles`.
 """
 
 from unibody.solvers.articulated import Articulated
-from unibody.solvers.base import REGISTRY, Bound, Solver, Step
+from unibody.solvers.base import REGISTRY, Bound, Solver, Step, able_solver
 from unibody.solvers.lagrange import Lagrange
 from unibody.solvers.redmax import RedMax
 from unibody.solvers.report import Report
 
-__all__ = ["REGISTRY", "Articulated", "Bound", "Lagrange", "RedMax", "Report", "Solver", "Step"]
+__all__ = ["REGISTRY", "Articulated", "Bound", "Lagrange", "RedMax", "Report", "Solver", "Step", "able_solver"]

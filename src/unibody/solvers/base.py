@@ -67,6 +67,13 @@ def elements_of(model: Model) -> list[tuple[str, Any]]:
     ]  # fmt: skip
 
 
+def able_solver(model: Model) -> str:
+    """The name of the first solver that can run a model; the first of all, whose refusal then says why, if none can."""
+    elements = elements_of(model)
+    able = [name for name, cls in REGISTRY.items() if all(cls().handles(e, model) is None for _, e in elements)]
+    return able[0] if able else next(iter(REGISTRY))
+
+
 @dataclass(frozen=True)
 class Step:
     """What a step returns."""

@@ -27,8 +27,7 @@ from unibody.errors import ModelError, UnibodyError
 from unibody.model import Model
 from unibody.scenes import Scene
 from unibody.simulation import Recording, Simulation
-from unibody.solvers import REGISTRY
-from unibody.solvers.base import elements_of
+from unibody.solvers import able_solver
 from unibody.view.look import Look
 from unibody.view.motion import viewing_plane
 from unibody.view.snapshot import Snapshot
@@ -266,13 +265,6 @@ def player_for(what: Any, solver: Any = None, dt: float | None = None) -> tuple[
 
 def _read(path: Path) -> Recording | Scene:
     return Recording.load(path) if path.suffix.lower() == ".npz" else files.load(path)
-
-
-def able_solver(model: Model) -> str:
-    """The first solver that can run a model; the first of all, whose refusal then says why, if none can."""
-    elements = elements_of(model)
-    able = [name for name, cls in REGISTRY.items() if all(cls().handles(e, model) is None for _, e in elements)]
-    return able[0] if able else next(iter(REGISTRY))
 
 
 def is_loopback(host: str) -> bool:
