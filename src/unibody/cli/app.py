@@ -191,6 +191,7 @@ def compare(
 def bench(
     name: Annotated[str | None, typer.Argument(help="A benchmark; without one they are listed; 'all' runs each.")] = None,
     quick: Annotated[bool, typer.Option("--quick", help="Small sizes only, where the benchmark knows them.")] = False,
+    large: Annotated[bool, typer.Option("--large", help="The largest sizes too, where the benchmark knows them.")] = False,
     plot: Annotated[Path | None, typer.Option("--plot", metavar="FILE.png", help="Times over sizes, log–log, with fitted slopes.")] = None,
     as_json: Json = False,
 ) -> int:
@@ -207,7 +208,7 @@ def bench(
             typer.echo("no benchmarks here; they come with the source checkout, in its folder benchmarks/")
         return DONE
     results = []
-    arguments = ["--quick"] if quick else []
+    arguments = [word for word, wanted in (("--quick", quick), ("--large", large)) if wanted]
     if plot is not None:
         benchmarks.can_plot(name, plot)
         arguments += ["--plot", str(plot.resolve())]
