@@ -301,7 +301,7 @@ def _server(host: str, port: int, title: str) -> Any:
             server = viser.ViserServer(host=host, port=port, label=title, verbose=False)
     except OSError as error:
         raise ModelError(f"no page at {host}:{port} ({error}); give another --host or --port") from None
-    server.request_share_url = _refuse_to_share  # type: ignore[method-assign]
+    setattr(server, "request_share_url", _refuse_to_share)  # noqa: B010 (a method, replaced on this server only)
     server.gui.configure_theme(show_logo=False, show_share_button=False, brand_color=(47, 93, 138))
     server.scene.world_axes.visible = False
     return server
