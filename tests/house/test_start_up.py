@@ -6,8 +6,8 @@ import subprocess
 import sys
 
 LONGEST = 0.5
-"""Seconds, best of three, on a machine that has nothing else to do; NumPy alone takes about 0.1 there, and a busy machine stretches both."""
-NUMPY = 0.1
+"""Seconds, best of three, on a machine that has nothing else to do; NumPy alone takes NUMPY there, and a busy machine stretches both."""
+NUMPY = 0.09
 HEAVY = ("numba", "llvmlite", "scipy", "matplotlib", "viser", "mujoco", "pinocchio", "pybullet")
 
 
