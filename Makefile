@@ -7,13 +7,14 @@
 # make clean   back to a fresh checkout
 #
 # Needs Python 3.11 or newer, and nothing else: everything is installed into .venv, at the versions of constraints.txt.
-# Variables: PYTHON (interpreter), SCENE, SOLVERS, PICTURE (demo), PYTEST (its arguments), BENCH (arguments of `unibody bench`).
+# Variables: PYTHON (interpreter), SCENE, SOLVERS, PICTURE (demo), PYTEST (its arguments, instead of all tests in JOBS processes), BENCH (arguments of `unibody bench`).
 
 PYTHON  ?= $(shell command -v python3.11 || command -v python3)
 SCENE   ?= cable-toy
 SOLVERS ?= articulated:rule=rk4,lagrange:rule=rk4
 PICTURE ?= demo.png
 PYTEST  ?=
+JOBS    ?= 2
 BENCH   ?=
 
 VENV := .venv
@@ -30,7 +31,7 @@ demo: $(VENV)/.installed-plot
 test: $(VENV)/.installed-test,peers
 	sh tools/install_browser.sh
 	@mkdir -p build
-	$(BIN)/python -m pytest --dossier build/dossier.json $(PYTEST)
+	$(BIN)/python -m pytest $(if $(PYTEST),$(PYTEST),-n $(JOBS) --dist worksteal --dossier build/dossier.json)
 	$(if $(PYTEST),,$(BIN)/python tools/make_dossier.py build/dossier.json --check)
 
 docs: $(VENV)/.installed-docs

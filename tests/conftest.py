@@ -6,6 +6,7 @@ import json
 import os
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -77,6 +78,17 @@ DOSSIER = pytest.StashKey[list]()
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
+    entries = session.config.stash.setdefault(DOSSIER, [])
+    if hasattr(session.config, "workeroutput"):  # one of several processes: hand it to the first
+        session.config.workeroutput["dossier"] = entries
+        return
     path = session.config.getoption("--dossier")
     if path:
-        Path(path).write_text(json.dumps(session.config.stash.get(DOSSIER, []), indent=1), encoding="utf-8")
+        entries.sort(key=lambda e: (e["test"], e["subject"], e["quantity"]))
+        Path(path).write_text(json.dumps(entries, indent=1), encoding="utf-8")
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodedown(node: Any, error: Any) -> None:
+    """Another process has ended (pytest-xdist)."""
+    node.config.stash.setdefault(DOSSIER, []).extend(getattr(node, "workeroutput", {}).get("dossier", []))

@@ -1,9 +1,8 @@
 """Unibody: one scene, every formulation. Multibody dynamics with the energies, reactions and residuals that prove the motion."""
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from unibody import scenes, solvers
-from unibody.checks import Finding, Findings, check
 
 from unibody.constraints import (  # isort: skip
     Constraint, Contact, Coupling, Distance, FixedPoint, JointCoupling, JointLimit, PointOnLine, PointPlane, PrescribedFrame,
@@ -18,6 +17,10 @@ from unibody.shapes import Box, Capsule, Cylinder, Ellipsoid, Mesh, OpenMesh, Pl
 from unibody.simulation import Recording, Simulation
 from unibody.solvers import Report
 from unibody.spatial import Pose
+
+if TYPE_CHECKING:
+    from unibody import checks
+    from unibody.checks import Finding, Findings
 
 __version__ = "0.1.0"
 
@@ -36,12 +39,21 @@ def render(shown: Recording | Model, path: Any, **options: Any) -> Any:
     return import_module("unibody.view.films").render(shown, path, **options)
 
 
-def __getattr__(name: str) -> Any:
-    """`ub.view`, the room of pictures, comes when it is asked for; called, it opens the viewer: `ub.view(model)`."""
-    if name == "view":
-        from importlib import import_module
+def check(model: Model, dt: float | None = None, solver: Any = None) -> "checks.Findings":
+    """What is worth knowing of a model before the first step, and the largest safe dt of every solver: see `unibody.checks.check`."""
+    from unibody import checks
 
+    return checks.check(model, dt, solver)
+
+
+def __getattr__(name: str) -> Any:
+    """What few programs need comes when asked for: `ub.view`, the room of pictures, which called opens the viewer; `ub.Finding(s)`."""
+    from importlib import import_module
+
+    if name == "view":
         return import_module("unibody.view")
+    if name in ("Finding", "Findings"):
+        return getattr(import_module("unibody.checks"), name)
     raise AttributeError(f"module 'unibody' has no attribute '{name}'")
 
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 import subprocess
 import sys
 
-LONGEST = 0.5  # seconds, best of three: NumPy alone takes about 0.1
+LONGEST = 0.5
+"""Seconds, best of three, on a machine that has nothing else to do; NumPy alone takes NUMPY there, and a busy machine stretches both."""
+NUMPY = 0.09
 HEAVY = ("numba", "llvmlite", "scipy", "matplotlib", "viser", "mujoco", "pinocchio", "pybullet")
 
 
@@ -16,8 +18,9 @@ def printed_by(script: str) -> str:
 
 
 def test_import_takes_less_than_half_a_second() -> None:
-    script = "import time; began = time.perf_counter(); import unibody; print(time.perf_counter() - began)"
-    assert min(float(printed_by(script)) for _ in range(3)) <= LONGEST
+    script = "import time; began = time.perf_counter(); import {}; print(time.perf_counter() - began)"
+    numpy, ours = (min(float(printed_by(script.format(name))) for _ in range(3)) for name in ("numpy", "unibody"))
+    assert ours <= LONGEST * max(1.0, numpy / NUMPY)
 
 
 def test_import_leaves_heavy_libraries_alone() -> None:

@@ -2,7 +2,7 @@
 
 Lives here: `check` (all of them, in order), `finding` (what they say), `instant` (a model at one configuration as dense matrices),
 `connections`, `closing` (rows that conflict, repeat or start violated), `inertias`, `overlaps` (shapes inside each other, by coal), and
-`linear`, `stability`, `safe_steps`: the linearised motion and the largest step each solver and rule can take with it.
+`linear`, `flying`, `stability`, `safe_steps`: the linearised motion and the largest step each solver and rule can take with it.
 May import: solvers, coordinates, model and all above; SciPy and coal only inside functions. May write: nothing; a check changes no model.
 To add one more: a function that takes an `Instant` and yields `Finding`s, called in `check`; one line each, with element, value and remedy.
 """

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -190,10 +191,17 @@ def _loads(at: Kinematics, force: Force, bodies: list[str], joints: list[str]) -
     return np.concatenate(parts)
 
 
-def _inertial(here: Instant, N: np.ndarray, terms: list[Term]) -> tuple[np.ndarray, np.ndarray]:
-    """−Nᵀ (∂r/∂q) N, with what dampers feel when a displacement turns the velocities, and −Nᵀ (∂r/∂v) N; the instant returns to where it
-    was."""
-    q0, v0 = here.q.copy(), here.v.copy()
+class Accelerations(NamedTuple):
+    """a of the tree joints, and the wrenches, efforts and multipliers that make it."""
+
+    a: np.ndarray
+    wrenches: np.ndarray
+    efforts: np.ndarray
+    multipliers: np.ndarray
+
+
+def accelerations(here: Instant) -> Accelerations:
+    """The accelerations of an instant."""
     wrenches, efforts = here.loads()
     multipliers = np.zeros(here.system.book.rows)
     a = -np.linalg.solve(here.mass, here.remainder(np.zeros(here.model.nv), wrenches, efforts, multipliers))
@@ -202,6 +210,14 @@ def _inertial(here: Instant, N: np.ndarray, terms: list[Term]) -> tuple[np.ndarr
         response = np.linalg.solve(here.mass, K.T)
         multipliers[here.held] = -np.linalg.lstsq(K @ response, K @ a, rcond=1e-9)[0]
         a = a + response @ multipliers[here.held]
+    return Accelerations(a, wrenches, efforts, multipliers)
+
+
+def _inertial(here: Instant, N: np.ndarray, terms: list[Term]) -> tuple[np.ndarray, np.ndarray]:
+    """−Nᵀ (∂r/∂q) N, with what dampers feel when a displacement turns the velocities, and −Nᵀ (∂r/∂v) N; the instant returns to where it
+    was."""
+    q0, v0 = here.q.copy(), here.v.copy()
+    a, wrenches, efforts, multipliers = accelerations(here)
     damped = [t for t in terms if t.damping.any()] if v0.any() else []
     stiffness, damping = np.zeros((N.shape[1], N.shape[1])), np.zeros((N.shape[1], N.shape[1]))
     for k, along in enumerate(N.T):

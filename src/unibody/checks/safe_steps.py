@@ -8,6 +8,7 @@ from collections.abc import Collection, Iterator
 import numpy as np
 
 from unibody.checks.finding import SafeStep
+from unibody.checks.flying import in_fixed_axes
 from unibody.checks.instant import Instant
 from unibody.checks.linear import INERTIAL, Linear, linearise
 from unibody.checks.stability import Limit, Modes, by_rates, by_steps, explicit_euler, modes_of, runge_kutta
@@ -20,6 +21,8 @@ LARGEST = 2000
 ADAPTS, IMPLICIT = ("dopri5",), ("implicit", "bdf2")
 MOMENTA = "semi-implicit in momenta"
 """The rule of maximal coordinates: momenta are carried over, so that spinning by itself does not grow."""
+FIXED_AXES = "semi-implicit in fixed axes"
+"""The rule of reduced coordinates."""
 
 
 def rules_of(solver: str) -> tuple[str, ...]:
@@ -48,10 +51,16 @@ def safe_steps(here: Instant, explicit: Collection[str] = ()) -> Iterator[SafeSt
             elif rule in IMPLICIT:
                 yield SafeStep(solver, rule, np.inf, "no limit by stability; accuracy decides")
             else:
-                kind = MOMENTA if (solver, rule) == ("lagrange", "semi-implicit") and here.v.any() else rule
+                kind = _kind(solver, rule, here)
                 if kind not in limits:
-                    limits[kind] = _limit(kind, motion, modes, bool(here.held.size))
+                    limits[kind] = _limit(kind, here, motion, modes)
                 yield _said(solver, rule, limits[kind], motion)
+
+
+def _kind(solver: str, rule: str, here: Instant) -> str:
+    if rule != "semi-implicit" or not here.v.any():
+        return rule
+    return {"lagrange": MOMENTA, "articulated": FIXED_AXES}.get(solver, rule)
 
 
 def _refusal(solver: str, model: Model) -> str:
@@ -60,12 +69,15 @@ def _refusal(solver: str, model: Model) -> str:
     return next((f"'{name}': {reason}" for name, reason in reasons if reason is not None), "")
 
 
-def _limit(rule: str, motion: Linear, modes: Modes, closed: bool) -> Limit:
+def _limit(rule: str, here: Instant, motion: Linear, modes: Modes) -> Limit:
     if not modes.rates.size:
         return Limit(np.inf, None, 0.0, False)
     none = np.zeros_like(motion.A_q)
     if rule == "semi-implicit":
         return by_steps((motion.A_q, motion.A_v, none, none), modes)
+    if rule == FIXED_AXES:
+        A_q, A_v = in_fixed_axes(here, motion)
+        return by_steps((A_q, A_v, none, none), modes_of(A_q, A_v))
     if rule == MOMENTA:
         quiet = motion.A_v - motion.inertial_D
         return by_steps((motion.A_q, quiet, none, none), modes_of(motion.A_q, quiet))
@@ -76,7 +88,7 @@ def _limit(rule: str, motion: Linear, modes: Modes, closed: bool) -> Limit:
     if rule == "rk4":
         found = by_rates(runge_kutta, modes)
         feedback = by_rates(runge_kutta, Modes(np.array([-1.0 / SMOOTH_FEEDBACK]), np.zeros((0, 1)), True))
-        return feedback if closed and feedback.dt < found.dt else found
+        return feedback if here.held.size and feedback.dt < found.dt else found
     return Limit(np.nan, None, 0.0, False)
 
 

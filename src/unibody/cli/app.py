@@ -72,12 +72,13 @@ def run(
     """Simulate a scene and say how it went."""
     from unibody.cli import inputs, running
     from unibody.cli.recorded import can_draw
+    from unibody.solvers import able_solver
 
     for path, name in ((out, "--out"), (csv, "--csv"), (picture, "--picture")):
         inputs.writable(path, name)
     can_draw(picture)
     name, scene = inputs.scene_from(target, param or [])
-    solver = solver or inputs.able_solver(scene.model)
+    solver = solver or able_solver(scene.model)
     chosen = inputs.solver_from(solver, option or [])
     dt, duration = dt or scene.dt, scene.duration if duration is None else duration
     outcome = running.timed(scene.model, chosen, dt, duration, running.rows_apart(duration, dt, every), False if as_json else None)
@@ -190,6 +191,7 @@ def compare(
 def bench(
     name: Annotated[str | None, typer.Argument(help="A benchmark; without one they are listed; 'all' runs each.")] = None,
     quick: Annotated[bool, typer.Option("--quick", help="Small sizes only, where the benchmark knows them.")] = False,
+    large: Annotated[bool, typer.Option("--large", help="The largest sizes too, where the benchmark knows them.")] = False,
     plot: Annotated[Path | None, typer.Option("--plot", metavar="FILE.png", help="Times over sizes, log–log, with fitted slopes.")] = None,
     as_json: Json = False,
 ) -> int:
@@ -206,7 +208,7 @@ def bench(
             typer.echo("no benchmarks here; they come with the source checkout, in its folder benchmarks/")
         return DONE
     results = []
-    arguments = ["--quick"] if quick else []
+    arguments = [word for word, wanted in (("--quick", quick), ("--large", large)) if wanted]
     if plot is not None:
         benchmarks.can_plot(name, plot)
         arguments += ["--plot", str(plot.resolve())]

@@ -62,6 +62,7 @@ def export(
 
     from unibody.cli import inputs
     from unibody.cli.recorded import recording_from
+    from unibody.solvers import able_solver
 
     asked = {"html": html, "glb": glb, "gltf": gltf, "csv": csv, "npz": npz, "urdf": urdf, "scene": scene}
     wanted = {kind: path for kind, path in asked.items() if path is not None}
@@ -74,7 +75,7 @@ def export(
     else:
         name, from_scene = inputs.scene_from(source, param or [])
         if wanted.keys() & set(MOVING):
-            chosen = inputs.solver_from(solver or _able(from_scene), option or [])
+            chosen = inputs.solver_from(solver or able_solver(from_scene.model), option or [])
             recording, failure = _run(from_scene, chosen, dt, duration, every, fps, False if as_json else None)
     remarks: list[str] = []
     for kind, path in [*wanted.items()]:
@@ -124,14 +125,6 @@ def _check(source: str, wanted: dict[str, Path], fps: float | None, tabulate: fl
         number(fps, "--fps", positive=True)
         if not wanted.keys() & {"html", "glb", "gltf"}:
             raise ModelError("--fps says how many frames --html, --glb and --gltf show; give one of them, or --every for tables")
-
-
-def _able(scene: Scene) -> str:
-    """The first solver that can run a scene; the first of all, whose refusal then says why, if none can."""
-    from unibody.cli import describe
-    from unibody.solvers import REGISTRY
-
-    return next((name for name in REGISTRY if not describe.refusals(name, scene.model)), next(iter(REGISTRY)))
 
 
 def _run(

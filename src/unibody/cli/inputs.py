@@ -9,11 +9,9 @@ from pathlib import Path
 from typing import Any, get_type_hints
 
 from unibody import scenes
-from unibody.cli.describe import refusals
 from unibody.errors import ModelError
 from unibody.files import load
 from unibody.files.reading import ENDINGS
-from unibody.model import Model
 from unibody.model.model import look_up
 from unibody.scenes import Scene
 from unibody.scenes.base import convert
@@ -58,11 +56,6 @@ def solver_from(spec: str, options: Sequence[str] = ()) -> Solver:
             shown = kind.__name__ if isinstance(kind, type) else str(kind)
             raise ModelError(f"solver '{name}': {key}={value!r} is not {shown}; give for example {key}={getattr(cls, key)}") from None
     return cls(**chosen)
-
-
-def able_solver(model: Model) -> str:
-    """The first solver that can run a model; the first of all, whose refusal then says why, if none can."""
-    return next((name for name in REGISTRY if not refusals(name, model)), next(iter(REGISTRY)))
 
 
 def writable(path: Path | None, option: str) -> None:

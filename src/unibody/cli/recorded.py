@@ -8,6 +8,7 @@ from pathlib import Path
 from unibody.cli import inputs, running
 from unibody.errors import ModelError
 from unibody.simulation import Recording, Simulation
+from unibody.solvers import able_solver
 
 
 def recording_from(
@@ -20,18 +21,27 @@ def recording_from(
     """
     path = Path(target)
     if path.suffix.lower() == ".npz":
-        given = {"--solver": solver, "--param": list(parameters) or None, "--dt": dt, "--duration": duration, "--every": every}
+        given = {"--solver": solver, "--dt": dt, "--duration": duration, "--every": every}
         for option, value in given.items():
             if value is not None:
                 raise ModelError(f"recording '{target}': {option} belongs to a run that is over; leave it out, or give a scene")
-        return path.stem, Recording.load(path)
+        return path.stem, Recording.load(path, trust=trusted(target, parameters))
     name, scene = inputs.scene_from(target, parameters)
     dt, duration = dt or scene.dt, scene.duration if duration is None else duration
     kept = running.rows_apart(duration, dt, every)
     if every is None and apart is not None:
         kept = max(1, int(0.5 * apart / dt))
-    simulation = Simulation(scene.model, inputs.solver_from(solver or inputs.able_solver(scene.model)), dt=dt)
+    simulation = Simulation(scene.model, inputs.solver_from(solver or able_solver(scene.model)), dt=dt)
     return name, simulation.run(duration, every=kept, progress=progress)
+
+
+def trusted(target: str, parameters: Sequence[str]) -> tuple[str, ...]:
+    """The modules that `-p trust=a,b` allows a recording to name; nothing else can be set of a run that is over."""
+    given = inputs.pairs(parameters, "--param")
+    names = tuple(name for name in given.pop("trust", "").split(",") if name)
+    if given:
+        raise ModelError(f"recording '{target}': --param {next(iter(given))} belongs to a run that is over; leave it out, or give a scene")
+    return names
 
 
 def can_draw(picture: Path | None, option: str = "--picture") -> None:

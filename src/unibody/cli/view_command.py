@@ -54,14 +54,15 @@ def view(
 def _player(target: str, solver: str | None, param: list[str], dt: float | None) -> tuple[Any, str]:
     """A recording is only shown, so nothing of a simulation may be asked for."""
     from unibody.cli import inputs
+    from unibody.cli.recorded import trusted
     from unibody.simulation import Recording
     from unibody.view.viewer import player_for
 
     path = Path(target)
     if path.suffix.lower() == ".npz":
-        asked = [o for o, given in (("--solver", solver), ("--dt", dt), ("--param", param)) if given]
+        asked = [o for o, given in (("--solver", solver), ("--dt", dt)) if given]
         if asked:
             raise ModelError(f"{asked[0]} does not apply to the recording '{target}', which is shown as it is; leave it out")
-        return player_for(Recording.load(path))[0], path.stem
+        return player_for(Recording.load(path, trust=trusted(target, param)))[0], path.stem
     name, scene = inputs.scene_from(target, param)
     return player_for(scene, None if solver is None else inputs.solver_from(solver), dt)[0], name

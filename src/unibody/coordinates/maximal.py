@@ -14,6 +14,7 @@ from __future__ import annotations
 from math import cos, sin
 
 from unibody.arena import part
+from unibody.coordinates.kick import NODE_NUMBERS, kick_body
 from unibody.coordinates.loading import load_forces
 from unibody.coordinates.reduced import cross_motion
 from unibody.coordinates.relative import JOINT, SEEN, add_joint_efforts, wrench_back
@@ -31,12 +32,9 @@ from unibody.joints.free import screw_displacement
 from unibody.kernel import Floats, Ints, device, kernel
 
 from unibody.spatial.devices import (  # isort: skip
-    add3, compose_rotations, cross, dot3, load3, load6, load9, rotate, rotate_back, rotation_about, rotation_of_quaternion, scale3, store3,
-    store9, sub3, times_symmetric, turned_quaternion,
+    add3, compose_rotations, cross, dot3, load3, load6, load9, rotate_back, rotation_about, rotation_of_quaternion, scale3, store3,
+    store9, sub3,
 )  # fmt: skip
-
-NODE_NUMBERS = 26
-"""Numbers of a node: mass, centre of mass (3), inertia about it (6), its inverse (6), then about the body's origin: m, m c (3), J (6)."""
 
 PLANE_NUMBERS = 21
 """Numbers of a body in a plane: n, e₁, e₂ in its axes (9), R_WB at angle 0 (9), its distance from the plane times n (3)."""
@@ -279,35 +277,7 @@ def kick_maximal(layout: Ints, ints: Ints, constants: Floats, h: float, work_out
     numbers = part(constants, layout, NODE_CONSTANTS)
     y = part(work_out, layout, Y_SLOT)
     for k in range(bodies.size // 2):
-        a = 7 * bodies[2 * k + 1]
-        b = 6 * bodies[2 * k + 1]
-        at = NODE_NUMBERS * k
-        mass = numbers[at]
-        c = load3(numbers, at + 1)
-        R = rotation_of_quaternion(q_out[a + 3], q_out[a + 4], q_out[a + 5], q_out[a + 6])
-        o = load3(v_out, b)
-        l = load3(v_out, b + 3)
-        do = load3(y, b)
-        dl = load3(y, b + 3)
-        # momentum of the centre of mass and its rate, in world axes
-        speed = add3(l, cross(o, c))
-        pull = add3(add3(dl, cross(do, c)), cross(o, speed))
-        P = scale3(mass, rotate(R, add3(speed, scale3(h, pull))))
-        inertia = load6(numbers, at + 4)
-        spin = times_symmetric(inertia, o)
-        turn = add3(times_symmetric(inertia, do), cross(o, spin))
-        L = rotate(R, add3(spin, scale3(h, turn)))
-        inverse = load6(numbers, at + 10)
-        o = times_symmetric(inverse, rotate_back(R, L))
-        x = add3(add3(load3(q_out, a), rotate(R, c)), scale3(h / mass, P))
-        t = turned_quaternion(q_out[a + 3], q_out[a + 4], q_out[a + 5], q_out[a + 6], o[0], o[1], o[2], h)
-        R = rotation_of_quaternion(t[0], t[1], t[2], t[3])
-        store3(sub3(x, rotate(R, c)), a, q_out)
-        for m in range(4):
-            q_out[a + 3 + m] = t[m]
-        o = times_symmetric(inverse, rotate_back(R, L))
-        store3(o, b, v_out)
-        store3(sub3(scale3(1.0 / mass, rotate_back(R, P)), cross(o, c)), b + 3, v_out)
+        kick_body(numbers, NODE_NUMBERS * k, h, 0.0, y, 7 * bodies[2 * k + 1], 6 * bodies[2 * k + 1], q_out, v_out)
 
 
 @kernel

@@ -12,9 +12,10 @@ from unibody.arena import Arena
 from unibody.coordinates import forest
 from unibody.coordinates.closure import closure_size
 from unibody.coordinates.convert import plane_in_body, start_angle, to_maximal, to_planar
+from unibody.coordinates.kick import NODE_NUMBERS, kicked_numbers
 
 from unibody.coordinates.maximal import (  # isort: skip
-    NODE_NUMBERS, advance_plane, evaluate_maximal, kick_maximal, kick_planar, rate_plane,
+    advance_plane, evaluate_maximal, kick_maximal, kick_planar, rate_plane,
 )  # fmt: skip
 from unibody.coordinates.observe_maximal import observe_maximal
 from unibody.coordinates.observed import Observation
@@ -190,12 +191,10 @@ class MaximalSystem:
 
     def _masses(self) -> tuple[np.ndarray, np.ndarray]:
         blocks, numbers = [], np.zeros((self.n, NODE_NUMBERS))
-        upper = np.triu_indices(3)
         for k, (i, *_) in enumerate(self.nodes):
             body = self.model.bodies[i]
             M = spatial_inertia(body.mass, body.com, body.inertia)
-            about_com = [[body.mass], body.com, body.inertia[upper], np.linalg.inv(body.inertia)[upper]]
-            numbers[k] = np.concatenate([*about_com, [body.mass], body.mass * body.com, M[:3, :3][upper]])
+            numbers[k] = kicked_numbers(body.mass, body.com, body.inertia)
             if self.planar:
                 axes = plane_in_body(self.model, i)
                 P = np.zeros((6, 3))

@@ -19,6 +19,7 @@ from unibody.algebra.tree import BODY, GENERAL, ROTATION, ROW, SLIDE, A, C, elim
 from unibody.arena import Arena, part
 from unibody.coordinates.closure import close_rows, closure_size, fill_reference, solve_closure, solve_closure_again
 from unibody.coordinates.convert import to_reduced
+from unibody.coordinates.kick import free_table, kick_reduced
 from unibody.coordinates.loading import load_forces
 from unibody.coordinates.observe_reduced import observe_reduced
 from unibody.coordinates.observed import Observation
@@ -31,14 +32,14 @@ from unibody.coordinates.signals import FillSignals, signal_filler
 
 from unibody.coordinates.slots import (  # isort: skip
     ACTIVE, ARMATURE, BIAS, BODIES, BORROWED, CLASSES, CLOSURE, COLUMNS, COMPLIANCE, CONSTANTS, COUNTS, DOF_INDEX, DOF_START, DRIFT, DUAL,
-    EFFORT, ENTRY_BODY, ENTRY_W, F, FORCE_CLASSES, FORCE_INDEX, FORCE_PARAMETERS, FRAMES, G, GRAM, GRAVITY, INDEX, J, JOINTS, JOINT_C,
+    EFFORT, ENTRY_BODY, ENTRY_W, F, FORCE_CLASSES, FORCE_INDEX, FORCE_PARAMETERS, FRAMES, FREE, G, GRAM, GRAVITY, INDEX, J, JOINTS, JOINT_C,
     JOINT_CLASSES, JOINT_FRAMES, JOINT_INDEX, JOINT_PARAMETERS, JOINT_PARTS, JOINT_PLANES, JOINT_S, JOINT_X, LAST, LEDGER, LIMIT, LOAD,
-    MASSES, MULTIPLIER, NODE_OF, PARAMETERS, PARTS, RANK, RATE, RESIDUAL, RESPONSE_X, RESPONSE_Y, RIGHT, ROWS, ROW_CLASSES, ROW_ENTRY,
-    ROW_INDEX, ROW_PARAMETERS, ROW_START, SCRATCH, SEEN, SHIFT, SIGNALS, STABILISER, STEP, T, TABLE_C, TABLE_S, TABLE_X, TARGET, V_WB,
-    X_WB, Y,
+    MASSES, MULTIPLIER, NODE_CONSTANTS, NODE_OF, PARAMETERS, PARTS, RANK, RATE, RESIDUAL, RESPONSE_X, RESPONSE_Y, RIGHT, ROWS, ROW_CLASSES,
+    ROW_ENTRY, ROW_INDEX, ROW_PARAMETERS, ROW_START, SCRATCH, SEEN, SHIFT, SIGNALS, STABILISER, STEP, T, TABLE_C, TABLE_S, TABLE_X, TARGET,
+    V_WB, X_WB, Y,
 )  # fmt: skip
 from unibody.coordinates.stages import (  # isort: skip
-    AGAIN_STAGE, CLOSE_STAGE, EVALUATE_STAGE, FORCE_STAGE, PROJECT_STAGE, SEE_STAGE, SIGNAL_STAGE, STAGES, Stage,
+    AGAIN_STAGE, CLOSE_STAGE, EVALUATE_STAGE, FORCE_STAGE, KICK_STAGE, PROJECT_STAGE, SEE_STAGE, SIGNAL_STAGE, STAGES, Stage,
 )  # fmt: skip
 from unibody.element import LEDGER as LEDGER_SIZE
 from unibody.joints.base import Joint
@@ -327,6 +328,7 @@ class ReducedSystem:
         slots[LIMIT] = np.concatenate([j.effort_limit for j in model.joints]) if model.joints else np.zeros(0)
         slots[GRAVITY], slots[STABILISER], slots[COMPLIANCE] = model.gravity, np.zeros(2), book.compliance
         slots[MASSES] = inverse_masses(model)
+        slots[FREE], slots[NODE_CONSTANTS] = free_table(model, tables)
         k, nvj = book.rows, model.nv_joints
         sizes = {
             SIGNALS: signals.values, TABLE_X: 12 * tables.rows, TABLE_S: 6 * nvj, TABLE_C: 6 * tables.rows, ROWS: self._ground(),
@@ -352,6 +354,8 @@ class ReducedSystem:
         self._see = see_loops.address if self._sees else 0
         self._load: int | None = None
         self._project = 0
+        self.momenta = False
+        """Whether steps carry the velocities of Free joints over in axes that do not turn (`kick_reduced`)."""
         self.feedback_time: float | None = None
         self._always_load = bool(model.forces) or self._sees
 
@@ -414,6 +418,8 @@ class ReducedSystem:
     def set_method(self, stages: np.ndarray) -> None:
         """The addresses of what finds accelerations and closes loops."""
         stages[EVALUATE_STAGE] = evaluate_reduced.address
+        if self.momenta and self.view(FREE).size:
+            stages[KICK_STAGE] = kick_reduced.address
         if self.has_loops:
             stages[CLOSE_STAGE], stages[AGAIN_STAGE] = close_loops.address, spread_responses.address
 

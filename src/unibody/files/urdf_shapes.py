@@ -1,7 +1,8 @@
 """The shapes of links: what is seen (`visual`) and what is touched (`collision`), with their colours.
 
 Primitives are taken as they are: axes of cylinders and capsules along z, centred, as ours. Meshes that are seen are open surfaces, one for
-each colour; meshes that are touched are solids if they close. A mesh's own colours go before the material of the link, as in robots' tools.
+each colour; meshes that are touched are solids if they close. A mesh of several
+colours keeps them; one of a single colour takes that of the link's material, if there is one.
 """
 
 from __future__ import annotations
@@ -60,9 +61,11 @@ class Wardrobe:
         X = pose_of(element.origin)
         colour = None if touched else self._colour(element.material, link)
         what = f"{'collision' if touched else 'visual'} of link '{link}'"
+        parts = self._geometry(element.geometry, link, what, touched, capsule)
+        painted = len(parts) > 1 or colour is None
         return [
-            Placed(shape, X, colour=None if touched else own or colour, visible=visible, solid=touched)
-            for shape, own in self._geometry(element.geometry, link, what, touched, capsule)
+            Placed(shape, X, colour=None if touched else own or colour if painted else colour, visible=visible, solid=touched)
+            for shape, own in parts
         ]
 
     def _geometry(self, geometry: Any, link: str, what: str, touched: bool, capsule: bool) -> list[tuple[Shape, tuple[float, ...] | None]]:

@@ -78,8 +78,8 @@ def check_xml(data: bytes, what: str) -> None:
 class Folders:
     """Where a model's files may be.
 
-    >>> Folders("robots", ["arm=robots"]).packages
-    ('arm=robots',)
+    >>> Folders(".", ["arm=."]).packages
+    ('arm=.',)
     """
 
     root: str | Path

@@ -71,6 +71,7 @@ class JointTables:
                     row += 1
                 q, v = q + piece.nq, v + piece.nv
         self.rows = row
+        self.types = list(groups)
         self.parts = np.array(parts, np.int64)
         self.python_classes = [c.__name__ for c in groups if c.fill_kernel is None]
         classes: list[int] = []

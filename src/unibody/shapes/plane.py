@@ -15,7 +15,7 @@ from unibody.shapes.mass import MassProperties
 class Plane(Shape):
     """Everything below z = 0 in the shape's frame, for static bodies.
 
-    >>> Plane(size=2.0).triangles()[0].max()
+    >>> float(Plane(size=2.0).triangles()[0].max())
     1.0
     """
 

@@ -71,6 +71,7 @@ class Articulated(Solver):
         system = ReducedSystem(model)
         system.feedback_time = SMOOTH_FEEDBACK if self.feedback_time is None and self.rule != "semi-implicit" else self.feedback_time
         system.set_projection(self.project)
+        system.momenta = self.rule == "semi-implicit"
         common: dict[str, Any] = dict(model=model, solver=self, coordinates="reduced", system=system, nq=model.nq, nv=model.nv)
         if self.rule == "dopri5":
             return BoundAdaptive(**common, roll=None)

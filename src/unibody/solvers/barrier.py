@@ -44,6 +44,7 @@ class Barrier(Solver):
     stiffness: float = 1e4
 
     name = "barrier"
+    last_resort = True
 
     def __post_init__(self) -> None:
         if self.rule not in RULES:

@@ -35,6 +35,8 @@ class Solver:
     """Base of all solvers. Subclasses are frozen dataclasses with a `name`."""
 
     name: ClassVar[str] = ""
+    last_resort: ClassVar[bool] = False
+    """Whether others that can run a model go before it where none is named."""
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
@@ -65,6 +67,14 @@ def elements_of(model: Model) -> list[tuple[str, Any]]:
         *((j.name, j.element) for j in model.joints), *model.forces, *model.constraints,
         *((b.name, p.shape) for b in model.bodies for p in b.shapes),
     ]  # fmt: skip
+
+
+def able_solver(model: Model) -> str:
+    """The name of the first solver that can run a model; the first of all, whose refusal then says why, if none can."""
+    elements = elements_of(model)
+    able = [name for name, cls in REGISTRY.items() if all(cls().handles(e, model) is None for _, e in elements)]
+    able.sort(key=lambda name: REGISTRY[name].last_resort)
+    return able[0] if able else next(iter(REGISTRY))
 
 
 @dataclass(frozen=True)

@@ -15,6 +15,7 @@ from unibody.element import number
 from unibody.errors import ModelError
 from unibody.model import Model
 from unibody.simulation import Recording, Simulation
+from unibody.solvers import able_solver
 from unibody.view.render import SIZE, Renderer, rows_to_fit
 from unibody.view.render_caption import pillow
 from unibody.view.snapshot import Snapshot
@@ -29,7 +30,7 @@ COLOURS = 255
 def render(
     shown: Recording | Model, path: str | Path, *, at: float | None = None, size: tuple[int, int] = SIZE, fps: float = 30.0,
     speed: float = 1.0, camera: Sequence[float] | None = None, reactions: bool = False, frames: bool = False, title: str | None = None,
-    solver: Any = "articulated",
+    solver: Any = None,
 ) -> Path:  # fmt: skip
     """A picture of the last recorded state, or of the one at a time [s], or a film of the whole motion, by the ending of `path`.
 
@@ -38,7 +39,10 @@ def render(
     """
     target = Path(path)
     film = kind_of(target) in FILMS
-    recording = shown if isinstance(shown, Recording) else Simulation(shown, solver, dt=1e-3).run(0.0, progress=False)
+    if isinstance(shown, Recording):
+        recording = shown
+    else:
+        recording = Simulation(shown, solver or able_solver(shown), dt=1e-3).run(0.0, progress=False)
     if film and at is not None:
         raise ModelError(f"film '{target}' at one time ({at!r} s): give a picture's name, such as {target.stem}.png, or leave the time out")
     if target.suffix.lower() == ".mp4":

@@ -27,8 +27,7 @@ from unibody.errors import ModelError, UnibodyError
 from unibody.model import Model
 from unibody.scenes import Scene
 from unibody.simulation import Recording, Simulation
-from unibody.solvers import REGISTRY
-from unibody.solvers.base import elements_of
+from unibody.solvers import able_solver
 from unibody.view.look import Look
 from unibody.view.motion import viewing_plane
 from unibody.view.snapshot import Snapshot
@@ -268,13 +267,6 @@ def _read(path: Path) -> Recording | Scene:
     return Recording.load(path) if path.suffix.lower() == ".npz" else files.load(path)
 
 
-def able_solver(model: Model) -> str:
-    """The first solver that can run a model; the first of all, whose refusal then says why, if none can."""
-    elements = elements_of(model)
-    able = [name for name, cls in REGISTRY.items() if all(cls().handles(e, model) is None for _, e in elements)]
-    return able[0] if able else next(iter(REGISTRY))
-
-
 def is_loopback(host: str) -> bool:
     """Whether only this machine can reach a server there.
 
@@ -309,7 +301,7 @@ def _server(host: str, port: int, title: str) -> Any:
             server = viser.ViserServer(host=host, port=port, label=title, verbose=False)
     except OSError as error:
         raise ModelError(f"no page at {host}:{port} ({error}); give another --host or --port") from None
-    server.request_share_url = _refuse_to_share  # type: ignore[method-assign]
+    setattr(server, "request_share_url", _refuse_to_share)  # noqa: B010 (a method, replaced on this server only)
     server.gui.configure_theme(show_logo=False, show_share_button=False, brand_color=(47, 93, 138))
     server.scene.world_axes.visible = False
     return server

@@ -58,7 +58,7 @@ BAD = {
     ("run", "pendulum", "--duration", "-1"): ("duration", "-1"),
     ("run", "pendulum", "--out", "nowhere/a.npz"): ("nowhere", "does not exist"),
     ("run", "pendulum", "--picture", "a.txt"): ("a.txt", ".png"),
-    ("run", "missing.py"): ("missing.py", "does not exist", "build()"),
+    ("run", "missing.py"): ("missing.py", "does not exist", ".urdf"),
     ("compare", "pendulum", "--solvers", "articulated,nothing"): ("nothing", "unknown"),
     ("compare", "nothing-like-it"): ("nothing-like-it", "scenes are"),
     ("info", "pendulum", "--param", "kind=rope"): ("kind", "rope", "point|rod"),
@@ -103,9 +103,9 @@ def test_bad_file_is_named_with_line_and_remedy(source, unibody, tmp_path, monke
 
 
 def test_file_of_another_kind_is_refused(unibody, tmp_path):
-    (tmp_path / "robot.urdf").write_text("<robot/>")
-    answer = unibody("run", "robot.urdf")
-    assert answer.code == 2 and "robot.urdf" in answer.err and "build()" in answer.err
+    (tmp_path / "robot.step").write_text("ISO-10303-21;")
+    answer = unibody("run", "robot.step")
+    assert answer.code == 2 and "robot.step" in answer.err and ".urdf" in answer.err and answer.err.count("\n") == 1
 
 
 def test_picture_without_matplotlib_says_what_to_install(unibody, monkeypatch):

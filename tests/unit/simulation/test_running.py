@@ -206,4 +206,4 @@ def test_simulation_starts_from_a_given_state_of_any_coordinates():
 def test_reprs_say_what_they_are():
     sim = ub.Simulation(ub.scenes.build("four-bar"), dt=1e-3)
     rec = sim.run(0.01)
-    assert "articulated" in repr(sim) and "1 loops" in repr(sim.model) and "11 states" in repr(rec)
+    assert "articulated" in repr(sim) and "1 loop" in repr(sim.model) and "11 states" in repr(rec)
