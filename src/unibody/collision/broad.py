@@ -24,7 +24,7 @@ def overlap(a, i, b, j):
 
 
 @device
-def widen(box_out, at, x, v):
+def widen(at, x, v, box_out):
     """Let box `at` hold vertex v."""
     for k in range(3):
         box_out[at + k] = min(box_out[at + k], x[3 * v + k])
@@ -32,7 +32,7 @@ def widen(box_out, at, x, v):
 
 
 @device
-def begin_box(box_out, at):
+def begin_box(at, box_out):
     for k in range(3):
         box_out[at + k] = np.inf
         box_out[at + 3 + k] = -np.inf
@@ -42,10 +42,10 @@ def begin_box(box_out, at):
 def fill_boxes(x0: Floats, x1: Floats, members: Ints, per: int, margin: float, boxes_out: Floats) -> None:
     """Boxes of primitives with `per` vertices each, listed in `members`, over the way from x0 to x1."""
     for i in range(members.size // per):
-        begin_box(boxes_out, 6 * i)
+        begin_box(6 * i, boxes_out)
         for k in range(per):
-            widen(boxes_out, 6 * i, x0, members[per * i + k])
-            widen(boxes_out, 6 * i, x1, members[per * i + k])
+            widen(6 * i, x0, members[per * i + k], boxes_out)
+            widen(6 * i, x1, members[per * i + k], boxes_out)
         for k in range(3):
             boxes_out[6 * i + k] -= 0.5 * margin
             boxes_out[6 * i + 3 + k] += 0.5 * margin
@@ -55,7 +55,7 @@ def fill_boxes(x0: Floats, x1: Floats, members: Ints, per: int, margin: float, b
 def join_boxes(boxes: Floats, start: Ints, body_boxes_out: Floats) -> None:
     """The box of each body from those of its vertices; empty where it has none."""
     for b in range(start.size - 1):
-        begin_box(body_boxes_out, 6 * b)
+        begin_box(6 * b, body_boxes_out)
         for i in range(start[b], start[b + 1]):
             for k in range(3):
                 body_boxes_out[6 * b + k] = min(body_boxes_out[6 * b + k], boxes[6 * i + k])
@@ -103,7 +103,7 @@ def find_body_pairs(boxes: Floats, order: Ints, moving: Ints, group: Ints, mask:
 
 
 @device
-def gather(boxes, first, last, other, at, list_out, where):
+def gather(boxes, first, last, other, at, where, list_out):
     """Primitives first … last whose box meets box `at` of `other`, written to list_out from `where`; gives their number."""
     count = 0
     for i in range(first, last):
@@ -114,7 +114,7 @@ def gather(boxes, first, last, other, at, list_out, where):
 
 
 @device
-def match(a_boxes, a_count, b_boxes, b_first, b_count, lists, found, pairs_out, swap):
+def match(a_boxes, a_count, b_boxes, b_first, b_count, lists, found, swap, pairs_out):
     """Pairs of two gathered lists whose boxes meet, appended to pairs_out as (a, b), or (b, a) if swap; gives how many there are now."""
     for i in range(a_count):
         p = lists[i]
@@ -142,12 +142,12 @@ def find_stencils(
         for side in range(2):
             u = a if side == 0 else b
             w = b if side == 0 else a
-            n = gather(vertex_boxes, vertex_start[u], vertex_start[u + 1], body_boxes, 6 * w, lists_out, 0)
-            m = gather(face_boxes, face_start[w], face_start[w + 1], body_boxes, 6 * u, lists_out, n)
-            points = match(vertex_boxes, n, face_boxes, n, m, lists_out, points, points_out, False)
-        n = gather(edge_boxes, edge_start[a], edge_start[a + 1], body_boxes, 6 * b, lists_out, 0)
-        m = gather(edge_boxes, edge_start[b], edge_start[b + 1], body_boxes, 6 * a, lists_out, n)
-        edges = match(edge_boxes, n, edge_boxes, n, m, lists_out, edges, edges_out, False)
+            n = gather(vertex_boxes, vertex_start[u], vertex_start[u + 1], body_boxes, 6 * w, 0, lists_out)
+            m = gather(face_boxes, face_start[w], face_start[w + 1], body_boxes, 6 * u, n, lists_out)
+            points = match(vertex_boxes, n, face_boxes, n, m, lists_out, points, False, points_out)
+        n = gather(edge_boxes, edge_start[a], edge_start[a + 1], body_boxes, 6 * b, 0, lists_out)
+        m = gather(edge_boxes, edge_start[b], edge_start[b + 1], body_boxes, 6 * a, n, lists_out)
+        edges = match(edge_boxes, n, edge_boxes, n, m, lists_out, edges, False, edges_out)
     counts_out[0] = points
     counts_out[1] = edges
 

@@ -22,6 +22,6 @@ from unibody.constraints.prescribed_point import PrescribedPoint
 from unibody.constraints.spline_contact import SplineContact
 
 __all__ = [
-    "Constraint", "Contact", "Coupling", "Distance", "FillRows", "FixedPoint", "FunctionCoupling", "JointCoupling", "JointLimit", "PointOnLine",
-    "PointPlane", "PrescribedFrame", "PrescribedJoint", "PrescribedPoint", "Rows", "SplineContact",
+    "Constraint", "Contact", "Coupling", "Distance", "FillRows", "FixedPoint", "FunctionCoupling", "JointCoupling", "JointLimit",
+    "PointOnLine", "PointPlane", "PrescribedFrame", "PrescribedJoint", "PrescribedPoint", "Rows", "SplineContact",
 ]  # fmt: skip

@@ -58,7 +58,7 @@ def barrier_value(record: Floats, kappa: float, reach: float) -> float:
 
 
 @device
-def add_outer(scale, u, i, v, j, S, block_out, at):
+def add_outer(scale, u, i, v, j, S, at, block_out):
     """block += scale (u ⊗ 1)(S)(v ⊗ 1)ᵀ: 12×12 from 4-vectors at u[i:], v[j:] and a 3×3 matrix S as nine numbers."""
     for p in range(4):
         for q in range(4):
@@ -132,22 +132,22 @@ def add_barrier_blocks(
         f = weight * record[at + 13] * second / reach
         swap = place[k] < 0
         spot = 144 * (-1 - place[k] if swap else place[k])
-        add_outer(f, record, at, record, at, S, own_out, 144 * a)
-        add_outer(f, record, at + 4, record, at + 4, S, own_out, 144 * b)
+        add_outer(f, record, at, record, at, S, 144 * a, own_out)
+        add_outer(f, record, at + 4, record, at + 4, S, 144 * b, own_out)
         if swap:
-            add_outer(f, record, at + 4, record, at, S, between_out, spot)
+            add_outer(f, record, at + 4, record, at, S, spot, between_out)
         else:
-            add_outer(f, record, at, record, at + 4, S, between_out, spot)
+            add_outer(f, record, at, record, at + 4, S, spot, between_out)
         if record[at + 14] != 0.0:
             u = load3(record, at + 23)
             v = load3(record, at + 26)
             soft = 2.0 * weight * reach * value * record[at + 14]
-            add_outer(soft, record, at + 15, record, at + 15, across(v, v), own_out, 144 * a)
-            add_outer(soft, record, at + 19, record, at + 19, across(u, u), own_out, 144 * b)
+            add_outer(soft, record, at + 15, record, at + 15, across(v, v), 144 * a, own_out)
+            add_outer(soft, record, at + 19, record, at + 19, across(u, u), 144 * b, own_out)
             if swap:
-                add_outer(-soft, record, at + 19, record, at + 15, across(u, v), between_out, spot)
+                add_outer(-soft, record, at + 19, record, at + 15, across(u, v), spot, between_out)
             else:
-                add_outer(-soft, record, at + 15, record, at + 19, across(v, u), between_out, spot)
+                add_outer(-soft, record, at + 15, record, at + 19, across(v, u), spot, between_out)
 
 
 def contact_forces(contacts: Contacts, kappa: float, reach: float) -> np.ndarray:

@@ -20,14 +20,14 @@ from unibody.spatial.devices import add3, cross, dot3, load3, norm3, scale3
 
 
 @device
-def add_term(scale, record, p, p_side, q, q_side, S, own_out, own_a, own_b, between_out, spot, swap):
+def add_term(scale, record, p, p_side, q, q_side, S, own_a, own_b, spot, swap, own_out, between_out):
     """Add scale (p ⊗ 1) S (q ⊗ 1)ᵀ, p and q material vectors at places of the record, on the contact's first or second body.
 
     Of the two blocks between the bodies only that of the lower body's rows is kept, so every term is added along with its transpose."""
     if p_side == q_side:
-        add_outer(scale, record, p, record, q, S, own_out, own_a if p_side == 0 else own_b)
+        add_outer(scale, record, p, record, q, S, own_a if p_side == 0 else own_b, own_out)
     elif (p_side == 0) != swap:
-        add_outer(scale, record, p, record, q, S, between_out, spot)
+        add_outer(scale, record, p, record, q, S, spot, between_out)
 
 
 @device
@@ -88,21 +88,21 @@ def add_exact_blocks(
             S = less(S, gamma * T[2], outer3(f, f))
         for i in range(2):
             for j in range(2):
-                add_term(1.0, record, at + 4 * i, i, at + 4 * j, j, S, own_out, own_a, own_b, between_out, spot, swap)
+                add_term(1.0, record, at + 4 * i, i, at + 4 * j, j, S, own_a, own_b, spot, swap, own_out, between_out)
         e_side = 1 if kind == ON_FACE or kind == ON_EDGE else 0
         if kind != FLAT and kind != CORNER:
             K = outer3(add3(scale3(T[0], e), scale3(T[1], f)), n)
             L = outer3(add3(scale3(T[1], e), scale3(T[2], f)), n)
             g = -gamma * d
             for i in range(2):
-                add_term(g, record, at + 4 * i, i, at + 15, e_side, K, own_out, own_a, own_b, between_out, spot, swap)
-                add_term(g, record, at + 15, e_side, at + 4 * i, i, transposed(K), own_out, own_a, own_b, between_out, spot, swap)
-                add_term(g, record, at + 4 * i, i, at + 19, 1, L, own_out, own_a, own_b, between_out, spot, swap)
-                add_term(g, record, at + 19, 1, at + 4 * i, i, transposed(L), own_out, own_a, own_b, between_out, spot, swap)
-            add_term(g * d * T[0], record, at + 15, e_side, at + 15, e_side, N, own_out, own_a, own_b, between_out, spot, swap)
-            add_term(g * d * T[1], record, at + 15, e_side, at + 19, 1, N, own_out, own_a, own_b, between_out, spot, swap)
-            add_term(g * d * T[1], record, at + 19, 1, at + 15, e_side, N, own_out, own_a, own_b, between_out, spot, swap)
-            add_term(g * d * T[2], record, at + 19, 1, at + 19, 1, N, own_out, own_a, own_b, between_out, spot, swap)
+                add_term(g, record, at + 4 * i, i, at + 15, e_side, K, own_a, own_b, spot, swap, own_out, between_out)
+                add_term(g, record, at + 15, e_side, at + 4 * i, i, transposed(K), own_a, own_b, spot, swap, own_out, between_out)
+                add_term(g, record, at + 4 * i, i, at + 19, 1, L, own_a, own_b, spot, swap, own_out, between_out)
+                add_term(g, record, at + 19, 1, at + 4 * i, i, transposed(L), own_a, own_b, spot, swap, own_out, between_out)
+            add_term(g * d * T[0], record, at + 15, e_side, at + 15, e_side, N, own_a, own_b, spot, swap, own_out, between_out)
+            add_term(g * d * T[1], record, at + 15, e_side, at + 19, 1, N, own_a, own_b, spot, swap, own_out, between_out)
+            add_term(g * d * T[1], record, at + 19, 1, at + 15, e_side, N, own_a, own_b, spot, swap, own_out, between_out)
+            add_term(g * d * T[2], record, at + 19, 1, at + 19, 1, N, own_a, own_b, spot, swap, own_out, between_out)
         if record[at + 14] != 0.0:
             size = cross(e, f)
             c_a = scale3(2.0, cross(f, size))
@@ -111,19 +111,19 @@ def add_exact_blocks(
             bend = -weight * reach * value * 0.5 * record[at + 14] * record[at + 14] / (1.0 - m)
             mixed = weight * first * record[at + 14]
             H = mixed_of_square(e, f)
-            add_term(2.0 * soft, record, at + 15, 0, at + 15, 0, across(f, f), own_out, own_a, own_b, between_out, spot, swap)
-            add_term(2.0 * soft, record, at + 19, 1, at + 19, 1, across(e, e), own_out, own_a, own_b, between_out, spot, swap)
-            add_term(soft, record, at + 15, 0, at + 19, 1, H, own_out, own_a, own_b, between_out, spot, swap)
-            add_term(soft, record, at + 19, 1, at + 15, 0, transposed(H), own_out, own_a, own_b, between_out, spot, swap)
-            add_term(bend, record, at + 15, 0, at + 15, 0, outer3(c_a, c_a), own_out, own_a, own_b, between_out, spot, swap)
-            add_term(bend, record, at + 19, 1, at + 19, 1, outer3(c_b, c_b), own_out, own_a, own_b, between_out, spot, swap)
-            add_term(bend, record, at + 15, 0, at + 19, 1, outer3(c_a, c_b), own_out, own_a, own_b, between_out, spot, swap)
-            add_term(bend, record, at + 19, 1, at + 15, 0, outer3(c_b, c_a), own_out, own_a, own_b, between_out, spot, swap)
+            add_term(2.0 * soft, record, at + 15, 0, at + 15, 0, across(f, f), own_a, own_b, spot, swap, own_out, between_out)
+            add_term(2.0 * soft, record, at + 19, 1, at + 19, 1, across(e, e), own_a, own_b, spot, swap, own_out, between_out)
+            add_term(soft, record, at + 15, 0, at + 19, 1, H, own_a, own_b, spot, swap, own_out, between_out)
+            add_term(soft, record, at + 19, 1, at + 15, 0, transposed(H), own_a, own_b, spot, swap, own_out, between_out)
+            add_term(bend, record, at + 15, 0, at + 15, 0, outer3(c_a, c_a), own_a, own_b, spot, swap, own_out, between_out)
+            add_term(bend, record, at + 19, 1, at + 19, 1, outer3(c_b, c_b), own_a, own_b, spot, swap, own_out, between_out)
+            add_term(bend, record, at + 15, 0, at + 19, 1, outer3(c_a, c_b), own_a, own_b, spot, swap, own_out, between_out)
+            add_term(bend, record, at + 19, 1, at + 15, 0, outer3(c_b, c_a), own_a, own_b, spot, swap, own_out, between_out)
             for i in range(2):
-                add_term(mixed, record, at + 15, 0, at + 4 * i, i, outer3(c_a, n), own_out, own_a, own_b, between_out, spot, swap)
-                add_term(mixed, record, at + 4 * i, i, at + 15, 0, outer3(n, c_a), own_out, own_a, own_b, between_out, spot, swap)
-                add_term(mixed, record, at + 19, 1, at + 4 * i, i, outer3(c_b, n), own_out, own_a, own_b, between_out, spot, swap)
-                add_term(mixed, record, at + 4 * i, i, at + 19, 1, outer3(n, c_b), own_out, own_a, own_b, between_out, spot, swap)
+                add_term(mixed, record, at + 15, 0, at + 4 * i, i, outer3(c_a, n), own_a, own_b, spot, swap, own_out, between_out)
+                add_term(mixed, record, at + 4 * i, i, at + 15, 0, outer3(n, c_a), own_a, own_b, spot, swap, own_out, between_out)
+                add_term(mixed, record, at + 19, 1, at + 4 * i, i, outer3(c_b, n), own_a, own_b, spot, swap, own_out, between_out)
+                add_term(mixed, record, at + 4 * i, i, at + 19, 1, outer3(n, c_b), own_a, own_b, spot, swap, own_out, between_out)
 
 
 @device
@@ -190,15 +190,15 @@ def add_curvature_blocks(
             C = outer3(t, n)
             for i in range(2):
                 for j in range(2):
-                    add_term(0.5 * force * ratio, record, at + 4 * i, i, at + 4 * j, j, A, own_out, own_a, own_b, between_out, spot, swap)
-                add_term(0.5 * force, record, at + 4 * i, i, v, side, C, own_out, own_a, own_b, between_out, spot, swap)
-                add_term(0.5 * force, record, v, side, at + 4 * i, i, transposed(C), own_out, own_a, own_b, between_out, spot, swap)
-            add_term(0.5 * force / ratio, record, v, side, v, side, N, own_out, own_a, own_b, between_out, spot, swap)
+                    add_term(0.5 * force * ratio, record, at + 4 * i, i, at + 4 * j, j, A, own_a, own_b, spot, swap, own_out, between_out)
+                add_term(0.5 * force, record, at + 4 * i, i, v, side, C, own_a, own_b, spot, swap, own_out, between_out)
+                add_term(0.5 * force, record, v, side, at + 4 * i, i, transposed(C), own_a, own_b, spot, swap, own_out, between_out)
+            add_term(0.5 * force / ratio, record, v, side, v, side, N, own_a, own_b, spot, swap, own_out, between_out)
         g = force * record[at + 11]
-        add_term(g * T[0], record, at + 15, e_side, at + 15, e_side, N, own_out, own_a, own_b, between_out, spot, swap)
-        add_term(g * T[1], record, at + 15, e_side, at + 19, 1, N, own_out, own_a, own_b, between_out, spot, swap)
-        add_term(g * T[1], record, at + 19, 1, at + 15, e_side, N, own_out, own_a, own_b, between_out, spot, swap)
-        add_term(g * T[2], record, at + 19, 1, at + 19, 1, N, own_out, own_a, own_b, between_out, spot, swap)
+        add_term(g * T[0], record, at + 15, e_side, at + 15, e_side, N, own_a, own_b, spot, swap, own_out, between_out)
+        add_term(g * T[1], record, at + 15, e_side, at + 19, 1, N, own_a, own_b, spot, swap, own_out, between_out)
+        add_term(g * T[1], record, at + 19, 1, at + 15, e_side, N, own_a, own_b, spot, swap, own_out, between_out)
+        add_term(g * T[2], record, at + 19, 1, at + 19, 1, N, own_a, own_b, spot, swap, own_out, between_out)
 
 
 @device

@@ -87,12 +87,12 @@ def add_friction_blocks(
         f = factor * bound[k]
         swap = place[k] < 0
         spot = 144 * (-1 - place[k] if swap else place[k])
-        add_outer(f, record, at, record, at, S, own_out, 144 * pair[2 * k])
-        add_outer(f, record, at + 4, record, at + 4, S, own_out, 144 * pair[2 * k + 1])
+        add_outer(f, record, at, record, at, S, 144 * pair[2 * k], own_out)
+        add_outer(f, record, at + 4, record, at + 4, S, 144 * pair[2 * k + 1], own_out)
         if swap:
-            add_outer(f, record, at + 4, record, at, S, between_out, spot)
+            add_outer(f, record, at + 4, record, at, S, spot, between_out)
         else:
-            add_outer(f, record, at, record, at + 4, S, between_out, spot)
+            add_outer(f, record, at, record, at + 4, S, spot, between_out)
 
 
 @dataclass(frozen=True)

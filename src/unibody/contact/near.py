@@ -32,16 +32,16 @@ PARALLEL = 1e-3
 
 
 @device
-def add_weight(c, w, v, record_out, at):
+def add_weight(c, w, v, at, record_out):
     for k in range(4):
         record_out[at + k] += c * w[4 * v + k]
 
 
 @device
-def add_edge(i, j, w, x, record_out, material, vector):
+def add_edge(i, j, w, x, material, vector, record_out):
     """The edge from vertex i to j: its material vector, and what it is in the world."""
-    add_weight(1.0, w, j, record_out, material)
-    add_weight(-1.0, w, i, record_out, material)
+    add_weight(1.0, w, j, material, record_out)
+    add_weight(-1.0, w, i, material, record_out)
     store3(sub3(load3(x, 3 * j), load3(x, 3 * i)), vector, record_out)
 
 
@@ -80,10 +80,10 @@ def find_point_contacts(
             at = WIDTH * found
             for m in range(WIDTH):
                 record_out[at + m] = 0.0
-            add_weight(1.0, w, v, record_out, at)
-            add_weight(-beta[0], w, i, record_out, at + 4)
-            add_weight(-beta[1], w, j, record_out, at + 4)
-            add_weight(-beta[2], w, l, record_out, at + 4)
+            add_weight(1.0, w, v, at, record_out)
+            add_weight(-beta[0], w, i, at + 4, record_out)
+            add_weight(-beta[1], w, j, at + 4, record_out)
+            add_weight(-beta[2], w, l, at + 4, record_out)
             store3(scale3(1.0 / d if d > 0.0 else 0.0, r), at + 8, record_out)
             record_out[at + 11] = d
             record_out[at + 12] = 0.5 * area[v]
@@ -91,13 +91,13 @@ def find_point_contacts(
             # Corners that have a part in the nearest point: the first, and up to two others.
             start = i if beta[0] > 0.0 else (j if beta[1] > 0.0 else l)
             if beta[0] > 0.0 and beta[1] > 0.0:
-                add_edge(start, j, w, x, record_out, at + 15, at + 23)
+                add_edge(start, j, w, x, at + 15, at + 23, record_out)
                 record_out[at + 29] = ON_EDGE
                 if beta[2] > 0.0:
-                    add_edge(start, l, w, x, record_out, at + 19, at + 26)
+                    add_edge(start, l, w, x, at + 19, at + 26, record_out)
                     record_out[at + 29] = ON_FACE
             elif start != l and beta[2] > 0.0:
-                add_edge(start, l, w, x, record_out, at + 15, at + 23)
+                add_edge(start, l, w, x, at + 15, at + 23, record_out)
                 record_out[at + 29] = ON_EDGE
             pair_out[2 * found] = body[v]
             pair_out[2 * found + 1] = body[i]
@@ -139,10 +139,10 @@ def find_edge_contacts(
                 record_out[at + n] = 0.0
             s = at_edges[0]
             t = at_edges[1]
-            add_weight(1.0 - s, w, i, record_out, at)
-            add_weight(s, w, j, record_out, at)
-            add_weight(t - 1.0, w, l, record_out, at + 4)
-            add_weight(-t, w, m, record_out, at + 4)
+            add_weight(1.0 - s, w, i, at, record_out)
+            add_weight(s, w, j, at, record_out)
+            add_weight(t - 1.0, w, l, at + 4, record_out)
+            add_weight(-t, w, m, at + 4, record_out)
             store3(scale3(1.0 / distance if distance > 0.0 else 0.0, r), at + 8, record_out)
             record_out[at + 11] = distance
             record_out[at + 12] = 0.25 * (area[e] + area[f])
@@ -156,8 +156,8 @@ def find_edge_contacts(
                 part = size / epsilon
                 record_out[at + 13] = (2.0 - part) * part
                 record_out[at + 14] = 2.0 * (1.0 - part) / epsilon
-            add_edge(i, j, w, x, record_out, at + 15, at + 23)
-            add_edge(l, m, w, x, record_out, at + 19, at + 26)
+            add_edge(i, j, w, x, at + 15, at + 23, record_out)
+            add_edge(l, m, w, x, at + 19, at + 26, record_out)
             free_s = s > 0.0 and s < 1.0
             free_t = t > 0.0 and t < 1.0
             record_out[at + 29] = (ALONG_BOTH if free_t else ALONG_A) if free_s else (ALONG_B if free_t else CORNER)
@@ -187,7 +187,7 @@ def find_plane_contacts(
                 record_out[at + m] = 0.0
             on = plane_body[plane]
             foot = sub3(sub3(load3(x, 3 * v), scale3(height, n)), load3(Q, 12 * on))
-            add_weight(1.0, w, v, record_out, at)
+            add_weight(1.0, w, v, at, record_out)
             record_out[at + 4] = -1.0
             for m in range(3):
                 record_out[at + 5 + m] = -dot3(load3(Q, 12 * on + 3 * (m + 1)), foot)
