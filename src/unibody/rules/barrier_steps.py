@@ -236,7 +236,7 @@ class BarrierSystem:
         problem = Step(a, law, predicted, origin, targets, beta * h * h, rate, loads, terms)
         contacts = problem.contacts(Q)
         problem.damped = self._damping(Q_ahead, damping, contacts, law)
-        problem.loads = loads + self._dragged(contacts, law, targets, origin, rate)
+        problem.loads += self._dragged(contacts, law, targets, origin, rate)
         powers = lag.powers if not second else self.elements.lagged(self.kinematics(state, memory, control)).powers
         x, rounds, total = Q.reshape(-1).copy(), max(1, self.options.friction_iterations), 0
         limit = 100 if self.options.friction_iterations == 0 else rounds

@@ -155,13 +155,13 @@ class Step:
     ):  # fmt: skip
         self.system, self.law, self.beta_h2, self.rate = system, law, beta_h2, rate
         self.predicted, self.origin, self.targets = predicted, lagged_from, targets
-        self.lag, self.loads, self.terms = Lagged.none(), loads, terms
+        self.lag, self.loads, self.terms = Lagged.none(), np.array(loads), terms
         self.damped: sp.spmatrix | None = None
         """Matrix of dampers [N s/m] over the moving bodies."""
         self.counts = Counts()
         self.sweep = Sweep(system.broad, law.reach, law.reach)
         self._own = (
-            system.moving_list, system.M4.reshape(-1), np.ascontiguousarray(predicted).reshape(-1), np.ascontiguousarray(loads).reshape(-1),
+            system.moving_list, system.M4.reshape(-1), np.ascontiguousarray(predicted).reshape(-1), self.loads.reshape(-1),
             law.modulus * system.stiffness_volumes, beta_h2,
         )  # fmt: skip
         self._known: tuple[np.ndarray, Contacts] | None = None
