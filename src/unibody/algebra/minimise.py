@@ -76,7 +76,8 @@ def minimise(problem: Problem, x: np.ndarray, tolerance: float, iterations: int,
         for halvings in range(HALVINGS):  # noqa: B007
             trial = x + t * d.p
             found = problem.value(trial)
-            if found <= value + SUFFICIENT * t * d.slope or (abs(t * d.slope) < noise and found <= value + noise):
+            # Near the end even the slope is round-off, and may have the wrong sign; then nothing but the value counts.
+            if found <= value + SUFFICIENT * t * min(d.slope, 0.0) or (abs(t * d.slope) < noise and found <= value + noise):
                 break
             t *= 0.5
         else:

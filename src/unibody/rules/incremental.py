@@ -245,9 +245,10 @@ class Step:
             own = self._solve_sparse(Q, p, g, blocks, pull)
         else:
             own = blocks.solve(-g)
-        uphill = own is not None and float(g @ own) >= 0.0 and float(np.abs(own).max(initial=0.0)) * self.rate > 1e-12  # else round-off
-        if own is None or uphill:
-            return self.direction(x, careful=True) if not careful else Direction(np.full(x.size, np.nan), 0.0, np.inf)
+        if not careful and (own is None or float(g @ own) > 0.0):
+            return self.direction(x, careful=True)
+        if own is None:
+            return Direction(np.full(x.size, np.nan), 0.0, np.inf)
         p[s.moving] = own.reshape(-1, 4, 3)
         moved = s.surface.positions(p) if len(s.surface.w) else p[:, 0]
         length = max(float(np.abs(moved).max(initial=0.0)), float(np.abs(p[:, 0]).max(initial=0.0))) * self.rate
