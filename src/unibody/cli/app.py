@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import re
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Any
@@ -17,8 +18,20 @@ from unibody.errors import ModelError
 
 
 def main() -> None:
-    """The entry point of the command `unibody`."""
-    app()
+    """The entry point of the command `unibody`. Words that no command understands are one line too, and with --json one object."""
+    try:
+        code = app(standalone_mode=False)
+    except Exception as error:  # the parser's own kinds of error differ between versions of typer; they know a message and an exit code
+        if type(error).__name__ == "Abort":
+            sys.exit(130)
+        if not (hasattr(error, "format_message") and hasattr(error, "exit_code")):
+            raise
+        code = error.exit_code
+        if type(error).__name__ == "NoArgsIsHelpError":
+            error.show()  # type: ignore[attr-defined]
+        else:
+            output.fail(" ".join(error.format_message().split()), code, "--json" in sys.argv)
+    sys.exit(code if isinstance(code, int) else DONE)
 
 
 def _version(wanted: bool) -> None:
@@ -74,13 +87,14 @@ def run(
     from unibody.cli.recorded import can_draw
     from unibody.solvers import able_solver
 
-    for path, name in ((out, "--out"), (csv, "--csv"), (picture, "--picture")):
-        inputs.writable(path, name)
+    inputs.different({"--out": out, "--csv": csv, "--picture": picture})
+    if out is not None and out.suffix != ".npz":
+        raise ModelError(f"--out '{out}' ends in '{out.suffix}'; give a file that ends in .npz")
     can_draw(picture)
     name, scene = inputs.scene_from(target, param or [])
     solver = solver or able_solver(scene.model)
     chosen = inputs.solver_from(solver, option or [])
-    dt, duration = dt or scene.dt, scene.duration if duration is None else duration
+    dt, duration = scene.dt if dt is None else dt, scene.duration if duration is None else duration
     outcome = running.timed(scene.model, chosen, dt, duration, running.rows_apart(duration, dt, every), False if as_json else None)
     facts = running.summary(solver, outcome)
     files: dict[str, Path] = {}
@@ -143,11 +157,12 @@ def compare(
         inputs.writable(path, option)
         can_draw(path, option)
     name, scene = inputs.scene_from(target, param or [])
-    specs = [s.strip() for s in solvers.split(",") if s.strip()] or [s for s in REGISTRY if not describe.refusals(s, scene.model)]
+    able = [s for s in REGISTRY if not describe.refusals(s, scene.model)]
+    specs = [s.strip() for s in solvers.split(",") if s.strip()] or [s for s in able if not REGISTRY[s].last_resort] or able
     chosen = [inputs.solver_from(spec) for spec in specs]
     for solver in chosen:
         solver.check(scene.model)
-    dt, duration = dt or scene.dt, scene.duration if duration is None else duration
+    dt, duration = scene.dt if dt is None else dt, scene.duration if duration is None else duration
     apart = running.rows_apart(duration, dt, every)
     outcomes = [running.timed(scene.model, solver, dt, duration, apart, False if as_json else None) for solver in chosen]
     facts = [running.summary(spec, outcome) for spec, outcome in zip(specs, outcomes, strict=True)]

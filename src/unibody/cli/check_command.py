@@ -21,7 +21,7 @@ def check(target: Target, solver: SolverOption = None, param: Params = None, dt:
     from unibody.cli import inputs
 
     name, scene = inputs.scene_from(target, param or [])
-    dt = dt or scene.dt
+    dt = scene.dt if dt is None else dt
     findings = examine(scene.model, dt, None if solver is None else inputs.solver_from(solver))
     if as_json:
         show_json({

@@ -134,7 +134,7 @@ def _run(
     from unibody.cli import running
     from unibody.simulation import Simulation
 
-    dt, duration = dt or scene.dt, scene.duration if duration is None else duration
+    dt, duration = scene.dt if dt is None else dt, scene.duration if duration is None else duration
     apart = running.rows_apart(duration, dt, every)
     if every is None:
         apart = min(apart, max(1, int(1.0 / ((fps or 30.0) * dt))))

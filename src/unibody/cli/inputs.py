@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import fields
 from pathlib import Path
 from typing import Any, get_type_hints
@@ -56,6 +56,17 @@ def solver_from(spec: str, options: Sequence[str] = ()) -> Solver:
             shown = kind.__name__ if isinstance(kind, type) else str(kind)
             raise ModelError(f"solver '{name}': {key}={value!r} is not {shown}; give for example {key}={getattr(cls, key)}") from None
     return cls(**chosen)
+
+
+def different(paths: Mapping[str, Path | None]) -> None:
+    """Refuse before the run files that could not be written after it, or would overwrite each other."""
+    taken: dict[Path, str] = {}
+    for option, path in paths.items():
+        writable(path, option)
+        if path is not None and path.resolve() in taken:
+            raise ModelError(f"{option} '{path}': {taken[path.resolve()]} writes the same file; give another")
+        if path is not None:
+            taken[path.resolve()] = option
 
 
 def writable(path: Path | None, option: str) -> None:

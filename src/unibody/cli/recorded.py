@@ -27,7 +27,7 @@ def recording_from(
                 raise ModelError(f"recording '{target}': {option} belongs to a run that is over; leave it out, or give a scene")
         return path.stem, Recording.load(path, trust=trusted(target, parameters))
     name, scene = inputs.scene_from(target, parameters)
-    dt, duration = dt or scene.dt, scene.duration if duration is None else duration
+    dt, duration = scene.dt if dt is None else dt, scene.duration if duration is None else duration
     kept = running.rows_apart(duration, dt, every)
     if every is None and apart is not None:
         kept = max(1, int(0.5 * apart / dt))

@@ -16,6 +16,7 @@ from unibody.element import number
 from unibody.errors import StepFailed
 from unibody.model import Model
 from unibody.simulation import Recording, Simulation
+from unibody.simulation.simulation import check_count
 from unibody.solvers import Solver
 
 RECORDED = 600
@@ -69,6 +70,7 @@ def rows_apart(duration: float, dt: float, every: int | None) -> int:
     """Steps between recorded states; of its own choice one that divides the run, so that its end is recorded."""
     number(dt, "dt", positive=True)
     number(duration, "duration", minimum=0.0)
+    check_count(duration, dt)
     if every is not None:
         return every
     steps = round(duration / dt)

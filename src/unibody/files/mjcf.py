@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from unibody.element import number
 from unibody.errors import ModelError
 from unibody.files.mjcf_actuators import add_actuators
 from unibody.files.mjcf_bodies import add_bodies
@@ -63,7 +64,8 @@ def scene_of(m: Any, *, keyframe: str | int | None = None, limits: bool = True) 
         name = r.name("key", k)
         keyframes[name] = _state(r, model, k) if not model.loop_joints else _start(_built(m, k, limits)[1])
     notes = "Read from MJCF by MuJoCo's parser. Constraints and limits, which MuJoCo holds softly, hold exactly here."
-    return Scene(model, DURATION, float(m.opt.timestep), notes=notes, left_out=tuple(r.left_out), keyframes=keyframes)
+    step = number(m.opt.timestep, "option timestep", positive=True)
+    return Scene(model, DURATION, step, notes=notes, left_out=tuple(r.left_out), keyframes=keyframes)
 
 
 def _built(m: Any, key: int | None, limits: bool) -> tuple[Reading, Model]:

@@ -160,10 +160,13 @@ class Folders:
             out += [place] if place.resolve().name == name else []
         out += [p / name for p in map(Path, os.environ.get("ROS_PACKAGE_PATH", "").split(os.pathsep)) if p.name and (p / name).is_dir()]
         for folder in _above(Path(self.root)):
-            if folder.name == name:
+            says_so = (folder / "package.xml").is_file()
+            if folder.name == name and (folder == self.root or says_so):
                 out.append(folder)
-            if (folder / name / "package.xml").is_file() or (folder == self.root and (folder / name).is_dir()):
-                out.append(folder / name)
+            near = folder / name
+            # A link near the file is no way out of what the file may open.
+            if near.resolve().is_relative_to(folder) and ((near / "package.xml").is_file() or (folder == self.root and near.is_dir())):
+                out.append(near)
         return list(dict.fromkeys(p.resolve() for p in out))
 
 

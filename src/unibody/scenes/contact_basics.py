@@ -37,7 +37,7 @@ def box_stack(*, n: int = 5, size: float = 0.2, gap: float = 1e-3, friction: flo
         place = (0, 0, 0.5 * size + gap + k * (size + gap))
         b.body(f"cube{k}", shape=Box((size,) * 3), X_WB=Pose.about((0, 0, 1), math.radians(5.0 * k), p=place))
     b.add(ub.Contact(friction=friction, reach=2.0 * gap), name="contact")
-    return Scene(b.build(), duration=2.0, dt=0.01)
+    return Scene(b.build(), duration=2.0, dt=0.01, notes="They settle within a second and stay; without friction they slide apart.")
 
 
 @scene("slope", summary="A block on a slope: sticks above the critical coefficient of friction, slides below")
@@ -53,7 +53,8 @@ def slope(*, degrees: float = 26.565, friction: float = 0.5) -> Scene:
     b.body("slope", shape=Plane(), kind="static", X_WB=Pose.about((0, 1, 0), angle))
     b.body("block", shape=Box((0.5, 0.5, 0.2)), X_WB=Pose.about((0, 1, 0), angle, p=0.10095 * up))
     b.add(ub.Contact(friction=friction, reach=1e-3, pressure=1e6), name="contact")
-    return Scene(b.build(), duration=2.0, dt=0.01)
+    notes = "The critical coefficient is the angle's tangent, 0.5 for 26.565°; near it use slip_speed=1e-4 and friction_iterations=0."
+    return Scene(b.build(), duration=2.0, dt=0.01, notes=notes)
 
 
 @scene("turntable", summary="A block rides on a turning table, or is shed")
@@ -68,7 +69,7 @@ def turntable(*, spin: float = 2.0, radius: float = 1.0, friction: float = 0.5) 
     rest = 9.78e-4
     b.body("block", shape=Box((0.2, 0.2, 0.1)), X_WB=Pose(p=(radius, 0, 0.05 + rest)), V_WB=(0, 0, spin, 0, spin * radius, 0))
     b.add(ub.Contact(friction=friction, reach=1e-3, pressure=1e5), name="contact")
-    return Scene(b.build(), duration=3.0, dt=0.01)
+    return Scene(b.build(), duration=3.0, dt=0.01, notes="Carried if μ g > ω² r, here 4.9 > 4; shed otherwise.")
 
 
 @scene("newtons-cradle", summary="Cubes on strings pass momentum through the row")

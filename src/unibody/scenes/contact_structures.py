@@ -72,7 +72,7 @@ def arch(*, stones: int = 9, radius: float = 2.0, thickness: float = 0.4, fricti
         angle = -0.5 * math.pi + (k + 0.5) * share
         b.body(f"stone{k}", shape=stone, density=2400.0, X_WB=Pose.about((0, 1, 0), angle, p=(0, 0, lift)))
     b.add(ub.Contact(friction=friction, reach=2e-3), name="contact")
-    return Scene(b.build(), duration=2.0, dt=0.01)
+    return Scene(b.build(), duration=2.0, dt=0.01, notes="Stands by itself: every stone leans on its neighbours.")
 
 
 @scene("wrecking-ball", summary="A ball on a chain swings into a wall of bricks")
@@ -102,7 +102,7 @@ def wrecking_ball(*, links: int = 8, columns: int = 6, rows: int = 6, friction: 
             place = (wall, (c - 0.5 * (columns - 1)) * (brick[1] + gap) + shift, 0.5 * brick[2] + gap + r * (brick[2] + gap))
             b.body(f"brick{r}.{c}", shape=Box(brick), density=1800.0, X_WB=Pose(p=place))
     b.add(ub.Contact(friction=friction, reach=2.0 * gap), name="contact")
-    return Scene(b.build(), duration=3.0, dt=0.01)
+    return Scene(b.build(), duration=3.0, dt=0.01, notes="Heavy impacts: steps of 0.01 s may take many iterations.")
 
 
 @scene("windmill", summary="A falling box turns a windmill into two stacks of cubes")
@@ -126,4 +126,4 @@ def windmill(*, levels: int = 5, friction: float = 0.2) -> Scene:
         place = (side * (1.6 + (i + 0.5) * beside), (j - 1) * beside, 0.5 * size + gap + k * (size + gap))
         b.body(f"cube{side}.{i}.{j}.{k}", shape=Box((size,) * 3), density=200.0, X_WB=Pose(p=place))
     b.add(ub.Contact(friction=friction, reach=2.0 * gap), name="contact")
-    return Scene(b.build(), duration=3.0, dt=1.0 / 240.0)
+    return Scene(b.build(), duration=3.0, dt=1.0 / 240.0, notes="182 bodies by default; the paper's has 468 (levels=8).")

@@ -44,7 +44,7 @@ def read_npz(
         head = json.loads(str(arrays.pop("head")))
         if not isinstance(head, dict):
             raise ValueError("its head says nothing")
-    except (OSError, ValueError, KeyError, EOFError, RecursionError, zipfile.BadZipFile, zlib.error) as error:
+    except (OSError, ValueError, TypeError, AttributeError, KeyError, EOFError, RecursionError, zipfile.BadZipFile, zlib.error) as error:
         raise ModelError(f"file '{source}' is not a saved {kind} ({error}); give one written by save()") from None
     if head.get("kind") != kind:
         raise ModelError(f"file '{source}' holds a {head.get('kind')}, not a {kind}; load it as that")

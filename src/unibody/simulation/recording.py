@@ -220,6 +220,7 @@ class Recording:
         """Read a file written by `save`. `model` is needed only if it holds functions that cannot be written down; `trust` names modules
         whose code the file may use, beside your own that are imported already (True: all)."""
         bound, arrays = read_npz(path, "recording", model, trust)
+        _check_arrays(path, bound, arrays)
         out = Recording(bound, float(arrays["run"][0]))
         out.seconds, out.steps = float(arrays["run"][1]), int(arrays["run"][2])
         for t, q, v, memory, control in zip(*(arrays[k] for k in ("t", "q", "v", "memory", "control")), strict=True):
@@ -277,3 +278,24 @@ class Recording:
 def _view(module: str) -> Any:
     """A module of the room of pictures, which lies above this one: opened by name when somebody wants to look, never needed to run."""
     return import_module(f"unibody.view.{module}")
+
+
+def _check_arrays(path: str | Path, bound: Bound, arrays: dict[str, np.ndarray]) -> None:
+    """Whether a file holds what a recording consists of: finite numbers, in rows of the right width, of times that grow."""
+    control = bound.model.neutral_control().size
+    widths = {"t": None, "q": bound.nq, "v": bound.nv, "memory": bound.memory_size, "control": control, "run": None}
+    rows = len(arrays["t"]) if "t" in arrays and arrays["t"].ndim == 1 else -1
+    wrong = next((name for name in widths if name not in arrays or arrays[name].dtype.kind not in "fiu"), None)
+    if wrong is None and rows < 0:
+        wrong = "t"
+    if wrong is None and arrays["run"].shape != (3,):
+        wrong = "run"
+    if wrong is None:
+        shaped = ((name, width) for name, width in widths.items() if width is not None)
+        wrong = next((name for name, width in shaped if arrays[name].shape != (rows, width) and rows * width > 0), None)
+    if wrong is None:
+        wrong = next((name for name in ("t", "q", "v", "run") if not np.isfinite(arrays[name]).all()), None)
+    if wrong is None and (np.diff(arrays["t"]) < 0.0).any():
+        wrong = "t"
+    if wrong is not None:
+        raise ModelError(f"file '{path}' is not a whole recording: its '{wrong}' is missing, misshapen or not finite; save it again")

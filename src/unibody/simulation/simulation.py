@@ -22,6 +22,8 @@ from unibody.solvers import REGISTRY, Bound, Report, Solver
 
 Feedback = Callable[[float, State, Control], Any]
 
+MOST_STEPS = 1e11
+"""Of one run: more would take days even of a pendulum, and are a slip of the pen."""
 CHUNK_SECONDS = 0.2
 """Wall-clock time of one compiled stretch: how often the progress bar moves and Ctrl-C is heard."""
 
@@ -91,6 +93,7 @@ class Simulation:
         """Run for `duration` [s]; record the start and every `every`-th step. `control(t, state, control)` is called before every step."""
         duration = number(duration, "run duration", minimum=0.0)
         every = int(number(every, "run every", minimum=1))
+        check_count(duration, self.dt)
         steps = round(duration / self.dt)
         if abs(steps * self.dt - duration) > 1e-6 * max(self.dt, duration) and steps < 1:
             raise ModelError(f"run duration {duration:g} s is shorter than dt = {self.dt:g} s; give at least one step")
@@ -195,6 +198,12 @@ class Simulation:
         rule = getattr(self.solver, "rule", None)
         method = f"solver '{self.solver.name}'" + (f" ({rule})" if rule else "")
         return f"Simulation(t = {self._state.t:g} s, dt = {self.dt:g} s{failed}, {method}, {self.model!r})"
+
+
+def check_count(duration: float, dt: float) -> None:
+    """Refuse a number of steps that nobody can mean."""
+    if duration / dt > MOST_STEPS:
+        raise ModelError(f"{duration:g} s in steps of {dt:g} s are {duration / dt:.1e} steps; give a shorter time or a larger dt")
 
 
 class _Bar:

@@ -16,17 +16,17 @@ from typing import Any
 import numpy as np
 
 from unibody.constraints.base import Constraint
-from unibody.contact.affine_elements import ElementFailed
 from unibody.coordinates.observed import Observation
 from unibody.element import number
 from unibody.errors import ModelError, StepFailed
 from unibody.forces.base import Force
 from unibody.joints.base import Joint
 from unibody.model import Model, State
-from unibody.rules.barrier_steps import RULES, BarrierSystem
 from unibody.shapes import Shape
 from unibody.solvers.base import Bound, Solver, Step
 from unibody.solvers.report import Report
+
+RULES = ("implicit", "bdf2")
 
 
 @dataclass(frozen=True)
@@ -61,6 +61,8 @@ class Barrier(Solver):
 
     def bind(self, model: Model) -> BarrierBound:
         self.check(model)
+        from unibody.rules.barrier_steps import BarrierSystem  # SciPy comes when a model needs it
+
         system = BarrierSystem(model, self)
         return BarrierBound(model, self, "affine", system, 12 * system.n, 12 * system.n, None)
 
@@ -78,6 +80,8 @@ class BarrierBound(Bound):
         return State(t, Q, V, "affine"), self.system.fresh_memory(t)
 
     def step(self, state: State, memory: np.ndarray, control: np.ndarray, dt: float) -> Step:
+        from unibody.contact.affine_elements import ElementFailed
+
         began = time.perf_counter()
         try:
             made = self.system.step(state, memory, control, dt)

@@ -36,7 +36,7 @@ class Solver:
 
     name: ClassVar[str] = ""
     last_resort: ClassVar[bool] = False
-    """Whether others that can run a model go before it where none is named."""
+    """Whether it is run only where it is named, or where no other can run a model."""
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
@@ -73,7 +73,6 @@ def able_solver(model: Model) -> str:
     """The name of the first solver that can run a model; the first of all, whose refusal then says why, if none can."""
     elements = elements_of(model)
     able = [name for name, cls in REGISTRY.items() if all(cls().handles(e, model) is None for _, e in elements)]
-    able.sort(key=lambda name: REGISTRY[name].last_resort)
     return able[0] if able else next(iter(REGISTRY))
 
 

@@ -11,6 +11,7 @@ import io
 import ipaddress
 import os
 import queue
+import socket
 import sys
 import threading
 import time
@@ -260,7 +261,7 @@ def player_for(what: Any, solver: Any = None, dt: float | None = None) -> tuple[
     scene = Scene(what, 5.0, 1e-3) if isinstance(what, Model) else what
     if not isinstance(scene, Scene):
         raise ModelError(f"view: {what!r} cannot be shown; give a Model, Scene, Simulation, Recording, a scene's name or a file")
-    return Live(Simulation(scene.model, solver or able_solver(scene.model), dt or scene.dt)), "model"
+    return Live(Simulation(scene.model, solver or able_solver(scene.model), scene.dt if dt is None else dt)), "model"
 
 
 def _read(path: Path) -> Recording | Scene:
@@ -297,6 +298,7 @@ def _server(host: str, port: int, title: str) -> Any:
     except ImportError:
         raise ModelError("the viewer needs viser, which is not installed; pip install unibody[view]") from None
     try:
+        socket.getaddrinfo(host, port)
         with contextlib.redirect_stdout(io.StringIO()):
             server = viser.ViserServer(host=host, port=port, label=title, verbose=False)
     except OSError as error:

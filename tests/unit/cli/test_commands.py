@@ -192,6 +192,8 @@ def test_as_a_process(tmp_path: Path):
     bad = run("run", "pendulumm")
     assert bad.returncode == 2 and bad.stdout == "" and "pendulum" in bad.stderr
     assert len(bad.stderr.splitlines()) == 1
+    odd = run("run", "pendulum", "--bogus", "--json")
+    assert odd.returncode == 2 and "--bogus" in json.loads(odd.stdout)["error"] and len(odd.stderr.splitlines()) == 1
 
 
 def test_import_of_the_command_line_leaves_heavy_libraries_alone():

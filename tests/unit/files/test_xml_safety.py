@@ -113,3 +113,17 @@ def test_missing_files_and_packages_say_where_they_were_sought(tree: Path) -> No
         Folders(tree / "plain").resolve("package://none/a.stl", "mesh")
     with pytest.raises(ub.ModelError, match="no folder"):
         Folders(tree, ["nowhere/at/all"])
+
+
+def test_links_and_folders_above_are_no_packages(tmp_path: Path) -> None:
+    """A link beside the file is no way out, nor is the bare name of a folder above it; one that says it is a package is."""
+    robots, outside = tmp_path / "robots", tmp_path / "outside"
+    for folder in (robots, outside):
+        folder.mkdir()
+    (outside / "a.stl").write_text("solid")
+    (robots / "linked").symlink_to(outside, target_is_directory=True)
+    for reference in ("package://linked/a.stl", f"package://{tmp_path.name}/outside/a.stl"):
+        with pytest.raises(ub.ModelError, match="does not exist|outside"):
+            Folders(robots).resolve(reference, "mesh")
+    (tmp_path / "package.xml").write_text("<package/>")
+    assert Folders(robots).resolve(f"package://{tmp_path.name}/outside/a.stl", "mesh") == (outside / "a.stl").resolve()

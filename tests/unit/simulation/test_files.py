@@ -208,3 +208,34 @@ def test_csv_holds_what_the_recording_says_to_the_last_bit(tmp_path, solver):
     pose = np.stack([column(f"lower.{c}") for c in ("x", "y", "z", "qw", "qx", "qy", "qz")], axis=1)
     np.testing.assert_array_equal(pose, rec.pose("lower"))
     np.testing.assert_array_equal(column("violation"), rec.violation)
+
+
+DAMAGES = {
+    "without times": lambda a: a.pop("t"),
+    "without control": lambda a: a.pop("control"),
+    "too few coordinates": lambda a: a.update(q=a["q"][:, :-1]),
+    "rows missing": lambda a: a.update(v=a["v"][:-1]),
+    "not a number": lambda a: a.update(q=a["q"] * np.nan),
+    "backwards": lambda a: a.update(t=a["t"][::-1]),
+    "words": lambda a: a.update(v=a["v"].astype(str)),
+    "run cut": lambda a: a.update(run=a["run"][:1]),
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGES)
+def test_damaged_recordings_are_refused_in_one_line(damage: str, tmp_path) -> None:
+    path = ub.Simulation(ub.scenes.build("double-pendulum"), dt=1e-2).run(0.03).save(tmp_path / "a.npz")
+    with np.load(path) as file:
+        arrays = {name: file[name] for name in file.files}
+    DAMAGES[damage](arrays)
+    np.savez(path, **arrays)
+    with pytest.raises(ub.ModelError, match="not a whole recording") as refused:
+        ub.Recording.load(path)
+    assert "\n" not in str(refused.value)
+
+
+def test_arrays_of_others_are_no_recordings(tmp_path) -> None:
+    with (tmp_path / "b.npz").open("wb") as file:
+        np.save(file, np.zeros(3))
+    with pytest.raises(ub.ModelError, match="not a saved recording"):
+        ub.Recording.load(tmp_path / "b.npz")
