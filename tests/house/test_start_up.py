@@ -7,7 +7,7 @@ import sys
 
 LONGEST = 0.5
 """Seconds, best of three, on a machine that has nothing else to do; NumPy alone takes NUMPY there, and a busy machine stretches both."""
-NUMPY = 0.09
+NUMPY = 0.07
 HEAVY = ("numba", "llvmlite", "scipy", "matplotlib", "viser", "mujoco", "pinocchio", "pybullet")
 
 
