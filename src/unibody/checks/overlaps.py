@@ -19,6 +19,7 @@ from unibody.checks.finding import Finding, quoted
 from unibody.checks.instant import Instant
 from unibody.model import Model
 from unibody.shapes import Box, Capsule, Cylinder, Ellipsoid, Plane, Sphere
+from unibody.shapes.mesh import winding
 
 TOUCHING = 1e-6
 """Overlaps below this part of the smaller shape's size are contact, not intersection."""
@@ -178,16 +179,6 @@ def _depth(a: Solid, b: Solid) -> float | None:
             return float("nan")
         return max(abs(float(result.getContact(k).penetration_depth)) for k in range(result.numContacts()))
     for outer, inner in ((a, b), (b, a)):
-        if outer.faces is not None and not inner.endless and _wound(outer.vertices, outer.faces, inner.vertices[0]):
+        if outer.faces is not None and not inner.endless and abs(winding(outer.vertices[outer.faces], inner.vertices[0])) > 0.5:
             return float("nan")
     return None
-
-
-def _wound(vertices: np.ndarray, faces: np.ndarray, point: np.ndarray) -> bool:
-    """Whether a closed surface winds around the point: the sum of the triangles' solid angles is 4π."""
-    a, b, c = (vertices[faces[:, k]] - point for k in range(3))
-    na, nb, nc = (np.linalg.norm(x, axis=1) for x in (a, b, c))
-    volume = np.einsum("ij,ij->i", a, np.cross(b, c))
-    dots = [np.einsum("ij,ij->i", x, y) for x, y in ((a, b), (b, c), (c, a))]
-    angle = 2.0 * np.arctan2(volume, na * nb * nc + dots[0] * nc + dots[1] * na + dots[2] * nb)
-    return bool(abs(angle.sum()) > 2.0 * np.pi)

@@ -14,6 +14,7 @@ from unibody.collision.broad import Broad, overlap, plane_heights
 from unibody.collision.stencils import edge_edge, point_triangle
 from unibody.collision.surface import Surface
 from unibody.kernel import Floats, Ints, device, kernel
+from unibody.shapes.mesh import winding
 from unibody.spatial.devices import cross, dot3, load3, norm3, sub3
 
 TOUCH = 1e-13
@@ -84,16 +85,6 @@ def find_touching(points: Ints, edge_pairs: Ints, faces: Ints, edges: Ints, x: F
             return
 
 
-def inside(point: np.ndarray, triangles: np.ndarray) -> bool:
-    """Whether a closed surface (m, 3, 3) holds the point: its solid angle is 4π (Van Oosterom and Strackee 1983)."""
-    a, b, c = (triangles[:, k] - point for k in range(3))
-    la, lb, lc = (np.linalg.norm(v, axis=1) for v in (a, b, c))
-    numerator = np.einsum("fi,fi->f", a, np.cross(b, c))
-    dot = np.einsum
-    denominator = la * lb * lc + dot("fi,fi->f", a, b) * lc + dot("fi,fi->f", b, c) * la + dot("fi,fi->f", c, a) * lb
-    return bool(abs(np.arctan2(numerator, denominator).sum()) > np.pi)
-
-
 def crossing(surface: Surface, broad: Broad, x: np.ndarray, planes: tuple[np.ndarray, np.ndarray]) -> tuple[int, int] | None:
     """Two bodies that may touch and whose surfaces cross or meet, or of which one holds the other, at vertices x (V, 3), or None."""
     pairs = broad.body_pairs(x, x, 0.0)
@@ -108,7 +99,7 @@ def crossing(surface: Surface, broad: Broad, x: np.ndarray, planes: tuple[np.nda
     for a, b in pairs:
         for inner, outer in ((a, b), (b, a)):
             first, faces = surface.vertex_start[inner], surface.faces[surface.face_start[outer] : surface.face_start[outer + 1]]
-            if len(faces) and surface.vertex_start[inner + 1] > first and inside(x[first], x[faces]):
+            if len(faces) and surface.vertex_start[inner + 1] > first and abs(winding(x[faces], x[first])) > 0.5:
                 return int(a), int(b)
     least = TOUCH * float(np.abs(x).max(initial=0.0))
     near, flat = broad.between(x, x, 2.0 * least), np.ascontiguousarray(x).reshape(-1)

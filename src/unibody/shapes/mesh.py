@@ -160,7 +160,7 @@ def _check_orientation(vertices: np.ndarray, faces: np.ndarray) -> None:
         )
     for index in np.flatnonzero(volumes < 0.0):
         point = corners[component == index][0, 0]
-        if not any(_winding(corners[component == other], point) > 0.5 for other in np.flatnonzero(volumes > 0.0)):
+        if not any(winding(corners[component == other], point) > 0.5 for other in np.flatnonzero(volumes > 0.0)):
             raise ModelError(
                 f"Mesh: the component of vertex {int(faces[component == index].min())} is inside out (volume {volumes[index]:g}) "
                 "and no cavity of another; reverse the order of the vertices in its faces"
@@ -184,7 +184,7 @@ def _signed_volumes(corners: np.ndarray) -> np.ndarray:
     return np.einsum("fi,fi->f", corners[:, 0], np.cross(corners[:, 1], corners[:, 2])) / 6.0
 
 
-def _winding(corners: np.ndarray, point: np.ndarray) -> float:
+def winding(corners: np.ndarray, point: np.ndarray) -> float:
     """How often the surface encloses `point`: its solid angle over 4π (Van Oosterom and Strackee 1983)."""
 
     def dot(x: np.ndarray, y: np.ndarray) -> np.ndarray:

@@ -190,14 +190,20 @@ def strands(model: Model) -> tuple[Strand, ...]:
     """Every force or constraint that runs through two or more points."""
     out = []
     for name, element in (*model.forces, *model.constraints):
-        points = _points_of(element)
+        points = points_of(element)
         if points:
-            kind = "rod" if not isinstance(element, Force) else "cable" if hasattr(element, "points") else "spring"
-            out.append(Strand(name, kind, np.array([model.body(q.body) for q in points]), np.array([q.p for q in points], float)))
+            bodies, places = np.array([model.body(q.body) for q in points]), np.array([q.p for q in points], float)
+            out.append(Strand(name, strand_kind(element), bodies, places))
     return tuple(out)
 
 
-def _points_of(element: object) -> tuple[Point, ...]:
+def strand_kind(element: object) -> str:
+    """"rod" of a constraint, "cable" of a force through a list of points, "spring" of one between two."""
+    return "rod" if not isinstance(element, Force) else "cable" if hasattr(element, "points") else "spring"
+
+
+def points_of(element: object) -> tuple[Point, ...]:
+    """The points that a force or constraint runs through: its `points`, or its ends `a` and `b`; none if it has neither."""
     points = getattr(element, "points", None)
     ends = (getattr(element, "a", None), getattr(element, "b", None))
     for candidate in (points, ends):

@@ -12,10 +12,9 @@ from typing import Any
 import numpy as np
 
 from unibody.element import Point
-from unibody.forces.base import Force
 from unibody.model import Model
 from unibody.simulation import Recording
-from unibody.view.look import rotations
+from unibody.view.look import points_of, rotations, strand_kind
 
 MOST_TRACES = 8
 FINER = 4
@@ -159,14 +158,7 @@ COILS = 12
 
 def lines(model: Model) -> list[Line]:
     """Springs, cables and rods: every force or constraint with two or more points; more than COILS springs are drawn straight."""
-    out = []
-    for _, element in (*model.forces, *model.constraints):
-        points = getattr(element, "points", None)
-        ends = (getattr(element, "a", None), getattr(element, "b", None))
-        if isinstance(points, tuple) and len(points) > 1 and all(isinstance(p, Point) for p in points):
-            out.append(Line("cable", points))
-        elif all(isinstance(p, Point) for p in ends):
-            out.append(Line("spring" if isinstance(element, Force) else "rod", ends))  # type: ignore[arg-type]
+    out = [Line(strand_kind(e), points) for _, e in (*model.forces, *model.constraints) if (points := points_of(e))]
     if sum(line.kind == "spring" for line in out) > COILS:
         out = [Line("cable", line.points) if line.kind == "spring" else line for line in out]
     return out
