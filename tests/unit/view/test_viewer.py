@@ -72,6 +72,13 @@ def test_only_this_machine_is_loopback(host, own):
     assert is_loopback(host) is own
 
 
+def test_an_address_that_does_not_exist_is_refused_at_once():
+    """Names under .invalid never resolve (RFC 2606)."""
+    pytest.importorskip("viser")
+    with pytest.raises(ModelError, match="no page at nowhere.invalid"):
+        viewer.Viewer(player_for("pendulum")[0], host="nowhere.invalid")
+
+
 def test_without_viser_one_line_says_what_to_install(monkeypatch):
     real = builtins.__import__
 
