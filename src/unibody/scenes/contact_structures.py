@@ -106,12 +106,14 @@ def wrecking_ball(*, links: int = 8, columns: int = 6, rows: int = 6, friction: 
 
 
 @scene("windmill", summary="A falling box turns a windmill into two stacks of cubes")
-def windmill(*, levels: int = 5, friction: float = 0.2) -> Scene:
+def windmill(*, levels: int = 5, columns: int = 6, friction: float = 0.2) -> Scene:
     """Four blades of 2 × 0.4 × 0.1 m on a hinge 2.4 m up a fixed stand; a heavy box (0.5 m, 5000 kg/m³) falls on one of them; beside it two
-    stacks of 6 × 3 × `levels` cubes of 0.18 m (200 kg/m³). With levels=13 there are 468 cubes (paper 003, Fig. 20, dt = 1/240 s)."""
+    stacks of `columns` × 3 × `levels` cubes of 0.18 m (200 kg/m³). With levels=6, columns=13 there are 468 cubes (paper 003, Fig. 20,
+    dt = 1/240 s)."""
     import unibody as ub
 
-    require("windmill", levels >= 1, f"levels={levels}; give at least 1")
+    require("windmill", 1 <= levels <= 6, f"levels={levels}; give 1 to 6, which pass below the blades")
+    require("windmill", columns >= 1, f"columns={columns}; give at least 1")
     b = ub.Builder()
     b.body("ground", shape=Plane(), kind="static")
     axle = (0.0, 0.0, 2.4)
@@ -122,8 +124,8 @@ def windmill(*, levels: int = 5, friction: float = 0.2) -> Scene:
     b.body("weight", shape=Box((0.5, 0.35, 0.5)), density=5000.0, X_WB=Pose(p=(1.5, 0.0, 3.6)))
     size, gap = 0.18, 1e-3
     beside = size + 4.0 * gap
-    for side, i, j, k in product((-1, 1), range(6), range(3), range(levels)):
+    for side, i, j, k in product((-1, 1), range(columns), range(3), range(levels)):
         place = (side * (1.6 + (i + 0.5) * beside), (j - 1) * beside, 0.5 * size + gap + k * (size + gap))
         b.body(f"cube{side}.{i}.{j}.{k}", shape=Box((size,) * 3), density=200.0, X_WB=Pose(p=place))
     b.add(ub.Contact(friction=friction, reach=2.0 * gap), name="contact")
-    return Scene(b.build(), duration=3.0, dt=1.0 / 240.0, notes="182 bodies by default; the paper's has 468 (levels=8).")
+    return Scene(b.build(), duration=3.0, dt=1.0 / 240.0, notes="182 bodies by default; the paper's 468 cubes: levels=6, columns=13.")
