@@ -50,6 +50,7 @@ EXAMPLES: dict[str, Any] = {
     "Contact": ub.Contact(friction=0.5),
     "Coupling": ub.Coupling(["knee"], ["hip"], [[2.0]]),
     "Distance": ub.Distance(B.at(0, 0, 0.1), W.at(0, 0, 1)),
+    "DistanceRange": ub.DistanceRange(B.at(0, 0, 0.1), W.at(0, 0, 1), upper=2.0),
     "FixedPoint": ub.FixedPoint(B.at(0, 0, 0.1), None),
     "FunctionCoupling": ub.Coupling(["knee"], ["hip"], function=lambda q: q**2),
     "JointCoupling": ub.JointCoupling(["hip", "knee"], [1.0, -2.0]),

@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING, Any
 from unibody import scenes, solvers
 
 from unibody.constraints import (  # isort: skip
-    Constraint, Contact, Coupling, Distance, FixedPoint, JointCoupling, JointLimit, PointOnLine, PointPlane, PrescribedFrame,
-    PrescribedJoint, PrescribedPoint, SplineContact,
+    Constraint, Contact, Coupling, Distance, DistanceRange, FixedPoint, JointCoupling, JointLimit, PointOnLine, PointPlane,
+    PrescribedFrame, PrescribedJoint, PrescribedPoint, SplineContact,
 )  # fmt: skip
 from unibody.contact.restitution import contact_for_restitution
 from unibody.errors import ModelError, StepFailed, UnibodyError, Unsupported
@@ -72,6 +72,7 @@ __all__ = [
     "Coupling",
     "Cylinder",
     "Distance",
+    "DistanceRange",
     "DryFriction",
     "Ellipsoid",
     "Finding",

@@ -55,6 +55,8 @@ BILATERAL: dict[str, list[Constraint]] = {
     "PrescribedFrame": [ub.PrescribedFrame("loose", sway), ub.PrescribedFrame("body2", sway, held=(1, 3))],
 }
 UNILATERAL: list[Constraint] = [
+    ub.DistanceRange(LAST.at(0.1, 0.2, 0.3), LOOSE.at(0, 0.1, 0), lower=0.3, upper=2.5),
+    ub.DistanceRange(LAST.at(0.1, 0.2, 0.3), LOOSE.at(0.2, 0, 0), upper=1.5),
     ub.JointLimit("hinge", -1.0, 0.3), ub.JointLimit("cardan", (-1.0, -np.inf), 0.3), ub.JointLimit("ball", upper=0.4),
     ub.JointLimit("loose", lower=(-1.0, 0.0, 0.5), upper=(0.5, 1.0, 2.0), angle=0.3, twist=(-0.2, 0.1), axis=(1, 2, 3)),
     ub.PointPlane(LAST.at(0.1, 0.2, 0.3)), ub.PointPlane(LAST.at(0.1, 0.2, 0.3), LOOSE.at(0.1, 0, 0), (1, 2, 3)),

@@ -11,6 +11,7 @@ from unibody.constraints.base import Constraint, FillRows, Rows
 from unibody.constraints.contact import Contact
 from unibody.constraints.coupling import Coupling, FunctionCoupling
 from unibody.constraints.distance import Distance
+from unibody.constraints.distance_range import DistanceRange
 from unibody.constraints.fixed_point import FixedPoint
 from unibody.constraints.joint_coupling import JointCoupling
 from unibody.constraints.joint_limit import JointLimit
@@ -22,6 +23,6 @@ from unibody.constraints.prescribed_point import PrescribedPoint
 from unibody.constraints.spline_contact import SplineContact
 
 __all__ = [
-    "Constraint", "Contact", "Coupling", "Distance", "FillRows", "FixedPoint", "FunctionCoupling", "JointCoupling", "JointLimit",
-    "PointOnLine", "PointPlane", "PrescribedFrame", "PrescribedJoint", "PrescribedPoint", "Rows", "SplineContact",
+    "Constraint", "Contact", "Coupling", "Distance", "DistanceRange", "FillRows", "FixedPoint", "FunctionCoupling", "JointCoupling",
+    "JointLimit", "PointOnLine", "PointPlane", "PrescribedFrame", "PrescribedJoint", "PrescribedPoint", "Rows", "SplineContact",
 ]  # fmt: skip

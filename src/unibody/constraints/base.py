@@ -22,7 +22,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from unibody.element import Kinematics, Packing, Point
+from unibody.element import Kinematics, Packing, Point, number
 from unibody.errors import ModelError
 from unibody.kernel import Floats, Ints, Kernel, device, prototype
 from unibody.spatial.devices import add3, cross, load3, load9, rotate, rotate_back, scale3, sub3
@@ -61,6 +61,12 @@ class Constraint:
     """C = −compliance · multiplier: 0 is rigid."""
     unilateral: ClassVar[bool] = False
     """Whether the rows are C ≥ 0 held by multipliers ≥ 0, instead of C = 0."""
+
+    @property
+    def barred(self) -> bool:
+        """Whether it says something of a barrier before its bounds, which only solvers with barriers know."""
+        return False
+
     fill_kernel: ClassVar[Kernel | None] = None
 
     def bodies(self) -> list[str]:
@@ -101,6 +107,14 @@ def refuse_same_body(a: Point, b: Point, what: str) -> None:
     """Two points of one body cannot move against each other: such rows would be zero."""
     if a.body == b.body:
         raise ModelError(f"{what}: both points are on body '{a.body}' and never move apart; give points of two bodies")
+
+
+def barrier_numbers(constraint: Constraint, what: str) -> None:
+    """`damping`, `reach` and `stiffness` of a range's barrier, checked and as numbers."""
+    object.__setattr__(constraint, "damping", number(getattr(constraint, "damping"), f"{what} damping", minimum=0.0))  # noqa: B009
+    for name in ("reach", "stiffness"):
+        if getattr(constraint, name) is not None:
+            object.__setattr__(constraint, name, number(getattr(constraint, name), f"{what} {name}", positive=True))
 
 
 def unit_direction(given: Any, what: str, field: str) -> tuple[float, ...]:

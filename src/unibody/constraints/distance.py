@@ -16,11 +16,25 @@ import numpy as np
 from unibody.constraints.base import Constraint, Rows, fill_point_block, moving_point, point_bias, point_map, refuse_same_body
 from unibody.element import Kinematics, Packing, Point, number, point_of
 from unibody.errors import ModelError
-from unibody.kernel import Floats, Ints, kernel
+from unibody.kernel import Floats, Ints, device, kernel
 from unibody.spatial.devices import dot3, load3, norm3, scale3, sub3
 
 SHORTEST = 1e-12
 """Below this distance [m] there is no direction to hold along, and the row is zero."""
+
+
+@device
+def separation(X, V, a, p_a, b, p_b):
+    """|d|, u, and the second rate of |d| when V̇ = 0."""
+    x_a, v_a, bias_a = moving_point(X, V, a, p_a)
+    x_b, v_b, bias_b = moving_point(X, V, b, p_b)
+    d = sub3(x_b, x_a)
+    length = norm3(d)
+    inverse = 1.0 / length if length > SHORTEST else 0.0
+    u = scale3(inverse, d)
+    velocity = sub3(v_b, v_a)
+    rate = dot3(u, velocity)
+    return length, u, dot3(u, sub3(bias_b, bias_a)) + (dot3(velocity, velocity) - rate * rate) * inverse
 
 
 @kernel
@@ -35,16 +49,9 @@ def fill_distances(
         b = index[5 * e + 4]
         p_a = load3(parameters, 7 * e)
         p_b = load3(parameters, 7 * e + 3)
-        x_a, v_a, bias_a = moving_point(X, V, a, p_a)
-        x_b, v_b, bias_b = moving_point(X, V, b, p_b)
-        d = sub3(x_b, x_a)
-        length = norm3(d)
-        inverse = 1.0 / length if length > SHORTEST else 0.0
-        u = scale3(inverse, d)
-        velocity = sub3(v_b, v_a)
-        rate = dot3(u, velocity)
+        length, u, bias = separation(X, V, a, p_a, b, p_b)
         residual_out[row] = length - parameters[7 * e + 6]
-        bias_out[row] = dot3(u, sub3(bias_b, bias_a)) + (dot3(velocity, velocity) - rate * rate) * inverse
+        bias_out[row] = bias
         fill_point_block(X, a, p_a, scale3(-1.0, u), entry, G_out)
         fill_point_block(X, b, p_b, u, entry + 1, G_out)
 
@@ -85,14 +92,20 @@ class Distance(Constraint):
 
     def evaluate(self, kinematics: Kinematics) -> Rows:
         assert self.length is not None
-        d = kinematics.position(self.b) - kinematics.position(self.a)
-        length = float(np.linalg.norm(d))
-        inverse = 1.0 / length if length > SHORTEST else 0.0
-        u = d * inverse
-        velocity = kinematics.velocity(self.b) - kinematics.velocity(self.a)
-        bias = u @ (point_bias(kinematics, self.b) - point_bias(kinematics, self.a)) + (velocity @ velocity - (u @ velocity) ** 2) * inverse
-        G = {self.a.body: -(u @ point_map(kinematics, self.a))[None, :], self.b.body: (u @ point_map(kinematics, self.b))[None, :]}
+        length, G, bias = separated(kinematics, self.a, self.b)
         return Rows(np.array([length - self.length]), G, {}, np.array([bias]))
+
+
+def separated(kinematics: Kinematics, a: Point, b: Point) -> tuple[float, dict[str, np.ndarray], float]:
+    """|d|, its row by body (1×6), and its second rate when V̇ = 0."""
+    d = kinematics.position(b) - kinematics.position(a)
+    length = float(np.linalg.norm(d))
+    inverse = 1.0 / length if length > SHORTEST else 0.0
+    u = d * inverse
+    velocity = kinematics.velocity(b) - kinematics.velocity(a)
+    bias = u @ (point_bias(kinematics, b) - point_bias(kinematics, a)) + (velocity @ velocity - (u @ velocity) ** 2) * inverse
+    G = {a.body: -(u @ point_map(kinematics, a))[None, :], b.body: (u @ point_map(kinematics, b))[None, :]}
+    return length, G, float(bias)
 
 
 def _positive(length: float, what: str) -> float:

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from unibody.constraints.base import Constraint, Rows, unit_direction
+from unibody.constraints.base import Constraint, Rows, barrier_numbers, unit_direction
 from unibody.constraints.joint_coordinates import is_dof, unit_of
 from unibody.constraints.joint_limit_rows import COORDINATE, SLIDE, SWING, TWIST, LimitRow, fill_joint_limits, measure
 from unibody.element import JointView, Kinematics, Packing, name_of, number
@@ -34,6 +34,9 @@ class JointLimit(Constraint):
     Of a rotation (of a Ball, a Free, or such a part of a Composite) `angle` is the largest between `axis` in F and in M, and `twist` is a
     pair that bounds the turn about it, between −π and π; or one of each per rotation. On a Ball `upper` may stand for `angle`.
 
+    Solvers with barriers put one before each bound: `damping` [s] is its k_d, the larger the less the joint bounces; `reach` [rad, m] is
+    where it begins and `stiffness` [J] its κ (None: from masses and step). Other solvers refuse these three.
+
     >>> JointLimit("knee", lower=0.0, upper=2.5).unilateral
     True
     >>> JointLimit("base", lower=(-1.0, -1.0, 0.0), angle=0.5).angle
@@ -47,6 +50,9 @@ class JointLimit(Constraint):
     axis: Any = (0.0, 0.0, 1.0)
     angle: Any = None
     twist: Any = None
+    damping: float = 0.0
+    reach: float | None = None
+    stiffness: float | None = None
     rows: int = field(default=1, init=False, repr=False, compare=False)
     units: tuple[str, ...] = field(default=("rad",), init=False, repr=False, compare=False)
 
@@ -72,6 +78,7 @@ class JointLimit(Constraint):
         if not np.isfinite([*np.atleast_1d(low), *np.atleast_1d(high), *self._turns(np.inf)]).any():
             raise ModelError(f"{what}: no bound is finite, which limits nothing; give lower, upper, angle or twist")
         object.__setattr__(self, "axis", unit_direction(self.axis, what, "axis"))
+        barrier_numbers(self, what)
 
     def _match(self) -> bool:
         return np.ndim(self.lower) == 0 or np.ndim(self.upper) == 0 or np.shape(self.lower) == np.shape(self.upper)
@@ -80,6 +87,10 @@ class JointLimit(Constraint):
         """All numbers that bound rotations."""
         angles = np.atleast_1d(missing if self.angle is None else self.angle)
         return [*angles.tolist(), *np.ravel(missing if self.twist is None else self.twist).tolist()]
+
+    @property
+    def barred(self) -> bool:
+        return bool(self.damping or self.reach or self.stiffness)
 
     @property
     def cone(self) -> bool:

@@ -20,14 +20,14 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 from copy import copy
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 
 from unibody.constraints.base import Constraint
 from unibody.contact.affine_maps import nearest, relative, relative_twist, twist_maps
+from unibody.contact.affine_pull import Pull, Stiff, scales
 from unibody.contact.barrier import barrier
 from unibody.coordinates.affine import polar, twist_of_rate
 from unibody.element import Kinematics
@@ -47,43 +47,6 @@ class ElementFailed(RuntimeError):
     def __init__(self, element: str, why: str):
         super().__init__(why)
         self.element = element
-
-
-@dataclass(frozen=True)
-class Stiff:
-    """Of the potentials that stand for constraints during one step."""
-
-    scale: float
-    """s [1/s²]"""
-    step: float
-    """h [s]"""
-    gravity: float
-    """|g| [m/s²]"""
-
-
-@dataclass
-class Pull:
-    """A value; its negative gradient: wrenches (bodies, 6) in body axes, of which the efforts of joints (nv) are a part; positive blocks
-    by pairs of bodies; for the record, wrenches that hold joints together (6, M's axes) and multipliers of constraints."""
-
-    value: float
-    wrench: np.ndarray
-    efforts: np.ndarray
-    blocks: dict[tuple[int, int], np.ndarray] = field(default_factory=dict)
-    holding: dict[int, np.ndarray] = field(default_factory=dict)
-    multipliers: dict[str, np.ndarray] = field(default_factory=dict)
-    stored: float = 0.0
-    """Of the value, what forces store (springs)."""
-    violation: float = 0.0
-    """The largest |C|, or of C ≥ 0 what is below [m or rad]."""
-
-    @staticmethod
-    def of(model: Model) -> Pull:
-        return Pull(0.0, np.zeros((model.n_bodies, 6)), np.zeros(model.nv_joints))
-
-    def add_block(self, a: int, b: int, block: np.ndarray) -> None:
-        known = self.blocks.get((a, b))
-        self.blocks[a, b] = block if known is None else known + block
 
 
 @dataclass
@@ -106,7 +69,7 @@ def positive(matrix: np.ndarray) -> np.ndarray:
 
 class Elements:
     """Forces, constraints and joints of one model, on rigid projections. `missing`: joints whose equations leave something open; `exact`:
-    names of constraints that are equations themselves."""
+    names of constraints that are equations themselves or that gauges stand for."""
 
     def __init__(self, model: Model, missing: Iterable[int], exact: Collection[str] = ()):
         self.model, self.names = model, Names(model)
@@ -114,6 +77,8 @@ class Elements:
         self.place = {id(j): k for k, j in enumerate(model.joints)}
         self.forces = [(name, f) for name, f in model.forces]
         self.constraints = [(n, c) for n, c in model.constraints if not getattr(c, "surfaces", False) and n not in exact]
+        self.ranges = [(n, c) for n, c in self.constraints if c.unilateral]
+        self.damped = any(getattr(c, "damping", 0.0) for _, c in self.ranges)
         self.armed = [j for j in model.joints if j.armature.any()]
         asked = {j for _, e in (*self.forces, *self.constraints) for j in e.joints()}
         self.seen = [j for j in model.joints if j.name in asked or j in self.missing or j in self.armed]
@@ -177,6 +142,33 @@ class Elements:
             self._add_joint(j, still, stiff, blocks, out)
         self._spread(out.efforts, still, out.wrench)
         return out
+
+    def least_gap(self, k: Kinematics) -> tuple[float, str, str]:
+        """The least C of C ≥ 0, its unit, and whose it is."""
+        least = np.inf, "m", ""
+        for name, c in self.ranges:
+            residual = asked(name, lambda c=c: c.evaluate(k)).residual
+            r = int(np.argmin(residual)) if len(residual) else -1
+            if r >= 0 and residual[r] < least[0]:
+                least = float(residual[r]), c.units[r], name
+        return least
+
+    def dashpots(self, k: Kinematics, Q: np.ndarray, stiff: Stiff, rate: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Damping of ranges that have no gauge, at the beginning of a step: pairs of bodies, ∂C/∂Q (n, 2, 4, 3), k_d P″ · rate."""
+        pairs, along, strength = [], [], []
+        T = twist_maps(Q)
+        for name, c in self.ranges:
+            damping = getattr(c, "damping", 0.0)
+            rows = asked(name, lambda c=c: c.evaluate(k)) if damping else None
+            for joint, J in rows.J.items() if rows is not None else ():
+                j = self.model.joint(joint)
+                parts = [(i, np.asarray(J) @ L @ T[i]) for i, L in self.rows(j, k)]
+                arm, mass = self._length((j.child, j.parent)), self._heavy((j.child, j.parent))
+                for r, C in enumerate(rows.residual):
+                    pairs.append([i for i, _ in parts])
+                    along.append([G[r].reshape(4, 3) for _, G in parts])
+                    strength.append(rate * damping * limit(float(C), c.units[r], mass, arm, stiff, c)[2])
+        return np.array(pairs, np.int64).reshape(-1, 2), np.array(along).reshape(-1, 2, 4, 3), np.array(strength, float)
 
     def lagged(self, k: Kinematics) -> Lag:
         """Forces that have no energy, control's efforts among them."""
@@ -307,7 +299,7 @@ class Elements:
                 if C <= 0.0:
                     out.value = np.inf
                     continue
-                value, first, second = limit(float(C), unit, mass, arm, stiff)
+                value, first, second = limit(float(C), unit, mass, arm, stiff, constraint)
             else:
                 out.violation = max(out.violation, abs(C))
                 s = stiff.scale * mass * (1.0 if unit == "m" else arm**2)
@@ -350,24 +342,13 @@ class Elements:
                 out.add_block(a, b, A.T @ K @ B)
 
 
-def limit(C: float, unit: str, mass: float, arm: float, stiff: Stiff) -> tuple[float, float, float]:
+def limit(C: float, unit: str, mass: float, arm: float, stiff: Stiff, owner: Constraint) -> tuple[float, float, float]:
     """A barrier's value and first two derivatives with respect to C."""
-    c = 0.01 * (arm if unit == "m" else 1.0)
+    c = getattr(owner, "reach", None) or 0.01 * (arm if unit == "m" else 1.0)
     per = mass if unit == "m" else mass * arm**2
-    kappa = per * c * (10.0 * stiff.gravity / (1.0 if unit == "m" else arm) + c / stiff.step**2)
+    kappa = getattr(owner, "stiffness", None) or per * c * (10.0 * stiff.gravity / (1.0 if unit == "m" else arm) + c / stiff.step**2)
     b, b1, b2 = barrier(np.array(C / c))
     return kappa * float(b), kappa * float(b1) / c, kappa * float(b2) / c**2
-
-
-def scales(model: Model) -> tuple[np.ndarray, np.ndarray]:
-    """By body: the mass of all that joints connect to it, and √(tr I / m); 0 for those that do not move."""
-    n = model.n_bodies
-    moves = np.array([b.kind == "dynamic" for b in model.bodies])
-    pairs = np.array([(j.child, j.parent) for j in model.joints if moves[j.child] and moves[j.parent]], int).reshape(-1, 2)
-    _, group = sp.csgraph.connected_components(sp.coo_matrix((np.ones(len(pairs)), pairs.T), shape=(n, n)), directed=False)
-    own = np.array([b.mass if move else 0.0 for b, move in zip(model.bodies, moves, strict=True)])
-    arm = [np.sqrt(np.trace(b.inertia) / b.mass) if move and b.mass > 0.0 else 0.0 for b, move in zip(model.bodies, moves, strict=True)]
-    return np.bincount(group, own, n)[group] * moves, np.array(arm)
 
 
 def has_energy(force: Force) -> bool:

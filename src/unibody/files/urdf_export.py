@@ -140,6 +140,8 @@ def _takes_constraint(export: _Export, constraint: Any) -> bool:
         words = export.joints[constraint.joint]
         words.lower = max(words.lower, float(np.atleast_1d(constraint.lower)[0]))
         words.upper = min(words.upper, float(np.atleast_1d(constraint.upper)[0]))
+        if constraint.barred:
+            export.remarks.append(f"joint '{constraint.joint}': URDF has no barrier before a stop; damping, reach, stiffness are left out")
         return True
     if type(constraint) is Coupling:
         matrix = np.array(constraint.matrix)

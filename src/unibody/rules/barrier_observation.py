@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from unibody.contact.affine_elements import Lag, Pull, relative_twist
+from unibody.contact.affine_elements import Lag, relative_twist
 from unibody.contact.barrier import add_barrier_gradient
+from unibody.contact.gauge_terms import gauge_pull
 from unibody.coordinates.observed import Observation, public_poses, public_twists
 from unibody.coordinates.signals import drive
 from unibody.element import Kinematics
@@ -32,7 +33,7 @@ def observe_affine(system: BarrierSystem, state: State, memory: np.ndarray, cont
     k = elements.kinematics(state.t, Q, V, memory[system.fitted], system.signals(state.t), control)
     elements.fit(k, model.joints)
     lag = elements.lagged(k)
-    pull = elements.potential(k, system.stiff(last), blocks=False)
+    pull = elements.potential(k, system.stiff(last), blocks=False).join(gauge_pull(system.gauged, Q, k.q, system.stiff(last)))
     multipliers = dict(pull.multipliers)
     if before:
         efforts = pull.efforts + lag.efforts + _armatures(system, memory, k)
@@ -110,9 +111,8 @@ def _at_rest(
 ) -> tuple[np.ndarray, dict[str, np.ndarray], np.ndarray]:
     """Where no step has been: wrenches that hold joints, multipliers, and efforts, from accelerations of rigid bodies."""
     model, elements = system.model, system.elements
-    pull = Pull.of(model)
-    only = elements.without_equalities()
-    pull = only.potential(k, system.stiff(1e-2), blocks=False)
+    stiff, only = system.stiff(1e-2), elements.without_equalities()
+    pull = only.potential(k, stiff, blocks=False).join(gauge_pull(system.gauged, Q, k.q, stiff, equalities=False))
     wrench = lag.wrench + pull.wrench + _contact_wrenches(system, Q, k)
     for (a, b), D in lag.damping.items():
         wrench[a] -= D @ k.V[b]

@@ -18,8 +18,11 @@ from unibody.collision.intersect import crossing
 from unibody.constraints.contact import Contact
 from unibody.contact.affine_elements import Elements, Lag, Stiff, twist_maps
 from unibody.contact.affine_hinges import Hinges
+from unibody.contact.affine_pull import refuse_start
 from unibody.contact.barrier import barrier
 from unibody.contact.friction import Lagged
+from unibody.contact.gauge_terms import GaugeTerms
+from unibody.contact.gauged_elements import Gauged
 from unibody.contact.near import Contacts
 from unibody.coordinates.affine import affine_of_pose, rate_of_twist
 from unibody.coordinates.affine_joints import Reduction
@@ -63,8 +66,10 @@ class BarrierSystem:
         self.reduction = self.affine.reduction
         self.moving, self.n = self.affine.moving, len(self.affine.moving)
         self.exact = exact_elements(self.reduction)
-        self.elements = Elements(model, self.reduction.missing, self.exact)
-        self.hinges = Hinges(model, self.elements)
+        self.gauged = Gauged(model, self.affine.parts, self.reduction.missing, self.exact)
+        left = [k for k in self.reduction.missing if k not in self.gauged.joints]
+        self.elements = Elements(model, left, {*self.exact, *self.gauged.names})
+        self.hinges = Hinges(model, self.elements, self.affine.parts)
         self.everyone = everyone
         low, high = extent(self.affine.surface, self.affine.start[0])
         self.size = float(np.linalg.norm(high - low)) or 1.0
@@ -109,7 +114,7 @@ class BarrierSystem:
 
     def notes(self) -> tuple[str, ...]:
         """What is said of every step."""
-        held = [j.name for j in self.elements.missing]
+        held = [self.model.joints[k].name for k in self.reduction.missing]
         out = [f"stiff potentials hold what is not linear in: {', '.join(held)}"] if held else []
         return (*out, *self._still)
 
@@ -141,6 +146,7 @@ class BarrierSystem:
         self.reduction.refuse_open(Q)
         Q = self.reduction.put(Q)
         self._refuse_crossing(Q)
+        self._refuse_outside(Q, t)
         return Q[self.moving].reshape(-1), V[self.moving].reshape(-1), t
 
     def _refuse_crossing(self, Q: np.ndarray) -> None:
@@ -151,6 +157,16 @@ class BarrierSystem:
         if pair is not None:
             one, other = (self.model.bodies[i].name for i in pair)
             raise ModelError(f"bodies '{one}' and '{other}' intersect at the start; move them apart, or add Contact(between=…, on=False)")
+
+    def _refuse_outside(self, Q: np.ndarray, t: float) -> None:
+        """Ranges that are not open at a start."""
+        q = self.model.start_q()
+        self.gauged.refuse_outside(Q, q)
+        if self.elements.ranges:
+            k = self.elements.kinematics(t, Q, np.zeros_like(Q), q, self.signals(t), self.model.neutral_control())
+            gap, unit, name = self.elements.least_gap(k)
+            if not gap > 0.0:
+                refuse_start(name, -gap, unit)
 
     def whole(self, q: np.ndarray, t: float) -> np.ndarray:
         """Q (bodies, 4, 3) with static and driven bodies."""
@@ -233,7 +249,10 @@ class BarrierSystem:
         targets = a.driven(t)
         stiff = self.stiff(h)
         terms = Terms(self.elements, t, q_near, signals, control, stiff) if self.elements.any else None
-        problem = Step(a, law, predicted, origin, targets, beta * h * h, rate, loads, terms)
+        gauges = GaugeTerms(self.gauged, Q, q_near, stiff, rate, origin) if len(self.gauged) or self.elements.damped else None
+        if gauges is not None and self.elements.damped:
+            gauges.add_dashpots(*self.elements.dashpots(self.kinematics(state, memory, control), Q, stiff, rate))
+        problem = Step(a, law, predicted, origin, targets, beta * h * h, rate, loads, terms, gauges)
         contacts = problem.contacts(Q)
         problem.damped = self._damping(Q_ahead, damping, contacts, law)
         problem.loads += self._dragged(contacts, law, targets, origin, rate)
@@ -267,7 +286,7 @@ class BarrierSystem:
         kept[MEMORY : MEMORY + 3] = 1.0, rate, beta * h * h
         kept[MEMORY + 3 : MEMORY + 3 + 36 * self.n] = np.concatenate([origin[m].ravel(), own.ravel(), vel.ravel()])
         after = self.elements.kinematics(t, Q_new, self.rates(v.reshape(-1), t), q_near, signals, control)
-        self.hinges.fit(after)
+        self.hinges.fit(after, Q_new)
         kept[self.fitted] = after.q
         kept[self.multipliers] = -self.reduction.multipliers(gradient) / (beta * h * h)  # gradient = β h² Cᵀ μ
         distance = float(contacts.distance.min(initial=np.inf))
@@ -275,6 +294,7 @@ class BarrierSystem:
         violation = float(np.abs(self.reduction.residual(Q_new)).max(initial=0.0))
         if self.elements.constraints or self.elements.missing:
             violation = max(violation, self.elements.potential(after, stiff, blocks=False).violation)
+        violation = max(violation, self.gauged.violation(Q_new, q_near))
         return Made(
             State(t, Q_new[m].reshape(-1), v.reshape(-1), "affine"), kept, total, found.length, violation, distance,
             (f"{len(contacts)} contacts, {total} iterations", *self.notes()),

@@ -24,13 +24,18 @@ from unibody.contact.affine_elements import Elements, Pull, Stiff, twist_maps
 from unibody.contact.barrier import add_barrier_blocks, add_barrier_gradient, barrier_value, contact_forces
 from unibody.contact.curvature import add_curvature_blocks, add_exact_blocks
 from unibody.contact.friction import Lagged, add_friction_blocks, add_friction_gradient, friction_value
+from unibody.contact.gauge_terms import GaugeTerms
 from unibody.contact.near import Contacts, Nearness
 from unibody.coordinates.affine import affine_of_pose, masses, volume
 from unibody.coordinates.affine_joints import Reduction
+from unibody.coordinates.affine_links import Part
 from unibody.coordinates.convert import poses_and_twists
 from unibody.coordinates.signals import drive
 from unibody.model import Model, State
 from unibody.rules.affine_terms import own_blocks, own_gradient, own_value
+
+SAMPLED = (0.25, 0.5, 0.75, 1.0)
+HALVINGS = 12
 
 
 @dataclass(frozen=True)
@@ -58,6 +63,7 @@ class AffineSystem:
         self.surface = Surface.of(model)
         self.stiffness_volumes = np.array([volume(model.bodies[i]) for i in self.moving])
         self.start = self._start()
+        self.parts = whole_parts(model)
         self.reduction = Reduction(model, self.moving, self.start[0])
         n = model.n_bodies
         moves = np.array([b.kind != "static" for b in model.bodies], np.int64)
@@ -96,6 +102,12 @@ class AffineSystem:
         return out
 
 
+def whole_parts(model: Model) -> list[Part]:
+    """Joints that a user made, each as one part."""
+    own = [(k, j) for k, j in enumerate(model.joints) if not j.implicit]
+    return [Part(k, j.name, j.element, j.parent, j.child, j.X_PF, j.X_BM, j.q_start, j.nq, j.v_start, j.nv) for k, j in own]
+
+
 @dataclass
 class Terms:
     """The model's own elements during one step: time, last fitted joint coordinates, signals and control at its end."""
@@ -110,6 +122,25 @@ class Terms:
     def pull(self, Q: np.ndarray, blocks: bool) -> Pull:
         k = self.elements.kinematics(self.t, Q, np.zeros_like(Q), self.q_near, self.signals, self.control)
         return self.elements.potential(k, self.stiff, blocks)
+
+    def reach(self, Q: np.ndarray, dQ: np.ndarray, t: float) -> float:
+        """The part of dQ, at most t, along which no range that has no gauge reaches its bound: sampled, then halved."""
+        if not self.elements.ranges:
+            return t
+        good = 0.0
+        for share in SAMPLED:
+            if not self._open(Q + share * t * dQ):
+                bad = share * t
+                for _ in range(HALVINGS):
+                    middle = 0.5 * (good + bad)
+                    good, bad = (middle, bad) if self._open(Q + middle * dQ) else (good, middle)
+                return 0.9 * good
+            good = share * t
+        return t
+
+    def _open(self, Q: np.ndarray) -> bool:
+        k = self.elements.kinematics(self.t, Q, np.zeros_like(Q), self.q_near, self.signals, self.control)
+        return self.elements.least_gap(k)[0] > 0.0
 
 
 def element_matrix(system: AffineSystem, Q: np.ndarray, blocks: dict[tuple[int, int], np.ndarray]) -> sp.bsr_matrix:
@@ -151,11 +182,11 @@ class Step:
 
     def __init__(
         self, system: AffineSystem, law: Law, predicted: np.ndarray, lagged_from: np.ndarray, targets: dict[int, np.ndarray],
-        beta_h2: float, rate: float, loads: np.ndarray, terms: Terms | None = None,
+        beta_h2: float, rate: float, loads: np.ndarray, terms: Terms | None = None, gauges: GaugeTerms | None = None,
     ):  # fmt: skip
         self.system, self.law, self.beta_h2, self.rate = system, law, beta_h2, rate
         self.predicted, self.origin, self.targets = predicted, lagged_from, targets
-        self.lag, self.loads, self.terms = Lagged.none(), np.array(loads), terms
+        self.lag, self.loads, self.terms, self.gauges = Lagged.none(), np.array(loads), terms, gauges
         self.damped: sp.spmatrix | None = None
         """Matrix of dampers [N s/m] over the moving bodies."""
         self.counts = Counts()
@@ -176,6 +207,8 @@ class Step:
         if self.damped is not None:
             w = (Q - self.origin)[s.moving].reshape(-1)
             total += 0.5 * self.beta_h2 * self.rate * float(w @ (self.damped @ w))
+        if self.gauges is not None:
+            total += self.beta_h2 * self.gauges.value(x)
         if self.terms is not None:
             total += self.beta_h2 * self.terms.pull(Q, blocks=False).value
         return total
@@ -199,6 +232,8 @@ class Step:
         add_barrier_gradient(contacts.pair.reshape(-1), contacts.record.reshape(-1), law.pressure, law.reach, self.beta_h2, every)
         if len(self.lag.bound):
             add_friction_gradient(*self._lag, law.slip_speed / self.rate, self.beta_h2, x, self.origin.reshape(-1), every)
+        if self.gauges is not None:
+            self.gauges.add_gradient(x, self.beta_h2, every)
         flat = np.empty(12 * len(s.moving))
         own_gradient(x, *self._own, every, flat)
         if self.damped is not None:
@@ -212,7 +247,8 @@ class Step:
         """∂²Ψ/∂x² over the moving bodies, without dampers and elements: exact, or `careful`, positive and rather too large."""
         s, law, x = self.system, self.law, np.ascontiguousarray(Q).reshape(-1)
         n = len(Q)
-        keys, places = pair_places([contacts.pair, self.lag.contacts.pair], n)
+        gauges = self.gauges
+        keys, places = pair_places([contacts.pair, self.lag.contacts.pair, *(gauges.pairs if gauges is not None else [])], n)
         own, between = np.zeros(144 * n), np.zeros(144 * len(keys))
         for add_blocks in (add_barrier_blocks, add_curvature_blocks) if careful else (add_exact_blocks,):
             add_blocks(
@@ -223,6 +259,8 @@ class Step:
             add_friction_blocks(
                 pair, places[1], record, bound, law.slip_speed / self.rate, self.beta_h2, x, self.origin.reshape(-1), careful, own, between
             )
+        if gauges is not None:
+            gauges.add_blocks(x, places[2:], not careful, self.beta_h2, own, between)
         moving, M4, _, _, stiff, factor = self._own
         diagonal = np.empty(144 * len(moving))
         own_blocks(x, moving, M4, stiff, factor, own, diagonal)
@@ -254,6 +292,8 @@ class Step:
         length = max(float(np.abs(moved).max(initial=0.0)), float(np.abs(p[:, 0]).max(initial=0.0))) * self.rate
         # Distances are as exact as coordinates: that is what the barriers' values can be trusted to.
         noise = 1e-15 * self.beta_h2 * float(self.forces(contacts).sum()) * float(np.abs(Q).max(initial=0.0))
+        if self.gauges is not None:
+            noise += 1e-15 * self.beta_h2 * self.gauges.noise() * max(1.0, float(np.abs(Q).max(initial=0.0)))
         return Direction(p.reshape(-1), float(g @ own), length, noise, careful)
 
     def _solve_sparse(self, Q: np.ndarray, p: np.ndarray, g: np.ndarray, blocks: BlockMatrix, pull: Pull | None) -> np.ndarray:
@@ -288,6 +328,10 @@ class Step:
             near.points.reshape(-1), near.edges.reshape(-1), s.surface.faces.reshape(-1), s.surface.edges.reshape(-1), x0.reshape(-1),
             dx.reshape(-1), 0.0, t, ITERATIONS,
         )  # fmt: skip
+        if self.gauges is not None:
+            t = self.gauges.reach(x, p, t)
+        if self.terms is not None:
+            t = self.terms.reach(Q, dQ, t)
         self.counts.reach.append(t)
         return t
 

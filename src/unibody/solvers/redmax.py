@@ -89,6 +89,8 @@ class RedMax(Solver):
     def handles(self, element: Any, model: Model) -> str | None:
         if getattr(element, "surfaces", False):
             return "contact of surfaces needs a solver that knows them"
+        if isinstance(element, Constraint) and element.barred:
+            return f"damping, reach and stiffness of a {type(element).__name__} are those of a barrier, which this solver does not have"
         if isinstance(element, Joint | Force | Constraint | Shape):
             return None
         return f"{type(element).__name__} is no element that reduced coordinates know"

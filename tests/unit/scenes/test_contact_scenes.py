@@ -14,7 +14,7 @@ from unibody.solvers import Barrier
 SMALL = {
     "falling-box": {}, "box-stack": {"n": 3}, "slope": {}, "turntable": {}, "newtons-cradle": {"n": 3}, "card-house": {"levels": 2},
     "arch": {"stones": 5}, "wrecking-ball": {"links": 3, "columns": 2, "rows": 2}, "windmill": {"levels": 1}, "triple-rod-pendulum": {},
-    "hinge-boards": {}, "monocular": {}, "nunchaku": {}, "nunchakus": {"n": 2}, "unicycle": {}, "ragdolls": {},
+    "hinge-boards": {}, "rotating-board": {}, "monocular": {}, "nunchaku": {}, "nunchakus": {"n": 2}, "unicycle": {}, "ragdolls": {},
 }  # fmt: skip
 
 
