@@ -132,7 +132,7 @@ def curvature(second, slope, at, i, j, first, H):
 
 
 @kernel
-def dashpot_value(pair: Ints, direction: Floats, strength: Floats, Q: Floats, origin: Floats, gradient_out: Floats, factor: float) -> float:
+def dashpot_value(pair: Ints, direction: Floats, strength: Floats, Q: Floats, origin: Floats, factor: float, gradient_out: Floats) -> float:
     """Σ ½ c (g·w)², and factor times its gradient added; g is 24 numbers for each pair."""
     total = 0.0
     for k in range(strength.size):

@@ -52,7 +52,7 @@ class GaugeTerms:
     def value(self, x: np.ndarray) -> float:
         total = self._weigh(x)
         if len(self.drag_strength):
-            total += dashpot_value(self.drag_pair.reshape(-1), self.drag, self.drag_strength, x, self.origin, self._weight, 0.0)
+            total += dashpot_value(self.drag_pair.reshape(-1), self.drag, self.drag_strength, x, self.origin, 0.0, self._weight)
         return total
 
     def add_gradient(self, x: np.ndarray, factor: float, out: np.ndarray) -> None:
@@ -61,7 +61,7 @@ class GaugeTerms:
         self._weigh(x)
         add_gauge_gradient(table.flat, table.vectors, self._weight, table.slopes(x), factor, out)
         if len(self.drag_strength):
-            dashpot_value(self.drag_pair.reshape(-1), self.drag, self.drag_strength, x, self.origin, out, factor)
+            dashpot_value(self.drag_pair.reshape(-1), self.drag, self.drag_strength, x, self.origin, factor, out)
 
     @property
     def pairs(self) -> list[np.ndarray]:
