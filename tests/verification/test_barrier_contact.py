@@ -104,7 +104,7 @@ def test_no_step_intersects(name):
     make, dt, steps = SCENES[name]
     x, bound, _ = run(make(), dt, steps)
     s = bound.system.affine.surface
-    mesh = ipctk.CollisionMesh(x[0], s.edges.astype(np.int32), s.faces.astype(np.int32))
+    mesh = ipctk.CollisionMesh(x[0], ipctk.edges(s.faces), s.faces.astype(np.int32))
     assert np.isfinite(x).all() and np.abs(x[-1] - x[0]).max() > 1e-3
     for row in x:
         assert not ipctk.has_intersections(mesh, row)

@@ -3,7 +3,8 @@
 A `Problem` gives its value, a direction of descent (gradient and positive definite matrix are its own business) and the largest feasible
 part of a motion. Each iteration: direction p with slope gᵀp < 0, then the largest of t, t/2, t/4, … with f(x + t p) ≤ f(x) + 10⁻⁴ t gᵀp;
 where that cannot be seen any more for round-off, the first that does not go up by more than round-off. It ends when p is shorter than the
-tolerance, in the problem's own measure.
+tolerance, in the problem's own measure, and changes no distance to what must not be crossed by more than a tenth: near a barrier's wall
+steps are short, however far off its force is.
 
 A problem may know two curvatures: the exact one, by which Newton's method converges fast near the end but may overshoot or fail before, and
 a careful one that errs on the large side. After an exact direction that had to be halved, a careful one is asked for.
@@ -19,18 +20,21 @@ import numpy as np
 SUFFICIENT = 1e-4
 HALVINGS = 40
 ROUND_OFF = 1e-13
+CHANGE = 0.1
+"""Of a distance, by the last step."""
 
 
 @dataclass(frozen=True)
 class Direction:
     """A direction p, its slope gᵀp ≤ 0, how long it is in the problem's measure, what round-off values near here have,
-    and whether its curvature is the careful one."""
+    whether its curvature is the careful one, and by which part of itself it changes a distance at most."""
 
     p: np.ndarray
     slope: float
     length: float
     noise: float = 0.0
     careful: bool = False
+    change: float = 0.0
 
 
 class Problem(Protocol):
@@ -69,7 +73,7 @@ def minimise(problem: Problem, x: np.ndarray, tolerance: float, iterations: int,
         length = d.length
         if not np.isfinite(d.p).all():
             return Minimum(x, value, length, k, False, steps, "the direction is not finite")
-        if length <= tolerance and (finish is None or finish(x)):
+        if length <= tolerance and d.change <= CHANGE and (finish is None or finish(x)):
             return Minimum(x, value, length, k, True, steps)
         t = problem.reach(x, d.p)
         noise = max(ROUND_OFF * abs(value), d.noise)

@@ -1,22 +1,29 @@
-"""How far everything may move along straight lines without touching: additive continuous collision detection (Li et al. 2021, §4.3).
+"""How far everything may move along straight lines without touching: separating planes, one after the other.
 
-Relative to their common motion, no point of a stencil moves faster than l = max |δᵢ| + max |δⱼ| (over the two sides), so a distance of
-d − ξ lasts for at least (1 − s)(d − ξ) / l; these times are added up until the distance has fallen to the part s of what there was, or the
-end is reached. Never more than is safe; at the cap of iterations it returns what it has, which is safe too.
-Points against half-spaces are linear in time and solved at once.
+Between the closest points of two convex pieces stands a plane with normal n that keeps them apart; every difference of a corner of
+one and a corner of the other, n · (x₁ − x₂), moves linearly in time, and the distance is never less than the smallest of them. So until the
+first has fallen to the part s of the distance that there was, nothing can have touched. There the closest points are sought again, and so
+on, until the distance itself has fallen so far, or the end is reached. Bodies that slide along each other, however near, need one plane;
+rules that count on speed alone would creep. Never more than is safe; at the cap of iterations it returns what it has, which is safe too.
+
+Of points against half-spaces that move, the height is a cubic in time (a quadratic if the normal does not turn, usually linear); it
+lies above its Bernstein polygon, whose first zero is safe.
 """
 
 from __future__ import annotations
 
-import numpy as np
-
 from unibody.collision.stencils import edge_edge, point_triangle
 from unibody.kernel import Floats, Ints, device, kernel
-from unibody.spatial.devices import add3, load3, norm3, scale3, sub3
+from unibody.spatial.devices import add3, cross, dot3, load3, norm3, scale3, sub3
 
-ITERATIONS = 400
+ITERATIONS = 100
 KEEP = 0.1
 """s: the part of a distance that is left for the next step."""
+NEARLY = 1.1
+"""A distance below this many times its part s has fallen to it."""
+
+ROUND_OFF = 1e-14
+"""Distances below this part of the coordinates have no direction any more: nothing moves."""
 
 
 @device
@@ -30,6 +37,20 @@ def mean4(a, b, c, d):
 
 
 @device
+def largest(a):
+    return max(abs(a[0]), max(abs(a[1]), abs(a[2])))
+
+
+@device
+def free_until(n, x, dx, y, dy, t, most, least):
+    """Until when n · (x − y) ≥ least, from x and y at time t; at most `most`."""
+    falls = -dot3(n, sub3(dx, dy))
+    if falls <= 0.0:
+        return most
+    return min(most, t + max(0.0, dot3(n, sub3(x, y)) - least) / falls)
+
+
+@device
 def safe_time(kind, a, b, c, d, da, db, dc, dd, most, gap, cap):
     """The largest safe t ≤ most of a stencil: kind 0 point a against triangle b c d, kind 1 edge a b against edge c d."""
     mean = mean4(da, db, dc, dd)
@@ -37,14 +58,9 @@ def safe_time(kind, a, b, c, d, da, db, dc, dd, most, gap, cap):
     db = sub3(db, mean)
     dc = sub3(dc, mean)
     dd = sub3(dd, mean)
-    if kind == 0:
-        speed = norm3(da) + max(norm3(db), max(norm3(dc), norm3(dd)))
-    else:
-        speed = max(norm3(da), norm3(db)) + max(norm3(dc), norm3(dd))
-    if speed == 0.0:
-        return most
     t = 0.0
-    keep = -1.0
+    least = -1.0
+    rough = ROUND_OFF * max(max(largest(a), largest(b)), max(largest(c), largest(d)))
     for _ in range(cap):
         p = along(a, da, t)
         q = along(b, db, t)
@@ -54,17 +70,26 @@ def safe_time(kind, a, b, c, d, da, db, dc, dd, most, gap, cap):
             apart = point_triangle(p, q, r, w)[1]
         else:
             apart = edge_edge(p, q, r, w)[1]
-        distance = norm3(apart) - gap
-        if keep < 0.0:
-            keep = KEEP * distance
-        if t > 0.0 and distance <= keep:
+        distance = norm3(apart)
+        if least < 0.0:
+            least = gap + KEEP * (distance - gap)
+        if distance <= gap + rough:
             return t
-        ahead = t + (1.0 - KEEP) * distance / speed
-        if t > 0.0 and ahead - t < 1e-12 * most:
+        if t > 0.0 and distance - gap <= NEARLY * (least - gap):
             return t
-        t = ahead
-        if t >= most:
+        n = scale3(1.0 / distance, apart)
+        ahead = free_until(n, p, da, r, dc, t, most, least)
+        ahead = free_until(n, p, da, w, dd, t, ahead, least)
+        if kind == 0:
+            ahead = free_until(n, p, da, q, db, t, ahead, least)
+        else:
+            ahead = free_until(n, q, db, r, dc, t, ahead, least)
+            ahead = free_until(n, q, db, w, dd, t, ahead, least)
+        if ahead >= most:
             return most
+        if t > 0.0 and ahead - t < 1e-9 * most:
+            return ahead
+        t = ahead
     return t
 
 
@@ -92,9 +117,53 @@ def safe_step(points: Ints, edge_pairs: Ints, faces: Ints, edges: Ints, x: Float
     return t
 
 
-def safe_step_from_planes(height: np.ndarray, change: np.ndarray, gap: float, most: float) -> float:
-    """The largest part of a motion that leaves points above half-spaces at KEEP of their heights: heights and their changes, (l,) each."""
-    falling = change < 0.0
-    if not falling.any():
-        return most
-    return float(min(most, ((1.0 - KEEP) * (height[falling] - gap) / -change[falling]).min()))
+@device
+def cubic_falls(c0, c1, c2, c3, most):
+    """A time ≤ most up to which c₀ + c₁ t + c₂ t² + c₃ t³ ≥ 0, c₀ > 0: the first zero of its Bernstein polygon's hull."""
+    t = most
+    b1 = c0 + c1 * most / 3.0
+    b2 = c0 + (2.0 * c1 + c2 * most) * most / 3.0
+    b3 = c0 + (c1 + (c2 + c3 * most) * most) * most
+    if b1 < 0.0:
+        t = min(t, most / 3.0 * c0 / (c0 - b1))
+    if b2 < 0.0:
+        t = min(t, 2.0 * most / 3.0 * c0 / (c0 - b2))
+    if b3 < 0.0:
+        t = min(t, most * c0 / (c0 - b3))
+    return t
+
+
+@kernel
+def safe_step_over_planes(pairs: Ints, frame: Floats, d_frame: Floats, x: Floats, dx: Floats, most: float) -> float:
+    """The largest part t ≤ most of a motion that leaves points above half-spaces at KEEP of their heights.
+
+    frame: per half-space a point and two tangents (9 numbers), whose cross product points outwards; d_frame: their motion."""
+    t = most
+    for k in range(pairs.size // 2):
+        v = 3 * pairs[2 * k]
+        f = 9 * pairs[2 * k + 1]
+        r = sub3(load3(x, v), load3(frame, f))
+        dr = sub3(load3(dx, v), load3(d_frame, f))
+        a = load3(frame, f + 3)
+        b = load3(frame, f + 6)
+        da = load3(d_frame, f + 3)
+        db = load3(d_frame, f + 6)
+        m0 = cross(a, b)
+        m1 = add3(cross(a, db), cross(da, b))
+        m2 = cross(da, db)
+        c0 = dot3(r, m0)
+        c1 = dot3(r, m1) + dot3(dr, m0)
+        c2 = dot3(r, m2) + dot3(dr, m1)
+        c3 = dot3(dr, m2)
+        if c0 <= 0.0:
+            return 0.0
+        least = KEEP * c0
+        at = 0.0
+        for _ in range(8):
+            value = c0 + (c1 + (c2 + c3 * at) * at) * at - least
+            ahead = cubic_falls(value, c1 + (2.0 * c2 + 3.0 * c3 * at) * at, c2 + 3.0 * c3 * at, c3, t - at)
+            at += ahead
+            if at >= t or ahead <= 1e-3 * t or value <= 0.1 * least:
+                break
+        t = min(t, at)
+    return t

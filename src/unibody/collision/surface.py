@@ -3,8 +3,12 @@
 Every vertex belongs to one body and has homogeneous material coordinates w = (1, X, Y, Z) in the body's frame. Vertices, edges and faces
 of a body are contiguous, so that a body is three ranges. Half-spaces (Plane) are kept apart: a point of the plane and its normal.
 
-Areas are shares of the surface, for barriers in physical units: a vertex has a third of each of its faces, an edge a third of each
-of its two faces; with half weight each, points against faces and edges against edges cover the surface once.
+Edges between two faces of one plane (the diagonals of a box's sides) are left out: what is nearest to a flat polygon is a point over its
+inside or one of its sides, so they can neither be hit first nor be nearest, and affine motion keeps them flat. As edges they
+would only push sideways. Faces that they join are one patch, which a point touches once.
+
+Areas are shares of the surface, for barriers in physical units: a vertex has a third of each of its faces, a face is shared by its
+edges that are left; with half weight each, points against faces and edges against edges cover the surface once.
 """
 
 from __future__ import annotations
@@ -20,6 +24,8 @@ from unibody.shapes import Plane
 
 RESOLUTION = 16
 """Segments around a circle of round shapes: what touches is this polyhedron."""
+FLAT = 1e-12
+"""Sine of the bend between two faces below which they are one."""
 
 
 @kernel
@@ -56,13 +62,15 @@ class Surface:
     """(V,) [m²]"""
     edge_area: np.ndarray
     """(E,) [m²]"""
+    patch: np.ndarray
+    """(F,) flat patch of a face: the number of its first face."""
 
     @staticmethod
     def of(model: Model, resolution: int = RESOLUTION) -> Surface:
         vertices, faces, planes, owner = [], [], [], []
         starts = [[0], [0], [0]]
-        edges = []
-        count = 0
+        edges, patches = [], []
+        count = joined = 0
         for i, body in enumerate(model.bodies):
             body_faces, body_edges = [], []
             for placed in body.shapes:
@@ -76,8 +84,10 @@ class Surface:
                 vertices.append(x)
                 owner += [i] * len(x)
                 body_faces.append(f + count)
-                body_edges.append(edges_of(f) + count)
-                count += len(x)
+                sharp, patch = sharp_edges(x, f)
+                body_edges.append(sharp + count)
+                patches.append(patch + joined)
+                count, joined = count + len(x), joined + len(f)
             faces += body_faces
             edges += body_edges
             starts[0].append(count)
@@ -91,6 +101,7 @@ class Surface:
             np.concatenate([np.ones((len(X), 1)), X], axis=1), np.array(owner, np.int64), E.astype(np.int64), F.astype(np.int64),
             *(np.array(s, np.int64) for s in starts), np.array([b for b, _, _ in planes], np.int64),
             np.array([p for _, p, _ in planes]).reshape(-1, 3), np.array([n for _, _, n in planes]).reshape(-1, 3), vertex_area, edge_area,
+            np.concatenate(patches).astype(np.int64) if patches else np.zeros(0, np.int64),
         )  # fmt: skip
 
     def positions(self, Q: np.ndarray) -> np.ndarray:
@@ -100,9 +111,26 @@ class Surface:
         return x.reshape(-1, 3)
 
     def planes(self, Q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Points and unit normals (P, 3) of the half-spaces in the world; their bodies are rigid."""
-        on = Q[self.plane_body]
-        return on[:, 0] + np.einsum("pk,pki->pi", self.plane_point, on[:, 1:]), np.einsum("pk,pki->pi", self.plane_normal, on[:, 1:])
+        """Points and unit normals (P, 3) of the half-spaces in the world."""
+        frames = self.plane_frames(Q).reshape(-1, 3, 3)
+        normal = np.cross(frames[:, 1], frames[:, 2])
+        return frames[:, 0], normal / np.linalg.norm(normal, axis=1, keepdims=True)
+
+    def plane_frames(self, Q: np.ndarray) -> np.ndarray:
+        """(P, 9) a point and two tangents of every half-space in the world: linear in Q. Their cross product points outwards."""
+        material = np.concatenate([self.plane_point[:, None, :], self._plane_tangents], axis=1)
+        moved = np.einsum("pik,pkj->pij", material, Q[self.plane_body][:, 1:])
+        moved[:, 0] += Q[self.plane_body][:, 0]
+        return moved.reshape(-1, 9)
+
+    @cached_property
+    def _plane_tangents(self) -> np.ndarray:
+        """(P, 2, 3) in the body's frame."""
+        n = self.plane_normal
+        least = np.eye(3)[np.argmin(np.abs(n), axis=1)] if len(n) else n
+        first = np.cross(least, n)
+        first /= np.linalg.norm(first, axis=1, keepdims=True)
+        return np.stack([first, np.cross(n, first)], axis=1)
 
     @cached_property
     def size(self) -> float:
@@ -119,22 +147,57 @@ def merged(x: np.ndarray, faces: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return unique, f[(f[:, 0] != f[:, 1]) & (f[:, 1] != f[:, 2]) & (f[:, 2] != f[:, 0])]
 
 
-def edges_of(faces: np.ndarray) -> np.ndarray:
-    """(E, 2) each edge once, sorted."""
-    pairs = np.concatenate([faces[:, (0, 1)], faces[:, (1, 2)], faces[:, (2, 0)]])
-    return np.unique(np.sort(pairs, axis=1), axis=0)
+def sharp_edges(x: np.ndarray, faces: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """(E, 2) edges without those between exactly two faces that lie in one plane and on different sides of the edge; and (F,) the first
+    face of those that such edges join."""
+    if not len(faces):
+        return np.zeros((0, 2), int), np.zeros(0, int)
+    corners = np.concatenate([faces[:, (0, 1, 2)], faces[:, (1, 2, 0)], faces[:, (2, 0, 1)]])
+    ends = np.sort(corners[:, :2], axis=1)
+    order = np.lexsort((ends[:, 1], ends[:, 0]))
+    ends, far, owner = ends[order], corners[order, 2], order % len(faces)
+    first = np.flatnonzero(np.r_[True, (np.diff(ends, axis=0) != 0).any(axis=1)])
+    count = np.diff(np.r_[first, len(ends)])
+    two = first[count == 2]
+    a, b = x[ends[two, 0]], x[ends[two, 1]]
+    u, v = x[far[two]] - a, x[far[two + 1]] - a
+    normal, other = np.cross(b - a, u), np.cross(b - a, v)
+    size = np.linalg.norm(normal, axis=1) * np.maximum(np.linalg.norm(u, axis=1), np.linalg.norm(v, axis=1))
+    opposite = np.einsum("ni,ni->n", normal, other) < 0.0
+    flat = opposite & (np.abs(np.einsum("ni,ni->n", normal, v)) <= FLAT * size)
+    sharp = np.ones(len(first), bool)
+    sharp[count == 2] = ~flat
+    return ends[first][sharp], joined_faces(len(faces), owner[two[flat]], owner[two[flat] + 1])
+
+
+def joined_faces(n: int, one: np.ndarray, other: np.ndarray) -> np.ndarray:
+    """(n,) the least number of those that the pairs (one, other) join."""
+    least = np.arange(n)
+    while True:
+        before = least.copy()
+        np.minimum.at(least, one, before[other])
+        np.minimum.at(least, other, before[one])
+        least = least[least]
+        if (least == before).all():
+            return least
 
 
 def areas(x: np.ndarray, edges: np.ndarray, faces: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Shares of the surface: of vertices (V,) and of edges (E,), a third of each face around."""
+    """Shares of the surface: of vertices (V,), a third of each face around, and of edges (E,), a part of each face that has them."""
     of_vertex, of_edge = np.zeros(len(x)), np.zeros(len(edges))
     if not len(faces):
         return of_vertex, of_edge
     corners = x[faces]
-    share = np.linalg.norm(np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]), axis=1) / 6.0
-    np.add.at(of_vertex, faces.ravel(), np.repeat(share, 3))
+    whole = 0.5 * np.linalg.norm(np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]), axis=1)
+    np.add.at(of_vertex, faces.ravel(), np.repeat(whole / 3.0, 3))
+    if not len(edges):
+        return of_vertex, of_edge
     key = edges[:, 0] * len(x) + edges[:, 1]
-    for a, b in ((0, 1), (1, 2), (2, 0)):
-        pair = np.sort(faces[:, (a, b)], axis=1)
-        np.add.at(of_edge, np.searchsorted(key, pair[:, 0] * len(x) + pair[:, 1]), share)
+    order = np.argsort(key)
+    sides = np.sort(np.stack([faces[:, (0, 1)], faces[:, (1, 2)], faces[:, (2, 0)]], axis=1), axis=2)
+    wanted = sides[:, :, 0] * len(x) + sides[:, :, 1]
+    place = order[np.minimum(np.searchsorted(key[order], wanted), len(key) - 1)]
+    there = key[place] == wanted
+    share = whole / np.maximum(there.sum(axis=1), 1)
+    np.add.at(of_edge, place[there], np.repeat(share, 3).reshape(-1, 3)[there])
     return of_vertex, of_edge

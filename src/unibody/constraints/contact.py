@@ -17,8 +17,8 @@ from unibody.errors import ModelError
 @dataclass(frozen=True)
 class Contact(Constraint):
     """`friction`: Coulomb's μ. `damping` [s]: k_d of the barrier, the larger the less a body bounces. `reach` [m]: how near is near
-    (None: 1/1000 of the scene). `pressure` [Pa]: stiffness of the barrier (None: from masses and step). `between`: two bodies, else all.
-    `on`: False lets the pair pass through each other. `neighbours`: also between bodies that a joint connects.
+    (None: 1/1000 of the scene). `pressure` [Pa]: stiffness of the barrier (None: from masses, speeds and step). `between`: two bodies,
+    else all. `on`: False lets the pair pass through each other. `neighbours`: also between bodies that a joint connects.
 
     >>> Contact(friction=0.5).friction
     0.5

@@ -150,6 +150,21 @@ def add_barrier_blocks(
                 add_outer(-soft, record, at + 15, record, at + 19, across(v, u), spot, between_out)
 
 
+@kernel
+def largest_change(pair: Ints, record: Floats, p: Floats) -> float:
+    """max |∂d/∂Q · p| / d over contacts, for a direction p of all bodies (12 each)."""
+    most = 0.0
+    for k in range(pair.size // 2):
+        at = WIDTH * k
+        n = load3(record, at + 8)
+        change = 0.0
+        for side in range(2):
+            for i in range(4):
+                change += record[at + 4 * side + i] * dot3(n, load3(p, 12 * pair[2 * k + side] + 3 * i))
+        most = max(most, abs(change) / record[at + 11])
+    return most
+
+
 def contact_forces(contacts: Contacts, kappa: float, reach: float) -> np.ndarray:
     """(n,) −B′: how hard each contact presses [N]."""
     return -kappa * contacts.area * barrier(contacts.distance / reach)[1]

@@ -7,9 +7,9 @@ u_a ⊗ n, n = r / d. So a contact is two bodies, two 4-vectors, a normal and a 
 Nearly parallel edges are softened by m(c) = (2 − c/ε) c/ε for c = |e_a × e_b|² below ε = 10⁻³ of the squared lengths' product, without
 which the derivative of the distance jumps (Li et al. 2020).
 
-Record of a contact, 30 numbers: u_a (4), u_b (4), n (3), d, area, m, m′, material edges f (4), g (4), their vectors Qᵀ f (3), Qᵀ g (3), and
-the kind: which way the closest points may move, along f and g. Of two edges f lies on the first body, g on the second; of a point and a
-face both lie on the second.
+Record of a contact, 30 numbers: u_a (4), u_b (4), n (3), d, area (times the pair's part of κ), m, m′, material edges f (4), g (4), their
+vectors Qᵀ f (3), Qᵀ g (3), and the kind: which way the closest points may move, along f and g. Of two edges f lies on the first body, g on
+the second; of a point and a face both lie on the second.
 """
 
 from __future__ import annotations
@@ -53,10 +53,12 @@ def apart(low, high, lowest, highest, reach):
 
 @kernel
 def find_point_contacts(
-    points: Ints, faces: Ints, body: Ints, w: Floats, area: Floats, x: Floats, reach: float, first: int, pair_out: Ints, record_out: Floats
-) -> int:
-    """Contacts of points and faces nearer than `reach`, written after the `first`; gives how many there are now, room for them or not."""
-    found = first
+    points: Ints, faces: Ints, patch: Ints, body: Ints, w: Floats, area: Floats, part: Floats, x: Floats, reach: float, touched_out: Ints,
+    pair_out: Ints, record_out: Floats,
+) -> int:  # fmt: skip
+    """Contacts of points and faces nearer than `reach`; gives how many there are, room for them or not. A point has one contact with a flat
+    patch, with the nearest of its faces; touched_out remembers points and patches."""
+    found = 0
     for k in range(points.size // 2):
         v = points[2 * k]
         f = 3 * points[2 * k + 1]
@@ -76,8 +78,19 @@ def find_point_contacts(
         d = norm3(r)
         if d >= reach:
             continue
-        if WIDTH * (found + 1) <= record_out.size:
-            at = WIDTH * found
+        # The same point on the same patch, if it has been there: candidates of a point with one body follow each other.
+        place = min(found, record_out.size // WIDTH) - 1
+        while place >= 0 and touched_out[2 * place] == v and touched_out[2 * place + 1] != patch[f // 3]:
+            place -= 1
+        if place < 0 or touched_out[2 * place] != v:
+            place = found
+            found += 1
+        elif record_out[WIDTH * place + 11] <= d:
+            continue
+        if WIDTH * (place + 1) <= record_out.size:
+            at = WIDTH * place
+            touched_out[2 * place] = v
+            touched_out[2 * place + 1] = patch[f // 3]
             for m in range(WIDTH):
                 record_out[at + m] = 0.0
             add_weight(1.0, w, v, at, record_out)
@@ -86,7 +99,7 @@ def find_point_contacts(
             add_weight(-beta[2], w, l, at + 4, record_out)
             store3(scale3(1.0 / d if d > 0.0 else 0.0, r), at + 8, record_out)
             record_out[at + 11] = d
-            record_out[at + 12] = 0.5 * area[v]
+            record_out[at + 12] = 0.5 * area[v] * max(part[body[v]], part[body[i]])
             record_out[at + 13] = 1.0
             # Corners that have a part in the nearest point: the first, and up to two others.
             start = i if beta[0] > 0.0 else (j if beta[1] > 0.0 else l)
@@ -99,15 +112,14 @@ def find_point_contacts(
             elif start != l and beta[2] > 0.0:
                 add_edge(start, l, w, x, at + 15, at + 23, record_out)
                 record_out[at + 29] = ON_EDGE
-            pair_out[2 * found] = body[v]
-            pair_out[2 * found + 1] = body[i]
-        found += 1
+            pair_out[2 * place] = body[v]
+            pair_out[2 * place + 1] = body[i]
     return found
 
 
 @kernel
 def find_edge_contacts(
-    pairs: Ints, edges: Ints, body: Ints, w: Floats, area: Floats, length: Floats, x: Floats, reach: float, first: int,
+    pairs: Ints, edges: Ints, body: Ints, w: Floats, area: Floats, length: Floats, part: Floats, x: Floats, reach: float, first: int,
     pair_out: Ints, record_out: Floats,
 ) -> int:  # fmt: skip
     """Contacts of edges and edges, as `find_point_contacts`."""
@@ -145,7 +157,7 @@ def find_edge_contacts(
             add_weight(-t, w, m, at + 4, record_out)
             store3(scale3(1.0 / distance if distance > 0.0 else 0.0, r), at + 8, record_out)
             record_out[at + 11] = distance
-            record_out[at + 12] = 0.25 * (area[e] + area[f])
+            record_out[at + 12] = 0.25 * (area[e] + area[f]) * max(part[body[i]], part[body[l]])
             u = sub3(b, a)
             v = sub3(d, c)
             n = cross(u, v)
@@ -153,9 +165,9 @@ def find_edge_contacts(
             epsilon = PARALLEL * length[e] * length[e] * length[f] * length[f]
             record_out[at + 13] = 1.0
             if size < epsilon:
-                part = size / epsilon
-                record_out[at + 13] = (2.0 - part) * part
-                record_out[at + 14] = 2.0 * (1.0 - part) / epsilon
+                share = size / epsilon
+                record_out[at + 13] = (2.0 - share) * share
+                record_out[at + 14] = 2.0 * (1.0 - share) / epsilon
             add_edge(i, j, w, x, at + 15, at + 23, record_out)
             add_edge(l, m, w, x, at + 19, at + 26, record_out)
             free_s = s > 0.0 and s < 1.0
@@ -169,8 +181,8 @@ def find_edge_contacts(
 
 @kernel
 def find_plane_contacts(
-    pairs: Ints, plane_body: Ints, point: Floats, normal: Floats, body: Ints, w: Floats, area: Floats, Q: Floats, x: Floats, reach: float,
-    first: int, pair_out: Ints, record_out: Floats,
+    pairs: Ints, plane_body: Ints, point: Floats, normal: Floats, body: Ints, w: Floats, area: Floats, part: Floats,
+    Q: Floats, x: Floats, reach: float, first: int, pair_out: Ints, record_out: Floats,
 ) -> int:  # fmt: skip
     """Contacts of points and half-spaces, as `find_point_contacts`; bodies with half-spaces are rigid."""
     found = first
@@ -193,7 +205,7 @@ def find_plane_contacts(
                 record_out[at + 5 + m] = -dot3(load3(Q, 12 * on + 3 * (m + 1)), foot)
             store3(n, at + 8, record_out)
             record_out[at + 11] = height
-            record_out[at + 12] = area[v]
+            record_out[at + 12] = area[v] * max(part[body[v]], part[on])
             record_out[at + 13] = 1.0
             record_out[at + 29] = FLAT
             pair_out[2 * found] = body[v]
@@ -228,7 +240,7 @@ class Contacts:
 
     @property
     def area(self) -> np.ndarray:
-        """(n,) share of the surface [m²], softened for parallel edges."""
+        """(n,) share of the surface [m²], times the pair's part of κ, softened for parallel edges."""
         return self.record[:, 12] * self.record[:, 13]
 
 
@@ -240,21 +252,23 @@ class Nearness:
         self._w, self._edges, self._faces = surface.w.reshape(-1), surface.edges.reshape(-1), surface.faces.reshape(-1)
         ends = surface.w[surface.edges, 1:]
         self._length = np.linalg.norm(ends[:, 1] - ends[:, 0], axis=1)
-        self._room = (np.zeros(2 * 256, np.int64), np.zeros(WIDTH * 256))
+        self._room = (np.zeros(2 * 256, np.int64), np.zeros(2 * 256, np.int64), np.zeros(WIDTH * 256))
 
-    def contacts(self, candidates: Candidates, Q: np.ndarray, x: np.ndarray, reach: float) -> Contacts:
-        """Everything nearer than `reach` among the candidates; Q (bodies, 4, 3), x (V, 3)."""
+    def contacts(self, candidates: Candidates, Q: np.ndarray, x: np.ndarray, reach: float, part: np.ndarray) -> Contacts:
+        """Everything nearer than `reach` among the candidates; Q (bodies, 4, 3), x (V, 3); `part` (bodies,) of κ that a body asks for."""
         s, flat = self._surface, np.ascontiguousarray(x).reshape(-1)
         points, edges, planes = candidates.points.reshape(-1), candidates.edges.reshape(-1), candidates.planes.reshape(-1)
         point, normal = (np.ascontiguousarray(a).reshape(-1) for a in s.planes(Q))
         while True:
-            pair, record = self._room
-            n = find_point_contacts(points, self._faces, s.body, self._w, s.vertex_area, flat, reach, 0, pair, record)
-            n = find_edge_contacts(edges, self._edges, s.body, self._w, s.edge_area, self._length, flat, reach, n, pair, record)
+            touched, pair, record = self._room
+            n = find_point_contacts(
+                points, self._faces, s.patch, s.body, self._w, s.vertex_area, part, flat, reach, touched, pair, record
+            )
+            n = find_edge_contacts(edges, self._edges, s.body, self._w, s.edge_area, self._length, part, flat, reach, n, pair, record)
             n = find_plane_contacts(
-                planes, s.plane_body, point, normal, s.body, self._w, s.vertex_area, np.ascontiguousarray(Q).reshape(-1), flat, reach, n,
-                pair, record,
+                planes, s.plane_body, point, normal, s.body, self._w, s.vertex_area, part, np.ascontiguousarray(Q).reshape(-1), flat, reach,
+                n, pair, record,
             )  # fmt: skip
             if n * WIDTH <= record.size:
                 return Contacts(pair[: 2 * n].reshape(-1, 2).copy(), record[: WIDTH * n].reshape(-1, WIDTH).copy())
-            self._room = (np.zeros(4 * n, np.int64), np.zeros(2 * WIDTH * n))
+            self._room = (np.zeros(4 * n, np.int64), np.zeros(4 * n, np.int64), np.zeros(2 * WIDTH * n))

@@ -113,8 +113,10 @@ def own_gradient(
 
 
 @kernel
-def own_blocks(Q: Floats, moving: Ints, M4: Floats, c: Floats, factor: float, contacts: Floats, blocks_out: Floats) -> None:
-    """Positive second derivative (144 per moving body) with what contacts (144 per body) add to it."""
+def own_blocks(
+    Q: Floats, moving: Ints, M4: Floats, c: Floats, factor: float, contacts: Floats, careful: bool, blocks_out: Floats
+) -> None:
+    """Second derivative (144 per moving body), made positive if `careful`, with what contacts (144 per body) add to it."""
     for k in range(moving.size):
         at = 12 * moving[k]
         to = 144 * k
@@ -124,7 +126,9 @@ def own_blocks(Q: Floats, moving: Ints, M4: Floats, c: Floats, factor: float, co
             for q in range(4):
                 for r in range(3):
                     blocks_out[to + 12 * (3 * p + r) + 3 * q + r] += M4[16 * k + 4 * p + q]
-        P = positive_part(strain_of(load3(Q, at + 3), load3(Q, at + 6), load3(Q, at + 9)))
+        P = strain_of(load3(Q, at + 3), load3(Q, at + 6), load3(Q, at + 9))
+        if careful:
+            P = positive_part(P)
         rows = ((P[0], P[5], P[4]), (P[5], P[1], P[3]), (P[4], P[3], P[2]))
         f = 0.5 * factor * c[k]
         for i in range(3):

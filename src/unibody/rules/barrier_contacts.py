@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 def contacts_at(system: BarrierSystem, Q: np.ndarray, t: float, memory: np.ndarray) -> tuple[Touching, float]:
     """Contacts at coordinates Q of all bodies with the memory of the step that ended there, and what is stored [J]."""
     a, h = system.affine, float(memory[6]) or 1e-2
-    law = system.law(h)
+    law = system.law(h, memory)
     before, rate, own = system._kept(memory)[0], system._kept(memory)[1], system._kept(memory)[3]
     contacts = system.contacts(Q, law)
     origin = None

@@ -2,7 +2,7 @@
 
 Memory, after the ledger of work (MEMORY numbers): whether there was a step; the step's rate ∂v/∂x and factor β h²; coordinates from which
 velocity counts (12 per moving body); coordinates and velocities before the step (12 + 12); fitted joint coordinates; multipliers of
-joint equations; iterations of the step, contacts at its end, and their least distance.
+joint equations; how often bodies' κ was doubled (1); iterations of the step, contacts at its end, and their least distance.
 """
 
 from __future__ import annotations
@@ -33,6 +33,7 @@ from unibody.element import Kinematics
 from unibody.errors import ModelError
 from unibody.model import Model, State
 from unibody.rules.barrier_observation import observe_affine
+from unibody.rules.barrier_pressure import Pressures
 from unibody.rules.base import MEMORY
 from unibody.rules.driven_bodies import advance
 from unibody.rules.incremental import AffineSystem, Law, Step, Terms, contact_matrix, element_matrix
@@ -75,7 +76,8 @@ class BarrierSystem:
         self.size = float(np.linalg.norm(high - low)) or 1.0
         self.reach = everyone.reach if everyone is not None and everyone.reach is not None else 1e-3 * self.size
         self.friction, self.damping = pair_tables(model, self.rules)
-        self.memory_size = MEMORY + 3 + 36 * self.n + model.nq_joints + self.reduction.rows + 3
+        self.pressures = Pressures(self.affine, self.reach, everyone.pressure if everyone is not None else None)
+        self.memory_size = MEMORY + 3 + 36 * self.n + model.nq_joints + self.reduction.rows + self.n + 3
         self._still = self._ignored_joints()
 
     # memory
@@ -96,6 +98,11 @@ class BarrierSystem:
     def multipliers(self) -> slice:
         """Where memory holds those of the equations."""
         return slice(self.fitted.stop, self.fitted.stop + self.reduction.rows)
+
+    @property
+    def stiffer(self) -> slice:
+        """Where memory holds what `Pressures` counts, per moving body."""
+        return slice(self.multipliers.stop, self.multipliers.stop + self.n)
 
     def had_step(self, memory: np.ndarray) -> bool:
         return bool(memory[MEMORY])
@@ -186,20 +193,18 @@ class BarrierSystem:
         out[self.moving] = v.reshape(-1, 4, 3)
         return out
 
-    def law(self, h: float) -> Law:
-        """κ so that a body may rest on a share of its surface, and be stopped from a step's fall, well within the reach."""
-        o = self.options
-        pressure = self.everyone.pressure if self.everyone is not None else None
-        if pressure is None:
-            weight = 10.0 * float(np.linalg.norm(self.model.gravity)) + self.reach / h**2
-            pressure = max((b.mass / area * weight for b, area in self._areas()), default=1.0)
-        return Law(self.reach, pressure, o.modulus, o.slip_speed)
+    def law(self, h: float, memory: np.ndarray | None = None) -> Law:
+        """Of the step that memory tells of; without one, of slow bodies."""
+        doubled = memory[self.stiffer] if memory is not None else np.zeros(self.n)
+        return self.pressures.law(h, doubled, self.options.modulus, self.options.slip_speed)
 
-    def _areas(self) -> list[tuple[Any, float]]:
-        """Moving bodies that can be touched, and a sixth of their surface."""
-        s = self.affine.surface
-        total = np.bincount(s.body, s.vertex_area, self.model.n_bodies) if len(s.body) else np.zeros(self.model.n_bodies)
-        return [(self.model.bodies[i], total[i] / 6.0) for i in self.moving if total[i] > 0.0]
+    def _stiffened(self, memory: np.ndarray, h: float, Q: np.ndarray, V: np.ndarray) -> np.ndarray:
+        """Memory with κ for a step that begins here."""
+        out = memory.copy()
+        if memory[MEMORY] and self.pressures.deep(memory[-1]):
+            out[self.stiffer] = self.pressures.deepened(out[self.stiffer], self.contacts(Q, self.law(h, memory)))
+        out[self.stiffer] = self.pressures.raised(out[self.stiffer], h, V)
+        return out
 
     def stiff(self, h: float) -> Stiff:
         return Stiff(self.options.stiffness / h**2, h, float(np.linalg.norm(self.model.gravity)))
@@ -207,7 +212,7 @@ class BarrierSystem:
     def contacts(self, Q: np.ndarray, law: Law) -> Contacts:
         """Near pairs at coordinates of all bodies."""
         x = self.affine.surface.positions(Q)
-        return self.affine.nearness.contacts(self.affine.broad.between(x, x, law.reach), Q, x, law.reach)
+        return self.affine.nearness.contacts(self.affine.broad.between(x, x, law.reach), Q, x, law.reach, law.parts)
 
     def signals(self, t: float) -> np.ndarray:
         out = np.array(self.model.signals)
@@ -235,7 +240,8 @@ class BarrierSystem:
         else:
             predicted, beta, rate, origin = own + h * vel, 1.0, 1.0 / h, Q.copy()
         t = state.t + h
-        law = self.law(h)
+        memory = self._stiffened(memory, h, Q, V)
+        law = self.law(h, memory)
         q_near, signals = memory[self.fitted], self.signals(t)
         Q_ahead, V_ahead = Q, V
         if second or self.elements.armed:  # forces without an energy where the step will end, to its order

@@ -16,12 +16,12 @@ import scipy.sparse as sp
 
 from unibody.algebra.block_solve import BlockMatrix, solve_sparse
 from unibody.algebra.minimise import Direction
-from unibody.collision.broad import Broad, Filter, plane_heights
-from unibody.collision.ccd import ITERATIONS, safe_step, safe_step_from_planes
+from unibody.collision.broad import Broad, Filter
+from unibody.collision.ccd import ITERATIONS, safe_step, safe_step_over_planes
 from unibody.collision.surface import Surface
 from unibody.collision.sweep import Sweep
 from unibody.contact.affine_elements import Elements, Pull, Stiff, twist_maps
-from unibody.contact.barrier import add_barrier_blocks, add_barrier_gradient, barrier_value, contact_forces
+from unibody.contact.barrier import add_barrier_blocks, add_barrier_gradient, barrier_value, contact_forces, largest_change
 from unibody.contact.curvature import add_curvature_blocks, add_exact_blocks
 from unibody.contact.friction import Lagged, add_friction_blocks, add_friction_gradient, friction_value
 from unibody.contact.gauge_terms import GaugeTerms
@@ -50,6 +50,8 @@ class Law:
     """Y [Pa]"""
     slip_speed: float
     """ε_v [m/s]"""
+    parts: np.ndarray
+    """(rows of Q,) part of κ that each body asks for; a pair has the larger."""
 
 
 class AffineSystem:
@@ -222,7 +224,7 @@ class Step:
         """Everything nearer than the reach; those of the last call again if nothing has moved."""
         if self._known is None or not np.array_equal(self._known[0], Q):
             x = self.system.surface.positions(Q)
-            self._known = (Q.copy(), self.system.nearness.contacts(self.sweep.between(x, x), Q, x, self.law.reach))
+            self._known = (Q.copy(), self.system.nearness.contacts(self.sweep.between(x, x), Q, x, self.law.reach, self.law.parts))
         return self._known[1]
 
     def gradient(self, Q: np.ndarray, contacts: Contacts, pull: Pull | None = None) -> np.ndarray:
@@ -263,7 +265,7 @@ class Step:
             gauges.add_blocks(x, places[2:], not careful, self.beta_h2, own, between)
         moving, M4, _, _, stiff, factor = self._own
         diagonal = np.empty(144 * len(moving))
-        own_blocks(x, moving, M4, stiff, factor, own, diagonal)
+        own_blocks(x, moving, M4, stiff, factor, own, careful, diagonal)
         return block_matrix(diagonal.reshape(-1, 12, 12), keys, between.reshape(-1, 12, 12), s.place, n)
 
     def direction(self, x: np.ndarray, careful: bool = False) -> Direction:
@@ -294,7 +296,8 @@ class Step:
         noise = 1e-15 * self.beta_h2 * float(self.forces(contacts).sum()) * float(np.abs(Q).max(initial=0.0))
         if self.gauges is not None:
             noise += 1e-15 * self.beta_h2 * self.gauges.noise() * max(1.0, float(np.abs(Q).max(initial=0.0)))
-        return Direction(p.reshape(-1), float(g @ own), length, noise, careful)
+        change = largest_change(contacts.pair.reshape(-1), contacts.record.reshape(-1), p.reshape(-1))
+        return Direction(p.reshape(-1), float(g @ own), length, noise, careful, change)
 
     def _solve_sparse(self, Q: np.ndarray, p: np.ndarray, g: np.ndarray, blocks: BlockMatrix, pull: Pull | None) -> np.ndarray:
         """Newton's direction of the moving bodies with joints, dampers and elements; p holds what is left of driven bodies' ways."""
@@ -320,10 +323,8 @@ class Step:
         self.counts.candidates = len(near.points) + len(near.edges)
         t = 1.0
         if len(near.planes):
-            point, normal = s.surface.planes(Q)
-            height = plane_heights(near.planes, point, normal, x0)
-            point1, normal1 = s.surface.planes(Q + dQ)
-            t = safe_step_from_planes(height, plane_heights(near.planes, point1, normal1, x0 + dx) - height, 0.0, t)
+            frames, motion = s.surface.plane_frames(Q).reshape(-1), s.surface.plane_frames(dQ).reshape(-1)
+            t = safe_step_over_planes(near.planes.reshape(-1), frames, motion, x0.reshape(-1), dx.reshape(-1), t)
         t = safe_step(
             near.points.reshape(-1), near.edges.reshape(-1), s.surface.faces.reshape(-1), s.surface.edges.reshape(-1), x0.reshape(-1),
             dx.reshape(-1), 0.0, t, ITERATIONS,

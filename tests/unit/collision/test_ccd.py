@@ -7,7 +7,7 @@ import json
 import numpy as np
 import pytest
 
-from unibody.collision.ccd import ITERATIONS, KEEP, safe_step, safe_step_from_planes
+from unibody.collision.ccd import ITERATIONS, KEEP, safe_step, safe_step_over_planes
 from unibody.collision.stencils import edge_edge, point_triangle
 
 NONE = np.zeros(0, np.int64)
@@ -127,8 +127,44 @@ def test_cap_of_iterations_is_safe():
             assert 0.0 < t <= free + 1e-12 and distance("edge", x + t * dx) > 0.0
 
 
+FLOOR = np.array([0, 0, 0, 1, 0, 0, 0, 1, 0], float)
+
+
+def over_planes(frame: np.ndarray, motion: np.ndarray, x: np.ndarray, dx: np.ndarray, most: float = 1.0) -> float:
+    pairs = np.array([(k, 0) for k in range(len(x))]).ravel()
+    flat = (np.ascontiguousarray(a, float).ravel() for a in (x, dx))
+    return safe_step_over_planes(pairs, frame, motion, *flat, most)
+
+
 def test_planes_keep_a_part_of_every_height():
-    height, change = np.array([1.0, 0.5, 2.0]), np.array([-2.0, 0.3, -0.1])
-    t = safe_step_from_planes(height, change, 0.0, 1.0)
-    assert t == pytest.approx((1.0 - KEEP) * 0.5)
-    assert safe_step_from_planes(height, np.abs(change), 0.0, 1.0) == 1.0
+    x, dx = np.array([[0, 0, 1.0], [3, 1, 0.5], [0, 2, 2.0]]), np.array([[5, 0, -2.0], [0, 1, 0.3], [0, 0, -0.1]])
+    assert over_planes(FLOOR, np.zeros(9), x, dx) == pytest.approx((1.0 - KEEP) * 0.5)
+    assert over_planes(FLOOR, np.zeros(9), x, np.abs(dx)) == 1.0
+
+
+def test_planes_that_turn_and_rise_never_pass_a_point():
+    """A floor goes straight from one place to another, turned by up to 100°, while points fly about; heights at 200 instants."""
+    rng, stopped = np.random.default_rng(5), 0
+    for _ in range(200):
+        axis, angle = rng.standard_normal(3), rng.uniform(0.0, 1.75)
+        u = axis / np.linalg.norm(axis)
+        K = np.array([[0, -u[2], u[1]], [u[2], 0, -u[0]], [-u[1], u[0], 0]])
+        R = np.eye(3) + np.sin(angle) * K + (1.0 - np.cos(angle)) * K @ K
+        end = np.concatenate([rng.standard_normal(3), R[:, 0], R[:, 1]])
+        x, dx = rng.uniform(-1, 1, (5, 3)) + (0, 0, 1.2), 0.5 * rng.standard_normal((5, 3))
+        t = over_planes(FLOOR, end - FLOOR, x, dx)
+        stopped += t < 1.0
+        assert t > 0.0
+        for s in np.linspace(0.0, t, 200):
+            f = (FLOOR + s * (end - FLOOR)).reshape(3, 3)
+            n = np.cross(f[1], f[2])
+            assert ((x + s * dx - f[0]) @ n > 0.5 * KEEP * x[:, 2]).all()
+    assert 20 < stopped < 200
+
+
+def test_sliding_along_a_face_is_free_however_near():
+    """A point 10⁻⁹ above a face slides 1 m along it; an edge 10⁻⁹ above another slides and turns in its plane."""
+    x = np.array([[-0.3, 0.2, 1e-9], [-2, -2, 0], [3, -2, 0], [0, 5, 0]], float)
+    assert step("point", x, np.array([[1.0, 0.3, 0], [0, 0, 0], [0, 0, 0], [0, 0, 0]])) == 1.0
+    x = np.array([[-1, 0, 1e-9], [1, 0, 1e-9], [0, -1, 0], [0, 1, 0]], float)
+    assert step("edge", x, np.array([[0.2, 0.1, 0], [0.2, -0.1, 0], [0, 0, 0], [0, 0, 0]])) == 1.0

@@ -59,5 +59,5 @@ def test_same_verdict_as_ipctk(seed):
     model = soup(4, 2.6, seed)
     surface, broad, x = parts(model)
     pair = crossing(surface, broad, x, surface.planes(coordinates(model)))
-    mesh = ipctk.CollisionMesh(x, surface.edges.astype(np.int32), surface.faces.astype(np.int32))
+    mesh = ipctk.CollisionMesh(x, ipctk.edges(surface.faces), surface.faces.astype(np.int32))
     assert (pair is not None) == ipctk.has_intersections(mesh, x)

@@ -30,7 +30,7 @@ class Pair:
         self.Q = affine_of_pose(np.array([b.X_WB.R for b in model.bodies]), np.array([b.X_WB.p for b in model.bodies]))
 
     def contacts(self, Q: np.ndarray) -> Contacts:
-        return self.nearness.contacts(self.all, Q, self.surface.positions(Q), self.reach)
+        return self.nearness.contacts(self.all, Q, self.surface.positions(Q), self.reach, np.ones(3))
 
 
 def difference(f, Q: np.ndarray, h: float) -> np.ndarray:
