@@ -65,6 +65,7 @@ EXAMPLES: dict[str, Any] = {
     "Capsule": ub.Capsule(0.05, 0.1),
     "Cylinder": ub.Cylinder(0.05, 0.1),
     "Ellipsoid": ub.Ellipsoid((0.1, 0.2, 0.3)),
+    "HeightField": ub.HeightField([[0, 0.1], [0.2, 0]], spacing=0.5),
     "Mesh": ub.Mesh(*ub.Box((0.1, 0.1, 0.1)).triangles()),
     "OpenMesh": ub.OpenMesh(*ub.Box((0.1, 0.1, 0.1)).triangles()),
     "Plane": ub.Plane(),

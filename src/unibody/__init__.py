@@ -13,7 +13,7 @@ from unibody.errors import ModelError, StepFailed, UnibodyError, Unsupported
 from unibody.forces import AppliedWrench, BodyDamping, Cable, DryFriction, Force, Gravity, Motor, SpringDamper, TorsionSpring
 from unibody.joints import Ball, Composite, Free, Hinge, Joint, Planar, Prismatic, Revolute, Screw, Translational, Universal, Weld
 from unibody.model import Builder, Control, Model, State
-from unibody.shapes import Box, Capsule, Cylinder, Ellipsoid, Mesh, OpenMesh, Placed, Plane, Sphere
+from unibody.shapes import Box, Capsule, Cylinder, Ellipsoid, HeightField, Mesh, OpenMesh, Placed, Plane, Sphere
 from unibody.simulation import Recording, Simulation
 from unibody.solvers import Report
 from unibody.spatial import Pose
@@ -81,6 +81,7 @@ __all__ = [
     "Force",
     "Free",
     "Gravity",
+    "HeightField",
     "Hinge",
     "Joint",
     "JointCoupling",

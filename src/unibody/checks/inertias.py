@@ -16,7 +16,7 @@ from unibody.checks.finding import Finding, quoted
 from unibody.checks.instant import Instant
 from unibody.model import Model
 from unibody.model.model import BodyInfo
-from unibody.shapes import OpenMesh, Plane
+from unibody.shapes import HeightField, OpenMesh, Plane
 
 FLAT = 1e-6
 """J₁ + J₂ − J₃ below this part of J₃ is a plate without thickness."""
@@ -90,7 +90,8 @@ def _oddities(body: BodyInfo) -> Iterator[Odd]:
         yield Odd("centre of mass outside", body.name, f"has its centre of mass at ({where}), {outside:.3g} m outside", outside / longest)
     if longest > LARGE or longest < TINY:
         yield Odd("odd size", body.name, f"is {longest:.3g} m long", abs(np.log(longest)))
-    volume = sum(p.volume for p in body.shapes if getattr(p, "solid", True) and not isinstance(getattr(p, "shape", p), Plane | OpenMesh))
+    solid = [p for p in body.shapes if getattr(p, "solid", True)]
+    volume = sum(p.volume for p in solid if not isinstance(getattr(p, "shape", p), Plane | OpenMesh | HeightField))
     if volume > 0.0 and np.isfinite(volume) and not THIN <= body.mass / volume <= DENSE:
         density = body.mass / volume
         yield Odd("odd density", body.name, f"has {body.mass:.4g} kg in {volume:.3g} m³, {density:.3g} kg/m³", abs(np.log(density / 1e3)))

@@ -14,6 +14,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from unibody.algebra.minimise import minimise
+from unibody.collision.filters import contact_filter, contact_rules
 from unibody.collision.intersect import crossing
 from unibody.constraints.contact import Contact
 from unibody.contact.affine_elements import Elements, Lag, Stiff, twist_maps
@@ -61,7 +62,7 @@ class BarrierSystem:
 
     def __init__(self, model: Model, options: Any):
         self.model, self.options = model, options
-        self.rules = [c for _, c in model.constraints if isinstance(c, Contact)]
+        self.rules = contact_rules(model)
         everyone = next((c for c in self.rules if c.between is None), None)
         self.affine = AffineSystem(model, *contact_filter(model, self.rules))
         self.reduction = self.affine.reduction
@@ -376,19 +377,6 @@ def exact_elements(reduction: Reduction) -> dict[str, np.ndarray]:
     for name, r in rows:
         out.setdefault(name, []).append(r)
     return {name: np.array(r) for name, r in out.items()}
-
-
-def contact_filter(model: Model, rules: list[Contact]) -> tuple[bool, set[tuple[int, int]], set[tuple[int, int]]]:
-    """Whether bodies touch at all, pairs that do not, and pairs that do although a joint connects them."""
-    everyone = next((c for c in rules if c.between is None), None)
-    off, also = set(), set()
-    for c in rules:
-        if c.between is not None:
-            a, b = (model.body(name) for name in c.between)
-            (also if c.on else off).add((min(a, b), max(a, b)))
-    if everyone is not None and everyone.neighbours:
-        also |= {(min(j.parent, j.child), max(j.parent, j.child)) for j in model.joints if not j.implicit} - off
-    return bool(rules) and (everyone is None or everyone.on), off, also
 
 
 def pair_tables(model: Model, rules: list[Contact]) -> tuple[np.ndarray, np.ndarray]:

@@ -16,8 +16,9 @@ import scipy.sparse as sp
 
 from unibody.algebra.block_solve import BlockMatrix, solve_sparse
 from unibody.algebra.minimise import Direction
-from unibody.collision.broad import Broad, Filter
+from unibody.collision.broad import Broad
 from unibody.collision.ccd import ITERATIONS, safe_step, safe_step_over_planes
+from unibody.collision.filters import body_filter
 from unibody.collision.surface import Surface
 from unibody.collision.sweep import Sweep
 from unibody.contact.affine_elements import Elements, Pull, Stiff, twist_maps
@@ -68,12 +69,7 @@ class AffineSystem:
         self.parts = whole_parts(model)
         self.reduction = Reduction(model, self.moving, self.start[0])
         n = model.n_bodies
-        moves = np.array([b.kind != "static" for b in model.bodies], np.int64)
-        moves[0] = 0
-        near = {(min(j.parent, j.child), max(j.parent, j.child)) for j in model.joints if not j.implicit}
-        excluded = np.array(sorted(a * n + b for a, b in (near - set(also)) | set(off)), np.int64)
-        everyone = np.full(n, 1 if touching else 0, np.int64)
-        self.filter = Filter(moves, np.zeros(n, np.int64), everyone, excluded)
+        self.filter = body_filter(model, touching, off, also)
         self.broad, self.nearness = Broad(self.surface, self.filter), Nearness(self.surface)
         self.place = np.full(n, -1)
         self.place[self.moving] = np.arange(len(self.moving))

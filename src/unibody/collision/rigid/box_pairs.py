@@ -1,0 +1,279 @@
+"""Two boxes: full manifolds from separating axes and clipping, exact distances when they are apart.
+
+Of the fifteen axes (three faces each, nine pairs of edges) the one of greatest separation says how they touch. A face: the other box's most
+opposed face is cut to it, and every corner that remains is a contact whose gap is its height over the face. A pair of edges: one contact
+between them; where it is almost a face's normal, that face's corners as well, so that a tilted box keeps its manifold.
+
+While boxes overlap, the greatest separation is the true (negative) distance. Apart, it is a lower bound, met if a corner above the face or
+the crossing of the two edges attains it; else the nearest points lie on corners or edges, and all are tried.
+"""
+
+from __future__ import annotations
+
+from math import sqrt
+
+from unibody.collision.rigid.clip import cut_to_rectangle, put_corner
+from unibody.collision.rigid.emit import put, thin_out
+from unibody.collision.rigid.nearest import nearest_of_box
+from unibody.collision.stencils import closest_of_edges
+from unibody.kernel import Floats, Ints, device, kernel
+from unibody.spatial.devices import add3, compose_back, cross, dot3, load3, load9, norm3, rotate, rotate_back, scale3, sub3
+
+TIE = 1e-10
+"""An axis replaces an earlier one only if it separates more by this part of the boxes' size."""
+EDGES_PARALLEL = 1e-6
+"""Sine below which two edges have no axis of their own."""
+ALMOST_FACE = 0.99
+"""Cosine (8°) from which a normal counts as a face's."""
+
+
+@device
+def column(R, k):
+    return (R[k], R[3 + k], R[6 + k])
+
+
+@device
+def corner_of(h, code):
+    """Corner `code` (bits: x, y, z positive) of the box with half sides h."""
+    return (h[0] if code & 1 else -h[0], h[1] if code & 2 else -h[1], h[2] if code & 4 else -h[2])
+
+
+@device
+def face_axis(t, tb, ha, hb, C, tie):
+    """Greatest separation along face normals and which: 0–2 of a, 3–5 of b."""
+    best = -1e300
+    code = 0
+    for i in range(3):
+        s = abs(t[i]) - ha[i] - abs(C[3 * i]) * hb[0] - abs(C[3 * i + 1]) * hb[1] - abs(C[3 * i + 2]) * hb[2]
+        if s > best + tie:
+            best = s
+            code = i
+    for j in range(3):
+        s = abs(tb[j]) - hb[j] - abs(C[j]) * ha[0] - abs(C[3 + j]) * ha[1] - abs(C[6 + j]) * ha[2]
+        if s > best + tie:
+            best = s
+            code = 3 + j
+    return best, code
+
+
+@device
+def edge_axis(t, ha, hb, C, tie):
+    """Greatest separation along aᵢ × bⱼ, and 3 i + j, −1 if all edges are parallel or across each other's faces."""
+    best = -1e300
+    code = -1
+    for i in range(3):
+        i1 = (i + 1) % 3
+        i2 = (i + 2) % 3
+        for j in range(3):
+            j1 = (j + 1) % 3
+            j2 = (j + 2) % 3
+            length = sqrt(C[3 * i1 + j] ** 2 + C[3 * i2 + j] ** 2)
+            if length > EDGES_PARALLEL:
+                s = abs(t[i2] * C[3 * i1 + j] - t[i1] * C[3 * i2 + j])
+                s -= ha[i1] * abs(C[3 * i2 + j]) + ha[i2] * abs(C[3 * i1 + j])
+                s = (s - hb[j1] * abs(C[3 * i + j2]) - hb[j2] * abs(C[3 * i + j1])) / length
+                if s > best + tie:
+                    best = s
+                    code = 3 * i + j
+    return best, code
+
+
+@device
+def face_contacts(n, pair, code, RA, pA, ha, RB, pB, hb, margin, eps, tags_out, records_out, work_out, labels_out):
+    """Corners of the incident face over the reference face `code`; gives the number of contacts and the least gap."""
+    own = code < 3
+    axis = code % 3
+    R = RA if own else RB
+    p = pA if own else pB
+    h = ha if own else hb
+    S = RB if own else RA
+    q = pB if own else pA
+    g = hb if own else ha
+    up = column(R, axis)
+    side = 1.0 if dot3(sub3(q, p), up) >= 0.0 else -1.0
+    up = scale3(side, up)
+    k = 0
+    most = abs(dot3(up, column(S, 0)))
+    for j in range(1, 3):
+        if abs(dot3(up, column(S, j))) > most + 1e-9:
+            most = abs(dot3(up, column(S, j)))
+            k = j
+    down = -1.0 if dot3(up, column(S, k)) > 0.0 else 1.0
+    k1 = (k + 1) % 3
+    k2 = (k + 2) % 3
+    i1 = (axis + 1) % 3
+    i2 = (axis + 2) % 3
+    middle = sub3(add3(q, scale3(down * g[k], column(S, k))), p)
+    m = 0
+    for corner in range(4):
+        e = 1.0 if corner == 0 or corner == 3 else -1.0
+        f = 1.0 if corner < 2 else -1.0
+        y = rotate_back(R, add3(middle, add3(scale3(e * g[k1], column(S, k1)), scale3(f * g[k2], column(S, k2)))))
+        m = put_corner(m, 0, y[i1], y[i2], side * y[axis] - h[axis], corner, corner, work_out, labels_out)
+    m = cut_to_rectangle(m, h[i1], h[i2], eps, work_out, labels_out)
+    base = 16384 * (12 * (2 * code + (1 if side > 0.0 else 0)) + 2 * k + (1 if down > 0.0 else 0) + 1)
+    least = 1e300
+    for c in range(m):
+        gap = work_out[3 * c + 2]
+        least = min(least, gap)
+        x = add3(scale3(work_out[3 * c], column(R, i1)), scale3(work_out[3 * c + 1], column(R, i2)))
+        x = add3(p, add3(x, scale3(gap + h[axis], up)))
+        name = base + labels_out[2 * c]
+        if own:
+            n = put(n, pair, name, False, margin, sub3(x, scale3(gap, up)), up, gap, tags_out, records_out)
+        else:
+            n = put(n, pair, name, False, margin, x, scale3(-1.0, up), gap, tags_out, records_out)
+    return n, least
+
+
+@device
+def edge_points(code, RA, pA, ha, RB, pB, hb):
+    """The support edges of the axis aᵢ × bⱼ: normal, points on a and b, and whether both lie within their edges."""
+    i = code // 3
+    j = code % 3
+    u = column(RA, i)
+    v = column(RB, j)
+    normal = cross(u, v)
+    normal = scale3(1.0 / norm3(normal), normal)
+    d = sub3(pB, pA)
+    if dot3(normal, d) < 0.0:
+        normal = scale3(-1.0, normal)
+    a = pA
+    b = pB
+    for k in range(3):
+        if k != i:
+            x = column(RA, k)
+            a = add3(a, scale3(ha[k] if dot3(normal, x) > 0.0 else -ha[k], x))
+        if k != j:
+            x = column(RB, k)
+            b = add3(b, scale3(-hb[k] if dot3(normal, x) > 0.0 else hb[k], x))
+    r = sub3(b, a)
+    uv = dot3(u, v)
+    det = 1.0 - uv * uv
+    s = (dot3(r, u) - uv * dot3(r, v)) / det
+    t = (uv * dot3(r, u) - dot3(r, v)) / det
+    inside = abs(s) <= ha[i] and abs(t) <= hb[j]
+    return normal, add3(a, scale3(s, u)), inside
+
+
+@device
+def nearest_features(RA, pA, ha, RB, pB, hb):
+    """Nearest points of two boxes that are apart: distance, normal, point on a, feature."""
+    best = 1e300
+    normal = (0.0, 0.0, 1.0)
+    point = pA
+    feature = 0
+    for code in range(8):
+        x = add3(pB, rotate(RB, corner_of(hb, code)))
+        d, m, y = nearest_of_box(rotate_back(RA, sub3(x, pA)), ha)
+        if 0.0 < d < best:
+            best = d
+            normal = rotate(RA, m)
+            point = add3(pA, rotate(RA, y))
+            feature = 1000 + code
+        x = add3(pA, rotate(RA, corner_of(ha, code)))
+        d, m, y = nearest_of_box(rotate_back(RB, sub3(x, pB)), hb)
+        if 0.0 < d < best:
+            best = d
+            normal = scale3(-1.0, rotate(RB, m))
+            point = x
+            feature = 1010 + code
+    for e in range(12):
+        a = add3(pA, rotate(RA, corner_of(ha, edge_start(e))))
+        b = add3(pA, rotate(RA, corner_of(ha, edge_start(e) + (1 << (e // 4)))))
+        for f in range(12):
+            c = add3(pB, rotate(RB, corner_of(hb, edge_start(f))))
+            d_ = add3(pB, rotate(RB, corner_of(hb, edge_start(f) + (1 << (f // 4)))))
+            s, t = closest_of_edges(a, b, c, d_)
+            x = add3(a, scale3(s, sub3(b, a)))
+            r = sub3(add3(c, scale3(t, sub3(d_, c))), x)
+            d = norm3(r)
+            if 0.0 < d < best * (1.0 - 1e-12):
+                best = d
+                normal = scale3(1.0 / d, r)
+                point = x
+                feature = 1100 + 12 * e + f
+    return best, normal, point, feature
+
+
+@device
+def edge_start(e):
+    """The corner where edge e = 4 axis + k begins."""
+    axis = e // 4
+    k = e % 4
+    low = k & 1
+    high = k >> 1
+    if axis == 0:
+        return 2 * low + 4 * high
+    if axis == 1:
+        return low + 4 * high
+    return low + 2 * high
+
+
+@device
+def almost_face(normal, RA, RB):
+    """The face code whose normal is almost this one, or −1."""
+    best = ALMOST_FACE
+    code = -1
+    for k in range(3):
+        if abs(dot3(normal, column(RA, k))) > best + 1e-9:
+            best = abs(dot3(normal, column(RA, k)))
+            code = k
+    for k in range(3):
+        if abs(dot3(normal, column(RB, k))) > best + 1e-9:
+            best = abs(dot3(normal, column(RB, k)))
+            code = 3 + k
+    return code
+
+
+@device
+def box_with_box(n, pair, RA, pA, ha, RB, pB, hb, margin, tags_out, records_out, work_out, labels_out):
+    """All contacts of two boxes."""
+    scale = ha[0] + ha[1] + ha[2] + hb[0] + hb[1] + hb[2]
+    d = sub3(pB, pA)
+    t = rotate_back(RA, d)
+    tb = rotate_back(RB, d)
+    C = compose_back(RA, RB)
+    face, code = face_axis(t, tb, ha, hb, C, TIE * scale)
+    if face > margin:
+        return n
+    edge, pairing = edge_axis(t, ha, hb, C, TIE * scale)
+    if edge > margin:
+        return n
+    eps = 1e-9 * scale
+    if edge > face + TIE * scale:
+        normal, point, met = edge_points(pairing, RA, pA, ha, RB, pB, hb)
+        if met or edge <= 0.0:
+            n = put(n, pair, 500 + pairing, False, margin, point, normal, edge, tags_out, records_out)
+            code = almost_face(normal, RA, RB)
+            if code >= 0:
+                n, _ = face_contacts(
+                    n, pair, code, RA, pA, ha, RB, pB, hb, margin, eps, tags_out, records_out, work_out, labels_out
+                )
+            return n
+    least = 1e300
+    if edge <= face + TIE * scale:
+        n, least = face_contacts(n, pair, code, RA, pA, ha, RB, pB, hb, margin, eps, tags_out, records_out, work_out, labels_out)
+    if max(edge, face) > 0.0 and least > face + TIE * scale:
+        gap, normal, point, feature = nearest_features(RA, pA, ha, RB, pB, hb)
+        n = put(n, pair, feature, False, margin, point, normal, gap, tags_out, records_out)
+    return n
+
+
+@kernel
+def box_contacts(
+    n: int, order: Ints, pairs: Ints, frames: Floats, size: Floats, margin: float, tags_out: Ints, records_out: Floats,
+    work_out: Floats, labels_out: Ints,
+) -> int:  # fmt: skip
+    """Contacts of the pairs of boxes listed in `order`; gives how many contacts there are now."""
+    for k in range(order.size):
+        pair = order[k]
+        i = pairs[2 * pair]
+        j = pairs[2 * pair + 1]
+        first = n
+        n = box_with_box(
+            n, pair, load9(frames, 12 * i), load3(frames, 12 * i + 9), load3(size, 4 * i), load9(frames, 12 * j),
+            load3(frames, 12 * j + 9), load3(size, 4 * j), margin, tags_out, records_out, work_out, labels_out,
+        )  # fmt: skip
+        n = thin_out(first, n, tags_out, records_out)
+    return n

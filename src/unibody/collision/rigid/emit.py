@@ -1,0 +1,70 @@
+"""How kernels of the narrow phase write contacts down, and how they thin out crowded manifolds.
+
+A contact is seven numbers (point on a, unit normal from a to b, signed gap; the point on b is point + gap · normal) and two integers (the
+number of its pair, the feature that touches). Kernels write behind what is there and give the new number; past the end of the arrays
+they only count, and the caller runs them again with longer ones.
+"""
+
+from __future__ import annotations
+
+from unibody.kernel import device
+from unibody.spatial.devices import add3, dot3, load3, scale3, store3, sub3
+
+RECORD = 7
+MOST = 8
+"""Contacts kept of one pair of shapes."""
+TIE = 1e-6
+"""A candidate replaces another only if it is better by this part, so that symmetric shapes keep their points under round-off."""
+
+
+@device
+def put(n, pair, feature, flip, margin, point, normal, gap, tags_out, records_out):
+    """Write the contact of a pair unless it is farther than the margin: `point` on the first shape, `normal` to the second; `flip` if
+    the pair lists them the other way round. Gives the number of contacts now."""
+    if gap > margin:
+        return n
+    if RECORD * (n + 1) <= records_out.size:
+        tags_out[2 * n] = pair
+        tags_out[2 * n + 1] = feature
+        store3(add3(point, scale3(gap, normal)) if flip else point, RECORD * n, records_out)
+        store3(scale3(-1.0, normal) if flip else normal, RECORD * n + 3, records_out)
+        records_out[RECORD * n + 6] = gap
+    return n + 1
+
+
+@device
+def exchange(i, j, tags_out, records_out):
+    """Contacts i and j change places."""
+    for k in range(2):
+        kept = tags_out[2 * i + k]
+        tags_out[2 * i + k] = tags_out[2 * j + k]
+        tags_out[2 * j + k] = kept
+    for k in range(RECORD):
+        held = records_out[RECORD * i + k]
+        records_out[RECORD * i + k] = records_out[RECORD * j + k]
+        records_out[RECORD * j + k] = held
+
+
+@device
+def thin_out(first, last, tags_out, records_out):
+    """Of contacts first … last keep the deepest and those farthest from all kept so far, MOST in all; gives where they end now."""
+    if last - first <= MOST or RECORD * last > records_out.size:
+        return last
+    best = first
+    for i in range(first + 1, last):
+        if records_out[RECORD * i + 6] < records_out[RECORD * best + 6]:
+            best = i
+    exchange(first, best, tags_out, records_out)
+    for k in range(1, MOST):
+        best = -1
+        most = 0.0
+        for i in range(first + k, last):
+            nearest = 1e300
+            for j in range(first, first + k):
+                r = sub3(load3(records_out, RECORD * i), load3(records_out, RECORD * j))
+                nearest = min(nearest, dot3(r, r))
+            if best < 0 or nearest > (1.0 + TIE) * most:
+                best = i
+                most = nearest
+        exchange(first + k, best, tags_out, records_out)
+    return first + MOST

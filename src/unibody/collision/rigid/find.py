@@ -1,0 +1,168 @@
+"""The collision loop of rigid contact (paper 002, Fig. 2–3): poses in, contacts out.
+
+Broad phase (`search`), then one kernel per family of pairs (`kinds`), each behind the last in shared arrays that grow when needed and stay
+between calls; at the end all contacts are put in the order of pairs. The same poses give the same contacts, bit for bit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from unibody.collision.filters import body_filter, contact_filter, contact_rules
+from unibody.collision.rigid.box_pairs import box_contacts
+from unibody.collision.rigid.by_coal import CoalPairs
+from unibody.collision.rigid.capsule_box import capsule_box_contacts
+from unibody.collision.rigid.clip import LABELS, WORK
+from unibody.collision.rigid.contacts import FEATURE_BITS, Contacts, arrange
+from unibody.collision.rigid.emit import RECORD
+from unibody.collision.rigid.kinds import BOXES, CAPSULE_BOX, COAL, FAMILIES, FLAT, KINDS, MESHES, ON_MESH, ROUND, families
+from unibody.collision.rigid.mesh_data import VERTICES
+from unibody.collision.rigid.mesh_pairs import polyhedron_contacts
+from unibody.collision.rigid.on_mesh import mesh_contacts
+from unibody.collision.rigid.plane_pairs import plane_contacts
+from unibody.collision.rigid.round_pairs import round_contacts
+from unibody.collision.rigid.search import find_pairs, place_shapes, sort_pairs
+from unibody.collision.rigid.table import ShapeTable
+from unibody.element import number
+from unibody.errors import ModelError
+from unibody.model import Model
+
+
+class RigidCollision:
+    """Finds the contacts of a model's solid shapes; `margin` [m]: pairs of points up to this far apart are contacts.
+
+    >>> import unibody as ub
+    >>> b = ub.Builder()
+    >>> ground, ball = b.body("ground", shape=ub.Plane(), kind="static"), b.body("ball", shape=ub.Sphere(0.5))
+    >>> _ = b.add(ub.Contact())
+    >>> X = np.tile(np.r_[np.eye(3).ravel(), 0, 0, 0], (3, 1))
+    >>> X[2, 11] = 0.51
+    >>> [round(float(gap), 9) for gap in RigidCollision(b.build(), margin=0.02).find(X).gap]
+    [0.01]
+    """
+
+    def __init__(self, model: Model, margin: float):
+        self.model = model
+        self.margin = number(margin, "RigidCollision margin", minimum=0.0)
+        self.table = ShapeTable.of(model)
+        n = self.table.count
+        if n * n >= 2 ** (63 - FEATURE_BITS):
+            raise ModelError(f"RigidCollision: {n} solid shapes are more than contacts can be numbered for; give 65535 or fewer")
+        rules = contact_rules(model)
+        self.filter = body_filter(model, *contact_filter(model, rules))
+        self._family = families()
+        self._frames, self._boxes = np.zeros(12 * n), np.zeros(6 * n)
+        self._levels, self._cells, self._next = np.zeros(n, np.int64), np.zeros(3 * n, np.int64), np.zeros(n, np.int64)
+        self._heads = np.zeros(1 << max(4, int(2 * n).bit_length()), np.int64)
+        self._keys = np.zeros(max(64, 8 * n), np.int64)
+        self._start = np.zeros(FAMILIES + 1, np.int64)
+        self._work, self._labels = np.zeros(WORK), np.zeros(LABELS, np.int64)
+        self._coal = CoalPairs(self.table, model)
+        self._room(max(64, 8 * n))
+        self._pairs, self._order = np.zeros(0, np.int64), np.zeros(0, np.int64)
+        self._runs: dict[int, Callable[[int, np.ndarray], int]] = {
+            ROUND: self._round, FLAT: self._flat, BOXES: self._boxes_meet, CAPSULE_BOX: self._capsule_box, ON_MESH: self._on_mesh,
+            MESHES: self._meshes, COAL: self._by_coal,
+        }  # fmt: skip
+
+    @property
+    def n_shapes(self) -> int:
+        return self.table.count
+
+    def find(self, X: np.ndarray) -> Contacts:
+        """Contacts at the poses X (bodies, 12: R row-major, then p) of all bodies, the world first."""
+        pairs = self.pairs(X)
+        count = 0
+        for family in range(FAMILIES):
+            order = self._order[self._start[family] : self._start[family + 1]]
+            if len(order):
+                count = self._meet(family, order, count)
+        return self._contacts(count, len(pairs))
+
+    def pairs(self, X: np.ndarray) -> np.ndarray:
+        """(n, 2) shapes that may be nearer than the margin, sorted."""
+        t, f = self.table, self.filter
+        flat = np.ascontiguousarray(X, dtype=float).reshape(-1)
+        if flat.size != 12 * self.model.n_bodies:
+            raise ModelError(f"RigidCollision: poses have shape {np.shape(X)}; give ({self.model.n_bodies}, 12), the world first")
+        lost = place_shapes(flat, t.body, t.kind, t.pose, t.size, t.hull, self.margin, self._frames, self._boxes)
+        if lost >= 0:
+            raise ModelError(f"body '{self.model.bodies[lost].name}': its pose is not finite; take smaller steps")
+        while True:
+            found = find_pairs(
+                t.kind, t.body, self._frames, self._boxes, f.moving, f.group, f.mask, f.excluded, self.margin, self._levels, self._cells,
+                self._heads, self._next, self._keys,
+            )  # fmt: skip
+            if found <= self._keys.size:
+                break
+            self._keys = np.zeros(2 * found, np.int64)
+        keys = np.sort(self._keys[:found])
+        if 2 * found > self._pairs.size:
+            self._pairs, self._order = np.zeros(4 * found, np.int64), np.zeros(2 * found, np.int64)
+        sort_pairs(keys, t.kind, self._family, KINDS, FAMILIES, self._pairs, self._order, self._start)
+        return self._pairs[: 2 * found].reshape(-1, 2)
+
+    def _meet(self, family: int, order: np.ndarray, count: int) -> int:
+        """Contacts of one family behind those that are there."""
+        while (found := self._runs[family](count, order)) > self._capacity:
+            self._room(2 * found, count)
+        return int(found)
+
+    def _by_coal(self, count: int, order: np.ndarray) -> int:
+        return self._coal.contacts(count, order, self._pairs, self._frames, self.margin, self._tags, self._records)
+
+    def _round(self, count: int, order: np.ndarray) -> int:
+        t = self.table
+        return round_contacts(count, order, self._pairs, t.kind, self._frames, t.size, self.margin, self._tags, self._records)
+
+    def _flat(self, count: int, order: np.ndarray) -> int:
+        t = self.table
+        vertices = t.meshes.real.view(VERTICES)
+        return plane_contacts(
+            count, order, self._pairs, t.kind, self._frames, t.size, t.vertex_range, vertices, self.margin, self._tags, self._records
+        )
+
+    def _boxes_meet(self, count: int, order: np.ndarray) -> int:
+        return box_contacts(
+            count, order, self._pairs, self._frames, self.table.size, self.margin, self._tags, self._records, self._work, self._labels
+        )
+
+    def _capsule_box(self, count: int, order: np.ndarray) -> int:
+        t = self.table
+        return capsule_box_contacts(
+            count, order, self._pairs, t.kind, self._frames, t.size, self.margin, self._tags, self._records, self._work, self._labels
+        )
+
+    def _on_mesh(self, count: int, order: np.ndarray) -> int:
+        t, m = self.table, self.table.meshes
+        return mesh_contacts(
+            count, order, self._pairs, t.kind, self._frames, t.size, t.mesh, m.real.flat, m.real.layout, m.whole.flat, m.whole.layout,
+            self.margin, self._tags, self._records,
+        )  # fmt: skip
+
+    def _meshes(self, count: int, order: np.ndarray) -> int:
+        t, m = self.table, self.table.meshes
+        return polyhedron_contacts(
+            count, order, self._pairs, self._frames, t.hull, t.mesh, m.real.flat, m.real.layout, m.whole.flat, m.whole.layout, self.margin,
+            self._tags, self._records,
+        )  # fmt: skip
+
+    def _room(self, capacity: int, keep: int = 0) -> None:
+        """Arrays for so many contacts; the first `keep` stay."""
+        tags, records = np.zeros(2 * capacity, np.int64), np.zeros(RECORD * capacity)
+        if keep:
+            tags[: 2 * keep], records[: RECORD * keep] = self._tags[: 2 * keep], self._records[: RECORD * keep]
+        self._capacity, self._tags, self._records = capacity, tags, records
+        self._out = [np.zeros(2 * capacity, np.int64), np.zeros(2 * capacity, np.int64), np.zeros(capacity, np.int64)]
+        self._out += [np.zeros(3 * capacity) for _ in range(3)] + [np.zeros(capacity)]
+
+    def _contacts(self, count: int, pairs: int) -> Contacts:
+        start = np.empty(pairs + 1, np.int64)
+        arrange(count, self._tags, self._records, self._pairs, self.table.body, start, *self._out)
+        body, shape, ids, a, b, normal, gap = self._out
+        return Contacts(
+            body[: 2 * count].reshape(-1, 2), shape[: 2 * count].reshape(-1, 2), ids[:count], a[: 3 * count].reshape(-1, 3),
+            b[: 3 * count].reshape(-1, 3), normal[: 3 * count].reshape(-1, 3), gap[:count],
+        )  # fmt: skip
