@@ -2,7 +2,8 @@
 
 Lives here: `surface` (the shapes of a model as one triangle mesh), `broad` (candidates by boxes), `sweep`
 (candidates kept for a while), `stencils` (closest points of a
-point and a triangle, of two edges), `ccd` (how far everything may move along straight lines), `intersect` (do two meshes cross).
+point and a triangle, of two edges), `ccd` (how far everything may move along straight lines), `intersect` (do two meshes cross),
+`filters` (which bodies may touch), `rigid` (contacts of rigid shapes with signed gaps).
 May import: model, shapes, spatial, kernel and all below. May write: its own arrays. Knows no forces and no solvers.
 To add one more: a kernel over vertices (flat, 3 each) and index lists, with a NumPy test that knows the answer.
 """

@@ -1,8 +1,8 @@
 """Pairs that have no closed form here, through coal (extra `collision`): nearest points and normal of convex shapes.
 
-Cylinders, ellipsoids and convex meshes are given to coal as they are; what it finds, one contact per pair, becomes a manifold in
-`supports`. An ellipsoid on a triangle mesh meets the planes of faces in closed form, x = c − S² n / |S n|, where that point is over the
-face; edges and vertices are asked of coal, and count where no face around them is nearer.
+Cylinders, ellipsoids and convex meshes are given to coal as they are; what it finds, one contact per pair, is made exact in `refine` and
+becomes a manifold in `supports`. An ellipsoid on a triangle mesh meets the planes of faces in closed form, x = c − S² n / |S n|, where
+that point is over the face; edges and vertices are asked of coal, and count where no face around them is nearer.
 """
 
 from __future__ import annotations
@@ -29,12 +29,13 @@ from unibody.collision.rigid.kinds import (
     families,
 )
 from unibody.collision.rigid.mesh_data import FACE_NORMALS, FACES, RANGES, VERTICES
+from unibody.collision.rigid.refine import refine
 from unibody.collision.rigid.supports import MOST_CORNERS, manifolds
 from unibody.collision.rigid.table import ShapeTable
 from unibody.errors import ModelError
 from unibody.model import Model
 
-TOLERANCES = (1e-10, 1e-8, 1e-6)
+TOLERANCES = (1e-8, 1e-6, 1e-4)
 """Of coal's iterations, tried in turn: on smooth shapes inside each other the finest often fail."""
 
 
@@ -85,6 +86,7 @@ class CoalPairs:
                 if s not in transforms:
                     transforms[s] = coal.Transform3s(frames[12 * s : 12 * s + 9].reshape(3, 3), frames[12 * s + 9 : 12 * s + 12])
             touching[row] = self._distance(self.geometry(i), transforms[i], self.geometry(j), transforms[j], result)
+        refine(convex, pairs, t.kind, frames, t.size, *self._polygons, touching.reshape(-1))
         count = manifolds(
             count, convex, touching.reshape(-1), pairs, t.kind, frames, t.size, *self._polygons, margin, tags, records, self._work,
             self._labels, self._points,

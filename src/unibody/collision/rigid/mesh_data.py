@@ -15,7 +15,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from unibody.arena import Arena
-from unibody.collision.surface import edges_of
 
 VERTICES, BOXES, FACE_NORMALS, EDGE_NORMALS, VERTEX_NORMALS = range(5)
 FACES, FACE_EDGES, EDGES, EDGE_START, EDGE_FACES, VERTEX_START, VERTEX_FACES, ENDS, LEAVES, RANGES, RIDGES = range(11)
@@ -106,6 +105,12 @@ def tree_of_boxes(vertices: np.ndarray, faces: np.ndarray) -> tuple[np.ndarray, 
         half = len(ranked) // 2
         waiting += [(None, node), (ranked[half:], -1), (ranked[:half], -1)]
     return np.array(boxes), np.array(ends, np.int64), np.array(leaves, np.int64), np.concatenate(order)
+
+
+def edges_of(faces: np.ndarray) -> np.ndarray:
+    """(E, 2) each edge once, sorted."""
+    pairs = np.concatenate([faces[:, (0, 1)], faces[:, (1, 2)], faces[:, (2, 0)]])
+    return np.unique(np.sort(pairs, axis=1), axis=0)
 
 
 def users(lists: np.ndarray, count: int) -> tuple[np.ndarray, np.ndarray]:

@@ -1,0 +1,166 @@
+"""The normal of two convex shapes made exact: the signed distance is the greatest separation s(n) over all directions n.
+
+s(n) = n · (b − a) with a the point of the first shape farthest along n and b that of the second farthest along −n. Every n gives a lower
+bound, so that the best of several guesses (coal's, the line of middles, faces) is right to choose from, and a guess that an iteration got
+wrong does no harm. The gradient on the sphere is b − a; Newton's method with differences of it, taken only uphill, ends at a smooth
+maximum. A maximum at a kink is a face's normal, which is among the guesses, or stays as coal found it.
+"""
+
+from __future__ import annotations
+
+from math import sqrt
+
+from unibody.collision.rigid.kinds import BOX, CAPSULE, CYLINDER, ELLIPSOID, SPHERE
+from unibody.collision.rigid.nearest import any_perpendicular
+from unibody.kernel import Floats, Ints, device, kernel
+from unibody.spatial.devices import add3, cross, dot3, load3, load9, norm3, rotate, rotate_back, scale3, store3, sub3
+
+STEP = 1e-4
+"""Of differences [rad]."""
+
+
+@device
+def farthest(i, d, kind, frames, size, range_of, start, corners):
+    """The point of shape i farthest along d, in the world."""
+    R = load9(frames, 12 * i)
+    y = rotate_back(R, d)
+    s = load3(size, 4 * i)
+    x = (0.0, 0.0, 0.0)
+    if kind[i] == SPHERE or kind[i] == CAPSULE:
+        x = scale3(s[0], y)
+        if kind[i] == CAPSULE:
+            x = add3(x, (0.0, 0.0, s[1] if y[2] >= 0.0 else -s[1]))
+    elif kind[i] == BOX:
+        x = (s[0] if y[0] >= 0.0 else -s[0], s[1] if y[1] >= 0.0 else -s[1], s[2] if y[2] >= 0.0 else -s[2])
+    elif kind[i] == CYLINDER:
+        across = sqrt(y[0] * y[0] + y[1] * y[1])
+        r = s[0] / across if across > 0.0 else 0.0
+        x = (r * y[0], r * y[1], s[1] if y[2] >= 0.0 else -s[1])
+    elif kind[i] == ELLIPSOID:
+        z = (s[0] * y[0], s[1] * y[1], s[2] * y[2])
+        z = scale3(1.0 / norm3(z), z)
+        x = (s[0] * z[0], s[1] * z[1], s[2] * z[2])
+    else:
+        best = -1e300
+        for k in range(start[range_of[2 * i]], start[range_of[2 * i + 1]]):
+            here = dot3(y, load3(corners, 3 * k))
+            if here > best:
+                best = here
+                x = load3(corners, 3 * k)
+    return add3(load3(frames, 12 * i + 9), rotate(R, x))
+
+
+@device
+def between(i, j, n, kind, frames, size, range_of, start, corners):
+    """b − a of the direction n."""
+    a = farthest(i, n, kind, frames, size, range_of, start, corners)
+    return sub3(farthest(j, scale3(-1.0, n), kind, frames, size, range_of, start, corners), a)
+
+
+@device
+def turned(n, e1, e2, x, y):
+    """n moved by (x, y) in its tangent plane."""
+    m = add3(n, add3(scale3(x, e1), scale3(y, e2)))
+    return scale3(1.0 / norm3(m), m)
+
+
+@device
+def climb(i, j, n, kind, frames, size, range_of, start, corners):
+    """Newton's method uphill from n: the direction and separation it ends with."""
+    r = between(i, j, n, kind, frames, size, range_of, start, corners)
+    best = dot3(n, r)
+    for _ in range(12):
+        e1 = any_perpendicular(n)
+        e2 = cross(n, e1)
+        gx = dot3(r, e1)
+        gy = dot3(r, e2)
+        right = between(i, j, turned(n, e1, e2, STEP, 0.0), kind, frames, size, range_of, start, corners)
+        left = between(i, j, turned(n, e1, e2, -STEP, 0.0), kind, frames, size, range_of, start, corners)
+        over = between(i, j, turned(n, e1, e2, 0.0, STEP), kind, frames, size, range_of, start, corners)
+        under = between(i, j, turned(n, e1, e2, 0.0, -STEP), kind, frames, size, range_of, start, corners)
+        hxx = dot3(sub3(right, left), e1) / (2.0 * STEP) - best
+        hyy = dot3(sub3(over, under), e2) / (2.0 * STEP) - best
+        hxy = 0.25 * (dot3(sub3(right, left), e2) + dot3(sub3(over, under), e1)) / STEP
+        det = hxx * hyy - hxy * hxy
+        scale = norm3(r) + abs(best) + 1e-300
+        if hxx + hyy < 0.0 and det > 1e-12 * scale * scale:
+            x = -(hyy * gx - hxy * gy) / det
+            y = -(hxx * gy - hxy * gx) / det
+        else:
+            x = gx / scale
+            y = gy / scale
+        length = sqrt(x * x + y * y)
+        if length > 0.3:
+            x *= 0.3 / length
+            y *= 0.3 / length
+        rose = False
+        for _ in range(12):
+            m = turned(n, e1, e2, x, y)
+            q = between(i, j, m, kind, frames, size, range_of, start, corners)
+            if dot3(m, q) > best:
+                n = m
+                r = q
+                best = dot3(m, q)
+                rose = True
+                break
+            x *= 0.5
+            y *= 0.5
+        if not rose or length < 1e-9:
+            break
+    return n, best
+
+
+@device
+def try_direction(i, j, m, n, best, kind, frames, size, range_of, start, corners):
+    """The better of the directions m and n, of which n separates by `best`."""
+    s = dot3(m, between(i, j, m, kind, frames, size, range_of, start, corners))
+    if s > best + 1e-12 * abs(best):
+        return m, s
+    return n, best
+
+
+@device
+def try_axes(i, j, k, n, best, kind, frames, size, range_of, start, corners, normals):
+    """Normals of the flat faces of shape k, one of i and j, against the direction n."""
+    if kind[k] == BOX or kind[k] == CYLINDER:
+        for c in range(0 if kind[k] == BOX else 2, 3):
+            m = (frames[12 * k + c], frames[12 * k + 3 + c], frames[12 * k + 6 + c])
+            n, best = try_direction(i, j, m, n, best, kind, frames, size, range_of, start, corners)
+            n, best = try_direction(i, j, scale3(-1.0, m), n, best, kind, frames, size, range_of, start, corners)
+    elif range_of[2 * k + 1] > range_of[2 * k]:
+        R = load9(frames, 12 * k)
+        side = 1.0 if k == i else -1.0
+        for c in range(range_of[2 * k], range_of[2 * k + 1]):
+            m = scale3(side, rotate(R, load3(normals, 3 * c)))
+            if dot3(m, n) > 0.9:
+                n, best = try_direction(i, j, m, n, best, kind, frames, size, range_of, start, corners)
+    return n, best
+
+
+@kernel
+def refine(
+    order: Ints, pairs: Ints, kind: Ints, frames: Floats, size: Floats, range_of: Ints, start: Ints, corners: Floats, normals: Floats,
+    touching_out: Floats,
+) -> None:  # fmt: skip
+    """Make the contacts (point on a, normal, gap) of the pairs in `order` exact where better normals are found."""
+    for k in range(order.size):
+        i = pairs[2 * order[k]]
+        j = pairs[2 * order[k] + 1]
+        given = load3(touching_out, 7 * k + 3)
+        n = given
+        first = dot3(n, between(i, j, n, kind, frames, size, range_of, start, corners))
+        best = first
+        d = sub3(load3(frames, 12 * j + 9), load3(frames, 12 * i + 9))
+        if norm3(d) > 0.0:
+            n, best = try_direction(i, j, scale3(1.0 / norm3(d), d), n, best, kind, frames, size, range_of, start, corners)
+        n, best = try_axes(i, j, i, n, best, kind, frames, size, range_of, start, corners, normals)
+        n, best = try_axes(i, j, j, n, best, kind, frames, size, range_of, start, corners, normals)
+        n, best = climb(i, j, n, kind, frames, size, range_of, start, corners)
+        point = load3(touching_out, 7 * k)
+        if kind[i] == ELLIPSOID:
+            point = farthest(i, n, kind, frames, size, range_of, start, corners)
+        elif kind[j] == ELLIPSOID or dot3(n, given) < 0.99:
+            point = sub3(farthest(j, scale3(-1.0, n), kind, frames, size, range_of, start, corners), scale3(best, n))
+        store3(point, 7 * k, touching_out)
+        store3(n, 7 * k + 3, touching_out)
+        touching_out[7 * k + 6] = best

@@ -1,0 +1,131 @@
+"""The search finds every pair of boxes that meet and no other, in sorted order; filters; growth; bad input."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from touching import model_of, poses, rotation
+
+import unibody as ub
+from unibody.collision.rigid import RigidCollision
+from unibody.errors import ModelError
+
+
+def crowd(count: int, sizes, spread: float, seed: int):
+    rng = np.random.default_rng(seed)
+    shapes = []
+    for k in range(count):
+        s = rng.choice(sizes)
+        kinds = [ub.Sphere(s), ub.Box((s, 2 * s, 1.5 * s)), ub.Capsule(0.5 * s, s), ub.Cylinder(s, s), ub.Ellipsoid((s, 0.5 * s, 0.7 * s))]
+        shapes.append(kinds[k % 5])
+    X = poses(*((rotation(rng), rng.uniform(-spread, spread, 3)) for _ in range(count)))
+    return shapes, X
+
+
+def true_boxes(shapes, X):
+    """Half extents from the support function along the axes, by dense tessellation and its known error."""
+    from touching import depth_along
+
+    out = []
+    for shape, x in zip(shapes, X[1:], strict=True):
+        R, p = x[:9].reshape(3, 3), x[9:]
+        high = [depth_along(shape, R, p, e) for e in np.eye(3)]
+        low = [-depth_along(shape, R, p, -e) for e in np.eye(3)]
+        out.append((np.array(low), np.array(high)))
+    return out
+
+
+@pytest.mark.parametrize("sizes", [(0.2,), (0.02, 0.1, 1.5)], ids=["alike", "mixed"])
+@pytest.mark.parametrize("margin", [0.0, 0.1])
+def test_pairs_are_those_of_all_boxes_that_meet(sizes, margin):
+    shapes, X = crowd(40, sizes, 1.0, 3)
+    boxes = true_boxes(shapes, X)
+    expected = {
+        (i, j)
+        for i in range(40)
+        for j in range(i + 1, 40)
+        if (boxes[i][0] - margin <= boxes[j][1]).all() and (boxes[j][0] - margin <= boxes[i][1]).all()
+    }
+    found = RigidCollision(model_of(*shapes), margin).pairs(X)
+    assert {tuple(p) for p in found.tolist()} == expected and len(found) == len(expected) > 5
+    assert found.tolist() == sorted(found.tolist())
+
+
+def test_far_away_and_huge_worlds_lose_no_pair():
+    """Touching spheres 1e6 m from the origin, of sizes that differ by 1e5."""
+    c = np.array([1e6, -2e6, 3e6])
+    model = model_of(ub.Sphere(1e4), ub.Sphere(0.1), ub.Sphere(0.1))
+    X = poses((np.eye(3), c), (np.eye(3), c + (1e4 + 0.1, 0, 0)), (np.eye(3), c + (1e4 + 0.3, 0, 0)))
+    found = RigidCollision(model, 0.01).find(X)
+    assert found.body.tolist() == [[1, 2], [2, 3]]
+
+
+def test_two_finds_give_the_same_bits_and_arrays_grow():
+    """More contacts than there was room for at first: a plate full of balls."""
+    shapes, X = crowd(30, (0.3,), 0.3, 5)
+    one, two = RigidCollision(model_of(*shapes), 0.2), RigidCollision(model_of(*shapes), 0.2)
+    first = one.find(X).copy()
+    assert len(first) > 240
+    for found in (one.find(X), two.find(X)):
+        assert all((getattr(found, a) == getattr(first, a)).all() for a in ("body", "shape", "id", "point_a", "point_b", "normal", "gap"))
+    assert len(set(first.id.tolist())) == len(first)
+    keys = first.shape[:, 0] * 1000 + first.shape[:, 1]
+    assert (np.diff(keys) >= 0).all() and (first.body[:, 0] < first.body[:, 1]).all()
+
+
+def build(*elements, joint: bool = False, static: bool = False):
+    b = ub.Builder(gravity=None)
+    bodies = [b.body(n, shape=ub.Sphere(0.5), kind="static" if static and n != "c" else "dynamic") for n in "abc"]
+    if joint:
+        b.joint("hinge", ub.Revolute(), bodies[0], bodies[1])
+    for e in elements:
+        b.add(e)
+    return b.build()
+
+
+def bodies_found(model):
+    X = np.tile(np.r_[np.eye(3).ravel(), 0.0, 0.0, 0.0], (4, 1))
+    X[1:, 9] = [0.0, 0.1, 0.2]
+    return [tuple(p) for p in RigidCollision(model, 0.1).find(X).body.tolist()]
+
+
+def test_rules_of_contact_elements_are_kept():
+    everyone = [(1, 2), (1, 3), (2, 3)]
+    assert bodies_found(build()) == []
+    assert bodies_found(build(ub.Contact())) == everyone
+    assert bodies_found(build(ub.Contact(), joint=True)) == [(1, 3), (2, 3)]
+    assert bodies_found(build(ub.Contact(neighbours=True), joint=True)) == everyone
+    assert bodies_found(build(ub.Contact(), ub.Contact(between=("a", "c"), on=False))) == [(1, 2), (2, 3)]
+    assert bodies_found(build(ub.Contact(), ub.Contact(between=("a", "b")), joint=True)) == everyone
+    assert bodies_found(build(ub.Contact(), static=True)) == [(1, 3), (2, 3)]
+
+
+def test_shapes_that_are_only_seen_do_not_touch_and_placements_add_up():
+    b = ub.Builder(gravity=None)
+    shift = ub.Pose.about((0, 0, 1), np.pi / 2, p=(1, 0, 0))
+    seen = ub.Placed(ub.Sphere(5.0), ub.Pose(), solid=False)
+    b.body("a", shape=[seen, ub.Placed(ub.Placed(ub.Sphere(0.5), shift), shift)])
+    b.body("b", shape=ub.Sphere(0.5))
+    b.add(ub.Contact())
+    rigid = RigidCollision(b.build(), 0.1)
+    found = rigid.find(poses((np.eye(3), (0, 0, 0)), (np.eye(3), (1.0, 1.0, 1.05))))
+    assert rigid.n_shapes == 2 and found.gap == pytest.approx([0.05]) and found.normal[0] == pytest.approx([0, 0, 1])
+
+
+def test_bad_poses_and_margins_are_refused_by_name():
+    rigid = RigidCollision(build(ub.Contact()), 0.1)
+    X = np.tile(np.r_[np.eye(3).ravel(), 0.0, 0.0, 0.0], (4, 1))
+    X[2, 10] = np.nan
+    with pytest.raises(ModelError, match="body 'b': its pose is not finite"):
+        rigid.find(X)
+    with pytest.raises(ModelError, match="give \\(4, 12\\)"):
+        rigid.find(X[:2])
+    with pytest.raises(ModelError, match="margin"):
+        RigidCollision(build(ub.Contact()), -1.0)
+
+
+def test_without_coal_the_pair_that_needs_it_is_named(monkeypatch):
+    monkeypatch.setattr("unibody.collision.rigid.by_coal.find_spec", lambda name: None)
+    RigidCollision(model_of(ub.Box((1, 1, 1)), ub.Sphere(1.0), ub.Plane()), 0.1)
+    with pytest.raises(ModelError, match="'b0' .Box. with 'b1' .Cylinder. needs coal, .* unibody.collision"):
+        RigidCollision(model_of(ub.Box((1, 1, 1)), ub.Cylinder(1.0, 1.0)), 0.1)
