@@ -1,0 +1,229 @@
+"""Nonsmooth Newton for contact with friction: Newton's method on a map that is zero exactly at solutions and smooth in pieces.
+
+    F(x) = x − Φ(x − û(x)),    û = Ŵ x + b̂
+
+single rows: Φ clips to their bounds. Convex law: Φ projects onto the cone. Coulomb's law, in the form of Alart and Curnier: with (a, y) = x − û,
+Φ_n = max(a, 0), and Φ_t projects y onto the ball of radius Φ_n. A step solves
+
+    [(I − Φ') + Φ' (Ŵ + ε)] d = −F
+
+on the rows of the blocks that press (elsewhere d = −F), and is shortened until ½‖F‖² falls enough. ε > 0 makes the matrix regular where contacts repeat
+each other: it is one step of the proximal-point method for the regularised problem, and falls with ‖F‖, so that convergence stays fast. Where
+no length of step reduces ‖F‖ (the pieces still change), sweeps of Gauss–Seidel take over, then Newton's method is tried again.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from unibody.algebra.contact_sweeps import COULOMB, four, into_cone, norm3
+from unibody.algebra.contact_units import Units
+from unibody.kernel import Floats, Ints, kernel
+
+DENSE = 450
+"""Pressing rows up to which the equations are solved as a dense matrix."""
+HALVINGS = 12
+SUFFICIENT = 1e-4
+FIRST_SWEEPS = 12
+MOST_SWEEPS = 512
+FAILURES = 16
+"""Sweeps before the first step, the most between two, and how often Newton's method may be resumed."""
+
+
+@dataclass
+class Progress:
+    """Where an algorithm stands, in units: the best x so far and what it took."""
+
+    x: np.ndarray
+    velocity: float = np.inf
+    iterations: int = 0
+    notes: list[str] = field(default_factory=list)
+
+    def offer(self, units: Units, x: np.ndarray, u: np.ndarray) -> float:
+        """The residual's velocity at x, which is kept if it is the best."""
+        found = units.residual(x, u).velocity
+        if found < self.velocity:
+            self.x, self.velocity = x.copy(), found
+        return found
+
+
+@kernel
+def pieces(law: int, start: Ints, lower: Floats, upper: Floats, x: Floats, u: Floats, F_out: Floats, slope_out: Floats) -> None:
+    """F and, per block, Φ' (4×4, its rows and columns as the block has)."""
+    slope_out[:] = 0.0
+    for k in range(start.size - 1):
+        at, count, p = start[k], start[k + 1] - start[k], 16 * k
+        if count == 1:
+            a = x[at] - u[at]
+            F_out[at] = x[at] - min(max(a, lower[k]), upper[k])
+            slope_out[p] = 1.0 if lower[k] < a < upper[k] else 0.0
+            continue
+        n, x1, x2, x3 = four(count, at, x)
+        un, u1, u2, u3 = four(count, at, u)
+        a = n - un
+        y = (x1 - u1, x2 - u2, x3 - u3)
+        r = norm3(y[0], y[1], y[2])
+        if law == COULOMB:
+            l = max(a, 0.0)
+            f = 1.0 if r <= l else l / r
+            value = (l, f * y[0], f * y[1], f * y[2])
+            if a > 0.0:
+                slope_out[p] = 1.0
+                for i in range(count - 1):
+                    slope_out[p + 5 * (i + 1)] = f
+                    if r > l:
+                        slope_out[p + 4 * (i + 1)] = y[i] / r
+                        for j in range(count - 1):
+                            slope_out[p + 4 * (i + 1) + j + 1] -= f * y[i] * y[j] / (r * r)
+        else:
+            value = into_cone(a, y[0], y[1], y[2])
+            if r <= a:
+                for i in range(count):
+                    slope_out[p + 5 * i] = 1.0
+            elif r > -a:
+                slope_out[p] = 0.5
+                for i in range(count - 1):
+                    slope_out[p + i + 1] = 0.5 * y[i] / r
+                    slope_out[p + 4 * (i + 1)] = 0.5 * y[i] / r
+                    slope_out[p + 5 * (i + 1)] = 0.5 * (1.0 + a / r)
+                    for j in range(count - 1):
+                        slope_out[p + 4 * (i + 1) + j + 1] -= 0.5 * a / r * y[i] * y[j] / (r * r)
+        F_out[at] = n - value[0]
+        F_out[at + 1] = x1 - value[1]
+        if count > 2:
+            F_out[at + 2] = x2 - value[2]
+        if count > 3:
+            F_out[at + 3] = x3 - value[3]
+
+
+@kernel
+def fill_matrix(size: int, epsilon: float, start: Ints, slope: Floats, W: Floats, pressing: Ints, rows: Ints, G_out: Floats) -> None:
+    """(I − Φ') + Φ' (Ŵ + ε) on the rows of the pressing blocks; `size`: of Ŵ."""
+    n = rows.size
+    i = 0
+    for b in range(pressing.size):
+        k = pressing[b]
+        at, count = start[k], start[k + 1] - start[k]
+        first = i
+        for r in range(count):
+            for j in range(n):
+                G_out[i * n + j] = 0.0
+            for c in range(count):
+                s = slope[16 * k + 4 * r + c]
+                if s != 0.0:
+                    row = (at + c) * size
+                    for j in range(n):
+                        G_out[i * n + j] += s * W[row + rows[j]]
+                G_out[i * n + first + c] += (1.0 if r == c else 0.0) - s * (1.0 - epsilon)
+            i += 1
+
+
+class Step:
+    """Newton's equations at a point, dense or sparse."""
+
+    def __init__(self, units: Units):
+        self.units = units
+        whole = units.dense is not None or units.size <= DENSE
+        self.W = units.dense_matrix() if whole else None
+        self.sparse = None if whole else units.sparse_matrix()
+        self.flat = None if self.W is None else np.ascontiguousarray(self.W).ravel()
+
+    def times(self, d: np.ndarray) -> np.ndarray:
+        return self.W @ d if self.W is not None else self.sparse @ d
+
+    def solve(self, F: np.ndarray, slope: np.ndarray, epsilon: float) -> np.ndarray:
+        """d, not finite where the equations have no solution."""
+        units = self.units
+        blocks = slope.reshape(-1, 16)
+        pressing = np.flatnonzero(blocks.any(axis=1))
+        rows = np.flatnonzero(blocks.any(axis=1)[units.owner])
+        d = -F
+        if not rows.size:
+            return d
+        d[rows] = 0.0
+        right = -F[rows] - self._through(slope, self.times(d), rows)
+        if self.flat is not None:
+            G = np.empty(rows.size**2)
+            fill_matrix(units.size, epsilon, units.start, slope, self.flat, pressing, rows, G)
+            try:
+                d[rows] = np.linalg.solve(G.reshape(rows.size, -1), right)
+            except np.linalg.LinAlgError:
+                d[rows] = np.nan
+            return d
+        d[rows] = self._sparse(slope, rows, right, epsilon)
+        return d
+
+    def _through(self, slope: np.ndarray, v: np.ndarray, rows: np.ndarray) -> np.ndarray:
+        """Φ' v on these rows."""
+        return (self._block_diagonal(slope) @ v)[rows]
+
+    def _block_diagonal(self, slope: np.ndarray):
+        import scipy.sparse as sp
+
+        units = self.units
+        place = np.arange(units.size) - units.start[units.owner]
+        width = units.rows[units.owner]
+        i = np.repeat(np.arange(units.size), width)
+        c = np.arange(i.size) - np.repeat(np.cumsum(width) - width, width)
+        return sp.csr_array((slope[16 * units.owner[i] + 4 * place[i] + c], (i, units.start[units.owner[i]] + c)), shape=(units.size,) * 2)
+
+    def _sparse(self, slope: np.ndarray, rows: np.ndarray, right: np.ndarray, epsilon: float) -> np.ndarray:
+        import scipy.sparse as sp
+        import scipy.sparse.linalg as spl
+
+        S = self._block_diagonal(slope)[rows][:, rows]
+        one = sp.eye_array(rows.size)
+        G = (one - S) + S @ (self.sparse[rows][:, rows] + epsilon * one)
+        try:
+            return spl.splu(G.tocsc()).solve(right)
+        except RuntimeError:
+            return np.full(rows.size, np.nan)
+
+
+def newton(units: Units, x: np.ndarray, tolerance: float, iterations: int) -> Progress:
+    """From x, in units."""
+    step, best = Step(units), Progress(x.copy())
+    F, slope = np.empty(units.size), np.empty(16 * units.rows.size)
+    swept, failures, sweeps = 0, 0, FIRST_SWEEPS
+    u = units.velocity(x)
+    if best.offer(units, x, u) > tolerance:
+        swept += units.sweep(x, sweeps)
+        u = units.velocity(x)
+        best.offer(units, x, u)
+    epsilon = 0.0
+    while best.iterations < iterations and best.velocity > max(tolerance, units.round_off(best.x)):
+        pieces(units.law, units.start, units.lower, units.upper, x, u, F, slope)
+        merit = float(F @ F)
+        epsilon = min(1e-3, 1e-2 * np.sqrt(merit)) if failures % 2 == 0 else 1e-9
+        d = step.solve(F, slope, max(epsilon, 1e-12))
+        best.iterations += 1
+        moved = _shorten(units, x, u, d, step.times(d), F, slope, merit) if np.isfinite(d).all() else None
+        if moved is not None:
+            x, u = moved, units.velocity(moved)
+            best.offer(units, x, u)
+            continue
+        failures += 1
+        if failures > FAILURES:
+            break
+        swept += units.sweep(x, sweeps)
+        sweeps = min(2 * sweeps, MOST_SWEEPS)
+        u = units.velocity(x)
+        best.offer(units, x, u)
+    best.notes.append(f"{best.iterations} Newton steps, {swept} sweeps")
+    return best
+
+
+def _shorten(
+    units: Units, x: np.ndarray, u: np.ndarray, d: np.ndarray, Wd: np.ndarray, F: np.ndarray, slope: np.ndarray, merit: float
+) -> np.ndarray | None:
+    """x + t d for the first of t = 1, ½, ¼, … that reduces ‖F‖² enough, or None."""
+    t = 1.0
+    for _ in range(HALVINGS):
+        trial = x + t * d
+        pieces(units.law, units.start, units.lower, units.upper, trial, u + t * Wd, F, slope)
+        if float(F @ F) <= (1.0 - 2.0 * SUFFICIENT * t) * merit:
+            return trial
+        t *= 0.5
+    return None
