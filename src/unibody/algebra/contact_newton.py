@@ -2,14 +2,14 @@
 
     F(x) = x − Φ(x − û(x)),    û = Ŵ x + b̂
 
-single rows: Φ clips to their bounds. Convex law: Φ projects onto the cone. Coulomb's law, in the form of Alart and Curnier: with (a, y) = x − û,
-Φ_n = max(a, 0), and Φ_t projects y onto the ball of radius Φ_n. A step solves
+single rows: Φ clips to their bounds. Convex law: Φ projects onto the cone. Coulomb's law, in the form of Alart and Curnier: with
+(a, y) = x − û, Φ_n = max(a, 0), and Φ_t projects y onto the ball of radius Φ_n. A step solves
 
     [(I − Φ') + Φ' (Ŵ + ε)] d = −F
 
-on the rows of the blocks that press (elsewhere d = −F), and is shortened until ½‖F‖² falls enough. ε > 0 makes the matrix regular where contacts repeat
-each other: it is one step of the proximal-point method for the regularised problem, and falls with ‖F‖, so that convergence stays fast. Where
-no length of step reduces ‖F‖ (the pieces still change), sweeps of Gauss–Seidel take over, then Newton's method is tried again.
+on the rows of the blocks that press (elsewhere d = −F), and is shortened until ½‖F‖² falls enough. ε > 0 makes the matrix regular where
+contacts repeat each other: it is a step of the proximal-point method, and falls with ‖F‖, so that convergence stays fast. Where no
+length of step reduces ‖F‖ (the pieces still change), sweeps of Gauss–Seidel take over, then Newton's method is tried again.
 """
 
 from __future__ import annotations
@@ -18,13 +18,16 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from unibody.algebra.contact_sweeps import COULOMB, four, into_cone, norm3
+from unibody.algebra.contact_sweeps import CONVEX, COULOMB, four, into_cone, miss, norm3
 from unibody.algebra.contact_units import Units
 from unibody.kernel import Floats, Ints, kernel
 
 DENSE = 450
 """Pressing rows up to which the equations are solved as a dense matrix."""
 HALVINGS = 12
+LARGEST, LEAST = 1e-3, 1e-12
+FALLING = {COULOMB: (1e-4, 1e-6, 1e-2), CONVEX: (1e-2, 1e-3, 1e-4)}
+"""ε: its limits, and the part of ‖F‖ that it is between them, at first and after each failure (as tried on towers and piles)."""
 SUFFICIENT = 1e-4
 FIRST_SWEEPS = 12
 MOST_SWEEPS = 512
@@ -57,7 +60,7 @@ def pieces(law: int, start: Ints, lower: Floats, upper: Floats, x: Floats, u: Fl
         at, count, p = start[k], start[k + 1] - start[k], 16 * k
         if count == 1:
             a = x[at] - u[at]
-            F_out[at] = x[at] - min(max(a, lower[k]), upper[k])
+            F_out[at] = miss(x[at], u[at], lower[k], upper[k])
             slope_out[p] = 1.0 if lower[k] < a < upper[k] else 0.0
             continue
         n, x1, x2, x3 = four(count, at, x)
@@ -90,12 +93,11 @@ def pieces(law: int, start: Ints, lower: Floats, upper: Floats, x: Floats, u: Fl
                     slope_out[p + 5 * (i + 1)] = 0.5 * (1.0 + a / r)
                     for j in range(count - 1):
                         slope_out[p + 4 * (i + 1) + j + 1] -= 0.5 * a / r * y[i] * y[j] / (r * r)
-        F_out[at] = n - value[0]
-        F_out[at + 1] = x1 - value[1]
-        if count > 2:
-            F_out[at + 2] = x2 - value[2]
-        if count > 3:
-            F_out[at + 3] = x3 - value[3]
+        missed = (un if law == COULOMB and a > 0.0 else n - value[0], x1 - value[1], x2 - value[2], x3 - value[3])
+        if r <= a:
+            missed = (un, u1, u2, u3)
+        for i in range(count):
+            F_out[at + i] = missed[i]
 
 
 @kernel
@@ -182,30 +184,28 @@ class Step:
             return np.full(rows.size, np.nan)
 
 
-def newton(units: Units, x: np.ndarray, tolerance: float, iterations: int) -> Progress:
-    """From x, in units."""
+def newton(units: Units, x: np.ndarray, tolerance: float, iterations: int, failures: int = FAILURES, first: int = FIRST_SWEEPS) -> Progress:
+    """From x, in units, after the first sweeps; given up after so many failures of the line search."""
     step, best = Step(units), Progress(x.copy())
     F, slope = np.empty(units.size), np.empty(16 * units.rows.size)
-    swept, failures, sweeps = 0, 0, FIRST_SWEEPS
+    swept, failed, sweeps = 0, 0, FIRST_SWEEPS
     u = units.velocity(x)
-    if best.offer(units, x, u) > tolerance:
-        swept += units.sweep(x, sweeps)
+    if best.offer(units, x, u) > tolerance and first:
+        swept += units.sweep(x, first)
         u = units.velocity(x)
         best.offer(units, x, u)
-    epsilon = 0.0
     while best.iterations < iterations and best.velocity > max(tolerance, units.round_off(best.x)):
         pieces(units.law, units.start, units.lower, units.upper, x, u, F, slope)
         merit = float(F @ F)
-        epsilon = min(1e-3, 1e-2 * np.sqrt(merit)) if failures % 2 == 0 else 1e-9
-        d = step.solve(F, slope, max(epsilon, 1e-12))
+        d = step.solve(F, slope, max(min(LARGEST, FALLING[units.law][failed % 3] * np.sqrt(merit)), LEAST))
         best.iterations += 1
         moved = _shorten(units, x, u, d, step.times(d), F, slope, merit) if np.isfinite(d).all() else None
         if moved is not None:
             x, u = moved, units.velocity(moved)
             best.offer(units, x, u)
             continue
-        failures += 1
-        if failures > FAILURES:
+        failed += 1
+        if failed > failures:
             break
         swept += units.sweep(x, sweeps)
         sweeps = min(2 * sweeps, MOST_SWEEPS)

@@ -7,12 +7,12 @@
                   law "coulomb":  u + ‖u_t‖_μ e_n in K*, orthogonal to λ   (De Saxcé's form of: u_n ≥ 0 ⟂ λ_n ≥ 0, maximum dissipation)
                   law "convex":   u in K*, orthogonal to λ                 (Anitescu and Potra: sliding contacts lift off by μ‖u_t‖)
 
-One tangent makes a planar contact, two a spatial one (μ₁ ≠ μ₂: elliptic), a third row is the spin about the normal with its bound
-μ_r λ_n (a length), on one ellipsoid with the others, so that a contact which slides resists spin less: Contensou. With `directions` > 0 the
+One tangent makes a planar contact, two a spatial one (μ₁ ≠ μ₂: elliptic), a third row is the spin about the normal with its bound μ_r
+λ_n (a length), on one ellipsoid with the others, so that a contact which slides resists spin less: Contensou. With `directions` > 0 the
 cone is the polyhedral one of Stewart and Trinkle (Eq. 45–49), inscribed in K, with maximum dissipation among its generators.
 
-W = J M⁻¹ Jᵀ + diag(R), symmetric and positive semidefinite, comes whole (`Dense`) or in factors (`Factored`): rows that touch at most two
-groups of six velocities, and 6×6 blocks of M⁻¹, so that a sweep over n contacts costs O(n).
+W = J M⁻¹ Jᵀ + diag(R), symmetric and positive semidefinite, comes whole (`Dense`) or in factors (`Factored`): rows that touch at most
+two groups of six velocities, and 6×6 blocks of M⁻¹, so that a sweep over n contacts costs O(n).
 """
 
 from __future__ import annotations

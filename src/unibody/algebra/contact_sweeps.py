@@ -4,15 +4,15 @@ In units in which the cone is ‖s‖ ≤ ℓ, with q the velocity that the othe
 
     u_n = w_n ℓ + wᵀ s + q_n,     u_t = w ℓ + W_t s + q_t
 
-*Coulomb.* q_n ≥ 0: nothing. Else u_n = 0 gives ℓ = −(q_n + wᵀ s) / w_n and, with u_t = −α s and S = W_t − w wᵀ / w_n,
-(S + α) s = −(q_t − w q_n / w_n). α = 0 is sticking, if its s lies in the cone; otherwise a root α > 0 of ‖s(α)‖ = ℓ(α) exists, since
-s → 0 and ℓ → −q_n / w_n > 0 as α grows. In the axes of S each s_i is one division, and the root is found by Newton's method on ℓ / ‖s‖ − 1
-inside a bracket.
+*Coulomb.* q_n ≥ 0: nothing. Else u_n = 0 gives ℓ = −(q_n + wᵀ s) / w_n and, with u_t = −α s and S = W_t − w wᵀ / w_n, (S + α) s = −(q_t
+− w q_n / w_n). α = 0 is sticking, if its s lies in the cone; otherwise a root α > 0 of ‖s(α)‖ = ℓ(α) exists, since s → 0 and ℓ → −q_n /
+w_n > 0 as α grows. In the axes of S each s_i is one division, and the root is found by Newton's method on ℓ / ‖s‖ − 1 inside a bracket.
 
 *Convex.* For given ℓ, s minimises the block's energy over the ball of radius ℓ: (W_t + α) s = −(q_t + w ℓ), the same kind of root; the
 derivative of that minimum, u_n − α ℓ, grows with ℓ, and its zero is found by bracketing.
 
-A block's table of 16 numbers: w_n; w (3) and the eigenvalues of S or W_t (3) in its axes; the axes (3×3, as columns); absent tangents are zero.
+A block's table of 16 numbers: w_n; w (3) and the eigenvalues of S or W_t (3) in its axes; the axes (3×3, as columns); absent
+tangents are zero.
 """
 
 from __future__ import annotations
@@ -209,24 +209,34 @@ def four(count, at, x):
     )
 
 
+@device
+def miss(x, u, lower, upper):
+    """x − clip(x − u), without a difference of large numbers where nothing is clipped."""
+    if x - u < lower:
+        return x - lower
+    if x - u > upper:
+        return x - upper
+    return u
+
+
 @kernel
 def natural_map(law: int, start: Ints, lower: Floats, upper: Floats, x: Floats, u: Floats, F_out: Floats) -> None:
     """x − P(x − û), with De Saxcé's ‖u_t‖ added to u_n under Coulomb's law."""
     for k in range(start.size - 1):
         at, count = start[k], start[k + 1] - start[k]
         if count == 1:
-            F_out[at] = x[at] - min(max(x[at] - u[at], lower[k]), upper[k])
+            F_out[at] = miss(x[at], u[at], lower[k], upper[k])
             continue
         n, a, b, c = four(count, at, x)
         un, u1, u2, u3 = four(count, at, u)
-        shift = norm3(u1, u2, u3) if law == COULOMB else 0.0
-        l, s1, s2, s3 = into_cone(n - un - shift, a - u1, b - u2, c - u3)
-        F_out[at] = n - l
-        F_out[at + 1] = a - s1
-        if count > 2:
-            F_out[at + 2] = b - s2
-        if count > 3:
-            F_out[at + 3] = c - s3
+        un += norm3(u1, u2, u3) if law == COULOMB else 0.0
+        if norm3(a - u1, b - u2, c - u3) <= n - un:
+            f = (un, u1, u2, u3)
+        else:
+            l, s1, s2, s3 = into_cone(n - un, a - u1, b - u2, c - u3)
+            f = (n - l, a - s1, b - s2, c - s3)
+        for r in range(count):
+            F_out[at + r] = f[r]
 
 
 @kernel

@@ -2,9 +2,9 @@
 
     λ = D x,  û = D u = Ŵ x + b̂,  Ŵ = D W D,   D = g^(−½) (1; μ) for a contact, g^(−½) for a single row
 
-with g the largest diagonal of the block with the coefficients multiplied in: impulses of light and heavy bodies become numbers of one size. Tangents
-without friction are left out (their λ is zero, their u whatever comes of it). The natural map F = x − P(x − û) of these units, divided by
-D, is the residual in units of velocity; times D, in units of impulse.
+with g the largest diagonal of the block with the coefficients multiplied in: impulses of light and heavy bodies become numbers of one
+size. Tangents without friction are left out (their λ is zero, their u whatever comes of it). The natural map F = x − P(x − û) of these
+units, divided by D, is the residual in units of velocity; times D, in units of impulse.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import numpy as np
 from unibody.algebra.contact_problem import ContactProblem, Residual
 from unibody.algebra.contact_sweeps import CONVEX, COULOMB, LOCAL, natural_map, sweep_dense, sweep_factored
 
-ROUND_OFF = 64 * np.finfo(float).eps
+ROUND_OFF, AT_MOST = 64 * np.finfo(float).eps, 1e-6
 
 
 class Units:
@@ -140,7 +140,7 @@ class Units:
         return Residual(float(np.abs(F / self.D).max(initial=0.0)), float(impulse / largest) if largest else float(impulse > 0.0))
 
     def round_off(self, x: np.ndarray) -> float:
-        """What round-off alone may leave in the residual's velocity."""
+        """What round-off alone may leave in the residual's velocity; never more than a small part of the velocities given."""
         if self.dense is not None:
             terms = np.abs(self.dense) @ np.abs(x)
         else:
@@ -149,7 +149,8 @@ class Units:
             both = W.groups[self.keep]
             np.add.at(motion, both.ravel(), np.abs(self.Y * x[:, None]).reshape(-1, 6))
             terms = np.einsum("rgi,rgi->r", np.abs(self.J.reshape(-1, 2, 6)), motion[both]) + self.R * np.abs(x)
-        return float(ROUND_OFF * ((terms + np.abs(self.b)) / self.D).max(initial=0.0))
+        given = np.abs(self.b)
+        return float(min(ROUND_OFF * ((terms + given) / self.D).max(initial=0.0), AT_MOST * (given / self.D).max(initial=0.0)))
 
     def sweep(self, x: np.ndarray, count: int, relaxation: float = 1.0, symmetric: bool = False, stop: float = 0.0) -> int:
         """Gauss–Seidel from x, in place: at most `count` sweeps, fewer if one moves nothing by more than `stop`."""

@@ -1,9 +1,9 @@
 """Linear complementarity by Lemke's pivoting: w = A z + b, w ≥ 0, z ≥ 0, wᵀ z = 0, for matrices that need not be symmetric.
 
-One artificial variable z₀ ≥ 0 makes w = A z + b + d z₀ feasible; the variable that left the basis last is followed by its complement, until z₀
-itself leaves (a solution) or nothing stops the entering variable (a ray: for copositive A this says that w ≥ 0 cannot be reached; for
-others only that this path found no solution). Ties are broken by the lexicographic rule, as if b were b + (ε, ε², …), so that no
-basis returns. The tableau is a dictionary x_B = q + C x_N of n rows; the perturbation needs no columns of its own: ε_j enters
+One artificial variable z₀ ≥ 0 makes w = A z + b + d z₀ feasible; the variable that left the basis last is followed by its complement,
+until z₀ itself leaves (a solution) or nothing stops the entering variable (a ray: for copositive A this says that w ≥ 0 cannot be
+reached; for others only that this path found no solution). Ties are broken by the lexicographic rule, as if b were b + (ε, ε², …), so
+that no basis returns. The tableau is a dictionary x_B = q + C x_N of n rows; the perturbation needs no columns of its own: ε_j enters
 with minus the coefficient of w_j.
 
 Pivoting loses digits; in the end the equations of the last basis are solved afresh.

@@ -128,7 +128,7 @@ def test_badly_scaled_masses():
 
 
 def test_quantecons_lemke_agrees():
-    """z of quantecon 0.11.4's `lcp_lemke` (another implementation, run apart): a positive definite problem, and a sliding planar contact."""
+    """z of quantecon 0.11.4's `lcp_lemke` (another implementation, run apart): positive definite; a planar contact that slides."""
     A = np.array([[2.0, -1, 0, 3], [1, 3, -2, 0], [0, 1, 4, -1], [-2, 0, 1, 5]])
     b = np.array([-4.0, 3, -7, -2])
     np.testing.assert_allclose(solve_lcp(A, b).z, [1.2272727272727273, 0.0, 1.8787878787878787, 0.5151515151515151], atol=1e-12)

@@ -1,0 +1,156 @@
+"""`solve_contacts`: one contact problem, five ways to its impulses, and the residual that each of them reached.
+
+| method | what it does | best for |
+|---|---|---|
+| `"lemke"` | pivoting on the polyhedral problem (`contact_polyhedral`, `lcp`) | few contacts; an answer in finitely many steps, or a ray |
+| `"pgs"` | block Gauss–Seidel, every contact solved exactly in its turn (`contact_sweeps`) | many contacts, modest accuracy, warm starts |
+| `"newton"` | nonsmooth Newton; where it stalls, convex rounds (`contact_newton`, `contact_fixed_point`, `contact_interior`) | accuracy |
+| `"proximal"` | ADMM on the exact cone (`contact_proximal`) | a second opinion, by other means |
+| `"auto"` | sweeps, then Newton; in small problems proximal if that stalls; says what it did | everything |
+
+Problems without a solution (Painlevé's, walls that close on a body) end with the best impulses found, `converged` false and a residual
+that is not small; never with numbers that are not finite.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from unibody.algebra import contact_polyhedral
+from unibody.algebra.contact_fixed_point import fixed_point
+from unibody.algebra.contact_interior import interior
+from unibody.algebra.contact_newton import Progress, newton
+from unibody.algebra.contact_problem import ContactProblem, Residual, Solution
+from unibody.algebra.contact_proximal import proximal
+from unibody.algebra.contact_sweeps import COULOMB
+from unibody.algebra.contact_units import Units
+
+METHODS = ("auto", "lemke", "pgs", "newton", "proximal")
+TOLERANCE = 1e-10
+ITERATIONS = {"lemke": 0, "pgs": 2000, "newton": 300, "proximal": 5000, "auto": 300}
+SMALL = 600
+"""Rows up to which "auto" spares no effort."""
+SWEEPS_SMALL, SWEEPS_LARGE = 64, 1000
+"""Sweeps that "auto" gives to Gauss–Seidel before Newton's method."""
+
+
+def solve_contacts(
+    problem: ContactProblem,
+    method: str = "auto",
+    warm: np.ndarray | None = None,
+    tolerance: float = TOLERANCE,
+    iterations: int | None = None,
+    relaxation: float = 1.0,
+    symmetric: bool = False,
+) -> Solution:
+    """Impulses λ and velocities u = W λ + b under the laws of the problem.
+
+    warm: impulses to begin with, (m,). tolerance: of the residual's velocity, in units of u. iterations: of the method (pivots, sweeps,
+    Newton steps, proximal iterations), by default `ITERATIONS`. relaxation, symmetric: of the sweeps, 0 < relaxation < 2.
+
+    >>> from unibody.algebra.contact_problem import Dense, contacts
+    >>> block = ContactProblem(Dense(np.eye(3)), np.array([-1.0, 2.0, 0.0]), contacts([0.5]))
+    >>> solve_contacts(block).impulse.round(12).tolist()
+    [1.0, -0.5, 0.0]
+    """
+    if method not in METHODS:
+        raise ValueError(f"method {method!r} is none of {', '.join(METHODS)}")
+    if not 0.0 < relaxation < 2.0:
+        raise ValueError(f"relaxation {relaxation} must lie between 0 and 2")
+    polyhedral = method == "lemke" or (problem.directions > 0 and problem.blocks.contact.any())
+    if polyhedral and method not in ("lemke", "auto"):
+        raise ValueError(f"method {method!r} solves the round cone; a problem with directions={problem.directions} needs 'lemke' or 'auto'")
+    units = Units(problem)
+    limit = ITERATIONS[method] if iterations is None else iterations
+    if polyhedral:
+        return _pivoted(units, limit if method == "lemke" else 0, tolerance)
+    x = units.start_from(warm)
+    if method == "pgs":
+        best = _swept(units, x, tolerance, limit, relaxation, symmetric)
+    elif method == "newton":
+        best = _newton(units, x, tolerance, limit)
+    elif method == "proximal":
+        best = proximal(units, x, tolerance, limit)
+    else:
+        best = _auto(units, x, tolerance, limit)
+    return _solution(units, best, method, tolerance)
+
+
+def _solution(units: Units, best: Progress, method: str, tolerance: float, residual: Residual | None = None) -> Solution:
+    problem = units.problem
+    impulse = units.impulse(best.x)
+    velocity = problem.W.times(impulse) + problem.b
+    residual = residual or units.residual(best.x, units.D * velocity[units.keep])
+    converged = residual.velocity <= max(tolerance, units.round_off(best.x))
+    notes = best.notes if converged else [*best.notes, f"no solution within {tolerance:g}: the residual is {residual.velocity:.1e}"]
+    return Solution(impulse, velocity, residual, best.iterations, method, "; ".join(notes), bool(converged))
+
+
+def _pivoted(units: Units, pivots: int, tolerance: float) -> Solution:
+    count = units.problem.directions or contact_polyhedral.DIRECTIONS
+    best, velocity, impulse = contact_polyhedral.lemke(units, count, pivots)
+    if (units.rows > 1).any():
+        round_cone = units.residual(best.x, units.velocity(best.x)).velocity
+        best.notes.append(f"{count} directions; {round_cone:.1e} from the law of the round cone")
+    return _solution(units, best, "lemke", tolerance, Residual(velocity, impulse))
+
+
+def _swept(units: Units, x: np.ndarray, tolerance: float, limit: int, relaxation: float = 1.0, symmetric: bool = False) -> Progress:
+    """Sweeps, with a look at the residual after 1, 2, 4, … and then every 32."""
+    best, chunk = Progress(x.copy()), 2 if symmetric else 1
+    best.offer(units, x, units.velocity(x))
+    while best.iterations < limit and best.velocity > max(tolerance, units.round_off(best.x)):
+        before = x.copy()
+        best.iterations += units.sweep(x, min(chunk, limit - best.iterations), relaxation, symmetric)
+        best.offer(units, x, units.velocity(x))
+        chunk = min(2 * chunk, 32)
+        if (x == before).all():
+            break
+    best.notes.append(f"{best.iterations} sweeps")
+    return best
+
+
+def _convex(units: Units, x: np.ndarray, tolerance: float, limit: int) -> Progress:
+    """A convex problem: Newton's method from x, or from the end of an interior path."""
+    best = newton(units, x, tolerance, min(limit, 25), failures=2)
+    if best.velocity <= max(tolerance, units.round_off(best.x)) or best.iterations >= limit:
+        return best
+    inside = interior(units, tolerance, min(60, limit))
+    ended = newton(units, inside.x.copy(), tolerance, 15, failures=3, first=0)
+    spent = best.iterations + inside.iterations + ended.iterations
+    notes = best.notes + inside.notes + ended.notes
+    found = min((best, inside, ended), key=lambda p: p.velocity)
+    found.iterations, found.notes = spent, notes
+    return found
+
+
+def _polish(units: Units, x: np.ndarray, tolerance: float, limit: int) -> Progress:
+    return newton(units, x, tolerance, limit, failures=0, first=0)
+
+
+def _newton(units: Units, x: np.ndarray, tolerance: float, limit: int) -> Progress:
+    if units.law != COULOMB or not (units.rows > 1).any():
+        return _convex(units, x, tolerance, limit)
+    best = newton(units, x, tolerance, min(limit, 60), failures=4)
+    if best.velocity <= max(tolerance, units.round_off(best.x)) or best.iterations >= limit:
+        return best
+    found = fixed_point(units, best.x, _convex, tolerance, limit - best.iterations, _polish, trust=False)
+    found.iterations, found.notes = found.iterations + best.iterations, best.notes + found.notes
+    if found.velocity > best.velocity:
+        found.x, found.velocity = best.x, best.velocity
+    return found
+
+
+def _auto(units: Units, x: np.ndarray, tolerance: float, limit: int) -> Progress:
+    small = units.size <= SMALL
+    best = _swept(units, x, tolerance, SWEEPS_SMALL if small else SWEEPS_LARGE)
+    rest = ((_newton, limit), (proximal, ITERATIONS["proximal"])) if small else ((newton, min(limit, 60)),)
+    for algorithm, most in rest:
+        if best.velocity <= max(tolerance, units.round_off(best.x)):
+            break
+        found = algorithm(units, best.x.copy(), tolerance, most)
+        found.iterations, found.notes = best.iterations + found.iterations, best.notes + found.notes
+        if found.velocity > best.velocity:
+            found.x, found.velocity = best.x, best.velocity
+        best = found
+    return best

@@ -1,0 +1,351 @@
+"""Contact with friction: closed forms, agreement of unlike methods, Clarabel as an outside witness, and problems meant to hurt."""
+
+import numpy as np
+import pytest
+from contact_cases import FALL, scattered, sphere_pile, tower, violation, with_law
+
+from unibody.algebra.contact_polyhedral import directions
+from unibody.algebra.contact_problem import ContactProblem, Dense, Factored, bounded, box, contacts, free, join, unilateral
+from unibody.algebra.contacts import solve_contacts
+
+EXACT = ("newton", "proximal", "pgs", "auto")
+DIRECT = 1e-10
+
+
+def single(seed, rows, law="coulomb"):
+    """One contact with a full matrix of its own."""
+    generator = np.random.default_rng(seed)
+    G = generator.standard_normal((rows, rows + 1))
+    mu = generator.uniform(0.1, 0.9, (1, rows - 1))
+    blocks = contacts(mu[:, 0], planar=True) if rows == 2 else contacts(mu)
+    return ContactProblem(Dense(G @ G.T), 2.0 * generator.standard_normal(rows), blocks, law=law)
+
+
+@pytest.mark.parametrize("method", [*EXACT, "lemke"])
+def test_a_block_that_sticks_slides_or_leaves(method):
+    """Unit mass, μ = ½: λ_n stops the fall; friction stops what it can, and no more than half of λ_n."""
+    for b, expected in (
+        ([-1.0, 0.3, 0.0], [1.0, -0.3, 0.0]),
+        ([-1.0, 2.0, 0.0], [1.0, -0.5, 0.0]),
+        ([0.5, 2.0, 1.0], [0.0, 0.0, 0.0]),
+    ):
+        found = solve_contacts(ContactProblem(Dense(np.eye(3)), np.array(b), contacts([0.5])), method)
+        np.testing.assert_allclose(found.impulse, expected, atol=1e-9)
+        assert found.converged and found.method in (method, "lemke")
+
+
+@pytest.mark.parametrize("law", ["coulomb", "convex"])
+@pytest.mark.parametrize("rows", [2, 3, 4])
+def test_one_contact_is_solved_in_its_turn(rows, law):
+    """A single sweep is exact whatever the coupling of normal, tangents and spin; the second look only confirms it."""
+    for seed in range(40):
+        problem = single(seed, rows, law)
+        found = solve_contacts(problem, "pgs", iterations=1)
+        assert violation(problem, found) < 1e-11 and found.residual.velocity < 1e-11
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_methods_agree_on_random_problems(seed):
+    problem = scattered(6, 8, 0.3, seed)
+    found = {method: solve_contacts(problem, method, tolerance=1e-11, iterations=20000) for method in EXACT}
+    for method, s in found.items():
+        assert s.converged and violation(problem, s) < 1e-9, (method, s.note)
+        np.testing.assert_allclose(s.velocity, found["newton"].velocity, atol=1e-8, err_msg=method)
+        np.testing.assert_allclose(s.impulse, found["newton"].impulse, atol=1e-8, err_msg=method)  # W is regular: λ is unique
+    assert found["newton"].residual.velocity < DIRECT
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_a_pile_with_fewer_motions_than_rows(seed):
+    """λ is not unique. Under the convex law velocities are, and are compared; under Coulomb's law not even they, so the laws are judged."""
+    problem = sphere_pile(3, 3, seed=seed)
+    newton = solve_contacts(problem, "newton")
+    assert newton.residual.velocity < DIRECT and violation(problem, newton) < 1e-9, newton.note
+    proximal = solve_contacts(problem, "proximal", tolerance=1e-6)
+    assert proximal.converged and violation(problem, proximal) < 1e-5, proximal.note
+    convex = with_law(problem, "convex")
+    newton, proximal = solve_contacts(convex, "newton"), solve_contacts(convex, "proximal", tolerance=1e-9)
+    assert newton.residual.velocity < DIRECT
+    np.testing.assert_allclose(proximal.velocity, newton.velocity, atol=1e-7)
+
+
+def clarabel_velocity(problem):
+    """u of: minimise ½ λᵀ W λ + bᵀ λ over the cones, by Clarabel."""
+    clarabel = pytest.importorskip("clarabel")
+    import scipy.sparse as sp
+
+    W, mu = problem.W.whole(), problem.blocks.friction[:, :2]
+    scale = np.ones(problem.b.size)
+    scale[1::3], scale[2::3] = 1.0 / mu[:, 0], 1.0 / mu[:, 1]
+    settings = clarabel.DefaultSettings()
+    settings.verbose = False
+    settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = 1e-13
+    cones = [clarabel.SecondOrderConeT(3)] * len(mu)
+    A = sp.csc_matrix(-np.diag(scale))
+    solved = clarabel.DefaultSolver(sp.csc_matrix(np.triu(W)), problem.b, A, np.zeros(problem.b.size), cones, settings).solve()
+    return W @ np.array(solved.x) + problem.b
+
+
+@pytest.mark.parametrize("method", EXACT)
+def test_the_convex_law_is_clarabels_conic_program(method):
+    for problem in (scattered(6, 8, 0.4, 1, "convex"), sphere_pile(2, 2, law="convex"), tower(2, law="convex", push=0.5)):
+        found = solve_contacts(problem, method, tolerance=1e-10, iterations=50000 if method == "pgs" else None)
+        assert violation(problem, found) < 1e-8, found.note
+        np.testing.assert_allclose(found.velocity, clarabel_velocity(problem), atol=2e-6)  # Clarabel's own accuracy where W is singular
+
+
+def test_convex_and_exact_law_differ_by_the_lift_of_sliding_contacts():
+    """Unit mass sliding at 2 with μ = ½: Coulomb stays on the ground, the convex law leaves it with μ‖u_t‖."""
+    problem = ContactProblem(Dense(np.eye(3)), np.array([-1.0, 2.0, 0.0]), contacts([0.5]))
+    assert abs(solve_contacts(problem).velocity[0]) < 1e-12
+    lifted = solve_contacts(with_law(problem, "convex")).velocity
+    np.testing.assert_allclose(lifted[0], 0.5 * abs(lifted[1]), atol=1e-12)
+    assert lifted[0] > 0.1
+
+
+@pytest.mark.parametrize("law", ["coulomb", "convex"])
+def test_planar_contacts_have_two_directions_and_lemke_is_exact(law):
+    generator = np.random.default_rng(3)
+    for count in (1, 3, 6):
+        J = generator.standard_normal((2 * count, 2 * count + 1))
+        b = J @ generator.standard_normal(2 * count + 1)
+        problem = ContactProblem(Dense(J @ J.T), b, contacts(np.full(count, 0.3), planar=True), law=law)
+        pivoted, newton = solve_contacts(problem, "lemke"), solve_contacts(problem, "newton")
+        assert pivoted.residual.velocity < DIRECT and violation(problem, pivoted) < 1e-9
+        np.testing.assert_allclose(pivoted.velocity, newton.velocity, atol=1e-8)
+
+
+@pytest.mark.parametrize("law", ["coulomb", "convex"])
+def test_lemke_without_friction_is_exact(law):
+    problem = sphere_pile(2, 2, friction=0.0, law=law)
+    pivoted, newton = solve_contacts(problem, "lemke"), solve_contacts(problem, "newton")
+    assert pivoted.residual.velocity < DIRECT
+    np.testing.assert_allclose(pivoted.velocity, newton.velocity, atol=1e-9)
+
+
+def test_the_polyhedral_cone_approaches_the_round_one_with_the_square_of_its_directions():
+    problem = scattered(4, 5, 0.3, 7)
+    exact = solve_contacts(problem, "newton").velocity
+    errors = []
+    for count in (8, 16, 48):
+        found = solve_contacts(ContactProblem(problem.operator, problem.b, problem.blocks, directions=count))
+        assert found.method == "lemke" and found.residual.velocity < DIRECT, found.note
+        errors.append(np.abs(found.velocity - exact).max())
+        # directions are π / count from the slip at most, so is friction from its direction; its size misses 1 − cos(π / count)
+        assert errors[-1] < 4.0 * np.abs(problem.b).max() * np.pi / count
+    assert errors[-1] < 0.2 * errors[0]
+
+
+def test_directions_come_in_opposite_unit_pairs():
+    for tangents, count in ((1, 2), (2, 5), (2, 8), (3, 6), (3, 20)):
+        d = directions(tangents, count)
+        np.testing.assert_allclose(np.linalg.norm(d, axis=1), 1.0)
+        np.testing.assert_allclose(d.sum(axis=0), 0.0, atol=1e-12)
+        assert len(d) >= min(count, 2 * tangents)
+
+
+@pytest.mark.parametrize("method", ["newton", "auto", "proximal"])
+def test_tower_of_two_hundred_contacts_carries_its_weight(method):
+    """Fifty cubes on four corners each: W is singular; the four normal impulses of an interface are the momentum of all above."""
+    problem = tower(50)
+    found = solve_contacts(problem, method, tolerance=1e-9 if method == "proximal" else 1e-10)
+    assert found.converged and violation(problem, found) < 1e-7, found.note
+    np.testing.assert_allclose(found.velocity, 0.0, atol=1e-8)
+    layers = found.impulse[::3].reshape(50, 4).sum(axis=1)
+    np.testing.assert_allclose(layers, FALL * np.arange(50, 0, -1), rtol=1e-6)
+
+
+@pytest.mark.parametrize("push", [0.1, 1.0])
+def test_pushed_tower(push):
+    """One cube in the middle is hit sideways: contacts stick, slide and open at once."""
+    problem = tower(8, push=push)
+    newton = solve_contacts(problem, "newton", iterations=600)
+    assert newton.converged and violation(problem, newton) < 1e-9, newton.note
+
+
+@pytest.mark.parametrize("heavy", ["above", "below"])
+def test_masses_a_million_apart(heavy):
+    mass = np.geomspace(1.0, 1e6, 5)[:: 1 if heavy == "above" else -1]
+    problem = tower(5, mass=mass)
+    found = solve_contacts(problem, "newton")
+    assert found.converged and found.residual.velocity < 1e-7, found.note  # round-off: 1e6 · 0.1 · 1e-16 · terms
+    above = np.cumsum(mass[::-1])[::-1] * FALL
+    np.testing.assert_allclose(found.impulse[::3].reshape(5, 4).sum(axis=1), above, rtol=1e-6)
+
+
+def table(method, push=0.0):
+    """A plate on four legs: one way to share the load too many."""
+    legs = [np.array([x, y, -0.5]) for x in (-0.5, 0.5) for y in (-0.5, 0.5)]
+    J = np.zeros((12, 2, 6))
+    for k, leg in enumerate(legs):
+        for r, e in enumerate(np.eye(3)[[2, 0, 1]]):
+            J[3 * k + r, 0] = np.r_[np.cross(leg, e), e]
+    inverse = np.diag([6.0, 6.0, 6.0, 1.0, 1.0, 1.0])[None]
+    b = J[:, 0] @ np.array([0.0, 0.0, 0.0, push, 0.0, -1.0])
+    problem = ContactProblem(Factored(J, np.tile([0, -1], (12, 1)), inverse), b, contacts(np.full(4, 0.4)))
+    return problem, solve_contacts(problem, method, iterations=20000 if method == "pgs" else None)
+
+
+@pytest.mark.parametrize("method", EXACT)
+def test_table_on_four_legs(method):
+    problem, found = table(method)
+    assert found.converged and violation(problem, found) < 1e-9
+    np.testing.assert_allclose(found.impulse[::3].sum(), 1.0, atol=1e-9)
+    problem, found = table(method, push=5.0)
+    assert found.converged and violation(problem, found) < 1e-8, found.note
+    np.testing.assert_allclose(found.velocity, table("newton", push=5.0)[1].velocity, atol=1e-7)
+
+
+@pytest.mark.parametrize("method", [*EXACT, "lemke"])
+def test_boxes_bounds_and_compliance_in_closed_form(method):
+    blocks = join(box([2.0, 0.3]), unilateral(2), bounded([-np.inf], [0.5]), bounded([0.2], [0.2]), free(1))
+    problem = ContactProblem(
+        Dense(np.diag([1.0, 1.0, 4.0, 1.0, 1.0, 1.0, 2.0])), np.array([-1.5, 1.0, -2.0, 1.0, -3.0, 1.0, 3.0]), blocks,
+        compliance=np.array([0.0, 0.0, 6.0, 0.0, 0.0, 0.0, 1.0]),
+    )  # fmt: skip
+    found = solve_contacts(problem, method)
+    np.testing.assert_allclose(found.impulse, [1.5, -0.3, 0.2, 0.0, 0.5, 0.2, -1.0], atol=1e-9)
+    assert found.converged and found.residual.velocity < 1e-9
+
+
+@pytest.mark.parametrize("method", [*EXACT, "lemke"])
+def test_free_rows_equal_their_elimination(method):
+    """Joints beside contacts; one joint row is given twice."""
+    generator = np.random.default_rng(5)
+    J = generator.standard_normal((8, 9))
+    J = np.concatenate([J[:2], J[1:2], J[2:]])
+    W, b = J @ J.T, J @ generator.standard_normal(9)
+    problem = ContactProblem(Dense(W), b, join(free(3), contacts([0.3, 0.2])), directions=0)
+    found = solve_contacts(problem, method, iterations=50000 if method == "pgs" else None)
+    assert found.converged, found.note
+    np.testing.assert_allclose(found.velocity[:3], 0.0, atol=1e-8)
+    inverse = np.linalg.pinv(W[:3, :3])
+    reduced = ContactProblem(Dense(W[3:, 3:] - W[3:, :3] @ inverse @ W[:3, 3:]), b[3:] - W[3:, :3] @ inverse @ b[:3], contacts([0.3, 0.2]))
+    alone = solve_contacts(reduced, "lemke" if method == "lemke" else "newton")
+    np.testing.assert_allclose(found.velocity[3:], alone.velocity, atol=1e-7)
+
+
+def test_only_free_rows_are_a_linear_system():
+    generator = np.random.default_rng(2)
+    G = generator.standard_normal((5, 5))
+    W, b = G @ G.T, generator.standard_normal(5)
+    for method in ("newton", "lemke", "proximal"):
+        np.testing.assert_allclose(solve_contacts(ContactProblem(Dense(W), b, free(5)), method).impulse, np.linalg.solve(W, -b), rtol=1e-6)
+
+
+def test_elliptic_friction_pushes_along_the_normal_of_its_ellipse():
+    """Slip (1, 1) with μ = (0.8, 0.2): maximum dissipation gives λ_t ∝ −(μ₁² , μ₂²)."""
+    found = solve_contacts(ContactProblem(Dense(np.diag([1.0, 1e-9, 1e-9])), np.array([-1.0, 1.0, 1.0]), contacts([[0.8, 0.2]])))
+    expected = -np.array([0.64, 0.04]) / np.hypot(0.8, 0.2)
+    np.testing.assert_allclose(found.impulse[1:], expected, atol=1e-6)
+
+
+def test_spin_is_braked_less_where_the_contact_slides():
+    """Spin alone meets the whole bound μ_r λ_n; with sliding at speed v beside spin ω, the share is μ_r ω / |(μ v, μ_r ω)|."""
+    for slip, share in ((0.0, 1.0), (1.0, 0.1 * 3.0 / np.hypot(0.5, 0.3))):
+        b = np.array([-1.0, slip, 0.0, 3.0])
+        found = solve_contacts(ContactProblem(Dense(np.diag([1.0, 1e-9, 1e-9, 1e-9])), b, contacts([[0.5, 0.5, 0.1]])))
+        np.testing.assert_allclose(found.impulse[3], -0.1 * share, atol=1e-6)
+
+
+@pytest.mark.parametrize("method", EXACT)
+def test_dense_and_factored_are_one_problem(method):
+    factored = scattered(5, 5, 0.4, 11)
+    dense = ContactProblem(Dense(factored.W.whole()), factored.b, factored.blocks)
+    x = np.random.default_rng(0).standard_normal(15)
+    np.testing.assert_allclose(factored.W.times(x), dense.W.times(x), atol=1e-12)
+    a, b = (solve_contacts(p, method, tolerance=1e-11) for p in (factored, dense))
+    np.testing.assert_allclose(a.impulse, b.impulse, atol=1e-8)
+
+
+@pytest.mark.parametrize("method", EXACT)
+def test_degenerate_problems(method):
+    """Rows of zeros, no friction, contacts that only just touch, the same contact five times, one elliptic without a second friction."""
+    zeros = ContactProblem(Dense(np.zeros((3, 3))), np.array([0.0, 0.5, 0.0]), contacts([0.5]))
+    touching = ContactProblem(Dense(np.eye(3)), np.array([0.0, 0.5, 0.0]), contacts([0.5]))
+    row = np.random.default_rng(0).standard_normal((3, 6))
+    J = np.tile(row, (5, 1))
+    v = np.linalg.lstsq(row, np.array([-1.0, 0.2, 0.1]), rcond=None)[0]
+    parallel = ContactProblem(Dense(J @ J.T), J @ v, contacts(np.full(5, 0.5)))
+    smooth = ContactProblem(Dense(np.eye(6)), np.array([-1.0, 1.0, 1.0, -1.0, 1.0, 1.0]), contacts([[0.0, 0.0], [0.5, 0.0]]))
+    for problem in (zeros, touching, parallel, smooth):
+        found = solve_contacts(problem, method)
+        assert found.converged and violation(problem, found) < 1e-9, found.note
+    np.testing.assert_allclose(solve_contacts(smooth, method).impulse, [1.0, 0.0, 0.0, 1.0, -0.5, 0.0], atol=1e-9)
+    empty = solve_contacts(ContactProblem(Dense(np.zeros((0, 0))), np.zeros(0), contacts([])), method)
+    assert empty.converged and empty.impulse.size == 0
+
+
+@pytest.mark.parametrize("method", [*EXACT, "lemke"])
+def test_problems_without_solution_are_reported(method):
+    walls = ContactProblem(Dense(np.array([[1.0, -1.0], [-1.0, 1.0]])), np.array([-1.0, -1.0]), unilateral(2))
+    stuck = ContactProblem(Dense(np.zeros((3, 3))), np.array([-1.0, 0.0, 0.0]), contacts([0.5]))
+    torn = ContactProblem(Dense(np.ones((2, 2))), np.array([0.0, 1.0]), free(2))
+    # Jammed: two contacts of high friction between closing walls, after Painlevé; no impulse opens both.
+    n = np.array([[1.0, 0.0, 0.0], [0.0, 1.0, 0.0]])
+    J = np.concatenate([n, -n])
+    jammed = ContactProblem(Dense(J @ J.T), np.array([-1.0, 0.3, -1.0, 0.3]), contacts([1.5, 1.5], planar=True))
+    for problem in (walls, stuck, torn, jammed):
+        found = solve_contacts(problem, method, iterations=200 if method != "lemke" else None)
+        assert not found.converged and found.residual.velocity > 0.1
+        assert "no solution" in found.note
+        assert np.isfinite(found.impulse).all() and np.isfinite(found.velocity).all()
+
+
+def test_a_warm_start_from_the_solution_ends_at_once():
+    problem = scattered(6, 8, 0.3, 4)
+    first = solve_contacts(problem, "newton", tolerance=1e-12)
+    for method in EXACT:
+        again = solve_contacts(problem, method, warm=first.impulse)
+        assert again.iterations == 0, method
+        np.testing.assert_allclose(again.impulse, first.impulse, atol=1e-12)
+
+
+def test_relaxed_and_symmetric_sweeps_reach_the_same():
+    problem = scattered(6, 8, 0.3, 5)
+    reference = solve_contacts(problem, "newton").velocity
+    for options in ({"relaxation": 1.3}, {"relaxation": 0.8}, {"symmetric": True}):
+        found = solve_contacts(problem, "pgs", iterations=20000, **options)
+        assert found.converged
+        np.testing.assert_allclose(found.velocity, reference, atol=1e-8)
+
+
+def test_the_same_problem_gives_the_same_bits():
+    for method in (*EXACT, "lemke"):
+        a, b = (solve_contacts(scattered(5, 6, 0.5, 9), method).impulse for _ in range(2))
+        assert (a == b).all(), method
+
+
+def test_the_residual_has_the_units_of_velocity_and_does_not_depend_on_units_of_mass():
+    """Nothing done about a fall of 0.3 misses the law by 0.3 whatever the masses; λ is missed by a whole impulse."""
+    for mass in (1e-3, 1.0, 1e3):
+        problem = ContactProblem(Dense(np.eye(3) / mass), np.array([-0.3, 0.0, 0.0]), contacts([0.5]))
+        found = solve_contacts(problem, "pgs", iterations=0)
+        np.testing.assert_allclose([found.residual.velocity, found.residual.impulse], [0.3, 1.0], rtol=1e-12)
+        assert not found.converged
+
+
+def test_auto_says_what_it_did():
+    assert "sweeps" in solve_contacts(scattered(3, 2, 0.3, 0)).note
+    assert "Newton" in solve_contacts(tower(6)).note
+
+
+def test_bad_input_is_refused_in_words():
+    good = dict(operator=Dense(np.eye(3)), b=np.zeros(3), blocks=contacts([0.5]))
+    for change, words in (
+        ({"b": np.zeros(2)}, "3 rows"),
+        ({"b": np.array([np.nan, 0.0, 0.0])}, "finite"),
+        ({"operator": Dense(np.eye(2))}, "3 × 3"),
+        ({"blocks": contacts([-0.5])}, "not negative"),
+        ({"law": "other"}, "law"),
+        ({"directions": 2}, "at least 3"),
+        ({"compliance": -np.ones(3)}, "not negative"),
+    ):
+        with pytest.raises(ValueError, match=words):
+            ContactProblem(**{**good, **change})
+    with pytest.raises(ValueError, match="method"):
+        solve_contacts(ContactProblem(**good), "magic")
+    with pytest.raises(ValueError, match="warm start"):
+        solve_contacts(ContactProblem(**good), warm=np.zeros(2))
+    with pytest.raises(ValueError, match="round cone"):
+        solve_contacts(ContactProblem(**good, directions=8), "newton")
