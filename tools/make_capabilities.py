@@ -44,6 +44,7 @@ EXAMPLES: dict[str, Any] = {
     "Cable": ub.Cable([A.at(0, 0, 0.1), W.at(0, 0, 1), B.at(0, 0, 0.1)], stiffness=10.0),
     "DryFriction": ub.DryFriction("knee", bound=0.1),
     "Gravity": ub.Gravity((0, 0, -1.62)),
+    "JointFriction": ub.JointFriction("knee", 0.2, radius=0.01, height=0.03),
     "Motor": ub.Motor("knee", kp=1.0, target=0.5),
     "SpringDamper": ub.SpringDamper(A.at(0, 0, 0.1), B.at(0, 0, 0.1), stiffness=10.0),
     "TorsionSpring": ub.TorsionSpring("knee", stiffness=1.0),

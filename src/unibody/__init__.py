@@ -10,7 +10,10 @@ from unibody.constraints import (  # isort: skip
 )  # fmt: skip
 from unibody.contact.restitution import contact_for_restitution
 from unibody.errors import ModelError, StepFailed, UnibodyError, Unsupported
-from unibody.forces import AppliedWrench, BodyDamping, Cable, DryFriction, Force, Gravity, Motor, SpringDamper, TorsionSpring
+
+from unibody.forces import (  # isort: skip
+    AppliedWrench, BodyDamping, Cable, DryFriction, Force, Gravity, JointFriction, Motor, SpringDamper, TorsionSpring,
+)  # fmt: skip
 from unibody.joints import Ball, Composite, Free, Hinge, Joint, Planar, Prismatic, Revolute, Screw, Translational, Universal, Weld
 from unibody.model import Builder, Control, Model, State
 from unibody.shapes import Box, Capsule, Cylinder, Ellipsoid, HeightField, Mesh, OpenMesh, Placed, Plane, Sphere
@@ -85,6 +88,7 @@ __all__ = [
     "Hinge",
     "Joint",
     "JointCoupling",
+    "JointFriction",
     "JointLimit",
     "Mesh",
     "OpenMesh",

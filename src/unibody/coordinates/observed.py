@@ -47,6 +47,21 @@ class Touching:
 
 
 @dataclass
+class JointRub:
+    """Friction in one joint over the step that ended here."""
+
+    effort: np.ndarray
+    """(nv,) [N m or N], positive where it pushes the joint forward."""
+    normal_forces: np.ndarray
+    """(points,) what each contact point carries [N], ≥ 0."""
+    friction: np.ndarray
+    """(points, 1 or 2) on the child along the tangents [N]."""
+    bound: float
+    """The largest effort [N m or N] that the joint's load allows; of a ball, the sum over its points [N]."""
+    sliding: bool
+
+
+@dataclass
 class Observation:
     """Everything derived at one state. Arrays run over bodies (the world first) or joints, in the model's order."""
 
@@ -78,6 +93,10 @@ class Observation:
     """By constraint element, one per row: the force [N] or effort [N m] with which it acts along growing C."""
     contacts: Touching | None = None
     """Of solvers that know surfaces."""
+    residual: float = 0.0
+    """What was left where the step's solution ends at a tolerance."""
+    joint_friction: dict[str, JointRub] = field(default_factory=dict)
+    """By the names of JointFriction elements."""
 
 
 def largest_violation(residual: np.ndarray, unilateral: np.ndarray) -> float:

@@ -190,9 +190,8 @@ def invert_gram(layout: Ints, work_out: Floats) -> None:
 
 
 @kernel
-def factor_densely(layout: Ints, ints: Ints, constants: Floats, work_out: Floats) -> int:
-    """A column by column, then Cholesky."""
-    A = part(work_out, layout, FRONTS)
+def fill_dense(layout: Ints, ints: Ints, work_out: Floats, A_out: Floats) -> None:
+    """A, written out column by column."""
     vectors = part(work_out, layout, VECTORS)
     body = part(ints, layout, BODIES)
     nv = part(work_out, layout, Y).size
@@ -200,19 +199,29 @@ def factor_densely(layout: Ints, ints: Ints, constants: Floats, work_out: Floats
     x = vectors[: 6 * n]
     f = vectors[6 * n : 12 * n]
     unit = vectors[12 * n : 12 * n + nv]
-    if part(constants, layout, IMPLICIT_CHOICE)[DEFINITE] == 0.0:  # exact implicit terms are judged as the tree judges them
-        doubtful = factor_projected(layout, ints, constants, work_out)
-        if doubtful != 0:
-            return doubtful
     for k in range(12 * n + nv):
         vectors[k] = 0.0
     for j in range(nv):
         unit[j] = 1.0
         multiply_coupled(
             body, part(work_out, layout, SHIFT), part(work_out, layout, COLUMNS), part(ints, layout, PAIRS), part(work_out, layout, BLOCKS),
-            part(work_out, layout, WORLD_COUPLING), part(work_out, layout, DIAGONAL), unit, x, f, A[nv * j : nv * (j + 1)],
+            part(work_out, layout, WORLD_COUPLING), part(work_out, layout, DIAGONAL), unit, x, f, A_out[nv * j : nv * (j + 1)],
         )  # fmt: skip
         unit[j] = 0.0
+
+
+@kernel
+def factor_densely(layout: Ints, ints: Ints, constants: Floats, work_out: Floats) -> int:
+    """A column by column, then Cholesky."""
+    A = part(work_out, layout, FRONTS)
+    body = part(ints, layout, BODIES)
+    nv = part(work_out, layout, Y).size
+    n = body.size // BODY
+    if part(constants, layout, IMPLICIT_CHOICE)[DEFINITE] == 0.0:  # exact implicit terms are judged as the tree judges them
+        doubtful = factor_projected(layout, ints, constants, work_out)
+        if doubtful != 0:
+            return doubtful
+    fill_dense(layout, ints, work_out, A)
     failed = factor_cholesky(nv, A)
     if failed < 0:
         return 0

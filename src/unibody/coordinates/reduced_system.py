@@ -304,6 +304,7 @@ class ReducedSystem:
         tables = JointTables(tree, self.trouble)
         loop_tables = JointTables(loops, self.trouble)
         forces = ForceTables(model, self.trouble, self.clock)
+        self.force_ranges = forces.ranges
         elements = ConstraintTables(model, self.trouble, self.clock)
         self.book = book = make_row_book(model, loops, 0, elements, model.nv, model.planar)
         self.python_classes = sorted({name for group in (tables, loop_tables, forces, elements) for name in group.python_classes})

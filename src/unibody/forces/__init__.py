@@ -14,11 +14,12 @@ from unibody.forces.body_damping import BodyDamping
 from unibody.forces.cable import Cable
 from unibody.forces.dry_friction import DryFriction
 from unibody.forces.gravity import Gravity
+from unibody.forces.joint_friction import JointFriction
 from unibody.forces.motor import Motor
 from unibody.forces.spring_damper import SpringDamper
 from unibody.forces.torsion_spring import TorsionSpring
 
 __all__ = [
-    "AddForces", "AddImplicit", "AppliedWrench", "BodyDamping", "Cable", "DryFriction", "Force", "Gravity", "Loads", "Motor",
-    "SpringDamper", "TorsionSpring",
+    "AddForces", "AddImplicit", "AppliedWrench", "BodyDamping", "Cable", "DryFriction", "Force", "Gravity", "JointFriction", "Loads",
+    "Motor", "SpringDamper", "TorsionSpring",
 ]  # fmt: skip

@@ -167,6 +167,8 @@ class ForceTables:
         for name, force in model.forces:
             groups.setdefault(type(force), []).append((name, force))
         self.python_classes = [c.__name__ for c in groups if c.add_kernel is None]
+        self.ranges: dict[type[Force], tuple[int, int]] = {}
+        """Where the parameters of each class begin and end."""
         names = Names(model)
         rows = {name: force.row(names, name) for name, force in model.forces}
         classes: list[int] = []
@@ -187,6 +189,7 @@ class ForceTables:
                     index += own_index.tolist()
                     parameters += own_parameters.tolist()
             classes += [address, i0, len(index), p0, len(parameters)]
+            self.ranges[cls] = p0, len(parameters)
         self.classes = np.array(classes, np.int64)
         self.index = np.array(index, np.int64)
         self.parameters = np.array(parameters, np.float64)

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from unibody.coordinates.observed import Observation, Touching
+from unibody.coordinates.observed import JointRub, Observation, Touching
 from unibody.element import name_of
 from unibody.errors import ModelError
 from unibody.model import Model, State
@@ -45,6 +45,22 @@ class Energies:
     def total(self) -> np.ndarray:
         """Kinetic and potential."""
         return self.kinetic + self.potential
+
+
+class JointRubs:
+    """Friction in one joint, one row per recorded state: that of the step which ended there; row 0 is that of an instant."""
+
+    def __init__(self, rubs: Sequence[JointRub]):
+        self.effort = np.array([r.effort for r in rubs])
+        """(T, nv) [N m or N]"""
+        self.normal_forces = np.array([r.normal_forces for r in rubs])
+        """(T, points) [N]"""
+        self.friction = np.array([r.friction for r in rubs])
+        """(T, points, 1 or 2) on the child along the tangents [N]"""
+        self.bound = np.array([r.bound for r in rubs])
+        """(T,) [N m or N]"""
+        self.sliding = np.array([r.sliding for r in rubs])
+        """(T,)"""
 
 
 class Recording:
@@ -176,6 +192,13 @@ class Recording:
             raise ModelError(f"multiplier of '{element}': no such constraint; there are {', '.join(names) or 'none'}")
         return np.array([o.multipliers[element] for o in self.observations]).reshape(len(self), -1)
 
+    def joint_friction(self, element: str) -> JointRubs:
+        """Of a JointFriction element over all recorded states: effort, normal forces, friction, bound, sliding."""
+        names = list(self.observations[0].joint_friction) if len(self) else []
+        if element not in names:
+            raise ModelError(f"joint_friction of '{element}': no such JointFriction; there are {', '.join(names) or 'none'}")
+        return JointRubs([o.joint_friction[element] for o in self.observations])
+
     def _wrench(self, joint: Any, what: str) -> np.ndarray:
         k = self.model.joints.index(self.model.joint(name_of(joint, "joint")))
         return np.array([getattr(o, what)[k] for o in self.observations]).reshape(len(self), 6)
@@ -200,7 +223,7 @@ class Recording:
         return [
             Report(
                 status="ok", time=o.time, violation=o.violation, redundant=o.redundant, redundant_names=o.redundant_names,
-                notes=o.notes or self._bound.system.notes(), iterations=o.iterations,
+                notes=o.notes or self._bound.system.notes(), iterations=o.iterations, residual=o.residual,
                 energies={"kinetic": o.kinetic, "gravity": o.gravity, "springs": o.springs, "total": o.kinetic + o.gravity + o.springs},
                 seconds=0.0 if k == 0 else each,
             )

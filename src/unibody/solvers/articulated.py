@@ -30,7 +30,7 @@ from unibody.rules.dormand_prince import Stretch, first_step, take_step
 from unibody.rules.euler import roll_euler
 from unibody.rules.runge_kutta import roll_runge_kutta, scratch_size
 from unibody.shapes import Shape
-from unibody.solvers.base import SMOOTH_FEEDBACK, Bound, Solver, Step
+from unibody.solvers.base import SMOOTH_FEEDBACK, Bound, Solver, Step, refuse_reaction
 from unibody.solvers.report import Report
 from unibody.spatial.pose import skew
 
@@ -60,6 +60,8 @@ class Articulated(Solver):
             number(self.feedback_time, "Articulated feedback_time", positive=True)
 
     def handles(self, element: Any, model: Model) -> str | None:
+        if (reason := refuse_reaction(element)) is not None:
+            return reason
         if isinstance(element, Constraint) and element.unilateral:
             return f"{type(element).__name__} is unilateral; this solver holds equalities only"
         if isinstance(element, Joint | Force | Constraint | Shape):

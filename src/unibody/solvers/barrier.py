@@ -23,7 +23,7 @@ from unibody.forces.base import Force
 from unibody.joints.base import Joint
 from unibody.model import Model, State
 from unibody.shapes import Shape
-from unibody.solvers.base import Bound, Solver, Step
+from unibody.solvers.base import Bound, Solver, Step, refuse_reaction
 from unibody.solvers.report import Report
 
 RULES = ("implicit", "bdf2")
@@ -55,6 +55,8 @@ class Barrier(Solver):
         number(self.friction_iterations, "Barrier friction_iterations", minimum=0)
 
     def handles(self, element: Any, model: Model) -> str | None:
+        if (reason := refuse_reaction(element)) is not None:
+            return reason
         if isinstance(element, Joint | Force | Constraint | Shape):
             return None
         return f"{type(element).__name__} is no element that affine coordinates know"

@@ -69,6 +69,17 @@ def elements_of(model: Model) -> list[tuple[str, Any]]:
     ]  # fmt: skip
 
 
+def needs_reaction(element: Any) -> bool:
+    """Whether an element's effort follows from the reaction of the step in which it acts, which a solver must find for it."""
+    return getattr(element, "needs_reaction", False)
+
+
+def refuse_reaction(element: Any) -> str | None:
+    """Why a solver that finds no such efforts refuses an element, if it needs one."""
+    name = type(element).__name__
+    return f"{name} grows with the joint's reaction, which this solver does not find friction from" if needs_reaction(element) else None
+
+
 def able_solver(model: Model) -> str:
     """The name of the first solver that can run a model; the first of all, whose refusal then says why, if none can."""
     elements = elements_of(model)

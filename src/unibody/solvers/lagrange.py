@@ -27,7 +27,7 @@ from unibody.model import Model, State
 from unibody.rules.euler import roll_euler
 from unibody.rules.runge_kutta import roll_runge_kutta, scratch_size
 from unibody.shapes import Shape
-from unibody.solvers.base import SMOOTH_FEEDBACK, Bound, Solver
+from unibody.solvers.base import SMOOTH_FEEDBACK, Bound, Solver, refuse_reaction
 
 RULES = ("semi-implicit", "euler", "rk4")
 METHODS = ("tree", "schur", "dense")
@@ -63,6 +63,8 @@ class Lagrange(Solver):
             number(self.feedback_time, "Lagrange feedback_time", positive=True)
 
     def handles(self, element: Any, model: Model) -> str | None:
+        if (reason := refuse_reaction(element)) is not None:
+            return reason
         if isinstance(element, Joint):
             armed = any(j.loop and j.element is element and j.armature.any() for j in model.joints)
             return "armature in a joint that closes a loop needs method='tree'" if armed and self.method != "tree" else None

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -19,7 +19,7 @@ from unibody.constraints.base import Constraint
 from unibody.coordinates.observe_reduced import reactions_reduced
 from unibody.coordinates.observed import Observation
 from unibody.coordinates.redmax_system import LINEAR, RedMaxSystem
-from unibody.coordinates.slots import BODIES, COUNTDOWN, LEAST, LEDGER, STATUS
+from unibody.coordinates.slots import BODIES, COUNTDOWN, LEAST, LEDGER, STATUS, Y
 from unibody.element import number
 from unibody.errors import ModelError, StepFailed
 from unibody.forces.base import Force
@@ -27,9 +27,10 @@ from unibody.joints.base import Joint
 from unibody.model import Model, State
 from unibody.rules.base import LAST_STEP, TIME, advance_own
 from unibody.rules.implicit import ALPHA, Stage, solve_stage
+from unibody.rules.joint_friction import AN_INSTANT, TOLERANCE, JointFrictions, Moment
 from unibody.rules.linearly_implicit import BEGUN, BEGUN_Q, CURBED, book_implicit_work, mean_power, roll_linearly_implicit
 from unibody.shapes import Shape
-from unibody.solvers.base import Bound, Solver, Step
+from unibody.solvers.base import Bound, Solver, Step, needs_reaction
 from unibody.solvers.report import Report
 from unibody.spatial.pose import vector_from_rotation
 
@@ -91,6 +92,8 @@ class RedMax(Solver):
             return "contact of surfaces needs a solver that knows them"
         if isinstance(element, Constraint) and element.barred:
             return f"damping, reach and stiffness of a {type(element).__name__} are those of a barrier, which this solver does not have"
+        if needs_reaction(element) and self.rule != "linearly-implicit":
+            return f"{type(element).__name__} acts in rule 'linearly-implicit' only, not in '{self.rule}'"
         if isinstance(element, Joint | Force | Constraint | Shape):
             return None
         return f"{type(element).__name__} is no element that reduced coordinates know"
@@ -111,7 +114,11 @@ class RedMax(Solver):
         common: dict[str, Any] = dict(model=model, solver=self, coordinates="reduced", system=system, nq=model.nq, nv=model.nv)
         if self.rule == "linearly-implicit":
             driven = bool((system.view(BODIES).reshape(-1, BODY)[1:, DRIVEN] >= 0).any())
-            return BoundRedMax(**common, roll=roll_linearly_implicit, kept=kept, explicit=int(self.inertia == "explicit" or driven))
+            common |= dict(roll=roll_linearly_implicit, explicit=int(self.inertia == "explicit" or driven))
+            if any(needs_reaction(force) for _, force in model.forces):
+                frictions = JointFrictions(system, model)
+                return BoundFriction(**common, kept=kept + frictions.size + 2, frictions=frictions)
+            return BoundRedMax(**common, kept=kept)
         return BoundImplicit(**common, roll=None, kept=kept + model.nv)
 
 
@@ -127,7 +134,7 @@ class BoundRedMax(Bound):
         h = float(kept[BEGUN])
         if h > 0.0:
             q = np.array(kept[BEGUN_Q : BEGUN_Q + self.nq_all])
-            v = np.array(kept[BEGUN_Q + self.nq_all :])
+            v = np.array(kept[BEGUN_Q + self.nq_all : BEGUN_Q + self.nq_all + self.nv_all])
             self.system.prepare(h)
             self.system.advance_from(state.t - h, q, v, control)
             held = reactions_reduced(self.system)
@@ -147,6 +154,78 @@ class BoundRedMax(Bound):
 
     def step_facts(self) -> dict[str, Any]:
         return {**super().step_facts(), "iterations": self.system.iterations}
+
+
+@dataclass
+class BoundFriction(BoundRedMax):
+    """The linearly implicit rule with friction in joints: every step finds its friction first. Memory also holds the friction, the
+    iterations that it took and the last relative change of what the contact points carry."""
+
+    frictions: JointFrictions = field(kw_only=True)
+
+    def _rubbed(self, kept: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Views of the friction, and of iterations and change."""
+        return kept[kept.size - self.frictions.size - 2 : kept.size - 2], kept[kept.size - 2 :]
+
+    def step(self, state: State, memory: np.ndarray, control: np.ndarray, dt: float) -> Step:
+        began = time.perf_counter()
+        q, v, kept = self._unpack(state, memory)
+        u = self._rubbed(kept)[0].copy()
+        for _ in range(2):
+            u = self._find(Moment(state.t, q, v, control, dt), u, kept)
+            self.frictions.act(u)
+            after, made, _, done = super().rollout(state, memory, control, dt, 1, 1, record=False)
+            if done < 1:
+                raise self.failure(state, memory, control, state.t)
+            _, _, new = self._unpack(after, made)
+            if new[CURBED] == kept[CURBED]:
+                break
+            v = new[BEGUN_Q + self.nq_all : BEGUN_Q + self.nq_all + self.nv_all]  # begun slower: friction of that
+        start = new[BEGUN_Q + self.nq_all : BEGUN_Q + self.nq_all + self.nv_all]
+        new[0] += self.frictions.work(start, self.system.view(Y), dt, u)
+        for mine, found in zip(self._rubbed(new), self._rubbed(kept), strict=True):
+            mine[:] = found
+        after, made = self._pack(after.t, *self._unpack(after, made)[:2], new)
+        facts = {**self.step_facts(), "iterations": int(new[-2]), "residual": float(new[-1])}
+        return Step(after, made, Report(status="ok", time=after.t, seconds=time.perf_counter() - began, **facts))
+
+    def _find(self, moment: Moment, u: np.ndarray, kept_out: np.ndarray) -> np.ndarray:
+        """The friction of a step, kept with how it was found; none where motion is not finite, which the step itself then reports."""
+        mine, how = self._rubbed(kept_out)
+        try:
+            found = self.frictions.solve(moment, u)
+        except FloatingPointError:
+            return np.zeros_like(u)
+        mine[:] = found.friction
+        how[:] = found.iterations, found.change
+        return found.friction
+
+    def rollout(
+        self, state: State, memory: np.ndarray, control: np.ndarray, dt: float, steps: int, every: int = 1, record: bool = True
+    ) -> tuple[State, np.ndarray, np.ndarray, int]:
+        """Single steps one after the other: friction is found in Python."""
+        return self.roll_by_steps(state, memory, control, dt, steps, every, record)
+
+    def observe(self, state: State, memory: np.ndarray, control: np.ndarray) -> Observation:
+        """As without friction, and what rubs in every joint; at the start, over an instant."""
+        q, v, kept = self._unpack(state, memory)
+        t, h = state.t - float(kept[BEGUN]), float(kept[BEGUN])
+        if h > 0.0:
+            q = np.array(kept[BEGUN_Q : BEGUN_Q + self.nq_all])
+            v = np.array(kept[BEGUN_Q + self.nq_all : BEGUN_Q + self.nq_all + self.nv_all])
+        else:
+            h = AN_INSTANT
+            self._find(Moment(t, q, v, control, h), self._rubbed(kept)[0].copy(), kept)
+        u, how = self._rubbed(kept)
+        self.frictions.act(u)
+        out = super().observe(state, memory, control)
+        y, held = self.frictions.evaluate(Moment(t, q, v, control, h), u)
+        out.reactions, out.constraint_wrenches, out.multipliers = held.reactions, held.constraint, held.multipliers
+        out.joint_friction = self.frictions.seen(held, u, v, y, h)
+        out.iterations, out.residual = int(how[0]), float(how[1])
+        if out.residual > TOLERANCE:
+            out.notes = (*out.notes, f"joint friction did not settle: what it carries still changed by {out.residual:.1e}")
+        return out
 
 
 class BoundImplicit(BoundRedMax):

@@ -1,0 +1,218 @@
+"""Staggered projections: friction whose bounds depend on contact forces that in turn depend on it (paper 000 §5, Alg. 2 and 3).
+
+Two problems are solved in turn until the contact forces no longer change:
+
+    contact     forces α for the friction u at hand, and from them bounds b(α) ≥ 0 and the slip velocity s(u)
+    friction    minimise ½ (u⁺ − u)ᵀ H (u⁺ − u) + s(u)ᵀ u⁺,   |u⁺_k| ≤ b_k         (Eq. 12; H: slip per friction)
+
+so that friction of a block k (one number, or two across a normal: a disc) either stops its slip or opposes it at its bound. The two
+algorithms differ in the contact problem only. Staggered projections (SP) solve a quadratic program for α ≥ 0 (Eq. 11), or for α of either
+sign where contacts hold both ways. Bilateral staggered projections (BISP) need none: where coordinates satisfy the contacts by themselves,
+whoever calls `stagger` evaluates the motion, reads the reactions and distributes them (Eq. 15, 16).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from math import sqrt
+
+import numpy as np
+
+from unibody.algebra.qp import solve_bounded
+from unibody.kernel import Floats, Ints, kernel
+
+EXACT = 1e-12
+"""Part of the bounds by which a friction may miss its conditions to count as solved."""
+
+ROUGH = 1e-7
+"""The same where the exact solution was not found: beyond this it is not solved."""
+
+SWEEPS = 5000
+"""Most sweeps of Gauss–Seidel."""
+
+SETTLED = 0.5
+"""Part of the last change above which the next bounds are averaged with the last: iterations that swing or crawl."""
+
+
+@dataclass(frozen=True)
+class Contact:
+    """Answer of a contact problem: `load`, what is compared between iterations; `bounds`, one a block; `slip` at the friction that was
+    asked about; `response` H (m×m)."""
+
+    load: np.ndarray
+    bounds: np.ndarray
+    slip: np.ndarray
+    response: np.ndarray
+
+
+@dataclass(frozen=True)
+class Staggered:
+    """Friction u, the contact answer that it was found from, how many times friction was solved for, and the last relative change of the
+    load; `converged`: whether that is below the tolerance."""
+
+    friction: np.ndarray
+    contact: Contact
+    iterations: int
+    change: float
+    converged: bool
+
+
+def stagger(
+    contact: Callable[[np.ndarray], Contact], widths: np.ndarray, friction: np.ndarray, tolerance: float = 1e-8, most: int = 100
+) -> Staggered:
+    """Alternate between contact and friction, from a warm start. `widths`: 1 or 2 a block."""
+    u = np.array(friction, float)
+    answer = contact(u)
+    bounds, last, change = answer.bounds, np.zeros_like(answer.load), np.inf
+    for k in range(most):
+        size = float(np.linalg.norm(answer.load))
+        moved = float(np.linalg.norm(answer.load - last)) / size if size > 0.0 else 0.0
+        if k > 0 and moved <= tolerance:
+            return Staggered(u, answer, k, moved, True)
+        crawls = k > 1 and moved > SETTLED * change
+        bounds = 0.5 * (bounds + answer.bounds) if crawls else answer.bounds
+        last, change = answer.load, moved
+        u = solve_friction(answer.response, answer.slip - answer.response @ u, widths, bounds, u)
+        answer = contact(u)
+    size = float(np.linalg.norm(answer.load))
+    change = float(np.linalg.norm(answer.load - last)) / size if size > 0.0 else 0.0
+    return Staggered(u, answer, most, change, change <= tolerance)
+
+
+def staggered_projections(
+    inverse: Callable[[np.ndarray], np.ndarray], N: np.ndarray, T: np.ndarray, v: np.ndarray,
+    bounds: Callable[[np.ndarray], np.ndarray], widths: np.ndarray, friction: np.ndarray, *, bilateral: bool = False,
+    tolerance: float = 1e-8, most: int = 100,
+) -> tuple[np.ndarray, np.ndarray, Staggered]:  # fmt: skip
+    """Alg. 2 in impulses: v⁺ = v + M⁻¹ (Nᵀ α + Tᵀ β) with N v⁺ ≥ 0, α ≥ 0 (`bilateral`: N v⁺ = 0, α of least norm) and |β| ≤ bounds(α).
+
+    `inverse` gives M⁻¹ X of a matrix. Returns v⁺, α, and what became of the friction β."""
+    to_normal, to_tangent = inverse(N.T), inverse(T.T)
+    normal, across, response = N @ to_normal, N @ to_tangent, T @ to_tangent
+    pushes = np.full(len(N), not bilateral)
+    alpha = np.zeros(len(N))
+
+    def equations(b: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
+        def solve(held: np.ndarray) -> np.ndarray:
+            x = np.zeros(b.size)
+            x[held] = np.linalg.lstsq(normal[np.ix_(held, held)], b[held], rcond=1e-12)[0]
+            return x
+
+        return solve
+
+    def contact(beta: np.ndarray) -> Contact:
+        b = -(N @ v + across @ beta)
+        alpha[:] = equations(b)(~pushes) if bilateral else solve_bounded(normal, b, pushes, equations(b))[0]
+        slip = T @ v + across.T @ alpha + response @ beta
+        return Contact(_whitened(normal, alpha), bounds(alpha), slip, response)
+
+    found = stagger(contact, widths, friction, tolerance, most)
+    return v + to_normal @ alpha + to_tangent @ found.friction, alpha, found
+
+
+def _whitened(A: np.ndarray, x: np.ndarray) -> np.ndarray:
+    """A vector with the norm √(xᵀ A x): that of Nᵀ x in the metric of M⁻¹."""
+    values, vectors = np.linalg.eigh(A)
+    return np.sqrt(np.maximum(values, 0.0)) * (vectors.T @ x)
+
+
+def solve_friction(H: np.ndarray, s: np.ndarray, widths: np.ndarray, bounds: np.ndarray, u: np.ndarray) -> np.ndarray:
+    """minimise ½ uᵀ H u + sᵀ u with |u_k| ≤ b_k, from the guess u: exactly where all blocks are single numbers, else by Gauss–Seidel."""
+    if not u.size:
+        return np.array(u)
+    if (widths == 1).all():
+        x = _active_set(H, s, bounds, u)
+        if x is None:
+            x = _active_set(H, s, bounds, _interior_point(H, s, bounds))
+        if x is not None:
+            return x
+    x = np.array(u)
+    start = np.concatenate([[0], np.cumsum(widths)]).astype(np.int64)
+    sweep_friction(start, np.ascontiguousarray(bounds, float), np.ascontiguousarray(H, float).reshape(-1), s, EXACT, SWEEPS, x)
+    return x
+
+
+def _active_set(H: np.ndarray, s: np.ndarray, b: np.ndarray, u: np.ndarray) -> np.ndarray | None:
+    """What is free, at its lower or at its upper bound by the last guess; then the free ones exactly; until nothing changes."""
+    scale = np.diag(H).copy()
+    scale[scale <= 0.0] = 1.0
+    u = np.clip(u, -b, b)
+    side = np.zeros(u.size, int)
+    for turn in range(30):
+        aim = u - (s + H @ u) / scale
+        new = np.where(aim > b, 1, np.where(aim < -b, -1, 0))
+        if turn > 0 and (new == side).all():
+            return u if friction_residual(H, s, b, u) <= ROUGH else None
+        side = new
+        u = side * b
+        free = side == 0
+        if free.any():
+            u[free] = np.linalg.lstsq(H[np.ix_(free, free)], -(s[free] + H[np.ix_(free, ~free)] @ u[~free]), rcond=1e-13)[0]
+    return None
+
+
+def friction_residual(H: np.ndarray, s: np.ndarray, b: np.ndarray, u: np.ndarray) -> float:
+    """How far single numbers u are from u = clip(u − slip / H_kk), as a part of the largest bound."""
+    scale = np.diag(H).copy()
+    scale[scale <= 0.0] = 1.0
+    return float(np.abs(u - np.clip(u - (s + H @ u) / scale, -b, b)).max(initial=0.0)) / (float(b.max(initial=0.0)) or 1.0)
+
+
+def _interior_point(H: np.ndarray, s: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """A guess by PIQP, in units of the bounds."""
+    import piqp
+
+    solver = piqp.DenseSolver()
+    solver.settings.verbose = False
+    solver.settings.eps_abs = solver.settings.eps_rel = 1e-10
+    scaled, right = H * np.outer(b, b), s * b
+    size = max(float(np.abs(scaled).max(initial=0.0)), float(np.abs(right).max(initial=0.0))) or 1.0
+    solver.setup(np.ascontiguousarray(scaled / size), right / size, x_l=-np.ones(b.size), x_u=np.ones(b.size))
+    solver.solve()
+    x = np.array(solver.result.x)
+    return b * np.clip(np.where(np.isfinite(x), x, 0.0), -1.0, 1.0)
+
+
+@kernel
+def sweep_friction(start: Ints, bounds: Floats, H: Floats, s: Floats, tolerance: float, most: int, u_out: Floats) -> int:
+    """Projected Gauss–Seidel over blocks of one or two numbers; returns the sweeps taken."""
+    m = u_out.size
+    largest = 0.0
+    for k in range(bounds.size):
+        largest = max(largest, bounds[k])
+    for sweep in range(most):
+        moved = 0.0
+        for k in range(bounds.size):
+            a = start[k]
+            two = start[k + 1] - a == 2
+            g0 = s[a]
+            g1 = s[a + 1] if two else 0.0
+            for j in range(m):
+                g0 += H[m * a + j] * u_out[j]
+                if two:
+                    g1 += H[m * (a + 1) + j] * u_out[j]
+            if two:
+                h00, h01, h11 = H[m * a + a], H[m * a + a + 1], H[m * (a + 1) + a + 1]
+                step = 0.5 * (h00 + h11) + sqrt(0.25 * (h00 - h11) * (h00 - h11) + h01 * h01)
+            else:
+                step = H[m * a + a]
+            old0 = u_out[a]
+            old1 = u_out[a + 1] if two else 0.0
+            if step > 0.0:
+                new0 = old0 - g0 / step
+                new1 = old1 - g1 / step
+            else:  # nothing moves it: against the slip, as hard as it may
+                new0 = -g0 * 1e300
+                new1 = -g1 * 1e300
+            size = sqrt(new0 * new0 + new1 * new1) if abs(new0) < 1e150 and abs(new1) < 1e150 else abs(new0) + abs(new1)
+            if size > bounds[k]:
+                new0 *= bounds[k] / size
+                new1 *= bounds[k] / size
+            u_out[a] = new0
+            if two:
+                u_out[a + 1] = new1
+            moved = max(moved, abs(new0 - old0), abs(new1 - old1))
+        if moved <= tolerance * largest:
+            return sweep + 1
+    return most
