@@ -28,6 +28,9 @@ EXACT = 1e-12
 ROUGH = 1e-7
 """The same where the exact solution was not found: beyond this it is not solved."""
 
+ACTIVE_TURNS = 30
+"""Most guesses at what is free."""
+
 SWEEPS = 5000
 """Most sweeps of Gauss–Seidel."""
 
@@ -59,9 +62,11 @@ class Staggered:
 
 
 def stagger(
-    contact: Callable[[np.ndarray], Contact], widths: np.ndarray, friction: np.ndarray, tolerance: float = 1e-8, most: int = 100
-) -> Staggered:
-    """Alternate between contact and friction, from a warm start. `widths`: 1 or 2 a block."""
+    contact: Callable[[np.ndarray], Contact], widths: np.ndarray, friction: np.ndarray, tolerance: float = 1e-8, most: int = 100,
+    settled: float = SETTLED,
+) -> Staggered:  # fmt: skip
+    """Alternate between contact and friction, from a warm start. `widths`: 1 or 2 a block; `settled`: part of the last change above which
+    bounds are averaged (infinite: never, as in the paper)."""
     u = np.array(friction, float)
     answer = contact(u)
     bounds, last, change = answer.bounds, np.zeros_like(answer.load), np.inf
@@ -70,7 +75,7 @@ def stagger(
         moved = float(np.linalg.norm(answer.load - last)) / size if size > 0.0 else 0.0
         if k > 0 and moved <= tolerance:
             return Staggered(u, answer, k, moved, True)
-        crawls = k > 1 and moved > SETTLED * change
+        crawls = k > 1 and moved > settled * change
         bounds = 0.5 * (bounds + answer.bounds) if crawls else answer.bounds
         last, change = answer.load, moved
         u = solve_friction(answer.response, answer.slip - answer.response @ u, widths, bounds, u)
@@ -123,33 +128,38 @@ def solve_friction(H: np.ndarray, s: np.ndarray, widths: np.ndarray, bounds: np.
         return np.array(u)
     if (widths == 1).all():
         x = _active_set(H, s, bounds, u)
-        if x is None:
-            x = _active_set(H, s, bounds, _interior_point(H, s, bounds))
-        if x is not None:
+        if friction_residual(H, s, bounds, x) <= EXACT:
             return x
-    x = np.array(u)
+        inner = _interior_point(H, s, bounds)
+        candidates = [x, inner, _active_set(H, s, bounds, inner)]
+        x = min(candidates, key=lambda y: friction_residual(H, s, bounds, y))
+        if friction_residual(H, s, bounds, x) <= ROUGH:
+            return x
+    else:
+        x = np.array(u)
     start = np.concatenate([[0], np.cumsum(widths)]).astype(np.int64)
     sweep_friction(start, np.ascontiguousarray(bounds, float), np.ascontiguousarray(H, float).reshape(-1), s, EXACT, SWEEPS, x)
     return x
 
 
-def _active_set(H: np.ndarray, s: np.ndarray, b: np.ndarray, u: np.ndarray) -> np.ndarray | None:
-    """What is free, at its lower or at its upper bound by the last guess; then the free ones exactly; until nothing changes."""
+def _active_set(H: np.ndarray, s: np.ndarray, b: np.ndarray, u: np.ndarray) -> np.ndarray:
+    """What is free, at its lower or at its upper bound by the last guess; then the least change of the free ones that stops their slip;
+    until nothing changes. Where H is singular it may miss bounds, which is for the caller to see."""
     scale = np.diag(H).copy()
     scale[scale <= 0.0] = 1.0
     u = np.clip(u, -b, b)
     side = np.zeros(u.size, int)
-    for turn in range(30):
+    for turn in range(ACTIVE_TURNS):
         aim = u - (s + H @ u) / scale
         new = np.where(aim > b, 1, np.where(aim < -b, -1, 0))
         if turn > 0 and (new == side).all():
-            return u if friction_residual(H, s, b, u) <= ROUGH else None
+            break
         side = new
-        u = side * b
+        u = np.where(side == 0, u, side * b)
         free = side == 0
         if free.any():
-            u[free] = np.linalg.lstsq(H[np.ix_(free, free)], -(s[free] + H[np.ix_(free, ~free)] @ u[~free]), rcond=1e-13)[0]
-    return None
+            u[free] -= np.linalg.lstsq(H[np.ix_(free, free)], (s + H @ u)[free], rcond=1e-12)[0]
+    return np.clip(u, -b, b)
 
 
 def friction_residual(H: np.ndarray, s: np.ndarray, b: np.ndarray, u: np.ndarray) -> float:
@@ -160,12 +170,12 @@ def friction_residual(H: np.ndarray, s: np.ndarray, b: np.ndarray, u: np.ndarray
 
 
 def _interior_point(H: np.ndarray, s: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """A guess by PIQP, in units of the bounds."""
+    """By PIQP, in units of the bounds."""
     import piqp
 
     solver = piqp.DenseSolver()
     solver.settings.verbose = False
-    solver.settings.eps_abs = solver.settings.eps_rel = 1e-10
+    solver.settings.eps_abs = solver.settings.eps_rel = 1e-12
     scaled, right = H * np.outer(b, b), s * b
     size = max(float(np.abs(scaled).max(initial=0.0)), float(np.abs(right).max(initial=0.0))) or 1.0
     solver.setup(np.ascontiguousarray(scaled / size), right / size, x_l=-np.ones(b.size), x_u=np.ones(b.size))
@@ -199,14 +209,10 @@ def sweep_friction(start: Ints, bounds: Floats, H: Floats, s: Floats, tolerance:
                 step = H[m * a + a]
             old0 = u_out[a]
             old1 = u_out[a + 1] if two else 0.0
-            if step > 0.0:
-                new0 = old0 - g0 / step
-                new1 = old1 - g1 / step
-            else:  # nothing moves it: against the slip, as hard as it may
-                new0 = -g0 * 1e300
-                new1 = -g1 * 1e300
-            size = sqrt(new0 * new0 + new1 * new1) if abs(new0) < 1e150 and abs(new1) < 1e150 else abs(new0) + abs(new1)
-            if size > bounds[k]:
+            new0 = old0 - g0 / step if step > 0.0 else -g0
+            new1 = old1 - g1 / step if step > 0.0 else -g1
+            size = sqrt(new0 * new0 + new1 * new1)
+            if size > bounds[k] or (step <= 0.0 and size > 0.0):  # what nothing moves pushes as hard as it may
                 new0 *= bounds[k] / size
                 new1 *= bounds[k] / size
             u_out[a] = new0

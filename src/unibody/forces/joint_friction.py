@@ -86,6 +86,7 @@ class JointFriction(Force):
 
     def row(self, packing: Packing, name: str) -> tuple[Sequence[int], Sequence[float]]:
         joint = packing.joint(self.joint)
+        self._check_joint(joint)
         return [joint.v_start + d for d in range(joint.nv)], [nan] * joint.nv
 
     def apply(self, kinematics: Kinematics, loads: Loads) -> None:

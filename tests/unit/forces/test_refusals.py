@@ -9,7 +9,7 @@ import pytest
 
 from unibody.element import Point
 from unibody.errors import ModelError
-from unibody.forces import AppliedWrench, BodyDamping, Cable, DryFriction, Gravity, Motor, SpringDamper, TorsionSpring
+from unibody.forces import AppliedWrench, BodyDamping, Cable, DryFriction, Gravity, JointFriction, Motor, SpringDamper, TorsionSpring
 
 A, B, NAN = Point("a"), Point("b"), float("nan")
 
@@ -49,6 +49,12 @@ AT_ONCE = [
     (lambda: AppliedWrench("a", force=(1, 2, NAN)), "AppliedWrench force"),
     (lambda: AppliedWrench("a", at="here"), "AppliedWrench at"),
     (lambda: AppliedWrench("a", axes="local"), "axes 'local' is unknown; give 'world' or 'body'"),
+    (lambda: JointFriction("hinge", -0.1), "joint 'hinge': coefficient: -0.1 is below 0"),
+    (lambda: JointFriction("hinge", 0.1, radius=0.0), "radius: 0.0 is not positive"),
+    (lambda: JointFriction("hinge", 0.1, radius=1.0, height=NAN), "finite"),
+    (lambda: JointFriction("slide", 0.1, width=(1.0, 2.0, 3.0)), "has 3 numbers; give one or two"),
+    (lambda: JointFriction("hinge", 0.1, points=2), "points 2"),
+    (lambda: JointFriction(None, 0.1), "handle"),
     (lambda: Motor("hinge", kp=-1.0), "Motor kp"),
     (lambda: Motor("hinge", effort=NAN), "Motor effort"),
     (lambda: Motor("hinge", limit=-1.0), "Motor limit"),
@@ -61,6 +67,11 @@ AT_START = [
     (TorsionSpring("hinge", 1.0, dof=1), "dof 1"),
     (DryFriction("hinge", 1.0, dof=1), "dof 1"),
     (DryFriction("hinge", (1.0, 2.0)), "2 bounds for 1"),
+    (JointFriction("cardan", 0.1, radius=1.0), "a Universal has no shape here"),
+    (JointFriction("hinge", 0.1, radius=1.0), "needs height="),
+    (JointFriction("hinge", 0.1, radius=1.0, height=1.0, width=1.0), "has no width; leave it out"),
+    (JointFriction("ball", 0.1, radius=1.0, height=1.0), "a Ball has no height"),
+    (JointFriction("ball", 0.1, radius=1.0, points=7), "points 7 do not lie evenly"),
     (TorsionSpring("cardan", (1.0, 2.0, 3.0)), "3 values of stiffness for 2"),
     (TorsionSpring("cardan", 1.0, (1.0, 2.0, 3.0)), "3 values of damping for 2"),
     (TorsionSpring("cardan", 1.0, rest=0.5), "rest 0.5 is one number"),
