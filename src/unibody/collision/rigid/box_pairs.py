@@ -157,43 +157,59 @@ def edge_points(code, RA, pA, ha, RB, pB, hb):
 
 
 @device
+def apart(a, b, c, d):
+    """Squared distance of the boxes around two segments: no more than that of the segments."""
+    total = 0.0
+    for k in range(3):
+        gap = max(min(c[k], d[k]) - max(a[k], b[k]), min(a[k], b[k]) - max(c[k], d[k]))
+        if gap > 0.0:
+            total += gap * gap
+    return total
+
+
+@device
 def nearest_features(RA, pA, ha, RB, pB, hb):
-    """Nearest points of two boxes that are apart: distance, normal, point on a, feature."""
+    """Nearest points of two boxes that are apart: distance, normal, point on a, feature. Edges are seen in the frame of b, and only those
+    that may be nearer than what was found."""
     best = 1e300
     normal = (0.0, 0.0, 1.0)
     point = pA
     feature = 0
+    C = compose_back(RB, RA)
+    t = rotate_back(RB, sub3(pA, pB))
     for code in range(8):
-        x = add3(pB, rotate(RB, corner_of(hb, code)))
-        d, m, y = nearest_of_box(rotate_back(RA, sub3(x, pA)), ha)
-        if 0.0 < d < best:
+        x = corner_of(hb, code)
+        d, m, y = nearest_of_box(rotate_back(C, sub3(x, t)), ha)
+        if 0.0 < d < best * (1.0 - 1e-12):
             best = d
-            normal = rotate(RA, m)
-            point = add3(pA, rotate(RA, y))
+            normal = rotate(C, m)
+            point = add3(t, rotate(C, y))
             feature = 1000 + code
-        x = add3(pA, rotate(RA, corner_of(ha, code)))
-        d, m, y = nearest_of_box(rotate_back(RB, sub3(x, pB)), hb)
-        if 0.0 < d < best:
+        x = add3(t, rotate(C, corner_of(ha, code)))
+        d, m, y = nearest_of_box(x, hb)
+        if 0.0 < d < best * (1.0 - 1e-12):
             best = d
-            normal = scale3(-1.0, rotate(RB, m))
+            normal = scale3(-1.0, m)
             point = x
             feature = 1010 + code
     for e in range(12):
-        a = add3(pA, rotate(RA, corner_of(ha, edge_start(e))))
-        b = add3(pA, rotate(RA, corner_of(ha, edge_start(e) + (1 << (e // 4)))))
-        for f in range(12):
-            c = add3(pB, rotate(RB, corner_of(hb, edge_start(f))))
-            d_ = add3(pB, rotate(RB, corner_of(hb, edge_start(f) + (1 << (f // 4)))))
-            s, t = closest_of_edges(a, b, c, d_)
-            x = add3(a, scale3(s, sub3(b, a)))
-            r = sub3(add3(c, scale3(t, sub3(d_, c))), x)
-            d = norm3(r)
-            if 0.0 < d < best * (1.0 - 1e-12):
-                best = d
-                normal = scale3(1.0 / d, r)
-                point = x
-                feature = 1100 + 12 * e + f
-    return best, normal, point, feature
+        a = add3(t, rotate(C, corner_of(ha, edge_start(e))))
+        b = add3(t, rotate(C, corner_of(ha, edge_start(e) + (1 << (e // 4)))))
+        if apart(a, b, scale3(-1.0, hb), hb) < best * best:
+            for f in range(12):
+                c = corner_of(hb, edge_start(f))
+                z = corner_of(hb, edge_start(f) + (1 << (f // 4)))
+                if apart(a, b, c, z) < best * best:
+                    s, w = closest_of_edges(a, b, c, z)
+                    x = add3(a, scale3(s, sub3(b, a)))
+                    r = sub3(add3(c, scale3(w, sub3(z, c))), x)
+                    d = norm3(r)
+                    if 0.0 < d < best * (1.0 - 1e-12):
+                        best = d
+                        normal = scale3(1.0 / d, r)
+                        point = x
+                        feature = 1100 + 12 * e + f
+    return best, rotate(RB, normal), add3(pB, rotate(RB, point)), feature
 
 
 @device

@@ -115,7 +115,12 @@ def round_contacts(
         pair = order[k]
         i = pairs[2 * pair]
         j = pairs[2 * pair + 1]
-        if kind[i] <= CAPSULE and kind[j] <= CAPSULE:
+        if kind[i] == SPHERE and kind[j] == SPHERE:
+            p = load3(frames, 12 * i + 9)
+            normal, distance = between_cores(p, load3(frames, 12 * j + 9), (0.0, 0.0, 1.0), NOWHERE * (size[4 * i] + size[4 * j]))
+            gap = distance - size[4 * i] - size[4 * j]
+            n = put(n, pair, 0, False, margin, add3(p, scale3(size[4 * i], normal)), normal, gap, tags_out, records_out)
+        elif kind[i] <= CAPSULE and kind[j] <= CAPSULE:
             n = round_with_round(n, pair, i, j, kind, frames, size, margin, tags_out, records_out)
         elif kind[i] == SPHERE:
             gap, normal, point = sphere_in(i, j, kind, frames, size)

@@ -1,14 +1,14 @@
 """Which shapes may touch: a hierarchy of grids over boxes, in linear time.
 
-Every shape has a box in the world, widened by half the margin. Boxes of similar size (between two powers of two) form a level; a level is
-a grid of cells as wide as its widest box, so that of two boxes that meet the smaller one's middle lies at most one cell away from the
-larger one's cell. So each shape looks at 27 cells of its own and of every coarser level, through a table of hashes. Planes have no box:
-they are held against every shape's height. Pairs come sorted by their shapes' numbers.
+Every shape has a box in the world, widened by half the margin. Boxes of similar size (within a factor of two) form a level; a level is
+a grid of cells at least as wide as its boxes, so that of two boxes that meet the smaller one's middle lies at most one cell away from the
+larger one's cell. So each shape looks at half of the 27 cells around it in its own level and at all of them in every coarser one, through
+a table of hashes. Planes have no box: they are held against every shape's height. Pairs come sorted by their shapes' numbers.
 """
 
 from __future__ import annotations
 
-from math import floor, sqrt
+from math import exp, floor, log, sqrt
 
 import numpy as np
 
@@ -17,6 +17,10 @@ from unibody.collision.rigid.kinds import CAPSULE, CYLINDER, ELLIPSOID, PLANE, S
 from unibody.kernel import Floats, Ints, device, kernel
 from unibody.spatial.devices import add3, compose_rotations, dot3, load3, load9, rotate, store3, store9, sub3
 
+ROOMY = 1.25
+"""Width of the usual cell by that of the usual box, their geometric mean: turned boxes vary by about as much."""
+USUAL = 30
+"""Its level."""
 FURTHEST = 2**50
 """Cells beyond this count as the same."""
 
@@ -135,10 +139,13 @@ def find_pairs(
     """Pairs of shapes whose boxes meet and whose bodies may touch, as numbers to sort; gives their count, also if there is no room."""
     n = kind.size
     found = 0
-    finest = 1e300
+    total = 0.0
+    counted = 0
     for i in range(n):
         if kind[i] != PLANE:
-            finest = min(finest, max(width(boxes, i), 1e-300))
+            total += log(max(width(boxes, i), 1e-300))
+            counted += 1
+    usual = ROOMY * exp(total / max(counted, 1))
     present = 0
     for k in range(heads_out.size):
         heads_out[k] = -1
@@ -150,12 +157,15 @@ def find_pairs(
                     if height_over(i, j, frames, boxes) <= 0.5 * margin:
                         found = note(i, j, found, keys_out)
             continue
-        level = 0
-        size = finest
-        w = width(boxes, i)
-        while size < w * (1.0 + 1e-9) and level < 60:
+        level = USUAL
+        size = usual
+        w = width(boxes, i) * (1.0 + 1e-9)
+        while size < w and level < 2 * USUAL:
             size *= 2.0
             level += 1
+        while 0.5 * size >= w and level > 0:
+            size *= 0.5
+            level -= 1
         levels_out[i] = level
         present |= 1 << level
         for k in range(3):
@@ -167,19 +177,20 @@ def find_pairs(
         if levels_out[i] < 0:
             continue
         level = levels_out[i]
-        size = finest * 2.0**level
+        size = usual * 2.0 ** (level - USUAL)
         while present >> level:
             if (present >> level) & 1:
                 x = cell(boxes, i, 0, size)
                 y = cell(boxes, i, 1, size)
                 z = cell(boxes, i, 2, size)
-                for c in range(27):
+                # of its own level half of the cells: the other half looks back
+                for c in range(13 if level == levels_out[i] else 0, 27):
                     u = x + c % 3 - 1
                     v = y + (c // 3) % 3 - 1
                     w_ = z + c // 9 - 1
                     j = heads_out[slot(u, v, w_, level, heads_out.size - 1)]
                     while j >= 0:
-                        ahead = levels_out[j] > levels_out[i] or j > i
+                        ahead = c != 13 or level > levels_out[i] or j > i
                         here = cells_out[3 * j] == u and cells_out[3 * j + 1] == v and cells_out[3 * j + 2] == w_
                         if ahead and here and levels_out[j] == level:
                             if overlap(boxes, 6 * i, boxes, 6 * j) and allowed(body[i], body[j], moving, group, mask, excluded):
