@@ -122,6 +122,18 @@ def fill_matrix(size: int, epsilon: float, start: Ints, slope: Floats, W: Floats
             i += 1
 
 
+@kernel
+def through(start: Ints, slope: Floats, v: Floats, y_out: Floats) -> None:
+    """Φ' v."""
+    for k in range(start.size - 1):
+        at, count = start[k], start[k + 1] - start[k]
+        for r in range(count):
+            y = 0.0
+            for c in range(count):
+                y += slope[16 * k + 4 * r + c] * v[at + c]
+            y_out[at + r] = y
+
+
 class Step:
     """Newton's equations at a point, dense or sparse."""
 
@@ -145,7 +157,9 @@ class Step:
         if not rows.size:
             return d
         d[rows] = 0.0
-        right = -F[rows] - self._through(slope, self.times(d), rows)
+        coupled = np.empty(units.size)
+        through(units.start, slope, self.times(d), coupled)
+        right = -F[rows] - coupled[rows]
         if self.flat is not None:
             G = np.empty(rows.size**2)
             fill_matrix(units.size, epsilon, units.start, slope, self.flat, pressing, rows, G)
@@ -156,10 +170,6 @@ class Step:
             return d
         d[rows] = self._sparse(slope, rows, right, epsilon)
         return d
-
-    def _through(self, slope: np.ndarray, v: np.ndarray, rows: np.ndarray) -> np.ndarray:
-        """Φ' v on these rows."""
-        return (self._block_diagonal(slope) @ v)[rows]
 
     def _block_diagonal(self, slope: np.ndarray):
         import scipy.sparse as sp

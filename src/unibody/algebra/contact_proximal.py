@@ -16,6 +16,7 @@ import numpy as np
 
 from unibody.algebra.contact_fixed_point import fixed_point
 from unibody.algebra.contact_newton import DENSE, Progress
+from unibody.algebra.contact_schur import Groups
 from unibody.algebra.contact_sweeps import CONVEX, COULOMB, natural_map
 from unibody.algebra.contact_units import Units
 
@@ -38,6 +39,9 @@ def solver_of(units: Units) -> Callable[[float], Callable[[np.ndarray], np.ndarr
     import scipy.sparse as sp
     import scipy.sparse.linalg as spl
 
+    groups = Groups.of(units)
+    if groups is not None:
+        return lambda rho: groups.solver(sp.diags_array(units.R + rho), sp.diags_array(1.0 / (units.R + rho)))
     W = units.sparse_matrix()
     return lambda rho: spl.splu((W + rho * sp.eye_array(units.size)).tocsc()).solve
 

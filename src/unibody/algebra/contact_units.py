@@ -96,7 +96,17 @@ class Units:
 
     def dense_matrix(self) -> np.ndarray:
         """Ŵ as an array."""
-        return self.dense if self.dense is not None else self.sparse_matrix().toarray()
+        if self.dense is not None:
+            return self.dense
+        groups = self.problem.W.groups[self.keep]
+        n = 6 * (len(self.problem.W.inverse_mass) + 1)  # the last six are the ground's, where J is zero
+        at = (groups[:, :, None] % (n // 6) * 6 + np.arange(6)).reshape(-1, 12) + n * np.arange(self.size)[:, None]
+        J, Y = np.zeros(self.size * n), np.zeros(self.size * n)
+        np.add.at(J, at.ravel(), self.J.ravel())
+        np.add.at(Y, at.ravel(), self.Y.ravel())
+        W = J.reshape(-1, n) @ Y.reshape(-1, n).T
+        W[np.arange(self.size), np.arange(self.size)] += self.R
+        return W
 
     def sparse_matrix(self):
         """Ŵ as a SciPy matrix."""

@@ -6,7 +6,7 @@
 | `"pgs"` | block Gauss–Seidel, every contact solved exactly in its turn (`contact_sweeps`) | many contacts, modest accuracy, warm starts |
 | `"newton"` | nonsmooth Newton; where it stalls, convex rounds (`contact_newton`, `contact_fixed_point`, `contact_interior`) | accuracy |
 | `"proximal"` | ADMM on the exact cone (`contact_proximal`) | a second opinion, by other means |
-| `"auto"` | sweeps, then Newton; in small problems proximal if that stalls; says what it did | everything |
+| `"auto"` | sweeps, then Newton; if that stalls, proximal in small problems, sweeps in large ones; says what it did | everything |
 
 Problems without a solution (Painlevé's, walls that close on a body) end with the best impulses found, `converged` false and a residual
 that is not small; never with numbers that are not finite.
@@ -14,12 +14,14 @@ that is not small; never with numbers that are not finite.
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 
 from unibody.algebra import contact_polyhedral
 from unibody.algebra.contact_fixed_point import fixed_point
 from unibody.algebra.contact_interior import interior
-from unibody.algebra.contact_newton import Progress, newton
+from unibody.algebra.contact_newton import FIRST_SWEEPS, Progress, newton
 from unibody.algebra.contact_problem import ContactProblem, Residual, Solution
 from unibody.algebra.contact_proximal import proximal
 from unibody.algebra.contact_sweeps import COULOMB
@@ -29,9 +31,9 @@ METHODS = ("auto", "lemke", "pgs", "newton", "proximal")
 TOLERANCE = 1e-10
 ITERATIONS = {"lemke": 0, "pgs": 2000, "newton": 300, "proximal": 5000, "auto": 300}
 SMALL = 600
-"""Rows up to which "auto" spares no effort."""
-SWEEPS_SMALL, SWEEPS_LARGE = 64, 1000
-"""Sweeps that "auto" gives to Gauss–Seidel before Newton's method."""
+"""Rows up to which no effort is spared; beyond, a factorisation is dear."""
+SWEEPS_FIRST, SWEEPS_MORE = 64, 1000
+"""Sweeps of "auto" before Newton's method, and in large problems after it."""
 
 
 def solve_contacts(
@@ -111,8 +113,8 @@ def _swept(units: Units, x: np.ndarray, tolerance: float, limit: int, relaxation
 
 
 def _convex(units: Units, x: np.ndarray, tolerance: float, limit: int) -> Progress:
-    """A convex problem: Newton's method from x, or from the end of an interior path."""
-    best = newton(units, x, tolerance, min(limit, 25), failures=2)
+    """A convex problem: Newton's method from x (in large ones hardly tried), or from the end of an interior path."""
+    best = newton(units, x, tolerance, min(limit, 25) if units.size <= SMALL else min(limit, 5), failures=2 if units.size <= SMALL else 0)
     if best.velocity <= max(tolerance, units.round_off(best.x)) or best.iterations >= limit:
         return best
     inside = interior(units, tolerance, min(60, limit))
@@ -128,10 +130,11 @@ def _polish(units: Units, x: np.ndarray, tolerance: float, limit: int) -> Progre
     return newton(units, x, tolerance, limit, failures=0, first=0)
 
 
-def _newton(units: Units, x: np.ndarray, tolerance: float, limit: int) -> Progress:
+def _newton(units: Units, x: np.ndarray, tolerance: float, limit: int, first: int = FIRST_SWEEPS) -> Progress:
     if units.law != COULOMB or not (units.rows > 1).any():
         return _convex(units, x, tolerance, limit)
-    best = newton(units, x, tolerance, min(limit, 60), failures=4)
+    few = units.size > SMALL
+    best = newton(units, x, tolerance, min(limit, 15 if few else 60), failures=2 if few else 4, first=first)
     if best.velocity <= max(tolerance, units.round_off(best.x)) or best.iterations >= limit:
         return best
     found = fixed_point(units, best.x, _convex, tolerance, limit - best.iterations, _polish, trust=False)
@@ -142,10 +145,16 @@ def _newton(units: Units, x: np.ndarray, tolerance: float, limit: int) -> Progre
 
 
 def _auto(units: Units, x: np.ndarray, tolerance: float, limit: int) -> Progress:
-    small = units.size <= SMALL
-    best = _swept(units, x, tolerance, SWEEPS_SMALL if small else SWEEPS_LARGE)
-    rest = ((_newton, limit), (proximal, ITERATIONS["proximal"])) if small else ((newton, min(limit, 60)),)
-    for algorithm, most in rest:
+    """Sweeps, Newton's method, and then in small problems proximal iterations, in large ones more sweeps."""
+    best = _swept(units, x, tolerance, SWEEPS_FIRST)
+    accurate = partial(_newton, first=0)
+    if units.size <= SMALL:
+        plan = [(accurate, limit), (proximal, ITERATIONS["proximal"])]
+    elif units.law == COULOMB:
+        plan = [(partial(newton, failures=2, first=0), min(limit, 15)), (_swept, SWEEPS_MORE)]
+    else:
+        plan = [(accurate, limit)]
+    for algorithm, most in plan:
         if best.velocity <= max(tolerance, units.round_off(best.x)):
             break
         found = algorithm(units, best.x.copy(), tolerance, most)

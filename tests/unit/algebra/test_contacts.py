@@ -4,8 +4,11 @@ import numpy as np
 import pytest
 from contact_cases import FALL, scattered, sphere_pile, tower, violation, with_law
 
+from unibody.algebra import contact_interior, contact_newton, contact_proximal
 from unibody.algebra.contact_polyhedral import directions
 from unibody.algebra.contact_problem import ContactProblem, Dense, Factored, bounded, box, contacts, free, join, unilateral
+from unibody.algebra.contact_schur import Groups
+from unibody.algebra.contact_units import Units
 from unibody.algebra.contacts import solve_contacts
 
 EXACT = ("newton", "proximal", "pgs", "auto")
@@ -69,8 +72,8 @@ def test_a_pile_with_fewer_motions_than_rows(seed):
     np.testing.assert_allclose(proximal.velocity, newton.velocity, atol=1e-7)
 
 
-def clarabel_velocity(problem):
-    """u of: minimise ½ λᵀ W λ + bᵀ λ over the cones, by Clarabel."""
+def clarabel_solution(problem):
+    """λ and u of: minimise ½ λᵀ W λ + bᵀ λ over the cones, by Clarabel."""
     clarabel = pytest.importorskip("clarabel")
     import scipy.sparse as sp
 
@@ -83,7 +86,11 @@ def clarabel_velocity(problem):
     cones = [clarabel.SecondOrderConeT(3)] * len(mu)
     A = sp.csc_matrix(-np.diag(scale))
     solved = clarabel.DefaultSolver(sp.csc_matrix(np.triu(W)), problem.b, A, np.zeros(problem.b.size), cones, settings).solve()
-    return W @ np.array(solved.x) + problem.b
+    return np.array(solved.x), W @ np.array(solved.x) + problem.b
+
+
+def energy(problem, impulse):
+    return 0.5 * impulse @ problem.W.times(impulse) + problem.b @ impulse
 
 
 @pytest.mark.parametrize("method", EXACT)
@@ -91,7 +98,9 @@ def test_the_convex_law_is_clarabels_conic_program(method):
     for problem in (scattered(6, 8, 0.4, 1, "convex"), sphere_pile(2, 2, law="convex"), tower(2, law="convex", push=0.5)):
         found = solve_contacts(problem, method, tolerance=1e-10, iterations=50000 if method == "pgs" else None)
         assert violation(problem, found) < 1e-8, found.note
-        np.testing.assert_allclose(found.velocity, clarabel_velocity(problem), atol=2e-6)  # Clarabel's own accuracy where W is singular
+        impulse, velocity = clarabel_solution(problem)
+        assert abs(energy(problem, found.impulse) - energy(problem, impulse)) < 1e-9
+        np.testing.assert_allclose(found.velocity, velocity, atol=2e-6)  # Clarabel's own accuracy where W is singular
 
 
 def test_convex_and_exact_law_differ_by_the_lift_of_sliding_contacts():
@@ -308,6 +317,53 @@ def test_relaxed_and_symmetric_sweeps_reach_the_same():
         found = solve_contacts(problem, "pgs", iterations=20000, **options)
         assert found.converged
         np.testing.assert_allclose(found.velocity, reference, atol=1e-8)
+
+
+@pytest.mark.parametrize("method", ["newton", "proximal"])
+@pytest.mark.parametrize("law", ["coulomb", "convex"])
+def test_sparse_and_dense_equations_give_one_answer(method, law, monkeypatch):
+    """What large problems use, forced upon small ones; with and without joints, compliance and limits beside the contacts."""
+    plain = scattered(5, 5, 0.3, 3, law)
+    source, blocks = plain.operator, join(free(3), unilateral(3), box([0.1, 0.1, 0.1]), contacts([0.3, 0.3]))
+    mixed = ContactProblem(source, plain.b, blocks, np.linspace(0.0, 0.2, 15), law)
+    dense = [solve_contacts(p, method, tolerance=1e-11) for p in (plain, mixed)]
+    for module in (contact_newton, contact_interior, contact_proximal):
+        monkeypatch.setattr(module, "DENSE", 0)
+    for problem, reference in zip((plain, mixed), dense):
+        found = solve_contacts(problem, method, tolerance=1e-11)
+        assert found.converged and violation(problem, found) < 1e-9
+        np.testing.assert_allclose(found.impulse, reference.impulse, atol=1e-8)
+
+
+@pytest.mark.parametrize("dense", [False, True])
+@pytest.mark.parametrize("rows", ["contacts", "mixed"])
+def test_an_interior_point_alone_solves_the_convex_law(dense, rows, monkeypatch):
+    """Clarabel's velocities in a pile; closed forms of bounds in `test_boxes_bounds_and_compliance_in_closed_form` by the same code."""
+    monkeypatch.setattr(contact_interior, "DENSE", 10**6 if dense else 0)
+    problem = sphere_pile(3, 2, law="convex")
+    if rows == "mixed":
+        blocks = join(free(3), box(np.full(3, 0.02)), contacts(np.full(problem.b.size // 3 - 2, 0.4)))
+        problem = ContactProblem(problem.operator, problem.b, blocks, law="convex")
+    units = Units(problem)
+    found = contact_interior.interior(units, 1e-9, 60)
+    assert found.velocity < 1e-5 and found.iterations < 40  # the end is Newton's business
+    ended = contact_newton.newton(units, found.x.copy(), 1e-11, 20, first=0)
+    assert ended.velocity < 1e-10
+    if rows == "contacts":
+        impulse, velocity = clarabel_solution(problem)
+        gap = energy(problem, impulse) - energy(problem, units.impulse(ended.x))
+        assert -1e-12 < gap < 2e-6  # ours is the lower, by what Clarabel leaves on a singular W; velocities differ by the root of that at most
+        np.testing.assert_allclose(units.velocity(ended.x) / units.D, velocity, atol=2e-4)
+
+
+def test_equations_through_groups_equal_the_whole_matrix():
+    import scipy.sparse as sp
+
+    units = Units(scattered(4, 6, 0.5, 2))
+    C = np.diag(np.random.default_rng(0).uniform(1e-6, 1.0, units.size))
+    r = np.random.default_rng(1).standard_normal(units.size)
+    found = Groups.of(units).solver(sp.csr_array(C), sp.csr_array(np.linalg.inv(C)))(r)
+    np.testing.assert_allclose((units.dense_matrix() + C) @ found, r, atol=1e-10)
 
 
 def test_the_same_problem_gives_the_same_bits():
