@@ -352,7 +352,7 @@ def test_an_interior_point_alone_solves_the_convex_law(dense, rows, monkeypatch)
     if rows == "contacts":
         impulse, velocity = clarabel_solution(problem)
         gap = energy(problem, impulse) - energy(problem, units.impulse(ended.x))
-        assert -1e-12 < gap < 2e-6  # ours is the lower, by what Clarabel leaves on a singular W; velocities differ by the root of that at most
+        assert -1e-12 < gap < 2e-6  # ours is the lower, by what Clarabel leaves on a singular W; velocities differ by its root
         np.testing.assert_allclose(units.velocity(ended.x) / units.D, velocity, atol=2e-4)
 
 
