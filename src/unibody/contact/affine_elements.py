@@ -26,6 +26,7 @@ from typing import Any
 import numpy as np
 
 from unibody.constraints.base import Constraint
+from unibody.contact.affine_forces import has_energy
 from unibody.contact.affine_maps import nearest, relative, relative_twist, twist_maps
 from unibody.contact.affine_pull import Pull, Stiff, scales
 from unibody.contact.barrier import barrier
@@ -59,6 +60,10 @@ class Lag:
     stiffness: dict[tuple[int, int], np.ndarray]
     damping: dict[tuple[int, int], np.ndarray]
     powers: np.ndarray
+
+    @staticmethod
+    def none(model: Model) -> Lag:
+        return Lag(np.zeros((model.n_bodies, 6)), np.zeros(model.nv_joints), {}, {}, np.zeros(3))
 
 
 def positive(matrix: np.ndarray) -> np.ndarray:
@@ -118,6 +123,16 @@ class Elements:
         """The same without what stands for C = 0 and for joints."""
         out = copy(self)
         out.missing, out.constraints = [], [(n, c) for n, c in self.constraints if c.unilateral]
+        return out
+
+    def without_forces(self) -> Elements:
+        """The same without forces, which kernels apply instead."""
+        out = copy(self)
+        out.forces, out._last = [], None
+        asked = {j for _, c in self.constraints for j in c.joints()}
+        out.seen = [j for j in self.seen if j.name in asked or j in self.missing or j in self.armed]
+        out._fitted = {id(j) for j in out.seen}
+        out.any = bool(self.constraints or self.missing or self.armed)
         return out
 
     def still(self, k: Kinematics) -> Kinematics:
@@ -349,10 +364,6 @@ def limit(C: float, unit: str, mass: float, arm: float, stiff: Stiff, owner: Con
     kappa = getattr(owner, "stiffness", None) or per * c * (10.0 * stiff.gravity / (1.0 if unit == "m" else arm) + c / stiff.step**2)
     b, b1, b2 = barrier(np.array(C / c))
     return kappa * float(b), kappa * float(b1) / c, kappa * float(b2) / c**2
-
-
-def has_energy(force: Force) -> bool:
-    return type(force).energy is not Force.energy
 
 
 def asked(name: str, call):  # type: ignore[no-untyped-def]

@@ -98,6 +98,16 @@ class GaugeTerms:
         """Σ |P′| of ranges at the last point that was weighed: what round-off of gauges makes of values."""
         return float(np.abs(self._weight[0::2] * (self.gauged.stiff == 0)).sum())
 
+    def change(self, x: np.ndarray, p: np.ndarray) -> float:
+        """By which part of itself p changes at most what is left of a range, at the last point that was weighed, x."""
+        g = self.gauged
+        held = np.flatnonzero((g.stiff == 0) & (self._weight[1::2] != 0.0))
+        if not len(held):
+            return 0.0
+        gaps = g.sign * (g.table.values(x, self.near) - g.bound)
+        slopes = np.einsum("nsj,nsj->n", g.table.gradients(x).reshape(-1, 2, 12), p.reshape(-1, 12)[g.table.pair])
+        return float(np.abs(slopes[held] / gaps[held]).max())
+
 
 def gauge_pull(gauged: Gauged, Q: np.ndarray, q: np.ndarray, stiff: Stiff, equalities: bool = True) -> Pull:
     """Value, wrenches, efforts, multipliers and violation at Q, with fitted joint coordinates q."""

@@ -6,7 +6,7 @@ NumPy methods; what such a callback raises is kept in `trouble`, and the numbers
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
 import numpy as np
@@ -160,11 +160,13 @@ class Names:
 
 
 class ForceTables:
-    """Force classes for kernels."""
+    """Force classes for kernels; `only` some forces, by name."""
 
-    def __init__(self, model: Model, trouble: Trouble, clock: np.ndarray):
+    def __init__(self, model: Model, trouble: Trouble, clock: np.ndarray, only: Collection[str] | None = None):
         groups: dict[type[Force], list[tuple[str, Force]]] = {}
         for name, force in model.forces:
+            if only is not None and name not in only:
+                continue
             groups.setdefault(type(force), []).append((name, force))
         self.python_classes = [c.__name__ for c in groups if c.add_kernel is None]
         self.ranges: dict[type[Force], tuple[int, int]] = {}

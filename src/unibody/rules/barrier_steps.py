@@ -18,6 +18,7 @@ from unibody.collision.filters import contact_filter, contact_rules
 from unibody.collision.intersect import crossing
 from unibody.constraints.contact import Contact
 from unibody.contact.affine_elements import Elements, Lag, Stiff, twist_maps
+from unibody.contact.affine_forces import CompiledForces, ForceTerms
 from unibody.contact.affine_hinges import Hinges
 from unibody.contact.affine_pull import refuse_start
 from unibody.contact.barrier import barrier
@@ -33,11 +34,12 @@ from unibody.coordinates.signals import drive
 from unibody.element import Kinematics
 from unibody.errors import ModelError
 from unibody.model import Model, State
+from unibody.rules.affine_lag import AffineLag
 from unibody.rules.barrier_observation import observe_affine
 from unibody.rules.barrier_pressure import Pressures
 from unibody.rules.base import MEMORY
 from unibody.rules.driven_bodies import advance
-from unibody.rules.incremental import AffineSystem, Law, Step, Terms, contact_matrix, element_matrix
+from unibody.rules.incremental import AffineSystem, Law, Potential, Step, Terms, contact_matrix, element_matrix
 
 RULES = ("implicit", "bdf2")
 
@@ -71,7 +73,11 @@ class BarrierSystem:
         self.gauged = Gauged(model, self.affine.parts, self.reduction.missing, self.exact)
         left = [k for k in self.reduction.missing if k not in self.gauged.joints]
         self.elements = Elements(model, left, {*self.exact, *self.gauged.names})
-        self.hinges = Hinges(model, self.elements, self.affine.parts)
+        compiled = CompiledForces.covers(model, self.affine.parts)
+        self.lag = AffineLag(self.affine, CompiledForces(model, self.affine.parts)) if compiled else None
+        self.stepping = self.elements.without_forces() if compiled else self.elements
+        """What steps evaluate in NumPy; observations take all."""
+        self.hinges = Hinges(model, self.stepping, self.affine.parts)
         self.everyone = everyone
         low, high = extent(self.affine.surface, self.affine.start[0])
         self.size = float(np.linalg.norm(high - low)) or 1.0
@@ -245,25 +251,32 @@ class BarrierSystem:
         law = self.law(h, memory)
         q_near, signals = memory[self.fitted], self.signals(t)
         Q_ahead, V_ahead = Q, V
-        if second or self.elements.armed:  # forces without an energy where the step will end, to its order
+        if second or self.stepping.armed:  # forces without an energy where the step will end, to its order
             ahead = 2.0 * vel - V_old if second else vel
             Q_ahead, V_ahead = self.whole((own + h * vel).reshape(-1), t), self.rates(ahead.reshape(-1), t)
-        k = self.elements.kinematics(t, Q_ahead, V_ahead, q_near, signals, control)
-        lag = self.elements.lagged(k)
-        if self.elements.armed:
-            self.elements.add_armatures(k, lag, rate, self._speeds_before(state, memory, control, second))
-        loads, damping = self._lagged(Q_ahead, k.V, lag, origin, rate)
+        lag, V_seen, dampers = Lag.none(self.model), None, None
+        if self.lag is None or self.stepping.armed:
+            k = self.stepping.kinematics(t, Q_ahead, V_ahead, q_near, signals, control)
+            lag, V_seen = self.stepping.lagged(k) if self.lag is None else lag, k.V
+            if self.stepping.armed:
+                self.stepping.add_armatures(k, lag, rate, self._speeds_before(state, memory, control, second))
+        loads, damping = self._lagged(Q_ahead, V_seen, lag, origin, rate)
+        powers = lag.powers
+        if self.lag is not None:
+            more, dampers, powers = self.lag.about(Q_ahead, V_ahead, q_near, signals, control, origin, rate)
+            loads = loads + more
+        if second:
+            powers = self._powers(state, memory, control)
         targets = a.driven(t)
         stiff = self.stiff(h)
-        terms = Terms(self.elements, t, q_near, signals, control, stiff) if self.elements.any else None
-        gauges = GaugeTerms(self.gauged, Q, q_near, stiff, rate, origin) if len(self.gauged) or self.elements.damped else None
-        if gauges is not None and self.elements.damped:
-            gauges.add_dashpots(*self.elements.dashpots(self.kinematics(state, memory, control), Q, stiff, rate))
-        problem = Step(a, law, predicted, origin, targets, beta * h * h, rate, loads, terms, gauges)
+        terms = Terms(self.stepping, t, q_near, signals, control, stiff) if self.stepping.any else None
+        potentials = self._potentials(state, memory, control, signals, stiff, rate, origin)
+        problem = Step(a, law, predicted, origin, targets, beta * h * h, rate, loads, terms, potentials)
         contacts = problem.contacts(Q)
         problem.damped = self._damping(Q_ahead, damping, contacts, law)
+        if dampers is not None:
+            problem.damped = dampers if problem.damped is None else problem.damped + dampers
         problem.loads += self._dragged(contacts, law, targets, origin, rate)
-        powers = lag.powers if not second else self.elements.lagged(self.kinematics(state, memory, control)).powers
         x, rounds, total = Q.reshape(-1).copy(), max(1, self.options.friction_iterations), 0
         limit = 100 if self.options.friction_iterations == 0 else rounds
         x, total, failure = advance(problem, x, h * vel, self.options.tolerance, self.options.iterations)
@@ -292,25 +305,46 @@ class BarrierSystem:
         kept[3:8] = *powers, h, t
         kept[MEMORY : MEMORY + 3] = 1.0, rate, beta * h * h
         kept[MEMORY + 3 : MEMORY + 3 + 36 * self.n] = np.concatenate([origin[m].ravel(), own.ravel(), vel.ravel()])
-        after = self.elements.kinematics(t, Q_new, self.rates(v.reshape(-1), t), q_near, signals, control)
+        after = self.stepping.kinematics(t, Q_new, self.rates(v.reshape(-1), t), q_near, signals, control)
         self.hinges.fit(after, Q_new)
         kept[self.fitted] = after.q
         kept[self.multipliers] = -self.reduction.multipliers(gradient) / (beta * h * h)  # gradient = β h² Cᵀ μ
         distance = float(contacts.distance.min(initial=np.inf))
         kept[-3:] = total, len(contacts), distance
         violation = float(np.abs(self.reduction.residual(Q_new)).max(initial=0.0))
-        if self.elements.constraints or self.elements.missing:
-            violation = max(violation, self.elements.potential(after, stiff, blocks=False).violation)
+        if self.stepping.constraints or self.stepping.missing:
+            violation = max(violation, self.stepping.potential(after, stiff, blocks=False).violation)
         violation = max(violation, self.gauged.violation(Q_new, q_near))
         return Made(
             State(t, Q_new[m].reshape(-1), v.reshape(-1), "affine"), kept, total, found.length, violation, distance,
             (f"{len(contacts)} contacts, {total} iterations", *self.notes()),
         )  # fmt: skip
 
-    def kinematics(self, state: State, memory: np.ndarray, control: np.ndarray) -> Kinematics:
-        """Rigid poses and fitted joints at a state."""
+    def _potentials(
+        self, state: State, memory: np.ndarray, control: np.ndarray, signals: np.ndarray, stiff: Stiff, rate: float, origin: np.ndarray
+    ) -> list[Potential]:
+        """Gauges and springs of a step from a state, with signals of its end."""
+        Q, out = self.whole(state.q, state.t), []
+        if len(self.gauged) or self.stepping.damped:
+            gauges = GaugeTerms(self.gauged, Q, memory[self.fitted], stiff, rate, origin)
+            if self.stepping.damped:
+                gauges.add_dashpots(*self.stepping.dashpots(self.kinematics(state, memory, control), Q, stiff, rate))
+            out.append(gauges)
+        if self.lag is not None and self.lag.forces.energetic:
+            out.append(ForceTerms(self.lag.forces, memory[self.fitted], signals))
+        return out
+
+    def _powers(self, state: State, memory: np.ndarray, control: np.ndarray) -> np.ndarray:
+        """Of dampers, motors and applied wrenches at a state [W]."""
+        if self.lag is None:
+            return self.elements.lagged(self.kinematics(state, memory, control)).powers
         Q, V = self.whole(state.q, state.t), self.rates(state.v, state.t)
-        return self.elements.kinematics(state.t, Q, V, memory[self.fitted], self.signals(state.t), control)
+        return self.lag.powers(Q, V, memory[self.fitted], self.signals(state.t), control)
+
+    def kinematics(self, state: State, memory: np.ndarray, control: np.ndarray) -> Kinematics:
+        """Rigid poses and fitted joints at a state, of what steps evaluate in NumPy."""
+        Q, V = self.whole(state.q, state.t), self.rates(state.v, state.t)
+        return self.stepping.kinematics(state.t, Q, V, memory[self.fitted], self.signals(state.t), control)
 
     def _speeds_before(self, state: State, memory: np.ndarray, control: np.ndarray, second: bool) -> np.ndarray:
         """Joint velocities from which accelerations of the rule count."""
@@ -318,11 +352,14 @@ class BarrierSystem:
         if not second:
             return now.v
         t = state.t - self.last_step(memory)
-        return (4.0 * now.v - self.elements.kinematics(t, *self.before(memory, t), now.q, now.signals, control).v) / 3.0
+        return (4.0 * now.v - self.stepping.kinematics(t, *self.before(memory, t), now.q, now.signals, control).v) / 3.0
 
-    def _lagged(self, Q: np.ndarray, V: np.ndarray, lag: Lag, origin: np.ndarray, rate: float) -> tuple[np.ndarray, dict]:
+    def _lagged(self, Q: np.ndarray, V: np.ndarray | None, lag: Lag, origin: np.ndarray, rate: float) -> tuple[np.ndarray, dict]:
         """Generalised forces (n, 4, 3) constant over the step, and blocks of dampers. Taken at Q, f − K (x − Q) − D v is the constant
         f + K (Q − origin) and a damper D + K/rate, because v = rate (x − origin)."""
+        weight = self.affine.M4[:, :, :1] * self.model.gravity
+        if V is None:
+            return weight, {}
         T = twist_maps(Q)
         loads = np.einsum("nij,ni->nj", T, lag.wrench)
         blocks = dict(lag.damping)
@@ -333,7 +370,7 @@ class BarrierSystem:
         for (a, b), K in lag.stiffness.items():
             loads[a] += T[a].T @ (K @ way[b])
             blocks[a, b] = blocks.get((a, b), 0.0) + K / rate
-        return loads.reshape(-1, 4, 3)[self.moving] + self.affine.M4[:, :, :1] * self.model.gravity, blocks
+        return loads.reshape(-1, 4, 3)[self.moving] + weight, blocks
 
     def _damping(self, Q: np.ndarray, blocks: dict, contacts: Contacts, law: Law) -> sp.spmatrix | None:
         """N s/m: of dampers, and k_d times the barriers' stiffness at the beginning of the step (Eq. 21)."""

@@ -8,8 +8,9 @@ its unknowns are the affine coordinates of all bodies, its directions respect th
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
+from typing import Protocol
 
 import numpy as np
 import scipy.sparse as sp
@@ -25,7 +26,6 @@ from unibody.contact.affine_elements import Elements, Pull, Stiff, twist_maps
 from unibody.contact.barrier import add_barrier_blocks, add_barrier_gradient, barrier_value, contact_forces, largest_change
 from unibody.contact.curvature import add_curvature_blocks, add_exact_blocks
 from unibody.contact.friction import Lagged, add_friction_blocks, add_friction_gradient, friction_value
-from unibody.contact.gauge_terms import GaugeTerms
 from unibody.contact.near import Contacts, Nearness
 from unibody.coordinates.affine import affine_of_pose, masses, volume
 from unibody.coordinates.affine_joints import Reduction
@@ -166,6 +166,33 @@ def contact_matrix(system: AffineSystem, contacts: Contacts, law: Law) -> sp.bsr
     return block_matrix(own.reshape(-1, 12, 12)[system.moving], keys, between.reshape(-1, 12, 12), system.place, n).sparse()
 
 
+class Potential(Protocol):
+    """A potential of affine coordinates x (12 per body, flat) that couples pairs of bodies, in two lists."""
+
+    @property
+    def pairs(self) -> list[np.ndarray]: ...
+
+    def value(self, x: np.ndarray) -> float: ...
+
+    def add_gradient(self, x: np.ndarray, factor: float, out: np.ndarray) -> None: ...
+
+    def add_blocks(
+        self, x: np.ndarray, places: list[np.ndarray], exact: bool, factor: float, own: np.ndarray, between: np.ndarray
+    ) -> None: ...
+
+    def reach(self, x: np.ndarray, p: np.ndarray, t: float) -> float:
+        """The part of p, at most t, along which it stays finite."""
+        ...
+
+    def noise(self) -> float:
+        """Σ |P′| of what is nearly infinite at the last point."""
+        ...
+
+    def change(self, x: np.ndarray, p: np.ndarray) -> float:
+        """By which part of itself p changes at most what must stay positive, at the last point, x."""
+        ...
+
+
 @dataclass
 class Counts:
     """What a step has done."""
@@ -180,11 +207,11 @@ class Step:
 
     def __init__(
         self, system: AffineSystem, law: Law, predicted: np.ndarray, lagged_from: np.ndarray, targets: dict[int, np.ndarray],
-        beta_h2: float, rate: float, loads: np.ndarray, terms: Terms | None = None, gauges: GaugeTerms | None = None,
+        beta_h2: float, rate: float, loads: np.ndarray, terms: Terms | None = None, potentials: Sequence[Potential] = (),
     ):  # fmt: skip
         self.system, self.law, self.beta_h2, self.rate = system, law, beta_h2, rate
         self.predicted, self.origin, self.targets = predicted, lagged_from, targets
-        self.lag, self.loads, self.terms, self.gauges = Lagged.none(), np.array(loads), terms, gauges
+        self.lag, self.loads, self.terms, self.potentials = Lagged.none(), np.array(loads), terms, list(potentials)
         self.damped: sp.spmatrix | None = None
         """Matrix of dampers [N s/m] over the moving bodies."""
         self.counts = Counts()
@@ -205,8 +232,8 @@ class Step:
         if self.damped is not None:
             w = (Q - self.origin)[s.moving].reshape(-1)
             total += 0.5 * self.beta_h2 * self.rate * float(w @ (self.damped @ w))
-        if self.gauges is not None:
-            total += self.beta_h2 * self.gauges.value(x)
+        for potential in self.potentials:
+            total += self.beta_h2 * potential.value(x)
         if self.terms is not None:
             total += self.beta_h2 * self.terms.pull(Q, blocks=False).value
         return total
@@ -230,8 +257,8 @@ class Step:
         add_barrier_gradient(contacts.pair.reshape(-1), contacts.record.reshape(-1), law.pressure, law.reach, self.beta_h2, every)
         if len(self.lag.bound):
             add_friction_gradient(*self._lag, law.slip_speed / self.rate, self.beta_h2, x, self.origin.reshape(-1), every)
-        if self.gauges is not None:
-            self.gauges.add_gradient(x, self.beta_h2, every)
+        for potential in self.potentials:
+            potential.add_gradient(x, self.beta_h2, every)
         flat = np.empty(12 * len(s.moving))
         own_gradient(x, *self._own, every, flat)
         if self.damped is not None:
@@ -245,8 +272,8 @@ class Step:
         """∂²Ψ/∂x² over the moving bodies, without dampers and elements: exact, or `careful`, positive and rather too large."""
         s, law, x = self.system, self.law, np.ascontiguousarray(Q).reshape(-1)
         n = len(Q)
-        gauges = self.gauges
-        keys, places = pair_places([contacts.pair, self.lag.contacts.pair, *(gauges.pairs if gauges is not None else [])], n)
+        more = [pairs for potential in self.potentials for pairs in potential.pairs]
+        keys, places = pair_places([contacts.pair, self.lag.contacts.pair, *more], n)
         own, between = np.zeros(144 * n), np.zeros(144 * len(keys))
         for add_blocks in (add_barrier_blocks, add_curvature_blocks) if careful else (add_exact_blocks,):
             add_blocks(
@@ -257,8 +284,8 @@ class Step:
             add_friction_blocks(
                 pair, places[1], record, bound, law.slip_speed / self.rate, self.beta_h2, x, self.origin.reshape(-1), careful, own, between
             )
-        if gauges is not None:
-            gauges.add_blocks(x, places[2:], not careful, self.beta_h2, own, between)
+        for k, potential in enumerate(self.potentials):
+            potential.add_blocks(x, places[2 + 2 * k : 4 + 2 * k], not careful, self.beta_h2, own, between)
         moving, M4, _, _, stiff, factor = self._own
         diagonal = np.empty(144 * len(moving))
         own_blocks(x, moving, M4, stiff, factor, own, careful, diagonal)
@@ -290,9 +317,10 @@ class Step:
         length = max(float(np.abs(moved).max(initial=0.0)), float(np.abs(p[:, 0]).max(initial=0.0))) * self.rate
         # Distances are as exact as coordinates: that is what the barriers' values can be trusted to.
         noise = 1e-15 * self.beta_h2 * float(self.forces(contacts).sum()) * float(np.abs(Q).max(initial=0.0))
-        if self.gauges is not None:
-            noise += 1e-15 * self.beta_h2 * self.gauges.noise() * max(1.0, float(np.abs(Q).max(initial=0.0)))
+        forces = sum(potential.noise() for potential in self.potentials)
+        noise += 1e-15 * self.beta_h2 * forces * max(1.0, float(np.abs(Q).max(initial=0.0)))
         change = largest_change(contacts.pair.reshape(-1), contacts.record.reshape(-1), p.reshape(-1))
+        change = max([change, *(potential.change(x, p.reshape(-1)) for potential in self.potentials)])
         return Direction(p.reshape(-1), float(g @ own), length, noise, careful, change)
 
     def _solve_sparse(self, Q: np.ndarray, p: np.ndarray, g: np.ndarray, blocks: BlockMatrix, pull: Pull | None) -> np.ndarray:
@@ -325,8 +353,8 @@ class Step:
             near.points.reshape(-1), near.edges.reshape(-1), s.surface.faces.reshape(-1), s.surface.edges.reshape(-1), x0.reshape(-1),
             dx.reshape(-1), 0.0, t, ITERATIONS,
         )  # fmt: skip
-        if self.gauges is not None:
-            t = self.gauges.reach(x, p, t)
+        for potential in self.potentials:
+            t = potential.reach(x, p, t)
         if self.terms is not None:
             t = self.terms.reach(Q, dQ, t)
         self.counts.reach.append(t)
