@@ -17,7 +17,7 @@ from unibody.rules.incremental import AffineSystem, pair_places
 from unibody.solvers import Barrier
 
 
-def model_of(kind: str = "all") -> ub.Model:
+def model_of(push: bool = True) -> ub.Model:
     b = ub.Builder()
     arms = [b.body(f"arm{k}", shape=ub.Box((0.1, 0.2, 0.4)), X_WB=ub.Pose((0.5 * k, 0, 0))) for k in range(4)]
     loose = b.body("loose", shape=ub.Box((0.2, 0.2, 0.2)), X_WB=ub.Pose.about((1, 2, 3), 0.4, p=(0, 1, 0)))
@@ -35,7 +35,8 @@ def model_of(kind: str = "all") -> ub.Model:
     b.add(ub.Motor("hinge", kp=8.0, kd=0.5, target=0.6), name="motor")
     b.add(ub.DryFriction("slide", bound=0.4, slip_speed=0.5), name="friction")
     b.add(ub.BodyDamping(loose, angular=0.2, linear=0.6), name="drag")
-    b.add(ub.AppliedWrench(arms[3], force=(1, 2, 3), at=(0.1, 0, 0)), name="push")
+    if push:
+        b.add(ub.AppliedWrench(arms[3], force=(1, 2, 3), at=(0.1, 0, 0)), name="push")
     return b.build()
 
 
@@ -142,7 +143,7 @@ def test_steps_are_those_of_the_numpy_path(rule):
     """Ten steps with and without kernels."""
     ends = []
     for compiled in (True, False):
-        bound = Barrier(rule=rule, tolerance=1e-9).bind(model_of())
+        bound = Barrier(rule=rule, tolerance=1e-9).bind(model_of(push=False))  # whose slope only NumPy takes
         system = bound.system
         assert system.lag is not None
         if not compiled:
@@ -152,8 +153,8 @@ def test_steps_are_those_of_the_numpy_path(rule):
             made = bound.step(state, memory, system.model.neutral_control(), 5e-3)
             state, memory = made.state, made.memory
         ends.append(state)
-    assert np.abs(ends[0].q - ends[1].q).max() < 2e-5
-    assert np.abs(ends[0].v - ends[1].v).max() < 5e-3
+    assert np.abs(ends[0].q - ends[1].q).max() < 2e-5  # coordinates of the universal joint differ as far as it is open
+    assert np.abs(ends[0].v - ends[1].v).max() < 1e-3
 
 
 def test_a_force_of_ones_own_stays_in_numpy():
