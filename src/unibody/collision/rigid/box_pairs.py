@@ -257,20 +257,18 @@ def box_with_box(n, pair, RA, pA, ha, RB, pB, hb, margin, tags_out, records_out,
     if edge > margin:
         return n
     eps = 1e-9 * scale
+    settled = False
     if edge > face + TIE * scale:
         normal, point, met = edge_points(pairing, RA, pA, ha, RB, pB, hb)
-        if met or edge <= 0.0:
+        settled = met or edge <= 0.0
+        code = -1
+        if settled:
             n = put(n, pair, 500 + pairing, False, margin, point, normal, edge, tags_out, records_out)
             code = almost_face(normal, RA, RB)
-            if code >= 0:
-                n, _ = face_contacts(
-                    n, pair, code, RA, pA, ha, RB, pB, hb, margin, eps, tags_out, records_out, work_out, labels_out
-                )
-            return n
     least = 1e300
-    if edge <= face + TIE * scale:
+    if code >= 0:
         n, least = face_contacts(n, pair, code, RA, pA, ha, RB, pB, hb, margin, eps, tags_out, records_out, work_out, labels_out)
-    if max(edge, face) > 0.0 and least > face + TIE * scale:
+    if not settled and max(edge, face) > 0.0 and least > face + TIE * scale:
         gap, normal, point, feature = nearest_features(RA, pA, ha, RB, pB, hb)
         n = put(n, pair, feature, False, margin, point, normal, gap, tags_out, records_out)
     return n

@@ -64,7 +64,11 @@ def cut(m, side, nu, nv, c, eps, source, target, work_out, labels_out):
 @device
 def cut_to_rectangle(m, hu, hv, eps, work_out, labels_out):
     """The part of the polygon at 0 within |u| ≤ hu, |v| ≤ hv, again at 0."""
-    m = cut(m, 0, 1.0, 0.0, hu, eps, 0, ROOM, work_out, labels_out)
-    m = cut(m, 1, 0.0, 1.0, hv, eps, ROOM, 0, work_out, labels_out)
-    m = cut(m, 2, -1.0, 0.0, hu, eps, 0, ROOM, work_out, labels_out)
-    return cut(m, 3, 0.0, -1.0, hv, eps, ROOM, 0, work_out, labels_out)
+    for side in range(4):
+        turn = 1.0 if side < 2 else -1.0
+        along_u = side % 2 == 0
+        nu = turn if along_u else 0.0
+        nv = 0.0 if along_u else turn
+        at = ROOM * (side % 2)
+        m = cut(m, side, nu, nv, hu if along_u else hv, eps, at, ROOM - at, work_out, labels_out)
+    return m

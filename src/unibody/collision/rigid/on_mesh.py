@@ -347,22 +347,19 @@ def mesh_contacts(
         p = load3(frames, 12 * i + 9)
         c = rotate_back(R, sub3(load3(frames, 12 * j + 9), p))
         first = n
-        if kind[j] == CAPSULE:
-            u = rotate_back(R, (frames[12 * j + 2], frames[12 * j + 5], frames[12 * j + 8]))
-            a = sub3(c, scale3(size[4 * j + 1], u))
-            b = add3(c, scale3(size[4 * j + 1], u))
-            for end in range(2):
-                n = ball_on_mesh(
-                    n, pair, end, 4, a if end == 0 else b, size[4 * j], size[4 * j], mesh_of[i], R, p, flip, margin, real, real_at,
-                    whole, whole_at, tags_out, records_out,
-                )  # fmt: skip
+        ends = 2 if kind[j] == CAPSULE else 1
+        u = rotate_back(R, (frames[12 * j + 2], frames[12 * j + 5], frames[12 * j + 8]))
+        arm = scale3(size[4 * j + 1] if ends == 2 else 0.0, u)
+        a = sub3(c, arm)
+        b = add3(c, arm)
+        for end in range(ends):
+            n = ball_on_mesh(
+                n, pair, end, 4, a if end == 0 else b, size[4 * j], size[4 * j], mesh_of[i], R, p, flip, margin, real, real_at,
+                whole, whole_at, tags_out, records_out,
+            )  # fmt: skip
+        if ends == 2:
             n = middle_on_mesh(
                 n, pair, a, b, size[4 * j], mesh_of[i], R, p, flip, margin, real, real_at, whole, whole_at, tags_out, records_out
             )
-        else:
-            n = ball_on_mesh(
-                n, pair, 0, 1, c, size[4 * j], size[4 * j], mesh_of[i], R, p, flip, margin, real, real_at, whole, whole_at,
-                tags_out, records_out,
-            )  # fmt: skip
         n = thin_out(first, n, tags_out, records_out)
     return n

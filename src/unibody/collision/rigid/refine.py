@@ -74,13 +74,20 @@ def climb(i, j, n, kind, frames, size, range_of, start, corners):
         e2 = cross(n, e1)
         gx = dot3(r, e1)
         gy = dot3(r, e2)
-        right = between(i, j, turned(n, e1, e2, STEP, 0.0), kind, frames, size, range_of, start, corners)
-        left = between(i, j, turned(n, e1, e2, -STEP, 0.0), kind, frames, size, range_of, start, corners)
-        over = between(i, j, turned(n, e1, e2, 0.0, STEP), kind, frames, size, range_of, start, corners)
-        under = between(i, j, turned(n, e1, e2, 0.0, -STEP), kind, frames, size, range_of, start, corners)
-        hxx = dot3(sub3(right, left), e1) / (2.0 * STEP) - best
-        hyy = dot3(sub3(over, under), e2) / (2.0 * STEP) - best
-        hxy = 0.25 * (dot3(sub3(right, left), e2) + dot3(sub3(over, under), e1)) / STEP
+        hxx = -best
+        hyy = -best
+        hxy = 0.0
+        for k in range(4):
+            step = STEP if k % 2 == 0 else -STEP
+            m = turned(n, e1, e2, step if k < 2 else 0.0, step if k >= 2 else 0.0)
+            q = between(i, j, m, kind, frames, size, range_of, start, corners)
+            slope = (dot3(q, e1) / (2.0 * step), dot3(q, e2) / (2.0 * step))
+            if k < 2:
+                hxx += slope[0]
+                hxy += 0.5 * slope[1]
+            else:
+                hyy += slope[1]
+                hxy += 0.5 * slope[0]
         det = hxx * hyy - hxy * hxy
         scale = norm3(r) + abs(best) + 1e-300
         if hxx + hyy < 0.0 and det > 1e-12 * scale * scale:

@@ -222,21 +222,23 @@ def manifolds(
         facing = 1.0
         base = 8192 * (1 + ((face_a + 257 * face_b) & 0xFFFF))
         up = normal
-        if ma > 2 and mb > 1:
+        own = ma > 2 and mb > 1
+        if own:
             up = plane_of(ma, 0, normal, points_out)
             facing = dot3(up, normal)
+        other = False
         if mb > 2 and ma > 1:
             down = plane_of(mb, MOST_CORNERS, back, points_out)
-            if ma <= 2 or dot3(down, back) > facing + 1e-9:
+            other = not own or dot3(down, back) > facing + 1e-9
+            if other:
+                up = down
                 facing = dot3(down, back)
-                n, least = cut_polygons(
-                    n, pair, base, False, mb, MOST_CORNERS, ma, 0, down, margin, points_out, tags_out, records_out, work_out, labels_out
-                )
-                ma = 0
-        if ma > 2 and mb > 1:
+        if own or other:
+            m = mb if other else ma
+            at = MOST_CORNERS if other else 0
             n, least = cut_polygons(
-                n, pair, base + (1 << 30), True, ma, 0, mb, MOST_CORNERS, up, margin, points_out, tags_out, records_out, work_out,
-                labels_out,
+                n, pair, base if other else base + (1 << 30), not other, m, at, ma if other else mb, MOST_CORNERS - at, up, margin,
+                points_out, tags_out, records_out, work_out, labels_out,
             )  # fmt: skip
         if ma == 2 and mb == 2:
             n, least = share_lines(n, pair, normal, margin, points_out, tags_out, records_out)
