@@ -1,7 +1,7 @@
 """What hangs on what: groups of bodies connected by joints, constraints or forces, and whether they reach the ground.
 
 A free joint, which a body without a joint has by itself, connects nothing. A constraint on one body alone holds it in the world; a force on
-one body alone (a damper, an applied wrench) connects nothing.
+one body alone (a damper, an applied wrench) connects nothing. Bodies with shapes that may touch all others are meant to fly and to fall.
 """
 
 from __future__ import annotations
@@ -32,6 +32,8 @@ def links(model: Model) -> Iterator[tuple[int, int]]:
             yield 0, body
     for elements, alone in ((model.constraints, True), (model.forces, False)):
         for _, element in elements:
+            if getattr(element, "surfaces", False):
+                continue
             touched = [model.body(b) for b in element.bodies()]
             for joint in (model.joint(name) for name in element.joints()):
                 touched += [joint.child] if _free(model, joint) and not alone else [joint.parent, joint.child]
@@ -59,10 +61,20 @@ def groups(model: Model) -> list[list[int]]:
     return [found[k] for k in sorted(found)]
 
 
+def touchable(model: Model) -> set[int]:
+    """Bodies with a solid shape in a model whose bodies touch each other."""
+    if not any(getattr(c, "surfaces", False) and not c.bodies() for _, c in model.constraints):
+        return set()
+    return {i for i, body in enumerate(model.bodies) if any(placed.solid for placed in body.shapes)}
+
+
 def connection_findings(here: Instant) -> Iterator[Finding]:
     """Parts that reach the ground by nothing, and bodies lying in one place."""
     model = here.model
     ground, *floating = groups(model)
+    touching = touchable(model)
+    apart = {i: k for k, g in enumerate([ground, *floating]) for i in g}
+    floating = [g for g in floating if not touching.intersection(g)]
     held = any(model.bodies[i].kind == "dynamic" for i in ground)
     weight = float(np.linalg.norm(model.gravity))
     loose = [g[0] for g in floating if len(g) == 1]
@@ -86,10 +98,10 @@ def connection_findings(here: Instant) -> Iterator[Finding]:
         names = tuple(model.bodies[i].name for g in floating for i in g)
         yield Finding(
             "note", "falls freely", names,
-            f"nothing holds {quoted(names)} against gravity ({weight:.3g} m/s²): falls for ever, since no solver here makes contact; hold"
-            " it by a joint, a constraint or a spring, or give Builder(gravity=None)",
+            f"nothing holds {quoted(names)} against gravity ({weight:.3g} m/s²): falls for ever; hold it by a joint, a"
+            " constraint or a spring, let it touch the ground by Contact(), or give Builder(gravity=None)",
         )  # fmt: skip
-    yield from _same_place(here, {i: k for k, g in enumerate([ground, *floating]) for i in g})
+    yield from _same_place(here, apart)
 
 
 def _same_place(here: Instant, group: dict[int, int]) -> Iterator[Finding]:

@@ -89,35 +89,44 @@ def monocular(*, spin: float = 1.0) -> Scene:
     return Scene(b.build(), duration=2.0 * math.pi / abs(spin) if spin else 2.0, dt=0.01, notes=notes)
 
 
-def _nunchaku(b: Builder, name: str, place: Pose, **first: Any) -> None:
-    """Two sticks of 0.3 × 0.04 × 0.04 m in a row along x, joined 0.01 m before their ends, with a cone of 75° and a twist of ±30°."""
+RANGES = (75.0, 60.0, 30.0)
+"""Half ranges [°] of a nunchaku's joint: to the side (z), up and down (y), twist (x)."""
+
+
+def _nunchaku(b: Builder, name: str, place: Pose, link: str = "cone-twist", **first: Any) -> None:
+    """Two sticks of 0.3 × 0.04 × 0.04 m in a row along x, joined 0.03 m before their ends: by three angles in a row, about z, y and x, each
+    with its own range, or by a hinge about z."""
     import unibody as ub
 
     stick = Box((0.3, 0.04, 0.04))
     end = place @ Pose(p=(0.36, 0, 0))
     left = b.body(f"{name}left", shape=stick, density=700.0, X_WB=place, **first)
     right = b.body(f"{name}right", shape=stick, density=700.0, X_WB=end)
-    joint = b.joint(f"{name}link", ub.Ball(), left, right, X_PF=Pose(p=(0.18, 0, 0)), X_BM=Pose(p=(-0.18, 0, 0)))
-    twist = math.radians(30.0)
-    b.add(ub.JointLimit(joint, axis=(1, 0, 0), angle=math.radians(75.0), twist=(-twist, twist)), name=f"{name}range")
+    hinge = ub.Revolute(axis=(0, 0, 1))
+    turns = hinge if link == "hinge" else ub.Composite(hinge, ub.Revolute(axis=(0, 1, 0)), ub.Revolute(axis=(1, 0, 0)))
+    joint = b.joint(f"{name}link", turns, left, right, X_PF=Pose(p=(0.18, 0, 0)), X_BM=Pose(p=(-0.18, 0, 0)))
+    if link != "hinge":
+        half = [math.radians(x) for x in RANGES]
+        b.add(ub.JointLimit(joint, lower=[-x for x in half], upper=half), name=f"{name}range")
 
 
 @scene("nunchaku", summary="Two sticks on a cone-twist joint; one is moved, the other follows when its range ends")
 def nunchaku(*, motion: Literal["horizontal", "vertical", "twist"] = "horizontal", speed: float = 2.0) -> Scene:
-    """Sticks of 0.3 × 0.04 × 0.04 m, 700 kg/m³; cone of 75° and twist within ±30°. The left one turns about z or y with `speed` [rad/s], or
-    about its own axis, without gravity."""
+    """Sticks of 0.3 × 0.04 × 0.04 m, 700 kg/m³, 0.34 kg; the joint turns by ±75° to the side, ±60° up and down and ±30° about its own
+    axis. The left stick turns about z, y or x with `speed` [rad/s], without gravity: about x the right one follows after 30° / `speed`."""
     import unibody as ub
 
     b = ub.Builder(gravity=None)
     turn = {"horizontal": (0, 0, speed), "vertical": (0, speed, 0), "twist": (speed, 0, 0)}[motion]
     _nunchaku(b, "", Pose(), kind="kinematic", V_WB=(*turn, 0, 0, 0))
     b.add(ub.Contact(reach=1e-3), name="contact")
-    return Scene(b.build(), duration=3.0, dt=0.01, notes="The second stick follows when its cone or twist is used up.")
+    return Scene(b.build(), duration=3.0, dt=0.01, notes="The second stick follows when one of its three ranges is used up.")
 
 
 @scene("nunchakus", summary="n × n nunchakus fall on the ground (scaling of contact and joints)")
-def nunchakus(*, n: int = 5, friction: float = 0.3) -> Scene:
-    """n × n pairs of sticks, 0.8 m and 0.3 m apart, turned against each other, dropped from 0.3 m."""
+def nunchakus(*, n: int = 5, link: Literal["hinge", "cone-twist"] = "cone-twist", friction: float = 0.3) -> Scene:
+    """n × n pairs of sticks, 0.8 m and 0.3 m apart, turned against each other, dropped from 0.3 m. With link=hinge they are those of the
+    paper's study of scale (003, Fig. 25: n = 20 … 100)."""
     import unibody as ub
 
     require("nunchakus", n >= 1, f"n={n}; give at least 1")
@@ -126,9 +135,9 @@ def nunchakus(*, n: int = 5, friction: float = 0.3) -> Scene:
     for i in range(n):
         for k in range(n):
             place = Pose.about((1, 0, 0), 0.1 * ((3 * i + 5 * k) % 7 - 3), p=(0.8 * i, 0.3 * k, 0.3 + 0.02 * ((i + 2 * k) % 5)))
-            _nunchaku(b, f"{i}.{k}.", place)
+            _nunchaku(b, f"{i}.{k}.", place, link)
     b.add(ub.Contact(friction=friction, reach=2e-3), name="contact")
-    return Scene(b.build(), duration=2.4, dt=0.01, notes="Time per step against n² bodies shows how the solver scales.")
+    return Scene(b.build(), duration=2.4, dt=0.01, notes="Time per step against the 2 n² bodies shows how the solver scales.")
 
 
 @scene("unicycle", summary="A rolling unicycle with free pedals leans, and turns into its fall (precession)")

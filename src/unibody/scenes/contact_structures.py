@@ -1,4 +1,4 @@
-"""Structures that stand or fall by friction: card houses, an arch, a wall that a wrecking ball hits, a windmill among stacks of cubes."""
+"""Structures that stand or fall by friction: card houses, an arch, a windmill among stacks of cubes."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from itertools import product
 import numpy as np
 
 from unibody.scenes.base import Scene, require, scene
-from unibody.shapes import Box, Capsule, Mesh, Plane, Sphere
+from unibody.shapes import Box, Mesh, Plane
 from unibody.spatial.pose import Pose
 
 
@@ -73,36 +73,6 @@ def arch(*, stones: int = 9, radius: float = 2.0, thickness: float = 0.4, fricti
         b.body(f"stone{k}", shape=stone, density=2400.0, X_WB=Pose.about((0, 1, 0), angle, p=(0, 0, lift)))
     b.add(ub.Contact(friction=friction, reach=2e-3), name="contact")
     return Scene(b.build(), duration=2.0, dt=0.01, notes="Stands by itself: every stone leans on its neighbours.")
-
-
-@scene("wrecking-ball", summary="A ball on a chain swings into a wall of bricks")
-def wrecking_ball(*, links: int = 8, columns: int = 6, rows: int = 6, friction: float = 0.5) -> Scene:
-    """An iron ball (7800 kg/m³, radius 0.4 m, 2.1 t) on a chain of `links` rods of 0.5 m joined by balls, let go at 60°; a wall of
-    bricks of 0.4 × 0.4 × 0.25 m, 1800 kg/m³ (72 kg)."""
-    import unibody as ub
-
-    require("wrecking-ball", links >= 1 and columns >= 1 and rows >= 1, f"links={links}, columns={columns}, rows={rows}; give numbers ≥ 1")
-    b = ub.Builder()
-    b.body("ground", shape=Plane(), kind="static")
-    rod, length, radius, gap = Capsule(0.04, 0.4), 0.5, 0.4, 1e-3
-    hook = np.array([0.0, 0.0, links * length + 2.0 * radius + 0.3])
-    angle = math.radians(60.0)
-    last, at = b.world, Pose(p=tuple(hook))
-    for k in range(links):
-        link = b.body(f"link{k}", shape=rod, density=7800.0)
-        start = Pose(p=at.p) if k else Pose.about((0, 1, 0), angle, p=at.p)
-        b.joint(f"pin{k}", ub.Ball(), last, link, X_PF=start, X_BM=Pose(p=(0, 0, 0.5 * length)))
-        last, at = link, Pose(p=(0, 0, -0.5 * length))
-    ball = b.body("ball", shape=Sphere(radius), density=7800.0)
-    b.joint("hook", ub.Ball(), last, ball, X_PF=at, X_BM=Pose(p=(0, 0, radius + 0.05)))
-    brick, wall = (0.4, 0.4, 0.25), 0.6
-    for r in range(rows):
-        shift = 0.5 * (r % 2) * brick[1]
-        for c in range(columns):
-            place = (wall, (c - 0.5 * (columns - 1)) * (brick[1] + gap) + shift, 0.5 * brick[2] + gap + r * (brick[2] + gap))
-            b.body(f"brick{r}.{c}", shape=Box(brick), density=1800.0, X_WB=Pose(p=place))
-    b.add(ub.Contact(friction=friction, reach=2.0 * gap), name="contact")
-    return Scene(b.build(), duration=3.0, dt=0.01, notes="Heavy impacts: steps of 0.01 s may take many iterations.")
 
 
 @scene("windmill", summary="A falling box turns a windmill into two stacks of cubes")

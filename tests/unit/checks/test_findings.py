@@ -32,6 +32,17 @@ def test_a_body_beside_a_connected_one_floats():
     assert only(found, "falls freely").level == "note" and only(found, "floating bodies").level == "warning"
 
 
+def test_bodies_that_may_touch_the_ground_are_meant_to_fall():
+    b = ub.Builder()
+    b.body("ground", shape=ub.Plane(), kind="static")
+    b.body("cube", shape=ub.Box((1, 1, 1)), X_WB=ub.Pose(p=(0, 0, 2)))
+    b.body("ghost", mass=1.0, inertia=(1, 1, 1), X_WB=ub.Pose(p=(5, 0, 2)))
+    b.add(ub.Contact(between=("ground", "cube")))
+    assert only(ub.check(b.build()), "falls freely").elements == ("cube", "ghost")
+    b.add(ub.Contact())
+    assert only(ub.check(b.build()), "falls freely").elements == ("ghost",)
+
+
 def test_free_bodies_by_themselves_are_no_mistake():
     b = ub.Builder(gravity=None)
     ball(b, "one")
