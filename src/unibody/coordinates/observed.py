@@ -97,6 +97,8 @@ class Observation:
     """What was left where the step's solution ends at a tolerance."""
     joint_friction: dict[str, JointRub] = field(default_factory=dict)
     """By the names of JointFriction elements."""
+    material: np.ndarray | None = None
+    """(bodies, 4, 3) of solvers whose bodies give way a little: t and the columns a₁ a₂ a₃ of A, where points x = t + A X really are."""
 
 
 def largest_violation(residual: np.ndarray, unilateral: np.ndarray) -> float:

@@ -62,6 +62,7 @@ def observe_affine(system: BarrierSystem, state: State, memory: np.ndarray, cont
         violation=max(pull.violation, float(np.abs(system.reduction.residual(Q)).max(initial=0.0))),
         redundant=system.reduction.dropped, redundant_names=tuple(system.reduction.redundant), multipliers=multipliers,
         iterations=system.iterations(memory), notes=system.notes(), contacts=contacts,
+        material=Q[: model.n_bodies],
     )  # fmt: skip
     out.work = np.array(memory[:3]) + 0.5 * memory[6] * (memory[3:6] + lag.powers)
     return out

@@ -163,18 +163,25 @@ class Recording:
         return np.array([o.twists[i] for o in self.observations]).reshape(len(self), 6)
 
     def point(self, body: Any, p: Sequence[float] = (0.0, 0.0, 0.0)) -> np.ndarray:
-        """(T, 3) world position of a point given in body coordinates."""
-        poses = self.pose(body)
-        return np.array([row[:3] + rotation_from_quaternion(row[3:]) @ np.asarray(p, float) for row in poses]).reshape(len(self), 3)
+        """(T, 3) world position of a material point given in body coordinates."""
+        return self._points(body, np.asarray(p, float)[None])[:, 0]
 
     def vertices(self, body: Any) -> np.ndarray:
         """(T, n, 3) world positions of the vertices of the body's shapes."""
         info = self.model.bodies[self.model.body(name_of(body, "body"))]
         if not info.shapes:
             raise ModelError(f"body '{info.name}' has no shape, so it has no vertices; give it one or use rec.point")
-        local = np.concatenate([p.triangles()[0] for p in info.shapes])
-        poses = self.pose(body)
-        return np.array([row[:3] + local @ rotation_from_quaternion(row[3:]).T for row in poses])
+        return self._points(body, np.concatenate([p.triangles()[0] for p in info.shapes]))
+
+    def _points(self, body: Any, local: np.ndarray) -> np.ndarray:
+        """(T, n, 3) from body coordinates (n, 3)."""
+        i = self.model.body(name_of(body, "body"))
+        out = np.empty((len(self), *local.shape))
+        for row, o in enumerate(self.observations):
+            rigid = o.material is None
+            t, A = (o.poses[i, :3], rotation_from_quaternion(o.poses[i, 3:]).T) if rigid else (o.material[i, 0], o.material[i, 1:])
+            out[row] = t + local @ A
+        return out
 
     def reaction(self, joint: Any) -> np.ndarray:
         """(T, 6) the whole wrench through a joint: torque then force on the child at the joint frame M, world axes."""
