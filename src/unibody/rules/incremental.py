@@ -63,6 +63,7 @@ class AffineSystem:
         self.moving = [i for i, b in enumerate(model.bodies) if b.kind == "dynamic"]
         self.moving_list = np.array(self.moving, np.int64)
         self.M4 = masses(model, self.moving)
+        self.spread = np.sqrt(np.einsum("naa->na", self.M4) / self.M4[:, :1, 0])
         self.surface = Surface.of(model)
         self.stiffness_volumes = np.array([volume(model.bodies[i]) for i in self.moving])
         self.start = self._start()
@@ -314,7 +315,9 @@ class Step:
             return Direction(np.full(x.size, np.nan), 0.0, np.inf)
         p[s.moving] = own.reshape(-1, 4, 3)
         moved = s.surface.positions(p) if len(s.surface.w) else p[:, 0]
-        length = max(float(np.abs(moved).max(initial=0.0)), float(np.abs(p[:, 0]).max(initial=0.0))) * self.rate
+        # A body without a shape is as large as its inertia says.
+        inside = p[s.moving] * s.spread[:, :, None]
+        length = max(float(np.abs(way).max(initial=0.0)) for way in (moved, p[:, 0], inside)) * self.rate
         # Distances are as exact as coordinates: that is what the barriers' values can be trusted to.
         noise = 1e-15 * self.beta_h2 * float(self.forces(contacts).sum()) * float(np.abs(Q).max(initial=0.0))
         forces = sum(potential.noise() for potential in self.potentials)

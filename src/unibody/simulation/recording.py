@@ -178,9 +178,10 @@ class Recording:
         i = self.model.body(name_of(body, "body"))
         out = np.empty((len(self), *local.shape))
         for row, o in enumerate(self.observations):
-            rigid = o.material is None
-            t, A = (o.poses[i, :3], rotation_from_quaternion(o.poses[i, 3:]).T) if rigid else (o.material[i, 0], o.material[i, 1:])
-            out[row] = t + local @ A
+            if o.material is None:
+                out[row] = o.poses[i, :3] + local @ rotation_from_quaternion(o.poses[i, 3:]).T
+            else:
+                out[row] = o.material[i, 0] + local @ o.material[i, 1:]
         return out
 
     def reaction(self, joint: Any) -> np.ndarray:
