@@ -26,7 +26,7 @@ from unibody.collision.rigid.mesh_data import (
     VERTEX_START,
     VERTICES,
 )
-from unibody.collision.rigid.on_mesh import ball_on_mesh, bulges_towards, put_in_world, reaches
+from unibody.collision.rigid.on_mesh import ball_on_mesh, bulges_towards, entry, entry3, put_in_world, reaches
 from unibody.collision.stencils import closest_of_edges
 from unibody.kernel import Floats, Ints, device, kernel
 from unibody.spatial.devices import add3, compose_back, cross, dot3, load3, load9, norm3, rotate, rotate_back, scale3, sub3
@@ -74,9 +74,9 @@ def vertex_on_mesh(n, pair, side, u, w, v, depth, frames, mesh_of, margin, real,
     R = load9(frames, 12 * u)
     S = load9(frames, 12 * w)
     q = load3(frames, 12 * w + 9)
-    x = add3(load3(frames, 12 * u + 9), rotate(R, load3(part(real, real_at, VERTICES), 3 * v)))
+    x = add3(load3(frames, 12 * u + 9), rotate(R, entry3(real, real_at, VERTICES, 3 * v)))
     first = n
-    number = v - part(whole, whole_at, RANGES)[8 * mesh_of[u] + 6]
+    number = v - entry(whole, whole_at, RANGES, 8 * mesh_of[u] + 6)
     n = ball_on_mesh(
         n, pair, 0, 1, rotate_back(S, sub3(x, q)), 0.0, depth, mesh_of[w], S, q, side == 0, margin, real, real_at, whole, whole_at,
         tags_out, records_out,
@@ -113,7 +113,7 @@ def vertices_on_mesh(n, pair, side, u, w, depth, frames, hull, mesh_of, margin, 
         for f in range(leaves[2 * node], leaves[2 * node] + leaves[2 * node + 1]):
             for k in range(3):
                 v = faces[3 * f + k]
-                x = load3(part(real, real_at, VERTICES), 3 * v)
+                x = entry3(real, real_at, VERTICES, 3 * v)
                 inside = low[0] <= x[0] <= high[0] and low[1] <= x[1] <= high[1] and low[2] <= x[2] <= high[2]
                 if inside and around[start[v]] == f:
                     n = vertex_on_mesh(
@@ -143,9 +143,9 @@ def ridge_with_ridge(n, pair, e, f, a, b, R, S, q, depth, margin, real, real_at,
     r = sub3(x, y)
     if norm3(r) > max(margin, depth):
         return n
-    outward = load3(part(real, real_at, EDGE_NORMALS), 3 * f)
+    outward = entry3(real, real_at, EDGE_NORMALS, 3 * f)
     if dot3(outward, outward) == 0.0:
-        outward = scale3(-1.0, rotate_back(S, rotate(R, load3(part(real, real_at, EDGE_NORMALS), 3 * e))))
+        outward = scale3(-1.0, rotate_back(S, rotate(R, entry3(real, real_at, EDGE_NORMALS, 3 * e))))
     if dot3(outward, outward) == 0.0:
         outward = r
     normal = scale3((1.0 if dot3(normal, outward) >= 0.0 else -1.0) / length, normal)
@@ -185,8 +185,8 @@ def ridge_on_mesh(n, pair, i, j, e, depth, frames, mesh_of, margin, real, real_a
             continue
         for g in range(leaves[2 * node], leaves[2 * node] + leaves[2 * node + 1]):
             for k in range(3):
-                f = part(whole, whole_at, FACE_EDGES)[3 * g + k]
-                if part(whole, whole_at, RIDGES)[f] == 1 and part(whole, whole_at, EDGE_FACES)[start[f]] == g:
+                f = entry(whole, whole_at, FACE_EDGES, 3 * g + k)
+                if entry(whole, whole_at, RIDGES, f) == 1 and entry(whole, whole_at, EDGE_FACES, start[f]) == g:
                     n = ridge_with_ridge(
                         n, pair, e, f, a, b, R, S, q, depth, margin, real, real_at, whole, whole_at, tags_out, records_out
                     )
@@ -210,8 +210,8 @@ def ridges_on_mesh(n, pair, i, j, depth, frames, hull, mesh_of, margin, real, re
             continue
         for g in range(leaves[2 * node], leaves[2 * node] + leaves[2 * node + 1]):
             for k in range(3):
-                e = part(whole, whole_at, FACE_EDGES)[3 * g + k]
-                if part(whole, whole_at, RIDGES)[e] == 1 and part(whole, whole_at, EDGE_FACES)[start[e]] == g:
+                e = entry(whole, whole_at, FACE_EDGES, 3 * g + k)
+                if entry(whole, whole_at, RIDGES, e) == 1 and entry(whole, whole_at, EDGE_FACES, start[e]) == g:
                     n = ridge_on_mesh(
                         n, pair, i, j, e, depth, frames, mesh_of, margin, real, real_at, whole, whole_at, tags_out, records_out
                     )
