@@ -102,6 +102,7 @@ class Kernel:
         self.__doc__, self.__name__, self.__module__ = function.__doc__, function.__name__, function.__module__
         self._dispatcher: Any = None
         self._ready: Callable | None = None if JIT else function
+        self._address: int | None = None
 
     def __call__(self, *args: Any) -> Any:
         return (self._ready or self.load())(*args)
@@ -133,11 +134,13 @@ class Kernel:
         """Where a prototype of the same signature can call this kernel."""
         if not JIT:
             return _python_address(self.function)
-        self.load()
-        # as a callee it may have been compiled for writable arrays too
-        arguments = tuple(_numba_type(n, a) for n, a in self.signature[:-1])
-        result = self._dispatcher.overloads[arguments]
-        return result.library.get_pointer_to_function(result.fndesc.llvm_func_name)
+        if self._address is None:
+            self.load()
+            # as a callee it may have been compiled for writable arrays too
+            arguments = tuple(_numba_type(n, a) for n, a in self.signature[:-1])
+            result = self._dispatcher.overloads[arguments]
+            self._address = result.library.get_pointer_to_function(result.fndesc.llvm_func_name)
+        return self._address
 
 
 class Prototype:

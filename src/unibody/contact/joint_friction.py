@@ -21,6 +21,7 @@ from unibody.forces.joint_friction import RIM_POINTS, JointFriction
 from unibody.joints.ball import Ball
 from unibody.joints.base import Joint
 from unibody.joints.prismatic import Prismatic
+from unibody.kernel import Floats, Ints, kernel
 
 GOLDEN = 0.5 * (1.0 + np.sqrt(5.0))
 
@@ -65,6 +66,13 @@ class JointContacts:
         """(points,) what each point carries [N], of a wrench (torque, force) on the child at M in M's axes."""
         return np.abs(self.share @ wrench).reshape(len(self.places), -1).sum(axis=1)
 
+    def numbers(self) -> np.ndarray:
+        """For `carry_loads`: μ, the arms, then point by point the rows of the normals' share and the tangents' idle wrenches."""
+        idle = (self.T @ self.across.T).reshape(len(self.places), -1)
+        share = self.share.reshape(len(self.places), -1)
+        arms = self.arms if self.single else np.zeros(len(self.places))
+        return np.concatenate([[self.coefficient], arms, share.ravel(), idle.ravel()])
+
     def bounds(self, carried: np.ndarray) -> np.ndarray:
         """One a block, for what each point carries."""
         at_points = self.coefficient * carried
@@ -83,8 +91,75 @@ class JointContacts:
         return (u[0] / most if most > 0.0 else 0.0) * self.coefficient * carried[:, None]
 
     def idle(self, u: np.ndarray, carried: np.ndarray) -> np.ndarray:
-        """(6,) the wrench of friction on the child at M that does no work: the rest of what the points bear."""
+        """(6,) the wrench of friction on the child at M that does no work: a part of what the joint holds."""
         return self.across @ np.einsum("pk,pki->i", self.tangential_forces(u, carried), self.T)
+
+
+PART = 5
+"""Integers of a joint for `carry_loads`: points, normals a point, tangents a point, whether it has a single variable, its first number."""
+
+IDLE_TURNS, ENOUGH = 30, 1e-13
+"""Most turns in which the share of friction in a reaction is found, and the change [of the largest force] at which they end."""
+
+
+@kernel
+def carry_loads(book: Ints, numbers: Floats, wrenches: Floats, u: Floats, carried_out: Floats, bounds_out: Floats) -> None:
+    """What every contact point of all joints carries [N] and the bounds of their friction variables, from the wrenches (6 a joint, at M in
+    its axes) and the friction u that acts: friction itself bears a part of what a joint holds, shared as its points are loaded."""
+    at_point, at_variable, at_block = 0, 0, 0
+    for j in range(book.size // PART):
+        points, normals, tangents, single, first = (
+            book[PART * j], book[PART * j + 1], book[PART * j + 2], book[PART * j + 3], book[PART * j + 4]
+        )  # fmt: skip
+        mu = numbers[first]
+        arms = first + 1
+        share = arms + points
+        idle = share + 6 * points * normals
+        w0, w1, w2 = wrenches[6 * j], wrenches[6 * j + 1], wrenches[6 * j + 2]
+        w3, w4, w5 = wrenches[6 * j + 3], wrenches[6 * j + 4], wrenches[6 * j + 5]
+        for turn in range(IDLE_TURNS):
+            moved, largest, most = 0.0, 0.0, 0.0
+            for p in range(points):
+                total = 0.0
+                for n in range(normals):
+                    k = share + 6 * (normals * p + n)
+                    total += abs(
+                        numbers[k] * w0 + numbers[k + 1] * w1 + numbers[k + 2] * w2 + numbers[k + 3] * w3 + numbers[k + 4] * w4
+                        + numbers[k + 5] * w5
+                    )  # fmt: skip
+                moved = max(moved, abs(total - carried_out[at_point + p]))
+                largest = max(largest, total)
+                carried_out[at_point + p] = total
+                most += mu * total * numbers[arms + p]
+            if turn > 0 and moved <= ENOUGH * largest:
+                break
+            w0, w1, w2 = wrenches[6 * j], wrenches[6 * j + 1], wrenches[6 * j + 2]
+            w3, w4, w5 = wrenches[6 * j + 3], wrenches[6 * j + 4], wrenches[6 * j + 5]
+            for p in range(points):
+                for t in range(tangents):
+                    k = idle + 6 * (tangents * p + t)
+                    if single == 0:
+                        push = u[at_variable + tangents * p + t]
+                    else:
+                        push = u[at_variable] / most * mu * carried_out[at_point + p] if most > 0.0 else 0.0
+                    w0 -= push * numbers[k]
+                    w1 -= push * numbers[k + 1]
+                    w2 -= push * numbers[k + 2]
+                    w3 -= push * numbers[k + 3]
+                    w4 -= push * numbers[k + 4]
+                    w5 -= push * numbers[k + 5]
+        if single != 0:
+            bounds_out[at_block] = 0.0
+            for p in range(points):
+                bounds_out[at_block] += mu * carried_out[at_point + p] * numbers[arms + p]
+            at_block += 1
+            at_variable += 1
+        else:
+            for p in range(points):
+                bounds_out[at_block + p] = mu * carried_out[at_point + p]
+            at_block += points
+            at_variable += tangents * points
+        at_point += points
 
 
 def contacts_of(friction: JointFriction, joint: Joint) -> JointContacts:

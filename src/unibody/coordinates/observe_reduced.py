@@ -56,19 +56,25 @@ class Held(NamedTuple):
     gravity: float
 
 
+def tree_wrenches(system: ReducedSystem) -> tuple[np.ndarray, np.ndarray]:
+    """(tree joints, 6) the wrench through each, from the accelerations and loads of the last evaluation; kinetic and gravity energy."""
+    f, energy, effort = np.zeros(6 * system.model.n_bodies), np.zeros(2), np.zeros(system.model.nv)
+    rows, columns = system.view(ROWS), system.view(COLUMNS)
+    fill_wrenches(system.view(BODIES), rows, system.view(X_WB), system.view(F), system.view(GRAVITY), f, energy)
+    gather_wrenches(system.view(BODIES), rows, columns, f, effort)
+    return f.reshape(-1, 6)[1:], energy
+
+
 def reactions_reduced(system: ReducedSystem) -> Held:
     """Reactions from the accelerations and loads of the last evaluation."""
     model, book = system.model, system.book
     X = system.view(X_WB).reshape(-1, 12)
-    f, energy, effort = np.zeros(6 * model.n_bodies), np.zeros(2), np.zeros(model.nv)
-    rows, columns = system.view(ROWS), system.view(COLUMNS)
-    fill_wrenches(system.view(BODIES), rows, system.view(X_WB), system.view(F), system.view(GRAVITY), f, energy)
-    gather_wrenches(system.view(BODIES), rows, columns, f, effort)
-    S = columns.reshape(-1, COLUMN)[:, :6]
+    through, energy = tree_wrenches(system)
+    S = system.view(COLUMNS).reshape(-1, COLUMN)[:, :6]
     reactions = np.zeros((len(model.joints), 6))
     constraint = np.zeros((len(model.joints), 6))
     tree = len(model.tree_joints)
-    reactions[:tree] = f.reshape(-1, 6)[1:]
+    reactions[:tree] = through
     first, count = np.array([(j.v_start, j.nv) for j in model.tree_joints], int).reshape(-1, 2).T
     constraint[:tree] = without_efforts(reactions[:tree], S, first, count)
     multipliers = system.view(MULTIPLIER)

@@ -18,8 +18,8 @@ from typing import NamedTuple
 import numpy as np
 
 from unibody.algebra.staggered import Contact, Staggered, stagger
-from unibody.contact.joint_friction import JointContacts, contacts_of
-from unibody.coordinates.observe_reduced import Held, reactions_reduced
+from unibody.contact.joint_friction import JointContacts, carry_loads, contacts_of
+from unibody.coordinates.observe_reduced import Held, reactions_reduced, tree_wrenches
 from unibody.coordinates.observed import JointRub
 from unibody.coordinates.redmax_response import EffortResponse, velocity_rows
 from unibody.coordinates.redmax_system import RedMaxSystem
@@ -29,9 +29,6 @@ from unibody.model.model import JointInfo, Model
 
 TOLERANCE, MOST = 1e-9, 100
 """Relative change of what the points carry at which the iteration ends, and the most iterations."""
-
-IDLE_TURNS = 20
-"""Most turns in which the share that friction bears of a reaction is found."""
 
 SATURATED = 1e-6
 """Part of its bound that friction may lack to count as being at it."""
@@ -86,6 +83,15 @@ class JointFrictions:
             rows[part.own, start : start + part.joint.nv] = part.contacts.rows
             start += part.joint.nv
         self.rows = rows
+        numbers, book = [part.contacts.numbers() for part in self.parts], []
+        for part, first in zip(self.parts, np.cumsum([0, *(x.size for x in numbers)]), strict=False):
+            made = part.contacts
+            book += [len(made.places), len(made.N) // len(made.places), made.T.shape[1], int(made.single), int(first)]
+        self._book, self._numbers = np.array(book, np.int64), np.concatenate(numbers)
+        self._points = np.cumsum([0, *(len(part.contacts.places) for part in self.parts)])
+        self._children = np.array([part.joint.child for part in self.parts])
+        self._frames = np.array([part.joint.X_BM.R for part in self.parts])
+        self._joints = np.array([part.number for part in self.parts])
         self.act(np.zeros(at))
 
     def act(self, u: np.ndarray) -> np.ndarray:
@@ -100,42 +106,33 @@ class JointFrictions:
         response: list[EffortResponse] = []
 
         def contact(u: np.ndarray) -> Contact:
-            y, held = self.evaluate(moment, u)
+            y = self.evaluate(moment, u)
             if not response:
                 response.append(EffortResponse(self.system, self.velocities))
-            nv = y.size
-            carried = [self.carried(part, held, u) for part in self.parts]
-            bounds = np.concatenate([part.contacts.bounds(c) for part, c in zip(self.parts, carried, strict=True)])
-            slip = self.rows @ (response[0].B @ (moment.v[:nv] + moment.h * y))
+            wrenches = reactions_reduced(self.system).reactions if self.system.has_loops else tree_wrenches(self.system)[0]
+            carried, bounds = self.carried(wrenches, u)
+            slip = self.rows @ (response[0].B @ (moment.v[: y.size] + moment.h * y))
             H = moment.h * self.rows @ response[0].closed() @ self.rows.T
-            return Contact(np.concatenate(carried), bounds, slip, H)
+            return Contact(carried, bounds, slip, H)
 
         return stagger(contact, self.widths, u, TOLERANCE, MOST)
 
-    def evaluate(self, moment: Moment, u: np.ndarray) -> tuple[np.ndarray, Held]:
-        """Accelerations and reactions of the step under the friction u."""
+    def evaluate(self, moment: Moment, u: np.ndarray) -> np.ndarray:
+        """Accelerations of the step under the friction u, and in the system what else follows."""
         self.act(u)
         self.system.prepare(moment.h)
         y = self.system.advance_from(moment.t, moment.q.copy(), moment.v.copy(), moment.control).copy()
         if not np.isfinite(y).all():
             raise FloatingPointError("accelerations are not finite")
-        return y, reactions_reduced(self.system)
+        return y
 
-    def carried(self, part: Rubbing, held: Held, u: np.ndarray) -> np.ndarray:
-        """(points,) what each contact point carries [N]."""
-        wrench = self.local(part, held.constraint[part.number])
-        carried = part.contacts.normal_forces(wrench)
-        for _ in range(IDLE_TURNS):  # friction itself bears a part of what the joint holds, shared as the points are loaded
-            idle = part.contacts.idle(u[part.own], carried)
-            last, carried = carried, part.contacts.normal_forces(wrench - idle)
-            if np.abs(carried - last).max() <= TOLERANCE * carried.max():
-                break
-        return carried
-
-    def local(self, part: Rubbing, wrench: np.ndarray) -> np.ndarray:
-        """A wrench at M from world axes in M's axes."""
-        R = self.system.view(X_WB).reshape(-1, 12)[part.joint.child, :9].reshape(3, 3) @ part.joint.X_BM.R
-        return np.concatenate([R.T @ wrench[:3], R.T @ wrench[3:]])
+    def carried(self, wrenches: np.ndarray, u: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """What every contact point carries [N], and the bounds of friction, of the reactions of all joints (world axes)."""
+        R = self.system.view(X_WB).reshape(-1, 12)[self._children, :9].reshape(-1, 3, 3) @ self._frames
+        local = (wrenches[self._joints].reshape(-1, 2, 3) @ R).ravel()
+        carried, bounds = np.zeros(self._points[-1]), np.zeros(self.widths.size)
+        carry_loads(self._book, self._numbers, local, u, carried, bounds)
+        return carried, bounds
 
     def work(self, v: np.ndarray, y: np.ndarray, h: float, u: np.ndarray) -> float:
         """Of friction over a step from v with accelerations y, the one that was evaluated last [J]."""
@@ -144,9 +141,10 @@ class JointFrictions:
     def seen(self, held: Held, u: np.ndarray, v: np.ndarray, y: np.ndarray, h: float) -> dict[str, JointRub]:
         """What a recording keeps of every friction, after `evaluate`."""
         slip = self.rows @ (velocity_rows(self.system, self.velocities) @ (v[: y.size] + h * y))
+        loads, _ = self.carried(held.reactions, u)
         out = {}
-        for part in self.parts:
-            own, carried = u[part.own], self.carried(part, held, u)
+        for k, part in enumerate(self.parts):
+            own, carried = u[part.own], loads[self._points[k] : self._points[k + 1]]
             bound = part.contacts.bounds(carried)
             pushed = np.linalg.norm(own.reshape(bound.size, -1), axis=1)
             moving = np.linalg.norm(slip[part.own].reshape(bound.size, -1), axis=1) > 0.0
@@ -156,4 +154,3 @@ class JointFrictions:
                 bound=float(bound.sum()), sliding=sliding,
             )  # fmt: skip
         return out
-

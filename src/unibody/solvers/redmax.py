@@ -219,7 +219,8 @@ class BoundFriction(BoundRedMax):
         u, how = self._rubbed(kept)
         self.frictions.act(u)
         out = super().observe(state, memory, control)
-        y, held = self.frictions.evaluate(Moment(t, q, v, control, h), u)
+        y = self.frictions.evaluate(Moment(t, q, v, control, h), u)
+        held = reactions_reduced(self.system)
         out.reactions, out.constraint_wrenches, out.multipliers = held.reactions, held.constraint, held.multipliers
         out.joint_friction = self.frictions.seen(held, u, v, y, h)
         out.iterations, out.residual = int(how[0]), float(how[1])

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import unibody as ub
-from unibody.contact.joint_friction import across_axis, contacts_of
+from unibody.contact.joint_friction import across_axis, carry_loads, contacts_of
 
 AXES = [(0, 0, 1), (0, 1, 0), (1, 0, 0), (0, 0, -1), (1, 1, 1), (1, -2, 0.5), (1e-9, 0, 1)]
 MU, R, L = 0.3, 0.02, 0.05
@@ -122,3 +122,22 @@ def test_opposite_points_bear_a_pure_couple():
     for wrench, even in ((np.array([0, 0, 0, 3.0, 2.0, 0]), True), (np.array([0.2, 0, 0, 0, 0, 9.0]), False)):
         carried = made.normal_forces(wrench)
         assert (np.abs(made.idle(made.bounds(carried), carried)).max() < 1e-12) == even
+
+
+def test_loads_of_all_joints_at_once_are_those_of_each():
+    """The kernel against the methods: Nᵀ α with what friction bears taken off, to the fixed point."""
+    rng = np.random.default_rng(3)
+    made = [hinge((1, 2, 3)), ball(8), slide((0, 1, 1), (0.03, 0.05)), hinge(points=5)]
+    wrenches = [rng.standard_normal(6) for _ in made]
+    u = [0.3 * m.bounds(m.normal_forces(w)) if m.single else 0.1 * rng.standard_normal(2 * len(m.places)) for m, w in zip(made, wrenches)]
+    numbers, book = [m.numbers() for m in made], []
+    for m, first in zip(made, np.cumsum([0, *(x.size for x in numbers)]), strict=False):
+        book += [len(m.places), len(m.N) // len(m.places), m.T.shape[1], int(m.single), int(first)]
+    carried, bounds = np.zeros(sum(len(m.places) for m in made)), np.zeros(sum(len(m.widths) for m in made))
+    carry_loads(np.array(book), np.concatenate(numbers), np.concatenate(wrenches), np.concatenate(u), carried, bounds)
+    at = block = 0
+    for m, w, own in zip(made, wrenches, u):
+        mine = carried[at : at + len(m.places)]
+        np.testing.assert_allclose(mine, m.normal_forces(w - m.idle(own, mine)), rtol=1e-10, atol=1e-13)
+        np.testing.assert_allclose(bounds[block : block + len(m.widths)], m.bounds(mine), rtol=1e-12)
+        at, block = at + len(m.places), block + len(m.widths)
