@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING, Any
 from unibody import scenes, solvers
 
 from unibody.constraints import (  # isort: skip
-    Constraint, Contact, Coupling, Distance, DistanceRange, FixedPoint, JointCoupling, JointLimit, PointOnLine, PointPlane,
-    PrescribedFrame, PrescribedJoint, PrescribedPoint, SplineContact,
+    Constraint, Contact, Coupling, Distance, DistanceRange, FixedPoint, JointCoupling, JointLimit, KnifeEdge, PointOnLine, PointPlane,
+    PrescribedFrame, PrescribedJoint, PrescribedPoint, Rolling, SplineContact,
 )  # fmt: skip
 from unibody.contact.restitution import contact_for_restitution
 from unibody.errors import ModelError, StepFailed, UnibodyError, Unsupported
@@ -90,6 +90,7 @@ __all__ = [
     "JointCoupling",
     "JointFriction",
     "JointLimit",
+    "KnifeEdge",
     "Mesh",
     "OpenMesh",
     "Model",
@@ -108,6 +109,7 @@ __all__ = [
     "Recording",
     "Report",
     "Revolute",
+    "Rolling",
     "Screw",
     "Simulation",
     "Sphere",

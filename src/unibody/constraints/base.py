@@ -61,6 +61,8 @@ class Constraint:
     """C = −compliance · multiplier: 0 is rigid."""
     unilateral: ClassVar[bool] = False
     """Whether the rows are C ≥ 0 held by multipliers ≥ 0, instead of C = 0."""
+    nonholonomic: ClassVar[bool] = False
+    """Whether only Ċ = 0 is held, and C, left at zero, means nothing."""
 
     @property
     def barred(self) -> bool:

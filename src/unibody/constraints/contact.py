@@ -13,12 +13,16 @@ from unibody.constraints.base import Constraint
 from unibody.element import name_of, number
 from unibody.errors import ModelError
 
+IMPACTS = ("newton", "poisson", "stronge")
+"""Laws of impact."""
+
 
 @dataclass(frozen=True)
 class Contact(Constraint):
     """`friction`: Coulomb's μ. `damping` [s]: k_d of the barrier, the larger the less a body bounces. `reach` [m]: how near is near
     (None: 1/1000 of the scene). `pressure` [Pa]: stiffness of the barrier (None: from masses, speeds and step). `between`: two bodies,
-    else all. `on`: False lets the pair pass through each other. `neighbours`: also between bodies that a joint connects.
+    else all. `on`: False lets the pair pass through each other. `neighbours`: also between bodies that a joint connects. `restitution` e,
+    from 0 to 1, by the law `impact`: "newton" (of velocities), "poisson" (of impulses), "stronge" (of energies).
 
     >>> Contact(friction=0.5).friction
     0.5
@@ -31,6 +35,8 @@ class Contact(Constraint):
     between: Any = None
     on: bool = True
     neighbours: bool = False
+    restitution: float = 0.0
+    impact: str = "newton"
 
     rows = 0
     units = ()
@@ -40,6 +46,11 @@ class Contact(Constraint):
     def __post_init__(self) -> None:
         object.__setattr__(self, "friction", number(self.friction, "Contact friction", minimum=0.0))
         object.__setattr__(self, "damping", number(self.damping, "Contact damping", minimum=0.0))
+        object.__setattr__(self, "restitution", number(self.restitution, "Contact restitution", minimum=0.0))
+        if self.restitution > 1.0:
+            raise ModelError(f"Contact restitution {self.restitution} would create energy; give a number from 0 to 1")
+        if self.impact not in IMPACTS:
+            raise ModelError(f"Contact impact {self.impact!r} is unknown; give one of {', '.join(IMPACTS)}")
         for name in ("reach", "pressure"):
             if getattr(self, name) is not None:
                 object.__setattr__(self, name, number(getattr(self, name), f"Contact {name}", positive=True))

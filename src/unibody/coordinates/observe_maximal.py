@@ -38,12 +38,12 @@ def observe_maximal(system: MaximalSystem, t: float, q: np.ndarray, v: np.ndarra
     kinetic += 0.5 * float(np.sum(system.view(ARMATURE) * joint_v**2))
     primary = system.view(NODE_L)
     auxiliary = system.view(MULTIPLIER)
-    constraint = _held(system, primary, auxiliary, X)
-    reactions = constraint + _driven(system, primary, auxiliary, X)
+    constraint = held_wrenches(system, primary, auxiliary, X)
+    reactions = constraint + driven_wrenches(system, primary, auxiliary, X)
     null = closure_null(system.view(CLOSURE), book.auxiliary, system.rank()[0]) if book.auxiliary else np.zeros((0, 0))
     if len(null):
         responses = system.view(RESPONSE_Y).reshape(book.auxiliary, -1)
-        shift = null_shift(constraint, [_held(system, z @ responses, z, X) for z in null])
+        shift = null_shift(constraint, [held_wrenches(system, z @ responses, z, X) for z in null])
         constraint = constraint - shift
         reactions = reactions - shift
     residual = system.view(RESIDUAL)
@@ -52,11 +52,11 @@ def observe_maximal(system: MaximalSystem, t: float, q: np.ndarray, v: np.ndarra
         gravity=float(gravity), springs=float(ledger[SPRING_ENERGY]), powers=ledger[DAMPER_POWER : DAMPER_POWER + 3].copy(),
         reactions=reactions, constraint_wrenches=constraint, violation=largest_violation(residual, book.unilateral),
         redundant=len(null), redundant_names=touched_names(book.names[book.primary_rows :], null),
-        multipliers=element_multipliers(book, _rows(system, primary, auxiliary)),
+        multipliers=element_multipliers(book, row_multipliers(system, primary, auxiliary)),
     )  # fmt: skip
 
 
-def _rows(system: MaximalSystem, primary: np.ndarray, auxiliary: np.ndarray) -> np.ndarray:
+def row_multipliers(system: MaximalSystem, primary: np.ndarray, auxiliary: np.ndarray) -> np.ndarray:
     """Multipliers of all rows in the order of the rows."""
     book, w = system.book, system.width
     out = np.zeros(book.rows)
@@ -74,10 +74,10 @@ def _in_world(system: MaximalSystem, k: int, wrench: np.ndarray, X: np.ndarray) 
     return np.concatenate([R @ wrench[:3], R @ wrench[3:]])
 
 
-def _held(system: MaximalSystem, primary: np.ndarray, auxiliary: np.ndarray, X: np.ndarray) -> np.ndarray:
+def held_wrenches(system: MaximalSystem, primary: np.ndarray, auxiliary: np.ndarray, X: np.ndarray) -> np.ndarray:
     """Constraint wrenches (joints, 6) of given multipliers, in the model's order."""
     book = system.book
-    multipliers = _rows(system, primary, auxiliary)
+    multipliers = row_multipliers(system, primary, auxiliary)
     rows = system.view(T).reshape(-1, 6)
     place = {id(j): n for n, j in enumerate(system.model.joints)}
     out = np.zeros((len(system.model.joints), 6))
@@ -87,7 +87,7 @@ def _held(system: MaximalSystem, primary: np.ndarray, auxiliary: np.ndarray, X: 
     return out
 
 
-def _driven(system: MaximalSystem, primary: np.ndarray, auxiliary: np.ndarray, X: np.ndarray) -> np.ndarray:
+def driven_wrenches(system: MaximalSystem, primary: np.ndarray, auxiliary: np.ndarray, X: np.ndarray) -> np.ndarray:
     """Wrenches (joints, 6) of efforts: motors, springs, dampers, armatures and coupled coordinates."""
     book, w = system.book, system.width
     effort = np.array(system.view(RIGHT))

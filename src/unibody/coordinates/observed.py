@@ -99,6 +99,8 @@ class Observation:
     """By the names of JointFriction elements."""
     material: np.ndarray | None = None
     """(bodies, 4, 3) of solvers whose bodies give way a little: t and the columns a₁ a₂ a₃ of A, where points x = t + A X really are."""
+    distance: float = float("inf")
+    """The least gap between bodies that are near each other [m]."""
 
 
 def largest_violation(residual: np.ndarray, unilateral: np.ndarray) -> float:

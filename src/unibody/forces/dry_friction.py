@@ -94,31 +94,31 @@ class DryFriction(Force):
         return [self.joint]
 
     def started(self, packing: Packing, name: str) -> DryFriction:
-        self._bounds(packing.joint(self.joint))
+        self.bounds_on(packing.joint(self.joint))
         return self
 
     def row(self, packing: Packing, name: str) -> tuple[Sequence[int], Sequence[float]]:
         joint = packing.joint(self.joint)
-        bounds = self._bounds(joint)
+        bounds = self.bounds_on(joint)
         rubbed = [d for d in range(joint.nv) if bounds[d] > 0.0]
         return [joint.v_start + d for d in rubbed], [x for d in rubbed for x in (float(bounds[d]), self.slip_speed)]
 
     def apply(self, kinematics: Kinematics, loads: Loads) -> None:
         v = kinematics.joint_v(self.joint)
-        effort = -self._bounds(kinematics.names.joint(self.joint)) * np.tanh(v / self.slip_speed)
+        effort = -self.bounds_on(kinematics.names.joint(self.joint)) * np.tanh(v / self.slip_speed)
         loads.add_effort(self.joint, effort)
         loads.ledger[DAMPER_POWER] += float(effort @ v)
 
     def damping_blocks(self, kinematics: Kinematics) -> Blocks:
         """The chord, not the slope: see the head of this file."""
         x = kinematics.joint_v(self.joint) / self.slip_speed
-        slope = self._bounds(kinematics.names.joint(self.joint)) / self.slip_speed * np.array([mean_slope(float(y)) for y in x])
+        slope = self.bounds_on(kinematics.names.joint(self.joint)) / self.slip_speed * np.array([mean_slope(float(y)) for y in x])
         return {(self.joint, self.joint): -np.diag(slope)}
 
     def _title(self) -> str:
         return f"DryFriction on joint '{self.joint}':"
 
-    def _bounds(self, joint: JointView) -> np.ndarray:
+    def bounds_on(self, joint: JointView) -> np.ndarray:
         """The friction of every degree of freedom; refuses what the joint does not have."""
         if joint.nv == 0:
             raise ModelError(f"{self._title()} the joint cannot move; leave the friction out")

@@ -228,7 +228,8 @@ class ConstraintTables:
         numbers = {name: constraint.row(names, name) for name, constraint in model.constraints}
         groups: dict[type[Constraint], list[tuple[str, Constraint]]] = {}
         for name, constraint in model.constraints:
-            groups.setdefault(type(constraint), []).append((name, constraint))
+            if not getattr(constraint, "surfaces", False):  # those have no rows
+                groups.setdefault(type(constraint), []).append((name, constraint))
         self.row_names: list[str] = []
         self.row_units: list[str] = []
         self.row_bodies: list[list[int]] = []

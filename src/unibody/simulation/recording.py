@@ -216,7 +216,8 @@ class Recording:
         """One per recorded state: points, bodies, normals, gaps, normal and friction forces, and what slides."""
         out = [o.contacts for o in self.observations]
         if any(c is None for c in out):
-            raise ModelError(f"contacts: solver '{self.solver.name}' knows no surfaces; run the scene with solver 'barrier'")
+            remedy = "add a Contact and run the scene with solver 'complementarity' or 'barrier'"
+            raise ModelError(f"contacts: solver '{self.solver.name}' knows no surfaces here; {remedy}")
         return out  # type: ignore[return-value]
 
     @property
@@ -232,6 +233,7 @@ class Recording:
             Report(
                 status="ok", time=o.time, violation=o.violation, redundant=o.redundant, redundant_names=o.redundant_names,
                 notes=o.notes or self._bound.system.notes(), iterations=o.iterations, residual=o.residual,
+                minimum_distance=o.distance,
                 energies={"kinetic": o.kinetic, "gravity": o.gravity, "springs": o.springs, "total": o.kinetic + o.gravity + o.springs},
                 seconds=0.0 if k == 0 else each,
             )

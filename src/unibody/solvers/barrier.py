@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from unibody.constraints.base import Constraint
+from unibody.constraints.contact import Contact
 from unibody.coordinates.observed import Observation
 from unibody.element import number
 from unibody.errors import ModelError, StepFailed
@@ -57,6 +58,10 @@ class Barrier(Solver):
     def handles(self, element: Any, model: Model) -> str | None:
         if (reason := refuse_reaction(element)) is not None:
             return reason
+        if isinstance(element, Contact) and element.restitution > 0.0:
+            return "restitution of a Contact is no barrier's; give damping (unibody.contact_for_restitution)"
+        if isinstance(element, Constraint) and element.nonholonomic:
+            return f"{type(element).__name__} holds velocities only, which no potential does"
         if isinstance(element, Joint | Force | Constraint | Shape):
             return None
         return f"{type(element).__name__} is no element that affine coordinates know"

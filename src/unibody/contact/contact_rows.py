@@ -1,0 +1,63 @@
+"""Contacts as rows: directions, wrenches on the two bodies, relative velocities.
+
+A contact between bodies a and b at x, with its normal n from a to b, has the directions n, t₁, t₂. Along each the bodies part with the
+velocity d·(u_b(x) − u_a(x)); an impulse λ acts on b as d λ at x, and on a against it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from unibody.coordinates.held import Motion, cross_rows
+
+
+@dataclass(frozen=True)
+class ContactRows:
+    """n contacts: bodies (n, 2), points (n, 3), directions (n, k, 3), the normal first."""
+
+    bodies: np.ndarray
+    points: np.ndarray
+    directions: np.ndarray
+
+    @property
+    def width(self) -> int:
+        """Rows of a contact."""
+        return self.directions.shape[1]
+
+    def velocities(self, motion: Motion, h: float) -> np.ndarray:
+        """(n, k) after a time h of the rates of the motion."""
+        apart = motion.at(self.bodies[:, 1], self.points, h) - motion.at(self.bodies[:, 0], self.points, h)
+        return np.einsum("nkj,nj->nk", self.directions, apart)
+
+    def wrenches(self, motion: Motion) -> np.ndarray:
+        """(n, k, 2, 6) of unit impulses on a and b, in world axes at the centres of mass."""
+        out = np.zeros((len(self.bodies), self.width, 2, 6))
+        for side, sign in ((0, -1.0), (1, 1.0)):
+            arm = (self.points - motion.centre[self.bodies[:, side]])[:, None, :]
+            out[:, :, side, 3:] = sign * self.directions
+            out[:, :, side, :3] = sign * cross_rows(arm, self.directions)
+        return out
+
+    def on_bodies(self, wrenches: np.ndarray, impulses: np.ndarray, n_bodies: int) -> np.ndarray:
+        """(bodies, 6) the sum of the wrenches of impulses (n, k)."""
+        out = np.zeros((n_bodies, 6))
+        np.add.at(out, self.bodies.ravel(), np.einsum("nk,nksj->nsj", impulses, wrenches).reshape(-1, 6))
+        return out
+
+
+def tangents(normals: np.ndarray, plane_normal: np.ndarray | None) -> np.ndarray:
+    """(n, 2, 3) two unit vectors across each normal, the first along the axis of the world that is most across it; in a plane (n, 1, 3),
+    the one that lies in it."""
+    if plane_normal is not None:
+        return cross_rows(plane_normal, normals)[:, None, :]
+    axis = np.eye(3)[np.abs(normals).argmin(axis=1)]
+    first = axis - np.einsum("nj,nj->n", axis, normals)[:, None] * normals
+    first /= np.linalg.norm(first, axis=1)[:, None]
+    return np.stack([first, cross_rows(normals, first)], axis=1)
+
+
+def contact_rows(bodies: np.ndarray, points: np.ndarray, normals: np.ndarray, plane_normal: np.ndarray | None = None) -> ContactRows:
+    """Rows of contacts with friction."""
+    return ContactRows(bodies, points, np.concatenate([normals[:, None, :], tangents(normals, plane_normal)], axis=1))

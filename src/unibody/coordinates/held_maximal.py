@@ -1,0 +1,221 @@
+"""Maximal coordinates for time stepping with impulses: the joints of a spanning forest hold by themselves, everything else comes as rows.
+
+    (M  −Gᵀ) (y)   (Jᵀ)
+    (G   C ) (λ) = ( 0 )          the response of a row J: bodies answer with their joints held, in O(n) by the factors of the forest
+
+so that W = J y is the matrix that reduced coordinates find for the same row. Vectors over bodies run in the order of the forest's nodes
+here, and in the order of the state where they leave.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from unibody.algebra.tree_ldl import factor_solve_tree, solve_tree_many
+from unibody.arena import part
+from unibody.coordinates.closure import closure_null, fill_reference
+from unibody.coordinates.forest import hand_over
+from unibody.coordinates.held import BookRows, Motion, centres_in_bodies, cross_rows, motion_of
+from unibody.coordinates.maximal import kick_maximal
+from unibody.coordinates.maximal_system import MaximalSystem
+from unibody.coordinates.observe_maximal import driven_wrenches, held_wrenches, row_multipliers
+from unibody.coordinates.observe_reduced import Held
+from unibody.coordinates.observed import element_multipliers, null_shift
+from unibody.coordinates.projection import PROJECT_BELOW, PROJECT_ENOUGH, PROJECT_LIMIT
+from unibody.coordinates.reduced import advance_joints
+
+from unibody.coordinates.slots import (  # isort: skip
+    A_WB, BIAS, CLASSES, CLOSURE, ENTRY_BODY, FACTOR, G, INDEX, MASSES, MULTIPLIER, NODE_B, NODE_BODY, NODE_C, NODE_F, NODE_G, NODE_JOINT,
+    NODE_L, NODE_M, NODE_P, NODE_PARENT, NODE_PLAN, NODE_ROWS, NODE_Y, PARAMETERS, RATE, RESIDUAL, RESPONSE_Y, ROW_ENTRY, ROW_START, V_WB,
+    X_WB, Y,
+)  # fmt: skip
+from unibody.kernel import Floats, Ints, kernel
+from unibody.model.model import Model
+
+
+@kernel
+def solve_primary(layout: Ints, ints: Ints, constants: Floats, control: Floats, work_out: Floats, q_out: Floats, v_out: Floats) -> None:
+    """The forest with its own joints alone."""
+    y = part(work_out, layout, NODE_Y)
+    failed = factor_solve_tree(
+        part(ints, layout, NODE_PARENT), part(ints, layout, NODE_ROWS), part(ints, layout, NODE_PLAN), part(constants, layout, NODE_M),
+        part(work_out, layout, NODE_G), part(work_out, layout, NODE_P), part(work_out, layout, NODE_C), part(work_out, layout, NODE_F),
+        part(work_out, layout, NODE_B), part(work_out, layout, FACTOR), y, part(work_out, layout, NODE_L),
+    )  # fmt: skip
+    if failed >= 0:
+        y[6 * failed] = 1e400
+    hand_over(layout, ints, work_out)
+
+
+class HeldMaximal(MaximalSystem):
+    """A model in maximal coordinates whose rows beyond the forest's joints are solved elsewhere."""
+
+    def __init__(self, model: Model):
+        super().__init__(model, False, "tree")
+        self._com = centres_in_bodies(model)
+        self._body, self._state = self.view(NODE_BODY).reshape(-1, 2).T
+        self._node = np.full(model.n_bodies, -1)
+        self._node[self._body] = np.arange(self.n)
+        self.moving = self._node >= 0
+        self.local = bool((self.view(NODE_PARENT) < 0).all())
+        """Whether no moving body hangs on another."""
+        book = self.book
+        self._rows_of_entries = np.repeat(np.arange(book.auxiliary), np.diff(book.row_start))
+
+    def _stages(self, solve: int) -> np.ndarray:
+        return super()._stages(solve_primary.address)
+
+    def look(self, t: float, q: np.ndarray, v: np.ndarray, control: np.ndarray) -> bool:
+        """Evaluate the motion that only the forest's joints hold; whether it is finite."""
+        self.evaluate(t, q, v, control)
+        return bool(np.isfinite(self.view(Y)).all())
+
+    def poses(self) -> np.ndarray:
+        """(n, 12) X_WB at the last evaluation."""
+        return self.view(X_WB).reshape(-1, 12)
+
+    def _rates(self) -> np.ndarray:
+        """(bodies, 6) rates of the components of V_WB_B."""
+        out = self.view(A_WB).reshape(-1, 6).copy()
+        out[self._body] = self.view(Y).reshape(-1, 6)[self._state]
+        return out
+
+    def motion(self) -> Motion:
+        """How bodies move, with the accelerations of the last evaluation."""
+        X = self.poses()
+        R = X[:, :9].reshape(-1, 1, 3, 3)
+        V, A = (np.einsum("nkij,nkj->nki", R, x.reshape(-1, 2, 3)).reshape(-1, 6) for x in (self.view(V_WB), self._rates()))
+        return motion_of(X, self._com, X[:, 9:], V, A)
+
+    def book_rows(self) -> BookRows:
+        """Rows of loops and constraint elements, and how bodies answer to them."""
+        book, k, first = self.book, self.book.auxiliary, self.book.primary_rows
+        bodies = self.view(ENTRY_BODY)[book.row_entry]
+        blocks = self.view(G).reshape(-1, 6)[book.row_entry]
+        acceleration = self.view(BIAS)[first:].copy()
+        np.add.at(acceleration, self._rows_of_entries, np.einsum("ei,ei->e", blocks, self._rates()[bodies]))
+        J = np.zeros((k, self.n, 6))
+        moves = self._node[bodies] >= 0
+        np.add.at(J, (self._rows_of_entries[moves], self._node[bodies[moves]]), blocks[moves])
+        Y_rows, held = self._answer(J.reshape(k, 6 * self.n))
+        if k:
+            self.view(RESPONSE_Y)[:] = held.ravel()
+            fill_reference(
+                self.view(ROW_START), self.view(ROW_ENTRY), self.view(ENTRY_BODY), self.view(G), self.view(MASSES), self.view(CLOSURE)
+            )  # fmt: skip
+        return BookRows(self.view(RESIDUAL)[first:].copy(), self.view(RATE)[first:].copy(), acceleration, J.reshape(k, 6 * self.n), Y_rows)
+
+    def _answer(self, loads: np.ndarray, right: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
+        """Velocities and multipliers of the forest's joints (m, 6n) for loads (m, 6n), or for one load and right sides of the joints."""
+        m, size = len(loads), 6 * self.n
+        y, held = np.zeros((m, size)), np.zeros((m, size))
+        if m and size:
+            solve_tree_many(
+                m, self.view(NODE_PARENT), self.view(NODE_ROWS), self.view(NODE_PLAN), self.view(FACTOR),
+                np.ascontiguousarray(loads).reshape(-1), np.zeros(0) if right is None else right, y.reshape(-1), held.reshape(-1),
+            )  # fmt: skip
+        return y, held
+
+    def _in_bodies(self, bodies: np.ndarray, wrenches: np.ndarray) -> np.ndarray:
+        """Wrenches in world axes at centres of mass, in body axes at the bodies' origins."""
+        R = self.poses()[:, :9].reshape(-1, 3, 3)[bodies]
+        out = np.empty_like(wrenches)
+        out[..., 3:] = np.einsum("...ji,...j->...i", R, wrenches[..., 3:])
+        out[..., :3] = np.einsum("...ji,...j->...i", R, wrenches[..., :3]) + cross_rows(self._com[bodies], out[..., 3:])
+        return out
+
+    def respond(self, bodies: np.ndarray, wrenches: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """J and Y (m, 6n) of rows that are wrenches (m, 2, 6) on pairs of bodies (m, 2), in world axes at their centres of mass."""
+        m = len(bodies)
+        J = np.zeros((m, self.n, 6))
+        local = self._in_bodies(bodies, wrenches)
+        for side in range(2):
+            nodes = self._node[bodies[:, side]]
+            moves = np.flatnonzero(nodes >= 0)
+            J[moves, nodes[moves]] += local[moves, side]
+        J = J.reshape(m, 6 * self.n)
+        return J, self._answer(J)[0]
+
+    def local_inverses(self) -> tuple[np.ndarray, np.ndarray]:
+        """(nodes, 6, 6) how each body by itself answers to wrenches at its centre of mass, and groups (bodies,): −1 for the unmoved."""
+        n, X = self.n, self.poses()[self._body]
+        R, com = X[:, :9].reshape(-1, 3, 3), self._com[self._body]
+        T = np.zeros((n, 6, 6))  # from wrenches at c in world axes to those at the origin in body axes
+        T[:, :3, :3] = T[:, 3:, 3:] = R.transpose(0, 2, 1)
+        T[:, :3, 3:] = cross_rows(com[:, None, :], R).transpose(0, 2, 1)
+        answers = self._answer(T.transpose(2, 0, 1).reshape(6, -1))[0].reshape(6, n, 6)
+        return np.einsum("nji,knj->nik", T, answers), self._node
+
+    def change(self, impulses: np.ndarray, J: np.ndarray, wrenches: np.ndarray) -> np.ndarray:
+        """(6n,) what impulses do to the velocities: those of the book's rows, along J, and wrenches (bodies, 6), world axes, at centres."""
+        return self._ordered(self._answer(self._loads(impulses, J, wrenches))[0][0])
+
+    def _loads(self, impulses: np.ndarray, J: np.ndarray, wrenches: np.ndarray) -> np.ndarray:
+        local = self._in_bodies(np.arange(len(wrenches)), wrenches)
+        return (local[self._body].ravel() + (J.T @ impulses if len(impulses) else 0.0))[None, :]
+
+    def _ordered(self, nodes: np.ndarray) -> np.ndarray:
+        """From the order of nodes to that of the state."""
+        out = np.zeros((self.n, 6))
+        out[self._state] = nodes.reshape(-1, 6)
+        return out.ravel()
+
+    def accelerate(self, impulses: np.ndarray, J: np.ndarray, wrenches: np.ndarray, h: float) -> None:
+        """Add what impulses over a step h do to the accelerations, and to the multipliers."""
+        y, held = self._answer(self._loads(impulses, J, wrenches))
+        self.view(Y)[:] += self._ordered(y[0]) / h
+        self.view(NODE_L)[:] += held[0] / h
+        self.view(MULTIPLIER)[:] = impulses / h
+
+    def through(self) -> Held:
+        """Reactions from the multipliers of the last evaluation."""
+        X, book = self.poses(), self.book
+        primary, auxiliary = self.view(NODE_L), self.view(MULTIPLIER)
+        constraint = held_wrenches(self, primary, auxiliary, X)
+        reactions = constraint + driven_wrenches(self, primary, auxiliary, X)
+        null = closure_null(self.view(CLOSURE), book.auxiliary, self.rank()[0]) if book.auxiliary else np.zeros((0, 0))
+        if len(null):
+            responses = self.view(RESPONSE_Y).reshape(book.auxiliary, -1)
+            shift = null_shift(constraint, [held_wrenches(self, z @ responses, z, X) for z in null])
+            constraint, reactions = constraint - shift, reactions - shift
+        multipliers = element_multipliers(book, row_multipliers(self, primary, auxiliary))
+        return Held(reactions, constraint, null, multipliers, 0.0, 0.0)
+
+    def kick(self, h: float, q: np.ndarray, v: np.ndarray) -> None:
+        """v by h times the accelerations, q along the new v; in place."""
+        kick_maximal(self.layout, self.ints, self.constants, h, self.work, q, v)
+
+    def shift(self, q: np.ndarray, v: np.ndarray, h: float) -> None:
+        """q along v for a time h; in place."""
+        advance_joints(self.view(CLASSES), self.view(INDEX), self.view(PARAMETERS), q, v, h, q)
+
+    def project(self, t: float, q: np.ndarray, v: np.ndarray, control: np.ndarray, held: np.ndarray, Y_rows: np.ndarray) -> None:
+        """Bring q and v back onto the joints and those rows of the book that are `held`."""
+        first, rows = self.book.primary_rows, np.flatnonzero(held)
+        for _ in range(PROJECT_LIMIT):
+            if not self.look(t, q, v, control):
+                return
+            residual = self.view(RESIDUAL)
+            largest = np.abs(np.concatenate([residual[:first], residual[first:][rows]])).max(initial=0.0)
+            if not largest < PROJECT_BELOW:
+                return
+            if not largest > PROJECT_ENOUGH:
+                break
+            self.shift(q, np.concatenate([self._onto(residual, rows), np.zeros(v.size - 6 * self.n)]), 1.0)
+        v[: 6 * self.n] += self._onto(self.view(RATE), rows)
+
+    def _onto(self, values: np.ndarray, rows: np.ndarray) -> np.ndarray:
+        """The least motion that takes `values` off the primary rows and the given ones of the book, in the order of the state."""
+        book, right = self.book, np.zeros((self.n, 6))
+        for i, (k, _) in enumerate(self.view(NODE_JOINT).reshape(-1, 2)):
+            if k >= 0:
+                row, count = book.joints[6 * k + 4 : 6 * k + 6]
+                right[i, :count] = -values[row : row + count]
+        y = self._answer(np.zeros((1, 6 * self.n)), right.ravel())[0][0]
+        if rows.size:
+            book_rows = self.book_rows()
+            J, Y_rows = book_rows.J[rows], book_rows.Y[rows]
+            W = J @ Y_rows.T
+            target = -values[book.primary_rows :][rows] - J @ y
+            y = y + Y_rows.T @ (np.linalg.pinv(0.5 * (W + W.T), rcond=1e-9, hermitian=True) @ target)
+        return self._ordered(y)

@@ -1,0 +1,74 @@
+"""What is near enough to be touched within a step: rigid collision with a margin that follows the speed.
+
+A contact has to be seen before it is passed. The margin is twice the way of the fastest point of any moving body in the step, not less than
+a thousandth of the smallest body (or than the Contact's reach) and not more than the largest one; or a given one.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from unibody.coordinates.held import Motion, centres_in_bodies
+from unibody.model.model import Model
+
+LEAST = 1e-3
+"""Of the smallest body's radius: the least margin."""
+
+
+@dataclass(frozen=True)
+class Touches:
+    """What is near at a state: bodies (n, 2), points (n, 3), normals from the first body to the second (n, 3), gaps (n,), ids (n,)."""
+
+    bodies: np.ndarray
+    points: np.ndarray
+    normals: np.ndarray
+    gaps: np.ndarray
+    ids: np.ndarray
+
+    def some(self, which: np.ndarray) -> Touches:
+        """Those of a mask."""
+        return self if which.all() else Touches(*(x[which] for x in (self.bodies, self.points, self.normals, self.gaps, self.ids)))
+
+
+NOTHING = Touches(np.zeros((0, 2), np.int64), np.zeros((0, 3)), np.zeros((0, 3)), np.zeros(0), np.zeros(0, np.int64))
+
+
+class Nearness:
+    """Finds what touches in a model in motion."""
+
+    def __init__(self, model: Model, margin: float | None, least: float = 0.0):
+        from unibody.collision.rigid import RigidCollision  # the shapes are prepared only where contact is asked for
+
+        self._radii = radii(model)
+        moving = self._radii[self._radii > 0.0]
+        low, high = (LEAST * moving.min(), moving.max()) if moving.size else (1e-3, 1e-3)
+        self._bounds = (max(low, least), max(high, least))
+        self._fixed = margin
+        self._collision = RigidCollision(model, self._bounds[0] if margin is None else margin)
+
+    def find(self, X: np.ndarray, motion: Motion, h: float) -> Touches:
+        """Contacts at poses X (n, 12)."""
+        if self._fixed is None:
+            self._collision.margin = self.margin(motion, h)
+        found = self._collision.find(X)
+        if not len(found):
+            return NOTHING
+        return Touches(found.body.copy(), found.point, found.normal.copy(), found.gap.copy(), found.id.copy())
+
+    def margin(self, motion: Motion, h: float) -> float:
+        """For a step h of this motion."""
+        twist = np.maximum(np.abs(motion.velocity), np.abs(motion.velocity + h * motion.rate))
+        speed = np.linalg.norm(twist[:, 3:], axis=1) + self._radii * np.linalg.norm(twist[:, :3], axis=1)
+        return float(np.clip(2.0 * h * speed.max(initial=0.0), *self._bounds))
+
+
+def radii(model: Model) -> np.ndarray:
+    """Of every body that can move: how far its shapes reach from its centre of mass; 0 of others."""
+    centre, out = centres_in_bodies(model), np.zeros(model.n_bodies)
+    for i, body in enumerate(model.bodies):
+        if i and body.kind != "static" and body.shapes:
+            corners = np.concatenate([p.triangles()[0] for p in body.shapes])
+            out[i] = np.linalg.norm(corners - centre[i], axis=1).max()
+    return out

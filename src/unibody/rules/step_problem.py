@@ -1,0 +1,190 @@
+"""One step's problem in numbers: W of what is not held, solved for impulses, for the second phase of impacts, and for overlaps."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from unibody.constraints.contact import IMPACTS
+from unibody.contact.contact_rows import ContactRows
+from unibody.contact.pair_laws import Laws
+from unibody.coordinates.held import BookRows, Motion
+from unibody.rules.impacts import Expansion, restore_work
+from unibody.rules.nearness import Touches
+
+from unibody.rules.impulses import (  # isort: skip
+    DENSE_ROWS, Blocks, Closure, Dense, Factored, Options, Outcome, box, close_held, contacts, join, solve, unilateral,
+)  # fmt: skip
+
+if TYPE_CHECKING:
+    from unibody.rules.time_stepping import Stepping
+
+CORRECTED, FASTEST = 0.3, 1.0
+"""The part of an overlap taken away in a step, and the speed [m/s] at which at most."""
+
+OVERLAP = 1e-6
+"""[m, rad] The overlap that is left alone."""
+
+
+@dataclass
+class Held:
+    """The impulses of a step: of the book's rows (k,), of contacts (n, w) with their velocities before, of the free motion and after."""
+
+    touches: Touches
+    rows: ContactRows
+    laws: Laws
+    book: BookRows
+    wrenches: np.ndarray
+    book_impulse: np.ndarray
+    impulse: np.ndarray
+    before: np.ndarray
+    free: np.ndarray
+    after: np.ndarray
+    outcome: Outcome
+    gained: float = 0.0
+    """Kinetic energy [J] that impacts would add; 0 where they take some."""
+    clipped: bool = False
+    """Whether restitution was made smaller, so that they do not."""
+    apart: np.ndarray | None = None
+    """Pseudo-velocities (nv,) that part what overlaps."""
+
+
+class Assembled:
+    """One problem in numbers: W of what is not held, after the held rows are eliminated; or W in factors."""
+
+    def __init__(
+        self, rule: Stepping, motion: Motion, book: BookRows, b_book: np.ndarray, rows: ContactRows, laws: Laws, h: float, options: Options,
+        whole: bool,
+    ):  # fmt: skip
+        self.rule, self.book, self.rows, self.laws, self.h, self.options = rule, book, rows, laws, h, options
+        self.n, self.w = rows.directions.shape[:2]
+        self.wrenches = rows.wrenches(motion)
+        awake = np.isfinite(b_book)
+        self.push = rule.pushed[awake[rule.pushed]]
+        self.rest = np.concatenate([self.push, rule.rubbed]).astype(np.int64)
+        self.b_book, self.b_rest = b_book, b_book[self.rest]
+        self.closure: Closure | None = None
+        self.whole: np.ndarray | None = None
+        count = self.n * self.w
+        system = rule.system
+        if system.local and not len(book.rate) and count > DENSE_ROWS and not whole:
+            inverse, groups = system.local_inverses()
+            self.inverse, self.groups = inverse, groups[rows.bodies]
+            return
+        J, Y = book.J, book.Y
+        if count:
+            J_c, Y_c = system.respond(np.repeat(rows.bodies, self.w, axis=0), self.wrenches.reshape(-1, 2, 6))
+            J, Y = np.concatenate([J, J_c]), np.concatenate([Y, Y_c])
+        W = J @ Y.T
+        W = 0.5 * (W + W.T)
+        at = np.concatenate([self.rest, len(book.rate) + np.arange(count)]).astype(np.int64)
+        self.whole, self.fixed = W[np.ix_(at, at)], np.zeros(at.size)
+        if rule.held.size:
+            inverse = close_held(system, W[: len(book.rate), : len(book.rate)], book, rule.held, rule.compliance)
+            coupling = W[np.ix_(rule.held, at)]
+            self.closure = Closure(rule.held, inverse, coupling, b_book[rule.held])
+            self.whole = self.whole - coupling.T @ inverse @ coupling
+            self.fixed = coupling.T @ (inverse @ b_book[rule.held])
+        self.whole = 0.5 * (self.whole + self.whole.T)
+
+    def held(self, touches: Touches, before: np.ndarray, free: np.ndarray, shift_n: np.ndarray, guess: np.ndarray) -> Held:
+        """Solve for the impulses of a step."""
+        k = self.rest.size
+        blocks = self.blocks(self.laws.friction)
+        shift = np.zeros_like(free)
+        shift[:, 0] = shift_n
+        b = np.concatenate([self.b_rest, (free + shift).ravel()])
+        if self.whole is not None:
+            b = b - self.fixed
+        warm = np.concatenate([np.zeros(k), guess.ravel()])
+        if self.whole is None:
+            J = self.wrenches.reshape(-1, 2, 6)
+            operator: Dense | Factored = Factored(J, np.repeat(self.groups, self.w, axis=0), self.inverse)
+        else:
+            operator = Dense(self.whole)
+        outcome = solve(operator, b, blocks, self.options, warm)
+        return self._made(touches, before, free, outcome, outcome.velocity[k:].reshape(self.n, self.w) - shift)
+
+    def _made(self, touches: Touches, before: np.ndarray, free: np.ndarray, outcome: Outcome, after: np.ndarray) -> Held:
+        """A step from the impulses of the rows in hand."""
+        k = self.rest.size
+        impulse = outcome.impulse[k:].reshape(self.n, self.w)
+        total = np.zeros(len(self.book.rate))
+        total[self.rest] = outcome.impulse[:k]
+        if self.closure is not None:
+            total[self.closure.held] = self.closure.impulses(outcome.impulse)
+        work = min(float(np.sum(impulse * (free + after))), float(np.sum(impulse * (2.0 * before + after - free)))) / 2.0
+        return Held(
+            touches, self.rows, self.laws, self.book, self.wrenches, total, impulse, before, free, after, outcome, gained=work
+        )  # fmt: skip
+
+    def expanded(self, held: Held, phased: np.ndarray, rebound: np.ndarray) -> Held:
+        """The second phase of impacts, after a first one without restitution; `rebound`: the speeds that Newton's law would give."""
+        assert self.whole is not None
+        k, w, push = self.rest.size, self.w, self.push.size
+        hit = np.flatnonzero(phased)
+        going = np.flatnonzero(~phased)
+        others = np.concatenate([np.arange(k), (k + w * going[:, None] + np.arange(w)).ravel()]).astype(np.int64)
+        mu = np.repeat(self.laws.friction[:, None], w - 1, axis=1)
+        parts = [unilateral(push), box(self.rule.bound[self.rule.rubbed] * self.h)]
+        parts += [contacts(mu[going] if w > 2 else mu[going, 0], planar=w == 2)] if going.size else []
+        expansion = Expansion(
+            self.whole, held.outcome.velocity, join(*parts), others, k + w * hit, w, mu[hit] if w > 2 else mu[hit, 0], self.options
+        )  # fmt: skip
+        first = held.impulse[hit, 0]
+        share = np.where(held.free[hit, 0] < 0.0, rebound[hit] / np.maximum(-held.free[hit, 0], 1e-300), 0.0)
+        least = share * first
+        taken = -0.5 * first * (held.free[hit, 0] + held.after[hit, 0])
+        energetic = self.laws.impact[hit] == IMPACTS.index("stronge")
+        second, found = expansion.run(least)
+        if energetic.any():
+            wanted = np.where(energetic, share**2 * taken, 0.0)
+            least, second, found = restore_work(expansion, least, np.where(energetic, wanted, self._work(expansion, second)))
+        impulse = held.outcome.impulse + second
+        velocity = held.outcome.velocity + self.whole @ second
+        shift = held.outcome.velocity[k:].reshape(self.n, w) - held.after
+        outcome = Outcome(
+            impulse, velocity, held.outcome.iterations + found.iterations, max(held.outcome.residual, found.residual), held.outcome.method,
+            held.outcome.note, held.outcome.converged and found.converged,
+        )  # fmt: skip
+        return self._made(held.touches, held.before, held.free, outcome, velocity[k:].reshape(self.n, w) - shift)
+
+    @staticmethod
+    def _work(expansion: Expansion, impulse: np.ndarray) -> np.ndarray:
+        """What normal impulses of the second phase do."""
+        u = expansion.u[expansion.hit]
+        return 0.5 * impulse[expansion.hit] * (2.0 * u + expansion.W[expansion.hit] @ impulse)
+
+    def blocks(self, friction: np.ndarray) -> Blocks:
+        """The laws of the rows, in their order."""
+        rule = self.rule
+        parts = [unilateral(self.push.size), box(rule.bound[rule.rubbed] * self.h)]
+        if self.n:
+            parts.append(contacts(friction, planar=self.w == 2))
+        return join(*parts)
+
+    def apart(self, held: Held, h: float) -> np.ndarray | None:
+        """Pseudo-velocities that take a part of what overlaps away, in no other row's way; None where nothing does."""
+        gaps = np.concatenate([self.book.residual[self.push], held.touches.gaps])
+        if not (gaps < -OVERLAP).any():
+            return None
+        k = self.rest.size
+        after = np.concatenate([held.outcome.velocity[: self.push.size] - np.maximum(gaps[: self.push.size], 0.0) / h, held.after[:, 0]])
+        wanted = np.where(gaps < 0.0, np.minimum(-CORRECTED * gaps / h, FASTEST), -np.maximum(gaps / h + after, 0.0))
+        rows = np.concatenate([np.arange(self.push.size), k + self.w * np.arange(self.n)]).astype(np.int64)
+        options = replace(self.rule.options, law="coulomb", directions=0)
+        if self.whole is None:
+            operator: Dense | Factored = Factored(self.wrenches[:, 0], self.groups, self.inverse)
+        else:
+            operator = Dense(self.whole[np.ix_(rows, rows)])
+        found = solve(operator, -wanted, unilateral(rows.size), options, None)
+        rest = np.zeros(k + self.n * self.w)
+        rest[rows] = found.impulse
+        total = np.zeros(len(self.book.rate))
+        total[self.rest] = rest[:k]
+        if self.closure is not None:
+            total[self.closure.held] = -self.closure.inverse @ (self.closure.coupling @ rest)
+        wrenches = self.rows.on_bodies(self.wrenches, rest[k:].reshape(self.n, self.w), self.rule.model.n_bodies)
+        return self.rule.system.change(total, self.book.J, wrenches)

@@ -1,0 +1,231 @@
+"""Complementarity: contact, friction, impacts, limits and joints as one problem per step on velocities (paper 002 §3.1, Eq. 41–54).
+
+    M (v⁺ − v) = h f + Jᵀ λ,     joints and loops J v⁺ = 0,     0 ≤ λ ⟂ C/h + J v⁺ ≥ 0,     friction within its cone, against the slip
+
+Steps pass through impacts without events. The cone is round, and friction dissipates as much as it can at the end of the step: what
+sticks does not creep.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from unibody.constraints.base import Constraint
+from unibody.constraints.contact import Contact
+from unibody.coordinates.held_maximal import HeldMaximal
+from unibody.coordinates.held_reduced import HeldReduced
+from unibody.coordinates.observed import Observation, Touching
+from unibody.coordinates.slots import LEDGER
+from unibody.element import number
+from unibody.errors import ModelError
+from unibody.forces.base import Force
+from unibody.joints.base import Joint
+from unibody.model import Model, State
+from unibody.rules.base import TIME, book_work
+from unibody.rules.impulses import Options
+from unibody.rules.nearness import Nearness
+from unibody.rules.step_problem import Held
+from unibody.rules.stepping_memory import (
+    CONVERGED,
+    COUNT,
+    DISTANCE,
+    GAINED,
+    GAINS,
+    ITERATIONS,
+    LENGTH,
+    METHOD,
+    METHODS,
+    RESIDUAL,
+    Layout,
+    room_for,
+)
+from unibody.rules.time_stepping import INSTANT, Stepping, with_rubs
+from unibody.shapes import Shape
+from unibody.solvers.base import Bound, Solver, Step
+from unibody.solvers.report import Report
+
+COORDINATES = ("auto", "reduced", "maximal")
+RELAXATIONS = ("none", "anitescu-potra")
+SLIPS = 1e-6
+"""[m/s] Above it a contact slides."""
+
+
+@dataclass(frozen=True)
+class Complementarity(Solver):
+    """Options: `coordinates`; `relaxation` "anitescu-potra" makes the problem convex, at the price that what slides lifts off by μ h times
+    its slip; `directions` of a polyhedral cone (0: the round one); `method` of the algebra with its `tolerance` [m/s] and most
+    `iterations` (0: the method's own); `margin` [m] within which contacts are found (None: by speed, at least the Contact's reach);
+    `bounce_above` [m/s]: slower impacts do not bounce; `clip`: where Newton's or Poisson's law would add kinetic energy, restitution is
+    made smaller; `feedback_time` [s] and `project` for loops, as in Articulated."""
+
+    coordinates: str = "auto"
+    relaxation: str = "none"
+    directions: int = 0
+    method: str = "auto"
+    tolerance: float = 1e-10
+    iterations: int = 0
+    margin: float | None = None
+    bounce_above: float = 1e-3
+    clip: bool = False
+    feedback_time: float | None = None
+    project: bool = True
+
+    name = "complementarity"
+
+    def __post_init__(self) -> None:
+        for value, known, what in (
+            (self.coordinates, COORDINATES, "coordinates"),
+            (self.relaxation, RELAXATIONS, "relaxation"),
+            (self.method, ("auto", "lemke", "pgs", "newton", "proximal"), "method"),
+        ):
+            if value not in known:
+                raise ModelError(f"Complementarity: {what} {value!r} is unknown; give one of {', '.join(known)}")
+        number(self.tolerance, "Complementarity tolerance", positive=True)
+        number(self.bounce_above, "Complementarity bounce_above", minimum=0.0)
+        number(self.iterations, "Complementarity iterations", minimum=0)
+        if self.directions != 0:
+            number(self.directions, "Complementarity directions", minimum=3)
+        for given, what in ((self.margin, "margin"), (self.feedback_time, "feedback_time")):
+            if given is not None:
+                number(given, f"Complementarity {what}", positive=True)
+
+    def handles(self, element: Any, model: Model) -> str | None:
+        if isinstance(element, Contact):
+            if element.damping > 0.0 or element.pressure is not None:
+                return "damping and pressure of a Contact belong to a barrier; give restitution"
+            return None
+        if isinstance(element, Constraint) and element.barred:
+            return f"{type(element).__name__} asks for a barrier, which needs a solver with barriers"
+        if isinstance(element, Joint | Force | Constraint | Shape):
+            return None
+        return f"{type(element).__name__} is no element that this solver knows"
+
+    def bind(self, model: Model) -> BoundComplementarity:
+        self.check(model)
+        maximal = self.coordinates == "maximal"
+        system: HeldMaximal | HeldReduced = HeldMaximal(with_rubs(model)) if maximal else HeldReduced(with_rubs(model))
+        system.feedback_time = self.feedback_time
+        law = "convex" if self.relaxation == "anitescu-potra" else "coulomb"
+        options = Options(self.method, law, int(self.directions), self.tolerance, int(self.iterations))
+        find = finder(model, self.margin)
+        rule = Stepping(model, system, options, self.bounce_above, self.clip, find)
+        layout = Layout(system.nq_all, system.nv_all, len(rule.unilateral), room_for(model, find is not None))
+        nq, nv = (7 * system.n, 6 * system.n) if isinstance(system, HeldMaximal) else (model.nq, model.nv)
+        coordinates = "maximal" if maximal else "reduced"
+        return BoundComplementarity(model, self, coordinates, system, nq, nv, None, kept=layout.size, rule=rule, arrangement=layout)
+
+
+def finder(model: Model, margin: float | None) -> Any:
+    """A function from poses (n, 12) and their motion in a step to what touches, or None where nothing is asked to."""
+    rules = [c for _, c in model.constraints if isinstance(c, Contact)]
+    if not rules:
+        return None
+    reach = next((c.reach for c in rules if c.between is None), None)
+    return Nearness(model, margin, reach or 0.0).find
+
+
+@dataclass
+class BoundComplementarity(Bound):
+    """`Complementarity` on a model; memory as `Layout` describes it."""
+
+    rule: Any = None
+    arrangement: Any = None
+
+    def step(self, state: State, memory: np.ndarray, control: np.ndarray, dt: float) -> Step:
+        began = time.perf_counter()
+        q, v, kept = self._unpack(state, memory)
+        system, rule, layout = self.system, self.rule, self.arrangement
+        system.prepare(dt)
+        if not system.look(state.t, q, v, control):
+            raise self.failure(state, memory, control, state.t)
+        book_work(system.view(LEDGER), dt, kept)
+        q_0, v_0 = q.copy(), v.copy()
+        held = rule.hold(dt, layout.warm(kept, dt))
+        self._push(held, dt)
+        system.kick(dt, q, v)
+        if held.apart is not None:
+            system.shift(q, np.concatenate([held.apart, np.zeros(v.size - held.apart.size)]), dt)
+        if self.solver.project and (rule.projected.any() or system.book.primary_rows):
+            system.project(state.t + dt, q, v, control, rule.projected, held.book.Y)
+        if not (np.isfinite(q).all() and np.isfinite(v).all()):
+            raise self.failure(state, memory, control, state.t)
+        layout.keep(held, dt, q_0, v_0, kept)
+        kept[TIME] = state.t + dt
+        after, memory = self._pack(state.t + dt, q, v, kept)
+        facts = {**self.step_facts(), **self._facts(kept)}
+        return Step(after, memory, Report(status="ok", time=after.t, seconds=time.perf_counter() - began, **facts))
+
+    def _push(self, held: Held, h: float) -> None:
+        """Put the impulses of a step among the accelerations and loads at which the system looked last."""
+        wrenches = held.rows.on_bodies(held.wrenches, held.impulse, self.model.n_bodies)
+        self.system.accelerate(held.book_impulse, held.book.J, wrenches, h)
+
+    def rollout(
+        self, state: State, memory: np.ndarray, control: np.ndarray, dt: float, steps: int, every: int = 1, record: bool = True
+    ) -> tuple[State, np.ndarray, np.ndarray, int]:
+        """Single steps one after the other."""
+        return self.roll_by_steps(state, memory, control, dt, steps, every, record)
+
+    def _facts(self, kept: np.ndarray) -> dict[str, Any]:
+        """What a report says of the problem of a step, from memory."""
+        notes = list(self.system.notes())
+        if kept[COUNT]:
+            notes.append(f"{int(kept[COUNT])} contacts, least gap {kept[DISTANCE]:.3g} m")
+        if kept[ITERATIONS]:
+            notes.append(f"impulses by {METHODS[int(kept[METHOD])]} to {kept[RESIDUAL]:.2g} m/s")
+        if not kept[CONVERGED]:
+            notes.append("the impulses did not reach the tolerance; allow more iterations or give another method")
+        if kept[GAINED] > 0.0:
+            what = "would have added, but for clipping," if self.solver.clip else "added"
+            notes.append(f"impacts {what} {kept[GAINED]:.3g} J of kinetic energy (steps so far in which they do: {int(kept[GAINS])})")
+        distance = float(kept[DISTANCE]) if kept[COUNT] else float("inf")
+        return {"iterations": int(kept[ITERATIONS]), "residual": float(kept[RESIDUAL]), "minimum_distance": distance, "notes": tuple(notes)}
+
+    def observe(self, state: State, memory: np.ndarray, control: np.ndarray) -> Observation:
+        """Everything derived at a state; reactions, multipliers and contacts are impulse / h of the step that ended there, at the start
+        those of the instant."""
+        q, v, kept = self._unpack(state, memory)
+        h, system, layout = float(kept[LENGTH]), self.system, self.arrangement
+        if h > 0.0:
+            system.prepare(h)
+            system.look(state.t - h, layout.q(kept).copy(), layout.v(kept).copy(), control)
+            held = self._again(kept, h)
+            gaps, slips = held.touches.gaps + h * held.after[:, 0], np.linalg.norm(held.after[:, 1:3], axis=1)
+        else:
+            h = INSTANT
+            system.prepare(np.inf)
+            system.look(state.t, q.copy(), v.copy(), control)
+            held = self.rule.hold(h, instant=True)
+            gaps, slips = held.touches.gaps, np.linalg.norm(held.after[:, 1:3], axis=1)
+        self._push(held, h)
+        through = system.through()
+        out = super().observe(state, memory, control)
+        out.reactions, out.constraint_wrenches, out.multipliers = through.reactions, through.constraint, through.multipliers
+        if self.rule.find is not None:
+            out.contacts = touching_of(held, gaps, slips, h)
+        if kept[LENGTH] > 0.0:
+            facts = self._facts(kept)
+            out.iterations, out.residual, out.distance = facts["iterations"], facts["residual"], facts["minimum_distance"]
+            out.notes = facts["notes"]
+        return out
+
+    def _again(self, kept: np.ndarray, h: float) -> Held:
+        """The impulses of the step that memory describes, at whose beginning the system has looked."""
+        layout = self.arrangement
+        if not layout.whole(kept):
+            return self.rule.hold(h)
+        return self.rule.remembered(h, layout.book(kept), layout.touches(kept)[: int(kept[COUNT])])
+
+
+def touching_of(held: Held, gaps: np.ndarray, slips: np.ndarray, h: float) -> Touching:
+    """Contacts as a recording keeps them: forces on the second body of each, at the points where they acted."""
+    rows, force = held.rows, held.impulse / h
+    friction = np.einsum("nk,nkj->nj", force[:, 1:], rows.directions[:, 1:])
+    return Touching(
+        points=rows.points, bodies=rows.bodies[:, ::-1].copy(), normals=rows.directions[:, 0], gaps=gaps, normal_forces=force[:, 0],
+        friction=friction, sliding=slips > SLIPS,
+    )  # fmt: skip
