@@ -45,7 +45,7 @@ from unibody.rules.stepping_memory import (
 )
 from unibody.rules.time_stepping import INSTANT, Stepping, with_rubs
 from unibody.shapes import Shape
-from unibody.solvers.base import Bound, Solver, Step
+from unibody.solvers.base import Bound, Solver, Step, refuse_reaction
 from unibody.solvers.report import Report
 
 COORDINATES = ("auto", "reduced", "maximal")
@@ -94,6 +94,8 @@ class Complementarity(Solver):
                 number(given, f"Complementarity {what}", positive=True)
 
     def handles(self, element: Any, model: Model) -> str | None:
+        if (reason := refuse_reaction(element)) is not None:
+            return reason
         if isinstance(element, Contact):
             if element.damping > 0.0 or element.pressure is not None:
                 return "damping and pressure of a Contact belong to a barrier; give restitution"
