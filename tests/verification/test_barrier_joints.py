@@ -15,6 +15,7 @@ KINDS = {
     "weld": ub.Weld(), "revolute": ub.Revolute((0.2, 1, 0)), "prismatic": ub.Prismatic((1, 0, 1)), "ball": ub.Ball(),
     "universal": ub.Universal(), "screw": ub.Screw((0, 0, 1), 0.1), "translational": ub.Translational(), "planar": ub.Planar(),
     "composite": ub.Composite(ub.Prismatic((1, 0, 0)), ub.Revolute((0, 1, 0))),
+    "gimbal": ub.Composite(ub.Revolute((0, 1, 0)), ub.Revolute((1, 0, 0)), ub.Revolute((0, 0, 1))),
 }  # fmt: skip
 
 
@@ -45,7 +46,7 @@ def test_exact_rows_hold_for_ten_seconds_and_the_rest_nearly(kind):
     assert worst < (1e-12 if not system.reduction.missing else 2e-4)
 
 
-@pytest.mark.parametrize("kind", ["universal", "screw", "composite"])
+@pytest.mark.parametrize("kind", ["screw", "composite"])
 def test_remainders_are_gradients_of_their_value(kind, rng):
     model = two_arms(kind)
     bound = Barrier().bind(model)
@@ -78,6 +79,19 @@ def test_a_slide_on_the_ground_is_exact_and_named_notes_say_what_is_stiff():
     assert along[-1] == pytest.approx(0.5 * GRAVITY / np.sqrt(2), rel=1e-2)
     assert np.abs(rec.point("box") @ np.array([[1, 0, 1], [0, 1, 0]]).T).max() < 1e-13
     assert any("joint" in n for n in ub.Simulation(two_arms("screw"), "barrier").bound.system.notes())
+
+
+@pytest.mark.parametrize("joint", [ub.Prismatic((1, 0, 0)), ub.Composite(ub.Prismatic((1, 0, 0)), ub.Revolute((0, 0, 1)))], ids=["1", "2"])
+def test_slides_between_moving_bodies_are_held_in_planar_worlds(joint):
+    b = ub.Builder(planar=True, normal=(0, 0, 1), gravity=(0, -GRAVITY, 0))
+    arm, hand = (b.body(n, mass=m, inertia=(0.05, 0.05, 0.05)) for n, m in (("arm", 1.0), ("hand", 0.7)))
+    b.joint("hinge", ub.Revolute((0, 0, 1)), b.world, arm, X_BM=ub.Pose((0, 0.4, 0)), q=0.8, v=1.0)
+    b.joint("joint", joint, arm, hand, X_PF=ub.Pose((0.1, -0.3, 0)), X_BM=ub.Pose((0, 0.2, 0)), v=np.full(joint.nv, 0.4))
+    model = b.build()
+    rec = ub.Simulation(model, Barrier(rule="bdf2"), dt=5e-3).run(0.3)
+    exact = ub.Simulation(model, Articulated(rule="rk4"), dt=5e-3).run(0.3)
+    np.testing.assert_allclose(rec.point("hand")[-1], exact.point("hand")[-1], atol=1e-3)
+    assert rec.violation.max() < 1e-5
 
 
 @pytest.mark.parametrize("rule", ["implicit", "bdf2"])
@@ -122,12 +136,12 @@ def test_reactions_at_the_start_are_those_of_articulated_bodies():
             np.testing.assert_allclose(here.constraint_wrench(joint), there.constraint_wrench(joint), atol=1e-9)
 
 
-@pytest.mark.parametrize("kind", ["revolute", "ball", "universal", "prismatic"])
+@pytest.mark.parametrize("kind", ["revolute", "ball", "universal", "gimbal", "prismatic"])
 def test_reactions_move_every_body(kind):
     """Newton for each body over a step of implicit Euler, in third-law pairs."""
     model, h = two_arms(kind), 1e-2
     rec = ub.Simulation(model, Barrier(tolerance=1e-8), dt=h).run(5 * h)
-    v = rec.v.reshape(len(rec), -1, 4, 3)
+    v = rec.v.reshape(len(rec), -1, 4, 3)[:, : model.n_bodies - 1]  # virtual links come after the bodies
     com = np.array([np.append(1.0, b.com) for b in model.bodies[1:]])
     velocity = np.einsum("na,tnai->tni", com, v)
     mass = np.array([b.mass for b in model.bodies[1:]])
@@ -142,7 +156,7 @@ def test_a_fixed_point_is_exact_and_its_multiplier_carries():
     b = ub.Builder()
     b.body("bob", mass=2.0, inertia=(0.1, 0.1, 0.1))
     b.add(ub.FixedPoint(ub.model.builder.Body("bob").at(0, 0, 0.5)), name="pin")
-    rec = ub.Simulation(b.build(), Barrier(), dt=1e-2).run(0.5)
+    rec = ub.Simulation(b.build(), Barrier(tolerance=1e-8), dt=1e-2).run(0.5)
     assert rec.violation.max() < 1e-14
     # The body stretches by a part in 10⁸ when its weight comes on: the first steps feel it.
     np.testing.assert_allclose(rec.multiplier("pin")[5:], np.tile([0, 0, 2.0 * GRAVITY], (len(rec) - 5, 1)), atol=1e-4)

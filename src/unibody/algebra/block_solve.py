@@ -9,6 +9,7 @@ descent. If they do not end, or a block is not positive, the direct way is taken
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from math import sqrt
 
 import numpy as np
@@ -141,9 +142,31 @@ class BlockMatrix:
         pointer = np.concatenate([[0], np.cumsum(np.bincount(row, minlength=m))])
         return sp.bsr_matrix((data[order], column[order], pointer), shape=(W * m, W * m))
 
+    def product(self, x: np.ndarray) -> np.ndarray:
+        """H x"""
+        out = np.empty(x.size)
+        multiply(self._flat[0], self.rows, self.columns, self._flat[1], self._flat[2], np.ascontiguousarray(x), out)
+        return out
+
+    @cached_property
+    def _flat(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Diagonal blocks, those between, and their transposes."""
+        given = self.diagonal, self.between, np.swapaxes(self.between, 1, 2)
+        return tuple(np.ascontiguousarray(B, float).reshape(-1) for B in given)  # type: ignore[return-value]
+
+    def plus(self, factor: float, other: BlockMatrix) -> BlockMatrix:
+        """self + factor · other"""
+        m = len(self.diagonal)
+        keys = [self.rows * m + self.columns, other.rows * m + other.columns]
+        known = np.unique(np.concatenate(keys))
+        between = np.zeros((len(known), W, W))
+        between[np.searchsorted(known, keys[0])] = self.between
+        between[np.searchsorted(known, keys[1])] += factor * other.between
+        return BlockMatrix(self.diagonal + factor * other.diagonal, known // m, known % m, between)
+
     def solve(self, b: np.ndarray, accuracy: float = 1e-3) -> np.ndarray | None:
         """H⁻¹ b, with iterations to the accuracy if the matrix is large; None if H turns out not to be positive."""
-        flat = np.ascontiguousarray(self.diagonal).reshape(-1)
+        flat, between, turned = self._flat
         factor, x = np.zeros(flat.size), np.empty(b.size)
         if factor_blocks(flat, factor) > 0:
             return None
@@ -152,7 +175,6 @@ class BlockMatrix:
             return x
         if len(self.diagonal) > DIRECT:
             work = [np.empty(b.size) for _ in range(4)]
-            between, turned = (np.ascontiguousarray(B).reshape(-1) for B in (self.between, np.swapaxes(self.between, 1, 2)))
             taken = conjugate_gradients(flat, factor, self.rows, self.columns, between, turned, b, accuracy, ITERATIONS, *work, x)
             if taken >= 0:
                 return x

@@ -96,7 +96,9 @@ class Elements:
     def kinematics(
         self, t: float, Q: np.ndarray, rate: np.ndarray, q_near: np.ndarray, signals: np.ndarray, control: np.ndarray
     ) -> Kinematics:
-        """Poses, twists and fitted joint coordinates of affine bodies; asked for the same again, they are remembered."""
+        """Poses, twists and fitted joint coordinates of affine bodies; asked for the same again, they are remembered. Virtual links, which
+        come after the model's bodies, are left out."""
+        Q, rate = Q[: self.model.n_bodies], rate[: self.model.n_bodies]
         key = t, Q.tobytes(), rate.tobytes(), q_near.tobytes(), control.tobytes()
         if self._last is not None and self._last[0] == key:
             return self._last[1]

@@ -10,10 +10,13 @@ the last term with the positive part of E. Rigid poses are polar projections, A 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from unibody.model import Model
 from unibody.model.model import BodyInfo
+from unibody.spatial.pose import Pose
 
 DENSITY = 1000.0
 """Gives a volume to bodies without shapes [kg/m³]."""
@@ -33,6 +36,11 @@ def volume(body: BodyInfo) -> float:
     return float(sum(solid)) if solid else body.mass / DENSITY
 
 
+def radius(body: BodyInfo) -> float:
+    """√(½ tr I / m), of gyration about the centre of mass [m]; 1 if the body has none."""
+    return float(np.sqrt(0.5 * np.trace(body.inertia) / body.mass)) if body.mass > 0.0 and np.trace(body.inertia) > 0.0 else 1.0
+
+
 def affine_of_pose(R: np.ndarray, p: np.ndarray) -> np.ndarray:
     """Q (…, 4, 3) of rigid poses R (…, 3, 3), p (…, 3)."""
     return np.concatenate([p[..., None, :], np.swapaxes(R, -1, -2)], axis=-2)
@@ -49,6 +57,13 @@ def polar(Q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 def rate_of_twist(Q: np.ndarray, omega: np.ndarray, velocity: np.ndarray) -> np.ndarray:
     """Q̇ (…, 4, 3) of a body that turns with ω and whose origin moves with `velocity`, world axes (…, 3)."""
     return np.concatenate([velocity[..., None, :], np.cross(omega[..., None, :], Q[..., 1:, :])], axis=-2)
+
+
+def affine_of_motion(poses: Sequence[Pose], twists: Sequence[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
+    """Q and its rates (n, 4, 3) of rigid bodies with twists in their own axes."""
+    R, p, V = np.array([X.R for X in poses]), np.array([X.p for X in poses]), np.array(twists)
+    Q = affine_of_pose(R, p)
+    return Q, rate_of_twist(Q, np.einsum("nij,nj->ni", R, V[:, :3]), np.einsum("nij,nj->ni", R, V[:, 3:]))
 
 
 def twist_of_rate(Q: np.ndarray, rate: np.ndarray) -> np.ndarray:

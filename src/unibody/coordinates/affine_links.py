@@ -4,8 +4,9 @@
 
 A universal joint is two hinges and one link, its cross; a gimbal three hinges and two links. A link is an affine body like others, with a
 number from `model.n_bodies` on, its frame is M of the part before it and F of the part after it. It belongs to the coordinates, not to the
-model: nothing touches it, no weight acts on it and energies leave it out. Its mass, a millionth of its lightest neighbour's, only
-decides how it turns where the joint is singular; its stiffness is that of the larger neighbour, since it carries the same loads.
+model: nothing touches it, no weight acts on it, energies and momenta leave its motion out. Its mass, a millionth of its lightest
+neighbour's, only decides how it turns where the joint is singular; its stiffness is that of the larger neighbour, since it carries the
+same loads.
 
 A joint stays one part if it is simple, if it hangs on a static body and is exact there anyway, if it has all six freedoms, or if one of its
 parts would not be exactly linear (a slide between bodies that move, a screw).
@@ -15,12 +16,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
 
 import numpy as np
 
-from unibody.coordinates.affine import volume
-from unibody.coordinates.affine_rows import linear_relations, missing_freedoms, shared_vectors
+from unibody.coordinates.affine import radius, volume
+from unibody.coordinates.affine_rows import relations, shared
 from unibody.joints import Revolute, Universal
 from unibody.joints.base import Joint
 from unibody.model import Model
@@ -162,23 +162,11 @@ def without_welds(parts: list[Joint]) -> list[tuple[Joint, Pose, Pose]]:
 
 def exact(joint: Joint, to_static: bool) -> bool:
     """Whether the joint's linear equations leave nothing open."""
-    try:
-        return _exact(joint, to_static)
-    except TypeError:  # a class of somebody's own that cannot be hashed
-        return _exact.__wrapped__(joint, to_static)
-
-
-@lru_cache(maxsize=1024)
-def _exact(joint: Joint, to_static: bool) -> bool:
-    between = np.einsum("ka,ri->krai", shared_vectors(joint)[0], np.eye(3)).reshape(-1, 4, 3)
-    if missing_freedoms(joint, between) == 0:
-        return True
-    return to_static and missing_freedoms(joint, linear_relations(joint, False)[0]) == 0
+    return shared(joint)[2] == 0 or (to_static and relations(joint, False)[2] == 0)
 
 
 def body_like(model: Model, j: JointInfo) -> tuple[float, float, float]:
     """Mass, radius and volume of a joint's links: lighter and not larger than its neighbours that move, as stiff as the stiffer."""
     near = [model.bodies[i] for i in (j.parent, j.child) if model.bodies[i].kind == "dynamic"]
     light = min(near, key=lambda b: b.mass)
-    sizes = [np.sqrt(0.5 * np.trace(b.inertia) / b.mass) for b in near if b.mass > 0.0 and np.trace(b.inertia) > 0.0]
-    return LIGHT * light.mass, float(min(sizes, default=1.0)), max(volume(b) for b in near)
+    return LIGHT * light.mass, min(radius(b) for b in near), max(volume(b) for b in near)

@@ -11,7 +11,10 @@ line), found in the same way. What is still left free beyond the joint's own fre
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -19,9 +22,11 @@ from unibody.constraints.fixed_point import FixedPoint
 from unibody.joints import Planar
 from unibody.joints.base import Joint
 from unibody.model import Model
-from unibody.model.model import JointInfo
 from unibody.model.plane import plane_frame
 from unibody.spatial.pose import Pose, skew
+
+if TYPE_CHECKING:
+    from unibody.coordinates.affine_links import Part
 
 SAMPLES = 40
 SAME = 1e-9
@@ -30,7 +35,8 @@ SAME = 1e-9
 
 @dataclass(frozen=True)
 class Equation:
-    """Rows on_child · Q_child + on_parent · Q_parent = right of one joint or element, which `owner` names; `joint` is −1 for elements."""
+    """Rows on_child · Q_child + on_parent · Q_parent = right of a part of a joint or of an element, which `owner` names; `joint` is −1 for
+    elements; `last`: the part is the one at the joint's child."""
 
     owner: str
     joint: int
@@ -39,6 +45,7 @@ class Equation:
     on_child: np.ndarray
     on_parent: np.ndarray
     right: np.ndarray
+    last: bool = True
 
     def __len__(self) -> int:
         return len(self.right)
@@ -96,57 +103,89 @@ def simple(rows: np.ndarray) -> np.ndarray:
     return rows
 
 
-def missing_freedoms(joint: Joint, L: np.ndarray) -> int:
-    """Rigid relative motions that rows L (k, 4, 3) on (p, columns of R) allow beyond the joint's own."""
+def missing_freedoms(joint: Joint, L: np.ndarray, normal: np.ndarray | None = None) -> int:
+    """Rigid relative motions that rows L (k, 4, 3) on (p, columns of R) allow beyond the joint's own; in a planar world, of those in the
+    plane, whose normal is given in F's axes."""
     X = samples(joint, 1, seed=11)[0]
     Q = X[1:].T
     # A twist (ω, v) in F's axes moves p by v + ω × p and a column a by ω × a.
     motion = np.array([np.concatenate([-skew(row), (k == 0) * np.eye(3)], axis=1) for k, row in enumerate(Q)])
+    if normal is not None:
+        inside = np.linalg.svd(normal[None])[2][1:]
+        plane = np.zeros((6, 3))
+        plane[:3, 0], plane[3:, 1], plane[3:, 2] = normal, *inside
+        motion = motion @ plane
     rank = np.linalg.matrix_rank(np.einsum("rki,kij->rj", L, motion), tol=1e-8) if len(L) else 0
-    return int(6 - rank - joint.nv)
+    return int(motion.shape[2] - rank - joint.nv)
+
+
+def remembered(function: Any) -> Any:
+    """The same, remembering its answers for joints that can be hashed."""
+    known = lru_cache(maxsize=1024)(function)
+
+    def ask(*given: Any) -> Any:
+        try:
+            return known(*given)
+        except TypeError:  # a class of somebody's own that cannot be hashed
+            return function(*given)
+
+    return ask
+
+
+@remembered
+def shared(joint: Joint) -> tuple[np.ndarray, np.ndarray, int]:
+    """w_M, w_F, and how many rigid motions their rows leave free that the joint does not."""
+    w_M, w_F = shared_vectors(joint)
+    return w_M, w_F, missing_freedoms(joint, np.einsum("ka,ri->krai", w_M, np.eye(3)).reshape(-1, 4, 3))
+
+
+@remembered
+def relations(joint: Joint, inverse: bool) -> tuple[np.ndarray, np.ndarray, int]:
+    """The same of L and c towards a static body."""
+    L, c = linear_relations(joint, inverse)
+    return L, c, missing_freedoms(joint, L if not inverse else linear_relations(joint, False)[0])
 
 
 class JointRows:
-    """Rows of joints of one model, each joint element looked at once."""
+    """Rows of the parts of joints of one model."""
 
-    def __init__(self, model: Model):
-        self.model = model
-        self._pairs: dict[int, tuple[np.ndarray, np.ndarray, int]] = {}
-        self._alone: dict[tuple[int, bool], tuple[np.ndarray, np.ndarray, int]] = {}
+    def __init__(self, model: Model, starts: Sequence[Pose]):
+        self.model, self._starts = model, starts
 
-    def of(self, k: int, j: JointInfo) -> tuple[Equation, int]:
-        """The joint's rows, and how many rigid motions they leave free that it does not."""
-        w_M, w_F, left = self._shared(j.element)
-        still = [self.model.bodies[i].kind == "static" for i in (j.parent, j.child)]
+    def of(self, part: Part) -> tuple[Equation, int]:
+        """The part's rows, and how many rigid motions they leave free that it does not."""
+        w_M, w_F, left = shared(part.element)
+        still = [i < self.model.n_bodies and self.model.bodies[i].kind == "static" for i in (part.parent, part.child)]
         if left and any(still):
-            return self._to_static(k, j, still[1])
-        X_BM, X_PF = (homogeneous(np.asarray(X.R), np.asarray(X.p)) for X in (j.X_BM, j.X_PF))
+            return self._to_static(part, still[1])
+        X_BM, X_PF = (homogeneous(np.asarray(X.R), np.asarray(X.p)) for X in (part.X_BM, part.X_PF))
         axes = np.eye(3) if self.model.plane is None else np.array(self.model.plane)
         on_child = np.einsum("ka,ri->krai", w_M @ X_BM.T, axes).reshape(-1, 4, 3)
         on_parent = -np.einsum("ka,ri->krai", w_F @ X_PF.T, axes).reshape(-1, 4, 3)
-        return Equation(j.name, k, j.child, j.parent, on_child, on_parent, np.zeros(len(on_child))), left
-
-    def _shared(self, joint: Joint) -> tuple[np.ndarray, np.ndarray, int]:
-        if id(joint) not in self._pairs:
-            w_M, w_F = shared_vectors(joint)
+        if self.model.plane is not None:
             L = np.einsum("ka,ri->krai", w_M, np.eye(3)).reshape(-1, 4, 3)
-            self._pairs[id(joint)] = w_M, w_F, missing_freedoms(joint, L)
-        return self._pairs[id(joint)]
+            left = missing_freedoms(part.element, L, self._normal(part))
+        return self._equation(part, part.child, part.parent, on_child, on_parent, np.zeros(len(on_child))), left
 
-    def _to_static(self, k: int, j: JointInfo, child_still: bool) -> tuple[Equation, int]:
+    def _equation(self, part: Part, child: int, parent: int, on_child: np.ndarray, on_parent: np.ndarray, right: np.ndarray) -> Equation:
+        last = part.child == self.model.joints[part.joint].child
+        return Equation(part.name, part.joint, child, parent, on_child, on_parent, right, last)
+
+    def _normal(self, part: Part) -> np.ndarray:
+        """The plane's, in F's axes."""
+        assert self.model.plane is not None
+        return (self._starts[part.parent] @ part.X_PF).R.T @ self.model.plane[2]
+
+    def _to_static(self, part: Part, child_still: bool) -> tuple[Equation, int]:
         """Rows on the one body that moves, whose frame is seen from the static one's."""
-        body, seen = (j.parent, j.X_PF) if child_still else (j.child, j.X_BM)
-        at = self.model.bodies[j.child if child_still else j.parent].X_WB @ (j.X_BM if child_still else j.X_PF)
-        L, c, left = self._relations(j.element, child_still)
+        body, seen = (part.parent, part.X_PF) if child_still else (part.child, part.X_BM)
+        at = self._starts[part.child if child_still else part.parent] @ (part.X_BM if child_still else part.X_PF)
+        L, c, left = relations(part.element, child_still)
+        if self.model.plane is not None:
+            own = L if not child_still else linear_relations(part.element, False)[0]
+            left = missing_freedoms(part.element, own, self._normal(part))
         rows, right = seen_rows(L, c, at, seen)
-        return Equation(j.name, k, body, 0, rows, np.zeros_like(rows), right), left
-
-    def _relations(self, joint: Joint, inverse: bool) -> tuple[np.ndarray, np.ndarray, int]:
-        if (id(joint), inverse) not in self._alone:
-            L, c = linear_relations(joint, inverse)
-            own = L if not inverse else linear_relations(joint, False)[0]
-            self._alone[id(joint), inverse] = L, c, missing_freedoms(joint, own)
-        return self._alone[id(joint), inverse]
+        return self._equation(part, body, 0, rows, np.zeros_like(rows), right), left
 
 
 def seen_rows(L: np.ndarray, c: np.ndarray, at: Pose, seen: Pose) -> tuple[np.ndarray, np.ndarray]:
@@ -166,31 +205,31 @@ def fixed_points(model: Model) -> list[Equation]:
     return out
 
 
-def plane_rows(model: Model, body: int) -> Equation:
+def plane_rows(model: Model, body: int, start: Pose) -> Equation:
     """Of a body in a planar world: it stays in the plane, and does not shear in it."""
     assert model.plane is not None
-    start, frame = model.bodies[body].X_WB, plane_frame(model.plane)
-    at = Pose(start.p, frame.wxyz)
+    at = Pose(start.p, plane_frame(model.plane).wxyz)
     L, c = linear_relations(Planar(), False)
     rows, right = seen_rows(L, c, at, start.inverse() @ at)
     return Equation("plane", -1, body, 0, rows, np.zeros_like(rows), right)
 
 
-def equations(model: Model) -> tuple[list[Equation], dict[int, int], list[Equation]]:
-    """Of joints that a user made and of fixed points; by joint how many rigid motions they leave free that the joint does not; and those of
-    the plane, if the world is planar. Joints between bodies that both do not move have none."""
-    maker, out, missing = JointRows(model), [], {}
-    moving = {i for i, b in enumerate(model.bodies) if b.kind == "dynamic"}
-    planes = {i: plane_rows(model, i) for i in sorted(moving)} if model.plane is not None else {}
-    for k, j in enumerate(model.joints):
-        if j.implicit or not {j.child, j.parent} & moving:
+def equations(model: Model, parts: Sequence[Part], moving: Sequence[int], starts: Sequence[Pose]) -> tuple[list[Equation], dict[int, int]]:
+    """Of planes, if the world is planar, of the parts of joints, and of fixed points; and by joint how many rigid motions its rows leave
+    free that the joint does not. `moving` are the affine bodies that do, `starts` where all begin. Parts between bodies that both do not
+    move have none."""
+    maker, out, missing = JointRows(model, starts), [], {}
+    moves = set(moving)
+    planes = {i: plane_rows(model, i, starts[i]) for i in sorted(moves)} if model.plane is not None else {}
+    for part in parts:
+        if not {part.child, part.parent} & moves:
             continue
-        rows, left = maker.of(k, j)
+        rows, left = maker.of(part)
         out.append(beyond_planes(rows, planes))
-        if left > 0 and not planes:
-            missing[k] = left
-    out += [beyond_planes(rows, planes) for rows in fixed_points(model) if rows.child in moving]
-    return out, missing, list(planes.values())
+        if left > 0:
+            missing[part.joint] = left
+    out += [beyond_planes(rows, planes) for rows in fixed_points(model) if rows.child in moves]
+    return [*planes.values(), *out], missing
 
 
 def beyond_planes(rows: Equation, planes: dict[int, Equation]) -> Equation:
@@ -207,4 +246,4 @@ def beyond_planes(rows: Equation, planes: dict[int, Equation]) -> Equation:
                 left = max(left, float(np.abs(part - spans[i] @ (spans[i].T @ part)).max()))
         if left > SAME * size:
             keep.append(r)
-    return Equation(rows.owner, rows.joint, rows.child, rows.parent, rows.on_child[keep], rows.on_parent[keep], rows.right[keep])
+    return replace(rows, on_child=rows.on_child[keep], on_parent=rows.on_parent[keep], right=rows.right[keep])

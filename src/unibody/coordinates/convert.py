@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 import numpy as np
 
 from unibody.coordinates.affine import polar, twist_of_rate
@@ -17,7 +19,12 @@ def poses_and_twists(model: Model, state: State) -> tuple[list[Pose], list[np.nd
         return _from_reduced(model, state)
     moving = [i for i, b in enumerate(model.bodies) if b.kind == "dynamic"]
     width, speeds = {"maximal": (7, 6), "affine": (12, 12)}.get(state.coordinates, (3, 3))
-    check_size(state, width * len(moving), speeds * len(moving))
+    links = 0
+    if state.coordinates == "affine":
+        from unibody.coordinates.affine_links import expand
+
+        links = len(expand(model)[1])
+    check_size(state, width * (len(moving) + links), speeds * (len(moving) + links))
     from unibody.coordinates.signals import drive
 
     poses = [b.X_WB for b in model.bodies]
@@ -105,9 +112,22 @@ def to_reduced(model: Model, state: State) -> tuple[np.ndarray, np.ndarray]:
     if state.coordinates == "reduced":
         check_size(state, model.nq, model.nv)
         return np.array(state.q), np.array(state.v)
-    poses, twists = poses_and_twists(model, state)
-    q, v = np.zeros(model.nq), np.zeros(model.nv)
-    for j in model.tree_joints:
+    tree = {k for k, j in enumerate(model.joints) if not j.loop}
+    q, v = joint_coordinates(model, state, *poses_and_twists(model, state), tree)
+    return q[: model.nq], v[: model.nv]
+
+
+def joint_coordinates(
+    model: Model, state: State, poses: list[Pose], twists: list[np.ndarray], joints: Collection[int]
+) -> tuple[np.ndarray, np.ndarray]:
+    """q and v of all joints, of which those named fit poses and twists best: the others as they start. A reduced state knows its own."""
+    q, v = model.start_q(), model.start_v()
+    if state.coordinates == "reduced":
+        q[: model.nq], v[: model.nv] = state.q, state.v
+    for k in joints:
+        j = model.joints[k]
+        if state.coordinates == "reduced" and not j.loop:
+            continue
         X_FM = (poses[j.parent] @ j.X_PF).inverse() @ poses[j.child] @ j.X_BM
         q[j.q_start : j.q_start + j.nq] = j.element.fit(X_FM.R, np.array(X_FM.p), np.array(j.q0))
         X_MB = j.X_BM.inverse()

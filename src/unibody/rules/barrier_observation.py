@@ -46,11 +46,11 @@ def observe_affine(system: BarrierSystem, state: State, memory: np.ndarray, cont
         held, found, efforts = _at_rest(system, Q, k, lag, control)
         multipliers.update(found)
     contacts, stored = contacts_at(system, Q, state.t, memory)
-    held = least_shift(elements, k, system.moving, held)
-    own = V[system.moving]
-    kinetic = 0.5 * float(np.einsum("nai,nab,nbi->", own, system.affine.M4, own))
+    held = least_shift(elements, k, system.own, held)
+    own, M4 = V[system.own], system.affine.M4[: len(system.own)]
+    kinetic = 0.5 * float(np.einsum("nai,nab,nbi->", own, M4, own))
     kinetic += sum(0.5 * float(j.armature @ k.joint_v(j.name) ** 2) for j in elements.armed)
-    height = float(-(np.einsum("na,nai->ni", system.affine.M4[:, 0], Q[system.moving]) @ model.gravity).sum())
+    height = float(-(np.einsum("na,nai->ni", M4[:, 0], Q[system.own]) @ model.gravity).sum())
     reactions = held.copy()
     for i, j in enumerate(model.joints):
         if j.nv and efforts[j.v_start : j.v_start + j.nv].any():
@@ -78,19 +78,25 @@ def _in_world(system: BarrierSystem, k: Kinematics, wrenches: np.ndarray) -> np.
 
 
 def _held(system: BarrierSystem, Q: np.ndarray, k: Kinematics, multipliers: np.ndarray) -> np.ndarray:
-    """(joints, 6) torque and force on the child at M, in M's axes, of the linear equations."""
+    """(joints, 6) torque and force on the child at M, in M's axes, of the linear equations; of a chain of parts, those of the last."""
     r, model = system.reduction, system.model
     out = np.zeros((len(model.joints), 6))
-    for row, (joint, wrench) in enumerate(zip(r.joint, r.wrenches(Q, multipliers), strict=True)):
-        if joint < 0:
-            continue
-        j = model.joints[joint]
+    rows = np.flatnonzero((r.joint >= 0) & r.last)
+    if len(rows):
+        wrench, body, joint = r.wrenches(Q, multipliers)[rows], r.child[rows], r.joint[rows]
+        child = np.array([j.child for j in model.joints])
+        X = k.X[child, :9].reshape(-1, 3, 3)
+        R = X @ np.array([j.X_BM.R for j in model.joints])
+        at = k.X[child, 9:] + np.einsum("nij,nj->ni", X, np.array([j.X_BM.p for j in model.joints]))
+        torque = wrench[:, :3] - np.cross(at[joint] - Q[body, 0], wrench[:, 3:])
         # Rows of a joint whose child is static act on the parent: the child gets the opposite.
-        body, sign = int(r.child[row]), 1.0 if r.child[row] == j.child else -1.0
-        R = k.X[j.child, :9].reshape(3, 3) @ j.X_BM.R
-        at = k.X[j.child, 9:] + k.X[j.child, :9].reshape(3, 3) @ j.X_BM.p
-        torque = wrench[:3] - np.cross(at - Q[body, 0], wrench[3:])
-        out[joint] += sign * np.concatenate([R.T @ torque, R.T @ wrench[3:]])
+        sign = np.where(body == child[joint], 1.0, -1.0)[:, None]
+        at_M = [np.einsum("nji,nj->ni", R[joint], part) for part in (torque, wrench[:, 3:])]
+        np.add.at(out, joint, sign * np.concatenate(at_M, axis=1))
+    for joint in {link.joint for link in system.affine.links}:  # efforts on links come to the child by way of the last part's rows
+        j = model.joints[joint]
+        S = j.element.motion(k.joint_q(j.name))
+        out[joint] -= np.linalg.pinv(S).T @ (S.T @ out[joint])
     return out
 
 
@@ -123,7 +129,7 @@ def _at_rest(
         wrench[i] += np.concatenate([np.cross(body.com, weight), weight])
         if body.kind == "kinematic":
             V[i] = drive(body, k.t)[18:24]
-    found = instant(elements, k, system.moving, wrench, V)
+    found = instant(elements, k, system.own, wrench, V)
     held = np.zeros((len(model.joints), 6))
     for i, w in found.holding.items():
         held[i] = w
@@ -150,7 +156,7 @@ def _contact_wrenches(system: BarrierSystem, Q: np.ndarray, k: Kinematics) -> np
     contacts = system.contacts(Q, law)
     gradient = np.zeros(Q.size)
     add_barrier_gradient(contacts.pair.reshape(-1), contacts.record.reshape(-1), law.pressure, law.reach, 1.0, gradient)
-    F = -gradient.reshape(-1, 4, 3)
+    F = -gradient.reshape(-1, 4, 3)[: system.model.n_bodies]
     R = k.X[:, :9].reshape(-1, 3, 3)
-    torque = np.cross(Q[:, 1:], F[:, 1:]).sum(axis=1)
+    torque = np.cross(Q[: len(F), 1:], F[:, 1:]).sum(axis=1)
     return np.concatenate([np.einsum("nji,nj->ni", R, torque), np.einsum("nji,nj->ni", R, F[:, 0])], axis=1)

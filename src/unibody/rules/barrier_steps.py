@@ -1,8 +1,8 @@
 """The barrier solver's steps: predictions of the time rules, contact laws from the model, Newton's method, memory and observation.
 
 Memory, after the ledger of work (MEMORY numbers): whether there was a step; the step's rate ∂v/∂x and factor β h²; coordinates from which
-velocity counts (12 per moving body); coordinates and velocities before the step (12 + 12); fitted joint coordinates; multipliers of
-joint equations; how often bodies' κ was doubled (1); iterations of the step, contacts at its end, and their least distance.
+velocity counts (12 per moving body or link); coordinates and velocities before the step (12 + 12); fitted joint coordinates; multipliers
+of joint equations; how often bodies' κ was doubled (1); iterations of the step, contacts at its end, and their least distance.
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 
+from unibody.algebra.block_solve import BlockMatrix
 from unibody.algebra.minimise import minimise
 from unibody.collision.filters import contact_filter, contact_rules
 from unibody.collision.intersect import crossing
@@ -28,7 +28,7 @@ from unibody.contact.gauged_elements import Gauged
 from unibody.contact.near import Contacts
 from unibody.coordinates.affine import affine_of_pose, rate_of_twist
 from unibody.coordinates.affine_joints import Reduction
-from unibody.coordinates.convert import poses_and_twists
+from unibody.coordinates.affine_links import LIGHT
 from unibody.coordinates.observed import Observation
 from unibody.coordinates.signals import drive
 from unibody.element import Kinematics
@@ -69,6 +69,8 @@ class BarrierSystem:
         self.affine = AffineSystem(model, *contact_filter(model, self.rules))
         self.reduction = self.affine.reduction
         self.moving, self.n = self.affine.moving, len(self.affine.moving)
+        self.own = self.moving[: self.affine.real]
+        """Of those that move, the model's bodies; the rest are virtual links."""
         self.exact = exact_elements(self.reduction)
         self.gauged = Gauged(model, self.affine.parts, self.reduction.missing, self.exact)
         left = [k for k in self.reduction.missing if k not in self.gauged.joints]
@@ -130,6 +132,9 @@ class BarrierSystem:
         """What is said of every step."""
         held = [self.model.joints[k].name for k in self.reduction.missing]
         out = [f"stiff potentials hold what is not linear in: {', '.join(held)}"] if held else []
+        linked = list(dict.fromkeys(self.model.joints[link.joint].name for link in self.affine.links))
+        if linked:
+            out.append(f"virtual links of {LIGHT:g} of the mass of their neighbours in: {', '.join(linked)}")
         return (*out, *self._still)
 
     def _ignored_joints(self) -> tuple[str, ...]:
@@ -145,18 +150,12 @@ class BarrierSystem:
     # states
 
     def begin(self, state: State | None) -> tuple[np.ndarray, np.ndarray, float]:
-        """Coordinates and velocities of the moving bodies, and the time, of a start."""
+        """Coordinates and velocities of the moving bodies and links, and the time, of a start."""
         if state is not None and state.coordinates == "affine":
             if state.q.size != 12 * self.n or state.v.size != 12 * self.n:
                 raise ModelError(f"state holds {state.q.size} coordinates, this model has {12 * self.n}; give one of the same model")
             return state.q, state.v, state.t
-        if state is None:
-            Q, V, t = *self.affine.start, 0.0
-        else:
-            poses, twists = poses_and_twists(self.model, state)
-            R, p = np.array([X.R for X in poses]), np.array([X.p for X in poses])
-            Q, t = affine_of_pose(R, p), state.t
-            V = rate_of_twist(Q, np.einsum("nij,nj->ni", R, np.array(twists)[:, :3]), np.einsum("nij,nj->ni", R, np.array(twists)[:, 3:]))
+        Q, V, t = (*self.affine.start, 0.0) if state is None else (*self.affine.placed(state), state.t)
         self.reduction.refuse_open(Q)
         Q = self.reduction.put(Q)
         self._refuse_crossing(Q)
@@ -296,6 +295,7 @@ class BarrierSystem:
                 x = found.x
                 break
             x = found.x
+        x = problem.polished(x, found.value)
         Q_new = x.reshape(-1, 4, 3)
         contacts = problem.contacts(Q_new)
         gradient = problem.gradient(Q_new, contacts)
@@ -357,13 +357,15 @@ class BarrierSystem:
     def _lagged(self, Q: np.ndarray, V: np.ndarray | None, lag: Lag, origin: np.ndarray, rate: float) -> tuple[np.ndarray, dict]:
         """Generalised forces (n, 4, 3) constant over the step, and blocks of dampers. Taken at Q, f − K (x − Q) − D v is the constant
         f + K (Q − origin) and a damper D + K/rate, because v = rate (x − origin)."""
-        weight = self.affine.M4[:, :, :1] * self.model.gravity
+        weight = np.zeros((len(self.moving), 4, 3))
+        weight[: len(self.own)] = self.affine.M4[: len(self.own), :, :1] * self.model.gravity
         if V is None:
             return weight, {}
-        T = twist_maps(Q)
-        loads = np.einsum("nij,ni->nj", T, lag.wrench)
+        T = twist_maps(Q[: self.model.n_bodies])
+        loads = np.zeros((len(Q), 12))
+        loads[: len(T)] = np.einsum("nij,ni->nj", T, lag.wrench)
         blocks = dict(lag.damping)
-        way = np.einsum("nij,nj->ni", T, (Q - origin).reshape(len(Q), 12))
+        way = np.einsum("nij,nj->ni", T, (Q - origin)[: len(T)].reshape(-1, 12))
         for (a, b), D in lag.damping.items():
             if self.affine.place[b] < 0:  # driven: its velocity is known
                 loads[a] -= T[a].T @ (D @ V[b])
@@ -372,7 +374,7 @@ class BarrierSystem:
             blocks[a, b] = blocks.get((a, b), 0.0) + K / rate
         return loads.reshape(-1, 4, 3)[self.moving] + weight, blocks
 
-    def _damping(self, Q: np.ndarray, blocks: dict, contacts: Contacts, law: Law) -> sp.spmatrix | None:
+    def _damping(self, Q: np.ndarray, blocks: dict, contacts: Contacts, law: Law) -> BlockMatrix | None:
         """N s/m: of dampers, and k_d times the barriers' stiffness at the beginning of the step (Eq. 21)."""
         out = element_matrix(self.affine, Q, blocks) if blocks else None
         if self.damping.any() and len(contacts):
@@ -381,7 +383,7 @@ class BarrierSystem:
             record[:, 12] *= kd
             damped = Contacts(contacts.pair, record)
             H = contact_matrix(self.affine, damped, law)
-            out = H if out is None else out + H
+            out = H if out is None else out.plus(1.0, H)
         return out
 
     def _dragged(self, contacts: Contacts, law: Law, targets: dict[int, np.ndarray], origin: np.ndarray, rate: float) -> np.ndarray:
@@ -401,7 +403,12 @@ class BarrierSystem:
         """The body that the last gradient pulls hardest."""
         Q = x.reshape(-1, 4, 3)
         g = problem.gradient(Q, problem.contacts(Q)).reshape(-1, 12)
-        return self.model.bodies[self.moving[int(np.argmax(np.abs(g).max(axis=1)))]].name if len(g) else "world"
+        if not len(g):
+            return "world"
+        hardest = int(np.argmax(np.abs(g).max(axis=1)))
+        if hardest < len(self.own):
+            return self.model.bodies[self.own[hardest]].name
+        return self.model.joints[self.affine.links[hardest - len(self.own)].joint].name
 
     def observe(self, state: State, memory: np.ndarray, control: np.ndarray) -> Observation:
         return observe_affine(self, state, memory, control)

@@ -13,10 +13,10 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 import numpy as np
-import scipy.sparse as sp
 
-from unibody.algebra.block_solve import BlockMatrix, solve_sparse
-from unibody.algebra.minimise import Direction
+from unibody.algebra.block_solve import BlockMatrix
+from unibody.algebra.joined_solve import Change, solve_directly, solve_joined
+from unibody.algebra.minimise import ROUND_OFF, Direction
 from unibody.collision.broad import Broad
 from unibody.collision.ccd import ITERATIONS, safe_step, safe_step_over_planes
 from unibody.collision.filters import body_filter
@@ -27,10 +27,10 @@ from unibody.contact.barrier import add_barrier_blocks, add_barrier_gradient, ba
 from unibody.contact.curvature import add_curvature_blocks, add_exact_blocks
 from unibody.contact.friction import Lagged, add_friction_blocks, add_friction_gradient, friction_value
 from unibody.contact.near import Contacts, Nearness
-from unibody.coordinates.affine import affine_of_pose, masses, volume
+from unibody.coordinates.affine import affine_of_motion, affine_of_pose, masses, volume
 from unibody.coordinates.affine_joints import Reduction
-from unibody.coordinates.affine_links import Part
-from unibody.coordinates.convert import poses_and_twists
+from unibody.coordinates.affine_links import expand, in_body_axes, place_links
+from unibody.coordinates.convert import joint_coordinates, poses_and_twists
 from unibody.coordinates.signals import drive
 from unibody.model import Model, State
 from unibody.rules.affine_terms import own_blocks, own_gradient, own_value
@@ -60,36 +60,41 @@ class AffineSystem:
 
     def __init__(self, model: Model, touching: bool = True, off: Collection[tuple[int, int]] = (), also: Collection[tuple[int, int]] = ()):
         self.model = model
-        self.moving = [i for i, b in enumerate(model.bodies) if b.kind == "dynamic"]
+        self.parts, self.links = expand(model)
+        self.start = self._start()
+        self.reduction = Reduction(model, self.start[0], (self.parts, self.links))
+        self.change = Change.of(self.reduction.N, self.reduction.group_of_body, self.reduction.group)
+        self.moving = self.reduction.moving
+        """Affine bodies: the model's own, then virtual links."""
+        self.real = len(self.moving) - len(self.links)
+        """How many of them are the model's."""
         self.moving_list = np.array(self.moving, np.int64)
-        self.M4 = masses(model, self.moving)
+        own = self.moving[: self.real]
+        self.M4 = np.concatenate([masses(model, own), *(link.moments[None] for link in self.links)])
         self.spread = np.sqrt(np.einsum("naa->na", self.M4) / self.M4[:, :1, 0])
         self.surface = Surface.of(model)
-        self.stiffness_volumes = np.array([volume(model.bodies[i]) for i in self.moving])
-        self.start = self._start()
-        self.parts = whole_parts(model)
-        self.reduction = Reduction(model, self.moving, self.start[0])
+        self.stiffness_volumes = np.array([volume(model.bodies[i]) for i in own] + [link.volume for link in self.links])
         n = model.n_bodies
         self.filter = body_filter(model, touching, off, also)
         self.broad, self.nearness = Broad(self.surface, self.filter), Nearness(self.surface)
-        self.place = np.full(n, -1)
+        self.place = np.full(n + len(self.links), -1)
         self.place[self.moving] = np.arange(len(self.moving))
-        blocks = np.einsum("nab,ij->naibj", self.M4, np.eye(3)).reshape(-1, 12, 12)
-        self.M = blocks
 
     def _start(self) -> tuple[np.ndarray, np.ndarray]:
-        from unibody.coordinates.affine import rate_of_twist
+        model = self.model
+        if any(b.motion is not None for b in model.bodies):  # what hangs on a driven body starts where that is at t = 0
+            return self.placed(State(0.0, model.start_q()[: model.nq], model.start_v()[: model.nv], "reduced"))
+        poses = [b.X_WB for b in model.bodies] + [link.X_WB for link in self.links]
+        twists = [in_body_axes(b.X_WB, np.array(b.V_WB, float)) for b in model.bodies] + [link.V_WB for link in self.links]
+        return affine_of_motion(poses, twists)
 
-        bodies, model = self.model.bodies, self.model
-        if any(b.motion is not None for b in bodies):  # what hangs on a driven body starts where that is at t = 0
-            poses, twists = poses_and_twists(model, State(0.0, model.start_q()[: model.nq], model.start_v()[: model.nv], "reduced"))
-            R, p, V = np.array([X.R for X in poses]), np.array([X.p for X in poses]), np.array(twists)
-            V = np.concatenate([np.einsum("nij,nj->ni", R, V[:, :3]), np.einsum("nij,nj->ni", R, V[:, 3:])], axis=1)
-        else:
-            R, p = np.array([b.X_WB.R for b in bodies]), np.array([b.X_WB.p for b in bodies])
-            V = np.array([b.V_WB for b in bodies], float)
-        Q = affine_of_pose(R, p)
-        return Q, rate_of_twist(Q, V[:, :3], V[:, 3:])
+    def placed(self, state: State) -> tuple[np.ndarray, np.ndarray]:
+        """Q and its rates (bodies and links, 4, 3) of a state in rigid coordinates; links stand where the joints' coordinates say."""
+        model = self.model
+        poses, twists = poses_and_twists(model, state)
+        q, v = joint_coordinates(model, state, poses, twists, {link.joint for link in self.links})
+        places, rates = place_links(model, self.parts, len(self.links), poses, twists, q, v)
+        return affine_of_motion([*poses, *places], [*twists, *rates])
 
     def driven(self, t: float) -> dict[int, np.ndarray]:
         """Coordinates (4, 3) of kinematic bodies at time t."""
@@ -99,12 +104,6 @@ class AffineSystem:
                 now = drive(body, t)
                 out[i] = affine_of_pose(now[:9].reshape(3, 3), now[9:12])
         return out
-
-
-def whole_parts(model: Model) -> list[Part]:
-    """Joints that a user made, each as one part."""
-    own = [(k, j) for k, j in enumerate(model.joints) if not j.implicit]
-    return [Part(k, j.name, j.element, j.parent, j.child, j.X_PF, j.X_BM, j.q_start, j.nq, j.v_start, j.nv) for k, j in own]
 
 
 @dataclass
@@ -142,29 +141,28 @@ class Terms:
         return self.elements.least_gap(k)[0] > 0.0
 
 
-def element_matrix(system: AffineSystem, Q: np.ndarray, blocks: dict[tuple[int, int], np.ndarray]) -> sp.bsr_matrix:
-    """Blocks 6×6 between bodies, body axes, as a matrix over the affine coordinates of the moving ones."""
-    T, place, n = twist_maps(Q), system.place, len(system.moving)
-    rows, columns, data = [], [], []
-    for (a, b), block in sorted(blocks.items()):
-        if place[a] >= 0 and place[b] >= 0:
-            rows.append(place[a])
-            columns.append(place[b])
-            data.append(T[a].T @ block @ T[b])
-    if not data:
-        return sp.bsr_matrix((12 * n, 12 * n), blocksize=(12, 12))
-    order = np.lexsort((columns, rows))
-    pointer = np.concatenate([[0], np.cumsum(np.bincount(rows, minlength=n))])
-    return sp.bsr_matrix((np.array(data)[order], np.array(columns)[order], pointer), shape=(12 * n, 12 * n))
+def element_matrix(system: AffineSystem, Q: np.ndarray, blocks: dict[tuple[int, int], np.ndarray]) -> BlockMatrix:
+    """Symmetric blocks 6×6 between bodies, body axes, as a matrix over the affine coordinates of the moving ones."""
+    place, m = system.place, len(system.moving)
+    pairs = np.array([(a, b) for a, b in blocks if 0 <= place[a] <= place[b]], int).reshape(-1, 2)
+    diagonal = np.zeros((m, 12, 12))
+    used, at = np.unique(pairs, return_inverse=True)
+    T = twist_maps(Q[used])[at.reshape(-1, 2)]
+    data = np.swapaxes(T[:, 0], 1, 2) @ np.array([blocks[a, b] for a, b in pairs]).reshape(-1, 6, 6) @ T[:, 1]
+    rows, columns = place[pairs].T
+    same = rows == columns
+    diagonal[rows[same]] = data[same]
+    apart = np.flatnonzero(~same)[np.lexsort((columns[~same], rows[~same]))]
+    return BlockMatrix(diagonal, rows[apart], columns[apart], data[apart])
 
 
-def contact_matrix(system: AffineSystem, contacts: Contacts, law: Law) -> sp.bsr_matrix:
+def contact_matrix(system: AffineSystem, contacts: Contacts, law: Law) -> BlockMatrix:
     """The barriers' second derivative over the moving bodies."""
-    n = system.model.n_bodies
+    n = len(system.place)
     keys, places = pair_places([contacts.pair], n)
     own, between = np.zeros(144 * n), np.zeros(144 * len(keys))
     add_barrier_blocks(contacts.pair.reshape(-1), places[0], contacts.record.reshape(-1), law.pressure, law.reach, 1.0, own, between)
-    return block_matrix(own.reshape(-1, 12, 12)[system.moving], keys, between.reshape(-1, 12, 12), system.place, n).sparse()
+    return block_matrix(own.reshape(-1, 12, 12)[system.moving], keys, between.reshape(-1, 12, 12), system.place, n)
 
 
 class Potential(Protocol):
@@ -213,7 +211,7 @@ class Step:
         self.system, self.law, self.beta_h2, self.rate = system, law, beta_h2, rate
         self.predicted, self.origin, self.targets = predicted, lagged_from, targets
         self.lag, self.loads, self.terms, self.potentials = Lagged.none(), np.array(loads), terms, list(potentials)
-        self.damped: sp.spmatrix | None = None
+        self.damped: BlockMatrix | None = None
         """Matrix of dampers [N s/m] over the moving bodies."""
         self.counts = Counts()
         self.sweep = Sweep(system.broad, law.reach, law.reach)
@@ -222,6 +220,7 @@ class Step:
             law.modulus * system.stiffness_volumes, beta_h2,
         )  # fmt: skip
         self._known: tuple[np.ndarray, Contacts] | None = None
+        self._last: tuple[np.ndarray, np.ndarray] | None = None
 
     def value(self, x: np.ndarray) -> float:
         s, law = self.system, self.law
@@ -232,7 +231,7 @@ class Step:
             total += self.beta_h2 * friction_value(*self._lag, law.slip_speed / self.rate, x, self.origin.reshape(-1))
         if self.damped is not None:
             w = (Q - self.origin)[s.moving].reshape(-1)
-            total += 0.5 * self.beta_h2 * self.rate * float(w @ (self.damped @ w))
+            total += 0.5 * self.beta_h2 * self.rate * float(w @ self.damped.product(w))
         for potential in self.potentials:
             total += self.beta_h2 * potential.value(x)
         if self.terms is not None:
@@ -263,11 +262,20 @@ class Step:
         flat = np.empty(12 * len(s.moving))
         own_gradient(x, *self._own, every, flat)
         if self.damped is not None:
-            flat += self.beta_h2 * self.rate * (self.damped @ (Q - self.origin)[s.moving].reshape(-1))
+            flat += self.beta_h2 * self.rate * self.damped.product((Q - self.origin)[s.moving].reshape(-1))
         if self.terms is not None:
             pull = self.terms.pull(Q, blocks=False) if pull is None else pull
-            flat -= self.beta_h2 * np.einsum("nij,ni->nj", twist_maps(Q), pull.wrench)[s.moving].reshape(-1)
+            own = s.moving[: s.real]
+            flat[: 12 * s.real] -= self.beta_h2 * np.einsum("nij,ni->nj", twist_maps(Q[own]), pull.wrench[own]).reshape(-1)
         return flat
+
+    def polished(self, x: np.ndarray, value: float) -> np.ndarray:
+        """x, or where the last direction from it leads if nothing is in the way: forces of stiff terms are then balanced much better than
+        the tolerance of motions asks for."""
+        if self._last is None or not np.array_equal(self._last[0], x) or self.reach(x, self._last[1]) < 1.0:
+            return x
+        trial = x + self._last[1]
+        return trial if self.value(trial) <= value + ROUND_OFF * abs(value) else x
 
     def matrix(self, Q: np.ndarray, contacts: Contacts, careful: bool) -> BlockMatrix:
         """∂²Ψ/∂x² over the moving bodies, without dampers and elements: exact, or `careful`, positive and rather too large."""
@@ -303,12 +311,11 @@ class Step:
         for i, target in self.targets.items():
             p[i] = target - Q[i]
         blocks = self.matrix(Q, contacts, careful)
-        joined = len(s.reduction.equations) > 0
-        own: np.ndarray | None
-        if joined or self.damped is not None or pull is not None:
-            own = self._solve_sparse(Q, p, g, blocks, pull)
-        else:
-            own = blocks.solve(-g)
+        if self.damped is not None:
+            blocks = blocks.plus(self.beta_h2 * self.rate, self.damped)
+        if pull is not None and pull.blocks:
+            blocks = blocks.plus(self.beta_h2, element_matrix(s, Q, pull.blocks))
+        own = self._solve_joined(Q, p, g, blocks, careful) if len(s.reduction.equations) else blocks.solve(-g)
         if not careful and (own is None or float(g @ own) > 0.0):
             return self.direction(x, careful=True)
         if own is None:
@@ -318,6 +325,7 @@ class Step:
         # A body without a shape is as large as its inertia says.
         inside = p[s.moving] * s.spread[:, :, None]
         length = max(float(np.abs(way).max(initial=0.0)) for way in (moved, p[:, 0], inside)) * self.rate
+        self._last = x.copy(), p.reshape(-1)
         # Distances are as exact as coordinates: that is what the barriers' values can be trusted to.
         noise = 1e-15 * self.beta_h2 * float(self.forces(contacts).sum()) * float(np.abs(Q).max(initial=0.0))
         forces = sum(potential.noise() for potential in self.potentials)
@@ -326,21 +334,17 @@ class Step:
         change = max([change, *(potential.change(x, p.reshape(-1)) for potential in self.potentials)])
         return Direction(p.reshape(-1), float(g @ own), length, noise, careful, change)
 
-    def _solve_sparse(self, Q: np.ndarray, p: np.ndarray, g: np.ndarray, blocks: BlockMatrix, pull: Pull | None) -> np.ndarray:
-        """Newton's direction of the moving bodies with joints, dampers and elements; p holds what is left of driven bodies' ways."""
+    def _solve_joined(self, Q: np.ndarray, p: np.ndarray, g: np.ndarray, H: BlockMatrix, careful: bool) -> np.ndarray | None:
+        """Newton's direction of the moving bodies with joints; p holds what is left of driven bodies' ways."""
         s = self.system
-        H = blocks.sparse()
-        if self.damped is not None:
-            H = H + self.beta_h2 * self.rate * self.damped
-        if pull is not None:
-            H = H + self.beta_h2 * element_matrix(s, Q, pull.blocks)
-        if not len(s.reduction.equations):
-            return solve_sparse(H.tocsc(), -g)
-        N = s.reduction.N
-        # What the driven bodies' remaining way asks of the joints comes first.
-        start = (s.reduction.put(Q + p) - Q)[s.moving].reshape(-1) if self.targets else np.zeros(g.size)
-        A = (N.T @ H @ N).tocsc()
-        return start + N @ solve_sparse(A, -(N.T @ (g + H @ start)))
+        start, right = np.zeros(g.size), -g
+        if self.targets:  # what the driven bodies' remaining way asks of the joints comes first
+            start = (s.reduction.put(Q + p) - Q)[s.moving].reshape(-1)
+            right = -(g + H.product(start))
+        found = solve_joined(H, s.change, right)
+        if found is None and careful:
+            found = solve_directly(H, s.change, right)
+        return start + found if found is not None else None
 
     def reach(self, x: np.ndarray, p: np.ndarray) -> float:
         s = self.system
