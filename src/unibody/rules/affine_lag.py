@@ -7,8 +7,8 @@ f₀ + D V + K (Q − x₀) and the damper D + K/rate. Driven bodies are where t
 from __future__ import annotations
 
 import numpy as np
-import scipy.sparse as sp
 
+from unibody.algebra.block_solve import BlockMatrix
 from unibody.contact.affine_forces import CompiledForces, Seen, Slopes, Velocities, add_slopes
 from unibody.contact.affine_projection import add_pulled_loads
 from unibody.element import APPLIED_POWER, DAMPER_POWER, MOTOR_POWER
@@ -33,7 +33,7 @@ class AffineLag:
 
     def about(
         self, Q: np.ndarray, V: np.ndarray, q_near: np.ndarray, signals: np.ndarray, control: np.ndarray, origin: np.ndarray, rate: float
-    ) -> tuple[np.ndarray, sp.spmatrix | None, np.ndarray]:
+    ) -> tuple[np.ndarray, BlockMatrix | None, np.ndarray]:
         """Constant loads (moving, 4, 3), dampers over the moving bodies [N s/m], and powers."""
         s, f = self.system, self.forces
         if self._is_idle(control):
@@ -52,11 +52,11 @@ class AffineLag:
             if slopes.any:
                 stiffness, damping = slopes.blocks(seen, signals, *rates, control, f.n)
                 D = self._matrix(damping, slopes, velocities, seen)
-                out = out + D @ V[s.moving].reshape(-1)
+                out = out + D.product(V[s.moving].reshape(-1))
                 if not stores:
                     K = self._matrix(stiffness, slopes, velocities, seen)
-                    out, D = out + K @ (Q - origin)[s.moving].reshape(-1), D + K / rate
-                damper = D if damper is None else damper + D
+                    out, D = out + K.product((Q - origin)[s.moving].reshape(-1)), D.plus(1.0 / rate, K)
+                damper = D if damper is None else damper.plus(1.0, D)
         return out.reshape(-1, 4, 3), damper, ledger[[DAMPER_POWER, MOTOR_POWER, APPLIED_POWER]]
 
     def _is_idle(self, control: np.ndarray) -> bool:
@@ -73,9 +73,9 @@ class AffineLag:
         v[velocities.which] = np.einsum("nsj,nsj->n", rows, V.reshape(-1, 12)[velocities.pair])
         return np.ascontiguousarray(twists).reshape(-1), v
 
-    def _matrix(self, blocks: list[np.ndarray], slopes: Slopes, velocities: Velocities, seen: Seen) -> sp.spmatrix:
+    def _matrix(self, blocks: list[np.ndarray], slopes: Slopes, velocities: Velocities, seen: Seen) -> BlockMatrix:
         s, n = self.system, seen.x.size // 12
         keys, places = pair_places([slopes.pair, velocities.pair], n)
         own, between = np.zeros(144 * n), np.zeros(144 * len(keys))
         add_slopes(blocks, slopes, velocities, seen, places, 1.0, own, between)
-        return block_matrix(own.reshape(-1, 12, 12)[s.moving], keys, between.reshape(-1, 12, 12), s.place, n).sparse()
+        return block_matrix(own.reshape(-1, 12, 12)[s.moving], keys, between.reshape(-1, 12, 12), s.place, n)

@@ -274,7 +274,7 @@ class BarrierSystem:
         contacts = problem.contacts(Q)
         problem.damped = self._damping(Q_ahead, damping, contacts, law)
         if dampers is not None:
-            problem.damped = dampers if problem.damped is None else problem.damped + dampers
+            problem.damped = dampers if problem.damped is None else problem.damped.plus(1.0, dampers)
         problem.loads += self._dragged(contacts, law, targets, origin, rate)
         x, rounds, total = Q.reshape(-1).copy(), max(1, self.options.friction_iterations), 0
         limit = 100 if self.options.friction_iterations == 0 else rounds
