@@ -2,7 +2,8 @@
 
 Boxes hold everything between two positions x₀ and x₁ of the vertices (equal ones for an instant), widened by half the margin, so that no
 pair nearer than the margin at any time between is missed. Bodies are sorted along x and swept; of two bodies only what lies in
-the overlap of their boxes is looked at. Lists come in the order of bodies and indices, whatever the threads.
+the overlap of their boxes is looked at, by trees (`hierarchy`) that are refitted only for bodies that are near others, and for static ones
+once. Points are in order, with the bodies that they may touch in order too; edges in the order of pairs of bodies.
 """
 
 from __future__ import annotations
@@ -11,55 +12,22 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from unibody.collision.hierarchy import STACK, WIDTH, Hierarchy, begin_box, meet, overlap, search, widen
 from unibody.collision.surface import Surface
 from unibody.kernel import Floats, Ints, device, kernel
 
 
-@device
-def overlap(a, i, b, j):
-    """Whether box i of a and box j of b share a point; boxes are 6 numbers, low then high."""
-    if a[i] > b[j + 3] or b[j] > a[i + 3] or a[i + 1] > b[j + 4]:
-        return False
-    return b[j + 1] <= a[i + 4] and a[i + 2] <= b[j + 5] and b[j + 2] <= a[i + 5]
-
-
-@device
-def widen(at, x, v, box_out):
-    """Let box `at` hold vertex v."""
-    for k in range(3):
-        box_out[at + k] = min(box_out[at + k], x[3 * v + k])
-        box_out[at + 3 + k] = max(box_out[at + 3 + k], x[3 * v + k])
-
-
-@device
-def begin_box(at, box_out):
-    for k in range(3):
-        box_out[at + k] = np.inf
-        box_out[at + 3 + k] = -np.inf
-
-
 @kernel
-def fill_boxes(x0: Floats, x1: Floats, members: Ints, per: int, margin: float, boxes_out: Floats) -> None:
-    """Boxes of primitives with `per` vertices each, listed in `members`, over the way from x0 to x1."""
-    for i in range(members.size // per):
-        begin_box(6 * i, boxes_out)
-        for k in range(per):
-            widen(6 * i, x0, members[per * i + k], boxes_out)
-            widen(6 * i, x1, members[per * i + k], boxes_out)
-        for k in range(3):
-            boxes_out[6 * i + k] -= 0.5 * margin
-            boxes_out[6 * i + 3 + k] += 0.5 * margin
-
-
-@kernel
-def join_boxes(boxes: Floats, start: Ints, body_boxes_out: Floats) -> None:
-    """The box of each body from those of its vertices; empty where it has none."""
+def fill_body_boxes(x0: Floats, x1: Floats, start: Ints, margin: float, boxes_out: Floats) -> None:
+    """The box of each body over the way of its vertices from x0 to x1; empty where it has none."""
     for b in range(start.size - 1):
-        begin_box(6 * b, body_boxes_out)
-        for i in range(start[b], start[b + 1]):
-            for k in range(3):
-                body_boxes_out[6 * b + k] = min(body_boxes_out[6 * b + k], boxes[6 * i + k])
-                body_boxes_out[6 * b + 3 + k] = max(body_boxes_out[6 * b + 3 + k], boxes[6 * i + 3 + k])
+        begin_box(6 * b, boxes_out)
+        for v in range(start[b], start[b + 1]):
+            widen(6 * b, x0, v, boxes_out)
+            widen(6 * b, x1, v, boxes_out)
+        for k in range(3):
+            boxes_out[6 * b + k] -= 0.5 * margin
+            boxes_out[6 * b + 3 + k] += 0.5 * margin
 
 
 @device
@@ -103,17 +71,6 @@ def find_body_pairs(boxes: Floats, order: Ints, moving: Ints, group: Ints, mask:
 
 
 @device
-def gather(boxes, first, last, other, at, where, list_out):
-    """Primitives first … last whose box meets box `at` of `other`, written to list_out from `where`; gives their number."""
-    count = 0
-    for i in range(first, last):
-        if overlap(boxes, 6 * i, other, at):
-            list_out[where + count] = i
-            count += 1
-    return count
-
-
-@device
 def match(a_boxes, a_count, b_boxes, b_first, b_count, lists, found, swap, pairs_out):
     """Pairs of two gathered lists whose boxes meet, appended to pairs_out as (a, b), or (b, a) if swap; gives how many there are now."""
     for i in range(a_count):
@@ -128,10 +85,25 @@ def match(a_boxes, a_count, b_boxes, b_first, b_count, lists, found, swap, pairs
     return found
 
 
+@device
+def pair_up(
+    u, w, body_boxes, u_tree, u_order, u_boxes, u_nodes, w_tree, w_order, w_boxes, w_nodes, found, swap, stack_out, lists_out, pairs_out
+):
+    """Primitives of body u with those of body w whose boxes meet, appended to pairs_out; gives how many there are now."""
+    if u_tree[WIDTH * u + 2] > 0 and w_tree[WIDTH * w + 2] > 0:
+        return meet(u, w, u_tree, u_order, u_boxes, u_nodes, w_tree, w_order, w_boxes, w_nodes, found, swap, stack_out, pairs_out)
+    n = search(body_boxes, 6 * w, u, u_tree, u_order, u_boxes, u_nodes, 0, stack_out, lists_out)
+    if n == 0:
+        return found
+    m = search(body_boxes, 6 * u, w, w_tree, w_order, w_boxes, w_nodes, n, stack_out, lists_out)
+    return match(u_boxes, n, w_boxes, n, m, lists_out, found, swap, pairs_out)
+
+
 @kernel
 def find_stencils(
-    pairs: Ints, body_boxes: Floats, vertex_boxes: Floats, edge_boxes: Floats, face_boxes: Floats, vertex_start: Ints, edge_start: Ints,
-    face_start: Ints, lists_out: Ints, counts_out: Ints, points_out: Ints, edges_out: Ints,
+    pairs: Ints, body_boxes: Floats, v_tree: Ints, v_order: Ints, v_boxes: Floats, v_nodes: Floats, e_tree: Ints, e_order: Ints,
+    e_boxes: Floats, e_nodes: Floats, f_tree: Ints, f_order: Ints, f_boxes: Floats, f_nodes: Floats, stack_out: Ints, lists_out: Ints,
+    counts_out: Ints, points_out: Ints, edges_out: Ints,
 ) -> None:  # fmt: skip
     """Candidates (vertex, face) and (edge of a, edge of b) of all pairs of bodies; counts_out tells how many there are of each."""
     points = 0
@@ -140,16 +112,33 @@ def find_stencils(
         a = pairs[2 * k]
         b = pairs[2 * k + 1]
         for side in range(2):
-            u = a if side == 0 else b
-            w = b if side == 0 else a
-            n = gather(vertex_boxes, vertex_start[u], vertex_start[u + 1], body_boxes, 6 * w, 0, lists_out)
-            m = gather(face_boxes, face_start[w], face_start[w + 1], body_boxes, 6 * u, n, lists_out)
-            points = match(vertex_boxes, n, face_boxes, n, m, lists_out, points, False, points_out)
-        n = gather(edge_boxes, edge_start[a], edge_start[a + 1], body_boxes, 6 * b, 0, lists_out)
-        m = gather(edge_boxes, edge_start[b], edge_start[b + 1], body_boxes, 6 * a, n, lists_out)
-        edges = match(edge_boxes, n, edge_boxes, n, m, lists_out, edges, False, edges_out)
+            points = pair_up(
+                a if side == 0 else b, b if side == 0 else a, body_boxes, v_tree, v_order, v_boxes, v_nodes,
+                f_tree, f_order, f_boxes, f_nodes, points, False, stack_out, lists_out, points_out,
+            )  # fmt: skip
+        swap = e_tree[WIDTH * b + 1] < e_tree[WIDTH * a + 1]
+        edges = pair_up(
+            b if swap else a, a if swap else b, body_boxes, e_tree, e_order, e_boxes, e_nodes,
+            e_tree, e_order, e_boxes, e_nodes, edges, swap, stack_out, lists_out, edges_out,
+        )  # fmt: skip
     counts_out[0] = points
     counts_out[1] = edges
+
+
+@kernel
+def find_edges_at_faces(
+    pairs: Ints, body_boxes: Floats, e_tree: Ints, e_order: Ints, e_boxes: Floats, e_nodes: Floats, f_tree: Ints, f_order: Ints,
+    f_boxes: Floats, f_nodes: Floats, stack_out: Ints, lists_out: Ints, pairs_out: Ints,
+) -> int:  # fmt: skip
+    """Pairs (edge, face) of different bodies whose boxes meet; gives their number."""
+    found = 0
+    for k in range(pairs.size // 2):
+        for side in range(2):
+            found = pair_up(
+                pairs[2 * k + side], pairs[2 * k + 1 - side], body_boxes, e_tree, e_order, e_boxes, e_nodes, f_tree, f_order, f_boxes,
+                f_nodes, found, False, stack_out, lists_out, pairs_out,
+            )  # fmt: skip
+    return found
 
 
 @dataclass(frozen=True)
@@ -176,12 +165,17 @@ class Broad:
 
     def __init__(self, surface: Surface, rules: Filter):
         self._surface, self._rules = surface, rules
-        self._vertices = np.arange(len(surface.w), dtype=np.int64)
-        self._boxes = [np.zeros(6 * n) for n in (len(surface.w), len(surface.edges), len(surface.faces), len(surface.vertex_start) - 1)]
+        X = surface.w[:, 1:]
+        single = np.arange(len(X), dtype=np.int64)[:, None]
+        self._vertex_trees = Hierarchy(single, surface.vertex_start, X)
+        self._edge_trees = Hierarchy(surface.edges, surface.edge_start, X)
+        self._face_trees = Hierarchy(surface.faces, surface.face_start, X)
+        self._body_boxes = np.zeros(6 * (len(surface.vertex_start) - 1))
+        self._fitted: dict[int, tuple[float, np.ndarray]] = {}
         self._pairs = np.zeros(64, np.int64)
         self._points, self._edges = np.zeros(256, np.int64), np.zeros(256, np.int64)
-        most = max(len(surface.w) + len(surface.faces), 2 * len(surface.edges), 1)
-        self._lists, self._counts = np.zeros(most, np.int64), np.zeros(2, np.int64)
+        most = max(len(surface.w), len(surface.edges)) + max(len(surface.edges), len(surface.faces)) + 1
+        self._lists, self._stack, self._counts = np.zeros(most, np.int64), np.zeros(STACK, np.int64), np.zeros(2, np.int64)
         self.plane_pairs = self._plane_pairs()
         """(l, 2) vertices and half-spaces that may touch."""
 
@@ -198,42 +192,53 @@ class Broad:
                 out += [(v, k) for v in range(s.vertex_start[b], s.vertex_start[b + 1])]
         return np.array(out, np.int64).reshape(-1, 2)
 
-    @property
-    def boxes(self) -> list[np.ndarray]:
-        """Of vertices, edges, faces and bodies, of the last call."""
-        return self._boxes
-
     def body_pairs(self, x0: np.ndarray, x1: np.ndarray, margin: float) -> np.ndarray:
-        """(n, 2) bodies that may come nearer than the margin on the straight ways from x0 to x1, sorted."""
+        """(n, 2) bodies that may come nearer than the margin on the straight ways from x0 to x1, sorted; their trees are then ready."""
         s, r = self._surface, self._rules
         flat0, flat1 = np.ascontiguousarray(x0).reshape(-1), np.ascontiguousarray(x1).reshape(-1)
-        vertex_boxes, edge_boxes, face_boxes, body_boxes = self._boxes
-        fill_boxes(flat0, flat1, self._vertices, 1, margin, vertex_boxes)
-        fill_boxes(flat0, flat1, s.edges.reshape(-1), 2, margin, edge_boxes)
-        fill_boxes(flat0, flat1, s.faces.reshape(-1), 3, margin, face_boxes)
-        join_boxes(vertex_boxes, s.vertex_start, body_boxes)
+        body_boxes = self._body_boxes
+        fill_body_boxes(flat0, flat1, s.vertex_start, margin, body_boxes)
         order = np.argsort(body_boxes[::6], kind="stable").astype(np.int64)
         while (found := find_body_pairs(body_boxes, order, r.moving, r.group, r.mask, r.excluded, self._pairs)) * 2 > self._pairs.size:
             self._pairs = np.zeros(4 * found, np.int64)
         pairs = self._pairs[: 2 * found].reshape(-1, 2)
-        return pairs[np.lexsort((pairs[:, 1], pairs[:, 0]))]
+        pairs = pairs[np.lexsort((pairs[:, 1], pairs[:, 0]))]
+        bodies = np.array([b for b in np.unique(pairs) if r.moving[b] or not self._stands(int(b), x0, x1, margin)], np.int64)
+        for trees in (self._vertex_trees, self._edge_trees, self._face_trees):
+            trees.refit(bodies, flat0, flat1, margin)
+        return pairs
+
+    def _stands(self, body: int, x0: np.ndarray, x1: np.ndarray, margin: float) -> bool:
+        """Whether the boxes of a static body are right already."""
+        own = slice(self._surface.vertex_start[body], self._surface.vertex_start[body + 1])
+        known = self._fitted.get(body)
+        rests = x1 is x0 or np.array_equal(x0[own], x1[own])
+        if known is not None and rests and known[0] == margin and np.array_equal(known[1], x0[own]):
+            return True
+        self._fitted[body] = (margin if rests else np.nan, x0[own].copy())
+        return False
+
+    def edges_at_faces(self, pairs: np.ndarray) -> np.ndarray:
+        """(k, 2) edges and faces of these pairs of bodies, as `body_pairs` gave them, that may cross."""
+        flat, out = np.ascontiguousarray(pairs).reshape(-1), np.zeros(256, np.int64)
+        trees = (*self._edge_trees.arrays, *self._face_trees.arrays)
+        while (found := find_edges_at_faces(flat, self._body_boxes, *trees, self._stack, self._lists, out)) * 2 > out.size:
+            out = np.zeros(2 * found, np.int64)
+        return out[: 2 * found].reshape(-1, 2)
 
     def between(self, x0: np.ndarray, x1: np.ndarray, margin: float) -> Candidates:
         """Everything that may come nearer than the margin on the straight ways from x0 to x1, (V, 3) each."""
-        s = self._surface
         pairs = np.ascontiguousarray(self.body_pairs(x0, x1, margin)).reshape(-1)
-        vertex_boxes, edge_boxes, face_boxes, body_boxes = self._boxes
+        trees = (*self._vertex_trees.arrays, *self._edge_trees.arrays, *self._face_trees.arrays)
         while True:
-            find_stencils(
-                pairs, body_boxes, vertex_boxes, edge_boxes, face_boxes, s.vertex_start, s.edge_start, s.face_start,
-                self._lists, self._counts, self._points, self._edges,
-            )  # fmt: skip
+            find_stencils(pairs, self._body_boxes, *trees, self._stack, self._lists, self._counts, self._points, self._edges)
             points, edges = (int(c) for c in self._counts)
             if 2 * points <= self._points.size and 2 * edges <= self._edges.size:
                 break
             self._points, self._edges = np.zeros(max(256, 3 * points), np.int64), np.zeros(max(256, 3 * edges), np.int64)
+        found = self._points[: 2 * points].reshape(-1, 2)
         return Candidates(
-            self._points[: 2 * points].reshape(-1, 2).copy(), self._edges[: 2 * edges].reshape(-1, 2).copy(), self.plane_pairs
+            found[np.argsort(found[:, 0], kind="stable")], self._edges[: 2 * edges].reshape(-1, 2).copy(), self.plane_pairs
         )
 
 

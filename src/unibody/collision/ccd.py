@@ -93,9 +93,47 @@ def safe_time(kind, a, b, c, d, da, db, dc, dd, most, gap, cap):
     return t
 
 
+@device
+def lowest(x, dx, i, k, t):
+    """The least k-th coordinate of vertex i on its way until t."""
+    a = x[3 * i + k]
+    return min(a, a + t * dx[3 * i + k])
+
+
+@device
+def highest(x, dx, i, k, t):
+    a = x[3 * i + k]
+    return max(a, a + t * dx[3 * i + k])
+
+
+@device
+def point_is_far(x, dx, v, i, j, l, t, near):
+    """Whether the boxes of the ways of a point and a triangle are farther apart than `near`."""
+    for k in range(3):
+        if lowest(x, dx, v, k, t) - near > max(highest(x, dx, i, k, t), max(highest(x, dx, j, k, t), highest(x, dx, l, k, t))):
+            return True
+        if highest(x, dx, v, k, t) + near < min(lowest(x, dx, i, k, t), min(lowest(x, dx, j, k, t), lowest(x, dx, l, k, t))):
+            return True
+    return False
+
+
+@device
+def edge_is_far(x, dx, i, j, l, m, t, near):
+    """Whether the boxes of the ways of two edges are farther apart than `near`."""
+    for k in range(3):
+        if min(lowest(x, dx, i, k, t), lowest(x, dx, j, k, t)) - near > max(highest(x, dx, l, k, t), highest(x, dx, m, k, t)):
+            return True
+        if max(highest(x, dx, i, k, t), highest(x, dx, j, k, t)) + near < min(lowest(x, dx, l, k, t), lowest(x, dx, m, k, t)):
+            return True
+    return False
+
+
 @kernel
-def safe_step(points: Ints, edge_pairs: Ints, faces: Ints, edges: Ints, x: Floats, dx: Floats, gap: float, most: float, cap: int) -> float:
-    """The largest part t ≤ most of the motion dx from x that no candidate forbids, in at most `cap` iterations for each."""
+def safe_step(
+    points: Ints, edge_pairs: Ints, faces: Ints, edges: Ints, x: Floats, dx: Floats, gap: float, near: float, most: float, cap: int
+) -> float:
+    """The largest part t ≤ most of the motion dx from x that no candidate forbids, in at most `cap` iterations for each. What stays farther
+    apart than `near` is not looked at."""
     t = most
     for k in range(points.size // 2):
         v = points[2 * k]
@@ -103,16 +141,22 @@ def safe_step(points: Ints, edge_pairs: Ints, faces: Ints, edges: Ints, x: Float
         i = faces[f]
         j = faces[f + 1]
         l = faces[f + 2]
+        if point_is_far(x, dx, v, i, j, l, t, near):
+            continue
         t = safe_time(
             0, load3(x, 3 * v), load3(x, 3 * i), load3(x, 3 * j), load3(x, 3 * l),
             load3(dx, 3 * v), load3(dx, 3 * i), load3(dx, 3 * j), load3(dx, 3 * l), t, gap, cap,
         )  # fmt: skip
     for k in range(edge_pairs.size // 2):
-        e = 2 * edge_pairs[2 * k]
-        f = 2 * edge_pairs[2 * k + 1]
+        i = edges[2 * edge_pairs[2 * k]]
+        j = edges[2 * edge_pairs[2 * k] + 1]
+        l = edges[2 * edge_pairs[2 * k + 1]]
+        m = edges[2 * edge_pairs[2 * k + 1] + 1]
+        if edge_is_far(x, dx, i, j, l, m, t, near):
+            continue
         t = safe_time(
-            1, load3(x, 3 * edges[e]), load3(x, 3 * edges[e + 1]), load3(x, 3 * edges[f]), load3(x, 3 * edges[f + 1]),
-            load3(dx, 3 * edges[e]), load3(dx, 3 * edges[e + 1]), load3(dx, 3 * edges[f]), load3(dx, 3 * edges[f + 1]), t, gap, cap,
+            1, load3(x, 3 * i), load3(x, 3 * j), load3(x, 3 * l), load3(x, 3 * m),
+            load3(dx, 3 * i), load3(dx, 3 * j), load3(dx, 3 * l), load3(dx, 3 * m), t, gap, cap,
         )  # fmt: skip
     return t
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from unibody.collision.broad import Broad, overlap, plane_heights
+from unibody.collision.broad import Broad, plane_heights
 from unibody.collision.stencils import edge_edge, point_triangle
 from unibody.collision.surface import Surface
 from unibody.kernel import Floats, Ints, device, kernel
@@ -39,27 +39,16 @@ def crosses(p, q, a, b, c):
 
 
 @kernel
-def find_crossing(
-    pairs: Ints, edges: Ints, faces: Ints, edge_start: Ints, face_start: Ints, edge_boxes: Floats, face_boxes: Floats, x: Floats,
-    found_out: Ints,
-) -> None:  # fmt: skip
-    """The first pair of bodies of which an edge of one crosses a face of the other, in found_out; −1, −1 if none does."""
-    found_out[0] = -1
-    found_out[1] = -1
-    for k in range(pairs.size // 2):
-        for side in range(2):
-            a = pairs[2 * k + side]
-            b = pairs[2 * k + 1 - side]
-            for e in range(edge_start[a], edge_start[a + 1]):
-                p = load3(x, 3 * edges[2 * e])
-                q = load3(x, 3 * edges[2 * e + 1])
-                for f in range(face_start[b], face_start[b + 1]):
-                    if not overlap(edge_boxes, 6 * e, face_boxes, 6 * f):
-                        continue
-                    if crosses(p, q, load3(x, 3 * faces[3 * f]), load3(x, 3 * faces[3 * f + 1]), load3(x, 3 * faces[3 * f + 2])):
-                        found_out[0] = a
-                        found_out[1] = b
-                        return
+def find_crossing(through: Ints, edges: Ints, faces: Ints, x: Floats) -> int:
+    """The first of the pairs of an edge and a face that cross; −1 if none does."""
+    for k in range(through.size // 2):
+        e = 2 * through[2 * k]
+        f = 3 * through[2 * k + 1]
+        p = load3(x, 3 * edges[e])
+        q = load3(x, 3 * edges[e + 1])
+        if crosses(p, q, load3(x, 3 * faces[f]), load3(x, 3 * faces[f + 1]), load3(x, 3 * faces[f + 2])):
+            return k
+    return -1
 
 
 @kernel
@@ -89,20 +78,19 @@ def crossing(surface: Surface, broad: Broad, x: np.ndarray, planes: tuple[np.nda
     """Two bodies that may touch and whose surfaces cross or meet, or of which one holds the other, at vertices x (V, 3), or None."""
     pairs = broad.body_pairs(x, x, 0.0)
     found = np.zeros(2, np.int64)
-    _, edge_boxes, face_boxes, _ = broad.boxes
-    find_crossing(
-        pairs.reshape(-1), surface.edges.reshape(-1), surface.faces.reshape(-1), surface.edge_start, surface.face_start, edge_boxes,
-        face_boxes, np.ascontiguousarray(x).reshape(-1), found,
-    )  # fmt: skip
-    if found[0] >= 0:
-        return int(found.min()), int(found.max())
+    through, edges, flat = broad.edges_at_faces(pairs), surface.edges, np.ascontiguousarray(x).reshape(-1)
+    first = find_crossing(through.reshape(-1), edges.reshape(-1), surface.faces.reshape(-1), flat)
+    if first >= 0:
+        e, f = through[first]
+        crossed = int(surface.body[edges[e, 0]]), int(surface.body[surface.faces[f, 0]])
+        return min(crossed), max(crossed)
     for a, b in pairs:
         for inner, outer in ((a, b), (b, a)):
             first, faces = surface.vertex_start[inner], surface.faces[surface.face_start[outer] : surface.face_start[outer + 1]]
             if len(faces) and surface.vertex_start[inner + 1] > first and abs(winding(x[faces], x[first])) > 0.5:
                 return int(a), int(b)
     least = TOUCH * float(np.abs(x).max(initial=0.0))
-    near, flat = broad.between(x, x, 2.0 * least), np.ascontiguousarray(x).reshape(-1)
+    near = broad.between(x, x, 2.0 * least)
     find_touching(near.points.reshape(-1), near.edges.reshape(-1), surface.faces.reshape(-1), surface.edges.reshape(-1), flat, least, found)
     if found[0] >= 0:
         touching = surface.body[found]

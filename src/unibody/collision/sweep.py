@@ -9,23 +9,36 @@ from __future__ import annotations
 import numpy as np
 
 from unibody.collision.broad import Broad, Candidates
+from unibody.kernel import Floats, kernel
+
+SHARE = 0.1
+"""Of the longest way: slack beyond what is given, for ways that long are followed by others in all directions."""
+
+
+@kernel
+def within(x0: Floats, x1: Floats, low: Floats, high: Floats) -> bool:
+    """Whether all numbers of x0 and x1 lie between low and high."""
+    for i in range(x0.size):
+        if not (min(x0[i], x1[i]) >= low[i] and max(x0[i], x1[i]) <= high[i]):
+            return False
+    return True
 
 
 class Sweep:
-    """Candidates nearer than `reach`, found with the slack that is given."""
+    """Candidates nearer than `reach`, found with at least the slack that is given."""
 
     def __init__(self, broad: Broad, reach: float, slack: float):
         self._broad, self._reach, self._slack = broad, reach, slack
-        self._low = self._high = np.zeros((0, 3))
+        self._low = self._high = np.zeros(0)
         self._found: Candidates | None = None
         self.searches = 0
         """How often candidates were looked for."""
 
     def between(self, x0: np.ndarray, x1: np.ndarray) -> Candidates:
         """Everything that may come nearer than the reach on the straight ways from x0 to x1, (V, 3) each."""
-        low, high = (x0, x0) if x1 is x0 else (np.minimum(x0, x1), np.maximum(x0, x1))
-        if self._found is None or not (low >= self._low).all() or not (high <= self._high).all():
-            self._found = self._broad.between(x0, x1, self._reach + 2.0 * self._slack)
-            self._low, self._high = low - self._slack, high + self._slack
+        if self._found is None or not within(x0.reshape(-1), x1.reshape(-1), self._low, self._high):
+            slack = max(self._slack, SHARE * float(np.abs(x1 - x0).max(initial=0.0)))
+            self._found = self._broad.between(x0, x1, self._reach + 2.0 * slack)
+            self._low, self._high = np.minimum(x0, x1).reshape(-1) - slack, np.maximum(x0, x1).reshape(-1) + slack
             self.searches += 1
         return self._found

@@ -358,7 +358,7 @@ class Step:
             t = safe_step_over_planes(near.planes.reshape(-1), frames, motion, x0.reshape(-1), dx.reshape(-1), t)
         t = safe_step(
             near.points.reshape(-1), near.edges.reshape(-1), s.surface.faces.reshape(-1), s.surface.edges.reshape(-1), x0.reshape(-1),
-            dx.reshape(-1), 0.0, t, ITERATIONS,
+            dx.reshape(-1), 0.0, self.law.reach, t, ITERATIONS,
         )  # fmt: skip
         for potential in self.potentials:
             t = potential.reach(x, p, t)

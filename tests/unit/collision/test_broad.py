@@ -127,3 +127,39 @@ def test_patches_are_the_sides():
     sides = [len(set(s.patch[s.face_start[k] : s.face_start[k + 1]])) for k in (1, 2)]
     assert sides == [6, 14]
     assert all((s.patch[k] <= k) and s.patch[s.patch[k]] == s.patch[k] for k in range(len(s.patch)))
+
+
+def boxes_of(x0, x1, members, margin):
+    both = np.concatenate([x0[members], x1[members]], axis=1)
+    return both.min(axis=1) - 0.5 * margin, both.max(axis=1) + 0.5 * margin
+
+
+def meeting(one, other):
+    """Pairs of two lists of boxes that share a point, by comparing all."""
+    low, high = one[0][:, None] <= other[1][None], other[0][None] <= one[1][:, None]
+    return set(map(tuple, np.argwhere((low & high).all(axis=2)).tolist()))
+
+
+def test_trees_find_what_comparing_all_boxes_finds():
+    """Round bodies of hundreds of faces, near each other, first at rest, then on the way; and a static one among them, moved in between."""
+    rng, b = np.random.default_rng(7), ub.Builder()
+    for k, shape in enumerate((ub.Sphere(1.0), ub.Cylinder(0.5, 2.0), ub.Capsule(0.4, 1.0), ub.Box((1, 1, 1)))):
+        b.body(f"b{k}", shape=shape, X_WB=ub.Pose.about(rng.normal(size=3), k, p=tuple(0.5 * rng.normal(size=3))))
+    model = b.build()
+    surface, _, x = parts(model)
+    moving = np.array([0, 0, 1, 1, 1], np.int64)
+    broad = Broad(surface, Filter(moving, np.zeros(5, np.int64), np.ones(5, np.int64), np.zeros(0, np.int64)))
+    assert len(surface.faces) > 500
+    face_body, edge_body = surface.body[surface.faces[:, 0]], surface.body[surface.edges[:, 0]]
+    ways = [np.zeros((5, 3)), rng.normal(size=(5, 3)) * [[1], [0], [1], [1], [1]], rng.normal(size=(5, 3))]
+    for shift, margin in ((0.0, 0.05), (0.0, 0.05), (0.3, 0.05), (0.3, 0.1)):
+        for way in ways:
+            x0 = x + shift
+            x1 = x0 + way[surface.body]
+            vertices = boxes_of(x0, x1, np.arange(len(x))[:, None], margin)
+            edges, faces = boxes_of(x0, x1, surface.edges, margin), boxes_of(x0, x1, surface.faces, margin)
+            points = {(v, f) for v, f in meeting(vertices, faces) if surface.body[v] != face_body[f]}
+            pairs = {(e, f) for e, f in meeting(edges, edges) if edge_body[e] < edge_body[f]}
+            found = broad.between(x0, x1, margin)
+            assert len(found.points) == len(points) > 100 and set(map(tuple, found.points.tolist())) == points
+            assert len(found.edges) == len(pairs) and set(map(tuple, found.edges.tolist())) == pairs

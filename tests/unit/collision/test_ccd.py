@@ -14,12 +14,12 @@ NONE = np.zeros(0, np.int64)
 FACE, EDGES = np.array([1, 2, 3]), np.array([0, 1, 2, 3])
 
 
-def step(kind: str, x: np.ndarray, dx: np.ndarray, most: float = 1.0, cap: int = ITERATIONS) -> float:
+def step(kind: str, x: np.ndarray, dx: np.ndarray, most: float = 1.0, cap: int = ITERATIONS, near: float = 1e-3) -> float:
     """The safe part of the motion dx of a point and a triangle, or of two edges: x (4, 3)."""
     x, dx = np.ascontiguousarray(x, dtype=float).ravel(), np.ascontiguousarray(dx, dtype=float).ravel()
     if kind == "point":
-        return safe_step(np.array([0, 0]), NONE, FACE, NONE, x, dx, 0.0, most, cap)
-    return safe_step(NONE, np.array([0, 1]), NONE, EDGES, x, dx, 0.0, most, cap)
+        return safe_step(np.array([0, 0]), NONE, FACE, NONE, x, dx, 0.0, near, most, cap)
+    return safe_step(NONE, np.array([0, 1]), NONE, EDGES, x, dx, 0.0, near, most, cap)
 
 
 def distance(kind: str, x: np.ndarray) -> float:
@@ -168,3 +168,21 @@ def test_sliding_along_a_face_is_free_however_near():
     assert step("point", x, np.array([[1.0, 0.3, 0], [0, 0, 0], [0, 0, 0], [0, 0, 0]])) == 1.0
     x = np.array([[-1, 0, 1e-9], [1, 0, 1e-9], [0, -1, 0], [0, 1, 0]], float)
     assert step("edge", x, np.array([[0.2, 0.1, 0], [0.2, -0.1, 0], [0, 0, 0], [0, 0, 0]])) == 1.0
+
+
+def test_what_stays_far_is_not_looked_at():
+    """With and without the look at boxes the same, unless ways keep off each other by more than `near`; then all is free."""
+    rng, free = np.random.default_rng(9), 0
+    for _ in range(300):
+        x, dx = rng.uniform(-1.0, 1.0, (4, 3)), 0.3 * rng.standard_normal((4, 3))
+        for kind, cut in (("point", 1), ("edge", 2)):
+            both = np.stack([x, x + dx])
+            low, high = both.min(axis=0), both.max(axis=0)
+            gaps = np.maximum(low[:cut].min(axis=0) - high[cut:].max(axis=0), low[cut:].min(axis=0) - high[:cut].max(axis=0))
+            t = step(kind, x, dx, near=0.01)
+            if gaps.max() > 0.01:
+                free += 1
+                assert t == 1.0
+            else:
+                assert t == step(kind, x, dx, near=np.inf)
+    assert 50 < free < 550
