@@ -135,3 +135,15 @@ def test_forces_on_a_side_of_a_box_are_normal_and_friction_as_statics_says():
     assert (side * last.normals) @ up == pytest.approx(np.ones(len(side)), abs=1e-9)
     assert last.normal_forces.sum() == pytest.approx(50.0 * GRAVITY * np.cos(angle), rel=1e-4)
     assert ((side * last.friction) @ down).sum() == pytest.approx(-50.0 * GRAVITY * np.sin(angle), rel=1e-3)
+
+
+def test_a_hanging_cradle_passes_its_momentum_on():
+    """Just before the blow of the scene's fall from 40°: the last cube takes at least 98 % of the first one's speed, the others rest."""
+    model, n, speed = ub.scenes.build("newtons-cradle"), 5, 3.02
+    start = ub.State(0.0, np.eye(1, n)[0] * 0.04, -np.eye(1, n)[0] * speed, "reduced")
+    rec = ub.Simulation(model, Barrier(rule="bdf2", tolerance=1e-6), dt=2e-4, state=start).run(0.05)
+    spins = np.array([rec.twist(f"cube{k}")[:, 1] for k in range(n)])
+    blow = np.abs(spins[0]).max()
+    assert blow == pytest.approx(speed, rel=5e-3)
+    assert 0.98 * blow < np.abs(spins[-1]).max() < 1.001 * blow
+    assert np.abs(spins[:-1, -1]).max() < 0.02 * blow

@@ -100,43 +100,23 @@ def pair_up(
 
 
 @kernel
-def find_stencils(
-    pairs: Ints, body_boxes: Floats, v_tree: Ints, v_order: Ints, v_boxes: Floats, v_nodes: Floats, e_tree: Ints, e_order: Ints,
-    e_boxes: Floats, e_nodes: Floats, f_tree: Ints, f_order: Ints, f_boxes: Floats, f_nodes: Floats, stack_out: Ints, lists_out: Ints,
-    counts_out: Ints, points_out: Ints, edges_out: Ints,
-) -> None:  # fmt: skip
-    """Candidates (vertex, face) and (edge of a, edge of b) of all pairs of bodies; counts_out tells how many there are of each."""
-    points = 0
-    edges = 0
+def find_meeting(
+    pairs: Ints, body_boxes: Floats, u_tree: Ints, u_order: Ints, u_boxes: Floats, u_nodes: Floats, w_tree: Ints, w_order: Ints,
+    w_boxes: Floats, w_nodes: Floats, alike: bool, stack_out: Ints, lists_out: Ints, pairs_out: Ints,
+) -> int:  # fmt: skip
+    """Pairs of primitives (of kind u, of kind w) of pairs of bodies whose boxes meet; gives their number, room for them or not.
+
+    Two kinds: u of either body with w of the other. `alike`, the kinds are one: of the first body, of the second."""
+    found = 0
     for k in range(pairs.size // 2):
         a = pairs[2 * k]
         b = pairs[2 * k + 1]
-        for side in range(2):
-            points = pair_up(
-                a if side == 0 else b, b if side == 0 else a, body_boxes, v_tree, v_order, v_boxes, v_nodes,
-                f_tree, f_order, f_boxes, f_nodes, points, False, stack_out, lists_out, points_out,
-            )  # fmt: skip
-        swap = e_tree[WIDTH * b + 1] < e_tree[WIDTH * a + 1]
-        edges = pair_up(
-            b if swap else a, a if swap else b, body_boxes, e_tree, e_order, e_boxes, e_nodes,
-            e_tree, e_order, e_boxes, e_nodes, edges, swap, stack_out, lists_out, edges_out,
-        )  # fmt: skip
-    counts_out[0] = points
-    counts_out[1] = edges
-
-
-@kernel
-def find_edges_at_faces(
-    pairs: Ints, body_boxes: Floats, e_tree: Ints, e_order: Ints, e_boxes: Floats, e_nodes: Floats, f_tree: Ints, f_order: Ints,
-    f_boxes: Floats, f_nodes: Floats, stack_out: Ints, lists_out: Ints, pairs_out: Ints,
-) -> int:  # fmt: skip
-    """Pairs (edge, face) of different bodies whose boxes meet; gives their number."""
-    found = 0
-    for k in range(pairs.size // 2):
-        for side in range(2):
+        swap = alike and u_tree[WIDTH * b + 1] < u_tree[WIDTH * a + 1]
+        for side in range(1 if alike else 2):
+            first = a if (side == 0) != swap else b
             found = pair_up(
-                pairs[2 * k + side], pairs[2 * k + 1 - side], body_boxes, e_tree, e_order, e_boxes, e_nodes, f_tree, f_order, f_boxes,
-                f_nodes, found, False, stack_out, lists_out, pairs_out,
+                first, b if first == a else a, body_boxes, u_tree, u_order, u_boxes, u_nodes, w_tree, w_order, w_boxes, w_nodes, found,
+                swap, stack_out, lists_out, pairs_out,
             )  # fmt: skip
     return found
 
@@ -173,9 +153,9 @@ class Broad:
         self._body_boxes = np.zeros(6 * (len(surface.vertex_start) - 1))
         self._fitted: dict[int, tuple[float, np.ndarray]] = {}
         self._pairs = np.zeros(64, np.int64)
-        self._points, self._edges = np.zeros(256, np.int64), np.zeros(256, np.int64)
+        self._room = np.zeros(256, np.int64)
         most = max(len(surface.w), len(surface.edges)) + max(len(surface.edges), len(surface.faces)) + 1
-        self._lists, self._stack, self._counts = np.zeros(most, np.int64), np.zeros(STACK, np.int64), np.zeros(2, np.int64)
+        self._lists, self._stack = np.zeros(most, np.int64), np.zeros(STACK, np.int64)
         self.plane_pairs = self._plane_pairs()
         """(l, 2) vertices and half-spaces that may touch."""
 
@@ -220,26 +200,22 @@ class Broad:
 
     def edges_at_faces(self, pairs: np.ndarray) -> np.ndarray:
         """(k, 2) edges and faces of these pairs of bodies, as `body_pairs` gave them, that may cross."""
-        flat, out = np.ascontiguousarray(pairs).reshape(-1), np.zeros(256, np.int64)
-        trees = (*self._edge_trees.arrays, *self._face_trees.arrays)
-        while (found := find_edges_at_faces(flat, self._body_boxes, *trees, self._stack, self._lists, out)) * 2 > out.size:
-            out = np.zeros(2 * found, np.int64)
-        return out[: 2 * found].reshape(-1, 2)
+        return self._meeting(pairs, self._edge_trees, self._face_trees)
+
+    def _meeting(self, pairs: np.ndarray, one: Hierarchy, other: Hierarchy) -> np.ndarray:
+        flat, trees = np.ascontiguousarray(pairs).reshape(-1), (*one.arrays, *other.arrays)
+        while True:
+            found = find_meeting(flat, self._body_boxes, *trees, one is other, self._stack, self._lists, self._room)
+            if 2 * found <= self._room.size:
+                return self._room[: 2 * found].reshape(-1, 2).copy()
+            self._room = np.zeros(3 * found, np.int64)
 
     def between(self, x0: np.ndarray, x1: np.ndarray, margin: float) -> Candidates:
         """Everything that may come nearer than the margin on the straight ways from x0 to x1, (V, 3) each."""
-        pairs = np.ascontiguousarray(self.body_pairs(x0, x1, margin)).reshape(-1)
-        trees = (*self._vertex_trees.arrays, *self._edge_trees.arrays, *self._face_trees.arrays)
-        while True:
-            find_stencils(pairs, self._body_boxes, *trees, self._stack, self._lists, self._counts, self._points, self._edges)
-            points, edges = (int(c) for c in self._counts)
-            if 2 * points <= self._points.size and 2 * edges <= self._edges.size:
-                break
-            self._points, self._edges = np.zeros(max(256, 3 * points), np.int64), np.zeros(max(256, 3 * edges), np.int64)
-        found = self._points[: 2 * points].reshape(-1, 2)
-        return Candidates(
-            found[np.argsort(found[:, 0], kind="stable")], self._edges[: 2 * edges].reshape(-1, 2).copy(), self.plane_pairs
-        )
+        pairs = self.body_pairs(x0, x1, margin)
+        points = self._meeting(pairs, self._vertex_trees, self._face_trees)
+        edges = self._meeting(pairs, self._edge_trees, self._edge_trees)
+        return Candidates(points[np.argsort(points[:, 0], kind="stable")], edges, self.plane_pairs)
 
 
 def plane_heights(pairs: np.ndarray, point: np.ndarray, normal: np.ndarray, x: np.ndarray) -> np.ndarray:
