@@ -1,6 +1,6 @@
-"""Lets the tests of this folder share `zoo` and `peers`."""
+"""Lets the tests of this folder share `zoo`, `peers` and the scenes of `verification`."""
 
 import sys
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parents[1]))
+sys.path[:0] = [str(Path(__file__).parents[1]), str(Path(__file__).parents[1] / "verification")]
