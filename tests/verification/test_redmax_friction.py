@@ -54,7 +54,7 @@ def test_two_links_end_with_the_suites_energy_within_a_hundredth(published):
     published("RedMax authors' suite, matlab/27", "energy at the end, converged reactions", case["H"], H[-1], rtol=1e-2, unit="erg")
     assert np.diff(H).max() <= 1e-6
     np.testing.assert_allclose(rec.v[-1], 0.0, atol=1e-9)
-    assert max(r.residual for r in rec.reports) <= 1e-9
+    assert max(r.residual for r in rec.reports) <= 1e-7
 
 
 def test_reactions_of_the_linkage_are_those_of_another_formulation_and_not_the_references():

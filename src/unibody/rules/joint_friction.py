@@ -23,15 +23,16 @@ from unibody.coordinates.observe_reduced import Held, reactions_reduced, tree_wr
 from unibody.coordinates.observed import JointRub
 from unibody.coordinates.redmax_response import EffortResponse, velocity_rows
 from unibody.coordinates.redmax_system import RedMaxSystem
-from unibody.coordinates.slots import FORCE_PARAMETERS, X_WB
+from unibody.coordinates.slots import FORCE_PARAMETERS, MULTIPLIER, X_WB
+from unibody.coordinates.slots import T as T_SLOT
 from unibody.forces.joint_friction import JointFriction
 from unibody.model.model import JointInfo, Model
 
-TOLERANCE, MOST = 1e-9, 100
+TOLERANCE, MOST = 1e-7, 100
 """Relative change of what the points carry at which the iteration ends, and the most iterations."""
 
-SATURATED = 1e-6
-"""Part of its bound that friction may lack to count as being at it."""
+SATURATED, STILL = 1e-4, 1e-12
+"""Part of its bound that friction may lack to count as being at it, and the slip [m/s, rad/s] below which nothing moves."""
 
 AN_INSTANT = 1e-6
 """Length [s] of the step that stands for the start of a run, which no step has led to."""
@@ -109,8 +110,7 @@ class JointFrictions:
             y = self.evaluate(moment, u)
             if not response:
                 response.append(EffortResponse(self.system, self.velocities))
-            wrenches = reactions_reduced(self.system).reactions if self.system.has_loops else tree_wrenches(self.system)[0]
-            carried, bounds = self.carried(wrenches, u)
+            carried, bounds = self.carried(self.wrenches(), u)
             slip = self.rows @ (response[0].B @ (moment.v[: y.size] + moment.h * y))
             H = moment.h * self.rows @ response[0].closed() @ self.rows.T
             return Contact(carried, bounds, slip, H)
@@ -126,12 +126,28 @@ class JointFrictions:
             raise FloatingPointError("accelerations are not finite")
         return y
 
-    def carried(self, wrenches: np.ndarray, u: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """What every contact point carries [N], and the bounds of friction, of the reactions of all joints (world axes)."""
+    def wrenches(self) -> np.ndarray:
+        """(parts, 6) reactions at M in M's axes, up to what does work, which points do not carry; least norm where rows repeat others."""
+        rank, rows = self.system.rank()
+        if rank < rows:
+            return self.local(reactions_reduced(self.system).reactions[self._joints])
+        tree = len(self.system.model.tree_joints)
+        out = self.local(tree_wrenches(self.system)[0][np.minimum(self._joints, tree - 1)])
+        T, multipliers, joints = self.system.view(T_SLOT).reshape(-1, 6), self.system.view(MULTIPLIER), self.system.book.joints
+        for k in np.flatnonzero(self._joints >= tree):
+            first, count = joints[6 * (self._joints[k] - tree) + 4 : 6 * (self._joints[k] - tree) + 6]
+            out[k] = multipliers[first : first + count] @ T[first : first + count]
+        return out
+
+    def local(self, wrenches: np.ndarray) -> np.ndarray:
+        """Wrenches (parts, 6) at M from world axes in M's axes."""
         R = self.system.view(X_WB).reshape(-1, 12)[self._children, :9].reshape(-1, 3, 3) @ self._frames
-        local = (wrenches[self._joints].reshape(-1, 2, 3) @ R).ravel()
+        return (wrenches.reshape(-1, 2, 3) @ R).reshape(-1, 6)
+
+    def carried(self, wrenches: np.ndarray, u: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """What every contact point carries [N], and the bounds of friction, of reactions (parts, 6) at M in M's axes."""
         carried, bounds = np.zeros(self._points[-1]), np.zeros(self.widths.size)
-        carry_loads(self._book, self._numbers, local, u, carried, bounds)
+        carry_loads(self._book, self._numbers, wrenches.ravel(), u, carried, bounds)
         return carried, bounds
 
     def work(self, v: np.ndarray, y: np.ndarray, h: float, u: np.ndarray) -> float:
@@ -141,13 +157,13 @@ class JointFrictions:
     def seen(self, held: Held, u: np.ndarray, v: np.ndarray, y: np.ndarray, h: float) -> dict[str, JointRub]:
         """What a recording keeps of every friction, after `evaluate`."""
         slip = self.rows @ (velocity_rows(self.system, self.velocities) @ (v[: y.size] + h * y))
-        loads, _ = self.carried(held.reactions, u)
+        loads, _ = self.carried(self.local(held.reactions[self._joints]), u)
         out = {}
         for k, part in enumerate(self.parts):
             own, carried = u[part.own], loads[self._points[k] : self._points[k + 1]]
             bound = part.contacts.bounds(carried)
             pushed = np.linalg.norm(own.reshape(bound.size, -1), axis=1)
-            moving = np.linalg.norm(slip[part.own].reshape(bound.size, -1), axis=1) > 0.0
+            moving = np.linalg.norm(slip[part.own].reshape(bound.size, -1), axis=1) > STILL
             sliding = bool((moving & (pushed >= (1.0 - SATURATED) * bound)).any())
             out[part.name] = JointRub(
                 effort=part.contacts.rows.T @ own, normal_forces=carried, friction=part.contacts.tangential_forces(own, carried),
