@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import unibody as ub
-from unibody.solvers import Articulated, Barrier
+from unibody.solvers import Articulated, Barrier, Lagrange
 
 LENGTH = 0.2
 
@@ -60,3 +60,24 @@ def test_implicit_euler_has_order_one():
     exact = places(model, Articulated(rule="rk4"), 200)
     errors = [np.abs(places(model, Barrier(), n) - exact).max() for n in (25, 50)]
     assert np.log2(errors[0] / errors[1]) == pytest.approx(1.0, abs=0.15), errors
+
+
+SCENES = {
+    "pendulum": ("pendulum", {}), "pendulum in a plane": ("pendulum", {"planar": True}),
+    "four-bar": ("four-bar", {"rate": 3.0}), "four-bar in space": ("spatial-four-bar", {"rate": 3.0}), "chain": ("heavy-chain", {"n": 4}),
+    "double pendulum": ("double-pendulum", {}),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", SCENES)
+def test_scenes_converge_to_both_formulations(name):
+    """Pendulums, loops and chains: BDF2 comes nearer to articulated bodies and to multipliers at second order."""
+    scene, parameters = SCENES[name]
+    model = ub.scenes.build(scene, **parameters)
+    references = [places(model, solver, 400) for solver in (Articulated(rule="rk4"), Lagrange(rule="rk4"))]
+    assert np.abs(references[0] - references[1]).max() < 1e-8
+    runs = [places(model, Barrier(rule="bdf2", tolerance=1e-8), n) for n in (20, 40)]
+    for reference in references:
+        errors = [np.abs(run - reference).max() for run in runs]
+        assert errors[1] < 2e-3
+        assert np.log2(errors[0] / errors[1]) > 1.4, errors

@@ -176,3 +176,51 @@ def test_a_crank_that_is_driven_takes_its_rod_along():
     exact = 0.2 * np.cos(angle) + np.sqrt(0.6**2 - (0.2 * np.sin(angle)) ** 2)
     np.testing.assert_allclose(rec.point("car")[:, 0], exact, atol=1e-6)
     assert rec.violation.max() < 1e-8
+
+
+def apart(rec: ub.Recording) -> float:
+    """How far material points drift apart that every hinge (two on its axis, a body's size away) and ball (one) should hold together,
+    in units of the bodies' size."""
+    worst = 0.0
+    for j in rec.model.joints:
+        bodies = [rec.model.bodies[i].name for i in (j.parent, j.child)]
+        size = max(float(np.abs(s.triangles()[0]).max()) for i in (j.parent, j.child) for s in rec.model.bodies[i].shapes)
+        points = {"Revolute": (-1.0, 1.0), "Ball": (0.0,)}.get(type(j.element).__name__, ())
+        for s in points:
+            offset = s * size * np.asarray(getattr(j.element, "axis", (0, 0, 0)), float)
+            there, here = (rec.point(b, X.apply(offset)) for b, X in zip(bodies, (j.X_PF, j.X_BM), strict=True))
+            worst = max(worst, float(np.abs(there - here).max()) / size)
+    return worst
+
+
+@pytest.mark.parametrize(
+    ("name", "parameters", "redundant"),
+    [
+        ("triple-rod-pendulum", {}, 0), ("serial-arm", {"n": 4, "planar": False, "bend": 0.4}, 0), ("spatial-four-bar", {"rate": 3.0}, 3),
+        ("closed-ring", {"n": 5, "planar": False}, 3),
+    ],
+)  # fmt: skip
+def test_points_of_joints_stay_together_for_ten_seconds(name, parameters, redundant):
+    """Below 10⁻⁹ of the bodies' size, also where a loop repeats rows: parallel hinges in a ring repeat three, their axes' equality."""
+    rec = ub.Simulation(ub.scenes.build(name, **parameters), Barrier(), dt=0.02).run(10.0, every=5)
+    assert apart(rec) < 1e-9
+    assert np.ptp(rec.point(rec.model.bodies[-1].name)[:, 0]) > 0.1
+    report = rec.reports[-1]
+    assert report.redundant == redundant and bool(report.redundant_names) == bool(redundant)
+
+
+def test_ranges_are_never_exceeded():
+    """Every range of a swinging ragdoll's arm of three cone twists, and of a slide, at each recorded step."""
+    b = ub.Builder()
+    twist = ub.Composite(ub.Revolute((0, 1, 0)), ub.Revolute((1, 0, 0)), ub.Revolute((0, 0, 1)))
+    last, lower, upper = b.world, np.radians((-100.0, -5.0, -10.0)), np.radians((15.0, 5.0, 10.0))
+    for k in range(2):
+        rod = b.body(f"rod{k}", shape=ub.Box((0.05, 0.08, 0.4)))
+        b.joint(f"twist{k}", twist, last, rod, X_PF=ub.Pose((0, 0, -0.25 * k)), X_BM=ub.Pose((0, 0, 0.25)), q=(-1, 0, 0), v=(0, 1, 3))
+        b.add(ub.JointLimit(f"twist{k}", lower=lower.tolist(), upper=upper.tolist()))
+        last = rod
+    rec = ub.Simulation(b.build(), Barrier(), dt=1e-2).run(1.0)
+    for k in range(2):
+        q = rec.joint(f"twist{k}")
+        assert (q > lower).all() and (q < upper).all()
+        assert (q.max(axis=0) > 0.8 * upper).any()
