@@ -5,7 +5,7 @@ for the rest that nothing penetrates. So what is compared is: distances, speeds,
 tolerance; elsewhere no intersection in any recorded step, by an exact test. Steps are the scenes' own unless a test says otherwise; so are
 the friction's slip speed and renewals. Runs are as short as the criterion lets them be.
 
-Not reached: *slopeTest μ=0.5* creeps by 2 mm in 10 s where 1 mm in 25 s is asked; *internal-edges* drifts by 11 mm in a second where 1 mm is
+Not reached: *slopeTest μ=0.5* creeps by 2 mm in 10 s where 1 mm in 25 s is asked; *internal-edges* drifts by 11 mm in a second where 1 is
 asked (a kick sideways of 15 mm/s at touchdown); *large-mass-ratio* shoots its small cube out after 2 s (nothing rubs; a kick at the impact
 too); *3-walls* does not converge at its own step, and *kinematically-scripted* (a wall at 100 m/s) says that its driven body does not
 arrive. These are judged by what they keep, or left out where a step fails.
