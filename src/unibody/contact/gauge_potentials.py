@@ -36,6 +36,7 @@ from unibody.spatial.devices import add3, dot3, norm3, scale3
 SHARE = 0.9
 """Of the way to a bound that a step may use."""
 FOLLOWED = 200
+GENTLE = 60
 
 
 @kernel
@@ -222,11 +223,24 @@ def turn_crossing(sign, bound, near, y0, d0, y1, d1, y2, d2, y3, d3):
     return t if cosine > 0.0 else 2.0
 
 
+@device
+def along(kind, y0, d0, y1, d1, y2, d2, y3, d3, t, near):
+    """The gauge at y + t d."""
+    return gauge_value(kind, moved(y0, d0, t), moved(y1, d1, t), moved(y2, d2, t), moved(y3, d3, t), near)
+
+
+@device
+def moved(y, d, t):
+    return (y[0] + t * d[0], y[1] + t * d[1], y[2] + t * d[2])
+
+
 @kernel
 def safe_gauge_step(
-    stiff: Ints, kind: Ints, pair: Ints, vectors: Floats, near: Floats, sign: Floats, bound: Floats, Q: Floats, step: Floats, t: float
-) -> float:
-    """The largest part of a step, at most t, within which no range reaches its bound."""
+    stiff: Ints, kind: Ints, pair: Ints, vectors: Floats, near: Floats, sign: Floats, bound: Floats, reach: Floats, slope: Floats,
+    Q: Floats, step: Floats, t: float,
+) -> float:  # fmt: skip
+    """The largest part of a step, at most t, within which no range reaches its bound, and within a barrier none falls below half of what
+    its slope says: along a curved bound, steps that lose more than they mean to end up ever nearer to it."""
     for k in range(kind.size):
         if stiff[k] != 0:
             continue
@@ -234,25 +248,33 @@ def safe_gauge_step(
         b = 12 * pair[2 * k + 1]
         y0 = seen(vectors, k, 0, Q, a, b)
         d0 = seen(vectors, k, 0, step, a, b)
-        if kind[k] == DISTANCE:
-            c = products(y0, d0, y0, d0)
-            cross = down_crossing(sign[k] * (c[0] - bound[k] * bound[k]), sign[k] * c[1], sign[k] * c[2])
-            t = min(t, SHARE * cross)
-            continue
         y1 = seen(vectors, k, 1, Q, a, b)
         d1 = seen(vectors, k, 1, step, a, b)
-        if kind[k] == SLIDE:
+        y2 = seen(vectors, k, 2, Q, a, b)
+        d2 = seen(vectors, k, 2, step, a, b)
+        y3 = seen(vectors, k, 3, Q, a, b)
+        d3 = seen(vectors, k, 3, step, a, b)
+        m = bound[k]
+        if kind[k] == DISTANCE:
+            c = products(y0, d0, y0, d0)
+            t = min(t, SHARE * down_crossing(sign[k] * (c[0] - m * m), sign[k] * c[1], sign[k] * c[2]))
+        elif kind[k] == SLIDE:
             c = products(y0, d0, y1, d1)
             e = products(y1, d1, y1, d1)
-            m = bound[k]
             cross = down_crossing(sign[k] * (c[0] - m * e[0]), sign[k] * (c[1] - m * e[1]), sign[k] * (c[2] - m * e[2]))
             t = min(t, SHARE * cross)
         elif kind[k] == CONE:
-            t = followed(sign[k], bound[k], y0, d0, y1, d1, t)
+            t = followed(sign[k], m, y0, d0, y1, d1, t)
         else:
-            y2 = seen(vectors, k, 2, Q, a, b)
-            d2 = seen(vectors, k, 2, step, a, b)
-            y3 = seen(vectors, k, 3, Q, a, b)
-            d3 = seen(vectors, k, 3, step, a, b)
-            t = min(t, SHARE * turn_crossing(sign[k], bound[k], near[k], y0, d0, y1, d1, y2, d2, y3, d3))
+            t = min(t, SHARE * turn_crossing(sign[k], m, near[k], y0, d0, y1, d1, y2, d2, y3, d3))
+        C = sign[k] * (along(kind[k], y0, d0, y1, d1, y2, d2, y3, d3, 0.0, near[k]) - m)
+        rate = 0.0
+        for r in range(3):
+            at = 12 * k + r
+            rate += sign[k] * (slope[at] * d0[r] + slope[at + 3] * d1[r] + slope[at + 6] * d2[r] + slope[at + 9] * d3[r])
+        for _ in range(GENTLE):
+            now = sign[k] * (along(kind[k], y0, d0, y1, d1, y2, d2, y3, d3, t, near[k]) - m)
+            if now >= reach[k] or now >= 0.5 * (C + t * rate):
+                break
+            t *= 0.7
     return t

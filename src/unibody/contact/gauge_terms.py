@@ -25,9 +25,12 @@ class GaugeTerms:
 
     Damping acts along the gradients at the beginning, k_d times the barriers' second derivative there."""
 
-    def __init__(self, gauged: Gauged, Q: np.ndarray, q: np.ndarray, stiff: Stiff, rate: float, origin: np.ndarray):
+    def __init__(
+        self, gauged: Gauged, Q: np.ndarray, q: np.ndarray, stiff: Stiff, rate: float, origin: np.ndarray,
+        doubled: np.ndarray | float = 0.0,
+    ):  # fmt: skip
         self.gauged, table = gauged, gauged.table
-        self.near, self.scale = gauged.near(q), gauged.strength(stiff)
+        self.near, self.scale = gauged.near(q), gauged.strength(stiff, doubled)
         self.origin = np.ascontiguousarray(origin).reshape(-1)
         self._weight, self._curve = np.zeros(2 * len(gauged)), np.zeros(144)
         self.drag_pair, self.drag, self.drag_strength = np.zeros((0, 2), np.int64), NONE, NONE
@@ -91,8 +94,10 @@ class GaugeTerms:
 
     def reach(self, x: np.ndarray, p: np.ndarray, t: float) -> float:
         """The part of p, at most t, within which no range reaches its bound."""
-        g = self.gauged
-        return safe_gauge_step(g.stiff, g.table.kind, g.table.flat, g.table.vectors, self.near, g.sign, g.bound, x, p, t)
+        g, table = self.gauged, self.gauged.table
+        return safe_gauge_step(
+            g.stiff, table.kind, table.flat, table.vectors, self.near, g.sign, g.bound, g.reach, table.slopes(x), x, p, t
+        )  # fmt: skip
 
     def noise(self) -> float:
         """Σ |P′| of ranges at the last point that was weighed: what round-off of gauges makes of values."""
@@ -109,13 +114,15 @@ class GaugeTerms:
         return float(np.abs(slopes[held] / gaps[held]).max())
 
 
-def gauge_pull(gauged: Gauged, Q: np.ndarray, q: np.ndarray, stiff: Stiff, equalities: bool = True) -> Pull:
+def gauge_pull(
+    gauged: Gauged, Q: np.ndarray, q: np.ndarray, stiff: Stiff, doubled: np.ndarray | float = 0.0, equalities: bool = True
+) -> Pull:
     """Value, wrenches, efforts, multipliers and violation at Q, with fitted joint coordinates q."""
     model, out = gauged.model, Pull.of(gauged.model)
     if not len(gauged):
         return out
     x = np.ascontiguousarray(Q).reshape(-1)
-    scale, weight = gauged.strength(stiff), np.zeros(2 * len(gauged))
+    scale, weight = gauged.strength(stiff, doubled), np.zeros(2 * len(gauged))
     if not equalities:
         scale = np.where(gauged.stiff == 1, 0.0, scale)
     values = gauged.table.values(x, gauged.near(q))

@@ -1,6 +1,6 @@
 """Elements of a model that gauges stand for: limits of joints, distances and their ranges, points on lines and planes, slides across axes.
 
-    ranges lower ≤ C ≤ upper     barriers κ b(C/ĉ), κ = m ĉ (10 g + ĉ/h²), ĉ = ℓ/100;  of angles m ℓ² ĉ (10 g/ℓ + ĉ/h²), ĉ = 1/100
+    ranges lower ≤ C ≤ upper     barriers κ b(C/ĉ), κ = m ĉ (10 g + ĉ/h² + v/h), ĉ = ℓ/100;  of angles m ℓ² ĉ (10 g/ℓ + ĉ/h² + ω/h), 1/100
     equations C = 0              ½ k C²,  k = s m [N/m],  s = `stiffness`/h²
 
 m is the mass of all that joints connect to the element's bodies, ℓ² the largest tr(I)/m of its own bodies. An element of which one row has
@@ -30,6 +30,9 @@ from unibody.coordinates.affine_links import Part
 from unibody.coordinates.affine_rows import samples, shared_vectors
 from unibody.joints import Ball, Free
 from unibody.model import Model
+
+MOST = 60
+"""Doublings of κ."""
 
 
 @dataclass(frozen=True)
@@ -162,12 +165,27 @@ class Gauged:
         value = np.where(self._near >= 0, q[self._near] if q.size else 0.0, 0.0)
         return value * self.table.flip + self.table.offset if len(self) else np.zeros(0)
 
-    def strength(self, stiff: Stiff) -> np.ndarray:
-        """κ of ranges and k of equations."""
+    def strength(self, stiff: Stiff, doubled: np.ndarray | float = 0.0) -> np.ndarray:
+        """κ of ranges, doubled so often, and k of equations."""
         per = self._mass * np.where(self._slide, 1.0, self._arm**2)
-        weight = 10.0 * stiff.gravity / np.where(self._slide, 1.0, self._arm)
-        kappa = per * self.reach * (weight + self.reach / stiff.step**2)
+        kappa = per * self.reach * self._rest(stiff) * 2.0 ** np.asarray(doubled)
         return np.where(self.stiff == 1, stiff.scale * per, np.where(np.isnan(self._given), kappa, self._given))
+
+    def _rest(self, stiff: Stiff) -> np.ndarray:
+        """The acceleration [m/s², 1/s²] that barriers oppose without being asked."""
+        return 10.0 * stiff.gravity / np.where(self._slide, 1.0, self._arm) + self.reach / stiff.step**2
+
+    def raised(self, doubled: np.ndarray, stiff: Stiff, Q: np.ndarray, V: np.ndarray) -> np.ndarray:
+        """How often κ is doubled for a step that begins at Q with rates V: so that it also stops, within the step, whatever speed the
+        vectors of a gauge have. It never falls, and is a power of two, so that it rarely changes."""
+        if not len(self):
+            return doubled
+        table = self.table
+        slopes = table.slopes(np.ascontiguousarray(Q).reshape(-1)).reshape(-1, 4, 3)
+        rates = np.einsum("nsip,nspr->nir", table.vectors.reshape(-1, 2, 4, 4), V[table.pair])
+        speed = (np.linalg.norm(slopes, axis=2) * np.linalg.norm(rates, axis=2)).sum(axis=1)
+        asked = np.ceil(np.log2(1.0 + speed / stiff.step / self._rest(stiff)))
+        return np.maximum(doubled, np.where((self.stiff == 1) | ~np.isnan(self._given), 0.0, np.minimum(asked, MOST)))
 
     def gaps(self, Q: np.ndarray, q: np.ndarray) -> np.ndarray:
         """C of every row."""

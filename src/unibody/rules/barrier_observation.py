@@ -33,7 +33,9 @@ def observe_affine(system: BarrierSystem, state: State, memory: np.ndarray, cont
     k = elements.kinematics(state.t, Q, V, memory[system.fitted], system.signals(state.t), control)
     elements.fit(k, model.joints)
     lag = elements.lagged(k)
-    pull = elements.potential(k, system.stiff(last), blocks=False).join(gauge_pull(system.gauged, Q, k.q, system.stiff(last)))
+    pull = elements.potential(k, system.stiff(last), blocks=False).join(
+        gauge_pull(system.gauged, Q, k.q, system.stiff(last), memory[system.stiffer_ranges])
+    )
     multipliers = dict(pull.multipliers)
     if before:
         efforts = pull.efforts + lag.efforts + _armatures(system, memory, k)

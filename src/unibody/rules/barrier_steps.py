@@ -2,7 +2,8 @@
 
 Memory, after the ledger of work (MEMORY numbers): whether there was a step; the step's rate ∂v/∂x and factor β h²; coordinates from which
 velocity counts (12 per moving body or link); coordinates and velocities before the step (12 + 12); fitted joint coordinates; multipliers
-of joint equations; how often bodies' κ was doubled (1); iterations of the step, contacts at its end, and their least distance.
+of joint equations; how often κ of ranges (1 each) and of bodies (1) was doubled; iterations of the step, contacts at its end, and their
+least distance.
 """
 
 from __future__ import annotations
@@ -86,7 +87,7 @@ class BarrierSystem:
         self.reach = everyone.reach if everyone is not None and everyone.reach is not None else 1e-3 * self.size
         self.friction, self.damping = pair_tables(model, self.rules)
         self.pressures = Pressures(self.affine, self.reach, everyone.pressure if everyone is not None else None)
-        self.memory_size = MEMORY + 3 + 36 * self.n + model.nq_joints + self.reduction.rows + self.n + 3
+        self.memory_size = MEMORY + 3 + 36 * self.n + model.nq_joints + self.reduction.rows + len(self.gauged) + self.n + 3
         self._still = self._ignored_joints()
 
     # memory
@@ -109,9 +110,14 @@ class BarrierSystem:
         return slice(self.fitted.stop, self.fitted.stop + self.reduction.rows)
 
     @property
+    def stiffer_ranges(self) -> slice:
+        """Where memory holds how often κ of ranges was doubled."""
+        return slice(self.multipliers.stop, self.multipliers.stop + len(self.gauged))
+
+    @property
     def stiffer(self) -> slice:
         """Where memory holds what `Pressures` counts, per moving body."""
-        return slice(self.multipliers.stop, self.multipliers.stop + self.n)
+        return slice(self.stiffer_ranges.stop, self.stiffer_ranges.stop + self.n)
 
     def had_step(self, memory: np.ndarray) -> bool:
         return bool(memory[MEMORY])
@@ -210,6 +216,7 @@ class BarrierSystem:
         if memory[MEMORY] and self.pressures.deep(memory[-1]):
             out[self.stiffer] = self.pressures.deepened(out[self.stiffer], self.contacts(Q, self.law(h, memory)))
         out[self.stiffer] = self.pressures.raised(out[self.stiffer], h, V)
+        out[self.stiffer_ranges] = self.gauged.raised(out[self.stiffer_ranges], self.stiff(h), Q, V)
         return out
 
     def stiff(self, h: float) -> Stiff:
@@ -326,7 +333,7 @@ class BarrierSystem:
         """Gauges and springs of a step from a state, with signals of its end."""
         Q, out = self.whole(state.q, state.t), []
         if len(self.gauged) or self.stepping.damped:
-            gauges = GaugeTerms(self.gauged, Q, memory[self.fitted], stiff, rate, origin)
+            gauges = GaugeTerms(self.gauged, Q, memory[self.fitted], stiff, rate, origin, memory[self.stiffer_ranges])
             if self.stepping.damped:
                 gauges.add_dashpots(*self.stepping.dashpots(self.kinematics(state, memory, control), Q, stiff, rate))
             out.append(gauges)

@@ -116,6 +116,13 @@ def test_cone_and_twist_are_those_of_limits():
     assert np.allclose(table.values(flat(bodies_of(part, q)), np.zeros(2)), expected, atol=1e-13)
 
 
+def safe(table, near, sign, bound, x, p, reach=0.0):
+    """With a reach of nothing: only the bound counts."""
+    return safe_gauge_step(
+        np.zeros(1, np.int64), table.kind, table.flat, table.vectors, near, sign, bound, np.full(1, reach), table.slopes(x), x, p, 1.0
+    )  # fmt: skip
+
+
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("seed", range(6))
 def test_feasible_part_of_a_step(kind, seed):
@@ -131,9 +138,7 @@ def test_feasible_part_of_a_step(kind, seed):
     sign = -1.0 if C.max() - C[0] > C[0] - C.min() else 1.0
     bound = C[0] + 0.5 * (sign == -1.0) * (C.max() - C[0]) - 0.5 * (sign == 1.0) * (C[0] - C.min())
     first = t[np.argmax(sign * (C - bound) <= 0.0)]
-    found = safe_gauge_step(
-        np.zeros(1, np.int64), table.kind, table.flat, table.vectors, start, np.array([sign]), np.array([bound]), x, p, 1.0
-    )  # fmt: skip
+    found = safe(table, start, np.array([sign]), np.array([bound]), x, p)
     assert found < first
     least = {"cone": 0.05}.get(kind, 0.85)
     assert found > least * (first - 1e-3)
@@ -146,8 +151,18 @@ def test_a_step_away_from_a_bound_is_not_shortened():
     q = np.array([-1.9 * np.pi])
     x, ahead = flat(bodies_of(part, q)), flat(bodies_of(part, q - 0.4 * np.pi))
     one = np.ones(1)
-    assert safe_gauge_step(np.zeros(1, np.int64), table.kind, table.flat, table.vectors, q, -one, 0.0 * one, x, ahead - x, 1.0) == 1.0
-    assert safe_gauge_step(np.zeros(1, np.int64), table.kind, table.flat, table.vectors, q, one, q - 0.2, x, ahead - x, 1.0) < 1.0
+    assert safe(table, q, -one, 0.0 * one, x, ahead - x) == 1.0
+    assert safe(table, q, one, q - 0.2, x, ahead - x) < 1.0
+
+
+def test_along_a_curved_bound_a_step_keeps_what_it_means_to_keep():
+    """A point inside a sphere, close to it, moved along it: the gap falls by the square of the way, and may fall by a half only."""
+    table = Table([gauge(DISTANCE, 1, 0, [(np.array([1.0, 0, 0, 0]), -np.array([1.0, 0, 0, 0]))])])
+    x, p = np.zeros(24), np.zeros(24)
+    x[12], p[13] = 1.0 - 1e-6, 1.0
+    t = safe(table, np.zeros(1), -np.ones(1), np.ones(1), x, p, reach=0.01)
+    assert 1e-6 > 1.0 - np.hypot(x[12], t) > 0.5e-6
+    assert safe(table, np.zeros(1), -np.ones(1), np.ones(1), x, p) > 1.2 * t
 
 
 def limited_model():
