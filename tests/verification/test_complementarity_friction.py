@@ -138,3 +138,53 @@ def test_polyhedral_cone_by_pivoting_bounds_the_round_one_from_inside() -> None:
     recording = ub.Simulation(incline(np.radians(30.0), 0.2), solver, dt=1e-2).run(0.1)
     friction = (G * np.sin(np.pi / 6) - recording.twist("block")[-1, 3] / 0.1) / (G * np.cos(np.pi / 6))
     assert 0.2 * np.cos(np.pi / 4) - 1e-9 <= friction <= 0.2 + 1e-9
+
+
+@pytest.mark.parametrize("moving", [False, True])
+def test_static_friction_holds_more_than_sliding_friction(moving: bool) -> None:
+    """tan θ = 0.5 between μ = 0.3 and 0.6: at rest it stays, once pushed it slides on with g (sin θ − 0.3 cos θ)."""
+    theta = np.arctan(0.5)
+    b = ub.Builder(gravity=(G * np.sin(theta), 0, -G * np.cos(theta)))
+    b.body("ground", shape=ub.Plane(), kind="static")
+    b.body("block", shape=ub.Box((0.4, 0.2, 0.1)), mass=2.0, X_WB=ub.Pose((0, 0, 0.05)), V_WB=(0, 0, 0, 0.1 if moving else 0.0, 0, 0))
+    b.add(ub.Contact(friction=0.3, static=0.6))
+    recording = ub.Simulation(b.build(), "complementarity", dt=1e-2).run(0.3, every=30)
+    expected = 0.1 + 0.3 * G * (np.sin(theta) - 0.3 * np.cos(theta)) if moving else 0.0
+    assert recording.twist("block")[-1, 3] == pytest.approx(expected, abs=1e-8)
+
+
+def test_torsion_slows_a_spinning_ball() -> None:
+    """ω = ω₀ − μ r m g t / I about the normal, until it stands."""
+    b = ub.Builder()
+    b.body("ground", shape=ub.Plane(), kind="static")
+    b.body("ball", shape=ub.Sphere(0.1), mass=1.0, X_WB=ub.Pose((0, 0, 0.1)), V_WB=(0, 0, 5.0, 0, 0, 0))
+    b.add(ub.Contact(friction=0.4, torsion=0.005))
+    recording = ub.Simulation(b.build(), "complementarity", dt=1e-2).run(1.5, every=10)
+    slowing = 0.4 * 0.005 * G / (0.4 * 0.1**2)
+    assert recording.twist("ball")[:, 2] == pytest.approx(np.maximum(5.0 - slowing * recording.t, 0.0), abs=1e-8)
+    assert np.abs(recording.twist("ball")[:, [0, 1, 3, 4, 5]]).max() < 1e-9
+
+
+@pytest.mark.parametrize("angle", [0.0, np.pi / 2])
+def test_friction_along_and_across(angle: float) -> None:
+    """μ = 0.1 along the grain, which lies at 30° in the ground, 0.5 across: a block thrown along either slows by its μ g, and straight."""
+    b = ub.Builder()
+    ground = b.body("ground", shape=ub.Plane(), kind="static")
+    heading = np.array([np.cos(np.pi / 6 + angle), np.sin(np.pi / 6 + angle), 0.0])
+    block = b.body("block", shape=ub.Box((0.4, 0.4, 0.05)), mass=2.0, X_WB=ub.Pose((0, 0, 0.025)), V_WB=(0, 0, 0, *(2.0 * heading)))
+    b.add(ub.Contact(between=(ground, block), friction=0.1, across=0.5, direction=(np.cos(np.pi / 6), np.sin(np.pi / 6), 0)))
+    recording = ub.Simulation(b.build(), "complementarity", dt=1e-2).run(0.2, every=20)
+    assert recording.twist("block")[-1, 3:] == pytest.approx((2.0 - (0.5 if angle else 0.1) * G * 0.2) * heading, abs=1e-8)
+
+
+def test_books_of_work_close() -> None:
+    """A block slides to its stop: kinetic energy and the work of friction add up, −μ m g s, to the order of the step."""
+    b = ub.Builder()
+    b.body("ground", shape=ub.Plane(), kind="static")
+    b.body("block", shape=ub.Box((0.4, 0.4, 0.05)), mass=2.0, X_WB=ub.Pose((0, 0, 0.025)), V_WB=(0, 0, 0, 2.0, 0, 0))
+    b.add(ub.Contact(friction=0.5))
+    recording = ub.Simulation(b.build(), "complementarity", dt=2e-3).run(0.5, every=25)
+    energy = recording.energy
+    assert energy.kinetic - energy.damper_work == pytest.approx(np.full(len(recording), 4.0), rel=1e-6)
+    assert energy.damper_work[-1] == pytest.approx(-4.0, rel=1e-6)
+    assert recording.pose("block")[-1, 0] == pytest.approx(4.0 / (0.5 * 2.0 * G), rel=0.01)

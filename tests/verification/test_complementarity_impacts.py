@@ -33,7 +33,7 @@ def test_bouncing_ball(e: float, stop: float) -> None:
 
 @pytest.mark.parametrize("e", [0.0, 0.3, 0.7, 1.0])
 def test_frictionless_impacts_never_gain_energy(e: float) -> None:
-    """Balls without gravity in a box of planes: kinetic energy only falls; that of a single ball with e = 1 stays."""
+    """Balls without gravity in a box of planes: kinetic energy only falls; with e = 1 it stays."""
     rng = np.random.default_rng(3)
     b = ub.Builder(gravity=None)
     for k, axis in enumerate(((1, 0, 0), (0, 1, 0), (0, 0, 1))):
@@ -41,7 +41,7 @@ def test_frictionless_impacts_never_gain_energy(e: float) -> None:
             normal = sign * np.array(axis, float)
             turn = ub.Pose.about(np.cross((0, 0, 1), normal) if k < 2 else (1, 0, 0), np.pi / 2 if k < 2 else (0.0 if sign > 0 else np.pi))
             b.body(f"wall{k}{sign}", shape=ub.Plane(), kind="static", X_WB=ub.Pose(tuple(-0.5 * normal), turn.wxyz))
-    for k in range(1 if e == 1.0 else 4):
+    for k in range(4):
         p = np.array([(-0.2, -0.2, 0), (0.2, -0.2, 0.1), (-0.2, 0.2, -0.1), (0.2, 0.2, 0.05)][k])
         twist = np.concatenate([rng.normal(size=3), rng.normal(size=3) * 2])
         b.body(f"ball{k}", shape=ub.Sphere(0.12), density=1000.0 * (1 + k), X_WB=ub.Pose(tuple(p)), V_WB=tuple(twist))
@@ -49,7 +49,7 @@ def test_frictionless_impacts_never_gain_energy(e: float) -> None:
     recording = ub.Simulation(b.build(), "complementarity", dt=5e-3).run(1.0)
     energy = recording.energy.kinetic
     assert (np.diff(energy) <= 1e-9 * energy[0]).all()
-    assert sum(bool(c.normal_forces.any()) for c in recording.contacts) >= 4
+    assert sum(bool(c.normal_forces.any()) for c in recording.contacts) > 10
     assert energy[-1] == pytest.approx(energy[0], rel=1e-9) if e == 1.0 else energy[-1] < 0.95 * energy[0]
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from unibody.constraints.base import Constraint
+from unibody.constraints.base import Constraint, unit_direction
 from unibody.element import name_of, number
 from unibody.errors import ModelError
 
@@ -24,6 +24,10 @@ class Contact(Constraint):
     else all. `on`: False lets the pair pass through each other. `neighbours`: also between bodies that a joint connects. `restitution` e,
     from 0 to 1, by the law `impact`: "newton" (of velocities), "poisson" (of impulses), "stronge" (of energies).
 
+    Friction of more than one number: `static`, μ of what does not slide (None: `friction`); `torsion` [m], the length by which friction
+    also holds turns about the normal, up to μ · torsion · force; `across`, μ across `direction` where `friction` is that along it,
+    `direction` being fixed in the first body of `between`.
+
     >>> Contact(friction=0.5).friction
     0.5
     """
@@ -37,6 +41,10 @@ class Contact(Constraint):
     neighbours: bool = False
     restitution: float = 0.0
     impact: str = "newton"
+    static: float | None = None
+    torsion: float = 0.0
+    across: float | None = None
+    direction: Any = None
 
     rows = 0
     units = ()
@@ -54,6 +62,7 @@ class Contact(Constraint):
         for name in ("reach", "pressure"):
             if getattr(self, name) is not None:
                 object.__setattr__(self, name, number(getattr(self, name), f"Contact {name}", positive=True))
+        self._check_friction()
         if self.between is None:
             return
         pair = tuple(name_of(b, "Contact between") for b in self.between) if isinstance(self.between, tuple | list) else ()
@@ -62,6 +71,25 @@ class Contact(Constraint):
         if self.reach is not None or self.pressure is not None:
             raise ModelError(f"Contact between {pair}: reach and pressure hold for all pairs; give them to the Contact without between")
         object.__setattr__(self, "between", pair)
+
+    def _check_friction(self) -> None:
+        object.__setattr__(self, "torsion", number(self.torsion, "Contact torsion", minimum=0.0))
+        if self.static is not None:
+            object.__setattr__(self, "static", number(self.static, "Contact static", minimum=0.0))
+            if self.static < self.friction:
+                raise ModelError(f"Contact static {self.static} lies below friction {self.friction}; give at least that")
+            if self.friction == 0.0 and self.static > 0.0:
+                raise ModelError("Contact static without friction: what slides would rub nothing; give friction above 0")
+        if (self.across is None) != (self.direction is None) or (self.direction is not None and self.between is None):
+            raise ModelError("Contact across and direction belong together, and to a Contact between two bodies; give both, with between")
+        if self.across is not None:
+            object.__setattr__(self, "across", number(self.across, "Contact across", minimum=0.0))
+            object.__setattr__(self, "direction", unit_direction(self.direction, "Contact", "direction"))
+
+    @property
+    def plain(self) -> bool:
+        """Whether its friction is one number."""
+        return self.static is None and self.torsion == 0.0 and self.across is None
 
     def bodies(self) -> list[str]:
         return list(self.between or ())

@@ -6,7 +6,6 @@ The element without `between` holds for all pairs, one with `between` for its ow
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -16,11 +15,22 @@ from unibody.model.model import Model
 
 @dataclass(frozen=True)
 class Laws:
-    """Of n contacts: coefficients of friction and restitution, and the law of impact as its number in IMPACTS."""
+    """Of n contacts: coefficients of friction (n, 3), along, across and about the normal (a length), and how many times larger they are
+    for what does not slide; restitution; the law of impact as its number in IMPACTS; the direction of the first coefficient (n, 3), not
+    numbers where there is none, and the body in which it is fixed."""
 
     friction: np.ndarray
+    stick: np.ndarray
     restitution: np.ndarray
     impact: np.ndarray
+    direction: np.ndarray
+    owner: np.ndarray
+
+
+def _coefficients(c: Contact) -> tuple[float, float, float]:
+    """Along, across, and about the normal."""
+    across = c.friction if c.across is None else c.across
+    return c.friction, across, c.torsion * max(c.friction, across)
 
 
 class PairLaws:
@@ -33,7 +43,15 @@ class PairLaws:
         pairs = {self._key(*(model.body(b) for b in c.between)): c for c in rules if c.between is not None}
         self._keys = np.array(sorted(pairs), np.int64)
         self._table = [everyone, *(pairs[k] for k in sorted(pairs))]
-        self.reach = everyone.reach
+        owners = [0 if c.between is None else model.body(c.between[0]) for c in self._table]
+        self._columns = (
+            np.array([_coefficients(c) for c in self._table]),
+            np.array([1.0 if c.static is None or c.friction == 0.0 else c.static / c.friction for c in self._table]),
+            np.array([c.restitution for c in self._table]), np.array([IMPACTS.index(c.impact) for c in self._table]),
+            np.array([np.full(3, np.nan) if c.direction is None else c.direction for c in self._table], float), np.array(owners),
+        )  # fmt: skip
+        self.spins = any(c.torsion > 0.0 for c in self._table)
+        """Whether some pair holds turns about the normal."""
 
     def _key(self, a: int, b: int) -> int:
         return min(a, b) * self._n + max(a, b)
@@ -46,7 +64,4 @@ class PairLaws:
             at = np.minimum(np.searchsorted(self._keys, key), self._keys.size - 1)
             which = np.where(self._keys[at] == key, at + 1, 0)
 
-        def column(value: Any) -> np.ndarray:
-            return np.array([value(c) for c in self._table])[which]
-
-        return Laws(column(lambda c: c.friction), column(lambda c: c.restitution), column(lambda c: IMPACTS.index(c.impact)))
+        return Laws(*(column[which] for column in self._columns))

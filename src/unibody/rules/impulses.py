@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from unibody.algebra.contact_problem import Blocks, ContactProblem, Dense, Factored, box, contacts, join, unilateral
+from unibody.algebra.contact_problem import Blocks, ContactProblem, Dense, Factored, bounded, contacts, join, unilateral
 from unibody.algebra.contacts import solve_contacts
 from unibody.coordinates.closure import solve_closure, solve_closure_again
 from unibody.coordinates.held import BookRows
@@ -96,6 +96,6 @@ def close_held(system: Any, W: np.ndarray, rows: BookRows, held: np.ndarray, com
 
 
 __all__ = [
-    "DENSE_ROWS", "Blocks", "Closure", "ContactProblem", "Dense", "Factored", "Options", "Outcome", "box", "close_held", "contacts", "join",
-    "solve", "unilateral",
+    "DENSE_ROWS", "Blocks", "Closure", "ContactProblem", "Dense", "Factored", "Options", "Outcome", "bounded", "close_held", "contacts",
+    "join", "solve", "unilateral",
 ]  # fmt: skip

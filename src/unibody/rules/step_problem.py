@@ -15,7 +15,7 @@ from unibody.rules.impacts import Expansion, restore_work
 from unibody.rules.nearness import Touches
 
 from unibody.rules.impulses import (  # isort: skip
-    DENSE_ROWS, Blocks, Closure, Dense, Factored, Options, Outcome, box, close_held, contacts, join, solve, unilateral,
+    DENSE_ROWS, Blocks, Closure, Dense, Factored, Options, Outcome, bounded, close_held, contacts, join, solve, unilateral,
 )  # fmt: skip
 
 if TYPE_CHECKING:
@@ -23,6 +23,18 @@ if TYPE_CHECKING:
 
 CORRECTED, FASTEST = 0.3, 1.0
 """The part of an overlap taken away in a step, and the speed [m/s] at which at most."""
+
+SLIPS = 1e-6
+"""[m/s] Above it a contact slides."""
+
+LATE = 1e-9
+"""[m/s] By how much a contact may be passed before it is an impact of the next round."""
+
+AWAY = 1e3
+"""A gap, in speeds, of what is not to be touched yet."""
+
+ROUNDS = 10
+"""Of impacts that cause impacts, and of contacts that begin to slide."""
 
 OVERLAP = 1e-6
 """[m, rad] The overlap that is left alone."""
@@ -47,6 +59,8 @@ class Held:
     """Kinetic energy [J] that impacts would add; 0 where they take some."""
     clipped: bool = False
     """Whether restitution was made smaller, so that they do not."""
+    work: float = 0.0
+    """Of contacts, limits and dry friction over the step [J]."""
     apart: np.ndarray | None = None
     """Pseudo-velocities (nv,) that part what overlaps."""
 
@@ -89,23 +103,61 @@ class Assembled:
             self.fixed = coupling.T @ (inverse @ b_book[rule.held])
         self.whole = 0.5 * (self.whole + self.whole.T)
 
-    def held(self, touches: Touches, before: np.ndarray, free: np.ndarray, shift_n: np.ndarray, guess: np.ndarray) -> Held:
-        """Solve for the impulses of a step."""
+    def held(self, touches: Touches, before: np.ndarray, free: np.ndarray, shift: np.ndarray, guess: np.ndarray) -> Held:
+        """Solve for the impulses of a step; `shift` (n,): what is added to the normal velocities in their law."""
+        stick = np.where(np.linalg.norm(before[:, 1:3], axis=1) <= SLIPS, self.laws.stick, 1.0)
+        b = self.b_rest - (self.fixed[: self.rest.size] if self.whole is not None else 0.0)
+        u = free - self.fixed[self.rest.size :].reshape(free.shape) if self.whole is not None else free
+        for _ in range(ROUNDS):
+            outcome, after = self._solve(b, u, shift, guess, stick, np.zeros(self.rest.size))
+            slides = (stick > 1.0) & (np.linalg.norm(after[:, 1:3], axis=1) > SLIPS)
+            if not slides.any():
+                break
+            stick = np.where(slides, 1.0, stick)
+        self.stick = stick
+        return self._made(touches, before, free, outcome, after)
+
+    def _solve(
+        self, b: np.ndarray, u: np.ndarray, shift: np.ndarray, guess: np.ndarray, stick: np.ndarray, done: np.ndarray
+    ) -> tuple[Outcome, np.ndarray]:
+        """Impulses from velocities b of the book's rows and u (n, w) of contacts, and the velocities of contacts then; `done`: impulses
+        that the book's rows have had already."""
         k = self.rest.size
-        blocks = self.blocks(self.laws.friction)
-        shift = np.zeros_like(free)
-        shift[:, 0] = shift_n
-        b = np.concatenate([self.b_rest, (free + shift).ravel()])
-        if self.whole is not None:
-            b = b - self.fixed
-        warm = np.concatenate([np.zeros(k), guess.ravel()])
+        moved = u.copy()
+        moved[:, 0] += shift
         if self.whole is None:
             J = self.wrenches.reshape(-1, 2, 6)
             operator: Dense | Factored = Factored(J, np.repeat(self.groups, self.w, axis=0), self.inverse)
         else:
             operator = Dense(self.whole)
-        outcome = solve(operator, b, blocks, self.options, warm)
-        return self._made(touches, before, free, outcome, outcome.velocity[k:].reshape(self.n, self.w) - shift)
+        blocks = self.blocks(self.laws.friction * stick[:, None], done)
+        warm = np.concatenate([np.zeros(k), guess.ravel()])
+        outcome = solve(operator, np.concatenate([b, moved.ravel()]), blocks, self.options, warm)
+        after = outcome.velocity[k:].reshape(self.n, self.w).copy()
+        after[:, 0] -= shift
+        return outcome, after
+
+    def bounced(self, held: Held, bouncy: np.ndarray, share: float, above: float) -> Held:
+        """Impacts that impacts cause within the step, round after round, each from the velocities that the last one left."""
+        k, h = self.rest.size, self.h
+        gaps = np.maximum(held.touches.gaps, 0.0) / h
+        total, after, outcome = held.outcome.impulse.copy(), held.after, held.outcome
+        for turn in range(ROUNDS + 1):
+            late = bouncy & (after[:, 0] + gaps < -LATE)
+            if not late.any():
+                break
+            fast = late & (after[:, 0] < -above) & (turn < ROUNDS)
+            shift = np.where(fast, share * self.laws.restitution * after[:, 0], gaps)
+            if turn < ROUNDS:
+                shift = np.where(bouncy & ~late, gaps + AWAY * (1.0 + np.abs(after).max(initial=0.0)), shift)
+            more, after = self._solve(outcome.velocity[:k], after, shift, np.zeros_like(after), self.stick, total[:k])
+            total += more.impulse
+            outcome = Outcome(
+                total, np.concatenate([more.velocity[:k], after.ravel()]), outcome.iterations + more.iterations,
+                max(outcome.residual, more.residual), more.method if outcome.method == "none" else outcome.method, outcome.note,
+                outcome.converged and more.converged,
+            )  # fmt: skip
+        return held if outcome is held.outcome else self._made(held.touches, held.before, held.free, outcome, after)
 
     def _made(self, touches: Touches, before: np.ndarray, free: np.ndarray, outcome: Outcome, after: np.ndarray) -> Held:
         """A step from the impulses of the rows in hand."""
@@ -116,8 +168,11 @@ class Assembled:
         if self.closure is not None:
             total[self.closure.held] = self.closure.impulses(outcome.impulse)
         work = min(float(np.sum(impulse * (free + after))), float(np.sum(impulse * (2.0 * before + after - free)))) / 2.0
+        reached = outcome.velocity[:k].copy()
+        reached[: self.push.size] -= np.maximum(self.book.residual[self.push], 0.0) / self.h
+        done = 0.5 * float(np.sum(impulse * (before + after)) + outcome.impulse[:k] @ (self.book.rate[self.rest] + reached))
         return Held(
-            touches, self.rows, self.laws, self.book, self.wrenches, total, impulse, before, free, after, outcome, gained=work
+            touches, self.rows, self.laws, self.book, self.wrenches, total, impulse, before, free, after, outcome, gained=work, work=done
         )  # fmt: skip
 
     def expanded(self, held: Held, phased: np.ndarray, rebound: np.ndarray) -> Held:
@@ -127,12 +182,10 @@ class Assembled:
         hit = np.flatnonzero(phased)
         going = np.flatnonzero(~phased)
         others = np.concatenate([np.arange(k), (k + w * going[:, None] + np.arange(w)).ravel()]).astype(np.int64)
-        mu = np.repeat(self.laws.friction[:, None], w - 1, axis=1)
-        parts = [unilateral(push), box(self.rule.bound[self.rule.rubbed] * self.h)]
-        parts += [contacts(mu[going] if w > 2 else mu[going, 0], planar=w == 2)] if going.size else []
-        expansion = Expansion(
-            self.whole, held.outcome.velocity, join(*parts), others, k + w * hit, w, mu[hit] if w > 2 else mu[hit, 0], self.options
-        )  # fmt: skip
+        mu, bound, had = self.laws.friction * self.stick[:, None], self.rule.bound[self.rule.rubbed] * self.h, held.outcome.impulse[push:k]
+        parts = [unilateral(push), bounded(-bound - had, bound - had), *([self._contacts(mu[going])] if going.size else [])]
+        mine = mu[hit, 0] if w == 2 else mu[hit, : w - 1]
+        expansion = Expansion(self.whole, held.outcome.velocity, join(*parts), others, k + w * hit, w, mine, self.options)
         first = held.impulse[hit, 0]
         share = np.where(held.free[hit, 0] < 0.0, rebound[hit] / np.maximum(-held.free[hit, 0], 1e-300), 0.0)
         least = share * first
@@ -157,13 +210,15 @@ class Assembled:
         u = expansion.u[expansion.hit]
         return 0.5 * impulse[expansion.hit] * (2.0 * u + expansion.W[expansion.hit] @ impulse)
 
-    def blocks(self, friction: np.ndarray) -> Blocks:
+    def blocks(self, friction: np.ndarray, done: np.ndarray) -> Blocks:
         """The laws of the rows, in their order."""
-        rule = self.rule
-        parts = [unilateral(self.push.size), box(rule.bound[rule.rubbed] * self.h)]
-        if self.n:
-            parts.append(contacts(friction, planar=self.w == 2))
-        return join(*parts)
+        bound, had = self.rule.bound[self.rule.rubbed] * self.h, done[self.push.size :]
+        parts = [unilateral(self.push.size), bounded(-bound - had, bound - had)]
+        return join(*parts, *([self._contacts(friction)] if self.n else []))
+
+    def _contacts(self, friction: np.ndarray) -> Blocks:
+        """Of contacts with coefficients (n, 3)."""
+        return contacts(friction[:, 0], planar=True) if self.w == 2 else contacts(friction[:, : self.w - 1])
 
     def apart(self, held: Held, h: float) -> np.ndarray | None:
         """Pseudo-velocities that take a part of what overlaps away, in no other row's way; None where nothing does."""

@@ -8,6 +8,7 @@ of M that takes a part of the overlap away: the velocities, hence the kinetic en
 
 An impact faster than `bounce_above` acts at the beginning of its step by Newton's law. Velocities of this rule are those of the middle
 of a step, so that it is −e (u⁻ + h a/2) + h a/2 with the free acceleration a: a ball that bounces with e = 1 then returns to its height.
+Impacts that these cause within the same step follow in rounds.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ import numpy as np
 
 from unibody.constraints.contact import IMPACTS
 from unibody.constraints.joint_rub import JointRub
-from unibody.contact.contact_rows import contact_rows
+from unibody.contact.contact_rows import ContactRows, contact_rows
 from unibody.contact.pair_laws import Laws, PairLaws
 from unibody.coordinates.held import BookRows, Motion
 from unibody.coordinates.slots import STABILISER
@@ -29,7 +30,7 @@ from unibody.model.tables import Names
 from unibody.rules.impacts import largest_share
 from unibody.rules.impulses import Options, Outcome, close_held
 from unibody.rules.nearness import NOTHING, Touches
-from unibody.rules.step_problem import Assembled, Held
+from unibody.rules.step_problem import AWAY, Assembled, Held
 
 INSTANT = 1e-6
 """[s] The step that stands for an instant, where forces at a state are asked for."""
@@ -91,8 +92,7 @@ class Stepping:
         touches = self.touches(motion, h)
         if instant:
             touches = self._touching(touches, motion)
-        rows = contact_rows(touches.bodies, touches.points, touches.normals, self.plane_normal)
-        laws = self.pair_laws.of(touches.bodies)
+        rows, laws = self._rows(touches)
         before, free = rows.velocities(motion, 0.0), rows.velocities(motion, h)
         b_book = self._book_targets(book, h, instant)
         hit = self._hits(touches, laws, before[:, 0], free[:, 0], h) & (not instant)
@@ -104,18 +104,25 @@ class Stepping:
         problem = Assembled(self, motion, book, b_book, rows, laws, h, options, bool(phased.any()))
         guess = np.zeros_like(free) if warm is None else warm(touches.ids, free.shape[1])
 
+        bouncy = (laws.restitution > 0.0) & (laws.impact == IMPACTS.index("newton")) & (not instant)
+        later = bouncy & ~hit & (touches.gaps + h * free[:, 0] > 0.0)
+
         def with_share(share: float) -> Held:
-            held = problem.held(touches, before, free, gaps - np.where(phased, 0.0, share * rebound), guess)
-            return problem.expanded(held, phased, share * rebound) if phased.any() else held
+            shift = gaps - np.where(phased, 0.0, share * rebound) + np.where(later, AWAY * (1.0 + np.abs(free).max(initial=0.0)), 0.0)
+            held = problem.held(touches, before, free, shift, guess)
+            if phased.any():
+                return problem.expanded(held, phased, share * rebound)
+            return problem.bounced(held, bouncy, share, self.bounce_above) if bouncy.any() else held
 
         held = with_share(1.0)
         added = held.gained
         allowed = GAIN * float(np.abs(held.impulse * held.free).sum())
+        bounces = bool(hit.any() or bouncy.any())
         stronge = bool((phased & (laws.impact == IMPACTS.index("stronge"))).any())
-        if hit.any() and added > allowed and (self.clip or stronge):
+        if bounces and added > allowed and (self.clip or stronge):
             held = with_share(largest_share(lambda share: with_share(share).gained, allowed))
         held.gained = added if self.clip or not stronge else 0.0
-        held.clipped = bool(hit.any() and added > allowed and (self.clip or stronge))
+        held.clipped = bool(bounces and added > allowed and (self.clip or stronge))
         if added <= allowed:
             held.gained = 0.0
         if not instant:
@@ -127,7 +134,7 @@ class Stepping:
         system = self.system
         motion, book = system.motion(), system.book_rows()
         touches = self.touches(motion, h)
-        rows = contact_rows(touches.bodies, touches.points, touches.normals, self.plane_normal)
+        rows, laws = self._rows(touches)
         before, free = rows.velocities(motion, 0.0), rows.velocities(motion, h)
         after = np.zeros_like(free)
         after[:, 0] = (table[:, 6] - touches.gaps) / h
@@ -136,8 +143,15 @@ class Stepping:
             W = book.J @ book.Y.T
             close_held(system, 0.5 * (W + W.T), book, self.held, self.compliance)
         wrenches, impulse = rows.wrenches(motion), table[:, 2 : 2 + rows.width].copy()
-        laws = self.pair_laws.of(touches.bodies)
         return Held(touches, rows, laws, book, wrenches, book_impulse.copy(), impulse, before, free, after, Outcome(impulse, after))
+
+    def _rows(self, touches: Touches) -> tuple[ContactRows, Laws]:
+        """Rows and laws of contacts."""
+        laws = self.pair_laws.of(touches.bodies)
+        along = None
+        if np.isfinite(laws.direction).any():
+            along = np.einsum("nij,nj->ni", self.system.poses()[:, :9].reshape(-1, 3, 3)[laws.owner], laws.direction)
+        return contact_rows(touches.bodies, touches.points, touches.normals, self.plane_normal, along, self.pair_laws.spins), laws
 
     def _touching(self, touches: Touches, motion: Motion) -> Touches:
         """Those that touch and do not part."""

@@ -60,6 +60,8 @@ class Barrier(Solver):
             return reason
         if isinstance(element, Contact) and element.restitution > 0.0:
             return "restitution of a Contact is no barrier's; give damping (unibody.contact_for_restitution)"
+        if isinstance(element, Contact) and not element.plain:
+            return "static, torsion and across of a Contact need a solver with friction cones"
         if isinstance(element, Constraint) and element.nonholonomic:
             return f"{type(element).__name__} holds velocities only, which no potential does"
         if isinstance(element, Joint | Force | Constraint | Shape):

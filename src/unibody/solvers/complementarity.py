@@ -28,7 +28,7 @@ from unibody.model import Model, State
 from unibody.rules.base import TIME, book_work
 from unibody.rules.impulses import Options
 from unibody.rules.nearness import Nearness
-from unibody.rules.step_problem import Held
+from unibody.rules.step_problem import SLIPS, Held
 from unibody.rules.stepping_memory import (
     CONVERGED,
     COUNT,
@@ -50,9 +50,6 @@ from unibody.solvers.report import Report
 
 COORDINATES = ("auto", "reduced", "maximal")
 RELAXATIONS = ("none", "anitescu-potra")
-SLIPS = 1e-6
-"""[m/s] Above it a contact slides."""
-
 
 @dataclass(frozen=True)
 class Complementarity(Solver):
@@ -99,6 +96,8 @@ class Complementarity(Solver):
         if isinstance(element, Contact):
             if element.damping > 0.0 or element.pressure is not None:
                 return "damping and pressure of a Contact belong to a barrier; give restitution"
+            if model.planar and (element.torsion > 0.0 or element.across is not None):
+                return "torsion and across of a Contact have no meaning in a planar world"
             return None
         if isinstance(element, Constraint) and element.barred:
             return f"{type(element).__name__} asks for a barrier, which needs a solver with barriers"
@@ -156,6 +155,7 @@ class BoundComplementarity(Bound):
         if not (np.isfinite(q).all() and np.isfinite(v).all()):
             raise self.failure(state, memory, control, state.t)
         layout.keep(held, dt, q_0, v_0, kept)
+        kept[0] += held.work
         kept[TIME] = state.t + dt
         after, memory = self._pack(state.t + dt, q, v, kept)
         facts = {**self.step_facts(), **self._facts(kept)}
@@ -226,7 +226,7 @@ class BoundComplementarity(Bound):
 def touching_of(held: Held, gaps: np.ndarray, slips: np.ndarray, h: float) -> Touching:
     """Contacts as a recording keeps them: forces on the second body of each, at the points where they acted."""
     rows, force = held.rows, held.impulse / h
-    friction = np.einsum("nk,nkj->nj", force[:, 1:], rows.directions[:, 1:])
+    friction = np.einsum("nk,nkj->nj", force[:, 1:3], rows.directions[:, 1:3])
     return Touching(
         points=rows.points, bodies=rows.bodies[:, ::-1].copy(), normals=rows.directions[:, 0], gaps=gaps, normal_forces=force[:, 0],
         friction=friction, sliding=slips > SLIPS,
