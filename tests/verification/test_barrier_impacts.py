@@ -147,3 +147,45 @@ def test_a_hanging_cradle_passes_its_momentum_on():
     assert blow == pytest.approx(speed, rel=5e-3)
     assert 0.98 * blow < np.abs(spins[-1]).max() < 1.001 * blow
     assert np.abs(spins[:-1, -1]).max() < 0.02 * blow
+
+
+def test_a_driven_body_that_is_held_up_is_named_with_what_holds_it():
+    b = ub.Builder(gravity=None)
+    b.body("bar", shape=ub.Box((1, 0.2, 0.2)), kind="kinematic", V_WB=(0, 0, 0, 5.0, 0, 0))
+    b.body("far", shape=ub.Box((0.2,) * 3), X_WB=ub.Pose(p=(0, 3, 0)))
+    b.body("wall", shape=ub.Box((0.2, 2, 2)), kind="static", X_WB=ub.Pose(p=(0.75, 0, 0)))
+    b.add(ub.Contact())
+    with pytest.raises(ub.StepFailed, match="'bar' does not get to its place: 'wall' is in the way"):
+        steps(b.build(), 0.05, 3)
+
+
+def test_a_plane_that_turns_never_passes_a_block():
+    """A driven half-space tips up with 2 rad/s under a smooth block: at coarse steps every corner stays above, and the block is lifted."""
+    b = ub.Builder(gravity=(0, 0, -GRAVITY))
+    b.body("flap", shape=ub.Plane(), kind="kinematic", V_WB=(0, -2.0, 0, 0, 0, 0))
+    b.body("block", shape=ub.Box((0.4, 0.4, 0.2)), X_WB=ub.Pose(p=(0.5, 0, 0.11)))
+    b.add(ub.Contact())
+    bound, out = steps(b.build(), 1.0 / 24.0, 10)
+    s = bound.system.affine.surface
+    for state, _ in out:
+        Q = bound.system.whole(state.q, state.t)
+        point, normal = s.planes(Q)
+        assert normal[0] == pytest.approx([-np.sin(2.0 * state.t), 0.0, np.cos(2.0 * state.t)], abs=1e-9)
+        assert ((s.positions(Q) - point[0]) @ normal[0] > 0.0).all()
+    assert out[-1][0].q[2] > 0.3
+
+
+def test_needle_triangles_carry_weight_like_others():
+    """A cube whose lower side is cut into needles 10⁻⁷ wide rests on a box with its weight, and crosses nothing."""
+    x, f = (np.array(a) for a in ub.Box((0.4, 0.4, 0.4)).triangles())
+    low = [k for k, face in enumerate(f) if (x[face, 2] < 0).all()]
+    a, c, d = f[low[0]]
+    point = 0.5 * (x[a] + x[c]) + 1e-7 * (x[d] - x[c])
+    faces = np.concatenate([np.delete(f, low[0], axis=0), [(a, c, len(x)), (c, d, len(x)), (d, a, len(x))]])
+    b = ub.Builder(gravity=(0, 0, -GRAVITY))
+    b.body("table", shape=ub.Box((2, 2, 0.2)), kind="static", X_WB=ub.Pose(p=(0, 0, -0.1)))
+    b.body("cube", shape=ub.Mesh(np.concatenate([x, [point]]), faces), mass=10.0, X_WB=ub.Pose(p=(0.1, 0.05, 0.2008)))
+    b.add(ub.Contact(friction=0.3, reach=1e-3))
+    rec = ub.Simulation(b.build(), Barrier(tolerance=1e-7), dt=0.01).run(0.5)
+    assert rec.contacts[-1].normal_forces.sum() == pytest.approx(10.0 * GRAVITY, rel=1e-3)
+    assert 0.2 < rec.point("cube")[-1, 2] < 0.201

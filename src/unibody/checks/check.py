@@ -17,8 +17,9 @@ from unibody.checks.inertias import inertia_findings
 from unibody.checks.instant import Instant
 from unibody.checks.overlaps import overlap_findings
 from unibody.checks.safe_steps import safe_steps
+from unibody.constraints.contact import Contact
 from unibody.element import number
-from unibody.errors import ModelError
+from unibody.errors import ModelError, Unsupported
 from unibody.model import Model
 from unibody.model.model import look_up
 from unibody.solvers import REGISTRY, Solver
@@ -41,7 +42,8 @@ def check(model: Model, dt: float | None = None, solver: str | Solver | None = N
     here = Instant(model)
     findings = [*connection_findings(here), *inertia_findings(here), *overlap_findings(here), *closing_findings(here)]
     steps = list(safe_steps(here, getattr(chosen, "explicit", ())))
-    return Findings([*findings, *_step_findings(steps, step, chosen), *_refusals(chosen, model)], steps)
+    refused = [*_refusals(chosen, model), *_refused_start(chosen, model)]
+    return Findings([*findings, *_step_findings(steps, step, chosen), *refused], steps)
 
 
 def _chosen(solver: Any) -> Solver | None:
@@ -69,11 +71,23 @@ def _step_findings(steps: list[SafeStep], dt: float | None, chosen: Solver | Non
 
 def _refusals(chosen: Solver | None, model: Model) -> Iterator[Finding]:
     """A solver that was asked for and cannot run the model."""
-    from unibody.errors import Unsupported
-
     if chosen is None:
         return
     try:
         chosen.check(model)
     except Unsupported as error:
         yield Finding("error", "solver cannot", (), f"{error}")
+
+
+def _refused_start(chosen: Solver | None, model: Model) -> Iterator[Finding]:
+    """Where surfaces must not touch: what the solver that knows them says of the start."""
+    if not any(isinstance(c, Contact) for _, c in model.constraints) or (chosen is not None and chosen.name != "barrier"):
+        return
+    try:
+        (chosen or look_up("barrier", REGISTRY, "solver")()).bind(model).start()
+    except Unsupported:
+        return
+    except ModelError as error:
+        known = [b.name for b in model.bodies] + [j.name for j in model.joints]
+        named = tuple(dict.fromkeys(name for name in known if f"'{name}'" in str(error)))
+        yield Finding("error", "start refused", named, f"{error}")

@@ -14,6 +14,21 @@ from unibody.rules.incremental import Step
 TRIES = 200
 NEARLY = 0.9
 """Of the way that is free, so that no barrier is left infinitely steep."""
+STUCK, PATIENCE = 1e-6, 8
+"""A part of the way that is no progress, and how often in a row it may be all there is."""
+
+
+def blocked(problem: Step, x: np.ndarray) -> str:
+    """Which driven body is held up, and by which other: the nearest of all."""
+    bodies, targets = problem.system.model.bodies, problem.targets
+    contacts = problem.contacts(x.reshape(-1, 4, 3))
+    driven = np.isin(contacts.pair, list(targets)).any(axis=1)
+    late = ", ".join(f"'{bodies[i].name}'" for i in targets if i < len(bodies))
+    if not driven.any():
+        return f"driven body {late} does not get to its place: something is in the way"
+    a, b = contacts.pair[driven][np.argmin(contacts.distance[driven])]
+    one, other = (a, b) if a in targets else (b, a)
+    return f"driven body '{bodies[one].name}' does not get to its place: '{bodies[other].name}' is in the way"
 
 
 def advance(problem: Step, x: np.ndarray, motion: np.ndarray, tolerance: float, iterations: int) -> tuple[np.ndarray, int, str]:
@@ -22,7 +37,7 @@ def advance(problem: Step, x: np.ndarray, motion: np.ndarray, tolerance: float, 
     system, targets, count = problem.system, problem.targets, 0
     if not targets:
         return x, 0, ""
-    expected = motion
+    expected, stuck = motion, 0
     for _ in range(TRIES):
         Q = x.reshape(-1, 4, 3)
         p = np.zeros_like(Q)
@@ -36,11 +51,13 @@ def advance(problem: Step, x: np.ndarray, motion: np.ndarray, tolerance: float, 
             x = (Q + p).reshape(-1)
             if problem.arrived(x):
                 return x, count, ""
+        stuck = stuck + 1 if t < STUCK else 0
+        if stuck == PATIENCE:
+            break
         x = x + NEARLY * min(t, 1.0) * p.reshape(-1)
         problem.targets = {}
         found = minimise(problem, x, tolerance, iterations)
         problem.targets = targets
         x, count = found.x, count + found.iterations
         expected = np.zeros_like(motion)
-    names = ", ".join(f"'{system.model.bodies[i].name}'" for i in targets)
-    return x, count, f"driven body {names} does not get to its place; something that cannot give way is in between"
+    return x, count, f"{blocked(problem, x)} and cannot give way"

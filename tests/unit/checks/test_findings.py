@@ -279,3 +279,20 @@ def test_many_overlaps_are_counted_not_listed():
         ball(b, f"ball{k}", 0.01 * k)
     lines = [f for f in ub.check(b.build()) if f.code == "intersecting shapes"]
     assert len(lines) == 7 and lines[-1].message.startswith("30 more pairs")
+
+
+def test_surfaces_that_intersect_are_an_error_where_they_must_not_touch():
+    def boxes(apart: float, *more) -> ub.Model:
+        b = ub.Builder()
+        for k in range(2):
+            b.body(f"box{k}", shape=ub.Box((1, 1, 1)), X_WB=ub.Pose(p=(apart * k, 0.1 * k, 0)))
+        for element in more:
+            b.add(element)
+        return b.build()
+
+    found = ub.check(boxes(0.5, ub.Contact()))
+    assert not found.ok and only(found, "start refused").elements == ("box0", "box1")
+    assert "start refused" not in codes(ub.check(boxes(0.5)))
+    assert "start refused" not in codes(ub.check(boxes(1.5, ub.Contact())))
+    assert "start refused" not in codes(ub.check(boxes(0.5, ub.Contact(), ub.Contact(between=("box0", "box1"), on=False))))
+    assert "start refused" not in codes(ub.check(boxes(0.5, ub.Contact()), solver="articulated"))
