@@ -10,11 +10,13 @@ They are what the authors' program runs. Of what follows from the equations as t
 
 from __future__ import annotations
 
+import time
+
 import numpy as np
-from redmax_scenes import placed
+from redmax_scenes import builder_of, placed
 
 import unibody as ub
-from unibody.algebra.staggered import Contact, stagger
+from unibody.algebra.staggered import Contact, stagger, staggered_projections
 from unibody.contact.joint_friction import contacts_of
 from unibody.spatial.pose import adjoint, rotation_from_vector, skew
 
@@ -152,6 +154,25 @@ class Paper:
         self.v, _ = held(A, G @ J, reduced + J.T @ (last["impulse"] + last["friction"]), target)
         self.q = self.q + h * self.v
 
+    def staggered_step(self, bilateral, tolerance, most):
+        """Alg. 2 instead, with the curvature of the motion and without coordinates of joints: contact points alone hold the bodies."""
+        h = self.h
+        J, curved = self.move()
+        # Rows hold at the end of the step as they do here: what bodies must follow, J̇ v, is no slip.
+        w = J @ self.v + h * (self.loads(J @ self.v) / self.inertia - curved)
+        N = np.concatenate([self.rows(a, b, X, made.N) for a, b, (made, X) in self.rubs])
+        T = np.concatenate([self.rows(a, b, X, made.T[:, 0]) for a, b, (made, X) in self.rubs])
+        began = time.process_time()
+        V, _, found = staggered_projections(
+            lambda X: X / self.inertia[:, None], N, T, w, lambda a: self.case["coefficient"] * np.abs(a).reshape(-1, 2).sum(axis=1),
+            np.ones(len(T), np.int64), self.u, bilateral=bilateral, tolerance=tolerance, most=most,
+        )  # fmt: skip
+        self.seconds, self.u = time.process_time() - began, found.friction
+        self.v = np.linalg.lstsq(J, V, rcond=None)[0]
+        np.testing.assert_allclose(J @ self.v, V, atol=1e-7)  # no joint comes apart
+        self.q = self.q + h * self.v
+        return found.iterations
+
     def through_joints(self, wrench):
         """Wrenches through the joints from those on the bodies, leaves first."""
         wrench = wrench.copy()
@@ -167,6 +188,31 @@ class Paper:
         return 0.5 * V @ (self.inertia * V) - sum(
             self.inertia[6 * k + 3] * np.dot(self.case["gravity"], X.p) for k, X in enumerate(self.X)
         )
+
+
+def chain(n, mu, h):
+    """Hinges at 45° in a row, as the scenes of `redmax_friction.json`, in m, kg, s."""
+    turned = np.sqrt(0.5)
+    link = {"inertia": [0.01, 0.05, 0.05, 1.0], "E_ji": [1, 0, 0, 0.25, 0, 1, 0, 0, 0, 0, 1, 0]}
+    root = {
+        "type": "JointRevolute", "parent": 0, "axis": [0, 0, 1], "q0": [0.0], "qdot0": [0.0], "contact_radius": 0.05, "contact_height": 0.1,
+        "E_pj0": [1, 0, 0, 0, 0, turned, -turned, 0, 0, turned, turned, 0],
+    }  # fmt: skip
+    straight = [1, 0, 0, 0.5, 0, 1, 0, 0, 0, 0, 1, 0]
+    joints = [root, *({**root, "parent": k, "E_pj0": straight, "q0": [0.2 * (-1) ** k]} for k in range(1, n))]
+    return {
+        "h": h, "gravity": [0, 0, -9.81], "bodies": [link] * n, "joints": joints, "constraints": [], "springs": [], "coefficient": mu
+    }  # fmt: skip
+
+
+def rubbed(case):
+    """A case in a builder, with its friction."""
+    b = builder_of(case)
+    pins = {f"joint{k}": j for k, j in enumerate(case["joints"], 1) if j["q0"]} | {f"loop{k}": c for k, c in enumerate(case["constraints"])}
+    for name, pin in pins.items():
+        size = {"radius": pin["contact_radius"], "height": pin["contact_height"]}
+        b.add(ub.JointFriction(name, case["coefficient"], **size), name=f"{name} rub")
+    return b
 
 
 def held(A, G, b, target):

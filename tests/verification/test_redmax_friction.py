@@ -15,6 +15,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from paper_friction import Paper
+from paper_friction import rubbed as friction_of
 from redmax_scenes import builder_of
 
 import unibody as ub
@@ -38,11 +39,7 @@ def test_paper_to_the_letter_gives_the_suites_energies(id, published):
 
 
 def simulate(case, steps=None, rubbed=True):
-    b = builder_of(case)
-    pins = {f"joint{k}": j for k, j in enumerate(case["joints"], 1) if j["q0"]} | {f"loop{k}": c for k, c in enumerate(case["constraints"])}
-    for name, pin in pins.items() if rubbed else ():
-        size = {"radius": pin["contact_radius"], "height": pin["contact_height"]}
-        b.add(ub.JointFriction(name, case["coefficient"], **size), name=f"{name} rub")
+    b = friction_of(case) if rubbed else builder_of(case)
     options = {"stabilisation_time": 1.0 / case["feedback"], "project": False, "geometric": "exact"}
     return ub.Simulation(b.build(), ub.solvers.RedMax(**options), dt=case["h"]).run(case["h"] * (steps or case["steps"]))
 

@@ -31,6 +31,9 @@ ROUGH = 1e-7
 ACTIVE_TURNS = 30
 """Most guesses at what is free."""
 
+LOST = 1e-12
+"""Part of the largest eigenvalue below which rows repeat others."""
+
 SWEEPS = 5000
 """Most sweeps of Gauss–Seidel."""
 
@@ -95,7 +98,10 @@ def staggered_projections(
     `inverse` gives M⁻¹ X of a matrix. Returns v⁺, α, and what became of the friction β."""
     to_normal, to_tangent = inverse(N.T), inverse(T.T)
     normal, across, response = N @ to_normal, N @ to_tangent, T @ to_tangent
-    pushes = np.full(len(N), not bilateral)
+    values, vectors = np.linalg.eigh(normal)
+    kept = values > LOST * values.max(initial=0.0)
+    root = np.sqrt(values[kept])[:, None] * vectors.T[kept]  # |root α| is the norm of Nᵀ α in the metric of M⁻¹
+    least = (vectors[:, kept] / values[kept]) @ vectors.T[kept]
     alpha = np.zeros(len(N))
 
     def equations(b: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
@@ -108,18 +114,12 @@ def staggered_projections(
 
     def contact(beta: np.ndarray) -> Contact:
         b = -(N @ v + across @ beta)
-        alpha[:] = equations(b)(~pushes) if bilateral else solve_bounded(normal, b, pushes, equations(b))[0]
+        alpha[:] = least @ b if bilateral else solve_bounded(normal, b, np.ones(b.size, bool), equations(b))[0]
         slip = T @ v + across.T @ alpha + response @ beta
-        return Contact(_whitened(normal, alpha), bounds(alpha), slip, response)
+        return Contact(root @ alpha, bounds(alpha), slip, response)
 
     found = stagger(contact, widths, friction, tolerance, most)
     return v + to_normal @ alpha + to_tangent @ found.friction, alpha, found
-
-
-def _whitened(A: np.ndarray, x: np.ndarray) -> np.ndarray:
-    """A vector with the norm √(xᵀ A x): that of Nᵀ x in the metric of M⁻¹."""
-    values, vectors = np.linalg.eigh(A)
-    return np.sqrt(np.maximum(values, 0.0)) * (vectors.T @ x)
 
 
 def solve_friction(H: np.ndarray, s: np.ndarray, widths: np.ndarray, bounds: np.ndarray, u: np.ndarray) -> np.ndarray:

@@ -1,0 +1,74 @@
+"""Friction in joints: bilateral staggered projections in reduced coordinates beside staggered projections in maximal ones, on one chain.
+
+    python benchmarks/joint_friction.py [--quick]
+
+The chain of paper 000, Fig. 5: hinges at 45°, eight contact points a pin, h = 0.01 s, both to the same tolerance and from the last step's
+friction. The maximal formulation (Alg. 2, with multipliers of either sign) solves two dense problems over all contact points; its time is
+that of the projections alone. CPU time, least of the steps; the velocities of the last step are compared. Then the walking machine of
+scene `klann`, which runs in real time if a step costs less than its 10 ms.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+
+import numpy as np
+from common import TESTS, machine, table
+
+import unibody as ub
+from unibody.rules.joint_friction import TOLERANCE
+
+H, GOAL = 0.01, 10.0
+
+sys.path.insert(0, str(TESTS / "verification"))
+
+
+def reduced(case: dict, steps: int) -> tuple[float, float, np.ndarray]:
+    """Seconds and iterations of a step, and the last velocities."""
+    from paper_friction import rubbed
+
+    sim = ub.Simulation(rubbed(case).build(), ub.solvers.RedMax(inertia="explicit"), dt=H)
+    seconds, iterations = [], []
+    for _ in range(steps):
+        began = time.process_time()
+        iterations.append(sim.step().iterations)
+        seconds.append(time.process_time() - began)
+    return min(seconds), float(np.mean(iterations)), sim.state.v
+
+
+def maximal(case: dict, steps: int) -> tuple[float, float, np.ndarray]:
+    """The same."""
+    from paper_friction import Paper
+
+    bodies, seconds, iterations = Paper(case), [], []
+    for _ in range(steps):
+        iterations.append(bodies.staggered_step(bilateral=True, tolerance=TOLERANCE, most=500))
+        seconds.append(bodies.seconds)
+    return min(seconds), float(np.mean(iterations)), bodies.v
+
+
+def main(arguments: list[str]) -> None:
+    from paper_friction import chain
+
+    print(machine())
+    sizes, steps = ((2, 4), 10) if "--quick" in arguments else ((2, 4, 8, 16), 20)
+    rows = []
+    for n in sizes:
+        case = chain(n, 0.3, H)
+        ours, theirs = reduced(case, steps), maximal(case, steps)
+        gap = float(np.abs(ours[2] - theirs[2]).max() / max(np.abs(theirs[2]).max(), 1e-12))
+        rows.append([n, 1e3 * ours[0], ours[1], 1e3 * theirs[0], theirs[1], theirs[0] / ours[0], gap])
+    print(table(["links", "BISP ms", "iterations", "SP ms", "iterations", f"ratio (goal {GOAL:g})", "velocity gap"], rows))
+    rows = []
+    for mu in (0.0, 0.2, 0.8):
+        scene = ub.scenes.make("klann", coefficient=mu)
+        sim = ub.Simulation(scene.model, "redmax", dt=scene.dt)
+        sim.run(5 * scene.dt)
+        began, turns = time.process_time(), [sim.step().iterations for _ in range(10 if "--quick" in arguments else 50)]
+        rows.append([mu, 1e3 * (time.process_time() - began) / len(turns), float(np.mean(turns))])
+    print(table(["klann μ", "ms a step", "iterations"], rows))
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
