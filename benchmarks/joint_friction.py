@@ -58,7 +58,8 @@ def main(arguments: list[str]) -> None:
         case = chain(n, 0.3, H)
         ours, theirs = reduced(case, steps), maximal(case, steps)
         gap = float(np.abs(ours[2] - theirs[2]).max() / max(np.abs(theirs[2]).max(), 1e-12))
-        rows.append([n, 1e3 * ours[0], ours[1], 1e3 * theirs[0], theirs[1], theirs[0] / ours[0], gap])
+        milliseconds = [f"{1e3 * x:.2f}" for x in (ours[0], theirs[0])]
+        rows.append([n, milliseconds[0], f"{ours[1]:.1f}", milliseconds[1], f"{theirs[1]:.1f}", f"{theirs[0] / ours[0]:.1f}", f"{gap:.1e}"])
     print(table(["links", "BISP ms", "iterations", "SP ms", "iterations", f"ratio (goal {GOAL:g})", "velocity gap"], rows))
     rows = []
     for mu in (0.0, 0.2, 0.8):
@@ -66,7 +67,7 @@ def main(arguments: list[str]) -> None:
         sim = ub.Simulation(scene.model, "redmax", dt=scene.dt)
         sim.run(5 * scene.dt)
         began, turns = time.process_time(), [sim.step().iterations for _ in range(10 if "--quick" in arguments else 50)]
-        rows.append([mu, 1e3 * (time.process_time() - began) / len(turns), float(np.mean(turns))])
+        rows.append([mu, f"{1e3 * (time.process_time() - began) / len(turns):.2f}", f"{np.mean(turns):.1f}"])
     print(table(["klann μ", "ms a step", "iterations"], rows))
 
 
