@@ -260,3 +260,40 @@ def test_recording_without_friction_says_so():
     b.body("stone", mass=1.0, inertia=(1, 1, 1))
     with pytest.raises(ub.ModelError, match="no such JointFriction; there are none"):
         run(b, 0.02).joint_friction("rub")
+
+
+@pytest.mark.parametrize("linear", ["auto", "pcg", "direct", "plain"])
+def test_ways_to_solve_agree_where_springs_couple_rubbing_links(linear):
+    """Against the dense matrix; iterations end at 1e-7 of the velocity."""
+
+    def swing(linear):
+        b = ub.Builder()
+        parent, X_PF, links = b.world, ub.Pose(), []
+        for k in range(3):
+            links.append(b.body(f"link{k}", mass=1.0, inertia=(0.01, 0.02, 0.02)))
+            b.joint(f"joint{k}", ub.Revolute(axis=(0, 1, k)), parent, links[-1], X_PF, ub.Pose(p=(-0.2, 0, 0)))
+            b.add(ub.JointFriction(f"joint{k}", 0.2, radius=R, height=L))
+            parent, X_PF = links[-1], ub.Pose(p=(0.2, 0, 0))
+        b.add(ub.SpringDamper(links[0].at(), links[2].at(), stiffness=1e4, damping=1.0))
+        return run(b, 0.1, linear=linear)
+
+    found, dense = swing(linear), swing("dense")
+    np.testing.assert_allclose(found.v, dense.v, atol=1e-5 * np.abs(dense.v).max())
+
+
+def test_scene_file_keeps_friction(tmp_path):
+    from unibody.files import load_json, save_json
+
+    model = wheel(points=6).build()
+    path = tmp_path / "wheel.json"
+    save_json(model, path)
+    assert dict(load_json(path).model.forces)["rub"] == dict(model.forces)["rub"]
+
+
+def test_driven_hinge_pays_for_its_friction():
+    """A PrescribedJoint's effort is what friction takes: μ r m g under thrust."""
+    b = wheel(speed=2.0)
+    b.add(ub.PrescribedJoint("axle", lambda t: 2.0 * t, rate=lambda t: 2.0, acceleration=lambda t: 0.0), name="drive")
+    rec = run(b, 0.1)
+    np.testing.assert_allclose(rec.multiplier("drive")[1:, 0], MU * R * MASS * G, rtol=1e-9)
+    np.testing.assert_allclose(rec.v[:, 0], 2.0, rtol=1e-12)
