@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import cached_property
 from math import sqrt
 
 import numpy as np
@@ -26,42 +27,47 @@ EXACT = 1e-10
 
 
 @device
-def add_product(first, columns, values, a, b, H, at, turned, shift, width, to, A_out):
-    """A += N_aᵀ H N_b, row-major from `to`, with H (12×12) at `at` (or its transpose) and columns counted from `shift`."""
-    ka = first[a + 1] - first[a]
+def add_product(first, columns, values, starts, entries, data, a, b, H, at, turned, shift, width, to, A_out):
+    """A += N_aᵀ H N_b on and above the diagonal, row-major from `to`, with H (12×12) at `at` (or its transpose) and columns counted from
+    `shift`; N_a by its rows, of which most entries are zero."""
     kb = first[b + 1] - first[b]
     for j in range(kb):
         column = columns[first[b] + j] - shift
         for i in range(W):
             s = 0.0
             for l in range(W):
-                h = H[at + W * l + i] if turned else H[at + W * i + l]
-                s += h * values[W * first[b] + kb * l + j]
-            if s != 0.0:
-                for k in range(ka):
-                    A_out[to + width * (columns[first[a] + k] - shift) + column] += values[W * first[a] + ka * i + k] * s
+                f = values[W * first[b] + kb * l + j]
+                if f != 0.0:
+                    s += (H[at + W * l + i] if turned else H[at + W * i + l]) * f
+            for e in range(starts[W * a + i], starts[W * a + i + 1]):
+                row = entries[e] - shift
+                if row <= column:
+                    A_out[to + width * row + column] += data[e] * s
 
 
 @kernel
 def add_groups(
-    first: Ints, columns: Ints, values: Floats, group: Ints, z_first: Ints, place: Ints, diagonal: Floats, rows: Ints, others: Ints,
-    between: Floats, A_out: Floats,
+    first: Ints, columns: Ints, values: Floats, starts: Ints, entries: Ints, data: Floats, group: Ints, z_first: Ints, place: Ints,
+    diagonal: Floats, rows: Ints, others: Ints, between: Floats, A_out: Floats,
 ) -> int:  # fmt: skip
-    """Dense diagonal parts of NᵀHN of the groups with place ≥ 0, row-major at their places; the number of blocks between groups."""
+    """Diagonal parts of NᵀHN of the groups with place ≥ 0, row-major at their places, on and above the diagonal; the number of blocks
+    between groups."""
     apart = 0
     for b in range(group.size):
         g = group[b]
         if place[g] >= 0:
             width = z_first[g + 1] - z_first[g]
-            add_product(first, columns, values, b, b, diagonal, W * W * b, False, z_first[g], width, place[g], A_out)
+            add_product(first, columns, values, starts, entries, data, b, b, diagonal, W * W * b, False, z_first[g], width, place[g], A_out)
     for k in range(rows.size):
         g = group[rows[k]]
         if group[others[k]] != g:
             apart += 1
         elif place[g] >= 0:
             width = z_first[g + 1] - z_first[g]
-            add_product(first, columns, values, rows[k], others[k], between, W * W * k, False, z_first[g], width, place[g], A_out)
-            add_product(first, columns, values, others[k], rows[k], between, W * W * k, True, z_first[g], width, place[g], A_out)
+            a = rows[k]
+            b = others[k]
+            add_product(first, columns, values, starts, entries, data, a, b, between, W * W * k, False, z_first[g], width, place[g], A_out)
+            add_product(first, columns, values, starts, entries, data, b, a, between, W * W * k, True, z_first[g], width, place[g], A_out)
     return apart
 
 
@@ -91,8 +97,9 @@ def gather(first: Ints, columns: Ints, values: Floats, x: Floats, z_out: Floats)
 
 
 @kernel
-def factor_groups(z_first: Ints, place: Ints, A_out: Floats) -> int:
-    """Upper factors A = UᵀU of the groups, over A, zeros left alone; −1, or the first group that is not positive."""
+def factor_groups(z_first: Ints, place: Ints, used_out: Ints, A_out: Floats) -> int:
+    """Upper factors A = UᵀU of the groups, over A, zeros left alone; −1, or the first group that is not positive. Coordinates of bodies
+    that hang on others come first, so a tree fills nothing in."""
     for g in range(place.size):
         if place[g] < 0:
             continue
@@ -103,14 +110,22 @@ def factor_groups(z_first: Ints, place: Ints, A_out: Floats) -> int:
                 return g
             pivot = sqrt(A_out[row + k])
             A_out[row + k] = pivot
+            count = 0
             for j in range(k + 1, n):
-                A_out[row + j] /= pivot
-            for i in range(k + 1, n):
+                if A_out[row + j] != 0.0:
+                    A_out[row + j] /= pivot
+                    used_out[count] = j
+                    count += 1
+            for m in range(count):
+                i = used_out[m]
                 f = A_out[row + i]
-                if f != 0.0:
-                    to = place[g] + n * i
+                to = place[g] + n * i
+                if 4 * count > n - k:
                     for j in range(i, n):
                         A_out[to + j] -= f * A_out[row + j]
+                else:
+                    for l in range(m, count):
+                        A_out[to + used_out[l]] -= f * A_out[row + used_out[l]]
     return -1
 
 
@@ -168,6 +183,11 @@ class Change:
         z_first = np.searchsorted(group_of_z, np.arange(int(group.max(initial=-1)) + 2)).astype(np.int64)
         return Change(first, np.concatenate(columns), np.concatenate(values), group.astype(np.int64), z_first, N)
 
+    @cached_property
+    def by_row(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Where rows of N begin, columns of their entries, and the entries."""
+        return self.N.indptr.astype(np.int64), self.N.indices.astype(np.int64), np.ascontiguousarray(self.N.data, float)
+
     def large(self, g: int) -> tuple[np.ndarray, slice, sp.csr_matrix]:
         """Bodies and range of z of a group, and N of it alone."""
         if g not in self._large:
@@ -199,9 +219,9 @@ class Groups:
         c = change
         flat = np.ascontiguousarray(H.diagonal).reshape(-1), np.ascontiguousarray(H.between).reshape(-1)
         self.apart = add_groups(
-            c.first, c.columns, c.values, c.group, c.z_first, self._place, flat[0], H.rows, H.columns, flat[1], self._factor
+            c.first, c.columns, c.values, *c.by_row, c.group, c.z_first, self._place, flat[0], H.rows, H.columns, flat[1], self._factor
         )
-        self.positive = factor_groups(c.z_first, self._place, self._factor) < 0
+        self.positive = factor_groups(c.z_first, self._place, np.zeros(DENSE, np.int64), self._factor) < 0
         self._sparse = []
         for g in np.flatnonzero(~dense):
             bodies, mine, N = c.large(int(g))

@@ -175,12 +175,15 @@ def change_of_variables(rows: Rows, way: Walk, local: list[Basis]) -> tuple[sp.c
     """N (12 per body, z) of the trees alone, and the group of every z."""
     count = len(way.order)
     blocks: list[dict[int, np.ndarray]] = [{} for _ in range(count)]
+    # Bodies that hang on others come first in their group: factors of trees then fill nothing in.
+    inwards = way.order[np.lexsort((-np.arange(count), way.group[way.order]))]
     start, at = np.zeros(count, int), 0
-    for i in way.order:
+    for i in inwards:
         start[i] = at
+        at += local[i].Z.shape[1]
+    for i in way.order:
         mine = blocks[i]
         mine[i] = local[i].Z
-        at += local[i].Z.shape[1]
         e = way.hangs_on[i]
         solved = [k for k, r in enumerate(local[i].rows) if rows.equation[r] == e and rows.other(int(r), i) >= 0]
         if not solved:
@@ -202,5 +205,5 @@ def change_of_variables(rows: Rows, way: Walk, local: list[Basis]) -> tuple[sp.c
     empty = np.zeros(0)
     shape = (12 * count, at)
     N = sp.csr_matrix((np.concatenate([empty, *a]), (np.concatenate([empty, *i]), np.concatenate([empty, *j]))), shape=shape)
-    group = np.concatenate([np.zeros(0, int), *(np.full(local[i].Z.shape[1], way.group[i]) for i in way.order)])
+    group = np.concatenate([np.zeros(0, int), *(np.full(local[i].Z.shape[1], way.group[i]) for i in inwards)])
     return N, group
