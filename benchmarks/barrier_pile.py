@@ -28,7 +28,7 @@ from unibody.solvers.barrier import Barrier
 LAYERS, STEPS, DT = 4, 30, 0.01
 PARTS: dict[str, tuple[Any, str]] = {
     "broad": (Broad, "between"), "contacts": (Nearness, "contacts"), "assemble": (Step, "matrix"), "solve": (BlockMatrix, "solve"),
-    "line search": (Step, "value"), "CCD": (Step, "reach"), "gradient": (Step, "gradient"),
+    "joined": (Step, "_solve_joined"), "line search": (Step, "value"), "CCD": (Step, "reach"), "gradient": (Step, "gradient"),
 }  # fmt: skip
 
 
