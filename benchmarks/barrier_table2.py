@@ -37,8 +37,8 @@ class Case:
 
 CASES = (
     Case("windmill", {"levels": 6, "columns": 13}, {"levels": 2}, 10, 60, (14.3, 89.6), 1.0 / 240.0),
-    Case("terrain-vehicle", {}, {}, 5, 48, (26.3, 39.4), 1.0 / 24.0),
-    Case("unicycle", {}, {}, 10, 240, (3.5, 16.0), 1.0 / 240.0),
+    Case("terrain-vehicle", {"cells": 260}, {}, 5, 48, (26.3, 39.4), 1.0 / 24.0),
+    Case("unicycle", {"sides": 1900}, {}, 10, 240, (3.5, 16.0), 1.0 / 240.0),
     Case("ragdolls", {"n": 60, "friction": 0.2}, {"n": 2}, 25, 15, (43.1, 1072.9), 0.01),
 )
 

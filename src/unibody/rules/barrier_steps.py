@@ -43,6 +43,9 @@ from unibody.rules.driven_bodies import advance
 from unibody.rules.incremental import AffineSystem, Law, Potential, Step, Terms, contact_matrix, element_matrix
 
 RULES = ("implicit", "bdf2")
+SLIP_SHARE = 100.0
+"""How far the tolerance stays below the slip speed where bodies rub: Newton's first step from rest is about as long as the slip speed, and
+a method that ended there would hold what should slide."""
 
 
 @dataclass
@@ -86,6 +89,9 @@ class BarrierSystem:
         self.size = float(np.linalg.norm(high - low)) or 1.0
         self.reach = everyone.reach if everyone is not None and everyone.reach is not None else 1e-3 * self.size
         self.friction, self.damping = pair_tables(model, self.rules)
+        slip = options.slip_speed / SLIP_SHARE if self.friction.any() else np.inf
+        self.tolerance = min(options.tolerance, slip)
+        """Where Newton's method ends [m/s]."""
         self.pressures = Pressures(self.affine, self.reach, everyone.pressure if everyone is not None else None)
         self.memory_size = MEMORY + 3 + 36 * self.n + model.nq_joints + self.reduction.rows + len(self.gauged) + self.n + 3
         self._still = self._ignored_joints()
@@ -285,7 +291,7 @@ class BarrierSystem:
         problem.loads += self._dragged(contacts, law, targets, origin, rate)
         x, rounds, total = Q.reshape(-1).copy(), max(1, self.options.friction_iterations), 0
         limit = 100 if self.options.friction_iterations == 0 else rounds
-        x, total, failure = advance(problem, x, h * vel, self.options.tolerance, self.options.iterations)
+        x, total, failure = advance(problem, x, h * vel, self.tolerance, self.options.iterations)
         if failure:
             return Made(state, memory, total, failure=failure + "; try a smaller dt", element=self._culprit(problem, x))
         for k_round in range(limit):
@@ -294,11 +300,11 @@ class BarrierSystem:
             if k_round and len(rubbing.bound) == 0:
                 break
             problem.lag = rubbing
-            found = minimise(problem, x, self.options.tolerance, self.options.iterations, problem.arrived)
+            found = minimise(problem, x, self.tolerance, self.options.iterations, problem.arrived)
             total += found.iterations
             if not found.converged:
                 return Made(state, memory, total, failure=found.why + "; try a smaller dt", element=self._culprit(problem, found.x))
-            if k_round and np.abs(found.x - x).max() * rate < self.options.tolerance:
+            if k_round and np.abs(found.x - x).max() * rate < self.tolerance:
                 x = found.x
                 break
             x = found.x

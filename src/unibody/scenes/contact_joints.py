@@ -141,19 +141,20 @@ def nunchakus(*, n: int = 5, link: Literal["hinge", "cone-twist"] = "cone-twist"
 
 
 @scene("unicycle", summary="A rolling unicycle with free pedals leans, and turns into its fall (precession)")
-def unicycle(*, spin: float = 15.0, degrees: float = 5.0, friction: float = 0.6) -> Scene:
-    """A wheel of radius 0.3 m and width 0.04 m with 64 sides (11 kg), a post with a seat and two weights on its axle (4.2 kg, its centre
-    below the axle so that it stays upright), two pedals on cranks. The wheel leans by `degrees` and rolls with `spin` [rad/s]."""
+def unicycle(*, spin: float = 15.0, degrees: float = 5.0, friction: float = 0.6, sides: int = 64) -> Scene:
+    """A wheel of radius 0.3 m and width 0.04 m with `sides` sides (11 kg), a post with a seat and two weights on its axle (4.2 kg, its
+    centre below the axle so that it stays upright), two pedals on cranks. The wheel leans by `degrees` and rolls with `spin` [rad/s]."""
     import unibody as ub
 
     b = ub.Builder()
     b.body("ground", shape=Plane(), kind="static")
+    require("unicycle", sides >= 8, f"sides={sides}; give at least 8")
     radius, lean = 0.3, math.radians(degrees)
     side = Pose.about((1, 0, 0), 0.5 * math.pi)
     tilt = Pose.about((1, 0, 0), lean)
     height = radius * math.cos(lean) + 0.02 * math.sin(abs(lean)) + 1e-3
     axle, forward = tilt.R[:, 1], spin * radius
-    rim = Mesh(*Cylinder(radius, 0.04).triangles(64))
+    rim = Mesh(*Cylinder(radius, 0.04).triangles(sides))
     place = Pose.about((1, 0, 0), lean, p=(0, 0, height))
     velocity = (*(spin * axle), forward, 0, 0)
     wheel = b.body("wheel", shape=ub.Placed(rim, side), X_WB=place, V_WB=velocity)
