@@ -12,16 +12,19 @@ another, W is never made: it stays in factors, 6×6 blocks of M⁻¹ and rows on
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from unibody.algebra.contact_problem import Blocks, ContactProblem, Dense, Factored, bounded, contacts, join, unilateral
+from unibody.algebra.contact_problem import Blocks, ContactProblem, Dense, Factored, Solution, bounded, contacts, join, unilateral
 from unibody.algebra.contacts import solve_contacts
 from unibody.coordinates.closure import solve_closure, solve_closure_again
 from unibody.coordinates.held import BookRows
 from unibody.coordinates.slots import CLOSURE, GRAM, MULTIPLIER, RANK
+
+FEW_ROWS, SWEEPS, NEWTON_STEPS = 90, 400, 15
+"""Up to so many rows "auto" is that of the algebra; above, so many sweeps, then so many of Newton's steps."""
 
 DENSE_ROWS = 400
 """Up to so many rows W is made whole even where it need not be: direct methods are then the faster ones."""
@@ -57,8 +60,24 @@ def solve(W: Dense | Factored, b: np.ndarray, blocks: Blocks, options: Options, 
     if options.law == "coulomb" and not (blocks.lower < 0.0).any() and (b[first] >= 0.0).all():
         return Outcome(np.zeros(b.size), b.copy())
     problem = ContactProblem(W, b, blocks, law=options.law, directions=options.directions)
-    found = solve_contacts(problem, method=options.method, warm=warm, tolerance=options.tolerance, iterations=options.iterations or None)
+    if options.method == "auto" and not options.directions and b.size > FEW_ROWS:
+        found = swept_first(problem, options, warm)
+    else:
+        limit = options.iterations or None
+        found = solve_contacts(problem, method=options.method, warm=warm, tolerance=options.tolerance, iterations=limit)
     return Outcome(found.impulse, found.velocity, found.iterations, found.residual.velocity, found.method, found.note, found.converged)
+
+
+def swept_first(problem: ContactProblem, options: Options, warm: np.ndarray | None) -> Solution:
+    """Many rows: sweeps from the last step's impulses; if these do not reach the tolerance, a bounded number of Newton's steps. The better
+    one, whose residual the report tells: to insist on the last digits would take seconds a step."""
+    swept = solve_contacts(problem, "pgs", warm=warm, tolerance=options.tolerance, iterations=options.iterations or SWEEPS)
+    if swept.converged:
+        return swept
+    limit = options.iterations or NEWTON_STEPS
+    found = solve_contacts(problem, "newton", warm=swept.impulse, tolerance=options.tolerance, iterations=limit)
+    best = found if found.residual.velocity <= swept.residual.velocity else swept
+    return replace(best, iterations=swept.iterations + found.iterations)
 
 
 @dataclass
@@ -96,6 +115,6 @@ def close_held(system: Any, W: np.ndarray, rows: BookRows, held: np.ndarray, com
 
 
 __all__ = [
-    "DENSE_ROWS", "Blocks", "Closure", "ContactProblem", "Dense", "Factored", "Options", "Outcome", "bounded", "close_held", "contacts",
-    "join", "solve", "unilateral",
+    "DENSE_ROWS", "SWEEPS", "Blocks", "Closure", "ContactProblem", "Dense", "Factored", "Options", "Outcome", "bounded", "close_held",
+    "contacts", "join", "solve", "unilateral",
 ]  # fmt: skip

@@ -15,7 +15,7 @@ from unibody.rules.impacts import Expansion, restore_work
 from unibody.rules.nearness import Touches
 
 from unibody.rules.impulses import (  # isort: skip
-    DENSE_ROWS, Blocks, Closure, Dense, Factored, Options, Outcome, bounded, close_held, contacts, join, solve, unilateral,
+    DENSE_ROWS, SWEEPS, Blocks, Closure, Dense, Factored, Options, Outcome, bounded, close_held, contacts, join, solve, unilateral,
 )  # fmt: skip
 
 if TYPE_CHECKING:
@@ -35,6 +35,9 @@ AWAY = 1e3
 
 ROUNDS = 10
 """Of impacts that cause impacts, and of contacts that begin to slide."""
+
+ROUGHLY = 1e-7
+"""[m/s] The tolerance of pseudo-velocities: what is left goes in the next step."""
 
 OVERLAP = 1e-6
 """[m, rad] The overlap that is left alone."""
@@ -229,7 +232,7 @@ class Assembled:
         after = np.concatenate([held.outcome.velocity[: self.push.size] - np.maximum(gaps[: self.push.size], 0.0) / h, held.after[:, 0]])
         wanted = np.where(gaps < 0.0, np.minimum(-CORRECTED * gaps / h, FASTEST), -np.maximum(gaps / h + after, 0.0))
         rows = np.concatenate([np.arange(self.push.size), k + self.w * np.arange(self.n)]).astype(np.int64)
-        options = replace(self.rule.options, law="coulomb", directions=0)
+        options = replace(self.rule.options, law="coulomb", directions=0, method="pgs", tolerance=ROUGHLY, iterations=SWEEPS)
         if self.whole is None:
             operator: Dense | Factored = Factored(self.wrenches[:, 0], self.groups, self.inverse)
         else:
