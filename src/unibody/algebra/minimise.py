@@ -20,6 +20,7 @@ import numpy as np
 SUFFICIENT = 1e-4
 HALVINGS = 40
 ROUND_OFF = 1e-13
+FLOOR = 8
 CHANGE = 0.1
 """Of a distance, by the last step."""
 
@@ -65,7 +66,7 @@ class Minimum:
 def minimise(problem: Problem, x: np.ndarray, tolerance: float, iterations: int, finish: Any = None) -> Minimum:
     """From a feasible x. `finish(x)` may forbid to end (something still has to move)."""
     value, steps, careful = problem.value(x), [], False
-    length = np.inf
+    length, below = np.inf, 0
     if not np.isfinite(value):
         return Minimum(x, value, length, 0, False, steps, "the start is not feasible")
     for k in range(iterations):
@@ -77,6 +78,9 @@ def minimise(problem: Problem, x: np.ndarray, tolerance: float, iterations: int,
             return Minimum(x, value, length, k, True, steps)
         t = problem.reach(x, d.p)
         noise = max(ROUND_OFF * abs(value), d.noise)
+        below = below + 1 if abs(d.slope) < noise else 0
+        if below > FLOOR and d.change <= CHANGE and (finish is None or finish(x)):
+            return Minimum(x, value, length, k, True, steps, "ended where round-off hides what is left")
         for halvings in range(HALVINGS):  # noqa: B007
             trial = x + t * d.p
             found = problem.value(trial)

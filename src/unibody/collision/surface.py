@@ -5,10 +5,11 @@ of a body are contiguous, so that a body is three ranges. Half-spaces (Plane) ar
 
 Edges between two faces of one plane (the diagonals of a box's sides) are left out: what is nearest to a flat polygon is a point over its
 inside or one of its sides, so they can neither be hit first nor be nearest, and affine motion keeps them flat. As edges they
-would only push sideways. Faces that they join are one patch, which a point touches once.
+would only push sideways. Faces that they join are one patch, which a point touches once. For the same reason a vertex at which no edge is
+left, inside a patch, is no corner: it has no area, and with that no contacts.
 
-Areas are shares of the surface, for barriers in physical units: a vertex has a third of each of its faces, a face is shared by its
-edges that are left; with half weight each, points against faces and edges against edges cover the surface once.
+Areas are shares of the surface, for barriers in physical units: a patch is shared equally by its corners, a face by its edges that are
+left; with half weight each, points against faces and edges against edges cover the surface once.
 """
 
 from __future__ import annotations
@@ -96,12 +97,12 @@ class Surface:
         X = np.concatenate(vertices) if vertices else np.zeros((0, 3))
         F = np.concatenate(faces) if faces else np.zeros((0, 3), int)
         E = np.concatenate(edges) if edges else np.zeros((0, 2), int)
-        vertex_area, edge_area = areas(X, E, F)
+        P = np.concatenate(patches).astype(np.int64) if patches else np.zeros(0, np.int64)
+        shares = areas(X, E, F, P)
         return Surface(
             np.concatenate([np.ones((len(X), 1)), X], axis=1), np.array(owner, np.int64), E.astype(np.int64), F.astype(np.int64),
             *(np.array(s, np.int64) for s in starts), np.array([b for b, _, _ in planes], np.int64),
-            np.array([p for _, p, _ in planes]).reshape(-1, 3), np.array([n for _, _, n in planes]).reshape(-1, 3), vertex_area, edge_area,
-            np.concatenate(patches).astype(np.int64) if patches else np.zeros(0, np.int64),
+            np.array([p for _, p, _ in planes]).reshape(-1, 3), np.array([n for _, _, n in planes]).reshape(-1, 3), *shares, P,
         )  # fmt: skip
 
     def positions(self, Q: np.ndarray) -> np.ndarray:
@@ -182,14 +183,20 @@ def joined_faces(n: int, one: np.ndarray, other: np.ndarray) -> np.ndarray:
             return least
 
 
-def areas(x: np.ndarray, edges: np.ndarray, faces: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Shares of the surface: of vertices (V,), a third of each face around, and of edges (E,), a part of each face that has them."""
+def areas(x: np.ndarray, edges: np.ndarray, faces: np.ndarray, patch: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Shares of the surface: of vertices (V,), an equal part of each patch whose corner they are, and of edges (E,), a part of each face
+    that has them."""
     of_vertex, of_edge = np.zeros(len(x)), np.zeros(len(edges))
     if not len(faces):
         return of_vertex, of_edge
     corners = x[faces]
     whole = 0.5 * np.linalg.norm(np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]), axis=1)
-    np.add.at(of_vertex, faces.ravel(), np.repeat(whole / 3.0, 3))
+    pointed = np.zeros(len(x), bool)
+    pointed[edges.ravel()] = True
+    pairs = np.unique(np.stack([np.repeat(patch, 3), faces.ravel()], axis=1), axis=0)
+    pairs = pairs[pointed[pairs[:, 1]]]
+    share = np.bincount(patch, whole, len(faces)) / np.maximum(np.bincount(pairs[:, 0], minlength=len(faces)), 1)
+    np.add.at(of_vertex, pairs[:, 1], share[pairs[:, 0]])
     if not len(edges):
         return of_vertex, of_edge
     key = edges[:, 0] * len(x) + edges[:, 1]

@@ -61,6 +61,8 @@ def find_point_contacts(
     found = 0
     for k in range(points.size // 2):
         v = points[2 * k]
+        if area[v] == 0.0:
+            continue
         f = 3 * points[2 * k + 1]
         i = faces[f]
         j = faces[f + 1]
@@ -188,6 +190,8 @@ def find_plane_contacts(
     found = first
     for k in range(pairs.size // 2):
         v = pairs[2 * k]
+        if area[v] == 0.0:
+            continue
         plane = pairs[2 * k + 1]
         n = load3(normal, 3 * plane)
         height = dot3(sub3(load3(x, 3 * v), load3(point, 3 * plane)), n)

@@ -330,7 +330,7 @@ class BarrierSystem:
         violation = max(violation, self.gauged.violation(Q_new, q_near))
         return Made(
             State(t, Q_new[m].reshape(-1), v.reshape(-1), "affine"), kept, total, found.length, violation, distance,
-            (f"{len(contacts)} contacts, {total} iterations", *self.notes()),
+            (f"{len(contacts)} contacts, {total} iterations", *((f"Newton's method {found.why}",) if found.why else ()), *self.notes()),
         )  # fmt: skip
 
     def _potentials(

@@ -31,6 +31,30 @@ def blocked(problem: Step, x: np.ndarray) -> str:
     return f"driven body '{bodies[one].name}' does not get to its place: '{bodies[other].name}' is in the way"
 
 
+def carried(problem: Step, Q: np.ndarray, p: np.ndarray) -> np.ndarray:
+    """The way p, with moving bodies that touch a driven one, or touch what it pushes, taken along as if they were part of it."""
+    system, targets = problem.system, problem.targets
+    pairs = [(int(a), int(b)) for a, b in problem.contacts(Q).pair]
+    near: dict[int, set[int]] = {}
+    for a, b in pairs:
+        near.setdefault(a, set()).add(b)
+        near.setdefault(b, set()).add(a)
+    driver, front = {i: i for i in targets}, sorted(targets)
+    while front:
+        found = sorted({(b, driver[a]) for a in front for b in near.get(a, ()) if b not in driver and system.place[b] >= 0})
+        for b, i in found:
+            driver.setdefault(b, i)
+        front = sorted({b for b, _ in found})
+    out = p.copy()
+    for b, i in driver.items():
+        if b != i:
+            turn = np.linalg.solve(Q[i, 1:], targets[i][1:])  # rows are axes: a′ = a M
+            moved = Q[b] @ turn
+            moved[0] = targets[i][0] + (Q[b, 0] - Q[i, 0]) @ turn
+            out[b] = moved - Q[b]
+    return system.reduction.put(Q + out) - Q if len(system.reduction.equations) else out
+
+
 def advance(problem: Step, x: np.ndarray, motion: np.ndarray, tolerance: float, iterations: int) -> tuple[np.ndarray, int, str]:
     """From x, with the motion (moving bodies, 4, 3) expected of a step: coordinates with driven bodies at their targets, how many
     iterations it took, and why not ('' if it went well)."""
@@ -47,6 +71,11 @@ def advance(problem: Step, x: np.ndarray, motion: np.ndarray, tolerance: float, 
         if len(system.reduction.equations):
             p = system.reduction.put(Q + p) - Q
         t = problem.reach(x, p.reshape(-1))
+        if t < 1.0 and count:  # what stands before a driven body may go along with it
+            along = carried(problem, Q, p)
+            further = problem.reach(x, along.reshape(-1))
+            if further > t:
+                t, p = further, along
         if t >= 1.0:
             x = (Q + p).reshape(-1)
             if problem.arrived(x):

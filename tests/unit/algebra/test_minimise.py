@@ -118,3 +118,20 @@ def test_what_must_still_move_forbids_the_end():
 
     found = minimise(problem, np.zeros(8), 1e-6, 20, finish)
     assert found.converged and found.iterations == 3
+
+
+def test_it_ends_where_round_off_hides_what_is_left():
+    """A parabola on a pedestal of 1e10, whose directions are never shorter than 1e-3 for the noise of its gradient."""
+    A, b = np.diag([1.0, 2.0]), np.array([1.0, -1.0])
+    noise = np.random.default_rng(1)
+
+    class Noisy(Smooth):
+        def direction(self, x, careful):
+            d = super().direction(x, careful)
+            p = d.p + 1e-3 * noise.standard_normal(2)
+            return Direction(p, float(self.g(x) @ p), float(np.abs(p).max()))
+
+    problem = Noisy(lambda x: 1e10 + 0.5 * x @ A @ x - b @ x, lambda x: A @ x - b, lambda x: A)
+    found = minimise(problem, np.zeros(2), 1e-6, 100)
+    assert found.converged and "round-off" in found.why and found.iterations < 15
+    assert found.x == pytest.approx([1.0, -0.5], abs=1e-2)
