@@ -134,6 +134,11 @@ class BlockMatrix:
     columns: np.ndarray
     between: np.ndarray
 
+    def between_this_and(self, other: BlockMatrix, share: float) -> BlockMatrix:
+        """This matrix moved by a share of the way to another with blocks at the same places."""
+        diagonal, between = ((1.0 - share) * a + share * b for a, b in ((self.diagonal, other.diagonal), (self.between, other.between)))
+        return BlockMatrix(diagonal, self.rows, self.columns, between)
+
     def sparse(self) -> sp.bsr_matrix:
         m = len(self.diagonal)
         row, column = np.concatenate([np.arange(m), self.rows, self.columns]), np.concatenate([np.arange(m), self.columns, self.rows])

@@ -192,6 +192,11 @@ class Potential(Protocol):
         ...
 
 
+SHARES = (0.05, 0.25, 1.0)
+"""Where the exact matrix is not positive: parts of the way from it to the careful one, of which the first that is positive is taken. The
+careful one errs far on the large side, and would crawl along directions in which the potential bends down."""
+
+
 @dataclass
 class Counts:
     """What a step has done."""
@@ -310,14 +315,16 @@ class Step:
         p = np.zeros_like(Q)
         for i, target in self.targets.items():
             p[i] = target - Q[i]
-        blocks = self.matrix(Q, contacts, careful)
-        if self.damped is not None:
-            blocks = blocks.plus(self.beta_h2 * self.rate, self.damped)
-        if pull is not None and pull.blocks:
-            blocks = blocks.plus(self.beta_h2, element_matrix(s, Q, pull.blocks))
-        own = self._solve_joined(Q, p, g, blocks, careful) if len(s.reduction.equations) else blocks.solve(-g)
-        if not careful and (own is None or float(g @ own) > 0.0):
-            return self.direction(x, careful=True)
+        own, exact = None, None if careful else self._whole_matrix(Q, contacts, pull, False)
+        if exact is not None:
+            own = self._solved(Q, p, g, exact, False)
+        if own is None:
+            bounding = self._whole_matrix(Q, contacts, pull, True)
+            for share in SHARES if exact is not None else (1.0,):
+                H = bounding if exact is None or share == 1.0 else exact.between_this_and(bounding, share)
+                own, careful = self._solved(Q, p, g, H, share == 1.0), share == 1.0
+                if own is not None:
+                    break
         if own is None:
             return Direction(np.full(x.size, np.nan), 0.0, np.inf)
         p[s.moving] = own.reshape(-1, 4, 3)
@@ -333,6 +340,20 @@ class Step:
         change = largest_change(contacts.pair.reshape(-1), contacts.record.reshape(-1), p.reshape(-1))
         change = max([change, *(potential.change(x, p.reshape(-1)) for potential in self.potentials)])
         return Direction(p.reshape(-1), float(g @ own), length, noise, careful, change)
+
+    def _whole_matrix(self, Q: np.ndarray, contacts: Contacts, pull: Pull | None, careful: bool) -> BlockMatrix:
+        """∂²Ψ/∂x² with dampers and elements."""
+        blocks = self.matrix(Q, contacts, careful)
+        if self.damped is not None:
+            blocks = blocks.plus(self.beta_h2 * self.rate, self.damped)
+        if pull is not None and pull.blocks:
+            blocks = blocks.plus(self.beta_h2, element_matrix(self.system, Q, pull.blocks))
+        return blocks
+
+    def _solved(self, Q: np.ndarray, p: np.ndarray, g: np.ndarray, H: BlockMatrix, careful: bool) -> np.ndarray | None:
+        """Newton's direction with H; None if H is not positive or, unless `careful`, if it leads up."""
+        own = self._solve_joined(Q, p, g, H, careful) if len(self.system.reduction.equations) else H.solve(-g)
+        return None if own is not None and not careful and float(g @ own) > 0.0 else own
 
     def _solve_joined(self, Q: np.ndarray, p: np.ndarray, g: np.ndarray, H: BlockMatrix, careful: bool) -> np.ndarray | None:
         """Newton's direction of the moving bodies with joints; p holds what is left of driven bodies' ways."""
