@@ -61,7 +61,7 @@ def model_with_every_force(seed: int) -> ub.Model:
 
 def test_every_class_of_the_house_is_in_the_model() -> None:
     """But for friction that grows with reactions, which only solvers that find these can run (`tests/verification`)."""
-    house = {cls for cls in Force.__subclasses__() if cls.__module__.startswith("unibody.")} - {ub.Gravity, ub.JointFriction}
+    house = {cls for cls in Force.__subclasses__() if cls.__module__.startswith("unibody.forces.")} - {ub.Gravity, ub.JointFriction}
     assert house <= {type(force) for _, force in model_with_every_force(0).forces}
 
 

@@ -43,6 +43,8 @@ from unibody.rules.driven_bodies import advance
 from unibody.rules.incremental import AffineSystem, Law, Potential, Step, Terms, contact_matrix, element_matrix
 
 RULES = ("implicit", "bdf2")
+FIRST_ROUNDS = 5
+"""Renewals of friction in a first step, where forces at its beginning may be those of bodies put too near to each other."""
 SLIP_SHARE = 100.0
 """How far the tolerance stays below the slip speed where bodies rub: Newton's first step from rest is about as long as the slip speed, and
 a method that ended there would hold what should slide."""
@@ -290,7 +292,7 @@ class BarrierSystem:
             problem.damped = dampers if problem.damped is None else problem.damped.plus(1.0, dampers)
         problem.loads += self._dragged(contacts, law, targets, origin, rate)
         x, rounds, total = Q.reshape(-1).copy(), max(1, self.options.friction_iterations), 0
-        limit = 100 if self.options.friction_iterations == 0 else rounds
+        limit = 100 if self.options.friction_iterations == 0 else rounds if before else max(rounds, FIRST_ROUNDS)
         x, total, failure = advance(problem, x, h * vel, self.tolerance, self.options.iterations)
         if failure:
             return Made(state, memory, total, failure=failure + "; try a smaller dt", element=self._culprit(problem, x))
