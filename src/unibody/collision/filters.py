@@ -1,6 +1,7 @@
 """Which bodies may touch, from the Contact elements of a model: read by every solver that knows surfaces.
 
-A Contact without `between` turns contact on among all bodies; one with `between` turns it on or off for its pair. Bodies at a joint are
+A Contact without `between` turns contact on among all bodies; one with `between` turns it on or off for its pairs. If there is none
+without, only pairs that are turned on touch. Bodies at a joint are
 left out unless `neighbours` or their own Contact asks for them; of two bodies that never move nobody asks.
 """
 
@@ -25,14 +26,18 @@ def contact_rules(model: Model) -> list[Contact]:
 def contact_filter(model: Model, rules: list[Contact]) -> tuple[bool, Pairs, Pairs]:
     """Whether bodies touch at all, pairs that do not, and pairs that do although a joint connects them."""
     everyone = next((c for c in rules if c.between is None), None)
-    off, also = set(), set()
+    off: Pairs = set()
+    also: Pairs = set()
     for c in rules:
-        if c.between is not None:
-            a, b = (model.body(name) for name in c.between)
-            (also if c.on else off).add((min(a, b), max(a, b)))
-    if everyone is not None and everyone.neighbours:
+        named = {(min(a, b), max(a, b)) for a, b in (map(model.body, pair) for pair in c.pairs())}
+        off, also = (off - named, also | named) if c.on else (off | named, also - named)
+    if everyone is None or not everyone.on:
+        n = model.n_bodies
+        off = {(a, b) for a in range(n) for b in range(a + 1, n)} - also if also else off
+        return bool(also), off, also
+    if everyone.neighbours:
         also |= jointed(model) - off
-    return bool(rules) and (everyone is None or everyone.on), off, also
+    return True, off, also
 
 
 def jointed(model: Model) -> Pairs:

@@ -1,7 +1,8 @@
 """Contact: the solid shapes of bodies do not go through each other, and rub. It exists where it is asked for.
 
-One element without `between` turns contact on among all bodies; further ones with `between` change what holds for one pair. Bodies that a
-joint connects are left out unless `neighbours`. It has no rows: solvers that know surfaces (`surfaces`) find points and forces themselves.
+One element without `between` turns contact on among all bodies; further ones with `between` change what holds for one pair, or for all
+pairs of two groups. Without the former only pairs that are named touch. Bodies that a joint connects are left out unless `neighbours`.
+It has no rows: solvers that know surfaces (`surfaces`) find points and forces themselves.
 """
 
 from __future__ import annotations
@@ -21,8 +22,9 @@ IMPACTS = ("newton", "poisson", "stronge")
 class Contact(Constraint):
     """`friction`: Coulomb's μ. `damping` [s]: k_d of the barrier, the larger the less a body bounces. `reach` [m]: how near is near
     (None: 1/1000 of the scene). `pressure` [Pa]: stiffness of the barrier (None: from masses, speeds and step). `between`: two bodies,
-    else all. `on`: False lets the pair pass through each other. `neighbours`: also between bodies that a joint connects. `restitution` e,
-    from 0 to 1, by the law `impact`: "newton" (of velocities), "poisson" (of impulses), "stronge" (of energies).
+    or two lists of bodies (one list twice: among these), else all. `on`: False lets them pass through each other. `neighbours`: also
+    between bodies that a joint connects. `restitution` e, from 0 to 1, by the law `impact`: "newton" (of velocities), "poisson" (of
+    impulses), "stronge" (of energies).
 
     Friction of more than one number: `static`, μ of what does not slide (None: `friction`); `torsion` [m], the length by which friction
     also holds turns about the normal, up to μ · torsion · force; `across`, μ across `direction` where `friction` is that along it,
@@ -65,12 +67,13 @@ class Contact(Constraint):
         self._check_friction()
         if self.between is None:
             return
-        pair = tuple(name_of(b, "Contact between") for b in self.between) if isinstance(self.between, tuple | list) else ()
-        if len(pair) != 2 or pair[0] == pair[1]:
-            raise ModelError(f"Contact between: {self.between!r} is not a pair; give two different bodies")
+        given = self.between if isinstance(self.between, tuple | list) and len(self.between) == 2 else None
+        pair = tuple(_group(side) for side in given) if given is not None else ()
+        if not all(pair) or len(pair) != 2 or (pair[0] == pair[1] and len(pair[0]) < 2):
+            raise ModelError(f"Contact between: {self.between!r} is not a pair; give two different bodies, or two lists of bodies")
         if self.reach is not None or self.pressure is not None:
             raise ModelError(f"Contact between {pair}: reach and pressure hold for all pairs; give them to the Contact without between")
-        object.__setattr__(self, "between", pair)
+        object.__setattr__(self, "between", tuple(side[0] if len(side) == 1 else side for side in pair))
 
     def _check_friction(self) -> None:
         object.__setattr__(self, "torsion", number(self.torsion, "Contact torsion", minimum=0.0))
@@ -92,4 +95,14 @@ class Contact(Constraint):
         return self.static is None and self.torsion == 0.0 and self.across is None
 
     def bodies(self) -> list[str]:
-        return list(self.between or ())
+        return list(dict.fromkeys(name for side in self.between or () for name in _group(side)))
+
+    def pairs(self) -> list[tuple[str, str]]:
+        """The pairs of different bodies it is about, the first of the first group; none if it is about all."""
+        first, second = (_group(side) for side in self.between) if self.between is not None else ((), ())
+        return [(a, b) for a in first for b in second if a != b]
+
+
+def _group(side: Any) -> tuple[str, ...]:
+    """Names of a body, or of a list of bodies."""
+    return tuple(name_of(b, "Contact between") for b in (side if isinstance(side, tuple | list) else (side,)))

@@ -40,10 +40,10 @@ class PairLaws:
         rules = [c for _, c in model.constraints if isinstance(c, Contact)]
         self._n = model.n_bodies
         everyone = next((c for c in rules if c.between is None), Contact())
-        pairs = {self._key(*(model.body(b) for b in c.between)): c for c in rules if c.between is not None}
+        pairs = {self._key(*map(model.body, pair)): (c, model.body(pair[0])) for c in rules for pair in c.pairs()}
         self._keys = np.array(sorted(pairs), np.int64)
-        self._table = [everyone, *(pairs[k] for k in sorted(pairs))]
-        owners = [0 if c.between is None else model.body(c.between[0]) for c in self._table]
+        self._table = [everyone, *(pairs[k][0] for k in sorted(pairs))]
+        owners = [0, *(pairs[k][1] for k in sorted(pairs))]
         self._columns = (
             np.array([_coefficients(c) for c in self._table]),
             np.array([1.0 if c.static is None or c.friction == 0.0 else c.static / c.friction for c in self._table]),

@@ -443,8 +443,11 @@ def pair_tables(model: Model, rules: list[Contact]) -> tuple[np.ndarray, np.ndar
     n = model.n_bodies
     friction, damping = np.zeros((n, n)), np.zeros((n, n))
     for c in sorted(rules, key=lambda c: c.between is not None):
-        at = (slice(None), slice(None)) if c.between is None else np.ix_(*[[model.body(b) for b in c.between]] * 2)
-        friction[at], damping[at] = c.friction, c.damping
+        if c.between is None:
+            friction[:], damping[:] = c.friction, c.damping
+        for a, b in (map(model.body, pair) for pair in c.pairs()):
+            friction[a, b] = friction[b, a] = c.friction
+            damping[a, b] = damping[b, a] = c.damping
     return friction, damping
 
 
