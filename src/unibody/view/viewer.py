@@ -88,8 +88,13 @@ class Viewer:
             self.post(lambda: None)
             if threading.current_thread() is not self._thread:
                 self._thread.join(timeout=10.0)
-            with contextlib.redirect_stdout(io.StringIO()):  # its farewell
-                self._server.stop()
+            farewell = threading.Thread(target=self._stop_server, name="unibody viewer ends", daemon=True)
+            farewell.start()
+            farewell.join(timeout=10.0)  # a page that hangs does not hold up who closes it
+
+    def _stop_server(self) -> None:
+        with contextlib.redirect_stdout(io.StringIO()):  # it says goodbye
+            self._server.stop()
 
     def __enter__(self) -> Viewer:
         return self
