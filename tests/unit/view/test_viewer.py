@@ -177,8 +177,12 @@ def test_colours_go_to_the_page_as_light():
 
 
 def run_view(*words: str) -> subprocess.Popen[str]:
+    """Ctrl-C reaches it also where tests run in the background of a shell, which lets their children ignore it."""
     command = [sys.executable, "-m", "unibody.cli", "view", *words, "--port", "0", "--no-browser", "--json"]
-    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=os.environ | {"PYTHONUNBUFFERED": "1"})
+    return subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=os.environ | {"PYTHONUNBUFFERED": "1"},
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+    )  # fmt: skip
 
 
 def test_command_says_where_the_page_is_and_ends_at_ctrl_c():
