@@ -17,7 +17,7 @@ from unibody.coordinates.held import BookRows, Motion, centres_in_bodies, cross_
 from unibody.coordinates.kick import kick_reduced
 from unibody.coordinates.observe_reduced import Held, reactions_reduced
 from unibody.coordinates.redmax_rows import load_row, row_acceleration
-from unibody.coordinates.reduced import advance_joints, wrench_at_joint
+from unibody.coordinates.reduced import advance_joints, place_entries
 from unibody.coordinates.reduced_products import carry_accelerations
 from unibody.coordinates.reduced_system import ReducedSystem, evaluate_reduced, project_reduced, spread_responses
 
@@ -28,7 +28,7 @@ from unibody.coordinates.slots import (  # isort: skip
 from unibody.coordinates.stages import AGAIN_STAGE, EVALUATE_STAGE
 from unibody.kernel import Floats, Ints, kernel
 from unibody.model.model import Model
-from unibody.spatial.devices import load3, load6
+from unibody.spatial.devices import load6
 
 
 @kernel
@@ -47,11 +47,7 @@ def respond_to_book(
     load = part(work_out, layout, LOAD)
     y = part(work_out, layout, Y)
     nv = y.size
-    for e in range(entry_body.size):
-        t, f = wrench_at_joint(X, rows, entry_body[e], load3(blocks, 6 * e), load3(blocks, 6 * e + 3))
-        for m in range(3):
-            world[6 * e + m] = t[m]
-            world[6 * e + 3 + m] = f[m]
+    place_entries(entry_body, blocks, X, rows, world)
     fill_shifts(body, rows, shift)
     for k in range(load.size):
         load[k] = 0.0

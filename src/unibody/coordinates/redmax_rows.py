@@ -12,7 +12,7 @@ from unibody.algebra.tree import ROW, A, C, dot6
 from unibody.arena import part
 from unibody.coordinates.closure import close_rows, fill_reference
 from unibody.coordinates.projection import PROJECT_BELOW
-from unibody.coordinates.reduced import wrench_at_joint
+from unibody.coordinates.reduced import place_entries
 
 from unibody.coordinates.slots import (  # isort: skip
     ACTIVE, AHEAD, ANTICIPATE, BIAS, CLOSURE, COMPLIANCE, CURVED, DOF_INDEX, DOF_START, DRIFT, ENTRY_BODY, ENTRY_W, F, FEEDBACK, G, GRAM,
@@ -21,7 +21,7 @@ from unibody.coordinates.slots import (  # isort: skip
 )  # fmt: skip
 from unibody.coordinates.stages import SolveMatrix, SolveMultipliers
 from unibody.kernel import Floats, Ints, kernel
-from unibody.spatial.devices import load3, load6
+from unibody.spatial.devices import load6
 
 ASLEEP = -1e100
 """The target of a unilateral row that takes no part."""
@@ -50,11 +50,7 @@ def aim_rows_ahead(layout: Ints, ints: Ints, constants: Floats, work_out: Floats
     entry_body = part(ints, layout, ENTRY_BODY)
     no_y = part(work_out, layout, Y)[:0]
     unilateral = part(ints, layout, UNILATERAL)
-    for e in range(entry_body.size):
-        t, f = wrench_at_joint(X, rows, entry_body[e], load3(blocks, 6 * e), load3(blocks, 6 * e + 3))
-        for m in range(3):
-            world[6 * e + m] = t[m]
-            world[6 * e + 3 + m] = f[m]
+    place_entries(entry_body, blocks, X, rows, world)
     curved = choice[CURVED] > 0.0
     for r in range(target.size):
         if unilateral[r] == 0 and not abs(residual[r]) < PROJECT_BELOW:

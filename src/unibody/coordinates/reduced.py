@@ -231,6 +231,15 @@ def wrench_at_joint(X, rows, i, t, f):
     return t_W, f_W
 
 
+@device
+def place_entries(entry_body, blocks, X, rows, world_out):
+    """Wrenches (6 an entry, body axes, at the bodies' origins) on the bodies of entries, in world axes at M's origins."""
+    for e in range(entry_body.size):
+        t, f = wrench_at_joint(X, rows, entry_body[e], load3(blocks, 6 * e), load3(blocks, 6 * e + 3))
+        store3(t, 6 * e, world_out)
+        store3(f, 6 * e + 3, world_out)
+
+
 @kernel
 def load_wrenches(X: Floats, F: Floats, rows_out: Floats) -> None:
     """Take the wrenches F (body axes, at the bodies' origins) off w."""

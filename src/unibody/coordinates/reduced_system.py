@@ -24,7 +24,7 @@ from unibody.coordinates.loading import load_forces
 from unibody.coordinates.observe_reduced import observe_reduced
 from unibody.coordinates.observed import Observation
 from unibody.coordinates.projection import PROJECT_BELOW, PROJECT_ENOUGH, PROJECT_LIMIT
-from unibody.coordinates.reduced import advance_joints, fill_bodies, fill_joint_table, load_wrenches, sweep_reduced, wrench_at_joint
+from unibody.coordinates.reduced import advance_joints, fill_bodies, fill_joint_table, load_wrenches, place_entries, sweep_reduced
 from unibody.coordinates.relative import add_joint_efforts
 from unibody.coordinates.rows import joint_planes, make_row_book
 from unibody.coordinates.seeing import see_rows
@@ -142,11 +142,7 @@ def close_loops(layout: Ints, ints: Ints, constants: Floats, control: Floats, wo
     count = row_start.size - 1
     nv = y.size
     first = part(ints, layout, COUNTS)[0]
-    for e in range(entry_body.size):
-        t, f = wrench_at_joint(X, rows, entry_body[e], load3(blocks, 6 * e), load3(blocks, 6 * e + 3))
-        for m in range(3):
-            world[6 * e + m] = t[m]
-            world[6 * e + 3 + m] = f[m]
+    place_entries(entry_body, blocks, X, rows, world)
     fill_shifts(body, rows, shift)
     for k in range(load.size):
         load[k] = 0.0

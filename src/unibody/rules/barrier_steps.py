@@ -13,16 +13,13 @@ from typing import Any
 
 import numpy as np
 
-from unibody.algebra.block_solve import BlockMatrix
 from unibody.algebra.minimise import minimise
 from unibody.collision.filters import contact_filter, contact_rules
 from unibody.collision.intersect import crossing
-from unibody.constraints.contact import Contact
 from unibody.contact.affine_elements import Elements, Lag, Stiff, twist_maps
 from unibody.contact.affine_forces import CompiledForces, ForceTerms
 from unibody.contact.affine_hinges import Hinges
 from unibody.contact.affine_pull import refuse_start
-from unibody.contact.barrier import barrier
 from unibody.contact.friction import Lagged
 from unibody.contact.gauge_terms import GaugeTerms
 from unibody.contact.gauged_elements import Gauged
@@ -39,8 +36,9 @@ from unibody.rules.affine_lag import AffineLag
 from unibody.rules.barrier_observation import observe_affine
 from unibody.rules.barrier_pressure import Pressures
 from unibody.rules.base import MEMORY
+from unibody.rules.contact_damping import contact_damping, dragged, pair_tables
 from unibody.rules.driven_bodies import advance
-from unibody.rules.incremental import AffineSystem, Law, Potential, Step, Terms, contact_matrix, element_matrix
+from unibody.rules.incremental import AffineSystem, Law, Potential, Step, Terms, element_matrix
 
 RULES = ("implicit", "bdf2")
 FIRST_ROUNDS = 5
@@ -287,10 +285,11 @@ class BarrierSystem:
         potentials = self._potentials(state, memory, control, signals, stiff, rate, origin)
         problem = Step(a, law, predicted, origin, targets, beta * h * h, rate, loads, terms, potentials)
         contacts = problem.contacts(Q)
-        problem.damped = self._damping(Q_ahead, damping, contacts, law)
-        if dampers is not None:
-            problem.damped = dampers if problem.damped is None else problem.damped.plus(1.0, dampers)
-        problem.loads += self._dragged(contacts, law, targets, origin, rate)
+        of_elements = element_matrix(a, Q_ahead, damping) if damping else None
+        for part in (of_elements, contact_damping(a, contacts, self.damping, law), dampers):
+            if part is not None:
+                problem.damped = part if problem.damped is None else problem.damped.plus(1.0, part)
+        problem.loads += dragged(a, contacts, self.damping, law, targets, origin, rate)
         x, rounds, total = Q.reshape(-1).copy(), max(1, self.options.friction_iterations), 0
         limit = 100 if self.options.friction_iterations == 0 else rounds if before else max(rounds, FIRST_ROUNDS)
         x, total, failure = advance(problem, x, h * vel, self.tolerance, self.options.iterations)
@@ -389,31 +388,6 @@ class BarrierSystem:
             blocks[a, b] = blocks.get((a, b), 0.0) + K / rate
         return loads.reshape(-1, 4, 3)[self.moving] + weight, blocks
 
-    def _damping(self, Q: np.ndarray, blocks: dict, contacts: Contacts, law: Law) -> BlockMatrix | None:
-        """N s/m: of dampers, and k_d times the barriers' stiffness at the beginning of the step (Eq. 21)."""
-        out = element_matrix(self.affine, Q, blocks) if blocks else None
-        if self.damping.any() and len(contacts):
-            kd = self.damping[contacts.pair[:, 0], contacts.pair[:, 1]]
-            record = contacts.record.copy()
-            record[:, 12] *= kd
-            damped = Contacts(contacts.pair, record)
-            H = contact_matrix(self.affine, damped, law)
-            out = H if out is None else out.plus(1.0, H)
-        return out
-
-    def _dragged(self, contacts: Contacts, law: Law, targets: dict[int, np.ndarray], origin: np.ndarray, rate: float) -> np.ndarray:
-        """(n, 4, 3) what contacts' damping makes of the velocities of driven bodies, which `_damping` does not know."""
-        out = np.zeros_like(origin)
-        if targets and len(contacts) and self.damping.any():
-            a, b = contacts.pair.T
-            c = self.damping[a, b] * law.pressure * contacts.area * barrier(contacts.distance / law.reach)[2] / law.reach
-            way = np.zeros_like(origin)
-            for i, target in targets.items():
-                way[i] = target - origin[i]
-            s = np.einsum("nsk,nski,ni->n", contacts.u, way[contacts.pair], contacts.normal)
-            np.add.at(out, contacts.pair, -rate * (c * s)[:, None, None, None] * contacts.u[..., None] * contacts.normal[:, None, None, :])
-        return out[self.moving]
-
     def _culprit(self, problem: Step, x: np.ndarray) -> str:
         """The body that the last gradient pulls hardest."""
         Q = x.reshape(-1, 4, 3)
@@ -436,19 +410,6 @@ def exact_elements(reduction: Reduction) -> dict[str, np.ndarray]:
     for name, r in rows:
         out.setdefault(name, []).append(r)
     return {name: np.array(r) for name, r in out.items()}
-
-
-def pair_tables(model: Model, rules: list[Contact]) -> tuple[np.ndarray, np.ndarray]:
-    """μ and k_d of every pair of bodies."""
-    n = model.n_bodies
-    friction, damping = np.zeros((n, n)), np.zeros((n, n))
-    for c in sorted(rules, key=lambda c: c.between is not None):
-        if c.between is None:
-            friction[:], damping[:] = c.friction, c.damping
-        for a, b in (map(model.body, pair) for pair in c.pairs()):
-            friction[a, b] = friction[b, a] = c.friction
-            damping[a, b] = damping[b, a] = c.damping
-    return friction, damping
 
 
 def extent(surface: Any, Q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

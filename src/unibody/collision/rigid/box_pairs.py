@@ -119,10 +119,7 @@ def face_contacts(n, pair, code, RA, pA, ha, RB, pB, hb, margin, eps, tags_out, 
         x = add3(scale3(work_out[3 * c], column(R, i1)), scale3(work_out[3 * c + 1], column(R, i2)))
         x = add3(p, add3(x, scale3(gap + h[axis], up)))
         name = base + labels_out[2 * c]
-        if own:
-            n = put(n, pair, name, False, margin, sub3(x, scale3(gap, up)), up, gap, tags_out, records_out)
-        else:
-            n = put(n, pair, name, False, margin, x, scale3(-1.0, up), gap, tags_out, records_out)
+        n = put(n, pair, name, not own, margin, sub3(x, scale3(gap, up)), up, gap, tags_out, records_out)
     return n, least
 
 

@@ -148,10 +148,7 @@ def cut_polygons(n, pair, base, own, m, at, mi, at_i, up, margin, points, tags_o
         least = min(least, gap)
         x = add3(o, add3(scale3(work_out[3 * i], e1), add3(scale3(work_out[3 * i + 1], e2), scale3(gap, up))))
         name = base + labels_out[2 * i]
-        if own:
-            n = put(n, pair, name, False, margin, sub3(x, scale3(gap, up)), up, gap, tags_out, records_out)
-        else:
-            n = put(n, pair, name, False, margin, x, scale3(-1.0, up), gap, tags_out, records_out)
+        n = put(n, pair, name, not own, margin, sub3(x, scale3(gap, up)), up, gap, tags_out, records_out)
     return n, least
 
 
