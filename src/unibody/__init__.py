@@ -24,6 +24,7 @@ from unibody.spatial import Pose
 if TYPE_CHECKING:
     from unibody import checks
     from unibody.checks import Finding, Findings
+    from unibody.rules.contact_instant import ContactInstant
 
 __version__ = "0.1.0"
 
@@ -47,6 +48,12 @@ def check(model: Model, dt: float | None = None, solver: Any = None) -> "checks.
     from unibody import checks
 
     return checks.check(model, dt, solver)
+
+
+def contact_instant(model: Model, state: State | None = None, control: Any = None, touching: float = 1e-6) -> "ContactInstant":
+    """Which forces and accelerations the laws of contact allow at a state (the start unless given): one solution, several, or none
+    (Painlevé's paradox), and by which contacts; see `unibody.rules.contact_instant`. `touching` [m]: what is nearer touches."""
+    return solvers.Complementarity().bind(model).contact_instant(state, control, touching)
 
 
 def __getattr__(name: str) -> Any:
@@ -125,6 +132,7 @@ __all__ = [
     "Weld",
     "check",
     "contact_for_restitution",
+    "contact_instant",
     "load",
     "render",
     "scenes",

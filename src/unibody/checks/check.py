@@ -12,6 +12,7 @@ import numpy as np
 
 from unibody.checks.closing import closing_findings
 from unibody.checks.connections import connection_findings
+from unibody.checks.contact_forces import contact_force_findings
 from unibody.checks.finding import Finding, Findings, SafeStep
 from unibody.checks.inertias import inertia_findings
 from unibody.checks.instant import Instant
@@ -40,7 +41,8 @@ def check(model: Model, dt: float | None = None, solver: str | Solver | None = N
     step = None if dt is None else number(dt, "check dt", positive=True)
     chosen = _chosen(solver)
     here = Instant(model)
-    findings = [*connection_findings(here), *inertia_findings(here), *overlap_findings(here), *closing_findings(here)]
+    findings = [*connection_findings(here), *inertia_findings(here), *overlap_findings(here), *contact_force_findings(here)]
+    findings += closing_findings(here)
     steps = list(safe_steps(here, getattr(chosen, "explicit", ())))
     refused = [*_refusals(chosen, model), *_refused_start(chosen, model)]
     return Findings([*findings, *_step_findings(steps, step, chosen), *refused], steps)

@@ -26,8 +26,9 @@ from unibody.forces.base import Force
 from unibody.joints.base import Joint
 from unibody.model import Model, State
 from unibody.rules.base import TIME, book_work
+from unibody.rules.contact_instant import TOUCHING, ContactInstant, contact_instant
 from unibody.rules.impulses import Options
-from unibody.rules.nearness import Nearness
+from unibody.rules.nearness import Nearness, radii
 from unibody.rules.step_problem import SLIPS, Held
 from unibody.rules.stepping_memory import (
     CONVERGED,
@@ -45,7 +46,7 @@ from unibody.rules.stepping_memory import (
 )
 from unibody.rules.time_stepping import INSTANT, Stepping, with_rubs
 from unibody.shapes import Shape
-from unibody.solvers.base import Bound, Solver, Step, refuse_reaction
+from unibody.solvers.base import Bound, Solver, Step, needs_reaction, refuse_reaction
 from unibody.solvers.report import Report
 
 COORDINATES = ("auto", "reduced", "maximal")
@@ -214,6 +215,30 @@ class BoundComplementarity(Bound):
             out.iterations, out.residual, out.distance = facts["iterations"], facts["residual"], facts["minimum_distance"]
             out.notes = facts["notes"]
         return out
+
+    def contact_instant(self, state: State | None = None, control: Any = None, touching: float = TOUCHING) -> ContactInstant:
+        """Which forces and accelerations the laws of contact allow at a state, the start unless given (paper 002, CP1): one solution,
+        several, or none (Painlevé), and by which contacts. `touching` [m]: what is nearer touches."""
+        rubs = [name for name, f in self.model.forces if needs_reaction(f)]
+        if rubs:
+            raise ModelError(f"contact_instant: '{rubs[0]}' depends on reactions, which is no part of this problem; leave it out")
+        begun, memory = self.start(state)
+        q, v, _ = self._unpack(begun, memory)
+        flat = self.model.neutral_control() if control is None else getattr(control, "flat", control)
+
+        def look() -> None:
+            self.system.prepare(np.inf)
+            if not self.system.look(begun.t, q.copy(), v.copy(), flat):
+                raise self.failure(begun, memory, flat, begun.t)
+
+        find = None
+        if self.rule.find is not None:
+            from unibody.collision.rigid import RigidCollision  # as in Nearness
+
+            size = radii(self.model)
+            smallest = float(size[size > 0.0].min(initial=1.0))
+            find = RigidCollision(self.model, max(2.0 * touching, 0.01 * smallest)).find
+        return contact_instant(self.rule, find, look, number(touching, "contact_instant touching", positive=True))
 
     def _again(self, kept: np.ndarray, h: float) -> Held:
         """The impulses of the step that memory describes, at whose beginning the system has looked."""
