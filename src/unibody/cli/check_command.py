@@ -14,8 +14,8 @@ COLOURS = {"error": typer.colors.RED, "warning": typer.colors.YELLOW, "note": ty
 
 @command
 def check(target: Target, solver: SolverOption = None, param: Params = None, dt: Dt = None, as_json: Json = False) -> int:
-    """Explain before step one: loose parts, conflicting or redundant constraints, odd inertias, shapes inside each other, contact without forces, and the largest
-    safe dt of every solver. Exit code 1 if there are errors, 0 if nothing is worse than a warning."""
+    """Explain before step one: loose parts, conflicting or redundant constraints, odd inertias, shapes inside each other, contact without
+    forces, and the largest safe dt of every solver. Exit code 1 if there are errors, 0 if nothing is worse than a warning."""
     from unibody.checks import check as examine
     from unibody.checks.finding import LEVELS
     from unibody.cli import inputs

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -26,7 +26,6 @@ from unibody.forces.base import Force
 from unibody.joints.base import Joint
 from unibody.model import Model, State
 from unibody.rules.base import TIME, book_work
-from unibody.rules.contact_instant import TOUCHING, ContactInstant, contact_instant
 from unibody.rules.impulses import Options
 from unibody.rules.nearness import Nearness, radii
 from unibody.rules.step_problem import SLIPS, Held
@@ -48,6 +47,9 @@ from unibody.rules.time_stepping import INSTANT, Stepping, with_rubs
 from unibody.shapes import Shape
 from unibody.solvers.base import Bound, Solver, Step, needs_reaction, refuse_reaction
 from unibody.solvers.report import Report
+
+if TYPE_CHECKING:
+    from unibody.rules.contact_instant import ContactInstant
 
 COORDINATES = ("auto", "reduced", "maximal")
 RELAXATIONS = ("none", "anitescu-potra")
@@ -216,9 +218,11 @@ class BoundComplementarity(Bound):
             out.notes = facts["notes"]
         return out
 
-    def contact_instant(self, state: State | None = None, control: Any = None, touching: float = TOUCHING) -> ContactInstant:
+    def contact_instant(self, state: State | None = None, control: Any = None, touching: float = 1e-6) -> ContactInstant:
         """Which forces and accelerations the laws of contact allow at a state, the start unless given (paper 002, CP1): one solution,
         several, or none (Painlevé), and by which contacts. `touching` [m]: what is nearer touches."""
+        from unibody.rules.contact_instant import contact_instant  # few programs ask for it
+
         rubs = [name for name, f in self.model.forces if needs_reaction(f)]
         if rubs:
             raise ModelError(f"contact_instant: '{rubs[0]}' depends on reactions, which is no part of this problem; leave it out")
