@@ -12,7 +12,10 @@ from typing import Annotated, Any
 import typer
 
 from unibody.cli import output
-from unibody.cli.options import Csv, Dt, Duration, Every, Json, Options, Out, Params, Picture, SolverOption, Solvers, Target, app, command
+
+from unibody.cli.options import (  # isort: skip
+    ContactsCsv, Csv, Dt, Duration, Every, Json, Options, Out, Params, Picture, SolverOption, Solvers, Target, app, command,
+)  # fmt: skip
 from unibody.cli.output import DONE, FAILED, show_facts, show_json, show_table
 from unibody.errors import ModelError
 
@@ -79,6 +82,7 @@ def run(
     every: Every = None,
     out: Out = None,
     csv: Csv = None,
+    contacts: ContactsCsv = None,
     picture: Picture = None,
     as_json: Json = False,
 ) -> int:
@@ -87,7 +91,7 @@ def run(
     from unibody.cli.recorded import can_draw
     from unibody.solvers import able_solver
 
-    inputs.different({"--out": out, "--csv": csv, "--picture": picture})
+    inputs.different({"--out": out, "--csv": csv, "--contacts": contacts, "--picture": picture})
     if out is not None and out.suffix != ".npz":
         raise ModelError(f"--out '{out}' ends in '{out.suffix}'; give a file that ends in .npz")
     can_draw(picture)
@@ -104,6 +108,8 @@ def run(
         files["recording"] = outcome.recording.save(out)
     if csv is not None:
         files["csv"] = outcome.recording.to_csv(csv)
+    if contacts is not None:
+        files["contacts"] = outcome.recording.contacts_to_csv(contacts)
     if picture is not None:
         from unibody.view import draw_motion
 

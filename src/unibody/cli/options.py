@@ -57,6 +57,7 @@ Options = Annotated[
     ),
 ]
 Out = Annotated[Path | None, typer.Option("--out", metavar="FILE.npz", help="Save the recording.")]
+ContactsCsv = Annotated[Path | None, typer.Option("--contacts", metavar="FILE.csv", help="Contacts, their forces and impacts as a table.")]
 Csv = Annotated[Path | None, typer.Option("--csv", metavar="FILE.csv", help="Times, energies, joints and poses as a table.")]
 
 

@@ -32,6 +32,20 @@ class Touching:
     """(n, 3) [N], across the normal."""
     sliding: np.ndarray
     """(n,) whether it slips faster than the solver's slip speed; else it sticks."""
+    impulses: np.ndarray = field(default_factory=lambda: np.zeros((0, 3)))
+    """(n, 3) of impacts, on the first body [N s]: of contacts that came together within the step; 0 of those that rest. What a step with
+    an impact gives beside it, weight times dt, is part of it. Solvers in which bodies bounce on a barrier or a spring leave it at 0."""
+    approach: np.ndarray = field(default_factory=lambda: np.zeros(0))
+    """(n,) the speed [m/s] with which they hit; 0 of those that rest."""
+
+    def __post_init__(self) -> None:
+        if len(self.impulses) != len(self.gaps):
+            self.impulses, self.approach = np.zeros((len(self.gaps), 3)), np.zeros(len(self.gaps))
+
+    @property
+    def hits(self) -> np.ndarray:
+        """(n,) which are impacts."""
+        return self.approach > 0.0
 
     @property
     def forces(self) -> np.ndarray:

@@ -18,6 +18,7 @@ import numpy as np
 from unibody.algebra.contact_modes import HOLD, PUSH, REST, SLIDE, STARTS, Found, Group, Part, blamed, own_answer, solve_modes
 from unibody.contact.contact_rates import contact_rates
 from unibody.contact.contact_rows import contact_rows
+from unibody.rules.impulses import Outcome
 from unibody.rules.nearness import NOTHING, Touches, radii
 from unibody.rules.step_problem import Assembled
 
@@ -274,10 +275,7 @@ def _outcome(
         if part.kind == SLIDE:
             x[part.rows[1:]] = -part.numbers * x[part.rows[0]]
     a = made.whole @ x + np.concatenate([made.b_rest, here.free.ravel()]) - made.fixed  # type: ignore[operator]
-    total = np.zeros(len(here.book.rate))
-    total[made.rest] = x[:k]
-    if made.closure is not None:
-        total[made.closure.held] = made.closure.impulses(x)
+    total = made._made(here.touches, here.before, here.free, Outcome(x, a), a[k:].reshape(n, w)).book_impulse
     force, motion = x[k:].reshape(n, w), a[k:].reshape(n, w)
     wrenches = here.rows.on_bodies(made.wrenches, force, here.rule.model.n_bodies)
     system.accelerate(total, here.book.J, wrenches, 1.0)

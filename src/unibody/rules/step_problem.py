@@ -66,6 +66,13 @@ class Held:
     """Of contacts, limits and dry friction over the step [J]."""
     apart: np.ndarray | None = None
     """Pseudo-velocities (nv,) that part what overlaps."""
+    struck: np.ndarray | None = None
+    """(n,) speeds [m/s] with which impacts that others caused within the step came about; 0 where there was none."""
+
+    @property
+    def approach(self) -> np.ndarray:
+        """(n,) speeds [m/s] with which bodies came together; 0 where they did not."""
+        return np.maximum(-self.before[:, 0], 0.0 if self.struck is None else self.struck).clip(0.0)
 
 
 class Assembled:
@@ -144,12 +151,13 @@ class Assembled:
         """Impacts that impacts cause within the step, round after round, each from the velocities that the last one left."""
         k, h = self.rest.size, self.h
         gaps = np.maximum(held.touches.gaps, 0.0) / h
-        total, after, outcome = held.outcome.impulse.copy(), held.after, held.outcome
+        total, after, outcome, struck = held.outcome.impulse.copy(), held.after, held.outcome, np.zeros(self.n)
         for turn in range(ROUNDS + 1):
             late = bouncy & (after[:, 0] + gaps < -LATE)
             if not late.any():
                 break
             fast = late & (after[:, 0] < -above) & (turn < ROUNDS)
+            struck = np.where(fast, np.maximum(struck, -after[:, 0]), struck)
             shift = np.where(fast, share * self.laws.restitution * after[:, 0], gaps)
             if turn < ROUNDS:
                 shift = np.where(bouncy & ~late, gaps + AWAY * (1.0 + np.abs(after).max(initial=0.0)), shift)
@@ -160,7 +168,11 @@ class Assembled:
                 max(outcome.residual, more.residual), more.method if outcome.method == "none" else outcome.method, outcome.note,
                 outcome.converged and more.converged,
             )  # fmt: skip
-        return held if outcome is held.outcome else self._made(held.touches, held.before, held.free, outcome, after)
+        if outcome is held.outcome:
+            return held
+        made = self._made(held.touches, held.before, held.free, outcome, after)
+        made.struck = struck
+        return made
 
     def _made(self, touches: Touches, before: np.ndarray, free: np.ndarray, outcome: Outcome, after: np.ndarray) -> Held:
         """A step from the impulses of the rows in hand."""

@@ -20,8 +20,8 @@ LENGTH, ITERATIONS, RESIDUAL, METHOD, DISTANCE, GAINED, COUNT, CONVERGED, GAINS 
 energy that contacts added [J]; how many contacts; whether its problem was solved. Then the steps so far in which contacts added energy."""
 FACTS = 9
 
-WIDTH = 8
-"""Numbers of a contact: its id in two parts, four impulses, the gap where the step ended, the speed of slip."""
+WIDTH = 9
+"""Numbers of a contact: its id in two parts, four impulses, the gap where the step ended, the speeds of slip and of approach."""
 
 PART = 1 << 32
 """Ids are kept as two whole numbers below it."""
@@ -84,6 +84,7 @@ class Layout:
         table[:k, 2 : 2 + w] = held.impulse[:k]
         table[:k, 6] = held.touches.gaps[:k] + h * held.after[:k, 0]
         table[:k, 7] = np.linalg.norm(held.after[:k, 1:3], axis=1)
+        table[:k, 8] = held.approach[:k]
 
     def warm(self, memory: np.ndarray, h: float) -> Any:
         """A function (ids, width) → impulses to start with, those of the last step where a contact was there."""

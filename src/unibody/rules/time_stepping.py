@@ -143,7 +143,10 @@ class Stepping:
             W = book.J @ book.Y.T
             close_held(system, 0.5 * (W + W.T), book, self.held, self.compliance)
         wrenches, impulse = rows.wrenches(motion), table[:, 2 : 2 + rows.width].copy()
-        return Held(touches, rows, laws, book, wrenches, book_impulse.copy(), impulse, before, free, after, Outcome(impulse, after))
+        outcome = Outcome(impulse, after)
+        return Held(
+            touches, rows, laws, book, wrenches, book_impulse.copy(), impulse, before, free, after, outcome, struck=table[:, 8].copy()
+        )  # fmt: skip
 
     def _rows(self, touches: Touches) -> tuple[ContactRows, Laws]:
         """Rows and laws of contacts."""

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from unibody.simulation.contact_table import contact_columns
+
 if TYPE_CHECKING:
     from unibody.simulation.recording import Recording
 
@@ -17,7 +19,8 @@ def plain_arrays(recording: Recording) -> dict[str, np.ndarray]:
     t (T,) [s]; body_names (n,); poses (T, n, 7) p then wxyz; twists (T, n, 6) angular then linear, world axes;
     joint_names (m,); coordinate_names (nq,) and joint_q (T, nq); velocity_names (nv,) and joint_v (T, nv);
     reactions (T, m, 6) torque then force on the child at the joint frame, world axes; kinetic, gravity, springs, total, damper_work,
-    motor_work, applied_work (T,) [J]; violation (T,) [m or rad]; q, v, the solver's own; dt (), solver ().
+    motor_work, applied_work (T,) [J]; violation (T,) [m or rad]; q, v, the solver's own; dt (), solver (); where the solver knows surfaces
+    and some are asked to touch, the columns of `contact_table.contact_columns`.
     """
     model, seen, energy = recording.model, recording.observations, recording.energy
     rows, bodies, joints = len(recording), len(model.bodies), len(model.joints)
@@ -36,6 +39,7 @@ def plain_arrays(recording: Recording) -> dict[str, np.ndarray]:
         **{name: np.asarray(getattr(energy, name)) for name in works},
         "violation": recording.violation,
         "q": recording.q, "v": recording.v, "dt": np.array(recording.dt), "solver": np.array(recording.solver.name),
+        **(contact_columns(recording) if seen and all(o.contacts is not None for o in seen) else {}),
     }  # fmt: skip
 
 

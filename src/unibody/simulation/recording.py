@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from importlib import import_module
 from pathlib import Path
@@ -20,6 +21,7 @@ from unibody.element import name_of
 from unibody.errors import ModelError
 from unibody.model import Model, State
 from unibody.simulation.arrays import plain_arrays
+from unibody.simulation.contact_table import write_contacts
 from unibody.simulation.files import read_npz, write_npz
 from unibody.simulation.whole_file import whole_file
 from unibody.solvers import Bound, Report
@@ -61,6 +63,20 @@ class JointRubs:
         """(T,) [N m or N]"""
         self.sliding = np.array([r.sliding for r in rubs])
         """(T,)"""
+
+
+@dataclass(frozen=True)
+class Impact:
+    """One impact: when the step with it ended [s], the two bodies, where [m], the unit normal from the second to the first, the impulse on
+    the first [N s], how fast they came together [m/s], and whether they slid on (else they stuck)."""
+
+    t: float
+    bodies: tuple[str, str]
+    point: np.ndarray
+    normal: np.ndarray
+    impulse: np.ndarray
+    approach: float
+    sliding: bool
 
 
 class Recording:
@@ -213,12 +229,24 @@ class Recording:
 
     @property
     def contacts(self) -> list[Touching]:
-        """One per recorded state: points, bodies, normals, gaps, normal and friction forces, and what slides."""
+        """One per recorded state: points, bodies, normals, gaps, normal and friction forces, what slides, impulses of impacts."""
         out = [o.contacts for o in self.observations]
         if any(c is None for c in out):
             remedy = "add a Contact and run the scene with solver 'complementarity' or 'barrier'"
             raise ModelError(f"contacts: solver '{self.solver.name}' knows no surfaces here; {remedy}")
         return out  # type: ignore[return-value]
+
+    @property
+    def impacts(self) -> list[Impact]:
+        """Impacts of the recorded steps in order of time; run with every=1 (the default) to have them all."""
+        times, names = self.t, [b.name for b in self.model.bodies]
+        return [
+            Impact(
+                float(times[k]), (names[c.bodies[n, 0]], names[c.bodies[n, 1]]), c.points[n], c.normals[n], c.impulses[n],
+                float(c.approach[n]), bool(c.sliding[n]),
+            )
+            for k, c in enumerate(self.contacts) for n in np.flatnonzero(c.hits)
+        ]  # fmt: skip
 
     @property
     def violation(self) -> np.ndarray:
@@ -276,6 +304,11 @@ class Recording:
             writer.writerow(head)
             writer.writerows([[repr(float(x)) for x in row] for row in zip(*columns, strict=True)])
         return Path(path)
+
+    def contacts_to_csv(self, path: str | Path) -> Path:
+        """One line per contact of every recorded state: time, bodies, point, normal, gap, forces on the first body, what slides, and for
+        impacts the impulse [N s] and the speed of approach [m/s]."""
+        return write_contacts(self, path)
 
     def to_npz(self, path: str | Path) -> Path:
         """Plain arrays for other programs, with names, as `simulation.arrays.plain_arrays` lists them; `save` keeps what a run needs."""

@@ -211,7 +211,7 @@ class BoundComplementarity(Bound):
         out = super().observe(state, memory, control)
         out.reactions, out.constraint_wrenches, out.multipliers = through.reactions, through.constraint, through.multipliers
         if self.rule.find is not None:
-            out.contacts = touching_of(held, gaps, slips, h)
+            out.contacts = touching_of(held, gaps, slips, h, self.solver.bounce_above)
         if kept[LENGTH] > 0.0:
             facts = self._facts(kept)
             out.iterations, out.residual, out.distance = facts["iterations"], facts["residual"], facts["minimum_distance"]
@@ -252,11 +252,14 @@ class BoundComplementarity(Bound):
         return self.rule.remembered(h, layout.book(kept), layout.touches(kept)[: int(kept[COUNT])])
 
 
-def touching_of(held: Held, gaps: np.ndarray, slips: np.ndarray, h: float) -> Touching:
-    """Contacts as a recording keeps them: forces on the second body of each, at the points where they acted."""
+def touching_of(held: Held, gaps: np.ndarray, slips: np.ndarray, h: float, hits_above: float) -> Touching:
+    """Contacts as a recording keeps them: forces on the second body of each, at the points where they acted; what came together faster
+    than `hits_above` [m/s] hit."""
     rows, force = held.rows, held.impulse / h
+    hit = (held.approach > hits_above) & (held.impulse[:, 0] > 0.0)
     friction = np.einsum("nk,nkj->nj", force[:, 1:3], rows.directions[:, 1:3])
     return Touching(
         points=rows.points, bodies=rows.bodies[:, ::-1].copy(), normals=rows.directions[:, 0], gaps=gaps, normal_forces=force[:, 0],
-        friction=friction, sliding=slips > SLIPS,
+        friction=friction, sliding=slips > SLIPS, approach=np.where(hit, held.approach, 0.0),
+        impulses=np.where(hit[:, None], h * (force[:, :1] * rows.directions[:, 0] + friction), 0.0),
     )  # fmt: skip
