@@ -58,9 +58,11 @@ def safe_steps(here: Instant, explicit: Collection[str] = ()) -> Iterator[SafeSt
 
 
 def _kind(solver: str, rule: str, here: Instant) -> str:
+    if solver == "penalty":  # penalties follow the step and set no limit; under both rules all other forces are explicit
+        rule = "semi-implicit"
     if rule != "semi-implicit" or not here.v.any():
         return rule
-    return {"lagrange": MOMENTA, "articulated": FIXED_AXES}.get(solver, rule)
+    return {"lagrange": MOMENTA, "penalty": MOMENTA, "articulated": FIXED_AXES}.get(solver, rule)
 
 
 def _refusal(solver: str, model: Model) -> str:

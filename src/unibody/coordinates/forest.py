@@ -15,11 +15,11 @@ from unibody.arena import part
 from unibody.coordinates.closure import close_rows, fill_reference, rank_tolerance, solve_closure, solve_closure_again
 
 from unibody.coordinates.slots import (  # isort: skip
-    CLOSURE, COMPLIANCE, COUNTS, DOF_INDEX, DOF_START, ENTRY_BODY, ENTRY_W, FACTOR, GRAM, LOAD, MASSES, MULTIPLIER, NODE_B, NODE_BODY,
-    NODE_C, NODE_F, NODE_G, NODE_L, NODE_M, NODE_OF, NODE_P, NODE_PARENT, NODE_PLAN, NODE_ROWS, NODE_Y, RANK, RESIDUAL, RESPONSE_X,
-    RESPONSE_Y, ROW_ENTRY, ROW_START, TARGET, WIDTH, G, J, Y,
+    ACTIVE, CLOSURE, COMPLIANCE, COUNTS, DOF_INDEX, DOF_START, ENTRY_BODY, ENTRY_W, FACTOR, GRAM, LOAD, MASSES, MULTIPLIER, NODE_B,
+    NODE_BODY, NODE_C, NODE_F, NODE_G, NODE_L, NODE_M, NODE_OF, NODE_P, NODE_PARENT, NODE_PLAN, NODE_ROWS, NODE_Y, RANK, RESIDUAL,
+    RESPONSE_X, RESPONSE_Y, ROW_ENTRY, ROW_START, TARGET, WIDTH, G, J, Y,
 )  # fmt: skip
-from unibody.kernel import Floats, Ints, kernel
+from unibody.kernel import Floats, Ints, device, kernel
 
 factor_solve_6 = tree_ldl.factor_solve_tree
 solve_many_6 = tree_ldl.solve_tree_many
@@ -93,6 +93,19 @@ def hand_over(layout: Ints, ints: Ints, work_out: Floats) -> None:
             out[width * bodies[2 * k + 1] + m] = y[width * k + m]
 
 
+@device
+def leave_out(active, closure, gram_out, target_out):
+    """Take rows that do not act out of the system; `active` is empty where all do."""
+    k = active.size
+    for r in range(k):
+        if active[r] < 1.0:
+            for s in range(k):
+                gram_out[k * r + s] = 0.0
+                gram_out[k * s + r] = 0.0
+            gram_out[k * r + r] = closure[2 + k + r] if closure[2 + k + r] > 0.0 else 1.0
+            target_out[r] = 0.0
+
+
 @kernel
 def close_forest(layout: Ints, ints: Ints, constants: Floats, work_out: Floats) -> None:
     """A = K M̂⁻¹ Kᵀ from the responses, its solution, and its effect on y and λ."""
@@ -109,6 +122,7 @@ def close_forest(layout: Ints, ints: Ints, constants: Floats, work_out: Floats) 
     entry_body = part(ints, layout, ENTRY_BODY)
     fill_reference(row_start, row_entry, entry_body, part(work_out, layout, G), part(constants, layout, MASSES), closure)
     aim_at_rest(layout, ints, work_out)
+    leave_out(part(work_out, layout, ACTIVE), closure, gram, part(work_out, layout, TARGET))
     solve_closure(
         gram, part(work_out, layout, TARGET), part(work_out, layout, RESIDUAL), closure,
         part(work_out, layout, MULTIPLIER), part(work_out, layout, RANK),

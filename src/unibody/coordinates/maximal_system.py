@@ -25,11 +25,11 @@ from unibody.coordinates.rows import joint_planes, make_row_book, row_count
 from unibody.coordinates.signals import signal_filler
 
 from unibody.coordinates.slots import (  # isort: skip
-    A_WB, ARMATURE, BIAS, BORROWED, CLASSES, CLOSURE, COMPLIANCE, CONSTANTS, COUNTS, DOF_INDEX, DOF_START, DRIFT, DRIVEN, DUAL, EFFORT,
-    ENTRY_BODY, ENTRY_W, FACTOR, FORCE_CLASSES, FORCE_INDEX, FORCE_PARAMETERS, GRAM, GRAVITY, HELD_Y, INDEX, JOINT_C, JOINT_CLASSES,
+    A_WB, ACTIVE, AIM, ARMATURE, BIAS, BORROWED, CLASSES, CLOSURE, COMPLIANCE, CONSTANTS, COUNTS, DOF_INDEX, DOF_START, DRIFT, DRIVEN, DUAL,
+    EFFORT, ENTRY_BODY, ENTRY_W, FACTOR, FORCE_CLASSES, FORCE_INDEX, FORCE_PARAMETERS, GRAM, GRAVITY, HELD_Y, INDEX, JOINT_C, JOINT_CLASSES,
     JOINT_FRAMES, JOINT_INDEX, JOINT_PARAMETERS, JOINT_PARTS, JOINT_PLANES, JOINT_S, JOINT_X, JOINTS, LAST, LEDGER, LIMIT, LOAD, MASSES,
     MULTIPLIER, NODE_B, NODE_BODY, NODE_C, NODE_CONSTANTS, NODE_F, NODE_G, NODE_JOINT, NODE_L, NODE_M, NODE_OF, NODE_P, NODE_PARENT,
-    NODE_PLAN, NODE_ROWS, NODE_Y, PARAMETERS, PLANES, RANK, RATE, RESIDUAL, RESPONSE_X, RESPONSE_Y, RIGHT, ROW_CLASSES, ROW_ENTRY,
+    NODE_PLAN, NODE_ROWS, NODE_Y, PARAMETERS, PENALTY, PLANES, RANK, RATE, RESIDUAL, RESPONSE_X, RESPONSE_Y, RIGHT, ROW_CLASSES, ROW_ENTRY,
     ROW_INDEX, ROW_PARAMETERS, ROW_START, SCRATCH, SEEN, SIGNALS, STABILISER, STEP, TARGET, V_WB, WORLD_PLANE, X_WB, F, G, J, T, Y,
 )  # fmt: skip
 from unibody.coordinates.stages import (  # isort: skip
@@ -87,6 +87,9 @@ def span_forest(model: Model, planar: bool) -> list[Node]:
 class MaximalSystem:
     """Tables and work space of a model in maximal coordinates (6 velocities per body) or planar ones (3)."""
 
+    row_numbers = 0
+    """Numbers per row of how it gives way, where rows do."""
+
     def __init__(self, model: Model, planar: bool, method: str):
         self.model, self.planar, self.method = model, planar, method
         self.width, self.q_width = (3, 3) if planar else (6, 7)
@@ -140,6 +143,7 @@ class MaximalSystem:
         slots[JOINT_PLANES] = joint_planes(model, relative, planar)
         slots[PLANES], slots[WORLD_PLANE] = self._planes()
         slots[NODE_M], slots[NODE_CONSTANTS] = self._masses()
+        slots[PENALTY] = np.zeros(self.row_numbers * book.rows)
         memory = {"tree": int(plan[-1]), "schur": schur_work(w, k, n, int(rows.sum())), "dense": dense_work(w, k, n, int(rows.sum()))}
         sizes = {
             SIGNALS: signals.values, X_WB: self._start_poses(), V_WB: 6 * model.n_bodies, A_WB: 6 * model.n_bodies, F: 6 * model.n_bodies,
@@ -150,6 +154,7 @@ class MaximalSystem:
             RESPONSE_X: k * n * w, RESPONSE_Y: k * n * w, GRAM: k * k, TARGET: k, MULTIPLIER: k, CLOSURE: closure_size(k), RANK: 1,
             LOAD: k * n * w, ENTRY_W: w * book.entries, NODE_G: n * w * w, NODE_P: n * w * w, NODE_C: n * w, NODE_B: n * w, NODE_F: n * w,
             NODE_Y: n * w, NODE_L: n * w, HELD_Y: n * w, FACTOR: max(int(plan[-1]), memory[method]),
+            AIM: k if self.row_numbers else 0, ACTIVE: k if self.row_numbers and book.unilateral.any() else 0,
         }  # fmt: skip
         for slot, size in sizes.items():
             slots[slot] = size

@@ -17,7 +17,8 @@ from __future__ import annotations
 (
     CONSTANTS, FRAMES, PARAMETERS, FORCE_PARAMETERS, JOINT_FRAMES, JOINT_PARAMETERS, ROW_PARAMETERS, ARMATURE, LIMIT, GRAVITY, STABILISER,
     MASSES, COMPLIANCE, JOINT_PLANES, NODE_M, NODE_CONSTANTS, PLANES, WORLD_PLANE, IMPLICIT_PARAMETERS, IMPLICIT_CHOICE,
-) = range(41, 61)  # fmt: skip
+    PENALTY,
+) = range(41, 62)  # fmt: skip
 """Constants."""
 
 (
@@ -27,10 +28,11 @@ from __future__ import annotations
     NODE_G, NODE_P, NODE_C, NODE_B, NODE_F, NODE_Y, NODE_L, FACTOR, A_WB, HELD_Y, DRIFT,
     IMPLICIT_F, IMPLICIT_EFFORT, OWN, COUPLING, DIAGONAL, SHIFT, BLOCKS, WORLD_COUPLING, SUMS, VECTORS, FRONTS, STATUS, AHEAD,
     LEAST, X_SOLVED, SIDE, SIDE_F, INVERSE, STEP_ROWS, V_OWN, ACTIVE, FRONT_SCRATCH, FRONT_STATE, BORDER_VALUES,
-) = range(61, 131)  # fmt: skip
+    AIM,
+) = range(62, 133)  # fmt: skip
 """Work."""
 
-LAST = 131
+LAST = 133
 
 PRIMARY, JOINT_ROW_COUNT, ROW_COUNT, ENTRY_COUNT, ELEMENT_ROWS, WIDTH, OWN_Q = range(7)
 """What COUNTS holds: primary rows, rows of joints, all rows, all entries, rows of elements, velocities of a body (6, in a plane 3), own
