@@ -17,7 +17,7 @@ import numpy as np
 from common import TESTS, machine, table
 
 import unibody as ub
-from unibody.rules.joint_friction import TOLERANCE
+from unibody.rules.rubbings import TOLERANCE
 
 H, GOAL = 0.01, 10.0
 

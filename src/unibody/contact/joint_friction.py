@@ -66,6 +66,10 @@ class JointContacts:
         """(points,) what each point carries [N], of a wrench (torque, force) on the child at M in M's axes."""
         return np.abs(self.share @ wrench).reshape(len(self.places), -1).sum(axis=1)
 
+    def multipliers(self, wrench: np.ndarray, u: np.ndarray, carried: np.ndarray) -> np.ndarray:
+        """(points, 1 or 2) α on the normals [N], of a wrench of which the friction u bears a part."""
+        return (self.share @ (wrench - self.idle(u, carried))).reshape(len(self.places), -1)
+
     def numbers(self) -> np.ndarray:
         """For `carry_loads`: μ, the arms, then point by point the rows of the normals' share and the tangents' idle wrenches."""
         idle = (self.T @ self.across.T).reshape(len(self.places), -1)

@@ -73,6 +73,10 @@ class JointRub:
     bound: float
     """The largest effort [N m or N] that the joint's load allows; of a ball, the sum over its points [N]."""
     sliding: bool
+    reaction: np.ndarray
+    """(6,) torque then force on the child at M, in M's axes: the part of the joint's reaction that does no work."""
+    multipliers: np.ndarray
+    """(points, 1 or 2) of the contacts that hold it [N], along normals into the child; those of a point sum to its normal force."""
 
 
 @dataclass

@@ -68,6 +68,10 @@ class Held:
     """Pseudo-velocities (nv,) that part what overlaps."""
     struck: np.ndarray | None = None
     """(n,) speeds [m/s] with which impacts that others caused within the step came about; 0 where there was none."""
+    pushes: int = 0
+    """How many rows of limits come before those that rub, in the outcome."""
+    rub: np.ndarray | None = None
+    """What friction in joints keeps."""
 
     @property
     def approach(self) -> np.ndarray:
@@ -119,7 +123,7 @@ class Assembled:
         b = self.b_rest - (self.fixed[: self.rest.size] if self.whole is not None else 0.0)
         u = free - self.fixed[self.rest.size :].reshape(free.shape) if self.whole is not None else free
         for _ in range(ROUNDS):
-            outcome, after = self._solve(b, u, shift, guess, stick, np.zeros(self.rest.size))
+            outcome, after = self._solve(b, u, shift, guess, stick)
             slides = (stick > 1.0) & (np.linalg.norm(after[:, 1:3], axis=1) > SLIPS)
             if not slides.any():
                 break
@@ -128,10 +132,10 @@ class Assembled:
         return self._made(touches, before, free, outcome, after)
 
     def _solve(
-        self, b: np.ndarray, u: np.ndarray, shift: np.ndarray, guess: np.ndarray, stick: np.ndarray, done: np.ndarray
+        self, b: np.ndarray, u: np.ndarray, shift: np.ndarray, guess: np.ndarray, stick: np.ndarray, done: np.ndarray | None = None
     ) -> tuple[Outcome, np.ndarray]:
         """Impulses from velocities b of the book's rows and u (n, w) of contacts, and the velocities of contacts then; `done`: impulses
-        that the book's rows have had already."""
+        that the book's rows have had already, if this is not the first round."""
         k = self.rest.size
         moved = u.copy()
         moved[:, 0] += shift
@@ -141,8 +145,12 @@ class Assembled:
         else:
             operator = Dense(self.whole)
         blocks = self.blocks(self.laws.friction * stick[:, None], done)
-        warm = np.concatenate([np.zeros(k), guess.ravel()])
-        outcome = solve(operator, np.concatenate([b, moved.ravel()]), blocks, self.options, warm)
+        warm, right, friction = np.concatenate([np.zeros(k), guess.ravel()]), np.concatenate([b, moved.ravel()]), self.rule.friction
+        if friction is not None and self.whole is not None and done is None:
+            warm[self.push.size : k] = friction.warm(self.rule.rubbed)
+            outcome = friction.solve(self.whole, right, blocks, self.options, warm, self.push.size)
+        else:
+            outcome = solve(operator, right, blocks, self.options, warm)
         after = outcome.velocity[k:].reshape(self.n, self.w).copy()
         after[:, 0] -= shift
         return outcome, after
@@ -187,7 +195,8 @@ class Assembled:
         reached[: self.push.size] -= np.maximum(self.book.residual[self.push], 0.0) / self.h
         done = 0.5 * float(np.sum(impulse * (before + after)) + outcome.impulse[:k] @ (self.book.rate[self.rest] + reached))
         return Held(
-            touches, self.rows, self.laws, self.book, self.wrenches, total, impulse, before, free, after, outcome, gained=work, work=done
+            touches, self.rows, self.laws, self.book, self.wrenches, total, impulse, before, free, after, outcome, gained=work, work=done,
+            pushes=self.push.size,
         )  # fmt: skip
 
     def expanded(self, held: Held, phased: np.ndarray, rebound: np.ndarray) -> Held:
@@ -197,7 +206,8 @@ class Assembled:
         hit = np.flatnonzero(phased)
         going = np.flatnonzero(~phased)
         others = np.concatenate([np.arange(k), (k + w * going[:, None] + np.arange(w)).ravel()]).astype(np.int64)
-        mu, bound, had = self.laws.friction * self.stick[:, None], self.rule.bound[self.rule.rubbed] * self.h, held.outcome.impulse[push:k]
+        mu, had = self.laws.friction * self.stick[:, None], self._had(held.outcome.impulse)
+        bound = self.rule.bound[self.rule.rubbed] * self.h
         parts = [unilateral(push), bounded(-bound - had, bound - had), *([self._contacts(mu[going])] if going.size else [])]
         mine = mu[hit, 0] if w == 2 else mu[hit, : w - 1]
         expansion = Expansion(self.whole, held.outcome.velocity, join(*parts), others, k + w * hit, w, mine, self.options)
@@ -225,9 +235,15 @@ class Assembled:
         u = expansion.u[expansion.hit]
         return 0.5 * impulse[expansion.hit] * (2.0 * u + expansion.W[expansion.hit] @ impulse)
 
-    def blocks(self, friction: np.ndarray, done: np.ndarray) -> Blocks:
+    def _had(self, done: np.ndarray) -> np.ndarray:
+        """Impulses that count for the bounds of rows that rub, of those of the book."""
+        had = done[self.push.size : self.rest.size]
+        return had if self.rule.friction is None else had * self.rule.friction.plain
+
+    def blocks(self, friction: np.ndarray, done: np.ndarray | None) -> Blocks:
         """The laws of the rows, in their order."""
-        bound, had = self.rule.bound[self.rule.rubbed] * self.h, done[self.push.size :]
+        bound = self.rule.bound[self.rule.rubbed] * self.h
+        had = np.zeros_like(bound) if done is None else self._had(done)
         parts = [unilateral(self.push.size), bounded(-bound - had, bound - had)]
         return join(*parts, *([self._contacts(friction)] if self.n else []))
 

@@ -37,11 +37,12 @@ class Layout:
     nv: int
     rows: int
     contacts: int
+    rubs: int = 0
 
     @property
     def size(self) -> int:
         """Numbers behind the ledger."""
-        return FACTS + self.nq + self.nv + self.rows + WIDTH * self.contacts
+        return FACTS + self.nq + self.nv + self.rows + self.rubs + WIDTH * self.contacts
 
     def q(self, memory: np.ndarray) -> np.ndarray:
         """q that the last step began with."""
@@ -58,9 +59,14 @@ class Layout:
         at = MEMORY + FACTS + self.nq + self.nv
         return memory[at : at + self.rows]
 
+    def rub(self, memory: np.ndarray) -> np.ndarray:
+        """What friction in joints keeps."""
+        at = MEMORY + FACTS + self.nq + self.nv + self.rows
+        return memory[at : at + self.rubs]
+
     def touches(self, memory: np.ndarray) -> np.ndarray:
         """(contacts, WIDTH) what is kept of contacts."""
-        at = MEMORY + FACTS + self.nq + self.nv + self.rows
+        at = MEMORY + FACTS + self.nq + self.nv + self.rows + self.rubs
         return memory[at:].reshape(self.contacts, WIDTH)
 
     def whole(self, memory: np.ndarray) -> bool:
@@ -77,6 +83,8 @@ class Layout:
         memory_out[GAINS] += held.gained > 0.0
         self.q(memory_out)[:], self.v(memory_out)[:] = q, v
         self.book(memory_out)[:] = held.book_impulse
+        if held.rub is not None:
+            self.rub(memory_out)[:] = held.rub
         table = self.touches(memory_out)
         table[:] = 0.0
         k, w = min(n, self.contacts), held.impulse.shape[1]

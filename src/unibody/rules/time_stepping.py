@@ -25,12 +25,14 @@ from unibody.contact.pair_laws import Laws, PairLaws
 from unibody.coordinates.held import BookRows, Motion
 from unibody.coordinates.slots import STABILISER
 from unibody.forces.dry_friction import DryFriction
+from unibody.forces.joint_friction import JointFriction
 from unibody.model.model import Model
 from unibody.model.tables import Names
 from unibody.rules.impacts import largest_share
 from unibody.rules.impulses import Options, Outcome, close_held
 from unibody.rules.nearness import NOTHING, Touches
 from unibody.rules.step_problem import AWAY, Assembled, Held
+from unibody.rules.stepping_friction import SteppingFriction, rub_rows
 
 INSTANT = 1e-6
 """[s] The step that stands for an instant, where forces at a state are asked for."""
@@ -63,6 +65,8 @@ class Stepping:
         self.held = np.flatnonzero(~self.unilateral & np.isinf(self.bound))
         self.pushed = np.flatnonzero(self.unilateral)
         self.rubbed = np.flatnonzero(np.isfinite(self.bound))
+        rubs = any(isinstance(f, JointFriction) for _, f in model.forces)
+        self.friction = SteppingFriction(model, system, self.rubbed, self.bound) if rubs else None
         self.projected = np.zeros(k)
         self.projected[self.held] = 1.0
         self.projected[self.nonholonomic] = 0.0
@@ -85,8 +89,9 @@ class Stepping:
         found = self.find(self.system.poses(), motion, h)
         return found.some(self.system.moving[found.bodies].any(axis=1))
 
-    def hold(self, h: float, warm: Any = None, instant: bool = False) -> Held:
-        """Impulses over a step h; `instant`: those that hold at this instant, over a very short one, where nothing hits anything."""
+    def hold(self, h: float, warm: Any = None, instant: bool = False, rub: np.ndarray | None = None) -> Held:
+        """Impulses over a step h; `instant`: those that hold at this instant, over a very short one, where nothing hits anything; `rub`:
+        what friction in joints starts from."""
         system = self.system
         motion, book = system.motion(), system.book_rows()
         touches = self.touches(motion, h)
@@ -114,13 +119,19 @@ class Stepping:
                 return problem.expanded(held, phased, share * rebound)
             return problem.bounced(held, bouncy, share, self.bounce_above) if bouncy.any() else held
 
-        held = with_share(1.0)
+        if self.friction is None:
+            held = with_share(1.0)
+        else:
+            self.friction.begin(np.zeros(self.friction.size_kept) if rub is None else rub, h)
+            held = self.friction.settle(lambda: with_share(1.0), h, self.rubbed)
         added = held.gained
         allowed = GAIN * float(np.abs(held.impulse * held.free).sum())
         bounces = bool(hit.any() or bouncy.any())
         stronge = bool((phased & (laws.impact == IMPACTS.index("stronge"))).any())
         if bounces and added > allowed and (self.clip or stronge):
+            rubbed = held.rub
             held = with_share(largest_share(lambda share: with_share(share).gained, allowed))
+            held.rub = rubbed
         held.gained = added if self.clip or not stronge else 0.0
         held.clipped = bool(bounces and added > allowed and (self.clip or stronge))
         if added <= allowed:
@@ -182,9 +193,9 @@ class Stepping:
 
 
 def with_rubs(model: Model) -> Model:
-    """The model with its DryFriction as rows whose multipliers are bounded, instead of as smooth forces."""
+    """The model with its DryFriction and JointFriction as rows whose multipliers are bounded, instead of as forces."""
     rubs = [(name, f) for name, f in model.forces if isinstance(f, DryFriction)]
-    if not rubs:
+    if not any(isinstance(f, DryFriction | JointFriction) for _, f in model.forces):
         return model
     names = Names(model)
     rows = []
@@ -193,5 +204,5 @@ def with_rubs(model: Model) -> Model:
         chosen = tuple(int(d) for d in np.flatnonzero(bounds > 0.0))
         if chosen:
             rows.append((name, JointRub(f.joint, chosen, tuple(float(bounds[d]) for d in chosen))))
-    others = tuple((n, f) for n, f in model.forces if not isinstance(f, DryFriction))
-    return replace(model, forces=others, constraints=(*model.constraints, *rows))
+    others = tuple((n, f) for n, f in model.forces if not isinstance(f, DryFriction | JointFriction))
+    return replace(model, forces=others, constraints=(*model.constraints, *rows, *rub_rows(model)))

@@ -1,4 +1,4 @@
-"""A walking machine of Klann linkages, hung up by its frame: loops whose pins rub, driven by two cranks (paper 000, Fig. 1d, 5c)."""
+"""A walking machine of Klann linkages: loops whose pins rub, driven by two cranks, on a rough floor (paper 000, Fig. 1d, 5c)."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 
 from unibody.scenes.base import Scene, require, scene
 from unibody.scenes.parts import HINGE, turned
-from unibody.shapes import Box, Placed
+from unibody.shapes import Box, Placed, Sphere
 from unibody.spatial.pose import Pose
 
 SCALE = 4e-3
@@ -32,6 +32,16 @@ WIDTH = 0.016
 
 RAMP = 0.1
 """Time [s] in which the cranks come up to their speed."""
+
+LEGS = {"left": ((110.0, -1.0), (0.0, 1.0), (230.0, -1.0)), "right": ((120.0, 1.0), (350.0, -1.0), (240.0, 1.0))}
+"""Angle [°] of the pin on its crank and facing of every leg. Those that face one way follow each other by a third of a turn, and those that
+face the other way tread when they do."""
+
+FOOT = 0.012
+"""Radius of the feet [m]."""
+
+FRAME = 2.0
+"""Mass of the frame [kg]."""
 
 
 @dataclass(frozen=True)
@@ -85,64 +95,91 @@ def _bar(p: np.ndarray, q: np.ndarray, depth: float, width: float) -> Placed:
     return Placed(Box((float(np.linalg.norm(way)) + width, 0.6 * width, width)), place)
 
 
-@scene("klann", summary="a six-legged walking machine of Klann linkages, hung up; friction in all its pins loads the two cranks")
+@scene("klann", summary="a six-legged walking machine of Klann linkages; friction in all its pins loads the two cranks")
 def klann(
     *,
+    floor: bool = True,
     coefficient: float = 0.2,
     radius: float = 8e-3,
     height: float = 0.02,
     speed: float = math.pi,
     density: float = 600.0,
+    floor_friction: float = 0.8,
     gravity: float = 9.81,
 ) -> Scene:
-    """Two cranks turn at `speed` [rad/s] from rest, each with three legs a third of a turn apart; the frame is held. Pins of `radius` and
-    `height` [m] rub with `coefficient`. Of 26 joint velocities 24 are held by the loops and two by the cranks."""
+    """Two cranks turn at `speed` [rad/s] from rest, each with three legs. On the `floor`, of `floor_friction`, the machine walks along x;
+    without it the frame is held. Pins of `radius` and `height` [m] rub with `coefficient`. Of 26 velocities of pins 24 are held by the loops
+    and two by the cranks."""
     import unibody as ub
 
     require("klann", coefficient >= 0 and radius > 0 and height > 0, f"coefficient={coefficient}, radius={radius}, height={height}")
     require("klann", density > 0, f"density={density} must be positive")
+    require("klann", floor_friction >= 0, f"floor_friction={floor_friction} must not be negative")
     b = ub.Builder(gravity=(0, 0, -gravity), planar=True)
     hinge = ub.Revolute(axis=HINGE)
-    origins = {"world": np.zeros(2)}
+    legs = {side: [leg_points(math.radians(angle), facing) for angle, facing in given] for side, given in LEGS.items()}
+    up = FOOT - min(float(leg["G"][1]) for side in legs.values() for leg in side)
+    base = "frame" if floor else "world"
+    origins = {base: np.zeros(2)}
 
-    def link(name: str, depth: float, *chain: np.ndarray) -> None:
+    def link(name: str, depth: float, *chain: np.ndarray, foot: bool = False) -> None:
         """A body of bars along points (x, z), its origin in their midst and its axes those of the world."""
         middle = np.mean(chain, axis=0)
         origins[name] = middle
         bars = [(p - middle, q - middle) for p, q in pairwise(chain)]
-        b.body(name, shape=[_bar(*bar, depth, WIDTH) for bar in bars], **_weight(bars, density))
+        shapes = [_bar(*bar, depth, WIDTH) for bar in bars]
+        if foot:
+            end = chain[-1] - middle
+            shapes.append(Placed(Sphere(FOOT), Pose((end[0], depth, end[1]))))
+        b.body(name, shape=shapes, **_weight(bars, density))
 
     def pin(name: str, parent: str, child: str, point: np.ndarray) -> None:
         places = [point - origins[body] for body in (parent, child)]
         b.joint(name, hinge, parent, child, *(Pose(p=(p[0], 0.0, p[1])) for p in places))
         b.add(ub.JointFriction(name, coefficient, radius=radius, height=height), name=f"{name} rub")
 
-    for side, (phase, facings) in {"left": (0.0, (-1.0, 1.0, -1.0)), "right": (math.pi, (1.0, -1.0, 1.0))}.items():
+    if floor:
+        b.body("ground", shape=ub.Plane(), kind="static")
+        beam = Placed(Box((0.16, 0.06, 0.03)), Pose((0.0, 0.0, 0.05)))
+        plates = [_bar(first, last, side * 0.045, 0.03) for side in (-1.0, 1.0) for first, last in _plates()]
+        b.body("frame", shape=[beam, *plates], mass=FRAME, com=(0, 0, 0.05), inertia=(0.03, 0.03, 0.03), X_WB=Pose((0.0, 0.0, up)))
+    for side, given in LEGS.items():
         first = -1.0 if side == "left" else 1.0
-        angles = [phase + 2.0 * math.pi * k / 3.0 for k in range(3)]
-        legs = [leg_points(angle, facing) for angle, facing in zip(angles, facings, strict=True)]
-        depths = [first * (0.06 + 0.09 * k) for k in range(3)]
+        depths = [first * (0.08 + 0.09 * k) for k in range(3)]
         hub = f"{side} crank"
         origins[hub] = np.zeros(2)
-        arms = [(np.zeros(2), leg["C"]) for leg in legs]
+        arms = [(np.zeros(2), leg["C"]) for leg in legs[side]]
         b.body(hub, shape=[_bar(*arm, depth, WIDTH) for arm, depth in zip(arms, depths, strict=True)], **_weight(arms, density))
-        pin(hub, "world", hub, np.zeros(2))
+        pin(hub, base, hub, np.zeros(2))
         b.add(ub.PrescribedJoint(hub, _Ramp(speed), rate=_Ramp(speed, 1), acceleration=_Ramp(speed, 2)), name=f"{side} drive")
-        for k, (leg, depth) in enumerate(zip(legs, depths, strict=True)):
+        for k, (leg, depth) in enumerate(zip(legs[side], depths, strict=True)):
             name = f"{side} {k}"
             back = depth + first * 0.02
             link(f"{name} rod", depth, leg["C"], leg["H"], leg["F"])
             link(f"{name} elbow rocker", back, leg["B"], leg["H"])
             link(f"{name} hip rocker", back, leg["D"], leg["E"])
-            link(f"{name} leg", back, leg["E"], leg["F"], leg["G"])
+            link(f"{name} leg", back, leg["E"], leg["F"], leg["G"], foot=floor)
             pin(f"{name} C", hub, f"{name} rod", leg["C"])
-            pin(f"{name} B", "world", f"{name} elbow rocker", leg["B"])
-            pin(f"{name} D", "world", f"{name} hip rocker", leg["D"])
+            pin(f"{name} B", base, f"{name} elbow rocker", leg["B"])
+            pin(f"{name} D", base, f"{name} hip rocker", leg["D"])
             pin(f"{name} F", f"{name} rod", f"{name} leg", leg["F"])
             pin(f"{name} H", f"{name} elbow rocker", f"{name} rod", leg["H"])
             pin(f"{name} E", f"{name} hip rocker", f"{name} leg", leg["E"])
-    notes = (
+    known = (
         "No exact solution. The drives' efforts, rec.multiplier('left drive'), grow with the coefficient; without friction they are "
-        "negative in parts of a turn, where legs push the crank. Nothing touches the ground: the frame is held."
+        "negative in parts of a turn, where legs push the crank. "
     )
-    return Scene(b.build(), 2.0, 1e-2, None, notes)
+    if not floor:
+        return Scene(b.build(), 2.0, 1e-2, None, known + "Nothing touches the ground: the frame is held.")
+    b.add(ub.Contact(friction=floor_friction, between=("ground", [f"{side} {k} leg" for side in LEGS for k in range(3)])))
+    walks = (
+        "Two to six feet are on the floor, and the machine walks along x; a foot that takes over from another slips and scuffs a little. "
+        "The world is a plane, so that nothing falls over sideways. floor=False holds the frame in the air."
+    )
+    return Scene(b.build(), 4.0, 1e-2, None, known + walks)
+
+
+def _plates() -> list[tuple[np.ndarray, np.ndarray]]:
+    """The frame's struts (x, z): from the crank to where the rockers turn, of legs that face either way."""
+    centre = np.zeros(2)
+    return [(centre, SCALE * np.array([side, 1.0]) * p) for side in (-1.0, 1.0) for p in (B, D)]

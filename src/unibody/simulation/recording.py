@@ -63,6 +63,10 @@ class JointRubs:
         """(T,) [N m or N]"""
         self.sliding = np.array([r.sliding for r in rubs])
         """(T,)"""
+        self.reaction = np.array([r.reaction for r in rubs])
+        """(T, 6) torque then force on the child, without work, at the joint's frame in the child and in its axes [N m, N]"""
+        self.multipliers = np.array([r.multipliers for r in rubs])
+        """(T, points, 1 or 2) of the contacts along their normals [N]; of either sign"""
 
 
 @dataclass(frozen=True)
@@ -217,7 +221,7 @@ class Recording:
         return np.array([o.multipliers[element] for o in self.observations]).reshape(len(self), -1)
 
     def joint_friction(self, element: str) -> JointRubs:
-        """Of a JointFriction element over all recorded states: effort, normal forces, friction, bound, sliding."""
+        """Of a JointFriction element over all recorded states: effort, normal forces, friction, bound, sliding, reaction, multipliers."""
         names = list(self.observations[0].joint_friction) if len(self) else []
         if element not in names:
             raise ModelError(f"joint_friction of '{element}': no such JointFriction; there are {', '.join(names) or 'none'}")

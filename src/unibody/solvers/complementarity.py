@@ -23,11 +23,13 @@ from unibody.coordinates.slots import LEDGER
 from unibody.element import number
 from unibody.errors import ModelError
 from unibody.forces.base import Force
+from unibody.joints.ball import Ball
 from unibody.joints.base import Joint
 from unibody.model import Model, State
 from unibody.rules.base import TIME, book_work
 from unibody.rules.impulses import Options
 from unibody.rules.nearness import Nearness, radii
+from unibody.rules.rubbings import TOLERANCE
 from unibody.rules.step_problem import SLIPS, Held
 from unibody.rules.stepping_memory import (
     CONVERGED,
@@ -94,8 +96,8 @@ class Complementarity(Solver):
                 number(given, f"Complementarity {what}", positive=True)
 
     def handles(self, element: Any, model: Model) -> str | None:
-        if (reason := refuse_reaction(element)) is not None:
-            return reason
+        if needs_reaction(element) and self.relaxation != "none" and isinstance(model.joint(element.joint).element, Ball):
+            return f"{type(element).__name__} in a Ball is not part of relaxation '{self.relaxation}'"
         if isinstance(element, Contact):
             if element.damping > 0.0 or element.pressure is not None:
                 return "damping and pressure of a Contact belong to a barrier; give restitution"
@@ -117,7 +119,8 @@ class Complementarity(Solver):
         options = Options(self.method, law, int(self.directions), self.tolerance, int(self.iterations))
         find = finder(model, self.margin)
         rule = Stepping(model, system, options, self.bounce_above, self.clip, find)
-        layout = Layout(system.nq_all, system.nv_all, len(rule.unilateral), room_for(model, find is not None))
+        layout = Layout(system.nq_all, system.nv_all, len(rule.unilateral), room_for(model, find is not None),
+                        rule.friction.size_kept if rule.friction is not None else 0)  # fmt: skip
         nq, nv = (7 * system.n, 6 * system.n) if isinstance(system, HeldMaximal) else (model.nq, model.nv)
         coordinates = "maximal" if maximal else "reduced"
         return BoundComplementarity(model, self, coordinates, system, nq, nv, None, kept=layout.size, rule=rule, arrangement=layout)
@@ -148,7 +151,7 @@ class BoundComplementarity(Bound):
             raise self.failure(state, memory, control, state.t)
         book_work(system.view(LEDGER), dt, kept)
         q_0, v_0 = q.copy(), v.copy()
-        held = rule.hold(dt, layout.warm(kept, dt))
+        held = rule.hold(dt, layout.warm(kept, dt), rub=layout.rub(kept))
         self._push(held, dt)
         system.kick(dt, q, v)
         if held.apart is not None:
@@ -184,6 +187,11 @@ class BoundComplementarity(Bound):
             notes.append(f"impulses by {METHODS[int(kept[METHOD])]} to {kept[RESIDUAL]:.2g} m/s")
         if not kept[CONVERGED]:
             notes.append("the impulses did not reach the tolerance; allow more iterations or give another method")
+        if self.rule.friction is not None:
+            turns, change = self.arrangement.rub(kept)[-2:]
+            notes.append(f"joint friction in {int(turns)} iterations to {change:.1g} of its bounds")
+            if change > TOLERANCE:
+                notes.append("joint friction did not settle; a smaller dt may help")
         if kept[GAINED] > 0.0:
             what = "would have added, but for clipping," if self.solver.clip else "added"
             notes.append(f"impacts {what} {kept[GAINED]:.3g} J of kinetic energy (steps so far in which they do: {int(kept[GAINS])})")
@@ -207,8 +215,10 @@ class BoundComplementarity(Bound):
             held = self.rule.hold(h, instant=True)
             gaps, slips = held.touches.gaps, np.linalg.norm(held.after[:, 1:3], axis=1)
         self._push(held, h)
-        through = system.through()
+        through, friction = system.through(), self.rule.friction
+        rubs = {} if friction is None else friction.seen(through.reactions, layout.rub(kept) if kept[LENGTH] > 0.0 else held.rub)
         out = super().observe(state, memory, control)
+        out.joint_friction = rubs
         out.reactions, out.constraint_wrenches, out.multipliers = through.reactions, through.constraint, through.multipliers
         if self.rule.find is not None:
             out.contacts = touching_of(held, gaps, slips, h, self.solver.bounce_above)
@@ -248,7 +258,7 @@ class BoundComplementarity(Bound):
         """The impulses of the step that memory describes, at whose beginning the system has looked."""
         layout = self.arrangement
         if not layout.whole(kept):
-            return self.rule.hold(h)
+            return self.rule.hold(h, rub=layout.rub(kept))
         return self.rule.remembered(h, layout.book(kept), layout.touches(kept)[: int(kept[COUNT])])
 
 

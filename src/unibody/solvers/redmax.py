@@ -27,8 +27,9 @@ from unibody.joints.base import Joint
 from unibody.model import Model, State
 from unibody.rules.base import LAST_STEP, TIME, advance_own
 from unibody.rules.implicit import ALPHA, Stage, solve_stage
-from unibody.rules.joint_friction import AN_INSTANT, TOLERANCE, JointFrictions, Moment
+from unibody.rules.joint_friction import AN_INSTANT, JointFrictions, Moment
 from unibody.rules.linearly_implicit import BEGUN, BEGUN_Q, CURBED, book_implicit_work, mean_power, roll_linearly_implicit
+from unibody.rules.rubbings import TOLERANCE
 from unibody.shapes import Shape
 from unibody.solvers.base import Bound, Solver, Step, needs_reaction
 from unibody.solvers.report import Report

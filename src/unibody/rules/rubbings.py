@@ -1,0 +1,116 @@
+"""All frictions in the joints of a model: their contact points and friction variables, and what points carry of given reactions.
+
+Variables u of a joint with one degree of freedom are its effort alone, of a ball two forces at every point. Blocks of variables have a
+bound each, μ times what is carried.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from unibody.contact.joint_friction import JointContacts, carry_loads, contacts_of
+from unibody.coordinates.observe_reduced import reactions_reduced, tree_wrenches
+from unibody.coordinates.observed import JointRub
+from unibody.coordinates.slots import MULTIPLIER, X_WB
+from unibody.coordinates.slots import T as T_SLOT
+from unibody.forces.joint_friction import JointFriction
+from unibody.model.model import JointInfo, Model
+
+TOLERANCE, MOST = 1e-7, 100
+"""Relative change of what the points carry at which an iteration ends, and the most iterations."""
+
+SATURATED, STILL = 1e-4, 1e-12
+"""Part of its bound that friction may lack to count as being at it, and the slip [m/s, rad/s] below which nothing moves."""
+
+
+class Rubbing(NamedTuple):
+    """One friction: its name, joint, number of the joint, contact points, variables, and degrees of freedom among all that rub."""
+
+    name: str
+    joint: JointInfo
+    number: int
+    contacts: JointContacts
+    own: slice
+    efforts: slice
+
+
+class Rubbings:
+    """The frictions of a model, in its order."""
+
+    def __init__(self, model: Model):
+        self.parts: list[Rubbing] = []
+        at, place = 0, 0
+        for name, force in model.forces:
+            if isinstance(force, JointFriction):
+                joint = model.joint(force.joint)
+                contacts = contacts_of(force, joint.element)
+                size = sum(contacts.widths)
+                efforts = slice(place, place + joint.nv)
+                self.parts.append(Rubbing(name, joint, model.joints.index(joint), contacts, slice(at, at + size), efforts))
+                at, place = at + size, place + joint.nv
+        self.size = at
+        self.widths = np.array([w for part in self.parts for w in part.contacts.widths], np.int64)
+        self.velocities = np.array([part.joint.v_start + d for part in self.parts for d in range(part.joint.nv)], np.int64)
+        self.rows = np.zeros((at, place))
+        for part in self.parts:
+            self.rows[part.own, part.efforts] = part.contacts.rows
+        numbers, book = [part.contacts.numbers() for part in self.parts], []
+        for part, first in zip(self.parts, np.cumsum([0, *(x.size for x in numbers)]), strict=False):
+            made = part.contacts
+            book += [len(made.places), len(made.N) // len(made.places), made.T.shape[1], int(made.single), int(first)]
+        self._book, self._numbers = np.array(book, np.int64), np.concatenate(numbers)
+        self._points = np.cumsum([0, *(len(part.contacts.places) for part in self.parts)])
+        self._children = np.array([part.joint.child for part in self.parts])
+        self._frames = np.array([part.joint.X_BM.R for part in self.parts])
+        self._joints = np.array([part.number for part in self.parts])
+
+    def reduced_wrenches(self, system: Any) -> np.ndarray:
+        """(parts, 6) reactions at M in M's axes at the last evaluation of reduced coordinates, up to what does work, which points do not
+        carry; least norm where rows repeat others."""
+        rank, rows = system.rank()
+        poses = system.view(X_WB).reshape(-1, 12)
+        if rank < rows:
+            return self.local(reactions_reduced(system).reactions, poses)
+        tree = len(system.model.tree_joints)
+        through = np.zeros((len(system.model.joints), 6))
+        through[:tree] = tree_wrenches(system)[0]
+        out = self.local(through, poses)
+        T, multipliers, joints = system.view(T_SLOT).reshape(-1, 6), system.view(MULTIPLIER), system.book.joints
+        for k in np.flatnonzero(self._joints >= tree):
+            first, count = joints[6 * (self._joints[k] - tree) + 4 : 6 * (self._joints[k] - tree) + 6]
+            out[k] = multipliers[first : first + count] @ T[first : first + count]
+        return out
+
+    def local(self, wrenches: np.ndarray, poses: np.ndarray) -> np.ndarray:
+        """(parts, 6) in M's axes, from the wrenches (joints, 6) of all joints at M in world axes; poses (bodies, 12)."""
+        R = poses[self._children, :9].reshape(-1, 3, 3) @ self._frames
+        return (wrenches[self._joints].reshape(-1, 2, 3) @ R).reshape(-1, 6)
+
+    def carried(self, wrenches: np.ndarray, u: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """What every contact point carries [N], and the bounds of friction, of reactions (parts, 6) at M in M's axes."""
+        carried, bounds = np.zeros(self._points[-1]), np.zeros(self.widths.size)
+        carry_loads(self._book, self._numbers, wrenches.ravel(), u, carried, bounds)
+        return carried, bounds
+
+    def rubs(self, wrenches: np.ndarray, u: np.ndarray, slip: np.ndarray) -> dict[str, JointRub]:
+        """What a recording keeps of every friction u [N m, N]; wrenches (parts, 6) at M in M's axes; slip of every block."""
+        loads, _ = self.carried(wrenches, u)
+        out, block = {}, 0
+        for k, part in enumerate(self.parts):
+            own, carried = u[part.own], loads[self._points[k] : self._points[k + 1]]
+            bound = part.contacts.bounds(carried)
+            pushed = np.linalg.norm(own.reshape(bound.size, -1), axis=1)
+            moving = slip[block : block + bound.size] > STILL
+            out[part.name] = JointRub(
+                effort=part.contacts.rows.T @ own, normal_forces=carried, friction=part.contacts.tangential_forces(own, carried),
+                bound=float(bound.sum()), sliding=bool((moving & (pushed >= (1.0 - SATURATED) * bound)).any()),
+                reaction=part.contacts.across @ wrenches[k], multipliers=part.contacts.multipliers(wrenches[k], own, carried),
+            )  # fmt: skip
+            block += bound.size
+        return out
+
+    def speeds(self, slip: np.ndarray) -> np.ndarray:
+        """Of every block, from the slip of every variable."""
+        return np.sqrt(np.add.reduceat(slip * slip, np.cumsum(self.widths) - self.widths))

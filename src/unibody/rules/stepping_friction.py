@@ -1,0 +1,161 @@
+"""Friction in joints within time stepping with impulses, by bilateral staggered projections (paper 000 §5.2, §5.3, Alg. 3).
+
+Joint velocities that rub are rows of the step's problem, with bounds on their impulses. For bounds at hand the whole problem is solved:
+friction in joints, contacts with the floor and their friction, limits and loops at once (so that Eq. 17 and 18 are one). Its reactions,
+which include what contacts push, are shared out among the contact points of each joint (Eq. 16); these give the next bounds:
+
+    |λ_k| ≤ h b_k,      b = μ α(λ),      until b no longer changes
+
+Only bounds are staggered; the paper staggers friction itself. A hinge or slide is one row. At every point of a ball friction lies in a
+disc, which is a contact whose normal impulse is known: a row of its own, that nothing else feels, gives it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from unibody.constraints.joint_rub import JointRub as RubRows
+from unibody.coordinates.held_reduced import HeldReduced
+from unibody.coordinates.observed import JointRub
+from unibody.forces.joint_friction import JointFriction
+from unibody.model.model import Model
+from unibody.rules.impulses import Blocks, Dense, Options, Outcome, contacts, join, solve
+from unibody.rules.rubbings import MOST, TOLERANCE, Rubbings
+
+if TYPE_CHECKING:
+    from unibody.rules.step_problem import Held
+
+SETTLED = 0.5
+"""Part of the last change above which the next bounds are averaged with the last."""
+
+
+def rub_rows(model: Model) -> list[tuple[str, RubRows]]:
+    """The frictions of a model that are some, as rows, whose bounds a step will find."""
+    out = []
+    for name, force in model.forces:
+        if isinstance(force, JointFriction) and force.coefficient > 0.0:
+            nv = model.joint(force.joint).nv
+            out.append((name, RubRows(force.joint, tuple(range(nv)), (0.0,) * nv)))
+    return out
+
+
+class SteppingFriction(Rubbings):
+    """All frictions in the joints of a model, bound to the rows of a system. `bound_out`: bounds of all rows that a step is to know."""
+
+    def __init__(self, model: Model, system: Any, rubbed: np.ndarray, bound_out: np.ndarray):
+        super().__init__(model)
+        self.system, self.n_bodies, self._bound = system, model.n_bodies, bound_out
+        book = system.book
+        names = np.array(book.names[book.primary_rows :])
+        self.plain = np.ones(rubbed.size)
+        """Of the rows that rub, 0 for those of balls, whose own impulses are none."""
+        self._single: list[tuple[int, int, int]] = []  # a block, its variable, its row
+        self._discs: list[tuple[slice, slice, np.ndarray, np.ndarray]] = []  # blocks, variables, places among the rows that rub, matrix
+        self.discs = 0
+        block = 0
+        for part in self.parts:
+            mine = np.array([r for r in rubbed if names[r] == part.name], int)
+            blocks = slice(block, block + len(part.contacts.widths))
+            block = blocks.stop
+            if not mine.size:
+                continue
+            if part.contacts.single:
+                self._single.append((blocks.start, part.own.start, int(mine[0])))
+                continue
+            places = np.searchsorted(rubbed, mine)
+            self.plain[places] = 0.0
+            self._discs.append((blocks, part.own, places, part.contacts.rows))
+            self.discs += len(part.contacts.widths)
+        blocks_at, variables_at, rows_at = np.array(self._single, int).reshape(-1, 3).T
+        self._blocks, self._variables, self._rows = blocks_at, variables_at, rows_at
+        self.blocks = block
+        self.size_kept = 2 * block + self.size + 2
+        self.begin(np.zeros(self.size_kept), 1.0)
+
+    def begin(self, kept: np.ndarray, h: float) -> None:
+        """Start from what the last step has left."""
+        self._u = np.array(kept[2 * self.blocks : -2])
+        self._impulses = h * self._u
+        self._allow(np.array(kept[: self.blocks]), h)
+
+    def _allow(self, bounds: np.ndarray, h: float) -> None:
+        """Set the bounds [N m, N] of all blocks for the next solution."""
+        self.bounds, self._h = bounds, h
+        self._bound[self._rows] = bounds[self._blocks]
+
+    def warm(self, rubbed: np.ndarray) -> np.ndarray:
+        """Impulses of the rows that rub to start with."""
+        out = np.zeros(rubbed.size)
+        out[np.searchsorted(rubbed, self._rows)] = self._impulses[self._variables]
+        return out
+
+    def solve(self, W: np.ndarray, b: np.ndarray, laws: Blocks, options: Options, warm: np.ndarray, first: int) -> Outcome:
+        """A problem with friction in balls as further rows; `first`: where rows that rub begin."""
+        if not self._discs:
+            return solve(Dense(W), b, laws, options, warm)
+        m, count = b.size, 3 * self.discs
+        E, own, target, start = np.zeros((count, m)), np.zeros(count), np.zeros(count), np.zeros(count)
+        at = 0
+        for blocks, variables, places, matrix in self._discs:
+            for k in range(blocks.stop - blocks.start):
+                E[at + 1 : at + 3, first + places] = matrix[2 * k : 2 * k + 2]
+                u = variables.start + 2 * k
+                start[at], start[at + 1 : at + 3] = self._h * self.bounds[blocks.start + k], self._impulses[u : u + 2]
+                at += 3
+        answers = E @ W
+        inner = answers @ E.T
+        own[0::3] = 0.5 * (np.diag(inner)[1::3] + np.diag(inner)[2::3])
+        target[0::3] = -own[0::3] * start[0::3]
+        whole = np.block([[W, answers.T], [answers, inner + np.diag(own)]])
+        discs = contacts(np.ones(self.discs))
+        found = solve(Dense(whole), np.concatenate([b, E @ b + target]), join(laws, discs), options, np.concatenate([warm, start]))
+        extra = found.impulse[m:].copy()
+        extra[0::3] = 0.0
+        at = 0
+        for blocks, variables, _, _ in self._discs:
+            size = 3 * (blocks.stop - blocks.start)
+            self._impulses[variables] = extra[at : at + size].reshape(-1, 3)[:, 1:].ravel()
+            at += size
+        return Outcome(
+            found.impulse[:m] + E.T @ extra, found.velocity[:m], found.iterations, found.residual, found.method, found.note, found.converged
+        )  # fmt: skip
+
+    def settle(self, solution: Callable[[], Held], h: float, rubbed: np.ndarray) -> Held:
+        """Solve, see what joints carry, and solve again with the bounds that follow, until these stay."""
+        change, k = np.inf, 0
+        while True:
+            k += 1
+            held = solution()
+            self._impulses[self._variables] = held.book_impulse[self._rows]
+            self._u = self._impulses / h
+            _, found = self.carried(self.wrenches(held, h), self._u)
+            most = float(found.max(initial=0.0))
+            moved = float(np.abs(found - self.bounds).max(initial=0.0)) / most if most > 0.0 else 0.0
+            if moved <= TOLERANCE or k >= MOST:
+                break
+            self._allow(0.5 * (self.bounds + found) if k > 1 and moved > SETTLED * change else found, h)
+            change = moved
+        slips = np.zeros(self.size)
+        reached = held.outcome.velocity[held.pushes : held.pushes + rubbed.size]
+        slips[self._variables] = reached[np.searchsorted(rubbed, self._rows)]
+        for _, variables, places, matrix in self._discs:
+            slips[variables] = matrix @ reached[places]
+        held.rub = np.concatenate([self.bounds, self.speeds(slips), self._u, [k, moved]])
+        return held
+
+    def wrenches(self, held: Held, h: float) -> np.ndarray:
+        """(parts, 6) reactions under the impulses of a step, at M in M's axes; the system is left as it was."""
+        system = self.system
+        saved = system.work.copy()
+        on = held.rows.on_bodies(held.wrenches, held.impulse, self.n_bodies)
+        system.accelerate(held.book_impulse, held.book.J, on, h)
+        out = self.reduced_wrenches(system) if isinstance(system, HeldReduced) else self.local(system.through().reactions, system.poses())
+        system.work[:] = saved
+        return out
+
+    def seen(self, reactions: np.ndarray, kept: np.ndarray) -> dict[str, JointRub]:
+        """What a recording keeps, of the reactions (joints, 6) at M in world axes, and of what the step has left."""
+        return self.rubs(self.local(reactions, self.system.poses()), kept[2 * self.blocks : -2], kept[self.blocks : 2 * self.blocks])
