@@ -2,6 +2,7 @@
 
 With four points on each rim a pin under a load F across it rubs with μ r F (|cos φ| + |sin φ|), φ the angle of the load from the nearest
 points, which turn with the child; under a load along it with μ r F. Steps are linearly implicit, so a constant effort acts exactly.
+Both solvers that know the element show most of them.
 """
 
 from __future__ import annotations
@@ -18,6 +19,13 @@ def run(b, duration, dt=1e-2, **options):
     return ub.Simulation(b.build(), ub.solvers.RedMax(**options), dt=dt).run(duration)
 
 
+def step_by_impulses(b, duration, dt=1e-2):
+    return ub.Simulation(b.build(), ub.solvers.Complementarity(), dt=dt).run(duration)
+
+
+both = pytest.mark.parametrize("run", [run, step_by_impulses], ids=["redmax", "complementarity"])
+
+
 def wheel(speed=20.0, points=None, up=(0, 0, 1), radius=R, mu=MU, load=G):
     b = ub.Builder(gravity=tuple(-load * np.array(up, float)))
     body = b.body("wheel", mass=MASS, inertia=(0.02, 0.02, 0.03))
@@ -26,7 +34,8 @@ def wheel(speed=20.0, points=None, up=(0, 0, 1), radius=R, mu=MU, load=G):
     return b
 
 
-def test_wheel_on_a_thrust_bearing_slows_down_evenly_and_stops_on_time():
+@both
+def test_wheel_on_a_thrust_bearing_slows_down_evenly_and_stops_on_time(run):
     """ω = ω₀ − μ r m g t / I, at rest after I ω₀ / (μ r m g)."""
     slowing = MU * R * MASS * G / 0.03
     rec = run(wheel(speed=3.0), 1.0)
@@ -54,7 +63,8 @@ def test_wheel_on_a_loaded_journal(points):
         assert moving[rec.t[1:] < 0.99 * stop - 1e-2].all() and not moving[rec.t[1:] > 1.01 * stop + 1e-2].any()
 
 
-def test_no_friction_is_no_element():
+@both
+def test_no_friction_is_no_element(run):
     """μ = 0: bit for bit the run without it."""
     def chain(rubbed):
         b = ub.Builder()
@@ -85,8 +95,9 @@ def friction_angle(mu=MU, radius=0.1, arm=0.5):
     return float(np.arctan(mu * radius / (arm - mu * radius)))
 
 
+@both
 @pytest.mark.parametrize("part", [0.0, 0.5, 0.99])
-def test_pendulum_within_the_friction_angle_stays(part):
+def test_pendulum_within_the_friction_angle_stays(part, run):
     angle = part * friction_angle()
     rec = run(pendulum(angle), 1.0)
     np.testing.assert_allclose(rec.q, angle, atol=1e-12)
@@ -95,7 +106,8 @@ def test_pendulum_within_the_friction_angle_stays(part):
     assert not rub.sliding.any()
 
 
-def test_pendulum_beyond_the_friction_angle_moves():
+@both
+def test_pendulum_beyond_the_friction_angle_moves(run):
     rec = run(pendulum(1.01 * friction_angle()), 0.2)
     assert rec.q[-1, 0] < 1.01 * friction_angle() - 1e-5
 
@@ -117,8 +129,9 @@ def slope(angle, mu, load=0.0):
     return b
 
 
+@both
 @pytest.mark.parametrize("mu", [0.1, 0.5, 0.9])
-def test_slide_on_an_incline_sticks_below_its_friction_angle_and_slides_above(mu):
+def test_slide_on_an_incline_sticks_below_its_friction_angle_and_slides_above(mu, run):
     """tan φ = μ; above it a = g (sin φ − μ cos φ)."""
     stuck = run(slope(np.arctan(mu) - 1e-6, mu), 10.0, dt=0.05)
     assert np.abs(stuck.q).max() < 1e-12
@@ -127,13 +140,15 @@ def test_slide_on_an_incline_sticks_below_its_friction_angle_and_slides_above(mu
     np.testing.assert_allclose(rec.v[:, 0], G * (np.sin(angle) - mu * np.cos(angle)) * rec.t, rtol=1e-9)
 
 
-def test_slide_with_its_weight_off_the_axis_pinches():
+@both
+def test_slide_with_its_weight_off_the_axis_pinches(run):
     """Weight ahead of the slide loads its ends, one up and one down: more friction for the same weight."""
     even, high = (run(slope(0.6, 0.1, load), 0.2).v[-1, 0] for load in (0.0, 0.2))
     assert 0.1 * even < high < 0.99 * even
 
 
-def test_ball_turning_across_its_load_slows_down_as_a_hinge():
+@both
+def test_ball_turning_across_its_load_slows_down_as_a_hinge(run):
     """Load at the poles of an octahedron: μ r F about axes across it, and none about the load itself."""
     b = ub.Builder(gravity=(0, 0, -G))
     body = b.body("top", mass=MASS, inertia=(0.05, 0.05, 0.05))
@@ -149,7 +164,8 @@ def test_ball_turning_across_its_load_slows_down_as_a_hinge():
     np.testing.assert_allclose(run(b, 0.01, dt=1e-3).v[-1], [0.0, 0.0, 2.0], atol=1e-9)
 
 
-def test_ball_on_a_cube_of_points_has_pivot_friction():
+@both
+def test_ball_on_a_cube_of_points_has_pivot_friction(run):
     """√2 μ r F about the load: slows down evenly while it turns about it, and stops."""
     b = ub.Builder(gravity=(0, 0, -G))
     body = b.body("top", mass=MASS, inertia=(0.05, 0.05, 0.05))
@@ -162,7 +178,8 @@ def test_ball_on_a_cube_of_points_has_pivot_friction():
     np.testing.assert_allclose(rec.v[rec.t > 0.5 / slowing + 1e-2], 0.0, atol=1e-7)
 
 
-def test_hanging_ball_pendulum_sticks_aside():
+@both
+def test_hanging_ball_pendulum_sticks_aside(run):
     """m g a sin θ below μ r m g: at most as much as its points can hold."""
     b = ub.Builder()
     bob = b.body("bob", mass=MASS, inertia=(0.01, 0.01, 0.01))
@@ -188,7 +205,8 @@ def four_bar(mu):
     return b
 
 
-def test_loop_rubs_in_all_its_hinges_and_balances_its_energy():
+@both
+def test_loop_rubs_in_all_its_hinges_and_balances_its_energy(run):
     rec = run(four_bar(0.3), 0.3, dt=4e-3)
     assert np.diff(rec.energy.total).max() < 1e-9
     assert all(np.abs(rec.joint_friction(f"rub {name}").effort).max() > 0.01 for name in "ABCD")
@@ -197,7 +215,8 @@ def test_loop_rubs_in_all_its_hinges_and_balances_its_energy():
     assert lost == pytest.approx(-rec.energy.damper_work[-1], rel=0.02)
 
 
-def test_loop_sticks_where_its_hinges_can_hold_it():
+@both
+def test_loop_sticks_where_its_hinges_can_hold_it(run):
     rec = run(four_bar(5.0), 0.5)
     np.testing.assert_allclose(rec.v, 0.0, atol=1e-9)
 
@@ -223,7 +242,8 @@ def test_friction_never_exceeds_what_the_load_allows():
     assert all(r.iterations >= 1 for r in rec.reports[1:])
 
 
-def test_hinge_at_its_stop_rubs_with_the_load_of_the_stop():
+@both
+def test_hinge_at_its_stop_rubs_with_the_load_of_the_stop(run):
     """A limit holds the bob aside; friction and stop together keep it there, and nothing creeps."""
     b = pendulum(0.8)
     b.add(ub.JointLimit("pivot", lower=0.79))
@@ -233,7 +253,7 @@ def test_hinge_at_its_stop_rubs_with_the_load_of_the_stop():
 
 @pytest.mark.parametrize("solver", ["articulated", "lagrange", "barrier"])
 def test_solvers_that_find_no_reactions_refuse(solver):
-    with pytest.raises(ub.Unsupported, match="'rub': JointFriction grows with the joint's reaction.*Solvers that can: redmax"):
+    with pytest.raises(ub.Unsupported, match="'rub': JointFriction grows with the joint's reaction.*that can: redmax, complementarity"):
         ub.Simulation(wheel().build(), solver, dt=1e-2)
 
 
@@ -290,7 +310,8 @@ def test_scene_file_keeps_friction(tmp_path):
     assert dict(load_json(path).model.forces)["rub"] == dict(model.forces)["rub"]
 
 
-def test_driven_hinge_pays_for_its_friction():
+@both
+def test_driven_hinge_pays_for_its_friction(run):
     """A PrescribedJoint's effort is what friction takes: μ r m g under thrust."""
     b = wheel(speed=2.0)
     b.add(ub.PrescribedJoint("axle", lambda t: 2.0 * t, rate=lambda t: 2.0, acceleration=lambda t: 0.0), name="drive")

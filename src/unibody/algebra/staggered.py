@@ -88,6 +88,35 @@ def stagger(
     return Staggered(u, answer, most, change, change <= tolerance)
 
 
+class Mixing:
+    """Iterates x of a fixed point x = g(x) ≥ 0 mixed so that the differences of the last few foretell where g(x) − x is none (Anderson's
+    method); where that has made matters worse, half a step from g alone, and anew."""
+
+    def __init__(self, depth: int = 4):
+        self.depth = depth
+        self._x: list[np.ndarray] = []
+        self._f: list[np.ndarray] = []
+
+    def next(self, x: np.ndarray, g: np.ndarray) -> np.ndarray:
+        """Where to look next, after g = g(x).
+
+        >>> mixing, x = Mixing(), np.array([1.0])
+        >>> for _ in range(2): x = mixing.next(x, 4.0 - 0.9 * x)
+        >>> round(float(x[0]), 9)
+        2.105263158
+        """
+        f = g - x
+        if self._f and np.linalg.norm(f) > 2.0 * np.linalg.norm(self._f[-1]):
+            self._x, self._f = [], []
+            return np.maximum(x + 0.5 * f, 0.0)
+        self._x, self._f = [*self._x, x][-self.depth :], [*self._f, f][-self.depth :]
+        if len(self._f) < 2:
+            return g
+        dF = np.stack([f - old for old in self._f[:-1]], axis=1)
+        dG = dF + np.stack([x - old for old in self._x[:-1]], axis=1)
+        return np.maximum(g - dG @ np.linalg.lstsq(dF, f, rcond=1e-10)[0], 0.0)
+
+
 def staggered_projections(
     inverse: Callable[[np.ndarray], np.ndarray], N: np.ndarray, T: np.ndarray, v: np.ndarray,
     bounds: Callable[[np.ndarray], np.ndarray], widths: np.ndarray, friction: np.ndarray, *, bilateral: bool = False,

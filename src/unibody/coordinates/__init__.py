@@ -3,7 +3,7 @@
 Lives here: reduced coordinates (tree joints), maximal ones (every body free, joints as rows), planar ones (the same in a plane), affine
 ones (linear joints by change of variables, virtual links), joints seen from outside, constraint rows, steps of bodies that fly
 (`kick`), implicit terms and steps (`redmax_matrix`, `_rows`, `_linear`, `_response`, and `redmax` that puts them together), the systems
-that bind a model to arrays, and those whose rows are solved elsewhere, by impulses (`held`, `held_reduced`, `held_maximal`).
+that bind a model to arrays, and those whose rows are solved elsewhere, by impulses (`held`, `held_reduced`, `_maximal`, `_reactions`).
 May import: everything above it in the house (algebra, elements, model). May write: the work arenas of its systems.
 To add one more: a system with `evaluate`, `push`, `pull`, `advance` and `convert`, in a file of its own.
 """

@@ -230,9 +230,9 @@ class HeldReduced(ReducedSystem):
         F_all[:, 3:] += np.einsum("nji,nj->ni", R, wrenches[:, 3:])
         F_all[:, :3] += np.einsum("nji,nj->ni", R, wrenches[:, :3]) + cross_rows(self._com, np.einsum("nji,nj->ni", R, wrenches[:, 3:]))
         book, blocks, bodies = self.book, self.view(G).reshape(-1, 6), self.view(ENTRY_BODY)
-        for r in np.flatnonzero(multipliers):
-            for e in book.row_entry[book.row_start[r] : book.row_start[r + 1]]:
-                F_all[bodies[e]] += multipliers[r] * blocks[e]
+        if multipliers.any():
+            entries, of_rows = book.row_entry, np.repeat(multipliers, np.diff(book.row_start))
+            np.add.at(F_all, bodies[entries], of_rows[:, None] * blocks[entries])
 
     def through(self) -> Held:
         """Reactions from the accelerations and loads of the last evaluation."""

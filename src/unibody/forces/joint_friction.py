@@ -90,7 +90,8 @@ class JointFriction(Force):
         return [joint.v_start + d for d in range(joint.nv)], [nan] * joint.nv
 
     def apply(self, kinematics: Kinematics, loads: Loads) -> None:
-        raise ModelError(f"{self._title()} its effort follows from the joint's reaction; run the scene with solver 'redmax'")
+        which = "run the scene with solver 'redmax' or 'complementarity'"
+        raise ModelError(f"{self._title()} its effort follows from the joint's reaction; {which}")
 
     def _title(self) -> str:
         return f"JointFriction on joint '{self.joint}':"

@@ -42,6 +42,9 @@ ROUGHLY = 1e-7
 OVERLAP = 1e-6
 """[m, rad] The overlap that is left alone."""
 
+UNMOVED = 1e-10
+"""Of what a row that rubs would answer to its impulse alone, the part below which others hold it; the slip [m/s, rad/s] that is none."""
+
 
 @dataclass
 class Held:
@@ -102,9 +105,10 @@ class Assembled:
             self.inverse, self.groups = inverse, groups[rows.bodies]
             return
         J, Y = book.J, book.Y
+        self.answers = np.zeros((0, book.Y.shape[1]))
         if count:
             J_c, Y_c = system.respond(np.repeat(rows.bodies, self.w, axis=0), self.wrenches.reshape(-1, 2, 6))
-            J, Y = np.concatenate([J, J_c]), np.concatenate([Y, Y_c])
+            J, Y, self.answers = np.concatenate([J, J_c]), np.concatenate([Y, Y_c]), Y_c
         W = J @ Y.T
         W = 0.5 * (W + W.T)
         at = np.concatenate([self.rest, len(book.rate) + np.arange(count)]).astype(np.int64)
@@ -116,6 +120,19 @@ class Assembled:
             self.whole = self.whole - coupling.T @ inverse @ coupling
             self.fixed = coupling.T @ (inverse @ b_book[rule.held])
         self.whole = 0.5 * (self.whole + self.whole.T)
+        self._find_driven(W.diagonal()[self.rest])
+
+    def _find_driven(self, before: np.ndarray) -> None:
+        """Rows that rub while held ones leave them no choice, as in driven joints: nothing answers to their impulses; `before`: what would
+        if nothing were held."""
+        assert self.whole is not None
+        rubs = np.arange(self.rest.size) >= self.push.size
+        driven = rubs & (self.whole.diagonal()[: self.rest.size] <= UNMOVED * before)
+        self.whole[: self.rest.size][driven] = 0.0
+        self.whole[:, : self.rest.size][:, driven] = 0.0
+        if self.rule.friction is not None:
+            driven[self.push.size :] &= self.rule.friction.plain > 0.0
+        self.driven = np.flatnonzero(driven)
 
     def held(self, touches: Touches, before: np.ndarray, free: np.ndarray, shift: np.ndarray, guess: np.ndarray) -> Held:
         """Solve for the impulses of a step; `shift` (n,): what is added to the normal velocities in their law."""
@@ -148,9 +165,13 @@ class Assembled:
         warm, right, friction = np.concatenate([np.zeros(k), guess.ravel()]), np.concatenate([b, moved.ravel()]), self.rule.friction
         if friction is not None and self.whole is not None and done is None:
             warm[self.push.size : k] = friction.warm(self.rule.rubbed)
+            friction.idle = self.driven.size == self.rule.rubbed.size
             outcome = friction.solve(self.whole, right, blocks, self.options, warm, self.push.size)
         else:
             outcome = solve(operator, right, blocks, self.options, warm)
+        if self.whole is not None and self.driven.size:
+            least, most, slip = blocks.lower[self.driven], blocks.upper[self.driven], b[self.driven]
+            outcome.impulse[self.driven] = np.where(slip > UNMOVED, least, np.where(slip < -UNMOVED, most, 0.0))
         after = outcome.velocity[k:].reshape(self.n, self.w).copy()
         after[:, 0] -= shift
         return outcome, after

@@ -6,30 +6,36 @@ which include what contacts push, are shared out among the contact points of eac
 
     |λ_k| ≤ h b_k,      b = μ α(λ),      until b no longer changes
 
-Only bounds are staggered; the paper staggers friction itself. A hinge or slide is one row. At every point of a ball friction lies in a
-disc, which is a contact whose normal impulse is known: a row of its own, that nothing else feels, gives it.
+Only bounds are staggered, and foretold from the last few (`Mixing`); the paper staggers friction itself. A hinge or slide is one row. At
+every point of a ball friction lies in a disc, which is a contact whose normal impulse is known: a row of its own, that nothing else feels,
+gives it. Friction in balls acts in the first of several rounds of impacts within one step.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from unibody.algebra.staggered import Mixing
 from unibody.constraints.joint_rub import JointRub as RubRows
+from unibody.coordinates.held_reactions import through_tree
 from unibody.coordinates.held_reduced import HeldReduced
 from unibody.coordinates.observed import JointRub
+from unibody.coordinates.slots import MULTIPLIER
+from unibody.coordinates.slots import T as T_SLOT
 from unibody.forces.joint_friction import JointFriction
 from unibody.model.model import Model
 from unibody.rules.impulses import Blocks, Dense, Options, Outcome, contacts, join, solve
 from unibody.rules.rubbings import MOST, TOLERANCE, Rubbings
 
 if TYPE_CHECKING:
-    from unibody.rules.step_problem import Held
+    from unibody.rules.step_problem import Assembled, Held
 
-SETTLED = 0.5
-"""Part of the last change above which the next bounds are averaged with the last."""
+NEWTON_STEPS = 8
+"""Most steps of Newton's method from the impulses of the last turn, before sweeps are tried first."""
 
 
 def rub_rows(model: Model) -> list[tuple[str, RubRows]]:
@@ -73,6 +79,9 @@ class SteppingFriction(Rubbings):
         self._blocks, self._variables, self._rows = blocks_at, variables_at, rows_at
         self.blocks = block
         self.size_kept = 2 * block + self.size + 2
+        self._turn, self._found, self._map = 0, Outcome(np.zeros(0), np.zeros(0)), None
+        self.idle = False
+        """Whether nothing moves by what rubs, so that contacts need no second look."""
         self.begin(np.zeros(self.size_kept), 1.0)
 
     def begin(self, kept: np.ndarray, h: float) -> None:
@@ -95,7 +104,7 @@ class SteppingFriction(Rubbings):
     def solve(self, W: np.ndarray, b: np.ndarray, laws: Blocks, options: Options, warm: np.ndarray, first: int) -> Outcome:
         """A problem with friction in balls as further rows; `first`: where rows that rub begin."""
         if not self._discs:
-            return solve(Dense(W), b, laws, options, warm)
+            return self._solve(W, b, laws, options, warm)
         m, count = b.size, 3 * self.discs
         E, own, target, start = np.zeros((count, m)), np.zeros(count), np.zeros(count), np.zeros(count)
         at = 0
@@ -111,9 +120,13 @@ class SteppingFriction(Rubbings):
         target[0::3] = -own[0::3] * start[0::3]
         whole = np.block([[W, answers.T], [answers, inner + np.diag(own)]])
         discs = contacts(np.ones(self.discs))
-        found = solve(Dense(whole), np.concatenate([b, E @ b + target]), join(laws, discs), options, np.concatenate([warm, start]))
+        found = self._solve(whole, np.concatenate([b, E @ b + target]), join(laws, discs), options, np.concatenate([warm, start]))
         extra = found.impulse[m:].copy()
         extra[0::3] = 0.0
+        slip = (E @ b).reshape(-1, 3)
+        speed = np.linalg.norm(slip, axis=1)
+        driven = (own[0::3] == 0.0) & (speed > 0.0)  # what nothing moves pushes as hard as it may
+        extra.reshape(-1, 3)[driven] = -(start[0::3][driven] / speed[driven])[:, None] * slip[driven]
         at = 0
         for blocks, variables, _, _ in self._discs:
             size = 3 * (blocks.stop - blocks.start)
@@ -123,21 +136,35 @@ class SteppingFriction(Rubbings):
             found.impulse[:m] + E.T @ extra, found.velocity[:m], found.iterations, found.residual, found.method, found.note, found.converged
         )  # fmt: skip
 
-    def settle(self, solution: Callable[[], Held], h: float, rubbed: np.ndarray) -> Held:
+    def _solve(self, W: np.ndarray, b: np.ndarray, laws: Blocks, options: Options, warm: np.ndarray) -> Outcome:
+        """From the impulses of the last turn, if this is not the first, and then by Newton's method at once."""
+        if self._turn > 1:
+            warm = self._found.impulse
+            if self.idle:
+                return replace(self._found, impulse=warm.copy())
+        found = None
+        if self._turn > 1 and options.method == "auto" and not options.directions:
+            found = solve(Dense(W), b, laws, replace(options, method="newton", iterations=NEWTON_STEPS), warm)
+        if found is None or not found.converged:
+            found = solve(Dense(W), b, laws, options, warm)
+        self._found = replace(found, impulse=found.impulse.copy())
+        return found
+
+    def settle(self, problem: Assembled, solution: Callable[[], Held], h: float) -> Held:
         """Solve, see what joints carry, and solve again with the bounds that follow, until these stay."""
-        change, k = np.inf, 0
-        while True:
-            k += 1
+        mixing, rubbed = Mixing(), problem.rule.rubbed
+        self._map = self._linear(problem)
+        for k in range(1, MOST + 1):
+            self._turn = k
             held = solution()
             self._impulses[self._variables] = held.book_impulse[self._rows]
             self._u = self._impulses / h
             _, found = self.carried(self.wrenches(held, h), self._u)
             most = float(found.max(initial=0.0))
             moved = float(np.abs(found - self.bounds).max(initial=0.0)) / most if most > 0.0 else 0.0
-            if moved <= TOLERANCE or k >= MOST:
+            if moved <= TOLERANCE or k == MOST:
                 break
-            self._allow(0.5 * (self.bounds + found) if k > 1 and moved > SETTLED * change else found, h)
-            change = moved
+            self._allow(mixing.next(self.bounds, found), h)
         slips = np.zeros(self.size)
         reached = held.outcome.velocity[held.pushes : held.pushes + rubbed.size]
         slips[self._variables] = reached[np.searchsorted(rubbed, self._rows)]
@@ -146,8 +173,35 @@ class SteppingFriction(Rubbings):
         held.rub = np.concatenate([self.bounds, self.speeds(slips), self._u, [k, moved]])
         return held
 
+    def _linear(self, problem: Assembled) -> tuple[np.ndarray, np.ndarray] | None:
+        """Reactions (6 parts) at M in M's axes without impulses, and those of unit impulses of all rows, the book's first; none in maximal
+        coordinates, nor where rows repeat others, so that reactions are not unique."""
+        system, rows = self.system, problem.rows
+        rank, count = system.rank()
+        if not isinstance(system, HeldReduced) or (problem.closure is not None and rank < count):
+            return None
+        k, w = len(problem.book.rate), problem.w
+        system.view(MULTIPLIER)[:] = 0.0
+        pairs = np.repeat(rows.bodies, w, axis=0)
+        through = through_tree(system, problem.book.Y, pairs, problem.wrenches.reshape(-1, 2, 6), problem.answers)
+        R = system.poses()[self._children, :9].reshape(-1, 3, 3) @ self._frames
+        tree = len(system.model.tree_joints)
+        closes = self._joints >= tree
+        at = through[:, np.minimum(self._joints, tree - 1)].reshape(len(through), -1, 2, 3)
+        out = np.einsum("rpsi,pij->rpsj", at, R).reshape(len(through), -1, 6)
+        out[:, closes] = 0.0
+        T, joints = system.view(T_SLOT).reshape(-1, 6), system.book.joints
+        for p in np.flatnonzero(closes):
+            first, held = joints[6 * (self._joints[p] - tree) + 4 : 6 * (self._joints[p] - tree) + 6]
+            out[first : first + held, p] = T[first : first + held]
+        assert len(out) == k + rows.directions.shape[0] * w
+        return self.reduced_wrenches(system).ravel(), np.ascontiguousarray(out.reshape(len(out), -1).T)
+
     def wrenches(self, held: Held, h: float) -> np.ndarray:
         """(parts, 6) reactions under the impulses of a step, at M in M's axes; the system is left as it was."""
+        if self._map is not None:
+            free, unit = self._map
+            return (free + unit @ np.concatenate([held.book_impulse, held.impulse.ravel()]) / h).reshape(-1, 6)
         system = self.system
         saved = system.work.copy()
         on = held.rows.on_bodies(held.wrenches, held.impulse, self.n_bodies)

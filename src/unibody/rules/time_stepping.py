@@ -123,7 +123,7 @@ class Stepping:
             held = with_share(1.0)
         else:
             self.friction.begin(np.zeros(self.friction.size_kept) if rub is None else rub, h)
-            held = self.friction.settle(lambda: with_share(1.0), h, self.rubbed)
+            held = self.friction.settle(problem, lambda: with_share(1.0), h)
         added = held.gained
         allowed = GAIN * float(np.abs(held.impulse * held.free).sum())
         bounces = bool(hit.any() or bouncy.any())

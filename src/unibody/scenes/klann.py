@@ -87,6 +87,12 @@ def _weight(bars: list[tuple[np.ndarray, np.ndarray]], density: float) -> dict[s
     return {"mass": float(masses.sum()), "com": (com[0], 0.0, com[1]), "inertia": (inertia, inertia, inertia)}
 
 
+def _ball(density: float) -> dict[str, Any]:
+    """Mass and inertia of a foot, as if it lay in the plane."""
+    mass = density * 4.0 / 3.0 * math.pi * FOOT**3
+    return {"mass": mass, "com": (0, 0, 0), "inertia": (0.4 * mass * FOOT**2,) * 3}
+
+
 def _bar(p: np.ndarray, q: np.ndarray, depth: float, width: float) -> Placed:
     """A bar between two points (x, z) of a body, `depth` behind the plane."""
     way = q - p
@@ -108,8 +114,8 @@ def klann(
     gravity: float = 9.81,
 ) -> Scene:
     """Two cranks turn at `speed` [rad/s] from rest, each with three legs. On the `floor`, of `floor_friction`, the machine walks along x;
-    without it the frame is held. Pins of `radius` and `height` [m] rub with `coefficient`. Of 26 velocities of pins 24 are held by the loops
-    and two by the cranks."""
+    without it the frame is held. Pins of `radius` and `height` [m] rub with `coefficient`. Of 26 velocities of pins 24 are held by the
+    loops and two by the cranks."""
     import unibody as ub
 
     require("klann", coefficient >= 0 and radius > 0 and height > 0, f"coefficient={coefficient}, radius={radius}, height={height}")
@@ -122,16 +128,12 @@ def klann(
     base = "frame" if floor else "world"
     origins = {base: np.zeros(2)}
 
-    def link(name: str, depth: float, *chain: np.ndarray, foot: bool = False) -> None:
+    def link(name: str, depth: float, *chain: np.ndarray) -> None:
         """A body of bars along points (x, z), its origin in their midst and its axes those of the world."""
         middle = np.mean(chain, axis=0)
         origins[name] = middle
         bars = [(p - middle, q - middle) for p, q in pairwise(chain)]
-        shapes = [_bar(*bar, depth, WIDTH) for bar in bars]
-        if foot:
-            end = chain[-1] - middle
-            shapes.append(Placed(Sphere(FOOT), Pose((end[0], depth, end[1]))))
-        b.body(name, shape=shapes, **_weight(bars, density))
+        b.body(name, shape=[_bar(*bar, depth, WIDTH) for bar in bars], **_weight(bars, density))
 
     def pin(name: str, parent: str, child: str, point: np.ndarray) -> None:
         places = [point - origins[body] for body in (parent, child)]
@@ -143,7 +145,7 @@ def klann(
         beam = Placed(Box((0.16, 0.06, 0.03)), Pose((0.0, 0.0, 0.05)))
         plates = [_bar(first, last, side * 0.045, 0.03) for side in (-1.0, 1.0) for first, last in _plates()]
         b.body("frame", shape=[beam, *plates], mass=FRAME, com=(0, 0, 0.05), inertia=(0.03, 0.03, 0.03), X_WB=Pose((0.0, 0.0, up)))
-    for side, given in LEGS.items():
+    for side in LEGS:
         first = -1.0 if side == "left" else 1.0
         depths = [first * (0.08 + 0.09 * k) for k in range(3)]
         hub = f"{side} crank"
@@ -158,7 +160,11 @@ def klann(
             link(f"{name} rod", depth, leg["C"], leg["H"], leg["F"])
             link(f"{name} elbow rocker", back, leg["B"], leg["H"])
             link(f"{name} hip rocker", back, leg["D"], leg["E"])
-            link(f"{name} leg", back, leg["E"], leg["F"], leg["G"], foot=floor)
+            link(f"{name} leg", back, leg["E"], leg["F"], leg["G"])
+            if floor:
+                foot = leg["G"] - origins[f"{name} leg"]
+                b.body(f"{name} foot", shape=Placed(Sphere(FOOT), Pose((0.0, back, 0.0))), **_ball(density))
+                b.joint(f"{name} ankle", ub.Weld(), f"{name} leg", f"{name} foot", Pose((foot[0], 0.0, foot[1])))
             pin(f"{name} C", hub, f"{name} rod", leg["C"])
             pin(f"{name} B", base, f"{name} elbow rocker", leg["B"])
             pin(f"{name} D", base, f"{name} hip rocker", leg["D"])
@@ -171,9 +177,9 @@ def klann(
     )
     if not floor:
         return Scene(b.build(), 2.0, 1e-2, None, known + "Nothing touches the ground: the frame is held.")
-    b.add(ub.Contact(friction=floor_friction, between=("ground", [f"{side} {k} leg" for side in LEGS for k in range(3)])))
+    b.add(ub.Contact(friction=floor_friction, between=("ground", [f"{side} {k} foot" for side in LEGS for k in range(3)])))
     walks = (
-        "Two to six feet are on the floor, and the machine walks along x; a foot that takes over from another slips and scuffs a little. "
+        "It walks along x, on two feet at a time, of which one slips, since they tread at unlike speeds. "
         "The world is a plane, so that nothing falls over sideways. floor=False holds the frame in the air."
     )
     return Scene(b.build(), 4.0, 1e-2, None, known + walks)

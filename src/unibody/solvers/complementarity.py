@@ -47,7 +47,7 @@ from unibody.rules.stepping_memory import (
 )
 from unibody.rules.time_stepping import INSTANT, Stepping, with_rubs
 from unibody.shapes import Shape
-from unibody.solvers.base import Bound, Solver, Step, needs_reaction, refuse_reaction
+from unibody.solvers.base import Bound, Solver, Step, needs_reaction
 from unibody.solvers.report import Report
 
 if TYPE_CHECKING:
