@@ -187,15 +187,15 @@ class SteppingFriction(Rubbings):
         R = system.poses()[self._children, :9].reshape(-1, 3, 3) @ self._frames
         tree = len(system.model.tree_joints)
         closes = self._joints >= tree
-        at = through[:, np.minimum(self._joints, tree - 1)].reshape(len(through), -1, 2, 3)
-        out = np.einsum("rpsi,pij->rpsj", at, R).reshape(len(through), -1, 6)
+        at = through[:, np.minimum(self._joints, tree - 1)].reshape(len(through), self._joints.size, 2, 3)
+        out = np.einsum("rpsi,pij->rpsj", at, R).reshape(len(through), self._joints.size, 6)
         out[:, closes] = 0.0
         T, joints = system.view(T_SLOT).reshape(-1, 6), system.book.joints
         for p in np.flatnonzero(closes):
             first, held = joints[6 * (self._joints[p] - tree) + 4 : 6 * (self._joints[p] - tree) + 6]
             out[first : first + held, p] = T[first : first + held]
         assert len(out) == k + rows.directions.shape[0] * w
-        return self.reduced_wrenches(system).ravel(), np.ascontiguousarray(out.reshape(len(out), -1).T)
+        return self.reduced_wrenches(system).ravel(), np.ascontiguousarray(out.reshape(len(out), 6 * self._joints.size).T)
 
     def wrenches(self, held: Held, h: float) -> np.ndarray:
         """(parts, 6) reactions under the impulses of a step, at M in M's axes; the system is left as it was."""
