@@ -89,14 +89,13 @@ def run(
     """Simulate a scene and say how it went."""
     from unibody.cli import inputs, running
     from unibody.cli.recorded import can_draw
-    from unibody.solvers import able_solver
 
     inputs.different({"--out": out, "--csv": csv, "--contacts": contacts, "--picture": picture})
     if out is not None and out.suffix != ".npz":
         raise ModelError(f"--out '{out}' ends in '{out.suffix}'; give a file that ends in .npz")
     can_draw(picture)
     name, scene = inputs.scene_from(target, param or [])
-    solver = solver or able_solver(scene.model)
+    solver = solver or scene.default_solver()
     chosen = inputs.solver_from(solver, option or [])
     dt, duration = scene.dt if dt is None else dt, scene.duration if duration is None else duration
     outcome = running.timed(scene.model, chosen, dt, duration, running.rows_apart(duration, dt, every), False if as_json else None)

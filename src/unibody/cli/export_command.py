@@ -62,7 +62,6 @@ def export(
 
     from unibody.cli import inputs
     from unibody.cli.recorded import recording_from
-    from unibody.solvers import able_solver
 
     asked = {"html": html, "glb": glb, "gltf": gltf, "csv": csv, "npz": npz, "urdf": urdf, "scene": scene}
     wanted = {kind: path for kind, path in asked.items() if path is not None}
@@ -75,7 +74,7 @@ def export(
     else:
         name, from_scene = inputs.scene_from(source, param or [])
         if wanted.keys() & set(MOVING):
-            chosen = inputs.solver_from(solver or able_solver(from_scene.model), option or [])
+            chosen = inputs.solver_from(solver or from_scene.default_solver(), option or [])
             recording, failure = _run(from_scene, chosen, dt, duration, every, fps, False if as_json else None)
     remarks: list[str] = []
     for kind, path in [*wanted.items()]:

@@ -34,7 +34,7 @@ Params = Annotated[
 SolverOption = Annotated[
     str | None,
     typer.Option(
-        "--solver", "-s", help="NAME or NAME:key=value; see `unibody info`. Default: the first that can.",
+        "--solver", "-s", help="NAME or NAME:key=value; see `unibody info`. Default: the scene's, or the first that can.",
         autocompletion=completion.solvers,
     ),
 ]

@@ -8,7 +8,6 @@ from pathlib import Path
 from unibody.cli import inputs, running
 from unibody.errors import ModelError
 from unibody.simulation import Recording, Simulation
-from unibody.solvers import able_solver
 
 
 def recording_from(
@@ -31,7 +30,7 @@ def recording_from(
     kept = running.rows_apart(duration, dt, every)
     if every is None and apart is not None:
         kept = max(1, int(0.5 * apart / dt))
-    simulation = Simulation(scene.model, inputs.solver_from(solver or able_solver(scene.model)), dt=dt)
+    simulation = Simulation(scene.model, inputs.solver_from(solver or scene.default_solver()), dt=dt)
     return name, simulation.run(duration, every=kept, progress=progress)
 
 

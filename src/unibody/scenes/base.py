@@ -41,6 +41,14 @@ class Scene:
     """Named states of an imported file: coordinates and velocities of all joints, in the model's order."""
     name: str = ""
     """What its file calls it."""
+    solver: str = ""
+    """The solver it is made for; without one, the first that can."""
+
+    def default_solver(self) -> str:
+        """The name of the solver that runs it where none is asked for."""
+        from unibody.solvers import able_solver
+
+        return self.solver or able_solver(self.model)
 
 
 @dataclass(frozen=True)

@@ -44,13 +44,12 @@ JOINTS = (
 )
 
 
-def add_ragdoll(b: Any, name: str, at: tuple[float, float, float], turn: float) -> None:
-    """One ragdoll, its feet at `at`, turned about z; elbows and knees bent by 15°. Every joint is a cone twist of three angles with their
+def add_ragdoll(b: Any, name: str, X: Pose) -> None:
+    """One ragdoll, its feet at X, upright along X's z; elbows and knees bent by 15°. Every joint is a cone twist of three angles with their
     own ranges: elbows bend within [−135°, 0] and [−5°, 5°] and twist within [−10°, 10°], as the paper says; the other ranges are ours,
     those of a limber person. Sideways ranges of the right side mirror those of the left."""
     import unibody as ub
 
-    X = Pose.about((0, 0, 1), turn, p=at)
     for body, (size, place) in BODIES.items():
         b.body(f"{name}{body}", shape=Box(size), X_WB=X @ Pose(p=place))
     turns = ub.Composite(*(ub.Revolute(axis=axis) for axis in (BEND, SIDE, TWIST)))
@@ -77,6 +76,23 @@ def ragdolls(*, n: int = 1, height: float = 0.3, friction: float = 0.3) -> Scene
     across = math.ceil(math.sqrt(n))
     for k in range(n):
         place = (0.9 * (k % across), 0.9 * (k // across), height + 0.4 * (k * 7 % 5))
-        add_ragdoll(b, f"doll{k}." if n > 1 else "", place, math.radians(40.0 * k))
+        add_ragdoll(b, f"doll{k}." if n > 1 else "", Pose.about((0, 0, 1), math.radians(40.0 * k), p=place))
     b.add(ub.Contact(friction=friction, reach=2e-3), name="contact")
     return Scene(b.build(), duration=2.0, dt=0.01, notes="They collapse onto each other; no elbow or knee bends the wrong way.")
+
+
+@scene("ragdoll-pile", summary="Ragdolls fall on each other, one after the other, and lie in a pile")
+def ragdoll_pile(*, n: int = 4, friction: float = 0.5) -> Scene:
+    """n ragdolls of 1.75 m and 76 kg (eleven bodies, ten joints with ranges each), lying in the air face down, 0.6 m above each other and
+    turned by 70° more each; all fall on the same place."""
+    import unibody as ub
+
+    require("ragdoll-pile", n >= 1, f"n={n}; give at least 1")
+    b = ub.Builder()
+    b.body("ground", shape=ub.Plane(), kind="static")
+    for k in range(n):
+        lying = Pose.about((0, 0, 1), math.radians(70.0 * k), p=(0, 0, 0.35 + 0.6 * k)) @ Pose.about((0, 1, 0), 0.5 * math.pi)
+        add_ragdoll(b, f"doll{k}." if n > 1 else "", lying @ Pose(p=(0, 0, -1.0)))
+    b.add(ub.Contact(friction=friction, reach=2e-3), name="contact")
+    notes = "They come to rest in a pile; no elbow or knee bends the wrong way."
+    return Scene(b.build(), duration=2.0, dt=0.01, notes=notes, solver="complementarity")

@@ -28,7 +28,6 @@ from unibody.errors import ModelError, UnibodyError
 from unibody.model import Model
 from unibody.scenes import Scene
 from unibody.simulation import Recording, Simulation
-from unibody.solvers import able_solver
 from unibody.view.look import Look
 from unibody.view.motion import viewing_plane
 from unibody.view.snapshot import Snapshot
@@ -266,7 +265,7 @@ def player_for(what: Any, solver: Any = None, dt: float | None = None) -> tuple[
     scene = Scene(what, 5.0, 1e-3) if isinstance(what, Model) else what
     if not isinstance(scene, Scene):
         raise ModelError(f"view: {what!r} cannot be shown; give a Model, Scene, Simulation, Recording, a scene's name or a file")
-    return Live(Simulation(scene.model, solver or able_solver(scene.model), scene.dt if dt is None else dt)), "model"
+    return Live(Simulation(scene.model, solver or scene.default_solver(), scene.dt if dt is None else dt)), "model"
 
 
 def _read(path: Path) -> Recording | Scene:

@@ -18,10 +18,11 @@ import pytest
 
 import unibody as ub
 from unibody.errors import ModelError
+from unibody.solvers import able_solver
 from unibody.view import viewer
 from unibody.view.look import Look
 from unibody.view.snapshot import Snapshot
-from unibody.view.viewer import able_solver, bounds, is_loopback, player_for, preview, view
+from unibody.view.viewer import bounds, is_loopback, player_for, preview, view
 from unibody.view.viewer_player import Live, Replay
 from unibody.view.viewer_scene import bytes3, contacts, nice, view_from
 
