@@ -22,7 +22,8 @@ def check(target: Target, solver: SolverOption = None, param: Params = None, dt:
 
     name, scene = inputs.scene_from(target, param or [])
     dt = scene.dt if dt is None else dt
-    findings = examine(scene.model, dt, None if solver is None else inputs.solver_from(solver))
+    chosen = solver or scene.solver
+    findings = examine(scene.model, dt, inputs.solver_from(chosen) if chosen else None)
     if as_json:
         show_json({
             "scene": name, "dt": dt, "ok": findings.ok,

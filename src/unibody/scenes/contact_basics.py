@@ -13,10 +13,10 @@ from unibody.spatial.pose import Pose
 
 @scene("falling-box", summary="A 1 m cube falls 1 m onto the ground and bounces (restitution study)")
 def falling_box(
-    *, height: float = 1.0, gravity: float = 8.0, pressure: float = 1e5, reach: float = 0.064, damping: float = 0.0
+    *, height: float = 1.0, gravity: float = 8.0, pressure: float | None = 1e5, reach: float = 0.064, damping: float = 0.0
 ) -> Scene:
     """Cube of 1 m and 1000 kg, its lower face `height` [m] above the ground, g = 8 m/s², κ = 10⁵ Pa, d̂ = 0.064 m (paper 003, §6.2):
-    it hits with 4 m/s. Keeps 99 % of its energy with rule bdf2 at dt = 1 ms; `damping` [s] takes more."""
+    it hits with 4 m/s. Keeps 99 % of its energy with rule bdf2 at dt = 1 ms; `damping` [s] takes more. pressure=none for other solvers."""
     import unibody as ub
 
     require("falling-box", height > 0.0, f"height={height:g} starts below the ground; give one above 0")
@@ -43,9 +43,9 @@ def box_stack(*, n: int = 5, size: float = 0.2, gap: float = 1e-3, friction: flo
 
 
 @scene("slope", summary="A block on a slope: sticks above the critical coefficient of friction, slides below")
-def slope(*, degrees: float = 26.565, friction: float = 0.5) -> Scene:
+def slope(*, degrees: float = 26.565, friction: float = 0.5, pressure: float | None = 1e6) -> Scene:
     """A block of 0.5 × 0.5 × 0.2 m (50 kg) on a slope of `degrees`; at 26.565° the critical coefficient is 0.5. Below it the block slides
-    with g (sin − μ cos); above it creeps slower than the solver's slip speed."""
+    with g (sin − μ cos); above it creeps slower than the solver's slip speed, or not at all (complementarity, with pressure=none)."""
     import unibody as ub
 
     require("slope", 0.0 <= degrees < 90.0, f"degrees={degrees:g}; give an angle from 0 to below 90")
@@ -54,15 +54,15 @@ def slope(*, degrees: float = 26.565, friction: float = 0.5) -> Scene:
     up = Pose.about((0, 1, 0), angle).R[:, 2]
     b.body("slope", shape=Plane(), kind="static", X_WB=Pose.about((0, 1, 0), angle))
     b.body("block", shape=Box((0.5, 0.5, 0.2)), X_WB=Pose.about((0, 1, 0), angle, p=0.10095 * up))
-    b.add(ub.Contact(friction=friction, reach=1e-3, pressure=1e6), name="contact")
+    b.add(ub.Contact(friction=friction, reach=1e-3, pressure=pressure), name="contact")
     notes = "The critical coefficient is the angle's tangent, 0.5 for 26.565°; near it use slip_speed=1e-4 and friction_iterations=0."
     return Scene(b.build(), duration=2.0, dt=0.01, notes=notes)
 
 
 @scene("turntable", summary="A block rides on a turning table, or is shed")
-def turntable(*, spin: float = 2.0, radius: float = 1.0, friction: float = 0.5) -> Scene:
+def turntable(*, spin: float = 2.0, radius: float = 1.0, friction: float = 0.5, pressure: float | None = 1e5) -> Scene:
     """A table of radius 1.5 m turns with `spin` [rad/s]; a block of 0.2 × 0.2 × 0.1 m (4 kg) rides along at `radius` [m]. It stays where
-    μ g > ω² r: with the defaults above μ = 0.408."""
+    μ g > ω² r: with the defaults above μ = 0.408. pressure=none for solvers without barriers."""
     import unibody as ub
 
     require("turntable", 0.0 < radius < 1.35, f"radius={radius:g} is not on the table; give one between 0 and 1.35")
@@ -70,7 +70,7 @@ def turntable(*, spin: float = 2.0, radius: float = 1.0, friction: float = 0.5) 
     b.body("table", shape=Cylinder(1.5, 0.2), kind="kinematic", X_WB=Pose(p=(0, 0, -0.1)), V_WB=(0, 0, spin, 0, 0, 0))
     rest = 9.78e-4
     b.body("block", shape=Box((0.2, 0.2, 0.1)), X_WB=Pose(p=(radius, 0, 0.05 + rest)), V_WB=(0, 0, spin, 0, spin * radius, 0))
-    b.add(ub.Contact(friction=friction, reach=1e-3, pressure=1e5), name="contact")
+    b.add(ub.Contact(friction=friction, reach=1e-3, pressure=pressure), name="contact")
     return Scene(b.build(), duration=3.0, dt=0.01, notes="Carried if μ g > ω² r, here 4.9 > 4; shed otherwise.")
 
 

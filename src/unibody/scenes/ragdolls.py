@@ -82,7 +82,7 @@ def ragdolls(*, n: int = 1, height: float = 0.3, friction: float = 0.3) -> Scene
 
 
 @scene("ragdoll-pile", summary="Ragdolls fall on each other, one after the other, and lie in a pile")
-def ragdoll_pile(*, n: int = 4, friction: float = 0.5) -> Scene:
+def ragdoll_pile(*, n: int = 3, friction: float = 0.5) -> Scene:
     """n ragdolls of 1.75 m and 76 kg (eleven bodies, ten joints with ranges each), lying in the air face down, 0.6 m above each other and
     turned by 70° more each; all fall on the same place."""
     import unibody as ub
