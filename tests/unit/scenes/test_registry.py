@@ -101,7 +101,7 @@ def test_unknown_scene_names_its_neighbours_in_one_line():
     with pytest.raises(ModelError, match=r"^no scene 'pendulm'; did you mean 'pendulum'") as caught:
         scenes.get("pendulm")
     assert "\n" not in str(caught.value)
-    with pytest.raises(ModelError, match=r"^no scene 'xyzzy'; scenes are arch, bennett, binary-tree"):
+    with pytest.raises(ModelError, match=r"^no scene 'xyzzy'; scenes are arch, bennett, billiards"):
         scenes.build("xyzzy")
 
 
