@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from unibody.algebra import tree_ldl, tree_ldl_planar
+from unibody.algebra.group_sweeps import sweep_memory
 from unibody.algebra.saddle import dense_work, schur_work
 from unibody.arena import Arena
 from unibody.coordinates import forest
@@ -25,16 +26,18 @@ from unibody.coordinates.rows import joint_planes, make_row_book, row_count
 from unibody.coordinates.signals import signal_filler
 
 from unibody.coordinates.slots import (  # isort: skip
-    A_WB, ACTIVE, AIM, ARMATURE, BIAS, BORROWED, CLASSES, CLOSURE, COMPLIANCE, CONSTANTS, COUNTS, DOF_INDEX, DOF_START, DRIFT, DRIVEN, DUAL,
-    EFFORT, ENTRY_BODY, ENTRY_W, FACTOR, FORCE_CLASSES, FORCE_INDEX, FORCE_PARAMETERS, GRAM, GRAVITY, HELD_Y, INDEX, JOINT_C, JOINT_CLASSES,
-    JOINT_FRAMES, JOINT_INDEX, JOINT_PARAMETERS, JOINT_PARTS, JOINT_PLANES, JOINT_S, JOINT_X, JOINTS, LAST, LEDGER, LIMIT, LOAD, MASSES,
-    MULTIPLIER, NODE_B, NODE_BODY, NODE_C, NODE_CONSTANTS, NODE_F, NODE_G, NODE_JOINT, NODE_L, NODE_M, NODE_OF, NODE_P, NODE_PARENT,
-    NODE_PLAN, NODE_ROWS, NODE_Y, PARAMETERS, PENALTY, PLANES, RANK, RATE, RESIDUAL, RESPONSE_X, RESPONSE_Y, RIGHT, ROW_CLASSES, ROW_ENTRY,
-    ROW_INDEX, ROW_PARAMETERS, ROW_START, SCRATCH, SEEN, SIGNALS, STABILISER, STEP, TARGET, V_WB, WORLD_PLANE, X_WB, F, G, J, T, Y,
+    ACTIVE, AIM, A_WB, ARMATURE, BIAS, BORROWED, CLASSES, CLOSURE, COMPLIANCE, CONSTANTS, COUNTS, DOF_INDEX, DOF_START, DRIFT, DRIVEN, DUAL,
+    EFFORT, ENTRY_BODY, ENTRY_W, FACTOR, FORCE_CLASSES, FORCE_INDEX, FORCE_PARAMETERS, GRAM, GRAVITY, GROUPS, HELD_Y, INDEX, INVERSE,
+    JOINT_C, JOINT_CLASSES, JOINT_FRAMES, JOINT_INDEX, JOINT_PARAMETERS, JOINT_PARTS, JOINT_PLANES, JOINT_S, JOINT_X, JOINTS, LAST, LEDGER,
+    LIMIT, LOAD, MASSES, MULTIPLIER, NODE_B, NODE_BODY, NODE_C, NODE_CONSTANTS, NODE_F, NODE_G, NODE_JOINT, NODE_L, NODE_M, NODE_OF, NODE_P,
+    NODE_PARENT, NODE_PLAN, NODE_ROWS, NODE_Y, PARAMETERS, PENALTY, PLANES, RANK, RATE, RESIDUAL, RESPONSE_X, RESPONSE_Y, RIGHT,
+    ROW_CLASSES, ROW_ENTRY, ROW_INDEX, ROW_PARAMETERS, ROW_START, SCRATCH, SEEN, SIDE, SIGNALS, STABILISER, STEP, TARGET, V_WB, WORLD_PLANE,
+    X_WB, F, G, J, T, Y,
 )  # fmt: skip
 from unibody.coordinates.stages import (  # isort: skip
     AGAIN_STAGE, CLOSE_STAGE, CORRECT_STAGE, EVALUATE_STAGE, KICK_STAGE, PROJECT_STAGE, SIGNAL_STAGE, STAGES,
 )  # fmt: skip
+from unibody.coordinates.sweeping import make_groups, solve_by_sweeps, solve_by_sweeps_again
 from unibody.element import LEDGER as LEDGER_SIZE
 from unibody.joints.free import advance_free, rate_free
 from unibody.model.model import JointInfo, Model
@@ -145,6 +148,9 @@ class MaximalSystem:
         slots[NODE_M], slots[NODE_CONSTANTS] = self._masses()
         slots[PENALTY] = np.zeros(self.row_numbers * book.rows)
         memory = {"tree": int(plan[-1]), "schur": schur_work(w, k, n, int(rows.sum())), "dense": dense_work(w, k, n, int(rows.sum()))}
+        if method == "local":
+            slots[GROUPS] = groups = make_groups(book)
+            memory["local"] = sweep_memory(w, book.entries, int(groups[0]))
         sizes = {
             SIGNALS: signals.values, X_WB: self._start_poses(), V_WB: 6 * model.n_bodies, A_WB: 6 * model.n_bodies, F: 6 * model.n_bodies,
             EFFORT: 2 * nvj, RIGHT: nvj, LEDGER: LEDGER_SIZE, Y: w * n, JOINT_X: 12 * tables.rows, JOINT_S: 6 * nvj,
@@ -156,6 +162,8 @@ class MaximalSystem:
             NODE_Y: n * w, NODE_L: n * w, HELD_Y: n * w, FACTOR: max(int(plan[-1]), memory[method]),
             AIM: k if self.row_numbers else 0, ACTIVE: k if self.row_numbers and book.unilateral.any() else 0,
         }  # fmt: skip
+        if method == "local":
+            sizes[INVERSE], sizes[SIDE] = np.linalg.inv(slots[NODE_M].reshape(n, w, w)), 2 * book.rows
         for slot, size in sizes.items():
             slots[slot] = size
         ints = Arena(slots[:CONSTANTS], np.int64, frozen=True)
@@ -166,7 +174,10 @@ class MaximalSystem:
         self.ints, self.constants, self.work = ints.flat, constants.flat, work.flat
         self._tree = forest.solve_by_planar_tree if planar else forest.solve_by_tree
         self._again = forest.solve_by_planar_tree_again if planar else forest.solve_by_tree_again
-        self._solve = {"tree": self._tree, "schur": forest.solve_by_schur, "dense": forest.solve_by_dense}[method]
+        if method == "local":
+            self._again = solve_by_sweeps_again
+        ways = {"tree": self._tree, "schur": forest.solve_by_schur, "dense": forest.solve_by_dense, "local": solve_by_sweeps}
+        self._solve = ways[method]
         self.momenta = False
 
     def _rows_of(self, joint: JointInfo | None, order: dict[int, int]) -> int:
@@ -226,7 +237,7 @@ class MaximalSystem:
         out[KICK_STAGE] = (kick_planar if self.planar else kick_maximal).address if self.momenta else 0
         if self._project and self.book.rows:
             out[CORRECT_STAGE if self.momenta else PROJECT_STAGE] = (correct_maximal if self.momenta else project_maximal).address
-            out[AGAIN_STAGE] = self._again.address if self.method == "tree" else solve
+            out[AGAIN_STAGE] = self._again.address if self.method in ("tree", "local") else solve
         return out
 
     def evaluate(self, t: float, q: np.ndarray, v: np.ndarray, control: np.ndarray, tree: bool = False) -> None:

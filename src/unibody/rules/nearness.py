@@ -7,9 +7,11 @@ a thousandth of the smallest body (or than the Contact's reach) and not more tha
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
+from unibody.constraints.contact import Contact
 from unibody.coordinates.held import Motion, centres_in_bodies
 from unibody.model.model import Model
 
@@ -72,3 +74,12 @@ def radii(model: Model) -> np.ndarray:
             corners = np.concatenate([p.triangles()[0] for p in body.shapes])
             out[i] = np.linalg.norm(corners - centre[i], axis=1).max()
     return out
+
+
+def finder(model: Model, margin: float | None) -> Any:
+    """A function from poses (n, 12) and their motion in a step to what touches, or None where nothing is asked to."""
+    rules = [c for _, c in model.constraints if isinstance(c, Contact)]
+    if not rules:
+        return None
+    reach = next((c.reach for c in rules if c.between is None), None)
+    return Nearness(model, margin, reach or 0.0).find

@@ -11,6 +11,7 @@ from unibody.constraints.contact import IMPACTS
 from unibody.contact.contact_rows import ContactRows
 from unibody.contact.pair_laws import Laws
 from unibody.coordinates.held import BookRows, Motion
+from unibody.coordinates.observed import Touching
 from unibody.rules.impacts import Expansion, restore_work
 from unibody.rules.nearness import Touches
 
@@ -295,3 +296,16 @@ class Assembled:
             total[self.closure.held] = -self.closure.inverse @ (self.closure.coupling @ rest)
         wrenches = self.rows.on_bodies(self.wrenches, rest[k:].reshape(self.n, self.w), self.rule.model.n_bodies)
         return self.rule.system.change(total, self.book.J, wrenches)
+
+
+def touching_of(held: Held, gaps: np.ndarray, slips: np.ndarray, h: float, hits_above: float) -> Touching:
+    """Contacts as a recording keeps them: forces on the second body of each, at the points where they acted; what came together faster
+    than `hits_above` [m/s] hit."""
+    rows, force = held.rows, held.impulse / h
+    hit = (held.approach > hits_above) & (held.impulse[:, 0] > 0.0)
+    friction = np.einsum("nk,nkj->nj", force[:, 1:3], rows.directions[:, 1:3])
+    return Touching(
+        points=rows.points, bodies=rows.bodies[:, ::-1].copy(), normals=rows.directions[:, 0], gaps=gaps, normal_forces=force[:, 0],
+        friction=friction, sliding=slips > SLIPS, approach=np.where(hit, held.approach, 0.0),
+        impulses=np.where(hit[:, None], h * (force[:, :1] * rows.directions[:, 0] + friction), 0.0),
+    )  # fmt: skip

@@ -1,8 +1,8 @@
 """Solvers: each a choice of coordinates × time rule × problem × algorithm, one file each, reading like its paper.
 
 Lives here: `Articulated` (reduced coordinates), `Lagrange` (maximal and planar ones), `RedMax` (implicit, reduced), `Complementarity`
-(impulses: contact, friction, impacts), `Penalty` (joints as penalty forces), `Barrier` (affine bodies that never
-intersect), and what binding to a model means (`base`).
+(impulses: contact, friction, impacts), `Impulse` (previews of joints, maximal), `Penalty` (joints as penalty forces), `Barrier` (affine
+bodies that never intersect), and what binding to a model means (`base`).
 May import: coordinates, rules, algebra, model, elements; never each other. May write: the arenas of the systems they bind.
 To add one more: a frozen dataclass `Solver` with `name`, `handles` and `bind` in a file of its own; its rows of the capability matrix
 follow from `handles`.
@@ -16,9 +16,10 @@ from unibody.solvers.report import Report
 
 from unibody.solvers.barrier import Barrier  # isort: skip  (the order of the registry: where none is named,
 from unibody.solvers.complementarity import Complementarity  # isort: skip  the first that can)
+from unibody.solvers.impulse import Impulse  # isort: skip
 from unibody.solvers.penalty import Penalty  # isort: skip
 
 __all__ = [
-    "REGISTRY", "Articulated", "Barrier", "Bound", "Complementarity", "Lagrange", "Penalty", "RedMax", "Report", "Solver", "Step",
-    "able_solver",
+    "REGISTRY", "Articulated", "Barrier", "Bound", "Complementarity", "Impulse", "Lagrange", "Penalty", "RedMax", "Report", "Solver",
+    "Step", "able_solver",
 ]  # fmt: skip

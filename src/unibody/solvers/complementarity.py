@@ -18,7 +18,7 @@ from unibody.constraints.base import Constraint
 from unibody.constraints.contact import Contact
 from unibody.coordinates.held_maximal import HeldMaximal
 from unibody.coordinates.held_reduced import HeldReduced
-from unibody.coordinates.observed import Observation, Touching
+from unibody.coordinates.observed import Observation
 from unibody.coordinates.slots import LEDGER
 from unibody.element import number
 from unibody.errors import ModelError
@@ -28,9 +28,9 @@ from unibody.joints.base import Joint
 from unibody.model import Model, State
 from unibody.rules.base import TIME, book_work
 from unibody.rules.impulses import Options
-from unibody.rules.nearness import Nearness, radii
+from unibody.rules.nearness import finder, radii
 from unibody.rules.rubbings import TOLERANCE
-from unibody.rules.step_problem import SLIPS, Held
+from unibody.rules.step_problem import Held, touching_of
 from unibody.rules.stepping_memory import (
     CONVERGED,
     COUNT,
@@ -124,15 +124,6 @@ class Complementarity(Solver):
         nq, nv = (7 * system.n, 6 * system.n) if isinstance(system, HeldMaximal) else (model.nq, model.nv)
         coordinates = "maximal" if maximal else "reduced"
         return BoundComplementarity(model, self, coordinates, system, nq, nv, None, kept=layout.size, rule=rule, arrangement=layout)
-
-
-def finder(model: Model, margin: float | None) -> Any:
-    """A function from poses (n, 12) and their motion in a step to what touches, or None where nothing is asked to."""
-    rules = [c for _, c in model.constraints if isinstance(c, Contact)]
-    if not rules:
-        return None
-    reach = next((c.reach for c in rules if c.between is None), None)
-    return Nearness(model, margin, reach or 0.0).find
 
 
 @dataclass
@@ -260,16 +251,3 @@ class BoundComplementarity(Bound):
         if not layout.whole(kept):
             return self.rule.hold(h, rub=layout.rub(kept))
         return self.rule.remembered(h, layout.book(kept), layout.touches(kept)[: int(kept[COUNT])])
-
-
-def touching_of(held: Held, gaps: np.ndarray, slips: np.ndarray, h: float, hits_above: float) -> Touching:
-    """Contacts as a recording keeps them: forces on the second body of each, at the points where they acted; what came together faster
-    than `hits_above` [m/s] hit."""
-    rows, force = held.rows, held.impulse / h
-    hit = (held.approach > hits_above) & (held.impulse[:, 0] > 0.0)
-    friction = np.einsum("nk,nkj->nj", force[:, 1:3], rows.directions[:, 1:3])
-    return Touching(
-        points=rows.points, bodies=rows.bodies[:, ::-1].copy(), normals=rows.directions[:, 0], gaps=gaps, normal_forces=force[:, 0],
-        friction=friction, sliding=slips > SLIPS, approach=np.where(hit, held.approach, 0.0),
-        impulses=np.where(hit[:, None], h * (force[:, :1] * rows.directions[:, 0] + friction), 0.0),
-    )  # fmt: skip
