@@ -59,6 +59,11 @@ class Nearness:
             return NOTHING
         return Touches(found.body.copy(), found.point, found.normal.copy(), found.gap.copy(), found.id.copy())
 
+    @property
+    def farthest(self) -> float:
+        """[m] Contacts farther apart are never found."""
+        return self._bounds[1] if self._fixed is None else self._fixed
+
     def margin(self, motion: Motion, h: float) -> float:
         """For a step h of this motion."""
         twist = np.maximum(np.abs(motion.velocity), np.abs(motion.velocity + h * motion.rate))

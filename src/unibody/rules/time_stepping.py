@@ -53,6 +53,7 @@ class Stepping:
     def __init__(self, model: Model, system: Any, options: Options, bounce_above: float, clip: bool, find: Any):
         self.model, self.system, self.options, self.bounce_above = model, system, options, bounce_above
         self.find, self.clip = find, clip
+        self.hurry = ""
         self.pair_laws = PairLaws(model)
         book = system.book
         first, k = book.primary_rows, book.rows - book.primary_rows
@@ -87,7 +88,20 @@ class Stepping:
         if self.find is None:
             return NOTHING
         found = self.find(self.system.poses(), motion, h)
+        self.hurry = self._hurry(motion, h)
         return found.some(self.system.moving[found.bodies].any(axis=1))
+
+    def _hurry(self, motion: Motion, h: float) -> str:
+        """What a report should say where bodies go farther, or turn more, in a step than contact can follow."""
+        way, turn = h * np.abs(motion.velocity[:, 3:]).max(axis=1), h * np.abs(motion.velocity[:, :3]).max(axis=1)
+        far, fast = int(np.argmax(way)), int(np.argmax(turn))
+        farthest = self.find.__self__.farthest
+        if way[far] > farthest:
+            name = self.model.bodies[far].name
+            return f"'{name}' goes {way[far]:.3g} m in a step, but contacts are seen {farthest:.3g} m ahead: it may pass through others"
+        if turn[fast] > np.pi:
+            return f"'{self.model.bodies[fast].name}' turns by {turn[fast]:.3g} rad in a step, which no step follows; give a smaller dt"
+        return ""
 
     def hold(self, h: float, warm: Any = None, instant: bool = False, rub: np.ndarray | None = None) -> Held:
         """Impulses over a step h; `instant`: those that hold at this instant, over a very short one, where nothing hits anything; `rub`:

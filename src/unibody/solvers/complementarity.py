@@ -176,6 +176,8 @@ class BoundComplementarity(Bound):
             notes.append(f"{int(kept[COUNT])} contacts, least gap {kept[DISTANCE]:.3g} m")
         if kept[ITERATIONS]:
             notes.append(f"impulses by {METHODS[int(kept[METHOD])]} to {kept[RESIDUAL]:.2g} m/s")
+        if self.rule.hurry:
+            notes.append(self.rule.hurry)
         if not kept[CONVERGED]:
             notes.append("the impulses did not reach the tolerance; allow more iterations or give another method")
         if self.rule.friction is not None:

@@ -38,6 +38,8 @@ from unibody.spatial.devices import add3, dot3, load3, load9, norm3, rotate, rot
 
 SAME = 1e-12
 """Relative difference of squared distances that counts as none."""
+CLOSE = 1e-9
+"""Of sizes: at smaller distances round-off decides on the direction between two points."""
 FEATURES = 1 << 26
 """Vertices come first in the numbers of features, then edges and faces, each with this much room."""
 
@@ -130,8 +132,9 @@ def is_local_minimum(y, f, kind, index, squared, real, real_at, whole, whole_at)
     around = part(whole, whole_at, VERTEX_FACES if kind == 0 else EDGE_FACES)
     if around[start[index]] != f:
         return False
+    nearer = squared * (1.0 - SAME) - SAME * SAME * dot3(y, y)  # of distances that are round-off none is nearer
     for k in range(start[index] + 1, start[index + 1]):
-        if to_face(y, around[k], real, real_at, whole, whole_at) < squared * (1.0 - SAME):
+        if to_face(y, around[k], real, real_at, whole, whole_at) < nearer:
             return False
     return True
 
@@ -176,7 +179,7 @@ def ball_on_mesh(n, pair, base, times, y, radius, depth, mesh, R, p, flip, margi
     d = sqrt(best)
     r = sub3(y, q)
     if size > 0.0 and (dot3(r, outward) < 0.0 or d <= NOWHERE * (radius + norm3(q))):
-        normal = scale3(-1.0 / d, r) if d > 1e-9 * (radius + reach) else scale3(1.0 / size, outward)
+        normal = scale3(-1.0 / d, r) if kind < 2 and d > CLOSE * (reach + norm3(q)) else scale3(1.0 / size, outward)
         name = base + times * feature_name(kind, index, mesh, whole, whole_at)
         return put_in_world(n, pair, name, flip, margin, q, normal, -d - radius, R, p, tags_out, records_out)
     reach = radius + margin
@@ -197,7 +200,7 @@ def ball_on_mesh(n, pair, base, times, y, radius, depth, mesh, R, p, flip, margi
                 outward = feature_normal(kind, index, real, real_at)
                 if dot3(r, outward) >= 0.0 and is_local_minimum(y, f, kind, index, squared, real, real_at, whole, whole_at):
                     d = sqrt(squared)
-                    normal = scale3(1.0 / d, r) if d > NOWHERE * (radius + norm3(q)) else upwards(f, real, real_at, whole, whole_at)
+                    normal = away(kind, f, r, d, CLOSE * (reach + norm3(q)), outward, real, real_at, whole, whole_at)
                     name = base + times * feature_name(kind, index, mesh, whole, whole_at)
                     n = put_in_world(n, pair, name, flip, margin, q, normal, d - radius, R, p, tags_out, records_out)
         node += 1
@@ -232,6 +235,21 @@ def upwards(f, real, real_at, whole, whole_at):
     if length <= 1e-12 * (dot3(u, u) + dot3(v, v)):
         return (0.0, 0.0, 1.0)
     return scale3(1.0 / length, n)
+
+
+@device
+def away(kind, f, r, d, close, outward, real, real_at, whole, whole_at):
+    """The unit normal of the feature of face f towards r off it, of length d: off a face its own, for r tells less the nearer it is."""
+    size = norm3(outward)
+    if kind == 2 and size > 0.0:
+        return scale3(1.0 / size, outward)
+    up = upwards(f, real, real_at, whole, whole_at)
+    if d > close:
+        along = dot3(up, r)
+        if kind == 2 and abs(along) > (1.0 - 1e-6) * d:
+            return up if along > 0.0 else scale3(-1.0, up)
+        return scale3(1.0 / d, r)
+    return scale3(1.0 / size, outward) if size > 0.0 else up
 
 
 @device
