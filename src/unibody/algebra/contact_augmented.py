@@ -1,0 +1,331 @@
+"""Contact with friction by proximal steps, each solved by a nonsmooth Newton method in the space of velocities: large, degenerate problems.
+
+A step from x to X makes the problem regular by a compliance ε that pulls towards x:
+
+    X = Φ(z),    z = x − (J m + b̂ + R X) / ε,    m = Yᵀ X        (Ŵ = J Yᵀ + R)
+
+and its fixed points are the solutions, however singular Ŵ is and however small ε, so that ε falls from step to step. Φ is exact for each
+block by itself: single rows are clipped, cones under the convex law projected onto; under Coulomb's law z_n is clipped at zero and z_t
+projected onto the ball of that radius. X belongs to m alone, so that there are six unknowns to a body, whatever the number of contacts:
+
+    G(m) = m − Yᵀ Φ(z(m)) = 0,      (1 + Yᵀ Φ' J / ε) d = −G
+
+solved by blocks (`contact_block_lu`). Convex law: −G is the gradient of a convex function in the sense of M, whose minimum along d is
+sought. Coulomb's law: ‖G‖² in the sense of M has to fall. Both are known without M from ξ with m = Yᵀ ξ. Where d leads across a
+kink, behind which ‖G‖ grows, the point before it is taken with the Φ' behind it, or steps would grow short before every contact that
+closes. Where Newton's method fails, ε is made larger and a few sweeps of Gauss–Seidel shake the contacts into place.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from unibody.algebra.contact_block_lu import factor_blocks, fill_blocks, solve_blocks
+from unibody.algebra.contact_motion import Motion, gather, spread
+from unibody.algebra.contact_newton import Progress
+from unibody.algebra.contact_sweeps import CONVEX, COULOMB, four, into_cone, natural_map, norm3, single_block
+from unibody.algebra.contact_units import AT_MOST, ROUND_OFF, Units
+from unibody.kernel import Floats, Ints, kernel
+
+FIRST, LEAST, LARGEST = 1e-2, 1e-9, 10.0
+"""ε at first, and its limits."""
+RISES, SHAKES = 4.0, 3
+"""By what ε grows after a failure, and the sweeps then."""
+INNER = 20
+"""Newton's steps for one ε."""
+SLACK = 0.5
+"""How well a proximal step is solved, in terms of how far it went."""
+STUCK = 4
+"""Steps of no length, each with another Φ', before a failure is admitted."""
+PATIENCE = 40
+"""Newton's steps in which the residual has to halve."""
+
+
+@kernel
+def press(law: int, start: Ints, lower: Floats, upper: Floats, z: Floats, X_out: Floats, slope_out: Floats) -> None:
+    """Φ(z) and, per block, Φ' (4×4, its rows and columns as the block has)."""
+    slope_out[:] = 0.0
+    for k in range(start.size - 1):
+        at, count, p = start[k], start[k + 1] - start[k], 16 * k
+        if count == 1:
+            X_out[at] = min(max(z[at], lower[k]), upper[k])
+            slope_out[p] = 1.0 if lower[k] < z[at] < upper[k] else 0.0
+            continue
+        a, y1, y2, y3 = four(count, at, z)
+        y, r = (y1, y2, y3), norm3(y1, y2, y3)
+        if law == COULOMB:
+            l = max(a, 0.0)
+            f = 1.0 if r <= l else l / r
+            X_out[at] = l
+            for i in range(count - 1):
+                X_out[at + 1 + i] = f * y[i]
+            if a > 0.0:
+                slope_out[p] = 1.0
+                for i in range(count - 1):
+                    slope_out[p + 5 * (i + 1)] = f
+                    if r > l:
+                        slope_out[p + 4 * (i + 1)] = y[i] / r
+                        for j in range(count - 1):
+                            slope_out[p + 4 * (i + 1) + j + 1] -= f * y[i] * y[j] / (r * r)
+            continue
+        value = into_cone(a, y1, y2, y3)
+        for i in range(count):
+            X_out[at + i] = value[i]
+        if r <= a:
+            for i in range(count):
+                slope_out[p + 5 * i] = 1.0
+        elif r > -a:
+            slope_out[p] = 0.5
+            for i in range(count - 1):
+                slope_out[p + i + 1] = 0.5 * y[i] / r
+                slope_out[p + 4 * (i + 1)] = 0.5 * y[i] / r
+                slope_out[p + 5 * (i + 1)] = 0.5 * (1.0 + a / r)
+                for j in range(count - 1):
+                    slope_out[p + 4 * (i + 1) + j + 1] -= 0.5 * a / r * y[i] * y[j] / (r * r)
+
+
+@kernel
+def shake(
+    law: int, count: int, start: Ints, first: Ints, groups: Ints, place: Ints, lower: Floats, upper: Floats, J: Floats, Y: Floats,
+    rows: Floats, table: Floats, motion_out: Floats, x_out: Floats,
+) -> None:  # fmt: skip
+    """Sweeps of Gauss–Seidel; motion = Yᵀ x is kept along. rows: R and b̂, one after the other."""
+    m = x_out.size
+    u, step = np.zeros(4), np.zeros(4)
+    for _ in range(count):
+        for k in range(start.size - 1):
+            at, n = start[k], start[k + 1] - start[k]
+            for r in range(4):
+                u[r] = rows[at + r] * x_out[at + r] + rows[m + at + r] if r < n else 0.0
+            p = place[k]
+            for side in range(2):
+                g = groups[2 * k + side]
+                if g >= 0:
+                    for i in range(first[g], first[g + 1]):
+                        for r in range(n):
+                            u[r] += J[p + r] * motion_out[i]
+                        p += n
+            xn, x1, x2, x3 = four(n, at, x_out)
+            new = single_block(law, 1.0, k, n, lower[k], upper[k], table, xn, x1, x2, x3, u[0], u[1], u[2], u[3])
+            step[0], step[1], step[2], step[3] = new[0] - xn, new[1] - x1, new[2] - x2, new[3] - x3
+            for r in range(n):
+                x_out[at + r] = new[r]
+            p = place[k]
+            for side in range(2):
+                g = groups[2 * k + side]
+                if g >= 0:
+                    for i in range(first[g], first[g + 1]):
+                        for r in range(n):
+                            motion_out[i] += Y[p + r] * step[r]
+                        p += n
+
+
+@kernel
+def looked(
+    law: int, start: Ints, first: Ints, groups: Ints, place: Ints, lower: Floats, upper: Floats, J: Floats, Y: Floats, rows: Floats, x: Floats,
+    motion_out: Floats, u_out: Floats, F_out: Floats,
+) -> float:  # fmt: skip
+    """motion, û and the residual's velocity at x. rows: R, b̂ and D."""
+    m = x.size
+    motion_out[:] = 0.0
+    spread(first, groups, start, place, Y, x, motion_out)
+    for i in range(m):
+        u_out[i] = rows[i] * x[i] + rows[m + i]
+    gather(first, groups, start, place, J, motion_out, u_out)
+    natural_map(law, start, lower, upper, x, u_out, F_out)
+    worst = 0.0
+    for i in range(m):
+        worst = max(worst, abs(F_out[i]) / rows[2 * m + i])
+    return worst
+
+
+@kernel
+def round_off_of(
+    start: Ints, first: Ints, groups: Ints, place: Ints, J: Floats, Y: Floats, rows: Floats, x: Floats, motion_out: Floats, u_out: Floats
+) -> float:
+    """What round-off alone may leave in the residual's velocity, as `Units.round_off` has it."""
+    m = x.size
+    motion_out[:] = 0.0
+    spread(first, groups, start, place, np.abs(Y), np.abs(x), motion_out)
+    for i in range(m):
+        u_out[i] = abs(rows[i] * x[i]) + abs(rows[m + i])
+    gather(first, groups, start, place, np.abs(J), motion_out, u_out)
+    worst, given = 0.0, 0.0
+    for i in range(m):
+        worst, given = max(worst, u_out[i] / rows[2 * m + i]), max(given, abs(rows[m + i]) / rows[2 * m + i])
+    return min(ROUND_OFF * worst, AT_MOST * given)
+
+
+@kernel
+def missed(
+    start: Ints, first: Ints, groups: Ints, place: Ints, J: Floats, Y: Floats, xi: Floats, X: Floats, G_out: Floats, JG_out: Floats,
+    difference_out: Floats,
+) -> float:  # fmt: skip
+    """G = Yᵀ (ξ − X) and its square in the sense of M."""
+    G_out[:] = 0.0
+    JG_out[:] = 0.0
+    for i in range(xi.size):
+        difference_out[i] = xi[i] - X[i]
+    spread(first, groups, start, place, Y, difference_out, G_out)
+    gather(first, groups, start, place, J, G_out, JG_out)
+    total = 0.0
+    for i in range(xi.size):
+        total += difference_out[i] * JG_out[i]
+    return abs(total)
+
+
+@kernel
+def proximal_steps(
+    law: int, iterations: int, tolerance: float, start: Ints, first: Ints, groups: Ints, place: Ints, plan: Ints, lower: Floats, upper: Floats,
+    J: Floats, Y: Floats, rows: Floats, table: Floats, factor_out: Floats, x_out: Floats, result_out: Floats,
+) -> int:  # fmt: skip
+    """From x to the best x found; the number of Newton's steps. plan: where its seven parts begin (8 numbers), then these. rows: R, b̂, D.
+    result: the residual's velocity, the number of proximal steps, that of failures."""
+    m, count, n = x_out.size, start.size - 1, first[first.size - 1]
+    column, row, diagonal = plan[plan[0] : plan[1]], plan[plan[1] : plan[2]], plan[plan[2] : plan[3]]
+    lower_at, upper_at, target, where = plan[plan[3] : plan[4]], plan[plan[4] : plan[5]], plan[plan[5] : plan[6]], plan[plan[6] : plan[7]]
+    largest = 0
+    for g in range(first.size - 1):
+        largest = max(largest, first[g + 1] - first[g])
+    scratch, pivot = np.empty(max(largest * largest, 4 * largest)), np.empty(largest, np.int64)
+    motion, G, d = np.empty(n), np.empty(n), np.empty(n)
+    u, F, z, trial, X, xi, delta, difference, JG, Jd = (
+        np.empty(m), np.empty(m), np.empty(m), np.empty(m), np.empty(m), np.empty(m), np.empty(m), np.empty(m), np.empty(m), np.empty(m),
+    )  # fmt: skip
+    slope, beyond, weight = np.empty(16 * count), np.empty(16 * count), np.empty(count)
+    x, at_t = x_out.copy(), np.empty(m)
+    epsilon, newton, steps, failures, best, halved, halved_at = FIRST, 0, 0, 0, np.inf, np.inf, 0
+    least_D = np.inf
+    for i in range(m):
+        least_D = min(least_D, rows[2 * m + i])
+    while True:
+        residual = looked(law, start, first, groups, place, lower, upper, J, Y, rows, x, motion, u, F)
+        if residual < best:
+            best = residual
+            x_out[:] = x
+        if best <= 0.5 * halved:
+            halved, halved_at = best, newton
+        if residual <= tolerance or newton >= iterations or newton - halved_at > PATIENCE or epsilon > LARGEST:
+            break
+        if residual <= AT_MOST and residual <= round_off_of(start, first, groups, place, J, Y, rows, x, d, JG):
+            break
+        steps += 1
+        looked(law, start, first, groups, place, lower, upper, J, Y, rows, x, motion, u, F)
+        for k in range(count):
+            stiff = 0.0
+            for i in range(start[k], start[k + 1]):
+                stiff = max(stiff, rows[i])
+            weight[k] = epsilon + stiff
+            for i in range(start[k], start[k + 1]):
+                xi[i] = x[i]
+                z[i] = x[i] - u[i] / weight[k]
+        press(law, start, lower, upper, z, X, slope)
+        merit = missed(start, first, groups, place, J, Y, xi, X, G, JG, difference)
+        solved, stuck, taken = False, 0, 0
+        while taken < INNER:
+            fill_blocks(first, groups, start, place, where, diagonal, J, Y, slope, weight, scratch, factor_out)
+            newton += 1
+            taken += 1
+            if factor_blocks(first, column, row, diagonal, lower_at, upper_at, target, scratch, pivot, factor_out) > 0:
+                break
+            for i in range(n):
+                d[i] = -G[i]
+            solve_blocks(first, column, row, diagonal, lower_at, upper_at, factor_out, scratch, d)
+            Jd[:] = 0.0
+            gather(first, groups, start, place, J, d, Jd)
+            reach = 0.0
+            for k in range(count):
+                at, size = start[k], start[k + 1] - start[k]
+                for r in range(size):
+                    s = 0.0
+                    for c in range(size):
+                        s += slope[16 * k + 4 * r + c] * Jd[at + c]
+                    delta[at + r] = -difference[at + r] - s / weight[k]
+                    Jd[at + r] += 0.0
+                    reach = max(reach, abs(Jd[at + r]))
+            if not reach < np.inf:
+                break
+            low, high, t = 0.0, 1.0, 1.0
+            before, after = 0.0, 0.0
+            lowest = merit
+            for turn in range(40):
+                for k in range(count):
+                    for i in range(start[k], start[k + 1]):
+                        trial[i] = z[i] - t * Jd[i] / weight[k]
+                        at_t[i] = xi[i] + t * delta[i]
+                press(law, start, lower, upper, trial, X, beyond)
+                if law == CONVEX:
+                    if turn == 0:
+                        for i in range(m):
+                            before += Jd[i] * difference[i]
+                        first_slope = abs(before)
+                    now = 0.0
+                    for i in range(m):
+                        now += Jd[i] * (at_t[i] - X[i])
+                    if turn == 0 and now <= 0.3 * first_slope or abs(now) <= 0.2 * first_slope or high - low < 1e-6:
+                        low = t
+                        break
+                    if now > 0.0:
+                        high, after = t, now
+                    else:
+                        low, before = t, now
+                    t = low - before * (high - low) / (after - before) if turn % 3 < 2 else 0.5 * (low + high)
+                    continue
+                now = missed(start, first, groups, place, J, Y, at_t, X, G, JG, F)
+                if now <= (1.0 - 1e-3 * (t - low)) * lowest:
+                    low, lowest = t, now
+                    if t == 1.0:
+                        break
+                else:
+                    high = t
+                    slope[:] = beyond
+                if low > 0.0 and high - low < 0.05 * low or turn > 20:
+                    break
+                t = 0.5 * (low + high) if low > 0.0 else 0.3 * high
+            stuck = 0 if low > 0.0 else stuck + 1
+            if stuck > STUCK:
+                break
+            for k in range(count):
+                for i in range(start[k], start[k + 1]):
+                    z[i] -= low * Jd[i] / weight[k]
+                    xi[i] += low * delta[i]
+            press(law, start, lower, upper, z, X, beyond)
+            if low == 1.0 or law == CONVEX:
+                slope[:] = beyond
+            merit = missed(start, first, groups, place, J, Y, xi, X, G, JG, difference)
+            way = 0.0
+            for i in range(m):
+                way += (X[i] - x[i]) ** 2
+            if math.sqrt(merit) <= max(SLACK * epsilon * math.sqrt(way), 0.1 * tolerance * least_D):
+                solved = True
+                break
+        if solved:
+            x[:] = X
+            epsilon *= 0.3 if taken <= 3 else (0.55 if taken <= 6 else 1.0)
+            epsilon = max(epsilon, LEAST)
+        else:
+            failures += 1
+            epsilon *= RISES
+            shake(law, SHAKES, start, first, groups, place, lower, upper, J, Y, rows, table, motion, x)
+    result_out[0], result_out[1], result_out[2] = best, steps, failures
+    return newton
+
+
+def augmented(units: Units, x: np.ndarray, tolerance: float, iterations: int) -> Progress:
+    """From x, in units; at most so many of Newton's steps."""
+    motion = Motion.of(units)
+    plan, best, result = motion.plan, Progress(x.copy()), np.zeros(3)
+    parts = (plan.column, plan.row, plan.diagonal, plan.lower, plan.upper, plan.target, plan.where)
+    ends = 8 + np.cumsum([0, *(p.size for p in parts)])
+    R = units.R if units.dense is None else np.zeros(units.size)
+    rows = np.concatenate([R, units.b, units.D])
+    found = np.ascontiguousarray(x, float).copy()
+    best.iterations = proximal_steps(
+        units.law, iterations, tolerance, units.start, motion.first, motion.groups, motion.place, np.concatenate([ends, *parts]), units.lower,
+        units.upper, motion.J, motion.Y, rows, units.local, np.zeros(plan.size), found, result,
+    )  # fmt: skip
+    best.x, best.velocity = found, float(result[0])
+    best.notes.append(f"{best.iterations} Newton steps in {int(result[1])} proximal ones" + (f", {int(result[2])} in vain" if result[2] else ""))
+    return best

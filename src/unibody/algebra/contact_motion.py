@@ -1,0 +1,113 @@
+"""The rows of a contact problem over groups of velocities, in units: Ŵ = J Yᵀ + R, and nothing is made that couples all rows with all.
+
+A block of rows acts on at most two groups (bodies, trees, or one group for a W that came whole), with J and Y = M⁻¹ Jᵀ there:
+
+    m = Yᵀ x    (how the groups move),       û = J m + R x + b̂
+
+A block's numbers lie velocity by velocity, its rows next to each other, its first group before its second. Groups are numbered in the
+order in which `contact_block_lu` eliminates them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from unibody.algebra.contact_block_lu import Plan
+from unibody.algebra.contact_units import Units
+from unibody.kernel import Floats, Ints, kernel
+
+RANK = 1e-14
+"""Part of the largest diagonal below which what is left of a whole W is round-off."""
+
+
+@kernel
+def spread(first: Ints, groups: Ints, start: Ints, place: Ints, Y: Floats, x: Floats, motion_out: Floats) -> None:
+    """m += Yᵀ x."""
+    for k in range(start.size - 1):
+        at, rows, p = start[k], start[k + 1] - start[k], place[k]
+        for side in range(2):
+            g = groups[2 * k + side]
+            if g < 0:
+                continue
+            for i in range(first[g], first[g + 1]):
+                total = 0.0
+                for r in range(rows):
+                    total += Y[p + r] * x[at + r]
+                motion_out[i] += total
+                p += rows
+
+
+@kernel
+def gather(first: Ints, groups: Ints, start: Ints, place: Ints, J: Floats, motion: Floats, u_out: Floats) -> None:
+    """u += J m."""
+    for k in range(start.size - 1):
+        at, rows, p = start[k], start[k + 1] - start[k], place[k]
+        for side in range(2):
+            g = groups[2 * k + side]
+            if g < 0:
+                continue
+            for i in range(first[g], first[g + 1]):
+                for r in range(rows):
+                    u_out[at + r] += J[p + r] * motion[i]
+                p += rows
+
+
+@dataclass(frozen=True)
+class Motion:
+    """first: (groups + 1,) where the velocities of each group begin; groups: (2 k,) that each block touches, −1 for none; place: (k + 1,)
+    where its numbers begin in J and Y."""
+
+    first: np.ndarray
+    groups: np.ndarray
+    place: np.ndarray
+    J: np.ndarray
+    Y: np.ndarray
+    plan: Plan
+
+    @classmethod
+    def of(cls, units: Units) -> Motion:
+        """The rows of a problem; a W that came whole is taken apart by Cholesky's method with pivots, as far as its rank goes."""
+        if units.dense is not None:
+            return cls._whole(units)
+        touched = np.unique(units.groups[units.groups >= 0])
+        new = np.full(len(units.problem.W.inverse_mass) + 1, -1)
+        new[touched] = np.arange(touched.size)
+        sizes = np.full(touched.size, 6, np.int64)
+        return cls._laid_out(units, sizes, new[units.groups], units.J.reshape(-1, 2, 6), units.Y.reshape(-1, 2, 6))
+
+    @classmethod
+    def _whole(cls, units: Units) -> Motion:
+        from scipy.linalg.lapack import dpstrf
+
+        m = units.size
+        if not m:
+            return cls._laid_out(units, np.zeros(0, np.int64), np.zeros((0, 2), np.int64), np.zeros((0, 2, 0)), np.zeros((0, 2, 0)))
+        W = units.dense if units.dense is not None else units.dense_matrix()
+        found, pivots, rank, _ = dpstrf(W, tol=RANK * max(float(np.diag(W).max()), 1e-300), lower=1)
+        L = np.zeros((m, rank))
+        L[pivots - 1] = np.tril(found)[:, :rank]
+        both = np.stack([L, np.zeros_like(L)], axis=1)
+        return cls._laid_out(units, np.array([rank], np.int64), np.tile([0, -1], (units.rows.size, 1)), both, both)
+
+    @classmethod
+    def _laid_out(cls, units: Units, sizes: np.ndarray, groups: np.ndarray, J: np.ndarray, Y: np.ndarray) -> Motion:
+        """From rows (m, 2, n) on groups (k, 2), of which all have n velocities."""
+        plan = Plan.of(sizes, groups)
+        groups = np.where(groups >= 0, np.append(plan.position, -1)[groups], -1)
+        size = int(sizes[0]) if sizes.size else 0
+        present = (groups >= 0)[units.owner]
+        width = (groups >= 0).sum(axis=1) * units.rows * size
+        place = np.concatenate([[0], np.cumsum(width)]).astype(np.int64)
+        row = np.arange(units.size) - units.start[units.owner]
+        before = np.stack([np.zeros(units.size, np.int64), present[:, 0] * size], axis=1)
+        at = place[units.owner][:, None, None] + units.rows[units.owner][:, None, None] * (before[:, :, None] + np.arange(size))
+        at = at + row[:, None, None]
+        flat = []
+        for part in (J, Y):
+            found = np.zeros(place[-1])
+            found[at[present]] = part[present]
+            flat.append(found)
+        first = np.concatenate([[0], np.cumsum(sizes[np.argsort(plan.position)])]).astype(np.int64)
+        return cls(first, np.ascontiguousarray(groups, np.int64).ravel(), place, flat[0], flat[1], plan.placed(groups))
