@@ -29,17 +29,17 @@ from unibody.algebra.contact_sweeps import CONVEX, COULOMB, four, into_cone, nat
 from unibody.algebra.contact_units import AT_MOST, ROUND_OFF, Units
 from unibody.kernel import Floats, Ints, kernel
 
-FIRST, LEAST, LARGEST = 1e-2, 1e-9, 10.0
+FIRST, LEAST, LARGEST = 0.1, 1e-9, 10.0
 """ε at first, and its limits."""
-RISES, SHAKES = 4.0, 3
+RISES, SHAKES = 4.0, 10
 """By what ε grows after a failure, and the sweeps then."""
-INNER = 20
+INNER = 12
 """Newton's steps for one ε."""
 SLACK = 0.5
 """How well a proximal step is solved, in terms of how far it went."""
 STUCK = 4
 """Steps of no length, each with another Φ', before a failure is admitted."""
-PATIENCE = 40
+PATIENCE = 100
 """Newton's steps in which the residual has to halve."""
 
 
@@ -212,7 +212,6 @@ def proximal_steps(
         if residual <= AT_MOST and residual <= round_off_of(start, first, groups, place, J, Y, rows, x, d, JG):
             break
         steps += 1
-        looked(law, start, first, groups, place, lower, upper, J, Y, rows, x, motion, u, F)
         for k in range(count):
             stiff = 0.0
             for i in range(start[k], start[k + 1]):
@@ -243,7 +242,6 @@ def proximal_steps(
                     for c in range(size):
                         s += slope[16 * k + 4 * r + c] * Jd[at + c]
                     delta[at + r] = -difference[at + r] - s / weight[k]
-                    Jd[at + r] += 0.0
                     reach = max(reach, abs(Jd[at + r]))
             if not reach < np.inf:
                 break
@@ -281,7 +279,7 @@ def proximal_steps(
                 else:
                     high = t
                     slope[:] = beyond
-                if low > 0.0 and high - low < 0.05 * low or turn > 20:
+                if low > 0.0 and high - low < 0.5 * low or turn > 20:
                     break
                 t = 0.5 * (low + high) if low > 0.0 else 0.3 * high
             stuck = 0 if low > 0.0 else stuck + 1
@@ -303,8 +301,7 @@ def proximal_steps(
                 break
         if solved:
             x[:] = X
-            epsilon *= 0.3 if taken <= 3 else (0.55 if taken <= 6 else 1.0)
-            epsilon = max(epsilon, LEAST)
+            epsilon = max(LEAST, epsilon * (0.1 if taken == 1 else (0.3 if taken <= 3 else (0.55 if taken <= 6 else 1.0))))
         else:
             failures += 1
             epsilon *= RISES

@@ -159,6 +159,13 @@ def factor_blocks(
                 width, U = first[row[q] + 1] - first[row[q]], upper[q]
                 to = target[t]
                 t += 1
+                if height == 6 and n == 6 and width == 6:
+                    for i in range(6):
+                        for l in range(6):
+                            f = A_out[L + 6 * i + l]
+                            for c in range(6):
+                                A_out[to + 6 * i + c] -= f * A_out[U + 6 * l + c]
+                    continue
                 for i in range(height):
                     for l in range(n):
                         f = A_out[L + n * i + l]
@@ -237,6 +244,13 @@ def fill_blocks(
                 if g < 0:
                     continue
                 height, to = first[g + 1] - first[g], where[4 * k + 2 * left + right]
+                if rows == 3 and height == 6 and width == 6:
+                    for i in range(6):
+                        f1, f2, f3 = Y[by + 3 * i], Y[by + 3 * i + 1], Y[by + 3 * i + 2]
+                        for c in range(6):
+                            A_out[to + 6 * i + c] += f1 * scratch_out[c] + f2 * scratch_out[6 + c] + f3 * scratch_out[12 + c]
+                    by += 18
+                    continue
                 for i in range(height):
                     for r in range(rows):
                         f = Y[by + rows * i + r]

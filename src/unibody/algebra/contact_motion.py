@@ -54,6 +54,19 @@ def gather(first: Ints, groups: Ints, start: Ints, place: Ints, J: Floats, motio
                 p += rows
 
 
+@kernel
+def lay_out(size: int, groups: Ints, start: Ints, place: Ints, whole: Floats, part_out: Floats) -> None:
+    """Numbers of rows (2 × size each, zero or not where there is no group) in the order of blocks."""
+    for k in range(start.size - 1):
+        at, rows, p = start[k], start[k + 1] - start[k], place[k]
+        for side in range(2):
+            if groups[2 * k + side] >= 0:
+                for i in range(size):
+                    for r in range(rows):
+                        part_out[p + rows * i + r] = whole[2 * size * (at + r) + size * side + i]
+                p += rows * size
+
+
 @dataclass(frozen=True)
 class Motion:
     """first: (groups + 1,) where the velocities of each group begin; groups: (2 k,) that each block touches, −1 for none; place: (k + 1,)
@@ -97,17 +110,11 @@ class Motion:
         plan = Plan.of(sizes, groups)
         groups = np.where(groups >= 0, np.append(plan.position, -1)[groups], -1)
         size = int(sizes[0]) if sizes.size else 0
-        present = (groups >= 0)[units.owner]
         width = (groups >= 0).sum(axis=1) * units.rows * size
         place = np.concatenate([[0], np.cumsum(width)]).astype(np.int64)
-        row = np.arange(units.size) - units.start[units.owner]
-        before = np.stack([np.zeros(units.size, np.int64), present[:, 0] * size], axis=1)
-        at = place[units.owner][:, None, None] + units.rows[units.owner][:, None, None] * (before[:, :, None] + np.arange(size))
-        at = at + row[:, None, None]
-        flat = []
+        flat, both = [], np.ascontiguousarray(groups, np.int64).ravel()
         for part in (J, Y):
-            found = np.zeros(place[-1])
-            found[at[present]] = part[present]
-            flat.append(found)
+            flat.append(np.empty(place[-1]))
+            lay_out(size, both, units.start, place, np.ascontiguousarray(part).ravel(), flat[-1])
         first = np.concatenate([[0], np.cumsum(sizes[np.argsort(plan.position)])]).astype(np.int64)
-        return cls(first, np.ascontiguousarray(groups, np.int64).ravel(), place, flat[0], flat[1], plan.placed(groups))
+        return cls(first, both, place, flat[0], flat[1], plan.placed(groups))

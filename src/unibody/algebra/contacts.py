@@ -1,4 +1,4 @@
-"""`solve_contacts`: one contact problem, five ways to its impulses, and the residual that each of them reached.
+"""`solve_contacts`: one contact problem, six ways to its impulses, and the residual that each of them reached.
 
 | method | what it does | best for |
 |---|---|---|
@@ -6,7 +6,8 @@
 | `"pgs"` | block Gauss–Seidel, every contact solved exactly in its turn (`contact_sweeps`) | many contacts, modest accuracy, warm starts |
 | `"newton"` | nonsmooth Newton; where it stalls, convex rounds (`contact_newton`, `contact_fixed_point`, `contact_interior`) | accuracy |
 | `"proximal"` | ADMM on the exact cone (`contact_proximal`) | a second opinion, by other means |
-| `"auto"` | sweeps, then Newton; if that stalls, proximal in small problems, sweeps in large ones; says what it did | everything |
+| `"augmented"` | proximal steps by Newton's method in the space of velocities, sparse (`contact_augmented`) | many contacts, degenerate, accuracy |
+| `"auto"` | sweeps, then augmented; if that stalls, newton and proximal in small problems; says what it did | everything |
 
 Problems without a solution (Painlevé's, walls that close on a body) end with the best impulses found, `converged` false and a residual
 that is not small; never with numbers that are not finite.
@@ -19,7 +20,8 @@ from functools import partial
 import numpy as np
 
 from unibody.algebra import contact_polyhedral
-from unibody.algebra.contact_fixed_point import fixed_point
+from unibody.algebra.contact_augmented import augmented
+from unibody.algebra.contact_fixed_point import Inner, fixed_point
 from unibody.algebra.contact_interior import interior
 from unibody.algebra.contact_newton import FIRST_SWEEPS, Progress, newton
 from unibody.algebra.contact_problem import ContactProblem, Residual, Solution
@@ -27,13 +29,15 @@ from unibody.algebra.contact_proximal import proximal
 from unibody.algebra.contact_sweeps import COULOMB
 from unibody.algebra.contact_units import Units
 
-METHODS = ("auto", "lemke", "pgs", "newton", "proximal")
+METHODS = ("auto", "lemke", "pgs", "newton", "proximal", "augmented")
 TOLERANCE = 1e-10
-ITERATIONS = {"lemke": 0, "pgs": 2000, "newton": 300, "proximal": 5000, "auto": 300}
+ITERATIONS = {"lemke": 0, "pgs": 2000, "newton": 300, "proximal": 5000, "augmented": 300, "auto": 300}
 SMALL = 600
 """Rows up to which no effort is spared; beyond, a factorisation is dear."""
-SWEEPS_FIRST, SWEEPS_MORE = 64, 1000
-"""Sweeps of "auto" before Newton's method, and in large problems after it."""
+SWEEPS_FIRST = 64
+"""Sweeps of "auto" before Newton's method."""
+WORK, LEAST = 180_000, 60
+"""Newton's steps of "auto" in large problems: as many as this many contacts allow, and no fewer than these."""
 
 
 def solve_contacts(
@@ -71,8 +75,8 @@ def solve_contacts(
         best = _swept(units, x, tolerance, limit, relaxation, symmetric)
     elif method == "newton":
         best = _newton(units, x, tolerance, limit)
-    elif method == "proximal":
-        best = proximal(units, x, tolerance, limit)
+    elif method in ("proximal", "augmented"):
+        best = (proximal if method == "proximal" else augmented)(units, x, tolerance, limit)
     else:
         best = _auto(units, x, tolerance, limit)
     return _solution(units, best, method, tolerance)
@@ -145,15 +149,11 @@ def _newton(units: Units, x: np.ndarray, tolerance: float, limit: int, first: in
 
 
 def _auto(units: Units, x: np.ndarray, tolerance: float, limit: int) -> Progress:
-    """Sweeps, Newton's method, and then in small problems proximal iterations, in large ones more sweeps."""
+    """Sweeps, proximal steps by Newton's method, and then in small problems whatever else there is."""
     best = _swept(units, x, tolerance, SWEEPS_FIRST)
-    accurate = partial(_newton, first=0)
+    plan: list[tuple[Inner, int]] = [(augmented, min(limit, max(WORK // max(units.rows.size, 1), LEAST)))]
     if units.size <= SMALL:
-        plan = [(accurate, limit), (proximal, ITERATIONS["proximal"])]
-    elif units.law == COULOMB:
-        plan = [(partial(newton, failures=2, first=0), min(limit, 15)), (_swept, SWEEPS_MORE)]
-    else:
-        plan = [(accurate, limit)]
+        plan += [(partial(_newton, first=0), limit), (proximal, ITERATIONS["proximal"])]
     for algorithm, most in plan:
         if best.velocity <= max(tolerance, units.round_off(best.x)):
             break

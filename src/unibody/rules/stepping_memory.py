@@ -26,7 +26,7 @@ WIDTH = 9
 PART = 1 << 32
 """Ids are kept as two whole numbers below it."""
 
-METHODS = ("none", "auto", "lemke", "pgs", "newton", "proximal")
+METHODS = ("none", "auto", "lemke", "pgs", "newton", "proximal", "augmented")
 
 
 @dataclass(frozen=True)

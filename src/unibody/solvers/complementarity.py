@@ -82,7 +82,7 @@ class Complementarity(Solver):
         for value, known, what in (
             (self.coordinates, COORDINATES, "coordinates"),
             (self.relaxation, RELAXATIONS, "relaxation"),
-            (self.method, ("auto", "lemke", "pgs", "newton", "proximal"), "method"),
+            (self.method, ("auto", "lemke", "pgs", "newton", "proximal", "augmented"), "method"),
         ):
             if value not in known:
                 raise ModelError(f"Complementarity: {what} {value!r} is unknown; give one of {', '.join(known)}")

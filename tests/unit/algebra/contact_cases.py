@@ -106,3 +106,24 @@ def violation(problem, solution):
 
 def with_law(problem, law):
     return replace(problem, law=law)
+
+
+def brick_wall(columns, layers, friction=0.5, seed=0, push=0.0, ratio=1.0, law="coulomb"):
+    """Bricks of 2 × 1 × 1 in running bond, four points where two overlap: many more rows than motions. Velocities a little disordered;
+    `push`: sideways speed of one brick in the middle; `ratio`: of the masses of top and bottom layer."""
+    generator = np.random.default_rng(seed)
+    centres = [(2.0 * i + (k % 2), k + 0.5) for k in range(layers) for i in range(columns)]
+    touching, up, axes = [], np.array([0.0, 0.0, 0.5]), np.eye(3)[[2, 0, 1]]
+    for a, (x, z) in enumerate(centres):
+        below = [(c, xc) for c, (xc, zc) in enumerate(centres) if abs(z - 1.0 - zc) < 0.1 and abs(x - xc) < 1.5]
+        for c, xc in below or [(-1, x)]:
+            low, high = max(x, xc) - 1.0, min(x, xc) + 1.0
+            for px in (low, high):
+                for py in (-0.5, 0.5):
+                    touching.append((a, c, np.array([px - x, py, 0.0]) - up, np.array([px - xc, py, 0.0]) + up, axes))
+    v = np.zeros((len(centres), 6))
+    v[:, 5] = -FALL
+    v += 1e-3 * generator.standard_normal(v.shape)
+    v[len(centres) // 2, 3] += push
+    mass = ratio ** np.repeat(np.linspace(0.0, 1.0, layers), columns)
+    return assemble(touching, mass, 4.0, v, friction, law)

@@ -11,7 +11,7 @@ from unibody.algebra.contact_schur import Groups
 from unibody.algebra.contact_units import Units
 from unibody.algebra.contacts import solve_contacts
 
-EXACT = ("newton", "proximal", "pgs", "auto")
+EXACT = ("newton", "proximal", "pgs", "augmented", "auto")
 DIRECT = 1e-10
 
 
@@ -172,7 +172,7 @@ def test_directions_come_in_opposite_unit_pairs():
         assert len(d) >= min(count, 2 * tangents)
 
 
-@pytest.mark.parametrize("method", ["newton", "auto", "proximal"])
+@pytest.mark.parametrize("method", ["newton", "augmented", "auto", "proximal"])
 def test_tower_of_two_hundred_contacts_carries_its_weight(method):
     """Fifty cubes on four corners each: W is singular; the four normal impulses of an interface are the momentum of all above."""
     problem = tower(50)
