@@ -124,8 +124,8 @@ def shake(
 
 @kernel
 def looked(
-    law: int, start: Ints, first: Ints, groups: Ints, place: Ints, lower: Floats, upper: Floats, J: Floats, Y: Floats, rows: Floats, x: Floats,
-    motion_out: Floats, u_out: Floats, F_out: Floats,
+    law: int, start: Ints, first: Ints, groups: Ints, place: Ints, lower: Floats, upper: Floats, J: Floats, Y: Floats, rows: Floats,
+    x: Floats, motion_out: Floats, u_out: Floats, F_out: Floats,
 ) -> float:  # fmt: skip
     """motion, û and the residual's velocity at x. rows: R, b̂ and D."""
     m = x.size
@@ -178,8 +178,8 @@ def missed(
 
 @kernel
 def proximal_steps(
-    law: int, iterations: int, tolerance: float, start: Ints, first: Ints, groups: Ints, place: Ints, plan: Ints, lower: Floats, upper: Floats,
-    J: Floats, Y: Floats, rows: Floats, table: Floats, factor_out: Floats, x_out: Floats, result_out: Floats,
+    law: int, iterations: int, tolerance: float, start: Ints, first: Ints, groups: Ints, place: Ints, plan: Ints, lower: Floats,
+    upper: Floats, J: Floats, Y: Floats, rows: Floats, table: Floats, factor_out: Floats, x_out: Floats, result_out: Floats,
 ) -> int:  # fmt: skip
     """From x to the best x found; the number of Newton's steps. plan: where its seven parts begin (8 numbers), then these. rows: R, b̂, D.
     result: the residual's velocity, the number of proximal steps, that of failures."""
@@ -262,7 +262,7 @@ def proximal_steps(
                     now = 0.0
                     for i in range(m):
                         now += Jd[i] * (at_t[i] - X[i])
-                    if turn == 0 and now <= 0.3 * first_slope or abs(now) <= 0.2 * first_slope or high - low < 1e-6:
+                    if (turn == 0 and now <= 0.3 * first_slope) or abs(now) <= 0.2 * first_slope or high - low < 1e-6:
                         low = t
                         break
                     if now > 0.0:
@@ -279,7 +279,7 @@ def proximal_steps(
                 else:
                     high = t
                     slope[:] = beyond
-                if low > 0.0 and high - low < 0.5 * low or turn > 20:
+                if (low > 0.0 and high - low < 0.5 * low) or turn > 20:
                     break
                 t = 0.5 * (low + high) if low > 0.0 else 0.3 * high
             stuck = 0 if low > 0.0 else stuck + 1
@@ -320,9 +320,10 @@ def augmented(units: Units, x: np.ndarray, tolerance: float, iterations: int) ->
     rows = np.concatenate([R, units.b, units.D])
     found = np.ascontiguousarray(x, float).copy()
     best.iterations = proximal_steps(
-        units.law, iterations, tolerance, units.start, motion.first, motion.groups, motion.place, np.concatenate([ends, *parts]), units.lower,
-        units.upper, motion.J, motion.Y, rows, units.local, np.zeros(plan.size), found, result,
+        units.law, iterations, tolerance, units.start, motion.first, motion.groups, motion.place, np.concatenate([ends, *parts]),
+        units.lower, units.upper, motion.J, motion.Y, rows, units.local, np.zeros(plan.size), found, result,
     )  # fmt: skip
     best.x, best.velocity = found, float(result[0])
-    best.notes.append(f"{best.iterations} Newton steps in {int(result[1])} proximal ones" + (f", {int(result[2])} in vain" if result[2] else ""))
+    vain = f", {int(result[2])} in vain" if result[2] else ""
+    best.notes.append(f"{best.iterations} Newton steps in {int(result[1])} proximal ones{vain}")
     return best

@@ -6,7 +6,7 @@
 | `"pgs"` | block Gauss–Seidel, every contact solved exactly in its turn (`contact_sweeps`) | many contacts, modest accuracy, warm starts |
 | `"newton"` | nonsmooth Newton; where it stalls, convex rounds (`contact_newton`, `contact_fixed_point`, `contact_interior`) | accuracy |
 | `"proximal"` | ADMM on the exact cone (`contact_proximal`) | a second opinion, by other means |
-| `"augmented"` | proximal steps by Newton's method in the space of velocities, sparse (`contact_augmented`) | many contacts, degenerate, accuracy |
+| `"augmented"` | proximal steps by Newton's method on velocities, sparse (`contact_augmented`) | many contacts, degenerate ones, accuracy |
 | `"auto"` | sweeps, then augmented; if that stalls, newton and proximal in small problems; says what it did | everything |
 
 Problems without a solution (Painlevé's, walls that close on a body) end with the best impulses found, `converged` false and a residual

@@ -71,7 +71,8 @@ def test_block_factors_solve_what_numpy_solves(make):
 @pytest.mark.parametrize("law", [0, 1])
 def test_the_map_and_its_slope_by_differences(law):
     """Every kind of block, away from kinks."""
-    start, lower, upper = np.array([0, 1, 2, 4, 7, 11]), np.array([0.0, -0.5, 0.0, 0.0, 0.0]), np.array([np.inf, 0.5, np.inf, np.inf, np.inf])
+    start, lower = np.array([0, 1, 2, 4, 7, 11]), np.array([0.0, -0.5, 0.0, 0.0, 0.0])
+    upper = np.array([np.inf, 0.5, np.inf, np.inf, np.inf])
     generator = np.random.default_rng(5)
     for _ in range(30):
         z, X, slope = generator.standard_normal(11), np.empty(11), np.empty(80)
