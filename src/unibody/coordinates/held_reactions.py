@@ -13,6 +13,7 @@ from unibody.coordinates.held import cross_rows
 from unibody.coordinates.held_reduced import HeldReduced
 from unibody.coordinates.reduced import wrench_at_joint
 from unibody.coordinates.reduced_products import push_velocities
+from unibody.coordinates.reduced_system import ReducedSystem
 from unibody.coordinates.slots import BODIES, COLUMNS, ENTRY_BODY, ROWS, X_WB, G
 from unibody.kernel import Floats, Ints, kernel
 from unibody.spatial.devices import cross, load3, load6, sub3
@@ -60,10 +61,15 @@ def through_tree(system: HeldReduced, Y_book: np.ndarray, bodies: np.ndarray, wr
     force = np.einsum("mpji,mpj->mpi", R, wrenches[..., 3:])
     torque = np.einsum("mpji,mpj->mpi", R, wrenches[..., :3]) + cross_rows(system._com[bodies], force)
     np.add.at(F, (k + np.arange(m)[:, None], bodies), np.concatenate([torque, force], axis=2))
-    out = np.zeros((k + m, n, 6))
-    if k + m:
+    return sent(system, F, np.concatenate([Y_book, Y]))
+
+
+def sent(system: ReducedSystem, F: np.ndarray, Y: np.ndarray) -> np.ndarray:
+    """(m, tree joints, 6) wrenches through the joints (world axes, at M) of loads F (m, bodies, 6) in body axes and answers Y (m, nv)."""
+    out = np.zeros_like(F)
+    if F.size:
         send_through_joints(
             system.view(BODIES), system.view(ROWS), system.view(COLUMNS), system.view(X_WB), F.reshape(-1),
-            np.concatenate([Y_book, Y]).reshape(-1), np.zeros(6 * n), out.reshape(-1),
+            np.ascontiguousarray(Y).reshape(-1), np.zeros(F[0].size), out.reshape(-1),
         )  # fmt: skip
     return out[:, 1:]

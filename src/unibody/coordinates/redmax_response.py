@@ -98,6 +98,11 @@ class EffortResponse:
         self._held = np.zeros(0, bool)
         self._closed: np.ndarray | None = None
 
+    @property
+    def answers(self) -> np.ndarray:
+        """(velocities, nv) accelerations to unit efforts where no row holds."""
+        return self._answers[:, : len(self.B)].T
+
     def closed(self) -> np.ndarray:
         """H with the rows that hold now: those that hold both ways, and those that push."""
         book, b = self._system.book, len(self.B)

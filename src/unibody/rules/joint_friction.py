@@ -17,6 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from unibody.algebra.staggered import Contact, Staggered, stagger
+from unibody.coordinates.held_reactions import sent
 from unibody.coordinates.observe_reduced import Held
 from unibody.coordinates.observed import JointRub
 from unibody.coordinates.redmax_response import EffortResponse, velocity_rows
@@ -59,6 +60,8 @@ class JointFrictions(Rubbings):
 
     def solve(self, moment: Moment, u: np.ndarray) -> Staggered:
         """The friction of a step, from a guess."""
+        if not self.system.implicit_names and not self.system.book.rows:
+            return self._solve_linear(moment, u)
         response: list[EffortResponse] = []
 
         def contact(u: np.ndarray) -> Contact:
@@ -69,6 +72,24 @@ class JointFrictions(Rubbings):
             slip = self.rows @ (response[0].B @ (moment.v[: y.size] + moment.h * y))
             H = moment.h * self.rows @ response[0].closed() @ self.rows.T
             return Contact(carried, bounds, slip, H)
+
+        return stagger(contact, self.widths, u, TOLERANCE, MOST)
+
+    def _solve_linear(self, moment: Moment, u: np.ndarray) -> Staggered:
+        """The same in trees without rows and implicit forces: accelerations and reactions are linear in the efforts, so that one evaluation
+        and the answers to unit efforts tell of all."""
+        y, system = self.evaluate(moment, u), self.system
+        response, start, reactions = EffortResponse(system, self.velocities), u, self.reduced_wrenches(system)
+        answers = response.answers
+        through = sent(system, np.zeros((len(answers), system.model.n_bodies, 6)), answers)
+        units = self.rows @ self.units(through, system.view(X_WB).reshape(-1, 12)).reshape(len(answers), -1)
+        H = moment.h * self.rows @ response.closed() @ self.rows.T
+        slip = self.rows @ (response.B @ (moment.v[: y.size] + moment.h * y))
+
+        def contact(u: np.ndarray) -> Contact:
+            more = u - start
+            carried, bounds = self.carried(reactions + (more @ units).reshape(-1, 6), u)
+            return Contact(carried, bounds, slip + H @ more, H)
 
         return stagger(contact, self.widths, u, TOLERANCE, MOST)
 

@@ -88,6 +88,15 @@ class Rubbings:
         R = poses[self._children, :9].reshape(-1, 3, 3) @ self._frames
         return (wrenches[self._joints].reshape(-1, 2, 3) @ R).reshape(-1, 6)
 
+    def units(self, through: np.ndarray, poses: np.ndarray) -> np.ndarray:
+        """(m, parts, 6) in M's axes, from m times the wrenches (tree joints, 6) at M in world axes; none in joints that close loops."""
+        R = poses[self._children, :9].reshape(-1, 3, 3) @ self._frames
+        tree, parts = through.shape[1], self._joints.size
+        at = through[:, np.minimum(self._joints, tree - 1)].reshape(len(through), parts, 2, 3)
+        out = np.einsum("rpsi,pij->rpsj", at, R).reshape(len(through), parts, 6)
+        out[:, self._joints >= tree] = 0.0
+        return out
+
     def carried(self, wrenches: np.ndarray, u: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """What every contact point carries [N], and the bounds of friction, of reactions (parts, 6) at M in M's axes."""
         carried, bounds = np.zeros(self._points[-1]), np.zeros(self.widths.size)

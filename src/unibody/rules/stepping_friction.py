@@ -184,14 +184,9 @@ class SteppingFriction(Rubbings):
         system.view(MULTIPLIER)[:] = 0.0
         pairs = np.repeat(rows.bodies, w, axis=0)
         through = through_tree(system, problem.book.Y, pairs, problem.wrenches.reshape(-1, 2, 6), problem.answers)
-        R = system.poses()[self._children, :9].reshape(-1, 3, 3) @ self._frames
-        tree = len(system.model.tree_joints)
-        closes = self._joints >= tree
-        at = through[:, np.minimum(self._joints, tree - 1)].reshape(len(through), self._joints.size, 2, 3)
-        out = np.einsum("rpsi,pij->rpsj", at, R).reshape(len(through), self._joints.size, 6)
-        out[:, closes] = 0.0
+        out, tree = self.units(through, system.poses()), len(system.model.tree_joints)
         T, joints = system.view(T_SLOT).reshape(-1, 6), system.book.joints
-        for p in np.flatnonzero(closes):
+        for p in np.flatnonzero(self._joints >= tree):
             first, held = joints[6 * (self._joints[p] - tree) + 4 : 6 * (self._joints[p] - tree) + 6]
             out[first : first + held, p] = T[first : first + held]
         assert len(out) == k + rows.directions.shape[0] * w
