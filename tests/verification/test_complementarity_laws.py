@@ -48,6 +48,14 @@ def test_static_friction_decides_the_start_and_sliding_friction_the_motion(slope
     assert velocity(runner(contact, (1.0, 0.0)), 0.2, 1e-2)[0] == pytest.approx(1.0 - 0.2 * 0.3 * G, abs=1e-9)
 
 
+@pytest.mark.parametrize(("mu", "sticks"), [(0.50, True), (0.49, False)])
+def test_threshold_of_a_slope_of_26_565_degrees(mu: float, sticks: bool) -> None:
+    """The published pair of coefficients: tan 26.565° = 0.49999… (paper 003 §6.1, there for cloth)."""
+    lean = np.radians(26.565)
+    speed = velocity(runner({"friction": mu}, lean=lean), 0.5, 2e-2)[0]
+    assert speed == pytest.approx(0.0 if sticks else 0.5 * G * (np.sin(lean) - mu * np.cos(lean)), abs=1e-9)
+
+
 def test_grain_oblique_to_the_slip() -> None:
     """μ₁ = 0.1 along x, μ₂ = 0.5 along y, slip at 45°: the most work on the ellipse is −g μ_i² u_i / (Σ (μ_j u_j)²)^½."""
     model = runner({"friction": 0.1, "across": 0.5, "direction": (1, 0, 0)}, (1.0, 1.0))
