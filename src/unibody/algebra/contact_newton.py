@@ -1,27 +1,30 @@
 """Nonsmooth Newton for contact with friction: Newton's method on a map that is zero exactly at solutions and smooth in pieces.
 
-    F(x) = x − Φ(x − û(x)),    û = Ŵ x + b̂
+    F(x, û(x)) = 0,    û = Ŵ x + b̂
 
-single rows: Φ clips to their bounds. Convex law: Φ projects onto the cone. Coulomb's law, in the form of Alart and Curnier: with
-(a, y) = x − û, Φ_n = max(a, 0), and Φ_t projects y onto the ball of radius Φ_n. A step solves
+in the form of Alart and Curnier or of Fischer and Burmeister (`contact_maps`). With the slopes A = ∂F/∂x and B = ∂F/∂û a step solves
 
-    [(I − Φ') + Φ' (Ŵ + ε)] d = −F
+    [A + B (Ŵ + ε)] d = −F
 
-on the rows of the blocks that press (elsewhere d = −F), and is shortened until ½‖F‖² falls enough. ε > 0 makes the matrix regular where
-contacts repeat each other: it is a step of the proximal-point method, and falls with ‖F‖, so that convergence stays fast. Where no
-length of step reduces ‖F‖ (the pieces still change), sweeps of Gauss–Seidel take over, then Newton's method is tried again.
+on the rows of the blocks that press (elsewhere B = 0, A = 1, d = −F), and is shortened until ½‖F‖² falls enough. ε > 0 makes the
+matrix regular where contacts repeat each other: it is a step of the proximal-point method, and falls with ‖F‖, so that convergence stays
+fast. Where no length of step reduces ‖F‖ (the pieces still change), sweeps of Gauss–Seidel take over, then Newton's method is tried again.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 
 import numpy as np
 
-from unibody.algebra.contact_sweeps import CONVEX, COULOMB, four, into_cone, miss, norm3
+from unibody.algebra.contact_maps import alart_curnier, fischer_burmeister
+from unibody.algebra.contact_sweeps import CONVEX, COULOMB
 from unibody.algebra.contact_units import Units
 from unibody.kernel import Floats, Ints, kernel
 
+FUNCTIONS = ("alart-curnier", "fischer-burmeister")
 DENSE = 450
 """Pressing rows up to which the equations are solved as a dense matrix."""
 HALVINGS = 12
@@ -53,56 +56,8 @@ class Progress:
 
 
 @kernel
-def pieces(law: int, start: Ints, lower: Floats, upper: Floats, x: Floats, u: Floats, F_out: Floats, slope_out: Floats) -> None:
-    """F and, per block, Φ' (4×4, its rows and columns as the block has)."""
-    slope_out[:] = 0.0
-    for k in range(start.size - 1):
-        at, count, p = start[k], start[k + 1] - start[k], 16 * k
-        if count == 1:
-            a = x[at] - u[at]
-            F_out[at] = miss(x[at], u[at], lower[k], upper[k])
-            slope_out[p] = 1.0 if lower[k] < a < upper[k] else 0.0
-            continue
-        n, x1, x2, x3 = four(count, at, x)
-        un, u1, u2, u3 = four(count, at, u)
-        a = n - un
-        y = (x1 - u1, x2 - u2, x3 - u3)
-        r = norm3(y[0], y[1], y[2])
-        if law == COULOMB:
-            l = max(a, 0.0)
-            f = 1.0 if r <= l else l / r
-            value = (l, f * y[0], f * y[1], f * y[2])
-            if a > 0.0:
-                slope_out[p] = 1.0
-                for i in range(count - 1):
-                    slope_out[p + 5 * (i + 1)] = f
-                    if r > l:
-                        slope_out[p + 4 * (i + 1)] = y[i] / r
-                        for j in range(count - 1):
-                            slope_out[p + 4 * (i + 1) + j + 1] -= f * y[i] * y[j] / (r * r)
-        else:
-            value = into_cone(a, y[0], y[1], y[2])
-            if r <= a:
-                for i in range(count):
-                    slope_out[p + 5 * i] = 1.0
-            elif r > -a:
-                slope_out[p] = 0.5
-                for i in range(count - 1):
-                    slope_out[p + i + 1] = 0.5 * y[i] / r
-                    slope_out[p + 4 * (i + 1)] = 0.5 * y[i] / r
-                    slope_out[p + 5 * (i + 1)] = 0.5 * (1.0 + a / r)
-                    for j in range(count - 1):
-                        slope_out[p + 4 * (i + 1) + j + 1] -= 0.5 * a / r * y[i] * y[j] / (r * r)
-        missed = (un if law == COULOMB and a > 0.0 else n - value[0], x1 - value[1], x2 - value[2], x3 - value[3])
-        if r <= a:
-            missed = (un, u1, u2, u3)
-        for i in range(count):
-            F_out[at + i] = missed[i]
-
-
-@kernel
-def fill_matrix(size: int, epsilon: float, start: Ints, slope: Floats, W: Floats, pressing: Ints, rows: Ints, G_out: Floats) -> None:
-    """(I − Φ') + Φ' (Ŵ + ε) on the rows of the pressing blocks; `size`: of Ŵ."""
+def fill_matrix(size: int, epsilon: float, start: Ints, A: Floats, B: Floats, W: Floats, pressing: Ints, rows: Ints, G_out: Floats) -> None:
+    """A + B (Ŵ + ε) on the rows of the pressing blocks; `size`: of Ŵ."""
     n = rows.size
     i = 0
     for b in range(pressing.size):
@@ -113,24 +68,24 @@ def fill_matrix(size: int, epsilon: float, start: Ints, slope: Floats, W: Floats
             for j in range(n):
                 G_out[i * n + j] = 0.0
             for c in range(count):
-                s = slope[16 * k + 4 * r + c]
+                s = B[16 * k + 4 * r + c]
                 if s != 0.0:
                     row = (at + c) * size
                     for j in range(n):
                         G_out[i * n + j] += s * W[row + rows[j]]
-                G_out[i * n + first + c] += (1.0 if r == c else 0.0) - s * (1.0 - epsilon)
+                G_out[i * n + first + c] += A[16 * k + 4 * r + c] + s * epsilon
             i += 1
 
 
 @kernel
-def through(start: Ints, slope: Floats, v: Floats, y_out: Floats) -> None:
-    """Φ' v."""
+def through(start: Ints, B: Floats, v: Floats, y_out: Floats) -> None:
+    """B v."""
     for k in range(start.size - 1):
         at, count = start[k], start[k + 1] - start[k]
         for r in range(count):
             y = 0.0
             for c in range(count):
-                y += slope[16 * k + 4 * r + c] * v[at + c]
+                y += B[16 * k + 4 * r + c] * v[at + c]
             y_out[at + r] = y
 
 
@@ -147,10 +102,10 @@ class Step:
     def times(self, d: np.ndarray) -> np.ndarray:
         return self.W @ d if self.W is not None else self.sparse @ d
 
-    def solve(self, F: np.ndarray, slope: np.ndarray, epsilon: float) -> np.ndarray:
+    def solve(self, F: np.ndarray, A: np.ndarray, B: np.ndarray, epsilon: float) -> np.ndarray:
         """d, not finite where the equations have no solution."""
         units = self.units
-        blocks = slope.reshape(-1, 16)
+        blocks = B.reshape(-1, 16)
         pressing = np.flatnonzero(blocks.any(axis=1))
         rows = np.flatnonzero(blocks.any(axis=1)[units.owner])
         d = -F
@@ -158,17 +113,17 @@ class Step:
             return d
         d[rows] = 0.0
         coupled = np.empty(units.size)
-        through(units.start, slope, self.times(d), coupled)
+        through(units.start, B, self.times(d), coupled)
         right = -F[rows] - coupled[rows]
         if self.flat is not None:
             G = np.empty(rows.size**2)
-            fill_matrix(units.size, epsilon, units.start, slope, self.flat, pressing, rows, G)
+            fill_matrix(units.size, epsilon, units.start, A, B, self.flat, pressing, rows, G)
             try:
                 d[rows] = np.linalg.solve(G.reshape(rows.size, -1), right)
             except np.linalg.LinAlgError:
                 d[rows] = np.nan
             return d
-        d[rows] = self._sparse(slope, rows, right, epsilon)
+        d[rows] = self._sparse(A, B, rows, right, epsilon)
         return d
 
     def _block_diagonal(self, slope: np.ndarray):
@@ -181,23 +136,25 @@ class Step:
         c = np.arange(i.size) - np.repeat(np.cumsum(width) - width, width)
         return sp.csr_array((slope[16 * units.owner[i] + 4 * place[i] + c], (i, units.start[units.owner[i]] + c)), shape=(units.size,) * 2)
 
-    def _sparse(self, slope: np.ndarray, rows: np.ndarray, right: np.ndarray, epsilon: float) -> np.ndarray:
+    def _sparse(self, A: np.ndarray, B: np.ndarray, rows: np.ndarray, right: np.ndarray, epsilon: float) -> np.ndarray:
         import scipy.sparse as sp
         import scipy.sparse.linalg as spl
 
-        S = self._block_diagonal(slope)[rows][:, rows]
-        one = sp.eye_array(rows.size)
-        G = (one - S) + S @ (self.sparse[rows][:, rows] + epsilon * one)
+        left, right_slope = (self._block_diagonal(part)[rows][:, rows] for part in (A, B))
+        G = left + right_slope @ (self.sparse[rows][:, rows] + epsilon * sp.eye_array(rows.size))
         try:
             return spl.splu(G.tocsc()).solve(right)
         except RuntimeError:
             return np.full(rows.size, np.nan)
 
 
-def newton(units: Units, x: np.ndarray, tolerance: float, iterations: int, failures: int = FAILURES, first: int = FIRST_SWEEPS) -> Progress:
+def newton(
+    units: Units, x: np.ndarray, tolerance: float, iterations: int, failures: int = FAILURES, first: int = FIRST_SWEEPS,
+    function: str = FUNCTIONS[0],
+) -> Progress:  # fmt: skip
     """From x, in units, after the first sweeps; given up after so many failures of the line search."""
-    step, best = Step(units), Progress(x.copy())
-    F, slope = np.empty(units.size), np.empty(16 * units.rows.size)
+    step, best, map_of = Step(units), Progress(x.copy()), fischer_burmeister if function == FUNCTIONS[1] else alart_curnier
+    F, A, B = np.empty(units.size), np.empty(16 * units.rows.size), np.empty(16 * units.rows.size)
     swept, failed, sweeps = 0, 0, FIRST_SWEEPS
     u = units.velocity(x)
     if best.offer(units, x, u) > tolerance and first:
@@ -205,11 +162,15 @@ def newton(units: Units, x: np.ndarray, tolerance: float, iterations: int, failu
         u = units.velocity(x)
         best.offer(units, x, u)
     while best.iterations < iterations and best.velocity > max(tolerance, units.round_off(best.x)):
-        pieces(units.law, units.start, units.lower, units.upper, x, u, F, slope)
+        map_of(units.law, units.start, units.lower, units.upper, x, u, F, A, B)
         merit = float(F @ F)
-        d = step.solve(F, slope, max(min(LARGEST, FALLING[units.law][failed % 3] * np.sqrt(merit)), LEAST))
+        d = step.solve(F, A, B, max(min(LARGEST, FALLING[units.law][failed % 3] * np.sqrt(merit)), LEAST))
         best.iterations += 1
-        moved = _shorten(units, x, u, d, step.times(d), F, slope, merit) if np.isfinite(d).all() else None
+        moved = (
+            _shorten(partial(map_of, units.law, units.start, units.lower, units.upper), x, u, d, step.times(d), F, A, B, merit)
+            if np.isfinite(d).all()
+            else None
+        )
         if moved is not None:
             x, u = moved, units.velocity(moved)
             best.offer(units, x, u)
@@ -226,13 +187,14 @@ def newton(units: Units, x: np.ndarray, tolerance: float, iterations: int, failu
 
 
 def _shorten(
-    units: Units, x: np.ndarray, u: np.ndarray, d: np.ndarray, Wd: np.ndarray, F: np.ndarray, slope: np.ndarray, merit: float
-) -> np.ndarray | None:
+    evaluate: Callable[..., None], x: np.ndarray, u: np.ndarray, d: np.ndarray, Wd: np.ndarray, F: np.ndarray, A: np.ndarray, B: np.ndarray,
+    merit: float,
+) -> np.ndarray | None:  # fmt: skip
     """x + t d for the first of t = 1, ½, ¼, … that reduces ‖F‖² enough, or None."""
     t = 1.0
     for _ in range(HALVINGS):
         trial = x + t * d
-        pieces(units.law, units.start, units.lower, units.upper, trial, u + t * Wd, F, slope)
+        evaluate(trial, u + t * Wd, F, A, B)
         if float(F @ F) <= (1.0 - 2.0 * SUFFICIENT * t) * merit:
             return trial
         t *= 0.5

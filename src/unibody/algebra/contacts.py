@@ -23,7 +23,7 @@ from unibody.algebra import contact_polyhedral
 from unibody.algebra.contact_augmented import augmented
 from unibody.algebra.contact_fixed_point import Inner, fixed_point
 from unibody.algebra.contact_interior import interior
-from unibody.algebra.contact_newton import FIRST_SWEEPS, Progress, newton
+from unibody.algebra.contact_newton import FIRST_SWEEPS, FUNCTIONS, Progress, newton
 from unibody.algebra.contact_problem import ContactProblem, Residual, Solution
 from unibody.algebra.contact_proximal import proximal
 from unibody.algebra.contact_sweeps import COULOMB
@@ -48,11 +48,13 @@ def solve_contacts(
     iterations: int | None = None,
     relaxation: float = 1.0,
     symmetric: bool = False,
+    function: str = FUNCTIONS[0],
 ) -> Solution:
     """Impulses λ and velocities u = W λ + b under the laws of the problem.
 
     warm: impulses to begin with, (m,). tolerance: of the residual's velocity, in units of u. iterations: of the method (pivots, sweeps,
-    Newton steps, proximal iterations), by default `ITERATIONS`. relaxation, symmetric: of the sweeps, 0 < relaxation < 2.
+    Newton steps, proximal iterations), by default `ITERATIONS`. relaxation, symmetric: of the sweeps, 0 < relaxation < 2. function: whose
+    zero "newton" seeks, of `FUNCTIONS`.
 
     >>> from unibody.algebra.contact_problem import Dense, contacts
     >>> block = ContactProblem(Dense(np.eye(3)), np.array([-1.0, 2.0, 0.0]), contacts([0.5]))
@@ -61,6 +63,8 @@ def solve_contacts(
     """
     if method not in METHODS:
         raise ValueError(f"method {method!r} is none of {', '.join(METHODS)}")
+    if function not in FUNCTIONS:
+        raise ValueError(f"function {function!r} is none of {', '.join(FUNCTIONS)}")
     if not 0.0 < relaxation < 2.0:
         raise ValueError(f"relaxation {relaxation} must lie between 0 and 2")
     polyhedral = method == "lemke" or (problem.directions > 0 and problem.blocks.contact.any())
@@ -74,7 +78,7 @@ def solve_contacts(
     if method == "pgs":
         best = _swept(units, x, tolerance, limit, relaxation, symmetric)
     elif method == "newton":
-        best = _newton(units, x, tolerance, limit)
+        best = _newton(units, x, tolerance, limit, function=function)
     elif method in ("proximal", "augmented"):
         best = (proximal if method == "proximal" else augmented)(units, x, tolerance, limit)
     else:
@@ -134,14 +138,17 @@ def _polish(units: Units, x: np.ndarray, tolerance: float, limit: int) -> Progre
     return newton(units, x, tolerance, limit, failures=0, first=0)
 
 
-def _newton(units: Units, x: np.ndarray, tolerance: float, limit: int, first: int = FIRST_SWEEPS) -> Progress:
-    if units.law != COULOMB or not (units.rows > 1).any():
+def _newton(units: Units, x: np.ndarray, tolerance: float, limit: int, first: int = FIRST_SWEEPS, function: str = FUNCTIONS[0]) -> Progress:
+    if (units.law != COULOMB or not (units.rows > 1).any()) and function == FUNCTIONS[0]:
         return _convex(units, x, tolerance, limit)
     few = units.size > SMALL
-    best = newton(units, x, tolerance, min(limit, 15 if few else 60), failures=2 if few else 4, first=first)
+    best = newton(units, x, tolerance, min(limit, 15 if few else 60), failures=2 if few else 4, first=first, function=function)
     if best.velocity <= max(tolerance, units.round_off(best.x)) or best.iterations >= limit:
         return best
-    found = fixed_point(units, best.x, _convex, tolerance, limit - best.iterations, _polish, trust=False)
+    if units.law != COULOMB or not (units.rows > 1).any():
+        found = _convex(units, best.x.copy(), tolerance, limit - best.iterations)
+    else:
+        found = fixed_point(units, best.x, _convex, tolerance, limit - best.iterations, _polish, trust=False)
     found.iterations, found.notes = found.iterations + best.iterations, best.notes + found.notes
     if found.velocity > best.velocity:
         found.x, found.velocity = best.x, best.velocity

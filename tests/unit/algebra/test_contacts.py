@@ -5,6 +5,8 @@ import pytest
 from contact_cases import FALL, scattered, sphere_pile, tower, violation, with_law
 
 from unibody.algebra import contact_interior, contact_newton, contact_proximal
+from unibody.algebra.contact_maps import alart_curnier, fischer_burmeister
+from unibody.algebra.contact_newton import FUNCTIONS
 from unibody.algebra.contact_polyhedral import directions
 from unibody.algebra.contact_problem import ContactProblem, Dense, Factored, bounded, box, contacts, free, join, unilateral
 from unibody.algebra.contact_schur import Groups
@@ -424,3 +426,54 @@ def test_bad_input_is_refused_in_words():
         solve_contacts(ContactProblem(**good), warm=np.zeros(2))
     with pytest.raises(ValueError, match="round cone"):
         solve_contacts(ContactProblem(**good, directions=8), "newton")
+
+
+@pytest.mark.parametrize("law", [0, 1])
+@pytest.mark.parametrize("function", [alart_curnier, fischer_burmeister])
+def test_maps_are_zero_at_solutions_only_and_have_their_slopes(function, law):
+    """Slopes by differences at random points; zeros at one of each kind of solution, and none beside them."""
+    start, lower = np.array([0, 1, 2, 3, 4, 6, 9, 13]), np.array([0.0, -np.inf, -0.5, -np.inf, 0.0, 0.0, 0.0])
+    upper = np.array([np.inf, 0.3, 0.5, np.inf, np.inf, np.inf, np.inf])
+    generator, m, k = np.random.default_rng(2), 13, 7
+    F, A, B, up, down = np.empty(m), np.empty(16 * k), np.empty(16 * k), np.empty(m), np.empty(m)
+    unused = np.empty(16 * k), np.empty(16 * k)
+    for _ in range(20):
+        x, u = generator.standard_normal((2, m))
+        function(law, start, lower, upper, x, u, F, A, B)
+        for b in range(k):
+            for c in range(start[b], start[b + 1]):
+                h, rows = np.zeros(m), slice(start[b], start[b + 1])
+                h[c] = 1e-6
+                for slope, (dx, du) in ((A, (h, 0 * h)), (B, (0 * h, h))):
+                    function(law, start, lower, upper, x + dx, u + du, up, *unused)
+                    function(law, start, lower, upper, x - dx, u - du, down, *unused)
+                    found = slope.reshape(k, 4, 4)[b, : start[b + 1] - start[b], c - start[b]]
+                    np.testing.assert_allclose(found, (up - down)[rows] / 2e-6, atol=2e-5)
+    lift = 0.0 if law == 0 else 0.6
+    x = np.array([0.0, 0.3, 0.2, 5.0, 1.0, 0.5, 2.0, 1.2, -1.6, 0.0, 0.0, 0.0, 0.0])
+    u = np.array([0.7, -0.4, 0.0, 0.0, 0.0, 0.0, lift, -0.36, 0.48, 0.9, 0.1, -0.2, 0.3])
+    function(law, start, lower, upper, x, u, F, A, B)
+    np.testing.assert_allclose(F, 0.0, atol=1e-12)
+    for i in range(m):
+        for dx, du in ((0.1, 0.0), (-0.1, 0.0)):
+            moved_x, moved_u = x.copy(), u.copy()
+            moved_x[i] += dx
+            moved_u[i] += du
+            function(law, start, lower, upper, moved_x, moved_u, F, A, B)
+            inside = i in (2, 3, 4, 5)  # where a whole range of x goes with u = 0
+            assert (np.abs(F).max() > 1e-3) != inside
+
+
+@pytest.mark.parametrize("function", FUNCTIONS)
+def test_newton_by_either_function_alone(function):
+    """No other method helps: contacts that stick, slide and open, fewer and more rows than motions; bounds; a tower of twenty contacts."""
+    mixed = scattered(5, 5, 0.3, 3)
+    blocks = join(free(3), unilateral(3), box([0.1, 0.1, 0.1]), contacts([0.3, 0.3]))
+    bounds = ContactProblem(mixed.operator, mixed.b, blocks, np.linspace(0.0, 0.2, 15))
+    for problem in (scattered(6, 8, 0.3, 1), scattered(6, 8, 0.3, 2), sphere_pile(2, 2), bounds, tower(5), sphere_pile(2, 2, law="convex")):
+        units = Units(problem)
+        found = contact_newton.newton(units, units.start_from(None), 1e-11, 200, function=function)
+        assert found.velocity < DIRECT, (found.velocity, found.notes)
+    with pytest.raises(ValueError, match="function"):
+        solve_contacts(mixed, "newton", function="other")
+    assert solve_contacts(mixed, "newton", function=function).converged
