@@ -36,6 +36,8 @@ SMALL = 600
 """Rows up to which no effort is spared; beyond, a factorisation is dear."""
 SWEEPS_FIRST = 64
 """Sweeps of "auto" before Newton's method."""
+ENOUGH, PROXIMAL = 1e-7, 1000
+"""The part of the velocities given at which it asks no further methods, and the proximal iterations that it allows as the last of them."""
 WORK, LEAST = 180_000, 60
 """Newton's steps of "auto" in large problems: as many as this many contacts allow, and no fewer than these."""
 
@@ -160,9 +162,10 @@ def _auto(units: Units, x: np.ndarray, tolerance: float, limit: int) -> Progress
     best = _swept(units, x, tolerance, SWEEPS_FIRST)
     plan: list[tuple[Inner, int]] = [(augmented, min(limit, max(WORK // max(units.rows.size, 1), LEAST)))]
     if units.size <= SMALL:
-        plan += [(partial(_newton, first=0), limit), (proximal, ITERATIONS["proximal"])]
-    for algorithm, most in plan:
-        if best.velocity <= max(tolerance, units.round_off(best.x)):
+        plan += [(partial(_newton, first=0), limit), (proximal, PROXIMAL)]
+    enough = ENOUGH * float((np.abs(units.b) / units.D).max(initial=0.0))
+    for turn, (algorithm, most) in enumerate(plan):
+        if best.velocity <= max(tolerance, units.round_off(best.x), enough if turn else 0.0):
             break
         found = algorithm(units, best.x.copy(), tolerance, most)
         found.iterations, found.notes = best.iterations + found.iterations, best.notes + found.notes
