@@ -3,27 +3,57 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from itertools import product
+from typing import Literal
 
 import numpy as np
 
 from unibody.scenes.base import Scene, require, scene
-from unibody.shapes import Box, Mesh, Plane
+from unibody.shapes import Box, Capsule, Mesh, Placed, Plane
 from unibody.spatial.pose import Pose
 
 
+@dataclass(frozen=True)
+class LeaningPair:
+    """Two cards that lean on each other: each is pushed outwards at its foot by H and carried by its weight, so that it slips below
+    μ = H / m g; moments about the foot give H from the way of the weight and the height of the upper contact."""
+
+    way: float
+    """From the foot to below the middle [m]."""
+    height: float
+    """Of the upper contact above the foot [m]."""
+
+    @property
+    def least_friction(self) -> float:
+        """Above it a pair without load stands; a heavy load on its top needs twice as much."""
+        return self.way / self.height
+
+
 @scene("card-house", summary="A house of cards: leaning pairs and flat cards, held by friction alone")
-def card_house(*, levels: int = 3, degrees: float = 68.0, friction: float = 0.6) -> Scene:
-    """Cards of 100 × 60 × 2 mm, 700 kg/m³ (8.4 g), leaning in pairs at `degrees` against the ground, a flat card across each two pairs.
-    A leaning card slips below μ = cot(angle)/2 unloaded and below cot(angle) under a heavy load: 0.20 … 0.40 at 68°."""
+def card_house(
+    *, levels: int = 3, degrees: float = 68.0, friction: float = 0.6, edges: Literal["sharp", "round"] = "sharp"
+) -> Scene:
+    """Cards of 100 × 60 × 2 mm, 8.4 g, leaning in pairs at `degrees` against the ground, a flat card across each two pairs. A leaning card
+    slips below about μ = cot(angle)/2 unloaded (exact.least_friction) and below cot(angle) under a heavy load: 0.20 … 0.40 at 68°. Round
+    edges push each other sideways, as do sharp ones with barriers; of two sharp edges that meet, rigid contact takes one for a face, whose
+    normal leans, so that pairs need cot(angle) there."""
     import unibody as ub
 
     require("card-house", levels >= 1 and 45.0 <= degrees <= 80.0, f"levels={levels}, degrees={degrees:g}; give ≥ 1 and 45 … 80")
     length, width, thick, gap = 0.1, 0.06, 0.002, 1.5e-4
     lean = math.radians(90.0 - degrees)
-    card, flat_gap = Box((thick, width, length)), gap
-    rise = length * math.cos(lean) + thick * math.sin(lean)
-    reach = length * math.sin(lean) + thick * math.cos(lean)
+    sine, cosine, flat_gap = math.sin(lean), math.cos(lean), gap
+    if edges == "sharp":
+        card: list[Box | Placed] = [Box((thick, width, length))]
+        rise, reach = length * cosine + thick * sine, length * sine + thick * cosine
+        exact = LeaningPair(0.5 * (length * sine - thick * cosine), length * cosine)
+    else:
+        inner = length - thick
+        edge = Capsule(0.5 * thick, width - thick)
+        card = [Box((thick, width, inner)), *(Placed(edge, Pose.about((1, 0, 0), 0.5 * math.pi, p=(0, 0, z * inner))) for z in (-0.5, 0.5))]
+        rise, reach = inner * cosine + thick, inner * sine + thick
+        exact = LeaningPair(0.5 * inner * sine, inner * cosine + 0.5 * thick)
     spacing = 2.0 * reach + 6.0 * gap
     flat = Box((spacing - 2.0 * gap, width, thick))
     b = ub.Builder()
@@ -35,14 +65,14 @@ def card_house(*, levels: int = 3, degrees: float = 68.0, friction: float = 0.6)
         for k in range(pairs):
             for side, sign in (("left", 1.0), ("right", -1.0)):
                 place = (first + k * spacing - sign * 0.5 * (reach + gap), 0, floor + gap + 0.5 * rise)
-                b.body(f"{side}{level}{k}", shape=card, density=700.0, X_WB=Pose.about((0, 1, 0), sign * lean, p=place))
+                b.body(f"{side}{level}{k}", shape=card, mass=8.4e-3, X_WB=Pose.about((0, 1, 0), sign * lean, p=place))
         top = floor + gap + rise + flat_gap
         for k in range(pairs - 1):
             b.body(f"flat{level}{k}", shape=flat, density=700.0, X_WB=Pose(p=(first + (k + 0.5) * spacing, 0, top + 0.5 * thick)))
         floor = top + thick
     b.add(ub.Contact(friction=friction, reach=2.0 * gap), name="contact")
-    notes = "Stands as long as creep is small against a card's 2 mm: run with Barrier(slip_speed=1e-5, tolerance=1e-7)."
-    return Scene(b.build(), duration=5.0, dt=0.01, notes=notes)
+    notes = "Stands as long as creep is small against a card's 2 mm: run with Barrier(slip_speed=1e-5, tolerance=1e-7), or complementarity."
+    return Scene(b.build(), duration=5.0, dt=0.01, exact=exact if levels == 1 else None, notes=notes)
 
 
 def voussoir(inner: float, outer: float, width: float, half: float) -> Mesh:
