@@ -61,6 +61,17 @@ def test_painleves_rod(theta: float, spin: float) -> None:
         assert away.verdict == "unique"
 
 
+@pytest.mark.parametrize("coordinates", ["reduced", "maximal"])
+def test_recordings_begin_with_the_forces_of_the_instant(coordinates: str) -> None:
+    """The end of a rod that turns while it slides carries less by m ω² l/2 sin θ: (g − ω² l/2 sin θ) / p, as the first row tells."""
+    theta, mu, spin = 1.1, 0.3, 3.0
+    W = answers(theta)
+    expected = (G - spin**2 * 0.5 * np.sin(theta)) / (W[0, 0] - mu * abs(W[0, 1]))
+    sim = ub.Simulation(rod(theta, mu, spin), ub.solvers.Complementarity(coordinates=coordinates), dt=1e-3)
+    contacts = sim.observe().contacts
+    assert contacts is not None and contacts.normal_forces == pytest.approx([expected], rel=1e-4)
+
+
 def test_the_paradox_needs_friction_above_four_thirds() -> None:
     """min over θ of (1 + 3 cos² θ) / (3 sin θ cos θ) = 4/3, at tan θ = 2."""
     theta = np.arctan(2.0)

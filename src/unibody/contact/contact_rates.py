@@ -34,15 +34,17 @@ def moved_on(X: np.ndarray, motion: Motion, t: float) -> np.ndarray:
 
 
 def contact_rates(
-    find: Callable[[np.ndarray], Any], X: np.ndarray, motion: Motion, rows: ContactRows, ids: np.ndarray, size: float, speed: float
+    find: Callable[[np.ndarray], Any], X: np.ndarray, motion: Motion, rows: ContactRows, ids: np.ndarray, radii: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """(n, k) the rates of the rows, and (n,) which are known; `find`: contacts (body, point, normal, id) at poses; `size` [m] of the
-    smallest body, `speed` [m/s] of the fastest point."""
+    """(n, k) the rates of the rows, and (n,) which are known; `find`: contacts (body, point, normal, id) at poses; `radii` (bodies,) [m] of
+    those that can move, 0 of others."""
     n, k = rows.directions.shape[:2]
     out, known = np.zeros((n, k)), np.ones(n, bool)
-    if not n or speed == 0.0:
+    twist = motion.velocity
+    speed = float((np.linalg.norm(twist[:, 3:], axis=1) + radii * np.linalg.norm(twist[:, :3], axis=1)).max(initial=0.0))
+    if not n or speed == 0.0 or not radii.any():
         return out, known
-    step = min(WAY * size / speed, LONGEST)
+    step = min(WAY * float(radii[radii > 0.0].min()) / speed, LONGEST)
     for time, weight in PLACES:
         t = time * step
         found = find(moved_on(X, motion, t))

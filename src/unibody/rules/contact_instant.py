@@ -121,13 +121,9 @@ class _Instant:
         self.touches = touches.some(~parting)
         self.rows, self.laws = rule._rows(self.touches)
         self.before = self.rows.velocities(self.motion, 0.0)
-        size = radii(rule.model)
-        twist = self.motion.velocity
-        speed = float((np.linalg.norm(twist[:, 3:], axis=1) + size * np.linalg.norm(twist[:, :3], axis=1)).max(initial=0.0))
-        smallest = float(size[size > 0.0].min(initial=np.inf))
         drift, known = np.zeros_like(self.before), np.ones(len(self.touches.gaps), bool)
-        if np.isfinite(smallest) and len(known):
-            drift, known = contact_rates(find, X, self.motion, self.rows, self.touches.ids, smallest, speed)
+        if len(known):
+            drift, known = contact_rates(find, X, self.motion, self.rows, self.touches.ids, radii(rule.model))
         if not known.all():
             self.notes.append(f"the curvature at {int((~known).sum())} contacts is not known and was left out")
         self.free = self.rows.velocities(self.motion, 1.0) - self.before + drift

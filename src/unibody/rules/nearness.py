@@ -12,6 +12,8 @@ from typing import Any
 import numpy as np
 
 from unibody.constraints.contact import Contact
+from unibody.contact.contact_rates import contact_rates
+from unibody.contact.contact_rows import ContactRows
 from unibody.coordinates.held import Motion, centres_in_bodies
 from unibody.model.model import Model
 
@@ -58,6 +60,10 @@ class Nearness:
         if not len(found):
             return NOTHING
         return Touches(found.body.copy(), found.point, found.normal.copy(), found.gap.copy(), found.id.copy())
+
+    def rates(self, X: np.ndarray, motion: Motion, rows: ContactRows, ids: np.ndarray) -> np.ndarray:
+        """(n, k) J̇ v of the contacts found last; 0 where it is not known."""
+        return contact_rates(self._collision.find, X.copy(), motion, rows, ids, self._radii)[0]
 
     @property
     def farthest(self) -> float:

@@ -113,6 +113,8 @@ class Stepping:
             touches = self._touching(touches, motion)
         rows, laws = self._rows(touches)
         before, free = rows.velocities(motion, 0.0), rows.velocities(motion, h)
+        if instant and len(touches.gaps):
+            free = free + h * self.find.__self__.rates(system.poses(), motion, rows, touches.ids)
         b_book = self._book_targets(book, h, instant)
         hit = self._hits(touches, laws, before[:, 0], free[:, 0], h) & (not instant)
         returned = -laws.restitution * before[:, 0] + 0.5 * (1.0 - laws.restitution) * (free - before)[:, 0]
