@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
-
 import numpy as np
 import pytest
 
@@ -47,13 +45,15 @@ def test_ball_bounces_to_e_squared_of_its_height(restitution: float) -> None:
     b.body("ground", shape=ub.Plane(), kind="static")
     b.body("ball", shape=ub.Sphere(0.1), mass=1.0, X_WB=ub.Pose((0, 0, 1.1)))
     b.add(ub.Contact(restitution=restitution))
-    z = ub.Simulation(b.build(), "impulse", dt=1e-3).run(1.9).pose("ball")[:, 2] - 0.1
-    falls = np.flatnonzero((z[1:-1] <= z[:-2]) & (z[1:-1] < z[2:])) + 1
-    falls = falls[np.diff(falls, prepend=-100) > 20]
-    tops = [z[a:b].max() for a, b in pairwise(falls)]
-    for n, top in enumerate(tops[:2]):
-        assert top == pytest.approx(restitution ** (2 * (n + 1)), rel=0.015)
-    assert len(tops) >= 1 and z.min() > -1e-3
+    length = 1.1 if restitution < 1.0 else 1.3
+    recording = ub.Simulation(b.build(), "impulse", dt=1e-3).run(length, every=4)
+    t, z = recording.t, recording.pose("ball")[:, 2] - 0.1
+    fall, began = np.sqrt(2.0 / G), np.sqrt(2.0 / G)
+    for n in range(1, 3 if restitution < 1.0 else 2):
+        flight = 2.0 * restitution**n * fall
+        assert z[(t > began) & (t < began + flight)].max() == pytest.approx(restitution ** (2 * n), rel=0.015)
+        began += flight
+    assert z.min() > -1e-3
 
 
 def test_sphere_rolls_down_a_slope() -> None:
@@ -116,7 +116,7 @@ def walker() -> ub.Model:
 def test_loop_closes_while_its_base_stands_on_the_floor() -> None:
     """No joint is apart by more than 1e-9 at any state, the crank stops at its limit, and in the end the floor carries all the weight."""
     model = walker()
-    recording = ub.Simulation(model, "impulse", dt=5e-3).run(1.0, every=4)
+    recording = ub.Simulation(model, "impulse", dt=5e-3).run(1.0, every=20)
     assert recording.violation.max() < 1e-9
     assert recording.pose("base")[:, 2].min() > 0.05 - 1e-5
     crank = recording.joint("a")[:, 0]
@@ -139,8 +139,8 @@ def test_steps_depend_on_their_inputs_only(tmp_path) -> None:
 def test_motion_agrees_with_complementarity_as_steps_shrink() -> None:
     """The same walker: both are of order 1, so that their difference halves with the step."""
     gaps = []
-    for dt in (2e-3, 1e-3):
-        ends = [ub.Simulation(walker(), solver, dt=dt).run(0.1, every=10) for solver in ("impulse", "complementarity")]
+    for dt in (4e-3, 2e-3):
+        ends = [ub.Simulation(walker(), solver, dt=dt).run(0.1, every=25) for solver in ("impulse", "complementarity")]
         gaps.append(max(np.abs(ends[0].pose(f"bar{k}")[-1, :3] - ends[1].pose(f"bar{k}")[-1, :3]).max() for k in range(3)))
     assert gaps[1] < 0.7 * gaps[0] and gaps[1] < 5e-3
 

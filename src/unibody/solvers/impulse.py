@@ -228,6 +228,10 @@ class BoundSided(BoundImpulse):
         """Single steps one after the other."""
         return self.roll_by_steps(state, memory, control, dt, steps, every, record)
 
+    def step_facts(self) -> dict[str, Any]:
+        facts = super().step_facts()
+        return facts if self.rule.held.size else {**facts, "redundant": 0}
+
     def failure(self, state: State, memory: np.ndarray, control: np.ndarray, t: float) -> StepFailed:
         return Bound.failure(self, state, memory, control, t)
 
