@@ -273,6 +273,8 @@ class BoundSided(BoundImpulse):
         through = system.through()
         out = Bound.observe(self, state, memory, control)
         out.reactions, out.constraint_wrenches, out.multipliers = through.reactions, through.constraint, through.multipliers
+        if not rule.held.size:
+            out.redundant, out.redundant_names = 0, ()
         if rule.find is not None:
             out.contacts = touching_of(held, gaps, slips, h, self.solver.bounce_above)
         if kept[LENGTH] > 0.0:
