@@ -1,7 +1,8 @@
 """All solvers move mechanisms of joints alike as steps shrink, each at the order of its rule.
 
 One reference for all: the adaptive rule of Dormand and Prince in reduced coordinates, to a tolerance far below the errors measured here. It
-is itself compared with Runge–Kutta steps in maximal coordinates.
+is itself confirmed by Runge–Kutta steps in maximal coordinates, at fourth order. (Rules of first order can hit an error by chance: a
+four-bar linkage whose crank already turns makes implicit Euler's vanish near here. So it starts at rest.)
 """
 
 from __future__ import annotations
@@ -40,7 +41,7 @@ def springy_tree() -> ub.Model:
 SCENES: dict[str, Callable[[], ub.Model]] = {
     "pendulum": cache(lambda: ub.scenes.build("pendulum")),
     "double pendulum": cache(lambda: ub.scenes.build("double-pendulum")),
-    "four-bar": cache(lambda: ub.scenes.build("four-bar", rate=3.0)),
+    "four-bar": cache(lambda: ub.scenes.build("four-bar")),
     "slider-crank": cache(lambda: ub.scenes.build("slider-crank", angle=0.8, rate=4.0)),
     "tree with springs": cache(springy_tree),
 }
@@ -86,6 +87,6 @@ def test_errors_shrink_at_the_order_of_the_rule(choice: str, scene: str) -> None
         pytest.skip(f"{solver.name} says: {reasons[0]}")
     coarse = 20 if choice == "barrier" else STEPS[order]
     errors = np.array([np.abs(places(model, solver, coarse * 2**k) - reference(scene)).max() for k in range(3)])
-    print(choice, scene, errors, np.log2(errors[:-1] / errors[1:]))
-    assert errors[-1] < 5e-3 
-    assert np.log2(errors[:-1] / errors[1:]) == pytest.approx(order, abs=0.3), errors
+    orders = np.log2(errors[:-1] / errors[1:])
+    assert errors[-1] < 5e-3
+    assert orders[0] == pytest.approx(order, abs=0.5) and orders[1] == pytest.approx(order, abs=0.25), errors

@@ -24,8 +24,9 @@ Books: the springs' line also holds Σ ½ α Ω² C²; the dampers' line the res
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from math import inf, sqrt
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -49,6 +50,9 @@ SOFT, LAG, K_V, K_Q, STIFFNESS, SIDED, AHEAD = range(7)
 one-sided rows look ahead."""
 ROW = 7
 
+ELSEWHERE = 2.0
+"""SIDED of rows that only push and whose forces are found elsewhere, together with contacts."""
+
 ROUNDS = 8
 
 
@@ -58,6 +62,16 @@ class Gains(NamedTuple):
     omega: float
     mu: float
     rate: float
+
+
+class Choice(NamedTuple):
+    """α [kg, of angles kg m²], or the multiple of the mass that a row feels at the start; the gains by step; whether forces
+    are those of the end of the step."""
+
+    alpha: float | None
+    ratio: float
+    gains: Callable[[float], Gains]
+    implicit: bool
 
 
 @device
@@ -113,7 +127,7 @@ def soften(layout: Ints, ints: Ints, constants: Floats, work_out: Floats) -> Non
     for r in range(active.size):
         at = ROW * (first + r)
         near = min(residual[first + r], residual[first + r] + table[at + AHEAD] * rate[first + r])
-        active[r] = -1.0 if table[at + SIDED] == 1.0 and near >= 0.0 else 1.0
+        active[r] = -1.0 if table[at + SIDED] == ELSEWHERE or (table[at + SIDED] == 1.0 and near >= 0.0) else 1.0
 
 
 @kernel
@@ -163,7 +177,7 @@ def set_targets(layout: Ints, work_out: Floats) -> None:
 def book_row(table, at, residual, rate, multiplier, ledger_out):
     """What one row stores, and the power of the rest of what it does."""
     if table[at + SOFT] > 0.0:
-        c = min(residual, 0.0) if table[at + SIDED] == 1.0 else residual
+        c = min(residual, 0.0) if table[at + SIDED] > 0.0 else residual
         ledger_out[SPRING_ENERGY] += 0.5 * table[at + STIFFNESS] * c * c
         ledger_out[DAMPER_POWER] += (multiplier + table[at + STIFFNESS] * c) * rate
 
@@ -219,17 +233,20 @@ def solve_penalised_planar(
     book_penalty(layout, ints, constants, work_out)
 
 
-class PenalisedSystem(MaximalSystem):
-    """A model in maximal or planar coordinates whose rows are penalties. α of each row [kg, of angles kg m²] is `alpha`, or `ratio` times
-    the mass that the row feels of free bodies at the start."""
+class Penalties(MaximalSystem):
+    """A model whose rows are penalties."""
 
+    choice: Choice
+    step_length = 0.0
     row_numbers = ROW
+    pushed = 1.0
+    """SIDED of rows that only push."""
 
-    def __init__(self, model: Model, planar: bool, alpha: float | None, ratio: float):
-        super().__init__(model, planar, "tree")
-        self._tree = self._solve = solve_penalised_planar if planar else solve_penalised
+    def make_penalties(self, choice: Choice) -> None:
+        """Once tables and arenas are there."""
+        self.choice, model, book = choice, self.model, self.book
+        self._tree = self._solve = solve_penalised_planar if self.planar else solve_penalised
         self.momenta = True
-        book = self.book
         elements = {name for name, c in model.constraints if c.nonholonomic}
         self.nonholonomic = np.array([name in elements for name in book.names], bool)
         self.nonholonomic[: book.joint_rows] = False
@@ -237,9 +254,15 @@ class PenalisedSystem(MaximalSystem):
         self._rows = self._sparse_rows()
         felt = self._felt()
         usual = float(np.median(felt[felt > 0.0])) if (felt > 0.0).any() else 1.0
-        self.alpha = np.full(book.rows, alpha) if alpha is not None else ratio * np.where(felt > 0.0, felt, usual)
+        given = choice.alpha
+        self.alpha = np.full(book.rows, given) if given is not None else choice.ratio * np.where(felt > 0.0, felt, usual)
 
-    def _sparse_rows(self):
+    def prepare(self, dt: float) -> None:
+        """Before steps of length dt."""
+        self.step_length = finite = dt if dt < inf else 0.0
+        self.soften(self.choice.gains(finite), finite, self.choice.implicit)
+
+    def _sparse_rows(self) -> Any:
         """J M^(-½) of all rows at the start, without those of armatures."""
         from scipy.sparse import csr_matrix
 
@@ -249,7 +272,8 @@ class PenalisedSystem(MaximalSystem):
         book, w = self.book, self.width
         rows = [r for r in range(book.primary_rows) for _ in range(2)]
         rows += [book.primary_rows + r for r in range(book.auxiliary) for _ in range(book.row_start[r], book.row_start[r + 1])]
-        entries = np.array([*range(2 * book.primary_rows), *book.row_entry], np.int64)
+        self._entries = entries = np.array([*range(2 * book.primary_rows), *book.row_entry], np.int64)
+        self._row_of_entry = np.array(rows, np.int64)
         place, blocks = self.view(NODE_OF)[entries], self.view(ENTRY_W).reshape(-1, w)[entries]
         moves = (place >= 0) & ~self._armed[rows] if len(rows) else np.zeros(0, bool)
         roots = np.linalg.inv(np.linalg.cholesky(self.view(NODE_M).reshape(-1, w, w)))
@@ -258,8 +282,25 @@ class PenalisedSystem(MaximalSystem):
         return csr_matrix((values.ravel(), at), shape=(book.rows, w * self.n))
 
     def _felt(self) -> np.ndarray:
-        """1 / (J M⁻¹ Jᵀ) of every row by itself; 0 where it moves nothing."""
-        answers = np.asarray(self._rows.multiply(self._rows).sum(axis=1)).ravel()
+        """The mass that every row feels, as if it moved bodies of moment m ℓ² about every axis: ℓ² is the largest radius of gyration,
+        squared, and the longest arm of a row about the centre of mass, squared. (A point mass on a rod would feel like nothing at the far
+        end; but other rows hold it.) 0 where a row moves nothing."""
+        book, bodies, entry_body = self.book, self.model.bodies, self.view(ENTRY_BODY)
+        com = np.array([b.com if b.kind == "dynamic" else np.zeros(3) for b in bodies])[entry_body]
+        push = self.view(G).reshape(-1, 6)[:, 3:]
+        turn = self.view(G).reshape(-1, 6)[:, :3] - np.cross(com, push)
+        size = np.einsum("ej,ej->e", push, push)
+        arms = np.divide(np.einsum("ej,ej->e", turn, turn), size, out=np.zeros(len(size)), where=size > 0.0)
+        longest = np.zeros(len(bodies))
+        np.maximum.at(longest, entry_body, arms)
+        answer = np.zeros(len(entry_body))
+        for i, body in enumerate(bodies):
+            if body.kind == "dynamic":
+                mine = entry_body == i
+                moment = np.linalg.eigvalsh(body.inertia)[-1] + body.mass * longest[i]
+                answer[mine] = size[mine] / body.mass + np.einsum("ej,ej->e", turn[mine], turn[mine]) / moment
+        answers = np.zeros(book.rows)
+        np.add.at(answers, self._row_of_entry, answer[self._entries])
         return np.divide(1.0, answers, out=np.zeros_like(answers), where=answers > 0.0)
 
     def soften(self, gains: Gains, h: float, end: bool = False) -> None:
@@ -273,7 +314,7 @@ class PenalisedSystem(MaximalSystem):
         columns = (1.0 / (self.alpha * sigma), np.where(plain, 0.0, 0.5 * h), (d + k * ahead) / sigma, k / sigma, self.alpha * k)
         for column, values in enumerate(columns):
             table[:, column] = np.where(on, values, 0.0)
-        table[:, SIDED], table[:, AHEAD] = self.book.unilateral, ahead
+        table[:, SIDED], table[:, AHEAD] = self.pushed * self.book.unilateral, ahead
         auxiliary = slice(self.book.primary_rows, None)
         self.view(COMPLIANCE)[:] = np.where(on, table[:, SOFT], 0.0)[auxiliary] + self.book.compliance
         self.view(STABILISER)[:] = 0.0
@@ -303,3 +344,11 @@ class PenalisedSystem(MaximalSystem):
         if s > 0.0 and self.nonholonomic.any() and gains.rate > 0.0:
             out = min(out, 2.0 / (gains.rate * s))
         return out
+
+
+class PenalisedSystem(Penalties):
+    """In maximal or planar coordinates, by itself."""
+
+    def __init__(self, model: Model, planar: bool, choice: Choice):
+        super().__init__(model, planar, "tree")
+        self.make_penalties(choice)

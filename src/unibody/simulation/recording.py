@@ -236,7 +236,7 @@ class Recording:
         """One per recorded state: points, bodies, normals, gaps, normal and friction forces, what slides, impulses of impacts."""
         out = [o.contacts for o in self.observations]
         if any(c is None for c in out):
-            remedy = "add a Contact and run the scene with solver 'complementarity', 'impulse' or 'barrier'"
+            remedy = "add a Contact and run the scene with solver 'complementarity', 'impulse', 'penalty' or 'barrier'"
             raise ModelError(f"contacts: solver '{self.solver.name}' knows no surfaces here; {remedy}")
         return out  # type: ignore[return-value]
 

@@ -5,11 +5,12 @@
 
 A row C under a steady load λ gives way by λ / (α Ω²). α, like a mass, says how little a row yields at first; it does not make the motion
 faster: C̈ + 2 Ω μ s Ċ + Ω² s C = 0 with s = α/(m + α) < 1, so that stability asks for small Ω h, whatever α. Without Ω being given it
-follows the step, and as the step goes to 0, joints hold exactly.
+follows the step, and as the step goes to 0, joints hold exactly. Joints alone run compiled; contact comes in steps that run in Python.
 """
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass
 from functools import cached_property
 from math import inf, sqrt
@@ -19,20 +20,27 @@ import numpy as np
 
 from unibody.constraints.base import Constraint
 from unibody.constraints.contact import Contact
+from unibody.coordinates.held_penalised import HeldPenalised
 from unibody.coordinates.observed import Observation
-from unibody.coordinates.penalised import Gains, PenalisedSystem
-from unibody.coordinates.slots import Y
+from unibody.coordinates.penalised import Choice, Gains, PenalisedSystem
+from unibody.coordinates.slots import LEDGER, Y
 from unibody.element import number
 from unibody.errors import ModelError
 from unibody.forces.base import Force
 from unibody.joints.base import Joint
 from unibody.model import Model, State
-from unibody.rules.base import LAST_STEP
+from unibody.rules.base import LAST_STEP, MEMORY, TIME, book_work
 from unibody.rules.euler import roll_euler
+from unibody.rules.nearness import finder
+from unibody.rules.penalty_contacts import TOLERANCE, PenaltyContacts, Pushes
 from unibody.shapes import Shape
-from unibody.solvers.base import Bound, Solver, refuse_reaction
+from unibody.solvers.base import Bound, Solver, Step, refuse_reaction
+from unibody.solvers.report import Report
 
 RULES = ("linearly-implicit", "semi-implicit")
+
+INSTANT = 1e-6
+"""[s] The step that stands for an instant."""
 
 RATIO = 1e3
 """α as a multiple of the mass that a row feels."""
@@ -47,7 +55,8 @@ def turn(rule: str, mu: float) -> float:
 class Penalty(Solver):
     """Options: `rule` ("semi-implicit": explicit forces, in world momenta; "linearly-implicit": the penalties, and only they, are those of
     the end of the step); `alpha` α [kg; kg m² of rows in rad], None: `ratio` times the mass that each row feels; `omega` Ω [rad/s], None:
-    from the step; `mu` damping ratio [1]; `rate` ν [1/s] of nonholonomic rows, None: 2 Ω μ; `coordinates` as in Lagrange."""
+    from the step; `mu` damping ratio [1]; `rate` ν [1/s] of nonholonomic rows, None: 2 Ω μ; `coordinates` as in Lagrange. Of contacts:
+    `slip_speed` [m/s], below which friction is a damper and creeps; `margin` [m] within which they are found (None: by speed)."""
 
     rule: str = "linearly-implicit"
     alpha: float | None = None
@@ -56,6 +65,8 @@ class Penalty(Solver):
     rate: float | None = None
     ratio: float = RATIO
     coordinates: str = "auto"
+    slip_speed: float = 1e-3
+    margin: float | None = None
 
     name = "penalty"
 
@@ -63,16 +74,20 @@ class Penalty(Solver):
         for value, known, what in ((self.rule, RULES, "rule"), (self.coordinates, ("auto", "maximal", "planar"), "coordinates")):
             if value not in known:
                 raise ModelError(f"Penalty: {what} {value!r} is unknown; give one of {', '.join(known)}")
-        for value, what in ((self.alpha, "alpha"), (self.omega, "omega"), (self.rate, "rate"), (self.ratio, "ratio")):
-            if value is not None:
-                number(value, f"Penalty {what}", positive=True)
+        for what in ("alpha", "omega", "rate", "ratio", "slip_speed", "margin"):
+            if getattr(self, what) is not None:
+                number(getattr(self, what), f"Penalty {what}", positive=True)
         number(self.mu, "Penalty mu", minimum=0.0)
 
     def handles(self, element: Any, model: Model) -> str | None:
         if (reason := refuse_reaction(element)) is not None:
             return reason
         if isinstance(element, Contact):
-            return "contact between surfaces is not among this solver's penalties"
+            if element.damping > 0.0 or element.pressure is not None:
+                return "damping and pressure of a Contact belong to a barrier; here Ω and μ of the solver say how it gives way"
+            if element.restitution > 0.0:
+                return "restitution is no law of penalty forces, whose bounce follows from Ω and μ of the solver"
+            return None if element.plain else "static, torsion and across of a Contact are not among this solver's friction"
         if isinstance(element, Constraint) and element.barred:
             return f"{type(element).__name__} asks for a barrier, which needs a solver with barriers"
         if isinstance(element, Joint | Force | Constraint | Shape):
@@ -83,8 +98,17 @@ class Penalty(Solver):
         self.check(model)
         if self.coordinates == "planar" and not model.planar:
             raise ModelError("Penalty: coordinates 'planar' need a planar world; give Builder(planar=True) or coordinates='maximal'")
+        touches = any(isinstance(c, Contact) for _, c in model.constraints)
+        if touches and self.coordinates == "planar":
+            raise ModelError("Penalty: contact needs maximal coordinates; leave coordinates at 'auto' or give 'maximal'")
+        choice = Choice(self.alpha, self.ratio, self.gains, self.rule == "linearly-implicit")
+        if touches:
+            held = HeldPenalised(model, choice)
+            contacts = PenaltyContacts(model, held, finder(model, self.margin), self.slip_speed)
+            kept = 1 + held.nq_all + held.nv_all
+            return BoundTouching(model, self, "maximal", held, 7 * held.n, 6 * held.n, None, kept=kept, contacts=contacts)
         planar = model.planar and self.coordinates != "maximal"
-        system = StepPenalties(model, planar, self)
+        system = PenalisedSystem(model, planar, choice)
         return BoundPenalty(
             model=model, solver=self, coordinates="planar" if planar else "maximal", system=system, nq=system.q_width * system.n,
             nv=system.width * system.n, roll=roll_euler, scratch=np.zeros(system.nq_all + system.nv_all),
@@ -96,23 +120,11 @@ class Penalty(Solver):
         return Gains(omega, self.mu, self.rate if self.rate is not None else 2.0 * omega * self.mu)
 
 
-class StepPenalties(PenalisedSystem):
-    """Penalties as a solver's options say."""
-
-    def __init__(self, model: Model, planar: bool, solver: Penalty):
-        super().__init__(model, planar, solver.alpha, solver.ratio)
-        self.solver, self.step_length = solver, 0.0
-
-    def prepare(self, dt: float) -> None:
-        """Before steps of length dt."""
-        self.step_length = finite = dt if dt < inf else 0.0
-        self.soften(self.solver.gains(finite), finite, self.solver.rule == "linearly-implicit")
-
-
+@dataclass
 class BoundPenalty(Bound):
     """`Penalty` on a model."""
 
-    system: StepPenalties
+    system: Any
 
     @cached_property
     def _stable(self) -> float:
@@ -154,3 +166,67 @@ class BoundPenalty(Bound):
         limit = self.largest_dt()
         said = f"largest stable dt of the penalty forces: {limit:.4g} s"
         return (said + (", which this step exceeds" if h > limit else ""),) if limit < inf else ()
+
+
+@dataclass
+class BoundTouching(BoundPenalty):
+    """`Penalty` on a model with contact. Memory also holds how the last step began: its length, q and v."""
+
+    contacts: Any = None
+
+    def step(self, state: State, memory: np.ndarray, control: np.ndarray, dt: float) -> Step:
+        began = time.perf_counter()
+        q, v, kept = self._unpack(state, memory)
+        start = np.concatenate([[dt], q, v])
+        self.system.prepare(dt)
+        if not self.system.look(state.t, q, v, control):
+            raise self.failure(state, memory, control, state.t)
+        book_work(self.system.view(LEDGER), dt, kept)
+        acts = self._act(dt)
+        self.system.kick(dt, q, v)
+        if not (np.isfinite(q).all() and np.isfinite(v).all()):
+            raise self.failure(state, memory, control, state.t)
+        kept[0] += acts.work
+        kept[TIME] = state.t + dt
+        kept[MEMORY:] = start
+        after, memory = self._pack(state.t + dt, q, v, kept)
+        facts = {**self.step_facts(), **self._facts(acts)}
+        return Step(after, memory, Report(status="ok", time=after.t, seconds=time.perf_counter() - began, **facts))
+
+    def _act(self, h: float) -> Pushes:
+        """Find what pushes, over a step or at an instant (0), and let it act on the accelerations at hand."""
+        acts = self.contacts.act(self.solver.gains(h), h or INSTANT, self.system.choice.implicit)
+        self.system.push(acts.one_sided, acts.wrenches)
+        return acts
+
+    def _facts(self, acts: Pushes) -> dict[str, Any]:
+        notes = [*self.system.notes(), *self._said(self.system.step_length)]
+        if len(acts.touches.gaps):
+            notes.append(f"{len(acts.touches.gaps)} contacts; friction below {self.solver.slip_speed:.2g} m/s creeps")
+        if acts.change > TOLERANCE:
+            notes.append(f"contact forces did not settle: they still changed by {acts.change:.1e}")
+        distance = float((acts.touches.gaps).min(initial=inf))
+        return {"iterations": acts.iterations, "residual": acts.change, "minimum_distance": distance, "notes": tuple(notes)}
+
+    def rollout(
+        self, state: State, memory: np.ndarray, control: np.ndarray, dt: float, steps: int, every: int = 1, record: bool = True
+    ) -> tuple[State, np.ndarray, np.ndarray, int]:
+        """Single steps one after the other."""
+        return self.roll_by_steps(state, memory, control, dt, steps, every, record)
+
+    def observe(self, state: State, memory: np.ndarray, control: np.ndarray) -> Observation:
+        """As without contact; but reactions, multipliers and contacts are those of the step that ended there."""
+        q, v, kept = self._unpack(state, memory)
+        out = super().observe(state, memory, control)
+        h, size = float(kept[MEMORY]), self.nq_all
+        if h > 0.0:
+            q, v = kept[MEMORY + 1 : MEMORY + 1 + size].copy(), kept[MEMORY + 1 + size :].copy()
+        self.system.prepare(h if h > 0.0 else inf)
+        self.system.look(state.t - h, q, v, control)
+        acts = self._act(h)
+        through = self.system.through()
+        out.reactions, out.constraint_wrenches, out.multipliers = through.reactions, through.constraint, through.multipliers
+        out.contacts = acts.touching(h, self.solver.slip_speed)
+        facts = self._facts(acts)
+        out.iterations, out.residual, out.distance, out.notes = acts.iterations, acts.change, facts["minimum_distance"], facts["notes"]
+        return out

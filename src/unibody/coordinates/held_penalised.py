@@ -1,0 +1,78 @@
+"""Penalised bodies in maximal coordinates as contact sees them: how everything moves, and how it answers to wrenches.
+
+Rows of the book answer by themselves, with their compliance: of the forest's joints through its factors, of the others through the small
+system A that the last evaluation left,
+
+    y = y_f − X A⁻¹ K y_f,          y_f the forest's answer, K the other rows, X the forest's answers to them
+
+One-sided rows of the book are left to whoever finds contact forces.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from unibody.coordinates.held_maximal import HeldMaximal
+from unibody.coordinates.maximal_system import MaximalSystem
+from unibody.coordinates.penalised import ELSEWHERE, ROW, Choice, Penalties
+from unibody.coordinates.slots import AIM, GRAM, LOAD, MULTIPLIER, NODE_L, NODE_Y, PENALTY, RATE, RESPONSE_X, RESPONSE_Y, Y
+from unibody.model.model import Model
+
+
+class HeldPenalised(Penalties, HeldMaximal):
+    """Penalties beside contact."""
+
+    pushed = ELSEWHERE
+
+    def __init__(self, model: Model, choice: Choice):
+        HeldMaximal.__init__(self, model)
+        self.make_penalties(choice)
+        first = self.book.primary_rows
+        self.one_sided = np.flatnonzero(self.book.unilateral[first:])
+
+    def _stages(self, solve: int) -> np.ndarray:
+        return MaximalSystem._stages(self, solve)
+
+    def _loading(self) -> np.ndarray:
+        """(k, 6n) the rows beyond the forest's, as wrenches on nodes."""
+        return self.view(LOAD).reshape(self.book.auxiliary, 6 * self.n)
+
+    def _through_all(self, loads: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Velocities (m, 6n), and multipliers of the forest's joints (m, 6n) and of all other rows (m, k), for loads (m, 6n)."""
+        y, held = self._answer(loads)
+        k = self.book.auxiliary
+        mu = np.zeros((len(loads), k))
+        acts = np.setdiff1d(np.arange(k), self.one_sided)
+        if acts.size:
+            A = self.view(GRAM).reshape(k, k)[np.ix_(acts, acts)]
+            mu[:, acts] = -np.linalg.lstsq(A, self._loading()[acts] @ y.T, rcond=1e-12)[0].T
+            y = y + mu @ self.view(RESPONSE_X).reshape(k, -1)
+            held = held + mu @ self.view(RESPONSE_Y).reshape(k, -1)
+        return y, held, mu
+
+    def pushing_rows(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+        """Of the one-sided rows of the book: J (m, 6n), how far the law's right side exceeds J V̇ of the last evaluation (m,), their
+        compliances (m,) and rates (m,)."""
+        J = self._loading()[self.one_sided]
+        first = self.book.primary_rows
+        table = self.view(PENALTY).reshape(-1, ROW)[first:][self.one_sided]
+        return J, self.view(AIM)[self.one_sided] - J @ self.view(NODE_Y), table[:, 0].copy(), self.view(RATE)[first:][self.one_sided].copy()
+
+    def answers(self, J: np.ndarray) -> np.ndarray:
+        """Y (m, 6n) of rows J (m, 6n)."""
+        return self._through_all(J)[0]
+
+    def respond(self, bodies: np.ndarray, wrenches: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """J and Y (m, 6n) of rows that are wrenches (m, 2, 6) on pairs of bodies (m, 2)."""
+        J, _ = HeldMaximal.respond(self, bodies, wrenches)
+        return J, self.answers(J)
+
+    def push(self, forces: np.ndarray, wrenches: np.ndarray) -> None:
+        """Add what forces of the one-sided rows and wrenches on bodies (bodies, 6), world axes, at centres of mass, do to accelerations and
+        multipliers."""
+        y, held, mu = self._through_all(self._loads(forces, self._loading()[self.one_sided], wrenches))
+        self.view(Y)[:] += self._ordered(y[0])
+        self.view(NODE_Y)[:] += y[0]
+        self.view(NODE_L)[:] += held[0]
+        self.view(MULTIPLIER)[:] += mu[0]
+        self.view(MULTIPLIER)[self.one_sided] += forces
