@@ -29,7 +29,7 @@ def heights(model: ub.Model, solver: Penalty, dt: float, length: float, every: i
 @rules
 @pytest.mark.parametrize("omega", [50.0, 100.0, 200.0])
 def test_a_row_gives_way_by_its_load_over_alpha_omega_squared(rule: str, omega: float) -> None:
-    rec = heights(welded(2.0), Penalty(rule=rule, alpha=3.0, omega=omega), 2e-3, 1.5, 750)
+    rec = heights(welded(2.0), Penalty(rule=rule, alpha=3.0, omega=omega), 4e-3, 0.8, 200)
     assert rec.pose("block")[-1, 2] == pytest.approx(-2.0 * G / (3.0 * omega**2), rel=1e-6)
     assert rec.violation[-1] == pytest.approx(2.0 * G / (3.0 * omega**2), rel=1e-6)
     assert rec.multiplier("pin")[-1] == pytest.approx([0, 0, 2.0 * G], abs=1e-5)
@@ -48,10 +48,10 @@ def test_it_settles_as_a_damped_oscillator_at_first_order(rule: str, mu: float) 
 
     exact = [(rest - expm(A * t) @ rest)[0] for t in np.linspace(0.0, length, 21)]
     errors = []
-    for steps in (200, 400):
+    for steps in (100, 200):
         rec = heights(welded(m), Penalty(rule=rule, alpha=alpha, omega=omega, mu=mu), length / steps, length, steps // 20)
         errors.append(np.abs(rec.pose("block")[:, 2] - exact).max())
-    assert np.log2(errors[0] / errors[1]) == pytest.approx(1.0, abs=0.1) and errors[1] < 0.03 * abs(rest[0])
+    assert np.log2(errors[0] / errors[1]) == pytest.approx(1.0, abs=0.12) and errors[1] < 0.06 * abs(rest[0])
 
 
 def tree(closed: bool) -> ub.Model:
@@ -99,10 +99,10 @@ def test_a_turning_sledge_goes_in_a_circle(rule: str) -> None:
     b = ub.Builder(gravity=None)
     sledge = b.body("sledge", mass=m, inertia=(1, 1, 1), V_WB=(0, 0, turn, speed, 0, 0))
     b.add(ub.KnifeEdge(sledge.at(), (0, 1, 0)), name="edge")
-    rec = heights(b.build(), Penalty(rule=rule), 1e-3, 1.0, 100)
+    rec = heights(b.build(), Penalty(rule=rule), 2e-3, 1.0, 50)
     centre = np.array([0, speed / turn, 0])
-    assert np.abs(np.linalg.norm(rec.pose("sledge")[:, :3] - centre, axis=1) - speed / turn).max() < 2e-3
-    assert rec.multiplier("edge")[5:] == pytest.approx(m * speed * turn, rel=5e-3)
+    assert np.abs(np.linalg.norm(rec.pose("sledge")[:, :3] - centre, axis=1) - speed / turn).max() < 4e-3
+    assert rec.multiplier("edge")[5:] == pytest.approx(m * speed * turn, rel=1e-2)
 
 
 @rules
@@ -113,8 +113,8 @@ def test_a_ball_rolls_down_a_slope(rule: str) -> None:
     ball = b.body("ball", shape=ub.Sphere(0.2), mass=m, X_WB=ub.Pose((0, 0, 0.2)))
     b.add(ub.Rolling(ball.at(), 0.2), name="roll")
     b.add(ub.PointPlane(ball.at(), (0, 0, 0.2)), name="plane")
-    rec = heights(b.build(), Penalty(rule=rule), 1e-3, 0.5, 500)
-    assert rec.pose("ball")[-1, 0] == pytest.approx(0.5 * 5 / 7 * G * np.sin(theta) * 0.25, rel=5e-3)
+    rec = heights(b.build(), Penalty(rule=rule), 2e-3, 0.5, 250)
+    assert rec.pose("ball")[-1, 0] == pytest.approx(0.5 * 5 / 7 * G * np.sin(theta) * 0.25, rel=1e-2)
     assert np.linalg.norm(rec.multiplier("roll")[-1]) == pytest.approx(2 / 7 * m * G * np.sin(theta), rel=5e-3)
     assert rec.multiplier("plane")[-1] == pytest.approx(m * G * np.cos(theta), rel=1e-3)
 
@@ -133,16 +133,16 @@ def chain_of_welds() -> ub.Model:
 @pytest.mark.parametrize("mu", [0.0, 0.2, 1.5])
 @pytest.mark.parametrize("alpha", [0.5, None])
 def test_the_largest_stable_step_is_where_growth_begins(mu: float, alpha: float | None) -> None:
-    """Rows of every kind, one part in fifty below and above."""
+    """Rows of every kind, three parts in a hundred below and above."""
     solver, model = Penalty(rule="semi-implicit", alpha=alpha, omega=40.0, mu=mu), chain_of_welds()
     limit = solver.bind(model).largest_dt()
     assert alpha is not None or limit == pytest.approx(2.0 * (np.sqrt(1.0 + mu**2) - mu) / 40.0, rel=2e-3)
     rest = ub.Simulation(model, solver).state
     start = ub.State(0.0, rest.q, 1e-9 * np.random.default_rng(0).standard_normal(rest.v.size), "maximal")
-    for factor, stable in ((0.98, True), (1.02, False)):
+    for factor, stable in ((0.97, True), (1.03, False)):
         sim = ub.Simulation(model, solver, dt=factor * limit, state=start)
         largest, steps = 0.0, 0
-        while largest < 1e3 and steps < 1000:
+        while largest < 1e3 and steps < 400:
             sim.run(20 * sim.dt, every=20)
             largest, steps = max(largest, np.abs(sim.state.v).max() / np.abs(start.v).max()), steps + 20
         assert largest < 20.0 if stable else largest > 1e3
@@ -181,7 +181,7 @@ def test_free_systems_keep_their_momentum(rule: str) -> None:
         at = {"X_PF": ub.Pose((0.3, 0, 0.1)), "X_BM": ub.Pose((-0.3, 0, 0))}
         b.joint(f"joint{k}", joint, parent=parent, child=body, v=rng.standard_normal(joint.nv), **at)
         parent = body
-    rec = heights(b.build(), Penalty(rule=rule, ratio=5.0, omega=30.0), 2e-3, 1.0, 100)
+    rec = heights(b.build(), Penalty(rule=rule, ratio=5.0, omega=30.0), 2e-3, 0.4, 40)
     assert rec.violation.max() > 1e-4
     for momentum in momenta(rec):
         assert np.abs(momentum - momentum[0]).max() < 1e-12 * (1.0 + np.abs(momentum[0]).max())
@@ -199,7 +199,7 @@ def test_the_books_balance_at_first_order(rule: str) -> None:
         parent = rod
     model, gaps = b.build(), []
     for dt in (2e-3, 1e-3):
-        e = heights(model, Penalty(rule=rule, ratio=2.0, omega=60.0, mu=0.5), dt, 0.3).energy
+        e = heights(model, Penalty(rule=rule, ratio=2.0, omega=60.0, mu=0.5), dt, 0.2).energy
         gaps.append(np.abs(e.total - e.total[0] - e.damper_work).max())
         assert e.springs.max() > 1e-3 and e.damper_work.min() < -1e-2
     assert gaps[1] < 0.65 * gaps[0] and gaps[1] < 0.05 * np.ptp(e.gravity)
@@ -213,7 +213,7 @@ def test_limits_and_planes_only_push(rule: str) -> None:
     flap = b.body("flap", mass=1.0, inertia=(0.1, 0.1, 0.1))
     b.joint("hinge", ub.Revolute((0, 1, 0)), b.world, flap, X_BM=ub.Pose((-0.5, 0, 0)), limits=(-1.0, 0.3))
     b.add(ub.PointPlane(ball.at(0, 0, -0.1)), name="plane")
-    rec = heights(b.build(), Penalty(rule=rule, alpha=4.0, omega=100.0), 2e-3, 1.2, 5)
+    rec = heights(b.build(), Penalty(rule=rule, alpha=4.0, omega=100.0), 2e-3, 0.8, 5)
     assert rec.pose("ball")[-1, 2] == pytest.approx(0.1 - 2.0 * G / 4e4, abs=1e-6)
     assert rec.multiplier("plane").min() >= 0.0 and rec.multiplier("hinge.limit").min() >= 0.0
     torque = 0.5 * G * np.cos(0.3)
@@ -228,7 +228,7 @@ def test_redundant_rows_share_the_load(rule: str) -> None:
     block = b.body("block", mass=2.0, inertia=(1, 1, 1))
     for k in range(3):
         b.add(ub.FixedPoint(block.at(), (0, 0, 0)), name=f"pin{k}")
-    rec = heights(b.build(), Penalty(rule=rule), 1e-3, 0.2, 200)
+    rec = heights(b.build(), Penalty(rule=rule), 2e-3, 0.2, 100)
     for k in range(3):
         assert rec.multiplier(f"pin{k}")[-1, 2] == pytest.approx(2.0 * G / 3.0, rel=1e-6)
 
