@@ -152,6 +152,17 @@ def test_knife_edge_runs_in_a_circle() -> None:
     assert np.abs(recording.multiplier("blade")[:, 0]) == pytest.approx(np.full(t.size, 12.0), rel=2.5e-3)
 
 
+def test_ball_rolls_without_a_contact() -> None:
+    """Rolling holds two velocities: pulled along its plane by g sin θ, the ball speeds up with 5/7 of it."""
+    angle, r = np.radians(20.0), 0.1
+    b = ub.Builder(gravity=(G * np.sin(angle), 0, 0))
+    ball = b.body("ball", shape=ub.Sphere(r), mass=1.0, X_WB=ub.Pose((0, 0, r)))
+    b.add(ub.Rolling(ball.at(), radius=r))
+    recording = ub.Simulation(b.build(), "impulse", dt=5e-3).run(0.2, every=20)
+    speed = 0.2 * 5 / 7 * G * np.sin(angle)
+    assert recording.twist("ball")[-1] == pytest.approx([0, speed / r, 0, speed, 0, 0], abs=1e-9)
+
+
 def test_prescribed_motion_is_followed() -> None:
     b = ub.Builder()
     arm = b.body("arm", mass=1.0, inertia=(0.1, 0.1, 0.1))
