@@ -19,6 +19,7 @@ closes. Where Newton's method fails, ε is made larger and a few sweeps of Gauss
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -310,20 +311,35 @@ def proximal_steps(
     return newton
 
 
-def augmented(units: Units, x: np.ndarray, tolerance: float, iterations: int) -> Progress:
-    """From x, in units; at most so many of Newton's steps."""
-    motion = Motion.of(units)
-    plan, best, result = motion.plan, Progress(x.copy()), np.zeros(3)
+@dataclass(frozen=True)
+class Laws:
+    """The laws of the rows, in units: start, lower and upper of the blocks, R, b̂ and D of the rows, and the tables of sweeps."""
+
+    law: int
+    start: np.ndarray
+    lower: np.ndarray
+    upper: np.ndarray
+    rows: np.ndarray
+    table: np.ndarray
+
+
+def advance(laws: Laws, motion: Motion, x: np.ndarray, tolerance: float, iterations: int) -> Progress:
+    """From x, in units; at most so many of Newton's steps, but for the proximal step that is under way then."""
+    plan, best, result = motion.plan, Progress(np.ascontiguousarray(x, float).copy()), np.zeros(3)
     parts = (plan.column, plan.row, plan.diagonal, plan.lower, plan.upper, plan.target, plan.where)
     ends = 8 + np.cumsum([0, *(p.size for p in parts)])
-    R = units.R if units.dense is None else np.zeros(units.size)
-    rows = np.concatenate([R, units.b, units.D])
-    found = np.ascontiguousarray(x, float).copy()
     best.iterations = proximal_steps(
-        units.law, iterations, tolerance, units.start, motion.first, motion.groups, motion.place, np.concatenate([ends, *parts]),
-        units.lower, units.upper, motion.J, motion.Y, rows, units.local, np.zeros(plan.size), found, result,
+        laws.law, iterations, tolerance, laws.start, motion.first, motion.groups, motion.place, np.concatenate([ends, *parts]),
+        laws.lower, laws.upper, motion.J, motion.Y, laws.rows, laws.table, np.zeros(plan.size), best.x, result,
     )  # fmt: skip
-    best.x, best.velocity = found, float(result[0])
+    best.velocity = float(result[0])
     vain = f", {int(result[2])} in vain" if result[2] else ""
     best.notes.append(f"{best.iterations} Newton steps in {int(result[1])} proximal ones{vain}")
     return best
+
+
+def augmented(units: Units, x: np.ndarray, tolerance: float, iterations: int) -> Progress:
+    """From x, in units."""
+    R = units.R if units.dense is None else np.zeros(units.size)
+    laws = Laws(units.law, units.start, units.lower, units.upper, np.concatenate([R, units.b, units.D]), units.local)
+    return advance(laws, Motion.of(units), x, tolerance, iterations)

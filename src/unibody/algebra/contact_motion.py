@@ -91,6 +91,15 @@ class Motion:
         return cls._laid_out(units, sizes, new[units.groups], units.J.reshape(-1, 2, 6), units.Y.reshape(-1, 2, 6))
 
     @classmethod
+    def grouped(cls, first: np.ndarray, groups: np.ndarray, place: np.ndarray, J: np.ndarray, Y: np.ndarray) -> Motion:
+        """From numbers in this order already, on groups (k, 2) of any sizes, numbered as one likes."""
+        sizes = np.diff(first)
+        plan = Plan.of(sizes, groups)
+        groups = np.where(groups >= 0, np.append(plan.position, -1)[groups], -1)
+        first = np.concatenate([[0], np.cumsum(sizes[np.argsort(plan.position)])]).astype(np.int64)
+        return cls(first, np.ascontiguousarray(groups, np.int64).ravel(), place, J, Y, plan.placed(groups))
+
+    @classmethod
     def _whole(cls, units: Units) -> Motion:
         from scipy.linalg.lapack import dpstrf
 

@@ -72,27 +72,12 @@ class Units:
 
     def _local_tables(self) -> np.ndarray:
         """What a sweep needs of each block's own matrix: see `contact_sweeps`."""
-        table = np.zeros((self.rows.size, LOCAL))
+        own = np.zeros((self.rows.size, 4, 4))
         for d in range(1, 5):
             which = np.flatnonzero(self.rows == d)
-            if not which.size:
-                continue
-            own = self._own_blocks(self.start[which], d)
-            normal, side = own[:, 0, 0], own[:, 1:, 0]
-            table[which, 0] = normal
-            if d == 1:
-                continue
-            tangent = own[:, 1:, 1:]
-            if self.law == COULOMB:
-                safe = np.where(normal > 0.0, normal, 1.0)
-                tangent = tangent - side[:, :, None] * side[:, None, :] / safe[:, None, None]
-            values, vectors = np.linalg.eigh(0.5 * (tangent + tangent.transpose(0, 2, 1)))
-            table[which, 1:d] = np.einsum("kij,ki->kj", vectors, side)
-            table[which, 4 : 3 + d] = np.maximum(values, 0.0)
-            axes = np.zeros((which.size, 3, 3))
-            axes[:, : d - 1, : d - 1] = vectors
-            table[which, 7:16] = axes.reshape(-1, 9)
-        return table.ravel()
+            if which.size:
+                own[which, :d, :d] = self._own_blocks(self.start[which], d)
+        return local_tables(self.law, self.rows, own)
 
     def dense_matrix(self) -> np.ndarray:
         """Ŵ as an array."""
@@ -176,6 +161,31 @@ class Units:
             self.law, count, relaxation, int(symmetric), stop, self.start, self.lower, self.upper, self.local, self.groups.ravel(),
             self.J.ravel(), self.Y.ravel(), self.R, self.b, motion, x,
         )  # fmt: skip
+
+
+def local_tables(law: int, rows: np.ndarray, blocks: np.ndarray) -> np.ndarray:
+    """The tables of sweeps from the blocks' own matrices (k, 4, 4) of so many rows each."""
+    table = np.zeros((rows.size, LOCAL))
+    for d in range(1, 5):
+        which = np.flatnonzero(rows == d)
+        if not which.size:
+            continue
+        own = blocks[which, :d, :d]
+        normal, side = own[:, 0, 0], own[:, 1:, 0]
+        table[which, 0] = normal
+        if d == 1:
+            continue
+        tangent = own[:, 1:, 1:]
+        if law == COULOMB:
+            safe = np.where(normal > 0.0, normal, 1.0)
+            tangent = tangent - side[:, :, None] * side[:, None, :] / safe[:, None, None]
+        values, vectors = np.linalg.eigh(0.5 * (tangent + tangent.transpose(0, 2, 1)))
+        table[which, 1:d] = np.einsum("kij,ki->kj", vectors, side)
+        table[which, 4 : 3 + d] = np.maximum(values, 0.0)
+        axes = np.zeros((which.size, 3, 3))
+        axes[:, : d - 1, : d - 1] = vectors
+        table[which, 7:16] = axes.reshape(-1, 9)
+    return table.ravel()
 
 
 def _place_in_block(rows: np.ndarray) -> np.ndarray:

@@ -5,6 +5,7 @@ import pytest
 from contact_cases import FALL, brick_wall, scattered, sphere_pile, tower, violation
 
 from unibody.algebra.contact_augmented import augmented, press
+from unibody.algebra.contact_augmented_groups import augmented_groups
 from unibody.algebra.contact_block_lu import factor_blocks, fill_blocks, solve_blocks
 from unibody.algebra.contact_motion import Motion, gather, spread
 from unibody.algebra.contact_problem import ContactProblem, Dense, bounded, box, contacts, free, join, unilateral
@@ -135,3 +136,51 @@ def test_a_limit_of_steps_is_kept_and_the_best_is_returned():
     assert few.iterations <= 3 + 12  # ends where a proximal step ends
     assert few.velocity <= units.residual(start, units.velocity(start)).velocity
     np.testing.assert_allclose(few.velocity, units.residual(few.x, units.velocity(few.x)).velocity, rtol=1e-6)
+
+
+class Grouped:
+    """Rows on two bodies, written down as groups of velocities; `fused`: so many bodies make one group."""
+
+    def __init__(self, problem, fused=1):
+        units, W = Units(problem), problem.W
+        n, k = len(W.inverse_mass), problem.blocks.rows.size
+        self.problem, self.rows, self.start = problem, problem.blocks.rows, np.concatenate([[0], np.cumsum(problem.blocks.rows)])
+        self.first = np.minimum(6 * fused * np.arange(-(-n // fused) + 1), 6 * n)
+        bodies = W.groups[self.start[:-1]]
+        self.groups, parts, place = np.full((k, 2), -1), ([], []), [0]
+        assert units.size == problem.b.size
+        for b in range(k):
+            own = sorted({int(g) // fused for g in bodies[b] if g >= 0})
+            self.groups[b, : len(own)] = own
+            for row_numbers, out in zip((W.J, np.einsum("rgij,rgj->rgi", W.inverse_mass[W.groups], W.J)), parts):
+                whole = np.zeros((3, 6 * n))
+                for side in range(2):
+                    if bodies[b, side] >= 0:
+                        at = 6 * bodies[b, side]
+                        whole[:, at : at + 6] += row_numbers[3 * b : 3 * b + 3, side]
+                for g in own:
+                    out.append(whole[:, self.first[g] : self.first[g + 1]].T.ravel())
+            place.append(sum(map(len, parts[0])))
+        self.J, self.Y = (np.concatenate(part) for part in parts)
+        self.place = np.array(place)
+
+    def times(self, x):
+        return self.problem.W.times(x)
+
+
+@pytest.mark.parametrize("fused", [1, 3])
+@pytest.mark.parametrize("law", ["coulomb", "convex"])
+def test_rows_on_groups_of_any_size_give_the_same(fused, law):
+    """Groups of one body and of three; from no impulses, and at once from the solution."""
+    for problem in (scattered(7, 9, 0.4, 6, law), brick_wall(2, 2, push=0.2, law=law)):
+        rows = Grouped(problem, fused)
+        found = augmented_groups(rows, problem.b, problem.blocks, law, None, 1e-9, 300)
+        other = solve_contacts(problem, "augmented", tolerance=1e-9)
+        assert found.converged and violation(problem, found) < 1e-7, found.note
+        if law == "convex" or problem.b.size < 30:  # where velocities are unique
+            np.testing.assert_allclose(found.velocity, other.velocity, atol=1e-7)
+        again = augmented_groups(rows, problem.b, problem.blocks, law, found.impulse, 1e-8, 300)
+        assert again.iterations == 0 and again.converged
+    smooth = ContactProblem(problem.operator, problem.b, contacts(np.zeros(len(problem.blocks.rows))), law=law)
+    found = augmented_groups(rows, smooth.b, smooth.blocks, law, None, 1e-9, 300)
+    assert found.converged and violation(smooth, found) < 1e-7 and not found.impulse.reshape(-1, 3)[:, 1:].any()
