@@ -59,8 +59,9 @@ class Group:
     complete: bool
 
 
-def solve_modes(W: np.ndarray, b: np.ndarray, parts: list[Part], most: int = MODES) -> list[Group]:
-    """All solutions of every group of parts; x and a of a group are zero in the rows of others.
+def solve_modes(W: np.ndarray, b: np.ndarray, parts: list[Part], most: int = MODES, resting: bool = True) -> list[Group]:
+    """All solutions of every group of parts; x and a of a group are zero in the rows of others. Without `resting`, one solution is enough
+    of groups in which nothing slides: these have one.
 
     >>> rod = np.array([[1.0, 2.0], [2.0, 5.0]])
     >>> [len(solve_modes(rod, np.array([-g, 0.0]), [Part(SLIDE, np.arange(2), np.array([1.0]))])[0].found) for g in (9.81, -9.81)]
@@ -69,7 +70,11 @@ def solve_modes(W: np.ndarray, b: np.ndarray, parts: list[Part], most: int = MOD
     W, b = np.asarray(W, float), np.asarray(b, float)
     if not (np.isfinite(W).all() and np.isfinite(b).all()):
         raise ValueError("a problem of modes needs finite numbers")
-    return [_Search(W, b, parts, group, most).run() for group in groups(W, parts)]
+    found = []
+    for group in groups(W, parts):
+        slides = any(parts[i].kind == SLIDE for i in group)
+        found.append(_Search(W, b, parts, group, most if resting or slides else 0).run())
+    return found
 
 
 def blamed(W: np.ndarray, b: np.ndarray, parts: list[Part], group: Group) -> tuple[int, ...]:

@@ -25,10 +25,10 @@ def contact_force_findings(here: Instant) -> Iterator[Finding]:
     if not rubs or not moves or model.n_bodies > MOST_BODIES:
         return
     try:
-        found = Complementarity().bind(model).contact_instant()
+        found = Complementarity().bind(model).contact_instant(resting=False)
     except (UnibodyError, ValueError):
         return
-    if found.verdict not in ("none", "several") or not found.causes or not found.proved:
+    if not found.causes or not (found.verdict == "several" or (found.verdict == "none" and found.proved)):
         return
     names = tuple(dict.fromkeys(name for c in found.causes for name in found.names[c]))
     if found.verdict == "none":

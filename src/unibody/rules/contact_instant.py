@@ -187,8 +187,9 @@ class _Instant:
         return bool(np.linalg.norm(np.where(mu > 0.0, length, 0.0) * self.before[c, 1:]) > MOVES)
 
 
-def contact_instant(rule: Any, find: Any, look: Any, touching: float = TOUCHING) -> ContactInstant:
-    """At the state of `look()`, which evaluates the rule's system anew; `find`: contacts at poses, or None."""
+def contact_instant(rule: Any, find: Any, look: Any, touching: float = TOUCHING, resting: bool = True) -> ContactInstant:
+    """At the state of `look()`, which evaluates the rule's system anew; `find`: contacts at poses, or None; `resting`: whether all modes of
+    what rests are examined too, where nothing slides."""
     look()
     here = _Instant(rule, find, touching)
     made, b, parts, owner = here.problem()
@@ -213,9 +214,9 @@ def contact_instant(rule: Any, find: Any, look: Any, touching: float = TOUCHING)
         if here.limits_hit:
             out.note = "; ".join([*here.notes, f"at their ends and still moving: {', '.join(dict.fromkeys(here.limits_hit))}"])
         return out
-    found = _solved(made.whole, b, parts, here, owner)
-    out.proved = here.known and all(g.complete for g in found)
+    found = _solved(made.whole, b, parts, here, owner, resting)
     bad = [g for g in found if not g.found]
+    out.proved = here.known and all(g.complete for g in bad or found)
     if bad:
         out.verdict = "none"
         out.causes = _contacts(owner, [i for g in bad for i in blamed(made.whole, b, parts, g)])  # type: ignore[arg-type]
@@ -229,9 +230,9 @@ def contact_instant(rule: Any, find: Any, look: Any, touching: float = TOUCHING)
     return out
 
 
-def _solved(W: Any, b: np.ndarray, parts: list[Part], here: _Instant, owner: list[int]) -> list[Group]:
+def _solved(W: Any, b: np.ndarray, parts: list[Part], here: _Instant, owner: list[int], resting: bool) -> list[Group]:
     """The groups' solutions. What static friction cannot hold slides with sliding friction, as in steps."""
-    found = solve_modes(W, b, parts)
+    found = solve_modes(W, b, parts, resting=resting)
     if not (here.laws.stick > 1.0).any():
         return found
     begins = {i for g in found for f in g.found for i, mode in zip(g.parts, f.modes, strict=True) if mode == STARTS}
@@ -239,7 +240,7 @@ def _solved(W: Any, b: np.ndarray, parts: list[Part], here: _Instant, owner: lis
     if not loose:
         return found
     eased = [Part(p.kind, p.rows, p.numbers / here.laws.stick[owner[i]]) if i in loose else p for i, p in enumerate(parts)]
-    return solve_modes(W, b, eased)
+    return solve_modes(W, b, eased, resting=resting)
 
 
 def _differ(group: Group) -> list[int]:

@@ -221,9 +221,12 @@ class BoundComplementarity(Bound):
             out.notes = facts["notes"]
         return out
 
-    def contact_instant(self, state: State | None = None, control: Any = None, touching: float = 1e-6) -> ContactInstant:
+    def contact_instant(
+        self, state: State | None = None, control: Any = None, touching: float = 1e-6, resting: bool = True
+    ) -> ContactInstant:
         """Which forces and accelerations the laws of contact allow at a state, the start unless given (paper 002, CP1): one solution,
-        several, or none (Painlevé), and by which contacts. `touching` [m]: what is nearer touches."""
+        several, or none (Painlevé), and by which contacts. `touching` [m]: what is nearer touches. `resting`: False leaves it at one
+        solution where nothing slides, which is faster."""
         from unibody.rules.contact_instant import contact_instant  # few programs ask for it
 
         rubs = [name for name, f in self.model.forces if needs_reaction(f)]
@@ -245,7 +248,7 @@ class BoundComplementarity(Bound):
             size = radii(self.model)
             smallest = float(size[size > 0.0].min(initial=1.0))
             find = RigidCollision(self.model, max(2.0 * touching, 0.01 * smallest)).find
-        return contact_instant(self.rule, find, look, number(touching, "contact_instant touching", positive=True))
+        return contact_instant(self.rule, find, look, number(touching, "contact_instant touching", positive=True), resting)
 
     def _again(self, kept: np.ndarray, h: float) -> Held:
         """The impulses of the step that memory describes, at whose beginning the system has looked."""
