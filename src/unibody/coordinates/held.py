@@ -10,9 +10,13 @@ so that a contact between two bodies asks the same of reduced and of maximal coo
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
+from unibody.algebra.contact_groups import Grouped
+from unibody.coordinates.grouping import Grouping
+from unibody.coordinates.rows import RowBook
 from unibody.model.model import Model
 
 
@@ -36,14 +40,43 @@ class Motion:
 
 @dataclass(frozen=True)
 class BookRows:
-    """Rows of loops and constraint elements at a state: C, Ċ, and C̈ of the motion that nothing holds; how they meet the velocities, J
-    (k, nv), and how these answer to impulses along them, Y = M⁻¹ Jᵀ (k, nv)."""
+    """Rows of loops and constraint elements at a state: C, Ċ, and C̈ of the motion that nothing holds; how they meet the velocities and
+    how these answer to impulses along them, in groups."""
 
     residual: np.ndarray
     rate: np.ndarray
     acceleration: np.ndarray
-    J: np.ndarray
-    Y: np.ndarray
+    rows: Grouped
+    grouping: Grouping
+
+    @cached_property
+    def J(self) -> np.ndarray:
+        """(k, nv) whole, in the order of the system's velocities."""
+        return self.rows.wholes()[0][:, self.grouping.place]
+
+    @cached_property
+    def Y(self) -> np.ndarray:
+        """(k, nv) M⁻¹ Jᵀ whole."""
+        return self.rows.wholes()[1][:, self.grouping.place]
+
+    def load(self, impulses: np.ndarray) -> np.ndarray:
+        """(nv,) Jᵀ λ."""
+        return self.rows.pull(impulses)[self.grouping.place]
+
+
+def row_bounds(model: Model, book: RowBook) -> np.ndarray:
+    """(k,) the bound of the multiplier of every row beyond the primary ones; infinite where there is none."""
+    out, elements = np.full(book.rows, np.inf), dict(model.constraints)
+    for name in dict.fromkeys(book.names[book.joint_rows : book.joint_rows + book.element_rows]):
+        bounds = getattr(elements[name], "bounds", None)
+        if bounds is not None:
+            out[[r for r, n in enumerate(book.names) if n == name and r >= book.joint_rows]] = bounds
+    return out[book.primary_rows :]
+
+
+def holding_rows(model: Model, book: RowBook) -> np.ndarray:
+    """(k,) which rows beyond the primary ones are equations."""
+    return ~np.array(book.unilateral[book.primary_rows :], bool) & np.isinf(row_bounds(model, book))
 
 
 def cross_rows(a: np.ndarray, b: np.ndarray) -> np.ndarray:

@@ -11,11 +11,13 @@ from __future__ import annotations
 
 import numpy as np
 
+from unibody.algebra.contact_groups import Grouped
 from unibody.algebra.tree_ldl import factor_solve_tree, solve_tree_many
 from unibody.arena import part
 from unibody.coordinates.closure import closure_null, fill_reference
 from unibody.coordinates.forest import hand_over
-from unibody.coordinates.held import BookRows, Motion, centres_in_bodies, cross_rows, motion_of
+from unibody.coordinates.grouping import make_grouping
+from unibody.coordinates.held import BookRows, Motion, centres_in_bodies, cross_rows, holding_rows, motion_of
 from unibody.coordinates.maximal import kick_maximal
 from unibody.coordinates.maximal_system import MaximalSystem
 from unibody.coordinates.observe_maximal import driven_wrenches, held_wrenches, row_multipliers
@@ -26,8 +28,8 @@ from unibody.coordinates.reduced import advance_joints
 
 from unibody.coordinates.slots import (  # isort: skip
     A_WB, BIAS, CLASSES, CLOSURE, ENTRY_BODY, FACTOR, G, INDEX, MASSES, MULTIPLIER, NODE_B, NODE_BODY, NODE_C, NODE_F, NODE_G, NODE_JOINT,
-    NODE_L, NODE_M, NODE_P, NODE_PARENT, NODE_PLAN, NODE_ROWS, NODE_Y, PARAMETERS, RATE, RESIDUAL, RESPONSE_Y, ROW_ENTRY, ROW_START, V_WB,
-    X_WB, Y,
+    NODE_L, NODE_M, NODE_P, NODE_PARENT, NODE_PLAN, NODE_ROWS, NODE_Y, PARAMETERS, RANK, RATE, RESIDUAL, RESPONSE_Y, ROW_ENTRY, ROW_START,
+    V_WB, X_WB, Y,
 )  # fmt: skip
 from unibody.kernel import Floats, Ints, kernel
 from unibody.model.model import Model
@@ -57,10 +59,15 @@ class HeldMaximal(MaximalSystem):
         self._node = np.full(model.n_bodies, -1)
         self._node[self._body] = np.arange(self.n)
         self.moving = self._node >= 0
-        self.local = bool((self.view(NODE_PARENT) < 0).all())
-        """Whether no moving body hangs on another."""
+        self._alone = bool((self.view(NODE_PARENT) < 0).all())  # no moving body hangs on another
         book = self.book
         self._rows_of_entries = np.repeat(np.arange(book.auxiliary), np.diff(book.row_start))
+        parent, above = np.zeros(model.n_bodies, np.int64), self.view(NODE_PARENT)
+        parent[self._body] = np.where(above >= 0, self._body[above], 0)
+        holds = holding_rows(model, book)
+        self.grouping = make_grouping(parent, self.moving, np.repeat(self._body, 6), book, holds)
+        if not holds.any():
+            self.view(RANK)[:] = book.auxiliary
 
     def _stages(self, solve: int) -> np.ndarray:
         return super()._stages(solve_primary.address)
@@ -103,7 +110,9 @@ class HeldMaximal(MaximalSystem):
             fill_reference(
                 self.view(ROW_START), self.view(ROW_ENTRY), self.view(ENTRY_BODY), self.view(G), self.view(MASSES), self.view(CLOSURE)
             )  # fmt: skip
-        return BookRows(self.view(RESIDUAL)[first:].copy(), self.view(RATE)[first:].copy(), acceleration, J.reshape(k, 6 * self.n), Y_rows)
+        g = self.grouping
+        rows = Grouped.from_whole(g.first, g.singles, g.rows, J.reshape(k, 6 * self.n), Y_rows, g.column)
+        return BookRows(self.view(RESIDUAL)[first:].copy(), self.view(RATE)[first:].copy(), acceleration, rows, g)
 
     def _answer(self, loads: np.ndarray, right: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
         """Velocities and multipliers of the forest's joints (m, 6n) for loads (m, 6n), or for one load and right sides of the joints."""
@@ -124,17 +133,31 @@ class HeldMaximal(MaximalSystem):
         out[..., :3] = np.einsum("...ji,...j->...i", R, wrenches[..., :3]) + cross_rows(self._com[bodies], out[..., 3:])
         return out
 
-    def respond(self, bodies: np.ndarray, wrenches: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """J and Y (m, 6n) of rows that are wrenches (m, 2, 6) on pairs of bodies (m, 2), in world axes at their centres of mass."""
-        m = len(bodies)
-        J = np.zeros((m, self.n, 6))
-        local = self._in_bodies(bodies, wrenches)
+    def respond(self, bodies: np.ndarray, wrenches: np.ndarray) -> Grouped:
+        """Blocks of rows that are wrenches (k, rows, 2, 6) on pairs of bodies (k, 2), in world axes at their centres of mass."""
+        g, (k, width) = self.grouping, wrenches.shape[:2]
+        groups = g.pairs(bodies)
+        if self._alone and not self.book.auxiliary:
+            return self._respond_alone(bodies, groups, wrenches)
+        J = np.zeros((k * width, self.n, 6))
+        twice = np.repeat(bodies, width, axis=0)
+        local = self._in_bodies(twice, wrenches.reshape(-1, 2, 6))
         for side in range(2):
-            nodes = self._node[bodies[:, side]]
+            nodes = self._node[twice[:, side]]
             moves = np.flatnonzero(nodes >= 0)
             J[moves, nodes[moves]] += local[moves, side]
-        J = J.reshape(m, 6 * self.n)
-        return J, self._answer(J)[0]
+        J = J.reshape(-1, 6 * self.n)
+        return Grouped.from_whole(g.first, np.full(k, width, np.int64), groups, J, self._answer(J)[0], g.column)
+
+    def _respond_alone(self, bodies: np.ndarray, groups: np.ndarray, wrenches: np.ndarray) -> Grouped:
+        """The same where every body is a group of its own, in twists at centres of mass in world axes, which are as good as any."""
+        k, width = wrenches.shape[:2]
+        inverse, nodes = self.local_inverses()
+        out = Grouped.room(self.grouping.first, np.full(k, width, np.int64), groups)
+        moves = groups >= 0
+        J = wrenches.transpose(0, 2, 3, 1)[moves]  # (sides that move, 6, rows): as blocks lie
+        out.J[:], out.Y[:] = J.ravel(), (inverse[nodes[bodies[moves]]] @ J).ravel()
+        return out
 
     def local_inverses(self) -> tuple[np.ndarray, np.ndarray]:
         """(nodes, 6, 6) how each body by itself answers to wrenches at its centre of mass, and groups (bodies,): −1 for the unmoved."""
@@ -146,13 +169,13 @@ class HeldMaximal(MaximalSystem):
         answers = self._answer(T.transpose(2, 0, 1).reshape(6, -1))[0].reshape(6, n, 6)
         return np.einsum("nji,knj->nik", T, answers), self._node
 
-    def change(self, impulses: np.ndarray, J: np.ndarray, wrenches: np.ndarray) -> np.ndarray:
-        """(6n,) what impulses do to the velocities: those of the book's rows, along J, and wrenches (bodies, 6), world axes, at centres."""
-        return self._ordered(self._answer(self._loads(impulses, J, wrenches))[0][0])
+    def change(self, impulses: np.ndarray, book: BookRows, wrenches: np.ndarray) -> np.ndarray:
+        """(6n,) what impulses do to the velocities: those of the book's rows, and wrenches (bodies, 6), world axes, at centres."""
+        return self._ordered(self._answer(self._loads(impulses, book, wrenches))[0][0])
 
-    def _loads(self, impulses: np.ndarray, J: np.ndarray, wrenches: np.ndarray) -> np.ndarray:
+    def _loads(self, impulses: np.ndarray, book: BookRows, wrenches: np.ndarray) -> np.ndarray:
         local = self._in_bodies(np.arange(len(wrenches)), wrenches)
-        return (local[self._body].ravel() + (J.T @ impulses if len(impulses) else 0.0))[None, :]
+        return (local[self._body].ravel() + book.load(impulses))[None, :]
 
     def _ordered(self, nodes: np.ndarray) -> np.ndarray:
         """From the order of nodes to that of the state."""
@@ -160,9 +183,9 @@ class HeldMaximal(MaximalSystem):
         out[self._state] = nodes.reshape(-1, 6)
         return out.ravel()
 
-    def accelerate(self, impulses: np.ndarray, J: np.ndarray, wrenches: np.ndarray, h: float) -> None:
+    def accelerate(self, impulses: np.ndarray, book: BookRows, wrenches: np.ndarray, h: float) -> None:
         """Add what impulses over a step h do to the accelerations, and to the multipliers."""
-        y, held = self._answer(self._loads(impulses, J, wrenches))
+        y, held = self._answer(self._loads(impulses, book, wrenches))
         self.view(Y)[:] += self._ordered(y[0]) / h
         self.view(NODE_L)[:] += held[0] / h
         self.view(MULTIPLIER)[:] = impulses / h
@@ -189,7 +212,7 @@ class HeldMaximal(MaximalSystem):
         """q along v for a time h; in place."""
         advance_joints(self.view(CLASSES), self.view(INDEX), self.view(PARAMETERS), q, v, h, q)
 
-    def project(self, t: float, q: np.ndarray, v: np.ndarray, control: np.ndarray, held: np.ndarray, Y_rows: np.ndarray) -> None:
+    def project(self, t: float, q: np.ndarray, v: np.ndarray, control: np.ndarray, held: np.ndarray, book: BookRows) -> None:
         """Bring q and v back onto the joints and those rows of the book that are `held`."""
         first, rows = self.book.primary_rows, np.flatnonzero(held)
         for _ in range(PROJECT_LIMIT):

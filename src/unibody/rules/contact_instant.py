@@ -160,7 +160,7 @@ class _Instant:
             moves = self.book.rate[row]
             bound = float(rule.bound[row])
             if abs(moves) > MOVES:
-                b = b - made.whole[:, r] * np.sign(moves) * bound  # type: ignore[index]
+                b = b - made.whole[:, r] * np.sign(moves) * bound
                 parts.append(Part(HOLD, np.array([r]), np.zeros(1)))
             else:
                 parts.append(Part(HOLD, np.array([r]), np.array([bound])))
@@ -198,8 +198,8 @@ def contact_instant(rule: Any, find: Any, look: Any, touching: float = TOUCHING,
     answers, critical = np.full(n, np.nan), np.full(n, np.inf)
     for part, c in zip(parts, owner, strict=True):
         if part.kind == SLIDE:
-            answers[c] = own_answer(made.whole, part)  # type: ignore[arg-type]
-            alone = float(made.whole[part.rows[0], part.rows[0]])  # type: ignore[index]
+            answers[c] = own_answer(made.whole, part)
+            alone = float(made.whole[part.rows[0], part.rows[0]])
             if answers[c] < alone:
                 critical[c] = here.laws.friction[c, 0] * alone / (alone - answers[c])
     bodies = here.touches.bodies[:, ::-1].copy()
@@ -219,7 +219,7 @@ def contact_instant(rule: Any, find: Any, look: Any, touching: float = TOUCHING,
     out.proved = here.known and all(g.complete for g in bad or found)
     if bad:
         out.verdict = "none"
-        out.causes = _contacts(owner, [i for g in bad for i in blamed(made.whole, b, parts, g)])  # type: ignore[arg-type]
+        out.causes = _contacts(owner, [i for g in bad for i in blamed(made.whole, b, parts, g)])
         return out
     many = [g for g in found if len(g.found) > 1]
     out.verdict = "several" if many else ("unique" if all(g.examined > 1 or g.complete for g in found) else "found")
@@ -271,11 +271,11 @@ def _outcome(
     for part in parts:
         if part.kind == SLIDE:
             x[part.rows[1:]] = -part.numbers * x[part.rows[0]]
-    a = made.whole @ x + np.concatenate([made.b_rest, here.free.ravel()]) - made.fixed  # type: ignore[operator]
+    a = made.whole @ x + np.concatenate([made.b_rest, here.free.ravel()]) - made.fixed
     total = made._made(here.touches, here.before, here.free, Outcome(x, a), a[k:].reshape(n, w)).book_impulse
     force, motion = x[k:].reshape(n, w), a[k:].reshape(n, w)
     wrenches = here.rows.on_bodies(made.wrenches, force, here.rule.model.n_bodies)
-    system.accelerate(total, here.book.J, wrenches, 1.0)
+    system.accelerate(total, here.book, wrenches, 1.0)
     through = system.through()
     across = here.rows.directions[:, 1:3]
     spins = here.rows.spin

@@ -6,8 +6,8 @@ With W = J M⁻¹ Jᵀ over all rows, u the velocity along them at the end of th
 
 held rows u = 0; limits and contacts u + C/h ≥ 0 ⟂ λ ≥ 0; dry friction |λ| ≤ bound·h; contacts Coulomb's cone.
 
-Held rows are eliminated first, by the closure that also knows redundant ones (least norm): W ← W − W_rb W_bb⁺ W_br. Where no body hangs on
-another, W is never made: it stays in factors, 6×6 blocks of M⁻¹ and rows on two bodies.
+Held rows are eliminated first, by the closure that also knows redundant ones (least norm): W ← W − W_rb W_bb⁺ W_br. W stays in factors,
+over groups of velocities that answer to each other; it is made whole for direct methods, where there are few rows.
 """
 
 from __future__ import annotations
@@ -17,17 +17,22 @@ from typing import Any
 
 import numpy as np
 
-from unibody.algebra.contact_problem import Blocks, ContactProblem, Dense, Factored, Solution, bounded, contacts, join, unilateral
+from unibody.algebra.contact_group_sweeps import sweep_grouped
+from unibody.algebra.contact_groups import Grouped
+from unibody.algebra.contact_problem import Blocks, ContactProblem, Dense, Solution, bounded, contacts, join, unilateral
 from unibody.algebra.contacts import solve_contacts
 from unibody.coordinates.closure import solve_closure, solve_closure_again
 from unibody.coordinates.held import BookRows
 from unibody.coordinates.slots import CLOSURE, GRAM, MULTIPLIER, RANK
 
-FEW_ROWS, SWEEPS, NEWTON_STEPS = 90, 400, 15
-"""Up to so many rows "auto" is that of the algebra; above, so many sweeps, then so many of Newton's steps."""
+FEW_ROWS, FIRST_SWEEPS = 90, 64
+"""Up to so many rows "auto" takes so many sweeps, then whatever it needs of the algebra's direct methods."""
 
-DENSE_ROWS = 400
-"""Up to so many rows W is made whole even where it need not be: direct methods are then the faster ones."""
+NEWTON_ROWS, NEWTON_STEPS = 400, 15
+"""Up to so many rows it takes so many of Newton's steps at most where sweeps do not reach the tolerance."""
+
+WORK, LEAST_SWEEPS, MOST_SWEEPS = 60_000, 40, 400
+"""Sweeps of "auto" with many rows: as many as this many contacts allow, within limits. A step's time is then bounded."""
 
 
 @dataclass(frozen=True)
@@ -54,44 +59,50 @@ class Outcome:
     converged: bool = True
 
 
-def solve(W: Dense | Factored, b: np.ndarray, blocks: Blocks, options: Options, warm: np.ndarray | None) -> Outcome:
-    """Solve a problem; where no row acts without impulses there is nothing to do."""
+def solve(
+    W: Dense | Grouped, b: np.ndarray, blocks: Blocks, options: Options, warm: np.ndarray | None, order: np.ndarray | None = None
+) -> Outcome:
+    """Solve a problem; where no row acts without impulses there is nothing to do. `order`: in which sweeps go over the blocks."""
     first = np.cumsum(blocks.rows) - blocks.rows
     if options.law == "coulomb" and not (blocks.lower < 0.0).any() and (b[first] >= 0.0).all():
         return Outcome(np.zeros(b.size), b.copy())
-    problem = ContactProblem(W, b, blocks, law=options.law, directions=options.directions)
-    if options.method == "auto" and not options.directions and b.size > FEW_ROWS:
-        found = swept_first(problem, options, warm)
-    else:
-        limit = options.iterations or None
-        found = solve_contacts(problem, method=options.method, warm=warm, tolerance=options.tolerance, iterations=limit)
+    if options.directions or options.method not in ("auto", "pgs") or isinstance(W, Dense):
+        return made(solve_whole(W, b, blocks, options, warm))
+    few, limit = b.size <= FEW_ROWS, options.iterations
+    if not limit:
+        limit = FIRST_SWEEPS if few else min(max(WORK // len(blocks.rows), LEAST_SWEEPS), MOST_SWEEPS)
+    swept = sweep_grouped(W, b, blocks, options.law, warm, options.tolerance, limit, order)
+    if swept.converged or options.method == "pgs" or b.size > NEWTON_ROWS:
+        return made(swept)
+    method, most = ("auto", options.iterations) if few else ("newton", options.iterations or NEWTON_STEPS)
+    found = solve_whole(W, b, blocks, replace(options, method=method, iterations=most), swept.impulse)
+    best = found if found.residual.velocity <= swept.residual.velocity else swept
+    return made(replace(best, iterations=swept.iterations + found.iterations))
+
+
+def made(found: Solution) -> Outcome:
+    """A solution as a step keeps it."""
     return Outcome(found.impulse, found.velocity, found.iterations, found.residual.velocity, found.method, found.note, found.converged)
 
 
-def swept_first(problem: ContactProblem, options: Options, warm: np.ndarray | None) -> Solution:
-    """Many rows: sweeps from the last step's impulses; if these do not reach the tolerance, a bounded number of Newton's steps. The better
-    one, whose residual the report tells: to insist on the last digits would take seconds a step."""
-    swept = solve_contacts(problem, "pgs", warm=warm, tolerance=options.tolerance, iterations=options.iterations or SWEEPS)
-    if swept.converged:
-        return swept
-    limit = options.iterations or NEWTON_STEPS
-    found = solve_contacts(problem, "newton", warm=swept.impulse, tolerance=options.tolerance, iterations=limit)
-    best = found if found.residual.velocity <= swept.residual.velocity else swept
-    return replace(best, iterations=swept.iterations + found.iterations)
+def solve_whole(W: Dense | Grouped, b: np.ndarray, blocks: Blocks, options: Options, warm: np.ndarray | None) -> Solution:
+    """By the methods of the algebra, W whole."""
+    problem = ContactProblem(W if isinstance(W, Dense) else Dense(W.dense()), b, blocks, law=options.law, directions=options.directions)
+    return solve_contacts(problem, method=options.method, warm=warm, tolerance=options.tolerance, iterations=options.iterations or None)
 
 
 @dataclass
 class Closure:
-    """Held rows of the book, eliminated: their W⁺, and what couples them to the rest."""
+    """Held rows of the book, eliminated: which, their W⁺, themselves and their b."""
 
     held: np.ndarray
     inverse: np.ndarray
-    coupling: np.ndarray
+    rows: Grouped
     b: np.ndarray
 
-    def impulses(self, rest: np.ndarray) -> np.ndarray:
-        """Of the held rows, from those of the rest."""
-        return -self.inverse @ (self.b + self.coupling @ rest)
+    def impulses(self, load: np.ndarray, moving: bool = True) -> np.ndarray:
+        """Of the held rows, from what the rest loads the groups with (Jᵀ λ); `moving`: against their b as well."""
+        return -self.inverse @ (self.rows.answers(load) + (self.b if moving else 0.0))
 
 
 def close_held(system: Any, W: np.ndarray, rows: BookRows, held: np.ndarray, compliance: np.ndarray) -> np.ndarray:
@@ -115,6 +126,6 @@ def close_held(system: Any, W: np.ndarray, rows: BookRows, held: np.ndarray, com
 
 
 __all__ = [
-    "DENSE_ROWS", "SWEEPS", "Blocks", "Closure", "ContactProblem", "Dense", "Factored", "Options", "Outcome", "bounded", "close_held",
-    "contacts", "join", "solve", "unilateral",
+    "Blocks", "Closure", "ContactProblem", "Dense", "Grouped", "Options", "Outcome", "bounded", "close_held", "contacts", "join", "solve",
+    "unilateral",
 ]  # fmt: skip

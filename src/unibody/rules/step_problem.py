@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -16,7 +17,7 @@ from unibody.rules.impacts import Expansion, restore_work
 from unibody.rules.nearness import Touches
 
 from unibody.rules.impulses import (  # isort: skip
-    DENSE_ROWS, SWEEPS, Blocks, Closure, Dense, Factored, Options, Outcome, bounded, close_held, contacts, join, solve, unilateral,
+    Blocks, Closure, Options, Outcome, bounded, close_held, contacts, join, solve, unilateral,
 )  # fmt: skip
 
 if TYPE_CHECKING:
@@ -37,8 +38,8 @@ AWAY = 1e3
 ROUNDS = 10
 """Of impacts that cause impacts, and of contacts that begin to slide."""
 
-ROUGHLY = 1e-7
-"""[m/s] The tolerance of pseudo-velocities: what is left goes in the next step."""
+ROUGHLY, SWEEPS = 1e-7, 40
+"""[m/s] The tolerance of pseudo-velocities, and the most sweeps for them: what is left goes in the next step."""
 
 OVERLAP = 1e-6
 """[m, rad] The overlap that is left alone."""
@@ -84,7 +85,7 @@ class Held:
 
 
 class Assembled:
-    """One problem in numbers: W of what is not held, after the held rows are eliminated; or W in factors."""
+    """One problem in numbers: W of what is not held, after the held rows are eliminated, in factors over groups."""
 
     def __init__(
         self, rule: Stepping, motion: Motion, book: BookRows, b_book: np.ndarray, rows: ContactRows, laws: Laws, h: float, options: Options,
@@ -98,39 +99,37 @@ class Assembled:
         self.rest = np.concatenate([self.push, rule.rubbed]).astype(np.int64)
         self.b_book, self.b_rest = b_book, b_book[self.rest]
         self.closure: Closure | None = None
-        self.whole: np.ndarray | None = None
-        count = self.n * self.w
-        system = rule.system
-        if system.local and not len(book.rate) and count > DENSE_ROWS and not whole:
-            inverse, groups = system.local_inverses()
-            self.inverse, self.groups = inverse, groups[rows.bodies]
-            return
-        J, Y = book.J, book.Y
-        self.answers = np.zeros((0, book.Y.shape[1]))
-        if count:
-            J_c, Y_c = system.respond(np.repeat(rows.bodies, self.w, axis=0), self.wrenches.reshape(-1, 2, 6))
-            J, Y, self.answers = np.concatenate([J, J_c]), np.concatenate([Y, Y_c]), Y_c
-        W = J @ Y.T
-        W = 0.5 * (W + W.T)
-        at = np.concatenate([self.rest, len(book.rate) + np.arange(count)]).astype(np.int64)
-        self.whole, self.fixed = W[np.ix_(at, at)], np.zeros(at.size)
+        touching = rule.system.respond(rows.bodies, self.wrenches)
+        self.free = self.W = book.rows.some(self.rest).joined(touching)
+        self.fixed = np.zeros(self.rest.size + self.n * self.w)
         if rule.held.size:
-            inverse = close_held(system, W[: len(book.rate), : len(book.rate)], book, rule.held, rule.compliance)
-            coupling = W[np.ix_(rule.held, at)]
-            self.closure = Closure(rule.held, inverse, coupling, b_book[rule.held])
-            self.whole = self.whole - coupling.T @ inverse @ coupling
-            self.fixed = coupling.T @ (inverse @ b_book[rule.held])
-        self.whole = 0.5 * (self.whole + self.whole.T)
-        self._find_driven(W.diagonal()[self.rest])
+            J, Y = book.J, book.Y
+            inverse = close_held(rule.system, 0.5 * (J @ Y.T + Y @ J.T), book, rule.held, rule.compliance)
+            self.closure = Closure(rule.held, inverse, book.rows.some(rule.held), b_book[rule.held])
+            self.fixed = self.W.along(self.closure.rows.motion(inverse @ self.closure.b))
+            self.W = self.W.holding(self.closure.rows, inverse)
+        self.driven = np.zeros(0, np.int64)
+        if rule.rubbed.size:
+            self._find_driven()
+        height = rows.points @ rule.up
+        self.order = np.concatenate([np.arange(self.rest.size), self.rest.size + np.argsort(height, kind="stable")])
 
-    def _find_driven(self, before: np.ndarray) -> None:
-        """Rows that rub while held ones leave them no choice, as in driven joints: nothing answers to their impulses; `before`: what would
-        if nothing were held."""
-        assert self.whole is not None
-        rubs = np.arange(self.rest.size) >= self.push.size
-        driven = rubs & (self.whole.diagonal()[: self.rest.size] <= UNMOVED * before)
-        self.whole[: self.rest.size][driven] = 0.0
-        self.whole[:, : self.rest.size][:, driven] = 0.0
+    @cached_property
+    def whole(self) -> np.ndarray:
+        """W as an array."""
+        return self.W.dense()
+
+    @cached_property
+    def answers(self) -> np.ndarray:
+        """(rows of contacts, nv) M⁻¹ Jᵀ where nothing holds; columns of free bodies that no other row touches are those of their twists."""
+        return self.free.some(self.rest.size + np.arange(self.n)).wholes()[1][:, self.book.grouping.place]
+
+    def _find_driven(self) -> None:
+        """Rows that rub while held ones leave them no choice, as in driven joints: nothing answers to their impulses."""
+        k = self.rest.size
+        before, after = self.free.diagonal(k), self.W.diagonal(k)
+        driven = (np.arange(k) >= self.push.size) & (after <= UNMOVED * before)
+        self.W = self.W.without(np.flatnonzero(driven))
         if self.rule.friction is not None:
             driven[self.push.size :] &= self.rule.friction.plain > 0.0
         self.driven = np.flatnonzero(driven)
@@ -138,8 +137,8 @@ class Assembled:
     def held(self, touches: Touches, before: np.ndarray, free: np.ndarray, shift: np.ndarray, guess: np.ndarray) -> Held:
         """Solve for the impulses of a step; `shift` (n,): what is added to the normal velocities in their law."""
         stick = np.where(np.linalg.norm(before[:, 1:3], axis=1) <= SLIPS, self.laws.stick, 1.0)
-        b = self.b_rest - (self.fixed[: self.rest.size] if self.whole is not None else 0.0)
-        u = free - self.fixed[self.rest.size :].reshape(free.shape) if self.whole is not None else free
+        b = self.b_rest - self.fixed[: self.rest.size]
+        u = free - self.fixed[self.rest.size :].reshape(free.shape)
         for _ in range(ROUNDS):
             outcome, after = self._solve(b, u, shift, guess, stick)
             slides = (stick > 1.0) & (np.linalg.norm(after[:, 1:3], axis=1) > SLIPS)
@@ -157,20 +156,15 @@ class Assembled:
         k = self.rest.size
         moved = u.copy()
         moved[:, 0] += shift
-        if self.whole is None:
-            J = self.wrenches.reshape(-1, 2, 6)
-            operator: Dense | Factored = Factored(J, np.repeat(self.groups, self.w, axis=0), self.inverse)
-        else:
-            operator = Dense(self.whole)
         blocks = self.blocks(self.laws.friction * stick[:, None], done)
         warm, right, friction = np.concatenate([np.zeros(k), guess.ravel()]), np.concatenate([b, moved.ravel()]), self.rule.friction
-        if friction is not None and self.whole is not None and done is None:
+        if friction is not None and done is None:
             warm[self.push.size : k] = friction.warm(self.rule.rubbed)
             friction.idle = self.driven.size == self.rule.rubbed.size
             outcome = friction.solve(self.whole, right, blocks, self.options, warm, self.push.size)
         else:
-            outcome = solve(operator, right, blocks, self.options, warm)
-        if self.whole is not None and self.driven.size:
+            outcome = solve(self.W, right, blocks, self.options, warm, self.order)
+        if self.driven.size:
             least, most, slip = blocks.lower[self.driven], blocks.upper[self.driven], b[self.driven]
             outcome.impulse[self.driven] = np.where(slip > UNMOVED, least, np.where(slip < -UNMOVED, most, 0.0))
         after = outcome.velocity[k:].reshape(self.n, self.w).copy()
@@ -211,7 +205,7 @@ class Assembled:
         total = np.zeros(len(self.book.rate))
         total[self.rest] = outcome.impulse[:k]
         if self.closure is not None:
-            total[self.closure.held] = self.closure.impulses(outcome.impulse)
+            total[self.closure.held] = self.closure.impulses(self.free.pull(outcome.impulse))
         work = min(float(np.sum(impulse * (free + after))), float(np.sum(impulse * (2.0 * before + after - free)))) / 2.0
         reached = outcome.velocity[:k].copy()
         reached[: self.push.size] -= np.maximum(self.book.residual[self.push], 0.0) / self.h
@@ -223,7 +217,6 @@ class Assembled:
 
     def expanded(self, held: Held, phased: np.ndarray, rebound: np.ndarray) -> Held:
         """The second phase of impacts, after a first one without restitution; `rebound`: the speeds that Newton's law would give."""
-        assert self.whole is not None
         k, w, push = self.rest.size, self.w, self.push.size
         hit = np.flatnonzero(phased)
         going = np.flatnonzero(~phased)
@@ -283,19 +276,16 @@ class Assembled:
         wanted = np.where(gaps < 0.0, np.minimum(-CORRECTED * gaps / h, FASTEST), -np.maximum(gaps / h + after, 0.0))
         rows = np.concatenate([np.arange(self.push.size), k + self.w * np.arange(self.n)]).astype(np.int64)
         options = replace(self.rule.options, law="coulomb", directions=0, method="pgs", tolerance=ROUGHLY, iterations=SWEEPS)
-        if self.whole is None:
-            operator: Dense | Factored = Factored(self.wrenches[:, 0], self.groups, self.inverse)
-        else:
-            operator = Dense(self.whole[np.ix_(rows, rows)])
-        found = solve(operator, -wanted, unilateral(rows.size), options, None)
+        W = self.W.some(np.concatenate([np.arange(self.push.size), k + np.arange(self.n)]).astype(np.int64), row=0)
+        found = solve(W, -wanted, unilateral(rows.size), options, None)
         rest = np.zeros(k + self.n * self.w)
         rest[rows] = found.impulse
         total = np.zeros(len(self.book.rate))
         total[self.rest] = rest[:k]
         if self.closure is not None:
-            total[self.closure.held] = -self.closure.inverse @ (self.closure.coupling @ rest)
+            total[self.closure.held] = self.closure.impulses(self.free.pull(rest), moving=False)
         wrenches = self.rows.on_bodies(self.wrenches, rest[k:].reshape(self.n, self.w), self.rule.model.n_bodies)
-        return self.rule.system.change(total, self.book.J, wrenches)
+        return self.rule.system.change(total, self.book, wrenches)
 
 
 def touching_of(held: Held, gaps: np.ndarray, slips: np.ndarray, h: float, hits_above: float) -> Touching:

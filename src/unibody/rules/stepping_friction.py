@@ -200,7 +200,7 @@ class SteppingFriction(Rubbings):
         system = self.system
         saved = system.work.copy()
         on = held.rows.on_bodies(held.wrenches, held.impulse, self.n_bodies)
-        system.accelerate(held.book_impulse, held.book.J, on, h)
+        system.accelerate(held.book_impulse, held.book, on, h)
         out = self.reduced_wrenches(system) if isinstance(system, HeldReduced) else self.local(system.through().reactions, system.poses())
         system.work[:] = saved
         return out

@@ -22,7 +22,7 @@ from unibody.constraints.contact import IMPACTS
 from unibody.constraints.joint_rub import JointRub
 from unibody.contact.contact_rows import ContactRows, contact_rows
 from unibody.contact.pair_laws import Laws, PairLaws
-from unibody.coordinates.held import BookRows, Motion
+from unibody.coordinates.held import BookRows, Motion, row_bounds
 from unibody.coordinates.slots import STABILISER
 from unibody.forces.dry_friction import DryFriction
 from unibody.forces.joint_friction import JointFriction
@@ -61,7 +61,7 @@ class Stepping:
         own = [elements.get(name) if r >= book.joint_rows else None for r, name in enumerate(book.names)][first:]
         self.unilateral = np.array(book.unilateral[first:], bool)
         self.nonholonomic = np.array([getattr(e, "nonholonomic", False) for e in own], bool)
-        self.bound = self._bounds(book, elements)[first:]
+        self.bound = row_bounds(system.model, book)
         self.compliance = np.array(book.compliance)
         self.held = np.flatnonzero(~self.unilateral & np.isinf(self.bound))
         self.pushed = np.flatnonzero(self.unilateral)
@@ -71,17 +71,9 @@ class Stepping:
         self.projected = np.zeros(k)
         self.projected[self.held] = 1.0
         self.projected[self.nonholonomic] = 0.0
+        size = float(np.linalg.norm(model.gravity))
+        self.up = -np.asarray(model.gravity) / size if size > 0.0 else np.zeros(3)
         self.plane_normal = None if model.plane is None else np.asarray(model.plane[2])
-
-    @staticmethod
-    def _bounds(book: Any, elements: dict[str, Any]) -> np.ndarray:
-        """The bound of every row's multiplier; infinite where there is none."""
-        out = np.full(book.rows, np.inf)
-        for name in dict.fromkeys(book.names[book.joint_rows : book.joint_rows + book.element_rows]):
-            bounds = getattr(elements[name], "bounds", None)
-            if bounds is not None:
-                out[[r for r, n in enumerate(book.names) if n == name and r >= book.joint_rows]] = bounds
-        return out
 
     def touches(self, motion: Motion, h: float) -> Touches:
         """Contacts within the margin that some moving body takes part in."""

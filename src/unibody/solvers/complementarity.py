@@ -148,7 +148,7 @@ class BoundComplementarity(Bound):
         if held.apart is not None:
             system.shift(q, np.concatenate([held.apart, np.zeros(v.size - held.apart.size)]), dt)
         if self.solver.project and (rule.projected.any() or system.book.primary_rows):
-            system.project(state.t + dt, q, v, control, rule.projected, held.book.Y)
+            system.project(state.t + dt, q, v, control, rule.projected, held.book)
         if not (np.isfinite(q).all() and np.isfinite(v).all()):
             raise self.failure(state, memory, control, state.t)
         layout.keep(held, dt, q_0, v_0, kept)
@@ -161,7 +161,7 @@ class BoundComplementarity(Bound):
     def _push(self, held: Held, h: float) -> None:
         """Put the impulses of a step among the accelerations and loads at which the system looked last."""
         wrenches = held.rows.on_bodies(held.wrenches, held.impulse, self.model.n_bodies)
-        self.system.accelerate(held.book_impulse, held.book.J, wrenches, h)
+        self.system.accelerate(held.book_impulse, held.book, wrenches, h)
 
     def rollout(
         self, state: State, memory: np.ndarray, control: np.ndarray, dt: float, steps: int, every: int = 1, record: bool = True

@@ -1,0 +1,85 @@
+"""Which velocities answer to each other: trees on the ground, joined where a row ties several together.
+
+Bodies that never move belong to no group (−1). Rows that hold tie all groups they touch into one; other rows tie where they touch more
+than two, so that every row acts on at most two groups. All of it follows from the model, once.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from unibody.coordinates.rows import RowBook
+
+
+@dataclass(frozen=True)
+class Grouping:
+    """of_body: (bodies,) the group of each body; first: (groups + 1,) where its velocities begin in a vector over groups; place: (nv,)
+    where a velocity of the system stands there, and column: (nv,) the reverse; members, member_start: the bodies of each group, parents
+    first; rows: (k, 2) the groups of the book's rows."""
+
+    of_body: np.ndarray
+    first: np.ndarray
+    place: np.ndarray
+    column: np.ndarray
+    members: np.ndarray
+    member_start: np.ndarray
+    rows: np.ndarray
+    singles: np.ndarray = field(repr=False)
+    """(k,) ones: the rows of the book are blocks of one."""
+
+    def pairs(self, bodies: np.ndarray) -> np.ndarray:
+        """(n, 2) groups of pairs of bodies; one that occurs twice is named once."""
+        out = self.of_body[bodies]
+        out[out[:, 0] == out[:, 1], 1] = -1
+        return out
+
+
+def make_grouping(parent: np.ndarray, moving: np.ndarray, owner: np.ndarray, book: RowBook, holds: np.ndarray) -> Grouping:
+    """parent: (bodies,); moving: (bodies,); owner: (nv,) the body of each velocity; holds: (k,) which of the book's rows beyond the
+    primary ones hold."""
+    root = np.arange(len(parent))
+
+    def top(i: int) -> int:
+        while root[i] != i:
+            root[i] = root[root[i]]
+            i = int(root[i])
+        return i
+
+    for i in range(1, len(parent)):
+        if moving[i] and moving[parent[i]]:
+            root[i] = top(int(parent[i]))
+    first = book.primary_rows
+    touched = []
+    for r in range(book.rows - first):
+        bodies = list(book.entry_body[book.row_entry[book.row_start[r] : book.row_start[r + 1]]])
+        bodies += [owner[d] for d in book.dof_index.reshape(-1, 2)[book.dof_start[r] : book.dof_start[r + 1], 1]]
+        touched.append([int(b) for b in bodies if moving[b]])
+        if holds[r]:
+            for b in touched[-1][1:]:
+                root[top(b)] = top(touched[-1][0])
+    again = True
+    while again:
+        again = False
+        for bodies in touched:
+            tops = sorted({top(b) for b in bodies})
+            for t in tops[2:]:
+                root[t], again = tops[0], True
+    names = {t: k for k, t in enumerate(sorted({top(i) for i in range(len(parent)) if moving[i]}))}
+    of_body = np.array([names[top(i)] if moving[i] else -1 for i in range(len(parent))], np.int64)
+    rows = np.full((len(touched), 2), -1, np.int64)
+    for r, bodies in enumerate(touched):
+        groups = sorted({int(of_body[b]) for b in bodies})
+        rows[r, : len(groups)] = groups
+    of_velocity = of_body[owner] if len(owner) else np.zeros(0, np.int64)
+    column = np.argsort(of_velocity, kind="stable").astype(np.int64)
+    place = np.empty_like(column)
+    place[column] = np.arange(len(column))
+    counts = np.bincount(of_velocity, minlength=len(names)) if len(owner) else np.zeros(len(names), np.int64)
+    members = np.argsort(np.where(of_body < 0, len(names), of_body), kind="stable").astype(np.int64)[: int((of_body >= 0).sum())]
+    member_start = np.concatenate([[0], np.cumsum(np.bincount(of_body[members], minlength=len(names)))]).astype(np.int64)
+    return Grouping(
+        of_body, np.concatenate([[0], np.cumsum(counts)]).astype(np.int64), place, column, members, member_start, rows,
+        np.ones(len(touched), np.int64),
+    )  # fmt: skip

@@ -1,0 +1,118 @@
+"""Rows on groups of velocities: products, whole matrices and held rows against NumPy; sweeps against the laws as they are written."""
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from contact_cases import scattered, sphere_pile, tower, violation
+
+from unibody.algebra.contact_group_sweeps import AXES, TABLE, scale_blocks, sweep_grouped
+from unibody.algebra.contact_groups import Grouped
+from unibody.algebra.contact_problem import ContactProblem, Dense, bounded, contacts, join, unilateral
+from unibody.algebra.contact_sweeps import COULOMB, LOCAL
+from unibody.algebra.contact_units import Units
+
+SIZES = (1, 4, 6, 9, 2)
+
+
+def random_rows(seed, rows=(3, 1, 2, 4, 3, 3, 1, 1), sizes=SIZES):
+    """Blocks on random pairs of five groups with random masses: the operator, M⁻¹ and J whole."""
+    g = np.random.default_rng(seed)
+    first = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+    inverse = np.zeros((first[-1], first[-1]))
+    for a, b in pairwise(first):
+        G = g.standard_normal((b - a, b - a + 2))
+        inverse[a:b, a:b] = G @ G.T
+    rows = np.array(rows, np.int64)
+    groups = np.array([(*g.choice(5, 1), -1) if g.random() < 0.3 else g.choice(5, 2, replace=False) for _ in rows])
+    J = np.zeros((rows.sum(), first[-1]))
+    at = 0
+    for d, pair in zip(rows, groups):
+        for k in pair[pair >= 0]:
+            J[at : at + d, first[k] : first[k + 1]] = g.standard_normal((d, first[k + 1] - first[k]))
+        at += d
+    return Grouped.from_whole(first, rows, groups, J, J @ inverse, np.arange(first[-1])), inverse, J
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_products_and_matrices_are_those_of_numpy(seed):
+    W, inverse, J = random_rows(seed)
+    whole = J @ inverse @ J.T
+    x = np.random.default_rng(seed).standard_normal(W.size)
+    np.testing.assert_allclose(W.dense(), whole, atol=1e-12)
+    np.testing.assert_allclose(W.sparse().toarray(), whole, atol=1e-12)
+    np.testing.assert_allclose(W.times(x), whole @ x, atol=1e-11)
+    np.testing.assert_allclose(W.pull(x), J.T @ x, atol=1e-12)
+    np.testing.assert_allclose(W.answers(W.pull(x)), whole @ x, atol=1e-11)
+    begin = np.cumsum(W.rows) - W.rows
+    np.testing.assert_allclose(W.some(np.array([4, 1, 0])).dense(), whole[np.ix_(s := [*range(10, 13), 3, 0, 1, 2], s)], atol=1e-12)
+    np.testing.assert_allclose(W.some(np.arange(8), row=0).dense(), whole[np.ix_(begin, begin)], atol=1e-12)
+    both = W.some(np.array([0, 1])).joined(W.some(np.arange(2, 8)))
+    np.testing.assert_allclose(both.dense(), whole, atol=1e-12)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_rows_that_hold_are_eliminated_within_their_groups(seed):
+    """W − W_rh W_hh⁻¹ W_hr, with two held rows in one group and one in another."""
+    W, inverse, J = random_rows(seed)
+    g = np.random.default_rng(100 + seed)
+    H = np.zeros((3, J.shape[1]))
+    H[[0, 2], 5:11], H[1, 11:20] = g.standard_normal((2, 6)), g.standard_normal(9)
+    held = Grouped.from_whole(W.first, np.ones(3, np.int64), np.array([(2, -1), (3, -1), (2, -1)]), H, H @ inverse, np.arange(J.shape[1]))
+    inner = np.linalg.inv(H @ inverse @ H.T)
+    expected = J @ inverse @ J.T - J @ inverse @ H.T @ inner @ H @ inverse @ J.T
+    np.testing.assert_allclose(W.holding(held, inner).dense(), expected, atol=1e-10)
+
+
+@pytest.mark.parametrize("law", ["coulomb", "convex"])
+def test_scaling_is_that_of_the_other_algorithms(law):
+    """D, and S of a block in the axes of its table, as `Units` finds them by LAPACK."""
+    W, inverse, J = random_rows(3, rows=(3, 4, 2, 1, 4))
+    mu = np.array([[0.3, 0.3, 0.0], [0.5, 0.2, 0.1], [0.4, 0.0, 0.0], [0.0, 0.0, 0.0], [0.2, 0.6, 0.3]])
+    blocks = join(contacts(mu[:1, :2]), contacts(mu[1:2]), contacts(mu[2:3, 0], planar=True), unilateral(1), contacts(mu[4:]))
+    D, table, b = np.zeros(W.size), np.zeros(TABLE * 5), np.ones(W.size)
+    scale_blocks(COULOMB if law == "coulomb" else 1, W.start, W.place, blocks.friction.reshape(-1), b, W.J.copy(), W.Y.copy(), D, table)
+    units = Units(ContactProblem(Dense(J @ inverse @ J.T), np.zeros(W.size), blocks, law=law))
+    np.testing.assert_allclose(D, units.D, rtol=1e-12)
+    np.testing.assert_allclose((b**2).sum(), (D**2).sum(), rtol=1e-12)  # turned only
+
+    def whole(numbers, stride, axes):
+        t = numbers.reshape(-1, stride)
+        V = t[:, axes : axes + 9].reshape(-1, 3, 3)
+        return t[:, 0], np.einsum("kij,kj->ki", V, t[:, 1:4]), np.einsum("kij,kj,klj->kil", V, t[:, 4:7], V)
+
+    for ours, theirs in zip(whole(table, TABLE, AXES), whole(units.local, LOCAL, 7)):
+        np.testing.assert_allclose(ours, theirs, atol=1e-12)
+
+
+@pytest.mark.parametrize("momentum", [False, True])
+@pytest.mark.parametrize("make", [lambda: scattered(6, 8, 0.3, 1), lambda: tower(3, push=0.05), lambda: sphere_pile(3, 2)])
+def test_sweeps_end_at_the_laws(make, momentum):
+    problem = make()
+    W = Grouped.from_factored(problem.operator, problem.blocks.rows)
+    np.testing.assert_allclose(W.dense(), problem.W.whole(), atol=1e-12)
+    found = sweep_grouped(W, problem.b, problem.blocks, "coulomb", None, 1e-10, 5000, momentum=momentum)
+    assert found.converged and violation(problem, found) < 1e-8
+    again = sweep_grouped(W, problem.b, problem.blocks, "coulomb", found.impulse, 1e-9, 5000, momentum=momentum)
+    assert again.iterations == 0, "a solution to begin with is seen to be one"
+
+
+@pytest.mark.parametrize("law", ["coulomb", "convex"])
+def test_limits_friction_bounds_and_contacts_without_friction_among_the_blocks(law):
+    W, inverse, J = random_rows(7, rows=(3, 1, 1, 4, 2, 1, 3), sizes=(7, 8, 6, 9, 12))
+    blocks = join(
+        contacts([0.4]), unilateral(1), bounded(np.array([-0.2]), np.array([0.3])), contacts(np.array([[0.5, 0.2, 0.1]])),
+        contacts([0.6], planar=True), unilateral(1), contacts([0.0]),
+    )  # fmt: skip
+    b = np.random.default_rng(0).standard_normal(W.size) - 1.0
+    problem = ContactProblem(Dense(J @ inverse @ J.T), b, blocks, law=law)
+    found = sweep_grouped(W, b, blocks, law, None, 1e-11, 20000)
+    assert found.converged and violation(problem, found) < 1e-8
+
+
+def test_what_is_not_reached_is_said():
+    problem = tower(12)
+    W = Grouped.from_factored(problem.operator, problem.blocks.rows)
+    found = sweep_grouped(W, problem.b, problem.blocks, "coulomb", None, 1e-12, 3)
+    assert not found.converged and found.residual.velocity > 1e-6 and "residual" in found.note
+    assert violation(problem, found) < 10.0 * found.residual.velocity
