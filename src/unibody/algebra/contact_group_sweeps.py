@@ -21,12 +21,14 @@ import numpy as np
 
 from unibody.algebra.contact_groups import Grouped, gather, spread
 from unibody.algebra.contact_problem import Blocks, Residual, Solution
-from unibody.algebra.contact_sweeps import CONVEX, COULOMB, TINY, four, natural_map, single_convex, single_coulomb
+from unibody.algebra.contact_sweeps import CONVEX, COULOMB, TINY, four, natural_map, norm3, single_convex
 from unibody.kernel import Floats, Ints, device, kernel
 
 ROUND_OFF, AT_MOST = 64 * 2.0**-52, 1e-6
 LOOK = 16
-"""Sweeps between two looks at the residual, after those at 1, 2, 4 and 8."""
+"""Sweeps between two looks at the residual, after those at 0, 1 and 4."""
+NEARLY = 1e-14
+"""Of the impulse: how exactly the friction of a contact that slides is found."""
 JACOBI = 12
 TABLE, INVERSE, AXES = 20, 7, 11
 """Numbers of a block: w_n, w (3) and d (3) as in `contact_sweeps`; 1 / w_n and 1 / d (3); the axes (3×3, as columns)."""
@@ -76,37 +78,30 @@ def scale_blocks(
     own = np.zeros(16)
     S = np.zeros(9)
     V = np.zeros(9)
-    usual = 0.0
-    blocks = start.size - 1
-    for k in range(blocks):
-        at, rows = start[k], start[k + 1] - start[k]
-        largest = 0.0
-        for r in range(rows):
-            total = 0.0
-            for p in range(place[k] + r, place[k + 1], rows):
-                total += J_out[p] * Y_out[p]
-            factor = 1.0 if r == 0 else friction[3 * k + r - 1]
-            D_out[at + r] = factor
-            largest = max(largest, total * factor * factor)
-        table_out[TABLE * k] = largest
-        usual = max(usual, largest)
-    usual = usual if usual > 0.0 else 1.0
-    for k in range(blocks):
+    for k in range(start.size - 1):
         at, rows, t = start[k], start[k + 1] - start[k], TABLE * k
-        largest = table_out[t]
-        scale = 1.0 / math.sqrt(largest if largest > 1e-30 * usual else usual)
-        for r in range(rows):
-            D_out[at + r] *= scale
-            b_out[at + r] *= D_out[at + r]
         for i in range(16):
             own[i] = 0.0
         for p in range(place[k], place[k + 1], rows):
             for r in range(rows):
-                J_out[p + r] *= D_out[at + r]
-                Y_out[p + r] *= D_out[at + r]
-            for r in range(rows):
                 for c in range(rows):
                     own[4 * r + c] += J_out[p + r] * Y_out[p + c]
+        largest = 0.0
+        for r in range(rows):
+            factor = 1.0 if r == 0 else friction[3 * k + r - 1]
+            D_out[at + r] = factor
+            largest = max(largest, own[5 * r] * factor * factor)
+        scale = 1.0 / math.sqrt(largest) if largest > 1e-300 else 1.0
+        for r in range(rows):
+            D_out[at + r] *= scale
+            b_out[at + r] *= D_out[at + r]
+        for r in range(rows):
+            for c in range(rows):
+                own[4 * r + c] *= D_out[at + r] * D_out[at + c]
+        for p in range(place[k], place[k + 1], rows):
+            for r in range(rows):
+                J_out[p + r] *= D_out[at + r]
+                Y_out[p + r] *= D_out[at + r]
         for i in range(TABLE):
             table_out[t + i] = 0.0
         normal = own[0]
@@ -198,7 +193,41 @@ def single(law, k, table, xn, x1, x2, x3, un, u1, u2, u3):
     l = pressed - (w1 * s1 + w2 * s2 + w3 * s3) * inverse
     if l >= 0.0 and s1 * s1 + s2 * s2 + s3 * s3 <= l * l:
         return l, s1, s2, s3
-    return single_coulomb(qn, q1, q2, q3, wn, w1, w2, w3, d1, d2, d3)
+    slip, grip = norm3(u1, u2, u3), norm3(x1, x2, x3)
+    guess = slip / grip if grip > 0.0 else norm3(c1, c2, c3) / pressed
+    return slide(pressed, c1, c2, c3, inverse, w1, w2, w3, d1, d2, d3, guess)
+
+
+@device
+def slide(pressed, c1, c2, c3, inverse, w1, w2, w3, d1, d2, d3, guess):
+    """(ℓ, s₁, s₂, s₃) with u_t = −α s, ‖s‖ = ℓ: the root of ℓ(α) / ‖s(α)‖ − 1 by Newton's method within a bracket that widens."""
+    low, high = 0.0, 1e300
+    alpha = min(max(guess, 1e-12), 1e12)
+    r, s1, s2, s3 = 0.0, 0.0, 0.0, 0.0
+    for _ in range(100):
+        g1, g2 = 1.0 / (d1 + alpha), 1.0 / (d2 + alpha)
+        s1, s2 = -c1 * g1, -c2 * g2
+        e1, e2, e3 = s1 * g1, s2 * g2, 0.0
+        if c3 != 0.0:
+            g3 = 1.0 / (d3 + alpha)
+            s3 = -c3 * g3
+            e3 = s3 * g3
+        l = pressed - (w1 * s1 + w2 * s2 + w3 * s3) * inverse
+        r = norm3(s1, s2, s3)
+        if r == 0.0 or abs(l - r) <= NEARLY * r:
+            break
+        if l > r:
+            high = alpha
+        else:
+            low = alpha
+        if high - low <= NEARLY * high:
+            break
+        slope = (w1 * e1 + w2 * e2 + w3 * e3) * inverse / r + l * (s1 * e1 + s2 * e2 + s3 * e3) / (r * r * r)
+        step = alpha - (l / r - 1.0) / slope if slope > 0.0 else -1.0
+        if not low < step < high:
+            step = 4.0 * alpha if high == 1e300 else 0.5 * (low + high)
+        alpha = step
+    return r, s1, s2, s3
 
 
 @kernel
@@ -370,7 +399,7 @@ def settle(
                     going, pause = 0, 2 * pause
                     waits = pause
                 found_last = found
-            soon = 1 if done == 0 else (2 * done if done < LOOK else done + LOOK)
+            soon = 1 if done == 0 else (4 * done if done < LOOK else done + LOOK)
             if good or done >= limit:
                 break
         if going == 0:

@@ -12,6 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from unibody.coordinates.held import Motion, cross_rows
+from unibody.kernel import Floats, Ints, kernel
+from unibody.spatial.devices import add3, cross, dot3, load3, norm3, scale3, store3, sub3
 
 
 @dataclass(frozen=True)
@@ -30,29 +32,91 @@ class ContactRows:
 
     def velocities(self, motion: Motion, h: float) -> np.ndarray:
         """(n, k) after a time h of the rates of the motion."""
-        apart = motion.at(self.bodies[:, 1], self.points, h) - motion.at(self.bodies[:, 0], self.points, h)
-        out = np.einsum("nkj,nj->nk", self.directions, apart)
-        if self.spin:
-            turns = motion.spins(self.bodies[:, 1], h) - motion.spins(self.bodies[:, 0], h)
-            out[:, -1] = np.einsum("nj,nj->n", self.directions[:, -1], turns)
+        out = np.empty((len(self.bodies), self.width))
+        fill_velocities(*self._flat(motion), motion.velocity.reshape(-1), motion.rate.reshape(-1), h, out.reshape(-1))
         return out
 
     def wrenches(self, motion: Motion) -> np.ndarray:
         """(n, k, 2, 6) of unit impulses on a and b, in world axes at the centres of mass."""
-        out = np.zeros((len(self.bodies), self.width, 2, 6))
-        for side, sign in ((0, -1.0), (1, 1.0)):
-            arm = (self.points - motion.centre[self.bodies[:, side]])[:, None, :]
-            out[:, :, side, 3:] = sign * self.directions
-            out[:, :, side, :3] = sign * cross_rows(arm, self.directions)
-            if self.spin:
-                out[:, -1, side, :3], out[:, -1, side, 3:] = sign * self.directions[:, -1], 0.0
+        out = np.empty((len(self.bodies), self.width, 2, 6))
+        fill_wrenches(*self._flat(motion), out.reshape(-1))
         return out
+
+    def _flat(self, motion: Motion) -> tuple:
+        """What kernels read."""
+        arrays = (np.ascontiguousarray(x).reshape(-1) for x in (self.bodies, self.points, self.directions, motion.centre))
+        return (self.width, int(self.spin), *arrays)
 
     def on_bodies(self, wrenches: np.ndarray, impulses: np.ndarray, n_bodies: int) -> np.ndarray:
         """(bodies, 6) the sum of the wrenches of impulses (n, k)."""
         out = np.zeros((n_bodies, 6))
-        np.add.at(out, self.bodies.ravel(), np.einsum("nk,nksj->nsj", impulses, wrenches).reshape(-1, 6))
+        add_up(self.width, self.bodies.reshape(-1), wrenches.reshape(-1), np.ascontiguousarray(impulses).reshape(-1), out.reshape(-1))
         return out
+
+
+@kernel
+def fill_velocities(
+    width: int, spin: int, bodies: Ints, points: Floats, directions: Floats, centre: Floats, velocity: Floats, rate: Floats, h: float,
+    u_out: Floats,
+) -> None:  # fmt: skip
+    """Relative velocities along all directions, `width` a contact."""
+    for k in range(bodies.size // 2):
+        apart = (0.0, 0.0, 0.0)
+        turn = (0.0, 0.0, 0.0)
+        for side in range(2):
+            i = bodies[2 * k + side]
+            w = add3(load3(velocity, 6 * i), scale3(h, load3(rate, 6 * i)))
+            v = add3(load3(velocity, 6 * i + 3), scale3(h, load3(rate, 6 * i + 3)))
+            v = add3(v, cross(w, sub3(load3(points, 3 * k), load3(centre, 3 * i))))
+            apart = sub3(v, apart)
+            turn = sub3(w, turn)
+        for r in range(width):
+            d = load3(directions, 3 * (width * k + r))
+            u_out[width * k + r] = dot3(d, turn if spin == 1 and r == width - 1 else apart)
+
+
+@kernel
+def fill_wrenches(width: int, spin: int, bodies: Ints, points: Floats, directions: Floats, centre: Floats, wrenches_out: Floats) -> None:
+    """Wrenches of unit impulses, 12 a row."""
+    for k in range(bodies.size // 2):
+        for side in range(2):
+            arm = sub3(load3(points, 3 * k), load3(centre, 3 * bodies[2 * k + side]))
+            sign = 1.0 if side == 1 else -1.0
+            for r in range(width):
+                d = scale3(sign, load3(directions, 3 * (width * k + r)))
+                at = 12 * (width * k + r) + 6 * side
+                turns = spin == 1 and r == width - 1
+                store3(d if turns else cross(arm, d), at, wrenches_out)
+                store3((0.0, 0.0, 0.0) if turns else d, at + 3, wrenches_out)
+
+
+@kernel
+def add_up(width: int, bodies: Ints, wrenches: Floats, impulses: Floats, total_out: Floats) -> None:
+    """Wrenches times impulses, body by body."""
+    for k in range(bodies.size // 2):
+        for r in range(width):
+            x = impulses[width * k + r]
+            if x != 0.0:
+                for side in range(2):
+                    for m in range(6):
+                        total_out[6 * bodies[2 * k + side] + m] += x * wrenches[12 * (width * k + r) + 6 * side + m]
+
+
+@kernel
+def fill_directions(width: int, normals: Floats, directions_out: Floats) -> None:
+    """Normal, two tangents of which the first is along the world's axis that is most across, and the normal again if there are four."""
+    for k in range(normals.size // 3):
+        n = load3(normals, 3 * k)
+        x, y, z = abs(n[0]), abs(n[1]), abs(n[2])
+        axis = (1.0, 0.0, 0.0) if x <= y and x <= z else ((0.0, 1.0, 0.0) if y <= z else (0.0, 0.0, 1.0))
+        first = sub3(axis, scale3(dot3(axis, n), n))
+        first = scale3(1.0 / norm3(first), first)
+        at = 3 * width * k
+        store3(n, at, directions_out)
+        store3(first, at + 3, directions_out)
+        store3(cross(n, first), at + 6, directions_out)
+        if width == 4:
+            store3(n, at + 9, directions_out)
 
 
 def tangents(normals: np.ndarray, plane_normal: np.ndarray | None, along: np.ndarray | None = None) -> np.ndarray:
@@ -74,7 +138,12 @@ def contact_rows(
     spin: bool = False,
 ) -> ContactRows:  # fmt: skip
     """Rows of contacts with friction."""
-    normal = normals[:, None, :]
     spin = spin and plane_normal is None
+    if plane_normal is None and along is None:
+        width = 4 if spin else 3
+        directions = np.empty((len(normals), width, 3))
+        fill_directions(width, np.ascontiguousarray(normals).reshape(-1), directions.reshape(-1))
+        return ContactRows(bodies, points, directions, spin)
+    normal = normals[:, None, :]
     rows = [normal, tangents(normals, plane_normal, along), *([normal] if spin else [])]
     return ContactRows(bodies, points, np.concatenate(rows, axis=1), spin)

@@ -1,10 +1,12 @@
 """J and Y = M⁻¹ Jᵀ of rows on trees, group by group, each in the time of the trees that it touches.
 
 J of a wrench on a node is found on the way from the node to the ground; Y by one sweep up and one down the factored tree (`algebra.tree`)
-over the members of the group alone.
+over the members of the group alone. A free body that no other row touches has 6×6 numbers of M⁻¹ of its own.
 """
 
 from __future__ import annotations
+
+import numpy as np
 
 from unibody.algebra.blocks6 import offset, store6
 from unibody.algebra.tree import BODY, COLUMN, INVERSE, ZERO6, U, add6, dot6, fill_shifts
@@ -18,7 +20,7 @@ from unibody.coordinates.slots import (  # isort: skip
     X_WB, Y,
 )  # fmt: skip
 from unibody.kernel import Floats, Ints, kernel
-from unibody.spatial.devices import cross, load3, load6
+from unibody.spatial.devices import add3, cross, load3, load6
 
 
 @kernel
@@ -87,12 +89,39 @@ def solve_members(
 
 
 @kernel
+def fill_local_inverses(body: Ints, columns: Floats, inverse_out: Floats) -> None:
+    """S (Sᵀ B S + D)⁻¹ Sᵀ of every node by itself (36 numbers): how it answers to wrenches on it if nothing hangs on it."""
+    x = np.zeros(6)
+    f = np.zeros(6)
+    rest = np.zeros(6)
+    for i in range(body.size // BODY):
+        first, count = body[BODY * i + 1], body[BODY * i + 2]
+        for k in range(6):
+            for m in range(6):
+                f[m] = 1.0 if m == k else 0.0
+                x[m] = 0.0
+            for step in range(count):
+                c = count - 1 - step
+                e = COLUMN * (first + c)
+                rest[c] = dot6(load6(columns, e), load6(f, 0))
+                for m in range(6):
+                    f[m] -= rest[c] * columns[e + INVERSE] * columns[e + U + m]
+            for c in range(count):
+                e = COLUMN * (first + c)
+                y = (rest[c] - dot6(load6(columns, e + U), load6(x, 0))) * columns[e + INVERSE]
+                for m in range(6):
+                    x[m] += columns[e + m] * y
+            for m in range(6):
+                inverse_out[36 * i + 6 * m + k] = x[m]
+
+
+@kernel
 def answer_wrenches(
-    layout: Ints, ints: Ints, of_body: Ints, first: Ints, place: Ints, members: Ints, member_start: Ints, groups: Ints, begin: Ints,
-    nodes: Ints, rows: int, wrenches: Floats, arms: Floats, work_out: Floats, J_out: Floats, Y_out: Floats,
+    layout: Ints, ints: Ints, of_body: Ints, alone: Ints, first: Ints, place: Ints, members: Ints, member_start: Ints, groups: Ints,
+    begin: Ints, nodes: Ints, rows: int, wrenches: Floats, arms: Floats, work_out: Floats, J_out: Floats, Y_out: Floats,
 ) -> None:  # fmt: skip
     """J and Y, zero before, of blocks of `rows` wrenches on two nodes each, in world axes at points `arms` (3 a body) away from the
-    nodes' own; block k begins at begin[k]."""
+    nodes' own; block k begins at begin[k]. Velocities of groups that are `alone` are twists at the node's point."""
     body = part(ints, layout, BODIES)
     columns = part(work_out, layout, COLUMNS)
     shift = part(work_out, layout, SHIFT)
@@ -100,6 +129,12 @@ def answer_wrenches(
     solved = part(work_out, layout, X_SOLVED)
     fill_shifts(body, part(work_out, layout, ROWS), shift)
     load[:] = 0.0
+    lone = False
+    for g in range(alone.size):
+        lone = lone or alone[g] == 1
+    inverse = np.zeros(6 * load.size if lone else 0)
+    if lone:
+        fill_local_inverses(body, columns, inverse)
     for k in range(begin.size - 1):
         a = groups[2 * k]
         behind = rows * (first[a + 1] - first[a]) if a >= 0 else 0
@@ -115,13 +150,23 @@ def answer_wrenches(
                 t = load3(wrenches, w)
                 f = load3(wrenches, w + 3)
                 c = cross(r, f)
+                if alone[g] == 1:
+                    n = add3(t, c)
+                    for m in range(6):
+                        e = offset(36 * node + 6 * m)
+                        J_out[offset(base + rows * m + row)] = n[m] if m < 3 else f[m - 3]
+                        Y_out[offset(base + rows * m + row)] = (
+                            inverse[e] * n[0] + inverse[e + 1] * n[1] + inverse[e + 2] * n[2]
+                            + inverse[e + 3] * f[0] + inverse[e + 4] * f[1] + inverse[e + 5] * f[2]
+                        )  # fmt: skip
+                    continue
                 add_path(
                     body, shift, columns, place, node, first[g], base + row, rows, t[0] + c[0], t[1] + c[1], t[2] + c[2], f[0], f[1], f[2],
                     J_out,
                 )  # fmt: skip
         for side in range(2):
             g = groups[2 * k + side]
-            if g < 0:
+            if g < 0 or alone[g] == 1:
                 continue
             base = begin[k] + (0 if side == 0 else behind)
             for row in range(rows):

@@ -28,6 +28,8 @@ class Grouping:
     rows: np.ndarray
     singles: np.ndarray = field(repr=False)
     """(k,) ones: the rows of the book are blocks of one."""
+    alone: np.ndarray = field(repr=False)
+    """(groups,) 1 for a single body with six velocities that no row of the book touches."""
 
     def pairs(self, bodies: np.ndarray) -> np.ndarray:
         """(n, 2) groups of pairs of bodies; one that occurs twice is named once."""
@@ -79,7 +81,9 @@ def make_grouping(parent: np.ndarray, moving: np.ndarray, owner: np.ndarray, boo
     counts = np.bincount(of_velocity, minlength=len(names)) if len(owner) else np.zeros(len(names), np.int64)
     members = np.argsort(np.where(of_body < 0, len(names), of_body), kind="stable").astype(np.int64)[: int((of_body >= 0).sum())]
     member_start = np.concatenate([[0], np.cumsum(np.bincount(of_body[members], minlength=len(names)))]).astype(np.int64)
+    alone = (np.diff(member_start) == 1) & (counts == 6)
+    alone[rows[rows >= 0]] = False
     return Grouping(
         of_body, np.concatenate([[0], np.cumsum(counts)]).astype(np.int64), place, column, members, member_start, rows,
-        np.ones(len(touched), np.int64),
+        np.ones(len(touched), np.int64), alone.astype(np.int64),
     )  # fmt: skip

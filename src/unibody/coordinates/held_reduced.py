@@ -29,6 +29,7 @@ from unibody.coordinates.slots import (  # isort: skip
 from unibody.coordinates.stages import AGAIN_STAGE, EVALUATE_STAGE
 from unibody.kernel import Floats, Ints, kernel
 from unibody.model.model import Model
+from unibody.spatial.devices import add3, cross, load3, load9, rotate_back
 
 
 @kernel
@@ -38,6 +39,27 @@ def push_by_wrenches(layout: Ints, ints: Ints, right: Floats, work_out: Floats, 
     shift = part(work_out, layout, SHIFT)
     fill_shifts(body, part(work_out, layout, ROWS), shift)
     solve_tree(body, shift, part(work_out, layout, COLUMNS), right, f_out, part(work_out, layout, X_SOLVED), y_out)
+
+
+@kernel
+def add_loads(
+    X: Floats, com: Floats, wrenches: Floats, row_start: Ints, row_entry: Ints, entry_body: Ints, blocks: Floats, multipliers: Floats,
+    F_out: Floats,
+) -> None:  # fmt: skip
+    """Add wrenches (6 a body; world axes, at centres of mass) and rows times their multipliers to the bodies' own."""
+    for i in range(F_out.size // 6):
+        R = load9(X, 12 * i)
+        f = rotate_back(R, load3(wrenches, 6 * i + 3))
+        t = add3(rotate_back(R, load3(wrenches, 6 * i)), cross(load3(com, 3 * i), f))
+        for m in range(3):
+            F_out[6 * i + m] += t[m]
+            F_out[6 * i + 3 + m] += f[m]
+    for r in range(multipliers.size):
+        if multipliers[r] != 0.0:
+            for k in range(row_start[r], row_start[r + 1]):
+                e = row_entry[k]
+                for m in range(6):
+                    F_out[6 * entry_body[e] + m] += multipliers[r] * blocks[6 * e + m]
 
 
 class HeldReduced(ReducedSystem):
@@ -101,7 +123,7 @@ class HeldReduced(ReducedSystem):
         out = Grouped.room(g.first, np.full(len(bodies), wrenches.shape[1], np.int64), g.pairs(bodies))
         if len(bodies):
             answer_wrenches(
-                self.layout, self.ints, g.of_body, g.first, g.place, g.members, g.member_start, out.flat_groups, out.place,
+                self.layout, self.ints, g.of_body, g.alone, g.first, g.place, g.members, g.member_start, out.flat_groups, out.place,
                 np.ascontiguousarray(bodies, np.int64).reshape(-1), wrenches.shape[1], wrenches.reshape(-1), self._arms().reshape(-1),
                 self.work, out.J, out.Y,
             )  # fmt: skip
@@ -133,14 +155,11 @@ class HeldReduced(ReducedSystem):
     def enter_loads(self, multipliers: np.ndarray, wrenches: np.ndarray) -> None:
         """Enter multipliers of the book and wrenches on bodies among the loads, for reactions."""
         self.view(MULTIPLIER)[:] = multipliers
-        X, F_all = self.poses(), self.view(F).reshape(-1, 6)
-        R = X[:, :9].reshape(-1, 3, 3)
-        F_all[:, 3:] += np.einsum("nji,nj->ni", R, wrenches[:, 3:])
-        F_all[:, :3] += np.einsum("nji,nj->ni", R, wrenches[:, :3]) + cross_rows(self._com, np.einsum("nji,nj->ni", R, wrenches[:, 3:]))
-        book, blocks, bodies = self.book, self.view(G).reshape(-1, 6), self.view(ENTRY_BODY)
-        if multipliers.any():
-            entries, of_rows = book.row_entry, np.repeat(multipliers, np.diff(book.row_start))
-            np.add.at(F_all, bodies[entries], of_rows[:, None] * blocks[entries])
+        book = self.book
+        add_loads(
+            self.view(X_WB), self._com.reshape(-1), wrenches.reshape(-1), book.row_start, book.row_entry, self.view(ENTRY_BODY),
+            self.view(G), multipliers, self.view(F),
+        )  # fmt: skip
 
     def through(self) -> Held:
         """Reactions from the accelerations and loads of the last evaluation."""

@@ -7,6 +7,7 @@ a thousandth of the smallest body (or than the Contact's reach) and not more tha
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import sqrt
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from unibody.constraints.contact import Contact
 from unibody.contact.contact_rates import contact_rates
 from unibody.contact.contact_rows import ContactRows
 from unibody.coordinates.held import Motion, centres_in_bodies
+from unibody.kernel import Floats, kernel
 from unibody.model.model import Model
 
 LEAST = 1e-3
@@ -72,9 +74,21 @@ class Nearness:
 
     def margin(self, motion: Motion, h: float) -> float:
         """For a step h of this motion."""
-        twist = np.maximum(np.abs(motion.velocity), np.abs(motion.velocity + h * motion.rate))
-        speed = np.linalg.norm(twist[:, 3:], axis=1) + self._radii * np.linalg.norm(twist[:, :3], axis=1)
-        return float(np.clip(2.0 * h * speed.max(initial=0.0), *self._bounds))
+        speed = fastest(motion.velocity.reshape(-1), motion.rate.reshape(-1), self._radii, h)
+        return min(max(2.0 * h * speed, self._bounds[0]), self._bounds[1])
+
+
+@kernel
+def fastest(velocity: Floats, rate: Floats, radii: Floats, h: float) -> float:
+    """The largest speed of any point of a body in a step, or a little more."""
+    most = 0.0
+    for i in range(radii.size):
+        turn, slide = 0.0, 0.0
+        for m in range(3):
+            turn += max(abs(velocity[6 * i + m]), abs(velocity[6 * i + m] + h * rate[6 * i + m])) ** 2
+            slide += max(abs(velocity[6 * i + 3 + m]), abs(velocity[6 * i + 3 + m] + h * rate[6 * i + 3 + m])) ** 2
+        most = max(most, sqrt(slide) + radii[i] * sqrt(turn))
+    return most
 
 
 def radii(model: Model) -> np.ndarray:

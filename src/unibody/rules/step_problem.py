@@ -38,8 +38,9 @@ AWAY = 1e3
 ROUNDS = 10
 """Of impacts that cause impacts, and of contacts that begin to slide."""
 
-ROUGHLY, SWEEPS = 1e-7, 40
-"""[m/s] The tolerance of pseudo-velocities, and the most sweeps for them: what is left goes in the next step."""
+ROUGHLY, SWEEPS, FEW_SWEEPS, MANY = 1e-7, 100, 16, 400
+"""[m/s] The tolerance of pseudo-velocities, the most sweeps for them, and that where contacts are many: what is left goes in the next
+steps."""
 
 OVERLAP = 1e-6
 """[m, rad] The overlap that is left alone."""
@@ -275,7 +276,8 @@ class Assembled:
         after = np.concatenate([held.outcome.velocity[: self.push.size] - np.maximum(gaps[: self.push.size], 0.0) / h, held.after[:, 0]])
         wanted = np.where(gaps < 0.0, np.minimum(-CORRECTED * gaps / h, FASTEST), -np.maximum(gaps / h + after, 0.0))
         rows = np.concatenate([np.arange(self.push.size), k + self.w * np.arange(self.n)]).astype(np.int64)
-        options = replace(self.rule.options, law="coulomb", directions=0, method="pgs", tolerance=ROUGHLY, iterations=SWEEPS)
+        most = SWEEPS if self.n < MANY else FEW_SWEEPS
+        options = replace(self.rule.options, law="coulomb", directions=0, method="pgs", tolerance=ROUGHLY, iterations=most)
         W = self.W.some(np.concatenate([np.arange(self.push.size), k + np.arange(self.n)]).astype(np.int64), row=0)
         found = solve(W, -wanted, unilateral(rows.size), options, None)
         rest = np.zeros(k + self.n * self.w)

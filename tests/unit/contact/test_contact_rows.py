@@ -45,6 +45,9 @@ def test_directions_are_orthonormal_and_follow_a_wish() -> None:
     for t in (tangents(n, None), tangents(n, None, wish)):
         frame = np.concatenate([n[:, None], t], axis=1)
         np.testing.assert_allclose(frame @ frame.transpose(0, 2, 1), np.tile(np.eye(3), (5, 1, 1)), atol=1e-14)
+    straight = contact_rows(np.zeros((5, 2), np.int64), n, n, spin=True).directions  # the compiled way to the same
+    np.testing.assert_allclose(straight[:, 1:3], tangents(n, None), atol=1e-15)
+    np.testing.assert_allclose(straight[:, [0, 3]], np.stack([n, n], axis=1), atol=0.0)
     wished = tangents(n, None, wish)
     assert np.abs(wished[[0, 1, 2, 4], 1, 0]).max() < 1e-14  # the second one lies across the wish
 
