@@ -19,9 +19,9 @@ from typing import Any
 
 import numpy as np
 from common import machine, plot, table
-from pile_peers import Bullet, Mujoco
 
 import unibody as ub
+from peers.with_contact import Bullet, Mujoco
 from unibody.collision.rigid import RigidCollision
 
 DT, FRICTION, LAYERS = 5e-3, 0.5, 8

@@ -115,13 +115,15 @@ def test_nothing_overlaps_but_for_a_hundredth(ran) -> None:
 
 
 def test_energy_does_not_grow_beyond_the_work_put_in(ran) -> None:
-    name, _, recording = ran
+    """But for what weights do at velocities below the solver's tolerance."""
+    name, h, recording = ran
     if name in CARRIED:
         pytest.skip("a body on a given path puts in work that is not booked")
     e = recording.energy
     put_in = e.motor_work + e.applied_work
     grown = np.diff(e.total - put_in)
-    assert grown.max() <= 1e-6 * max(e.kinetic.max(), np.ptp(e.potential))
+    weight = sum(b.mass for b in recording.model.bodies if b.kind == "dynamic") * np.linalg.norm(recording.model.gravity)
+    assert grown.max() <= 1e-6 * max(e.kinetic.max(), np.ptp(e.potential)) + 1e-10 * h * weight
 
 
 @pytest.mark.parametrize("name", ["dominoes", "billiards", "gripper", "nunchakus"])

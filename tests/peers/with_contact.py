@@ -1,4 +1,4 @@
-"""The scenes of `contact_piles` in MuJoCo and PyBullet: the same bodies, joints, ranges, friction and step; their own contact and solvers.
+"""Piles in MuJoCo and PyBullet: spheres, boxes and trees of hinges with ranges that touch; their own contact and solvers.
 
 MuJoCo runs with its defaults (Newton's method, soft contacts, pyramidal cones); PyBullet with its 50 sweeps, no damping and no motors.
 Both give the poses of our bodies in our order, so that all are measured alike.
@@ -54,7 +54,7 @@ class Mujoco:
             return '<geom type="plane" size="99 99 1"/>'
         if isinstance(shape, ub.Sphere):
             return f'<geom type="sphere" size="{shape.radius}" mass="{body.mass}"/>'
-        return f'<geom type="box" size="{words(0.5 * np.asarray(shape.size))}" mass="{body.mass}"/>'
+        return f'<geom type="box" size="{words(0.5 * np.asarray(shape.sides))}" mass="{body.mass}"/>'
 
     def step(self, steps: int) -> None:
         for _ in range(steps):
@@ -121,7 +121,7 @@ class Bullet:
             return p.createCollisionShape(p.GEOM_PLANE)
         if isinstance(shape, ub.Sphere):
             return p.createCollisionShape(p.GEOM_SPHERE, radius=shape.radius)
-        return p.createCollisionShape(p.GEOM_BOX, halfExtents=list(0.5 * np.asarray(shape.size)))
+        return p.createCollisionShape(p.GEOM_BOX, halfExtents=list(0.5 * np.asarray(shape.sides)))
 
     def _urdf(self, root: Any, names: list[int]) -> str:
         """A tree of hinges; every link's frame at its joint, the root's at its centre."""
@@ -146,7 +146,7 @@ class Bullet:
     def _link(self, number: int, centre: np.ndarray) -> str:
         body = self._model.bodies[number]
         x, y, z = np.diag(body.inertia)
-        size = words(body.shapes[0].shape.size)
+        size = words(body.shapes[0].shape.sides)
         return (
             f'<link name="l{number}"><inertial><origin xyz="{words(centre)}"/><mass value="{body.mass}"/><inertia ixx="{x}" iyy="{y}" '
             f'izz="{z}" ixy="0" ixz="0" iyz="0"/></inertial><collision><origin xyz="{words(centre)}"/><geometry><box size="{size}"/>'
