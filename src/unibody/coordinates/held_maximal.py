@@ -139,15 +139,18 @@ class HeldMaximal(MaximalSystem):
         groups = g.pairs(bodies)
         if self._alone and not self.book.auxiliary:
             return self._respond_alone(bodies, groups, wrenches)
-        J = np.zeros((k * width, self.n, 6))
-        twice = np.repeat(bodies, width, axis=0)
-        local = self._in_bodies(twice, wrenches.reshape(-1, 2, 6))
+        J = self.wrench_rows(np.repeat(bodies, width, axis=0), wrenches.reshape(-1, 2, 6))
+        return Grouped.from_whole(g.first, np.full(k, width, np.int64), groups, J, self._answer(J)[0], g.column)
+
+    def wrench_rows(self, bodies: np.ndarray, wrenches: np.ndarray) -> np.ndarray:
+        """J (m, 6n) of rows that are wrenches (m, 2, 6) on pairs of bodies (m, 2), in world axes at their centres of mass."""
+        J = np.zeros((len(bodies), self.n, 6))
+        local = self._in_bodies(bodies, wrenches)
         for side in range(2):
-            nodes = self._node[twice[:, side]]
+            nodes = self._node[bodies[:, side]]
             moves = np.flatnonzero(nodes >= 0)
             J[moves, nodes[moves]] += local[moves, side]
-        J = J.reshape(-1, 6 * self.n)
-        return Grouped.from_whole(g.first, np.full(k, width, np.int64), groups, J, self._answer(J)[0], g.column)
+        return J.reshape(-1, 6 * self.n)
 
     def _respond_alone(self, bodies: np.ndarray, groups: np.ndarray, wrenches: np.ndarray) -> Grouped:
         """The same where every body is a group of its own, in twists at centres of mass in world axes, which are as good as any."""
@@ -171,11 +174,11 @@ class HeldMaximal(MaximalSystem):
 
     def change(self, impulses: np.ndarray, book: BookRows, wrenches: np.ndarray) -> np.ndarray:
         """(6n,) what impulses do to the velocities: those of the book's rows, and wrenches (bodies, 6), world axes, at centres."""
-        return self._ordered(self._answer(self._loads(impulses, book, wrenches))[0][0])
+        return self._ordered(self._answer(self._loads(book.load(impulses), wrenches))[0][0])
 
-    def _loads(self, impulses: np.ndarray, book: BookRows, wrenches: np.ndarray) -> np.ndarray:
-        local = self._in_bodies(np.arange(len(wrenches)), wrenches)
-        return (local[self._body].ravel() + book.load(impulses))[None, :]
+    def _loads(self, load: np.ndarray, wrenches: np.ndarray) -> np.ndarray:
+        """(1, 6n) loads on nodes and wrenches (bodies, 6) on bodies, together."""
+        return (self._in_bodies(np.arange(len(wrenches)), wrenches)[self._body].ravel() + load)[None, :]
 
     def _ordered(self, nodes: np.ndarray) -> np.ndarray:
         """From the order of nodes to that of the state."""
@@ -185,7 +188,7 @@ class HeldMaximal(MaximalSystem):
 
     def accelerate(self, impulses: np.ndarray, book: BookRows, wrenches: np.ndarray, h: float) -> None:
         """Add what impulses over a step h do to the accelerations, and to the multipliers."""
-        y, held = self._answer(self._loads(impulses, book, wrenches))
+        y, held = self._answer(self._loads(book.load(impulses), wrenches))
         self.view(Y)[:] += self._ordered(y[0]) / h
         self.view(NODE_L)[:] += held[0] / h
         self.view(MULTIPLIER)[:] = impulses / h

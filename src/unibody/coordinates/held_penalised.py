@@ -62,15 +62,15 @@ class HeldPenalised(Penalties, HeldMaximal):
         """Y (m, 6n) of rows J (m, 6n)."""
         return self._through_all(J)[0]
 
-    def respond(self, bodies: np.ndarray, wrenches: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def respond_whole(self, bodies: np.ndarray, wrenches: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """J and Y (m, 6n) of rows that are wrenches (m, 2, 6) on pairs of bodies (m, 2)."""
-        J, _ = HeldMaximal.respond(self, bodies, wrenches)
+        J = self.wrench_rows(bodies, wrenches)
         return J, self.answers(J)
 
     def push(self, forces: np.ndarray, wrenches: np.ndarray) -> None:
         """Add what forces of the one-sided rows and wrenches on bodies (bodies, 6), world axes, at centres of mass, do to accelerations and
         multipliers."""
-        y, held, mu = self._through_all(self._loads(forces, self._loading()[self.one_sided], wrenches))
+        y, held, mu = self._through_all(self._loads(self._loading()[self.one_sided].T @ forces, wrenches))
         self.view(Y)[:] += self._ordered(y[0])
         self.view(NODE_Y)[:] += y[0]
         self.view(NODE_L)[:] += held[0]

@@ -85,7 +85,7 @@ class PenaltyContacts:
         n, w = free.shape
         wrenches = rows.wrenches(motion)
         J_own, right_own, soft_own, rate_own = system.pushing_rows()
-        J, Y = system.respond(np.repeat(rows.bodies, w, axis=0), wrenches.reshape(-1, 2, 6))
+        J, Y = system.respond_whole(np.repeat(rows.bodies, w, axis=0), wrenches.reshape(-1, 2, 6))
         if len(J_own):
             J, Y = np.concatenate([J_own, J]), np.concatenate([system.answers(J_own), Y])
         W = J @ Y.T
