@@ -120,3 +120,15 @@ def test_single_steps_and_checkpoints_go_on_as_a_run_does(tmp_path):
 def test_relaxed_cones_refuse_balls():
     with pytest.raises(ub.Unsupported, match="JointFriction in a Ball is not part of relaxation"):
         ub.Simulation(arm(), ub.solvers.Complementarity(relaxation="anitescu-potra"), dt=1e-2)
+
+
+@pytest.mark.parametrize("speed", [2.0, -2.0])
+def test_drive_pays_for_dry_friction_in_its_joint(speed):
+    """Friction of constant bound where the motion leaves it no choice: at its bound, against the motion."""
+    b = ub.Builder(gravity=(0, 0, 0))
+    wheel = b.body("wheel", mass=1.0, inertia=(0.1, 0.1, 0.1))
+    b.joint("axle", ub.Revolute(axis=(0, 0, 1)), b.world, wheel, v=speed)
+    b.add(ub.DryFriction("axle", 0.7))
+    b.add(ub.PrescribedJoint("axle", lambda t: speed * t, rate=lambda t: speed, acceleration=lambda t: 0.0), name="drive")
+    rec = ub.Simulation(b.build(), "complementarity", dt=1e-2).run(0.05)
+    np.testing.assert_allclose(rec.multiplier("drive")[1:, 0], 0.7 * np.sign(speed), rtol=1e-9)
