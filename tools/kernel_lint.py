@@ -10,7 +10,7 @@ A function decorated `@kernel`, `@device` or `@prototype` in src/unibody is held
     failure      no `raise` and no `assert`
     making       at the top of a module or class, never inside a function: a closure compiles anew in every process
 
-and every file to two more: numba is named in kernel.py only, and `fastmath` nowhere.
+and every file to two more: numba is named in kernel.py and triple.py only, and `fastmath` nowhere.
 
 A trailing comment `# kernel-lint: allow-alloc` permits the allocation on its line; one that permits nothing is an error.
 
@@ -83,7 +83,7 @@ def check_file(path: Path, package: Path = PACKAGE) -> list[Finding]:
     used: set[int] = set()
 
     problems = list(_fastmath(tree))
-    if path.relative_to(package) != Path("kernel.py"):
+    if path.relative_to(package) not in (Path("kernel.py"), Path("triple.py")):
         problems += _compiler_names(tree)
 
     compiled = list(_compiled_functions(tree))
@@ -167,7 +167,7 @@ def _compiler_names(tree: ast.Module) -> Iterator[Problem]:
             continue
         for name in names:
             if name.split(".")[0] in COMPILERS:
-                yield Problem(node.lineno, f"{name.split('.')[0]} is named in kernel.py only; use @kernel or @device")
+                yield Problem(node.lineno, f"{name.split('.')[0]} is named in kernel.py and triple.py only; use @kernel or @device")
 
 
 def _decorator_options(function: Function, kind: str) -> Iterator[Problem]:

@@ -10,13 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from unibody.kernel import device
+from unibody.kernel import slot_of
 
-
-@device
-def part(arena, layout, slot):
-    """The slot of an arena."""
-    return arena[layout[2 * slot] : layout[2 * slot + 1]]
+part = slot_of
+"""`part(arena, layout, slot)`: the slot of an arena."""
 
 
 class Arena:

@@ -1,4 +1,4 @@
-"""The only file that names numba: kernels, device functions and calls by address.
+"""The file that names numba (beside `triple`): kernels, device functions and calls by address.
 
 A *kernel* is a compiled function over flat arrays and scalars; its annotations are its one signature::
 
@@ -9,6 +9,8 @@ A *kernel* is a compiled function over flat arrays and scalars; its annotations 
 name ends in `_out`: every other array is typed read-only and numba refuses to compile a write to it. Scalars are `float` and `int`.
 
 A *device* function is what kernels call: scalars and tuples of scalars in and out, inlined by the compiler.
+
+A *primitive* is a device that the compiler is told how to make; see `triple`.
 
 A *prototype* is a signature without a body. Kernels of that signature have an `address`; compiled code calls them through the
 prototype, `Fill(address, ...)`, and never names them, so that the set of element classes stays open. A Python function gets an
@@ -90,6 +92,20 @@ class Device:
     def dispatcher(self) -> Any:
         if self._dispatcher is None:
             self._dispatcher = _numba().njit(_resolved(self.function), boundscheck=CHECKED, error_model="numpy")
+        return self._dispatcher
+
+
+class Primitive(Device):
+    """A device that the compiler is told how to make; plain Python when called from Python."""
+
+    def __init__(self, function: Callable, make: Callable[[], Any]):
+        super().__init__(function)
+        self._make = make
+
+    @property
+    def dispatcher(self) -> Any:
+        if self._dispatcher is None:
+            self._dispatcher = self._make()
         return self._dispatcher
 
 
@@ -266,7 +282,7 @@ def _make_intrinsic(arguments: tuple, result: Any) -> Any:
         def codegen(context, builder, signature, values):
             function_type = context.call_conv.get_function_type(result, arguments)
             pointer = builder.inttoptr(values[0], function_type.as_pointer())
-            unpacked = cgutils.unpack_tuple(builder, values[1])
+            unpacked = [_lent(context, builder, t, x) for t, x in zip(arguments, cgutils.unpack_tuple(builder, values[1]), strict=True)]
             status, value = context.call_conv.call_function(builder, pointer, result, arguments, unpacked)
             with cgutils.if_unlikely(builder, status.is_error):
                 context.call_conv.return_status_propagate(builder, status)
@@ -275,6 +291,43 @@ def _make_intrinsic(arguments: tuple, result: Any) -> Any:
         return result(nt.int64, nt.StarArgTuple(arguments)), codegen
 
     return intrinsic(call)
+
+
+def _lent(context: Any, builder: Any, kind: Any, value: Any) -> Any:
+    """An argument as its callee gets it: arrays without their counters of references, which cost more than a small kernel's work.
+
+    They are kept alive by whoever called first, and kernels keep nothing."""
+    if not hasattr(kind, "ndim"):
+        return value
+    array = context.make_array(kind)(context, builder, value)
+    array.meminfo = array.meminfo.type(None)
+    array.parent = array.parent.type(None)
+    return array._getvalue()
+
+
+def _make_slot() -> Any:
+    """`part` of an arena (see `unibody.arena`) as an array that counts no references."""
+    from numba.core import types as nt
+    from numba.extending import intrinsic
+    from numba.np.arrayobj import populate_array
+
+    def part(typing_context, arena, layout, slot):
+        def generate(context, builder, sig, args):
+            whole, places = (context.make_array(t)(context, builder, a) for t, a in zip(sig.args[:2], args[:2], strict=True))
+            first = builder.shl(args[2], args[2].type(1))
+            start = builder.load(builder.gep(places.data, [first]))
+            end = builder.load(builder.gep(places.data, [builder.add(first, first.type(1))]))
+            out = context.make_array(arena)(context, builder)
+            size, stride = builder.sub(end, start), start.type(8)
+            populate_array(out, builder.gep(whole.data, [start]), [size], [stride], stride, None)
+            return out._getvalue()
+
+        return arena(arena, layout, nt.intp), generate
+
+    return intrinsic(part)
+
+
+slot_of = Primitive(lambda arena, layout, slot: arena[layout[2 * slot] : layout[2 * slot + 1]], _make_slot)
 
 
 @contextmanager

@@ -13,23 +13,38 @@ so that there are no small inverses and no joint types; then the node is added t
 y = (u − Sᵀ w − Uᵀ x) / D in the opposite order. With B the rigid inertias this is the articulated-body algorithm (Featherstone 1983); with
 other blocks it is a preconditioner or the inverse for contact.
 
-A node's row holds ROW numbers: R 0–8, p 9–11 (of which only p is read here), V 12–17, ζ 18–23, w 24–29, the node's own block as a rigid
-inertia 30–39 (m, h, J; see `rigid_block`), the sum of its children's blocks 40–60 (xx xy xz yy yz zz of the angular block, nine of the
-angular–linear one, six of the linear one), x + ζ 61–66. ζ is an offset that the caller wants added to x. A column's row holds COLUMN
-numbers: S 0–5, U 6–11, 1/D 12, (u − Sᵀ w) 13.
+A node's row holds ROW numbers: R 0–8 by columns, p 9–11 (of which only p is read here), V 12–17, ζ 18–23, w 24–29, the node's own block as
+a rigid inertia 30–39 (m, h, xx yy zz yz zx xy of J; see `rigid_block`), the sum of its children's blocks 40–60 (as `algebra.cyclic` keeps
+them), x + ζ 61–66, 67 unused. ζ is an offset that the caller wants added to x. A column's row holds COLUMN numbers: S 0–5, U 6–11, 1/D 12,
+(u − Sᵀ w) 13.
 
-Nodes with a single column that is a pure rotation (S = (s, 0)) are common enough to have their own path through the elimination. Indices go
-through `offset`, which tells the compiler that they are not negative; arrays go only into device functions without branches, so that no
-references are counted on the way. Along a chain (parent i − 1) sums are handed over in registers, not through memory.
+Nodes with a single column that is a pure rotation (S = (s, 0)) are common enough to have their own path through the elimination, which
+works on triples (`unibody.triple`); a block is seven of them and stays in registers. Indices go through `offset`, which tells the compiler
+that they are not negative; arrays go only into device functions without branches, so that no references are counted on the way. Along a
+chain (parent i − 1) sums are handed over in registers, not through memory.
 """
 
 from __future__ import annotations
 
 from unibody.algebra.blocks6 import offset, store6
+from unibody.algebra.cyclic import (
+    fetch_block,
+    no_block,
+    plus_block,
+    plus_rigid,
+    put_block,
+    shifted,
+    shifted_wrench,
+    times_angular,
+    times_motion,
+    without,
+)  # fmt: skip
 from unibody.kernel import Floats, Ints, device, kernel
 from unibody.spatial.devices import cross, load3, load6, store3, sub3
+from unibody.spatial.triples import crossed
+from unibody.triple import back, fetch, plus, put, put_only, spread, total, turn
 
-ROW = 67
+ROW = 68
 P, V, C, W, RIGID, B, A = 9, 12, 18, 24, 30, 40, 61
 COLUMN = 14
 U, INVERSE, RIGHT = 6, 12, 13
@@ -119,7 +134,7 @@ def rigid_block(rows, k):
     """The rigid inertia m, h = m c, J (about the node's point) as a symmetric block."""
     m, hx, hy, hz = rows[k], rows[k + 1], rows[k + 2], rows[k + 3]
     return (
-        rows[k + 4], rows[k + 5], rows[k + 6], rows[k + 7], rows[k + 8], rows[k + 9], 0.0, -hz, hy, hz, 0.0, -hx, -hy, hx, 0.0, m, 0.0, 0.0,
+        rows[k + 4], rows[k + 9], rows[k + 8], rows[k + 5], rows[k + 7], rows[k + 6], 0.0, -hz, hy, hz, 0.0, -hx, -hy, hx, 0.0, m, 0.0, 0.0,
         m, 0.0, m,
     )  # fmt: skip
 
@@ -153,86 +168,111 @@ def store21(b, k, a_out):
 
 @kernel
 def eliminate_tree(body: Ints, diagonal: Floats, right: Floats, rows_out: Floats, columns_out: Floats, y_out: Floats) -> None:
-    """Factor and solve. Node 0 is the ground, x = 0. Fills U, 1/D, x + ζ of all nodes and y; uses up w."""
+    """Factor and solve. Node 0 is the ground, x = 0. Fills U, 1/D, x + ζ of all nodes and y; uses up w.
+
+    What a node waits for, from its children to its parent, is kept short: a pure rotation has D = Σ d s² + 2 o s_{i+1} s_{i+2} by itself,
+    and the block is shifted while D is divided by, Tᵀ (B − U Uᵀ / D) T = Tᵀ B T − (Tᵀ U) (Tᵀ U)ᵀ / D. Downwards, Uᵀ T x = (Tᵀ U)ᵀ x.
+    """
     n = body.size // BODY
+    zero = spread(0.0)
     handed = False
-    sum_b = ZERO21
-    sum_w = ZERO6
+    b = no_block()
+    t = zero
+    f = zero
     for i in range(n - 1, 0, -1):
-        o = offset(BODY * i)
+        at = offset(BODY * i)
         k = offset(ROW * i)
-        first, count, kind, role = offset(body[o + 1]), body[o + 2], body[o + 4], body[o + 5]
-        b = rigid_block(rows_out, k + RIGID)
-        w = load6(rows_out, k + W)
-        if handed:
-            b = add_blocks(b, sum_b)
-            w = add6(w, sum_w)
-        elif role & 1:
-            b = add_blocks(b, load21(rows_out, k + B))
+        parent, first, count, kind, role = body[at], offset(body[at + 1]), body[at + 2], body[at + 4], body[at + 5]
+        m = offset(ROW * parent)
+        if not handed:
+            b = no_block()
+            if role & 1:
+                b = fetch_block(rows_out, k + B)
+            t = zero
+            f = zero
+        b = plus_rigid(b, rows_out, k + RIGID)
+        t = t + fetch(rows_out, k + W)
+        f = f + fetch(rows_out, k + W + 3)
+        r = fetch(rows_out, k + P) - fetch(rows_out, m + P)
         if kind == ROTATION:
             e = offset(COLUMN * first)
-            s0, s1, s2 = columns_out[e], columns_out[e + 1], columns_out[e + 2]
-            u = (
-                b[0] * s0 + b[1] * s1 + b[2] * s2, b[1] * s0 + b[3] * s1 + b[4] * s2, b[2] * s0 + b[4] * s1 + b[5] * s2,
-                b[6] * s0 + b[9] * s1 + b[12] * s2, b[7] * s0 + b[10] * s1 + b[13] * s2, b[8] * s0 + b[11] * s1 + b[14] * s2,
-            )  # fmt: skip
-            inverse = 1.0 / ((s0 * u[0] + s1 * u[1]) + (s2 * u[2] + diagonal[first]))
-            rest = right[first] - (s0 * w[0] + s1 * w[1] + s2 * w[2])
-            t = rest * inverse
-            b = without_direction(b, u, inverse)
-            w = (w[0] + t * u[0], w[1] + t * u[1], w[2] + t * u[2], w[3] + t * u[3], w[4] + t * u[4], w[5] + t * u[5])
-            store_pivot(u, inverse, rest, e + U, columns_out)
+            s = fetch(columns_out, e)
+            pivot = total(plus(b[0] * (s * s), b[1], 2.0 * (turn(s) * back(s)))) + diagonal[first]
+            inverse = 1.0 / pivot
+            ua, ul = times_angular(b, s)
+            rest = right[first] - total(s * t)
+            put_pivot(ua, ul, inverse, rest, e + U, columns_out)
+            move = rest * inverse
+            ua = shifted_wrench(ua, ul, r)
+            b = without(shifted(b, r), ua, ul, inverse)
+            t = plus(shifted_wrench(t, f, r), move, ua)
+            f = plus(f, move, ul)
         else:
             for step in range(count):
                 j = offset(first + count - 1 - step)
                 e = offset(COLUMN * j)
-                s = load6(columns_out, e)
-                u = times_block(b, s)
-                inverse = 1.0 / (dot6(s, u) + diagonal[j])
-                rest = right[j] - dot6(s, w)
-                t = rest * inverse
-                b = without_direction(b, u, inverse)
-                w = (w[0] + t * u[0], w[1] + t * u[1], w[2] + t * u[2], w[3] + t * u[3], w[4] + t * u[4], w[5] + t * u[5])
-                store_pivot(u, inverse, rest, e + U, columns_out)
-        handed = False
-        if body[o] > 0:
-            m = offset(ROW * body[o])
-            r = sub3(load3(rows_out, k + P), load3(rows_out, m + P))
-            c = cross(r, (w[3], w[4], w[5]))
-            sum_w = (w[0] + c[0], w[1] + c[1], w[2] + c[2], w[3], w[4], w[5])
-            sum_b = shifted_block(b, r)
+                s = fetch(columns_out, e)
+                d = fetch(columns_out, e + 3)
+                ua, ul = times_motion(b, s, d)
+                inverse = 1.0 / (total(plus(s * ua, d, ul)) + diagonal[j])
+                rest = right[j] - total(plus(s * t, d, f))
+                put_pivot(ua, ul, inverse, rest, e + U, columns_out)
+                move = rest * inverse
+                b = without(b, ua, ul, inverse)
+                t = plus(t, move, ua)
+                f = plus(f, move, ul)
+            b = shifted(b, r)
+            t = shifted_wrench(t, f, r)
+        handed = parent == i - 1
+        if parent > 0:
             if not role & 2:
-                sum_b = add_blocks(sum_b, load21(rows_out, m + B))
-            if body[o] == i - 1:
-                handed = True
-            else:
-                store21(sum_b, m + B, rows_out)
-                store6(add6(load6(rows_out, m + W), sum_w), m + W, rows_out)
-    x = ZERO6
+                b = plus_block(b, fetch_block(rows_out, m + B))
+            if not handed:
+                put_block(b, m + B, rows_out)
+                t = t + fetch(rows_out, m + W)
+                f = f + fetch(rows_out, m + W + 3)
+                put(t, m + W, rows_out)
+                put_only(f, m + W + 3, rows_out)
+    xo = zero
+    xl = zero
     for i in range(1, n):
-        o = offset(BODY * i)
+        at = offset(BODY * i)
         k = offset(ROW * i)
-        m = offset(ROW * body[o])
-        first, count = offset(body[o + 1]), body[o + 2]
-        r = sub3(load3(rows_out, k + P), load3(rows_out, m + P))
-        if body[o] != i - 1:
-            x = sub6(load6(rows_out, m + A), load6(rows_out, m + C))
-        t3 = cross((x[0], x[1], x[2]), r)
-        x = (x[0], x[1], x[2], x[3] + t3[0], x[4] + t3[1], x[5] + t3[2])
-        if body[o + 4] == ROTATION:
+        parent, first, count = body[at], offset(body[at + 1]), body[at + 2]
+        m = offset(ROW * parent)
+        if parent != i - 1:
+            xo = fetch(rows_out, m + A) - fetch(rows_out, m + C)
+            xl = fetch(rows_out, m + A + 3) - fetch(rows_out, m + C + 3)
+        r = fetch(rows_out, k + P) - fetch(rows_out, m + P)
+        if body[at + 4] == ROTATION:
             e = offset(COLUMN * first)
-            y = (columns_out[e + RIGHT] - dot6(load6(columns_out, e + U), x)) * columns_out[e + INVERSE]
+            inverse = columns_out[e + INVERSE]
+            ul = fetch(columns_out, e + U + 3)
+            ua = shifted_wrench(fetch(columns_out, e + U), ul, r)
+            y = columns_out[e + RIGHT] * inverse - total(plus((inverse * ua) * xo, inverse * ul, xl))
             y_out[first] = y
-            x = (x[0] + columns_out[e] * y, x[1] + columns_out[e + 1] * y, x[2] + columns_out[e + 2] * y, x[3], x[4], x[5])
+            xl = xl + crossed(xo, r)
+            xo = plus(xo, y, fetch(columns_out, e))
         else:
+            xl = xl + crossed(xo, r)
             for step in range(count):
                 j = offset(first + step)
                 e = offset(COLUMN * j)
-                y = (columns_out[e + RIGHT] - dot6(load6(columns_out, e + U), x)) * columns_out[e + INVERSE]
+                ux = total(plus(fetch(columns_out, e + U) * xo, fetch(columns_out, e + U + 3), xl))
+                y = (columns_out[e + RIGHT] - ux) * columns_out[e + INVERSE]
                 y_out[j] = y
-                s = load6(columns_out, e)
-                x = (x[0] + s[0] * y, x[1] + s[1] * y, x[2] + s[2] * y, x[3] + s[3] * y, x[4] + s[4] * y, x[5] + s[5] * y)
-        store6(add6(x, load6(rows_out, k + C)), k + A, rows_out)
+                xo = plus(xo, y, fetch(columns_out, e))
+                xl = plus(xl, y, fetch(columns_out, e + 3))
+        put(xo + fetch(rows_out, k + C), k + A, rows_out)
+        put(xl + fetch(rows_out, k + C + 3), k + A + 3, rows_out)
+
+
+@device
+def put_pivot(ua, ul, inverse, rest, k, columns_out):
+    put(ua, k, columns_out)
+    put(ul, k + 3, columns_out)
+    columns_out[k + 6] = inverse
+    columns_out[k + 7] = rest
 
 
 @device

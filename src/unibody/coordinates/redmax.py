@@ -21,15 +21,15 @@ from unibody.coordinates.redmax_rows import (  # isort: skip
     ASLEEP, add_responses, aim_rows_ahead, close_responses, forget_response, load_multipliers, multiply_rows, respond_to, row_acceleration,
     row_of,
 )  # fmt: skip
-from unibody.coordinates.reduced import fill_joint_table, sweep_reduced
+from unibody.coordinates.reduced import fill_joint_table, fill_turns, sweep_reduced
 from unibody.coordinates.reduced_products import carry_accelerations, fill_wrenches, gather_wrenches
 from unibody.coordinates.signals import FillSignals
 
 from unibody.coordinates.slots import (  # isort: skip
     ACTIVE, AHEAD, ANTICIPATE, ARMATURE, BODIES, CLASSES, COLUMNS, COMPLIANCE, CONSTANTS, DEFINITE, DIAGONAL, F, FAILED, GRAVITY,
     IMPLICIT_CHOICE, IMPLICIT_EFFORT, INDEX, ITERATIONS, LOAD, MULTIPLIER, OWN, PARAMETERS, PARTS, PROJECTED, RANK, RESIDUAL, RIGHT, ROWS,
-    SCRATCH, SETTLE, SIDE, SIDE_F, SIGNALS, STATUS, STEP_LENGTH, STEP_ROWS, TABLE_C, TABLE_S, TABLE_X, TARGET, UNILATERAL, V_OWN, X_SOLVED,
-    X_WB, Y,
+    SCRATCH, SETTLE, SIDE, SIDE_F, SIGNALS, STATUS, STEP_LENGTH, STEP_ROWS, TABLE_C, TABLE_S, TABLE_X, TARGET, TURNS, UNILATERAL, V_OWN,
+    X_SOLVED, X_WB, Y,
 )  # fmt: skip
 
 from unibody.coordinates.stages import (  # isort: skip
@@ -80,6 +80,7 @@ def look_around(
     )  # fmt: skip
     if stages[SIGNAL_STAGE] != 0:
         FillSignals(stages[SIGNAL_STAGE], t, signals)
+    fill_turns(part(ints, layout, TURNS), q_out, table_X)
     sweep_reduced(
         part(ints, layout, BODIES), part(constants, layout, CONSTANTS), table_X, table_S, table_c, v_out, signals,
         part(work_out, layout, ROWS), part(work_out, layout, COLUMNS),

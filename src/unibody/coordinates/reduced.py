@@ -1,7 +1,7 @@
 """Reduced coordinates: the generalised vectors are the coordinates and velocities of the tree joints.
 
-One fill of the joint table by class, then type-free sweeps. Root to leaves, with everything of body i in world axes at the origin of
-its joint frame M (shifts only; inertias are rotated once):
+One fill of the joint table by class, of pure rotations by their angles; then type-free sweeps on triples (`unibody.triple`). Root to
+leaves, with everything of body i in world axes at the origin of its joint frame M (shifts only; inertias are rotated once):
 
     X_WM = X_WM_parent X_FM…,   S ← X_WM S,   V_i = V_parent + S v,   c_i = V_i × S v + X_WM (Ṡ v)
     B_i = the rigid inertia,    w_i = V_i ×* B_i V_i − F_i
@@ -12,19 +12,24 @@ its joint frame M (shifts only; inertias are rotated once):
 
 from __future__ import annotations
 
+from math import cos, sin
+
 from unibody.algebra.blocks6 import offset
 from unibody.algebra.tree import BODY, COLUMN, RIGID, ROTATION, ROW, SLIDE, C, P, V, W
 from unibody.joints.base import JOINT_CLASS, PART, AdvanceJoints, FillJoints, RateJoints
 from unibody.kernel import Floats, Ints, device, kernel
 
 from unibody.spatial.devices import (  # isort: skip
-    add3, compose_rotations, cross, load3, load6, load9, rotate, rotate_back, rotate_symmetric, scale3, store3, store9, sub3,
-    times_symmetric,
+    add3, compose_rotations, cross, load3, load6, load9, rotate, rotate_back, store3, store9, sub3,
 )  # fmt: skip
+from unibody.spatial.triples import (  # isort: skip
+    FAR, composed, crossed, fetch_columns, put_columns, rotated, rotated_symmetric, sines_cosines, times_diagonals,
+)  # fmt: skip
+from unibody.triple import fetch, join, minus, plus, put, put_only, spread, x_of, y_of, z_of
 
-CONSTANTS = 25
-"""Numbers of a body: X of F in the parent's M (12), then mass, m c_M (3), inertia about M's origin in M's axes (6), then, for a body that
-hangs on a pure rotation, its axis (3). The frames F and M of such a body are turned so that this axis is their z."""
+CONSTANTS = 22
+"""Numbers of a body: X of F in the parent's M (12), then mass, m c_M (3), inertia about M's origin in M's axes (6). The frames F and M of a
+body that hangs on a pure rotation are turned so that its axis is their z: all it needs of its joint are a cosine and a sine."""
 
 DRIVE = 24
 """Numbers of a prescribed motion: X_FM (12), V and A of M in F in M's axes (6 + 6)."""
@@ -37,9 +42,10 @@ def fill_joint_table(
     """X_FM, S and Ṡ v of every joint, class by class; then composites from their parts."""
     for k in range(classes.size // JOINT_CLASS):
         at = JOINT_CLASS * k
-        mine = index[classes[at + 3] : classes[at + 4]]
-        numbers = parameters[classes[at + 5] : classes[at + 6]]
-        FillJoints(classes[at], mine, numbers, q, v, X_out, S_out, c_out)
+        if classes[at] != 0:
+            mine = index[classes[at + 3] : classes[at + 4]]
+            numbers = parameters[classes[at + 5] : classes[at + 6]]
+            FillJoints(classes[at], mine, numbers, q, v, X_out, S_out, c_out)
     if parts.size > 0:
         compose_parts(parts, v, X_out, S_out, c_out)
 
@@ -104,107 +110,114 @@ def cross_motion(a, b):
 
 
 @kernel
+def fill_turns(turns: Ints, q: Floats, X_out: Floats) -> None:
+    """Cosine and sine of the angles of joints that are pure rotations, in the first two places of their rows of the table.
+
+    `turns` holds the place of an angle in q and that of its row for every such joint, three joints at a time."""
+    for k in range(turns.size // 6):
+        i = offset(6 * k)
+        f, g, h = q[offset(turns[i])], q[offset(turns[i + 1])], q[offset(turns[i + 2])]
+        x, y, z = offset(turns[i + 3]), offset(turns[i + 4]), offset(turns[i + 5])
+        if abs(f) < FAR and abs(g) < FAR and abs(h) < FAR:
+            sines, cosines = sines_cosines(join(f, g, h))
+            X_out[x], X_out[y], X_out[z] = x_of(cosines), y_of(cosines), z_of(cosines)
+            X_out[x + 1], X_out[y + 1], X_out[z + 1] = x_of(sines), y_of(sines), z_of(sines)
+        else:
+            X_out[x], X_out[y], X_out[z] = cos(f), cos(g), cos(h)
+            X_out[x + 1], X_out[y + 1], X_out[z + 1] = sin(f), sin(g), sin(h)
+
+
+@kernel
 def sweep_reduced(
     body: Ints, constants: Floats, X: Floats, S: Floats, c: Floats, v: Floats, signals: Floats, rows_out: Floats, columns_out: Floats
 ) -> None:
     """Poses, twists, columns, bias accelerations, rigid inertias and gyroscopic wrenches of all bodies; row 0 is given."""
-    R = load9(rows_out, 0)
-    p = load3(rows_out, P)
-    o = load3(rows_out, V)
-    l = load3(rows_out, V + 3)
-    zo = load3(rows_out, C)
-    zl = load3(rows_out, C + 3)
+    zero = spread(0.0)
+    R = fetch_columns(rows_out, 0)
+    p = fetch(rows_out, P)
+    o = fetch(rows_out, V)
+    l = fetch(rows_out, V + 3)
+    zo = fetch(rows_out, C)
+    zl = fetch(rows_out, C + 3)
     for i in range(1, body.size // BODY):
         at = offset(BODY * i)
         k = offset(ROW * i)
-        m = offset(ROW * body[at])
         g = offset(CONSTANTS * i)
         x = offset(12 * (i - 1))
-        first, count, slot, kind = offset(body[at + 1]), body[at + 2], body[at + 3], body[at + 4]
-        if body[at] != i - 1 or i == 1:
-            R = load9(rows_out, m)
-            p = load3(rows_out, m + P)
-            o = load3(rows_out, m + V)
-            l = load3(rows_out, m + V + 3)
-            zo = load3(rows_out, m + C)
-            zl = load3(rows_out, m + C + 3)
-        R_P = R
-        p_P = p
-        R_F = compose_rotations(R_P, load9(constants, g))
-        p = add3(p_P, rotate(R_P, load3(constants, g + 9)))
-        a = (0.0, 0.0, 0.0)
-        b = (0.0, 0.0, 0.0)
-        d = (0.0, 0.0, 0.0)
-        e = (0.0, 0.0, 0.0)
+        parent, first, count, slot, kind = body[at], offset(body[at + 1]), body[at + 2], body[at + 3], body[at + 4]
+        if parent != i - 1 or i == 1:
+            m = offset(ROW * parent)
+            R = fetch_columns(rows_out, m)
+            p = fetch(rows_out, m + P)
+            o = fetch(rows_out, m + V)
+            l = fetch(rows_out, m + V + 3)
+            zo = fetch(rows_out, m + C)
+            zl = fetch(rows_out, m + C + 3)
+        F = composed(R, constants, g)
+        r = rotated(R, constants, g + 9)
+        a = zero
+        b = zero
+        d = zero
+        e = zero
         if kind == ROTATION:
-            # a turn about z by the angle of the joint's rotation: its trace is 1 + 2 cos, its skew part sin times the axis
-            turn = 0.5 * (X[x] + X[x + 4] + X[x + 8] - 1.0)
-            lift = 0.5 * (
-                constants[g + 22] * (X[x + 7] - X[x + 5])
-                + constants[g + 23] * (X[x + 2] - X[x + 6])
-                + constants[g + 24] * (X[x + 3] - X[x + 1])
-            )
-            R = (
-                R_F[0] * turn + R_F[1] * lift, R_F[1] * turn - R_F[0] * lift, R_F[2],
-                R_F[3] * turn + R_F[4] * lift, R_F[4] * turn - R_F[3] * lift, R_F[5],
-                R_F[6] * turn + R_F[7] * lift, R_F[7] * turn - R_F[6] * lift, R_F[8],
-            )  # fmt: skip
-            s = (R[2], R[5], R[8])
-            store3(s, offset(COLUMN * first), columns_out)
-            a = scale3(v[first], s)
+            cosine, sine = X[x], X[x + 1]
+            R = (plus(F[0] * cosine, F[1], sine), minus(F[1] * cosine, F[0], sine), F[2])
+            put(F[2], offset(COLUMN * first), columns_out)
+            columns_out[offset(COLUMN * first) + 3] = 0.0
+            a = v[first] * F[2]
         elif kind == SLIDE:
-            R = R_F
-            p = add3(p, rotate(R_F, load3(X, x + 9)))
-            t = rotate(R, load3(S, offset(6 * first) + 3))
-            store3((0.0, 0.0, 0.0), offset(COLUMN * first), columns_out)
-            store3(t, offset(COLUMN * first) + 3, columns_out)
-            b = scale3(v[first], t)
+            R = F
+            r = r + rotated(F, X, x + 9)
+            t = rotated(F, S, offset(6 * first) + 3)
+            put(zero, offset(COLUMN * first), columns_out)
+            put_only(t, offset(COLUMN * first) + 3, columns_out)
+            b = v[first] * t
         elif slot < 0:
-            R = compose_rotations(R_F, load9(X, x))
-            p = add3(p, rotate(R_F, load3(X, x + 9)))
+            R = composed(F, X, x)
+            r = r + rotated(F, X, x + 9)
             for step in range(count):
                 j = offset(first + step)
-                s = rotate(R, load3(S, offset(6 * j)))
-                t = rotate(R, load3(S, offset(6 * j) + 3))
-                store3(s, offset(COLUMN * j), columns_out)
-                store3(t, offset(COLUMN * j) + 3, columns_out)
-                a = add3(a, scale3(v[j], s))
-                b = add3(b, scale3(v[j], t))
-            d = rotate(R, load3(c, offset(6 * (i - 1))))
-            e = rotate(R, load3(c, offset(6 * (i - 1)) + 3))
+                s = rotated(R, S, offset(6 * j))
+                t = rotated(R, S, offset(6 * j) + 3)
+                put(s, offset(COLUMN * j), columns_out)
+                put_only(t, offset(COLUMN * j) + 3, columns_out)
+                a = plus(a, v[j], s)
+                b = plus(b, v[j], t)
+            d = rotated(R, c, offset(6 * (i - 1)))
+            e = rotated(R, c, offset(6 * (i - 1)) + 3)
         else:
             z = offset(slot)
-            R = compose_rotations(R_F, load9(signals, z))
-            p = add3(p, rotate(R_F, load3(signals, z + 9)))
-            a = rotate(R, load3(signals, z + 12))
-            b = rotate(R, load3(signals, z + 15))
-            d = rotate(R, load3(signals, z + 18))
-            e = rotate(R, load3(signals, z + 21))
-        store9(R, k, rows_out)
-        store3(p, k + P, rows_out)
+            R = composed(F, signals, z)
+            r = r + rotated(F, signals, z + 9)
+            a = rotated(R, signals, z + 12)
+            b = rotated(R, signals, z + 15)
+            d = rotated(R, signals, z + 18)
+            e = rotated(R, signals, z + 21)
+        p = p + r
         # twist and ζ of the parent at this point; in V × (S v) the part of V that is S v itself gives nothing
-        r = sub3(p, p_P)
-        l = add3(l, cross(o, r))
-        zl = add3(add3(zl, cross(zo, r)), add3(e, add3(cross(o, b), cross(l, a))))
-        zo = add3(zo, add3(d, cross(o, a)))
-        store3(zo, k + C, rows_out)
-        store3(zl, k + C + 3, rows_out)
-        o = add3(o, a)
-        l = add3(l, b)
-        store3(o, k + V, rows_out)
-        store3(l, k + V + 3, rows_out)
+        l = l + crossed(o, r)
+        zl = (zl + crossed(zo, r)) + (e + (crossed(o, b) + crossed(l, a)))
+        zo = zo + (d + crossed(o, a))
+        o = o + a
+        l = l + b
         # rigid inertia about M's origin in world axes: m, h = m c, J; momentum and its gyroscopic rate
         mass = constants[g + 12]
-        h = rotate(R, load3(constants, g + 13))
-        J = rotate_symmetric(R, load6(constants, g + 16))
-        n = add3(times_symmetric(J, o), cross(h, l))
-        f = add3(scale3(mass, l), cross(o, h))
-        store3(add3(add3(times_symmetric(J, zo), cross(h, zl)), add3(cross(o, n), cross(l, f))), k + W, rows_out)
-        store3(add3(add3(scale3(mass, zl), cross(zo, h)), cross(o, f)), k + W + 3, rows_out)
+        h = rotated(R, constants, g + 13)
+        diagonal, beside = rotated_symmetric(R, constants, g + 16)
+        n = times_diagonals(diagonal, beside, o) + crossed(h, l)
+        f = plus(crossed(o, h), mass, l)
+        put_columns(R, k, rows_out)
+        put(p, k + P, rows_out)
+        put(o, k + V, rows_out)
+        put(l, k + V + 3, rows_out)
+        put(zo, k + C, rows_out)
+        put(zl, k + C + 3, rows_out)
+        put((times_diagonals(diagonal, beside, zo) + crossed(h, zl)) + (crossed(o, n) + crossed(l, f)), k + W, rows_out)
+        put(plus(crossed(zo, h) + crossed(o, f), mass, zl), k + W + 3, rows_out)
         rows_out[k + RIGID] = mass
-        store3(h, k + RIGID + 1, rows_out)
-        store3((J[0], J[1], J[2]), k + RIGID + 4, rows_out)
-        store3((J[3], J[4], J[5]), k + RIGID + 7, rows_out)
+        put(h, k + RIGID + 1, rows_out)
+        put(diagonal, k + RIGID + 4, rows_out)
+        put(beside, k + RIGID + 7, rows_out)
 
 
 @kernel
@@ -212,7 +225,7 @@ def fill_bodies(frames: Floats, rows: Floats, X_out: Floats, V_out: Floats) -> N
     """X_WB and V_WB_B of all bodies from the sweep; `frames` holds X_MB (12 a body)."""
     for i in range(frames.size // 12):
         k = ROW * i
-        R_M = load9(rows, k)
+        R_M = (rows[k], rows[k + 3], rows[k + 6], rows[k + 1], rows[k + 4], rows[k + 7], rows[k + 2], rows[k + 5], rows[k + 8])
         R = compose_rotations(R_M, load9(frames, 12 * i))
         d = rotate(R_M, load3(frames, 12 * i + 9))
         store9(R, 12 * i, X_out)

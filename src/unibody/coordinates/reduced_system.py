@@ -24,19 +24,21 @@ from unibody.coordinates.loading import load_forces
 from unibody.coordinates.observe_reduced import observe_reduced
 from unibody.coordinates.observed import Observation
 from unibody.coordinates.projection import PROJECT_BELOW, PROJECT_ENOUGH, PROJECT_LIMIT
-from unibody.coordinates.reduced import advance_joints, fill_bodies, fill_joint_table, load_wrenches, place_entries, sweep_reduced
 from unibody.coordinates.relative import add_joint_efforts
 from unibody.coordinates.rows import joint_planes, make_row_book
 from unibody.coordinates.seeing import see_rows
 from unibody.coordinates.signals import FillSignals, signal_filler
 
+from unibody.coordinates.reduced import (  # isort: skip
+    CONSTANTS as NUMBERS, advance_joints, fill_bodies, fill_joint_table, fill_turns, load_wrenches, place_entries, sweep_reduced,
+)  # fmt: skip
 from unibody.coordinates.slots import (  # isort: skip
     ACTIVE, ARMATURE, BIAS, BODIES, BORROWED, CLASSES, CLOSURE, COLUMNS, COMPLIANCE, CONSTANTS, COUNTS, DOF_INDEX, DOF_START, DRIFT, DUAL,
     EFFORT, ENTRY_BODY, ENTRY_W, F, FORCE_CLASSES, FORCE_INDEX, FORCE_PARAMETERS, FRAMES, FREE, G, GRAM, GRAVITY, INDEX, J, JOINTS, JOINT_C,
     JOINT_CLASSES, JOINT_FRAMES, JOINT_INDEX, JOINT_PARAMETERS, JOINT_PARTS, JOINT_PLANES, JOINT_S, JOINT_X, LAST, LEDGER, LIMIT, LOAD,
     MASSES, MULTIPLIER, NODE_CONSTANTS, NODE_OF, PARAMETERS, PARTS, RANK, RATE, RESIDUAL, RESPONSE_X, RESPONSE_Y, RIGHT, ROWS, ROW_CLASSES,
     ROW_ENTRY, ROW_INDEX, ROW_PARAMETERS, ROW_START, SCRATCH, SEEN, SHIFT, SIGNALS, STABILISER, STEP, T, TABLE_C, TABLE_S, TABLE_X, TARGET,
-    V_WB, X_WB, Y,
+    TURNS, V_WB, X_WB, Y,
 )  # fmt: skip
 from unibody.coordinates.stages import (  # isort: skip
     AGAIN_STAGE, CLOSE_STAGE, EVALUATE_STAGE, FORCE_STAGE, KICK_STAGE, PROJECT_STAGE, SEE_STAGE, SIGNAL_STAGE, STAGES, Stage,
@@ -70,6 +72,7 @@ def evaluate_reduced(
         part(ints, layout, CLASSES), part(ints, layout, INDEX), part(constants, layout, PARAMETERS), part(ints, layout, PARTS), q_out,
         v_out, table_X, table_S, table_c,
     )  # fmt: skip
+    fill_turns(part(ints, layout, TURNS), q_out, table_X)
     sweep_reduced(body, part(constants, layout, CONSTANTS), table_X, table_S, table_c, v_out, signals, rows, columns)
     if stages[SEE_STAGE] != 0:
         Stage(stages[SEE_STAGE], layout, ints, constants, control, work_out, q_out, v_out)
@@ -216,6 +219,7 @@ def project_reduced(
         FillSignals(stages[SIGNAL_STAGE], t, signals)
     for _ in range(PROJECT_LIMIT):
         fill_joint_table(classes, index, parameters, part(ints, layout, PARTS), q_out, v_out, table_X, table_S, table_c)
+        fill_turns(part(ints, layout, TURNS), q_out, table_X)
         sweep_reduced(
             part(ints, layout, BODIES), part(constants, layout, CONSTANTS), table_X, table_S, table_c, v_out, signals, rows,
             part(work_out, layout, COLUMNS),
@@ -297,7 +301,7 @@ class ReducedSystem:
         self.clock = np.zeros(1)
         n = model.n_bodies
         tree, loops = model.tree_joints, model.loop_joints
-        tables = JointTables(tree, self.trouble)
+        tables = JointTables(tree, self.trouble, turns=True)
         loop_tables = JointTables(loops, self.trouble)
         forces = ForceTables(model, self.trouble, self.clock)
         self.force_ranges = forces.ranges
@@ -307,6 +311,7 @@ class ReducedSystem:
         signals, self._signal_address = signal_filler(model, self.trouble, self.clock)
         slots: list[Any] = [0] * LAST
         slots[BODIES] = self._body_integers(signals.drives)
+        slots[TURNS] = self._turns()
         slots[CLASSES], slots[INDEX], slots[PARTS] = tables.classes, tables.index, tables.parts
         slots[FORCE_CLASSES], slots[FORCE_INDEX] = forces.classes, forces.index
         slots[JOINTS], slots[JOINT_CLASSES] = book.joints, loop_tables.classes
@@ -368,16 +373,21 @@ class ReducedSystem:
             out[i] = (j.parent, j.v_start, j.nv, drives.get(i, -1), column_kind(j.element), role)
         return out
 
+    def _turns(self) -> np.ndarray:
+        """What `fill_turns` reads; the last joint stands in for those that are missing in the last three."""
+        places = [(j.q_start, 12 * i) for i, j in enumerate(self.model.tree_joints) if column_kind(j.element) == ROTATION]
+        places += places[-1:] * (-len(places) % 3)
+        return np.array(places, np.int64).reshape(-1, 3, 2).swapaxes(1, 2)
+
     def _constants(self) -> tuple[np.ndarray, np.ndarray]:
         model = self.model
-        numbers = np.zeros((model.n_bodies, 25))
+        numbers = np.zeros((model.n_bodies, NUMBERS))
         frames = np.zeros((model.n_bodies, 12))
         frames[0] = Pose().flat()
         turned = [Pose()] + [_z_to_axis(j.element) for j in model.tree_joints]
         X_MB = [Pose()] + [turned[i].inverse() @ j.X_BM.inverse() for i, j in enumerate(model.tree_joints, start=1)]
         for i, j in enumerate(model.tree_joints, start=1):
             numbers[i, :12] = (X_MB[j.parent] @ j.X_PF @ turned[i]).flat()
-            numbers[i, 22:] = turned[i].R[:, 2]
             frames[i] = X_MB[i].flat()
             body = model.bodies[i]
             if body.kind == "dynamic":
@@ -429,6 +439,7 @@ class ReducedSystem:
         """Only the joint table and the sweep: rows with rigid inertias, columns with S."""
         X, S, c = self.view(TABLE_X), self.view(TABLE_S), self.view(TABLE_C)
         fill_joint_table(self.view(CLASSES), self.view(INDEX), self.view(PARAMETERS), self.view(PARTS), q, v, X, S, c)
+        fill_turns(self.view(TURNS), q, X)
         sweep_reduced(self.view(BODIES), self.view(CONSTANTS), X, S, c, v, self.view(SIGNALS), self.view(ROWS), self.view(COLUMNS))
 
     def set_projection(self, on: bool) -> None:

@@ -52,9 +52,11 @@ def _address(kernel: Kernel, prototype: Prototype, cls: type) -> int:
 
 
 class JointTables:
-    """Joint classes for kernels. Row k of the joint table is the k-th joint given; parts of composites have rows after them."""
+    """Joint classes for kernels. Row k of the joint table is the k-th joint given; parts of composites have rows after them.
 
-    def __init__(self, joints: Sequence[JointInfo], trouble: Trouble):
+    `turns`: pure rotations are taken care of elsewhere; a class whose joints are all such, and no parts, is not filled (address 0)."""
+
+    def __init__(self, joints: Sequence[JointInfo], trouble: Trouble, turns: bool = False):
         groups: dict[type[Joint], list[tuple[Joint, int, int, int]]] = {}
         parts: list[int] = []
         named: dict[int, str] = {}
@@ -83,7 +85,8 @@ class JointTables:
             parameters += [x for joint, *_ in members for x in joint.parameters()] if cls.fill_kernel is not None else []
             i1, p1 = len(index), len(parameters)
             a0, a1 = p0, p1
-            fill, advance, rate = self._addresses(cls, members, named, trouble)
+            filled = not turns or cls.__dict__.get("column") != "rotation" or any(row >= len(joints) for _, row, *_ in members)
+            fill, advance, rate = self._addresses(cls, members, named, trouble, filled)
             if cls.advance_kernel is None and cls.fill_kernel is not None:
                 a0 = p1
                 parameters.append(float(members[0][0].nv))
@@ -95,7 +98,7 @@ class JointTables:
 
     @staticmethod
     def _addresses(
-        cls: type[Joint], members: list[tuple[Joint, int, int, int]], named: dict[int, str], trouble: Trouble
+        cls: type[Joint], members: list[tuple[Joint, int, int, int]], named: dict[int, str], trouble: Trouble, filled: bool
     ) -> tuple[int, int, int]:
         def fill(index, parameters, q, v, X, S, c):
             for joint, row, q0, v0 in members:
@@ -118,7 +121,7 @@ class JointTables:
 
         if cls.fill_kernel is None:
             return (
-                FillJoints.callback(trouble.guard(fill, 4)),
+                FillJoints.callback(trouble.guard(fill, 4)) if filled else 0,
                 AdvanceJoints.callback(trouble.guard(advance, 5)),
                 RateJoints.callback(trouble.guard(rate, 4)),
             )
@@ -126,7 +129,7 @@ class JointTables:
         if straight and members[0][0].nq != members[0][0].nv:
             raise ModelError(f"joint class {cls.__name__}: nq differs from nv; give advance_kernel and rate_kernel beside fill_kernel")
         return (
-            _address(cls.fill_kernel, FillJoints, cls),
+            _address(cls.fill_kernel, FillJoints, cls) if filled else 0,
             _address(advance_straight if straight else cls.advance_kernel, AdvanceJoints, cls),  # type: ignore[arg-type]
             _address(rate_straight if straight else cls.rate_kernel, RateJoints, cls),  # type: ignore[arg-type]
         )
