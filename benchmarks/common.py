@@ -1,7 +1,8 @@
 """What benchmarks share: interleaved timing, tables, and the folder of tests with its zoo of models and peers.
 
 On a shared machine only ratios from one run mean anything, so contenders take turns: A B C A B C …, each turn a block of a few
-milliseconds. The minimum over the turns is the least disturbed, the median says how disturbed the others were.
+milliseconds or less: the busier the machine, the more and the shorter. The minimum over the turns is the least disturbed, the median
+says how disturbed the others were.
 """
 
 from __future__ import annotations

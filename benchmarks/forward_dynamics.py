@@ -115,7 +115,7 @@ def measure(name: str, model: ub.Model, smaller: ub.Model, rounds: int) -> Row:
         "pinocchio": repeated(lambda: pin.aba(theirs.model, theirs.data, pq, pv, ptau)),
         "mujoco": repeated(lambda: mujoco.mj_forward(others.model, others.data)),
     }
-    times = interleaved(contenders, rounds)
+    times = interleaved(contenders, rounds, block=4e-4)
     factor = (model.n_bodies - 1) / (smaller.n_bodies - 1)
     times["pinocchio"] = Time(factor * times["pinocchio"].least, factor * times["pinocchio"].median)
     return Row(name, model.n_bodies - 1, model.nv, smaller is not model, times)
@@ -151,7 +151,7 @@ def report(rows: list[Row]) -> str:
 
 def main(arguments: list[str] | None = None) -> int:
     quick = "--quick" in (sys.argv[1:] if arguments is None else arguments)
-    rows = [measure(name, *pair, rounds=5 if quick else 25) for name, pair in models(quick).items()]
+    rows = [measure(name, *pair, rounds=50 if quick else 250) for name, pair in models(quick).items()]
     print(report(rows))
     chains = [(LABELS[k], r.bodies, r.times[k].least) for r in rows if r.model.startswith("chain") for k in LABELS]
     print(f"log–log plot of the chains: {plot(chains, 'Forward dynamics of chains')}")

@@ -54,12 +54,13 @@ def _address(kernel: Kernel, prototype: Prototype, cls: type) -> int:
 class JointTables:
     """Joint classes for kernels. Row k of the joint table is the k-th joint given; parts of composites have rows after them.
 
-    `turns`: pure rotations are taken care of elsewhere; a class whose joints are all such, and no parts, is not filled (address 0)."""
+    `turns`: pure rotations are taken care of elsewhere; a class of such joints, none of them a part, is not filled (address 0)."""
 
     def __init__(self, joints: Sequence[JointInfo], trouble: Trouble, turns: bool = False):
         groups: dict[type[Joint], list[tuple[Joint, int, int, int]]] = {}
         parts: list[int] = []
         named: dict[int, str] = {}
+        inner: set[type[Joint]] = set()
         row = len(joints)
         for k, joint in enumerate(joints):
             pieces = joint.element.parts()
@@ -68,6 +69,8 @@ class JointTables:
                 at = k if len(pieces) == 1 else row
                 named[at] = joint.name
                 groups.setdefault(type(piece), []).append((piece, at, q, v))
+                if piece is not joint.element:
+                    inner.add(type(piece))
                 if len(pieces) > 1:
                     parts += [k, row, v, piece.nv, 1 if number == 0 else 0]
                     row += 1
@@ -85,7 +88,7 @@ class JointTables:
             parameters += [x for joint, *_ in members for x in joint.parameters()] if cls.fill_kernel is not None else []
             i1, p1 = len(index), len(parameters)
             a0, a1 = p0, p1
-            filled = not turns or cls.__dict__.get("column") != "rotation" or any(row >= len(joints) for _, row, *_ in members)
+            filled = not turns or cls.__dict__.get("column") != "rotation" or cls in inner
             fill, advance, rate = self._addresses(cls, members, named, trouble, filled)
             if cls.advance_kernel is None and cls.fill_kernel is not None:
                 a0 = p1
