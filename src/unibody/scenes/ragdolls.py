@@ -94,5 +94,5 @@ def ragdoll_pile(*, n: int = 2, friction: float = 0.5) -> Scene:
         lying = Pose.about((0, 0, 1), math.radians(70.0 * k), p=(0, 0, 0.35 + 0.6 * k)) @ Pose.about((0, 1, 0), 0.5 * math.pi)
         add_ragdoll(b, f"doll{k}." if n > 1 else "", lying @ Pose(p=(0, 0, -1.0)))
     b.add(ub.Contact(friction=friction, reach=2e-3), name="contact")
-    notes = "They come to rest in a pile; no elbow or knee bends the wrong way. Two have some 250 contacts: a second or two of work a step."
+    notes = "They come to rest in a pile; no elbow or knee bends the wrong way. Two have some 250 contacts: seconds of work a step."
     return Scene(b.build(), duration=1.2, dt=0.01, notes=notes, solver="complementarity")
