@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from unibody.algebra.contact_augmented_groups import augmented_groups
 from unibody.algebra.contact_group_sweeps import sweep_grouped
 from unibody.algebra.contact_groups import Grouped
 from unibody.algebra.contact_problem import Blocks, ContactProblem, Dense, Solution, bounded, contacts, join, unilateral
@@ -26,13 +27,13 @@ from unibody.coordinates.held import BookRows
 from unibody.coordinates.slots import CLOSURE, GRAM, MULTIPLIER, RANK
 
 FEW_ROWS, FIRST_SWEEPS = 90, 64
-"""Up to so many rows "auto" takes so many sweeps, then whatever it needs of the algebra's direct methods."""
+"""Sweeps of "auto" before Newton's method; up to so many rows all other methods of the algebra are asked where that fails."""
 
-NEWTON_ROWS, NEWTON_STEPS = 400, 15
-"""Up to so many rows it takes so many of Newton's steps at most where sweeps do not reach the tolerance."""
+NEWTON_WORK, LEAST_STEPS, MOST_STEPS = 40_000, 25, 300
+"""Newton's steps of "auto" (`contact_augmented_groups`): as many as this many contacts allow, at most so many; fewer are not worth it."""
 
 WORK, LEAST_SWEEPS, MOST_SWEEPS = 60_000, 40, 400
-"""Sweeps of "auto" with many rows: as many as this many contacts allow, within limits. A step's time is then bounded."""
+"""Sweeps of "auto" where these are all: as many as this many contacts allow, within limits. A step's time is then bounded."""
 
 
 @dataclass(frozen=True)
@@ -66,18 +67,24 @@ def solve(
     first = np.cumsum(blocks.rows) - blocks.rows
     if options.law == "coulomb" and not (blocks.lower < 0.0).any() and (b[first] >= 0.0).all():
         return Outcome(np.zeros(b.size), b.copy())
-    if options.directions or options.method not in ("auto", "pgs") or isinstance(W, Dense):
+    if options.directions or options.method not in ("auto", "pgs", "augmented") or isinstance(W, Dense):
         return made(solve_whole(W, b, blocks, options, warm))
-    few, limit = b.size <= FEW_ROWS, options.iterations
-    if not limit:
-        limit = FIRST_SWEEPS if few else min(max(WORK // len(blocks.rows), LEAST_SWEEPS), MOST_SWEEPS)
-    swept = sweep_grouped(W, b, blocks, options.law, warm, options.tolerance, limit, order)
-    if swept.converged or options.method == "pgs" or b.size > NEWTON_ROWS:
-        return made(swept)
-    method, most = ("auto", options.iterations) if few else ("newton", options.iterations or NEWTON_STEPS)
-    found = solve_whole(W, b, blocks, replace(options, method=method, iterations=most), swept.impulse)
-    best = found if found.residual.velocity <= swept.residual.velocity else swept
-    return made(replace(best, iterations=swept.iterations + found.iterations))
+    count, asked = len(blocks.rows), options.iterations
+    steps = asked or (MOST_STEPS if options.method == "augmented" else min(NEWTON_WORK // count, MOST_STEPS))
+    exact = options.method == "augmented" or (options.method == "auto" and steps >= min(LEAST_STEPS, asked or LEAST_STEPS))
+    limit = asked or (FIRST_SWEEPS if exact else min(max(WORK // count, LEAST_SWEEPS), MOST_SWEEPS))
+    best = sweep_grouped(W, b, blocks, options.law, warm, options.tolerance, limit, order)
+    if exact and not best.converged:
+        best = better(best, augmented_groups(W, b, blocks, options.law, best.impulse, options.tolerance, steps))
+    if options.method == "auto" and b.size <= FEW_ROWS and not best.converged:
+        best = better(best, solve_whole(W, b, blocks, options, best.impulse))
+    return made(best)
+
+
+def better(one: Solution, other: Solution) -> Solution:
+    """The one with the smaller residual, as the work of both."""
+    best = other if other.residual.velocity <= one.residual.velocity else one
+    return replace(best, iterations=one.iterations + other.iterations)
 
 
 def made(found: Solution) -> Outcome:
