@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from numpy.polynomial import Polynomial
 
 from unibody.scenes.base import Scene, require, scene
-from unibody.shapes import Box
+from unibody.shapes import Box, Capsule
 from unibody.spatial.pose import Pose
 
 G = 9.81
@@ -61,7 +61,8 @@ def _lift(order: int) -> Callable[[float], float]:
 @scene("gripper", summary="Two fingers pinch a block, lift it and hold it for a minute by friction alone")
 def gripper(*, force: float = 12.0, mass: float = 1.0, friction: float = 0.6, duration: float = 60.0) -> Scene:
     """A block of 6 cm and `mass` [kg] on a table; fingers of 0.1 kg, geared to each other, press with `force` [N] each by their motors and
-    lift it 15 cm between 0.5 s and 1.5 s. Friction carries up to 2 μ F / g, 1.47 kg with the defaults."""
+    lift it 15 cm between 0.5 s and 1.5 s. Friction carries up to 2 μ F / g, 1.47 kg with the defaults. Fingers are round: where flat ones
+    carry their load is not determined between rigid bodies, and off the middle it lets the block turn out of them."""
     import unibody as ub
 
     require("gripper", force > 0.0 and mass > 0.0 and friction >= 0.0, f"force={force:g}, mass={mass:g}, friction={friction:g}; give > 0")
@@ -73,7 +74,7 @@ def gripper(*, force: float = 12.0, mass: float = 1.0, friction: float = 0.6, du
     b.joint("arm", ub.Prismatic(axis=(0, 0, 1)), b.world, palm, X_PF=Pose(p=(0, 0, height)), X_BM=Pose(p=(0, 0, -0.1)))
     b.add(ub.PrescribedJoint("arm", _lift(0), rate=_lift(1), acceleration=_lift(2)), name="lift")
     for name, side in (("left", -1.0), ("right", 1.0)):
-        finger = b.body(name, shape=Box((PAD, 0.04, 0.13)), mass=0.1)
+        finger = b.body(name, shape=Capsule(0.5 * PAD, 0.11), mass=0.1)
         at = side * (0.5 * EDGE + 0.5 * PAD + OPEN)
         b.joint(f"{name}.slide", ub.Prismatic(axis=(-side, 0, 0)), palm, finger, X_PF=Pose(p=(at, 0, -0.1)), X_BM=Pose(p=(0, 0, -0.04)))
         b.add(ub.Motor(f"{name}.slide", effort=force, kd=3.0), name=f"{name}.motor")
