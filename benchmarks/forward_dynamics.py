@@ -6,11 +6,12 @@ Chains of hinges, a binary tree of hinges, a humanoid of 30 degrees of freedom, 
 share under a floating root. One process, the engines by turns; the minimum counts, the median is in parentheses. Three ways to call ours:
 
     public     `bound.forward_dynamics(q, v, effort)`, from Python, once per evaluation
-    lean       the same compiled call with arrays prepared beforehand, from Python, once per evaluation: what a control loop would use
+    lean       `bound.forward_dynamics_function().evaluate()` on arrays prepared beforehand, from Python, once per evaluation: what a
+               control loop would use
     compiled   the evaluation repeated inside compiled code: what `Simulation.run` does
 
 To be fair: Pinocchio's data are preallocated and its vectors converted beforehand; MuJoCo has neither geoms nor contacts nor
-constraints, and its state is set beforehand; `lean` copies q, v and efforts in. The engines are checked to agree before the clock starts.
+constraints, and its state is set beforehand, as that of `lean`. The engines are checked to agree before the clock starts.
 Ratios are given for `lean`, which like theirs is called from Python every time, and for `compiled`, where only they pay for the call
 (below 1 µs: it matters for ten bodies, not for a hundred). Pinocchio's data hold third-order tensors, 32 n³ bytes, so that 1000 bodies
 do not fit into memory: there (~) it is given a model of the same kind with a few hundred bodies and its time is scaled by their
@@ -21,6 +22,7 @@ from __future__ import annotations
 
 import sys
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from common import Time, interleaved, machine, plot, repeated, table, verdict
@@ -110,10 +112,10 @@ def measure(name: str, model: ub.Model, smaller: ub.Model, rounds: int) -> Row:
     often = evaluate_often.load()
     contenders = {
         "public": repeated(lambda: bound.forward_dynamics(q, v, effort)),
-        "lean": repeated(lambda: lean(q, v, effort)),
+        "lean": repeated(lean.evaluate),
         "compiled": lambda times: often(s.layout, s.ints, s.constants, stages, control, times, s.work, q_all, v_all),
-        "pinocchio": repeated(lambda: pin.aba(theirs.model, theirs.data, pq, pv, ptau)),
-        "mujoco": repeated(lambda: mujoco.mj_forward(others.model, others.data)),
+        "pinocchio": repeated(partial(pin.aba, theirs.model, theirs.data, pq, pv, ptau)),
+        "mujoco": repeated(partial(mujoco.mj_forward, others.model, others.data)),
     }
     times = interleaved(contenders, rounds, block=4e-4)
     factor = (model.n_bodies - 1) / (smaller.n_bodies - 1)

@@ -330,6 +330,42 @@ def _make_slot() -> Any:
 slot_of = Primitive(lambda arena, layout, slot: arena[layout[2 * slot] : layout[2 * slot + 1]], _make_slot)
 
 
+def _make_lent(dtype: str) -> Callable[[], Any]:
+    """An array of so many numbers at an address, which counts no references."""
+
+    def make() -> Any:
+        from numba.core import types as nt
+        from numba.extending import intrinsic
+        from numba.np.arrayobj import populate_array
+
+        kind = nt.Array(getattr(nt, dtype), 1, "C")
+
+        def lent(typing_context, address, size):
+            def generate(context, builder, sig, args):
+                out = context.make_array(kind)(context, builder)
+                stride = args[1].type(8)
+                populate_array(out, builder.inttoptr(args[0], out.data.type), [args[1]], [stride], stride, None)
+                return out._getvalue()
+
+            return kind(nt.int64, nt.intp), generate
+
+        return intrinsic(lent)
+
+    return make
+
+
+def _lend(number: Any, dtype: Any) -> Callable[[int, int], np.ndarray]:
+    def lend(address: int, size: int) -> np.ndarray:
+        return np.frombuffer((number * int(size)).from_address(int(address)), dtype) if size else np.empty(0, dtype)
+
+    return lend
+
+
+floats_at = Primitive(_lend(ctypes.c_double, np.float64), _make_lent("float64"))
+ints_at = Primitive(_lend(ctypes.c_int64, np.int64), _make_lent("int64"))
+"""`floats_at(address, size)`: numbers that someone else keeps alive; see `unibody.coordinates.framed`."""
+
+
 @contextmanager
 def _packed_scalars() -> Iterator[None]:
     """Let LLVM pack scalar operations into vector ones while our kernels compile (superword-level parallelism).

@@ -24,7 +24,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from unibody.algebra.contact_block_lu import factor_blocks, fill_blocks, solve_blocks
-from unibody.algebra.contact_motion import Motion, gather, spread
+from unibody.algebra.contact_groups import gather, spread
+from unibody.algebra.contact_motion import Motion
 from unibody.algebra.contact_newton import Progress
 from unibody.algebra.contact_sweeps import CONVEX, COULOMB, four, into_cone, natural_map, norm3, single_block
 from unibody.algebra.contact_units import AT_MOST, ROUND_OFF, Units

@@ -10,7 +10,8 @@ from typing import Protocol
 import numpy as np
 
 from unibody.algebra.contact_augmented import Laws, advance
-from unibody.algebra.contact_motion import Motion, gather, spread
+from unibody.algebra.contact_groups import gather, spread
+from unibody.algebra.contact_motion import Motion
 from unibody.algebra.contact_problem import Blocks, Residual, Solution
 from unibody.algebra.contact_sweeps import CONVEX, COULOMB, natural_map
 from unibody.algebra.contact_units import AT_MOST, ROUND_OFF, local_tables

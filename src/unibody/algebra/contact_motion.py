@@ -2,7 +2,7 @@
 
 A block of rows acts on at most two groups (bodies, trees, or one group for a W that came whole), with J and Y = M⁻¹ Jᵀ there:
 
-    m = Yᵀ x    (how the groups move),       û = J m + R x + b̂
+    m = Y x     (how the groups move),       û = J m + R x + b̂
 
 A block's numbers lie velocity by velocity, its rows next to each other, its first group before its second. Groups are numbered in the
 order in which `contact_block_lu` eliminates them.
@@ -20,38 +20,6 @@ from unibody.kernel import Floats, Ints, kernel
 
 RANK = 1e-14
 """Part of the largest diagonal below which what is left of a whole W is round-off."""
-
-
-@kernel
-def spread(first: Ints, groups: Ints, start: Ints, place: Ints, Y: Floats, x: Floats, motion_out: Floats) -> None:
-    """m += Yᵀ x."""
-    for k in range(start.size - 1):
-        at, rows, p = start[k], start[k + 1] - start[k], place[k]
-        for side in range(2):
-            g = groups[2 * k + side]
-            if g < 0:
-                continue
-            for i in range(first[g], first[g + 1]):
-                total = 0.0
-                for r in range(rows):
-                    total += Y[p + r] * x[at + r]
-                motion_out[i] += total
-                p += rows
-
-
-@kernel
-def gather(first: Ints, groups: Ints, start: Ints, place: Ints, J: Floats, motion: Floats, u_out: Floats) -> None:
-    """u += J m."""
-    for k in range(start.size - 1):
-        at, rows, p = start[k], start[k + 1] - start[k], place[k]
-        for side in range(2):
-            g = groups[2 * k + side]
-            if g < 0:
-                continue
-            for i in range(first[g], first[g + 1]):
-                for r in range(rows):
-                    u_out[at + r] += J[p + r] * motion[i]
-                p += rows
 
 
 @kernel

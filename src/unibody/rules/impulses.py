@@ -29,6 +29,11 @@ from unibody.coordinates.slots import CLOSURE, GRAM, MULTIPLIER, RANK
 FEW_ROWS, FIRST_SWEEPS = 90, 64
 """Sweeps of "auto" before Newton's method; up to so many rows all other methods of the algebra are asked where that fails."""
 
+FACE, FACE_STEPS = 4, 30
+"""From so many contacts on, up to FEW_ROWS rows, "auto" begins with so many steps of Newton's method on the whole W. Faces that press on
+each other leave open where they carry their load; these steps, of least norm, share it out. Sweeps put it on contacts that come first; a
+block between two fingers may then turn about a corner."""
+
 NEWTON_WORK, LEAST_STEPS, MOST_STEPS = 40_000, 25, 300
 """Newton's steps of "auto" (`contact_augmented_groups`): as many as this many contacts allow, at most so many; fewer are not worth it."""
 
@@ -70,6 +75,10 @@ def solve(
     if options.directions or options.method not in ("auto", "pgs", "augmented") or isinstance(W, Dense):
         return made(solve_whole(W, b, blocks, options, warm))
     count, asked = len(blocks.rows), options.iterations
+    if options.method == "auto" and not asked and count >= FACE and b.size <= FEW_ROWS:
+        evenly = solve_whole(W, b, blocks, replace(options, method="newton", iterations=FACE_STEPS), warm)
+        if evenly.converged:
+            return made(evenly)
     steps = asked or (MOST_STEPS if options.method == "augmented" else min(NEWTON_WORK // count, MOST_STEPS))
     exact = options.method == "augmented" or (options.method == "auto" and steps >= min(LEAST_STEPS, asked or LEAST_STEPS))
     limit = asked or (FIRST_SWEEPS if exact else min(max(WORK // count, LEAST_SWEEPS), MOST_SWEEPS))

@@ -17,6 +17,7 @@ import numpy as np
 
 from unibody.algebra.tree import C
 from unibody.constraints.base import Constraint
+from unibody.coordinates.framed import framed
 from unibody.coordinates.reduced_products import carry_accelerations, fill_mass_matrix, fill_wrenches, gather_wrenches, push_velocities
 from unibody.coordinates.reduced_system import ReducedSystem, evaluate_reduced
 from unibody.coordinates.slots import ARMATURE, BODIES, COLUMNS, EFFORT, GRAVITY, LEDGER, ROWS, V_WB, X_WB, F, Y
@@ -82,11 +83,30 @@ class Articulated(Solver):
         return BoundArticulated(**common, roll=roll_euler)
 
 
+@dataclass(frozen=True)
+class ForwardDynamics:
+    """Forward dynamics on arrays of its own: `evaluate()` makes `acceleration` from `q`, `v` and `effort`, all of them overwritten in
+    place."""
+
+    q: np.ndarray
+    v: np.ndarray
+    effort: np.ndarray
+    acceleration: np.ndarray
+    evaluate: Callable[[], None]
+
+    def __call__(self, q: Any, v: Any, effort: Any = 0.0) -> np.ndarray:
+        self.q[:] = q
+        self.v[:] = v
+        self.effort[:] = effort
+        self.evaluate()
+        return self.acceleration
+
+
 class BoundArticulated(Bound):
     """`Articulated` on a model: steps, and the dynamics at any (q, v) without a simulation."""
 
     system: ReducedSystem
-    _forward: Callable[[Any, Any, Any], np.ndarray] | None = None
+    _forward: ForwardDynamics | None = None
 
     def _full(self, q: Any, v: Any) -> tuple[np.ndarray, np.ndarray]:
         q_all, v_all = self.system.start()
@@ -104,24 +124,15 @@ class BoundArticulated(Bound):
         """Accelerations (nv) under the model's forces and the given joint efforts."""
         return self.forward_dynamics_function()(q, v, 0.0 if effort is None else effort).copy()
 
-    def forward_dynamics_function(self) -> Callable[[Any, Any, Any], np.ndarray]:
+    def forward_dynamics_function(self) -> ForwardDynamics:
         """`forward_dynamics` without overhead, for loops: f(q, v, effort) returns the same array every time, overwritten by the next
-        call."""
+        call. Fastest: write into f.q, f.v and f.effort, call f.evaluate(), and read f.acceleration."""
         if self._forward is None:
-            s, nq, nv = self.system, self.nq, self.nv
+            s = self.system
             q_all, v_all = s.start()
             control = self.model.neutral_control()
-            stages, evaluate, y = s.stages(control), evaluate_reduced.load(), s.view(Y)
-            q_own, v_own, effort_own = q_all[:nq], v_all[:nv], control[:nv]
-
-            def forward(q: Any, v: Any, effort: Any) -> np.ndarray:
-                q_own[:] = q
-                v_own[:] = v
-                effort_own[:] = effort
-                evaluate(s.layout, s.ints, s.constants, stages, control, 0.0, s.work, q_all, v_all)
-                return y
-
-            self._forward = forward
+            evaluate = framed(evaluate_reduced, s.layout, s.ints, s.constants, s.stages(control), control, s.work, q_all, v_all)
+            self._forward = ForwardDynamics(q_all[: self.nq], v_all[: self.nv], control[: self.nv], s.view(Y), evaluate)
         return self._forward
 
     def inverse_dynamics(self, q: Any, v: Any, a: Any) -> np.ndarray:
