@@ -78,7 +78,7 @@ def solve(
     if options.method == "auto" and not asked and count >= FACE and b.size <= FEW_ROWS:
         evenly = solve_whole(W, b, blocks, replace(options, method="newton", iterations=FACE_STEPS), warm)
         if evenly.converged:
-            return made(evenly)
+            warm = evenly.impulse
     steps = asked or (MOST_STEPS if options.method == "augmented" else min(NEWTON_WORK // count, MOST_STEPS))
     exact = options.method == "augmented" or (options.method == "auto" and steps >= min(LEAST_STEPS, asked or LEAST_STEPS))
     limit = asked or (FIRST_SWEEPS if exact else min(max(WORK // count, LEAST_SWEEPS), MOST_SWEEPS))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 from numpy.polynomial import Polynomial
@@ -42,20 +41,31 @@ class Grip:
         return max(0.0, G - 2.0 * self.friction * self.force / self.mass)
 
 
-def _lift(order: int) -> Callable[[float], float]:
-    """Height of the palm [m], its rate and its acceleration: up by 15 cm between 0.5 s and 1.5 s, at rest and without force at the ends."""
-    span = LIFTED - CLOSED
-    path = Polynomial([0.0, 0.0, 0.0, 10.0 * HIGH, -15.0 * HIGH, 6.0 * HIGH]).deriv(order)
-    coefficients = (path.coef / span**order).tolist()[::-1]
+_PATH = Polynomial([0.0, 0.0, 0.0, 10.0 * HIGH, -15.0 * HIGH, 6.0 * HIGH])
+_COEFFICIENTS = tuple(tuple((_PATH.deriv(k).coef / (LIFTED - CLOSED) ** k).tolist()[::-1]) for k in range(3))
 
-    def at(t: float) -> float:
-        s = min(1.0, max(0.0, (t - CLOSED) / span))
-        value = 0.0
-        for c in coefficients:
-            value = value * s + c
-        return value
 
-    return at
+def _at(t: float, order: int) -> float:
+    """The palm's way up, or a derivative of it: by 15 cm between 0.5 s and 1.5 s, at rest and without force at the ends."""
+    s, value = min(1.0, max(0.0, (t - CLOSED) / (LIFTED - CLOSED))), 0.0
+    for c in _COEFFICIENTS[order]:
+        value = value * s + c
+    return value
+
+
+def lift_height(t: float) -> float:
+    """[m]"""
+    return _at(t, 0)
+
+
+def lift_rate(t: float) -> float:
+    """[m/s]"""
+    return _at(t, 1)
+
+
+def lift_acceleration(t: float) -> float:
+    """[m/s²]"""
+    return _at(t, 2)
 
 
 @scene("gripper", summary="Two fingers pinch a block, lift it and hold it for a minute by friction alone")
@@ -72,7 +82,7 @@ def gripper(*, force: float = 12.0, mass: float = 1.0, friction: float = 0.6, du
     height = 0.5 * EDGE + 0.01
     palm = b.body("palm", shape=Box((0.16, 0.05, 0.03)), mass=0.5)
     b.joint("arm", ub.Prismatic(axis=(0, 0, 1)), b.world, palm, X_PF=Pose(p=(0, 0, height)), X_BM=Pose(p=(0, 0, -0.1)))
-    b.add(ub.PrescribedJoint("arm", _lift(0), rate=_lift(1), acceleration=_lift(2)), name="lift")
+    b.add(ub.PrescribedJoint("arm", lift_height, rate=lift_rate, acceleration=lift_acceleration), name="lift")
     for name, side in (("left", -1.0), ("right", 1.0)):
         finger = b.body(name, shape=Capsule(0.5 * PAD, 0.11), mass=0.1)
         at = side * (0.5 * EDGE + 0.5 * PAD + OPEN)

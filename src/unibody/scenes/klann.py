@@ -182,7 +182,7 @@ def klann(
         "It walks along x, on two feet at a time, of which one slips, since they tread at unlike speeds. "
         "The world is a plane, so that nothing falls over sideways. floor=False holds the frame in the air."
     )
-    return Scene(b.build(), 4.0, 1e-2, None, known + walks)
+    return Scene(b.build(), 4.0, 1e-2, None, known + walks, solver="complementarity")
 
 
 def _plates() -> list[tuple[np.ndarray, np.ndarray]]:

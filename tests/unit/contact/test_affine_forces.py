@@ -14,7 +14,7 @@ from unibody.contact.affine_projection import project_bodies
 from unibody.coordinates.affine import polar
 from unibody.rules.affine_lag import AffineLag
 from unibody.rules.barrier_steps import BarrierSystem
-from unibody.rules.incremental import AffineSystem, pair_places
+from unibody.rules.incremental import AffineSystem, element_matrix, pair_places
 from unibody.solvers import Barrier
 
 
@@ -119,7 +119,7 @@ def test_lag_equals_the_elements_own(bound):
     loads, damper, powers = AffineLag(system, forces).about(Q, V, model.start_q(), signals, control, origin, rate)
     assert np.allclose(powers, lag.powers, atol=1e-12)
     # What acts at the velocities and coordinates of the start: the constant less what the damper takes there.
-    D = whole._damping(Q, blocks, whole.contacts(Q, whole.law(1e-2)), whole.law(1e-2))
+    D = element_matrix(system, Q, blocks)
     moved = rate * (Q - origin)[system.moving].reshape(-1)
     # Efforts act on virtual links here and on bodies there: the same to motions that joints allow.
     G = rigid_motions(Q[system.moving])
