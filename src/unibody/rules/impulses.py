@@ -78,7 +78,7 @@ def solve(
     if options.method == "auto" and not asked and count >= FACE and b.size <= FEW_ROWS:
         evenly = solve_whole(W, b, blocks, replace(options, method="newton", iterations=FACE_STEPS), warm)
         if evenly.converged:
-            warm = evenly.impulse
+            warm = inside(evenly.impulse, blocks)
     steps = asked or (MOST_STEPS if options.method == "augmented" else min(NEWTON_WORK // count, MOST_STEPS))
     exact = options.method == "augmented" or (options.method == "auto" and steps >= min(LEAST_STEPS, asked or LEAST_STEPS))
     limit = asked or (FIRST_SWEEPS if exact else min(max(WORK // count, LEAST_SWEEPS), MOST_SWEEPS))
@@ -88,6 +88,21 @@ def solve(
     if options.method == "auto" and b.size <= FEW_ROWS and not best.converged:
         best = better(best, solve_whole(W, b, blocks, options, best.impulse))
     return made(best)
+
+
+def inside(impulse: np.ndarray, blocks: Blocks) -> np.ndarray:
+    """Impulses whose friction does not leave its cone by round-off."""
+    out = impulse.copy()
+    begin = np.cumsum(blocks.rows) - blocks.rows
+    for width in range(2, 5):
+        at = begin[blocks.rows == width]
+        if at.size:
+            mu, normal = blocks.friction[blocks.rows == width, : width - 1], np.maximum(out[at], 0.0)
+            rub = out[at[:, None] + np.arange(1, width)]
+            reach = np.linalg.norm(rub / np.where(mu > 0.0, mu, np.inf), axis=1)
+            share = np.where(reach > normal, normal / np.where(reach > 0.0, reach, 1.0), 1.0)
+            out[at], out[at[:, None] + np.arange(1, width)] = normal, np.where(mu > 0.0, share[:, None] * rub, 0.0)
+    return out
 
 
 def better(one: Solution, other: Solution) -> Solution:
