@@ -41,7 +41,7 @@ PAPER_BINARY = {  # n: (A\b, Sparse, Dense), Table 2
 }
 SIZES = {
     "2D serial": [*PAPER_SERIAL, 1000, 10_000, 100_000],
-    "2D binary tree": [*PAPER_BINARY, 2**10 - 1, 2**13 - 1, 2**17 - 1],
+    "2D binary tree": [*PAPER_BINARY, 2**10 - 1, 2**13 - 1, 2**16 - 1, 2**17 - 1],
     "3D serial": [2, 10, 100, 1000, 10_000, 100_000],
 }
 PAPER = {"2D serial": PAPER_SERIAL, "2D binary tree": PAPER_BINARY, "3D serial": {}}
@@ -186,9 +186,9 @@ def timed(function) -> float:
     return time.perf_counter() - began
 
 
-def slope(rows: list[Row]) -> float:
-    """The exponent of n in the tree's time, fitted from n ≈ 1000 on."""
-    large = [row for row in rows if row.n >= 1000]
+def slope(rows: list[Row], most: int) -> float:
+    """The exponent of n in the tree's time, fitted from n ≈ 1000 to `most`."""
+    large = [row for row in rows if 1000 <= row.n <= most]
     return float(np.polyfit(np.log([row.n for row in large]), np.log([row.tree[0] for row in large]), 1)[0])
 
 
@@ -208,7 +208,8 @@ def show(rows: list[Row]) -> None:
         print(f"{row.ns_per_body:>9.1f}{row.bytes_per_body:>8.0f}", end="")
         print(f"{row.disagreement:>9.0e}" if row.disagreement is not None else "        –")
     if sum(row.n >= 1000 for row in rows) > 1:
-        print(f"exponent of n from 1000 to {rows[-1].n}: {slope(rows):.3f}")
+        for most in sorted({max(row.n for row in rows if row.n <= 100_000), rows[-1].n}):
+            print(f"exponent of n from 1000 to {most}: {slope(rows, most):.3f}")
 
 
 def main() -> None:
