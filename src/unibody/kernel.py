@@ -26,6 +26,7 @@ checks; `UNIBODY_CACHE_DIR` moves the cache.
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import hashlib
 import os
@@ -33,7 +34,6 @@ import shutil
 import time
 import types
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -330,7 +330,7 @@ def _make_slot() -> Any:
 slot_of = Primitive(lambda arena, layout, slot: arena[layout[2 * slot] : layout[2 * slot + 1]], _make_slot)
 
 
-def _make_lent(dtype: str) -> Callable[[], Any]:
+def _make_array_at(dtype: str) -> Callable[[], Any]:
     """An array of so many numbers at an address, which counts no references."""
 
     def make() -> Any:
@@ -354,19 +354,19 @@ def _make_lent(dtype: str) -> Callable[[], Any]:
     return make
 
 
-def _lend(number: Any, dtype: Any) -> Callable[[int, int], np.ndarray]:
-    def lend(address: int, size: int) -> np.ndarray:
+def _array_at(number: Any, dtype: Any) -> Callable[[int, int], np.ndarray]:
+    def array(address: int, size: int) -> np.ndarray:
         return np.frombuffer((number * int(size)).from_address(int(address)), dtype) if size else np.empty(0, dtype)
 
-    return lend
+    return array
 
 
-floats_at = Primitive(_lend(ctypes.c_double, np.float64), _make_lent("float64"))
-ints_at = Primitive(_lend(ctypes.c_int64, np.int64), _make_lent("int64"))
+floats_at = Primitive(_array_at(ctypes.c_double, np.float64), _make_array_at("float64"))
+ints_at = Primitive(_array_at(ctypes.c_int64, np.int64), _make_array_at("int64"))
 """`floats_at(address, size)`: numbers that someone else keeps alive; see `unibody.coordinates.framed`."""
 
 
-@contextmanager
+@contextlib.contextmanager
 def _packed_scalars() -> Iterator[None]:
     """Let LLVM pack scalar operations into vector ones while our kernels compile (superword-level parallelism).
 
@@ -406,12 +406,21 @@ def _cache_folder(source: str) -> Path:
         digest.update(Path(source).read_bytes())
     digest.update(b"checked" if CHECKED else b"")
     folder = cache_root() / digest.hexdigest()[:20]
-    if not folder.exists() and folder.parent.exists():
-        old = sorted((p for p in folder.parent.iterdir() if p.is_dir()), key=lambda p: p.stat().st_mtime)
-        for stale in old[: max(0, len(old) - KEPT_CACHES + 1)]:
-            if time.time() - stale.stat().st_mtime > 3600:
-                shutil.rmtree(stale, ignore_errors=True)
+    if not folder.exists():
+        _discard_old(folder.parent)
     return folder
+
+
+def _discard_old(root: Path) -> None:
+    """Keep the newest folders of kernels; another process may be doing the same, so that any of them may be gone at any time."""
+    changed: dict[Path, float] = {}
+    for folder in root.iterdir() if root.exists() else ():
+        with contextlib.suppress(OSError):
+            if folder.is_dir():
+                changed[folder] = folder.stat().st_mtime
+    for stale in sorted(changed, key=changed.__getitem__)[: max(0, len(changed) - KEPT_CACHES + 1)]:
+        if time.time() - changed[stale] > 3600:
+            shutil.rmtree(stale, ignore_errors=True)
 
 
 def _make_cache(function: Callable) -> Any:

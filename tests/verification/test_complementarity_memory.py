@@ -82,3 +82,14 @@ def test_what_is_not_honoured_is_refused_by_name() -> None:
     for wrong in bad:
         with pytest.raises(ub.ModelError):
             ub.Contact(**wrong)
+
+
+def test_reports_name_the_method_that_shared_a_load_out():
+    """Four corners of a face, whose loads are not determined: Newton's method makes them equal up to its regularisation."""
+    b = ub.Builder()
+    b.body("ground", shape=ub.Plane(), kind="static")
+    b.body("box", shape=ub.Box((0.2, 0.2, 0.2)), mass=1.0, X_WB=ub.Pose((0, 0, 0.1)))
+    b.add(ub.Contact(friction=0.5))
+    rec = ub.Simulation(b.build(), "complementarity", dt=1e-2).run(0.02)
+    assert rec.reports[1].iterations > 0 and any("by newton" in note for note in rec.reports[1].notes)
+    assert np.allclose(rec.contacts[1].normal_forces, 9.81 / 4, rtol=1e-5)

@@ -25,9 +25,10 @@ import numpy as np
 
 from unibody.algebra.contact_block_lu import factor_blocks, fill_blocks, solve_blocks
 from unibody.algebra.contact_groups import gather, spread
+from unibody.algebra.contact_maps import pressed
 from unibody.algebra.contact_motion import Motion
 from unibody.algebra.contact_newton import Progress
-from unibody.algebra.contact_sweeps import CONVEX, COULOMB, four, into_cone, natural_map, norm3, single_block
+from unibody.algebra.contact_sweeps import CONVEX, four, natural_map, single_block
 from unibody.algebra.contact_units import AT_MOST, ROUND_OFF, Units
 from unibody.kernel import Floats, Ints, kernel
 
@@ -56,36 +57,9 @@ def press(law: int, start: Ints, lower: Floats, upper: Floats, z: Floats, X_out:
             slope_out[p] = 1.0 if lower[k] < z[at] < upper[k] else 0.0
             continue
         a, y1, y2, y3 = four(count, at, z)
-        y, r = (y1, y2, y3), norm3(y1, y2, y3)
-        if law == COULOMB:
-            l = max(a, 0.0)
-            f = 1.0 if r <= l else l / r
-            X_out[at] = l
-            for i in range(count - 1):
-                X_out[at + 1 + i] = f * y[i]
-            if a > 0.0:
-                slope_out[p] = 1.0
-                for i in range(count - 1):
-                    slope_out[p + 5 * (i + 1)] = f
-                    if r > l:
-                        slope_out[p + 4 * (i + 1)] = y[i] / r
-                        for j in range(count - 1):
-                            slope_out[p + 4 * (i + 1) + j + 1] -= f * y[i] * y[j] / (r * r)
-            continue
-        value = into_cone(a, y1, y2, y3)
+        value = pressed(law, count, p, a, y1, y2, y3, slope_out)
         for i in range(count):
             X_out[at + i] = value[i]
-        if r <= a:
-            for i in range(count):
-                slope_out[p + 5 * i] = 1.0
-        elif r > -a:
-            slope_out[p] = 0.5
-            for i in range(count - 1):
-                slope_out[p + i + 1] = 0.5 * y[i] / r
-                slope_out[p + 4 * (i + 1)] = 0.5 * y[i] / r
-                slope_out[p + 5 * (i + 1)] = 0.5 * (1.0 + a / r)
-                for j in range(count - 1):
-                    slope_out[p + 4 * (i + 1) + j + 1] -= 0.5 * a / r * y[i] * y[j] / (r * r)
 
 
 @kernel

@@ -24,6 +24,36 @@ EDGE = 1e-14
 """Part of the larger eigenvalue of x² + w² that the smaller one counts for at least: on the cone's edge the slope is one of many."""
 
 
+@device
+def pressed(law, count, p, a, y1, y2, y3, slope_out):
+    """Φ of a contact at (a, y); Φ' (4×4) is written from p on, where zeros stand."""
+    y, r = (y1, y2, y3), norm3(y1, y2, y3)
+    if law == COULOMB:
+        l = max(a, 0.0)
+        f = 1.0 if r <= l else l / r
+        if a > 0.0:
+            slope_out[p] = 1.0
+            for i in range(count - 1):
+                slope_out[p + 5 * (i + 1)] = f
+                if r > l:
+                    slope_out[p + 4 * (i + 1)] = y[i] / r
+                    for j in range(count - 1):
+                        slope_out[p + 4 * (i + 1) + j + 1] -= f * y[i] * y[j] / (r * r)
+        return l, f * y1, f * y2, f * y3
+    if r <= a:
+        for i in range(count):
+            slope_out[p + 5 * i] = 1.0
+    elif r > -a:
+        slope_out[p] = 0.5
+        for i in range(count - 1):
+            slope_out[p + i + 1] = 0.5 * y[i] / r
+            slope_out[p + 4 * (i + 1)] = 0.5 * y[i] / r
+            slope_out[p + 5 * (i + 1)] = 0.5 * (1.0 + a / r)
+            for j in range(count - 1):
+                slope_out[p + 4 * (i + 1) + j + 1] -= 0.5 * a / r * y[i] * y[j] / (r * r)
+    return into_cone(a, y1, y2, y3)
+
+
 @kernel
 def alart_curnier(
     law: int, start: Ints, lower: Floats, upper: Floats, x: Floats, u: Floats, F_out: Floats, A_out: Floats, B_out: Floats
@@ -44,31 +74,7 @@ def alart_curnier(
         a = n - un
         y = (x1 - u1, x2 - u2, x3 - u3)
         r = norm3(y[0], y[1], y[2])
-        if law == COULOMB:
-            l = max(a, 0.0)
-            f = 1.0 if r <= l else l / r
-            value = (l, f * y[0], f * y[1], f * y[2])
-            if a > 0.0:
-                B_out[p] = 1.0
-                for i in range(count - 1):
-                    B_out[p + 5 * (i + 1)] = f
-                    if r > l:
-                        B_out[p + 4 * (i + 1)] = y[i] / r
-                        for j in range(count - 1):
-                            B_out[p + 4 * (i + 1) + j + 1] -= f * y[i] * y[j] / (r * r)
-        else:
-            value = into_cone(a, y[0], y[1], y[2])
-            if r <= a:
-                for i in range(count):
-                    B_out[p + 5 * i] = 1.0
-            elif r > -a:
-                B_out[p] = 0.5
-                for i in range(count - 1):
-                    B_out[p + i + 1] = 0.5 * y[i] / r
-                    B_out[p + 4 * (i + 1)] = 0.5 * y[i] / r
-                    B_out[p + 5 * (i + 1)] = 0.5 * (1.0 + a / r)
-                    for j in range(count - 1):
-                        B_out[p + 4 * (i + 1) + j + 1] -= 0.5 * a / r * y[i] * y[j] / (r * r)
+        value = pressed(law, count, p, a, y[0], y[1], y[2], B_out)
         missed = (un if law == COULOMB and a > 0.0 else n - value[0], x1 - value[1], x2 - value[2], x3 - value[3])
         if r <= a:
             missed = (un, u1, u2, u3)

@@ -51,12 +51,13 @@ def solve_contacts(
     relaxation: float = 1.0,
     symmetric: bool = False,
     function: str = FUNCTIONS[0],
+    first: int = FIRST_SWEEPS,
 ) -> Solution:
     """Impulses λ and velocities u = W λ + b under the laws of the problem.
 
     warm: impulses to begin with, (m,). tolerance: of the residual's velocity, in units of u. iterations: of the method (pivots, sweeps,
     Newton steps, proximal iterations), by default `ITERATIONS`. relaxation, symmetric: of the sweeps, 0 < relaxation < 2. function: whose
-    zero "newton" seeks, of `FUNCTIONS`.
+    zero "newton" seeks, of `FUNCTIONS`; first: sweeps before its steps. Without them loads that are not determined come out of least norm.
 
     >>> from unibody.algebra.contact_problem import Dense, contacts
     >>> block = ContactProblem(Dense(np.eye(3)), np.array([-1.0, 2.0, 0.0]), contacts([0.5]))
@@ -80,7 +81,7 @@ def solve_contacts(
     if method == "pgs":
         best = _swept(units, x, tolerance, limit, relaxation, symmetric)
     elif method == "newton":
-        best = _newton(units, x, tolerance, limit, function=function)
+        best = _newton(units, x, tolerance, limit, first, function)
     elif method in ("proximal", "augmented"):
         best = (proximal if method == "proximal" else augmented)(units, x, tolerance, limit)
     else:

@@ -75,14 +75,16 @@ def solve(
     if options.directions or options.method not in ("auto", "pgs", "augmented") or isinstance(W, Dense):
         return made(solve_whole(W, b, blocks, options, warm))
     count, asked = len(blocks.rows), options.iterations
+    spent, evenly = 0, False
     if options.method == "auto" and not asked and count >= FACE and b.size <= FEW_ROWS:
-        evenly = solve_whole(W, b, blocks, replace(options, method="newton", iterations=FACE_STEPS), warm)
-        if evenly.converged:
-            warm = inside(evenly.impulse, blocks)
+        found = solve_whole(W, b, blocks, replace(options, method="newton", iterations=FACE_STEPS), warm, first=0)
+        spent, evenly = found.iterations, found.converged
+        warm = inside(found.impulse, blocks) if evenly else warm
     steps = asked or (MOST_STEPS if options.method == "augmented" else min(NEWTON_WORK // count, MOST_STEPS))
     exact = options.method == "augmented" or (options.method == "auto" and steps >= min(LEAST_STEPS, asked or LEAST_STEPS))
     limit = asked or (FIRST_SWEEPS if exact else min(max(WORK // count, LEAST_SWEEPS), MOST_SWEEPS))
     best = sweep_grouped(W, b, blocks, options.law, warm, options.tolerance, limit, order)
+    best = replace(best, iterations=spent + best.iterations, method="newton" if evenly and best.iterations == 0 else best.method)
     if exact and not best.converged:
         best = better(best, augmented_groups(W, b, blocks, options.law, best.impulse, options.tolerance, steps))
     if options.method == "auto" and b.size <= FEW_ROWS and not best.converged:
@@ -116,10 +118,12 @@ def made(found: Solution) -> Outcome:
     return Outcome(found.impulse, found.velocity, found.iterations, found.residual.velocity, found.method, found.note, found.converged)
 
 
-def solve_whole(W: Dense | Grouped, b: np.ndarray, blocks: Blocks, options: Options, warm: np.ndarray | None) -> Solution:
-    """By the methods of the algebra, W whole."""
+def solve_whole(W: Dense | Grouped, b: np.ndarray, blocks: Blocks, options: Options, warm: np.ndarray | None, **more: int) -> Solution:
+    """By the methods of the algebra, W whole; `more` are options of `solve_contacts`."""
     problem = ContactProblem(W if isinstance(W, Dense) else Dense(W.dense()), b, blocks, law=options.law, directions=options.directions)
-    return solve_contacts(problem, method=options.method, warm=warm, tolerance=options.tolerance, iterations=options.iterations or None)
+    return solve_contacts(
+        problem, method=options.method, warm=warm, tolerance=options.tolerance, iterations=options.iterations or None, **more
+    )
 
 
 @dataclass

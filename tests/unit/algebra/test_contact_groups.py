@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from contact_cases import scattered, sphere_pile, tower, violation
 
-from unibody.algebra.contact_group_sweeps import AXES, TABLE, scale_blocks, sweep_grouped
+from unibody.algebra.contact_group_sweeps import sweep_grouped
+from unibody.algebra.contact_group_units import AXES, TABLE, scale_blocks
 from unibody.algebra.contact_groups import Grouped
 from unibody.algebra.contact_problem import ContactProblem, Dense, bounded, contacts, join, unilateral
 from unibody.algebra.contact_sweeps import COULOMB, LOCAL
