@@ -1,8 +1,10 @@
 """Two boxes: full manifolds from separating axes and clipping, exact distances when they are apart.
 
 Of the fifteen axes (three faces each, nine pairs of edges) the one of greatest separation says how they touch. A face: the other box's most
-opposed face is cut to it, and every corner that remains is a contact whose gap is its height over the face. A pair of edges: one contact
-between them; where it is almost a face's normal, that face's corners as well, so that a tilted box keeps its manifold.
+opposed face is cut to it, and every corner that remains is a contact whose gap is its height over the face; only corners that stand out
+over their neighbours by less than a ten thousandth of the boxes' size are left out, while there are more than four. A pair of edges: one
+contact between them, along e₁ × e₂; where that is almost a face's normal, that face's corners as well, so that a tilted box keeps its
+manifold, the crossing once, with the edges' normal unless they are nearly parallel.
 
 While boxes overlap, the greatest separation is the true (negative) distance. Apart, it is a lower bound, met if a corner above the face or
 the crossing of the two edges attains it; else the nearest points lie on corners or edges, and all are tried.
@@ -12,8 +14,9 @@ from __future__ import annotations
 
 from math import sqrt
 
-from unibody.collision.rigid.clip import cut_to_rectangle, put_corner
-from unibody.collision.rigid.emit import put, thin_out
+from unibody.collision.rigid.box_features import bit, clipped_name, column, corner_name, corner_of, crossing_name, edge_start
+from unibody.collision.rigid.clip import cut_to_rectangle, drop_flat, put_corner
+from unibody.collision.rigid.emit import put, put_once, thin_out
 from unibody.collision.rigid.nearest import nearest_of_box
 from unibody.collision.stencils import closest_of_edges
 from unibody.kernel import Floats, Ints, device, kernel
@@ -25,17 +28,10 @@ EDGES_PARALLEL = 1e-6
 """Sine below which two edges have no axis of their own."""
 ALMOST_FACE = 0.99
 """Cosine (8°) from which a normal counts as a face's."""
-
-
-@device
-def column(R, k):
-    return (R[k], R[3 + k], R[6 + k])
-
-
-@device
-def corner_of(h, code):
-    """Corner `code` (bits: x, y, z positive) of the box with half sides h."""
-    return (h[0] if code & 1 else -h[0], h[1] if code & 2 else -h[1], h[2] if code & 4 else -h[2])
+FLAT = 1e-4
+"""Of the smaller box's size along a face: corners of a manifold that stand out by less than this are left out."""
+SKEW = 0.1
+"""Sine of the angle of two edges from which their normal is sharper than that of a face almost across it."""
 
 
 @device
@@ -111,46 +107,52 @@ def face_contacts(n, pair, code, RA, pA, ha, RB, pB, hb, margin, eps, tags_out, 
         y = rotate_back(R, add3(middle, add3(scale3(e * g[k1], column(S, k1)), scale3(f * g[k2], column(S, k2)))))
         m = put_corner(m, 0, y[i1], y[i2], side * y[axis] - h[axis], corner, corner, work_out, labels_out)
     m = cut_to_rectangle(m, h[i1], h[i2], eps, work_out, labels_out)
-    base = 16384 * (12 * (2 * code + (1 if side > 0.0 else 0)) + 2 * k + (1 if down > 0.0 else 0) + 1)
+    m = drop_flat(m, FLAT * min(h[i1] + h[i2], g[k1] + g[k2]), work_out, labels_out)
     least = 1e300
     for c in range(m):
         gap = work_out[3 * c + 2]
         least = min(least, gap)
         x = add3(scale3(work_out[3 * c], column(R, i1)), scale3(work_out[3 * c + 1], column(R, i2)))
         x = add3(p, add3(x, scale3(gap + h[axis], up)))
-        name = base + labels_out[2 * c]
+        name = clipped_name(labels_out[2 * c], own, axis, side > 0.0, k, down > 0.0)
         n = put(n, pair, name, not own, margin, sub3(x, scale3(gap, up)), up, gap, tags_out, records_out)
     return n, least
 
 
 @device
 def edge_points(code, RA, pA, ha, RB, pB, hb):
-    """The support edges of the axis aᵢ × bⱼ: normal, points on a and b, and whether both lie within their edges."""
+    """The support edges of the axis aᵢ × bⱼ: normal, point on a, name, sine of their angle, and whether the points lie within the edges."""
     i = code // 3
     j = code % 3
     u = column(RA, i)
     v = column(RB, j)
     normal = cross(u, v)
-    normal = scale3(1.0 / norm3(normal), normal)
-    d = sub3(pB, pA)
-    if dot3(normal, d) < 0.0:
+    sine = norm3(normal)
+    normal = scale3(1.0 / sine, normal)
+    if dot3(normal, sub3(pB, pA)) < 0.0:
         normal = scale3(-1.0, normal)
     a = pA
     b = pB
+    start_a = 0
+    start_b = 0
     for k in range(3):
         if k != i:
             x = column(RA, k)
-            a = add3(a, scale3(ha[k] if dot3(normal, x) > 0.0 else -ha[k], x))
+            positive = dot3(normal, x) > 0.0
+            a = add3(a, scale3(ha[k] if positive else -ha[k], x))
+            start_a |= bit(k, positive)
         if k != j:
             x = column(RB, k)
-            b = add3(b, scale3(-hb[k] if dot3(normal, x) > 0.0 else hb[k], x))
+            positive = dot3(normal, x) <= 0.0
+            b = add3(b, scale3(hb[k] if positive else -hb[k], x))
+            start_b |= bit(k, positive)
     r = sub3(b, a)
     uv = dot3(u, v)
     det = 1.0 - uv * uv
     s = (dot3(r, u) - uv * dot3(r, v)) / det
     t = (uv * dot3(r, u) - dot3(r, v)) / det
     inside = abs(s) <= ha[i] and abs(t) <= hb[j]
-    return normal, add3(a, scale3(s, u)), inside
+    return normal, add3(a, scale3(s, u)), crossing_name(i, start_a, j, start_b), sine, inside
 
 
 @device
@@ -181,14 +183,14 @@ def nearest_features(RA, pA, ha, RB, pB, hb):
             best = d
             normal = rotate(C, m)
             point = add3(t, rotate(C, y))
-            feature = 1000 + code
+            feature = corner_name(code, True)
         x = add3(t, rotate(C, corner_of(ha, code)))
         d, m, y = nearest_of_box(x, hb)
         if 0.0 < d < best * (1.0 - 1e-12):
             best = d
             normal = scale3(-1.0, m)
             point = x
-            feature = 1010 + code
+            feature = corner_name(code, False)
     for e in range(12):
         a = add3(t, rotate(C, corner_of(ha, edge_start(e))))
         b = add3(t, rotate(C, corner_of(ha, edge_start(e) + (1 << (e // 4)))))
@@ -205,22 +207,8 @@ def nearest_features(RA, pA, ha, RB, pB, hb):
                         best = d
                         normal = scale3(1.0 / d, r)
                         point = x
-                        feature = 1100 + 12 * e + f
+                        feature = crossing_name(e // 4, edge_start(e), f // 4, edge_start(f))
     return best, rotate(RB, normal), add3(pB, rotate(RB, point)), feature
-
-
-@device
-def edge_start(e):
-    """The corner where edge e = 4 axis + k begins."""
-    axis = e // 4
-    k = e % 4
-    low = k & 1
-    high = k >> 1
-    if axis == 0:
-        return 2 * low + 4 * high
-    if axis == 1:
-        return low + 4 * high
-    return low + 2 * high
 
 
 @device
@@ -253,22 +241,27 @@ def box_with_box(n, pair, RA, pA, ha, RB, pB, hb, margin, tags_out, records_out,
     edge, pairing = edge_axis(t, ha, hb, C, TIE * scale)
     if edge > margin:
         return n
-    eps = 1e-9 * scale
+    first = n
     settled = False
+    sharp = True
+    normal = (0.0, 0.0, 1.0)
+    point = pA
+    gap = edge
+    feature = -1
     if edge > face + TIE * scale:
-        normal, point, met = edge_points(pairing, RA, pA, ha, RB, pB, hb)
+        normal, point, feature, sine, met = edge_points(pairing, RA, pA, ha, RB, pB, hb)
         settled = met or edge <= 0.0
-        code = -1
-        if settled:
-            n = put(n, pair, 500 + pairing, False, margin, point, normal, edge, tags_out, records_out)
-            code = almost_face(normal, RA, RB)
+        code = almost_face(normal, RA, RB) if settled else -1
+        sharp = code < 0 or sine > SKEW
     least = 1e300
     if code >= 0:
+        eps = 1e-9 * scale
         n, least = face_contacts(n, pair, code, RA, pA, ha, RB, pB, hb, margin, eps, tags_out, records_out, work_out, labels_out)
-    if not settled and max(edge, face) > 0.0 and least > face + TIE * scale:
+    if not settled:
+        if max(edge, face) <= 0.0 or least <= face + TIE * scale:
+            return n
         gap, normal, point, feature = nearest_features(RA, pA, ha, RB, pB, hb)
-        n = put(n, pair, feature, False, margin, point, normal, gap, tags_out, records_out)
-    return n
+    return put_once(first, n, sharp, pair, feature, margin, point, normal, gap, tags_out, records_out)
 
 
 @kernel

@@ -7,7 +7,8 @@ on two points.
 
 from __future__ import annotations
 
-from unibody.collision.rigid.box_pairs import ALMOST_FACE, corner_of, edge_start
+from unibody.collision.rigid.box_features import corner_of, edge_start
+from unibody.collision.rigid.box_pairs import ALMOST_FACE
 from unibody.collision.rigid.clip import cut_to_rectangle, put_corner
 from unibody.collision.rigid.emit import put, thin_out
 from unibody.collision.rigid.kinds import CAPSULE

@@ -7,6 +7,8 @@ under round-off; a new corner is named after the edge and the side that cross th
 
 from __future__ import annotations
 
+from math import sqrt
+
 from unibody.kernel import device
 
 ROOM = 128
@@ -71,4 +73,32 @@ def cut_to_rectangle(m, hu, hv, eps, work_out, labels_out):
         nv = 0.0 if along_u else turn
         at = ROOM * (side % 2)
         m = cut(m, side, nu, nv, hu if along_u else hv, eps, at, ROOM - at, work_out, labels_out)
+    return m
+
+
+@device
+def drop_flat(m, least, work_out, labels_out):
+    """Leave out corners of the polygon at 0 that stand out over the line through their neighbours by less than `least`, the flattest first,
+    while there are more than four; never one that is lower than both. Gives how many are left."""
+    while m > 4:
+        flattest = -1
+        height = least
+        for k in range(m):
+            i = 3 * (k - 1 if k > 0 else m - 1)
+            j = 3 * (k + 1 if k + 1 < m else 0)
+            u = work_out[j] - work_out[i]
+            v = work_out[j + 1] - work_out[i + 1]
+            x = work_out[3 * k] - work_out[i]
+            y = work_out[3 * k + 1] - work_out[i + 1]
+            length = max(sqrt(u * u + v * v), 1e-300)
+            if min(work_out[i + 2], work_out[j + 2]) - work_out[3 * k + 2] <= 1e-6 * least and abs(u * y - v * x) < height * length:
+                height = abs(u * y - v * x) / length
+                flattest = k
+        if flattest < 0:
+            break
+        m -= 1
+        for k in range(flattest, m):
+            for c in range(3):
+                work_out[3 * k + c] = work_out[3 * k + 3 + c]
+            labels_out[2 * k] = labels_out[2 * k + 2]
     return m

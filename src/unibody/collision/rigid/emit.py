@@ -33,6 +33,17 @@ def put(n, pair, feature, flip, margin, point, normal, gap, tags_out, records_ou
 
 
 @device
+def put_once(first, n, instead, pair, feature, margin, point, normal, gap, tags_out, records_out):
+    """As `put`, but where one of the contacts first … n has that feature already, it stays, or is written over if `instead`."""
+    for i in range(first, min(n, records_out.size // RECORD)):
+        if tags_out[2 * i + 1] == feature:
+            if instead and gap <= margin:
+                put(i, pair, feature, False, margin, point, normal, gap, tags_out, records_out)
+            return n
+    return put(n, pair, feature, False, margin, point, normal, gap, tags_out, records_out)
+
+
+@device
 def exchange(i, j, tags_out, records_out):
     """Contacts i and j change places."""
     for k in range(2):

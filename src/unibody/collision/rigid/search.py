@@ -96,8 +96,8 @@ def cell(boxes, i, k, size):
 @device
 def slot(x, y, z, level, mask):
     """Of a cell in the table."""
-    h = x * 73856093 ^ y * 19349663 ^ z * 83492791 ^ level * 2654435761
-    return (h ^ (h >> 17)) & mask
+    # The fractions of x a + y b + z c, with a, b, c irrational, spread the cells of a grid evenly.
+    return ((x * 0x1E3779B97F4A7C15 + y * 0x2545F4914F6CDD1D + z * 0x369DEA0F31A53F85 + level * 0x27BB2EE687B0B0FD) >> 24) & mask
 
 
 @device
