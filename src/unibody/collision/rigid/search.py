@@ -18,7 +18,7 @@ from unibody.kernel import Floats, Ints, device, kernel
 from unibody.spatial.devices import add3, compose_rotations, dot3, load3, load9, rotate, store3, store9, sub3
 
 ROOMY = 1.25
-"""Width of the usual cell by that of the usual box, their geometric mean: turned boxes vary by about as much."""
+"""Width of the usual cell, at most, by that of the usual box, their geometric mean: turned boxes vary by about as much."""
 USUAL = 30
 """Its level."""
 FURTHEST = 2**50
@@ -96,8 +96,8 @@ def cell(boxes, i, k, size):
 @device
 def slot(x, y, z, level, mask):
     """Of a cell in the table."""
-    # The fractions of x a + y b + z c, with a, b, c irrational, spread the cells of a grid evenly.
-    return ((x * 0x1E3779B97F4A7C15 + y * 0x2545F4914F6CDD1D + z * 0x369DEA0F31A53F85 + level * 0x27BB2EE687B0B0FD) >> 24) & mask
+    # multiples of numbers without a common pattern spread the cells of a grid evenly
+    return ((x * 0x4F1BBCD9 + y * 0x42F5E53B + z * 0x6159571F + level * 0x2C1B3C6D) >> 14) & mask
 
 
 @device
@@ -145,7 +145,12 @@ def find_pairs(
         if kind[i] != PLANE:
             total += log(max(width(boxes, i), 1e-300))
             counted += 1
-    usual = ROOMY * exp(total / max(counted, 1))
+    most = ROOMY * exp(total / max(counted, 1))
+    usual = 0.0
+    for i in range(n):
+        if kind[i] != PLANE and width(boxes, i) <= most:
+            usual = max(usual, width(boxes, i))
+    usual = usual * (1.0 + 2e-9) if usual > 0.0 else most
     present = 0
     for k in range(heads_out.size):
         heads_out[k] = -1
