@@ -233,12 +233,11 @@ def polyhedron_contacts(
         wide_j = max(hull[6 * j + 3], max(hull[6 * j + 4], hull[6 * j + 5]))
         depth = 0.25 * min(wide_i, wide_j)
         first = n
-        n = vertices_on_mesh(
-            n, pair, 0, i, j, depth, frames, hull, mesh_of, margin, real, real_at, whole, whole_at, tags_out, records_out
-        )
-        n = vertices_on_mesh(
-            n, pair, 1, j, i, depth, frames, hull, mesh_of, margin, real, real_at, whole, whole_at, tags_out, records_out
-        )
+        for side in range(2):
+            n = vertices_on_mesh(
+                n, pair, side, i if side == 0 else j, j if side == 0 else i, depth, frames, hull, mesh_of, margin, real, real_at, whole,
+                whole_at, tags_out, records_out,
+            )  # fmt: skip
         n = ridges_on_mesh(n, pair, i, j, depth, frames, hull, mesh_of, margin, real, real_at, whole, whole_at, tags_out, records_out)
         n = thin_out(first, n, tags_out, records_out)
     return n

@@ -63,6 +63,14 @@ def corner(f, k, real, real_at, whole, whole_at):
 
 
 @device
+def corners(f, real, real_at, whole, whole_at):
+    """All three of face f."""
+    i = whole_at[2 * FACES] + 3 * f
+    v = real_at[2 * VERTICES]
+    return load3(real, v + 3 * whole[i]), load3(real, v + 3 * whole[i + 1]), load3(real, v + 3 * whole[i + 2])
+
+
+@device
 def reaches(boxes, node, low, high):
     """Whether the node's box meets the box low … high."""
     b = 6 * node
@@ -74,10 +82,8 @@ def reaches(boxes, node, low, high):
 @device
 def to_face(y, f, real, real_at, whole, whole_at):
     """Squared distance of y to face f."""
-    _, r = point_triangle(
-        y, corner(f, 0, real, real_at, whole, whole_at), corner(f, 1, real, real_at, whole, whole_at),
-        corner(f, 2, real, real_at, whole, whole_at),
-    )  # fmt: skip
+    a, b, c = corners(f, real, real_at, whole, whole_at)
+    _, r = point_triangle(y, a, b, c)
     return dot3(r, r)
 
 
@@ -210,26 +216,23 @@ def ball_on_mesh(n, pair, base, times, y, radius, depth, mesh, R, p, flip, margi
 @device
 def weights(y, f, real, real_at, whole, whole_at):
     """Of the corners of face f at its point nearest to y."""
-    return closest_on_triangle(
-        y, corner(f, 0, real, real_at, whole, whole_at), corner(f, 1, real, real_at, whole, whole_at),
-        corner(f, 2, real, real_at, whole, whole_at),
-    )  # fmt: skip
+    a, b, c = corners(f, real, real_at, whole, whole_at)
+    return closest_on_triangle(y, a, b, c)
 
 
 @device
 def on_face(f, beta, real, real_at, whole, whole_at):
     """The point of face f with these weights."""
-    a = scale3(beta[0], corner(f, 0, real, real_at, whole, whole_at))
-    b = scale3(beta[1], corner(f, 1, real, real_at, whole, whole_at))
-    return add3(add3(a, b), scale3(beta[2], corner(f, 2, real, real_at, whole, whole_at)))
+    a, b, c = corners(f, real, real_at, whole, whole_at)
+    return add3(add3(scale3(beta[0], a), scale3(beta[1], b)), scale3(beta[2], c))
 
 
 @device
 def upwards(f, real, real_at, whole, whole_at):
     """The normal of face f from its corners; z where it has no area."""
-    a = corner(f, 0, real, real_at, whole, whole_at)
-    u = sub3(corner(f, 1, real, real_at, whole, whole_at), a)
-    v = sub3(corner(f, 2, real, real_at, whole, whole_at), a)
+    a, b, c = corners(f, real, real_at, whole, whole_at)
+    u = sub3(b, a)
+    v = sub3(c, a)
     n = (u[1] * v[2] - u[2] * v[1], u[2] * v[0] - u[0] * v[2], u[0] * v[1] - u[1] * v[0])
     length = norm3(n)
     if length <= 1e-12 * (dot3(u, u) + dot3(v, v)):

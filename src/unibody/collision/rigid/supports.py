@@ -212,9 +212,17 @@ def manifolds(
         if gap > margin:
             continue
         first = n
-        ma, face_a = offer(i, normal, 0, kind, frames, size, range_of, start, corners, normals, points_out)
         back = scale3(-1.0, normal)
-        mb, face_b = offer(j, back, MOST_CORNERS, kind, frames, size, range_of, start, corners, normals, points_out)
+        ma, face_a = 1, 0
+        mb, face_b = 1, 0
+        for side in range(2):
+            d = normal if side == 0 else back
+            at = side * MOST_CORNERS
+            m, face = offer(i if side == 0 else j, d, at, kind, frames, size, range_of, start, corners, normals, points_out)
+            if side == 0:
+                ma, face_a = m, face
+            else:
+                mb, face_b = m, face
         least = 1e300
         facing = 1.0
         base = 8192 * (1 + ((face_a + 257 * face_b) & 0xFFFF))
