@@ -330,6 +330,33 @@ def _make_slot() -> Any:
 slot_of = Primitive(lambda arena, layout, slot: arena[layout[2 * slot] : layout[2 * slot + 1]], _make_slot)
 
 
+def _make_prefetch() -> Any:
+    """Ask for the cache line of a number that will be needed; the place may lie outside the array."""
+    from llvmlite import ir
+    from numba.core import cgutils
+    from numba.core import types as nt
+    from numba.extending import intrinsic
+
+    def ask(typing_context, array, at):
+        def generate(context, builder, sig, args):
+            whole = context.make_array(sig.args[0])(context, builder, args[0])
+            pointer = builder.bitcast(builder.gep(whole.data, [args[1]]), cgutils.voidptr_t)
+            number = ir.IntType(32)
+            kind = ir.FunctionType(ir.VoidType(), [pointer.type, number, number, number])
+            function = builder.module.declare_intrinsic("llvm.prefetch", [pointer.type], kind)
+            reading, every_cache, data = number(0), number(3), number(1)
+            builder.call(function, [pointer, reading, every_cache, data])
+            return context.get_dummy_value()
+
+        return nt.void(array, nt.intp), generate
+
+    return intrinsic(ask)
+
+
+prefetch = Primitive(lambda array, at: None, _make_prefetch)
+"""`prefetch(array, at)`: the way from memory begins now and not when the number is used; no result depends on it."""
+
+
 def _make_array_at(dtype: str) -> Callable[[], Any]:
     """An array of so many numbers at an address, which counts no references."""
 

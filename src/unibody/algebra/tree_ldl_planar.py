@@ -11,27 +11,45 @@ Flat arrays: M, Gc, Gp hold 9 numbers per body, row a of joint i at (3 i + a) 3;
 body: L with 1/d on its diagonal (6, lower triangle by rows), then per joint row V_a (3), Y_a (3), 1/s_a, Ls_a0 … Ls_a,a−1. Each row
 follows from the rows before it, so the code for r rows begins with the code for r − 1.
 
+A thousand bodies live in the cache, a hundred thousand do not, and the work on a body (40 ns) is hardly longer than its way from
+memory. So nothing far away is touched. A body whose children are being eliminated gathers its D and its f in a place at the factor's
+start, of which there are only as many as bodies that gather at one time (depth first, the depth of the tree). Its own M and f come in
+with its last child, which is its neighbour when bodies are numbered depth first. On the way down, where memory is the limit, the
+numbers of a body are called for some bodies ahead.
+
 A pivot below 1e-14 of its diagonal entry stops the kernels, which then return the body's index; −1 when all is well.
 """
 
 from __future__ import annotations
 
+import numpy as np
+
 from unibody.algebra.blocks6 import TINY, ldl3, load6, offset, store6
-from unibody.algebra.tree_plan import make_plan
-from unibody.kernel import Floats, Ints, device, kernel
+from unibody.algebra.tree_plan import gathering_places
+from unibody.kernel import Floats, Ints, device, kernel, prefetch
 
 ZERO3 = (0.0,) * 3
 ZERO6 = (0.0,) * 6
+FIRST, LAST, PARENT = 4, 8, 16
+"""Bits of a body's word in the plan: the first or the last child of its parent to be eliminated; a body with children."""
+GATHERED = 9
+"""Numbers in a gathering place: D (6), then f and what the children add to it (3)."""
+AHEAD = 24
+"""Bodies between the one that is being solved and the one whose numbers are called for."""
 
 
 def plan_tree(parent: Ints, rows: Ints) -> Ints:
-    """What the kernels need to know of the topology (`make_plan`); its last number is the length of the factor.
+    """Per body a word with its run's start, its bits and rows; then per body where it gathers and where it adds to; the factor's length.
 
     >>> import numpy as np
-    >>> plan_tree(np.array([-1, 0]), np.array([0, 2]))
-    array([ 0,  1,  6,  2, 27])
+    >>> plan = plan_tree(np.array([-1, 0]), np.array([0, 2]))
+    >>> plan[:2] >> 5, plan[:2] & 31, plan[2:4] >> 32, plan[2:4] & 0xFFFFFFFF, plan[4]
+    (array([18, 24]), array([20, 14]), array([9, 0]), array([0, 9]), np.int64(45))
     """
-    return make_plan(parent, 6 + 7 * rows + rows * (rows - 1) // 2)
+    gathers, adds_to, first, last, places = gathering_places(parent)
+    starts = np.cumsum(np.concatenate([[GATHERED * places], 6 + 7 * rows + rows * (rows - 1) // 2]))
+    words = starts[:-1] << 5 | PARENT * (gathers > 0) | LAST * last | FIRST * first | rows
+    return np.concatenate([words, GATHERED * gathers << 32 | GATHERED * adds_to, starts[-1:]])
 
 
 @device
@@ -68,6 +86,16 @@ def add_scaled3(a, s, b):
 
 
 @device
+def sum3(a, b):
+    return (a[0] + b[0], a[1] + b[1], a[2] + b[2])
+
+
+@device
+def sum6(a, b):
+    return (a[0] + b[0], a[1] + b[1], a[2] + b[2], a[3] + b[3], a[4] + b[4], a[5] + b[5])
+
+
+@device
 def solve_lower3(l10, l20, l21, x):
     """L⁻¹ x."""
     x1 = x[1] - l10 * x[0]
@@ -88,7 +116,6 @@ def add_outer3(A, s, y):
 def eliminate(
     solving: bool,
     parent: Ints,
-    rows: Ints,
     plan: Ints,
     M: Floats,
     Gc: Floats,
@@ -101,25 +128,32 @@ def eliminate(
     lambda_out: Floats,
 ) -> int:
     """Leaves to root: the factor and, if `solving`, d⁻¹ z in y and t in λ, in the shadow of the pivots' divisions."""
-    for i in range(parent.size - 1, -1, -1):
-        p, r, at, role, o, o9 = parent[i], rows[i], offset(plan[2 * i]), plan[2 * i + 1], offset(3 * i), offset(9 * i)
-        (i0, l10, i1, l20, l21, i2), sound = ldl3(load6(factor_out, at) if role & 1 else lower3(M, o9))
+    n = parent.size
+    for i in range(n - 1, -1, -1):
+        word, places, p, o, o9 = plan[i], plan[offset(n + i)], parent[i], offset(3 * i), offset(9 * i)
+        r, at, own, to = word & 3, offset(word >> 5), offset(places >> 32), places & 0xFFFFFFFF
+        if word & PARENT:
+            H, x = load6(factor_out, own), load3(factor_out, own + 6)
+        else:
+            H, x = lower3(M, o9), load3(f, o)
+        (i0, l10, i1, l20, l21, i2), sound = ldl3(H)
         if not sound:
             return i
         store3((i0, l10, i1), at, factor_out)
         store3((l20, l21, i2), at + 3, factor_out)
-        at_p = offset(plan[offset(2 * p)]) if p >= 0 else 0
-        D = ZERO6
-        if p >= 0:
-            D = lower3(M, offset(9 * p)) if role & 2 else load6(factor_out, at_p)
-        o_p = offset(3 * p)
-        z = g = e = ZERO3
+        if word & LAST:
+            D, g = lower3(M, offset(9 * p)), load3(f, offset(3 * p))
+            if not word & FIRST:
+                D, g = sum6(D, load6(factor_out, to)), sum3(g, load3(factor_out, to + 6))
+        elif word & FIRST:
+            D, g = ZERO6, ZERO3
+        else:
+            D, g = load6(factor_out, to), load3(factor_out, to + 6)
+        z = e = ZERO3
         t0 = t1 = t2 = 0.0
         if solving:
-            z = solve_lower3(l10, l20, l21, load3(y_out, o) if role & 1 else load3(f, o))
+            z = solve_lower3(l10, l20, l21, x)
             store3((i0 * z[0], i1 * z[1], i2 * z[2]), o, y_out)
-            if p >= 0:
-                g = load3(f, o_p) if role & 2 else load3(y_out, o_p)
             e = load3(b, o)
         if r > 0:
             w0 = solve_lower3(l10, l20, l21, load3(Gc, o9))
@@ -173,23 +207,26 @@ def eliminate(
                     D = add_outer3(D, j2, y2)
                     t2 = j2 * (e[2] - dot3(v2, z) - k20 * e0 - k21 * e1)
                     g = add_scaled3(g, t2, y2)
-        if p >= 0:
-            store6(D, at_p, factor_out)
+        store6(D, to, factor_out)
         if solving:
             store3((t0, t1, t2), o, lambda_out)
-            if p >= 0:
-                store3(g, o_p, y_out)
+            store3(g, to + 6, factor_out)
     return -1
 
 
 @kernel
-def substitute_back(k: int, parent: Ints, rows: Ints, plan: Ints, factor: Floats, y_out: Floats, lambda_out: Floats) -> None:
+def substitute_back(k: int, parent: Ints, plan: Ints, factor: Floats, y_out: Floats, lambda_out: Floats) -> None:
     """Root to leaves, for k systems: y and λ from d⁻¹ z and t."""
     n = parent.size
     for i in range(n):
-        p, r, at = parent[i], rows[i], offset(plan[2 * i])
+        p, r, at = parent[i], plan[i] & 3, offset(plan[i] >> 5)
+        prefetch(factor, at + 21 * AHEAD)
+        prefetch(factor, at + 21 * AHEAD + 8)
+        prefetch(factor, at + 21 * AHEAD + 16)
         for j in range(k):
             o, o_p = offset(3 * (j * n + i)), offset(3 * (j * n + p))
+            prefetch(y_out, o + 3 * AHEAD)
+            prefetch(lambda_out, o + 3 * AHEAD)
             y_p = ZERO3 if p < 0 else load3(y_out, o_p)
             x = load3(y_out, o)
             if r > 0:
@@ -227,15 +264,16 @@ def solve_tree_many(
     n = parent.size
     biased = b.size > 0
     for i in range(n - 1, -1, -1):
-        p, r, at, role = parent[i], rows[i], offset(plan[2 * i]), plan[2 * i + 1]
+        p, word = parent[i], plan[i]
+        r, at = word & 3, offset(word >> 5)
         for j in range(k):
             o, o_p = offset(3 * (j * n + i)), offset(3 * (j * n + p))
-            x = load3(y_out, o) if role & 1 else load3(f, o)
+            x = load3(y_out, o) if word & PARENT else load3(f, o)
             z = solve_lower3(factor[at + 1], factor[at + 3], factor[at + 4], x)
             store3((factor[at] * z[0], factor[at + 2] * z[1], factor[at + 5] * z[2]), o, y_out)
             g = ZERO3
             if p >= 0:
-                g = load3(f, o_p) if role & 2 else load3(y_out, o_p)
+                g = load3(f, o_p) if word & FIRST else load3(y_out, o_p)
             b0, b1, b2 = load3(b, o) if biased else ZERO3
             t0 = t1 = t2 = 0.0
             if r > 0:
@@ -253,13 +291,13 @@ def solve_tree_many(
             store3((t0, t1, t2), o, lambda_out)
             if p >= 0:
                 store3(g, o_p, y_out)
-    substitute_back(k, parent, rows, plan, factor, y_out, lambda_out)
+    substitute_back(k, parent, plan, factor, y_out, lambda_out)
 
 
 @kernel
 def factor_tree(parent: Ints, rows: Ints, plan: Ints, M: Floats, Gc: Floats, Gp: Floats, C: Floats, factor_out: Floats) -> int:
     """H = L D Lᵀ. The index of the body whose pivot failed, or −1."""
-    return eliminate(False, parent, rows, plan, M, Gc, Gp, C, C, C, factor_out, factor_out, factor_out)
+    return eliminate(False, parent, plan, M, Gc, Gp, C, C, C, factor_out, factor_out, factor_out)
 
 
 @kernel
@@ -284,7 +322,7 @@ def factor_solve_tree(
     lambda_out: Floats,
 ) -> int:
     """`factor_tree` and `solve_tree` in two sweeps instead of three."""
-    failed = eliminate(True, parent, rows, plan, M, Gc, Gp, C, f, b, factor_out, y_out, lambda_out)
+    failed = eliminate(True, parent, plan, M, Gc, Gp, C, f, b, factor_out, y_out, lambda_out)
     if failed < 0:
-        substitute_back(1, parent, rows, plan, factor_out, y_out, lambda_out)
+        substitute_back(1, parent, plan, factor_out, y_out, lambda_out)
     return failed

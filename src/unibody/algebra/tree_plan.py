@@ -21,3 +21,32 @@ def make_plan(parent: Ints, sizes: Ints) -> Ints:
     plan[1::2] += last_child[:n] >= 0
     plan[1::2] += 2 * ((parent >= 0) & (last_child[parent] == np.arange(n)))
     return plan
+
+
+def gathering_places(parent: Ints) -> tuple[Ints, Ints, Ints, Ints, int]:
+    """Where bodies that are eliminated from the last to the first add up what their children leave them.
+
+    Per body the place where it gathers (0 if it has no children) and the one of its parent, where it adds (0, which nobody reads, if
+    it has none); whether it is the first and whether it is the last child to come; then the number of places. A place is free for
+    another body as soon as its own is eliminated, and the place that was freed last is taken first, because it is still in the cache.
+    """
+    n = parent.size
+    gathers, adds_to, first, last = [0] * n, [0] * n, [1] * n, [0] * n
+    latest = [-1] * n
+    free: list[int] = []
+    places = 1
+    for i, p in zip(range(n - 1, -1, -1), parent[::-1].tolist(), strict=True):
+        if gathers[i]:
+            free.append(gathers[i])
+            last[latest[i]] = 1
+        if p < 0:
+            continue
+        if gathers[p]:
+            first[i] = 0
+        elif free:
+            gathers[p] = free.pop()
+        else:
+            gathers[p] = places
+            places += 1
+        adds_to[i], latest[p] = gathers[p], i
+    return np.array(gathers), np.array(adds_to), np.array(first), np.array(last), places
