@@ -8,6 +8,7 @@ leave (so there is no second, unconstrained motion to subtract, Eq. 13–17), wh
 
 with H the joints' answer to efforts while rows hold (`coordinates.redmax_response`). Friction is solved for in reduced coordinates, where
 joints stay together: the iteration has the paper's fixed points and reaches them sooner. The u of the last step is where the next begins.
+Trees without rows and implicit forces do the same compiled (`rubbing_steps`), and come here where that does not find the friction.
 """
 
 from __future__ import annotations
@@ -49,18 +50,19 @@ class JointFrictions(Rubbings):
         super().__init__(model)
         self.system = system
         first = system.force_ranges[JointFriction][0]
-        self._table = slice(first, first + self.velocities.size)
+        self.efforts = system.view(FORCE_PARAMETERS)[first : first + self.velocities.size]
+        """Of the friction that acts, in the system's own memory."""
+        self.linear = not system.implicit_names and not system.book.rows
+        """Whether accelerations and reactions are linear in the efforts."""
         self.act(np.zeros(self.size))
 
-    def act(self, u: np.ndarray) -> np.ndarray:
-        """Let the friction u act in whatever is evaluated next; returns the efforts."""
-        efforts = self.rows.T @ u
-        self.system.view(FORCE_PARAMETERS)[self._table] = efforts
-        return efforts
+    def act(self, u: np.ndarray) -> None:
+        """Let the friction u act in whatever is evaluated next."""
+        self.efforts[:] = self.rows.T @ u
 
     def solve(self, moment: Moment, u: np.ndarray) -> Staggered:
         """The friction of a step, from a guess."""
-        if not self.system.implicit_names and not self.system.book.rows:
+        if self.linear:
             return self._solve_linear(moment, u)
         response: list[EffortResponse] = []
 

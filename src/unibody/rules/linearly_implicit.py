@@ -81,59 +81,71 @@ def is_driven(layout: Ints, work: Floats) -> bool:
 
 
 @kernel
+def step_linearly_implicit(
+    layout: Ints, ints: Ints, constants: Floats, stages: Ints, control: Floats, t: float, h: float, explicit: int, work_out: Floats,
+    before_out: Floats, q_out: Floats, v_out: Floats, memory_out: Floats,
+) -> bool:  # fmt: skip
+    """One step; false, with q, v and memory as they were, if its accelerations are not finite. `before_out`: as many numbers as Y has."""
+    y = part(work_out, layout, Y)
+    first_v = BEGUN_Q + q_out.size
+    status = part(work_out, layout, STATUS)
+    last = memory_out[BEGUN]
+    for j in range(y.size):
+        y[j] = (v_out[j] - memory_out[first_v + j]) / last if last > 0.0 else 0.0
+    Evaluate(stages[EVALUATE_STAGE], layout, ints, constants, stages, control, t, work_out, q_out, v_out)
+    if not all_finite(y):
+        return False
+    if explicit == 0:
+        energy = kinetic_energy(layout, ints, constants, v_out, work_out)
+        left, book = slower(energy, last, is_driven(layout, work_out), memory_out)
+        if left < 1.0:
+            for j in range(y.size):
+                before_out[j] = v_out[j]
+                v_out[j] *= sqrt(left)
+                y[j] = 0.0
+            Evaluate(stages[EVALUATE_STAGE], layout, ints, constants, stages, control, t, work_out, q_out, v_out)
+            if not all_finite(y):
+                for j in range(y.size):
+                    v_out[j] = before_out[j]
+                return False
+            memory_out[CURBED] += 1.0
+        memory_out[UNEXPLAINED] = book
+        memory_out[PEAK] = max(memory_out[PEAK], left * energy - book)
+        memory_out[EXPLAINED] = left * energy + work_of_step(layout, ints, constants, h, v_out, work_out)
+    book_implicit_work(ledger_of(layout, work_out), h, memory_out)
+    memory_out[BEGUN] = h
+    memory_out[BEGUN + 1] = status[COUNTDOWN]
+    memory_out[BEGUN + 2] = status[ITERATIONS]
+    for j in range(q_out.size):
+        memory_out[BEGUN_Q + j] = q_out[j]
+    for j in range(v_out.size):
+        memory_out[first_v + j] = v_out[j]
+    for j in range(y.size):
+        v_out[j] += h * y[j]
+    advance_own(layout, ints, constants, q_out, v_out, h, q_out)
+    if stages[PROJECT_STAGE] != 0:
+        Project(stages[PROJECT_STAGE], layout, ints, constants, stages, control, t + h, work_out, q_out, v_out)
+    memory_out[TIME] = t + h
+    return True
+
+
+@kernel
 def roll_linearly_implicit(
     layout: Ints, ints: Ints, constants: Floats, stages: Ints, control: Floats, t0: float, h: float, steps: int, every: int, explicit: int,
     work_out: Floats, scratch_out: Floats, q_out: Floats, v_out: Floats, memory_out: Floats, record_out: Floats,
 ) -> int:  # fmt: skip
     """Take steps; returns how many succeeded. A step whose accelerations are not finite leaves q, v and memory as they were. `explicit`: no
     book is kept."""
-    y = part(work_out, layout, Y)
-    ledger = ledger_of(layout, work_out)
-    first_v = BEGUN_Q + q_out.size
-    status = part(work_out, layout, STATUS)
-    status[COUNTDOWN] = memory_out[BEGUN + 1]
-    before = np.empty(y.size)
+    part(work_out, layout, STATUS)[COUNTDOWN] = memory_out[BEGUN + 1]
+    before = np.empty(part(work_out, layout, Y).size)
     rows = 0
     t = t0
     for k in range(steps):
-        last = memory_out[BEGUN]
-        for j in range(y.size):
-            y[j] = (v_out[j] - memory_out[first_v + j]) / last if last > 0.0 else 0.0
-        Evaluate(stages[EVALUATE_STAGE], layout, ints, constants, stages, control, t, work_out, q_out, v_out)
-        if not all_finite(y):
+        if not step_linearly_implicit(
+            layout, ints, constants, stages, control, t, h, explicit, work_out, before, q_out, v_out, memory_out
+        ):  # fmt: skip
             return k
-        if explicit == 0:
-            energy = kinetic_energy(layout, ints, constants, v_out, work_out)
-            left, book = slower(energy, last, is_driven(layout, work_out), memory_out)
-            if left < 1.0:
-                for j in range(y.size):
-                    before[j] = v_out[j]
-                    v_out[j] *= sqrt(left)
-                    y[j] = 0.0
-                Evaluate(stages[EVALUATE_STAGE], layout, ints, constants, stages, control, t, work_out, q_out, v_out)
-                if not all_finite(y):
-                    for j in range(y.size):
-                        v_out[j] = before[j]
-                    return k
-                memory_out[CURBED] += 1.0
-            memory_out[UNEXPLAINED] = book
-            memory_out[PEAK] = max(memory_out[PEAK], left * energy - book)
-            memory_out[EXPLAINED] = left * energy + work_of_step(layout, ints, constants, h, v_out, work_out)
-        book_implicit_work(ledger, h, memory_out)
-        memory_out[BEGUN] = h
-        memory_out[BEGUN + 1] = status[COUNTDOWN]
-        memory_out[BEGUN + 2] = status[ITERATIONS]
-        for j in range(q_out.size):
-            memory_out[BEGUN_Q + j] = q_out[j]
-        for j in range(v_out.size):
-            memory_out[first_v + j] = v_out[j]
-        for j in range(y.size):
-            v_out[j] += h * y[j]
-        advance_own(layout, ints, constants, q_out, v_out, h, q_out)
-        if stages[PROJECT_STAGE] != 0:
-            Project(stages[PROJECT_STAGE], layout, ints, constants, stages, control, t + h, work_out, q_out, v_out)
         t = t + h
-        memory_out[TIME] = t
         if (k + 1) % every == 0:
             write_record(rows, t, q_out, v_out, memory_out, record_out)
             rows += 1

@@ -60,11 +60,12 @@ class Rubbings:
         for part, first in zip(self.parts, np.cumsum([0, *(x.size for x in numbers)]), strict=False):
             made = part.contacts
             book += [len(made.places), len(made.N) // len(made.places), made.T.shape[1], int(made.single), int(first)]
-        self._book, self._numbers = np.array(book, np.int64), np.concatenate(numbers)
+        self.book, self.numbers = np.array(book, np.int64), np.concatenate(numbers)
         self._points = np.cumsum([0, *(len(part.contacts.places) for part in self.parts)])
-        self._children = np.array([part.joint.child for part in self.parts])
-        self._frames = np.array([part.joint.X_BM.R for part in self.parts])
-        self._joints = np.array([part.number for part in self.parts])
+        self.points = int(self._points[-1])
+        self.children = np.array([part.joint.child for part in self.parts])
+        self.frames = np.array([part.joint.X_BM.R for part in self.parts])
+        self.joints = np.array([part.number for part in self.parts])
 
     def reduced_wrenches(self, system: Any) -> np.ndarray:
         """(parts, 6) reactions at M in M's axes at the last evaluation of reduced coordinates, up to what does work, which points do not
@@ -78,29 +79,29 @@ class Rubbings:
         through[:tree] = tree_wrenches(system)[0]
         out = self.local(through, poses)
         T, multipliers, joints = system.view(T_SLOT).reshape(-1, 6), system.view(MULTIPLIER), system.book.joints
-        for k in np.flatnonzero(self._joints >= tree):
-            first, count = joints[6 * (self._joints[k] - tree) + 4 : 6 * (self._joints[k] - tree) + 6]
+        for k in np.flatnonzero(self.joints >= tree):
+            first, count = joints[6 * (self.joints[k] - tree) + 4 : 6 * (self.joints[k] - tree) + 6]
             out[k] = multipliers[first : first + count] @ T[first : first + count]
         return out
 
     def local(self, wrenches: np.ndarray, poses: np.ndarray) -> np.ndarray:
         """(parts, 6) in M's axes, from the wrenches (joints, 6) of all joints at M in world axes; poses (bodies, 12)."""
-        R = poses[self._children, :9].reshape(-1, 3, 3) @ self._frames
-        return (wrenches[self._joints].reshape(-1, 2, 3) @ R).reshape(-1, 6)
+        R = poses[self.children, :9].reshape(-1, 3, 3) @ self.frames
+        return (wrenches[self.joints].reshape(-1, 2, 3) @ R).reshape(-1, 6)
 
     def units(self, through: np.ndarray, poses: np.ndarray) -> np.ndarray:
         """(m, parts, 6) in M's axes, from m times the wrenches (tree joints, 6) at M in world axes; none in joints that close loops."""
-        R = poses[self._children, :9].reshape(-1, 3, 3) @ self._frames
-        tree, parts = through.shape[1], self._joints.size
-        at = through[:, np.minimum(self._joints, tree - 1)].reshape(len(through), parts, 2, 3)
+        R = poses[self.children, :9].reshape(-1, 3, 3) @ self.frames
+        tree, parts = through.shape[1], self.joints.size
+        at = through[:, np.minimum(self.joints, tree - 1)].reshape(len(through), parts, 2, 3)
         out = np.einsum("rpsi,pij->rpsj", at, R).reshape(len(through), parts, 6)
-        out[:, self._joints >= tree] = 0.0
+        out[:, self.joints >= tree] = 0.0
         return out
 
     def carried(self, wrenches: np.ndarray, u: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """What every contact point carries [N], and the bounds of friction, of reactions (parts, 6) at M in M's axes."""
-        carried, bounds = np.zeros(self._points[-1]), np.zeros(self.widths.size)
-        carry_loads(self._book, self._numbers, wrenches.ravel(), u, carried, bounds)
+        carried, bounds = np.zeros(self.points), np.zeros(self.widths.size)
+        carry_loads(self.book, self.numbers, wrenches.ravel(), u, carried, bounds)
         return carried, bounds
 
     def rubs(self, wrenches: np.ndarray, u: np.ndarray, slip: np.ndarray) -> dict[str, JointRub]:

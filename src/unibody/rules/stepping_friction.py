@@ -186,11 +186,11 @@ class SteppingFriction(Rubbings):
         through = through_tree(system, problem.book.Y, pairs, problem.wrenches.reshape(-1, 2, 6), problem.answers)
         out, tree = self.units(through, system.poses()), len(system.model.tree_joints)
         T, joints = system.view(T_SLOT).reshape(-1, 6), system.book.joints
-        for p in np.flatnonzero(self._joints >= tree):
-            first, held = joints[6 * (self._joints[p] - tree) + 4 : 6 * (self._joints[p] - tree) + 6]
+        for p in np.flatnonzero(self.joints >= tree):
+            first, held = joints[6 * (self.joints[p] - tree) + 4 : 6 * (self.joints[p] - tree) + 6]
             out[first : first + held, p] = T[first : first + held]
         assert len(out) == k + rows.directions.shape[0] * w
-        return self.reduced_wrenches(system).ravel(), np.ascontiguousarray(out.reshape(len(out), 6 * self._joints.size).T)
+        return self.reduced_wrenches(system).ravel(), np.ascontiguousarray(out.reshape(len(out), 6 * self.joints.size).T)
 
     def wrenches(self, held: Held, h: float) -> np.ndarray:
         """(parts, 6) reactions under the impulses of a step, at M in M's axes; the system is left as it was."""

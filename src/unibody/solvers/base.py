@@ -11,6 +11,7 @@ all, with reasons and the solvers that can) and returns a `Bound`: arrays, addre
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
@@ -19,7 +20,6 @@ import numpy as np
 from unibody.coordinates.convert import to_reduced
 from unibody.coordinates.observed import Observation
 from unibody.errors import StepFailed, Unsupported
-from unibody.kernel import Kernel
 from unibody.model import Model, State
 from unibody.rules.base import LAST_STEP, MEMORY, TIME
 from unibody.solvers.report import Report
@@ -107,7 +107,7 @@ class Bound:
     system: Any
     nq: int
     nv: int
-    roll: Kernel | None
+    roll: Callable[..., int] | None
     explicit: int = 0
     scratch: np.ndarray = field(default_factory=lambda: np.zeros(0))
     kept: int = 0

@@ -25,11 +25,12 @@ from unibody.errors import ModelError, StepFailed
 from unibody.forces.base import Force
 from unibody.joints.base import Joint
 from unibody.model import Model, State
-from unibody.rules.base import LAST_STEP, TIME, advance_own
+from unibody.rules.base import LAST_STEP, MEMORY, TIME, advance_own
 from unibody.rules.implicit import ALPHA, Stage, solve_stage
 from unibody.rules.joint_friction import AN_INSTANT, JointFrictions, Moment
 from unibody.rules.linearly_implicit import BEGUN, BEGUN_Q, CURBED, book_implicit_work, mean_power, roll_linearly_implicit
-from unibody.rules.rubbings import TOLERANCE
+from unibody.rules.rubbing_steps import CompiledRubbing, roll_rubbing
+from unibody.rules.rubbings import MOST, TOLERANCE
 from unibody.shapes import Shape
 from unibody.solvers.base import Bound, Solver, Step, needs_reaction
 from unibody.solvers.report import Report
@@ -164,31 +165,60 @@ class BoundFriction(BoundRedMax):
 
     frictions: JointFrictions = field(kw_only=True)
 
+    def __post_init__(self) -> None:
+        self.roll, self._how = self._roll, (0, 0.0)
+        self._compiled = CompiledRubbing(self.frictions, self.system, MEMORY + self.kept) if self.frictions.linear else None
+
     def _rubbed(self, kept: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Views of the friction, and of iterations and change."""
         return kept[kept.size - self.frictions.size - 2 : kept.size - 2], kept[kept.size - 2 :]
 
-    def step(self, state: State, memory: np.ndarray, control: np.ndarray, dt: float) -> Step:
-        began = time.perf_counter()
-        q, v, kept = self._unpack(state, memory)
-        u = self._rubbed(kept)[0].copy()
+    def step_facts(self) -> dict[str, Any]:
+        return {**super().step_facts(), "iterations": self._how[0], "residual": self._how[1]}
+
+    def _roll(
+        self, layout: np.ndarray, ints: np.ndarray, constants: np.ndarray, stages: np.ndarray, control: np.ndarray, t0: float, h: float,
+        steps: int, every: int, explicit: int, work: np.ndarray, scratch: np.ndarray, q: np.ndarray, v: np.ndarray, kept: np.ndarray,
+        record: np.ndarray,
+    ) -> int:  # fmt: skip
+        """Steps as `roll_linearly_implicit` takes them: compiled as far as that goes, else one by one."""
+        common, width, done = (layout, ints, constants, stages, control), 1 + q.size + v.size + kept.size, 0
+        while done < steps:
+            made, t = self._compiled, float(kept[TIME]) if done else t0
+            if made is not None:
+                done = roll_rubbing(
+                    *common, made.layout, made.ints, made.numbers, t, h, TOLERANCE, MOST, done, steps, every, explicit, work, made.scratch,
+                    self.frictions.efforts, q, v, kept, record,
+                )  # fmt: skip
+                t = float(kept[TIME]) if done else t0
+            if done < steps:
+                if not self._step(common, t, h, explicit, q, v, kept):
+                    break
+                done += 1
+                if done % every == 0:
+                    record[width * (done // every - 1) : width * (done // every)] = np.concatenate([[kept[TIME]], q, v, kept])
+        self._how = int(kept[-2]), float(kept[-1])
+        return done
+
+    def _step(self, common: tuple, t: float, h: float, explicit: int, q: np.ndarray, v: np.ndarray, kept: np.ndarray) -> bool:
+        """One step, its friction found in Python; false, with q, v and memory as they were, if it is not finite."""
+        start, u, system = v, self._rubbed(kept)[0].copy(), self.system
+        found = kept.copy()
         for _ in range(2):
-            u = self._find(Moment(state.t, q, v, control, dt), u, kept)
+            u = self._find(Moment(t, q, start, common[-1], h), u, found)
             self.frictions.act(u)
-            after, made, _, done = super().rollout(state, memory, control, dt, 1, 1, record=False)
-            if done < 1:
-                raise self.failure(state, memory, control, state.t)
-            _, _, new = self._unpack(after, made)
-            if new[CURBED] == kept[CURBED]:
+            system.prepare(h)
+            q_new, v_new, new = q.copy(), v.copy(), kept.copy()
+            if not roll_linearly_implicit(*common, t, h, 1, 2, explicit, system.work, self.scratch, q_new, v_new, new, np.zeros(0)):
+                return False
+            start = new[BEGUN_Q + self.nq_all : BEGUN_Q + self.nq_all + self.nv_all]
+            if new[CURBED] == kept[CURBED]:  # else begun slower: friction of that
                 break
-            v = new[BEGUN_Q + self.nq_all : BEGUN_Q + self.nq_all + self.nv_all]  # begun slower: friction of that
-        start = new[BEGUN_Q + self.nq_all : BEGUN_Q + self.nq_all + self.nv_all]
-        new[0] += self.frictions.work(start, self.system.view(Y), dt, u)
-        for mine, found in zip(self._rubbed(new), self._rubbed(kept), strict=True):
-            mine[:] = found
-        after, made = self._pack(after.t, *self._unpack(after, made)[:2], new)
-        facts = {**self.step_facts(), "iterations": int(new[-2]), "residual": float(new[-1])}
-        return Step(after, made, Report(status="ok", time=after.t, seconds=time.perf_counter() - began, **facts))
+        new[0] += self.frictions.work(start, system.view(Y), h, u)
+        for mine, was in zip(self._rubbed(new), self._rubbed(found), strict=True):
+            mine[:] = was
+        q[:], v[:], kept[:] = q_new, v_new, new
+        return True
 
     def _find(self, moment: Moment, u: np.ndarray, kept_out: np.ndarray) -> np.ndarray:
         """The friction of a step, kept with how it was found; none where motion is not finite, which the step itself then reports."""
@@ -200,12 +230,6 @@ class BoundFriction(BoundRedMax):
         mine[:] = found.friction
         how[:] = found.iterations, found.change
         return found.friction
-
-    def rollout(
-        self, state: State, memory: np.ndarray, control: np.ndarray, dt: float, steps: int, every: int = 1, record: bool = True
-    ) -> tuple[State, np.ndarray, np.ndarray, int]:
-        """Single steps one after the other: friction is found in Python."""
-        return self.roll_by_steps(state, memory, control, dt, steps, every, record)
 
     def observe(self, state: State, memory: np.ndarray, control: np.ndarray) -> Observation:
         """As without friction, and what rubs in every joint; at the start, over an instant."""

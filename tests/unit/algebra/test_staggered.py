@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 from scipy.optimize import lsq_linear
 
-from unibody.algebra.staggered import Contact, friction_residual, solve_friction, stagger, staggered_projections
+from unibody.algebra.bounded_friction import friction_residual, solve_friction
+from unibody.algebra.staggered import Contact, stagger, staggered_projections
 
 G, H = 9.81, 0.01
 
