@@ -2,8 +2,8 @@
 
     minimise ½ uᵀ H u + sᵀ u,   |u_k| ≤ b_k
 
-over blocks u_k of one number, or of two (a disc). Single numbers are found exactly: compiled where H is regular for those that are free,
-else by least squares, else by an interior point. Discs are swept over.
+over blocks u_k of one number, or of two (a disc). Single numbers are found exactly, by guesses at which of them are at their bounds:
+compiled, else by least squares, else by an interior point. Discs are swept over.
 """
 
 from __future__ import annotations
@@ -26,6 +26,10 @@ ACTIVE_TURNS = 30
 
 SWEEPS = 5000
 """Most sweeps of Gauss–Seidel."""
+
+SHIFT, REFINEMENTS = 1e-9, 4
+"""Where H is singular for what is free: the part of its largest diagonal that is added to all, and how often what that spoils is mended,
+which leads to the least change that stops the slip."""
 
 
 def solve_friction(H: np.ndarray, s: np.ndarray, widths: np.ndarray, bounds: np.ndarray, u: np.ndarray) -> np.ndarray:
@@ -54,56 +58,69 @@ def solve_friction(H: np.ndarray, s: np.ndarray, widths: np.ndarray, bounds: np.
 
 def singles_scratch(m: int) -> int:
     """Numbers that `settle_singles` needs besides, for m unknowns."""
-    return m * m + 2 * m
+    return m * m + 4 * m
 
 
 @kernel
 def settle_singles(bounds: Floats, H: Floats, s: Floats, scratch_out: Floats, u_out: Floats) -> bool:
-    """Single numbers, from the guess u: what is free, at its lower or at its upper bound by the last guess, then the free ones so that
-    their slip stops, until nothing changes. False if that is no solution, as where H is singular for the free ones."""
+    """Single numbers, from the guess u, H as it is or, where that does not do, with the slight shift. False, with some u, if neither
+    leads to a solution."""
+    m = u_out.size
+    first = scratch_out[m * m + 3 * m : m * m + 4 * m]
+    for k in range(m):
+        first[k] = u_out[k]
+    if guess_sides(bounds, H, s, 0.0, scratch_out, u_out):
+        return True
+    largest = 0.0
+    for k in range(m):
+        u_out[k] = first[k]
+        largest = max(largest, H[m * k + k])
+    return guess_sides(bounds, H, s, SHIFT * largest, scratch_out, u_out)
+
+
+@kernel
+def guess_sides(bounds: Floats, H: Floats, s: Floats, shift: float, scratch_out: Floats, u_out: Floats) -> bool:
+    """What is free, at its lower or at its upper bound by the last guess, then the free ones so that their slip stops, until nothing
+    changes. False if that is no solution."""
     m = u_out.size
     A = scratch_out[: m * m]
     x = scratch_out[m * m : m * m + m]
     side = scratch_out[m * m + m : m * m + 2 * m]
+    numbers = scratch_out[m * m + 2 * m : m * m + 3 * m]
     largest = 0.0
     for k in range(m):
         largest = max(largest, bounds[k])
         u_out[k] = min(max(u_out[k], -bounds[k]), bounds[k])
     for turn in range(ACTIVE_TURNS):
         changed = turn == 0
-        free = 0
         for k in range(m):
             aim = aim_of(k, H, s, u_out)
-            new = 1.0 if aim > bounds[k] else -1.0 if aim < -bounds[k] else 0.0
-            if new != side[k]:
+            x[k] = 1.0 if aim > bounds[k] else -1.0 if aim < -bounds[k] else 0.0
+            if x[k] != side[k]:
                 changed = True
-            x[k] = new
         if not changed:
             break
+        free = 0
         for k in range(m):
             side[k] = x[k]
             if side[k] != 0.0:
                 u_out[k] = side[k] * bounds[k]
             else:
+                numbers[free] = k
                 free += 1
-        a = 0
-        for k in range(m):
-            if side[k] == 0.0:
-                x[a] = slip_of(k, H, s, u_out)
-                b = 0
-                for j in range(m):
-                    if side[j] == 0.0:
-                        A[free * a + b] = H[m * k + j]
-                        b += 1
-                a += 1
+        for a in range(free):
+            row = m * int(numbers[a])
+            for b in range(a, free):
+                A[free * a + b] = H[row + int(numbers[b])]
+            A[free * a + a] += shift
         if factor_cholesky(free, A) >= 0:
             return False
-        solve_cholesky(free, A, x)
-        a = 0
-        for k in range(m):
-            if side[k] == 0.0:
-                u_out[k] -= x[a]
-                a += 1
+        for mending in range(REFINEMENTS if shift > 0.0 else 1):
+            for a in range(free):
+                x[a] = slip_of(int(numbers[a]), H, s, u_out)
+            solve_cholesky(free, A, x)
+            for a in range(free):
+                u_out[int(numbers[a])] -= x[a]
     wrong = 0.0
     for k in range(m):
         u_out[k] = min(max(u_out[k], -bounds[k]), bounds[k])
