@@ -115,7 +115,7 @@ def guess_sides(bounds: Floats, H: Floats, s: Floats, shift: float, scratch_out:
             A[free * a + a] += shift
         if factor_cholesky(free, A) >= 0:
             return False
-        for mending in range(REFINEMENTS if shift > 0.0 else 1):
+        for _ in range(REFINEMENTS if shift > 0.0 else 1):
             for a in range(free):
                 x[a] = slip_of(int(numbers[a]), H, s, u_out)
             solve_cholesky(free, A, x)

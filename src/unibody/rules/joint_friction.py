@@ -8,7 +8,7 @@ leave (so there is no second, unconstrained motion to subtract, Eq. 13–17), wh
 
 with H the joints' answer to efforts while rows hold (`coordinates.redmax_response`). Friction is solved for in reduced coordinates, where
 joints stay together: the iteration has the paper's fixed points and reaches them sooner. The u of the last step is where the next begins.
-Trees without rows and implicit forces do the same compiled (`rubbing_steps`), and come here where that does not find the friction.
+Trees without rows and implicit forces do the same compiled (`rubbing_projections`), and come here where that does not find the friction.
 """
 
 from __future__ import annotations

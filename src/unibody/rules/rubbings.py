@@ -93,8 +93,8 @@ class Rubbings:
         """(m, parts, 6) in M's axes, from m times the wrenches (tree joints, 6) at M in world axes; none in joints that close loops."""
         R = poses[self.children, :9].reshape(-1, 3, 3) @ self.frames
         tree, parts = through.shape[1], self.joints.size
-        at = through[:, np.minimum(self.joints, tree - 1)].reshape(len(through), parts, 2, 3)
-        out = np.einsum("rpsi,pij->rpsj", at, R).reshape(len(through), parts, 6)
+        at = through.transpose(1, 0, 2)[np.minimum(self.joints, tree - 1)].reshape(parts, -1, 3)
+        out = (at @ R).reshape(parts, len(through), 6).transpose(1, 0, 2)
         out[:, self.joints >= tree] = 0.0
         return out
 

@@ -34,6 +34,9 @@ from unibody.rules.rubbings import MOST, TOLERANCE, Rubbings
 if TYPE_CHECKING:
     from unibody.rules.step_problem import Assembled, Held
 
+FORETOLD = 0.1
+"""Part of the tolerance to which bounds are foretold, so that the problem's own solution confirms them."""
+
 NEWTON_STEPS = 8
 """Most steps of Newton's method from the impulses of the last turn, before sweeps are tried first."""
 
@@ -152,7 +155,7 @@ class SteppingFriction(Rubbings):
 
     def settle(self, problem: Assembled, solution: Callable[[], Held], h: float) -> Held:
         """Solve, see what joints carry, and solve again with the bounds that follow, until these stay."""
-        mixing, rubbed = Mixing(), problem.rule.rubbed
+        mixing, rubbed, foretold = Mixing(), problem.rule.rubbed, 0
         self._map = self._linear(problem)
         for k in range(1, MOST + 1):
             self._turn = k
@@ -164,14 +167,38 @@ class SteppingFriction(Rubbings):
             moved = float(np.abs(found - self.bounds).max(initial=0.0)) / most if most > 0.0 else 0.0
             if moved <= TOLERANCE or k == MOST:
                 break
-            self._allow(mixing.next(self.bounds, found), h)
+            sure = None
+            if not foretold and self.idle and (self.bounds[self._blocks] > 0.0).all():
+                sure, foretold = self._foretell(problem, held, found, h)
+            self._allow(mixing.next(self.bounds, found) if sure is None else sure, h)
         slips = np.zeros(self.size)
         reached = held.outcome.velocity[held.pushes : held.pushes + rubbed.size]
         slips[self._variables] = reached[np.searchsorted(rubbed, self._rows)]
         for _, variables, places, matrix in self._discs:
             slips[variables] = matrix @ reached[places]
-        held.rub = np.concatenate([self.bounds, self.speeds(slips), self._u, [k, moved]])
+        held.rub = np.concatenate([self.bounds, self.speeds(slips), self._u, [k + foretold, moved]])
         return held
+
+    def _foretell(self, problem: Assembled, held: Held, found: np.ndarray, h: float) -> tuple[np.ndarray | None, int]:
+        """Bounds where nothing moves by what rubs and all rows push at theirs: reactions are then linear in the bounds, and no problem need
+        be solved between two of them. None where that is not so or does not settle; and the turns that it took."""
+        if self._map is None or self._discs:
+            return None, 1
+        sign, unit, book, closure = np.sign(held.book_impulse[self._rows]), self._map[1], problem.book, problem.closure
+        push = unit[:, self._rows]
+        if closure is not None:
+            push = push - unit[:, closure.held] @ (closure.inverse @ (book.J[closure.held] @ book.Y[self._rows].T))
+        push = push * sign
+        start = self.wrenches(held, h).ravel() - push @ self.bounds[self._blocks]
+        mixing, bounds, u = Mixing(), self.bounds, self._u.copy()
+        for k in range(1, MOST + 1):
+            bounds = mixing.next(bounds, found)
+            own = bounds[self._blocks]
+            u[self._variables] = sign * own
+            _, found = self.carried((start + push @ own).reshape(-1, 6), u)
+            if np.abs(found - bounds).max() <= FORETOLD * TOLERANCE * found.max():
+                return bounds, k
+        return None, MOST
 
     def _linear(self, problem: Assembled) -> tuple[np.ndarray, np.ndarray] | None:
         """Reactions (6 parts) at M in M's axes without impulses, and those of unit impulses of all rows, the book's first; none in maximal
