@@ -28,7 +28,7 @@ from unibody.rules.rubbings import TOLERANCE
 H, GOAL = 0.01, 10.0
 
 ALONE, SECONDS = "OPENBLAS_NUM_THREADS", 10.0
-"""What keeps NumPy on one thread, from before it is loaded; and the seconds after which a chain's maximal formulation takes no more steps."""
+"""What keeps NumPy on one thread, from before it is loaded; and seconds after which a chain's maximal formulation takes no more steps."""
 
 sys.path.insert(0, str(TESTS / "verification"))
 
