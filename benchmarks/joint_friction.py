@@ -25,7 +25,7 @@ from common import TESTS, machine, table
 import unibody as ub
 from unibody.rules.rubbings import TOLERANCE
 
-H, GOAL = 0.01, 10.0
+H, GOAL, MOST = 0.01, 10.0, 3000
 
 ALONE, SECONDS = "OPENBLAS_NUM_THREADS", 10.0
 """What keeps NumPy on one thread, from before it is loaded; and seconds after which a chain's maximal formulation takes no more steps."""
@@ -60,7 +60,7 @@ def maximal(case: dict, steps: int) -> tuple[float, float, np.ndarray, int]:
 
     bodies, seconds, iterations = Paper(case), [], []
     while len(seconds) < steps and sum(seconds) < SECONDS:
-        iterations.append(bodies.staggered_step(bilateral=True, tolerance=TOLERANCE, most=500))
+        iterations.append(bodies.staggered_step(bilateral=True, tolerance=TOLERANCE, most=MOST))
         seconds.append(bodies.seconds)
     return min(seconds), float(np.mean(iterations)), bodies.v, len(seconds)
 

@@ -106,6 +106,8 @@ class SteppingFriction(Rubbings):
 
     def solve(self, W: np.ndarray, b: np.ndarray, laws: Blocks, options: Options, warm: np.ndarray, first: int) -> Outcome:
         """A problem with friction in balls as further rows; `first`: where rows that rub begin."""
+        if self.idle:
+            return self._solve_others(W, b, laws, options, warm, first)
         if not self._discs:
             return self._solve(W, b, laws, options, warm)
         m, count = b.size, 3 * self.discs
@@ -143,8 +145,6 @@ class SteppingFriction(Rubbings):
         """From the impulses of the last turn, if this is not the first, and then by Newton's method at once."""
         if self._turn > 1:
             warm = self._found.impulse
-            if self.idle:
-                return replace(self._found, impulse=warm.copy())
         found = None
         if self._turn > 1 and options.method == "auto" and not options.directions:
             found = solve(Dense(W), b, laws, replace(options, method="newton", iterations=NEWTON_STEPS), warm)
@@ -152,6 +152,20 @@ class SteppingFriction(Rubbings):
             found = solve(Dense(W), b, laws, options, warm)
         self._found = replace(found, impulse=found.impulse.copy())
         return found
+
+    def _solve_others(self, W: np.ndarray, b: np.ndarray, laws: Blocks, options: Options, warm: np.ndarray, first: int) -> Outcome:
+        """Where no row that rubs moves anything: the problem of the others, once a step."""
+        if self._turn <= 1:
+            rows, blocks = np.ones(b.size, bool), np.ones(laws.rows.size, bool)
+            rows[first : first + self.plain.size] = blocks[first : first + self.plain.size] = False
+            found = Outcome(np.zeros(0), np.zeros(0))
+            if rows.any():
+                others = Blocks(laws.rows[blocks], laws.lower[blocks], laws.upper[blocks], laws.friction[blocks])
+                found = solve(Dense(W[np.ix_(rows, rows)]), b[rows], others, options, warm[rows])
+            impulse, velocity = np.zeros(b.size), b.copy()
+            impulse[rows], velocity[rows] = found.impulse, found.velocity
+            self._found = replace(found, impulse=impulse, velocity=velocity)
+        return replace(self._found, impulse=self._found.impulse.copy())
 
     def settle(self, problem: Assembled, solution: Callable[[], Held], h: float) -> Held:
         """Solve, see what joints carry, and solve again with the bounds that follow, until these stay."""
