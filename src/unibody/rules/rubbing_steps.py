@@ -1,9 +1,12 @@
 """Linearly implicit steps with friction in the joints of a tree: many in one compiled loop, each with the friction of its own.
 
-A step that begins slower, because kinetic energy came from nowhere (`linearly_implicit`), is taken again with the friction of that.
+A step that begins slower, because kinetic energy came from nowhere (`linearly_implicit`), is taken again with the friction of that. Where
+compiled code does not find the friction, and in all systems that are not such trees, it is found in Python, step by step.
 """
 
 from __future__ import annotations
+
+import numpy as np
 
 from unibody.arena import part
 from unibody.coordinates.redmax import settle_loads
@@ -11,13 +14,15 @@ from unibody.coordinates.reduced_products import fill_wrenches, gather_wrenches
 from unibody.coordinates.slots import BODIES, COLUMNS, COUNTDOWN, GRAVITY, ROWS, STATUS, X_SOLVED, X_WB, F, Y
 from unibody.coordinates.stages import EVALUATE_STAGE, Evaluate
 from unibody.kernel import Floats, Ints, device, kernel
-from unibody.rules.base import all_finite, write_record
-from unibody.rules.linearly_implicit import BEGUN, BEGUN_Q, CURBED, step_linearly_implicit
+from unibody.rules.base import TIME, all_finite, write_record
+from unibody.rules.joint_friction import JointFrictions, Moment
+from unibody.rules.linearly_implicit import BEGUN, BEGUN_Q, CURBED, roll_linearly_implicit, step_linearly_implicit
 
 from unibody.rules.rubbing_projections import (  # isort: skip
     AT_START, BEFORE, ENERGIES, FIRST, MORE, RATES, RESPONSE, RUBBED, SAVED_MEMORY, SAVED_Q, SAVED_V, SLIP, SLOWER, TOTALS, VELOCITIES,
-    answer_efforts, project_friction, pull_variables, see_in_joints,
+    CompiledRubbing, answer_efforts, project_friction, pull_variables, see_in_joints,
 )  # fmt: skip
+from unibody.rules.rubbings import MOST, TOLERANCE
 
 
 @device
@@ -129,3 +134,69 @@ def roll_rubbing(
         if (k + 1) % every == 0:
             write_record((k + 1) // every - 1, t, q_out, v_out, memory_out, record_out)
     return steps
+
+
+class RubbingSteps:
+    """Steps of a system with friction in joints, called as `roll_linearly_implicit`. Memory ends with the friction, the iterations that it
+    took and the last relative change of what the contact points carry; `iterations`, `change`: those of the last step."""
+
+    def __init__(self, frictions: JointFrictions, memory: int):
+        self.frictions, self.system, self.iterations, self.change = frictions, frictions.system, 0, 0.0
+        self.compiled = CompiledRubbing(frictions, frictions.system, memory) if frictions.linear else None
+
+    def __call__(
+        self, layout: Ints, ints: Ints, constants: Floats, stages: Ints, control: Floats, t0: float, h: float, steps: int, every: int,
+        explicit: int, work: Floats, scratch: Floats, q: Floats, v: Floats, memory: Floats, record: Floats,
+    ) -> int:  # fmt: skip
+        common, width, done = (layout, ints, constants, stages, control), 1 + q.size + v.size + memory.size, 0
+        while done < steps:
+            made, t = self.compiled, float(memory[TIME]) if done else t0
+            if made is not None:
+                done = roll_rubbing(
+                    *common, made.layout, made.ints, made.numbers, t, h, TOLERANCE, MOST, done, steps, every, explicit, work, made.scratch,
+                    self.frictions.efforts, q, v, memory, record,
+                )  # fmt: skip
+                t = float(memory[TIME]) if done else t0
+            if done < steps:
+                if not self._step(common, t, h, explicit, q, v, memory):
+                    break
+                done += 1
+                if done % every == 0:
+                    record[width * (done // every - 1) : width * (done // every)] = np.concatenate([[memory[TIME]], q, v, memory])
+        self.iterations, self.change = int(memory[-2]), float(memory[-1])
+        return done
+
+    def rubbed(self, memory: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Views of the friction, and of iterations and change."""
+        return memory[memory.size - self.frictions.size - 2 : memory.size - 2], memory[memory.size - 2 :]
+
+    def _step(self, common: tuple, t: float, h: float, explicit: int, q_out: Floats, v_out: Floats, memory_out: Floats) -> bool:
+        """One step, its friction found in Python; false, with q, v and memory as they were, if it is not finite."""
+        start, u, system = v_out, self.rubbed(memory_out)[0].copy(), self.system
+        found = memory_out.copy()
+        for _ in range(2):
+            u = self.find(Moment(t, q_out, start, common[-1], h), u, found)
+            self.frictions.act(u)
+            system.prepare(h)
+            q, v, new = q_out.copy(), v_out.copy(), memory_out.copy()
+            if not roll_linearly_implicit(*common, t, h, 1, 2, explicit, system.work, np.zeros(0), q, v, new, np.zeros(0)):
+                return False
+            start = new[BEGUN_Q + q.size : BEGUN_Q + q.size + v.size]
+            if new[CURBED] == memory_out[CURBED]:  # else begun slower: friction of that
+                break
+        new[0] += self.frictions.work(start, system.view(Y), h, u)
+        for mine, was in zip(self.rubbed(new), self.rubbed(found), strict=True):
+            mine[:] = was
+        q_out[:], v_out[:], memory_out[:] = q, v, new
+        return True
+
+    def find(self, moment: Moment, u: np.ndarray, memory_out: np.ndarray) -> np.ndarray:
+        """The friction of a step, kept with how it was found; none where motion is not finite, which the step itself then reports."""
+        mine, how = self.rubbed(memory_out)
+        try:
+            found = self.frictions.solve(moment, u)
+        except FloatingPointError:
+            return np.zeros_like(u)
+        mine[:] = found.friction
+        how[:] = found.iterations, found.change
+        return found.friction

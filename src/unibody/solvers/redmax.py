@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -25,10 +25,12 @@ from unibody.errors import ModelError, StepFailed
 from unibody.forces.base import Force
 from unibody.joints.base import Joint
 from unibody.model import Model, State
-from unibody.rules.base import LAST_STEP, TIME, advance_own
+from unibody.rules.base import LAST_STEP, MEMORY, TIME, advance_own
 from unibody.rules.implicit import ALPHA, Stage, solve_stage
-from unibody.rules.joint_friction import JointFrictions
+from unibody.rules.joint_friction import AN_INSTANT, JointFrictions, Moment
 from unibody.rules.linearly_implicit import BEGUN, BEGUN_Q, CURBED, book_implicit_work, mean_power, roll_linearly_implicit
+from unibody.rules.rubbing_steps import RubbingSteps
+from unibody.rules.rubbings import TOLERANCE
 from unibody.shapes import Shape
 from unibody.solvers.base import Bound, Solver, Step, needs_reaction
 from unibody.solvers.report import Report
@@ -116,8 +118,6 @@ class RedMax(Solver):
             driven = bool((system.view(BODIES).reshape(-1, BODY)[1:, DRIVEN] >= 0).any())
             common |= dict(roll=roll_linearly_implicit, explicit=int(self.inertia == "explicit" or driven))
             if any(needs_reaction(force) for _, force in model.forces):
-                from unibody.solvers.redmax_friction import BoundFriction
-
                 frictions = JointFrictions(system, model)
                 return BoundFriction(**common, kept=kept + frictions.size + 2, frictions=frictions)
             return BoundRedMax(**common, kept=kept)
@@ -156,6 +156,41 @@ class BoundRedMax(Bound):
 
     def step_facts(self) -> dict[str, Any]:
         return {**super().step_facts(), "iterations": self.system.iterations}
+
+
+@dataclass
+class BoundFriction(BoundRedMax):
+    """The linearly implicit rule with friction in joints: every step finds its friction first (`RubbingSteps`)."""
+
+    frictions: JointFrictions = field(kw_only=True)
+
+    def __post_init__(self) -> None:
+        self.roll = self.steps = RubbingSteps(self.frictions, MEMORY + self.kept)
+
+    def step_facts(self) -> dict[str, Any]:
+        return {**super().step_facts(), "iterations": self.steps.iterations, "residual": self.steps.change}
+
+    def observe(self, state: State, memory: np.ndarray, control: np.ndarray) -> Observation:
+        """As without friction, and what rubs in every joint; at the start, over an instant."""
+        q, v, kept = self._unpack(state, memory)
+        t, h = state.t - float(kept[BEGUN]), float(kept[BEGUN])
+        if h > 0.0:
+            q = np.array(kept[BEGUN_Q : BEGUN_Q + self.nq_all])
+            v = np.array(kept[BEGUN_Q + self.nq_all : BEGUN_Q + self.nq_all + self.nv_all])
+        else:
+            h = AN_INSTANT
+            self.steps.find(Moment(t, q, v, control, h), self.steps.rubbed(kept)[0].copy(), kept)
+        u, how = self.steps.rubbed(kept)
+        self.frictions.act(u)
+        out = super().observe(state, memory, control)
+        y = self.frictions.evaluate(Moment(t, q, v, control, h), u)
+        held = reactions_reduced(self.system)
+        out.reactions, out.constraint_wrenches, out.multipliers = held.reactions, held.constraint, held.multipliers
+        out.joint_friction = self.frictions.seen(held, u, v, y, h)
+        out.iterations, out.residual = int(how[0]), float(how[1])
+        if out.residual > TOLERANCE:
+            out.notes = (*out.notes, f"joint friction did not settle: what it carries still changed by {out.residual:.1e}")
+        return out
 
 
 class BoundImplicit(BoundRedMax):
