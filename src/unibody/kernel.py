@@ -8,7 +8,8 @@ A *kernel* is a compiled function over flat arrays and scalars; its annotations 
 `Floats` and `Ints` are contiguous one-dimensional arrays of float64 and int64. An argument is writable exactly when its
 name ends in `_out`: every other array is typed read-only and numba refuses to compile a write to it. Scalars are `float` and `int`.
 
-A *device* function is what kernels call: scalars and tuples of scalars in and out, inlined by the compiler.
+A *device* function is what kernels call: arrays and scalars in, scalars and tuples of scalars out, inlined by the compiler if it is short.
+It makes no arrays and returns none, and counts no references: two locked instructions for each array would cost more than its work.
 
 A *primitive* is a device that the compiler is told how to make; see `triple`.
 
@@ -91,7 +92,7 @@ class Device:
     @property
     def dispatcher(self) -> Any:
         if self._dispatcher is None:
-            self._dispatcher = _numba().njit(_resolved(self.function), boundscheck=CHECKED, error_model="numpy")
+            self._dispatcher = _numba().njit(_resolved(self.function), boundscheck=CHECKED, error_model="numpy", _nrt=False)
         return self._dispatcher
 
 

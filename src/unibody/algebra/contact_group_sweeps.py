@@ -15,243 +15,201 @@ afresh from the impulses.
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
-from unibody.algebra.contact_group_units import INVERSE, TABLE, scale_blocks, turn_all
-from unibody.algebra.contact_groups import Grouped, gather, spread
+from unibody.algebra.contact_group_cards import (
+    AT,
+    CARD,
+    PLACE,
+    QUICK,
+    ROWS,
+    SIZE_A,
+    SIZE_C,
+    A,
+    gap,
+    lay_cards,
+    push_quickly,
+    push_slowly,
+    quickly_along,
+    slowly_along,
+)
+from unibody.algebra.contact_group_single import single, single_of_convex_law
+from unibody.algebra.contact_group_units import AXES, INVERSE, LOWER, TABLE, UPPER, begin_anew, begin_at, impulses_of, scale_blocks
+from unibody.algebra.contact_groups import Grouped
 from unibody.algebra.contact_problem import Blocks, Residual, Solution
-from unibody.algebra.contact_sweeps import CONVEX, COULOMB, four, natural_map, norm3, single_convex
+from unibody.algebra.contact_sweeps import CONVEX, COULOMB, four, into_cone, miss, norm3
 from unibody.kernel import Floats, Ints, device, kernel
 
 ROUND_OFF, AT_MOST = 64 * 2.0**-52, 1e-6
 LOOK = 16
 """Sweeps between two looks at the residual, after those at 0, 1 and 4."""
-NEARLY = 1e-14
-"""Of the impulse: how exactly the friction of a contact that slides is found."""
 
 
 @device
-def single(law, k, table, xn, x1, x2, x3, un, u1, u2, u3):
-    """A contact's new x, in its own axes, from its old one and its velocity."""
-    t = TABLE * k
-    wn, w1, w2, w3 = table[t], table[t + 1], table[t + 2], table[t + 3]
-    d1, d2, d3 = table[t + 4], table[t + 5], table[t + 6]
-    inverse = table[t + INVERSE]
-    side = w1 * x1 + w2 * x2 + w3 * x3
-    qn = un - wn * xn - side
-    if law == CONVEX:
-        q1, q2, q3 = u1 - w1 * xn - d1 * x1, u2 - w2 * xn - d2 * x2, u3 - w3 * xn - d3 * x3
-        return single_convex(qn, q1, q2, q3, wn, w1, w2, w3, d1, d2, d3)
-    if qn >= 0.0 or inverse == 0.0:
-        return 0.0, 0.0, 0.0, 0.0
-    through = xn + side * inverse
-    q1, q2, q3 = u1 - w1 * through - d1 * x1, u2 - w2 * through - d2 * x2, u3 - w3 * through - d3 * x3
-    pressed = -qn * inverse
-    c1, c2, c3 = q1 + w1 * pressed, q2 + w2 * pressed, q3 + w3 * pressed
-    s1 = -c1 * table[t + INVERSE + 1] if c1 != 0.0 else 0.0
-    s2 = -c2 * table[t + INVERSE + 2] if c2 != 0.0 else 0.0
-    s3 = -c3 * table[t + INVERSE + 3] if c3 != 0.0 else 0.0
-    l = pressed - (w1 * s1 + w2 * s2 + w3 * s3) * inverse
-    if l >= 0.0 and s1 * s1 + s2 * s2 + s3 * s3 <= l * l:
-        return l, s1, s2, s3
-    slip, grip = norm3(u1, u2, u3), norm3(x1, x2, x3)
-    guess = slip / grip if grip > 0.0 else norm3(c1, c2, c3) / pressed
-    return slide(pressed, c1, c2, c3, inverse, w1, w2, w3, d1, d2, d3, guess)
-
-
-@device
-def slide(pressed, c1, c2, c3, inverse, w1, w2, w3, d1, d2, d3, guess):
-    """(ℓ, s₁, s₂, s₃) with u_t = −α s, ‖s‖ = ℓ: the root of ℓ(α) / ‖s(α)‖ − 1 by Newton's method within a bracket that widens."""
-    low, high = 0.0, 1e300
-    alpha = min(max(guess, 1e-12), 1e12)
-    r, s1, s2, s3 = 0.0, 0.0, 0.0, 0.0
-    for _ in range(100):
-        g1, g2 = 1.0 / (d1 + alpha), 1.0 / (d2 + alpha)
-        s1, s2 = -c1 * g1, -c2 * g2
-        e1, e2, e3 = s1 * g1, s2 * g2, 0.0
-        if c3 != 0.0:
-            g3 = 1.0 / (d3 + alpha)
-            s3 = -c3 * g3
-            e3 = s3 * g3
-        l = pressed - (w1 * s1 + w2 * s2 + w3 * s3) * inverse
-        r = norm3(s1, s2, s3)
-        if r == 0.0 or abs(l - r) <= NEARLY * r:
-            break
-        if l > r:
-            high = alpha
-        else:
-            low = alpha
-        if high - low <= NEARLY * high:
-            break
-        slope = (w1 * e1 + w2 * e2 + w3 * e3) * inverse / r + l * (s1 * e1 + s2 * e2 + s3 * e3) / (r * r * r)
-        step = alpha - (l / r - 1.0) / slope if slope > 0.0 else -1.0
-        if not low < step < high:
-            step = 4.0 * alpha if high == 1e300 else 0.5 * (low + high)
-        alpha = step
-    return r, s1, s2, s3
+def missed(law, xn, x1, x2, x3, un, u1, u2, u3):
+    """x − P(x − û) of a contact, with De Saxcé's ‖u_t‖ added to u_n under Coulomb's law."""
+    if law == COULOMB:
+        if xn == 0.0 and un >= 0.0 and x1 == 0.0 and x2 == 0.0 and x3 == 0.0:
+            return 0.0, 0.0, 0.0, 0.0
+        un += norm3(u1, u2, u3)
+    y1, y2, y3 = x1 - u1, x2 - u2, x3 - u3
+    if norm3(y1, y2, y3) <= xn - un:
+        return un, u1, u2, u3
+    l, s1, s2, s3 = into_cone(xn - un, y1, y2, y3)
+    return xn - l, x1 - s1, x2 - s2, x3 - s3
 
 
 @kernel
 def look(
-    law: int, first: Ints, groups: Ints, start: Ints, place: Ints, lower: Floats, upper: Floats, D: Floats, table: Floats, J: Floats,
-    Y: Floats, b: Floats, x: Floats, motion_out: Floats, u_out: Floats, F_out: Floats,
-) -> float:  # fmt: skip
-    """The residual, in units of velocity, at x; motion and û as they follow from x, and F in the axes of the rows as they came."""
+    law: int, card: Ints, D: Floats, table: Floats, J: Floats, Y: Floats, b: Floats, x: Floats, motion_out: Floats, info_out: Floats
+) -> float:
+    """The residual, in units of velocity, at x; the motion as it follows from x. info[3]: the residual in units of impulse."""
     motion_out[:] = 0.0
-    spread(first, groups, start, place, Y, x, motion_out)
-    for i in range(b.size):
-        u_out[i] = b[i]
-    gather(first, groups, start, place, J, motion_out, u_out)
-    natural_map(law, start, lower, upper, x, u_out, F_out)
-    turn_all(1, start, table, F_out)
-    worst = 0.0
-    for i in range(b.size):
-        if D[i] > 0.0:
-            worst = max(worst, abs(F_out[i]) / D[i])
+    worst, most = 0.0, 0.0
+    for c in range(0, card.size, CARD):
+        x0, x1, x2, x3 = four(card[c + ROWS], card[c + AT], x)
+        if x0 != 0.0 or x1 != 0.0 or x2 != 0.0 or x3 != 0.0:
+            if card[c + QUICK] == 1:
+                push_quickly(c, card, Y, x0, x1, x2, motion_out)
+            else:
+                push_slowly(c, card, Y, x0, x1, x2, x3, motion_out)
+    for k in range(card.size // CARD):
+        c, t = CARD * k, TABLE * k
+        at, rows = card[c + AT], card[c + ROWS]
+        if card[c + QUICK] == 1:
+            u0, u1, u2, u3 = quickly_along(c, card, J, b, motion_out)
+        else:
+            u0, u1, u2, u3 = slowly_along(c, card, J, b, motion_out)
+        x0, x1, x2, x3 = four(rows, at, x)
+        if rows == 1:
+            f0 = abs(miss(x0, u0, table[t + LOWER], table[t + UPPER]))
+            worst, most = max(worst, f0 / D[at]), max(most, f0 * D[at])
+            continue
+        f0, f1, f2, f3 = missed(law, x0, x1, x2, x3, u0, u1, u2, u3)
+        f0 = abs(f0)
+        worst, most = max(worst, f0 / D[at]), max(most, f0 * D[at])
+        if f1 == 0.0 and f2 == 0.0 and f3 == 0.0:
+            continue
+        for r in range(1, rows):
+            v = t + AXES + 3 * (r - 1)
+            f = abs(table[v] * f1 + table[v + 1] * f2 + table[v + 2] * f3)
+            if D[at + r] > 0.0:
+                worst, most = max(worst, f / D[at + r]), max(most, f * D[at + r])
+    info_out[3] = most
     return worst
 
 
 @kernel
-def round_off(
-    first: Ints, groups: Ints, start: Ints, place: Ints, D: Floats, J: Floats, Y: Floats, b: Floats, x: Floats, motion_out: Floats
-) -> float:
+def round_off(card: Ints, D: Floats, J: Floats, Y: Floats, b: Floats, x: Floats, motion_out: Floats) -> float:
     """What round-off alone may leave in the residual; never more than a small part of the velocities given."""
     motion_out[:] = 0.0
-    for k in range(start.size - 1):
-        at, rows, p = start[k], start[k + 1] - start[k], place[k]
+    for c in range(0, card.size, CARD):
+        at, rows, p, n = card[c + AT], card[c + ROWS], card[c + PLACE], card[c + SIZE_A] + card[c + SIZE_C]
+        by_row, by_velocity = (n, 1) if card[c + QUICK] == 1 else (1, rows)
         for side in range(2):
-            g = groups[2 * k + side]
-            if g < 0:
-                continue
-            for i in range(first[g], first[g + 1]):
+            begin, size = card[c + A + 2 * side], card[c + SIZE_A + 2 * side]
+            for i in range(size):
                 for r in range(rows):
-                    motion_out[i] += abs(Y[p + r] * x[at + r])
-                p += rows
+                    motion_out[begin + i + gap(size, i)] += abs(Y[p + by_row * r] * x[at + r])
+                p += by_velocity
     worst, given = 0.0, 0.0
-    for k in range(start.size - 1):
-        at, rows = start[k], start[k + 1] - start[k]
+    for c in range(0, card.size, CARD):
+        at, rows = card[c + AT], card[c + ROWS]
         for r in range(rows):
             if D[at + r] <= 0.0:
                 continue
             total = abs(b[at + r])
             given = max(given, total / D[at + r])
-            p = place[k] + r
+            p = card[c + PLACE] + r
             for side in range(2):
-                g = groups[2 * k + side]
-                if g < 0:
-                    continue
-                for i in range(first[g], first[g + 1]):
-                    total += abs(J[p]) * motion_out[i]
+                begin, size = card[c + A + 2 * side], card[c + SIZE_A + 2 * side]
+                for i in range(size):
+                    total += abs(J[p]) * motion_out[begin + i + gap(size, i)]
                     p += rows
             worst = max(worst, total / D[at + r])
     return min(ROUND_OFF * worst, AT_MOST * given)
 
 
 @kernel
-def sweep_groups(
-    law: int, order: Ints, first: Ints, groups: Ints, start: Ints, place: Ints, lower: Floats, upper: Floats, table: Floats, J: Floats,
-    Y: Floats, b: Floats, motion_out: Floats, x_out: Floats,
-) -> float:  # fmt: skip
-    """One sweep in the given order; ‖Δx‖²."""
+def sweep(law: int, card: Ints, table: Floats, J: Floats, Y: Floats, b: Floats, motion_out: Floats, x_out: Floats) -> float:
+    """One sweep over all blocks; ‖Δx‖²."""
     change = 0.0
-    for turn in range(order.size):
-        k = order[turn]
-        at, rows = start[k], start[k + 1] - start[k]
-        p = place[k]
-        un = b[at]
-        u1 = b[at + 1] if rows > 1 else 0.0
-        u2 = b[at + 2] if rows > 2 else 0.0
-        u3 = b[at + 3] if rows > 3 else 0.0
-        a, c = groups[2 * k], groups[2 * k + 1]
-        for side in range(2):
-            g = a if side == 0 else c
-            if g < 0:
-                continue
-            if rows == 3:
-                for i in range(first[g], first[g + 1]):
-                    m = motion_out[i]
-                    un += J[p] * m
-                    u1 += J[p + 1] * m
-                    u2 += J[p + 2] * m
-                    p += 3
-            elif rows == 1:
-                for i in range(first[g], first[g + 1]):
-                    un += J[p] * motion_out[i]
-                    p += 1
-            else:
-                for i in range(first[g], first[g + 1]):
-                    m = motion_out[i]
-                    un += J[p] * m
-                    u1 += J[p + 1] * m
-                    if rows == 4:
-                        u2 += J[p + 2] * m
-                        u3 += J[p + 3] * m
-                    p += rows
-        xn, x1, x2, x3 = four(rows, at, x_out)
-        if xn == 0.0 and un >= 0.0 and lower[k] == 0.0 and law == COULOMB and x1 == 0.0 and x2 == 0.0 and x3 == 0.0:
-            continue
-        if rows > 1:
-            new = single(law, k, table, xn, x1, x2, x3, un, u1, u2, u3)
+    for k in range(card.size // CARD):
+        c, t = CARD * k, TABLE * k
+        at, rows = card[c + AT], card[c + ROWS]
+        if card[c + QUICK] == 1:
+            u0, u1, u2, u3 = quickly_along(c, card, J, b, motion_out)
         else:
-            new = (min(max(xn - un * table[TABLE * k + INVERSE], lower[k]), upper[k]), 0.0, 0.0, 0.0)
-        d0, d1, d2, d3 = new[0] - xn, new[1] - x1, new[2] - x2, new[3] - x3
+            u0, u1, u2, u3 = slowly_along(c, card, J, b, motion_out)
+        x0, x1, x2, x3 = four(rows, at, x_out)
+        s1, s2, s3 = 0.0, 0.0, 0.0
+        if rows == 1:
+            l = min(max(x0 - u0 * table[t + INVERSE], table[t + LOWER]), table[t + UPPER])
+        elif law == CONVEX:
+            l, s1, s2, s3 = single_of_convex_law(t, table, x0, x1, x2, x3, u0, u1, u2, u3)
+        elif x0 == 0.0 and u0 >= 0.0 and x1 == 0.0 and x2 == 0.0 and x3 == 0.0:
+            continue
+        else:
+            l, s1, s2, s3 = single(t, table, x0, x1, x2, x3, u0, u1, u2, u3)
+        d0, d1, d2, d3 = l - x0, s1 - x1, s2 - x2, s3 - x3
         size = d0 * d0 + d1 * d1 + d2 * d2 + d3 * d3
         if size == 0.0:
             continue
         change += size
-        for r in range(rows):
-            x_out[at + r] = new[r]
-        p = place[k]
-        for side in range(2):
-            g = a if side == 0 else c
-            if g < 0:
-                continue
-            if rows == 3:
-                for i in range(first[g], first[g + 1]):
-                    motion_out[i] += Y[p] * d0 + Y[p + 1] * d1 + Y[p + 2] * d2
-                    p += 3
-            elif rows == 1:
-                for i in range(first[g], first[g + 1]):
-                    motion_out[i] += Y[p] * d0
-                    p += 1
-            else:
-                for i in range(first[g], first[g + 1]):
-                    motion_out[i] += Y[p] * d0 + Y[p + 1] * d1
-                    if rows == 4:
-                        motion_out[i] += Y[p + 2] * d2 + Y[p + 3] * d3
-                    p += rows
+        x_out[at] = l
+        if rows > 1:
+            x_out[at + 1] = s1
+        if rows > 2:
+            x_out[at + 2] = s2
+        if rows > 3:
+            x_out[at + 3] = s3
+        if card[c + QUICK] == 1:
+            push_quickly(c, card, Y, d0, d1, d2, motion_out)
+        else:
+            push_slowly(c, card, Y, d0, d1, d2, d3, motion_out)
     return change
+
+
+@device
+def carry(beta, now_out, last_out, way_out):
+    """The last change and β times the way before it become the way; `now` goes on by β times the way, and is kept."""
+    for i in range(now_out.size):
+        now, before = now_out[i], beta * way_out[i]
+        way_out[i] = before + (now - last_out[i])
+        now += before
+        now_out[i] = now
+        last_out[i] = now
 
 
 @kernel
 def settle(
-    law: int, limit: int, tolerance: float, momentum: int, order: Ints, first: Ints, groups: Ints, start: Ints, place: Ints, lower: Floats,
-    upper: Floats, D: Floats, table: Floats, J: Floats, Y: Floats, b: Floats, x_out: Floats, info_out: Floats,
+    law: int, most: int, tolerance: float, momentum: int, card: Ints, D: Floats, table: Floats, J: Floats, Y: Floats, b: Floats,
+    x_out: Floats, best_motion_out: Floats, info_out: Floats,
 ) -> int:  # fmt: skip
-    """Up to `limit` sweeps from x, fewer where the residual is within the tolerance or round-off; x becomes the best one looked at. The
-    number done; info: the residual, whether it was good enough, and the residual in units of impulse."""
-    m, n = x_out.size, first[first.size - 1]
-    motion, motion_last, motion_way = np.zeros(n), np.zeros(n), np.zeros(n)
-    last, way, best, u, F = np.zeros(m), np.zeros(m), np.zeros(m), np.zeros(m), np.zeros(m)
+    """Up to `most` sweeps from x, fewer where the residual is within the tolerance or round-off; x becomes the best one looked at, with
+    its motion. The number done; info: the residual, whether it was good enough, and the residual in units of impulse."""
+    m, n, limit = D.size, best_motion_out.size, most
+    motion, motion_last, motion_way, scratch = np.zeros(n), np.zeros(n), np.zeros(n), np.zeros(n)
+    last, way, best = np.zeros(m), np.zeros(m), np.zeros(m)
     given = 0.0
     for i in range(m):
         if D[i] > 0.0:
             given = max(given, abs(b[i]) / D[i])
-    turn_all(0, start, table, x_out)
-    least, found_last, done, soon, size_last, good = 1e300, 1e300, 0, 0, 0.0, False
+    least, found_last, done, soon, size, size_last, good = math.inf, math.inf, 0, 0, 0.0, 0.0, False
     going, waits, pause = momentum, 0, 1
     while True:
         if done == soon or done >= limit:
-            found = look(law, first, groups, start, place, lower, upper, D, table, J, Y, b, x_out, motion, u, F)
+            found = look(law, card, D, table, J, Y, b, x_out, motion, info_out)
             if found < least:
                 least = found
                 best[:] = x_out
-                info_out[2] = 0.0
-                for i in range(m):
-                    info_out[2] = max(info_out[2], abs(D[i] * F[i]))
+                best_motion_out[:] = motion
+                info_out[2] = info_out[3]
             good = least <= tolerance
             if not good and least <= AT_MOST * given:
-                good = least <= round_off(first, groups, start, place, D, J, Y, b, best, motion_last)
+                good = least <= round_off(card, D, J, Y, b, best, scratch)
             if momentum == 1:
                 if going == 0:
                     waits -= 1
@@ -263,36 +221,33 @@ def settle(
             soon = 1 if done == 0 else (4 * done if done < LOOK else done + LOOK)
             if good or done >= limit:
                 break
-        if going == 0:
+        if going == 0 or done == 0:
             size_last = 0.0
-        elif done > 0:
-            # the sweep before this one has moved x by g = x − last
-            size, beta = 0.0, 0.0
-            for i in range(m):
-                u[i] = x_out[i] - last[i]
-                size += u[i] * u[i]
-            if size_last > 0.0 and size < size_last:
-                beta = size / size_last
+            last[:] = x_out
+            motion_last[:] = motion
+        else:
+            beta = size / size_last if size < size_last else 0.0
             size_last = size
-            for i in range(m):
-                x_out[i] += beta * way[i]
-                way[i] = beta * way[i] + u[i]
-            for i in range(n):
-                g = motion[i] - motion_last[i]
-                motion[i] += beta * motion_way[i]
-                motion_way[i] = beta * motion_way[i] + g
-        last[:] = x_out
-        motion_last[:] = motion
-        change = sweep_groups(law, order, first, groups, start, place, lower, upper, table, J, Y, b, motion, x_out)
+            carry(beta, x_out, last, way)
+            carry(beta, motion, motion_last, motion_way)
+        size = sweep(law, card, table, J, Y, b, motion, x_out)
         done += 1
-        if change == 0.0:
+        if size == 0.0:
             soon = done
             limit = min(limit, done)
-    turn_all(1, start, table, best)
     x_out[:] = best
     info_out[0] = least
     info_out[1] = 1.0 if good else 0.0
     return done
+
+
+@kernel
+def in_groups(first: Ints, begin: Ints, motion: Floats, motion_out: Floats) -> None:
+    """m without idle places."""
+    for g in range(first.size - 1):
+        size = first[g + 1] - first[g]
+        for i in range(size):
+            motion_out[first[g] + i] = motion[begin[g] + i + gap(size, i)]
 
 
 def sweep_grouped(
@@ -300,24 +255,25 @@ def sweep_grouped(
     order: np.ndarray | None = None, momentum: bool = True,
 ) -> Solution:  # fmt: skip
     """Impulses by at most `limit` sweeps over the blocks in the given order (None: theirs), from `warm`."""
-    number = COULOMB if law == "coulomb" else CONVEX
-    D, table, J, Y, b_scaled = np.empty(W.size), np.empty(TABLE * len(W.rows)), W.J.copy(), W.Y.copy(), b.copy()
-    scale_blocks(number, W.start, W.place, blocks.friction.reshape(-1), b_scaled, J, Y, D, table)
-    begin = W.start[:-1]
-    lower, upper = blocks.lower / D[begin], blocks.upper / D[begin]
+    number, size, count = COULOMB if law == "coulomb" else CONVEX, W.size, len(W.rows)
+    order = np.arange(count) if order is None else order
+    card, begin = np.empty(CARD * count, np.int64), np.empty(len(W.first), np.int64)
+    places = lay_cards(order, W.first, W.flat_groups, W.start, begin, card)
+    J, Y, b_scaled, D, table = (np.empty(n) for n in (W.J.size + 1, W.Y.size + 1, size + 1, size, TABLE * count))
+    J[-1] = Y[-1] = b_scaled[-1] = 0.0
+    friction = blocks.friction.reshape(-1)
+    scale_blocks(number, order, W.start, W.place, card, friction, blocks.lower, blocks.upper, W.J, W.Y, b, J, Y, b_scaled, D, table)
+    x, motion, info = np.empty(size), np.empty(places), np.zeros(4)
     if warm is None:
-        x = np.clip(np.zeros(W.size), np.repeat(lower, W.rows), np.repeat(upper, W.rows))
+        begin_anew(card, table, x)
     else:
-        x = np.where(D > 0.0, warm / np.where(D > 0.0, D, 1.0), 0.0)
-    info = np.zeros(3)
-    order = np.arange(len(W.rows)) if order is None else order
-    done = settle(
-        number, limit, tolerance, int(momentum), order, W.first, W.flat_groups, W.start, W.place, lower, upper, D, table, J, Y, b_scaled, x,
-        info,
-    )  # fmt: skip
-    impulse = D * x
+        begin_at(order, W.start, card, D, table, warm, x)
+    done = settle(number, limit, tolerance, int(momentum), card, D, table, J, Y, b_scaled, x, motion, info)
+    impulse, moved = np.empty(size), np.empty(W.first[-1])
+    impulses_of(order, W.start, card, D, table, x, np.zeros(4), impulse)
+    in_groups(W.first, begin, motion, moved)
     largest = float(np.abs(impulse).max(initial=0.0))
     residual = Residual(float(info[0]), float(info[2]) / largest if largest else float(info[2] > 0.0))
     good = bool(info[1])
     note = f"{done} sweeps" if good else f"{done} sweeps; no solution within {tolerance:g}: the residual is {info[0]:.1e}"
-    return Solution(impulse, W.times(impulse) + b, residual, done, "pgs", note, good)
+    return Solution(impulse, W.along(moved) + b, residual, done, "pgs", note, good)

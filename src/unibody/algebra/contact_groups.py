@@ -44,6 +44,12 @@ def spread(first: Ints, groups: Ints, start: Ints, place: Ints, Y: Floats, x: Fl
             g = groups[2 * k + side]
             if g < 0:
                 continue
+            if rows == 3:
+                x0, x1, x2 = x[at], x[at + 1], x[at + 2]
+                for i in range(first[g], first[g + 1]):
+                    motion_out[i] += Y[p] * x0 + Y[p + 1] * x1 + Y[p + 2] * x2
+                    p += 3
+                continue
             for i in range(first[g], first[g + 1]):
                 total = 0.0
                 for r in range(rows):
@@ -60,6 +66,23 @@ def gather(first: Ints, groups: Ints, start: Ints, place: Ints, J: Floats, motio
         for side in range(2):
             g = groups[2 * k + side]
             if g < 0:
+                continue
+            if rows == 3:
+                u0, u1, u2 = u_out[at], u_out[at + 1], u_out[at + 2]
+                for i in range(first[g], first[g + 1]):
+                    m = motion[i]
+                    u0 += J[p] * m
+                    u1 += J[p + 1] * m
+                    u2 += J[p + 2] * m
+                    p += 3
+                u_out[at], u_out[at + 1], u_out[at + 2] = u0, u1, u2
+                continue
+            if rows == 1:
+                u0 = u_out[at]
+                for i in range(first[g], first[g + 1]):
+                    u0 += J[p] * motion[i]
+                    p += 1
+                u_out[at] = u0
                 continue
             for i in range(first[g], first[g + 1]):
                 for r in range(rows):

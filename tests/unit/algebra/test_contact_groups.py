@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from contact_cases import scattered, sphere_pile, tower, violation
 
+from unibody.algebra.contact_group_cards import CARD, lay_cards
 from unibody.algebra.contact_group_sweeps import sweep_grouped
 from unibody.algebra.contact_group_units import AXES, TABLE, scale_blocks
 from unibody.algebra.contact_groups import Grouped
@@ -71,8 +72,13 @@ def test_scaling_is_that_of_the_other_algorithms(law):
     W, inverse, J = random_rows(3, rows=(3, 4, 2, 1, 4))
     mu = np.array([[0.3, 0.3, 0.0], [0.5, 0.2, 0.1], [0.4, 0.0, 0.0], [0.0, 0.0, 0.0], [0.2, 0.6, 0.3]])
     blocks = join(contacts(mu[:1, :2]), contacts(mu[1:2]), contacts(mu[2:3, 0], planar=True), unilateral(1), contacts(mu[4:]))
-    D, table, b = np.zeros(W.size), np.zeros(TABLE * 5), np.ones(W.size)
-    scale_blocks(COULOMB if law == "coulomb" else 1, W.start, W.place, blocks.friction.reshape(-1), b, W.J.copy(), W.Y.copy(), D, table)
+    D, table, b = np.zeros(W.size), np.zeros(TABLE * 5), np.zeros(W.size)
+    order, card, begin = np.arange(5), np.zeros(5 * CARD, np.int64), np.zeros(6, np.int64)
+    lay_cards(order, W.first, W.flat_groups, W.start, begin, card)
+    scale_blocks(
+        COULOMB if law == "coulomb" else 1, order, W.start, W.place, card, blocks.friction.reshape(-1), blocks.lower, blocks.upper, W.J,
+        W.Y, np.ones(W.size), np.zeros(W.J.size), np.zeros(W.J.size), b, D, table,
+    )  # fmt: skip
     units = Units(ContactProblem(Dense(J @ inverse @ J.T), np.zeros(W.size), blocks, law=law))
     np.testing.assert_allclose(D, units.D, rtol=1e-12)
     np.testing.assert_allclose((b**2).sum(), (D**2).sum(), rtol=1e-12)  # turned only
@@ -80,7 +86,8 @@ def test_scaling_is_that_of_the_other_algorithms(law):
     def whole(numbers, stride, axes):
         t = numbers.reshape(-1, stride)
         V = t[:, axes : axes + 9].reshape(-1, 3, 3)
-        return t[:, 0], np.einsum("kij,kj->ki", V, t[:, 1:4]), np.einsum("kij,kj,klj->kil", V, t[:, 4:7], V)
+        w = np.where(W.rows[:, None] > 1, t[:, 1:4], 0.0)  # bounds, where it is one row
+        return t[:, 0], np.einsum("kij,kj->ki", V, w), np.einsum("kij,kj,klj->kil", V, t[:, 4:7], V)
 
     for ours, theirs in zip(whole(table, TABLE, AXES), whole(units.local, LOCAL, 7)):
         np.testing.assert_allclose(ours, theirs, atol=1e-12)
