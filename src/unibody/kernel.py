@@ -9,7 +9,8 @@ A *kernel* is a compiled function over flat arrays and scalars; its annotations 
 name ends in `_out`: every other array is typed read-only and numba refuses to compile a write to it. Scalars are `float` and `int`.
 
 A *device* function is what kernels call: arrays and scalars in, scalars and tuples of scalars out, inlined by the compiler if it is short.
-It makes no arrays and returns none, and counts no references: two locked instructions for each array would cost more than its work.
+It makes no arrays and counts no references: two locked instructions for each array would cost more than its work. One that returns an
+array says so, `-> Floats`, and counts.
 
 A *primitive* is a device that the compiler is told how to make; see `triple`.
 
@@ -92,7 +93,8 @@ class Device:
     @property
     def dispatcher(self) -> Any:
         if self._dispatcher is None:
-            self._dispatcher = _numba().njit(_resolved(self.function), boundscheck=CHECKED, error_model="numpy", _nrt=False)
+            counts = "return" in self.function.__annotations__
+            self._dispatcher = _numba().njit(_resolved(self.function), boundscheck=CHECKED, error_model="numpy", _nrt=counts)
         return self._dispatcher
 
 

@@ -2,12 +2,12 @@
 
 In the units of `contact_group_units` (λ = D x, û = D u, every cone ‖x_t‖ ≤ x_n) each block is solved exactly in its turn, and
 the motion of the groups follows at once. Sweeps x ← S(x) alone creep where loads have far to go, as down a pile. With momentum a sweep
-is taken for the step of a gradient method and joined with the last direction, as nonlinear conjugate gradients do (Silcowitz, Niebe,
-Erleben 2010):
+is taken for the step of a gradient method, and goes on from there as Nesterov's does:
 
-    g = S(x) − x,    β = ‖g‖² / ‖g_last‖²,    x ← S(x) + β p,    p ← β p + g        (β > 1: begin anew, p = g)
+    x⁺ = S(y),    y⁺ = x⁺ + β (x⁺ − x),    β = min((t − 1) / t⁺, FASTEST),    t⁺ = (1 + √(1 + 4 t²)) / 2
 
-Where it does harm (friction that slides is no gradient), it rests for a while, twice as long each time.
+t is 1 again where x⁺ − y turns against x⁺ − x, or has grown. Where momentum does harm all the same (friction that slides is no gradient),
+it rests for a while, twice as long each time.
 
 What is returned comes from the end of a plain sweep, so that every impulse lies in its cone; the residual is that of velocities computed
 afresh from the impulses.
@@ -19,22 +19,8 @@ import math
 
 import numpy as np
 
-from unibody.algebra.contact_group_cards import (
-    AT,
-    CARD,
-    PLACE,
-    QUICK,
-    ROWS,
-    SIZE_A,
-    SIZE_C,
-    A,
-    gap,
-    lay_cards,
-    push_quickly,
-    push_slowly,
-    quickly_along,
-    slowly_along,
-)
+from unibody.algebra.contact_group_cards import AT, CARD, PLACE, QUICK, ROWS, SIZE_A, SIZE_C, A, gap, lay_cards
+from unibody.algebra.contact_group_cards import push_quickly, push_slowly, quickly_along, slowly_along
 from unibody.algebra.contact_group_single import single, single_of_convex_law
 from unibody.algebra.contact_group_units import AXES, INVERSE, LOWER, TABLE, UPPER, begin_anew, begin_at, impulses_of, scale_blocks
 from unibody.algebra.contact_groups import Grouped
@@ -43,6 +29,10 @@ from unibody.algebra.contact_sweeps import CONVEX, COULOMB, four, into_cone, mis
 from unibody.kernel import Floats, Ints, device, kernel
 
 ROUND_OFF, AT_MOST = 64 * 2.0**-52, 1e-6
+FASTEST, GROWS = 0.9, 1.5
+"""The largest β; by how much ‖x⁺ − y‖² may grow before momentum begins anew."""
+HARM = 2.0
+"""By how much the residual may grow from look to look before momentum rests."""
 LOOK = 16
 """Sweeps between two looks at the residual, after those at 0, 1 and 4."""
 
@@ -173,14 +163,24 @@ def sweep(law: int, card: Ints, table: Floats, J: Floats, Y: Floats, b: Floats, 
 
 
 @device
-def carry(beta, now_out, last_out, way_out):
-    """The last change and β times the way before it become the way; `now` goes on by β times the way, and is kept."""
+def agreement(now, last, way):
+    """(now − last − way) · (now − last): below zero where a sweep turns back from where the way led."""
+    total = 0.0
+    for i in range(now.size):
+        step = now[i] - last[i]
+        total += (step - way[i]) * step
+    return total
+
+
+@device
+def carry_on(beta, now_out, last_out, way_out):
+    """`now` is kept, and goes on by β times what it has changed."""
     for i in range(now_out.size):
-        now, before = now_out[i], beta * way_out[i]
-        way_out[i] = before + (now - last_out[i])
-        now += before
-        now_out[i] = now
+        now = now_out[i]
+        way = beta * (now - last_out[i])
+        way_out[i] = way
         last_out[i] = now
+        now_out[i] = now + way
 
 
 @kernel
@@ -197,7 +197,7 @@ def settle(
     for i in range(m):
         if D[i] > 0.0:
             given = max(given, abs(b[i]) / D[i])
-    least, found_last, done, soon, size, size_last, good = math.inf, math.inf, 0, 0, 0.0, 0.0, False
+    least, found_last, done, soon, size, smallest, speed, good = math.inf, math.inf, 0, 0, 0.0, math.inf, 1.0, False
     going, waits, pause = momentum, 0, 1
     while True:
         if done == soon or done >= limit:
@@ -214,7 +214,7 @@ def settle(
                 if going == 0:
                     waits -= 1
                     going = 1 if waits == 0 else 0
-                elif found >= found_last:
+                elif found >= HARM * found_last:
                     going, pause = 0, 2 * pause
                     waits = pause
                 found_last = found
@@ -222,14 +222,19 @@ def settle(
             if good or done >= limit:
                 break
         if going == 0 or done == 0:
-            size_last = 0.0
+            speed, smallest = 1.0, math.inf
             last[:] = x_out
             motion_last[:] = motion
+            way[:] = 0.0
         else:
-            beta = size / size_last if size < size_last else 0.0
-            size_last = size
-            carry(beta, x_out, last, way)
-            carry(beta, motion, motion_last, motion_way)
+            if size > GROWS * smallest or agreement(x_out, last, way) < 0.0:
+                speed, smallest = 1.0, size
+            smallest = min(smallest, size)
+            faster = 0.5 + math.sqrt(0.25 + speed * speed)
+            beta = min((speed - 1.0) / faster, FASTEST)
+            speed = faster
+            carry_on(beta, x_out, last, way)
+            carry_on(beta, motion, motion_last, motion_way)
         size = sweep(law, card, table, J, Y, b, motion, x_out)
         done += 1
         if size == 0.0:

@@ -121,6 +121,17 @@ def read_whole(first: Ints, groups: Ints, start: Ints, place: Ints, whole: Float
 
 
 @kernel
+def pick(which: Ints, rows: Ints, place: Ints, row: int, new_place: Ints, A: Floats, A_out: Floats) -> None:
+    """The numbers of some blocks; row ≥ 0: only those of this row of each."""
+    for i in range(which.size):
+        k = which[i]
+        at, step = (place[k], 1) if row < 0 else (place[k] + row, rows[k])
+        for p in range(new_place[i], new_place[i + 1]):
+            A_out[p] = A[at]
+            at += step
+
+
+@kernel
 def eliminate(
     first: Ints, groups: Ints, start: Ints, place: Ints, held_start: Ints, held: Ints, held_place: Ints, held_J: Floats, held_Y: Floats,
     inverse: Floats, count: int, Y_out: Floats,
@@ -271,12 +282,8 @@ class Grouped:
         """The blocks of these numbers; of each only its row number `row`, if given."""
         rows = self.rows[which] if row is None else np.ones(len(which), np.int64)
         out = Grouped.room(self.first, rows, self.groups[which])
-        if len(which):
-            count = np.diff(out.place)
-            inside = np.arange(out.place[-1]) - np.repeat(out.place[:-1], count)
-            at = np.repeat(self.place[which], count)
-            at += inside if row is None else inside * np.repeat(self.rows[which], count) + row
-            out.J[:], out.Y[:] = self.J[at], self.Y[at]
+        for source, part in ((self.J, out.J), (self.Y, out.Y)):
+            pick(which, self.rows, self.place, -1 if row is None else row, out.place, source, part)
         return out
 
     def diagonal(self, blocks: int) -> np.ndarray:

@@ -69,7 +69,7 @@ def write_record(row, t, q, v, memory, record_out):
 
 
 @device
-def ledger_of(layout, work):
+def ledger_of(layout, work) -> Floats:
     return part(work, layout, LEDGER)
 
 
