@@ -19,8 +19,22 @@ import math
 
 import numpy as np
 
-from unibody.algebra.contact_group_cards import AT, CARD, PLACE, QUICK, ROWS, SIZE_A, SIZE_C, A, gap, lay_cards
-from unibody.algebra.contact_group_cards import push_quickly, push_slowly, quickly_along, slowly_along
+from unibody.algebra.contact_group_cards import (
+    AT,
+    CARD,
+    PLACE,
+    QUICK,
+    ROWS,
+    SIZE_A,
+    SIZE_C,
+    A,
+    gap,
+    lay_cards,
+    push_quickly,
+    push_slowly,
+    quickly_along,
+    slowly_along,
+)
 from unibody.algebra.contact_group_single import single, single_of_convex_law
 from unibody.algebra.contact_group_units import AXES, INVERSE, LOWER, TABLE, UPPER, begin_anew, begin_at, impulses_of, scale_blocks
 from unibody.algebra.contact_groups import Grouped
