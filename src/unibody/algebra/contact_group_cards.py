@@ -90,6 +90,14 @@ def quickly_along(c, card, J, b, m):
 def slowly_along(c, card, J, b, m):
     """The same of one that is not quick."""
     at, p, rows = card[c + AT], card[c + PLACE], card[c + ROWS]
+    if rows == 3:
+        u = fetch(b, at)
+        for side in range(2):
+            begin, size = card[c + A + 2 * side], card[c + SIZE_A + 2 * side]
+            for l in range(size):
+                u = plus(u, fetch(J, p), m[begin + l + gap(size, l)])
+                p += 3
+        return x_of(u), y_of(u), z_of(u), 0.0
     u0 = b[at]
     u1 = b[at + 1] if rows > 1 else 0.0
     u2 = b[at + 2] if rows > 2 else 0.0
@@ -144,6 +152,11 @@ def push_slowly(c, card, Y, d0, d1, d2, d3, m_out):
     p, rows = card[c + PLACE], card[c + ROWS]
     for side in range(2):
         begin, size = card[c + A + 2 * side], card[c + SIZE_A + 2 * side]
+        if rows == 3:
+            for l in range(size):
+                m_out[begin + l + gap(size, l)] += Y[p] * d0 + Y[p + 1] * d1 + Y[p + 2] * d2
+                p += 3
+            continue
         for l in range(size):
             t = Y[p] * d0
             if rows > 1:
