@@ -11,9 +11,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from unibody.coordinates.held import Motion, cross_rows
+from unibody.coordinates.held import Motion
 from unibody.kernel import Floats, Ints, kernel
 from unibody.spatial.devices import add3, cross, dot3, load3, norm3, scale3, store3, sub3
+
+ALONG = 1e-9
+"""A wish that is so nearly the normal is none."""
 
 
 @dataclass(frozen=True)
@@ -41,6 +44,16 @@ class ContactRows:
         out = np.empty((len(self.bodies), self.width, 2, 6))
         fill_wrenches(*self._flat(motion), out.reshape(-1))
         return out
+
+    def in_motion(self, motion: Motion, h: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Wrenches, velocities at once and after a time h, together."""
+        n, k = self.directions.shape[:2]
+        wrenches, before, free = np.empty((n, k, 2, 6)), np.empty((n, k)), np.empty((n, k))
+        fill_moving_rows(
+            *self._flat(motion), motion.velocity.reshape(-1), motion.rate.reshape(-1), h, wrenches.reshape(-1), before.reshape(-1),
+            free.reshape(-1),
+        )  # fmt: skip
+        return wrenches, before, free
 
     def _flat(self, motion: Motion) -> tuple:
         """What kernels read."""
@@ -103,47 +116,55 @@ def add_up(width: int, bodies: Ints, wrenches: Floats, impulses: Floats, total_o
 
 
 @kernel
-def fill_directions(width: int, normals: Floats, directions_out: Floats) -> None:
-    """Normal, two tangents of which the first is along the world's axis that is most across, and the normal again if there are four."""
+def fill_moving_rows(
+    width: int, spin: int, bodies: Ints, points: Floats, directions: Floats, centre: Floats, velocity: Floats, rate: Floats, h: float,
+    wrenches_out: Floats, before_out: Floats, free_out: Floats,
+) -> None:  # fmt: skip
+    """All that bodies in motion mean to rows."""
+    fill_wrenches(width, spin, bodies, points, directions, centre, wrenches_out)
+    fill_velocities(width, spin, bodies, points, directions, centre, velocity, rate, 0.0, before_out)
+    fill_velocities(width, spin, bodies, points, directions, centre, velocity, rate, h, free_out)
+
+
+@kernel
+def fill_directions(width: int, normals: Floats, plane_normal: Floats, wishes: Floats, directions_out: Floats) -> None:
+    """Normal, tangents, and the normal again if there are four. In a plane (its normal, or nothing) the tangent is the one that lies in
+    it; else the first is along the axis of the world that is most across, or as near as can be to a wish (three numbers a contact, not
+    numbers for none; or nothing at all)."""
     for k in range(normals.size // 3):
         n = load3(normals, 3 * k)
-        x, y, z = abs(n[0]), abs(n[1]), abs(n[2])
-        axis = (1.0, 0.0, 0.0) if x <= y and x <= z else ((0.0, 1.0, 0.0) if y <= z else (0.0, 0.0, 1.0))
-        first = sub3(axis, scale3(dot3(axis, n), n))
-        first = scale3(1.0 / norm3(first), first)
         at = 3 * width * k
         store3(n, at, directions_out)
+        if plane_normal.size > 0:
+            store3(cross(load3(plane_normal, 0), n), at + 3, directions_out)
+            continue
+        x, y, z = abs(n[0]), abs(n[1]), abs(n[2])
+        axis = (1.0, 0.0, 0.0) if x <= y and x <= z else ((0.0, 1.0, 0.0) if y <= z else (0.0, 0.0, 1.0))
+        if wishes.size > 0:
+            wish = load3(wishes, 3 * k)
+            if abs(dot3(wish, n)) < 1.0 - ALONG:
+                axis = wish
+        first = sub3(axis, scale3(dot3(axis, n), n))
+        first = scale3(1.0 / norm3(first), first)
         store3(first, at + 3, directions_out)
         store3(cross(n, first), at + 6, directions_out)
         if width == 4:
             store3(n, at + 9, directions_out)
 
 
-def tangents(normals: np.ndarray, plane_normal: np.ndarray | None, along: np.ndarray | None = None) -> np.ndarray:
-    """(n, 2, 3) two unit vectors across each normal, the first along the axis of the world that is most across it, or as near as can be
-    to a direction that is wanted (n, 3; not numbers: none); in a plane (n, 1, 3), the one that lies in it."""
-    if plane_normal is not None:
-        return cross_rows(plane_normal, normals)[:, None, :]
-    axis = np.eye(3)[np.abs(normals).argmin(axis=1)]
-    if along is not None:
-        lies = np.abs(np.einsum("nj,nj->n", along, normals)) < 1.0 - 1e-9
-        axis = np.where(lies[:, None], along, axis)
-    first = axis - np.einsum("nj,nj->n", axis, normals)[:, None] * normals
-    first /= np.linalg.norm(first, axis=1)[:, None]
-    return np.stack([first, cross_rows(normals, first)], axis=1)
+NONE = np.zeros(0)
 
 
 def contact_rows(
-    bodies: np.ndarray, points: np.ndarray, normals: np.ndarray, plane_normal: np.ndarray | None = None, along: np.ndarray | None = None,
+    bodies: np.ndarray, points: np.ndarray, normals: np.ndarray, plane_normal: np.ndarray | None = None, wishes: np.ndarray | None = None,
     spin: bool = False,
 ) -> ContactRows:  # fmt: skip
-    """Rows of contacts with friction."""
+    """Rows of contacts with friction; `wishes` (n, 3): the directions of first tangents, not numbers for none."""
     spin = spin and plane_normal is None
-    if plane_normal is None and along is None:
-        width = 4 if spin else 3
-        directions = np.empty((len(normals), width, 3))
-        fill_directions(width, np.ascontiguousarray(normals).reshape(-1), directions.reshape(-1))
-        return ContactRows(bodies, points, directions, spin)
-    normal = normals[:, None, :]
-    rows = [normal, tangents(normals, plane_normal, along), *([normal] if spin else [])]
-    return ContactRows(bodies, points, np.concatenate(rows, axis=1), spin)
+    width = 2 if plane_normal is not None else 4 if spin else 3
+    directions = np.empty((len(normals), width, 3))
+    fill_directions(
+        width, np.ascontiguousarray(normals).reshape(-1), NONE if plane_normal is None else plane_normal,
+        NONE if wishes is None else np.ascontiguousarray(wishes).reshape(-1), directions.reshape(-1),
+    )  # fmt: skip
+    return ContactRows(bodies, points, directions, spin)

@@ -5,26 +5,66 @@ The element without `between` holds for all pairs, one with `between` for its ow
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
 from unibody.constraints.contact import IMPACTS, Contact
+from unibody.kernel import Ints, kernel
 from unibody.model.model import Model
 
 
-@dataclass(frozen=True)
 class Laws:
-    """Of n contacts: coefficients of friction (n, 3), along, across and about the normal (a length), and how many times larger they are
-    for what does not slide; restitution; the law of impact as its number in IMPACTS; the direction of the first coefficient (n, 3), not
-    numbers where there is none, and the body in which it is fixed."""
+    """Of n contacts, each with a row of the table of laws, columns as `PairLaws` has them."""
 
-    friction: np.ndarray
-    stick: np.ndarray
-    restitution: np.ndarray
-    impact: np.ndarray
-    direction: np.ndarray
-    owner: np.ndarray
+    def __init__(self, which: np.ndarray, columns: tuple[np.ndarray, ...]):
+        self.which, self._columns = which, columns
+
+    @cached_property
+    def friction(self) -> np.ndarray:
+        """(n, 3) coefficients along, across and about the normal (a length)."""
+        return self._columns[0][self.which]
+
+    @cached_property
+    def stick(self) -> np.ndarray:
+        """(n,) how many times larger they are for what does not slide."""
+        return self._columns[1][self.which]
+
+    @cached_property
+    def restitution(self) -> np.ndarray:
+        """(n,)"""
+        return self._columns[2][self.which]
+
+    @cached_property
+    def impact(self) -> np.ndarray:
+        """(n,) the law of impact as its number in IMPACTS."""
+        return self._columns[3][self.which]
+
+    @cached_property
+    def direction(self) -> np.ndarray:
+        """(n, 3) of the first coefficient, not numbers where there is none."""
+        return self._columns[4][self.which]
+
+    @cached_property
+    def owner(self) -> np.ndarray:
+        """(n,) the body in which it is fixed."""
+        return self._columns[5][self.which]
+
+
+@kernel
+def look_up_pairs(bodies: Ints, n: int, keys: Ints, which_out: Ints) -> None:
+    """The place of each pair of bodies among the sorted keys, counted from 1; 0 where it is not there."""
+    for k in range(which_out.size):
+        a, b = bodies[2 * k], bodies[2 * k + 1]
+        key = min(a, b) * n + max(a, b)
+        low, high = 0, keys.size
+        while low < high:
+            middle = (low + high) // 2
+            if keys[middle] < key:
+                low = middle + 1
+            else:
+                high = middle
+        which_out[k] = low + 1 if low < keys.size and keys[low] == key else 0
 
 
 def _coefficients(c: Contact) -> tuple[float, float, float]:
@@ -52,16 +92,19 @@ class PairLaws:
         )  # fmt: skip
         self.spins = any(c.torsion > 0.0 for c in self._table)
         """Whether some pair holds turns about the normal."""
+        self.bounces = any(c.restitution > 0.0 for c in self._table)
+        """Whether some pair bounces."""
+        self.sticks = bool((self._columns[1] > 1.0).any())
+        """Whether some pair holds more than it does when it slides."""
+        self.directed = any(c.direction is not None for c in self._table)
+        """Whether the friction of some pair has axes of its own."""
 
     def _key(self, a: int, b: int) -> int:
         return min(a, b) * self._n + max(a, b)
 
     def of(self, bodies: np.ndarray) -> Laws:
         """Of contacts between pairs of bodies (n, 2)."""
-        key = bodies.min(axis=1) * self._n + bodies.max(axis=1)
         which = np.zeros(len(bodies), np.int64)
         if self._keys.size:
-            at = np.minimum(np.searchsorted(self._keys, key), self._keys.size - 1)
-            which = np.where(self._keys[at] == key, at + 1, 0)
-
-        return Laws(*(column[which] for column in self._columns))
+            look_up_pairs(np.ascontiguousarray(bodies, np.int64).reshape(-1), self._n, self._keys, which)
+        return Laws(which, self._columns)

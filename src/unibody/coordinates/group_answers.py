@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from unibody.algebra.blocks6 import offset, store6
-from unibody.algebra.tree import BODY, COLUMN, INVERSE, ZERO6, U, add6, dot6, fill_shifts
+from unibody.algebra.tree import BODY, COLUMN, INVERSE, ROW, ZERO6, P, U, add6, dot6, fill_shifts
 from unibody.arena import part
 from unibody.coordinates.closure import fill_reference
 from unibody.coordinates.redmax_rows import row_acceleration
@@ -19,8 +19,14 @@ from unibody.coordinates.slots import (  # isort: skip
     BODIES, CLOSURE, COLUMNS, DOF_INDEX, DOF_START, ENTRY_BODY, ENTRY_W, G, J, LOAD, MASSES, ROWS, ROW_ENTRY, ROW_START, SHIFT, X_SOLVED,
     X_WB, Y,
 )  # fmt: skip
-from unibody.kernel import Floats, Ints, kernel
-from unibody.spatial.devices import add3, cross, load3, load6
+from unibody.kernel import Floats, Ints, device, kernel
+from unibody.spatial.devices import add3, cross, load3, load6, load9, rotate, sub3
+
+
+@device
+def arm(X, com, rows, i):
+    """From a node's point to the centre of mass of its body, in world axes."""
+    return sub3(add3(load3(X, 12 * i + 9), rotate(load9(X, 12 * i), load3(com, 3 * i))), load3(rows, ROW * i + P))
 
 
 @kernel
@@ -118,16 +124,18 @@ def fill_local_inverses(body: Ints, columns: Floats, inverse_out: Floats) -> Non
 @kernel
 def answer_wrenches(
     layout: Ints, ints: Ints, of_body: Ints, alone: Ints, first: Ints, place: Ints, members: Ints, member_start: Ints, groups: Ints,
-    begin: Ints, nodes: Ints, rows: int, wrenches: Floats, arms: Floats, work_out: Floats, J_out: Floats, Y_out: Floats,
+    begin: Ints, nodes: Ints, rows: int, wrenches: Floats, com: Floats, work_out: Floats, J_out: Floats, Y_out: Floats,
 ) -> None:  # fmt: skip
-    """J and Y, zero before, of blocks of `rows` wrenches on two nodes each, in world axes at points `arms` (3 a body) away from the
-    nodes' own; block k begins at begin[k]. Velocities of groups that are `alone` are twists at the node's point."""
+    """J and Y, zero before, of blocks of `rows` wrenches on two nodes each, in world axes at centres of mass; block k begins at
+    begin[k]. Velocities of groups that are `alone` are twists at the node's point."""
     body = part(ints, layout, BODIES)
     columns = part(work_out, layout, COLUMNS)
     shift = part(work_out, layout, SHIFT)
     load = part(work_out, layout, LOAD)
     solved = part(work_out, layout, X_SOLVED)
-    fill_shifts(body, part(work_out, layout, ROWS), shift)
+    nodes_rows = part(work_out, layout, ROWS)
+    X = part(work_out, layout, X_WB)
+    fill_shifts(body, nodes_rows, shift)
     load[:] = 0.0
     lone = False
     for g in range(alone.size):
@@ -144,7 +152,7 @@ def answer_wrenches(
             if g < 0:
                 continue
             base = begin[k] + (0 if g == a else behind)
-            r = load3(arms, offset(3 * node))
+            r = arm(X, com, nodes_rows, node)
             for row in range(rows):
                 w = offset(12 * (rows * k + row) + 6 * side)
                 t = load3(wrenches, w)

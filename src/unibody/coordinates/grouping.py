@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from unibody.coordinates.rows import RowBook
+from unibody.kernel import Ints, kernel
 
 
 @dataclass(frozen=True)
@@ -33,9 +34,18 @@ class Grouping:
 
     def pairs(self, bodies: np.ndarray) -> np.ndarray:
         """(n, 2) groups of pairs of bodies; one that occurs twice is named once."""
-        out = self.of_body[bodies]
-        out[out[:, 0] == out[:, 1], 1] = -1
+        out = np.empty((len(bodies), 2), np.int64)
+        name_groups(self.of_body, np.ascontiguousarray(bodies, np.int64).reshape(-1), out.reshape(-1))
         return out
+
+
+@kernel
+def name_groups(of_body: Ints, bodies: Ints, groups_out: Ints) -> None:
+    """Groups of pairs of bodies; one that occurs twice is named once."""
+    for k in range(bodies.size // 2):
+        a, b = of_body[bodies[2 * k]], of_body[bodies[2 * k + 1]]
+        groups_out[2 * k] = a
+        groups_out[2 * k + 1] = -1 if a == b else b
 
 
 def make_grouping(parent: np.ndarray, moving: np.ndarray, owner: np.ndarray, book: RowBook, holds: np.ndarray) -> Grouping:

@@ -17,7 +17,7 @@ import numpy as np
 from unibody.algebra.contact_groups import Grouped
 from unibody.coordinates.grouping import Grouping
 from unibody.coordinates.rows import RowBook
-from unibody.kernel import Floats, kernel
+from unibody.kernel import Floats, device, kernel
 from unibody.model.model import Model
 from unibody.spatial.devices import add3, cross, load3, load9, rotate, store3, sub3
 
@@ -95,6 +95,13 @@ def centres_in_bodies(model: Model) -> np.ndarray:
     return np.array([np.asarray(b.com, float) if b.kind == "dynamic" else np.zeros(3) for b in model.bodies]).reshape(-1, 3)
 
 
+@device
+def in_world(w, l, a, b, r):
+    """The velocity of a point r away from that of a twist (w, l), and its rate, from the spatial acceleration (a, b) there."""
+    v = add3(l, cross(w, r))
+    return v, add3(b, add3(cross(a, r), cross(w, v)))
+
+
 @kernel
 def fill_motion(
     X: Floats, com: Floats, p: Floats, V: Floats, A: Floats, centre_out: Floats, velocity_out: Floats, rate_out: Floats
@@ -102,20 +109,23 @@ def fill_motion(
     """Centres of mass, twists there and their rates, from twists and spatial accelerations at the points p; all in world axes."""
     for i in range(com.size // 3):
         c = add3(load3(X, 12 * i + 9), rotate(load9(X, 12 * i), load3(com, 3 * i)))
-        r = sub3(c, load3(p, 3 * i))
         w, a = load3(V, 6 * i), load3(A, 6 * i)
-        v = add3(load3(V, 6 * i + 3), cross(w, r))
+        v, rate = in_world(w, load3(V, 6 * i + 3), a, load3(A, 6 * i + 3), sub3(c, load3(p, 3 * i)))
         store3(c, 3 * i, centre_out)
         store3(w, 6 * i, velocity_out)
         store3(v, 6 * i + 3, velocity_out)
         store3(a, 6 * i, rate_out)
-        store3(add3(load3(A, 6 * i + 3), add3(cross(a, r), cross(w, v))), 6 * i + 3, rate_out)
+        store3(rate, 6 * i + 3, rate_out)
+
+
+def room_for_motion(n: int) -> Motion:
+    """Of n bodies, to be filled in."""
+    return Motion(np.empty((n, 3)), np.empty((n, 6)), np.empty((n, 6)))
 
 
 def motion_of(X: np.ndarray, com: np.ndarray, p: np.ndarray, V: np.ndarray, A: np.ndarray) -> Motion:
     """From poses (n, 12), twists V and spatial accelerations A (n, 6), both in world axes at the points p (n, 3)."""
-    n = len(com)
-    centre, velocity, rate = np.empty((n, 3)), np.empty((n, 6)), np.empty((n, 6))
+    out = room_for_motion(len(com))
     given = (np.ascontiguousarray(x).reshape(-1) for x in (X, com, p, V, A))
-    fill_motion(*given, centre.reshape(-1), velocity.reshape(-1), rate.reshape(-1))
-    return Motion(centre, velocity, rate)
+    fill_motion(*given, out.centre.reshape(-1), out.velocity.reshape(-1), out.rate.reshape(-1))
+    return out

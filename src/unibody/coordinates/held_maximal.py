@@ -133,8 +133,13 @@ class HeldMaximal(MaximalSystem):
         out[..., :3] = np.einsum("...ji,...j->...i", R, wrenches[..., :3]) + cross_rows(self._com[bodies], out[..., 3:])
         return out
 
-    def respond(self, bodies: np.ndarray, wrenches: np.ndarray) -> Grouped:
-        """Blocks of rows that are wrenches (k, rows, 2, 6) on pairs of bodies (k, 2), in world axes at their centres of mass."""
+    def respond(self, front: Grouped, bodies: np.ndarray, wrenches: np.ndarray) -> Grouped:
+        """The blocks of `front`, and then those of rows that are wrenches (k, rows, 2, 6) on pairs of bodies (k, 2), in world axes at their
+        centres of mass."""
+        return front.joined(self._respond(bodies, wrenches))
+
+    def _respond(self, bodies: np.ndarray, wrenches: np.ndarray) -> Grouped:
+        """The latter."""
         g, (k, width) = self.grouping, wrenches.shape[:2]
         groups = g.pairs(bodies)
         if self._alone and not self.book.auxiliary:
@@ -192,6 +197,10 @@ class HeldMaximal(MaximalSystem):
         self.view(Y)[:] += self._ordered(y[0]) / h
         self.view(NODE_L)[:] += held[0] / h
         self.view(MULTIPLIER)[:] = impulses / h
+
+    def hasten(self, impulses: np.ndarray, book: BookRows, wrenches: np.ndarray, h: float) -> None:
+        """Add what impulses over a step h do to the accelerations that `kick` reads."""
+        self.view(Y)[:] += self.change(impulses, book, wrenches) / h
 
     def through(self) -> Held:
         """Reactions from the multipliers of the last evaluation."""

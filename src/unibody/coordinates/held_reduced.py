@@ -13,9 +13,9 @@ import numpy as np
 from unibody.algebra.contact_groups import Grouped
 from unibody.algebra.tree import BODY, ROW, A, P, V, fill_shifts, solve_tree
 from unibody.arena import part
-from unibody.coordinates.group_answers import answer_book, answer_wrenches
-from unibody.coordinates.grouping import make_grouping
-from unibody.coordinates.held import BookRows, Motion, centres_in_bodies, cross_rows, holding_rows, motion_of
+from unibody.coordinates.group_answers import answer_book, answer_wrenches, arm
+from unibody.coordinates.grouping import make_grouping, name_groups
+from unibody.coordinates.held import BookRows, Motion, centres_in_bodies, holding_rows, in_world, room_for_motion
 from unibody.coordinates.kick import kick_reduced
 from unibody.coordinates.observe_reduced import Held, reactions_reduced
 from unibody.coordinates.reduced import advance_joints
@@ -23,22 +23,50 @@ from unibody.coordinates.reduced_products import carry_accelerations
 from unibody.coordinates.reduced_system import ReducedSystem, evaluate_reduced, project_reduced, spread_responses
 
 from unibody.coordinates.slots import (  # isort: skip
-    ACTIVE, BODIES, CLASSES, CLOSURE, COLUMNS, ENTRY_BODY, F, FREE, G, GRAM, GRAVITY, INDEX, MULTIPLIER, PARAMETERS, RANK, RATE, RESIDUAL,
-    RESPONSE_X, RESPONSE_Y, ROWS, SHIFT, SIDE, X_SOLVED, X_WB, Y,
+    ACTIVE, BODIES, CLASSES, CLOSURE, COLUMNS, ENTRY_BODY, F, FREE, G, GRAM, GRAVITY, INDEX, LOAD, MULTIPLIER, PARAMETERS, RANK, RATE,
+    RESIDUAL, RESPONSE_X, RESPONSE_Y, ROWS, SHIFT, SIDE, X_SOLVED, X_WB, Y,
 )  # fmt: skip
 from unibody.coordinates.stages import AGAIN_STAGE, EVALUATE_STAGE
 from unibody.kernel import Floats, Ints, kernel
 from unibody.model.model import Model
-from unibody.spatial.devices import add3, cross, load3, load9, rotate_back
+from unibody.spatial.devices import add3, cross, load3, load9, rotate_back, store3
 
 
 @kernel
-def push_by_wrenches(layout: Ints, ints: Ints, right: Floats, work_out: Floats, f_out: Floats, y_out: Floats) -> None:
-    """y = M⁻¹ (right + Jᵀ f) with wrenches f on all bodies (world axes, at the nodes' points), which are zero afterwards."""
+def push_by_wrenches(layout: Ints, ints: Ints, com: Floats, wrenches: Floats, right: Floats, work_out: Floats, y_out: Floats) -> None:
+    """y = M⁻¹ (right + Jᵀ f) with wrenches (6 a body; world axes, at centres of mass) on all bodies."""
     body = part(ints, layout, BODIES)
+    rows = part(work_out, layout, ROWS)
+    X = part(work_out, layout, X_WB)
     shift = part(work_out, layout, SHIFT)
-    fill_shifts(body, part(work_out, layout, ROWS), shift)
-    solve_tree(body, shift, part(work_out, layout, COLUMNS), right, f_out, part(work_out, layout, X_SOLVED), y_out)
+    f = part(work_out, layout, LOAD)
+    for i in range(com.size // 3):
+        force = load3(wrenches, 6 * i + 3)
+        store3(add3(load3(wrenches, 6 * i), cross(arm(X, com, rows, i), force)), 6 * i, f)
+        store3(force, 6 * i + 3, f)
+    for m in range(6):
+        f[m] = 0.0
+    fill_shifts(body, rows, shift)
+    solve_tree(body, shift, part(work_out, layout, COLUMNS), right, f, part(work_out, layout, X_SOLVED), y_out)
+
+
+@kernel
+def fill_motion_reduced(
+    layout: Ints, constants: Floats, work: Floats, com: Floats, centre_out: Floats, velocity_out: Floats, rate_out: Floats
+) -> None:
+    """What `fill_motion` finds, at the last evaluation."""
+    rows = part(work, layout, ROWS)
+    X = part(work, layout, X_WB)
+    g = load3(part(constants, layout, GRAVITY), 0)
+    for i in range(com.size // 3):
+        k = ROW * i
+        w, a, p, r = load3(rows, k + V), load3(rows, k + A), load3(rows, k + P), arm(X, com, rows, i)
+        v, rate = in_world(w, load3(rows, k + V + 3), a, add3(load3(rows, k + A + 3), g), r)
+        store3(add3(p, r), 3 * i, centre_out)
+        store3(w, 6 * i, velocity_out)
+        store3(v, 6 * i + 3, velocity_out)
+        store3(a, 6 * i, rate_out)
+        store3(rate, 6 * i + 3, rate_out)
 
 
 @kernel
@@ -76,6 +104,8 @@ class HeldReduced(ReducedSystem):
         self.moving = moving
         owner = np.repeat(np.arange(len(counts)), counts[:, 2])[np.argsort(np.concatenate([c[1] + np.arange(c[2]) for c in counts]))]
         self.grouping = make_grouping(counts[:, 0], moving, owner, self.book, self._holds)
+        self._room = Grouped.room(self.grouping.first, self.grouping.singles, self.grouping.rows)
+        self._no_load = np.zeros(model.nv)
         if not self._holds.any():
             self.view(RANK)[:] = self.book.rows
 
@@ -101,15 +131,17 @@ class HeldReduced(ReducedSystem):
 
     def motion(self) -> Motion:
         """How bodies move, with the accelerations of the last evaluation."""
-        rows = self.view(ROWS).reshape(-1, ROW)
-        acceleration = rows[:, A : A + 6].copy()
-        acceleration[:, 3:] += self.view(GRAVITY)
-        return motion_of(self.poses(), self._com, rows[:, P : P + 3], rows[:, V : V + 6], acceleration)
+        out = room_for_motion(self.model.n_bodies)
+        fill_motion_reduced(
+            self.layout, self.constants, self.work, self._com.reshape(-1), out.centre.reshape(-1), out.velocity.reshape(-1),
+            out.rate.reshape(-1),
+        )  # fmt: skip
+        return out
 
     def book_rows(self) -> BookRows:
         """Rows of loops and constraint elements."""
-        g, acceleration = self.grouping, np.zeros(self.book.rows)
-        rows = Grouped.room(g.first, g.singles, g.rows)
+        g, room, acceleration = self.grouping, self._room, np.zeros(self.book.rows)
+        rows = Grouped(room.first, room.rows, room.groups, np.zeros(room.J.size), np.zeros(room.J.size), room.start, room.place)
         if self.book.rows:
             answer_book(
                 self.layout, self.ints, self.constants, g.of_body, g.first, g.place, g.members, g.member_start, rows.flat_groups,
@@ -117,38 +149,41 @@ class HeldReduced(ReducedSystem):
             )  # fmt: skip
         return BookRows(self.view(RESIDUAL).copy(), self.view(RATE).copy(), acceleration, rows, g)
 
-    def respond(self, bodies: np.ndarray, wrenches: np.ndarray) -> Grouped:
-        """Blocks of rows that are wrenches (k, rows, 2, 6) on pairs of bodies (k, 2), in world axes at their centres of mass."""
-        g = self.grouping
-        out = Grouped.room(g.first, np.full(len(bodies), wrenches.shape[1], np.int64), g.pairs(bodies))
-        if len(bodies):
-            answer_wrenches(
-                self.layout, self.ints, g.of_body, g.alone, g.first, g.place, g.members, g.member_start, out.flat_groups, out.place,
-                np.ascontiguousarray(bodies, np.int64).reshape(-1), wrenches.shape[1], wrenches.reshape(-1), self._arms().reshape(-1),
-                self.work, out.J, out.Y,
-            )  # fmt: skip
+    def respond(self, front: Grouped, bodies: np.ndarray, wrenches: np.ndarray) -> Grouped:
+        """The blocks of `front`, and then those of rows that are wrenches (k, rows, 2, 6) on pairs of bodies (k, 2), in world axes at their
+        centres of mass."""
+        g, k, n, width = self.grouping, len(front.rows), *wrenches.shape[:2]
+        if not n:
+            return front
+        groups, rows = np.empty((k + n, 2), np.int64), np.full(k + n, width)
+        flat = bodies.reshape(-1)
+        name_groups(g.of_body, flat, groups[k:].reshape(-1))
+        if k:
+            groups[:k], rows[:k] = front.groups, front.rows
+        out = Grouped.room(g.first, rows, groups)
+        if k:
+            out.J[: front.J.size], out.Y[: front.Y.size] = front.J, front.Y
+        answer_wrenches(
+            self.layout, self.ints, g.of_body, g.alone, g.first, g.place, g.members, g.member_start, out.flat_groups[2 * k :],
+            out.place[k:], flat, width, wrenches.reshape(-1), self._com.reshape(-1), self.work, out.J, out.Y,
+        )  # fmt: skip
         return out
-
-    def _arms(self) -> np.ndarray:
-        """(n, 3) from the nodes' points to the centres of mass."""
-        X = self.poses()
-        centre = X[:, 9:] + np.einsum("nij,nj->ni", X[:, :9].reshape(-1, 3, 3), self._com)
-        return centre - self.view(ROWS).reshape(-1, ROW)[:, P : P + 3]
 
     def change(self, impulses: np.ndarray, book: BookRows, wrenches: np.ndarray) -> np.ndarray:
         """(nv,) what impulses do to the velocities: those of the book's rows, and wrenches (n, 6) on bodies (world axes, at centres of
         mass)."""
-        f = wrenches.copy()
-        f[:, :3] += cross_rows(self._arms(), f[:, 3:])
-        f[0] = 0.0
-        right = book.load(impulses)
-        out = np.zeros(self.model.nv)
-        push_by_wrenches(self.layout, self.ints, right, self.work, f.reshape(-1), out)
+        out = np.empty(self.model.nv)
+        right = book.load(impulses) if impulses.size else self._no_load
+        push_by_wrenches(self.layout, self.ints, self._com.reshape(-1), wrenches.reshape(-1), right, self.work, out)
         return out
+
+    def hasten(self, impulses: np.ndarray, book: BookRows, wrenches: np.ndarray, h: float) -> None:
+        """Add what impulses over a step h do to the accelerations that `kick` reads, and to nothing else."""
+        self.view(Y)[:] += self.change(impulses, book, wrenches) / h
 
     def accelerate(self, impulses: np.ndarray, book: BookRows, wrenches: np.ndarray, h: float) -> None:
         """Add what impulses over a step h do to the accelerations, and to the loads."""
-        self.view(Y)[:] += self.change(impulses, book, wrenches) / h
+        self.hasten(impulses, book, wrenches, h)
         carry_accelerations(self.view(BODIES), self.view(Y), self.view(COLUMNS), self.view(ROWS))
         self.enter_loads(impulses / h, wrenches / h)
 

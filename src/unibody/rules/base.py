@@ -42,6 +42,12 @@ def all_finite(x):
     return total == 0.0
 
 
+@kernel
+def finite(q: Floats, v: Floats) -> bool:
+    """Whether all numbers are."""
+    return all_finite(q) and all_finite(v)
+
+
 @device
 def book_work(ledger, h, memory_out):
     """Complete the work of the last step by the trapezoidal rule and start that of a step of length h."""
@@ -73,4 +79,6 @@ def ledger_of(layout, work) -> Floats:
     return part(work, layout, LEDGER)
 
 
-__all__ = ["LAST_STEP", "MEMORY", "TIME", "Evaluate", "advance_own", "all_finite", "book_work", "ledger_of", "rate_own", "write_record"]
+__all__ = [
+    "LAST_STEP", "MEMORY", "TIME", "Evaluate", "advance_own", "all_finite", "book_work", "finite", "ledger_of", "rate_own", "write_record",
+]  # fmt: skip

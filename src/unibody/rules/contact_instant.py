@@ -151,7 +151,7 @@ class _Instant:
     def problem(self) -> tuple[Assembled, np.ndarray, list[Part], list[int]]:
         """W and b of what is not held, the laws, and the contact of each part (−1: none)."""
         rule, laws = self.rule, self.laws
-        made = Assembled(rule, self.motion, self.book, self.b_book, self.rows, laws, 1.0, rule.options, True)
+        made = Assembled(rule, self.rows.wrenches(self.motion), self.book, self.b_book, self.rows, laws, 1.0, rule.options)
         k, w = made.rest.size, self.rows.width
         b = np.concatenate([made.b_rest, self.free.ravel()]) - made.fixed
         parts, owner = [Part(PUSH, np.array([r]), np.zeros(0)) for r in range(made.push.size)], [-1] * k

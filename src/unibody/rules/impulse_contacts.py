@@ -66,8 +66,7 @@ class Previewing(Stepping):
 
     def push(self, held: Held, h: float) -> None:
         """Put impulses among the accelerations and multipliers at which the system looked last."""
-        wrenches = held.rows.on_bodies(held.wrenches, held.impulse, self.model.n_bodies)
-        self.system.accelerate(held.book_impulse, held.book, wrenches, h)
+        self.system.accelerate(held.book_impulse, held.book, held.on_bodies(self.model.n_bodies), h)
 
     def advance(self, t: float, q: np.ndarray, v: np.ndarray, h: float, warm: Any) -> Ahead:
         """Decide a step from (q, v), at which the system has looked; afterwards its work space is as it was then, the impulses among the

@@ -13,6 +13,7 @@ over groups of velocities that answer to each other; it is made whole for direct
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from math import sqrt
 from typing import Any
 
 import numpy as np
@@ -25,6 +26,7 @@ from unibody.algebra.contacts import solve_contacts
 from unibody.coordinates.closure import solve_closure, solve_closure_again
 from unibody.coordinates.held import BookRows
 from unibody.coordinates.slots import CLOSURE, GRAM, MULTIPLIER, RANK
+from unibody.kernel import Floats, Ints, kernel
 
 FEW_ROWS, FIRST_SWEEPS = 90, 64
 """Sweeps of "auto" before Newton's method; up to so many rows all other methods of the algebra are asked where that fails."""
@@ -69,14 +71,17 @@ def solve(
     W: Dense | Grouped, b: np.ndarray, blocks: Blocks, options: Options, warm: np.ndarray | None, order: np.ndarray | None = None
 ) -> Outcome:
     """Solve a problem; where no row acts without impulses there is nothing to do. `order`: in which sweeps go over the blocks."""
-    first = np.cumsum(blocks.rows) - blocks.rows
-    if options.law == "coulomb" and not (blocks.lower < 0.0).any() and (b[first] >= 0.0).all():
+    if not b.size or (options.law == "coulomb" and nothing_acts(blocks.rows, blocks.lower, b)):
         return Outcome(np.zeros(b.size), b.copy())
     if options.directions or options.method not in ("auto", "pgs", "augmented") or isinstance(W, Dense):
         return made(solve_whole(W, b, blocks, options, warm))
     count, asked = len(blocks.rows), options.iterations
     spent, evenly = 0, False
     if options.method == "auto" and not asked and count >= FACE and b.size <= FEW_ROWS:
+        if warm is not None:
+            still = sweep_grouped(W, b, blocks, options.law, inside(warm, blocks), options.tolerance, 0, order)
+            if still.converged:
+                return made(still, "newton")
         found = solve_whole(W, b, blocks, replace(options, method="newton", iterations=FACE_STEPS), warm, first=0)
         spent, evenly = found.iterations, found.converged
         warm = inside(found.impulse, blocks) if evenly else warm
@@ -84,7 +89,8 @@ def solve(
     exact = options.method == "augmented" or (options.method == "auto" and steps >= min(LEAST_STEPS, asked or LEAST_STEPS))
     limit = asked or (FIRST_SWEEPS if exact else min(max(WORK // count, LEAST_SWEEPS), MOST_SWEEPS))
     best = sweep_grouped(W, b, blocks, options.law, warm, options.tolerance, limit, order)
-    best = replace(best, iterations=spent + best.iterations, method="newton" if evenly and best.iterations == 0 else best.method)
+    if spent or evenly:
+        best = replace(best, iterations=spent + best.iterations, method="newton" if evenly and best.iterations == 0 else best.method)
     if exact and not best.converged:
         best = better(best, augmented_groups(W, b, blocks, options.law, best.impulse, options.tolerance, steps))
     if options.method == "auto" and b.size <= FEW_ROWS and not best.converged:
@@ -92,19 +98,40 @@ def solve(
     return made(best)
 
 
+@kernel
+def nothing_acts(rows: Ints, lower: Floats, b: Floats) -> bool:
+    """Whether no block has a velocity that is forbidden, nor an impulse that is wanted, where there are no impulses."""
+    at = 0
+    for k in range(rows.size):
+        if lower[k] < 0.0 or not b[at] >= 0.0:
+            return False
+        at += rows[k]
+    return True
+
+
 def inside(impulse: np.ndarray, blocks: Blocks) -> np.ndarray:
     """Impulses whose friction does not leave its cone by round-off."""
     out = impulse.copy()
-    begin = np.cumsum(blocks.rows) - blocks.rows
-    for width in range(2, 5):
-        at = begin[blocks.rows == width]
-        if at.size:
-            mu, normal = blocks.friction[blocks.rows == width, : width - 1], np.maximum(out[at], 0.0)
-            rub = out[at[:, None] + np.arange(1, width)]
-            reach = np.linalg.norm(rub / np.where(mu > 0.0, mu, np.inf), axis=1)
-            share = np.where(reach > normal, normal / np.where(reach > 0.0, reach, 1.0), 1.0)
-            out[at], out[at[:, None] + np.arange(1, width)] = normal, np.where(mu > 0.0, share[:, None] * rub, 0.0)
+    clip_to_cones(blocks.rows, np.ascontiguousarray(blocks.friction).reshape(-1), out)
     return out
+
+
+@kernel
+def clip_to_cones(rows: Ints, friction: Floats, impulse_out: Floats) -> None:
+    """Normals of contacts that do not pull, tangents made shorter where they are too long for them."""
+    at = 0
+    for k in range(rows.size):
+        if rows[k] > 1:
+            normal, reach = max(impulse_out[at], 0.0), 0.0
+            for r in range(1, rows[k]):
+                mu = friction[3 * k + r - 1]
+                reach += (impulse_out[at + r] / mu) ** 2 if mu > 0.0 else 0.0
+            reach = sqrt(reach)
+            share = normal / reach if reach > normal else 1.0
+            impulse_out[at] = normal
+            for r in range(1, rows[k]):
+                impulse_out[at + r] *= share if friction[3 * k + r - 1] > 0.0 else 0.0
+        at += rows[k]
 
 
 def better(one: Solution, other: Solution) -> Solution:
@@ -113,9 +140,10 @@ def better(one: Solution, other: Solution) -> Solution:
     return replace(best, iterations=one.iterations + other.iterations)
 
 
-def made(found: Solution) -> Outcome:
-    """A solution as a step keeps it."""
-    return Outcome(found.impulse, found.velocity, found.iterations, found.residual.velocity, found.method, found.note, found.converged)
+def made(found: Solution, method: str = "") -> Outcome:
+    """A solution as a step keeps it, by its own method or under another name."""
+    name, speed = method or found.method, found.residual.velocity
+    return Outcome(found.impulse, found.velocity, found.iterations, speed, name, found.note, found.converged)
 
 
 def solve_whole(W: Dense | Grouped, b: np.ndarray, blocks: Blocks, options: Options, warm: np.ndarray | None, **more: int) -> Solution:

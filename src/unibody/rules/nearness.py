@@ -16,7 +16,7 @@ from unibody.constraints.contact import Contact
 from unibody.contact.contact_rates import contact_rates
 from unibody.contact.contact_rows import ContactRows
 from unibody.coordinates.held import Motion, centres_in_bodies
-from unibody.kernel import Floats, kernel
+from unibody.kernel import Floats, Ints, kernel
 from unibody.model.model import Model
 
 LEAST = 1e-3
@@ -47,21 +47,28 @@ class Nearness:
     def __init__(self, model: Model, margin: float | None, least: float = 0.0):
         from unibody.collision.rigid import RigidCollision  # the shapes are prepared only where contact is asked for
 
-        self._radii = radii(model)
+        self._model, self._radii = model, radii(model)
         moving = self._radii[self._radii > 0.0]
         low, high = (LEAST * moving.min(), moving.max()) if moving.size else (1e-3, 1e-3)
         self._bounds = (max(low, least), max(high, least))
         self._fixed = margin
         self._collision = RigidCollision(model, self._bounds[0] if margin is None else margin)
 
-    def find(self, X: np.ndarray, motion: Motion, h: float) -> Touches:
-        """Contacts at poses X (n, 12)."""
+    def find(self, X: np.ndarray, motion: Motion, h: float, moving: np.ndarray) -> Touches:
+        """Contacts at poses X (n, 12) that some body takes part in which is `moving` (n,)."""
         if self._fixed is None:
             self._collision.margin = self.margin(motion, h)
         found = self._collision.find(X)
         if not len(found):
             return NOTHING
-        return Touches(found.body.copy(), found.point, found.normal.copy(), found.gap.copy(), found.id.copy())
+        n = len(found)
+        bodies, points, normals, gaps, ids = np.empty(2 * n, np.int64), np.empty(3 * n), np.empty(3 * n), np.empty(n), np.empty(n, np.int64)
+        count = pick(
+            found.body.reshape(-1), found.point_a.reshape(-1), found.point_b.reshape(-1), found.normal.reshape(-1), found.gap, found.id,
+            moving, bodies, points, normals, gaps, ids,
+        )  # fmt: skip
+        bodies, points, normals = bodies.reshape(-1, 2), points.reshape(-1, 3), normals.reshape(-1, 3)
+        return Touches(bodies[:count], points[:count], normals[:count], gaps[:count], ids[:count])
 
     def rates(self, X: np.ndarray, motion: Motion, rows: ContactRows, ids: np.ndarray) -> np.ndarray:
         """(n, k) J̇ v of the contacts found last; 0 where it is not known."""
@@ -77,6 +84,19 @@ class Nearness:
         speed = fastest(motion.velocity.reshape(-1), motion.rate.reshape(-1), self._radii, h)
         return min(max(2.0 * h * speed, self._bounds[0]), self._bounds[1])
 
+    def hurry(self, motion: Motion, h: float) -> str:
+        """What a report should say where bodies go farther, or turn more, in a step than contact can follow."""
+        velocity, farthest = motion.velocity, self.farthest
+        far, fast = hasty(velocity.reshape(-1), farthest / h, 3), hasty(velocity.reshape(-1), np.pi / h, 0)
+        if far >= 0:
+            way = h * np.abs(velocity[far, 3:]).max()
+            name = self._model.bodies[far].name
+            return f"'{name}' goes {way:.3g} m in a step, but contacts are seen {farthest:.3g} m ahead: it may pass through others"
+        if fast >= 0:
+            turn = h * np.abs(velocity[fast, :3]).max()
+            return f"'{self._model.bodies[fast].name}' turns by {turn:.3g} rad in a step, which no step follows; give a smaller dt"
+        return ""
+
 
 @kernel
 def fastest(velocity: Floats, rate: Floats, radii: Floats, h: float) -> float:
@@ -89,6 +109,38 @@ def fastest(velocity: Floats, rate: Floats, radii: Floats, h: float) -> float:
             slide += max(abs(velocity[6 * i + 3 + m]), abs(velocity[6 * i + 3 + m] + h * rate[6 * i + 3 + m])) ** 2
         most = max(most, sqrt(slide) + radii[i] * sqrt(turn))
     return most
+
+
+@kernel
+def hasty(velocity: Floats, limit: float, part: int) -> int:
+    """The body whose velocity has the largest number in this part (0: turns, 3: the others), if that is above the limit; else −1."""
+    most, who = limit, -1
+    for i in range(velocity.size // 6):
+        for m in range(part, part + 3):
+            if abs(velocity[6 * i + m]) > most:
+                most, who = abs(velocity[6 * i + m]), i
+    return who
+
+
+@kernel
+def pick(
+    body: Ints, point_a: Floats, point_b: Floats, normal: Floats, gap: Floats, name: Ints, moving: Ints, body_out: Ints, point_out: Floats,
+    normal_out: Floats, gap_out: Floats, name_out: Ints,
+) -> int:  # fmt: skip
+    """Copies of contacts in which some body is moving, at points midway; how many."""
+    count = 0
+    for k in range(gap.size):
+        if moving[body[2 * k]] == 0 and moving[body[2 * k + 1]] == 0:
+            continue
+        body_out[2 * count] = body[2 * k]
+        body_out[2 * count + 1] = body[2 * k + 1]
+        for m in range(3):
+            point_out[3 * count + m] = 0.5 * (point_a[3 * k + m] + point_b[3 * k + m])
+            normal_out[3 * count + m] = normal[3 * k + m]
+        gap_out[count] = gap[k]
+        name_out[count] = name[k]
+        count += 1
+    return count
 
 
 def radii(model: Model) -> np.ndarray:

@@ -71,8 +71,7 @@ class PenaltyContacts:
         """Contacts within the margin that some moving body takes part in."""
         if self.find is None:
             return NOTHING
-        found = self.find(self.system.poses(), motion, h)
-        return found.some(self.system.moving[found.bodies].any(axis=1))
+        return self.find(self.system.poses(), motion, h, self.system.moving.astype(np.int64))
 
     def act(self, gains: Gains, h: float, end: bool) -> Pushes:
         """Forces over a step h, normals those of its beginning or of its `end`."""

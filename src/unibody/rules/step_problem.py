@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -11,10 +11,12 @@ import numpy as np
 from unibody.constraints.contact import IMPACTS
 from unibody.contact.contact_rows import ContactRows
 from unibody.contact.pair_laws import Laws
-from unibody.coordinates.held import BookRows, Motion
+from unibody.coordinates.held import BookRows
 from unibody.coordinates.observed import Touching
+from unibody.kernel import Floats, kernel
 from unibody.rules.impacts import Expansion, restore_work
 from unibody.rules.nearness import Touches
+from unibody.rules.overlaps import normals_of, wish_apart
 
 from unibody.rules.impulses import (  # isort: skip
     Blocks, Closure, Options, Outcome, bounded, close_held, contacts, join, solve, unilateral,
@@ -22,9 +24,6 @@ from unibody.rules.impulses import (  # isort: skip
 
 if TYPE_CHECKING:
     from unibody.rules.time_stepping import Stepping
-
-CORRECTED, FASTEST = 0.3, 1.0
-"""The part of an overlap taken away in a step, and the speed [m/s] at which at most."""
 
 SLIPS = 1e-6
 """[m/s] Above it a contact slides."""
@@ -38,9 +37,9 @@ AWAY = 1e3
 ROUNDS = 10
 """Of impacts that cause impacts, and of contacts that begin to slide."""
 
-ROUGHLY, SWEEPS, FEW_SWEEPS, MANY = 1e-7, 100, 16, 400
-"""[m/s] The tolerance of pseudo-velocities, the most sweeps for them, and that where contacts are many: what is left goes in the next
-steps."""
+ROUGHLY, ROUGH_PART, SWEEPS, FEW_SWEEPS, MANY = 1e-7, 1e-2, 100, 16, 400
+"""The tolerance of pseudo-velocities [m/s], also as a part of the largest that is wanted, the most sweeps for them, and that where contacts
+are many: what is left goes in the next steps."""
 
 OVERLAP = 1e-6
 """[m, rad] The overlap that is left alone."""
@@ -78,6 +77,12 @@ class Held:
     """How many rows of limits come before those that rub, in the outcome."""
     rub: np.ndarray | None = None
     """What friction in joints keeps."""
+    turnover: float = 0.0
+    """The sum of |impulse times velocity| over contacts [J]."""
+
+    def on_bodies(self, n_bodies: int) -> np.ndarray:
+        """(bodies, 6) wrenches of the impulses of contacts."""
+        return self.rows.on_bodies(self.wrenches, self.impulse, n_bodies)
 
     @property
     def approach(self) -> np.ndarray:
@@ -89,31 +94,43 @@ class Assembled:
     """One problem in numbers: W of what is not held, after the held rows are eliminated, in factors over groups."""
 
     def __init__(
-        self, rule: Stepping, motion: Motion, book: BookRows, b_book: np.ndarray, rows: ContactRows, laws: Laws, h: float, options: Options,
-        whole: bool,
+        self, rule: Stepping, wrenches: np.ndarray, book: BookRows, b_book: np.ndarray, rows: ContactRows, laws: Laws, h: float,
+        options: Options,
     ):  # fmt: skip
         self.rule, self.book, self.rows, self.laws, self.h, self.options = rule, book, rows, laws, h, options
         self.n, self.w = rows.directions.shape[:2]
-        self.wrenches = rows.wrenches(motion)
+        self.wrenches = wrenches
         awake = np.isfinite(b_book)
-        self.push = rule.pushed[awake[rule.pushed]]
-        self.rest = np.concatenate([self.push, rule.rubbed]).astype(np.int64)
+        self.push, self.rest = rule.pushed, rule.rest
+        if not awake.all():
+            self.push = rule.pushed[awake[rule.pushed]]
+            self.rest = np.concatenate([self.push, rule.rubbed]).astype(np.int64)
         self.b_book, self.b_rest = b_book, b_book[self.rest]
         self.closure: Closure | None = None
-        touching = rule.system.respond(rows.bodies, self.wrenches)
-        self.free = self.W = book.rows.some(self.rest).joined(touching)
-        self.fixed = np.zeros(self.rest.size + self.n * self.w)
+        front = book.rows if rule.in_order and self.rest is rule.rest else book.rows.some(self.rest)
+        self.free = self.W = rule.system.respond(front, rows.bodies, wrenches)
+        self._fixed: np.ndarray | None = None
         if rule.held.size:
             J, Y = book.J, book.Y
             inverse = close_held(rule.system, 0.5 * (J @ Y.T + Y @ J.T), book, rule.held, rule.compliance)
             self.closure = Closure(rule.held, inverse, book.rows.some(rule.held), b_book[rule.held])
-            self.fixed = self.W.along(self.closure.rows.motion(inverse @ self.closure.b))
+            self._fixed = self.W.along(self.closure.rows.motion(inverse @ self.closure.b))
             self.W = self.W.holding(self.closure.rows, inverse)
         self.driven = np.zeros(0, np.int64)
         if rule.rubbed.size:
             self._find_driven()
-        height = rows.points @ rule.up
-        self.order = np.concatenate([np.arange(self.rest.size), self.rest.size + np.argsort(height, kind="stable")])
+
+    @property
+    def fixed(self) -> np.ndarray:
+        """Of all rows, the velocities that held rows take from them."""
+        return np.zeros(self.rest.size + self.n * self.w) if self._fixed is None else self._fixed
+
+    @cached_property
+    def order(self) -> np.ndarray:
+        """In which sweeps go: the book's rows, then contacts from below."""
+        k = self.rest.size
+        upwards = np.argsort(self.rows.points @ self.rule.up, kind="stable")
+        return np.concatenate([np.arange(k), k + upwards]) if k else upwards
 
     @cached_property
     def whole(self) -> np.ndarray:
@@ -137,28 +154,39 @@ class Assembled:
 
     def held(self, touches: Touches, before: np.ndarray, free: np.ndarray, shift: np.ndarray, guess: np.ndarray) -> Held:
         """Solve for the impulses of a step; `shift` (n,): what is added to the normal velocities in their law."""
-        stick = np.where(np.linalg.norm(before[:, 1:3], axis=1) <= SLIPS, self.laws.stick, 1.0)
-        b = self.b_rest - self.fixed[: self.rest.size]
-        u = free - self.fixed[self.rest.size :].reshape(free.shape)
+        b, u, k = self.b_rest, free, self.rest.size
+        if self._fixed is not None:
+            b, u = b - self._fixed[:k], free - self._fixed[k:].reshape(free.shape)
+        self.stick: np.ndarray | None = None
+        if self.rule.pair_laws.sticks:
+            self.stick = np.where(np.linalg.norm(before[:, 1:3], axis=1) <= SLIPS, self.laws.stick, 1.0)
         for _ in range(ROUNDS):
-            outcome, after = self._solve(b, u, shift, guess, stick)
-            slides = (stick > 1.0) & (np.linalg.norm(after[:, 1:3], axis=1) > SLIPS)
+            outcome, after = self._solve(b, u, shift, guess)
+            if self.stick is None:
+                break
+            slides = (self.stick > 1.0) & (np.linalg.norm(after[:, 1:3], axis=1) > SLIPS)
             if not slides.any():
                 break
-            stick = np.where(slides, 1.0, stick)
-        self.stick = stick
+            self.stick = np.where(slides, 1.0, self.stick)
         return self._made(touches, before, free, outcome, after)
 
+    @property
+    def _rough(self) -> np.ndarray:
+        """(n, 3) coefficients of friction, larger where contacts stick."""
+        return self.laws.friction if self.stick is None else self.laws.friction * self.stick[:, None]
+
     def _solve(
-        self, b: np.ndarray, u: np.ndarray, shift: np.ndarray, guess: np.ndarray, stick: np.ndarray, done: np.ndarray | None = None
+        self, b: np.ndarray, u: np.ndarray, shift: np.ndarray, guess: np.ndarray, done: np.ndarray | None = None
     ) -> tuple[Outcome, np.ndarray]:
         """Impulses from velocities b of the book's rows and u (n, w) of contacts, and the velocities of contacts then; `done`: impulses
         that the book's rows have had already, if this is not the first round."""
-        k = self.rest.size
-        moved = u.copy()
-        moved[:, 0] += shift
-        blocks = self.blocks(self.laws.friction * stick[:, None], done)
-        warm, right, friction = np.concatenate([np.zeros(k), guess.ravel()]), np.concatenate([b, moved.ravel()]), self.rule.friction
+        k, friction = self.rest.size, self.rule.friction
+        right, warm = np.empty(k + u.size), guess.reshape(-1)
+        right[:k], right[k:] = b, u.reshape(-1)
+        right[k :: self.w] += shift
+        blocks = self.blocks(done)
+        if k:
+            warm = np.concatenate([np.zeros(k), warm])
         if friction is not None and done is None:
             warm[self.push.size : k] = friction.warm(self.rule.rubbed)
             friction.idle = self.driven.size == self.rule.rubbed.size
@@ -186,7 +214,7 @@ class Assembled:
             shift = np.where(fast, share * self.laws.restitution * after[:, 0], gaps)
             if turn < ROUNDS:
                 shift = np.where(bouncy & ~late, gaps + AWAY * (1.0 + np.abs(after).max(initial=0.0)), shift)
-            more, after = self._solve(outcome.velocity[:k], after, shift, np.zeros_like(after), self.stick, total[:k])
+            more, after = self._solve(outcome.velocity[:k], after, shift, np.zeros_like(after), total[:k])
             total += more.impulse
             outcome = Outcome(
                 total, np.concatenate([more.velocity[:k], after.ravel()]), outcome.iterations + more.iterations,
@@ -203,17 +231,19 @@ class Assembled:
         """A step from the impulses of the rows in hand."""
         k = self.rest.size
         impulse = outcome.impulse[k:].reshape(self.n, self.w)
-        total = np.zeros(len(self.book.rate))
-        total[self.rest] = outcome.impulse[:k]
+        total, sums, done = np.zeros(len(self.book.rate)), np.zeros(4), 0.0
+        add_works(impulse.reshape(-1), before.reshape(-1), free.reshape(-1), after.reshape(-1), sums)
+        if k:
+            total[self.rest] = outcome.impulse[:k]
+            reached = outcome.velocity[:k].copy()
+            reached[: self.push.size] -= np.maximum(self.book.residual[self.push], 0.0) / self.h
+            done = float(outcome.impulse[:k] @ (self.book.rate[self.rest] + reached))
         if self.closure is not None:
             total[self.closure.held] = self.closure.impulses(self.free.pull(outcome.impulse))
-        work = min(float(np.sum(impulse * (free + after))), float(np.sum(impulse * (2.0 * before + after - free)))) / 2.0
-        reached = outcome.velocity[:k].copy()
-        reached[: self.push.size] -= np.maximum(self.book.residual[self.push], 0.0) / self.h
-        done = 0.5 * float(np.sum(impulse * (before + after)) + outcome.impulse[:k] @ (self.book.rate[self.rest] + reached))
+        gained, work = 0.5 * min(float(sums[0]), float(sums[1])), 0.5 * (float(sums[2]) + done)
         return Held(
-            touches, self.rows, self.laws, self.book, self.wrenches, total, impulse, before, free, after, outcome, gained=work, work=done,
-            pushes=self.push.size,
+            touches, self.rows, self.laws, self.book, self.wrenches, total, impulse, before, free, after, outcome, gained=gained, work=work,
+            pushes=self.push.size, turnover=float(sums[3]),
         )  # fmt: skip
 
     def expanded(self, held: Held, phased: np.ndarray, rebound: np.ndarray) -> Held:
@@ -222,7 +252,7 @@ class Assembled:
         hit = np.flatnonzero(phased)
         going = np.flatnonzero(~phased)
         others = np.concatenate([np.arange(k), (k + w * going[:, None] + np.arange(w)).ravel()]).astype(np.int64)
-        mu, had = self.laws.friction * self.stick[:, None], self._had(held.outcome.impulse)
+        mu, had = self._rough, self._had(held.outcome.impulse)
         bound = self.rule.bound[self.rule.rubbed] * self.h
         parts = [unilateral(push), bounded(-bound - had, bound - had), *([self._contacts(mu[going])] if going.size else [])]
         mine = mu[hit, 0] if w == 2 else mu[hit, : w - 1]
@@ -256,38 +286,52 @@ class Assembled:
         had = done[self.push.size : self.rest.size]
         return had if self.rule.friction is None else had * self.rule.friction.plain
 
-    def blocks(self, friction: np.ndarray, done: np.ndarray | None) -> Blocks:
+    def blocks(self, done: np.ndarray | None) -> Blocks:
         """The laws of the rows, in their order."""
-        bound = self.rule.bound[self.rule.rubbed] * self.h
-        had = np.zeros_like(bound) if done is None else self._had(done)
-        parts = [unilateral(self.push.size), bounded(-bound - had, bound - had)]
-        return join(*parts, *([self._contacts(friction)] if self.n else []))
+        k, push, n = self.rest.size, self.push.size, self.n
+        lower, upper, friction = np.zeros(k + n), np.full(k + n, np.inf), self._rough
+        if k:
+            bound = self.rule.bound[self.rule.rubbed] * self.h
+            had = 0.0 if done is None else self._had(done)
+            lower[push:k], upper[push:k] = -bound - had, bound - had
+            friction = np.concatenate([np.zeros((k, 3)), friction])
+        return Blocks(self.W.rows, lower, upper, friction)
 
     def _contacts(self, friction: np.ndarray) -> Blocks:
         """Of contacts with coefficients (n, 3)."""
         return contacts(friction[:, 0], planar=True) if self.w == 2 else contacts(friction[:, : self.w - 1])
 
-    def apart(self, held: Held, h: float) -> np.ndarray | None:
+    def apart(self, held: Held) -> np.ndarray | None:
         """Pseudo-velocities that take a part of what overlaps away, in no other row's way; None where nothing does."""
-        gaps = np.concatenate([self.book.residual[self.push], held.touches.gaps])
-        if not (gaps < -OVERLAP).any():
+        push, k, gaps = self.push.size, self.rest.size, held.touches.gaps
+        if not (gaps.min(initial=0.0) < -OVERLAP or (push and self.book.residual[self.push].min() < -OVERLAP)):
             return None
-        k = self.rest.size
-        after = np.concatenate([held.outcome.velocity[: self.push.size] - np.maximum(gaps[: self.push.size], 0.0) / h, held.after[:, 0]])
-        wanted = np.where(gaps < 0.0, np.minimum(-CORRECTED * gaps / h, FASTEST), -np.maximum(gaps / h + after, 0.0))
-        rows = np.concatenate([np.arange(self.push.size), k + self.w * np.arange(self.n)]).astype(np.int64)
-        most = SWEEPS if self.n < MANY else FEW_SWEEPS
-        options = replace(self.rule.options, law="coulomb", directions=0, method="pgs", tolerance=ROUGHLY, iterations=most)
-        W = self.W.some(np.concatenate([np.arange(self.push.size), k + np.arange(self.n)]).astype(np.int64), row=0)
-        found = solve(W, -wanted, unilateral(rows.size), options, None)
+        W, wanted = normals_of(self.W, push, k, self.n), np.empty(push + self.n)
+        most = wish_apart(
+            self.h, self.w, self.book.residual[self.push], held.outcome.velocity[:push], gaps, held.after.reshape(-1), wanted
+        )  # fmt: skip
+        sweeps = SWEEPS if self.n < MANY else FEW_SWEEPS
+        options = Options("pgs", "coulomb", 0, max(ROUGHLY, ROUGH_PART * most), sweeps)
+        found = solve(W, wanted, unilateral(wanted.size), options, None)
         rest = np.zeros(k + self.n * self.w)
-        rest[rows] = found.impulse
+        rest[:push], rest[k :: self.w] = found.impulse[:push], found.impulse[push:]
         total = np.zeros(len(self.book.rate))
         total[self.rest] = rest[:k]
         if self.closure is not None:
             total[self.closure.held] = self.closure.impulses(self.free.pull(rest), moving=False)
         wrenches = self.rows.on_bodies(self.wrenches, rest[k:].reshape(self.n, self.w), self.rule.model.n_bodies)
         return self.rule.system.change(total, self.book, wrenches)
+
+
+@kernel
+def add_works(impulse: Floats, before: Floats, free: Floats, after: Floats, sums_out: Floats) -> None:
+    """Twice the work of impulses: on the motion that nothing holds, on the one before; over the step; and what they turn over."""
+    for i in range(impulse.size):
+        x = impulse[i]
+        sums_out[0] += x * (free[i] + after[i])
+        sums_out[1] += x * (2.0 * before[i] + after[i] - free[i])
+        sums_out[2] += x * (before[i] + after[i])
+        sums_out[3] += abs(x * free[i])
 
 
 def touching_of(held: Held, gaps: np.ndarray, slips: np.ndarray, h: float, hits_above: float) -> Touching:

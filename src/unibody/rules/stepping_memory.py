@@ -7,10 +7,13 @@ acted is solved for again when it is asked for.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import sqrt
 from typing import Any
 
 import numpy as np
 
+from unibody.collision.rigid.contacts import FEATURE_BITS
+from unibody.kernel import Floats, Ints, device, kernel
 from unibody.model.model import Model
 from unibody.rules.base import MEMORY
 from unibody.rules.step_problem import Held
@@ -25,6 +28,8 @@ WIDTH = 9
 
 PART = 1 << 32
 """Ids are kept as two whole numbers below it."""
+
+NONE = np.zeros(0)
 
 METHODS = ("none", "auto", "lemke", "pgs", "newton", "proximal", "augmented")
 
@@ -73,45 +78,101 @@ class Layout:
         """Whether all contacts of the last step are there."""
         return memory[COUNT] <= self.contacts
 
+    def fresh(self, memory: np.ndarray) -> np.ndarray:
+        """Memory for the step after this one: the ledger and the facts as they are, no contacts yet."""
+        out = np.zeros(memory.size)
+        out[: MEMORY + FACTS] = memory[: MEMORY + FACTS]
+        out[COUNT] = 0.0
+        return out
+
     def keep(self, held: Held, h: float, q: np.ndarray, v: np.ndarray, memory_out: np.ndarray) -> None:
         """Write a step down; q and v are those that it began with."""
         outcome, n = held.outcome, len(held.touches.gaps)
+        k, before = min(n, self.contacts), min(int(memory_out[COUNT]), self.contacts)
+        table = self.touches(memory_out)
+        if before > k:
+            table[k:before] = 0.0
+        least = np.inf
+        if n:
+            struck = NONE if held.struck is None else held.struck
+            least = write_touches(
+                h, held.impulse.shape[1], held.touches.ids, held.touches.gaps, held.impulse.reshape(-1), held.before.reshape(-1),
+                held.after.reshape(-1), struck, table.reshape(-1),
+            )  # fmt: skip
         memory_out[LENGTH : LENGTH + FACTS - 1] = (
-            h, outcome.iterations, outcome.residual, METHODS.index(outcome.method), held.touches.gaps.min(initial=np.inf), held.gained, n,
-            outcome.converged,
+            h, outcome.iterations, outcome.residual, METHODS.index(outcome.method), least, held.gained, n, outcome.converged,
         )  # fmt: skip
         memory_out[GAINS] += held.gained > 0.0
         self.q(memory_out)[:], self.v(memory_out)[:] = q, v
-        self.book(memory_out)[:] = held.book_impulse
+        if self.rows:
+            self.book(memory_out)[:] = held.book_impulse
         if held.rub is not None:
             self.rub(memory_out)[:] = held.rub
-        table = self.touches(memory_out)
-        table[:] = 0.0
-        k, w = min(n, self.contacts), held.impulse.shape[1]
-        table[:k, 0], table[:k, 1] = held.touches.ids[:k] // PART, held.touches.ids[:k] % PART
-        table[:k, 2 : 2 + w] = held.impulse[:k]
-        table[:k, 6] = held.touches.gaps[:k] + h * held.after[:k, 0]
-        table[:k, 7] = np.linalg.norm(held.after[:k, 1:3], axis=1)
-        table[:k, 8] = held.approach[:k]
 
     def warm(self, memory: np.ndarray, h: float) -> Any:
         """A function (ids, width) → impulses to start with, those of the last step where a contact was there."""
         count = min(int(memory[COUNT]), self.contacts)
-        table = self.touches(memory)[:count]
+        table = self.touches(memory).reshape(-1)
         scale = h / memory[LENGTH] if memory[LENGTH] > 0.0 else 0.0
 
         def guess(ids: np.ndarray, width: int) -> np.ndarray:
             out = np.zeros((len(ids), width))
             if count and len(ids):
-                known = table[:, 0].astype(np.int64) * PART + table[:, 1].astype(np.int64)
-                order = np.argsort(known, kind="stable")
-                known = known[order]
-                at = np.minimum(np.searchsorted(known, ids), count - 1)
-                same = known[at] == ids
-                out[same] = scale * table[order[at[same]], 2 : 2 + width]
+                recall(scale, count, table, ids, width, out.reshape(-1))
             return out
 
         return guess
+
+
+@kernel
+def write_touches(
+    h: float, width: int, ids: Ints, gaps: Floats, impulse: Floats, before: Floats, after: Floats, struck: Floats, table_out: Floats
+) -> float:
+    """Contacts as rows of memory, as many as there is room for; the least gap of all."""
+    least = gaps[0]
+    for k in range(gaps.size):
+        least = min(least, gaps[k])
+        at = WIDTH * k
+        if at >= table_out.size:
+            continue
+        o = width * k
+        table_out[at] = ids[k] // PART
+        table_out[at + 1] = ids[k] % PART
+        slip = 0.0
+        for r in range(width):
+            table_out[at + 2 + r] = impulse[o + r]
+            if 0 < r < 3:
+                slip += after[o + r] ** 2
+        table_out[at + 6] = gaps[k] + h * after[o]
+        table_out[at + 7] = sqrt(slip)
+        table_out[at + 8] = max(-before[o], struck[k] if struck.size > 0 else 0.0, 0.0)
+    return least
+
+
+@kernel
+def recall(scale: float, count: int, table: Floats, ids: Ints, width: int, impulse_out: Floats) -> None:
+    """Impulses of the first `count` rows of memory for contacts of the same ids; both are in the order of pairs of shapes."""
+    begin = 0
+    for k in range(ids.size):
+        pair = ids[k] >> FEATURE_BITS
+        while begin < count and name_of(table, begin) >> FEATURE_BITS < pair:
+            begin += 1
+        i = begin
+        while i < count:
+            name = name_of(table, i)
+            if name == ids[k]:
+                for r in range(width):
+                    impulse_out[width * k + r] = scale * table[WIDTH * i + 2 + r]
+                break
+            if name >> FEATURE_BITS != pair:
+                break
+            i += 1
+
+
+@device
+def name_of(table, i):
+    """The id of a row of memory."""
+    return int(table[WIDTH * i]) * PART + int(table[WIDTH * i + 1])
 
 
 def room_for(model: Model, touching: bool) -> int:

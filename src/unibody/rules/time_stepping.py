@@ -52,7 +52,7 @@ class Stepping:
 
     def __init__(self, model: Model, system: Any, options: Options, bounce_above: float, clip: bool, find: Any):
         self.model, self.system, self.options, self.bounce_above = model, system, options, bounce_above
-        self.find, self.clip = find, clip
+        self.find, self.clip, self._moving = find, clip, system.moving.astype(np.int64)
         self.hurry = ""
         self.pair_laws = PairLaws(model)
         book = system.book
@@ -68,84 +68,65 @@ class Stepping:
         self.rubbed = np.flatnonzero(np.isfinite(self.bound))
         rubs = any(isinstance(f, JointFriction) for _, f in model.forces)
         self.friction = SteppingFriction(model, system, self.rubbed, self.bound) if rubs else None
+        self.rest = np.concatenate([self.pushed, self.rubbed]).astype(np.int64)
+        self.in_order = bool((self.rest == np.arange(k)).all()) if self.rest.size == k else False
+        """Whether those that are not held are all rows of the book, in its order."""
         self.projected = np.zeros(k)
         self.projected[self.held] = 1.0
         self.projected[self.nonholonomic] = 0.0
+        self.projects = bool(self.projected.any() or first)
+        """Whether positions are brought back onto rows after a step."""
         size = float(np.linalg.norm(model.gravity))
         self.up = -np.asarray(model.gravity) / size if size > 0.0 else np.zeros(3)
-        self.plane_normal = None if model.plane is None else np.asarray(model.plane[2])
+        self.plane_normal = None if model.plane is None else np.array(model.plane[2], float)
 
     def touches(self, motion: Motion, h: float) -> Touches:
         """Contacts within the margin that some moving body takes part in."""
         if self.find is None:
             return NOTHING
-        found = self.find(self.system.poses(), motion, h)
-        self.hurry = self._hurry(motion, h)
-        return found.some(self.system.moving[found.bodies].any(axis=1))
-
-    def _hurry(self, motion: Motion, h: float) -> str:
-        """What a report should say where bodies go farther, or turn more, in a step than contact can follow."""
-        way, turn = h * np.abs(motion.velocity[:, 3:]).max(axis=1), h * np.abs(motion.velocity[:, :3]).max(axis=1)
-        far, fast = int(np.argmax(way)), int(np.argmax(turn))
-        farthest = self.find.__self__.farthest
-        if way[far] > farthest:
-            name = self.model.bodies[far].name
-            return f"'{name}' goes {way[far]:.3g} m in a step, but contacts are seen {farthest:.3g} m ahead: it may pass through others"
-        if turn[fast] > np.pi:
-            return f"'{self.model.bodies[fast].name}' turns by {turn[fast]:.3g} rad in a step, which no step follows; give a smaller dt"
-        return ""
+        self.hurry = self.find.__self__.hurry(motion, h)
+        return self.find(self.system.poses(), motion, h, self._moving)
 
     def hold(self, h: float, warm: Any = None, instant: bool = False, rub: np.ndarray | None = None) -> Held:
         """Impulses over a step h; `instant`: those that hold at this instant, over a very short one, where nothing hits anything; `rub`:
         what friction in joints starts from."""
-        system = self.system
+        system, options = self.system, self.options
         motion, book = system.motion(), system.book_rows()
         touches = self.touches(motion, h)
         if instant:
             touches = self._touching(touches, motion)
+            options = replace(options, tolerance=FINER * options.tolerance)
         rows, laws = self._rows(touches)
-        before, free = rows.velocities(motion, 0.0), rows.velocities(motion, h)
+        wrenches, before, free = rows.in_motion(motion, h)
         if instant and len(touches.gaps):
             free = free + h * self.find.__self__.rates(system.poses(), motion, rows, touches.ids)
-        b_book = self._book_targets(book, h, instant)
-        hit = self._hits(touches, laws, before[:, 0], free[:, 0], h) & (not instant)
-        returned = -laws.restitution * before[:, 0] + 0.5 * (1.0 - laws.restitution) * (free - before)[:, 0]
-        rebound = np.where(hit, np.maximum(returned, 0.0), 0.0)
-        gaps = -before[:, 0] if instant else np.where(hit, 0.0, np.maximum(touches.gaps, 0.0) / h)
-        options = replace(self.options, tolerance=FINER * self.options.tolerance) if instant else self.options
-        phased = hit & (laws.impact != IMPACTS.index("newton"))
-        problem = Assembled(self, motion, book, b_book, rows, laws, h, options, bool(phased.any()))
+        gaps = -before[:, 0] if instant else np.maximum(touches.gaps, 0.0) / h
+        problem = Assembled(self, wrenches, book, self._book_targets(book, h, instant), rows, laws, h, options)
         guess = np.zeros_like(free) if warm is None else warm(touches.ids, free.shape[1])
-
-        bouncy = (laws.restitution > 0.0) & (laws.impact == IMPACTS.index("newton")) & (not instant)
-        later = bouncy & ~hit & (touches.gaps + h * free[:, 0] > 0.0)
+        bounces = Bounces(touches.gaps, laws, before, free, h, self.bounce_above) if self.pair_laws.bounces and not instant else None
 
         def with_share(share: float) -> Held:
-            shift = gaps - np.where(phased, 0.0, share * rebound) + np.where(later, AWAY * (1.0 + np.abs(free).max(initial=0.0)), 0.0)
-            held = problem.held(touches, before, free, shift, guess)
-            if phased.any():
-                return problem.expanded(held, phased, share * rebound)
-            return problem.bounced(held, bouncy, share, self.bounce_above) if bouncy.any() else held
+            if bounces is None:
+                return problem.held(touches, before, free, gaps, guess)
+            held = problem.held(touches, before, free, bounces.shift(gaps, share), guess)
+            if bounces.phased.any():
+                return problem.expanded(held, bounces.phased, share * bounces.rebound)
+            return problem.bounced(held, bounces.bouncy, share, self.bounce_above) if bounces.bouncy.any() else held
 
         if self.friction is None:
             held = with_share(1.0)
         else:
             self.friction.begin(np.zeros(self.friction.size_kept) if rub is None else rub, h)
             held = self.friction.settle(problem, lambda: with_share(1.0), h)
-        added = held.gained
-        allowed = GAIN * float(np.abs(held.impulse * held.free).sum())
-        bounces = bool(hit.any() or bouncy.any())
-        stronge = bool((phased & (laws.impact == IMPACTS.index("stronge"))).any())
-        if bounces and added > allowed and (self.clip or stronge):
+        added, allowed = held.gained, GAIN * held.turnover
+        stronge = bounces is not None and bounces.stronge
+        if bounces is not None and bounces.any and added > allowed and (self.clip or stronge):
             rubbed = held.rub
             held = with_share(largest_share(lambda share: with_share(share).gained, allowed))
-            held.rub = rubbed
-        held.gained = added if self.clip or not stronge else 0.0
-        held.clipped = bool(bounces and added > allowed and (self.clip or stronge))
-        if added <= allowed:
-            held.gained = 0.0
+            held.rub, held.clipped = rubbed, True
+        held.gained = added if added > allowed and (self.clip or not stronge) else 0.0
         if not instant:
-            held.apart = problem.apart(held, h)
+            held.apart = problem.apart(held)
         return held
 
     def remembered(self, h: float, book_impulse: np.ndarray, table: np.ndarray) -> Held:
@@ -154,14 +135,14 @@ class Stepping:
         motion, book = system.motion(), system.book_rows()
         touches = self.touches(motion, h)
         rows, laws = self._rows(touches)
-        before, free = rows.velocities(motion, 0.0), rows.velocities(motion, h)
+        wrenches, before, free = rows.in_motion(motion, h)
         after = np.zeros_like(free)
         after[:, 0] = (table[:, 6] - touches.gaps) / h
         after[:, 1] = table[:, 7]
         if self.held.size:
             W = book.J @ book.Y.T
             close_held(system, 0.5 * (W + W.T), book, self.held, self.compliance)
-        wrenches, impulse = rows.wrenches(motion), table[:, 2 : 2 + rows.width].copy()
+        impulse = table[:, 2 : 2 + rows.width].copy()
         outcome = Outcome(impulse, after)
         return Held(
             touches, rows, laws, book, wrenches, book_impulse.copy(), impulse, before, free, after, outcome, struck=table[:, 8].copy()
@@ -171,7 +152,7 @@ class Stepping:
         """Rows and laws of contacts."""
         laws = self.pair_laws.of(touches.bodies)
         along = None
-        if np.isfinite(laws.direction).any():
+        if self.pair_laws.directed:
             along = np.einsum("nij,nj->ni", self.system.poses()[:, :9].reshape(-1, 3, 3)[laws.owner], laws.direction)
         return contact_rows(touches.bodies, touches.points, touches.normals, self.plane_normal, along, self.pair_laws.spins), laws
 
@@ -184,6 +165,8 @@ class Stepping:
     def _book_targets(self, book: BookRows, h: float, instant: bool) -> np.ndarray:
         """b of the book's rows."""
         k_v, k_q = (0.0, 0.0) if instant else self.system.view(STABILISER)
+        if not self.bound.size:
+            return book.acceleration
         b = h * (book.acceleration + k_v * book.rate + k_q * book.residual)
         b[self.compliance > 0.0] = h * book.acceleration[self.compliance > 0.0]
         ends = self.nonholonomic | np.isfinite(self.bound)
@@ -195,9 +178,27 @@ class Stepping:
             b[self.unilateral] = (book.rate + h * book.acceleration + np.maximum(book.residual, 0.0) / h)[self.unilateral]
         return b
 
-    def _hits(self, touches: Touches, laws: Laws, before: np.ndarray, free: np.ndarray, h: float) -> np.ndarray:
-        """Which contacts are impacts that bounce."""
-        return (laws.restitution > 0.0) & (before < -self.bounce_above) & (touches.gaps + h * free <= 0.0)
+
+class Bounces:
+    """Which contacts of a step are impacts that bounce: `hit` now, with the speed `rebound` after; `phased` those of them whose law has two
+    phases; `bouncy` what may hit within the step by Newton's law, `later` those that nothing pushes yet."""
+
+    def __init__(self, gaps: np.ndarray, laws: Laws, before: np.ndarray, free: np.ndarray, h: float, above: float):
+        e, u, u_free = laws.restitution, before[:, 0], free[:, 0]
+        newton = laws.impact == IMPACTS.index("newton")
+        self.hit = (e > 0.0) & (u < -above) & (gaps + h * u_free <= 0.0)
+        self.rebound = np.where(self.hit, np.maximum(0.5 * (1.0 - e) * (u_free - u) - e * u, 0.0), 0.0)
+        self.phased = self.hit & ~newton
+        self.bouncy = (e > 0.0) & newton
+        self.later = self.bouncy & ~self.hit & (gaps + h * u_free > 0.0)
+        self.any = bool(self.hit.any() or self.bouncy.any())
+        self.stronge = bool((self.phased & (laws.impact == IMPACTS.index("stronge"))).any())
+        self._away = AWAY * (1.0 + np.abs(free).max(initial=0.0))
+
+    def shift(self, gaps: np.ndarray, share: float) -> np.ndarray:
+        """What is added to normal velocities in their law, of gaps in speeds, for a share of the restitution."""
+        open_gaps = np.where(self.hit, 0.0, gaps) - np.where(self.phased, 0.0, share * self.rebound)
+        return open_gaps + np.where(self.later, self._away, 0.0)
 
 
 def with_rubs(model: Model) -> Model:

@@ -26,7 +26,7 @@ from unibody.forces.base import Force
 from unibody.joints.ball import Ball
 from unibody.joints.base import Joint
 from unibody.model import Model, State
-from unibody.rules.base import TIME, book_work
+from unibody.rules.base import MEMORY, TIME, book_work, finite
 from unibody.rules.impulses import Options
 from unibody.rules.nearness import finder, radii
 from unibody.rules.rubbings import TOLERANCE
@@ -135,33 +135,44 @@ class BoundComplementarity(Bound):
 
     def step(self, state: State, memory: np.ndarray, control: np.ndarray, dt: float) -> Step:
         began = time.perf_counter()
-        q, v, kept = self._unpack(state, memory)
+        q, v, kept = self._begin(state, memory)
         system, rule, layout = self.system, self.rule, self.arrangement
         system.prepare(dt)
         if not system.look(state.t, q, v, control):
             raise self.failure(state, memory, control, state.t)
-        book_work(system.view(LEDGER), dt, kept)
+        after = layout.fresh(kept)
+        book_work(system.view(LEDGER), dt, after)
         q_0, v_0 = q.copy(), v.copy()
         held = rule.hold(dt, layout.warm(kept, dt), rub=layout.rub(kept))
-        self._push(held, dt)
+        system.hasten(held.book_impulse, held.book, held.on_bodies(self.model.n_bodies), dt)
         system.kick(dt, q, v)
         if held.apart is not None:
             system.shift(q, np.concatenate([held.apart, np.zeros(v.size - held.apart.size)]), dt)
-        if self.solver.project and (rule.projected.any() or system.book.primary_rows):
+        if self.solver.project and rule.projects:
             system.project(state.t + dt, q, v, control, rule.projected, held.book)
-        if not (np.isfinite(q).all() and np.isfinite(v).all()):
+        if not finite(q, v):
             raise self.failure(state, memory, control, state.t)
-        layout.keep(held, dt, q_0, v_0, kept)
-        kept[0] += held.work
-        kept[TIME] = state.t + dt
-        after, memory = self._pack(state.t + dt, q, v, kept)
-        facts = {**self.step_facts(), **self._facts(kept)}
-        return Step(after, memory, Report(status="ok", time=after.t, seconds=time.perf_counter() - began, **facts))
+        layout.keep(held, dt, q_0, v_0, after)
+        after[0] += held.work
+        after[TIME] = state.t + dt
+        ended, memory = self._pack(state.t + dt, q, v, after)
+        facts = {**self.step_facts(), **self._facts(after)}
+        return Step(ended, memory, Report(status="ok", time=ended.t, seconds=time.perf_counter() - began, **facts))
+
+    def _begin(self, state: State, memory: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """As `_unpack`, but where no joint is fitted memory is as the rule sees it, and only read."""
+        if self.memory_size - self.kept > MEMORY:
+            return self._unpack(state, memory)
+        return np.array(state.q), np.array(state.v), memory
+
+    def _pack(self, t: float, q: np.ndarray, v: np.ndarray, ledger: np.ndarray) -> tuple[State, np.ndarray]:
+        if self.memory_size - self.kept > MEMORY:
+            return super()._pack(t, q, v, ledger)
+        return State(t, q, v, self.coordinates), ledger
 
     def _push(self, held: Held, h: float) -> None:
         """Put the impulses of a step among the accelerations and loads at which the system looked last."""
-        wrenches = held.rows.on_bodies(held.wrenches, held.impulse, self.model.n_bodies)
-        self.system.accelerate(held.book_impulse, held.book, wrenches, h)
+        self.system.accelerate(held.book_impulse, held.book, held.on_bodies(self.model.n_bodies), h)
 
     def rollout(
         self, state: State, memory: np.ndarray, control: np.ndarray, dt: float, steps: int, every: int = 1, record: bool = True

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import unibody as ub
-from unibody.contact.contact_rows import contact_rows, tangents
+from unibody.contact.contact_rows import contact_rows
 from unibody.contact.pair_laws import PairLaws
 from unibody.coordinates.held import Motion, cross_rows
 
@@ -42,14 +42,20 @@ def test_directions_are_orthonormal_and_follow_a_wish() -> None:
     n /= np.linalg.norm(n, axis=1)[:, None]
     wish = np.tile([1.0, 0.0, 0.0], (5, 1))
     wish[3] = np.nan
-    for t in (tangents(n, None), tangents(n, None, wish)):
-        frame = np.concatenate([n[:, None], t], axis=1)
+    n[4] = wish[4]  # a wish along the normal is none
+    pairs = np.zeros((5, 2), np.int64)
+    plain, wished = (contact_rows(pairs, n, n, wishes=w, spin=True).directions for w in (None, wish))
+    for d in (plain, wished):
+        frame = d[:, :3]
         np.testing.assert_allclose(frame @ frame.transpose(0, 2, 1), np.tile(np.eye(3), (5, 1, 1)), atol=1e-14)
-    straight = contact_rows(np.zeros((5, 2), np.int64), n, n, spin=True).directions  # the compiled way to the same
-    np.testing.assert_allclose(straight[:, 1:3], tangents(n, None), atol=1e-15)
-    np.testing.assert_allclose(straight[:, [0, 3]], np.stack([n, n], axis=1), atol=0.0)
-    wished = tangents(n, None, wish)
-    assert np.abs(wished[[0, 1, 2, 4], 1, 0]).max() < 1e-14  # the second one lies across the wish
+        np.testing.assert_allclose(np.linalg.det(frame), 1.0, atol=1e-14)
+        np.testing.assert_allclose(d[:, [0, 3]], np.stack([n, n], axis=1), atol=0.0)
+    axis = np.eye(3)[np.abs(n).argmin(axis=1)]
+    assert np.abs(np.einsum("nj,nj->n", axis, plain[:, 2])).max() < 1e-14  # the second one lies across the axis that is most across
+    assert np.abs(wished[:3, 2, 0]).max() < 1e-14  # or across the wish
+    np.testing.assert_allclose(wished[3:], plain[3:], atol=0.0)
+    planar = contact_rows(pairs, n, n, plane_normal=np.array([0.0, 0.0, 1.0])).directions
+    np.testing.assert_allclose(planar[:, 1], np.cross([0.0, 0.0, 1.0], n), atol=1e-15)
 
 
 def test_laws_of_pairs() -> None:
