@@ -95,30 +95,32 @@ def solve_members(
 
 
 @kernel
-def fill_local_inverses(body: Ints, columns: Floats, inverse_out: Floats) -> None:
-    """S (Sᵀ B S + D)⁻¹ Sᵀ of every node by itself (36 numbers): how it answers to wrenches on it if nothing hangs on it."""
-    x = np.zeros(6)
-    f = np.zeros(6)
-    rest = np.zeros(6)
+def fill_local_inverses(body: Ints, of_body: Ints, alone: Ints, columns: Floats, inverse_out: Floats) -> None:
+    """How each node that is alone answers to wrenches on it (36 numbers): S (Sᵀ B S + D)⁻¹ Sᵀ = Σ t d⁻¹ tᵀ over its columns, with t what
+    is left of s when those after it have answered."""
+    t = np.zeros(36)
     for i in range(body.size // BODY):
+        if of_body[i] < 0 or alone[of_body[i]] == 0:
+            continue
         first, count = body[BODY * i + 1], body[BODY * i + 2]
-        for k in range(6):
+        for k in range(36):
+            inverse_out[36 * i + k] = 0.0
+        for c in range(count - 1, -1, -1):
+            e = COLUMN * (first + c)
+            s = load6(columns, e)
+            left = s
+            for d in range(c + 1, count):
+                o = COLUMN * (first + d)
+                x = dot6(s, load6(columns, o + U)) * columns[o + INVERSE]
+                y = load6(t, 6 * d)
+                left = (
+                    left[0] - x * y[0], left[1] - x * y[1], left[2] - x * y[2], left[3] - x * y[3], left[4] - x * y[4], left[5] - x * y[5],
+                )  # fmt: skip
+            store6(left, 6 * c, t)
             for m in range(6):
-                f[m] = 1.0 if m == k else 0.0
-                x[m] = 0.0
-            for step in range(count):
-                c = count - 1 - step
-                e = COLUMN * (first + c)
-                rest[c] = dot6(load6(columns, e), load6(f, 0))
-                for m in range(6):
-                    f[m] -= rest[c] * columns[e + INVERSE] * columns[e + U + m]
-            for c in range(count):
-                e = COLUMN * (first + c)
-                y = (rest[c] - dot6(load6(columns, e + U), load6(x, 0))) * columns[e + INVERSE]
-                for m in range(6):
-                    x[m] += columns[e + m] * y
-            for m in range(6):
-                inverse_out[36 * i + 6 * m + k] = x[m]
+                x = left[m] * columns[e + INVERSE]
+                for k in range(6):
+                    inverse_out[36 * i + 6 * m + k] += x * left[k]
 
 
 @kernel
@@ -142,7 +144,7 @@ def answer_wrenches(
         lone = lone or alone[g] == 1
     inverse = np.zeros(6 * load.size if lone else 0)
     if lone:
-        fill_local_inverses(body, columns, inverse)
+        fill_local_inverses(body, of_body, alone, columns, inverse)
     for k in range(begin.size - 1):
         a = groups[2 * k]
         behind = rows * (first[a + 1] - first[a]) if a >= 0 else 0

@@ -69,6 +69,7 @@ def signal_filler(model: Model, trouble: Trouble, clock: np.ndarray) -> tuple[Si
 
     # NumPy methods are told the time
     asked = any(type(force).add_kernel is None for _, force in model.forces)
-    asked = asked or any(type(constraint).fill_kernel is None for _, constraint in model.constraints)
+    rows = [c for _, c in model.constraints if not getattr(c, "surfaces", False)]
+    asked = asked or any(type(constraint).fill_kernel is None for constraint in rows)
     timed = bool(model.signal_functions or driven or asked)
     return Signals(values, drives), FillSignals.callback(trouble.guard(fill, 1)) if timed else 0

@@ -100,9 +100,8 @@ class Assembled:
         self.rule, self.book, self.rows, self.laws, self.h, self.options = rule, book, rows, laws, h, options
         self.n, self.w = rows.directions.shape[:2]
         self.wrenches = wrenches
-        awake = np.isfinite(b_book)
         self.push, self.rest = rule.pushed, rule.rest
-        if not awake.all():
+        if b_book.size and not (awake := np.isfinite(b_book)).all():
             self.push = rule.pushed[awake[rule.pushed]]
             self.rest = np.concatenate([self.push, rule.rubbed]).astype(np.int64)
         self.b_book, self.b_rest = b_book, b_book[self.rest]
@@ -312,7 +311,8 @@ class Assembled:
         )  # fmt: skip
         sweeps = SWEEPS if self.n < MANY else FEW_SWEEPS
         options = Options("pgs", "coulomb", 0, max(ROUGHLY, ROUGH_PART * most), sweeps)
-        found = solve(W, wanted, unilateral(wanted.size), options, None)
+        count = wanted.size
+        found = solve(W, wanted, Blocks(W.rows, np.zeros(count), np.full(count, np.inf), np.zeros((count, 3))), options, None)
         rest = np.zeros(k + self.n * self.w)
         rest[:push], rest[k :: self.w] = found.impulse[:push], found.impulse[push:]
         total = np.zeros(len(self.book.rate))
