@@ -1,0 +1,100 @@
+"""Pieces of a step with impulses: what memory recalls, cones, which rows act, who is in a hurry, and the problem of what overlaps."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from unibody.algebra.contact_groups import Grouped
+from unibody.algebra.contact_problem import bounded, contacts, join, unilateral
+from unibody.collision.rigid.contacts import FEATURE_BITS
+from unibody.rules.impulses import inside, nothing_acts
+from unibody.rules.nearness import hasty, pick
+from unibody.rules.overlaps import CORRECTED, FASTEST, normals_of, wish_apart
+from unibody.rules.stepping_memory import COUNT, LENGTH, WIDTH, Layout, write_touches
+
+
+def ids_of(pairs: list[tuple[int, int]]) -> np.ndarray:
+    return np.array([(pair << FEATURE_BITS) + feature for pair, feature in pairs], np.int64)
+
+
+def test_impulses_are_recalled_by_name_whatever_their_order_within_a_pair() -> None:
+    layout = Layout(nq=0, nv=0, rows=0, contacts=6)
+    memory = np.zeros(8 + layout.size)
+    was = ids_of([(3, 7), (3, 1), (2**31 - 1, 5), (2**31 - 1, 2**31 - 1)])
+    table = layout.touches(memory)
+    rng = np.random.default_rng(0)
+    impulse, after = rng.normal(size=(4, 3)), rng.normal(size=(4, 3))
+    gaps = np.array([0.1, -0.2, 0.3, 0.4])
+    least = write_touches(0.5, 3, was, gaps, impulse.ravel(), -after.ravel(), after.ravel(), np.zeros(0), table.reshape(-1))
+    assert least == -0.2
+    np.testing.assert_allclose(table[:4, 6], gaps + 0.5 * after[:, 0])
+    np.testing.assert_allclose(table[:4, 7], np.linalg.norm(after[:, 1:], axis=1))
+    np.testing.assert_allclose(table[:4, 8], np.maximum(after[:, 0], 0.0))
+    memory[COUNT], memory[LENGTH] = 4, 0.5
+    now = ids_of([(1, 7), (3, 1), (3, 2), (3, 7), (9, 1), (2**31 - 1, 2**31 - 1), (2**31 - 1, 5)])
+    found = layout.warm(memory, 1.0)(now, 3)
+    wanted = np.zeros((7, 3))
+    wanted[[1, 3, 5, 6]] = 2.0 * impulse[[1, 0, 3, 2]]
+    np.testing.assert_allclose(found, wanted)
+
+
+def test_memory_keeps_as_many_contacts_as_it_has_room_for() -> None:
+    table = np.zeros(2 * WIDTH)
+    ids, ones = ids_of([(1, k) for k in range(4)]), np.ones(12)
+    assert write_touches(0.1, 3, ids, np.array([4.0, 3.0, 2.0, 1.0]), ones, ones, ones, np.arange(4.0), table) == 1.0
+    assert table.reshape(2, WIDTH)[:, 2].tolist() == [1.0, 1.0] and table.reshape(2, WIDTH)[:, 8].tolist() == [0.0, 1.0]
+
+
+def test_impulses_come_to_lie_within_their_cones() -> None:
+    blocks = join(unilateral(1), contacts([0.5, 0.5]), contacts(np.array([[0.5, 0.0]])), contacts(np.array([[1.0, 1.0, 0.1]])))
+    given = np.array([-1.0, 2.0, 0.6, 0.8, -1.0, 0.3, 0.0, 1.0, 0.4, 0.4, 1.0, 0.6, 0.8, 0.1])
+    found = inside(given, blocks)
+    assert found[:4].tolist() == given[:4].tolist()  # single rows, and what lies on the cone, stay
+    assert found[4:7].tolist() == [0.0, 0.0, 0.0] and found[7:10].tolist() == [1.0, 0.4, 0.0]
+    assert found[10] == 1.0 and np.linalg.norm(found[11:] / [1.0, 1.0, 0.1]) == pytest.approx(1.0)
+    np.testing.assert_allclose(found[11:] * np.sqrt(2.0), given[11:])
+
+
+def test_nothing_acts_where_no_row_is_passed_nor_pulled() -> None:
+    blocks = join(unilateral(1), contacts([0.5]))
+    b = np.array([0.0, 1.0, -5.0, 5.0])
+    assert nothing_acts(blocks.rows, blocks.lower, b)
+    for wrong in (-1e-12, np.nan):
+        assert not nothing_acts(blocks.rows, blocks.lower, np.array([0.0, wrong, 0.0, 0.0]))
+    rubbing = bounded(np.array([-1.0]), np.array([1.0]))
+    assert not nothing_acts(rubbing.rows, rubbing.lower, np.array([1.0]))
+
+
+def test_normals_are_the_first_rows_of_contacts() -> None:
+    rng = np.random.default_rng(1)
+    first = np.array([0, 6, 8, 14], np.int64)
+    rows = np.array([1, 1, 1, 3, 4, 3], np.int64)
+    groups = np.array([(0, -1), (1, 2), (2, -1), (0, 2), (-1, 1), (2, 0)], np.int64)
+    W = Grouped.room(first, rows, groups)
+    W.J[:], W.Y[:] = rng.normal(size=W.J.size), rng.normal(size=W.Y.size)
+    for push, begin in ((3, 3), (2, 3), (0, 3)):
+        which = np.concatenate([np.arange(push), np.arange(begin, 6)])
+        J, Y = (whole[W.start[which]] for whole in W.wholes())
+        found = normals_of(W, push, begin, 3).wholes()
+        np.testing.assert_allclose(found[0], J)
+        np.testing.assert_allclose(found[1], Y)
+
+
+def test_what_overlaps_wants_to_part_and_others_may_come_closer() -> None:
+    h, wish = 0.1, np.zeros(4)
+    residual, gaps = np.array([-0.01, 0.02]), np.array([-1e3, 0.03])
+    most = wish_apart(h, 3, residual, np.array([0.0, 0.25]), gaps, np.array([9.0, 0, 0, -0.1, 0, 0]), wish)
+    assert most == FASTEST
+    np.testing.assert_allclose(-wish, [CORRECTED * 0.01 / h, -(0.02 / h + 0.25 - 0.02 / h), -FASTEST * -1.0, -(0.03 / h - 0.1)])
+
+
+def test_contacts_of_moving_bodies_are_picked_and_the_fastest_body_is_named() -> None:
+    body, a = np.array([0, 1, 1, 2, 2, 3]), np.arange(9.0)
+    out = np.zeros(6, np.int64), np.zeros(9), np.zeros(9), np.zeros(3), np.zeros(3, np.int64)
+    count = pick(body, a, a + 1.0, -a, np.array([1.0, 2.0, 3.0]), np.array([7, 8, 9]), np.array([0, 0, 1, 0]), *out)
+    assert count == 2 and out[0][:4].tolist() == [1, 2, 2, 3] and out[4][:2].tolist() == [8, 9] and out[3][:2].tolist() == [2.0, 3.0]
+    assert out[1][:6].tolist() == [3.5, 4.5, 5.5, 6.5, 7.5, 8.5] and out[2][:6].tolist() == [-3.0, -4.0, -5.0, -6.0, -7.0, -8.0]
+    velocity = np.zeros(18)
+    velocity[6], velocity[17] = 3.0, -4.0
+    assert [hasty(velocity, 2.0, 0), hasty(velocity, 3.5, 0), hasty(velocity, 3.9, 3), hasty(velocity, 4.0, 3)] == [1, -1, 2, -1]
