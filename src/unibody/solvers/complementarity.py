@@ -155,7 +155,7 @@ class BoundComplementarity(Bound):
         layout.keep(held, dt, q_0, v_0, after)
         after[0] += held.work
         after[TIME] = state.t + dt
-        ended, memory = self._pack(state.t + dt, q, v, after)
+        ended, memory = self._end(state.t + dt, q, v, after)
         facts = {**self.step_facts(), **self._facts(after)}
         return Step(ended, memory, Report(status="ok", time=ended.t, seconds=time.perf_counter() - began, **facts))
 
@@ -165,10 +165,11 @@ class BoundComplementarity(Bound):
             return self._unpack(state, memory)
         return np.array(state.q), np.array(state.v), memory
 
-    def _pack(self, t: float, q: np.ndarray, v: np.ndarray, ledger: np.ndarray) -> tuple[State, np.ndarray]:
+    def _end(self, t: float, q: np.ndarray, v: np.ndarray, kept: np.ndarray) -> tuple[State, np.ndarray]:
+        """As `_pack`; where no joint is fitted, what was kept becomes memory itself."""
         if self.memory_size - self.kept > MEMORY:
-            return super()._pack(t, q, v, ledger)
-        return State(t, q, v, self.coordinates), ledger
+            return self._pack(t, q, v, kept)
+        return State(t, q, v, self.coordinates), kept
 
     def _push(self, held: Held, h: float) -> None:
         """Put the impulses of a step among the accelerations and loads at which the system looked last."""
