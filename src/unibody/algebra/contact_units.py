@@ -9,6 +9,8 @@ units, divided by D, is the residual in units of velocity; times D, in units of 
 
 from __future__ import annotations
 
+from functools import cached_property
+
 import numpy as np
 
 from unibody.algebra.contact_problem import ContactProblem, Residual
@@ -49,7 +51,6 @@ class Units:
             self.groups = np.ascontiguousarray(W.groups[self.keep[self.start[:-1]]]) if self.size else np.zeros((0, 2), np.int64)
             self.Y = self._responses(self.J.reshape(-1, 2, 6)).reshape(-1, 12)
             self.R = self.D**2 * W.R[self.keep]
-        self.local = self._local_tables()
 
     def _responses(self, J: np.ndarray) -> np.ndarray:
         """M⁻¹ Jᵀ of each row, where the row touches."""
@@ -70,7 +71,8 @@ class Units:
         found[:, np.arange(d), np.arange(d)] += self.R[rows]
         return found
 
-    def _local_tables(self) -> np.ndarray:
+    @cached_property
+    def local(self) -> np.ndarray:
         """What a sweep needs of each block's own matrix: see `contact_sweeps`."""
         own = np.zeros((self.rows.size, 4, 4))
         for d in range(1, 5):

@@ -37,9 +37,12 @@ AWAY = 1e3
 ROUNDS = 10
 """Of impacts that cause impacts, and of contacts that begin to slide."""
 
-ROUGHLY, ROUGH_PART, SWEEPS, FEW_SWEEPS, MANY = 1e-7, 1e-2, 100, 16, 400
-"""The tolerance of pseudo-velocities [m/s], also as a part of the largest that is wanted where contacts are many, the most sweeps for them,
-and the most where contacts are many: what is left goes in the next steps."""
+ROUGHLY, ROUGH_PART, SOME = 1e-7, 1e-2, 64
+"""The tolerance of pseudo-velocities [m/s], and from so many contacts on as a part of the largest that is wanted: what is left goes in the
+next steps."""
+
+SWEEPS, FEW_SWEEPS, MANY = 100, 16, 400
+"""The most sweeps for them, and where contacts are many."""
 
 OVERLAP = 1e-6
 """[m, rad] The overlap that is left alone."""
@@ -309,8 +312,8 @@ class Assembled:
         most = wish_apart(
             self.h, self.w, self.book.residual[self.push], held.outcome.velocity[:push], gaps, held.after.reshape(-1), wanted
         )  # fmt: skip
-        tolerance, sweeps = (ROUGHLY, SWEEPS) if self.n < MANY else (max(ROUGHLY, ROUGH_PART * most), FEW_SWEEPS)
-        options = Options("pgs", "coulomb", 0, tolerance, sweeps)
+        tolerance = ROUGHLY if self.n < SOME else max(ROUGHLY, ROUGH_PART * most)
+        options = Options("pgs", "coulomb", 0, tolerance, SWEEPS if self.n < MANY else FEW_SWEEPS)
         count = wanted.size
         found = solve(W, wanted, Blocks(W.rows, np.zeros(count), np.full(count, np.inf), np.zeros((count, 3))), options, None)
         rest = np.zeros(k + self.n * self.w)
