@@ -37,12 +37,12 @@ AWAY = 1e3
 ROUNDS = 10
 """Of impacts that cause impacts, and of contacts that begin to slide."""
 
-ROUGHLY, ROUGH_PART, SOME = 1e-7, 1e-2, 64
-"""The tolerance of pseudo-velocities [m/s], and from so many contacts on as a part of the largest that is wanted: what is left goes in the
-next steps."""
+ROUGHLY, SWEEPS = 1e-7, 100
+"""The tolerance of pseudo-velocities [m/s], and the most sweeps for them."""
 
-SWEEPS, FEW_SWEEPS, MANY = 100, 16, 400
-"""The most sweeps for them, and where contacts are many."""
+MANY, ROUGH_PART, FEW_SWEEPS = 64, 1e-2, 16
+"""From so many contacts on the tolerance is a part of the largest one that is wanted, and sweeps are fewer: what is left goes in the next
+steps."""
 
 OVERLAP = 1e-6
 """[m, rad] The overlap that is left alone."""
@@ -312,8 +312,8 @@ class Assembled:
         most = wish_apart(
             self.h, self.w, self.book.residual[self.push], held.outcome.velocity[:push], gaps, held.after.reshape(-1), wanted
         )  # fmt: skip
-        tolerance = ROUGHLY if self.n < SOME else max(ROUGHLY, ROUGH_PART * most)
-        options = Options("pgs", "coulomb", 0, tolerance, SWEEPS if self.n < MANY else FEW_SWEEPS)
+        tolerance, sweeps = (ROUGHLY, SWEEPS) if self.n < MANY else (max(ROUGHLY, ROUGH_PART * most), FEW_SWEEPS)
+        options = Options("pgs", "coulomb", 0, tolerance, sweeps)
         count = wanted.size
         found = solve(W, wanted, Blocks(W.rows, np.zeros(count), np.full(count, np.inf), np.zeros((count, 3))), options, None)
         rest = np.zeros(k + self.n * self.w)
