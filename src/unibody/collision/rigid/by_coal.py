@@ -49,7 +49,7 @@ class CoalPairs:
         self._faces: dict[tuple[int, int], Any] = {}
         self._polygons = convex_polygons(table)
         self._work, self._labels = np.zeros(WORK), np.zeros(LABELS, np.int64)
-        self._points = np.zeros(6 * MOST_CORNERS)
+        self._points, self._numbers = np.zeros(6 * MOST_CORNERS), np.zeros(4 * MOST_CORNERS, np.int64)
         self._request: Any = None
 
     def _check(self) -> None:
@@ -86,10 +86,10 @@ class CoalPairs:
                 if s not in transforms:
                     transforms[s] = coal.Transform3s(frames[12 * s : 12 * s + 9].reshape(3, 3), frames[12 * s + 9 : 12 * s + 12])
             touching[row] = self._distance(self.geometry(i), transforms[i], self.geometry(j), transforms[j], result)
-        refine(convex, pairs, t.kind, frames, t.size, *self._polygons, touching.reshape(-1))
+        refine(convex, pairs, t.kind, frames, t.size, *self._polygons[:4], touching.reshape(-1))
         count = manifolds(
             count, convex, touching.reshape(-1), pairs, t.kind, frames, t.size, *self._polygons, margin, tags, records, self._work,
-            self._labels, self._points,
+            self._labels, self._points, self._numbers,
         )  # fmt: skip
         for pair in order[on_mesh]:
             for feature, record in self._ellipsoid_on_mesh(int(pairs[2 * pair]), int(pairs[2 * pair + 1]), frames, margin):
@@ -223,9 +223,11 @@ def barycentric(q: np.ndarray, a: np.ndarray, b: np.ndarray, c: np.ndarray) -> n
     return np.linalg.lstsq(np.stack([np.append(a, 1.0), np.append(b, 1.0), np.append(c, 1.0)], axis=1), np.append(q, 1.0), rcond=None)[0]
 
 
-def convex_polygons(table: ShapeTable) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Faces of convex meshes, coplanar triangles joined: range per shape (2 n,), starts, corners in order around, normals."""
+def convex_polygons(table: ShapeTable) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Faces of convex meshes, coplanar triangles joined: range per shape (2 n,), starts, corners in order around, normals, and per corner
+    the numbers, within its mesh, of the vertex and of the edge to the next."""
     ranges, start, corners, normals = np.zeros((table.count, 2), np.int64), [0], [], []
+    numbers: list[tuple[int, int]] = []
     known: dict[int, tuple[int, int]] = {}
     for i in np.flatnonzero(table.kind == CONVEX):
         number = int(table.mesh[i])
@@ -235,21 +237,25 @@ def convex_polygons(table: ShapeTable) -> tuple[np.ndarray, np.ndarray, np.ndarr
             x = table.meshes.real.view(VERTICES).reshape(-1, 3)
             faces = table.meshes.whole.view(FACES).reshape(-1, 3)[span[at + 2] : span[at + 3]]
             n = table.meshes.real.view(FACE_NORMALS).reshape(-1, 3)[span[at + 2] : span[at + 3]]
-            before = len(normals)
+            before, edges = len(normals), dict[tuple[int, int], int]()
             for normal, members in coplanar(n):
                 ring = np.unique(faces[members])
                 points = x[ring]
                 centre = points.mean(axis=0)
                 u = np.linalg.svd(normal[None])[2][1]
                 angle = np.arctan2((points - centre) @ np.cross(normal, u), (points - centre) @ u)
-                corners.append(points[np.argsort(angle, kind="stable")])
+                turn = np.argsort(angle, kind="stable")
+                corners.append(points[turn])
+                around = [int(v - span[at + 6]) for v in ring[turn]]
+                ends = [(min(v, w), max(v, w)) for v, w in zip(around, around[1:] + around[:1], strict=True)]
+                numbers += [(v, edges.setdefault(end, len(edges))) for v, end in zip(around, ends, strict=True)]
                 start.append(start[-1] + len(ring))
                 normals.append(normal)
             known[number] = (before, len(normals))
         ranges[i] = known[number]
     return (
         ranges.ravel(), np.array(start, np.int64), np.concatenate(corners).ravel() if corners else np.zeros(0),
-        np.concatenate(normals).ravel() if normals else np.zeros(0),
+        np.concatenate(normals).ravel() if normals else np.zeros(0), np.array(numbers, np.int64).ravel(),
     )  # fmt: skip
 
 
