@@ -28,7 +28,7 @@ def boxes() -> RigidCollision:
 
 
 def placed(slide: float) -> np.ndarray:
-    """The upper box tilted about y and moved along x, its lower edge about on the other's top, over the end of which it hangs from 0.1 m on."""
+    """The upper box tilted about y and moved along x, its lower edge about on the other's top, over whose end it hangs from 0.1 m on."""
     X = np.tile(np.r_[np.eye(3).ravel(), 0.0, 0.0, 0.0], (3, 1))
     X[2] = np.r_[np.asarray(ub.Pose.about((0, 1, 0), TILT).R).ravel(), slide, 0.0, 1.0 + 0.4 * TILT]
     return X

@@ -13,8 +13,8 @@ from unibody.spatial.devices import add3, dot3, load3, scale3, store3, sub3
 RECORD = 7
 MOST = 8
 """Contacts kept of one pair of shapes."""
-TIE = 1e-6
-"""A candidate replaces another only if it is better by this part, so that symmetric shapes keep their points under round-off."""
+TIE = 1e-3
+"""A candidate replaces another only if it is better by this part, so that symmetric shapes keep their points as they move a little."""
 
 
 @device
@@ -58,12 +58,13 @@ def exchange(i, j, tags_out, records_out):
 
 @device
 def thin_out(first, last, tags_out, records_out):
-    """Of contacts first … last keep the deepest and those farthest from all kept so far, MOST in all; gives where they end now."""
+    """Of contacts first … last keep MOST: the one with the least name and those farthest from all kept so far, so that what is kept hangs
+    not on which gap is smaller by round-off, and the deepest, if need be instead of the last. Gives where they end now."""
     if last - first <= MOST or RECORD * last > records_out.size:
         return last
     best = first
     for i in range(first + 1, last):
-        if records_out[RECORD * i + 6] < records_out[RECORD * best + 6]:
+        if tags_out[2 * i + 1] < tags_out[2 * best + 1]:
             best = i
     exchange(first, best, tags_out, records_out)
     for k in range(1, MOST):
@@ -78,4 +79,10 @@ def thin_out(first, last, tags_out, records_out):
                 best = i
                 most = nearest
         exchange(first + k, best, tags_out, records_out)
+    deepest = first
+    for i in range(first + 1, last):
+        if records_out[RECORD * i + 6] < records_out[RECORD * deepest + 6]:
+            deepest = i
+    if deepest >= first + MOST:
+        exchange(first + MOST - 1, deepest, tags_out, records_out)
     return first + MOST
