@@ -48,8 +48,8 @@ class CoalPairs:
         self._geometry: dict[int, Any] = {}
         self._faces: dict[tuple[int, int], Any] = {}
         self._polygons = convex_polygons(table)
-        self._work, self._labels = np.zeros(WORK), np.zeros(LABELS, np.int64)
-        self._points, self._numbers = np.zeros(6 * MOST_CORNERS), np.zeros(4 * MOST_CORNERS, np.int64)
+        self._work, self._labels = np.zeros(WORK), np.zeros(LABELS + 4 * MOST_CORNERS, np.int64)
+        self._points = np.zeros(6 * MOST_CORNERS)
         self._request: Any = None
 
     def _check(self) -> None:
@@ -89,7 +89,7 @@ class CoalPairs:
         refine(convex, pairs, t.kind, frames, t.size, *self._polygons[:4], touching.reshape(-1))
         count = manifolds(
             count, convex, touching.reshape(-1), pairs, t.kind, frames, t.size, *self._polygons, margin, tags, records, self._work,
-            self._labels, self._points, self._numbers,
+            self._labels, self._points,
         )  # fmt: skip
         for pair in order[on_mesh]:
             for feature, record in self._ellipsoid_on_mesh(int(pairs[2 * pair]), int(pairs[2 * pair + 1]), frames, margin):

@@ -11,7 +11,7 @@ from __future__ import annotations
 from math import cos, pi, sin, sqrt
 
 from unibody.collision.rigid.box_features import bit, face_corner
-from unibody.collision.rigid.clip import ROOM, cut, put_corner
+from unibody.collision.rigid.clip import LABELS, ROOM, cut, put_corner
 from unibody.collision.rigid.emit import RECORD, put, put_once, thin_out
 from unibody.collision.rigid.hull_features import RIMS, corner_tag, cut_tag
 from unibody.collision.rigid.kinds import BOX, CAPSULE, CONVEX, CYLINDER
@@ -259,9 +259,11 @@ def tag_at(first, n, x, gap, tilt, size, tag, tags, records):
 def manifolds(
     n: int, order: Ints, touching: Floats, pairs: Ints, kind: Ints, frames: Floats, size: Floats, range_of: Ints, start: Ints,
     corners: Floats, normals: Floats, numbers: Ints, margin: float, tags_out: Ints, records_out: Floats, work_out: Floats,
-    labels_out: Ints, points_out: Floats, numbers_out: Ints,
+    labels_out: Ints, points_out: Floats,
 ) -> int:  # fmt: skip
-    """Contacts of the pairs in `order`, of each of which one (point on a, normal, gap) is known; gives how many there are now."""
+    """Contacts of the pairs in `order`, of each of which one (point on a, normal, gap) is known; gives how many there are now. Numbers of
+    corners and edges on offer stand in `labels_out` behind the labels."""
+    numbers_out = labels_out[LABELS:]
     for k in range(order.size):
         pair = order[k]
         i = pairs[2 * pair]
