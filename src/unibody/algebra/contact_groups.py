@@ -260,11 +260,15 @@ class Grouped:
         W = J @ Y.T
         return 0.5 * (W + W.T)
 
-    def sparse(self):
-        """W as a SciPy matrix (CSR) of the entries that are not zero."""
+    def sparse_parts(self):
+        """J and Y as SciPy matrices (CSR), columns in the order of m."""
         import scipy.sparse as sp
 
-        J, Y = (sp.csr_array((part, self._columns), shape=(self.size, int(self.first[-1]))) for part in (self.J, self.Y))
+        return tuple(sp.csr_array((part, self._columns), shape=(self.size, int(self.first[-1]))) for part in (self.J, self.Y))
+
+    def sparse(self):
+        """W as a SciPy matrix (CSR) of the entries that are not zero."""
+        J, Y = self.sparse_parts()
         W = (J @ Y.T).tocsr()
         return 0.5 * (W + W.T).tocsr()
 

@@ -16,7 +16,7 @@ from unibody.algebra.tree_ldl import factor_solve_tree, solve_tree_many
 from unibody.arena import part
 from unibody.coordinates.closure import closure_null, fill_reference
 from unibody.coordinates.forest import hand_over
-from unibody.coordinates.grouping import make_grouping
+from unibody.coordinates.grouping import Grouping, make_grouping
 from unibody.coordinates.held import BookRows, Motion, centres_in_bodies, cross_rows, holding_rows, motion_of
 from unibody.coordinates.maximal import kick_maximal
 from unibody.coordinates.maximal_system import MaximalSystem
@@ -62,12 +62,16 @@ class HeldMaximal(MaximalSystem):
         self._alone = bool((self.view(NODE_PARENT) < 0).all())  # no moving body hangs on another
         book = self.book
         self._rows_of_entries = np.repeat(np.arange(book.auxiliary), np.diff(book.row_start))
-        parent, above = np.zeros(model.n_bodies, np.int64), self.view(NODE_PARENT)
-        parent[self._body] = np.where(above >= 0, self._body[above], 0)
         holds = holding_rows(model, book)
-        self.grouping = make_grouping(parent, self.moving, np.repeat(self._body, 6), book, holds)
+        self.grouping = self._make_grouping(holds)
         if not holds.any():
             self.view(RANK)[:] = book.auxiliary
+
+    def _make_grouping(self, holds: np.ndarray) -> Grouping:
+        """The velocities that answer to each other where these rows of the book hold."""
+        parent, above = np.zeros(len(self._node), np.int64), self.view(NODE_PARENT)
+        parent[self._body] = np.where(above >= 0, self._body[above], 0)
+        return make_grouping(parent, self.moving, np.repeat(self._body, 6), self.book, holds)
 
     def _stages(self, solve: int) -> np.ndarray:
         return super()._stages(solve_primary.address)

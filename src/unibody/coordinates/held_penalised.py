@@ -12,11 +12,19 @@ from __future__ import annotations
 
 import numpy as np
 
+from unibody.algebra.contact_groups import Grouped
+from unibody.coordinates.held import holding_rows
 from unibody.coordinates.held_maximal import HeldMaximal
 from unibody.coordinates.maximal_system import MaximalSystem
 from unibody.coordinates.penalised import ELSEWHERE, ROW, Choice, Penalties
 from unibody.coordinates.slots import AIM, GRAM, LOAD, MULTIPLIER, NODE_L, NODE_Y, PENALTY, RATE, RESPONSE_X, RESPONSE_Y, Y
 from unibody.model.model import Model
+
+
+def run_indices(first: np.ndarray, end: np.ndarray) -> np.ndarray:
+    """first[0], …, end[0] − 1, first[1], … one after the other."""
+    counts = end - first
+    return np.arange(counts.sum()) + np.repeat(first - (np.cumsum(counts) - counts), counts)
 
 
 class HeldPenalised(Penalties, HeldMaximal):
@@ -29,6 +37,11 @@ class HeldPenalised(Penalties, HeldMaximal):
         self.make_penalties(choice)
         first = self.book.primary_rows
         self.one_sided = np.flatnonzero(self.book.unilateral[first:])
+        holds = ~np.array(self.book.unilateral[first:], bool)
+        if (holds != holding_rows(model, self.book)).any():  # here bounded rows answer by themselves as well
+            self.grouping = self._make_grouping(holds)
+        self._alone_body = np.append(self.grouping.alone == 1, True)[self.grouping.of_body]
+        self._units = np.tile(np.eye(6)[:, None, :], (1, self.n, 1)).reshape(6, 6 * self.n)
 
     def _stages(self, solve: int) -> np.ndarray:
         return MaximalSystem._stages(self, solve)
@@ -62,10 +75,35 @@ class HeldPenalised(Penalties, HeldMaximal):
         """Y (m, 6n) of rows J (m, 6n)."""
         return self._through_all(J)[0]
 
-    def respond_whole(self, bodies: np.ndarray, wrenches: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """J and Y (m, 6n) of rows that are wrenches (m, 2, 6) on pairs of bodies (m, 2)."""
-        J = self.wrench_rows(bodies, wrenches)
-        return J, self.answers(J)
+    def pushing_groups(self, J: np.ndarray) -> Grouped:
+        """The one-sided rows of the book, J (m, 6n), in groups."""
+        g = self.grouping
+        return Grouped.from_whole(g.first, g.singles[self.one_sided], g.rows[self.one_sided], J, self.answers(J), g.column)
+
+    def _respond(self, bodies: np.ndarray, wrenches: np.ndarray) -> Grouped:
+        """Rows on bodies that answer alone in the time of their number; those on others through everything that hangs together."""
+        g, (k, width) = self.grouping, wrenches.shape[:2]
+        out = Grouped.room(g.first, np.full(k, width, np.int64), g.pairs(bodies))
+        through = np.flatnonzero(~self._alone_body[bodies].all(axis=1))
+        direct = np.flatnonzero(self._alone_body[bodies].all(axis=1))
+        if direct.size:
+            self._respond_directly(out, direct, bodies, wrenches)
+        if through.size:
+            J = self.wrench_rows(np.repeat(bodies[through], width, axis=0), wrenches[through].reshape(-1, 2, 6))
+            part = Grouped.from_whole(g.first, out.rows[through], out.groups[through], J, self.answers(J), g.column)
+            place = run_indices(out.place[through], out.place[through + 1])
+            out.J[place], out.Y[place] = part.J, part.Y
+        return out
+
+    def _respond_directly(self, out: Grouped, which: np.ndarray, bodies: np.ndarray, wrenches: np.ndarray) -> None:
+        """Fill in those blocks of which every body answers alone."""
+        inverse = self._answer(self._units)[0].reshape(6, self.n, 6).transpose(1, 2, 0)
+        pairs = bodies[which]
+        moves = out.groups[which] >= 0
+        local = self._in_bodies(np.repeat(pairs[:, None, :], wrenches.shape[1], axis=1), wrenches[which])
+        J = local.transpose(0, 2, 3, 1)[moves]  # (sides that move, 6, rows): as blocks lie
+        place = run_indices(out.place[which], out.place[which + 1])
+        out.J[place], out.Y[place] = J.ravel(), (inverse[self._node[pairs[moves]]] @ J).ravel()
 
     def push(self, forces: np.ndarray, wrenches: np.ndarray) -> None:
         """Add what forces of the one-sided rows and wrenches on bodies (bodies, 6), world axes, at centres of mass, do to accelerations and

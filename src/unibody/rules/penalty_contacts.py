@@ -8,7 +8,7 @@ end of the step, for explicit dampers of that strength would flutter. Both are r
 
     W λ + compliance λ = right side,    friction: compliance max(|w|, w_s) / (m p h)
 
-solved again until which rows push, p and |w| no longer change.
+and `algebra.soft_contacts` finds them all together, one-sided rows of the book included.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy as np
 
+from unibody.algebra.soft_contacts import SoftContacts, soft_forces
 from unibody.contact.contact_rows import ContactRows, contact_rows
 from unibody.contact.pair_laws import PairLaws
 from unibody.coordinates.held import Motion
@@ -26,12 +27,6 @@ from unibody.coordinates.observed import Touching
 from unibody.coordinates.penalised import Gains
 from unibody.model.model import Model
 from unibody.rules.nearness import NOTHING, Touches
-
-ITERATIONS, TOLERANCE = 200, 1e-9
-"""The most solutions of a step, and the relative change of forces at which they end."""
-
-ADDING = 30
-"""Solutions within which rows may come back; later they may only leave."""
 
 
 @dataclass
@@ -84,62 +79,23 @@ class PenaltyContacts:
         n, w = free.shape
         wrenches = rows.wrenches(motion)
         J_own, right_own, soft_own, rate_own = system.pushing_rows()
-        J, Y = system.respond_whole(np.repeat(rows.bodies, w, axis=0), wrenches.reshape(-1, 2, 6))
-        if len(J_own):
-            J, Y = np.concatenate([J_own, J]), np.concatenate([system.answers(J_own), Y])
-        W = J @ Y.T
-        W = 0.5 * (W + W.T)
         m = len(J_own)
-        normal = m + w * np.arange(n)
+        answers = system.respond(system.pushing_groups(J_own), rows.bodies, wrenches)
         d, k, ahead = 2.0 * gains.omega * gains.mu, gains.omega**2, h if end else 0.0
         sigma = 1.0 + d * ahead + k * ahead * ahead
         given = system.choice.alpha
-        alpha = system.choice.ratio / W.diagonal()[normal] if given is None else np.full(n, given)
-        right = np.concatenate([right_own, ((before - free) / h).ravel()])
-        right[normal] -= ((d + k * ahead) * before[:, 0] + k * touches.gaps) / sigma
-        soft = np.concatenate([soft_own, np.zeros(n * w)])
-        soft[normal] = 1.0 / (alpha * sigma)
-        across = np.setdiff1d(np.arange(m, m + n * w), normal)
-        right[across] -= before[:, 1:].ravel() / h
-        coefficient = self.laws.of(touches.bodies).friction[:, 0]
-        pushes, across = np.concatenate([np.arange(m), normal]), across.reshape(n, w - 1)
-        found, count, change = self._solve(W, right, soft, pushes, normal, across, coefficient, free, h)
-        forces = found[m:].reshape(n, w)
-        after = free + h * (W @ found)[m:].reshape(n, w)
-        own = found[:m]
+        alpha = system.choice.ratio / answers.diagonal(m + n)[m::w] if given is None else np.full(n, given)
+        right = (before[:, 0] - free[:, 0]) / h - ((d + k * ahead) * before[:, 0] + k * touches.gaps) / sigma
+        problem = SoftContacts(
+            answers, np.concatenate([right_own, right]), np.concatenate([soft_own, 1.0 / (alpha * sigma)]),
+            self.laws.of(touches.bodies).friction[:, 0], free[:, 1:], self.slip_speed, h,
+        )  # fmt: skip
+        found = soft_forces(problem)
+        forces, own = found.forces[m:].reshape(n, w), found.forces[:m]
+        after = free + h * found.motion[m:].reshape(n, w)
         work = h * float(0.5 * (forces * (before + after)).sum() + own @ rate_own)
-        return Pushes(touches, rows, own, forces, rows.on_bodies(wrenches, forces, self.model.n_bodies), after, work, count, change)
+        pushed = rows.on_bodies(wrenches, forces, self.model.n_bodies)
+        return Pushes(touches, rows, own, forces, pushed, after, work, found.iterations, found.residual)
 
     def _rows(self, touches: Touches) -> ContactRows:
         return contact_rows(touches.bodies, touches.points, touches.normals, self.plane_normal)
-
-    def _solve(
-        self, W: np.ndarray, right: np.ndarray, soft: np.ndarray, pushes: np.ndarray, normal: np.ndarray, across: np.ndarray,
-        coefficient: np.ndarray, free: np.ndarray, h: float,
-    ) -> tuple[np.ndarray, int, float]:  # fmt: skip
-        """All forces, the number of solutions and the last relative change."""
-        found = np.zeros(len(right))
-        if not len(right):
-            return found, 0, 0.0
-        acts = np.zeros(len(right), bool)
-        acts[pushes] = right[pushes] > 0.0
-        slip, change = np.linalg.norm(free[:, 1:], axis=1), np.inf
-        soft = soft.copy()
-        for count in range(1, ITERATIONS + 1):
-            holds = coefficient * found[normal]
-            acts[across] = (holds > 0.0)[:, None]
-            soft[across] = (np.maximum(slip, self.slip_speed) / (h * np.where(holds > 0.0, holds, 1.0)))[:, None]
-            at = np.flatnonzero(acts)
-            new = np.zeros_like(found)
-            new[at] = np.linalg.solve(W[np.ix_(at, at)] + np.diag(soft[at]), right[at])
-            moved = W @ new
-            slip = np.linalg.norm(free[:, 1:] + h * moved[across], axis=1)
-            was = acts[pushes].copy()
-            now = np.where(was, new[pushes] >= 0.0, (right - moved)[pushes] > 0.0)
-            acts[pushes] = now if count <= ADDING else now & was
-            change = float(np.abs(new - found).max() / max(np.abs(new).max(), 1e-300)) if new.any() or found.any() else 0.0
-            found = new
-            if change <= TOLERANCE and (acts[pushes] == was).all():
-                break
-        found[pushes] = np.maximum(found[pushes], 0.0)
-        return found, count, change

@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy as np
 
+from unibody.algebra.soft_contacts import TOLERANCE
 from unibody.constraints.base import Constraint
 from unibody.constraints.contact import Contact
 from unibody.coordinates.held_penalised import HeldPenalised
@@ -32,7 +33,7 @@ from unibody.model import Model, State
 from unibody.rules.base import LAST_STEP, MEMORY, TIME, book_work
 from unibody.rules.euler import roll_euler
 from unibody.rules.nearness import finder
-from unibody.rules.penalty_contacts import TOLERANCE, PenaltyContacts, Pushes
+from unibody.rules.penalty_contacts import PenaltyContacts, Pushes
 from unibody.shapes import Shape
 from unibody.solvers.base import Bound, Solver, Step, refuse_reaction
 from unibody.solvers.report import Report
@@ -204,7 +205,7 @@ class BoundTouching(BoundPenalty):
         if len(acts.touches.gaps):
             notes.append(f"{len(acts.touches.gaps)} contacts; friction below {self.solver.slip_speed:.2g} m/s creeps")
         if acts.change > TOLERANCE:
-            notes.append(f"contact forces did not settle: they still changed by {acts.change:.1e}")
+            notes.append(f"contact forces did not settle: they miss their law by {acts.change:.1e} of the largest")
         distance = float((acts.touches.gaps).min(initial=inf))
         return {"iterations": acts.iterations, "residual": acts.change, "minimum_distance": distance, "notes": tuple(notes)}
 
