@@ -98,15 +98,14 @@ class Sparsely:
 
 def soft_answers(rows: Grouped, singles: int, width: int, dense: int = DENSE) -> InRows | InVelocities | Sparsely:
     """Of `singles` rows by themselves and then contacts of `width` rows; `dense`: the largest dense matrix."""
-    groups = np.unique(rows.groups[rows.groups >= 0])
-    velocities = int((rows.first[groups + 1] - rows.first[groups]).sum())
+    touched = np.zeros(len(rows.first), bool)
+    touched[rows.groups] = True  # the last is that of none
+    columns = np.repeat(touched[:-1], np.diff(rows.first))
+    velocities = int(columns.sum())
     if min(rows.size, velocities) > dense:
-        return Sparsely(*rows.sparse_parts(), (singles, len(rows.rows) - singles, width))
+        J, Y = rows.sparse_parts()
+        return Sparsely(J, Y, (singles, len(rows.rows) - singles, width))
     J, Y = rows.wholes()
-    return InRows(J, Y) if rows.size <= velocities else InVelocities(*_touched(J, Y))
-
-
-def _touched(J: np.ndarray, Y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The columns that are not zero."""
-    which = J.any(axis=0) | Y.any(axis=0)
-    return (J, Y) if which.all() else (J[:, which], Y[:, which])
+    if rows.size <= velocities:
+        return InRows(J, Y)
+    return InVelocities(J, Y) if velocities == len(columns) else InVelocities(J[:, columns], Y[:, columns])

@@ -12,7 +12,8 @@ so that λ = φ(W λ) is to be solved. φ is steep: which piece of it holds is b
 a row pushes if y > 0, a contact sticks if |z| ≤ m p, and at the solution these pieces are those of φ. Each iteration solves the law with
 its slopes there: f follows p as well as w; of one that slips only w across z/|z| matters, with 1/(|z|/(m p) − 1 + ρ' w_s/(m p)) ρ', which
 is m p/|w| in the end. Of three lengths of the step that one is taken which leaves the least of p − max(0, y) and f − z min(1, m p/|z|).
-The first two iterations, and the last resort, are a fixed point that keeps p and |w|.
+That can go round in circles, from which a few iterations lead away in which f follows w alone. The first two iterations, and the last
+resort, are a fixed point that keeps p and |w|.
 """
 
 from __future__ import annotations
@@ -27,14 +28,28 @@ from unibody.algebra.soft_answers import DENSE, Slopes, soft_answers
 ITERATIONS, TOLERANCE = 200, 1e-9
 """The most solutions of a step, and how far forces may be from their law, of the largest force."""
 
-PLAIN, SEARCHED, DAMPED = 2, 60, 120
-"""Solutions up to which iterations are those of a fixed point, of Newton's method with the best of LENGTHS, and with SHORT steps; later
-again of the fixed point."""
+PLAIN, KEEPING, NEWTON = "plain", "keeping", "newton"
+"""Slopes of the fixed point; of Newton's method with m p kept; of Newton's method."""
 
-LENGTHS, SHORT = (1.0, 0.5, 0.25), 0.6
+FIRST, LAST, PERIOD, KEPT = 2, 162, 20, 6
+"""Solutions up to which, and from which on, slopes are plain; in between m p is kept in the last KEPT of every PERIOD."""
 
-SHARE = 0.3
+FAST = 0.03
+"""Plain iterations go on while they leave less than this part."""
+
+LENGTHS = (1.0, 0.5, 0.25)
+"""Of a step: the best of these, or the first that leaves less than LITTLE of what was wrong."""
+LITTLE = 0.25
+
+SHARE = 0.03
 """ρ' as a part of the mass that tangents feel."""
+
+
+def kind_of(count: int) -> str:
+    """The slopes of the iteration after so many solutions."""
+    if count < FIRST or count >= LAST:
+        return PLAIN
+    return KEEPING if (count - FIRST) % PERIOD >= PERIOD - KEPT else NEWTON
 
 
 @dataclass(frozen=True)
@@ -116,13 +131,22 @@ class Pieces:
         far = f - z * np.where(bound > 0.0, np.minimum(1.0, over(bound, lengths(z))), 0.0)[:, None]
         return float((push - np.maximum(y, 0.0)) ** 2 @ self.felt + np.einsum("nk,nk->n", far, far) @ self.felt_across)
 
+    def best(self, force: np.ndarray, u: np.ndarray, change: np.ndarray, moved: np.ndarray) -> float:
+        """The length of a step that leaves least of the law."""
+        enough, left = LITTLE * self.wrong(force, u), []
+        for x in LENGTHS:
+            left.append(self.wrong(force + x * change, u + x * moved))
+            if left[-1] < enough:
+                return x
+        return LENGTHS[left.index(min(left))]
+
     def _predicted(self, f: np.ndarray, w: np.ndarray, bound: np.ndarray) -> np.ndarray:
         """z."""
         give = over(np.full(len(bound), self.problem.slip_speed), bound)
         return (1.0 - self.share_across * give)[:, None] * f - self.share_across[:, None] * w
 
-    def at(self, force: np.ndarray, u: np.ndarray, plain: bool) -> tuple[np.ndarray, Slopes]:
-        """δ and Φ, of Newton's method or (`plain`) of the fixed point."""
+    def at(self, force: np.ndarray, u: np.ndarray, kind: str) -> tuple[np.ndarray, Slopes]:
+        """δ and Φ."""
         problem, normal = self.problem, self._normal
         push, f = problem.split(force)
         along, across = problem.split(u)
@@ -133,14 +157,16 @@ class Pieces:
         n, width = w.shape
         blocks = np.zeros((n, width + 1, width + 1))
         blocks[:, 0, 0] = slope[normal]
-        if plain:
-            hold, follow, keep = problem.coefficient * p / np.maximum(lengths(w), problem.slip_speed), np.zeros((n, width)), 0.0
-            drag = hold[:, None, None] * np.eye(width)
+        if kind == PLAIN:
+            hold = problem.coefficient * p / np.maximum(lengths(w), problem.slip_speed)
+            rub = -hold[:, None] * w
+            blocks[:, 1:, 1:] = (-problem.h * hold)[:, None, None] * np.eye(width)
         else:
             drag, follow, keep = self._rubs(f, w, p, acts[normal])
-        blocks[:, 1:, 1:] = -problem.h * drag
-        blocks[:, 1:, 0] = follow * slope[normal, None]
-        rub = follow * (wish[normal] - keep)[:, None] - np.einsum("nij,nj->ni", drag, w)
+            blocks[:, 1:, 1:] = -problem.h * drag
+            if kind == NEWTON:
+                blocks[:, 1:, 0] = follow * slope[normal, None]
+            rub = follow * ((wish[normal] if kind == NEWTON else p) - keep)[:, None] - np.einsum("nij,nj->ni", drag, w)
         return problem.joined(wish, rub) - force, Slopes(slope[: problem.singles], blocks)
 
     def _rubs(self, f: np.ndarray, w: np.ndarray, p: np.ndarray, acts: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -171,18 +197,21 @@ def soft_forces(problem: SoftContacts, dense: int = DENSE) -> SoftForces:
     """All forces of a step; `dense`: the largest dense matrix."""
     size = problem.rows.size
     force, u, count = np.zeros(size), np.zeros(size), 0
-    law = problem.law(u)
-    if not law.any():
+    if not (problem.right > 0.0).any():
         return SoftForces(force, u, 0, 0.0)
     pieces = Pieces(problem)
     answers = soft_answers(problem.rows, problem.singles, problem.free.shape[1] + 1, dense)
-    while (residual := missing(law, force)) > TOLERANCE and count < ITERATIONS:
-        plain = count < PLAIN or count >= DAMPED
-        gap, slopes = pieces.at(force, u, plain)
+    residual, before, kind = 1.0, 1.0, PLAIN
+    while residual > TOLERANCE and count < ITERATIONS:
+        kind = PLAIN if kind == PLAIN and residual < FAST * before else kind_of(count)
+        before = residual
+        gap, slopes = pieces.at(force, u, kind)
         change, moved = answers.solve(slopes, gap)
-        length = 1.0 if plain else SHORT
-        if not plain and count < SEARCHED:
-            length = min(LENGTHS, key=lambda x: pieces.wrong(force + x * change, u + x * moved))
+        length = 1.0 if kind == PLAIN else pieces.best(force, u, change, moved)
         force, u, count = force + length * change, u + length * moved, count + 1
-        law = problem.law(u)
-    return SoftForces(law if residual <= TOLERANCE else force, u, count, residual)
+        residual = missing(problem.law(u), force)
+        if residual <= TOLERANCE:  # once more without the round-off of what was added up
+            u = answers.motion(force)
+            residual = missing(problem.law(u), force)
+    pushes, across = problem.split(force)
+    return SoftForces(problem.joined(np.maximum(pushes, 0.0), across), u, count, residual)
