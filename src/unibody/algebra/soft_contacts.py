@@ -28,11 +28,12 @@ from unibody.algebra.soft_answers import DENSE, Slopes, soft_answers
 ITERATIONS, TOLERANCE = 200, 1e-9
 """The most solutions of a step, and how far forces may be from their law, of the largest force."""
 
-PLAIN, KEEPING, NEWTON = "plain", "keeping", "newton"
-"""Slopes of the fixed point; of Newton's method with m p kept; of Newton's method."""
+PLAIN, LEAVING, KEEPING, NEWTON = "plain", "leaving", "keeping", "newton"
+"""Slopes of the fixed point; the same while rows may only cease to push; of Newton's method with m p kept; of Newton's method."""
 
-FIRST, LAST, PERIOD, KEPT = 2, 162, 20, 6
-"""Solutions up to which, and from which on, slopes are plain; in between m p is kept in the last KEPT of every PERIOD."""
+FIRST, LAST, FINAL, PERIOD, KEPT = 2, 142, 160, 20, 6
+"""Solutions up to which, and from which on, slopes are plain, and from which on rows only leave; in between m p is kept in the last KEPT
+of every PERIOD."""
 
 FAST = 0.03
 """Plain iterations go on while they leave less than this part."""
@@ -48,7 +49,7 @@ SHARE = 0.03
 def kind_of(count: int) -> str:
     """The slopes of the iteration after so many solutions."""
     if count < FIRST or count >= LAST:
-        return PLAIN
+        return LEAVING if count >= FINAL else PLAIN
     return KEEPING if (count - FIRST) % PERIOD >= PERIOD - KEPT else NEWTON
 
 
@@ -151,13 +152,15 @@ class Pieces:
         push, f = problem.split(force)
         along, across = problem.split(u)
         acts = push + self.share * (problem.right - along - problem.soft * push) > 0.0
+        if kind == LEAVING:
+            acts &= push > 0.0
         wish, slope = np.where(acts, (problem.right - along) / problem.soft, 0.0), np.where(acts, -1.0 / problem.soft, 0.0)
         w = problem.free + problem.h * across
         p = np.where(acts, np.maximum(push, 0.0), 0.0)[normal]
         n, width = w.shape
         blocks = np.zeros((n, width + 1, width + 1))
         blocks[:, 0, 0] = slope[normal]
-        if kind == PLAIN:
+        if kind in (PLAIN, LEAVING):
             hold = problem.coefficient * p / np.maximum(lengths(w), problem.slip_speed)
             rub = -hold[:, None] * w
             blocks[:, 1:, 1:] = (-problem.h * hold)[:, None, None] * np.eye(width)
@@ -207,11 +210,18 @@ def soft_forces(problem: SoftContacts, dense: int = DENSE) -> SoftForces:
         before = residual
         gap, slopes = pieces.at(force, u, kind)
         change, moved = answers.solve(slopes, gap)
-        length = 1.0 if kind == PLAIN else pieces.best(force, u, change, moved)
+        length = 1.0 if kind in (PLAIN, LEAVING) else pieces.best(force, u, change, moved)
         force, u, count = force + length * change, u + length * moved, count + 1
         residual = missing(problem.law(u), force)
         if residual <= TOLERANCE:  # once more without the round-off of what was added up
             u = answers.motion(force)
             residual = missing(problem.law(u), force)
+    return SoftForces(allowed(problem, force), u, count, residual)
+
+
+def allowed(problem: SoftContacts, force: np.ndarray) -> np.ndarray:
+    """The same without what pulls or exceeds Coulomb's bound, be it round-off."""
     pushes, across = problem.split(force)
-    return SoftForces(problem.joined(np.maximum(pushes, 0.0), across), u, count, residual)
+    pushes, size = np.maximum(pushes, 0.0), lengths(across)
+    bound = problem.coefficient * pushes[problem.singles :]
+    return problem.joined(pushes, across * np.where(size > bound, over(bound, size), 1.0)[:, None])
