@@ -47,14 +47,14 @@ def misses(problem: SoftContacts, forces: np.ndarray) -> float:
     return float(np.abs(wanted - forces).max() / np.abs(forces).max())
 
 
-@pytest.mark.parametrize("seed, width", [(2, 3), (3, 3), (2, 2)])
+@pytest.mark.parametrize("seed, width", [(2, 3), (10, 3), (2, 2)])
 def test_forces_obey_the_law_and_do_not_depend_on_the_matrix(seed: int, width: int) -> None:
     problem = heap(seed, 8, 20, width=width)
     dense, sparse = soft_forces(problem), soft_forces(problem, dense=0)
     assert dense.residual <= 1e-9 and sparse.residual <= 1e-9 and dense.iterations <= 30
     np.testing.assert_allclose(sparse.forces, dense.forces, atol=1e-8 * np.abs(dense.forces).max())
     np.testing.assert_allclose(dense.motion, problem.rows.dense() @ dense.forces, atol=1e-8 * np.abs(dense.motion).max())
-    assert misses(problem, dense.forces) < 2e-9 and misses(problem, sparse.forces) < 2e-9
+    assert misses(problem, dense.forces) < 1e-9 and misses(problem, sparse.forces) < 1e-9
     pushes, _ = problem.split(dense.forces)
     w = problem.free + problem.h * problem.split(dense.motion)[1]
     slip = np.linalg.norm(w, axis=1)[(pushes[3:] > 0.0) & (problem.coefficient > 0.0)]
