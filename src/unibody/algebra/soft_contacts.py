@@ -28,6 +28,8 @@ from unibody.algebra.soft_answers import DENSE, Slopes, soft_answers
 ITERATIONS, TOLERANCE = 200, 1e-9
 """The most solutions of a step, and how far forces may be from their law, of the largest force."""
 
+ROUND_OFF = 1e-14
+
 PLAIN, LEAVING, KEEPING, NEWTON = "plain", "leaving", "keeping", "newton"
 """Slopes of the fixed point; the same while rows may only cease to push; of Newton's method with m p kept; of Newton's method."""
 
@@ -220,8 +222,10 @@ def soft_forces(problem: SoftContacts, dense: int = DENSE) -> SoftForces:
 
 
 def allowed(problem: SoftContacts, force: np.ndarray) -> np.ndarray:
-    """The same without what pulls or exceeds Coulomb's bound, be it round-off."""
+    """The same without what pulls, and without what exceeds Coulomb's bound where it is but round-off of the largest force. (To cut off
+    more would be felt: the law answers to a change of forces with thousands of times as much.)"""
     pushes, across = problem.split(force)
     pushes, size = np.maximum(pushes, 0.0), lengths(across)
     bound = problem.coefficient * pushes[problem.singles :]
-    return problem.joined(pushes, across * np.where(size > bound, over(bound, size), 1.0)[:, None])
+    cut = (size > bound) & (size < ROUND_OFF * np.abs(force).max())
+    return problem.joined(pushes, across * np.where(cut, over(bound, size), 1.0)[:, None])

@@ -47,7 +47,7 @@ def misses(problem: SoftContacts, forces: np.ndarray) -> float:
     return float(np.abs(wanted - forces).max() / np.abs(forces).max())
 
 
-@pytest.mark.parametrize("seed, width", [(2, 3), (10, 3), (2, 2)])
+@pytest.mark.parametrize("seed, width", [(2, 3), (3, 3), (2, 2)])
 def test_forces_obey_the_law_and_do_not_depend_on_the_matrix(seed: int, width: int) -> None:
     problem = heap(seed, 8, 20, width=width)
     dense, sparse = soft_forces(problem), soft_forces(problem, dense=0)
