@@ -1,6 +1,7 @@
 """Piles in MuJoCo and PyBullet: spheres, boxes and trees of hinges with ranges that touch; their own contact and solvers.
 
-MuJoCo runs with its defaults (Newton's method, soft contacts, pyramidal cones); PyBullet with its 50 sweeps, no damping and no motors.
+MuJoCo runs with its defaults (soft contacts, pyramidal cones; Newton's method, or conjugate gradients where asked, which it recommends for
+many bodies); PyBullet with its 50 sweeps, no damping and no motors.
 Both give the poses of our bodies in our order, so that all are measured alike.
 """
 
@@ -20,7 +21,7 @@ def words(x: Any) -> str:
 class Mujoco:
     """Free bodies and trees of hinges, every body's frame at its centre."""
 
-    def __init__(self, model: ub.Model, friction: float, dt: float):
+    def __init__(self, model: ub.Model, friction: float, dt: float, solver: str = "Newton"):
         import mujoco
 
         self._mujoco, self._names = mujoco, [b.name for b in model.bodies]
@@ -30,7 +31,7 @@ class Mujoco:
         self._model, self._ranges = model, ranges(model)
         world = "".join(self._body(j) for j in self._children[0])
         text = (
-            f'<mujoco><compiler angle="radian"/><size memory="4G"/><option timestep="{dt}"/>'
+            f'<mujoco><compiler angle="radian"/><size memory="4G"/><option timestep="{dt}" solver="{solver}"/>'
             f'<default><geom friction="{friction} 0 0" condim="3"/></default><worldbody>{world}</worldbody></mujoco>'
         )
         self.m = mujoco.MjModel.from_xml_string(text)

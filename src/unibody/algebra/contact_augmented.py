@@ -42,8 +42,8 @@ SLACK = 0.5
 """How well a proximal step is solved, in terms of how far it went."""
 STUCK = 4
 """Steps of no length, each with another Φ', before a failure is admitted."""
-PATIENCE = 100
-"""Newton's steps in which the residual has to halve."""
+PATIENCE, NEARLY, HASTE = 100, 1e-8, 30
+"""Newton's steps in which the residual has to halve; below this part of the velocities given, where round-off is near, only so many."""
 
 
 @kernel
@@ -165,7 +165,7 @@ def proximal_steps(
     largest = 0
     for g in range(first.size - 1):
         largest = max(largest, first[g + 1] - first[g])
-    scratch, pivot = np.empty(max(largest * largest, 4 * largest)), np.empty(largest, np.int64)
+    scratch, pivot = np.empty(max(largest * largest, 4 * largest) + 1), np.empty(largest, np.int64)
     motion, G, d = np.empty(n), np.empty(n), np.empty(n)
     u, F, z, trial, X, xi, delta, difference, JG, Jd = (
         np.empty(m), np.empty(m), np.empty(m), np.empty(m), np.empty(m), np.empty(m), np.empty(m), np.empty(m), np.empty(m), np.empty(m),
@@ -173,9 +173,10 @@ def proximal_steps(
     slope, beyond, weight = np.empty(16 * count), np.empty(16 * count), np.empty(count)
     x, at_t = x_out.copy(), np.empty(m)
     epsilon, newton, steps, failures, best, halved, halved_at = FIRST, 0, 0, 0, np.inf, np.inf, 0
-    least_D = np.inf
+    least_D, given = np.inf, 0.0
     for i in range(m):
         least_D = min(least_D, rows[2 * m + i])
+        given = max(given, abs(rows[m + i]) / rows[2 * m + i])
     while True:
         residual = looked(law, start, first, groups, place, lower, upper, J, Y, rows, x, motion, u, F)
         if residual < best:
@@ -183,7 +184,8 @@ def proximal_steps(
             x_out[:] = x
         if best <= 0.5 * halved:
             halved, halved_at = best, newton
-        if residual <= tolerance or newton >= iterations or newton - halved_at > PATIENCE or epsilon > LARGEST:
+        patience = PATIENCE if best > NEARLY * given else HASTE
+        if residual <= tolerance or newton >= iterations or newton - halved_at > patience or epsilon > LARGEST:
             break
         if residual <= AT_MOST and residual <= round_off_of(start, first, groups, place, J, Y, rows, x, d, JG):
             break
@@ -305,7 +307,7 @@ def advance(laws: Laws, motion: Motion, x: np.ndarray, tolerance: float, iterati
     ends = 8 + np.cumsum([0, *(p.size for p in parts)])
     best.iterations = proximal_steps(
         laws.law, iterations, tolerance, laws.start, motion.first, motion.groups, motion.place, np.concatenate([ends, *parts]),
-        laws.lower, laws.upper, motion.J, motion.Y, laws.rows, laws.table, np.zeros(plan.size), best.x, result,
+        laws.lower, laws.upper, motion.J, motion.Y, laws.rows, laws.table, np.zeros(plan.size + 1), best.x, result,
     )  # fmt: skip
     best.velocity = float(result[0])
     vain = f", {int(result[2])} in vain" if result[2] else ""

@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from unibody.kernel import Floats, Ints, kernel
+from unibody.triple import fetch, minus, plus, put_only
 
 
 @kernel
@@ -132,11 +133,44 @@ def invert(n: int, at: int, pivot_out: Ints, A_out: Floats) -> int:
 
 
 @kernel
+def take_product(height: int, n: int, width: int, left: int, L: Floats, right: int, U: Floats, to: int, A_out: Floats) -> None:
+    """The block of A at `to` less (height × n at `left` of L) (n × width at `right` of U), three columns at once."""
+    whole = width - width % 3
+    for i in range(height):
+        l0, a0 = left + n * i, to + width * i
+        for c in range(0, whole, 3):
+            s = fetch(A_out, a0 + c)
+            for l in range(n):
+                s = minus(s, L[l0 + l], fetch(U, right + width * l + c))
+            put_only(s, a0 + c, A_out)
+        for c in range(whole, width):
+            s = A_out[a0 + c]
+            for l in range(n):
+                s -= L[l0 + l] * U[right + width * l + c]
+            A_out[a0 + c] = s
+
+
+@kernel
+def add_three(height: int, width: int, by: int, Y: Floats, rows: Floats, to: int, A_out: Floats) -> None:
+    """The block of A at `to` plus (height × 3 at `by` of Y) (3 × width), three columns at once."""
+    whole = width - width % 3
+    for i in range(height):
+        f1, f2, f3, a0 = Y[by + 3 * i], Y[by + 3 * i + 1], Y[by + 3 * i + 2], to + width * i
+        for c in range(0, whole, 3):
+            s = plus(fetch(A_out, a0 + c), f1, fetch(rows, c))
+            s = plus(plus(s, f2, fetch(rows, width + c)), f3, fetch(rows, 2 * width + c))
+            put_only(s, a0 + c, A_out)
+        for c in range(whole, width):
+            A_out[a0 + c] += f1 * rows[c] + f2 * rows[width + c] + f3 * rows[2 * width + c]
+
+
+@kernel
 def factor_blocks(
     first: Ints, column: Ints, row: Ints, diagonal: Ints, lower: Ints, upper: Ints, target: Ints, scratch_out: Floats, pivot_out: Ints,
     A_out: Floats,
 ) -> int:  # fmt: skip
-    """The factors in place of A: A_jj⁻¹, A_aj as it was met, A_jj⁻¹ A_jb. 0, or 1 more than the group that stopped it."""
+    """The factors in place of A: A_jj⁻¹, A_aj as it was met, A_jj⁻¹ A_jb. 0, or 1 more than the group that stopped it. A and the scratch
+    have a number more than they need, as triples ask."""
     t = 0
     for j in range(diagonal.size):
         n = first[j + 1] - first[j]
@@ -146,31 +180,16 @@ def factor_blocks(
         for e in range(column[j], column[j + 1]):
             width, U = first[row[e] + 1] - first[row[e]], upper[e]
             for c in range(n * width):
-                scratch_out[c] = A_out[U + c]
+                scratch_out[c] = -A_out[U + c]
                 A_out[U + c] = 0.0
-            for i in range(n):
-                for l in range(n):
-                    f = A_out[at + n * i + l]
-                    for c in range(width):
-                        A_out[U + width * i + c] += f * scratch_out[width * l + c]
+            take_product(n, n, width, at, A_out, 0, scratch_out, U, A_out)
         for p in range(column[j], column[j + 1]):
             height, L = first[row[p] + 1] - first[row[p]], lower[p]
             for q in range(column[j], column[j + 1]):
                 width, U = first[row[q] + 1] - first[row[q]], upper[q]
                 to = target[t]
                 t += 1
-                if height == 6 and n == 6 and width == 6:
-                    for i in range(6):
-                        for l in range(6):
-                            f = A_out[L + 6 * i + l]
-                            for c in range(6):
-                                A_out[to + 6 * i + c] -= f * A_out[U + 6 * l + c]
-                    continue
-                for i in range(height):
-                    for l in range(n):
-                        f = A_out[L + n * i + l]
-                        for c in range(width):
-                            A_out[to + width * i + c] -= f * A_out[U + width * l + c]
+                take_product(height, n, width, L, A_out, U, A_out, to, A_out)
     return 0
 
 
@@ -244,12 +263,9 @@ def fill_blocks(
                 if g < 0:
                     continue
                 height, to = first[g + 1] - first[g], where[4 * k + 2 * left + right]
-                if rows == 3 and height == 6 and width == 6:
-                    for i in range(6):
-                        f1, f2, f3 = Y[by + 3 * i], Y[by + 3 * i + 1], Y[by + 3 * i + 2]
-                        for c in range(6):
-                            A_out[to + 6 * i + c] += f1 * scratch_out[c] + f2 * scratch_out[6 + c] + f3 * scratch_out[12 + c]
-                    by += 18
+                if rows == 3:
+                    add_three(height, width, by, Y, scratch_out, to, A_out)
+                    by += 3 * height
                     continue
                 for i in range(height):
                     for r in range(rows):

@@ -55,7 +55,7 @@ def test_block_factors_solve_what_numpy_solves(make):
     C = np.zeros((k, 4, 4))
     C[:, :3, :3] = np.eye(3) + 0.3 * generator.standard_normal((k, 3, 3))
     C[::4] = 0.0
-    weight, A, scratch, pivot = generator.uniform(0.1, 1.0, k), np.empty(plan.size), np.empty(64), np.empty(6, np.int64)
+    weight, A, scratch, pivot = generator.uniform(0.1, 1.0, k), np.empty(plan.size + 1), np.empty(64), np.empty(6, np.int64)
     fill_blocks(
         motion.first, motion.groups, units.start, motion.place, plan.where, plan.diagonal, motion.J, motion.Y, C.ravel(), weight, scratch, A
     )
