@@ -215,7 +215,9 @@ def main(arguments: list[str]) -> None:
                     lines.append([f"{n} {kind}", name, f"{1e3 * f['step']:.2f}", f["contacts"], residual, *lengths])
                     times.append((f"{kind}, {name}", float(n), f["step"]))
                     print("  ".join(map(str, lines[-1])), flush=True)
-                equal += verdicts(f"{n} {kind}", all_of)
+                found = verdicts(f"{n} {kind}", all_of)
+                equal += found
+                print("\n".join("  ".join(line) for line in found), flush=True)
     head = ["pile", "by", "ms a step", "contacts", "residual m/s", "deepest mm", "overlap mm", "creep mm/s", "fastest mm/s"]
     print(table(head, lines))
     print(table(["at equal residual", "as good as", "ours", "ms a step", *(f"{p} takes ×" for p in PEERS)], equal))
