@@ -1,6 +1,6 @@
 """Blocks of rows in the order in which sweeps meet them: a card of whole numbers for each, and what a block costs in a sweep.
 
-    û = b̂ + J m      (… along),          m ← m + Y d      (push …)
+    û = b̂ + J m      (`along`),          m ← m + Y d      (`push`)
 
 Nearly all blocks have three rows or one, on free bodies, that is groups of six. For these both are straight lines over triples
 (`unibody.triple`): J lies velocity by velocity, so that one velocity moves three rows at once, Y row by row, so that one row moves three
@@ -167,3 +167,20 @@ def push_slowly(c, card, Y, d0, d1, d2, d3, m_out):
                 t += Y[p + 3] * d3
             m_out[begin + l + gap(size, l)] += t
             p += rows
+
+
+@device
+def along(c, card, J, b, m):
+    """û of a block's rows, zeros where it has fewer than four."""
+    if card[c + QUICK] == 1:
+        return quickly_along(c, card, J, b, m)
+    return slowly_along(c, card, J, b, m)
+
+
+@device
+def push(c, card, Y, d0, d1, d2, d3, m_out):
+    """m += Y d of a block."""
+    if card[c + QUICK] == 1:
+        push_quickly(c, card, Y, d0, d1, d2, m_out)
+    else:
+        push_slowly(c, card, Y, d0, d1, d2, d3, m_out)

@@ -19,27 +19,12 @@ import math
 
 import numpy as np
 
-from unibody.algebra.contact_group_cards import (
-    AT,
-    CARD,
-    PLACE,
-    QUICK,
-    ROWS,
-    SIZE_A,
-    SIZE_C,
-    A,
-    gap,
-    lay_cards,
-    push_quickly,
-    push_slowly,
-    quickly_along,
-    slowly_along,
-)
+from unibody.algebra.contact_group_cards import AT, CARD, PLACE, QUICK, ROWS, SIZE_A, SIZE_C, A, along, gap, lay_cards, push
 from unibody.algebra.contact_group_single import single, single_of_convex_law
 from unibody.algebra.contact_group_units import AXES, INVERSE, LOWER, TABLE, UPPER, begin_anew, begin_at, impulses_of, scale_blocks
 from unibody.algebra.contact_groups import Grouped
 from unibody.algebra.contact_problem import Blocks, Residual, Solution
-from unibody.algebra.contact_sweeps import CONVEX, COULOMB, four, into_cone, miss, norm3
+from unibody.algebra.contact_sweeps import CONVEX, COULOMB, four, miss, missed
 from unibody.kernel import Floats, Ints, device, kernel
 
 ROUND_OFF, AT_MOST = 64 * 2.0**-52, 1e-6
@@ -49,20 +34,6 @@ HARM = 2.0
 """By how much the residual may grow from look to look before momentum rests."""
 LOOK = 16
 """Sweeps between two looks at the residual, after those at 0, 1 and 4."""
-
-
-@device
-def missed(law, xn, x1, x2, x3, un, u1, u2, u3):
-    """x − P(x − û) of a contact, with De Saxcé's ‖u_t‖ added to u_n under Coulomb's law."""
-    if law == COULOMB:
-        if xn == 0.0 and un >= 0.0 and x1 == 0.0 and x2 == 0.0 and x3 == 0.0:
-            return 0.0, 0.0, 0.0, 0.0
-        un += norm3(u1, u2, u3)
-    y1, y2, y3 = x1 - u1, x2 - u2, x3 - u3
-    if norm3(y1, y2, y3) <= xn - un:
-        return un, u1, u2, u3
-    l, s1, s2, s3 = into_cone(xn - un, y1, y2, y3)
-    return xn - l, x1 - s1, x2 - s2, x3 - s3
 
 
 @kernel
@@ -75,17 +46,11 @@ def look(
     for c in range(0, card.size, CARD):
         x0, x1, x2, x3 = four(card[c + ROWS], card[c + AT], x)
         if x0 != 0.0 or x1 != 0.0 or x2 != 0.0 or x3 != 0.0:
-            if card[c + QUICK] == 1:
-                push_quickly(c, card, Y, x0, x1, x2, motion_out)
-            else:
-                push_slowly(c, card, Y, x0, x1, x2, x3, motion_out)
+            push(c, card, Y, x0, x1, x2, x3, motion_out)
     for k in range(card.size // CARD):
         c, t = CARD * k, TABLE * k
         at, rows = card[c + AT], card[c + ROWS]
-        if card[c + QUICK] == 1:
-            u0, u1, u2, u3 = quickly_along(c, card, J, b, motion_out)
-        else:
-            u0, u1, u2, u3 = slowly_along(c, card, J, b, motion_out)
+        u0, u1, u2, u3 = along(c, card, J, b, motion_out)
         x0, x1, x2, x3 = four(rows, at, x)
         if rows == 1:
             f0 = abs(miss(x0, u0, table[t + LOWER], table[t + UPPER]))
@@ -143,10 +108,7 @@ def sweep(law: int, card: Ints, table: Floats, J: Floats, Y: Floats, b: Floats, 
     for k in range(card.size // CARD):
         c, t = CARD * k, TABLE * k
         at, rows = card[c + AT], card[c + ROWS]
-        if card[c + QUICK] == 1:
-            u0, u1, u2, u3 = quickly_along(c, card, J, b, motion_out)
-        else:
-            u0, u1, u2, u3 = slowly_along(c, card, J, b, motion_out)
+        u0, u1, u2, u3 = along(c, card, J, b, motion_out)
         x0, x1, x2, x3 = four(rows, at, x_out)
         s1, s2, s3 = 0.0, 0.0, 0.0
         if rows == 1:
@@ -169,10 +131,7 @@ def sweep(law: int, card: Ints, table: Floats, J: Floats, Y: Floats, b: Floats, 
             x_out[at + 2] = s2
         if rows > 3:
             x_out[at + 3] = s3
-        if card[c + QUICK] == 1:
-            push_quickly(c, card, Y, d0, d1, d2, motion_out)
-        else:
-            push_slowly(c, card, Y, d0, d1, d2, d3, motion_out)
+        push(c, card, Y, d0, d1, d2, d3, motion_out)
     return change
 
 

@@ -219,9 +219,23 @@ def miss(x, u, lower, upper):
     return u
 
 
+@device
+def missed(law, xn, x1, x2, x3, un, u1, u2, u3):
+    """x − P(x − û) of a contact, with De Saxcé's ‖u_t‖ added to u_n under Coulomb's law."""
+    if law == COULOMB:
+        if xn == 0.0 and un >= 0.0 and x1 == 0.0 and x2 == 0.0 and x3 == 0.0:
+            return 0.0, 0.0, 0.0, 0.0
+        un += norm3(u1, u2, u3)
+    y1, y2, y3 = x1 - u1, x2 - u2, x3 - u3
+    if norm3(y1, y2, y3) <= xn - un:
+        return un, u1, u2, u3
+    l, s1, s2, s3 = into_cone(xn - un, y1, y2, y3)
+    return xn - l, x1 - s1, x2 - s2, x3 - s3
+
+
 @kernel
 def natural_map(law: int, start: Ints, lower: Floats, upper: Floats, x: Floats, u: Floats, F_out: Floats) -> None:
-    """x − P(x − û), with De Saxcé's ‖u_t‖ added to u_n under Coulomb's law."""
+    """x − P(x − û) of all blocks."""
     for k in range(start.size - 1):
         at, count = start[k], start[k + 1] - start[k]
         if count == 1:
@@ -229,12 +243,7 @@ def natural_map(law: int, start: Ints, lower: Floats, upper: Floats, x: Floats, 
             continue
         n, a, b, c = four(count, at, x)
         un, u1, u2, u3 = four(count, at, u)
-        un += norm3(u1, u2, u3) if law == COULOMB else 0.0
-        if norm3(a - u1, b - u2, c - u3) <= n - un:
-            f = (un, u1, u2, u3)
-        else:
-            l, s1, s2, s3 = into_cone(n - un, a - u1, b - u2, c - u3)
-            f = (n - l, a - s1, b - s2, c - s3)
+        f = missed(law, n, a, b, c, un, u1, u2, u3)
         for r in range(count):
             F_out[at + r] = f[r]
 

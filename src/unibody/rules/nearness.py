@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import sqrt
-from typing import Any
 
 import numpy as np
 
@@ -153,10 +152,10 @@ def radii(model: Model) -> np.ndarray:
     return out
 
 
-def finder(model: Model, margin: float | None) -> Any:
-    """A function from poses (n, 12) and their motion in a step to what touches, or None where nothing is asked to."""
+def nearness_of(model: Model, margin: float | None) -> Nearness | None:
+    """What finds contacts in a model, or None where nothing is asked to touch."""
     rules = [c for _, c in model.constraints if isinstance(c, Contact)]
     if not rules:
         return None
     reach = next((c.reach for c in rules if c.between is None), None)
-    return Nearness(model, margin, reach or 0.0).find
+    return Nearness(model, margin, reach or 0.0)

@@ -14,7 +14,6 @@ and `algebra.soft_contacts` finds them all together, one-sided rows of the book 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -26,7 +25,7 @@ from unibody.coordinates.held_penalised import HeldPenalised
 from unibody.coordinates.observed import Touching
 from unibody.coordinates.penalised import Gains
 from unibody.model.model import Model
-from unibody.rules.nearness import NOTHING, Touches
+from unibody.rules.nearness import NOTHING, Nearness, Touches
 
 
 @dataclass
@@ -57,16 +56,16 @@ class Pushes:
 class PenaltyContacts:
     """Finds what pushes at the state that a system looked at last."""
 
-    def __init__(self, model: Model, system: HeldPenalised, find: Any, slip_speed: float):
-        self.model, self.system, self.find, self.slip_speed = model, system, find, slip_speed
+    def __init__(self, model: Model, system: HeldPenalised, near: Nearness | None, slip_speed: float):
+        self.model, self.system, self.near, self.slip_speed = model, system, near, slip_speed
         self.laws = PairLaws(model)
         self.plane_normal = None if model.plane is None else np.asarray(model.plane[2])
 
     def touches(self, motion: Motion, h: float) -> Touches:
         """Contacts within the margin that some moving body takes part in."""
-        if self.find is None:
+        if self.near is None:
             return NOTHING
-        return self.find(self.system.poses(), motion, h, self.system.moving.astype(np.int64))
+        return self.near.find(self.system.poses(), motion, h, self.system.moving.astype(np.int64))
 
     def act(self, gains: Gains, h: float, end: bool) -> Pushes:
         """Forces over a step h, normals those of its beginning or of its `end`."""

@@ -30,7 +30,7 @@ from unibody.model.model import Model
 from unibody.model.tables import Names
 from unibody.rules.impacts import largest_share
 from unibody.rules.impulses import Options, Outcome, close_held
-from unibody.rules.nearness import NOTHING, Touches
+from unibody.rules.nearness import NOTHING, Nearness, Touches
 from unibody.rules.step_problem import AWAY, Assembled, Held
 from unibody.rules.stepping_friction import SteppingFriction, rub_rows
 
@@ -50,9 +50,9 @@ GAIN = 1e-9
 class Stepping:
     """The rule bound to a system: assembles and solves the problem of a step at the state that the system looked at last."""
 
-    def __init__(self, model: Model, system: Any, options: Options, bounce_above: float, clip: bool, find: Any):
+    def __init__(self, model: Model, system: Any, options: Options, bounce_above: float, clip: bool, near: Nearness | None):
         self.model, self.system, self.options, self.bounce_above = model, system, options, bounce_above
-        self.find, self.clip, self._moving = find, clip, system.moving.astype(np.int64)
+        self.near, self.clip, self._moving = near, clip, system.moving.astype(np.int64)
         self.hurry = ""
         self.pair_laws = PairLaws(model)
         book = system.book
@@ -82,10 +82,10 @@ class Stepping:
 
     def touches(self, motion: Motion, h: float) -> Touches:
         """Contacts within the margin that some moving body takes part in."""
-        if self.find is None:
+        if self.near is None:
             return NOTHING
-        self.hurry = self.find.__self__.hurry(motion, h)
-        return self.find(self.system.poses(), motion, h, self._moving)
+        self.hurry = self.near.hurry(motion, h)
+        return self.near.find(self.system.poses(), motion, h, self._moving)
 
     def hold(self, h: float, warm: Any = None, instant: bool = False, rub: np.ndarray | None = None) -> Held:
         """Impulses over a step h; `instant`: those that hold at this instant, over a very short one, where nothing hits anything; `rub`:
@@ -98,8 +98,8 @@ class Stepping:
             options = replace(options, tolerance=FINER * options.tolerance)
         rows, laws = self._rows(touches)
         wrenches, before, free = rows.in_motion(motion, h)
-        if instant and len(touches.gaps):
-            free = free + h * self.find.__self__.rates(system.poses(), motion, rows, touches.ids)
+        if instant and self.near is not None and len(touches.gaps):
+            free = free + h * self.near.rates(system.poses(), motion, rows, touches.ids)
         gaps = -before[:, 0] if instant else np.maximum(touches.gaps, 0.0) / h
         problem = Assembled(self, wrenches, book, self._book_targets(book, h, instant), rows, laws, h, options)
         guess = np.zeros_like(free) if warm is None else warm(touches.ids, free.shape[1])

@@ -28,7 +28,7 @@ from unibody.joints.base import Joint
 from unibody.model import Model, State
 from unibody.rules.base import MEMORY, TIME, book_work, finite
 from unibody.rules.impulses import Options
-from unibody.rules.nearness import finder, radii
+from unibody.rules.nearness import nearness_of, radii
 from unibody.rules.rubbings import TOLERANCE
 from unibody.rules.step_problem import Held, touching_of
 from unibody.rules.stepping_memory import (
@@ -117,9 +117,9 @@ class Complementarity(Solver):
         system.feedback_time = self.feedback_time
         law = "convex" if self.relaxation == "anitescu-potra" else "coulomb"
         options = Options(self.method, law, int(self.directions), self.tolerance, int(self.iterations))
-        find = finder(model, self.margin)
-        rule = Stepping(model, system, options, self.bounce_above, self.clip, find)
-        layout = Layout(system.nq_all, system.nv_all, len(rule.unilateral), room_for(model, find is not None),
+        near = nearness_of(model, self.margin)
+        rule = Stepping(model, system, options, self.bounce_above, self.clip, near)
+        layout = Layout(system.nq_all, system.nv_all, len(rule.unilateral), room_for(model, near is not None),
                         rule.friction.size_kept if rule.friction is not None else 0)  # fmt: skip
         nq, nv = (7 * system.n, 6 * system.n) if isinstance(system, HeldMaximal) else (model.nq, model.nv)
         coordinates = "maximal" if maximal else "reduced"
@@ -225,7 +225,7 @@ class BoundComplementarity(Bound):
         out = super().observe(state, memory, control)
         out.joint_friction = rubs
         out.reactions, out.constraint_wrenches, out.multipliers = through.reactions, through.constraint, through.multipliers
-        if self.rule.find is not None:
+        if self.rule.near is not None:
             out.contacts = touching_of(held, gaps, slips, h, self.solver.bounce_above)
         if kept[LENGTH] > 0.0:
             facts = self._facts(kept)
@@ -254,7 +254,7 @@ class BoundComplementarity(Bound):
                 raise self.failure(begun, memory, flat, begun.t)
 
         find = None
-        if self.rule.find is not None:
+        if self.rule.near is not None:
             from unibody.collision.rigid import RigidCollision  # as in Nearness
 
             size = radii(self.model)

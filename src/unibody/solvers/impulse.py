@@ -33,7 +33,7 @@ from unibody.model import Model, State
 from unibody.rules.base import TIME, book_work
 from unibody.rules.impulse_contacts import Previewing
 from unibody.rules.impulses import Options
-from unibody.rules.nearness import finder
+from unibody.rules.nearness import nearness_of
 from unibody.rules.step_problem import touching_of
 from unibody.rules.stepping_memory import CONVERGED, COUNT, DISTANCE, GAINED, LENGTH, RESIDUAL, Layout, room_for
 from unibody.rules.time_stepping import INSTANT, with_rubs
@@ -123,10 +123,10 @@ class Impulse(Solver):
 
     def _bind_sided(self, model: Model, tolerance: float, limit: int) -> BoundSided:
         system = HeldMaximal(with_rubs(model))
-        find = finder(model, self.margin)
-        rule = Previewing(model, system, Options("auto", "coulomb", 0, self.contact_tolerance, 0), self.bounce_above, False, find)
+        near = nearness_of(model, self.margin)
+        rule = Previewing(model, system, Options("auto", "coulomb", 0, self.contact_tolerance, 0), self.bounce_above, False, near)
         rule.begin(tolerance, limit)
-        layout = Layout(system.nq_all, system.nv_all, len(rule.unilateral), room_for(model, find is not None))
+        layout = Layout(system.nq_all, system.nv_all, len(rule.unilateral), room_for(model, near is not None))
         return BoundSided(
             model, self, "maximal", system, 7 * system.n, 6 * system.n, None, kept=layout.size + FACTS, rule=rule, arrangement=layout
         )  # fmt: skip
@@ -275,7 +275,7 @@ class BoundSided(BoundImpulse):
         out.reactions, out.constraint_wrenches, out.multipliers = through.reactions, through.constraint, through.multipliers
         if not rule.held.size:
             out.redundant, out.redundant_names = 0, ()
-        if rule.find is not None:
+        if rule.near is not None:
             out.contacts = touching_of(held, gaps, slips, h, self.solver.bounce_above)
         if kept[LENGTH] > 0.0:
             facts = self._facts(kept)

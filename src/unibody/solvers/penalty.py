@@ -32,7 +32,7 @@ from unibody.joints.base import Joint
 from unibody.model import Model, State
 from unibody.rules.base import LAST_STEP, MEMORY, TIME, book_work
 from unibody.rules.euler import roll_euler
-from unibody.rules.nearness import finder
+from unibody.rules.nearness import nearness_of
 from unibody.rules.penalty_contacts import PenaltyContacts, Pushes
 from unibody.shapes import Shape
 from unibody.solvers.base import Bound, Solver, Step, refuse_reaction
@@ -105,7 +105,7 @@ class Penalty(Solver):
         choice = Choice(self.alpha, self.ratio, self.gains, self.rule == "linearly-implicit")
         if touches:
             held = HeldPenalised(model, choice)
-            contacts = PenaltyContacts(model, held, finder(model, self.margin), self.slip_speed)
+            contacts = PenaltyContacts(model, held, nearness_of(model, self.margin), self.slip_speed)
             kept = 1 + held.nq_all + held.nv_all
             return BoundTouching(model, self, "maximal", held, 7 * held.n, 6 * held.n, None, kept=kept, contacts=contacts)
         planar = model.planar and self.coordinates != "maximal"

@@ -57,7 +57,8 @@ def upper_corners(found) -> list[int]:
 
 
 def expected(found, c: int, motion: Motion, leaning: bool) -> float:
-    """Of a corner of the upper box: n·(ω × (ω × r)), and (ω × n)·u where the normal turns with it."""
+    """Of a corner of the upper box: n·(ω × (ω × r)), and (ω × n)·u where the normal turns with it. To the order of TILT: contacts lie
+    midway in their gaps, of up to 0.8 TILT, and move at speeds of about 1."""
     r = found.point_b[c] - motion.centre[2]
     out = found.normal[c] @ np.cross(SPIN, np.cross(SPIN, r))
     if leaning:
@@ -81,7 +82,7 @@ def test_rates_follow_one_face_where_the_other_takes_over(boxes, side, way):
     corners = upper_corners(found)
     assert len(corners) == 2 and known[corners].all()
     for c in corners:
-        assert rate[c, 0] == pytest.approx(expected(found, c, motion, leans(boxes, X)), abs=2e-3)
+        assert rate[c, 0] == pytest.approx(expected(found, c, motion, leans(boxes, X)), abs=TILT)
 
 
 def test_rates_away_from_a_change_are_those_of_the_corner(boxes):
@@ -91,4 +92,4 @@ def test_rates_away_from_a_change_are_those_of_the_corner(boxes):
         found, rate, known = rates(boxes, X, motion)
         assert known.all() and len(upper_corners(found)) == 2
         for c in upper_corners(found):
-            assert rate[c, 0] == pytest.approx(expected(found, c, motion, leans(boxes, X)), abs=2e-3)
+            assert rate[c, 0] == pytest.approx(expected(found, c, motion, leans(boxes, X)), abs=TILT)
