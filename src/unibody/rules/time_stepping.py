@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy as np
 
+from unibody.arena import keep_freed_memory
 from unibody.constraints.contact import IMPACTS
 from unibody.constraints.joint_rub import JointRub
 from unibody.contact.contact_rows import ContactRows, contact_rows
@@ -54,6 +55,7 @@ class Stepping:
         self.model, self.system, self.options, self.bounce_above = model, system, options, bounce_above
         self.near, self.clip, self._moving = near, clip, system.moving.astype(np.int64)
         self.hurry = ""
+        keep_freed_memory()
         self.pair_laws = PairLaws(model)
         book = system.book
         first, k = book.primary_rows, book.rows - book.primary_rows
