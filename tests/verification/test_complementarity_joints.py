@@ -24,6 +24,24 @@ def test_pendulum_rests_on_its_stop() -> None:
     assert recording.multiplier("stop")[0, 0] == 0.0
 
 
+def test_what_limits_carried_is_where_the_next_step_begins() -> None:
+    """Two flaps against their stops: from the second step on nothing is left to be found, whatever the length of the steps."""
+    b = ub.Builder()
+    for k in range(2):
+        flap = b.body(f"flap{k}", shape=ub.Box((0.2, 0.1, 0.02)), mass=1.0 + k, X_WB=ub.Pose((0.1, 0.0, k)))
+        hinge = b.joint(f"hinge{k}", ub.Revolute(axis=(0, 1, 0)), b.world, flap, X_PF=ub.Pose((0, 0, k)), X_BM=ub.Pose((-0.1, 0, 0)))
+        b.add(ub.JointLimit(hinge, lower=-1.0, upper=0.0), name=f"stop{k}")
+    bound = ub.solvers.Complementarity(method="pgs").bind(model := b.build())
+    state, memory = bound.start()
+    iterations = []
+    for dt in (2e-3, 2e-3, 1e-3, 5e-3):
+        made = bound.step(state, memory, model.neutral_control(), dt)
+        state, memory = made.state, made.memory
+        iterations.append(made.report.iterations)
+        assert abs(state.v).max() < 1e-9
+    assert iterations[0] > 0 and not any(iterations[1:]), iterations
+
+
 def test_dry_friction_sticks_below_its_bound_and_slides_above() -> None:
     """A slider under a force of 3 N: held for good by a bound of 3.5 N, moved with (3 − 2.5)/m by one of 2.5 N; it also stops by itself."""
     for bound, push, speed, expected in ((3.5, 3.0, 0.0, 0.0), (2.5, 3.0, 0.0, 0.25), (2.0, 0.0, 1.0, 0.0)):

@@ -98,8 +98,9 @@ class Assembled:
 
     def __init__(
         self, rule: Stepping, wrenches: np.ndarray, book: BookRows, b_book: np.ndarray, rows: ContactRows, laws: Laws, h: float,
-        options: Options,
+        options: Options, begin: np.ndarray | None = None,
     ):  # fmt: skip
+        """begin: impulses that the rows of the book start from."""
         self.rule, self.book, self.rows, self.laws, self.h, self.options = rule, book, rows, laws, h, options
         self.n, self.w = rows.directions.shape[:2]
         self.wrenches = wrenches
@@ -108,6 +109,7 @@ class Assembled:
             self.push = rule.pushed[awake[rule.pushed]]
             self.rest = np.concatenate([self.push, rule.rubbed]).astype(np.int64)
         self.b_book, self.b_rest = b_book, b_book[self.rest]
+        self.begin = np.zeros(self.rest.size) if begin is None else begin[self.rest]
         self.closure: Closure | None = None
         front = book.rows if rule.in_order and self.rest is rule.rest else book.rows.some(self.rest)
         self.free = self.W = rule.system.respond(front, rows.bodies, wrenches)
@@ -188,7 +190,7 @@ class Assembled:
         right[k :: self.w] += shift
         blocks = self.blocks(done)
         if k:
-            warm = np.concatenate([np.zeros(k), warm])
+            warm = np.concatenate([self.begin if done is None else np.zeros(k), warm])
         if friction is not None and done is None:
             warm[self.push.size : k] = friction.warm(self.rule.rubbed)
             friction.idle = self.driven.size == self.rule.rubbed.size

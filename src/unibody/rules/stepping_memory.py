@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import sqrt
-from typing import Any
 
 import numpy as np
 
@@ -109,19 +108,27 @@ class Layout:
         if held.rub is not None:
             self.rub(memory_out)[:] = held.rub
 
-    def warm(self, memory: np.ndarray, h: float) -> Any:
-        """A function (ids, width) → impulses to start with, those of the last step where a contact was there."""
-        count = min(int(memory[COUNT]), self.contacts)
-        table = self.touches(memory).reshape(-1)
+    def warm(self, memory: np.ndarray, h: float) -> Guess:
+        """Impulses to start with, those of the last step."""
         scale = h / memory[LENGTH] if memory[LENGTH] > 0.0 else 0.0
+        return Guess(scale, min(int(memory[COUNT]), self.contacts), self.touches(memory).reshape(-1), scale * self.book(memory))
 
-        def guess(ids: np.ndarray, width: int) -> np.ndarray:
-            out = np.zeros((len(ids), width))
-            if count and len(ids):
-                recall(scale, count, table, ids, width, out.reshape(-1))
-            return out
 
-        return guess
+@dataclass(frozen=True)
+class Guess:
+    """Impulses of the last step, for one that is `scale` times as long. book: of the book's rows, for this step already."""
+
+    scale: float
+    count: int
+    table: np.ndarray
+    book: np.ndarray
+
+    def __call__(self, ids: np.ndarray, width: int) -> np.ndarray:
+        """(n, width) of contacts, zero where one was not there."""
+        out = np.zeros((len(ids), width))
+        if self.count and len(ids):
+            recall(self.scale, self.count, self.table, ids, width, out.reshape(-1))
+        return out
 
 
 @kernel

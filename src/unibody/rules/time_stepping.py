@@ -103,7 +103,8 @@ class Stepping:
         if instant and self.near is not None and len(touches.gaps):
             free = free + h * self.near.rates(system.poses(), motion, rows, touches.ids)
         gaps = -before[:, 0] if instant else np.maximum(touches.gaps, 0.0) / h
-        problem = Assembled(self, wrenches, book, self._book_targets(book, h, instant), rows, laws, h, options)
+        begin = getattr(warm, "book", None)
+        problem = Assembled(self, wrenches, book, self._book_targets(book, h, instant), rows, laws, h, options, begin)
         guess = np.zeros_like(free) if warm is None else warm(touches.ids, free.shape[1])
         bounces = Bounces(touches.gaps, laws, before, free, h, self.bounce_above) if self.pair_laws.bounces and not instant else None
 

@@ -39,6 +39,15 @@ def test_impulses_are_recalled_by_name_whatever_their_order_within_a_pair() -> N
     np.testing.assert_allclose(found, wanted)
 
 
+def test_impulses_of_limits_are_recalled_for_the_length_of_the_step() -> None:
+    layout = Layout(nq=2, nv=1, rows=3, contacts=1)
+    memory = np.zeros(8 + layout.size)
+    layout.book(memory)[:] = (1.0, -2.0, 3.0)
+    assert not layout.warm(memory, 1.0).book.any()  # before the first step
+    memory[LENGTH] = 0.5
+    np.testing.assert_allclose(layout.warm(memory, 1.0).book, (2.0, -4.0, 6.0))
+
+
 def test_memory_keeps_as_many_contacts_as_it_has_room_for() -> None:
     table = np.zeros(2 * WIDTH)
     ids, ones = ids_of([(1, k) for k in range(4)]), np.ones(12)
