@@ -20,6 +20,10 @@ class Laws:
     def __init__(self, which: np.ndarray, columns: tuple[np.ndarray, ...]):
         self.which, self._columns = which, columns
 
+    def some(self, which: np.ndarray) -> Laws:
+        """Those of contacts of these numbers."""
+        return Laws(self.which[which], self._columns)
+
     @cached_property
     def friction(self) -> np.ndarray:
         """(n, 3) coefficients along, across and about the normal (a length)."""

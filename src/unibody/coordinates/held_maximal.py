@@ -185,6 +185,14 @@ class HeldMaximal(MaximalSystem):
         """(6n,) what impulses do to the velocities: those of the book's rows, and wrenches (bodies, 6), world axes, at centres."""
         return self._ordered(self._answer(self._loads(book.load(impulses), wrenches))[0][0])
 
+    def carried(self, impulses: np.ndarray, book: BookRows, wrenches: np.ndarray) -> np.ndarray:
+        """(bodies, 6) what the same impulses do to the twists of bodies, in world axes at centres of mass."""
+        y = self._answer(self._loads(book.load(impulses), wrenches))[0][0].reshape(-1, 6)
+        out, R = np.zeros((len(wrenches), 6)), self.poses()[self._body, :9].reshape(-1, 3, 3)
+        out[self._body, :3] = np.einsum("nij,nj->ni", R, y[:, :3])
+        out[self._body, 3:] = np.einsum("nij,nj->ni", R, y[:, 3:] + cross_rows(y[:, :3], self._com[self._body]))
+        return out
+
     def _loads(self, load: np.ndarray, wrenches: np.ndarray) -> np.ndarray:
         """(1, 6n) loads on nodes and wrenches (bodies, 6) on bodies, together."""
         return (self._in_bodies(np.arange(len(wrenches)), wrenches)[self._body].ravel() + load)[None, :]

@@ -51,6 +51,18 @@ def push_by_wrenches(layout: Ints, ints: Ints, com: Floats, wrenches: Floats, ri
 
 
 @kernel
+def twists_at_centres(layout: Ints, com: Floats, work: Floats, twist_out: Floats) -> None:
+    """Twists of bodies in world axes, at centres of mass, as the last solution of the tree left them at its points."""
+    rows = part(work, layout, ROWS)
+    X = part(work, layout, X_WB)
+    x = part(work, layout, X_SOLVED)
+    for i in range(com.size // 3):
+        w = load3(x, 6 * i)
+        store3(w, 6 * i, twist_out)
+        store3(add3(load3(x, 6 * i + 3), cross(w, arm(X, com, rows, i))), 6 * i + 3, twist_out)
+
+
+@kernel
 def fill_motion_reduced(
     layout: Ints, constants: Floats, work: Floats, com: Floats, centre_out: Floats, velocity_out: Floats, rate_out: Floats
 ) -> None:
@@ -175,6 +187,13 @@ class HeldReduced(ReducedSystem):
         out = np.empty(self.model.nv)
         right = book.load(impulses) if impulses.size else self._no_load
         push_by_wrenches(self.layout, self.ints, self._com.reshape(-1), wrenches.reshape(-1), right, self.work, out)
+        return out
+
+    def carried(self, impulses: np.ndarray, book: BookRows, wrenches: np.ndarray) -> np.ndarray:
+        """(n, 6) what the same impulses do to the twists of bodies, in world axes at centres of mass."""
+        self.change(impulses, book, wrenches)
+        out = np.empty((self.model.n_bodies, 6))
+        twists_at_centres(self.layout, self._com.reshape(-1), self.work, out.reshape(-1))
         return out
 
     def hasten(self, impulses: np.ndarray, book: BookRows, wrenches: np.ndarray, h: float) -> None:

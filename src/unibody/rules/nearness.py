@@ -15,7 +15,7 @@ from unibody.constraints.contact import Contact
 from unibody.contact.contact_rates import contact_rates
 from unibody.contact.contact_rows import ContactRows
 from unibody.coordinates.held import Motion, centres_in_bodies
-from unibody.kernel import Floats, Ints, kernel
+from unibody.kernel import Floats, Ints, device, kernel
 from unibody.model.model import Model
 
 LEAST = 1e-3
@@ -74,14 +74,19 @@ class Nearness:
         return contact_rates(self._collision.find, X.copy(), motion, rows, ids, self._radii)[0]
 
     @property
+    def reach(self) -> tuple[np.ndarray, float]:
+        """How far bodies (n,) reach from their centres of mass, and the least margin [m]."""
+        return self._radii, self._bounds[0] if self._fixed is None else self._fixed
+
+    @property
     def farthest(self) -> float:
         """[m] Contacts farther apart are never found."""
         return self._bounds[1] if self._fixed is None else self._fixed
 
     def margin(self, motion: Motion, h: float) -> float:
         """For a step h of this motion."""
-        speed = fastest(motion.velocity.reshape(-1), motion.rate.reshape(-1), self._radii, h)
-        return min(max(2.0 * h * speed, self._bounds[0]), self._bounds[1])
+        way = farthest_way(motion.velocity.reshape(-1), motion.rate.reshape(-1), self._radii, h)
+        return min(max(2.0 * way, self._bounds[0]), self._bounds[1])
 
     def hurry(self, motion: Motion, h: float) -> str:
         """What a report should say where bodies go farther, or turn more, in a step than contact can follow."""
@@ -97,16 +102,22 @@ class Nearness:
         return ""
 
 
+@device
+def way_of(i, velocity, rate, radii, h):
+    """How far any point of a body comes in a step, or a little more."""
+    turn, slide = 0.0, 0.0
+    for m in range(3):
+        turn += max(abs(velocity[6 * i + m]), abs(velocity[6 * i + m] + h * rate[6 * i + m])) ** 2
+        slide += max(abs(velocity[6 * i + 3 + m]), abs(velocity[6 * i + 3 + m] + h * rate[6 * i + 3 + m])) ** 2
+    return h * (sqrt(slide) + radii[i] * sqrt(turn))
+
+
 @kernel
-def fastest(velocity: Floats, rate: Floats, radii: Floats, h: float) -> float:
-    """The largest speed of any point of a body in a step, or a little more."""
+def farthest_way(velocity: Floats, rate: Floats, radii: Floats, h: float) -> float:
+    """How far any point of any body comes in a step, or a little more."""
     most = 0.0
     for i in range(radii.size):
-        turn, slide = 0.0, 0.0
-        for m in range(3):
-            turn += max(abs(velocity[6 * i + m]), abs(velocity[6 * i + m] + h * rate[6 * i + m])) ** 2
-            slide += max(abs(velocity[6 * i + 3 + m]), abs(velocity[6 * i + 3 + m] + h * rate[6 * i + 3 + m])) ** 2
-        most = max(most, sqrt(slide) + radii[i] * sqrt(turn))
+        most = max(most, way_of(i, velocity, rate, radii, h))
     return most
 
 

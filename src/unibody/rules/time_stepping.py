@@ -29,6 +29,7 @@ from unibody.forces.dry_friction import DryFriction
 from unibody.forces.joint_friction import JointFriction
 from unibody.model.model import Model
 from unibody.model.tables import Names
+from unibody.rules.bystanders import Near
 from unibody.rules.impacts import largest_share
 from unibody.rules.impulses import Options, Outcome, close_held
 from unibody.rules.nearness import NOTHING, Nearness, Touches
@@ -102,16 +103,34 @@ class Stepping:
         wrenches, before, free = rows.in_motion(motion, h)
         if instant and self.near is not None and len(touches.gaps):
             free = free + h * self.near.rates(system.poses(), motion, rows, touches.ids)
-        gaps = -before[:, 0] if instant else np.maximum(touches.gaps, 0.0) / h
-        begin = getattr(warm, "book", None)
-        problem = Assembled(self, wrenches, book, self._book_targets(book, h, instant), rows, laws, h, options, begin)
         guess = np.zeros_like(free) if warm is None else warm(touches.ids, free.shape[1])
+        near = Near(touches, rows, laws, wrenches, before, free, guess, getattr(warm, "book", None))
+        targets = self._book_targets(book, h, instant)
+        acting = None if instant or self.near is None else near.acting(motion, *self.near.reach, h)
+        while acting is not None:
+            held = self._solved(near.some(acting), book, targets, h, options, False, rub)
+            moved = system.carried(held.book_impulse, book, held.on_bodies(self.model.n_bodies))
+            whole = near.with_bystanders(held, acting, moved)
+            passed = near.passed(whole, acting, h)
+            if not passed.size:
+                return whole
+            near = replace(near, guess=whole.impulse, begin=whole.book_impulse)
+            acting = np.sort(np.concatenate([acting, passed]))
+        return self._solved(near, book, targets, h, options, instant, rub)
+
+    def _solved(
+        self, near: Near, book: BookRows, targets: np.ndarray, h: float, options: Options, instant: bool, rub: np.ndarray | None
+    ) -> Held:
+        """The impulses of the book's rows and of these contacts."""
+        touches, laws, before, free = near.touches, near.laws, near.before, near.free
+        gaps = -before[:, 0] if instant else np.maximum(touches.gaps, 0.0) / h
+        problem = Assembled(self, near.wrenches, book, targets, near.rows, laws, h, options, near.begin)
         bounces = Bounces(touches.gaps, laws, before, free, h, self.bounce_above) if self.pair_laws.bounces and not instant else None
 
         def with_share(share: float) -> Held:
             if bounces is None:
-                return problem.held(touches, before, free, gaps, guess)
-            held = problem.held(touches, before, free, bounces.shift(gaps, share), guess)
+                return problem.held(touches, before, free, gaps, near.guess)
+            held = problem.held(touches, before, free, bounces.shift(gaps, share), near.guess)
             if bounces.phased.any():
                 return problem.expanded(held, bounces.phased, share * bounces.rebound)
             return problem.bounced(held, bounces.bouncy, share, self.bounce_above) if bounces.bouncy.any() else held
