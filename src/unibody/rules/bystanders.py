@@ -29,8 +29,7 @@ WORTH = 8
 @dataclass(frozen=True)
 class Near:
     """Contacts within the margin of a step: where, along which rows and by which laws; wrenches of unit impulses, velocities before and
-    of the motion that nothing holds, and the impulses to start with, as `begin` those of the
-    book's rows."""
+    of the motion that nothing holds; the impulses to start with, and as `begin` those of the book's rows."""
 
     touches: Touches
     rows: ContactRows
