@@ -7,11 +7,19 @@ than two, so that every row acts on at most two groups. All of it follows from t
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 
+from unibody.arena import Arena
 from unibody.coordinates.rows import RowBook
-from unibody.kernel import Ints, kernel
+from unibody.kernel import Ints, device, kernel
+
+OF_BODY, ALONE, FIRST, PLACE, MEMBERS, MEMBER_START, SEAT, BOOK_GROUPS, INVERSE_AT = range(9)
+"""Slots of the tables of a grouping."""
+
+LARGEST = 64
+"""Velocities, and bodies, of a group beyond which its M⁻¹ is never made."""
 
 
 @dataclass(frozen=True)
@@ -32,11 +40,49 @@ class Grouping:
     alone: np.ndarray = field(repr=False)
     """(groups,) 1 for a single body with six velocities that no row of the book touches."""
 
+    @cached_property
+    def seat(self) -> np.ndarray:
+        """(bodies,) where a body stands among the members."""
+        out = np.full(len(self.of_body), -1, np.int64)
+        out[self.members] = np.arange(len(self.members))
+        return out
+
+    @cached_property
+    def inverse_at(self) -> np.ndarray:
+        """(groups + 1,) where the numbers of `group_inverses` begin of groups that meet enough rows of the book, −1 for others; and where
+        they all end."""
+        met = np.bincount(self.rows[self.rows >= 0], minlength=len(self.alone))
+        out, end = np.full(len(self.alone) + 1, -1, np.int64), 0
+        for g, (n, count) in enumerate(zip(np.diff(self.first).tolist(), np.diff(self.member_start).tolist(), strict=True)):
+            if worth_inverting(n, count, int(met[g])):
+                out[g], end = end, end + inverse_size(n, count)
+        out[-1] = end
+        return out
+
+    @cached_property
+    def tables(self) -> tuple[np.ndarray, np.ndarray]:
+        """All of it in one array, and its layout."""
+        parts = (self.of_body, self.alone, self.first, self.place, self.members, self.member_start, self.seat, self.rows, self.inverse_at)
+        arena = Arena(list(parts), np.int64, frozen=True)
+        return arena.layout, arena.flat
+
     def pairs(self, bodies: np.ndarray) -> np.ndarray:
         """(n, 2) groups of pairs of bodies; one that occurs twice is named once."""
         out = np.empty((len(bodies), 2), np.int64)
         name_groups(self.of_body, np.ascontiguousarray(bodies, np.int64).reshape(-1), out.reshape(-1))
         return out
+
+
+@device
+def worth_inverting(n, members, sweeps):
+    """Whether M⁻¹ of a group of n velocities is worth as much as so many sweeps of its tree; it is made in a third of n at most."""
+    return n <= LARGEST and members <= LARGEST and 3 * sweeps > n
+
+
+@device
+def inverse_size(n, members):
+    """How many numbers `group_inverses` keeps of a group."""
+    return 3 * ((n + 2) // 3) * (n + 6 * members)
 
 
 @kernel

@@ -13,8 +13,10 @@ import numpy as np
 from unibody.algebra.contact_groups import Grouped
 from unibody.algebra.tree import BODY, ROW, A, P, V, fill_shifts, solve_tree
 from unibody.arena import part
-from unibody.coordinates.group_answers import answer_book, answer_wrenches, arm
-from unibody.coordinates.grouping import make_grouping, name_groups
+from unibody.coordinates.group_answers import answer_threes, answer_wrenches, lay_wrenches, sweep_size
+from unibody.coordinates.group_book import answer_book
+from unibody.coordinates.group_walks import arm
+from unibody.coordinates.grouping import make_grouping
 from unibody.coordinates.held import BookRows, Motion, centres_in_bodies, holding_rows, in_world, room_for_motion
 from unibody.coordinates.kick import kick_reduced
 from unibody.coordinates.observe_reduced import Held, reactions_reduced
@@ -118,6 +120,11 @@ class HeldReduced(ReducedSystem):
         self.grouping = make_grouping(counts[:, 0], moving, owner, self.book, self._holds)
         self._room = Grouped.room(self.grouping.first, self.grouping.singles, self.grouping.rows)
         self._no_load = np.zeros(model.nv)
+        self._numbers = np.zeros(int(self.grouping.inverse_at[-1]) + 1)
+        self._inverse_at = np.zeros(len(self.grouping.alone), np.int64)
+        self._sweep = np.zeros(sweep_size(len(counts), bool(self.grouping.alone.any())))
+        self._looked, self._inverted = 0, -1
+        """How often the motion was evaluated, and when the book's rows were last answered: what `_numbers` holds of them is of that."""
         if not self._holds.any():
             self.view(RANK)[:] = self.book.rows
 
@@ -131,6 +138,10 @@ class HeldReduced(ReducedSystem):
         stages[EVALUATE_STAGE] = evaluate_reduced.address
         if self.has_loops:
             stages[AGAIN_STAGE] = spread_responses.address
+
+    def evaluate(self, t: float, q: np.ndarray, v: np.ndarray, control: np.ndarray, loads: bool = False) -> None:
+        self._looked += 1
+        super().evaluate(t, q, v, control, loads)
 
     def look(self, t: float, q: np.ndarray, v: np.ndarray, control: np.ndarray) -> bool:
         """Evaluate the motion that nothing holds; whether it is finite."""
@@ -156,30 +167,33 @@ class HeldReduced(ReducedSystem):
         rows = Grouped(room.first, room.rows, room.groups, np.zeros(room.J.size), np.zeros(room.J.size), room.start, room.place)
         if self.book.rows:
             answer_book(
-                self.layout, self.ints, self.constants, g.of_body, g.first, g.place, g.members, g.member_start, rows.flat_groups,
-                rows.place, self.work, acceleration, rows.J, rows.Y,
+                self.layout, self.ints, self.constants, *g.tables, rows.place, self.work, self._numbers, acceleration, rows.J, rows.Y
             )  # fmt: skip
+            self._inverted = self._looked
         return BookRows(self.view(RESIDUAL).copy(), self.view(RATE).copy(), acceleration, rows, g)
 
     def respond(self, front: Grouped, bodies: np.ndarray, wrenches: np.ndarray) -> Grouped:
         """The blocks of `front`, and then those of rows that are wrenches (k, rows, 2, 6) on pairs of bodies (k, 2), in world axes at their
         centres of mass."""
-        g, k, n, width = self.grouping, len(front.rows), *wrenches.shape[:2]
+        g, k, (n, width) = self.grouping, len(front.rows), wrenches.shape[:2]
         if not n:
             return front
-        groups, rows = np.empty((k + n, 2), np.int64), np.full(k + n, width)
-        flat = bodies.reshape(-1)
-        name_groups(g.of_body, flat, groups[k:].reshape(-1))
+        rows, groups = np.empty(k + n, np.int64), np.empty((k + n, 2), np.int64)
+        start, place = np.empty(k + n + 1, np.int64), np.empty(k + n + 1, np.int64)
+        flat, at = bodies.reshape(-1), self._inverse_at
+        needed = lay_wrenches(*g.tables, front.rows, front.flat_groups, flat, width, rows, groups.reshape(-1), start, place, at)
+        if needed >= self._numbers.size:
+            self._numbers = np.concatenate([self._numbers[:-1], np.zeros(needed + needed // 2 + 2 - self._numbers.size)])
+        J, Y = np.empty(place[-1]), np.empty(place[-1])
         if k:
-            groups[:k], rows[:k] = front.groups, front.rows
-        out = Grouped.room(g.first, rows, groups)
-        if k:
-            out.J[: front.J.size], out.Y[: front.Y.size] = front.J, front.Y
-        answer_wrenches(
-            self.layout, self.ints, g.of_body, g.alone, g.first, g.place, g.members, g.member_start, out.flat_groups[2 * k :],
-            out.place[k:], flat, width, wrenches.reshape(-1), self._com.reshape(-1), self.work, out.J, out.Y,
-        )  # fmt: skip
-        return out
+            J[: front.J.size], Y[: front.Y.size] = front.J, front.Y
+        fresh = g.inverse_at[-1] if self._inverted == self._looked else 0
+        given = (self.layout, self.ints, *g.tables, at, fresh, place[k:], flat)
+        if width == 3:
+            answer_threes(*given, wrenches.reshape(-1), self._com.reshape(-1), self.work, self._numbers, self._sweep, J, Y)
+        else:
+            answer_wrenches(*given, width, wrenches.reshape(-1), self._com.reshape(-1), self.work, self._numbers, J, Y)
+        return Grouped(g.first, rows, groups, J, Y, start, place)
 
     def change(self, impulses: np.ndarray, book: BookRows, wrenches: np.ndarray) -> np.ndarray:
         """(nv,) what impulses do to the velocities: those of the book's rows, and wrenches (n, 6) on bodies (world axes, at centres of
@@ -236,4 +250,5 @@ class HeldReduced(ReducedSystem):
         self.view(ACTIVE)[:] = held
         self.view(RESPONSE_Y)[:] = book.Y.ravel()
         self.clock[0] = t
+        self._looked += 1
         project_reduced(self.layout, self.ints, self.constants, self.stages(control, True), control, t, self.work, q, v)
