@@ -10,7 +10,8 @@ name ends in `_out`: every other array is typed read-only and numba refuses to c
 
 A *device* function is what kernels call: arrays and scalars in, scalars and tuples of scalars out, inlined by the compiler if it is short.
 It makes no arrays and counts no references: two locked instructions for each array would cost more than its work. One that returns an
-array says so, `-> Floats`, and counts.
+array says so, `-> Floats`, and counts. An *inlined* one is inlined however long it is: where a loop has little to do, handing over its
+arrays, seven words each, would cost more.
 
 A *primitive* is a device that the compiler is told how to make; see `triple`.
 
@@ -82,8 +83,8 @@ def _numba_type(name: str, annotation: str) -> Any:
 class Device:
     """A function for kernels to call; plain Python when called from Python."""
 
-    def __init__(self, function: Callable):
-        self.function = function
+    def __init__(self, function: Callable, inlined: bool = False):
+        self.function, self.inlined = function, inlined
         self.__doc__, self.__name__ = function.__doc__, function.__name__
         self._dispatcher: Any = None
 
@@ -94,7 +95,9 @@ class Device:
     def dispatcher(self) -> Any:
         if self._dispatcher is None:
             counts = "return" in self.function.__annotations__
-            self._dispatcher = _numba().njit(_resolved(self.function), boundscheck=CHECKED, error_model="numpy", _nrt=counts)
+            self._dispatcher = _numba().njit(
+                _resolved(self.function), boundscheck=CHECKED, error_model="numpy", _nrt=counts, forceinline=self.inlined
+            )
         return self._dispatcher
 
 
@@ -231,6 +234,11 @@ def kernel(function: Callable) -> Kernel:
 def device(function: Callable) -> Device:
     """Decorator: a function that kernels call."""
     return Device(function)
+
+
+def inlined(function: Callable) -> Device:
+    """Decorator: a function that becomes part of every kernel and device that calls it."""
+    return Device(function, inlined=True)
 
 
 def prototype(function: Callable) -> Prototype:

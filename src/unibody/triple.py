@@ -17,6 +17,14 @@ floats;
 Registers hold four numbers. The fourth is idle: `fetch` reads a[k + 3] into it, so that there has to be one, and nothing looks at it. All
 else is rounded as it is written, as everywhere. In plain Python a triple is an array of three.
 
+Long rows, filled up with zeros to a multiple of four numbers, use all of a register: *fours* have the same arithmetic, and
+
+    fetch_four(a, k), put_four(x, k, a_out), spread_four(f), total_four(x)
+    totals(x, y, z)        the totals of three fours, as a triple
+    across_x(x, y, z, w)   the first numbers of four triples as a four; across_y the second ones, across_z the third
+
+A four and a triple never meet in a sum or a product.
+
 Beside `kernel`, the only file that names numba.
 """
 
@@ -162,6 +170,53 @@ def _make_lane(k: int) -> Any:
     return _of_triple(lambda triple, number: (triple, number), lambda builder, x: _lane(builder, x, k))
 
 
+def _two(builder: Any, x: Any, y: Any, *lanes: int) -> Any:
+    """Numbers of two registers in one; those of the second are counted from 4 on."""
+    from llvmlite import ir
+
+    return builder.shuffle_vector(x, y, ir.Constant(ir.VectorType(ir.IntType(32), len(lanes)), lanes))
+
+
+def _make_total_four() -> Any:
+    def generate(builder: Any, x: Any) -> Any:
+        both = builder.fadd(_order(builder, x, 0, 1), _order(builder, x, 2, 3))
+        return builder.fadd(_lane(builder, both, 0), _lane(builder, both, 1))
+
+    return _of_triple(lambda triple, number: (triple, number), generate)
+
+
+def _of_triples(count: int, generate: Callable[..., Any]) -> Any:
+    """An intrinsic of so many triples, whose result is one."""
+    from numba.extending import intrinsic
+
+    triple = _triple()
+
+    def made() -> Any:
+        return triple(*[triple] * count), lambda context, builder, sig, args: generate(builder, *args)
+
+    if count == 3:
+        return intrinsic(lambda typing_context, x, y, z: made())
+    return intrinsic(lambda typing_context, x, y, z, w: made())
+
+
+def _make_totals() -> Any:
+    def generate(builder: Any, x: Any, y: Any, z: Any) -> Any:
+        both = builder.fadd(_two(builder, x, y, 0, 4, 2, 6), _two(builder, x, y, 1, 5, 3, 7))
+        last = builder.fadd(_order(builder, z, 0, 0, 2, 2), _order(builder, z, 1, 1, 3, 3))
+        return builder.fadd(_two(builder, both, last, 0, 1, 4, 5), _two(builder, both, last, 2, 3, 6, 7))
+
+    return _of_triples(3, generate)
+
+
+def _make_across(k: int) -> Any:
+    def generate(builder: Any, x: Any, y: Any, z: Any, w: Any) -> Any:
+        lanes = (1, 5, 3, 7) if k == 1 else (0, 4, 2, 6)
+        halves = (2, 3, 6, 7) if k == 2 else (0, 1, 4, 5)
+        return _two(builder, _two(builder, x, y, *lanes), _two(builder, z, w, *lanes), *halves)
+
+    return _of_triples(4, generate)
+
+
 def _make_join() -> Any:
     from llvmlite import ir
     from numba.core import types as nt
@@ -209,6 +264,10 @@ def _put(x: np.ndarray, k: int, a_out: np.ndarray) -> None:
     a_out[k : k + 3] = x
 
 
+def _put_four(x: np.ndarray, k: int, a_out: np.ndarray) -> None:
+    a_out[k : k + 4] = x
+
+
 fetch = Primitive(lambda a, k: a[k : k + 3].copy(), _make_fetch)
 put = Primitive(_put, lambda: _make_put(4))
 put_only = Primitive(_put, lambda: _make_put(3))
@@ -222,3 +281,12 @@ z_of = Primitive(lambda x: x[2], lambda: _make_lane(2))
 join = Primitive(lambda f, g, h: np.array((f, g, h)), _make_join)
 plus = Primitive(lambda x, f, y: x + f * y, lambda: _make_plus(False))
 minus = Primitive(lambda x, f, y: x - f * y, lambda: _make_plus(True))
+
+fetch_four = Primitive(lambda a, k: a[k : k + 4].copy(), _make_fetch)
+put_four = Primitive(_put_four, lambda: _make_put(4))
+spread_four = Primitive(lambda f: np.full(4, f), _make_spread)
+total_four = Primitive(lambda x: (x[0] + x[2]) + (x[1] + x[3]), _make_total_four)
+totals = Primitive(lambda x, y, z: np.array([v[0] + v[1] + (v[2] + v[3]) for v in (x, y, z)]), _make_totals)
+across_x = Primitive(lambda *x: np.array([v[0] for v in x]), lambda: _make_across(0))
+across_y = Primitive(lambda *x: np.array([v[1] for v in x]), lambda: _make_across(1))
+across_z = Primitive(lambda *x: np.array([v[2] for v in x]), lambda: _make_across(2))

@@ -4,32 +4,42 @@
 
 Nearly all blocks have three rows or one, on free bodies, that is groups of six. For these both are straight lines over triples
 (`unibody.triple`): J lies velocity by velocity, so that one velocity moves three rows at once, Y row by row, so that one row moves three
-velocities at once. Such *quick* blocks have Y as [row][velocity], all others as [velocity][row], like J. Groups of six take eight places of
-m, the fourth and the eighth idle, so that triples of one body never overlap in memory.
+velocities at once. All others, not *quick*, have J and Y row by row, the velocities of each group filled up with zeros as in m, and go over
+fours of them.
 
-Arrays that triples are fetched from (J, Y, b) have one number more than they need.
+Groups of six take eight places of m, the fourth and the eighth idle, so that triples of one body never overlap in memory; others take as
+many fours as they need. What is left in idle places is finite, and nothing looks at it.
+
+Arrays that triples are fetched from (b, and J of quick blocks) have one number more than they need.
 """
 
 from __future__ import annotations
 
-from unibody.kernel import Ints, device, kernel
-from unibody.triple import fetch, plus, put, total, x_of, y_of, z_of
+from unibody.kernel import Ints, device, inlined, kernel
+from unibody.triple import fetch, fetch_four, plus, put, put_four, spread_four, total, total_four, totals, x_of, y_of, z_of
 
 CARD = 8
 AT, PLACE, ROWS, QUICK, A, SIZE_A, C, SIZE_C = range(CARD)
 """Where a block's rows and its numbers begin; its rows; whether it is quick; where its groups begin in m, and their sizes, 0 for none."""
 
 
-@device
+@inlined
 def wide(size):
     """Places that a group takes in m."""
-    return 8 if size == 6 else size
+    return 8 if size == 6 else (size + 3) // 4 * 4
 
 
-@device
+@inlined
 def gap(size, i):
     """Idle places before velocity i of a group."""
     return 1 if size == 6 and i >= 3 else 0
+
+
+@device
+def extent(c, card):
+    """How many numbers of J a block takes: fours, so that the next one begins with one."""
+    n = card[c + SIZE_A] + card[c + SIZE_C] if card[c + QUICK] == 1 else wide(card[c + SIZE_A]) + wide(card[c + SIZE_C])
+    return (card[c + ROWS] * n + 3) // 4 * 4
 
 
 @kernel
@@ -52,11 +62,11 @@ def lay_cards(order: Ints, first: Ints, groups: Ints, start: Ints, begin_out: In
         card_out[c + A], card_out[c + SIZE_A] = begin_out[a] if a >= 0 else 0, size_a
         card_out[c + C], card_out[c + SIZE_C] = begin_out[b] if b >= 0 else 0, size_b
         at += rows
-        place += rows * (size_a + size_b)
+        place += extent(c, card_out)
     return begin_out[first.size - 1]
 
 
-@device
+@inlined
 def three_along(J, p, m, i):
     """J m of three rows, one body."""
     turning, moving = fetch(m, i), fetch(m, i + 4)
@@ -65,13 +75,13 @@ def three_along(J, p, m, i):
     return one + two
 
 
-@device
+@inlined
 def one_along(J, p, m, i):
     """J m of one row, one body, as a triple whose total it is."""
     return plus(fetch(J, p) * fetch(m, i), fetch(J, p + 3), fetch(m, i + 4))
 
 
-@device
+@inlined
 def quickly_along(c, card, J, b, m):
     """û of a quick block's rows, zeros where it has fewer than four."""
     at, p, i = card[c + AT], card[c + PLACE], card[c + A]
@@ -86,38 +96,61 @@ def quickly_along(c, card, J, b, m):
     return x_of(fetch(b, at)) + total(w), 0.0, 0.0, 0.0
 
 
-@device
+@inlined
+def row_along(J, p, m, i, size):
+    """J m of one row, one group, as a four whose total it is; size: places of the group."""
+    s = spread_four(0.0)
+    for l in range(0, size, 4):
+        s = plus(s, fetch_four(J, p + l), fetch_four(m, i + l))
+    return s
+
+
+@inlined
+def rows_along(J, p, n, m, i, size):
+    """The same of three rows; n: how many numbers a row has."""
+    x, y, z = spread_four(0.0), spread_four(0.0), spread_four(0.0)
+    for q in range(p, p + size, 4):
+        v = fetch_four(m, i + q - p)
+        x, y, z = plus(x, fetch_four(J, q), v), plus(y, fetch_four(J, q + n), v), plus(z, fetch_four(J, q + n + n), v)
+    return x, y, z
+
+
+@inlined
 def slowly_along(c, card, J, b, m):
-    """The same of one that is not quick."""
-    at, p, rows = card[c + AT], card[c + PLACE], card[c + ROWS]
-    if rows == 3:
-        u = fetch(b, at)
-        for side in range(2):
-            begin, size = card[c + A + 2 * side], card[c + SIZE_A + 2 * side]
-            for l in range(size):
-                u = plus(u, fetch(J, p), m[begin + l + gap(size, l)])
-                p += 3
+    """û of the rows of one that is not quick."""
+    at, p, i, k = card[c + AT], card[c + PLACE], card[c + A], card[c + C]
+    one, two = wide(card[c + SIZE_A]), wide(card[c + SIZE_C])
+    if card[c + ROWS] == 3:
+        x, y, z = rows_along(J, p, one + two, m, i, one)
+        f, g, h = rows_along(J, p + one, one + two, m, k, two)
+        u = totals(x + f, y + g, z + h) + fetch(b, at)
         return x_of(u), y_of(u), z_of(u), 0.0
-    u0 = b[at]
-    u1 = b[at + 1] if rows > 1 else 0.0
-    u2 = b[at + 2] if rows > 2 else 0.0
-    u3 = b[at + 3] if rows > 3 else 0.0
-    for side in range(2):
-        begin, size = card[c + A + 2 * side], card[c + SIZE_A + 2 * side]
-        for l in range(size):
-            v = m[begin + l + gap(size, l)]
-            u0 += J[p] * v
-            if rows > 1:
-                u1 += J[p + 1] * v
-            if rows > 2:
-                u2 += J[p + 2] * v
-            if rows > 3:
-                u3 += J[p + 3] * v
-            p += rows
+    if card[c + ROWS] == 1:
+        return b[at] + total_four(row_along(J, p, m, i, one) + row_along(J, p + one, m, k, two)), 0.0, 0.0, 0.0
+    return seldom_along(c, card, J, b, m)
+
+
+@device
+def seldom_along(c, card, J, b, m):
+    """The same, of two or four rows."""
+    at, p, i, k = card[c + AT], card[c + PLACE], card[c + A], card[c + C]
+    one, two = wide(card[c + SIZE_A]), wide(card[c + SIZE_C])
+    u0, u1, u2, u3 = b[at], b[at + 1], 0.0, 0.0
+    for r in range(card[c + ROWS]):
+        u = total_four(row_along(J, p, m, i, one) + row_along(J, p + one, m, k, two))
+        p += one + two
+        if r == 0:
+            u0 += u
+        elif r == 1:
+            u1 += u
+        elif r == 2:
+            u2 = b[at + 2] + u
+        else:
+            u3 = b[at + 3] + u
     return u0, u1, u2, u3
 
 
-@device
+@inlined
 def push_three(Y, p, n, d0, d1, d2, i, m_out):
     """m += Y d of three rows, one body; n: how many numbers a row has."""
     put(plus(plus(plus(fetch(m_out, i), d0, fetch(Y, p)), d1, fetch(Y, p + n)), d2, fetch(Y, p + n + n)), i, m_out)
@@ -125,14 +158,14 @@ def push_three(Y, p, n, d0, d1, d2, i, m_out):
     put(plus(plus(plus(fetch(m_out, i + 4), d0, fetch(Y, p)), d1, fetch(Y, p + n)), d2, fetch(Y, p + n + n)), i + 4, m_out)
 
 
-@device
+@inlined
 def push_one(Y, p, d, i, m_out):
     """m += Y d of one row, one body."""
     put(plus(fetch(m_out, i), d, fetch(Y, p)), i, m_out)
     put(plus(fetch(m_out, i + 4), d, fetch(Y, p + 3)), i + 4, m_out)
 
 
-@device
+@inlined
 def push_quickly(c, card, Y, d0, d1, d2, m_out):
     """m += Y d of a quick block."""
     p, i, n = card[c + PLACE], card[c + A], 6 + card[c + SIZE_C]
@@ -146,30 +179,40 @@ def push_quickly(c, card, Y, d0, d1, d2, m_out):
         push_one(Y, p + 6, d0, card[c + C], m_out)
 
 
-@device
+@inlined
+def push_row(Y, p, d, i, size, m_out):
+    """m += Y d of one row, one group."""
+    for l in range(0, size, 4):
+        put_four(plus(fetch_four(m_out, i + l), d, fetch_four(Y, p + l)), i + l, m_out)
+
+
+@inlined
+def push_rows(Y, p, n, d0, d1, d2, i, size, m_out):
+    """The same of three rows."""
+    for q in range(p, p + size, 4):
+        m = plus(plus(fetch_four(m_out, i), d0, fetch_four(Y, q)), d1, fetch_four(Y, q + n))
+        put_four(plus(m, d2, fetch_four(Y, q + n + n)), i, m_out)
+        i += 4
+
+
+@inlined
 def push_slowly(c, card, Y, d0, d1, d2, d3, m_out):
-    """The same of one that is not quick."""
-    p, rows = card[c + PLACE], card[c + ROWS]
-    for side in range(2):
-        begin, size = card[c + A + 2 * side], card[c + SIZE_A + 2 * side]
-        if rows == 3:
-            for l in range(size):
-                m_out[begin + l + gap(size, l)] += Y[p] * d0 + Y[p + 1] * d1 + Y[p + 2] * d2
-                p += 3
-            continue
-        for l in range(size):
-            t = Y[p] * d0
-            if rows > 1:
-                t += Y[p + 1] * d1
-            if rows > 2:
-                t += Y[p + 2] * d2
-            if rows > 3:
-                t += Y[p + 3] * d3
-            m_out[begin + l + gap(size, l)] += t
-            p += rows
+    """m += Y d of one that is not quick."""
+    p, rows, i, k = card[c + PLACE], card[c + ROWS], card[c + A], card[c + C]
+    one, two = wide(card[c + SIZE_A]), wide(card[c + SIZE_C])
+    if rows == 3:
+        push_rows(Y, p, one + two, d0, d1, d2, i, one, m_out)
+        push_rows(Y, p + one, one + two, d0, d1, d2, k, two, m_out)
+        return
+    d = d0
+    for r in range(rows):
+        push_row(Y, p, d, i, one, m_out)
+        push_row(Y, p + one, d, k, two, m_out)
+        p += one + two
+        d = d1 if r == 0 else (d2 if r == 1 else d3)
 
 
-@device
+@inlined
 def along(c, card, J, b, m):
     """û of a block's rows, zeros where it has fewer than four."""
     if card[c + QUICK] == 1:
@@ -177,7 +220,7 @@ def along(c, card, J, b, m):
     return slowly_along(c, card, J, b, m)
 
 
-@device
+@inlined
 def push(c, card, Y, d0, d1, d2, d3, m_out):
     """m += Y d of a block."""
     if card[c + QUICK] == 1:

@@ -1,18 +1,30 @@
 """What overlaps: the problem of pseudo-velocities that move positions apart and leave velocities alone.
 
 Only normals take part. A row that overlaps wants to part with a share of its overlap in the step; others may use up what is left of their
-gaps. With the wishes w, 0 ≤ λ ⟂ W_nn λ − w ≥ 0 is the least motion in the sense of M.
+gaps. With the wishes w, 0 ≤ λ ⟂ W_nn λ − w ≥ 0 is the least motion in the sense of M (`contact_group_parting`).
 """
 
 from __future__ import annotations
 
 import numpy as np
 
+from unibody.algebra.contact_group_parting import LEAF, PARTING_SLOTS, part_rows
+from unibody.algebra.contact_group_room import room
 from unibody.algebra.contact_groups import Grouped
 from unibody.kernel import Floats, Ints, kernel
 
 CORRECTED, FASTEST = 0.3, 1.0
 """The part of an overlap taken away in a step, and the speed [m/s] at which at most."""
+
+OVERLAP = 1e-6
+"""[m, rad] The overlap that is left alone."""
+
+ROUGHLY, SWEEPS = 1e-7, 100
+"""The tolerance of pseudo-velocities [m/s], and the most sweeps for them."""
+
+MANY, ROUGH_PART, FEW_SWEEPS = 64, 1e-2, 16
+"""From so many contacts on the tolerance is a part of the largest one that is wanted, and sweeps are fewer: what is left goes in the next
+steps."""
 
 
 @kernel
@@ -33,22 +45,42 @@ def wish_apart(
 
 
 @kernel
-def copy_first_rows(origin: int, rows: Ints, place: Ints, source: Floats, to: Ints, copy_out: Floats) -> None:
-    """The first row of every block from `origin` on of numbers that lie as in `Grouped`, one after the other as `to` says."""
-    for k in range(to.size - 1):
-        step = rows[origin + k]
-        p = place[origin + k]
-        for i in range(to[k], to[k + 1]):
-            copy_out[i] = source[p]
-            p += step
+def part_overlaps(
+    h: float, width: int, origin: int, limit: int, residual: Floats, reached: Floats, gaps: Floats, after: Floats, order: Ints,
+    first: Ints, groups: Ints, start: Ints, place: Ints, J: Floats, Y: Floats, ints_out: Ints, work_out: Floats, wish_out: Floats,
+    impulse_out: Floats,
+) -> int:  # fmt: skip
+    """As `part_rows`, of what `wish_apart` wants, by at most `limit` sweeps if that is not 0; 0 where nothing overlaps."""
+    deepest = 0.0
+    for k in range(residual.size):
+        deepest = min(deepest, residual[k])
+    for k in range(gaps.size):
+        deepest = min(deepest, gaps[k])
+    if not deepest < -OVERLAP:
+        return 0
+    tolerance, most = ROUGHLY, SWEEPS
+    fastest = wish_apart(h, width, residual, reached, gaps, after, wish_out)
+    if gaps.size >= MANY:
+        tolerance, most = max(ROUGHLY, ROUGH_PART * fastest), FEW_SWEEPS
+    if limit > 0:
+        most = min(most, limit)
+    return part_rows(
+        residual.size, origin, most, tolerance, order, first, groups, start, place, J, Y, wish_out, ints_out, work_out, impulse_out
+    )
 
 
-def normals_of(W: Grouped, push: int, begin: int, count: int) -> Grouped:
-    """The first `push` blocks, which are single rows, and the first rows of the `count` blocks from `begin` on."""
-    groups = W.groups if push == begin else np.concatenate([W.groups[:push], W.groups[begin:]])
-    out = Grouped.room(W.first, np.ones(push + count, np.int64), groups)
-    end = int(out.place[push])
-    for part, whole in ((out.J, W.J), (out.Y, W.Y)):
-        part[:end] = whole[:end]
-        copy_first_rows(begin, W.rows, W.place, whole, out.place[push:], part)
-    return out
+def impulses_apart(
+    W: Grouped, h: float, origin: int, limit: int, residual: np.ndarray, reached: np.ndarray, gaps: np.ndarray, after: np.ndarray,
+    order: np.ndarray,
+) -> np.ndarray | None:  # fmt: skip
+    """Of one-sided rows of the book, the first blocks of W, with these residuals, and of the normals of contacts, its blocks from `origin`
+    on, the impulses that part what overlaps; None where nothing does."""
+    count, done = residual.size + gaps.size, -1
+    wish, impulse = np.empty(count), np.empty(count)
+    while done < 0:
+        room.have(-done, LEAF * count + W.first.size + 2 * PARTING_SLOTS)
+        done = part_overlaps(
+            h, after.shape[1], origin, limit, residual, reached, gaps, after.reshape(-1), order, W.first, W.flat_groups, W.start, W.place,
+            W.J, W.Y, room.ints, room.floats, wish, impulse,
+        )  # fmt: skip
+    return impulse if done > 0 else None

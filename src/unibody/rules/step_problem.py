@@ -16,7 +16,7 @@ from unibody.coordinates.observed import Touching
 from unibody.kernel import Floats, kernel
 from unibody.rules.impacts import Expansion, restore_work
 from unibody.rules.nearness import Touches
-from unibody.rules.overlaps import normals_of, wish_apart
+from unibody.rules.overlaps import impulses_apart
 
 from unibody.rules.impulses import (  # isort: skip
     Blocks, Closure, Options, Outcome, bounded, close_held, contacts, join, solve, unilateral,
@@ -36,16 +36,6 @@ AWAY = 1e3
 
 ROUNDS = 10
 """Of impacts that cause impacts, and of contacts that begin to slide."""
-
-ROUGHLY, SWEEPS = 1e-7, 100
-"""The tolerance of pseudo-velocities [m/s], and the most sweeps for them."""
-
-MANY, ROUGH_PART, FEW_SWEEPS = 64, 1e-2, 16
-"""From so many contacts on the tolerance is a part of the largest one that is wanted, and sweeps are fewer: what is left goes in the next
-steps."""
-
-OVERLAP = 1e-6
-"""[m, rad] The overlap that is left alone."""
 
 UNMOVED = 1e-10
 """Of what a row that rubs would answer to its impulse alone, the part below which others hold it; the slip [m/s, rad/s] that is none."""
@@ -307,19 +297,15 @@ class Assembled:
 
     def apart(self, held: Held) -> np.ndarray | None:
         """Pseudo-velocities that take a part of what overlaps away, in no other row's way; None where nothing does."""
-        push, k, gaps = self.push.size, self.rest.size, held.touches.gaps
-        if not (gaps.min(initial=0.0) < -OVERLAP or (push and self.book.residual[self.push].min() < -OVERLAP)):
-            return None
-        W, wanted = normals_of(self.W, push, k, self.n), np.empty(push + self.n)
-        most = wish_apart(
-            self.h, self.w, self.book.residual[self.push], held.outcome.velocity[:push], gaps, held.after.reshape(-1), wanted
+        push, k, asked = self.push.size, self.rest.size, self.options
+        impulse = impulses_apart(
+            self.W, self.h, k, asked.iterations if asked.method in ("auto", "pgs") else 0, self.book.residual[self.push],
+            held.outcome.velocity[:push], held.touches.gaps, held.after, self.order,
         )  # fmt: skip
-        tolerance, sweeps = (ROUGHLY, SWEEPS) if self.n < MANY else (max(ROUGHLY, ROUGH_PART * most), FEW_SWEEPS)
-        options = Options("pgs", "coulomb", 0, tolerance, sweeps)
-        count = wanted.size
-        found = solve(W, wanted, Blocks(W.rows, np.zeros(count), np.full(count, np.inf), np.zeros((count, 3))), options, None)
+        if impulse is None:
+            return None
         rest = np.zeros(k + self.n * self.w)
-        rest[:push], rest[k :: self.w] = found.impulse[:push], found.impulse[push:]
+        rest[:push], rest[k :: self.w] = impulse[:push], impulse[push:]
         total = np.zeros(len(self.book.rate))
         total[self.rest] = rest[:k]
         if self.closure is not None:

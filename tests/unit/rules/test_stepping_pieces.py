@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
+from scipy.optimize import nnls
 
+from unibody.algebra.contact_group_parting import LEAF, PARTING_SLOTS, part_rows
 from unibody.algebra.contact_groups import Grouped
 from unibody.algebra.contact_problem import bounded, contacts, join, unilateral
 from unibody.collision.rigid.contacts import FEATURE_BITS
 from unibody.rules.impulses import inside, nothing_acts
 from unibody.rules.nearness import hasty, pick
-from unibody.rules.overlaps import CORRECTED, FASTEST, normals_of, wish_apart
+from unibody.rules.overlaps import CORRECTED, FASTEST, OVERLAP, impulses_apart, wish_apart
 from unibody.rules.stepping_memory import COUNT, LENGTH, WIDTH, Layout, write_touches
 
 
@@ -75,19 +79,62 @@ def test_nothing_acts_where_no_row_is_passed_nor_pulled() -> None:
     assert not nothing_acts(rubbing.rows, rubbing.lower, np.array([1.0]))
 
 
-def test_normals_are_the_first_rows_of_contacts() -> None:
-    rng = np.random.default_rng(1)
-    first = np.array([0, 6, 8, 14], np.int64)
-    rows = np.array([1, 1, 1, 3, 4, 3], np.int64)
-    groups = np.array([(0, -1), (1, 2), (2, -1), (0, 2), (-1, 1), (2, 0)], np.int64)
-    W = Grouped.room(first, rows, groups)
-    W.J[:], W.Y[:] = rng.normal(size=W.J.size), rng.normal(size=W.Y.size)
-    for push, begin in ((3, 3), (2, 3), (0, 3)):
-        which = np.concatenate([np.arange(push), np.arange(begin, 6)])
-        J, Y = (whole[W.start[which]] for whole in W.wholes())
-        found = normals_of(W, push, begin, 3).wholes()
-        np.testing.assert_allclose(found[0], J)
-        np.testing.assert_allclose(found[1], Y)
+def pushing_rows(seed: int) -> tuple[Grouped, np.ndarray, np.ndarray]:
+    """Three single rows, one that rubs and four contacts on groups of all kinds of sizes, fewer rows than velocities; J and M⁻¹ whole."""
+    rng = np.random.default_rng(seed)
+    sizes = rng.permutation([6, 2, 6, 15, 1, 8])
+    first = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+    rows = np.array([1, 1, 1, 1, 3, 4, 2, 3], np.int64)
+    groups = np.array([(g, -1) if rng.random() < 0.3 else (g, (g + rng.integers(1, 6)) % 6) for g in rng.integers(0, 6, 8)], np.int64)
+    groups[5] = groups[5, ::-1]
+    inverse, J = np.zeros((first[-1], first[-1])), np.zeros((rows.sum(), first[-1]))
+    for a, b in pairwise(first):
+        G = rng.standard_normal((b - a, b - a + 1))
+        inverse[a:b, a:b] = G @ G.T
+    for k, at in enumerate(np.cumsum(rows) - rows):
+        for g in groups[k][groups[k] >= 0]:
+            J[at : at + rows[k], first[g] : first[g + 1]] = rng.standard_normal((rows[k], sizes[g]))
+    return Grouped.from_whole(first, rows, groups, J, J @ inverse, np.arange(first[-1])), J, inverse
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_impulses_that_part_are_those_of_least_squares(seed: int) -> None:
+    """0 ≤ λ ⟂ W λ + b ≥ 0 is the least ‖Aλ − c‖ with W = AᵀA and b = −Aᵀc, which SciPy finds by active sets. A row that rubs is left out,
+    and the order of sweeps does not matter."""
+    W, J, inverse = pushing_rows(seed)
+    rng = np.random.default_rng(100 + seed)
+    normals = [0, 1, 2, 4, 7, 11, 13]
+    A = np.linalg.cholesky(inverse).T @ J[normals].T
+    c = rng.standard_normal(len(A)) - 0.3
+    expected, _ = nnls(A, c)
+    b, impulse, order = -A.T @ c, np.empty(7), rng.permutation(8)
+    ints = np.zeros(LEAF * 7 + W.first.size + 2 * PARTING_SLOTS, np.int64)
+    need = -part_rows(3, 4, 10_000, 1e-12, order, W.first, W.flat_groups, W.start, W.place, W.J, W.Y, b, ints, np.zeros(1), impulse)
+    work = np.full(need, np.nan)
+    done = part_rows(3, 4, 10_000, 1e-12, order, W.first, W.flat_groups, W.start, W.place, W.J, W.Y, b, ints, work, impulse)
+    assert done < 10_000 and (expected > 0.0).any()
+    np.testing.assert_allclose(impulse, expected, atol=1e-8 * (1.0 + expected.max()))
+    rough = np.empty(7)
+    assert part_rows(3, 4, 2, 0.0, order, W.first, W.flat_groups, W.start, W.place, W.J, W.Y, b, ints, work, rough) == 2
+    assert (rough >= 0.0).all()
+
+
+def test_rows_that_nothing_answers_to_get_no_impulse() -> None:
+    W, J, _ = pushing_rows(0)
+    W.J[: W.place[1]] = W.Y[: W.place[1]] = 0.0
+    gaps, after, order = np.full(4, 0.1), np.zeros((4, 3)), np.arange(8)
+    assert impulses_apart(W, 0.01, 4, 0, np.array([-OVERLAP, 0.1, 0.1]), np.zeros(3), gaps, after, order) is None
+    found = impulses_apart(W, 0.01, 4, 0, np.array([-0.01, -0.01, 0.1]), np.zeros(3), gaps, after, order)
+    assert found is not None and found[0] == 0.0 and found[1] > 0.0 and np.isfinite(found).all()
+    u = J[1] @ W.motion(spread_out(found))
+    assert u >= CORRECTED - 1e-6, "0.3 of 1 cm in 1 cs"
+
+
+def spread_out(found: np.ndarray) -> np.ndarray:
+    """Impulses of all rows from those of single rows and normals."""
+    out = np.zeros(16)
+    out[[0, 1, 2, 4, 7, 11, 13]] = found
+    return out
 
 
 def test_what_overlaps_wants_to_part_and_others_may_come_closer() -> None:

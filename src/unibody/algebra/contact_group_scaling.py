@@ -1,0 +1,271 @@
+"""Rows in groups brought to units in which every cone is ‖x_t‖ ≤ x_n, and to the axes of a block's tangents.
+
+The tangents' own part of a block of W is brought to its axes (by Jacobi's rotations; of two tangents one is enough), so that a sweep finds
+the friction of a contact that slides from one equation.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from unibody.algebra.contact_group_cards import AT, CARD, PLACE, QUICK, ROWS, SIZE_A, SIZE_C, extent, gap, wide
+from unibody.algebra.contact_group_units import AXES, INVERSE, LOWER, PACE, TABLE, UPPER, turn_in
+from unibody.algebra.contact_sweeps import COULOMB, TINY
+from unibody.kernel import Floats, Ints, device, kernel
+from unibody.triple import across_x, across_y, across_z, back, fetch, join, plus, put, put_four, put_only, spread, turn, x_of, y_of, z_of
+
+JACOBI = 12
+
+
+@device
+def rotation(a, b, c):
+    """cos, sin, tan of the turn that makes the symmetric (a c; c b) diagonal."""
+    if abs(c) <= 1e-17 * (abs(a) + abs(b)):
+        return 1.0, 0.0, 0.0
+    tau = (b - a) / (2.0 * c)
+    t = (1.0 if tau >= 0.0 else -1.0) / (abs(tau) + math.sqrt(1.0 + tau * tau))
+    cosine = 1.0 / math.sqrt(1.0 + t * t)
+    return cosine, t * cosine, t
+
+
+@kernel
+def diagonalise(n: int, A_out: Floats, V_out: Floats) -> None:
+    """Axes V (3×3, columns) and eigenvalues (left on the diagonal of A, 3×3) of the first n ≤ 3 rows, by Jacobi's rotations."""
+    for i in range(3):
+        for j in range(3):
+            V_out[3 * i + j] = 1.0 if i == j else 0.0
+    for _ in range(1 if n == 2 else JACOBI):
+        off = 0.0
+        for p in range(n - 1):
+            for q in range(p + 1, n):
+                c, s, _ = rotation(A_out[4 * p], A_out[4 * q], A_out[3 * p + q])
+                off += abs(s)
+                for k in range(n):
+                    x, y = A_out[3 * k + p], A_out[3 * k + q]
+                    A_out[3 * k + p], A_out[3 * k + q] = c * x - s * y, s * x + c * y
+                for k in range(n):
+                    x, y = A_out[3 * p + k], A_out[3 * q + k]
+                    A_out[3 * p + k], A_out[3 * q + k] = c * x - s * y, s * x + c * y
+                for k in range(n):
+                    x, y = V_out[3 * k + p], V_out[3 * k + q]
+                    V_out[3 * k + p], V_out[3 * k + q] = c * x - s * y, s * x + c * y
+        if off == 0.0:
+            break
+
+
+@kernel
+def scale_blocks(
+    law: int, order: Ints, start: Ints, place: Ints, card: Ints, friction: Floats, lower: Floats, upper: Floats, J: Floats, Y: Floats,
+    b: Floats, J_out: Floats, Y_out: Floats, b_out: Floats, D_out: Floats, table_out: Floats,
+) -> None:  # fmt: skip
+    """D of all rows; J, Y and b times D, tangents turned into the axes of the block's own S; and its table. Blocks come in the order of
+    their cards (`contact_group_cards`), Y of quick ones row by row."""
+    own, S, V = np.zeros(16), np.zeros(9), np.zeros(9)
+    for l in range(order.size):
+        k, c, t = order[l], CARD * l, TABLE * l
+        old, at, rows, n = place[k], card[c + AT], card[c + ROWS], card[c + SIZE_A] + card[c + SIZE_C]
+        if rows == 1:
+            one_row(c, t, card, old, lower[k], upper[k], b[start[k]], J, Y, J_out, Y_out, b_out, D_out, table_out)
+            continue
+        if rows == 3 and old + 3 * n < J.size:  # not where fetching the last triple would reach beyond the end
+            three_rows(law, c, t, card, old, start[k], friction[3 * k], friction[3 * k + 1], J, Y, b, J_out, Y_out, b_out, D_out, table_out)
+            continue
+        for i in range(16):
+            own[i] = 0.0
+        for i in range(n):
+            for r in range(rows):
+                for q in range(rows):
+                    own[4 * r + q] += J[old + rows * i + r] * Y[old + rows * i + q]
+        largest = 0.0
+        for r in range(rows):
+            D_out[at + r] = 1.0 if r == 0 else friction[3 * k + r - 1]
+            largest = max(largest, own[5 * r] * D_out[at + r] * D_out[at + r])
+        scale = 1.0 / math.sqrt(largest) if largest > 1e-300 else 1.0
+        for r in range(rows):
+            D_out[at + r] *= scale
+            b_out[at + r] = b[start[k] + r] * D_out[at + r]
+        for r in range(rows):
+            for q in range(rows):
+                own[4 * r + q] *= D_out[at + r] * D_out[at + q]
+        tangents = rows - 1
+        for i in range(TABLE):
+            table_out[t + i] = 0.0
+        normal = own[0]
+        table_out[t] = normal
+        table_out[t + INVERSE] = 1.0 / normal if normal > TINY else 0.0
+        table_out[t + PACE] = 1.0 / (scale * scale)
+        for i in range(tangents):
+            for j in range(tangents):
+                S[3 * i + j] = 0.5 * (own[4 * i + j + 5] + own[4 * j + i + 5])
+                if law == COULOMB and normal > 0.0:
+                    S[3 * i + j] -= own[4 * i + 4] * own[4 * j + 4] / normal
+        diagonalise(tangents, S, V)
+        for j in range(tangents):
+            side = 0.0
+            for i in range(tangents):
+                side += V[3 * i + j] * own[4 * i + 4]
+            for i in range(3):
+                table_out[t + AXES + 3 * i + j] = V[3 * i + j]
+            d = max(S[4 * j], TINY)
+            table_out[t + 1 + j] = side
+            table_out[t + 4 + j] = d
+            table_out[t + INVERSE + 1 + j] = 1.0 / d
+        turn_in(tangents, table_out, t + AXES, 1, 3, at + 1, b_out)
+        some_rows(c, t, card, old, J, D_out, table_out, 0, S, J_out)
+        some_rows(c, t, card, old, Y, D_out, table_out, 1, S, Y_out)
+
+
+@device
+def one_row(c, t, card, old, lower, upper, b, J, Y, J_out, Y_out, b_out, D_out, table_out):
+    """The same for a single row, which has bounds instead of friction."""
+    at, p, quick = card[c + AT], card[c + PLACE], card[c + QUICK] == 1
+    normal = 0.0
+    for q in range(old, old + card[c + SIZE_A] + card[c + SIZE_C]):
+        normal += J[q] * Y[q]
+    scale = 1.0 / math.sqrt(normal) if normal > 1e-300 else 1.0
+    D_out[at] = scale
+    b_out[at] = b * scale
+    normal *= scale * scale
+    table_out[t] = normal
+    table_out[t + INVERSE] = 1.0 / normal if normal > TINY else 0.0
+    table_out[t + LOWER] = lower / scale
+    table_out[t + UPPER] = upper / scale
+    table_out[t + PACE] = 1.0 / (scale * scale)
+    if quick:
+        n = card[c + SIZE_A] + card[c + SIZE_C]
+        for i in range(n):
+            J_out[p + i] = J[old + i] * scale
+            Y_out[p + i] = Y[old + i] * scale
+        for q in range(p + n, p + extent(c, card)):
+            J_out[q] = 0.0
+            Y_out[q] = 0.0
+        return
+    for side in range(2):
+        size = card[c + SIZE_A + 2 * side]
+        lay_row(J, old, 1, size, scale, p, J_out)
+        lay_row(Y, old, 1, size, scale, p, Y_out)
+        old += size
+        p += wide(size)
+
+
+@device
+def lay_row(A, old, step, size, scale, p, A_out):
+    """One row, one group: numbers `step` apart, times a scale, in the places that they have in m, zeros in idle ones."""
+    for i in range(size, wide(size)):
+        A_out[p + i] = 0.0
+    if size == 6:
+        A_out[p + 3] = 0.0
+    for i in range(size):
+        A_out[p + i + gap(size, i)] = A[old + step * i] * scale
+
+
+@device
+def some_rows(c, t, card, old, A, D, table, by_row, S_out, A_out):
+    """J or Y of two, three or four rows, scaled and turned; by_row: whether it lies row by row in quick blocks too."""
+    at, p, rows, quick = card[c + AT], card[c + PLACE], card[c + ROWS], card[c + QUICK] == 1
+    n = card[c + SIZE_A] + card[c + SIZE_C] if quick else wide(card[c + SIZE_A]) + wide(card[c + SIZE_C])
+    along, across = (n, 1) if by_row == 1 or not quick else (1, rows)
+    for q in range(p, p + extent(c, card)):
+        A_out[q] = 0.0
+    for side in range(2):
+        size = card[c + SIZE_A + 2 * side]
+        for i in range(size):
+            for r in range(rows):
+                S_out[r] = A[old + r] * D[at + r]
+            turn_in(rows - 1, table, t + AXES, 1, 3, 1, S_out)
+            to = p + across * (i if quick else i + gap(size, i))
+            for r in range(rows):
+                A_out[to + along * r] = S_out[r]
+            old += rows
+        p += across * (size if quick else wide(size))
+
+
+@device
+def three_rows(law, c, t, card, old, start, mu1, mu2, J, Y, b, J_out, Y_out, b_out, D_out, table_out):
+    """The same for a block of three rows, whose axes are one rotation."""
+    at, p, n = card[c + AT], card[c + PLACE], card[c + SIZE_A] + card[c + SIZE_C]
+    c0, c1, c2 = spread(0.0), spread(0.0), spread(0.0)
+    for q in range(old, old + 3 * n, 3):
+        j, y = fetch(J, q), fetch(Y, q)
+        c0, c1, c2 = plus(c0, j, x_of(y)), plus(c1, j, y_of(y)), plus(c2, j, z_of(y))
+    largest = max(x_of(c0), y_of(c1) * mu1 * mu1, z_of(c2) * mu2 * mu2)
+    D0 = 1.0 / math.sqrt(largest) if largest > 1e-300 else 1.0
+    D1, D2 = mu1 * D0, mu2 * D0
+    nn, n1, n2 = x_of(c0) * D0 * D0, y_of(c0) * D1 * D0, z_of(c0) * D2 * D0
+    through = 1.0 / nn if nn > 0.0 else 0.0
+    lean = through if law == COULOMB else 0.0
+    s11, s22 = y_of(c1) * D1 * D1 - n1 * n1 * lean, z_of(c2) * D2 * D2 - n2 * n2 * lean
+    s12 = 0.5 * (y_of(c2) + z_of(c1)) * D1 * D2 - n1 * n2 * lean
+    cosine, sine, tangent = rotation(s11, s22, s12)
+    d1, d2 = max(s11 - tangent * s12, TINY), max(s22 + tangent * s12, TINY)
+    table_out[t] = nn
+    table_out[t + 1] = cosine * n1 - sine * n2
+    table_out[t + 2] = sine * n1 + cosine * n2
+    table_out[t + 3] = 0.0
+    table_out[t + 4] = d1
+    table_out[t + 5] = d2
+    table_out[t + 6] = 0.0
+    table_out[t + INVERSE] = through if nn > TINY else 0.0
+    table_out[t + INVERSE + 1] = 1.0 / d1
+    table_out[t + INVERSE + 2] = 1.0 / d2
+    table_out[t + INVERSE + 3] = 0.0
+    table_out[t + PACE] = 1.0 / (D0 * D0)
+    v = t + AXES
+    table_out[v], table_out[v + 1], table_out[v + 2] = cosine, sine, 0.0
+    table_out[v + 3], table_out[v + 4], table_out[v + 5] = -sine, cosine, 0.0
+    table_out[v + 6], table_out[v + 7], table_out[v + 8] = 0.0, 0.0, 0.0
+    D_out[at], D_out[at + 1], D_out[at + 2] = D0, D1, D2
+    own, after, before = join(D0, cosine * D1, cosine * D2), join(0.0, -sine * D2, 0.0), join(0.0, 0.0, sine * D1)
+    put(turned(own, after, before, join(b[start], b[start + 1], b[start + 2])), at, b_out)
+    if card[c + QUICK] == 0:
+        one, two = wide(card[c + SIZE_A]), wide(card[c + SIZE_C])
+        for side in range(2):
+            size = card[c + SIZE_A + 2 * side]
+            lay_three_rows(own, after, before, J, old, size, p, one + two, J_out)
+            lay_three_rows(own, after, before, Y, old, size, p, one + two, Y_out)
+            old += 3 * size
+            p += one
+        return
+    for i in range(0, 3 * n, 3):
+        put(turned(own, after, before, fetch(J, old + i)), p + i, J_out)
+    for i in range(0, n, 3):
+        q = old + 3 * i
+        x = turned(own, after, before, fetch(Y, q))
+        y = turned(own, after, before, fetch(Y, q + 3))
+        z = turned(own, after, before, fetch(Y, q + 6))
+        put_only(join(x_of(x), x_of(y), x_of(z)), p + i, Y_out)
+        put_only(join(y_of(x), y_of(y), y_of(z)), p + n + i, Y_out)
+        put_only(join(z_of(x), z_of(y), z_of(z)), p + n + n + i, Y_out)
+    for q in range(p + 3 * n, p + extent(c, card)):
+        J_out[q] = 0.0
+        Y_out[q] = 0.0
+
+
+@device
+def lay_three_rows(own, after, before, A, old, size, p, n, A_out):
+    """Three rows of one group, scaled and turned, row by row in the places that velocities have in m."""
+    step = 3 if size == 6 else 4
+    i = 0
+    while i < size:
+        have = min(step, size - i)
+        x, y, z, w = turned(own, after, before, fetch(A, old)), spread(0.0), spread(0.0), spread(0.0)
+        if have > 1:
+            y = turned(own, after, before, fetch(A, old + 3))
+        if have > 2:
+            z = turned(own, after, before, fetch(A, old + 6))
+        if have > 3:
+            w = turned(own, after, before, fetch(A, old + 9))
+        put_four(across_x(x, y, z, w), p, A_out)
+        put_four(across_y(x, y, z, w), p + n, A_out)
+        put_four(across_z(x, y, z, w), p + n + n, A_out)
+        i += have
+        p += 4
+        old += 3 * have
+
+
+@device
+def turned(own, after, before, x):
+    """Three rows, scaled and turned: own of each, and what comes from the rows after and before it."""
+    return plus(plus(x * own, turn(x), after), back(x), before)
