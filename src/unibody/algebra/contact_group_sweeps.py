@@ -73,7 +73,7 @@ def sweep(
 
 
 SLOTS = 15
-J_OWN, Y_OWN, TABLES, B_OWN, SIZES, X, LAST, WAY, BEST, MOTION, MOTION_LAST, MOTION_WAY, MOTION_BEST, MOTION_FREE, MOVED = range(SLOTS)
+J_OWN, Y_OWN, TABLES, B_OWN, D_OWN, X, LAST, WAY, BEST, MOTION, MOTION_LAST, MOTION_WAY, MOTION_BEST, MOTION_FREE, MOVED = range(SLOTS)
 """What sweeps work on: J, Y, b and D in units, tables; x, the last one, the way from it and the best one; motions likewise; and the best
 motion as the groups have it."""
 
@@ -85,7 +85,7 @@ def lay_slots(numbers, count, rows, places, velocities, layout_out):
     lay_slot(Y_OWN, numbers + 4, layout_out)
     lay_slot(TABLES, TABLE * count, layout_out)
     lay_slot(B_OWN, rows + 1, layout_out)
-    for slot in range(SIZES, MOTION):
+    for slot in range(D_OWN, MOTION):
         lay_slot(slot, rows, layout_out)
     for slot in range(MOTION, MOVED):
         lay_slot(slot, places, layout_out)
@@ -99,7 +99,7 @@ def settle(law: int, most: int, tolerance: float, momentum: int, card: Ints, lay
     its motion. The number done; info: the residual, whether it was good enough, and the residual in units of impulse."""
     J, Y, b = part(work_out, layout, J_OWN), part(work_out, layout, Y_OWN), part(work_out, layout, B_OWN)
     x, last, way, best = part(work_out, layout, X), part(work_out, layout, LAST), part(work_out, layout, WAY), part(work_out, layout, BEST)
-    D, table, scratch = part(work_out, layout, SIZES), part(work_out, layout, TABLES), part(work_out, layout, MOTION_FREE)
+    D, table, scratch = part(work_out, layout, D_OWN), part(work_out, layout, TABLES), part(work_out, layout, MOTION_FREE)
     motion, motion_last = part(work_out, layout, MOTION), part(work_out, layout, MOTION_LAST)
     motion_way, best_motion = part(work_out, layout, MOTION_WAY), part(work_out, layout, MOTION_BEST)
     best[:] = 0.0
@@ -182,7 +182,7 @@ def sweep_blocks(
     if work_out.size < need:
         return -need
     own_J, own_Y, own_b = part(work_out, layout, J_OWN), part(work_out, layout, Y_OWN), part(work_out, layout, B_OWN)
-    D, table, x = part(work_out, layout, SIZES), part(work_out, layout, TABLES), part(work_out, layout, X)
+    D, table, x = part(work_out, layout, D_OWN), part(work_out, layout, TABLES), part(work_out, layout, X)
     moved = part(work_out, layout, MOVED)
     for i in range(1, 5):
         own_J[own_J.size - i] = own_Y[own_Y.size - i] = 0.0

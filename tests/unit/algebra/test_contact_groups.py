@@ -6,14 +6,15 @@ import numpy as np
 import pytest
 from contact_cases import scattered, sphere_pile, tower, violation
 
-from unibody.algebra.contact_group_cards import CARD, PLACE, extent, lay_cards
-from unibody.algebra.contact_group_scaling import scale_blocks
-from unibody.algebra.contact_group_sweeps import sweep_grouped
+from unibody.algebra.contact_group_cards import CARD
+from unibody.algebra.contact_group_room import room
+from unibody.algebra.contact_group_sweeps import B_OWN, D_OWN, TABLES, sweep_grouped
 from unibody.algebra.contact_group_units import AXES, TABLE
 from unibody.algebra.contact_groups import Grouped
 from unibody.algebra.contact_problem import ContactProblem, Dense, bounded, contacts, join, unilateral
-from unibody.algebra.contact_sweeps import COULOMB, LOCAL
+from unibody.algebra.contact_sweeps import LOCAL
 from unibody.algebra.contact_units import Units
+from unibody.arena import part
 
 SIZES = (1, 4, 6, 9, 2)
 
@@ -73,23 +74,18 @@ def test_scaling_is_that_of_the_other_algorithms(law):
     W, inverse, J = random_rows(3, rows=(3, 4, 2, 1, 4))
     mu = np.array([[0.3, 0.3, 0.0], [0.5, 0.2, 0.1], [0.4, 0.0, 0.0], [0.0, 0.0, 0.0], [0.2, 0.6, 0.3]])
     blocks = join(contacts(mu[:1, :2]), contacts(mu[1:2]), contacts(mu[2:3, 0], planar=True), unilateral(1), contacts(mu[4:]))
-    D, table, b = np.zeros(W.size), np.zeros(TABLE * 5), np.zeros(W.size + 1)
-    order, card, begin = np.arange(5), np.zeros(5 * CARD, np.int64), np.zeros(6, np.int64)
-    lay_cards(order, W.first, W.flat_groups, W.start, begin, card)
-    room = card[4 * CARD + PLACE] + extent(4 * CARD, card) + 4
-    scale_blocks(
-        COULOMB if law == "coulomb" else 1, order, W.start, W.place, card, blocks.friction.reshape(-1), blocks.lower, blocks.upper, W.J,
-        W.Y, np.ones(W.size), np.zeros(room), np.zeros(room), b, D, table,
-    )  # fmt: skip
+    sweep_grouped(W, np.ones(W.size), blocks, law, None, 0.0, 0)
+    layout = room.ints[CARD * 5 + W.first.size :]
+    D, table, b = (part(room.floats, layout, slot) for slot in (D_OWN, TABLES, B_OWN))
     units = Units(ContactProblem(Dense(J @ inverse @ J.T), np.zeros(W.size), blocks, law=law))
     np.testing.assert_allclose(D, units.D, rtol=1e-12)
     np.testing.assert_allclose((b[:-1] ** 2).sum(), (D**2).sum(), rtol=1e-12)  # turned only
 
     def whole(numbers, stride, axes):
-        t = numbers.reshape(-1, stride)
+        t = numbers.reshape(-1, stride).copy()
+        t[W.rows == 1, 1:] = 0.0  # bounds, and what nothing looks at
         V = t[:, axes : axes + 9].reshape(-1, 3, 3)
-        w = np.where(W.rows[:, None] > 1, t[:, 1:4], 0.0)  # bounds, where it is one row
-        return t[:, 0], np.einsum("kij,kj->ki", V, w), np.einsum("kij,kj,klj->kil", V, t[:, 4:7], V)
+        return t[:, 0], np.einsum("kij,kj->ki", V, t[:, 1:4]), np.einsum("kij,kj,klj->kil", V, t[:, 4:7], V)
 
     for ours, theirs in zip(whole(table, TABLE, AXES), whole(units.local, LOCAL, 7)):
         np.testing.assert_allclose(ours, theirs, atol=1e-12)

@@ -21,7 +21,11 @@ from unibody.algebra.cyclic import (
 from unibody.coordinates.reduced import fill_turns
 from unibody.kernel import Floats, kernel
 from unibody.spatial.triples import composed, crossed, fetch_columns, put_columns, rotated, rotated_symmetric
-from unibody.triple import back, fetch, join, minus, plus, put, put_only, spread, total, turn, x_of, y_of, z_of
+
+from unibody.triple import (  # isort: skip
+    across_x, across_y, across_z, back, fetch, fetch_four, join, minus, plus, put, put_four, put_only, spread, spread_four, total,
+    total_four, totals, turn, x_of, y_of, z_of,
+)  # fmt: skip
 
 
 @kernel
@@ -54,6 +58,18 @@ def work_on_triples(x: Floats, y_out: Floats) -> None:
 
 
 @kernel
+def work_on_fours(x: Floats, y_out: Floats) -> None:
+    a, b, c = fetch_four(x, 0), fetch_four(x, 4), fetch_four(x, 8)
+    put_four(plus(a * 2.0, b, c) - spread_four(3.0), 0, y_out)
+    put_only(totals(a, b, c), 4, y_out)
+    y_out[7] = total_four(b)
+    p, q, r, s = fetch(x, 0), fetch(x, 3), fetch(x, 6), fetch(x, 9)
+    put_four(across_x(p, q, r, s), 8, y_out)
+    put_four(across_y(p, q, r, s), 12, y_out)
+    put_four(across_z(p, q, r, s), 16, y_out)
+
+
+@kernel
 def work_on_rotation(R: Floats, a: Floats, y_out: Floats) -> None:
     turned = fetch_columns(R, 0)
     put_columns(composed(turned, a, 0), 0, y_out)
@@ -72,6 +88,15 @@ def packed(B: np.ndarray) -> np.ndarray:
 
 def skew(a: np.ndarray) -> np.ndarray:
     return np.array([[0, -a[2], a[1]], [a[2], 0, -a[0]], [-a[1], a[0], 0]])
+
+
+def test_fours(rng: np.random.Generator) -> None:
+    x, y = rng.standard_normal(13), np.zeros(20)
+    work_on_fours(x, y)
+    a, b, c = x[:12].reshape(3, 4)
+    np.testing.assert_allclose(y[:4], 2.0 * a + b * c - 3.0, atol=1e-15)
+    np.testing.assert_allclose(y[4:8], [a.sum(), b.sum(), c.sum(), b.sum()], atol=1e-15)
+    np.testing.assert_array_equal(y[8:].reshape(3, 4), x[:12].reshape(4, 3).T)
 
 
 def test_blocks(rng: np.random.Generator) -> None:
