@@ -167,12 +167,12 @@ def in_groups(first: Ints, begin: Ints, motion: Floats, motion_out: Floats) -> N
 
 @kernel
 def sweep_blocks(
-    law: int, most: int, tolerance: float, momentum: int, order: Ints, first: Ints, groups: Ints, start: Ints, place: Ints, J: Floats,
-    Y: Floats, b: Floats, friction: Floats, lower: Floats, upper: Floats, warm: Floats, ints_out: Ints, work_out: Floats,
-    impulse_out: Floats, velocity_out: Floats, info_out: Floats,
+    law: int, most: int, tolerance: float, momentum: int, warm: int, order: Ints, first: Ints, groups: Ints, start: Ints, place: Ints,
+    J: Floats, Y: Floats, b: Floats, friction: Floats, lower: Floats, upper: Floats, ints_out: Ints, work_out: Floats, impulse_out: Floats,
+    velocity_out: Floats, info_out: Floats,
 ) -> int:  # fmt: skip
-    """Sweeps over blocks as they lie in `Grouped`, from `warm` if that is given: how many. Where there is too little to work on, minus the
-    number of floats that it takes. info: as `settle` says, and then the largest impulse."""
+    """Sweeps over blocks as they lie in `Grouped`, from the impulses given if these are warm: how many. Where there is too little to work
+    on, minus the number of floats that it takes. info: as `settle` says, and then the largest impulse."""
     count, groups_end = order.size, CARD * order.size + first.size
     card, begin, layout = ints_out[: CARD * count], ints_out[CARD * count : groups_end], ints_out[groups_end : groups_end + 2 * SLOTS]
     places = lay_cards(order, first, groups, start, begin, card)
@@ -188,8 +188,8 @@ def sweep_blocks(
         own_J[own_J.size - i] = own_Y[own_Y.size - i] = 0.0
     own_b[b.size] = 0.0
     scale_blocks(law, order, start, place, card, friction, lower, upper, J, Y, b, own_J, own_Y, own_b, D, table)
-    if warm.size > 0:
-        begin_at(order, start, card, D, table, warm, x)
+    if warm == 1:
+        begin_at(order, start, card, D, table, impulse_out, x)
     else:
         begin_anew(card, table, x)
     done = settle(law, most, tolerance, momentum, card, layout, work_out, info_out)
@@ -200,23 +200,19 @@ def sweep_blocks(
     return done
 
 
-NOTHING = np.zeros(0)
-
-
 def sweep_grouped(
     W: Grouped, b: np.ndarray, blocks: Blocks, law: str, warm: np.ndarray | None, tolerance: float, limit: int,
     order: np.ndarray | None = None, momentum: bool = True,
 ) -> Solution:  # fmt: skip
     """Impulses by at most `limit` sweeps over the blocks in the given order (None: theirs), from `warm`."""
     count, done = len(W.rows), -1
-    impulse, velocity, info = np.empty(W.size), np.empty(W.size), np.zeros(4)
+    impulse, velocity, info = np.empty(W.size) if warm is None else warm.copy(), np.empty(W.size), np.zeros(4)
     order, friction = np.arange(count) if order is None else order, blocks.friction.reshape(-1)
     while done < 0:
         room.have(-done, CARD * count + W.first.size + 2 * SLOTS)
         done = sweep_blocks(
-            COULOMB if law == "coulomb" else CONVEX, limit, tolerance, int(momentum), order, W.first, W.flat_groups, W.start, W.place, W.J,
-            W.Y, b, friction, blocks.lower, blocks.upper, NOTHING if warm is None else warm, room.ints, room.floats, impulse, velocity,
-            info,
+            COULOMB if law == "coulomb" else CONVEX, limit, tolerance, int(momentum), int(warm is not None), order, W.first, W.flat_groups,
+            W.start, W.place, W.J, W.Y, b, friction, blocks.lower, blocks.upper, room.ints, room.floats, impulse, velocity, info,
         )  # fmt: skip
     speed, part_of, largest = float(info[0]), float(info[2]), float(info[3])
     residual = Residual(speed, part_of / largest if largest else float(part_of > 0.0))
