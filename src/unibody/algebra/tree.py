@@ -41,8 +41,8 @@ from unibody.algebra.cyclic import (
 )  # fmt: skip
 from unibody.kernel import Floats, Ints, device, kernel
 from unibody.spatial.devices import cross, load3, load6, store3, sub3
-from unibody.spatial.triples import crossed
-from unibody.triple import back, fetch, plus, put, put_only, spread, total, turn
+from unibody.spatial.triples import crossed, times_diagonals
+from unibody.triple import back, fetch, join, minus, plus, put, put_only, spread, total, turn
 
 ROW = 68
 P, V, C, W, RIGID, B, A = 9, 12, 18, 24, 30, 40, 61
@@ -52,8 +52,10 @@ BODY = 6
 """Integers of a node: parent, first column, number of columns, slot of its prescribed motion or −1, kind, role.
 
 Kind: ROTATION if it has one column, a pure rotation about its own point, that never changes in its own axes; SLIDE if one that is a pure
-translation; else GENERAL. Role: 1 if it has children, plus 2 if it is the child of its parent that is eliminated first."""
-GENERAL, ROTATION, SLIDE = 0, 1, 2
+translation; LOOSE if it is a rigid body on the ground with six columns, three pure rotations and then three pure translations along the
+same axes, at right angles to each other, with nothing on it and no diagonal; else GENERAL. Role: 1 if it has children, plus 2 if it is the
+child of its parent that is eliminated first."""
+GENERAL, ROTATION, SLIDE, LOOSE = 0, 1, 2, 3
 
 ZERO6 = (0.0,) * 6
 ZERO21 = (0.0,) * 21
@@ -184,6 +186,10 @@ def eliminate_tree(body: Ints, diagonal: Floats, right: Floats, rows_out: Floats
         k = offset(ROW * i)
         parent, first, count, kind, role = body[at], offset(body[at + 1]), body[at + 2], body[at + 4], body[at + 5]
         m = offset(ROW * parent)
+        if kind == LOOSE:
+            eliminate_loose(right, first, rows_out, k, columns_out)
+            handed = False
+            continue
         if not handed:
             b = no_block()
             if role & 1:
@@ -273,6 +279,85 @@ def put_pivot(ua, ul, inverse, rest, k, columns_out):
     put(ul, k + 3, columns_out)
     columns_out[k + 6] = inverse
     columns_out[k + 7] = rest
+
+
+@device
+def eliminate_loose(right, first, rows, k, columns_out):
+    """A node that is LOOSE: its translations take the mass m of the block and leave the inertia about the centre of mass to the rest."""
+    mass = rows[k + RIGID]
+    inverse = 1.0 / mass
+    h = fetch(rows, k + RIGID + 1)
+    t = fetch(rows, k + W)
+    f = fetch(rows, k + W + 3)
+    e = offset(COLUMN * first)
+    x = fetch(columns_out, e)
+    y = fetch(columns_out, e + COLUMN)
+    z = fetch(columns_out, e + 2 * COLUMN)
+    rest_x = right[first + 3] - total(x * f)
+    rest_y = right[first + 4] - total(y * f)
+    rest_z = right[first + 5] - total(z * f)
+    t = plus(t, inverse, crossed(h, plus(plus(x * rest_x, y, rest_y), z, rest_z)))
+    put_pivot(crossed(h, x), mass * x, inverse, rest_x, e + 3 * COLUMN + U, columns_out)
+    put_pivot(crossed(h, y), mass * y, inverse, rest_y, e + 4 * COLUMN + U, columns_out)
+    put_pivot(crossed(h, z), mass * z, inverse, rest_z, e + 5 * COLUMN + U, columns_out)
+    c = h * inverse
+    d = plus(fetch(rows, k + RIGID + 4), c, h) - total(c * h)
+    o = plus(fetch(rows, k + RIGID + 7), turn(c), back(h))
+    d, o, t = eliminate_turn(d, o, t, z, right[first + 2], e + 2 * COLUMN + U, columns_out)
+    d, o, t = eliminate_turn(d, o, t, y, right[first + 1], e + COLUMN + U, columns_out)
+    eliminate_turn(d, o, t, x, right[first], e + U, columns_out)
+
+
+@device
+def eliminate_turn(d, o, t, s, right, k, columns_out):
+    """A pure rotation about s on a symmetric 3×3 block, its diagonal d and what is beside it."""
+    u = times_diagonals(d, o, s)
+    inverse = 1.0 / total(s * u)
+    rest = right - total(s * t)
+    put_pivot(u, spread(0.0), inverse, rest, k, columns_out)
+    g = u * inverse
+    return minus(d, g, u), minus(o, turn(g), back(u)), plus(t, rest, g)
+
+
+@device
+def solve_loose(columns, right, i, first, f_out, x_out, y_out):
+    """A node that is LOOSE, up and down at once."""
+    e = offset(COLUMN * first)
+    k = offset(6 * i)
+    x = fetch(columns, e)
+    y = fetch(columns, e + COLUMN)
+    z = fetch(columns, e + 2 * COLUMN)
+    ux = fetch(columns, e + 3 * COLUMN + U)
+    uy = fetch(columns, e + 4 * COLUMN + U)
+    uz = fetch(columns, e + 5 * COLUMN + U)
+    v = fetch(columns, e + COLUMN + U)
+    w = fetch(columns, e + 2 * COLUMN + U)
+    inverse = columns[e + 3 * COLUMN + INVERSE]
+    a, b, c = columns[e + INVERSE], columns[e + COLUMN + INVERSE], columns[e + 2 * COLUMN + INVERSE]
+    t = join(f_out[k], f_out[k + 1], f_out[k + 2])
+    f = join(f_out[k + 3], f_out[k + 4], f_out[k + 5])
+    store6(ZERO6, k, f_out)
+    rest_x = right[first + 3] + total(x * f)
+    rest_y = right[first + 4] + total(y * f)
+    rest_z = right[first + 5] + total(z * f)
+    t = minus(t, inverse, plus(plus(ux * rest_x, uy, rest_y), uz, rest_z))
+    turn_z = right[first + 2] + total(z * t)
+    t = minus(t, turn_z * c, w)
+    turn_y = right[first + 1] + total(y * t)
+    t = minus(t, turn_y * b, v)
+    y_x = (right[first] + total(x * t)) * a
+    o = x * y_x
+    y_y = (turn_y - total(v * o)) * b
+    o = plus(o, y_y, y)
+    y_z = (turn_z - total(w * o)) * c
+    o = plus(o, y_z, z)
+    l_x = (rest_x - total(ux * o)) * inverse
+    l_y = (rest_y - total(uy * o)) * inverse
+    l_z = (rest_z - total(uz * o)) * inverse
+    y_out[first], y_out[first + 1], y_out[first + 2] = y_x, y_y, y_z
+    y_out[first + 3], y_out[first + 4], y_out[first + 5] = l_x, l_y, l_z
+    put(o, k, x_out)
+    put_only(plus(plus(x * l_x, y, l_y), z, l_z), k + 3, x_out)
 
 
 @device
@@ -375,6 +460,10 @@ def solve_tree(body: Ints, shift: Floats, columns: Floats, right: Floats, f_out:
     for i in range(n - 1, 0, -1):
         o = offset(BODY * i)
         first, count = offset(body[o + 1]), body[o + 2]
+        if body[o + 4] == LOOSE:
+            solve_loose(columns, right, i, first, f_out, x_out, y_out)
+            handed = False
+            continue
         f = load6(f_out, offset(6 * i))
         store6(ZERO6, offset(6 * i), f_out)
         if handed:
@@ -401,6 +490,8 @@ def solve_tree(body: Ints, shift: Floats, columns: Floats, right: Floats, f_out:
     for i in range(1, n):
         o = offset(BODY * i)
         first, count = offset(body[o + 1]), body[o + 2]
+        if body[o + 4] == LOOSE:
+            continue
         if body[o] != i - 1 or i == 1:
             x = load6(x_out, offset(6 * body[o]))
         t3 = cross((x[0], x[1], x[2]), load3(shift, offset(3 * i)))

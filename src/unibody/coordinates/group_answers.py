@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from unibody.algebra.blocks6 import offset
-from unibody.algebra.tree import BODY, COLUMN, INVERSE, U, dot6, fill_shifts
+from unibody.algebra.tree import BODY, COLUMN, INVERSE, LOOSE, RIGID, ROW, U, dot6, fill_shifts
 from unibody.arena import part
 from unibody.coordinates.group_inverses import answer_one, answer_three, body_numbers, invert_groups
 from unibody.coordinates.group_walks import add_path, along, arm, lay_path, solve_members, solve_threes, three_wrenches
@@ -19,8 +19,9 @@ from unibody.coordinates.grouping import (  # isort: skip
     ALONE, FIRST, INVERSE_AT, MEMBERS, MEMBER_START, OF_BODY, PLACE, SEAT, inverse_size, worth_inverting,
 )  # fmt: skip
 from unibody.coordinates.slots import BODIES, COLUMNS, LOAD, ROWS, SHIFT, X_SOLVED, X_WB
-from unibody.kernel import Floats, Ints, kernel
+from unibody.kernel import Floats, Ints, device, kernel
 from unibody.spatial.devices import add3, cross, load3, load6
+from unibody.spatial.triples import crossed
 from unibody.triple import fetch, join, minus, plus, put, put_only, spread, total, x_of, y_of, z_of
 
 
@@ -29,8 +30,32 @@ def sweep_size(bodies: int, lonely: bool) -> int:
     return 2 * (18 * bodies + 1) + (36 * bodies if lonely else 0)
 
 
+@device
+def loose_inverse(rows, k, columns, e):
+    """How a node that is LOOSE answers to wrenches: rows of I⁻¹, c × those, and c × the columns of these + 1/m, with I the inertia about
+    the centre of mass, at c from the node's point."""
+    inverse = 1.0 / rows[k]
+    c = fetch(rows, k + 1) * inverse
+    x, y, z = fetch(columns, e), fetch(columns, e + COLUMN), fetch(columns, e + 2 * COLUMN)
+    v, w = fetch(columns, e + COLUMN + U), fetch(columns, e + 2 * COLUMN + U)
+    b, d = columns[e + COLUMN + INVERSE], columns[e + 2 * COLUMN + INVERSE]
+    x = minus(x, total(x * w) * d, z)
+    y = minus(y, total(y * w) * d, z)
+    x = minus(x, total(x * v) * b, y)
+    g, v, w = x * columns[e + INVERSE], y * b, z * d
+    a0 = plus(plus(g * x_of(x), v, x_of(y)), w, x_of(z))
+    a1 = plus(plus(g * y_of(x), v, y_of(y)), w, y_of(z))
+    a2 = plus(plus(g * z_of(x), v, z_of(y)), w, z_of(z))
+    b0, b1, b2 = crossed(c, a0), crossed(c, a1), crossed(c, a2)
+    d0, d1, d2 = join(x_of(b0), x_of(b1), x_of(b2)), join(y_of(b0), y_of(b1), y_of(b2)), join(z_of(b0), z_of(b1), z_of(b2))
+    c0 = crossed(c, d0) + join(inverse, 0.0, 0.0)
+    c1 = crossed(c, d1) + join(0.0, inverse, 0.0)
+    c2 = crossed(c, d2) + join(0.0, 0.0, inverse)
+    return (a0, a1, a2), (b0, b1, b2), (c0, c1, c2)
+
+
 @kernel
-def fill_local_inverses(body: Ints, of_body: Ints, alone: Ints, columns: Floats, inverse_out: Floats) -> None:
+def fill_local_inverses(body: Ints, of_body: Ints, alone: Ints, rows: Floats, columns: Floats, inverse_out: Floats) -> None:
     """How each node that is alone answers to wrenches on it (36 numbers, by rows): S (Sᵀ B S + D)⁻¹ Sᵀ = Σ t d⁻¹ tᵀ over its columns, with
     t what is left of s when those after it have answered."""
     t = np.zeros(37)
@@ -38,35 +63,39 @@ def fill_local_inverses(body: Ints, of_body: Ints, alone: Ints, columns: Floats,
         if of_body[i] < 0 or alone[of_body[i]] == 0:
             continue
         first, count = body[BODY * i + 1], body[BODY * i + 2]
+        zero = spread(0.0)
+        a, b, c = (zero, zero, zero), (zero, zero, zero), (zero, zero, zero)
+        if body[BODY * i + 4] == LOOSE:
+            a, b, c = loose_inverse(rows, offset(ROW * i + RIGID), columns, offset(COLUMN * first))
+        else:
+            for m in range(count - 1, -1, -1):
+                e = offset(COLUMN * (first + m))
+                s, l = fetch(columns, e), fetch(columns, e + 3)
+                x, y = s, l
+                for d in range(m + 1, count):
+                    o = offset(COLUMN * (first + d))
+                    met = total(plus(s * fetch(columns, o + U), l, fetch(columns, o + U + 3))) * columns[o + INVERSE]
+                    x = minus(x, met, fetch(t, 6 * d))
+                    y = minus(y, met, fetch(t, 6 * d + 3))
+                put(x, 6 * m, t)
+                put_only(y, 6 * m + 3, t)
+                u, v = x * columns[e + INVERSE], y * columns[e + INVERSE]
+                a = plus(a[0], x_of(x), u), plus(a[1], y_of(x), u), plus(a[2], z_of(x), u)
+                b = plus(b[0], x_of(x), v), plus(b[1], y_of(x), v), plus(b[2], z_of(x), v)
+                c = plus(c[0], x_of(y), v), plus(c[1], y_of(y), v), plus(c[2], z_of(y), v)
         at = offset(36 * i)
-        a0 = a1 = a2 = b0 = b1 = b2 = c0 = c1 = c2 = spread(0.0)
-        for c in range(count - 1, -1, -1):
-            e = offset(COLUMN * (first + c))
-            s, l = fetch(columns, e), fetch(columns, e + 3)
-            x, y = s, l
-            for d in range(c + 1, count):
-                o = offset(COLUMN * (first + d))
-                part_of = total(plus(s * fetch(columns, o + U), l, fetch(columns, o + U + 3))) * columns[o + INVERSE]
-                x = minus(x, part_of, fetch(t, 6 * d))
-                y = minus(y, part_of, fetch(t, 6 * d + 3))
-            put(x, 6 * c, t)
-            put_only(y, 6 * c + 3, t)
-            u, v = x * columns[e + INVERSE], y * columns[e + INVERSE]
-            a0, a1, a2 = plus(a0, x_of(x), u), plus(a1, y_of(x), u), plus(a2, z_of(x), u)
-            b0, b1, b2 = plus(b0, x_of(x), v), plus(b1, y_of(x), v), plus(b2, z_of(x), v)
-            c0, c1, c2 = plus(c0, x_of(y), v), plus(c1, y_of(y), v), plus(c2, z_of(y), v)
-        put(a0, at, inverse_out)
-        put(b0, at + 3, inverse_out)
-        put(a1, at + 6, inverse_out)
-        put(b1, at + 9, inverse_out)
-        put(a2, at + 12, inverse_out)
-        put(b2, at + 15, inverse_out)
-        put(join(x_of(b0), x_of(b1), x_of(b2)), at + 18, inverse_out)
-        put(c0, at + 21, inverse_out)
-        put(join(y_of(b0), y_of(b1), y_of(b2)), at + 24, inverse_out)
-        put(c1, at + 27, inverse_out)
-        put(join(z_of(b0), z_of(b1), z_of(b2)), at + 30, inverse_out)
-        put_only(c2, at + 33, inverse_out)
+        put(a[0], at, inverse_out)
+        put(b[0], at + 3, inverse_out)
+        put(a[1], at + 6, inverse_out)
+        put(b[1], at + 9, inverse_out)
+        put(a[2], at + 12, inverse_out)
+        put(b[2], at + 15, inverse_out)
+        put(join(x_of(b[0]), x_of(b[1]), x_of(b[2])), at + 18, inverse_out)
+        put(c[0], at + 21, inverse_out)
+        put(join(y_of(b[0]), y_of(b[1]), y_of(b[2])), at + 24, inverse_out)
+        put(c[1], at + 27, inverse_out)
+        put(join(z_of(b[0]), z_of(b[1]), z_of(b[2])), at + 30, inverse_out)
+        put_only(c[2], at + 33, inverse_out)
 
 
 @kernel
@@ -134,7 +163,7 @@ def answer_threes(
     invert_groups(layout, ints, spots, table, at, fresh, work_out, numbers_out)
     once = 18 * of_body.size + 1
     f_out, x_out, inverse = sweep_out[:once], sweep_out[once : 2 * once], sweep_out[2 * once :]
-    fill_local_inverses(body, of_body, alone, columns, inverse)
+    fill_local_inverses(body, of_body, alone, rows, columns, inverse)
     for k in range(begin.size - 1):
         a = of_body[nodes[2 * k]]
         behind = 3 * (first[a + 1] - first[a]) if a >= 0 else 0
@@ -195,7 +224,7 @@ def answer_wrenches(
     invert_groups(layout, ints, spots, table, at, fresh, work_out, numbers_out)
     load[:] = 0.0
     inverse = np.zeros(6 * load.size)
-    fill_local_inverses(body, of_body, alone, columns, inverse)
+    fill_local_inverses(body, of_body, alone, nodes_rows, columns, inverse)
     for p in range(begin[0], begin[begin.size - 1]):
         J_out[p] = 0.0
         Y_out[p] = 0.0

@@ -25,7 +25,7 @@ def answer_book(
     layout: Ints, ints: Ints, constants: Floats, spots: Ints, table: Ints, begin: Ints, work_out: Floats, numbers_out: Floats,
     acceleration_out: Floats, J_out: Floats, Y_out: Floats,
 ) -> None:  # fmt: skip
-    """C̈ of the free motion, and J and Y, zero before, of all rows of the book."""
+    """C̈ of the free motion, and J and Y of all rows of the book."""
     body = part(ints, layout, BODIES)
     rows = part(work_out, layout, ROWS)
     columns = part(work_out, layout, COLUMNS)
@@ -51,6 +51,8 @@ def answer_book(
     fill_shifts(body, rows, shift)
     invert_groups(layout, ints, spots, table, at, 0, work_out, numbers_out)
     load[:] = 0.0
+    J_out[:] = 0.0
+    Y_out[:] = 0.0
     for r in range(acceleration_out.size):
         acceleration_out[r] = row_acceleration(layout, ints, constants, r, y, work_out)
         a, c = groups[2 * r], groups[2 * r + 1]

@@ -18,7 +18,7 @@ from unibody.coordinates.group_walks import along, fetch_six, less, more, pulled
 from unibody.coordinates.grouping import FIRST, MEMBER_START, MEMBERS, OF_BODY, PLACE, SEAT
 from unibody.coordinates.slots import BODIES, COLUMNS, SHIFT
 from unibody.kernel import Floats, Ints, device, kernel
-from unibody.triple import fetch, join, plus, put_only, spread, x_of, y_of, z_of
+from unibody.triple import fetch, join, plus, put, put_only, spread
 
 
 @kernel
@@ -114,15 +114,20 @@ def answer_of(numbers, k, f):
 @device
 def answer_three(numbers, mine, n, f, base, again, Y_out):
     """Y of three wrenches on the body whose J M⁻¹ begins at `mine`; `again`: added to what is there."""
-    for v in range(n):
-        y = answer_of(numbers, offset(mine + 18 * (v // 3) + v % 3), f)
+    for v in range(0, n, 3):
+        k = offset(mine + 6 * v)
         p = offset(base + 3 * v)
-        if again:
-            Y_out[p] += x_of(y)
-            Y_out[p + 1] += y_of(y)
-            Y_out[p + 2] += z_of(y)
+        if again or v + 3 >= n:
+            for lane in range(min(3, n - v)):
+                y = answer_of(numbers, k + lane, f)
+                if again:
+                    y = y + join(Y_out[p], Y_out[p + 1], Y_out[p + 2])
+                put_only(y, p, Y_out)
+                p += 3
         else:
-            put_only(y, p, Y_out)
+            put(answer_of(numbers, k, f), p, Y_out)
+            put(answer_of(numbers, k + 1, f), p + 3, Y_out)
+            put(answer_of(numbers, k + 2, f), p + 6, Y_out)
 
 
 @device

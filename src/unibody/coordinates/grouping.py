@@ -15,7 +15,7 @@ from unibody.arena import Arena
 from unibody.coordinates.rows import RowBook
 from unibody.kernel import Ints, device, kernel
 
-OF_BODY, ALONE, FIRST, PLACE, MEMBERS, MEMBER_START, SEAT, BOOK_GROUPS, INVERSE_AT = range(9)
+OF_BODY, ALONE, FIRST, PLACE, MEMBERS, MEMBER_START, SEAT, BOOK_GROUPS, INVERSE_AT, COLUMN_OF = range(10)
 """Slots of the tables of a grouping."""
 
 LARGEST = 64
@@ -62,8 +62,8 @@ class Grouping:
     @cached_property
     def tables(self) -> tuple[np.ndarray, np.ndarray]:
         """All of it in one array, and its layout."""
-        parts = (self.of_body, self.alone, self.first, self.place, self.members, self.member_start, self.seat, self.rows, self.inverse_at)
-        arena = Arena(list(parts), np.int64, frozen=True)
+        bodies, members = (self.of_body, self.alone, self.first, self.place), (self.members, self.member_start, self.seat)
+        arena = Arena([*bodies, *members, self.rows, self.inverse_at, self.column], np.int64, frozen=True)
         return arena.layout, arena.flat
 
     def pairs(self, bodies: np.ndarray) -> np.ndarray:

@@ -11,14 +11,14 @@ from typing import Any
 import numpy as np
 
 from unibody.algebra.contact_groups import Grouped
-from unibody.algebra.tree import BODY, ROW, A, P, V, fill_shifts, solve_tree
+from unibody.algebra.tree import BODY, LOOSE, ROW, A, P, V, fill_shifts, solve_tree
 from unibody.arena import part
 from unibody.coordinates.group_answers import answer_threes, answer_wrenches, lay_wrenches, sweep_size
 from unibody.coordinates.group_book import answer_book
 from unibody.coordinates.group_walks import arm
-from unibody.coordinates.grouping import make_grouping
-from unibody.coordinates.held import BookRows, Motion, centres_in_bodies, holding_rows, in_world, room_for_motion
-from unibody.coordinates.kick import kick_reduced
+from unibody.coordinates.grouping import BOOK_GROUPS, COLUMN_OF, FIRST, make_grouping
+from unibody.coordinates.held import BookRows, Motion, centres_in_bodies, holding_rows, in_world
+from unibody.coordinates.kick import free_joints, kick_reduced
 from unibody.coordinates.observe_reduced import Held, reactions_reduced
 from unibody.coordinates.reduced import advance_joints
 from unibody.coordinates.reduced_products import carry_accelerations
@@ -35,13 +35,31 @@ from unibody.spatial.devices import add3, cross, load3, load9, rotate_back, stor
 
 
 @kernel
-def push_by_wrenches(layout: Ints, ints: Ints, com: Floats, wrenches: Floats, right: Floats, work_out: Floats, y_out: Floats) -> None:
-    """y = M⁻¹ (right + Jᵀ f) with wrenches (6 a body; world axes, at centres of mass) on all bodies."""
+def push_by_impulses(
+    layout: Ints, ints: Ints, spots: Ints, table: Ints, com: Floats, wrenches: Floats, impulses: Floats, begin: Ints, J: Floats,
+    work_out: Floats, y_out: Floats,
+) -> None:  # fmt: skip
+    """y = M⁻¹ Jᵀ of wrenches (6 a body; world axes, at centres of mass) on all bodies and of impulses along the rows of the book, whose J
+    begin at `begin`."""
     body = part(ints, layout, BODIES)
     rows = part(work_out, layout, ROWS)
     X = part(work_out, layout, X_WB)
     shift = part(work_out, layout, SHIFT)
     f = part(work_out, layout, LOAD)
+    right = part(work_out, layout, SIDE)
+    first = part(table, spots, FIRST)
+    groups = part(table, spots, BOOK_GROUPS)
+    column = part(table, spots, COLUMN_OF)
+    right[:] = 0.0
+    for r in range(impulses.size):
+        if impulses[r] != 0.0:
+            p = begin[r]
+            for side in range(2):
+                g = groups[2 * r + side]
+                if g >= 0:
+                    for v in range(first[g], first[g + 1]):
+                        right[column[v]] += J[p] * impulses[r]
+                        p += 1
     for i in range(com.size // 3):
         force = load3(wrenches, 6 * i + 3)
         store3(add3(load3(wrenches, 6 * i), cross(arm(X, com, rows, i), force)), 6 * i, f)
@@ -111,6 +129,9 @@ class HeldReduced(ReducedSystem):
         super().__init__(model)
         self.momenta = True
         self._com = centres_in_bodies(model)
+        self._flat_com, self._y, self._poses = self._com.reshape(-1), self.view(Y), self.view(X_WB).reshape(-1, 12)
+        self._flies = self.view(FREE).size > 0
+        self._kept_stages: np.ndarray | None = None
         counts = self.view(BODIES).reshape(-1, BODY)
         moving = np.zeros(len(counts), bool)
         for i in range(1, len(counts)):
@@ -120,6 +141,8 @@ class HeldReduced(ReducedSystem):
         self.grouping = make_grouping(counts[:, 0], moving, owner, self.book, self._holds)
         self._room = Grouped.room(self.grouping.first, self.grouping.singles, self.grouping.rows)
         self._no_load = np.zeros(model.nv)
+        self._residual, self._rate = self.view(RESIDUAL), self.view(RATE)
+        self._no_rows = BookRows(np.zeros(0), np.zeros(0), np.zeros(0), self._room, self.grouping)
         self._numbers = np.zeros(int(self.grouping.inverse_at[-1]) + 1)
         self._inverse_at = np.zeros(len(self.grouping.alone), np.int64)
         self._sweep = np.zeros(sweep_size(len(counts), bool(self.grouping.alone.any())))
@@ -134,6 +157,13 @@ class HeldReduced(ReducedSystem):
         if not self._holds.any():
             slots[RESPONSE_Y] = slots[GRAM] = slots[CLOSURE] = 0
 
+    def _body_integers(self, drives: dict[int, int]) -> np.ndarray:
+        out = super()._body_integers(drives)
+        for _, _, body, joint in free_joints(self.model):
+            if body is not None:
+                out[joint.child, 4] = LOOSE
+        return out
+
     def set_method(self, stages: np.ndarray) -> None:
         stages[EVALUATE_STAGE] = evaluate_reduced.address
         if self.has_loops:
@@ -145,32 +175,36 @@ class HeldReduced(ReducedSystem):
 
     def look(self, t: float, q: np.ndarray, v: np.ndarray, control: np.ndarray) -> bool:
         """Evaluate the motion that nothing holds; whether it is finite."""
-        self.evaluate(t, q, v, control, loads=True)
-        return bool(np.isfinite(self.view(Y)).all())
+        self._looked, self.clock[0] = self._looked + 1, t
+        if self._kept_stages is None:
+            self._kept_stages = self.stages(control, loads=True)
+        evaluate_reduced(self.layout, self.ints, self.constants, self._kept_stages, control, t, self.work, q, v)
+        return bool(np.dot(self._y, self._no_load) == 0.0)  # what is not finite makes NaN
 
     def poses(self) -> np.ndarray:
         """(n, 12) X_WB at the last evaluation."""
-        return self.view(X_WB).reshape(-1, 12)
+        return self._poses
 
     def motion(self) -> Motion:
         """How bodies move, with the accelerations of the last evaluation."""
-        out = room_for_motion(self.model.n_bodies)
+        n = self.model.n_bodies
+        centre, velocity, rate = np.empty((n, 3)), np.empty((n, 6)), np.empty((n, 6))
         fill_motion_reduced(
-            self.layout, self.constants, self.work, self._com.reshape(-1), out.centre.reshape(-1), out.velocity.reshape(-1),
-            out.rate.reshape(-1),
+            self.layout, self.constants, self.work, self._flat_com, centre.reshape(-1), velocity.reshape(-1), rate.reshape(-1)
         )  # fmt: skip
-        return out
+        return Motion(centre, velocity, rate)
 
     def book_rows(self) -> BookRows:
         """Rows of loops and constraint elements."""
-        g, room, acceleration = self.grouping, self._room, np.zeros(self.book.rows)
-        rows = Grouped(room.first, room.rows, room.groups, np.zeros(room.J.size), np.zeros(room.J.size), room.start, room.place)
-        if self.book.rows:
-            answer_book(
-                self.layout, self.ints, self.constants, *g.tables, rows.place, self.work, self._numbers, acceleration, rows.J, rows.Y
-            )  # fmt: skip
-            self._inverted = self._looked
-        return BookRows(self.view(RESIDUAL).copy(), self.view(RATE).copy(), acceleration, rows, g)
+        g, room = self.grouping, self._room
+        if not self.book.rows:
+            return self._no_rows
+        size, acceleration = room.J.size, np.empty(self.book.rows)
+        J, Y = np.empty(size), np.empty(size)
+        answer_book(self.layout, self.ints, self.constants, *g.tables, room.place, self.work, self._numbers, acceleration, J, Y)
+        self._inverted = self._looked
+        rows = Grouped(room.first, room.rows, room.groups, J, Y, room.start, room.place)
+        return BookRows(self._residual.copy(), self._rate.copy(), acceleration, rows, g)
 
     def respond(self, front: Grouped, bodies: np.ndarray, wrenches: np.ndarray) -> Grouped:
         """The blocks of `front`, and then those of rows that are wrenches (k, rows, 2, 6) on pairs of bodies (k, 2), in world axes at their
@@ -184,35 +218,40 @@ class HeldReduced(ReducedSystem):
         needed = lay_wrenches(*g.tables, front.rows, front.flat_groups, flat, width, rows, groups.reshape(-1), start, place, at)
         if needed >= self._numbers.size:
             self._numbers = np.concatenate([self._numbers[:-1], np.zeros(needed + needed // 2 + 2 - self._numbers.size)])
-        J, Y = np.empty(place[-1]), np.empty(place[-1])
+        size = int(place[-1])
+        J, Y = np.empty(size), np.empty(size)
         if k:
             J[: front.J.size], Y[: front.Y.size] = front.J, front.Y
         fresh = g.inverse_at[-1] if self._inverted == self._looked else 0
         given = (self.layout, self.ints, *g.tables, at, fresh, place[k:], flat)
         if width == 3:
-            answer_threes(*given, wrenches.reshape(-1), self._com.reshape(-1), self.work, self._numbers, self._sweep, J, Y)
+            answer_threes(*given, wrenches.reshape(-1), self._flat_com, self.work, self._numbers, self._sweep, J, Y)
         else:
-            answer_wrenches(*given, width, wrenches.reshape(-1), self._com.reshape(-1), self.work, self._numbers, J, Y)
+            answer_wrenches(*given, width, wrenches.reshape(-1), self._flat_com, self.work, self._numbers, J, Y)
         return Grouped(g.first, rows, groups, J, Y, start, place)
 
     def change(self, impulses: np.ndarray, book: BookRows, wrenches: np.ndarray) -> np.ndarray:
         """(nv,) what impulses do to the velocities: those of the book's rows, and wrenches (n, 6) on bodies (world axes, at centres of
         mass)."""
-        out = np.empty(self.model.nv)
-        right = book.load(impulses) if impulses.size else self._no_load
-        push_by_wrenches(self.layout, self.ints, self._com.reshape(-1), wrenches.reshape(-1), right, self.work, out)
+        out = np.empty(self._y.size)
+        push_by_impulses(
+            self.layout, self.ints, *self.grouping.tables, self._flat_com, wrenches.reshape(-1), impulses, book.rows.place, book.rows.J,
+            self.work, out,
+        )  # fmt: skip
         return out
 
     def carried(self, impulses: np.ndarray, book: BookRows, wrenches: np.ndarray) -> np.ndarray:
         """(n, 6) what the same impulses do to the twists of bodies, in world axes at centres of mass."""
         self.change(impulses, book, wrenches)
         out = np.empty((self.model.n_bodies, 6))
-        twists_at_centres(self.layout, self._com.reshape(-1), self.work, out.reshape(-1))
+        twists_at_centres(self.layout, self._flat_com, self.work, out.reshape(-1))
         return out
 
     def hasten(self, impulses: np.ndarray, book: BookRows, wrenches: np.ndarray, h: float) -> None:
         """Add what impulses over a step h do to the accelerations that `kick` reads, and to nothing else."""
-        self.view(Y)[:] += self.change(impulses, book, wrenches) / h
+        change = self.change(impulses, book, wrenches)
+        change /= h
+        self._y += change
 
     def accelerate(self, impulses: np.ndarray, book: BookRows, wrenches: np.ndarray, h: float) -> None:
         """Add what impulses over a step h do to the accelerations, and to the loads."""
@@ -225,7 +264,7 @@ class HeldReduced(ReducedSystem):
         self.view(MULTIPLIER)[:] = multipliers
         book = self.book
         add_loads(
-            self.view(X_WB), self._com.reshape(-1), wrenches.reshape(-1), book.row_start, book.row_entry, self.view(ENTRY_BODY),
+            self.view(X_WB), self._flat_com, wrenches.reshape(-1), book.row_start, book.row_entry, self.view(ENTRY_BODY),
             self.view(G), multipliers, self.view(F),
         )  # fmt: skip
 
@@ -235,10 +274,10 @@ class HeldReduced(ReducedSystem):
 
     def kick(self, h: float, q: np.ndarray, v: np.ndarray) -> None:
         """v by h times the accelerations, q along the new v; in place."""
-        if self.view(FREE).size:
+        if self._flies:
             kick_reduced(self.layout, self.ints, self.constants, h, self.work, q, v)
             return
-        v[: self.model.nv] += h * self.view(Y)
+        v[: self.model.nv] += h * self._y
         self.shift(q, v, h)
 
     def shift(self, q: np.ndarray, v: np.ndarray, h: float) -> None:

@@ -37,6 +37,11 @@ def load_forces(
         right_out[j] = effort_out[j] + drive
         ledger_out[MOTOR_POWER] += drive * v[j]
     for i in range(1, X.size // 12):
+        idle = True
+        for m in range(n + 6 * i, n + 6 * i + 6):
+            idle = idle and control[m] == 0.0
+        if idle:
+            continue
         R = load9(X, 12 * i)
         t = rotate_back(R, load3(control, n + 6 * i))
         f = rotate_back(R, load3(control, n + 6 * i + 3))

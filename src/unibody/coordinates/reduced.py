@@ -15,7 +15,7 @@ from __future__ import annotations
 from math import cos, sin
 
 from unibody.algebra.blocks6 import offset
-from unibody.algebra.tree import BODY, COLUMN, RIGID, ROTATION, ROW, SLIDE, C, P, V, W
+from unibody.algebra.tree import BODY, COLUMN, LOOSE, RIGID, ROTATION, ROW, SLIDE, C, P, V, W
 from unibody.joints.base import JOINT_CLASS, PART, AdvanceJoints, FillJoints, RateJoints
 from unibody.kernel import Floats, Ints, device, kernel
 
@@ -23,7 +23,7 @@ from unibody.spatial.devices import (  # isort: skip
     add3, compose_rotations, cross, load3, load6, load9, rotate, rotate_back, store3, store9, sub3,
 )  # fmt: skip
 from unibody.spatial.triples import (  # isort: skip
-    FAR, composed, crossed, fetch_columns, put_columns, rotated, rotated_symmetric, sines_cosines, times_diagonals,
+    FAR, composed, crossed, fetch_columns, mixed, put_columns, rotated, rotated_symmetric, sines_cosines, times_diagonals,
 )  # fmt: skip
 from unibody.triple import fetch, join, minus, plus, put, put_only, spread, x_of, y_of, z_of
 
@@ -127,6 +127,12 @@ def fill_turns(turns: Ints, q: Floats, X_out: Floats) -> None:
             X_out[x + 1], X_out[y + 1], X_out[z + 1] = sin(f), sin(g), sin(h)
 
 
+@device
+def put_column(s, t, k, columns_out):
+    put(s, k, columns_out)
+    put_only(t, k + 3, columns_out)
+
+
 @kernel
 def sweep_reduced(
     body: Ints, constants: Floats, X: Floats, S: Floats, c: Floats, v: Floats, signals: Floats, rows_out: Floats, columns_out: Floats
@@ -172,6 +178,18 @@ def sweep_reduced(
             put(zero, offset(COLUMN * first), columns_out)
             put_only(t, offset(COLUMN * first) + 3, columns_out)
             b = v[first] * t
+        elif kind == LOOSE:
+            R = composed(F, X, x)
+            r = r + rotated(F, X, x + 9)
+            z = offset(COLUMN * first)
+            put_column(R[0], zero, z, columns_out)
+            put_column(R[1], zero, z + COLUMN, columns_out)
+            put_column(R[2], zero, z + 2 * COLUMN, columns_out)
+            put_column(zero, R[0], z + 3 * COLUMN, columns_out)
+            put_column(zero, R[1], z + 4 * COLUMN, columns_out)
+            put_column(zero, R[2], z + 5 * COLUMN, columns_out)
+            a = mixed(R, v[first], v[first + 1], v[first + 2])
+            b = mixed(R, v[first + 3], v[first + 4], v[first + 5])
         elif slot < 0:
             R = composed(F, X, x)
             r = r + rotated(F, X, x + 9)
@@ -179,8 +197,7 @@ def sweep_reduced(
                 j = offset(first + step)
                 s = rotated(R, S, offset(6 * j))
                 t = rotated(R, S, offset(6 * j) + 3)
-                put(s, offset(COLUMN * j), columns_out)
-                put_only(t, offset(COLUMN * j) + 3, columns_out)
+                put_column(s, t, offset(COLUMN * j), columns_out)
                 a = plus(a, v[j], s)
                 b = plus(b, v[j], t)
             d = rotated(R, c, offset(6 * (i - 1)))
