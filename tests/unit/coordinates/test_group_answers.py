@@ -9,19 +9,22 @@ from functools import cache
 import numpy as np
 import pytest
 from tests.unit.coordinates.test_grouping import zoo
-from tests.zoo import chain, random_tree
+from tests.zoo import chain, inertia, pose, position, random_tree
 
 import unibody as ub
 from unibody.coordinates.grouping import LARGEST
 from unibody.coordinates.held_reduced import HeldReduced
+from unibody.coordinates.slots import Y
+from unibody.element import Point
 from unibody.solvers.articulated import Articulated
 
 
 def driven(seed: int) -> ub.Model:
-    """An arm on a turntable whose motion is told, with limits, beside a free body and a slide."""
+    """An arm with limits on a turntable whose turning is told, on a base whose motion is, beside a free body and a slide."""
     rng, b = np.random.default_rng(seed), ub.Builder()
+    base = b.body("base", kind="kinematic", V_WB=(0.0, 0.1, 0.5, 0.2, 0.0, 0.0))
     table = b.body("table", mass=2.0, inertia=np.eye(3))
-    turning = b.joint("turning", ub.Revolute((0, 0, 1)), b.world, table, X_PF=ub.Pose((0, 0, 1)))
+    turning = b.joint("turning", ub.Revolute((0, 0, 1)), base, table, X_PF=ub.Pose((0, 0, 1)))
     b.add(ub.PrescribedJoint(turning, lambda t: 0.3 + 0.5 * t))
     above = table
     for k in range(3):
@@ -35,6 +38,20 @@ def driven(seed: int) -> ub.Model:
     return b.build()
 
 
+def loose(seed: int) -> ub.Model:
+    """Bodies that fly, with centres of mass and axes anywhere; one of them carries another; one is bound to the ground by a spring."""
+    rng, b = np.random.default_rng(seed), ub.Builder()
+    for k in range(4):
+        mass = float(rng.uniform(0.5, 5.0))
+        b.body(f"body{k}", mass=mass, com=rng.uniform(-0.3, 0.3, 3), inertia=inertia(rng, mass))
+        parent = "body1" if k == 2 else "world"
+        element = ub.Revolute(rng.normal(size=3)) if k == 2 else ub.Free()
+        start = {"q": position(element, rng), "v": rng.uniform(-2.0, 2.0, element.nv)}
+        b.joint(f"joint{k}", element, parent=parent, child=f"body{k}", X_PF=pose(rng), X_BM=pose(rng), **start)
+    b.add(ub.SpringDamper(Point("world", (0, 0, 1)), Point("body3", (0.1, 0, 0)), stiffness=30.0, rest_length=0.2))
+    return b.build()
+
+
 @cache
 def looked_at(name: str) -> tuple[HeldReduced, np.ndarray, np.ndarray, np.ndarray]:
     """A system at a state; M; and (bodies, nv, 6) how bodies move, at centres of mass, at unit velocities."""
@@ -43,6 +60,7 @@ def looked_at(name: str) -> tuple[HeldReduced, np.ndarray, np.ndarray, np.ndarra
         "zoo": lambda: zoo(4, False),
         "tied zoo": lambda: zoo(5, True),
         "driven": lambda: driven(6),
+        "loose": lambda: loose(7),
         "long chain": lambda: chain(LARGEST + 3, alternate=True),
     }
     model = made[name]()
@@ -50,8 +68,7 @@ def looked_at(name: str) -> tuple[HeldReduced, np.ndarray, np.ndarray, np.ndarra
     q, v = system.start()
     system.prepare(1e-2)
     control = model.neutral_control()
-    plain = replace(model, constraints=tuple((n, c) for n, c in model.constraints if isinstance(c, ub.PrescribedJoint)))
-    M = Articulated().bind(plain).mass_matrix(q[: model.nq])
+    M = Articulated().bind(replace(model, constraints=())).mass_matrix(q[: model.nq])
 
     def moving(u: np.ndarray) -> np.ndarray:
         assert system.look(0.0, q, np.append(u, np.zeros(len(v) - model.nv)), control)
@@ -81,7 +98,7 @@ def answered(system: HeldReduced, J: np.ndarray, M: np.ndarray, pairs: np.ndarra
 
 
 @pytest.mark.parametrize("width", [1, 2, 3, 4])
-@pytest.mark.parametrize("name", ["tree", "zoo", "tied zoo", "driven"])
+@pytest.mark.parametrize("name", ["tree", "zoo", "tied zoo", "driven", "loose"])
 def test_answers_are_those_of_dense_algebra(name: str, width: int) -> None:
     """Many rows at once, so that M⁻¹ of every group is made, and pair by pair, so that none is; bodies of one group and of two, and the
     world."""
@@ -103,6 +120,35 @@ def test_what_is_too_long_is_swept(width: int) -> None:
     pairs = np.array([rng.choice(system.model.n_bodies, 2, replace=False) for _ in range(30)])
     answered(system, J, M, pairs, rng.normal(size=(30, width, 2, 6)))
     assert (system._inverse_at == -1).all()
+
+
+@pytest.mark.parametrize("name", ["tree", "driven", "loose"])
+def test_accelerations_and_changes_of_velocities(name: str) -> None:
+    """Of the motion that nothing holds, as articulated bodies have it, which know no bodies that fly; and of wrenches on all bodies and
+    impulses along the rows of the book, as dense algebra has it."""
+    system, M, J, q = looked_at(name)
+    model, rng = system.model, np.random.default_rng(2)
+    v, control = system.start()[1], model.neutral_control()
+    control[model.nv_joints :][: 6 * model.n_bodies] = rng.normal(size=6 * model.n_bodies)
+    other = Articulated().bind(replace(model, constraints=())).system
+    other.evaluate(0.0, q.copy(), v.copy(), control, loads=True)
+    assert system.look(0.0, q.copy(), v.copy(), control)
+    np.testing.assert_allclose(system.view(Y), other.view(Y), atol=1e-10 * np.abs(other.view(Y)).max())
+    book, wrenches = system.book_rows(), rng.normal(size=(model.n_bodies, 6))
+    impulses = rng.normal(size=len(book.rate))
+    wanted = np.linalg.solve(M, np.einsum("nvj,nj->v", J, wrenches) + book.J.T @ impulses)
+    np.testing.assert_allclose(system.change(impulses, book, wrenches), wanted, atol=1e-9 * np.abs(wanted).max())
+    carried = np.einsum("nvj,v->nj", J, wanted)
+    np.testing.assert_allclose(system.carried(impulses, book, wrenches), carried, atol=1e-9 * np.abs(carried).max())
+
+
+def test_what_is_not_finite_is_seen() -> None:
+    system, _, _, q = looked_at("loose")
+    v = system.start()[1]
+    v[0] = 1e200
+    with np.errstate(all="ignore"):
+        assert not system.look(0.0, q.copy(), v, system.model.neutral_control())
+    assert system.look(0.0, q.copy(), system.start()[1], system.model.neutral_control())
 
 
 def test_answers_follow_the_state() -> None:
