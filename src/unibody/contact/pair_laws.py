@@ -85,7 +85,7 @@ class PairLaws:
         self._n = model.n_bodies
         everyone = next((c for c in rules if c.between is None), Contact())
         pairs = {self._key(*map(model.body, pair)): (c, model.body(pair[0])) for c in rules for pair in c.pairs()}
-        self._keys = np.array(sorted(pairs), np.int64)
+        self.keys = np.array(sorted(pairs), np.int64)
         self._table = [everyone, *(pairs[k][0] for k in sorted(pairs))]
         owners = [0, *(pairs[k][1] for k in sorted(pairs))]
         self._columns = (
@@ -94,6 +94,8 @@ class PairLaws:
             np.array([c.restitution for c in self._table]), np.array([IMPACTS.index(c.impact) for c in self._table]),
             np.array([np.full(3, np.nan) if c.direction is None else c.direction for c in self._table], float), np.array(owners),
         )  # fmt: skip
+        self.coefficients = self._columns[0].reshape(-1)
+        """Of friction, three a law, that of all other pairs first, then those of `keys`."""
         self.spins = any(c.torsion > 0.0 for c in self._table)
         """Whether some pair holds turns about the normal."""
         self.bounces = any(c.restitution > 0.0 for c in self._table)
@@ -109,6 +111,12 @@ class PairLaws:
     def of(self, bodies: np.ndarray) -> Laws:
         """Of contacts between pairs of bodies (n, 2)."""
         which = np.zeros(len(bodies), np.int64)
-        if self._keys.size:
-            look_up_pairs(np.ascontiguousarray(bodies, np.int64).reshape(-1), self._n, self._keys, which)
+        if self.keys.size:
+            look_up_pairs(np.ascontiguousarray(bodies, np.int64).reshape(-1), self._n, self.keys, which)
         return Laws(which, self._columns)
+
+    def with_friction(self, which: np.ndarray, friction: np.ndarray) -> Laws:
+        """As `of`, where rows of the table and coefficients (n, 3) have been looked up."""
+        out = Laws(which, self._columns)
+        out.__dict__["friction"] = friction
+        return out

@@ -51,23 +51,19 @@ class Nearness:
         low, high = (LEAST * moving.min(), moving.max()) if moving.size else (1e-3, 1e-3)
         self._bounds = (max(low, least), max(high, least))
         self._fixed = margin
+        self._hasty = np.full(2, -1)
+        self.hurry = ""
+        """What a report should say where bodies went farther, or turned more, in the last step than contact can follow."""
         self._collision = RigidCollision(model, self._bounds[0] if margin is None else margin)
 
     def find(self, X: np.ndarray, motion: Motion, h: float, moving: np.ndarray) -> Touches:
         """Contacts at poses X (n, 12) that some body takes part in which is `moving` (n,)."""
+        way = pace(motion.velocity.reshape(-1), motion.rate.reshape(-1), self._radii, h, self.farthest, self._hasty)
+        self.hurry = self._told(motion, h) if self._hasty[0] >= 0 or self._hasty[1] >= 0 else ""
         if self._fixed is None:
-            self._collision.margin = self.margin(motion, h)
-        found = self._collision.find(X)
-        if not len(found):
-            return NOTHING
-        n = len(found)
-        bodies, points, normals, gaps, ids = np.empty(2 * n, np.int64), np.empty(3 * n), np.empty(3 * n), np.empty(n), np.empty(n, np.int64)
-        count = pick(
-            found.body.reshape(-1), found.point_a.reshape(-1), found.point_b.reshape(-1), found.normal.reshape(-1), found.gap, found.id,
-            moving, bodies, points, normals, gaps, ids,
-        )  # fmt: skip
-        bodies, points, normals = bodies.reshape(-1, 2), points.reshape(-1, 3), normals.reshape(-1, 3)
-        return Touches(bodies[:count], points[:count], normals[:count], gaps[:count], ids[:count])
+            self._collision.margin = min(max(2.0 * way, self._bounds[0]), self._bounds[1])
+        bodies, points, normals, gaps, ids = self._collision.touches(X, moving)
+        return Touches(bodies.reshape(-1, 2), points.reshape(-1, 3), normals.reshape(-1, 3), gaps, ids) if gaps.size else NOTHING
 
     def rates(self, X: np.ndarray, motion: Motion, rows: ContactRows, ids: np.ndarray) -> np.ndarray:
         """(n, k) J̇ v of the contacts found last; 0 where it is not known."""
@@ -83,23 +79,24 @@ class Nearness:
         """[m] Contacts farther apart are never found."""
         return self._bounds[1] if self._fixed is None else self._fixed
 
-    def margin(self, motion: Motion, h: float) -> float:
-        """For a step h of this motion."""
-        way = farthest_way(motion.velocity.reshape(-1), motion.rate.reshape(-1), self._radii, h)
-        return min(max(2.0 * way, self._bounds[0]), self._bounds[1])
-
-    def hurry(self, motion: Motion, h: float) -> str:
-        """What a report should say where bodies go farther, or turn more, in a step than contact can follow."""
-        velocity, farthest = motion.velocity, self.farthest
-        far, fast = hasty(velocity.reshape(-1), farthest / h, 3), hasty(velocity.reshape(-1), np.pi / h, 0)
+    def _told(self, motion: Motion, h: float) -> str:
+        """What a report should say of the bodies that are too hasty."""
+        velocity, farthest, (far, fast) = motion.velocity, self.farthest, self._hasty
         if far >= 0:
             way = h * np.abs(velocity[far, 3:]).max()
             name = self._model.bodies[far].name
             return f"'{name}' goes {way:.3g} m in a step, but contacts are seen {farthest:.3g} m ahead: it may pass through others"
-        if fast >= 0:
-            turn = h * np.abs(velocity[fast, :3]).max()
-            return f"'{self._model.bodies[fast].name}' turns by {turn:.3g} rad in a step, which no step follows; give a smaller dt"
-        return ""
+        turn = h * np.abs(velocity[fast, :3]).max()
+        return f"'{self._model.bodies[fast].name}' turns by {turn:.3g} rad in a step, which no step follows; give a smaller dt"
+
+
+@kernel
+def pace(velocity: Floats, rate: Floats, radii: Floats, h: float, farthest: float, hasty_out: Ints) -> float:
+    """How far any point of any body comes in a step; and who goes farther in it than contacts are seen ahead, who turns by more than half
+    a turn, −1 for nobody."""
+    hasty_out[0] = hasty(velocity, farthest / h, 3)
+    hasty_out[1] = hasty(velocity, np.pi / h, 0)
+    return farthest_way(velocity, rate, radii, h)
 
 
 @device
@@ -130,27 +127,6 @@ def hasty(velocity: Floats, limit: float, part: int) -> int:
             if abs(velocity[6 * i + m]) > most:
                 most, who = abs(velocity[6 * i + m]), i
     return who
-
-
-@kernel
-def pick(
-    body: Ints, point_a: Floats, point_b: Floats, normal: Floats, gap: Floats, name: Ints, moving: Ints, body_out: Ints, point_out: Floats,
-    normal_out: Floats, gap_out: Floats, name_out: Ints,
-) -> int:  # fmt: skip
-    """Copies of contacts in which some body is moving, at points midway; how many."""
-    count = 0
-    for k in range(gap.size):
-        if moving[body[2 * k]] == 0 and moving[body[2 * k + 1]] == 0:
-            continue
-        body_out[2 * count] = body[2 * k]
-        body_out[2 * count + 1] = body[2 * k + 1]
-        for m in range(3):
-            point_out[3 * count + m] = 0.5 * (point_a[3 * k + m] + point_b[3 * k + m])
-            normal_out[3 * count + m] = normal[3 * k + m]
-        gap_out[count] = gap[k]
-        name_out[count] = name[k]
-        count += 1
-    return count
 
 
 def radii(model: Model) -> np.ndarray:

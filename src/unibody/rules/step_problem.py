@@ -13,10 +13,12 @@ from unibody.contact.contact_rows import ContactRows
 from unibody.contact.pair_laws import Laws
 from unibody.coordinates.held import BookRows
 from unibody.coordinates.observed import Touching
-from unibody.kernel import Floats, kernel
+from unibody.rules.base import finite
 from unibody.rules.impacts import Expansion, restore_work
 from unibody.rules.nearness import Touches
 from unibody.rules.overlaps import impulses_apart
+from unibody.rules.step_arrays import add_works, lay_problem, order_upwards
+from unibody.rules.stepping_memory import NONE
 
 from unibody.rules.impulses import (  # isort: skip
     Blocks, Closure, Options, Outcome, bounded, close_held, contacts, join, solve, unilateral,
@@ -95,13 +97,14 @@ class Assembled:
         self.n, self.w = rows.directions.shape[:2]
         self.wrenches = wrenches
         self.push, self.rest = rule.pushed, rule.rest
-        if b_book.size and not (awake := np.isfinite(b_book)).all():
-            self.push = rule.pushed[awake[rule.pushed]]
+        if b_book.size and not finite(b_book, NONE):
+            self.push = rule.pushed[np.isfinite(b_book)[rule.pushed]]
             self.rest = np.concatenate([self.push, rule.rubbed]).astype(np.int64)
-        self.b_book, self.b_rest = b_book, b_book[self.rest]
-        self.begin = np.zeros(self.rest.size) if begin is None else begin[self.rest]
+        whole = rule.in_order and self.rest is rule.rest
+        self.b_book, self.b_rest = b_book, b_book if whole else b_book[self.rest]
+        self.begin = NONE if begin is None else begin if whole else begin[self.rest]
         self.closure: Closure | None = None
-        front = book.rows if rule.in_order and self.rest is rule.rest else book.rows.some(self.rest)
+        front = book.rows if whole else book.rows.some(self.rest)
         self.free = self.W = rule.system.respond(front, rows.bodies, wrenches)
         self._fixed: np.ndarray | None = None
         if rule.held.size:
@@ -122,9 +125,9 @@ class Assembled:
     @cached_property
     def order(self) -> np.ndarray:
         """In which sweeps go: the book's rows, then contacts from below."""
-        k = self.rest.size
-        upwards = np.argsort(self.rows.points @ self.rule.up, kind="stable")
-        return np.concatenate([np.arange(k), k + upwards]) if k else upwards
+        out = np.empty(self.rest.size + self.n, np.int64)
+        order_upwards(self.rest.size, self.rule.up, self.rows.points.reshape(-1), out)
+        return out
 
     @cached_property
     def whole(self) -> np.ndarray:
@@ -175,12 +178,7 @@ class Assembled:
         """Impulses from velocities b of the book's rows and u (n, w) of contacts, and the velocities of contacts then; `done`: impulses
         that the book's rows have had already, if this is not the first round."""
         k, friction = self.rest.size, self.rule.friction
-        right, warm = np.empty(k + u.size), guess.reshape(-1)
-        right[:k], right[k:] = b, u.reshape(-1)
-        right[k :: self.w] += shift
-        blocks = self.blocks(done)
-        if k:
-            warm = np.concatenate([self.begin if done is None else np.zeros(k), warm])
+        right, warm, blocks = self._laid(b, u, shift, guess, done)
         if friction is not None and done is None:
             warm[self.push.size : k] = friction.warm(self.rule.rubbed)
             friction.idle = self.driven.size == self.rule.rubbed.size
@@ -223,21 +221,18 @@ class Assembled:
 
     def _made(self, touches: Touches, before: np.ndarray, free: np.ndarray, outcome: Outcome, after: np.ndarray) -> Held:
         """A step from the impulses of the rows in hand."""
-        k = self.rest.size
-        impulse = outcome.impulse[k:].reshape(self.n, self.w)
-        total, sums, done = np.zeros(len(self.book.rate)), np.zeros(4), 0.0
-        add_works(impulse.reshape(-1), before.reshape(-1), free.reshape(-1), after.reshape(-1), sums)
-        if k:
-            total[self.rest] = outcome.impulse[:k]
-            reached = outcome.velocity[:k].copy()
-            reached[: self.push.size] -= np.maximum(self.book.residual[self.push], 0.0) / self.h
-            done = float(outcome.impulse[:k] @ (self.book.rate[self.rest] + reached))
+        impulse = outcome.impulse[self.rest.size :].reshape(self.n, self.w)
+        total, sums, book = np.zeros(len(self.book.rate)), np.zeros(4), self.book
+        add_works(
+            self.push.size, self.h, outcome.impulse, outcome.velocity, self.rest, book.residual, book.rate, before.reshape(-1),
+            free.reshape(-1), after.reshape(-1), total, sums,
+        )  # fmt: skip
         if self.closure is not None:
             total[self.closure.held] = self.closure.impulses(self.free.pull(outcome.impulse))
-        gained, work = 0.5 * min(float(sums[0]), float(sums[1])), 0.5 * (float(sums[2]) + done)
+        on_free, on_before, over, turnover = sums.tolist()
         return Held(
-            touches, self.rows, self.laws, self.book, self.wrenches, total, impulse, before, free, after, outcome, gained=gained, work=work,
-            pushes=self.push.size, turnover=float(sums[3]),
+            touches, self.rows, self.laws, self.book, self.wrenches, total, impulse, before, free, after, outcome,
+            gained=0.5 * min(on_free, on_before), work=0.5 * over, pushes=self.push.size, turnover=turnover,
         )  # fmt: skip
 
     def expanded(self, held: Held, phased: np.ndarray, rebound: np.ndarray) -> Held:
@@ -280,16 +275,19 @@ class Assembled:
         had = done[self.push.size : self.rest.size]
         return had if self.rule.friction is None else had * self.rule.friction.plain
 
-    def blocks(self, done: np.ndarray | None) -> Blocks:
-        """The laws of the rows, in their order."""
-        k, push, n = self.rest.size, self.push.size, self.n
-        lower, upper, friction = np.zeros(k + n), np.full(k + n, np.inf), self._rough
-        if k:
-            bound = self.rule.bound[self.rule.rubbed] * self.h
-            had = 0.0 if done is None else self._had(done)
-            lower[push:k], upper[push:k] = -bound - had, bound - had
-            friction = np.concatenate([np.zeros((k, 3)), friction])
-        return Blocks(self.W.rows, lower, upper, friction)
+    def _laid(
+        self, b: np.ndarray, u: np.ndarray, shift: np.ndarray, guess: np.ndarray, done: np.ndarray | None
+    ) -> tuple[np.ndarray, np.ndarray, Blocks]:
+        """Right sides, impulses to start with, and the laws of the rows, in their order."""
+        rule, k, n, size = self.rule, self.rest.size, self.n, self.rest.size + u.size
+        bound = rule.bound[rule.rubbed] if rule.rubbed.size else NONE
+        had = NONE if done is None or not k else self._had(done)
+        right, warm, lower, upper, friction = np.empty(size), np.empty(size), np.empty(k + n), np.empty(k + n), np.empty((k + n, 3))
+        lay_problem(
+            self.w, self.push.size, self.h, b, u.reshape(-1), shift, self.begin if done is None else NONE, guess.reshape(-1), bound, had,
+            self.laws.friction.reshape(-1), NONE if self.stick is None else self.stick, right, warm, lower, upper, friction.reshape(-1),
+        )  # fmt: skip
+        return right, warm, Blocks(self.W.rows, lower, upper, friction)
 
     def _contacts(self, friction: np.ndarray) -> Blocks:
         """Of contacts with coefficients (n, 3)."""
@@ -312,17 +310,6 @@ class Assembled:
             total[self.closure.held] = self.closure.impulses(self.free.pull(rest), moving=False)
         wrenches = self.rows.on_bodies(self.wrenches, rest[k:].reshape(self.n, self.w), self.rule.model.n_bodies)
         return self.rule.system.change(total, self.book, wrenches)
-
-
-@kernel
-def add_works(impulse: Floats, before: Floats, free: Floats, after: Floats, sums_out: Floats) -> None:
-    """Twice the work of impulses: on the motion that nothing holds, on the one before; over the step; and what they turn over."""
-    for i in range(impulse.size):
-        x = impulse[i]
-        sums_out[0] += x * (free[i] + after[i])
-        sums_out[1] += x * (2.0 * before[i] + after[i] - free[i])
-        sums_out[2] += x * (before[i] + after[i])
-        sums_out[3] += abs(x * free[i])
 
 
 def touching_of(held: Held, gaps: np.ndarray, slips: np.ndarray, h: float, hits_above: float) -> Touching:

@@ -8,14 +8,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import sqrt
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from unibody.collision.rigid.contacts import FEATURE_BITS
 from unibody.kernel import Floats, Ints, device, kernel
 from unibody.model.model import Model
-from unibody.rules.base import MEMORY
-from unibody.rules.step_problem import Held
+from unibody.rules.base import MEMORY, book_work
+
+if TYPE_CHECKING:
+    from unibody.rules.step_problem import Held
 
 LENGTH, ITERATIONS, RESIDUAL, METHOD, DISTANCE, GAINED, COUNT, CONVERGED, GAINS = range(MEMORY, MEMORY + 9)
 """Of the last step: its length [s], 0 before the first; iterations; the residual [m/s]; the number of the method; the least gap [m]; the
@@ -77,36 +80,21 @@ class Layout:
         """Whether all contacts of the last step are there."""
         return memory[COUNT] <= self.contacts
 
-    def fresh(self, memory: np.ndarray) -> np.ndarray:
-        """Memory for the step after this one: the ledger and the facts as they are, no contacts yet."""
+    def fresh(self, memory: np.ndarray, ledger: np.ndarray, h: float) -> np.ndarray:
+        """Memory for the step after this one: the facts as they are, in the ledger the work up to here, no contacts yet."""
         out = np.zeros(memory.size)
-        out[: MEMORY + FACTS] = memory[: MEMORY + FACTS]
-        out[COUNT] = 0.0
+        begin_memory(memory, ledger, h, out)
         return out
 
     def keep(self, held: Held, h: float, q: np.ndarray, v: np.ndarray, memory_out: np.ndarray) -> None:
         """Write a step down; q and v are those that it began with."""
-        outcome, n = held.outcome, len(held.touches.gaps)
-        k, before = min(n, self.contacts), min(int(memory_out[COUNT]), self.contacts)
-        table = self.touches(memory_out)
-        if before > k:
-            table[k:before] = 0.0
-        least = np.inf
-        if n:
-            struck = NONE if held.struck is None else held.struck
-            least = write_touches(
-                h, held.impulse.shape[1], held.touches.ids, held.touches.gaps, held.impulse.reshape(-1), held.before.reshape(-1),
-                held.after.reshape(-1), struck, table.reshape(-1),
-            )  # fmt: skip
-        memory_out[LENGTH : LENGTH + FACTS - 1] = (
-            h, outcome.iterations, outcome.residual, METHODS.index(outcome.method), least, held.gained, n, outcome.converged,
+        outcome, touches = held.outcome, held.touches
+        write_step(
+            h, outcome.iterations, outcome.residual, METHODS.index(outcome.method), held.gained, int(outcome.converged), self.contacts,
+            held.impulse.shape[1], touches.ids, touches.gaps, held.impulse.reshape(-1), held.before.reshape(-1), held.after.reshape(-1),
+            NONE if held.struck is None else held.struck, q, v, held.book_impulse if self.rows else NONE,
+            NONE if held.rub is None else held.rub, self.rubs, memory_out,
         )  # fmt: skip
-        memory_out[GAINS] += held.gained > 0.0
-        self.q(memory_out)[:], self.v(memory_out)[:] = q, v
-        if self.rows:
-            self.book(memory_out)[:] = held.book_impulse
-        if held.rub is not None:
-            self.rub(memory_out)[:] = held.rub
 
     def warm(self, memory: np.ndarray, h: float) -> Guess:
         """Impulses to start with, those of the last step."""
@@ -129,6 +117,9 @@ class Guess:
         if self.count and len(ids):
             recall(self.scale, self.count, self.table, ids, width, out.reshape(-1))
         return out
+
+
+NO_GUESS = Guess(0.0, 0, NONE, NONE)
 
 
 @kernel
@@ -154,6 +145,48 @@ def write_touches(
         table_out[at + 7] = sqrt(slip)
         table_out[at + 8] = max(-before[o], struck[k] if struck.size > 0 else 0.0, 0.0)
     return least
+
+
+@kernel
+def begin_memory(memory: Floats, ledger: Floats, h: float, memory_out: Floats) -> None:
+    """The ledger with the work of the last step completed and one of length h begun, and the facts but for contacts; the rest stays."""
+    for k in range(MEMORY + FACTS):
+        memory_out[k] = memory[k]
+    memory_out[COUNT] = 0.0
+    book_work(ledger, h, memory_out)
+
+
+@kernel
+def write_step(
+    h: float, iterations: int, residual: float, method: int, gained: float, converged: int, room: int, width: int, ids: Ints, gaps: Floats,
+    impulse: Floats, before: Floats, after: Floats, struck: Floats, q: Floats, v: Floats, book: Floats, rub: Floats, rubs: int,
+    memory_out: Floats,
+) -> None:  # fmt: skip
+    """A step as memory keeps it; contacts as many as there is `room` for, those of the step before that are more than now cleared."""
+    n = gaps.size
+    at = MEMORY + FACTS
+    for part in (q, v, book):
+        for k in range(part.size):
+            memory_out[at + k] = part[k]
+        at += part.size
+    for k in range(rub.size):
+        memory_out[at + k] = rub[k]
+    at += rubs
+    least = np.inf
+    if n > 0:
+        least = write_touches(h, width, ids, gaps, impulse, before, after, struck, memory_out[at : at + WIDTH * room])
+    for k in range(at + WIDTH * min(n, room), at + WIDTH * min(int(memory_out[COUNT]), room)):
+        memory_out[k] = 0.0
+    memory_out[LENGTH] = h
+    memory_out[ITERATIONS] = iterations
+    memory_out[RESIDUAL] = residual
+    memory_out[METHOD] = method
+    memory_out[DISTANCE] = least
+    memory_out[GAINED] = gained
+    memory_out[COUNT] = n
+    memory_out[CONVERGED] = converged
+    if gained > 0.0:
+        memory_out[GAINS] += 1.0
 
 
 @kernel

@@ -33,8 +33,10 @@ from unibody.rules.bystanders import Near
 from unibody.rules.impacts import largest_share
 from unibody.rules.impulses import Options, Outcome, close_held
 from unibody.rules.nearness import NOTHING, Nearness, Touches
+from unibody.rules.step_arrays import MOVED, PUSHED, SOFT, STEERED, fill_targets, meet
 from unibody.rules.step_problem import AWAY, Assembled, Held
 from unibody.rules.stepping_friction import SteppingFriction, rub_rows
+from unibody.rules.stepping_memory import NO_GUESS, NONE, Guess
 
 INSTANT = 1e-6
 """[s] The step that stands for an instant, where forces at a state are asked for."""
@@ -82,13 +84,18 @@ class Stepping:
         size = float(np.linalg.norm(model.gravity))
         self.up = -np.asarray(model.gravity) / size if size > 0.0 else np.zeros(3)
         self.plane_normal = None if model.plane is None else np.array(model.plane[2], float)
+        self._spin = self.pair_laws.spins and self.plane_normal is None
+        self._width = 2 if self.plane_normal is not None else 4 if self._spin else 3
+        moved = self.nonholonomic | np.isfinite(self.bound)
+        self._role = np.select([self.unilateral, moved, self.compliance > 0.0], [PUSHED, MOVED, SOFT], STEERED).astype(np.int64)
 
     def touches(self, motion: Motion, h: float) -> Touches:
         """Contacts within the margin that some moving body takes part in."""
         if self.near is None:
             return NOTHING
-        self.hurry = self.near.hurry(motion, h)
-        return self.near.find(self.system.poses(), motion, h, self._moving)
+        found = self.near.find(self.system.poses(), motion, h, self._moving)
+        self.hurry = self.near.hurry
+        return found
 
     def hold(self, h: float, warm: Any = None, instant: bool = False, rub: np.ndarray | None = None) -> Held:
         """Impulses over a step h; `instant`: those that hold at this instant, over a very short one, where nothing hits anything; `rub`:
@@ -99,11 +106,9 @@ class Stepping:
         if instant:
             touches = self._touching(touches, motion)
             options = replace(options, tolerance=FINER * options.tolerance)
-        rows, laws = self._rows(touches)
-        wrenches, before, free = rows.in_motion(motion, h)
+        rows, laws, wrenches, before, free, guess = self._meet(touches, motion, h, warm)
         if instant and self.near is not None and len(touches.gaps):
             free = free + h * self.near.rates(system.poses(), motion, rows, touches.ids)
-        guess = np.zeros_like(free) if warm is None else warm(touches.ids, free.shape[1])
         near = Near(touches, rows, laws, wrenches, before, free, guess, getattr(warm, "book", None))
         targets = self._book_targets(book, h, instant)
         acting = None if instant or self.near is None else near.acting(motion, *self.near.reach, h)
@@ -156,8 +161,7 @@ class Stepping:
         system = self.system
         motion, book = system.motion(), system.book_rows()
         touches = self.touches(motion, h)
-        rows, laws = self._rows(touches)
-        wrenches, before, free = rows.in_motion(motion, h)
+        rows, laws, wrenches, before, free, _ = self._meet(touches, motion, h, None)
         after = np.zeros_like(free)
         after[:, 0] = (table[:, 6] - touches.gaps) / h
         after[:, 1] = table[:, 7]
@@ -173,10 +177,34 @@ class Stepping:
     def _rows(self, touches: Touches) -> tuple[ContactRows, Laws]:
         """Rows and laws of contacts."""
         laws = self.pair_laws.of(touches.bodies)
-        along = None
+        return contact_rows(touches.bodies, touches.points, touches.normals, self.plane_normal, self._wishes(laws), self._spin), laws
+
+    def _wishes(self, laws: Laws) -> np.ndarray | None:
+        """(n, 3) where first tangents are to lie, if laws say so."""
+        if not self.pair_laws.directed:
+            return None
+        return np.einsum("nij,nj->ni", self.system.poses()[:, :9].reshape(-1, 3, 3)[laws.owner], laws.direction)
+
+    def _meet(self, touches: Touches, motion: Motion, h: float, warm: Any) -> tuple[ContactRows, Laws, *tuple[np.ndarray, ...]]:
+        """Rows and laws of contacts; wrenches, velocities before and free, and impulses to start with."""
+        n, w, laws, wishes = len(touches.gaps), self._width, None, None
         if self.pair_laws.directed:
-            along = np.einsum("nij,nj->ni", self.system.poses()[:, :9].reshape(-1, 3, 3)[laws.owner], laws.direction)
-        return contact_rows(touches.bodies, touches.points, touches.normals, self.plane_normal, along, self.pair_laws.spins), laws
+            laws = self.pair_laws.of(touches.bodies)
+            wishes = self._wishes(laws)
+        recalled = warm if isinstance(warm, Guess) else NO_GUESS
+        which, friction, directions, wrenches = np.empty(n, np.int64), np.empty((n, 3)), np.empty((n, w, 3)), np.empty((n, w, 2, 6))
+        before, free, guess = np.empty((n, w)), np.empty((n, w)), np.empty((n, w))
+        meet(
+            w, int(self._spin), self.model.n_bodies, h, recalled.scale, recalled.count, self.pair_laws.keys, self.pair_laws.coefficients,
+            NONE if self.plane_normal is None else self.plane_normal, NONE if wishes is None else wishes.reshape(-1),
+            touches.bodies.reshape(-1), touches.points.reshape(-1), touches.normals.reshape(-1), touches.ids, motion.centre.reshape(-1),
+            motion.velocity.reshape(-1), motion.rate.reshape(-1), recalled.table, which, friction.reshape(-1), directions.reshape(-1),
+            wrenches.reshape(-1), before.reshape(-1), free.reshape(-1), guess.reshape(-1),
+        )  # fmt: skip
+        if warm is not None and recalled is NO_GUESS:
+            guess = warm(touches.ids, w)
+        rows = ContactRows(touches.bodies, touches.points, directions, self._spin)
+        return rows, self.pair_laws.with_friction(which, friction), wrenches, before, free, guess
 
     def _touching(self, touches: Touches, motion: Motion) -> Touches:
         """Those that touch and do not part."""
@@ -186,18 +214,11 @@ class Stepping:
 
     def _book_targets(self, book: BookRows, h: float, instant: bool) -> np.ndarray:
         """b of the book's rows."""
-        k_v, k_q = (0.0, 0.0) if instant else self.system.view(STABILISER)
         if not self.bound.size:
             return book.acceleration
-        b = h * (book.acceleration + k_v * book.rate + k_q * book.residual)
-        b[self.compliance > 0.0] = h * book.acceleration[self.compliance > 0.0]
-        ends = self.nonholonomic | np.isfinite(self.bound)
-        b[ends] = (book.rate + h * book.acceleration)[ends]
-        if instant:
-            idle = (book.residual > CLOSE) | (book.rate > CLOSE)
-            b[self.unilateral] = np.where(idle, np.inf, h * book.acceleration)[self.unilateral]
-        else:
-            b[self.unilateral] = (book.rate + h * book.acceleration + np.maximum(book.residual, 0.0) / h)[self.unilateral]
+        k_v, k_q = (0.0, 0.0) if instant else self.system.view(STABILISER)
+        b = np.empty(self.bound.size)
+        fill_targets(self._role, h, k_v, k_q, CLOSE if instant else -1.0, book.residual, book.rate, book.acceleration, b)
         return b
 
 

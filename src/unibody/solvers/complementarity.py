@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -26,7 +27,7 @@ from unibody.forces.base import Force
 from unibody.joints.ball import Ball
 from unibody.joints.base import Joint
 from unibody.model import Model, State
-from unibody.rules.base import MEMORY, TIME, book_work, finite
+from unibody.rules.base import MEMORY, TIME, finite
 from unibody.rules.impulses import Options
 from unibody.rules.nearness import nearness_of, radii
 from unibody.rules.rubbings import TOLERANCE
@@ -133,6 +134,11 @@ class BoundComplementarity(Bound):
     rule: Any = None
     arrangement: Any = None
 
+    @cached_property
+    def _fits(self) -> bool:
+        """Whether memory has coordinates of fitted joints."""
+        return self.memory_size - self.kept > MEMORY
+
     def step(self, state: State, memory: np.ndarray, control: np.ndarray, dt: float) -> Step:
         began = time.perf_counter()
         q, v, kept = self._begin(state, memory)
@@ -140,14 +146,14 @@ class BoundComplementarity(Bound):
         system.prepare(dt)
         if not system.look(state.t, q, v, control):
             raise self.failure(state, memory, control, state.t)
-        after = layout.fresh(kept)
-        book_work(system.view(LEDGER), dt, after)
+        after = layout.fresh(kept, system.view(LEDGER), dt)
         q_0, v_0 = q.copy(), v.copy()
         held = rule.hold(dt, layout.warm(kept, dt), rub=layout.rub(kept))
         system.hasten(held.book_impulse, held.book, held.on_bodies(self.model.n_bodies), dt)
         system.kick(dt, q, v)
         if held.apart is not None:
-            system.shift(q, np.concatenate([held.apart, np.zeros(v.size - held.apart.size)]), dt)
+            own = held.apart.size == v.size
+            system.shift(q, held.apart if own else np.concatenate([held.apart, np.zeros(v.size - held.apart.size)]), dt)
         if self.solver.project and rule.projects:
             system.project(state.t + dt, q, v, control, rule.projected, held.book)
         if not finite(q, v):
@@ -156,18 +162,18 @@ class BoundComplementarity(Bound):
         after[0] += held.work
         after[TIME] = state.t + dt
         ended, memory = self._end(state.t + dt, q, v, after)
-        facts = {**self.step_facts(), **self._facts(after)}
+        facts = self.step_facts() | self._facts(after)
         return Step(ended, memory, Report(status="ok", time=ended.t, seconds=time.perf_counter() - began, **facts))
 
     def _begin(self, state: State, memory: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """As `_unpack`, but where no joint is fitted memory is as the rule sees it, and only read."""
-        if self.memory_size - self.kept > MEMORY:
+        if self._fits:
             return self._unpack(state, memory)
         return np.array(state.q), np.array(state.v), memory
 
     def _end(self, t: float, q: np.ndarray, v: np.ndarray, kept: np.ndarray) -> tuple[State, np.ndarray]:
         """As `_pack`; where no joint is fitted, what was kept becomes memory itself."""
-        if self.memory_size - self.kept > MEMORY:
+        if self._fits:
             return self._pack(t, q, v, kept)
         return State(t, q, v, self.coordinates), kept
 

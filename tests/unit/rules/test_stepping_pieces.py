@@ -11,11 +11,13 @@ from scipy.optimize import nnls
 from unibody.algebra.contact_group_parting import LEAF, PARTING_SLOTS, part_rows
 from unibody.algebra.contact_groups import Grouped
 from unibody.algebra.contact_problem import bounded, contacts, join, unilateral
-from unibody.collision.rigid.contacts import FEATURE_BITS
+from unibody.collision.rigid.contacts import FEATURE_BITS, arrange_touches
+from unibody.element import LEDGER
 from unibody.rules.impulses import inside, nothing_acts
-from unibody.rules.nearness import hasty, pick
+from unibody.rules.nearness import hasty
 from unibody.rules.overlaps import CORRECTED, FASTEST, OVERLAP, impulses_apart, wish_apart
-from unibody.rules.stepping_memory import COUNT, LENGTH, WIDTH, Layout, write_touches
+from unibody.rules.step_arrays import MOVED, PUSHED, SOFT, STEERED, add_works, fill_targets, lay_problem, order_upwards
+from unibody.rules.stepping_memory import COUNT, DISTANCE, GAINS, LENGTH, WIDTH, Layout, write_step, write_touches
 
 
 def ids_of(pairs: list[tuple[int, int]]) -> np.ndarray:
@@ -145,12 +147,83 @@ def test_what_overlaps_wants_to_part_and_others_may_come_closer() -> None:
     np.testing.assert_allclose(-wish, [CORRECTED * 0.01 / h, -(0.02 / h + 0.25 - 0.02 / h), -FASTEST * -1.0, -(0.03 / h - 0.1)])
 
 
-def test_contacts_of_moving_bodies_are_picked_and_the_fastest_body_is_named() -> None:
-    body, a = np.array([0, 1, 1, 2, 2, 3]), np.arange(9.0)
-    out = np.zeros(6, np.int64), np.zeros(9), np.zeros(9), np.zeros(3), np.zeros(3, np.int64)
-    count = pick(body, a, a + 1.0, -a, np.array([1.0, 2.0, 3.0]), np.array([7, 8, 9]), np.array([0, 0, 1, 0]), *out)
-    assert count == 2 and out[0][:4].tolist() == [1, 2, 2, 3] and out[4][:2].tolist() == [8, 9] and out[3][:2].tolist() == [2.0, 3.0]
-    assert out[1][:6].tolist() == [3.5, 4.5, 5.5, 6.5, 7.5, 8.5] and out[2][:6].tolist() == [-3.0, -4.0, -5.0, -6.0, -7.0, -8.0]
+def test_contacts_of_moving_bodies_come_in_the_order_of_pairs() -> None:
+    """Shapes 0 … 4 on bodies 0, 0, 1, 2, 3, of which only 2 moves; pairs (1, 2), (2, 3), (3, 4), found from the last to the first."""
+    body, pairs = np.array([0, 0, 1, 2, 3]), np.array([1, 2, 2, 3, 3, 4])
+    tags, records = np.array([2, 9, 2, 8, 1, 7, 0, 6]), np.arange(28.0)
+    out = np.zeros(8, np.int64), np.zeros(12), np.zeros(12), np.zeros(4), np.zeros(4, np.int64)
+    count = arrange_touches(4, tags, records, pairs, body, 3, np.array([0, 0, 1, 0]), *out)
+    assert count == 3 and out[0][:6].tolist() == [1, 2, 2, 3, 2, 3] and out[3][:3].tolist() == [20.0, 6.0, 13.0]
+    assert out[4][:3].tolist() == [((2 * 5 + 3) << FEATURE_BITS) + 7, ((3 * 5 + 4) << FEATURE_BITS) + 9, ((3 * 5 + 4) << FEATURE_BITS) + 8]
+    assert out[2][:3].tolist() == [17.0, 18.0, 19.0] and out[1][:3].tolist() == [14.0 + 10.0 * 17, 15.0 + 10.0 * 18, 16.0 + 10.0 * 19]
+
+
+def test_the_fastest_body_is_named() -> None:
     velocity = np.zeros(18)
     velocity[6], velocity[17] = 3.0, -4.0
     assert [hasty(velocity, 2.0, 0), hasty(velocity, 3.5, 0), hasty(velocity, 3.9, 3), hasty(velocity, 4.0, 3)] == [1, -1, 2, -1]
+
+
+def test_points_are_put_in_order_from_below_and_those_of_one_height_stay_so() -> None:
+    rng = np.random.default_rng(5)
+    for n in (0, 1, 2, 3, 7, 64, 100):
+        points, up = rng.integers(0, 6, size=(n, 3)).astype(float), np.array([0.0, 0.6, 0.8])
+        order = np.zeros(2 + n, np.int64)
+        order_upwards(2, up, points.reshape(-1), order)
+        heights = points[:, 1] * 0.6 + points[:, 2] * 0.8
+        assert order.tolist() == [0, 1, *(2 + np.lexsort((np.arange(n), heights))).tolist()]
+
+
+def test_targets_of_the_rows_of_the_book() -> None:
+    role, h, k_v, k_q = np.array([STEERED, SOFT, MOVED, PUSHED, PUSHED]), 0.5, 3.0, 7.0
+    residual, rate, acceleration, b = np.array([1.0, 1, 1, 1, -1]), np.full(5, 2.0), np.full(5, 10.0), np.zeros(5)
+    fill_targets(role, h, k_v, k_q, -1.0, residual, rate, acceleration, b)
+    assert b.tolist() == [0.5 * (10 + 6 + 7), 5.0, 2.0 + 5.0, 2.0 + 5.0 + 2.0, 2.0 + 5.0]
+    fill_targets(role, h, 0.0, 0.0, 1e-6, residual, np.array([0.0, 0, 0, 0, -1]), acceleration, b)
+    assert b.tolist() == [5.0, 5.0, 5.0, np.inf, 5.0]
+
+
+def test_the_problem_is_laid_out_with_laws_and_what_was_had() -> None:
+    out = np.zeros(9), np.zeros(9), np.zeros(5), np.zeros(5), np.zeros(15)
+    b, u = np.array([1.0, 2.0, 3.0]), np.arange(6.0)
+    lay_problem(
+        3, 1, 0.5, b, u, np.array([10.0, 20.0]), np.array([7.0, 8.0, 9.0]), 0.1 * u, np.array([4.0, 6.0]), np.array([0.5, -1.0]),
+        np.arange(1.0, 7.0), np.array([1.0, 2.0]), *out,
+    )  # fmt: skip
+    right, warm, lower, upper, friction = (x.tolist() for x in out)
+    assert right == [1.0, 2.0, 3.0, 10.0, 1.0, 2.0, 23.0, 4.0, 5.0] and warm[:3] == [7.0, 8.0, 9.0] and warm[3:] == (0.1 * u).tolist()
+    assert lower == [0.0, -2.5, -2.0, 0.0, 0.0] and upper == [np.inf, 1.5, 4.0, np.inf, np.inf]
+    assert friction == [0.0] * 9 + [1.0, 2.0, 3.0, 8.0, 10.0, 12.0]
+
+
+def test_works_of_impulses_over_a_step() -> None:
+    """Of a body of 2 kg that impulses of 1, 2 and 4 kg m/s stop or turn: half the sum of velocities times impulse each."""
+    total, sums = np.zeros(3), np.zeros(4)
+    impulse, before = np.array([1.0, 2.0, 4.0]), np.array([-2.0])
+    free, after = before + 0.5, before + 0.5 + 4.0 / 2.0
+    velocity = np.array([3.0, 5.0, after[0]])
+    residual, rate = np.array([9.0, 9.0, 0.2]), np.array([1.0, 9.0, -4.0])
+    add_works(1, 0.1, impulse, velocity, np.array([2, 0]), residual, rate, before, free, after, total, sums)
+    assert total.tolist() == [2.0, 0.0, 1.0]
+    over = 1 * (-4 + 3 - 2) + 2 * (1 + 5) + 4 * (before + after)[0]
+    np.testing.assert_allclose(sums, [4 * (free + after)[0], 4 * (2 * before + 2.0)[0], over, 6.0])
+
+
+def test_a_step_is_written_where_memory_is_read() -> None:
+    layout = Layout(nq=2, nv=1, rows=1, contacts=2, rubs=1)
+    memory, old = np.zeros(8 + layout.size), np.arange(8.0 + 9.0)
+    write_step(
+        0.1, 5, 1e-3, 2, 0.5, 1, 2, 3, ids_of([(1, 1), (2, 2)]), np.array([0.3, 0.2]), np.arange(6.0), np.ones(6), np.ones(6), np.zeros(0),
+        np.array([7.0, 8.0]), np.array([9.0]), np.array([10.0]), np.array([11.0]), 1, memory,
+    )  # fmt: skip
+    assert layout.q(memory).tolist() == [7.0, 8.0] and layout.v(memory).tolist() == [9.0] and layout.book(memory).tolist() == [10.0]
+    assert layout.rub(memory).tolist() == [11.0] and layout.touches(memory)[1, 2:5].tolist() == [3.0, 4.0, 5.0]
+    assert memory[LENGTH] == 0.1 and memory[COUNT] == 2 and memory[DISTANCE] == 0.2 and memory[GAINS] == 1
+    one = np.zeros(3)
+    write_step(
+        0.1, 5, 1e-3, 2, 0.0, 1, 2, 3, ids_of([(1, 1)]), np.array([0.3]), one, one, one, np.zeros(0), np.zeros(2), np.zeros(1), np.zeros(1),
+        np.zeros(0), 1, memory,
+    )  # fmt: skip
+    assert not layout.touches(memory)[1].any() and layout.rub(memory).tolist() == [11.0] and memory[GAINS] == 1
+    begun = layout.fresh(np.concatenate([old, np.ones(layout.size - 9)]), np.zeros(LEDGER), 0.25)
+    assert begun[6] == 0.25 and begun[COUNT] == 0 and not begun[17:].any() and begun[LENGTH] == old[LENGTH]

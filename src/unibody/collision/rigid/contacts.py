@@ -85,3 +85,36 @@ def arrange(
             point_a_out[3 * at + k] = records[RECORD * c + k]
             normal_out[3 * at + k] = records[RECORD * c + 3 + k]
             point_b_out[3 * at + k] = records[RECORD * c + k] + gap * records[RECORD * c + 3 + k]
+
+
+@kernel
+def arrange_touches(
+    count: int, tags: Ints, records: Floats, pairs: Ints, body: Ints, pair_count: int, moving: Ints, body_out: Ints, point_out: Floats,
+    normal_out: Floats, gap_out: Floats, id_out: Ints,
+) -> int:  # fmt: skip
+    """As `arrange`, but only contacts in which some body is `moving`, at points midway between the surfaces; gives how many."""
+    start = np.zeros(pair_count + 1, np.int64)
+    for c in range(count):
+        pair = tags[2 * c]
+        if moving[body[pairs[2 * pair]]] != 0 or moving[body[pairs[2 * pair + 1]]] != 0:
+            start[pair + 1] += 1
+    for k in range(pair_count):
+        start[k + 1] += start[k]
+    total = start[pair_count]
+    for c in range(count):
+        pair = tags[2 * c]
+        i, j = pairs[2 * pair], pairs[2 * pair + 1]
+        if moving[body[i]] == 0 and moving[body[j]] == 0:
+            continue
+        at = start[pair]
+        start[pair] += 1
+        body_out[2 * at] = body[i]
+        body_out[2 * at + 1] = body[j]
+        id_out[at] = ((i * body.size + j) << FEATURE_BITS) + tags[2 * c + 1]
+        gap = records[RECORD * c + 6]
+        gap_out[at] = gap
+        for k in range(3):
+            normal_out[3 * at + k] = records[RECORD * c + 3 + k]
+            x = records[RECORD * c + k]
+            point_out[3 * at + k] = 0.5 * (x + (x + gap * records[RECORD * c + 3 + k]))
+    return total

@@ -15,7 +15,7 @@ from unibody.collision.rigid.box_pairs import box_contacts
 from unibody.collision.rigid.by_coal import CoalPairs
 from unibody.collision.rigid.capsule_box import capsule_box_contacts
 from unibody.collision.rigid.clip import LABELS, WORK
-from unibody.collision.rigid.contacts import FEATURE_BITS, Contacts, arrange
+from unibody.collision.rigid.contacts import FEATURE_BITS, Contacts, arrange, arrange_touches
 from unibody.collision.rigid.emit import RECORD
 from unibody.collision.rigid.kinds import BOXES, CAPSULE_BOX, COAL, FAMILIES, FLAT, KINDS, MESHES, ON_MESH, ROUND, families
 from unibody.collision.rigid.mesh_data import VERTICES
@@ -23,7 +23,7 @@ from unibody.collision.rigid.mesh_pairs import polyhedron_contacts
 from unibody.collision.rigid.on_mesh import mesh_contacts
 from unibody.collision.rigid.plane_pairs import plane_contacts
 from unibody.collision.rigid.round_pairs import round_contacts
-from unibody.collision.rigid.search import find_pairs, place_shapes, sort_pairs
+from unibody.collision.rigid.search import pair_up
 from unibody.collision.rigid.table import ShapeTable
 from unibody.element import number
 from unibody.errors import ModelError
@@ -56,12 +56,11 @@ class RigidCollision:
         self._frames, self._boxes = np.zeros(12 * n), np.zeros(6 * n)
         self._levels, self._cells, self._next = np.zeros(n, np.int64), np.zeros(3 * n, np.int64), np.zeros(n, np.int64)
         self._heads = np.zeros(1 << max(4, int(2 * n).bit_length()), np.int64)
-        self._keys = np.zeros(max(64, 8 * n), np.int64)
+        self._room_for_pairs(max(64, 8 * n))
         self._start = np.zeros(FAMILIES + 1, np.int64)
         self._work, self._labels = np.zeros(WORK), np.zeros(LABELS, np.int64)
         self._coal = CoalPairs(self.table, model)
         self._room(max(64, 8 * n))
-        self._pairs, self._order = np.zeros(0, np.int64), np.zeros(0, np.int64)
         self._runs: dict[int, Callable[[int, np.ndarray], int]] = {
             ROUND: self._round, FLAT: self._flat, BOXES: self._boxes_meet, CAPSULE_BOX: self._capsule_box, ON_MESH: self._on_mesh,
             MESHES: self._meshes, COAL: self._by_coal,
@@ -73,36 +72,57 @@ class RigidCollision:
 
     def find(self, X: np.ndarray) -> Contacts:
         """Contacts at the poses X (bodies, 12: R row-major, then p) of all bodies, the world first."""
-        pairs = self.pairs(X)
-        count = 0
-        for family in range(FAMILIES):
-            order = self._order[self._start[family] : self._start[family + 1]]
-            if len(order):
-                count = self._meet(family, order, count)
-        return self._contacts(count, len(pairs))
+        found = self._pair_up(X)
+        return self._contacts(self._meet_all(), found)
+
+    def touches(self, X: np.ndarray, moving: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+        """Of the contacts that `find` finds, those of which a body is `moving` (bodies,), as arrays of their own: bodies (2 n,), points
+        midway (3 n,), normals (3 n,), gaps, ids."""
+        found = self._pair_up(X)
+        n = self._meet_all()
+        bodies, points, normals, gaps, ids = np.empty(2 * n, np.int64), np.empty(3 * n), np.empty(3 * n), np.empty(n), np.empty(n, np.int64)
+        count = n
+        if n:
+            count = arrange_touches(
+                n, self._tags, self._records, self._pairs, self.table.body, found, moving, bodies, points, normals, gaps, ids
+            )
+        if count == n:
+            return bodies, points, normals, gaps, ids
+        return bodies[: 2 * count], points[: 3 * count], normals[: 3 * count], gaps[:count], ids[:count]
 
     def pairs(self, X: np.ndarray) -> np.ndarray:
         """(n, 2) shapes that may be nearer than the margin, sorted."""
-        t, f = self.table, self.filter
+        return self._pairs[: 2 * self._pair_up(X)].reshape(-1, 2)
+
+    def _pair_up(self, X: np.ndarray) -> int:
+        """Find pairs; how many."""
+        t, f, n = self.table, self.filter, self.model.n_bodies
         flat = np.ascontiguousarray(X, dtype=float).reshape(-1)
-        if flat.size != 12 * self.model.n_bodies:
-            raise ModelError(f"RigidCollision: poses have shape {np.shape(X)}; give ({self.model.n_bodies}, 12), the world first")
-        lost = place_shapes(flat, t.body, t.kind, t.pose, t.size, t.hull, self.margin, self._frames, self._boxes)
-        if lost >= 0:
-            raise ModelError(f"body '{self.model.bodies[lost].name}': its pose is not finite; take smaller steps")
+        if flat.size != 12 * n:
+            raise ModelError(f"RigidCollision: poses have shape {np.shape(X)}; give ({n}, 12), the world first")
         while True:
-            found = find_pairs(
-                t.kind, t.body, self._frames, self._boxes, f.moving, f.group, f.mask, f.excluded, self.margin, self._levels, self._cells,
-                self._heads, self._next, self._keys,
+            found = pair_up(
+                flat, t.body, t.kind, t.pose, t.size, t.hull, f.moving, f.group, f.mask, f.excluded, self._family, KINDS, self.margin,
+                self._frames, self._boxes, self._levels, self._cells, self._heads, self._next, self._keys, self._pairs, self._order,
+                self._start,
             )  # fmt: skip
+            if found < 0:
+                raise ModelError(f"body '{self.model.bodies[-1 - found].name}': its pose is not finite; take smaller steps")
             if found <= self._keys.size:
-                break
-            self._keys = np.zeros(2 * found, np.int64)
-        keys = np.sort(self._keys[:found])
-        if 2 * found > self._pairs.size:
-            self._pairs, self._order = np.zeros(4 * found, np.int64), np.zeros(2 * found, np.int64)
-        sort_pairs(keys, t.kind, self._family, KINDS, FAMILIES, self._pairs, self._order, self._start)
-        return self._pairs[: 2 * found].reshape(-1, 2)
+                return int(found)
+            self._room_for_pairs(2 * found)
+
+    def _room_for_pairs(self, capacity: int) -> None:
+        self._keys, self._pairs, self._order = (np.zeros(k * capacity, np.int64) for k in (1, 2, 1))
+
+    def _meet_all(self) -> int:
+        """Contacts of all pairs, family by family; how many."""
+        count, bounds = 0, self._start.tolist()
+        for family in range(FAMILIES):
+            first, end = bounds[family], bounds[family + 1]
+            if end > first:
+                count = self._meet(family, self._order[first:end], count)
+        return count
 
     def _meet(self, family: int, order: np.ndarray, count: int) -> int:
         """Contacts of one family behind those that are there."""

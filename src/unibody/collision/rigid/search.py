@@ -207,6 +207,27 @@ def find_pairs(
 
 
 @kernel
+def sort_keys(shapes: int, keys_out: Ints) -> None:
+    """Numbers of pairs in order: by their first shapes at once, those of one by insertion, as they come almost in order."""
+    start, copy = np.zeros(shapes + 1, np.int64), keys_out.copy()
+    for k in range(copy.size):
+        start[(copy[k] >> 31) + 1] += 1
+    for i in range(shapes):
+        start[i + 1] += start[i]
+    for k in range(copy.size):
+        first = copy[k] >> 31
+        keys_out[start[first]] = copy[k]
+        start[first] += 1
+    for k in range(1, copy.size):
+        key = keys_out[k]
+        at = k
+        while at > 0 and keys_out[at - 1] > key:
+            keys_out[at] = keys_out[at - 1]
+            at -= 1
+        keys_out[at] = key
+
+
+@kernel
 def sort_pairs(keys: Ints, kind: Ints, family: Ints, kinds: int, families: int, pairs_out: Ints, order_out: Ints, start_out: Ints) -> None:
     """Sorted numbers as pairs of shapes, and the pairs of every family one after another: those of family f from start_out[f] on."""
     for f in range(families + 1):
@@ -229,3 +250,23 @@ def sort_pairs(keys: Ints, kind: Ints, family: Ints, kinds: int, families: int, 
     for f in range(families, 0, -1):
         start_out[f] = start_out[f - 1]
     start_out[0] = 0
+
+
+@kernel
+def pair_up(
+    X: Floats, body: Ints, kind: Ints, pose: Floats, size: Floats, hull: Floats, moving: Ints, group: Ints, mask: Ints, excluded: Ints,
+    family: Ints, kinds: int, margin: float, frames_out: Floats, boxes_out: Floats, levels_out: Ints, cells_out: Ints, heads_out: Ints,
+    next_out: Ints, keys_out: Ints, pairs_out: Ints, order_out: Ints, start_out: Ints,
+) -> int:  # fmt: skip
+    """All of the search, from poses to pairs by families: their count, also if there is no room for them, which leaves the pairs out; or
+    −1 − the first body without a finite pose."""
+    lost = place_shapes(X, body, kind, pose, size, hull, margin, frames_out, boxes_out)
+    if lost >= 0:
+        return -1 - lost
+    found = find_pairs(
+        kind, body, frames_out, boxes_out, moving, group, mask, excluded, margin, levels_out, cells_out, heads_out, next_out, keys_out
+    )
+    if found <= keys_out.size:
+        sort_keys(kind.size, keys_out[:found])
+        sort_pairs(keys_out[:found], kind, family, kinds, start_out.size - 1, pairs_out, order_out, start_out)
+    return found
