@@ -20,9 +20,11 @@ class Laws:
     def __init__(self, which: np.ndarray, columns: tuple[np.ndarray, ...]):
         self.which, self._columns = which, columns
 
-    def some(self, which: np.ndarray) -> Laws:
-        """Those of contacts of these numbers."""
-        return Laws(self.which[which], self._columns)
+    def picked(self, which: np.ndarray, friction: np.ndarray) -> Laws:
+        """Of other contacts, with these rows of the table, and their coefficients of friction (n, 3)."""
+        out = Laws(which, self._columns)
+        out.__dict__["friction"] = friction
+        return out
 
     @cached_property
     def friction(self) -> np.ndarray:
@@ -108,15 +110,14 @@ class PairLaws:
     def _key(self, a: int, b: int) -> int:
         return min(a, b) * self._n + max(a, b)
 
+    @cached_property
+    def none(self) -> Laws:
+        """Of no contacts."""
+        return Laws(np.zeros(0, np.int64), self._columns)
+
     def of(self, bodies: np.ndarray) -> Laws:
         """Of contacts between pairs of bodies (n, 2)."""
         which = np.zeros(len(bodies), np.int64)
         if self.keys.size:
             look_up_pairs(np.ascontiguousarray(bodies, np.int64).reshape(-1), self._n, self.keys, which)
         return Laws(which, self._columns)
-
-    def with_friction(self, which: np.ndarray, friction: np.ndarray) -> Laws:
-        """As `of`, where rows of the table and coefficients (n, 3) have been looked up."""
-        out = Laws(which, self._columns)
-        out.__dict__["friction"] = friction
-        return out

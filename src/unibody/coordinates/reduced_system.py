@@ -351,6 +351,8 @@ class ReducedSystem:
         self.layout = np.concatenate([ints.layout, constants.layout, work.layout])
         self.layout.flags.writeable = False
         self.ints, self.constants, self.work = ints.flat, constants.flat, work.flat
+        self._views: dict[int, np.ndarray] = {}
+        self._prepared: tuple[float, float | None] | None = None
         self.has_loops = book.rows > 0
         self._sees = self.has_loops or bool(loops)
         self._see = see_loops.address if self._sees else 0
@@ -407,8 +409,11 @@ class ReducedSystem:
 
     def view(self, slot: int) -> np.ndarray:
         """The memory of a slot of any arena."""
-        arena = self.ints if slot < CONSTANTS else self.constants if slot < SIGNALS else self.work
-        return arena[self.layout[2 * slot] : self.layout[2 * slot + 1]]
+        found = self._views.get(slot)
+        if found is None:
+            arena = self.ints if slot < CONSTANTS else self.constants if slot < SIGNALS else self.work
+            found = self._views[slot] = arena[self.layout[2 * slot] : self.layout[2 * slot + 1]]
+        return found
 
     def stages(self, control: np.ndarray, loads: bool = False) -> np.ndarray:
         """Which optional stages this control needs; `loads` asks for wrenches and the ledger in any case."""
@@ -464,7 +469,9 @@ class ReducedSystem:
 
     def prepare(self, dt: float) -> None:
         """Before steps of length dt: feedback within FEEDBACK_STEPS of them unless a time was chosen; none if dt is infinite."""
-        self.view(STABILISER)[:] = feedback_gains(dt, self.feedback_time)
+        if self._prepared != (dt, self.feedback_time):
+            self.view(STABILISER)[:] = feedback_gains(dt, self.feedback_time)
+            self._prepared = (dt, self.feedback_time)
 
     def rank(self) -> tuple[int, int]:
         """Rank and number of the auxiliary rows at the last evaluation."""

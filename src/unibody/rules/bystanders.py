@@ -11,7 +11,7 @@ it is one of the whole problem. Those that it would pass are taken in, and it is
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -42,64 +42,116 @@ class Near:
 
     def some(self, which: np.ndarray) -> Near:
         """Those of these numbers."""
-        touches, rows = self.touches, self.rows
-        parts = (x[which] for x in (touches.bodies, touches.points, touches.normals, touches.gaps, touches.ids))
-        near = Touches(*parts)
+        touches, rows, (n, w) = self.touches, self.rows, (len(which), self.free.shape[1])
+        bodies, ids, laws = np.empty((n, 2), np.int64), np.empty(n, np.int64), np.empty(n, np.int64)
+        points, normals, gaps, friction = np.empty((n, 3)), np.empty((n, 3)), np.empty(n), np.empty((n, 3))
+        directions, wrenches = np.empty((n, w, 3)), np.empty((n, w, 2, 6))
+        before, free, guess = np.empty((n, w)), np.empty((n, w)), np.empty((n, w))
+        pick_near(
+            w, which, touches.bodies.reshape(-1), touches.ids, self.laws.which, touches.points.reshape(-1), touches.normals.reshape(-1),
+            touches.gaps, self.laws.friction.reshape(-1), rows.directions.reshape(-1), self.wrenches.reshape(-1), self.before.reshape(-1),
+            self.free.reshape(-1), self.guess.reshape(-1), bodies.reshape(-1), ids, laws, points.reshape(-1), normals.reshape(-1), gaps,
+            friction.reshape(-1), directions.reshape(-1), wrenches.reshape(-1), before.reshape(-1), free.reshape(-1), guess.reshape(-1),
+        )  # fmt: skip
         return Near(
-            near, ContactRows(near.bodies, near.points, rows.directions[which], rows.spin), self.laws.some(which), self.wrenches[which],
-            self.before[which], self.free[which], self.guess[which], self.begin,
+            Touches(bodies, points, normals, gaps, ids), ContactRows(bodies, points, directions, rows.spin),
+            self.laws.picked(laws, friction), wrenches, before, free, guess, self.begin,
         )  # fmt: skip
 
     def acting(self, motion: Motion, radii: np.ndarray, least: float, h: float) -> np.ndarray | None:
         """The numbers of contacts that may act: bodies may meet, or acted in the last step. None for all, or nearly all."""
-        acts = np.zeros(len(self.touches.gaps), np.int64)
-        count = mark_acting(
+        acts = np.empty(len(self.touches.gaps), np.int64)
+        count = list_acting(
             motion.velocity.reshape(-1), motion.rate.reshape(-1), radii, least, h, self.touches.bodies.reshape(-1), self.touches.gaps,
             self.guess.reshape(-1), acts,
         )  # fmt: skip
-        return np.flatnonzero(acts) if len(acts) - count >= WORTH else None
+        return acts[:count] if acts.size - count >= WORTH else None
 
-    def with_bystanders(self, held: Held, acting: np.ndarray, twists: np.ndarray) -> Held:
-        """The step that was solved for those that act, told of all; twists (bodies, 6): what its impulses changed, at centres of mass."""
-        impulse, after = np.zeros_like(self.free), self.free.copy()
-        add_motion(after.shape[1], self.touches.bodies.reshape(-1), self.wrenches.reshape(-1), twists.reshape(-1), after.reshape(-1))
-        impulse[acting], after[acting] = held.impulse, held.after
-        struck = None if held.struck is None else np.zeros(len(impulse))
-        if struck is not None:
-            struck[acting] = held.struck
-        return replace(
-            held, touches=self.touches, rows=self.rows, laws=self.laws, wrenches=self.wrenches, impulse=impulse, before=self.before,
-            free=self.free, after=after, struck=struck,
+    def with_bystanders(self, held: Held, acting: np.ndarray, twists: np.ndarray, h: float) -> np.ndarray:
+        """Tell the step that was solved for those that act of all; twists (bodies, 6): what its impulses changed, at centres of mass. Gives
+        the numbers of bystanders whose gaps it would close."""
+        impulse, after, passed = np.empty_like(self.free), np.empty_like(self.free), np.empty(len(self.free), np.int64)
+        count = tell_all(
+            after.shape[1], h, acting, self.touches.bodies.reshape(-1), self.wrenches.reshape(-1), twists.reshape(-1), self.touches.gaps,
+            self.free.reshape(-1), held.impulse.reshape(-1), held.after.reshape(-1), impulse.reshape(-1), after.reshape(-1), passed,
         )  # fmt: skip
-
-    def passed(self, whole: Held, acting: np.ndarray, h: float) -> np.ndarray:
-        """The numbers of bystanders whose gaps a step would close."""
-        closed = whole.after[:, 0] + np.maximum(self.touches.gaps, 0.0) / h < -LATE
-        closed[acting] = False
-        return np.flatnonzero(closed)
+        if held.struck is not None:
+            struck = np.zeros(len(impulse))
+            struck[acting] = held.struck
+            held.struck = struck
+        held.touches, held.rows, held.laws, held.wrenches = self.touches, self.rows, self.laws, self.wrenches
+        held.before, held.free, held.impulse, held.after = self.before, self.free, impulse, after
+        return passed[:count]
 
 
 @kernel
-def mark_acting(
+def list_acting(
     velocity: Floats, rate: Floats, radii: Floats, least: float, h: float, bodies: Ints, gaps: Floats, guess: Floats, acts_out: Ints
 ) -> int:
-    """1 for contacts whose bodies may meet, or that have impulses to start with; how many."""
+    """The numbers of contacts whose bodies may meet, or that have impulses to start with; how many."""
     way = np.empty(radii.size)
     for i in range(radii.size):
         way[i] = way_of(i, velocity, rate, radii, h)
     count, width = 0, guess.size // max(gaps.size, 1)
     for k in range(gaps.size):
         if gaps[k] <= max(way[bodies[2 * k]] + way[bodies[2 * k + 1]], least) or guess[width * k] > 0.0:
-            acts_out[k] = 1
+            acts_out[count] = k
             count += 1
     return count
 
 
 @kernel
-def add_motion(width: int, bodies: Ints, wrenches: Floats, twists: Floats, u_out: Floats) -> None:
-    """Add what twists of bodies are along rows that have these wrenches (12 a row)."""
-    for k in range(bodies.size // 2):
+def pick_near(
+    width: int, which: Ints, bodies: Ints, ids: Ints, laws: Ints, points: Floats, normals: Floats, gaps: Floats, friction: Floats,
+    directions: Floats, wrenches: Floats, before: Floats, free: Floats, guess: Floats, bodies_out: Ints, ids_out: Ints, laws_out: Ints,
+    points_out: Floats, normals_out: Floats, gaps_out: Floats, friction_out: Floats, directions_out: Floats, wrenches_out: Floats,
+    before_out: Floats, free_out: Floats, guess_out: Floats,
+) -> None:  # fmt: skip
+    """Copies of all that is known of the contacts of these numbers."""
+    for i in range(which.size):
+        k = which[i]
+        ids_out[i] = ids[k]
+        laws_out[i] = laws[k]
+        gaps_out[i] = gaps[k]
+        for m in range(2):
+            bodies_out[2 * i + m] = bodies[2 * k + m]
+        for m in range(3):
+            points_out[3 * i + m] = points[3 * k + m]
+            normals_out[3 * i + m] = normals[3 * k + m]
+            friction_out[3 * i + m] = friction[3 * k + m]
+        for m in range(width):
+            before_out[width * i + m] = before[width * k + m]
+            free_out[width * i + m] = free[width * k + m]
+            guess_out[width * i + m] = guess[width * k + m]
+        for m in range(3 * width):
+            directions_out[3 * width * i + m] = directions[3 * width * k + m]
+        for m in range(12 * width):
+            wrenches_out[12 * width * i + m] = wrenches[12 * width * k + m]
+
+
+@kernel
+def tell_all(
+    width: int, h: float, acting: Ints, bodies: Ints, wrenches: Floats, twists: Floats, gaps: Floats, free: Floats, impulse: Floats,
+    after: Floats, impulse_out: Floats, after_out: Floats, passed_out: Ints,
+) -> int:  # fmt: skip
+    """Impulses and velocities after of all contacts: of those that act as they are, of others what twists of bodies add to free ones. Gives
+    how many of these others close their gaps, and their numbers."""
+    at, count = 0, 0
+    for k in range(gaps.size):
+        if at < acting.size and acting[at] == k:
+            for r in range(width):
+                impulse_out[width * k + r] = impulse[width * at + r]
+                after_out[width * k + r] = after[width * at + r]
+            at += 1
+            continue
         for r in range(width):
+            u = free[width * k + r]
             for side in range(2):
                 for m in range(6):
-                    u_out[width * k + r] += wrenches[12 * (width * k + r) + 6 * side + m] * twists[6 * bodies[2 * k + side] + m]
+                    u += wrenches[12 * (width * k + r) + 6 * side + m] * twists[6 * bodies[2 * k + side] + m]
+            impulse_out[width * k + r] = 0.0
+            after_out[width * k + r] = u
+        if after_out[width * k] + max(gaps[k], 0.0) / h < -LATE:
+            passed_out[count] = k
+            count += 1
+    return count

@@ -98,8 +98,9 @@ class Layout:
 
     def warm(self, memory: np.ndarray, h: float) -> Guess:
         """Impulses to start with, those of the last step."""
-        scale = h / memory[LENGTH] if memory[LENGTH] > 0.0 else 0.0
-        return Guess(scale, min(int(memory[COUNT]), self.contacts), self.touches(memory).reshape(-1), scale * self.book(memory))
+        length, count, at = float(memory[LENGTH]), min(int(memory[COUNT]), self.contacts), memory.size - WIDTH * self.contacts
+        scale = h / length if length > 0.0 else 0.0
+        return Guess(scale, count, memory[at:], scale * self.book(memory) if self.rows else NONE)
 
 
 @dataclass(frozen=True)

@@ -115,11 +115,10 @@ class Stepping:
         while acting is not None:
             held = self._solved(near.some(acting), book, targets, h, options, False, rub)
             moved = system.carried(held.book_impulse, book, held.on_bodies(self.model.n_bodies))
-            whole = near.with_bystanders(held, acting, moved)
-            passed = near.passed(whole, acting, h)
+            passed = near.with_bystanders(held, acting, moved, h)
             if not passed.size:
-                return whole
-            near = replace(near, guess=whole.impulse, begin=whole.book_impulse)
+                return held
+            near = replace(near, guess=held.impulse, begin=held.book_impulse)
             acting = np.sort(np.concatenate([acting, passed]))
         return self._solved(near, book, targets, h, options, instant, rub)
 
@@ -204,7 +203,7 @@ class Stepping:
         if warm is not None and recalled is NO_GUESS:
             guess = warm(touches.ids, w)
         rows = ContactRows(touches.bodies, touches.points, directions, self._spin)
-        return rows, self.pair_laws.with_friction(which, friction), wrenches, before, free, guess
+        return rows, self.pair_laws.none.picked(which, friction), wrenches, before, free, guess
 
     def _touching(self, touches: Touches, motion: Motion) -> Touches:
         """Those that touch and do not part."""

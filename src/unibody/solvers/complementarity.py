@@ -33,16 +33,10 @@ from unibody.rules.nearness import nearness_of, radii
 from unibody.rules.rubbings import TOLERANCE
 from unibody.rules.step_problem import Held, touching_of
 from unibody.rules.stepping_memory import (
-    CONVERGED,
     COUNT,
-    DISTANCE,
-    GAINED,
     GAINS,
-    ITERATIONS,
     LENGTH,
-    METHOD,
     METHODS,
-    RESIDUAL,
     Layout,
     room_for,
 )
@@ -162,8 +156,9 @@ class BoundComplementarity(Bound):
         after[0] += held.work
         after[TIME] = state.t + dt
         ended, memory = self._end(state.t + dt, q, v, after)
-        facts = self.step_facts() | self._facts(after)
-        return Step(ended, memory, Report(status="ok", time=ended.t, seconds=time.perf_counter() - began, **facts))
+        rank, rows = system.rank()
+        report = Report("ok", ended.t, redundant=rows - rank, seconds=time.perf_counter() - began, **self._facts(after))
+        return Step(ended, memory, report)
 
     def _begin(self, state: State, memory: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """As `_unpack`, but where no joint is fitted memory is as the rule sees it, and only read."""
@@ -189,25 +184,26 @@ class BoundComplementarity(Bound):
 
     def _facts(self, kept: np.ndarray) -> dict[str, Any]:
         """What a report says of the problem of a step, from memory."""
+        _, iterations, residual, method, distance, gained, count, converged, gains = kept[LENGTH : GAINS + 1].tolist()
         notes = list(self.system.notes())
-        if kept[COUNT]:
-            notes.append(f"{int(kept[COUNT])} contacts, least gap {kept[DISTANCE]:.3g} m")
-        if kept[ITERATIONS]:
-            notes.append(f"impulses by {METHODS[int(kept[METHOD])]} to {kept[RESIDUAL]:.2g} m/s")
+        if count:
+            notes.append(f"{int(count)} contacts, least gap {distance:.3g} m")
+        if iterations:
+            notes.append(f"impulses by {METHODS[int(method)]} to {residual:.2g} m/s")
         if self.rule.hurry:
             notes.append(self.rule.hurry)
-        if not kept[CONVERGED]:
+        if not converged:
             notes.append("the impulses did not reach the tolerance; allow more iterations or give another method")
         if self.rule.friction is not None:
             turns, change = self.arrangement.rub(kept)[-2:]
             notes.append(f"joint friction in {int(turns)} iterations to {change:.1g} of its bounds")
             if change > TOLERANCE:
                 notes.append("joint friction did not settle; a smaller dt may help")
-        if kept[GAINED] > 0.0:
+        if gained > 0.0:
             what = "would have added, but for clipping," if self.solver.clip else "added"
-            notes.append(f"impacts {what} {kept[GAINED]:.3g} J of kinetic energy (steps so far in which they do: {int(kept[GAINS])})")
-        distance = float(kept[DISTANCE]) if kept[COUNT] else float("inf")
-        return {"iterations": int(kept[ITERATIONS]), "residual": float(kept[RESIDUAL]), "minimum_distance": distance, "notes": tuple(notes)}
+            notes.append(f"impacts {what} {gained:.3g} J of kinetic energy (steps so far in which they do: {int(gains)})")
+        least = distance if count else float("inf")
+        return {"iterations": int(iterations), "residual": residual, "minimum_distance": least, "notes": tuple(notes)}
 
     def observe(self, state: State, memory: np.ndarray, control: np.ndarray) -> Observation:
         """Everything derived at a state; reactions, multipliers and contacts are impulse / h of the step that ended there, at the start

@@ -37,7 +37,8 @@ def true_boxes(shapes, X):
 
 @pytest.mark.parametrize("sizes", [(0.2,), (0.02, 0.1, 1.5)], ids=["alike", "mixed"])
 @pytest.mark.parametrize("margin", [0.0, 0.1])
-def test_pairs_are_those_of_all_boxes_that_meet(sizes, margin):
+@pytest.mark.parametrize("few", [0, 512], ids=["grids", "axis"])
+def test_pairs_are_those_of_all_boxes_that_meet(sizes, margin, few):
     shapes, X = crowd(40, sizes, 1.0, 3)
     boxes = true_boxes(shapes, X)
     expected = {
@@ -46,18 +47,24 @@ def test_pairs_are_those_of_all_boxes_that_meet(sizes, margin):
         for j in range(i + 1, 40)
         if (boxes[i][0] - margin <= boxes[j][1]).all() and (boxes[j][0] - margin <= boxes[i][1]).all()
     }
-    found = RigidCollision(model_of(*shapes), margin).pairs(X)
+    search = RigidCollision(model_of(*shapes), margin)
+    search.few = few
+    for turned in (X[:, [9, 10, 11]] * 0.0, np.roll(X[:, 9:], 1, axis=1) * 3.0):  # searches elsewhere leave nothing behind
+        search.pairs(np.concatenate([X[:, :9], turned], axis=1))
+    found = search.pairs(X)
     assert {tuple(p) for p in found.tolist()} == expected and len(found) == len(expected) > 5
     assert found.tolist() == sorted(found.tolist())
 
 
-def test_far_away_and_huge_worlds_lose_no_pair():
+@pytest.mark.parametrize("few", [0, 512], ids=["grids", "axis"])
+def test_far_away_and_huge_worlds_lose_no_pair(few):
     """Touching spheres 1e6 m from the origin, of sizes that differ by 1e5."""
     c = np.array([1e6, -2e6, 3e6])
     model = model_of(ub.Sphere(1e4), ub.Sphere(0.1), ub.Sphere(0.1))
     X = poses((np.eye(3), c), (np.eye(3), c + (1e4 + 0.1, 0, 0)), (np.eye(3), c + (1e4 + 0.3, 0, 0)))
-    found = RigidCollision(model, 0.01).find(X)
-    assert found.body.tolist() == [[1, 2], [2, 3]]
+    search = RigidCollision(model, 0.01)
+    search.few = few
+    assert search.find(X).body.tolist() == [[1, 2], [2, 3]]
 
 
 def test_two_finds_give_the_same_bits_and_arrays_grow():

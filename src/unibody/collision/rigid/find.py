@@ -11,6 +11,7 @@ from collections.abc import Callable
 import numpy as np
 
 from unibody.collision.filters import body_filter, contact_filter, contact_rules
+from unibody.collision.rigid.allowing import partners
 from unibody.collision.rigid.box_pairs import box_contacts
 from unibody.collision.rigid.by_coal import CoalPairs
 from unibody.collision.rigid.capsule_box import capsule_box_contacts
@@ -23,7 +24,7 @@ from unibody.collision.rigid.mesh_pairs import polyhedron_contacts
 from unibody.collision.rigid.on_mesh import mesh_contacts
 from unibody.collision.rigid.plane_pairs import plane_contacts
 from unibody.collision.rigid.round_pairs import round_contacts
-from unibody.collision.rigid.search import pair_up
+from unibody.collision.rigid.search import FEW, pair_up
 from unibody.collision.rigid.table import ShapeTable
 from unibody.element import number
 from unibody.errors import ModelError
@@ -47,14 +48,17 @@ class RigidCollision:
         self.model = model
         self.margin = number(margin, "RigidCollision margin", minimum=0.0)
         self.table = ShapeTable.of(model)
+        self.few = FEW
+        """The most shapes that the search sorts along an axis; more are found by grids."""
         n = self.table.count
         if n * n >= 2 ** (63 - FEATURE_BITS):
             raise ModelError(f"RigidCollision: {n} solid shapes are more than contacts can be numbered for; give 65535 or fewer")
         rules = contact_rules(model)
         self.filter = body_filter(model, *contact_filter(model, rules))
+        self._excluded = partners(model.n_bodies, self.filter.excluded)
         self._family = families()
         self._frames, self._boxes = np.zeros(12 * n), np.zeros(6 * n)
-        self._levels, self._cells, self._next = np.zeros(n, np.int64), np.zeros(3 * n, np.int64), np.zeros(n, np.int64)
+        self._levels, self._cells, self._next = np.zeros(n, np.int64), np.zeros(3 * n, np.int64), np.arange(n)
         self._heads = np.zeros(1 << max(4, int(2 * n).bit_length()), np.int64)
         self._room_for_pairs(max(64, 8 * n))
         self._start = np.zeros(FAMILIES + 1, np.int64)
@@ -102,9 +106,9 @@ class RigidCollision:
             raise ModelError(f"RigidCollision: poses have shape {np.shape(X)}; give ({n}, 12), the world first")
         while True:
             found = pair_up(
-                flat, t.body, t.kind, t.pose, t.size, t.hull, f.moving, f.group, f.mask, f.excluded, self._family, KINDS, self.margin,
-                self._frames, self._boxes, self._levels, self._cells, self._heads, self._next, self._keys, self._pairs, self._order,
-                self._start,
+                flat, t.body, t.kind, t.pose, t.size, t.hull, f.moving, f.group, f.mask, self._excluded, self._family, KINDS, self.few,
+                self.margin, self._frames, self._boxes, self._levels, self._cells, self._heads, self._next, self._keys, self._pairs,
+                self._order, self._start,
             )  # fmt: skip
             if found < 0:
                 raise ModelError(f"body '{self.model.bodies[-1 - found].name}': its pose is not finite; take smaller steps")
