@@ -20,6 +20,7 @@ from unibody.contact.pair_laws import Laws
 from unibody.coordinates.held import Motion
 from unibody.kernel import Floats, Ints, kernel
 from unibody.rules.nearness import Touches, way_of
+from unibody.rules.step_arrays import row_parts
 from unibody.rules.step_problem import LATE, Held
 
 WORTH = 8
@@ -43,16 +44,15 @@ class Near:
     def some(self, which: np.ndarray) -> Near:
         """Those of these numbers."""
         touches, rows, (n, w) = self.touches, self.rows, (len(which), self.free.shape[1])
-        bodies, ids, laws = np.empty((n, 2), np.int64), np.empty(n, np.int64), np.empty(n, np.int64)
-        points, normals, gaps, friction = np.empty((n, 3)), np.empty((n, 3)), np.empty(n), np.empty((n, 3))
-        directions, wrenches = np.empty((n, w, 3)), np.empty((n, w, 2, 6))
-        before, free, guess = np.empty((n, w)), np.empty((n, w)), np.empty((n, w))
+        ints, numbers, wrenches = np.empty(4 * n, np.int64), np.empty((10 + 6 * w) * n), np.empty((n, w, 2, 6))
         pick_near(
             w, which, touches.bodies.reshape(-1), touches.ids, self.laws.which, touches.points.reshape(-1), touches.normals.reshape(-1),
             touches.gaps, self.laws.friction.reshape(-1), rows.directions.reshape(-1), self.wrenches.reshape(-1), self.before.reshape(-1),
-            self.free.reshape(-1), self.guess.reshape(-1), bodies.reshape(-1), ids, laws, points.reshape(-1), normals.reshape(-1), gaps,
-            friction.reshape(-1), directions.reshape(-1), wrenches.reshape(-1), before.reshape(-1), free.reshape(-1), guess.reshape(-1),
+            self.free.reshape(-1), self.guess.reshape(-1), ints, wrenches.reshape(-1), numbers,
         )  # fmt: skip
+        bodies, ids, laws = ints[: 2 * n].reshape(n, 2), ints[2 * n : 3 * n], ints[3 * n :]
+        points, normals, gaps = numbers[: 3 * n].reshape(n, 3), numbers[3 * n : 6 * n].reshape(n, 3), numbers[6 * n : 7 * n]
+        friction, directions, before, free, guess = row_parts(numbers[7 * n :], n, w)
         return Near(
             Touches(bodies, points, normals, gaps, ids), ContactRows(bodies, points, directions, rows.spin),
             self.laws.picked(laws, friction), wrenches, before, free, guess, self.begin,
@@ -101,32 +101,37 @@ def list_acting(
 
 
 @kernel
+def take_rows(width: int, which: Ints, source: Floats, copy_out: Floats) -> None:
+    """The rows of these numbers, of `width` each."""
+    for i in range(which.size):
+        for m in range(width):
+            copy_out[width * i + m] = source[width * which[i] + m]
+
+
+@kernel
 def pick_near(
     width: int, which: Ints, bodies: Ints, ids: Ints, laws: Ints, points: Floats, normals: Floats, gaps: Floats, friction: Floats,
-    directions: Floats, wrenches: Floats, before: Floats, free: Floats, guess: Floats, bodies_out: Ints, ids_out: Ints, laws_out: Ints,
-    points_out: Floats, normals_out: Floats, gaps_out: Floats, friction_out: Floats, directions_out: Floats, wrenches_out: Floats,
-    before_out: Floats, free_out: Floats, guess_out: Floats,
+    directions: Floats, wrenches: Floats, before: Floats, free: Floats, guess: Floats, ints_out: Ints, wrenches_out: Floats,
+    numbers_out: Floats,
 ) -> None:  # fmt: skip
-    """Copies of all that is known of the contacts of these numbers."""
-    for i in range(which.size):
+    """Copies of all that is known of the contacts of these numbers, one kind after the other."""
+    n = which.size
+    for i in range(n):
         k = which[i]
-        ids_out[i] = ids[k]
-        laws_out[i] = laws[k]
-        gaps_out[i] = gaps[k]
-        for m in range(2):
-            bodies_out[2 * i + m] = bodies[2 * k + m]
-        for m in range(3):
-            points_out[3 * i + m] = points[3 * k + m]
-            normals_out[3 * i + m] = normals[3 * k + m]
-            friction_out[3 * i + m] = friction[3 * k + m]
-        for m in range(width):
-            before_out[width * i + m] = before[width * k + m]
-            free_out[width * i + m] = free[width * k + m]
-            guess_out[width * i + m] = guess[width * k + m]
-        for m in range(3 * width):
-            directions_out[3 * width * i + m] = directions[3 * width * k + m]
-        for m in range(12 * width):
-            wrenches_out[12 * width * i + m] = wrenches[12 * width * k + m]
+        ints_out[2 * i] = bodies[2 * k]
+        ints_out[2 * i + 1] = bodies[2 * k + 1]
+        ints_out[2 * n + i] = ids[k]
+        ints_out[3 * n + i] = laws[k]
+    at, size = 10 * n, width * n
+    take_rows(3, which, points, numbers_out[: 3 * n])
+    take_rows(3, which, normals, numbers_out[3 * n : 6 * n])
+    take_rows(1, which, gaps, numbers_out[6 * n : 7 * n])
+    take_rows(3, which, friction, numbers_out[7 * n : at])
+    take_rows(3 * width, which, directions, numbers_out[at : at + 3 * size])
+    take_rows(width, which, before, numbers_out[at + 3 * size : at + 4 * size])
+    take_rows(width, which, free, numbers_out[at + 4 * size : at + 5 * size])
+    take_rows(width, which, guess, numbers_out[at + 5 * size :])
+    take_rows(12 * width, which, wrenches, wrenches_out)
 
 
 @kernel

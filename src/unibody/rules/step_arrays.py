@@ -19,20 +19,33 @@ STEERED, SOFT, MOVED, PUSHED = range(4)
 def meet(
     width: int, spin: int, n_bodies: int, h: float, scale: float, count: int, keys: Ints, coefficients: Floats, plane_normal: Floats,
     wishes: Floats, bodies: Ints, points: Floats, normals: Floats, ids: Ints, centre: Floats, velocity: Floats, rate: Floats, table: Floats,
-    which_out: Ints, friction_out: Floats, directions_out: Floats, wrenches_out: Floats, before_out: Floats, free_out: Floats,
-    guess_out: Floats,
+    which_out: Ints, wrenches_out: Floats, rows_out: Floats,
 ) -> None:  # fmt: skip
-    """Contacts that were found as rows: their laws by `keys` of pairs and friction by its `coefficients` (3 a law), directions, wrenches,
-    velocities before and free, and impulses to start with, by the first `count` rows of the memory `table`."""
+    """Contacts that were found as rows: their laws by `keys` of pairs, wrenches, and one after the other as `row_parts` has them friction
+    by its `coefficients` (3 a law), directions, velocities before and free, and impulses to start with, by the first `count` rows of the
+    memory `table`."""
+    n = which_out.size
+    at, size = 3 * n + 3 * width * n, width * n
+    friction, directions = rows_out[: 3 * n], rows_out[3 * n : at]
+    before, free, guess = rows_out[at : at + size], rows_out[at + size : at + 2 * size], rows_out[at + 2 * size :]
     look_up_pairs(bodies, n_bodies, keys, which_out)
-    for k in range(which_out.size):
+    for k in range(n):
         for m in range(3):
-            friction_out[3 * k + m] = coefficients[3 * which_out[k] + m]
-    fill_directions(width, normals, plane_normal, wishes, directions_out)
-    fill_moving_rows(width, spin, bodies, points, directions_out, centre, velocity, rate, h, wrenches_out, before_out, free_out)
-    guess_out[:] = 0.0
+            friction[3 * k + m] = coefficients[3 * which_out[k] + m]
+    fill_directions(width, normals, plane_normal, wishes, directions)
+    fill_moving_rows(width, spin, bodies, points, directions, centre, velocity, rate, h, wrenches_out, before, free)
+    guess[:] = 0.0
     if count > 0:
-        recall(scale, count, table, ids, width, guess_out)
+        recall(scale, count, table, ids, width, guess)
+
+
+def row_parts(numbers: np.ndarray, n: int, w: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Of n contacts of w rows: friction (n, 3), directions (n, w, 3), velocities before and free (n, w), impulses to start with (n, w)."""
+    at, size = 3 * n + 3 * w * n, w * n
+    return (
+        numbers[: 3 * n].reshape(n, 3), numbers[3 * n : at].reshape(n, w, 3), numbers[at : at + size].reshape(n, w),
+        numbers[at + size : at + 2 * size].reshape(n, w), numbers[at + 2 * size :].reshape(n, w),
+    )  # fmt: skip
 
 
 @kernel

@@ -33,7 +33,7 @@ from unibody.rules.bystanders import Near
 from unibody.rules.impacts import largest_share
 from unibody.rules.impulses import Options, Outcome, close_held
 from unibody.rules.nearness import NOTHING, Nearness, Touches
-from unibody.rules.step_arrays import MOVED, PUSHED, SOFT, STEERED, fill_targets, meet
+from unibody.rules.step_arrays import MOVED, PUSHED, SOFT, STEERED, fill_targets, meet, row_parts
 from unibody.rules.step_problem import AWAY, Assembled, Held
 from unibody.rules.stepping_friction import SteppingFriction, rub_rows
 from unibody.rules.stepping_memory import NO_GUESS, NONE, Guess
@@ -191,15 +191,14 @@ class Stepping:
             laws = self.pair_laws.of(touches.bodies)
             wishes = self._wishes(laws)
         recalled = warm if isinstance(warm, Guess) else NO_GUESS
-        which, friction, directions, wrenches = np.empty(n, np.int64), np.empty((n, 3)), np.empty((n, w, 3)), np.empty((n, w, 2, 6))
-        before, free, guess = np.empty((n, w)), np.empty((n, w)), np.empty((n, w))
+        which, wrenches, numbers = np.empty(n, np.int64), np.empty((n, w, 2, 6)), np.empty((3 + 6 * w) * n)
         meet(
             w, int(self._spin), self.model.n_bodies, h, recalled.scale, recalled.count, self.pair_laws.keys, self.pair_laws.coefficients,
             NONE if self.plane_normal is None else self.plane_normal, NONE if wishes is None else wishes.reshape(-1),
             touches.bodies.reshape(-1), touches.points.reshape(-1), touches.normals.reshape(-1), touches.ids, motion.centre.reshape(-1),
-            motion.velocity.reshape(-1), motion.rate.reshape(-1), recalled.table, which, friction.reshape(-1), directions.reshape(-1),
-            wrenches.reshape(-1), before.reshape(-1), free.reshape(-1), guess.reshape(-1),
+            motion.velocity.reshape(-1), motion.rate.reshape(-1), recalled.table, which, wrenches.reshape(-1), numbers,
         )  # fmt: skip
+        friction, directions, before, free, guess = row_parts(numbers, n, w)
         if warm is not None and recalled is NO_GUESS:
             guess = warm(touches.ids, w)
         rows = ContactRows(touches.bodies, touches.points, directions, self._spin)

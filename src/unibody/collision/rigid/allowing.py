@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
+from unibody.collision.broad import Filter
 from unibody.kernel import device
 
 
 @device
 def allowed(a, b, moving, group, mask, excluded):
     """Whether two bodies may touch. `excluded` begins with where the partners of each body begin that it may not touch, which are larger
-    than itself and sorted; see `partners`."""
+    than itself and sorted; see `rights_of`."""
     if a == b or moving[a] + moving[b] == 0:
         return False
     if (mask[a] >> group[b]) & 1 == 0 or (mask[b] >> group[a]) & 1 == 0:
@@ -27,10 +28,11 @@ def allowed(a, b, moving, group, mask, excluded):
     return low == end or excluded[low] != second
 
 
-def partners(n: int, keys: np.ndarray) -> np.ndarray:
-    """Sorted pairs a n + b, a < b, of n bodies as `allowed` reads them."""
-    counts = np.bincount(keys // n, minlength=n)
-    return np.concatenate([n + 1 + np.concatenate([[0], np.cumsum(counts)]), keys % n]).astype(np.int64)
+def rights_of(filter: Filter) -> np.ndarray:
+    """Of n bodies, one after the other: moving (n,), group (n,), mask (n,), and what is excluded as `allowed` reads it."""
+    n = len(filter.moving)
+    starts = n + 1 + np.concatenate([[0], np.cumsum(np.bincount(filter.excluded // n, minlength=n))])
+    return np.concatenate([filter.moving, filter.group, filter.mask, starts, filter.excluded % n]).astype(np.int64)
 
 
 @device

@@ -11,7 +11,7 @@ from collections.abc import Callable
 import numpy as np
 
 from unibody.collision.filters import body_filter, contact_filter, contact_rules
-from unibody.collision.rigid.allowing import partners
+from unibody.collision.rigid.allowing import rights_of
 from unibody.collision.rigid.box_pairs import box_contacts
 from unibody.collision.rigid.by_coal import CoalPairs
 from unibody.collision.rigid.capsule_box import capsule_box_contacts
@@ -55,11 +55,11 @@ class RigidCollision:
             raise ModelError(f"RigidCollision: {n} solid shapes are more than contacts can be numbered for; give 65535 or fewer")
         rules = contact_rules(model)
         self.filter = body_filter(model, *contact_filter(model, rules))
-        self._excluded = partners(model.n_bodies, self.filter.excluded)
+        self._rights = rights_of(self.filter)
         self._family = families()
         self._frames, self._boxes = np.zeros(12 * n), np.zeros(6 * n)
-        self._levels, self._cells, self._next = np.zeros(n, np.int64), np.zeros(3 * n, np.int64), np.arange(n)
-        self._heads = np.zeros(1 << max(4, int(2 * n).bit_length()), np.int64)
+        self._grid = np.zeros(4 * n + (1 << max(4, int(2 * n).bit_length())), np.int64)
+        self._last = np.arange(n)
         self._room_for_pairs(max(64, 8 * n))
         self._start = np.zeros(FAMILIES + 1, np.int64)
         self._work, self._labels = np.zeros(WORK), np.zeros(LABELS, np.int64)
@@ -100,15 +100,14 @@ class RigidCollision:
 
     def _pair_up(self, X: np.ndarray) -> int:
         """Find pairs; how many."""
-        t, f, n = self.table, self.filter, self.model.n_bodies
+        t, n = self.table, self.model.n_bodies
         flat = np.ascontiguousarray(X, dtype=float).reshape(-1)
         if flat.size != 12 * n:
             raise ModelError(f"RigidCollision: poses have shape {np.shape(X)}; give ({n}, 12), the world first")
         while True:
             found = pair_up(
-                flat, t.body, t.kind, t.pose, t.size, t.hull, f.moving, f.group, f.mask, self._excluded, self._family, KINDS, self.few,
-                self.margin, self._frames, self._boxes, self._levels, self._cells, self._heads, self._next, self._keys, self._pairs,
-                self._order, self._start,
+                flat, t.body, t.kind, t.pose, t.size, t.hull, self._rights, self._family, KINDS, self.few, self.margin, self._frames,
+                self._boxes, self._grid, self._last, self._keys, self._pairs, self._order, self._start,
             )  # fmt: skip
             if found < 0:
                 raise ModelError(f"body '{self.model.bodies[-1 - found].name}': its pose is not finite; take smaller steps")

@@ -156,24 +156,25 @@ def sort_pairs(keys: Ints, kind: Ints, family: Ints, kinds: int, families: int, 
 
 @kernel
 def pair_up(
-    X: Floats, body: Ints, kind: Ints, pose: Floats, size: Floats, hull: Floats, moving: Ints, group: Ints, mask: Ints, excluded: Ints,
-    family: Ints, kinds: int, few: int, margin: float, frames_out: Floats, boxes_out: Floats, levels_out: Ints, cells_out: Ints,
-    heads_out: Ints, next_out: Ints, keys_out: Ints, pairs_out: Ints, order_out: Ints, start_out: Ints,
+    X: Floats, body: Ints, kind: Ints, pose: Floats, size: Floats, hull: Floats, rights: Ints, family: Ints, kinds: int, few: int,
+    margin: float, frames_out: Floats, boxes_out: Floats, grid_out: Ints, last_out: Ints, keys_out: Ints, pairs_out: Ints, order_out: Ints,
+    start_out: Ints,
 ) -> int:  # fmt: skip
     """All of the search, from poses to pairs by families: their count, also if there is no room for them, which leaves the pairs out; or
-    −1 − the first body without a finite pose. `few`: the most shapes that are sorted along an axis; `next_out` is left alone between
-    searches."""
+    −1 − the first body without a finite pose. `rights`: as `rights_of` has them; `few`: the most shapes that are sorted along an axis;
+    `grid_out`: room for grids, `last_out`: what is left alone between searches."""
     lost = place_shapes(X, body, kind, pose, size, hull, margin, frames_out, boxes_out)
     if lost >= 0:
         return -1 - lost
+    n, bodies = kind.size, X.size // 12
+    moving, group, mask, excluded = rights[:bodies], rights[bodies : 2 * bodies], rights[2 * bodies : 3 * bodies], rights[3 * bodies :]
     found = find_on_planes(kind, body, frames_out, boxes_out, moving, group, mask, excluded, margin, keys_out)
-    if kind.size <= few:
-        found = find_along_axis(kind, body, boxes_out, moving, group, mask, excluded, found, next_out, keys_out)
+    if n <= few:
+        found = find_along_axis(kind, body, boxes_out, moving, group, mask, excluded, found, last_out, keys_out)
     else:
-        found = find_by_grids(
-            kind, body, boxes_out, moving, group, mask, excluded, found, levels_out, cells_out, heads_out, next_out, keys_out
-        )
+        levels, cells, heads = grid_out[:n], grid_out[n : 4 * n], grid_out[4 * n :]
+        found = find_by_grids(kind, body, boxes_out, moving, group, mask, excluded, found, levels, cells, heads, last_out, keys_out)
     if found <= keys_out.size:
-        sort_keys(kind.size, keys_out[:found])
+        sort_keys(n, keys_out[:found])
         sort_pairs(keys_out[:found], kind, family, kinds, start_out.size - 1, pairs_out, order_out, start_out)
     return found
