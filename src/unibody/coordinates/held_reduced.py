@@ -146,7 +146,6 @@ class HeldReduced(ReducedSystem):
         self._numbers = np.zeros(int(self.grouping.inverse_at[-1]) + 1)
         self._inverse_at = np.zeros(len(self.grouping.alone), np.int64)
         self._sweep = np.zeros(sweep_size(len(counts), bool(self.grouping.alone.any())))
-        self._stages: np.ndarray | None = None
         self._looked, self._inverted = 0, -1
         """How often the motion was evaluated, and when the book's rows were last answered: what `_numbers` holds of them is of that."""
         if not self._holds.any():
@@ -169,14 +168,6 @@ class HeldReduced(ReducedSystem):
         stages[EVALUATE_STAGE] = evaluate_reduced.address
         if self.has_loops:
             stages[AGAIN_STAGE] = spread_responses.address
-
-    def stages(self, control: np.ndarray, loads: bool = False) -> np.ndarray:
-        """As for any system; with loads they are the same for every control."""
-        if not loads:
-            return super().stages(control, loads)
-        if self._stages is None:
-            self._stages = super().stages(control, loads)
-        return self._stages
 
     def evaluate(self, t: float, q: np.ndarray, v: np.ndarray, control: np.ndarray, loads: bool = False) -> None:
         self._looked += 1
