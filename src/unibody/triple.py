@@ -6,9 +6,10 @@ floats;
 
     fetch(a, k)            a[k], a[k + 1], a[k + 2] of an array
     put(x, k, a_out)       into an array; the next number, a_out[k + 3], is spoilt: put triples in rising order
-    put_only(x, k, a_out)  into an array, the next number left alone
+    put_only(x, k, a_out)  into an array, the next number left alone; of a four, its first three
     spread(f)              f, f, f
     turn(x), back(x)       x₁, x₂, x₀   and   x₂, x₀, x₁
+    swap(x)                x₀, x₂, x₁
     total(x)               x₀ + x₁ + x₂
     join(f, g, h)          f, g, h;   x_of(x), y_of(x), z_of(x)  take them apart
     plus(x, f, y)          x + f y, of triples, floats or both: one instruction, rounded once, where the machine has it
@@ -261,7 +262,7 @@ def _make_plus(negative: bool) -> Any:
 
 
 def _put(x: np.ndarray, k: int, a_out: np.ndarray) -> None:
-    a_out[k : k + 3] = x
+    a_out[k : k + 3] = x[:3]
 
 
 def _put_four(x: np.ndarray, k: int, a_out: np.ndarray) -> None:
@@ -274,6 +275,7 @@ put_only = Primitive(_put, lambda: _make_put(3))
 spread = Primitive(lambda f: np.array((f, f, f)), _make_spread)
 turn = Primitive(lambda x: x[[1, 2, 0]], lambda: _make_order(1, 2, 0, 3))
 back = Primitive(lambda x: x[[2, 0, 1]], lambda: _make_order(2, 0, 1, 3))
+swap = Primitive(lambda x: x[[0, 2, 1]], lambda: _make_order(0, 2, 1, 3))
 total = Primitive(lambda x: x[0] + x[1] + x[2], _make_total)
 x_of = Primitive(lambda x: x[0], lambda: _make_lane(0))
 y_of = Primitive(lambda x: x[1], lambda: _make_lane(1))

@@ -69,9 +69,8 @@ def lay_cards(order: Ints, first: Ints, groups: Ints, start: Ints, begin_out: In
 @inlined
 def three_along(J, p, m, i):
     """J m of three rows, one body."""
-    turning, moving = fetch(m, i), fetch(m, i + 4)
-    one = plus(plus(fetch(J, p) * x_of(turning), fetch(J, p + 3), y_of(turning)), fetch(J, p + 6), z_of(turning))
-    two = plus(plus(fetch(J, p + 9) * x_of(moving), fetch(J, p + 12), y_of(moving)), fetch(J, p + 15), z_of(moving))
+    one = plus(plus(fetch(J, p) * m[i], fetch(J, p + 3), m[i + 1]), fetch(J, p + 6), m[i + 2])
+    two = plus(plus(fetch(J, p + 9) * m[i + 4], fetch(J, p + 12), m[i + 5]), fetch(J, p + 15), m[i + 6])
     return one + two
 
 

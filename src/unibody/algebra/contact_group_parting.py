@@ -14,7 +14,7 @@ from unibody.algebra.contact_group_momentum import hurry
 from unibody.algebra.contact_group_room import lay_slot
 from unibody.arena import part
 from unibody.kernel import Floats, Ints, device, inlined, kernel
-from unibody.triple import total_four
+from unibody.triple import fetch_four, put_four, total_four
 
 LEAF, PLACE, A, WIDE_A, C, WIDE_C, ROW = 6, 0, 1, 2, 3, 4, 5
 """A row's whole numbers: where it is packed; where its groups begin in m, and their places there; which row it is."""
@@ -47,24 +47,31 @@ def lay_leaves(pushes, origin, order, first, groups, begin_out, leaf_out):
 
 
 @inlined
+def copy_row(A, old, rows, size, to, packed_out):
+    """One row, one group: numbers that lie `rows` apart, in the places that velocities have in m."""
+    for i in range(size, wide(size)):
+        packed_out[to + i] = 0.0
+    if size == 6:
+        packed_out[to + 3] = 0.0
+    for i in range(size):
+        packed_out[to + i + gap(size, i)] = A[old]
+        old += rows
+
+
+@inlined
 def pack(old, rows, size_a, size_b, b, J, Y, p, packed_out):
     """A row: numbers that lie `rows` apart from `old` on."""
-    d = 0.0
-    for q in range(old, old + rows * (size_a + size_b), rows):
-        d += J[q] * Y[q]
+    one, n, to = wide(size_a), wide(size_a) + wide(size_b), p + ROW_J
+    copy_row(J, old, rows, size_a, to, packed_out)
+    copy_row(Y, old, rows, size_a, to + n, packed_out)
+    copy_row(J, old + rows * size_a, rows, size_b, to + one, packed_out)
+    copy_row(Y, old + rows * size_a, rows, size_b, to + n + one, packed_out)
+    d = total_four(row_along(packed_out, to, packed_out, to + n, n))
     root = math.sqrt(d) if d > 1e-300 else 0.0
     scale = 1.0 / root if root > 0.0 else 0.0
     packed_out[p + B], packed_out[p + ROOT] = b * scale, root
-    n, to = wide(size_a) + wide(size_b), p + ROW_J
-    for q in range(to, to + 2 * n):
-        packed_out[q] = 0.0
-    for side in range(2):
-        size = size_a if side == 0 else size_b
-        for i in range(size):
-            packed_out[to + i + gap(size, i)] = J[old] * scale
-            packed_out[to + n + i + gap(size, i)] = Y[old] * scale
-            old += rows
-        to += wide(size)
+    for q in range(to, to + 2 * n, 4):
+        put_four(fetch_four(packed_out, q) * scale, q, packed_out)
 
 
 @kernel

@@ -13,13 +13,15 @@ import numpy as np
 from unibody.algebra.contact_group_cards import AT, CARD, PLACE, QUICK, ROWS, SIZE_A, SIZE_C, extent, gap, wide
 from unibody.algebra.contact_group_units import AXES, INVERSE, LOWER, PACE, TABLE, UPPER, turn_in
 from unibody.algebra.contact_sweeps import COULOMB, TINY
-from unibody.kernel import Floats, Ints, device, kernel
-from unibody.triple import across_x, across_y, across_z, back, fetch, join, plus, put, put_four, put_only, spread, turn, x_of, y_of, z_of
+from unibody.kernel import Floats, Ints, device, inlined, kernel
+from unibody.triple import across_x, across_y, across_z, fetch, join, minus, plus, put, put_four, put_only, spread, swap, x_of, y_of, z_of
 
 JACOBI = 12
+TOGETHER = 8
+"""Blocks that are weighed, one after the other, before they are laid out: the roots of one do not wait for those of another."""
 
 
-@device
+@inlined
 def rotation(a, b, c):
     """cos, sin, tan of the turn that makes the symmetric (a c; c b) diagonal."""
     if abs(c) <= 1e-17 * (abs(a) + abs(b)):
@@ -63,61 +65,73 @@ def scale_blocks(
     """D of all rows; J, Y and b times D, tangents turned into the axes of the block's own S; and its table. Blocks come in the order of
     their cards (`contact_group_cards`), Y of quick ones row by row."""
     own, S, V = np.zeros(16), np.zeros(9), np.zeros(9)
-    for l in range(order.size):
-        k, c, t = order[l], CARD * l, TABLE * l
-        old, at, rows, n = place[k], card[c + AT], card[c + ROWS], card[c + SIZE_A] + card[c + SIZE_C]
-        if rows == 1:
-            one_row(c, t, card, old, lower[k], upper[k], b[start[k]], J, Y, J_out, Y_out, b_out, D_out, table_out)
-            continue
-        if rows == 3 and old + 3 * n < J.size:  # not where fetching the last triple would reach beyond the end
-            three_rows(law, c, t, card, old, start[k], friction[3 * k], friction[3 * k + 1], J, Y, b, J_out, Y_out, b_out, D_out, table_out)
-            continue
-        for i in range(16):
-            own[i] = 0.0
-        for i in range(n):
-            for r in range(rows):
-                for q in range(rows):
-                    own[4 * r + q] += J[old + rows * i + r] * Y[old + rows * i + q]
-        largest = 0.0
-        for r in range(rows):
-            D_out[at + r] = 1.0 if r == 0 else friction[3 * k + r - 1]
-            largest = max(largest, own[5 * r] * D_out[at + r] * D_out[at + r])
-        scale = 1.0 / math.sqrt(largest) if largest > 1e-300 else 1.0
-        for r in range(rows):
-            D_out[at + r] *= scale
-            b_out[at + r] = b[start[k] + r] * D_out[at + r]
-        for r in range(rows):
-            for q in range(rows):
-                own[4 * r + q] *= D_out[at + r] * D_out[at + q]
-        tangents = rows - 1
-        for i in range(TABLE):
-            table_out[t + i] = 0.0
-        normal = own[0]
-        table_out[t] = normal
-        table_out[t + INVERSE] = 1.0 / normal if normal > TINY else 0.0
-        table_out[t + PACE] = 1.0 / (scale * scale)
-        for i in range(tangents):
-            for j in range(tangents):
-                S[3 * i + j] = 0.5 * (own[4 * i + j + 5] + own[4 * j + i + 5])
-                if law == COULOMB and normal > 0.0:
-                    S[3 * i + j] -= own[4 * i + 4] * own[4 * j + 4] / normal
-        diagonalise(tangents, S, V)
-        for j in range(tangents):
-            side = 0.0
-            for i in range(tangents):
-                side += V[3 * i + j] * own[4 * i + 4]
-            for i in range(3):
-                table_out[t + AXES + 3 * i + j] = V[3 * i + j]
-            d = max(S[4 * j], TINY)
-            table_out[t + 1 + j] = side
-            table_out[t + 4 + j] = d
-            table_out[t + INVERSE + 1 + j] = 1.0 / d
-        turn_in(tangents, table_out, t + AXES, 1, 3, at + 1, b_out)
-        some_rows(c, t, card, old, J, D_out, table_out, 0, S, J_out)
-        some_rows(c, t, card, old, Y, D_out, table_out, 1, S, Y_out)
+    for begin in range(0, order.size, TOGETHER):
+        end = min(begin + TOGETHER, order.size)
+        for l in range(begin, end):
+            k, c = order[l], CARD * l
+            if card[c + ROWS] == 3:
+                mu1, mu2 = friction[3 * k], friction[3 * k + 1]
+                weigh_three(law, card[c + AT], TABLE * l, place[k], place[k + 1], mu1, mu2, J, Y, D_out, table_out)
+        for l in range(begin, end):
+            k, c, t = order[l], CARD * l, TABLE * l
+            if card[c + ROWS] == 1:
+                one_row(c, t, card, place[k], lower[k], upper[k], b[start[k]], J, Y, J_out, Y_out, b_out, D_out, table_out)
+            elif card[c + ROWS] == 3 and place[k + 1] < J.size:
+                lay_three(c, t + AXES, card, place[k], start[k], J, Y, b, D_out, table_out, J_out, Y_out, b_out)
+            else:  # two or four, or three where fetching the last triple would reach beyond the end
+                some_rows(law, k, c, t, card, place[k], start[k], friction, J, Y, b, own, S, V, J_out, Y_out, b_out, D_out, table_out)
 
 
 @device
+def some_rows(law, k, c, t, card, old, start, friction, J, Y, b, own, S, V, J_out, Y_out, b_out, D_out, table_out):
+    """Any number of rows."""
+    at, rows, n = card[c + AT], card[c + ROWS], card[c + SIZE_A] + card[c + SIZE_C]
+    for i in range(16):
+        own[i] = 0.0
+    for i in range(n):
+        for r in range(rows):
+            for q in range(rows):
+                own[4 * r + q] += J[old + rows * i + r] * Y[old + rows * i + q]
+    largest = 0.0
+    for r in range(rows):
+        D_out[at + r] = 1.0 if r == 0 else friction[3 * k + r - 1]
+        largest = max(largest, own[5 * r] * D_out[at + r] * D_out[at + r])
+    scale = 1.0 / math.sqrt(largest) if largest > 1e-300 else 1.0
+    for r in range(rows):
+        D_out[at + r] *= scale
+        b_out[at + r] = b[start + r] * D_out[at + r]
+    for r in range(rows):
+        for q in range(rows):
+            own[4 * r + q] *= D_out[at + r] * D_out[at + q]
+    tangents = rows - 1
+    for i in range(TABLE):
+        table_out[t + i] = 0.0
+    normal = own[0]
+    table_out[t] = normal
+    table_out[t + INVERSE] = 1.0 / normal if normal > TINY else 0.0
+    table_out[t + PACE] = 1.0 / (scale * scale)
+    for i in range(tangents):
+        for j in range(tangents):
+            S[3 * i + j] = 0.5 * (own[4 * i + j + 5] + own[4 * j + i + 5])
+            if law == COULOMB and normal > 0.0:
+                S[3 * i + j] -= own[4 * i + 4] * own[4 * j + 4] / normal
+    diagonalise(tangents, S, V)
+    for j in range(tangents):
+        side = 0.0
+        for i in range(tangents):
+            side += V[3 * i + j] * own[4 * i + 4]
+        for i in range(3):
+            table_out[t + AXES + 3 * i + j] = V[3 * i + j]
+        d = max(S[4 * j], TINY)
+        table_out[t + 1 + j] = side
+        table_out[t + 4 + j] = d
+        table_out[t + INVERSE + 1 + j] = 1.0 / d
+    turn_in(tangents, table_out, t + AXES, 1, 3, at + 1, b_out)
+    lay_some(c, t, card, old, J, D_out, table_out, 0, S, J_out)
+    lay_some(c, t, card, old, Y, D_out, table_out, 1, S, Y_out)
+
+
+@inlined
 def one_row(c, t, card, old, lower, upper, b, J, Y, J_out, Y_out, b_out, D_out, table_out):
     """The same for a single row, which has bounds instead of friction."""
     at, p, quick = card[c + AT], card[c + PLACE], card[c + QUICK] == 1
@@ -150,7 +164,7 @@ def one_row(c, t, card, old, lower, upper, b, J, Y, J_out, Y_out, b_out, D_out, 
         p += wide(size)
 
 
-@device
+@inlined
 def lay_row(A, old, step, size, scale, p, A_out):
     """One row, one group: numbers `step` apart, times a scale, in the places that they have in m, zeros in idle ones."""
     for i in range(size, wide(size)):
@@ -162,7 +176,7 @@ def lay_row(A, old, step, size, scale, p, A_out):
 
 
 @device
-def some_rows(c, t, card, old, A, D, table, by_row, S_out, A_out):
+def lay_some(c, t, card, old, A, D, table, by_row, S_out, A_out):
     """J or Y of two, three or four rows, scaled and turned; by_row: whether it lies row by row in quick blocks too."""
     at, p, rows, quick = card[c + AT], card[c + PLACE], card[c + ROWS], card[c + QUICK] == 1
     n = card[c + SIZE_A] + card[c + SIZE_C] if quick else wide(card[c + SIZE_A]) + wide(card[c + SIZE_C])
@@ -182,14 +196,15 @@ def some_rows(c, t, card, old, A, D, table, by_row, S_out, A_out):
         p += across * (size if quick else wide(size))
 
 
-@device
-def three_rows(law, c, t, card, old, start, mu1, mu2, J, Y, b, J_out, Y_out, b_out, D_out, table_out):
-    """The same for a block of three rows, whose axes are one rotation."""
-    at, p, n = card[c + AT], card[c + PLACE], card[c + SIZE_A] + card[c + SIZE_C]
+@inlined
+def weigh_three(law, at, t, old, end, mu1, mu2, J, Y, D_out, table_out):
+    """D and the table of a block of three rows, whose numbers end before `end` and whose axes are one rotation."""
+    if end == J.size:  # fetching the last triple would reach beyond the end
+        return
     c0, c1, c2 = spread(0.0), spread(0.0), spread(0.0)
-    for q in range(old, old + 3 * n, 3):
-        j, y = fetch(J, q), fetch(Y, q)
-        c0, c1, c2 = plus(c0, j, x_of(y)), plus(c1, j, y_of(y)), plus(c2, j, z_of(y))
+    for q in range(old, end, 3):
+        j = fetch(J, q)
+        c0, c1, c2 = plus(c0, j, Y[q]), plus(c1, j, Y[q + 1]), plus(c2, j, Y[q + 2])
     largest = max(x_of(c0), y_of(c1) * mu1 * mu1, z_of(c2) * mu2 * mu2)
     D0 = 1.0 / math.sqrt(largest) if largest > 1e-300 else 1.0
     D1, D2 = mu1 * D0, mu2 * D0
@@ -217,55 +232,68 @@ def three_rows(law, c, t, card, old, start, mu1, mu2, J, Y, b, J_out, Y_out, b_o
     table_out[v + 3], table_out[v + 4], table_out[v + 5] = -sine, cosine, 0.0
     table_out[v + 6], table_out[v + 7], table_out[v + 8] = 0.0, 0.0, 0.0
     D_out[at], D_out[at + 1], D_out[at + 2] = D0, D1, D2
-    own, after, before = join(D0, cosine * D1, cosine * D2), join(0.0, -sine * D2, 0.0), join(0.0, 0.0, sine * D1)
-    put(turned(own, after, before, join(b[start], b[start + 1], b[start + 2])), at, b_out)
+
+
+@inlined
+def lay_three(c, v, card, old, start, J, Y, b, D, table, J_out, Y_out, b_out):
+    """J, Y and b of a block of three rows, scaled and turned; v: where its axes are in its table."""
+    at, p, n = card[c + AT], card[c + PLACE], card[c + SIZE_A] + card[c + SIZE_C]
+    D0, D1, D2, cosine, sine = D[at], D[at + 1], D[at + 2], table[v], table[v + 1]
+    own, other = join(D0, cosine * D1, cosine * D2), join(0.0, -sine * D2, sine * D1)
+    put(turned(own, other, join(b[start], b[start + 1], b[start + 2])), at, b_out)
     if card[c + QUICK] == 0:
         one, two = wide(card[c + SIZE_A]), wide(card[c + SIZE_C])
         for side in range(2):
             size = card[c + SIZE_A + 2 * side]
-            lay_three_rows(own, after, before, J, old, size, p, one + two, J_out)
-            lay_three_rows(own, after, before, Y, old, size, p, one + two, Y_out)
+            lay_by_rows(D0, D1, D2, cosine, sine, J, old, size, p, one + two, J_out)
+            lay_by_rows(D0, D1, D2, cosine, sine, Y, old, size, p, one + two, Y_out)
             old += 3 * size
             p += one
         return
     for i in range(0, 3 * n, 3):
-        put(turned(own, after, before, fetch(J, old + i)), p + i, J_out)
+        put(turned(own, other, fetch(J, old + i)), p + i, J_out)
     for i in range(0, n, 3):
         q = old + 3 * i
-        x = turned(own, after, before, fetch(Y, q))
-        y = turned(own, after, before, fetch(Y, q + 3))
-        z = turned(own, after, before, fetch(Y, q + 6))
-        put_only(join(x_of(x), x_of(y), x_of(z)), p + i, Y_out)
-        put_only(join(y_of(x), y_of(y), y_of(z)), p + n + i, Y_out)
-        put_only(join(z_of(x), z_of(y), z_of(z)), p + n + n + i, Y_out)
+        x, y, z = fetch(Y, q), fetch(Y, q + 3), fetch(Y, q + 6)
+        first, second, third = rows_turned(D0, D1, D2, cosine, sine, x, y, z, z)
+        put_only(first, p + i, Y_out)
+        put_only(second, p + n + i, Y_out)
+        put_only(third, p + n + n + i, Y_out)
     for q in range(p + 3 * n, p + extent(c, card)):
         J_out[q] = 0.0
         Y_out[q] = 0.0
 
 
-@device
-def lay_three_rows(own, after, before, A, old, size, p, n, A_out):
+@inlined
+def lay_by_rows(D0, D1, D2, cosine, sine, A, old, size, p, n, A_out):
     """Three rows of one group, scaled and turned, row by row in the places that velocities have in m."""
-    step = 3 if size == 6 else 4
-    i = 0
+    step, i = 3 if size == 6 else 4, 0
     while i < size:
         have = min(step, size - i)
-        x, y, z, w = turned(own, after, before, fetch(A, old)), spread(0.0), spread(0.0), spread(0.0)
+        x, y, z, w = fetch(A, old), spread(0.0), spread(0.0), spread(0.0)
         if have > 1:
-            y = turned(own, after, before, fetch(A, old + 3))
+            y = fetch(A, old + 3)
         if have > 2:
-            z = turned(own, after, before, fetch(A, old + 6))
+            z = fetch(A, old + 6)
         if have > 3:
-            w = turned(own, after, before, fetch(A, old + 9))
-        put_four(across_x(x, y, z, w), p, A_out)
-        put_four(across_y(x, y, z, w), p + n, A_out)
-        put_four(across_z(x, y, z, w), p + n + n, A_out)
+            w = fetch(A, old + 9)
+        first, second, third = rows_turned(D0, D1, D2, cosine, sine, x, y, z, w)
+        put_four(first, p, A_out)
+        put_four(second, p + n, A_out)
+        put_four(third, p + n + n, A_out)
         i += have
         p += 4
         old += 3 * have
 
 
-@device
-def turned(own, after, before, x):
-    """Three rows, scaled and turned: own of each, and what comes from the rows after and before it."""
-    return plus(plus(x * own, turn(x), after), back(x), before)
+@inlined
+def turned(own, other, x):
+    """The three rows of one velocity, scaled and turned: of each its own part, and what comes from the other tangent."""
+    return plus(x * own, swap(x), other)
+
+
+@inlined
+def rows_turned(D0, D1, D2, cosine, sine, x, y, z, w):
+    """The rows of four velocities, scaled and turned, each as a four."""
+    one, two = across_y(x, y, z, w), across_z(x, y, z, w)
+    return across_x(x, y, z, w) * D0, minus(one * (cosine * D1), two, sine * D2), plus(one * (sine * D1), two, cosine * D2)

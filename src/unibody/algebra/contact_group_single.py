@@ -78,8 +78,8 @@ def slide(t, table, pressed, s1, s2, s3, guess):
         if high - low <= NEARLY * high:
             break
         e1, e2 = s1 * g1, s2 * g2
-        slope = (w1 * e1 + w2 * e2 + w3 * e3) * inverse + l * (s1 * e1 + s2 * e2 + s3 * e3) / square
-        step = alpha - (l - r) / slope if slope > 0.0 else -1.0
+        slope = (w1 * e1 + w2 * e2 + w3 * e3) * inverse * square + l * (s1 * e1 + s2 * e2 + s3 * e3)
+        step = alpha - (l - r) * square / slope if slope > 0.0 else -1.0
         if not low < step < high:
             step = 4.0 * alpha if high == ENDLESS else 0.5 * (low + high)
         alpha = step

@@ -5,8 +5,8 @@ of the groups follows at once. Sweeps x ← S(x) alone creep where loads have fa
 carries them on. Where it does harm all the same (friction that slides is no gradient), it rests for a while, twice as long each time.
 
 What is returned comes from the end of a plain sweep, so that every impulse lies in its cone; the residual is that of velocities computed
-afresh from the impulses. Such looks cost as much as sweeps. They are taken of what is given, every LOOK sweeps, where the sweep itself
-says that it has nearly nothing left to do, and at the end; where few sweeps are allowed, at the end only.
+afresh from the impulses. Such looks cost as much as sweeps. They are taken every LOOK sweeps, where a sweep itself says that it has nearly
+nothing left to do, and at the end; of what is given only where more sweeps than these are allowed.
 """
 
 from __future__ import annotations
@@ -148,7 +148,7 @@ def settle(law: int, most: int, tolerance: float, momentum: int, card: Ints, lay
         done += 1
         if size == 0.0:
             limit = min(limit, done)
-        elif limit >= LOOK and left * per_left <= tolerance * tolerance:
+        elif left * per_left <= tolerance * tolerance:
             soon = done
     x[:] = best
     info_out[0] = least

@@ -6,7 +6,7 @@ What a sweep needs of a block lies in its table, made by `contact_group_scaling`
 from __future__ import annotations
 
 from unibody.algebra.contact_group_cards import AT, CARD, ROWS
-from unibody.kernel import Floats, Ints, device, kernel
+from unibody.kernel import Floats, Ints, inlined, kernel
 
 TABLE, INVERSE, PACE, AXES = 21, 7, 11, 12
 """Numbers of a block: w_n, w (3) and d (3) as in `contact_sweeps`; 1 / w_n and 1 / d (3); what a velocity² along the normal is in units of
@@ -20,6 +20,13 @@ def begin_at(order: Ints, start: Ints, card: Ints, D: Floats, table: Floats, imp
     """x of given impulses, in the axes."""
     for l in range(order.size):
         of, at, rows = start[order[l]], card[CARD * l + AT], card[CARD * l + ROWS]
+        if rows == 3:
+            x1 = impulse[of + 1] / D[at + 1] if D[at + 1] > 0.0 else 0.0
+            x2 = impulse[of + 2] / D[at + 2] if D[at + 2] > 0.0 else 0.0
+            v = TABLE * l + AXES
+            x_out[at] = impulse[of] / D[at]
+            x_out[at + 1], x_out[at + 2] = table[v] * x1 + table[v + 3] * x2, table[v + 1] * x1 + table[v + 4] * x2
+            continue
         for r in range(rows):
             x_out[at + r] = impulse[of + r] / D[at + r] if D[at + r] > 0.0 else 0.0
         if rows > 1:
@@ -43,6 +50,13 @@ def impulses_of(
     largest = 0.0
     for l in range(order.size):
         to, at, rows = start[order[l]], card[CARD * l + AT], card[CARD * l + ROWS]
+        if rows == 3:
+            x1, x2, v = x[at + 1], x[at + 2], TABLE * l + AXES
+            f0 = D[at] * x[at]
+            f1, f2 = D[at + 1] * (table[v] * x1 + table[v + 1] * x2), D[at + 2] * (table[v + 3] * x1 + table[v + 4] * x2)
+            impulse_out[to], impulse_out[to + 1], impulse_out[to + 2] = f0, f1, f2
+            largest = max(largest, abs(f0), abs(f1), abs(f2))
+            continue
         for r in range(rows):
             scratch_out[r] = x[at + r]
         if rows > 1:
@@ -53,7 +67,7 @@ def impulses_of(
     return largest
 
 
-@device
+@inlined
 def turn_in(n, table, v, along, across, at, x_out):
     """x_i ← Σ_j table[v + along i + across j] x_j of n tangents: along 1, across 3 into the axes V, the other way around out of them."""
     x0 = x_out[at]

@@ -18,6 +18,8 @@ import numpy as np
 
 from unibody.algebra.contact_problem import Factored
 from unibody.kernel import Floats, Ints, kernel
+from unibody.triple import fetch, plus, x_of, y_of, z_of
+from unibody.triple import spread as spread_triple
 
 
 @kernel
@@ -67,15 +69,14 @@ def gather(first: Ints, groups: Ints, start: Ints, place: Ints, J: Floats, motio
             g = groups[2 * k + side]
             if g < 0:
                 continue
-            if rows == 3:
-                u0, u1, u2 = u_out[at], u_out[at + 1], u_out[at + 2]
+            if rows == 3 and p + 3 * (first[g + 1] - first[g]) < J.size:  # a triple is fetched with the number after it
+                u = spread_triple(0.0)
                 for i in range(first[g], first[g + 1]):
-                    m = motion[i]
-                    u0 += J[p] * m
-                    u1 += J[p + 1] * m
-                    u2 += J[p + 2] * m
+                    u = plus(u, fetch(J, p), motion[i])
                     p += 3
-                u_out[at], u_out[at + 1], u_out[at + 2] = u0, u1, u2
+                u_out[at] += x_of(u)
+                u_out[at + 1] += y_of(u)
+                u_out[at + 2] += z_of(u)
                 continue
             if rows == 1:
                 u0 = u_out[at]
