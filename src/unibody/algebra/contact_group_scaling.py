@@ -83,52 +83,52 @@ def scale_blocks(
 
 
 @device
-def some_rows(law, k, c, t, card, old, start, friction, J, Y, b, own, S, V, J_out, Y_out, b_out, D_out, table_out):
-    """Any number of rows."""
+def some_rows(law, k, c, t, card, old, start, friction, J, Y, b, own_out, S_out, V_out, J_out, Y_out, b_out, D_out, table_out):
+    """All of it for any number of rows."""
     at, rows, n = card[c + AT], card[c + ROWS], card[c + SIZE_A] + card[c + SIZE_C]
     for i in range(16):
-        own[i] = 0.0
+        own_out[i] = 0.0
     for i in range(n):
         for r in range(rows):
             for q in range(rows):
-                own[4 * r + q] += J[old + rows * i + r] * Y[old + rows * i + q]
+                own_out[4 * r + q] += J[old + rows * i + r] * Y[old + rows * i + q]
     largest = 0.0
     for r in range(rows):
         D_out[at + r] = 1.0 if r == 0 else friction[3 * k + r - 1]
-        largest = max(largest, own[5 * r] * D_out[at + r] * D_out[at + r])
+        largest = max(largest, own_out[5 * r] * D_out[at + r] * D_out[at + r])
     scale = 1.0 / math.sqrt(largest) if largest > 1e-300 else 1.0
     for r in range(rows):
         D_out[at + r] *= scale
         b_out[at + r] = b[start + r] * D_out[at + r]
     for r in range(rows):
         for q in range(rows):
-            own[4 * r + q] *= D_out[at + r] * D_out[at + q]
+            own_out[4 * r + q] *= D_out[at + r] * D_out[at + q]
     tangents = rows - 1
     for i in range(TABLE):
         table_out[t + i] = 0.0
-    normal = own[0]
+    normal = own_out[0]
     table_out[t] = normal
     table_out[t + INVERSE] = 1.0 / normal if normal > TINY else 0.0
     table_out[t + PACE] = 1.0 / (scale * scale)
     for i in range(tangents):
         for j in range(tangents):
-            S[3 * i + j] = 0.5 * (own[4 * i + j + 5] + own[4 * j + i + 5])
+            S_out[3 * i + j] = 0.5 * (own_out[4 * i + j + 5] + own_out[4 * j + i + 5])
             if law == COULOMB and normal > 0.0:
-                S[3 * i + j] -= own[4 * i + 4] * own[4 * j + 4] / normal
-    diagonalise(tangents, S, V)
+                S_out[3 * i + j] -= own_out[4 * i + 4] * own_out[4 * j + 4] / normal
+    diagonalise(tangents, S_out, V_out)
     for j in range(tangents):
         side = 0.0
         for i in range(tangents):
-            side += V[3 * i + j] * own[4 * i + 4]
+            side += V_out[3 * i + j] * own_out[4 * i + 4]
         for i in range(3):
-            table_out[t + AXES + 3 * i + j] = V[3 * i + j]
-        d = max(S[4 * j], TINY)
+            table_out[t + AXES + 3 * i + j] = V_out[3 * i + j]
+        d = max(S_out[4 * j], TINY)
         table_out[t + 1 + j] = side
         table_out[t + 4 + j] = d
         table_out[t + INVERSE + 1 + j] = 1.0 / d
     turn_in(tangents, table_out, t + AXES, 1, 3, at + 1, b_out)
-    lay_some(c, t, card, old, J, D_out, table_out, 0, S, J_out)
-    lay_some(c, t, card, old, Y, D_out, table_out, 1, S, Y_out)
+    lay_some(c, t, card, old, J, D_out, table_out, 0, S_out, J_out)
+    lay_some(c, t, card, old, Y, D_out, table_out, 1, S_out, Y_out)
 
 
 @inlined
