@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 from unibody.algebra.blocks6 import offset
-from unibody.algebra.tree import fill_shifts
+from unibody.algebra.tree import ROW, A, dot6, fill_shifts
 from unibody.arena import part
 from unibody.coordinates.closure import fill_reference
 from unibody.coordinates.group_inverses import answer_one, body_numbers, invert_groups
 from unibody.coordinates.group_walks import add_path, solve_members
 from unibody.coordinates.grouping import BOOK_GROUPS, FIRST, INVERSE_AT, MEMBER_START, MEMBERS, OF_BODY, PLACE, SEAT
-from unibody.coordinates.redmax_rows import row_acceleration
 from unibody.coordinates.reduced import place_entries
 
 from unibody.coordinates.slots import (  # isort: skip
-    BODIES, CLOSURE, COLUMNS, DOF_INDEX, DOF_START, ENTRY_BODY, ENTRY_W, G, J, LOAD, MASSES, ROWS, ROW_ENTRY, ROW_START, SHIFT, X_SOLVED,
-    X_WB, Y,
+    BIAS, BODIES, CLOSURE, COLUMNS, DOF_INDEX, DOF_START, ENTRY_BODY, ENTRY_W, G, GRAVITY, J, LOAD, MASSES, ROWS, ROW_ENTRY, ROW_START,
+    SHIFT, X_SOLVED, X_WB, Y,
 )  # fmt: skip
 from unibody.kernel import Floats, Ints, kernel
-from unibody.spatial.devices import load6
+from unibody.spatial.devices import load3, load6
 
 
 @kernel
@@ -40,6 +39,8 @@ def answer_book(
     load = part(work_out, layout, LOAD)
     closure = part(work_out, layout, CLOSURE)
     y = part(work_out, layout, Y)
+    bias = part(work_out, layout, BIAS)
+    gravity = load3(part(constants, layout, GRAVITY), 0)
     of_body = part(table, spots, OF_BODY)
     first = part(table, spots, FIRST)
     place = part(table, spots, PLACE)
@@ -54,16 +55,17 @@ def answer_book(
     J_out[:] = 0.0
     Y_out[:] = 0.0
     for r in range(acceleration_out.size):
-        acceleration_out[r] = row_acceleration(layout, ints, constants, r, y, work_out)
+        moved = bias[r]
         a, c = groups[2 * r], groups[2 * r + 1]
         behind = first[a + 1] - first[a] if a >= 0 else 0
         for k in range(row_start[r], row_start[r + 1]):
             e = row_entry[k]
             node = entry_body[e]
             g = of_body[node]
+            w = load6(world, offset(6 * e))
+            moved += dot6(w, load6(rows, offset(ROW * node + A))) + (w[3] * gravity[0] + w[4] * gravity[1] + w[5] * gravity[2])
             if g < 0:
                 continue
-            w = load6(world, offset(6 * e))
             base = begin[r] + (0 if g == a else behind)
             add_path(body, shift, columns, place, node, first[g], base, 1, w[0], w[1], w[2], w[3], w[4], w[5], J_out)
             if at[g] >= 0:
@@ -73,12 +75,14 @@ def answer_book(
             g = a if a >= 0 and first[a] <= spot < first[a + 1] else c
             base = begin[r] + (0 if g == a else behind)
             x = numbers[dof_index[2 * k]]
+            moved += x * y[dof_index[2 * k + 1]]
             J_out[base + spot - first[g]] += x
             if at[g] >= 0:
                 n = first[g + 1] - first[g]
                 line = offset(at[g] + 3 * ((n + 2) // 3) * (spot - first[g]))
                 for v in range(n):
                     Y_out[offset(base + v)] += x * numbers_out[line + v]
+        acceleration_out[r] = moved
         for side in range(2):
             g = a if side == 0 else c
             if g >= 0 and at[g] < 0:

@@ -17,7 +17,7 @@ from unibody.arena import part
 from unibody.coordinates.group_walks import along, fetch_six, less, more, pulled, pushed, put_six, sum_six
 from unibody.coordinates.grouping import FIRST, MEMBER_START, MEMBERS, OF_BODY, PLACE, SEAT
 from unibody.coordinates.slots import BODIES, COLUMNS, SHIFT
-from unibody.kernel import Floats, Ints, device, kernel
+from unibody.kernel import Floats, Ints, inlined, kernel
 from unibody.triple import fetch, join, plus, put, put_only, spread
 
 
@@ -27,7 +27,7 @@ def invert_group(
     n: int, at: int, numbers_out: Floats,
 ) -> None:  # fmt: skip
     """The numbers, from `at` on, of the group of bodies members[lo:hi] with n velocities from `origin` on in the order of groups. On the
-    way up, what a body carries stands where its J M⁻¹ will."""
+    way up, what a body carries stands where its J M⁻¹ will; one that carries no other feels only loads on its own velocities."""
     threes = (n + 2) // 3
     wide = 3 * threes
     bodies_at = at + wide * n
@@ -46,6 +46,12 @@ def invert_group(
             f = nothing
             if role & 1:
                 f = fetch_six(numbers_out, offset(mine + 18 * c))
+            elif top >= 3 * c + 3 or top + count <= 3 * c:
+                for step in range(count):
+                    put_only(zero, offset(at + wide * (top + step) + 3 * c), numbers_out)
+                if inside and role & 2:
+                    put_six(nothing, offset(above + 18 * c), numbers_out)
+                continue
             for step in range(count - 1, -1, -1):
                 e = offset(COLUMN * (first + step))
                 rest = along(columns, e, f)
@@ -95,7 +101,7 @@ def invert_groups(layout: Ints, ints: Ints, spots: Ints, table: Ints, at: Ints, 
             )  # fmt: skip
 
 
-@device
+@inlined
 def body_numbers(first, start, seat, at, g, node):
     """Where J M⁻¹ of a body begins."""
     n = first[g + 1] - first[g]
@@ -103,7 +109,7 @@ def body_numbers(first, start, seat, at, g, node):
     return at[g] + wide * n + 6 * wide * (seat[node] - start[g])
 
 
-@device
+@inlined
 def answer_of(numbers, k, f):
     """A velocity of a body's J M⁻¹, whose first number is at k, times three wrenches."""
     return plus(plus(numbers[k] * f[0], numbers[k + 3], f[1]), numbers[k + 6], f[2]) + plus(
@@ -111,7 +117,7 @@ def answer_of(numbers, k, f):
     )
 
 
-@device
+@inlined
 def answer_three(numbers, mine, n, f, base, again, Y_out):
     """Y of three wrenches on the body whose J M⁻¹ begins at `mine`; `again`: added to what is there."""
     for v in range(0, n, 3):
@@ -130,7 +136,7 @@ def answer_three(numbers, mine, n, f, base, again, Y_out):
             put(answer_of(numbers, k + 2, f), p + 6, Y_out)
 
 
-@device
+@inlined
 def answer_one(numbers, mine, n, w, base, stride, Y_out):
     """Add Y of one wrench on the body whose J M⁻¹ begins at `mine`."""
     for v in range(n):

@@ -8,18 +8,18 @@ from __future__ import annotations
 
 from unibody.algebra.blocks6 import offset, store6
 from unibody.algebra.tree import BODY, COLUMN, INVERSE, ROW, ZERO6, P, U, add6, dot6
-from unibody.kernel import Floats, Ints, device, kernel
+from unibody.kernel import Floats, Ints, inlined, kernel
 from unibody.spatial.devices import add3, cross, load3, load6, load9, rotate, sub3
 from unibody.triple import fetch, join, minus, plus, put, put_only, spread, x_of, y_of, z_of
 
 
-@device
+@inlined
 def arm(X, com, rows, i):
     """From a node's point to the centre of mass of its body, in world axes."""
     return sub3(add3(load3(X, 12 * i + 9), rotate(load9(X, 12 * i), load3(com, 3 * i))), load3(rows, ROW * i + P))
 
 
-@device
+@inlined
 def along(columns, e, x):
     """Six numbers of a column times six triples."""
     return plus(plus(columns[e] * x[0], columns[e + 1], x[1]), columns[e + 2], x[2]) + plus(
@@ -27,7 +27,7 @@ def along(columns, e, x):
     )
 
 
-@device
+@inlined
 def less(x, columns, e, y):
     """Six triples without y times six numbers of a column."""
     return (
@@ -36,7 +36,7 @@ def less(x, columns, e, y):
     )  # fmt: skip
 
 
-@device
+@inlined
 def more(x, columns, e, y):
     """Six triples and y times six numbers of a column."""
     return (
@@ -45,7 +45,7 @@ def more(x, columns, e, y):
     )  # fmt: skip
 
 
-@device
+@inlined
 def pulled(shift, k, f):
     """Three wrenches on a node as its parent feels them: t + r × f with r at shift[k]."""
     r0, r1, r2 = shift[k], shift[k + 1], shift[k + 2]
@@ -55,7 +55,7 @@ def pulled(shift, k, f):
     )  # fmt: skip
 
 
-@device
+@inlined
 def pushed(x, shift, k):
     """Three twists of a parent at its child: v + ω × r with r at shift[k]."""
     r0, r1, r2 = shift[k], shift[k + 1], shift[k + 2]
@@ -65,12 +65,12 @@ def pushed(x, shift, k):
     )  # fmt: skip
 
 
-@device
+@inlined
 def fetch_six(a, k):
     return (fetch(a, k), fetch(a, k + 3), fetch(a, k + 6), fetch(a, k + 9), fetch(a, k + 12), fetch(a, k + 15))
 
 
-@device
+@inlined
 def put_six(x, k, a_out):
     put(x[0], k, a_out)
     put(x[1], k + 3, a_out)
@@ -80,12 +80,12 @@ def put_six(x, k, a_out):
     put_only(x[5], k + 15, a_out)
 
 
-@device
+@inlined
 def sum_six(a, b):
     return (a[0] + b[0], a[1] + b[1], a[2] + b[2], a[3] + b[3], a[4] + b[4], a[5] + b[5])
 
 
-@device
+@inlined
 def three_wrenches(wrenches, w, r):
     """Wrenches of three rows, 12 numbers apart from w on, at a point r before their own."""
     f0 = join(wrenches[w + 3], wrenches[w + 15], wrenches[w + 27])
@@ -118,7 +118,7 @@ def add_path(
         i = body[o]
 
 
-@device
+@inlined
 def lay_path(body, shift, columns, place, node, origin, base, f, again, J_out):
     """S · f of all columns between a node and the ground, of three wrenches; `again`: added to what is there."""
     i = node
