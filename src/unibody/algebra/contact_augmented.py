@@ -14,6 +14,9 @@ solved by blocks (`contact_block_lu`). Convex law: −G is the gradient of a con
 sought. Coulomb's law: ‖G‖² in the sense of M has to fall. Both are known without M from ξ with m = Yᵀ ξ. Where d leads across a
 kink, behind which ‖G‖ grows, the point before it is taken with the Φ' behind it, or steps would grow short before every contact that
 closes. Where Newton's method fails, ε is made larger and a few sweeps of Gauss–Seidel shake the contacts into place.
+
+With ε = 1e-8 a step's equations leave round-off of 1e-8 of the step. m and z take steps together and stay together; ξ drifts off. So G is
+m − Yᵀ X with m itself, not with Yᵀ ξ, and Newton's method takes back what its equations have left.
 """
 
 from __future__ import annotations
@@ -32,8 +35,14 @@ from unibody.algebra.contact_sweeps import CONVEX, four, natural_map, single_blo
 from unibody.algebra.contact_units import AT_MOST, ROUND_OFF, Units
 from unibody.kernel import Floats, Ints, kernel
 
-FIRST, LEAST, LARGEST = 0.1, 1e-9, 10.0
-"""ε at first, and its limits."""
+FIRST, LEAST, LARGEST = 0.1, 1e-8, 10.0
+"""ε at first, and its limits; below the least, round-off in û / ε is more than ε gains, above it masses of 10⁶ to 1 take long."""
+NEARER, NEAREST = 1e-7, 1e-5
+"""Where the residual is few tolerances at first, what presses and slides is known: ε is this part of their ratio then, or the least."""
+FALLS = (0.1, 0.3, 0.55, 1.0)
+"""By what ε falls after a proximal step of one of Newton's steps, of up to three, of up to six, of more."""
+SMALL = 1e-3
+"""Below this ε, under Coulomb's law, it falls as after fewer steps where none had to be shortened: what presses and slides is known."""
 RISES, SHAKES = 4.0, 10
 """By what ε grows after a failure, and the sweeps then."""
 INNER = 12
@@ -43,7 +52,8 @@ SLACK = 0.5
 STUCK = 4
 """Steps of no length, each with another Φ', before a failure is admitted."""
 PATIENCE, NEARLY, HASTE = 100, 1e-8, 30
-"""Newton's steps in which the residual has to halve; below this part of the velocities given, where round-off is near, only so many."""
+"""Newton's steps in which the residual has to halve; below this part of the velocities given, where round-off is near, only so many under
+Coulomb's law. Under the convex one impulses may grow without end while the residual slowly falls."""
 
 
 @kernel
@@ -153,6 +163,24 @@ def missed(
 
 
 @kernel
+def unmet(
+    start: Ints, first: Ints, groups: Ints, place: Ints, J: Floats, Y: Floats, motion: Floats, X: Floats, G_out: Floats, JG_out: Floats,
+    minus_out: Floats,
+) -> float:  # fmt: skip
+    """G = m − Yᵀ X, and the largest of what it makes of û at X: |J G|."""
+    for i in range(X.size):
+        minus_out[i] = -X[i]
+    G_out[:] = motion
+    JG_out[:] = 0.0
+    spread(first, groups, start, place, Y, minus_out, G_out)
+    gather(first, groups, start, place, J, G_out, JG_out)
+    most = 0.0
+    for i in range(X.size):
+        most = max(most, abs(JG_out[i]))
+    return most
+
+
+@kernel
 def proximal_steps(
     law: int, iterations: int, tolerance: float, start: Ints, first: Ints, groups: Ints, place: Ints, plan: Ints, lower: Floats,
     upper: Floats, J: Floats, Y: Floats, rows: Floats, table: Floats, factor_out: Floats, x_out: Floats, result_out: Floats,
@@ -172,7 +200,7 @@ def proximal_steps(
     )  # fmt: skip
     slope, beyond, weight = np.empty(16 * count), np.empty(16 * count), np.empty(count)
     x, at_t = x_out.copy(), np.empty(m)
-    epsilon, newton, steps, failures, best, halved, halved_at = FIRST, 0, 0, 0, np.inf, np.inf, 0
+    epsilon, newton, steps, failures, best, last, halved, halved_at = FIRST, 0, 0, 0, np.inf, np.inf, np.inf, 0
     least_D, given = np.inf, 0.0
     for i in range(m):
         least_D = min(least_D, rows[2 * m + i])
@@ -184,11 +212,14 @@ def proximal_steps(
             x_out[:] = x
         if best <= 0.5 * halved:
             halved, halved_at = best, newton
-        patience = PATIENCE if best > NEARLY * given else HASTE
+        patience = PATIENCE if best > NEARLY * given or law == CONVEX else HASTE
         if residual <= tolerance or newton >= iterations or newton - halved_at > patience or epsilon > LARGEST:
             break
-        if residual <= AT_MOST and residual <= round_off_of(start, first, groups, place, J, Y, rows, x, d, JG):
+        if 0.5 * last < residual <= AT_MOST and residual <= round_off_of(start, first, groups, place, J, Y, rows, x, d, JG):
             break
+        last = residual
+        if steps == 0:
+            epsilon = min(FIRST, max(NEAREST, NEARER * residual / max(tolerance, 1e-300)))
         steps += 1
         for k in range(count):
             stiff = 0.0
@@ -200,7 +231,7 @@ def proximal_steps(
                 z[i] = x[i] - u[i] / weight[k]
         press(law, start, lower, upper, z, X, slope)
         merit = missed(start, first, groups, place, J, Y, xi, X, G, JG, difference)
-        solved, stuck, taken = False, 0, 0
+        solved, stuck, taken, whole, enough = False, 0, 0, 1, 0.0
         while taken < INNER:
             fill_blocks(first, groups, start, place, where, diagonal, J, Y, slope, weight, scratch, factor_out)
             newton += 1
@@ -233,6 +264,9 @@ def proximal_steps(
                         at_t[i] = xi[i] + t * delta[i]
                 press(law, start, lower, upper, trial, X, beyond)
                 if law == CONVEX:
+                    if turn == 0 and enough > 0.0 and missed(start, first, groups, place, J, Y, at_t, X, G, JG, F) <= enough:
+                        low = 1.0
+                        break
                     if turn == 0:
                         for i in range(m):
                             before += Jd[i] * difference[i]
@@ -250,7 +284,7 @@ def proximal_steps(
                     t = low - before * (high - low) / (after - before) if turn % 3 < 2 else 0.5 * (low + high)
                     continue
                 now = missed(start, first, groups, place, J, Y, at_t, X, G, JG, F)
-                if now <= (1.0 - 1e-3 * (t - low)) * lowest:
+                if now <= max((1.0 - 1e-3 * (t - low)) * lowest, enough):
                     low, lowest = t, now
                     if t == 1.0:
                         break
@@ -261,25 +295,34 @@ def proximal_steps(
                     break
                 t = 0.5 * (low + high) if low > 0.0 else 0.3 * high
             stuck = 0 if low > 0.0 else stuck + 1
+            whole = whole if low == 1.0 else 0
             if stuck > STUCK:
                 break
             for k in range(count):
                 for i in range(start[k], start[k + 1]):
                     z[i] -= low * Jd[i] / weight[k]
                     xi[i] += low * delta[i]
+            for i in range(n):
+                motion[i] += low * d[i]
             press(law, start, lower, upper, z, X, beyond)
             if low == 1.0 or law == CONVEX:
                 slope[:] = beyond
             merit = missed(start, first, groups, place, J, Y, xi, X, G, JG, difference)
+            off = unmet(start, first, groups, place, J, Y, motion, X, G, JG, trial)
             way = 0.0
             for i in range(m):
                 way += (X[i] - x[i]) ** 2
-            if math.sqrt(merit) <= max(SLACK * epsilon * math.sqrt(way), 0.1 * tolerance * least_D):
+            wanted = max(SLACK * epsilon * math.sqrt(way), 0.1 * tolerance * least_D)
+            enough = 0.01 * wanted * wanted
+            if math.sqrt(merit) <= wanted and off <= 2.0 * wanted:
                 solved = True
                 break
         if solved:
             x[:] = X
-            epsilon = max(LEAST, epsilon * (0.1 if taken == 1 else (0.3 if taken <= 3 else (0.55 if taken <= 6 else 1.0))))
+            hard = 0 if taken == 1 else (1 if taken <= 3 else (2 if taken <= 6 else 3))
+            if epsilon < SMALL and law != CONVEX:
+                hard = max(hard - whole, 0)
+            epsilon = max(LEAST, epsilon * FALLS[hard])
         else:
             failures += 1
             epsilon *= RISES
@@ -303,10 +346,8 @@ class Laws:
 def advance(laws: Laws, motion: Motion, x: np.ndarray, tolerance: float, iterations: int) -> Progress:
     """From x, in units; at most so many of Newton's steps, but for the proximal step that is under way then."""
     plan, best, result = motion.plan, Progress(np.ascontiguousarray(x, float).copy()), np.zeros(3)
-    parts = (plan.column, plan.row, plan.diagonal, plan.lower, plan.upper, plan.target, plan.where)
-    ends = 8 + np.cumsum([0, *(p.size for p in parts)])
     best.iterations = proximal_steps(
-        laws.law, iterations, tolerance, laws.start, motion.first, motion.groups, motion.place, np.concatenate([ends, *parts]),
+        laws.law, iterations, tolerance, laws.start, motion.first, motion.groups, motion.place, plan.in_one,
         laws.lower, laws.upper, motion.J, motion.Y, laws.rows, laws.table, np.zeros(plan.size + 1), best.x, result,
     )  # fmt: skip
     best.velocity = float(result[0])

@@ -10,11 +10,15 @@ behind. The blocks A_jj are inverted with pivots; between groups there are none:
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property, lru_cache
 
 import numpy as np
 
 from unibody.kernel import Floats, Ints, kernel
 from unibody.triple import fetch, minus, plus, put_only
+
+KEPT = 8
+"""Plans that are kept for problems of the same contacts."""
 
 
 @kernel
@@ -133,6 +137,18 @@ def invert(n: int, at: int, pivot_out: Ints, A_out: Floats) -> int:
 
 
 @kernel
+def take_six(left: int, L: Floats, right: int, U: Floats, to: int, A_out: Floats) -> None:
+    """`take_product` of bodies: 6×6 times 6×6, without a loop whose length is not known."""
+    for i in range(6):
+        l0, a0 = left + 6 * i, to + 6 * i
+        s, t = fetch(A_out, a0), fetch(A_out, a0 + 3)
+        for l in range(6):
+            s, t = minus(s, L[l0 + l], fetch(U, right + 6 * l)), minus(t, L[l0 + l], fetch(U, right + 6 * l + 3))
+        put_only(s, a0, A_out)
+        put_only(t, a0 + 3, A_out)
+
+
+@kernel
 def take_product(height: int, n: int, width: int, left: int, L: Floats, right: int, U: Floats, to: int, A_out: Floats) -> None:
     """The block of A at `to` less (height × n at `left` of L) (n × width at `right` of U), three columns at once."""
     whole = width - width % 3
@@ -189,7 +205,10 @@ def factor_blocks(
                 width, U = first[row[q] + 1] - first[row[q]], upper[q]
                 to = target[t]
                 t += 1
-                take_product(height, n, width, L, A_out, U, A_out, to, A_out)
+                if height == 6 and n == 6 and width == 6:
+                    take_six(L, A_out, U, A_out, to, A_out)
+                else:
+                    take_product(height, n, width, L, A_out, U, A_out, to, A_out)
     return 0
 
 
@@ -314,12 +333,32 @@ class Plan:
         none = np.zeros(0, np.int64)
         return cls(position, column, row, diagonal, lower, upper, target, none, int(lengths.sum()), int(sizes.max(initial=0)))
 
+    @cached_property
+    def in_one(self) -> np.ndarray:
+        """Where its seven parts begin (8 numbers), then these: column, row, diagonal, lower, upper, target, where."""
+        parts = (self.column, self.row, self.diagonal, self.lower, self.upper, self.target, self.where)
+        return np.concatenate([8 + np.cumsum([0, *(p.size for p in parts)]), *parts])
+
     def placed(self, groups: np.ndarray) -> Plan:
         """With the places of contacts on groups (k, 2), by their positions."""
         where = np.zeros(4 * len(groups), np.int64)
         flat = np.ascontiguousarray(groups, np.int64).ravel()
         places_of(self.column, self.row, self.diagonal, self.lower, self.upper, flat, where)
         return replace(self, where=where)
+
+
+def plan_of(sizes: np.ndarray, groups: np.ndarray) -> tuple[Plan, np.ndarray]:
+    """The plan of groups of these sizes with its contacts in their places, and the groups (2 k,) that they touch by position. Contacts
+    often touch the same bodies for many steps, so that the last few plans are kept; nobody may write into them."""
+    return _kept_plan(np.ascontiguousarray(sizes, np.int64).tobytes(), np.ascontiguousarray(groups, np.int64).tobytes())
+
+
+@lru_cache(maxsize=KEPT)
+def _kept_plan(sizes: bytes, groups: bytes) -> tuple[Plan, np.ndarray]:
+    pairs = np.frombuffer(groups, np.int64).reshape(-1, 2)
+    plan = Plan.of(np.frombuffer(sizes, np.int64), pairs)
+    where = np.where(pairs >= 0, np.append(plan.position, -1)[pairs], -1)
+    return plan.placed(where), np.ascontiguousarray(where, np.int64).ravel()
 
 
 def _adjacency(n: int, pairs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

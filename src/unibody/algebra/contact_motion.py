@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from unibody.algebra.contact_block_lu import Plan
+from unibody.algebra.contact_block_lu import Plan, plan_of
 from unibody.algebra.contact_units import Units
 from unibody.kernel import Floats, Ints, kernel
 
@@ -62,10 +62,9 @@ class Motion:
     def grouped(cls, first: np.ndarray, groups: np.ndarray, place: np.ndarray, J: np.ndarray, Y: np.ndarray) -> Motion:
         """From numbers in this order already, on groups (k, 2) of any sizes, numbered as one likes."""
         sizes = np.diff(first)
-        plan = Plan.of(sizes, groups)
-        groups = np.where(groups >= 0, np.append(plan.position, -1)[groups], -1)
+        plan, both = plan_of(sizes, groups)
         first = np.concatenate([[0], np.cumsum(sizes[np.argsort(plan.position)])]).astype(np.int64)
-        return cls(first, np.ascontiguousarray(groups, np.int64).ravel(), place, J, Y, plan.placed(groups))
+        return cls(first, both, place, J, Y, plan)
 
     @classmethod
     def _whole(cls, units: Units) -> Motion:
@@ -84,14 +83,13 @@ class Motion:
     @classmethod
     def _laid_out(cls, units: Units, sizes: np.ndarray, groups: np.ndarray, J: np.ndarray, Y: np.ndarray) -> Motion:
         """From rows (m, 2, n) on groups (k, 2), of which all have n velocities."""
-        plan = Plan.of(sizes, groups)
-        groups = np.where(groups >= 0, np.append(plan.position, -1)[groups], -1)
+        plan, both = plan_of(sizes, groups)
         size = int(sizes[0]) if sizes.size else 0
-        width = (groups >= 0).sum(axis=1) * units.rows * size
+        width = (both.reshape(-1, 2) >= 0).sum(axis=1) * units.rows * size
         place = np.concatenate([[0], np.cumsum(width)]).astype(np.int64)
-        flat, both = [], np.ascontiguousarray(groups, np.int64).ravel()
+        flat = []
         for part in (J, Y):
             flat.append(np.empty(place[-1]))
             lay_out(size, both, units.start, place, np.ascontiguousarray(part).ravel(), flat[-1])
         first = np.concatenate([[0], np.cumsum(sizes[np.argsort(plan.position)])]).astype(np.int64)
-        return cls(first, both, place, flat[0], flat[1], plan.placed(groups))
+        return cls(first, both, place, flat[0], flat[1], plan)

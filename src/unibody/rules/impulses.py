@@ -43,6 +43,10 @@ WORK, LEAST_SWEEPS, MOST_SWEEPS = 120_000, 40, 400
 """Sweeps of "auto" where these are all: as many as this many contacts allow, within limits. A step's time is then bounded."""
 
 
+WARM = "warm start"
+"""Where the impulses to begin with were a solution already."""
+
+
 @dataclass(frozen=True)
 class Options:
     """How problems are solved."""
@@ -81,7 +85,7 @@ def solve(
         if warm is not None:
             still = sweep_grouped(W, b, blocks, options.law, inside(warm, blocks), options.tolerance, 0, order)
             if still.converged:
-                return made(still, "newton")
+                return made(still, WARM)
         found = solve_whole(W, b, blocks, replace(options, method="newton", iterations=FACE_STEPS), warm, first=0)
         spent, evenly = found.iterations, found.converged
         warm = inside(found.impulse, blocks) if evenly else warm
@@ -95,7 +99,7 @@ def solve(
         best = better(best, augmented_groups(W, b, blocks, options.law, best.impulse, options.tolerance, steps))
     if options.method == "auto" and b.size <= FEW_ROWS and not best.converged:
         best = better(best, solve_whole(W, b, blocks, options, best.impulse))
-    return made(best)
+    return made(best, WARM if best.method == "pgs" and not best.iterations and warm is not None else "")
 
 
 @kernel

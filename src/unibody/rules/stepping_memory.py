@@ -33,7 +33,7 @@ PART = 1 << 32
 
 NONE = np.zeros(0)
 
-METHODS = ("none", "auto", "lemke", "pgs", "newton", "proximal", "augmented")
+METHODS = ("none", "auto", "lemke", "pgs", "newton", "proximal", "augmented", "warm start")
 
 
 @dataclass(frozen=True)

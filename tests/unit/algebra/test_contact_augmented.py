@@ -9,7 +9,7 @@ from unibody.algebra.contact_augmented_groups import augmented_groups
 from unibody.algebra.contact_block_lu import factor_blocks, fill_blocks, solve_blocks
 from unibody.algebra.contact_groups import gather, spread
 from unibody.algebra.contact_motion import Motion
-from unibody.algebra.contact_problem import ContactProblem, Dense, bounded, box, contacts, free, join, unilateral
+from unibody.algebra.contact_problem import ContactProblem, Dense, Factored, bounded, box, contacts, free, join, unilateral
 from unibody.algebra.contact_units import Units
 from unibody.algebra.contacts import solve_contacts
 from unibody.kernel import JIT
@@ -117,6 +117,39 @@ def test_the_same_contact_many_times_over():
     found, alone = solve_contacts(many, "augmented"), solve_contacts(once, "newton")
     assert found.converged
     np.testing.assert_allclose(found.velocity, alone.velocity[rows], atol=1e-9)
+
+
+def doubled(problem, by, seed):
+    """Every contact twice, the rows of its copy moved a little."""
+    W, generator = problem.operator, np.random.default_rng(seed)
+    moved = W.J + by * generator.standard_normal(W.J.shape) * (W.groups >= 0)[:, :, None]
+    operator = Factored(np.concatenate([W.J, moved]), np.concatenate([W.groups, W.groups]), W.inverse_mass)
+    mu = np.tile(problem.blocks.friction[:, :2], (2, 1))
+    return ContactProblem(operator, np.tile(problem.b, 2), contacts(mu), law=problem.law)
+
+
+@pytest.mark.parametrize("seed", range(4) if JIT else range(2))
+def test_contacts_that_nearly_repeat_each_other(seed):
+    """Copies a millionth away: W has eigenvalues of 1e-12, ε goes down to 1e-8, and what round-off leaves in its equations is made good."""
+    for place in (1, 2):
+        problem = doubled(scattered(5, 20, 0.5, place), 1e-6, seed)
+        found = solve_contacts(problem, "augmented", tolerance=1e-11)
+        assert found.converged and found.residual.velocity < 1e-11 and found.iterations < 60, found.note
+        assert violation(problem, found) < 1e-9
+
+
+def test_plans_are_kept_for_the_same_contacts():
+    first = brick_wall(2, 2)
+    one, same = (Motion.of(Units(p)) for p in (first, brick_wall(2, 2, push=0.5)))
+    assert one.plan is same.plan and one.J is not same.J
+    groups = first.operator.groups.copy()
+    last = np.flatnonzero((groups >= 0).all(axis=1))[-3:]
+    groups[last, 1] = -1  # a contact between bricks becomes one with the ground
+    other = ContactProblem(Factored(first.operator.J, groups, first.operator.inverse_mass), first.b, first.blocks)
+    motion, units = Motion.of(Units(other)), Units(other)
+    assert motion.plan is not one.plan
+    x = np.random.default_rng(2).standard_normal(units.size)
+    np.testing.assert_allclose(times(motion, units, x), units.dense_matrix() @ x, atol=1e-12)
 
 
 def test_rows_of_all_kinds_beside_the_contacts():

@@ -13,11 +13,11 @@ from unibody.algebra.contact_groups import Grouped
 from unibody.algebra.contact_problem import bounded, contacts, join, unilateral
 from unibody.collision.rigid.contacts import FEATURE_BITS, arrange_touches
 from unibody.element import LEDGER
-from unibody.rules.impulses import inside, nothing_acts
+from unibody.rules.impulses import WARM, Options, inside, nothing_acts, solve
 from unibody.rules.nearness import hasty
 from unibody.rules.overlaps import CORRECTED, FASTEST, OVERLAP, impulses_apart, wish_apart
 from unibody.rules.step_arrays import MOVED, PUSHED, SOFT, STEERED, add_works, fill_targets, lay_problem, order_upwards
-from unibody.rules.stepping_memory import COUNT, DISTANCE, GAINS, LENGTH, WIDTH, Layout, write_step, write_touches
+from unibody.rules.stepping_memory import COUNT, DISTANCE, GAINS, LENGTH, METHODS, WIDTH, Layout, write_step, write_touches
 
 
 def ids_of(pairs: list[tuple[int, int]]) -> np.ndarray:
@@ -69,6 +69,25 @@ def test_impulses_come_to_lie_within_their_cones() -> None:
     assert found[4:7].tolist() == [0.0, 0.0, 0.0] and found[7:10].tolist() == [1.0, 0.4, 0.0]
     assert found[10] == 1.0 and np.linalg.norm(found[11:] / [1.0, 1.0, 0.1]) == pytest.approx(1.0)
     np.testing.assert_allclose(found[11:] * np.sqrt(2.0), given[11:])
+
+
+@pytest.mark.parametrize("method", ["auto", "pgs", "augmented"])
+def test_a_solution_to_begin_with_is_named_as_such(method: str) -> None:
+    """A body on four points: found at first by some method; from there on there is nothing to do, and no method is said to have done it."""
+    first, rows, groups = np.array([0, 6], np.int64), np.full(4, 3, np.int64), np.tile(np.array([0, -1], np.int64), (4, 1))
+    J = np.zeros((12, 6))
+    for k, (x, y) in enumerate(((1.0, 1.0), (1.0, -1.0), (-1.0, -1.0), (-1.0, 1.0))):
+        J[3 * k : 3 * k + 3, 3:] = np.eye(3)[[2, 0, 1]]
+        J[3 * k : 3 * k + 3, :3] = np.cross((x, y, -1.0), np.eye(3)[[2, 0, 1]])
+    W = Grouped.from_whole(first, rows, groups, J, J / 2.0, np.arange(6))
+    b, blocks = J @ np.array([0.0, 0.0, 0.0, 0.1, 0.0, -1.0]), contacts(np.full(4, 0.5))
+    options = Options(method, "coulomb", 0, 1e-10, 0)
+    cold = solve(W, b, blocks, options, np.zeros(12))
+    again = solve(W, b, blocks, options, cold.impulse)
+    assert cold.converged and cold.method != WARM and cold.method in METHODS and WARM in METHODS
+    assert cold.impulse[::3].sum() == pytest.approx(2.0) and cold.velocity == pytest.approx(0.0, abs=1e-9)  # 2 kg come to rest
+    assert (again.method, again.iterations) == (WARM, 0) and again.converged
+    np.testing.assert_allclose(again.impulse, cold.impulse, atol=1e-15)
 
 
 def test_nothing_acts_where_no_row_is_passed_nor_pulled() -> None:
