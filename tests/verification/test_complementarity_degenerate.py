@@ -59,6 +59,19 @@ def test_needles_slivers_and_triangles_without_area_carry(kind: str, shape: ub.S
     assert load(recording, "load") == pytest.approx([0, 0, 2.0 * G], abs=1e-6)
 
 
+@pytest.mark.parametrize("shape", [ub.Box((0.2, 0.2, 0.2)), ub.Cylinder(0.1, 0.2)])
+@pytest.mark.parametrize("width", [0.6, 1e-7])
+def test_what_slides_over_seams_and_needles_of_a_flat_floor_meets_none(shape: ub.Box, width: float) -> None:
+    """Without friction it keeps its velocity, and its height but for what a needle measures too much."""
+    x = [(-1, -1, 0), (0, -1, 0), (1, -1, 0), (1, 1, 0), (0.5 * width, 1, 0), (-0.5 * width, 1, 0), (-1, 1, 0)]
+    b = ub.Builder()
+    b.body("floor", shape=ub.OpenMesh(x, [(0, 1, 5), (0, 5, 6), (1, 4, 5), (1, 2, 4), (2, 3, 4)]), kind="static")
+    b.body("load", shape=shape, mass=1.0, X_WB=ub.Pose((-0.4, 0.013, 0.1)), V_WB=(0, 0, 0, 2, 0, 0))
+    recording = run(b, 0.4, friction=0.0)
+    assert np.abs(recording.pose("load")[:, 2] - 0.1).max() < 2e-7 and recording.pose("load")[-1, 0] == pytest.approx(0.4, abs=1e-6)
+    assert recording.twist("load")[-1] == pytest.approx([0, 0, 0, 2, 0, 0], abs=1e-4)
+
+
 @pytest.mark.parametrize("aside", [(0.6, 0.0), (0.6, 0.6)])
 def test_contact_without_area(aside: tuple[float, float]) -> None:
     """A box beside a table, their edges (or corners) flush: it falls, freely or over the edge, without gain and without going in."""

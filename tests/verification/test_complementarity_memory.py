@@ -78,6 +78,8 @@ def test_what_is_not_honoured_is_refused_by_name() -> None:
     for fields in ({"restitution": 0.5}, {"friction": 0.1, "static": 0.2}, {"torsion": 0.1}):
         with pytest.raises(ub.Unsupported, match="'touch'.*Solvers that can: complementarity"):
             ub.Simulation(model(**fields), "barrier")
+    with pytest.raises(ub.ModelError, match="'pgs' solves the round cone"):
+        ub.solvers.Complementarity(method="pgs", directions=8)
     bad = ({"restitution": 1.5}, {"impact": "hertz"}, {"friction": 0.3, "static": 0.2}, {"across": 0.2}, {"torsion": -1.0})
     for wrong in bad:
         with pytest.raises(ub.ModelError):

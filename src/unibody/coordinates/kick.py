@@ -26,9 +26,9 @@ from unibody.spatial.devices import (  # isort: skip
 )  # fmt: skip
 from unibody.spatial.pose import spatial_inertia
 
-NODE_NUMBERS = 26
+NODE_NUMBERS = 27
 """Numbers of a body that is kicked: mass, centre of mass (3), inertia about it (6), its inverse (6), then about its origin: m, m c (3),
-J (6)."""
+J (6); last how many steps its axes lead, see `kick_body`."""
 
 ENTRY = 3
 """Numbers of a Free joint in the slot FREE, behind the number of its class: first coordinate, first velocity, and its place among the
@@ -36,12 +36,13 @@ bodies that fly alone or −1."""
 
 
 @device
-def kick_body(numbers, at, h, lead, y, a, b, q_out, v_out):
+def kick_body(numbers, at, h, y, a, b, q_out, v_out):
     """A body with pose at q[a:], twist at v[b:] and accelerations at y[b:], by its momenta in fixed axes.
 
-    R turns with the velocity that L⁺ gives in the old axes, or in those that the body has `lead` later: half a step later makes
-    torque-free turning of second order.
+    R turns with the velocity that L⁺ gives in the old axes, or, of a body that flies alone, in those that it has half a step later, which
+    makes torque-free turning of second order.
     """
+    lead = h * numbers[at + NODE_NUMBERS - 1]
     mass = numbers[at]
     c = load3(numbers, at + 1)
     R = rotation_of_quaternion(q_out[a + 3], q_out[a + 4], q_out[a + 5], q_out[a + 6])
@@ -108,7 +109,7 @@ def kick_reduced(layout: Ints, ints: Ints, constants: Floats, h: float, work_out
         if alone < 0:
             kick_free(h, y, a, b, q_out, v_out)
         else:
-            kick_body(numbers, NODE_NUMBERS * alone, h, 0.5 * h, y, a, b, q_out, v_out)
+            kick_body(numbers, NODE_NUMBERS * alone, h, y, a, b, q_out, v_out)
         for j in range(b, b + 6):
             after[j] = v_out[j]
     for j in range(y.size):
@@ -144,14 +145,14 @@ def free_table(model: Model, tables: JointTables) -> tuple[np.ndarray, np.ndarra
         entries += [q, v, -1 if body is None else len(numbers)]
         if body is not None:
             X_MB = joint.X_BM.inverse()
-            numbers.append(kicked_numbers(body.mass, X_MB.apply(body.com), X_MB.R @ body.inertia @ X_MB.R.T))
+            numbers.append(kicked_numbers(body.mass, X_MB.apply(body.com), X_MB.R @ body.inertia @ X_MB.R.T, 0.5))
     if not entries:
         return np.zeros(0, np.int64), np.zeros(0)
     return np.array([tables.types.index(Free), *entries], np.int64), np.array(numbers)
 
 
-def kicked_numbers(mass: float, com: np.ndarray, inertia: np.ndarray) -> np.ndarray:
+def kicked_numbers(mass: float, com: np.ndarray, inertia: np.ndarray, lead: float) -> np.ndarray:
     """The NODE_NUMBERS of a body from its inertia about its centre of mass."""
     upper = np.triu_indices(3)
     about_com = [[mass], com, inertia[upper], np.linalg.inv(inertia)[upper]]
-    return np.concatenate([*about_com, [mass], mass * com, spatial_inertia(mass, com, inertia)[:3, :3][upper]])
+    return np.concatenate([*about_com, [mass], mass * com, spatial_inertia(mass, com, inertia)[:3, :3][upper], [lead]])

@@ -277,7 +277,7 @@ def kick_maximal(layout: Ints, ints: Ints, constants: Floats, h: float, work_out
     numbers = part(constants, layout, NODE_CONSTANTS)
     y = part(work_out, layout, Y_SLOT)
     for k in range(bodies.size // 2):
-        kick_body(numbers, NODE_NUMBERS * k, h, 0.0, y, 7 * bodies[2 * k + 1], 6 * bodies[2 * k + 1], q_out, v_out)
+        kick_body(numbers, NODE_NUMBERS * k, h, y, 7 * bodies[2 * k + 1], 6 * bodies[2 * k + 1], q_out, v_out)
 
 
 @kernel

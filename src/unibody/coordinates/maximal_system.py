@@ -13,7 +13,7 @@ from unibody.arena import Arena
 from unibody.coordinates import forest
 from unibody.coordinates.closure import closure_size
 from unibody.coordinates.convert import plane_in_body, start_angle, to_maximal, to_planar
-from unibody.coordinates.kick import NODE_NUMBERS, kicked_numbers
+from unibody.coordinates.kick import NODE_NUMBERS, free_joints, kicked_numbers
 
 from unibody.coordinates.maximal import (  # isort: skip
     advance_plane, evaluate_maximal, kick_maximal, kick_planar, rate_plane,
@@ -207,10 +207,11 @@ class MaximalSystem:
 
     def _masses(self) -> tuple[np.ndarray, np.ndarray]:
         blocks, numbers = [], np.zeros((self.n, NODE_NUMBERS))
+        alone = {joint.child for _, _, body, joint in free_joints(self.model) if body is not None}
         for k, (i, *_) in enumerate(self.nodes):
             body = self.model.bodies[i]
             M = spatial_inertia(body.mass, body.com, body.inertia)
-            numbers[k] = kicked_numbers(body.mass, body.com, body.inertia)
+            numbers[k] = kicked_numbers(body.mass, body.com, body.inertia, 0.5 if i in alone else 0.0)
             if self.planar:
                 axes = plane_in_body(self.model, i)
                 P = np.zeros((6, 3))

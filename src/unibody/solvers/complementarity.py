@@ -86,6 +86,8 @@ class Complementarity(Solver):
         number(self.iterations, "Complementarity iterations", minimum=0)
         if self.directions != 0:
             number(self.directions, "Complementarity directions", minimum=3)
+            if self.method not in ("auto", "lemke"):
+                raise ModelError(f"Complementarity: method {self.method!r} solves the round cone; with directions give 'lemke'")
         for given, what in ((self.margin, "margin"), (self.feedback_time, "feedback_time")):
             if given is not None:
                 number(given, f"Complementarity {what}", positive=True)

@@ -144,6 +144,23 @@ def test_convex_meshes_rest_on_faces_with_all_their_corners():
     assert len(found) == 3 and area_and_middle(found.point[:, :2])[0] == pytest.approx(0.5 * 0.75 * 0.8)
 
 
+def test_faces_of_many_triangles_are_one_polygon():
+    """A slab whose sides are cut into many triangles, with vertices within and along them: the same rectangle as of its box."""
+    pytest.importorskip("coal")
+    x, faces = (np.array(part) for part in ub.Box((1.0, 1.0, 0.2)).triangles())
+    for _ in range(3):
+        middles = [0.5 * (x[faces[:, k]] + x[faces[:, (k + 1) % 3]]) for k in range(3)]
+        n, f = len(x) + len(faces) * np.arange(3)[:, None] + np.arange(len(faces)), faces.T
+        faces = np.concatenate([np.stack(c, axis=1) for c in ((f[0], n[0], n[2]), (n[0], f[1], n[1]), (n[2], n[1], f[2]), tuple(n))])
+        x, again = np.unique(np.round(np.concatenate([x, *middles]), 12), axis=0, return_inverse=True)
+        faces = again.ravel()[faces]
+    pair = Pair(ub.Mesh(x, faces), ub.Box((0.6, 0.8, 0.4)), 0.01)
+    found = pair.ours.find(poses((np.eye(3), (0, 0, 0)), (np.eye(3), (0.3, 0.1, 0.301))))
+    assert len(found) == 4 and found.gap == pytest.approx([0.001] * 4, abs=1e-9)
+    area, middle = area_and_middle(found.point[:, :2])
+    assert area == pytest.approx(0.5 * 0.8) and middle == pytest.approx([0.25, 0.1])
+
+
 def test_thinning_keeps_the_deepest_and_at_most_eight():
     rng = np.random.default_rng(0)
     x = np.concatenate([rng.uniform(-0.5, 0.5, (200, 2)), np.full((200, 1), -0.2)], axis=1)

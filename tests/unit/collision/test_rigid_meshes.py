@@ -112,6 +112,29 @@ def test_a_sheet_without_inside_is_touched_from_both_sides():
         assert found.gap == pytest.approx([-0.02]) and found.normal[0] == pytest.approx([0, 0, side])
 
 
+@pytest.mark.parametrize("order", [(0, 1, 2, 0, 2, 3), (0, 2, 1, 0, 3, 2)])
+@pytest.mark.parametrize("depth", [-1e-3, -1e-13, 0.0, 1e-13, 1e-9, 1e-6, 1e-3])
+def test_corners_that_have_passed_a_sheet_belong_to_the_side_of_their_box(order, depth):
+    """Whichever way the sheet's faces look, and however thin the box is: its upper corners have not passed from below."""
+    sheet = ub.OpenMesh([(-1, -1, 0), (1, -1, 0), (1, 1, 0), (-1, 1, 0)], np.reshape(order, (2, 3)))
+    for thickness in (0.02, 0.4):
+        pair = Pair(sheet, ub.Box((0.4, 0.4, thickness)), 0.01)
+        for side in (-1.0, 1.0):
+            found = pair.ours.find(poses((I, (0, 0, 0)), (I, (0.2, 0.1, side * (0.5 * thickness - depth)))))
+            assert len(found) == 4 and np.allclose(found.normal, (0, 0, side)) and np.allclose(found.gap, -depth, rtol=0, atol=3e-13)
+
+
+@pytest.mark.parametrize("width", [1e-3, 1e-6, 1e-7, 1e-9, 1e-12])
+@pytest.mark.parametrize("gap", [0.0, 1e-6, -1e-6])
+def test_corners_over_a_needle_are_over_the_floor(width, gap):
+    """Not beside its edges: normals of a flat floor with a needle through it look up."""
+    x = [(-1, -1, 0), (0, -1, 0), (1, -1, 0), (1, 1, 0), (0.5 * width, 1, 0), (-0.5 * width, 1, 0), (-1, 1, 0)]
+    floor = ub.OpenMesh(x, [(0, 1, 5), (0, 5, 6), (1, 4, 5), (1, 2, 4), (2, 3, 4)])
+    found = Pair(floor, ub.Box((0.2, 0.2, 0.2)), 0.01).ours.find(poses((I, (0, 0, 0)), (I, (-0.1, 0.013, 0.1 + gap))))
+    assert len(np.unique(np.round(found.point, 5), axis=0)) == 4
+    assert np.allclose(found.normal, (0, 0, 1)) and np.abs(found.gap - gap).max() < 1.1e-7
+
+
 def test_needles_and_faces_without_area_give_finite_contacts():
     thin = ub.OpenMesh([(0, 0, 0), (1, 0, 0), (0.5, 1e-13, 0), (2, 0, 0), (3, 0, 0), (4, 0, 0)], [(0, 1, 2), (3, 4, 5)])
     pair = Pair(thin, ub.Sphere(0.1), 0.05)

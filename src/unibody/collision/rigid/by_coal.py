@@ -38,6 +38,9 @@ from unibody.model import Model
 TOLERANCES = (1e-8, 1e-6, 1e-4)
 """Of coal's iterations, tried in turn: on smooth shapes inside each other the finest often fail."""
 
+ALONG = 1e-9
+"""Of the size of a face: what lies nearer to a side of it is no corner."""
+
 
 class CoalPairs:
     """coal's geometries of a table of shapes, and the polygons of its convex meshes."""
@@ -240,16 +243,13 @@ def convex_polygons(table: ShapeTable) -> tuple[np.ndarray, np.ndarray, np.ndarr
             before, edges = len(normals), dict[tuple[int, int], int]()
             for normal, members in coplanar(n):
                 ring = np.unique(faces[members])
-                points = x[ring]
-                centre = points.mean(axis=0)
                 u = np.linalg.svd(normal[None])[2][1]
-                angle = np.arctan2((points - centre) @ np.cross(normal, u), (points - centre) @ u)
-                turn = np.argsort(angle, kind="stable")
-                corners.append(points[turn])
+                turn = outline(x[ring] @ np.stack([u, np.cross(normal, u)], axis=1))
+                corners.append(x[ring[turn]])
                 around = [int(v - span[at + 6]) for v in ring[turn]]
                 ends = [(min(v, w), max(v, w)) for v, w in zip(around, around[1:] + around[:1], strict=True)]
                 numbers += [(v, edges.setdefault(end, len(edges))) for v, end in zip(around, ends, strict=True)]
-                start.append(start[-1] + len(ring))
+                start.append(start[-1] + len(turn))
                 normals.append(normal)
             known[number] = (before, len(normals))
         ranges[i] = known[number]
@@ -257,6 +257,25 @@ def convex_polygons(table: ShapeTable) -> tuple[np.ndarray, np.ndarray, np.ndarr
         ranges.ravel(), np.array(start, np.int64), np.concatenate(corners).ravel() if corners else np.zeros(0),
         np.concatenate(normals).ravel() if normals else np.zeros(0), np.array(numbers, np.int64).ravel(),
     )  # fmt: skip
+
+
+def outline(points: np.ndarray) -> np.ndarray:
+    """Which points of a plane (n, 2) are corners of their convex hull, counterclockwise: none within it or along its sides."""
+    size = float(np.ptp(points, axis=0).max())
+    order = np.lexsort((points[:, 1], points[:, 0]))
+
+    def chain(along: np.ndarray) -> list[int]:
+        kept: list[int] = []
+        for i in along:
+            while len(kept) > 1:
+                a, b = points[kept[-1]] - points[kept[-2]], points[i] - points[kept[-2]]
+                if a[0] * b[1] - a[1] * b[0] > ALONG * size * float(np.hypot(*b)):
+                    break
+                kept.pop()
+            kept.append(int(i))
+        return kept[:-1]
+
+    return np.array(chain(order) + chain(order[::-1]), np.int64)
 
 
 def coplanar(n: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray]]:

@@ -17,9 +17,10 @@ import numpy as np
 from unibody.arena import Arena
 
 VERTICES, BOXES, FACE_NORMALS, EDGE_NORMALS, VERTEX_NORMALS = range(5)
-FACES, FACE_EDGES, EDGES, EDGE_START, EDGE_FACES, VERTEX_START, VERTEX_FACES, ENDS, LEAVES, RANGES, RIDGES = range(11)
+FACES, FACE_EDGES, EDGES, EDGE_START, EDGE_FACES, VERTEX_START, VERTEX_FACES, ENDS, LEAVES, RANGES, RIDGES, SIDED = range(12)
 """FACE_EDGES: edge k of a face is opposite to its corner k. LEAVES: first face and number of faces of a node, 0 within the tree.
-RANGES: eight per mesh, first and last node, face, edge, vertex. RIDGES: 1 where an edge bulges or is a rim."""
+RANGES: eight per mesh, first and last node, face, edge, vertex. RIDGES: 1 where an edge bulges or is a rim. SIDED: 1 per mesh that has an
+inside."""
 LEAF = 4
 FLAT = 1e-6
 """Sine of the bend below which an edge is none."""
@@ -44,6 +45,7 @@ class MeshData:
     boxes: np.ndarray
     ends: np.ndarray
     leaves: np.ndarray
+    sided: bool
 
     @staticmethod
     def of(vertices: np.ndarray, faces: np.ndarray, sided: bool) -> MeshData:
@@ -60,7 +62,7 @@ class MeshData:
         return MeshData(
             vertices, faces, edges, face_edges, edge_start, edge_faces, vertex_start, vertex_faces, normals if sided else 0.0 * normals,
             *pseudo_normals(vertices, faces, face_edges, normals, np.diff(edge_start) == 2, edges, sided),
-            ridges(vertices, faces, edges, face_edges, edge_start, edge_faces, normals, sided), boxes, ends, leaves,
+            ridges(vertices, faces, edges, face_edges, edge_start, edge_faces, normals, sided), boxes, ends, leaves, sided,
         )  # fmt: skip
 
     @property
@@ -200,5 +202,6 @@ class Meshes:
                    joined("vertex_normals", 3)], float, frozen=True),
             Arena([joined("faces", 3, 3), joined("face_edges", 3, 2), joined("edges", 2, 3), begun("edge_start"),
                    joined("edge_faces", 1, 1), begun("vertex_start"), joined("vertex_faces", 1, 1), joined("ends", 1, 0),
-                   np.concatenate(leaves) if leaves else np.zeros(0), ranges, joined("ridges", 1)], np.int64, frozen=True),
+                   np.concatenate(leaves) if leaves else np.zeros(0), ranges, joined("ridges", 1),
+                   np.array([m.sided for m in meshes])], np.int64, frozen=True),
         )  # fmt: skip

@@ -2,8 +2,9 @@
 
 Surfaces touch where a vertex of one is near the other (as a ball without radius, see `on_mesh`) and where two ridges cross. A vertex counts
 only if its own surface falls away from the normal, two ridges only if both do, up to a slack that lets tilted faces keep all corners of
-their manifold. Gaps are signed: a vertex inside has the negative distance to the nearest face, crossing ridges the distance along their
-common normal, which points away from the second surface's inside. Penetrations beyond a quarter of the smaller shape are not seen.
+their manifold. A surface without inside is touched from the side on which most of what hangs at the vertex lies. Gaps are signed: a
+vertex inside has the negative distance to the nearest face, crossing ridges the distance along their common normal, which points away from
+the second surface's inside. Penetrations beyond a quarter of the smaller shape are not seen.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from unibody.collision.rigid.mesh_data import (
     LEAVES,
     RANGES,
     RIDGES,
+    SIDED,
     VERTEX_FACES,
     VERTEX_START,
     VERTICES,
@@ -29,7 +31,7 @@ from unibody.collision.rigid.mesh_data import (
 from unibody.collision.rigid.on_mesh import ball_on_mesh, bulges_towards, entry, entry3, put_in_world, reaches
 from unibody.collision.stencils import closest_of_edges
 from unibody.kernel import Floats, Ints, device, kernel
-from unibody.spatial.devices import add3, compose_back, cross, dot3, load3, load9, norm3, rotate, rotate_back, scale3, sub3
+from unibody.spatial.devices import add3, compose_back, cross, dot3, load3, load9, norm3, rotate, rotate_back, scale3, store3, sub3
 
 VERTEX_SLACK = 0.35
 RIDGE_SLACK = 0.1
@@ -69,6 +71,22 @@ def falls_away(v, outward, real, real_at, whole, whole_at):
 
 
 @device
+def turned_back(v, outward, gap, real, real_at, whole, whole_at):
+    """Whether vertex v has passed a surface without inside, `gap` beyond it along −outward, less than half as far as its neighbours
+    still lie before it."""
+    vertices = part(real, real_at, VERTICES)
+    faces = part(whole, whole_at, FACES)
+    start = part(whole, whole_at, VERTEX_START)
+    around = part(whole, whole_at, VERTEX_FACES)
+    x = load3(vertices, 3 * v)
+    behind = 0.0
+    for k in range(start[v], start[v + 1]):
+        for c in range(3):
+            behind = max(behind, dot3(outward, sub3(load3(vertices, 3 * faces[3 * around[k] + c]), x)))
+    return gap < 0.5 * behind and falls_away(v, scale3(-1.0, outward), real, real_at, whole, whole_at)
+
+
+@device
 def vertex_on_mesh(n, pair, side, u, w, v, depth, frames, mesh_of, margin, real, real_at, whole, whole_at, tags_out, records_out):
     """Vertex v of shape u on the mesh of shape w; `side`: 0 if u is the pair's first shape."""
     R = load9(frames, 12 * u)
@@ -87,7 +105,14 @@ def vertex_on_mesh(n, pair, side, u, w, v, depth, frames, mesh_of, margin, real,
     for i in range(first, n):
         normal = load3(records_out, RECORD * i + 3)
         outward = rotate_back(R, normal if side == 0 else scale3(-1.0, normal))
-        if falls_away(v, outward, real, real_at, whole, whole_at):
+        stays = falls_away(v, outward, real, real_at, whole, whole_at)
+        if not stays and entry(whole, whole_at, SIDED, mesh_of[w]) == 0:
+            gap = records_out[RECORD * i + 6]
+            stays = turned_back(v, outward, gap, real, real_at, whole, whole_at)
+            if stays:
+                store3(scale3(-1.0, normal), RECORD * i + 3, records_out)
+                records_out[RECORD * i + 6] = -gap
+        if stays:
             tags_out[2 * i + 1] = 8 * (number & 0xFFFFF) + 2 * min(kept - first, 3) + side
             exchange(kept, i, tags_out, records_out)
             kept += 1

@@ -32,14 +32,16 @@ from unibody.collision.rigid.mesh_data import (
     VERTICES,
 )
 from unibody.collision.rigid.nearest import NOWHERE
-from unibody.collision.stencils import closest_of_edges, closest_on_segment, closest_on_triangle, point_triangle
+from unibody.collision.stencils import closest_of_edges, closest_on_segment, closest_on_triangle
 from unibody.kernel import Floats, Ints, device, kernel
-from unibody.spatial.devices import add3, dot3, load3, load9, norm3, rotate, rotate_back, scale3, sub3
+from unibody.spatial.devices import add3, cross, dot3, load3, load9, norm3, rotate, rotate_back, scale3, sub3
 
 SAME = 1e-12
 """Relative difference of squared distances that counts as none."""
 CLOSE = 1e-9
 """Of sizes: at smaller distances round-off decides on the direction between two points."""
+THIN = 1.1e-7
+"""Of lengths: faces that are thinner count as their edges (`stencils.FLAT`), so that what lies over them may seem to lie beside an edge."""
 FEATURES = 1 << 26
 """Vertices come first in the numbers of features, then edges and faces, each with this much room."""
 
@@ -82,8 +84,7 @@ def reaches(boxes, node, low, high):
 @device
 def to_face(y, f, real, real_at, whole, whole_at):
     """Squared distance of y to face f."""
-    a, b, c = corners(f, real, real_at, whole, whole_at)
-    _, r = point_triangle(y, a, b, c)
+    r = sub3(y, on_face(f, weights(y, f, real, real_at, whole, whole_at), y, real, real_at, whole, whole_at))
     return dot3(r, r)
 
 
@@ -179,13 +180,14 @@ def ball_on_mesh(n, pair, base, times, y, radius, depth, mesh, R, p, flip, margi
         return n
     beta = weights(y, found, real, real_at, whole, whole_at)
     kind, index = feature_at(found, beta, whole, whole_at)
-    q = on_face(found, beta, real, real_at, whole, whole_at)
+    q = on_face(found, beta, y, real, real_at, whole, whole_at)
     outward = feature_normal(kind, index, real, real_at)
     size = norm3(outward)
     d = sqrt(best)
     r = sub3(y, q)
     if size > 0.0 and (dot3(r, outward) < 0.0 or d <= NOWHERE * (radius + norm3(q))):
-        normal = scale3(-1.0 / d, r) if kind < 2 and d > CLOSE * (reach + norm3(q)) else scale3(1.0 / size, outward)
+        seen = d > nearby(kind, found, CLOSE * (reach + norm3(q)), real, real_at, whole, whole_at)
+        normal = scale3(1.0 / size, outward) if is_flat(kind, index, whole, whole_at) or not seen else scale3(-1.0 / d, r)
         name = base + times * feature_name(kind, index, mesh, whole, whole_at)
         return put_in_world(n, pair, name, flip, margin, q, normal, -d - radius, R, p, tags_out, records_out)
     reach = radius + margin
@@ -198,7 +200,7 @@ def ball_on_mesh(n, pair, base, times, y, radius, depth, mesh, R, p, flip, margi
             continue
         for f in range(leaves[2 * node], leaves[2 * node] + leaves[2 * node + 1]):
             beta = weights(y, f, real, real_at, whole, whole_at)
-            q = on_face(f, beta, real, real_at, whole, whole_at)
+            q = on_face(f, beta, y, real, real_at, whole, whole_at)
             r = sub3(y, q)
             squared = dot3(r, r)
             if squared <= reach * reach:
@@ -206,7 +208,7 @@ def ball_on_mesh(n, pair, base, times, y, radius, depth, mesh, R, p, flip, margi
                 outward = feature_normal(kind, index, real, real_at)
                 if dot3(r, outward) >= 0.0 and is_local_minimum(y, f, kind, index, squared, real, real_at, whole, whole_at):
                     d = sqrt(squared)
-                    normal = away(kind, f, r, d, CLOSE * (reach + norm3(q)), outward, real, real_at, whole, whole_at)
+                    normal = away(kind, index, f, r, d, CLOSE * (reach + norm3(q)), outward, real, real_at, whole, whole_at)
                     name = base + times * feature_name(kind, index, mesh, whole, whole_at)
                     n = put_in_world(n, pair, name, flip, margin, q, normal, d - radius, R, p, tags_out, records_out)
         node += 1
@@ -221,10 +223,45 @@ def weights(y, f, real, real_at, whole, whole_at):
 
 
 @device
-def on_face(f, beta, real, real_at, whole, whole_at):
-    """The point of face f with these weights."""
+def on_face(f, beta, y, real, real_at, whole, whole_at):
+    """The point of face f nearest to y, with these weights; within the face that is y's foot, which weights of needles tell badly."""
     a, b, c = corners(f, real, real_at, whole, whole_at)
+    if beta[0] > 0.0 and beta[1] > 0.0 and beta[2] > 0.0:
+        n = cross(sub3(b, a), sub3(c, a))
+        return sub3(y, scale3(dot3(n, sub3(y, a)) / dot3(n, n), n))
     return add3(add3(scale3(beta[0], a), scale3(beta[1], b)), scale3(beta[2], c))
+
+
+@device
+def is_flat(kind, index, whole, whole_at):
+    """Whether a feature is a face, or an edge that is no ridge."""
+    return kind == 2 or (kind == 1 and entry(whole, whole_at, RIDGES, index) == 0)
+
+
+@device
+def nearby(kind, f, close, real, real_at, whole, whole_at):
+    """The distance from a feature of face f up to which its direction means nothing: more for edges, whose face may be thin."""
+    if kind != 1:
+        return close
+    a, b, c = corners(f, real, real_at, whole, whole_at)
+    return max(close, THIN * max(norm3(sub3(b, a)), max(norm3(sub3(c, b)), norm3(sub3(a, c)))))
+
+
+@device
+def edge_upwards(e, real, real_at, whole, whole_at):
+    """The normal of the face around edge e that has one; z where none has."""
+    start = part(whole, whole_at, EDGE_START)
+    around = part(whole, whole_at, EDGE_FACES)
+    best = (0.0, 0.0, 1.0)
+    most = 0.0
+    for k in range(start[e], start[e + 1]):
+        a, b, c = corners(around[k], real, real_at, whole, whole_at)
+        n = cross(sub3(b, a), sub3(c, a))
+        length = norm3(n)
+        if length > most:
+            most = length
+            best = scale3(1.0 / length, n)
+    return best
 
 
 @device
@@ -233,7 +270,7 @@ def upwards(f, real, real_at, whole, whole_at):
     a, b, c = corners(f, real, real_at, whole, whole_at)
     u = sub3(b, a)
     v = sub3(c, a)
-    n = (u[1] * v[2] - u[2] * v[1], u[2] * v[0] - u[0] * v[2], u[0] * v[1] - u[1] * v[0])
+    n = cross(u, v)
     length = norm3(n)
     if length <= 1e-12 * (dot3(u, u) + dot3(v, v)):
         return (0.0, 0.0, 1.0)
@@ -241,16 +278,16 @@ def upwards(f, real, real_at, whole, whole_at):
 
 
 @device
-def away(kind, f, r, d, close, outward, real, real_at, whole, whole_at):
+def away(kind, index, f, r, d, close, outward, real, real_at, whole, whole_at):
     """The unit normal of the feature of face f towards r off it, of length d: off a face its own, for r tells less the nearer it is."""
     size = norm3(outward)
-    if kind == 2 and size > 0.0:
+    flat = is_flat(kind, index, whole, whole_at)
+    if flat and size > 0.0:
         return scale3(1.0 / size, outward)
-    up = upwards(f, real, real_at, whole, whole_at)
-    if d > close:
-        along = dot3(up, r)
-        if kind == 2 and abs(along) > (1.0 - 1e-6) * d:
-            return up if along > 0.0 else scale3(-1.0, up)
+    up = edge_upwards(index, real, real_at, whole, whole_at) if kind == 1 else upwards(f, real, real_at, whole, whole_at)
+    if d > nearby(kind, f, close, real, real_at, whole, whole_at):
+        if flat:
+            return up if dot3(up, r) > 0.0 else scale3(-1.0, up)
         return scale3(1.0 / d, r)
     return scale3(1.0 / size, outward) if size > 0.0 else up
 
@@ -298,7 +335,7 @@ def segment_on_edge(n, pair, a, b, radius, e, f, mesh, R, p, flip, margin, real,
         if dot3(outward, outward) == 0.0:
             return n
         u = sub3(b, a)
-        normal = (u[1] * v[2] - u[2] * v[1], u[2] * v[0] - u[0] * v[2], u[0] * v[1] - u[1] * v[0])
+        normal = cross(u, v)
         normal = scale3((1.0 if dot3(normal, outward) >= 0.0 else -1.0) / norm3(normal), normal)
         return put_in_world(n, pair, name, flip, margin, q, normal, -radius, R, p, tags_out, records_out)
     if dot3(r, outward) >= 0.0:
