@@ -30,7 +30,7 @@ class Slopes(NamedTuple):
         """Φ x of x (rows,) or (rows, k)."""
         m, (n, w, _) = len(self.single), self.blocks.shape
         tail = x.shape[1:]
-        several = self.blocks @ x[m:].reshape(n, w, -1)
+        several = self.blocks @ x[m:].reshape(n, w, int(np.prod(tail)))
         return np.concatenate([self.single.reshape(m, *(1,) * len(tail)) * x[:m], several.reshape(n * w, *tail)])
 
 

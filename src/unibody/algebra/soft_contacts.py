@@ -1,19 +1,13 @@
-"""Forces of contacts that give way: Newton's method on their law, which has kinks, with steps as long as they do good.
+"""Forces of contacts that give way: convex problems with friction bounded by what pressed last, and Newton's method at their end.
 
 All forces are functions of the motion u = W λ of their rows, changes of accelerations over a step h,
 
     p = max(0, (right − u)/soft)                    of rows that push: one-sided ones and normals
-    f = −m p w / max(|w|, w_s),   w = free + h u    of the tangents of a contact, m Coulomb's coefficient
+    f = −b w / max(|w|, w_s),   w = free + h u      of the tangents of a contact, b = m p with Coulomb's coefficient m
 
-so that λ = φ(W λ) is to be solved. φ is steep: which piece of it holds is better told from force and motion together, by
-
-    y = p + ρ (right − u − soft p),     z = f − ρ' (w + w_s f/(m p)),     ρ, ρ' about the mass that the row feels (over h, of z)
-
-a row pushes if y > 0, a contact sticks if |z| ≤ m p, and at the solution these pieces are those of φ. Each iteration solves the law with
-its slopes there: f follows p as well as w; of one that slips only w across z/|z| matters, with 1/(|z|/(m p) − 1 + ρ' w_s/(m p)) ρ', which
-is m p/|w| in the end. Of three lengths of the step that one is taken which leaves the least of p − max(0, y) and f − z min(1, m p/|z|).
-That can go round in circles, from which a few iterations lead away in which f follows w alone. The first two iterations, and the last
-resort, are a fixed point that keeps p and |w|.
+so that λ = φ(W λ) is to be solved. With bounds b kept, φ(u) is minus the slope of a convex function ψ(u), and λ makes ½ λᵀ W λ + ψ(W λ)
+least: Newton's method, each step as long as that falls, finds it from anywhere. Then b follows p, as far as it does good; near the end
+whole steps of Newton's method on φ itself, in which f follows p as well, finish within a few, or are given up for another turn.
 """
 
 from __future__ import annotations
@@ -25,34 +19,25 @@ import numpy as np
 from unibody.algebra.contact_groups import Grouped
 from unibody.algebra.soft_answers import DENSE, Slopes, soft_answers
 
-ITERATIONS, TOLERANCE = 200, 1e-9
+ITERATIONS, TOLERANCE = 300, 1e-9
 """The most solutions of a step, and how far forces may be from their law, of the largest force."""
 
 ROUND_OFF = 1e-14
 
-PLAIN, LEAVING, KEEPING, NEWTON = "plain", "leaving", "keeping", "newton"
-"""Slopes of the fixed point; the same while rows may only cease to push; of Newton's method with m p kept; of Newton's method."""
+PART = 0.1
+"""A convex problem is solved to this part of what the bounds changed last."""
 
-FIRST, LAST, FINAL, PERIOD, KEPT = 2, 142, 160, 20, 6
-"""Solutions up to which, and from which on, slopes are plain, and from which on rows only leave; in between m p is kept in the last KEPT
-of every PERIOD."""
+NEAR, NEARER = 0.2, 0.3
+"""The part of the largest bound by which bounds change when Newton's method is tried, and what becomes of it when that fails."""
 
-FAST = 0.03
-"""Plain iterations go on while they leave less than this part."""
+WORSE, CUT, MORE, LEAST = 1.1, 0.6, 1.3, 0.1
+"""Bounds take a share of the way to what presses: it is cut where they want to change by so much more than last time, and grows again."""
 
-LENGTHS = (1.0, 0.5, 0.25)
-"""Of a step: the best of these, or the first that leaves less than LITTLE of what was wrong."""
-LITTLE = 0.25
+STEPS = 12
+"""Of Newton's method at a time."""
 
-SHARE = 0.03
-"""ρ' as a part of the mass that tangents feel."""
-
-
-def kind_of(count: int) -> str:
-    """The slopes of the iteration after so many solutions."""
-    if count < FIRST or count >= LAST:
-        return LEAVING if count >= FINAL else PLAIN
-    return KEEPING if (count - FIRST) % PERIOD >= PERIOD - KEPT else NEWTON
+EXACT, LONGEST, TRIES, INSIDE = 0.1, 64.0, 30, 0.05
+"""Of the length of a step: how much slope may be left, the longest, how often it is asked, how far from the ends of an interval."""
 
 
 @dataclass(frozen=True)
@@ -84,12 +69,32 @@ class SoftContacts:
         m = self.singles
         return np.concatenate([pushes[:m], np.concatenate([pushes[m:, None], across], axis=1).ravel()])
 
-    def law(self, u: np.ndarray) -> np.ndarray:
-        """φ(u)."""
+    def pushes(self, u: np.ndarray) -> np.ndarray:
+        """(m + n,) p."""
+        return np.maximum((self.right - self.split(u)[0]) / self.soft, 0.0)
+
+    def bounds(self, pushes: np.ndarray) -> np.ndarray:
+        """(n,) b = m p."""
+        return self.coefficient * pushes[self.singles :]
+
+    def law(self, u: np.ndarray, bound: np.ndarray | None = None) -> np.ndarray:
+        """φ(u), with b of p or with these bounds."""
+        push, w = self.pushes(u), self.free + self.h * self.split(u)[1]
+        b = self.bounds(push) if bound is None else bound
+        return self.joined(push, -(b / np.maximum(lengths(w), self.slip_speed))[:, None] * w)
+
+    def slopes(self, u: np.ndarray, bound: np.ndarray, follow: float) -> Slopes:
+        """φ′(u); `follow`: 1 if f follows p, 0 if bounds are kept."""
         along, across = self.split(u)
-        push = np.maximum((self.right - along) / self.soft, 0.0)
-        w = self.free + self.h * across
-        return self.joined(push, -(self.coefficient * push[self.singles :] / np.maximum(lengths(w), self.slip_speed))[:, None] * w)
+        steep, w = np.where(self.right > along, -1.0 / self.soft, 0.0), self.free + self.h * across
+        (n, k), length = w.shape, lengths(w)
+        slow, slides = np.maximum(length, self.slip_speed), length > self.slip_speed
+        way = w * np.where(slides, over(np.ones(n), length), 0.0)[:, None]
+        blocks = np.zeros((n, k + 1, k + 1))
+        blocks[:, 0, 0] = steep[self.singles :]
+        blocks[:, 1:, 1:] = (-self.h * bound / slow)[:, None, None] * (np.eye(k) - way[:, :, None] * way[:, None, :])
+        blocks[:, 1:, 0] = (-follow * self.coefficient * steep[self.singles :] / slow)[:, None] * w
+        return Slopes(steep[: self.singles], blocks)
 
 
 @dataclass(frozen=True)
@@ -112,113 +117,105 @@ def over(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     return np.where(b > 0.0, a / np.where(b > 0.0, b, 1.0), 0.0)
 
 
-class Pieces:
-    """Which pieces of the law hold at forces and a motion, and the law's slopes on them."""
-
-    def __init__(self, problem: SoftContacts):
-        self.problem, m, width = problem, problem.singles, problem.free.shape[1]
-        self.felt, across = problem.split(problem.rows.diagonal(len(problem.rows.rows)))
-        self.felt_across = across.sum(axis=1) / width
-        self.share = over(np.ones(len(self.felt)), self.felt + problem.soft)
-        self.share_across = SHARE / problem.h * over(np.ones(len(across)), self.felt_across)
-        self._normal = slice(m, None)
-
-    def wrong(self, force: np.ndarray, u: np.ndarray) -> float:
-        """What is left of the law, as energy."""
-        problem = self.problem
-        push, f = problem.split(force)
-        along, across = problem.split(u)
-        bound = problem.coefficient * np.maximum(push[self._normal], 0.0)
-        y = push + self.share * (problem.right - along - problem.soft * push)
-        z = self._predicted(f, problem.free + problem.h * across, bound)
-        far = f - z * np.where(bound > 0.0, np.minimum(1.0, over(bound, lengths(z))), 0.0)[:, None]
-        return float((push - np.maximum(y, 0.0)) ** 2 @ self.felt + np.einsum("nk,nk->n", far, far) @ self.felt_across)
-
-    def best(self, force: np.ndarray, u: np.ndarray, change: np.ndarray, moved: np.ndarray) -> float:
-        """The length of a step that leaves least of the law."""
-        enough, left = LITTLE * self.wrong(force, u), []
-        for x in LENGTHS:
-            left.append(self.wrong(force + x * change, u + x * moved))
-            if left[-1] < enough:
-                return x
-        return LENGTHS[left.index(min(left))]
-
-    def _predicted(self, f: np.ndarray, w: np.ndarray, bound: np.ndarray) -> np.ndarray:
-        """z."""
-        give = over(np.full(len(bound), self.problem.slip_speed), bound)
-        return (1.0 - self.share_across * give)[:, None] * f - self.share_across[:, None] * w
-
-    def at(self, force: np.ndarray, u: np.ndarray, kind: str) -> tuple[np.ndarray, Slopes]:
-        """δ and Φ."""
-        problem, normal = self.problem, self._normal
-        push, f = problem.split(force)
-        along, across = problem.split(u)
-        acts = push + self.share * (problem.right - along - problem.soft * push) > 0.0
-        if kind == LEAVING:
-            acts &= push > 0.0
-        wish, slope = np.where(acts, (problem.right - along) / problem.soft, 0.0), np.where(acts, -1.0 / problem.soft, 0.0)
-        w = problem.free + problem.h * across
-        p = np.where(acts, np.maximum(push, 0.0), 0.0)[normal]
-        n, width = w.shape
-        blocks = np.zeros((n, width + 1, width + 1))
-        blocks[:, 0, 0] = slope[normal]
-        if kind in (PLAIN, LEAVING):
-            hold = problem.coefficient * p / np.maximum(lengths(w), problem.slip_speed)
-            rub = -hold[:, None] * w
-            blocks[:, 1:, 1:] = (-problem.h * hold)[:, None, None] * np.eye(width)
-        else:
-            drag, follow, keep = self._rubs(f, w, p, acts[normal])
-            blocks[:, 1:, 1:] = -problem.h * drag
-            if kind == NEWTON:
-                blocks[:, 1:, 0] = follow * slope[normal, None]
-            rub = follow * ((wish[normal] if kind == NEWTON else p) - keep)[:, None] - np.einsum("nij,nj->ni", drag, w)
-        return problem.joined(wish, rub) - force, Slopes(slope[: problem.singles], blocks)
-
-    def _rubs(self, f: np.ndarray, w: np.ndarray, p: np.ndarray, acts: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Friction as follow · (new p − keep) − drag · new w: drag (n, k, k), follow (n, k), keep (n,)."""
-        problem = self.problem
-        bound = problem.coefficient * p
-        f = f * np.minimum(1.0, np.where(bound > 0.0, over(bound, lengths(f)) + (lengths(f) == 0.0), 0.0))[:, None]
-        z = self._predicted(f, w, bound)
-        size = lengths(z)
-        sticks = (bound > 0.0) & (size <= bound)
-        along = z * over(np.ones(len(size)), size)[:, None]
-        give = over(np.full(len(bound), problem.slip_speed), bound)
-        beta = over(bound, size)
-        turn = np.where(sticks, 0.0, over(beta * self.share_across, 1.0 - beta * (1.0 - self.share_across * give)))
-        hold = np.where(sticks, bound / problem.slip_speed, turn)
-        drag = hold[:, None, None] * np.eye(w.shape[1]) - turn[:, None, None] * along[:, :, None] * along[:, None, :]
-        follow = np.where(sticks[:, None], f * over(np.ones(len(p)), p)[:, None], problem.coefficient[:, None] * along) * acts[:, None]
-        return drag, follow, np.where(sticks, p, 0.0)
-
-
 def missing(law: np.ndarray, force: np.ndarray) -> float:
     """How far forces are from their law, of the largest one."""
     largest = max(np.abs(law).max(initial=0.0), np.abs(force).max(initial=0.0))
     return float(np.abs(law - force).max(initial=0.0) / largest) if largest > 0.0 else 0.0
 
 
+class Search:
+    """Forces and their motion on the way to the solution."""
+
+    def __init__(self, problem: SoftContacts, dense: int):
+        self.problem = problem
+        self.answers = soft_answers(problem.rows, problem.singles, problem.free.shape[1] + 1, dense)
+        self.force, self.motion, self.count = np.zeros(problem.rows.size), np.zeros(problem.rows.size), 0
+
+    @property
+    def residual(self) -> float:
+        """How far the forces are from their law."""
+        return missing(self.problem.law(self.motion), self.force)
+
+    def tidy(self) -> None:
+        """The motion without the round-off of what was added up, which a steep law makes large."""
+        self.motion = self.answers.motion(self.force)
+
+    def settle(self, bound: np.ndarray, tolerance: float) -> None:
+        """The convex problem of these bounds."""
+        while self.count < ITERATIONS:
+            law = self.problem.law(self.motion, bound)
+            if missing(law, self.force) < tolerance:
+                return
+            change, moved = self._step(law, bound, 0.0)
+            length = self._length(change, moved, bound)
+            self.force, self.motion = self.force + length * change, self.motion + length * moved
+
+    def _step(self, law: np.ndarray, bound: np.ndarray, follow: float) -> tuple[np.ndarray, np.ndarray]:
+        """Newton's step, and how it moves the rows."""
+        self.count += 1
+        return self.answers.solve(self.problem.slopes(self.motion, bound, follow), law - self.force)
+
+    def _length(self, change: np.ndarray, moved: np.ndarray, bound: np.ndarray) -> float:
+        """How long a step is best: where the slope of what is to be least, which only grows, is a tenth of what it was."""
+
+        def slope(x: float) -> float:
+            return float(moved @ (self.force + x * change - self.problem.law(self.motion + x * moved, bound)))
+
+        low, high, at_low, at_high = 0.0, 1.0, slope(0.0), slope(1.0)
+        enough, x, here = EXACT * abs(at_low), 1.0, at_high
+        while here < -enough and high < LONGEST:
+            low, at_low, high = high, here, 2.0 * high
+            x, at_high = high, slope(high)
+            here = at_high
+        for _ in range(TRIES):
+            if abs(here) <= enough:
+                break
+            x = low - at_low * (high - low) / (at_high - at_low)
+            x = min(max(x, low + INSIDE * (high - low)), high - INSIDE * (high - low))
+            here = slope(x)
+            if here < 0.0:
+                low, at_low = x, here
+            else:
+                high, at_high = x, here
+        return x
+
+    def finish(self) -> bool:
+        """Whole steps on the law itself, while they help; if they do not lead to the end, all is as it was before them."""
+        kept, left = (self.force, self.motion), self.residual
+        for turn in range(STEPS):
+            push = self.problem.pushes(self.motion)
+            change, _ = self._step(self.problem.law(self.motion), self.problem.bounds(push), 1.0)
+            self.force = self.force + change
+            self.tidy()
+            before, left = left, self.residual
+            if left <= TOLERANCE:
+                return True
+            if left > 2.0 * before or (turn > 1 and left > 0.5 * before) or self.count >= ITERATIONS:
+                break
+        self.force, self.motion = kept
+        return False
+
+
 def soft_forces(problem: SoftContacts, dense: int = DENSE) -> SoftForces:
     """All forces of a step; `dense`: the largest dense matrix."""
     size = problem.rows.size
-    force, u, count = np.zeros(size), np.zeros(size), 0
     if not (problem.right > 0.0).any():
-        return SoftForces(force, u, 0, 0.0)
-    pieces = Pieces(problem)
-    answers = soft_answers(problem.rows, problem.singles, problem.free.shape[1] + 1, dense)
-    residual, before, kind = 1.0, 1.0, PLAIN
-    while residual > TOLERANCE and count < ITERATIONS:
-        kind = PLAIN if kind == PLAIN and residual < FAST * before else kind_of(count)
-        before = residual
-        gap, slopes = pieces.at(force, u, kind)
-        change, moved = answers.solve(slopes, gap)
-        length = 1.0 if kind in (PLAIN, LEAVING) else pieces.best(force, u, change, moved)
-        force, u, count = force + length * change, u + length * moved, count + 1
-        residual = missing(problem.law(u), force)
-        if residual <= TOLERANCE:  # once more without the round-off of what was added up
-            u = answers.motion(force)
-            residual = missing(problem.law(u), force)
-    return SoftForces(allowed(problem, force), u, count, residual)
+        return SoftForces(np.zeros(size), np.zeros(size), 0, 0.0)
+    search, bound, change, near, share = Search(problem, dense), np.zeros(len(problem.free)), 1.0, NEAR, 1.0
+    while search.count < ITERATIONS:
+        search.settle(bound, max(PART * share * change, 0.01 * TOLERANCE))
+        search.tidy()
+        wanted, before = problem.bounds(problem.pushes(search.motion)), change
+        change = float(np.abs(wanted - bound).max(initial=0.0) / max(wanted.max(initial=0.0), 1e-300))
+        share = max(LEAST, CUT * share) if change > WORSE * before else min(1.0, MORE * share)
+        bound = bound + share * (wanted - bound)
+        if search.residual <= TOLERANCE:
+            break
+        if change < near:
+            if search.finish():
+                break
+            near *= NEARER
+    return SoftForces(allowed(problem, search.force), search.motion, search.count, search.residual)
 
 
 def allowed(problem: SoftContacts, force: np.ndarray) -> np.ndarray:

@@ -19,6 +19,7 @@ from unibody.coordinates.forest import hand_over
 from unibody.coordinates.grouping import Grouping, make_grouping
 from unibody.coordinates.held import BookRows, Motion, centres_in_bodies, cross_rows, holding_rows, motion_of
 from unibody.coordinates.maximal import kick_maximal
+from unibody.coordinates.maximal_answers import combine_units, unit_loads
 from unibody.coordinates.maximal_system import MaximalSystem
 from unibody.coordinates.observe_maximal import driven_wrenches, held_wrenches, row_multipliers
 from unibody.coordinates.observe_reduced import Held
@@ -64,6 +65,12 @@ class HeldMaximal(MaximalSystem):
         self._rows_of_entries = np.repeat(np.arange(book.auxiliary), np.diff(book.row_start))
         holds = holding_rows(model, book)
         self.grouping = self._make_grouping(holds)
+        self._kept: tuple[np.ndarray, np.ndarray, Grouped] | None = None
+        of_node = self.grouping.of_body[self._body]
+        order = np.argsort(of_node, kind="stable")
+        begins = np.searchsorted(of_node[order], of_node[order])
+        self._seat = np.zeros(self.n, np.int64)
+        self._seat[order] = np.arange(self.n) - begins  # the place of each node within its group
         if not holds.any():
             self.view(RANK)[:] = book.auxiliary
 
@@ -78,6 +85,7 @@ class HeldMaximal(MaximalSystem):
 
     def look(self, t: float, q: np.ndarray, v: np.ndarray, control: np.ndarray) -> bool:
         """Evaluate the motion that only the forest's joints hold; whether it is finite."""
+        self._kept = None
         self.evaluate(t, q, v, control)
         return bool(np.isfinite(self.view(Y)).all())
 
@@ -139,8 +147,10 @@ class HeldMaximal(MaximalSystem):
 
     def respond(self, front: Grouped, bodies: np.ndarray, wrenches: np.ndarray) -> Grouped:
         """The blocks of `front`, and then those of rows that are wrenches (k, rows, 2, 6) on pairs of bodies (k, 2), in world axes at their
-        centres of mass."""
-        return front.joined(self._respond(bodies, wrenches))
+        centres of mass. The last answers are kept until the system looks elsewhere, for who asks the same again."""
+        if self._kept is None or not (np.array_equal(self._kept[0], bodies) and np.array_equal(self._kept[1], wrenches)):
+            self._kept = (bodies, wrenches, self._respond(bodies, wrenches))
+        return front.joined(self._kept[2])
 
     def _respond(self, bodies: np.ndarray, wrenches: np.ndarray) -> Grouped:
         """The latter."""
@@ -148,6 +158,8 @@ class HeldMaximal(MaximalSystem):
         groups = g.pairs(bodies)
         if self._alone and not self.book.auxiliary:
             return self._respond_alone(bodies, groups, wrenches)
+        if 6 * (int(self._seat.max()) + 1) <= k * width:
+            return self._respond_by_units(bodies, groups, wrenches)
         J = self.wrench_rows(np.repeat(bodies, width, axis=0), wrenches.reshape(-1, 2, 6))
         return Grouped.from_whole(g.first, np.full(k, width, np.int64), groups, J, self._answer(J)[0], g.column)
 
@@ -171,13 +183,30 @@ class HeldMaximal(MaximalSystem):
         out.J[:], out.Y[:] = J.ravel(), (inverse[nodes[bodies[moves]]] @ J).ravel()
         return out
 
-    def local_inverses(self) -> tuple[np.ndarray, np.ndarray]:
-        """(nodes, 6, 6) how each body by itself answers to wrenches at its centre of mass, and groups (bodies,): −1 for the unmoved."""
-        n, X = self.n, self.poses()[self._body]
+    def _respond_by_units(self, bodies: np.ndarray, groups: np.ndarray, wrenches: np.ndarray) -> Grouped:
+        """The same where rows are more than the unit wrenches on the bodies of the largest group."""
+        g, (k, width), T = self.grouping, wrenches.shape[:2], self._to_origins()
+        answers = self._answer(unit_loads(self._seat, T))[0]
+        out = Grouped.room(g.first, np.full(k, width, np.int64), groups)
+        combine_units(
+            g.first, g.column, g.of_body[self._body], self._seat, self._node, out.flat_groups, out.place,
+            np.ascontiguousarray(bodies, np.int64).reshape(-1), width, np.ascontiguousarray(wrenches).reshape(-1), T.reshape(-1),
+            answers.reshape(-1), out.J, out.Y,
+        )  # fmt: skip
+        return out
+
+    def _to_origins(self) -> np.ndarray:
+        """(nodes, 6, 6) from wrenches at centres of mass in world axes to those at origins in body axes."""
+        X = self.poses()[self._body]
         R, com = X[:, :9].reshape(-1, 3, 3), self._com[self._body]
-        T = np.zeros((n, 6, 6))  # from wrenches at c in world axes to those at the origin in body axes
+        T = np.zeros((self.n, 6, 6))
         T[:, :3, :3] = T[:, 3:, 3:] = R.transpose(0, 2, 1)
         T[:, :3, 3:] = cross_rows(com[:, None, :], R).transpose(0, 2, 1)
+        return T
+
+    def local_inverses(self) -> tuple[np.ndarray, np.ndarray]:
+        """(nodes, 6, 6) how each body by itself answers to wrenches at its centre of mass, and groups (bodies,): −1 for the unmoved."""
+        n, T = self.n, self._to_origins()
         answers = self._answer(T.transpose(2, 0, 1).reshape(6, -1))[0].reshape(6, n, 6)
         return np.einsum("nji,knj->nik", T, answers), self._node
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -59,6 +61,30 @@ def test_forces_obey_the_law_and_do_not_depend_on_the_matrix(seed: int, width: i
     w = problem.free + problem.h * problem.split(dense.motion)[1]
     slip = np.linalg.norm(w, axis=1)[(pushes[3:] > 0.0) & (problem.coefficient > 0.0)]
     assert (pushes == 0.0).any() and (slip > problem.slip_speed).any() and (slip < problem.slip_speed).any()
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_crowded_heaps_in_which_much_slips_and_sticks_are_solved(seed: int) -> None:
+    """Sixty contacts on ten bodies, with friction up to 0.8 and a slip speed a hundred times as small as their slips."""
+    problem = replace(heap(seed, 10, 60), slip_speed=2e-4)
+    found = soft_forces(problem)
+    assert found.residual <= 1e-9 and misses(problem, found.forces) < 2e-9
+
+
+def test_rows_without_contacts() -> None:
+    """One-sided rows alone, as where only limits push: an obstacle problem, whose solution the law row by row tells."""
+    problem = heap(3, 5, 0, singles=12)
+    found = soft_forces(problem)
+    assert found.residual <= 1e-9 and misses(problem, found.forces) < 1e-9 and (found.forces > 0.0).any() and (found.forces == 0.0).any()
+
+
+def test_slopes_are_those_of_the_law_by_differences() -> None:
+    problem, rng = heap(5, 6, 12), np.random.default_rng(1)
+    u, d = 3.0 * rng.standard_normal(problem.rows.size), rng.standard_normal(problem.rows.size)
+    bound = problem.bounds(problem.pushes(u))
+    for follow, given in ((1.0, None), (0.0, bound)):
+        wanted = (problem.law(u + 1e-6 * d, given) - problem.law(u - 1e-6 * d, given)) / 2e-6
+        np.testing.assert_allclose(problem.slopes(u, bound, follow).times(d), wanted, atol=1e-6 * np.abs(wanted).max())
 
 
 def test_every_space_gives_the_same_answer() -> None:
