@@ -145,6 +145,26 @@ def test_motion_agrees_with_complementarity_as_steps_shrink() -> None:
     assert gaps[1] < 0.7 * gaps[0] and gaps[1] < 5e-3
 
 
+def test_stack_stands_and_carries_as_in_complementarity() -> None:
+    """Four boxes, the highest a thousand times as heavy as the others: one preview a step, and the same loads."""
+    recordings = []
+    for solver in (ub.solvers.Impulse(), ub.solvers.Complementarity()):
+        b = ub.Builder()
+        b.body("ground", shape=ub.Plane(), kind="static")
+        for k in range(4):
+            b.body(f"box{k}", shape=ub.Box((0.2, 0.2, 0.2)), mass=1e3 if k == 3 else 1.0, X_WB=ub.Pose((0, 0, 0.1 + 0.2 * k)))
+        b.add(ub.Contact(friction=0.5))
+        recordings.append(ub.Simulation(b.build(), solver, dt=5e-3).run(0.2))
+    for recording in recordings:
+        assert max(np.abs(recording.pose(f"box{k}") - recording.pose(f"box{k}")[0]).max() for k in range(4)) < 1e-8
+        for k, weight in enumerate((1003.0, 1002.0, 1001.0, 1000.0)):
+            ground, contacts = recording.model.body("ground"), recording.contacts[-1]
+            below = ground if k == 0 else recording.model.body(f"box{k - 1}")
+            pair = np.isin(contacts.bodies, (below, recording.model.body(f"box{k}"))).all(axis=1)
+            assert contacts.normal_forces[pair].sum() == pytest.approx(9.81 * weight, rel=1e-7)
+    assert recordings[0].reports[-1].iterations == 1
+
+
 def test_balls_that_collide_keep_their_momentum() -> None:
     """A ball tied to another hits a third, off centre, with friction: linear and angular momentum to round-off of the solution."""
     b = ub.Builder(gravity=None)

@@ -6,7 +6,7 @@ Every body flies by itself for a step; what its joints would then be apart, d(t 
 
 so that joints hold at the level of positions and nothing drifts; a last impulse makes velocities fit. method="tree" solves for all joints
 together, in O(n) by the factors of the spanning forest, loops and constraint elements as auxiliary rows; "local" goes from joint to joint.
-Joints alone run compiled; contact, limits and dry friction take part in every preview, in steps that run in Python.
+Joints alone run compiled; contact, limits and dry friction take part in every preview, each a problem of impulses of its own.
 """
 
 from __future__ import annotations
