@@ -149,7 +149,7 @@ class HeldMaximal(MaximalSystem):
         """The blocks of `front`, and then those of rows that are wrenches (k, rows, 2, 6) on pairs of bodies (k, 2), in world axes at their
         centres of mass. The last answers are kept until the system looks elsewhere, for who asks the same again."""
         if self._kept is None or not (np.array_equal(self._kept[0], bodies) and np.array_equal(self._kept[1], wrenches)):
-            self._kept = (bodies, wrenches, self._respond(bodies, wrenches))
+            self._kept = (bodies.copy(), wrenches.copy(), self._respond(bodies, wrenches))
         return front.joined(self._kept[2])
 
     def _respond(self, bodies: np.ndarray, wrenches: np.ndarray) -> Grouped:
