@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from unibody.coordinates.held import Motion
-from unibody.kernel import Floats, Ints, kernel
+from unibody.kernel import Floats, Ints, device, kernel
 from unibody.spatial.devices import add3, cross, dot3, load3, norm3, scale3, store3, sub3
 
 ALONG = 1e-9
@@ -67,6 +67,35 @@ class ContactRows:
         return out
 
 
+@device
+def parting(k, bodies, points, centre, velocity, rate, h):
+    """How fast the bodies of a contact part there, and how they turn against each other, after a time h."""
+    apart = (0.0, 0.0, 0.0)
+    turn = (0.0, 0.0, 0.0)
+    for side in range(2):
+        i = bodies[2 * k + side]
+        w = add3(load3(velocity, 6 * i), scale3(h, load3(rate, 6 * i)))
+        v = add3(load3(velocity, 6 * i + 3), scale3(h, load3(rate, 6 * i + 3)))
+        v = add3(v, cross(w, sub3(load3(points, 3 * k), load3(centre, 3 * i))))
+        apart = sub3(v, apart)
+        turn = sub3(w, turn)
+    return apart, turn
+
+
+@device
+def put_wrenches(k, width, spin, bodies, points, directions, centre, wrenches_out):
+    """Of unit impulses along the rows of a contact, 12 a row."""
+    for side in range(2):
+        arm = sub3(load3(points, 3 * k), load3(centre, 3 * bodies[2 * k + side]))
+        sign = 1.0 if side == 1 else -1.0
+        for r in range(width):
+            d = scale3(sign, load3(directions, 3 * (width * k + r)))
+            at = 12 * (width * k + r) + 6 * side
+            turns = spin == 1 and r == width - 1
+            store3(d if turns else cross(arm, d), at, wrenches_out)
+            store3((0.0, 0.0, 0.0) if turns else d, at + 3, wrenches_out)
+
+
 @kernel
 def fill_velocities(
     width: int, spin: int, bodies: Ints, points: Floats, directions: Floats, centre: Floats, velocity: Floats, rate: Floats, h: float,
@@ -74,15 +103,7 @@ def fill_velocities(
 ) -> None:  # fmt: skip
     """Relative velocities along all directions, `width` a contact."""
     for k in range(bodies.size // 2):
-        apart = (0.0, 0.0, 0.0)
-        turn = (0.0, 0.0, 0.0)
-        for side in range(2):
-            i = bodies[2 * k + side]
-            w = add3(load3(velocity, 6 * i), scale3(h, load3(rate, 6 * i)))
-            v = add3(load3(velocity, 6 * i + 3), scale3(h, load3(rate, 6 * i + 3)))
-            v = add3(v, cross(w, sub3(load3(points, 3 * k), load3(centre, 3 * i))))
-            apart = sub3(v, apart)
-            turn = sub3(w, turn)
+        apart, turn = parting(k, bodies, points, centre, velocity, rate, h)
         for r in range(width):
             d = load3(directions, 3 * (width * k + r))
             u_out[width * k + r] = dot3(d, turn if spin == 1 and r == width - 1 else apart)
@@ -92,15 +113,7 @@ def fill_velocities(
 def fill_wrenches(width: int, spin: int, bodies: Ints, points: Floats, directions: Floats, centre: Floats, wrenches_out: Floats) -> None:
     """Wrenches of unit impulses, 12 a row."""
     for k in range(bodies.size // 2):
-        for side in range(2):
-            arm = sub3(load3(points, 3 * k), load3(centre, 3 * bodies[2 * k + side]))
-            sign = 1.0 if side == 1 else -1.0
-            for r in range(width):
-                d = scale3(sign, load3(directions, 3 * (width * k + r)))
-                at = 12 * (width * k + r) + 6 * side
-                turns = spin == 1 and r == width - 1
-                store3(d if turns else cross(arm, d), at, wrenches_out)
-                store3((0.0, 0.0, 0.0) if turns else d, at + 3, wrenches_out)
+        put_wrenches(k, width, spin, bodies, points, directions, centre, wrenches_out)
 
 
 @kernel
@@ -120,10 +133,15 @@ def fill_moving_rows(
     width: int, spin: int, bodies: Ints, points: Floats, directions: Floats, centre: Floats, velocity: Floats, rate: Floats, h: float,
     wrenches_out: Floats, before_out: Floats, free_out: Floats,
 ) -> None:  # fmt: skip
-    """All that bodies in motion mean to rows."""
-    fill_wrenches(width, spin, bodies, points, directions, centre, wrenches_out)
-    fill_velocities(width, spin, bodies, points, directions, centre, velocity, rate, 0.0, before_out)
-    fill_velocities(width, spin, bodies, points, directions, centre, velocity, rate, h, free_out)
+    """All that bodies in motion mean to rows: wrenches, velocities at once and after a time h."""
+    for k in range(bodies.size // 2):
+        apart, turn = parting(k, bodies, points, centre, velocity, rate, 0.0)
+        later, turn_later = parting(k, bodies, points, centre, velocity, rate, h)
+        for r in range(width):
+            d, turns = load3(directions, 3 * (width * k + r)), spin == 1 and r == width - 1
+            before_out[width * k + r] = dot3(d, turn if turns else apart)
+            free_out[width * k + r] = dot3(d, turn_later if turns else later)
+        put_wrenches(k, width, spin, bodies, points, directions, centre, wrenches_out)
 
 
 @kernel

@@ -186,7 +186,7 @@ def test_the_fastest_body_is_named() -> None:
 def test_points_are_put_in_order_from_below_and_those_of_one_height_stay_so() -> None:
     rng = np.random.default_rng(5)
     for n in (0, 1, 2, 3, 7, 64, 100):
-        points, up = rng.integers(0, 6, size=(n, 3)).astype(float), np.array([0.0, 0.6, 0.8])
+        points, up = rng.integers(-6, 6, size=(n, 3)).astype(float), np.array([0.0, 0.6, 0.8])
         order = np.zeros(2 + n, np.int64)
         order_upwards(2, up, points.reshape(-1), order)
         heights = points[:, 1] * 0.6 + points[:, 2] * 0.8

@@ -35,17 +35,21 @@ SKEW = 0.1
 
 
 @device
-def face_axis(t, tb, ha, hb, C, tie):
-    """Greatest separation along face normals and which: 0–2 of a, 3–5 of b."""
+def face_axis(t, tb, ha, hb, C, tie, margin):
+    """Greatest separation along face normals and which: 0–2 of a, 3–5 of b; or the first that is beyond the margin."""
     best = -1e300
     code = 0
     for i in range(3):
         s = abs(t[i]) - ha[i] - abs(C[3 * i]) * hb[0] - abs(C[3 * i + 1]) * hb[1] - abs(C[3 * i + 2]) * hb[2]
+        if s > margin:
+            return s, i
         if s > best + tie:
             best = s
             code = i
     for j in range(3):
         s = abs(tb[j]) - hb[j] - abs(C[j]) * ha[0] - abs(C[3 + j]) * ha[1] - abs(C[6 + j]) * ha[2]
+        if s > margin:
+            return s, 3 + j
         if s > best + tie:
             best = s
             code = 3 + j
@@ -53,8 +57,9 @@ def face_axis(t, tb, ha, hb, C, tie):
 
 
 @device
-def edge_axis(t, ha, hb, C, tie):
-    """Greatest separation along aᵢ × bⱼ, and 3 i + j, −1 if all edges are parallel or across each other's faces."""
+def edge_axis(t, ha, hb, C, tie, margin):
+    """Greatest separation along aᵢ × bⱼ, and 3 i + j, −1 if all edges are parallel or across each other's faces; or the first that is
+    beyond the margin."""
     best = -1e300
     code = -1
     for i in range(3):
@@ -68,6 +73,8 @@ def edge_axis(t, ha, hb, C, tie):
                 s = abs(t[i2] * C[3 * i1 + j] - t[i1] * C[3 * i2 + j])
                 s -= ha[i1] * abs(C[3 * i2 + j]) + ha[i2] * abs(C[3 * i1 + j])
                 s = (s - hb[j1] * abs(C[3 * i + j2]) - hb[j2] * abs(C[3 * i + j1])) / length
+                if s > margin:
+                    return s, 3 * i + j
                 if s > best + tie:
                     best = s
                     code = 3 * i + j
@@ -235,10 +242,10 @@ def box_with_box(n, pair, RA, pA, ha, RB, pB, hb, margin, tags_out, records_out,
     t = rotate_back(RA, d)
     tb = rotate_back(RB, d)
     C = compose_back(RA, RB)
-    face, code = face_axis(t, tb, ha, hb, C, TIE * scale)
+    face, code = face_axis(t, tb, ha, hb, C, TIE * scale, margin)
     if face > margin:
         return n
-    edge, pairing = edge_axis(t, ha, hb, C, TIE * scale)
+    edge, pairing = edge_axis(t, ha, hb, C, TIE * scale, margin)
     if edge > margin:
         return n
     first = n
