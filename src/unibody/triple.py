@@ -20,7 +20,7 @@ else is rounded as it is written, as everywhere. In plain Python a triple is an 
 
 Long rows, filled up with zeros to a multiple of four numbers, use all of a register: *fours* have the same arithmetic, and
 
-    fetch_four(a, k), put_four(x, k, a_out), spread_four(f), total_four(x)
+    fetch_four(a, k), put_four(x, k, a_out), spread_four(f), total_four(x), join_four(f, g, h, i)
     totals(x, y, z)        the totals of three fours, as a triple
     across_x(x, y, z, w)   the first numbers of four triples as a four; across_y the second ones, across_z the third
 
@@ -237,6 +237,25 @@ def _make_join() -> Any:
     return intrinsic(join)
 
 
+def _make_join_four() -> Any:
+    from llvmlite import ir
+    from numba.core import types as nt
+    from numba.extending import intrinsic
+
+    triple = _triple()
+
+    def join_four(typing_context, f, g, h, i):
+        def generate(context, builder, sig, args):
+            out = ir.Constant(ir.VectorType(ir.DoubleType(), 4), ir.Undefined)
+            for k, x in enumerate(args):
+                out = builder.insert_element(out, x, ir.Constant(ir.IntType(32), k))
+            return out
+
+        return triple(nt.float64, nt.float64, nt.float64, nt.float64), generate
+
+    return intrinsic(join_four)
+
+
 def _make_plus(negative: bool) -> Any:
     from llvmlite import ir
     from numba.core import cgutils
@@ -287,6 +306,7 @@ minus = Primitive(lambda x, f, y: x - f * y, lambda: _make_plus(True))
 fetch_four = Primitive(lambda a, k: a[k : k + 4].copy(), _make_fetch)
 put_four = Primitive(_put_four, lambda: _make_put(4))
 spread_four = Primitive(lambda f: np.full(4, f), _make_spread)
+join_four = Primitive(lambda *f: np.array(f), _make_join_four)
 total_four = Primitive(lambda x: (x[0] + x[2]) + (x[1] + x[3]), _make_total_four)
 totals = Primitive(lambda x, y, z: np.array([v[0] + v[1] + (v[2] + v[3]) for v in (x, y, z)]), _make_totals)
 across_x = Primitive(lambda *x: np.array([v[0] for v in x]), lambda: _make_across(0))

@@ -15,7 +15,7 @@ Arrays that triples are fetched from (b, and J of quick blocks) have one number 
 
 from __future__ import annotations
 
-from unibody.kernel import Ints, device, inlined, kernel
+from unibody.kernel import Ints, device, inlined, kernel, prefetch
 from unibody.triple import fetch, fetch_four, plus, put, put_four, spread_four, total, total_four, totals, x_of, y_of, z_of
 
 CARD = 8
@@ -64,6 +64,14 @@ def lay_cards(order: Ints, first: Ints, groups: Ints, start: Ints, begin_out: In
         at += rows
         place += extent(c, card_out)
     return begin_out[first.size - 1]
+
+
+@inlined
+def ask_for(begin, end, J, Y):
+    """A block's numbers as `Grouped` has them, before they are needed."""
+    for q in range(begin, end, 8):
+        prefetch(J, q)
+        prefetch(Y, q)
 
 
 @inlined

@@ -9,17 +9,19 @@ from __future__ import annotations
 
 import math
 
-from unibody.algebra.contact_group_cards import gap, push_row, row_along, wide
+from unibody.algebra.contact_group_cards import ask_for, push_row, row_along, wide
 from unibody.algebra.contact_group_momentum import hurry
 from unibody.algebra.contact_group_room import lay_slot
 from unibody.arena import part
 from unibody.kernel import Floats, Ints, device, inlined, kernel
-from unibody.triple import fetch_four, put_four, total_four
+from unibody.triple import fetch_four, join_four, put_four, total_four
 
 LEAF, PLACE, A, WIDE_A, C, WIDE_C, ROW = 6, 0, 1, 2, 3, 4, 5
 """A row's whole numbers: where it is packed; where its groups begin in m, and their places there; which row it is."""
 B, ROOT, ROW_J = 0, 1, 4
 """Of what is packed: b̂; √d; J, and then Y."""
+AHEAD = 6
+"""So many rows before it is packed, a row is asked for."""
 PARTING_SLOTS = 8
 PACKED, X, LAST, WAY, MOTION, MOTION_LAST, MOTION_WAY, ROOTS = range(PARTING_SLOTS)
 
@@ -49,13 +51,20 @@ def lay_leaves(pushes, origin, order, first, groups, begin_out, leaf_out):
 @inlined
 def copy_row(A, old, rows, size, to, packed_out):
     """One row, one group: numbers that lie `rows` apart, in the places that velocities have in m."""
-    for i in range(size, wide(size)):
-        packed_out[to + i] = 0.0
-    if size == 6:
-        packed_out[to + 3] = 0.0
-    for i in range(size):
-        packed_out[to + i + gap(size, i)] = A[old]
-        old += rows
+    step, i = 3 if size == 6 else 4, 0
+    while i < size:
+        have = min(step, size - i)
+        f, g, h, e = A[old], 0.0, 0.0, 0.0
+        if have > 1:
+            g = A[old + rows]
+        if have > 2:
+            h = A[old + 2 * rows]
+        if have > 3:
+            e = A[old + 3 * rows]
+        put_four(join_four(f, g, h, e), to, packed_out)
+        i += have
+        to += 4
+        old += have * rows
 
 
 @inlined
@@ -121,6 +130,10 @@ def part_rows(
     for l in range(count):
         row = leaf[LEAF * l + ROW]
         k = row if row < pushes else row + origin - pushes
+        if l + AHEAD < count:
+            row_ahead = leaf[LEAF * (l + AHEAD) + ROW]
+            ahead = row_ahead if row_ahead < pushes else row_ahead + origin - pushes
+            ask_for(place[ahead], place[ahead + 1], J, Y)
         g, h = groups[2 * k], groups[2 * k + 1]
         size_a = first[g + 1] - first[g] if g >= 0 else 0
         size_b = first[h + 1] - first[h] if h >= 0 else 0

@@ -10,7 +10,7 @@ import math
 
 import numpy as np
 
-from unibody.algebra.contact_group_cards import AT, CARD, PLACE, QUICK, ROWS, SIZE_A, SIZE_C, extent, gap, wide
+from unibody.algebra.contact_group_cards import AT, CARD, PLACE, QUICK, ROWS, SIZE_A, SIZE_C, ask_for, extent, gap, wide
 from unibody.algebra.contact_group_units import AXES, INVERSE, LOWER, PACE, TABLE, UPPER, turn_in
 from unibody.algebra.contact_sweeps import COULOMB, TINY
 from unibody.kernel import Floats, Ints, device, inlined, kernel
@@ -69,6 +69,9 @@ def scale_blocks(
         end = min(begin + TOGETHER, order.size)
         for l in range(begin, end):
             k, c = order[l], CARD * l
+            if l + TOGETHER < order.size:
+                ahead = order[l + TOGETHER]
+                ask_for(place[ahead], place[ahead + 1], J, Y)
             if card[c + ROWS] == 3:
                 mu1, mu2 = friction[3 * k], friction[3 * k + 1]
                 weigh_three(law, card[c + AT], TABLE * l, place[k], place[k + 1], mu1, mu2, J, Y, D_out, table_out)
