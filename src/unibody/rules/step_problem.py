@@ -319,7 +319,7 @@ def touching_of(held: Held, gaps: np.ndarray, slips: np.ndarray, h: float, hits_
     hit = (held.approach > hits_above) & (held.impulse[:, 0] > 0.0)
     friction = np.einsum("nk,nkj->nj", force[:, 1:3], rows.directions[:, 1:3])
     return Touching(
-        points=rows.points, bodies=rows.bodies[:, ::-1].copy(), normals=rows.directions[:, 0], gaps=gaps, normal_forces=force[:, 0],
+        points=rows.points, bodies=rows.bodies[:, ::-1].copy(), normals=rows.directions[:, 0].copy(), gaps=gaps, normal_forces=force[:, 0],
         friction=friction, sliding=slips > SLIPS, approach=np.where(hit, held.approach, 0.0),
         impulses=np.where(hit[:, None], h * (force[:, :1] * rows.directions[:, 0] + friction), 0.0),
     )  # fmt: skip
