@@ -6,8 +6,9 @@ import subprocess
 import sys
 
 LONGEST = 0.5
-"""Seconds, best of three, on a machine that has nothing else to do; NumPy alone takes NUMPY there, and a busy machine stretches both."""
-NUMPY = 0.07
+"""Seconds of the processor, in the best of a few tries, on a machine that has nothing else to do; NumPy alone takes NUMPY there, and what
+shares the processor stretches both."""
+NUMPY, TRIES = 0.07, 8
 HEAVY = ("numba", "llvmlite", "scipy", "matplotlib", "viser", "mujoco", "pinocchio", "pybullet")
 
 
@@ -18,9 +19,14 @@ def printed_by(script: str) -> str:
 
 
 def test_import_takes_less_than_half_a_second() -> None:
-    script = "import time; began = time.perf_counter(); import {}; print(time.perf_counter() - began)"
-    numpy, ours = (min(float(printed_by(script.format(name))) for _ in range(3)) for name in ("numpy", "unibody"))
-    assert ours <= LONGEST * max(1.0, numpy / NUMPY)
+    script = "import time; began = time.process_time(); import {}; print(time.process_time() - began)"
+    shares = []
+    for _ in range(TRIES):
+        numpy, ours = (float(printed_by(script.format(name))) for name in ("numpy", "unibody"))
+        shares.append(ours / (LONGEST * max(1.0, numpy / NUMPY)))
+        if shares[-1] <= 1.0:
+            break
+    assert min(shares) <= 1.0, shares
 
 
 def test_import_leaves_heavy_libraries_alone() -> None:
