@@ -1,14 +1,15 @@
 """The polyhedral problem of Stewart and Trinkle as a linear complementarity problem (LCP1 of paper 002, Eq. 45–54), for Lemke's
 pivoting.
 
-In units in which the cone is ‖x_t‖ ≤ x_n, a contact's tangents are x_t = Σ α_j d_j over directions d_j that come in opposite pairs:
+In units in which the cone is ‖x_t‖ ≤ x_n, a contact's tangents are x_t = Σ α_j d_j over directions d_j that reach all around:
 
     u_n ≥ 0 ⟂ x_n ≥ 0,     d_jᵀ û_t + β ≥ 0 ⟂ α_j ≥ 0,     x_n − Σ α_j ≥ 0 ⟂ β ≥ 0            (Eq. 47, 46)
 
 Under the convex law, x = Σ γ_j (1; d_j) with (1; d_j)ᵀ û ≥ 0 ⟂ γ_j ≥ 0. A bounded row is x = lower + y, û + β ≥ 0 ⟂ y ≥ 0,
 upper − lower − y ≥ 0 ⟂ β ≥ 0 (Eq. 49). Free rows are eliminated (Eq. 51–54) by eigenvectors, so that repeated rows do no harm.
 
-The inscribed cone of k directions reaches the round one to 1 − cos(π / k) of the friction.
+The inscribed cone of k directions reaches the round one to 1 − cos(π / k) of the friction. Stewart and Trinkle take them in opposite pairs;
+all that is needed is that 0 lies inside their hull, so that β = max −d_jᵀ û_t ≥ 0: A is copositive then too, zᵀ A z = xᵀ W x + x_n β.
 """
 
 from __future__ import annotations
@@ -27,20 +28,19 @@ CONTRADICTION = 1e-8
 
 
 def directions(tangents: int, count: int) -> np.ndarray:
-    """(k, tangents) unit vectors in opposite pairs: both senses of a line; even angles; a spiral over the sphere with the axes."""
+    """(k, tangents) unit vectors around 0: both senses of a line; `count` even angles, 3 or more; both senses of the axes and a spiral over
+    half a sphere with, as far as the count goes, its opposites: six or more."""
     if tangents == 1:
         return np.array([[1.0], [-1.0]])
     if tangents == 2:
-        angle = 2.0 * np.pi * np.arange(count + count % 2) / (count + count % 2)
+        angle = 2.0 * np.pi * np.arange(count) / count
         return np.stack([np.cos(angle), np.sin(angle)], axis=1)
-    half = np.eye(3)
     more = max(0, (count - 6 + 1) // 2)
-    if more:
-        z = (np.arange(more) + 0.5) / more
-        angle = np.pi * (1.0 + 5.0**0.5) * np.arange(more)
-        ring = np.sqrt(1.0 - z * z)
-        half = np.concatenate([half, np.stack([ring * np.cos(angle), ring * np.sin(angle), z], axis=1)])
-    return np.concatenate([half, -half])
+    z = (np.arange(more) + 0.5) / max(more, 1)
+    angle = np.pi * (1.0 + 5.0**0.5) * np.arange(more)
+    ring = np.sqrt(1.0 - z * z)
+    half = np.concatenate([np.eye(3), np.stack([ring * np.cos(angle), ring * np.sin(angle), z], axis=1)])
+    return np.concatenate([half, -half])[: max(count, 6)]
 
 
 class Polyhedral:

@@ -166,12 +166,27 @@ def test_the_polyhedral_cone_approaches_the_round_one_with_the_square_of_its_dir
     assert errors[-1] < 0.2 * errors[0]
 
 
-def test_directions_come_in_opposite_unit_pairs():
-    for tangents, count in ((1, 2), (2, 5), (2, 8), (3, 6), (3, 20)):
+def test_directions_are_as_many_as_asked_and_reach_all_around():
+    """Of any vector some direction points half-way along it or more, as far as so many can: cos π/k in a plane, 1/√3 for the axes."""
+    generator = np.random.default_rng(8)
+    for tangents, count in ((1, 2), (2, 3), (2, 5), (2, 8), (3, 6), (3, 7), (3, 20), (3, 21)):
         d = directions(tangents, count)
+        assert d.shape == (count, tangents)
         np.testing.assert_allclose(np.linalg.norm(d, axis=1), 1.0)
-        np.testing.assert_allclose(d.sum(axis=0), 0.0, atol=1e-12)
-        assert len(d) >= min(count, 2 * tangents)
+        x = generator.standard_normal((1000, tangents))
+        least = {1: 1.0, 2: np.cos(np.pi / count), 3: 3.0**-0.5}[tangents]
+        assert ((x / np.linalg.norm(x, axis=1, keepdims=True)) @ d.T).max(axis=1).min() >= least - 1e-12
+    assert len(directions(3, 4)) == 6
+
+
+@pytest.mark.parametrize("count", [3, 5, 7, 4, 6])
+def test_friction_of_a_polygon_is_its_reach_against_the_slip(count):
+    """Unit mass, x_n = 1, μ = ½, slip ±2 along the first direction: against it a corner reaches ½, along it an odd polygon ½ cos π/k."""
+    for sign, reach in ((-1.0, 1.0), (1.0, np.cos(np.pi / count) if count % 2 else 1.0)):
+        problem = ContactProblem(Dense(np.eye(3)), np.array([-1.0, 2.0 * sign, 0.0]), contacts([0.5]), directions=count)
+        found = solve_contacts(problem)
+        assert found.method == "lemke" and found.converged, found.note
+        np.testing.assert_allclose(found.velocity, [0.0, sign * (2.0 - 0.5 * reach), 0.0], atol=1e-12)
 
 
 @pytest.mark.parametrize("method", ["newton", "augmented", "auto", "proximal"])
