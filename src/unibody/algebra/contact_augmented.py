@@ -23,6 +23,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -32,13 +33,14 @@ from unibody.algebra.contact_maps import pressed
 from unibody.algebra.contact_motion import Motion
 from unibody.algebra.contact_newton import Progress
 from unibody.algebra.contact_sweeps import CONVEX, four, natural_map, single_block
-from unibody.algebra.contact_units import AT_MOST, ROUND_OFF, Units
+from unibody.algebra.contact_units import AT_MOST, ROUND_OFF, local_tables
 from unibody.kernel import Floats, Ints, kernel
 
 FIRST, LEAST, LARGEST = 0.1, 1e-8, 10.0
 """ε at first, and its limits; below the least, round-off in û / ε is more than ε gains, above it masses of 10⁶ to 1 take long."""
-NEARER, NEAREST = 1e-7, 1e-5
-"""Where the residual is few tolerances at first, what presses and slides is known: ε is this part of their ratio then, or the least."""
+NEARER, NEAREST = 100.0, 1e-5
+"""Where the residual is a small part of the velocities given at first, what presses and slides is known: ε is so many times this part then,
+or the least."""
 FALLS = (0.1, 0.3, 0.55, 1.0)
 """By what ε falls after a proximal step of one of Newton's steps, of up to three, of up to six, of more."""
 SMALL = 1e-3
@@ -49,6 +51,8 @@ INNER = 12
 """Newton's steps for one ε."""
 SLACK = 0.5
 """How well a proximal step is solved, in terms of how far it went."""
+ENDLESS = 10**6
+"""Failures, where these are not counted."""
 STUCK = 4
 """Steps of no length, each with another Φ', before a failure is admitted."""
 PATIENCE, NEARLY, HASTE = 100, 1e-8, 30
@@ -182,11 +186,11 @@ def unmet(
 
 @kernel
 def proximal_steps(
-    law: int, iterations: int, tolerance: float, start: Ints, first: Ints, groups: Ints, place: Ints, plan: Ints, lower: Floats,
-    upper: Floats, J: Floats, Y: Floats, rows: Floats, table: Floats, factor_out: Floats, x_out: Floats, result_out: Floats,
+    law: int, iterations: int, most_failures: int, tolerance: float, start: Ints, first: Ints, groups: Ints, place: Ints, plan: Ints,
+    lower: Floats, upper: Floats, J: Floats, Y: Floats, rows: Floats, table: Floats, factor_out: Floats, x_out: Floats, result_out: Floats,
 ) -> int:  # fmt: skip
-    """From x to the best x found; the number of Newton's steps. plan: where its seven parts begin (8 numbers), then these. rows: R, b̂, D.
-    result: the residual's velocity, the number of proximal steps, that of failures."""
+    """From x to the best x found, given up after more than so many failures; the number of Newton's steps. plan: where its seven parts
+    begin (8 numbers), then these. rows: R, b̂, D. result: the residual's velocity, the number of proximal steps, that of failures."""
     m, count, n = x_out.size, start.size - 1, first[first.size - 1]
     column, row, diagonal = plan[plan[0] : plan[1]], plan[plan[1] : plan[2]], plan[plan[2] : plan[3]]
     lower_at, upper_at, target, where = plan[plan[3] : plan[4]], plan[plan[4] : plan[5]], plan[plan[5] : plan[6]], plan[plan[6] : plan[7]]
@@ -213,13 +217,13 @@ def proximal_steps(
         if best <= 0.5 * halved:
             halved, halved_at = best, newton
         patience = PATIENCE if best > NEARLY * given or law == CONVEX else HASTE
-        if residual <= tolerance or newton >= iterations or newton - halved_at > patience or epsilon > LARGEST:
+        if residual <= tolerance or newton >= iterations or newton - halved_at > patience or epsilon > LARGEST or failures > most_failures:
             break
         if 0.5 * last < residual <= AT_MOST and residual <= round_off_of(start, first, groups, place, J, Y, rows, x, d, JG):
             break
         last = residual
         if steps == 0:
-            epsilon = min(FIRST, max(NEAREST, NEARER * residual / max(tolerance, 1e-300)))
+            epsilon = min(FIRST, max(NEAREST, NEARER * residual / max(given, 1e-300)))
         steps += 1
         for k in range(count):
             stiff = 0.0
@@ -333,31 +337,30 @@ def proximal_steps(
 
 @dataclass(frozen=True)
 class Laws:
-    """The laws of the rows, in units: start, lower and upper of the blocks, R, b̂ and D of the rows, and the tables of sweeps."""
+    """The laws of the rows, in units: start, lower and upper of the blocks, R, b̂ and D of the rows (one after the other), and the blocks'
+    own parts of Ŵ (k, 4, 4)."""
 
     law: int
     start: np.ndarray
     lower: np.ndarray
     upper: np.ndarray
     rows: np.ndarray
-    table: np.ndarray
+    own: np.ndarray
+
+    @cached_property
+    def table(self) -> np.ndarray:
+        """The tables of sweeps."""
+        return local_tables(self.law, np.diff(self.start), self.own)
 
 
-def advance(laws: Laws, motion: Motion, x: np.ndarray, tolerance: float, iterations: int) -> Progress:
-    """From x, in units; at most so many of Newton's steps, but for the proximal step that is under way then."""
+def advance(laws: Laws, motion: Motion, x: np.ndarray, tolerance: float, iterations: int, failures: int = ENDLESS) -> Progress:
+    """From x, in units; at most so many of Newton's steps, but for the proximal step that is under way then, and of its failures."""
     plan, best, result = motion.plan, Progress(np.ascontiguousarray(x, float).copy()), np.zeros(3)
     best.iterations = proximal_steps(
-        laws.law, iterations, tolerance, laws.start, motion.first, motion.groups, motion.place, plan.in_one,
+        laws.law, iterations, failures, tolerance, laws.start, motion.first, motion.groups, motion.place, plan.in_one,
         laws.lower, laws.upper, motion.J, motion.Y, laws.rows, laws.table, np.zeros(plan.size + 1), best.x, result,
     )  # fmt: skip
     best.velocity = float(result[0])
     vain = f", {int(result[2])} in vain" if result[2] else ""
     best.notes.append(f"{best.iterations} Newton steps in {int(result[1])} proximal ones{vain}")
     return best
-
-
-def augmented(units: Units, x: np.ndarray, tolerance: float, iterations: int) -> Progress:
-    """From x, in units."""
-    R = units.R if units.dense is None else np.zeros(units.size)
-    laws = Laws(units.law, units.start, units.lower, units.upper, np.concatenate([R, units.b, units.D]), units.local)
-    return advance(laws, Motion.of(units), x, tolerance, iterations)

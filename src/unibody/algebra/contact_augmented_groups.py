@@ -9,12 +9,13 @@ from typing import Protocol
 
 import numpy as np
 
-from unibody.algebra.contact_augmented import Laws, advance
+from unibody.algebra.contact_augmented import Laws
 from unibody.algebra.contact_groups import gather, spread
 from unibody.algebra.contact_motion import Motion
 from unibody.algebra.contact_problem import Blocks, Residual, Solution
+from unibody.algebra.contact_settling import settle
 from unibody.algebra.contact_sweeps import CONVEX, COULOMB, natural_map
-from unibody.algebra.contact_units import AT_MOST, ROUND_OFF, local_tables
+from unibody.algebra.contact_units import AT_MOST, ROUND_OFF
 from unibody.kernel import Floats, Ints, kernel
 
 
@@ -77,9 +78,8 @@ def augmented_groups(
         x = np.clip(np.zeros(m), np.repeat(lower, W.rows), np.repeat(upper, W.rows))
     else:
         x = np.where(D > 0.0, np.asarray(warm, float) / divisor, 0.0)
-    table = local_tables(number, W.rows, own.reshape(-1, 4, 4))
-    laws = Laws(number, W.start, lower, upper, np.concatenate([np.zeros(m), b_scaled, divisor]), table)
-    best = advance(laws, Motion.grouped(W.first, W.groups, W.place, J, Y), x, tolerance, iterations)
+    laws = Laws(number, W.start, lower, upper, np.concatenate([np.zeros(m), b_scaled, divisor]), own.reshape(-1, 4, 4))
+    best = settle(laws, Motion.grouped(W.first, W.groups, W.place, J, Y), x, tolerance, iterations)
     impulse = D * best.x
     velocity, F = W.times(impulse) + b, np.empty(m)
     natural_map(number, W.start, lower, upper, best.x, D * velocity, F)
@@ -90,7 +90,8 @@ def augmented_groups(
     given = float(np.abs(b).max(initial=0.0))
     slack = min(ROUND_OFF * (largest_term(J, Y, W, best.x, divisor) + given), AT_MOST * given)
     good = residual.velocity <= max(tolerance, slack)
-    note = best.notes[-1] if good else f"{best.notes[-1]}; no solution within {tolerance:g}: the residual is {residual.velocity:.1e}"
+    told = "; ".join(best.notes)
+    note = told if good else f"{told}; no solution within {tolerance:g}: the residual is {residual.velocity:.1e}"
     return Solution(impulse, velocity, residual, best.iterations, "augmented", note, bool(good))
 
 

@@ -10,7 +10,7 @@ one; where the change has grown instead, mixing begins again. Rounds need not co
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -48,40 +48,84 @@ class Mixing:
         return np.maximum(g - weights @ np.diff(np.stack(self.values), axis=0), 0.0)
 
 
+@dataclass(frozen=True)
+class Rounds:
+    """What rounds need: `look` at x, which gives û and the residual's velocity; below which residual it is `enough`, at x; `relaxed`, the
+    convex problem with s from x; `polish`, which tries the whole one from x; and s from û by the rows."""
+
+    look: Callable[[np.ndarray], tuple[np.ndarray, float]]
+    enough: Callable[[np.ndarray], float]
+    relaxed: Callable[[np.ndarray, np.ndarray, float, int], Progress]
+    polish: Callable[[np.ndarray], Progress] | None
+    slips: Slips
+
+    def run(self, x: np.ndarray, tolerance: float, iterations: int, trust: bool = True) -> Progress:
+        """From x, `iterations` in all. Unless x is to be trusted, s begins at zero: sticking."""
+        u, velocity = self.look(x)
+        best, mixing, rounds = Progress(x.copy(), velocity), Mixing(), 0
+
+        def offer(found: Progress) -> np.ndarray:
+            """û there; kept, if it is the best."""
+            best.iterations += max(found.iterations, 1)
+            u, velocity = self.look(found.x)
+            if velocity < best.velocity:
+                best.x, best.velocity = found.x.copy(), velocity
+            return u
+
+        s, change = self.slips.of(u) if trust else np.zeros(self.slips.count), np.inf
+        while best.iterations < iterations and best.velocity > max(tolerance, self.enough(best.x)):
+            # No better than the next change of s will spoil; a little better than asked for in the end.
+            good = max(0.3 * tolerance, 0.1 * min(change, best.velocity))
+            found = self.relaxed(s, x, good, iterations - best.iterations)
+            rounds += 1
+            x = found.x
+            g = self.slips.of(offer(found))
+            change = float((np.abs(g - s) / self.slips.D).max(initial=0.0))
+            had = best.velocity
+            if self.polish is not None and had > tolerance:
+                u = offer(self.polish(x))
+                if best.velocity < had:
+                    x, s, mixing = best.x, self.slips.of(u), Mixing()
+                    continue
+            s = mixing.next(s, g)
+        best.notes.append(f"{rounds} rounds of De Saxcé's term")
+        return best
+
+
+class Slips:
+    """‖û_t‖ of contacts: `normal`, their normal rows, with D there."""
+
+    def __init__(self, start: np.ndarray, D: np.ndarray):
+        rows = np.diff(start)
+        contact = rows > 1
+        self.normal = start[:-1][contact]
+        self.D, self.count = D[self.normal], int(contact.sum())
+        owner = np.repeat(np.arange(rows.size), rows)
+        self._tangent = np.flatnonzero((np.arange(start[-1]) != start[owner]) & contact[owner])
+        self._cone = (np.cumsum(contact) - 1)[owner[self._tangent]]
+
+    def of(self, u: np.ndarray) -> np.ndarray:
+        return np.sqrt(np.bincount(self._cone, u[self._tangent] ** 2, minlength=self.count))
+
+
 def fixed_point(
     units: Units, x: np.ndarray, inner: Inner, tolerance: float, iterations: int, polish: Inner | None = None, trust: bool = True
 ) -> Progress:
     """From x, in units of Coulomb's law; `iterations` in all, of the inner method. `polish` is tried on the whole problem after each
     round. Unless x is to be trusted, s begins at zero: sticking."""
     convex = Units(replace(units.problem, law="convex"))
-    still = convex.b.copy()
-    contact = units.rows > 1
-    normal = units.start[:-1][contact]
-    at = np.cumsum(contact) - 1
-    tangent = np.flatnonzero((np.arange(units.size) != units.start[units.owner]) & contact[units.owner])
-    cone = at[units.owner[tangent]]
+    still, slips = convex.b.copy(), Slips(units.start, units.D)
 
-    def slip(u: np.ndarray) -> np.ndarray:
-        return np.sqrt(np.bincount(cone, u[tangent] ** 2, minlength=normal.size))
+    def relaxed(s: np.ndarray, x: np.ndarray, tolerance: float, iterations: int) -> Progress:
+        convex.b[slips.normal] = still[slips.normal] + s
+        return inner(convex, x.copy(), tolerance, iterations)
 
-    best, mixing, rounds = Progress(x.copy()), Mixing(), 0
-    u = units.velocity(x)
-    best.offer(units, x, u)
-    s, change = slip(u) if trust else np.zeros(normal.size), np.inf
-    while best.iterations < iterations and best.velocity > max(tolerance, units.round_off(best.x)):
-        convex.b[normal] = still[normal] + s
-        # No better than the next change of s will spoil; a little better than asked for in the end.
-        found = inner(convex, x.copy(), max(0.3 * tolerance, 0.1 * min(change, best.velocity)), iterations - best.iterations)
-        best.iterations += max(found.iterations, 1)
-        rounds += 1
-        x, u = found.x, units.velocity(found.x)
-        best.offer(units, x, u)
-        g = slip(u)
-        change = float((np.abs(g - s) / units.D[normal]).max(initial=0.0))
-        if polish is not None and best.velocity > tolerance:
-            tried = polish(units, x.copy(), tolerance, 6)
-            best.iterations += tried.iterations
-            best.offer(units, tried.x, units.velocity(tried.x))
-        s = mixing.next(s, g)
-    best.notes.append(f"{rounds} rounds of De Saxcé's term")
-    return best
+    def look(x: np.ndarray) -> tuple[np.ndarray, float]:
+        u = units.velocity(x)
+        return u, units.residual(x, u).velocity
+
+    def tried(x: np.ndarray) -> Progress:
+        assert polish is not None
+        return polish(units, x.copy(), tolerance, 6)
+
+    return Rounds(look, units.round_off, relaxed, None if polish is None else tried, slips).run(x, tolerance, iterations, trust)

@@ -72,14 +72,19 @@ class Units:
         return found
 
     @cached_property
-    def local(self) -> np.ndarray:
-        """What a sweep needs of each block's own matrix: see `contact_sweeps`."""
+    def own(self) -> np.ndarray:
+        """(k, 4, 4) each block's own matrix."""
         own = np.zeros((self.rows.size, 4, 4))
         for d in range(1, 5):
             which = np.flatnonzero(self.rows == d)
             if which.size:
                 own[which, :d, :d] = self._own_blocks(self.start[which], d)
-        return local_tables(self.law, self.rows, own)
+        return own
+
+    @cached_property
+    def local(self) -> np.ndarray:
+        """What a sweep needs of each block's own matrix: see `contact_sweeps`."""
+        return local_tables(self.law, self.rows, self.own)
 
     def dense_matrix(self) -> np.ndarray:
         """Ŵ as an array."""

@@ -20,12 +20,12 @@ from functools import partial
 import numpy as np
 
 from unibody.algebra import contact_polyhedral
-from unibody.algebra.contact_augmented import augmented
 from unibody.algebra.contact_fixed_point import Inner, fixed_point
 from unibody.algebra.contact_interior import interior
 from unibody.algebra.contact_newton import FIRST_SWEEPS, FUNCTIONS, Progress, newton
 from unibody.algebra.contact_problem import ContactProblem, Residual, Solution
 from unibody.algebra.contact_proximal import proximal
+from unibody.algebra.contact_settling import augmented
 from unibody.algebra.contact_sweeps import COULOMB
 from unibody.algebra.contact_units import Units
 

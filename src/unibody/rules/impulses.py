@@ -39,7 +39,7 @@ block between two fingers may then turn about a corner."""
 NEWTON_WORK, LEAST_STEPS, MOST_STEPS = 40_000, 25, 300
 """Newton's steps of "auto" (`contact_augmented_groups`): as many as this many contacts allow, at most so many; fewer are not worth it."""
 
-WORK, LEAST_SWEEPS, MOST_SWEEPS = 120_000, 40, 400
+WORK, LEAST_SWEEPS, MOST_SWEEPS = 480_000, 40, 400
 """Sweeps of "auto" where these are all: as many as this many contacts allow, within limits. A step's time is then bounded."""
 
 
