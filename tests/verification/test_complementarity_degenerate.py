@@ -115,6 +115,48 @@ def test_bodies_that_start_deep_inside_come_out() -> None:
     assert recording.energy.kinetic.max() < 1e-12
 
 
+@pytest.mark.parametrize("coordinates", ["reduced", "maximal"])
+def test_what_is_taken_apart_keeps_its_course(coordinates: str) -> None:
+    """Two boxes, one inside the other, fly alike: they are turned and moved apart, and no force ever acts, so both go on as they went."""
+    course = np.array([0.0, 0.0, 0.0, 10.0, 0.0, 0.0])
+    b = ub.Builder(gravity=None)
+    b.body("a", shape=ub.Box((0.4, 0.4, 0.1)), mass=1.0, V_WB=tuple(course))
+    placed = ub.Placed(ub.Box((0.2, 0.2, 0.2)), ub.Pose((0.05, 0.0, 0.0)))
+    at = ub.Pose.about((1, 0.3, 0), 0.7, p=(0.07, 0.1, 0.19))
+    b.body("c", shape=[placed], density=125.0, X_WB=at, V_WB=tuple(course))
+    b.add(ub.Contact(friction=0.5))
+    solver = ub.solvers.Complementarity(coordinates=coordinates)
+    recording = ub.Simulation(b.build(), solver, dt=1e-2).run(0.5, progress=False)
+    assert recording.contacts[0].gaps.min() < -0.01 and recording.contacts[-1].gaps.min(initial=0.0) > -1e-5
+    assert max(c.normal_forces.max(initial=0.0) for c in recording.contacts) == 0.0
+    for body in ("a", "c"):
+        np.testing.assert_allclose(recording.twist(body), np.tile(course, (len(recording), 1)), atol=1e-12)  # round-off of 50 steps
+
+
+def test_contacts_of_what_is_driven_do_not_decide_the_others() -> None:
+    """A slide drives a ball along the ground into another, at rest: the driven one cannot answer, whatever the convex law asks of it, and
+    both coordinates and all methods find the same finite impulses."""
+    b = ub.Builder()
+    b.body("ground", shape=ub.Plane(), kind="static")
+    slide = b.body("slide", shape=ub.Sphere(0.1), mass=1.0)
+    b.joint("j", ub.Prismatic((1, 0, 0)), b.world, slide, X_PF=ub.Pose((0, 0, 0.1)), v=0.6)
+    b.add(ub.PrescribedJoint("j", lambda t: 0.6 * t))
+    b.body("ball", shape=ub.Sphere(0.1), mass=1.0, X_WB=ub.Pose((0.2, 0, 0.1)))
+    b.add(ub.Contact(friction=0.5))
+    model = b.build()
+    for relaxation in ("none", "anitescu-potra"):
+        found = []
+        for coordinates in ("reduced", "maximal"):
+            for method in ("auto", "pgs", "augmented"):
+                solver = ub.solvers.Complementarity(coordinates=coordinates, method=method, relaxation=relaxation)
+                recording = ub.Simulation(model, solver, dt=1e-2).run(1e-2, progress=False)
+                assert recording.reports[-1].residual <= 1e-10
+                # a momentum of 0.6 kg m/s within 10 ms, and less for rubbing
+                assert recording.contacts[-1].normal_forces.max() < 10 * 0.6 / 1e-2
+                found.append(recording.twist("ball")[-1])
+        np.testing.assert_allclose(found, np.tile(found[0], (6, 1)), atol=1e-8)
+
+
 def test_box_on_the_ridge_of_a_mesh() -> None:
     """Balanced on it, face on edge: carried at both sides of the face."""
     roof = [(-1, -1, -1), (-1, 1, -1), (0, -1, 0), (0, 1, 0), (1, -1, -1), (1, 1, -1)]

@@ -129,3 +129,56 @@ def test_collisions_keep_linear_and_angular_momentum(coordinates: str) -> None:
     ends = momenta(0), momenta(len(recording) - 1)
     assert np.abs(ends[1] - ends[0]).max() < 1e-9 * np.abs(ends[0]).max()
     assert sum(bool(c.normal_forces.any()) for c in recording.contacts) >= 2
+
+
+@pytest.mark.parametrize("where", ["face", "edge", "two balls"])
+def test_stronge_gives_back_the_part_e_squared_of_the_work_of_compression(where: str, rng: np.random.Generator) -> None:
+    """By normal impulses and velocities of both phases as the second phase has them, summed over contacts that feel each other."""
+    import unibody.rules.step_problem as step_problem
+
+    seen: list[tuple[float, float]] = []
+    original = step_problem.restore_work
+
+    def told(expansion, least, wanted, energetic):
+        least, impulse, found = original(expansion, least, wanted, energetic)
+        u = expansion.u[expansion.hit]
+        work = 0.5 * impulse[expansion.hit] * (2.0 * u + expansion.W[expansion.hit] @ impulse)
+        seen.append((work.sum(), wanted.sum()))
+        assert found.converged
+        return least, impulse, found
+
+    step_problem.restore_work = told
+    try:
+        for _ in range(8):
+            e, mu = rng.uniform(0.1, 1.0), rng.uniform(0.0, 1.5)
+            V = (*rng.normal(size=5), -rng.uniform(0.5, 3.0))
+            b = ub.Builder(gravity=None)
+            b.body("ground", shape=ub.Plane(), kind="static")
+            if where == "two balls":
+                b.body("a", shape=ub.Sphere(0.1), mass=1.0, X_WB=ub.Pose((0, 0, 0.1)), V_WB=V)
+                b.body("b", shape=ub.Sphere(0.1), mass=rng.uniform(0.3, 3), X_WB=ub.Pose((0.12, 0, 0.26)), V_WB=(0, 0, 0, 0, 0, -4))
+            else:
+                turn = ub.Pose.about((0, 1, 0), 0.6 if where == "edge" else 0.0)
+                low = 0.5 * float(np.abs(np.asarray(turn.R)[2]) @ (1.0, 0.4, 0.2))
+                b.body("a", shape=ub.Box((1.0, 0.4, 0.2)), mass=1.0, X_WB=ub.Pose((0, 0, low)) @ turn, V_WB=V)
+            b.add(ub.Contact(friction=mu, restitution=e, impact="stronge"))
+            ub.Simulation(b.build(), "complementarity", dt=1e-7).run(1e-7, progress=False)
+    finally:
+        step_problem.restore_work = original
+    assert len(seen) >= 8
+    done = np.array(seen)
+    np.testing.assert_allclose(done[:, 0], done[:, 1], rtol=1e-6)
+
+
+def test_a_face_that_lands_by_stronge_s_law_moves_alike_in_both_coordinates(rng: np.random.Generator) -> None:
+    for _ in range(5):
+        V = (*rng.normal(size=5), -rng.uniform(0.5, 3.0))
+        b = ub.Builder(gravity=None)
+        b.body("ground", shape=ub.Plane(), kind="static")
+        b.body("box", shape=ub.Box((1.0, 0.4, 0.2)), mass=1.0, X_WB=ub.Pose((0, 0, 0.1)), V_WB=V)
+        b.add(ub.Contact(friction=rng.uniform(0.0, 1.5), restitution=rng.uniform(0.1, 1.0), impact="stronge"))
+        model, found = b.build(), []
+        for coordinates in ("reduced", "maximal"):
+            solver = ub.solvers.Complementarity(coordinates=coordinates)
+            found.append(ub.Simulation(model, solver, dt=1e-7).run(1e-7, progress=False).twist("box")[-1])
+        np.testing.assert_allclose(found[0], found[1], atol=1e-9)

@@ -18,6 +18,7 @@ from unibody.coordinates.closure import closure_null, fill_reference
 from unibody.coordinates.forest import hand_over
 from unibody.coordinates.grouping import Grouping, make_grouping
 from unibody.coordinates.held import BookRows, Motion, centres_in_bodies, cross_rows, holding_rows, motion_of
+from unibody.coordinates.kick import keep_courses
 from unibody.coordinates.maximal import kick_maximal
 from unibody.coordinates.maximal_answers import combine_units, unit_loads
 from unibody.coordinates.maximal_system import MaximalSystem
@@ -28,9 +29,9 @@ from unibody.coordinates.projection import PROJECT_BELOW, PROJECT_ENOUGH, PROJEC
 from unibody.coordinates.reduced import advance_joints
 
 from unibody.coordinates.slots import (  # isort: skip
-    A_WB, BIAS, CLASSES, CLOSURE, ENTRY_BODY, FACTOR, G, INDEX, MASSES, MULTIPLIER, NODE_B, NODE_BODY, NODE_C, NODE_F, NODE_G, NODE_JOINT,
-    NODE_L, NODE_M, NODE_P, NODE_PARENT, NODE_PLAN, NODE_ROWS, NODE_Y, PARAMETERS, RANK, RATE, RESIDUAL, RESPONSE_Y, ROW_ENTRY, ROW_START,
-    V_WB, X_WB, Y,
+    A_WB, BIAS, CLASSES, CLOSURE, ENTRY_BODY, FACTOR, G, INDEX, MASSES, MULTIPLIER, NODE_B, NODE_BODY, NODE_C, NODE_CONSTANTS, NODE_F,
+    NODE_G, NODE_JOINT, NODE_L, NODE_M, NODE_P, NODE_PARENT, NODE_PLAN, NODE_ROWS, NODE_Y, PARAMETERS, RANK, RATE, RESIDUAL, RESPONSE_Y,
+    ROW_ENTRY, ROW_START, V_WB, X_WB, Y,
 )  # fmt: skip
 from unibody.kernel import Floats, Ints, kernel
 from unibody.model.model import Model
@@ -59,6 +60,7 @@ class HeldMaximal(MaximalSystem):
         self._body, self._state = self.view(NODE_BODY).reshape(-1, 2).T
         self._node = np.full(model.n_bodies, -1)
         self._node[self._body] = np.arange(self.n)
+        self._courses = np.stack([7 * self._state, 6 * self._state, np.arange(self.n)], axis=1).ravel()
         self.moving = self._node >= 0
         self._alone = bool((self.view(NODE_PARENT) < 0).all())  # no moving body hangs on another
         book = self.book
@@ -264,6 +266,12 @@ class HeldMaximal(MaximalSystem):
     def shift(self, q: np.ndarray, v: np.ndarray, h: float) -> None:
         """q along v for a time h; in place."""
         advance_joints(self.view(CLASSES), self.view(INDEX), self.view(PARAMETERS), q, v, h, q)
+
+    def move_apart(self, q: np.ndarray, v: np.ndarray, way: np.ndarray, h: float) -> None:
+        """q along pseudo-velocities (nv,) for a time h, in which bodies keep their courses; in place."""
+        before = q.copy()
+        self.shift(q, np.concatenate([way, np.zeros(v.size - way.size)]), h)
+        keep_courses(self._courses, self.view(NODE_CONSTANTS), before, q, v)
 
     def project(self, t: float, q: np.ndarray, v: np.ndarray, control: np.ndarray, held: np.ndarray, book: BookRows) -> None:
         """Bring q and v back onto the joints and those rows of the book that are `held`."""

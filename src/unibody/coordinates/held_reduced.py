@@ -18,15 +18,15 @@ from unibody.coordinates.group_book import answer_book
 from unibody.coordinates.group_walks import arm
 from unibody.coordinates.grouping import BOOK_GROUPS, COLUMN_OF, FIRST, make_grouping
 from unibody.coordinates.held import BookRows, Motion, centres_in_bodies, holding_rows, in_world
-from unibody.coordinates.kick import free_joints, kick_reduced
+from unibody.coordinates.kick import free_joints, keep_courses, kick_reduced
 from unibody.coordinates.observe_reduced import Held, reactions_reduced
 from unibody.coordinates.reduced import advance_joints
 from unibody.coordinates.reduced_products import carry_accelerations
 from unibody.coordinates.reduced_system import ReducedSystem, evaluate_reduced, project_reduced, spread_responses
 
 from unibody.coordinates.slots import (  # isort: skip
-    ACTIVE, BODIES, CLASSES, CLOSURE, COLUMNS, ENTRY_BODY, F, FREE, G, GRAM, GRAVITY, INDEX, LOAD, MULTIPLIER, PARAMETERS, RANK, RATE,
-    RESIDUAL, RESPONSE_X, RESPONSE_Y, ROWS, SHIFT, SIDE, X_SOLVED, X_WB, Y,
+    ACTIVE, BODIES, CLASSES, CLOSURE, COLUMNS, ENTRY_BODY, F, FREE, G, GRAM, GRAVITY, INDEX, LOAD, MULTIPLIER, NODE_CONSTANTS, PARAMETERS,
+    RANK, RATE, RESIDUAL, RESPONSE_X, RESPONSE_Y, ROWS, SHIFT, SIDE, X_SOLVED, X_WB, Y,
 )  # fmt: skip
 from unibody.coordinates.stages import AGAIN_STAGE, EVALUATE_STAGE
 from unibody.kernel import Floats, Ints, kernel
@@ -283,6 +283,13 @@ class HeldReduced(ReducedSystem):
     def shift(self, q: np.ndarray, v: np.ndarray, h: float) -> None:
         """q along v for a time h; in place."""
         advance_joints(self.view(CLASSES), self.view(INDEX), self.view(PARAMETERS), q, v, h, q)
+
+    def move_apart(self, q: np.ndarray, v: np.ndarray, way: np.ndarray, h: float) -> None:
+        """q along pseudo-velocities (nv,) for a time h, in which bodies that fly keep their courses; in place."""
+        before = q.copy()
+        self.shift(q, np.concatenate([way, np.zeros(v.size - way.size)]), h)
+        if self._flies:
+            keep_courses(self.view(FREE)[1:], self.view(NODE_CONSTANTS), before, q, v)
 
     def project(self, t: float, q: np.ndarray, v: np.ndarray, control: np.ndarray, held: np.ndarray, book: BookRows) -> None:
         """Bring q and v back onto the rows that are `held`, with the factors that `close` left."""

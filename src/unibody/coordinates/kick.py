@@ -121,6 +121,20 @@ def kick_reduced(layout: Ints, ints: Ints, constants: Floats, h: float, work_out
             AdvanceJoints(classes[at + 1], mine, parameters[classes[at + 7] : classes[at + 8]], q_out, v_out, h, q_out)
 
 
+@kernel
+def keep_courses(places: Ints, numbers: Floats, before: Floats, q: Floats, v_out: Floats) -> None:
+    """Of bodies that were turned without time passing, from `before` to q, the velocities of their centres of mass as they were in the
+    world; angular ones stay as they are in body axes, hence the kinetic energy. places: `ENTRY` numbers a body, as in FREE."""
+    for k in range(places.size // ENTRY):
+        a, b, at = places[ENTRY * k], places[ENTRY * k + 1], NODE_NUMBERS * places[ENTRY * k + 2]
+        c = load3(numbers, at + 1) if at >= 0 else (0.0, 0.0, 0.0)
+        swing = cross(load3(v_out, b), c)
+        R = rotation_of_quaternion(before[a + 3], before[a + 4], before[a + 5], before[a + 6])
+        u = rotate(R, add3(load3(v_out, b + 3), swing))
+        R = rotation_of_quaternion(q[a + 3], q[a + 4], q[a + 5], q[a + 6])
+        store3(sub3(rotate_back(R, u), swing), b + 3, v_out)
+
+
 def free_joints(model: Model) -> list[tuple[int, int, BodyInfo | None, JointInfo]]:
     """First coordinate and velocity of every Free joint of the tree, also as part of a composite; the body if it flies alone (one rigid
     body in the world, with no other body and no armature on it); and the joint."""

@@ -139,7 +139,7 @@ class Previewing(Stepping):
         """Bring the end of the step onto the joints, velocities too: what is left apart, at which row, and what is left of velocities."""
         system, held = self.system, ahead.held
         if held.apart is not None:
-            system.shift(ahead.q, np.concatenate([held.apart, np.zeros(ahead.v.size - held.apart.size)]), h)
+            system.move_apart(ahead.q, ahead.v, held.apart, h)
         if self.settled.any() or self.first:
             system.project(t, ahead.q, ahead.v, control, self.settled, held.book)
         apart = self._apart(t, ahead.q, ahead.v)

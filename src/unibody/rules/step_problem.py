@@ -113,9 +113,11 @@ class Assembled:
             self.closure = Closure(rule.held, inverse, book.rows.some(rule.held), b_book[rule.held])
             self._fixed = self.W.along(self.closure.rows.motion(inverse @ self.closure.b))
             self.W = self.W.holding(self.closure.rows, inverse)
-        self.driven = np.zeros(0, np.int64)
+        self.driven = self.idle = np.zeros(0, np.int64)
         if rule.rubbed.size:
             self._find_driven()
+        if self.closure is not None and self.n:
+            self._find_idle()
 
     @property
     def fixed(self) -> np.ndarray:
@@ -148,6 +150,13 @@ class Assembled:
         if self.rule.friction is not None:
             driven[self.push.size :] &= self.rule.friction.plain > 0.0
         self.driven = np.flatnonzero(driven)
+
+    def _find_idle(self) -> None:
+        """Contacts of bodies whose motion is prescribed: nothing answers to their impulses, whatever their law asks for."""
+        k = self.rest.size
+        before, after = (W.diagonal(k + self.n)[self.W.start[k] :].reshape(self.n, self.w).sum(axis=1) for W in (self.free, self.W))
+        self.idle = np.flatnonzero(after <= UNMOVED * before)
+        self.W = self.W.without(k + self.idle)
 
     def held(self, touches: Touches, before: np.ndarray, free: np.ndarray, shift: np.ndarray, guess: np.ndarray) -> Held:
         """Solve for the impulses of a step; `shift` (n,): what is added to the normal velocities in their law."""
@@ -192,8 +201,9 @@ class Assembled:
         after[:, 0] -= shift
         return outcome, after
 
-    def bounced(self, held: Held, bouncy: np.ndarray, share: float, above: float) -> Held:
-        """Impacts that impacts cause within the step, round after round, each from the velocities that the last one left."""
+    def bounced(self, held: Held, bouncy: np.ndarray, share: float, above: np.ndarray) -> Held:
+        """Impacts that impacts cause within the step, round after round, each from the velocities that the last one left; `above` (n,):
+        the speeds above which they bounce."""
         k, h = self.rest.size, self.h
         gaps = np.maximum(held.touches.gaps, 0.0) / h
         total, after, outcome, struck = held.outcome.impulse.copy(), held.after, held.outcome, np.zeros(self.n)
@@ -251,10 +261,10 @@ class Assembled:
         least = share * first
         taken = -0.5 * first * (held.free[hit, 0] + held.after[hit, 0])
         energetic = self.laws.impact[hit] == IMPACTS.index("stronge")
-        second, found = expansion.run(least)
         if energetic.any():
-            wanted = np.where(energetic, share**2 * taken, 0.0)
-            least, second, found = restore_work(expansion, least, np.where(energetic, wanted, self._work(expansion, second)))
+            least, second, found = restore_work(expansion, least, share**2 * taken, energetic)
+        else:
+            second, found = expansion.run(least)
         impulse = held.outcome.impulse + second
         velocity = held.outcome.velocity + self.whole @ second
         shift = held.outcome.velocity[k:].reshape(self.n, w) - held.after
@@ -263,12 +273,6 @@ class Assembled:
             held.outcome.note, held.outcome.converged and found.converged,
         )  # fmt: skip
         return self._made(held.touches, held.before, held.free, outcome, velocity[k:].reshape(self.n, w) - shift)
-
-    @staticmethod
-    def _work(expansion: Expansion, impulse: np.ndarray) -> np.ndarray:
-        """What normal impulses of the second phase do."""
-        u = expansion.u[expansion.hit]
-        return 0.5 * impulse[expansion.hit] * (2.0 * u + expansion.W[expansion.hit] @ impulse)
 
     def _had(self, done: np.ndarray) -> np.ndarray:
         """Impulses that count for the bounds of rows that rub, of those of the book."""
@@ -287,6 +291,7 @@ class Assembled:
             self.w, self.push.size, self.h, b, u.reshape(-1), shift, self.begin if done is None else NONE, guess.reshape(-1), bound, had,
             self.laws.friction.reshape(-1), NONE if self.stick is None else self.stick, right, warm, lower, upper, friction.reshape(-1),
         )  # fmt: skip
+        friction[k + self.idle] = 0.0
         return right, warm, Blocks(self.W.rows, lower, upper, friction)
 
     def _contacts(self, friction: np.ndarray) -> Blocks:

@@ -113,23 +113,24 @@ class Stepping:
         targets = self._book_targets(book, h, instant)
         acting = None if instant or self.near is None else near.acting(motion, *self.near.reach, h)
         while acting is not None:
-            held = self._solved(near.some(acting), book, targets, h, options, False, rub)
+            held = self._solved(near.some(acting), motion, book, targets, h, options, False, rub)
             moved = system.carried(held.book_impulse, book, held.on_bodies(self.model.n_bodies))
             passed = near.with_bystanders(held, acting, moved, h)
             if not passed.size:
                 return held
             near = replace(near, guess=held.impulse, begin=held.book_impulse)
             acting = np.sort(np.concatenate([acting, passed]))
-        return self._solved(near, book, targets, h, options, instant, rub)
+        return self._solved(near, motion, book, targets, h, options, instant, rub)
 
     def _solved(
-        self, near: Near, book: BookRows, targets: np.ndarray, h: float, options: Options, instant: bool, rub: np.ndarray | None
-    ) -> Held:
+        self, near: Near, motion: Motion, book: BookRows, targets: np.ndarray, h: float, options: Options, instant: bool,
+        rub: np.ndarray | None,
+    ) -> Held:  # fmt: skip
         """The impulses of the book's rows and of these contacts."""
         touches, laws, before, free = near.touches, near.laws, near.before, near.free
         gaps = -before[:, 0] if instant else np.maximum(touches.gaps, 0.0) / h
         problem = Assembled(self, near.wrenches, book, targets, near.rows, laws, h, options, near.begin)
-        bounces = Bounces(touches.gaps, laws, before, free, h, self.bounce_above) if self.pair_laws.bounces and not instant else None
+        bounces = Bounces(near, motion, h, self.bounce_above) if self.pair_laws.bounces and not instant else None
 
         def with_share(share: float) -> Held:
             if bounces is None:
@@ -137,7 +138,7 @@ class Stepping:
             held = problem.held(touches, before, free, bounces.shift(gaps, share), near.guess)
             if bounces.phased.any():
                 return problem.expanded(held, bounces.phased, share * bounces.rebound)
-            return problem.bounced(held, bounces.bouncy, share, self.bounce_above) if bounces.bouncy.any() else held
+            return problem.bounced(held, bounces.bouncy, share, bounces.above) if bounces.bouncy.any() else held
 
         if self.friction is None:
             held = with_share(1.0)
@@ -222,19 +223,28 @@ class Stepping:
 
 class Bounces:
     """Which contacts of a step are impacts that bounce: `hit` now, with the speed `rebound` after; `phased` those of them whose law has two
-    phases; `bouncy` what may hit within the step by Newton's law, `later` those that nothing pushes yet."""
+    phases; `bouncy` what may hit within the step by Newton's law, `later` those that nothing pushes yet; `above` which speed (n,) what
+    happens within the step is an impact.
 
-    def __init__(self, gaps: np.ndarray, laws: Laws, before: np.ndarray, free: np.ndarray, h: float, above: float):
-        e, u, u_free = laws.restitution, before[:, 0], free[:, 0]
+    What lies on each other and does not approach only goes on: it takes part from the start, or a stack that falls together for the length
+    of a step, its lowest body held, would hop. What did not approach before has to come together faster than loads alone, of which others
+    are relieved, can make it: h Σ |n·a| over both bodies."""
+
+    def __init__(self, near: Near, motion: Motion, h: float, above: float):
+        laws, gaps = near.laws, near.touches.gaps
+        e, u, u_free = laws.restitution, near.before[:, 0], near.free[:, 0]
         newton = laws.impact == IMPACTS.index("newton")
-        self.hit = (e > 0.0) & (u < -above) & (gaps + h * u_free <= 0.0)
+        nears = u < -above
+        self.hit = (e > 0.0) & nears & (gaps + h * u_free <= 0.0)
         self.rebound = np.where(self.hit, np.maximum(0.5 * (1.0 - e) * (u_free - u) - e * u, 0.0), 0.0)
         self.phased = self.hit & ~newton
         self.bouncy = (e > 0.0) & newton
-        self.later = self.bouncy & ~self.hit & (gaps + h * u_free > 0.0)
+        self.later = self.bouncy & ~self.hit & (gaps + h * u_free > 0.0) & (nears | (gaps > CLOSE))
         self.any = bool(self.hit.any() or self.bouncy.any())
         self.stronge = bool((self.phased & (laws.impact == IMPACTS.index("stronge"))).any())
-        self._away = AWAY * (1.0 + np.abs(free).max(initial=0.0))
+        loads = np.abs(np.einsum("nsk,nsk->ns", near.wrenches[:, 0], motion.rate[near.touches.bodies])).sum(axis=1)
+        self.above = np.where(nears, above, above + h * loads)
+        self._away = AWAY * (1.0 + np.abs(near.free).max(initial=0.0))
 
     def shift(self, gaps: np.ndarray, share: float) -> np.ndarray:
         """What is added to normal velocities in their law, of gaps in speeds, for a share of the restitution."""

@@ -148,8 +148,7 @@ class BoundComplementarity(Bound):
         system.hasten(held.book_impulse, held.book, held.on_bodies(self.model.n_bodies), dt)
         system.kick(dt, q, v)
         if held.apart is not None:
-            own = held.apart.size == v.size
-            system.shift(q, held.apart if own else np.concatenate([held.apart, np.zeros(v.size - held.apart.size)]), dt)
+            system.move_apart(q, v, held.apart, dt)
         if self.solver.project and rule.projects:
             system.project(state.t + dt, q, v, control, rule.projected, held.book)
         if not finite(q, v):
