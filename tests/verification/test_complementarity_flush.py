@@ -102,10 +102,9 @@ def test_a_box_that_slides_against_a_step_does_not_pass_it_upright(step: float) 
     assert min(c.gaps.min(initial=0.0) for c in recording.contacts) > -1e-3 and (np.diff(recording.energy.total) < 1e-3).all()
 
 
-@pytest.mark.parametrize("name", ["sphere", "capsule across"])
-@pytest.mark.parametrize("speed", [0.05, 1.0])
+@pytest.mark.parametrize(("name", "speed"), [("sphere", 0.05), ("sphere", 1.0), ("capsule across", 1.0)])
 def test_what_rolls_off_a_table_falls(name: str, speed: float) -> None:
-    """Over its edge without going in, hanging in the air or gaining."""
+    """Over its edge without going in, hanging in the air, turning askew or gaining."""
     shape, wxyz = SLIDERS[name]
     b = ub.Builder()
     b.body("table", shape=TILE, kind="static", X_WB=ub.Pose((-0.5, 0, -0.1)))
@@ -113,11 +112,12 @@ def test_what_rolls_off_a_table_falls(name: str, speed: float) -> None:
     recording = run(b, 0.2 + (1.0 if speed < 0.1 else 0.3), 5e-3)
     assert min(c.gaps.min(initial=0.0) for c in recording.contacts) > -2e-4 and (np.diff(recording.energy.total) < 1e-6).all()
     x, z = recording.point("load")[-1, [0, 2]]
-    assert x > 0.0 and z < 0.05
+    assert x > 0.0 and z < 0.05 and np.abs(recording.twist("load")[-1, :3]).max() < 1e-6
     if speed == 1.0:  # faster than √(g r), it leaves at once: a parabola from the edge
         late = recording.t > 0.21
         fallen = 0.5 * G * (recording.t[late] - 0.2) ** 2
-        assert np.abs(0.1 - recording.point("load")[late, 2] - fallen).max() < 0.02
+        # the first step falls by h² g at most, later ones by g h t more
+        assert np.abs(0.1 - recording.point("load")[late, 2] - fallen).max() < 2.0 * G * 5e-3 * 0.3
 
 
 ROWS = ub.HeightField(np.where(np.arange(9) % 2, 0.1, 0.0) * np.ones((9, 1)), spacing=0.5)

@@ -2,7 +2,7 @@
 
 Separating axes are the three faces and the three edge directions across the segment. Apart, the nearest points lie at an end of the segment
 or between it and an edge. Over a face the segment is cut to it and both ends of what is left are contacts, so that a lying capsule rests
-on two points. A capsule level with a face that it is not over passes it (see `flush`).
+on two points. A capsule level with a face that it is not over passes it (see `flush`), each end with its own gap.
 """
 
 from __future__ import annotations
@@ -128,6 +128,7 @@ def box_with_capsule(n, pair, a, b, radius, h, R, p, flip, margin, tags_out, rec
         return n
     point = (0.0, 0.0, 0.0)
     feature = 100 + code
+    passes = False
     if depth > 0.0:
         depth, normal, point, feature = nearest_apart(a, b, h)
         faces, up = flush_faces(a, b, h, radius)
@@ -136,6 +137,7 @@ def box_with_capsule(n, pair, a, b, radius, h, R, p, flip, margin, tags_out, rec
         if faces == 1 and dot3(up, normal) < 1.0 - 1e-12:
             point = add3(point, scale3(depth, sub3(normal, up)))
             normal = up
+            passes = True
     elif code >= 3:
         point = edge_point(code - 3, normal, a, b, h)
     axis = 0
@@ -150,6 +152,14 @@ def box_with_capsule(n, pair, a, b, radius, h, R, p, flip, margin, tags_out, rec
     flat = abs(normal[axis]) > 1.0 - 1e-12
     if flat and n > before:
         return n
+    if passes:
+        for end in range(2):
+            c = a if end == 0 else b
+            d, _, _ = nearest_of_box(c, h)
+            x = add3(p, rotate(R, sub3(c, scale3(d, normal))))
+            n = put(n, pair, 10 + end, flip, margin, x, rotate(R, normal), d - radius, tags_out, records_out)
+        if feature < 20:
+            return n
     if flat and depth <= 0.0:
         side = 1.0 if normal[axis] > 0.0 else -1.0
         low = a if side * a[axis] < side * b[axis] else b
