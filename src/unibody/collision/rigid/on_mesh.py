@@ -34,7 +34,7 @@ from unibody.collision.rigid.mesh_data import (
 )
 from unibody.collision.rigid.nearest import NOWHERE
 from unibody.collision.stencils import closest_of_edges, closest_on_segment, closest_on_triangle
-from unibody.kernel import Floats, Ints, device, kernel
+from unibody.kernel import Floats, Ints, device, inlined, kernel
 from unibody.spatial.devices import add3, cross, dot3, load3, load9, norm3, rotate, rotate_back, scale3, sub3
 
 SAME = 1e-12
@@ -153,7 +153,7 @@ def put_in_world(n, pair, name, flip, margin, q, normal, gap, R, p, tags_out, re
     return put(n, pair, name, flip, margin, add3(p, rotate(R, q)), rotate(R, normal), gap, tags_out, records_out)
 
 
-@device
+@inlined
 def nearest_face(y, reach, mesh, real, real_at, whole, whole_at):
     """The face of the mesh nearest to y, −1 if none is within reach, and the squared distance."""
     boxes = part(real, real_at, BOXES)
