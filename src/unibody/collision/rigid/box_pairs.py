@@ -8,6 +8,9 @@ manifold, the crossing once, with the edges' normal unless they are nearly paral
 
 While boxes overlap, the greatest separation is the true (negative) distance. Apart, it is a lower bound, met if a corner above the face or
 the crossing of the two edges attains it; else the nearest points lie on corners or edges, and all are tried.
+
+Boxes that are level along one face's normal and separated most across it touch in no area: they have no contact (see `flush`), so that what
+slides over tiles meets none of their sides.
 """
 
 from __future__ import annotations
@@ -17,6 +20,7 @@ from math import sqrt
 from unibody.collision.rigid.box_features import bit, clipped_name, column, corner_name, corner_of, crossing_name, edge_start
 from unibody.collision.rigid.clip import cut_to_rectangle, drop_flat, put_corner
 from unibody.collision.rigid.emit import put, put_once, thin_out
+from unibody.collision.rigid.flush import flush_within
 from unibody.collision.rigid.nearest import nearest_of_box
 from unibody.collision.stencils import closest_of_edges
 from unibody.kernel import Floats, Ints, device, kernel
@@ -32,28 +36,36 @@ FLAT = 1e-4
 """Of the smaller box's size along a face: corners of a manifold that stand out by less than this are left out."""
 SKEW = 0.1
 """Sine of the angle of two edges from which their normal is sharper than that of a face almost across it."""
+ACROSS = 0.1
+"""Cosine up to which a face's normal is across another."""
 
 
 @device
-def face_axis(t, tb, ha, hb, C, tie, margin):
-    """Greatest separation along face normals and which: 0–2 of a, 3–5 of b; or the first that is beyond the margin."""
+def face_axis(t, tb, ha, hb, C, tie, level, margin):
+    """Greatest separation along face normals and which: 0–2 of a, 3–5 of b; or the first that is beyond the margin. And, as bits, those
+    along which the boxes are flush up to `level`."""
     best = -1e300
     code = 0
+    flush = 0
     for i in range(3):
         s = abs(t[i]) - ha[i] - abs(C[3 * i]) * hb[0] - abs(C[3 * i + 1]) * hb[1] - abs(C[3 * i + 2]) * hb[2]
         if s > margin:
-            return s, i
+            return s, i, 0
         if s > best + tie:
             best = s
             code = i
+        if abs(s) <= level:
+            flush |= 1 << i
     for j in range(3):
         s = abs(tb[j]) - hb[j] - abs(C[j]) * ha[0] - abs(C[3 + j]) * ha[1] - abs(C[6 + j]) * ha[2]
         if s > margin:
-            return s, 3 + j
+            return s, 3 + j, 0
         if s > best + tie:
             best = s
             code = 3 + j
-    return best, code
+        if abs(s) <= level:
+            flush |= 8 << j
+    return best, code, flush
 
 
 @device
@@ -235,6 +247,17 @@ def almost_face(normal, RA, RB):
 
 
 @device
+def is_across(flush, normal, RA, RB):
+    """Whether one of the faces in the bits `flush` is across the normal."""
+    for k in range(3):
+        if flush & (1 << k) and abs(dot3(normal, column(RA, k))) < ACROSS:
+            return True
+        if flush & (8 << k) and abs(dot3(normal, column(RB, k))) < ACROSS:
+            return True
+    return False
+
+
+@device
 def box_with_box(n, pair, RA, pA, ha, RB, pB, hb, margin, tags_out, records_out, work_out, labels_out):
     """All contacts of two boxes."""
     scale = ha[0] + ha[1] + ha[2] + hb[0] + hb[1] + hb[2]
@@ -242,12 +265,20 @@ def box_with_box(n, pair, RA, pA, ha, RB, pB, hb, margin, tags_out, records_out,
     t = rotate_back(RA, d)
     tb = rotate_back(RB, d)
     C = compose_back(RA, RB)
-    face, code = face_axis(t, tb, ha, hb, C, TIE * scale, margin)
+    level = flush_within(min(min(ha[0], min(ha[1], ha[2])), min(hb[0], min(hb[1], hb[2]))), scale)
+    face, code, flush = face_axis(t, tb, ha, hb, C, TIE * scale, level, margin)
     if face > margin:
         return n
     edge, pairing = edge_axis(t, ha, hb, C, TIE * scale, margin)
     if edge > margin:
         return n
+    if flush != 0 and flush != 1 << code:
+        axis = column(RA if code < 3 else RB, code % 3)
+        if edge > face + TIE * scale:
+            axis = cross(column(RA, pairing // 3), column(RB, pairing % 3))
+            axis = scale3(1.0 / norm3(axis), axis)
+        if is_across(flush, axis, RA, RB):
+            return n
     first = n
     settled = False
     sharp = True

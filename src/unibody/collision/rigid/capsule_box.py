@@ -2,7 +2,7 @@
 
 Separating axes are the three faces and the three edge directions across the segment. Apart, the nearest points lie at an end of the segment
 or between it and an edge. Over a face the segment is cut to it and both ends of what is left are contacts, so that a lying capsule rests
-on two points.
+on two points. A capsule level with a face that it is not over passes it (see `flush`), each end with its own gap.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from unibody.collision.rigid.box_features import corner_of, edge_start
 from unibody.collision.rigid.box_pairs import ALMOST_FACE
 from unibody.collision.rigid.clip import cut_to_rectangle, put_corner
 from unibody.collision.rigid.emit import put, thin_out
+from unibody.collision.rigid.flush import flush_within
 from unibody.collision.rigid.kinds import CAPSULE
 from unibody.collision.rigid.nearest import nearest_of_box
 from unibody.collision.stencils import closest_of_edges
@@ -74,6 +75,21 @@ def nearest_apart(a, b, h):
 
 
 @device
+def flush_faces(a, b, h, radius):
+    """With how many faces of the box the capsule is level, and the outward normal of the last."""
+    level = flush_within(min(radius, min(h[0], min(h[1], h[2]))), radius + h[0] + h[1] + h[2])
+    c = scale3(0.5, add3(a, b))
+    d = scale3(0.5, sub3(b, a))
+    faces = 0
+    up = (0.0, 0.0, 0.0)
+    for k in range(3):
+        if abs(abs(c[k]) - abs(d[k]) - h[k] - radius) <= level:
+            faces += 1
+            up = along(k, 1.0 if c[k] >= 0.0 else -1.0)
+    return faces, up
+
+
+@device
 def edge_point(k, normal, a, b, h):
     """The point of the box's support edge along axis k that is nearest to the line of the segment."""
     c = (h[0] if normal[0] > 0.0 else -h[0], h[1] if normal[1] > 0.0 else -h[1], h[2] if normal[2] > 0.0 else -h[2])
@@ -112,8 +128,16 @@ def box_with_capsule(n, pair, a, b, radius, h, R, p, flip, margin, tags_out, rec
         return n
     point = (0.0, 0.0, 0.0)
     feature = 100 + code
+    passes = False
     if depth > 0.0:
         depth, normal, point, feature = nearest_apart(a, b, h)
+        faces, up = flush_faces(a, b, h, radius)
+        if faces > 1:
+            return n
+        if faces == 1 and dot3(up, normal) < 1.0 - 1e-12:
+            point = add3(point, scale3(depth, sub3(normal, up)))
+            normal = up
+            passes = True
     elif code >= 3:
         point = edge_point(code - 3, normal, a, b, h)
     axis = 0
@@ -128,6 +152,14 @@ def box_with_capsule(n, pair, a, b, radius, h, R, p, flip, margin, tags_out, rec
     flat = abs(normal[axis]) > 1.0 - 1e-12
     if flat and n > before:
         return n
+    if passes:
+        for end in range(2):
+            c = a if end == 0 else b
+            d, _, _ = nearest_of_box(c, h)
+            x = add3(p, rotate(R, sub3(c, scale3(d, normal))))
+            n = put(n, pair, 10 + end, flip, margin, x, rotate(R, normal), d - radius, tags_out, records_out)
+        if feature < 20:
+            return n
     if flat and depth <= 0.0:
         side = 1.0 if normal[axis] > 0.0 else -1.0
         low = a if side * a[axis] < side * b[axis] else b

@@ -5,6 +5,11 @@ only if its own surface falls away from the normal, two ridges only if both do, 
 their manifold. A surface without inside is touched from the side on which most of what hangs at the vertex lies. Gaps are signed: a
 vertex inside has the negative distance to the nearest face, crossing ridges the distance along their common normal, which points away from
 the second surface's inside. Penetrations beyond a quarter of the smaller shape are not seen.
+
+Two ridges have crossed only if each goes through what is behind the other: of thin bodies the far ridges face each other as crossed ones
+would. So each must have its point on the plane that halves the other's edge, which is where it is deepest, inside, and the way out over
+that edge must be about the shortest: what lies on a plate has not crossed the plate's sides. Where one surface has no inside, the crossing
+must be no deeper than half of the other shape, for otherwise it is the other side's ridge that has crossed.
 """
 
 from __future__ import annotations
@@ -28,7 +33,7 @@ from unibody.collision.rigid.mesh_data import (
     VERTEX_START,
     VERTICES,
 )
-from unibody.collision.rigid.on_mesh import ball_on_mesh, bulges_towards, entry, entry3, put_in_world, reaches
+from unibody.collision.rigid.on_mesh import CLOSE, ball_on_mesh, bulges_towards, entry, entry3, is_inside, put_in_world, reaches
 from unibody.collision.stencils import closest_of_edges
 from unibody.kernel import Floats, Ints, device, kernel
 from unibody.spatial.devices import add3, compose_back, cross, dot3, load3, load9, norm3, rotate, rotate_back, scale3, store3, sub3
@@ -36,6 +41,8 @@ from unibody.spatial.devices import add3, compose_back, cross, dot3, load3, load
 VERTEX_SLACK = 0.35
 RIDGE_SLACK = 0.1
 """Sines of the angles by which a surface may rise towards the other around what touches."""
+SHORTEST = 0.5
+"""Of the depth behind the faces at a crossed ridge: nearer, no other part of the surface may be."""
 
 
 @device
@@ -149,8 +156,48 @@ def vertices_on_mesh(n, pair, side, u, w, depth, frames, hull, mesh_of, margin, 
 
 
 @device
-def ridge_with_ridge(n, pair, e, f, a, b, R, S, q, depth, margin, real, real_at, whole, whole_at, tags_out, records_out):
-    """Edge e of the first shape (rotation R), whose ends are a, b in the second shape's frame (S, q), with that shape's edge f."""
+def towards_middle(r, u, v, outward):
+    """How far along u to go from r off an edge along v, in parts of u, to be on the plane that halves it, which `outward` lies in."""
+    m = cross(v, outward)
+    across = dot3(m, u)
+    if abs(across) <= 1e-6 * norm3(m) * norm3(u):
+        return 0.0
+    return -dot3(m, r) / across
+
+
+@device
+def have_crossed(i, j, s, t, a, u, c, v, e, f, normal, gap, frames, hull, mesh_of, real, real_at, whole, whole_at):
+    """Whether the edges e of shape i, a + s u, and f of shape j, c + t v (in the frame of j) with a negative gap are inside each other."""
+    R = load9(frames, 12 * i)
+    S = load9(frames, 12 * j)
+    d = sub3(load3(frames, 12 * i + 9), load3(frames, 12 * j + 9))
+    r = sub3(add3(a, scale3(s, u)), add3(c, scale3(t, v)))
+    if entry(whole, whole_at, SIDED, mesh_of[j]) == 1:
+        outward = entry3(real, real_at, EDGE_NORMALS, 3 * f)
+        k = min(1.0, max(0.0, s + towards_middle(r, u, v, outward)))
+        arm = add3(r, scale3(k - s, u))
+        by = -0.5 * SHORTEST * dot3(arm, outward)  # half of it, for the normal is the sum of two
+        if not is_inside(add3(a, scale3(k, u)), max(by, 0.0), 2.0 * norm3(arm), mesh_of[j], real, real_at, whole, whole_at):
+            return False
+    else:
+        n = rotate_back(R, rotate(S, normal))
+        if -gap > abs(n[0]) * hull[6 * i + 3] + abs(n[1]) * hull[6 * i + 4] + abs(n[2]) * hull[6 * i + 5]:
+            return False
+    if entry(whole, whole_at, SIDED, mesh_of[i]) == 1:
+        outward = rotate_back(S, rotate(R, entry3(real, real_at, EDGE_NORMALS, 3 * e)))
+        k = min(1.0, max(0.0, t + towards_middle(scale3(-1.0, r), v, u, outward)))
+        arm = sub3(scale3(k - t, v), r)
+        by = -0.5 * SHORTEST * dot3(arm, outward)
+        y = rotate_back(R, sub3(rotate(S, add3(c, scale3(k, v))), d))
+        return is_inside(y, max(by, 0.0), 2.0 * norm3(arm), mesh_of[i], real, real_at, whole, whole_at)
+    return -gap <= abs(normal[0]) * hull[6 * j + 3] + abs(normal[1]) * hull[6 * j + 4] + abs(normal[2]) * hull[6 * j + 5]
+
+
+@device
+def ridge_with_ridge(
+    n, pair, i, j, e, f, a, b, R, S, q, depth, frames, hull, mesh_of, margin, real, real_at, whole, whole_at, tags_out, records_out
+):
+    """Edge e of shape i (rotation R), whose ends are a, b in the frame (S, q) of shape j, with that shape's edge f."""
     edges = part(whole, whole_at, EDGES)
     vertices = part(real, real_at, VERTICES)
     c = load3(vertices, 3 * edges[2 * f])
@@ -180,12 +227,15 @@ def ridge_with_ridge(n, pair, e, f, a, b, R, S, q, depth, margin, real, real_at,
     back = scale3(-1.0, rotate_back(R, rotate(S, normal)))
     if not bulges_towards(back, e, y, RIDGE_SLACK, real, real_at, whole, whole_at):
         return n
+    if gap < -CLOSE * (norm3(u) + norm3(v) + norm3(y)):  # of less, round-off would decide
+        if not have_crossed(i, j, s, t, a, u, c, v, e, f, normal, gap, frames, hull, mesh_of, real, real_at, whole, whole_at):
+            return n
     name = (1 << 24) + ((e * 104729 + f) & 0x1FFFFFFF)
     return put_in_world(n, pair, name, True, margin, y, normal, gap, S, q, tags_out, records_out)
 
 
 @device
-def ridge_on_mesh(n, pair, i, j, e, depth, frames, mesh_of, margin, real, real_at, whole, whole_at, tags_out, records_out):
+def ridge_on_mesh(n, pair, i, j, e, depth, frames, hull, mesh_of, margin, real, real_at, whole, whole_at, tags_out, records_out):
     """Edge e of shape i with all ridges of shape j near it."""
     boxes = part(real, real_at, BOXES)
     ends = part(whole, whole_at, ENDS)
@@ -213,8 +263,9 @@ def ridge_on_mesh(n, pair, i, j, e, depth, frames, mesh_of, margin, real, real_a
                 f = entry(whole, whole_at, FACE_EDGES, 3 * g + k)
                 if entry(whole, whole_at, RIDGES, f) == 1 and entry(whole, whole_at, EDGE_FACES, start[f]) == g:
                     n = ridge_with_ridge(
-                        n, pair, e, f, a, b, R, S, q, depth, margin, real, real_at, whole, whole_at, tags_out, records_out
-                    )
+                        n, pair, i, j, e, f, a, b, R, S, q, depth, frames, hull, mesh_of, margin, real, real_at, whole, whole_at, tags_out,
+                        records_out,
+                    )  # fmt: skip
         node += 1
     return n
 
@@ -238,7 +289,7 @@ def ridges_on_mesh(n, pair, i, j, depth, frames, hull, mesh_of, margin, real, re
                 e = entry(whole, whole_at, FACE_EDGES, 3 * g + k)
                 if entry(whole, whole_at, RIDGES, e) == 1 and entry(whole, whole_at, EDGE_FACES, start[e]) == g:
                     n = ridge_on_mesh(
-                        n, pair, i, j, e, depth, frames, mesh_of, margin, real, real_at, whole, whole_at, tags_out, records_out
+                        n, pair, i, j, e, depth, frames, hull, mesh_of, margin, real, real_at, whole, whole_at, tags_out, records_out
                     )
         node += 1
     return n

@@ -3,7 +3,8 @@
 A sphere touches where its centre's distance to the surface has a local minimum: in the middle of a face, on an edge from which no adjacent
 face is nearer, at a vertex likewise. So a ball that rolls over the seams of a flat floor meets no edges, and a ball in a valley meets both
 walls. A centre inside has one contact, with the nearest point. A capsule touches with its two end balls, and in between where its segment
-passes an edge or a vertex.
+passes an edge or a vertex: from outside, or from inside if the point of the segment really is. Behind an edge is not yet inside, for the
+solid may be thinner than the capsule.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ from unibody.collision.rigid.mesh_data import (
 )
 from unibody.collision.rigid.nearest import NOWHERE
 from unibody.collision.stencils import closest_of_edges, closest_on_segment, closest_on_triangle
-from unibody.kernel import Floats, Ints, device, kernel
+from unibody.kernel import Floats, Ints, device, inlined, kernel
 from unibody.spatial.devices import add3, cross, dot3, load3, load9, norm3, rotate, rotate_back, scale3, sub3
 
 SAME = 1e-12
@@ -152,15 +153,13 @@ def put_in_world(n, pair, name, flip, margin, q, normal, gap, R, p, tags_out, re
     return put(n, pair, name, flip, margin, add3(p, rotate(R, q)), rotate(R, normal), gap, tags_out, records_out)
 
 
-@device
-def ball_on_mesh(n, pair, base, times, y, radius, depth, mesh, R, p, flip, margin, real, real_at, whole, whole_at, tags_out, records_out):
-    """Contacts of the mesh (first) with the ball about y in the mesh's frame, also if y is up to `depth` inside; names are base + times ·
-    feature."""
+@inlined
+def nearest_face(y, reach, mesh, real, real_at, whole, whole_at):
+    """The face of the mesh nearest to y, −1 if none is within reach, and the squared distance."""
     boxes = part(real, real_at, BOXES)
     ends = part(whole, whole_at, ENDS)
     leaves = part(whole, whole_at, LEAVES)
     ranges = part(whole, whole_at, RANGES)
-    reach = radius + depth + margin
     low = (y[0] - reach, y[1] - reach, y[2] - reach)
     high = (y[0] + reach, y[1] + reach, y[2] + reach)
     best = reach * reach
@@ -176,6 +175,30 @@ def ball_on_mesh(n, pair, base, times, y, radius, depth, mesh, R, p, flip, margi
                 best = d
                 found = f
         node += 1
+    return found, best
+
+
+@device
+def is_inside(y, by, reach, mesh, real, real_at, whole, whole_at):
+    """Whether y, with some of the surface within reach, is behind its nearest feature, and as far as `by`."""
+    f, squared = nearest_face(y, reach, mesh, real, real_at, whole, whole_at)
+    if f < 0 or squared < by * by:
+        return False
+    beta = weights(y, f, real, real_at, whole, whole_at)
+    kind, index = feature_at(f, beta, whole, whole_at)
+    return dot3(sub3(y, on_face(f, beta, y, real, real_at, whole, whole_at)), feature_normal(kind, index, real, real_at)) < 0.0
+
+
+@device
+def ball_on_mesh(n, pair, base, times, y, radius, depth, mesh, R, p, flip, margin, real, real_at, whole, whole_at, tags_out, records_out):
+    """Contacts of the mesh (first) with the ball about y in the mesh's frame, also if y is up to `depth` inside; names are base + times ·
+    feature."""
+    boxes = part(real, real_at, BOXES)
+    ends = part(whole, whole_at, ENDS)
+    leaves = part(whole, whole_at, LEAVES)
+    ranges = part(whole, whole_at, RANGES)
+    reach = radius + depth + margin
+    found, best = nearest_face(y, reach, mesh, real, real_at, whole, whole_at)
     if found < 0:
         return n
     beta = weights(y, found, real, real_at, whole, whole_at)
@@ -344,6 +367,8 @@ def segment_on_edge(n, pair, a, b, radius, e, f, mesh, R, p, flip, margin, real,
         return put_in_world(n, pair, name, flip, margin, q, scale3(1.0 / d, r), d - radius, R, p, tags_out, records_out)
     normal = scale3(-1.0 / d, r)
     if d > radius or not bulges_towards(normal, e, q, 1e-9, real, real_at, whole, whole_at):
+        return n
+    if not is_inside(x, 0.0, 2.0 * d, mesh, real, real_at, whole, whole_at):
         return n
     return put_in_world(n, pair, name, flip, margin, q, normal, -d - radius, R, p, tags_out, records_out)
 

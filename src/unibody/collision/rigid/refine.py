@@ -4,12 +4,16 @@ s(n) = n · (b − a) with a the point of the first shape farthest along n and b
 bound, so that the best of several guesses (coal's, the line of middles, faces) is right to choose from, and a guess that an iteration got
 wrong does no harm. The gradient on the sphere is b − a; Newton's method with differences of it, taken only uphill, ends at a smooth
 maximum. A maximum at a kink is a face's normal, which is among the guesses, or stays as coal found it.
+
+A shape level with a face that it is not over passes it (see `flush`): then the gap stays, and the face's normal is the normal; level with
+two faces, it touches nowhere, and the gap is infinite.
 """
 
 from __future__ import annotations
 
 from math import sqrt
 
+from unibody.collision.rigid.flush import flush_within
 from unibody.collision.rigid.kinds import BOX, CAPSULE, CYLINDER, ELLIPSOID, SPHERE
 from unibody.collision.rigid.nearest import any_perpendicular
 from unibody.kernel import Floats, Ints, device, kernel
@@ -17,6 +21,8 @@ from unibody.spatial.devices import add3, cross, dot3, load3, load9, norm3, rota
 
 STEP = 1e-4
 """Of differences [rad]."""
+ALONG, ACROSS = 1.0 - 1e-12, 0.1
+"""Cosines from which a normal is a face's, and up to which it is across it."""
 
 
 @device
@@ -144,12 +150,72 @@ def try_axes(i, j, k, n, best, kind, frames, size, range_of, start, corners, nor
     return n, best
 
 
+@device
+def extent(i, kind, size, range_of, start, corners):
+    """Least half side or radius of shape i, and the greatest."""
+    s = load3(size, 4 * i)
+    if kind[i] == BOX or kind[i] == ELLIPSOID:
+        return min(s[0], min(s[1], s[2])), max(s[0], max(s[1], s[2]))
+    if kind[i] == SPHERE:
+        return s[0], s[0]
+    if kind[i] == CYLINDER:
+        return min(s[0], s[1]), max(s[0], s[1])
+    if kind[i] == CAPSULE:
+        return s[0], s[0] + s[1]
+    least = 1e300
+    most = 0.0
+    for c in range(3):
+        low = 1e300
+        high = -1e300
+        for k in range(start[range_of[2 * i]], start[range_of[2 * i + 1]]):
+            low = min(low, corners[3 * k + c])
+            high = max(high, corners[3 * k + c])
+        least = min(least, 0.5 * (high - low))
+        most = max(most, 0.5 * (high - low))
+    return least, most
+
+
+@device
+def flush_with(i, j, k, level, n, kind, frames, size, range_of, start, corners, normals):
+    """With how many flat faces of shape k, one of i and j, the other is level, those along n aside, and the normal (from i to j) of one."""
+    side = 1.0 if k == i else -1.0
+    R = load9(frames, 12 * k)
+    m = n
+    faces = 0
+    if kind[k] == BOX or kind[k] == CYLINDER:
+        for c in range(0 if kind[k] == BOX else 4, 6):
+            sign = side if c % 2 == 0 else -side
+            up = (sign * R[c // 2], sign * R[3 + c // 2], sign * R[6 + c // 2])
+            if dot3(up, n) < ALONG and abs(dot3(up, between(i, j, up, kind, frames, size, range_of, start, corners))) <= level:
+                m = up
+                faces += 1
+    elif range_of[2 * k + 1] > range_of[2 * k]:
+        for c in range(range_of[2 * k], range_of[2 * k + 1]):
+            up = scale3(side, rotate(R, load3(normals, 3 * c)))
+            if dot3(up, n) < ALONG and abs(dot3(up, between(i, j, up, kind, frames, size, range_of, start, corners))) <= level:
+                m = up
+                faces += 1
+    return faces, m
+
+
+@device
+def below(j, m, x, kind, frames, size, range_of, start, corners):
+    """Of the points of shape j that are farthest along −m, one near x."""
+    if kind[j] == ELLIPSOID:
+        return farthest(j, scale3(-1.0, m), kind, frames, size, range_of, start, corners)
+    axis = (frames[12 * j + 2], frames[12 * j + 5], frames[12 * j + 8])
+    if kind[j] == CYLINDER and abs(dot3(axis, m)) < 1e-6:
+        lowest = farthest(j, scale3(-1.0, m), kind, frames, size, range_of, start, corners)
+        return add3(lowest, scale3(dot3(sub3(x, lowest), axis), axis))
+    return x
+
+
 @kernel
 def refine(
     order: Ints, pairs: Ints, kind: Ints, frames: Floats, size: Floats, range_of: Ints, start: Ints, corners: Floats, normals: Floats,
     touching_out: Floats,
 ) -> None:  # fmt: skip
-    """Make the contacts (point on a, normal, gap) of the pairs in `order` exact where better normals are found."""
+    """Make the contacts (point on a, normal, gap) of the pairs in `order` exact where better normals are found; flush faces pass."""
     for k in range(order.size):
         i = pairs[2 * order[k]]
         j = pairs[2 * order[k] + 1]
@@ -168,6 +234,20 @@ def refine(
             point = farthest(i, n, kind, frames, size, range_of, start, corners)
         elif kind[j] == ELLIPSOID or dot3(n, given) < 0.99:
             point = sub3(farthest(j, scale3(-1.0, n), kind, frames, size, range_of, start, corners), scale3(best, n))
+        least_i, most_i = extent(i, kind, size, range_of, start, corners)
+        least_j, most_j = extent(j, kind, size, range_of, start, corners)
+        level = flush_within(min(least_i, least_j), most_i + most_j)
+        if best >= -level:
+            faces, m = flush_with(i, j, i, level, n, kind, frames, size, range_of, start, corners, normals)
+            if faces > 0:
+                point = sub3(below(j, m, add3(point, scale3(best, n)), kind, frames, size, range_of, start, corners), scale3(best, m))
+            else:
+                faces, m = flush_with(i, j, j, level, n, kind, frames, size, range_of, start, corners, normals)
+                if faces > 0:
+                    point = below(i, scale3(-1.0, m), point, kind, frames, size, range_of, start, corners)
+            if faces > 1 or (faces == 1 and best <= level and dot3(m, n) < ACROSS):
+                best = 1e300
+            n = m
         store3(point, 7 * k, touching_out)
         store3(n, 7 * k + 3, touching_out)
         touching_out[7 * k + 6] = best

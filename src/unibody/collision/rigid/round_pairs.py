@@ -2,12 +2,13 @@
 
 A capsule is the set of points within its radius of a segment, a sphere that of a point; two of them touch where these cores are nearest.
 Nearly parallel capsules touch along a line: the ends of the common part are contacts too. Cores that meet have no direction between
-them; then the normal lies across both.
+them; then the normal lies across both. A sphere level with a face that it is not over passes it (see `flush`).
 """
 
 from __future__ import annotations
 
 from unibody.collision.rigid.emit import put
+from unibody.collision.rigid.flush import flush_within
 from unibody.collision.rigid.kinds import BOX, CAPSULE, CYLINDER, SPHERE
 from unibody.collision.rigid.nearest import NOWHERE, any_perpendicular, nearest_of_box, nearest_of_cylinder, nearest_of_ellipsoid
 from unibody.collision.stencils import closest_of_edges, closest_on_segment
@@ -36,6 +37,21 @@ def between_cores(p, q, spare, small):
 
 
 @device
+def past_box(d, n, y, h, radius):
+    """The distance d and normal n from a box of half sides h to the middle y of a ball, where it is level with a face: along that one;
+    nowhere where it is level with two."""
+    level = flush_within(min(radius, min(h[0], min(h[1], h[2]))), radius + h[0] + h[1] + h[2])
+    faces = 0
+    m = n
+    for k in range(3):
+        if abs(abs(y[k]) - h[k] - radius) <= level:
+            faces += 1
+            s = 1.0 if y[k] >= 0.0 else -1.0
+            m = (s if k == 0 else 0.0, s if k == 1 else 0.0, s if k == 2 else 0.0)
+    return d if faces < 2 else 1e300, m
+
+
+@device
 def sphere_in(i, j, kind, frames, size):
     """The sphere i against the solid j in closed form: (gap, normal from i to j, point on i)."""
     R = load9(frames, 12 * j)
@@ -43,6 +59,8 @@ def sphere_in(i, j, kind, frames, size):
     y = rotate_back(R, sub3(c, load3(frames, 12 * j + 9)))
     if kind[j] == BOX:
         d, n, _ = nearest_of_box(y, load3(size, 4 * j))
+        if d > 0.0:
+            d, n = past_box(d, n, y, load3(size, 4 * j), size[4 * i])
     elif kind[j] == CYLINDER:
         d, n, _ = nearest_of_cylinder(y, size[4 * j], size[4 * j + 1])
     else:
