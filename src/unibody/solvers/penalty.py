@@ -30,7 +30,7 @@ from unibody.errors import ModelError
 from unibody.forces.base import Force
 from unibody.joints.base import Joint
 from unibody.model import Model, State
-from unibody.rules.base import LAST_STEP, MEMORY, TIME, book_work
+from unibody.rules.base import LAST_STEP, MEMORY, TIME, book_work, finite
 from unibody.rules.euler import roll_euler
 from unibody.rules.nearness import nearness_of
 from unibody.rules.penalty_contacts import PenaltyContacts, Pushes
@@ -185,7 +185,7 @@ class BoundTouching(BoundPenalty):
         book_work(self.system.view(LEDGER), dt, kept)
         acts = self._act(dt)
         self.system.kick(dt, q, v)
-        if not (np.isfinite(q).all() and np.isfinite(v).all()):
+        if not finite(q, v):
             raise self.failure(state, memory, control, state.t)
         kept[0] += acts.work
         kept[TIME] = state.t + dt
