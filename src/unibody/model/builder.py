@@ -149,9 +149,10 @@ class Builder:
         twist = tuple(float(x) for x in within(vector((0.0,) * 6 if V_WB is None else V_WB, 6, f"{what} V_WB"), FASTEST, f"{what} V_WB"))
         if kind == "static" and any(twist):
             raise ModelError(f"{what}: V_WB {twist} on a static body; give kind='kinematic' or leave V_WB out")
+        at = _pose(X_WB, f"{what} X_WB")
+        within(at.p, FARTHEST, f"{what} X_WB")
         self._bodies[name] = BodyInfo(
-            name, kind, properties.mass, np.array(properties.com), np.array(properties.inertia), shapes,
-            _pose(X_WB, f"{what} X_WB"), twist, motion,
+            name, kind, properties.mass, np.array(properties.com), np.array(properties.inertia), shapes, at, twist, motion,
         )  # fmt: skip
         return Body(name)
 
