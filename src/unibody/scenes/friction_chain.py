@@ -46,7 +46,7 @@ def friction_chain(
         b.add(ub.JointFriction(f"joint{i}", coefficient, radius=radius, height=height, points=points), name=f"pin{i}")
         parent, X_PF = body, Pose(p=(0.5 * link, 0, 0))
     notes = (
-        "No exact solution. The pins near the root carry more: with radius=0.03 they stop turning one after the other from the root on, the "
+        "No exact solution. The pins near the root carry more: with radius=0.03 they stop one by one from the root on, the "
         "tip last, after 1.3 s; with radius=0.02 the chain swings once more, and the pin at the root is the last to stop, after 2.3 s. Then "
         "nothing creeps. The energy never grows. See rec.joint_friction('pin0')."
     )

@@ -38,7 +38,7 @@ class Shape(ABC):
         return sharp_edges(*self.triangles(resolution))
 
 
-SMALLEST, LARGEST = 1e-9, 1e9
+SMALLEST, LARGEST = 1e-15, 1e9
 """[m] Sizes beyond these are slips: volumes and moments, third and fifth powers of them, no longer go well with what is about them."""
 
 

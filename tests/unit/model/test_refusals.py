@@ -333,7 +333,7 @@ def touching(*contacts):
     ("contacts", "said"),
     [
         ((ub.Contact(), ub.Contact(friction=0.5)), "'contact0' and 'contact1': two Contacts for all bodies; keep one"),
-        ((ub.Contact(between=("one", "two")), ub.Contact(friction=0.5, between=("two", "one"))), "'contact0' and 'contact1': both are about"),
+        ((ub.Contact(between=("one", "two")), ub.Contact(friction=0.5, between=("two", "one"))), "'contact0' and 'contact1': both are"),
         ((ub.Contact(between=("one", "frame")),), "'contact0': body 'frame' has no solid shape"),
     ],
 )
@@ -344,7 +344,7 @@ def test_contacts_of_which_one_would_be_ignored_are_refused(contacts, said):
 
 
 def test_contacts_that_do_not_speak_of_the_same_are_taken():
-    """For all and for one pair; among a group in which each pair is named from both sides; a frame without a shape among bodies with one."""
+    """For all and for one pair; among a group, which names each pair from both sides; a frame without a shape among bodies with one."""
     touching(ub.Contact(), ub.Contact(friction=0.5, between=("one", "two"))).build()
     touching(ub.Contact(between=(["one", "two", "frame"], ["one", "two", "frame"]))).build()
     touching(ub.Contact(), ub.Contact(between=("one", "frame"), on=False)).build()

@@ -41,7 +41,8 @@ def test_without_a_solver_of_its_own_a_scene_runs_with_the_first_that_can() -> N
     [
         ("stack", {"n": 0}), ("stack", {"ratio": 0.0}), ("dominoes", {"gap": 0.1}), ("bouncing-ball", {"height": 0.0}),
         ("rolling-sphere", {"degrees": 90.0}), ("billiards", {"rows": 9}), ("billiards", {"aside": 0.1}), ("marbles", {"n": 100}),
-        ("rolling-sphere", {"radius": 0.0}), ("marbles", {"cells": 1000000}), ("painleve-rod", {"length": 1e300}), ("klann", {"radius": 0.0}),
+        ("rolling-sphere", {"radius": 0.0}), ("marbles", {"cells": 1000000}), ("painleve-rod", {"length": 1e300}),
+        ("klann", {"radius": 0.0}),
         ("klann", {"coefficient": -1.0}), ("friction-chain", {"height": 0.0}), ("stack", {"n": 10**12}),
         ("painleve-rod", {"degrees": 0.0}), ("steered-car", {"degrees": 60.0}), ("gripper", {"force": 0.0}), ("ragdoll-pile", {"n": 0}),
     ],
@@ -54,8 +55,9 @@ def test_parameters_that_make_no_sense_are_refused(name: str, wrong: dict) -> No
 @pytest.mark.parametrize(
     ("name", "absurd", "said"),
     [
-        ("rolling-sphere", {"radius": 1e300}, "Sphere: radius 1e[+]300 m .* give 1e-09"), ("stack", {"size": 1e-300}, "Box: .* 1e-300 m"),
-        ("bouncing-ball", {"radius": 1e-300}, "Sphere: radius 1e-300 m"), ("bouncing-ball", {"height": 1e300}, "body 'ball' X_WB: 1e[+]300"),
+        ("rolling-sphere", {"radius": 1e300}, "Sphere: radius 1e[+]300 m .* give 1e-15"), ("stack", {"size": 1e-300}, "Box: .* 1e-300 m"),
+        ("bouncing-ball", {"radius": 1e-300}, "Sphere: radius 1e-300 m"), 
+        ("bouncing-ball", {"height": 1e300}, "body 'ball' X_WB: 1e[+]300"),
         ("friction-chain", {"link": 1e300}, "Box: .* 1e[+]300 m"), ("dominoes", {"push": 1e300}, "body 'domino0' V_WB: .*give at most"),
         ("steered-car", {"speed": 1e300}, "joint 'road' v: 1e[+]300"), ("stack", {"mass": 1e300}, "body 'box0': mass 1e[+]300 kg"),
     ],
@@ -138,7 +140,7 @@ def test_the_first_domino_arrives_as_its_energy_says() -> None:
 def test_dominoes_have_all_fallen_when_the_scene_ends(parameters: dict) -> None:
     """All but the last lean on the next by their upper edge, beyond the angle whose sine is 7/8: for gap 0.02 its side would pass above
     the edge of one that stands; the last lies."""
-    s, rec = run("dominoes", every=1000, **parameters)
+    _, rec = run("dominoes", every=20, **parameters)
     n = parameters.get("n", 12)
     upright = [ub.Pose(wxyz=rec.pose(f"domino{k}")[-1, 3:]).R[2, 2] for k in range(n)]
     assert max(upright) < math.cos(math.radians(60.0)) and upright[-1] < 0.05
