@@ -47,7 +47,7 @@ def friction_chain(
         parent, X_PF = body, Pose(p=(0.5 * link, 0, 0))
     notes = (
         "No exact solution. The pins near the root carry more: with radius=0.03 they stop one by one from the root on, the "
-        "tip last, after 1.3 s; with radius=0.02 the chain swings once more, and the pin at the root is the last to stop, after 2.3 s. Then "
+        "tip last, after 1.3 s; with radius=0.02 the chain swings once more, and the pin at the root stops last, after 2.3 s. Then "
         "nothing creeps. The energy never grows. See rec.joint_friction('pin0')."
     )
     return Scene(b.build(), 3.0, 5e-3, None, notes)
