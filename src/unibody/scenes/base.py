@@ -83,7 +83,7 @@ class SceneEntry:
             if name not in known:
                 raise ModelError(f"scene '{self.name}': no parameter '{name}'; {_suggest(name, list(known), 'parameters are')}")
         values = {name: _converted(self.name, known[name], value) for name, value in given.items()}
-        if not values or not self.function.__module__.startswith(f"{__package__}."):  # what goes wrong in a user's file is told with its line
+        if not values or not self.function.__module__.startswith(f"{__package__}."):  # a user's file: told with its line
             return self.function(**values)
         try:
             with np.errstate(over="raise"):
