@@ -222,6 +222,27 @@ def test_limits_and_planes_only_push(rule: str) -> None:
     assert rec.pose("ball")[:, 2].max() == pytest.approx(0.2)
 
 
+SLIDES = (
+    ub.Prismatic((1, 0, 0)), ub.Prismatic((0.6, 0, 0.8)), ub.Prismatic((-2, 3, 0.1)), ub.Planar(), ub.Translational(),
+    ub.Composite(ub.Prismatic((1, 0, 0)), ub.Revolute((0, 0, 1))), ub.Composite(ub.Revolute((1, 2, 0)), ub.Prismatic((1, 2, 0))),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("joint", SLIDES, ids=lambda j: type(j).__name__)
+def test_sliding_joints_are_as_stiff_as_masses_and_moments_say_however_axes_lie(joint: ub.Joint) -> None:
+    """α = ratio · m of rows that keep from sliding, ratio · I of those that keep from turning."""
+    b = ub.Builder(gravity=(0, 0, 0))
+    slide = b.body("slide", mass=2.0, inertia=(3.0, 3.0, 3.0))
+    b.joint("joint", joint, b.world, slide, v=np.ones(joint.nv))
+    model = b.build()
+    turns = 3 - sum(isinstance(part, ub.Revolute) for part in joint.parts()) - isinstance(joint, ub.Planar)
+    alpha = np.sort(Penalty().bind(model).system.alpha)
+    assert alpha == pytest.approx([2000.0] * (6 - joint.nv - turns) + [3000.0] * turns, rel=1e-12)
+    energy = ub.Simulation(model, Penalty(), dt=1e-2).run(0.3, every=10).energy
+    # nothing holds it back: round-off of speeds near 1 m/s, squared, times α Ω² = 3e7
+    assert np.abs([energy.springs, energy.damper_work]).max() < 1e-15
+
+
 @rules
 def test_redundant_rows_share_the_load(rule: str) -> None:
     b = ub.Builder()

@@ -109,6 +109,42 @@ def test_steps_depend_on_their_inputs_only() -> None:
     assert runs[0].state.q.tobytes() == runs[1].state.q.tobytes() and runs[0].state.v.tobytes() == runs[1].state.v.tobytes()
 
 
+def resting_ball(mu: float, turn: float, steps: int) -> tuple[float, ub.Recording]:
+    """Where a ball that rests goes under the explicit rule with Ω h = turn; and the largest step that is said, times Ω."""
+    b = ub.Builder()
+    b.body("ground", shape=ub.Plane(), kind="static")
+    b.body("ball", shape=ub.Sphere(0.1), mass=1.0, X_WB=ub.Pose((0, 0, 0.1)))
+    b.add(ub.Contact())
+    omega = 100.0
+    model, solver = b.build(), Penalty(rule="semi-implicit", omega=omega, mu=mu)
+    return omega * solver.bind(model).largest_dt(), ub.Simulation(model, solver, dt=turn / omega).run(steps * turn / omega)
+
+
+@pytest.mark.parametrize("mu", [0.5, 1.0, 2.0])
+def test_contact_limits_the_explicit_step_as_a_limit_does(mu: float) -> None:
+    """Ω h < 2 (√(1 + μ²) − μ): a ball at rest stays within half of that (damped enough; else it hops by some g h²), and is thrown up
+    beyond."""
+    limit = 2.0 * (np.sqrt(1.0 + mu**2) - mu)
+    said, rec = resting_ball(mu, 0.5 * limit, 200)
+    assert said == pytest.approx(limit, rel=1e-12)
+    rest = G / (1000.0 * 100.0**2)  # m g over α Ω² with α = 1000 m
+    hops = 0.0 if mu >= 1.0 else 2.0 * G * (0.5 * limit / 100.0) ** 2
+    assert rec.pose("ball")[-1, 2] == pytest.approx(0.1 - rest, abs=1e-3 * rest + hops)
+    assert "exceeds" not in rec.reports[-1].notes[0]
+    _, rec = resting_ball(mu, 1.5 * limit, 50)
+    assert rec.pose("ball")[:, 2].max() > 0.1 + 100.0 * rest and "which this step exceeds" in rec.reports[-1].notes[0]
+
+
+def test_a_ball_settles_up_to_the_step_at_which_an_impact_would_not_slow_it() -> None:
+    """An impact that ends the step θ w h deep turns a speed w into (2 Ω h μ − 1 + θ (Ω h)²) w, less than w for all θ ≤ 1 while
+    Ω h < √(2 + μ²) − μ; beyond, it hops by some g h²."""
+    least = np.sqrt(3.0) - 1.0
+    rest = G / (1000.0 * 100.0**2)
+    assert resting_ball(1.0, 0.98 * least, 200)[1].pose("ball")[-1, 2] == pytest.approx(0.1 - rest, abs=1e-3 * rest)
+    hopping = resting_ball(1.0, 1.02 * least, 400)[1].pose("ball")[-20:, 2] - 0.1
+    assert rest < np.abs(hopping).max() < 5.0 * G * (1.02 * least / 100.0) ** 2
+
+
 @pytest.mark.parametrize("law", [{"restitution": 0.5}, {"damping": 0.1}, {"torsion": 0.01}, {"friction": 0.1, "static": 0.2}])
 def test_laws_that_are_no_penalties_are_refused_by_name(law: dict) -> None:
     b = ub.Builder()

@@ -89,3 +89,45 @@ def test_a_plane_far_below_another_carries_nothing(rule):
 def test_bad_options_are_refused(options, said):
     with pytest.raises(ub.ModelError, match=said):
         RedMax(**options)
+
+
+@pytest.mark.parametrize("rule", ["linearly-implicit", "implicit", "bdf2"])
+@pytest.mark.parametrize("kind", ["limit", "plane"])
+def test_what_a_limit_takes_is_booked(rule, kind):
+    """A fall from h onto a stop: E falls by m g h, and the work of dampers says so, to the order of the step: m g h v for each step of
+    v = √(2 g h), in which the rules themselves change E by m g h v/2."""
+    b, dt, fall, mass = ub.Builder(), 1e-3, 1.0, 2.0
+    stone = b.body("stone", mass=mass, inertia=(1, 1, 1))
+    b.joint("rail", ub.Prismatic((0, 0, 1)), b.world, stone, q=fall)
+    b.add(ub.JointLimit("rail", lower=0.0) if kind == "limit" else ub.PointPlane(stone.at()), name="stop")
+    energy = ub.Simulation(b.build(), ub.solvers.RedMax(rule=rule), dt=dt).run(1.0, every=1000).energy
+    one_step = mass * 9.81 * dt * np.sqrt(2.0 * 9.81 * fall)
+    assert energy.total[-1] - energy.total[0] == pytest.approx(-mass * 9.81 * fall, abs=1e-9)
+    assert energy.damper_work[-1] == pytest.approx(-mass * 9.81 * fall, abs=one_step)
+
+
+@pytest.mark.parametrize("rule", ["linearly-implicit", "implicit", "bdf2"])
+def test_a_start_across_a_knife_edge_is_put_right_in_one_step(rule):
+    """m v⁺ = m v + Gᵀ μ with G v⁺ = 0: of (1, 0.5) along and across the edge, (1, 0) is left; turning, it goes in a circle from there."""
+    for spin in (0.0, 2.0):
+        b = ub.Builder(gravity=(0, 0, 0))
+        sledge = b.body("sledge", mass=1.0, inertia=(1, 1, 1), V_WB=(0, 0, spin, 1, 0.5, 0))
+        b.add(ub.KnifeEdge(sledge.at(), (0, 1, 0)), name="edge")
+        rec = ub.Simulation(b.build(), ub.solvers.RedMax(rule=rule), dt=1e-3).run(0.5)
+        R = [ub.Pose(p=pose[:3], wxyz=pose[3:]).R for pose in rec.pose("sledge")]
+        across = [r.T @ v for r, v in zip(R, rec.twist("sledge")[:, 3:], strict=True)][1:]
+        assert np.abs(across)[:, 1].max() < 3.0 * spin * 1e-3 + 1e-9  # the linear rule holds the row of the beginning of the step
+        assert np.array(across)[:, 0] == pytest.approx(np.ones(len(across)), abs=5e-3)
+
+
+@pytest.mark.parametrize("rule", ["implicit", "bdf2"])
+def test_a_ball_thrown_without_spin_rolls_with_five_sevenths_of_its_speed(rule):
+    """Angular momentum about the point of contact stays: m v r = (m r² + 2/5 m r²) ω."""
+    radius = 0.1
+    b = ub.Builder(gravity=(0, 0, 0))
+    ball = b.body("ball", mass=1.0, inertia=[0.4 * radius**2] * 3, X_WB=ub.Pose((0, 0, radius)), V_WB=(0, 0, 0, 1.4, 0, 0))
+    b.add(ub.Rolling(ball.at(), radius), name="rolls")
+    rec = ub.Simulation(b.build(), ub.solvers.RedMax(rule=rule), dt=1e-3).run(0.05)
+    speed, spin = rec.twist("ball")[1:, 3], rec.twist("ball")[1:, 1]
+    assert speed == pytest.approx(radius * spin, abs=1e-9)  # Newton's method ends at 1e-11 of the velocity
+    assert speed == pytest.approx(np.ones(50), abs=5e-3)  # its own axes turn by h ω = 0.01 in a step

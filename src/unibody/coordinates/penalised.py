@@ -55,6 +55,9 @@ ELSEWHERE = 2.0
 
 ROUNDS = 8
 
+LONGEST_ARM = 1e9
+"""[m] A row with a longer arm about a centre of mass turns a body and pushes it by round-off alone."""
+
 
 class Gains(NamedTuple):
     """Ω [rad/s], μ [1] and ν [1/s]."""
@@ -290,7 +293,9 @@ class Penalties(MaximalSystem):
         push = self.view(G).reshape(-1, 6)[:, 3:]
         turn = self.view(G).reshape(-1, 6)[:, :3] - np.cross(com, push)
         size = np.einsum("ej,ej->e", push, push)
-        arms = np.divide(np.einsum("ej,ej->e", turn, turn), size, out=np.zeros(len(size)), where=size > 0.0)
+        turned = np.einsum("ej,ej->e", turn, turn)
+        size[size * LONGEST_ARM**2 < turned] = 0.0
+        arms = np.divide(turned, size, out=np.zeros(len(size)), where=size > 0.0)
         longest = np.zeros(len(bodies))
         np.maximum.at(longest, entry_body, arms)
         answer = np.zeros(len(entry_body))
@@ -298,7 +303,7 @@ class Penalties(MaximalSystem):
             if body.kind == "dynamic":
                 mine = entry_body == i
                 moment = np.linalg.eigvalsh(body.inertia)[-1] + body.mass * longest[i]
-                answer[mine] = size[mine] / body.mass + np.einsum("ej,ej->e", turn[mine], turn[mine]) / moment
+                answer[mine] = size[mine] / body.mass + turned[mine] / moment
         answers = np.zeros(book.rows)
         np.add.at(answers, self._row_of_entry, answer[self._entries])
         return np.divide(1.0, answers, out=np.zeros_like(answers), where=answers > 0.0)

@@ -27,9 +27,9 @@ from unibody.coordinates.signals import FillSignals
 
 from unibody.coordinates.slots import (  # isort: skip
     ACTIVE, AHEAD, ANTICIPATE, ARMATURE, BODIES, CLASSES, COLUMNS, COMPLIANCE, CONSTANTS, DEFINITE, DIAGONAL, F, FAILED, GRAVITY,
-    IMPLICIT_CHOICE, IMPLICIT_EFFORT, INDEX, ITERATIONS, LOAD, MULTIPLIER, OWN, PARAMETERS, PARTS, PROJECTED, RANK, RESIDUAL, RIGHT, ROWS,
-    SCRATCH, SETTLE, SIDE, SIDE_F, SIGNALS, STATUS, STEP_LENGTH, STEP_ROWS, TABLE_C, TABLE_S, TABLE_X, TARGET, TURNS, UNILATERAL, V_OWN,
-    X_SOLVED, X_WB, Y,
+    IMPLICIT_CHOICE, IMPLICIT_EFFORT, INDEX, ITERATIONS, LOAD, MULTIPLIER, NONHOLONOMIC, OWN, PARAMETERS, PARTS, PROJECTED, RANK, RATE,
+    RESIDUAL, RIGHT, ROWS, SCRATCH, SETTLE, SIDE, SIDE_F, SIGNALS, STATUS, STEP_LENGTH, STEP_ROWS, TABLE_C, TABLE_S, TABLE_X, TARGET, TURNS,
+    UNILATERAL, V_OWN, X_SOLVED, X_WB, Y,
 )  # fmt: skip
 
 from unibody.coordinates.stages import (  # isort: skip
@@ -161,6 +161,7 @@ def correct_redmax(
     """The Newton correction of a fully implicit stage at (t, q, v) with joint accelerations a: Y from
 
         A y = f − inverse dynamics(q, v, a) + Gᵀ μ,     G y = (aim − C) / h²,     A as in Eq. 2 for the stage's h
+                                                        G y = −Ċ / h              of rows on velocities alone
 
     so that v + h y is the next guess. The loads F and RIGHT stay those at (t, q, v), multipliers added to F."""
     look_around(layout, ints, constants, stages, control, t, work_out, q_out, v_out)
@@ -188,9 +189,11 @@ def correct_redmax(
         aim_rows_ahead(layout, ints, constants, work_out)
         target = part(work_out, layout, TARGET)
         residual = part(work_out, layout, RESIDUAL)
+        rate = part(work_out, layout, RATE)
+        on_velocities = part(ints, layout, NONHOLONOMIC)
         for r in range(target.size):
             if part(constants, layout, COMPLIANCE)[r] == 0.0:
-                target[r] = (aim[r] - residual[r]) / (h * h)
+                target[r] = -rate[r] / h if on_velocities[r] != 0 else (aim[r] - residual[r]) / (h * h)
                 late = part(constants, layout, IMPLICIT_CHOICE)[ANTICIPATE] == 0.0
                 if late and part(ints, layout, UNILATERAL)[r] != 0 and residual[r] > 0.0:
                     target[r] = ASLEEP

@@ -29,8 +29,8 @@ from unibody.coordinates.slots import (  # isort: skip
     ADDRESSES, AHEAD, ANTICIPATE, BLOCKS, BODIES, BORDER, BORDER_VALUES, CONTRACTED, COUPLED, COUPLING, CURVED, DEFINITE, DIAGONAL, DRIFT,
     ENTRY_W, FAILED, FEEDBACK, FRONTS, FRONT_SCRATCH, FRONT_STATE, HELD_PAIRS, IMPLICIT_CHOICE, IMPLICIT_CLASSES, IMPLICIT_EFFORT,
     IMPLICIT_F, IMPLICIT_INDEX, IMPLICIT_PARAMETERS, IMPLICIT_PLACES, INVERSE, ITERATIONS, ITERATION_LIMIT, J, LEAST, LOOP_COUPLINGS,
-    MULTIPLIER, OWN, PAIRS, PLAN_LISTS, PLAN_RECORDS, PLAN_STEPS, PROJECTED, RATE, RESIDUAL, ROW_BOOK, SETTLE, SIDE, SIDE_F, STATUS,
-    STEP_LENGTH, STEP_ROWS, SUMS, TOLERANCE, UNILATERAL, VECTORS, V_OWN, WORLD_COUPLING, X_SOLVED, Y,
+    MULTIPLIER, NONHOLONOMIC, OWN, PAIRS, PLAN_LISTS, PLAN_RECORDS, PLAN_STEPS, PROJECTED, RATE, RESIDUAL, ROW_BOOK, SETTLE, SIDE, SIDE_F,
+    STATUS, STEP_LENGTH, STEP_ROWS, SUMS, TOLERANCE, UNILATERAL, VECTORS, V_OWN, WORLD_COUPLING, X_SOLVED, Y,
 )  # fmt: skip
 
 from unibody.coordinates.stages import (  # isort: skip
@@ -99,6 +99,8 @@ class RedMaxSystem(ReducedSystem):
         multiply = 0 if not k else multiplier_callback(book, self.trouble) if self.unilateral else multiply_bilateral.address
         slots[ADDRESSES] = np.array([solve_projected.address if k and self.method in ("pcg", "auto") else 0, multiply], np.int64)
         slots[UNILATERAL] = book.unilateral.astype(np.int64)
+        on_velocities = {name for name, c in model.constraints if c.nonholonomic}
+        slots[NONHOLONOMIC] = np.array([r >= book.joint_rows and name in on_velocities for r, name in enumerate(book.names)], np.int64)
         self._multiply = multiply
         sizes = {
             IMPLICIT_F: 6 * n if implicit else 0, IMPLICIT_EFFORT: nvj if implicit else 0, OWN: 21 * n if implicit else 0,
@@ -240,7 +242,15 @@ class RedMaxSystem(ReducedSystem):
 
     def pushes(self) -> bool:
         """Whether some unilateral row carried a force in the last solution."""
-        return self.unilateral and bool((self.view(MULTIPLIER)[self.book.unilateral] > 0.0).any())
+        return self.unilateral and bool((self.limit_forces() > 0.0).any())
+
+    def limit_forces(self) -> np.ndarray:
+        """The multipliers of the last solution, of unilateral rows only."""
+        return np.where(self.book.unilateral, self.view(MULTIPLIER), 0.0)
+
+    def row_velocities(self) -> np.ndarray:
+        """G v of all rows at the state that was looked at last."""
+        return self.view(RATE) - self.view(DRIFT)
 
     @property
     def iterations(self) -> int:

@@ -33,6 +33,9 @@ FRAMES = 24
 SEEN = 42
 """What is computed of a relative joint: X_MP 0–11, X_MB 12–23, V_FM 24–29, V_P in M 30–35, e 36–41."""
 
+ONLY_SLIDES = 1e-24
+"""The part that turns have in the square of a column of S, below which it is round-off and the motion a slide."""
+
 FIT_LIMIT = 8
 FIT_ENOUGH = 1e-11
 
@@ -172,39 +175,67 @@ def wrench_back(seen, at, t):
 
 
 @device
-def complement(size, count, at, columns_out, T_out):
-    """size − count orthonormal rows (6 numbers apart) across `count` columns of length `size`, by Householder reflections.
+def first_free(taken, start, end):
+    """The first of the places start … end − 1 that no bit of `taken` holds; `end` if there is none."""
+    m = start
+    while m < end and (taken >> m) & 1 == 1:
+        m += 1
+    return m
 
-    columns_out holds the columns, 6 numbers apart, and is used up for the reflectors.
+
+@device
+def complement(size, turns, count, at, columns_out, T_out):
+    """size − count orthonormal rows (6 numbers apart) across `count` columns of length `size`, `turns` of which are turns and come first,
+    by Householder reflections.
+
+    A column that only slides is reflected onto a slide, so that its reflection leaves turns alone: rows of joints whose motions are turns
+    and slides are turns [rad] and slides [m] as well, however axes lie. columns_out holds the columns, 6 numbers apart, and is used up
+    for the reflectors.
     """
+    taken = 0
     for i in range(count):
+        turned = 0.0
+        norm = 0.0
+        for m in range(size):
+            norm += columns_out[6 * i + m] * columns_out[6 * i + m]
+            if m < turns:
+                turned = norm
+        pivot = first_free(taken, 0 if turned > ONLY_SLIDES * norm else turns, size)
+        if pivot == size:
+            pivot = first_free(taken, 0, size)
         for j in range(i):
             total = 0.0
-            for m in range(j, size):
+            for m in range(size):
                 total += columns_out[6 * j + m] * columns_out[6 * i + m]
-            for m in range(j, size):
+            for m in range(size):
                 columns_out[6 * i + m] -= 2.0 * total * columns_out[6 * j + m]
         norm = 0.0
-        for m in range(i, size):
+        for m in range(size):
+            if (taken >> m) & 1 == 1:
+                columns_out[6 * i + m] = 0.0
             norm += columns_out[6 * i + m] * columns_out[6 * i + m]
+        taken |= 1 << pivot
         norm = sqrt(norm)
-        head = columns_out[6 * i + i]
-        columns_out[6 * i + i] = head + (norm if head >= 0.0 else -norm)
+        head = columns_out[6 * i + pivot]
+        columns_out[6 * i + pivot] = head + (norm if head >= 0.0 else -norm)
         norm = 0.0
-        for m in range(i, size):
+        for m in range(size):
             norm += columns_out[6 * i + m] * columns_out[6 * i + m]
         norm = 1.0 / sqrt(norm) if norm > 0.0 else 0.0
-        for m in range(i, size):
+        for m in range(size):
             columns_out[6 * i + m] *= norm
+    place = 0
     for r in range(size - count):
         k = at + 6 * r
+        place = first_free(taken, place, size)
         for m in range(size):
-            T_out[k + m] = 1.0 if m == count + r else 0.0
+            T_out[k + m] = 1.0 if m == place else 0.0
+        place += 1
         for i in range(count - 1, -1, -1):
             total = 0.0
-            for m in range(i, size):
+            for m in range(size):
                 total += columns_out[6 * i + m] * T_out[k + m]
-            for m in range(i, size):
+            for m in range(size):
                 T_out[k + m] -= 2.0 * total * columns_out[6 * i + m]
 
 
@@ -215,7 +246,7 @@ def fill_complement(S, planes, k, first, count, at, scratch_out, T_out):
         for i in range(count):
             for m in range(6):
                 scratch_out[6 * i + m] = S[6 * (first + i) + m]
-        complement(6, count, at, scratch_out, T_out)
+        complement(6, 3, count, at, scratch_out, T_out)
     else:
         n = load3(planes, 9 * k)
         e1 = load3(planes, 9 * k + 3)
@@ -225,7 +256,7 @@ def fill_complement(S, planes, k, first, count, at, scratch_out, T_out):
             scratch_out[6 * i] = dot3(n, load3(S, 6 * (first + i)))
             scratch_out[6 * i + 1] = dot3(e1, slide)
             scratch_out[6 * i + 2] = dot3(e2, slide)
-        complement(3, count, at, scratch_out, T_out)
+        complement(3, 1, count, at, scratch_out, T_out)
         for r in range(3 - count):
             t = load3(T_out, at + 6 * r)
             for m in range(3):

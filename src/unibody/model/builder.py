@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -11,6 +11,7 @@ import numpy as np
 
 from unibody.constraints import Coupling, JointLimit
 from unibody.constraints.base import Constraint
+from unibody.constraints.contact import Contact
 from unibody.constraints.coupling import in_order
 from unibody.element import Point, name_of, number
 from unibody.errors import ModelError
@@ -24,6 +25,11 @@ from unibody.spatial.pose import Pose, adjoint, vector, vector3, vector_from_rot
 
 KINDS = ("dynamic", "static", "kinematic")
 NOWHERE_ELSE = Pose()
+
+FARTHEST, FASTEST = 1e15, 1e12
+"""[m, rad] and [m/s, rad/s]: what a start may be at most."""
+LIGHTEST, HEAVIEST = 1e-40, 1e40
+"""[kg]"""
 
 
 @dataclass(frozen=True)
@@ -140,12 +146,13 @@ class Builder:
             shapes = tuple(s if isinstance(s, Placed) else Placed(s, Pose()) for s in _as_list(shape, what))
             properties = _mass_properties(what, kind, shapes, density, mass, com, inertia)
             self._like = (shape, density, mass, shapes, properties) if of_shape else None
-        twist = tuple(float(x) for x in vector((0.0,) * 6 if V_WB is None else V_WB, 6, f"{what} V_WB"))
+        twist = tuple(float(x) for x in within(vector((0.0,) * 6 if V_WB is None else V_WB, 6, f"{what} V_WB"), FASTEST, f"{what} V_WB"))
         if kind == "static" and any(twist):
             raise ModelError(f"{what}: V_WB {twist} on a static body; give kind='kinematic' or leave V_WB out")
+        at = _pose(X_WB, f"{what} X_WB")
+        within(at.p, FARTHEST, f"{what} X_WB")
         self._bodies[name] = BodyInfo(
-            name, kind, properties.mass, np.array(properties.com), np.array(properties.inertia), shapes,
-            _pose(X_WB, f"{what} X_WB"), twist, motion,
+            name, kind, properties.mass, np.array(properties.com), np.array(properties.inertia), shapes, at, twist, motion,
         )  # fmt: skip
         return Body(name)
 
@@ -164,8 +171,8 @@ class Builder:
             look_up(end, self._bodies, f"{what}: body")
         if p == c:
             raise ModelError(f"{what}: joins body '{p}' to itself; give two different bodies")
-        start = joint.neutral() if q is None else vector(np.atleast_1d(q), joint.nq, f"{what} q")
-        speed = np.zeros(joint.nv) if v is None else vector(np.atleast_1d(v), joint.nv, f"{what} v")
+        start = joint.neutral() if q is None else within(vector(np.atleast_1d(q), joint.nq, f"{what} q"), FARTHEST, f"{what} q")
+        speed = np.zeros(joint.nv) if v is None else within(vector(np.atleast_1d(v), joint.nv, f"{what} v"), FASTEST, f"{what} v")
         start = _on_manifold(joint, start) if q is not None else start
         if not np.isfinite(start).all():
             raise ModelError(f"{what} q: {q!r} has no direction as a quaternion; give a unit quaternion wxyz")
@@ -252,6 +259,7 @@ class Builder:
                 forces.append((name, started))
             else:
                 constraints.append((name, started))
+        check_contacts([(name, c) for name, c in constraints if isinstance(c, Contact)], self._bodies)
         ordered = iter(in_order([(name, c) for name, c in constraints if isinstance(c, Coupling)]))
         constraints = [next(ordered) if isinstance(c, Coupling) else (name, c) for name, c in constraints]
         packing.values.clear()
@@ -436,7 +444,36 @@ def _mass_properties(
             raise ModelError(f"{what} inertia: shape {matrix.shape}; give a 3×3 matrix or three principal values")
         properties = MassProperties(mass, vector3((0.0, 0.0, 0.0) if com is None else com, f"{what} com"), matrix)
     properties.check(what)
+    if not LIGHTEST <= properties.mass <= HEAVIEST:
+        raise ModelError(f"{what}: mass {properties.mass:g} kg is beyond the scales of mechanics; give {LIGHTEST:g} … {HEAVIEST:g} kg")
     return properties
+
+
+def within(values: np.ndarray, most: float, what: str) -> np.ndarray:
+    """The values if none is larger than `most`, else ModelError."""
+    for value in values:
+        if abs(value) > most:
+            raise ModelError(f"{what}: {value:g} is beyond the scales of mechanics; give at most {most:g} in SI units")
+    return values
+
+
+def check_contacts(contacts: Sequence[tuple[str, Contact]], bodies: Mapping[str, BodyInfo]) -> None:
+    """Refuse Contacts that speak of the same bodies, of which one would be ignored, and those that no shape can follow."""
+    for_all = [name for name, contact in contacts if contact.between is None]
+    if len(for_all) > 1:
+        raise ModelError(f"'{for_all[0]}' and '{for_all[1]}': two Contacts for all bodies; keep one, and give the other between=(…, …)")
+    said: dict[tuple[str, str], str] = {}
+    for name, contact in contacts:
+        if contact.between is None:
+            continue
+        for side in contact.between:
+            group = (side,) if isinstance(side, str) else side
+            if contact.on and not any(shape.solid for body in group for shape in bodies[body].shapes):
+                who = f"body '{group[0]}' has" if len(group) == 1 else f"bodies {', '.join(group)} have"
+                raise ModelError(f"'{name}': {who} no solid shape and can touch nothing; give one (shape=…), or leave the Contact out")
+        for a, b in {(min(pair), max(pair)) for pair in contact.pairs()}:
+            if (other := said.setdefault((a, b), name)) != name:
+                raise ModelError(f"'{other}' and '{name}': both are about bodies '{a}' and '{b}'; name each pair in one Contact")
 
 
 def _started(body: BodyInfo, X: Pose, V: np.ndarray) -> BodyInfo:

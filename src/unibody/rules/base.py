@@ -34,17 +34,21 @@ def rate_own(layout: Ints, ints: Ints, constants: Floats, q: Floats, v: Floats, 
     rate_joints(part(ints, layout, CLASSES), part(ints, layout, INDEX), part(constants, layout, PARAMETERS), q, v, qdot_out)
 
 
+HUGE = 1e100
+"""Motion beyond this (in SI units) has blown up: squares of it, energies above all, soon overflow."""
+
+
 @device
 def all_finite(x):
     total = 0.0
     for k in range(x.size):
         total += abs(x[k])
-    return total < 1e308
+    return total < HUGE
 
 
 @kernel
 def finite(q: Floats, v: Floats) -> bool:
-    """Whether all numbers are."""
+    """Whether all numbers are, and none is beyond HUGE."""
     return all_finite(q) and all_finite(v)
 
 

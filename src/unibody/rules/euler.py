@@ -56,7 +56,7 @@ def roll_euler(
     t = t0
     for k in range(steps):
         Evaluate(stages[EVALUATE_STAGE], layout, ints, constants, stages, control, t, work_out, q_out, v_out)
-        if not all_finite(y):
+        if not (all_finite(y) and all_finite(v_out)):
             return k
         book_work(ledger, h, memory_out)
         if explicit == 1:

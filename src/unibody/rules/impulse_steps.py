@@ -116,7 +116,7 @@ def roll_impulses(
     scratch_out[WRONG] = 0.0
     for k in range(steps):
         Evaluate(stages[EVALUATE_STAGE], layout, ints, constants, stages, control, t, work_out, q_out, v_out)
-        if not all_finite(y):
+        if not (all_finite(y) and all_finite(v_out)):
             scratch_out[WRONG] = NOT_FINITE
             return k
         wrong = step_by_impulses(layout, ints, constants, stages, control, t, h, work_out, scratch_out, q_out, v_out, memory_out)

@@ -10,6 +10,8 @@ of it (`redmax_energy`), T − (T at the beginning of the last step + W) added u
 step adds more than SUDDEN, or the book holds more than SHARE, of the largest T that forces explained so far, the next step begins slower,
 v ← s v, by what the book holds: O(h²) a step, as is the error. T then stays below (1 + SHARE) times what forces explain, but for the gain
 of the last step. A motion that is driven by rows keeps no book.
+
+What limits and planes take when something meets them stands among the work of dampers.
 """
 
 from __future__ import annotations
@@ -20,7 +22,8 @@ import numpy as np
 
 from unibody.arena import part
 from unibody.coordinates.redmax_energy import kinetic_energy, work_of_step
-from unibody.coordinates.slots import AHEAD, COUNTDOWN, DRIFT, ITERATIONS, RESIDUAL, STATUS, Y
+from unibody.coordinates.redmax_rows import row_of
+from unibody.coordinates.slots import AHEAD, COUNTDOWN, DRIFT, ITERATIONS, MULTIPLIER, RATE, RESIDUAL, STATUS, UNILATERAL, X_SOLVED, Y
 from unibody.coordinates.stages import EVALUATE_STAGE, PROJECT_STAGE, Evaluate, Project
 from unibody.element import DAMPER_POWER
 from unibody.kernel import Floats, Ints, device, kernel
@@ -55,6 +58,21 @@ def book_implicit_work(ledger, h, memory_out):
         memory_out[k] += memory_out[LAST_STEP] * mean_power(memory_out[3 + k], power)
         memory_out[3 + k] = power
     memory_out[LAST_STEP] = h
+
+
+@kernel
+def work_of_limits(layout: Ints, ints: Ints, h: float, work_out: Floats) -> float:
+    """What unilateral rows do over the step just solved, h μ G (v + v⁺)/2: less than 0 where something meets a limit."""
+    unilateral = part(ints, layout, UNILATERAL)
+    multiplier = part(work_out, layout, MULTIPLIER)
+    x = part(work_out, layout, X_SOLVED)
+    y = part(work_out, layout, Y)
+    total = 0.0
+    for r in range(unilateral.size):
+        if unilateral[r] != 0 and multiplier[r] != 0.0:
+            rate = part(work_out, layout, RATE)[r] - part(work_out, layout, DRIFT)[r]
+            total += h * multiplier[r] * (rate + 0.5 * h * row_of(layout, ints, r, x, y, work_out))
+    return total
 
 
 @device
@@ -93,7 +111,7 @@ def step_linearly_implicit(
     for j in range(y.size):
         y[j] = (v_out[j] - memory_out[first_v + j]) / last if last > 0.0 else 0.0
     Evaluate(stages[EVALUATE_STAGE], layout, ints, constants, stages, control, t, work_out, q_out, v_out)
-    if not all_finite(y):
+    if not (all_finite(y) and all_finite(v_out)):
         return False
     if explicit == 0:
         energy = kinetic_energy(layout, ints, constants, v_out, work_out)
@@ -113,6 +131,7 @@ def step_linearly_implicit(
         memory_out[PEAK] = max(memory_out[PEAK], left * energy - book)
         memory_out[EXPLAINED] = left * energy + work_of_step(layout, ints, constants, h, v_out, work_out)
     book_implicit_work(ledger_of(layout, work_out), h, memory_out)
+    memory_out[0] += work_of_limits(layout, ints, h, work_out)
     memory_out[BEGUN] = h
     memory_out[BEGUN + 1] = status[COUNTDOWN]
     memory_out[BEGUN + 2] = status[ITERATIONS]

@@ -104,7 +104,8 @@ def rolling_sphere(
     level ground it rolls after 2 v/(7 μ g), with 5/7 of its speed; down a slope with 5/7 g sin, unless tan > 7/2 μ."""
     import unibody as ub
 
-    require("rolling-sphere", radius > 0.0 and 0.0 <= degrees < 90.0, f"radius={radius:g}, degrees={degrees:g}; give > 0 and 0 … 90")
+    require("rolling-sphere", radius > 0.0, f"radius={radius:g}; give more than 0")
+    require("rolling-sphere", 0.0 <= degrees < 90.0, f"degrees={degrees:g}; give 0 or more and less than 90")
     angle = math.radians(degrees)
     tilt = Pose.about((0, 1, 0), angle)
     b = ub.Builder(gravity=(0, 0, -G))
@@ -175,10 +176,11 @@ def _coloured(shape: Box, colour: tuple[float, float, float]) -> Placed:
 
 
 def valley(x: np.ndarray, y: np.ndarray, bumps: float) -> np.ndarray:
-    """Heights of a bent valley that falls towards +x and ends in a bowl [m]; `bumps` [m] of hills across it."""
-    middle = 0.25 * np.sin(2.2 * x)
-    floor = 0.35 * np.clip(0.6 - x, 0.0, None) + 0.8 * np.clip(x - 1.0, 0.0, None) ** 2
-    return floor + 0.7 * (y - middle * np.clip(1.2 - x, 0.0, 1.0)) ** 2 + bumps * np.cos(9.0 * x) * np.cos(11.0 * y)
+    """Heights of a bent valley that falls towards +x and ends in a bowl [m], with `bumps` [m] of hills across it. Its banks and the far rim
+    are higher than where marbles start, so that none can leave."""
+    middle = 0.25 * np.sin(2.2 * x) * np.clip(0.6 - x, 0.0, 1.0)
+    floor = 0.12 * np.clip(0.6 - x, 0.0, None) + 0.7 * np.clip(x - 0.9, 0.0, None) ** 2
+    return floor + 0.3 * (y - middle) ** 2 + bumps * np.cos(9.0 * x) * np.cos(11.0 * y)
 
 
 @scene("marbles", summary="Marbles run down a bent valley and gather in a bowl")
@@ -186,14 +188,14 @@ def marbles(
     *, n: int = 12, bumps: float = 0.01, cells: int = 40, ground: Literal["height-field", "mesh"] = "height-field", friction: float = 0.4,
     restitution: float = 0.3,
 ) -> Scene:  # fmt: skip
-    """n marbles of 4 cm radius (2500 kg/m³) in rows of four at the top of a valley of 3 × 1.6 m, which is given by `cells` × `cells` / 2
+    """n marbles of 4 cm radius (2500 kg/m³) in rows of four at the top of a valley of 3 × 2 m, which is given by `cells` × `cells` / 2
     squares, as heights over a grid or as a mesh of the same triangles."""
     import unibody as ub
 
     require("marbles", 1 <= n <= 40, f"n={n}; give 1 to 40, which the top of the valley holds")
-    require("marbles", cells >= 8 and 0.0 <= bumps <= 0.05, f"cells={cells}, bumps={bumps:g}; give ≥ 8 and 0 … 0.05 m")
+    require("marbles", 8 <= cells <= 1000 and 0.0 <= bumps <= 0.05, f"cells={cells}, bumps={bumps:g}; give 8 … 1000 and 0 … 0.05 m")
     b = ub.Builder(gravity=(0, 0, -G))
-    x, y = np.linspace(-1.4, 1.6, cells + 1), np.linspace(-0.8, 0.8, cells // 2 + 1)
+    x, y = np.linspace(-1.4, 1.6, cells + 1), np.linspace(-1.0, 1.0, cells // 2 + 1)
     field = HeightField(valley(x[None, :], y[:, None], bumps), spacing=(x[1] - x[0], y[1] - y[0]))
     b.body("ground", shape=field if ground == "height-field" else OpenMesh(*field.triangles()), kind="static", X_WB=Pose(p=(0.1, 0, 0)))
     radius = 0.04
@@ -202,5 +204,5 @@ def marbles(
         height = float(valley(place[0], place[1], bumps)) + 1.6 * radius + 0.002 * (k % 3)
         b.body(f"marble{k}", shape=Sphere(radius), density=2500.0, X_WB=Pose(p=(*place, height)))
     b.add(ub.Contact(friction=friction, restitution=restitution, reach=1e-3), name="contact")
-    notes = "They roll down, sway across the valley and come to rest in the bowl near x = 0.8; energy only falls."
-    return Scene(b.build(), duration=4.0, dt=5e-3, notes=notes, solver="complementarity")
+    notes = "They roll down, sway across the valley and gather in the bowl near x = 0.85, all but at rest after 8 s; energy only falls."
+    return Scene(b.build(), duration=8.0, dt=5e-3, notes=notes, solver="complementarity")

@@ -82,7 +82,15 @@ class SceneEntry:
         for name in given:
             if name not in known:
                 raise ModelError(f"scene '{self.name}': no parameter '{name}'; {_suggest(name, list(known), 'parameters are')}")
-        return self.function(**{name: _converted(self.name, known[name], value) for name, value in given.items()})
+        values = {name: _converted(self.name, known[name], value) for name, value in given.items()}
+        if not values or not self.function.__module__.startswith(f"{__package__}."):  # a user's file: told with its line
+            return self.function(**values)
+        try:
+            with np.errstate(over="raise"):
+                return self.function(**values)
+        except (ArithmeticError, MemoryError):
+            named = ", ".join(f"{name}={_shown(value)}" for name, value in values.items())
+            raise ModelError(f"scene '{self.name}': {named}: beyond what numbers and memory hold; stay nearer the defaults") from None
 
 
 def scene(name: str, *, summary: str) -> Callable[[Callable[..., Scene]], Callable[..., Scene]]:

@@ -29,9 +29,10 @@ def friction_chain(
     import unibody as ub
 
     require("friction-chain", n >= 1, f"n={n} links are too few; give 1 or more")
-    require("friction-chain", link > 0 and mass > 0, f"link={link}, mass={mass} must be positive")
+    require("friction-chain", link > 0 and mass > 0, f"link={link:g}, mass={mass:g}; give more than 0")
     require("friction-chain", 0 < radius < 0.5 * link, f"radius={radius} does not fit a link of {link}; give less than half of it")
-    require("friction-chain", height > 0 and coefficient >= 0, f"height={height}, coefficient={coefficient} must not be negative")
+    require("friction-chain", height > 0, f"height={height:g} of a pin; give more than 0")
+    require("friction-chain", coefficient >= 0, f"coefficient={coefficient:g} of friction is negative; give 0 or more")
     require("friction-chain", points >= 3, f"points={points} are too few on a rim; give 3 or more")
     b = ub.Builder(gravity=(0, 0, -gravity))
     wide, thick = 0.12 * link, 0.08 * link
@@ -45,7 +46,8 @@ def friction_chain(
         b.add(ub.JointFriction(f"joint{i}", coefficient, radius=radius, height=height, points=points), name=f"pin{i}")
         parent, X_PF = body, Pose(p=(0.5 * link, 0, 0))
     notes = (
-        "No exact solution. The pins near the root carry more: they stop turning first, the tip last, after 1.3 s; with radius=0.02 the "
-        "chain swings once more and stops after 2.3 s. Then nothing creeps. The energy never grows. See rec.joint_friction('pin0')."
+        "No exact solution. The pins near the root carry more: with radius=0.03 they stop one by one from the root on, the "
+        "tip last, after 1.3 s; with radius=0.02 the chain swings once more, and the pin at the root stops last, after 2.3 s. Then "
+        "nothing creeps. The energy never grows. See rec.joint_friction('pin0')."
     )
     return Scene(b.build(), 3.0, 5e-3, None, notes)

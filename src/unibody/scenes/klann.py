@@ -118,9 +118,10 @@ def klann(
     loops and two by the cranks."""
     import unibody as ub
 
-    require("klann", coefficient >= 0 and radius > 0 and height > 0, f"coefficient={coefficient}, radius={radius}, height={height}")
-    require("klann", density > 0, f"density={density} must be positive")
-    require("klann", floor_friction >= 0, f"floor_friction={floor_friction} must not be negative")
+    require("klann", coefficient >= 0, f"coefficient={coefficient:g} of friction is negative; give 0 or more")
+    require("klann", radius > 0 and height > 0, f"radius={radius:g}, height={height:g} of a pin; give lengths above 0")
+    require("klann", density > 0, f"density={density:g}; give more than 0")
+    require("klann", floor_friction >= 0, f"floor_friction={floor_friction:g} is negative; give 0 or more")
     b = ub.Builder(gravity=(0, 0, -gravity), planar=True)
     hinge = ub.Revolute(axis=HINGE)
     legs = {side: [leg_points(math.radians(angle), facing) for angle, facing in given] for side, given in LEGS.items()}

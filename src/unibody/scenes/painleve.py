@@ -96,7 +96,8 @@ def painleve_rod(*, degrees: float = 63.4, friction: float = 1.6, speed: float =
     [m/s], the rod turning with `rate` [rad/s]. It jams where μ exceeds (1 + 3 cos²)/(3 sin cos), at least 4/3 (tan = 2, 63.4°)."""
     import unibody as ub
 
-    require("painleve-rod", 0.0 < degrees < 90.0 and length > 0.0, f"degrees={degrees:g}, length={length:g}; give 0 … 90 and more than 0")
+    require("painleve-rod", 0.0 < degrees < 90.0, f"degrees={degrees:g}; give more than 0 and less than 90")
+    require("painleve-rod", length > 0.0, f"length={length:g}; give more than 0")
     require("painleve-rod", speed > 0.0 and friction >= 0.0, f"speed={speed:g}, friction={friction:g}; give > 0 and ≥ 0")
     angle, radius, half = math.radians(degrees), THIN * length, 0.5 * length
     inertia = length**2 / 12.0

@@ -100,4 +100,5 @@ def dominoes(*, n: int = 12, gap: float = 0.02, push: float = 1.5, friction: flo
         b.body(f"domino{k}", shape=Box((thick, width, height)), density=750.0, X_WB=place, V_WB=twist)
     b.add(ub.Contact(friction=friction, reach=2.0 * lift or None), name="contact")
     notes = "Pushed with less than 1 the first falls back. The wave soon has a speed of its own, of the order of √(g height), 0.7 m/s."
-    return Scene(b.build(), duration=0.15 + 0.035 * n, dt=1e-3, exact=exact, notes=notes, solver="complementarity")
+    duration = 0.4 + 2.0 * n * max(gap, 0.0175)  # until the first falls, and the last lies; the wider the gaps, the slower the wave
+    return Scene(b.build(), duration=duration, dt=1e-3, exact=exact, notes=notes, solver="complementarity")

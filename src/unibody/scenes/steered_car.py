@@ -71,4 +71,4 @@ def steered_car(*, speed: float = 5.0, degrees: float = 20.0) -> Scene:
         b.add(ub.KnifeEdge(wheel.at(), (0, 1, 0)), name=f"{name}.edge")
     duration = min(2.0 * math.pi / abs(exact.rate), 20.0) if exact.rate and speed else 2.0
     notes = "exact.place(t): one full turn on a circle of L / tan δ. Nothing does work; the speed stays."
-    return Scene(b.build(), duration=duration, dt=5e-3, exact=exact, notes=notes, solver="complementarity")
+    return Scene(b.build(), duration=duration, dt=min(5e-3, 1e-2 * duration), exact=exact, notes=notes, solver="complementarity")

@@ -38,26 +38,32 @@ class Shape(ABC):
         return sharp_edges(*self.triangles(resolution))
 
 
+SMALLEST, LARGEST = 1e-15, 1e9
+"""[m] Sizes beyond these are slips: volumes and moments, third and fifth powers of them, no longer go well with what is about them."""
+
+
 def positive(shape: str, field: str, value: Any) -> float:
-    """`value` as a positive finite float, or ModelError."""
+    """`value` as a length within the scales of mechanics, or ModelError."""
     try:
         number = float(value)
     except (TypeError, ValueError):
         number = math.nan
     if not (math.isfinite(number) and number > 0.0):
         raise ModelError(f"{shape}: {field} {_shown(value)} is not a positive number; give metres > 0")
+    if not SMALLEST <= number <= LARGEST:
+        raise ModelError(f"{shape}: {field} {number:g} m is beyond the scales of mechanics; give {SMALLEST:g} … {LARGEST:g} m")
     return number
 
 
 def positive_triple(shape: str, field: str, value: Any) -> tuple[float, float, float]:
-    """`value` as three positive finite floats, or ModelError."""
+    """`value` as three lengths within the scales of mechanics, or ModelError."""
     try:
         x, y, z = (float(entry) for entry in value)
     except (TypeError, ValueError):
         raise ModelError(f"{shape}: {field} {_shown(value)} are not three numbers; give (x, y, z) in metres") from None
     if not all(math.isfinite(entry) and entry > 0.0 for entry in (x, y, z)):
         raise ModelError(f"{shape}: {field} {_shown((x, y, z))} are not all positive; give three lengths > 0 in metres")
-    return x, y, z
+    return positive(shape, field, x), positive(shape, field, y), positive(shape, field, z)
 
 
 def segments(shape: str, resolution: int) -> int:

@@ -21,7 +21,7 @@ from unibody.coordinates.convert import to_reduced
 from unibody.coordinates.observed import Observation
 from unibody.errors import StepFailed, Unsupported
 from unibody.model import Model, State
-from unibody.rules.base import LAST_STEP, MEMORY, TIME
+from unibody.rules.base import LAST_STEP, MEMORY, TIME, finite
 from unibody.solvers.report import Report
 
 SMOOTH_FEEDBACK = 0.1
@@ -170,7 +170,7 @@ class Bound:
             self.system.layout, self.system.ints, self.system.constants, stages, control, state.t, dt, steps,
             every if record else steps + 1, self.explicit, self.system.work, self.scratch, q, v, ledger, rows.reshape(-1),
         )  # fmt: skip
-        if done and not (np.isfinite(q).all() and np.isfinite(v).all()):
+        if done and not finite(q, v):
             return self.rollout(state, memory, control, dt, done - 1, every, record)  # the last step overflowed: up to the one before
         after, kept = self._pack(float(ledger[TIME]) if done else state.t, q, v, ledger)
         return after, kept, rows[: done // every] if record else rows, done

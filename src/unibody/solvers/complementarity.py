@@ -84,6 +84,9 @@ class Complementarity(Solver):
         number(self.tolerance, "Complementarity tolerance", positive=True)
         number(self.bounce_above, "Complementarity bounce_above", minimum=0.0)
         number(self.iterations, "Complementarity iterations", minimum=0)
+        for what in ("iterations", "directions"):
+            if not float(number(getattr(self, what), f"Complementarity {what}")).is_integer():
+                raise ModelError(f"Complementarity {what}: {getattr(self, what)!r} is not whole; give a whole number")
         if self.directions != 0:
             number(self.directions, "Complementarity directions", minimum=3)
             if self.method not in ("auto", "lemke"):

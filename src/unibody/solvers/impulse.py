@@ -30,7 +30,7 @@ from unibody.forces.base import Force
 from unibody.forces.dry_friction import DryFriction
 from unibody.joints.base import Joint
 from unibody.model import Model, State
-from unibody.rules.base import TIME, book_work
+from unibody.rules.base import TIME, book_work, finite
 from unibody.rules.impulse_contacts import Previewing
 from unibody.rules.impulses import Options
 from unibody.rules.nearness import nearness_of
@@ -210,7 +210,7 @@ class BoundSided(BoundImpulse):
         book_work(system.view(LEDGER), dt, kept)
         ahead = rule.advance(state.t, q, v, dt, layout.warm(ours, dt))
         left, row, rate = rule.settle(state.t + dt, ahead, control, dt)
-        if not (np.isfinite(ahead.q).all() and np.isfinite(ahead.v).all()):
+        if not finite(ahead.q, ahead.v):
             raise Bound.failure(self, state, memory, control, state.t)
         if left > rule.tolerance:
             raise self._not_closed(state.t, row, left, ahead.previews)

@@ -30,7 +30,7 @@ from unibody.errors import ModelError
 from unibody.forces.base import Force
 from unibody.joints.base import Joint
 from unibody.model import Model, State
-from unibody.rules.base import LAST_STEP, MEMORY, TIME, book_work
+from unibody.rules.base import LAST_STEP, MEMORY, TIME, book_work, finite
 from unibody.rules.euler import roll_euler
 from unibody.rules.nearness import nearness_of
 from unibody.rules.penalty_contacts import PenaltyContacts, Pushes
@@ -47,9 +47,14 @@ RATIO = 1e3
 """α as a multiple of the mass that a row feels."""
 
 
+def stable_turn(mu: float) -> float:
+    """Ω h up to which the semi-implicit rule is stable, whatever mass a row feels (s → 1)."""
+    return 2.0 * (sqrt(1.0 + mu * mu) - mu)
+
+
 def turn(rule: str, mu: float) -> float:
     """Ω h where Ω follows the step: half of what the semi-implicit rule is stable up to; 1 where nothing limits it."""
-    return 1.0 if rule == "linearly-implicit" else sqrt(1.0 + mu * mu) - mu
+    return 1.0 if rule == "linearly-implicit" else 0.5 * stable_turn(mu)
 
 
 @dataclass(frozen=True)
@@ -134,7 +139,8 @@ class BoundPenalty(Bound):
 
     def largest_dt(self) -> float:
         """The largest step [s] at which the penalty forces, as they are at the start, are stable (inf: where Ω
-        follows the step, or is implicit); of other forces `unibody check` tells."""
+        follows the step, or is implicit; contacts count as if what they touch were light, for they come later); of other forces
+        `unibody check` tells."""
         return self._stable
 
     def accelerations(self, state: State, dt: float = 0.0, effort: Any = None) -> np.ndarray:
@@ -175,6 +181,13 @@ class BoundTouching(BoundPenalty):
 
     contacts: Any = None
 
+    @cached_property
+    def _stable(self) -> float:
+        omega = self.solver.gains(0.0).omega
+        if self.solver.rule != "semi-implicit" or omega == 0.0:
+            return super()._stable
+        return min(super()._stable, stable_turn(self.solver.mu) / omega)
+
     def step(self, state: State, memory: np.ndarray, control: np.ndarray, dt: float) -> Step:
         began = time.perf_counter()
         q, v, kept = self._unpack(state, memory)
@@ -185,7 +198,7 @@ class BoundTouching(BoundPenalty):
         book_work(self.system.view(LEDGER), dt, kept)
         acts = self._act(dt)
         self.system.kick(dt, q, v)
-        if not (np.isfinite(q).all() and np.isfinite(v).all()):
+        if not finite(q, v):
             raise self.failure(state, memory, control, state.t)
         kept[0] += acts.work
         kept[TIME] = state.t + dt

@@ -221,7 +221,7 @@ class BoundImplicit(BoundRedMax):
         status[COUNTDOWN] = kept[BEGUN + 1]
         q_all, v_all = q.copy(), v.copy()
         system.look(state.t, q_all, v_all, control)
-        aim = system.aim(dt)
+        aim, rate = system.aim(dt), system.row_velocities()
         book_implicit_work(system.view(LEDGER), dt, kept)
         lost: list[tuple[float, np.ndarray, np.ndarray]] = []
 
@@ -258,6 +258,7 @@ class BoundImplicit(BoundRedMax):
         if solved is None:
             raise self.not_converged(state, memory, control, lost)
         system.trouble.error = None
+        kept[0] += h * float(system.limit_forces() @ (0.5 * (rate + system.row_velocities())))
         kept[BEGUN : BEGUN + 3] = -h if pushed else h, status[COUNTDOWN], solved.corrections
         kept[BEGUN_Q : BEGUN_Q + self.nq_all] = q
         kept[BEGUN_Q + self.nq_all : BEGUN_Q + self.nq_all + self.nv_all] = v

@@ -316,3 +316,52 @@ def test_every_fault_of_a_model_can_be_mended_after_its_message():
     new = b.body("new", **UNIT)
     b.joint("new-joint", ub.Ball(), "a", new)
     assert b.build().n_bodies == 4
+
+
+def touching(*contacts):
+    """A builder with two balls, a frame without a shape, and these Contacts."""
+    b = ub.Builder()
+    b.body("one", shape=ub.Sphere(0.1))
+    b.body("two", shape=ub.Sphere(0.1), X_WB=ub.Pose(p=(1, 0, 0)))
+    b.body("frame", X_WB=ub.Pose(p=(2, 0, 0)), **UNIT)
+    for k, contact in enumerate(contacts):
+        b.add(contact, name=f"contact{k}")
+    return b
+
+
+@pytest.mark.parametrize(
+    ("contacts", "said"),
+    [
+        ((ub.Contact(), ub.Contact(friction=0.5)), "'contact0' and 'contact1': two Contacts for all bodies; keep one"),
+        ((ub.Contact(between=("one", "two")), ub.Contact(friction=0.5, between=("two", "one"))), "'contact0' and 'contact1': both are"),
+        ((ub.Contact(between=("one", "frame")),), "'contact0': body 'frame' has no solid shape"),
+    ],
+)
+def test_contacts_of_which_one_would_be_ignored_are_refused(contacts, said):
+    with pytest.raises(ub.ModelError) as refused:
+        touching(*contacts).build()
+    assert said in str(refused.value) and "\n" not in str(refused.value) and ";" in str(refused.value)
+
+
+def test_contacts_that_do_not_speak_of_the_same_are_taken():
+    """For all and for one pair; among a group, which names each pair from both sides; a frame without a shape among bodies with one."""
+    touching(ub.Contact(), ub.Contact(friction=0.5, between=("one", "two"))).build()
+    touching(ub.Contact(between=(["one", "two", "frame"], ["one", "two", "frame"]))).build()
+    touching(ub.Contact(), ub.Contact(between=("one", "frame"), on=False)).build()
+
+
+@pytest.mark.parametrize("option", ["iterations", "directions"])
+def test_counts_of_complementarity_are_whole(option):
+    with pytest.raises(ub.ModelError, match=f"Complementarity {option}: 4.5 is not whole; give a whole number"):
+        ub.solvers.Complementarity(**{option: 4.5})
+
+
+def test_motion_that_blows_up_fails_before_it_overflows():
+    """A spring far too stiff for the step: speeds grow by the same factor every step, and end at 1e100, not at the largest double."""
+    b = ub.Builder(gravity=(0, 0, 0))
+    ball = b.body("ball", **UNIT, X_WB=ub.Pose(p=(1.5, 0, 0)))
+    b.add(ub.SpringDamper(ball.at(), b.world.at(), stiffness=1e9, rest_length=1.0), name="spring")
+    sim = ub.Simulation(b.build(), "articulated", dt=0.1)
+    with pytest.raises(ub.StepFailed, match="failed near"):
+        sim.run(100.0)
+    assert 1.0 < np.abs(sim.state.v).max() < 1e100

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import unibody as ub
+from unibody.scenes.balls import valley
 
 G = 9.81
 NEW = (
@@ -40,12 +41,41 @@ def test_without_a_solver_of_its_own_a_scene_runs_with_the_first_that_can() -> N
     [
         ("stack", {"n": 0}), ("stack", {"ratio": 0.0}), ("dominoes", {"gap": 0.1}), ("bouncing-ball", {"height": 0.0}),
         ("rolling-sphere", {"degrees": 90.0}), ("billiards", {"rows": 9}), ("billiards", {"aside": 0.1}), ("marbles", {"n": 100}),
+        ("rolling-sphere", {"radius": 0.0}), ("marbles", {"cells": 1000000}), ("painleve-rod", {"length": 1e300}),
+        ("klann", {"radius": 0.0}),
+        ("klann", {"coefficient": -1.0}), ("friction-chain", {"height": 0.0}), ("stack", {"n": 10**12}),
         ("painleve-rod", {"degrees": 0.0}), ("steered-car", {"degrees": 60.0}), ("gripper", {"force": 0.0}), ("ragdoll-pile", {"n": 0}),
     ],
 )  # fmt: skip
 def test_parameters_that_make_no_sense_are_refused(name: str, wrong: dict) -> None:
     with pytest.raises(ub.ModelError, match=f"scene '{name}': .*{next(iter(wrong))}="):
         ub.scenes.make(name, **wrong)
+
+
+@pytest.mark.parametrize(
+    ("name", "absurd", "said"),
+    [
+        ("rolling-sphere", {"radius": 1e300}, "Sphere: radius 1e[+]300 m .* give 1e-15"), ("stack", {"size": 1e-300}, "Box: .* 1e-300 m"),
+        ("bouncing-ball", {"radius": 1e-300}, "Sphere: radius 1e-300 m"), 
+        ("bouncing-ball", {"height": 1e300}, "body 'ball' X_WB: 1e[+]300"),
+        ("friction-chain", {"link": 1e300}, "Box: .* 1e[+]300 m"), ("dominoes", {"push": 1e300}, "body 'domino0' V_WB: .*give at most"),
+        ("steered-car", {"speed": 1e300}, "joint 'road' v: 1e[+]300"), ("stack", {"mass": 1e300}, "body 'box0': mass 1e[+]300 kg"),
+    ],
+)  # fmt: skip
+def test_parameters_beyond_all_scales_are_refused_in_one_line(name: str, absurd: dict, said: str) -> None:
+    with pytest.raises(ub.ModelError, match=said) as refused:
+        ub.scenes.make(name, **absurd)
+    assert "\n" not in str(refused.value)
+
+
+@pytest.mark.parametrize("size", [1e-4, 1e3])
+def test_small_and_large_bodies_and_unlike_masses_are_taken(size: float) -> None:
+    assert ub.scenes.build("stack", size=size, ratio=1e9).n_bodies == 7
+
+
+def test_a_fast_car_has_steps_in_its_turn() -> None:
+    s = ub.scenes.make("steered-car", speed=1e4)
+    assert s.duration > 50.0 * s.dt
 
 
 def test_tops_of_a_bouncing_ball_and_when_it_rests() -> None:
@@ -104,6 +134,16 @@ def test_the_first_domino_arrives_as_its_energy_says() -> None:
     assert before.sum() > 10
     expected = np.array([s.exact.rate(a, 1.5 * s.exact.least_push) for a in angle[before]])
     assert rate[before] == pytest.approx(expected, rel=0.03)
+
+
+@pytest.mark.parametrize("parameters", [{}, {"n": 3, "gap": 0.04}], ids=["usual", "wide"])
+def test_dominoes_have_all_fallen_when_the_scene_ends(parameters: dict) -> None:
+    """All but the last lean on the next by their upper edge, beyond the angle whose sine is 7/8: for gap 0.02 its side would pass above
+    the edge of one that stands; the last lies."""
+    _, rec = run("dominoes", every=20, **parameters)
+    n = parameters.get("n", 12)
+    upright = [ub.Pose(wxyz=rec.pose(f"domino{k}")[-1, 3:]).R[2, 2] for k in range(n)]
+    assert max(upright) < math.cos(math.radians(60.0)) and upright[-1] < 0.05
 
 
 def test_dominoes_fall_one_after_the_other() -> None:
@@ -169,6 +209,23 @@ def test_a_gripper_lifts_what_friction_holds_and_drops_what_it_does_not() -> Non
     assert np.ptp((block - palm)[-3:, 2]) < 1e-9
     s, rec = run("gripper", duration=1.6, every=20, mass=1.6)
     assert not s.exact.holds and rec.pose("block")[-1, 2] < 0.1
+
+
+@pytest.mark.parametrize("parameters", [{}, {"n": 20}, {"ground": "mesh"}], ids=["usual", "twenty", "mesh"])
+def test_marbles_gather_in_the_bowl(parameters: dict) -> None:
+    """None leaves: rims and banks are higher than where the highest starts, and energy only falls. In the end all lie in the bowl."""
+    s, rec = run("marbles", every=20, **parameters)
+    n = parameters.get("n", 12)
+    x, y = np.linspace(-1.4, 1.6, 41), np.linspace(-1.0, 1.0, 21)
+    rim = min(valley(x, y[0], 0.01).min(), valley(x, y[-1], 0.01).min(), valley(x[-1], y, 0.01).min())
+    places = np.array([rec.pose(f"marble{k}")[:, :3] for k in range(n)])
+    assert rim + 0.04 > places[:, 0, 2].max()
+    assert (np.diff(rec.energy.total) < 0.0).all()
+    assert (np.abs(places[..., 0] - 0.1) < 1.5).all() and (np.abs(places[..., 1]) < 1.0).all() and (places[..., 2] > 0.0).all()
+    ends = places[:, -1]
+    assert (0.5 < ends[:, 0]).all() and (ends[:, 0] < 1.2).all() and (ends[:, 2] < 0.08).all()
+    # less energy than if each rested with its centre 7 cm above the middle of the bowl, the radius being 4
+    assert rec.energy.total[-1] < G * s.model.total_mass * 0.07
 
 
 def test_marbles_run_down_either_ground() -> None:
