@@ -151,7 +151,7 @@ class BoundComplementarity(Bound):
             own = held.apart.size == v.size
             system.shift(q, held.apart if own else np.concatenate([held.apart, np.zeros(v.size - held.apart.size)]), dt)
         if self.solver.project and rule.projects:
-            system.project(state.t + dt, q, v, control, rule.projected, held.book)
+            system.project(state.t + dt, q, v, control, rule.projected, held.book, rule.staying(held, q_0, dt))
         if not finite(q, v):
             raise self.failure(state, memory, control, state.t)
         layout.keep(held, dt, q_0, v_0, after)
