@@ -42,7 +42,9 @@ def test_first_width_lies_where_it_is_asked_to_across_the_axis(axis):
     np.testing.assert_allclose(y, np.cross(a, x), atol=1e-12)
 
 
-@pytest.mark.parametrize(("axis", "first"), [((0, 0, 1), (1, 0, 0)), ((1, 0, 0), (0, 1, 0)), ((0, 1, 0), (1, 0, 0)), ((3, 0, 4), (0, 1, 0))])
+@pytest.mark.parametrize(
+    ("axis", "first"), [((0, 0, 1), (1, 0, 0)), ((1, 0, 0), (0, 1, 0)), ((0, 1, 0), (1, 0, 0)), ((3, 0, 4), (0, 1, 0))]
+)  # fmt: skip
 def test_first_width_lies_along_the_frame_axis_that_is_most_across_unless_told(axis, first):
     a = np.array(axis, float) / np.linalg.norm(axis)
     np.testing.assert_allclose(across_axis(a)[0], first, atol=1e-15)
@@ -65,10 +67,13 @@ def test_slider_under_a_torque_about_its_axis_rubs_by_its_widths():
 @pytest.mark.parametrize(
     ("options", "joint", "message"),
     [
-        ({"width": 0.1, "height": L, "direction": (0, 0, 2)}, ub.Prismatic((0, 0, 1)), r"direction \(0, 0, 2\) has no part across the axis \(0, 0, 1\); give one"),
+        (
+            {"width": 0.1, "height": L, "direction": (0, 0, 2)}, ub.Prismatic((0, 0, 1)),
+            r"direction \(0, 0, 2\) has no part across the axis \(0, 0, 1\); give one",
+        ),
         ({"radius": R, "height": L, "direction": (0, 0, 0)}, ub.Revolute((0, 0, 1)), r"direction \(0, 0, 0\) has no part across"),
         ({"radius": R, "direction": (1, 0, 0)}, ub.Ball(), "a Ball has its points along M's axes, and no direction; leave it out"),
-        ({"radius": R, "height": L, "direction": (1, 0)}, ub.Revolute((0, 0, 1)), "is no direction; give three numbers"),
+        ({"radius": R, "height": L, "direction": (1, 0)}, ub.Revolute((0, 0, 1)), r"direction \(1, 0\) is no direction; give three"),
     ],
 )  # fmt: skip
 def test_directions_without_meaning_are_refused(options, joint, message):
