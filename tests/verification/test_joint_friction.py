@@ -141,6 +141,24 @@ def test_slide_on_an_incline_sticks_below_its_friction_angle_and_slides_above(mu
 
 
 @both
+@pytest.mark.parametrize("roll", [0.0, 0.3, np.pi / 4])
+def test_slide_on_a_crooked_rail_rubs_by_the_roll_of_its_box(roll, run):
+    """A load N across the axis, at an angle φ from the first width, presses on two pairs of walls: μ N (|cos φ| + |sin φ|)."""
+    angle, mu = np.radians(35.0), 0.4
+    axis = np.array([0.6 * np.cos(angle), 0.8 * np.cos(angle), -np.sin(angle)])
+    up = np.array([0.0, 0.0, 1.0]) - axis[2] * axis
+    up /= np.linalg.norm(up)
+    b = ub.Builder()
+    block = b.body("block", mass=MASS, inertia=(0.01, 0.01, 0.01))
+    b.joint("slide", ub.Prismatic(axis), b.world, block, v=1.0)
+    direction = np.cos(roll) * up + np.sin(roll) * np.cross(axis, up) + 5.0 * axis  # what lies along the axis does not count
+    b.add(ub.JointFriction("slide", mu, width=0.04, height=0.1, direction=direction), name="rub")
+    rec = run(b, 0.02)
+    normal = MASS * G * np.cos(angle)
+    np.testing.assert_allclose(rec.joint_friction("rub").bound[1:], mu * normal * (np.cos(roll) + np.sin(roll)), rtol=1e-9)
+
+
+@both
 def test_slide_with_its_weight_off_the_axis_pinches(run):
     """Weight ahead of the slide loads its ends, one up and one down: more friction for the same weight."""
     even, high = (run(slope(0.6, 0.1, load), 0.2).v[-1, 0] for load in (0.0, 0.2))

@@ -180,17 +180,18 @@ def _row(p: np.ndarray, direction: np.ndarray) -> np.ndarray:
     return np.concatenate([np.cross(p, direction), direction])
 
 
-def across_axis(axis: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Two unit vectors that make a right-handed frame with the axis; x and y for z."""
-    k = int(np.argmin(np.abs(axis)))
-    first = np.eye(3)[k] - axis[k] * axis
+def across_axis(axis: np.ndarray, direction: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
+    """Two unit vectors that make a right-handed frame with the axis, the first as near as can be to a direction; unless given, to that of
+    x, y and z to which the axis is most across, the earlier of equals."""
+    wish = np.eye(3)[int(np.argmin(np.abs(axis)))] if direction is None else np.asarray(direction, float)
+    first = wish - (wish @ axis) * axis
     first /= np.linalg.norm(first)
     return first, np.cross(axis, first)
 
 
 def _cylinder(friction: JointFriction, joint: Joint) -> list:
     axis = np.array(joint.axis, float)  # type: ignore[attr-defined]
-    first, second = across_axis(axis)
+    first, second = across_axis(axis, friction.direction)
     count = RIM_POINTS if friction.points is None else friction.points
     out = []
     for k in range(count):
@@ -222,7 +223,7 @@ def _corners(count: int) -> list[np.ndarray]:
 
 def _box(friction: JointFriction, joint: Joint) -> list:
     axis = np.array(joint.axis, float)  # type: ignore[attr-defined]
-    first, second = across_axis(axis)
+    first, second = across_axis(axis, friction.direction)
     wide, deep = np.broadcast_to(friction.width, 2)
     out = []
     for x, y, z in product((-1.0, 1.0), repeat=3):

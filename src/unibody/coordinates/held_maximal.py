@@ -24,9 +24,10 @@ from unibody.coordinates.maximal_answers import combine_units, unit_loads
 from unibody.coordinates.maximal_system import MaximalSystem
 from unibody.coordinates.observe_maximal import driven_wrenches, held_wrenches, row_multipliers
 from unibody.coordinates.observe_reduced import Held
-from unibody.coordinates.observed import element_multipliers, null_shift
+from unibody.coordinates.observed import bearings_in_world, element_multipliers, null_shift
 from unibody.coordinates.projection import PROJECT_BELOW, PROJECT_ENOUGH, PROJECT_LIMIT
 from unibody.coordinates.reduced import advance_joints
+from unibody.coordinates.staying import Staying, least_motion
 
 from unibody.coordinates.slots import (  # isort: skip
     A_WB, BIAS, CLASSES, CLOSURE, ENTRY_BODY, FACTOR, G, INDEX, MASSES, MULTIPLIER, NODE_B, NODE_BODY, NODE_C, NODE_CONSTANTS, NODE_F,
@@ -35,6 +36,8 @@ from unibody.coordinates.slots import (  # isort: skip
 )  # fmt: skip
 from unibody.kernel import Floats, Ints, kernel
 from unibody.model.model import Model
+
+NO_ROWS, NO_MOTION = np.zeros(0, np.int64), np.zeros(0)
 
 
 @kernel
@@ -254,7 +257,8 @@ class HeldMaximal(MaximalSystem):
         null = closure_null(self.view(CLOSURE), book.auxiliary, self.rank()[0]) if book.auxiliary else np.zeros((0, 0))
         if len(null):
             responses = self.view(RESPONSE_Y).reshape(book.auxiliary, -1)
-            shift = null_shift(constraint, [held_wrenches(self, z @ responses, z, X) for z in null])
+            bearings = bearings_in_world(self.bearings, self.model.joints, X)
+            shift = null_shift(constraint, [held_wrenches(self, z @ responses, z, X) for z in null], bearings)
             constraint, reactions = constraint - shift, reactions - shift
         multipliers = element_multipliers(book, row_multipliers(self, primary, auxiliary))
         return Held(reactions, constraint, null, multipliers, 0.0, 0.0)
@@ -273,9 +277,12 @@ class HeldMaximal(MaximalSystem):
         self.shift(q, np.concatenate([way, np.zeros(v.size - way.size)]), h)
         keep_courses(self._courses, self.view(NODE_CONSTANTS), before, q, v)
 
-    def project(self, t: float, q: np.ndarray, v: np.ndarray, control: np.ndarray, held: np.ndarray, book: BookRows) -> None:
-        """Bring q and v back onto the joints and those rows of the book that are `held`."""
+    def project(
+        self, t: float, q: np.ndarray, v: np.ndarray, control: np.ndarray, held: np.ndarray, book: BookRows, stays: Staying | None = None
+    ) -> None:
+        """Bring q and v back onto the joints and those rows of the book that are `held`, and what `stays` to where it was."""
         first, rows = self.book.primary_rows, np.flatnonzero(held)
+        sticking = NO_ROWS if stays is None else stays.rows
         for _ in range(PROJECT_LIMIT):
             if not self.look(t, q, v, control):
                 return
@@ -283,23 +290,23 @@ class HeldMaximal(MaximalSystem):
             largest = np.abs(np.concatenate([residual[:first], residual[first:][rows]])).max(initial=0.0)
             if not largest < PROJECT_BELOW:
                 return
-            if not largest > PROJECT_ENOUGH:
+            away = NO_MOTION if stays is None else stays.away(q[7 * self.n :])
+            if not largest > PROJECT_ENOUGH and Staying.enough(away):
                 break
-            self.shift(q, np.concatenate([self._onto(residual, rows), np.zeros(v.size - 6 * self.n)]), 1.0)
-        v[: 6 * self.n] += self._onto(self.view(RATE), rows)
+            self.shift(q, np.concatenate([self._onto(residual, rows, sticking, away), np.zeros(v.size - 6 * self.n)]), 1.0)
+        rate = self.view(RATE)
+        v[: 6 * self.n] += self._onto(rate, rows, sticking, rate[first:][sticking])
 
-    def _onto(self, values: np.ndarray, rows: np.ndarray) -> np.ndarray:
-        """The least motion that takes `values` off the primary rows and the given ones of the book, in the order of the state."""
+    def _onto(self, values: np.ndarray, rows: np.ndarray, sticking: np.ndarray, away: np.ndarray) -> np.ndarray:
+        """The least motion that takes `values` off the primary rows and the given ones of the book, then `away` off those that are
+        sticking, in the order of the state."""
         book, right = self.book, np.zeros((self.n, 6))
         for i, (k, _) in enumerate(self.view(NODE_JOINT).reshape(-1, 2)):
             if k >= 0:
                 row, count = book.joints[6 * k + 4 : 6 * k + 6]
                 right[i, :count] = -values[row : row + count]
         y = self._answer(np.zeros((1, 6 * self.n)), right.ravel())[0][0]
-        if rows.size:
-            book_rows = self.book_rows()
-            J, Y_rows = book_rows.J[rows], book_rows.Y[rows]
-            W = J @ Y_rows.T
-            target = -values[book.primary_rows :][rows] - J @ y
-            y = y + Y_rows.T @ (np.linalg.pinv(0.5 * (W + W.T), rcond=1e-9, hermitian=True) @ target)
+        if rows.size or sticking.size:
+            found = self.book_rows()
+            y = least_motion(y, found.J, found.Y, rows, values[book.primary_rows :][rows], sticking, away)
         return self._ordered(y)

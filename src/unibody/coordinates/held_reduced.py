@@ -20,9 +20,11 @@ from unibody.coordinates.grouping import BOOK_GROUPS, COLUMN_OF, FIRST, make_gro
 from unibody.coordinates.held import BookRows, Motion, centres_in_bodies, holding_rows, in_world
 from unibody.coordinates.kick import free_joints, keep_courses, kick_reduced
 from unibody.coordinates.observe_reduced import Held, reactions_reduced
+from unibody.coordinates.projection import PROJECT_BELOW, PROJECT_ENOUGH, PROJECT_LIMIT
 from unibody.coordinates.reduced import advance_joints
 from unibody.coordinates.reduced_products import carry_accelerations
 from unibody.coordinates.reduced_system import ReducedSystem, evaluate_reduced, project_reduced, spread_responses
+from unibody.coordinates.staying import Staying, least_motion
 
 from unibody.coordinates.slots import (  # isort: skip
     ACTIVE, BODIES, CLASSES, CLOSURE, COLUMNS, ENTRY_BODY, F, FREE, G, GRAM, GRAVITY, INDEX, LOAD, MULTIPLIER, NODE_CONSTANTS, PARAMETERS,
@@ -291,10 +293,32 @@ class HeldReduced(ReducedSystem):
         if self._flies:
             keep_courses(self.view(FREE)[1:], self.view(NODE_CONSTANTS), before, q, v)
 
-    def project(self, t: float, q: np.ndarray, v: np.ndarray, control: np.ndarray, held: np.ndarray, book: BookRows) -> None:
-        """Bring q and v back onto the rows that are `held`, with the factors that `close` left."""
+    def project(
+        self, t: float, q: np.ndarray, v: np.ndarray, control: np.ndarray, held: np.ndarray, book: BookRows, stays: Staying | None = None
+    ) -> None:
+        """Bring q and v back onto the rows that are `held`, with the factors that `close` left; what `stays`, to where it was."""
+        if stays is not None:
+            self._project_staying(t, q, v, control, np.flatnonzero(held), stays)
+            return
         self.view(ACTIVE)[:] = held
         self.view(RESPONSE_Y)[:] = book.Y.ravel()
         self.clock[0] = t
         self._looked += 1
         project_reduced(self.layout, self.ints, self.constants, self.stages(control, True), control, t, self.work, q, v)
+
+    def _project_staying(self, t: float, q: np.ndarray, v: np.ndarray, control: np.ndarray, rows: np.ndarray, stays: Staying) -> None:
+        """The same with rows that stick, and with the answers of each state on the way."""
+        rest, still = np.zeros(v.size - self._y.size), np.zeros(self._y.size)
+        for _ in range(PROJECT_LIMIT):
+            if not self.look(t, q, v, control):
+                return
+            off, away = self._residual[rows], stays.away(q)
+            largest = np.abs(off).max(initial=0.0)
+            if not largest < PROJECT_BELOW:
+                return
+            if not largest > PROJECT_ENOUGH and Staying.enough(away):
+                break
+            book = self.book_rows()
+            self.shift(q, np.concatenate([least_motion(still, book.J, book.Y, rows, off, stays.rows, away), rest]), 1.0)
+        book = self.book_rows()
+        v[: self._y.size] += least_motion(still, book.J, book.Y, rows, self._rate[rows], stays.rows, self._rate[stays.rows])

@@ -19,7 +19,7 @@ from unibody.coordinates.maximal import (  # isort: skip
     advance_plane, evaluate_maximal, kick_maximal, kick_planar, rate_plane,
 )  # fmt: skip
 from unibody.coordinates.observe_maximal import observe_maximal
-from unibody.coordinates.observed import Observation
+from unibody.coordinates.observed import Bearings, Observation
 from unibody.coordinates.projection import correct_maximal, project_maximal
 from unibody.coordinates.reduced_system import feedback_gains, inverse_masses
 from unibody.coordinates.rows import joint_planes, make_row_book, row_count
@@ -98,6 +98,8 @@ class MaximalSystem:
         self.width, self.q_width = (3, 3) if planar else (6, 7)
         self.trouble = Trouble()
         self.clock = np.zeros(1)
+        self.bearings: Bearings | None = None
+        """What shares loads out where rows repeat each other, if friction asks for it."""
         self.feedback_time: float | None = None
         self.k_v: float | None = None
         self.k_q: float | None = None

@@ -9,7 +9,7 @@ import numpy as np
 from unibody.coordinates.closure import closure_null
 
 from unibody.coordinates.observed import (  # isort: skip
-    Observation, element_multipliers, largest_violation, null_shift, public_poses, public_twists, touched_names,
+    Observation, bearings_in_world, element_multipliers, largest_violation, null_shift, public_poses, public_twists, touched_names,
 )  # fmt: skip
 
 from unibody.coordinates.slots import (  # isort: skip
@@ -43,7 +43,8 @@ def observe_maximal(system: MaximalSystem, t: float, q: np.ndarray, v: np.ndarra
     null = closure_null(system.view(CLOSURE), book.auxiliary, system.rank()[0]) if book.auxiliary else np.zeros((0, 0))
     if len(null):
         responses = system.view(RESPONSE_Y).reshape(book.auxiliary, -1)
-        shift = null_shift(constraint, [held_wrenches(system, z @ responses, z, X) for z in null])
+        bearings = bearings_in_world(system.bearings, model.joints, X)
+        shift = null_shift(constraint, [held_wrenches(system, z @ responses, z, X) for z in null], bearings)
         constraint = constraint - shift
         reactions = reactions - shift
     residual = system.view(RESIDUAL)

@@ -13,7 +13,8 @@ from unibody.algebra.tree import COLUMN
 from unibody.coordinates.closure import closure_null
 
 from unibody.coordinates.observed import (  # isort: skip
-    Observation, element_multipliers, largest_violation, null_shift, public_poses, public_twists, touched_names, without_efforts,
+    Observation, bearings_in_world, element_multipliers, largest_violation, null_shift, public_poses, public_twists, touched_names,
+    without_efforts,
 )  # fmt: skip
 from unibody.coordinates.reduced_products import fill_wrenches, gather_wrenches
 
@@ -85,7 +86,7 @@ def reactions_reduced(system: ReducedSystem) -> Held:
         constraint[tree + k] = np.concatenate([R @ held[:3], R @ held[3:]])
         reactions[tree + k] = constraint[tree + k] + np.concatenate([R @ driven[:3], R @ driven[3:]])
     if len(null):
-        shift = null_shift(constraint, [_null_wrenches(system, z, X) for z in null])
+        shift = null_shift(constraint, [_null_wrenches(system, z, X) for z in null], bearings_in_world(system.bearings, model.joints, X))
         constraint -= shift
         reactions -= shift
     return Held(reactions, constraint, null, element_multipliers(book, multipliers), float(energy[0]), float(energy[1]))

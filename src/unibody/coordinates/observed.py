@@ -1,7 +1,9 @@
 """`Observation`: everything derived at one state; and reactions where constraints are redundant.
 
 Where rows repeat each other, multipliers can be shifted along null vectors without any body noticing. The reactions reported are those of
-least norm over all joint frames, torques in N m and forces in N.
+least norm over all joint frames, torques in N m and forces in N. Where joints rub, motion depends on who bears what, so it must not depend
+on units: there `bearings` tell what forces [N] a joint's wrench is borne by, α_j = B_j w_j, and Σ |α_j|² is least. That is how bearings
+would share whose points give way alike.
 """
 
 from __future__ import annotations
@@ -12,6 +14,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from unibody.coordinates.rows import RowBook
+from unibody.model.model import JointInfo
 from unibody.spatial.pose import quaternions_from_rotations
 
 
@@ -163,12 +166,30 @@ def without_efforts(wrenches: np.ndarray, columns: np.ndarray, first: np.ndarray
     return out
 
 
-def null_shift(constraint: np.ndarray, null_wrenches: Sequence[np.ndarray]) -> np.ndarray:
-    """What to subtract from constraint wrenches (joints, 6) so that nothing is left along the null vectors' wrenches."""
+Bearings = list[np.ndarray]
+"""Of every joint, B (forces, 6): by which forces [N] a wrench at M in M's axes is borne."""
+
+
+def null_shift(constraint: np.ndarray, null_wrenches: Sequence[np.ndarray], bearings: Bearings | None = None) -> np.ndarray:
+    """What to subtract from constraint wrenches (joints, 6) so that nothing is left along the null vectors' wrenches; with bearings (in the
+    axes of the wrenches), so that the forces in these are least."""
     if not len(null_wrenches):
         return np.zeros_like(constraint)
-    N = np.stack([w.ravel() for w in null_wrenches], axis=1)
-    return (N @ np.linalg.lstsq(N, constraint.ravel(), rcond=None)[0]).reshape(constraint.shape)
+    N = np.stack(list(null_wrenches), axis=-1)
+    if bearings is None:
+        A, b = N.reshape(constraint.size, -1), constraint.ravel()
+    else:
+        A = np.concatenate([B @ n for B, n in zip(bearings, N, strict=True)])
+        b = np.concatenate([B @ w for B, w in zip(bearings, constraint, strict=True)])
+    return N @ np.linalg.lstsq(A, b, rcond=None)[0]
+
+
+def bearings_in_world(bearings: Bearings | None, joints: Sequence[JointInfo], X: np.ndarray) -> Bearings | None:
+    """The same for wrenches in world axes, at poses X (bodies, 12)."""
+    if bearings is None:
+        return None
+    turns = (X[j.child, :9].reshape(3, 3) @ j.X_BM.R for j in joints)
+    return [(B.reshape(-1, 2, 3) @ R.T).reshape(-1, 6) for B, R in zip(bearings, turns, strict=True)]
 
 
 def touched_names(names: Sequence[str], null_vectors: np.ndarray) -> tuple[str, ...]:

@@ -22,7 +22,7 @@ from unibody.coordinates.convert import to_reduced
 from unibody.coordinates.kick import free_table, kick_reduced
 from unibody.coordinates.loading import load_forces
 from unibody.coordinates.observe_reduced import observe_reduced
-from unibody.coordinates.observed import Observation
+from unibody.coordinates.observed import Bearings, Observation
 from unibody.coordinates.projection import PROJECT_BELOW, PROJECT_ENOUGH, PROJECT_LIMIT
 from unibody.coordinates.relative import add_joint_efforts
 from unibody.coordinates.rows import joint_planes, make_row_book
@@ -299,6 +299,8 @@ class ReducedSystem:
         self.model = model
         self.trouble = Trouble()
         self.clock = np.zeros(1)
+        self.bearings: Bearings | None = None
+        """What shares loads out where rows repeat each other, if friction asks for it."""
         n = model.n_bodies
         tree, loops = model.tree_joints, model.loop_joints
         tables = JointTables(tree, self.trouble, turns=True)

@@ -34,6 +34,10 @@ RIM_POINTS, SPHERE_POINTS = 4, (6, 8, 12)
 """Points on a rim, unless told; and the numbers that a sphere can have evenly: corners of an octahedron, a cube, an icosahedron."""
 
 
+ALONG = 1e-6
+"""The sine of the angle to the axis up to which a direction counts as being along it."""
+
+
 @kernel
 def add_joint_friction(
     index: Ints, parameters: Floats, signals: Floats, X: Floats, V: Floats, q: Floats, v: Floats, control: Floats,
@@ -49,6 +53,9 @@ class JointFriction(Force):
     rims (4). Of a Ball: `radius` [m] and `points` on the sphere: 6, 8 or 12 (6). Of a Prismatic: `width` [m] of the slider across the
     axis, one number or two, and its `height` along it. Points are fixed in the child.
 
+    `direction`, in the joint's frame M: from the axis towards the first point of a rim, or along the first width of a slider; only its part
+    across the axis counts. Unless given, that of M's x, y and z along which the axis has its smallest component, the earlier of equals.
+
     >>> JointFriction("elbow", 0.2, radius=0.01, height=0.03).joints()
     ['elbow']
     """
@@ -59,6 +66,7 @@ class JointFriction(Force):
     height: float | None = None
     width: Any = None
     points: int | None = None
+    direction: Any = None
 
     add_kernel = add_joint_friction
     needs_reaction = True
@@ -76,6 +84,12 @@ class JointFriction(Force):
             object.__setattr__(self, "width", tuple(sides) if np.ndim(self.width) else sides[0])
         if self.points is not None and (isinstance(self.points, bool) or not isinstance(self.points, int | np.integer) or self.points < 3):
             raise ModelError(f"{self._title()} points {self.points!r} is no number of points; give 3 or more")
+
+        if self.direction is not None:
+            if np.shape(self.direction) != (3,):
+                raise ModelError(f"{self._title()} direction {self.direction!r} is no direction; give three numbers, as in (1, 0, 0)")
+            ahead = tuple(number(x, f"{self._title()} direction") for x in self.direction)
+            object.__setattr__(self, "direction", ahead)
 
     def joints(self) -> list[str]:
         return [self.joint]
@@ -106,6 +120,13 @@ class JointFriction(Force):
             if (getattr(self, size) is None) == (size in SIZES[kind]):
                 what = f"has no {size}; leave it out" if getattr(self, size) is not None else f"needs {size}=; give it in metres"
                 raise ModelError(f"{self._title()} a {kind.__name__} {what}")
+        if self.direction is not None:
+            if kind is Ball:
+                raise ModelError(f"{self._title()} a Ball has its points along M's axes, and no direction; leave it out")
+            axis = np.asarray(joint.element.axis, float)
+            if np.linalg.norm(np.cross(axis, self.direction)) <= ALONG * np.linalg.norm(self.direction):
+                given, along = ("(" + ", ".join(f"{x:g}" for x in v) + ")" for v in (self.direction, axis))
+                raise ModelError(f"{self._title()} direction {given} has no part across the axis {along}; give one that has")
         if kind is Prismatic and self.points is not None:
             raise ModelError(f"{self._title()} a Prismatic touches at its 8 corners; leave points out")
         if kind is Ball and self.points not in (None, *SPHERE_POINTS):

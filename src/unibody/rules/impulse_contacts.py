@@ -8,7 +8,8 @@ were straight. Bodies then fly with its impulses, and what is found there correc
     limits                 (C(q⁺) − min(C, 0)) / h − u  so that C(q⁺) ≥ 0, not its tangent
 
 Gaps of contacts stay straight: their geometry is that of the beginning. Where rounds no longer bring joints closer, positions are put right
-by the least motion in the sense of M, as after every step velocities are, and the report says so.
+by the least motion in the sense of M, as after every step velocities are, and the report says so. What dry friction holds stays where it
+was (`coordinates.staying`).
 """
 
 from __future__ import annotations
@@ -27,9 +28,10 @@ from unibody.rules.time_stepping import Stepping
 
 @dataclass
 class Ahead:
-    """A step that is decided: its impulses, where it ends, in how many previews, and what joints are apart there."""
+    """A step that is decided: its impulses, where it begins and ends, in how many previews, and what joints are apart there."""
 
     held: Held
+    begun: np.ndarray
     q: np.ndarray
     v: np.ndarray
     previews: int
@@ -88,7 +90,7 @@ class Previewing(Stepping):
             low = (system.view(RESIDUAL)[self.first :][self.pushed] - corner) / h
             system.work[:] = pushed
             if best is None or left < best.left:
-                best = Ahead(held, ahead_q, ahead_v, count, left, row)
+                best = Ahead(held, q, ahead_q, ahead_v, count, left, row)
             wrong = max(left, h * float(self._limits_missed(held, low, h)))
             if wrong <= self.tolerance or (count > 2 and not wrong < SHRINK * before):
                 break
@@ -141,7 +143,7 @@ class Previewing(Stepping):
         if held.apart is not None:
             system.move_apart(ahead.q, ahead.v, held.apart, h)
         if self.settled.any() or self.first:
-            system.project(t, ahead.q, ahead.v, control, self.settled, held.book)
+            system.project(t, ahead.q, ahead.v, control, self.settled, held.book, self.staying(held, ahead.begun, h))
         apart = self._apart(t, ahead.q, ahead.v)
         rate = system.view(RATE).copy()
         rate[self.first :] *= self.settled * (self.compliance == 0.0)

@@ -48,7 +48,7 @@ class JointFrictions(Rubbings):
 
     def __init__(self, system: RedMaxSystem, model: Model):
         super().__init__(model)
-        self.system = system
+        self.system, system.bearings = system, self.bearings(model)
         first = system.force_ranges[JointFriction][0]
         self.efforts = system.view(FORCE_PARAMETERS)[first : first + self.velocities.size]
         """Of the friction that acts, in the system's own memory."""

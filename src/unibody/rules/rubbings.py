@@ -2,6 +2,10 @@
 
 Variables u of a joint with one degree of freedom are its effort alone, of a ball two forces at every point. Blocks of variables have a
 bound each, μ times what is carried.
+
+Where rows repeat each other, many reactions are possible; those count for which Σ |α|² over the contact points of all joints is least
+(Eq. 16 for all joints at once), as if all points were springs of one stiffness. So friction does not depend on the units of length. A joint
+that does not rub is borne as by the mean of those that do: each force by n points, each torque by these at a distance ℓ.
 """
 
 from __future__ import annotations
@@ -12,7 +16,7 @@ import numpy as np
 
 from unibody.contact.joint_friction import JointContacts, carry_loads, contacts_of
 from unibody.coordinates.observe_reduced import reactions_reduced, tree_wrenches
-from unibody.coordinates.observed import JointRub
+from unibody.coordinates.observed import Bearings, JointRub
 from unibody.coordinates.slots import MULTIPLIER, X_WB
 from unibody.coordinates.slots import T as T_SLOT
 from unibody.forces.joint_friction import JointFriction
@@ -67,9 +71,18 @@ class Rubbings:
         self.frames = np.array([part.joint.X_BM.R for part in self.parts])
         self.joints = np.array([part.number for part in self.parts])
 
+    def bearings(self, model: Model) -> Bearings:
+        """By which forces every joint's wrench is borne."""
+        n = np.mean([np.sum(part.contacts.N[:, 3:] ** 2) for part in self.parts]) / 3.0
+        length = np.sqrt(np.mean([np.mean(np.sum(part.contacts.places**2, axis=1)) for part in self.parts]))
+        out = [np.diag([1.0 / length] * 3 + [1.0] * 3) / np.sqrt(n) for _ in model.joints]
+        for part in self.parts:
+            out[part.number] = part.contacts.share
+        return out
+
     def reduced_wrenches(self, system: Any) -> np.ndarray:
         """(parts, 6) reactions at M in M's axes at the last evaluation of reduced coordinates, up to what does work, which points do not
-        carry; least norm where rows repeat others."""
+        carry; where rows repeat others, as bearings share them."""
         rank, rows = system.rank()
         poses = system.view(X_WB).reshape(-1, 12)
         if rank < rows:

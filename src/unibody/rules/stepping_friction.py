@@ -29,7 +29,7 @@ from unibody.coordinates.slots import T as T_SLOT
 from unibody.forces.joint_friction import JointFriction
 from unibody.model.model import Model
 from unibody.rules.impulses import Blocks, Dense, Options, Outcome, contacts, join, solve
-from unibody.rules.rubbings import MOST, TOLERANCE, Rubbings
+from unibody.rules.rubbings import MOST, SATURATED, TOLERANCE, Rubbings
 
 if TYPE_CHECKING:
     from unibody.rules.step_problem import Assembled, Held
@@ -57,6 +57,7 @@ class SteppingFriction(Rubbings):
     def __init__(self, model: Model, system: Any, rubbed: np.ndarray, bound_out: np.ndarray):
         super().__init__(model)
         self.system, self.n_bodies, self._bound = system, model.n_bodies, bound_out
+        system.bearings = self.bearings(model)
         book = system.book
         names = np.array(book.names[book.primary_rows :])
         self.plain = np.ones(rubbed.size)
@@ -192,6 +193,14 @@ class SteppingFriction(Rubbings):
             slips[variables] = matrix @ reached[places]
         held.rub = np.concatenate([self.bounds, self.speeds(slips), self._u, [k + foretold, moved]])
         return held
+
+    def balls_held(self, rows: int) -> np.ndarray:
+        """(rows that rub,) those of balls some of whose points are held within their bounds, at the last solution."""
+        out = np.zeros(rows, bool)
+        for blocks, variables, places, _ in self._discs:
+            pushed = np.linalg.norm(self._u[variables].reshape(-1, 2), axis=1)
+            out[places] = (pushed < (1.0 - SATURATED) * self.bounds[blocks]).any()
+        return out
 
     def _foretell(self, problem: Assembled, held: Held, found: np.ndarray, h: float) -> tuple[np.ndarray | None, int]:
         """Bounds where nothing moves by what rubs and all rows push at theirs: reactions are then linear in the bounds, and no problem need

@@ -6,6 +6,9 @@ A gap up to the margin is anticipated, C/h + Ċ⁺ ≥ 0, so that bodies arrive 
 (curved surfaces, a bad start) the law is Ċ⁺ ≥ 0, and positions alone are moved apart by pseudo-velocities, the least motion in the sense
 of M that takes a part of the overlap away: the velocities, hence the kinetic energy, know nothing of it.
 
+Friction in joints that does not slip holds J v⁺ = 0 at the beginning of the step. Where joints are rows, J turns within the step; so the
+joint goes back to where it was as positions and velocities are brought back onto the joints (`coordinates.staying`).
+
 An impact faster than `bounce_above` acts at the beginning of its step by Newton's law. Velocities of this rule are those of the middle
 of a step, so that it is −e (u⁻ + h a/2) + h a/2 with the free acceleration a: a ball that bounces with e = 1 then returns to its height.
 Impacts that these cause within the same step follow in rounds.
@@ -25,9 +28,10 @@ from unibody.contact.contact_rows import ContactRows, contact_rows
 from unibody.contact.pair_laws import Laws, PairLaws
 from unibody.coordinates.held import BookRows, Motion, row_bounds
 from unibody.coordinates.slots import STABILISER
+from unibody.coordinates.staying import Staying
 from unibody.forces.dry_friction import DryFriction
 from unibody.forces.joint_friction import JointFriction
-from unibody.model.model import Model
+from unibody.model.model import JointInfo, Model
 from unibody.model.tables import Names
 from unibody.rules.bystanders import Near
 from unibody.rules.impacts import largest_share
@@ -51,6 +55,10 @@ GAIN = 1e-9
 """The part of the work at contacts that may come from nowhere before it is told, or clipped."""
 
 
+INSIDE = 1e-9
+"""The part of its bound by which friction in a joint that holds lies below it."""
+
+
 class Stepping:
     """The rule bound to a system: assembles and solves the problem of a step at the state that the system looked at last."""
 
@@ -71,6 +79,11 @@ class Stepping:
         self.held = np.flatnonzero(~self.unilateral & np.isinf(self.bound))
         self.pushed = np.flatnonzero(self.unilateral)
         self.rubbed = np.flatnonzero(np.isfinite(self.bound))
+        begins = {name: r - first for r, name in reversed(list(enumerate(book.names))) if r >= book.joint_rows}
+        self._rubbed_dofs: dict[int, tuple[JointInfo, int]] = {}
+        for r in self.rubbed.tolist():
+            rub: Any = own[r]
+            self._rubbed_dofs[r] = (system.model.joint(rub.joint), rub.chosen[r - begins[book.names[first + r]]])
         rubs = any(isinstance(f, JointFriction) for _, f in model.forces)
         self.friction = SteppingFriction(model, system, self.rubbed, self.bound) if rubs else None
         self.rest = np.concatenate([self.pushed, self.rubbed]).astype(np.int64)
@@ -155,6 +168,19 @@ class Stepping:
         if not instant:
             held.apart = problem.apart(held)
         return held
+
+    def staying(self, held: Held, q: np.ndarray, h: float) -> Staying | None:
+        """Which joints stuck over a step h that began at q: friction within its bounds holds them."""
+        rows = self.rubbed
+        if not rows.size:
+            return None
+        inside = np.abs(held.book_impulse[rows]) < (1.0 - INSIDE) * h * self.bound[rows]
+        if self.friction is not None:
+            inside |= self.friction.balls_held(rows.size)
+        slip = np.abs(held.outcome.velocity[held.pushes : held.pushes + rows.size])
+        stuck = rows[inside & (slip <= max(10.0 * self.options.tolerance, held.outcome.residual))]
+        joint_q = q[q.size - self.model.nq_joints :].copy()
+        return Staying(stuck, [self._rubbed_dofs[r] for r in stuck.tolist()], joint_q) if stuck.size else None
 
     def remembered(self, h: float, book_impulse: np.ndarray, table: np.ndarray) -> Held:
         """The step whose impulses are known, those of contacts as rows of memory."""

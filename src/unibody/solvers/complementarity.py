@@ -153,7 +153,7 @@ class BoundComplementarity(Bound):
         if held.apart is not None:
             system.move_apart(q, v, held.apart, dt)
         if self.solver.project and rule.projects:
-            system.project(state.t + dt, q, v, control, rule.projected, held.book)
+            system.project(state.t + dt, q, v, control, rule.projected, held.book, rule.staying(held, q_0, dt))
         if not finite(q, v):
             raise self.failure(state, memory, control, state.t)
         layout.keep(held, dt, q_0, v_0, after)

@@ -33,6 +33,58 @@ def test_frames_are_right_handed_for_any_axis(axis):
 
 
 @pytest.mark.parametrize("axis", AXES)
+def test_first_width_lies_where_it_is_asked_to_across_the_axis(axis):
+    a = np.array(axis, float) / np.linalg.norm(axis)
+    wish = np.array([0.3, -1.1, 0.4])
+    x, y = across_axis(a, wish)
+    across = wish - (wish @ a) * a
+    np.testing.assert_allclose(x, across / np.linalg.norm(across), atol=1e-12)
+    np.testing.assert_allclose(y, np.cross(a, x), atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("axis", "first"), [((0, 0, 1), (1, 0, 0)), ((1, 0, 0), (0, 1, 0)), ((0, 1, 0), (1, 0, 0)), ((3, 0, 4), (0, 1, 0))]
+)  # fmt: skip
+def test_first_width_lies_along_the_frame_axis_that_is_most_across_unless_told(axis, first):
+    a = np.array(axis, float) / np.linalg.norm(axis)
+    np.testing.assert_allclose(across_axis(a)[0], first, atol=1e-15)
+
+
+def test_sizes_of_a_slider_lie_along_the_directions_told():
+    """Corners at half the widths along the direction and across it."""
+    made = contacts_of(ub.JointFriction("j", MU, width=(0.1, 0.2), height=L, direction=(0, 1, 0)), ub.Prismatic((0, 0, 1)))
+    np.testing.assert_allclose(np.abs(made.places), np.tile([0.1, 0.05, 0.5 * L], (8, 1)), atol=1e-15)
+
+
+def test_slider_under_a_torque_about_its_axis_rubs_by_its_widths():
+    """2 μ T (a + b) / (a² + b²)."""
+    a, b, torque = 0.1, 0.2, 3.0
+    made = contacts_of(ub.JointFriction("j", MU, width=(a, b), height=L), ub.Prismatic((0, 0, 1)))
+    bound = made.bounds(made.normal_forces(np.array([0, 0, torque, 0, 0, 0.0])))
+    assert bound[0] == pytest.approx(2.0 * MU * torque * (a + b) / (a**2 + b**2))
+
+
+@pytest.mark.parametrize(
+    ("options", "joint", "message"),
+    [
+        (
+            {"width": 0.1, "height": L, "direction": (0, 0, 2)}, ub.Prismatic((0, 0, 1)),
+            r"direction \(0, 0, 2\) has no part across the axis \(0, 0, 1\); give one",
+        ),
+        ({"radius": R, "height": L, "direction": (0, 0, 0)}, ub.Revolute((0, 0, 1)), r"direction \(0, 0, 0\) has no part across"),
+        ({"radius": R, "direction": (1, 0, 0)}, ub.Ball(), "a Ball has its points along M's axes, and no direction; leave it out"),
+        ({"radius": R, "height": L, "direction": (1, 0)}, ub.Revolute((0, 0, 1)), r"direction \(1, 0\) is no direction; give three"),
+    ],
+)  # fmt: skip
+def test_directions_without_meaning_are_refused(options, joint, message):
+    b = ub.Builder()
+    b.joint("j", joint, b.world, b.body("part", mass=1.0, inertia=(1, 1, 1)))
+    with pytest.raises(ub.ModelError, match="joint 'j': " + message):
+        b.add(ub.JointFriction("j", MU, **options))
+        b.build()
+
+
+@pytest.mark.parametrize("axis", AXES)
 def test_points_of_a_hinge_lie_on_its_cylinder(axis):
     a = np.array(axis, float) / np.linalg.norm(axis)
     for p in hinge(axis).places:
