@@ -136,8 +136,8 @@ def test_the_same_bits_twice(name: str) -> None:
 
 
 def test_steps_of_many_contacts_on_few_bodies_end_near_round_off() -> None:
-    """A vehicle on a terrain: some hundred contacts, of which ten motions are all that they can change. Newton's method alone stalls there at
-    1e-3 m/s; its steps end below 1e-8, a part in 10⁷ of what gravity adds."""
+    """A vehicle on a terrain: some hundred contacts, of which ten motions are all that they can change. Newton's method alone stalls there
+    at 1e-3 m/s; steps end below 1e-8, a part in 10⁷ of what gravity adds."""
     s = ub.scenes.make("terrain-vehicle")
     bound = ub.solvers.Complementarity().bind(s.model)
     (state, memory), control, worst = bound.start(), s.model.neutral_control(), 0.0
