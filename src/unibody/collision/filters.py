@@ -1,7 +1,7 @@
 """Which bodies may touch, from the Contact elements of a model: read by every solver that knows surfaces.
 
 A Contact without `between` turns contact on among all bodies; one with `between` turns it on or off for its pairs. If there is none
-without, only pairs that are turned on touch. Bodies at a joint are
+without, only pairs that are turned on touch. What is said of two bodies holds before what is said of lists. Bodies at a joint are
 left out unless `neighbours` or their own Contact asks for them; of two bodies that never move nobody asks.
 """
 
@@ -19,8 +19,8 @@ Pairs = set[tuple[int, int]]
 
 
 def contact_rules(model: Model) -> list[Contact]:
-    """The Contact elements of the model."""
-    return [c for _, c in model.constraints if isinstance(c, Contact)]
+    """The Contact elements of the model, the narrower after the wider, so that the last that speaks of a pair holds."""
+    return sorted((c for _, c in model.constraints if isinstance(c, Contact)), key=lambda c: c.narrowness)
 
 
 def contact_filter(model: Model, rules: list[Contact]) -> tuple[bool, Pairs, Pairs]:

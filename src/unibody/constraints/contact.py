@@ -94,6 +94,11 @@ class Contact(Constraint):
         """Whether its friction is one number."""
         return self.static is None and self.torsion == 0.0 and self.across is None
 
+    @property
+    def narrowness(self) -> int:
+        """How closely it speaks of a pair: 0 about all bodies, 1 about lists, 2 about two bodies. The narrower holds."""
+        return 0 if self.between is None else 2 if all(isinstance(side, str) for side in self.between) else 1
+
     def bodies(self) -> list[str]:
         return list(dict.fromkeys(name for side in self.between or () for name in _group(side)))
 

@@ -9,6 +9,7 @@ from functools import cached_property
 
 import numpy as np
 
+from unibody.collision.filters import contact_rules
 from unibody.constraints.contact import IMPACTS, Contact
 from unibody.kernel import Ints, kernel
 from unibody.model.model import Model
@@ -83,7 +84,7 @@ class PairLaws:
     """Laws by pair of bodies."""
 
     def __init__(self, model: Model):
-        rules = [c for _, c in model.constraints if isinstance(c, Contact)]
+        rules = contact_rules(model)
         self._n = model.n_bodies
         everyone = next((c for c in rules if c.between is None), Contact())
         pairs = {self._key(*map(model.body, pair)): (c, model.body(pair[0])) for c in rules for pair in c.pairs()}

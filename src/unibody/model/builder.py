@@ -458,11 +458,12 @@ def within(values: np.ndarray, most: float, what: str) -> np.ndarray:
 
 
 def check_contacts(contacts: Sequence[tuple[str, Contact]], bodies: Mapping[str, BodyInfo]) -> None:
-    """Refuse Contacts that speak of the same bodies, of which one would be ignored, and those that no shape can follow."""
+    """Refuse Contacts that speak of the same bodies, of which one would be ignored, and those that no shape can follow. One about two
+    bodies holds before one about lists."""
     for_all = [name for name, contact in contacts if contact.between is None]
     if len(for_all) > 1:
         raise ModelError(f"'{for_all[0]}' and '{for_all[1]}': two Contacts for all bodies; keep one, and give the other between=(…, …)")
-    said: dict[tuple[str, str], str] = {}
+    said: dict[tuple[str, str, int], str] = {}
     for name, contact in contacts:
         if contact.between is None:
             continue
@@ -472,8 +473,8 @@ def check_contacts(contacts: Sequence[tuple[str, Contact]], bodies: Mapping[str,
                 who = f"body '{group[0]}' has" if len(group) == 1 else f"bodies {', '.join(group)} have"
                 raise ModelError(f"'{name}': {who} no solid shape and can touch nothing; give one (shape=…), or leave the Contact out")
         for a, b in {(min(pair), max(pair)) for pair in contact.pairs()}:
-            if (other := said.setdefault((a, b), name)) != name:
-                raise ModelError(f"'{other}' and '{name}': both are about bodies '{a}' and '{b}'; name each pair in one Contact")
+            if (other := said.setdefault((a, b, contact.narrowness), name)) != name:
+                raise ModelError(f"'{other}' and '{name}': both are about bodies '{a}' and '{b}'; keep one, or name just these two in it")
 
 
 def _started(body: BodyInfo, X: Pose, V: np.ndarray) -> BodyInfo:

@@ -17,10 +17,10 @@ from unibody.rules.incremental import AffineSystem, Law, contact_matrix
 
 
 def pair_tables(model: Model, rules: list[Contact]) -> tuple[np.ndarray, np.ndarray]:
-    """μ and k_d of every pair of bodies."""
+    """μ and k_d of every pair of bodies; rules as `contact_rules` has them."""
     n = model.n_bodies
     friction, damping = np.zeros((n, n)), np.zeros((n, n))
-    for c in sorted(rules, key=lambda c: c.between is not None):
+    for c in rules:
         if c.between is None:
             friction[:], damping[:] = c.friction, c.damping
         for a, b in (map(model.body, pair) for pair in c.pairs()):

@@ -350,6 +350,22 @@ def test_contacts_that_do_not_speak_of_the_same_are_taken():
     touching(ub.Contact(), ub.Contact(between=("one", "frame"), on=False)).build()
 
 
+def test_what_is_said_of_two_bodies_holds_before_what_is_said_of_lists():
+    """In either order: friction, and whether they touch at all."""
+    from unibody.collision.filters import contact_filter, contact_rules
+    from unibody.contact.pair_laws import PairLaws
+
+    lists = ub.Contact(friction=0.7, between=(["one", "two"], ["one", "two", "frame"]))
+    pair = ub.Contact(friction=0.2, between=("two", "one"))
+    off = ub.Contact(between=("two", "one"), on=False)
+    for contacts in ((lists, pair), (pair, lists)):
+        model = touching(*contacts).build()
+        assert PairLaws(model).of(np.array([[1, 2]])).friction[0, 0] == 0.2
+    for contacts in ((lists, off), (off, lists)):
+        model = touching(*contacts).build()
+        assert (1, 2) in contact_filter(model, contact_rules(model))[1]
+
+
 @pytest.mark.parametrize("option", ["iterations", "directions"])
 def test_counts_of_complementarity_are_whole(option):
     with pytest.raises(ub.ModelError, match=f"Complementarity {option}: 4.5 is not whole; give a whole number"):
