@@ -6,7 +6,7 @@ N bodies of 1 kg and 1 m settle in a bin, eight layers high, each layer shifted 
 with ranges, and 5 s to come to rest. μ = 0.5, dt = 5 ms, nobody sleeps. The contenders take turns of 20 steps; a step's processor time is
 the least of the last turns. Then, by our own collision on everybody's poses: the deepest and the mean overlap, and the creep, the median
 and the largest speed of the bodies' middles over the last turns. What is left of the laws of contact, as velocity, only our own reports
-can tell; it is given for the default (exact as far as its work allows) and for 2, 4, 7, 10, 20 and 40 sweeps (2, 4, 10 and 20 in large piles).
+can tell; it is given for the default (exact as far as its work allows) and for 2, 4, 7, 10, 20 and 40 sweeps (2, 4, 10, 20 in large ones).
 MuJoCo takes part with Newton's method, its default (not in piles of more than 300 spheres or boxes: with 1000 a step takes seconds), and
 with conjugate gradients. "At equal residual" is the fastest of our runs whose mean overlap and median creep are both no larger than the
 smallest of the others', or, where there is none, than those of the others one by one; how many times as long a step of each of the others
