@@ -12,6 +12,7 @@ floats;
     swap(x)                x₀, x₂, x₁
     total(x)               x₀ + x₁ + x₂
     join(f, g, h)          f, g, h;   x_of(x), y_of(x), z_of(x)  take them apart
+    sums(x, y, z)          the totals of three triples, as a triple
     plus(x, f, y)          x + f y, of triples, floats or both: one instruction, rounded once, where the machine has it
     minus(x, f, y)         x − f y, likewise
 
@@ -209,6 +210,15 @@ def _make_totals() -> Any:
     return _of_triples(3, generate)
 
 
+def _make_sums() -> Any:
+    def generate(builder: Any, x: Any, y: Any, z: Any) -> Any:
+        even, odd = _two(builder, x, y, 0, 4, 2, 6), _two(builder, x, y, 1, 5, 3, 7)
+        one, two = _two(builder, even, z, 0, 1, 4, 5), _two(builder, odd, _order(builder, z, 1, 1, 3, 3), 0, 1, 4, 5)
+        return builder.fadd(builder.fadd(one, two), _two(builder, even, z, 2, 3, 6, 7))
+
+    return _of_triples(3, generate)
+
+
 def _make_across(k: int) -> Any:
     def generate(builder: Any, x: Any, y: Any, z: Any, w: Any) -> Any:
         lanes = (1, 5, 3, 7) if k == 1 else (0, 4, 2, 6)
@@ -299,6 +309,7 @@ total = Primitive(lambda x: x[0] + x[1] + x[2], _make_total)
 x_of = Primitive(lambda x: x[0], lambda: _make_lane(0))
 y_of = Primitive(lambda x: x[1], lambda: _make_lane(1))
 z_of = Primitive(lambda x: x[2], lambda: _make_lane(2))
+sums = Primitive(lambda x, y, z: np.array([v[0] + v[1] + v[2] for v in (x, y, z)]), _make_sums)
 join = Primitive(lambda f, g, h: np.array((f, g, h)), _make_join)
 plus = Primitive(lambda x, f, y: x + f * y, lambda: _make_plus(False))
 minus = Primitive(lambda x, f, y: x - f * y, lambda: _make_plus(True))

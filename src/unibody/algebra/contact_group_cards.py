@@ -3,9 +3,10 @@
     û = b̂ + J m      (`along`),          m ← m + Y d      (`push`)
 
 Nearly all blocks have three rows or one, on free bodies, that is groups of six. For these both are straight lines over triples
-(`unibody.triple`): J lies velocity by velocity, so that one velocity moves three rows at once, Y row by row, so that one row moves three
-velocities at once. All others, not *quick*, have J and Y row by row, the velocities of each group filled up with zeros as in m, and go over
-fours of them.
+(`unibody.triple`). Where masses are unit (`Grouped.unit`), Y is J: there is J alone, row by row, and a sweep reads half as much, which in
+large piles is what it waits for. Of other *quick* blocks J lies velocity by velocity, so that one velocity moves three rows at once, Y row
+by row, so that one row moves three velocities at once. All others have J and Y row by row, the velocities of each group filled up with
+zeros as in m, and go over fours of them.
 
 Groups of six take eight places of m, the fourth and the eighth idle, so that triples of one body never overlap in memory; others take as
 many fours as they need. What is left in idle places is finite, and nothing looks at it.
@@ -16,11 +17,13 @@ Arrays that triples are fetched from (b, and J of quick blocks) have one number 
 from __future__ import annotations
 
 from unibody.kernel import Ints, device, inlined, kernel, prefetch
-from unibody.triple import fetch, fetch_four, plus, put, put_four, spread_four, total, total_four, totals, x_of, y_of, z_of
+from unibody.triple import fetch, fetch_four, plus, put, put_four, spread_four, sums, total, total_four, totals, x_of, y_of, z_of
 
 CARD = 8
-AT, PLACE, ROWS, QUICK, A, SIZE_A, C, SIZE_C = range(CARD)
-"""Where a block's rows and its numbers begin; its rows; whether it is quick; where its groups begin in m, and their sizes, 0 for none."""
+AT, PLACE, ROWS, MANNER, A, SIZE_A, C, SIZE_C = range(CARD)
+"""Where a block's rows and its numbers begin; its rows; its manner; where its groups begin in m, and their sizes, 0 for none."""
+SLOW, TWOFOLD, UNIT = range(3)
+"""Manners: not quick; quick with J and Y; quick with J alone."""
 
 
 @inlined
@@ -38,12 +41,12 @@ def gap(size, i):
 @device
 def extent(c, card):
     """How many numbers of J a block takes: fours, so that the next one begins with one."""
-    n = card[c + SIZE_A] + card[c + SIZE_C] if card[c + QUICK] == 1 else wide(card[c + SIZE_A]) + wide(card[c + SIZE_C])
+    n = card[c + SIZE_A] + card[c + SIZE_C] if card[c + MANNER] != SLOW else wide(card[c + SIZE_A]) + wide(card[c + SIZE_C])
     return (card[c + ROWS] * n + 3) // 4 * 4
 
 
 @kernel
-def lay_cards(order: Ints, first: Ints, groups: Ints, start: Ints, begin_out: Ints, card_out: Ints) -> int:
+def lay_cards(order: Ints, first: Ints, unit: Ints, groups: Ints, start: Ints, begin_out: Ints, card_out: Ints) -> int:
     """The cards of all blocks in the given order, and where each group begins in m; how many places m has."""
     begin_out[0] = 0
     for g in range(first.size - 1):
@@ -58,7 +61,9 @@ def lay_cards(order: Ints, first: Ints, groups: Ints, start: Ints, begin_out: In
         card_out[c + AT], card_out[c + PLACE], card_out[c + ROWS] = at, place, rows
         size_a = first[a + 1] - first[a] if a >= 0 else 0
         size_b = first[b + 1] - first[b] if b >= 0 else 0
-        card_out[c + QUICK] = 1 if (rows == 3 or rows == 1) and size_a == 6 and (size_b == 6 or size_b == 0) else 0
+        quick = (rows == 3 or rows == 1) and size_a == 6 and (size_b == 6 or size_b == 0)
+        light = quick and unit[a] == 1 and (b < 0 or unit[b] == 1)
+        card_out[c + MANNER] = UNIT if light else (TWOFOLD if quick else SLOW)
         card_out[c + A], card_out[c + SIZE_A] = begin_out[a] if a >= 0 else 0, size_a
         card_out[c + C], card_out[c + SIZE_C] = begin_out[b] if b >= 0 else 0, size_b
         at += rows
@@ -67,11 +72,13 @@ def lay_cards(order: Ints, first: Ints, groups: Ints, start: Ints, begin_out: In
 
 
 @inlined
-def ask_for(begin, end, J, Y):
-    """A block's numbers as `Grouped` has them, before they are needed."""
+def ask_for(begin, end, unit, J, Y):
+    """A block's numbers as `Grouped` has them, before they are needed; of unit masses J alone."""
     for q in range(begin, end, 8):
         prefetch(J, q)
-        prefetch(Y, q)
+    if not unit:
+        for q in range(begin, end, 8):
+            prefetch(Y, q)
 
 
 @inlined
@@ -89,9 +96,25 @@ def one_along(J, p, m, i):
 
 
 @inlined
+def rows_of_three(J, p, n, m, i):
+    """J m of three rows, one body, as triples whose totals they are; n: how many numbers a row has."""
+    v, w = fetch(m, i), fetch(m, i + 4)
+    x, y = plus(fetch(J, p) * v, fetch(J, p + 3), w), plus(fetch(J, p + n) * v, fetch(J, p + n + 3), w)
+    return x, y, plus(fetch(J, p + n + n) * v, fetch(J, p + n + n + 3), w)
+
+
+@inlined
 def quickly_along(c, card, J, b, m):
     """û of a quick block's rows, zeros where it has fewer than four."""
     at, p, i = card[c + AT], card[c + PLACE], card[c + A]
+    if card[c + ROWS] == 3 and card[c + MANNER] == UNIT:
+        n = 6 + card[c + SIZE_C]
+        x, y, z = rows_of_three(J, p, n, m, i)
+        if n > 6:
+            f, g, h = rows_of_three(J, p + 6, n, m, card[c + C])
+            x, y, z = x + f, y + g, z + h
+        u = sums(x, y, z) + fetch(b, at)
+        return x_of(u), y_of(u), z_of(u), 0.0
     if card[c + ROWS] == 3:
         u = three_along(J, p, m, i) + fetch(b, at)
         if card[c + SIZE_C] > 0:
@@ -222,15 +245,17 @@ def push_slowly(c, card, Y, d0, d1, d2, d3, m_out):
 @inlined
 def along(c, card, J, b, m):
     """û of a block's rows, zeros where it has fewer than four."""
-    if card[c + QUICK] == 1:
+    if card[c + MANNER] != SLOW:
         return quickly_along(c, card, J, b, m)
     return slowly_along(c, card, J, b, m)
 
 
 @inlined
-def push(c, card, Y, d0, d1, d2, d3, m_out):
+def push(c, card, J, Y, d0, d1, d2, d3, m_out):
     """m += Y d of a block."""
-    if card[c + QUICK] == 1:
+    if card[c + MANNER] == UNIT:
+        push_quickly(c, card, J, d0, d1, d2, m_out)
+    elif card[c + MANNER] == TWOFOLD:
         push_quickly(c, card, Y, d0, d1, d2, m_out)
     else:
         push_slowly(c, card, Y, d0, d1, d2, d3, m_out)

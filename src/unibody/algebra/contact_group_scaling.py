@@ -10,9 +10,13 @@ import math
 
 import numpy as np
 
-from unibody.algebra.contact_group_cards import AT, CARD, PLACE, QUICK, ROWS, SIZE_A, SIZE_C, ask_for, extent, gap, wide
-from unibody.algebra.contact_group_units import AXES, INVERSE, LOWER, PACE, TABLE, UPPER, turn_in
-from unibody.algebra.contact_sweeps import COULOMB, TINY
+from unibody.algebra.contact_group_cards import (  # isort: skip
+    AT, CARD, MANNER, PLACE, ROWS, SIZE_A, SIZE_C, SLOW, TWOFOLD, UNIT, ask_for, extent, gap, push, wide,
+)  # fmt: skip
+from unibody.algebra.contact_group_slots import AXES_OWN, B_OWN, D_OWN, J_OWN, MOTION, TABLES, Y_OWN, X
+from unibody.algebra.contact_group_units import AXES, INVERSE, LOWER, PACE, TABLE, UPPER, begin_at, turn_in
+from unibody.algebra.contact_sweeps import COULOMB, TINY, four
+from unibody.arena import part
 from unibody.kernel import Floats, Ints, device, inlined, kernel
 from unibody.triple import across_x, across_y, across_z, fetch, join, minus, plus, put, put_four, put_only, spread, swap, x_of, y_of, z_of
 
@@ -59,35 +63,51 @@ def diagonalise(n: int, A_out: Floats, V_out: Floats) -> None:
 
 @kernel
 def scale_blocks(
-    law: int, order: Ints, start: Ints, place: Ints, card: Ints, friction: Floats, lower: Floats, upper: Floats, J: Floats, Y: Floats,
-    b: Floats, J_out: Floats, Y_out: Floats, b_out: Floats, D_out: Floats, table_out: Floats,
+    law: int, warm: int, order: Ints, start: Ints, place: Ints, card: Ints, friction: Floats, lower: Floats, upper: Floats, J: Floats,
+    Y: Floats, b: Floats, impulse: Floats, layout: Ints, work_out: Floats,
 ) -> None:  # fmt: skip
     """D of all rows; J, Y and b times D, tangents turned into the axes of the block's own S; and its table. Blocks come in the order of
-    their cards (`contact_group_cards`), Y of quick ones row by row."""
+    their cards (`contact_group_cards`). x to begin with, from the impulses if these are warm, and its motion, while all of a block is
+    at hand."""
     own, S, V = np.zeros(16), np.zeros(9), np.zeros(9)
+    J_out, Y_out, b_out = part(work_out, layout, J_OWN), part(work_out, layout, Y_OWN), part(work_out, layout, B_OWN)
+    D_out, table_out, axes_out = part(work_out, layout, D_OWN), part(work_out, layout, TABLES), part(work_out, layout, AXES_OWN)
+    x_out, motion_out = part(work_out, layout, X), part(work_out, layout, MOTION)
+    motion_out[:] = 0.0
+    for i in range(1, 5):
+        J_out[J_out.size - i] = Y_out[Y_out.size - i] = 0.0
+    b_out[b.size] = 0.0
     for begin in range(0, order.size, TOGETHER):
         end = min(begin + TOGETHER, order.size)
         for l in range(begin, end):
             k, c = order[l], CARD * l
             if l + TOGETHER < order.size:
                 ahead = order[l + TOGETHER]
-                ask_for(place[ahead], place[ahead + 1], J, Y)
+                ask_for(place[ahead], place[ahead + 1], card[CARD * (l + TOGETHER) + MANNER] == UNIT, J, Y)
             if card[c + ROWS] == 3:
-                mu1, mu2 = friction[3 * k], friction[3 * k + 1]
-                weigh_three(law, card[c + AT], TABLE * l, place[k], place[k + 1], mu1, mu2, J, Y, D_out, table_out)
+                mu1, mu2, unit = friction[3 * k], friction[3 * k + 1], card[c + MANNER] == UNIT
+                weigh_three(law, unit, card[c + AT], l, place[k], place[k + 1], mu1, mu2, J, Y, D_out, table_out, axes_out)
         for l in range(begin, end):
-            k, c, t = order[l], CARD * l, TABLE * l
-            if card[c + ROWS] == 1:
-                one_row(c, t, card, place[k], lower[k], upper[k], b[start[k]], J, Y, J_out, Y_out, b_out, D_out, table_out)
-            elif card[c + ROWS] == 3 and place[k + 1] < J.size:
-                lay_three(c, t + AXES, card, place[k], start[k], J, Y, b, D_out, table_out, J_out, Y_out, b_out)
+            k, c, rows = order[l], CARD * l, card[CARD * l + ROWS]
+            of, at = start[k], card[c + AT]
+            if rows == 1:
+                one_row(c, TABLE * l, card, place[k], lower[k], upper[k], b[of], J, Y, J_out, Y_out, b_out, D_out, table_out)
+            elif rows == 3 and place[k + 1] < J.size:
+                lay_three(c, AXES * l, card, place[k], of, J, Y, b, D_out, axes_out, J_out, Y_out, b_out)
             else:  # two or four, or three where fetching the last triple would reach beyond the end
-                some_rows(law, k, c, t, card, place[k], start[k], friction, J, Y, b, own, S, V, J_out, Y_out, b_out, D_out, table_out)
+                some_rows(
+                    law, k, l, card, place[k], of, friction, J, Y, b, own, S, V, J_out, Y_out, b_out, D_out, table_out, axes_out
+                )  # fmt: skip
+            begin_at(l, c, of, card, D_out, table_out, axes_out, warm, impulse, x_out)
+            x0, x1, x2, x3 = four(rows, at, x_out)
+            if x0 != 0.0 or x1 != 0.0 or x2 != 0.0 or x3 != 0.0:
+                push(c, card, J_out, Y_out, x0, x1, x2, x3, motion_out)
 
 
 @device
-def some_rows(law, k, c, t, card, old, start, friction, J, Y, b, own_out, S_out, V_out, J_out, Y_out, b_out, D_out, table_out):
+def some_rows(law, k, l, card, old, start, friction, J, Y, b, own_out, S_out, V_out, J_out, Y_out, b_out, D_out, table_out, axes_out):
     """All of it for any number of rows."""
+    c, t, v = CARD * l, TABLE * l, AXES * l
     at, rows, n = card[c + AT], card[c + ROWS], card[c + SIZE_A] + card[c + SIZE_C]
     for i in range(16):
         own_out[i] = 0.0
@@ -109,6 +129,8 @@ def some_rows(law, k, c, t, card, old, start, friction, J, Y, b, own_out, S_out,
     tangents = rows - 1
     for i in range(TABLE):
         table_out[t + i] = 0.0
+    for i in range(AXES):
+        axes_out[v + i] = 0.0
     normal = own_out[0]
     table_out[t] = normal
     table_out[t + INVERSE] = 1.0 / normal if normal > TINY else 0.0
@@ -124,23 +146,24 @@ def some_rows(law, k, c, t, card, old, start, friction, J, Y, b, own_out, S_out,
         for i in range(tangents):
             side += V_out[3 * i + j] * own_out[4 * i + 4]
         for i in range(3):
-            table_out[t + AXES + 3 * i + j] = V_out[3 * i + j]
+            axes_out[v + 3 * i + j] = V_out[3 * i + j]
         d = max(S_out[4 * j], TINY)
         table_out[t + 1 + j] = side
         table_out[t + 4 + j] = d
         table_out[t + INVERSE + 1 + j] = 1.0 / d
-    turn_in(tangents, table_out, t + AXES, 1, 3, at + 1, b_out)
-    lay_some(c, t, card, old, J, D_out, table_out, 0, S_out, J_out)
-    lay_some(c, t, card, old, Y, D_out, table_out, 1, S_out, Y_out)
+    turn_in(tangents, axes_out, v, 1, 3, at + 1, b_out)
+    lay_some(c, v, card, old, J, D_out, axes_out, card[c + MANNER] == UNIT, S_out, J_out)
+    if card[c + MANNER] != UNIT:
+        lay_some(c, v, card, old, Y, D_out, axes_out, True, S_out, Y_out)
 
 
 @inlined
 def one_row(c, t, card, old, lower, upper, b, J, Y, J_out, Y_out, b_out, D_out, table_out):
     """The same for a single row, which has bounds instead of friction."""
-    at, p, quick = card[c + AT], card[c + PLACE], card[c + QUICK] == 1
+    at, p, Z = card[c + AT], card[c + PLACE], J if card[c + MANNER] == UNIT else Y
     normal = 0.0
     for q in range(old, old + card[c + SIZE_A] + card[c + SIZE_C]):
-        normal += J[q] * Y[q]
+        normal += J[q] * Z[q]
     scale = 1.0 / math.sqrt(normal) if normal > 1e-300 else 1.0
     D_out[at] = scale
     b_out[at] = b * scale
@@ -150,14 +173,17 @@ def one_row(c, t, card, old, lower, upper, b, J, Y, J_out, Y_out, b_out, D_out, 
     table_out[t + LOWER] = lower / scale
     table_out[t + UPPER] = upper / scale
     table_out[t + PACE] = 1.0 / (scale * scale)
-    if quick:
+    if card[c + MANNER] != SLOW:
         n = card[c + SIZE_A] + card[c + SIZE_C]
         for i in range(n):
             J_out[p + i] = J[old + i] * scale
-            Y_out[p + i] = Y[old + i] * scale
         for q in range(p + n, p + extent(c, card)):
             J_out[q] = 0.0
-            Y_out[q] = 0.0
+        if card[c + MANNER] == TWOFOLD:
+            for i in range(n):
+                Y_out[p + i] = Y[old + i] * scale
+            for q in range(p + n, p + extent(c, card)):
+                Y_out[q] = 0.0
         return
     for side in range(2):
         size = card[c + SIZE_A + 2 * side]
@@ -179,11 +205,11 @@ def lay_row(A, old, step, size, scale, p, A_out):
 
 
 @device
-def lay_some(c, t, card, old, A, D, table, by_row, S_out, A_out):
+def lay_some(c, v, card, old, A, D, axes, by_row, S_out, A_out):
     """J or Y of two, three or four rows, scaled and turned; by_row: whether it lies row by row in quick blocks too."""
-    at, p, rows, quick = card[c + AT], card[c + PLACE], card[c + ROWS], card[c + QUICK] == 1
+    at, p, rows, quick = card[c + AT], card[c + PLACE], card[c + ROWS], card[c + MANNER] != SLOW
     n = card[c + SIZE_A] + card[c + SIZE_C] if quick else wide(card[c + SIZE_A]) + wide(card[c + SIZE_C])
-    along, across = (n, 1) if by_row == 1 or not quick else (1, rows)
+    along, across = (n, 1) if by_row or not quick else (1, rows)
     for q in range(p, p + extent(c, card)):
         A_out[q] = 0.0
     for side in range(2):
@@ -191,7 +217,7 @@ def lay_some(c, t, card, old, A, D, table, by_row, S_out, A_out):
         for i in range(size):
             for r in range(rows):
                 S_out[r] = A[old + r] * D[at + r]
-            turn_in(rows - 1, table, t + AXES, 1, 3, 1, S_out)
+            turn_in(rows - 1, axes, v, 1, 3, 1, S_out)
             to = p + across * (i if quick else i + gap(size, i))
             for r in range(rows):
                 A_out[to + along * r] = S_out[r]
@@ -200,14 +226,15 @@ def lay_some(c, t, card, old, A, D, table, by_row, S_out, A_out):
 
 
 @inlined
-def weigh_three(law, at, t, old, end, mu1, mu2, J, Y, D_out, table_out):
-    """D and the table of a block of three rows, whose numbers end before `end` and whose axes are one rotation."""
+def weigh_three(law, unit, at, l, old, end, mu1, mu2, J, Y, D_out, table_out, axes_out):
+    """D, table and axes of block l of three rows, whose numbers end before `end` and whose axes are one rotation."""
     if end == J.size:  # fetching the last triple would reach beyond the end
         return
     c0, c1, c2 = spread(0.0), spread(0.0), spread(0.0)
+    Z = J if unit else Y
     for q in range(old, end, 3):
         j = fetch(J, q)
-        c0, c1, c2 = plus(c0, j, Y[q]), plus(c1, j, Y[q + 1]), plus(c2, j, Y[q + 2])
+        c0, c1, c2 = plus(c0, j, Z[q]), plus(c1, j, Z[q + 1]), plus(c2, j, Z[q + 2])
     largest = max(x_of(c0), y_of(c1) * mu1 * mu1, z_of(c2) * mu2 * mu2)
     D0 = 1.0 / math.sqrt(largest) if largest > 1e-300 else 1.0
     D1, D2 = mu1 * D0, mu2 * D0
@@ -218,6 +245,7 @@ def weigh_three(law, at, t, old, end, mu1, mu2, J, Y, D_out, table_out):
     s12 = 0.5 * (y_of(c2) + z_of(c1)) * D1 * D2 - n1 * n2 * lean
     cosine, sine, tangent = rotation(s11, s22, s12)
     d1, d2 = max(s11 - tangent * s12, TINY), max(s22 + tangent * s12, TINY)
+    t, v = TABLE * l, AXES * l
     table_out[t] = nn
     table_out[t + 1] = cosine * n1 - sine * n2
     table_out[t + 2] = sine * n1 + cosine * n2
@@ -230,21 +258,20 @@ def weigh_three(law, at, t, old, end, mu1, mu2, J, Y, D_out, table_out):
     table_out[t + INVERSE + 2] = 1.0 / d2
     table_out[t + INVERSE + 3] = 0.0
     table_out[t + PACE] = 1.0 / (D0 * D0)
-    v = t + AXES
-    table_out[v], table_out[v + 1], table_out[v + 2] = cosine, sine, 0.0
-    table_out[v + 3], table_out[v + 4], table_out[v + 5] = -sine, cosine, 0.0
-    table_out[v + 6], table_out[v + 7], table_out[v + 8] = 0.0, 0.0, 0.0
+    axes_out[v], axes_out[v + 1], axes_out[v + 2] = cosine, sine, 0.0
+    axes_out[v + 3], axes_out[v + 4], axes_out[v + 5] = -sine, cosine, 0.0
+    axes_out[v + 6], axes_out[v + 7], axes_out[v + 8] = 0.0, 0.0, 0.0
     D_out[at], D_out[at + 1], D_out[at + 2] = D0, D1, D2
 
 
 @inlined
-def lay_three(c, v, card, old, start, J, Y, b, D, table, J_out, Y_out, b_out):
-    """J, Y and b of a block of three rows, scaled and turned; v: where its axes are in its table."""
+def lay_three(c, v, card, old, start, J, Y, b, D, axes, J_out, Y_out, b_out):
+    """J, Y and b of a block of three rows, scaled and turned; v: where its axes are."""
     at, p, n = card[c + AT], card[c + PLACE], card[c + SIZE_A] + card[c + SIZE_C]
-    D0, D1, D2, cosine, sine = D[at], D[at + 1], D[at + 2], table[v], table[v + 1]
+    D0, D1, D2, cosine, sine = D[at], D[at + 1], D[at + 2], axes[v], axes[v + 1]
     own, other = join(D0, cosine * D1, cosine * D2), join(0.0, -sine * D2, sine * D1)
     put(turned(own, other, join(b[start], b[start + 1], b[start + 2])), at, b_out)
-    if card[c + QUICK] == 0:
+    if card[c + MANNER] == SLOW:
         one, two = wide(card[c + SIZE_A]), wide(card[c + SIZE_C])
         for side in range(2):
             size = card[c + SIZE_A + 2 * side]
@@ -253,18 +280,28 @@ def lay_three(c, v, card, old, start, J, Y, b, D, table, J_out, Y_out, b_out):
             old += 3 * size
             p += one
         return
+    if card[c + MANNER] == UNIT:
+        lay_rows_of_three(D0, D1, D2, cosine, sine, J, old, n, p, J_out)
+        return
     for i in range(0, 3 * n, 3):
         put(turned(own, other, fetch(J, old + i)), p + i, J_out)
-    for i in range(0, n, 3):
-        q = old + 3 * i
-        x, y, z = fetch(Y, q), fetch(Y, q + 3), fetch(Y, q + 6)
-        first, second, third = rows_turned(D0, D1, D2, cosine, sine, x, y, z, z)
-        put_only(first, p + i, Y_out)
-        put_only(second, p + n + i, Y_out)
-        put_only(third, p + n + n + i, Y_out)
     for q in range(p + 3 * n, p + extent(c, card)):
         J_out[q] = 0.0
-        Y_out[q] = 0.0
+    lay_rows_of_three(D0, D1, D2, cosine, sine, Y, old, n, p, Y_out)
+
+
+@inlined
+def lay_rows_of_three(D0, D1, D2, cosine, sine, A, old, n, p, A_out):
+    """Three rows of n numbers, scaled and turned, row by row; what is left of their fours is zero."""
+    for i in range(0, n, 3):
+        q = old + 3 * i
+        x, y, z = fetch(A, q), fetch(A, q + 3), fetch(A, q + 6)
+        first, second, third = rows_turned(D0, D1, D2, cosine, sine, x, y, z, z)
+        put_only(first, p + i, A_out)
+        put_only(second, p + n + i, A_out)
+        put_only(third, p + n + n + i, A_out)
+    for q in range(p + 3 * n, p + (3 * n + 3) // 4 * 4):
+        A_out[q] = 0.0
 
 
 @inlined

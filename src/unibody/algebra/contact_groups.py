@@ -11,7 +11,7 @@ numbers lie velocity by velocity, its rows next to each other, those of its firs
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
@@ -169,7 +169,8 @@ def eliminate(
 @dataclass(frozen=True)
 class Grouped:
     """W = J Yᵀ. first: (groups + 1,); rows: (k,) of each block; groups: (k, 2) that it touches, −1 for none, never the same twice; J, Y:
-    the numbers of all blocks one after the other."""
+    the numbers of all blocks one after the other. unit: (groups,) 1 where velocities are such that M = 1, and so Y = J; where that holds
+    for all groups, J and Y may be one array."""
 
     first: np.ndarray
     rows: np.ndarray
@@ -178,6 +179,7 @@ class Grouped:
     Y: np.ndarray
     start: np.ndarray = field(repr=False)
     place: np.ndarray = field(repr=False)
+    unit: np.ndarray = field(repr=False)
 
     @classmethod
     def room(cls, first: np.ndarray, rows: np.ndarray, groups: np.ndarray) -> Grouped:
@@ -185,7 +187,7 @@ class Grouped:
         start, place = np.empty(len(rows) + 1, np.int64), np.empty(len(rows) + 1, np.int64)
         groups = np.ascontiguousarray(groups, np.int64).reshape(-1, 2)
         lay_out(first, groups.reshape(-1), rows, start, place)
-        return cls(first, rows, groups, np.zeros(place[-1]), np.zeros(place[-1]), start, place)
+        return cls(first, rows, groups, np.zeros(place[-1]), np.zeros(place[-1]), start, place, np.zeros(len(first) - 1, np.int64))
 
     @classmethod
     def from_whole(
@@ -289,7 +291,7 @@ class Grouped:
         out = Grouped.room(self.first, rows, self.groups[which])
         for source, part in ((self.J, out.J), (self.Y, out.Y)):
             pick(which, self.rows, self.place, -1 if row is None else row, out.place, source, part)
-        return out
+        return replace(out, unit=self.unit)
 
     def diagonal(self, blocks: int) -> np.ndarray:
         """Of W, of the rows of the first so many blocks."""
@@ -303,7 +305,7 @@ class Grouped:
         J, Y = self.J.copy(), self.Y.copy()
         for k in which:
             J[self.place[k] : self.place[k + 1]] = Y[self.place[k] : self.place[k + 1]] = 0.0
-        return Grouped(self.first, self.rows, self.groups, J, Y, self.start, self.place)
+        return replace(self, J=J, Y=Y)
 
     def joined(self, other: Grouped) -> Grouped:
         """These blocks and then the others, on the same groups."""
@@ -311,7 +313,7 @@ class Grouped:
             return self if len(self.rows) else other
         parts = (np.concatenate([getattr(self, name), getattr(other, name)]) for name in ("rows", "groups", "J", "Y"))
         start, place = (np.concatenate([a, a[-1] + b[1:]]) for a, b in ((self.start, other.start), (self.place, other.place)))
-        return Grouped(self.first, *parts, start, place)
+        return Grouped(self.first, *parts, start, place, self.unit & other.unit)
 
     def holding(self, held: Grouped, inverse: np.ndarray) -> Grouped:
         """The same rows where single rows `held`, each on one group, hold: W − W_rh W_hh⁺ W_hr."""
@@ -322,4 +324,6 @@ class Grouped:
             self.first, self.flat_groups, self.start, self.place, held_start, order, held.place, held.J, held.Y,
             np.ascontiguousarray(inverse).reshape(-1), len(order), Y,
         )  # fmt: skip
-        return Grouped(self.first, self.rows, self.groups, self.J, Y, self.start, self.place)
+        unit = self.unit.copy()
+        unit[held.groups[:, 0]] = 0
+        return replace(self, Y=Y, unit=unit)

@@ -2,10 +2,13 @@
 
 J of a wrench on a node is found on the way from the node to the ground; Y by one sweep up and one down the factored tree (`group_walks`)
 over the members of the group alone, or, where enough rows meet a small group, from its M⁻¹ (`group_inverses`). A free body that no other
-row touches has 6×6 numbers of M⁻¹ of its own. Blocks of three rows go through all of it as triples (`unibody.triple`).
+row touches has a root of its own, M⁻¹ = R Rᵀ: in velocities y of which its twist is R y its mass is 1, and Y is J, which is Rᵀ times the
+wrench. Blocks of three rows go through all of it as triples (`unibody.triple`).
 """
 
 from __future__ import annotations
+
+import math
 
 import numpy as np
 
@@ -22,7 +25,7 @@ from unibody.coordinates.slots import BODIES, COLUMNS, LOAD, ROWS, SHIFT, X_SOLV
 from unibody.kernel import Floats, Ints, device, kernel
 from unibody.spatial.devices import add3, cross, load3, load6
 from unibody.spatial.triples import crossed
-from unibody.triple import fetch, join, minus, plus, put, put_only, spread, total, x_of, y_of, z_of
+from unibody.triple import fetch, minus, plus, put, put_only, total
 
 
 def sweep_size(bodies: int, lonely: bool) -> int:
@@ -31,9 +34,9 @@ def sweep_size(bodies: int, lonely: bool) -> int:
 
 
 @device
-def loose_inverse(rows, k, columns, e):
-    """How a node that is LOOSE answers to wrenches: rows of I⁻¹, c × those, and c × the columns of these + 1/m, with I the inertia about
-    the centre of mass, at c from the node's point."""
+def loose_root(rows, k, columns, e, at, root_out):
+    """The root of a node that is LOOSE: of I = Σ d s sᵀ about the centre of mass, at c from the node's point, columns (s, c × s) √d⁻¹; and
+    those of 1/m."""
     inverse = 1.0 / rows[k]
     c = fetch(rows, k + 1) * inverse
     x, y, z = fetch(columns, e), fetch(columns, e + COLUMN), fetch(columns, e + 2 * COLUMN)
@@ -42,60 +45,43 @@ def loose_inverse(rows, k, columns, e):
     x = minus(x, total(x * w) * d, z)
     y = minus(y, total(y * w) * d, z)
     x = minus(x, total(x * v) * b, y)
-    g, v, w = x * columns[e + INVERSE], y * b, z * d
-    a0 = plus(plus(g * x_of(x), v, x_of(y)), w, x_of(z))
-    a1 = plus(plus(g * y_of(x), v, y_of(y)), w, y_of(z))
-    a2 = plus(plus(g * z_of(x), v, z_of(y)), w, z_of(z))
-    b0, b1, b2 = crossed(c, a0), crossed(c, a1), crossed(c, a2)
-    d0, d1, d2 = join(x_of(b0), x_of(b1), x_of(b2)), join(y_of(b0), y_of(b1), y_of(b2)), join(z_of(b0), z_of(b1), z_of(b2))
-    c0 = crossed(c, d0) + join(inverse, 0.0, 0.0)
-    c1 = crossed(c, d1) + join(0.0, inverse, 0.0)
-    c2 = crossed(c, d2) + join(0.0, 0.0, inverse)
-    return (a0, a1, a2), (b0, b1, b2), (c0, c1, c2)
+    x, y, z = x * math.sqrt(columns[e + INVERSE]), y * math.sqrt(b), z * math.sqrt(d)
+    put(x, at, root_out)
+    put(crossed(c, x), at + 3, root_out)
+    put(y, at + 6, root_out)
+    put(crossed(c, y), at + 9, root_out)
+    put(z, at + 12, root_out)
+    put_only(crossed(c, z), at + 15, root_out)
+    for m in range(18):
+        root_out[at + 18 + m] = math.sqrt(inverse) if m % 7 == 3 else 0.0
 
 
 @kernel
-def fill_local_inverses(body: Ints, of_body: Ints, alone: Ints, rows: Floats, columns: Floats, inverse_out: Floats) -> None:
-    """How each node that is alone answers to wrenches on it (36 numbers, by rows): S (Sᵀ B S + D)⁻¹ Sᵀ = Σ t d⁻¹ tᵀ over its columns, with
-    t what is left of s when those after it have answered."""
+def fill_roots(body: Ints, of_body: Ints, alone: Ints, rows: Floats, columns: Floats, root_out: Floats) -> None:
+    """Of each node that is alone a root R of how it answers to wrenches on it (36 numbers, column by column), S (Sᵀ B S + D)⁻¹ Sᵀ =
+    Σ t d⁻¹ tᵀ = R Rᵀ over its columns, with t what is left of s when those after it have answered: column by column t √d⁻¹."""
     t = np.zeros(37)
     for i in range(body.size // BODY):
         if of_body[i] < 0 or alone[of_body[i]] == 0:
             continue
-        first, count = body[BODY * i + 1], body[BODY * i + 2]
-        zero = spread(0.0)
-        a, b, c = (zero, zero, zero), (zero, zero, zero), (zero, zero, zero)
+        first, count, at = body[BODY * i + 1], body[BODY * i + 2], offset(36 * i)
         if body[BODY * i + 4] == LOOSE:
-            a, b, c = loose_inverse(rows, offset(ROW * i + RIGID), columns, offset(COLUMN * first))
-        else:
-            for m in range(count - 1, -1, -1):
-                e = offset(COLUMN * (first + m))
-                s, l = fetch(columns, e), fetch(columns, e + 3)
-                x, y = s, l
-                for d in range(m + 1, count):
-                    o = offset(COLUMN * (first + d))
-                    met = total(plus(s * fetch(columns, o + U), l, fetch(columns, o + U + 3))) * columns[o + INVERSE]
-                    x = minus(x, met, fetch(t, 6 * d))
-                    y = minus(y, met, fetch(t, 6 * d + 3))
-                put(x, 6 * m, t)
-                put_only(y, 6 * m + 3, t)
-                u, v = x * columns[e + INVERSE], y * columns[e + INVERSE]
-                a = plus(a[0], x_of(x), u), plus(a[1], y_of(x), u), plus(a[2], z_of(x), u)
-                b = plus(b[0], x_of(x), v), plus(b[1], y_of(x), v), plus(b[2], z_of(x), v)
-                c = plus(c[0], x_of(y), v), plus(c[1], y_of(y), v), plus(c[2], z_of(y), v)
-        at = offset(36 * i)
-        put(a[0], at, inverse_out)
-        put(b[0], at + 3, inverse_out)
-        put(a[1], at + 6, inverse_out)
-        put(b[1], at + 9, inverse_out)
-        put(a[2], at + 12, inverse_out)
-        put(b[2], at + 15, inverse_out)
-        put(join(x_of(b[0]), x_of(b[1]), x_of(b[2])), at + 18, inverse_out)
-        put(c[0], at + 21, inverse_out)
-        put(join(y_of(b[0]), y_of(b[1]), y_of(b[2])), at + 24, inverse_out)
-        put(c[1], at + 27, inverse_out)
-        put(join(z_of(b[0]), z_of(b[1]), z_of(b[2])), at + 30, inverse_out)
-        put_only(c[2], at + 33, inverse_out)
+            loose_root(rows, offset(ROW * i + RIGID), columns, offset(COLUMN * first), at, root_out)
+            continue
+        for m in range(count - 1, -1, -1):
+            e = offset(COLUMN * (first + m))
+            s, l = fetch(columns, e), fetch(columns, e + 3)
+            x, y = s, l
+            for d in range(m + 1, count):
+                o = offset(COLUMN * (first + d))
+                met = total(plus(s * fetch(columns, o + U), l, fetch(columns, o + U + 3))) * columns[o + INVERSE]
+                x = minus(x, met, fetch(t, 6 * d))
+                y = minus(y, met, fetch(t, 6 * d + 3))
+            put(x, 6 * m, t)
+            put_only(y, 6 * m + 3, t)
+            root = math.sqrt(columns[e + INVERSE])
+            put_only(x * root, at + 6 * m, root_out)
+            put_only(y * root, at + 6 * m + 3, root_out)
 
 
 @kernel
@@ -142,11 +128,12 @@ def lay_wrenches(
 
 @kernel
 def answer_threes(
-    layout: Ints, ints: Ints, spots: Ints, table: Ints, at: Ints, fresh: int, begin: Ints, nodes: Ints, wrenches: Floats, com: Floats,
-    work_out: Floats, numbers_out: Floats, sweep_out: Floats, J_out: Floats, Y_out: Floats,
+    layout: Ints, ints: Ints, spots: Ints, table: Ints, at: Ints, fresh: int, begin: Ints, nodes: Ints, all_alone: bool, wrenches: Floats,
+    com: Floats, work_out: Floats, numbers_out: Floats, sweep_out: Floats, J_out: Floats, Y_out: Floats,
 ) -> None:  # fmt: skip
-    """J and Y of blocks of three wrenches on two nodes each, in world axes at centres of mass; block k begins at begin[k]. Velocities of
-    groups that are `alone` are twists at the node's point. Of `numbers`, those before `fresh` are known; `sweep_out` has `sweep_size`."""
+    """J and Y of blocks of three wrenches on two nodes each, in world axes at centres of mass; block k begins at begin[k]. Groups that are
+    `alone` have unit masses, and if they are `all_alone`, nothing is written to Y. Of `numbers`, those before `fresh` are known;
+    `sweep_out` has `sweep_size`."""
     body = part(ints, layout, BODIES)
     columns = part(work_out, layout, COLUMNS)
     shift = part(work_out, layout, SHIFT)
@@ -162,8 +149,8 @@ def answer_threes(
     fill_shifts(body, rows, shift)
     invert_groups(layout, ints, spots, table, at, fresh, work_out, numbers_out)
     once = 18 * of_body.size + 1
-    f_out, x_out, inverse = sweep_out[:once], sweep_out[once : 2 * once], sweep_out[2 * once :]
-    fill_local_inverses(body, of_body, alone, rows, columns, inverse)
+    f_out, x_out, root = sweep_out[:once], sweep_out[once : 2 * once], sweep_out[2 * once :]
+    fill_roots(body, of_body, alone, rows, columns, root)
     for k in range(begin.size - 1):
         a = of_body[nodes[2 * k]]
         behind = 3 * (first[a + 1] - first[a]) if a >= 0 else 0
@@ -177,16 +164,10 @@ def answer_threes(
             f = three_wrenches(wrenches, offset(36 * k + 6 * side), arm(X, com, rows, node))
             if alone[g] == 1:
                 for m in range(6):
-                    e = offset(36 * node + 6 * m)
-                    p = offset(base + 3 * m)
-                    put_only(along(inverse, e, f), p, Y_out)
-                p = offset(base)
-                put(f[0], p, J_out)
-                put(f[1], p + 3, J_out)
-                put(f[2], p + 6, J_out)
-                put(f[3], p + 9, J_out)
-                put(f[4], p + 12, J_out)
-                put_only(f[5], p + 15, J_out)
+                    p, x = offset(base + 3 * m), along(root, offset(36 * node + 6 * m), f)
+                    put_only(x, p, J_out)
+                    if not all_alone:
+                        put_only(x, p, Y_out)
                 continue
             n = first[g + 1] - first[g]
             if not again:
@@ -223,8 +204,8 @@ def answer_wrenches(
     fill_shifts(body, nodes_rows, shift)
     invert_groups(layout, ints, spots, table, at, fresh, work_out, numbers_out)
     load[:] = 0.0
-    inverse = np.zeros(6 * load.size)
-    fill_local_inverses(body, of_body, alone, nodes_rows, columns, inverse)
+    root = np.zeros(6 * load.size)
+    fill_roots(body, of_body, alone, nodes_rows, columns, root)
     for p in range(begin[0], begin[begin.size - 1]):
         J_out[p] = 0.0
         Y_out[p] = 0.0
@@ -245,9 +226,9 @@ def answer_wrenches(
                 t = add3(load3(wrenches, w), cross(r, f))
                 if alone[g] == 1:
                     for m in range(6):
-                        e = offset(36 * node + 6 * m)
-                        J_out[offset(base + rows * m + row)] = t[m] if m < 3 else f[m - 3]
-                        Y_out[offset(base + rows * m + row)] = dot6(load6(inverse, e), (t[0], t[1], t[2], f[0], f[1], f[2]))
+                        x, p = dot6(load6(root, offset(36 * node + 6 * m)), (t[0], t[1], t[2], f[0], f[1], f[2])), base + rows * m + row
+                        J_out[offset(p)] = x
+                        Y_out[offset(p)] = x
                     continue
                 add_path(body, shift, columns, place, node, first[g], base + row, rows, t[0], t[1], t[2], f[0], f[1], f[2], J_out)
                 if at[g] >= 0:

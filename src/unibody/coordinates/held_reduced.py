@@ -6,6 +6,7 @@ Y = M⁻¹ Jᵀ is a sweep with the factors of the trees it touches (`group_answ
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -142,10 +143,10 @@ class HeldReduced(ReducedSystem):
         owner = np.repeat(np.arange(len(counts)), counts[:, 2])[np.argsort(np.concatenate([c[1] + np.arange(c[2]) for c in counts]))]
         self.grouping = make_grouping(counts[:, 0], moving, owner, self.book, self._holds)
         self._room = Grouped.room(self.grouping.first, self.grouping.singles, self.grouping.rows)
-        self._no_load = np.zeros(model.nv)
         self._residual, self._rate = self.view(RESIDUAL), self.view(RATE)
         self._no_rows = BookRows(np.zeros(0), np.zeros(0), np.zeros(0), self._room, self.grouping)
         self._numbers = np.zeros(int(self.grouping.inverse_at[-1]) + 1)
+        self._all_alone = bool(self.grouping.alone.all())
         self._inverse_at = np.zeros(len(self.grouping.alone), np.int64)
         self._sweep = np.zeros(sweep_size(len(counts), bool(self.grouping.alone.any())))
         self._looked, self._inverted = 0, -1
@@ -181,7 +182,7 @@ class HeldReduced(ReducedSystem):
         if self._kept_stages is None:
             self._kept_stages = self.stages(control, loads=True)
         evaluate_reduced(self.layout, self.ints, self.constants, self._kept_stages, control, t, self.work, q, v)
-        return bool(np.dot(self._y, self._no_load) == 0.0)  # what is not finite makes NaN
+        return math.isfinite(np.add.reduce(self._y))  # a product by BLAS leaves its other threads spinning
 
     def poses(self) -> np.ndarray:
         """(n, 12) X_WB at the last evaluation."""
@@ -205,7 +206,7 @@ class HeldReduced(ReducedSystem):
         J, Y = np.empty(size), np.empty(size)
         answer_book(self.layout, self.ints, self.constants, *g.tables, room.place, self.work, self._numbers, acceleration, J, Y)
         self._inverted = self._looked
-        rows = Grouped(room.first, room.rows, room.groups, J, Y, room.start, room.place)
+        rows = Grouped(room.first, room.rows, room.groups, J, Y, room.start, room.place, room.unit)
         return BookRows(self._residual.copy(), self._rate.copy(), acceleration, rows, g)
 
     def respond(self, front: Grouped, bodies: np.ndarray, wrenches: np.ndarray) -> Grouped:
@@ -221,16 +222,17 @@ class HeldReduced(ReducedSystem):
         if needed >= self._numbers.size:
             self._numbers = np.concatenate([self._numbers[:-1], np.zeros(needed + needed // 2 + 2 - self._numbers.size)])
         size = int(place[-1])
-        J, Y = np.empty(size), np.empty(size)
+        J = np.empty(size)
+        Y = J if self._all_alone else np.empty(size)
         if k:
             J[: front.J.size], Y[: front.Y.size] = front.J, front.Y
         fresh = g.inverse_at[-1] if self._inverted == self._looked else 0
         given = (self.layout, self.ints, *g.tables, at, fresh, place[k:], flat)
         if width == 3:
-            answer_threes(*given, wrenches.reshape(-1), self._flat_com, self.work, self._numbers, self._sweep, J, Y)
+            answer_threes(*given, self._all_alone, wrenches.reshape(-1), self._flat_com, self.work, self._numbers, self._sweep, J, Y)
         else:
             answer_wrenches(*given, width, wrenches.reshape(-1), self._flat_com, self.work, self._numbers, J, Y)
-        return Grouped(g.first, rows, groups, J, Y, start, place)
+        return Grouped(g.first, rows, groups, J, Y, start, place, g.alone)
 
     def change(self, impulses: np.ndarray, book: BookRows, wrenches: np.ndarray) -> np.ndarray:
         """(nv,) what impulses do to the velocities: those of the book's rows, and wrenches (n, 6) on bodies (world axes, at centres of

@@ -47,8 +47,8 @@ def wish_apart(
 @kernel
 def part_overlaps(
     h: float, width: int, origin: int, limit: int, residual: Floats, reached: Floats, gaps: Floats, after: Floats, order: Ints,
-    first: Ints, groups: Ints, start: Ints, place: Ints, J: Floats, Y: Floats, ints_out: Ints, work_out: Floats, wish_out: Floats,
-    impulse_out: Floats,
+    first: Ints, unit: Ints, groups: Ints, start: Ints, place: Ints, J: Floats, Y: Floats, ints_out: Ints, work_out: Floats,
+    wish_out: Floats, impulse_out: Floats,
 ) -> int:  # fmt: skip
     """As `part_rows`, of what `wish_apart` wants, by at most `limit` sweeps if that is not 0; 0 where nothing overlaps."""
     deepest = 0.0
@@ -65,7 +65,7 @@ def part_overlaps(
     if limit > 0:
         most = min(most, limit)
     return part_rows(
-        residual.size, origin, most, tolerance, order, first, groups, start, place, J, Y, wish_out, ints_out, work_out, impulse_out
+        residual.size, origin, most, tolerance, order, first, unit, groups, start, place, J, Y, wish_out, ints_out, work_out, impulse_out
     )
 
 
@@ -80,7 +80,7 @@ def impulses_apart(
     while done < 0:
         room.have(-done, LEAF * count + W.first.size + 2 * PARTING_SLOTS)
         done = part_overlaps(
-            h, after.shape[1], origin, limit, residual, reached, gaps, after.reshape(-1), order, W.first, W.flat_groups, W.start, W.place,
-            W.J, W.Y, room.ints, room.floats, wish, impulse,
+            h, after.shape[1], origin, limit, residual, reached, gaps, after.reshape(-1), order, W.first, W.unit, W.flat_groups, W.start,
+            W.place, W.J, W.Y, room.ints, room.floats, wish, impulse,
         )  # fmt: skip
     return impulse if done > 0 else None

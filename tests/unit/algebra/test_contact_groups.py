@@ -1,5 +1,6 @@
 """Rows on groups of velocities: products, whole matrices and held rows against NumPy; sweeps against the laws as they are written."""
 
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -8,8 +9,9 @@ from contact_cases import scattered, sphere_pile, tower, violation
 
 from unibody.algebra.contact_group_cards import CARD
 from unibody.algebra.contact_group_room import room
-from unibody.algebra.contact_group_sweeps import B_OWN, D_OWN, TABLES, sweep_grouped
-from unibody.algebra.contact_group_units import AXES, TABLE
+from unibody.algebra.contact_group_slots import AXES_OWN, B_OWN, D_OWN, TABLES
+from unibody.algebra.contact_group_sweeps import sweep_grouped
+from unibody.algebra.contact_group_units import TABLE
 from unibody.algebra.contact_groups import Grouped
 from unibody.algebra.contact_problem import ContactProblem, Dense, bounded, contacts, join, unilateral
 from unibody.algebra.contact_sweeps import LOCAL
@@ -76,18 +78,18 @@ def test_scaling_is_that_of_the_other_algorithms(law):
     blocks = join(contacts(mu[:1, :2]), contacts(mu[1:2]), contacts(mu[2:3, 0], planar=True), unilateral(1), contacts(mu[4:]))
     sweep_grouped(W, np.ones(W.size), blocks, law, None, 0.0, 0)
     layout = room.ints[CARD * 5 + W.first.size :]
-    D, table, b = (part(room.floats, layout, slot) for slot in (D_OWN, TABLES, B_OWN))
+    D, table, axes, b = (part(room.floats, layout, slot) for slot in (D_OWN, TABLES, AXES_OWN, B_OWN))
     units = Units(ContactProblem(Dense(J @ inverse @ J.T), np.zeros(W.size), blocks, law=law))
     np.testing.assert_allclose(D, units.D, rtol=1e-12)
     np.testing.assert_allclose((b[:-1] ** 2).sum(), (D**2).sum(), rtol=1e-12)  # turned only
 
-    def whole(numbers, stride, axes):
-        t = numbers.reshape(-1, stride).copy()
-        t[W.rows == 1, 1:] = 0.0  # bounds, and what nothing looks at
-        V = t[:, axes : axes + 9].reshape(-1, 3, 3)
+    def whole(numbers, axes):
+        t, V = numbers.copy(), axes.reshape(-1, 3, 3).copy()
+        t[W.rows == 1, 1:] = V[W.rows == 1] = 0.0  # bounds, and what nothing looks at
         return t[:, 0], np.einsum("kij,kj->ki", V, t[:, 1:4]), np.einsum("kij,kj,klj->kil", V, t[:, 4:7], V)
 
-    for ours, theirs in zip(whole(table, TABLE, AXES), whole(units.local, LOCAL, 7)):
+    others = units.local.reshape(-1, LOCAL)
+    for ours, theirs in zip(whole(table.reshape(-1, TABLE), axes), whole(others, others[:, 7:16])):
         np.testing.assert_allclose(ours, theirs, atol=1e-12)
 
 
@@ -114,6 +116,37 @@ def test_limits_friction_bounds_and_contacts_without_friction_among_the_blocks(l
     problem = ContactProblem(Dense(J @ inverse @ J.T), b, blocks, law=law)
     found = sweep_grouped(W, b, blocks, law, None, 1e-11, 20000)
     assert found.converged and violation(problem, found) < 1e-8
+
+
+@pytest.mark.parametrize("sweeps", [0, 1, 3, 40])
+@pytest.mark.parametrize("law", ["coulomb", "convex"])
+def test_unit_masses_change_nothing_but_what_is_read(law, sweeps):
+    """In velocities in which M of some groups of six is 1 (by Cholesky's factor of M⁻¹), W and all sweeps are the same: some blocks have J
+    alone, some J and Y, some a group of each kind. With all groups unit, Y is not even there."""
+    W, inverse, J = random_rows(11, rows=(3, 1, 3, 4, 3, 3, 1, 2, 3, 3), sizes=(6, 6, 8, 6, 6))
+    blocks = join(
+        contacts([0.4]), unilateral(1), contacts([0.0]), contacts(np.array([[0.5, 0.2, 0.1]])), contacts([0.7]), contacts([0.3]),
+        bounded(np.array([0.1]), np.array([0.4])), contacts([0.6], planar=True), contacts([0.2]), contacts([0.9]),
+    )  # fmt: skip
+    b = np.random.default_rng(1).standard_normal(W.size) - 0.5
+    warm = np.maximum(np.random.default_rng(2).standard_normal(W.size), 0.0) if sweeps % 2 else None
+    order = np.random.default_rng(3).permutation(len(W.rows))
+    plain = sweep_grouped(W, b, blocks, law, warm, 0.0, sweeps, order)
+    for which in ((0, 1, 3), (0, 1, 2, 3, 4)):
+        root, unit = np.eye(len(inverse)), np.zeros(5, np.int64)
+        for k in which:
+            at = slice(W.first[k], W.first[k + 1])
+            root[at, at], unit[k] = np.linalg.cholesky(inverse[at, at]), 1
+        at = np.concatenate([unit[k] * np.ones(W.first[k + 1] - W.first[k]) for k in range(5)]) > 0.5
+        mass = np.where(at[:, None] | at, np.eye(len(inverse)), inverse)
+        made = Grouped.from_whole(W.first, W.rows, W.groups, J @ root, J @ root @ mass, np.arange(len(inverse)))
+        made = replace(made, Y=made.J if unit.all() else made.Y, unit=unit)
+        np.testing.assert_allclose(made.dense(), W.dense(), atol=1e-12)
+        found = sweep_grouped(made, b, blocks, law, warm, 0.0, sweeps, order)
+        assert found.iterations == plain.iterations
+        np.testing.assert_allclose(found.impulse, plain.impulse, atol=1e-10)
+        np.testing.assert_allclose(found.velocity, plain.velocity, atol=1e-10)
+        assert found.residual.velocity == pytest.approx(plain.residual.velocity, abs=1e-10)
 
 
 def test_what_is_not_reached_is_said():

@@ -23,8 +23,8 @@ from unibody.kernel import Floats, kernel
 from unibody.spatial.triples import composed, crossed, fetch_columns, put_columns, rotated, rotated_symmetric
 
 from unibody.triple import (  # isort: skip
-    across_x, across_y, across_z, back, fetch, fetch_four, join, join_four, minus, plus, put, put_four, put_only, spread, spread_four, swap,
-    total, total_four, totals, turn, x_of, y_of, z_of,
+    across_x, across_y, across_z, back, fetch, fetch_four, join, join_four, minus, plus, put, put_four, put_only, spread, spread_four, sums,
+    swap, total, total_four, totals, turn, x_of, y_of, z_of,
 )  # fmt: skip
 
 
@@ -69,6 +69,7 @@ def work_on_fours(x: Floats, y_out: Floats) -> None:
     put_four(across_z(p, q, r, s), 16, y_out)
     put_only(swap(q), 20, y_out)
     put_four(join_four(x[3], x[2], x[1], x[0]), 23, y_out)
+    put_only(sums(p, q, r), 27, y_out)
 
 
 @kernel
@@ -93,13 +94,14 @@ def skew(a: np.ndarray) -> np.ndarray:
 
 
 def test_fours(rng: np.random.Generator) -> None:
-    x, y = rng.standard_normal(13), np.zeros(27)
+    x, y = rng.standard_normal(13), np.zeros(30)
     work_on_fours(x, y)
     a, b, c = x[:12].reshape(3, 4)
     np.testing.assert_allclose(y[:4], 2.0 * a + b * c - 3.0, atol=1e-15)
     np.testing.assert_allclose(y[4:8], [a.sum(), b.sum(), c.sum(), b.sum()], atol=1e-15)
     np.testing.assert_array_equal(y[8:20].reshape(3, 4), x[:12].reshape(4, 3).T)
-    assert y[20:].tolist() == x[[3, 5, 4, 3, 2, 1, 0]].tolist()
+    assert y[20:27].tolist() == x[[3, 5, 4, 3, 2, 1, 0]].tolist()
+    np.testing.assert_allclose(y[27:], x[:9].reshape(3, 3).sum(axis=1), atol=1e-15)
 
 
 def test_blocks(rng: np.random.Generator) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -130,14 +131,23 @@ def test_impulses_that_part_are_those_of_least_squares(seed: int) -> None:
     expected, _ = nnls(A, c)
     b, impulse, order = -A.T @ c, np.empty(7), rng.permutation(8)
     ints = np.zeros(LEAF * 7 + W.first.size + 2 * PARTING_SLOTS, np.int64)
-    need = -part_rows(3, 4, 10_000, 1e-12, order, W.first, W.flat_groups, W.start, W.place, W.J, W.Y, b, ints, np.zeros(1), impulse)
+    need = -part_rows(3, 4, 10_000, 1e-12, order, W.first, W.unit, W.flat_groups, W.start, W.place, W.J, W.Y, b, ints, np.zeros(1), impulse)
     work = np.full(need, np.nan)
-    done = part_rows(3, 4, 10_000, 1e-12, order, W.first, W.flat_groups, W.start, W.place, W.J, W.Y, b, ints, work, impulse)
+    done = part_rows(3, 4, 10_000, 1e-12, order, W.first, W.unit, W.flat_groups, W.start, W.place, W.J, W.Y, b, ints, work, impulse)
     assert done < 10_000 and (expected > 0.0).any()
     np.testing.assert_allclose(impulse, expected, atol=1e-8 * (1.0 + expected.max()))
     rough = np.empty(7)
-    assert part_rows(3, 4, 2, 0.0, order, W.first, W.flat_groups, W.start, W.place, W.J, W.Y, b, ints, work, rough) == 2
+    assert part_rows(3, 4, 2, 0.0, order, W.first, W.unit, W.flat_groups, W.start, W.place, W.J, W.Y, b, ints, work, rough) == 2
     assert (rough >= 0.0).all()
+    root, unit = np.eye(len(inverse)), (np.diff(W.first) == 6).astype(np.int64)
+    for k in np.flatnonzero(unit):
+        at = slice(W.first[k], W.first[k + 1])
+        root[at, at] = np.linalg.cholesky(inverse[at, at])
+    mass = np.linalg.solve(root, np.linalg.solve(root, inverse).T)  # 1 of groups of six, which then have J alone
+    V = replace(Grouped.from_whole(W.first, W.rows, W.groups, J @ root, J @ root @ mass, np.arange(len(inverse))), unit=unit)
+    same = np.empty(7)
+    assert part_rows(3, 4, 2, 0.0, order, V.first, V.unit, V.flat_groups, V.start, V.place, V.J, V.Y, b, ints, work, same) == 2
+    np.testing.assert_allclose(same, rough, atol=1e-10 * (1.0 + rough.max()))
 
 
 def test_rows_that_nothing_answers_to_get_no_impulse() -> None:
