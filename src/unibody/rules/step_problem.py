@@ -138,7 +138,7 @@ class Assembled:
 
     @cached_property
     def answers(self) -> np.ndarray:
-        """(rows of contacts, nv) M⁻¹ Jᵀ where nothing holds; columns of free bodies that no other row touches are those of their twists."""
+        """(rows of contacts, nv) M⁻¹ Jᵀ where nothing holds; columns of free bodies that no other row touches are of unit mass."""
         return self.free.some(self.rest.size + np.arange(self.n)).wholes()[1][:, self.book.grouping.place]
 
     def _find_driven(self) -> None:
