@@ -166,7 +166,7 @@ def eliminate(
             p += rows * size
 
 
-@dataclass(frozen=True)
+@dataclass
 class Grouped:
     """W = J Yᵀ. first: (groups + 1,); rows: (k,) of each block; groups: (k, 2) that it touches, −1 for none, never the same twice; J, Y:
     the numbers of all blocks one after the other. unit: (groups,) 1 where velocities are such that M = 1, and so Y = J; where that holds
@@ -212,7 +212,7 @@ class Grouped:
         first = 6 * np.arange(n + 1, dtype=np.int64)
         return cls.from_whole(first, rows, groups, whole[:, :-1].reshape(-1, 6 * n), answers.reshape(-1, 6 * n), np.arange(6 * n))
 
-    @cached_property
+    @property
     def flat_groups(self) -> np.ndarray:
         return self.groups.reshape(-1)
 

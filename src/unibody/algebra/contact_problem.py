@@ -44,7 +44,7 @@ class Factored:
     inverse_mass: np.ndarray
 
 
-@dataclass(frozen=True)
+@dataclass
 class Blocks:
     """The laws, block by block. rows: (k,) how many each has; lower, upper: (k,) bounds on λ where it is one row; friction: (k, 3)
     coefficients of a contact's tangents, where it is more."""
@@ -198,7 +198,7 @@ class Operator:
         return (J @ M @ J.T + sp.diags_array(self.R)).tocsr()
 
 
-@dataclass(frozen=True)
+@dataclass
 class Residual:
     """By how much the laws are missed, as the natural map λ − P_K(λ − u / g) of each block with its own g (diagonal of W) sees it.
 
@@ -209,7 +209,7 @@ class Residual:
     impulse: float
 
 
-@dataclass(frozen=True)
+@dataclass
 class Solution:
     """λ, u = (W + R) λ + b, how well they satisfy the laws, the work it took, by which method, and what there is to say.
 

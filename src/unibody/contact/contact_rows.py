@@ -19,7 +19,7 @@ ALONG = 1e-9
 """A wish that is so nearly the normal is none."""
 
 
-@dataclass(frozen=True)
+@dataclass
 class ContactRows:
     """n contacts: bodies (n, 2), points (n, 3), directions (n, k, 3), the normal first; if `spin`, the last is that of a turn."""
 

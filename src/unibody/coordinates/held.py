@@ -22,7 +22,7 @@ from unibody.model.model import Model
 from unibody.spatial.devices import add3, cross, load3, load9, rotate, store3, sub3
 
 
-@dataclass(frozen=True)
+@dataclass
 class Motion:
     """Of all bodies, the world first, in world axes: c (n, 3), velocities (n, 6) angular then linear at c, and their rates (n, 6)."""
 

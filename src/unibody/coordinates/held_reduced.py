@@ -6,7 +6,6 @@ Y = M⁻¹ Jᵀ is a sweep with the factors of the trees it touches (`group_answ
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import numpy as np
@@ -35,6 +34,22 @@ from unibody.coordinates.stages import AGAIN_STAGE, EVALUATE_STAGE
 from unibody.kernel import Floats, Ints, kernel
 from unibody.model.model import Model
 from unibody.spatial.devices import add3, cross, load3, load9, rotate_back, store3
+
+
+@kernel
+def is_finite(y: Floats) -> bool:
+    """Whether all numbers are. (A product by BLAS would say so too, and leave its other threads spinning for the rest of a step.)"""
+    total = 0.0
+    for k in range(y.size):
+        total += 0.0 * y[k]
+    return total == 0.0
+
+
+@kernel
+def add_share(share: float, x: Floats, y_out: Floats) -> None:
+    """y += share · x."""
+    for k in range(x.size):
+        y_out[k] += share * x[k]
 
 
 @kernel
@@ -182,7 +197,7 @@ class HeldReduced(ReducedSystem):
         if self._kept_stages is None:
             self._kept_stages = self.stages(control, loads=True)
         evaluate_reduced(self.layout, self.ints, self.constants, self._kept_stages, control, t, self.work, q, v)
-        return math.isfinite(np.add.reduce(self._y))  # a product by BLAS leaves its other threads spinning
+        return is_finite(self._y)
 
     def poses(self) -> np.ndarray:
         """(n, 12) X_WB at the last evaluation."""
@@ -253,9 +268,7 @@ class HeldReduced(ReducedSystem):
 
     def hasten(self, impulses: np.ndarray, book: BookRows, wrenches: np.ndarray, h: float) -> None:
         """Add what impulses over a step h do to the accelerations that `kick` reads, and to nothing else."""
-        change = self.change(impulses, book, wrenches)
-        change /= h
-        self._y += change
+        add_share(1.0 / h, self.change(impulses, book, wrenches), self._y)
 
     def accelerate(self, impulses: np.ndarray, book: BookRows, wrenches: np.ndarray, h: float) -> None:
         """Add what impulses over a step h do to the accelerations, and to the loads."""

@@ -36,6 +36,14 @@ class State:
             array.flags.writeable = False
             object.__setattr__(self, name, array)
 
+    @classmethod
+    def of_own(cls, t: float, q: np.ndarray, v: np.ndarray, coordinates: str) -> State:
+        """The same, of arrays that nobody else holds."""
+        made = cls.__new__(cls)
+        q.flags.writeable = v.flags.writeable = False
+        made.__dict__.update(t=t, q=q, v=v, coordinates=coordinates)
+        return made
+
     def __repr__(self) -> str:
         return f"State(t = {self.t:.6g} s, {self.coordinates}, q = {_row(self.q)}, v = {_row(self.v)})"
 

@@ -27,7 +27,7 @@ WORTH = 8
 """Fewer bystanders are not worth a look of their own."""
 
 
-@dataclass(frozen=True)
+@dataclass
 class Near:
     """Contacts within the margin of a step: where, along which rows and by which laws; wrenches of unit impulses, velocities before and
     of the motion that nothing holds; the impulses to start with, and as `begin` those of the book's rows."""

@@ -22,7 +22,7 @@ LEAST = 1e-3
 """Of the smallest body's radius: the least margin."""
 
 
-@dataclass(frozen=True)
+@dataclass
 class Touches:
     """What is near at a state: bodies (n, 2), points (n, 3), normals from the first body to the second (n, 3), gaps (n,), ids (n,)."""
 

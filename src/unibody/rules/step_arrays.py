@@ -99,6 +99,15 @@ def lay_problem(
             friction_out[3 * (k + c) + m] = friction[3 * c + m] * times
 
 
+@kernel
+def without_shift(first: int, velocity: Floats, shift: Floats, after_out: Floats) -> None:
+    """The velocities of contacts, from `first` on, without what their law adds to normals."""
+    width = after_out.size // max(shift.size, 1)
+    for k in range(shift.size):
+        for r in range(width):
+            after_out[width * k + r] = velocity[first + width * k + r] - (shift[k] if r == 0 else 0.0)
+
+
 @device
 def digit_of(bits, turn):
     """The eight bits number `turn` of the bits of a float, such that floats are in order if these are, the last ones first."""

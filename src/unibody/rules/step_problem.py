@@ -17,7 +17,7 @@ from unibody.rules.base import finite
 from unibody.rules.impacts import Expansion, restore_work
 from unibody.rules.nearness import Touches
 from unibody.rules.overlaps import impulses_apart
-from unibody.rules.step_arrays import add_works, lay_problem, order_upwards
+from unibody.rules.step_arrays import add_works, lay_problem, order_upwards, without_shift
 from unibody.rules.stepping_memory import NONE
 
 from unibody.rules.impulses import (  # isort: skip
@@ -107,6 +107,7 @@ class Assembled:
         front = book.rows if whole else book.rows.some(self.rest)
         self.free = self.W = rule.system.respond(front, rows.bodies, wrenches)
         self._fixed: np.ndarray | None = None
+        self._order: np.ndarray | None = None
         if rule.held.size:
             J, Y = book.J, book.Y
             inverse = close_held(rule.system, 0.5 * (J @ Y.T + Y @ J.T), book, rule.held, rule.compliance)
@@ -124,12 +125,13 @@ class Assembled:
         """Of all rows, the velocities that held rows take from them."""
         return np.zeros(self.rest.size + self.n * self.w) if self._fixed is None else self._fixed
 
-    @cached_property
+    @property
     def order(self) -> np.ndarray:
         """In which sweeps go: the book's rows, then contacts from below."""
-        out = np.empty(self.rest.size + self.n, np.int64)
-        order_upwards(self.rest.size, self.rule.up, self.rows.points.reshape(-1), out)
-        return out
+        if self._order is None:
+            self._order = np.empty(self.rest.size + self.n, np.int64)
+            order_upwards(self.rest.size, self.rule.up, self.rows.points.reshape(-1), self._order)
+        return self._order
 
     @cached_property
     def whole(self) -> np.ndarray:
@@ -197,8 +199,8 @@ class Assembled:
         if self.driven.size:
             least, most, slip = blocks.lower[self.driven], blocks.upper[self.driven], b[self.driven]
             outcome.impulse[self.driven] = np.where(slip > UNMOVED, least, np.where(slip < -UNMOVED, most, 0.0))
-        after = outcome.velocity[k:].reshape(self.n, self.w).copy()
-        after[:, 0] -= shift
+        after = np.empty((self.n, self.w))
+        without_shift(k, outcome.velocity, shift, after.reshape(-1))
         return outcome, after
 
     def bounced(self, held: Held, bouncy: np.ndarray, share: float, above: np.ndarray) -> Held:
@@ -291,7 +293,8 @@ class Assembled:
             self.w, self.push.size, self.h, b, u.reshape(-1), shift, self.begin if done is None else NONE, guess.reshape(-1), bound, had,
             self.laws.friction.reshape(-1), NONE if self.stick is None else self.stick, right, warm, lower, upper, friction.reshape(-1),
         )  # fmt: skip
-        friction[k + self.idle] = 0.0
+        if self.idle.size:
+            friction[k + self.idle] = 0.0
         return right, warm, Blocks(self.W.rows, lower, upper, friction)
 
     def _contacts(self, friction: np.ndarray) -> Blocks:

@@ -103,7 +103,7 @@ class Layout:
         return Guess(scale, count, memory[at:], scale * self.book(memory) if self.rows else NONE)
 
 
-@dataclass(frozen=True)
+@dataclass
 class Guess:
     """Impulses of the last step, for one that is `scale` times as long. book: of the book's rows, for this step already."""
 

@@ -174,7 +174,7 @@ class BoundComplementarity(Bound):
         """As `_pack`; where no joint is fitted, what was kept becomes memory itself."""
         if self._fits:
             return self._pack(t, q, v, kept)
-        return State(t, q, v, self.coordinates), kept
+        return State.of_own(t, q, v, self.coordinates), kept
 
     def _push(self, held: Held, h: float) -> None:
         """Put the impulses of a step among the accelerations and loads at which the system looked last."""
