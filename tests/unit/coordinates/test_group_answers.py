@@ -52,6 +52,19 @@ def loose(seed: int) -> ub.Model:
     return b.build()
 
 
+def flying(seed: int) -> ub.Model:
+    """Bodies that are alone: two on Free joints, two on six joints in one, with armatures; so that all masses are unit."""
+    rng, b = np.random.default_rng(seed), ub.Builder()
+    six = ub.Composite(ub.Translational(), ub.Revolute(rng.normal(size=3)), ub.Universal((1, 0, 0), (0, 1, 0)))
+    for k in range(4):
+        mass = float(rng.uniform(0.5, 5.0))
+        b.body(f"body{k}", mass=mass, com=rng.uniform(-0.3, 0.3, 3), inertia=inertia(rng, mass))
+        element = six if k % 2 else ub.Free()
+        start = {"q": position(element, rng), "v": rng.uniform(-2.0, 2.0, 6), "armature": 0.2 if k == 3 else 0.0}
+        b.joint(f"joint{k}", element, parent="world", child=f"body{k}", X_PF=pose(rng), X_BM=pose(rng), **start)
+    return b.build()
+
+
 @cache
 def looked_at(name: str) -> tuple[HeldReduced, np.ndarray, np.ndarray, np.ndarray]:
     """A system at a state; M; and (bodies, nv, 6) how bodies move, at centres of mass, at unit velocities."""
@@ -61,6 +74,7 @@ def looked_at(name: str) -> tuple[HeldReduced, np.ndarray, np.ndarray, np.ndarra
         "tied zoo": lambda: zoo(5, True),
         "driven": lambda: driven(6),
         "loose": lambda: loose(7),
+        "flying": lambda: flying(8),
         "long chain": lambda: chain(LARGEST + 3, alternate=True),
     }
     model = made[name]()
@@ -93,12 +107,15 @@ def answered(system: HeldReduced, J: np.ndarray, M: np.ndarray, pairs: np.ndarra
     found = [part[:, g.place][:, trees] for part in W.wholes()]
     np.testing.assert_allclose(found[0], whole[:, trees], atol=1e-10 * np.abs(whole).max())
     answers = np.linalg.solve(M, whole.T).T[:, trees]
-    np.testing.assert_allclose(found[1], answers, atol=1e-9 * np.abs(answers).max())
+    np.testing.assert_allclose(found[1], answers, atol=1e-9 * np.abs(answers).max(initial=0.0))
+    J_whole, Y_whole = (np.delete(part[:, g.place], trees, axis=1) for part in W.wholes())
+    assert W.unit.tolist() == g.alone.tolist() and (J_whole == Y_whole).all(), "of bodies that are alone masses are unit"
+    assert (W.Y is W.J) == bool(g.alone.all())
     return whole
 
 
 @pytest.mark.parametrize("width", [1, 2, 3, 4])
-@pytest.mark.parametrize("name", ["tree", "zoo", "tied zoo", "driven", "loose"])
+@pytest.mark.parametrize("name", ["tree", "zoo", "tied zoo", "driven", "loose", "flying"])
 def test_answers_are_those_of_dense_algebra(name: str, width: int) -> None:
     """Many rows at once, so that M⁻¹ of every group is made, and pair by pair, so that none is; bodies of one group and of two, and the
     world."""
