@@ -4,20 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from tests.zoo import angle_plate
 from touching import Pair, about, poses
 
 import unibody as ub
 
 I = np.eye(3)
-
-
-def angle_plate(h: float) -> ub.Mesh:
-    """A closed plate of thickness h in the form of an L, which is not convex."""
-    outline = np.array([(0, 0), (2, 0), (2, 1), (1, 1), (1, 2), (0, 2)]) - 0.8
-    x = np.concatenate([np.column_stack([outline, np.full(6, z)]) for z in (-0.5 * h, 0.5 * h)])
-    fan = np.array([(0, 1, 2), (0, 2, 3), (0, 3, 4), (0, 4, 5)])
-    wall = [t for i in range(6) for t in ((i, (i + 1) % 6, (i + 1) % 6 + 6), (i, (i + 1) % 6 + 6, i + 6))]
-    return ub.Mesh(x, np.concatenate([fan[:, ::-1], fan + 6, wall]))
 
 
 ROWS = ub.HeightField(np.where(np.arange(9) % 2, 0.1, 0.0) * np.ones((9, 1)), spacing=0.5)
