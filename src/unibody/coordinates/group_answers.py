@@ -35,8 +35,8 @@ def sweep_size(bodies: int, lonely: bool) -> int:
 
 @device
 def loose_root(rows, k, columns, e, at, root_out):
-    """The root of a node that is LOOSE: of I = Σ d s sᵀ about the centre of mass, at c from the node's point, columns (s, c × s) √d⁻¹; and
-    those of 1/m."""
+    """The root of a node that is LOOSE: of I⁻¹ = Σ s d⁻¹ sᵀ about the centre of mass, at c from the node's point, columns (s, c × s) √d⁻¹;
+    and those of 1/m."""
     inverse = 1.0 / rows[k]
     c = fetch(rows, k + 1) * inverse
     x, y, z = fetch(columns, e), fetch(columns, e + COLUMN), fetch(columns, e + 2 * COLUMN)
