@@ -19,9 +19,10 @@ def words(x: Any) -> str:
 
 
 class Mujoco:
-    """Free bodies and trees of hinges, every body's frame at its centre."""
+    """Free bodies and trees of hinges, every body's frame at its centre; `hard`: contacts with a time constant of two steps, the least that
+    MuJoCo takes for stable (its default is 20 ms)."""
 
-    def __init__(self, model: ub.Model, friction: float, dt: float, solver: str = "Newton"):
+    def __init__(self, model: ub.Model, friction: float, dt: float, solver: str = "Newton", hard: bool = False):
         import mujoco
 
         self._mujoco, self._names = mujoco, [b.name for b in model.bodies]
@@ -35,6 +36,8 @@ class Mujoco:
             f'<default><geom friction="{friction} 0 0" condim="3"/></default><worldbody>{world}</worldbody></mujoco>'
         )
         self.m = mujoco.MjModel.from_xml_string(text)
+        if hard:
+            self.m.geom_solref[:, 0] = 2.0 * dt
         self.d = mujoco.MjData(self.m)
         self._order = [self.m.body(name).id for name in self._names[1:]]
 
