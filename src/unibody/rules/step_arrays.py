@@ -110,26 +110,25 @@ def without_shift(first: int, velocity: Floats, shift: Floats, after_out: Floats
 
 @device
 def digit_of(bits, turn):
-    """The eight bits number `turn` of the first 32 bits of a float, rounded, such that floats are in order if these are, the last ones
-    first."""
-    key = (bits ^ ((bits >> 63) & 0x7FFFFFFFFFFFFFFF)) + 0x80000000
-    return (key >> 56) + 128 if turn == 3 else (key >> (32 + 8 * turn)) & 255
+    """The eight bits number `turn` of the bits of a float, such that floats are in order if these are, the last ones first."""
+    key = bits ^ ((bits >> 63) & 0x7FFFFFFFFFFFFFFF)
+    return (key >> 56) + 128 if turn == 7 else (key >> (8 * turn)) & 255
 
 
 @kernel
 def order_upwards(first: int, up: Floats, points: Floats, order_out: Ints) -> None:
-    """0 … first − 1, then the points by their heights, first + their numbers; of the same height, to a millionth, as they come, so that
-    those of a layer keep company with their bodies. By counting, eight bits of the heights at a time, of the first 32."""
+    """0 … first − 1, then the points by their heights, first + their numbers; of the same height as they come. By counting, eight bits of
+    the heights at a time."""
     n = points.size // 3
     height = np.empty(n)
     one, two = np.empty(n, np.int64), np.empty(n, np.int64)
-    bits, start = height.view(np.int64), np.zeros(257 * 4, np.int64)
+    bits, start = height.view(np.int64), np.zeros(8 * 257, np.int64)
     for i in range(n):
         height[i] = points[3 * i] * up[0] + points[3 * i + 1] * up[1] + points[3 * i + 2] * up[2] + 0.0
         one[i] = i
-        for turn in range(4):
+        for turn in range(8):
             start[257 * turn + digit_of(bits[i], turn) + 1] += 1
-    for turn in range(4):
+    for turn in range(8):
         at = 257 * turn
         if n == 0 or start[at + digit_of(bits[0], turn) + 1] == n:
             continue
