@@ -1,6 +1,6 @@
 """Piles at rest under the complementarity solver, beside MuJoCo and PyBullet: spheres, boxes and dolls with joints, the same in all.
 
-    python benchmarks/contact_piles.py [spheres] [boxes] [dolls] [--quick] [--plot FILE.png]
+    python benchmarks/contact_piles.py [spheres] [boxes] [dolls] [--quick] [--alone] [--plot FILE.png]
 
 N bodies of 1 kg and 1 m settle in a bin, eight layers high, each layer shifted against the one below; dolls have ten boxes and nine hinges
 with ranges, and 5 s to come to rest. μ = 0.5, dt = 5 ms, nobody sleeps. The contenders take turns of 20 steps; a step's processor time is
@@ -11,7 +11,7 @@ MuJoCo takes part with Newton's method, its default (not in piles of more than 3
 with conjugate gradients; where Newton's method takes part, also with the hardest contacts that it takes for stable, to see what less
 overlap costs it. "At equal residual" is the fastest of our runs whose mean overlap and median creep are both no larger than the smallest of
 the others', or, where there is none, than those of the others one by one; how many times as long a step of each of the others takes is
-last. Goals: time ~ N^1.1 or better; at equal residual, faster than all others.
+last. `--alone`: without the others. Goals: time ~ N^1.1 or better; at equal residual, faster than all others.
 """
 
 from __future__ import annotations
@@ -155,14 +155,15 @@ class Course:
         }  # fmt: skip
 
 
-def run(model: ub.Model, turns: int, newton: bool, folder: str) -> dict[str, dict[str, Any]]:
+def run(model: ub.Model, turns: int, newton: bool, folder: str, alone: bool = False) -> dict[str, dict[str, Any]]:
     """All contenders on one model, by turns: what is told of each."""
     makes: dict[str, Any] = {"ours": lambda: Ours(model)}
     makes |= {f"ours, {n} sweeps": lambda n=n: Ours(model, method="pgs", iterations=n) for n in (SWEEPS if model.n_bodies < LARGE else FEW)}
-    if newton:
+    if newton and not alone:
         makes["MuJoCo Newton"] = lambda: Mujoco(model, FRICTION, DT)
         makes["MuJoCo CG, hard"] = lambda: Mujoco(model, FRICTION, DT, "CG", hard=True)
-    makes |= {"MuJoCo CG": lambda: Mujoco(model, FRICTION, DT, "CG"), "PyBullet": lambda: Bullet(model, FRICTION, DT, folder)}
+    if not alone:
+        makes |= {"MuJoCo CG": lambda: Mujoco(model, FRICTION, DT, "CG"), "PyBullet": lambda: Bullet(model, FRICTION, DT, folder)}
     courses = {}
     for name, make in makes.items():
         try:
@@ -212,7 +213,7 @@ def main(arguments: list[str]) -> None:
             counts, make = kinds[kind]
             for n in counts:
                 turns = DOLLS_TURNS if kind == "dolls" else 10 if quick else next(t for most, t in TURNS if n <= most)
-                all_of = run(make(n), turns, kind == "dolls" or n <= NEWTON, folder)
+                all_of = run(make(n), turns, kind == "dolls" or n <= NEWTON, folder, "--alone" in arguments)
                 for name, f in all_of.items():
                     residual = "–" if f["residual"] is None else f"{f['residual']:.0e}"
                     lengths = [f"{1e3 * f[k]:.3g}" for k in ("deepest", "overlap", "creep", "fastest")]

@@ -40,8 +40,7 @@ def test_a_saved_simulation_goes_on_bit_for_bit(coordinates: str, tmp_path) -> N
 @pytest.mark.parametrize("room", [64, 2])
 def test_recorded_forces_are_those_of_the_step_and_move_the_bodies(room: int, monkeypatch) -> None:
     """m Δv = h (m g + contact forces). Where memory has no room for all contacts they are solved for again, from a cold start: friction
-    that has more than one solution may then differ, by a hundredth of the weights, which is
-    what was found and no bound of theory."""
+    that has more than one solution may then differ, by less than a hundredth of the weights: what was found, no bound of theory."""
     model = heap()
     assert room_for(model, True) > 64
     monkeypatch.setattr("unibody.solvers.complementarity.room_for", lambda model, touching: room)
