@@ -20,8 +20,9 @@ prototype, `Fill(address, ...)`, and never names them, so that the set of elemen
 address of the same signature by `prototype.callback(function)`: that is how elements with only NumPy methods run inside
 compiled loops.
 
-Nothing here imports numba until the first kernel is called. Compiled code is kept in a cache folder whose name is a hash of
-the sources of all rooms with compiled code, because numba by itself would not notice an edited device function in another file.
+Nothing here imports numba until the first kernel is called. Compiled code is kept between processes by `unibody.kernel_cache`, each kernel
+under a digest of its own code, of all that it calls and of the constants it names: numba by itself would not notice an edited device
+function in another file.
 
 Environment: `UNIBODY_JIT=0` runs every kernel as plain Python (coverage, debugging); `UNIBODY_CHECKED=1` compiles with bounds
 checks; `UNIBODY_CACHE_DIR` moves the cache.
@@ -33,7 +34,9 @@ import contextlib
 import ctypes
 import hashlib
 import os
-import shutil
+import pickle
+import sys
+import threading
 import time
 import types
 from collections.abc import Callable, Iterator
@@ -43,18 +46,20 @@ from typing import Any
 
 import numpy as np
 
+from unibody import kernel_cache
+from unibody.kernel_cache import cache_root as cache_root
+
 JIT = os.environ.get("UNIBODY_JIT", "1") != "0"
 CHECKED = os.environ.get("UNIBODY_CHECKED", "0") == "1"
-KEPT_CACHES = 12
-
-UNCOMPILED = ("model", "shapes", "scenes", "simulation", "solvers", "files", "view", "cli.py", "cli", "errors.py", "__init__.py")
-"""Rooms without compiled code: editing them leaves the cache valid. A test looks for kernels there."""
 
 Floats = np.ndarray
 Ints = np.ndarray
 
 compiled: list[tuple[str, float, bool]] = []
 """What was made ready in this process: (kernel, seconds, from the cache)."""
+
+_making = threading.RLock()
+"""Held while something is compiled or read from the cache: the first of several threads makes it, the others wait."""
 
 _SCALARS = {"float": "float64", "int": "int64", "bool": "boolean", "None": "void"}
 
@@ -93,12 +98,13 @@ class Device:
 
     @property
     def dispatcher(self) -> Any:
-        if self._dispatcher is None:
-            counts = "return" in self.function.__annotations__
-            self._dispatcher = _numba().njit(
-                _resolved(self.function), boundscheck=CHECKED, error_model="numpy", _nrt=counts, forceinline=self.inlined
-            )
-        return self._dispatcher
+        with _making:
+            if self._dispatcher is None:
+                counts = "return" in self.function.__annotations__
+                self._dispatcher = _numba().njit(
+                    _resolved(self.function), boundscheck=CHECKED, error_model="numpy", _nrt=counts, forceinline=self.inlined
+                )
+            return self._dispatcher
 
 
 class Primitive(Device):
@@ -110,9 +116,10 @@ class Primitive(Device):
 
     @property
     def dispatcher(self) -> Any:
-        if self._dispatcher is None:
-            self._dispatcher = self._make()
-        return self._dispatcher
+        with _making:
+            if self._dispatcher is None:
+                self._dispatcher = self._make()
+            return self._dispatcher
 
 
 class Kernel:
@@ -131,25 +138,26 @@ class Kernel:
 
     def load(self) -> Callable:
         """Compile, or read from the cache, and return the bare callable (no overhead of this class)."""
-        if self._ready is None:
-            began = time.perf_counter()
-            dispatcher = self.dispatcher
-            arguments = tuple(_numba_type(n, a) for n, a in self.signature[:-1])
-            with _packed_scalars():
-                dispatcher.compile(_numba_type(*self.signature[-1])(*arguments))
-            dispatcher.disable_compile()
-            cached = sum(dispatcher.stats.cache_hits.values()) > 0
-            compiled.append((f"{self.__module__}.{self.__name__}", time.perf_counter() - began, cached))
-            self._ready = dispatcher
-        return self._ready
+        with _making:
+            if self._ready is None:
+                began = time.perf_counter()
+                dispatcher = self.dispatcher
+                arguments = tuple(_numba_type(n, a) for n, a in self.signature[:-1])
+                with _packed_scalars():
+                    dispatcher.compile(_numba_type(*self.signature[-1])(*arguments))
+                dispatcher.disable_compile()
+                cached = sum(dispatcher.stats.cache_hits.values()) > 0
+                compiled.append((f"{self.__module__}.{self.__name__}", time.perf_counter() - began, cached))
+                self._ready = dispatcher
+            return self._ready
 
     @property
     def dispatcher(self) -> Any:
-        if self._dispatcher is None:
-            function = _resolved(self.function)
-            self._dispatcher = _numba().njit(function, boundscheck=CHECKED, error_model="numpy")
-            self._dispatcher._cache = _make_cache(function)
-        return self._dispatcher
+        with _making:
+            if self._dispatcher is None:
+                self._dispatcher = _numba().njit(_resolved(self.function), boundscheck=CHECKED, error_model="numpy")
+                self._dispatcher._cache = _Cache(self.function)
+            return self._dispatcher
 
     @property
     def address(self) -> int:
@@ -157,7 +165,7 @@ class Kernel:
         if not JIT:
             return _python_address(self.function)
         if self._address is None:
-            self.load()
+            self.load()  # several threads may find the same address
             # as a callee it may have been compiled for writable arrays too
             arguments = tuple(_numba_type(n, a) for n, a in self.signature[:-1])
             result = self._dispatcher.overloads[arguments]
@@ -221,9 +229,11 @@ class Prototype:
 
     @property
     def dispatcher(self) -> Any:
-        if self._intrinsic is None:
-            self._intrinsic = _make_intrinsic(tuple(_numba_type(n, a) for n, a in self.signature[:-1]), _numba_type(*self.signature[-1]))
-        return self._intrinsic
+        with _making:
+            if self._intrinsic is None:
+                arguments = tuple(_numba_type(n, a) for n, a in self.signature[:-1])
+                self._intrinsic = _make_intrinsic(arguments, _numba_type(*self.signature[-1]))
+            return self._intrinsic
 
 
 def kernel(function: Callable) -> Kernel:
@@ -419,72 +429,98 @@ def _packed_scalars() -> Iterator[None]:
         config.SLP_VECTORIZE = before
 
 
+def _digest_of(function: Callable) -> str:
+    """A digest of all that a function's machine code depends on: its own code, that of all it calls, and the constants it names."""
+    known = _digests.get(function)
+    if known is None:
+        _digests[function] = "recursive"  # what calls itself is told apart by the rest of its code
+        digest = hashlib.sha256(repr(sorted(function.__annotations__.items())).encode())
+        for word in _code_words(function.__code__):
+            digest.update(word)
+        scope = function.__globals__ | dict(zip(function.__code__.co_freevars, (c.cell_contents for c in function.__closure__ or ())))
+        for name in sorted(set(_names(function.__code__)) | set(function.__code__.co_freevars)):
+            if name in scope:
+                digest.update(f"{name}={_value_word(scope[name])};".encode())
+        known = _digests[function] = digest.hexdigest()
+    return known
+
+
+_digests: dict[Callable, str] = {}
+
+
+def _code_words(code: types.CodeType) -> Iterator[bytes]:
+    """What the compiler reads of a function, without the lines it stands on."""
+    yield code.co_code
+    yield repr((code.co_names, code.co_varnames, code.co_freevars, code.co_argcount)).encode()
+    for constant in code.co_consts:
+        if isinstance(constant, types.CodeType):
+            yield from _code_words(constant)
+        else:
+            yield repr(constant).encode()
+
+
+def _value_word(value: Any) -> str:
+    """What a global name contributes to the code of a function that names it."""
+    if isinstance(value, Kernel | Device):
+        primitive = _file_digest(__file__) + _file_digest(value._make.__code__.co_filename) if isinstance(value, Primitive) else ""
+        return f"{type(value).__name__} {getattr(value, 'inlined', '')} {primitive} {_digest_of(value.function)}"
+    if isinstance(value, Prototype):
+        return f"prototype {value.signature}"
+    if isinstance(value, types.ModuleType):
+        ours = value.__name__.split(".")[0] not in ("numpy", "math") and getattr(value, "__file__", None)
+        return f"module {value.__name__} {_file_digest(value.__file__) if ours and value.__file__ else ''}"
+    if isinstance(value, np.ndarray):
+        return f"array {value.dtype} {value.shape} {hashlib.sha256(np.ascontiguousarray(value)).hexdigest()}"
+    if isinstance(value, type) or callable(value):
+        return f"{getattr(value, '__module__', '')}.{getattr(value, '__qualname__', type(value).__name__)}"
+    return f"{type(value).__name__} {value!r}"
+
+
 @cache
-def _source_hash() -> str:
-    digest = hashlib.sha256()
-    root = Path(__file__).parent
-    for path in sorted(p for p in root.rglob("*.py") if p.relative_to(root).parts[0] not in UNCOMPILED):
-        digest.update(str(path.relative_to(root)).encode())
-        digest.update(path.read_bytes())
-    return digest.hexdigest()
+def _file_digest(path: str) -> str:
+    return hashlib.sha256(Path(path).read_bytes()).hexdigest()
 
 
-def cache_root() -> Path:
-    """The folder that holds the compiled kernels of all versions."""
-    given = os.environ.get("UNIBODY_CACHE_DIR")
-    base = Path(given) if given else Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "unibody"
-    return base / "kernels"
+class _Cache:
+    """What numba asks of a cache, over the files of `unibody.kernel_cache`."""
 
+    def __init__(self, function: Callable):
+        self._name, self._function = f"{function.__module__}.{function.__qualname__}", function
 
-@cache
-def _cache_folder(source: str) -> Path:
-    """The folder for kernels written in `source`: keyed by the package's sources, that file, and the checking mode."""
-    digest = hashlib.sha256(_source_hash().encode())
-    if Path(source).is_file():
-        digest.update(Path(source).read_bytes())
-    digest.update(b"checked" if CHECKED else b"")
-    folder = cache_root() / digest.hexdigest()[:20]
-    if not folder.exists():
-        _discard_old(folder.parent)
-    return folder
+    @property
+    def cache_path(self) -> str:
+        return str(kernel_cache.folder())
 
+    def _file(self, signature: Any, codegen: Any) -> str:
+        """The kernel's file: named by its code, its signature, the compiler, the processor and how they were told to work."""
+        numba = _numba()
+        told = (CHECKED, numba.config.OPT, numba.config.LOOP_VECTORIZE, numba.config.SLP_VECTORIZE, sys.version_info[:3], numba.__version__)
+        key = repr((self._name, _digest_of(self._function), signature, codegen.magic_tuple(), told))
+        return f"{self._name[-80:]}-{hashlib.sha256(key.encode()).hexdigest()[:32]}"
 
-def _discard_old(root: Path) -> None:
-    """Keep the newest folders of kernels; another process may be doing the same, so that any of them may be gone at any time."""
-    changed: dict[Path, float] = {}
-    for folder in root.iterdir() if root.exists() else ():
-        with contextlib.suppress(OSError):
-            if folder.is_dir():
-                changed[folder] = folder.stat().st_mtime
-    for stale in sorted(changed, key=changed.__getitem__)[: max(0, len(changed) - KEPT_CACHES + 1)]:
-        if time.time() - changed[stale] > 3600:
-            shutil.rmtree(stale, ignore_errors=True)
+    def load_overload(self, signature: Any, target_context: Any) -> Any:
+        from numba.core.compiler import CompileResult
 
+        target_context.refresh()
+        name = self._file(signature, target_context.codegen())
+        content = kernel_cache.read(name)
+        if content is None:
+            return None
+        try:
+            return CompileResult._rebuild(target_context, *pickle.loads(content))
+        except Exception as error:  # whatever another version of the compiler may have left there
+            kernel_cache.discard(name, f"cannot be used ({error})")
+            return None
 
-def _make_cache(function: Callable) -> Any:
-    from numba.core import caching
+    def save_overload(self, signature: Any, result: Any) -> None:
+        from numba.core.serialize import dumps
 
-    class Locator(caching._CacheLocator):
-        def __init__(self, py_func: Callable, py_file: str):
-            self._py_func, self._py_file = py_func, py_file
+        if result.lifted or result.library.has_dynamic_globals:
+            return  # holds addresses of this process
+        kernel_cache.write(self._file(signature, result.codegen), dumps(result._reduce()))
 
-        def get_cache_path(self) -> str:
-            return str(_cache_folder(self._py_file))
+    def enable(self) -> None: ...
 
-        def get_source_stamp(self) -> str:
-            return "by folder"
+    def disable(self) -> None: ...
 
-        def get_disambiguator(self) -> str:
-            return hashlib.sha256(f"{self._py_file}:{self._py_func.__code__.co_firstlineno}".encode()).hexdigest()[:10]
-
-        @classmethod
-        def from_function(cls, py_func: Callable, py_file: str) -> Any:
-            return cls(py_func, py_file)
-
-    class Implementation(caching.CompileResultCacheImpl):
-        _locator_classes = [Locator]
-
-    class Cache(caching.FunctionCache):
-        _impl_class = Implementation
-
-    return Cache(function)
+    def flush(self) -> None: ...
