@@ -58,9 +58,8 @@ def _usable(wanted: Path, process: int) -> Path:
         reason = f"{wanted} cannot be made ({error.strerror or error})"
     if reason is None:
         return wanted
-    warnings.warn(
-        f"compiled kernels are not kept: {reason}; mend that, or name a folder of your own by UNIBODY_CACHE_DIR", RuntimeWarning, stacklevel=2
-    )
+    remedy = "mend that, or name a folder of your own by UNIBODY_CACHE_DIR"
+    warnings.warn(f"compiled kernels are not kept: {reason}; {remedy}", RuntimeWarning, stacklevel=2)
     private = Path(tempfile.mkdtemp(prefix="unibody-kernels-"))
     atexit.register(_remove_private, private, process)
     return private
