@@ -31,8 +31,8 @@ from unibody.coordinates.slots import (  # isort: skip
     JOINT_C, JOINT_CLASSES, JOINT_FRAMES, JOINT_INDEX, JOINT_PARAMETERS, JOINT_PARTS, JOINT_PLANES, JOINT_S, JOINT_X, JOINTS, LAST, LEDGER,
     LIMIT, LOAD, MASSES, MULTIPLIER, NODE_B, NODE_BODY, NODE_C, NODE_CONSTANTS, NODE_F, NODE_G, NODE_JOINT, NODE_L, NODE_M, NODE_OF, NODE_P,
     NODE_PARENT, NODE_PLAN, NODE_ROWS, NODE_Y, PARAMETERS, PENALTY, PLANES, RANK, RATE, RESIDUAL, RESPONSE_X, RESPONSE_Y, RIGHT,
-    ROW_CLASSES, ROW_ENTRY, ROW_INDEX, ROW_PARAMETERS, ROW_START, SCRATCH, SEEN, SIDE, SIGNALS, STABILISER, STEP, TARGET, V_WB, WORLD_PLANE,
-    X_WB, F, G, J, T, Y,
+    ROW_CLASSES, ROW_ENTRY, ROW_INDEX, ROW_PARAMETERS, ROW_START, SCRATCH, SEEN, SIDE, SIGNALS, SPEED_LIMIT, STABILISER, STEP, TARGET, V_WB,
+    WORLD_PLANE, X_WB, F, G, J, T, Y,
 )  # fmt: skip
 from unibody.coordinates.stages import (  # isort: skip
     AGAIN_STAGE, CLOSE_STAGE, CORRECT_STAGE, EVALUATE_STAGE, KICK_STAGE, PROJECT_STAGE, SIGNAL_STAGE, STAGES,
@@ -155,7 +155,7 @@ class MaximalSystem:
             memory["local"] = sweep_memory(w, book.entries, int(groups[0]))
         sizes = {
             SIGNALS: signals.values, X_WB: self._start_poses(), V_WB: 6 * model.n_bodies, A_WB: 6 * model.n_bodies, F: 6 * model.n_bodies,
-            EFFORT: 2 * nvj, RIGHT: nvj, LEDGER: LEDGER_SIZE, Y: w * n, JOINT_X: 12 * tables.rows, JOINT_S: 6 * nvj,
+            EFFORT: 2 * nvj, RIGHT: nvj, LEDGER: LEDGER_SIZE, SPEED_LIMIT: 1, Y: w * n, JOINT_X: 12 * tables.rows, JOINT_S: 6 * nvj,
             JOINT_C: 6 * tables.rows, SCRATCH: 36 + max(36, nvj), STEP: nvj, SEEN: 42 * len(relative), T: 6 * book.joint_rows,
             DUAL: 6 * nvj, G: 6 * book.entries, J: np.ones(book.places), RESIDUAL: book.rows, RATE: book.rows, BIAS: book.rows,
             DRIFT: book.rows,
@@ -243,8 +243,9 @@ class MaximalSystem:
             out[AGAIN_STAGE] = self._again.address if self.method in ("tree", "local") else solve
         return out
 
-    def evaluate(self, t: float, q: np.ndarray, v: np.ndarray, control: np.ndarray, tree: bool = False) -> None:
-        """Fill the work space at a state; q and v hold the bodies' coordinates, then those of all joints. `tree` forces that method."""
+    def evaluate(self, t: float, q: np.ndarray, v: np.ndarray, control: np.ndarray, loads: bool = True, tree: bool = False) -> None:
+        """Fill the work space at a state; q and v hold the bodies' coordinates, then those of all joints. `tree` forces that method;
+        `loads` are found in any case."""
         self.clock[0] = t
         solve = self._tree.address if tree else self._solve.address
         evaluate_maximal(self.layout, self.ints, self.constants, self._stages(solve), control, t, self.work, q, v)

@@ -9,14 +9,14 @@ import numpy as np
 from unibody.coordinates.closure import closure_null
 
 from unibody.coordinates.observed import (  # isort: skip
-    Observation, bearings_in_world, element_multipliers, largest_violation, null_shift, public_poses, public_twists, touched_names,
+    Masses, Observation, bearings_in_world, element_multipliers, largest_violation, null_shift, public_poses, public_twists,
+    touched_names,
 )  # fmt: skip
 
 from unibody.coordinates.slots import (  # isort: skip
     ARMATURE, CLOSURE, DUAL, LEDGER, MULTIPLIER, NODE_JOINT, NODE_L, RESIDUAL, RESPONSE_Y, RIGHT, V_WB, X_WB, J, T,
 )  # fmt: skip
 from unibody.element import DAMPER_POWER, SPRING_ENERGY
-from unibody.spatial.pose import spatial_inertia
 
 if TYPE_CHECKING:
     from unibody.coordinates.maximal_system import MaximalSystem
@@ -30,12 +30,8 @@ def observe_maximal(system: MaximalSystem, t: float, q: np.ndarray, v: np.ndarra
     ledger = system.view(LEDGER)
     own_q, own_v = system.q_width * system.n, system.width * system.n
     joint_v = v[own_v:].copy()
-    kinetic = gravity = 0.0
-    for i, body in enumerate(model.bodies):
-        if body.kind == "dynamic":
-            kinetic += 0.5 * V[i] @ spatial_inertia(body.mass, body.com, body.inertia) @ V[i]
-            gravity -= body.mass * model.gravity @ (X[i, 9:] + X[i, :9].reshape(3, 3) @ body.com)
-    kinetic += 0.5 * float(np.sum(system.view(ARMATURE) * joint_v**2))
+    masses = Masses(model)
+    kinetic = masses.kinetic(V).sum() + 0.5 * float(np.sum(system.view(ARMATURE) * joint_v**2))
     primary = system.view(NODE_L)
     auxiliary = system.view(MULTIPLIER)
     constraint = held_wrenches(system, primary, auxiliary, X)
@@ -50,7 +46,7 @@ def observe_maximal(system: MaximalSystem, t: float, q: np.ndarray, v: np.ndarra
     residual = system.view(RESIDUAL)
     return Observation(
         time=t, poses=public_poses(X), twists=public_twists(X, V), joint_q=q[own_q:].copy(), joint_v=joint_v, kinetic=float(kinetic),
-        gravity=float(gravity), springs=float(ledger[SPRING_ENERGY]), powers=ledger[DAMPER_POWER : DAMPER_POWER + 3].copy(),
+        gravity=masses.gravity(X), springs=float(ledger[SPRING_ENERGY]), powers=ledger[DAMPER_POWER : DAMPER_POWER + 3].copy(),
         reactions=reactions, constraint_wrenches=constraint, violation=largest_violation(residual, book.unilateral),
         redundant=len(null), redundant_names=touched_names(book.names[book.primary_rows :], null),
         multipliers=element_multipliers(book, row_multipliers(system, primary, auxiliary)),

@@ -37,8 +37,8 @@ from unibody.coordinates.slots import (  # isort: skip
     EFFORT, ENTRY_BODY, ENTRY_W, F, FORCE_CLASSES, FORCE_INDEX, FORCE_PARAMETERS, FRAMES, FREE, G, GRAM, GRAVITY, INDEX, J, JOINTS, JOINT_C,
     JOINT_CLASSES, JOINT_FRAMES, JOINT_INDEX, JOINT_PARAMETERS, JOINT_PARTS, JOINT_PLANES, JOINT_S, JOINT_X, LAST, LEDGER, LIMIT, LOAD,
     MASSES, MULTIPLIER, NODE_CONSTANTS, NODE_OF, PARAMETERS, PARTS, RANK, RATE, RESIDUAL, RESPONSE_X, RESPONSE_Y, RIGHT, ROWS, ROW_CLASSES,
-    ROW_ENTRY, ROW_INDEX, ROW_PARAMETERS, ROW_START, SCRATCH, SEEN, SHIFT, SIGNALS, STABILISER, STEP, T, TABLE_C, TABLE_S, TABLE_X, TARGET,
-    TURNS, V_WB, X_WB, Y,
+    ROW_ENTRY, ROW_INDEX, ROW_PARAMETERS, ROW_START, SCRATCH, SEEN, SHIFT, SIGNALS, SPEED_LIMIT, STABILISER, STEP, T, TABLE_C, TABLE_S, TABLE_X,
+    TARGET, TURNS, V_WB, X_WB, Y,
 )  # fmt: skip
 from unibody.coordinates.stages import (  # isort: skip
     AGAIN_STAGE, CLOSE_STAGE, EVALUATE_STAGE, FORCE_STAGE, KICK_STAGE, PROJECT_STAGE, SEE_STAGE, SIGNAL_STAGE, STAGES, Stage,
@@ -336,7 +336,8 @@ class ReducedSystem:
         k, nvj = book.rows, model.nv_joints
         sizes = {
             SIGNALS: signals.values, TABLE_X: 12 * tables.rows, TABLE_S: 6 * nvj, TABLE_C: 6 * tables.rows, ROWS: self._ground(),
-            COLUMNS: 14 * max(1, model.nv), X_WB: 12 * n, V_WB: 6 * n, F: 6 * n, EFFORT: 2 * nvj, RIGHT: nvj, LEDGER: LEDGER_SIZE,
+            COLUMNS: 14 * max(1, model.nv), X_WB: 12 * n, V_WB: 6 * n, F: 6 * n, EFFORT: 2 * nvj, RIGHT: nvj,
+            LEDGER: LEDGER_SIZE, SPEED_LIMIT: 1,
             Y: model.nv, JOINT_X: 12 * loop_tables.rows, JOINT_S: 6 * nvj, JOINT_C: 6 * loop_tables.rows, SCRATCH: 36 + max(36, nvj),
             STEP: nvj, SEEN: 42 * len(loops), T: 6 * book.joint_rows, DUAL: 6 * nvj, G: 6 * book.entries, J: np.ones(book.places),
             RESIDUAL: k, RATE: k, BIAS: k, DRIFT: k, RESPONSE_X: 6 * n * k, RESPONSE_Y: model.nv * k, GRAM: k * k, TARGET: k, MULTIPLIER: k,

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from unibody.arena import part
 from unibody.coordinates.reduced import advance_joints, rate_joints
-from unibody.coordinates.slots import CLASSES, INDEX, LEDGER, PARAMETERS
+from unibody.coordinates.slots import CLASSES, INDEX, LEDGER, PARAMETERS, SPEED_LIMIT
 from unibody.coordinates.stages import Evaluate
 from unibody.element import DAMPER_POWER
 from unibody.kernel import Floats, Ints, device, kernel
@@ -52,6 +52,25 @@ def finite(q: Floats, v: Floats) -> bool:
     return all_finite(q) and all_finite(v)
 
 
+@kernel
+def largest(x: Floats) -> float:
+    """max |x|, 0 of nothing."""
+    most = 0.0
+    for k in range(x.size):
+        most = max(most, abs(x[k]))
+    return most
+
+
+@device
+def outruns(layout, y, v, work):
+    """Whether one of the system's own velocities is beyond the speed at which a stretch of steps pauses, so that somebody looks at it."""
+    limit = part(work, layout, SPEED_LIMIT)[0]
+    for k in range(y.size):
+        if abs(v[k]) > limit:
+            return True
+    return False
+
+
 @device
 def book_work(ledger, h, memory_out):
     """Complete the work of the last step by the trapezoidal rule and start that of a step of length h."""
@@ -84,5 +103,6 @@ def ledger_of(layout, work) -> Floats:
 
 
 __all__ = [
-    "LAST_STEP", "MEMORY", "TIME", "Evaluate", "advance_own", "all_finite", "book_work", "finite", "ledger_of", "rate_own", "write_record",
+    "LAST_STEP", "MEMORY", "TIME", "Evaluate", "advance_own", "all_finite", "book_work", "finite", "largest", "ledger_of", "outruns",
+    "rate_own", "write_record",
 ]  # fmt: skip

@@ -13,7 +13,7 @@ from unibody.coordinates.stages import (  # isort: skip
     CORRECT_STAGE, EVALUATE_STAGE, KICK_STAGE, PROJECT_STAGE, SATISFIED, Correct, Evaluate, Kick, Project,
 )  # fmt: skip
 from unibody.kernel import Floats, Ints, kernel
-from unibody.rules.base import TIME, advance_own, all_finite, book_work, ledger_of, write_record
+from unibody.rules.base import TIME, advance_own, all_finite, book_work, ledger_of, outruns, write_record
 
 CORRECTIONS = 5
 """Corrections of a step for its constraints before it is taken as it is."""
@@ -76,4 +76,6 @@ def roll_euler(
         if (k + 1) % every == 0:
             write_record(rows, t, q_out, v_out, memory_out, record_out)
             rows += 1
+        if outruns(layout, y, v_out, work_out):
+            return k + 1
     return steps

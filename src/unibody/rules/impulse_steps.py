@@ -19,7 +19,7 @@ from unibody.coordinates.preview import push_back, see_ahead, settle
 from unibody.coordinates.slots import Y
 from unibody.coordinates.stages import EVALUATE_STAGE, KICK_STAGE, Evaluate, Kick
 from unibody.kernel import Floats, Ints, device, kernel
-from unibody.rules.base import MEMORY, TIME, all_finite, book_work, ledger_of, write_record
+from unibody.rules.base import MEMORY, TIME, all_finite, book_work, ledger_of, outruns, write_record
 
 PREVIEWS, LEFT, LEFT_RATE = range(MEMORY, MEMORY + 3)
 FACTS = 3
@@ -129,4 +129,6 @@ def roll_impulses(
         if (k + 1) % every == 0:
             write_record(rows, t, q_out, v_out, memory_out, record_out)
             rows += 1
+        if outruns(layout, y, v_out, work_out):
+            return k + 1
     return steps

@@ -27,7 +27,7 @@ from unibody.coordinates.slots import AHEAD, COUNTDOWN, DRIFT, ITERATIONS, MULTI
 from unibody.coordinates.stages import EVALUATE_STAGE, PROJECT_STAGE, Evaluate, Project
 from unibody.element import DAMPER_POWER
 from unibody.kernel import Floats, Ints, device, kernel
-from unibody.rules.base import LAST_STEP, MEMORY, TIME, advance_own, all_finite, ledger_of, write_record
+from unibody.rules.base import LAST_STEP, MEMORY, TIME, advance_own, all_finite, ledger_of, outruns, write_record
 
 BEGUN = MEMORY
 """Where memory keeps the length of the last step, 0 before the first; then the countdown; the iterations; what follows; and the q and v
@@ -168,4 +168,6 @@ def roll_linearly_implicit(
         if (k + 1) % every == 0:
             write_record(rows, t, q_out, v_out, memory_out, record_out)
             rows += 1
+        if outruns(layout, part(work_out, layout, Y), v_out, work_out):
+            return k + 1
     return steps

@@ -11,10 +11,10 @@ import numpy as np
 from unibody.arena import part
 from unibody.coordinates.redmax import settle_loads
 from unibody.coordinates.reduced_products import fill_wrenches, gather_wrenches
-from unibody.coordinates.slots import BODIES, COLUMNS, COUNTDOWN, GRAVITY, ROWS, STATUS, X_SOLVED, X_WB, F, Y
+from unibody.coordinates.slots import BODIES, COLUMNS, COUNTDOWN, GRAVITY, ROWS, SPEED_LIMIT, STATUS, X_SOLVED, X_WB, F, Y
 from unibody.coordinates.stages import EVALUATE_STAGE, Evaluate
 from unibody.kernel import Floats, Ints, device, kernel
-from unibody.rules.base import TIME, all_finite, write_record
+from unibody.rules.base import TIME, all_finite, largest, outruns, write_record
 from unibody.rules.joint_friction import JointFrictions, Moment
 from unibody.rules.linearly_implicit import BEGUN, BEGUN_Q, CURBED, roll_linearly_implicit, step_linearly_implicit
 
@@ -133,6 +133,8 @@ def roll_rubbing(
         t = t + h
         if (k + 1) % every == 0:
             write_record((k + 1) // every - 1, t, q_out, v_out, memory_out, record_out)
+        if outruns(layout, y, v_out, work_out):
+            return k + 1
     return steps
 
 
@@ -149,15 +151,16 @@ class RubbingSteps:
         explicit: int, work: Floats, scratch: Floats, q: Floats, v: Floats, memory: Floats, record: Floats,
     ) -> int:  # fmt: skip
         common, width, done = (layout, ints, constants, stages, control), 1 + q.size + v.size + memory.size, 0
-        while done < steps:
-            made, t = self.compiled, float(memory[TIME]) if done else t0
+        limit, own = float(self.system.view(SPEED_LIMIT)[0]), v[: self.system.view(Y).size]
+        while done < steps and not (done and largest(own) > limit):
+            made, before, t = self.compiled, done, float(memory[TIME]) if done else t0
             if made is not None:
                 done = roll_rubbing(
                     *common, made.layout, made.ints, made.numbers, t, h, TOLERANCE, MOST, done, steps, every, explicit, work, made.scratch,
                     self.frictions.efforts, q, v, memory, record,
                 )  # fmt: skip
                 t = float(memory[TIME]) if done else t0
-            if done < steps:
+            if done < steps and not (done > before and largest(own) > limit):
                 if not self._step(common, t, h, explicit, q, v, memory):
                     break
                 done += 1

@@ -10,7 +10,7 @@ from unibody.coordinates.slots import COUNTS, OWN_Q, Y
 from unibody.coordinates.stages import EVALUATE_STAGE, PROJECT_STAGE, Evaluate, Project
 from unibody.element import DAMPER_POWER
 from unibody.kernel import Floats, Ints, kernel
-from unibody.rules.base import LAST_STEP, TIME, advance_own, all_finite, ledger_of, rate_own, write_record
+from unibody.rules.base import LAST_STEP, TIME, advance_own, all_finite, ledger_of, outruns, rate_own, write_record
 
 
 def scratch_size(nq: int, nv: int) -> int:
@@ -84,4 +84,6 @@ def roll_runge_kutta(
         if (k + 1) % every == 0:
             write_record(rows, t, q_out, v_out, memory_out, record_out)
             rows += 1
+        if outruns(layout, y, v_out, work_out):
+            return k + 1
     return steps

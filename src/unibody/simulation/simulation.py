@@ -16,6 +16,7 @@ from unibody.errors import ModelError, StepFailed
 from unibody.model import Control, Model, State
 from unibody.model.model import look_up
 from unibody.model.plane import check_wrenches
+from unibody.simulation.energy_watch import EnergyWatch
 from unibody.simulation.files import read_npz, write_npz
 from unibody.simulation.recording import Recording
 from unibody.solvers import REGISTRY, Bound, Report, Solver
@@ -52,7 +53,12 @@ class Simulation:
         self._check_state(state)
         self._state, self._memory = self._bound.start(state)
         self._check_control()
-        self.report = Report(status="start", time=self._state.t)
+        self._begin("start")
+
+    def _begin(self, status: str) -> None:
+        """At a state with nothing behind it."""
+        self._watch = EnergyWatch(self._bound, self._state, self._memory, self.control.flat)
+        self.report = Report(status=status, time=self._state.t)
 
     @property
     def model(self) -> Model:
@@ -77,7 +83,7 @@ class Simulation:
         self._check_state(state)
         self._state, self._memory = self._bound.start(state)
         self.control = Control(self.model)
-        self.report = Report(status="start", time=self._state.t)
+        self._begin("start")
 
     def observe(self) -> Observation:
         """Everything derived at the state at hand: poses, energies, reactions, joint coordinates."""
@@ -85,7 +91,11 @@ class Simulation:
 
     def step(self) -> Report:
         """One step of length dt."""
-        result = self._bound.step(self._state, self._memory, self.control.flat, self.dt)
+        flat = self.control.flat
+        result = self._bound.step(self._state, self._memory, flat, self.dt)
+        failed = self._watch.check(result.state, result.memory, flat, self.dt)
+        if failed is not None:
+            raise failed
         self._state, self._memory, self.report = result.state, result.memory, result.report
         return result.report
 
@@ -116,21 +126,31 @@ class Simulation:
         return recording
 
     def _run_compiled(self, recording: Recording, steps: int, every: int, bar: _Bar) -> None:
+        """Stretches of compiled steps. One pauses where velocities have grown so much that energies must be looked at."""
         flat = self.control.flat.copy()
         recording.append(self._state, self._memory, flat)
         done, stretch = 0, every
         while done < steps:
-            count = min(stretch, steps - done)
+            # after a pause, first up to the next state to be recorded
+            left = every - done % every
+            count, apart = min(stretch if left == every else left, steps - done), min(left, every)
             before = time.perf_counter()
-            state, memory, rows, good = self._bound.rollout(self._state, self._memory, flat, self.dt, count, every)
+            self._bound.speed_limit = self._watch.limit(self.dt)
+            state, memory, rows, good = self._bound.rollout(self._state, self._memory, flat, self.dt, count, apart)
+            paused = good > 0 and self._watch.suspects(state, self.dt)
+            failed = self._bound.failure(state, memory, flat, state.t) if good < count and not paused else None
+            unexplained = self._watch.check(state, memory, flat, self.dt, good) if good else None
+            if unexplained is not None:
+                # the last step does not count
+                state, memory, rows, good = self._bound.rollout(self._state, self._memory, flat, self.dt, good - 1, apart)
             for row in rows:
                 recording.append(*self._bound.split_record(row), flat)
             self._state, self._memory = state, memory
             done += good
             recording.steps = done
             bar.show(done)
-            if good < count:
-                raise self._bound.failure(state, memory, flat, state.t)
+            if unexplained is not None or failed is not None:
+                raise unexplained or failed
             spent = time.perf_counter() - before
             stretch = max(every, int(count * CHUNK_SECONDS / max(spent, 1e-9)) // every * every)
             stretch = min(stretch, 16 * max(every, count))
@@ -190,7 +210,7 @@ class Simulation:
         sim.control.flat[:] = arrays["control"]
         sim._state = State(float(arrays["t"][0]), arrays["q"], arrays["v"], bound.coordinates)
         sim._memory = np.array(arrays["memory"])
-        sim.report = Report(status="loaded", time=sim._state.t)
+        sim._begin("loaded")
         return sim
 
     def __repr__(self) -> str:

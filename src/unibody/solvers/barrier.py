@@ -17,7 +17,7 @@ import numpy as np
 
 from unibody.constraints.base import Constraint
 from unibody.constraints.contact import Contact
-from unibody.coordinates.observed import Observation
+from unibody.coordinates.observed import Energies, Observation
 from unibody.element import number
 from unibody.errors import ModelError, StepFailed
 from unibody.forces.base import Force
@@ -26,6 +26,7 @@ from unibody.model import Model, State
 from unibody.shapes import Shape
 from unibody.solvers.base import Bound, Solver, Step, refuse_reaction
 from unibody.solvers.report import Report
+from unibody.spatial.pose import rotation_from_quaternion
 
 RULES = ("implicit", "bdf2")
 
@@ -128,6 +129,13 @@ class BarrierBound(Bound):
     @property
     def nv_all(self) -> int:
         return self.nv
+
+    def energies(self, state: State, memory: np.ndarray, control: np.ndarray) -> Energies:
+        seen = self.observe(state, memory, control)
+        R = np.array([rotation_from_quaternion(wxyz) for wxyz in seen.poses[:, 3:]])
+        kinetic = self.masses.kinetic(np.einsum("nji,nkj->nki", R, seen.twists.reshape(-1, 2, 3)).reshape(-1, 6))
+        rotors = seen.kinetic - float(kinetic.sum())
+        return Energies(kinetic, rotors, seen.gravity, seen.springs, float(seen.work[1] + seen.work[2]))
 
     def observe(self, state: State, memory: np.ndarray, control: np.ndarray) -> Observation:
         return self.system.observe(state, memory, control)

@@ -13,15 +13,18 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
 
 from unibody.coordinates.convert import to_reduced
-from unibody.coordinates.observed import Observation
+from unibody.coordinates.observed import Energies, Masses, Observation
+from unibody.coordinates.slots import ARMATURE, LEDGER, SPEED_LIMIT, V_WB, X_WB
+from unibody.element import DAMPER_POWER, SPRING_ENERGY
 from unibody.errors import StepFailed, Unsupported
 from unibody.model import Model, State
-from unibody.rules.base import LAST_STEP, MEMORY, TIME, finite
+from unibody.rules.base import LAST_STEP, MEMORY, TIME, finite, largest
 from unibody.solvers.report import Report
 
 SMOOTH_FEEDBACK = 0.1
@@ -113,6 +116,8 @@ class Bound:
     kept: int = 0
     failed: StepFailed | None = None
     """What ended the last rollout by single steps."""
+    speed_limit: float = float("inf")
+    """A rollout pauses after a step that leaves some velocity beyond it, so that somebody looks at it."""
 
     @property
     def nq_all(self) -> int:
@@ -159,10 +164,12 @@ class Bound:
     def rollout(
         self, state: State, memory: np.ndarray, control: np.ndarray, dt: float, steps: int, every: int = 1, record: bool = True
     ) -> tuple[State, np.ndarray, np.ndarray, int]:
-        """Many steps in one compiled loop: the last good state and memory, records of every `every`-th state, and the steps done."""
+        """Many steps in one compiled loop: the last good state and memory, records of every `every`-th state, and the steps done, fewer
+        where a step failed or velocities passed the speed limit."""
         assert self.roll is not None
         q, v, ledger = self._unpack(state, memory)
         self.system.prepare(dt)
+        self.system.view(SPEED_LIMIT)[0] = self.speed_limit
         stages = self.system.stages(control)
         width = 1 + q.size + v.size + ledger.size
         rows = np.zeros((steps // every if record else 0, width))
@@ -190,6 +197,8 @@ class Bound:
             if record and (k + 1) % every == 0:
                 q, v, ledger = self._unpack(state, memory)
                 rows.append(np.concatenate([[state.t], q, v, ledger]))
+            if largest(state.v) > self.speed_limit:
+                return state, memory, np.array(rows), k + 1
         return state, memory, np.array(rows), steps
 
     def split_record(self, row: np.ndarray) -> tuple[State, np.ndarray]:
@@ -207,11 +216,30 @@ class Bound:
         """Poses, twists, energies, reactions, violation at a state; reactions are those of the motion, without feedback that shrinks with
         the step."""
         q, v, ledger = self._unpack(state, memory)
-        self.system.prepare(np.inf)
+        self._prepare_look(ledger)
         out = self.system.observe(state.t, q, v, control)
         powers = out.powers
         out.work = np.array(ledger[:3]) + 0.5 * ledger[LAST_STEP] * (ledger[3:6] + powers)
         return out
+
+    @cached_property
+    def masses(self) -> Masses:
+        return Masses(self.model)
+
+    def _prepare_look(self, ledger: np.ndarray) -> None:
+        """Before the system is evaluated at a state and not for a step: no feedback that shrinks with the step."""
+        self.system.prepare(np.inf)
+
+    def energies(self, state: State, memory: np.ndarray, control: np.ndarray) -> Energies:
+        """Kinetic and stored energy at a state and the work done up to it: the part of `observe` that asks for no reactions."""
+        q, v, ledger = self._unpack(state, memory)
+        self._prepare_look(ledger)
+        self.system.evaluate(state.t, q, v, control, loads=True)
+        entries = self.system.view(LEDGER)
+        X, V = self.system.view(X_WB).reshape(-1, 12), self.system.view(V_WB).reshape(-1, 6)
+        rotors = 0.5 * float(np.sum(self.system.view(ARMATURE) * v[self.nv_all - self.model.nv_joints :] ** 2))
+        work = ledger[:3] + 0.5 * ledger[LAST_STEP] * (ledger[3:6] + entries[DAMPER_POWER : DAMPER_POWER + 3])
+        return Energies(self.masses.kinetic(V), rotors, self.masses.gravity(X), float(entries[SPRING_ENERGY]), float(work[1] + work[2]))
 
     def failure(self, state: State, memory: np.ndarray, control: np.ndarray, t: float) -> StepFailed:
         """The error for a step that did not come out finite, naming the element nearest the trouble."""

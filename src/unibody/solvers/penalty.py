@@ -154,15 +154,19 @@ class BoundPenalty(Bound):
         self.system.evaluate(state.t, q, v, control)
         return self.system.view(Y).reshape(self.system.n, self.system.width).copy()
 
+    def _prepare_look(self, ledger: np.ndarray) -> None:
+        """Penalty forces have the gains of the last step."""
+        h = float(ledger[LAST_STEP])
+        self.system.soften(self.solver.gains(h), h)
+
     def observe(self, state: State, memory: np.ndarray, control: np.ndarray) -> Observation:
         """Everything derived at a state. Reactions and multipliers are the penalty forces there, with the gains of the last step; before
         the first, without springs and dampers that follow the step."""
         q, v, ledger = self._unpack(state, memory)
-        h = float(ledger[LAST_STEP])
-        self.system.soften(self.solver.gains(h), h)
+        self._prepare_look(ledger)
         out = self.system.observe(state.t, q, v, control)
-        out.work = np.array(ledger[:3]) + 0.5 * h * (ledger[3:6] + out.powers)
-        out.notes = (*self.system.notes(), *self._said(h))
+        out.work = np.array(ledger[:3]) + 0.5 * ledger[LAST_STEP] * (ledger[3:6] + out.powers)
+        out.notes = (*self.system.notes(), *self._said(float(ledger[LAST_STEP])))
         return out
 
     def step_facts(self) -> dict[str, Any]:
