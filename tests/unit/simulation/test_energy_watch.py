@@ -39,7 +39,7 @@ def test_an_explicit_rule_beyond_its_stable_step_fails_by_name_and_keeps_the_las
     assert failed.element == "bob" and failed.report.status == "unexplained energy"
     assert failed.recording.t[-1] <= failed.time + 1e-12
     # what is kept has at most EXCESS times the energy that is in the spring
-    assert sim.observe().kinetic <= 10.0 * 0.5 * stiffness * 0.1**2
+    assert sim.observe().kinetic <= 100.0 * 0.5 * stiffness * 0.1**2
     assert failed.recording.steps == len(failed.recording.t) - 1
 
 
@@ -59,15 +59,15 @@ def test_a_compiled_run_ends_at_the_same_step_as_single_steps(solver, turn):
 
 @pytest.mark.parametrize("solver", [ub.solvers.Articulated(), ub.solvers.Lagrange()], ids=repr)
 def test_rough_but_stable_motion_passes(solver):
-    """At h ω = 1.5 symplectic Euler's energy swings by (1 + hω/2)/(1 − hω/2) = 7, for ever; no more than that."""
+    """At h ω = 1.8 symplectic Euler's energy swings by (1 + hω/2)/(1 − hω/2) = 19, for ever; no more than that."""
     stiffness = 1e5
-    rec = ub.Simulation(sprung(), solver, dt=1.5 / sqrt(stiffness)).run(20.0, every=10)
-    assert rec.energy.total.max() <= 7.01 * 0.5 * stiffness * 0.1**2
+    rec = ub.Simulation(sprung(), solver, dt=1.8 / sqrt(stiffness)).run(20.0, every=10)
+    assert rec.energy.total.max() <= 19.01 * 0.5 * stiffness * 0.1**2
 
 
 @pytest.mark.parametrize("name", SOLVERS)
 def test_a_step_that_makes_everything_faster_fails_in_every_solver(name, monkeypatch):
-    """As if a method were wrong: after ten sound steps of a thrown body one multiplies its velocity by 8, its energy by 64."""
+    """As if a method were wrong: after ten sound steps of a thrown body one multiplies its velocity by 16, its energy by 256."""
     b = ub.Builder()
     b.body("stone", mass=2.0, inertia=(0.1, 0.1, 0.1), V_WB=(0, 0, 1, 3, 0, 4))
     sim = ub.Simulation(b.build(), name, dt=1e-3)
@@ -78,7 +78,7 @@ def test_a_step_that_makes_everything_faster_fails_in_every_solver(name, monkeyp
 
     def wrong(*arguments):
         made = sound(*arguments)
-        state = ub.State(made.state.t, made.state.q, 8.0 * made.state.v, made.state.coordinates)
+        state = ub.State(made.state.t, made.state.q, 16.0 * made.state.v, made.state.coordinates)
         return type(made)(state, made.memory, made.report)
 
     monkeypatch.setattr(bound, "step", wrong)
