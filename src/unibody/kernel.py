@@ -143,7 +143,7 @@ class Kernel:
                 began = time.perf_counter()
                 dispatcher = self.dispatcher
                 arguments = tuple(_numba_type(n, a) for n, a in self.signature[:-1])
-                with _packed_scalars():
+                with _told_our_way():
                     dispatcher.compile(_numba_type(*self.signature[-1])(*arguments))
                 dispatcher.disable_compile()
                 cached = sum(dispatcher.stats.cache_hits.values()) > 0
@@ -415,18 +415,62 @@ ints_at = Primitive(_array_at(ctypes.c_int64, np.int64), _make_array_at("int64")
 
 
 @contextlib.contextmanager
-def _packed_scalars() -> Iterator[None]:
-    """Let LLVM pack scalar operations into vector ones while our kernels compile (superword-level parallelism).
+def _told_our_way() -> Iterator[None]:
+    """While our kernels compile, the compiler works as they need it; for others in the same process it stays as it was.
 
-    Sums keep their order, so results keep their bits; the tree elimination gains a tenth. numba has it off by default, and it stays off
-    for others.
+    * LLVM may pack scalar operations into vector ones (superword-level parallelism). Sums keep their order, so results keep their bits;
+      the tree elimination gains a tenth. numba has it off by default.
+    * LLVM makes no gathers (`_tuned`).
+
+    numba's own lock is held, so that nobody else compiles meanwhile.
     """
-    config = _numba().config
-    before, config.SLP_VECTORIZE = config.SLP_VECTORIZE, 1
-    try:
-        yield
-    finally:
-        config.SLP_VECTORIZE = before
+    from numba.core.compiler_lock import global_compiler_lock
+
+    config, codegen = _numba().config, _codegen()
+    with global_compiler_lock:
+        before = config.SLP_VECTORIZE, codegen._tm
+        config.SLP_VECTORIZE, codegen._tm = 1, _tuned_machine(codegen, _tuned(codegen)) or codegen._tm
+        try:
+            yield
+        finally:
+            config.SLP_VECTORIZE, codegen._tm = before
+
+
+def _codegen() -> Any:
+    from numba.core.registry import cpu_target
+
+    return cpu_target.target_context.codegen()
+
+
+NO_GATHERS = "prefer-no-gather"
+
+
+def _tuned(codegen: Any) -> str:
+    """The features of the processor that our kernels are optimised for: the compiler's own, and on x86 that gathers are slow.
+
+    A gather is one instruction that loads from several places. On Intel processors whose microcode guards against gather data sampling
+    (Skylake to Ice Lake and their kin) it takes several times as long as the loads one by one; elsewhere it gains little. Features
+    that the user gives by `NUMBA_CPU_FEATURES` are kept, and if they speak of gathers, they decide.
+    """
+    import llvmlite.binding as llvm
+
+    triple, _, features = codegen.magic_tuple()
+    known = triple.startswith(("x86_64", "i386", "i686")) and getattr(llvm, "llvm_version_info", (0,)) >= (17,)
+    if not known or NO_GATHERS in features:
+        return features
+    return f"{features},+{NO_GATHERS}" if features else f"+{NO_GATHERS}"
+
+
+@cache
+def _tuned_machine(codegen: Any, features: str) -> Any:
+    """What LLVM's passes ask about the processor: as numba makes it, with other features. None where it would be the same."""
+    import llvmlite.binding as llvm
+
+    if features == codegen.magic_tuple()[2]:
+        return None
+    options = {"opt": _numba().config.OPT}
+    codegen._customize_tm_options(options)
+    return llvm.Target.from_triple(llvm.get_process_triple()).create_target_machine(**options | {"features": features})
 
 
 def _digest_of(function: Callable) -> str:
@@ -495,7 +539,7 @@ class _Cache:
         """The kernel's file: named by its code, its signature, the compiler, the processor and how they were told to work."""
         numba = _numba()
         told = (CHECKED, numba.config.OPT, numba.config.LOOP_VECTORIZE, numba.config.SLP_VECTORIZE, sys.version_info[:3], numba.__version__)
-        key = repr((self._name, _digest_of(self._function), signature, codegen.magic_tuple(), told))
+        key = repr((self._name, _digest_of(self._function), signature, codegen.magic_tuple(), _tuned(codegen), told))
         return f"{self._name[-80:]}-{hashlib.sha256(key.encode()).hexdigest()[:32]}"
 
     def load_overload(self, signature: Any, target_context: Any) -> Any:
