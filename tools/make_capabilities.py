@@ -22,6 +22,7 @@ sys.path.insert(0, str(ROOT / "src"))
 import unibody as ub  # noqa: E402
 from unibody import constraints, forces, joints, shapes  # noqa: E402
 from unibody.model import Body  # noqa: E402
+from unibody.simulation.whole_file import whole_text  # noqa: E402
 from unibody.solvers import REGISTRY  # noqa: E402
 
 PAGE = ROOT / "docs" / "capabilities.md"
@@ -148,7 +149,8 @@ def main(arguments: list[str]) -> int:
         return 2
     text = "\n".join(lines())
     if "--check" not in arguments:
-        PAGE.write_text(text, encoding="utf-8")
+        with whole_text(PAGE) as file:
+            file.write(text)
         return 0
     if PAGE.exists() and PAGE.read_text(encoding="utf-8") == text:
         return 0

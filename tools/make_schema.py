@@ -31,6 +31,7 @@ from unibody.model.builder import KINDS  # noqa: E402
 from unibody.model.text import BODY, ELEMENT, HOUSE, JOINT, SHAPE, WORLD  # noqa: E402
 from unibody.model.values import DTYPES, WORDS, arguments_of, key_of  # noqa: E402
 from unibody.shapes import Placed, Shape  # noqa: E402
+from unibody.simulation.whole_file import whole_text  # noqa: E402
 from unibody.spatial.pose import Pose  # noqa: E402
 
 PAGE = ROOT / "docs" / "schema" / f"scene-{VERSION}.json"
@@ -193,7 +194,8 @@ def main(arguments: list[str]) -> int:
     text = json.dumps(schema(), indent=1, ensure_ascii=False) + "\n"
     if "--check" not in arguments:
         PAGE.parent.mkdir(parents=True, exist_ok=True)
-        PAGE.write_text(text, encoding="utf-8")
+        with whole_text(PAGE) as file:
+            file.write(text)
         return 0
     if PAGE.exists() and PAGE.read_text(encoding="utf-8") == text:
         return 0

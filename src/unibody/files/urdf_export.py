@@ -12,8 +12,11 @@ URDF has neither gravity nor a start: they are remarks, not refusals.
 
 from __future__ import annotations
 
+import contextlib
+import hashlib
 import math
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -32,7 +35,7 @@ from unibody.model import Model
 from unibody.model.model import JointInfo
 from unibody.scenes import Scene
 from unibody.shapes import Box, Capsule, Cylinder, Placed, Plane, Shape, Sphere
-from unibody.simulation.whole_file import whole_file
+from unibody.simulation.whole_file import remove_forgotten, whole_file
 from unibody.spatial.pose import Pose
 
 KINDS = {Weld: "fixed", Revolute: "continuous", Prismatic: "prismatic", Planar: "planar", Free: "floating"}
@@ -72,16 +75,32 @@ def save_urdf(model: Model | Scene, path: str | Path, *, name: str | None = None
     root = _robot(export, name or target.stem, f"{target.stem}_meshes", meshes)
     if export.cannot and not partial:
         raise ModelError(f"URDF has no words for {'; '.join(export.cannot)}; change the model, or give partial=True to leave them out")
-    if meshes:
-        folder = target.parent / f"{target.stem}_meshes"
-        folder.mkdir(exist_ok=True)
+    ET.indent(root)
+    with _written(target.parent / f"{target.stem}_meshes", meshes), whole_file(target) as out:
+        out.write(ET.tostring(root, encoding="utf-8", xml_declaration=True) + b"\n")
+    return (*export.cannot, *export.remarks)
+
+
+@contextlib.contextmanager
+def _written(folder: Path, meshes: dict[str, bytes]) -> Iterator[None]:
+    """The meshes are there before the URDF that names them; if it cannot be written, those that are new go again."""
+    new = [folder / file for file in meshes if not (folder / file).exists()]
+    made = bool(meshes) and not folder.exists()
+    try:
+        if meshes:
+            folder.mkdir(exist_ok=True)
+            remove_forgotten(folder)
         for file, data in meshes.items():
             with whole_file(folder / file) as out:
                 out.write(data)
-    ET.indent(root)
-    with whole_file(target) as out:
-        out.write(ET.tostring(root, encoding="utf-8", xml_declaration=True) + b"\n")
-    return (*export.cannot, *export.remarks)
+        yield
+    except BaseException:
+        with contextlib.suppress(OSError):
+            for path in new:
+                path.unlink(missing_ok=True)
+            if made:
+                folder.rmdir()
+        raise
 
 
 def _judge(export: _Export) -> None:
@@ -177,7 +196,7 @@ def _robot(export: _Export, name: str, folder: str, meshes: dict[str, bytes]) ->
         if body.kind == "dynamic":
             _inertial(link, body, X_LB[j.child])
         for number, placed in enumerate(body.shapes):
-            _shape(export, link, placed, X_LB[j.child], f"{_plain(body.name)}_{number}.stl", folder, meshes)
+            _shape(export, link, placed, X_LB[j.child], f"{_plain(body.name)}_{number}", folder, meshes)
     for j in model.tree_joints:
         _joint(export, root, j, X_LB[j.parent] @ j.X_PF)
     return root
@@ -224,18 +243,23 @@ def _inertial(link: ET.Element, body: Any, X_LB: Pose) -> None:
     ET.SubElement(element, "inertia", {key: repr(float(inertia[at])) for key, at in places.items()})
 
 
-def _shape(export: _Export, link: ET.Element, placed: Placed, X_LB: Pose, file: str, folder: str, meshes: dict[str, bytes]) -> None:
+def _shape(export: _Export, link: ET.Element, placed: Placed, X_LB: Pose, name: str, folder: str, meshes: dict[str, bytes]) -> None:
     shape, X_BS = _innermost(placed)
     if isinstance(shape, Plane):
         export.cannot.append(f"a Plane of body '{link.get('name')}'")
         return
-    for tag in [t for t, wanted in (("visual", placed.visible), ("collision", placed.solid)) if wanted]:
-        for X_SG, kind, attributes in _primitives(shape) or [(Pose(), "mesh", {"filename": f"{folder}/{file}"})]:
+    tags = [t for t, wanted in (("visual", placed.visible), ("collision", placed.solid)) if wanted]
+    pieces = _primitives(shape)
+    if tags and not pieces:
+        data = stl(*shape.triangles(32))
+        file = f"{name}-{hashlib.sha256(data).hexdigest()[:12]}.stl"  # other content, other name: an older URDF keeps its meshes
+        meshes[file] = data
+        pieces = [(Pose(), "mesh", {"filename": f"{folder}/{file}"})]
+    for tag in tags:
+        for X_SG, kind, attributes in pieces:
             element = ET.SubElement(link, tag)
             _origin(element, X_LB @ X_BS @ X_SG)
             ET.SubElement(ET.SubElement(element, "geometry"), kind, attributes)
-            if kind == "mesh":
-                meshes[file] = stl(*shape.triangles(32))
             if tag == "visual" and placed.colour is not None:
                 rgba = _numbers((*placed.colour, 1.0)[:4])
                 ET.SubElement(ET.SubElement(element, "material", name=f"colour {rgba}"), "color", rgba=rgba)

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from unibody.simulation.whole_file import whole_text
+
 if TYPE_CHECKING:
     from unibody.simulation.recording import Recording
 
@@ -41,7 +43,7 @@ def write_contacts(recording: Recording, path: str | Path) -> Path:
         columns["contact_points"], columns["contact_normals"], columns["contact_gaps"], columns["contact_normal_forces"],
         columns["contact_friction"], columns["contact_impulses"], columns["contact_approach"],
     ])  # fmt: skip
-    with Path(path).open("w", newline="") as file:
+    with whole_text(path) as file:
         writer = csv.writer(file)
         writer.writerow(["t", "body", "other", "doing", *NUMBERS])
         for k, (state, (first, second)) in enumerate(zip(columns["contact_state"], columns["contact_bodies"].astype(int), strict=True)):

@@ -23,7 +23,7 @@ from unibody.model import Model, State
 from unibody.simulation.arrays import plain_arrays
 from unibody.simulation.contact_table import write_contacts
 from unibody.simulation.files import read_npz, write_npz
-from unibody.simulation.whole_file import whole_file
+from unibody.simulation.whole_file import whole_file, whole_text
 from unibody.solvers import Bound, Report
 from unibody.spatial.pose import rotation_from_quaternion
 
@@ -303,7 +303,7 @@ class Recording:
         columns = [self.t, e.kinetic, e.gravity, e.springs, e.total, self.violation]
         columns += [c for j in joints for c in self.joint(j.name).T]
         columns += [c for b in bodies for c in self.pose(b).T]
-        with Path(path).open("w", newline="") as file:
+        with whole_text(path) as file:
             writer = csv.writer(file)
             writer.writerow(head)
             writer.writerows([[repr(float(x)) for x in row] for row in zip(*columns, strict=True)])

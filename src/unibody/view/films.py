@@ -5,9 +5,14 @@ A film shows the recorded state nearest to each of its times t₀ + k · speed /
 
 from __future__ import annotations
 
+import contextlib
+import io
+import subprocess
+import tempfile
 from collections.abc import Iterator, Sequence
+from fractions import Fraction
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 
@@ -15,16 +20,21 @@ from unibody.element import number
 from unibody.errors import ModelError
 from unibody.model import Model
 from unibody.simulation import Recording, Simulation
+from unibody.simulation.whole_file import whole_file, whole_path
 from unibody.solvers import able_solver
 from unibody.view.render import SIZE, Renderer, rows_to_fit
 from unibody.view.render_caption import pillow
 from unibody.view.snapshot import Snapshot
 
-PICTURES, FILMS = (".png", ".jpg", ".jpeg", ".webp"), (".mp4", ".gif")
+FORMATS = {".png": "PNG", ".jpg": "JPEG", ".jpeg": "JPEG", ".webp": "WEBP"}
+"""Pillow's names."""
+PICTURES, FILMS = tuple(FORMATS), (".mp4", ".gif")
 LONGEST = 100_000
 """Pictures of a film."""
 COLOURS = 255
 """Of a GIF's palette."""
+CRF = "10"
+"""Of H.264: 0 is without loss, 51 the worst."""
 
 
 def render(
@@ -105,31 +115,48 @@ def ffmpeg() -> Any:
 
 
 def _write(target: Path, pictures: Iterator[np.ndarray], size: tuple[int, int], fps: float) -> None:
-    if target.suffix.lower() == ".mp4":
-        _write_mp4(target, pictures, size, fps)
-    elif target.suffix.lower() == ".gif":
-        _write_gif(target, pictures, fps)
+    """Whole or not at all."""
+    kind = target.suffix.lower()
+    if kind == ".mp4":
+        with whole_path(target) as temporary:
+            _write_mp4(temporary, pictures, size, fps)
+        return
+    drawn = io.BytesIO()  # Pillow itself does not notice when only a part of a block fits on the disk
+    if kind == ".gif":
+        _write_gif(drawn, pictures, fps)
     else:
-        pillow().Image.fromarray(next(pictures)).save(target)
+        pillow().Image.fromarray(next(pictures)).save(drawn, format=FORMATS[kind])
+    with whole_file(target) as file:
+        file.write(drawn.getbuffer())
 
 
 def _write_mp4(target: Path, pictures: Iterator[np.ndarray], size: tuple[int, int], fps: float) -> None:
-    """H.264 in yuv420p, which every player takes; it wants even sizes."""
-    writer = ffmpeg().write_frames(
-        str(target), size, fps=fps, codec="libx264", quality=8, pix_fmt_in="rgb24", pix_fmt_out="yuv420p", macro_block_size=2,
-        ffmpeg_log_level="error",
-    )  # fmt: skip
-    if not target.parent.is_dir():
-        raise FileNotFoundError(f"no folder '{target.parent}'")
-    writer.send(None)
-    try:
-        for picture in pictures:
-            writer.send(np.ascontiguousarray(picture))
-    finally:
-        writer.close()
+    """H.264 in yuv420p, which every player takes; it wants even sizes. The encoder alone knows whether all is written."""
+    given = ["-f", "rawvideo", "-pix_fmt", "rgb24", "-s", f"{size[0]}x{size[1]}", "-r", str(Fraction(fps).limit_denominator()), "-i", "-"]
+    made = ["-an", "-vcodec", "libx264", "-crf", CRF, "-pix_fmt", "yuv420p", "-f", "mp4"]
+    command = [ffmpeg().get_ffmpeg_exe(), "-y", "-v", "error", *given, *made, str(target)]
+    with tempfile.TemporaryFile() as said:
+        # a session of its own: Ctrl-C stops this process, which then stops the encoder
+        encoder = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=said, start_new_session=True)
+        assert encoder.stdin is not None
+        try:
+            with contextlib.suppress(BrokenPipeError):  # it has ended; why, it says below
+                for picture in pictures:
+                    encoder.stdin.write(np.ascontiguousarray(picture).data)
+            with contextlib.suppress(BrokenPipeError):
+                encoder.stdin.close()
+            code = encoder.wait()
+        except BaseException:
+            encoder.kill()
+            encoder.wait()
+            raise
+        if code != 0:
+            said.seek(0)
+            lines = [line for line in said.read().decode(errors="replace").splitlines() if line.strip()]
+            raise OSError(lines[-1].strip() if lines else f"the encoder ended with {code}")
 
 
-def _write_gif(target: Path, pictures: Iterator[np.ndarray], fps: float) -> None:
+def _write_gif(file: IO[bytes], pictures: Iterator[np.ndarray], fps: float) -> None:
     """One palette for all pictures, from the first, the middle and the last, so that still parts do not flicker."""
     image = pillow().Image
     film = [image.fromarray(p) for p in pictures]
@@ -140,4 +167,4 @@ def _write_gif(target: Path, pictures: Iterator[np.ndarray], fps: float) -> None
     palette = sheet.quantize(COLOURS)
     small = [p.quantize(palette=palette, dither=image.Dither.NONE) for p in film]
     hundredths = max(2, round(100.0 / fps))
-    small[0].save(target, save_all=True, append_images=small[1:], duration=10 * hundredths, loop=0, optimize=False)
+    small[0].save(file, format="GIF", save_all=True, append_images=small[1:], duration=10 * hundredths, loop=0, optimize=False)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import io
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from unibody.errors import ModelError
+from unibody.simulation.whole_file import whole_file
 
 INK = "#22303c"
 """Text, edges, axes."""
@@ -44,11 +46,14 @@ def pyplot() -> Any:
 
 
 def saved(figure: Any, path: str | Path) -> Path:
-    """Write the figure, close it, and say where it is."""
+    """Write the figure, whole or not at all, close it, and say where it is."""
     target = Path(path)
     plt = pyplot()
     try:
-        figure.savefig(target)
+        drawn = io.BytesIO()  # Pillow writes some formats for matplotlib, and does not notice when only a part of a block fits on the disk
+        figure.savefig(drawn, format=target.suffix.lower().removeprefix(".") or None)
+        with whole_file(target) as file:
+            file.write(drawn.getbuffer())
     except (OSError, ValueError) as error:
         raise ModelError(f"picture '{target}' cannot be written ({error}); give a .png file in a folder that exists") from None
     finally:
