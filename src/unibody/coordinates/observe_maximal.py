@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from unibody.coordinates.closure import closure_null
+from unibody.coordinates.energies import Masses
 
 from unibody.coordinates.observed import (  # isort: skip
-    Masses, Observation, bearings_in_world, element_multipliers, largest_violation, null_shift, public_poses, public_twists,
-    touched_names,
+    Observation, bearings_in_world, element_multipliers, largest_violation, null_shift, public_poses, public_twists, touched_names,
 )  # fmt: skip
 
 from unibody.coordinates.slots import (  # isort: skip
@@ -30,8 +30,8 @@ def observe_maximal(system: MaximalSystem, t: float, q: np.ndarray, v: np.ndarra
     ledger = system.view(LEDGER)
     own_q, own_v = system.q_width * system.n, system.width * system.n
     joint_v = v[own_v:].copy()
-    masses = Masses(model)
-    kinetic = masses.kinetic(V).sum() + 0.5 * float(np.sum(system.view(ARMATURE) * joint_v**2))
+    each, gravity = Masses(model).energies(system.view(X_WB), system.view(V_WB))
+    kinetic = each.sum() + 0.5 * float(np.sum(system.view(ARMATURE) * joint_v**2))
     primary = system.view(NODE_L)
     auxiliary = system.view(MULTIPLIER)
     constraint = held_wrenches(system, primary, auxiliary, X)
@@ -46,7 +46,7 @@ def observe_maximal(system: MaximalSystem, t: float, q: np.ndarray, v: np.ndarra
     residual = system.view(RESIDUAL)
     return Observation(
         time=t, poses=public_poses(X), twists=public_twists(X, V), joint_q=q[own_q:].copy(), joint_v=joint_v, kinetic=float(kinetic),
-        gravity=masses.gravity(X), springs=float(ledger[SPRING_ENERGY]), powers=ledger[DAMPER_POWER : DAMPER_POWER + 3].copy(),
+        gravity=gravity, springs=float(ledger[SPRING_ENERGY]), powers=ledger[DAMPER_POWER : DAMPER_POWER + 3].copy(),
         reactions=reactions, constraint_wrenches=constraint, violation=largest_violation(residual, book.unilateral),
         redundant=len(null), redundant_names=touched_names(book.names[book.primary_rows :], null),
         multipliers=element_multipliers(book, row_multipliers(system, primary, auxiliary)),

@@ -14,8 +14,8 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from unibody.coordinates.rows import RowBook
-from unibody.model.model import JointInfo, Model
-from unibody.spatial.pose import quaternions_from_rotations, spatial_inertia
+from unibody.model.model import JointInfo
+from unibody.spatial.pose import quaternions_from_rotations
 
 
 @dataclass
@@ -122,49 +122,6 @@ class Observation:
     """(bodies, 4, 3) of solvers whose bodies give way a little: t and the columns a₁ a₂ a₃ of A, where points x = t + A X really are."""
     distance: float = float("inf")
     """The least gap between bodies that are near each other [m]."""
-
-
-@dataclass
-class Energies:
-    """What moves and what is stored at one state [J], and what was done by motors and applied wrenches up to it."""
-
-    kinetic: np.ndarray
-    """(bodies,), each body's own."""
-    rotors: float
-    """Kinetic energy of armatures."""
-    gravity: float
-    springs: float
-    supplied: float
-    """Work of motors and applied wrenches so far."""
-
-    @property
-    def moving(self) -> float:
-        """The whole kinetic energy."""
-        return float(self.kinetic.sum()) + self.rotors
-
-
-class Masses:
-    """Masses, centres and inertias of the bodies that forces move, as arrays."""
-
-    def __init__(self, model: Model):
-        moving = [i for i, b in enumerate(model.bodies) if b.kind == "dynamic"]
-        bodies = [model.bodies[i] for i in moving]
-        self.count, self.moving, self.weight = model.n_bodies, np.array(moving, int), np.asarray(model.gravity)
-        self.mass = np.array([b.mass for b in bodies])
-        self.com = np.array([b.com for b in bodies]).reshape(-1, 3)
-        self.inertia = np.array([spatial_inertia(b.mass, b.com, b.inertia) for b in bodies]).reshape(-1, 6, 6)
-
-    def kinetic(self, V: np.ndarray) -> np.ndarray:
-        """(bodies,) kinetic energies from body-fixed twists (bodies, 6)."""
-        out, mine = np.zeros(self.count), V[self.moving]
-        out[self.moving] = 0.5 * np.einsum("ni,nij,nj->n", mine, self.inertia, mine)
-        return out
-
-    def gravity(self, X: np.ndarray) -> float:
-        """The energy in gravity from poses (bodies, 12)."""
-        mine = X[self.moving]
-        centre = mine[:, 9:] + np.einsum("nij,nj->ni", mine[:, :9].reshape(-1, 3, 3), self.com)
-        return float(-(self.mass * (centre @ self.weight)).sum())
 
 
 def largest_violation(residual: np.ndarray, unilateral: np.ndarray) -> float:

@@ -13,12 +13,14 @@ What moves because it is told to (prescribed motions, kinematic bodies, function
 user's own have no books. For them, and for all others too, a motion has blown up when its largest speed doubled within `QUICK` steps, and
 again, `DOUBLINGS` times in a row, and a step is longer than the whole model, or a turn: no motion that the steps resolve grows like that.
 
-The sums are taken only when the largest velocity has doubled since they were taken last, so that watching costs next to nothing.
+The sums are taken only when the largest velocity has doubled (quadrupled, where steps are compiled) since they were taken last, so that
+watching costs next to nothing.
 """
 
 from __future__ import annotations
 
 from dataclasses import fields
+from math import sqrt
 from typing import Any
 
 import numpy as np
@@ -48,13 +50,16 @@ class EnergyWatch:
         self._least: float | None = None
         self._available, self._in_play = 0.0, 0.0
         self._quick, self._last_doubling, self._steps = 0, 0, 0
-        self._keeps_books = keeps_books(bound.model)
+        self._keeps_books, self._mass = keeps_books(bound.model), bound.masses.total
         self._length = length_of(bound.model)
         self._fall = float(np.linalg.norm(bound.model.gravity))
 
     def limit(self, dt: float) -> float:
-        """The velocity beyond which energies must be looked at."""
-        return 2.0 * max(self._peak, self._fall * dt)
+        """The velocity beyond which energies must be looked at: a multiple of the largest so far, or of what falling gives."""
+        if type(self._bound).rollout is not Bound.rollout:
+            return 2.0 * max(self._peak, self._fall * dt)
+        # Compiled steps are so short that looking often would cost more than they do; nothing there throws bodies once and for all.
+        return 4.0 * max(self._peak, self._fall * dt, sqrt(self._fall * self._length))
 
     def suspects(self, state: State, dt: float) -> bool:
         return largest(state.v) > self.limit(dt)
@@ -92,7 +97,7 @@ class EnergyWatch:
         gained = max(0.0, level - self._least)
         explained = max(now.moving - gained, self._available)
         # what falls for one step, by rules whose positions lag or lead by that step; round-off
-        fallen = self._bound.masses.mass.sum() * (self._fall * dt) ** 2
+        fallen = self._mass * (self._fall * dt) ** 2
         self._in_play = max(self._in_play, abs(now.gravity), abs(now.supplied))
         if now.moving > EXCESS * (explained + fallen) + ROUND * self._in_play:
             what = f"kinetic energy is {now.moving:.3g} J, where forces, impacts and contact explain {explained:.3g} J"

@@ -17,7 +17,8 @@ import numpy as np
 
 from unibody.constraints.base import Constraint
 from unibody.constraints.contact import Contact
-from unibody.coordinates.observed import Energies, Observation
+from unibody.coordinates.energies import Energies
+from unibody.coordinates.observed import Observation
 from unibody.element import number
 from unibody.errors import ModelError, StepFailed
 from unibody.forces.base import Force
@@ -133,7 +134,8 @@ class BarrierBound(Bound):
     def energies(self, state: State, memory: np.ndarray, control: np.ndarray) -> Energies:
         seen = self.observe(state, memory, control)
         R = np.array([rotation_from_quaternion(wxyz) for wxyz in seen.poses[:, 3:]])
-        kinetic = self.masses.kinetic(np.einsum("nji,nkj->nki", R, seen.twists.reshape(-1, 2, 3)).reshape(-1, 6))
+        X = np.concatenate([R.reshape(-1, 9), seen.poses[:, :3]], axis=1)
+        kinetic, _ = self.masses.energies(X.ravel(), np.einsum("nji,nkj->nki", R, seen.twists.reshape(-1, 2, 3)).ravel())
         rotors = seen.kinetic - float(kinetic.sum())
         return Energies(kinetic, rotors, seen.gravity, seen.springs, float(seen.work[1] + seen.work[2]))
 

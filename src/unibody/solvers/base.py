@@ -19,7 +19,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from unibody.coordinates.convert import to_reduced
-from unibody.coordinates.observed import Energies, Masses, Observation
+from unibody.coordinates.energies import Energies, Masses
+from unibody.coordinates.observed import Observation
 from unibody.coordinates.slots import ARMATURE, LEDGER, SPEED_LIMIT, V_WB, X_WB
 from unibody.element import DAMPER_POWER, SPRING_ENERGY
 from unibody.errors import StepFailed, Unsupported
@@ -230,16 +231,20 @@ class Bound:
         """Before the system is evaluated at a state and not for a step: no feedback that shrinks with the step."""
         self.system.prepare(np.inf)
 
+    def _look_at(self, t: float, q: np.ndarray, v: np.ndarray, control: np.ndarray) -> None:
+        """Have the system find poses, twists and the ledger at a state."""
+        self.system.evaluate(t, q, v, control, loads=True)
+
     def energies(self, state: State, memory: np.ndarray, control: np.ndarray) -> Energies:
         """Kinetic and stored energy at a state and the work done up to it: the part of `observe` that asks for no reactions."""
         q, v, ledger = self._unpack(state, memory)
         self._prepare_look(ledger)
-        self.system.evaluate(state.t, q, v, control, loads=True)
+        self._look_at(state.t, q, v, control)
         entries = self.system.view(LEDGER)
-        X, V = self.system.view(X_WB).reshape(-1, 12), self.system.view(V_WB).reshape(-1, 6)
+        kinetic, gravity = self.masses.energies(self.system.view(X_WB), self.system.view(V_WB))
         rotors = 0.5 * float(np.sum(self.system.view(ARMATURE) * v[self.nv_all - self.model.nv_joints :] ** 2))
         work = ledger[:3] + 0.5 * ledger[LAST_STEP] * (ledger[3:6] + entries[DAMPER_POWER : DAMPER_POWER + 3])
-        return Energies(self.masses.kinetic(V), rotors, self.masses.gravity(X), float(entries[SPRING_ENERGY]), float(work[1] + work[2]))
+        return Energies(kinetic, rotors, gravity, float(entries[SPRING_ENERGY]), float(work[1] + work[2]))
 
     def failure(self, state: State, memory: np.ndarray, control: np.ndarray, t: float) -> StepFailed:
         """The error for a step that did not come out finite, naming the element nearest the trouble."""

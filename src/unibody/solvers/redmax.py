@@ -129,6 +129,9 @@ class BoundRedMax(Bound):
 
     system: RedMaxSystem
 
+    def _look_at(self, t: float, q: np.ndarray, v: np.ndarray, control: np.ndarray) -> None:
+        self.system.look(t, q, v, control)  # nothing needs to be solved
+
     def observe(self, state: State, memory: np.ndarray, control: np.ndarray) -> Observation:
         """Everything derived at a state; reactions and multipliers are those of the step that ended there (its impulses over h)."""
         out = self._look(state, memory, control)
