@@ -6,7 +6,13 @@ reached; for others only that this path found no solution). Ties are broken by t
 that no basis returns. The tableau is a dictionary x_B = q + C x_N of n rows; the perturbation needs no columns of its own: ε_j enters
 with minus the coefficient of w_j.
 
-Pivoting loses digits; in the end the equations of the last basis are solved afresh.
+Round-off must not decide how the path ends:
+
+* Rows and columns are scaled alike, z = S y and S w = S A S y + S b, so that the largest entries are near one whatever the units; powers
+  of two, which round nothing. In these numbers what is below `SMALL` counts as zero, in ratios, in ties and among the ε's.
+* Pivoting loses digits, so that the equations of the last basis are solved afresh.
+* What comes out is judged by the problem itself, not by how the path ended: w_i ≥ 0 and min(z_i, w_i) = 0, to `SOUND` of what row i can
+  add up and of the largest z. A ray that fails this is tried again from other covers d, along other paths; only if all fail is it reported.
 """
 
 from __future__ import annotations
@@ -20,7 +26,13 @@ from unibody.kernel import Floats, Ints, device, kernel
 SOLVED, RAY, LIMIT = 0, 1, 2
 WHY = {SOLVED: "", RAY: "ends on a ray", LIMIT: "not ended within the pivots allowed"}
 SMALL = 1e-11
-"""Part of the largest entry of a column below which another is taken for round-off, and of ratios within which they are equal."""
+"""Of the largest entry of a column or row: what is smaller is taken for round-off, and what differs by less for equal."""
+SOUND = 1e-11
+"""Violation up to which a solution is one: its equations were solved to round-off, and a basis of contacts loses four digits or so."""
+FAR = 1e9
+"""Of the largest b, scaled: a solution farther out is one that round-off has put on a ray."""
+COVERS = 5
+"""Paths that are tried."""
 
 
 @dataclass(frozen=True)
@@ -45,20 +57,57 @@ def solve_lcp(A: np.ndarray, b: np.ndarray, cover: np.ndarray | None = None, piv
         raise ValueError(f"a complementarity problem of {n} rows needs a finite {n} × {n} matrix, got shape {A.shape}")
     if n == 0 or b.min() >= 0.0:
         return LcpSolution(np.zeros(n), b.copy(), 0.0, 0, "")
-    d = np.ones(n) if cover is None else np.ascontiguousarray(cover, float)
-    z, table, names = np.zeros(n), np.zeros(n * (n + 2)), np.zeros(2 * n + 2, np.int64)
-    place = np.zeros(2 * n + 1, np.int64)
-    flat, right = np.ascontiguousarray(A, float).ravel(), np.ascontiguousarray(b, float)
-    status = lemke(flat, right, d, pivots or 50 * n + 50, table, names, place, z)
-    z = _afresh(A, b, z, names[:n] - n)
+    scale = _scaling(A)
+    C, c = scale[:, None] * A * scale, scale * b
+    limit, used = pivots or 50 * n + 50, 0
+    best, least, why = np.zeros(n), np.inf, ""
+    for attempt in range(COVERS):
+        d = _cover(np.ones(n) if cover is None else np.asarray(cover, float) * scale, attempt)
+        y, table, names = np.zeros(n), np.zeros(n * (n + 2)), np.zeros(2 * n + 2, np.int64)
+        status = lemke(C.ravel(), c, d, limit - used, table, names, np.zeros(2 * n + 1, np.int64), y)
+        used += int(names[-1])
+        y = _afresh(C, c, y, names[:n] - n)
+        violation = _violation(C, c, y)
+        if violation < least:
+            best, least, why = y, violation, WHY[status] or "lost to round-off"
+        if least <= SOUND or used >= limit:
+            break
+    z = scale * best
     w = A @ z + b
-    return LcpSolution(z, w, float(np.abs(np.minimum(z, w)).max()), int(names[-1]), WHY[status])
+    return LcpSolution(z, w, float(np.abs(np.minimum(z, w)).max()), used, "" if least <= SOUND else why)
+
+
+def _scaling(A: np.ndarray) -> np.ndarray:
+    """S, powers of two, with the largest entry of every row and column of S A S near one."""
+    size = np.maximum(np.abs(A), np.abs(A.T))
+    scale = np.ones(len(A))
+    for _ in range(8):
+        largest = (scale[:, None] * size * scale).max(axis=1)
+        scale /= np.sqrt(np.where(largest > 0.0, largest, 1.0))
+    return np.exp2(np.rint(np.log2(scale)))
+
+
+def _cover(first: np.ndarray, attempt: int) -> np.ndarray:
+    """The cover of an attempt: the first, then others within a factor of two of it that no symmetry of the problem shares."""
+    golden = 0.5 * (5.0**0.5 - 1.0)
+    return first * (1.0 + np.modf(golden * attempt * np.arange(1, first.size + 1))[0])
+
+
+def _violation(A: np.ndarray, b: np.ndarray, z: np.ndarray) -> float:
+    """How far z ≥ 0 is from a solution: the largest of −w_i and min(z_i, w_i), with w_i as a part of what its row can add up and z_i of
+    the largest z."""
+    w, most = A @ z + b, z.max()
+    if most > FAR * np.abs(b).max():
+        return np.inf
+    size = np.abs(A).sum(axis=1) * most + np.abs(b)
+    relative = w / np.where(size > 0.0, size, 1.0)
+    return float(np.abs(np.minimum(relative, z / most if most else 0.0)).max())
 
 
 def _afresh(A: np.ndarray, b: np.ndarray, z: np.ndarray, basic: np.ndarray) -> np.ndarray:
     """z from the equations w_i = 0 of the basic z_i, where that is better than what pivoting left."""
     held = np.sort(basic[(basic >= 0) & (basic < b.size)])
-    best, size = z, np.abs(np.minimum(z, A @ z + b)).max()
+    best, size = z, _violation(A, b, z)
     for _ in range(2):
         rest = A[np.ix_(held, held)] @ best[held] + b[held]
         try:
@@ -67,7 +116,7 @@ def _afresh(A: np.ndarray, b: np.ndarray, z: np.ndarray, basic: np.ndarray) -> n
             step = np.linalg.lstsq(A[np.ix_(held, held)], rest, rcond=None)[0]
         other = best.copy()
         other[held] = np.maximum(best[held] - step, 0.0)
-        found = np.abs(np.minimum(other, A @ other + b)).max()
+        found = _violation(A, b, other)
         if not found < size:
             break
         best, size = other, found
@@ -86,11 +135,15 @@ def perturbation(table, names, place, n, row, j):
 @device
 def comes_first(table, names, place, n, column, a, b):
     """Whether row a leaves before row b by the perturbation alone."""
-    pa, pb = -table[a * (n + 2) + column], -table[b * (n + 2) + column]
+    width = n + 2
+    pa, pb = -table[a * width + column], -table[b * width + column]
+    largest = 0.0
+    for j in range(n):
+        largest = max(largest, abs(perturbation(table, names, place, n, a, j) / pa), abs(perturbation(table, names, place, n, b, j) / pb))
     for j in range(n):
         ea = perturbation(table, names, place, n, a, j) / pa
         eb = perturbation(table, names, place, n, b, j) / pb
-        if abs(ea - eb) > SMALL * (abs(ea) + abs(eb)):
+        if abs(ea - eb) > SMALL * largest:
             return ea < eb
     return a < b
 
@@ -100,19 +153,20 @@ def leaving_row(table, names, place, n, column):
     """The row that stops the variable of a column, or −1; z₀ leaves where it is among the first."""
     width = n + 2
     largest = 0.0
+    scale = 0.0
     for i in range(n):
         largest = max(largest, abs(table[i * width + column]))
+        scale = max(scale, abs(table[i * width + n + 1]))
+    # how far the variable can come if every row gives way by round-off: whoever stops it before is tied
     least = np.inf
-    scale = 0.0
     for i in range(n):
         slope = -table[i * width + column]
         if slope > SMALL * largest:
-            least = min(least, max(table[i * width + n + 1], 0.0) / slope)
-        scale = max(scale, abs(table[i * width + n + 1]))
+            least = min(least, (max(table[i * width + n + 1], 0.0) + SMALL * scale) / slope)
     best = -1
     for i in range(n):
         slope = -table[i * width + column]
-        if slope > SMALL * largest and max(table[i * width + n + 1], 0.0) / slope <= least + SMALL * (least + SMALL * scale / slope):
+        if slope > SMALL * largest and max(table[i * width + n + 1], 0.0) <= least * slope:
             if names[i] == 2 * n:
                 return i
             if best < 0 or comes_first(table, names, place, n, column, i, best):
