@@ -207,12 +207,18 @@ def test_internal_edges_do_not_kick(scene):
 
 
 def test_a_cube_carries_a_thousand_times_its_mass(scene):
-    """U3: both at rest, the small cube clear of both neighbours. Nothing rubs, so the heap is a balance that grows unstable later."""
-    rec = run(scene("unit-tests/large-mass-ratio"), 3.0, every=5)
+    """U3: both at rest, the small cube clear of both neighbours; to a thousandth of the speed of impact, 3 m/s.
+
+    Nothing rubs in the file's scene, so that the heap is an unstable balance: what round-off moves sideways grows tenfold in 0.6 s, and how
+    far that has come says nothing. Heights come to rest on any machine, and with friction everything does."""
+    rec = run(scene("unit-tests/large-mass-ratio"), 2.7, every=5)
     names = [b.name for b in rec.model.bodies if b.kind == "dynamic"]
-    assert all(np.abs(rec.twist(name)[-1]).max() < 1e-3 for name in names)
+    assert all(abs(rec.twist(name)[-1, 4]) < 3e-3 for name in names)
     assert min(c.gaps.min() for c in rec.contacts if len(c)) > 0.0
     assert not intersections(rec)
+    rough = run(scene("unit-tests/large-mass-ratio"), 2.7, every=5, friction=0.3)
+    assert all(np.abs(rough.twist(name)[-1]).max() < 3e-3 for name in names)
+    assert all(np.abs(rough.point(name)[:, [0, 2]]).max() < 1e-6 for name in names)
 
 
 def test_five_cubes_rest_on_each_other(scene):
