@@ -53,6 +53,15 @@ def rng() -> np.random.Generator:
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--dossier", metavar="FILE.json", help="write published values beside measured ones, for tools/make_dossier.py")
+    parser.addoption("--shake", metavar="SEED", type=int, help="change all scenes' numbers in their last places; see tests/shaking.py")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    seed = config.getoption("--shake")
+    if seed is not None:
+        from tests import shaking
+
+        shaking.start(seed)
 
 
 @pytest.fixture

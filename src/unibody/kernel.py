@@ -8,6 +8,10 @@ A *kernel* is a compiled function over flat arrays and scalars; its annotations 
 `Floats` and `Ints` are contiguous one-dimensional arrays of float64 and int64. An argument is writable exactly when its
 name ends in `_out`: every other array is typed read-only and numba refuses to compile a write to it. Scalars are `float` and `int`.
 
+A *long kernel* is one that works for long when Python calls it (a rollout of many steps): it releases Python's global interpreter lock, so
+that other threads run meanwhile, and a Python function that it calls back takes the lock for itself. Short ones keep it: to give it away
+and take it back costs 0.1 µs alone, and beside another thread that wants it a change of threads, ten times what such a kernel works.
+
 A *device* function is what kernels call: arrays and scalars in, scalars and tuples of scalars out, inlined by the compiler if it is short.
 It makes no arrays and counts no references: two locked instructions for each array would cost more than its work. One that returns an
 array says so, `-> Floats`, and counts. An *inlined* one is inlined however long it is: where a loop has little to do, handing over its
@@ -125,8 +129,8 @@ class Primitive(Device):
 class Kernel:
     """A compiled function with one signature, made ready at the first call."""
 
-    def __init__(self, function: Callable):
-        self.function = function
+    def __init__(self, function: Callable, long: bool = False):
+        self.function, self.long = function, long
         self.signature = _signature(function)
         self.__doc__, self.__name__, self.__module__ = function.__doc__, function.__name__, function.__module__
         self._dispatcher: Any = None
@@ -155,8 +159,8 @@ class Kernel:
     def dispatcher(self) -> Any:
         with _making:
             if self._dispatcher is None:
-                self._dispatcher = _numba().njit(_resolved(self.function), boundscheck=CHECKED, error_model="numpy")
-                self._dispatcher._cache = _Cache(self.function)
+                self._dispatcher = _numba().njit(_resolved(self.function), boundscheck=CHECKED, error_model="numpy", nogil=self.long)
+                self._dispatcher._cache = _Cache(self.function, self.long)
             return self._dispatcher
 
     @property
@@ -239,6 +243,11 @@ class Prototype:
 def kernel(function: Callable) -> Kernel:
     """Decorator: a kernel with the signature of its annotations."""
     return Kernel(function)
+
+
+def long_kernel(function: Callable) -> Kernel:
+    """Decorator: a kernel that works for long when Python calls it, and releases Python's lock meanwhile."""
+    return Kernel(function, long=True)
 
 
 def device(function: Callable) -> Device:
@@ -528,8 +537,8 @@ def _file_digest(path: str) -> str:
 class _Cache:
     """What numba asks of a cache, over the files of `unibody.kernel_cache`."""
 
-    def __init__(self, function: Callable):
-        self._name, self._function = f"{function.__module__}.{function.__qualname__}", function
+    def __init__(self, function: Callable, long: bool):
+        self._name, self._function, self._long = f"{function.__module__}.{function.__qualname__}", function, long
 
     @property
     def cache_path(self) -> str:
@@ -539,7 +548,7 @@ class _Cache:
         """The kernel's file: named by its code, its signature, the compiler, the processor and how they were told to work."""
         numba = _numba()
         told = (CHECKED, numba.config.OPT, numba.config.LOOP_VECTORIZE, numba.config.SLP_VECTORIZE, sys.version_info[:3], numba.__version__)
-        key = repr((self._name, _digest_of(self._function), signature, codegen.magic_tuple(), _tuned(codegen), told))
+        key = repr((self._name, _digest_of(self._function), signature, codegen.magic_tuple(), _tuned(codegen), told)) + "long" * self._long
         return f"{self._name[-80:]}-{hashlib.sha256(key.encode()).hexdigest()[:32]}"
 
     def load_overload(self, signature: Any, target_context: Any) -> Any:

@@ -12,7 +12,7 @@ from unibody.coordinates.slots import Y
 from unibody.coordinates.stages import (  # isort: skip
     CORRECT_STAGE, EVALUATE_STAGE, KICK_STAGE, PROJECT_STAGE, SATISFIED, Correct, Evaluate, Kick, Project,
 )  # fmt: skip
-from unibody.kernel import Floats, Ints, kernel
+from unibody.kernel import Floats, Ints, kernel, long_kernel
 from unibody.rules.base import TIME, advance_own, all_finite, book_work, ledger_of, outruns, write_record
 
 CORRECTIONS = 5
@@ -44,7 +44,7 @@ def kick_and_correct(
             Kick(stages[KICK_STAGE], layout, ints, constants, h, work_out, q_out, v_out)
 
 
-@kernel
+@long_kernel
 def roll_euler(
     layout: Ints, ints: Ints, constants: Floats, stages: Ints, control: Floats, t0: float, h: float, steps: int, every: int, explicit: int,
     work_out: Floats, scratch_out: Floats, q_out: Floats, v_out: Floats, memory_out: Floats, record_out: Floats,

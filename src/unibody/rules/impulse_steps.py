@@ -18,7 +18,7 @@ from unibody.arena import part
 from unibody.coordinates.preview import push_back, see_ahead, settle
 from unibody.coordinates.slots import Y
 from unibody.coordinates.stages import EVALUATE_STAGE, KICK_STAGE, Evaluate, Kick
-from unibody.kernel import Floats, Ints, device, kernel
+from unibody.kernel import Floats, Ints, device, kernel, long_kernel
 from unibody.rules.base import MEMORY, TIME, all_finite, book_work, ledger_of, outruns, write_record
 
 PREVIEWS, LEFT, LEFT_RATE = range(MEMORY, MEMORY + 3)
@@ -103,7 +103,7 @@ def step_by_impulses(
     return 0
 
 
-@kernel
+@long_kernel
 def roll_impulses(
     layout: Ints, ints: Ints, constants: Floats, stages: Ints, control: Floats, t0: float, h: float, steps: int, every: int, explicit: int,
     work_out: Floats, scratch_out: Floats, q_out: Floats, v_out: Floats, memory_out: Floats, record_out: Floats,

@@ -26,7 +26,7 @@ from unibody.coordinates.redmax_rows import row_of
 from unibody.coordinates.slots import AHEAD, COUNTDOWN, DRIFT, ITERATIONS, MULTIPLIER, RATE, RESIDUAL, STATUS, UNILATERAL, X_SOLVED, Y
 from unibody.coordinates.stages import EVALUATE_STAGE, PROJECT_STAGE, Evaluate, Project
 from unibody.element import DAMPER_POWER
-from unibody.kernel import Floats, Ints, device, kernel
+from unibody.kernel import Floats, Ints, device, kernel, long_kernel
 from unibody.rules.base import LAST_STEP, MEMORY, TIME, advance_own, all_finite, ledger_of, outruns, write_record
 
 BEGUN = MEMORY
@@ -148,7 +148,7 @@ def step_linearly_implicit(
     return True
 
 
-@kernel
+@long_kernel
 def roll_linearly_implicit(
     layout: Ints, ints: Ints, constants: Floats, stages: Ints, control: Floats, t0: float, h: float, steps: int, every: int, explicit: int,
     work_out: Floats, scratch_out: Floats, q_out: Floats, v_out: Floats, memory_out: Floats, record_out: Floats,

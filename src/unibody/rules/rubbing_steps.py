@@ -13,7 +13,7 @@ from unibody.coordinates.redmax import settle_loads
 from unibody.coordinates.reduced_products import fill_wrenches, gather_wrenches
 from unibody.coordinates.slots import BODIES, COLUMNS, COUNTDOWN, GRAVITY, ROWS, SPEED_LIMIT, STATUS, X_SOLVED, X_WB, F, Y
 from unibody.coordinates.stages import EVALUATE_STAGE, Evaluate
-from unibody.kernel import Floats, Ints, device, kernel
+from unibody.kernel import Floats, Ints, device, kernel, long_kernel
 from unibody.rules.base import TIME, all_finite, largest, outruns, write_record
 from unibody.rules.joint_friction import JointFrictions, Moment
 from unibody.rules.linearly_implicit import BEGUN, BEGUN_Q, CURBED, roll_linearly_implicit, step_linearly_implicit
@@ -85,7 +85,7 @@ def find_friction(
     return True
 
 
-@kernel
+@long_kernel
 def roll_rubbing(
     layout: Ints, ints: Ints, constants: Floats, stages: Ints, control: Floats, rub_layout: Ints, rub_ints: Ints, rub_numbers: Floats,
     t0: float, h: float, tolerance: float, most: int, done: int, steps: int, every: int, explicit: int, work_out: Floats, rub_out: Floats,

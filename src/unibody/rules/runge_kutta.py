@@ -9,7 +9,7 @@ from unibody.arena import part
 from unibody.coordinates.slots import COUNTS, OWN_Q, Y
 from unibody.coordinates.stages import EVALUATE_STAGE, PROJECT_STAGE, Evaluate, Project
 from unibody.element import DAMPER_POWER
-from unibody.kernel import Floats, Ints, kernel
+from unibody.kernel import Floats, Ints, long_kernel
 from unibody.rules.base import LAST_STEP, TIME, advance_own, all_finite, ledger_of, outruns, rate_own, write_record
 
 
@@ -18,7 +18,7 @@ def scratch_size(nq: int, nv: int) -> int:
     return 3 * nq + 2 * nv
 
 
-@kernel
+@long_kernel
 def roll_runge_kutta(
     layout: Ints, ints: Ints, constants: Floats, stages: Ints, control: Floats, t0: float, h: float, steps: int, every: int, explicit: int,
     work_out: Floats, scratch_out: Floats, q_out: Floats, v_out: Floats, memory_out: Floats, record_out: Floats,

@@ -151,7 +151,8 @@ class Recording:
     def observe(self, row: int) -> Observation:
         """Everything derived at one recorded state."""
         state, memory = self._rows[row]
-        return self._bound.observe(state, memory, self._controls[row])
+        with self._bound.turn:  # its simulation may be running in another thread
+            return self._bound.observe(state, memory, self._controls[row])
 
     @cached_property
     def energy(self) -> Energies:

@@ -20,6 +20,7 @@ from unibody.simulation.energy_watch import EnergyWatch
 from unibody.simulation.files import read_npz, write_npz
 from unibody.simulation.recording import Recording
 from unibody.solvers import REGISTRY, Bound, Report, Solver
+from unibody.solvers.base import Turn
 
 Feedback = Callable[[float, State, Control], Any]
 
@@ -36,7 +37,18 @@ class Simulation:
     >>> b = ub.Builder()
     >>> rod = b.body("rod", shape=ub.Box((0.1, 0.1, 1.0)))
     >>> sim = ub.Simulation(b.build(), solver="articulated", dt=1e-3)
+
+    Simulations may run in several threads at once, one thread each: they share the model, which nobody writes, and give what they give
+    alone. `step` and `run` of one that another thread is running raise a RuntimeError.
     """
+
+    _moving: Turn
+    """Held by the thread that moves it."""
+
+    def __new__(cls, *args: Any, **kwargs: Any) -> Simulation:
+        made = super().__new__(cls)
+        made._moving = Turn()
+        return made
 
     def __init__(
         self, model: Model, solver: str | Solver = "articulated", dt: float = 1e-3,
@@ -81,23 +93,40 @@ class Simulation:
     def reset(self, state: State | None = None) -> None:
         """Back to the model's start, or to a given state, with nothing remembered and no control."""
         self._check_state(state)
-        self._state, self._memory = self._bound.start(state)
-        self.control = Control(self.model)
-        self._begin("start")
+        turn = self._mine("reset")
+        try:
+            with self._bound.turn:
+                self._state, self._memory = self._bound.start(state)
+            self.control = Control(self.model)
+            self._begin("start")
+        finally:
+            turn.release()
+
+    def _mine(self, verb: str) -> Turn:
+        """Taken: one thread at a time moves a simulation, and another that tries is told. Give it back."""
+        if not self._moving.at_once():
+            raise RuntimeError(f"Simulation.{verb}: another thread is running this simulation; give every thread a Simulation of its own")
+        return self._moving
 
     def observe(self) -> Observation:
         """Everything derived at the state at hand: poses, energies, reactions, joint coordinates."""
-        return self._bound.observe(self._state, self._memory, self.control.flat)
+        with self._bound.turn:
+            return self._bound.observe(self._state, self._memory, self.control.flat)
 
     def step(self) -> Report:
         """One step of length dt."""
-        flat = self.control.flat
-        result = self._bound.step(self._state, self._memory, flat, self.dt)
-        failed = self._watch.check(result.state, result.memory, flat, self.dt)
-        if failed is not None:
-            raise failed
-        self._state, self._memory, self.report = result.state, result.memory, result.report
-        return result.report
+        turn = self._mine("step")
+        try:
+            with self._bound.turn:
+                flat = self.control.flat
+                result = self._bound.step(self._state, self._memory, flat, self.dt)
+                failed = self._watch.check(result.state, result.memory, flat, self.dt)
+                if failed is not None:
+                    raise failed
+                self._state, self._memory, self.report = result.state, result.memory, result.report
+            return result.report
+        finally:
+            turn.release()
 
     def run(self, duration: float, control: Feedback | None = None, every: int = 1, progress: bool | None = None) -> Recording:
         """Run for `duration` [s]; record the start and every `every`-th step. `control(t, state, control)` is called before every step."""
@@ -110,6 +139,7 @@ class Simulation:
         self._check_control()
         recording = Recording(self._bound, self.dt)
         began = time.perf_counter()
+        turn = self._mine("run")
         bar = _Bar(steps, sys.stderr.isatty() if progress is None else progress)
         try:
             if control is None and self._bound.roll is not None:
@@ -121,6 +151,7 @@ class Simulation:
             self.report = failed.report
             raise
         finally:
+            turn.release()
             bar.close()
             recording.seconds = time.perf_counter() - began
         return recording
@@ -135,22 +166,24 @@ class Simulation:
             left = every - done % every
             count, apart = min(stretch if left == every else left, steps - done), min(left, every)
             before = time.perf_counter()
-            self._bound.speed_limit = self._watch.limit(self.dt)
-            state, memory, rows, good = self._bound.rollout(self._state, self._memory, flat, self.dt, count, apart)
-            paused = good > 0 and self._watch.suspects(state, self.dt)
-            failed = self._bound.failure(state, memory, flat, state.t) if good < count and not paused else None
-            unexplained = self._watch.check(state, memory, flat, self.dt, good) if good else None
-            if unexplained is not None:
-                # the last step does not count
-                state, memory, rows, good = self._bound.rollout(self._state, self._memory, flat, self.dt, good - 1, apart)
-            for row in rows:
-                recording.append(*self._bound.split_record(row), flat)
-            self._state, self._memory = state, memory
-            done += good
-            recording.steps = done
-            bar.show(done)
-            if unexplained is not None or failed is not None:
-                raise unexplained or failed
+            with self._bound.turn:
+                self._bound.speed_limit = self._watch.limit(self.dt)
+                state, memory, rows, good = self._bound.rollout(self._state, self._memory, flat, self.dt, count, apart)
+                self._bound.speed_limit = float("inf")
+                paused = good > 0 and self._watch.suspects(state, self.dt)
+                failed = self._bound.failure(state, memory, flat, state.t) if good < count and not paused else None
+                unexplained = self._watch.check(state, memory, flat, self.dt, good) if good else None
+                if unexplained is not None:
+                    # the last step does not count
+                    state, memory, rows, good = self._bound.rollout(self._state, self._memory, flat, self.dt, good - 1, apart)
+                for row in rows:
+                    recording.append(*self._bound.split_record(row), flat)
+                self._state, self._memory = state, memory
+                done += good
+                recording.steps = done
+                bar.show(done)
+                if unexplained is not None or failed is not None:
+                    raise unexplained or failed
             spent = time.perf_counter() - before
             stretch = max(every, int(count * CHUNK_SECONDS / max(spent, 1e-9)) // every * every)
             stretch = min(stretch, 16 * max(every, count))

@@ -6,10 +6,14 @@ all, with reasons and the solvers that can) and returns a `Bound`: arrays, addre
     start() → State, Memory          step(state, memory, control, dt) → Step
     rollout(…) many steps in one compiled loop, bit for bit the same as single ones
     observe(state, memory, control) → Observation: everything derived at a state
+
+A `Bound` has one set of arrays, so that one thread works with it at a time; whoever calls a verb holds its `turn`. Two `Bound`s share
+nothing that is written.
 """
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -100,6 +104,29 @@ class Step:
     report: Report
 
 
+class Turn:
+    """A lock that the same thread may take again; a copy of its owner gets one of its own."""
+
+    def __init__(self) -> None:
+        self._lock = threading.RLock()
+
+    def __enter__(self) -> None:
+        self._lock.acquire()
+
+    def __exit__(self, *_: Any) -> None:
+        self._lock.release()
+
+    def at_once(self) -> bool:
+        """Take it unless another thread has it; whether it is taken."""
+        return self._lock.acquire(blocking=False)
+
+    def release(self) -> None:
+        self._lock.release()
+
+    def __reduce__(self) -> tuple[type[Turn], tuple[()]]:
+        return Turn, ()
+
+
 @dataclass
 class Bound:
     """A solver bound to a model. `memory` holds the ledger of work, then the coordinates of fitted joints, then `kept` numbers of a rule,
@@ -119,6 +146,8 @@ class Bound:
     """What ended the last rollout by single steps."""
     speed_limit: float = float("inf")
     """A rollout pauses after a step that leaves some velocity beyond it, so that somebody looks at it."""
+    turn: Turn = field(default_factory=Turn, repr=False, compare=False)
+    """Held by the thread that uses the arrays."""
 
     @property
     def nq_all(self) -> int:

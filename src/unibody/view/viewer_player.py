@@ -177,7 +177,12 @@ class Live(Player):
 
     def _record(self, state: State, memory: np.ndarray) -> None:
         bound, control = self._bound, self.control.flat.copy()
-        row = Row(state.t, lambda: bound.observe(state, memory, control), (bound, state, memory))
+
+        def observed() -> Observation:
+            with bound.turn:
+                return bound.observe(state, memory, control)
+
+        row = Row(state.t, observed, (bound, state, memory))
         self._seen = (row, row.derived())
         self.history.append(row)
         self.place = len(self.history) - 1
@@ -227,11 +232,12 @@ class Live(Player):
         try:
             while done < steps:
                 held = steps - done if self.pull is None else min(steps - done, self.pull.steps_held(self.dt))
-                self._take_hold(self.observation if done == 0 else self._bound.observe(state, memory, self.control.flat))
-                after, kept, _, good = self._bound.rollout(state, memory, self.control.flat.copy(), self.dt, held, held, record=False)
-                state, memory, done = after, kept, done + good
-                if good < held:
-                    raise self._bound.failure(state, memory, self.control.flat, state.t)
+                with self._bound.turn:
+                    self._take_hold(self.observation if done == 0 else self._bound.observe(state, memory, self.control.flat))
+                    after, kept, _, good = self._bound.rollout(state, memory, self.control.flat.copy(), self.dt, held, held, record=False)
+                    state, memory, done = after, kept, done + good
+                    if good < held:
+                        raise self._bound.failure(state, memory, self.control.flat, state.t)
         except StepFailed as failed:
             self.pause()
             self.message = str(failed)
