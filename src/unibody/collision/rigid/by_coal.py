@@ -1,8 +1,10 @@
-"""Pairs that have no closed form here, through coal (extra `collision`): nearest points and normal of convex shapes.
+"""Convex pairs that have no closed form here: nearest points and normal, from which manifolds come.
 
-Cylinders, ellipsoids and convex meshes are given to coal as they are; what it finds, one contact per pair, is made exact in `refine` and
-becomes a manifold in `supports`. An ellipsoid on a triangle mesh meets the planes of faces in closed form, x = c − S² n / |S n|, where
-that point is over the face; edges and vertices are asked of coal, and count where no face around them is nearer.
+Two polyhedra (convex meshes, and boxes with them) are answered by `convex_distance`. Cylinders and ellipsoids are given to coal (extra
+`collision`); where it finds no answer, or one whose normal does not separate the shapes by the distance that it gives, `convex_distance`
+answers too. Either way one contact per pair is made exact in `refine` and becomes a manifold in `supports`. An ellipsoid on a triangle mesh
+meets the planes of faces in closed form, x = c − S² n / |S n|, where that point is over the face; edges and vertices are asked of coal,
+and count where no face around them is nearer.
 """
 
 from __future__ import annotations
@@ -14,7 +16,9 @@ from typing import Any
 import numpy as np
 
 from unibody.collision.rigid.clip import LABELS, WORK
+from unibody.collision.rigid.convex_distance import convex_distances, convex_work, doubtful_answers
 from unibody.collision.rigid.emit import MOST, RECORD
+from unibody.collision.rigid.hull_polygons import NO_EDGES, convex_edges, convex_polygons
 from unibody.collision.rigid.kinds import (
     BOX,
     CAPSULE,
@@ -35,11 +39,14 @@ from unibody.collision.rigid.table import ShapeTable
 from unibody.errors import ModelError
 from unibody.model import Model
 
+POLYHEDRA = {BOX, CONVEX}
+"""Kinds that need no coal among themselves."""
+
 TOLERANCES = (1e-8, 1e-6, 1e-4)
 """Of coal's iterations, tried in turn: on smooth shapes inside each other the finest often fail."""
 
-ALONG = 1e-9
-"""Of the size of a face: what lies nearer to a side of it is no corner."""
+UNKNOWN = np.array([0.0, 0.0, 0.0, 0.0, 0.0, 1.0, np.inf])
+"""The contact where coal found none: it has no answer."""
 
 
 class CoalPairs:
@@ -51,6 +58,8 @@ class CoalPairs:
         self._geometry: dict[int, Any] = {}
         self._faces: dict[tuple[int, int], Any] = {}
         self._polygons = convex_polygons(table)
+        self._edges = convex_edges(table, *self._polygons)
+        self._ours = convex_work()
         self._work, self._labels = np.zeros(WORK), np.zeros(LABELS + 4 * MOST_CORNERS, np.int64)
         self._points = np.zeros(6 * MOST_CORNERS)
         self._request: Any = None
@@ -64,7 +73,7 @@ class CoalPairs:
         for a, i in sorted(first.items()):
             for b in sorted(first):
                 others = np.flatnonzero((t.kind == b) & (t.body != t.body[i]))
-                if family[a, b] == COAL and len(others):
+                if family[a, b] == COAL and not {a, b} <= POLYHEDRA and len(others):
                     names = (self._model.bodies[t.body[i]].name, self._model.bodies[t.body[others[0]]].name)
                     raise ModelError(
                         f"contact of '{names[0]}' ({NAMES[a]}) with '{names[1]}' ({NAMES[b]}) needs coal, which is not installed; "
@@ -75,20 +84,22 @@ class CoalPairs:
         self, count: int, order: np.ndarray, pairs: np.ndarray, frames: np.ndarray, margin: float, tags: np.ndarray, records: np.ndarray
     ) -> int:
         """Contacts of the pairs in `order` behind `count` others; gives how many there are now."""
-        import coal
-
         t = self._table
         kinds = t.kind[pairs.reshape(-1, 2)[order]]
         on_mesh = (kinds == TRIANGLES).any(axis=1)
-        convex, transforms = np.ascontiguousarray(order[~on_mesh]), {}
+        convex = np.ascontiguousarray(order[~on_mesh])
+        flat = np.isin(kinds[~on_mesh], (BOX, CONVEX)).all(axis=1)
         touching = np.zeros((len(convex), RECORD))
-        result = coal.DistanceResult()
-        for row, pair in enumerate(convex):
-            i, j = int(pairs[2 * pair]), int(pairs[2 * pair + 1])
-            for s in (i, j):
-                if s not in transforms:
-                    transforms[s] = coal.Transform3s(frames[12 * s : 12 * s + 9].reshape(3, 3), frames[12 * s + 9 : 12 * s + 12])
-            touching[row] = self._distance(self.geometry(i), transforms[i], self.geometry(j), transforms[j], result)
+        rows, others = np.flatnonzero(flat), np.flatnonzero(~flat)
+        if len(others):
+            self._ask_coal(others, convex, pairs, frames, touching)
+            unsure = np.empty(len(others), np.int64)
+            some = doubtful_answers(others, convex, pairs, t.kind, frames, t.size, *self._polygons[:3], touching.reshape(-1), unsure)
+            rows = np.concatenate([rows, unsure[:some]])
+        if len(rows):
+            convex_distances(
+                rows, convex, pairs, t.kind, frames, t.size, *self._polygons[:4], *self._edges, self._ours, touching.reshape(-1)
+            )
         refine(convex, pairs, t.kind, frames, t.size, *self._polygons[:4], touching.reshape(-1))
         count = manifolds(
             count, convex, touching.reshape(-1), pairs, t.kind, frames, t.size, *self._polygons, margin, tags, records, self._work,
@@ -102,8 +113,20 @@ class CoalPairs:
                 count += 1
         return count
 
+    def _ask_coal(self, rows: np.ndarray, order: np.ndarray, pairs: np.ndarray, frames: np.ndarray, touching: np.ndarray) -> None:
+        """coal's answers to the pairs `order[rows]`, in those rows of `touching`."""
+        import coal
+
+        transforms, result = {}, coal.DistanceResult()
+        for row in rows:
+            i, j = int(pairs[2 * order[row]]), int(pairs[2 * order[row] + 1])
+            for s in (i, j):
+                if s not in transforms:
+                    transforms[s] = coal.Transform3s(frames[12 * s : 12 * s + 9].reshape(3, 3), frames[12 * s + 9 : 12 * s + 12])
+            touching[row] = self._distance(self.geometry(i), transforms[i], self.geometry(j), transforms[j], result)
+
     def _distance(self, a: Any, X_a: Any, b: Any, X_b: Any, result: Any) -> np.ndarray:
-        """Point on a, unit normal from a to b, signed distance."""
+        """Point on a, unit normal from a to b, signed distance; UNKNOWN where coal gives none."""
         import coal
 
         if self._request is None:
@@ -117,12 +140,23 @@ class CoalPairs:
             point, normal = result.getNearestPoint1(), result.normal
             if abs(distance) < 1e100 and np.isfinite(point).all() and abs(normal @ normal - 1.0) < 1e-6:
                 return np.concatenate([point, normal / np.linalg.norm(normal), [distance]])
-        # Shapes that only touch, or whose middles coincide, may leave coal no direction.
-        normal = X_b.getTranslation() - X_a.getTranslation()
-        length = float(np.linalg.norm(normal))
-        if not (abs(distance) < 1e100 and np.isfinite(point).all()) or length == 0.0:
-            raise ModelError(f"coal found no distance of a {type(a).__name__} and a {type(b).__name__} inside each other; move them apart")
-        return np.concatenate([point, normal / length, [distance]])
+        return UNKNOWN
+
+    def _triangle_and_ball(self, key: tuple[int, int], corners: np.ndarray, ball: int, X_mesh: Any, X_ball: Any, result: Any) -> np.ndarray:
+        """As `_distance`, of a triangle and the ellipsoid `ball`, in the mesh's frame."""
+        if key not in self._faces:
+            self._faces[key] = solid(corners, np.array([(0, 1, 2), (0, 2, 1)]))
+        record = self._distance(self._faces[key], X_mesh, self.geometry(ball), X_ball, result)
+        t, frames = self._table, np.zeros(24)
+        for k, X in enumerate((X_mesh, X_ball)):
+            frames[12 * k : 12 * k + 9], frames[12 * k + 9 : 12 * k + 12] = X.getRotation().ravel(), X.getTranslation()
+        kind, sizes = np.array([CONVEX, ELLIPSOID]), np.concatenate([np.zeros(4), t.size[4 * ball : 4 * ball + 4]])
+        first, pair, range_of, start = np.zeros(1, np.int64), np.array([0, 1]), np.array([0, 1, 0, 0]), np.array([0, 3])
+        given = kind, frames, sizes, range_of, start, np.ascontiguousarray(corners).ravel()
+        if doubtful_answers(first, first, pair, *given, record, np.empty(1, np.int64)):
+            record = record.copy()
+            convex_distances(first, first, pair, *given, np.zeros(3), *NO_EDGES, self._ours, record)
+        return record
 
     def geometry(self, i: int) -> Any:
         """coal's object for shape i, kept alive here."""
@@ -192,10 +226,7 @@ class CoalPairs:
                         out.append((int(f), np.concatenate([foot, n, [gap]])))
                         least.update({int(v): min(least.get(int(v), np.inf), gap) for v in faces[f]})
                     continue
-            key = (mesh, int(f))
-            if key not in self._faces:
-                self._faces[key] = solid(corners[f], np.array([(0, 1, 2), (0, 2, 1)]))
-            record = self._distance(self._faces[key], X_mesh, self.geometry(ball), X_ball, result)
+            record = self._triangle_and_ball((mesh, int(f)), corners[f], ball, X_mesh, X_ball, result)
             on = tuple(int(v) for v, w in zip(faces[f], barycentric(record[:3], *corners[f]), strict=True) if w > 1e-7)
             if record[6] <= margin and 0 < len(on) < 3 and (not outward.any() or record[3:6] @ outward > 0.0):
                 if on not in edges or record[6] > edges[on][0]:
@@ -224,64 +255,3 @@ def solid(vertices: np.ndarray, faces: np.ndarray) -> Any:
 def barycentric(q: np.ndarray, a: np.ndarray, b: np.ndarray, c: np.ndarray) -> np.ndarray:
     """Weights of the corners at the point q of a triangle."""
     return np.linalg.lstsq(np.stack([np.append(a, 1.0), np.append(b, 1.0), np.append(c, 1.0)], axis=1), np.append(q, 1.0), rcond=None)[0]
-
-
-def convex_polygons(table: ShapeTable) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Faces of convex meshes, coplanar triangles joined: range per shape (2 n,), starts, corners in order around, normals, and per corner
-    the numbers, within its mesh, of the vertex and of the edge to the next."""
-    ranges, start, corners, normals = np.zeros((table.count, 2), np.int64), [0], [], []
-    numbers: list[tuple[int, int]] = []
-    known: dict[int, tuple[int, int]] = {}
-    for i in np.flatnonzero(table.kind == CONVEX):
-        number = int(table.mesh[i])
-        if number not in known:
-            at = 8 * number
-            span = table.meshes.whole.view(RANGES)
-            x = table.meshes.real.view(VERTICES).reshape(-1, 3)
-            faces = table.meshes.whole.view(FACES).reshape(-1, 3)[span[at + 2] : span[at + 3]]
-            n = table.meshes.real.view(FACE_NORMALS).reshape(-1, 3)[span[at + 2] : span[at + 3]]
-            before, edges = len(normals), dict[tuple[int, int], int]()
-            for normal, members in coplanar(n):
-                ring = np.unique(faces[members])
-                u = np.linalg.svd(normal[None])[2][1]
-                turn = outline(x[ring] @ np.stack([u, np.cross(normal, u)], axis=1))
-                corners.append(x[ring[turn]])
-                around = [int(v - span[at + 6]) for v in ring[turn]]
-                ends = [(min(v, w), max(v, w)) for v, w in zip(around, around[1:] + around[:1], strict=True)]
-                numbers += [(v, edges.setdefault(end, len(edges))) for v, end in zip(around, ends, strict=True)]
-                start.append(start[-1] + len(turn))
-                normals.append(normal)
-            known[number] = (before, len(normals))
-        ranges[i] = known[number]
-    return (
-        ranges.ravel(), np.array(start, np.int64), np.concatenate(corners).ravel() if corners else np.zeros(0),
-        np.concatenate(normals).ravel() if normals else np.zeros(0), np.array(numbers, np.int64).ravel(),
-    )  # fmt: skip
-
-
-def outline(points: np.ndarray) -> np.ndarray:
-    """Which points of a plane (n, 2) are corners of their convex hull, counterclockwise: none within it or along its sides."""
-    size = float(np.ptp(points, axis=0).max())
-    order = np.lexsort((points[:, 1], points[:, 0]))
-
-    def chain(along: np.ndarray) -> list[int]:
-        kept: list[int] = []
-        for i in along:
-            while len(kept) > 1:
-                a, b = points[kept[-1]] - points[kept[-2]], points[i] - points[kept[-2]]
-                if a[0] * b[1] - a[1] * b[0] > ALONG * size * float(np.hypot(*b)):
-                    break
-                kept.pop()
-            kept.append(int(i))
-        return kept[:-1]
-
-    return np.array(chain(order) + chain(order[::-1]), np.int64)
-
-
-def coplanar(n: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """Normals that occur, with the faces that have them; on a convex solid equal normals mean one plane."""
-    keys = np.round(n, 6) + 0.0
-    _, index = np.unique(keys, axis=0, return_inverse=True)
-    for k in range(index.max() + 1):
-        members = np.flatnonzero(index.ravel() == k)
-        yield n[members[0]], members
