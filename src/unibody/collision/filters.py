@@ -1,8 +1,12 @@
 """Which bodies may touch, from the Contact elements of a model: read by every solver that knows surfaces.
 
 A Contact without `between` turns contact on among all bodies; one with `between` turns it on or off for its pairs. If there is none
-without, only pairs that are turned on touch. What is said of two bodies holds before what is said of lists. Bodies at a joint are
-left out unless `neighbours` or their own Contact asks for them; of two bodies that never move nobody asks.
+without, only pairs that are turned on touch. What is said of two bodies holds before what is said of lists. Neighbours, bodies at a
+joint, are left out unless `neighbours` or their own Contact asks for them; of two bodies that cannot move against each other nobody asks.
+
+Bodies joined by a chain of welds are one body here: they never touch each other, and a joint at one of them makes all of them neighbours of
+what it holds, and of all that is welded to that. A chain ends at a body that never moves: what is welded to the ground is one with it, but
+not with everything else that is.
 """
 
 from __future__ import annotations
@@ -36,19 +40,79 @@ def contact_filter(model: Model, rules: list[Contact]) -> tuple[bool, Pairs, Pai
         off = {(a, b) for a in range(n) for b in range(a + 1, n)} - also if also else off
         return bool(also), off, also
     if everyone.neighbours:
-        also |= jointed(model) - off
+        also |= neighbours(model) - off
     return True, off, also
 
 
 def jointed(model: Model) -> Pairs:
-    """Pairs of bodies that a joint connects."""
-    return {(min(j.parent, j.child), max(j.parent, j.child)) for j in model.joints if not j.implicit}
+    """Pairs of bodies that a joint connects which takes any freedom from them."""
+    return {(min(j.parent, j.child), max(j.parent, j.child)) for j in model.joints if not j.implicit and j.nv < 6}
+
+
+def resting(model: Model) -> np.ndarray:
+    """(bodies,) which never move: the world and static ones."""
+    return np.array([i == 0 or b.kind == "static" for i, b in enumerate(model.bodies)])
+
+
+def welds(model: Model) -> Pairs:
+    """Pairs of bodies that a joint without freedom connects."""
+    return {(min(j.parent, j.child), max(j.parent, j.child)) for j in model.joints if not j.implicit and j.nv == 0}
+
+
+def grouped(n: int, pairs: Pairs) -> list[int]:
+    """For each of n bodies the least of those that chains of these pairs join it to."""
+    first = list(range(n))
+
+    def least(i: int) -> int:
+        while first[i] != i:
+            first[i] = first[first[i]]
+            i = first[i]
+        return i
+
+    for a, b in sorted(pairs):
+        one, other = sorted((least(a), least(b)))
+        first[other] = one
+    return [least(i) for i in range(n)]
+
+
+def welded(model: Model) -> list[set[int]]:
+    """For each body those that it is one with: chains of welds, which end at bodies that never move."""
+    n, rests, pairs = model.n_bodies, resting(model), welds(model)
+    group = grouped(n, {(a, b) for a, b in pairs if not (rests[a] or rests[b])})
+    members: dict[int, set[int]] = {}
+    for i, g in enumerate(group):
+        members.setdefault(g, set()).add(i)
+    out = [set(members[g]) for g in group]
+    for a, b in pairs:
+        if rests[a] != rests[b]:
+            rest, other = (a, b) if rests[a] else (b, a)
+            out[rest] |= members[group[other]]
+            for i in members[group[other]]:
+                out[i].add(rest)
+    return out
+
+
+def neighbours(model: Model) -> Pairs:
+    """Pairs of bodies that a joint connects, of which one or both may be welded to what it is at."""
+    one = welded(model)
+    pairs = {(min(x, y), max(x, y)) for a, b in jointed(model) for x in one[a] for y in one[b] if x != y}
+    return pairs | {(min(i, j), max(i, j)) for i, joined in enumerate(one) for j in joined if i != j}
+
+
+def immovable(model: Model) -> Pairs:
+    """Pairs of bodies that cannot move against each other: chains of welds, also over all that never moves, connect them."""
+    rests = np.flatnonzero(resting(model))
+    group = grouped(model.n_bodies, welds(model) | {(0, int(i)) for i in rests if i})
+    members: dict[int, list[int]] = {}
+    for i, g in enumerate(group):
+        members.setdefault(g, []).append(i)
+    still = set(rests.tolist())  # pairs of these are known by `Filter.moving`
+    return {(a, b) for those in members.values() for k, a in enumerate(those) for b in those[k + 1 :] if not {a, b} <= still}
 
 
 def body_filter(model: Model, touching: bool, off: Collection[tuple[int, int]], also: Collection[tuple[int, int]]) -> Filter:
     """What `contact_filter` says, as arrays over bodies for the search."""
     n = model.n_bodies
-    moves = np.array([b.kind != "static" for b in model.bodies], np.int64)
-    moves[0] = 0
-    excluded = np.array(sorted(a * n + b for a, b in (jointed(model) - set(also)) | set(off)), np.int64)
+    moves = (~resting(model)).astype(np.int64)
+    excluded = np.array(sorted(a * n + b for a, b in (neighbours(model) - set(also)) | set(off) | immovable(model)), np.int64)
     return Filter(moves, np.zeros(n, np.int64), np.full(n, 1 if touching else 0, np.int64), excluded)

@@ -7,8 +7,10 @@ import pytest
 from touching import model_of, poses, rotation
 
 import unibody as ub
+from unibody.collision.filters import contact_filter, contact_rules
 from unibody.collision.rigid import RigidCollision
 from unibody.errors import ModelError
+from unibody.rules.incremental import AffineSystem
 
 
 def crowd(count: int, sizes, spread: float, seed: int):
@@ -105,6 +107,63 @@ def test_rules_of_contact_elements_are_kept():
     assert bodies_found(build(ub.Contact(), ub.Contact(between=("a", "c"), on=False))) == [(1, 2), (2, 3)]
     assert bodies_found(build(ub.Contact(), ub.Contact(between=("a", "b")), joint=True)) == everyone
     assert bodies_found(build(ub.Contact(), static=True)) == [(1, 3), (2, 3)]
+
+
+def in_a_heap(joints, elements=(), static=()):
+    """Pairs that may touch of spheres a … f at one place with these joints (a name of a class, two bodies), as solvers with impulses and
+    with barriers see them."""
+    b = ub.Builder(gravity=None)
+    bodies = {n: b.body(n, shape=ub.Sphere(0.5), kind="static" if n in static else "dynamic") for n in "abcdef"}
+    bodies["world"] = "world"
+    for k, (kind, one, other) in enumerate(joints):
+        b.joint(f"{kind} {k}", getattr(ub, kind)(), bodies[one], bodies[other])
+    for e in (ub.Contact(), *elements):
+        b.add(e)
+    model = b.build()
+    X = np.tile(np.r_[np.eye(3).ravel(), 0.0, 0.0, 0.0], (7, 1))
+    X[1:, 9] = 0.05 * np.arange(6)
+    found = {"".join(sorted(model.bodies[i].name for i in pair)) for pair in RigidCollision(model, 0.1).find(X).body.tolist()}
+    of = AffineSystem(model, *contact_filter(model, contact_rules(model))).filter
+    numbers, n = {x: model.body(x) for x in "abcdef"}, model.n_bodies
+    pairs = [(x, y, numbers[x], numbers[y]) for x in "abcdef" for y in "abcdef" if x < y]
+    asked = {x + y for x, y, i, j in pairs if of.moving[i] + of.moving[j] and min(i, j) * n + max(i, j) not in of.excluded}
+    assert found == asked
+    return found
+
+
+ALL_PAIRS = {x + y for i, x in enumerate("abcdef") for y in "abcdef"[i + 1 :]}
+
+
+def test_bodies_joined_by_welds_are_one_to_filters():
+    """A chain a = b = c of welds, d on a hinge at its end, e welded to d: none of a b c touches another, nor d or e, which are one."""
+    chain = [("Weld", "a", "b"), ("Weld", "b", "c"), ("Revolute", "c", "d"), ("Weld", "d", "e")]
+    assert in_a_heap(chain) == {"af", "bf", "cf", "df", "ef"}
+    # the weld's direction and the order of joints do not matter
+    assert in_a_heap([("Weld", "e", "d"), ("Revolute", "d", "c"), ("Weld", "c", "b"), ("Weld", "b", "a")]) == {"af", "bf", "cf", "df", "ef"}
+    # asked for, neighbours touch; what is welded cannot
+    assert in_a_heap(chain, [ub.Contact(between=("a", "e"))]) == {"af", "bf", "cf", "df", "ef", "ae"}
+    assert in_a_heap(chain, [ub.Contact(between=("a", "c"))]) == {"af", "bf", "cf", "df", "ef"}
+
+
+def test_two_limbs_on_one_welded_trunk_touch_each_other_but_not_the_trunk():
+    """Trunk a = b = c; limbs d at b and e at c, each a neighbour of all of the trunk, not of the other limb."""
+    assert in_a_heap([("Weld", "a", "b"), ("Weld", "a", "c"), ("Revolute", "b", "d"), ("Ball", "c", "e")]) == {
+        "de", "af", "bf", "cf", "df", "ef"
+    }  # fmt: skip
+
+
+def test_chains_of_welds_end_at_what_never_moves():
+    """A pedestal b and a table c are welded to the ground a: what turns on the pedestal may hit the table, but not the ground."""
+    found = in_a_heap([("Weld", "a", "b"), ("Weld", "a", "c"), ("Revolute", "b", "d")], static="a")
+    assert found == ALL_PAIRS - {"ab", "ac", "bc", "bd", "ad"}
+    # of two bodies that welds fix to resting ones, nobody asks, though no weld is between them
+    found = in_a_heap([("Weld", "world", "b"), ("Weld", "a", "c")], static="ae")
+    assert found == ALL_PAIRS - {"ab", "ac", "bc", "ae", "be", "ce"}
+
+
+def test_a_joint_that_leaves_all_freedom_makes_no_neighbours():
+    free = ("Free", "a", "b")
+    assert in_a_heap([free]) == ALL_PAIRS
 
 
 def test_shapes_that_are_only_seen_do_not_touch_and_placements_add_up():
