@@ -1,7 +1,8 @@
 """Solid shapes of different bodies that are inside each other at the start, by coal (extra `collision`).
 
-Pairs come from a sweep over axis-aligned boxes along x. Left out are pairs that cannot move against each other and neighbours at a
-joint or on one pin (bodies welded together count as one). Round and flat-sided shapes are exact; meshes are their surfaces, for which
+Pairs come from a sweep over axis-aligned boxes along x. In a model with contact they are those that contact knows, whose depths are those
+that it sees; in others, pairs that cannot move against each other are left out, and neighbours at a joint or on one pin (bodies welded
+together count as one). Round and flat-sided shapes are exact; meshes are their surfaces, for which
 coal tells that they cut each other and not how deep; one closed mesh wholly inside another is found by its winding number. A plane is
 a half-space.
 """
@@ -17,6 +18,9 @@ import numpy as np
 
 from unibody.checks.finding import Finding, quoted
 from unibody.checks.instant import Instant
+from unibody.collision.filters import Pairs, body_filter, contact_filter, contact_rules, immovable, neighbours, welded
+from unibody.collision.rigid.overlapping import overlaps
+from unibody.constraints.contact import Contact
 from unibody.model import Model
 from unibody.shapes import Box, Capsule, Cylinder, Ellipsoid, Plane, Sphere
 from unibody.shapes.mesh import winding
@@ -59,6 +63,9 @@ def overlap_findings(here: Instant) -> Iterator[Finding]:
         if depth is not None and (np.isnan(depth) or depth > TOUCHING * min(a.size, b.size)):
             key = (min(a.body, b.body), max(a.body, b.body))
             depths[key] = float(np.nanmax([depths.get(key, -1.0), depth])) if not np.isnan(depth) else depths.get(key, np.nan)
+    if any(isinstance(c, Contact) for _, c in model.constraints):
+        seen = {(model.body(o.one), model.body(o.other)): o.depth for o in overlaps(model, here.X)}
+        depths = {key: float("nan") for key in depths} | seen
     found = sorted(depths.items(), key=lambda item: -np.nan_to_num(item[1]))
     for (i, j), depth in found[:SHOWN]:
         names = (model.bodies[i].name, model.bodies[j].name)
@@ -127,44 +134,41 @@ def _geometry(shape: Any, vertices: np.ndarray, faces: np.ndarray) -> tuple[Any,
 
 def _near(model: Model, solids: list[Solid]) -> Iterator[tuple[Solid, Solid]]:
     """Pairs whose boxes meet and whose bodies may move against each other, by a sweep along x."""
-    cluster = _welded(model)
-    joined = _neighbours(model, cluster)
-    fixed = {cluster[i] for i, b in enumerate(model.bodies) if b.kind != "dynamic"} | {cluster[0]}
+    apart = _kept_apart(model)
     order = sorted(solids, key=lambda s: s.box[0, 0])
     open_ones: list[Solid] = []
     for solid in order:
         open_ones = [s for s in open_ones if s.box[1, 0] >= solid.box[0, 0]]
         for other in open_ones:
-            a, b = cluster[solid.body], cluster[other.body]
-            if a == b or frozenset((a, b)) in joined or (a in fixed and b in fixed):
+            if solid.body == other.body or (min(solid.body, other.body), max(solid.body, other.body)) in apart:
                 continue
             if (solid.box[0] <= other.box[1]).all() and (other.box[0] <= solid.box[1]).all():
                 yield other, solid
         open_ones.append(solid)
 
 
-def _neighbours(model: Model, cluster: list[int]) -> set[frozenset[int]]:
-    """Pairs at a joint, and pairs that joints fasten to a third body at the same place, as bars on one pin."""
-    out: set[frozenset[int]] = set()
+def _kept_apart(model: Model) -> Pairs:
+    """Pairs of bodies that may overlap: contact does not know them; or, without any, they cannot move against each other, are neighbours,
+    or hang on one pin."""
+    n, rules = model.n_bodies, contact_rules(model)
+    if rules:
+        known = body_filter(model, *contact_filter(model, rules))
+        pairs = {(int(k) // n, int(k) % n) for k in known.excluded} if known.mask.any() else set(combinations(range(n), 2))
+    else:
+        pairs = neighbours(model) | immovable(model) | _on_pins(model)
+    return pairs | set(combinations([i for i, b in enumerate(model.bodies) if i == 0 or b.kind != "dynamic"], 2))
+
+
+def _on_pins(model: Model) -> Pairs:
+    """Pairs that joints fasten to a third body at the same place, as bars on one pin, and what is welded to them."""
     pins: dict[tuple[int, tuple[float, ...]], set[int]] = {}
+    one = welded(model)
     for j in model.joints:
         if not j.implicit:
-            a, b = cluster[j.parent], cluster[j.child]
-            out.add(frozenset((a, b)))
             at = tuple(np.round(model.bodies[j.child].X_WB.apply(j.X_BM.p), 6) + 0.0)
-            pins.setdefault((a, at), set()).add(b)
-            pins.setdefault((b, at), set()).add(a)
-    for others in pins.values():
-        out |= {frozenset(pair) for pair in combinations(others, 2)}
-    return out
-
-
-def _welded(model: Model) -> list[int]:
-    """For every body the first body of those it is welded to."""
-    out = [0]
-    for i, joint in enumerate(model.tree_joints, start=1):
-        out.append(out[joint.parent] if joint.nv == 0 and model.bodies[i].kind == "dynamic" else i)
-    return out
+            for a, b in ((j.parent, j.child), (j.child, j.parent)):
+                pins.setdefault((min(one[a]), at), set()).update(one[b])
+    return {(min(a, b), max(a, b)) for those in pins.values() for a, b in combinations(sorted(those), 2)}
 
 
 def _depth(a: Solid, b: Solid) -> float | None:

@@ -71,6 +71,10 @@ def scenes(as_json: Json = False) -> int:
     return DONE
 
 
+OVERLAPS = 6
+"""Pairs of bodies that `run` lists; --json has all."""
+
+
 @command
 def run(
     target: Target,
@@ -135,6 +139,10 @@ def _run_lines(name: str, facts: Any, files: dict[str, Path]) -> list[tuple[str,
     ]  # fmt: skip
     if facts.redundant:
         lines.append(("redundant", f"{facts.redundant} constraint rows repeat others, in {', '.join(facts.redundant_elements)}"))
+    shown = facts.overlaps[:OVERLAPS]
+    lines += [("overlap", f"'{o['bodies'][0]}' and '{o['bodies'][1]}' begin {o['depth']:.3g} m inside each other") for o in shown]
+    if len(facts.overlaps) > len(shown):
+        lines.append(("overlap", f"{len(facts.overlaps) - len(shown)} more pairs of bodies do"))
     lines += [("note", note) for note in facts.notes]
     return lines + [(kind, str(path)) for kind, path in files.items()]
 

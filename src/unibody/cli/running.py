@@ -18,6 +18,7 @@ from unibody.model import Model
 from unibody.simulation import Recording, Simulation
 from unibody.simulation.simulation import check_count
 from unibody.solvers import Solver
+from unibody.spatial import Pose
 
 RECORDED = 600
 """States kept of a run unless --every says otherwise: enough for a smooth curve."""
@@ -59,6 +60,8 @@ class Summary:
     redundant: int
     redundant_elements: tuple[str, ...]
     notes: tuple[str, ...]
+    overlaps: tuple[dict[str, object], ...]
+    """Bodies that are inside each other at the start, the deepest first: `bodies`, `depth` [m]."""
     error: str | None
     element: str | None
 
@@ -126,9 +129,20 @@ def summary(label: str, outcome: Outcome) -> Summary:
         dt=recording.dt, seconds_per_step=recording.seconds / steps if steps else float("nan"), ready_seconds=outcome.ready_seconds,
         kernels=outcome.kernels, kernels_from_cache=outcome.from_cache, energy_start=float(energy[0]), energy_end=float(energy[-1]),
         energy_drift=worst, energy_drift_relative=worst / scale if scale > 0.0 else 0.0, violation=violation, redundant=seen.redundant,
-        redundant_elements=tuple(seen.redundant_names), notes=tuple(recording.reports[0].notes),
+        redundant_elements=tuple(seen.redundant_names), notes=tuple(recording.reports[0].notes), overlaps=start_overlaps(recording),
         error=None if failure is None else " ".join(str(failure).split()), element=None if failure is None else failure.element,
     )  # fmt: skip
+
+
+def start_overlaps(recording: Recording) -> tuple[dict[str, object], ...]:
+    """What is inside each other where a recording begins, as far as contact knows it."""
+    from unibody.collision.rigid.overlapping import overlaps
+
+    model, X = recording.model, np.tile(np.r_[np.eye(3).ravel(), np.zeros(3)], (recording.model.n_bodies, 1))
+    for i, body in enumerate(model.bodies[1:], start=1):
+        at = recording.pose(body.name)[0]
+        X[i, :9], X[i, 9:] = np.ravel(Pose(p=at[:3], wxyz=at[3:]).R), at[:3]
+    return tuple({"bodies": [o.one, o.other], "depth": o.depth} for o in overlaps(model, X))
 
 
 def keep_failed(recording: Recording, name: str, out: Path | None) -> Path:

@@ -2,9 +2,15 @@
 
 Only normals take part. A row that overlaps wants to part with a share of its overlap in the step; others may use up what is left of their
 gaps. With the wishes w, 0 ≤ λ ⟂ W_nn λ − w ≥ 0 is the least motion in the sense of M (`contact_group_parting`).
+
+Joints may hold an overlap: a limb inside the trunk that it is hinged to. To part by the gap g, points of the bodies have to move by about
+|g| √(d° / d), d = J M⁻¹ Jᵀ being the contact's own answer and d° that of the same bodies without joints. Where that is more than a few
+times their size, no motion parts them that anybody would want; their overlap is left as it is, and told.
 """
 
 from __future__ import annotations
+
+from collections.abc import Callable
 
 import numpy as np
 
@@ -12,6 +18,7 @@ from unibody.algebra.contact_group_parting import LEAF, PARTING_SLOTS, part_rows
 from unibody.algebra.contact_group_room import room
 from unibody.algebra.contact_groups import Grouped
 from unibody.kernel import Floats, Ints, kernel
+from unibody.model.model import Model
 
 CORRECTED, FASTEST = 0.3, 1.0
 """The part of an overlap taken away in a step, and the speed [m/s] at which at most."""
@@ -21,6 +28,18 @@ OVERLAP = 1e-6
 
 ROUGHLY, SWEEPS = 1e-7, 100
 """The tolerance of pseudo-velocities [m/s], and the most sweeps for them."""
+
+DEEP = 1e-3
+"""Of the larger body's reach: overlaps from here on are told, and asked whether joints hold them."""
+
+FARTHEST = 4.0
+"""Of the larger body's reach: how far bodies may be moved to part."""
+
+AJAR = 1e9
+"""[m] The gap of what shall not be parted."""
+
+LOCKED = 1e-12
+"""d / d° below which nothing moves."""
 
 MANY, ROUGH_PART, FEW_SWEEPS = 64, 1e-2, 16
 """From so many contacts on the tolerance is a part of the largest one that is wanted, and sweeps are fewer: what is left goes in the next
@@ -67,6 +86,44 @@ def part_overlaps(
     return part_rows(
         residual.size, origin, most, tolerance, order, first, unit, groups, start, place, J, Y, wish_out, ints_out, work_out, impulse_out
     )
+
+
+class DeepOverlaps:
+    """Deep overlaps of a step: which of them joints hold, and what a report should say."""
+
+    def __init__(self, model: Model, reach: np.ndarray):
+        """`reach`: how far bodies (n,) reach from their centres of mass."""
+        self._reach, self._least = reach, DEEP * float(reach[reach > 0.0].min(initial=np.inf))
+        self._names, n = [b.name for b in model.bodies], model.n_bodies
+        self._light, self._agile = np.zeros(n), np.zeros(n)
+        for i, body in enumerate(model.bodies):
+            if i and body.kind == "dynamic":
+                least = float(np.linalg.eigvalsh(np.asarray(body.inertia))[0])
+                self._light[i], self._agile[i] = (1.0 / x if x > 0.0 else 0.0 for x in (body.mass, least))
+        self.told = ""
+        """What a report should say of the last step."""
+
+    def partable(self, gaps: np.ndarray, bodies: np.ndarray, normals: np.ndarray, answer: Callable[[], np.ndarray]) -> np.ndarray:
+        """The gaps (n,), those that joints hold as if they were wide open. `bodies` (n, 2); `normals`: wrenches (n, 2, 6) of unit impulses
+        at centres of mass, angular first; `answer`: gives d (n,)."""
+        self.told = ""
+        if not gaps.min(initial=0.0) < -self._least:
+            return gaps
+        sizes = self._reach[bodies].max(axis=1)
+        deep = gaps < -DEEP * sizes
+        if not deep.any():
+            return gaps
+        loose = (normals[..., 3:] ** 2).sum(axis=2) * self._light[bodies] + (normals[..., :3] ** 2).sum(axis=2) * self._agile[bodies]
+        free, d = loose.sum(axis=1), answer()
+        stuck = deep & ((d <= LOCKED * free) | (d * (FARTHEST * sizes) ** 2 < free * gaps**2))
+        worst = int(np.argmin(np.where(deep, gaps, 0.0)))
+        one, other = (self._names[i] for i in bodies[worst])
+        self.told = f"'{one}' and '{other}' overlap by {-gaps[worst]:.3g} m: "
+        if stuck[worst]:
+            self.told += "joints hold them so; move one of them, or add Contact(between=…, on=False)"
+        else:
+            self.told += "they are moved apart, which gives them no speed"
+        return np.where(stuck, AJAR, gaps)
 
 
 def impulses_apart(

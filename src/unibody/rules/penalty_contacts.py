@@ -24,8 +24,12 @@ from unibody.coordinates.held import Motion
 from unibody.coordinates.held_penalised import HeldPenalised
 from unibody.coordinates.observed import Touching
 from unibody.coordinates.penalised import Gains
+from unibody.errors import ModelError
 from unibody.model.model import Model
 from unibody.rules.nearness import NOTHING, Nearness, Touches
+
+TOUCHING = 1e-4
+"""Of the larger body's reach: overlaps at the start up to this are contact."""
 
 
 @dataclass
@@ -66,6 +70,30 @@ class PenaltyContacts:
         if self.near is None:
             return NOTHING
         return self.near.find(self.system.poses(), motion, h, self.system.moving.astype(np.int64))
+
+    def refuse_start(self, gains: Gains, h: float) -> None:
+        """A spring that begins compressed throws off what compresses it, so overlaps deeper than this law lets bodies sink in by their own
+        weight when they are put down, 2 |n · g| m / (α Ω²), are refused by name."""
+        system, motion = self.system, self.system.motion()
+        touches = self.touches(motion, h)
+        if self.near is None or not touches.gaps.size:
+            return
+        rows = self._rows(touches)
+        J_own = system.pushing_rows()[0]
+        m, n, w = len(J_own), *rows.directions.shape[:2]
+        light = system.respond(system.pushing_groups(J_own), rows.bodies, rows.wrenches(motion)).diagonal(m + n)[m::w]
+        given = system.choice.alpha
+        weight = np.abs(touches.normals @ np.asarray(self.model.gravity, float))
+        firm = gains.omega**2 * (system.choice.ratio if given is None else given * light)
+        sunk = 2.0 * weight / np.maximum(firm, 1e-300)
+        over = -touches.gaps - np.maximum(sunk, TOUCHING * self.near.reach[0][touches.bodies].max(axis=1))
+        if over.max() > 0.0:
+            k = int(np.argmax(over))
+            one, other = (self.model.bodies[i].name for i in touches.bodies[k])
+            raise ModelError(
+                f"bodies '{one}' and '{other}' overlap at the start by {-touches.gaps[k]:.3g} m, from where penalty forces throw them off; "
+                "move them apart, add Contact(between=…, on=False), or take solver 'complementarity'"
+            )
 
     def act(self, gains: Gains, h: float, end: bool) -> Pushes:
         """Forces over a step h, normals those of its beginning or of its `end`."""

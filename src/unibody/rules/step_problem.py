@@ -304,9 +304,12 @@ class Assembled:
     def apart(self, held: Held) -> np.ndarray | None:
         """Pseudo-velocities that take a part of what overlaps away, in no other row's way; None where nothing does."""
         push, k, asked = self.push.size, self.rest.size, self.options
+        gaps = self.rule.deep.partable(
+            held.touches.gaps, self.rows.bodies, self.wrenches[:, 0], lambda: self.W.diagonal(k + self.n)[k :: self.w]
+        )
         impulse = impulses_apart(
             self.W, self.h, k, asked.iterations if asked.method in ("auto", "pgs") else 0, self.book.residual[self.push],
-            held.outcome.velocity[:push], held.touches.gaps, held.after, self.order,
+            held.outcome.velocity[:push], gaps, held.after, self.order,
         )  # fmt: skip
         if impulse is None:
             return None

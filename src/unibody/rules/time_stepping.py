@@ -37,6 +37,7 @@ from unibody.rules.bystanders import Near
 from unibody.rules.impacts import largest_share
 from unibody.rules.impulses import Options, Outcome, close_held
 from unibody.rules.nearness import NOTHING, Nearness, Touches
+from unibody.rules.overlaps import DeepOverlaps
 from unibody.rules.step_arrays import MOVED, PUSHED, SOFT, STEERED, fill_targets, meet, row_parts
 from unibody.rules.step_problem import AWAY, Assembled, Held
 from unibody.rules.stepping_friction import SteppingFriction, rub_rows
@@ -66,6 +67,7 @@ class Stepping:
         self.model, self.system, self.options, self.bounce_above = model, system, options, bounce_above
         self.near, self.clip, self._moving = near, clip, system.moving.astype(np.int64)
         self.hurry = ""
+        self.deep = DeepOverlaps(model, np.zeros(model.n_bodies) if near is None else near.reach[0])
         keep_freed_memory()
         self.pair_laws = PairLaws(model)
         book = system.book

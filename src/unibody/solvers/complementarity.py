@@ -194,8 +194,7 @@ class BoundComplementarity(Bound):
             notes.append(f"{int(count)} contacts, least gap {distance:.3g} m")
         if iterations:
             notes.append(f"impulses by {METHODS[int(method)]} to {residual:.2g} m/s")
-        if self.rule.hurry:
-            notes.append(self.rule.hurry)
+        notes += [said for said in (self.rule.hurry, self.rule.deep.told) if said]
         if not converged:
             notes.append("the impulses did not reach the tolerance; allow more iterations or give another method")
         if self.rule.friction is not None:

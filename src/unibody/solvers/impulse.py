@@ -242,6 +242,8 @@ class BoundSided(BoundImpulse):
             notes.append(f"previews left joints {left:.2g} m or rad apart; positions were put right without impulses")
         if kept[COUNT]:
             notes.append(f"{int(kept[COUNT])} contacts, least gap {kept[DISTANCE]:.3g} m, impulses to {kept[RESIDUAL]:.2g} m/s")
+        if self.rule.deep.told:
+            notes.append(self.rule.deep.told)
         if not kept[CONVERGED]:
             notes.append("the impulses of contacts did not reach their tolerance")
         if kept[GAINED] > 0.0:

@@ -199,6 +199,8 @@ class BoundTouching(BoundPenalty):
         self.system.prepare(dt)
         if not self.system.look(state.t, q, v, control):
             raise self.failure(state, memory, control, state.t)
+        if kept[MEMORY] == 0.0:
+            self.contacts.refuse_start(self.solver.gains(dt), dt)
         book_work(self.system.view(LEDGER), dt, kept)
         acts = self._act(dt)
         self.system.kick(dt, q, v)
