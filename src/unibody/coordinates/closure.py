@@ -23,22 +23,29 @@ DOUBTFUL = 1e3
 """Pivots above this many tolerances are beyond doubt; below, eigenvalues decide."""
 
 BLUR = 100.0
-"""Where constraints are violated by e [m, rad], rows that repeat each other seem to differ by angles of order e: responses up to BLUR e² of
-that of free bodies say nothing (between the two limits above)."""
+"""Where constraints are violated by e (a part of their size), rows that repeat each other seem to differ by angles of order e: responses up
+to BLUR e² of that of free bodies say nothing (between the two limits above)."""
 
 
 @device
-def rank_tolerance(residual):
-    """The tolerance of the rank at this violation."""
+def largest_of(x):
     largest = 0.0
-    for r in range(residual.size):
-        largest = max(largest, abs(residual[r]))
+    for r in range(x.size):
+        largest = max(largest, abs(x[r]))
+    return largest
+
+
+@device
+def rank_tolerance(violation):
+    """The tolerance of the rank at these violations."""
+    largest = largest_of(violation)
     return min(max(REDUNDANT, BLUR * largest * largest), REDUNDANT_AT_MOST)
 
 
 def closure_size(k: int) -> int:
-    """Numbers of memory for k rows: a flag, the tolerance, scales, reference, factor, null space, scratch, the order of pivots."""
-    return 2 + 2 * k + 2 * k * k + 4 * k
+    """Numbers of memory for k rows: a flag, the tolerance, scales, reference, factor, null space, scratch, the order of pivots; last
+    the largest violation there was."""
+    return 3 + 2 * k + 2 * k * k + 4 * k
 
 
 def closure_null(closure: np.ndarray, k: int, rank: int) -> np.ndarray:
@@ -139,13 +146,14 @@ def pivoted_cholesky(k, gram, closure_out):
 
 
 @kernel
-def solve_closure(gram: Floats, target: Floats, residual: Floats, closure_out: Floats, multiplier_out: Floats, rank_out: Floats) -> None:
+def solve_closure(gram: Floats, target: Floats, violation: Floats, closure_out: Floats, multiplier_out: Floats, rank_out: Floats) -> None:
     """Factor A and solve A μ = target; the closure's memory keeps the factor, rank_out[0] the rank."""
     k = target.size
     for i in range(k):
         if closure_out[2 + k + i] == 0.0:  # a row of joint coordinates alone: its own response is the measure
             closure_out[2 + k + i] = gram[k * i + i] if gram[k * i + i] > 0.0 else 1.0
-    closure_out[1] = rank_tolerance(residual)
+    closure_out[1] = rank_tolerance(violation)
+    closure_out[closure_out.size - 1] = largest_of(violation)
     closure_out[0] = 1.0 if pivoted_cholesky(k, gram, closure_out) else 0.0
     solve_closure_again(gram, target, closure_out, multiplier_out, rank_out)
 
@@ -170,5 +178,5 @@ def solve_closure_again(gram: Floats, target: Floats, closure_out: Floats, multi
     else:
         rank_out[0] = solve_semidefinite(
             k, gram, target, closure_out[2 + k : 2 + 2 * k], closure_out[1], multiplier_out,
-            closure_out[null:scratch], closure_out[scratch:],
+            closure_out[null:scratch], closure_out[scratch : scratch + 3 * k],
         )  # fmt: skip

@@ -16,7 +16,7 @@ from unibody.coordinates.closure import close_rows, fill_reference, rank_toleran
 
 from unibody.coordinates.slots import (  # isort: skip
     ACTIVE, CLOSURE, COMPLIANCE, COUNTS, DOF_INDEX, DOF_START, ENTRY_BODY, ENTRY_W, FACTOR, GRAM, LOAD, MASSES, MULTIPLIER, NODE_B,
-    NODE_BODY, NODE_C, NODE_F, NODE_G, NODE_L, NODE_M, NODE_OF, NODE_P, NODE_PARENT, NODE_PLAN, NODE_ROWS, NODE_Y, RANK, RESIDUAL,
+    NODE_BODY, NODE_C, NODE_F, NODE_G, NODE_L, NODE_M, NODE_OF, NODE_P, NODE_PARENT, NODE_PLAN, NODE_ROWS, NODE_Y, RANK, VIOLATION,
     RESPONSE_X, RESPONSE_Y, ROW_ENTRY, ROW_START, TARGET, WIDTH, G, J, Y,
 )  # fmt: skip
 from unibody.kernel import Floats, Ints, device, kernel
@@ -124,7 +124,7 @@ def close_forest(layout: Ints, ints: Ints, constants: Floats, work_out: Floats) 
     aim_at_rest(layout, ints, work_out)
     leave_out(part(work_out, layout, ACTIVE), closure, gram, part(work_out, layout, TARGET))
     solve_closure(
-        gram, part(work_out, layout, TARGET), part(work_out, layout, RESIDUAL), closure,
+        gram, part(work_out, layout, TARGET), part(work_out, layout, VIOLATION), closure,
         part(work_out, layout, MULTIPLIER), part(work_out, layout, RANK),
     )  # fmt: skip
     add_responses(layout, ints, work_out)
@@ -227,7 +227,7 @@ def solve_by_schur(layout: Ints, ints: Ints, constants: Floats, control: Floats,
         part(ints, layout, COUNTS)[WIDTH], part(work_out, layout, TARGET).size, part(ints, layout, NODE_PARENT),
         part(ints, layout, NODE_ROWS), part(constants, layout, NODE_M), part(work_out, layout, NODE_G), part(work_out, layout, NODE_P),
         part(work_out, layout, NODE_C), part(work_out, layout, LOAD), part(work_out, layout, NODE_F), part(work_out, layout, NODE_B),
-        part(work_out, layout, TARGET), rank_tolerance(part(work_out, layout, RESIDUAL)), memory, y, part(work_out, layout, NODE_L),
+        part(work_out, layout, TARGET), rank_tolerance(part(work_out, layout, VIOLATION)), memory, y, part(work_out, layout, NODE_L),
         part(work_out, layout, MULTIPLIER),
     )  # fmt: skip
     part(work_out, layout, RANK)[0] = memory[0]
@@ -246,7 +246,7 @@ def solve_by_dense(layout: Ints, ints: Ints, constants: Floats, control: Floats,
         part(ints, layout, COUNTS)[WIDTH], part(work_out, layout, TARGET).size, part(ints, layout, NODE_PARENT),
         part(ints, layout, NODE_ROWS), part(constants, layout, NODE_M), part(work_out, layout, NODE_G), part(work_out, layout, NODE_P),
         part(work_out, layout, NODE_C), part(work_out, layout, LOAD), part(work_out, layout, NODE_F), part(work_out, layout, NODE_B),
-        part(work_out, layout, TARGET), rank_tolerance(part(work_out, layout, RESIDUAL)), memory, y, part(work_out, layout, NODE_L),
+        part(work_out, layout, TARGET), rank_tolerance(part(work_out, layout, VIOLATION)), memory, y, part(work_out, layout, NODE_L),
         part(work_out, layout, MULTIPLIER),
     )  # fmt: skip
     part(work_out, layout, RANK)[0] = memory[0]

@@ -22,7 +22,7 @@ from unibody.coordinates.observe_maximal import observe_maximal
 from unibody.coordinates.observed import Bearings, Observation
 from unibody.coordinates.projection import correct_maximal, project_maximal
 from unibody.coordinates.reduced_system import feedback_gains, inverse_masses
-from unibody.coordinates.rows import joint_planes, make_row_book, row_count
+from unibody.coordinates.rows import joint_planes, make_row_book, row_count, row_sizes
 from unibody.coordinates.signals import signal_filler
 
 from unibody.coordinates.slots import (  # isort: skip
@@ -32,7 +32,7 @@ from unibody.coordinates.slots import (  # isort: skip
     LIMIT, LOAD, MASSES, MULTIPLIER, NODE_B, NODE_BODY, NODE_C, NODE_CONSTANTS, NODE_F, NODE_G, NODE_JOINT, NODE_L, NODE_M, NODE_OF, NODE_P,
     NODE_PARENT, NODE_PLAN, NODE_ROWS, NODE_Y, PARAMETERS, PENALTY, PLANES, RANK, RATE, RESIDUAL, RESPONSE_X, RESPONSE_Y, RIGHT,
     ROW_CLASSES, ROW_ENTRY, ROW_INDEX, ROW_PARAMETERS, ROW_START, SCRATCH, SEEN, SIDE, SIGNALS, SPEED_LIMIT, STABILISER, STEP, TARGET, V_WB,
-    WORLD_PLANE, X_WB, F, G, J, T, Y,
+    WORLD_PLANE, X_WB, F, G, J, ROW_SIZE, T, VIOLATION, Y,
 )  # fmt: skip
 from unibody.coordinates.stages import (  # isort: skip
     AGAIN_STAGE, CLOSE_STAGE, CORRECT_STAGE, EVALUATE_STAGE, KICK_STAGE, PROJECT_STAGE, SIGNAL_STAGE, STAGES,
@@ -158,7 +158,7 @@ class MaximalSystem:
             EFFORT: 2 * nvj, RIGHT: nvj, LEDGER: LEDGER_SIZE, SPEED_LIMIT: 1, Y: w * n, JOINT_X: 12 * tables.rows, JOINT_S: 6 * nvj,
             JOINT_C: 6 * tables.rows, SCRATCH: 36 + max(36, nvj), STEP: nvj, SEEN: 42 * len(relative), T: 6 * book.joint_rows,
             DUAL: 6 * nvj, G: 6 * book.entries, J: np.ones(book.places), RESIDUAL: book.rows, RATE: book.rows, BIAS: book.rows,
-            DRIFT: book.rows,
+            DRIFT: book.rows, ROW_SIZE: row_sizes(model, relative, book, slots[JOINT_PLANES]), VIOLATION: book.rows,
             RESPONSE_X: k * n * w, RESPONSE_Y: k * n * w, GRAM: k * k, TARGET: k, MULTIPLIER: k, CLOSURE: closure_size(k), RANK: 1,
             LOAD: k * n * w, ENTRY_W: w * book.entries, NODE_G: n * w * w, NODE_P: n * w * w, NODE_C: n * w, NODE_B: n * w, NODE_F: n * w,
             NODE_Y: n * w, NODE_L: n * w, HELD_Y: n * w, FACTOR: max(int(plan[-1]), memory[method]),

@@ -7,6 +7,7 @@ the end of the step. Both then settle the velocities.
 from __future__ import annotations
 
 from unibody.arena import part
+from unibody.coordinates.closure import largest_of
 from unibody.coordinates.maximal import fill_node_rows, place_bodies
 from unibody.coordinates.reduced import advance_joints
 from unibody.coordinates.relative import JOINT
@@ -15,13 +16,14 @@ from unibody.coordinates.signals import FillSignals
 
 from unibody.coordinates.slots import (  # isort: skip
     CLASSES, COMPLIANCE, COUNTS, HELD_Y, INDEX, JOINTS, NODE_B, NODE_BODY, NODE_F, NODE_JOINT, PARAMETERS, PRIMARY, RATE, RESIDUAL,
-    SIGNALS, TARGET, WIDTH, Y as Y_SLOT,
+    SIGNALS, TARGET, VIOLATION, WIDTH, Y as Y_SLOT,
 )  # fmt: skip
 from unibody.coordinates.stages import AGAIN_STAGE, CLOSE_STAGE, CORRECTED, SATISFIED, SIGNAL_STAGE, Stage
-from unibody.kernel import Floats, Ints, device, kernel
+from unibody.kernel import Floats, Ints, kernel
 
 PROJECT_BELOW = 1e-2
-"""Violations [m, rad] above this are not drift but a start that is still assembling itself: feedback alone works on those."""
+"""Violations (parts of the size of what the rows hold, or rad) above this are not drift but a start that is still assembling itself:
+feedback alone works on those."""
 
 PROJECT_ENOUGH = 1e-11
 PROJECT_LIMIT = 3
@@ -48,7 +50,7 @@ def project_maximal(
     for _ in range(PROJECT_LIMIT):
         place_bodies(layout, ints, constants, q_out, v_out, work_out)
         see_rows(layout, ints, constants, work_out, joint_q, joint_v)
-        largest = largest_of(residual)
+        largest = largest_of(part(work_out, layout, VIOLATION))
         if not largest < PROJECT_BELOW:
             return
         if not largest > PROJECT_ENOUGH:
@@ -57,14 +59,6 @@ def project_maximal(
         Stage(stages[AGAIN_STAGE], layout, ints, constants, control, work_out, q_out, v_out)
         advance_joints(classes, part(ints, layout, INDEX), part(constants, layout, PARAMETERS), q_out, y, 1.0, q_out)
     settle_velocities(layout, ints, constants, stages, control, work_out, q_out, v_out)
-
-
-@device
-def largest_of(x):
-    largest = 0.0
-    for r in range(x.size):
-        largest = max(largest, abs(x[r]))
-    return largest
 
 
 @kernel
@@ -103,7 +97,7 @@ def correct_maximal(
     f = part(work_out, layout, NODE_F)
     place_bodies(layout, ints, constants, q_out, v_out, work_out)
     see_rows(layout, ints, constants, work_out, q_out[n * (7 if width == 6 else 3) :], v_out[n * width :])
-    largest = largest_of(residual)
+    largest = largest_of(part(work_out, layout, VIOLATION))
     if not largest < PROJECT_BELOW:
         return SATISFIED
     if not largest > PROJECT_ENOUGH:

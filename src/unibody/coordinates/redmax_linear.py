@@ -27,9 +27,9 @@ from unibody.coordinates.slots import (  # isort: skip
     ADDRESSES, BLOCKS, BODIES, BORDER, BORDER_VALUES, CLOSURE, COLUMNS, COMPLIANCE, CONTRACTED, COUNTDOWN, COUPLED, COUPLING, DEFINITE,
     DIAGONAL, ENTRY_BODY, ENTRY_W, FRONTS, FRONT_SCRATCH, FRONT_STATE, GRAM, IMPLICIT_CHOICE, IMPLICIT_CLASSES, IMPLICIT_EFFORT,
     IMPLICIT_F, IMPLICIT_INDEX, IMPLICIT_PARAMETERS, IMPLICIT_PLACES, INVERSE, ITERATION_LIMIT, J, LEAST, LIMIT, LOOP_COUPLINGS, MASSES,
-    MULTIPLIER, OWN, PAIRS, PLAN_LISTS, PLAN_RECORDS, PLAN_STEPS, RANK, RESIDUAL, RESPONSE_X, RESPONSE_Y, ROW_BOOK, ROW_ENTRY, ROW_START,
-    SHIFT, SIDE, SIDE_F, SIGNALS, STATUS, STEP, STEP_LENGTH, STEP_ROWS, SUMS, TARGET, TOLERANCE, VECTORS, V_OWN, V_WB, WORLD_COUPLING,
-    X_SOLVED, X_WB, Y,
+    MULTIPLIER, OWN, PAIRS, PLAN_LISTS, PLAN_RECORDS, PLAN_STEPS, RANK, RESPONSE_X, RESPONSE_Y, ROW_BOOK, ROW_ENTRY, ROW_START,
+    SHIFT, SIDE, SIDE_F, SIGNALS, STATUS, STEP, STEP_LENGTH, STEP_ROWS, SUMS, TARGET, TOLERANCE, VECTORS, VIOLATION, V_OWN, V_WB,
+    WORLD_COUPLING, X_SOLVED, X_WB, Y,
 )  # fmt: skip
 from unibody.kernel import Floats, Ints, kernel
 
@@ -174,7 +174,7 @@ def invert_gram(layout: Ints, work_out: Floats) -> None:
     closure = part(work_out, layout, CLOSURE)
     rank = part(work_out, layout, RANK)
     inverse = part(work_out, layout, INVERSE)
-    residual = part(work_out, layout, RESIDUAL)
+    violation = part(work_out, layout, VIOLATION)
     multiplier = part(work_out, layout, MULTIPLIER)
     unit = part(work_out, layout, STEP_ROWS)
     k = unit.size
@@ -182,7 +182,7 @@ def invert_gram(layout: Ints, work_out: Floats) -> None:
         for r in range(k):
             unit[r] = 1.0 if r == s else 0.0
         if s == 0:
-            solve_closure(gram, unit, residual, closure, multiplier, rank)
+            solve_closure(gram, unit, violation, closure, multiplier, rank)
         else:
             solve_closure_again(gram, unit, closure, multiplier, rank)
         for r in range(k):
@@ -249,10 +249,10 @@ def solve_densely(
 
 @kernel
 def multiply_bilateral(
-    target: Floats, residual: Floats, gram_out: Floats, active_out: Floats, closure_out: Floats, multiplier_out: Floats, rank_out: Floats
+    target: Floats, violation: Floats, gram_out: Floats, active_out: Floats, closure_out: Floats, multiplier_out: Floats, rank_out: Floats
 ) -> None:
     """Multipliers of rows that all hold both ways."""
-    solve_closure(gram_out, target, residual, closure_out, multiplier_out, rank_out)
+    solve_closure(gram_out, target, violation, closure_out, multiplier_out, rank_out)
 
 
 @kernel

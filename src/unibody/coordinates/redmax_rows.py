@@ -3,6 +3,9 @@
     G v⁺ = −(C(t + h) − C(t)) / h − C / τ         as the paper has it (C's own change with time, at the present q)
     Ċ + h C̈ = −C / τ                              if q and v are put onto the rows after the step: then G turns, and μ must turn v with it
 
+The second where motion along the rows is resolved. Near a singular configuration G a = −Ġ v asks for accelerations of any size; a step
+whose rows would do more than a small part of the kinetic energy in work (`linearly_implicit`) is made again with the first.
+
 A unilateral row that is not reached within the step sleeps.
 """
 
@@ -15,9 +18,9 @@ from unibody.coordinates.projection import PROJECT_BELOW
 from unibody.coordinates.reduced import place_entries
 
 from unibody.coordinates.slots import (  # isort: skip
-    ACTIVE, AHEAD, ANTICIPATE, BIAS, CLOSURE, COMPLIANCE, CURVED, DOF_INDEX, DOF_START, DRIFT, ENTRY_BODY, ENTRY_W, F, FEEDBACK, G, GRAM,
-    GRAVITY, IMPLICIT_CHOICE, J, LOAD, MASSES, MULTIPLIER, NODE_OF, RANK, RATE, RESIDUAL, RESPONSE_X, RESPONSE_Y, ROWS, ROW_ENTRY,
-    ROW_START, STEP, STEP_LENGTH, TARGET, UNILATERAL, X_WB, Y,
+    ACTIVE, AHEAD, ANTICIPATE, BIAS, CLOSURE, COMPLIANCE, CURVED, FLAT, DOF_INDEX, DOF_START, DRIFT, ENTRY_BODY, ENTRY_W, F, FEEDBACK, G,
+    GRAM, GRAVITY, IMPLICIT_CHOICE, J, LOAD, MASSES, MULTIPLIER, NODE_OF, RANK, RATE, RESIDUAL, RESPONSE_X, RESPONSE_Y, ROWS, ROW_ENTRY,
+    ROW_START, STATUS, STEP, STEP_LENGTH, TARGET, UNILATERAL, VIOLATION, X_WB, Y,
 )  # fmt: skip
 from unibody.coordinates.stages import SolveMatrix, SolveMultipliers
 from unibody.kernel import Floats, Ints, kernel
@@ -27,7 +30,7 @@ ASLEEP = -1e100
 """The target of a unilateral row that takes no part."""
 
 CLOSE = 1e-9
-"""Distance [m, rad] at which a unilateral row counts as touched at an instant."""
+"""Distance (as a part of the size of what the row holds, or rad) at which a unilateral row counts as touched at an instant."""
 
 
 @kernel
@@ -39,6 +42,7 @@ def aim_rows_ahead(layout: Ints, ints: Ints, constants: Floats, work_out: Floats
     h = choice[STEP_LENGTH]
     target = part(work_out, layout, TARGET)
     residual = part(work_out, layout, RESIDUAL)
+    violation = part(work_out, layout, VIOLATION)
     rate = part(work_out, layout, RATE)
     drift = part(work_out, layout, DRIFT)
     ahead = part(work_out, layout, AHEAD)
@@ -51,12 +55,12 @@ def aim_rows_ahead(layout: Ints, ints: Ints, constants: Floats, work_out: Floats
     no_y = part(work_out, layout, Y)[:0]
     unilateral = part(ints, layout, UNILATERAL)
     place_entries(entry_body, blocks, X, rows, world)
-    curved = choice[CURVED] > 0.0
+    curved = choice[CURVED] > 0.0 and part(work_out, layout, STATUS)[FLAT] == 0.0
     for r in range(target.size):
-        if unilateral[r] == 0 and not abs(residual[r]) < PROJECT_BELOW:
+        if unilateral[r] == 0 and not abs(violation[r]) < PROJECT_BELOW:
             curved = False  # still assembling: not projected either
     for r in range(target.size):
-        if unilateral[r] != 0 and residual[r] > (CLOSE if h == 0.0 else 0.0):
+        if unilateral[r] != 0 and violation[r] > (CLOSE if h == 0.0 else 0.0):
             # free, unless it would be reached within the step
             reach = drift[r] - rate[r] - ahead[r] / h if h > 0.0 and choice[ANTICIPATE] > 0.0 else ASLEEP
             target[r] = reach / h if reach > ASLEEP else ASLEEP
@@ -170,7 +174,7 @@ def forget_response(layout: Ints, r: int, work_out: Floats) -> None:
 def multiply_rows(layout: Ints, multiply: int, work_out: Floats) -> None:
     """Multipliers for the targets at hand, by the given address."""
     SolveMultipliers(
-        multiply, part(work_out, layout, TARGET), part(work_out, layout, RESIDUAL), part(work_out, layout, GRAM),
+        multiply, part(work_out, layout, TARGET), part(work_out, layout, VIOLATION), part(work_out, layout, GRAM),
         part(work_out, layout, ACTIVE), part(work_out, layout, CLOSURE), part(work_out, layout, MULTIPLIER), part(work_out, layout, RANK),
     )  # fmt: skip
 

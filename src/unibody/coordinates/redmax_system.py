@@ -22,15 +22,16 @@ from unibody.coordinates.redmax_linear import (  # isort: skip
     spread_automatically, spread_contracted,
 )  # fmt: skip
 from unibody.coordinates.projection import PROJECT_BELOW
-from unibody.coordinates.redmax_rows import CLOSE
+from unibody.coordinates.redmax_rows import CLOSE, aim_rows_ahead, row_of
 from unibody.coordinates.reduced_system import FEEDBACK_STEPS, ReducedSystem, spread_responses
 
 from unibody.coordinates.slots import (  # isort: skip
     ADDRESSES, AHEAD, ANTICIPATE, BLOCKS, BODIES, BORDER, BORDER_VALUES, CONTRACTED, COUPLED, COUPLING, CURVED, DEFINITE, DIAGONAL, DRIFT,
     ENTRY_W, FAILED, FEEDBACK, FRONTS, FRONT_SCRATCH, FRONT_STATE, HELD_PAIRS, IMPLICIT_CHOICE, IMPLICIT_CLASSES, IMPLICIT_EFFORT,
     IMPLICIT_F, IMPLICIT_INDEX, IMPLICIT_PARAMETERS, IMPLICIT_PLACES, INVERSE, ITERATIONS, ITERATION_LIMIT, J, LEAST, LOOP_COUPLINGS,
-    MULTIPLIER, NONHOLONOMIC, OWN, PAIRS, PLAN_LISTS, PLAN_RECORDS, PLAN_STEPS, PROJECTED, RATE, RESIDUAL, ROW_BOOK, SETTLE, SIDE, SIDE_F,
-    STATUS, STEP_LENGTH, STEP_ROWS, SUMS, TOLERANCE, UNILATERAL, VECTORS, V_OWN, WORLD_COUPLING, X_SOLVED, Y,
+    MULTIPLIER, NONHOLONOMIC, OWN, PAIRS, PLAN_LISTS, PLAN_RECORDS, PLAN_STEPS, PROJECTED, RATE, RESIDUAL, ROW_BOOK, ROW_SIZE,
+    SETTLE, SIDE, SIDE_F, STATUS, STEP_LENGTH, STEP_ROWS, SUMS, TARGET, TOLERANCE, UNILATERAL, VECTORS, VIOLATION, V_OWN,
+    WORLD_COUPLING, X_SOLVED, Y,
 )  # fmt: skip
 
 from unibody.coordinates.stages import (  # isort: skip
@@ -54,7 +55,11 @@ FEWEST = 6.0
 """Iterations that are rarely undercut: a direct solution that costs less than these is taken without trying."""
 
 CONTRADICTION = 1e-6
-"""Velocity [m/s, rad/s] by which dependent rows may be missed before they are said to contradict each other."""
+"""Part of the accelerations that rows ask for and are made of by which dependent ones may be missed before they are said to contradict
+each other; in fully implicit steps, violation."""
+
+CLOSED = 1e-9
+"""Violation (a part of the size of what a row holds) that is round-off of a start, not a contradiction."""
 
 
 class RedMaxSystem(ReducedSystem):
@@ -67,6 +72,7 @@ class RedMaxSystem(ReducedSystem):
         self.linear = linear
         self.explicit = explicit
         self.stabilisation_time = stabilisation_time
+        self._corrected = False
         super().__init__(model)
         self.view(IMPLICIT_CHOICE)[TOLERANCE] = tolerance
         self.view(IMPLICIT_CHOICE)[ITERATION_LIMIT] = min(MOST_ITERATIONS, int(self.break_even))
@@ -106,7 +112,7 @@ class RedMaxSystem(ReducedSystem):
             IMPLICIT_F: 6 * n if implicit else 0, IMPLICIT_EFFORT: nvj if implicit else 0, OWN: 21 * n if implicit else 0,
             COUPLING: 36 * len(tables.couplings), WORLD_COUPLING: 36 * len(tables.couplings), DIAGONAL: nvj, BLOCKS: 21 * n,
             SUMS: max(21 * n, nv),
-            VECTORS: vector_size(n, nv, len(coupled), k), STATUS: 5, AHEAD: k, LEAST: nv,
+            VECTORS: vector_size(n, nv, len(coupled), k), STATUS: 7, AHEAD: k, LEAST: nv,
             X_SOLVED: 6 * n, SIDE: nv, SIDE_F: 6 * n, INVERSE: k * k, STEP_ROWS: k, V_OWN: nv,
         }  # fmt: skip
         if self.method == "dense":
@@ -206,6 +212,7 @@ class RedMaxSystem(ReducedSystem):
         self.clock[0] = t
         self.view(Y)[:] = 0.0
         self.view(IMPLICIT_CHOICE)[SETTLE] = 1.0
+        self._corrected = False
         evaluate_redmax(self.layout, self.ints, self.constants, self.stages(control), control, t, self.work, q, v)
         self.view(IMPLICIT_CHOICE)[SETTLE] = 0.0
         return self.view(Y)
@@ -221,10 +228,10 @@ class RedMaxSystem(ReducedSystem):
 
     def aim(self, dt: float) -> np.ndarray:
         """What a fully implicit step of length dt brings each row's C to: 0, or, while a start still assembles itself, less than now."""
-        residual = self.view(RESIDUAL)
+        residual, size = self.view(RESIDUAL), self.view(ROW_SIZE)
         time = FEEDBACK_STEPS * dt if self.stabilisation_time is None else self.stabilisation_time
         off = np.where(self.book.unilateral, np.minimum(0.0, residual), residual)
-        left = max(0.0, 1.0 - dt / time) if np.abs(off).max(initial=0.0) > PROJECT_BELOW else 0.0
+        left = max(0.0, 1.0 - dt / time) if np.abs(off / size).max(initial=0.0) > PROJECT_BELOW else 0.0
         return left * off
 
     def correct(
@@ -236,7 +243,8 @@ class RedMaxSystem(ReducedSystem):
         if aim is None:
             self.look(t, q, v, control)
             residual = self.view(RESIDUAL)
-            aim = np.where(self.book.unilateral & (residual > CLOSE), -np.inf, residual)
+            aim = np.where(self.book.unilateral & (self.view(VIOLATION) > CLOSE), -np.inf, residual)
+        self._corrected = True
         correct_redmax(self.layout, self.ints, self.constants, stages, control, t, a, aim, self.work, q, v)
         return self.view(Y)
 
@@ -271,21 +279,37 @@ class RedMaxSystem(ReducedSystem):
         return f"direct, since {price} and more were needed" if self.view(STATUS)[CONTRACTED] else f"pcg, since {price}"
 
     def contradictions(self) -> list[str]:
-        """The elements whose rows the last step could not satisfy, because others repeat and contradict them."""
-        book, h = self.book, float(self.view(IMPLICIT_CHOICE)[STEP_LENGTH])
+        """The elements whose rows the last step could not satisfy, because others repeat and contradict them.
+
+        A row is missed if its acceleration is off by more than round-off of what it is a sum of and of what rows ask for, and by more than
+        a violation of CLOSED would make it ask for."""
+        book, choice = self.book, self.view(IMPLICIT_CHOICE)
+        h = float(choice[STEP_LENGTH])
         if not book.rows or not 0.0 < h < np.inf or self.rank()[0] == book.rows:
             return []
-        residual, x, y = self.view(RESIDUAL), self.view(X_SOLVED).reshape(-1, 6), self.view(Y)
-        v_end = self.view(RATE) - self.view(DRIFT) + h * np.array([self._row_product(r, x, y) for r in range(book.rows)])
-        asked = -(self.view(AHEAD) - residual) / h - self.view(IMPLICIT_CHOICE)[FEEDBACK] * residual
-        missed = (np.abs(v_end - asked) > CONTRADICTION * (1.0 + np.abs(asked).max())) & ~book.unilateral & (book.compliance == 0.0)
+        size, held = self.view(ROW_SIZE), ~book.unilateral & (book.compliance == 0.0)
+        if self._corrected:  # the end of a fully implicit step: C = 0 there, or, of a start that assembles itself, less than before
+            violation = self.view(VIOLATION)
+            grows = self.view(RATE) * self.view(RESIDUAL) >= 0.0
+            missed = held & (np.abs(violation) > CONTRADICTION) & (grows | (np.abs(violation[held]).max(initial=0.0) < PROJECT_BELOW))
+        else:
+            x, y = self.view(X_SOLVED), self.view(Y)
+            aim_rows_ahead(self.layout, self.ints, self.constants, self.work)  # again: the solution has used the targets up
+            asked = np.where(held, self.view(TARGET), 0.0) / size
+            found = np.array([row_of(self.layout, self.ints, r, x, y, self.work) for r in range(book.rows)]) / size
+            scale = self._row_sums(x.reshape(-1, 6), y) / size + np.abs(asked).max()
+            missed = held & (np.abs(found - asked) > CONTRADICTION * scale + CLOSED * choice[FEEDBACK] / h)
         return list(dict.fromkeys(book.names[r] for r in np.flatnonzero(missed)))
 
-    def _row_product(self, r: int, x: np.ndarray, y: np.ndarray) -> float:
-        book, entries, numbers = self.book, self.view(ENTRY_W).reshape(-1, 6), self.view(J)
-        mine = book.row_entry[book.row_start[r] : book.row_start[r + 1]]
-        index = book.dof_index.reshape(-1, 2)[book.dof_start[r] : book.dof_start[r + 1]]
-        return float(np.sum(entries[mine] * x[book.entry_body[mine]]) + np.sum(numbers[index[:, 0]] * y[index[:, 1]]))
+    def _row_sums(self, x: np.ndarray, y: np.ndarray) -> np.ndarray:
+        """Of every row the sum of the magnitudes that its product with motions of bodies x and of joints y is made of."""
+        book, entries, numbers, out = self.book, self.view(ENTRY_W).reshape(-1, 6), self.view(J), np.zeros(self.book.rows)
+        index = book.dof_index.reshape(-1, 2)
+        for r in range(book.rows):
+            mine = book.row_entry[book.row_start[r] : book.row_start[r + 1]]
+            dofs = index[book.dof_start[r] : book.dof_start[r + 1]]
+            out[r] = np.sum(np.abs(entries[mine] * x[book.entry_body[mine]])) + np.sum(np.abs(numbers[dofs[:, 0]] * y[dofs[:, 1]]))
+        return out
 
     def notes(self) -> tuple[str, ...]:
         notes = [*super().notes(), f"linear: {self._reason()}"]

@@ -11,12 +11,14 @@ at O(nk + k³).
 
 from __future__ import annotations
 
+from math import inf
 from typing import Any
 
 import numpy as np
 
 from unibody.algebra.tree import BODY, GENERAL, ROTATION, ROW, SLIDE, A, C, eliminate_tree, fill_shifts, solve_tree
 from unibody.arena import Arena, part
+from unibody.coordinates.careful import project_carefully, see_state
 from unibody.coordinates.closure import close_rows, closure_size, fill_reference, solve_closure, solve_closure_again
 from unibody.coordinates.convert import to_reduced
 from unibody.coordinates.kick import free_table, kick_reduced
@@ -24,8 +26,9 @@ from unibody.coordinates.loading import load_forces
 from unibody.coordinates.observe_reduced import observe_reduced
 from unibody.coordinates.observed import Bearings, Observation
 from unibody.coordinates.projection import PROJECT_BELOW, PROJECT_ENOUGH, PROJECT_LIMIT
+from unibody.coordinates.redmax_matrix import twice_kinetic_energy
 from unibody.coordinates.relative import add_joint_efforts
-from unibody.coordinates.rows import joint_planes, make_row_book
+from unibody.coordinates.rows import joint_planes, make_row_book, row_sizes
 from unibody.coordinates.seeing import see_rows
 from unibody.coordinates.signals import FillSignals, signal_filler
 
@@ -38,7 +41,7 @@ from unibody.coordinates.slots import (  # isort: skip
     JOINT_CLASSES, JOINT_FRAMES, JOINT_INDEX, JOINT_PARAMETERS, JOINT_PARTS, JOINT_PLANES, JOINT_S, JOINT_X, LAST, LEDGER, LIMIT, LOAD,
     MASSES, MULTIPLIER, NODE_CONSTANTS, NODE_OF, PARAMETERS, PARTS, RANK, RATE, RESIDUAL, RESPONSE_X, RESPONSE_Y, RIGHT, ROWS, ROW_CLASSES,
     ROW_ENTRY, ROW_INDEX, ROW_PARAMETERS, ROW_START, SCRATCH, SEEN, SHIFT, SIGNALS, SPEED_LIMIT, STABILISER, STEP, T, TABLE_C, TABLE_S,
-    TABLE_X, TARGET, TURNS, V_WB, X_WB, Y,
+    TABLE_X, TARGET, TURNS, V_WB, X_WB, Y, ROW_SIZE, UNPROJECTED, VIOLATION, DIAGONAL, LEAST, BLOCKS, SUMS,
 )  # fmt: skip
 from unibody.coordinates.stages import (  # isort: skip
     AGAIN_STAGE, CLOSE_STAGE, EVALUATE_STAGE, FORCE_STAGE, KICK_STAGE, PROJECT_STAGE, SEE_STAGE, SIGNAL_STAGE, STAGES, Stage,
@@ -176,7 +179,7 @@ def close_loops(layout: Ints, ints: Ints, constants: Floats, control: Floats, wo
     )  # fmt: skip
     fill_reference(row_start, row_entry, entry_body, world, part(constants, layout, MASSES), part(work_out, layout, CLOSURE))
     solve_closure(
-        part(work_out, layout, GRAM), target, part(work_out, layout, RESIDUAL), part(work_out, layout, CLOSURE),
+        part(work_out, layout, GRAM), target, part(work_out, layout, VIOLATION), part(work_out, layout, CLOSURE),
         multiplier, part(work_out, layout, RANK),
     )  # fmt: skip
     for r in range(count):
@@ -195,53 +198,70 @@ def close_loops(layout: Ints, ints: Ints, constants: Floats, control: Floats, wo
 FEEDBACK_STEPS = 10.0
 """The default time of the feedback, in steps."""
 
+
+SLOW, SMALL = 0.25, 1e-4
+"""What the factors of a step's beginning must do to serve at its end: bring violations down to this part an iteration, and take no more
+than this part of the kinetic energy."""
+
+
 @kernel
 def project_reduced(
     layout: Ints, ints: Ints, constants: Floats, stages: Ints, control: Floats, t: float, work_out: Floats, q_out: Floats, v_out: Floats
 ) -> None:
-    """Post-stabilisation: q ← q ⊕ M⁻¹ Kᵀ μ with A μ = −C(q), then v ← v + M⁻¹ Kᵀ μ with A μ = −Ċ, by the factors of the last evaluation."""
-    rows = part(work_out, layout, ROWS)
-    table_X = part(work_out, layout, TABLE_X)
-    table_S = part(work_out, layout, TABLE_S)
-    table_c = part(work_out, layout, TABLE_C)
-    signals = part(work_out, layout, SIGNALS)
+    """Post-stabilisation: q ← q ⊕ M⁻¹ Kᵀ μ with A μ = −C(q), then v ← v + M⁻¹ Kᵀ μ with A μ = −Ċ, by the factors of the last evaluation;
+    where these do not serve, near singular configurations, with those of every iterate (`careful`)."""
     target = part(work_out, layout, TARGET)
     multiplier = part(work_out, layout, MULTIPLIER)
     step = part(work_out, layout, STEP)
     residual = part(work_out, layout, RESIDUAL)
     rate = part(work_out, layout, RATE)
     active = part(work_out, layout, ACTIVE)
+    gram = part(work_out, layout, GRAM)
+    closure = part(work_out, layout, CLOSURE)
+    rank = part(work_out, layout, RANK)
     classes = part(ints, layout, CLASSES)
     index = part(ints, layout, INDEX)
     parameters = part(constants, layout, PARAMETERS)
-    first = part(ints, layout, COUNTS)[0]
+    assembled = closure[closure.size - 1] < PROJECT_BELOW
     if stages[SIGNAL_STAGE] != 0:
-        FillSignals(stages[SIGNAL_STAGE], t, signals)
-    for _ in range(PROJECT_LIMIT):
-        fill_joint_table(classes, index, parameters, part(ints, layout, PARTS), q_out, v_out, table_X, table_S, table_c)
-        fill_turns(part(ints, layout, TURNS), q_out, table_X)
-        sweep_reduced(
-            part(ints, layout, BODIES), part(constants, layout, CONSTANTS), table_X, table_S, table_c, v_out, signals, rows,
-            part(work_out, layout, COLUMNS),
-        )  # fmt: skip
-        Stage(stages[SEE_STAGE], layout, ints, constants, control, work_out, q_out, v_out)
-        largest = 0.0
-        for r in range(target.size):
-            target[r] = -active[r] * residual[first + r]
-            largest = max(largest, abs(target[r]))
+        FillSignals(stages[SIGNAL_STAGE], t, part(work_out, layout, SIGNALS))
+    begun = part(work_out, layout, UNPROJECTED)
+    for j in range(begun.size):
+        begun[j] = q_out[j]
+    serves = True
+    before = 0.0
+    for k in range(PROJECT_LIMIT):
+        largest = see_state(layout, ints, constants, stages, control, work_out, q_out, v_out)
         if not largest < PROJECT_BELOW:
-            return
-        if not largest > PROJECT_ENOUGH:
+            if not (assembled and largest < inf):
+                return
+            serves = False
+        elif largest > PROJECT_ENOUGH and k > 0 and largest > SLOW * before:
+            serves = False
+        if not serves or not largest > PROJECT_ENOUGH:
             break
-        solve_closure_again(part(work_out, layout, GRAM), target, part(work_out, layout, CLOSURE), multiplier, part(work_out, layout, RANK))
+        before = largest
+        for r in range(target.size):
+            target[r] = -active[r] * residual[r]
+        solve_closure_again(gram, target, closure, multiplier, rank)
         Stage(stages[AGAIN_STAGE], layout, ints, constants, control, work_out, q_out, v_out)
         advance_joints(classes, index, parameters, q_out, step, 1.0, q_out)
-    for r in range(target.size):
-        target[r] = -active[r] * rate[first + r] if part(constants, layout, COMPLIANCE)[r] == 0.0 else 0.0
-    solve_closure_again(part(work_out, layout, GRAM), target, part(work_out, layout, CLOSURE), multiplier, part(work_out, layout, RANK))
-    Stage(stages[AGAIN_STAGE], layout, ints, constants, control, work_out, q_out, v_out)
-    for j in range(part(work_out, layout, Y).size):
-        v_out[j] += step[j]
+    if serves:
+        for r in range(target.size):
+            target[r] = -active[r] * rate[r] if part(constants, layout, COMPLIANCE)[r] == 0.0 else 0.0
+        solve_closure_again(gram, target, closure, multiplier, rank)
+        taken = 0.0
+        for r in range(target.size):
+            taken += target[r] * multiplier[r]
+        serves = not taken > SMALL * twice_kinetic_energy(layout, ints, constants, v_out, work_out)
+    if serves:
+        Stage(stages[AGAIN_STAGE], layout, ints, constants, control, work_out, q_out, v_out)
+        for j in range(part(work_out, layout, Y).size):
+            v_out[j] += step[j]
+    else:
+        for j in range(begun.size):
+            q_out[j] = begun[j]
+        project_carefully(layout, ints, constants, stages, control, work_out, q_out, v_out)
 
 
 @kernel
@@ -342,6 +362,8 @@ class ReducedSystem:
             STEP: nvj, SEEN: 42 * len(loops), T: 6 * book.joint_rows, DUAL: 6 * nvj, G: 6 * book.entries, J: np.ones(book.places),
             RESIDUAL: k, RATE: k, BIAS: k, DRIFT: k, RESPONSE_X: 6 * n * k, RESPONSE_Y: model.nv * k, GRAM: k * k, TARGET: k, MULTIPLIER: k,
             CLOSURE: closure_size(k), RANK: 1, LOAD: 6 * n, ENTRY_W: 6 * book.entries, SHIFT: 3 * n, ACTIVE: np.ones(k),
+            ROW_SIZE: row_sizes(model, loops, book, slots[JOINT_PLANES]), VIOLATION: k, UNPROJECTED: model.nq_joints if k else 0,
+            DIAGONAL: nvj if k else 0, LEAST: model.nv if k else 0, BLOCKS: 21 * n if k else 0, SUMS: max(21 * n, model.nv) if k else 0,
         }  # fmt: skip
         for slot, size in sizes.items():
             slots[slot] = size

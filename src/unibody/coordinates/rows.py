@@ -18,9 +18,10 @@ import numpy as np
 from unibody.arena import part
 from unibody.coordinates import slots
 from unibody.coordinates.reduced import cross_motion
-from unibody.coordinates.relative import SEEN, wrench_back
+from unibody.coordinates.relative import SEEN, fill_complement, wrench_back
 from unibody.kernel import Floats, Ints, kernel
 from unibody.model.model import JointInfo, Model
+from unibody.model.scale import body_lengths
 from unibody.model.tables import ConstraintTables
 from unibody.spatial.devices import load6
 
@@ -140,6 +141,30 @@ def joint_planes(model: Model, relative: Sequence[JointInfo], planar: bool) -> n
         R = model.bodies[j.child].X_WB.R @ j.X_BM.R
         out.append(np.concatenate([R.T @ n, R.T @ e1, R.T @ e2]))
     return np.concatenate(out) if out else np.zeros(0)
+
+
+def row_sizes(model: Model, relative: Sequence[JointInfo], book: RowBook, planes: np.ndarray) -> np.ndarray:
+    """What a residual of every row is to be compared with: 1 for turns [rad], for lengths the largest ℓ of the bodies that it holds [m]
+    (`model.scale`); a row that is both, as that of a screw joint, the sum of its parts."""
+    length = body_lengths(model)
+    out = np.ones(book.rows)
+    scratch = np.zeros(72)
+    for k, j in enumerate(relative):
+        row, rows = book.joints[6 * k + 4 : 6 * k + 6]
+        S, T = np.zeros(6 * j.nv), np.zeros(6 * rows)
+        S[:] = np.asarray(j.element.motion(j.q0), float).T.ravel()
+        if rows:
+            fill_complement(S, planes, k, 0, j.nv, 0, scratch, T)
+        ell = max(length[i] for i in (j.parent, j.child) if model.bodies[i].kind == "dynamic" or i == j.child)
+        for r in range(rows):
+            out[row + r] = np.linalg.norm(T[6 * r : 6 * r + 3]) + ell * np.linalg.norm(T[6 * r + 3 : 6 * r + 6])
+    for r in range(book.joint_rows, book.rows):
+        if book.units[r] == "m":
+            first = book.row_start[r - book.primary_rows]
+            bodies = book.entry_body[book.row_entry[first : book.row_start[r - book.primary_rows + 1]]]
+            held = [length[i] for i in bodies if model.bodies[i].kind == "dynamic"]
+            out[r] = max(held, default=length[0])
+    return out
 
 
 @kernel

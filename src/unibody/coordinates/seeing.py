@@ -10,7 +10,7 @@ from unibody.coordinates.rows import finish_rows
 from unibody.coordinates.slots import (  # isort: skip
     BIAS, COUNTS, DRIFT, DUAL, ELEMENT_ROWS, JOINT_C, JOINT_CLASSES, JOINT_FRAMES, JOINT_INDEX, JOINT_PARAMETERS, JOINT_PARTS, JOINT_PLANES,
     JOINT_ROW_COUNT, JOINT_S, JOINT_X, JOINTS, RATE, RESIDUAL, ROW_CLASSES, ROW_INDEX, ROW_PARAMETERS, SCRATCH, SEEN, SIGNALS, STEP, V_WB,
-    X_WB, G, J, T,
+    X_WB, ROW_SIZE, VIOLATION, G, J, T,
 )  # fmt: skip
 from unibody.kernel import Floats, Ints, kernel
 
@@ -18,7 +18,7 @@ from unibody.kernel import Floats, Ints, kernel
 @kernel
 def see_rows(layout: Ints, ints: Ints, constants: Floats, work_out: Floats, q_out: Floats, v_out: Floats) -> None:
     """Fit the relative joints (q_out, v_out: coordinates of all joints), then fill every row: G, J, residual, rate, bias,
-    drift, at the time of the signals."""
+    drift, violation (residual by size), at the time of the signals."""
     X = part(work_out, layout, X_WB)
     V = part(work_out, layout, V_WB)
     joints = part(ints, layout, JOINTS)
@@ -59,4 +59,9 @@ def see_rows(layout: Ints, ints: Ints, constants: Floats, work_out: Floats, q_ou
     for r in range(joint_rows + counts[ELEMENT_ROWS], rate.size):
         residual[r] = 0.0
         bias[r] = 0.0
+    # violations as parts of the size of what the rows hold: a metre is much or little only beside that
+    size = part(work_out, layout, ROW_SIZE)
+    violation = part(work_out, layout, VIOLATION)
+    for r in range(violation.size):
+        violation[r] = residual[r] / size[r]
     finish_rows(layout, ints, v_out, work_out)

@@ -28,11 +28,11 @@ from __future__ import annotations
     NODE_G, NODE_P, NODE_C, NODE_B, NODE_F, NODE_Y, NODE_L, FACTOR, A_WB, HELD_Y, DRIFT,
     IMPLICIT_F, IMPLICIT_EFFORT, OWN, COUPLING, DIAGONAL, SHIFT, BLOCKS, WORLD_COUPLING, SUMS, VECTORS, FRONTS, STATUS, AHEAD,
     LEAST, X_SOLVED, SIDE, SIDE_F, INVERSE, STEP_ROWS, V_OWN, ACTIVE, FRONT_SCRATCH, FRONT_STATE, BORDER_VALUES,
-    AIM, SPEED_LIMIT,
-) = range(65, 137)  # fmt: skip
+    AIM, ROW_SIZE, VIOLATION, UNPROJECTED, SPEED_LIMIT,
+) = range(65, 140)  # fmt: skip
 """Work."""
 
-LAST = 137
+LAST = 140
 
 PRIMARY, JOINT_ROW_COUNT, ROW_COUNT, ENTRY_COUNT, ELEMENT_ROWS, WIDTH, OWN_Q = range(7)
 """What COUNTS holds: primary rows, rows of joints, all rows, all entries, rows of elements, velocities of a body (6, in a plane 3), own
@@ -43,6 +43,7 @@ STEP_LENGTH, FEEDBACK, TOLERANCE, ITERATION_LIMIT, ANTICIPATE, SETTLE, DEFINITE,
 rows are held before they are violated (1) or only afterwards (0), whether the loads that acted are wanted afterwards, whether implicit
 terms are the definite ones from the start, and whether rows are aimed along their curves."""
 
-ITERATIONS, PROJECTED, FAILED, COUNTDOWN, CONTRACTED = range(5)
+ITERATIONS, PROJECTED, FAILED, COUNTDOWN, CONTRACTED, FLAT, APART = range(7)
 """What STATUS holds of the last step: iterations of the linear solution, whether indefinite terms were left out, the node that failed, the
-steps for which an automatic choice stays with the direct solution, and whether that was used."""
+steps for which an automatic choice stays with the direct solution, and whether that was used; whether rows are not to be aimed along their
+curves; and 1 + the row that the step pulled apart, or 0."""

@@ -75,6 +75,6 @@ def SolveFused(
 
 @prototype
 def SolveMultipliers(
-    target: Floats, residual: Floats, gram_out: Floats, active_out: Floats, closure_out: Floats, multiplier_out: Floats, rank_out: Floats
+    target: Floats, violation: Floats, gram_out: Floats, active_out: Floats, closure_out: Floats, multiplier_out: Floats, rank_out: Floats
 ) -> None:
     """Multipliers μ with G A⁻¹ Gᵀ μ = target, or ≥ and μ ≥ 0 where rows are unilateral; then which rows are held (1) or left alone (0)."""

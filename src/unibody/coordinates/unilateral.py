@@ -26,7 +26,7 @@ def multiplier_callback(book: RowBook, trouble: Trouble) -> int:
 
 
 def _multiply(book: RowBook, trouble: Trouble) -> Callable[..., None]:
-    def multiply(target, residual, gram, active, closure, multiplier, rank):
+    def multiply(target, violation, gram, active, closure, multiplier, rank):
         k = target.size
         A, b = gram.reshape(k, k).copy(), target.copy()
         awake = ~(book.unilateral & (b <= 0.5 * ASLEEP))
@@ -38,7 +38,7 @@ def _multiply(book: RowBook, trouble: Trouble) -> Callable[..., None]:
             gram[:] = np.where(np.outer(keep, keep), A, np.eye(k)).ravel()
             closure[2 + k : 2 + 2 * k] = np.where(keep, reference, 1.0)
             active[:] = keep
-            solve_closure(gram, np.where(keep, b, 0.0), np.where(keep, residual, 0.0), closure, multiplier, rank)
+            solve_closure(gram, np.where(keep, b, 0.0), np.where(keep, violation, 0.0), closure, multiplier, rank)
             return multiplier[awake].copy()
 
         try:

@@ -25,7 +25,7 @@ from unibody.algebra.contact_problem import Blocks, ContactProblem, Dense, Solut
 from unibody.algebra.contacts import solve_contacts
 from unibody.coordinates.closure import solve_closure, solve_closure_again
 from unibody.coordinates.held import BookRows
-from unibody.coordinates.slots import CLOSURE, GRAM, MULTIPLIER, RANK
+from unibody.coordinates.slots import CLOSURE, GRAM, MULTIPLIER, RANK, VIOLATION
 from unibody.kernel import Floats, Ints, kernel
 
 FEW_ROWS, FIRST_SWEEPS = 90, 64
@@ -185,7 +185,7 @@ def close_held(system: Any, W: np.ndarray, rows: BookRows, held: np.ndarray, com
         target = np.zeros(k)
         target[r] = 1.0
         if column == 0:
-            solve_closure(gram, target, np.where(keep, rows.residual, 0.0), closure, multiplier, rank)
+            solve_closure(gram, target, np.where(keep, system.view(VIOLATION)[-k:], 0.0), closure, multiplier, rank)
         else:
             solve_closure_again(gram, target, closure, multiplier, rank)
         inverse[:, column] = multiplier[held]

@@ -19,7 +19,7 @@ from unibody.constraints.base import Constraint
 from unibody.coordinates.observe_reduced import reactions_reduced
 from unibody.coordinates.observed import Observation
 from unibody.coordinates.redmax_system import LINEAR, RedMaxSystem
-from unibody.coordinates.slots import BODIES, COUNTDOWN, LEAST, LEDGER, STATUS
+from unibody.coordinates.slots import APART, BODIES, COUNTDOWN, FLAT, LEAST, LEDGER, RESIDUAL, STATUS
 from unibody.element import number
 from unibody.errors import ModelError, StepFailed
 from unibody.forces.base import Force
@@ -28,7 +28,10 @@ from unibody.model import Model, State
 from unibody.rules.base import LAST_STEP, MEMORY, TIME, advance_own
 from unibody.rules.implicit import ALPHA, Stage, solve_stage
 from unibody.rules.joint_friction import AN_INSTANT, JointFrictions, Moment
-from unibody.rules.linearly_implicit import BEGUN, BEGUN_Q, CURBED, book_implicit_work, mean_power, roll_linearly_implicit
+
+from unibody.rules.linearly_implicit import (  # isort: skip
+    BEGUN, BEGUN_Q, CURBED, FLATTENED, PEAK, SUDDEN, TAKEN, book_implicit_work, mean_power, roll_linearly_implicit,
+)  # fmt: skip
 from unibody.rules.rubbing_steps import RubbingSteps
 from unibody.rules.rubbings import TOLERANCE
 from unibody.shapes import Shape
@@ -141,13 +144,15 @@ class BoundRedMax(Bound):
             q = np.array(kept[BEGUN_Q : BEGUN_Q + self.nq_all])
             v = np.array(kept[BEGUN_Q + self.nq_all : BEGUN_Q + self.nq_all + self.nv_all])
             self.system.prepare(h)
+            self.system.view(STATUS)[FLAT] = kept[FLATTENED]
             self.system.advance_from(state.t - h, q, v, control)
             held = reactions_reduced(self.system)
             out.reactions, out.constraint_wrenches, out.multipliers = held.reactions, held.constraint, held.multipliers
             out.iterations, out.notes = int(kept[BEGUN + 2]), self.system.notes()
-            if kept[CURBED]:
+            self.system.view(STATUS)[FLAT] = 0.0
+            if kept[TAKEN] > SUDDEN * kept[PEAK]:
                 curbed = "kinetic energy that no force explains was taken out; a smaller dt resolves the motion"
-                out.notes = (*out.notes, f"{curbed} (steps so far: {int(kept[CURBED])})")
+                out.notes = (*out.notes, f"{curbed} ({kept[TAKEN]:.3g} J so far, in {int(kept[CURBED])} steps)")
         return out
 
     def _look(self, state: State, memory: np.ndarray, control: np.ndarray) -> Observation:
@@ -159,6 +164,19 @@ class BoundRedMax(Bound):
 
     def step_facts(self) -> dict[str, Any]:
         return {**super().step_facts(), "iterations": self.system.iterations}
+
+    def failure(self, state: State, memory: np.ndarray, control: np.ndarray, t: float) -> StepFailed:
+        """A step that pulled a loop apart names it."""
+        system = self.system
+        row = int(system.view(STATUS)[APART]) - 1
+        if row < 0 or self.failed is not None or system.trouble.error is not None:
+            return super().failure(state, memory, control, t)
+        system.view(STATUS)[APART] = 0.0
+        element, unit = system.book.names[row], system.book.units[row]
+        off = float(abs(system.view(RESIDUAL)[row]))
+        why = f"its rows cannot be met after the step, which leaves them open by {off:.3g} {unit}; is it taut or locked? Try a smaller dt"
+        report = Report(status="pulled apart", time=t, element=element, **self.step_facts())
+        return StepFailed(f"step at t = {t:.6g} s failed near '{element}': {why}", time=t, element=element, report=report)
 
 
 @dataclass
