@@ -20,6 +20,7 @@ from unibody.shapes import Box, Capsule, Cylinder, Ellipsoid, HeightField, Mesh,
 from unibody.simulation import Recording, Simulation
 from unibody.solvers import Report
 from unibody.spatial import Pose
+from unibody.spatial.table import Table
 
 if TYPE_CHECKING:
     from unibody import checks
@@ -124,6 +125,7 @@ __all__ = [
     "SpringDamper",
     "State",
     "StepFailed",
+    "Table",
     "TorsionSpring",
     "Translational",
     "UnibodyError",

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from unibody.errors import ModelError
 from unibody.kernel import slot_of
 
 part = slot_of
@@ -31,6 +32,14 @@ class Arena:
     def view(self, slot: int) -> np.ndarray:
         """The slot's own memory."""
         return self.flat[self.layout[2 * slot] : self.layout[2 * slot + 1]]
+
+
+class HoldsAddresses:
+    """What holds addresses of compiled code and of its own arrays: a copy of it, or its twin in another process, would point nowhere."""
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        remedy = "copy the Simulation, the Model or the bound solver, which bind anew"
+        raise ModelError(f"{type(self).__name__} holds addresses of this process and can be neither copied nor pickled; {remedy}")
 
 
 MMAP_THRESHOLD, TRIM_THRESHOLD = -3, -1

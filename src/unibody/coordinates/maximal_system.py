@@ -9,7 +9,7 @@ import numpy as np
 from unibody.algebra import tree_ldl, tree_ldl_planar
 from unibody.algebra.group_sweeps import sweep_memory
 from unibody.algebra.saddle import dense_work, schur_work
-from unibody.arena import Arena
+from unibody.arena import Arena, HoldsAddresses
 from unibody.coordinates import forest
 from unibody.coordinates.closure import closure_size
 from unibody.coordinates.convert import plane_in_body, start_angle, to_maximal, to_planar
@@ -87,7 +87,7 @@ def span_forest(model: Model, planar: bool) -> list[Node]:
     return nodes
 
 
-class MaximalSystem:
+class MaximalSystem(HoldsAddresses):
     """Tables and work space of a model in maximal coordinates (6 velocities per body) or planar ones (3)."""
 
     row_numbers = 0

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from unibody.algebra.tree import BODY, GENERAL, ROTATION, ROW, SLIDE, A, C, eliminate_tree, fill_shifts, solve_tree
-from unibody.arena import Arena, part
+from unibody.arena import Arena, HoldsAddresses, part
 from unibody.coordinates.careful import project_carefully, see_state
 from unibody.coordinates.closure import close_rows, closure_size, fill_reference, solve_closure, solve_closure_again
 from unibody.coordinates.convert import to_reduced
@@ -312,7 +312,7 @@ def _z_to_axis(joint: Joint) -> Pose:
     return Pose(wxyz=(1.0 - a[2], a[1], -a[0], 0.0)) @ Pose(wxyz=(0.0, 1.0, 0.0, 0.0))
 
 
-class ReducedSystem:
+class ReducedSystem(HoldsAddresses):
     """Tables and work space of a model in reduced coordinates."""
 
     def __init__(self, model: Model):

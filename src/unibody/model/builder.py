@@ -117,7 +117,7 @@ class Builder:
 
     def __init__(self, gravity: Any = (0.0, 0.0, -9.81), planar: bool = False, normal: Any = (0.0, -1.0, 0.0)):
         self.world = Body("world")
-        ground = BodyInfo("world", "static", 0.0, np.zeros(3), np.zeros((3, 3)), (), Pose(), (0.0,) * 6)
+        ground = BodyInfo("world", "static", 0.0, _frozen(np.zeros(3)), _frozen(np.zeros((3, 3))), (), Pose(), (0.0,) * 6)
         self._bodies: dict[str, BodyInfo] = {"world": ground}
         self._joints: dict[str, _Joint] = {}
         self._elements: dict[str, Force | Constraint] = {}
@@ -152,7 +152,7 @@ class Builder:
         at = _pose(X_WB, f"{what} X_WB")
         within(at.p, FARTHEST, f"{what} X_WB")
         self._bodies[name] = BodyInfo(
-            name, kind, properties.mass, np.array(properties.com), np.array(properties.inertia), shapes, at, twist, motion,
+            name, kind, properties.mass, _frozen(properties.com), _frozen(properties.inertia), shapes, at, twist, motion,
         )  # fmt: skip
         return Body(name)
 

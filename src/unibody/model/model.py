@@ -19,6 +19,7 @@ from unibody.errors import ModelError
 from unibody.forces.base import Force
 from unibody.joints.base import Joint
 from unibody.model import summary
+from unibody.model.travel import caller, deep_copied_model, pickled_model
 from unibody.spatial.pose import Pose, adjoint
 
 
@@ -167,6 +168,15 @@ class Model:
     def summary(self) -> str:
         """A page of text: what there is, the tree, and the elements with what they touch."""
         return summary.page(self)
+
+    def __reduce_ex__(self, protocol: Any) -> tuple[Any, ...]:
+        return pickled_model(self, caller())
+
+    def __copy__(self) -> Model:
+        return self  # nothing of it can be changed
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Model:
+        return deep_copied_model(self, memo)
 
     def __repr__(self) -> str:
         return summary.line(self)

@@ -44,6 +44,9 @@ class State:
         made.__dict__.update(t=t, q=q, v=v, coordinates=coordinates)
         return made
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return State, (self.t, self.q, self.v, self.coordinates)
+
     def __repr__(self) -> str:
         return f"State(t = {self.t:.6g} s, {self.coordinates}, q = {_row(self.q)}, v = {_row(self.v)})"
 
@@ -106,4 +109,12 @@ class Control:
     def copy(self) -> Control:
         out = Control(self._model)
         out.flat[:] = self.flat
+        return out
+
+    __copy__ = copy
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Control:
+        """For the copy of the model, if one is being made with it, else for the model, which does not change."""
+        out = self.copy()
+        out._model = memo.get(id(self._model), self._model)
         return out

@@ -139,11 +139,12 @@ class JointTables:
 
 
 class Names:
-    """Look-up by name for NumPy methods, on a built model."""
+    """Look-up by name for NumPy methods, on a built model; functions of time that elements ask for are added to `functions`, if given."""
 
-    def __init__(self, model: Model):
+    def __init__(self, model: Model, functions: list[tuple[int, int, Callable[[float], Any], str]] | None = None):
         self._model = model
         self._slot = 0
+        self._functions = functions
 
     def body(self, name: str) -> int:
         return self._model.body(name)
@@ -155,6 +156,8 @@ class Names:
         return self.signal_vector(value, 1, what)
 
     def signal_vector(self, value: Any, count: int, what: str) -> int:
+        if self._functions is not None and callable(value):
+            self._functions.append((self._slot, count, value, what))
         self._slot += count
         return self._slot - count
 

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from unibody.algebra.minimise import minimise
+from unibody.arena import HoldsAddresses
 from unibody.collision.filters import contact_filter, contact_rules
 from unibody.collision.intersect import crossing
 from unibody.contact.affine_elements import Elements, Lag, Stiff, twist_maps
@@ -63,7 +64,7 @@ class Made:
     element: str | None = None
 
 
-class BarrierSystem:
+class BarrierSystem(HoldsAddresses):
     """A model bound to the barrier solver's options."""
 
     def __init__(self, model: Model, options: Any):

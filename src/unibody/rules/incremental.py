@@ -17,6 +17,7 @@ import numpy as np
 from unibody.algebra.block_solve import BlockMatrix
 from unibody.algebra.joined_solve import Change, solve_directly, solve_joined
 from unibody.algebra.minimise import ROUND_OFF, Direction
+from unibody.arena import HoldsAddresses
 from unibody.collision.broad import Broad
 from unibody.collision.ccd import ITERATIONS, safe_step, safe_step_over_planes
 from unibody.collision.filters import body_filter
@@ -55,7 +56,7 @@ class Law:
     """(rows of Q,) part of κ that each body asks for; a pair has the larger."""
 
 
-class AffineSystem:
+class AffineSystem(HoldsAddresses):
     """What does not change from step to step."""
 
     def __init__(self, model: Model, touching: bool = True, off: Collection[tuple[int, int]] = (), also: Collection[tuple[int, int]] = ()):

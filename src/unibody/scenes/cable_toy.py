@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 
 from unibody.scenes.base import Scene, scene
 from unibody.scenes.parts import HINGE
@@ -39,10 +40,14 @@ def cable_toy(
     luff = b.joint("luff", ub.Revolute(axis=HINGE), platter, boom, X_PF=Pose(p=(0, 0, 0.04)), q=start)
     wag = b.joint("wag", ub.Universal(axis1=(0, 1, 0), axis2=(0, 0, 1)), platter, tail, X_PF=Pose(p=(-0.2, 0, 0)), q=(0.0, 0.5))
 
-    b.add(ub.Motor(luff, kp=60.0, kd=6.0, target=lambda t: start + swing * math.sin(2.0 * math.pi * frequency * t)), name="winch")
+    b.add(ub.Motor(luff, kp=60.0, kd=6.0, target=partial(_sway, start, swing, frequency)), name="winch")
     b.add(ub.TorsionSpring(wag, stiffness=2.0, damping=0.02), name="tail-spring")
     cable = [platter.at(-0.15, 0, 0.25), boom.at(1.0, 0, 0), ball.at(0, 0, 0.08)]
     b.add(ub.Cable(cable, stiffness=cable_stiffness, damping=cable_damping), name="cable")
     b.add(ub.SpringDamper(boom.at(0.5, 0, 0), bell.at(0, 0, 0.05), stiffness=spring_stiffness, damping=0.1), name="bell-spring")
     b.add(ub.BodyDamping(ball, angular=0.002, linear=0.05), name="air")
     return Scene(b.build(), 8.0, 2e-3, None, "No exact solution. Energy changes by what the motor does and what dampers take.")
+
+
+def _sway(start: float, swing: float, frequency: float, t: float) -> float:
+    return start + swing * math.sin(2.0 * math.pi * frequency * t)

@@ -25,7 +25,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -65,6 +65,9 @@ class Tying:
     travel: float = 0.43
     """u at the end [m]."""
     _last: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Tying, (self.duration, self.shrink, self.travel)
 
     @cached_property
     def _curve(self) -> Callable[[np.ndarray], np.ndarray]:
@@ -154,7 +157,7 @@ def hagfish(*, duration: float = 10.0, shrink: float = 0.84, contact: bool = Tru
         b.add(ub.JointLimit(name, -limit, limit), name=f"{name}.limit")
         b.add(ub.BodyDamping(child, angular=2e-5, linear=2.0 * LINK), name=f"link{k}.drag")
         for dof in range(2 if k % 2 else 1):
-            target = _target(tying, k // 2, dof) if k % 2 else 0.0
+            target = partial(_target, tying, k // 2, dof) if k % 2 else 0.0
             b.add(ub.Motor(name, kp=MUSCLE[0], kd=MUSCLE[1], target=target, dof=dof), name=f"{name}.muscle{dof}")
         if k % 2 == 0:
             points.append(child.at())
@@ -170,5 +173,5 @@ def hagfish(*, duration: float = 10.0, shrink: float = 0.84, contact: bool = Tru
     return Scene(b.build(), duration, 0.01, tying, notes)
 
 
-def _target(tying: Tying, joint: int, dof: int) -> Callable[[float], float]:
-    return lambda t: float(tying.bends(t)[joint, dof])
+def _target(tying: Tying, joint: int, dof: int, t: float) -> float:
+    return float(tying.bends(t)[joint, dof])

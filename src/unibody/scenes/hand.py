@@ -22,6 +22,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -155,7 +156,7 @@ def hand(*, period: float = 2.0, gravity: float = 9.81) -> Scene:
     b.add(ub.PrescribedJoint("wrist", motion.wrist), name="wrist.drive")
     for finger in FINGERS:
         point = tips[finger.name].at(UNIT * finger.lengths[-1])
-        b.add(ub.PrescribedPoint(point, _path(motion, finger.name)), name=f"{finger.name}.tip")
+        b.add(ub.PrescribedPoint(point, partial(motion.tip, finger.name)), name=f"{finger.name}.tip")
     for finger in FINGERS[1:]:
         b.add(ub.Coupling([f"{finger.name}.DIP"], [f"{finger.name}.PIP"], [[0.5]]), name=f"{finger.name}.tendon")
     notes = (
@@ -195,10 +196,6 @@ def _bone(length: float, radius: float) -> Shape:
     import unibody as ub
 
     return ub.Placed(ub.Capsule(radius, length), Pose.about((0, 1, 0), 0.5 * math.pi, p=(0.5 * length, 0, 0)))
-
-
-def _path(motion: HandMotion, finger: str) -> Callable[[float], np.ndarray]:
-    return lambda t: motion.tip(finger, t)
 
 
 def _start(motion: Callable[[float], float | np.ndarray], h: float = 1e-4) -> tuple[np.ndarray, np.ndarray]:

@@ -19,6 +19,7 @@ watching costs next to nothing.
 
 from __future__ import annotations
 
+from copy import copy
 from dataclasses import fields
 from math import sqrt
 from typing import Any
@@ -53,6 +54,12 @@ class EnergyWatch:
         self._keeps_books, self._mass = keeps_books(bound.model), bound.masses.total
         self._length = length_of(bound.model)
         self._fall = float(np.linalg.norm(bound.model.gravity))
+
+    def on(self, bound: Bound) -> EnergyWatch:
+        """The same, for a copy of the simulation."""
+        twin = copy(self)
+        twin._bound = bound
+        return twin
 
     def limit(self, dt: float) -> float:
         """The velocity beyond which energies must be looked at: a multiple of the largest so far, or of what falling gives."""

@@ -83,33 +83,49 @@ class Impact:
     sliding: bool
 
 
+DERIVED = ("_bound", "observations", "energy", "reports")
+"""Attributes of a recording that follow from the others."""
+
+
 class Recording:
     """What `Simulation.run` returns. Rows are recorded states; row 0 is the start."""
 
     def __init__(self, bound: Bound, dt: float):
-        self._bound = bound
+        self.__dict__["_bound"] = bound
+        self._model, self._solver = bound.model, bound.solver
         self.dt = dt
         self._rows: list[tuple[State, np.ndarray]] = []
         self._controls: list[np.ndarray] = []
-        self._t: np.ndarray | None = None
         self.seconds = 0.0
         self.steps = 0
 
+    @cached_property
+    def _bound(self) -> Bound:
+        """The solver that made the steps; of a copy and in another process, bound anew when something derived is asked for."""
+        return self._solver.bind(self._model)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """What was recorded; what is derived can be derived again."""
+        return {name: value for name, value in self.__dict__.items() if name not in DERIVED}
+
+    def __copy__(self) -> Recording:
+        return self.some(range(len(self)))
+
     @property
     def model(self) -> Model:
-        return self._bound.model
+        return self._model
 
     @property
     def solver(self) -> Any:
         """The solver's options."""
-        return self._bound.solver
+        return self._solver
 
     def append(self, state: State, memory: np.ndarray, control: np.ndarray) -> None:
         """One more recorded state with the control in force at it."""
         self._rows.append((state, memory))
         self._controls.append(control)
-        self.__dict__.pop("observations", None)
-        self.__dict__.pop("energy", None)
+        for name in DERIVED[1:]:
+            self.__dict__.pop(name, None)
 
     def __len__(self) -> int:
         return len(self._rows)
@@ -122,12 +138,12 @@ class Recording:
     @property
     def q(self) -> np.ndarray:
         """(T, nq) the solver's own coordinates."""
-        return np.array([s.q for s, _ in self._rows]).reshape(len(self), self._bound.nq)
+        return np.array([s.q for s, _ in self._rows]) if self._rows else np.zeros((0, self._bound.nq))
 
     @property
     def v(self) -> np.ndarray:
         """(T, nv) the solver's own velocities."""
-        return np.array([s.v for s, _ in self._rows]).reshape(len(self), self._bound.nv)
+        return np.array([s.v for s, _ in self._rows]) if self._rows else np.zeros((0, self._bound.nv))
 
     @property
     def states(self) -> list[State]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import sys
 import time
 from collections.abc import Callable, Sequence
@@ -89,6 +90,14 @@ class Simulation:
     def bound(self) -> Bound:
         """The solver bound to this model: dynamics without steps."""
         return self._bound
+
+    def __copy__(self) -> Simulation:
+        """A simulation of the same model that goes on by itself. Deep copies and pickles follow from their parts: the bound solver of a
+        copy is bound anew, and state, memory and control hold all that a step depends on."""
+        twin = type(self).__new__(type(self))
+        bound = copy.copy(self._bound)
+        twin.__dict__.update(self.__dict__, _bound=bound, _watch=self._watch.on(bound), _moving=Turn(), control=self.control.copy())
+        return twin
 
     def reset(self, state: State | None = None) -> None:
         """Back to the model's start, or to a given state, with nothing remembered and no control."""

@@ -9,8 +9,9 @@ step.
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -93,6 +94,14 @@ class ForwardDynamics:
     effort: np.ndarray
     acceleration: np.ndarray
     evaluate: Callable[[], None]
+    bound: BoundArticulated = field(repr=False)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """`evaluate` holds addresses: a copy is made of the bound solver's copy, with the same numbers."""
+        return arrived_dynamics, (self.bound, self.q, self.v, self.effort, self.acceleration)
+
+    def __copy__(self) -> ForwardDynamics:
+        return arrived_dynamics(copy.copy(self.bound), self.q, self.v, self.effort, self.acceleration)
 
     def __call__(self, q: Any, v: Any, effort: Any = 0.0) -> np.ndarray:
         self.q[:] = q
@@ -100,6 +109,14 @@ class ForwardDynamics:
         self.effort[:] = effort
         self.evaluate()
         return self.acceleration
+
+
+def arrived_dynamics(bound: BoundArticulated, *numbers: np.ndarray) -> ForwardDynamics:
+    """The forward dynamics of a bound solver, which hold these q, v, efforts and accelerations."""
+    made = bound.forward_dynamics_function()
+    for own, given in zip((made.q, made.v, made.effort, made.acceleration), numbers, strict=True):
+        own[:] = given
+    return made
 
 
 class BoundArticulated(Bound):
@@ -132,7 +149,7 @@ class BoundArticulated(Bound):
             q_all, v_all = s.start()
             control = self.model.neutral_control()
             evaluate = framed(evaluate_reduced, s.layout, s.ints, s.constants, s.stages(control), control, s.work, q_all, v_all)
-            self._forward = ForwardDynamics(q_all[: self.nq], v_all[: self.nv], control[: self.nv], s.view(Y), evaluate)
+            self._forward = ForwardDynamics(q_all[: self.nq], v_all[: self.nv], control[: self.nv], s.view(Y), evaluate, self)
         return self._forward
 
     def inverse_dynamics(self, q: Any, v: Any, a: Any) -> np.ndarray:

@@ -127,6 +127,11 @@ class Turn:
         return Turn, ()
 
 
+def bound_anew(solver: Solver, model: Model) -> Bound:
+    """A bound solver that arrives in a copy or in another process."""
+    return solver.bind(model)
+
+
 @dataclass
 class Bound:
     """A solver bound to a model. `memory` holds the ledger of work, then the coordinates of fitted joints, then `kept` numbers of a rule,
@@ -161,6 +166,10 @@ class Bound:
     @property
     def memory_size(self) -> int:
         return MEMORY + (self.nq_all - self.nq) + (self.nv_all - self.nv) + self.kept
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Addresses and scratch do not travel: a copy is bound anew, and what steps remember is in their memory."""
+        return bound_anew, (self.solver, self.model)
 
     def start(self, state: State | None = None) -> tuple[State, np.ndarray]:
         """The model's start (or a given state) in this solver's coordinates, and fresh memory."""

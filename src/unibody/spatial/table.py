@@ -35,6 +35,9 @@ class Table:
         """The table of a function."""
         return Table(tuple(times), tuple(np.asarray(function(t), float).tolist() for t in times))
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Table, (self.times, self.values)
+
     def __call__(self, t: float) -> Any:
         value = self._track(t)[: self._count]
         return value if isinstance(self.values[0], tuple) else float(value[0])
