@@ -19,6 +19,7 @@ import pytest
 FLAGS = (
     "--no-sandbox", "--disable-gpu", "--use-angle=swiftshader", "--enable-unsafe-swiftshader", "--disable-quic", "--no-first-run",
     "--disable-background-networking", "--disable-component-update", "--disable-sync", "--force-color-profile=srgb",
+    "--host-resolver-rules=MAP evil.example 127.0.0.1",
 )  # fmt: skip
 NAMES = ("chromium", "chromium-browser", "google-chrome", "chrome")
 SIZE = {"width": 1280, "height": 800}

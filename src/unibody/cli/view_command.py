@@ -13,6 +13,10 @@ from unibody.errors import ModelError
 
 Port = Annotated[int, typer.Option("--port", min=0, max=65535, help="Port of the page; the next free one if it is taken, 0 for any.")]
 Host = Annotated[str, typer.Option("--host", help="Address of the page. Any but this machine's own lets others drive it.")]
+Allow = Annotated[
+    list[str] | None,
+    typer.Option("--allow", metavar="NAME[:PORT]", help="A further name under which browsers may ask for the page; repeatable."),
+]
 NoBrowser = Annotated[bool, typer.Option("--no-browser", help="Do not open a browser.")]
 Play = Annotated[bool, typer.Option("--play", help="Begin at once, not at the Play button.")]
 
@@ -25,18 +29,20 @@ def view(
     dt: Dt = None,
     port: Port = 8080,
     host: Host = "127.0.0.1",
+    allow: Allow = None,
     no_browser: NoBrowser = False,
     play: Play = False,
     as_json: Json = False,
 ) -> int:
     """Watch a scene, a file or a recording (.npz) in the browser: play, wind back, change the solver, pull at bodies. Ctrl-C ends it."""
-    from unibody.view.viewer import Viewer, is_loopback, open_browser
+    from unibody.view.viewer import Viewer, open_browser
+    from unibody.view.viewer_gate import is_loopback
 
     player, name = _player(target, solver, param or [], dt)
     if not is_loopback(host):
         typer.echo(f"unibody: warning: anybody who can reach {host}:{port} can see this page and drive it", err=True)
     try:
-        with Viewer(player, name, host, port) as viewer:
+        with Viewer(player, name, host, port, allow or ()) as viewer:
             if play:
                 viewer.post(player.play)
             if as_json:

@@ -8,15 +8,13 @@ from __future__ import annotations
 
 import contextlib
 import io
-import ipaddress
 import os
 import queue
-import socket
 import sys
 import threading
 import time
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -31,6 +29,7 @@ from unibody.simulation import Recording, Simulation
 from unibody.view.look import Look
 from unibody.view.motion import viewing_plane
 from unibody.view.snapshot import Snapshot
+from unibody.view.viewer_gate import Gate, can_bind, gated
 from unibody.view.viewer_panel import Panel
 from unibody.view.viewer_player import Live, Player, Replay
 from unibody.view.viewer_plots import Plots
@@ -47,7 +46,7 @@ PORT = 8080
 class Viewer:
     """A page for a player. `url` is where it is; `close()` ends it; it is a context manager."""
 
-    def __init__(self, player: Player, title: str = "unibody", host: str = "127.0.0.1", port: int = PORT):
+    def __init__(self, player: Player, title: str = "unibody", host: str = "127.0.0.1", port: int = PORT, allow: Sequence[str] = ()):
         self.player, self.title = player, title
         self.look = Look(player.model)
         self._commands: queue.SimpleQueue[Callable[[], None]] = queue.SimpleQueue()
@@ -55,7 +54,7 @@ class Viewer:
         self.updates = 0
         """Pictures sent so far."""
         self._sent: Any = None
-        self._server = _server(host, port, title)
+        self._server = _server(host, port, title, Gate(host, tuple(allow)))
         first = Snapshot.of(self.look, player.observation)
         shown = preview(player)
         low, high = bounds(self.look, first, shown)
@@ -69,7 +68,8 @@ class Viewer:
 
     @property
     def url(self) -> str:
-        return f"http://{self._server.get_host()}:{self._server.get_port()}"
+        host = self._server.get_host()
+        return f"http://{f'[{host}]' if ':' in host else host}:{self._server.get_port()}"
 
     def post(self, command: Callable[[], None]) -> None:
         """Have the viewer's own thread run a command soon."""
@@ -225,15 +225,15 @@ def bounds(look: Look, first: Snapshot, shown: Recording) -> tuple[np.ndarray, n
 
 def view(
     what: Any, solver: Any = None, dt: float | None = None, *, host: str = "127.0.0.1", port: int = PORT, browser: bool = True,
-    block: bool = True, play: bool = False, title: str | None = None,
+    block: bool = True, play: bool = False, title: str | None = None, allow: Sequence[str] = (),
 ) -> Viewer:  # fmt: skip
     """Show a Model, Scene, Simulation or Recording, a scene's name or a file in the browser. With `block` until Ctrl-C.
 
     `solver` None: the first that can. `browser` opens a tab if there is a display. Any `host` but this machine lets everybody who
-    reaches the port drive the page.
+    reaches the port drive the page. `allow` lists further names, `name` or `name:port`, under which browsers may ask for it.
     """
     player, name = player_for(what, solver, dt)
-    viewer = Viewer(player, title or name, host, port)
+    viewer = Viewer(player, title or name, host, port, allow)
     if play:
         viewer.post(player.play)
     if browser:
@@ -272,20 +272,6 @@ def _read(path: Path) -> Recording | Scene:
     return Recording.load(path) if path.suffix.lower() == ".npz" else files.load(path)
 
 
-def is_loopback(host: str) -> bool:
-    """Whether only this machine can reach a server there.
-
-    >>> is_loopback("127.0.0.1"), is_loopback("localhost"), is_loopback("0.0.0.0")
-    (True, True, False)
-    """
-    if host == "localhost":
-        return True
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return False
-
-
 def open_browser(url: str) -> bool:
     """A tab in the person's browser, if there is a display."""
     import webbrowser
@@ -295,15 +281,15 @@ def open_browser(url: str) -> bool:
     return webbrowser.open(url)
 
 
-def _server(host: str, port: int, title: str) -> Any:
-    """viser's server, without its greeting, its logo and its tunnels to elsewhere."""
+def _server(host: str, port: int, title: str, gate: Gate) -> Any:
+    """viser's server, which only the gate's names reach, without its greeting, its logo and its tunnels to elsewhere."""
     try:
         import viser
     except ImportError:
         raise ModelError("the viewer needs viser, which is not installed; pip install unibody[view]") from None
     try:
-        socket.getaddrinfo(host, port)
-        with contextlib.redirect_stdout(io.StringIO()):
+        can_bind(host)
+        with gated(gate), contextlib.redirect_stdout(io.StringIO()):
             server = viser.ViserServer(host=host, port=port, label=title, verbose=False)
     except OSError as error:
         raise ModelError(f"no page at {host}:{port} ({error}); give another --host or --port") from None

@@ -22,7 +22,8 @@ from unibody.solvers import able_solver
 from unibody.view import viewer
 from unibody.view.look import Look
 from unibody.view.snapshot import Snapshot
-from unibody.view.viewer import bounds, is_loopback, player_for, preview, view
+from unibody.view.viewer import bounds, player_for, preview, view
+from unibody.view.viewer_gate import is_loopback
 from unibody.view.viewer_player import Live, Replay
 from unibody.view.viewer_scene import bytes3, contacts, nice, view_from
 
