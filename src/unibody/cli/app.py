@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -120,15 +120,16 @@ def run(
         with _forgiven(outcome.failed):
             files["picture"] = draw_motion(recording, picture, title=f"{name} at t = {recording.t[-1]:.4g} s")
     if as_json:
-        show_json({"scene": name, **facts.plain(), "files": {k: str(p) for k, p in files.items()}})
+        told = {"left_out": list(scene.left_out), "files": {k: str(p) for k, p in files.items()}}
+        show_json({"scene": name, **facts.plain(), **told})
     else:
-        show_facts(_run_lines(name, facts, files))
+        show_facts(_run_lines(name, facts, scene.left_out, files))
     if outcome.failed:
         typer.echo(f"unibody: {facts.error} (recording so far: {files['recording']})", err=True)
     return FAILED if outcome.failed else DONE
 
 
-def _run_lines(name: str, facts: Any, files: dict[str, Path]) -> list[tuple[str, str]]:
+def _run_lines(name: str, facts: Any, left_out: Sequence[str], files: dict[str, Path]) -> list[tuple[str, str]]:
     lines = [
         ("scene", f"{name}, {facts.time:.6g} s with '{facts.solver}'" + (" – FAILED" if facts.status == "failed" else "")),
         ("steps", f"{facts.steps} of {facts.dt:g} s, {output.seconds(facts.seconds_per_step)} each"),
@@ -143,7 +144,7 @@ def _run_lines(name: str, facts: Any, files: dict[str, Path]) -> list[tuple[str,
     lines += [("overlap", f"'{o['bodies'][0]}' and '{o['bodies'][1]}' begin {o['depth']:.3g} m inside each other") for o in shown]
     if len(facts.overlaps) > len(shown):
         lines.append(("overlap", f"{len(facts.overlaps) - len(shown)} more pairs of bodies do"))
-    lines += [("note", note) for note in facts.notes]
+    lines += [("note", note) for note in facts.notes] + [("left out", line) for line in left_out]
     return lines + [(kind, str(path)) for kind, path in files.items()]
 
 
@@ -197,8 +198,10 @@ def compare(
             files["plot"] = plot_comparison([o.recording for o in outcomes], specs, what, plot, title=name)
     if as_json:
         rows = [{**f.plain(), "position_difference": d} for f, d in zip(facts, differences, strict=True)]
-        show_json({"scene": name, "solvers": rows, "files": {k: str(p) for k, p in files.items()}})
+        told = {"left_out": list(scene.left_out), "files": {k: str(p) for k, p in files.items()}}
+        show_json({"scene": name, "solvers": rows, **told})
     else:
+        output.tell_left_out(scene.left_out)
         typer.echo(f"{name}: {duration:g} s in steps of {dt:g} s; differences of body positions to '{specs[0]}'\n")
         head = ["solver", "steps", "time per step", "energy drift [J]", "relative", "violation", "difference [m]"]
         show_table(head, [

@@ -18,9 +18,10 @@ def check(target: Target, solver: SolverOption = None, param: Params = None, dt:
     forces, and the largest safe dt of every solver. Exit code 1 if there are errors, 0 if nothing is worse than a warning."""
     from unibody.checks import check as examine
     from unibody.checks.finding import LEVELS
-    from unibody.cli import inputs
+    from unibody.cli import inputs, output
 
     name, scene = inputs.scene_from(target, param or [])
+    output.tell_left_out(scene.left_out)
     dt = scene.dt if dt is None else dt
     chosen = solver or scene.solver
     findings = examine(scene.model, dt, inputs.solver_from(chosen) if chosen else None)

@@ -73,6 +73,7 @@ def export(
         name, recording = recording_from(source, solver, param or [], dt, duration, every)
     else:
         name, from_scene = inputs.scene_from(source, param or [])
+        output.tell_left_out(from_scene.left_out)
         if wanted.keys() & set(MOVING):
             chosen = inputs.solver_from(solver or from_scene.default_solver(), option or [])
             recording, failure = _run(from_scene, chosen, dt, duration, every, fps, False if as_json else None)

@@ -40,6 +40,12 @@ def fail(message: str, code: int, as_json: bool) -> None:
     typer.echo(f"unibody: {message}", err=True)
 
 
+def tell_left_out(lines: Sequence[str]) -> None:
+    """What a file asks for and does not get, on standard error."""
+    for line in lines:
+        typer.echo(f"unibody: left out: {line}", err=True)
+
+
 def show_json(data: Any) -> None:
     """Strict JSON: numbers that are not finite become null."""
     typer.echo(json.dumps(_plain(data), indent=2, allow_nan=False, ensure_ascii=False))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from unibody.cli import inputs, running
+from unibody.cli import inputs, output, running
 from unibody.errors import ModelError
 from unibody.simulation import Recording, Simulation
 
@@ -26,6 +26,7 @@ def recording_from(
                 raise ModelError(f"recording '{target}': {option} belongs to a run that is over; leave it out, or give a scene")
         return path.stem, Recording.load(path, trust=trusted(target, parameters))
     name, scene = inputs.scene_from(target, parameters)
+    output.tell_left_out(scene.left_out)
     dt, duration = scene.dt if dt is None else dt, scene.duration if duration is None else duration
     kept = running.rows_apart(duration, dt, every)
     if every is None and apart is not None:

@@ -59,7 +59,7 @@ def view(
 
 def _player(target: str, solver: str | None, param: list[str], dt: float | None) -> tuple[Any, str]:
     """A recording is only shown, so nothing of a simulation may be asked for."""
-    from unibody.cli import inputs
+    from unibody.cli import inputs, output
     from unibody.cli.recorded import trusted
     from unibody.simulation import Recording
     from unibody.view.viewer import player_for
@@ -71,4 +71,5 @@ def _player(target: str, solver: str | None, param: list[str], dt: float | None)
             raise ModelError(f"{asked[0]} does not apply to the recording '{target}', which is shown as it is; leave it out")
         return player_for(Recording.load(path, trust=trusted(target, param)))[0], path.stem
     name, scene = inputs.scene_from(target, param)
+    output.tell_left_out(scene.left_out)
     return player_for(scene, None if solver is None else inputs.solver_from(solver), dt)[0], name

@@ -20,6 +20,8 @@ from unibody.element import Point
 from unibody.model import Builder
 from unibody.spatial.pose import Pose
 
+CONSTRAINTS = ("equality", "frictionloss", "limit", "contact")
+"""What the flag `constraint` switches off."""
 SHOWN = 4
 """How many names a line of the list spells out."""
 
@@ -94,8 +96,9 @@ class Reading:
         return given
 
     def off(self, what: str) -> bool:
-        """Whether the file switches a part of MuJoCo off."""
-        return bool(self.m.opt.disableflags & int(getattr(self.mj.mjtDisableBit, f"mjDSBL_{what.upper()}")))
+        """Whether the file switches a part of MuJoCo off, alone or with all constraints."""
+        words = (what, "constraint") if what in CONSTRAINTS else (what,)
+        return any(self.m.opt.disableflags & int(getattr(self.mj.mjtDisableBit, f"mjDSBL_{word.upper()}")) for word in words)
 
     def point(self, body: int, p: Any) -> Point:
         """A point of MuJoCo's body as a point of ours."""

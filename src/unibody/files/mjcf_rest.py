@@ -20,6 +20,10 @@ UNREAD = (
     ("custom texts", "text", "ntext", "not read"),
     ("tuples", "tuple", "ntuple", "not read"),
 )
+HONOURED = {"timestep", "gravity", "integrator", "density", "viscosity", "wind", "disableflags", "enableflags", "disableactuator"}
+"""Options that are read, or listed in a line of their own."""
+FLAGS = {"gravity", "constraint", "equality", "frictionloss", "limit", "contact", "spring", "damper", "actuation", "clampctrl"}
+"""Flags whose being off is heeded."""
 
 
 def leave_out_the_rest(r: Reading) -> None:
@@ -80,6 +84,25 @@ def _leave_out_options(r: Reading) -> None:
         r.leave(f"option: the fluid ({fluid}) and its drag have no element here")
     if np.any(o.wind):
         r.leave("option: wind has no element here")
+    _leave_out_numerics(r)
     word = r.word("Integrator", o.integrator)
     if word != "euler":
         r.leave(f"option: integrator {word}: choose a solver and rule here; only the time step {number_text(o.timestep)} s is kept")
+
+
+def _leave_out_numerics(r: Reading) -> None:
+    """Options and flags that are not MuJoCo's own defaults and mean nothing here."""
+    o, usual = r.m.opt, r.mj.MjModel.from_xml_string("<mujoco/>")
+    names = [n for n in dir(o) if not n.startswith("_") and n not in HONOURED]
+    other = [n for n in names if not np.array_equal(getattr(o, n), getattr(usual.opt, n))]
+    if other:
+        r.leave(f"option: {', '.join(other)}: settings of MuJoCo's own solver; choose a solver here")
+    for word, bits, flags in (("DSBL", r.mj.mjtDisableBit, o.disableflags), ("ENBL", r.mj.mjtEnableBit, o.enableflags)):
+        every = {k.split("_", 1)[1].lower(): int(getattr(bits, k)) for k in dir(bits) if k.startswith(f"mj{word}_")}
+        found = [name for name, bit in every.items() if flags & bit and not (word == "DSBL" and name in FLAGS)]
+        if found:
+            r.leave(f"option: flags {', '.join(found)} {'off' if word == 'DSBL' else 'on'}: without meaning here")
+    parts = ("global_", "headlight", "map", "quality", "rgba", "scale")
+    seen = [p.rstrip("_") for p in parts if str(getattr(r.m.vis, p)) != str(getattr(usual.vis, p))]
+    if seen:
+        r.leave(f"visual: {', '.join(seen)}: the viewer has its own settings")

@@ -5,11 +5,13 @@ R (scale · v) + position with R = Rz Ry Rx; velocities and forces are those of 
 with axes along the world's. Meshes are looked for in the scene's folder, then in folders named `meshes` above it.
 
 A mesh that does not close properly is weighed by the volume under its faces, an open sheet as density · area · 1 m; `left_out` says so.
+A scale that mirrors turns the faces over. Every key of a file is honoured, or `left_out` names it; those that begin with # are comments.
 """
 
 from __future__ import annotations
 
 import json
+import math
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -33,12 +35,23 @@ from unibody.spatial.pose import Pose, rotation_from_vector, vector_from_rotatio
 UPWARD = 8
 """Folders above a scene that may hold `meshes`."""
 REACH = 1e-3
+SHOWN = 80
+"""Characters of a value in a message."""
 KEYS = {
     "mesh", "position", "rotation", "scale", "dimensions", "density", "linear_velocity", "angular_velocity", "force", "torque",
-    "is_dof_fixed", "type", "kinematic_poses", "group_id", "enabled", "split_components",
+    "is_dof_fixed", "type", "kinematic_poses", "kinematic_max_time", "group_id", "enabled", "split_components",
 }  # fmt: skip
-HEADS = {"scene_type", "timestep", "max_time", "max_iterations", "solver", "rigid_body_problem"}
-NUMERICS = {"ipc_solver", "friction_constraints", "distance_barrier_constraint", "distance_barrier_constraints", "newton_solver"}
+BARRIERS = ("distance_barrier_constraint", "distance_barrier_constraints")
+HEADS = {"scene_type", "timestep", "max_time", "max_iterations", "rigid_body_problem", *BARRIERS}
+PROBLEM = {"gravity", "rigid_bodies", "coefficient_friction", "coefficient_restitution"}
+NUMERICS = {"solver", "ipc_solver", "newton_solver", "homotopy_solver", "ncp_solver", "friction_constraints", "volume_constraint"}
+"""How the original solves, which a solver here decides for itself."""
+BARRIER = {
+    "initial_barrier_activation_distance", "minimum_separation_distance", "barrier_type", "trajectory_type", "detection_method",
+}  # fmt: skip
+SCENE_TYPE = "distance_barrier_rb_problem"
+STEPS = 1000
+"""Of a scene that does not say how long it lasts."""
 
 
 def is_rigid_ipc(data: Any) -> bool:
@@ -66,20 +79,37 @@ def load_rigid_ipc(path: str | Path) -> Scene:
 
 @dataclass(frozen=True)
 class Poses:
-    """A pose per step of time, straight ways between them, at rest after the last."""
+    """A pose per step of time, straight ways between them, at rest after the last and after `until`."""
 
     places: tuple[tuple[float, ...], ...]
     """p and rotation vector of each."""
     dt: float
+    until: float = math.inf
 
     def __call__(self, t: float) -> Pose:
-        s = min(max(t / self.dt, 0.0), len(self.places) - 1.0)
+        s = min(max(min(t, self.until) / self.dt, 0.0), len(self.places) - 1.0)
         k = min(int(s), len(self.places) - 2) if len(self.places) > 1 else 0
         a, b = np.array(self.places[k]), np.array(self.places[min(k + 1, len(self.places) - 1)])
         R, to = rotation_from_vector(a[3:]), rotation_from_vector(b[3:])
         turn = vector_from_rotation(R.T @ to) * (s - k)
         X = np.eye(4)
         X[:3, :3], X[:3, 3] = R @ rotation_from_vector(turn), a[:3] + (s - k) * (b[:3] - a[:3])
+        return Pose.from_matrix(X)
+
+
+@dataclass(frozen=True)
+class Gliding:
+    """A constant twist from a place, at rest after `until`."""
+
+    place: tuple[float, ...]
+    twist: tuple[float, ...]
+    """Angular, linear, world axes."""
+    until: float
+
+    def __call__(self, t: float) -> Pose:
+        spin, slide = min(t, self.until) * np.array(self.twist).reshape(2, 3)
+        X = np.eye(4)
+        X[:3, :3], X[:3, 3] = rotation_from_vector(spin), np.array(self.place) + slide
         return Pose.from_matrix(X)
 
 
@@ -100,10 +130,10 @@ class _Reader:
         for k, given in enumerate(bodies):
             if not isinstance(given, dict):
                 raise ModelError(f"{where} rigid_bodies[{k}]: {given!r} is no object; give a body with a mesh")
+            self._unknown(given, KEYS, f"body {k}")
             if given.get("enabled", True):
                 self._body(b, k, given)
-        barrier = self.data.get("distance_barrier_constraint") or self.data.get("distance_barrier_constraints") or {}
-        reach = number(barrier.get("initial_barrier_activation_distance", REACH), f"{where} activation distance", positive=True)
+        reach = self._barrier(where)
         mu = number(problem.get("coefficient_friction", 0.0), f"{where} coefficient_friction", minimum=0.0)
         b.add(Contact(friction=mu, reach=reach, neighbours=True), name="contact")
         for group in self.groups.values():
@@ -111,20 +141,50 @@ class _Reader:
                 for other in group[i + 1 :]:
                     b.add(Contact(between=(one, other), on=False))
         self._unknown(self.data, HEADS | NUMERICS, "the scene")
-        self._unknown(problem, {"gravity", "rigid_bodies", "coefficient_friction", "coefficient_restitution"}, "rigid_body_problem")
+        self._unknown(problem, PROBLEM, "rigid_body_problem")
         if number(problem.get("coefficient_restitution", 0.0), f"{where} coefficient_restitution") > 0.0:
             self.left_out.append("rigid_body_problem: coefficient_restitution, which has no effect in the original either")
-        asked = [k for k in sorted(NUMERICS & set(self.data)) if self.data[k] is not barrier]
-        notes = f"Its own numerical settings: {json.dumps({k: self.data[k] for k in asked})}." if asked else ""
-        duration = number(self.data.get("max_time", 10.0), f"{where} max_time", positive=True)
-        return Scene(b.build(), duration, self.dt, notes=notes, left_out=tuple(self.left_out), name=self.source.stem)
+        if self.data.get("scene_type", SCENE_TYPE) != SCENE_TYPE:
+            self.left_out.append(f"the scene: scene_type {shown(self.data['scene_type'])} is taken as {SCENE_TYPE}")
+        for key in sorted(k for k in NUMERICS & set(self.data) if (k, self.data[k]) != ("solver", "ipc_solver")):
+            self.left_out.append(f"{key}: {shown(self.data[key])}: settings of the original's own solver; choose a solver here")
+        return Scene(b.build(), self._duration(where), self.dt, left_out=tuple(self.left_out), name=self.source.stem)
+
+    def _duration(self, where: str) -> float:
+        """max_time, else max_iterations steps, else a thousand of them; below 0 means neither."""
+        time = number(self.data.get("max_time", -1), f"{where} max_time")
+        steps = number(self.data.get("max_iterations", -1), f"{where} max_iterations")
+        if time >= 0.0 and steps > 0.0 and abs(steps * self.dt - time) > 0.5 * self.dt:
+            self.left_out.append(f"the scene: max_iterations {steps:g}, since max_time {time:g} s is given too")
+        return time if time > 0.0 else self.dt * (steps if steps > 0.0 else STEPS)
+
+    def _barrier(self, where: str) -> float:
+        """How near is near [m]; what else is said of the barrier has no word here."""
+        given = [(key, self.data[key]) for key in BARRIERS if self.data.get(key)]
+        for key, barrier in given:
+            if not isinstance(barrier, dict):
+                raise ModelError(f"{where} {key}: {shown(barrier)} is no object; give settings of the barrier")
+        name, barrier = given[0] if given else (BARRIERS[0], {})
+        self.left_out += [f"{key}: {shown(value)}, since '{name}' is given too" for key, value in given[1:]]
+        least = number(barrier.get("minimum_separation_distance", 0.0), f"{where} minimum_separation_distance", minimum=0.0)
+        if least > 0.0:
+            self.left_out.append(f"{name}: minimum_separation_distance {least:g} m: bodies come as near as the barrier lets them")
+        if barrier.get("barrier_type", "ipc") != "ipc":
+            self.left_out.append(f"{name}: barrier_type {shown(barrier['barrier_type'])}: the barrier here is the one called 'ipc'")
+        if "trajectory_type" in barrier:
+            path = shown(barrier["trajectory_type"])
+            self.left_out.append(f"{name}: trajectory_type {path}: the way of bodies within a step is that of the solver chosen here")
+        if "detection_method" in barrier:
+            self.left_out.append(f"{name}: detection_method {shown(barrier['detection_method'])}: pairs are found in one way only")
+        self._unknown(barrier, BARRIER, name)
+        return number(barrier.get("initial_barrier_activation_distance", REACH), f"{where} activation distance", positive=True)
 
     def _body(self, b: Builder, k: int, given: dict[str, Any]) -> None:
         what = f"scene '{self.source}' rigid_bodies[{k}]"
-        self._unknown(given, KEYS, f"body {k}")
         vertices, faces = self._mesh(given.get("mesh"), what)
         name = f"{Path(str(given['mesh'])).stem}{k}"
-        x = vertices * self._scale(given, vertices, what)
+        scale = self._scale(given, vertices, what)
+        x, faces = vertices * scale, faces[:, ::-1] if np.prod(scale) < 0.0 else faces
         x = x @ euler(self._vector(given.get("rotation", (0, 0, 0)), f"{what} rotation")).T
         parts = components(faces, len(x)) if given.get("split_components", False) else [faces]
         for i, part in enumerate(parts):
@@ -149,8 +209,8 @@ class _Reader:
         slide = self._vector(given.get("linear_velocity", (0, 0, 0)), f"{what} linear_velocity")
         twist = np.concatenate([spin, slide])
         more: dict[str, Any] = {} if kind == "static" else {"V_WB": twist}
-        if kind == "kinematic" and given.get("kinematic_poses"):
-            more = {"motion": self._poses(given, place, com, what)}
+        if kind == "kinematic":
+            more = self._moved(given, place, com, twist, what)
         handle = b.body(name, shape=shape, kind=kind, X_WB=place, **weight, **more)
         if kind == "dynamic" and not free.all():
             self._hold(b, name, place, free, twist)
@@ -158,8 +218,25 @@ class _Reader:
         torque = np.radians(self._vector(given.get("torque", (0, 0, 0)), f"{what} torque"))
         if kind == "dynamic" and (force.any() or torque.any()):
             b.add(AppliedWrench(handle, force=tuple(force), torque=tuple(torque)), name=f"{name}.load")
+        self._idle(given, name, kind, free, {"force": force, "torque": torque, "linear_velocity": slide, "angular_velocity": spin})
         if "group_id" in given:
-            self.groups.setdefault(int(given["group_id"]), []).append(name)
+            group = given["group_id"]
+            if not isinstance(group, int):
+                raise ModelError(f"{what} group_id: {shown(group)}; give a whole number")
+            self.groups.setdefault(group, []).append(name)
+
+    def _idle(self, given: dict[str, Any], name: str, kind: str, free: np.ndarray, acts: dict[str, np.ndarray]) -> None:
+        """Say what has no effect on a body of its kind."""
+        without = {"dynamic": (), "kinematic": ("force", "torque"), "static": tuple(acts)}[kind]
+        idle = [f"{key} {shown(given[key])}" for key in without if acts[key].any()]
+        if kind != "kinematic":
+            idle += [key for key in ("kinematic_poses", "kinematic_max_time") if given.get(key) not in (None, [])]
+        elif not free.all():
+            idle.append(f"is_dof_fixed {shown(given['is_dof_fixed'])}")
+        if kind == "kinematic" and given.get("kinematic_poses"):
+            idle += [key for key in ("linear_velocity", "angular_velocity") if acts[key].any()]
+        if idle:
+            self.left_out.append(f"body '{name}' is {kind}: {', '.join(idle)} without effect")
 
     def _kind(self, given: dict[str, Any], what: str) -> tuple[str, np.ndarray]:
         """static, kinematic or dynamic, and which of x, y, z and the turns about them are free."""
@@ -170,7 +247,7 @@ class _Reader:
         kind = given.get("type", "static" if flags.all() else "dynamic")
         if kind not in ("static", "kinematic", "dynamic"):
             raise ModelError(f"{what} type: {kind!r} is unknown; give static, kinematic or dynamic")
-        return ("static" if flags.all() and kind == "dynamic" else kind), ~flags
+        return ("static" if flags.all() else kind), ~flags
 
     def _hold(self, b: Builder, name: str, place: Pose, free: np.ndarray, twist: np.ndarray) -> None:
         """A joint to the world that leaves some degrees of freedom, along the world's axes."""
@@ -187,20 +264,36 @@ class _Reader:
         joint = Weld() if not parts else parts[0] if len(parts) == 1 else Composite(*parts)
         b.joint(f"{name}.held", joint, b.world, name, X_PF=place, v=speed if len(speed) else None)
 
-    def _poses(self, given: dict[str, Any], place: Pose, com: np.ndarray, what: str) -> Poses:
+    def _moved(self, given: dict[str, Any], place: Pose, com: np.ndarray, twist: np.ndarray, what: str) -> dict[str, Any]:
+        """How a kinematic body moves: by poses or by its velocity, until `kinematic_max_time`, when it stops."""
+        until = math.inf
+        if given.get("kinematic_max_time") is not None:
+            until = max(0.0, number(given["kinematic_max_time"], f"{what} kinematic_max_time"))
+        if given.get("kinematic_poses"):
+            return {"motion": self._poses(given, place, com, until, what)}
+        if until == math.inf:
+            return {"V_WB": twist}
+        return {"motion": Gliding(tuple(float(x) for x in place.p), tuple(float(x) for x in twist), until)}
+
+    def _poses(self, given: dict[str, Any], place: Pose, com: np.ndarray, until: float, what: str) -> Poses:
         """The start, then a pose for every step; the mesh's own turn is in its vertices already."""
+        if not isinstance(given["kinematic_poses"], list) or not all(isinstance(pose, dict) for pose in given["kinematic_poses"]):
+            raise ModelError(f"{what} kinematic_poses: {shown(given['kinematic_poses'])}; give objects with position and rotation")
         start = euler(self._vector(given.get("rotation", (0, 0, 0)), f"{what} rotation"))
         out = [(*place.p, 0.0, 0.0, 0.0)]
         for pose in given["kinematic_poses"]:
+            self._unknown(pose, {"position", "rotation"}, f"{what} kinematic_poses")
             at = self._vector(pose.get("position", given.get("position", (0, 0, 0))), f"{what} kinematic_poses position")
             angles = self._vector(pose.get("rotation", given.get("rotation", (0, 0, 0))), f"{what} kinematic_poses rotation")
             turned = euler(angles) @ start.T
             out.append((*(at + turned @ com), *vector_from_rotation(turned)))
         self.left_out.append(f"{what}: after its last kinematic pose the body stays where it is")
-        return Poses(tuple(tuple(float(x) for x in p) for p in out), self.dt)
+        return Poses(tuple(tuple(float(x) for x in p) for p in out), self.dt, until)
 
     def _scale(self, given: dict[str, Any], vertices: np.ndarray, what: str) -> np.ndarray:
         if "dimensions" in given:
+            if "scale" in given:
+                self.left_out.append(f"{what}: scale {shown(given['scale'])}, since 'dimensions' are given too")
             size = np.ptp(vertices, axis=0)
             return np.where(size > 0.0, self._vector(given["dimensions"], f"{what} dimensions") / np.where(size > 0.0, size, 1.0), 1.0)
         scale = given.get("scale", 1.0)
@@ -227,8 +320,15 @@ class _Reader:
 
     def _unknown(self, given: dict[str, Any], known: set[str], what: str) -> None:
         for key in given:
-            if key not in known and not key.startswith("#"):
-                self.left_out.append(f"{what}: '{key}' is not known")
+            line = f"{what}: '{key}' is not known"
+            if key not in known and not key.startswith("#") and line not in self.left_out:
+                self.left_out.append(line)
+
+
+def shown(value: Any) -> str:
+    """A value of the file, in short."""
+    text = json.dumps(value)
+    return text if len(text) <= SHOWN else f"{text[: SHOWN - 1]}…"
 
 
 def euler(degrees: np.ndarray) -> np.ndarray:

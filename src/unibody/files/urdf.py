@@ -84,6 +84,8 @@ def _loaded(
         left_out.append(f"textures of materials {named(wardrobe.textured)}: surfaces have one colour")
     if wardrobe.empty:
         left_out.append(f"shapes of links {named(wardrobe.empty)}: a size of theirs is 0")
+    if wardrobe.unpainted:
+        left_out.append(f"materials of links {named(wardrobe.unpainted)}: nothing in the file says what they look like")
     if wardrobe.clipped:
         left_out.append(f"colours of links {named(wardrobe.clipped)}: brought into 0 … 1")
     renamed = [f"'{link}' to '{name}'" for link, name in name_of.items() if link != name and name != "world"]

@@ -120,6 +120,7 @@ def _walk(element: Any, owner: str, read: Read) -> None:
     if tag == "link":
         for shape in [e for e in element if e.tag in ("visual", "collision") and len(e.find("geometry")) == 0]:
             element.remove(shape)
+            read.unread.setdefault(f"<{shape.tag}>", []).append(_plain(owner))
 
 
 def _plain(owner: str) -> str:
@@ -151,6 +152,8 @@ REASONS = {
     "<joint/safety_controller>": "no controller watches over joints",
     "<joint/calibration>": "no calibration of encoders",
     "<link/contact>": "contact settings of another simulator",
+    "<visual>": "no shape is in it",
+    "<collision>": "no shape is in it",
 }
 
 

@@ -33,6 +33,7 @@ class Wardrobe:
     textured: list[str] = field(default_factory=list)
     empty: list[str] = field(default_factory=list)
     clipped: list[str] = field(default_factory=list)
+    unpainted: list[str] = field(default_factory=list)
     _files: dict[Path, tuple[Part, ...]] = field(default_factory=dict)
     _shapes: dict[tuple[Path, tuple[float, ...], bool], list[tuple[Shape, tuple[float, ...] | None]]] = field(default_factory=dict)
     _colours: dict[str, Any] = field(default_factory=dict)
@@ -96,6 +97,8 @@ class Wardrobe:
             return None
         colour = material.color if material.color is not None else self._colours.get(material.name or "")
         if colour is None:
+            if material.texture is None and material.name not in self.textured:
+                self.unpainted.append(link)
             return None
         if colour.rgba.min() < 0.0 or colour.rgba.max() > 1.0:
             self.clipped.append(link)

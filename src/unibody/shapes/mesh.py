@@ -56,10 +56,10 @@ class Mesh(Shape):
 
     @classmethod
     def read(cls, path: str | Path, scale: float = 1.0) -> Mesh:
-        """The mesh in an OBJ or STL file; `scale` turns the file's unit into metres."""
+        """The mesh in an OBJ or STL file; `scale` turns the file's unit into metres. A negative one mirrors it."""
         vertices, faces = read_triangles(path)
         try:
-            return cls(vertices * float(scale), faces)
+            return cls(vertices * float(scale), faces[:, ::-1] if scale < 0.0 else faces)
         except ModelError as error:
             raise ModelError(f"{path}: {error}") from None
 

@@ -123,9 +123,138 @@ def test_what_is_unknown_is_said(folder):
     assert s.left_out == ("body 0: 'glow' is not known", "the scene: 'wind' is not known")
 
 
+def lines(s: ub.scenes.Scene) -> str:
+    return "\n".join(s.left_out)
+
+
+@pytest.mark.parametrize(
+    ("settings", "said"),
+    [
+        ({"minimum_separation_distance": 1e-3}, "minimum_separation_distance 0.001"),
+        ({"barrier_type": "poly_log"}, 'barrier_type "poly_log"'),
+        ({"trajectory_type": "rigid"}, 'trajectory_type "rigid"'),
+        ({"detection_method": "hash_grid"}, 'detection_method "hash_grid"'),
+        ({"glow": 1}, "distance_barrier_constraint: 'glow' is not known"),
+        ({"minimum_separation_distance": 0, "barrier_type": "ipc"}, ""),
+    ],
+)
+def test_settings_of_the_barrier_are_honoured_or_named(folder, settings, said):
+    s = scene(folder, {"mesh": "cube.obj"}, distance_barrier_constraint=settings)
+    assert said in lines(s) and bool(s.left_out) == bool(said)
+
+
+def test_settings_of_solvers_are_named(folder):
+    more = {"ipc_solver": {"velocity_conv_tol": 1e-3}, "friction_constraints": {"iterations": -1}, "solver": "ipc_solver"}
+    s = scene(folder, {"mesh": "cube.obj"}, **more)
+    assert "velocity_conv_tol" in lines(s) and "iterations" in lines(s) and len(s.left_out) == 2
+
+
+@pytest.mark.parametrize(
+    ("times", "lasts", "said"),
+    [
+        ({"max_iterations": 50, "timestep": 0.02}, 1.0, ""),
+        ({"max_time": 3.0}, 3.0, ""),
+        ({"max_time": -1, "max_iterations": 20}, 0.2, ""),
+        ({}, 10.0, ""),
+        ({"max_time": 3.0, "max_iterations": 20}, 3.0, "max_iterations 20"),
+    ],
+)
+def test_a_scene_lasts_for_its_time_or_its_steps(folder, times, lasts, said):
+    s = scene(folder, {"mesh": "cube.obj"}, **times)
+    assert s.duration == pytest.approx(lasts) and said in lines(s)
+
+
+def test_a_kinematic_body_stops_at_its_time(folder):
+    """1 m/s and 90°/s about its own centre (0.5, 0.5, 0.5) for 0.2 s, in the run as well as in the motion."""
+    twist = {"linear_velocity": [1, 0, 0], "angular_velocity": [0, 0, 90]}
+    body = {"mesh": "cube.obj", "type": "kinematic", "kinematic_max_time": 0.2, **twist}
+    s = scene(folder, body)
+    motion = s.model.bodies[1].motion
+    assert motion is not None and motion(0.1).p == pytest.approx((0.6, 0.5, 0.5))
+    for t in (0.2, 0.7):
+        assert motion(t).p == pytest.approx((0.7, 0.5, 0.5)) and motion(t).wxyz[3] == pytest.approx(math.sin(math.radians(9.0)))
+    poses = scene(folder, {**body, "kinematic_poses": [{"position": [k, 0, 0]} for k in range(1, 50)], "timestep": 0.01})
+    moved = poses.model.bodies[1].motion
+    assert moved is not None
+    for t in (0.2, 5.0):
+        assert moved(t).p == pytest.approx((20.5, 0.5, 0.5))
+
+
+def test_what_has_no_effect_on_a_body_of_its_kind_is_named(folder):
+    acts = {"force": [1, 0, 0], "torque": [0, 1, 0], "linear_velocity": [1, 0, 0], "angular_velocity": [0, 1, 0]}
+    kinematic = scene(folder, {"mesh": "cube.obj", "type": "kinematic", **acts, "is_dof_fixed": [True] + 5 * [False]})
+    assert "kinematic: force [1, 0, 0], torque [0, 1, 0], is_dof_fixed" in lines(kinematic)
+    static = scene(folder, {"mesh": "cube.obj", "type": "static", **acts})
+    assert all(key in lines(static) for key in acts)
+    dynamic = scene(folder, {"mesh": "cube.obj", **acts, "kinematic_max_time": 1.0, "kinematic_poses": [{"position": [1, 0, 0]}]})
+    assert lines(dynamic) == "body 'cube0' is dynamic: kinematic_poses, kinematic_max_time without effect"
+    held = scene(folder, {"mesh": "cube.obj", "type": "kinematic", "is_dof_fixed": True, "linear_velocity": [1, 0, 0]})
+    assert held.model.bodies[1].kind == "static" and "linear_velocity" in lines(held)
+
+
+RICH = {
+    "scene_type": "distance_barrier_rb_problem", "solver": "ipc_solver", "timestep": 0.01, "max_time": 1.0,
+    "distance_barrier_constraint": {"initial_barrier_activation_distance": 1e-3, "barrier_type": "ipc"},
+    "rigid_body_problem": {
+        "gravity": [0, -9.8, 0], "coefficient_friction": 0.1, "coefficient_restitution": -1,
+        "rigid_bodies": [
+            {
+                "mesh": "cube.obj", "position": [0, 5, 0], "rotation": [0, 0, 30], "scale": 2, "density": 100, "force": [1, 0, 0],
+                "torque": [1, 0, 0], "linear_velocity": [1, 0, 0], "angular_velocity": [0, 1, 0], "group_id": 1, "enabled": True,
+                "is_dof_fixed": False, "type": "dynamic", "split_components": False,
+            },
+            {
+                "mesh": "cube.obj", "dimensions": [1, 1, 1], "type": "kinematic", "kinematic_max_time": 1.0,
+                "kinematic_poses": [{"position": [0, 0, 0], "rotation": [0, 0, 0]}],
+            },
+        ],
+    },
+}  # fmt: skip
+
+
+def keys(data, path=()):
+    """Where every key of nested objects stands."""
+    for key, value in data.items() if isinstance(data, dict) else enumerate(data) if isinstance(data, list) else ():
+        if isinstance(data, dict):
+            yield (*path, key)
+        yield from keys(value, (*path, key))
+
+
+@pytest.mark.parametrize("path", list(keys(RICH)), ids=lambda path: ".".join(map(str, path)))
+def test_a_key_that_nobody_knows_is_named_wherever_it_stands(folder, path):
+    """Each key of a scene that has all of them, misspelt in turn: the file is refused, or says so."""
+    data = json.loads(json.dumps(RICH))
+    place = data
+    for step in path[:-1]:
+        place = place[step]
+    place[f"{path[-1]}x"] = place.pop(path[-1])
+    (folder / "scene.json").write_text(json.dumps(data))
+    try:
+        s = load_rigid_ipc(folder / "scene.json")
+    except ub.ModelError as error:
+        assert "\n" not in str(error)
+    else:
+        assert f"'{path[-1]}x' is not known" in lines(s)
+
+
+@pytest.mark.parametrize("factors", [[-1, 1, 1], [-2, -1, -1], [1, 1, -3], -1, [-1, -1, 1]])
+def test_scales_that_mirror_keep_the_volume_positive(folder, factors):
+    s = scene(folder, {"mesh": "cube.obj", "scale": factors})
+    size = abs(float(np.prod(np.broadcast_to(factors, 3))))
+    assert s.left_out == () and isinstance(s.model.bodies[1].shapes[0].shape, ub.Mesh)
+    assert s.model.bodies[1].mass == pytest.approx(1000.0 * size)
+
+
+def test_dimensions_that_mirror_keep_the_volume_positive(folder):
+    s = scene(folder, {"mesh": "cube.obj", "dimensions": [-2, 1, 1]})
+    assert s.model.bodies[1].mass == pytest.approx(2000.0)
+
+
 @pytest.mark.parametrize(
     ("body", "said"),
     [
+        ({"mesh": "cube.obj", "group_id": "a"}, "group_id"),
+        ({"mesh": "cube.obj", "type": "kinematic", "kinematic_poses": [3]}, "kinematic_poses"),
         ({"mesh": "../../secret.obj"}, "secret"),
         ({"mesh": "none.obj"}, "does not exist"),
         ({"mesh": "cube.obj", "position": [1, 2]}, "three finite"),
@@ -145,9 +274,13 @@ def test_every_scene_of_the_suite_loads():
     if not SUITE.is_dir():
         pytest.skip("the rigid-ipc reference data are not at hand")
     files = sorted((SUITE / "scenes").rglob("*.json"))
-    assert len(files) == 41
+    assert len(files) >= 41
     for path in files:
         s = load_rigid_ipc(path)
         data = json.loads(path.read_text())
         assert s.dt == data["timestep"]
         assert s.model.n_bodies >= 2
+        named = "\n".join(s.left_out)
+        honoured = {key for path in keys(RICH) for key in path} | {"distance_barrier_constraints", "max_iterations"}
+        for key in (path[-1] for path in keys(data)):
+            assert key.startswith("#") or key in honoured or key in named, f"{path.name}: {key}"
