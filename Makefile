@@ -4,10 +4,11 @@
 # make lint    style, types, imports and the rules of compiled code
 # make bench   times and orders, peers side by side
 # make map     docs/map.md from the signs of the rooms
+# make portability  the suite under other round-off (other BLAS kernels, a generic processor, shaken scenes): hours
 # make clean   back to a fresh checkout
 #
 # Needs Python 3.11 or newer, and nothing else: everything is installed into .venv, at the versions of constraints.txt.
-# Variables: PYTHON (interpreter), SCENE, SOLVERS, PICTURE (demo), PYTEST (its arguments, instead of all tests in JOBS processes), BENCH (arguments of `unibody bench`).
+# Variables: PYTHON (interpreter), SCENE, SOLVERS, PICTURE (demo), PYTEST (its arguments, instead of all tests in JOBS processes), WAYS (of `portability`, e.g. "--only shake-1"), BENCH (arguments of `unibody bench`).
 
 PYTHON  ?= $(shell command -v python3.11 || command -v python3)
 SCENE   ?= cable-toy
@@ -16,12 +17,13 @@ PICTURE ?= demo.png
 PYTEST  ?=
 JOBS    ?= 2
 BENCH   ?=
+WAYS    ?=
 
 VENV := .venv
 BIN  := $(VENV)/bin
 PIP  := $(BIN)/python -m pip --disable-pip-version-check install --quiet -c constraints.txt
 
-.PHONY: demo test docs lint bench map clean
+.PHONY: demo test portability docs lint bench map clean
 .DELETE_ON_ERROR:
 
 demo: $(VENV)/.installed-plot
@@ -33,6 +35,10 @@ test: $(VENV)/.installed-test,peers
 	@mkdir -p build
 	$(BIN)/python -m pytest $(if $(PYTEST),$(PYTEST),-n $(JOBS) --dist worksteal --dossier build/dossier.json)
 	$(if $(PYTEST),,$(BIN)/python tools/make_dossier.py build/dossier.json --check)
+
+portability: $(VENV)/.installed-test,peers
+	sh tools/install_browser.sh
+	$(BIN)/python tools/portability.py $(WAYS) $(if $(PYTEST),$(PYTEST),-q -n $(JOBS) --dist worksteal)
 
 docs: $(VENV)/.installed-docs
 	$(BIN)/mkdocs build --quiet
