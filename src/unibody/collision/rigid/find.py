@@ -19,6 +19,7 @@ from unibody.collision.rigid.clip import LABELS, WORK
 from unibody.collision.rigid.contacts import FEATURE_BITS, Contacts, arrange, arrange_touches
 from unibody.collision.rigid.emit import RECORD
 from unibody.collision.rigid.kinds import BOXES, CAPSULE_BOX, COAL, FAMILIES, FLAT, KINDS, MESHES, ON_MESH, ROUND, families
+from unibody.collision.rigid.mesh_crossing import CROSSING_FLOATS, CROSSING_INTS
 from unibody.collision.rigid.mesh_data import VERTICES
 from unibody.collision.rigid.mesh_pairs import polyhedron_contacts
 from unibody.collision.rigid.on_mesh import mesh_contacts
@@ -63,6 +64,7 @@ class RigidCollision:
         self._room_for_pairs(max(64, 8 * n))
         self._start = np.zeros(FAMILIES + 1, np.int64)
         self._work, self._labels = np.zeros(WORK), np.zeros(LABELS, np.int64)
+        self._crossing = np.zeros(CROSSING_FLOATS), np.zeros(CROSSING_INTS, np.int64)
         self._coal = CoalPairs(self.table, model)
         self._room(max(64, 8 * n))
         self._runs: dict[int, Callable[[int, np.ndarray], int]] = {
@@ -169,7 +171,7 @@ class RigidCollision:
         t, m = self.table, self.table.meshes
         return polyhedron_contacts(
             count, order, self._pairs, self._frames, t.hull, t.mesh, m.real.flat, m.real.layout, m.whole.flat, m.whole.layout, self.margin,
-            self._tags, self._records,
+            self._tags, self._records, *self._crossing,
         )  # fmt: skip
 
     def _room(self, capacity: int, keep: int = 0) -> None:

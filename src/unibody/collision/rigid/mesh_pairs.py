@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from unibody.arena import part
 from unibody.collision.rigid.emit import RECORD, exchange, thin_out
+from unibody.collision.rigid.mesh_crossing import put_curves
 from unibody.collision.rigid.mesh_data import (
     BOXES,
     EDGE_FACES,
@@ -298,7 +299,7 @@ def ridges_on_mesh(n, pair, i, j, depth, frames, hull, mesh_of, margin, real, re
 @kernel
 def polyhedron_contacts(
     n: int, order: Ints, pairs: Ints, frames: Floats, hull: Floats, mesh_of: Ints, real: Floats, real_at: Ints, whole: Ints,
-    whole_at: Ints, margin: float, tags_out: Ints, records_out: Floats,
+    whole_at: Ints, margin: float, tags_out: Ints, records_out: Floats, floats_out: Floats, ints_out: Ints,
 ) -> int:  # fmt: skip
     """Contacts of the pairs of polyhedra listed in `order`; gives how many contacts there are now."""
     for k in range(order.size):
@@ -315,5 +316,10 @@ def polyhedron_contacts(
                 whole_at, tags_out, records_out,
             )  # fmt: skip
         n = ridges_on_mesh(n, pair, i, j, depth, frames, hull, mesh_of, margin, real, real_at, whole, whole_at, tags_out, records_out)
+        if entry(whole, whole_at, SIDED, mesh_of[i]) == 1 and entry(whole, whole_at, SIDED, mesh_of[j]) == 1:
+            n = put_curves(
+                n, first, pair, i, j, depth, frames, hull, mesh_of, margin, real, real_at, whole, whole_at, floats_out, ints_out, tags_out,
+                records_out,
+            )  # fmt: skip
         n = thin_out(first, n, tags_out, records_out)
     return n
