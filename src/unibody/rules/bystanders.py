@@ -30,7 +30,8 @@ WORTH = 8
 @dataclass
 class Near:
     """Contacts within the margin of a step: where, along which rows and by which laws; wrenches of unit impulses, velocities before and
-    of the motion that nothing holds; the impulses to start with, and as `begin` those of the book's rows."""
+    of the motion that nothing holds; the impulses to start with, as `begin` those of the book's rows, and in `free` already as `turn` what
+    the middle of the step adds to velocities (None: nothing)."""
 
     touches: Touches
     rows: ContactRows
@@ -40,6 +41,7 @@ class Near:
     free: np.ndarray
     guess: np.ndarray
     begin: np.ndarray | None = None
+    turn: np.ndarray | None = None
 
     def some(self, which: np.ndarray) -> Near:
         """Those of these numbers."""
@@ -56,6 +58,7 @@ class Near:
         return Near(
             Touches(bodies, points, normals, gaps, ids), ContactRows(bodies, points, directions, rows.spin),
             self.laws.picked(laws, friction), wrenches, before, free, guess, self.begin,
+            None if self.turn is None else self.turn[which],
         )  # fmt: skip
 
     def acting(self, motion: Motion, radii: np.ndarray, least: float, h: float) -> np.ndarray | None:

@@ -14,6 +14,7 @@ import numpy as np
 from unibody.constraints.contact import Contact
 from unibody.contact.contact_rates import contact_rates
 from unibody.contact.contact_rows import ContactRows
+from unibody.contact.turning_rows import fill_turning
 from unibody.coordinates.held import Motion, centres_in_bodies
 from unibody.kernel import Floats, Ints, device, kernel
 from unibody.model.model import Model
@@ -68,6 +69,16 @@ class Nearness:
     def rates(self, X: np.ndarray, motion: Motion, rows: ContactRows, ids: np.ndarray) -> np.ndarray:
         """(n, k) J̇ v of the contacts found last; 0 where it is not known."""
         return contact_rates(self._collision.find, X.copy(), motion, rows, ids, self._radii)[0]
+
+    def turning(self, X: np.ndarray, motion: Motion, rows: ContactRows, touches: Touches, h: float, roles: np.ndarray) -> np.ndarray | None:
+        """(n, k) what the middle of a step h adds to the velocities of contacts; None for nothing. `roles` of bodies."""
+        out, table = np.empty(rows.directions.shape[:2]), self._collision.table
+        acts = fill_turning(
+            rows.width, int(rows.spin), table.count, h, touches.ids, touches.bodies.reshape(-1), touches.points.reshape(-1),
+            rows.directions.reshape(-1), touches.gaps, X.reshape(-1), motion.centre.reshape(-1), motion.velocity.reshape(-1), roles,
+            table.kind, table.pose, table.size, out.reshape(-1),
+        )  # fmt: skip
+        return out if acts else None
 
     @property
     def reach(self) -> tuple[np.ndarray, float]:

@@ -90,12 +90,12 @@ class Assembled:
 
     def __init__(
         self, rule: Stepping, wrenches: np.ndarray, book: BookRows, b_book: np.ndarray, rows: ContactRows, laws: Laws, h: float,
-        options: Options, begin: np.ndarray | None = None,
+        options: Options, begin: np.ndarray | None = None, turn: np.ndarray | None = None,
     ):  # fmt: skip
-        """begin: impulses that the rows of the book start from."""
+        """begin: impulses that the rows of the book start from; turn: what velocities of contacts have from the middle of the step."""
         self.rule, self.book, self.rows, self.laws, self.h, self.options = rule, book, rows, laws, h, options
         self.n, self.w = rows.directions.shape[:2]
-        self.wrenches = wrenches
+        self.wrenches, self.turn = wrenches, turn
         self.push, self.rest = rule.pushed, rule.rest
         if b_book.size and not finite(b_book, NONE):
             self.push = rule.pushed[np.isfinite(b_book)[rule.pushed]]
@@ -235,9 +235,11 @@ class Assembled:
         """A step from the impulses of the rows in hand."""
         impulse = outcome.impulse[self.rest.size :].reshape(self.n, self.w)
         total, sums, book = np.zeros(len(self.book.rate)), np.zeros(4), self.book
+        # impulses act at the beginning of the step, and do their work on the velocities there
+        began, ended = (free, after) if self.turn is None else (free - self.turn, after - self.turn)
         add_works(
             self.push.size, self.h, outcome.impulse, outcome.velocity, self.rest, book.residual, book.rate, before.reshape(-1),
-            free.reshape(-1), after.reshape(-1), total, sums,
+            began.reshape(-1), ended.reshape(-1), total, sums,
         )  # fmt: skip
         if self.closure is not None:
             total[self.closure.held] = self.closure.impulses(self.free.pull(outcome.impulse))

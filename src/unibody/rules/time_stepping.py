@@ -26,6 +26,7 @@ from unibody.constraints.contact import IMPACTS
 from unibody.constraints.joint_rub import JointRub
 from unibody.contact.contact_rows import ContactRows, contact_rows
 from unibody.contact.pair_laws import Laws, PairLaws
+from unibody.contact.turning_rows import keep_to_sticking, roles_of
 from unibody.coordinates.held import BookRows, Motion, row_bounds
 from unibody.coordinates.slots import STABILISER
 from unibody.coordinates.staying import Staying
@@ -101,6 +102,8 @@ class Stepping:
         self.plane_normal = None if model.plane is None else np.array(model.plane[2], float)
         self._spin = self.pair_laws.spins and self.plane_normal is None
         self._width = 2 if self.plane_normal is not None else 4 if self._spin else 3
+        self.roles, self._scenery = roles_of(model), np.array([b.kind == "kinematic" for b in model.bodies], bool)
+        """How each body goes through a step (`contact.turning_rows`)."""
         moved = self.nonholonomic | np.isfinite(self.bound)
         self._role = np.select([self.unilateral, moved, self.compliance > 0.0], [PUSHED, MOVED, SOFT], STEERED).astype(np.int64)
 
@@ -124,7 +127,10 @@ class Stepping:
         rows, laws, wrenches, before, free, guess = self._meet(touches, motion, h, warm)
         if instant and self.near is not None and len(touches.gaps):
             free = free + h * self.near.rates(system.poses(), motion, rows, touches.ids)
-        near = Near(touches, rows, laws, wrenches, before, free, guess, getattr(warm, "book", None))
+        turn = None if instant or self.near is None or not len(touches.gaps) else self._turning(touches, rows, laws, motion, before, h)
+        if turn is not None:
+            free = free + turn
+        near = Near(touches, rows, laws, wrenches, before, free, guess, getattr(warm, "book", None), turn)
         targets = self._book_targets(book, h, instant)
         acting = None if instant or self.near is None else near.acting(motion, *self.near.reach, h)
         while acting is not None:
@@ -144,7 +150,7 @@ class Stepping:
         """The impulses of the book's rows and of these contacts."""
         touches, laws, before, free = near.touches, near.laws, near.before, near.free
         gaps = -before[:, 0] if instant else np.maximum(touches.gaps, 0.0) / h
-        problem = Assembled(self, near.wrenches, book, targets, near.rows, laws, h, options, near.begin)
+        problem = Assembled(self, near.wrenches, book, targets, near.rows, laws, h, options, near.begin, near.turn)
         bounces = Bounces(near, motion, h, self.bounce_above) if self.pair_laws.bounces and not instant else None
 
         def with_share(share: float) -> Held:
@@ -170,6 +176,17 @@ class Stepping:
         if not instant:
             held.apart = problem.apart(held)
         return held
+
+    def _turning(
+        self, touches: Touches, rows: ContactRows, laws: Laws, motion: Motion, before: np.ndarray, h: float
+    ) -> np.ndarray | None:
+        """(n, w) what the middle of the step adds to the velocities of contacts (`contact.turning_rows`)."""
+        turn = self.near.turning(self.system.poses(), motion, rows, touches, h, self.roles)
+        if turn is not None:
+            keep_to_sticking(
+                rows.width, int(rows.spin), CLOSE, self.bounce_above, before.reshape(-1), touches.gaps, laws.restitution, turn.reshape(-1)
+            )
+        return turn
 
     def staying(self, held: Held, q: np.ndarray, h: float) -> Staying | None:
         """Which joints stuck over a step h that began at q: friction within its bounds holds them."""
