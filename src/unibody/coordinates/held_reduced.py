@@ -27,8 +27,8 @@ from unibody.coordinates.reduced_system import ReducedSystem, evaluate_reduced, 
 from unibody.coordinates.staying import Staying, least_motion
 
 from unibody.coordinates.slots import (  # isort: skip
-    ACTIVE, BODIES, CLASSES, CLOSURE, COLUMNS, ENTRY_BODY, F, FREE, G, GRAM, GRAVITY, INDEX, LOAD, MULTIPLIER, NODE_CONSTANTS, PARAMETERS,
-    RANK, RATE, RESIDUAL, RESPONSE_X, RESPONSE_Y, ROWS, SHIFT, SIDE, X_SOLVED, X_WB, Y,
+    ACTIVE, BODIES, CLASSES, CLOSURE, COLUMNS, ENTRY_BODY, F, FLOATING, FREE, G, GRAM, GRAVITY, INDEX, LOAD, MULTIPLIER, NODE_CONSTANTS,
+    PARAMETERS, RANK, RATE, RESIDUAL, RESPONSE_X, RESPONSE_Y, ROWS, SHIFT, SIDE, X_SOLVED, X_WB, Y,
 )  # fmt: skip
 from unibody.coordinates.stages import AGAIN_STAGE, EVALUATE_STAGE
 from unibody.kernel import Floats, Ints, kernel
@@ -148,7 +148,7 @@ class HeldReduced(ReducedSystem):
         self.momenta = True
         self._com = centres_in_bodies(model)
         self._flat_com, self._y, self._poses = self._com.reshape(-1), self.view(Y), self.view(X_WB).reshape(-1, 12)
-        self._flies = self.view(FREE).size > 0
+        self._flies = self.view(FREE).size > 0 or self.view(FLOATING).size > 0
         self._kept_stages: np.ndarray | None = None
         counts = self.view(BODIES).reshape(-1, BODY)
         moving = np.zeros(len(counts), bool)

@@ -5,24 +5,39 @@ In body axes a velocity that stays as it is turns, v̇ = −ω × v, and v + h v
     body alone      P⁺ = P + h f,  L⁺ = L + h τ about the centre of mass, in fixed axes;  R and x with the new velocities
     Free joint      u = R v_lin,  u⁺ = u + h R (v̇_lin + ω × v_lin),  ω⁺ = ω + h ω̇,  R⁺ = R exp(h[ω⁺]×),  p⁺ = p + h u⁺,  v_lin⁺ = R⁺ᵀ u⁺
 
-The first keeps the momenta of a free body to round-off whatever h; the second, for a Free joint that carries more than one body, lets it
-fly straight and errs by a bounded O(h) where M's origin circles around a centre of mass.
+The first keeps the momenta of a free body to round-off whatever h; the second, for a Free joint that carries more than one body, lets M's
+origin fly straight, which circles around the centre of mass. A tree that floats is then shifted as a whole, and its velocities likewise,
+so that its centre of mass goes as forces say:
+
+    tree            P⁺ = P + h Σ ṗ_i(q, v, v̇),  x_c⁺ = x_c + h P⁺/m         ṗ_i: the rate of a body's momentum; what acts within cancels
+
+A shift of all its bodies is a motion of its root joint alone, and does no more than that to forces and rows between them.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
+from unibody.algebra.tree import RIGID, ROW, A, P, V
 from unibody.arena import part
-from unibody.coordinates.slots import CLASSES, FREE, INDEX, NODE_CONSTANTS, PARAMETERS, STEP, Y
-from unibody.joints.base import JOINT_CLASS, AdvanceJoints
+from unibody.coordinates.reduced import fill_joint_table, fill_turns, sweep_reduced
+from unibody.coordinates.reduced_products import carry_accelerations
+
+from unibody.coordinates.slots import (  # isort: skip
+    BODIES, CLASSES, COLUMNS, CONSTANTS, FLOATING, FREE, GRAVITY, INDEX, NODE_CONSTANTS, PARAMETERS, PARTS, ROWS, SIGNALS, STEP, TABLE_C,
+    TABLE_S, TABLE_X, TURNS, Y,
+)  # fmt: skip
+from unibody.joints.base import JOINT_CLASS, AdvanceJoints, Joint
 from unibody.joints.free import Free
+from unibody.joints.planar import Planar
+from unibody.joints.translational import Translational
 from unibody.kernel import Floats, Ints, device, kernel
 from unibody.model.model import BodyInfo, JointInfo, Model
 from unibody.model.tables import JointTables
 
 from unibody.spatial.devices import (  # isort: skip
-    add3, cross, load3, load6, rotate, rotate_back, rotation_of_quaternion, scale3, store3, sub3, times_symmetric, turned_quaternion,
+    add3, cross, dot3, load3, load6, load9, rotate, rotate_back, rotation_of_quaternion, scale3, store3, sub3, times_symmetric,
+    turned_quaternion,
 )  # fmt: skip
 from unibody.spatial.pose import spatial_inertia
 
@@ -90,6 +105,135 @@ def kick_free(h, y, a, b, q_out, v_out):
     store3(rotate_back(rotation_of_quaternion(t[0], t[1], t[2], t[3]), u), b + 3, v_out)
 
 
+KIND, FIRST_Q, FIRST_V, COUNT, AXES, COURSE, CENTRE, MEMBERS = 0, 1, 2, 3, 4, 13, 16, 19
+"""Numbers of a tree that floats in the slot FLOATING: how its root moves; its first coordinate and velocity; how many bodies it has; R_WF
+(9); then what a step finds: P⁺/m (3) and x_c⁺ (3); last the bodies."""
+
+IN_M, IN_F, IN_PLANE = range(3)
+"""How the linear velocity of a root joint is told: in the axes of M (Free), of F (a composite that begins with Translational), or in F's
+x–y plane (Planar)."""
+
+
+@device
+def course_of(rows, at, gravity, h, floating):
+    """(P + h Ṗ)/m and x_c of a tree that floats, from twists and accelerations of its bodies."""
+    mass = 0.0
+    course = (0.0, 0.0, 0.0)
+    centre = (0.0, 0.0, 0.0)
+    for e in range(int(floating[at + COUNT])):
+        k = ROW * int(floating[at + MEMBERS + e])
+        m = rows[k + RIGID]
+        arm = load3(rows, k + RIGID + 1)
+        o = load3(rows, k + V)
+        p = add3(scale3(m, load3(rows, k + V + 3)), cross(o, arm))
+        if h > 0.0:
+            pull = add3(scale3(m, add3(load3(rows, k + A + 3), gravity)), cross(load3(rows, k + A), arm))
+            p = add3(p, scale3(h, add3(pull, cross(o, p))))
+        course = add3(course, p)
+        centre = add3(centre, add3(scale3(m, load3(rows, k + P)), arm))
+        mass += m
+    return scale3(1.0 / mass, course), scale3(1.0 / mass, centre)
+
+
+@kernel
+def set_courses(layout: Ints, ints: Ints, constants: Floats, h: float, work_out: Floats) -> None:
+    """Where the trees that float are to be after a step, from its accelerations."""
+    floating = part(work_out, layout, FLOATING)
+    rows = part(work_out, layout, ROWS)
+    gravity = load3(part(constants, layout, GRAVITY), 0)
+    carry_accelerations(part(ints, layout, BODIES), part(work_out, layout, Y), part(work_out, layout, COLUMNS), rows)
+    at = 0
+    while at < floating.size:
+        course, centre = course_of(rows, at, gravity, h, floating)
+        store3(course, at + COURSE, floating)
+        store3(add3(centre, scale3(h, course)), at + CENTRE, floating)
+        at += MEMBERS + int(floating[at + COUNT])
+
+
+@kernel
+def keep_to_courses(layout: Ints, ints: Ints, constants: Floats, work_out: Floats, q_out: Floats, v_out: Floats) -> None:
+    """Shift the trees that float to where `set_courses` said, and their velocities; the sweep is at (q, v) before that."""
+    floating = part(work_out, layout, FLOATING)
+    rows = part(work_out, layout, ROWS)
+    table_X = part(work_out, layout, TABLE_X)
+    table_S = part(work_out, layout, TABLE_S)
+    table_c = part(work_out, layout, TABLE_C)
+    none = (0.0, 0.0, 0.0)
+    fill_joint_table(
+        part(ints, layout, CLASSES), part(ints, layout, INDEX), part(constants, layout, PARAMETERS), part(ints, layout, PARTS), q_out,
+        v_out, table_X, table_S, table_c,
+    )  # fmt: skip
+    fill_turns(part(ints, layout, TURNS), q_out, table_X)
+    sweep_reduced(
+        part(ints, layout, BODIES), part(constants, layout, CONSTANTS), table_X, table_S, table_c, v_out, part(work_out, layout, SIGNALS),
+        rows, part(work_out, layout, COLUMNS),
+    )  # fmt: skip
+    at = 0
+    while at < floating.size:
+        kind, a, b = int(floating[at + KIND]), int(floating[at + FIRST_Q]), int(floating[at + FIRST_V])
+        course, centre = course_of(rows, at, none, 0.0, floating)
+        R = load9(floating, at + AXES)
+        faster = rotate_back(R, sub3(load3(floating, at + COURSE), course))
+        further = rotate_back(R, sub3(load3(floating, at + CENTRE), centre))
+        if kind == IN_M:
+            faster = rotate_back(rotation_of_quaternion(q_out[a + 3], q_out[a + 4], q_out[a + 5], q_out[a + 6]), faster)
+            b += 3
+        for m in range(2 if kind == IN_PLANE else 3):
+            q_out[a + m] += further[m]
+            v_out[b + m] += faster[m]
+        at += MEMBERS + int(floating[at + COUNT])
+
+
+@kernel
+def energy_of_courses(layout: Ints, ints: Ints, constants: Floats, v: Floats, work: Floats) -> float:
+    """Σ ½ m |v_c|² of bodies that fly alone and of trees that float [J]: what their momenta do not let go, at the last evaluation."""
+    floating = part(work, layout, FLOATING)
+    free = part(ints, layout, FREE)
+    numbers = part(constants, layout, NODE_CONSTANTS)
+    rows = part(work, layout, ROWS)
+    total = 0.0
+    for k in range(free.size // ENTRY):
+        at = NODE_NUMBERS * free[3 + ENTRY * k]
+        if at >= 0:
+            b = free[2 + ENTRY * k]
+            u = add3(load3(v, b + 3), cross(load3(v, b), load3(numbers, at + 1)))
+            total += 0.5 * numbers[at] * dot3(u, u)
+    at = 0
+    while at < floating.size:
+        u, _ = course_of(rows, at, (0.0, 0.0, 0.0), 0.0, floating)
+        for e in range(int(floating[at + COUNT])):
+            total += 0.5 * rows[ROW * int(floating[at + MEMBERS + e]) + RIGID] * dot3(u, u)
+        at += MEMBERS + int(floating[at + COUNT])
+    return total
+
+
+@kernel
+def slow_down(layout: Ints, ints: Ints, constants: Floats, factor: float, work: Floats, q: Floats, v_out: Floats) -> None:
+    """v times a factor, but for the courses of centres of mass of what flies and floats, at the state of the last evaluation."""
+    floating = part(work, layout, FLOATING)
+    free = part(ints, layout, FREE)
+    numbers = part(constants, layout, NODE_CONSTANTS)
+    for j in range(part(work, layout, Y).size):
+        v_out[j] *= factor
+    for k in range(free.size // ENTRY):
+        at = NODE_NUMBERS * free[3 + ENTRY * k]
+        if at >= 0:
+            b = free[2 + ENTRY * k]
+            u = add3(load3(v_out, b + 3), cross(load3(v_out, b), load3(numbers, at + 1)))
+            store3(add3(load3(v_out, b + 3), scale3(1.0 / factor - 1.0, u)), b + 3, v_out)
+    at = 0
+    while at < floating.size:
+        kind, a, b = int(floating[at + KIND]), int(floating[at + FIRST_Q]), int(floating[at + FIRST_V])
+        u, _ = course_of(part(work, layout, ROWS), at, (0.0, 0.0, 0.0), 0.0, floating)
+        u = rotate_back(load9(floating, at + AXES), u)
+        if kind == IN_M:
+            u = rotate_back(rotation_of_quaternion(q[a + 3], q[a + 4], q[a + 5], q[a + 6]), u)
+            b += 3
+        for m in range(2 if kind == IN_PLANE else 3):
+            v_out[b + m] += (1.0 - factor) * u[m]
+        at += MEMBERS + int(floating[at + COUNT])
+
+
 @kernel
 def kick_reduced(layout: Ints, ints: Ints, constants: Floats, h: float, work_out: Floats, q_out: Floats, v_out: Floats) -> None:
     """A semi-implicit step of a tree with Free joints; all others by v⁺ = v + h v̇, q⁺ = q ⊕ h v⁺."""
@@ -100,6 +244,10 @@ def kick_reduced(layout: Ints, ints: Ints, constants: Floats, h: float, work_out
     classes = part(ints, layout, CLASSES)
     index = part(ints, layout, INDEX)
     parameters = part(constants, layout, PARAMETERS)
+    floats = part(work_out, layout, FLOATING).size > 0
+    kicked = free[0] if free.size > 0 else -1
+    if floats:
+        set_courses(layout, ints, constants, h, work_out)
     for j in range(y.size):
         after[j] = v_out[j] + h * y[j]
     for k in range(free.size // ENTRY):
@@ -116,9 +264,11 @@ def kick_reduced(layout: Ints, ints: Ints, constants: Floats, h: float, work_out
         v_out[j] = after[j]
     for k in range(classes.size // JOINT_CLASS):
         at = JOINT_CLASS * k
-        if k != free[0]:
+        if k != kicked:
             mine = index[classes[at + 3] : classes[at + 4]]
             AdvanceJoints(classes[at + 1], mine, parameters[classes[at + 7] : classes[at + 8]], q_out, v_out, h, q_out)
+    if floats:
+        keep_to_courses(layout, ints, constants, work_out, q_out, v_out)
 
 
 @kernel
@@ -149,6 +299,34 @@ def free_joints(model: Model) -> list[tuple[int, int, BodyInfo | None, JointInfo
                 found.append((q, v, alone, joint))
             q, v = q + piece.nq, v + piece.nv
     return found
+
+
+def floating_table(model: Model, rows: list[set[int]], dofs: set[int]) -> np.ndarray:
+    """What FLOATING holds: the trees whose root may go anywhere in the world, or in its plane, with no row that ties them to anything
+    else. Bodies that fly alone are not among them: `kick_body` knows their momenta. `rows`: the bodies of every row, one alone being tied
+    to the world; `dofs`: the joint velocities that rows hold."""
+    alone = {joint.child for _, _, body, joint in free_joints(model) if body is not None}
+    root = {0: 0}
+    for joint in model.tree_joints:
+        root[joint.child] = root[joint.parent] if joint.parent and root[joint.parent] else joint.child
+    tied = {root[i] for bodies in rows for i in bodies if len(bodies) == 1 or len({root[j] for j in bodies}) > 1}
+    tied |= {j.child for j in model.tree_joints if dofs.intersection(range(j.v_start, j.v_start + j.nv))}
+    out: list[float] = []
+    for joint in model.tree_joints:
+        kind = root_kind(joint.element)
+        members = [i for i in root if root[i] == joint.child]
+        dynamic = all(model.bodies[i].kind == "dynamic" for i in members)
+        if joint.parent == 0 and kind >= 0 and joint.child not in alone | tied and dynamic and not joint.armature.any():
+            out += [kind, joint.q_start, joint.v_start, len(members), *joint.X_PF.R.ravel(), *np.zeros(6), *members]
+    return np.array(out, float)
+
+
+def root_kind(joint: Joint) -> int:
+    """How a joint tells a shift of all that hangs on it, or −1 if it cannot make every such shift."""
+    first = joint.parts()[0] if joint.parts() else joint
+    if type(joint) is Free:
+        return IN_M
+    return IN_PLANE if type(joint) is Planar else IN_F if type(first) is Translational else -1
 
 
 def free_table(model: Model, tables: JointTables) -> tuple[np.ndarray, np.ndarray]:

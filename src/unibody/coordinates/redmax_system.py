@@ -21,21 +21,23 @@ from unibody.coordinates.redmax_linear import (  # isort: skip
     solve_automatically, solve_closed, solve_contracted, solve_densely, solve_inside, solve_iteratively, solve_plainly, solve_projected,
     spread_automatically, spread_contracted,
 )  # fmt: skip
+from unibody.coordinates.kick import kick_reduced
 from unibody.coordinates.projection import PROJECT_BELOW
 from unibody.coordinates.redmax_rows import CLOSE, aim_rows_ahead, row_of
 from unibody.coordinates.reduced_system import FEEDBACK_STEPS, ReducedSystem, spread_responses
 
 from unibody.coordinates.slots import (  # isort: skip
     ADDRESSES, AHEAD, ANTICIPATE, BLOCKS, BODIES, BORDER, BORDER_VALUES, CONTRACTED, COUPLED, COUPLING, CURVED, DEFINITE, DIAGONAL, DRIFT,
-    ENTRY_W, FAILED, FEEDBACK, FRONTS, FRONT_SCRATCH, FRONT_STATE, HELD_PAIRS, IMPLICIT_CHOICE, IMPLICIT_CLASSES, IMPLICIT_EFFORT,
-    IMPLICIT_F, IMPLICIT_INDEX, IMPLICIT_PARAMETERS, IMPLICIT_PLACES, INVERSE, ITERATIONS, ITERATION_LIMIT, J, LEAST, LOOP_COUPLINGS,
+    ENTRY_W, FAILED, FEEDBACK, FLOATING, FREE, FRONTS, FRONT_SCRATCH, FRONT_STATE,
+    HELD_PAIRS, IMPLICIT_CHOICE, IMPLICIT_CLASSES, IMPLICIT_EFFORT, IMPLICIT_F,
+    IMPLICIT_INDEX, IMPLICIT_PARAMETERS, IMPLICIT_PLACES, INVERSE, ITERATIONS, ITERATION_LIMIT, J, LEAST, LOOP_COUPLINGS,
     MULTIPLIER, NONHOLONOMIC, OWN, PAIRS, PLAN_LISTS, PLAN_RECORDS, PLAN_STEPS, PROJECTED, RATE, RESIDUAL, ROW_BOOK, ROW_SIZE,
     SETTLE, SIDE, SIDE_F, STATUS, STEP_LENGTH, STEP_ROWS, SUMS, TARGET, TOLERANCE, UNILATERAL, VECTORS, VIOLATION, V_OWN,
     WORLD_COUPLING, X_SOLVED, Y,
 )  # fmt: skip
 
 from unibody.coordinates.stages import (  # isort: skip
-    AGAIN_STAGE, EVALUATE_STAGE, FACTOR_STAGE, FUSED_STAGE, IMPLICIT_STAGE, MULTIPLIER_STAGE, SOLVE_STAGE,
+    AGAIN_STAGE, EVALUATE_STAGE, FACTOR_STAGE, FUSED_STAGE, KICK_STAGE, IMPLICIT_STAGE, MULTIPLIER_STAGE, SOLVE_STAGE,
 )  # fmt: skip
 from unibody.coordinates.unilateral import multiplier_callback
 from unibody.model.implicit_tables import ImplicitTables, is_implicit, moving_bodies
@@ -179,6 +181,8 @@ class RedMaxSystem(ReducedSystem):
 
     def set_method(self, stages: np.ndarray) -> None:
         stages[EVALUATE_STAGE] = evaluate_redmax.address
+        if self.momenta and (self.view(FREE).size or self.view(FLOATING).size):
+            stages[KICK_STAGE] = kick_reduced.address
         stages[IMPLICIT_STAGE] = fill_implicit.address if self.implicit_names else 0
         factors = {"dense": factor_densely, "direct": factor_contracted, "contract": factor_inside, "auto": factor_automatically}
         factor = factors.get(self.method, factor_projected)

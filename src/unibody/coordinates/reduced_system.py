@@ -21,7 +21,7 @@ from unibody.arena import Arena, HoldsAddresses, part
 from unibody.coordinates.careful import project_carefully, see_state
 from unibody.coordinates.closure import close_rows, closure_size, fill_reference, solve_closure, solve_closure_again
 from unibody.coordinates.convert import to_reduced
-from unibody.coordinates.kick import free_table, kick_reduced
+from unibody.coordinates.kick import floating_table, free_table, kick_reduced
 from unibody.coordinates.loading import load_forces
 from unibody.coordinates.observe_reduced import observe_reduced
 from unibody.coordinates.observed import Bearings, Observation
@@ -41,7 +41,7 @@ from unibody.coordinates.slots import (  # isort: skip
     JOINT_CLASSES, JOINT_FRAMES, JOINT_INDEX, JOINT_PARAMETERS, JOINT_PARTS, JOINT_PLANES, JOINT_S, JOINT_X, LAST, LEDGER, LIMIT, LOAD,
     MASSES, MULTIPLIER, NODE_CONSTANTS, NODE_OF, PARAMETERS, PARTS, RANK, RATE, RESIDUAL, RESPONSE_X, RESPONSE_Y, RIGHT, ROWS, ROW_CLASSES,
     ROW_ENTRY, ROW_INDEX, ROW_PARAMETERS, ROW_START, SCRATCH, SEEN, SHIFT, SIGNALS, SPEED_LIMIT, STABILISER, STEP, T, TABLE_C, TABLE_S,
-    TABLE_X, TARGET, TURNS, V_WB, X_WB, Y, ROW_SIZE, UNPROJECTED, VIOLATION, DIAGONAL, LEAST, BLOCKS, SUMS,
+    TABLE_X, TARGET, TURNS, V_WB, X_WB, Y, ROW_SIZE, UNPROJECTED, VIOLATION, FLOATING, DIAGONAL, LEAST, BLOCKS, SUMS,
 )  # fmt: skip
 from unibody.coordinates.stages import (  # isort: skip
     AGAIN_STAGE, CLOSE_STAGE, EVALUATE_STAGE, FORCE_STAGE, KICK_STAGE, PROJECT_STAGE, SEE_STAGE, SIGNAL_STAGE, STAGES, Stage,
@@ -363,7 +363,8 @@ class ReducedSystem(HoldsAddresses):
             RESIDUAL: k, RATE: k, BIAS: k, DRIFT: k, RESPONSE_X: 6 * n * k, RESPONSE_Y: model.nv * k, GRAM: k * k, TARGET: k, MULTIPLIER: k,
             CLOSURE: closure_size(k), RANK: 1, LOAD: 6 * n, ENTRY_W: 6 * book.entries, SHIFT: 3 * n, ACTIVE: np.ones(k),
             ROW_SIZE: row_sizes(model, loops, book, slots[JOINT_PLANES]), VIOLATION: k, UNPROJECTED: model.nq_joints if k else 0,
-            DIAGONAL: nvj if k else 0, LEAST: model.nv if k else 0, BLOCKS: 21 * n if k else 0, SUMS: max(21 * n, model.nv) if k else 0,
+            FLOATING: floating_table(model, book.bodies_of_rows(), set(book.dof_index[1::2].tolist())), DIAGONAL: nvj if k else 0,
+            LEAST: model.nv if k else 0, BLOCKS: 21 * n if k else 0, SUMS: max(21 * n, model.nv) if k else 0,
         }  # fmt: skip
         for slot, size in sizes.items():
             slots[slot] = size
@@ -455,7 +456,7 @@ class ReducedSystem(HoldsAddresses):
     def set_method(self, stages: np.ndarray) -> None:
         """The addresses of what finds accelerations and closes loops."""
         stages[EVALUATE_STAGE] = evaluate_reduced.address
-        if self.momenta and self.view(FREE).size:
+        if self.momenta and (self.view(FREE).size or self.view(FLOATING).size):
             stages[KICK_STAGE] = kick_reduced.address
         if self.has_loops:
             stages[CLOSE_STAGE], stages[AGAIN_STAGE] = close_loops.address, spread_responses.address

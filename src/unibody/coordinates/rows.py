@@ -52,6 +52,11 @@ class RowBook:
     unilateral: np.ndarray
     """Of all rows: whether C ≥ 0 is held by a multiplier ≥ 0, instead of C = 0."""
 
+    def bodies_of_rows(self) -> list[set[int]]:
+        """The bodies that each auxiliary row touches; what it does to joint velocities of the coordinates is not counted."""
+        entries = (self.row_entry[self.row_start[r] : self.row_start[r + 1]] for r in range(self.auxiliary))
+        return [{int(b) for b in self.entry_body[mine]} for mine in entries]
+
     @property
     def auxiliary(self) -> int:
         """The number of rows beyond the primary ones."""

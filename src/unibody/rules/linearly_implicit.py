@@ -2,6 +2,8 @@
 
     a from the linearised forces of the end of the step,     v⁺ = v + h a,     q⁺ = q ⊕ h v⁺
 
+or, of what floats, the same for momenta in axes that do not turn (`coordinates.kick`).
+
 Behind the ledger, memory keeps how the last step began (its length, q and v): the guess of the next solution is the last a, and what acted
 over a recorded step can be computed again from where it began. An automatic choice of the linear solution keeps its countdown there.
 
@@ -27,6 +29,7 @@ from math import sqrt
 import numpy as np
 
 from unibody.arena import part
+from unibody.coordinates.kick import energy_of_courses, slow_down
 from unibody.coordinates.projection import PROJECT_BELOW
 from unibody.coordinates.redmax_energy import kinetic_energy, work_of_step
 from unibody.coordinates.redmax_rows import row_of
@@ -35,7 +38,7 @@ from unibody.coordinates.slots import (  # isort: skip
     AHEAD, APART, COMPLIANCE, COUNTDOWN, CURVED, DRIFT, FLAT, IMPLICIT_CHOICE, ITERATIONS, MULTIPLIER, RATE, RESIDUAL, STATUS, UNILATERAL,
     VIOLATION, X_SOLVED, Y,
 )  # fmt: skip
-from unibody.coordinates.stages import EVALUATE_STAGE, PROJECT_STAGE, Evaluate, Project
+from unibody.coordinates.stages import EVALUATE_STAGE, KICK_STAGE, PROJECT_STAGE, Evaluate, Kick, Project
 from unibody.element import DAMPER_POWER
 from unibody.kernel import Floats, Ints, device, kernel, long_kernel
 from unibody.rules.base import LAST_STEP, MEMORY, TIME, advance_own, all_finite, ledger_of, outruns, write_record
@@ -57,6 +60,9 @@ LITTLE, CREDIT, LARGELY = 2e-3, 2e-2, 0.05
 """For motions on rows, the same part in all, as long as what is taken out is no more than LARGELY of the present kinetic energy: not where
 a linkage turns back; at most CREDIT in any case, and in one step. CREDIT of losses counts against later gains, so that what comes and goes
 within a turn of a linkage is left alone."""
+
+SLOWEST = 0.999999
+"""Part of the kinetic energy that is taken out at most: a direction is left."""
 
 TORN = 4.0
 """A violation beyond PROJECT_BELOW that is this many times that before the step comes from the step."""
@@ -117,7 +123,7 @@ def work_of_rows(layout: Ints, ints: Ints, constants: Floats, h: float, work_out
 
 @device
 def slower(energy, last, driven, curved, memory):
-    """At the beginning of a step: s² by which kinetic energy is to be multiplied, and what the book then holds."""
+    """At the beginning of a step: the kinetic energy that is to be taken out, 0 for none, and what the book holds otherwise."""
     gain = energy - memory[EXPLAINED] if last > 0.0 and not driven else 0.0
     # a loss at once is an impact, which nothing later may draw on
     book = max(-CREDIT * memory[PEAK] if curved and gain > -CREDIT * memory[PEAK] else 0.0, memory[UNEXPLAINED] + gain)
@@ -125,9 +131,8 @@ def slower(energy, last, driven, curved, memory):
     little = curved and book > LITTLE * peak and book < LARGELY * energy
     sudden = gain > (CREDIT if curved else SUDDEN) * peak
     if energy > 0.0 and (sudden or book > (CREDIT if curved else SHARE) * peak or little):
-        take = max(gain, book) if sudden else book
-        return max(0.0, 1.0 - take / energy), max(0.0, take - energy)
-    return 1.0, 0.0 if driven else book
+        return max(gain, book) if sudden else book, 0.0
+    return 0.0, 0.0 if driven else book
 
 
 @device
@@ -197,23 +202,28 @@ def step_linearly_implicit(
         spurious = work_of_rows(layout, ints, constants, h, work_out)
     if explicit == 0:
         energy = kinetic_energy(layout, ints, constants, v_out, work_out)
-        left, book = slower(energy, last, is_driven(layout, work_out), curved, memory_out)
-        if left < 1.0:
+        take, book = slower(energy, last, is_driven(layout, work_out), curved, memory_out)
+        if take > 0.0:
+            # not from the courses of what floats, whose momenta no error here has changed
+            loose = max(0.0, energy - energy_of_courses(layout, ints, constants, v_out, work_out))
+            book = max(0.0, take - SLOWEST * loose)
+            take = min(take, SLOWEST * loose)
             for j in range(y.size):
                 before_out[j] = v_out[j]
-                v_out[j] *= sqrt(left)
                 y[j] = 0.0
+            slow_down(layout, ints, constants, sqrt(1.0 - take / loose) if loose > 0.0 else 1.0, work_out, q_out, v_out)
             Evaluate(stages[EVALUATE_STAGE], layout, ints, constants, stages, control, t, work_out, q_out, v_out)
             if not all_finite(y):
                 for j in range(y.size):
                     v_out[j] = before_out[j]
                 return False
             memory_out[CURBED] += 1.0
-            memory_out[TAKEN] += (1.0 - left) * energy
+            memory_out[TAKEN] += take
+            energy -= take
             spurious = work_of_rows(layout, ints, constants, h, work_out) if curved else 0.0
         memory_out[UNEXPLAINED] = book
-        memory_out[PEAK] = max(memory_out[PEAK], left * energy - max(0.0, book))
-        memory_out[EXPLAINED] = left * energy + work_of_step(layout, ints, constants, h, v_out, work_out) - spurious
+        memory_out[PEAK] = max(memory_out[PEAK], energy - max(0.0, book))
+        memory_out[EXPLAINED] = energy + work_of_step(layout, ints, constants, h, v_out, work_out) - spurious
     book_implicit_work(ledger_of(layout, work_out), h, memory_out)
     memory_out[0] += work_of_limits(layout, ints, h, work_out)
     memory_out[BEGUN] = h
@@ -224,9 +234,12 @@ def step_linearly_implicit(
         memory_out[BEGUN_Q + j] = q_out[j]
     for j in range(v_out.size):
         memory_out[first_v + j] = v_out[j]
-    for j in range(y.size):
-        v_out[j] += h * y[j]
-    advance_own(layout, ints, constants, q_out, v_out, h, q_out)
+    if stages[KICK_STAGE] != 0:
+        Kick(stages[KICK_STAGE], layout, ints, constants, h, work_out, q_out, v_out)
+    else:
+        for j in range(y.size):
+            v_out[j] += h * y[j]
+        advance_own(layout, ints, constants, q_out, v_out, h, q_out)
     if stages[PROJECT_STAGE] != 0:
         Project(stages[PROJECT_STAGE], layout, ints, constants, stages, control, t + h, work_out, q_out, v_out)
         if curved:

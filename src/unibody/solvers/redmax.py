@@ -115,6 +115,7 @@ class RedMax(Solver):
             model, self.linear, frozenset(self.explicit), self.tolerance, self.stabilisation_time, anticipate, definite
         )  # fmt: skip
         system.set_projection(self.project)
+        system.momenta = self.rule == "linearly-implicit"
         kept = BEGUN_Q - BEGUN + system.nq_all + system.nv_all
         common: dict[str, Any] = dict(model=model, solver=self, coordinates="reduced", system=system, nq=model.nq, nv=model.nv)
         if self.rule == "linearly-implicit":
