@@ -40,6 +40,8 @@ EXCESS = 100.0
 QUICK, DOUBLINGS = 5, 12
 ROUND = 1e-9
 """The part of the energies in play that may be round-off and the trapezoidal rule's."""
+STILL = 1e-6
+"""Of the length of the model: what moves less than that in a step is at rest to round-off and tolerances."""
 
 
 class EnergyWatch:
@@ -63,10 +65,11 @@ class EnergyWatch:
 
     def limit(self, dt: float) -> float:
         """The velocity beyond which energies must be looked at: a multiple of the largest so far, or of what falling gives."""
+        still = STILL * self._length / dt
         if type(self._bound).rollout is not Bound.rollout:
-            return 2.0 * max(self._peak, self._fall * dt)
+            return 2.0 * max(self._peak, self._fall * dt, still)
         # Compiled steps are so short that looking often would cost more than they do; nothing there throws bodies once and for all.
-        return 4.0 * max(self._peak, self._fall * dt, sqrt(self._fall * self._length))
+        return 4.0 * max(self._peak, self._fall * dt, still, sqrt(self._fall * self._length))
 
     def suspects(self, state: State, dt: float) -> bool:
         return largest(state.v) > self.limit(dt)
@@ -103,8 +106,8 @@ class EnergyWatch:
         level = now.moving + now.gravity + now.springs - now.supplied
         gained = max(0.0, level - self._least)
         explained = max(now.moving - gained, self._available)
-        # what falls for one step, by rules whose positions lag or lead by that step; round-off
-        fallen = self._mass * (self._fall * dt) ** 2
+        # what falls for one step, by rules whose positions lag or lead by that step; what hardly moves; round-off
+        fallen = self._mass * ((self._fall * dt) ** 2 + (STILL * self._length / dt) ** 2)
         self._in_play = max(self._in_play, abs(now.gravity), abs(now.supplied))
         if now.moving > EXCESS * (explained + fallen) + ROUND * self._in_play:
             what = f"kinetic energy is {now.moving:.3g} J, where forces, impacts and contact explain {explained:.3g} J"
@@ -140,6 +143,7 @@ def keeps_books(model: Model) -> bool:
 
 
 def length_of(model: Model) -> float:
-    """How far bodies are from the middle of the model at its start [m]."""
+    """How far bodies are from the middle of the model at its start, or the largest radius of gyration, if that is more [m]."""
     places = np.array([body.X_WB.p for body in model.bodies]).reshape(-1, 3)
-    return float(np.linalg.norm(places - places.mean(axis=0), axis=1).max(initial=0.0))
+    gyration = [sqrt(float(np.trace(b.inertia)) / b.mass) for b in model.bodies if b.kind == "dynamic" and b.mass > 0.0]
+    return float(max(np.linalg.norm(places - places.mean(axis=0), axis=1).max(initial=0.0), *gyration, 0.0))
