@@ -65,6 +65,9 @@ compiled: list[tuple[str, float, bool]] = []
 _making = threading.RLock()
 """Held while something is compiled or read from the cache: the first of several threads makes it, the others wait."""
 
+if hasattr(os, "register_at_fork"):  # a child in which a lock is held by a thread that it does not have would wait for ever
+    os.register_at_fork(before=_making.acquire, after_in_parent=_making.release, after_in_child=_making.release)
+
 _SCALARS = {"float": "float64", "int": "int64", "bool": "boolean", "None": "void"}
 
 
@@ -487,7 +490,7 @@ def _digest_of(function: Callable) -> str:
     known = _digests.get(function)
     if known is None:
         _digests[function] = "recursive"  # what calls itself is told apart by the rest of its code
-        digest = hashlib.sha256(repr(sorted(function.__annotations__.items())).encode())
+        digest = hashlib.sha256(repr((sorted(function.__annotations__.items()), function.__defaults__)).encode())
         for word in _code_words(function.__code__):
             digest.update(word)
         scope = function.__globals__ | dict(zip(function.__code__.co_freevars, (c.cell_contents for c in function.__closure__ or ())))
@@ -530,6 +533,20 @@ def _value_word(value: Any) -> str:
 
 
 @cache
+def _recipe() -> str:
+    """A digest of how functions of any kind are handed to the compiler: an edit here changes the code of all of them."""
+    import llvmlite
+
+    digest = hashlib.sha256(llvmlite.__version__.encode())
+    told = _told_our_way.__wrapped__  # type: ignore[attr-defined]
+    getters = [each.dispatcher.fget for each in (Device, Kernel, Prototype)]
+    for function in (_resolved, _numba_type, _make_intrinsic, _lent, told, _tuned, _tuned_machine.__wrapped__, *getters):
+        for word in _code_words(function.__code__):
+            digest.update(word)
+    return digest.hexdigest()
+
+
+@cache
 def _file_digest(path: str) -> str:
     return hashlib.sha256(Path(path).read_bytes()).hexdigest()
 
@@ -547,8 +564,9 @@ class _Cache:
     def _file(self, signature: Any, codegen: Any) -> str:
         """The kernel's file: named by its code, its signature, the compiler, the processor and how they were told to work."""
         numba = _numba()
-        told = (CHECKED, numba.config.OPT, numba.config.LOOP_VECTORIZE, numba.config.SLP_VECTORIZE, sys.version_info[:3], numba.__version__)
-        key = repr((self._name, _digest_of(self._function), signature, codegen.magic_tuple(), _tuned(codegen), told)) + "long" * self._long
+        told = (CHECKED, numba.config.OPT, numba.config.LOOP_VECTORIZE, numba.config.SLP_VECTORIZE, self._long, _recipe())
+        made_by = (sys.version_info[:3], numba.__version__, codegen.magic_tuple(), _tuned(codegen))
+        key = repr((self._name, _digest_of(self._function), signature, made_by, told))
         return f"{self._name[-80:]}-{hashlib.sha256(key.encode()).hexdigest()[:32]}"
 
     def load_overload(self, signature: Any, target_context: Any) -> Any:

@@ -5,8 +5,8 @@ A file holds machine code, so two things are asked of it before it is loaded:
 * **It is whole.** It opens with the SHA-256 digest of what follows. A damaged file is removed, with a warning, and its kernel is
   compiled again.
 * **Nobody else wrote it.** The folder, and every folder above it, belongs to this user or to the system and cannot be written by
-  others. A folder that fails this, or that cannot be made, is left alone: a private temporary one takes its place, with a warning, and
-  ends with the process.
+  others; so does the file, which may have been put there when the folder was still open to all. A folder that fails this, or that
+  cannot be made, is left alone: a private temporary one takes its place, with a warning, and ends with the process.
 
 A file's name says the kernel's module and name and a digest of everything that its machine code depends on (see `unibody.kernel`), so an
 outdated file is never read. Files that were not used for `KEPT_DAYS`, and the oldest beyond `KEPT_BYTES`, are removed; only files
@@ -51,6 +51,7 @@ def folder() -> Path:
 def _usable(wanted: Path, process: int) -> Path:
     try:
         wanted.mkdir(mode=0o700, parents=True, exist_ok=True)
+        wanted = wanted.resolve()  # what was judged is what is used, wherever a link on the way may point tomorrow
         reason = untrusted(wanted)
         if reason is None and not os.access(wanted, os.W_OK | os.X_OK):
             reason = f"{wanted} cannot be written"
@@ -92,6 +93,11 @@ def untrusted(place: Path) -> str | None:
     return None
 
 
+def _foreign(found: os.stat_result) -> bool:
+    """Whether a file is somebody else's, or others may write to it."""
+    return hasattr(os, "geteuid") and (found.st_uid not in (os.geteuid(), 0) or bool(found.st_mode & stat.S_IWOTH))
+
+
 def _private_group(group: int, user: int) -> bool:
     """Whether a group has no member but the user, as on systems that give every user a group of the same name; root's is root's."""
     import grp
@@ -108,11 +114,15 @@ def read(name: str) -> bytes | None:
     """What was kept under a name, if it is whole; a damaged file is removed."""
     path = folder() / (name + SUFFIX)
     try:
-        whole = path.read_bytes()
+        with path.open("rb") as file:
+            whole = b"" if (strange := _foreign(os.fstat(file.fileno()))) else file.read()
     except FileNotFoundError:
         return None
     except OSError as error:
         discard(name, f"cannot be read ({error.strerror or error})")
+        return None
+    if strange:
+        discard(name, "belongs to another user or can be written by others")
         return None
     digest, content = whole[:32], whole[32:]
     if hashlib.sha256(content).digest() != digest:
@@ -126,10 +136,11 @@ def read(name: str) -> bytes | None:
 
 def write(name: str, content: bytes) -> None:
     """Keep something under a name, whole or not at all; a full disk costs the next process a compilation and nothing else."""
-    _discard_old(folder(), os.getpid())
     path = folder() / (name + SUFFIX)
     temporary = path.with_name(f"{secrets.token_hex(12)}{PART}")
     try:
+        path.parent.mkdir(mode=0o700, exist_ok=True)  # somebody may have cleared the cache meanwhile
+        _discard_old(path.parent, os.getpid())
         with temporary.open("xb") as file:
             file.write(hashlib.sha256(content).digest())
             file.write(content)

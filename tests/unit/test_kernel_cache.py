@@ -1,6 +1,7 @@
 """The cache of compiled kernels: right after every edit, whole or not used, and never somebody else's code."""
 
 import os
+import shutil
 import subprocess
 import sys
 import time
@@ -130,6 +131,65 @@ def test_a_cache_of_another_user_is_not_trusted(tmp_path):
     os.chown(cache / "compiled", 4321, 4321)
     value, cached, _, said = run(tmp_path, cache)
     assert (value, cached) == (7.0, 0) and "belongs to another user" in said
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid"), reason="asks for owners and modes")
+def test_a_file_left_from_when_the_folder_was_open_to_all_is_not_trusted(tmp_path):
+    """Whoever could write it then may have put anything there; its own digest says nothing."""
+    cache = tmp_path / "cache"
+    run(tmp_path, cache)
+    (path,) = (cache / "compiled").glob("*" + kernel_cache.SUFFIX)
+    path.chmod(0o666)
+    if os.geteuid() == 0:
+        os.chown(path, 4321, 4321)
+    value, cached, _, said = run(tmp_path, cache)
+    assert (value, cached) == (7.0, 0) and "belongs to another user or can be written by others" in said
+    assert run(tmp_path, cache)[:2] == (7.0, 1)
+
+
+def test_a_link_that_is_turned_elsewhere_later_is_not_followed(tmp_path, monkeypatch):
+    ours, theirs, link = tmp_path / "ours", tmp_path / "theirs", tmp_path / "link"
+    ours.mkdir(), theirs.mkdir()
+    link.symlink_to(ours)
+    monkeypatch.setenv("UNIBODY_CACHE_DIR", str(link))
+    assert kernel_cache.folder() == (ours / "compiled").resolve()
+    link.unlink()
+    link.symlink_to(theirs)
+    kernel_cache.write("some", b"thing")
+    assert not (theirs / "compiled").exists() and kernel_cache.read("some") == b"thing"
+
+
+def test_a_cache_that_is_cleared_while_a_process_runs_is_made_again(tmp_path, monkeypatch):
+    monkeypatch.setenv("UNIBODY_CACHE_DIR", str(tmp_path))
+    shutil.rmtree(kernel_cache.folder())
+    assert kernel_cache.read("some") is None
+    kernel_cache.write("some", b"thing")
+    assert kernel_cache.read("some") == b"thing"
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="forks")
+def test_a_process_that_forks_while_a_thread_compiles_has_a_child_that_can(tmp_path):
+    """The child waits for nobody: fork waits until no kernel is being made."""
+    program = """
+import os, sys, threading, time
+from unibody import kernel
+inside, leave = threading.Event(), threading.Event()
+def compile_for_long():
+    with kernel._making:
+        inside.set()
+        leave.wait(0.2)
+threading.Thread(target=compile_for_long).start()
+inside.wait()
+child = os.fork()
+if not child:
+    got = []
+    t = threading.Thread(target=lambda: got.append(kernel._making.acquire(timeout=20)))
+    t.start(); t.join()
+    os._exit(0 if got == [True] else 1)
+sys.exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+"""
+    done = subprocess.run([sys.executable, "-W", "ignore", "-c", program], capture_output=True, text=True, timeout=100)
+    assert done.returncode == 0, done.stderr
 
 
 def test_only_files_of_ours_are_discarded_oldest_first(tmp_path, monkeypatch):
