@@ -127,7 +127,7 @@ class Interior:
         self.sparse = units.dense is None and units.size > DENSE
         self.W = units.sparse_matrix() if self.sparse else units.dense_matrix()
         self.groups = Groups.of(units) if self.sparse and not self.free.size else None
-        size = max(float(np.abs(units.b).max(initial=0.0)), 1e-12)
+        size = float(np.abs(units.b).max(initial=0.0)) or 1.0
         self.x = np.zeros(units.size)
         width = np.where(below & above & loose, self.upper - self.lower, np.inf)
         inner = np.minimum(size, 0.5 * np.where(np.isfinite(width), width, np.inf))

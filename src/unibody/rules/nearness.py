@@ -51,6 +51,8 @@ class Nearness:
         moving = self._radii[self._radii > 0.0]
         low, high = (LEAST * moving.min(), moving.max()) if moving.size else (1e-3, 1e-3)
         self._bounds = (max(low, least), max(high, least))
+        self.smallest = float(moving.min()) if moving.size else 1.0
+        """The radius of the smallest body that moves [m]."""
         self._fixed = margin
         self._hasty = np.full(2, -1)
         self.hurry = ""

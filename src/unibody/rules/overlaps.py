@@ -23,11 +23,11 @@ from unibody.model.model import Model
 CORRECTED, FASTEST = 0.3, 1.0
 """The part of an overlap taken away in a step, and the speed [m/s] at which at most."""
 
-OVERLAP = 1e-6
-"""[m, rad] The overlap that is left alone."""
+OVERLAP = 1e-5
+"""The overlap that is left alone, in terms of the radius of the smallest body that moves; of limits, in terms of their row's size."""
 
-ROUGHLY, SWEEPS = 1e-7, 100
-"""The tolerance of pseudo-velocities [m/s], and the most sweeps for them."""
+ROUGHLY, SWEEPS = 1e-8, 100
+"""The tolerance of pseudo-velocities, in such radii a step, and the most sweeps for them."""
 
 DEEP = 1e-3
 """Of the larger body's reach: overlaps from here on are told, and asked whether joints hold them."""
@@ -65,22 +65,21 @@ def wish_apart(
 
 @kernel
 def part_overlaps(
-    h: float, width: int, origin: int, limit: int, residual: Floats, reached: Floats, gaps: Floats, after: Floats, order: Ints,
-    first: Ints, unit: Ints, groups: Ints, start: Ints, place: Ints, J: Floats, Y: Floats, ints_out: Ints, work_out: Floats,
-    wish_out: Floats, impulse_out: Floats,
+    h: float, width: int, origin: int, limit: int, radius: float, lowest: float, residual: Floats, reached: Floats, gaps: Floats,
+    after: Floats, order: Ints, first: Ints, unit: Ints, groups: Ints, start: Ints, place: Ints, J: Floats, Y: Floats, ints_out: Ints,
+    work_out: Floats, wish_out: Floats, impulse_out: Floats,
 ) -> int:  # fmt: skip
-    """As `part_rows`, of what `wish_apart` wants, by at most `limit` sweeps if that is not 0; 0 where nothing overlaps."""
-    deepest = 0.0
-    for k in range(residual.size):
-        deepest = min(deepest, residual[k])
+    """As `part_rows`, of what `wish_apart` wants, by at most `limit` sweeps if that is not 0; 0 where nothing overlaps. `radius`: of the
+    smallest body that moves; `lowest`: the least residual, in terms of its row's size."""
+    deepest = min(0.0, lowest * radius)
     for k in range(gaps.size):
         deepest = min(deepest, gaps[k])
-    if not deepest < -OVERLAP:
+    if not deepest < -OVERLAP * radius:
         return 0
-    tolerance, most = ROUGHLY, SWEEPS
+    tolerance, most = ROUGHLY * radius / h, SWEEPS
     fastest = wish_apart(h, width, residual, reached, gaps, after, wish_out)
     if gaps.size >= MANY:
-        tolerance, most = max(ROUGHLY, ROUGH_PART * fastest), FEW_SWEEPS
+        tolerance, most = max(tolerance, ROUGH_PART * fastest), FEW_SWEEPS
     if limit > 0:
         most = min(most, limit)
     return part_rows(
@@ -127,17 +126,19 @@ class DeepOverlaps:
 
 
 def impulses_apart(
-    W: Grouped, h: float, origin: int, limit: int, residual: np.ndarray, reached: np.ndarray, gaps: np.ndarray, after: np.ndarray,
-    order: np.ndarray,
+    W: Grouped, h: float, origin: int, limit: int, radius: float, sizes: np.ndarray, residual: np.ndarray, reached: np.ndarray,
+    gaps: np.ndarray, after: np.ndarray, order: np.ndarray,
 ) -> np.ndarray | None:  # fmt: skip
     """Of one-sided rows of the book, the first blocks of W, with these residuals, and of the normals of contacts, its blocks from `origin`
-    on, the impulses that part what overlaps; None where nothing does."""
+    on, the impulses that part what overlaps; None where nothing does. `radius`: of the smallest body that moves; `sizes`: of the book's
+    rows (ROW_SIZE)."""
     count, done = residual.size + gaps.size, -1
+    lowest = float((residual / sizes).min()) if residual.size else 0.0
     wish, impulse = np.empty(count), np.empty(count)
     while done < 0:
         room.have(-done, LEAF * count + W.first.size + 2 * PARTING_SLOTS)
         done = part_overlaps(
-            h, after.shape[1], origin, limit, residual, reached, gaps, after.reshape(-1), order, W.first, W.unit, W.flat_groups, W.start,
-            W.place, W.J, W.Y, room.ints, room.floats, wish, impulse,
+            h, after.shape[1], origin, limit, radius, lowest, residual, reached, gaps, after.reshape(-1), order, W.first, W.unit,
+            W.flat_groups, W.start, W.place, W.J, W.Y, room.ints, room.floats, wish, impulse,
         )  # fmt: skip
     return impulse if done > 0 else None

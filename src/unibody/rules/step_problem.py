@@ -310,7 +310,8 @@ class Assembled:
             held.touches.gaps, self.rows.bodies, self.wrenches[:, 0], lambda: self.W.diagonal(k + self.n)[k :: self.w]
         )
         impulse = impulses_apart(
-            self.W, self.h, k, asked.iterations if asked.method in ("auto", "pgs") else 0, self.book.residual[self.push],
+            self.W, self.h, k, asked.iterations if asked.method in ("auto", "pgs") else 0, self.rule.radius,
+            self.rule.sizes[self.push], self.book.residual[self.push],
             held.outcome.velocity[:push], gaps, held.after, self.order,
         )  # fmt: skip
         if impulse is None:

@@ -28,11 +28,12 @@ from unibody.contact.contact_rows import ContactRows, contact_rows
 from unibody.contact.pair_laws import Laws, PairLaws
 from unibody.contact.turning_rows import keep_to_sticking, roles_of
 from unibody.coordinates.held import BookRows, Motion, row_bounds
-from unibody.coordinates.slots import STABILISER
+from unibody.coordinates.slots import ROW_SIZE, STABILISER
 from unibody.coordinates.staying import Staying
 from unibody.forces.dry_friction import DryFriction
 from unibody.forces.joint_friction import JointFriction
 from unibody.model.model import JointInfo, Model
+from unibody.model.scale import model_length
 from unibody.model.tables import Names
 from unibody.rules.bystanders import Near
 from unibody.rules.impacts import largest_share
@@ -99,6 +100,9 @@ class Stepping:
         """Whether positions are brought back onto rows after a step."""
         size = float(np.linalg.norm(model.gravity))
         self.up = -np.asarray(model.gravity) / size if size > 0.0 else np.zeros(3)
+        self.radius = model_length(model) if near is None else near.smallest
+        """What an overlap is small beside [m]."""
+        self.sizes = np.array(system.view(ROW_SIZE)[first:])
         self.plane_normal = None if model.plane is None else np.array(model.plane[2], float)
         self._spin = self.pair_laws.spins and self.plane_normal is None
         self._width = 2 if self.plane_normal is not None else 4 if self._spin else 3

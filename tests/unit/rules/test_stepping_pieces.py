@@ -154,8 +154,8 @@ def test_rows_that_nothing_answers_to_get_no_impulse() -> None:
     W, J, _ = pushing_rows(0)
     W.J[: W.place[1]] = W.Y[: W.place[1]] = 0.0
     gaps, after, order = np.full(4, 0.1), np.zeros((4, 3)), np.arange(8)
-    assert impulses_apart(W, 0.01, 4, 0, np.array([-OVERLAP, 0.1, 0.1]), np.zeros(3), gaps, after, order) is None
-    found = impulses_apart(W, 0.01, 4, 0, np.array([-0.01, -0.01, 0.1]), np.zeros(3), gaps, after, order)
+    assert impulses_apart(W, 0.01, 4, 0, 1.0, np.ones(3), np.array([-OVERLAP, 0.1, 0.1]), np.zeros(3), gaps, after, order) is None
+    found = impulses_apart(W, 0.01, 4, 0, 1.0, np.ones(3), np.array([-0.01, -0.01, 0.1]), np.zeros(3), gaps, after, order)
     assert found is not None and found[0] == 0.0 and found[1] > 0.0 and np.isfinite(found).all()
     u = J[1] @ W.motion(spread_out(found))
     assert u >= CORRECTED - 1e-6, "0.3 of 1 cm in 1 cs"
