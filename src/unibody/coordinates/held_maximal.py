@@ -32,7 +32,7 @@ from unibody.coordinates.staying import Staying, least_motion
 from unibody.coordinates.slots import (  # isort: skip
     A_WB, BIAS, CLASSES, CLOSURE, ENTRY_BODY, FACTOR, G, INDEX, MASSES, MULTIPLIER, NODE_B, NODE_BODY, NODE_C, NODE_CONSTANTS, NODE_F,
     NODE_G, NODE_JOINT, NODE_L, NODE_M, NODE_P, NODE_PARENT, NODE_PLAN, NODE_ROWS, NODE_Y, PARAMETERS, RANK, RATE, RESIDUAL, RESPONSE_Y,
-    ROW_ENTRY, ROW_START, V_WB, X_WB, Y,
+    ROW_ENTRY, ROW_START, VIOLATION, V_WB, X_WB, Y,
 )  # fmt: skip
 from unibody.kernel import Floats, Ints, kernel
 from unibody.model.model import Model
@@ -286,8 +286,8 @@ class HeldMaximal(MaximalSystem):
         for _ in range(PROJECT_LIMIT):
             if not self.look(t, q, v, control):
                 return
-            residual = self.view(RESIDUAL)
-            largest = np.abs(np.concatenate([residual[:first], residual[first:][rows]])).max(initial=0.0)
+            residual, violation = self.view(RESIDUAL), self.view(VIOLATION)
+            largest = np.abs(np.concatenate([violation[:first], violation[first:][rows]])).max(initial=0.0)
             if not largest < PROJECT_BELOW:
                 return
             away = NO_MOTION if stays is None else stays.away(q[7 * self.n :])

@@ -28,7 +28,7 @@ from unibody.coordinates.staying import Staying, least_motion
 
 from unibody.coordinates.slots import (  # isort: skip
     ACTIVE, BODIES, CLASSES, CLOSURE, COLUMNS, ENTRY_BODY, F, FLOATING, FREE, G, GRAM, GRAVITY, INDEX, LOAD, MULTIPLIER, NODE_CONSTANTS,
-    PARAMETERS, RANK, RATE, RESIDUAL, RESPONSE_X, RESPONSE_Y, ROWS, SHIFT, SIDE, X_SOLVED, X_WB, Y,
+    PARAMETERS, RANK, RATE, RESIDUAL, RESPONSE_X, RESPONSE_Y, ROWS, SHIFT, SIDE, VIOLATION, X_SOLVED, X_WB, Y,
 )  # fmt: skip
 from unibody.coordinates.stages import AGAIN_STAGE, EVALUATE_STAGE
 from unibody.kernel import Floats, Ints, kernel
@@ -328,7 +328,7 @@ class HeldReduced(ReducedSystem):
             if not self.look(t, q, v, control):
                 return
             off, away = self._residual[rows], stays.away(q)
-            largest = np.abs(off).max(initial=0.0)
+            largest = np.abs(self.view(VIOLATION)[rows]).max(initial=0.0)
             if not largest < PROJECT_BELOW:
                 return
             if not largest > PROJECT_ENOUGH and Staying.enough(away):
