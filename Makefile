@@ -1,6 +1,7 @@
 # make demo    one scene in two formulations, drawn on top of each other
 # make test    the whole test suite, with other engines as witnesses
 # make docs    the documentation as a site, in build/site
+# make fuzz    mutated files of all kinds, CASES of them
 # make lint    style, types, imports and the rules of compiled code
 # make bench   times and orders, peers side by side
 # make map     docs/map.md from the signs of the rooms
@@ -8,7 +9,7 @@
 # make clean   back to a fresh checkout
 #
 # Needs Python 3.11 or newer, and nothing else: everything is installed into .venv, at the versions of constraints.txt.
-# Variables: PYTHON (interpreter), SCENE, SOLVERS, PICTURE (demo), PYTEST (its arguments, instead of all tests in JOBS processes), WAYS (of `portability`, e.g. "--only shake-1"), BENCH (arguments of `unibody bench`).
+# Variables: PYTHON (interpreter), SCENE, SOLVERS, PICTURE (demo), PYTEST (its arguments, instead of all tests in JOBS processes), WAYS (of `portability`, e.g. "--only shake-1"), BENCH (arguments of `unibody bench`), CASES (of `fuzz`).
 
 PYTHON  ?= $(shell command -v python3.11 || command -v python3)
 SCENE   ?= cable-toy
@@ -18,12 +19,13 @@ PYTEST  ?=
 JOBS    ?= 2
 BENCH   ?=
 WAYS    ?=
+CASES   ?= 100000
 
 VENV := .venv
 BIN  := $(VENV)/bin
 PIP  := $(BIN)/python -m pip --disable-pip-version-check install --quiet -c constraints.txt
 
-.PHONY: demo test portability docs lint bench map clean
+.PHONY: demo test portability fuzz docs lint bench map clean
 .DELETE_ON_ERROR:
 
 demo: $(VENV)/.installed-plot
@@ -39,6 +41,9 @@ test: $(VENV)/.installed-test,peers
 portability: $(VENV)/.installed-test,peers
 	sh tools/install_browser.sh
 	$(BIN)/python tools/portability.py $(WAYS) $(if $(PYTEST),$(PYTEST),-q -n $(JOBS) --dist worksteal)
+
+fuzz: $(VENV)/.installed-test
+	UNIBODY_FUZZ=$(CASES) $(BIN)/python -m pytest tests/fuzz
 
 docs: $(VENV)/.installed-docs
 	$(BIN)/mkdocs build --quiet

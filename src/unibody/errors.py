@@ -2,11 +2,29 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
+
+LONGEST_WORD = 300
+"""Characters of a word in a message; files may hold longer ones."""
 
 
 class UnibodyError(Exception):
-    """Every error this package raises on purpose."""
+    """Every error this package raises on purpose, in one line that can be read, whatever the names in it hold."""
+
+    def __init__(self, *arguments: Any) -> None:
+        super().__init__(*(_readable(each) if isinstance(each, str) else each for each in arguments))
+
+
+def _readable(text: str) -> str:
+    """The same text with control characters and halves of characters escaped, and the middle of endless words left out.
+
+    >>> _readable("key 'a\\n' is not known"), len(_readable("key '" + "a" * 10_000 + "' is not known"))
+    ("key 'a\\\\n' is not known", 178)
+    """
+    if len(text) > LONGEST_WORD:
+        text = re.sub(rf"\S{{{LONGEST_WORD},}}", lambda word: f"{word[0][:100]}…{word[0][-60:]}", text)
+    return re.sub("[\x00-\x1f\x7f\x85\u2028\u2029\ud800-\udfff]", lambda bad: bad[0].encode("unicode_escape").decode(), text)
 
 
 class ModelError(UnibodyError, ValueError):

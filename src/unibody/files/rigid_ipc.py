@@ -23,7 +23,7 @@ from scipy.sparse.csgraph import connected_components
 from unibody.constraints import Contact
 from unibody.element import number
 from unibody.errors import ModelError
-from unibody.files.xml_safety import Folders
+from unibody.files.xml_safety import Folders, check_name
 from unibody.forces import AppliedWrench
 from unibody.joints import Ball, Composite, Joint, Prismatic, Revolute, Weld
 from unibody.model import Builder
@@ -35,6 +35,8 @@ from unibody.spatial.pose import Pose, rotation_from_vector, vector_from_rotatio
 UPWARD = 8
 """Folders above a scene that may hold `meshes`."""
 REACH = 1e-3
+LARGEST = 1e100
+"""Of a component of a vector; its square is still a number."""
 SHOWN = 80
 """Characters of a value in a message."""
 KEYS = {
@@ -200,7 +202,10 @@ class _Reader:
             com = np.array(shape.mass_properties(density).com)
             shape, weight = Mesh(x - com, faces), {"density": density}
         except ModelError:
+            shape = OpenMesh(x, faces)  # refuses what cannot be weighed either
             mass, com, inertia, how = open_moments(x, faces, density)
+            if not mass > 0.0:
+                raise ModelError(f"{what}: its mesh has neither volume nor area; give a mesh that does") from None
             shape, weight = OpenMesh(x - com, faces), {"mass": mass, "com": (0, 0, 0), "inertia": inertia}
             if kind == "dynamic":
                 self.left_out.append(f"body '{name}': its mesh does not close properly, so it weighs {how}, {mass:g} kg")
@@ -241,9 +246,10 @@ class _Reader:
     def _kind(self, given: dict[str, Any], what: str) -> tuple[str, np.ndarray]:
         """static, kinematic or dynamic, and which of x, y, z and the turns about them are free."""
         fixed = given.get("is_dof_fixed", False)
-        flags = np.broadcast_to(np.asarray(fixed, bool), (6,)) if np.size(fixed) in (1, 6) else None
-        if flags is None:
-            raise ModelError(f"{what} is_dof_fixed: {fixed!r}; give true, false or six of them")
+        each = fixed if isinstance(fixed, list) else 6 * [fixed]
+        if len(each) != 6 or not all(isinstance(flag, bool | int) for flag in each):
+            raise ModelError(f"{what} is_dof_fixed: {shown(fixed)}; give true, false or six of them")
+        flags = np.array(each, bool)
         kind = given.get("type", "static" if flags.all() else "dynamic")
         if kind not in ("static", "kinematic", "dynamic"):
             raise ModelError(f"{what} type: {kind!r} is unknown; give static, kinematic or dynamic")
@@ -302,6 +308,7 @@ class _Reader:
     def _mesh(self, reference: Any, what: str) -> tuple[np.ndarray, np.ndarray]:
         if not isinstance(reference, str):
             raise ModelError(f"{what} mesh: {reference!r} is no file name; give one")
+        check_name(reference, f"{what} mesh")
         if reference not in self.meshes:
             home = self.source.resolve().parent
             folders = [home, *(up / "meshes" for up in list(home.parents)[:UPWARD] if (up / "meshes").is_dir())]
@@ -314,8 +321,8 @@ class _Reader:
             out = np.array(value, float)
         except (TypeError, ValueError):
             out = np.zeros(0)
-        if out.shape != (3,) or not np.isfinite(out).all():
-            raise ModelError(f"{what}: {value!r}; give three finite numbers")
+        if out.shape != (3,) or not (np.abs(out) < LARGEST).all():
+            raise ModelError(f"{what}: {shown(value)}; give three finite numbers")
         return out
 
     def _unknown(self, given: dict[str, Any], known: set[str], what: str) -> None:
@@ -361,6 +368,8 @@ def lamina(x: np.ndarray, faces: np.ndarray, density: float) -> tuple[float, np.
     """Mass, centre and inertia about it of a sheet: per triangle ∫ x xᵀ = A/12 (Σ vᵢ vᵢᵀ + s sᵀ), s = Σ vᵢ."""
     v = x[faces]
     area = 0.5 * np.linalg.norm(np.cross(v[:, 1] - v[:, 0], v[:, 2] - v[:, 0]), axis=1)
+    if not area.any():
+        return 0.0, x.mean(axis=0), np.zeros((3, 3))
     com = (area[:, None] * v.mean(axis=1)).sum(axis=0) / area.sum()
     v = v - com
     s = v.sum(axis=1)

@@ -19,6 +19,8 @@ from xml.parsers import expat
 
 from unibody.errors import ModelError
 
+LONGEST_PATH, LONGEST_NAME = 4096, 255
+"""Bytes, on all usual file systems."""
 LARGEST_XML = 64_000_000
 """Bytes; the largest robots have a few million."""
 DEEPEST = 200
@@ -101,8 +103,8 @@ class Folders:
 
     def resolve(self, reference: str | None, what: str, base: str | Path | None = None) -> Path:
         """The file that `reference` names: a path from `base` (the root if not given) or package://name/path. `what` begins messages."""
-        if not reference or "\0" in reference:
-            raise ModelError(f"{what}: no file name; give one")
+        check_name(reference, what)
+        assert reference is not None
         scheme, found, rest = reference.partition("://")
         if not found:
             return self._checked(self._beside(reference, Path(base) if base is not None else Path(self.root)), reference, what)
@@ -168,6 +170,18 @@ class Folders:
             if near.resolve().is_relative_to(folder) and ((near / "package.xml").is_file() or (folder == self.root and near.is_dir())):
                 out.append(near)
         return list(dict.fromkeys(p.resolve() for p in out))
+
+
+def check_name(reference: str | None, what: str) -> None:
+    """Refuse what no file can be called, before a file system is asked for it."""
+    if not reference or "\0" in reference:
+        raise ModelError(f"{what}: no file name; give one")
+    try:
+        data = os.fsencode(reference)
+    except UnicodeEncodeError:
+        data = b""
+    if not data or len(data) > LONGEST_PATH or max(map(len, data.split(b"/"))) > LONGEST_NAME:
+        raise ModelError(f"{what}: '{reference}' is no name of a file; give a shorter one of whole characters")
 
 
 def _above(root: Path) -> list[Path]:

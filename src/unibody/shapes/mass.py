@@ -17,6 +17,8 @@ from numpy.typing import ArrayLike
 
 from unibody.errors import ModelError
 
+LARGEST = 1e100
+"""Of a mass [kg], a length [m] or an inertia [kg m²]: its products with others are still numbers."""
 ROUND_OFF = 1e-9
 """Relative slack of the symmetry and triangle checks: numbers typed with ten digits pass, wrong ones do not."""
 
@@ -73,6 +75,9 @@ class MassProperties:
         if not np.isfinite(self.inertia).all():
             raise ModelError(f"{name}: inertia {_rows(self.inertia)} is not finite; give finite numbers")
         size = np.abs(self.inertia).max()
+        if max(self.mass, np.abs(self.com).max(), size) > LARGEST:
+            told = f"mass {self.mass:g}, com {_row(self.com)}, inertia {_rows(self.inertia)}"
+            raise ModelError(f"{name}: {told} is more than can be computed with; give numbers below {LARGEST:g}")
         if np.abs(self.inertia - self.inertia.T).max() > ROUND_OFF * size:
             raise ModelError(f"{name}: inertia {_rows(self.inertia)} is not symmetric; give Iₓᵧ = Iᵧₓ")
         A, B, C = np.linalg.eigvalsh(0.5 * (self.inertia + self.inertia.T))

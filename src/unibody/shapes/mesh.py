@@ -28,6 +28,8 @@ from unibody.shapes.mesh_files import read_obj, read_stl
 
 FLAT = 1e-14
 """A face is degenerate when its area is below this fraction of its longest edge squared: only round-off is left of it."""
+FARTHEST = 1e50
+"""A coordinate [m] whose fifth power, of which moments of inertia are made, is still a number."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,6 +115,9 @@ def as_arrays(vertices: object, faces: object, what: str = "Mesh") -> tuple[np.n
     if not np.isfinite(points).all():
         bad = int(np.flatnonzero(~np.isfinite(points).all(axis=1))[0])
         raise ModelError(f"{what}: vertex {bad} is {tuple(points[bad].tolist())}; give finite coordinates")
+    if np.abs(points).max() > FARTHEST:
+        bad = int(np.flatnonzero((np.abs(points) > FARTHEST).any(axis=1))[0])
+        raise ModelError(f"{what}: vertex {bad} is {tuple(points[bad].tolist())}; give coordinates below {FARTHEST:g} m")
     if corners.min() < 0 or corners.max() >= len(points):
         bad = int(np.flatnonzero(((corners < 0) | (corners >= len(points))).any(axis=1))[0])
         last = len(points) - 1

@@ -1,0 +1,153 @@
+"""What the mutations begin with: small files of every kind, with as many words of each format as fit."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import unibody as ub
+from unibody.files.scene_json import scene_to_json
+
+CUBE = "".join(f"v {x} {y} {z}\n" for x in (0, 1) for y in (0, 1) for z in (0, 1)) + "".join(
+    f"f {a} {b} {c}\n"
+    for a, b, c in (
+        (1, 2, 4), (1, 4, 3), (5, 7, 8), (5, 8, 6), (1, 5, 6), (1, 6, 2), (3, 4, 8), (3, 8, 7), (1, 3, 7), (1, 7, 5), (2, 6, 8), (2, 8, 4),
+    )
+)  # fmt: skip
+PLY = """ply
+format ascii 1.0
+element vertex 4
+property float x
+property float y
+property float z
+element face 4
+property list uchar int vertex_indices
+end_header
+0 0 0
+1 0 0
+0 1 0
+0 0 1
+3 0 2 1
+3 0 1 3
+3 0 3 2
+3 1 2 3
+"""
+URDF = """<robot name="r">
+<material name="red"><color rgba="1 0 0 1"/></material>
+<link name="base"><visual><geometry><mesh filename="cube.obj" scale="0.1 0.1 0.1"/></geometry></visual></link>
+<link name="arm">
+<inertial><origin xyz="0 0 0.1" rpy="0 0 0.2"/><mass value="1.5"/>
+<inertia ixx="0.1" ixy="0" ixz="0" iyy="0.1" iyz="0" izz="0.1"/></inertial>
+<visual name="v"><origin xyz="0 0 1"/><geometry><box size="1 1 1"/></geometry><material name="red"/></visual>
+<collision name="c"><geometry><cylinder radius="1" length="2"/></geometry></collision>
+</link>
+<link name="hand"><inertial><mass value="0.5"/><inertia ixx="0.01" iyy="0.01" izz="0.01"/></inertial>
+<collision><geometry><mesh filename="cube.stl"/></geometry></collision></link>
+<link name="tip"/>
+<joint name="j" type="revolute"><origin xyz="0 0 1" rpy="0.1 0 0"/><parent link="base"/><child link="arm"/><axis xyz="0 1 0"/>
+<limit lower="-1" upper="1" effort="10" velocity="3"/><dynamics damping="0.1" friction="0.2"/></joint>
+<joint name="k" type="prismatic"><parent link="arm"/><child link="hand"/><axis xyz="1 0 0"/><limit lower="-1" upper="1" effort="1"/>
+<mimic joint="j" multiplier="0.5" offset="0.1"/></joint>
+<joint name="f" type="fixed"><parent link="hand"/><child link="tip"/></joint>
+<transmission name="t"/>
+</robot>"""
+MJCF = """<mujoco model="m">
+<compiler angle="radian" autolimits="true"/>
+<option timestep="0.002" gravity="0 0 -9.81"/>
+<default><geom density="500" rgba="1 0 0 1"/><default class="small"><geom size="0.05"/></default></default>
+<asset><mesh name="cube" file="cube.obj" scale="0.1 0.1 0.1"/>
+<hfield name="hills" nrow="3" ncol="3" size="1 1 0.2 0.1"/><material name="mat" rgba="0 1 0 1"/></asset>
+<worldbody>
+<light pos="0 0 3"/><geom type="plane" size="5 5 0.1"/>
+<body name="a" pos="0 0 1"><joint name="h" type="hinge" axis="0 1 0" range="-2 2" damping="0.1"
+stiffness="1" armature="0.01" frictionloss="0.1"/>
+<geom type="capsule" fromto="0 0 0 0 0 -0.5" size="0.05"/><site name="s1" pos="0 0 -0.5"/>
+<body name="b" pos="0 0 -0.5"><joint name="s" type="slide" axis="0 0 1"/>
+<geom class="small" type="sphere" material="mat"/><site name="s2"/></body></body>
+<body name="c" pos="1 0 1"><freejoint name="free"/><geom type="mesh" mesh="cube"/></body>
+<body name="d" pos="-1 0 1"><joint name="ball" type="ball"/><geom type="box" size="0.1 0.2 0.1"/>
+<inertial pos="0 0 0" mass="1" diaginertia="0.1 0.1 0.1"/></body>
+</worldbody>
+<tendon><spatial name="t" stiffness="5"><site site="s1"/><site site="s2"/></spatial>
+<fixed name="ft"><joint joint="h" coef="1"/><joint joint="s" coef="2"/></fixed></tendon>
+<equality><joint joint1="h" joint2="s" polycoef="0 1 0 0 0"/><weld body1="a" body2="d" active="false"/></equality>
+<actuator><motor joint="h" gear="2" ctrlrange="-1 1"/><position joint="s" kp="10"/></actuator>
+<contact><exclude body1="a" body2="b"/></contact>
+<keyframe><key name="k" qpos="0.1 0 1 0 1 1 0 0 0 1 0 0 0"/></keyframe>
+</mujoco>"""
+RIGID_IPC: dict[str, Any] = {
+    "scene_type": "distance_barrier_rb_problem", "solver": "ipc_solver", "timestep": 0.01, "max_time": 1.0, "max_iterations": -1,
+    "distance_barrier_constraint": {"initial_barrier_activation_distance": 1e-3, "barrier_type": "ipc", "minimum_separation_distance": 0},
+    "friction_constraints": {"iterations": -1}, "ipc_solver": {"velocity_conv_tol": 1e-3},
+    "rigid_body_problem": {
+        "gravity": [0, -9.8, 0], "coefficient_friction": 0.1, "coefficient_restitution": -1,
+        "rigid_bodies": [
+            {
+                "mesh": "cube.obj", "position": [0, 5, 0], "rotation": [0, 0, 30], "scale": 2, "density": 100, "force": [1, 0, 0],
+                "torque": [1, 0, 0], "linear_velocity": [1, 0, 0], "angular_velocity": [0, 1, 0], "group_id": 1, "enabled": True,
+                "is_dof_fixed": [False, False, False, False, False, True], "type": "dynamic", "split_components": True,
+            },
+            {
+                "mesh": "cube.stl", "dimensions": [1, 1, 1], "type": "kinematic", "kinematic_max_time": 1.0,
+                "kinematic_poses": [{"position": [0, 0, 0], "rotation": [0, 0, 0]}, {"position": [0, 0, 0.1]}],
+            },
+            {"mesh": "cube.obj", "position": [0, -5, 0], "is_dof_fixed": True},
+        ],
+    },
+}  # fmt: skip
+
+
+def words_of(*texts: str) -> tuple[str, ...]:
+    """Names of elements and attributes."""
+    found = {word for text in texts for word in re.findall(r"[<\s]([a-zA-Z_]\w*)", text)}
+    return tuple(sorted(found | {"include", "replicate", "frame", "file", "name"}))
+
+
+def cube_stl() -> bytes:
+    """The cube as a binary STL."""
+    vertices = np.array([[float(w) for w in line.split()[1:]] for line in CUBE.splitlines() if line.startswith("v")])
+    faces = np.array([[int(w) - 1 for w in line.split()[1:]] for line in CUBE.splitlines() if line.startswith("f")])
+    table = np.zeros(len(faces), np.dtype([("normal", "<f4", 3), ("corners", "<f4", (3, 3)), ("more", "<u2")]))
+    table["corners"] = vertices[faces]
+    return b"\x00" * 80 + np.uint32(len(faces)).tobytes() + table.tobytes()
+
+
+def walker() -> ub.Model:
+    """A small tree with a loop, shapes of several kinds, forces and constraints."""
+    b = ub.Builder()
+    b.body("ground", shape=ub.Plane(), kind="static")
+    upper = b.body("upper", shape=ub.Capsule(0.05, 0.4), density=500.0, X_WB=ub.Pose((0, 0, 1.2)))
+    lower = b.body("lower", shape=ub.Box((0.1, 0.1, 0.4)), density=500.0, X_WB=ub.Pose((0, 0, 0.8)))
+    ball = b.body("ball", shape=ub.Sphere(0.1), density=500.0, X_WB=ub.Pose((1, 0, 1)))
+    more = {"limits": (-2, 2), "damping": 0.1}
+    b.joint("hip", ub.Revolute((0, 1, 0)), b.world, upper, X_PF=ub.Pose((0, 0, 1.4)), X_BM=ub.Pose((0, 0, 0.2)), **more)
+    b.joint("knee", ub.Revolute((0, 1, 0)), upper, lower, X_PF=ub.Pose((0, 0, -0.2)), X_BM=ub.Pose((0, 0, 0.2)))
+    b.add(ub.SpringDamper(upper.at(0, 0, 0.1), ball.at(), stiffness=20.0, damping=0.1))
+    b.add(ub.Contact(friction=0.5))
+    return b.build()
+
+
+class Corpus:
+    """The files in a folder, and their contents by kind."""
+
+    def __init__(self, folder: Path):
+        self.folder = folder
+        self.stl = cube_stl()
+        (folder / "cube.obj").write_text(CUBE)
+        (folder / "cube.stl").write_bytes(self.stl)
+        scenes = [ub.scenes.make(name) for name in ("pendulum", "four-bar", "bouncing-ball")]
+        self.json = [json.loads(scene_to_json(scene)) for scene in (*scenes, ub.scenes.Scene(walker(), 1.0, 1e-3))]
+        self.urdf = [URDF]
+        self.urdf_words = words_of(URDF)
+        self.mjcf_words = words_of(MJCF)
+        self.npz: dict[str, list[bytes]] = {"recording": [], "checkpoint": []}
+        for name, solver in (("double-pendulum", "articulated"), ("pendulum", "lagrange")):
+            sim = ub.Simulation(ub.scenes.build(name), solver, dt=1e-3)
+            recording = sim.run(0.01, every=2, progress=False)
+            self.npz["recording"].append(recording.save(folder / "whole.npz").read_bytes())
+            self.npz["checkpoint"].append(sim.save(folder / "whole.npz").read_bytes())
+        (folder / "whole.npz").unlink()
