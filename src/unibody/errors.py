@@ -13,13 +13,13 @@ class UnibodyError(Exception):
     """Every error this package raises on purpose, in one line that can be read, whatever the names in it hold."""
 
     def __init__(self, *arguments: Any) -> None:
-        super().__init__(*(_readable(each) if isinstance(each, str) else each for each in arguments))
+        super().__init__(*(readable(each) if isinstance(each, str) else each for each in arguments))
 
 
-def _readable(text: str) -> str:
+def readable(text: str) -> str:
     """The same text with control characters and halves of characters escaped, and the middle of endless words left out.
 
-    >>> _readable("key 'a\\n' is not known"), len(_readable("key '" + "a" * 10_000 + "' is not known"))
+    >>> readable("key 'a\\n' is not known"), len(readable("key '" + "a" * 10_000 + "' is not known"))
     ("key 'a\\\\n' is not known", 178)
     """
     if len(text) > LONGEST_WORD:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import sys
 from collections.abc import Callable, Sequence
 from functools import wraps
 from typing import Any
@@ -20,6 +21,9 @@ def guarded(command: Callable[..., int]) -> Callable[..., None]:
 
     @wraps(command)
     def run(*args: Any, **options: Any) -> None:
+        for stream in (sys.stdout, sys.stderr):
+            if hasattr(stream, "reconfigure"):
+                stream.reconfigure(errors="backslashreplace")  # a name may hold what a terminal cannot show
         try:
             code = command(*args, **options)
         except (UnibodyError, OSError) as error:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal, Union, get_args, get_origin, get
 
 import numpy as np
 
-from unibody.errors import ModelError
+from unibody.errors import ModelError, readable
 
 if TYPE_CHECKING:
     from unibody.model import Model
@@ -43,6 +43,9 @@ class Scene:
     """What its file calls it."""
     solver: str = ""
     """The solver it is made for; without one, the first that can."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "left_out", tuple(readable(line) if isinstance(line, str) else line for line in self.left_out))
 
     def default_solver(self) -> str:
         """The name of the solver that runs it where none is asked for."""
