@@ -14,7 +14,7 @@ from typing import Any
 from xml.etree import ElementTree
 
 from unibody.errors import ModelError
-from unibody.files.xml_safety import Folders, checked_xml
+from unibody.files.xml_safety import Folders, check_name, checked_xml
 
 DIRECTORIES = ("assetdir", "meshdir", "texturedir")
 
@@ -82,6 +82,9 @@ class _Walk:
     def _read(self, element: ElementTree.Element, source: Path, chain: tuple[Path, ...]) -> None:
         if element.tag == "compiler":
             self.directories |= {d: element.attrib[d] for d in DIRECTORIES if d in element.attrib}
+            for d in DIRECTORIES:
+                if element.attrib.get(d):
+                    check_name(element.attrib[d], f"file '{source}': {d} of <compiler>")
             self.strip = element.attrib.get("strippath", "true" if self.strip else "false") == "true"
         name = element.attrib.get("file")
         what = f"file '{source}': <{element.tag}>"
@@ -101,6 +104,8 @@ class _Walk:
 
     def _places(self, name: str | None, what: str, bases: list[Path]) -> list[Path]:
         """Every existing file that the name may mean, none of them outside; an error if there is none."""
+        if name:
+            check_name(name, what)
         found = [base for base in bases if name and (base / name).is_file()]
         return list(dict.fromkeys(self.folders.resolve(name, what, base) for base in found or bases[:1]))
 

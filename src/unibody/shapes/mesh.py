@@ -27,7 +27,8 @@ from unibody.shapes.mass import MassProperties
 from unibody.shapes.mesh_files import read_obj, read_stl
 
 FLAT = 1e-14
-"""A face is degenerate when its area is below this fraction of its longest edge squared: only round-off is left of it."""
+"""A face is degenerate when its area is below this fraction of its longest edge squared: only round-off is left of it. So is a solid
+whose volume is below this fraction of the cube of its longest side."""
 FARTHEST = 1e50
 """A coordinate [m] whose fifth power, of which moments of inertia are made, is still a number."""
 
@@ -159,7 +160,7 @@ def _check_orientation(vertices: np.ndarray, faces: np.ndarray) -> None:
     component = _components(faces, len(vertices))
     V = _signed_volumes(corners)
     volumes = np.bincount(component, weights=V)
-    if not volumes.sum() > 0.0:
+    if not volumes.sum() > FLAT * np.ptp(vertices, axis=0).max() ** 3:
         raise ModelError(
             f"Mesh: its volume is {volumes.sum():g}: it is inside out or empty; reverse the order of the vertices in every face"
         )
