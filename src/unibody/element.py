@@ -143,12 +143,26 @@ def point_of(value: Any, what: str) -> Point:
     return value
 
 
+SHORTEST, LONGEST = 1e-15, 1e9
+"""[s] Of a step: beyond them 1/dt² or dt² leaves the numbers of mechanics."""
+
+
+def step_length(value: Any, what: str) -> float:
+    """A step length dt [s], or a ModelError that says so."""
+    dt = number(value, what, positive=True)
+    if not SHORTEST <= dt <= LONGEST:
+        raise ModelError(f"{what}: {value!r} s is beyond the scales of mechanics; give {SHORTEST:g} … {LONGEST:g} s")
+    return dt
+
+
 def number(value: Any, what: str, *, minimum: float = -np.inf, positive: bool = False, infinite: bool = False) -> float:
     """A finite float within bounds, or a ModelError that says so."""
     try:
         x = float(value)
     except (TypeError, ValueError):
         raise ModelError(f"{what}: {value!r} is not a number; give one") from None
+    except OverflowError:
+        raise ModelError(f"{what}: a number of more digits than a float holds; give a finite number") from None
     if np.isnan(x) or (np.isinf(x) and not infinite):
         raise ModelError(f"{what}: {value!r} is not finite; give a finite number")
     if x < minimum:

@@ -19,7 +19,7 @@ from unibody.checks.instant import Instant
 from unibody.checks.overlaps import overlap_findings
 from unibody.checks.safe_steps import safe_steps
 from unibody.constraints.contact import Contact
-from unibody.element import number
+from unibody.element import step_length
 from unibody.errors import ModelError, Unsupported
 from unibody.model import Model
 from unibody.model.model import look_up
@@ -38,7 +38,7 @@ def check(model: Model, dt: float | None = None, solver: str | Solver | None = N
     """
     if not isinstance(model, Model):
         raise ModelError(f"check: {model!r} is not a Model; call Builder.build() first")
-    step = None if dt is None else number(dt, "check dt", positive=True)
+    step = None if dt is None else step_length(dt, "check dt")
     chosen = _chosen(solver)
     here = Instant(model)
     findings = [*connection_findings(here), *inertia_findings(here), *overlap_findings(here), *contact_force_findings(here)]

@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 
 from unibody import kernel
-from unibody.element import number
+from unibody.element import number, step_length
 from unibody.errors import StepFailed
 from unibody.model import Model
 from unibody.simulation import Recording, Simulation
@@ -71,7 +71,7 @@ class Summary:
 
 def rows_apart(duration: float, dt: float, every: int | None) -> int:
     """Steps between recorded states; of its own choice one that divides the run, so that its end is recorded."""
-    number(dt, "dt", positive=True)
+    step_length(dt, "dt")
     number(duration, "duration", minimum=0.0)
     check_count(duration, dt)
     if every is not None:

@@ -32,7 +32,6 @@ from unibody.contact.affine_pull import Pull, Stiff, scales
 from unibody.contact.barrier import barrier
 from unibody.coordinates.affine import polar, twist_of_rate
 from unibody.element import Kinematics
-from unibody.errors import ModelError
 from unibody.forces.base import Blocks, Force, Loads
 from unibody.model import Model
 from unibody.model.model import JointInfo
@@ -372,7 +371,7 @@ def asked(name: str, call):  # type: ignore[no-untyped-def]
     """What an element's own code gives; what it raises is told with its name."""
     try:
         return call()
-    except (ModelError, ElementFailed):
+    except ElementFailed:
         raise
     except Exception as error:
         raise ElementFailed(name, f"{type(error).__name__}: {error}") from error

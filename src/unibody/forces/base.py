@@ -67,6 +67,8 @@ class Loads:
 
     def add_wrench(self, body: str, torque: np.ndarray, force: np.ndarray) -> None:
         """A wrench on a body, in its axes, at its origin."""
+        if np.shape(torque) != (3,) or np.shape(force) != (3,):
+            raise ValueError(f"wrench on '{body}': torque of shape {np.shape(torque)}, force of {np.shape(force)}; give three numbers each")
         total = self.wrenches.setdefault(body, np.zeros(6))
         total[:3] += torque
         total[3:] += force

@@ -7,6 +7,7 @@ NumPy methods; what such a callback raises is kept in `trouble`, and the numbers
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,7 @@ from unibody.errors import ModelError
 from unibody.forces.base import AddForces, Force, Loads
 from unibody.joints.base import AdvanceJoints, FillJoints, Joint, RateJoints, advance_straight, rate_straight
 from unibody.kernel import Kernel, Prototype
+from unibody.model.interruptions import Pending, deliver
 from unibody.model.model import JointInfo, Model
 
 FORCE_CLASS = 5
@@ -28,21 +30,42 @@ class Trouble:
 
     def __init__(self) -> None:
         self.error: BaseException | None = None
-        self.element = ""
-        """The element whose Python code ran last."""
+        self.element = self.blamed = ""
+        """The element whose Python code ran last, and that of the error."""
+        self.pending: Pending = []
+        """Signals that arrived since the last callback."""
+        self.guards = False
+        """Whether compiled code calls back at all."""
 
     def guard(self, function: Callable[..., None], *outputs: int) -> Callable[..., None]:
-        """The function, made safe: on an exception its outputs (argument numbers) become NaN."""
+        """The function, made safe: on an exception its outputs (argument numbers) become NaN. An interruption is kept too, for whoever
+        called the kernel; no exception may pass through compiled code."""
+        self.guards = True
 
         def guarded(*args: Any) -> None:
             try:
+                if self.pending:
+                    deliver(self.pending)
+                if self.error is not None and not isinstance(self.error, Exception):
+                    raise self.error  # interrupted: the rest of the step is not asked for any more
                 function(*args)
             except BaseException as error:
-                self.error = self.error or error
+                if self.error is None or not isinstance(error, Exception):
+                    self.error, self.blamed = error, self.element
                 for k in outputs:
                     args[k][:] = np.nan
 
         return guarded
+
+
+def answer(value: Any, shape: tuple[int, ...], what: str) -> np.ndarray:
+    """What an element's NumPy method returned, as finite floats of a shape; nothing else is spread over it but one number for all."""
+    out = np.asarray(value, float)
+    if out.shape != shape and (out.size != prod(shape) or out.ndim > len(shape)) and not (out.ndim == 0 and out == 0.0):
+        raise ValueError(f"{what} has shape {out.shape}; it must have {shape}")
+    if not np.isfinite(out).all():
+        raise ValueError(f"{what} is {np.array2string(out, threshold=12, separator=', ').replace(chr(10), ' ')}; it must be finite")
+    return np.broadcast_to(out, shape) if out.ndim == 0 else out.reshape(shape)
 
 
 def _address(kernel: Kernel, prototype: Prototype, cls: type) -> int:
@@ -108,19 +131,21 @@ class JointTables:
                 trouble.element = named[row]
                 qj, vj = q[q0 : q0 + joint.nq], v[v0 : v0 + joint.nv]
                 R, p = joint.pose(qj)
-                X[12 * row : 12 * row + 9] = np.ravel(R)
-                X[12 * row + 9 : 12 * row + 12] = p
-                S[6 * v0 : 6 * (v0 + joint.nv)] = np.asarray(joint.motion(qj)).T.ravel()
-                c[6 * row : 6 * row + 6] = joint.bias(qj, vj)
+                X[12 * row : 12 * row + 9] = answer(R, (3, 3), "R of pose").ravel()
+                X[12 * row + 9 : 12 * row + 12] = answer(p, (3,), "p of pose")
+                S[6 * v0 : 6 * (v0 + joint.nv)] = answer(joint.motion(qj), (6, joint.nv), "motion").T.ravel()
+                c[6 * row : 6 * row + 6] = answer(joint.bias(qj, vj), (6,), "bias")
 
         def advance(index, parameters, q, v, h, q_out):
             for joint, row, q0, v0 in members:
                 trouble.element = named[row]
-                q_out[q0 : q0 + joint.nq] = joint.advance(q[q0 : q0 + joint.nq].copy(), v[v0 : v0 + joint.nv], h)
+                moved = joint.advance(q[q0 : q0 + joint.nq].copy(), v[v0 : v0 + joint.nv], h)
+                q_out[q0 : q0 + joint.nq] = answer(moved, (joint.nq,), "advance")
 
         def rate(index, parameters, q, v, qdot):
-            for joint, _, q0, v0 in members:
-                qdot[q0 : q0 + joint.nq] = joint.rate(q[q0 : q0 + joint.nq], v[v0 : v0 + joint.nv])
+            for joint, row, q0, v0 in members:
+                trouble.element = named[row]
+                qdot[q0 : q0 + joint.nq] = answer(joint.rate(q[q0 : q0 + joint.nq], v[v0 : v0 + joint.nv]), (joint.nq,), "rate")
 
         if cls.fill_kernel is None:
             return (
@@ -290,18 +315,19 @@ def _constraint_callback(
             trouble.element = name
             C, blocks, joint_blocks, c, C_t = constraint.evaluate(at)
             bodies = constraint.bodies()
-            residual[row : row + constraint.rows] = C
-            bias[row : row + constraint.rows] = c
-            drift[row : row + constraint.rows] = 0.0 if C_t is None else C_t
+            n = (constraint.rows,)
+            residual[row : row + constraint.rows] = answer(C, n, "residual")
+            bias[row : row + constraint.rows] = answer(c, n, "bias")
+            drift[row : row + constraint.rows] = 0.0 if C_t is None else answer(C_t, n, "drift")
             if bodies:
                 end = 6 * (entry + constraint.rows * len(bodies))
-                G[6 * entry : end] = np.stack([blocks[body] for body in bodies], axis=1).ravel()
+                G[6 * entry : end] = np.stack([answer(blocks[b], (constraint.rows, 6), f"G of '{b}'") for b in bodies], axis=1).ravel()
             dofs = list(constraint.dofs(names))
             if dofs:
                 wide = np.zeros((constraint.rows, v.size))
                 for joint, block in joint_blocks.items():
                     j = model.joint(joint)
-                    wide[:, j.v_start : j.v_start + j.nv] += block
+                    wide[:, j.v_start : j.v_start + j.nv] += answer(block, (constraint.rows, j.nv), f"J of '{joint}'")
                 J[dof_entry : dof_entry + constraint.rows * len(dofs)] = wide[:, dofs].ravel()
 
     return fill

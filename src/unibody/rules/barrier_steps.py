@@ -17,7 +17,7 @@ from unibody.algebra.minimise import minimise
 from unibody.arena import HoldsAddresses
 from unibody.collision.filters import contact_filter, contact_rules
 from unibody.collision.intersect import crossing
-from unibody.contact.affine_elements import Elements, Lag, Stiff, twist_maps
+from unibody.contact.affine_elements import ElementFailed, Elements, Lag, Stiff, asked, twist_maps
 from unibody.contact.affine_forces import CompiledForces, ForceTerms
 from unibody.contact.affine_hinges import Hinges
 from unibody.contact.affine_pull import refuse_start
@@ -237,9 +237,9 @@ class BarrierSystem(HoldsAddresses):
     def signals(self, t: float) -> np.ndarray:
         out = np.array(self.model.signals)
         for slot, count, function, what in self.model.signal_functions:
-            values = np.asarray(function(t), float).ravel()
+            values = asked(what, lambda f=function: np.asarray(f(t), float).ravel())
             if values.size != count or not np.isfinite(values).all():
-                raise ModelError(f"{what}: {values.tolist()} at t = {t:g}; it must give {count} finite numbers")
+                raise ElementFailed(what, f"{what}: {values.tolist()} at t = {t:g}; it must give {count} finite numbers")
             out[slot : slot + count] = values
         return out
 

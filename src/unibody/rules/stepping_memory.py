@@ -76,6 +76,11 @@ class Layout:
         at = MEMORY + FACTS + self.nq + self.nv + self.rows + self.rubs
         return memory[at:].reshape(self.contacts, WIDTH)
 
+    @property
+    def ids(self) -> tuple[int, int]:
+        """Where the table of contacts begins and ends."""
+        return MEMORY + self.size - WIDTH * self.contacts, MEMORY + self.size
+
     def whole(self, memory: np.ndarray) -> bool:
         """Whether all contacts of the last step are there."""
         return memory[COUNT] <= self.contacts

@@ -205,11 +205,13 @@ class Stepping:
         joint_q = q[q.size - self.model.nq_joints :].copy()
         return Staying(stuck, [self._rubbed_dofs[r] for r in stuck.tolist()], joint_q) if stuck.size else None
 
-    def remembered(self, h: float, book_impulse: np.ndarray, table: np.ndarray) -> Held:
-        """The step whose impulses are known, those of contacts as rows of memory."""
+    def remembered(self, h: float, book_impulse: np.ndarray, table: np.ndarray) -> Held | None:
+        """The step whose impulses are known, those of contacts as rows of memory; None where these are not the contacts found."""
         system = self.system
         motion, book = system.motion(), system.book_rows()
         touches = self.touches(motion, h)
+        if len(table) != len(touches.gaps):
+            return None
         rows, laws, wrenches, before, free, _ = self._meet(touches, motion, h, None)
         after = np.zeros_like(free)
         after[:, 0] = (table[:, 6] - touches.gaps) / h

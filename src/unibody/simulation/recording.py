@@ -11,18 +11,19 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from importlib import import_module
+from math import isfinite
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from unibody.coordinates.observed import JointRub, Observation, Touching
-from unibody.element import name_of
+from unibody.element import name_of, step_length
 from unibody.errors import ModelError
 from unibody.model import Model, State
 from unibody.simulation.arrays import plain_arrays
 from unibody.simulation.contact_table import write_contacts
-from unibody.simulation.files import read_npz, write_npz
+from unibody.simulation.files import checked_rows, read_npz, write_npz
 from unibody.simulation.whole_file import whole_file, whole_text
 from unibody.solvers import Bound, Report
 from unibody.spatial.pose import rotation_from_quaternion
@@ -82,6 +83,9 @@ class Impact:
     approach: float
     sliding: bool
 
+
+MOST_STEPS = 1e11
+"""Of one run: more would take days even of a pendulum, and are a slip of the pen."""
 
 DERIVED = ("_bound", "observations", "energy", "reports")
 """Attributes of a recording that follow from the others."""
@@ -301,11 +305,15 @@ class Recording:
     def load(path: str | Path, model: Model | None = None, trust: bool | Sequence[str] = ()) -> Recording:
         """Read a file written by `save`. `model` is needed only if it holds functions that cannot be written down; `trust` names modules
         whose code the file may use, beside your own that are imported already (True: all)."""
-        bound, arrays = read_npz(path, "recording", model, trust)
-        _check_arrays(path, bound, arrays)
-        out = Recording(bound, float(arrays["run"][0]))
-        out.seconds, out.steps = float(arrays["run"][1]), int(arrays["run"][2])
-        for t, q, v, memory, control in zip(*(arrays[k] for k in ("t", "q", "v", "memory", "control")), strict=True):
+        bound, archive = read_npz(path, "recording", model, trust)
+        dt, seconds, steps = archive.array("run", (3,)).tolist()
+        if not (isfinite(seconds) and 0.0 <= seconds and 0.0 <= steps < MOST_STEPS and steps == int(steps)):
+            raise archive.fault(f"its run says {steps!r} steps in {seconds!r} s")
+        shape = archive.shapes["t"]
+        rows = checked_rows(archive, bound, shape[0] if len(shape) == 1 else 0)
+        out = Recording(bound, step_length(dt, f"file '{path}': dt"))
+        out.seconds, out.steps = seconds, int(steps)
+        for t, q, v, memory, control in zip(*(rows[k] for k in ("t", "q", "v", "memory", "control")), strict=True):
             out.append(State(float(t), q, v, bound.coordinates), memory, control)
         return out
 
@@ -365,24 +373,3 @@ class Recording:
 def _view(module: str) -> Any:
     """A module of the room of pictures, which lies above this one: opened by name when somebody wants to look, never needed to run."""
     return import_module(f"unibody.view.{module}")
-
-
-def _check_arrays(path: str | Path, bound: Bound, arrays: dict[str, np.ndarray]) -> None:
-    """Whether a file holds what a recording consists of: finite numbers, in rows of the right width, of times that grow."""
-    control = bound.model.neutral_control().size
-    widths = {"t": None, "q": bound.nq, "v": bound.nv, "memory": bound.memory_size, "control": control, "run": None}
-    rows = len(arrays["t"]) if "t" in arrays and arrays["t"].ndim == 1 else -1
-    wrong = next((name for name in widths if name not in arrays or arrays[name].dtype.kind not in "fiu"), None)
-    if wrong is None and rows < 0:
-        wrong = "t"
-    if wrong is None and arrays["run"].shape != (3,):
-        wrong = "run"
-    if wrong is None:
-        shaped = ((name, width) for name, width in widths.items() if width is not None)
-        wrong = next((name for name, width in shaped if arrays[name].shape != (rows, width) and rows * width > 0), None)
-    if wrong is None:
-        wrong = next((name for name in ("t", "q", "v", "run") if not np.isfinite(arrays[name]).all()), None)
-    if wrong is None and (np.diff(arrays["t"]) < 0.0).any():
-        wrong = "t"
-    if wrong is not None:
-        raise ModelError(f"file '{path}' is not a whole recording: its '{wrong}' is missing, misshapen or not finite; save it again")

@@ -12,21 +12,19 @@ from typing import Any
 import numpy as np
 
 from unibody.coordinates.observed import Observation
-from unibody.element import number
+from unibody.element import number, step_length
 from unibody.errors import ModelError, StepFailed
 from unibody.model import Control, Model, State
 from unibody.model.model import look_up
 from unibody.model.plane import check_wrenches
 from unibody.simulation.energy_watch import EnergyWatch
-from unibody.simulation.files import read_npz, write_npz
-from unibody.simulation.recording import Recording
+from unibody.simulation.files import checked_rows, read_npz, write_npz
+from unibody.simulation.recording import MOST_STEPS, Recording
 from unibody.solvers import REGISTRY, Bound, Report, Solver
 from unibody.solvers.base import Turn
 
 Feedback = Callable[[float, State, Control], Any]
 
-MOST_STEPS = 1e11
-"""Of one run: more would take days even of a pendulum, and are a slip of the pen."""
 CHUNK_SECONDS = 0.2
 """Wall-clock time of one compiled stretch: how often the progress bar moves and Ctrl-C is heard."""
 
@@ -57,7 +55,7 @@ class Simulation:
     ):  # fmt: skip
         if not isinstance(model, Model):
             raise ModelError(f"Simulation: {model!r} is not a Model; call Builder.build() first")
-        self.dt = number(dt, "dt", positive=True)
+        self.dt = step_length(dt, "dt")
         chosen = look_up(solver, REGISTRY, "solver")() if isinstance(solver, str) else solver
         if not isinstance(chosen, Solver):
             raise ModelError(f"Simulation: solver {solver!r} is neither a name ({', '.join(REGISTRY)}) nor a solver")
@@ -244,14 +242,16 @@ class Simulation:
     def load(path: str | Path, model: Model | None = None, trust: bool | Sequence[str] = ()) -> Simulation:
         """Read a file written by `save`. `model` is needed only if it holds functions that cannot be written down; `trust` names modules
         whose code the file may use, beside your own that are imported already (True: all)."""
-        bound, arrays = read_npz(path, "simulation", model, trust)
+        bound, archive = read_npz(path, "simulation", model, trust)
+        rows = checked_rows(archive, bound, None)
         sim = Simulation.__new__(Simulation)
-        sim.dt = float(arrays["run"][0])
+        sim.dt = step_length(archive.array("run", (1,)).tolist()[0], f"file '{path}': dt")
         sim._bound = bound
         sim.control = Control(bound.model)
-        sim.control.flat[:] = arrays["control"]
-        sim._state = State(float(arrays["t"][0]), arrays["q"], arrays["v"], bound.coordinates)
-        sim._memory = np.array(arrays["memory"])
+        sim.control.flat[:] = rows["control"][0]
+        sim._state = State(float(rows["t"][0]), rows["q"][0], rows["v"][0], bound.coordinates)
+        sim._memory = rows["memory"][0].copy()
+        sim._check_control()
         sim._begin("loaded")
         return sim
 

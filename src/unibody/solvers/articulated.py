@@ -33,6 +33,7 @@ from unibody.rules.euler import roll_euler
 from unibody.rules.runge_kutta import roll_runge_kutta, scratch_size
 from unibody.shapes import Shape
 from unibody.solvers.base import SMOOTH_FEEDBACK, Bound, Solver, Step, refuse_reaction
+from unibody.solvers.memory_fields import Field
 from unibody.solvers.report import Report
 from unibody.spatial.pose import skew
 
@@ -242,9 +243,17 @@ class BoundAdaptive(BoundArticulated):
     def _size(self) -> int:
         return self.nq + self.nv + 3
 
+    @property
+    def memory_length(self) -> int:
+        return self.memory_size + 3 + 5 * self._size + self.model.neutral_control().size
+
+    def memory_fields(self) -> list[Field]:
+        control = slice(self.memory_length - self.model.neutral_control().size, self.memory_length)
+        return [*super().memory_fields(), Field("a control", control, missing=True)]
+
     def start(self, state: State | None = None) -> tuple[State, np.ndarray]:
         begun, memory = super().start(state)
-        return begun, np.concatenate([memory, np.zeros(3 + 5 * self._size + self.model.neutral_control().size)])
+        return begun, np.concatenate([memory, np.zeros(self.memory_length - self.memory_size)])
 
     def _derivative(self, fitted: tuple[np.ndarray, np.ndarray], control: np.ndarray) -> tuple[Any, np.ndarray, np.ndarray]:
         """ẏ(t, y), and the joint coordinates and velocities that its last call used."""

@@ -24,8 +24,10 @@ from unibody.errors import ModelError, StepFailed
 from unibody.forces.base import Force
 from unibody.joints.base import Joint
 from unibody.model import Model, State
+from unibody.rules.base import MEMORY
 from unibody.shapes import Shape
 from unibody.solvers.base import Bound, Solver, Step, refuse_reaction
+from unibody.solvers.memory_fields import Field, at, count
 from unibody.solvers.report import Report
 from unibody.spatial.pose import rotation_from_quaternion
 
@@ -85,6 +87,16 @@ class BarrierBound(Bound):
     @property
     def memory_size(self) -> int:
         return self.system.memory_size
+
+    def memory_fields(self) -> list[Field]:
+        from unibody.rules.barrier_pressure import MOST
+
+        system, least = self.system, Field("the least distance", at(-1), low=0.0, infinite=True)
+        return [
+            *super().memory_fields(), count("whether there was a step", at(MEMORY), 1), count("iterations", at(-3)),
+            count("how stiff ranges are", system.stiffer_ranges, MOST), count("how stiff barriers are", system.stiffer, MOST),
+            count("contacts", at(-2)), least, Field("the rate of a step", slice(MEMORY + 1, MEMORY + 3), low=0.0),
+        ]  # fmt: skip
 
     def start(self, state: State | None = None) -> tuple[State, np.ndarray]:
         Q, V, t = self.system.begin(state)

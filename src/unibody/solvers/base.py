@@ -16,8 +16,9 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable
+from contextlib import nullcontext
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, wraps
 from typing import Any, ClassVar
 
 import numpy as np
@@ -26,14 +27,21 @@ from unibody.coordinates.convert import to_reduced
 from unibody.coordinates.energies import Energies, Masses
 from unibody.coordinates.observed import Observation
 from unibody.coordinates.slots import ARMATURE, LEDGER, SPEED_LIMIT, V_WB, X_WB
-from unibody.element import DAMPER_POWER, SPRING_ENERGY
-from unibody.errors import StepFailed, Unsupported
+from unibody.element import DAMPER_POWER, LONGEST, SHORTEST, SPRING_ENERGY, step_length
+from unibody.errors import ModelError, StepFailed, Unsupported
+from unibody.joints import Ball, Free
 from unibody.model import Model, State
+from unibody.model.interruptions import deferred
 from unibody.rules.base import LAST_STEP, MEMORY, TIME, finite, largest
+from unibody.solvers.blame import element_of
+from unibody.solvers.memory_fields import Field, at, fault_of
 from unibody.solvers.report import Report
 
 SMOOTH_FEEDBACK = 0.1
 """Default time [s] of the feedback under rules of high order: one that shrank with the step would spoil the order."""
+
+UNIT = 1e-6
+"""By how much quaternions of a state may not be unit."""
 
 REGISTRY: dict[str, type[Solver]] = {}
 """Solvers by name; a subclass of `Solver` enters itself."""
@@ -132,6 +140,42 @@ def bound_anew(solver: Solver, model: Model) -> Bound:
     return solver.bind(model)
 
 
+Method = Callable[..., Any]
+
+
+VERBS = ("step", "rollout", "observe")
+
+
+def guarded(method: Method) -> Method:
+    """A verb of a bound solver, whose arguments are looked at before kernels read them, and out of which nothing comes but what it returns,
+    `StepFailed`, or an interruption."""
+    name = method.__name__
+
+    @wraps(method)
+    def verb(self: Bound, state: State, memory: np.ndarray, control: np.ndarray, *rest: Any, **named: Any) -> Any:
+        if getattr(type(self), name) is not verb:  # called by super()
+            return method(self, state, memory, control, *rest, **named)
+        self.check_call(state, memory, control, *rest, **named)
+        trouble = getattr(self.system, "trouble", None)
+        if trouble is not None:
+            trouble.error = None
+        try:
+            with deferred(trouble.pending) if trouble is not None and trouble.guards else nullcontext():
+                made = method(self, state, memory, control, *rest, **named)
+        except StepFailed:
+            raise
+        except Exception as error:
+            raise self.broken(state, error) from error
+        if trouble is not None and trouble.error is not None:
+            if not isinstance(trouble.error, Exception):  # Ctrl-C within a callback
+                raise trouble.error
+            if isinstance(made, Observation):
+                made.notes = (*made.notes, f"'{trouble.blamed}' failed: {type(trouble.error).__name__}: {trouble.error}")
+        return made
+
+    return verb
+
+
 @dataclass
 class Bound:
     """A solver bound to a model. `memory` holds the ledger of work, then the coordinates of fitted joints, then `kept` numbers of a rule,
@@ -154,6 +198,44 @@ class Bound:
     turn: Turn = field(default_factory=Turn, repr=False, compare=False)
     """Held by the thread that uses the arrays."""
 
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        for name in VERBS:
+            if name in cls.__dict__:
+                setattr(cls, name, guarded(cls.__dict__[name]))
+
+    def check_call(
+        self, state: State, memory: np.ndarray, control: np.ndarray, dt: float = 1.0, steps: int = 0, every: int = 1, record: bool = True
+    ) -> None:
+        """Refuse arrays of other sizes than this solver's on this model, and steps that cannot be."""
+        if state.coordinates != self.coordinates:
+            raise ModelError(f"solver '{self.solver.name}': a state in {state.coordinates} coordinates; give start(state) first")
+        for array, size, what in (
+            (state.q, self.nq, "q"), (state.v, self.nv, "v"), (memory, self.memory_length, "memory"),
+            (control, self.control_length, "control"),
+        ):  # fmt: skip
+            if type(array) is not np.ndarray or array.shape != (size,) or array.dtype != np.float64:
+                remedy = "give what start() and step() of the same bound solver return, and a Control of its model"
+                raise ModelError(f"solver '{self.solver.name}': {what} of shape {np.shape(array)}, not {size} numbers; {remedy}")
+        if not SHORTEST <= dt <= LONGEST:
+            step_length(dt, "dt")
+        if not (steps >= 0 and every >= 1):
+            raise ModelError(f"rollout: {steps!r} steps, every {every!r}; give whole numbers, none below 0 and 1")
+
+    def broken(self, state: State, error: Exception) -> StepFailed:
+        """The error for a step out of which an exception came: of an element's code, or of equations that have no solution."""
+        element = getattr(error, "element", None) or element_of(error, self.model) or "model"
+        said = f"{type(error).__name__}: {' '.join(str(error).split())}"
+        singular = isinstance(error, np.linalg.LinAlgError | ZeroDivisionError | FloatingPointError)
+        why = f"its equations have no solution here ({said}); try another solver or a smaller dt" if singular else said
+        report = Report(status="singular" if singular else "error in an element", time=state.t, element=element)
+        return StepFailed(f"step at t = {state.t:.6g} s failed near '{element}': {why}", time=state.t, element=element, report=report)
+
+    @cached_property
+    def control_length(self) -> int:
+        """Numbers of a control."""
+        return self.model.neutral_control().size
+
     @property
     def nq_all(self) -> int:
         """Own coordinates and those of fitted joints."""
@@ -170,6 +252,50 @@ class Bound:
     def __reduce__(self) -> tuple[Any, ...]:
         """Addresses and scratch do not travel: a copy is bound anew, and what steps remember is in their memory."""
         return bound_anew, (self.solver, self.model)
+
+    @property
+    def memory_length(self) -> int:
+        """Numbers of a memory as `start` and `step` return it."""
+        return self.memory_size
+
+    def memory_fields(self) -> list[Field]:
+        """What is known of numbers in memory beyond that they are finite."""
+        return [Field("the length of the last step", at(LAST_STEP), low=0.0)]
+
+    def _behind(self, first: int, last: int | None = None) -> slice:
+        """Where memory keeps the numbers first … last − 1 (one, unless given) of what `_unpack` returns; first ≥ MEMORY."""
+        shift = self.memory_size - self.kept - MEMORY
+        return slice(first + shift, (first + 1 if last is None else last) + shift)
+
+    def memory_fault(self, times: np.ndarray, memory: np.ndarray) -> str | None:
+        """Why memories (rows, memory_length) of states at these times cannot be a solver's own, or None."""
+        stepped = memory[:, LAST_STEP] > 0.0
+        if (memory[stepped, TIME] != times[stepped]).any():
+            return "its memory is that of another time"
+        return fault_of(memory, self.memory_fields())
+
+    def state_fault(self, q: np.ndarray) -> str | None:
+        """Why coordinates (rows, nq) cannot be, or None: quaternions are unit."""
+        for name, first in self._quaternions():
+            off = np.abs(np.linalg.norm(q[:, first : first + 4], axis=1) - 1.0).max(initial=0.0)
+            if not off < UNIT:
+                return f"the quaternion of '{name}' is not unit (by {off:.3g})"
+        return None
+
+    def _quaternions(self) -> list[tuple[str, int]]:
+        """The bodies or joints with quaternions among the coordinates, and where these begin."""
+        out = []
+        if self.coordinates == "maximal":
+            names = [b.name for b in self.model.bodies if b.kind == "dynamic"]
+            out = [(name, 7 * k + 3) for k, name in enumerate(names)] if self.nq == 7 * len(names) else []
+        elif self.coordinates == "reduced":
+            for j in self.model.tree_joints:
+                first = j.q_start
+                for part in j.element.parts():
+                    if isinstance(part, Ball | Free):
+                        out.append((j.name, first + part.nq - 4))
+                    first += part.nq
+        return out
 
     def start(self, state: State | None = None) -> tuple[State, np.ndarray]:
         """The model's start (or a given state) in this solver's coordinates, and fresh memory."""
@@ -192,6 +318,7 @@ class Bound:
         memory = np.concatenate([ledger[:MEMORY], q[self.nq :], v[self.nv :], ledger[MEMORY:]])
         return State(t, q[: self.nq], v[: self.nv], self.coordinates), memory
 
+    @guarded
     def step(self, state: State, memory: np.ndarray, control: np.ndarray, dt: float) -> Step:
         """One step; the inputs stay as they are."""
         began = time.perf_counter()
@@ -200,6 +327,7 @@ class Bound:
             raise self.failure(state, memory, control, state.t)
         return Step(after, kept, Report(status="ok", time=after.t, seconds=time.perf_counter() - began, **self.step_facts()))
 
+    @guarded
     def rollout(
         self, state: State, memory: np.ndarray, control: np.ndarray, dt: float, steps: int, every: int = 1, record: bool = True
     ) -> tuple[State, np.ndarray, np.ndarray, int]:
@@ -251,6 +379,7 @@ class Bound:
         rank, rows = self.system.rank()
         return {"redundant": rows - rank, "notes": self.system.notes()}
 
+    @guarded
     def observe(self, state: State, memory: np.ndarray, control: np.ndarray) -> Observation:
         """Poses, twists, energies, reactions, violation at a state; reactions are those of the motion, without feedback that shrinks with
         the step."""
@@ -290,8 +419,11 @@ class Bound:
             failed, self.failed = self.failed, None
             return failed
         error = self.system.trouble.error
+        if error is not None and not isinstance(error, Exception):
+            self.system.trouble.error = None
+            raise error
         q, v, _ = self._unpack(state, memory)
-        element = self.system.trouble.element if error is not None else self.system.culprit(t, q, v, control)
+        element = self.system.trouble.blamed if error is not None else self.system.culprit(t, q, v, control)
         why = "accelerations are not finite; try a smaller dt or another solver" if error is None else f"{type(error).__name__}: {error}"
         status = "not finite" if error is None else "error in an element"
         report = Report(status=status, time=t, element=element, **self.step_facts())

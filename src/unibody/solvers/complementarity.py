@@ -43,7 +43,9 @@ from unibody.rules.stepping_memory import (
 from unibody.rules.time_stepping import INSTANT, Stepping, with_rubs
 from unibody.shapes import Shape
 from unibody.solvers.base import Bound, Solver, Step, needs_reaction
+from unibody.solvers.memory_fields import Field, count
 from unibody.solvers.report import Report
+from unibody.solvers.stepping_fields import stepping_fields
 
 if TYPE_CHECKING:
     from unibody.rules.contact_instant import ContactInstant
@@ -132,6 +134,15 @@ class BoundComplementarity(Bound):
 
     rule: Any = None
     arrangement: Any = None
+
+    def memory_fields(self) -> list[Field]:
+        fields = [*super().memory_fields(), *stepping_fields(self.arrangement, self._behind)]
+        return fields if self.rule.friction is None else [*fields, count("iterations of friction", self._turns)]
+
+    @property
+    def _turns(self) -> slice:
+        """Where memory keeps how many iterations friction in joints took."""
+        return self._behind(self.arrangement.ids[0] - 2)
 
     @cached_property
     def _fits(self) -> bool:
@@ -270,6 +281,6 @@ class BoundComplementarity(Bound):
     def _again(self, kept: np.ndarray, h: float) -> Held:
         """The impulses of the step that memory describes, at whose beginning the system has looked."""
         layout = self.arrangement
-        if not layout.whole(kept):
-            return self.rule.hold(h, rub=layout.rub(kept))
-        return self.rule.remembered(h, layout.book(kept), layout.touches(kept)[: int(kept[COUNT])])
+        table = layout.touches(kept)[: int(kept[COUNT])]
+        known = self.rule.remembered(h, layout.book(kept), table) if layout.whole(kept) else None
+        return self.rule.hold(h, rub=layout.rub(kept)) if known is None else known

@@ -39,7 +39,9 @@ from unibody.rules.stepping_memory import CONVERGED, COUNT, DISTANCE, GAINED, LE
 from unibody.rules.time_stepping import INSTANT, with_rubs
 from unibody.shapes import Shape
 from unibody.solvers.base import Bound, Solver, Step, refuse_reaction
+from unibody.solvers.memory_fields import Field, at, count
 from unibody.solvers.report import Report
+from unibody.solvers.stepping_fields import stepping_fields
 
 from unibody.rules.impulse_steps import (  # isort: skip
     BY, DIRECT, FACTS, LEFT, LIMIT, NOT_REACHED, NOT_SETTLED, PREVIEWS, TOLERANCE, WHERE, WRONG, roll_impulses, scratch_size,
@@ -148,6 +150,9 @@ def size_of(model: Model) -> float:
 class BoundImpulse(Bound):
     """`Impulse` on a model of equations alone; memory ends with three facts of the last step."""
 
+    def memory_fields(self) -> list[Field]:
+        return [*super().memory_fields(), count("previews", self._behind(PREVIEWS))]
+
     def _aim(self, dt: float) -> None:
         """First impulses of a step aim at C + h Ċ + h² C̈ = 0."""
         self.system.k_v, self.system.k_q = 1.0 / dt, 1.0 / dt**2
@@ -197,6 +202,10 @@ class BoundSided(BoundImpulse):
 
     rule: Any = None
     arrangement: Any = None
+
+    def memory_fields(self) -> list[Field]:
+        facts = [count("previews", at(-FACTS)), Field("what previews left", slice(1 - FACTS, None), low=0.0, infinite=True)]
+        return [*Bound.memory_fields(self), *stepping_fields(self.arrangement, self._behind), *facts]
 
     def step(self, state: State, memory: np.ndarray, control: np.ndarray, dt: float) -> Step:
         began = time.perf_counter()

@@ -36,6 +36,7 @@ from unibody.rules.nearness import nearness_of
 from unibody.rules.penalty_contacts import PenaltyContacts, Pushes
 from unibody.shapes import Shape
 from unibody.solvers.base import Bound, Solver, Step, refuse_reaction
+from unibody.solvers.memory_fields import Field
 from unibody.solvers.report import Report
 
 RULES = ("linearly-implicit", "semi-implicit")
@@ -184,6 +185,9 @@ class BoundTouching(BoundPenalty):
     """`Penalty` on a model with contact. Memory also holds how the last step began: its length, q and v."""
 
     contacts: Any = None
+
+    def memory_fields(self) -> list[Field]:
+        return [*super().memory_fields(), Field("the length of the last step", self._behind(MEMORY), low=0.0)]
 
     @cached_property
     def _stable(self) -> float:

@@ -18,6 +18,7 @@ from unibody.algebra.tree import BODY
 from unibody.constraints.base import Constraint
 from unibody.coordinates.observe_reduced import reactions_reduced
 from unibody.coordinates.observed import Observation
+from unibody.coordinates.redmax_linear import RETRY
 from unibody.coordinates.redmax_system import LINEAR, RedMaxSystem
 from unibody.coordinates.slots import APART, BODIES, COUNTDOWN, FLAT, LEAST, LEDGER, RESIDUAL, STATUS
 from unibody.element import number
@@ -36,6 +37,7 @@ from unibody.rules.rubbing_steps import RubbingSteps
 from unibody.rules.rubbings import TOLERANCE
 from unibody.shapes import Shape
 from unibody.solvers.base import Bound, Solver, Step, needs_reaction
+from unibody.solvers.memory_fields import Field, at, count
 from unibody.solvers.report import Report
 from unibody.spatial.pose import vector_from_rotation
 
@@ -136,6 +138,12 @@ class BoundRedMax(Bound):
     def _look_at(self, t: float, q: np.ndarray, v: np.ndarray, control: np.ndarray) -> None:
         self.system.look(t, q, v, control)  # nothing needs to be solved
 
+    def memory_fields(self) -> list[Field]:
+        return [
+            *super().memory_fields(), count("steps until the iteration is tried again", self._behind(BEGUN + 1), RETRY),
+            count("iterations", self._behind(BEGUN + 2)), count("steps that were curbed", self._behind(CURBED)),
+        ]  # fmt: skip
+
     def observe(self, state: State, memory: np.ndarray, control: np.ndarray) -> Observation:
         """Everything derived at a state; reactions and multipliers are those of the step that ended there (its impulses over h)."""
         out = self._look(state, memory, control)
@@ -188,6 +196,10 @@ class BoundFriction(BoundRedMax):
 
     def __post_init__(self) -> None:
         self.roll = self.steps = RubbingSteps(self.frictions, MEMORY + self.kept)
+
+    def memory_fields(self) -> list[Field]:
+        change = Field("the last change of friction", at(-1), low=0.0, infinite=True)
+        return [*super().memory_fields(), count("iterations of friction", at(-2)), change]
 
     def step_facts(self) -> dict[str, Any]:
         return {**super().step_facts(), "iterations": self.steps.iterations, "residual": self.steps.change}
