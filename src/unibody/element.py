@@ -143,6 +143,14 @@ def point_of(value: Any, what: str) -> Point:
     return value
 
 
+def whole_number(value: Any, what: str) -> int:
+    """A whole number above 0, or a ModelError that says so."""
+    x = number(value, what, minimum=1)
+    if x != int(x) or x > 2**53:
+        raise ModelError(f"{what}: {value!r} is not a whole number; give 1, 2, 3 …")
+    return int(x)
+
+
 SHORTEST, LONGEST = 1e-15, 1e9
 """[s] Of a step: beyond them 1/dt² or dt² leaves the numbers of mechanics."""
 

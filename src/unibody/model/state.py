@@ -32,7 +32,10 @@ class State:
         if self.coordinates not in ("reduced", "maximal", "planar", "affine"):
             raise ModelError(f"State coordinates {self.coordinates!r} are unknown; give reduced, maximal, planar or affine")
         for name in ("q", "v"):
-            array = np.array(getattr(self, name), float)
+            try:
+                array = np.array(getattr(self, name), float)
+            except (TypeError, ValueError):
+                raise ModelError(f"State {name} is not numeric; give an array of numbers") from None
             array.flags.writeable = False
             object.__setattr__(self, name, array)
 

@@ -6,17 +6,19 @@ import copy
 import sys
 import time
 from collections.abc import Callable, Sequence
+from math import isfinite
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from unibody.coordinates.observed import Observation
-from unibody.element import number, step_length
-from unibody.errors import ModelError, StepFailed
+from unibody.element import number, step_length, whole_number
+from unibody.errors import ModelError, StepFailed, UnibodyError
 from unibody.model import Control, Model, State
 from unibody.model.model import look_up
 from unibody.model.plane import check_wrenches
+from unibody.model.values import shown
 from unibody.simulation.energy_watch import EnergyWatch
 from unibody.simulation.files import checked_rows, read_npz, write_npz
 from unibody.simulation.recording import MOST_STEPS, Recording
@@ -60,6 +62,8 @@ class Simulation:
         if not isinstance(chosen, Solver):
             raise ModelError(f"Simulation: solver {solver!r} is neither a name ({', '.join(REGISTRY)}) nor a solver")
         self._bound: Bound = chosen.bind(model)
+        if control is not None and not isinstance(control, Control):
+            raise ModelError(f"Simulation: control {shown(control)} is not a Control; make one by Control(model)")
         self.control = Control(model) if control is None else control.copy()
         self._check_state(state)
         self._state, self._memory = self._bound.start(state)
@@ -80,9 +84,37 @@ class Simulation:
         return self._bound.solver
 
     @property
+    def dt(self) -> float:
+        """The length of a step [s]."""
+        return self._dt
+
+    @dt.setter
+    def dt(self, dt: float) -> None:
+        self._dt = step_length(dt, "dt")
+
+    @property
+    def control(self) -> Control:
+        """Efforts, wrenches and targets that act in the next steps."""
+        return self._control
+
+    @control.setter
+    def control(self, control: Control) -> None:
+        if not isinstance(control, Control):
+            raise ModelError(f"control {shown(control)} is not a Control; make one by Control(model), or change sim.control")
+        self._control = control
+
+    @property
     def state(self) -> State:
-        """The last good state."""
+        """The last good state. Another one may be given, of any coordinates: steps go on from it, with nothing remembered."""
         return self._state
+
+    @state.setter
+    def state(self, state: State) -> None:
+        if state is None:
+            raise ModelError("state None is not a State; give one, or call reset()")
+        self._check_state(state)
+        self._state, self._memory = self._bound.start(state)
+        self.report = Report(status="start", time=self._state.t)
 
     @property
     def bound(self) -> Bound:
@@ -94,7 +126,7 @@ class Simulation:
         copy is bound anew, and state, memory and control hold all that a step depends on."""
         twin = type(self).__new__(type(self))
         bound = copy.copy(self._bound)
-        twin.__dict__.update(self.__dict__, _bound=bound, _watch=self._watch.on(bound), _moving=Turn(), control=self.control.copy())
+        twin.__dict__.update(self.__dict__, _bound=bound, _watch=self._watch.on(bound), _moving=Turn(), _control=self._control.copy())
         return twin
 
     def reset(self, state: State | None = None) -> None:
@@ -122,6 +154,7 @@ class Simulation:
 
     def step(self) -> Report:
         """One step of length dt."""
+        self._check_control()
         turn = self._mine("step")
         try:
             with self._bound.turn:
@@ -138,9 +171,12 @@ class Simulation:
     def run(self, duration: float, control: Feedback | None = None, every: int = 1, progress: bool | None = None) -> Recording:
         """Run for `duration` [s]; record the start and every `every`-th step. `control(t, state, control)` is called before every step."""
         duration = number(duration, "run duration", minimum=0.0)
-        every = int(number(every, "run every", minimum=1))
+        every = whole_number(every, "run every")
+        if control is not None and not callable(control):
+            raise ModelError(f"run control {shown(control)} is not a function; give control(t, state, control), or set sim.control")
         check_count(duration, self.dt)
         steps = round(duration / self.dt)
+        every = min(every, steps + 1)
         if abs(steps * self.dt - duration) > 1e-6 * max(self.dt, duration) and steps < 1:
             raise ModelError(f"run duration {duration:g} s is shorter than dt = {self.dt:g} s; give at least one step")
         self._check_control()
@@ -210,25 +246,41 @@ class Simulation:
             bar.show(k + 1)
 
     def _ask(self, control: Feedback) -> None:
-        answer = control(self._state.t, self._state, self.control)
+        t = self._state.t
+        try:
+            answer = control(t, self._state, self.control)
+        except UnibodyError:
+            raise
+        except Exception as error:
+            report = Report(status="error in the control", time=t, element="control")
+            why = f"{type(error).__name__}: {' '.join(str(error).split())}"
+            raise StepFailed(f"step at t = {t:.6g} s failed near 'control': {why}", time=t, element="control", report=report) from error
         if isinstance(answer, Control):
             self.control = answer
         self._check_control()
 
     @staticmethod
     def _check_state(state: State | None) -> None:
-        if state is not None and not all(np.isfinite(x).all() for x in (state.t, state.q, state.v)):
+        if state is None:
+            return
+        if not isinstance(state, State):
+            raise ModelError(f"Simulation: state {shown(state)} is not a State; give State(t, q, v)")
+        number(state.t, "Simulation: t of the given state")
+        if not (np.isfinite(state.q).all() and np.isfinite(state.v).all()):
             raise ModelError(f"Simulation: the given state (t = {state.t!r}) is not finite; give finite t, q and v")
 
     def _check_control(self) -> None:
-        targets = self.model.nv_joints + 6 * self.model.n_bodies
-        needed = self.model.neutral_control().size
-        if self.control.flat.shape != (needed,):
-            raise ModelError(f"control holds {self.control.flat.size} numbers, this model needs {needed}; make it by Control(model)")
-        if not np.isfinite(self.control.flat[:targets]).all():
+        flat, model = self._control.flat, self._bound.model
+        needed = self._bound.control_length
+        if type(flat) is not np.ndarray or flat.shape != (needed,) or flat.dtype != np.float64:
+            raise ModelError(f"control holds {np.size(flat)} numbers, this model needs {needed}; make it by Control(model)")
+        targets = model.nv_joints + 6 * model.n_bodies
+        if not isfinite(flat[:targets].sum()) and not np.isfinite(flat[:targets]).all():
             raise ModelError(f"control at t = {self._state.t:.6g} s is not finite; return finite efforts and wrenches")
-        if self.model.plane is not None and self.control.wrench.any():
-            check_wrenches(self.model, self.control.wrench)
+        if model.motor_targets and np.isinf(flat[targets:]).any():
+            raise ModelError(f"control at t = {self._state.t:.6g} s has a target that is not finite; give a finite one, or NaN for none")
+        if model.plane is not None and self._control.wrench.any():
+            check_wrenches(model, self._control.wrench)
 
     def save(self, path: str | Path) -> Path:
         """Write everything needed to go on, bit for bit; the old file stays whole until the new one is."""
