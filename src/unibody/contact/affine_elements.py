@@ -25,7 +25,7 @@ from typing import Any
 
 import numpy as np
 
-from unibody.constraints.base import Constraint
+from unibody.constraints.base import Constraint, Rows
 from unibody.contact.affine_forces import has_energy
 from unibody.contact.affine_maps import nearest, relative, relative_twist, twist_maps
 from unibody.contact.affine_pull import Pull, Stiff, scales
@@ -35,7 +35,7 @@ from unibody.element import Kinematics
 from unibody.forces.base import Blocks, Force, Loads
 from unibody.model import Model
 from unibody.model.model import JointInfo
-from unibody.model.tables import Names
+from unibody.model.tables import Names, answer
 from unibody.spatial.pose import vector_from_rotation
 
 __all__ = ["Elements", "ElementFailed", "Lag", "Pull", "Stiff", "relative", "relative_twist", "twist_maps"]
@@ -163,7 +163,7 @@ class Elements:
         """The least C of C ≥ 0, its unit, and whose it is."""
         least = np.inf, "m", ""
         for name, c in self.ranges:
-            residual = asked(name, lambda c=c: c.evaluate(k)).residual
+            residual = evaluated(name, c, k).residual
             r = int(np.argmin(residual)) if len(residual) else -1
             if r >= 0 and residual[r] < least[0]:
                 least = float(residual[r]), c.units[r], name
@@ -175,7 +175,7 @@ class Elements:
         T = twist_maps(Q)
         for name, c in self.ranges:
             damping = getattr(c, "damping", 0.0)
-            rows = asked(name, lambda c=c: c.evaluate(k)) if damping else None
+            rows = evaluated(name, c, k) if damping else None
             for joint, J in rows.J.items() if rows is not None else ():
                 j = self.model.joint(joint)
                 parts = [(i, np.asarray(J) @ L @ T[i]) for i, L in self.rows(j, k)]
@@ -299,7 +299,7 @@ class Elements:
         return max((self._mass[b] for b in bodies), default=0.0) or 1.0
 
     def _add_constraint(self, name: str, constraint: Constraint, k: Kinematics, stiff: Stiff, blocks: bool, out: Pull) -> None:
-        rows = asked(name, lambda: constraint.evaluate(k))
+        rows = evaluated(name, constraint, k)
         parts: dict[int, np.ndarray] = {}
         for body, G in rows.G.items():
             i = self.model.body(body)
@@ -365,6 +365,19 @@ def limit(C: float, unit: str, mass: float, arm: float, stiff: Stiff, owner: Con
     kappa = getattr(owner, "stiffness", None) or per * c * (10.0 * stiff.gravity / (1.0 if unit == "m" else arm) + c / stiff.step**2)
     b, b1, b2 = barrier(np.array(C / c))
     return kappa * float(b), kappa * float(b1) / c, kappa * float(b2) / c**2
+
+
+def evaluated(name: str, constraint: Constraint, k: Kinematics) -> Rows:
+    """The rows of a constraint, looked at as its own code gives them."""
+
+    def rows() -> Rows:
+        found = constraint.evaluate(k)
+        n = (constraint.rows,)
+        drift = None if found.drift is None else answer(found.drift, n, "drift")
+        G = {b: answer(block, (*n, 6), f"G of '{b}'") for b, block in found.G.items()}
+        return found._replace(residual=answer(found.residual, n, "residual"), bias=answer(found.bias, n, "bias"), G=G, drift=drift)
+
+    return asked(name, rows)
 
 
 def asked(name: str, call):  # type: ignore[no-untyped-def]

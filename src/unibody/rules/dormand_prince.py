@@ -55,6 +55,11 @@ class Stretch:
         return r[0] + theta * (r[1] + (1 - theta) * (r[2] + theta * (r[3] + (1 - theta) * r[4])))
 
 
+QUIET = np.errstate(over="ignore", invalid="ignore", divide="ignore")
+"""A trial that overflows is rejected, without a warning."""
+
+
+@QUIET
 def first_step(f: Derivative, t: float, y: np.ndarray, scale: np.ndarray, longest: float) -> float:
     """A cautious guess: a step whose explicit Euler increment changes y and its rate by a hundredth of their scale."""
     rate = f(t, y)
@@ -66,6 +71,7 @@ def first_step(f: Derivative, t: float, y: np.ndarray, scale: np.ndarray, longes
     return min(100 * h, finer, longest)
 
 
+@QUIET
 def take_step(f: Derivative, t: float, y: np.ndarray, h: float, rtol: float, atol: float, weight: np.ndarray) -> tuple[Stretch, int] | None:
     """An accepted step from (t, y) trying h first, and how often it was shortened; None if no step length is accepted.
 

@@ -24,6 +24,7 @@ from unibody.simulation.files import checked_rows, read_npz, write_npz
 from unibody.simulation.recording import MOST_STEPS, Recording
 from unibody.solvers import REGISTRY, Bound, Report, Solver
 from unibody.solvers.base import Turn
+from unibody.solvers.blame import element_of
 
 Feedback = Callable[[float, State, Control], Any]
 
@@ -61,7 +62,13 @@ class Simulation:
         chosen = look_up(solver, REGISTRY, "solver")() if isinstance(solver, str) else solver
         if not isinstance(chosen, Solver):
             raise ModelError(f"Simulation: solver {solver!r} is neither a name ({', '.join(REGISTRY)}) nor a solver")
-        self._bound: Bound = chosen.bind(model)
+        try:
+            self._bound: Bound = chosen.bind(model)
+        except UnibodyError:
+            raise
+        except Exception as error:  # of an element's code, which binding may ask
+            element, why = element_of(error, model) or "model", " ".join(str(error).split())
+            raise ModelError(f"solver '{chosen.name}' cannot take '{element}': {type(error).__name__}: {why}; mend its code") from error
         if control is not None and not isinstance(control, Control):
             raise ModelError(f"Simulation: control {shown(control)} is not a Control; make one by Control(model)")
         self.control = Control(model) if control is None else control.copy()
@@ -114,7 +121,7 @@ class Simulation:
             raise ModelError("state None is not a State; give one, or call reset()")
         self._check_state(state)
         self._state, self._memory = self._bound.start(state)
-        self.report = Report(status="start", time=self._state.t)
+        self._begin("start")
 
     @property
     def bound(self) -> Bound:
@@ -246,15 +253,7 @@ class Simulation:
             bar.show(k + 1)
 
     def _ask(self, control: Feedback) -> None:
-        t = self._state.t
-        try:
-            answer = control(t, self._state, self.control)
-        except UnibodyError:
-            raise
-        except Exception as error:
-            report = Report(status="error in the control", time=t, element="control")
-            why = f"{type(error).__name__}: {' '.join(str(error).split())}"
-            raise StepFailed(f"step at t = {t:.6g} s failed near 'control': {why}", time=t, element="control", report=report) from error
+        answer = control(self._state.t, self._state, self.control)
         if isinstance(answer, Control):
             self.control = answer
         self._check_control()

@@ -293,6 +293,7 @@ class BoundAdaptive(BoundArticulated):
             stretch, again = made
             steps, rejected = steps + 1, rejected + again
         y = self._on_manifold(stretch.at(target))
+        self.system.trouble.error = None if isinstance(self.system.trouble.error, Exception) else self.system.trouble.error  # of trials
         f(target, y)
         ledger = np.zeros(MEMORY)
         ledger[:3], ledger[TIME] = y[-3:], target

@@ -169,6 +169,10 @@ def guarded(method: Method) -> Method:
         if trouble is not None and trouble.error is not None:
             if not isinstance(trouble.error, Exception):  # Ctrl-C within a callback
                 raise trouble.error
+            if name == "step":
+                raise self.failure(state, memory, control, state.t)
+            if name == "rollout" and made[-1] and self.roll is not None:
+                return self.before_trouble(method, made[2], state, memory, control, *rest, **named)
             if isinstance(made, Observation):
                 made.notes = (*made.notes, f"'{trouble.blamed}' failed: {type(trouble.error).__name__}: {trouble.error}")
         return made
@@ -230,6 +234,20 @@ class Bound:
         why = f"its equations have no solution here ({said}); try another solver or a smaller dt" if singular else said
         report = Report(status="singular" if singular else "error in an element", time=state.t, element=element)
         return StepFailed(f"step at t = {state.t:.6g} s failed near '{element}': {why}", time=state.t, element=element, report=report)
+
+    def before_trouble(
+        self, method: Method, rows: np.ndarray, state: State, memory: np.ndarray, control: np.ndarray, dt: float, steps: int,
+        every: int = 1, record: bool = True,
+    ) -> tuple[State, np.ndarray, np.ndarray, int]:  # fmt: skip
+        """A rollout again, up to the step in which an element failed though all numbers that the step needs stayed finite."""
+        trouble, done = self.system.trouble, 0
+        while done < steps:
+            trouble.error = None
+            after, kept, _, good = method(self, state, memory, control, dt, 1, 1, False)
+            if trouble.error is not None or not good:
+                break
+            state, memory, done = after, kept, done + 1
+        return state, memory, rows[: done // every] if record else rows, done
 
     @cached_property
     def control_length(self) -> int:
@@ -344,8 +362,13 @@ class Bound:
             self.system.layout, self.system.ints, self.system.constants, stages, control, state.t, dt, steps,
             every if record else steps + 1, self.explicit, self.system.work, self.scratch, q, v, ledger, rows.reshape(-1),
         )  # fmt: skip
-        if done and not finite(q, v):
-            return self.rollout(state, memory, control, dt, done - 1, every, record)  # the last step overflowed: up to the one before
+        if done and not finite(q, v):  # the last step overflowed: up to the one before
+            trouble = self.system.trouble
+            error, blamed = trouble.error, trouble.blamed
+            out = self.rollout(state, memory, control, dt, done - 1, every, record)
+            if trouble.error is None:
+                trouble.error, trouble.blamed = error, blamed
+            return out
         after, kept = self._pack(float(ledger[TIME]) if done else state.t, q, v, ledger)
         return after, kept, rows[: done // every] if record else rows, done
 

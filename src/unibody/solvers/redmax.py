@@ -291,7 +291,6 @@ class BoundImplicit(BoundRedMax):
             solved = solve_stage(Stage(t, q, none, v[:nv], h), v[:nv], correct)
         if solved is None:
             raise self.not_converged(state, memory, control, lost)
-        system.trouble.error = None
         kept[0] += h * float(system.limit_forces() @ (0.5 * (rate + system.row_velocities())))
         kept[BEGUN : BEGUN + 3] = -h if pushed else h, status[COUNTDOWN], solved.corrections
         kept[BEGUN_Q : BEGUN_Q + self.nq_all] = q
@@ -301,6 +300,9 @@ class BoundImplicit(BoundRedMax):
         v_all[:nv] = solved.v
         after, memory = self._pack(t, solved.q, v_all, kept)
         facts = {**self.step_facts(), "iterations": solved.corrections}
+        if isinstance(system.trouble.error, Exception):  # of a trial, or also where the step ends
+            system.trouble.error = None
+            system.look(t, np.array(solved.q), np.array(v_all), control)
         return Step(after, memory, Report(status="ok", time=t, seconds=time.perf_counter() - began, **facts))
 
     def not_converged(
