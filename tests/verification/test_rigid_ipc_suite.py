@@ -140,12 +140,12 @@ def test_turntable_carries_the_cube_at_05(scene):
     assert rec.twist(body(rec, "cube"))[-1, 1] == pytest.approx(rec.twist("cylinder0")[-1, 1], rel=0.01)
 
 
-def tilts(rec) -> np.ndarray:
-    """Angles of all cards against the ground at the end [°]; their own frames are along the world's at the start."""
+def tilts(rec, row: int = -1) -> np.ndarray:
+    """Angles of all cards against the ground at the end, or in a row [°]; their own frames are along the world's at the start."""
     out = []
     for info in rec.model.bodies[1:]:
         if info.kind == "dynamic":
-            x = rec.vertices(info.name)[-1]
+            x = rec.vertices(info.name)[row]
             normal = np.linalg.svd(x - x.mean(axis=0))[2][2]
             out.append(math.degrees(math.acos(min(1.0, abs(normal[1])))))
     return np.array(out)
@@ -160,13 +160,15 @@ def test_card_tent_stands_at_05_and_collapses_at_02(scene):
 
 
 def test_card_house_of_two_levels_keeps_its_height(scene):
-    """F8: the top drops by less than 5 % after touchdown, until 2 s."""
+    """F8: the top drops by less than 5 % after touchdown, until 2 s. So does every card, or else a tent could fall under the others unseen;
+    and each stays as steep, within the 5° of the tent."""
     rec = run(scene("friction/card-house/card-house-2-levels"), 2.0, every=25)
-    top = max(rec.vertices(b.name)[:, :, 1].max(axis=1)[0] for b in rec.model.bodies[1:] if b.kind == "dynamic")
-    heights = np.max([rec.vertices(b.name)[:, :, 1].max(axis=1) for b in rec.model.bodies[1:] if b.kind == "dynamic"], axis=0)
-    assert top == heights[0]
-    landed = heights[2]  # after 0.5 s
-    assert heights[-1] > 0.95 * landed
+    cards = [b.name for b in rec.model.bodies[1:] if b.kind == "dynamic"]
+    tops = np.array([rec.vertices(card)[:, :, 1].max(axis=1) for card in cards])
+    ground = min(rec.vertices(card)[-1, :, 1].min() for card in cards)
+    landed = tops[:, 2] - ground  # after 0.5 s
+    assert (tops[:, -1] - ground > 0.95 * landed).all()
+    assert tilts(rec) == pytest.approx(tilts(rec, 2), abs=5.0)
 
 
 def test_a_wing_nut_flips(scene):

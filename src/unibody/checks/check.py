@@ -42,7 +42,7 @@ def check(model: Model, dt: float | None = None, solver: str | Solver | None = N
     chosen = _chosen(solver)
     here = Instant(model)
     findings = [*connection_findings(here), *inertia_findings(here), *overlap_findings(here), *contact_force_findings(here)]
-    findings += closing_findings(here)
+    findings += closing_findings(here, chosen)
     steps = list(safe_steps(here, getattr(chosen, "explicit", ())))
     refused = [*_refusals(chosen, model), *_refused_start(chosen, model)]
     return Findings([*findings, *_step_findings(steps, step, chosen), *refused], steps)

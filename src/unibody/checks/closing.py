@@ -16,10 +16,12 @@ import numpy as np
 
 from unibody.checks.finding import Finding, quoted
 from unibody.checks.instant import Instant
+from unibody.checks.starts import BOUNDS, POSITIONS, VELOCITIES, deeds, shared_out
 from unibody.constraints import JointLimit
 from unibody.coordinates.closure import BLUR, REDUNDANT, REDUNDANT_AT_MOST
 from unibody.coordinates.observed import touched_names
 from unibody.coordinates.slots import G
+from unibody.solvers import Solver
 
 CLOSED = 1e-9
 """Violations [m, rad] below this are round-off of what a builder typed."""
@@ -105,9 +107,10 @@ def _gauss_newton(here: Instant, v: np.ndarray) -> float:
     return float(np.abs(here.residual[here.held]).max(initial=0.0))
 
 
-def closing_findings(here: Instant) -> Iterator[Finding]:
-    """Everything about rows; leaves the instant assembled where that can be done, else at its start."""
-    yield from _inequalities(here)
+def closing_findings(here: Instant, chosen: Solver | None = None) -> Iterator[Finding]:
+    """Everything about rows, with what the chosen solver makes of it, or all; leaves the instant assembled where that can be done, else
+    at its start."""
+    yield from _inequalities(here, chosen)
     if not here.held.size:
         return
     q, v = here.q.copy(), here.v.copy()
@@ -125,10 +128,10 @@ def closing_findings(here: Instant) -> Iterator[Finding]:
         off = _worst_rows(here, C)
         yield Finding(
             "warning", "start violates constraints", tuple(off),
-            f"the start violates {quoted(off)} by up to {max(off.values()):.3g} m or rad; it can be assembled, and the first steps pull"
-            " it together: give joints or bodies that fit",
+            f"the start violates {quoted(off)} by up to {max(off.values()):.3g} m or rad; it can be assembled:"
+            f"{deeds(POSITIONS, here.model, chosen)} give joints or bodies that fit",
         )  # fmt: skip
-    yield from _velocities(here, rates, closed)
+    yield from _velocities(here, rates, closed, chosen)
     space = row_space(here)
     repeated = len(space.null)
     if closed and repeated:
@@ -136,8 +139,8 @@ def closing_findings(here: Instant) -> Iterator[Finding]:
         plural = f"{repeated} rows repeat" if repeated > 1 else "1 row repeats"
         yield Finding(
             "note", "redundant constraints", names,
-            f"{plural} others among {quoted(names)}: the motion is the same, the reactions reported are those of least norm; free a"
-            " direction of one of them for unique reactions",
+            f"{plural} others among {quoted(names)}: the motion is the same, {shared_out(chosen)}; free a direction of one of them for"
+            " unique reactions",
         )  # fmt: skip
 
 
@@ -162,7 +165,7 @@ def _carrying(here: Instant, null: np.ndarray) -> tuple[str, ...]:
     return tuple(dict.fromkeys([*names, *carrying]))
 
 
-def _velocities(here: Instant, rates: np.ndarray, closed: bool) -> Iterator[Finding]:
+def _velocities(here: Instant, rates: np.ndarray, closed: bool, chosen: Solver | None) -> Iterator[Finding]:
     size = max(1.0, float(np.abs(here.v).max(initial=0.0)))
     K, drift = here.rows[here.held], here.drift[here.held]
     if closed and drift.any():
@@ -178,8 +181,8 @@ def _velocities(here: Instant, rates: np.ndarray, closed: bool) -> Iterator[Find
         off = _worst_rows(here, rates)
         yield Finding(
             "warning", "start velocity violates constraints", tuple(off),
-            f"the start moves against {quoted(off)} with {max(off.values()):.3g} m/s or rad/s; the first step removes that, and its"
-            " energy: give joint velocities that fit",
+            f"the start moves against {quoted(off)} with {max(off.values()):.3g} m/s or rad/s;"
+            f"{deeds(VELOCITIES, here.model, chosen)} give joint velocities that fit",
         )  # fmt: skip
 
 
@@ -193,7 +196,7 @@ def _worst_rows(here: Instant, values: np.ndarray) -> dict[str, float]:
     return dict(sorted(((n, x) for n, x in by_name.items() if x > 0.1 * worst), key=lambda item: -item[1]))
 
 
-def _inequalities(here: Instant) -> Iterator[Finding]:
+def _inequalities(here: Instant, chosen: Solver | None) -> Iterator[Finding]:
     """Rows C ≥ 0 that begin below 0."""
     elements = dict(here.model.constraints)
     below: dict[str, float] = {}
@@ -209,12 +212,13 @@ def _inequalities(here: Instant) -> Iterator[Finding]:
             yield Finding(
                 "error", "outside joint limit", (element.joint, name),
                 f"joint '{element.joint}' starts at {q}, {-value:.3g} m or rad outside its limit '{name}'"
-                f" ({_bounds(element)}); give a q within it",
+                f" ({_bounds(element)});{deeds(BOUNDS, here.model, chosen)} give a q within it",
             )  # fmt: skip
         else:
             yield Finding(
                 "warning", "start violates inequality", (name,),
-                f"'{name}' ({type(element).__name__}) begins {-value:.3g} m or rad on its wrong side; move the start",
+                f"'{name}' ({type(element).__name__}) begins {-value:.3g} m or rad on its wrong side;"
+                f"{deeds(BOUNDS, here.model, chosen)} move the start",
             )  # fmt: skip
 
 

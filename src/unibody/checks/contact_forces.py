@@ -35,7 +35,7 @@ def contact_force_findings(here: Instant) -> Iterator[Finding]:
         yield Finding(
             "warning", "no contact forces", names,
             f"no finite forces satisfy the laws of contact of {quoted(names)} at the start (Painlevé: friction presses them together"
-            f" faster than they can part){_remedy(found)}; steps pass it by an impulse that stops the slip",
+            f" faster than they can part){_remedy(found)}; 'complementarity' passes it by an impulse that stops the slip",
         )  # fmt: skip
     else:
         yield Finding(

@@ -15,6 +15,7 @@ from functools import cached_property
 import numpy as np
 
 from unibody.algebra.contact_groups import Grouped
+from unibody.constraints.joint_rub import JointRub
 from unibody.coordinates.grouping import Grouping
 from unibody.coordinates.rows import RowBook
 from unibody.kernel import Floats, device, kernel
@@ -70,9 +71,9 @@ def row_bounds(model: Model, book: RowBook) -> np.ndarray:
     """(k,) the bound of the multiplier of every row beyond the primary ones; infinite where there is none."""
     out, elements = np.full(book.rows, np.inf), dict(model.constraints)
     for name in dict.fromkeys(book.names[book.joint_rows : book.joint_rows + book.element_rows]):
-        bounds = getattr(elements[name], "bounds", None)
-        if bounds is not None:
-            out[[r for r, n in enumerate(book.names) if n == name and r >= book.joint_rows]] = bounds
+        element = elements[name]
+        if isinstance(element, JointRub):
+            out[[r for r, n in enumerate(book.names) if n == name and r >= book.joint_rows]] = element.bounds
     return out[book.primary_rows :]
 
 

@@ -64,6 +64,8 @@ def aim_rows_ahead(layout: Ints, ints: Ints, constants: Floats, work_out: Floats
             # free, unless it would be reached within the step
             reach = drift[r] - rate[r] - ahead[r] / h if h > 0.0 and choice[ANTICIPATE] > 0.0 else ASLEEP
             target[r] = reach / h if reach > ASLEEP else ASLEEP
+            if curved and reach > ASLEEP:
+                target[r] -= row_acceleration(layout, ints, constants, r, no_y, work_out)
         elif h == 0.0:
             leaving = unilateral[r] != 0 and rate[r] > 0.0
             target[r] = ASLEEP if leaving else -row_acceleration(layout, ints, constants, r, no_y, work_out)

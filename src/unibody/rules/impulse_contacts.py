@@ -78,7 +78,7 @@ class Previewing(Stepping):
         system = self.system
         self.fresh()
         corner = np.minimum(system.view(RESIDUAL)[self.first :][self.pushed], 0.0)
-        before, best = np.inf, None
+        before, least, best, work = np.inf, np.inf, None, None
         for count in range(1, self.limit + 1):
             base = system.work.copy()
             held = self.hold(h, warm)
@@ -90,10 +90,9 @@ class Previewing(Stepping):
             row = int(np.argmax(np.abs(apart))) if apart.size else 0
             left = float(np.abs(apart[row])) if apart.size else 0.0
             low = (system.view(RESIDUAL)[self.first :][self.pushed] - corner) / h
-            system.work[:] = pushed
-            if best is None or left < best.left:
-                best = Ahead(held, q, ahead_q, ahead_v, count, left, row)
             wrong = max(left, h * float(self._limits_missed(held, low, h)))
+            if best is None or wrong < least:
+                best, work, least = Ahead(held, q, ahead_q, ahead_v, count, left, row), pushed, wrong
             if wrong <= self.tolerance or (count > 2 and not wrong < SHRINK * before):
                 break
             before = wrong
@@ -102,6 +101,7 @@ class Previewing(Stepping):
             impulse = held.impulse
             warm = lambda ids, width, last=impulse: last  # noqa: E731
         best.previews = count
+        system.work[:] = work
         return best
 
     def _apart(self, t: float, q: np.ndarray, v: np.ndarray) -> np.ndarray:

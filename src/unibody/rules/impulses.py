@@ -23,7 +23,7 @@ from unibody.algebra.contact_group_sweeps import sweep_grouped
 from unibody.algebra.contact_groups import Grouped
 from unibody.algebra.contact_problem import Blocks, ContactProblem, Dense, Solution, bounded, contacts, join, unilateral
 from unibody.algebra.contacts import solve_contacts
-from unibody.coordinates.closure import solve_closure, solve_closure_again
+from unibody.coordinates.closure import closure_null, solve_closure, solve_closure_again
 from unibody.coordinates.held import BookRows
 from unibody.coordinates.slots import CLOSURE, GRAM, MULTIPLIER, RANK, VIOLATION
 from unibody.kernel import Floats, Ints, kernel
@@ -189,7 +189,12 @@ def close_held(system: Any, W: np.ndarray, rows: BookRows, held: np.ndarray, com
         else:
             solve_closure_again(gram, target, closure, multiplier, rank)
         inverse[:, column] = multiplier[held]
-    return 0.5 * (inverse + inverse.T)
+    inverse = 0.5 * (inverse + inverse.T)
+    if rank[0] < k:  # unit targets contradict each other where rows repeat: W A W = W is all that is known of A, and W⁺ = P A P
+        null = closure_null(closure, k, int(rank[0]))[:, held]
+        apart = np.eye(held.size) - null.T @ null
+        inverse = apart @ inverse @ apart
+    return inverse
 
 
 __all__ = [

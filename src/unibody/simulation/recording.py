@@ -235,7 +235,7 @@ class Recording:
 
     def multiplier(self, element: str) -> np.ndarray:
         """(T, rows) of a constraint element: the force [N] or effort [N m] with which it acts along growing C, such as the effort of a
-        PrescribedJoint's drive. Where rows repeat each other, the multipliers of least norm."""
+        PrescribedJoint's drive. Where rows repeat each other, the multipliers of least norm; by `penalty` in the ratio of stiffnesses."""
         names = [name for name, _ in self.model.constraints]
         if element not in names:
             raise ModelError(f"multiplier of '{element}': no such constraint; there are {', '.join(names) or 'none'}")
