@@ -2,6 +2,9 @@
 
 A contact has to be seen before it is passed. The margin is twice the way of the fastest point of any moving body in the step, not less than
 a thousandth of the smallest body (or than the Contact's reach) and not more than the largest one; or a given one.
+
+What no contact can undo is refused: surfaces that cross deeply at the beginning of a step (`mesh_crossing`), and, where a body goes farther
+in a step than contacts are seen ahead, or than a mesh is thick, bodies that have gone through each other at its end (`passage`).
 """
 
 from __future__ import annotations
@@ -11,13 +14,17 @@ from math import sqrt
 
 import numpy as np
 
+from unibody.collision.rigid.kinds import TRIANGLES
+from unibody.collision.rigid.passage import Passages
 from unibody.constraints.contact import Contact
 from unibody.contact.contact_rates import contact_rates
 from unibody.contact.contact_rows import ContactRows
 from unibody.contact.turning_rows import fill_turning
+from unibody.coordinates.convert import poses_and_twists
 from unibody.coordinates.held import Motion, centres_in_bodies
 from unibody.kernel import Floats, Ints, device, kernel
 from unibody.model.model import Model
+from unibody.model.state import State
 
 LEAST = 1e-3
 """Of the smallest body's radius: the least margin."""
@@ -58,15 +65,49 @@ class Nearness:
         self.hurry = ""
         """What a report should say where bodies went farther, or turned more, in the last step than contact can follow."""
         self._collision = RigidCollision(model, self._bounds[0] if margin is None else margin)
+        self._passages: Passages | None = None
+        self._before: np.ndarray | None = None
+        """Poses at the beginning of a step in which something is that fast."""
+        self._thin = self._thinnest()
+
+    def _thinnest(self) -> float:
+        """How thick the thinnest body is in a pair with a triangle mesh; infinite where no two such bodies may meet."""
+        table = self._collision.table
+        if not (table.kind == TRIANGLES).any():
+            return np.inf
+        thick = 2.0 * table.hull.reshape(-1, 6)[:, 3:].min(axis=1)
+        return float(thick[thick > 0.0].min(initial=np.inf))
 
     def find(self, X: np.ndarray, motion: Motion, h: float, moving: np.ndarray) -> Touches:
         """Contacts at poses X (n, 12) that some body takes part in which is `moving` (n,)."""
         way = pace(motion.velocity.reshape(-1), motion.rate.reshape(-1), self._radii, h, self.farthest, self._hasty)
         self.hurry = self._told(motion, h) if self._hasty[0] >= 0 or self._hasty[1] >= 0 else ""
+        self._before = X.copy() if way > self._thin or self._hasty[0] >= 0 else None
         if self._fixed is None:
             self._collision.margin = min(max(2.0 * way, self._bounds[0]), self._bounds[1])
         bodies, points, normals, gaps, ids = self._collision.touches(X, moving)
         return Touches(bodies.reshape(-1, 2), points.reshape(-1, 3), normals.reshape(-1, 3), gaps, ids) if gaps.size else NOTHING
+
+    def crossing(self) -> tuple[str, str] | None:
+        """Where a step begins with surfaces that cross in a way that no contact undoes: the body to blame, and why the step fails."""
+        pair = self._collision.crossed
+        if pair is None:
+            return None
+        one, other = (self._model.bodies[i].name for i in pair)
+        return one, f"surfaces of '{one}' and '{other}' cross so far that no contact parts them; move them apart, or give a smaller dt"
+
+    def passage(self, end: State) -> tuple[str, str] | None:
+        """The same at the end of a step within which bodies went through each other; looked at only where something was fast."""
+        if self._before is None:
+            return None
+        if self._passages is None:
+            self._passages = Passages(self._model, self._collision.filter)
+        after = np.array([np.concatenate([np.ravel(X.R), X.p]) for X in poses_and_twists(self._model, end)[0]])
+        pair, self._before = self._passages.passed(self._before, after), None
+        if pair is None:
+            return None
+        one, other = (self._model.bodies[i].name for i in pair)
+        return one, f"'{one}' and '{other}' go through each other within it; give a smaller dt"
 
     def rates(self, X: np.ndarray, motion: Motion, rows: ContactRows, ids: np.ndarray) -> np.ndarray:
         """(n, k) J̇ v of the contacts found last; 0 where it is not known."""

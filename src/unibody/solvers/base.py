@@ -436,6 +436,14 @@ class Bound:
         work = ledger[:3] + 0.5 * ledger[LAST_STEP] * (ledger[3:6] + entries[DAMPER_POWER : DAMPER_POWER + 3])
         return Energies(kinetic, rotors, gravity, float(entries[SPRING_ENERGY]), float(work[1] + work[2]))
 
+    def refuse_contact(self, t: float, trouble: tuple[str, str] | None) -> None:
+        """Let the step that began at t fail if contact tells of trouble: the body to blame, and why."""
+        if trouble is None:
+            return
+        element, why = trouble
+        report = Report(status="crossing", time=t, element=element, **self.step_facts())
+        raise StepFailed(f"step at t = {t:.6g} s failed near '{element}': {why}", time=t, element=element, report=report)
+
     def failure(self, state: State, memory: np.ndarray, control: np.ndarray, t: float) -> StepFailed:
         """The error for a step that did not come out finite, naming the element nearest the trouble."""
         if self.failed is not None:

@@ -159,6 +159,8 @@ class BoundComplementarity(Bound):
         after = layout.fresh(kept, system.view(LEDGER), dt)
         q_0, v_0 = q.copy(), v.copy()
         held = rule.hold(dt, layout.warm(kept, dt), rub=layout.rub(kept))
+        if rule.near is not None:
+            self.refuse_contact(state.t, rule.near.crossing())
         system.hasten(held.book_impulse, held.book, held.on_bodies(self.model.n_bodies), dt)
         system.kick(dt, q, v)
         if held.apart is not None:
@@ -171,6 +173,8 @@ class BoundComplementarity(Bound):
         after[0] += held.work
         after[TIME] = state.t + dt
         ended, memory = self._end(state.t + dt, q, v, after)
+        if rule.near is not None:
+            self.refuse_contact(state.t, rule.near.passage(ended))
         rank, rows = system.rank()
         report = Report("ok", ended.t, redundant=rows - rank, seconds=time.perf_counter() - began, **self._facts(after))
         return Step(ended, memory, report)

@@ -218,6 +218,8 @@ class BoundSided(BoundImpulse):
             raise Bound.failure(self, state, memory, control, state.t)
         book_work(system.view(LEDGER), dt, kept)
         ahead = rule.advance(state.t, q, v, dt, layout.warm(ours, dt))
+        if rule.near is not None:
+            self.refuse_contact(state.t, rule.near.crossing())
         left, row, rate = rule.settle(state.t + dt, ahead, control, dt)
         if not finite(ahead.q, ahead.v):
             raise Bound.failure(self, state, memory, control, state.t)
@@ -228,6 +230,8 @@ class BoundSided(BoundImpulse):
         kept[0] += ahead.held.work
         kept[TIME] = state.t + dt
         after, memory = self._pack(state.t + dt, ahead.q, ahead.v, kept)
+        if rule.near is not None:
+            self.refuse_contact(state.t, rule.near.passage(after))
         report = Report(status="ok", time=after.t, seconds=time.perf_counter() - began, **{**self.step_facts(), **self._facts(kept)})
         return Step(after, memory, replace(report, violation=left))
 

@@ -207,6 +207,9 @@ class BoundTouching(BoundPenalty):
             self.contacts.refuse_start(self.solver.gains(dt), dt)
         book_work(self.system.view(LEDGER), dt, kept)
         acts = self._act(dt)
+        near = self.contacts.near
+        if near is not None:
+            self.refuse_contact(state.t, near.crossing())
         self.system.kick(dt, q, v)
         if not finite(q, v):
             raise self.failure(state, memory, control, state.t)
@@ -214,6 +217,8 @@ class BoundTouching(BoundPenalty):
         kept[TIME] = state.t + dt
         kept[MEMORY:] = start
         after, memory = self._pack(state.t + dt, q, v, kept)
+        if near is not None:
+            self.refuse_contact(state.t, near.passage(after))
         facts = {**self.step_facts(), **self._facts(acts)}
         return Step(after, memory, Report(status="ok", time=after.t, seconds=time.perf_counter() - began, **facts))
 

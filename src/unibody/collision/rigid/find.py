@@ -100,6 +100,15 @@ class RigidCollision:
         """(n, 2) shapes that may be nearer than the margin, sorted."""
         return self._pairs[: 2 * self._pair_up(X)].reshape(-1, 2)
 
+    @property
+    def crossed(self) -> tuple[int, int] | None:
+        """Two bodies whose surfaces, as the last search found, cross in a way that no contact undoes (see `mesh_crossing`), or None."""
+        pair = int(self._crossing[1][-1]) - 1
+        if pair < 0:
+            return None
+        one, other = self.table.body[self._pairs[2 * pair : 2 * pair + 2]].tolist()
+        return min(one, other), max(one, other)
+
     def _pair_up(self, X: np.ndarray) -> int:
         """Find pairs; how many."""
         t, n = self.table, self.model.n_bodies
@@ -122,6 +131,7 @@ class RigidCollision:
 
     def _meet_all(self) -> int:
         """Contacts of all pairs, family by family; how many."""
+        self._crossing[1][-1] = 0
         count, bounds = 0, self._start.tolist()
         for family in range(FAMILIES):
             first, end = bounds[family], bounds[family + 1]

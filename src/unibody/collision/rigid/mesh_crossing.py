@@ -1,41 +1,52 @@
 """Where the surfaces of two polyhedra cross: the curves of intersection, and the contact that parts them.
 
 Faces of A and B that cross share a segment between two points at which an edge of one passes through the face of the other; every such
-point belongs to two segments, so that these make closed curves. The part of ∂A inside B that a curve bounds has the vector area
+point belongs to two segments, so that these make closed curves. A part of ∂A inside B, bounded by one curve or by several that edges inside
+join (a ring that lies flat in a floor: two circles), has the vector area
 
     S = ∫ n_A dA = ½ ∮ (x − c) × dx          dx along n_A × n_B, c any point
 
 which is minus the gradient of the common volume with the position of B: along n = S / |S|, from A to B, they come apart fastest. No vertex
 has to be inside and no edge has to be convex, so that edges across edges, and tubes in the hollows of others, have a normal too. The depth
-is how far that part of ∂A goes beyond the part of ∂B inside A,
+is how thick the common part is along n: the longest way from a point of ∂A inside B along −n, or of ∂B inside A along n, to the other
+surface. The points are the ends of edges next to the curve that are inside, and the middles of what of an edge is inside. Such a part gives
+a contact where vertices and ridges (`mesh_pairs`) have found none that is as deep along about the same normal.
 
-    d = max n · a − min n · b
-
-over points of the curve and the ends of edges next to it that are inside. A curve gives a contact where vertices and ridges (`mesh_pairs`)
-have found none that is as deep along about the same normal.
+Curves that do not close (edges that pass through edges, faces in one plane) tell nothing and are left out. Some crossings have no way out
+that is known: deeper than can be told from thickness, a bar that goes in on one side and out on the other (its curves cancel: S = 0), or
+more curves than there is room for. They are written down as unresolved, for whoever takes steps to refuse them.
 """
 
 from __future__ import annotations
+
+from math import sqrt
 
 from unibody.arena import part
 from unibody.collision.intersect import volume
 from unibody.collision.rigid.emit import RECORD
 from unibody.collision.rigid.mesh_data import BOXES, ENDS, FACE_EDGES, FACES, LEAVES, RANGES, VERTICES
-from unibody.collision.rigid.on_mesh import entry, put_in_world, reaches
+from unibody.collision.rigid.on_mesh import corners, entry, is_inside, nearest_face, put_in_world, reaches
 from unibody.kernel import Floats, Ints, device, kernel
 from unibody.spatial.devices import add3, cross, dot3, load3, load9, norm3, rotate, rotate_back, scale3, store3, sub3
 
 MOST_SEGMENTS = 512
 """Kept of one pair of shapes; what is crossed by more is no contact."""
-CROSSING_FLOATS, CROSSING_INTS = 12 * MOST_SEGMENTS, 6 * MOST_SEGMENTS
+CROSSING_FLOATS, CROSSING_INTS = 12 * MOST_SEGMENTS, 6 * MOST_SEGMENTS + 1
 """Room: per segment its ends and, for each end, the end of the edge there that is inside; the names of its ends, each an edge and a face,
-the number of its curve, and whether its second edge is of the first shape."""
+whether the edges there are of the first shape, and the numbers of its part and its curve. The last integer: 1 + the first pair that is
+unresolved."""
 AS_DEEP, ALIKE = 0.5, 0.7
 """A contact as deep as this part of a curve, with a normal up to this cosine, says what the curve would."""
+STEEP = 4.0
+"""How much farther it is to a surface along a normal than the shortest way."""
 CLEAR = 1e-9
 """Of sizes: what is crossed by less touches."""
 AREA = 1e-6
 """Of the squared length of a curve: the least area from which there is a normal."""
+OPEN = 1e-6
+"""Of the length of a curve: how far its ends may be apart."""
+THICK, CANCEL = 1e-4, 1e-4
+"""Of sizes: what a bar goes through is at least as thick. Of the largest area of its curves: their sum is less."""
 
 
 @device
@@ -194,67 +205,148 @@ def share_end(k, l, ints):
     return a == c or a == d or b == c or b == d
 
 
-@kernel
-def number_curves(n: int, ints_out: Ints) -> None:
-    """The number of the curve of every segment: the first segment of it."""
-    for k in range(n):
-        ints_out[6 * k + 4] = k
-    for k in range(n):
-        for l in range(k):
-            if ints_out[6 * l + 4] != ints_out[6 * k + 4] and share_end(k, l, ints_out):
-                old, new = max(ints_out[6 * l + 4], ints_out[6 * k + 4]), min(ints_out[6 * l + 4], ints_out[6 * k + 4])
-                for m in range(k + 1):
-                    if ints_out[6 * m + 4] == old:
-                        ints_out[6 * m + 4] = new
+@device
+def merge(one, other, n, column, ints_out):
+    """Give the segments of two numbers the lesser."""
+    old, new = max(one, other), min(one, other)
+    for m in range(n):
+        if ints_out[6 * m + column] == old:
+            ints_out[6 * m + column] = new
 
 
 @device
-def passes_on(k, end, n, count_i, count_j, ints):
-    """Whether the edge at an end of segment k crosses another face too: then its end is not known to be inside."""
+def way_out(k, end, n, count_i, count_j, floats, ints):
+    """Where the edge at an end of segment k comes out again before its inner end: at which segment (−1 if it does not), and the point."""
     name = ints[6 * k + end]
     width = count_j if name % 2 == 1 else count_i
+    x = load3(floats, 12 * k + 3 * end)
+    inwards = sub3(load3(floats, 12 * k + 6 + 3 * end), x)
+    nearest, found, at = 1e300, -1, x
     for l in range(n):
         for m in range(2):
             other = ints[6 * l + m]
             if other != name and other % 2 == name % 2 and (other // 2) // width == (name // 2) // width:
-                return True
-    return False
+                y = load3(floats, 12 * l + 3 * m)
+                ahead = dot3(sub3(y, x), inwards)
+                if 0.0 < ahead < nearest:
+                    nearest, found, at = ahead, l, y
+    return found, at
+
+
+@kernel
+def number_parts(n: int, count_i: int, count_j: int, floats: Floats, ints_out: Ints) -> None:
+    """The numbers of the part and of the curve of every segment: the first segment of each."""
+    for k in range(n):
+        ints_out[6 * k + 5] = k
+        for l in range(k):
+            if ints_out[6 * l + 5] != ints_out[6 * k + 5] and share_end(k, l, ints_out):
+                merge(ints_out[6 * l + 5], ints_out[6 * k + 5], k + 1, 5, ints_out)
+    for k in range(n):
+        ints_out[6 * k + 4] = ints_out[6 * k + 5]
+    for k in range(n):
+        for end in range(2):
+            out, _ = way_out(k, end, n, count_i, count_j, floats, ints_out)
+            if out >= 0 and ints_out[6 * out + 4] != ints_out[6 * k + 4]:
+                merge(ints_out[6 * out + 4], ints_out[6 * k + 4], n, 4, ints_out)
 
 
 @device
-def curve_of(curve, n, count_i, count_j, floats, ints):
-    """Of one curve: its middle, its vector area, how far A goes beyond its middle along the area's direction, and how deep."""
+def area_of(number, column, n, floats, ints):
+    """Middle, vector area and length of a part or curve; no length where it does not close."""
     middle = (0.0, 0.0, 0.0)
+    around = (0.0, 0.0, 0.0)
     length = 0.0
-    for k in range(curve, n):
-        if ints[6 * k + 4] == curve:
+    for k in range(number, n):
+        if ints[6 * k + column] == number:
             a, b = load3(floats, 12 * k), load3(floats, 12 * k + 3)
             part_of = norm3(sub3(b, a))
             middle = add3(middle, scale3(0.5 * part_of, add3(a, b)))
+            around = add3(around, sub3(b, a))
             length += part_of
-    middle = scale3(1.0 / length, middle) if length > 0.0 else load3(floats, 12 * curve)
+    if length == 0.0 or norm3(around) > OPEN * length:
+        return middle, (0.0, 0.0, 0.0), 0.0
+    middle = scale3(1.0 / length, middle)
     area = (0.0, 0.0, 0.0)
-    for k in range(curve, n):
-        if ints[6 * k + 4] == curve:
+    for k in range(number, n):
+        if ints[6 * k + column] == number:
             area = add3(area, scale3(0.5, cross(sub3(load3(floats, 12 * k), middle), sub3(load3(floats, 12 * k + 3), middle))))
-    size = norm3(area)
-    if size <= AREA * length * length:
-        return middle, area, 0.0, 0.0
-    normal = scale3(1.0 / size, area)
-    top, bottom = -1e300, 1e300
-    for k in range(curve, n):
-        if ints[6 * k + 4] != curve:
+    return middle, area, length
+
+
+@device
+def goes_through(number, area, n, size, count_i, count_j, floats, ints):
+    """Whether the curves of a part cancel, and what lies between them is thick."""
+    largest, wide = 0.0, 0.0
+    for k in range(number, n):
+        if ints[6 * k + 4] == number:
+            if ints[6 * k + 5] == k:
+                _, own, _ = area_of(k, 5, n, floats, ints)
+                largest = max(largest, norm3(own))
+            for end in range(2):
+                out, y = way_out(k, end, n, count_i, count_j, floats, ints)
+                if out >= 0 and ints[6 * out + 5] != ints[6 * k + 5]:
+                    wide = max(wide, norm3(sub3(y, load3(floats, 12 * k + 3 * end))))
+    return wide > THICK * size and norm3(area) <= CANCEL * largest
+
+
+@device
+def to_surface(x, d, length, mesh, real, real_at, whole, whole_at):
+    """How far it is from x along the unit vector d to the mesh, in its frame; 0 if it is farther than `length`."""
+    boxes = part(real, real_at, BOXES)
+    ends = part(whole, whole_at, ENDS)
+    leaves = part(whole, whole_at, LEAVES)
+    ranges = part(whole, whole_at, RANGES)
+    y = add3(x, scale3(length, d))
+    low = (min(x[0], y[0]), min(x[1], y[1]), min(x[2], y[2]))
+    high = (max(x[0], y[0]), max(x[1], y[1]), max(x[2], y[2]))
+    nearest = 2.0
+    node = ranges[8 * mesh]
+    while node < ranges[8 * mesh + 1]:
+        if not reaches(boxes, node, low, high):
+            node = ends[node]
+            continue
+        for f in range(leaves[2 * node], leaves[2 * node] + leaves[2 * node + 1]):
+            a, b, c = corners(f, real, real_at, whole, whole_at)
+            t = pierced(x, y, a, b, c)
+            if t >= 0.0:
+                nearest = min(nearest, t)
+        node += 1
+    return nearest * length if nearest <= 1.0 else 0.0
+
+
+@device
+def thickness(x, d, limit, mesh, real, real_at, whole, whole_at):
+    """How far x, if it is inside the mesh, is from its surface along d; 0 outside. Not more than STEEP times the distance in any direction:
+    so near to the surface that round-off decides, the way along d may miss it."""
+    f, squared = nearest_face(x, 4.0 * limit, mesh, real, real_at, whole, whole_at)
+    if f < 0 or not is_inside(x, 0.0, 4.0 * limit, mesh, real, real_at, whole, whole_at):
+        return 0.0
+    least = sqrt(squared)
+    along = to_surface(x, d, 8.0 * limit, mesh, real, real_at, whole, whole_at)
+    return min(along, STEEP * least) if along > 0.0 else least
+
+
+@device
+def depth_of(number, n, i, j, normal, limit, count_i, count_j, frames, mesh_of, real, real_at, whole, whole_at, floats, ints):
+    """How deep the shapes are inside each other along the normal of a part."""
+    R = load9(frames, 12 * i)
+    S = load9(frames, 12 * j)
+    d = sub3(load3(frames, 12 * i + 9), load3(frames, 12 * j + 9))
+    towards = rotate_back(R, rotate(S, normal))
+    back = scale3(-1.0, normal)
+    depth = 0.0
+    for k in range(number, n):
+        if ints[6 * k + 4] != number:
             continue
         for end in range(2):
-            height = dot3(normal, sub3(load3(floats, 12 * k + 3 * end), middle))
-            top, bottom = max(top, height), min(bottom, height)
-            if not passes_on(k, end, n, count_i, count_j, ints):
-                height = dot3(normal, sub3(load3(floats, 12 * k + 6 + 3 * end), middle))
-                if ints[6 * k + 2 + end] == 1:
-                    top = max(top, height)
-                else:
-                    bottom = min(bottom, height)
-    return middle, area, top, top - bottom
+            out, y = way_out(k, end, n, count_i, count_j, floats, ints)
+            inner = scale3(0.5, add3(load3(floats, 12 * k + 3 * end), y)) if out >= 0 else load3(floats, 12 * k + 6 + 3 * end)
+            if ints[6 * k + 2 + end] == 1:
+                depth = max(depth, thickness(inner, back, limit, mesh_of[j], real, real_at, whole, whole_at))
+            else:
+                own = rotate_back(R, sub3(rotate(S, inner), d))
+                depth = max(depth, thickness(own, towards, limit, mesh_of[i], real, real_at, whole, whole_at))
+    return depth
 
 
 @device
@@ -274,20 +366,34 @@ def put_curves(
     count = find_segments(i, j, frames, hull, mesh_of, real, real_at, whole, whole_at, floats_out, ints_out)
     if count == 0:
         return n
-    number_curves(count, ints_out)
     S = load9(frames, 12 * j)
     q = load3(frames, 12 * j + 9)
     count_i = entry(whole, whole_at, RANGES, 8 * mesh_of[i] + 3) - entry(whole, whole_at, RANGES, 8 * mesh_of[i] + 2)
     count_j = entry(whole, whole_at, RANGES, 8 * mesh_of[j] + 3) - entry(whole, whole_at, RANGES, 8 * mesh_of[j] + 2)
     size = hull[6 * j + 3] + hull[6 * j + 4] + hull[6 * j + 5] + hull[6 * i + 3] + hull[6 * i + 4] + hull[6 * i + 5]
-    for curve in range(count):
-        if ints_out[6 * curve + 4] != curve:
+    number_parts(count, count_i, count_j, floats_out, ints_out)
+    unresolved = count == MOST_SEGMENTS
+    for number in range(count):
+        if ints_out[6 * number + 4] != number:
             continue
-        middle, area, top, depth = curve_of(curve, count, count_i, count_j, floats_out, ints_out)
-        if depth <= CLEAR * size or depth > limit:
+        middle, area, length = area_of(number, 4, count, floats_out, ints_out)
+        if length == 0.0:
+            continue
+        if goes_through(number, area, count, size, count_i, count_j, floats_out, ints_out):
+            unresolved = True
+            continue
+        if norm3(area) <= AREA * length * length:
             continue
         normal = scale3(1.0 / norm3(area), area)
-        if not is_said(first, n, depth, rotate(S, normal), records_out):
-            name = (1 << 30) + ((ints_out[6 * curve] * 40503 + curve) & 0x3FFFFFFF)
-            n = put_in_world(n, pair, name, False, margin, add3(middle, scale3(top, normal)), normal, -depth, S, q, tags_out, records_out)
+        depth = depth_of(
+            number, count, i, j, normal, limit, count_i, count_j, frames, mesh_of, real, real_at, whole, whole_at, floats_out, ints_out
+        )
+        if depth > limit:
+            unresolved = True
+        elif depth > CLEAR * size and not is_said(first, n, depth, rotate(S, normal), records_out):
+            name = (1 << 30) + ((ints_out[6 * number] * 40503 + number) & 0x3FFFFFFF)
+            at = add3(middle, scale3(0.5 * depth, normal))
+            n = put_in_world(n, pair, name, False, margin, at, normal, -depth, S, q, tags_out, records_out)
+    if unresolved and ints_out[CROSSING_INTS - 1] == 0:
+        ints_out[CROSSING_INTS - 1] = 1 + pair
     return n
