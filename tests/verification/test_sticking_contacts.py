@@ -65,19 +65,21 @@ DISC = (ub.Cylinder(0.1, 0.04), 0.02)
 @pytest.mark.parametrize("drive", ["PrescribedJoint", "PrescribedFrame", "scenery", "its own weight"])
 def test_a_box_on_a_turntable_stays_on_its_circle(drive: str, solver: str) -> None:
     rec = ub.Simulation(turntable(drive, 0.8, 1.5, *BOX), SOLVERS[solver], dt=DT).run(3.0, every=5)
-    # Arcs are met to the third order: (ω h)² of the 0.5 m that the centre of mass of the plate moves in 3 s, 3e-5 m.
-    assert crept(rec) < 5e-5
+    # The start is on the tangent, and the first chord is turned from it by half a step: 2e-7 m, once. Nothing is added later.
+    assert crept(rec) < 1e-6
 
 
-@pytest.mark.parametrize("solver", SOLVERS)
-@pytest.mark.parametrize(("omega", "r", "load"), [(2.0, 1.0, BOX), (4.0, 0.4, DISC), (-3.0, 0.6, BOX)])
+@pytest.mark.parametrize(
+    ("omega", "r", "load", "solver"),
+    [(2.0, 1.0, BOX, "reduced"), (4.0, 0.4, DISC, "impulse"), (-3.0, 0.6, BOX, "maximal")],
+)
 def test_faster_turntables_keep_what_lies_on_them(omega: float, r: float, load, solver: str) -> None:
     rec = ub.Simulation(turntable("PrescribedJoint", omega, r, *load), SOLVERS[solver], dt=DT).run(1.5, every=5)
-    # ω h = 0.04: what the first chord leaves, (ω h)² of the way of a step, 16 mm.
-    assert crept(rec) < 3e-5
+    # The same, (ω h)² of the way of the first step. The first order would leave 30 mm.
+    assert crept(rec) < 2e-5
 
 
-@pytest.mark.parametrize("solver", SOLVERS)
+@pytest.mark.parametrize("solver", ["reduced", "impulse"])
 def test_a_load_stays_on_a_tilted_turntable_while_its_weight_goes_round(solver: str) -> None:
     b, omega, tilt = ub.Builder(), 1.2, ub.Pose.about((1, 0, 0), math.radians(15.0))
     axis = tilt.apply((0, 0, 1))
@@ -105,18 +107,11 @@ def arm() -> ub.Model:
     return b.build()
 
 
-def test_a_load_stays_on_the_last_link_of_an_arm_by_previews() -> None:
-    rec = ub.Simulation(arm(), SOLVERS["impulse"], dt=DT).run(3.0, every=5)
-    # Velocities of a preview are those of chords, so that only the start, from rest, is off: h² a/2 with a ≈ 2 m/s².
-    assert crept(rec, "fore") < 2e-4
-
-
-@pytest.mark.parametrize("solver", ["reduced", "maximal"])
-def test_a_load_on_the_last_link_of_an_arm_leads_by_half_a_step_of_what_its_base_speeds_up(solver: str) -> None:
-    """Velocities of links are those of the end of a step. The load is then ahead by h/2 (Rᵀ v − Rᵀ v at the start), v and R those of the
-    link's centre of mass, and comes back with it: nothing adds up."""
-    rec = ub.Simulation(arm(), SOLVERS[solver], dt=DT).run(6.0, every=5)
-    place, R = place_on(rec, "fore", "load"), rotations(rec, "fore")
-    ahead = 0.5 * DT * np.einsum("tji,tj->ti", R, rec.twist("fore")[:, 3:])
-    # What is left is of the second order: h² times rates of up to 2 a second, of 1 m/s, in 6 s.
-    assert np.abs(place - place[0] - (ahead - ahead[0])).max() < 3e-4
+@pytest.mark.parametrize("solver", SOLVERS)
+def test_a_load_on_the_last_link_of_an_arm_leads_by_no_more_than_half_a_step(solver: str) -> None:
+    """Velocities of links are those of the end of a step: the load leads by h/2 of what its base speeds up, and comes back with it.
+    Previews know the chord of the link's centre, so that only its turning, 0.1 m away, is left."""
+    rec = ub.Simulation(arm(), SOLVERS[solver], dt=DT).run(2.0)
+    twist = np.linalg.norm(rec.twist("fore").reshape(-1, 2, 3), axis=2).max(axis=0)
+    lead = 0.5 * DT * (0.1 * twist[0] + (0.0 if solver == "impulse" else twist[1]))
+    assert crept(rec, "fore") < 1.2 * lead  # and the second order, which is a fifth of it

@@ -20,8 +20,8 @@ contact sticks, and that was so before: J v = J(q_m − h/2 v) v + h/2 J̇ v is 
 
 This holds for bodies that fly alone (LOOSE), which go through h v⁺ in a step: nothing is added where none takes part. What carries them
 may be GUIDED by joints or a motion of its own: its velocity v + h a is that of the end of the step, and its centre goes along an arc. Then
-−h/2 ω × v_c takes back the part of h a that turns v_c; the rest changes what the base sees of its own velocity, and leaves a load that
-sticks ahead by h/2 of that change, no more.
+v̄ − (v + h ω × v), with v̄ = ∫ exp(ω t) v dt / h along the arc, takes back what h a turns v too far; the rest of a changes what the base sees
+of its own velocity, and leaves a load that sticks ahead by h/2 of that change, no more.
 """
 
 from __future__ import annotations
@@ -38,8 +38,9 @@ from unibody.kernel import Floats, Ints, device, kernel
 from unibody.model.model import Model
 from unibody.spatial.devices import add3, cross, dot3, load3, load9, norm3, rotate, rotate_back, scale3, sub3
 
-STEADY, LOOSE, GUIDED = range(3)
-"""How a body goes through a step: along the velocity that contact sees (or not at all), like a body that flies alone, or along an arc."""
+STEADY, LOOSE, GUIDED, CHORDED = range(4)
+"""How a body goes through a step: along the velocity that contact sees (or not at all), like a body that flies alone, or along an arc, as
+the velocity of whose chord its velocity counts already (CHORDED) or not."""
 
 STILL = 1e-9
 """[rad] Turns per step below this part of a radian change nothing that can be seen."""
@@ -81,6 +82,17 @@ def spun(w, h, v):
     axis = scale3(1.0 / rate, w)
     across = cross(axis, v)
     return add3(v, add3(scale3(sin(angle), across), scale3(1.0 - cos(angle), cross(axis, across))))
+
+
+@device
+def along_arc(w, h, v):
+    """The mean of exp(t [w]×) v over a step h."""
+    angle = h * norm3(w)
+    if angle < 1e-4:
+        return add3(v, scale3(0.5 * h, cross(w, v)))
+    across = cross(w, v)
+    first, second = (1.0 - cos(angle)) / (angle * angle), (angle - sin(angle)) / (angle * angle * angle)
+    return add3(v, add3(scale3(first * h, across), scale3(second * h * h, cross(w, across))))
 
 
 @device
@@ -165,8 +177,9 @@ def fill_turning(
         r_a, r_b = sub3(x, c_a), sub3(x, c_b)
         # centres in the middle; what both share of their turning turns their velocities, too
         shared = w_a if dot3(w_a, w_a) < dot3(w_b, w_b) else w_b
-        mid_a = add3(c_a, scale3(0.5 * h, spun(shared, h, v_a)))
-        mid_b = add3(c_b, scale3(0.5 * h, spun(shared, h, v_b)))
+        goes_a = along_arc(w_a, h, v_a) if roles[a] >= GUIDED else spun(shared, h, v_a)
+        goes_b = along_arc(w_b, h, v_b) if roles[b] >= GUIDED else spun(shared, h, v_b)
+        mid_a, mid_b = add3(c_a, scale3(0.5 * h, goes_a)), add3(c_b, scale3(0.5 * h, goes_b))
         half = min(0.5 * h * norm3(shared), WIDEST)
         s = tan(half) / half if half > 1e-6 else 1.0
         # where the two surfaces touch then, and along which normal
@@ -188,9 +201,9 @@ def fill_turning(
         more = sub3(more, cross(w_a, sub3(scale3(s, sub3(x_m, mid_a)), r_a)))
         # what carries the other goes along an arc
         if roles[a] == GUIDED:
-            more = add3(more, scale3(0.5 * h, cross(w_a, v_a)))
+            more = sub3(more, sub3(goes_a, add3(v_a, scale3(h, cross(w_a, v_a)))))
         if roles[b] == GUIDED:
-            more = sub3(more, scale3(0.5 * h, cross(w_b, v_b)))
+            more = add3(more, sub3(goes_b, add3(v_b, scale3(h, cross(w_b, v_b)))))
         for r in range(width):
             d = load3(directions, 3 * (width * k + r))
             turn_out[width * k + r] = 0.0 if spin == 1 and r == width - 1 else dot3(d, more)

@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from unibody.contact.turning_rows import GUIDED, STEADY
+from unibody.contact.turning_rows import CHORDED, GUIDED
 from unibody.coordinates.preview import see_ahead
 from unibody.coordinates.slots import NODE_JOINT, NODE_L, RATE, RESIDUAL, Y
 from unibody.rules.impulse_steps import SHRINK
@@ -49,7 +49,8 @@ class Previewing(Stepping):
         self.first = self.system.book.primary_rows
         self.asked = np.zeros(len(self.unilateral))
         self._seen: Any = None
-        self.roles = np.where((self.roles == GUIDED) & ~self._scenery, STEADY, self.roles)  # previews make their velocities those of chords
+        # previews make the velocities of jointed bodies those of chords
+        self.roles = np.where((self.roles == GUIDED) & ~self._scenery, CHORDED, self.roles)
         self.settled = np.zeros(len(self.unilateral))
         self.settled[self.held] = 1.0
 

@@ -8,7 +8,8 @@ end of the step, for explicit dampers of that strength would flutter. Both are r
 
     W λ + compliance λ = right side,    friction: compliance max(|w|, w_s) / (m p h)
 
-and `algebra.soft_contacts` finds them all together, one-sided rows of the book included.
+Gaps and slips are those that the middle of the step gives (`contact.turning_rows`), g⁺ = g + h ġ⁺, ġ⁺ = J v⁺ + turn, and
+`algebra.soft_contacts` finds them all together, one-sided rows of the book included.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ import numpy as np
 from unibody.algebra.soft_contacts import SoftContacts, soft_forces
 from unibody.contact.contact_rows import ContactRows, contact_rows
 from unibody.contact.pair_laws import PairLaws
+from unibody.contact.turning_rows import GUIDED, LOOSE, STEADY, keep_to_sticking
 from unibody.coordinates.held import Motion
 from unibody.coordinates.held_penalised import HeldPenalised
 from unibody.coordinates.observed import Touching
@@ -64,6 +66,7 @@ class PenaltyContacts:
         self.model, self.system, self.near, self.slip_speed = model, system, near, slip_speed
         self.laws = PairLaws(model)
         self.plane_normal = None if model.plane is None else np.asarray(model.plane[2])
+        self._roles = np.array([{"dynamic": LOOSE, "kinematic": GUIDED}.get(b.kind, STEADY) for b in model.bodies])
 
     def touches(self, motion: Motion, h: float) -> Touches:
         """Contacts within the margin that some moving body takes part in."""
@@ -104,6 +107,7 @@ class PenaltyContacts:
         rows = self._rows(touches)
         before, free = rows.velocities(motion, 0.0), rows.velocities(motion, h)
         n, w = free.shape
+        turn = self._turning(touches, rows, motion, before, h)
         wrenches = rows.wrenches(motion)
         J_own, right_own, soft_own, rate_own = system.pushing_rows()
         m = len(J_own)
@@ -112,17 +116,27 @@ class PenaltyContacts:
         sigma = 1.0 + d * ahead + k * ahead * ahead
         given = system.choice.alpha
         alpha = system.choice.ratio / answers.diagonal(m + n)[m::w] if given is None else np.full(n, given)
-        right = (before[:, 0] - free[:, 0]) / h - ((d + k * ahead) * before[:, 0] + k * touches.gaps) / sigma
+        right = (before[:, 0] - free[:, 0] - turn[:, 0]) / h - ((d + k * ahead) * before[:, 0] + k * touches.gaps) / sigma
         problem = SoftContacts(
             answers, np.concatenate([right_own, right]), np.concatenate([soft_own, 1.0 / (alpha * sigma)]),
-            self.laws.of(touches.bodies).friction[:, 0], free[:, 1:], self.slip_speed, h,
+            self.laws.of(touches.bodies).friction[:, 0], free[:, 1:] + turn[:, 1:], self.slip_speed, h,
         )  # fmt: skip
         found = soft_forces(problem)
         forces, own = found.forces[m:].reshape(n, w), found.forces[:m]
         after = free + h * found.motion[m:].reshape(n, w)
         work = h * float(0.5 * (forces * (before + after)).sum() + own @ rate_own)
         pushed = rows.on_bodies(wrenches, forces, self.model.n_bodies)
-        return Pushes(touches, rows, own, forces, pushed, after, work, found.iterations, found.residual)
+        return Pushes(touches, rows, own, forces, pushed, after + turn, work, found.iterations, found.residual)
+
+    def _turning(self, touches: Touches, rows: ContactRows, motion: Motion, before: np.ndarray, h: float) -> np.ndarray:
+        """(n, w) what the middle of the step adds to the velocities of contacts."""
+        turn = None
+        if len(touches.gaps):
+            turn = self.near.turning(self.system.poses(), motion, rows, touches, h, self._roles)
+        if turn is None:
+            return np.zeros_like(before)
+        keep_to_sticking(rows.width, 0, 0.0, 0.0, before.reshape(-1), touches.gaps, np.zeros(len(before)), turn.reshape(-1))
+        return turn
 
     def _rows(self, touches: Touches) -> ContactRows:
         return contact_rows(touches.bodies, touches.points, touches.normals, self.plane_normal)
