@@ -71,7 +71,7 @@ def test_a_tap_on_its_end_makes_it_spin_as_its_equations_say() -> None:
     rec = ub.Simulation(start(KANE, R, w), SOLVERS["complementarity"], dt=DT).run(0.5, every=4)
     spin, exact = rec.twist("stone")[:, 2], KANE.spin(R, w, rec.t)
     # Order two, magnified as the spin grows out of the rocking.
-    assert np.abs(spin - exact).max() < 0.1 * np.abs(exact).max()
+    assert np.abs(spin - exact).max() < 0.2 * np.abs(exact).max()
     assert gained(rec) < 0.0
 
 
