@@ -14,6 +14,7 @@ from typing import Any
 from xml.etree import ElementTree
 
 from unibody.errors import ModelError
+from unibody.files.mjcf_growth import ELEMENTS, FILES, check_numbers, copies, parts
 from unibody.files.xml_safety import Folders, check_name, checked_xml
 
 DIRECTORIES = ("assetdir", "meshdir", "texturedir")
@@ -61,8 +62,16 @@ class _Walk:
     strip: bool = False
     assets: list[tuple[str, str, Path]] = field(default_factory=list)
     """What is named, in which words to complain, and by which file."""
+    made: float = 0.0
+    """Elements so far, each as often as it is copied."""
+    files: int = 0
+    attached: float = 1.0
+    """Elements of the largest model that may be attached."""
 
-    def visit(self, source: Path, including: tuple[Path, ...]) -> None:
+    def visit(self, source: Path, including: tuple[Path, ...], times: float = 1.0) -> None:
+        self.files += 1
+        if self.files > FILES:
+            raise ModelError(f"file '{self.main}': it includes more than {FILES} files; include each once")
         chain = (*including, source.resolve())
         if source.resolve() in (*including, *self.above):
             names = " → ".join(p.name for p in (*self.above, *chain))
@@ -73,13 +82,25 @@ class _Walk:
             raise ModelError(f"file '{source}': not well-formed XML ({error}); correct the file") from None
         if not including and root.tag != "mujoco":
             raise ModelError(f"file '{source}': its root is <{root.tag}>, not <mujoco>; give an MJCF file")
-        for element in root.iter():
-            self._read(element, source, chain)
+        self._descend(root, source, chain, times)
         if not including:
             for name, what, by in self.assets:
                 self._asset(name, what, by)
 
-    def _read(self, element: ElementTree.Element, source: Path, chain: tuple[Path, ...]) -> None:
+    def _descend(self, element: ElementTree.Element, source: Path, chain: tuple[Path, ...], times: float) -> None:
+        """An element that stands in what is copied so many times, and all in it."""
+        what = f"file '{source}': <{element.tag}>"
+        inside = times * copies(element)
+        self.made += times * (parts(element) if element.tag != "attach" else self.attached)
+        if not (inside <= ELEMENTS and self.made <= ELEMENTS):
+            most = f"more than {ELEMENTS} elements, which no model has"
+            raise ModelError(f"{what}: count {element.attrib.get('count', '1')[:20]!r} makes {most}; make it smaller")
+        check_numbers(element, what)
+        self._read(element, source, chain, inside)
+        for child in element:
+            self._descend(child, source, chain, inside)
+
+    def _read(self, element: ElementTree.Element, source: Path, chain: tuple[Path, ...], times: float) -> None:
         if element.tag == "compiler":
             self.directories |= {d: element.attrib[d] for d in DIRECTORIES if d in element.attrib}
             for d in DIRECTORIES:
@@ -90,10 +111,12 @@ class _Walk:
         what = f"file '{source}': <{element.tag}>"
         if element.tag == "include":
             for place in self._places(name, what, [self.main.parent, source.parent]):
-                self.visit(place, chain)
+                self.visit(place, chain, times)
         elif element.tag == "model" and name is not None:
             for place in self._places(name, what, [self.main.parent, source.parent]):
-                _Walk(place, self.folders, (*self.above, *chain)).visit(place, ())
+                other = _Walk(place, self.folders, (*self.above, *chain))
+                other.visit(place, ())
+                self.attached = max(self.attached, other.made)
         else:
             self.assets += [(value, what, source) for key, value in element.attrib.items() if key.startswith("file") and _names_file(key)]
 

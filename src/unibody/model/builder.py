@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -23,6 +24,8 @@ from unibody.model.plane import check_plane, plane_axes, plane_frame
 from unibody.shapes import MassProperties, Placed, Shape, combine
 from unibody.spatial.pose import Pose, adjoint, vector, vector3, vector_from_rotation
 
+UNWRITABLE = ("Cc", "Cs", "Zl", "Zp")
+"""Control characters, lone surrogates, and separators of lines and paragraphs, which no name may hold."""
 KINDS = ("dynamic", "static", "kinematic")
 NOWHERE_ELSE = Pose()
 
@@ -351,6 +354,8 @@ class Builder:
 def _check_new(name: Any, taken: Any, what: str) -> None:
     if not isinstance(name, str) or not name:
         raise ModelError(f"{what} name {name!r} is not a non-empty string; give one")
+    if not name.isprintable() and any(unicodedata.category(c) in UNWRITABLE for c in name):
+        raise ModelError(f"{what} name {name[:60]!r} holds a line break, control character or lone surrogate; give one that can be printed")
     if name in taken:
         raise ModelError(f"{what} '{name}' exists already; give each {what} a name of its own")
 

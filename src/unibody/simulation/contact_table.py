@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from unibody.simulation.csv_cells import cell
 from unibody.simulation.whole_file import whole_text
 
 if TYPE_CHECKING:
@@ -38,7 +39,7 @@ def contact_columns(recording: Recording) -> dict[str, np.ndarray]:
 def write_contacts(recording: Recording, path: str | Path) -> Path:
     """The table as a .csv file."""
     columns, times = contact_columns(recording), recording.t
-    names = [b.name for b in recording.model.bodies]
+    names = [cell(b.name) for b in recording.model.bodies]
     wide = np.column_stack([
         columns["contact_points"], columns["contact_normals"], columns["contact_gaps"], columns["contact_normal_forces"],
         columns["contact_friction"], columns["contact_impulses"], columns["contact_approach"],

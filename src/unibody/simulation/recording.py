@@ -23,6 +23,7 @@ from unibody.errors import ModelError
 from unibody.model import Model, State
 from unibody.simulation.arrays import plain_arrays
 from unibody.simulation.contact_table import write_contacts
+from unibody.simulation.csv_cells import cell
 from unibody.simulation.files import checked_rows, read_npz, write_npz
 from unibody.simulation.whole_file import whole_file, whole_text
 from unibody.solvers import Bound, Report
@@ -330,7 +331,7 @@ class Recording:
         columns += [c for b in bodies for c in self.pose(b).T]
         with whole_text(path) as file:
             writer = csv.writer(file)
-            writer.writerow(head)
+            writer.writerow([cell(name) for name in head])
             writer.writerows([[repr(float(x)) for x in row] for row in zip(*columns, strict=True)])
         return Path(path)
 
