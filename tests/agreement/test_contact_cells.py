@@ -163,6 +163,11 @@ OPTIONS: dict[str, Option] = {
     "across": Option(
         lambda: block(ub.Contact(friction=MU, across=0.05, direction=(0, 1, 0), between=PAIR), (1, 0, 0)), T, at(0),
         T - 0.5 * 0.05 * G * T**2, 1.5e-3, SLID),
+    "torsion in a planar world": Option(
+        lambda: block(ub.Contact(friction=MU, torsion=0.05), (1, 0, 0), planar=True), T, at(0), SLID, 1.5e-3, T),
+    "across in a planar world": Option(
+        lambda: block(ub.Contact(friction=MU, across=0.05, direction=(1, 0, 0), between=PAIR), (1, 0, 0), planar=True), T, at(0), SLID,
+        1.5e-3, T),
     **{f"restitution by {law}": Option(
         lambda law=law: ball(ub.Contact(restitution=0.6, impact=law)), LASTING, velocity(5), 0.6, 1e-6, 0.0)
        for law in ("newton", "poisson", "stronge")},

@@ -91,10 +91,12 @@ def _check_driven(body: Any, n: np.ndarray) -> None:
 
 def _reaches(element: Any, model: Model, poses: Sequence[Pose], n: np.ndarray) -> list[tuple[str, float]]:
     """How far places and directions of an element that are no points of bodies reach out of the plane."""
+    from unibody.element import Point
+
     out = []
     if getattr(element, "position", None) is not None:
         out.append(("position", float(np.asarray(element.position, float) @ n)))
-    if getattr(element, "direction", None) is not None and hasattr(element, "on"):
+    if getattr(element, "direction", None) is not None and isinstance(getattr(element, "on", None), Point):  # a Contact's `on` is none
         out.append(("direction", float(poses[model.body(element.on.body)].R @ np.asarray(element.direction, float) @ n)))
     if getattr(element, "at", None) is not None and hasattr(element, "axes"):
         out.append(("at", float(poses[model.body(element.body)].apply(element.at) @ n)))
