@@ -232,8 +232,9 @@ class Simulation:
                 done += good
                 recording.steps = done
                 bar.show(done)
-                if unexplained is not None or failed is not None:
-                    raise unexplained or failed
+                ended = unexplained or failed
+                if ended is not None:
+                    raise ended
             spent = time.perf_counter() - before
             stretch = max(every, int(count * CHUNK_SECONDS / max(spent, 1e-9)) // every * every)
             stretch = min(stretch, 16 * max(every, count))
