@@ -78,6 +78,20 @@ def whole_path(path: str | Path) -> Iterator[Path]:
         yield Path(file.name)
 
 
+def remedy(error: BaseException) -> str:
+    """What to do about a file that could not be written.
+
+    >>> remedy(OSError(errno.ENOSPC, "No space left on device")), remedy(OSError("whatever"))
+    ('free some space or give another place', 'give a file in a folder that exists')
+    """
+    code = getattr(error, "errno", None)
+    if code in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
+        return "free some space or give another place"
+    if code in (errno.EACCES, errno.EPERM, errno.EROFS):
+        return "give a place that may be written"
+    return "give a file in a folder that exists"
+
+
 def _final(path: str | Path) -> Path | int | None:
     """The regular file that is replaced or made, links followed; the number of an open stream; None for what is written straight."""
     name = os.path.abspath(path)

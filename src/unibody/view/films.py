@@ -6,7 +6,9 @@ A film shows the recorded state nearest to each of its times t₀ + k · speed /
 from __future__ import annotations
 
 import contextlib
+import errno
 import io
+import os
 import subprocess
 import tempfile
 from collections.abc import Iterator, Sequence
@@ -20,7 +22,7 @@ from unibody.element import number
 from unibody.errors import ModelError
 from unibody.model import Model
 from unibody.simulation import Recording, Simulation
-from unibody.simulation.whole_file import whole_file, whole_path
+from unibody.simulation.whole_file import remedy, whole_file, whole_path
 from unibody.solvers import able_solver
 from unibody.view.render import SIZE, Renderer, rows_to_fit
 from unibody.view.render_caption import pillow
@@ -65,7 +67,7 @@ def render(
     try:
         _write(target, pictures, artist.view.size, fps)
     except OSError as error:
-        raise ModelError(f"'{target}' cannot be written ({error}); give a file in a folder that exists") from None
+        raise ModelError(f"'{target}' cannot be written ({error}); {remedy(error)}") from None
     return target
 
 
@@ -153,6 +155,8 @@ def _write_mp4(target: Path, pictures: Iterator[np.ndarray], size: tuple[int, in
         if code != 0:
             said.seek(0)
             lines = [line for line in said.read().decode(errors="replace").splitlines() if line.strip()]
+            if any(os.strerror(errno.ENOSPC) in line for line in lines):
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
             raise OSError(lines[-1].strip() if lines else f"the encoder ended with {code}")
 
 

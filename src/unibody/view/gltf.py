@@ -19,7 +19,7 @@ import numpy as np
 from unibody.errors import ModelError
 from unibody.model import Model
 from unibody.simulation import Recording
-from unibody.simulation.whole_file import whole_file
+from unibody.simulation.whole_file import remedy, whole_file
 from unibody.view.look import Solids, quaternions
 from unibody.view.reel import Reel, continuous
 from unibody.view.style import INK, rgb
@@ -63,7 +63,7 @@ def _written(path: str | Path, data: bytes) -> Path:
         with whole_file(target) as file:
             file.write(data)
     except OSError as error:
-        raise ModelError(f"file '{target}' cannot be written ({error.strerror}); give a file in a folder that exists") from None
+        raise ModelError(f"file '{target}' cannot be written ({error.strerror}); {remedy(error)}") from None
     return target
 
 

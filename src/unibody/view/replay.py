@@ -20,7 +20,7 @@ import numpy as np
 
 from unibody.errors import ModelError
 from unibody.simulation import Recording
-from unibody.simulation.whole_file import whole_file
+from unibody.simulation.whole_file import remedy, whole_file
 from unibody.view.look import Look, Solids, ground_height
 from unibody.view.motion import viewing_plane
 from unibody.view.packing import LARGEST, Block, quantised, scaled, track
@@ -51,7 +51,7 @@ def write_html(
         with whole_file(target) as file:
             file.write(text.encode("utf-8"))
     except OSError as error:
-        raise ModelError(f"replay page '{target}' cannot be written ({error.strerror}); give a file in a folder that exists") from None
+        raise ModelError(f"replay page '{target}' cannot be written ({error.strerror}); {remedy(error)}") from None
     return target
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from unibody.errors import ModelError
-from unibody.simulation.whole_file import whole_file
+from unibody.simulation.whole_file import remedy, whole_file
 
 INK = "#22303c"
 """Text, edges, axes."""
@@ -55,7 +55,7 @@ def saved(figure: Any, path: str | Path) -> Path:
         with whole_file(target) as file:
             file.write(drawn.getbuffer())
     except (OSError, ValueError) as error:
-        raise ModelError(f"picture '{target}' cannot be written ({error}); give a .png file in a folder that exists") from None
+        raise ModelError(f"picture '{target}' cannot be written ({error}); {remedy(error)}") from None
     finally:
         plt.close(figure)
     return target
