@@ -63,7 +63,7 @@ def test_gauss_integral_tells_linked_rings_from_others():
 def test_linked_rings_stay_linked(solver, dt, turn):
     """Three rings fall and swing: at every instant each holds the next. Middles are never farther apart than two rings that hang in each
     other, 2 (R − r), up to what penalties and a step of the swing give (r / 4)."""
-    rec = ub.Simulation(chain(3, turn), solver, dt=dt).run(1.2, every=4)
+    rec = ub.Simulation(chain(3, turn), solver, dt=dt).run(0.8, every=4)
     rings = [rec.pose(f"ring {k}") for k in range(3)]
     for one, other in pairwise(rings):
         assert all(abs(linking_number(circle(x), circle(y))) > 0.9 for x, y in zip(one, other, strict=True))

@@ -106,7 +106,7 @@ class DeepOverlaps:
         """The gaps (n,), those that joints hold as if they were wide open. `bodies` (n, 2); `normals`: wrenches (n, 2, 6) of unit impulses
         at centres of mass, angular first; `answer`: gives d (n,)."""
         self.told = ""
-        if not gaps.min(initial=0.0) < -self._least:
+        if not gaps.size or gaps.min() >= -self._least:
             return gaps
         sizes = self._reach[bodies].max(axis=1)
         deep = gaps < -DEEP * sizes
