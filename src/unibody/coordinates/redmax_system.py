@@ -114,7 +114,7 @@ class RedMaxSystem(ReducedSystem):
             IMPLICIT_F: 6 * n if implicit else 0, IMPLICIT_EFFORT: nvj if implicit else 0, OWN: 21 * n if implicit else 0,
             COUPLING: 36 * len(tables.couplings), WORLD_COUPLING: 36 * len(tables.couplings), DIAGONAL: nvj, BLOCKS: 21 * n,
             SUMS: max(21 * n, nv),
-            VECTORS: vector_size(n, nv, len(coupled), k), STATUS: 7, AHEAD: k, LEAST: nv,
+            VECTORS: vector_size(n, nv, len(coupled), k), STATUS: 8, AHEAD: k, LEAST: nv,
             X_SOLVED: 6 * n, SIDE: nv, SIDE_F: 6 * n, INVERSE: k * k, STEP_ROWS: k, V_OWN: nv,
         }  # fmt: skip
         if self.method == "dense":

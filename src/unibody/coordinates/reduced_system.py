@@ -41,7 +41,7 @@ from unibody.coordinates.slots import (  # isort: skip
     JOINT_CLASSES, JOINT_FRAMES, JOINT_INDEX, JOINT_PARAMETERS, JOINT_PARTS, JOINT_PLANES, JOINT_S, JOINT_X, LAST, LEDGER, LIMIT, LOAD,
     MASSES, MULTIPLIER, NODE_CONSTANTS, NODE_OF, PARAMETERS, PARTS, RANK, RATE, RESIDUAL, RESPONSE_X, RESPONSE_Y, RIGHT, ROWS, ROW_CLASSES,
     ROW_ENTRY, ROW_INDEX, ROW_PARAMETERS, ROW_START, SCRATCH, SEEN, SHIFT, SIGNALS, SPEED_LIMIT, STABILISER, STEP, T, TABLE_C, TABLE_S,
-    TABLE_X, TARGET, TURNS, V_WB, X_WB, Y, ROW_SIZE, UNPROJECTED, VIOLATION, FLOATING, DIAGONAL, LEAST, BLOCKS, SUMS,
+    TABLE_X, TARGET, TURNS, V_WB, X_WB, Y, MOVING, ROW_SIZE, STATUS, UNPROJECTED, VIOLATION, FLOATING, DIAGONAL, LEAST, BLOCKS, SUMS,
 )  # fmt: skip
 from unibody.coordinates.stages import (  # isort: skip
     AGAIN_STAGE, CLOSE_STAGE, EVALUATE_STAGE, FORCE_STAGE, KICK_STAGE, PROJECT_STAGE, SEE_STAGE, SIGNAL_STAGE, STAGES, Stage,
@@ -199,7 +199,7 @@ FEEDBACK_STEPS = 10.0
 """The default time of the feedback, in steps."""
 
 
-SLOW, SMALL = 0.25, 1e-4
+SLOW, SMALL = 0.5, 0.02
 """What the factors of a step's beginning must do to serve at its end: bring violations down to this part an iteration, and take no more
 than this part of the kinetic energy."""
 
@@ -253,7 +253,9 @@ def project_reduced(
         taken = 0.0
         for r in range(target.size):
             taken += target[r] * multiplier[r]
-        serves = not taken > SMALL * twice_kinetic_energy(layout, ints, constants, v_out, work_out)
+        status = part(work_out, layout, STATUS)
+        moving = status[MOVING] if status.size > 0 else twice_kinetic_energy(layout, ints, constants, v_out, work_out)
+        serves = not taken > SMALL * moving
     if serves:
         Stage(stages[AGAIN_STAGE], layout, ints, constants, control, work_out, q_out, v_out)
         for j in range(part(work_out, layout, Y).size):

@@ -43,7 +43,7 @@ STEP_LENGTH, FEEDBACK, TOLERANCE, ITERATION_LIMIT, ANTICIPATE, SETTLE, DEFINITE,
 rows are held before they are violated (1) or only afterwards (0), whether the loads that acted are wanted afterwards, whether implicit
 terms are the definite ones from the start, and whether rows are aimed along their curves."""
 
-ITERATIONS, PROJECTED, FAILED, COUNTDOWN, CONTRACTED, FLAT, APART = range(7)
+ITERATIONS, PROJECTED, FAILED, COUNTDOWN, CONTRACTED, FLAT, APART, MOVING = range(8)
 """What STATUS holds of the last step: iterations of the linear solution, whether indefinite terms were left out, the node that failed, the
 steps for which an automatic choice stays with the direct solution, and whether that was used; whether rows are not to be aimed along their
-curves; and 1 + the row that the step pulled apart, or 0."""
+curves; 1 + the row that the step pulled apart, or 0; and twice the kinetic energy of the step [J]."""

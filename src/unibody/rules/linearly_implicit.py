@@ -35,8 +35,8 @@ from unibody.coordinates.redmax_energy import kinetic_energy, work_of_step
 from unibody.coordinates.redmax_rows import row_of
 
 from unibody.coordinates.slots import (  # isort: skip
-    AHEAD, APART, COMPLIANCE, COUNTDOWN, CURVED, DRIFT, FLAT, IMPLICIT_CHOICE, ITERATIONS, MULTIPLIER, RATE, RESIDUAL, STATUS, UNILATERAL,
-    VIOLATION, X_SOLVED, Y,
+    AHEAD, APART, COMPLIANCE, COUNTDOWN, CURVED, DRIFT, FLAT, IMPLICIT_CHOICE, ITERATIONS, MOVING, MULTIPLIER, RATE, RESIDUAL, STATUS,
+    UNILATERAL, VIOLATION, X_SOLVED, Y,
 )  # fmt: skip
 from unibody.coordinates.stages import EVALUATE_STAGE, KICK_STAGE, PROJECT_STAGE, Evaluate, Kick, Project
 from unibody.element import DAMPER_POWER
@@ -190,8 +190,12 @@ def step_linearly_implicit(
     curved = part(constants, layout, IMPLICIT_CHOICE)[CURVED] > 0.0
     violated = largest_held(part(ints, layout, UNILATERAL), held) if curved else -1.0
     curved = 0.0 <= violated < PROJECT_BELOW
-    spurious = work_of_rows(layout, ints, constants, h, work_out) if curved else 0.0
-    if curved and not abs(spurious) <= SUDDEN * max(memory_out[PEAK], kinetic_energy(layout, ints, constants, v_out, work_out)):
+    energy = kinetic_energy(layout, ints, constants, v_out, work_out) if explicit == 0 or curved else 0.0
+    work = work_of_step(layout, ints, constants, h, v_out, work_out) if explicit == 0 or curved else 0.0
+    turning = curved and energy > 0.0  # from rest, rows do not turn: what they do assembles a start
+    spurious = work_of_rows(layout, ints, constants, h, work_out) if turning else 0.0
+    status[MOVING] = 2.0 * max(energy, energy + work)
+    if turning and not abs(spurious) <= SUDDEN * max(memory_out[PEAK], max(energy, energy + work)):
         # the rows turn too fast to be aimed at: hold them at the velocity level
         status[FLAT] = 1.0
         for j in range(y.size):
@@ -200,8 +204,8 @@ def step_linearly_implicit(
         if not all_finite(y):
             return False
         spurious = work_of_rows(layout, ints, constants, h, work_out)
+        work = work_of_step(layout, ints, constants, h, v_out, work_out)
     if explicit == 0:
-        energy = kinetic_energy(layout, ints, constants, v_out, work_out)
         take, book = slower(energy, last, is_driven(layout, work_out), curved, memory_out)
         if take > 0.0:
             # not from the courses of what floats, whose momenta no error here has changed
@@ -220,10 +224,11 @@ def step_linearly_implicit(
             memory_out[CURBED] += 1.0
             memory_out[TAKEN] += take
             energy -= take
-            spurious = work_of_rows(layout, ints, constants, h, work_out) if curved else 0.0
+            spurious = work_of_rows(layout, ints, constants, h, work_out) if turning else 0.0
+            work = work_of_step(layout, ints, constants, h, v_out, work_out)
         memory_out[UNEXPLAINED] = book
         memory_out[PEAK] = max(memory_out[PEAK], energy - max(0.0, book))
-        memory_out[EXPLAINED] = energy + work_of_step(layout, ints, constants, h, v_out, work_out) - spurious
+        memory_out[EXPLAINED] = energy + work - spurious
     book_implicit_work(ledger_of(layout, work_out), h, memory_out)
     memory_out[0] += work_of_limits(layout, ints, h, work_out)
     memory_out[BEGUN] = h
