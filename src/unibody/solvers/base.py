@@ -16,7 +16,6 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable
-from contextlib import nullcontext
 from dataclasses import dataclass, field
 from functools import cached_property, wraps
 from typing import Any, ClassVar
@@ -143,6 +142,7 @@ def bound_anew(solver: Solver, model: Model) -> Bound:
 Method = Callable[..., Any]
 
 
+FLOAT = np.dtype(float)
 VERBS = ("step", "rollout", "observe")
 
 
@@ -153,28 +153,35 @@ def guarded(method: Method) -> Method:
 
     @wraps(method)
     def verb(self: Bound, state: State, memory: np.ndarray, control: np.ndarray, *rest: Any, **named: Any) -> Any:
-        if getattr(type(self), name) is not verb:  # called by super()
+        if getattr(type(self), name) is not verb or (self._stepping and name == "rollout"):  # called by super(), or by a step
             return method(self, state, memory, control, *rest, **named)
         self.check_call(state, memory, control, *rest, **named)
         trouble = getattr(self.system, "trouble", None)
         if trouble is not None:
             trouble.error = None
+        self._stepping = name == "step"
         try:
-            with deferred(trouble.pending) if trouble is not None and trouble.guards else nullcontext():
+            if trouble is None or not trouble.guards:
                 made = method(self, state, memory, control, *rest, **named)
+            else:
+                with deferred(trouble.pending):
+                    made = method(self, state, memory, control, *rest, **named)
         except StepFailed:
             raise
         except Exception as error:
             raise self.broken(state, error) from error
-        if trouble is not None and trouble.error is not None:
-            if not isinstance(trouble.error, Exception):  # Ctrl-C within a callback
-                raise trouble.error
-            if name == "step":
-                raise self.failure(state, memory, control, state.t)
-            if name == "rollout" and made[-1] and self.roll is not None:
-                return self.before_trouble(method, made[2], state, memory, control, *rest, **named)
-            if isinstance(made, Observation):
-                made.notes = (*made.notes, f"'{trouble.blamed}' failed: {type(trouble.error).__name__}: {trouble.error}")
+        finally:
+            self._stepping = False
+        if trouble is None or trouble.error is None:
+            return made
+        if not isinstance(trouble.error, Exception):  # Ctrl-C within a callback
+            raise trouble.error
+        if name == "step":
+            raise self.failure(state, memory, control, state.t)
+        if name == "rollout" and made[-1] and self.roll is not None:
+            return self.before_trouble(method, made[2], state, memory, control, *rest, **named)
+        if isinstance(made, Observation):
+            made.notes = (*made.notes, f"'{trouble.blamed}' failed: {type(trouble.error).__name__}: {trouble.error}")
         return made
 
     return verb
@@ -201,6 +208,7 @@ class Bound:
     """A rollout pauses after a step that leaves some velocity beyond it, so that somebody looks at it."""
     turn: Turn = field(default_factory=Turn, repr=False, compare=False)
     """Held by the thread that uses the arrays."""
+    _stepping = False
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
@@ -212,19 +220,28 @@ class Bound:
         self, state: State, memory: np.ndarray, control: np.ndarray, dt: float = 1.0, steps: int = 0, every: int = 1, record: bool = True
     ) -> None:
         """Refuse arrays of other sizes than this solver's on this model, and steps that cannot be."""
+        q, v, m, c = self._sizes
+        if (
+            type(memory) is type(control) is np.ndarray and memory.shape == m and control.shape == c and state.q.shape == q
+            and state.v.shape == v and memory.dtype is FLOAT and control.dtype is FLOAT and state.coordinates == self.coordinates
+            and SHORTEST <= dt <= LONGEST and steps >= 0 and every >= 1
+        ):  # fmt: skip
+            return
         if state.coordinates != self.coordinates:
             raise ModelError(f"solver '{self.solver.name}': a state in {state.coordinates} coordinates; give start(state) first")
-        for array, size, what in (
-            (state.q, self.nq, "q"), (state.v, self.nv, "v"), (memory, self.memory_length, "memory"),
-            (control, self.control_length, "control"),
-        ):  # fmt: skip
-            if type(array) is not np.ndarray or array.shape != (size,) or array.dtype != np.float64:
+        for array, shape, what in ((state.q, q, "q"), (state.v, v, "v"), (memory, m, "memory"), (control, c, "control")):
+            if type(array) is not np.ndarray or array.shape != shape or array.dtype != np.float64:
                 remedy = "give what start() and step() of the same bound solver return, and a Control of its model"
-                raise ModelError(f"solver '{self.solver.name}': {what} of shape {np.shape(array)}, not {size} numbers; {remedy}")
-        if not SHORTEST <= dt <= LONGEST:
-            step_length(dt, "dt")
-        if not (steps >= 0 and every >= 1):
-            raise ModelError(f"rollout: {steps!r} steps, every {every!r}; give whole numbers, none below 0 and 1")
+                raise ModelError(f"solver '{self.solver.name}': {what} of shape {np.shape(array)}, not {shape[0]} numbers; {remedy}")
+        step_length(dt, "dt")
+        if steps >= 0 and every >= 1:  # numbers of another description of float64
+            return
+        raise ModelError(f"rollout: {steps!r} steps, every {every!r}; give whole numbers, none below 0 and 1")
+
+    @cached_property
+    def _sizes(self) -> tuple[tuple[int], tuple[int], tuple[int], tuple[int]]:
+        """Shapes of q, v, memory and control."""
+        return (self.nq,), (self.nv,), (self.memory_length,), (self.control_length,)
 
     def broken(self, state: State, error: Exception) -> StepFailed:
         """The error for a step out of which an exception came: of an element's code, or of equations that have no solution."""
