@@ -33,7 +33,6 @@ QUICK: list[tuple[str, str, tuple[Any, ...], tuple[str, ...]]] = [
     (STACKS, "test_masses_a_million_apart", (1e6, 2), (*FALLS, "one pair apart", "half gravity")),
     (STACKS, "test_a_pair_of_cards_stands_above_the_bound_of_statics", (1.05, True), (*FALLS, "one pair apart", "frictionless")),
     (STACKS, "test_a_house_of_cards_stands", (), (*FALLS, "one pair apart", "frictionless")),
-    (STACKS, "test_what_falls_on_a_stack_still_bounces", (), ("untouched", "last lets go", "bouncy")),
     (FRICTION, "test_block_topples_where_its_weight_leaves_its_base", (-1,), ("untouched", "upside down", "frictionless")),
     (IMPULSE, "test_block_sticks_on_a_slope", (), ("untouched", "upside down", "frictionless", "half gravity")),
     (IMPULSE, "test_stack_stands_and_carries_as_in_complementarity", (), (*FALLS, "one pair apart", "half gravity")),
@@ -45,6 +44,7 @@ QUICK: list[tuple[str, str, tuple[Any, ...], tuple[str, ...]]] = [
     (TOUCHING, "test_a_domino_falls_over_above_its_least_push", (1.05, True), ("untouched", "frictionless")),
 ]  # fmt: skip
 LONG: list[tuple[str, str, tuple[Any, ...], tuple[str, ...]]] = [
+    (STACKS, "test_what_falls_on_a_stack_still_bounces", (), ("untouched", "last lets go", "bouncy")),
     (STACKS, "test_a_stack_stands_still_for_two_thousand_steps", (), (*FALLS, "half gravity")),
     (TOUCHING, "test_a_gripper_lifts_what_friction_holds_and_drops_what_it_does_not", (), ("untouched", "last lets go", "frictionless")),
     (TOUCHING, "test_dominoes_fall_one_after_the_other", (), (*FALLS, "one pair apart")),
