@@ -84,7 +84,7 @@ def test_states_are_checked_and_steps_go_on_from_them(name):
     q, v, how = good.q, good.v, good.coordinates
     for state, says in (
         (ub.State(0.0, q * np.nan, v, how), "finite"), (ub.State(np.nan, q, v, how), "finite"),
-        (ub.State(0.0, q, v * np.inf, how), "finite"),
+        (ub.State(0.0, q, np.full(v.shape, np.inf), how), "finite"),
         (ub.State(0.0, q[:-1], v, how), ""), (ub.State(0.0, q, np.zeros(0), how), ""), (ub.State(0.0, np.zeros((2, 2)), v, how), ""),
         (ub.State(0.0, np.zeros(99), v, "maximal"), ""), (ub.State("now", q, v, how), "not a number"),
         (ub.State(None, q, v, how), "not a number"),
