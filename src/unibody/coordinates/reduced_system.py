@@ -199,9 +199,9 @@ FEEDBACK_STEPS = 10.0
 """The default time of the feedback, in steps."""
 
 
-SLOW, SMALL = 0.5, 0.02
-"""What the factors of a step's beginning must do to serve at its end: bring violations down to this part an iteration, and take no more
-than this part of the kinetic energy."""
+SLOW, SLIGHT, SMALL = 0.5, 1e-9, 0.05
+"""What the factors of a step's beginning must do to serve at its end: bring violations down to this part an iteration, or to this size, and
+take no more than this part of the kinetic energy."""
 
 
 @kernel
@@ -236,7 +236,7 @@ def project_reduced(
             if not (assembled and largest < inf):
                 return
             serves = False
-        elif largest > PROJECT_ENOUGH and k > 0 and largest > SLOW * before:
+        elif k > 0 and largest > max(SLIGHT, SLOW * before):
             serves = False
         if not serves or not largest > PROJECT_ENOUGH:
             break
