@@ -151,3 +151,13 @@ def test_motors_and_wrenches_explain_what_they_do(solver):
     b.add(ub.Motor("axle", effort=500.0))
     rec = ub.Simulation(b.build(), solver, dt=1e-3).run(0.5, every=500)
     assert rec.twist("wheel")[-1, 2] == pytest.approx(500.0, rel=1e-9)
+
+
+def test_what_was_parted_at_the_start_may_fall_from_where_it_then_stands():
+    """A block begins a metre inside a pillar and is taken out at its top without speed, then a push lets it fall beside it."""
+    b = ub.Builder()
+    b.body("pillar", shape=ub.Box((1.0, 1.0, 4.0)), kind="static", X_WB=ub.Pose(p=(0, 0, 2.0)))
+    b.body("block", shape=ub.Box((0.4, 0.4, 0.4)), density=500.0, X_WB=ub.Pose(p=(0.45, 0, 4.0)), V_WB=(0, 0, 0, 1.0, 0, 0))
+    b.add(ub.Contact(friction=0.0))
+    rec = ub.Simulation(b.build(), "complementarity", dt=5e-3).run(1.0, every=10)
+    assert rec.pose("block")[-1, 2] < 2.0
