@@ -35,6 +35,10 @@ class Unsupported(UnibodyError):
     """The chosen method cannot honour an element of the model; names each of them, why, and the methods that can."""
 
 
+class Busy(UnibodyError, RuntimeError):
+    """Another thread is using it."""
+
+
 class StepFailed(UnibodyError):
     """A step could not be completed; what was computed until then is kept.
 

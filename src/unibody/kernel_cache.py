@@ -151,6 +151,14 @@ def write(name: str, content: bytes) -> None:
         _say_once(f"compiled kernels cannot be kept in {path.parent} ({error.strerror or error}); every start compiles them again")
 
 
+def clear(place: Path) -> None:
+    """Remove all that this module has put into a folder."""
+    for path in list(place.iterdir()) if place.is_dir() else ():
+        if path.suffix in (SUFFIX, PART):
+            with contextlib.suppress(OSError):
+                path.unlink()
+
+
 def discard(name: str, reason: str) -> None:
     """Remove a file that cannot be used, and say so."""
     path = folder() / (name + SUFFIX)

@@ -27,10 +27,10 @@ class Deed(NamedTuple):
 IMPACT = Deed("impact", "ends that in its first step, as an impact does", "end that in their first step, as an impact does")
 IMPACT_IF_SLOW = Deed(
     "impact if slow",
-    "ends that in its first step, as an impact does, if it comes to less than 0.01 m or rad in a step, else by feedback over many steps,"
-    " which overshoots",
-    "end that in their first step, as an impact does, if it comes to less than 0.01 m or rad in a step, else by feedback over many steps,"
-    " which overshoots",
+    "ends that in its first step, as an impact does, if it comes to less than a hundredth of the bodies' size, or of a radian, in a"
+    " step, else by feedback over many steps, which overshoots",
+    "end that in their first step, as an impact does, if it comes to less than a hundredth of the bodies' size, or of a radian, in a"
+    " step, else by feedback over many steps, which overshoots",
 )
 FEEDBACK = Deed(
     "feedback", "ends that by feedback over many steps, which overshoots", "end that by feedback over many steps, which overshoots"
@@ -40,10 +40,10 @@ SOON = Deed("soon", "ends that by stiff forces in its first steps", "end that by
 CLOSES = Deed("closes", "closes it in its first step without giving speed", "close it in their first step without giving speed")
 CLOSES_IF_SMALL = Deed(
     "closes if small",
-    "closes it in its first step without giving speed if it is below 0.01 m or rad, else pulls it together over many steps, which gives"
-    " speed",
-    "close it in their first step without giving speed if it is below 0.01 m or rad, else pull it together over many steps, which gives"
-    " speed",
+    "closes it in its first step without giving speed if it is below a hundredth of the bodies' size, or of a radian, else pulls it"
+    " together over many steps, which gives speed",
+    "close it in their first step without giving speed if it is below a hundredth of the bodies' size, or of a radian, else pull it"
+    " together over many steps, which gives speed",
 )
 PULLS = Deed("pulls", "pulls it together over many steps, which gives speed", "pull it together over many steps, which gives speed")
 PULLS_ELEMENTS = Deed(

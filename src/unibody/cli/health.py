@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import platform
-import re
-import shutil
 import time
 from importlib import metadata, util
 from pathlib import Path
@@ -12,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from unibody import kernel
+from unibody import kernel, kernel_cache
 
 EXTRAS = {
     "plot": ("matplotlib",), "render": ("PIL", "imageio_ffmpeg"), "view": ("viser",), "collision": ("coal",), "gym": ("gymnasium",),
@@ -79,7 +77,5 @@ def clear_cache() -> tuple[Path, int]:
     """Remove the compiled kernels, and nothing else that may lie in that folder; where, and how many bytes."""
     root = kernel.cache_root()
     before = folder_bytes(root)
-    for folder in root.iterdir() if root.is_dir() else ():
-        if folder.is_dir() and re.fullmatch(r"[0-9a-f]{20}", folder.name):
-            shutil.rmtree(folder, ignore_errors=True)
+    kernel_cache.clear(root)
     return root, before - folder_bytes(root)

@@ -170,10 +170,10 @@ class HeldReduced(ReducedSystem):
             self.view(RANK)[:] = self.book.rows
 
     def extend(self, slots: list[Any]) -> None:
-        slots[X_SOLVED], slots[SIDE], slots[RESPONSE_X] = 6 * self.model.n_bodies, self.model.nv, 0
+        slots[X_SOLVED], slots[SIDE] = 6 * self.model.n_bodies, self.model.nv
         self._holds = holding_rows(self.model, self.book)
-        if not self._holds.any():
-            slots[RESPONSE_Y] = slots[GRAM] = slots[CLOSURE] = 0
+        if not self._holds.any():  # nothing is projected
+            slots[RESPONSE_X] = slots[RESPONSE_Y] = slots[GRAM] = slots[CLOSURE] = 0
 
     def _body_integers(self, drives: dict[int, int]) -> np.ndarray:
         out = super()._body_integers(drives)

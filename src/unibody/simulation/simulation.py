@@ -14,7 +14,7 @@ import numpy as np
 
 from unibody.coordinates.observed import Observation
 from unibody.element import number, step_length, whole_number
-from unibody.errors import ModelError, StepFailed, UnibodyError
+from unibody.errors import Busy, ModelError, StepFailed, UnibodyError
 from unibody.model import Control, Model, State
 from unibody.model.model import look_up
 from unibody.model.plane import check_wrenches
@@ -41,7 +41,7 @@ class Simulation:
     >>> sim = ub.Simulation(b.build(), solver="articulated", dt=1e-3)
 
     Simulations may run in several threads at once, one thread each: they share the model, which nobody writes, and give what they give
-    alone. `step` and `run` of one that another thread is running raise a RuntimeError.
+    alone. `step` and `run` of one that another thread is running raise `unibody.errors.Busy`.
     """
 
     _moving: Turn
@@ -151,7 +151,7 @@ class Simulation:
     def _mine(self, verb: str) -> Turn:
         """Taken: one thread at a time moves a simulation, and another that tries is told. Give it back."""
         if not self._moving.at_once():
-            raise RuntimeError(f"Simulation.{verb}: another thread is running this simulation; give every thread a Simulation of its own")
+            raise Busy(f"Simulation.{verb}: another thread is running this simulation; give every thread a Simulation of its own")
         return self._moving
 
     def observe(self) -> Observation:

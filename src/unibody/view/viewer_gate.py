@@ -14,6 +14,7 @@ sends: nothing is uploaded, and of controls only values are set.
 from __future__ import annotations
 
 import contextlib
+import importlib
 import ipaddress
 import re
 import socket
@@ -120,8 +121,7 @@ _opening = threading.Lock()
 def gated(gate: Gate) -> Iterator[None]:
     """A server of viser that is made in this block asks the gate. viser has no option for it, so the function by which it serves is
     replaced meanwhile, for it alone; should it call another one day, there is no page rather than an open one."""
-    import websockets.asyncio.server as server
-
+    server: Any = importlib.import_module("websockets.asyncio.server")
     with _opening:
         real, used = server.serve, False
 
@@ -133,11 +133,11 @@ def gated(gate: Gate) -> Iterator[None]:
             options |= {"process_request": _asking(gate, options.get("process_request")), "max_size": LARGEST_MESSAGE}
             return real(_listening(handler), host, port, **options)
 
-        server.serve = serve  # type: ignore[assignment, misc]
+        server.serve = serve
         try:
             yield
         finally:
-            server.serve = real  # type: ignore[misc]
+            server.serve = real
         if not used:
             raise ModelError("the installed viser cannot be kept from pages of other origins; pip install 'viser==1.1.*'")
 
