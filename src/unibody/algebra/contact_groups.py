@@ -133,6 +133,17 @@ def pick(which: Ints, rows: Ints, place: Ints, row: int, new_place: Ints, A: Flo
 
 
 @kernel
+def fill_first_diagonal(which: Ints, rows: Ints, place: Ints, J: Floats, Y: Floats, diagonal_out: Floats) -> None:
+    """J Yᵀ of the first row of some blocks."""
+    for i in range(which.size):
+        k = which[i]
+        total = 0.0
+        for at in range(place[k], place[k + 1], rows[k]):
+            total += J[at] * Y[at]
+        diagonal_out[i] = total
+
+
+@kernel
 def eliminate(
     first: Ints, groups: Ints, start: Ints, place: Ints, held_start: Ints, held: Ints, held_place: Ints, held_J: Floats, held_Y: Floats,
     inverse: Floats, count: int, Y_out: Floats,
@@ -297,6 +308,12 @@ class Grouped:
         """Of W, of the rows of the first so many blocks."""
         end = self.place[blocks]
         return np.bincount(self._columns[0][:end], self.J[:end] * self.Y[:end], minlength=int(self.start[blocks]))[: self.start[blocks]]
+
+    def first_diagonal(self, which: np.ndarray) -> np.ndarray:
+        """Of W, the diagonal entry of the first row of each of these blocks."""
+        out = np.empty(len(which))
+        fill_first_diagonal(which, self.rows, self.place, self.J, self.Y, out)
+        return out
 
     def without(self, which: np.ndarray) -> Grouped:
         """The same, except that nothing answers to the blocks of these numbers, nor they to anything."""

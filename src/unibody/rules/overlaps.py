@@ -17,6 +17,7 @@ import numpy as np
 from unibody.algebra.contact_group_parting import LEAF, PARTING_SLOTS, part_rows
 from unibody.algebra.contact_group_room import room
 from unibody.algebra.contact_groups import Grouped
+from unibody.constraints.contact import Contact
 from unibody.kernel import Floats, Ints, kernel
 from unibody.model.model import Model
 
@@ -29,8 +30,8 @@ OVERLAP = 1e-5
 ROUGHLY, SWEEPS = 1e-8, 100
 """The tolerance of pseudo-velocities, in such radii a step, and the most sweeps for them."""
 
-DEEP = 1e-3
-"""Of the larger body's reach: overlaps from here on are told, and asked whether joints hold them."""
+DEEP, TOLD = 1e-3, 1e-2
+"""Of the larger body's reach: overlaps from here on are asked whether joints hold them, and told in reports."""
 
 FARTHEST = 4.0
 """Of the larger body's reach: how far bodies may be moved to part."""
@@ -92,7 +93,9 @@ class DeepOverlaps:
 
     def __init__(self, model: Model, reach: np.ndarray):
         """`reach`: how far bodies (n,) reach from their centres of mass."""
-        self._reach, self._least = reach, DEEP * float(reach[reach > 0.0].min(initial=np.inf))
+        self._tied = tied_bodies(model)
+        self._reach = reach
+        self._least = (DEEP if self._tied.any() else TOLD) * float(reach[reach > 0.0].min(initial=np.inf))
         self._names, n = [b.name for b in model.bodies], model.n_bodies
         self._light, self._agile = np.zeros(n), np.zeros(n)
         for i, body in enumerate(model.bodies):
@@ -102,27 +105,50 @@ class DeepOverlaps:
         self.told = ""
         """What a report should say of the last step."""
 
-    def partable(self, gaps: np.ndarray, bodies: np.ndarray, normals: np.ndarray, answer: Callable[[], np.ndarray]) -> np.ndarray:
+    def partable(self, gaps: np.ndarray, bodies: np.ndarray, normals: np.ndarray, answer: Callable[[np.ndarray], np.ndarray]) -> np.ndarray:
         """The gaps (n,), those that joints hold as if they were wide open. `bodies` (n, 2); `normals`: wrenches (n, 2, 6) of unit impulses
-        at centres of mass, angular first; `answer`: gives d (n,)."""
+        at centres of mass, angular first; `answer`: gives d of some contacts."""
         self.told = ""
         if not gaps.size or gaps.min() >= -self._least:
             return gaps
-        sizes = self._reach[bodies].max(axis=1)
-        deep = gaps < -DEEP * sizes
-        if not deep.any():
+        near = np.flatnonzero(gaps < -self._least)
+        touching, depth = bodies[near], gaps[near]
+        sizes = self._reach[touching].max(axis=1)
+        # of what is tied to others, joints may hold an overlap: nothing that contact can do takes it away
+        asked = np.flatnonzero((depth < -DEEP * sizes) & self._tied[touching].any(axis=1))
+        stuck = np.zeros(len(near), bool)
+        if asked.size:
+            wrench, both = normals[near[asked]] ** 2, touching[asked]
+            free = (wrench[..., 3:].sum(axis=2) * self._light[both] + wrench[..., :3].sum(axis=2) * self._agile[both]).sum(axis=1)
+            d = answer(near[asked])
+            stuck[asked] = (d <= LOCKED * free) | (d * (FARTHEST * sizes[asked]) ** 2 < free * depth[asked] ** 2)
+        told = np.where(stuck | (depth < -TOLD * sizes), depth, 0.0)
+        if not told.any():
             return gaps
-        loose = (normals[..., 3:] ** 2).sum(axis=2) * self._light[bodies] + (normals[..., :3] ** 2).sum(axis=2) * self._agile[bodies]
-        free, d = loose.sum(axis=1), answer()
-        stuck = deep & ((d <= LOCKED * free) | (d * (FARTHEST * sizes) ** 2 < free * gaps**2))
-        worst = int(np.argmin(np.where(deep, gaps, 0.0)))
-        one, other = (self._names[i] for i in bodies[worst])
-        self.told = f"'{one}' and '{other}' overlap by {-gaps[worst]:.3g} m: "
+        worst = int(np.argmin(told))
+        one, other = (self._names[i] for i in touching[worst])
+        self.told = f"'{one}' and '{other}' overlap by {-depth[worst]:.3g} m: "
         if stuck[worst]:
             self.told += "joints hold them so; move one of them, or add Contact(between=…, on=False)"
         else:
             self.told += "they are moved apart, which gives them no speed"
-        return np.where(stuck, AJAR, gaps)
+        if not stuck.any():
+            return gaps
+        out = gaps.copy()
+        out[near[stuck]] = AJAR
+        return out
+
+
+def tied_bodies(model: Model) -> np.ndarray:
+    """(bodies,) which of them joints or constraints tie to others; a joint that leaves all freedom does not."""
+    out = np.zeros(model.n_bodies, bool)
+    for joint in model.joints:
+        if joint.nv < 6 or joint.parent != 0:
+            out[[joint.parent, joint.child]] = True
+    for _, constraint in model.constraints:
+        if not isinstance(constraint, Contact):
+            out[[model.body(name) for name in constraint.bodies()]] = True
+    return out & np.array([body.kind == "dynamic" for body in model.bodies])
 
 
 def impulses_apart(

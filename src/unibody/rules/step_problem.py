@@ -307,7 +307,7 @@ class Assembled:
         """Pseudo-velocities that take a part of what overlaps away, in no other row's way; None where nothing does."""
         push, k, asked = self.push.size, self.rest.size, self.options
         gaps = self.rule.deep.partable(
-            held.touches.gaps, self.rows.bodies, self.wrenches[:, 0], lambda: self.W.diagonal(k + self.n)[k :: self.w]
+            held.touches.gaps, self.rows.bodies, self.wrenches[:, 0], lambda which: self.W.first_diagonal(k + which)
         )
         impulse = impulses_apart(
             self.W, self.h, k, asked.iterations if asked.method in ("auto", "pgs") else 0, self.rule.radius,
