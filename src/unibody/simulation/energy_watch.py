@@ -78,6 +78,7 @@ class EnergyWatch:
 
     def check(self, state: State, memory: np.ndarray, control: np.ndarray, dt: float, steps: int = 1) -> StepFailed | None:
         """Why the last of so many steps, which ended at a state, has failed; None if nothing speaks against it."""
+        before = self._steps, self._quick, self._last_doubling
         self._steps += steps
         if not self.suspects(state, dt):
             return None
@@ -85,7 +86,10 @@ class EnergyWatch:
         failed = self._blown_up(state, memory, control, dt, speed)
         if failed is None and self._keeps_books:
             failed = self._unexplained(state, memory, control, dt)
-        self._peak = speed
+        if failed is None:
+            self._peak = speed
+        else:  # that step was not made: the same one fails again
+            self._steps, self._quick, self._last_doubling = before
         return failed
 
     def _blown_up(self, state: State, memory: np.ndarray, control: np.ndarray, dt: float, speed: float) -> StepFailed | None:
