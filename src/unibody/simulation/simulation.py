@@ -6,7 +6,6 @@ import copy
 import sys
 import time
 from collections.abc import Callable, Sequence
-from math import isfinite
 from pathlib import Path
 from typing import Any
 
@@ -275,8 +274,7 @@ class Simulation:
         if type(flat) is not np.ndarray or flat.shape != (needed,) or flat.dtype != np.float64:
             raise ModelError(f"control holds {np.size(flat)} numbers, this model needs {needed}; make it by Control(model)")
         targets = model.nv_joints + 6 * model.n_bodies
-        given = flat[:targets]
-        if not isfinite(given.dot(given)) and not np.isfinite(given).all():
+        if not np.isfinite(flat[:targets]).all():
             raise ModelError(f"control at t = {self._state.t:.6g} s is not finite; return finite efforts and wrenches")
         if model.motor_targets and np.isinf(flat[targets:]).any():
             raise ModelError(f"control at t = {self._state.t:.6g} s has a target that is not finite; give a finite one, or NaN for none")
