@@ -31,6 +31,10 @@ class ModelError(UnibodyError, ValueError):
     """Bad input: one line naming the element, the value and the remedy."""
 
 
+class StartRefused(ModelError):
+    """A start from which a solver cannot begin, found by its first step."""
+
+
 class Unsupported(UnibodyError):
     """The chosen method cannot honour an element of the model; names each of them, why, and the methods that can."""
 

@@ -67,7 +67,7 @@ def test_overlaps_are_parted_without_speed(solver, scene, depth):
     model = model_of(scene, depth)
     rec = ub.Simulation(model, solver, dt=STEP).run(0.6)
     assert rec.energy.kinetic.max() < 1e-20
-    assert np.abs(middle(model, rec) - middle(model, rec)[0]).max() < 1e-12
+    assert np.abs(middle(model, rec) - middle(model, rec)[0]).max() < 1e-11  # round-off of every move
     assert rec.reports[-1].minimum_distance > -1e-5  # of the radius, which is less than a metre: what is left alone
     assert rec.reports[1].minimum_distance == pytest.approx(-depth, rel=1e-9)
 

@@ -67,8 +67,8 @@ POSITIONS = {
 BOUNDS = {"complementarity": CREEPS_BACK, "impulse": CREEPS_BACK, "redmax": SHOOTS_BACK, "penalty": SHOOTS_BACK, "barrier": REFUSES}
 
 
-MAXIMAL = {IMPACT: IMPACT_IF_SLOW}
-"""What takes the place of deeds of `complementarity` in maximal coordinates."""
+OTHERWISE = {IMPACT: IMPACT_IF_SLOW}
+"""What takes the place of deeds of `complementarity` in maximal coordinates and of `articulated` with rules of higher order."""
 
 WITHOUT_PROJECTION = {IMPACT_IF_SLOW: FEEDBACK, CLOSES_IF_SMALL: PULLS}
 """What takes the place of deeds where the option `project` of a solver is off."""
@@ -77,8 +77,8 @@ WITHOUT_PROJECTION = {IMPACT_IF_SLOW: FEEDBACK, CLOSES_IF_SMALL: PULLS}
 def deed_of(table: dict[str, Deed], solver: Solver) -> Deed | None:
     """What a solver with its options does; None for solvers that this table does not know."""
     deed = table.get(solver.name)
-    if deed is not None and getattr(solver, "coordinates", "") == "maximal":
-        deed = MAXIMAL.get(deed, deed)
+    if deed is not None and (getattr(solver, "coordinates", "") == "maximal" or getattr(solver, "rule", "") in ("rk4", "dopri5")):
+        deed = OTHERWISE.get(deed, deed)
     return deed if deed is None or getattr(solver, "project", True) else WITHOUT_PROJECTION.get(deed, deed)
 
 

@@ -26,7 +26,7 @@ from unibody.coordinates.held import Motion
 from unibody.coordinates.held_penalised import HeldPenalised
 from unibody.coordinates.observed import Touching
 from unibody.coordinates.penalised import Gains
-from unibody.errors import ModelError
+from unibody.errors import StartRefused
 from unibody.model.model import Model
 from unibody.rules.nearness import NOTHING, Nearness, Touches
 
@@ -93,7 +93,7 @@ class PenaltyContacts:
         if over.max() > 0.0:
             k = int(np.argmax(over))
             one, other = (self.model.bodies[i].name for i in touches.bodies[k])
-            raise ModelError(
+            raise StartRefused(
                 f"bodies '{one}' and '{other}' overlap at the start by {-touches.gaps[k]:.3g} m, from where penalty forces throw them off; "
                 "move them apart, add Contact(between=…, on=False), or take solver 'complementarity'"
             )

@@ -29,6 +29,7 @@ import numpy as np
 from unibody.constraints.base import Constraint
 from unibody.constraints.contact import Contact
 from unibody.coordinates.convert import poses_and_twists
+from unibody.coordinates.slots import VIOLATION
 from unibody.errors import StepFailed
 from unibody.forces.applied_wrench import AppliedWrench
 from unibody.forces.base import Force
@@ -42,6 +43,8 @@ EXCESS = 100.0
 QUICK, DOUBLINGS = 5, 12
 ROUND = 1e-9
 """The part of the energies in play that may be round-off and the trapezoidal rule's."""
+TORN = 1e-2
+"""Of the size of what a row holds."""
 STILL = 1e-6
 """Of the length of the model: what moves less than that in a step is at rest to round-off and tolerances."""
 
@@ -135,10 +138,18 @@ class EnergyWatch:
             given += self._mass * self._fall * sum(each.depth for each in overlaps(model, X))
         return given
 
+    def _torn(self) -> str | None:
+        """The joint or constraint that is violated most where energies were looked at, if by more than a part of its size."""
+        book = getattr(self._bound.system, "book", None)
+        violation = np.abs(self._bound.system.view(VIOLATION)) if book is not None and book.rows else np.zeros(0)
+        worst = int(np.argmax(violation)) if violation.size == len(getattr(book, "names", ())) and violation.size else -1
+        return book.names[worst] if worst >= 0 and violation[worst] > TORN else None
+
     def _failure(self, state: State, dt: float, kinetic: np.ndarray, what: str) -> StepFailed:
         """Named after the body that has most of the energy."""
         body = self._bound.model.bodies[int(np.argmax(kinetic))].name if kinetic.any() else None
-        began = state.t - dt
+        began, torn = state.t - dt, self._torn()
+        what += f", and '{torn}' is torn open" if torn else ""
         report = Report(status="unexplained energy", time=began, element=body, notes=(what,))
         remedy = "try a smaller dt or another solver, and let `check` look for overlaps and contradictions at the start"
         near = f" near '{body}'" if body else ""

@@ -27,7 +27,7 @@ from unibody.coordinates.energies import Energies, Masses
 from unibody.coordinates.observed import Observation
 from unibody.coordinates.slots import ARMATURE, LEDGER, SPEED_LIMIT, V_WB, X_WB
 from unibody.element import DAMPER_POWER, LONGEST, SHORTEST, SPRING_ENERGY, step_length
-from unibody.errors import ModelError, StepFailed, UnibodyError, Unsupported
+from unibody.errors import ModelError, StartRefused, StepFailed, Unsupported
 from unibody.joints import Ball, Free
 from unibody.model import Model, State
 from unibody.model.interruptions import deferred
@@ -166,7 +166,7 @@ def guarded(method: Method) -> Method:
             else:
                 with deferred(trouble.pending):
                     made = method(self, state, memory, control, *rest, **named)
-        except UnibodyError:
+        except (StepFailed, StartRefused):
             raise
         except Exception as error:
             raise self.broken(state, error) from error

@@ -184,7 +184,8 @@ def test_positions_beyond_bounds_go_back_as_is_said(solver: str, scene: str) -> 
         assert not course.error and course.kinetic.max() < 1e-9
         assert 0.0 < course.violation[-1] < course.violation[1] < off
     else:
-        assert course.lost or (course.violation[-1] < CLOSED and course.kinetic[-1] > 1e-3)
+        # joints of penalties give way a little under the turn that is kept
+        assert course.lost or (course.violation[-1] < 1e-3 * off and course.kinetic[-1] > 1e-3)
 
 
 def test_without_a_solver_all_that_can_run_the_model_are_told() -> None:
