@@ -140,7 +140,7 @@ class EnergyWatch:
 
     def _torn(self) -> str | None:
         """The joint or constraint that is violated most where energies were looked at, if by more than a part of its size."""
-        book = getattr(self._bound.system, "book", None)
+        book: Any = getattr(self._bound.system, "book", None)
         violation = np.abs(self._bound.system.view(VIOLATION)) if book is not None and book.rows else np.zeros(0)
         worst = int(np.argmax(violation)) if violation.size == len(getattr(book, "names", ())) and violation.size else -1
         return book.names[worst] if worst >= 0 and violation[worst] > TORN else None
