@@ -150,6 +150,7 @@ def project_carefully(
     way = np.zeros(v_out.size)
     before = np.empty(q_out.size)
     back = np.zeros(nv)
+    # positions: steps of Newton's method, halved until the largest violation falls
     largest = see_state(layout, ints, constants, stages, control, work_out, q_out, v_out)
     for _ in range(MOST):
         if not largest > PROJECT_ENOUGH or close_by_masses(layout, ints, constants, work_out) != 0:
@@ -176,6 +177,7 @@ def project_carefully(
                 q_out[j] = before[j]
             see_state(layout, ints, constants, stages, control, work_out, q_out, v_out)
             break
+    # velocities: without what the way back takes out, if that is most of the motion
     choice = part(constants, layout, IMPLICIT_CHOICE)
     h = choice[STEP_LENGTH] if choice.size > 0 else 0.0
     if h > 0.0:
@@ -187,6 +189,7 @@ def project_carefully(
             for j in range(nv):
                 v_out[j] -= back[j] / h
             see_state(layout, ints, constants, stages, control, work_out, q_out, v_out)
+    # and onto the rows at the last q
     if close_by_masses(layout, ints, constants, work_out) == 0:
         least_answer(layout, part(work_out, layout, RATE), constants, work_out, way[:nv])
         for j in range(nv):

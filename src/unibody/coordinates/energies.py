@@ -20,7 +20,7 @@ ROW = 13
 
 
 @dataclass
-class Energies:
+class EnergyBalance:
     """What moves and what is stored at one state [J], and what was done by motors and applied wrenches up to it."""
 
     kinetic: np.ndarray

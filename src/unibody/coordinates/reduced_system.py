@@ -228,6 +228,7 @@ def project_reduced(
     begun = part(work_out, layout, UNPROJECTED)
     for j in range(begun.size):
         begun[j] = q_out[j]
+    # positions, by the factors of the step's beginning, as long as these bring violations down
     serves = True
     before = 0.0
     for k in range(PROJECT_LIMIT):
@@ -246,6 +247,7 @@ def project_reduced(
         solve_closure_again(gram, target, closure, multiplier, rank)
         Stage(stages[AGAIN_STAGE], layout, ints, constants, control, work_out, q_out, v_out)
         advance_joints(classes, index, parameters, q_out, step, 1.0, q_out)
+    # velocities; a projection that takes much of the motion says that rows have turned since
     if serves:
         for r in range(target.size):
             target[r] = -active[r] * rate[r] if part(constants, layout, COMPLIANCE)[r] == 0.0 else 0.0
@@ -260,7 +262,7 @@ def project_reduced(
         Stage(stages[AGAIN_STAGE], layout, ints, constants, control, work_out, q_out, v_out)
         for j in range(part(work_out, layout, Y).size):
             v_out[j] += step[j]
-    else:
+    else:  # from where it began, with the factors of every iterate
         for j in range(begun.size):
             q_out[j] = begun[j]
         project_carefully(layout, ints, constants, stages, control, work_out, q_out, v_out)

@@ -17,7 +17,7 @@ import numpy as np
 
 from unibody.constraints.base import Constraint
 from unibody.constraints.contact import Contact
-from unibody.coordinates.energies import Energies
+from unibody.coordinates.energies import EnergyBalance
 from unibody.coordinates.observed import Observation
 from unibody.element import number
 from unibody.errors import ModelError, StepFailed
@@ -143,13 +143,13 @@ class BarrierBound(Bound):
     def nv_all(self) -> int:
         return self.nv
 
-    def energies(self, state: State, memory: np.ndarray, control: np.ndarray) -> Energies:
+    def energies(self, state: State, memory: np.ndarray, control: np.ndarray) -> EnergyBalance:
         seen = self.observe(state, memory, control)
         R = np.array([rotation_from_quaternion(wxyz) for wxyz in seen.poses[:, 3:]])
         X = np.concatenate([R.reshape(-1, 9), seen.poses[:, :3]], axis=1)
         kinetic, _ = self.masses.energies(X.ravel(), np.einsum("nji,nkj->nki", R, seen.twists.reshape(-1, 2, 3)).ravel())
         rotors = seen.kinetic - float(kinetic.sum())
-        return Energies(kinetic, rotors, seen.gravity, seen.springs, float(seen.work[1] + seen.work[2]))
+        return EnergyBalance(kinetic, rotors, seen.gravity, seen.springs, float(seen.work[1] + seen.work[2]))
 
     def observe(self, state: State, memory: np.ndarray, control: np.ndarray) -> Observation:
         return self.system.observe(state, memory, control)

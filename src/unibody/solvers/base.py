@@ -23,7 +23,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from unibody.coordinates.convert import to_reduced
-from unibody.coordinates.energies import Energies, Masses
+from unibody.coordinates.energies import EnergyBalance, Masses
 from unibody.coordinates.observed import Observation
 from unibody.coordinates.slots import ARMATURE, LEDGER, SPEED_LIMIT, V_WB, X_WB
 from unibody.element import DAMPER_POWER, LONGEST, SHORTEST, SPRING_ENERGY, step_length
@@ -442,7 +442,7 @@ class Bound:
         """Have the system find poses, twists and the ledger at a state."""
         self.system.evaluate(t, q, v, control, loads=True)
 
-    def energies(self, state: State, memory: np.ndarray, control: np.ndarray) -> Energies:
+    def energies(self, state: State, memory: np.ndarray, control: np.ndarray) -> EnergyBalance:
         """Kinetic and stored energy at a state and the work done up to it: the part of `observe` that asks for no reactions."""
         q, v, ledger = self._unpack(state, memory)
         self._prepare_look(ledger)
@@ -451,7 +451,7 @@ class Bound:
         kinetic, gravity = self.masses.energies(self.system.view(X_WB), self.system.view(V_WB))
         rotors = 0.5 * float(np.sum(self.system.view(ARMATURE) * v[self.nv_all - self.model.nv_joints :] ** 2))
         work = ledger[:3] + 0.5 * ledger[LAST_STEP] * (ledger[3:6] + entries[DAMPER_POWER : DAMPER_POWER + 3])
-        return Energies(kinetic, rotors, gravity, float(entries[SPRING_ENERGY]), float(work[1] + work[2]))
+        return EnergyBalance(kinetic, rotors, gravity, float(entries[SPRING_ENERGY]), float(work[1] + work[2]))
 
     def refuse_contact(self, t: float, trouble: tuple[str, str] | None) -> None:
         """Let the step that began at t fail if contact tells of trouble: the body to blame, and why."""
