@@ -18,7 +18,7 @@ import numpy as np
 from unibody.algebra.tree import BODY, RIGID, ROW, factor_tree, fill_shifts, rigid_block, solve_tree, store21
 from unibody.arena import part
 from unibody.coordinates.closure import solve_closure
-from unibody.coordinates.projection import PROJECT_ENOUGH
+from unibody.coordinates.projection import PROJECT_BELOW, PROJECT_ENOUGH
 from unibody.coordinates.redmax_matrix import twice_kinetic_energy
 from unibody.coordinates.redmax_rows import close_responses, forget_response, load_row
 from unibody.coordinates.reduced import advance_joints, fill_joint_table, fill_turns, place_entries, sweep_reduced
@@ -28,7 +28,8 @@ from unibody.coordinates.slots import (  # isort: skip
     IMPLICIT_CHOICE, INDEX, LEAST, LOAD, MULTIPLIER, PARAMETERS, PARTS, RANK, RATE, RESIDUAL, RESPONSE_X, RESPONSE_Y, ROWS, SHIFT,
     SIGNALS, STEP, STEP_LENGTH, SUMS, TABLE_C, TABLE_S, TABLE_X, TARGET, TURNS, VIOLATION, X_WB, Y,
 )  # fmt: skip
-from unibody.coordinates.stages import SEE_STAGE, Stage
+from unibody.coordinates.signals import FillSignals
+from unibody.coordinates.stages import SEE_STAGE, SIGNAL_STAGE, Stage
 from unibody.kernel import Floats, Ints, kernel
 
 MOST, HALVINGS = 30, 12
@@ -194,3 +195,17 @@ def project_carefully(
         least_answer(layout, part(work_out, layout, RATE), constants, work_out, way[:nv])
         for j in range(nv):
             v_out[j] += way[j]
+
+
+@kernel
+def project_held(
+    layout: Ints, ints: Ints, constants: Floats, stages: Ints, control: Floats, t: float, work_out: Floats, q_out: Floats, v_out: Floats
+) -> None:
+    """`project_carefully` at t, unless the rows were apart at the start already and still are."""
+    closure = part(work_out, layout, CLOSURE)
+    assembled = closure[closure.size - 1] < PROJECT_BELOW
+    if stages[SIGNAL_STAGE] != 0:
+        FillSignals(stages[SIGNAL_STAGE], t, part(work_out, layout, SIGNALS))
+    largest = see_state(layout, ints, constants, stages, control, work_out, q_out, v_out)
+    if largest < PROJECT_BELOW or (assembled and largest < np.inf):
+        project_carefully(layout, ints, constants, stages, control, work_out, q_out, v_out)

@@ -14,6 +14,7 @@ import numpy as np
 from unibody.algebra.contact_groups import Grouped
 from unibody.algebra.tree_ldl import factor_solve_tree, solve_tree_many
 from unibody.arena import part
+from unibody.coordinates.carried import CLOSED, LIMIT, SHRINK, SLIGHT
 from unibody.coordinates.closure import closure_null, fill_reference
 from unibody.coordinates.forest import hand_over
 from unibody.coordinates.grouping import Grouping, make_grouping
@@ -25,6 +26,7 @@ from unibody.coordinates.maximal_system import MaximalSystem
 from unibody.coordinates.observe_maximal import driven_wrenches, held_wrenches, row_multipliers
 from unibody.coordinates.observe_reduced import Held
 from unibody.coordinates.observed import bearings_in_world, element_multipliers, null_shift
+from unibody.coordinates.preview import see_ahead
 from unibody.coordinates.projection import PROJECT_BELOW, PROJECT_ENOUGH, PROJECT_LIMIT
 from unibody.coordinates.reduced import advance_joints
 from unibody.coordinates.staying import Staying, least_motion
@@ -88,7 +90,10 @@ class HeldMaximal(MaximalSystem):
     def _stages(self, solve: int) -> np.ndarray:
         return super()._stages(solve_primary.address)
 
-    def look(self, t: float, q: np.ndarray, v: np.ndarray, control: np.ndarray) -> bool:
+    leaning = np.zeros(0, bool)
+    """Bodies by themselves have no terms in velocities that depend on the middle of a step."""
+
+    def look(self, t: float, q: np.ndarray, v: np.ndarray, control: np.ndarray, change: np.ndarray | None = None) -> bool:
         """Evaluate the motion that only the forest's joints hold; whether it is finite."""
         self._kept = None
         self.evaluate(t, q, v, control)
@@ -267,6 +272,30 @@ class HeldMaximal(MaximalSystem):
         """v by h times the accelerations, q along the new v; in place."""
         kick_maximal(self.layout, self.ints, self.constants, h, self.work, q, v)
 
+    def kick_onto(
+        self, t: float, h: float, q: np.ndarray, v: np.ndarray, control: np.ndarray, held: np.ndarray, book: BookRows
+    ) -> None:
+        """The same, to t, carrying the joints and those rows of the book that are `held` along (`carried`); in place."""
+        first, rows, found = self.book.primary_rows, np.flatnonzero(held), np.zeros(4)
+        q_0, v_0, y, stages = q.copy(), v.copy(), self.view(Y), self.stages(control)
+        residual, violation, free = self.view(RESIDUAL).copy(), self.view(VIOLATION).copy(), y.copy()
+        before = np.inf
+        for count in range(LIMIT):
+            self.kick(h, q, v)
+            see_ahead(self.layout, self.ints, self.constants, stages, t, self.work, q, v, found)
+            apart = np.abs(self.view(VIOLATION) - violation)
+            largest = np.concatenate([apart[:first], apart[first:][rows]]).max(initial=0.0)
+            serves = largest < PROJECT_BELOW and largest < SHRINK * before and count < LIMIT - 1
+            if largest <= CLOSED or (not serves and largest < SLIGHT):
+                return
+            before = largest
+            q[:], v[:] = q_0, v_0
+            if not serves:
+                break
+            y += self._onto(self.view(RESIDUAL) - residual, rows, NO_ROWS, NO_MOTION, book) / (h * h)
+        y[:] = free
+        self.kick(h, q, v)
+
     def shift(self, q: np.ndarray, v: np.ndarray, h: float) -> None:
         """q along v for a time h; in place."""
         advance_joints(self.view(CLASSES), self.view(INDEX), self.view(PARAMETERS), q, v, h, q)
@@ -297,9 +326,11 @@ class HeldMaximal(MaximalSystem):
         rate = self.view(RATE)
         v[: 6 * self.n] += self._onto(rate, rows, sticking, rate[first:][sticking])
 
-    def _onto(self, values: np.ndarray, rows: np.ndarray, sticking: np.ndarray, away: np.ndarray) -> np.ndarray:
-        """The least motion that takes `values` off the primary rows and the given ones of the book, then `away` off those that are
-        sticking, in the order of the state."""
+    def _onto(
+        self, values: np.ndarray, rows: np.ndarray, sticking: np.ndarray, away: np.ndarray, found: BookRows | None = None
+    ) -> np.ndarray:
+        """The least motion that takes `values` off the primary rows and the given ones of the book (as they are, unless given), then
+        `away` off those that are sticking, in the order of the state."""
         book, right = self.book, np.zeros((self.n, 6))
         for i, (k, _) in enumerate(self.view(NODE_JOINT).reshape(-1, 2)):
             if k >= 0:
@@ -307,6 +338,6 @@ class HeldMaximal(MaximalSystem):
                 right[i, :count] = -values[row : row + count]
         y = self._answer(np.zeros((1, 6 * self.n)), right.ravel())[0][0]
         if rows.size or sticking.size:
-            found = self.book_rows()
+            found = self.book_rows() if found is None else found
             y = least_motion(y, found.J, found.Y, rows, values[book.primary_rows :][rows], sticking, away)
         return self._ordered(y)

@@ -13,24 +13,28 @@ import numpy as np
 from unibody.algebra.contact_groups import Grouped
 from unibody.algebra.tree import BODY, LOOSE, ROW, A, P, V, fill_shifts, solve_tree
 from unibody.arena import part
+from unibody.coordinates.careful import project_held
+from unibody.coordinates.carried import kick_onto_rows
 from unibody.coordinates.group_answers import answer_threes, answer_wrenches, lay_wrenches, sweep_size
 from unibody.coordinates.group_book import answer_book
 from unibody.coordinates.group_walks import arm
 from unibody.coordinates.grouping import BOOK_GROUPS, COLUMN_OF, FIRST, make_grouping
 from unibody.coordinates.held import BookRows, Motion, centres_in_bodies, holding_rows, in_world
 from unibody.coordinates.kick import free_joints, keep_courses, kick_reduced
+from unibody.coordinates.middle import along_rows, lean_and_load, move_to_middle
 from unibody.coordinates.observe_reduced import Held, reactions_reduced
 from unibody.coordinates.projection import PROJECT_BELOW, PROJECT_ENOUGH, PROJECT_LIMIT
 from unibody.coordinates.reduced import advance_joints
 from unibody.coordinates.reduced_products import carry_accelerations
-from unibody.coordinates.reduced_system import ReducedSystem, evaluate_reduced, project_reduced, spread_responses
+from unibody.coordinates.reduced_system import ReducedSystem, evaluate_reduced, spread_responses
 from unibody.coordinates.staying import Staying, least_motion
 
 from unibody.coordinates.slots import (  # isort: skip
-    ACTIVE, BODIES, CLASSES, CLOSURE, COLUMNS, ENTRY_BODY, F, FLOATING, FREE, G, GRAM, GRAVITY, INDEX, LOAD, MULTIPLIER, NODE_CONSTANTS,
-    PARAMETERS, RANK, RATE, RESIDUAL, RESPONSE_X, RESPONSE_Y, ROWS, SHIFT, SIDE, VIOLATION, X_SOLVED, X_WB, Y,
+    ACTIVE, BODIES, CLASSES, CLOSURE, COLUMNS, ENTRY_BODY, F, FLOATING, FREE, G, GRAM, GRAVITY, INDEX, LOAD, MIDDLE,
+    MIDDLE_ROWS, MIDDLE_WIDTH, MULTIPLIER, NODE_CONSTANTS, PARAMETERS, RANK, RATE, RESIDUAL, RESPONSE_X, RESPONSE_Y, ROWS, SHIFT, SIDE,
+    VIOLATION, X_SOLVED, X_WB, Y,
 )  # fmt: skip
-from unibody.coordinates.stages import AGAIN_STAGE, EVALUATE_STAGE
+from unibody.coordinates.stages import AGAIN_STAGE, EVALUATE_STAGE, FORCE_STAGE
 from unibody.kernel import Floats, Ints, kernel
 from unibody.model.model import Model
 from unibody.spatial.devices import add3, cross, load3, load9, rotate_back, store3
@@ -150,6 +154,7 @@ class HeldReduced(ReducedSystem):
         self._flat_com, self._y, self._poses = self._com.reshape(-1), self.view(Y), self.view(X_WB).reshape(-1, 12)
         self._flies = self.view(FREE).size > 0 or self.view(FLOATING).size > 0
         self._kept_stages: np.ndarray | None = None
+        self._leaning_stages: np.ndarray | None = None
         counts = self.view(BODIES).reshape(-1, BODY)
         moving = np.zeros(len(counts), bool)
         for i in range(1, len(counts)):
@@ -171,6 +176,13 @@ class HeldReduced(ReducedSystem):
 
     def extend(self, slots: list[Any]) -> None:
         slots[X_SOLVED], slots[SIDE] = 6 * self.model.n_bodies, self.model.nv
+        self.leaning = np.ones(self.model.nv, bool)
+        """Which velocities have terms that depend on the middle of a step: all but those of bodies that fly alone."""
+        for _, at, body, _ in free_joints(self.model):
+            if body is not None:
+                self.leaning[at : at + 6] = False
+        if self.leaning.any():
+            slots[MIDDLE], slots[MIDDLE_ROWS] = self.model.nv_joints, MIDDLE_WIDTH * self.model.n_bodies
         self._holds = holding_rows(self.model, self.book)
         if not self._holds.any():  # nothing is projected
             slots[RESPONSE_X] = slots[RESPONSE_Y] = slots[GRAM] = slots[CLOSURE] = 0
@@ -191,12 +203,22 @@ class HeldReduced(ReducedSystem):
         self._looked += 1
         super().evaluate(t, q, v, control, loads)
 
-    def look(self, t: float, q: np.ndarray, v: np.ndarray, control: np.ndarray) -> bool:
-        """Evaluate the motion that nothing holds; whether it is finite."""
-        self._looked, self.clock[0] = self._looked + 1, t
+    def look(self, t: float, q: np.ndarray, v: np.ndarray, control: np.ndarray, change: np.ndarray | None = None) -> bool:
+        """Evaluate the motion that nothing holds; whether it is finite. `change`: by how much (nv,) velocities will have changed in the
+        middle of the step, where their own terms are taken (`middle`)."""
+        self._looked, self.clock[0], middle = self._looked + 1, t, self.view(MIDDLE_ROWS)
         if self._kept_stages is None:
             self._kept_stages = self.stages(control, loads=True)
-        evaluate_reduced(self.layout, self.ints, self.constants, self._kept_stages, control, t, self.work, q, v)
+        stages = self._kept_stages
+        if change is None:
+            middle[:1] = 0.0
+        else:
+            if self._leaning_stages is None:
+                self._leaning_stages = stages.copy()
+                self._leaning_stages[FORCE_STAGE] = lean_and_load.address
+            stages = self._leaning_stages
+            self.view(MIDDLE)[: change.size] = change
+        evaluate_reduced(self.layout, self.ints, self.constants, stages, control, t, self.work, q, v)
         return is_finite(self._y)
 
     def poses(self) -> np.ndarray:
@@ -287,6 +309,8 @@ class HeldReduced(ReducedSystem):
 
     def through(self) -> Held:
         """Reactions from the accelerations and loads of the last evaluation."""
+        if self.view(MIDDLE_ROWS)[:1].any():
+            move_to_middle(self.layout, self.ints, self.work)
         return reactions_reduced(self)
 
     def kick(self, h: float, q: np.ndarray, v: np.ndarray) -> None:
@@ -296,6 +320,19 @@ class HeldReduced(ReducedSystem):
             return
         v[: self.model.nv] += h * self._y
         self.shift(q, v, h)
+
+    def kick_onto(
+        self, t: float, h: float, q: np.ndarray, v: np.ndarray, control: np.ndarray, held: np.ndarray, book: BookRows
+    ) -> None:
+        """The same, to t, carrying the rows that are `held` along (`carried`), with the factors that `close` left; in place."""
+        if not self.view(CLOSURE)[-1] < PROJECT_BELOW:
+            self.kick(h, q, v)
+            return
+        self.view(ACTIVE)[:] = held
+        self.view(RESPONSE_Y)[:] = book.Y.ravel()
+        self.clock[0] = t
+        stages = self.stages(control, True)
+        kick_onto_rows(self.layout, self.ints, self.constants, stages, control, t, h, self.work, q, v)
 
     def shift(self, q: np.ndarray, v: np.ndarray, h: float) -> None:
         """q along v for a time h; in place."""
@@ -311,15 +348,19 @@ class HeldReduced(ReducedSystem):
     def project(
         self, t: float, q: np.ndarray, v: np.ndarray, control: np.ndarray, held: np.ndarray, book: BookRows, stays: Staying | None = None
     ) -> None:
-        """Bring q and v back onto the rows that are `held`, with the factors that `close` left; what `stays`, to where it was."""
+        """Bring q and v back onto the rows that are `held`; what `stays`, to where it was."""
         if stays is not None:
             self._project_staying(t, q, v, control, np.flatnonzero(held), stays)
             return
         self.view(ACTIVE)[:] = held
-        self.view(RESPONSE_Y)[:] = book.Y.ravel()
         self.clock[0] = t
         self._looked += 1
-        project_reduced(self.layout, self.ints, self.constants, self.stages(control, True), control, t, self.work, q, v)
+        project_held(self.layout, self.ints, self.constants, self.stages(control, True), control, t, self.work, q, v)
+
+    def along(self, q: np.ndarray, v: np.ndarray, control: np.ndarray, held: np.ndarray) -> None:
+        """v onto the rows that are `held` at q, where `project` has ended; in place."""
+        self.view(ACTIVE)[:] = held
+        along_rows(self.layout, self.ints, self.constants, self.stages(control, True), control, self.work, q, v)
 
     def _project_staying(self, t: float, q: np.ndarray, v: np.ndarray, control: np.ndarray, rows: np.ndarray, stays: Staying) -> None:
         """The same with rows that stick, and with the answers of each state on the way."""

@@ -18,14 +18,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from unibody.algebra.tree import RIGID, ROW, A, P, V
+from unibody.algebra.tree import RIGID, ROW, A, C, P, V
 from unibody.arena import part
 from unibody.coordinates.reduced import fill_joint_table, fill_turns, sweep_reduced
 from unibody.coordinates.reduced_products import carry_accelerations
 
 from unibody.coordinates.slots import (  # isort: skip
-    BODIES, CLASSES, COLUMNS, CONSTANTS, FLOATING, FREE, GRAVITY, INDEX, NODE_CONSTANTS, PARAMETERS, PARTS, ROWS, SIGNALS, STEP, TABLE_C,
-    TABLE_S, TABLE_X, TURNS, Y,
+    BODIES, CLASSES, COLUMNS, CONSTANTS, FLOATING, FREE, GRAVITY, INDEX, MIDDLE_ROWS, MIDDLE_WIDTH, NODE_CONSTANTS, PARAMETERS, PARTS,
+    ROWS, SIGNALS, STEP, TABLE_C, TABLE_S, TABLE_X, TURNS, Y,
 )  # fmt: skip
 from unibody.joints.base import JOINT_CLASS, AdvanceJoints, Joint
 from unibody.joints.free import Free
@@ -115,8 +115,9 @@ x–y plane (Planar)."""
 
 
 @device
-def course_of(rows, at, gravity, h, floating):
-    """(P + h Ṗ)/m and x_c of a tree that floats, from twists and accelerations of its bodies."""
+def course_of(rows, at, gravity, h, middle, floating):
+    """(P + h Ṗ)/m and x_c of a tree that floats, from twists and accelerations of its bodies; Ṗ with the twists of the middle of a step
+    where these accelerations belong to them."""
     mass = 0.0
     course = (0.0, 0.0, 0.0)
     centre = (0.0, 0.0, 0.0)
@@ -127,8 +128,16 @@ def course_of(rows, at, gravity, h, floating):
         o = load3(rows, k + V)
         p = add3(scale3(m, load3(rows, k + V + 3)), cross(o, arm))
         if h > 0.0:
-            pull = add3(scale3(m, add3(load3(rows, k + A + 3), gravity)), cross(load3(rows, k + A), arm))
-            p = add3(p, scale3(h, add3(pull, cross(o, p))))
+            turn = load3(rows, k + A)
+            pull = add3(load3(rows, k + A + 3), gravity)
+            swing = p
+            if middle.size > 0 and middle[0] == 1.0:
+                b = MIDDLE_WIDTH * int(floating[at + MEMBERS + e])
+                o = load3(middle, b)
+                swing = add3(scale3(m, load3(middle, b + 3)), cross(o, arm))
+                turn = add3(turn, sub3(load3(middle, b + 6), load3(rows, k + C)))
+                pull = add3(pull, sub3(load3(middle, b + 9), load3(rows, k + C + 3)))
+            p = add3(p, scale3(h, add3(add3(scale3(m, pull), cross(turn, arm)), cross(o, swing))))
         course = add3(course, p)
         centre = add3(centre, add3(scale3(m, load3(rows, k + P)), arm))
         mass += m
@@ -144,7 +153,7 @@ def set_courses(layout: Ints, ints: Ints, constants: Floats, h: float, work_out:
     carry_accelerations(part(ints, layout, BODIES), part(work_out, layout, Y), part(work_out, layout, COLUMNS), rows)
     at = 0
     while at < floating.size:
-        course, centre = course_of(rows, at, gravity, h, floating)
+        course, centre = course_of(rows, at, gravity, h, part(work_out, layout, MIDDLE_ROWS), floating)
         store3(course, at + COURSE, floating)
         store3(add3(centre, scale3(h, course)), at + CENTRE, floating)
         at += MEMBERS + int(floating[at + COUNT])
@@ -171,7 +180,7 @@ def keep_to_courses(layout: Ints, ints: Ints, constants: Floats, work_out: Float
     at = 0
     while at < floating.size:
         kind, a, b = int(floating[at + KIND]), int(floating[at + FIRST_Q]), int(floating[at + FIRST_V])
-        course, centre = course_of(rows, at, none, 0.0, floating)
+        course, centre = course_of(rows, at, none, 0.0, part(work_out, layout, MIDDLE_ROWS), floating)
         R = load9(floating, at + AXES)
         faster = rotate_back(R, sub3(load3(floating, at + COURSE), course))
         further = rotate_back(R, sub3(load3(floating, at + CENTRE), centre))
@@ -200,7 +209,7 @@ def energy_of_courses(layout: Ints, ints: Ints, constants: Floats, v: Floats, wo
             total += 0.5 * numbers[at] * dot3(u, u)
     at = 0
     while at < floating.size:
-        u, _ = course_of(rows, at, (0.0, 0.0, 0.0), 0.0, floating)
+        u, _ = course_of(rows, at, (0.0, 0.0, 0.0), 0.0, part(work, layout, MIDDLE_ROWS), floating)
         for e in range(int(floating[at + COUNT])):
             total += 0.5 * rows[ROW * int(floating[at + MEMBERS + e]) + RIGID] * dot3(u, u)
         at += MEMBERS + int(floating[at + COUNT])
@@ -224,7 +233,7 @@ def slow_down(layout: Ints, ints: Ints, constants: Floats, factor: float, work: 
     at = 0
     while at < floating.size:
         kind, a, b = int(floating[at + KIND]), int(floating[at + FIRST_Q]), int(floating[at + FIRST_V])
-        u, _ = course_of(part(work, layout, ROWS), at, (0.0, 0.0, 0.0), 0.0, floating)
+        u, _ = course_of(part(work, layout, ROWS), at, (0.0, 0.0, 0.0), 0.0, part(work, layout, MIDDLE_ROWS), floating)
         u = rotate_back(load9(floating, at + AXES), u)
         if kind == IN_M:
             u = rotate_back(rotation_of_quaternion(q[a + 3], q[a + 4], q[a + 5], q[a + 6]), u)

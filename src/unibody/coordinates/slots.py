@@ -28,11 +28,15 @@ from __future__ import annotations
     NODE_G, NODE_P, NODE_C, NODE_B, NODE_F, NODE_Y, NODE_L, FACTOR, A_WB, HELD_Y, DRIFT,
     IMPLICIT_F, IMPLICIT_EFFORT, OWN, COUPLING, DIAGONAL, SHIFT, BLOCKS, WORLD_COUPLING, SUMS, VECTORS, FRONTS, STATUS, AHEAD,
     LEAST, X_SOLVED, SIDE, SIDE_F, INVERSE, STEP_ROWS, V_OWN, ACTIVE, FRONT_SCRATCH, FRONT_STATE, BORDER_VALUES,
-    AIM, ROW_SIZE, VIOLATION, UNPROJECTED, FLOATING, SPEED_LIMIT,
-) = range(65, 141)  # fmt: skip
+    AIM, ROW_SIZE, VIOLATION, UNPROJECTED, FLOATING, SPEED_LIMIT, MIDDLE, MIDDLE_ROWS,
+) = range(65, 143)  # fmt: skip
 """Work."""
 
-LAST = 141
+LAST = 143
+
+MIDDLE_WIDTH = 20
+"""Numbers of a body in MIDDLE_ROWS: its twist and ζ in the middle of a step, and room for how they are found (`middle`). The first of the
+world's is 1 where the last evaluation took them there."""
 
 PRIMARY, JOINT_ROW_COUNT, ROW_COUNT, ENTRY_COUNT, ELEMENT_ROWS, WIDTH, OWN_Q = range(7)
 """What COUNTS holds: primary rows, rows of joints, all rows, all entries, rows of elements, velocities of a body (6, in a plane 3), own

@@ -45,11 +45,13 @@ class Layout:
     rows: int
     contacts: int
     rubs: int = 0
+    leans: int = 0
+    """Velocities whose own terms are taken in the middle of a step (`coordinates.middle`)."""
 
     @property
     def size(self) -> int:
         """Numbers behind the ledger."""
-        return FACTS + self.nq + self.nv + self.rows + self.rubs + WIDTH * self.contacts
+        return FACTS + self.nq + self.nv + 2 * self.leans + self.rows + self.rubs + WIDTH * self.contacts
 
     def q(self, memory: np.ndarray) -> np.ndarray:
         """q that the last step began with."""
@@ -61,19 +63,29 @@ class Layout:
         at = MEMORY + FACTS + self.nq
         return memory[at : at + self.nv]
 
+    def change(self, memory: np.ndarray) -> np.ndarray:
+        """By how much it took velocities to have changed in its middle."""
+        at = MEMORY + FACTS + self.nq + self.nv
+        return memory[at : at + self.leans]
+
+    def next_change(self, memory: np.ndarray) -> np.ndarray:
+        """What a next step of the same length takes for that."""
+        at = MEMORY + FACTS + self.nq + self.nv + self.leans
+        return memory[at : at + self.leans]
+
     def book(self, memory: np.ndarray) -> np.ndarray:
         """Impulses of the book's rows."""
-        at = MEMORY + FACTS + self.nq + self.nv
+        at = MEMORY + FACTS + self.nq + self.nv + 2 * self.leans
         return memory[at : at + self.rows]
 
     def rub(self, memory: np.ndarray) -> np.ndarray:
         """What friction in joints keeps."""
-        at = MEMORY + FACTS + self.nq + self.nv + self.rows
+        at = MEMORY + FACTS + self.nq + self.nv + 2 * self.leans + self.rows
         return memory[at : at + self.rubs]
 
     def touches(self, memory: np.ndarray) -> np.ndarray:
         """(contacts, WIDTH) what is kept of contacts."""
-        at = MEMORY + FACTS + self.nq + self.nv + self.rows + self.rubs
+        at = MEMORY + FACTS + self.nq + self.nv + 2 * self.leans + self.rows + self.rubs
         return memory[at:].reshape(self.contacts, WIDTH)
 
     @property
@@ -91,13 +103,16 @@ class Layout:
         begin_memory(memory, ledger, h, out)
         return out
 
-    def keep(self, held: Held, h: float, q: np.ndarray, v: np.ndarray, memory_out: np.ndarray) -> None:
+    def keep(
+        self, held: Held, h: float, q: np.ndarray, v: np.ndarray, memory_out: np.ndarray, change: np.ndarray = NONE,
+        next_change: np.ndarray = NONE,
+    ) -> None:  # fmt: skip
         """Write a step down; q and v are those that it began with."""
         outcome, touches = held.outcome, held.touches
         write_step(
             h, outcome.iterations, outcome.residual, METHODS.index(outcome.method), held.gained, int(outcome.converged), self.contacts,
             held.impulse.shape[1], touches.ids, touches.gaps, held.impulse.reshape(-1), held.before.reshape(-1), held.after.reshape(-1),
-            NONE if held.struck is None else held.struck, q, v, held.book_impulse if self.rows else NONE,
+            NONE if held.struck is None else held.struck, q, v, change, next_change, held.book_impulse if self.rows else NONE,
             NONE if held.rub is None else held.rub, self.rubs, memory_out,
         )  # fmt: skip
 
@@ -165,13 +180,13 @@ def begin_memory(memory: Floats, ledger: Floats, h: float, memory_out: Floats) -
 @kernel
 def write_step(
     h: float, iterations: int, residual: float, method: int, gained: float, converged: int, room: int, width: int, ids: Ints, gaps: Floats,
-    impulse: Floats, before: Floats, after: Floats, struck: Floats, q: Floats, v: Floats, book: Floats, rub: Floats, rubs: int,
-    memory_out: Floats,
+    impulse: Floats, before: Floats, after: Floats, struck: Floats, q: Floats, v: Floats, change: Floats, next_change: Floats,
+    book: Floats, rub: Floats, rubs: int, memory_out: Floats,
 ) -> None:  # fmt: skip
     """A step as memory keeps it; contacts as many as there is `room` for, those of the step before that are more than now cleared."""
     n = gaps.size
     at = MEMORY + FACTS
-    for part in (q, v, book):
+    for part in (q, v, change, next_change, book):
         for k in range(part.size):
             memory_out[at + k] = part[k]
         at += part.size

@@ -20,7 +20,7 @@ from unibody.constraints.contact import Contact
 from unibody.coordinates.held_maximal import HeldMaximal
 from unibody.coordinates.held_reduced import HeldReduced
 from unibody.coordinates.observed import Observation
-from unibody.coordinates.slots import LEDGER
+from unibody.coordinates.slots import LEDGER, Y
 from unibody.element import number
 from unibody.errors import ModelError
 from unibody.forces.base import Force
@@ -122,7 +122,7 @@ class Complementarity(Solver):
         near = nearness_of(model, self.margin)
         rule = Stepping(model, system, options, self.bounce_above, self.clip, near)
         layout = Layout(system.nq_all, system.nv_all, len(rule.unilateral), room_for(model, near is not None),
-                        rule.friction.size_kept if rule.friction is not None else 0)  # fmt: skip
+                        rule.friction.size_kept if rule.friction is not None else 0, model.nv if system.leaning.any() else 0)  # fmt: skip
         nq, nv = (7 * system.n, 6 * system.n) if isinstance(system, HeldMaximal) else (model.nq, model.nv)
         coordinates = "maximal" if maximal else "reduced"
         return BoundComplementarity(model, self, coordinates, system, nq, nv, None, kept=layout.size, rule=rule, arrangement=layout)
@@ -154,22 +154,32 @@ class BoundComplementarity(Bound):
         q, v, kept = self._begin(state, memory)
         system, rule, layout = self.system, self.rule, self.arrangement
         system.prepare(dt)
-        if not system.look(state.t, q, v, control):
+        change = self._change(kept, dt)
+        if not system.look(state.t, q, v, control, change):
             raise self.failure(state, memory, control, state.t)
         after = layout.fresh(kept, system.view(LEDGER), dt)
         q_0, v_0 = q.copy(), v.copy()
         held = rule.hold(dt, layout.warm(kept, dt), rub=layout.rub(kept))
+        if layout.leans and not kept[LENGTH] > 0.0:  # the first step foretells its own middle
+            system.hasten(held.book_impulse, held.book, held.on_bodies(self.model.n_bodies), dt)
+            change = np.where(system.leaning, 0.5 * dt * system.view(Y), 0.0)
+            system.look(state.t, q, v, control, change)
+            held = rule.hold(dt, layout.warm(kept, dt), rub=layout.rub(kept))
         if rule.near is not None:
             self.refuse_contact(state.t, rule.near.crossing())
         system.hasten(held.book_impulse, held.book, held.on_bodies(self.model.n_bodies), dt)
-        system.kick(dt, q, v)
+        projects = self.solver.project and rule.projects
+        if projects:
+            system.kick_onto(state.t + dt, dt, q, v, control, rule.projected, held.book)
+        else:
+            system.kick(dt, q, v)
         if held.apart is not None:
             system.move_apart(q, v, held.apart, dt)
-        if self.solver.project and rule.projects:
+        if projects:
             system.project(state.t + dt, q, v, control, rule.projected, held.book, rule.staying(held, q_0, dt))
         if not finite(q, v):
             raise self.failure(state, memory, control, state.t)
-        layout.keep(held, dt, q_0, v_0, after)
+        layout.keep(held, dt, q_0, v_0, after, *self._changes(change, q, v, v_0, control))
         after[0] += held.work
         after[TIME] = state.t + dt
         ended, memory = self._end(state.t + dt, q, v, after)
@@ -178,6 +188,25 @@ class BoundComplementarity(Bound):
         rank, rows = system.rank()
         report = Report("ok", ended.t, redundant=rows - rank, seconds=time.perf_counter() - began, **self._facts(after))
         return Step(ended, memory, report)
+
+    def _change(self, kept: np.ndarray, dt: float) -> np.ndarray | None:
+        """By how much velocities will have changed in the middle of the next step, as far as the last one tells."""
+        if not (self.arrangement.leans and kept[LENGTH] > 0.0):
+            return None
+        return dt / kept[LENGTH] * self.arrangement.next_change(kept)
+
+    def _changes(
+        self, change: np.ndarray | None, q: np.ndarray, v: np.ndarray, v_0: np.ndarray, control: np.ndarray
+    ) -> tuple[np.ndarray, ...]:
+        """What memory keeps of a step from v_0 to (q, v): the change in its middle that it took, and half of what it made, along its
+        rows."""
+        system, nv = self.system, self.arrangement.leans
+        if not nv:
+            return ()
+        begun = v_0.copy()
+        if self.solver.project and self.rule.projects:
+            system.along(q.copy(), begun, control, self.rule.projected)
+        return np.zeros(nv) if change is None else change, np.where(system.leaning, 0.5 * (v[:nv] - begun[:nv]), 0.0)
 
     def _begin(self, state: State, memory: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """As `_unpack`, but where no joint is fitted memory is as the rule sees it, and only read."""
@@ -230,7 +259,8 @@ class BoundComplementarity(Bound):
         h, system, layout = float(kept[LENGTH]), self.system, self.arrangement
         if h > 0.0:
             system.prepare(h)
-            system.look(state.t - h, layout.q(kept).copy(), layout.v(kept).copy(), control)
+            change = layout.change(kept).copy() if layout.leans else None
+            system.look(state.t - h, layout.q(kept).copy(), layout.v(kept).copy(), control, change)
             held = self._again(kept, h)
             gaps, slips = held.touches.gaps + h * held.after[:, 0], np.linalg.norm(held.after[:, 1:3], axis=1)
         else:
