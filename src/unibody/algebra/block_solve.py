@@ -157,7 +157,7 @@ class BlockMatrix:
     def _flat(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Diagonal blocks, those between, and their transposes."""
         given = self.diagonal, self.between, np.swapaxes(self.between, 1, 2)
-        return tuple(np.ascontiguousarray(B, float).reshape(-1) for B in given)  # type: ignore[return-value]
+        return tuple(np.ascontiguousarray(B, float).ravel() for B in given)  # type: ignore[return-value]
 
     def plus(self, factor: float, other: BlockMatrix) -> BlockMatrix:
         """self + factor · other"""

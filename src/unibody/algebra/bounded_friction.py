@@ -38,7 +38,7 @@ def solve_friction(H: np.ndarray, s: np.ndarray, widths: np.ndarray, bounds: np.
         return np.array(u)
     if (widths == 1).all():
         x, scratch = np.array(u, float), np.empty(singles_scratch(u.size))
-        flat = np.ascontiguousarray(H, float).reshape(-1)
+        flat = np.ascontiguousarray(H, float).ravel()
         if settle_singles(np.ascontiguousarray(bounds, float), flat, np.ascontiguousarray(s, float), scratch, x):
             return x
         x = _active_set(H, s, bounds, u)
@@ -52,7 +52,7 @@ def solve_friction(H: np.ndarray, s: np.ndarray, widths: np.ndarray, bounds: np.
     else:
         x = np.array(u)
     start = np.concatenate([[0], np.cumsum(widths)]).astype(np.int64)
-    sweep_friction(start, np.ascontiguousarray(bounds, float), np.ascontiguousarray(H, float).reshape(-1), s, EXACT, SWEEPS, x)
+    sweep_friction(start, np.ascontiguousarray(bounds, float), np.ascontiguousarray(H, float).ravel(), s, EXACT, SWEEPS, x)
     return x
 
 

@@ -197,7 +197,7 @@ def sweep_grouped(
     """Impulses by at most `limit` sweeps over the blocks in the given order (None: theirs), from `warm`."""
     count, done = len(W.rows), -1
     impulse, velocity, info = np.empty(W.size) if warm is None else warm.copy(), b.copy(), np.zeros(5)
-    order, friction = np.arange(count) if order is None else order, blocks.friction.reshape(-1)
+    order, friction = np.arange(count) if order is None else order, blocks.friction.ravel()
     while done < 0:
         room.have(-done, CARD * count + W.first.size + 2 * SLOTS)
         done = sweep_blocks(

@@ -133,17 +133,6 @@ def pick(which: Ints, rows: Ints, place: Ints, row: int, new_place: Ints, A: Flo
 
 
 @kernel
-def fill_first_diagonal(which: Ints, rows: Ints, place: Ints, J: Floats, Y: Floats, diagonal_out: Floats) -> None:
-    """J Yᵀ of the first row of some blocks."""
-    for i in range(which.size):
-        k = which[i]
-        total = 0.0
-        for at in range(place[k], place[k + 1], rows[k]):
-            total += J[at] * Y[at]
-        diagonal_out[i] = total
-
-
-@kernel
 def eliminate(
     first: Ints, groups: Ints, start: Ints, place: Ints, held_start: Ints, held: Ints, held_place: Ints, held_J: Floats, held_Y: Floats,
     inverse: Floats, count: int, Y_out: Floats,
@@ -197,7 +186,7 @@ class Grouped:
         """Zeros, to be filled in."""
         start, place = np.empty(len(rows) + 1, np.int64), np.empty(len(rows) + 1, np.int64)
         groups = np.ascontiguousarray(groups, np.int64).reshape(-1, 2)
-        lay_out(first, groups.reshape(-1), rows, start, place)
+        lay_out(first, groups.ravel(), rows, start, place)
         return cls(first, rows, groups, np.zeros(place[-1]), np.zeros(place[-1]), start, place, np.zeros(len(first) - 1, np.int64))
 
     @classmethod
@@ -207,7 +196,7 @@ class Grouped:
         """From J and Y (m, n), of which column[i] is the i-th velocity of the groups."""
         out = cls.room(first, rows, groups)
         for whole, part in ((J, out.J), (Y, out.Y)):
-            read_whole(first, out.flat_groups, out.start, out.place, np.ascontiguousarray(whole).reshape(-1), J.shape[1], column, part)
+            read_whole(first, out.flat_groups, out.start, out.place, np.ascontiguousarray(whole).ravel(), J.shape[1], column, part)
         return out
 
     @classmethod
@@ -225,7 +214,7 @@ class Grouped:
 
     @property
     def flat_groups(self) -> np.ndarray:
-        return self.groups.reshape(-1)
+        return self.groups.ravel()
 
     @property
     def size(self) -> int:
@@ -309,12 +298,6 @@ class Grouped:
         end = self.place[blocks]
         return np.bincount(self._columns[0][:end], self.J[:end] * self.Y[:end], minlength=int(self.start[blocks]))[: self.start[blocks]]
 
-    def first_diagonal(self, which: np.ndarray) -> np.ndarray:
-        """Of W, the diagonal entry of the first row of each of these blocks."""
-        out = np.empty(len(which))
-        fill_first_diagonal(which, self.rows, self.place, self.J, self.Y, out)
-        return out
-
     def without(self, which: np.ndarray) -> Grouped:
         """The same, except that nothing answers to the blocks of these numbers, nor they to anything."""
         if not len(which):
@@ -339,7 +322,7 @@ class Grouped:
         Y = self.Y.copy()
         eliminate(
             self.first, self.flat_groups, self.start, self.place, held_start, order, held.place, held.J, held.Y,
-            np.ascontiguousarray(inverse).reshape(-1), len(order), Y,
+            np.ascontiguousarray(inverse).ravel(), len(order), Y,
         )  # fmt: skip
         unit = self.unit.copy()
         unit[held.groups[:, 0]] = 0

@@ -217,7 +217,7 @@ class Groups:
         self._place = np.where(dense, ends - size * size, -1).astype(np.int64)
         self._factor = np.zeros(int(ends[-1]) if len(ends) else 0)
         c = change
-        flat = np.ascontiguousarray(H.diagonal).reshape(-1), np.ascontiguousarray(H.between).reshape(-1)
+        flat = np.ascontiguousarray(H.diagonal).ravel(), np.ascontiguousarray(H.between).ravel()
         self.apart = add_groups(
             c.first, c.columns, c.values, *c.by_row, c.group, c.z_first, self._place, flat[0], H.rows, H.columns, flat[1], self._factor
         )

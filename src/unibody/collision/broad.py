@@ -175,7 +175,7 @@ class Broad:
     def body_pairs(self, x0: np.ndarray, x1: np.ndarray, margin: float) -> np.ndarray:
         """(n, 2) bodies that may come nearer than the margin on the straight ways from x0 to x1, sorted; their trees are then ready."""
         s, r = self._surface, self._rules
-        flat0, flat1 = np.ascontiguousarray(x0).reshape(-1), np.ascontiguousarray(x1).reshape(-1)
+        flat0, flat1 = np.ascontiguousarray(x0).ravel(), np.ascontiguousarray(x1).ravel()
         body_boxes = self._body_boxes
         fill_body_boxes(flat0, flat1, s.vertex_start, margin, body_boxes)
         order = np.argsort(body_boxes[::6], kind="stable").astype(np.int64)
@@ -203,7 +203,7 @@ class Broad:
         return self._meeting(pairs, self._edge_trees, self._face_trees)
 
     def _meeting(self, pairs: np.ndarray, one: Hierarchy, other: Hierarchy) -> np.ndarray:
-        flat, trees = np.ascontiguousarray(pairs).reshape(-1), (*one.arrays, *other.arrays)
+        flat, trees = np.ascontiguousarray(pairs).ravel(), (*one.arrays, *other.arrays)
         while True:
             found = find_meeting(flat, self._body_boxes, *trees, one is other, self._stack, self._lists, self._room)
             if 2 * found <= self._room.size:

@@ -187,7 +187,7 @@ class Hierarchy:
     """Trees over one kind of primitive: members (m, per) vertices, contiguous per body from start[b] to start[b + 1]."""
 
     def __init__(self, members: np.ndarray, start: np.ndarray, X: np.ndarray):
-        self.members, self.per = np.ascontiguousarray(members, np.int64).reshape(-1), members.shape[1]
+        self.members, self.per = np.ascontiguousarray(members, np.int64).ravel(), members.shape[1]
         m, bodies = len(members), len(start) - 1
         self.order = np.arange(m, dtype=np.int64)
         self.tree = np.zeros(WIDTH * bodies, np.int64)

@@ -78,8 +78,8 @@ def crossing(surface: Surface, broad: Broad, x: np.ndarray, planes: tuple[np.nda
     """Two bodies that may touch and whose surfaces cross or meet, or of which one holds the other, at vertices x (V, 3), or None."""
     pairs = broad.body_pairs(x, x, 0.0)
     found = np.zeros(2, np.int64)
-    through, edges, flat = broad.edges_at_faces(pairs), surface.edges, np.ascontiguousarray(x).reshape(-1)
-    first = find_crossing(through.reshape(-1), edges.reshape(-1), surface.faces.reshape(-1), flat)
+    through, edges, flat = broad.edges_at_faces(pairs), surface.edges, np.ascontiguousarray(x).ravel()
+    first = find_crossing(through.ravel(), edges.ravel(), surface.faces.ravel(), flat)
     if first >= 0:
         e, f = through[first]
         crossed = int(surface.body[edges[e, 0]]), int(surface.body[surface.faces[f, 0]])
@@ -91,7 +91,7 @@ def crossing(surface: Surface, broad: Broad, x: np.ndarray, planes: tuple[np.nda
                 return int(a), int(b)
     least = TOUCH * float(np.abs(x).max(initial=0.0))
     near = broad.between(x, x, 2.0 * least)
-    find_touching(near.points.reshape(-1), near.edges.reshape(-1), surface.faces.reshape(-1), surface.edges.reshape(-1), flat, least, found)
+    find_touching(near.points.ravel(), near.edges.ravel(), surface.faces.ravel(), surface.edges.ravel(), flat, least, found)
     if found[0] >= 0:
         touching = surface.body[found]
         return int(touching.min()), int(touching.max())

@@ -108,7 +108,7 @@ class Surface:
     def positions(self, Q: np.ndarray) -> np.ndarray:
         """(V, 3) in the world from affine coordinates Q (bodies, 4, 3)."""
         x = np.empty(3 * len(self.w))
-        place_vertices(np.ascontiguousarray(Q, dtype=float).reshape(-1), self.w.reshape(-1), self.body, x)
+        place_vertices(np.ascontiguousarray(Q, dtype=float).ravel(), self.w.ravel(), self.body, x)
         return x.reshape(-1, 3)
 
     def planes(self, Q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

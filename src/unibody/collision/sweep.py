@@ -36,9 +36,9 @@ class Sweep:
 
     def between(self, x0: np.ndarray, x1: np.ndarray) -> Candidates:
         """Everything that may come nearer than the reach on the straight ways from x0 to x1, (V, 3) each."""
-        if self._found is None or not within(x0.reshape(-1), x1.reshape(-1), self._low, self._high):
+        if self._found is None or not within(x0.ravel(), x1.ravel(), self._low, self._high):
             slack = max(self._slack, SHARE * float(np.abs(x1 - x0).max(initial=0.0)))
             self._found = self._broad.between(x0, x1, self._reach + 2.0 * slack)
-            self._low, self._high = np.minimum(x0, x1).reshape(-1) - slack, np.maximum(x0, x1).reshape(-1) + slack
+            self._low, self._high = np.minimum(x0, x1).ravel() - slack, np.maximum(x0, x1).ravel() + slack
             self.searches += 1
         return self._found

@@ -150,7 +150,7 @@ class CompiledForces:
         return self._every
 
     def see(self, Q: np.ndarray, q_near: np.ndarray, velocities: Velocities) -> Seen:
-        x = np.ascontiguousarray(Q).reshape(-1)
+        x = np.ascontiguousarray(Q).ravel()
         X, T = np.empty(x.size), np.empty(6 * x.size)
         project_bodies(x, X, T)
         return Seen(x.copy(), X, T, *velocities.see(x, X, T, q_near))
@@ -193,7 +193,7 @@ class ForceTerms:
     def add_gradient(self, x: np.ndarray, factor: float, out: np.ndarray) -> None:
         seen, f = self._see(x), self.forces
         _, F, effort = f.stored(seen, self.signals)
-        add_pulled_loads(F, seen.T, f.sprung.which, f.sprung.pair.reshape(-1), seen.rows, effort, -factor, out)
+        add_pulled_loads(F, seen.T, f.sprung.which, f.sprung.pair.ravel(), seen.rows, effort, -factor, out)
 
     @property
     def pairs(self) -> list[np.ndarray]:
@@ -223,9 +223,9 @@ def add_slopes(
 ) -> None:  # fmt: skip
     """Blocks in body axes and diagonals of joint velocities into blocks of affine coordinates."""
     in_bodies, coupling, diagonal = blocks
-    add_pulled_blocks(in_bodies, slopes.pair.reshape(-1), coupling, places[0], seen.T, factor, own, between)
+    add_pulled_blocks(in_bodies, slopes.pair.ravel(), coupling, places[0], seen.T, factor, own, between)
     strength = diagonal[velocities.which]
     held = np.flatnonzero(strength)
     if len(held):
-        rows = seen.rows.reshape(-1, 24)[velocities.which[held]].reshape(-1)
-        add_dashpot_blocks(velocities.pair[held].reshape(-1), places[1][held], rows, strength[held], factor, own, between)
+        rows = seen.rows.reshape(-1, 24)[velocities.which[held]].ravel()
+        add_dashpot_blocks(velocities.pair[held].ravel(), places[1][held], rows, strength[held], factor, own, between)

@@ -34,5 +34,5 @@ class Hinges:
         self._elements.fit(k, self._others)
         if len(self._q):
             t = self._table
-            values = t.values(np.ascontiguousarray(Q).reshape(-1), t.flip * k.q[self._q] + t.offset)
+            values = t.values(np.ascontiguousarray(Q).ravel(), t.flip * k.q[self._q] + t.offset)
             k.q[self._q] = t.flip * (values - t.offset)

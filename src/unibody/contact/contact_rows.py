@@ -36,13 +36,13 @@ class ContactRows:
     def velocities(self, motion: Motion, h: float) -> np.ndarray:
         """(n, k) after a time h of the rates of the motion."""
         out = np.empty((len(self.bodies), self.width))
-        fill_velocities(*self._flat(motion), motion.velocity.reshape(-1), motion.rate.reshape(-1), h, out.reshape(-1))
+        fill_velocities(*self._flat(motion), motion.velocity.ravel(), motion.rate.ravel(), h, out.ravel())
         return out
 
     def wrenches(self, motion: Motion) -> np.ndarray:
         """(n, k, 2, 6) of unit impulses on a and b, in world axes at the centres of mass."""
         out = np.empty((len(self.bodies), self.width, 2, 6))
-        fill_wrenches(*self._flat(motion), out.reshape(-1))
+        fill_wrenches(*self._flat(motion), out.ravel())
         return out
 
     def in_motion(self, motion: Motion, h: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -50,20 +50,20 @@ class ContactRows:
         n, k = self.directions.shape[:2]
         wrenches, before, free = np.empty((n, k, 2, 6)), np.empty((n, k)), np.empty((n, k))
         fill_moving_rows(
-            *self._flat(motion), motion.velocity.reshape(-1), motion.rate.reshape(-1), h, wrenches.reshape(-1), before.reshape(-1),
-            free.reshape(-1),
+            *self._flat(motion), motion.velocity.ravel(), motion.rate.ravel(), h, wrenches.ravel(), before.ravel(),
+            free.ravel(),
         )  # fmt: skip
         return wrenches, before, free
 
     def _flat(self, motion: Motion) -> tuple:
         """What kernels read."""
-        arrays = (np.ascontiguousarray(x).reshape(-1) for x in (self.bodies, self.points, self.directions, motion.centre))
+        arrays = (np.ascontiguousarray(x).ravel() for x in (self.bodies, self.points, self.directions, motion.centre))
         return (self.width, int(self.spin), *arrays)
 
     def on_bodies(self, wrenches: np.ndarray, impulses: np.ndarray, n_bodies: int) -> np.ndarray:
         """(bodies, 6) the sum of the wrenches of impulses (n, k)."""
         out = np.zeros((n_bodies, 6))
-        add_up(self.width, self.bodies.reshape(-1), wrenches.reshape(-1), np.ascontiguousarray(impulses).reshape(-1), out.reshape(-1))
+        add_up(self.width, self.bodies.ravel(), wrenches.ravel(), np.ascontiguousarray(impulses).ravel(), out.ravel())
         return out
 
 
@@ -182,7 +182,7 @@ def contact_rows(
     width = 2 if plane_normal is not None else 4 if spin else 3
     directions = np.empty((len(normals), width, 3))
     fill_directions(
-        width, np.ascontiguousarray(normals).reshape(-1), NONE if plane_normal is None else plane_normal,
-        NONE if wishes is None else np.ascontiguousarray(wishes).reshape(-1), directions.reshape(-1),
+        width, np.ascontiguousarray(normals).ravel(), NONE if plane_normal is None else plane_normal,
+        NONE if wishes is None else np.ascontiguousarray(wishes).ravel(), directions.ravel(),
     )  # fmt: skip
     return ContactRows(bodies, points, directions, spin)

@@ -167,7 +167,7 @@ class Table:
         on = [np.concatenate([g.on_child.ravel(), g.on_parent.ravel()]) for g in gauges]
         self.vectors = np.concatenate([np.zeros(0), *on])
         self.flip, self.offset = np.array([g.flip for g in gauges]), np.array([g.offset for g in gauges])
-        self.flat = self.pair.reshape(-1)
+        self.flat = self.pair.ravel()
 
     def __len__(self) -> int:
         return len(self.kind)

@@ -31,11 +31,11 @@ class GaugeTerms:
     ):  # fmt: skip
         self.gauged, table = gauged, gauged.table
         self.near, self.scale = gauged.near(q), gauged.strength(stiff, doubled)
-        self.origin = np.ascontiguousarray(origin).reshape(-1)
+        self.origin = np.ascontiguousarray(origin).ravel()
         self._weight, self._curve = np.zeros(2 * len(gauged)), np.zeros(144)
         self.drag_pair, self.drag, self.drag_strength = np.zeros((0, 2), np.int64), NONE, NONE
         if gauged.damping.any():
-            x = np.ascontiguousarray(Q).reshape(-1)
+            x = np.ascontiguousarray(Q).ravel()
             self._weigh(x)
             c = rate * gauged.damping * self._weight[1::2]
             held = np.flatnonzero(c)
@@ -44,7 +44,7 @@ class GaugeTerms:
     def add_dashpots(self, pair: np.ndarray, direction: np.ndarray, strength: np.ndarray) -> None:
         """½ c (g·w)² with g (n, 2, 4, 3) on the bodies of each pair."""
         self.drag_pair = np.concatenate([self.drag_pair, pair.astype(np.int64)])
-        self.drag = np.concatenate([self.drag, direction.reshape(-1)])
+        self.drag = np.concatenate([self.drag, direction.ravel()])
         self.drag_strength = np.concatenate([self.drag_strength, strength])
 
     def _weigh(self, x: np.ndarray) -> float:
@@ -55,7 +55,7 @@ class GaugeTerms:
     def value(self, x: np.ndarray) -> float:
         total = self._weigh(x)
         if len(self.drag_strength):
-            total += dashpot_value(self.drag_pair.reshape(-1), self.drag, self.drag_strength, x, self.origin, 0.0, self._weight)
+            total += dashpot_value(self.drag_pair.ravel(), self.drag, self.drag_strength, x, self.origin, 0.0, self._weight)
         return total
 
     def add_gradient(self, x: np.ndarray, factor: float, out: np.ndarray) -> None:
@@ -64,7 +64,7 @@ class GaugeTerms:
         self._weigh(x)
         add_gauge_gradient(table.flat, table.vectors, self._weight, table.slopes(x), factor, out)
         if len(self.drag_strength):
-            dashpot_value(self.drag_pair.reshape(-1), self.drag, self.drag_strength, x, self.origin, factor, out)
+            dashpot_value(self.drag_pair.ravel(), self.drag, self.drag_strength, x, self.origin, factor, out)
 
     @property
     def pairs(self) -> list[np.ndarray]:
@@ -90,7 +90,7 @@ class GaugeTerms:
             between,
         )
         if len(self.drag_strength):
-            add_dashpot_blocks(self.drag_pair.reshape(-1), places[1], self.drag, self.drag_strength, factor, own, between)
+            add_dashpot_blocks(self.drag_pair.ravel(), places[1], self.drag, self.drag_strength, factor, own, between)
 
     def reach(self, x: np.ndarray, p: np.ndarray, t: float) -> float:
         """The part of p, at most t, within which no range reaches its bound."""
@@ -121,7 +121,7 @@ def gauge_pull(
     model, out = gauged.model, Pull.of(gauged.model)
     if not len(gauged):
         return out
-    x = np.ascontiguousarray(Q).reshape(-1)
+    x = np.ascontiguousarray(Q).ravel()
     scale, weight = gauged.strength(stiff, doubled), np.zeros(2 * len(gauged))
     if not equalities:
         scale = np.where(gauged.stiff == 1, 0.0, scale)

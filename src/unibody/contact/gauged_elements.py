@@ -181,7 +181,7 @@ class Gauged:
         if not len(self):
             return doubled
         table = self.table
-        slopes = table.slopes(np.ascontiguousarray(Q).reshape(-1)).reshape(-1, 4, 3)
+        slopes = table.slopes(np.ascontiguousarray(Q).ravel()).reshape(-1, 4, 3)
         rates = np.einsum("nsip,nspr->nir", table.vectors.reshape(-1, 2, 4, 4), V[table.pair])
         speed = (np.linalg.norm(slopes, axis=2) * np.linalg.norm(rates, axis=2)).sum(axis=1)
         asked = np.ceil(np.log2(1.0 + speed / stiff.step / self._rest(stiff)))
@@ -189,7 +189,7 @@ class Gauged:
 
     def gaps(self, Q: np.ndarray, q: np.ndarray) -> np.ndarray:
         """C of every row."""
-        return self.sign * (self.table.values(np.ascontiguousarray(Q).reshape(-1), self.near(q)) - self.bound)
+        return self.sign * (self.table.values(np.ascontiguousarray(Q).ravel(), self.near(q)) - self.bound)
 
     def violation(self, Q: np.ndarray, q: np.ndarray) -> float:
         """The largest |C| of equations, or what a range is left by."""

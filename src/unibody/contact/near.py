@@ -253,16 +253,16 @@ class Nearness:
 
     def __init__(self, surface: Surface):
         self._surface = surface
-        self._w, self._edges, self._faces = surface.w.reshape(-1), surface.edges.reshape(-1), surface.faces.reshape(-1)
+        self._w, self._edges, self._faces = surface.w.ravel(), surface.edges.ravel(), surface.faces.ravel()
         ends = surface.w[surface.edges, 1:]
         self._length = np.linalg.norm(ends[:, 1] - ends[:, 0], axis=1)
         self._room = (np.zeros(2 * 256, np.int64), np.zeros(2 * 256, np.int64), np.zeros(WIDTH * 256))
 
     def contacts(self, candidates: Candidates, Q: np.ndarray, x: np.ndarray, reach: float, part: np.ndarray) -> Contacts:
         """Everything nearer than `reach` among the candidates; Q (bodies, 4, 3), x (V, 3); `part` (bodies,) of κ that a body asks for."""
-        s, flat = self._surface, np.ascontiguousarray(x).reshape(-1)
-        points, edges, planes = candidates.points.reshape(-1), candidates.edges.reshape(-1), candidates.planes.reshape(-1)
-        point, normal = (np.ascontiguousarray(a).reshape(-1) for a in s.planes(Q))
+        s, flat = self._surface, np.ascontiguousarray(x).ravel()
+        points, edges, planes = candidates.points.ravel(), candidates.edges.ravel(), candidates.planes.ravel()
+        point, normal = (np.ascontiguousarray(a).ravel() for a in s.planes(Q))
         while True:
             touched, pair, record = self._room
             n = find_point_contacts(
@@ -270,7 +270,7 @@ class Nearness:
             )
             n = find_edge_contacts(edges, self._edges, s.body, self._w, s.edge_area, self._length, part, flat, reach, n, pair, record)
             n = find_plane_contacts(
-                planes, s.plane_body, point, normal, s.body, self._w, s.vertex_area, part, np.ascontiguousarray(Q).reshape(-1), flat, reach,
+                planes, s.plane_body, point, normal, s.body, self._w, s.vertex_area, part, np.ascontiguousarray(Q).ravel(), flat, reach,
                 n, pair, record,
             )  # fmt: skip
             if n * WIDTH <= record.size:

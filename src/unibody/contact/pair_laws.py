@@ -97,7 +97,7 @@ class PairLaws:
             np.array([c.restitution for c in self._table]), np.array([IMPACTS.index(c.impact) for c in self._table]),
             np.array([np.full(3, np.nan) if c.direction is None else c.direction for c in self._table], float), np.array(owners),
         )  # fmt: skip
-        self.coefficients = self._columns[0].reshape(-1)
+        self.coefficients = self._columns[0].ravel()
         """Of friction, three a law, that of all other pairs first, then those of `keys`."""
         self.spins = any(c.torsion > 0.0 for c in self._table)
         """Whether some pair holds turns about the normal."""
@@ -120,5 +120,5 @@ class PairLaws:
         """Of contacts between pairs of bodies (n, 2)."""
         which = np.zeros(len(bodies), np.int64)
         if self.keys.size:
-            look_up_pairs(np.ascontiguousarray(bodies, np.int64).reshape(-1), self._n, self.keys, which)
+            look_up_pairs(np.ascontiguousarray(bodies, np.int64).ravel(), self._n, self.keys, which)
         return Laws(which, self._columns)

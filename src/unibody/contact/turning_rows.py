@@ -77,9 +77,8 @@ def roles_of(model: Model) -> np.ndarray:
 
 
 @device
-def spun(w, h, v):
-    """exp(h [w]×) v."""
-    across = cross(w, v)
+def turn_by(w, h):
+    """The numbers a, b of exp(h [w]×) v = v + a w × v + b w × (w × v)."""
     square = h * h * dot3(w, w)
     if square < SMALL:
         first = 1.0 - square / 6.0 * (1.0 - square / 20.0)
@@ -87,7 +86,23 @@ def spun(w, h, v):
     else:
         angle = sqrt(square)
         first, second = sin(angle) / angle, (1.0 - cos(angle)) / square
-    return add3(v, add3(scale3(first * h, across), scale3(second * h * h, cross(w, across))))
+    return first * h, second * h * h
+
+
+@device
+def spun(w, turn, v):
+    """v turned by w, with the numbers of `turn_by`."""
+    across = cross(w, v)
+    return add3(v, add3(scale3(turn[0], across), scale3(turn[1], cross(w, across))))
+
+
+@device
+def over_tangent(square):
+    """tan(x)/x from x², of x up to WIDEST."""
+    if square < SMALL:
+        return 1.0 + square / 3.0 * (1.0 + 0.4 * square * (1.0 + square * (17.0 / 42.0)))
+    x = min(sqrt(square), WIDEST)
+    return tan(x) / x
 
 
 @device
@@ -115,12 +130,13 @@ def farthest(kind, size, at, n, end):
 
 
 @device
-def touched(kind, size, i, pose, R, p, c, w, h, c_mid, x, n, n_mid):
-    """Where a shape of a body is touched in the middle of a step that begins at x, its outward normal going from n to n_mid."""
-    stays = add3(c_mid, spun(w, 0.5 * h, sub3(x, c)))
+def touched(kind, size, i, pose, R, p, c, w, half, c_mid, x, n, n_mid):
+    """Where a shape of a body is touched in the middle of a step that begins at x, its outward normal going from n to n_mid; `half`: how
+    the body turns until then."""
     if kind == SPHERE or kind == CAPSULE:
         inner = sub3(x, scale3(size[4 * i], n))
-        return add3(add3(c_mid, spun(w, 0.5 * h, sub3(inner, c))), scale3(size[4 * i], n_mid))
+        return add3(add3(c_mid, spun(w, half, sub3(inner, c))), scale3(size[4 * i], n_mid))
+    stays = add3(c_mid, spun(w, half, sub3(x, c)))
     if kind != ELLIPSOID and kind != CYLINDER:
         return stays
     # the shape's own axes and centre, now and in the middle
@@ -129,12 +145,12 @@ def touched(kind, size, i, pose, R, p, c, w, h, c_mid, x, n, n_mid):
     here = rotate_back(Q, rotate_back(R, sub3(x, centre)))
     end = 1.0 if here[2] > 0.0 else -1.0
     before, one = farthest(kind, size, 4 * i, rotate_back(Q, rotate_back(R, n)), end)
-    after, still_one = farthest(kind, size, 4 * i, rotate_back(Q, rotate_back(R, spun(w, -0.5 * h, n_mid))), end)
+    after, still_one = farthest(kind, size, 4 * i, rotate_back(Q, rotate_back(R, spun(w, (-half[0], half[1]), n_mid))), end)
     off = sub3(before, here)
     if not (one and still_one) or (kind == CYLINDER and off[0] * off[0] + off[1] * off[1] > (AT_RIM * size[4 * i]) ** 2):
         return stays
     moved = rotate(R, rotate(Q, sub3(after, before)))
-    return add3(stays, spun(w, 0.5 * h, moved))
+    return add3(stays, spun(w, half, moved))
 
 
 @device
@@ -144,19 +160,20 @@ def curved(kind):
 
 
 @device
-def middle_normal(kind_a, kind_b, size, i, j, x, n, gap, c_a, c_b, w_a, w_b, mid_a, mid_b, h):
-    """The normal in the middle of a step: that of the flat shape, between the middles of two round ones, else as both bodies turn it."""
+def middle_normal(kind_a, kind_b, size, i, j, x, n, gap, c_a, c_b, w_a, w_b, mid_a, mid_b, half_a, half_b):
+    """The normal in the middle of a step, until which bodies turn by halves: that of the flat shape, between the middles of two round
+    ones, else as both bodies turn it."""
     round_a, round_b = kind_a == SPHERE or kind_a == CAPSULE, kind_b == SPHERE or kind_b == CAPSULE
     if round_a and round_b:
         p = sub3(x, scale3(size[4 * i] + 0.5 * gap, n))
         q = add3(x, scale3(size[4 * j] + 0.5 * gap, n))
-        m = sub3(add3(mid_b, spun(w_b, 0.5 * h, sub3(q, c_b))), add3(mid_a, spun(w_a, 0.5 * h, sub3(p, c_a))))
+        m = sub3(add3(mid_b, spun(w_b, half_b, sub3(q, c_b))), add3(mid_a, spun(w_a, half_a, sub3(p, c_a))))
     elif kind_a == PLANE or (curved(kind_b) and not curved(kind_a)):
-        return spun(w_a, 0.5 * h, n)
+        return spun(w_a, half_a, n)
     elif kind_b == PLANE or (curved(kind_a) and not curved(kind_b)):
-        return spun(w_b, 0.5 * h, n)
+        return spun(w_b, half_b, n)
     else:
-        m = add3(spun(w_a, 0.5 * h, n), spun(w_b, 0.5 * h, n))
+        m = add3(spun(w_a, half_a, n), spun(w_b, half_b, n))
     size_m = norm3(m)
     return scale3(1.0 / size_m, m) if size_m > 0.0 else n
 
@@ -169,34 +186,39 @@ def fill_turning(
     """What the middle of a step of length h adds to the velocities of contacts, `width` numbers each; gives whether anything. `shapes`: how
     many there are in the tables kind, pose (12 each) and size (4 each)."""
     acts = False
+    # how bodies turn in half a step
+    half = np.empty(2 * roles.size)
+    for i in range(roles.size):
+        half[2 * i], half[2 * i + 1] = turn_by(load3(velocity, 6 * i), 0.5 * h)
     for k in range(ids.size):
         a, b = bodies[2 * k], bodies[2 * k + 1]
         w_a, w_b = load3(velocity, 6 * a), load3(velocity, 6 * b)
         for r in range(width):
             turn_out[width * k + r] = 0.0
-        fast = max(dot3(w_a, w_a), dot3(w_b, w_b))
-        if h * h * fast < STILL * STILL or (roles[a] != LOOSE and roles[b] != LOOSE):
+        square_a, square_b = dot3(w_a, w_a), dot3(w_b, w_b)
+        if h * h * max(square_a, square_b) < STILL * STILL or (roles[a] != LOOSE and roles[b] != LOOSE):
             continue
         acts = True
+        half_a, half_b = (half[2 * a], half[2 * a + 1]), (half[2 * b], half[2 * b + 1])
         x, n, gap = load3(points, 3 * k), load3(directions, 3 * width * k), gaps[k]
         c_a, c_b, v_a, v_b = load3(centre, 3 * a), load3(centre, 3 * b), load3(velocity, 6 * a + 3), load3(velocity, 6 * b + 3)
         r_a, r_b = sub3(x, c_a), sub3(x, c_b)
         # centres in the middle; what both share of their turning turns their velocities, too
-        shared = w_a if dot3(w_a, w_a) < dot3(w_b, w_b) else w_b
-        goes_a = along_arc(w_a, h, v_a) if roles[a] >= GUIDED else spun(shared, h, v_a)
-        goes_b = along_arc(w_b, h, v_b) if roles[b] >= GUIDED else spun(shared, h, v_b)
+        shared = w_a if square_a < square_b else w_b
+        whole = turn_by(shared, h)
+        goes_a = along_arc(w_a, h, v_a) if roles[a] >= GUIDED else spun(shared, whole, v_a)
+        goes_b = along_arc(w_b, h, v_b) if roles[b] >= GUIDED else spun(shared, whole, v_b)
         mid_a, mid_b = add3(c_a, scale3(0.5 * h, goes_a)), add3(c_b, scale3(0.5 * h, goes_b))
-        half = min(0.5 * h * norm3(shared), WIDEST)
-        s = tan(half) / half if half > 1e-6 else 1.0
+        s = over_tangent(0.25 * h * h * min(square_a, square_b))
         # where the two surfaces touch then, and along which normal
         pair = ids[k] >> FEATURE_BITS
         i, j = pair // shapes, pair % shapes
         kind_a, kind_b = kind[i], kind[j]
-        m = middle_normal(kind_a, kind_b, size, i, j, x, n, gap, c_a, c_b, w_a, w_b, mid_a, mid_b, h)
+        m = middle_normal(kind_a, kind_b, size, i, j, x, n, gap, c_a, c_b, w_a, w_b, mid_a, mid_b, half_a, half_b)
         X_a, X_b = load9(X, 12 * a), load9(X, 12 * b)
         p_a, p_b = load3(X, 12 * a + 9), load3(X, 12 * b + 9)
-        x_a = touched(kind_a, size, i, pose, X_a, p_a, c_a, w_a, h, mid_a, x, n, m)
-        x_b = touched(kind_b, size, j, pose, X_b, p_b, c_b, w_b, h, mid_b, x, scale3(-1.0, n), scale3(-1.0, m))
+        x_a = touched(kind_a, size, i, pose, X_a, p_a, c_a, w_a, half_a, mid_a, x, n, m)
+        x_b = touched(kind_b, size, j, pose, X_b, p_b, c_b, w_b, half_b, mid_b, x, scale3(-1.0, n), scale3(-1.0, m))
         if kind_b == PLANE or (curved(kind_a) and not curved(kind_b)):
             x_m = x_a
         elif kind_a == PLANE or (curved(kind_b) and not curved(kind_a)):

@@ -173,15 +173,15 @@ class Reduction:
         return self._solved(V, np.zeros(self.rows))
 
     def _solved(self, Q: np.ndarray, right: np.ndarray) -> np.ndarray:
-        x = np.array(Q, float).reshape(-1)
+        x = np.array(Q, float).ravel()
         solve_trees(
-            self._order, self._first, self._own, self._B, self._bodies, self.child, self.parent, self.on_child.reshape(-1),
-            self.on_parent.reshape(-1), right, np.empty(len(self._own)), x,
+            self._order, self._first, self._own, self._B, self._bodies, self.child, self.parent, self.on_child.ravel(),
+            self.on_parent.ravel(), right, np.empty(len(self._own)), x,
         )  # fmt: skip
         out = x.reshape(-1, 4, 3)
         if self._loops:
             error = self.residual(out) + self.right - right
-            own = out[self.moving].reshape(-1)
+            own = out[self.moving].ravel()
             for rows, _, factor, columns in self._loops:
                 own -= columns @ scipy.linalg.lu_solve(factor, error[rows])
             out[self.moving] = own.reshape(-1, 4, 3)
@@ -195,7 +195,7 @@ class Reduction:
         if self._loops:
             g += self.C.T @ out
         balance_trees(
-            self._order, self._first, self._own, self._B, *self._places, self.on_child.reshape(-1), self.on_parent.reshape(-1), g, out
+            self._order, self._first, self._own, self._B, *self._places, self.on_child.ravel(), self.on_parent.ravel(), g, out
         )
         return out
 

@@ -69,7 +69,7 @@ class Grouping:
     def pairs(self, bodies: np.ndarray) -> np.ndarray:
         """(n, 2) groups of pairs of bodies; one that occurs twice is named once."""
         out = np.empty((len(bodies), 2), np.int64)
-        name_groups(self.of_body, np.ascontiguousarray(bodies, np.int64).reshape(-1), out.reshape(-1))
+        name_groups(self.of_body, np.ascontiguousarray(bodies, np.int64).ravel(), out.ravel())
         return out
 
 

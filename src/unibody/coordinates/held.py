@@ -127,6 +127,6 @@ def room_for_motion(n: int) -> Motion:
 def motion_of(X: np.ndarray, com: np.ndarray, p: np.ndarray, V: np.ndarray, A: np.ndarray) -> Motion:
     """From poses (n, 12), twists V and spatial accelerations A (n, 6), both in world axes at the points p (n, 3)."""
     out = room_for_motion(len(com))
-    given = (np.ascontiguousarray(x).reshape(-1) for x in (X, com, p, V, A))
-    fill_motion(*given, out.centre.reshape(-1), out.velocity.reshape(-1), out.rate.reshape(-1))
+    given = (np.ascontiguousarray(x).ravel() for x in (X, com, p, V, A))
+    fill_motion(*given, out.centre.ravel(), out.velocity.ravel(), out.rate.ravel())
     return out

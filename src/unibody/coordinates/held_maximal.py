@@ -143,7 +143,7 @@ class HeldMaximal(MaximalSystem):
         if m and size:
             solve_tree_many(
                 m, self.view(NODE_PARENT), self.view(NODE_ROWS), self.view(NODE_PLAN), self.view(FACTOR),
-                np.ascontiguousarray(loads).reshape(-1), np.zeros(0) if right is None else right, y.reshape(-1), held.reshape(-1),
+                np.ascontiguousarray(loads).ravel(), np.zeros(0) if right is None else right, y.ravel(), held.ravel(),
             )  # fmt: skip
         return y, held
 
@@ -200,8 +200,8 @@ class HeldMaximal(MaximalSystem):
         out = Grouped.room(g.first, np.full(k, width, np.int64), groups)
         combine_units(
             g.first, g.column, g.of_body[self._body], self._seat, self._node, out.flat_groups, out.place,
-            np.ascontiguousarray(bodies, np.int64).reshape(-1), width, np.ascontiguousarray(wrenches).reshape(-1), T.reshape(-1),
-            answers.reshape(-1), out.J, out.Y,
+            np.ascontiguousarray(bodies, np.int64).ravel(), width, np.ascontiguousarray(wrenches).ravel(), T.ravel(),
+            answers.ravel(), out.J, out.Y,
         )  # fmt: skip
         return out
 

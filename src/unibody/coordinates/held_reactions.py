@@ -69,7 +69,7 @@ def sent(system: ReducedSystem, F: np.ndarray, Y: np.ndarray) -> np.ndarray:
     out = np.zeros_like(F)
     if F.size:
         send_through_joints(
-            system.view(BODIES), system.view(ROWS), system.view(COLUMNS), system.view(X_WB), F.reshape(-1),
-            np.ascontiguousarray(Y).reshape(-1), np.zeros(F[0].size), out.reshape(-1),
+            system.view(BODIES), system.view(ROWS), system.view(COLUMNS), system.view(X_WB), F.ravel(),
+            np.ascontiguousarray(Y).ravel(), np.zeros(F[0].size), out.ravel(),
         )  # fmt: skip
     return out[:, 1:]

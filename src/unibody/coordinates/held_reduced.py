@@ -34,7 +34,7 @@ from unibody.coordinates.slots import (  # isort: skip
     MIDDLE_ROWS, MIDDLE_WIDTH, MULTIPLIER, NODE_CONSTANTS, PARAMETERS, RANK, RATE, RESIDUAL, RESPONSE_X, RESPONSE_Y, ROWS, SHIFT, SIDE,
     VIOLATION, X_SOLVED, X_WB, Y,
 )  # fmt: skip
-from unibody.coordinates.stages import AGAIN_STAGE, EVALUATE_STAGE, FORCE_STAGE
+from unibody.coordinates.stages import AGAIN_STAGE, EVALUATE_STAGE, FORCE_STAGE, SIGNAL_STAGE
 from unibody.kernel import Floats, Ints, kernel
 from unibody.model.model import Model
 from unibody.spatial.devices import add3, cross, load3, load9, rotate_back, store3
@@ -151,10 +151,12 @@ class HeldReduced(ReducedSystem):
         super().__init__(model)
         self.momenta = True
         self._com = centres_in_bodies(model)
-        self._flat_com, self._y, self._poses = self._com.reshape(-1), self.view(Y), self.view(X_WB).reshape(-1, 12)
+        self._flat_com, self._y, self._poses = self._com.ravel(), self.view(Y), self.view(X_WB).reshape(-1, 12)
         self._flies = self.view(FREE).size > 0 or self.view(FLOATING).size > 0
         self._kept_stages: np.ndarray | None = None
         self._leaning_stages: np.ndarray | None = None
+        self._steered_at: float | None = None
+        """[s] When functions of time were asked last, if that was not by a look."""
         counts = self.view(BODIES).reshape(-1, BODY)
         moving = np.zeros(len(counts), bool)
         for i in range(1, len(counts)):
@@ -181,6 +183,7 @@ class HeldReduced(ReducedSystem):
         for _, at, body, _ in free_joints(self.model):
             if body is not None:
                 self.leaning[at : at + 6] = False
+        self._halves = 0.5 * self.leaning
         if self.leaning.any():
             slots[MIDDLE], slots[MIDDLE_ROWS] = self.model.nv_joints, MIDDLE_WIDTH * self.model.n_bodies
         self._holds = holding_rows(self.model, self.book)
@@ -206,7 +209,7 @@ class HeldReduced(ReducedSystem):
     def look(self, t: float, q: np.ndarray, v: np.ndarray, control: np.ndarray, change: np.ndarray | None = None) -> bool:
         """Evaluate the motion that nothing holds; whether it is finite. `change`: by how much (nv,) velocities will have changed in the
         middle of the step, where their own terms are taken (`middle`)."""
-        self._looked, self.clock[0], middle = self._looked + 1, t, self.view(MIDDLE_ROWS)
+        self._looked, self.clock[0], self._steered_at, middle = self._looked + 1, t, None, self.view(MIDDLE_ROWS)
         if self._kept_stages is None:
             self._kept_stages = self.stages(control, loads=True)
         stages = self._kept_stages
@@ -230,7 +233,7 @@ class HeldReduced(ReducedSystem):
         n = self.model.n_bodies
         centre, velocity, rate = np.empty((n, 3)), np.empty((n, 6)), np.empty((n, 6))
         fill_motion_reduced(
-            self.layout, self.constants, self.work, self._flat_com, centre.reshape(-1), velocity.reshape(-1), rate.reshape(-1)
+            self.layout, self.constants, self.work, self._flat_com, centre.ravel(), velocity.ravel(), rate.ravel()
         )  # fmt: skip
         return Motion(centre, velocity, rate)
 
@@ -254,8 +257,8 @@ class HeldReduced(ReducedSystem):
             return front
         rows, groups = np.empty(k + n, np.int64), np.empty((k + n, 2), np.int64)
         start, place = np.empty(k + n + 1, np.int64), np.empty(k + n + 1, np.int64)
-        flat, at = bodies.reshape(-1), self._inverse_at
-        needed = lay_wrenches(*g.tables, front.rows, front.flat_groups, flat, width, rows, groups.reshape(-1), start, place, at)
+        flat, at = bodies.ravel(), self._inverse_at
+        needed = lay_wrenches(*g.tables, front.rows, front.flat_groups, flat, width, rows, groups.ravel(), start, place, at)
         if needed >= self._numbers.size:
             self._numbers = np.concatenate([self._numbers[:-1], np.zeros(needed + needed // 2 + 2 - self._numbers.size)])
         size = int(place[-1])
@@ -266,9 +269,9 @@ class HeldReduced(ReducedSystem):
         fresh = g.inverse_at[-1] if self._inverted == self._looked else 0
         given = (self.layout, self.ints, *g.tables, at, fresh, place[k:], flat)
         if width == 3:
-            answer_threes(*given, self._all_alone, wrenches.reshape(-1), self._flat_com, self.work, self._numbers, self._sweep, J, Y)
+            answer_threes(*given, self._all_alone, wrenches.ravel(), self._flat_com, self.work, self._numbers, self._sweep, J, Y)
         else:
-            answer_wrenches(*given, width, wrenches.reshape(-1), self._flat_com, self.work, self._numbers, J, Y)
+            answer_wrenches(*given, width, wrenches.ravel(), self._flat_com, self.work, self._numbers, J, Y)
         return Grouped(g.first, rows, groups, J, Y, start, place, g.alone)
 
     def change(self, impulses: np.ndarray, book: BookRows, wrenches: np.ndarray) -> np.ndarray:
@@ -276,7 +279,7 @@ class HeldReduced(ReducedSystem):
         mass)."""
         out = np.empty(self._y.size)
         push_by_impulses(
-            self.layout, self.ints, *self.grouping.tables, self._flat_com, wrenches.reshape(-1), impulses, book.rows.place, book.rows.J,
+            self.layout, self.ints, *self.grouping.tables, self._flat_com, wrenches.ravel(), impulses, book.rows.place, book.rows.J,
             self.work, out,
         )  # fmt: skip
         return out
@@ -285,7 +288,7 @@ class HeldReduced(ReducedSystem):
         """(n, 6) what the same impulses do to the twists of bodies, in world axes at centres of mass."""
         self.change(impulses, book, wrenches)
         out = np.empty((self.model.n_bodies, 6))
-        twists_at_centres(self.layout, self._flat_com, self.work, out.reshape(-1))
+        twists_at_centres(self.layout, self._flat_com, self.work, out.ravel())
         return out
 
     def hasten(self, impulses: np.ndarray, book: BookRows, wrenches: np.ndarray, h: float) -> None:
@@ -303,7 +306,7 @@ class HeldReduced(ReducedSystem):
         self.view(MULTIPLIER)[:] = multipliers
         book = self.book
         add_loads(
-            self.view(X_WB), self._flat_com, wrenches.reshape(-1), book.row_start, book.row_entry, self.view(ENTRY_BODY),
+            self.view(X_WB), self._flat_com, wrenches.ravel(), book.row_start, book.row_entry, self.view(ENTRY_BODY),
             self.view(G), multipliers, self.view(F),
         )  # fmt: skip
 
@@ -330,9 +333,15 @@ class HeldReduced(ReducedSystem):
             return
         self.view(ACTIVE)[:] = held
         self.view(RESPONSE_Y)[:] = book.Y.ravel()
-        self.clock[0] = t
+        kick_onto_rows(self.layout, self.ints, self.constants, self._stages_at(t, control), control, t, h, self.work, q, v)
+
+    def _stages_at(self, t: float, control: np.ndarray) -> np.ndarray:
+        """Stages of a look at t; functions of time are asked once."""
         stages = self.stages(control, True)
-        kick_onto_rows(self.layout, self.ints, self.constants, stages, control, t, h, self.work, q, v)
+        if self._steered_at == t:
+            stages[SIGNAL_STAGE] = 0
+        self.clock[0] = self._steered_at = t
+        return stages
 
     def shift(self, q: np.ndarray, v: np.ndarray, h: float) -> None:
         """q along v for a time h; in place."""
@@ -353,14 +362,22 @@ class HeldReduced(ReducedSystem):
             self._project_staying(t, q, v, control, np.flatnonzero(held), stays)
             return
         self.view(ACTIVE)[:] = held
-        self.clock[0] = t
         self._looked += 1
-        project_held(self.layout, self.ints, self.constants, self.stages(control, True), control, t, self.work, q, v)
+        project_held(self.layout, self.ints, self.constants, self._stages_at(t, control), control, t, self.work, q, v)
 
-    def along(self, q: np.ndarray, v: np.ndarray, control: np.ndarray, held: np.ndarray) -> None:
-        """v onto the rows that are `held` at q, where `project` has ended; in place."""
-        self.view(ACTIVE)[:] = held
-        along_rows(self.layout, self.ints, self.constants, self.stages(control, True), control, self.work, q, v)
+    def half_change(
+        self, t: float, q: np.ndarray, v_0: np.ndarray, v: np.ndarray, control: np.ndarray, held: np.ndarray | None
+    ) -> np.ndarray:
+        """(nv,) half of how a step to (t, q, v) changed its velocities v_0, of those that are `leaning`; along the rows that are `held` at
+        q, where `project` has ended."""
+        begun = v_0
+        if held is not None:
+            begun = v_0.copy()
+            self.view(ACTIVE)[:] = held
+            along_rows(self.layout, self.ints, self.constants, self._stages_at(t, control), control, self.work, q.copy(), begun)
+        out = v[: self._y.size] - begun[: self._y.size]
+        out *= self._halves
+        return out
 
     def _project_staying(self, t: float, q: np.ndarray, v: np.ndarray, control: np.ndarray, rows: np.ndarray, stays: Staying) -> None:
         """The same with rows that stick, and with the answers of each state on the way."""

@@ -35,7 +35,7 @@ TERMS = 18
 
 
 @kernel
-def lean(layout: Ints, ints: Ints, constants: Floats, work_out: Floats, q: Floats, v: Floats) -> None:
+def lean(layout: Ints, ints: Ints, constants: Floats, q: Floats, v: Floats, work_out: Floats) -> None:
     """The wrenches w of the rows, swept at v, as they are at v̄ = v + MIDDLE; MIDDLE_ROWS has V and ζ of v̄. Twists and ζ of the rows stay
     those of v: what contacts and constraints see is the motion at the beginning."""
     body = part(ints, layout, BODIES)
@@ -97,7 +97,7 @@ def lean(layout: Ints, ints: Ints, constants: Floats, work_out: Floats, q: Float
 @kernel
 def lean_and_load(layout: Ints, ints: Ints, constants: Floats, control: Floats, work_out: Floats, q_out: Floats, v_out: Floats) -> None:
     """`load_bodies`, after the terms in velocities were taken in the middle of the step."""
-    lean(layout, ints, constants, work_out, q_out, v_out)
+    lean(layout, ints, constants, q_out, v_out, work_out)
     load_bodies(layout, ints, constants, control, work_out, q_out, v_out)
 
 

@@ -42,20 +42,20 @@ class AffineLag:
         seen = f.see(Q, q_near, velocities)
         rates = self._rates(seen, V, velocities)
         F, efforts, ledger = f.acting(seen, signals, *rates, control)
-        loads, pair = np.zeros(Q.size), velocities.pair.reshape(-1)
+        loads, pair = np.zeros(Q.size), velocities.pair.ravel()
         add_pulled_loads(F, seen.T, velocities.which, pair, seen.rows, efforts, 1.0, loads)
         if f.energetic:
             _, F, efforts = f.stored(seen, signals)
             add_pulled_loads(F, seen.T, velocities.which, pair, seen.rows, efforts, -1.0, loads)
-        out, damper = loads.reshape(Q.shape)[s.moving].reshape(-1), None
+        out, damper = loads.reshape(Q.shape)[s.moving].ravel(), None
         for slopes, stores in ((f.storing, True), (f.other, False)):
             if slopes.any:
                 stiffness, damping = slopes.blocks(seen, signals, *rates, control, f.n)
                 D = self._matrix(damping, slopes, velocities, seen)
-                out = out + D.product(V[s.moving].reshape(-1))
+                out = out + D.product(V[s.moving].ravel())
                 if not stores:
                     K = self._matrix(stiffness, slopes, velocities, seen)
-                    out, D = out + K.product((Q - origin)[s.moving].reshape(-1)), D.plus(1.0 / rate, K)
+                    out, D = out + K.product((Q - origin)[s.moving].ravel()), D.plus(1.0 / rate, K)
                 damper = D if damper is None else damper.plus(1.0, D)
         return out.reshape(-1, 4, 3), damper, ledger[[DAMPER_POWER, MOTOR_POWER, APPLIED_POWER]]
 
@@ -71,7 +71,7 @@ class AffineLag:
         v = np.zeros(self.forces.nv)
         rows = seen.rows.reshape(-1, 2, 12)[velocities.which]
         v[velocities.which] = np.einsum("nsj,nsj->n", rows, V.reshape(-1, 12)[velocities.pair])
-        return np.ascontiguousarray(twists).reshape(-1), v
+        return np.ascontiguousarray(twists).ravel(), v
 
     def _matrix(self, blocks: list[np.ndarray], slopes: Slopes, velocities: Velocities, seen: Seen) -> BlockMatrix:
         s, n = self.system, seen.x.size // 12

@@ -29,7 +29,7 @@ def contacts_at(system: BarrierSystem, Q: np.ndarray, t: float, memory: np.ndarr
         for i, place in a.driven(t - h).items():
             origin[i] = (4.0 * place - earlier[i]) / 3.0 if earlier else place
     mu = system.friction[contacts.pair[:, 0], contacts.pair[:, 1]]
-    stored = barrier_value(contacts.record.reshape(-1), law.pressure, law.reach)
+    stored = barrier_value(contacts.record.ravel(), law.pressure, law.reach)
     stored += float(Stiffness(a.stiffness_volumes, law.modulus).value(Q[system.moving]).sum())
     slip = law.slip_speed / rate if before else 1.0
     return touching(contacts, mu, law.pressure, law.reach, Q, origin, slip), stored

@@ -157,7 +157,7 @@ def _contact_wrenches(system: BarrierSystem, Q: np.ndarray, k: Kinematics) -> np
     law = system.law(1e-2)
     contacts = system.contacts(Q, law)
     gradient = np.zeros(Q.size)
-    add_barrier_gradient(contacts.pair.reshape(-1), contacts.record.reshape(-1), law.pressure, law.reach, 1.0, gradient)
+    add_barrier_gradient(contacts.pair.ravel(), contacts.record.ravel(), law.pressure, law.reach, 1.0, gradient)
     F = -gradient.reshape(-1, 4, 3)[: system.model.n_bodies]
     R = k.X[:, :9].reshape(-1, 3, 3)
     torque = np.cross(Q[: len(F), 1:], F[:, 1:]).sum(axis=1)

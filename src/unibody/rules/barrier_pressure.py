@@ -75,5 +75,5 @@ class Pressures:
     def deepened(self, steps: np.ndarray, contacts: Contacts) -> np.ndarray:
         """The numbers e after a step that ended with these contacts."""
         least = np.full(len(self._weight), DEEP * self._reach)
-        np.minimum.at(least, contacts.pair.reshape(-1), np.repeat(contacts.distance, 2))
+        np.minimum.at(least, contacts.pair.ravel(), np.repeat(contacts.distance, 2))
         return np.minimum(steps + np.ceil(np.log2(DEEP * self._reach / least[self._system.moving])), MOST)

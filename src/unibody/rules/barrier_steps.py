@@ -139,7 +139,7 @@ class BarrierSystem(HoldsAddresses):
     def before(self, memory: np.ndarray, t: float) -> tuple[np.ndarray, np.ndarray]:
         """Coordinates and velocities (bodies, 4, 3) before the last step, which began at t."""
         _, _, _, _, Q, V = self._kept(memory)
-        return self.whole(Q.reshape(-1), t), self.rates(V.reshape(-1), t)
+        return self.whole(Q.ravel(), t), self.rates(V.ravel(), t)
 
     def notes(self) -> tuple[str, ...]:
         """What is said of every step."""
@@ -173,7 +173,7 @@ class BarrierSystem(HoldsAddresses):
         Q = self.reduction.put(Q)
         self._refuse_crossing(Q)
         self._refuse_outside(Q, t)
-        return Q[self.moving].reshape(-1), V[self.moving].reshape(-1), t
+        return Q[self.moving].ravel(), V[self.moving].ravel(), t
 
     def _refuse_crossing(self, Q: np.ndarray) -> None:
         if not self.rules:
@@ -266,7 +266,7 @@ class BarrierSystem(HoldsAddresses):
         Q_ahead, V_ahead = Q, V
         if second or self.stepping.armed:  # forces without an energy where the step will end, to its order
             ahead = 2.0 * vel - V_old if second else vel
-            Q_ahead, V_ahead = self.whole((own + h * vel).reshape(-1), t), self.rates(ahead.reshape(-1), t)
+            Q_ahead, V_ahead = self.whole((own + h * vel).ravel(), t), self.rates(ahead.ravel(), t)
         lag, V_seen, dampers = Lag.none(self.model), None, None
         if self.lag is None or self.stepping.armed:
             k = self.stepping.kinematics(t, Q_ahead, V_ahead, q_near, signals, control)
@@ -291,7 +291,7 @@ class BarrierSystem(HoldsAddresses):
             if part is not None:
                 problem.damped = part if problem.damped is None else problem.damped.plus(1.0, part)
         problem.loads += dragged(a, contacts, self.damping, law, targets, origin, rate)
-        x, rounds, total = Q.reshape(-1).copy(), max(1, self.options.friction_iterations), 0
+        x, rounds, total = Q.ravel().copy(), max(1, self.options.friction_iterations), 0
         limit = 100 if self.options.friction_iterations == 0 else rounds if before else max(rounds, FIRST_ROUNDS)
         x, total, failure = advance(problem, x, h * vel, self.tolerance, self.options.iterations)
         if failure:
@@ -320,7 +320,7 @@ class BarrierSystem(HoldsAddresses):
         kept[3:8] = *powers, h, t
         kept[MEMORY : MEMORY + 3] = 1.0, rate, beta * h * h
         kept[MEMORY + 3 : MEMORY + 3 + 36 * self.n] = np.concatenate([origin[m].ravel(), own.ravel(), vel.ravel()])
-        after = self.stepping.kinematics(t, Q_new, self.rates(v.reshape(-1), t), q_near, signals, control)
+        after = self.stepping.kinematics(t, Q_new, self.rates(v.ravel(), t), q_near, signals, control)
         self.hinges.fit(after, Q_new)
         kept[self.fitted] = after.q
         kept[self.multipliers] = -self.reduction.multipliers(gradient) / (beta * h * h)  # gradient = β h² Cᵀ μ
@@ -331,7 +331,7 @@ class BarrierSystem(HoldsAddresses):
             violation = max(violation, self.stepping.potential(after, stiff, blocks=False).violation)
         violation = max(violation, self.gauged.violation(Q_new, q_near))
         return Made(
-            State(t, Q_new[m].reshape(-1), v.reshape(-1), "affine"), kept, total, found.length, violation, distance,
+            State(t, Q_new[m].ravel(), v.ravel(), "affine"), kept, total, found.length, violation, distance,
             (f"{len(contacts)} contacts, {total} iterations", *((f"Newton's method {found.why}",) if found.why else ()), *self.notes()),
         )  # fmt: skip
 

@@ -23,15 +23,15 @@ from unibody.rules.nearness import Touches, way_of
 from unibody.rules.step_arrays import row_parts
 from unibody.rules.step_problem import LATE, Held
 
-WORTH = 8
-"""Fewer bystanders are not worth a look of their own."""
+WORTH, WORTH_SWEEPING, PART_SWEEPING = 8, 64, 6
+"""Fewer bystanders are not worth a look of their own; nor are, where sweeps are all that a contact costs, fewer than so many more than a
+sixth of all."""
 
 
 @dataclass
 class Near:
     """Contacts within the margin of a step: where, along which rows and by which laws; wrenches of unit impulses, velocities before and
-    of the motion that nothing holds; the impulses to start with, as `begin` those of the book's rows, and in `free` already as `turn` what
-    the middle of the step adds to velocities (None: nothing)."""
+    of the motion that nothing holds; the impulses to start with, as `begin` those of the book's rows."""
 
     touches: Touches
     rows: ContactRows
@@ -41,16 +41,15 @@ class Near:
     free: np.ndarray
     guess: np.ndarray
     begin: np.ndarray | None = None
-    turn: np.ndarray | None = None
 
     def some(self, which: np.ndarray) -> Near:
         """Those of these numbers."""
         touches, rows, (n, w) = self.touches, self.rows, (len(which), self.free.shape[1])
         ints, numbers, wrenches = np.empty(4 * n, np.int64), np.empty((10 + 6 * w) * n), np.empty((n, w, 2, 6))
         pick_near(
-            w, which, touches.bodies.reshape(-1), touches.ids, self.laws.which, touches.points.reshape(-1), touches.normals.reshape(-1),
-            touches.gaps, self.laws.friction.reshape(-1), rows.directions.reshape(-1), self.wrenches.reshape(-1), self.before.reshape(-1),
-            self.free.reshape(-1), self.guess.reshape(-1), ints, wrenches.reshape(-1), numbers,
+            w, which, touches.bodies.ravel(), touches.ids, self.laws.which, touches.points.ravel(), touches.normals.ravel(),
+            touches.gaps, self.laws.friction.ravel(), rows.directions.ravel(), self.wrenches.ravel(), self.before.ravel(),
+            self.free.ravel(), self.guess.ravel(), ints, wrenches.ravel(), numbers,
         )  # fmt: skip
         bodies, ids, laws = ints[: 2 * n].reshape(n, 2), ints[2 * n : 3 * n], ints[3 * n :]
         points, normals, gaps = numbers[: 3 * n].reshape(n, 3), numbers[3 * n : 6 * n].reshape(n, 3), numbers[6 * n : 7 * n]
@@ -58,25 +57,29 @@ class Near:
         return Near(
             Touches(bodies, points, normals, gaps, ids), ContactRows(bodies, points, directions, rows.spin),
             self.laws.picked(laws, friction), wrenches, before, free, guess, self.begin,
-            None if self.turn is None else self.turn[which],
         )  # fmt: skip
 
-    def acting(self, motion: Motion, radii: np.ndarray, least: float, h: float) -> np.ndarray | None:
-        """The numbers of contacts that may act: bodies may meet, or acted in the last step. None for all, or nearly all."""
-        acts = np.empty(len(self.touches.gaps), np.int64)
+    def acting(self, motion: Motion, radii: np.ndarray, least: float, h: float, sweeping: bool) -> np.ndarray | None:
+        """The numbers of contacts that may act: bodies may meet, or acted in the last step. None for all, or nearly all; `sweeping`: they
+        are solved for by sweeps alone."""
+        n = len(self.touches.gaps)
+        worth = WORTH_SWEEPING + n // PART_SWEEPING if sweeping else WORTH
+        if n < worth:
+            return None
+        acts = np.empty(n, np.int64)
         count = list_acting(
-            motion.velocity.reshape(-1), motion.rate.reshape(-1), radii, least, h, self.touches.bodies.reshape(-1), self.touches.gaps,
-            self.guess.reshape(-1), acts,
+            motion.velocity.ravel(), motion.rate.ravel(), radii, least, h, self.touches.bodies.ravel(), self.touches.gaps,
+            self.guess.ravel(), acts,
         )  # fmt: skip
-        return acts[:count] if acts.size - count >= WORTH else None
+        return acts[:count] if n - count >= worth else None
 
     def with_bystanders(self, held: Held, acting: np.ndarray, twists: np.ndarray, h: float) -> np.ndarray:
         """Tell the step that was solved for those that act of all; twists (bodies, 6): what its impulses changed, at centres of mass. Gives
         the numbers of bystanders whose gaps it would close."""
         impulse, after, passed = np.empty_like(self.free), np.empty_like(self.free), np.empty(len(self.free), np.int64)
         count = tell_all(
-            after.shape[1], h, acting, self.touches.bodies.reshape(-1), self.wrenches.reshape(-1), twists.reshape(-1), self.touches.gaps,
-            self.free.reshape(-1), held.impulse.reshape(-1), held.after.reshape(-1), impulse.reshape(-1), after.reshape(-1), passed,
+            after.shape[1], h, acting, self.touches.bodies.ravel(), self.wrenches.ravel(), twists.ravel(), self.touches.gaps,
+            self.free.ravel(), held.impulse.ravel(), held.after.ravel(), impulse.ravel(), after.ravel(), passed,
         )  # fmt: skip
         if held.struck is not None:
             struck = np.zeros(len(impulse))

@@ -70,20 +70,20 @@ def advance(problem: Step, x: np.ndarray, motion: np.ndarray, tolerance: float, 
         p[system.moving] = expected
         if len(system.reduction.equations):
             p = system.reduction.put(Q + p) - Q
-        t = problem.reach(x, p.reshape(-1))
+        t = problem.reach(x, p.ravel())
         if t < 1.0 and count:  # what stands before a driven body may go along with it
             along = carried(problem, Q, p)
-            further = problem.reach(x, along.reshape(-1))
+            further = problem.reach(x, along.ravel())
             if further > t:
                 t, p = further, along
         if t >= 1.0:
-            x = (Q + p).reshape(-1)
+            x = (Q + p).ravel()
             if problem.arrived(x):
                 return x, count, ""
         stuck = stuck + 1 if t < STUCK else 0
         if stuck == PATIENCE:
             break
-        x = x + NEARLY * min(t, 1.0) * p.reshape(-1)
+        x = x + NEARLY * min(t, 1.0) * p.ravel()
         problem.targets = {}
         found = minimise(problem, x, tolerance, iterations)
         problem.targets = targets

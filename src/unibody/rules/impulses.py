@@ -116,7 +116,7 @@ def nothing_acts(rows: Ints, lower: Floats, b: Floats) -> bool:
 def inside(impulse: np.ndarray, blocks: Blocks) -> np.ndarray:
     """Impulses whose friction does not leave its cone by round-off."""
     out = impulse.copy()
-    clip_to_cones(blocks.rows, np.ascontiguousarray(blocks.friction).reshape(-1), out)
+    clip_to_cones(blocks.rows, np.ascontiguousarray(blocks.friction).ravel(), out)
     return out
 
 

@@ -162,7 +162,7 @@ def contact_matrix(system: AffineSystem, contacts: Contacts, law: Law) -> BlockM
     n = len(system.place)
     keys, places = pair_places([contacts.pair], n)
     own, between = np.zeros(144 * n), np.zeros(144 * len(keys))
-    add_barrier_blocks(contacts.pair.reshape(-1), places[0], contacts.record.reshape(-1), law.pressure, law.reach, 1.0, own, between)
+    add_barrier_blocks(contacts.pair.ravel(), places[0], contacts.record.ravel(), law.pressure, law.reach, 1.0, own, between)
     return block_matrix(own.reshape(-1, 12, 12)[system.moving], keys, between.reshape(-1, 12, 12), system.place, n)
 
 
@@ -222,7 +222,7 @@ class Step:
         self.counts = Counts()
         self.sweep = Sweep(system.broad, law.reach, law.reach)
         self._own = (
-            system.moving_list, system.M4.reshape(-1), np.ascontiguousarray(predicted).reshape(-1), self.loads.reshape(-1),
+            system.moving_list, system.M4.ravel(), np.ascontiguousarray(predicted).ravel(), self.loads.ravel(),
             law.modulus * system.stiffness_volumes, beta_h2,
         )  # fmt: skip
         self._known: tuple[np.ndarray, Contacts] | None = None
@@ -232,11 +232,11 @@ class Step:
         s, law = self.system, self.law
         Q = x.reshape(-1, 4, 3)
         total = own_value(x, *self._own)
-        total += self.beta_h2 * barrier_value(self.contacts(Q).record.reshape(-1), law.pressure, law.reach)
+        total += self.beta_h2 * barrier_value(self.contacts(Q).record.ravel(), law.pressure, law.reach)
         if len(self.lag.bound):
-            total += self.beta_h2 * friction_value(*self._lag, law.slip_speed / self.rate, x, self.origin.reshape(-1))
+            total += self.beta_h2 * friction_value(*self._lag, law.slip_speed / self.rate, x, self.origin.ravel())
         if self.damped is not None:
-            w = (Q - self.origin)[s.moving].reshape(-1)
+            w = (Q - self.origin)[s.moving].ravel()
             total += 0.5 * self.beta_h2 * self.rate * float(w @ self.damped.product(w))
         for potential in self.potentials:
             total += self.beta_h2 * potential.value(x)
@@ -247,7 +247,7 @@ class Step:
     @property
     def _lag(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Pairs, records and bounds of friction, flat."""
-        return self.lag.contacts.pair.reshape(-1), self.lag.contacts.record.reshape(-1), self.lag.bound
+        return self.lag.contacts.pair.ravel(), self.lag.contacts.record.ravel(), self.lag.bound
 
     def contacts(self, Q: np.ndarray) -> Contacts:
         """Everything nearer than the reach; those of the last call again if nothing has moved."""
@@ -258,21 +258,21 @@ class Step:
 
     def gradient(self, Q: np.ndarray, contacts: Contacts, pull: Pull | None = None) -> np.ndarray:
         """(12 per moving body,) ∂Ψ/∂x."""
-        s, law, x = self.system, self.law, np.ascontiguousarray(Q).reshape(-1)
+        s, law, x = self.system, self.law, np.ascontiguousarray(Q).ravel()
         every = np.zeros(Q.size)
-        add_barrier_gradient(contacts.pair.reshape(-1), contacts.record.reshape(-1), law.pressure, law.reach, self.beta_h2, every)
+        add_barrier_gradient(contacts.pair.ravel(), contacts.record.ravel(), law.pressure, law.reach, self.beta_h2, every)
         if len(self.lag.bound):
-            add_friction_gradient(*self._lag, law.slip_speed / self.rate, self.beta_h2, x, self.origin.reshape(-1), every)
+            add_friction_gradient(*self._lag, law.slip_speed / self.rate, self.beta_h2, x, self.origin.ravel(), every)
         for potential in self.potentials:
             potential.add_gradient(x, self.beta_h2, every)
         flat = np.empty(12 * len(s.moving))
         own_gradient(x, *self._own, every, flat)
         if self.damped is not None:
-            flat += self.beta_h2 * self.rate * self.damped.product((Q - self.origin)[s.moving].reshape(-1))
+            flat += self.beta_h2 * self.rate * self.damped.product((Q - self.origin)[s.moving].ravel())
         if self.terms is not None:
             pull = self.terms.pull(Q, blocks=False) if pull is None else pull
             own = s.moving[: s.real]
-            flat[: 12 * s.real] -= self.beta_h2 * np.einsum("nij,ni->nj", twist_maps(Q[own]), pull.wrench[own]).reshape(-1)
+            flat[: 12 * s.real] -= self.beta_h2 * np.einsum("nij,ni->nj", twist_maps(Q[own]), pull.wrench[own]).ravel()
         return flat
 
     def polished(self, x: np.ndarray, value: float) -> np.ndarray:
@@ -285,19 +285,19 @@ class Step:
 
     def matrix(self, Q: np.ndarray, contacts: Contacts, careful: bool) -> BlockMatrix:
         """∂²Ψ/∂x² over the moving bodies, without dampers and elements: exact, or `careful`, positive and rather too large."""
-        s, law, x = self.system, self.law, np.ascontiguousarray(Q).reshape(-1)
+        s, law, x = self.system, self.law, np.ascontiguousarray(Q).ravel()
         n = len(Q)
         more = [pairs for potential in self.potentials for pairs in potential.pairs]
         keys, places = pair_places([contacts.pair, self.lag.contacts.pair, *more], n)
         own, between = np.zeros(144 * n), np.zeros(144 * len(keys))
         for add_blocks in (add_barrier_blocks, add_curvature_blocks) if careful else (add_exact_blocks,):
             add_blocks(
-                contacts.pair.reshape(-1), places[0], contacts.record.reshape(-1), law.pressure, law.reach, self.beta_h2, own, between
+                contacts.pair.ravel(), places[0], contacts.record.ravel(), law.pressure, law.reach, self.beta_h2, own, between
             )
         if len(self.lag.bound):
             pair, record, bound = self._lag
             add_friction_blocks(
-                pair, places[1], record, bound, law.slip_speed / self.rate, self.beta_h2, x, self.origin.reshape(-1), careful, own, between
+                pair, places[1], record, bound, law.slip_speed / self.rate, self.beta_h2, x, self.origin.ravel(), careful, own, between
             )
         for k, potential in enumerate(self.potentials):
             potential.add_blocks(x, places[2 + 2 * k : 4 + 2 * k], not careful, self.beta_h2, own, between)
@@ -333,14 +333,14 @@ class Step:
         # A body without a shape is as large as its inertia says.
         inside = p[s.moving] * s.spread[:, :, None]
         length = max(float(np.abs(way).max(initial=0.0)) for way in (moved, p[:, 0], inside)) * self.rate
-        self._last = x.copy(), p.reshape(-1)
+        self._last = x.copy(), p.ravel()
         # Distances are as exact as coordinates: that is what the barriers' values can be trusted to.
         noise = 1e-15 * self.beta_h2 * float(self.forces(contacts).sum()) * float(np.abs(Q).max(initial=0.0))
         forces = sum(potential.noise() for potential in self.potentials)
         noise += 1e-15 * self.beta_h2 * forces * max(1.0, float(np.abs(Q).max(initial=0.0)))
-        change = largest_change(contacts.pair.reshape(-1), contacts.record.reshape(-1), p.reshape(-1))
-        change = max([change, *(potential.change(x, p.reshape(-1)) for potential in self.potentials)])
-        return Direction(p.reshape(-1), float(g @ own), length, noise, careful, change)
+        change = largest_change(contacts.pair.ravel(), contacts.record.ravel(), p.ravel())
+        change = max([change, *(potential.change(x, p.ravel()) for potential in self.potentials)])
+        return Direction(p.ravel(), float(g @ own), length, noise, careful, change)
 
     def _whole_matrix(self, Q: np.ndarray, contacts: Contacts, pull: Pull | None, careful: bool) -> BlockMatrix:
         """∂²Ψ/∂x² with dampers and elements."""
@@ -361,7 +361,7 @@ class Step:
         s = self.system
         start, right = np.zeros(g.size), -g
         if self.targets:  # what the driven bodies' remaining way asks of the joints comes first
-            start = (s.reduction.put(Q + p) - Q)[s.moving].reshape(-1)
+            start = (s.reduction.put(Q + p) - Q)[s.moving].ravel()
             right = -(g + H.product(start))
         found = solve_joined(H, s.change, right)
         if found is None and careful:
@@ -376,11 +376,11 @@ class Step:
         self.counts.candidates = len(near.points) + len(near.edges)
         t = 1.0
         if len(near.planes):
-            frames, motion = s.surface.plane_frames(Q).reshape(-1), s.surface.plane_frames(dQ).reshape(-1)
-            t = safe_step_over_planes(near.planes.reshape(-1), frames, motion, x0.reshape(-1), dx.reshape(-1), t)
+            frames, motion = s.surface.plane_frames(Q).ravel(), s.surface.plane_frames(dQ).ravel()
+            t = safe_step_over_planes(near.planes.ravel(), frames, motion, x0.ravel(), dx.ravel(), t)
         t = safe_step(
-            near.points.reshape(-1), near.edges.reshape(-1), s.surface.faces.reshape(-1), s.surface.edges.reshape(-1), x0.reshape(-1),
-            dx.reshape(-1), 0.0, self.law.reach, t, ITERATIONS,
+            near.points.ravel(), near.edges.ravel(), s.surface.faces.ravel(), s.surface.edges.ravel(), x0.ravel(),
+            dx.ravel(), 0.0, self.law.reach, t, ITERATIONS,
         )  # fmt: skip
         for potential in self.potentials:
             t = potential.reach(x, p, t)

@@ -19,7 +19,7 @@ from unibody.collision.rigid.passage import Passages
 from unibody.constraints.contact import Contact
 from unibody.contact.contact_rates import contact_rates
 from unibody.contact.contact_rows import ContactRows
-from unibody.contact.turning_rows import fill_turning
+from unibody.contact.turning_rows import STILL, fill_turning
 from unibody.coordinates.convert import poses_and_twists
 from unibody.coordinates.held import Motion, centres_in_bodies
 from unibody.kernel import Floats, Ints, device, kernel
@@ -61,7 +61,7 @@ class Nearness:
         self.smallest = float(moving.min()) if moving.size else 1.0
         """The radius of the smallest body that moves [m]."""
         self._fixed = margin
-        self._hasty = np.full(2, -1)
+        self._hasty = np.full(3, -1)
         self.hurry = ""
         """What a report should say where bodies went farther, or turned more, in the last step than contact can follow."""
         self._collision = RigidCollision(model, self._bounds[0] if margin is None else margin)
@@ -80,7 +80,7 @@ class Nearness:
 
     def find(self, X: np.ndarray, motion: Motion, h: float, moving: np.ndarray) -> Touches:
         """Contacts at poses X (n, 12) that some body takes part in which is `moving` (n,)."""
-        way = pace(motion.velocity.reshape(-1), motion.rate.reshape(-1), self._radii, h, self.farthest, self._hasty)
+        way = pace(motion.velocity.ravel(), motion.rate.ravel(), self._radii, h, self.farthest, self._hasty)
         self.hurry = self._told(motion, h) if self._hasty[0] >= 0 or self._hasty[1] >= 0 else ""
         self._before = X.copy() if way > self._thin or self._hasty[0] >= 0 else None
         if self._fixed is None:
@@ -115,11 +115,13 @@ class Nearness:
 
     def turning(self, X: np.ndarray, motion: Motion, rows: ContactRows, touches: Touches, h: float, roles: np.ndarray) -> np.ndarray | None:
         """(n, k) what the middle of a step h adds to the velocities of contacts; None for nothing. `roles` of bodies."""
+        if self._hasty[2] < 0:
+            return None
         out, table = np.empty(rows.directions.shape[:2]), self._collision.table
         acts = fill_turning(
-            rows.width, int(rows.spin), table.count, h, touches.ids, touches.bodies.reshape(-1), touches.points.reshape(-1),
-            rows.directions.reshape(-1), touches.gaps, X.reshape(-1), motion.centre.reshape(-1), motion.velocity.reshape(-1), roles,
-            table.kind, table.pose, table.size, out.reshape(-1),
+            rows.width, int(rows.spin), table.count, h, touches.ids, touches.bodies.ravel(), touches.points.ravel(),
+            rows.directions.ravel(), touches.gaps, X.ravel(), motion.centre.ravel(), motion.velocity.ravel(), roles,
+            table.kind, table.pose, table.size, out.ravel(),
         )  # fmt: skip
         return out if acts else None
 
@@ -135,7 +137,7 @@ class Nearness:
 
     def _told(self, motion: Motion, h: float) -> str:
         """What a report should say of the bodies that are too hasty."""
-        velocity, farthest, (far, fast) = motion.velocity, self.farthest, self._hasty
+        velocity, farthest, (far, fast, _) = motion.velocity, self.farthest, self._hasty
         if far >= 0:
             way = h * np.abs(velocity[far, 3:]).max()
             name = self._model.bodies[far].name
@@ -147,9 +149,10 @@ class Nearness:
 @kernel
 def pace(velocity: Floats, rate: Floats, radii: Floats, h: float, farthest: float, hasty_out: Ints) -> float:
     """How far any point of any body comes in a step; and who goes farther in it than contacts are seen ahead, who turns by more than half
-    a turn, −1 for nobody."""
+    a turn, who by so much that contacts are seen in the middle of the step; −1 for nobody."""
     hasty_out[0] = hasty(velocity, farthest / h, 3)
     hasty_out[1] = hasty(velocity, np.pi / h, 0)
+    hasty_out[2] = hasty(velocity, 0.5 * STILL / h, 0)
     return farthest_way(velocity, rate, radii, h)
 
 

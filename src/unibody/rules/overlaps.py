@@ -10,8 +10,6 @@ times their size, no motion parts them that anybody would want; their overlap is
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 
 from unibody.algebra.contact_group_parting import LEAF, PARTING_SLOTS, part_rows
@@ -65,6 +63,15 @@ def wish_apart(
 
 
 @kernel
+def overlaps(gaps: Floats, radius: float) -> bool:
+    """Whether any of these is an overlap that is not left alone; `radius` of the smallest body that moves."""
+    deepest = 0.0
+    for k in range(gaps.size):
+        deepest = min(deepest, gaps[k])
+    return deepest < -OVERLAP * radius
+
+
+@kernel
 def part_overlaps(
     h: float, width: int, origin: int, limit: int, radius: float, lowest: float, residual: Floats, reached: Floats, gaps: Floats,
     after: Floats, order: Ints, first: Ints, unit: Ints, groups: Ints, start: Ints, place: Ints, J: Floats, Y: Floats, ints_out: Ints,
@@ -88,12 +95,47 @@ def part_overlaps(
     )
 
 
+@kernel
+def leave_held(
+    width: int, origin: int, least: float, gaps: Floats, bodies: Ints, wrenches: Floats, reach: Floats, tied: Ints, light: Floats,
+    agile: Floats, rows: Ints, place: Ints, J: Floats, Y: Floats, gaps_out: Floats,
+) -> int:  # fmt: skip
+    """The gaps, those that joints hold as AJAR. Twice the number of the deepest contact that is worth telling, plus 1 if joints hold it; −1
+    if none is. `least`: shallower overlaps are not looked at; `light`, `agile`: 1/m and the largest 1/J of bodies."""
+    worst, depth, found = 0, 0.0, -1
+    for k in range(gaps.size):
+        gap = gaps[k]
+        gaps_out[k] = gap
+        if not gap < -least:
+            continue
+        a, b = bodies[2 * k], bodies[2 * k + 1]
+        size = max(reach[a], reach[b])
+        stuck = False
+        # of what is tied to others, joints may hold an overlap: nothing that contact can do takes it away
+        if gap < -DEEP * size and tied[a] + tied[b] > 0:
+            free, answer, block = 0.0, 0.0, origin + k
+            for side in range(2):
+                at = 6 * (2 * width * k + side)
+                i = bodies[2 * k + side]
+                for m in range(3):
+                    free += wrenches[at + m] ** 2 * agile[i] + wrenches[at + 3 + m] ** 2 * light[i]
+            for at in range(place[block], place[block + 1], rows[block]):
+                answer += J[at] * Y[at]
+            stuck = answer <= LOCKED * free or answer * (FARTHEST * size) ** 2 < free * gap * gap
+        if stuck:
+            gaps_out[k] = AJAR
+        if (stuck or gap < -TOLD * size) and gap < depth:
+            depth, worst = gap, k
+            found = 2 * worst + (1 if stuck else 0)
+    return found
+
+
 class DeepOverlaps:
     """Deep overlaps of a step: which of them joints hold, and what a report should say."""
 
     def __init__(self, model: Model, reach: np.ndarray):
         """`reach`: how far bodies (n,) reach from their centres of mass."""
-        self._tied = tied_bodies(model)
+        self._tied = tied_bodies(model).astype(np.int64)
         self._reach = reach
         self._least = (DEEP if self._tied.any() else TOLD) * float(reach[reach > 0.0].min(initial=np.inf))
         self._names, n = [b.name for b in model.bodies], model.n_bodies
@@ -105,37 +147,23 @@ class DeepOverlaps:
         self.told = ""
         """What a report should say of the last step."""
 
-    def partable(self, gaps: np.ndarray, bodies: np.ndarray, normals: np.ndarray, answer: Callable[[np.ndarray], np.ndarray]) -> np.ndarray:
-        """The gaps (n,), those that joints hold as if they were wide open. `bodies` (n, 2); `normals`: wrenches (n, 2, 6) of unit impulses
-        at centres of mass, angular first; `answer`: gives d of some contacts."""
-        self.told = ""
-        if not gaps.size or gaps.min() >= -self._least:
+    def partable(self, gaps: np.ndarray, bodies: np.ndarray, wrenches: np.ndarray, W: Grouped, origin: int) -> np.ndarray:
+        """The gaps (n,), those that joints hold as if they were wide open. `bodies` (n, 2); `wrenches` (n, rows, 2, 6) of unit impulses at
+        centres of mass, angular first; the contacts are the blocks of W from `origin` on."""
+        out = np.empty(gaps.size)
+        found = leave_held(
+            wrenches.shape[1], origin, self._least, gaps, bodies.ravel(), wrenches.ravel(), self._reach, self._tied, self._light,
+            self._agile, W.rows, W.place, W.J, W.Y, out,
+        )  # fmt: skip
+        if found < 0:
             return gaps
-        near = np.flatnonzero(gaps < -self._least)
-        touching, depth = bodies[near], gaps[near]
-        sizes = self._reach[touching].max(axis=1)
-        # of what is tied to others, joints may hold an overlap: nothing that contact can do takes it away
-        asked = np.flatnonzero((depth < -DEEP * sizes) & self._tied[touching].any(axis=1))
-        stuck = np.zeros(len(near), bool)
-        if asked.size:
-            wrench, both = normals[near[asked]] ** 2, touching[asked]
-            free = (wrench[..., 3:].sum(axis=2) * self._light[both] + wrench[..., :3].sum(axis=2) * self._agile[both]).sum(axis=1)
-            d = answer(near[asked])
-            stuck[asked] = (d <= LOCKED * free) | (d * (FARTHEST * sizes[asked]) ** 2 < free * depth[asked] ** 2)
-        told = np.where(stuck | (depth < -TOLD * sizes), depth, 0.0)
-        if not told.any():
-            return gaps
-        worst = int(np.argmin(told))
-        one, other = (self._names[i] for i in touching[worst])
-        self.told = f"'{one}' and '{other}' overlap by {-depth[worst]:.3g} m: "
-        if stuck[worst]:
+        worst, stuck = divmod(found, 2)
+        one, other = (self._names[i] for i in bodies[worst])
+        self.told = f"'{one}' and '{other}' overlap by {-gaps[worst]:.3g} m: "
+        if stuck:
             self.told += "joints hold them so; move one of them, or add Contact(between=…, on=False)"
         else:
             self.told += "they are moved apart, which gives them no speed"
-        if not stuck.any():
-            return gaps
-        out = gaps.copy()
-        out[near[stuck]] = AJAR
         return out
 
 
@@ -164,7 +192,7 @@ def impulses_apart(
     while done < 0:
         room.have(-done, LEAF * count + W.first.size + 2 * PARTING_SLOTS)
         done = part_overlaps(
-            h, after.shape[1], origin, limit, radius, lowest, residual, reached, gaps, after.reshape(-1), order, W.first, W.unit,
+            h, after.shape[1], origin, limit, radius, lowest, residual, reached, gaps, after.ravel(), order, W.first, W.unit,
             W.flat_groups, W.start, W.place, W.J, W.Y, room.ints, room.floats, wish, impulse,
         )  # fmt: skip
     return impulse if done > 0 else None

@@ -135,7 +135,7 @@ class PenaltyContacts:
             turn = self.near.turning(self.system.poses(), motion, rows, touches, h, self._roles)
         if turn is None:
             return np.zeros_like(before)
-        keep_to_sticking(rows.width, 0, 0.0, 0.0, before.reshape(-1), touches.gaps, np.zeros(len(before)), turn.reshape(-1))
+        keep_to_sticking(rows.width, 0, 0.0, 0.0, before.ravel(), touches.gaps, np.zeros(len(before)), turn.ravel())
         return turn
 
     def _rows(self, touches: Touches) -> ContactRows:

@@ -148,10 +148,11 @@ def order_upwards(first: int, up: Floats, points: Floats, order_out: Ints) -> No
 @kernel
 def add_works(
     push: int, h: float, impulse: Floats, velocity: Floats, rest: Ints, residual: Floats, rate: Floats, before: Floats, free: Floats,
-    after: Floats, total_out: Floats, sums_out: Floats,
+    after: Floats, turn: Floats, total_out: Floats, sums_out: Floats,
 ) -> None:  # fmt: skip
     """Twice the work of the impulses of contacts: on the motion that nothing holds, on the one before; of all rows over the step; and what
-    contacts turn over. Impulses of the `rest` of the book's rows come first, and go to their places in total."""
+    contacts turn over. Impulses act at the beginning of the step, and do their work on the velocities there: without what they have from
+    its middle (`turn`, or nothing). Impulses of the `rest` of the book's rows come first, and go to their places in total."""
     k = rest.size
     for r in range(k):
         row = rest[r]
@@ -159,8 +160,9 @@ def add_works(
         total_out[row] = impulse[r]
         sums_out[2] += impulse[r] * (rate[row] + reached)
     for i in range(before.size):
-        x = impulse[k + i]
-        sums_out[0] += x * (free[i] + after[i])
-        sums_out[1] += x * (2.0 * before[i] + after[i] - free[i])
-        sums_out[2] += x * (before[i] + after[i])
-        sums_out[3] += abs(x * free[i])
+        x, more = impulse[k + i], turn[i] if turn.size > 0 else 0.0
+        began, ended = free[i] - more, after[i] - more
+        sums_out[0] += x * (began + ended)
+        sums_out[1] += x * (2.0 * before[i] + ended - began)
+        sums_out[2] += x * (before[i] + ended)
+        sums_out[3] += abs(x * began)

@@ -16,7 +16,7 @@ from unibody.coordinates.observed import Touching
 from unibody.rules.base import finite
 from unibody.rules.impacts import Expansion, restore_work
 from unibody.rules.nearness import Touches
-from unibody.rules.overlaps import impulses_apart
+from unibody.rules.overlaps import impulses_apart, overlaps
 from unibody.rules.step_arrays import add_works, lay_problem, order_upwards, without_shift
 from unibody.rules.stepping_memory import NONE
 
@@ -130,7 +130,7 @@ class Assembled:
         """In which sweeps go: the book's rows, then contacts from below."""
         if self._order is None:
             self._order = np.empty(self.rest.size + self.n, np.int64)
-            order_upwards(self.rest.size, self.rule.up, self.rows.points.reshape(-1), self._order)
+            order_upwards(self.rest.size, self.rule.up, self.rows.points.ravel(), self._order)
         return self._order
 
     @cached_property
@@ -200,7 +200,7 @@ class Assembled:
             least, most, slip = blocks.lower[self.driven], blocks.upper[self.driven], b[self.driven]
             outcome.impulse[self.driven] = np.where(slip > UNMOVED, least, np.where(slip < -UNMOVED, most, 0.0))
         after = np.empty((self.n, self.w))
-        without_shift(k, outcome.velocity, shift, after.reshape(-1))
+        without_shift(k, outcome.velocity, shift, after.ravel())
         return outcome, after
 
     def bounced(self, held: Held, bouncy: np.ndarray, share: float, above: np.ndarray) -> Held:
@@ -235,11 +235,9 @@ class Assembled:
         """A step from the impulses of the rows in hand."""
         impulse = outcome.impulse[self.rest.size :].reshape(self.n, self.w)
         total, sums, book = np.zeros(len(self.book.rate)), np.zeros(4), self.book
-        # impulses act at the beginning of the step, and do their work on the velocities there
-        began, ended = (free, after) if self.turn is None else (free - self.turn, after - self.turn)
         add_works(
-            self.push.size, self.h, outcome.impulse, outcome.velocity, self.rest, book.residual, book.rate, before.reshape(-1),
-            began.reshape(-1), ended.reshape(-1), total, sums,
+            self.push.size, self.h, outcome.impulse, outcome.velocity, self.rest, book.residual, book.rate, before.ravel(),
+            free.ravel(), after.ravel(), NONE if self.turn is None else self.turn.ravel(), total, sums,
         )  # fmt: skip
         if self.closure is not None:
             total[self.closure.held] = self.closure.impulses(self.free.pull(outcome.impulse))
@@ -292,8 +290,8 @@ class Assembled:
         had = NONE if done is None or not k else self._had(done)
         right, warm, lower, upper, friction = np.empty(size), np.empty(size), np.empty(k + n), np.empty(k + n), np.empty((k + n, 3))
         lay_problem(
-            self.w, self.push.size, self.h, b, u.reshape(-1), shift, self.begin if done is None else NONE, guess.reshape(-1), bound, had,
-            self.laws.friction.reshape(-1), NONE if self.stick is None else self.stick, right, warm, lower, upper, friction.reshape(-1),
+            self.w, self.push.size, self.h, b, u.ravel(), shift, self.begin if done is None else NONE, guess.ravel(), bound, had,
+            self.laws.friction.ravel(), NONE if self.stick is None else self.stick, right, warm, lower, upper, friction.ravel(),
         )  # fmt: skip
         if self.idle.size:
             friction[k + self.idle] = 0.0
@@ -306,9 +304,10 @@ class Assembled:
     def apart(self, held: Held) -> np.ndarray | None:
         """Pseudo-velocities that take a part of what overlaps away, in no other row's way; None where nothing does."""
         push, k, asked = self.push.size, self.rest.size, self.options
-        gaps = self.rule.deep.partable(
-            held.touches.gaps, self.rows.bodies, self.wrenches[:, 0], lambda which: self.W.first_diagonal(k + which)
-        )
+        self.rule.deep.told = ""
+        if not push and not overlaps(held.touches.gaps, self.rule.radius):
+            return None
+        gaps = self.rule.deep.partable(held.touches.gaps, self.rows.bodies, self.wrenches, self.W, k)
         impulse = impulses_apart(
             self.W, self.h, k, asked.iterations if asked.method in ("auto", "pgs") else 0, self.rule.radius,
             self.rule.sizes[self.push], self.book.residual[self.push],

@@ -111,7 +111,7 @@ class Layout:
         outcome, touches = held.outcome, held.touches
         write_step(
             h, outcome.iterations, outcome.residual, METHODS.index(outcome.method), held.gained, int(outcome.converged), self.contacts,
-            held.impulse.shape[1], touches.ids, touches.gaps, held.impulse.reshape(-1), held.before.reshape(-1), held.after.reshape(-1),
+            held.impulse.shape[1], touches.ids, touches.gaps, held.impulse.ravel(), held.before.ravel(), held.after.ravel(),
             NONE if held.struck is None else held.struck, q, v, change, next_change, held.book_impulse if self.rows else NONE,
             NONE if held.rub is None else held.rub, self.rubs, memory_out,
         )  # fmt: skip
@@ -136,7 +136,7 @@ class Guess:
         """(n, width) of contacts, zero where one was not there."""
         out = np.zeros((len(ids), width))
         if self.count and len(ids):
-            recall(self.scale, self.count, self.table, ids, width, out.reshape(-1))
+            recall(self.scale, self.count, self.table, ids, width, out.ravel())
         return out
 
 

@@ -131,12 +131,9 @@ class Stepping:
         rows, laws, wrenches, before, free, guess = self._meet(touches, motion, h, warm)
         if instant and self.near is not None and len(touches.gaps):
             free = free + h * self.near.rates(system.poses(), motion, rows, touches.ids)
-        turn = None if instant or self.near is None or not len(touches.gaps) else self._turning(touches, rows, laws, motion, before, h)
-        if turn is not None:
-            free = free + turn
-        near = Near(touches, rows, laws, wrenches, before, free, guess, getattr(warm, "book", None), turn)
+        near = Near(touches, rows, laws, wrenches, before, free, guess, getattr(warm, "book", None))
         targets = self._book_targets(book, h, instant)
-        acting = None if instant or self.near is None else near.acting(motion, *self.near.reach, h)
+        acting = None if instant or self.near is None else near.acting(motion, *self.near.reach, h, options.method == "pgs")
         while acting is not None:
             held = self._solved(near.some(acting), motion, book, targets, h, options, False, rub)
             moved = system.carried(held.book_impulse, book, held.on_bodies(self.model.n_bodies))
@@ -152,9 +149,13 @@ class Stepping:
         rub: np.ndarray | None,
     ) -> Held:  # fmt: skip
         """The impulses of the book's rows and of these contacts."""
-        touches, laws, before, free = near.touches, near.laws, near.before, near.free
+        touches, laws, before = near.touches, near.laws, near.before
+        turn = None if instant or self.near is None or not len(touches.gaps) else self._turning(near, motion, h)
+        if turn is not None:
+            near.free = near.free + turn
+        free = near.free
         gaps = -before[:, 0] if instant else np.maximum(touches.gaps, 0.0) / h
-        problem = Assembled(self, near.wrenches, book, targets, near.rows, laws, h, options, near.begin, near.turn)
+        problem = Assembled(self, near.wrenches, book, targets, near.rows, laws, h, options, near.begin, turn)
         bounces = Bounces(near, motion, h, self.bounce_above) if self.pair_laws.bounces and not instant else None
 
         def with_share(share: float) -> Held:
@@ -181,14 +182,13 @@ class Stepping:
             held.apart = problem.apart(held)
         return held
 
-    def _turning(
-        self, touches: Touches, rows: ContactRows, laws: Laws, motion: Motion, before: np.ndarray, h: float
-    ) -> np.ndarray | None:
+    def _turning(self, near: Near, motion: Motion, h: float) -> np.ndarray | None:
         """(n, w) what the middle of the step adds to the velocities of contacts (`contact.turning_rows`)."""
-        turn = self.near.turning(self.system.poses(), motion, rows, touches, h, self.roles)
+        rows, gaps, laws = near.rows, near.touches.gaps, near.laws
+        turn = self.near.turning(self.system.poses(), motion, rows, near.touches, h, self.roles)
         if turn is not None:
             keep_to_sticking(
-                rows.width, int(rows.spin), CLOSE, self.bounce_above, before.reshape(-1), touches.gaps, laws.restitution, turn.reshape(-1)
+                rows.width, int(rows.spin), CLOSE, self.bounce_above, near.before.ravel(), gaps, laws.restitution, turn.ravel()
             )
         return turn
 
@@ -246,9 +246,9 @@ class Stepping:
         which, wrenches, numbers = np.empty(n, np.int64), np.empty((n, w, 2, 6)), np.empty((3 + 6 * w) * n)
         meet(
             w, int(self._spin), self.model.n_bodies, h, recalled.scale, recalled.count, self.pair_laws.keys, self.pair_laws.coefficients,
-            NONE if self.plane_normal is None else self.plane_normal, NONE if wishes is None else wishes.reshape(-1),
-            touches.bodies.reshape(-1), touches.points.reshape(-1), touches.normals.reshape(-1), touches.ids, motion.centre.reshape(-1),
-            motion.velocity.reshape(-1), motion.rate.reshape(-1), recalled.table, which, wrenches.reshape(-1), numbers,
+            NONE if self.plane_normal is None else self.plane_normal, NONE if wishes is None else wishes.ravel(),
+            touches.bodies.ravel(), touches.points.ravel(), touches.normals.ravel(), touches.ids, motion.centre.ravel(),
+            motion.velocity.ravel(), motion.rate.ravel(), recalled.table, which, wrenches.ravel(), numbers,
         )  # fmt: skip
         friction, directions, before, free, guess = row_parts(numbers, n, w)
         if warm is not None and recalled is NO_GUESS:

@@ -377,7 +377,7 @@ class Bound:
         rows = np.zeros((steps // every if record else 0, width))
         done = self.roll(
             self.system.layout, self.system.ints, self.system.constants, stages, control, state.t, dt, steps,
-            every if record else steps + 1, self.explicit, self.system.work, self.scratch, q, v, ledger, rows.reshape(-1),
+            every if record else steps + 1, self.explicit, self.system.work, self.scratch, q, v, ledger, rows.ravel(),
         )  # fmt: skip
         if done and not finite(q, v):  # the last step overflowed: up to the one before
             trouble = self.system.trouble

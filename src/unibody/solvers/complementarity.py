@@ -179,7 +179,11 @@ class BoundComplementarity(Bound):
             system.project(state.t + dt, q, v, control, rule.projected, held.book, rule.staying(held, q_0, dt))
         if not finite(q, v):
             raise self.failure(state, memory, control, state.t)
-        layout.keep(held, dt, q_0, v_0, after, *self._changes(change, q, v, v_0, control))
+        if layout.leans:
+            half = system.half_change(state.t + dt, q, v_0, v, control, rule.projected if projects else None)
+            layout.keep(held, dt, q_0, v_0, after, change, half)
+        else:
+            layout.keep(held, dt, q_0, v_0, after)
         after[0] += held.work
         after[TIME] = state.t + dt
         ended, memory = self._end(state.t + dt, q, v, after)
@@ -194,19 +198,6 @@ class BoundComplementarity(Bound):
         if not (self.arrangement.leans and kept[LENGTH] > 0.0):
             return None
         return dt / kept[LENGTH] * self.arrangement.next_change(kept)
-
-    def _changes(
-        self, change: np.ndarray | None, q: np.ndarray, v: np.ndarray, v_0: np.ndarray, control: np.ndarray
-    ) -> tuple[np.ndarray, ...]:
-        """What memory keeps of a step from v_0 to (q, v): the change in its middle that it took, and half of what it made, along its
-        rows."""
-        system, nv = self.system, self.arrangement.leans
-        if not nv:
-            return ()
-        begun = v_0.copy()
-        if self.solver.project and self.rule.projects:
-            system.along(q.copy(), begun, control, self.rule.projected)
-        return np.zeros(nv) if change is None else change, np.where(system.leaning, 0.5 * (v[:nv] - begun[:nv]), 0.0)
 
     def _begin(self, state: State, memory: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """As `_unpack`, but where no joint is fitted memory is as the rule sees it, and only read."""

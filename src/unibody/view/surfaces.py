@@ -21,7 +21,7 @@ def cleaned(vertices: np.ndarray, faces: np.ndarray) -> tuple[np.ndarray, np.nda
     [[0, 2, 1]]
     """
     points, merged = np.unique(vertices, axis=0, return_inverse=True)
-    faces = merged.reshape(-1)[faces]
+    faces = merged.ravel()[faces]
     corners = points[faces]
     doubled = np.linalg.norm(np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]), axis=1)
     keep = doubled > 1e-14 * float(np.ptp(points, axis=0).max()) ** 2

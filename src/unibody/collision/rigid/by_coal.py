@@ -94,15 +94,15 @@ class CoalPairs:
         if len(others):
             self._ask_coal(others, convex, pairs, frames, touching)
             unsure = np.empty(len(others), np.int64)
-            some = doubtful_answers(others, convex, pairs, t.kind, frames, t.size, *self._polygons[:3], touching.reshape(-1), unsure)
+            some = doubtful_answers(others, convex, pairs, t.kind, frames, t.size, *self._polygons[:3], touching.ravel(), unsure)
             rows = np.concatenate([rows, unsure[:some]])
         if len(rows):
             convex_distances(
-                rows, convex, pairs, t.kind, frames, t.size, *self._polygons[:4], *self._edges, self._ours, touching.reshape(-1)
+                rows, convex, pairs, t.kind, frames, t.size, *self._polygons[:4], *self._edges, self._ours, touching.ravel()
             )
-        refine(convex, pairs, t.kind, frames, t.size, *self._polygons[:4], touching.reshape(-1))
+        refine(convex, pairs, t.kind, frames, t.size, *self._polygons[:4], touching.ravel())
         count = manifolds(
-            count, convex, touching.reshape(-1), pairs, t.kind, frames, t.size, *self._polygons, margin, tags, records, self._work,
+            count, convex, touching.ravel(), pairs, t.kind, frames, t.size, *self._polygons, margin, tags, records, self._work,
             self._labels, self._points,
         )  # fmt: skip
         for pair in order[on_mesh]:

@@ -112,7 +112,7 @@ class RigidCollision:
     def _pair_up(self, X: np.ndarray) -> int:
         """Find pairs; how many."""
         t, n = self.table, self.model.n_bodies
-        flat = np.ascontiguousarray(X, dtype=float).reshape(-1)
+        flat = np.ascontiguousarray(X, dtype=float).ravel()
         if flat.size != 12 * n:
             raise ModelError(f"RigidCollision: poses have shape {np.shape(X)}; give ({n}, 12), the world first")
         while True:

@@ -36,4 +36,4 @@ def families() -> np.ndarray:
             out[b, a] = out[a, b]
         else:
             out[a, b] = out[b, a]
-    return out.reshape(-1)
+    return out.ravel()

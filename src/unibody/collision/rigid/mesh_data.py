@@ -189,14 +189,14 @@ class Meshes:
             """Arrays of all meshes, shifted by what came before in a column of `starts`."""
             shift = np.zeros(len(meshes), np.int64) if column is None else starts[:, column]
             parts = [getattr(m, name) + s for m, s in zip(meshes, shift, strict=True)]
-            return np.concatenate(parts).reshape(-1) if parts else np.zeros((0, width))
+            return np.concatenate(parts).ravel() if parts else np.zeros((0, width))
 
         def begun(name: str) -> np.ndarray:
             parts = [getattr(m, name)[:-1] + users_of[i] for i, m in enumerate(meshes)]
             return np.concatenate([*parts, users_of[-1:]])
 
         leaves = [np.where(m.leaves[:, 1:] > 0, m.leaves + [s, 0], 0) for m, s in zip(meshes, starts[:, 1], strict=True)]
-        ranges = np.stack([starts, ends], axis=2).reshape(-1)
+        ranges = np.stack([starts, ends], axis=2).ravel()
         return Meshes(
             Arena([joined("vertices", 3), joined("boxes", 6), joined("face_normals", 3), joined("edge_normals", 3),
                    joined("vertex_normals", 3)], float, frozen=True),

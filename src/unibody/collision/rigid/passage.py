@@ -152,7 +152,7 @@ class Passages:
         if not meets.any():
             return False
         thick = min(skin.thick, into.thick) if into.closed else skin.thick
-        return way_inside(STRAIGHT, ways.reshape(-1), corners[meets].reshape(-1), into.closed, THROUGH * thick, GRAZE * thick) >= 0
+        return way_inside(STRAIGHT, ways.ravel(), corners[meets].ravel(), into.closed, THROUGH * thick, GRAZE * thick) >= 0
 
 
 def between(before: np.ndarray, after: np.ndarray, s: float) -> tuple[np.ndarray, np.ndarray]:

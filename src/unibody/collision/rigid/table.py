@@ -67,7 +67,7 @@ class ShapeTable:
         arms = np.einsum("nij,nj->ni", poses[:, :9].reshape(-1, 3, 3), hull[:, :3]) + poses[:, 9:]
         return ShapeTable(
             tuple(shape for _, shape, _, _ in found), np.array([i for i, *_ in found], np.int64),
-            np.array([k for k, _, _, _ in rows], np.int64), poses.ravel(), np.array([s for _, s, _, _ in rows]).reshape(-1),
+            np.array([k for k, _, _, _ in rows], np.int64), poses.ravel(), np.array([s for _, s, _, _ in rows]).ravel(),
             hull.ravel(), np.linalg.norm(arms, axis=1) + np.linalg.norm(hull[:, 3:], axis=1), mesh,
             np.stack([ends[mesh], np.where(mesh >= 0, ends[mesh + 1], ends[mesh])], axis=1).ravel() if len(mesh) else np.zeros(0, np.int64),
             Meshes.of(meshes),
