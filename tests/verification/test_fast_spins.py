@@ -157,3 +157,34 @@ def test_reactions_balance_the_motion_that_was_made() -> None:
     told = np.array([rec.observe(k).reactions[0, 3:] for k in range(2, len(rec))])
     # both are of the step that ended; the arc of a step of 0.1 rad is shorter than its chord's sum by 1e-3
     assert np.abs(told - force).max() < 0.02 * np.abs(force).max()
+
+
+def test_a_top_spins_on_a_box_that_stands_as_on_the_ground() -> None:
+    """Friction holds the box in its place: it stays to the tolerance of contact, and the top moves as on a tip that is fixed."""
+    tilt, spin, h = 0.5, 60.0, 1e-3
+    b = ub.Builder()
+    b.body("ground", shape=ub.Plane(), kind="static")
+    box = b.body("box", shape=ub.Box((0.4, 0.4, 0.2)), mass=5.0, X_WB=ub.Pose((0, 0, 0.1)))
+    body = b.body("top", mass=1.0, inertia=(0.002, 0.002, 0.001))
+    q = (cos(tilt / 2), 0, sin(tilt / 2), 0)
+    b.joint("tip", ub.Ball(), box, body, X_PF=ub.Pose((0, 0, 0.1)), X_BM=ub.Pose((0, 0, -0.1)), q=q, v=(0, 0, spin))
+    b.add(ub.Contact(friction=0.8))
+    rec = ub.Simulation(b.build(), REDUCED, dt=h).run(0.5, every=50)
+    alone = ub.Simulation(top(spin, tilt), REDUCED, dt=h).run(0.5, every=50)
+    assert np.abs(rec.pose("box") - rec.pose("box")[0]).max() < 1e-8  # 500 steps of h times 1e-10 m/s, and what levers make of it
+    assert np.abs(rec.pose("top") - alone.pose("top") - [0, 0, 0.2, 0, 0, 0, 0]).max() < 1e-6
+
+
+def test_contact_far_away_changes_nothing() -> None:
+    """A scene with a ground ten metres below the gyroscope: what turns only by itself is told from what is struck."""
+    poses = []
+    for ground in (False, True):
+        b = ub.Builder()
+        frame, rotor = b.body("frame", mass=0.2, inertia=(1e-4,) * 3), b.body("rotor", mass=1.0, inertia=(0.001, 0.001, 0.002))
+        b.joint("hook", ub.Universal(), b.world, frame, q=(0.3, 0.4))
+        b.joint("axle", ub.Revolute((0, 0, 1)), frame, rotor, X_PF=ub.Pose((0, 0, 0.1)), v=100.0)
+        if ground:
+            b.body("ground", shape=ub.Plane(), kind="static", X_WB=ub.Pose((0, 0, -10)))
+            b.add(ub.Contact())
+        poses.append(ub.Simulation(b.build(), REDUCED, dt=1e-3).run(0.5, every=50).pose("rotor"))
+    assert np.abs(poses[0] - poses[1]).max() < 1e-4  # the second step's w is told from half a nutation

@@ -20,8 +20,8 @@ from unibody.coordinates.group_book import answer_book
 from unibody.coordinates.group_walks import arm
 from unibody.coordinates.grouping import BOOK_GROUPS, COLUMN_OF, FIRST, make_grouping
 from unibody.coordinates.held import BookRows, Motion, centres_in_bodies, holding_rows, in_world
-from unibody.coordinates.kick import free_joints, keep_courses, kick_reduced
-from unibody.coordinates.middle import along_rows, lean_and_load, move_to_middle
+from unibody.coordinates.kick import free_joints, keep_courses, kick_reduced, mark_touched
+from unibody.coordinates.middle import along_rows, foretell, lean_and_load, move_to_middle
 from unibody.coordinates.observe_reduced import Held, reactions_reduced
 from unibody.coordinates.projection import PROJECT_BELOW, PROJECT_ENOUGH, PROJECT_LIMIT
 from unibody.coordinates.reduced import advance_joints
@@ -152,7 +152,8 @@ class HeldReduced(ReducedSystem):
         self.momenta = True
         self._com = centres_in_bodies(model)
         self._flat_com, self._y, self._poses = self._com.ravel(), self.view(Y), self.view(X_WB).reshape(-1, 12)
-        self._flies = self.view(FREE).size > 0 or self.view(FLOATING).size > 0
+        self._floats = self.view(FLOATING).size > 0
+        self._flies = self.view(FREE).size > 0 or self._floats
         self._kept_stages: np.ndarray | None = None
         self._leaning_stages: np.ndarray | None = None
         self._steered_at: float | None = None
@@ -294,6 +295,8 @@ class HeldReduced(ReducedSystem):
     def hasten(self, impulses: np.ndarray, book: BookRows, wrenches: np.ndarray, h: float) -> None:
         """Add what impulses over a step h do to the accelerations that `kick` reads, and to nothing else."""
         add_share(1.0 / h, self.change(impulses, book, wrenches), self._y)
+        if self._floats:
+            mark_touched(wrenches.ravel(), self.view(FLOATING))
 
     def accelerate(self, impulses: np.ndarray, book: BookRows, wrenches: np.ndarray, h: float) -> None:
         """Add what impulses over a step h do to the accelerations, and to the loads."""
@@ -365,18 +368,20 @@ class HeldReduced(ReducedSystem):
         self._looked += 1
         project_held(self.layout, self.ints, self.constants, self._stages_at(t, control), control, t, self.work, q, v)
 
-    def half_change(
-        self, t: float, q: np.ndarray, v_0: np.ndarray, v: np.ndarray, control: np.ndarray, held: np.ndarray | None
-    ) -> np.ndarray:
-        """(nv,) half of how a step to (t, q, v) changed its velocities v_0, of those that are `leaning`; along the rows that are `held` at
-        q, where `project` has ended."""
+    def next_change(
+        self, t: float, h: float, q: np.ndarray, v_0: np.ndarray, v: np.ndarray, control: np.ndarray, change: np.ndarray,
+        held: np.ndarray | None,
+    ) -> np.ndarray:  # fmt: skip
+        """(nv,) by how much velocities will have changed in the middle of the next step, after one to (t, q, v) from velocities v_0 that
+        took `change` for that; along the rows that are `held` at q, where `project` has ended. h: its length, or 0 if nothing can
+        strike."""
         begun = v_0
         if held is not None:
             begun = v_0.copy()
             self.view(ACTIVE)[:] = held
             along_rows(self.layout, self.ints, self.constants, self._stages_at(t, control), control, self.work, q.copy(), begun)
-        out = v[: self._y.size] - begun[: self._y.size]
-        out *= self._halves
+        out = np.empty(self._y.size)
+        foretell(self.layout, self.ints, h, begun, v, change, self._halves, self.work, out)
         return out
 
     def _project_staying(self, t: float, q: np.ndarray, v: np.ndarray, control: np.ndarray, rows: np.ndarray, stays: Staying) -> None:

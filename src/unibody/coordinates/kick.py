@@ -105,9 +105,10 @@ def kick_free(h, y, a, b, q_out, v_out):
     store3(rotate_back(rotation_of_quaternion(t[0], t[1], t[2], t[3]), u), b + 3, v_out)
 
 
-KIND, FIRST_Q, FIRST_V, COUNT, AXES, COURSE, CENTRE, MEMBERS = 0, 1, 2, 3, 4, 13, 16, 19
+KIND, FIRST_Q, FIRST_V, COUNT, AXES, COURSE, CENTRE, TOUCHED, MEMBERS = 0, 1, 2, 3, 4, 13, 16, 19, 20
 """Numbers of a tree that floats in the slot FLOATING: how its root moves; its first coordinate and velocity; how many bodies it has; R_WF
-(9); then what a step finds: P⁺/m (3) and x_c⁺ (3); last the bodies."""
+(9); then what a step finds: P⁺/m (3) and x_c⁺ (3), and whether something touches it, which may hold a body of it in its place (1) or not
+(0): then it does not float; last the bodies."""
 
 IN_M, IN_F, IN_PLANE = range(3)
 """How the linear velocity of a root joint is told: in the axes of M (Free), of F (a composite that begins with Translational), or in F's
@@ -160,6 +161,21 @@ def set_courses(layout: Ints, ints: Ints, constants: Floats, h: float, work_out:
 
 
 @kernel
+def mark_touched(wrenches: Floats, floating_out: Floats) -> None:
+    """Which trees that float have wrenches (6 a body) of contacts on them."""
+    at = 0
+    while at < floating_out.size:
+        touched = 0.0
+        for e in range(int(floating_out[at + COUNT])):
+            k = 6 * int(floating_out[at + MEMBERS + e])
+            for m in range(6):
+                if wrenches[k + m] != 0.0:
+                    touched = 1.0
+        floating_out[at + TOUCHED] = touched
+        at += MEMBERS + int(floating_out[at + COUNT])
+
+
+@kernel
 def keep_to_courses(layout: Ints, ints: Ints, constants: Floats, work_out: Floats, q_out: Floats, v_out: Floats) -> None:
     """Shift the trees that float to where `set_courses` said, and their velocities; the sweep is at (q, v) before that."""
     floating = part(work_out, layout, FLOATING)
@@ -180,6 +196,9 @@ def keep_to_courses(layout: Ints, ints: Ints, constants: Floats, work_out: Float
     at = 0
     while at < floating.size:
         kind, a, b = int(floating[at + KIND]), int(floating[at + FIRST_Q]), int(floating[at + FIRST_V])
+        if floating[at + TOUCHED] == 1.0:
+            at += MEMBERS + int(floating[at + COUNT])
+            continue
         course, centre = course_of(rows, at, none, 0.0, part(work_out, layout, MIDDLE_ROWS), floating)
         R = load9(floating, at + AXES)
         faster = rotate_back(R, sub3(load3(floating, at + COURSE), course))
@@ -326,7 +345,7 @@ def floating_table(model: Model, rows: list[set[int]], dofs: set[int]) -> np.nda
         members = [i for i in root if root[i] == joint.child]
         dynamic = all(model.bodies[i].kind == "dynamic" for i in members)
         if joint.parent == 0 and kind >= 0 and joint.child not in alone | tied and dynamic and not joint.armature.any():
-            out += [kind, joint.q_start, joint.v_start, len(members), *joint.X_PF.R.ravel(), *np.zeros(6), *members]
+            out += [kind, joint.q_start, joint.v_start, len(members), *joint.X_PF.R.ravel(), *np.zeros(7), *members]
     return np.array(out, float)
 
 

@@ -9,12 +9,14 @@ With c at v instead of v̄ the step is of order one, and what spins fast gains e
 w of the step before, brought onto the rows that hold (`along_rows`): order two, without iterations. Forces stay those of v, so that what
 damps stays as stable as it was.
 
-Where something struck, w is no forecast. A tree whose w carries more than LARGEST times the kinetic energy of v takes c at v.
+Where something struck, or begins to touch, w is no forecast. Of a motion that only its own turning changes, w differs from one step to
+the next by about |d| = (h ω)² |v| / 2. Where contacts, limits or dry friction may act, a tree whose w changed by more than twice that, in
+the norm of kinetic energy, takes c at v (`foretell`).
 """
 
 from __future__ import annotations
 
-from unibody.algebra.tree import BODY, RIGID, ROW, A, C, V, W, dot6, rigid_block, times_block
+from unibody.algebra.tree import BODY, COLUMN, RIGID, ROW, A, C, P, V, W, dot6, rigid_block, times_block
 from unibody.arena import part
 from unibody.coordinates.careful import least_answer, see_state
 from unibody.coordinates.reduced import fill_joint_table, fill_turns, sweep_reduced
@@ -24,14 +26,11 @@ from unibody.coordinates.slots import (  # isort: skip
     BODIES, CLASSES, CONSTANTS, COLUMNS, INDEX, MIDDLE, MIDDLE_ROWS, PARAMETERS, PARTS, RATE, ROWS, SIGNALS, TABLE_C, TABLE_S, TABLE_X,
     MIDDLE_WIDTH, TURNS, Y,
 )  # fmt: skip
-from unibody.kernel import Floats, Ints, kernel
-from unibody.spatial.devices import load6
+from unibody.kernel import Floats, Ints, device, kernel
+from unibody.spatial.devices import add3, cross, dot3, load3, scale3, store3, sub3
 
-LARGEST = 0.5
-"""Of the kinetic energy. A start from rest has 1/4 after its first step, a bounce back 1."""
-
-TERMS = 18
-"""Numbers of a row from V on that depend on velocities: the twist V, the bias ζ and the wrench w."""
+TWIST, CHANGE, SUMS = 0, 6, 12
+"""What `foretell` writes down of a body in MIDDLE_ROWS: twists of v and of d; then of the tree that it begins vᵀ M v, dᵀ M d, ω²."""
 
 
 @kernel
@@ -48,7 +47,7 @@ def lean(layout: Ints, ints: Ints, constants: Floats, q: Floats, v: Floats, work
     n = body.size // BODY
     kept[0] = 1.0
     for i in range(1, n):
-        for m in range(TERMS):
+        for m in range(W - V):
             kept[MIDDLE_WIDTH * i + m] = rows[ROW * i + V + m]
     # the same sweep at v̄
     for j in range(middle.size):
@@ -62,36 +61,12 @@ def lean(layout: Ints, ints: Ints, constants: Floats, q: Floats, v: Floats, work
         body, part(constants, layout, CONSTANTS), table_X, table_S, table_c, middle, part(work_out, layout, SIGNALS), rows,
         part(work_out, layout, COLUMNS),
     )  # fmt: skip
-    # twice the energies of v and of w of each tree, gathered in its first body (a body's parent comes before it)
+    # V and ζ of the rows are those of v again
     for i in range(1, n):
-        kept[MIDDLE_WIDTH * i + TERMS] = 0.0
-        kept[MIDDLE_WIDTH * i + TERMS + 1] = 0.0
-    for i in range(n - 1, 0, -1):
-        at = MIDDLE_WIDTH * i
-        twist = load6(kept, at)
-        ahead = load6(rows, ROW * i + V)
-        w = (ahead[0] - twist[0], ahead[1] - twist[1], ahead[2] - twist[2], ahead[3] - twist[3], ahead[4] - twist[4], ahead[5] - twist[5])
-        block = rigid_block(rows, ROW * i + RIGID)
-        kept[at + TERMS] += dot6(twist, times_block(block, twist))
-        kept[at + TERMS + 1] += dot6(w, times_block(block, w))
-        above = MIDDLE_WIDTH * body[BODY * i]
-        if above > 0:
-            kept[above + TERMS] += kept[at + TERMS]
-            kept[above + TERMS + 1] += kept[at + TERMS + 1]
-    # V and ζ are those of v again; a tree that w does not foretell has all as it was
-    for i in range(1, n):
-        at = MIDDLE_WIDTH * i
-        above = MIDDLE_WIDTH * body[BODY * i]
-        if above > 0:
-            kept[at + TERMS] = kept[above + TERMS]
-            kept[at + TERMS + 1] = kept[above + TERMS + 1]
-        leans = kept[at + TERMS + 1] <= LARGEST * kept[at + TERMS]
-        for m in range(TERMS):
-            there, was = rows[ROW * i + V + m], kept[at + m]
-            if leans:
-                kept[at + m] = there
-            if m < W - V or not leans:
-                rows[ROW * i + V + m] = was
+        for m in range(W - V):
+            there = rows[ROW * i + V + m]
+            rows[ROW * i + V + m] = kept[MIDDLE_WIDTH * i + m]
+            kept[MIDDLE_WIDTH * i + m] = there
 
 
 @kernel
@@ -114,6 +89,70 @@ def move_to_middle(layout: Ints, ints: Ints, work_out: Floats) -> None:
             rows[k + C + m] = kept[MIDDLE_WIDTH * i + 6 + m]
 
 
+@device
+def carried_twist(body, i, at, columns, y, rows, kept):
+    """The twist of a body for joint velocities y, from that of its parent, which stands `at` this place of what is kept of it."""
+    above = body[BODY * i]
+    o, l = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
+    if above > 0:
+        o = load3(kept, MIDDLE_WIDTH * above + at)
+        l = add3(load3(kept, MIDDLE_WIDTH * above + at + 3), cross(o, sub3(load3(rows, ROW * i + P), load3(rows, ROW * above + P))))
+    for j in range(body[BODY * i + 1], body[BODY * i + 1] + body[BODY * i + 2]):
+        o = add3(o, scale3(y[j], load3(columns, COLUMN * j)))
+        l = add3(l, scale3(y[j], load3(columns, COLUMN * j + 3)))
+    return o, l
+
+
+@kernel
+def foretell(
+    layout: Ints, ints: Ints, h: float, begun: Floats, v: Floats, change: Floats, halves: Floats, work_out: Floats, change_out: Floats
+) -> None:
+    """w of the next step from velocities that went from `begun` to v in one of length h that had w = change; h = 0: whatever it is.
+    `halves`: 1/2, or 0 of what has no terms of this kind."""
+    body = part(ints, layout, BODIES)
+    rows = part(work_out, layout, ROWS)
+    columns = part(work_out, layout, COLUMNS)
+    kept = part(work_out, layout, MIDDLE_ROWS)
+    n = body.size // BODY
+    kept[0] = 0.0
+    for j in range(change_out.size):
+        change_out[j] = halves[j] * (v[j] - begun[j])
+    if h == 0.0:
+        return
+    # twists of v and of d; vᵀ M v, dᵀ M d and the largest ω² of each tree, gathered in its first body (parents come before children)
+    d = change_out - change
+    for i in range(1, n):
+        at = MIDDLE_WIDTH * i
+        o, l = carried_twist(body, i, TWIST, columns, v, rows, kept)
+        a, b = carried_twist(body, i, CHANGE, columns, d, rows, kept)
+        store3(o, at + TWIST, kept)
+        store3(l, at + TWIST + 3, kept)
+        store3(a, at + CHANGE, kept)
+        store3(b, at + CHANGE + 3, kept)
+        block = rigid_block(rows, ROW * i + RIGID)
+        twist = (o[0], o[1], o[2], l[0], l[1], l[2])
+        kept[at + SUMS] = dot6(twist, times_block(block, twist))
+        twist = (a[0], a[1], a[2], b[0], b[1], b[2])
+        kept[at + SUMS + 1] = dot6(twist, times_block(block, twist))
+        kept[at + SUMS + 2] = dot3(o, o)
+    for i in range(n - 1, 0, -1):
+        at, above = MIDDLE_WIDTH * i + SUMS, MIDDLE_WIDTH * body[BODY * i] + SUMS
+        if above > SUMS:
+            kept[above] += kept[at]
+            kept[above + 1] += kept[at + 1]
+            kept[above + 2] = max(kept[above + 2], kept[at + 2])
+    # what its own turning does not explain is no forecast
+    for i in range(1, n):
+        at, above = MIDDLE_WIDTH * i + SUMS, MIDDLE_WIDTH * body[BODY * i] + SUMS
+        if above > SUMS:
+            for m in range(3):
+                kept[at + m] = kept[above + m]
+        turn = h * h * kept[at + 2]
+        if not kept[at + 1] <= turn * turn * kept[at]:
+            for j in range(body[BODY * i + 1], body[BODY * i + 1] + body[BODY * i + 2]):
+                change_out[j] = 0.0
+
+
 @kernel
 def along_rows(
     layout: Ints, ints: Ints, constants: Floats, stages: Ints, control: Floats, work_out: Floats, q_out: Floats, v_out: Floats
@@ -126,4 +165,4 @@ def along_rows(
         v_out[j] += y[j]
 
 
-assert V + 6 == C and C + 6 == W and V + TERMS == RIGID, "a row's terms in velocities follow each other"
+assert V + 6 == C and C + 6 == W, "V and ζ of a row follow each other"

@@ -34,7 +34,7 @@ from __future__ import annotations
 
 LAST = 143
 
-MIDDLE_WIDTH = 20
+MIDDLE_WIDTH = 15
 """Numbers of a body in MIDDLE_ROWS: its twist and ζ in the middle of a step, and room for how they are found (`middle`). The first of the
 world's is 1 where the last evaluation took them there."""
 

@@ -91,6 +91,8 @@ class Stepping:
         rubs = any(isinstance(f, JointFriction) for _, f in model.forces)
         self.friction = SteppingFriction(model, system, self.rubbed, self.bound) if rubs else None
         self.rest = np.concatenate([self.pushed, self.rubbed]).astype(np.int64)
+        self.strikes = near is not None or bool(self.rest.size)
+        """Whether anything may change velocities at once: contacts, limits, dry friction."""
         self.in_order = bool((self.rest == np.arange(k)).all()) if self.rest.size == k else False
         """Whether those that are not held are all rows of the book, in its order."""
         self.projected = np.zeros(k)

@@ -180,8 +180,9 @@ class BoundComplementarity(Bound):
         if not finite(q, v):
             raise self.failure(state, memory, control, state.t)
         if layout.leans:
-            half = system.half_change(state.t + dt, q, v_0, v, control, rule.projected if projects else None)
-            layout.keep(held, dt, q_0, v_0, after, change, half)
+            length, rows = dt if rule.strikes else 0.0, rule.projected if projects else None
+            ahead = system.next_change(state.t + dt, length, q, v_0, v, control, change, rows)
+            layout.keep(held, dt, q_0, v_0, after, change, ahead)
         else:
             layout.keep(held, dt, q_0, v_0, after)
         after[0] += held.work
