@@ -232,26 +232,32 @@ def test_works_of_impulses_over_a_step() -> None:
     free, after = before + 0.5, before + 0.5 + 4.0 / 2.0
     velocity = np.array([3.0, 5.0, after[0]])
     residual, rate = np.array([9.0, 9.0, 0.2]), np.array([1.0, 9.0, -4.0])
-    add_works(1, 0.1, impulse, velocity, np.array([2, 0]), residual, rate, before, free, after, total, sums)
+    none = np.zeros(0)
+    add_works(1, 0.1, impulse, velocity, np.array([2, 0]), residual, rate, before, free, after, none, total, sums)
     assert total.tolist() == [2.0, 0.0, 1.0]
     over = 1 * (-4 + 3 - 2) + 2 * (1 + 5) + 4 * (before + after)[0]
     np.testing.assert_allclose(sums, [4 * (free + after)[0], 4 * (2 * before + 2.0)[0], over, 6.0])
+    # what the middle of the step adds to velocities is no motion that impulses work on
+    turned, turn = np.zeros(4), np.array([0.3])
+    add_works(1, 0.1, impulse, velocity, np.array([2, 0]), residual, rate, before, free + turn, after + turn, turn, total, turned)
+    np.testing.assert_allclose(turned, sums)
 
 
 def test_a_step_is_written_where_memory_is_read() -> None:
-    layout = Layout(nq=2, nv=1, rows=1, contacts=2, rubs=1)
+    layout = Layout(nq=2, nv=1, rows=1, contacts=2, rubs=1, leans=1)
     memory, old = np.zeros(8 + layout.size), np.arange(8.0 + 9.0)
     write_step(
         0.1, 5, 1e-3, 2, 0.5, 1, 2, 3, ids_of([(1, 1), (2, 2)]), np.array([0.3, 0.2]), np.arange(6.0), np.ones(6), np.ones(6), np.zeros(0),
-        np.array([7.0, 8.0]), np.array([9.0]), np.array([10.0]), np.array([11.0]), 1, memory,
+        np.array([7.0, 8.0]), np.array([9.0]), np.array([12.0]), np.array([13.0]), np.array([10.0]), np.array([11.0]), 1, memory,
     )  # fmt: skip
+    assert layout.change(memory).tolist() == [12.0] and layout.next_change(memory).tolist() == [13.0]
     assert layout.q(memory).tolist() == [7.0, 8.0] and layout.v(memory).tolist() == [9.0] and layout.book(memory).tolist() == [10.0]
     assert layout.rub(memory).tolist() == [11.0] and layout.touches(memory)[1, 2:5].tolist() == [3.0, 4.0, 5.0]
     assert memory[LENGTH] == 0.1 and memory[COUNT] == 2 and memory[DISTANCE] == 0.2 and memory[GAINS] == 1
     one = np.zeros(3)
     write_step(
         0.1, 5, 1e-3, 2, 0.0, 1, 2, 3, ids_of([(1, 1)]), np.array([0.3]), one, one, one, np.zeros(0), np.zeros(2), np.zeros(1), np.zeros(1),
-        np.zeros(0), 1, memory,
+        np.zeros(1), np.zeros(1), np.zeros(0), 1, memory,
     )  # fmt: skip
     assert not layout.touches(memory)[1].any() and layout.rub(memory).tolist() == [11.0] and memory[GAINS] == 1
     begun = layout.fresh(np.concatenate([old, np.ones(layout.size - 9)]), np.zeros(LEDGER), 0.25)
