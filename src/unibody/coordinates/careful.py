@@ -17,7 +17,7 @@ import numpy as np
 
 from unibody.algebra.tree import BODY, RIGID, ROW, factor_tree, fill_shifts, rigid_block, solve_tree, store21
 from unibody.arena import part
-from unibody.coordinates.closure import solve_closure
+from unibody.coordinates.closure import solve_closure, solve_closure_again
 from unibody.coordinates.projection import PROJECT_BELOW, PROJECT_ENOUGH
 from unibody.coordinates.redmax_matrix import twice_kinetic_energy
 from unibody.coordinates.redmax_rows import close_responses, forget_response, load_row
@@ -118,8 +118,9 @@ def close_by_masses(layout: Ints, ints: Ints, constants: Floats, work_out: Float
 
 
 @kernel
-def least_answer(layout: Ints, values: Floats, constants: Floats, work_out: Floats, y_out: Floats) -> None:
-    """y with M y = Kᵀ μ, K y = −values, from what `close_by_masses` left; rows that give way (armature) ask for nothing."""
+def least_answer(layout: Ints, values: Floats, constants: Floats, again: int, work_out: Floats, y_out: Floats) -> None:
+    """y with M y = Kᵀ μ, K y = −values, from what `close_by_masses` left; rows that give way (armature) ask for nothing. `again` (1): with
+    the factor at hand."""
     target = part(work_out, layout, TARGET)
     active = part(work_out, layout, ACTIVE)
     compliance = part(constants, layout, COMPLIANCE)
@@ -127,10 +128,13 @@ def least_answer(layout: Ints, values: Floats, constants: Floats, work_out: Floa
     response_y = part(work_out, layout, RESPONSE_Y)
     for r in range(target.size):
         target[r] = -active[r] * values[r] if compliance[r] == 0.0 else 0.0
-    solve_closure(
-        part(work_out, layout, GRAM), target, part(work_out, layout, VIOLATION), part(work_out, layout, CLOSURE), multiplier,
-        part(work_out, layout, RANK),
-    )  # fmt: skip
+    gram = part(work_out, layout, GRAM)
+    closure = part(work_out, layout, CLOSURE)
+    rank = part(work_out, layout, RANK)
+    if again == 1:
+        solve_closure_again(gram, target, closure, multiplier, rank)
+    else:
+        solve_closure(gram, target, part(work_out, layout, VIOLATION), closure, multiplier, rank)
     nv = y_out.size
     for j in range(nv):
         y_out[j] = 0.0
@@ -156,7 +160,7 @@ def project_carefully(
     for _ in range(MOST):
         if not largest > PROJECT_ENOUGH or close_by_masses(layout, ints, constants, work_out) != 0:
             break
-        least_answer(layout, part(work_out, layout, RESIDUAL), constants, work_out, way[:nv])
+        least_answer(layout, part(work_out, layout, RESIDUAL), constants, 0, work_out, way[:nv])
         for j in range(q_out.size):
             before[j] = q_out[j]
         part_of_it = 1.0
@@ -192,7 +196,7 @@ def project_carefully(
             see_state(layout, ints, constants, stages, control, work_out, q_out, v_out)
     # and onto the rows at the last q
     if close_by_masses(layout, ints, constants, work_out) == 0:
-        least_answer(layout, part(work_out, layout, RATE), constants, work_out, way[:nv])
+        least_answer(layout, part(work_out, layout, RATE), constants, 0, work_out, way[:nv])
         for j in range(nv):
             v_out[j] += way[j]
 

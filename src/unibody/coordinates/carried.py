@@ -24,7 +24,7 @@ from unibody.coordinates.signals import FillSignals
 from unibody.coordinates.stages import AGAIN_STAGE, SIGNAL_STAGE, Stage
 from unibody.kernel import Floats, Ints, kernel
 
-LIMIT, SHRINK, CLOSED, SLIGHT = 8, 0.5, 1e-14, 1e-9
+LIMIT, SHRINK, CLOSED, SLIGHT = 8, 0.5, 1e-12, 1e-9
 """The most corrections; the part of what is open that each has to leave at most; how little is nothing, since velocities are 1/h of it; and
 how little may stay open where corrections do not serve any more."""
 

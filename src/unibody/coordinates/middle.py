@@ -160,7 +160,7 @@ def along_rows(
     """v onto the active rows at q, with the factors that `project_carefully` left there."""
     see_state(layout, ints, constants, stages, control, work_out, q_out, v_out)
     y = part(work_out, layout, Y)
-    least_answer(layout, part(work_out, layout, RATE), constants, work_out, y)
+    least_answer(layout, part(work_out, layout, RATE), constants, 1, work_out, y)
     for j in range(y.size):
         v_out[j] += y[j]
 

@@ -23,7 +23,7 @@ from unibody.algebra.contact_group_sweeps import sweep_grouped
 from unibody.algebra.contact_groups import Grouped
 from unibody.algebra.contact_problem import Blocks, ContactProblem, Dense, Solution, bounded, contacts, join, unilateral
 from unibody.algebra.contacts import solve_contacts
-from unibody.coordinates.closure import closure_null, solve_closure, solve_closure_again
+from unibody.coordinates.closure import closure_null, invert_closure
 from unibody.coordinates.held import BookRows
 from unibody.coordinates.slots import CLOSURE, GRAM, MULTIPLIER, RANK, VIOLATION
 from unibody.kernel import Floats, Ints, kernel
@@ -180,15 +180,8 @@ def close_held(system: Any, W: np.ndarray, rows: BookRows, held: np.ndarray, com
     gram, closure, multiplier, rank = (system.view(slot) for slot in (GRAM, CLOSURE, MULTIPLIER, RANK))
     gram[:] = np.where(np.outer(keep, keep), W + np.diag(compliance), np.eye(k)).ravel()
     closure[2 + k : 2 + 2 * k] = np.where(keep, closure[2 + k : 2 + 2 * k], 1.0)
-    inverse = np.zeros((held.size, held.size))
-    for column, r in enumerate(held):
-        target = np.zeros(k)
-        target[r] = 1.0
-        if column == 0:
-            solve_closure(gram, target, np.where(keep, system.view(VIOLATION)[-k:], 0.0), closure, multiplier, rank)
-        else:
-            solve_closure_again(gram, target, closure, multiplier, rank)
-        inverse[:, column] = multiplier[held]
+    inverse = np.empty((held.size, held.size))
+    invert_closure(held, gram, np.where(keep, system.view(VIOLATION)[-k:], 0.0), closure, multiplier, rank, inverse.ravel())
     inverse = 0.5 * (inverse + inverse.T)
     if rank[0] < k:  # unit targets contradict each other where rows repeat: W A W = W is all that is known of A, and W⁺ = P A P
         null = closure_null(closure, k, int(rank[0]))[:, held]
