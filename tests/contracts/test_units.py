@@ -16,6 +16,8 @@ from unibody import solvers
 from unibody.solvers import REGISTRY
 
 DT, STEPS = 2e-3, 50
+FIRST, CRANK_STEPS = 0.5, 30
+"""[rad] The angle at which the crank starts; after so many steps it is at 2.9."""
 
 
 @dataclass(frozen=True)
@@ -88,10 +90,11 @@ def loop(u: Units, chance: np.random.Generator) -> ub.Model:
 
 
 def crank(u: Units, chance: np.random.Generator) -> ub.Model:
-    """A parallelogram that turns by 80 mrad a step in the plane: what rows are off by in a step is some 30 µm, 0.03 in millimetres."""
+    """A parallelogram that turns by 80 mrad a step in the plane: what rows are off by in a step is some 30 µm, 0.03 in millimetres. It
+    starts early enough not to become flat, where round-off decides how it goes on."""
     b, rate = ub.Builder(planar=True, gravity=u.gravity()), 40.0
     hinge, before, at, last = ub.Revolute((0, -1, 0)), b.world, u.pose(), 0.0
-    for i, (length, angle, v) in enumerate(((0.3, 1.2, rate), (0.8, 0.0, -rate), (0.3, 1.2 + np.pi, rate))):
+    for i, (length, angle, v) in enumerate(((0.3, FIRST, rate), (0.8, 0.0, -rate), (0.3, FIRST + np.pi, rate))):
         bar = u.body(b, f"bar{i}", chance.uniform(0.5, 1.5), (0.002, 0.01, 0.01))
         b.joint(f"pin{i}", hinge, before, bar, at, u.pose((-length / 2, 0, 0)), q=angle - last, v=float(u.of(v, time=-1)))
         before, at, last = bar, u.pose((length / 2, 0, 0)), angle
@@ -145,7 +148,8 @@ def motion(scene: str, name: str, u: Units) -> np.ndarray:
     """Poses and twists of all bodies over the run, in SI."""
     make, seed = SCENES[scene]
     model = make(u, np.random.default_rng(seed))
-    rec = ub.Simulation(model, solver(name, u), dt=float(u.of(DT, time=1))).run(float(u.of(STEPS * DT, time=1)), every=10)
+    steps = CRANK_STEPS if scene == "crank" else STEPS
+    rec = ub.Simulation(model, solver(name, u), dt=float(u.of(DT, time=1))).run(float(u.of(steps * DT, time=1)), every=10)
     out = []
     for body in rec.model.bodies[1:]:
         pose, twist = np.array(rec.pose(body.name)), np.array(rec.twist(body.name))
@@ -188,9 +192,10 @@ def allowed(scene: str, name: str, exact: bool) -> float:
 
 
 @pytest.mark.parametrize("scene, name", CASES)
-def test_units_that_are_powers_of_two_change_nothing(scene, name, in_si):
+def test_units_that_are_powers_of_two_change_nothing(scene, name, in_si, request):
+    same = request.config.getoption("--shake") is None  # shaken numbers are not the same in other units
     for u in EXACT:
-        assert np.abs(motion(scene, name, u) - in_si(scene, name)).max() < allowed(scene, name, True), u
+        assert np.abs(motion(scene, name, u) - in_si(scene, name)).max() < allowed(scene, name, same), u
 
 
 @pytest.mark.parametrize("scene, name", CASES)

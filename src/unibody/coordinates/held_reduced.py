@@ -373,8 +373,8 @@ class HeldReduced(ReducedSystem):
         held: np.ndarray | None,
     ) -> np.ndarray:  # fmt: skip
         """(nv,) by how much velocities will have changed in the middle of the next step, after one to (t, q, v) from velocities v_0 that
-        took `change` for that; along the rows that are `held` at q, where `project` has ended. h: its length, or 0 if nothing can
-        strike."""
+        took `change` for that; along the rows that are `held` at q, where `project` has ended. h: its length, or 0 if nothing
+        struck."""
         begun = v_0
         if held is not None:
             begun = v_0.copy()

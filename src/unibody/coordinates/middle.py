@@ -10,8 +10,8 @@ w of the step before, brought onto the rows that hold (`along_rows`): order two,
 damps stays as stable as it was.
 
 Where something struck, or begins to touch, w is no forecast. Of a motion that only its own turning changes, w differs from one step to
-the next by about |d| = (h ω)² |v| / 2. Where contacts, limits or dry friction may act, a tree whose w changed by more than twice that, in
-the norm of kinetic energy, takes c at v (`foretell`).
+the next by about |d| = (h ω)² |v| / 2. Where contacts, limits or dry friction acted, a tree whose w changed by more than twice that, in the
+norm of kinetic energy, takes c at v (`foretell`).
 """
 
 from __future__ import annotations

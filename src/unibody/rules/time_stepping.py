@@ -91,8 +91,6 @@ class Stepping:
         rubs = any(isinstance(f, JointFriction) for _, f in model.forces)
         self.friction = SteppingFriction(model, system, self.rubbed, self.bound) if rubs else None
         self.rest = np.concatenate([self.pushed, self.rubbed]).astype(np.int64)
-        self.strikes = near is not None or bool(self.rest.size)
-        """Whether anything may change velocities at once: contacts, limits, dry friction."""
         self.in_order = bool((self.rest == np.arange(k)).all()) if self.rest.size == k else False
         """Whether those that are not held are all rows of the book, in its order."""
         self.projected = np.zeros(k)
@@ -193,6 +191,10 @@ class Stepping:
                 rows.width, int(rows.spin), CLOSE, self.bounce_above, near.before.ravel(), gaps, laws.restitution, turn.ravel()
             )
         return turn
+
+    def struck(self, held: Held) -> bool:
+        """Whether anything acted in a step that may change velocities at once: contacts, limits, dry friction."""
+        return bool(held.impulse.any()) or bool(self.rest.size and held.book_impulse[self.rest].any())
 
     def staying(self, held: Held, q: np.ndarray, h: float) -> Staying | None:
         """Which joints stuck over a step h that began at q: friction within its bounds holds them."""

@@ -180,7 +180,7 @@ class BoundComplementarity(Bound):
         if not finite(q, v):
             raise self.failure(state, memory, control, state.t)
         if layout.leans:
-            length, rows = dt if rule.strikes else 0.0, rule.projected if projects else None
+            length, rows = dt if rule.struck(held) else 0.0, rule.projected if projects else None
             ahead = system.next_change(state.t + dt, length, q, v_0, v, control, change, rows)
             layout.keep(held, dt, q_0, v_0, after, change, ahead)
         else:
