@@ -160,6 +160,17 @@ def set_courses(layout: Ints, ints: Ints, constants: Floats, h: float, work_out:
         at += MEMBERS + int(floating[at + COUNT])
 
 
+@device
+def any_floats(floating):
+    """Whether there is a tree that floats, and that nothing touches."""
+    at = 0
+    while at < floating.size:
+        if floating[at + TOUCHED] == 0.0:
+            return True
+        at += MEMBERS + int(floating[at + COUNT])
+    return False
+
+
 @kernel
 def mark_touched(wrenches: Floats, floating_out: Floats) -> None:
     """Which trees that float have wrenches (6 a body) of contacts on them."""
@@ -272,7 +283,7 @@ def kick_reduced(layout: Ints, ints: Ints, constants: Floats, h: float, work_out
     classes = part(ints, layout, CLASSES)
     index = part(ints, layout, INDEX)
     parameters = part(constants, layout, PARAMETERS)
-    floats = part(work_out, layout, FLOATING).size > 0
+    floats = any_floats(part(work_out, layout, FLOATING))
     kicked = free[0] if free.size > 0 else -1
     if floats:
         set_courses(layout, ints, constants, h, work_out)

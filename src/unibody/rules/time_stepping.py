@@ -26,7 +26,7 @@ from unibody.constraints.contact import IMPACTS
 from unibody.constraints.joint_rub import JointRub
 from unibody.contact.contact_rows import ContactRows, contact_rows
 from unibody.contact.pair_laws import Laws, PairLaws
-from unibody.contact.turning_rows import keep_to_sticking, roles_of
+from unibody.contact.turning_rows import LOOSE, keep_to_sticking, roles_of
 from unibody.coordinates.held import BookRows, Motion, row_bounds
 from unibody.coordinates.slots import ROW_SIZE, STABILISER
 from unibody.coordinates.staying import Staying
@@ -108,6 +108,7 @@ class Stepping:
         self._width = 2 if self.plane_normal is not None else 4 if self._spin else 3
         self.roles, self._scenery = roles_of(model), np.array([b.kind == "kinematic" for b in model.bodies], bool)
         """How each body goes through a step (`contact.turning_rows`)."""
+        self._loose = bool((self.roles == LOOSE).any())
         moved = self.nonholonomic | np.isfinite(self.bound)
         self._role = np.select([self.unilateral, moved, self.compliance > 0.0], [PUSHED, MOVED, SOFT], STEERED).astype(np.int64)
 
@@ -184,6 +185,8 @@ class Stepping:
 
     def _turning(self, near: Near, motion: Motion, h: float) -> np.ndarray | None:
         """(n, w) what the middle of the step adds to the velocities of contacts (`contact.turning_rows`)."""
+        if not self._loose:
+            return None
         rows, gaps, laws = near.rows, near.touches.gaps, near.laws
         turn = self.near.turning(self.system.poses(), motion, rows, near.touches, h, self.roles)
         if turn is not None:

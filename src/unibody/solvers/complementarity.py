@@ -196,9 +196,11 @@ class BoundComplementarity(Bound):
 
     def _change(self, kept: np.ndarray, dt: float) -> np.ndarray | None:
         """By how much velocities will have changed in the middle of the next step, as far as the last one tells."""
-        if not (self.arrangement.leans and kept[LENGTH] > 0.0):
+        length = kept.item(LENGTH)
+        if not (self.arrangement.leans and length > 0.0):
             return None
-        return dt / kept[LENGTH] * self.arrangement.next_change(kept)
+        change = self.arrangement.next_change(kept)
+        return change if length == dt else dt / length * change
 
     def _begin(self, state: State, memory: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """As `_unpack`, but where no joint is fitted memory is as the rule sees it, and only read."""
