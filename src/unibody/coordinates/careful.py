@@ -204,12 +204,14 @@ def project_carefully(
 @kernel
 def project_held(
     layout: Ints, ints: Ints, constants: Floats, stages: Ints, control: Floats, t: float, work_out: Floats, q_out: Floats, v_out: Floats
-) -> None:
-    """`project_carefully` at t, unless the rows were apart at the start already and still are."""
+) -> bool:
+    """`project_carefully` at t, unless the rows were apart at the start already and still are; whether it was done."""
     closure = part(work_out, layout, CLOSURE)
     assembled = closure[closure.size - 1] < PROJECT_BELOW
     if stages[SIGNAL_STAGE] != 0:
         FillSignals(stages[SIGNAL_STAGE], t, part(work_out, layout, SIGNALS))
     largest = see_state(layout, ints, constants, stages, control, work_out, q_out, v_out)
-    if largest < PROJECT_BELOW or (assembled and largest < np.inf):
-        project_carefully(layout, ints, constants, stages, control, work_out, q_out, v_out)
+    if not (largest < PROJECT_BELOW or (assembled and largest < np.inf)):
+        return False
+    project_carefully(layout, ints, constants, stages, control, work_out, q_out, v_out)
+    return True

@@ -21,7 +21,7 @@ from unibody.coordinates.group_walks import arm
 from unibody.coordinates.grouping import BOOK_GROUPS, COLUMN_OF, FIRST, make_grouping
 from unibody.coordinates.held import BookRows, Motion, centres_in_bodies, holding_rows, in_world
 from unibody.coordinates.kick import free_joints, keep_courses, kick_reduced, mark_touched
-from unibody.coordinates.middle import along_rows, foretell, lean_and_load, move_to_middle
+from unibody.coordinates.middle import along_rows, copy_in_middle, foretell, lean_and_load
 from unibody.coordinates.observe_reduced import Held, reactions_reduced
 from unibody.coordinates.projection import PROJECT_BELOW, PROJECT_ENOUGH, PROJECT_LIMIT
 from unibody.coordinates.reduced import advance_joints
@@ -158,6 +158,8 @@ class HeldReduced(ReducedSystem):
         self._leaning_stages: np.ndarray | None = None
         self._steered_at: float | None = None
         """[s] When functions of time were asked last, if that was not by a look."""
+        self._settled = False
+        """Whether the last projection has left its factors."""
         counts = self.view(BODIES).reshape(-1, BODY)
         moving = np.zeros(len(counts), bool)
         for i in range(1, len(counts)):
@@ -205,6 +207,7 @@ class HeldReduced(ReducedSystem):
 
     def evaluate(self, t: float, q: np.ndarray, v: np.ndarray, control: np.ndarray, loads: bool = False) -> None:
         self._looked += 1
+        self.view(MIDDLE_ROWS)[:1] = 0.0
         super().evaluate(t, q, v, control, loads)
 
     def look(self, t: float, q: np.ndarray, v: np.ndarray, control: np.ndarray, change: np.ndarray | None = None) -> bool:
@@ -315,9 +318,14 @@ class HeldReduced(ReducedSystem):
 
     def through(self) -> Held:
         """Reactions from the accelerations and loads of the last evaluation."""
-        if self.view(MIDDLE_ROWS)[:1].any():
-            move_to_middle(self.layout, self.ints, self.work)
         return reactions_reduced(self)
+
+    def balanced_rows(self) -> np.ndarray:
+        if not self.view(MIDDLE_ROWS)[:1].any():
+            return super().balanced_rows()
+        out = np.empty(self.view(ROWS).size)
+        copy_in_middle(self.layout, self.ints, self.work, out)
+        return out
 
     def kick(self, h: float, q: np.ndarray, v: np.ndarray) -> None:
         """v by h times the accelerations, q along the new v; in place."""
@@ -361,12 +369,14 @@ class HeldReduced(ReducedSystem):
         self, t: float, q: np.ndarray, v: np.ndarray, control: np.ndarray, held: np.ndarray, book: BookRows, stays: Staying | None = None
     ) -> None:
         """Bring q and v back onto the rows that are `held`; what `stays`, to where it was."""
+        self._settled = False
         if stays is not None:
             self._project_staying(t, q, v, control, np.flatnonzero(held), stays)
             return
         self.view(ACTIVE)[:] = held
         self._looked += 1
-        project_held(self.layout, self.ints, self.constants, self._stages_at(t, control), control, t, self.work, q, v)
+        stages = self._stages_at(t, control)
+        self._settled = bool(project_held(self.layout, self.ints, self.constants, stages, control, t, self.work, q, v))
 
     def next_change(
         self, t: float, h: float, q: np.ndarray, v_0: np.ndarray, v: np.ndarray, control: np.ndarray, change: np.ndarray,
@@ -376,6 +386,8 @@ class HeldReduced(ReducedSystem):
         took `change` for that; along the rows that are `held` at q, where `project` has ended. h: its length, or 0 if nothing
         struck."""
         begun = v_0
+        if held is not None and not self._settled:
+            return np.zeros(self._y.size)
         if held is not None:
             begun = v_0.copy()
             self.view(ACTIVE)[:] = held

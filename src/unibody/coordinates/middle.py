@@ -77,16 +77,16 @@ def lean_and_load(layout: Ints, ints: Ints, constants: Floats, control: Floats, 
 
 
 @kernel
-def move_to_middle(layout: Ints, ints: Ints, work_out: Floats) -> None:
-    """V, ζ and accelerations of the rows as they are at v̄, where loads and momenta balance."""
-    kept = part(work_out, layout, MIDDLE_ROWS)
-    rows = part(work_out, layout, ROWS)
+def copy_in_middle(layout: Ints, ints: Ints, work: Floats, rows_out: Floats) -> None:
+    """The rows with V, ζ and accelerations as they are at v̄, where loads and momenta balance."""
+    kept = part(work, layout, MIDDLE_ROWS)
+    rows_out[:] = part(work, layout, ROWS)
     for i in range(1, part(ints, layout, BODIES).size // BODY):
         k = ROW * i
         for m in range(6):
-            rows[k + V + m] = kept[MIDDLE_WIDTH * i + m]
-            rows[k + A + m] += kept[MIDDLE_WIDTH * i + 6 + m] - rows[k + C + m]
-            rows[k + C + m] = kept[MIDDLE_WIDTH * i + 6 + m]
+            rows_out[k + V + m] = kept[MIDDLE_WIDTH * i + m]
+            rows_out[k + A + m] += kept[MIDDLE_WIDTH * i + 6 + m] - rows_out[k + C + m]
+            rows_out[k + C + m] = kept[MIDDLE_WIDTH * i + 6 + m]
 
 
 @device

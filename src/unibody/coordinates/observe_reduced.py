@@ -60,7 +60,7 @@ class Held(NamedTuple):
 def tree_wrenches(system: ReducedSystem) -> tuple[np.ndarray, np.ndarray]:
     """(tree joints, 6) the wrench through each, from the accelerations and loads of the last evaluation; kinetic and gravity energy."""
     f, energy, effort = np.zeros(6 * system.model.n_bodies), np.zeros(2), np.zeros(system.model.nv)
-    rows, columns = system.view(ROWS), system.view(COLUMNS)
+    rows, columns = system.balanced_rows(), system.view(COLUMNS)
     fill_wrenches(system.view(BODIES), rows, system.view(X_WB), system.view(F), system.view(GRAVITY), f, energy)
     gather_wrenches(system.view(BODIES), rows, columns, f, effort)
     return f.reshape(-1, 6)[1:], energy

@@ -477,6 +477,10 @@ class ReducedSystem(HoldsAddresses):
         fill_turns(self.view(TURNS), q, X)
         sweep_reduced(self.view(BODIES), self.view(CONSTANTS), X, S, c, v, self.view(SIGNALS), self.view(ROWS), self.view(COLUMNS))
 
+    def balanced_rows(self) -> np.ndarray:
+        """The rows of the last evaluation, with the velocities that their accelerations and loads balance with."""
+        return self.view(ROWS)
+
     def set_projection(self, on: bool) -> None:
         """Whether q is brought back onto the constraints after every step."""
         self._project = project_reduced.address if on and self.has_loops else 0
