@@ -280,6 +280,9 @@ class HeldMaximal(MaximalSystem):
         q_0, v_0, y, stages = q.copy(), v.copy(), self.view(Y), self.stages(control)
         residual, violation, free = self.view(RESIDUAL).copy(), self.view(VIOLATION).copy(), y.copy()
         before = np.inf
+        if not np.abs(np.concatenate([violation[:first], violation[first:][rows]])).max(initial=0.0) < PROJECT_BELOW:
+            self.kick(h, q, v)
+            return
         for count in range(LIMIT):
             self.kick(h, q, v)
             see_ahead(self.layout, self.ints, self.constants, stages, t, self.work, q, v, found)
