@@ -166,7 +166,7 @@ def test_rate_and_bias_are_the_rates_of_the_motion_with_constant_velocities(worl
     np.testing.assert_allclose(rate(constraint, world.kinematics), change, atol=TOLERANCE, rtol=TOLERANCE)
     change = (rate(constraint, ahead) - rate(constraint, behind)) / (2 * STEP)
     found = constraint.evaluate(world.kinematics).bias
-    near = 100 * TOLERANCE if isinstance(constraint, SplineContact) else 10 * TOLERANCE  # its points are found to 1e-11, over STEP
+    near = 100 * TOLERANCE if isinstance(constraint, SplineContact) else 10 * TOLERANCE  # its points are found by iterations
     np.testing.assert_allclose(found, change, atol=near, rtol=near)
 
 
