@@ -273,10 +273,12 @@ class HeldMaximal(MaximalSystem):
         kick_maximal(self.layout, self.ints, self.constants, h, self.work, q, v)
 
     def kick_onto(
-        self, t: float, h: float, q: np.ndarray, v: np.ndarray, control: np.ndarray, held: np.ndarray, book: BookRows
-    ) -> None:
-        """The same, to t, carrying the joints and those rows of the book that are `held` along (`carried`); in place."""
+        self, t: float, h: float, q: np.ndarray, v: np.ndarray, control: np.ndarray, held: np.ndarray, book: BookRows,
+        stays: Staying | None = None,
+    ) -> None:  # fmt: skip
+        """The same, to t, carrying the joints, those rows of the book that are `held` and what `stays` along (`carried`); in place."""
         first, rows, found = self.book.primary_rows, np.flatnonzero(held), np.zeros(4)
+        sticking = NO_ROWS if stays is None else stays.rows
         q_0, v_0, y, stages = q.copy(), v.copy(), self.view(Y), self.stages(control)
         residual, violation, free = self.view(RESIDUAL).copy(), self.view(VIOLATION).copy(), y.copy()
         before = np.inf
@@ -287,7 +289,8 @@ class HeldMaximal(MaximalSystem):
             self.kick(h, q, v)
             see_ahead(self.layout, self.ints, self.constants, stages, t, self.work, q, v, found)
             apart = np.abs(self.view(VIOLATION) - violation)
-            largest = np.concatenate([apart[:first], apart[first:][rows]]).max(initial=0.0)
+            away = NO_MOTION if stays is None else stays.away(q[7 * self.n :])
+            largest = np.concatenate([apart[:first], apart[first:][rows], np.abs(away)]).max(initial=0.0)
             serves = largest < PROJECT_BELOW and largest < SHRINK * before and count < LIMIT - 1
             if largest <= CLOSED or (not serves and largest < SLIGHT):
                 return
@@ -295,7 +298,7 @@ class HeldMaximal(MaximalSystem):
             q[:], v[:] = q_0, v_0
             if not serves:
                 break
-            y += self._onto(self.view(RESIDUAL) - residual, rows, NO_ROWS, NO_MOTION, book) / (h * h)
+            y += self._onto(self.view(RESIDUAL) - residual, rows, sticking, away, book) / (h * h)
         y[:] = free
         self.kick(h, q, v)
 

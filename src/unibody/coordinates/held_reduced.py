@@ -336,9 +336,11 @@ class HeldReduced(ReducedSystem):
         self.shift(q, v, h)
 
     def kick_onto(
-        self, t: float, h: float, q: np.ndarray, v: np.ndarray, control: np.ndarray, held: np.ndarray, book: BookRows
-    ) -> None:
-        """The same, to t, carrying the rows that are `held` along (`carried`), with the factors that `close` left; in place."""
+        self, t: float, h: float, q: np.ndarray, v: np.ndarray, control: np.ndarray, held: np.ndarray, book: BookRows,
+        stays: Staying | None = None,
+    ) -> None:  # fmt: skip
+        """The same, to t, carrying the rows that are `held` along (`carried`), with the factors that `close` left; in place. What `stays`
+        does so by its own velocity, but for what corrections do to it, which `project` takes back."""
         if not self.view(CLOSURE)[-1] < PROJECT_BELOW:
             self.kick(h, q, v)
             return

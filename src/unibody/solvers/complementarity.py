@@ -170,13 +170,14 @@ class BoundComplementarity(Bound):
         system.hasten(held.book_impulse, held.book, held.on_bodies(self.model.n_bodies), dt)
         projects = self.solver.project and rule.projects
         if projects:
-            system.kick_onto(state.t + dt, dt, q, v, control, rule.projected, held.book)
+            stays = rule.staying(held, q_0, dt)
+            system.kick_onto(state.t + dt, dt, q, v, control, rule.projected, held.book, stays)
         else:
             system.kick(dt, q, v)
         if held.apart is not None:
             system.move_apart(q, v, held.apart, dt)
         if projects:
-            system.project(state.t + dt, q, v, control, rule.projected, held.book, rule.staying(held, q_0, dt))
+            system.project(state.t + dt, q, v, control, rule.projected, held.book, stays)
         if not finite(q, v):
             raise self.failure(state, memory, control, state.t)
         if layout.leans:
