@@ -7,7 +7,7 @@ import math
 import signal
 import threading
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -177,21 +177,40 @@ def test_what_is_no_error_goes_through(name, error):
     assert 0.0 <= sim.state.t <= 3 * DT and np.isfinite(sim.state.q).all()
 
 
+@dataclass(frozen=True)
+class ToldPull(Pull):
+    """Says when it is asked."""
+
+    asked: threading.Event = field(default_factory=threading.Event)
+
+    def apply(self, kinematics, loads):
+        self.asked.set()
+        super().apply(kinematics, loads)
+
+
 @pytest.mark.parametrize("name", ["articulated", "lagrange", "redmax", "barrier"])
 def test_ctrl_c_while_compiled_code_calls_back(name):
-    """The signal arrives at any line, mostly while a kernel runs."""
+    """The signal arrives at any line of a run, mostly while a kernel runs."""
     b = ub.Builder()
     b.body("stone", mass=1.0, inertia=(1, 1, 1))
-    b.add(Pull("stone", (0, 0, 0), 3.0))
+    pull = ToldPull("stone", (0, 0, 0), 3.0)
+    b.add(pull)
     sim = ub.Simulation(b.build(), name, 1e-4)
     sim.run(2e-4)
     handler = signal.getsignal(signal.SIGINT)
+
+    def interrupt():
+        pull.asked.wait()
+        time.sleep(0.02)
+        signal.raise_signal(signal.SIGINT)
+
     for _ in range(5):
-        timer = threading.Timer(0.05, signal.raise_signal, [signal.SIGINT])
-        timer.start()
+        pull.asked.clear()
+        thread = threading.Thread(target=interrupt)
         with pytest.raises(KeyboardInterrupt):
+            thread.start()
             sim.run(1000.0, every=10**7)
-        timer.join()
+        thread.join()
         assert signal.getsignal(signal.SIGINT) is handler and np.isfinite(sim.state.q).all()
     assert sim.step().status == "ok"
 
