@@ -88,8 +88,8 @@ def test_a_body_alone_keeps_its_momenta_wherever_its_origin_is():
     b = ub.Builder(gravity=None)
     b.body("body", mass=2.0, com=(0.3, -0.1, 0.2), inertia=(0.5, 0.9, 1.2), V_WB=(10.0, 20.0, -15.0, 0.3, 0.2, 0.1))
     linear, angular = momenta(run(b.build(), "articulated", "semi-implicit", 1e-3, 1.0, every=20))
-    # Momenta of order 20 through a thousand steps.
-    assert np.abs(linear - linear[0]).max() < 1e-11 and np.abs(angular - angular[0]).max() < 1e-11
+    # Momenta of order 20 through a thousand steps, each with the round-off of J and of its inverse.
+    assert np.abs(linear - linear[0]).max() < 1e-10 and np.abs(angular - angular[0]).max() < 1e-10
 
 
 @pytest.mark.parametrize("inertia", [(1.0, 1.0, 1.8), (1.0, 1.0, 0.4)])

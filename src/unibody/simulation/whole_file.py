@@ -125,9 +125,10 @@ def _part(target: Path) -> tuple[IO[bytes], Path]:
     while True:
         temporary = target.with_name(f"{begin}{secrets.token_hex(6)}.part")
         file = temporary.open("xb")  # readable by whom the user lets read other files; `tempfile` makes them private
-        if not _lock(file) or os.fstat(file.fileno()).st_nlink:
+        ours = _lock(file)
+        if ours is None or (ours and os.fstat(file.fileno()).st_nlink):
             break
-        file.close()  # somebody who cleans up was faster than the lock
+        file.close()  # somebody who cleans up was faster than the lock, and removes it
     with contextlib.suppress(OSError, AttributeError):  # a new file, or Windows, which knows neither
         old = os.stat(target)
         if (old.st_uid, old.st_gid) != (os.fstat(file.fileno()).st_uid, os.fstat(file.fileno()).st_gid):
@@ -147,12 +148,14 @@ def remove_forgotten(folder: Path, begin: str | None = None) -> None:
                     os.unlink(each)
 
 
-def _lock(file: IO[bytes]) -> bool:
-    """Whether the file is ours alone now, until it is closed or the process ends."""
+def _lock(file: IO[bytes]) -> bool | None:
+    """Whether the file is ours alone now, until it is closed or the process ends; None where a file system or a platform has no locks."""
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except (OSError, AttributeError):  # held by another, or a file system or a platform without locks
+    except BlockingIOError:  # held by another
         return False
+    except (OSError, AttributeError):
+        return None
     return True
 
 

@@ -83,6 +83,26 @@ def test_many_writers_of_one_file_do_not_disturb_each_other(tmp_path):
     assert troubles == [] and [p.name for p in tmp_path.iterdir()] == ["a.bin"]
 
 
+def test_a_part_that_another_cleans_away_before_it_is_locked_is_made_anew(tmp_path, monkeypatch):
+    """Between a part's making and its lock somebody else may take it for forgotten: he holds its lock, and removes it."""
+    lock, taken = room._lock, []
+
+    def late(file):
+        if taken:
+            return lock(file)
+        taken.append(file.name)
+        with open(file.name, "rb") as other:
+            assert lock(other)
+            found = lock(file)
+            os.unlink(file.name)
+        return found
+
+    monkeypatch.setattr(room, "_lock", late)
+    target = tmp_path / "a.bin"
+    written(target)
+    assert taken and target.read_bytes() == b"new" and [p.name for p in tmp_path.iterdir()] == ["a.bin"]
+
+
 @pytest.mark.parametrize("mode", [0o600, 0o644, 0o666])
 def test_permissions_of_the_old_file_are_kept(tmp_path, mode):
     target = tmp_path / "a.csv"
