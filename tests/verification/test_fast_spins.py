@@ -176,7 +176,7 @@ def test_a_top_spins_on_a_box_that_stands_as_on_the_ground() -> None:
 
 
 def test_contact_far_away_changes_nothing() -> None:
-    """A scene with a ground ten metres below the gyroscope: what turns only by itself is told from what is struck."""
+    """A ground ten metres below the gyroscope: where nothing acts, steps are those of a scene without contact, to round-off."""
     poses = []
     for ground in (False, True):
         b = ub.Builder()
@@ -187,4 +187,4 @@ def test_contact_far_away_changes_nothing() -> None:
             b.body("ground", shape=ub.Plane(), kind="static", X_WB=ub.Pose((0, 0, -10)))
             b.add(ub.Contact())
         poses.append(ub.Simulation(b.build(), REDUCED, dt=1e-3).run(0.5, every=50).pose("rotor"))
-    assert np.abs(poses[0] - poses[1]).max() < 1e-4  # the second step's w is told from half a nutation
+    assert np.abs(poses[0] - poses[1]).max() < 1e-10  # 500 steps; kernels add the same numbers in the same order

@@ -153,7 +153,7 @@ class Stepping:
         touches, laws, before = near.touches, near.laws, near.before
         turn = None if instant or self.near is None or not len(touches.gaps) else self._turning(near, motion, h)
         if turn is not None:
-            near.free = near.free + turn
+            near.free = near.free + turn  # `near` is this problem's own
         free = near.free
         gaps = -before[:, 0] if instant else np.maximum(touches.gaps, 0.0) / h
         problem = Assembled(self, near.wrenches, book, targets, near.rows, laws, h, options, near.begin, turn)
@@ -195,7 +195,7 @@ class Stepping:
             )
         return turn
 
-    def struck(self, held: Held) -> bool:
+    def acted(self, held: Held) -> bool:
         """Whether anything acted in a step that may change velocities at once: contacts, limits, dry friction."""
         return bool(held.impulse.any()) or bool(self.rest.size and held.book_impulse[self.rest].any())
 

@@ -1,9 +1,10 @@
 """Complementarity: contact, friction, impacts, limits and joints as one problem per step on velocities (paper 002 §3.1, Eq. 41–54).
 
-    M (v⁺ − v) = h f + Jᵀ λ,     joints and loops J v⁺ = 0,     0 ≤ λ ⟂ C/h + J v⁺ ≥ 0,     friction within its cone, against the slip
+    M (v⁺ − v) = h (f − c(q, (v + v⁺)/2)) + Jᵀ λ,     joints and loops C(q⁺) = 0,     0 ≤ λ ⟂ C/h + J v⁺ ≥ 0,     friction in its cone
 
 Steps pass through impacts without events. The cone is round, and friction dissipates as much as it can at the end of the step: what
-sticks does not creep.
+sticks does not creep. A step in order: look at (q, v), with Coriolis terms c in its middle; solve for all impulses; move bodies with
+those of loops corrected for where they end; move overlaps apart; bring positions and velocities onto the joints.
 """
 
 from __future__ import annotations
@@ -160,7 +161,7 @@ class BoundComplementarity(Bound):
         after = layout.fresh(kept, system.view(LEDGER), dt)
         q_0, v_0 = q.copy(), v.copy()
         held = rule.hold(dt, layout.warm(kept, dt), rub=layout.rub(kept))
-        if layout.leans and not kept[LENGTH] > 0.0:  # the first step foretells its own middle
+        if change is None and layout.leans:  # the first step foretells its own middle
             system.hasten(held.book_impulse, held.book, held.on_bodies(self.model.n_bodies), dt)
             change = np.where(system.leaning, 0.5 * dt * system.view(Y), 0.0)
             system.look(state.t, q, v, control, change)
@@ -181,7 +182,7 @@ class BoundComplementarity(Bound):
         if not finite(q, v):
             raise self.failure(state, memory, control, state.t)
         if layout.leans:
-            length, rows = dt if rule.struck(held) else 0.0, rule.projected if projects else None
+            length, rows = dt if rule.acted(held) else 0.0, rule.projected if projects else None
             ahead = system.next_change(state.t + dt, length, q, v_0, v, control, change, rows)
             layout.keep(held, dt, q_0, v_0, after, change, ahead)
         else:
