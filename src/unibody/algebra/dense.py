@@ -1,4 +1,4 @@
-"""Small dense systems in flat row-major arrays of run-time size: A = Uᵀ U, and A = L D Lᵀ stopped at a Schur complement.
+"""Small dense systems in flat row-major arrays of run-time size: A = Uᵀ U, A = L D Lᵀ stopped at a Schur complement, and A x = b.
 
 Only the upper triangle is read and written; row k of it holds what row k of Lᵀ (or U) becomes, as in paper 001, §3.2. Each step
 subtracts multiples of one row from the rows below, along memory, which compilers vectorise without reordering sums.
@@ -91,3 +91,32 @@ def backward_ldl(pivots: int, n: int, A: Floats, x_out: Floats) -> None:
         for j in range(k + 1, n):
             x -= A[k * n + j] * x_out[j]
         x_out[k] = x
+
+
+@kernel
+def solve_pivoted(n: int, A_out: Floats, x_out: Floats) -> bool:
+    """x ← A⁻¹ x of a general matrix, rows exchanged for the largest pivot; False where it is singular or nothing finite comes of it."""
+    for k in range(n):
+        at, largest = k, abs(A_out[k * n + k])
+        for i in range(k + 1, n):
+            if abs(A_out[i * n + k]) > largest:
+                at, largest = i, abs(A_out[i * n + k])
+        if not 0.0 < largest < math.inf:
+            return False
+        if at != k:
+            x_out[k], x_out[at] = x_out[at], x_out[k]
+            for j in range(k, n):
+                A_out[k * n + j], A_out[at * n + j] = A_out[at * n + j], A_out[k * n + j]
+        inverse = 1.0 / A_out[k * n + k]
+        for i in range(k + 1, n):
+            share = A_out[i * n + k] * inverse
+            if share != 0.0:
+                subtract_row(n - k - 1, share, k * n + k + 1, i * n + k + 1, A_out)
+                x_out[i] -= share * x_out[k]
+    for k in range(n - 1, -1, -1):
+        for j in range(k + 1, n):
+            x_out[k] -= A_out[k * n + j] * x_out[j]
+        x_out[k] /= A_out[k * n + k]
+        if not math.isfinite(x_out[k]):
+            return False
+    return True

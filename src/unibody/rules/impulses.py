@@ -21,7 +21,9 @@ import numpy as np
 from unibody.algebra.contact_augmented_groups import augmented_groups
 from unibody.algebra.contact_group_sweeps import sweep_grouped
 from unibody.algebra.contact_groups import Grouped
+from unibody.algebra.contact_newton_small import newton_small
 from unibody.algebra.contact_problem import Blocks, ContactProblem, Dense, Solution, bounded, contacts, join, unilateral
+from unibody.algebra.contact_sweeps import CONVEX, COULOMB
 from unibody.algebra.contacts import solve_contacts
 from unibody.coordinates.closure import closure_null, invert_closure
 from unibody.coordinates.held import BookRows
@@ -82,10 +84,9 @@ def solve(
     count, asked = len(blocks.rows), options.iterations
     spent, evenly = 0, False
     if options.method == "auto" and not asked and count >= FACE and b.size <= FEW_ROWS:
-        if warm is not None:
-            still = sweep_grouped(W, b, blocks, options.law, inside(warm, blocks), options.tolerance, 0, order)
-            if still.converged:
-                return made(still, WARM)
+        begun = few(W, b, blocks, options, warm)
+        if begun.converged:
+            return begun
         found = solve_whole(W, b, blocks, replace(options, method="newton", iterations=FACE_STEPS), warm, first=0)
         spent, evenly = found.iterations, found.converged
         warm = inside(found.impulse, blocks) if evenly else warm
@@ -100,6 +101,21 @@ def solve(
     if options.method == "auto" and b.size <= FEW_ROWS and not best.converged:
         best = better(best, solve_whole(W, b, blocks, options, best.impulse))
     return made(best, WARM if best.method == "pgs" and not best.iterations and warm is not None else "")
+
+
+def few(W: Grouped, b: np.ndarray, blocks: Blocks, options: Options, warm: np.ndarray | None) -> Outcome:
+    """Newton's method on the whole W in one kernel, as far as it goes by itself."""
+    law = COULOMB if options.law == "coulomb" else CONVEX
+    start = np.zeros(b.size) if warm is None else inside(warm, blocks)
+    impulse, velocity, facts = np.empty(b.size), np.empty(b.size), np.empty(3)
+    newton_small(
+        law, options.tolerance, FACE_STEPS, blocks.rows, blocks.lower, blocks.upper, np.ascontiguousarray(blocks.friction).ravel(),
+        W.dense().ravel(), b, start, impulse, velocity, facts,
+    )  # fmt: skip
+    speed, steps, converged = facts.tolist()
+    if steps:
+        clip_to_cones(blocks.rows, np.ascontiguousarray(blocks.friction).ravel(), impulse)
+    return Outcome(impulse, velocity, int(steps), speed, "newton" if steps else WARM, "", converged > 0.0)
 
 
 @kernel
