@@ -16,7 +16,7 @@ from unibody.forces import (  # isort: skip
 )  # fmt: skip
 from unibody.joints import Ball, Composite, Free, Hinge, Joint, Planar, Prismatic, Revolute, Screw, Translational, Universal, Weld
 from unibody.model import Builder, Control, Model, State
-from unibody.shapes import Box, Capsule, Cylinder, Ellipsoid, HeightField, Mesh, OpenMesh, Placed, Plane, Sphere
+from unibody.shapes import Box, Capsule, ContactMaterial, Cylinder, Ellipsoid, HeightField, Mesh, OpenMesh, Placed, Plane, Sphere
 from unibody.simulation import Recording, Simulation
 from unibody.solvers import Report
 from unibody.spatial import Pose
@@ -80,6 +80,7 @@ __all__ = [
     "Constraint",
     "Control",
     "Contact",
+    "ContactMaterial",
     "Coupling",
     "Cylinder",
     "Distance",

@@ -9,6 +9,7 @@ import numpy as np
 from unibody.checks.finding import Finding, quoted
 from unibody.checks.instant import Instant
 from unibody.constraints.contact import Contact
+from unibody.contact.pair_laws import PairLaws
 from unibody.errors import UnibodyError
 from unibody.rules.contact_instant import ContactInstant
 from unibody.solvers.complementarity import Complementarity
@@ -20,7 +21,7 @@ MOST_BODIES = 200
 def contact_force_findings(here: Instant) -> Iterator[Finding]:
     """One finding where no forces, or more than one set of forces, satisfy the laws of contact at the start."""
     model = here.model
-    rubs = any(isinstance(c, Contact) and c.friction > 0.0 for _, c in model.constraints)
+    rubs = any(isinstance(c, Contact) for _, c in model.constraints) and bool(PairLaws(model).coefficients.any())
     moves = any(np.any(b.V_WB) for b in model.bodies) or bool(here.v.any())
     if not rubs or not moves or model.n_bodies > MOST_BODIES:
         return

@@ -18,8 +18,10 @@ import numpy as np
 
 from unibody.checks.finding import Finding, quoted
 from unibody.checks.instant import Instant
-from unibody.collision.filters import Pairs, body_filter, contact_filter, contact_rules, immovable, neighbours, welded
+from unibody.collision.filters import Pairs, contact_rules, immovable, neighbours, welded
+from unibody.collision.rigid import table
 from unibody.collision.rigid.overlapping import overlaps
+from unibody.collision.shape_rights import ShapeRights
 from unibody.constraints.contact import Contact
 from unibody.model import Model
 from unibody.shapes import Box, Capsule, Cylinder, Ellipsoid, Plane, Sphere
@@ -35,6 +37,8 @@ class Solid(NamedTuple):
     """A shape of a body in the world: geometry and transform for coal, kept alive here, box (2, 3), size, surface if it is a mesh."""
 
     body: int
+    kind: int
+    """The class of its material."""
     geometry: Any
     transform: Any
     box: np.ndarray
@@ -57,8 +61,11 @@ def overlap_findings(here: Instant) -> Iterator[Finding]:
         )  # fmt: skip
         return
     solids = [s for i in range(model.n_bodies) for s in _solids(here, i)]
+    rights = ShapeRights(model)
+    if rights.classes is not None:
+        solids = [s._replace(kind=int(kind)) for s, kind in zip(solids, rights.classes.of_shape, strict=True)]
     depths: dict[tuple[int, int], float] = {}
-    for a, b in _near(model, solids):
+    for a, b in _near(model, solids, rights):
         depth = _depth(a, b)
         if depth is not None and (np.isnan(depth) or depth > TOUCHING * min(a.size, b.size)):
             key = (min(a.body, b.body), max(a.body, b.body))
@@ -85,12 +92,8 @@ def _solids(here: Instant, i: int) -> Iterator[Solid]:
     import coal
 
     R_WB, p_WB = here.X[i, :9].reshape(3, 3), here.X[i, 9:]
-    for placed in here.model.bodies[i].shapes:
-        if not getattr(placed, "solid", True):
-            continue
-        shape = getattr(placed, "shape", placed)
-        X_BS = getattr(placed, "X_BS", None)
-        R, p = (R_WB, p_WB) if X_BS is None else (R_WB @ X_BS.R, p_WB + R_WB @ np.array(X_BS.p))
+    for shape, R_BS, p_BS in table.solids(here.model.bodies[i]):
+        R, p = R_WB @ R_BS, p_WB + R_WB @ p_BS
         vertices, faces = shape.triangles()
         inside = vertices @ R.T + p
         geometry, surface = _geometry(shape, vertices, faces)
@@ -101,7 +104,7 @@ def _solids(here: Instant, i: int) -> Iterator[Solid]:
         if endless:
             box = np.array([np.full(3, -np.inf), np.full(3, np.inf)])
         size = float(np.ptp(vertices, axis=0).max())
-        yield Solid(i, geometry, coal.Transform3s(R, p), box, size, inside, faces if surface else None, endless)
+        yield Solid(i, 0, geometry, coal.Transform3s(R, p), box, size, inside, faces if surface else None, endless)
 
 
 def _geometry(shape: Any, vertices: np.ndarray, faces: np.ndarray) -> tuple[Any, bool]:
@@ -132,15 +135,21 @@ def _geometry(shape: Any, vertices: np.ndarray, faces: np.ndarray) -> tuple[Any,
     return surface, True
 
 
-def _near(model: Model, solids: list[Solid]) -> Iterator[tuple[Solid, Solid]]:
-    """Pairs whose boxes meet and whose bodies may move against each other, by a sweep along x."""
-    apart = _kept_apart(model)
+def _near(model: Model, solids: list[Solid], rights: ShapeRights) -> Iterator[tuple[Solid, Solid]]:
+    """Pairs whose boxes meet and that may touch, or whose bodies may move against each other, by a sweep along x."""
+    asked = bool(contact_rules(model))
+    apart = set() if asked else _kept_apart(model)
+    still = [i == 0 or b.kind != "dynamic" for i, b in enumerate(model.bodies)]
     order = sorted(solids, key=lambda s: s.box[0, 0])
     open_ones: list[Solid] = []
     for solid in order:
         open_ones = [s for s in open_ones if s.box[1, 0] >= solid.box[0, 0]]
         for other in open_ones:
-            if solid.body == other.body or (min(solid.body, other.body), max(solid.body, other.body)) in apart:
+            if solid.body == other.body or (still[solid.body] and still[other.body]):
+                continue
+            if (min(solid.body, other.body), max(solid.body, other.body)) in apart:
+                continue
+            if asked and not rights.shapes(other.body, solid.body, other.kind, solid.kind):
                 continue
             if (solid.box[0] <= other.box[1]).all() and (other.box[0] <= solid.box[1]).all():
                 yield other, solid
@@ -148,15 +157,9 @@ def _near(model: Model, solids: list[Solid]) -> Iterator[tuple[Solid, Solid]]:
 
 
 def _kept_apart(model: Model) -> Pairs:
-    """Pairs of bodies that may overlap: contact does not know them; or, without any, they cannot move against each other, are neighbours,
-    or hang on one pin."""
-    n, rules = model.n_bodies, contact_rules(model)
-    if rules:
-        known = body_filter(model, *contact_filter(model, rules))
-        pairs = {(int(k) // n, int(k) % n) for k in known.excluded} if known.mask.any() else set(combinations(range(n), 2))
-    else:
-        pairs = neighbours(model) | immovable(model) | _on_pins(model)
-    return pairs | set(combinations([i for i, b in enumerate(model.bodies) if i == 0 or b.kind != "dynamic"], 2))
+    """Pairs of bodies that may overlap in a model without contact: they cannot move against each other, are neighbours, or hang on one
+    pin."""
+    return neighbours(model) | immovable(model) | _on_pins(model)
 
 
 def _on_pins(model: Model) -> Pairs:

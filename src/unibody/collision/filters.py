@@ -29,7 +29,7 @@ def contact_rules(model: Model) -> list[Contact]:
 
 def contact_filter(model: Model, rules: list[Contact]) -> tuple[bool, Pairs, Pairs]:
     """Whether bodies touch at all, pairs that do not, and pairs that do although a joint connects them."""
-    everyone = next((c for c in rules if c.between is None), None)
+    everyone = next((c for c in rules if c.everywhere), None)
     off: Pairs = set()
     also: Pairs = set()
     for c in rules:

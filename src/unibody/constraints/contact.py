@@ -2,6 +2,8 @@
 
 One element without `between` turns contact on among all bodies; further ones with `between` change what holds for one pair, or for all
 pairs of two groups. Without the former only pairs that are named touch. Bodies that a joint connects are left out unless `neighbours`.
+Shapes may have materials (`ContactMaterial`), which hold before the element for all; one with `between` holds before them, and one with
+`materials`, about shapes of two named materials, before all others.
 It has no rows: solvers that know surfaces (`surfaces`) find points and forces themselves.
 """
 
@@ -30,6 +32,9 @@ class Contact(Constraint):
     also holds turns about the normal, up to μ · torsion · force; `across`, μ across `direction` where `friction` is that along it,
     `direction` being fixed in the first body of `between`.
 
+    `materials`: the names of two materials (or one twice); then it holds for their shapes, and `margin` [m] says how far apart these rest
+    (None: the sum of their own margins).
+
     >>> Contact(friction=0.5).friction
     0.5
     """
@@ -47,6 +52,8 @@ class Contact(Constraint):
     torsion: float = 0.0
     across: float | None = None
     direction: Any = None
+    materials: Any = None
+    margin: float | None = None
 
     rows = 0
     units = ()
@@ -65,6 +72,7 @@ class Contact(Constraint):
             if getattr(self, name) is not None:
                 object.__setattr__(self, name, number(getattr(self, name), f"Contact {name}", positive=True))
         self._check_friction()
+        self._check_materials()
         if self.between is None:
             return
         given = self.between if isinstance(self.between, tuple | list) and len(self.between) == 2 else None
@@ -74,6 +82,20 @@ class Contact(Constraint):
         if self.reach is not None or self.pressure is not None:
             raise ModelError(f"Contact between {pair}: reach and pressure hold for all pairs; give them to the Contact without between")
         object.__setattr__(self, "between", tuple(side[0] if len(side) == 1 else side for side in pair))
+
+    def _check_materials(self) -> None:
+        if self.materials is None:
+            if self.margin is not None:
+                raise ModelError(f"Contact margin {self.margin} without materials: shapes have margins; give ContactMaterial(margin=…)")
+            return
+        given = self.materials if isinstance(self.materials, tuple | list) else ()
+        if len(given) != 2 or not all(isinstance(name, str) and name for name in given):
+            raise ModelError(f"Contact materials: {self.materials!r} are not two names; give those of two ContactMaterials")
+        if self.between is not None or self.reach is not None or self.pressure is not None or self.damping > 0.0:
+            raise ModelError(f"Contact of materials {given}: between, reach, pressure and damping are not theirs; leave them out")
+        object.__setattr__(self, "materials", tuple(given))
+        if self.margin is not None:
+            object.__setattr__(self, "margin", number(self.margin, "Contact margin", minimum=0.0))
 
     def _check_friction(self) -> None:
         object.__setattr__(self, "torsion", number(self.torsion, "Contact torsion", minimum=0.0))
@@ -96,8 +118,15 @@ class Contact(Constraint):
 
     @property
     def narrowness(self) -> int:
-        """How closely it speaks of a pair: 0 about all bodies, 1 about lists, 2 about two bodies. The narrower holds."""
+        """How closely it speaks of a pair: 0 about all bodies, 1 about lists, 2 about two bodies, 3 about materials. The narrower holds."""
+        if self.materials is not None:
+            return 3
         return 0 if self.between is None else 2 if all(isinstance(side, str) for side in self.between) else 1
+
+    @property
+    def everywhere(self) -> bool:
+        """Whether it is the one about all bodies."""
+        return self.between is None and self.materials is None
 
     def bodies(self) -> list[str]:
         return list(dict.fromkeys(name for side in self.between or () for name in _group(side)))

@@ -1,7 +1,8 @@
 """MJCF, MuJoCo's own format, read by MuJoCo's own parser and compiler, and rewritten in our elements.
 
 `load_mjcf` checks the file and all that it names (`mjcf_source`), lets MuJoCo compile it, so that defaults, includes, angles,
-frames and inertias are those that MuJoCo would simulate, and adds bodies, joints, tendons, actuators and equalities, kind after kind.
+frames and inertias are those that MuJoCo would simulate, and adds bodies, joints, tendons, actuators, equalities and contact, kind after
+kind.
 Whatever has no place here is in `Scene.left_out`, in one line for each kind of thing.
 
 Coordinates keep MuJoCo's values and order within a body. Velocities do too, except those of free bodies, which are here the body's own, in
@@ -13,7 +14,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -21,6 +22,7 @@ from unibody.element import number
 from unibody.errors import ModelError
 from unibody.files.mjcf_actuators import add_actuators
 from unibody.files.mjcf_bodies import add_bodies
+from unibody.files.mjcf_contact import add_contact
 from unibody.files.mjcf_equality import add_equalities
 from unibody.files.mjcf_joints import add_joints, joint_state
 from unibody.files.mjcf_reading import Reading, frame
@@ -34,52 +36,71 @@ from unibody.spatial.pose import Pose
 
 DURATION = 5.0
 """[s] MJCF does not say how long a motion is worth watching."""
+MESHES = ("convex", "exact")
+"""How meshes may touch."""
+
+
+class Options(NamedTuple):
+    """What is read, as `load_mjcf` is told."""
+
+    limits: bool
+    contact: bool
+    meshes: str
 
 
 def load_mjcf(
-    path: str | Path, *, keyframe: str | int | None = None, limits: bool = True, packages: tuple[str, ...] = (), allow_outside: bool = False
-) -> Scene:
+    path: str | Path, *, keyframe: str | int | None = None, limits: bool = True, contact: bool | None = None, meshes: str = "convex",
+    packages: tuple[str, ...] = (), allow_outside: bool = False,
+) -> Scene:  # fmt: skip
     """The scene of an MJCF file.
 
     `keyframe`: the name or number of the state to start in (None: the reference position at rest). `limits=False` leaves joint limits
-    out, for solvers that hold equalities only. `packages`: more folders that the file may open files from; `allow_outside`: any.
+    out, for solvers that hold equalities only, and contact too, unless `contact` says otherwise. `meshes`: "convex" lets them touch by
+    their convex hulls, as in MuJoCo, "exact" by their triangles. `packages`: more folders that the file may open files from;
+    `allow_outside`: any.
     """
     source = Path(path)
     model, warnings = compiled(source, Folders(source.parent, packages, allow_outside))
     try:
         with np.errstate(over="ignore", invalid="ignore"):  # elements refuse what is not finite, by name
-            scene = scene_of(model, keyframe=keyframe, limits=limits)
+            scene = scene_of(model, keyframe=keyframe, limits=limits, contact=contact, meshes=meshes)
     except ModelError as error:
         raise ModelError(f"file '{source}': {error}") from None
     said = tuple(f"MuJoCo warns: {text}" for text in dict.fromkeys(warnings))
     return replace(scene, name=source.stem, left_out=scene.left_out + said)
 
 
-def scene_of(m: Any, *, keyframe: str | int | None = None, limits: bool = True) -> Scene:
+def scene_of(
+    m: Any, *, keyframe: str | int | None = None, limits: bool = True, contact: bool | None = None, meshes: str = "convex"
+) -> Scene:
     """The scene of a model that MuJoCo has compiled."""
+    if meshes not in MESHES:
+        raise ModelError(f"load_mjcf: meshes {meshes!r} is unknown; give one of {', '.join(MESHES)}")
     key = _key_number(m, keyframe)
-    r, model = _built(m, key, limits)
+    options = Options(limits, limits if contact is None else contact, meshes)
+    r, model = _built(m, key, options)
     keyframes = {}
     for k in range(m.nkey):
         name = r.name("key", k)
-        keyframes[name] = _state(r, model, k) if not model.loop_joints else _start(_built(m, k, limits)[1])
-    notes = "Read from MJCF by MuJoCo's parser. Constraints and limits, which MuJoCo holds softly, hold exactly here."
+        keyframes[name] = _state(r, model, k) if not model.loop_joints else _start(_built(m, k, options)[1])
+    notes = "Read from MJCF by MuJoCo's parser. Constraints, limits and contact, which MuJoCo holds softly, hold exactly here."
     step = number(m.opt.timestep, "option timestep", positive=True)
     return Scene(model, DURATION, step, notes=notes, left_out=tuple(r.left_out), keyframes=keyframes)
 
 
-def _built(m: Any, key: int | None, limits: bool) -> tuple[Reading, Model]:
+def _built(m: Any, key: int | None, options: Options) -> tuple[Reading, Model]:
     """The model in the state of a keyframe (None: the reference position)."""
     mj = mujoco_module()
     gravity = None if m.opt.disableflags & int(mj.mjtDisableBit.mjDSBL_GRAVITY) else np.array(m.opt.gravity)
-    r = Reading(m, mj, Builder(gravity=gravity), limits=limits)
+    r = Reading(m, mj, Builder(gravity=gravity), **options._asdict())
     r.qpos, r.qvel = (np.array(m.qpos0), np.zeros(m.nv)) if key is None else (np.array(m.key_qpos[key]), np.array(m.key_qvel[key]))
     ctrl = np.zeros(m.nu) if key is None else np.array(m.key_ctrl[key])
-    add_bodies(r, {} if key is None else _mocap_poses(m, key))
+    touching = add_bodies(r, {} if key is None else _mocap_poses(m, key))
     add_joints(r)
     add_tendons(r)
     add_actuators(r, ctrl)
     add_equalities(r)
+    add_contact(r, touching)
     leave_out_the_rest(r)
     return r, r.builder.build()
 

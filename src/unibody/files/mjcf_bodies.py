@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from unibody.errors import ModelError
+from unibody.files.mjcf_contact import Touching
 from unibody.files.mjcf_reading import BodyPlace, Reading, frame, listed
 from unibody.files.mjcf_shapes import moved, shapes_of
 from unibody.forces import AppliedWrench
@@ -22,13 +23,13 @@ UNIT = MassProperties(1.0, np.zeros(3), np.eye(3))
 """Of what never moves by its mass: any will do."""
 
 
-def add_bodies(r: Reading, mocap: dict[int, Pose]) -> None:
-    """All bodies, and `r.bodies`. `mocap`: where mocap bodies start."""
+def add_bodies(r: Reading, mocap: dict[int, Pose]) -> Touching | None:
+    """All bodies, and `r.bodies`; gives what may touch, None where contact is not read. `mocap`: where mocap bodies start."""
     m = r.m
     kinds = _kinds(m)
     host = _hosts(m, kinds)
     X = _poses_in_hosts(m, host)
-    shapes = shapes_of(r)
+    shapes, touching = shapes_of(r, host)
     placed: dict[int, list[Placed]] = {}
     masses: dict[int, list[MassProperties]] = {}
     for i in range(m.nbody):
@@ -52,13 +53,14 @@ def add_bodies(r: Reading, mocap: dict[int, Pose]) -> None:
         r.bodies[i] = BodyPlace(name, Pose())
         (r.moving if kinds[i] == "dynamic" else r.fixed).add(name)
     if placed.get(0):
-        ground = r.body_name("ground")
-        r.fixed.add(ground)
-        r.builder.body(ground, shape=placed[0], mass=UNIT.mass, com=UNIT.com, inertia=UNIT.inertia, kind="static")
+        r.ground = r.body_name("ground")
+        r.fixed.add(r.ground)
+        r.builder.body(r.ground, shape=placed[0], mass=UNIT.mass, com=UNIT.com, inertia=UNIT.inertia, kind="static")
     absorbed = [i for i in range(1, m.nbody) if host[i] != i]
     why = "have no joint and cannot stand alone (no inertia, or fixed to a mocap body); part of the body they hang on"
     r.leave_all("bodies", "body", absorbed, why)
     _compensate_gravity(r, masses, host, X)
+    return touching
 
 
 def own_mass(m: Any, i: int) -> MassProperties:

@@ -47,6 +47,12 @@ class Reading:
     """The module `mujoco`."""
     builder: Builder
     limits: bool = True
+    contact: bool = True
+    """Whether contact is read, unless the file switches it off."""
+    meshes: str = "convex"
+    """How meshes touch: by their convex hulls, or "exact", by their triangles."""
+    ground: str = ""
+    """Our body that has the world's geoms."""
     bodies: dict[int, BodyPlace] = field(default_factory=dict)
     joints: dict[int, JointPlace] = field(default_factory=dict)
     moving: set[str] = field(default_factory=set)

@@ -10,8 +10,6 @@ UNREAD = (
     ("sensors", "sensor", "nsensor", "recordings hold every quantity; sensors are not read"),
     ("cameras", "camera", "ncam", "the viewer has its own"),
     ("lights", "light", "nlight", "the viewer has its own"),
-    ("contact exclusions", "exclude", "nexclude", "not read"),
-    ("contact pairs", "pair", "npair", "their friction and softness are not read; their geoms are solid"),
     ("flexible parts", "flex", "nflex", "not read"),
     ("skins", "skin", "nskin", "not read"),
     ("textures", "texture", "ntex", "not read; colours are"),
@@ -22,8 +20,12 @@ UNREAD = (
 )
 HONOURED = {"timestep", "gravity", "integrator", "density", "viscosity", "wind", "disableflags", "enableflags", "disableactuator"}
 """Options that are read, or listed in a line of their own."""
-FLAGS = {"gravity", "constraint", "equality", "frictionloss", "limit", "contact", "spring", "damper", "actuation", "clampctrl"}
+FLAGS = {
+    "gravity", "constraint", "equality", "frictionloss", "limit", "contact", "spring", "damper", "actuation", "clampctrl", "filterparent",
+}  # fmt: skip
 """Flags whose being off is heeded."""
+ENABLING = {"override"}
+"""Those whose being on is."""
 
 
 def leave_out_the_rest(r: Reading) -> None:
@@ -31,7 +33,6 @@ def leave_out_the_rest(r: Reading) -> None:
     for what, kind, count, why in UNREAD:
         r.leave_all(what, kind, range(int(getattr(m, count))), why)
     r.leave_all("sites", "site", _idle_sites(r), "frames without a use here; not read")
-    _leave_out_contact(r)
     _leave_out_options(r)
     _leave_out_of_keyframes(r)
     users = (("bodies", m.nuser_body), ("joints", m.nuser_jnt), ("geoms", m.nuser_geom), ("actuators", m.nuser_actuator))
@@ -48,16 +49,6 @@ def _idle_sites(r: Reading) -> list[int]:
         if r.word("Obj", m.eq_objtype[e]) == "site":
             used |= {int(m.eq_obj1id[e]), int(m.eq_obj2id[e])}
     return [i for i in range(m.nsite) if i not in used]
-
-
-def _leave_out_contact(r: Reading) -> None:
-    m = r.m
-    touching = 0 if r.off("contact") else int(np.count_nonzero(np.array(m.geom_contype) | np.array(m.geom_conaffinity)))
-    if touching:
-        sticky = [g for g in range(m.ngeom) if m.geom_adhesion[g] or np.any(m.geom_surfacevel[g])]
-        r.leave_all("geoms", "geom", sticky, "adhesion and moving surfaces have no element here")
-        unread = "friction, softness (solref, solimp), margins, contype and conaffinity are not read"
-        r.leave(f"contact of {touching} geoms: they are solid shapes; {unread}")
 
 
 def _leave_out_of_keyframes(r: Reading) -> None:
@@ -99,7 +90,7 @@ def _leave_out_numerics(r: Reading) -> None:
         r.leave(f"option: {', '.join(other)}: settings of MuJoCo's own solver; choose a solver here")
     for word, bits, flags in (("DSBL", r.mj.mjtDisableBit, o.disableflags), ("ENBL", r.mj.mjtEnableBit, o.enableflags)):
         every = {k.split("_", 1)[1].lower(): int(getattr(bits, k)) for k in dir(bits) if k.startswith(f"mj{word}_")}
-        found = [name for name, bit in every.items() if flags & bit and not (word == "DSBL" and name in FLAGS)]
+        found = [name for name, bit in every.items() if flags & bit and name not in (FLAGS if word == "DSBL" else ENABLING)]
         if found:
             r.leave(f"option: flags {', '.join(found)} {'off' if word == 'DSBL' else 'on'}: without meaning here")
     parts = ("global_", "headlight", "map", "quality", "rgba", "scale")

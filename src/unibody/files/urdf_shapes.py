@@ -107,4 +107,4 @@ class Wardrobe:
 
 def moved(placed: Placed, X_BL: Pose) -> Placed:
     """A shape of a link that is part of a body."""
-    return Placed(placed.shape, X_BL @ placed.X_BS, placed.colour, placed.visible, placed.solid)
+    return Placed(placed.shape, X_BL @ placed.X_BS, placed.colour, placed.visible, placed.solid, placed.material)

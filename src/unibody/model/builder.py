@@ -465,11 +465,18 @@ def within(values: np.ndarray, most: float, what: str) -> np.ndarray:
 def check_contacts(contacts: Sequence[tuple[str, Contact]], bodies: Mapping[str, BodyInfo]) -> None:
     """Refuse Contacts that speak of the same bodies, of which one would be ignored, and those that no shape can follow. One about two
     bodies holds before one about lists."""
-    for_all = [name for name, contact in contacts if contact.between is None]
+    for_all = [name for name, contact in contacts if contact.everywhere]
     if len(for_all) > 1:
         raise ModelError(f"'{for_all[0]}' and '{for_all[1]}': two Contacts for all bodies; keep one, and give the other between=(…, …)")
     said: dict[tuple[str, str, int], str] = {}
+    known = {s.material.name for body in bodies.values() for s in body.shapes if s.solid and s.material is not None}
     for name, contact in contacts:
+        for material in contact.materials or ():
+            if material not in known:
+                raise ModelError(f"'{name}': no solid shape has a material named '{material}'; give one, or leave the Contact out")
+        for a, b in {tuple(sorted(contact.materials))} if contact.materials else ():
+            if (other := said.setdefault((a, b, contact.narrowness), name)) != name:
+                raise ModelError(f"'{other}' and '{name}': both are about materials '{a}' and '{b}'; keep one")
         if contact.between is None:
             continue
         for side in contact.between:

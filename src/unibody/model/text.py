@@ -26,7 +26,7 @@ from unibody.model.model import Model
 from unibody.model.reading import Reader
 from unibody.model.trust import Trust
 from unibody.model.values import Writer, complaint, entry_of, numbers, shown
-from unibody.shapes import Placed, Shape
+from unibody.shapes import ContactMaterial, Placed, Shape
 from unibody.spatial.table import Table
 
 MODEL = ("world", "bodies", "joints", "elements")
@@ -36,7 +36,7 @@ JOINT = (
     "name", "type", "parent", "child", "X_PF", "X_BM", "q", "v", "armature", "effort_limit", "stiffness", "damping", "rest", "limits",
 )  # fmt: skip
 ELEMENT = ("name", "type")
-SHAPE = ("type", "X_BS", "colour", "visible", "solid")
+SHAPE = ("type", "X_BS", "colour", "visible", "solid", "material")
 NORMAL = (0.0, -1.0, 0.0)
 
 
@@ -46,7 +46,10 @@ def _classes(*rooms: tuple[ModuleType, type]) -> dict[str, type]:
     return {name: cls for name, cls, base in found if inspect.isclass(cls) and issubclass(cls, base) and cls is not base}
 
 
-HOUSE = {**_classes((joints, Joint), (forces, Force), (constraints, Constraint), (shapes, Shape)), "Table": Table}
+HOUSE = {
+    **_classes((joints, Joint), (forces, Force), (constraints, Constraint), (shapes, Shape)),
+    "ContactMaterial": ContactMaterial, "Table": Table,
+}  # fmt: skip
 """The classes that a file names by their bare names."""
 
 
@@ -106,9 +109,9 @@ def _body_to_text(body: Any, writer: Writer) -> dict[str, Any]:
 
 def _shape_to_text(placed: Placed, what: str, writer: Writer) -> dict[str, Any]:
     out = writer.element(placed.shape, what, SHAPE)
-    for key in SHAPE[1:]:
+    for key in SHAPE[1:-1]:
         out[key] = writer.plain(getattr(placed, key), what)
-    return out
+    return out if placed.material is None else {**out, "material": writer.plain(placed.material, what)}
 
 
 def _joint_to_text(joint: Any, writer: Writer) -> dict[str, Any]:
@@ -160,7 +163,14 @@ def _shape_from_text(data: Any, place: str, reader: Reader) -> Placed:
     for key, value in look.items():
         if not isinstance(value, bool):
             raise ModelError(f"{place}: {key} {shown(value)} is neither true nor false")
-    return _attempt(lambda: Placed(shape, pose, colour, **look), place)
+    material = _material(data.get("material"), f"{place} material", reader)
+    return _attempt(lambda: Placed(shape, pose, colour, **look, material=material), place)
+
+
+def _material(data: Any, place: str, reader: Reader) -> ContactMaterial | None:
+    """Its type need not be said: there is one only."""
+    given = {"type": "ContactMaterial", **data} if isinstance(data, dict) else data
+    return None if data is None else reader.element(given, place, ContactMaterial)
 
 
 def _read_joint(b: Builder, data: dict[str, Any], place: str, number: str, reader: Reader) -> None:

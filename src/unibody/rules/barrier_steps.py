@@ -15,12 +15,13 @@ import numpy as np
 
 from unibody.algebra.minimise import minimise
 from unibody.arena import HoldsAddresses
-from unibody.collision.filters import contact_filter, contact_rules
+from unibody.collision.filters import contact_rules
 from unibody.collision.intersect import crossing
 from unibody.contact.affine_elements import ElementFailed, Elements, Lag, Stiff, asked, twist_maps
 from unibody.contact.affine_forces import CompiledForces, ForceTerms
 from unibody.contact.affine_hinges import Hinges
 from unibody.contact.affine_pull import refuse_start
+from unibody.contact.body_laws import body_contact_filter
 from unibody.contact.friction import Lagged
 from unibody.contact.gauge_terms import GaugeTerms
 from unibody.contact.gauged_elements import Gauged
@@ -70,8 +71,8 @@ class BarrierSystem(HoldsAddresses):
     def __init__(self, model: Model, options: Any):
         self.model, self.options = model, options
         self.rules = contact_rules(model)
-        everyone = next((c for c in self.rules if c.between is None), None)
-        self.affine = AffineSystem(model, *contact_filter(model, self.rules))
+        everyone = next((c for c in self.rules if c.everywhere), None)
+        self.affine = AffineSystem(model, *body_contact_filter(model, self.rules))
         self.reduction = self.affine.reduction
         self.moving, self.n = self.affine.moving, len(self.affine.moving)
         self.own = self.moving[: self.affine.real]

@@ -11,6 +11,7 @@ import numpy as np
 from unibody.algebra.block_solve import BlockMatrix
 from unibody.constraints.contact import Contact
 from unibody.contact.barrier import barrier
+from unibody.contact.body_laws import body_laws
 from unibody.contact.near import Contacts
 from unibody.model import Model
 from unibody.rules.incremental import AffineSystem, Law, contact_matrix
@@ -21,11 +22,13 @@ def pair_tables(model: Model, rules: list[Contact]) -> tuple[np.ndarray, np.ndar
     n = model.n_bodies
     friction, damping = np.zeros((n, n)), np.zeros((n, n))
     for c in rules:
-        if c.between is None:
+        if c.everywhere:
             friction[:], damping[:] = c.friction, c.damping
         for a, b in (map(model.body, pair) for pair in c.pairs()):
             friction[a, b] = friction[b, a] = c.friction
             damping[a, b] = damping[b, a] = c.damping
+    for (a, b), mu in body_laws(model).friction.items():
+        friction[a, b] = friction[b, a] = mu
     return friction, damping
 
 

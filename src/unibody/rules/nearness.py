@@ -101,7 +101,7 @@ class Nearness:
         if self._before is None:
             return None
         if self._passages is None:
-            self._passages = Passages(self._model, self._collision.filter)
+            self._passages = Passages(self._model, self._collision.rights)
         after = np.array([np.concatenate([np.ravel(X.R), X.p]) for X in poses_and_twists(self._model, end)[0]])
         pair, self._before = self._passages.passed(self._before, after), None
         if pair is None:
@@ -118,9 +118,10 @@ class Nearness:
         if self._hasty[2] < 0:
             return None
         out, table = np.empty(rows.directions.shape[:2]), self._collision.table
+        gaps = touches.gaps + self._collision.offsets(touches.ids)  # between the surfaces themselves
         acts = fill_turning(
             rows.width, int(rows.spin), table.count, h, touches.ids, touches.bodies.ravel(), touches.points.ravel(),
-            rows.directions.ravel(), touches.gaps, X.ravel(), motion.centre.ravel(), motion.velocity.ravel(), roles,
+            rows.directions.ravel(), gaps, X.ravel(), motion.centre.ravel(), motion.velocity.ravel(), roles,
             table.kind, table.pose, table.size, out.ravel(),
         )  # fmt: skip
         return out if acts else None
@@ -201,5 +202,5 @@ def nearness_of(model: Model, margin: float | None) -> Nearness | None:
     rules = [c for _, c in model.constraints if isinstance(c, Contact)]
     if not rules:
         return None
-    reach = next((c.reach for c in rules if c.between is None), None)
+    reach = next((c.reach for c in rules if c.everywhere), None)
     return Nearness(model, margin, reach or 0.0)

@@ -119,7 +119,7 @@ class PenaltyContacts:
         right = (before[:, 0] - free[:, 0] - turn[:, 0]) / h - ((d + k * ahead) * before[:, 0] + k * touches.gaps) / sigma
         problem = SoftContacts(
             answers, np.concatenate([right_own, right]), np.concatenate([soft_own, 1.0 / (alpha * sigma)]),
-            self.laws.of(touches.bodies).friction[:, 0], free[:, 1:] + turn[:, 1:], self.slip_speed, h,
+            self.laws.of(touches.bodies, touches.ids).friction[:, 0], free[:, 1:] + turn[:, 1:], self.slip_speed, h,
         )  # fmt: skip
         found = soft_forces(problem)
         forces, own = found.forces[m:].reshape(n, w), found.forces[:m]

@@ -7,7 +7,7 @@ from __future__ import annotations
 import numpy as np
 
 from unibody.contact.contact_rows import fill_directions, fill_moving_rows
-from unibody.contact.pair_laws import look_up_pairs
+from unibody.contact.pair_laws import look_up_laws
 from unibody.kernel import Floats, Ints, device, kernel
 from unibody.rules.stepping_memory import recall
 
@@ -17,18 +17,18 @@ STEERED, SOFT, MOVED, PUSHED = range(4)
 
 @kernel
 def meet(
-    width: int, spin: int, n_bodies: int, h: float, scale: float, count: int, keys: Ints, coefficients: Floats, plane_normal: Floats,
-    wishes: Floats, bodies: Ints, points: Floats, normals: Floats, ids: Ints, centre: Floats, velocity: Floats, rate: Floats, table: Floats,
-    which_out: Ints, wrenches_out: Floats, rows_out: Floats,
+    width: int, spin: int, n_bodies: int, h: float, scale: float, count: int, keys: Ints, classes: Ints, coefficients: Floats,
+    plane_normal: Floats, wishes: Floats, bodies: Ints, points: Floats, normals: Floats, ids: Ints, centre: Floats, velocity: Floats,
+    rate: Floats, table: Floats, which_out: Ints, wrenches_out: Floats, rows_out: Floats,
 ) -> None:  # fmt: skip
-    """Contacts that were found as rows: their laws by `keys` of pairs, wrenches, and one after the other as `row_parts` has them friction
-    by its `coefficients` (3 a law), directions, velocities before and free, and impulses to start with, by the first `count` rows of the
-    memory `table`."""
+    """Contacts that were found as rows: their laws by `keys` of pairs and `classes` of shapes, wrenches, and one after the other as
+    `row_parts` has them friction by its `coefficients` (3 a law), directions, velocities before and free, and impulses to start with, by
+    the first `count` rows of the memory `table`."""
     n = which_out.size
     at, size = 3 * n + 3 * width * n, width * n
     friction, directions = rows_out[: 3 * n], rows_out[3 * n : at]
     before, free, guess = rows_out[at : at + size], rows_out[at + size : at + 2 * size], rows_out[at + 2 * size :]
-    look_up_pairs(bodies, n_bodies, keys, which_out)
+    look_up_laws(bodies, ids, n_bodies, keys, classes, which_out)
     for k in range(n):
         for m in range(3):
             friction[3 * k + m] = coefficients[3 * which_out[k] + m]

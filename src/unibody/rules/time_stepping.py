@@ -234,7 +234,7 @@ class Stepping:
 
     def _rows(self, touches: Touches) -> tuple[ContactRows, Laws]:
         """Rows and laws of contacts."""
-        laws = self.pair_laws.of(touches.bodies)
+        laws = self.pair_laws.of(touches.bodies, touches.ids)
         return contact_rows(touches.bodies, touches.points, touches.normals, self.plane_normal, self._wishes(laws), self._spin), laws
 
     def _wishes(self, laws: Laws) -> np.ndarray | None:
@@ -247,15 +247,15 @@ class Stepping:
         """Rows and laws of contacts; wrenches, velocities before and free, and impulses to start with."""
         n, w, laws, wishes = len(touches.gaps), self._width, None, None
         if self.pair_laws.directed:
-            laws = self.pair_laws.of(touches.bodies)
+            laws = self.pair_laws.of(touches.bodies, touches.ids)
             wishes = self._wishes(laws)
         recalled = warm if isinstance(warm, Guess) else NO_GUESS
         which, wrenches, numbers = np.empty(n, np.int64), np.empty((n, w, 2, 6)), np.empty((3 + 6 * w) * n)
         meet(
-            w, int(self._spin), self.model.n_bodies, h, recalled.scale, recalled.count, self.pair_laws.keys, self.pair_laws.coefficients,
-            NONE if self.plane_normal is None else self.plane_normal, NONE if wishes is None else wishes.ravel(),
-            touches.bodies.ravel(), touches.points.ravel(), touches.normals.ravel(), touches.ids, motion.centre.ravel(),
-            motion.velocity.ravel(), motion.rate.ravel(), recalled.table, which, wrenches.ravel(), numbers,
+            w, int(self._spin), self.model.n_bodies, h, recalled.scale, recalled.count, self.pair_laws.keys, self.pair_laws.classes,
+            self.pair_laws.coefficients, NONE if self.plane_normal is None else self.plane_normal,
+            NONE if wishes is None else wishes.ravel(), touches.bodies.ravel(), touches.points.ravel(), touches.normals.ravel(),
+            touches.ids, motion.centre.ravel(), motion.velocity.ravel(), motion.rate.ravel(), recalled.table, which, wrenches.ravel(), numbers,
         )  # fmt: skip
         friction, directions, before, free, guess = row_parts(numbers, n, w)
         if warm is not None and recalled is NO_GUESS:

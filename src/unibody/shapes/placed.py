@@ -1,4 +1,5 @@
-"""A shape somewhere else in the body's frame, x_B = R_BS x_S + p_BS; with a colour; to be seen only, or to be touched only."""
+"""A shape somewhere else in the body's frame, x_B = R_BS x_S + p_BS; with a colour and a material; to be seen only, or
+to be touched only."""
 
 from __future__ import annotations
 
@@ -9,6 +10,7 @@ import numpy as np
 
 from unibody.errors import ModelError
 from unibody.shapes.base import Shape
+from unibody.shapes.contact_material import ContactMaterial
 from unibody.shapes.mass import MassProperties
 
 if TYPE_CHECKING:
@@ -33,9 +35,13 @@ class Placed(Shape):
     """Whether pictures show it."""
     solid: bool = True
     """Whether it has mass and can be touched; False: it is only looked at."""
+    material: ContactMaterial | None = None
+    """Its friction, margin, …, and what it touches; None: as the model's Contact says. Of placements within placements the outer holds."""
 
     def __post_init__(self) -> None:
         self._check_look()
+        if self.material is not None and not isinstance(self.material, ContactMaterial):
+            raise ModelError(f"Placed: material {self.material!r} is none; give ContactMaterial(friction=…), or None")
         if not isinstance(self.shape, Shape):
             raise ModelError(f"Placed: {self.shape!r} is not a shape; give a Box, a Sphere, ... first, then its pose")
         R, p = np.asarray(getattr(self.X_BS, "R", np.nan)), np.asarray(getattr(self.X_BS, "p", np.nan))

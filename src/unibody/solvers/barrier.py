@@ -17,6 +17,7 @@ import numpy as np
 
 from unibody.constraints.base import Constraint
 from unibody.constraints.contact import Contact
+from unibody.contact.body_laws import body_laws
 from unibody.coordinates.energies import EnergyBalance
 from unibody.coordinates.observed import Observation
 from unibody.element import number
@@ -66,6 +67,8 @@ class Barrier(Solver):
             return "restitution of a Contact is no barrier's; give damping (unibody.contact_for_restitution)"
         if isinstance(element, Contact) and not element.plain:
             return "static, torsion and across of a Contact need a solver with friction cones"
+        if isinstance(element, Contact) and (mixed := body_laws(model).mixed) is not None:
+            return mixed
         if isinstance(element, Constraint) and element.nonholonomic:
             return f"{type(element).__name__} holds velocities only, which no potential does"
         if isinstance(element, Joint | Force | Constraint | Shape):

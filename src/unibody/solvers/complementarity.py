@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from unibody.collision.shape_rights import given_materials
 from unibody.constraints.base import Constraint
 from unibody.constraints.contact import Contact
 from unibody.coordinates.held_maximal import HeldMaximal
@@ -106,6 +107,8 @@ class Complementarity(Solver):
                 return "damping and pressure of a Contact belong to a barrier; give restitution"
             if model.planar and (element.torsion > 0.0 or element.across is not None):
                 return "torsion and across of a Contact have no meaning in a planar world"
+            if model.planar and any((m.torsion or 0.0) > 0.0 for m in given_materials(model)):
+                return "torsion of a ContactMaterial has no meaning in a planar world; leave it out"
             return None
         if isinstance(element, Constraint) and element.barred:
             return f"{type(element).__name__} asks for a barrier, which needs a solver with barriers"

@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 
 from unibody.algebra.soft_contacts import TOLERANCE
+from unibody.collision.shape_rights import given_materials
 from unibody.constraints.base import Constraint
 from unibody.constraints.contact import Contact
 from unibody.coordinates.held_penalised import HeldPenalised
@@ -94,6 +95,8 @@ class Penalty(Solver):
                 return "damping and pressure of a Contact belong to a barrier; here Ω and μ of the solver say how it gives way"
             if element.restitution > 0.0:
                 return "restitution is no law of penalty forces, whose bounce follows from Ω and μ of the solver"
+            if any((m.torsion or 0.0) > 0.0 or (m.restitution or 0.0) > 0.0 for m in given_materials(model)):
+                return "torsion and restitution of a ContactMaterial are no laws of penalty forces; leave them out"
             return None if element.plain else "static, torsion and across of a Contact are not among this solver's friction"
         if isinstance(element, Constraint) and element.barred:
             return f"{type(element).__name__} asks for a barrier, which needs a solver with barriers"

@@ -57,6 +57,30 @@ class Contacts:
 
 
 @kernel
+def rest_apart(
+    count: int, margin: float, shapes: Ints, classes: int, offset: Floats, pairs: Ints, tags_out: Ints, records_out: Floats
+) -> int:
+    """Measure gaps from where surfaces rest, `offset` (classes, classes) apart, with points midway as they were; those that are farther
+    than the margin then are left out. `shapes`: classes of shapes. Gives how many are left."""
+    kept = 0
+    for c in range(count):
+        pair = tags_out[2 * c]
+        off = offset[classes * shapes[pairs[2 * pair]] + shapes[pairs[2 * pair + 1]]]
+        gap = records_out[RECORD * c + 6] - off
+        if gap > margin:
+            continue
+        tags_out[2 * kept] = pair
+        tags_out[2 * kept + 1] = tags_out[2 * c + 1]
+        for k in range(RECORD):
+            records_out[RECORD * kept + k] = records_out[RECORD * c + k]
+        for k in range(3):
+            records_out[RECORD * kept + k] += 0.5 * off * records_out[RECORD * kept + 3 + k]
+        records_out[RECORD * kept + 6] = gap
+        kept += 1
+    return kept
+
+
+@kernel
 def arrange(
     count: int, tags: Ints, records: Floats, pairs: Ints, body: Ints, start_out: Ints, body_out: Ints, shape_out: Ints, id_out: Ints,
     point_a_out: Floats, point_b_out: Floats, normal_out: Floats, gap_out: Floats,

@@ -10,13 +10,12 @@ from collections.abc import Callable
 
 import numpy as np
 
-from unibody.collision.filters import body_filter, contact_filter, contact_rules
 from unibody.collision.rigid.allowing import rights_of
 from unibody.collision.rigid.box_pairs import box_contacts
 from unibody.collision.rigid.by_coal import CoalPairs
 from unibody.collision.rigid.capsule_box import capsule_box_contacts
 from unibody.collision.rigid.clip import LABELS, WORK
-from unibody.collision.rigid.contacts import FEATURE_BITS, Contacts, arrange, arrange_touches
+from unibody.collision.rigid.contacts import FEATURE_BITS, Contacts, arrange, arrange_touches, rest_apart
 from unibody.collision.rigid.emit import RECORD
 from unibody.collision.rigid.kinds import BOXES, CAPSULE_BOX, COAL, FAMILIES, FLAT, KINDS, MESHES, ON_MESH, ROUND, families
 from unibody.collision.rigid.mesh_crossing import CROSSING_FLOATS, CROSSING_INTS
@@ -27,6 +26,7 @@ from unibody.collision.rigid.plane_pairs import plane_contacts
 from unibody.collision.rigid.round_pairs import round_contacts
 from unibody.collision.rigid.search import FEW, pair_up
 from unibody.collision.rigid.table import ShapeTable
+from unibody.collision.shape_rights import ShapeRights
 from unibody.element import number
 from unibody.errors import ModelError
 from unibody.model import Model
@@ -54,9 +54,11 @@ class RigidCollision:
         n = self.table.count
         if n * n >= 2 ** (63 - FEATURE_BITS):
             raise ModelError(f"RigidCollision: {n} solid shapes are more than contacts can be numbered for; give 65535 or fewer")
-        rules = contact_rules(model)
-        self.filter = body_filter(model, *contact_filter(model, rules))
-        self._rights = rights_of(self.filter)
+        self.rights = ShapeRights(model)
+        self._rights = rights_of(self.rights)
+        classes = self.rights.classes
+        offset = np.zeros((0, 0)) if classes is None or not classes.offset.any() else classes.offset
+        self._offset, self._most_offset = offset.ravel(), float(offset.max(initial=0.0))
         self._family = families()
         self._frames, self._boxes = np.zeros(12 * n), np.zeros(6 * n)
         self._grid = np.zeros(4 * n + (1 << max(4, int(2 * n).bit_length())), np.int64)
@@ -71,6 +73,19 @@ class RigidCollision:
             ROUND: self._round, FLAT: self._flat, BOXES: self._boxes_meet, CAPSULE_BOX: self._capsule_box, ON_MESH: self._on_mesh,
             MESHES: self._meshes, COAL: self._by_coal,
         }  # fmt: skip
+
+    @property
+    def _seen(self) -> float:
+        """How far apart surfaces are looked for: the margin begins where they rest."""
+        return self.margin + self._most_offset
+
+    def offsets(self, ids: np.ndarray) -> np.ndarray | float:
+        """How far apart the surfaces of contacts with these ids rest [m]; 0 where no shape has a margin."""
+        classes = self.rights.classes
+        if not self._offset.size or classes is None:
+            return 0.0
+        i, j = np.divmod(ids >> FEATURE_BITS, self.table.count)
+        return classes.offset[classes.of_shape[i], classes.of_shape[j]]
 
     @property
     def n_shapes(self) -> int:
@@ -117,7 +132,7 @@ class RigidCollision:
             raise ModelError(f"RigidCollision: poses have shape {np.shape(X)}; give ({n}, 12), the world first")
         while True:
             found = pair_up(
-                flat, t.body, t.kind, t.pose, t.size, t.hull, self._rights, self._family, KINDS, self.few, self.margin, self._frames,
+                flat, t.body, t.kind, t.pose, t.size, t.hull, self._rights, self._family, KINDS, self.few, self._seen, self._frames,
                 self._boxes, self._grid, self._last, self._keys, self._pairs, self._order, self._start,
             )  # fmt: skip
             if found < 0:
@@ -137,6 +152,12 @@ class RigidCollision:
             first, end = bounds[family], bounds[family + 1]
             if end > first:
                 count = self._meet(family, self._order[first:end], count)
+        if count and self._offset.size:
+            classes = self.rights.classes
+            assert classes is not None
+            count = rest_apart(
+                count, self.margin, classes.of_shape, len(classes.materials), self._offset, self._pairs, self._tags, self._records
+            )
         return count
 
     def _meet(self, family: int, order: np.ndarray, count: int) -> int:
@@ -146,41 +167,41 @@ class RigidCollision:
         return int(found)
 
     def _by_coal(self, count: int, order: np.ndarray) -> int:
-        return self._coal.contacts(count, order, self._pairs, self._frames, self.margin, self._tags, self._records)
+        return self._coal.contacts(count, order, self._pairs, self._frames, self._seen, self._tags, self._records)
 
     def _round(self, count: int, order: np.ndarray) -> int:
         t = self.table
-        return round_contacts(count, order, self._pairs, t.kind, self._frames, t.size, self.margin, self._tags, self._records)
+        return round_contacts(count, order, self._pairs, t.kind, self._frames, t.size, self._seen, self._tags, self._records)
 
     def _flat(self, count: int, order: np.ndarray) -> int:
         t = self.table
         vertices = t.meshes.real.view(VERTICES)
         return plane_contacts(
-            count, order, self._pairs, t.kind, self._frames, t.size, t.vertex_range, vertices, self.margin, self._tags, self._records
+            count, order, self._pairs, t.kind, self._frames, t.size, t.vertex_range, vertices, self._seen, self._tags, self._records
         )
 
     def _boxes_meet(self, count: int, order: np.ndarray) -> int:
         return box_contacts(
-            count, order, self._pairs, self._frames, self.table.size, self.margin, self._tags, self._records, self._work, self._labels
+            count, order, self._pairs, self._frames, self.table.size, self._seen, self._tags, self._records, self._work, self._labels
         )
 
     def _capsule_box(self, count: int, order: np.ndarray) -> int:
         t = self.table
         return capsule_box_contacts(
-            count, order, self._pairs, t.kind, self._frames, t.size, self.margin, self._tags, self._records, self._work, self._labels
+            count, order, self._pairs, t.kind, self._frames, t.size, self._seen, self._tags, self._records, self._work, self._labels
         )
 
     def _on_mesh(self, count: int, order: np.ndarray) -> int:
         t, m = self.table, self.table.meshes
         return mesh_contacts(
             count, order, self._pairs, t.kind, self._frames, t.size, t.mesh, m.real.flat, m.real.layout, m.whole.flat, m.whole.layout,
-            self.margin, self._tags, self._records,
+            self._seen, self._tags, self._records,
         )  # fmt: skip
 
     def _meshes(self, count: int, order: np.ndarray) -> int:
         t, m = self.table, self.table.meshes
         return polyhedron_contacts(
-            count, order, self._pairs, self._frames, t.hull, t.mesh, m.real.flat, m.real.layout, m.whole.flat, m.whole.layout, self.margin,
+            count, order, self._pairs, self._frames, t.hull, t.mesh, m.real.flat, m.real.layout, m.whole.flat, m.whole.layout, self._seen,
             self._tags, self._records, *self._crossing,
         )  # fmt: skip
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from math import exp, floor, log
 
 from unibody.collision.broad import overlap
-from unibody.collision.rigid.allowing import allowed, note
+from unibody.collision.rigid.allowing import may_touch, note
 from unibody.collision.rigid.kinds import PLANE
 from unibody.kernel import Floats, Ints, device, kernel
 
@@ -43,8 +43,8 @@ def slot(x, y, z, level, mask):
 
 @kernel
 def find_by_grids(
-    kind: Ints, body: Ints, boxes: Floats, moving: Ints, group: Ints, mask: Ints, excluded: Ints, begin: int, levels_out: Ints,
-    cells_out: Ints, heads_out: Ints, next_out: Ints, keys_out: Ints,
+    kind: Ints, body: Ints, boxes: Floats, moving: Ints, group: Ints, mask: Ints, excluded: Ints, classes: Ints, begin: int,
+    levels_out: Ints, cells_out: Ints, heads_out: Ints, next_out: Ints, keys_out: Ints,
 ) -> int:  # fmt: skip
     """Pairs of shapes with boxes behind the first `begin` pairs; gives how many there are then, also if there is no room."""
     n = kind.size
@@ -104,7 +104,7 @@ def find_by_grids(
                         ahead = c != 13 or level > levels_out[i] or j > i
                         here = cells_out[3 * j] == u and cells_out[3 * j + 1] == v and cells_out[3 * j + 2] == w_
                         if ahead and here and levels_out[j] == level:
-                            if overlap(boxes, 6 * i, boxes, 6 * j) and allowed(body[i], body[j], moving, group, mask, excluded):
+                            if overlap(boxes, 6 * i, boxes, 6 * j) and may_touch(i, j, body, moving, group, mask, excluded, classes):
                                 found = note(i, j, found, keys_out)
                         j = next_out[j]
             size *= 2.0

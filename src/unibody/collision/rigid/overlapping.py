@@ -15,7 +15,7 @@ TOUCHING = 1e-6
 
 
 class Overlap(NamedTuple):
-    """Two bodies by name, and how deep they are inside each other [m]."""
+    """Two bodies by name, and how deep they are inside each other, or nearer than their margins let them rest [m]."""
 
     one: str
     other: str

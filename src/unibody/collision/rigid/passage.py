@@ -13,12 +13,13 @@ of that if it came out again. What contact leaves of an overlap is shorter.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
-from unibody.collision.broad import Filter
 from unibody.collision.rigid.mesh_crossing import pierced
 from unibody.collision.rigid.table import solids
+from unibody.collision.shape_rights import ShapeRights
 from unibody.kernel import Floats, kernel
 from unibody.model import Model
 from unibody.shapes import HeightField, OpenMesh, Plane
@@ -77,9 +78,12 @@ def way_inside(pieces: int, ways: Floats, triangles: Floats, closed: bool, enoug
 
 @dataclass(frozen=True)
 class Skin:
-    """A body's solid surface in its own frame: triangles (n, 3, 3), their corners once each, whether there is an inside, how thick it is by
-    boxes around its shapes, and how far it reaches from the origin."""
+    """The solid surface of a body, or of its shapes of one class, in its own frame: triangles (n, 3, 3), their corners once each, whether
+    there is an inside, how thick it is by boxes around its shapes, and how far it reaches from the origin."""
 
+    body: int
+    kind: int
+    """The class of its shapes, 0 where there are none."""
     triangles: np.ndarray
     corners: np.ndarray
     closed: bool
@@ -87,12 +91,23 @@ class Skin:
     reach: float
 
 
-def skin_of(body: object) -> Skin | None:
-    """None without solid shapes; planes are passed by nobody."""
+def skins_of(model: Model, rights: ShapeRights) -> list[Skin]:
+    """Of bodies with solid shapes, class by class; planes are passed by nobody."""
+    out, first = [], 0
+    for i, body in enumerate(model.bodies):
+        shapes = list(solids(body))
+        kinds = np.zeros(len(shapes), np.int64) if rights.classes is None else rights.classes.of_shape[first : first + len(shapes)]
+        first += len(shapes)
+        for kind in dict.fromkeys(kinds.tolist()):
+            skin = skin_of([s for s, k in zip(shapes, kinds, strict=True) if k == kind and not isinstance(s[0], Plane)], i, kind)
+            out += [] if skin is None else [skin]
+    return out
+
+
+def skin_of(shapes: list[tuple[Any, np.ndarray, np.ndarray]], body: int, kind: int) -> Skin | None:
+    """Of shapes with their rotations and places; None without any."""
     found, thick, closed = [], np.inf, True
-    for shape, R, p in solids(body):
-        if isinstance(shape, Plane):
-            continue
+    for shape, R, p in shapes:
         x, faces = shape.triangles()
         found.append((np.asarray(x) @ np.asarray(R).T + p)[np.asarray(faces)])
         closed = closed and not isinstance(shape, OpenMesh | HeightField)
@@ -102,34 +117,36 @@ def skin_of(body: object) -> Skin | None:
     triangles = np.concatenate(found)
     corners = np.unique(triangles.reshape(-1, 3), axis=0)
     reach = float(np.linalg.norm(corners, axis=1).max())
-    return Skin(triangles, corners, closed, thick if np.isfinite(thick) else OPEN * reach, reach)
+    return Skin(body, kind, triangles, corners, closed, thick if np.isfinite(thick) else OPEN * reach, reach)
 
 
 class Passages:
     """Follows the surfaces of a model's bodies from pose to pose."""
 
-    def __init__(self, model: Model, rights: Filter):
-        self._skins = [skin_of(body) for body in model.bodies]
-        n = model.n_bodies
-        shut = {(int(k) // n, int(k) % n) for k in rights.excluded}
-        moves = [i for i in range(n) if rights.moving[i] and self._skins[i] is not None and rights.mask[i]]
-        self._pairs = np.array(
-            [(a, b) for a in range(n) for b in moves if a != b and self._skins[a] is not None and (a not in moves or a < b)
-             and (min(a, b), max(a, b)) not in shut], np.int64,
-        ).reshape(-1, 2)  # fmt: skip
-        self.thick = np.array([np.inf if s is None else s.thick for s in self._skins])
+    def __init__(self, model: Model, rights: ShapeRights):
+        self._skins = skins_of(model, rights)
+        may = ((a, b) for a in range(len(self._skins)) for b in range(a + 1, len(self._skins)))
+        pairs = [(a, b) for a, b in may if self._meet(a, b, rights)]
+        self._pairs = np.array(pairs, np.int64).reshape(-1, 2)
+        self._body = np.array([s.body for s in self._skins], np.int64)
+        self._reach, self.thick = (np.array([getattr(s, what) for s in self._skins]) for what in ("reach", "thick"))
+
+    def _meet(self, a: int, b: int, rights: ShapeRights) -> bool:
+        one, other = self._skins[a], self._skins[b]
+        return rights.shapes(one.body, other.body, one.kind, other.kind)
 
     def passed(self, before: np.ndarray, after: np.ndarray) -> tuple[int, int] | None:
         """Two bodies of which one went through the other between the poses (bodies, 12), or None."""
         for a, b in self._pairs[self._near(before, after)].tolist():
             for one, other in ((a, b), (b, a)):
-                if self._through(one, other, before, after):
-                    return min(a, b), max(a, b)
+                if self._through(self._skins[one], self._skins[other], before, after):
+                    i, j = self._body[[a, b]].tolist()
+                    return min(i, j), max(i, j)
         return None
 
     def _near(self, before: np.ndarray, after: np.ndarray) -> np.ndarray:
         """Pairs whose ways meet and are as long as the thinner is thick."""
-        reach = np.array([0.0 if s is None else s.reach for s in self._skins])
+        reach, before, after = self._reach, before[self._body], after[self._body]
         turn = np.abs(after[:, :9] - before[:, :9]).max(axis=1)
         way = np.linalg.norm(after[:, 9:] - before[:, 9:], axis=1) + 3.0 * reach * turn
         middle, wide = 0.5 * (before[:, 9:] + after[:, 9:]), reach + 0.5 * way
@@ -137,13 +154,11 @@ class Passages:
         fast = way[a] + way[b] > np.minimum(self.thick[a], self.thick[b])
         return fast & (np.linalg.norm(middle[a] - middle[b], axis=1) <= wide[a] + wide[b])
 
-    def _through(self, one: int, other: int, before: np.ndarray, after: np.ndarray) -> bool:
+    def _through(self, skin: Skin, into: Skin, before: np.ndarray, after: np.ndarray) -> bool:
         """Whether a vertex of one went through the other's surface."""
-        skin, into = self._skins[one], self._skins[other]
-        assert skin is not None and into is not None
         places = []
         for s in np.linspace(0.0, 1.0, STRAIGHT + 1):
-            (R, p), (S, q) = (between(before[i], after[i], s) for i in (one, other))
+            (R, p), (S, q) = (between(before[i], after[i], s) for i in (skin.body, into.body))
             places.append((skin.corners @ R.T + p - q) @ S)
         ways = np.ascontiguousarray(np.stack(places, axis=1))
         low, high = ways.min(axis=(0, 1)), ways.max(axis=(0, 1))

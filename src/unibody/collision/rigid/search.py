@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from unibody.collision.rigid.allowing import allowed, note
+from unibody.collision.rigid.allowing import may_touch, note
 from unibody.collision.rigid.grids import find_by_grids
 from unibody.collision.rigid.kinds import PLANE
 from unibody.collision.rigid.placing import place_shapes
@@ -35,8 +35,8 @@ def height_over(i, j, frames, boxes):
 
 @kernel
 def find_on_planes(
-    kind: Ints, body: Ints, frames: Floats, boxes: Floats, moving: Ints, group: Ints, mask: Ints, excluded: Ints, margin: float,
-    keys_out: Ints,
+    kind: Ints, body: Ints, frames: Floats, boxes: Floats, moving: Ints, group: Ints, mask: Ints, excluded: Ints, classes: Ints,
+    margin: float, keys_out: Ints,
 ) -> int:  # fmt: skip
     """Pairs of planes and shapes with boxes; gives their count, also if there is no room."""
     found = 0
@@ -44,7 +44,7 @@ def find_on_planes(
         if kind[i] == PLANE:
             for j in range(kind.size):
                 if kind[j] != PLANE and height_over(i, j, frames, boxes) <= 0.5 * margin:
-                    if allowed(body[i], body[j], moving, group, mask, excluded):
+                    if may_touch(i, j, body, moving, group, mask, excluded, classes):
                         found = note(i, j, found, keys_out)
     return found
 
@@ -72,8 +72,8 @@ def widest_axis(kind, boxes):
 
 @kernel
 def find_along_axis(
-    kind: Ints, body: Ints, boxes: Floats, moving: Ints, group: Ints, mask: Ints, excluded: Ints, begin: int, order_out: Ints,
-    keys_out: Ints,
+    kind: Ints, body: Ints, boxes: Floats, moving: Ints, group: Ints, mask: Ints, excluded: Ints, classes: Ints, begin: int,
+    order_out: Ints, keys_out: Ints,
 ) -> int:  # fmt: skip
     """As `find_by_grids`; `order_out` holds all shapes, as they lay in the last search, if there was one."""
     n, found, axis = kind.size, begin, widest_axis(kind, boxes)
@@ -100,7 +100,7 @@ def find_along_axis(
             j = order_out[t]
             if boxes[6 * j + one] <= high_one and boxes[6 * j + 3 + one] >= low_one:
                 if boxes[6 * j + two] <= high_two and boxes[6 * j + 3 + two] >= low_two:
-                    if allowed(body[i], body[j], moving, group, mask, excluded):
+                    if may_touch(i, j, body, moving, group, mask, excluded, classes):
                         found = note(i, j, found, keys_out)
             t += 1
     return found
@@ -168,12 +168,16 @@ def pair_up(
         return -1 - lost
     n, bodies = kind.size, X.size // 12
     moving, group, mask, excluded = rights[:bodies], rights[bodies : 2 * bodies], rights[2 * bodies : 3 * bodies], rights[3 * bodies :]
-    found = find_on_planes(kind, body, frames_out, boxes_out, moving, group, mask, excluded, margin, keys_out)
+    # the list of what is excluded ends where its last body's partners do
+    classes = excluded[excluded[bodies] :]
+    found = find_on_planes(kind, body, frames_out, boxes_out, moving, group, mask, excluded, classes, margin, keys_out)
     if n <= few:
-        found = find_along_axis(kind, body, boxes_out, moving, group, mask, excluded, found, last_out, keys_out)
+        found = find_along_axis(kind, body, boxes_out, moving, group, mask, excluded, classes, found, last_out, keys_out)
     else:
         levels, cells, heads = grid_out[:n], grid_out[n : 4 * n], grid_out[4 * n :]
-        found = find_by_grids(kind, body, boxes_out, moving, group, mask, excluded, found, levels, cells, heads, last_out, keys_out)
+        found = find_by_grids(
+            kind, body, boxes_out, moving, group, mask, excluded, classes, found, levels, cells, heads, last_out, keys_out
+        )
     if found <= keys_out.size:
         sort_keys(n, keys_out[:found])
         sort_pairs(keys_out[:found], kind, family, kinds, start_out.size - 1, pairs_out, order_out, start_out)
