@@ -99,7 +99,8 @@ class Host:
 
 
 def moved(element: Any, name: str, host: Host) -> Any:
-    """The element with its world at the host; what acts in joints alone knows no world. Those of classes that are not ours must be tried afterwards: `same_deeds`."""
+    """The element with its world at the host; what acts in joints alone knows no world. Elements of classes that are not ours must be
+    tried afterwards: `same_deeds`."""
     if host.nothing:
         return element
     what = f"'{name}' ({type(element).__name__})"

@@ -180,7 +180,8 @@ Places = Mapping[str, tuple[str, int, int]]
 def _shown_parts(element: Any, places: Places) -> Any:
     """An element of somebody's own that names parts: of a class derived from its own, which writes what it gives on the wholes."""
     out = copy.copy(element)
-    object.__setattr__(out, "__class__", _on_wholes(type(element)))
+    cls: Any = type(element)
+    object.__setattr__(out, "__class__", _on_wholes(cls))
     object.__setattr__(out, "part_places", dict(places))
     return out
 
