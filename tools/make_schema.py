@@ -139,11 +139,13 @@ def values() -> Schema:
         "table": thing({"times": several(NUMBER), "values": items}, ["times", "values"], description="A motion: values at times [s]."),
         "part": either(*(ref(f"part.{n}") for n in of(Joint)), foreign({}, [])),
         "value": either(
-            NULL, TRUTH, NUMBER, TEXT, items, *(ref(n) for n in ("text", "pose", "point", "array", "function", "table", "part", "Table")),
+            NULL, TRUTH, NUMBER, TEXT, items, *(ref(n) for n in ("text", "pose", "point", "array", "function", "table", "part")),
+            ref("Table"), ref("Moved"),
             thing({"list": items}, ["list"], description="A Python list; bare lists are tuples."),
             thing({"dict": several(several(VALUE, 2))}, ["dict"]),
         ),
         "Table": element(HOUSE["Table"], {}, ("type",)),
+        "Moved": element(HOUSE["Moved"], {}, ("type",)),
     }  # fmt: skip
 
 
@@ -154,7 +156,8 @@ def of(*bases: type) -> list[str]:
 def schema() -> Schema:
     numbers, pose = ref("numbers"), either(ref("pose"), NULL)
     shape = {"X_BS": pose, "colour": either(several(NUMBER), NULL), "visible": TRUTH, "solid": TRUTH}
-    joint = {"name": NAME, "parent": NAME, "child": NAME, "X_PF": pose, "X_BM": pose} | {key: either(numbers, NULL) for key in JOINT[6:]}
+    joint = {"name": NAME, "parent": NAME, "child": NAME, "X_PF": pose, "X_BM": pose} | {key: either(numbers, NULL) for key in JOINT[6:-1]}
+    joint |= {"parts": several(NAME)}
     body = {
         "name": NAME, "kind": {"enum": list(KINDS)}, "mass": either(NUMBER, NULL), "com": either(several(NUMBER, 3), NULL),
         "inertia": either(several(NUMBER, 3), several(several(NUMBER, 3), 3), NULL), "density": either(NUMBER, NULL), "shape": ref("shape"),

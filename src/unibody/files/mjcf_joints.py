@@ -90,6 +90,7 @@ def _add_joint(r: Reading, b: int, ids: list[int], loads: ActuatorLoads) -> None
         parts, X_PF, X_BM = normal_form([_motion(r, j) for j in ids], X_0)
         joint = parts[0] if len(parts) == 1 else Composite(*parts)
     name = r.joint_name("+".join(r.name("joint", j) for j in ids))
+    named = [r.joint_name(r.name("joint", j)) for j in ids] if len(ids) > 1 else []
     q = v = 0
     for j in ids:
         r.joints[j] = JointPlace(name, q, v)
@@ -102,6 +103,7 @@ def _add_joint(r: Reading, b: int, ids: list[int], loads: ActuatorLoads) -> None
     r.builder.joint(
         name, joint, parent=parent, child=r.bodies[b].name, X_PF=X_PF, X_BM=X_BM, q=start_q, v=start_v,
         armature=(np.array(m.dof_armature[dofs]) + loads.armature[dofs]).tolist(), effort_limit=loads.limit[dofs].tolist(),
+        parts=named,
     )  # fmt: skip
     for j in ids:
         _add_passive(r, j, joint, loads)

@@ -17,6 +17,7 @@ from unibody.constraints.joint_coordinates import unit_of
 from unibody.errors import ModelError
 from unibody.forces import Motor
 from unibody.model import Model
+from unibody.model.model import with_parts
 
 
 class Actuator(NamedTuple):
@@ -31,6 +32,7 @@ class Actuator(NamedTuple):
 def actuators_of(model: Model, chosen: Sequence[Any] | None, limit: float) -> list[Actuator]:
     """The actuators of joints and motors named, or given as handles or elements; None: all motors, or without any all joints."""
     motors = {name: force for name, force in model.forces if isinstance(force, Motor)}
+    joints = with_parts(model.joints)
     if chosen is None:
         chosen = list(motors) or [j.name for j in model.tree_joints if not j.implicit and j.nv]
     out: list[Actuator] = []
@@ -38,10 +40,10 @@ def actuators_of(model: Model, chosen: Sequence[Any] | None, limit: float) -> li
         name = getattr(given, "name", given)
         if name in motors:
             out.append(_motor(model, name, motors[name], limit))
-        elif any(j.name == name for j in model.joints):
+        elif name in joints:
             out += _joint(model, name, limit)
         else:
-            known = [*motors, *(j.name for j in model.joints if j.nv)]
+            known = [*motors, *(name for name, j in joints.items() if j.nv)]
             raise ModelError(f"make_env: actuator '{name}' is neither a motor nor a joint; give some of {', '.join(known[:12]) or 'none'}")
     if not out:
         raise ModelError("make_env: there is nothing to actuate, neither a motor nor a joint with a degree of freedom; give actuators=")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import unicodedata
-from collections import Counter
+from collections import ChainMap, Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -19,7 +19,9 @@ from unibody.errors import ModelError
 from unibody.forces import Gravity, TorsionSpring
 from unibody.forces.base import Force
 from unibody.joints import Free, Joint, Planar, Weld
-from unibody.model.model import BodyInfo, JointInfo, Model, look_up, start_poses, start_twists
+from unibody.model.editing import Editing, Origin
+from unibody.model.model import BodyInfo, JointInfo, Model, look_up, start_poses, start_twists, with_parts
+from unibody.model.parts import checked_parts, element_on_wholes
 from unibody.model.plane import check_plane, plane_axes, plane_frame
 from unibody.shapes import MassProperties, Placed, Shape, combine
 from unibody.spatial.pose import Pose, adjoint, vector, vector3, vector_from_rotation
@@ -53,8 +55,10 @@ class JointHandle:
     name: str
 
 
-@dataclass
+@dataclass(frozen=True)
 class _Joint:
+    """A joint as it was asked for: what it connects by name, where, and how it starts."""
+
     name: str
     element: Joint
     parent: str
@@ -66,6 +70,7 @@ class _Joint:
     armature: np.ndarray
     effort_limit: np.ndarray
     implicit: bool = False
+    parts: tuple[str, ...] = ()
 
 
 @dataclass
@@ -109,8 +114,9 @@ class _Packing:
         return self.poses[self.body(point.body)].apply(point.p)
 
 
-class Builder:
-    """Describe bodies, joints, forces and constraints; `build()` returns the model.
+class Builder(Editing):
+    """Describe bodies, joints, forces and constraints; `build()` returns the model. What has been described, or loaded from a file by
+    `Builder.load`, can be looked up, changed, removed and combined: see `unibody.model.editing`.
 
     >>> b = Builder()
     >>> ball = b.body("ball", mass=1.0, inertia=(0.1, 0.1, 0.1))
@@ -123,8 +129,10 @@ class Builder:
         ground = BodyInfo("world", "static", 0.0, _frozen(np.zeros(3)), _frozen(np.zeros((3, 3))), (), Pose(), (0.0,) * 6)
         self._bodies: dict[str, BodyInfo] = {"world": ground}
         self._joints: dict[str, _Joint] = {}
+        self._parts: dict[str, str] = {}  # part → joint
         self._elements: dict[str, Force | Constraint] = {}
         self._counts: Counter[type] = Counter()
+        self._origin = Origin()
         self._like: tuple[Any, Any, Any, tuple[Placed, ...], MassProperties] | None = None  # the last body: often the next is like it
         self._plane = plane_axes(normal) if planar else None
         if gravity is not None:
@@ -162,11 +170,12 @@ class Builder:
     def joint(
         self, name: str, joint: Joint, parent: Any, child: Any, X_PF: Pose | None = None, X_BM: Pose | None = None, q: Any = None,
         v: Any = None, stiffness: Any = 0.0, damping: Any = 0.0, rest: Any = None, armature: Any = 0.0, effort_limit: Any = np.inf,
-        limits: Any = None,
+        limits: Any = None, parts: Sequence[str] = (),
     ) -> JointHandle:  # fmt: skip
-        """Connect frame F of the parent with frame M of the child. If the child already has a parent, this closes a loop."""
+        """Connect frame F of the parent with frame M of the child. If the child already has a parent, this closes a loop. `parts` names the
+        joints that a Composite consists of: their names then stand for them alone wherever a joint is read or driven."""
         what = f"joint '{name}'"
-        _check_new(name, self._joints, "joint")
+        _check_new(name, self._joint_names(), "joint")
         if not isinstance(joint, Joint):
             raise ModelError(f"{what}: {joint!r} is not a joint; give one such as Revolute(axis=(0, 1, 0))")
         p, c = name_of(parent, f"{what} parent"), name_of(child, f"{what} child")
@@ -186,19 +195,30 @@ class Builder:
         if rest is not None and not springs.any():
             raise ModelError(f"{what}: rest given without stiffness; give stiffness= or leave rest out")
         on_parent, on_child = _pose(X_PF, f"{what} X_PF"), _pose(X_BM, f"{what} X_BM")
-        self._joints[name] = _Joint(name, joint, p, c, on_parent, on_child, start, speed, rotors, most)
+        named = checked_parts(parts, joint, what)
+        for part in named:
+            _check_new(part, (name,) if part == name else self._joint_names(), "joint")
+        self._parts |= dict.fromkeys(named, name)
+        start, speed, rotors, most = (_frozen(x) for x in (start, speed, rotors, most))
+        self._joints[name] = _Joint(name, joint, p, c, on_parent, on_child, start, speed, rotors, most, parts=named)
         if springs.any() or dampers.any():
             self.add(TorsionSpring(name, stiffness=springs, damping=dampers, rest=rest), name=f"{name}.spring")
         if limits is not None:
             self.add(_limit(name, limits, joint), name=f"{name}.limit")
         return JointHandle(name)
 
+    def _joint_names(self) -> Mapping[str, Any]:
+        """All that may not be a joint's name again."""
+        return ChainMap(self._joints, self._parts)
+
     def add(self, element: Any, name: str | None = None) -> str:
         """A force or a constraint; returns its name."""
         if not isinstance(element, Force | Constraint):
             raise ModelError(f"{element!r} is neither a force nor a constraint; bodies and joints have b.body and b.joint")
-        if name is None:
+        unnamed = name is None
+        while name is None or (unnamed and name in self._elements):  # after changes a number may be taken
             name = f"{type(element).__name__}[{self._counts[type(element)]}]"
+            self._counts[type(element)] += name in self._elements
         _check_new(name, self._elements, "element")
         self._elements[name] = element
         self._counts[type(element)] += 1
@@ -222,7 +242,7 @@ class Builder:
             loop = id(j) not in in_tree
             info = JointInfo(
                 j.name, j.element, number_of[j.parent], number_of[j.child], j.X_PF, j.X_BM, q_at, v_at, _frozen(j.q), _frozen(j.v),
-                _frozen(j.armature), _frozen(j.effort_limit), loop, j.implicit,
+                _frozen(j.armature), _frozen(j.effort_limit), loop, j.implicit, j.parts,
             )  # fmt: skip
             infos.append(info)
             q_at, v_at = q_at + info.nq, v_at + info.nv
@@ -232,7 +252,7 @@ class Builder:
         twists = start_twists(bodies, infos, poses)
         infos = [_fit_loop(j, poses, twists) if j.loop else j for j in infos]
         bodies = [_started(b, X, V) for b, X, V in zip(bodies, poses, twists, strict=True)]
-        packing = _Packing(number_of, {j.name: j for j in infos}, poses, first_target=v_at + 6 * len(bodies))
+        packing = _Packing(number_of, with_parts(infos), poses, first_target=v_at + 6 * len(bodies))
         forces, constraints, gravity = self._resolve(packing)
         model = Model(
             bodies=tuple(bodies), joints=tuple(infos), forces=tuple(forces), constraints=tuple(constraints), gravity=_frozen(gravity),
@@ -255,7 +275,7 @@ class Builder:
                 look_up(body, packing.bodies, f"'{name}': body")
             for joint in element.joints():
                 look_up(joint, packing.joints, f"'{name}': joint")
-            started = element.started(packing, name)
+            started = element_on_wholes(element, name, packing, packing.joints)
             if isinstance(started, Gravity):
                 gravity = gravity + np.array(started.g)
             elif isinstance(started, Force):
@@ -294,8 +314,9 @@ class Builder:
         for name, body in self._bodies.items():
             if name != "world" and name not in tree:
                 tree[name] = self._implicit(body)
+        named = {*joints, *(part for j in joints.values() for part in j.parts)}
         for name in tree:
-            if tree[name].implicit and name in joints and joints[name] is not tree[name]:
+            if tree[name].implicit and name in named and joints.get(name) is not tree[name]:
                 raise ModelError(f"joint '{name}' has the name of body '{name}', whose implicit joint needs it; rename the joint")
         return tree
 

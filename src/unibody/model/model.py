@@ -15,10 +15,12 @@ from typing import Any
 import numpy as np
 
 from unibody.constraints.base import Constraint
+from unibody.element import Point
 from unibody.errors import ModelError
 from unibody.forces.base import Force
 from unibody.joints.base import Joint
 from unibody.model import summary
+from unibody.model.parts import views_of
 from unibody.model.travel import caller, deep_copied_model, pickled_model
 from unibody.spatial.pose import Pose, adjoint
 
@@ -36,6 +38,10 @@ class BodyInfo:
     X_WB: Pose
     V_WB: tuple[float, ...]
     motion: Callable[[float], Pose] | None = None
+
+    def at(self, x: float = 0.0, y: float = 0.0, z: float = 0.0) -> Point:
+        """A point fixed in the body, in its axes [m]."""
+        return Point(self.name, (x, y, z))
 
 
 @dataclass(frozen=True)
@@ -56,6 +62,10 @@ class JointInfo:
     effort_limit: np.ndarray
     loop: bool
     implicit: bool
+    parts: tuple[str, ...] = ()
+    """Names of the joints that it consists of, if they have some."""
+    whole: str = ""
+    """Of a part: the name of its joint."""
 
     @property
     def nq(self) -> int:
@@ -128,14 +138,14 @@ class Model:
 
     @cached_property
     def _joint_index(self) -> dict[str, JointInfo]:
-        return {j.name: j for j in self.joints}
+        return with_parts(self.joints)
 
     def body(self, name: Any) -> int:
         """The number of a body, by name or handle."""
         return look_up(getattr(name, "name", name), self._body_index, "body")
 
     def joint(self, name: Any) -> JointInfo:
-        """A joint, by name or handle."""
+        """A joint, by name or handle; or the part of one that has this name, as a joint of its own (`JointInfo.whole` names the joint)."""
         return look_up(getattr(name, "name", name), self._joint_index, "joint")
 
     @property
@@ -184,6 +194,11 @@ class Model:
     def _repr_html_(self) -> str:
         """Tables of bodies, joints and elements, in notebooks."""
         return summary.tables(self)
+
+
+def with_parts(joints: Sequence[JointInfo]) -> dict[str, JointInfo]:
+    """Joints by name, then the parts that have names."""
+    return {**{j.name: j for j in joints}, **{name: part for j in joints for name, part in views_of(j).items()}}
 
 
 def look_up(name: Any, table: Mapping[str, Any], what: str) -> Any:

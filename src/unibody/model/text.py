@@ -23,6 +23,7 @@ from unibody.forces.base import Force
 from unibody.joints import Joint
 from unibody.model.builder import Builder
 from unibody.model.model import Model
+from unibody.model.moving import Moved
 from unibody.model.reading import Reader
 from unibody.model.trust import Trust
 from unibody.model.values import Writer, complaint, entry_of, numbers, shown
@@ -34,6 +35,7 @@ WORLD = ("gravity", "planar", "normal")
 BODY = ("name", "kind", "mass", "com", "inertia", "density", "shape", "shapes", "X_WB", "V_WB", "motion")
 JOINT = (
     "name", "type", "parent", "child", "X_PF", "X_BM", "q", "v", "armature", "effort_limit", "stiffness", "damping", "rest", "limits",
+    "parts",
 )  # fmt: skip
 ELEMENT = ("name", "type")
 SHAPE = ("type", "X_BS", "colour", "visible", "solid", "material")
@@ -48,7 +50,7 @@ def _classes(*rooms: tuple[ModuleType, type]) -> dict[str, type]:
 
 HOUSE = {
     **_classes((joints, Joint), (forces, Force), (constraints, Constraint), (shapes, Shape)),
-    "ContactMaterial": ContactMaterial, "Table": Table,
+    "ContactMaterial": ContactMaterial, "Moved": Moved, "Table": Table,
 }  # fmt: skip
 """The classes that a file names by their bare names."""
 
@@ -120,7 +122,8 @@ def _joint_to_text(joint: Any, writer: Writer) -> dict[str, Any]:
     rest = ("X_PF", "X_BM", "q", "v", "armature", "effort_limit")
     held = {key: getattr(joint, key) for key in rest}
     numbers_too = {key: writer.plain(value if key.startswith("X") else tuple(value.tolist()), what) for key, value in held.items()}
-    return {"name": joint.name, **writer.element(joint.element, what, JOINT), **ends, **numbers_too}
+    named = {"parts": list(joint.parts)} if joint.parts else {}
+    return {"name": joint.name, **writer.element(joint.element, what, JOINT), **ends, **numbers_too, **named}
 
 
 def _world_from_text(data: Any, place: str) -> Builder:
@@ -181,6 +184,8 @@ def _read_joint(b: Builder, data: dict[str, Any], place: str, number: str, reade
     told: dict[str, Any] = {key: reader.pose(data[key], f"{place} {key}") for key in ("X_PF", "X_BM") if data.get(key) is not None}
     plain = ("q", "v", "armature", "effort_limit", "stiffness", "damping", "rest", "limits")
     told |= {key: numbers(data[key], f"{place} {key}") for key in plain if data.get(key) is not None}
+    if data.get("parts") is not None:
+        told["parts"] = _list_of(data["parts"], f"{place} parts")
     _attempt(lambda: b.joint(data["name"], joint, data["parent"], data["child"], **told), number)
 
 

@@ -181,12 +181,12 @@ class Recording:
         return Energies(self.observations)
 
     def joint(self, name: Any) -> np.ndarray:
-        """(T, nq) coordinates of a joint, in every solver."""
+        """(T, nq) coordinates of a joint, or of the part of one that has this name, in every solver."""
         j = self.model.joint(name_of(name, "joint"))
         return np.array([o.joint_q[j.q_start : j.q_start + j.nq] for o in self.observations]).reshape(len(self), j.nq)
 
     def joint_velocity(self, name: Any) -> np.ndarray:
-        """(T, nv) velocities of a joint."""
+        """(T, nv) velocities of a joint, or of the part of one that has this name."""
         j = self.model.joint(name_of(name, "joint"))
         return np.array([o.joint_v[j.v_start : j.v_start + j.nv] for o in self.observations]).reshape(len(self), j.nv)
 
@@ -227,7 +227,8 @@ class Recording:
         return out
 
     def reaction(self, joint: Any) -> np.ndarray:
-        """(T, 6) the whole wrench through a joint: torque then force on the child at the joint frame M, world axes."""
+        """(T, 6) the whole wrench through a joint: torque then force on the child at the joint frame M, world axes. Through each part of
+        a joint goes the same wrench, for there is no mass between them."""
         return self._wrench(joint, "reactions")
 
     def constraint_wrench(self, joint: Any) -> np.ndarray:
@@ -250,7 +251,9 @@ class Recording:
         return JointRubs([o.joint_friction[element] for o in self.observations])
 
     def _wrench(self, joint: Any, what: str) -> np.ndarray:
-        k = self.model.joints.index(self.model.joint(name_of(joint, "joint")))
+        found = self.model.joint(name_of(joint, "joint"))
+        whole = found.whole or found.name
+        k = next(i for i, j in enumerate(self.model.joints) if j.name == whole)
         return np.array([getattr(o, what)[k] for o in self.observations]).reshape(len(self), 6)
 
     @property

@@ -18,7 +18,7 @@ import numpy as np
 
 from unibody.errors import ModelError
 from unibody.joints.base import Joint
-from unibody.model.model import JointInfo, look_up
+from unibody.model.model import JointInfo, look_up, with_parts
 from unibody.simulation import Recording
 from unibody.view import motion
 from unibody.view.look import Look
@@ -119,7 +119,7 @@ def _of_joints(
 
 def _joint(recording: Recording, name: str) -> tuple[JointInfo, int | None]:
     """A joint, and which of its coordinates if the name ends in .k."""
-    table = {j.name: j for j in recording.model.joints}
+    table = with_parts(recording.model.joints)
     first, dot, last = name.rpartition(".")
     if name not in table and dot and first in table and last.isdigit():
         if int(last) >= table[first].nq:
