@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from unibody.checks.finding import Finding, quoted
-from unibody.checks.instant import Instant
+from unibody.coordinates.instant import Instant
 from unibody.checks.starts import BOUNDS, POSITIONS, VELOCITIES, deeds, shared_out
 from unibody.constraints import JointLimit
 from unibody.coordinates.closure import BLUR, REDUNDANT, REDUNDANT_AT_MOST
@@ -45,26 +45,13 @@ def row_space(here: Instant) -> RowSpace:
     if not count or not nv:
         return RowSpace(0, np.eye(count), np.eye(nv), root)
     K = here.rows[here.held] @ root
-    reference = _free_response(here)[here.held]
+    reference = here.free_response()[here.held]
     own = np.einsum("ij,ij->i", K, K)
     scale = np.sqrt(np.where(reference > 0.0, reference, np.where(own > 0.0, own, 1.0)))
     U, s, Vt = np.linalg.svd(K / scale[:, None])
     blur = BLUR * float(np.abs(here.residual[here.held]).max()) ** 2
     rank = int(np.sum(s**2 > min(max(REDUNDANT, blur), REDUNDANT_AT_MOST)))
     return RowSpace(rank, U[:, rank:].T, Vt, root)
-
-
-def _free_response(here: Instant) -> np.ndarray:
-    """Of every row: what its Gram entry would be if all bodies were free; 0 for rows of joint coordinates alone."""
-    book, blocks = here.system.book, here.system.view(G).reshape(-1, 6)
-    out = np.zeros(book.rows)
-    for r in range(book.rows):
-        for e in book.row_entry[book.row_start[r] : book.row_start[r + 1]]:
-            body = here.model.bodies[book.entry_body[e]]
-            if body.kind == "dynamic":
-                torque = blocks[e, :3] - np.cross(body.com, blocks[e, 3:])
-                out[r] += blocks[e, 3:] @ blocks[e, 3:] / body.mass + torque @ torque * 3.0 / np.trace(body.inertia)
-    return out
 
 
 def assemble(here: Instant) -> bool:

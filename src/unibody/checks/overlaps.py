@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from unibody.checks.finding import Finding, quoted
-from unibody.checks.instant import Instant
+from unibody.coordinates.instant import Instant
 from unibody.collision.filters import Pairs, body_filter, contact_filter, contact_rules, immovable, neighbours, welded
 from unibody.collision.rigid.overlapping import overlaps
 from unibody.constraints.contact import Contact
