@@ -90,12 +90,13 @@ class Impossible(ModelError):
         self.elements, self.certain = elements, certain
 
 
-def assemble(model: Model, fixed: Any = (), weights: Any = None, state: State | None = None) -> Assembly:
+def assemble(model: Model, fixed: Any = (), weights: Any = None, state: State | None = None, follow: bool = False) -> Assembly:
     """The consistent start nearest to the model's start, or to a given state.
 
     `fixed` names joints (or bodies) whose positions and velocities are kept. `weights` replaces the mass matrix as the measure of change: a
     mapping from joint names to factors (2: half as willing, unnamed ones 1), one positive number per degree of freedom of the tree
-    joints, or a symmetric positive definite matrix.
+    joints, or a symmetric positive definite matrix. With `follow`, as a Simulation does it, joints at rest follow those that move: the
+    velocities of the latter are kept wherever rows allow it.
 
     >>> import unibody as ub
     >>> b = ub.Builder()
@@ -108,7 +109,7 @@ def assemble(model: Model, fixed: Any = (), weights: Any = None, state: State | 
     if not isinstance(model, Model):
         raise ModelError(f"assemble: {model!r} is not a Model; call Builder.build() first")
     here, gaps = instant_at(model, state)
-    return Assembler(here, gaps, fixed, weights).run(everywhere=True)
+    return Assembler(here, gaps, fixed, weights).run(everywhere=True, follow=bool(follow))
 
 
 def instant_at(model: Model, state: State | None) -> tuple[Instant, dict[str, tuple[float, str, float]]]:
@@ -191,16 +192,25 @@ class Assembler:
         """Relative violations of velocities of the rows C = 0, in units of the pace."""
         return np.where(self.at.equal, np.abs(rates), 0.0) / (self.at.sizes * self.pace())
 
-    def violated(self, closed: float = CLOSED, settled: float = SETTLED) -> bool:
-        """Whether the start needs assembly."""
+    def violated(self, closed: float = CLOSED, settled: float = SETTLED, beyond: float = CLOSED) -> bool:
+        """Whether the start needs assembly: rows C = 0 by more than `closed`, their rates by `settled`, rows C ≥ 0 by `beyond`."""
         gap = max((g[2] for g in self.gaps.values()), default=0.0)
-        return bool((self.off(self.C0) > closed).any() or (self.rates_off(self.rates0) > settled).any() or gap > closed)
+        off = self.off(self.C0) > np.where(self.at.bounded, beyond, closed)
+        return bool(off.any() or (self.rates_off(self.rates0) > settled).any() or gap > closed)
 
     # The work
 
-    def run(self, everywhere: bool = False, impacts: bool = False) -> Assembly:
+    def run(self, everywhere: bool = False, impacts: bool = False, follow: bool = False) -> Assembly:
         """Assemble what is violated. `everywhere`: look for ambiguity also where nothing is; `impacts`: velocities against limits that were
-        met are left to the solver, as impacts."""
+        met are left to the solver, as impacts; `follow`: joints at rest follow those that move, if they can."""
+        try:
+            return self._run(everywhere, impacts, follow)
+        except np.linalg.LinAlgError:
+            bodies = quoted(b.name for b in self.model.bodies if b.kind == "dynamic" and not b.mass > 0.0) or "all"
+            why = f"the mass matrix is not positive definite (bodies {bodies})"
+            raise Impossible(f"the start cannot be assembled: {why}; give masses, inertias or armature, or weights", (), False) from None
+
+    def _run(self, everywhere: bool, impacts: bool, follow: bool) -> Assembly:
         model, at, here = self.model, self.at, self.here
         delta, units = np.zeros(model.nv), at.units()
         W = self.metric() if model.nv else np.zeros((0, 0))
@@ -222,7 +232,7 @@ class Assembler:
             here.place(at.q0, at.v0)
         C, rates = at.residual(), at.rates()
         v = here.v[: model.nv].copy()
-        v += self.velocities(parts, C, rates, units, impacts)
+        v += self.velocities(parts, C, rates, units, impacts, follow)
         q = here.q.copy()
         here.place(q, np.concatenate([v, here.v[model.nv :]]))
         state = State(here.t, at.coordinates(delta)[: model.nq], v)
@@ -315,7 +325,7 @@ class Assembler:
         self.notes.append(f"ambiguous: {what}: joints {quoted(names)}; give a start nearer to the one that is meant")
 
     def velocities(
-        self, parts: Sequence[tuple[np.ndarray, np.ndarray]], C: np.ndarray, rates: np.ndarray, units: list[str], impacts: bool
+        self, parts: Sequence[tuple[np.ndarray, np.ndarray]], C: np.ndarray, rates: np.ndarray, units: list[str], impacts: bool, follow: bool
     ) -> np.ndarray:  # fmt: skip
         """The least change of v, at the positions at hand."""
         at, change = self.at, np.zeros(self.model.nv)
@@ -326,26 +336,29 @@ class Assembler:
         wrong = np.maximum(self.rates_off(rates), np.abs(against)) > SETTLED
         if not wrong.any():
             return change
-        W = self.metric()
+        moving = np.zeros(self.model.nv, bool)
+        for j in self.model.tree_joints if follow else ():
+            moving[j.v_start : j.v_start + j.nv] = at.v0[j.v_start : j.v_start + j.nv].any()
+        W, K = self.metric(), at.jacobian()
         scale = at.scales(self.free, W[np.ix_(self.free, self.free)])
-        K = at.jacobian()
         for dofs, rows in parts:
             if not wrong[rows].any():
                 continue
-            back = np.linalg.inv(np.linalg.cholesky(W[np.ix_(dofs, dofs)])).T if dofs.size else np.zeros((0, 0))
             equal, limits = rows[at.equal[rows]], rows[reached[rows]]
-            A = (K[np.ix_(rows, dofs)] / scale[rows, None]) @ back
-            of = {int(r): k for k, r in enumerate(rows)}
-            E, N = [of[int(r)] for r in equal], [of[int(r)] for r in limits]
             both = np.concatenate([equal, limits])
+            A, b, split = K[both] / scale[both, None], rates[both] / scale[both], equal.size
             slack = 10.0 * SETTLED * self.pace() * at.sizes[both] / scale[both]
-            try:
-                y = least_linear(A[E], rates[equal] / scale[equal], A[N], rates[limits] / scale[limits], slack)
-            except Contradiction as conflict:
-                left = np.zeros(len(at.names))
-                left[both] = conflict.left * scale[both]
-                raise self.impossible(left, both, units, True, "/s") from None
-            change[dofs] = back @ y
+            left = np.zeros(len(at.names))
+            for some in [dofs[~moving[dofs]], dofs] if moving[dofs].any() else [dofs]:
+                back = np.linalg.inv(np.linalg.cholesky(W[np.ix_(some, some)])).T if some.size else np.zeros((0, 0))
+                B = A[:, some] @ back
+                try:
+                    change[some] = back @ least_linear(B[:split], b[:split], B[split:], b[split:], slack)
+                    break
+                except Contradiction as conflict:
+                    left[both] = conflict.left * scale[both]
+            else:
+                raise self.impossible(left, both, units, True, "/s")
         return change
 
     # Words
