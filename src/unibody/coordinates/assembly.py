@@ -198,6 +198,12 @@ class Assembler:
         off = self.off(self.C0) > np.where(self.at.bounded, beyond, closed)
         return bool(off.any() or (self.rates_off(self.rates0) > settled).any() or gap > closed)
 
+    def leave_room(self, part: float) -> None:
+        """Bring violated rows C ≥ 0 to the reach of their barriers (`part` of their size unless they say it), and not onto their bounds."""
+        elements, at = dict(self.model.constraints), self.at
+        for r in np.flatnonzero(at.bounded & (self.C0 < -CLOSED * at.sizes)):
+            at.room[r] = getattr(elements.get(at.names[r]), "reach", None) or part * at.sizes[r]
+
     # The work
 
     def run(self, everywhere: bool = False, impacts: bool = False, follow: bool = False) -> Assembly:
@@ -212,9 +218,24 @@ class Assembler:
 
     def _run(self, everywhere: bool, impacts: bool, follow: bool) -> Assembly:
         model, at, here = self.model, self.at, self.here
+        delta, parts = self.place(everywhere)
+        units = at.units()
+        v = here.v[: model.nv].copy()
+        v += self.velocities(parts, at.residual(), at.rates(), units, impacts, follow)
+        here.place(here.q, np.concatenate([v, here.v[model.nv :]]))
+        state = State(here.t, at.coordinates(delta)[: model.nq], v)
+        changed = bool(delta.any() or (v != at.v0[: model.nv]).any() or self.gaps)
+        outcome = "ambiguous" if self.unclear else "converged" if changed else "unchanged"
+        moved = self.changes(delta, "") + self.changes(v - at.v0[: model.nv], "/s")
+        names = tuple(dict.fromkeys(self.unclear))
+        return Assembly(state, outcome, tuple(moved), tuple(self.violations(units)), tuple(self.notes), names, self.optimality)
+
+    def place(self, everywhere: bool = False) -> tuple[np.ndarray, list[tuple[np.ndarray, np.ndarray]]]:
+        """Put the instant where its positions are consistent: Δ, and the parts there are. If that is impossible, where least is left."""
+        at, model = self.at, self.model
         delta, units = np.zeros(model.nv), at.units()
         W = self.metric() if model.nv else np.zeros((0, 0))
-        scale = at.scales(self.free, W[np.ix_(self.free, self.free)]) if here.system.book.rows or at.extra else np.zeros(0)
+        scale = at.scales(self.free, W[np.ix_(self.free, self.free)]) if at.names else np.zeros(0)
         parts = at.parts(self.free)
         before = self.off(self.C0)
         for dofs, rows in parts:
@@ -229,18 +250,8 @@ class Assembler:
         if delta.any():
             at.go(delta)
         else:
-            here.place(at.q0, at.v0)
-        C, rates = at.residual(), at.rates()
-        v = here.v[: model.nv].copy()
-        v += self.velocities(parts, C, rates, units, impacts, follow)
-        q = here.q.copy()
-        here.place(q, np.concatenate([v, here.v[model.nv :]]))
-        state = State(here.t, at.coordinates(delta)[: model.nq], v)
-        changed = bool(delta.any() or (v != at.v0[: model.nv]).any() or self.gaps)
-        outcome = "ambiguous" if self.unclear else "converged" if changed else "unchanged"
-        moved = self.changes(delta, "") + self.changes(v - at.v0[: model.nv], "/s")
-        names = tuple(dict.fromkeys(self.unclear))
-        return Assembly(state, outcome, tuple(moved), tuple(self.violations(units)), tuple(self.notes), names, self.optimality)
+            self.here.place(at.q0, at.v0)
+        return delta, parts
 
     def metric(self) -> np.ndarray:
         """W here."""
@@ -400,7 +411,7 @@ class Assembler:
     def violations(self, units: list[str]) -> list[Violation]:
         """What was violated, the worst first."""
         at, out = self.at, []
-        ends = [(self.off(self.C0), np.abs(self.C0), self.off(at.residual()) * at.sizes, CLOSED, "")]
+        ends = [(self.off(self.C0), np.abs(self.C0), self.off(at.residual() + at.room) * at.sizes, CLOSED, "")]
         rates = np.where(at.equal, np.abs(at.rates()), 0.0)
         ends.append((self.rates_off(self.rates0), np.abs(self.rates0), rates, SETTLED, "/s"))
         for part, before, after, limit, per in ends:

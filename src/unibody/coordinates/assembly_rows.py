@@ -81,6 +81,8 @@ class Displaced:
         """Rows C ≥ 0."""
         self.sizes = np.concatenate([here.system.view(ROW_SIZE), *(k.sizes(self.lengths) for k in self.kept)])
         self.extra = extra
+        self.room = np.zeros(len(self.names))
+        """What rows C ≥ 0 are to stay away from zero by, for a solver that cannot start there."""
         self.dof_sizes = np.ones(model.nv)
         for j in model.tree_joints:
             self.dof_sizes[j.v_start : j.v_start + j.nv] = dof_sizes(j, self.lengths)
@@ -117,7 +119,7 @@ class Displaced:
     def residual(self) -> np.ndarray:
         """C of all rows here; those of velocities alone are zero."""
         C = np.concatenate([self.here.residual, *(k.residual(self.here) for k in self.kept)])
-        return np.where(self.positional, C, 0.0)
+        return np.where(self.positional, C - self.room, 0.0)
 
     def rates(self) -> np.ndarray:
         """Ċ of all rows here; what is kept may move as it did."""

@@ -22,6 +22,8 @@ HELD, PASSED = 1e-6, 1e-3
 """Relative violations of given states that are left to the solver: of positions and velocities, and of limits, which steps may pass by a
 little before they hold."""
 GIVING_WAY = ("penalty", "barrier")
+BARRIER = 0.01
+"""Reach of a barrier before a bound, relative, unless the element says it: where a start beyond the bound is put."""
 MOST = 3
 """Elements and joints that a note names."""
 
@@ -38,6 +40,8 @@ def consistent(bound: Bound, state: State | None) -> tuple[State | None, tuple[s
         known = np.isfinite(assembler.C0).all() and np.isfinite(assembler.rates0).all()
         if not known or not assembler.violated(*loose):
             return state, ()
+        if name == "barrier":
+            assembler.leave_room(BARRIER)
         made = assembler.run(impacts=True, follow=True)
     except Impossible as error:
         if name == "penalty" or not error.certain:
