@@ -9,6 +9,7 @@ from unibody.constraints import (  # isort: skip
     PrescribedFrame, PrescribedJoint, PrescribedPoint, Rolling, SplineContact,
 )  # fmt: skip
 from unibody.contact.restitution import contact_for_restitution
+from unibody.coordinates.assembly import Assembly, assemble
 from unibody.errors import ModelError, StepFailed, UnibodyError, Unsupported
 
 from unibody.forces import (  # isort: skip
@@ -70,6 +71,7 @@ def __getattr__(name: str) -> Any:
 
 __all__ = [
     "AppliedWrench",
+    "Assembly",
     "Ball",
     "BodyDamping",
     "Box",
@@ -133,6 +135,7 @@ __all__ = [
     "Universal",
     "Unsupported",
     "Weld",
+    "assemble",
     "check",
     "contact_for_restitution",
     "contact_instant",

@@ -1,8 +1,8 @@
 """Rows C(q) = 0 at the start: violated, impossible, repeated.
 
-A start that violates its rows is assembled by Gauss–Newton steps in the metric of the mass matrix, δq = −M⁻¹Kᵀ (K M⁻¹ Kᵀ)⁺ C, shortened
-while they do not help. Where no step helps, Kᵀ C = 0 with C ≠ 0: the rows that are left over contradict each other, at least near
-here; a few other starts nearby are tried before that is said. Velocities may contradict each other too: K v = −∂C/∂t without a solution.
+A start that violates its rows is assembled by the least change, as a simulation does it (`unibody.coordinates.assembly`). Where no step
+helps, Kᵀ C = 0 with C ≠ 0: the rows that are left over contradict each other, at least near here; a few other starts nearby are tried
+before that is said. Velocities may contradict each other too: K v = −∂C/∂t without a solution.
 
 Rows that repeat others are the left null vectors of K M^(−½), each row scaled by its response on free bodies.
 """
@@ -15,18 +15,14 @@ from typing import NamedTuple
 import numpy as np
 
 from unibody.checks.finding import Finding, quoted
-from unibody.checks.instant import Instant
-from unibody.checks.starts import BOUNDS, POSITIONS, VELOCITIES, deeds, shared_out
+from unibody.coordinates.instant import Instant
+from unibody.checks.starts import ASSEMBLED, BOUNDS, POSITIONS, VELOCITIES, deeds, shared_out
 from unibody.constraints import JointLimit
+from unibody.coordinates.assembly import CLOSED, SETTLED, Assembler, Impossible
 from unibody.coordinates.closure import BLUR, REDUNDANT, REDUNDANT_AT_MOST
 from unibody.coordinates.observed import touched_names
 from unibody.coordinates.slots import G
 from unibody.solvers import Solver
-
-CLOSED = 1e-9
-"""Violations [m, rad] below this are round-off of what a builder typed."""
-TRIES, ITERATIONS = 4, 60
-
 
 class RowSpace(NamedTuple):
     """Rank, the left null vectors (of the held rows), right singular vectors, and M^(−½)."""
@@ -45,66 +41,13 @@ def row_space(here: Instant) -> RowSpace:
     if not count or not nv:
         return RowSpace(0, np.eye(count), np.eye(nv), root)
     K = here.rows[here.held] @ root
-    reference = _free_response(here)[here.held]
+    reference = here.free_response()[here.held]
     own = np.einsum("ij,ij->i", K, K)
     scale = np.sqrt(np.where(reference > 0.0, reference, np.where(own > 0.0, own, 1.0)))
     U, s, Vt = np.linalg.svd(K / scale[:, None])
     blur = BLUR * float(np.abs(here.residual[here.held]).max()) ** 2
     rank = int(np.sum(s**2 > min(max(REDUNDANT, blur), REDUNDANT_AT_MOST)))
     return RowSpace(rank, U[:, rank:].T, Vt, root)
-
-
-def _free_response(here: Instant) -> np.ndarray:
-    """Of every row: what its Gram entry would be if all bodies were free; 0 for rows of joint coordinates alone."""
-    book, blocks = here.system.book, here.system.view(G).reshape(-1, 6)
-    out = np.zeros(book.rows)
-    for r in range(book.rows):
-        for e in book.row_entry[book.row_start[r] : book.row_start[r + 1]]:
-            body = here.model.bodies[book.entry_body[e]]
-            if body.kind == "dynamic":
-                torque = blocks[e, :3] - np.cross(body.com, blocks[e, 3:])
-                out[r] += blocks[e, 3:] @ blocks[e, 3:] / body.mass + torque @ torque * 3.0 / np.trace(body.inertia)
-    return out
-
-
-def assemble(here: Instant) -> bool:
-    """Bring the instant onto its rows; False (and the best found) where that cannot be done."""
-    start, v = here.q.copy(), here.v.copy()
-    best, least = start, np.inf
-    chance = np.random.default_rng(0)
-    for attempt in range(TRIES):
-        here.place(start, v)
-        if attempt:
-            here.place(here.moved(0.3 * chance.standard_normal(here.model.nv)), v)
-        left = _gauss_newton(here, v)
-        if left < least:
-            best, least = here.q.copy(), left
-        if left < CLOSED:
-            break
-    here.place(best, v)
-    return least < CLOSED
-
-
-def _gauss_newton(here: Instant, v: np.ndarray) -> float:
-    """Steps until the rows are closed or no step helps; the largest violation left."""
-    for _ in range(ITERATIONS):
-        C = here.residual[here.held]
-        worst = float(np.abs(C).max(initial=0.0))
-        if worst < 1e-3 * CLOSED or not here.model.nv:
-            break
-        space = row_space(here)
-        step = -space.root @ (np.linalg.pinv(here.rows[here.held] @ space.root, rcond=1e-6) @ C)
-        step *= min(1.0, 0.5 / max(1e-300, float(np.abs(step).max())))
-        from_here = here.q.copy()
-        for _ in range(12):
-            here.place(here.moved(step), v)
-            if float(here.residual[here.held] @ here.residual[here.held]) < float(C @ C) * (1.0 - 1e-6):
-                break
-            here.place(from_here, v)
-            step *= 0.5
-        else:
-            break
-    return float(np.abs(here.residual[here.held]).max(initial=0.0))
 
 
 def closing_findings(here: Instant, chosen: Solver | None = None) -> Iterator[Finding]:
@@ -114,24 +57,28 @@ def closing_findings(here: Instant, chosen: Solver | None = None) -> Iterator[Fi
     if not here.held.size:
         return
     q, v = here.q.copy(), here.v.copy()
-    C, rates = here.residual[here.held], here.rates[here.held]
-    closed = assemble(here)
-    if not closed:
-        left = _worst_rows(here, here.residual[here.held])
-        yield Finding(
-            "error", "conflicting constraints", tuple(left),
-            f"{quoted(left)} contradict each other: no motion found that brings all their rows to zero, the best leaves"
-            f" {max(left.values()):.3g} m or rad; remove one of them or change its numbers",
-        )  # fmt: skip
+    work = Assembler(here, {})
+    C = here.residual[here.held]
+    violated = bool((work.off(work.C0)[here.held] > CLOSED).any())
+    against = bool((work.rates_off(work.rates0) > SETTLED).any())
+    rates = here.rates[here.held]
+    try:
+        work.place()
+        here.place(here.q, v)
+        closed = True
+    except Impossible as error:
+        yield Finding("error", "conflicting constraints", error.elements, f"{error}")
         here.place(q, v)
-    elif float(np.abs(C).max()) > CLOSED:
+        closed = False
+    if closed and violated:
         off = _worst_rows(here, C)
         yield Finding(
             "warning", "start violates constraints", tuple(off),
-            f"the start violates {quoted(off)} by up to {max(off.values()):.3g} m or rad; it can be assembled:"
+            f"the start violates {quoted(off)} by up to {max(off.values()):.3g} m or rad; {ASSEMBLED}"
             f"{deeds(POSITIONS, here.model, chosen)} give joints or bodies that fit",
         )  # fmt: skip
-    yield from _velocities(here, rates, closed, chosen)
+    yield from (Finding("note", "ambiguous start", tuple(dict.fromkeys(work.unclear)), note) for note in work.notes if work.unclear)
+    yield from _velocities(here, rates, closed, against, chosen)
     space = row_space(here)
     repeated = len(space.null)
     if closed and repeated:
@@ -165,8 +112,7 @@ def _carrying(here: Instant, null: np.ndarray) -> tuple[str, ...]:
     return tuple(dict.fromkeys([*names, *carrying]))
 
 
-def _velocities(here: Instant, rates: np.ndarray, closed: bool, chosen: Solver | None) -> Iterator[Finding]:
-    size = max(1.0, float(np.abs(here.v).max(initial=0.0)))
+def _velocities(here: Instant, rates: np.ndarray, closed: bool, against: bool, chosen: Solver | None) -> Iterator[Finding]:
     K, drift = here.rows[here.held], here.drift[here.held]
     if closed and drift.any():
         left = K @ np.linalg.lstsq(K, -drift, rcond=1e-9)[0] + drift
@@ -177,11 +123,11 @@ def _velocities(here: Instant, rates: np.ndarray, closed: bool, chosen: Solver |
                 f"{quoted(off)} prescribe velocities that contradict each other by {max(off.values()):.3g} m/s or rad/s; change one",
             )  # fmt: skip
             return
-    if float(np.abs(rates).max()) > 1e-7 * size:
+    if against:
         off = _worst_rows(here, rates)
         yield Finding(
             "warning", "start velocity violates constraints", tuple(off),
-            f"the start moves against {quoted(off)} with {max(off.values()):.3g} m/s or rad/s;"
+            f"the start moves against {quoted(off)} with {max(off.values()):.3g} m/s or rad/s; {ASSEMBLED}"
             f"{deeds(VELOCITIES, here.model, chosen)} give joint velocities that fit",
         )  # fmt: skip
 
@@ -210,14 +156,14 @@ def _inequalities(here: Instant, chosen: Solver | None) -> Iterator[Finding]:
             joint = here.model.joint(element.joint)
             q = ", ".join(f"{x:.4g}" for x in joint.q0)
             yield Finding(
-                "error", "outside joint limit", (element.joint, name),
+                "warning", "outside joint limit", (element.joint, name),
                 f"joint '{element.joint}' starts at {q}, {-value:.3g} m or rad outside its limit '{name}'"
-                f" ({_bounds(element)});{deeds(BOUNDS, here.model, chosen)} give a q within it",
+                f" ({_bounds(element)}); {ASSEMBLED}{deeds(BOUNDS, here.model, chosen)} give a q within it",
             )  # fmt: skip
         else:
             yield Finding(
                 "warning", "start violates inequality", (name,),
-                f"'{name}' ({type(element).__name__}) begins {-value:.3g} m or rad on its wrong side;"
+                f"'{name}' ({type(element).__name__}) begins {-value:.3g} m or rad on its wrong side; {ASSEMBLED}"
                 f"{deeds(BOUNDS, here.model, chosen)} move the start",
             )  # fmt: skip
 

@@ -12,7 +12,7 @@ from itertools import pairwise
 import numpy as np
 
 from unibody.checks.finding import Finding, quoted
-from unibody.checks.instant import Instant
+from unibody.coordinates.instant import Instant
 from unibody.model import Model
 from unibody.model.model import JointInfo
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from unibody.checks.finding import Finding, quoted
-from unibody.checks.instant import Instant
+from unibody.coordinates.instant import Instant
 from unibody.constraints.contact import Contact
 from unibody.contact.pair_laws import PairLaws
 from unibody.errors import UnibodyError

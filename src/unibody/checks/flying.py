@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from unibody.checks.instant import Instant
+from unibody.coordinates.instant import Instant
 from unibody.checks.linear import Linear, accelerations
 from unibody.coordinates.kick import free_joints
 from unibody.model.model import BodyInfo, JointInfo

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from unibody.checks.finding import Finding, quoted
-from unibody.checks.instant import Instant
+from unibody.coordinates.instant import Instant
 from unibody.model import Model
 from unibody.model.model import BodyInfo
 from unibody.shapes import HeightField, OpenMesh, Plane

@@ -18,7 +18,7 @@ from typing import NamedTuple
 import numpy as np
 
 from unibody.checks.closing import row_space
-from unibody.checks.instant import Instant
+from unibody.coordinates.instant import Instant
 from unibody.element import Kinematics
 from unibody.forces import Cable, Force, Motor
 from unibody.forces.base import Blocks, Loads

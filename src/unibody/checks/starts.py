@@ -1,4 +1,7 @@
-"""What each solver does with a start that its rows forbid, in words that runs are held against (`tests/unit/checks/test_starts.py`).
+"""What becomes of a start that its rows forbid, in words that runs are held against (`tests/unit/checks/test_starts.py`).
+
+A Simulation assembles it by the least change before the first step, with every solver alike. What each solver does with it otherwise, with
+`assemble=False`:
 
     velocities that move against equations      positions that violate equations      positions beyond a bound
 
@@ -14,6 +17,9 @@ from unibody.checks.finding import quoted
 from unibody.model import Model
 from unibody.solvers import REGISTRY, Solver
 from unibody.solvers.base import elements_of
+
+
+ASSEMBLED = "Simulation assembles the start by the least change and says so (ub.assemble shows it); with assemble=False"
 
 
 class Deed(NamedTuple):

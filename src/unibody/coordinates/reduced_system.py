@@ -445,6 +445,11 @@ class ReducedSystem(HoldsAddresses):
             found = self._views[slot] = arena[self.layout[2 * slot] : self.layout[2 * slot + 1]]
         return found
 
+    @property
+    def signal_address(self) -> int:
+        """The address of what fills the functions of time; 0 if there are none."""
+        return self._signal_address
+
     def stages(self, control: np.ndarray, loads: bool = False) -> np.ndarray:
         """Which optional stages this control needs; `loads` asks for wrenches and the ledger in any case."""
         loads = loads or self._always_load or bool(control[: self.model.nv_joints + 6 * self.model.n_bodies].any())

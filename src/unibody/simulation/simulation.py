@@ -18,6 +18,7 @@ from unibody.model import Control, Model, State
 from unibody.model.model import look_up
 from unibody.model.plane import check_wrenches
 from unibody.model.values import shown
+from unibody.simulation.consistent import consistent
 from unibody.simulation.energy_watch import EnergyWatch
 from unibody.simulation.files import checked_rows, read_npz, write_npz
 from unibody.simulation.recording import MOST_STEPS, Recording
@@ -41,10 +42,16 @@ class Simulation:
 
     Simulations may run in several threads at once, one thread each: they share the model, which nobody writes, and give what they give
     alone. `step` and `run` of one that another thread is running raise `unibody.errors.Busy`.
+
+    A start that violates rows or drives is assembled by the least change (`unibody.assemble`), and `notes` says so; `assemble=False`
+    keeps it as it is.
     """
 
     _moving: Turn
     """Held by the thread that moves it."""
+    _assemble = True
+    notes: tuple[str, ...] = ()
+    """What was done beyond what was asked for, a line each: how the start was assembled."""
 
     def __new__(cls, *args: Any, **kwargs: Any) -> Simulation:
         made = super().__new__(cls)
@@ -53,7 +60,7 @@ class Simulation:
 
     def __init__(
         self, model: Model, solver: str | Solver = "articulated", dt: float = 1e-3,
-        state: State | None = None, control: Control | None = None,
+        state: State | None = None, control: Control | None = None, assemble: bool = True,
     ):  # fmt: skip
         if not isinstance(model, Model):
             raise ModelError(f"Simulation: {model!r} is not a Model; call Builder.build() first")
@@ -71,15 +78,24 @@ class Simulation:
         if control is not None and not isinstance(control, Control):
             raise ModelError(f"Simulation: control {shown(control)} is not a Control; make one by Control(model)")
         self.control = Control(model) if control is None else control.copy()
+        if not isinstance(assemble, bool):
+            raise ModelError(f"Simulation: assemble {shown(assemble)} is neither True nor False; give one of them")
+        self._assemble = assemble
         self._check_state(state)
-        self._state, self._memory = self._bound.start(state)
+        self._go_to(state)
         self._check_control()
         self._begin("start")
+
+    def _go_to(self, state: State | None) -> None:
+        """Stand at a state, or at the model's start, with nothing remembered; assembled first where it violates rows."""
+        begin, lines = consistent(self._bound, state) if self._assemble else (state, ())
+        self._state, self._memory = self._bound.start(begin)
+        self.notes = (*(note for note in self.notes if not note.startswith("start: ")), *lines)
 
     def _begin(self, status: str) -> None:
         """At a state with nothing behind it."""
         self._watch = EnergyWatch(self._bound, self._state, self._memory, self.control.flat)
-        self.report = Report(status=status, time=self._state.t)
+        self.report = Report(status=status, time=self._state.t, notes=tuple(n for n in self.notes if n.startswith("start: ")))
 
     @property
     def model(self) -> Model:
@@ -119,7 +135,7 @@ class Simulation:
         if state is None:
             raise ModelError("state None is not a State; give one, or call reset()")
         self._check_state(state)
-        self._state, self._memory = self._bound.start(state)
+        self._go_to(state)
         self._begin("start")
 
     @property
@@ -141,7 +157,7 @@ class Simulation:
         turn = self._mine("reset")
         try:
             with self._bound.turn:
-                self._state, self._memory = self._bound.start(state)
+                self._go_to(state)
             self.control = Control(self.model)
             self._begin("start")
         finally:

@@ -12,7 +12,7 @@ import pytest
 
 import unibody as ub
 from unibody.checks.flying import in_fixed_axes
-from unibody.checks.instant import Instant
+from unibody.coordinates.instant import Instant
 from unibody.checks.linear import INERTIAL, linearise
 from unibody.checks.stability import DENSE, modes_of
 

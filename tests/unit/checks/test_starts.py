@@ -87,7 +87,7 @@ class Course:
         self.error: Exception | None = None
         self.violation, self.kinetic = np.zeros(0), np.zeros(0)
         try:
-            sim = ub.Simulation(model, solver, dt=DT)
+            sim = ub.Simulation(model, solver, dt=DT, assemble=False)
         except ub.ModelError as refused:
             self.error = refused
             return

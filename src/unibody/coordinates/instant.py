@@ -5,7 +5,7 @@
     r(q, v; a, F, μ)      M a + c − Jᵀ F − Kᵀ μ − τ: what is left of the equations of motion, with wrenches F in body axes
 
 The armature of a joint that closes a loop is mass along its velocity and joins M. Everything comes from the compiled system of reduced
-coordinates, at t = 0.
+coordinates, at the time t (0 unless given).
 """
 
 from __future__ import annotations
@@ -23,18 +23,28 @@ from unibody.coordinates.slots import (  # isort: skip
     ARMATURE, BODIES, CLASSES, COLUMNS, DRIFT, FRAMES, GRAVITY, INDEX, PARAMETERS, RATE, RESIDUAL, RIGHT, ROWS, SIGNALS, V_WB, X_WB,
     F, G, J,
 )  # fmt: skip
+from unibody.coordinates.signals import FillSignals
 from unibody.element import Kinematics
-from unibody.model import Model
+from unibody.kernel import Floats, kernel
+from unibody.model.model import Model
 from unibody.model.tables import Names
 from unibody.spatial.pose import Pose, adjoint
 
 
-class Instant:
-    """The model at (q, v), the start unless given; `place` moves it elsewhere."""
+@kernel
+def signals_at(address: int, t: float, signals_out: Floats) -> None:
+    """All functions of time at t."""
+    FillSignals(address, t, signals_out)
 
-    def __init__(self, model: Model):
-        self.model = model
+
+class Instant:
+    """The model at (q, v), the start unless given, at the time t; `place` moves it elsewhere."""
+
+    def __init__(self, model: Model, t: float = 0.0):
+        self.model, self.t = model, t
         self.system = ReducedSystem(model)
+        if t != 0.0 and self.system.signal_address:
+            signals_at(self.system.signal_address, t, self.system.view(SIGNALS))
         self.control = model.neutral_control()
         self.names = Names(model)
         book = self.system.book
@@ -88,7 +98,23 @@ class Instant:
     def kinematics(self) -> Kinematics:
         """A copy of where everything is, for NumPy methods of elements."""
         V = self.system.view(V_WB).reshape(-1, 6).copy()
-        return Kinematics(0.0, self.X.copy(), V, self.q.copy(), self.v.copy(), self.system.view(SIGNALS).copy(), self.control, self.names)
+        return Kinematics(self.t, self.X.copy(), V, self.q.copy(), self.v.copy(), self.system.view(SIGNALS).copy(), self.control, self.names)
+
+    def paths(self) -> list[list[int]]:
+        """Of every body: the velocities of the tree joints that move it."""
+        out: list[list[int]] = [[]]
+        for j in self.model.tree_joints:
+            out.append(out[j.parent] + list(range(j.v_start, j.v_start + j.nv)))
+        return out
+
+    def row_dofs(self) -> list[set[int]]:
+        """Of every row: the velocities of the tree that it can depend on, at this configuration or at another."""
+        book, path = self.system.book, self.paths()
+        out = []
+        for r in range(book.rows):
+            touched = {v for e in book.row_entry[book.row_start[r] : book.row_start[r + 1]] for v in path[book.entry_body[e]]}
+            out.append(touched | {int(book.dof_index[2 * k + 1]) for k in range(book.dof_start[r], book.dof_start[r + 1])})
+        return out
 
     @cached_property
     def maps(self) -> np.ndarray:
@@ -96,12 +122,11 @@ class Instant:
         model, s = self.model, self.system
         columns, rows = s.view(COLUMNS).reshape(-1, COLUMN)[:, :6], s.view(ROWS).reshape(-1, ROW)
         out = np.zeros((model.n_bodies, 6, model.nv))
-        path: list[list[int]] = [[]]
+        path = self.paths()
         origin = np.zeros((model.nv, 3))
         for i, j in enumerate(model.tree_joints, start=1):
             own = list(range(j.v_start, j.v_start + j.nv))
             origin[own] = rows[i, P : P + 3]
-            path.append(path[j.parent] + own)
             if path[i]:
                 R, at = self.X[i, :9].reshape(3, 3), path[i]
                 turn = columns[at, :3]
@@ -147,6 +172,18 @@ class Instant:
                 out[r] += blocks[e] @ self.maps[book.entry_body[e]]
             for k in range(book.dof_start[r], book.dof_start[r + 1]):
                 out[r, book.dof_index[2 * k + 1]] += numbers[book.dof_index[2 * k]]
+        return out
+
+    def free_response(self) -> np.ndarray:
+        """Of every row: what its Gram entry K M⁻¹ Kᵀ would be if all bodies were free; 0 for rows of joint coordinates alone."""
+        book, blocks = self.system.book, self.system.view(G).reshape(-1, 6)
+        out = np.zeros(book.rows)
+        for r in range(book.rows):
+            for e in book.row_entry[book.row_start[r] : book.row_start[r + 1]]:
+                body = self.model.bodies[book.entry_body[e]]
+                if body.kind == "dynamic":
+                    torque = blocks[e, :3] - np.cross(body.com, blocks[e, 3:])
+                    out[r] += blocks[e, 3:] @ blocks[e, 3:] / body.mass + torque @ torque * 3.0 / np.trace(body.inertia)
         return out
 
     def loads(self) -> tuple[np.ndarray, np.ndarray]:
