@@ -9,7 +9,7 @@ from unibody.constraints import (  # isort: skip
     PrescribedFrame, PrescribedJoint, PrescribedPoint, Rolling, SplineContact,
 )  # fmt: skip
 from unibody.contact.restitution import contact_for_restitution
-from unibody.errors import ModelError, StepFailed, UnibodyError, Unsupported
+from unibody.errors import ModelError, StepFailed, UnibodyError, UnibodyWarning, Unsupported
 
 from unibody.forces import (  # isort: skip
     AppliedWrench, BodyDamping, Cable, DryFriction, Force, Gravity, JointFriction, Motor, SpringDamper, TorsionSpring,
@@ -129,6 +129,7 @@ __all__ = [
     "TorsionSpring",
     "Translational",
     "UnibodyError",
+    "UnibodyWarning",
     "Universal",
     "Unsupported",
     "Weld",
