@@ -10,7 +10,7 @@ from unibody.constraints import (  # isort: skip
 )  # fmt: skip
 from unibody.contact.restitution import contact_for_restitution
 from unibody.coordinates.assembly import Assembly, assemble
-from unibody.errors import ModelError, StepFailed, UnibodyError, Unsupported
+from unibody.errors import ModelError, StepFailed, UnibodyError, UnibodyWarning, Unsupported
 
 from unibody.forces import (  # isort: skip
     AppliedWrench, BodyDamping, Cable, DryFriction, Force, Gravity, JointFriction, Motor, SpringDamper, TorsionSpring,
@@ -132,6 +132,7 @@ __all__ = [
     "TorsionSpring",
     "Translational",
     "UnibodyError",
+    "UnibodyWarning",
     "Universal",
     "Unsupported",
     "Weld",

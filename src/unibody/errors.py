@@ -39,6 +39,10 @@ class Unsupported(UnibodyError):
     """The chosen method cannot honour an element of the model; names each of them, why, and the methods that can."""
 
 
+class UnibodyWarning(UserWarning):
+    """Something that runs and is probably not meant: a fall without a floor, ground that nothing touches; one line with the remedy."""
+
+
 class Busy(UnibodyError, RuntimeError):
     """Another thread is using it."""
 

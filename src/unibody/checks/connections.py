@@ -1,64 +1,18 @@
-"""What hangs on what: groups of bodies connected by joints, constraints or forces, and whether they reach the ground.
+"""Parts that reach the ground by nothing (`unibody.model.connections`), and bodies that lie in one place.
 
-A free joint, which a body without a joint has by itself, connects nothing. A constraint on one body alone holds it in the world; a force on
-one body alone (a damper, an applied wrench) connects nothing. Bodies with shapes that may touch all others are meant to fly and to fall.
+Bodies with shapes that may touch all others are meant to fly and to fall.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import pairwise
 
 import numpy as np
 
 from unibody.checks.finding import Finding, quoted
 from unibody.coordinates.instant import Instant
 from unibody.model import Model
-from unibody.model.model import JointInfo
-
-
-def _free(model: Model, joint: JointInfo) -> bool:
-    """Whether the joint lets its child go anywhere."""
-    return joint.nv >= (3 if model.planar else 6)
-
-
-def links(model: Model) -> Iterator[tuple[int, int]]:
-    """Pairs of bodies that something connects."""
-    for joint in model.joints:
-        if not _free(model, joint):
-            yield joint.parent, joint.child
-    for body, info in enumerate(model.bodies):
-        if info.kind != "dynamic":
-            yield 0, body
-    for elements, alone in ((model.constraints, True), (model.forces, False)):
-        for _, element in elements:
-            if getattr(element, "surfaces", False):
-                continue
-            touched = [model.body(b) for b in element.bodies()]
-            for joint in (model.joint(name) for name in element.joints()):
-                touched += [joint.child] if _free(model, joint) and not alone else [joint.parent, joint.child]
-            if alone and len(set(touched)) == 1:
-                touched.append(0)
-            yield from pairwise(touched)
-
-
-def groups(model: Model) -> list[list[int]]:
-    """Connected bodies, the ground's group first."""
-    root = list(range(model.n_bodies))
-
-    def find(i: int) -> int:
-        while root[i] != i:
-            root[i] = root[root[i]]
-            i = root[i]
-        return i
-
-    for a, b in links(model):
-        low, high = sorted((find(a), find(b)))
-        root[high] = low
-    found: dict[int, list[int]] = {}
-    for i in range(model.n_bodies):
-        found.setdefault(find(i), []).append(i)
-    return [found[k] for k in sorted(found)]
+from unibody.model.connections import groups
 
 
 def touchable(model: Model) -> set[int]:

@@ -99,11 +99,11 @@ def run(
         raise ModelError(f"--out '{out}' ends in '{out.suffix}'; give a file that ends in .npz")
     can_draw(picture)
     name, scene = inputs.scene_from(target, param or [])
-    solver = solver or scene.default_solver()
-    chosen = inputs.solver_from(solver, option or [])
     dt, duration = scene.dt if dt is None else dt, scene.duration if duration is None else duration
-    outcome = running.timed(scene.model, chosen, dt, duration, running.rows_apart(duration, dt, every), False if as_json else None)
-    facts = running.summary(solver, outcome)
+    apart = running.rows_apart(duration, dt, every)
+    label, chosen, choice = inputs.solver_for(scene, solver, option or [], dt)
+    outcome = running.timed(scene, chosen, dt, duration, apart, False if as_json else None)
+    facts = running.summary(label, outcome, choice)
     files: dict[str, Path] = {}
     if outcome.failed:
         files["recording"] = running.keep_failed(outcome.recording, name, out)
@@ -144,6 +144,9 @@ def _run_lines(name: str, facts: Any, left_out: Sequence[str], files: dict[str, 
     lines += [("overlap", f"'{o['bodies'][0]}' and '{o['bodies'][1]}' begin {o['depth']:.3g} m inside each other") for o in shown]
     if len(facts.overlaps) > len(shown):
         lines.append(("overlap", f"{len(facts.overlaps) - len(shown)} more pairs of bodies do"))
+    if facts.contacts is not None:
+        end, most, force = facts.contacts.values()
+        lines.append(("contacts", f"{end} at the end, {most} at most; normal forces {output.short(force)} N in all, on average"))
     lines += [("note", note) for note in facts.notes] + [("left out", line) for line in left_out]
     return lines + [(kind, str(path)) for kind, path in files.items()]
 
@@ -173,13 +176,14 @@ def compare(
     name, scene = inputs.scene_from(target, param or [])
     able = [s for s in REGISTRY if not describe.refusals(s, scene.model)]
     specs = [s.strip() for s in solvers.split(",") if s.strip()] or [s for s in able if not REGISTRY[s].last_resort] or able
-    chosen = [inputs.solver_from(spec) for spec in specs]
+    choices = [inputs.solver_for(scene, spec, (), dt) for spec in specs]
+    specs, chosen = [label for label, _, _ in choices], [solver for _, solver, _ in choices]
     for solver in chosen:
         solver.check(scene.model)
     dt, duration = scene.dt if dt is None else dt, scene.duration if duration is None else duration
     apart = running.rows_apart(duration, dt, every)
-    outcomes = [running.timed(scene.model, solver, dt, duration, apart, False if as_json else None) for solver in chosen]
-    facts = [running.summary(spec, outcome) for spec, outcome in zip(specs, outcomes, strict=True)]
+    outcomes = [running.timed(scene, solver, dt, duration, apart, False if as_json else None) for solver in chosen]
+    facts = [running.summary(label, o, choice) for (label, _, choice), o in zip(choices, outcomes, strict=True)]
     differences = [float(position_difference(o.recording, outcomes[0].recording).max()) for o in outcomes]
     files = {
         f.solver: running.keep_failed(o.recording, f"{name}-{re.sub(r'[^a-z0-9]+', '-', f.solver)}", None)
@@ -259,6 +263,7 @@ def info(target: Target, param: Params = None, as_json: Json = False) -> int:
 
     name, scene = inputs.scene_from(target, param or [])
     model, data = scene.model, describe.describe(scene.model)
+    data["auto"] = describe.chosen(scene)
     if as_json:
         told = {"notes": scene.notes, "left_out": list(scene.left_out)}
         show_json({"scene": name, "duration": scene.duration, "dt": scene.dt, **told, **data})
@@ -286,7 +291,11 @@ def info(target: Target, param: Params = None, as_json: Json = False) -> int:
         typer.echo(f"  {line}")
     typer.secho("\nsolvers", bold=True)
     for solver, reasons in data["solvers"].items():
-        typer.echo(f"  {solver}  {'can run it' if not reasons else 'cannot: ' + '; '.join(reasons)}")
+        if not reasons:
+            typer.echo(f"  {solver}  can run it")
+    for line in describe.refused(model):
+        typer.echo(f"  cannot: {line}")
+    typer.echo(f"  auto takes {data['auto']}")
     return DONE
 
 

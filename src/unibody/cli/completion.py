@@ -83,8 +83,8 @@ def several_solvers(ctx: Any, incomplete: str) -> Iterator[Offer]:
 @quiet
 def options(ctx: Any, incomplete: str) -> Iterator[Offer]:
     """`key=value` of the solver named on the line."""
-    name = str(ctx.params.get("solver") or "articulated").split(":")[0]
-    yield from _options(name, incomplete)
+    name = str(ctx.params.get("solver") or "auto").split(":")[0]
+    yield from _options("articulated" if name == "auto" else name, incomplete)
 
 
 def _solvers(incomplete: str) -> Iterator[Offer]:
@@ -92,6 +92,7 @@ def _solvers(incomplete: str) -> Iterator[Offer]:
 
     name, colon, rest = incomplete.partition(":")
     if not colon:
+        yield "auto", "the cheapest that honours everything"
         for known, cls in REGISTRY.items():
             yield known, f"rules {', '.join(_choices(cls, 'rule'))}"
         return

@@ -4,13 +4,18 @@ from __future__ import annotations
 
 from typing import Any
 
+from unibody.cli.inputs import solver_for
+from unibody.errors import Unsupported
 from unibody.model import Model
 from unibody.model.model import JointInfo
 from unibody.model.summary import kind, touched, tree_lines
+from unibody.scenes import Scene
 from unibody.solvers import REGISTRY
-from unibody.solvers.base import elements_of
+from unibody.solvers.base import by_reason
+from unibody.solvers.base import refusals as refusals_of
+from unibody.solvers.choice import grouped
 
-__all__ = ["describe", "refusals", "tree_lines"]
+__all__ = ["chosen", "describe", "refusals", "refused", "tree_lines"]
 
 
 def describe(model: Model) -> dict[str, Any]:
@@ -36,6 +41,18 @@ def describe(model: Model) -> dict[str, Any]:
 
 def refusals(solver: str, model: Model) -> list[str]:
     """Why a solver cannot run the model, one line per reason; empty if it can."""
-    chosen = REGISTRY[solver]()
-    reasons = [(name, chosen.handles(element, model)) for name, element in elements_of(model)]
-    return [f"'{name}': {reason}" for name, reason in reasons if reason is not None]
+    return by_reason(refusals_of(REGISTRY[solver](), model))
+
+
+def refused(model: Model) -> list[str]:
+    """Which solvers cannot run the model, and why, every reason once."""
+    return grouped({name: refusals_of(REGISTRY[name](), model) for name in REGISTRY})
+
+
+def chosen(scene: Scene) -> str:
+    """The solver that is taken where none is asked for, and why."""
+    try:
+        label, _, choice = solver_for(scene, None)
+    except Unsupported:
+        return "none: no solver can run it"
+    return f"{label}: {choice.reason}" if choice is not None else label

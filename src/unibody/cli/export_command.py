@@ -66,17 +66,20 @@ def export(
     asked = {"html": html, "glb": glb, "gltf": gltf, "csv": csv, "npz": npz, "urdf": urdf, "scene": scene}
     wanted = {kind: path for kind, path in asked.items() if path is not None}
     _check(source, wanted, fps, tabulate, partial)
-    recording, from_scene, failure = None, None, None
+    recording, from_scene, failure, notes = None, None, None, ()
     if source.lower().endswith(".npz"):
         if option:
             raise ModelError(f"recording '{source}': --option belongs to a run that is over; leave it out, or give a scene")
-        name, recording = recording_from(source, solver, param or [], dt, duration, every)
+        name, recording, notes = recording_from(source, solver, param or [], dt, duration, every)
     else:
         name, from_scene = inputs.scene_from(source, param or [])
         output.tell_left_out(from_scene.left_out)
         if wanted.keys() & set(MOVING):
-            chosen = inputs.solver_from(solver or from_scene.default_solver(), option or [])
-            recording, failure = _run(from_scene, chosen, dt, duration, every, fps, False if as_json else None)
+            _, chosen, choice = inputs.solver_for(from_scene, solver, option or [], dt)
+            notes = () if choice is None else (choice.line,)
+            output.tell_notes(notes)
+            recording, failure, more = _run(from_scene, chosen, dt, duration, every, fps, False if as_json else None)
+            notes += more
     remarks: list[str] = []
     for kind, path in [*wanted.items()]:
         try:
@@ -90,7 +93,7 @@ def export(
     sizes = {kind: path.stat().st_size for kind, path in wanted.items()}
     if as_json:
         ran = {"states": None, "solver": None} if recording is None else {"states": len(recording), "solver": recording.solver.name}
-        facts = {**ran, "files": {k: str(p) for k, p in wanted.items()}, "bytes": sizes, "remarks": remarks}
+        facts = {**ran, "files": {k: str(p) for k, p in wanted.items()}, "bytes": sizes, "remarks": remarks, "notes": notes}
         show_json({"source": source, "status": "done" if failure is None else "failed", **facts})
     else:
         states = [] if recording is None else [("motion", f"{len(recording)} states, solver '{recording.solver.name}'")]
@@ -129,19 +132,22 @@ def _check(source: str, wanted: dict[str, Path], fps: float | None, tabulate: fl
 
 def _run(
     scene: Scene, solver: Any, dt: float | None, duration: float | None, every: int | None, fps: float | None, progress: bool | None
-) -> tuple[Recording, StepFailed | None]:
-    """The recording, also of a run that failed on its way; states are no farther apart than the frames of a page."""
+) -> tuple[Recording, StepFailed | None, tuple[str, ...]]:
+    """The recording, with notes, also of a run that failed on its way; states are no farther apart than the frames of a page."""
     from unibody.cli import running
+    from unibody.cli.recorded import noted_run
     from unibody.simulation import Simulation
 
     dt, duration = scene.dt if dt is None else dt, scene.duration if duration is None else duration
     apart = running.rows_apart(duration, dt, every)
     if every is None:
         apart = min(apart, max(1, int(1.0 / ((fps or 30.0) * dt))))
+    simulation = Simulation(scene, solver, dt=dt)
     try:
-        return Simulation(scene.model, solver, dt=dt).run(duration, every=apart, progress=progress), None
+        recording, notes = noted_run(simulation, duration, apart, progress)
+        return recording, None, notes
     except StepFailed as failed:
-        return failed.recording, failed
+        return failed.recording, failed, simulation.notes
 
 
 def _write(

@@ -1,61 +1,31 @@
-"""From words to things: `key=value` pairs, a scene's name or a file, a solver with its options."""
+"""From words to things: a scene's name or a file, the solver for it, files that can be written."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import fields
 from pathlib import Path
-from typing import Any, get_type_hints
 
-from unibody import scenes
 from unibody.errors import ModelError
-from unibody.files import load
 from unibody.files.reading import ENDINGS
-from unibody.model.model import look_up
 from unibody.scenes import Scene
-from unibody.scenes.base import convert
-from unibody.solvers import REGISTRY, Solver
+from unibody.simulation.inputs import chosen_solver, pairs, scene_of, solver_from
+from unibody.solvers import Choice, Solver
 
-
-def pairs(words: Sequence[str], option: str) -> dict[str, str]:
-    """`key=value` words as a dictionary."""
-    out = {}
-    for word in words:
-        key, equals, value = word.partition("=")
-        if not (key and equals):
-            raise ModelError(f"{option} '{word}' is not key=value; give for example {option} n=3")
-        out[key] = value
-    return out
+__all__ = ["different", "pairs", "scene_from", "solver_for", "solver_from", "writable"]
 
 
 def scene_from(word: str, parameters: Sequence[str]) -> tuple[str, Scene]:
     """A short name for files and titles, and the scene: by name, or from a file that holds one."""
-    given = pairs(parameters, "--param")
     path = Path(word)
-    if path.suffix.lower() in ENDINGS or os.sep in word or path.is_file():
-        return path.stem, load(path, given)
-    return word, scenes.make(word, **given)
+    is_file = path.suffix.lower() in ENDINGS or os.sep in word or path.is_file()
+    return path.stem if is_file else word, scene_of(word, pairs(parameters, "--param"))
 
 
-def solver_from(spec: str, options: Sequence[str] = ()) -> Solver:
-    """`name`, `name:key=value` or `name:key=value:key=value` as a solver; `options` are further key=value words.
-
-    >>> solver_from("articulated:rule=rk4").rule
-    'rk4'
-    """
-    name, *inline = spec.split(":")
-    cls = look_up(name, REGISTRY, "solver")
-    kinds = {f.name: get_type_hints(cls)[f.name] for f in fields(cls)}
-    chosen: dict[str, Any] = {}
-    for key, value in pairs([*inline, *options], "--option").items():
-        kind = look_up(key, kinds, f"solver '{name}': option")
-        try:
-            chosen[key] = convert(kind, value)
-        except (TypeError, ValueError):
-            shown = kind.__name__ if isinstance(kind, type) else str(kind)
-            raise ModelError(f"solver '{name}': {key}={value!r} is not {shown}; give for example {key}={getattr(cls, key)}") from None
-    return cls(**chosen)
+def solver_for(scene: Scene, spec: str | None, options: Sequence[str] = (), dt: float | None = None) -> tuple[str, Solver, Choice | None]:
+    """What is run: the solver that is named, or chosen for the scene and the step; its name as a person would type it, and the choice."""
+    solver, choice = chosen_solver(spec or "auto", options, scene.model, scene.dt if dt is None else dt, scene.solver)
+    return spec if spec and choice is None else choice.solver if choice is not None else solver.name, solver, choice
 
 
 def different(paths: Mapping[str, Path | None]) -> None:

@@ -34,7 +34,7 @@ Params = Annotated[
 SolverOption = Annotated[
     str | None,
     typer.Option(
-        "--solver", "-s", help="NAME or NAME:key=value; see `unibody info`. Default: the scene's, or the first that can.",
+        "--solver", "-s", help="NAME, NAME:key=value or auto: the scene's, or the cheapest that honours everything; see `unibody info`. Default: auto.",
         autocompletion=completion.solvers,
     ),
 ]

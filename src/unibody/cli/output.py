@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 import math
 import sys
+import warnings
 from collections.abc import Callable, Sequence
 from functools import wraps
 from typing import Any
 
 import typer
 
-from unibody.errors import StepFailed, UnibodyError
+from unibody.errors import StepFailed, UnibodyError, UnibodyWarning
 
 DONE, FAILED, BAD_INPUT = 0, 1, 2
 
@@ -25,7 +26,9 @@ def guarded(command: Callable[..., int]) -> Callable[..., None]:
             if hasattr(stream, "reconfigure"):
                 stream.reconfigure(errors="backslashreplace")  # a name may hold what a terminal cannot show
         try:
-            code = command(*args, **options)
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", UnibodyWarning)  # commands tell the notes of a simulation themselves
+                code = command(*args, **options)
         except (UnibodyError, OSError) as error:
             code = FAILED if isinstance(error, StepFailed) else BAD_INPUT
             fail(" ".join(str(error).split()), code, options.get("as_json", False))
@@ -48,6 +51,12 @@ def tell_left_out(lines: Sequence[str]) -> None:
     """What a file asks for and does not get, on standard error."""
     for line in lines:
         typer.echo(f"unibody: left out: {line}", err=True)
+
+
+def tell_notes(lines: Sequence[str]) -> None:
+    """What a simulation notes: the solver it chose, what is probably not meant; on standard error."""
+    for line in lines:
+        typer.echo(f"unibody: note: {line}", err=True)
 
 
 def show_json(data: Any) -> None:

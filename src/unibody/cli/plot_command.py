@@ -44,13 +44,14 @@ def plot(
     file = out or Path(f"{Path(target).stem}-plot.png")
     inputs.writable(file, "--out")
     can_draw(file, "--out")
-    name, recording = recording_from(target, solver, param or [], dt, duration, every, progress=False if as_json else None)
+    name, recording, notes = recording_from(target, solver, param or [], dt, duration, every, progress=False if as_json else None)
     shown = panels(recording, what)
     draw(recording, what, file, title=f"{name}, {recording.solver.name}")
     rows = [(p, label, values) for p in shown for label, values in p.curves.items()]
     if as_json:
         series = [{"panel": p.title, "unit": p.unit, "curve": label, **_summary(values)} for p, label, values in rows]
-        show_json({"scene": name, "file": str(file), "states": len(recording), "time": float(recording.t[-1]), "series": series})
+        facts = {"scene": name, "file": str(file), "states": len(recording), "time": float(recording.t[-1]), "notes": notes}
+        show_json({**facts, "series": series})
         return DONE
     head = ["panel", "curve", "unit", "start", "end", "least", "most"]
     show_table(head, [[p.title, label, p.unit, *(f"{x:.6g}" for x in _summary(values).values())] for p, label, values in rows], left=3)

@@ -13,8 +13,8 @@ from unibody.simulation import Recording, Simulation
 def recording_from(
     target: str, solver: str | None, parameters: Sequence[str], dt: float | None, duration: float | None, every: int | None = None,
     apart: float | None = None, progress: bool | None = None,
-) -> tuple[str, Recording]:  # fmt: skip
-    """A short name and the recording: read from a .npz file, else made by running a scene or a model's file.
+) -> tuple[str, Recording, tuple[str, ...]]:  # fmt: skip
+    """A short name, the recording, read from a .npz file, else made by running a scene or a model's file, and what was noted of the run.
 
     Of a run every so many steps are kept; `apart` [s] asks for two in this time, as a film needs them.
     """
@@ -24,15 +24,24 @@ def recording_from(
         for option, value in given.items():
             if value is not None:
                 raise ModelError(f"recording '{target}': {option} belongs to a run that is over; leave it out, or give a scene")
-        return path.stem, Recording.load(path, trust=trusted(target, parameters))
+        return path.stem, Recording.load(path, trust=trusted(target, parameters)), ()
     name, scene = inputs.scene_from(target, parameters)
     output.tell_left_out(scene.left_out)
     dt, duration = scene.dt if dt is None else dt, scene.duration if duration is None else duration
     kept = running.rows_apart(duration, dt, every)
     if every is None and apart is not None:
         kept = max(1, int(0.5 * apart / dt))
-    simulation = Simulation(scene.model, inputs.solver_from(solver or scene.default_solver()), dt=dt)
-    return name, simulation.run(duration, every=kept, progress=progress)
+    simulation = Simulation(scene, solver or "auto", dt=dt)
+    return name, *noted_run(simulation, duration, kept, progress)
+
+
+def noted_run(simulation: Simulation, duration: float, every: int, progress: bool | None) -> tuple[Recording, tuple[str, ...]]:
+    """A run whose notes are told on standard error, the choice of the solver before it, what it shows after it."""
+    before = simulation.notes
+    output.tell_notes(before)
+    recording = simulation.run(duration, every=every, progress=progress)
+    output.tell_notes(simulation.notes[len(before) :])
+    return recording, simulation.notes
 
 
 def trusted(target: str, parameters: Sequence[str]) -> tuple[str, ...]:

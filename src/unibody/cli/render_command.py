@@ -45,7 +45,7 @@ def render(
     inputs.writable(target_file, "--out")
     film = films.kind_of(target_file) in films.FILMS
     pixels, seen_from = numbers(size, "x", "--size", (2,)), None if camera is None else numbers(camera, ",", "--camera", (2, 3))
-    name, recording = recording_from(
+    name, recording, notes = recording_from(
         target, solver, param or [], dt, duration if at is None or duration is not None or target.endswith(".npz") else at, every,
         apart=speed / fps if film and fps > 0.0 else None, progress=False if as_json else None,
     )  # fmt: skip
@@ -59,7 +59,7 @@ def render(
     instant = recording.t[films.row_at(recording, at)]
     if as_json:
         when = {"from": recording.t[0], "to": recording.t[-1]} if film else {"time": instant}
-        show_json({"scene": name, "file": str(target_file), "pictures": count, "seconds": spent, **when})
+        show_json({"scene": name, "file": str(target_file), "pictures": count, "seconds": spent, "notes": notes, **when})
         return DONE
     what = f"{count} pictures, {recording.t[0]:.4g} … {recording.t[-1]:.4g} s" if film else f"t = {instant:.4g} s"
     show_facts([("scene", f"{name}, {what}"), ("drawn in", shown_seconds(spent)), ("film" if film else "picture", str(target_file))])

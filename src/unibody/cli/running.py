@@ -12,12 +12,14 @@ from pathlib import Path
 import numpy as np
 
 from unibody import kernel
+from unibody.constraints import Contact
 from unibody.element import number, step_length
 from unibody.errors import StepFailed
 from unibody.model import Model
+from unibody.scenes import Scene
 from unibody.simulation import Recording, Simulation
 from unibody.simulation.simulation import check_count
-from unibody.solvers import Solver
+from unibody.solvers import Choice, Solver
 from unibody.spatial import Pose
 
 RECORDED = 600
@@ -33,6 +35,8 @@ class Outcome:
     kernels: int
     from_cache: bool
     failure: StepFailed | None
+    notes: tuple[str, ...] = ()
+    """What the simulation noted."""
 
     @property
     def failed(self) -> bool:
@@ -59,7 +63,11 @@ class Summary:
     violation: float
     redundant: int
     redundant_elements: tuple[str, ...]
+    choice: str | None
+    """Why the solver was chosen, where none was asked for."""
     notes: tuple[str, ...]
+    contacts: dict[str, float] | None
+    """Of a model with contact: how many there are at the `end` and at `most`, and the `mean_normal_force` of all together [N]."""
     overlaps: tuple[dict[str, object], ...]
     """Bodies that are inside each other at the start, the deepest first: `bodies`, `depth` [m]."""
     error: str | None
@@ -81,20 +89,20 @@ def rows_apart(duration: float, dt: float, every: int | None) -> int:
     return next((k for k in range(wanted, wanted // 2, -1) if steps % k == 0), wanted)
 
 
-def timed(model: Model, solver: Solver, dt: float, duration: float, every: int, progress: bool | None) -> Outcome:
+def timed(scene: Scene | Model, solver: Solver, dt: float, duration: float, every: int, progress: bool | None) -> Outcome:
     """Run; two steps and one look on a throw-away simulation come first, so that no compilation is in the time per step."""
     known, began = len(kernel.compiled), time.perf_counter()
     with _told(f"making '{solver.name}' ready; a first run compiles for some tens of seconds …", progress), contextlib.suppress(StepFailed):
-        first = Simulation(model, solver, dt=dt).run(2 * dt, progress=False)
+        first = Simulation(scene, solver, dt=dt).run(2 * dt, progress=False)
         _ = first.observations
     ready, made = time.perf_counter() - began, kernel.compiled[known:]
-    simulation, failure = Simulation(model, solver, dt=dt), None
+    simulation, failure = Simulation(scene, solver, dt=dt), None
     try:
         recording = simulation.run(duration, every=every, progress=progress)
     except StepFailed as failed:
         failure = failed
         recording = failed.recording
-    return Outcome(recording, ready, len(made), all(cached for _, _, cached in made), failure)
+    return Outcome(recording, ready, len(made), all(cached for _, _, cached in made), failure, simulation.notes)
 
 
 @contextlib.contextmanager
@@ -112,7 +120,7 @@ def _told(message: str, progress: bool | None) -> Iterator[None]:
             sys.stderr.flush()
 
 
-def summary(label: str, outcome: Outcome) -> Summary:
+def summary(label: str, outcome: Outcome, choice: Choice | None = None) -> Summary:
     """Numbers of a run. A failed one may hold states that overflow; they count as they are."""
     from unibody.view.motion import energy_drift, energy_scale
 
@@ -123,15 +131,25 @@ def summary(label: str, outcome: Outcome) -> Summary:
         energy = recording.energy.total
         violation = float(recording.violation.max())
     seen = max(recording.observations, key=lambda o: o.redundant)
-    steps = recording.steps
+    steps, told = recording.steps, () if choice is None else (choice.line,)
     return Summary(
         solver=label, status="failed" if failure else "done", steps=steps, time=float(recording.t[0] + steps * recording.dt),
         dt=recording.dt, seconds_per_step=recording.seconds / steps if steps else float("nan"), ready_seconds=outcome.ready_seconds,
         kernels=outcome.kernels, kernels_from_cache=outcome.from_cache, energy_start=float(energy[0]), energy_end=float(energy[-1]),
         energy_drift=worst, energy_drift_relative=worst / scale if scale > 0.0 else 0.0, violation=violation, redundant=seen.redundant,
-        redundant_elements=tuple(seen.redundant_names), notes=tuple(recording.reports[0].notes), overlaps=start_overlaps(recording),
+        redundant_elements=tuple(seen.redundant_names), choice=None if choice is None else choice.reason,
+        notes=tuple(dict.fromkeys([*told, *outcome.notes, *recording.reports[0].notes])), contacts=contact_counts(recording), overlaps=start_overlaps(recording),
         error=None if failure is None else " ".join(str(failure).split()), element=None if failure is None else failure.element,
     )  # fmt: skip
+
+
+def contact_counts(recording: Recording) -> dict[str, float] | None:
+    """Contacts at the last recorded state, the most at one, and what all of them press together, on average; None without contact."""
+    if not any(isinstance(c, Contact) for _, c in recording.model.constraints):
+        return None
+    each = recording.contacts
+    pressed = [float(np.sum(c.normal_forces)) for c in each]
+    return {"end": len(each[-1]), "most": max(map(len, each)), "mean_normal_force": float(np.mean(pressed))}
 
 
 def start_overlaps(recording: Recording) -> tuple[dict[str, object], ...]:

@@ -72,4 +72,6 @@ def _player(target: str, solver: str | None, param: list[str], dt: float | None)
         return player_for(Recording.load(path, trust=trusted(target, param)))[0], path.stem
     name, scene = inputs.scene_from(target, param)
     output.tell_left_out(scene.left_out)
-    return player_for(scene, None if solver is None else inputs.solver_from(solver), dt)[0], name
+    _, chosen, choice = inputs.solver_for(scene, solver, (), dt)
+    output.tell_notes([] if choice is None else [choice.line])
+    return player_for(scene, chosen, dt)[0], name

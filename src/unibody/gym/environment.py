@@ -7,6 +7,7 @@ fails ends the episode: `terminated` with the reason in info["failure"], and the
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any
 
 import gymnasium
@@ -16,8 +17,9 @@ from unibody.element import number
 from unibody.errors import ModelError, StepFailed
 from unibody.gym.actuators import actuators_of
 from unibody.model import Model, State
-from unibody.scenes import Scene, make
+from unibody.scenes import Scene
 from unibody.simulation import Recording, Simulation
+from unibody.simulation.inputs import scene_of
 from unibody.solvers import Solver
 
 Observe = Callable[[Simulation], Any]
@@ -27,13 +29,14 @@ Start = Callable[[np.random.Generator, Model], State]
 
 
 def make_env(
-    model: Model | Scene | str, *, solver: str | Solver = "articulated", dt: float | None = None, frame_skip: int = 10,
+    model: Model | Scene | str | Path, *, solver: str | Solver = "auto", dt: float | None = None, frame_skip: int = 10,
     actuators: Sequence[Any] | None = None, limit: float = 1.0, observation: str | Observe = "joint", reward: Reward | None = None,
     terminated: Ends | None = None, duration: float | None = None, reset_noise: float | Start = 0.0, render_mode: str | None = None,
     render_size: tuple[int, int] = (480, 360),
 ) -> ModelEnv:  # fmt: skip
-    """An environment over a model, a scene, or the name of a scene.
+    """An environment over a model, a scene, the name of a scene, or a file.
 
+    `solver`, `dt`: as in `Simulation`; "auto" and the scene's step unless given.
     `actuators`: names of joints or motors (None: all motors, else all joints); `limit` bounds those that have no bound of their own.
     `observation`: "joint" (coordinates, then velocities, of all joints) or a function of the simulation. `reward` (simulation, action) →
     number, 0 unless given; `terminated` (simulation) → bool. `duration` [s] truncates episodes. `reset_noise`: half the width of uniform
@@ -43,13 +46,12 @@ def make_env(
     >>> env.reset(seed=1)[0]
     array([1.57079633, 0.        ])
     """
-    scene = make(model) if isinstance(model, str) else model if isinstance(model, Scene) else None
-    built = scene.model if scene is not None else model
-    if not isinstance(built, Model):
-        raise ModelError(f"make_env: {model!r} is neither a Model, a Scene nor a scene's name; call Builder.build() first")
-    step = number(dt if dt is not None else scene.dt if scene is not None else 1e-3, "make_env dt", positive=True)
+    given = scene_of(model) if isinstance(model, str | Path) else model
+    if not isinstance(given, Model | Scene):
+        raise ModelError(f"make_env: {model!r} is neither a Model, a Scene, a scene's name nor a file; call Builder.build() first")
+    step = None if dt is None else number(dt, "make_env dt", positive=True)
     return ModelEnv(
-        Simulation(built, solver, dt=step), int(number(frame_skip, "make_env frame_skip", minimum=1)), actuators, limit, observation,
+        Simulation(given, solver, dt=step), int(number(frame_skip, "make_env frame_skip", minimum=1)), actuators, limit, observation,
         reward, terminated, duration, reset_noise, render_mode, render_size,
     )  # fmt: skip
 

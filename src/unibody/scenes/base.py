@@ -8,7 +8,8 @@ import inspect
 import pkgutil
 import types
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from contextlib import nullcontext
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal, Union, get_args, get_origin, get_type_hints
 
 import numpy as np
@@ -42,16 +43,18 @@ class Scene:
     name: str = ""
     """What its file calls it."""
     solver: str = ""
-    """The solver it is made for; without one, the first that can."""
+    """The solver it is made for, also with options ("redmax:rule=bdf2"); without one, the choice of `unibody.solvers.choice`."""
+    ours: bool = False
+    """Whether it is one of this house's, which mean what they do: a free fall is no mistake in them."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "left_out", tuple(readable(line) if isinstance(line, str) else line for line in self.left_out))
 
-    def default_solver(self) -> str:
-        """The name of the solver that runs it where none is asked for."""
-        from unibody.solvers import able_solver
+    def default_solver(self, dt: float | None = None) -> str:
+        """The solver that runs it where none is asked for, as a name or with options, for its own step or another."""
+        from unibody.solvers import choose
 
-        return self.solver or able_solver(self.model)
+        return self.solver or choose(self.model, self.dt if dt is None else dt).solver
 
 
 @dataclass(frozen=True)
@@ -86,11 +89,11 @@ class SceneEntry:
             if name not in known:
                 raise ModelError(f"scene '{self.name}': no parameter '{name}'; {_suggest(name, list(known), 'parameters are')}")
         values = {name: _converted(self.name, known[name], value) for name, value in given.items()}
-        if not values or not self.function.__module__.startswith(f"{__package__}."):  # a user's file: told with its line
+        if not getattr(self.function, "__module__", "").startswith(f"{__package__}."):  # a user's file: told with its line
             return self.function(**values)
         try:
-            with np.errstate(over="raise"):
-                return self.function(**values)
+            with np.errstate(over="raise") if values else nullcontext():
+                return replace(self.function(**values), ours=True)
         except (ArithmeticError, MemoryError):
             named = ", ".join(f"{name}={_shown(value)}" for name, value in values.items())
             raise ModelError(f"scene '{self.name}': {named}: beyond what numbers and memory hold; stay nearer the defaults") from None

@@ -151,7 +151,7 @@ class EnergyWatch:
         began, torn = state.t - dt, self._torn()
         what += f", and '{torn}' is torn open" if torn else ""
         report = Report(status="unexplained energy", time=began, element=body, notes=(what,))
-        remedy = "try a smaller dt or another solver, and let `check` look for overlaps and contradictions at the start"
+        remedy = f"{self._bound.remedy(dt)}, and let `check` look for overlaps and contradictions at the start"
         near = f" near '{body}'" if body else ""
         return StepFailed(f"step at t = {began:.6g} s failed{near}: {what}; {remedy}", time=began, element=body, report=report)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import sys
 import time
+import warnings
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -13,16 +14,17 @@ import numpy as np
 
 from unibody.coordinates.observed import Observation
 from unibody.element import number, step_length, whole_number
-from unibody.errors import Busy, ModelError, StepFailed, UnibodyError
+from unibody.errors import Busy, ModelError, StepFailed, UnibodyError, UnibodyWarning
 from unibody.model import Control, Model, State
-from unibody.model.model import look_up
 from unibody.model.plane import check_wrenches
 from unibody.model.values import shown
+from unibody.simulation import advice
 from unibody.simulation.consistent import consistent
 from unibody.simulation.energy_watch import EnergyWatch
 from unibody.simulation.files import checked_rows, read_npz, write_npz
+from unibody.simulation.inputs import chosen_solver, scene_of
 from unibody.simulation.recording import MOST_STEPS, Recording
-from unibody.solvers import REGISTRY, Bound, Report, Solver
+from unibody.solvers import Bound, Choice, Report, Solver
 from unibody.solvers.base import Turn
 from unibody.solvers.blame import element_of
 
@@ -33,12 +35,16 @@ CHUNK_SECONDS = 0.2
 
 
 class Simulation:
-    """Run a model with a solver, by name or as an instance.
+    """Run a model, a scene, a scene by its name, or a file (URDF, MJCF, .json, .py) with a solver.
+
+    `solver`: a name, also with options ("redmax:rule=bdf2"), an instance, or "auto": the one a scene is made for, else the cheapest that
+    honours everything (`unibody.solvers.choice`); `notes` tells which and why, and what is probably not meant. `dt` [s]: the scene's, or
+    1e-3 of a model.
 
     >>> import unibody as ub
-    >>> b = ub.Builder()
-    >>> rod = b.body("rod", shape=ub.Box((0.1, 0.1, 1.0)))
-    >>> sim = ub.Simulation(b.build(), solver="articulated", dt=1e-3)
+    >>> sim = ub.Simulation("pendulum")
+    >>> sim.notes
+    ("solver 'articulated' chosen: it takes every element, in the least time per step",)
 
     Simulations may run in several threads at once, one thread each: they share the model, which nobody writes, and give what they give
     alone. `step` and `run` of one that another thread is running raise `unibody.errors.Busy`.
@@ -50,31 +56,36 @@ class Simulation:
     _moving: Turn
     """Held by the thread that moves it."""
     _assemble = True
-    notes: tuple[str, ...] = ()
-    """What was done beyond what was asked for, a line each: how the start was assembled."""
 
     def __new__(cls, *args: Any, **kwargs: Any) -> Simulation:
         made = super().__new__(cls)
         made._moving = Turn()
         return made
 
+    notes: tuple[str, ...] = ()
+    """What is worth knowing, one line each: how the start was assembled, which solver was chosen and why, what is probably not meant."""
+    _choice: Choice | None = None
+    _told_of_fall = False
+
     def __init__(
-        self, model: Model, solver: str | Solver = "articulated", dt: float = 1e-3,
-        state: State | None = None, control: Control | None = None, assemble: bool = True,
+        self, model: Any, solver: str | Solver = "auto", dt: float | None = None, state: State | None = None,
+        control: Control | None = None, assemble: bool = True,
     ):  # fmt: skip
-        if not isinstance(model, Model):
-            raise ModelError(f"Simulation: {model!r} is not a Model; call Builder.build() first")
-        self.dt = step_length(dt, "dt")
-        chosen = look_up(solver, REGISTRY, "solver")() if isinstance(solver, str) else solver
-        if not isinstance(chosen, Solver):
-            raise ModelError(f"Simulation: solver {solver!r} is neither a name ({', '.join(REGISTRY)}) nor a solver")
+        scene = None if isinstance(model, Model) else scene_of(model)
+        built = model if scene is None else scene.model
+        if not isinstance(built, Model):
+            raise ModelError(f"Simulation: {model!r} is not a Model; call Builder.build() first, or give a Scene, its name or a file")
+        self.dt = step_length(dt if dt is not None else scene.dt if scene is not None else 1e-3, "dt")
+        model, chosen = built, solver
         try:
+            chosen, self._choice = chosen_solver(solver, (), model, self.dt, scene.solver if scene is not None else "")
             self._bound: Bound = chosen.bind(model)
         except UnibodyError:
             raise
         except Exception as error:  # of an element's code, which binding may ask
             element, why = element_of(error, model) or "model", " ".join(str(error).split())
-            raise ModelError(f"solver '{chosen.name}' cannot take '{element}': {type(error).__name__}: {why}; mend its code") from error
+            name = getattr(chosen, "name", chosen)
+            raise ModelError(f"solver '{name}' cannot take '{element}': {type(error).__name__}: {why}; mend its code") from error
         if control is not None and not isinstance(control, Control):
             raise ModelError(f"Simulation: control {shown(control)} is not a Control; make one by Control(model)")
         self.control = Control(model) if control is None else control.copy()
@@ -85,6 +96,25 @@ class Simulation:
         self._go_to(state)
         self._check_control()
         self._begin("start")
+        self._tell(meant=scene is not None and scene.ours)
+
+    def _tell(self, meant: bool) -> None:
+        """Notes on the choice of a solver and on what is probably not meant."""
+        model, choice = self.model, self._choice
+        told = [] if meant else advice.before_run(model)
+        if self.solver.name in advice.FIND_OVERLAPS and any(getattr(c, "surfaces", False) for _, c in model.constraints):
+            told += [line for line in (advice.overlap_line(model, self._state),) if line is not None]
+        if choice is not None and choice.warning:
+            told.append(choice.line)
+        elif choice is not None:
+            self.notes = (*self.notes, choice.line)
+        for line in told:
+            self._warn(line, 4)
+
+    def _warn(self, line: str, level: int) -> None:
+        """A note that is also a warning."""
+        self.notes = (*self.notes, line)
+        warnings.warn(line, UnibodyWarning, stacklevel=level)
 
     def _go_to(self, state: State | None) -> None:
         """Stand at a state, or at the model's start, with nothing remembered; assembled first where it violates rows."""
@@ -95,6 +125,7 @@ class Simulation:
     def _begin(self, status: str) -> None:
         """At a state with nothing behind it."""
         self._watch = EnergyWatch(self._bound, self._state, self._memory, self.control.flat)
+        self._begun = self._state
         self.report = Report(status=status, time=self._state.t, notes=tuple(n for n in self.notes if n.startswith("start: ")))
 
     @property
@@ -219,6 +250,9 @@ class Simulation:
             turn.release()
             bar.close()
             recording.seconds = time.perf_counter() - began
+        if not self._told_of_fall and (line := advice.after_run(self.model, self._begun, self._state)) is not None:
+            self._told_of_fall = True
+            self._warn(line, 3)
         return recording
 
     def _run_compiled(self, recording: Recording, steps: int, every: int, bar: _Bar) -> None:
@@ -326,6 +360,7 @@ class Simulation:
         failed = "" if self.report.status in ("ok", "start", "loaded") else f", {self.report.status}"
         rule = getattr(self.solver, "rule", None)
         method = f"solver '{self.solver.name}'" + (f" ({rule})" if rule else "")
+        method += f" chosen: {self._choice.reason}" if self._choice is not None else ""
         return f"Simulation(t = {self._state.t:g} s, dt = {self.dt:g} s{failed}, {method}, {self.model!r})"
 
 

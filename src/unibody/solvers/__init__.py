@@ -2,7 +2,7 @@
 
 Lives here: `Articulated` (reduced coordinates), `Lagrange` (maximal and planar ones), `RedMax` (implicit, reduced), `Complementarity`
 (impulses: contact, friction, impacts), `Impulse` (previews of joints, maximal), `Penalty` (joints as penalty forces), `Barrier` (affine
-bodies that never intersect), and what binding to a model means (`base`).
+bodies that never intersect), what binding to a model means (`base`), and which one a model needs (`choice`, `stiffness`).
 May import: coordinates, rules, algebra, model, elements; never each other. May write: the arenas of the systems they bind.
 To add one more: a frozen dataclass `Solver` with `name`, `handles` and `bind` in a file of its own; its rows of the capability matrix
 follow from `handles`.
@@ -18,8 +18,9 @@ from unibody.solvers.barrier import Barrier  # isort: skip  (the order of the re
 from unibody.solvers.complementarity import Complementarity  # isort: skip  the first that can)
 from unibody.solvers.impulse import Impulse  # isort: skip
 from unibody.solvers.penalty import Penalty  # isort: skip
+from unibody.solvers.choice import Choice, choose  # isort: skip
 
 __all__ = [
-    "REGISTRY", "Articulated", "Barrier", "Bound", "Complementarity", "Impulse", "Lagrange", "Penalty", "RedMax", "Report", "Solver",
-    "Step", "able_solver",
+    "REGISTRY", "Articulated", "Barrier", "Bound", "Choice", "Complementarity", "Impulse", "Lagrange", "Penalty", "RedMax", "Report", "Solver",
+    "Step", "able_solver", "choose",
 ]  # fmt: skip

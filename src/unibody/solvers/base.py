@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, wraps
 from typing import Any, ClassVar
@@ -35,6 +35,7 @@ from unibody.rules.base import LAST_STEP, MEMORY, TIME, finite, largest
 from unibody.solvers.blame import element_of
 from unibody.solvers.memory_fields import Field, at, fault_of
 from unibody.solvers.report import Report
+from unibody.solvers.stiffness import EXPLICIT, IMPLICIT, STIFF, stiffness
 
 SMOOTH_FEEDBACK = 0.1
 """Default time [s] of the feedback under rules of high order: one that shrank with the step would spoil the order."""
@@ -68,12 +69,32 @@ class Solver:
 
     def check(self, model: Model) -> None:
         """Raise `Unsupported` naming every element this solver cannot honour."""
-        refused = [(n, r) for n, e in elements_of(model) if (r := self.handles(e, model)) is not None]
+        refused = refusals(self, model)
         if refused:
-            solvers, elements = [cls() for cls in REGISTRY.values()], elements_of(model)
-            others = [s.name for s in solvers if all(s.handles(e, model) is None for _, e in elements)]
-            listed = "; ".join(f"'{name}': {reason}" for name, reason in refused)
-            raise Unsupported(f"solver '{self.name}' cannot honour {listed}. Solvers that can: {', '.join(others) or 'none'}")
+            others = [cls.name for cls in REGISTRY.values() if not refusals(cls(), model)]
+            auto = 'solver="auto" takes one that can. ' if others else ""
+            raise Unsupported(
+                f"solver '{self.name}' cannot honour {'; '.join(by_reason(refused))}. {auto}Solvers that can: {', '.join(others) or 'none'}"
+            )
+
+
+def refusals(solver: Solver, model: Model) -> list[tuple[str, str]]:
+    """The elements that a solver cannot honour, by name, each with the reason."""
+    return [(name, reason) for name, element in elements_of(model) if (reason := solver.handles(element, model)) is not None]
+
+
+def by_reason(refused: Sequence[tuple[str, str]], most: int = 12) -> list[str]:
+    """Names and reasons, every reason once, with the first names of many.
+
+    >>> by_reason([("knee", "it is one-sided"), ("floor", "it is contact"), ("hip", "it is one-sided")])
+    ["'knee', 'hip': it is one-sided", "'floor': it is contact"]
+    """
+    named: dict[str, list[str]] = {}
+    for name, reason in refused:
+        named.setdefault(reason, []).append(f"'{name}'")
+    listed = {reason: list(dict.fromkeys(names)) for reason, names in named.items()}
+    more = {reason: f" and {len(names) - most} more" if len(names) > most else "" for reason, names in listed.items()}
+    return [f"{', '.join(names[:most])}{more[reason]}: {reason}" for reason, names in listed.items()]
 
 
 def elements_of(model: Model) -> list[tuple[str, Any]]:
@@ -97,8 +118,7 @@ def refuse_reaction(element: Any) -> str | None:
 
 def able_solver(model: Model) -> str:
     """The name of the first solver that can run a model; the first of all, whose refusal then says why, if none can."""
-    elements = elements_of(model)
-    able = [name for name, cls in REGISTRY.items() if all(cls().handles(e, model) is None for _, e in elements)]
+    able = [name for name, cls in REGISTRY.items() if not refusals(cls(), model)]
     return able[0] if able else next(iter(REGISTRY))
 
 
@@ -453,6 +473,17 @@ class Bound:
         work = ledger[:3] + 0.5 * ledger[LAST_STEP] * (ledger[3:6] + entries[DAMPER_POWER : DAMPER_POWER + 3])
         return EnergyBalance(kinetic, rotors, gravity, float(entries[SPRING_ENERGY]), float(work[1] + work[2]))
 
+    def remedy(self, dt: float) -> str:
+        """What to try after steps of dt that blew up: where springs are stiff for a solver that takes them explicitly, what they need."""
+        stiff = stiffness(self.model, dt) if dt > 0.0 and self.solver.name in EXPLICIT else None
+        if stiff is None or stiff.load < STIFF:
+            return "try a smaller dt or another solver"
+        able = [f"solver='{name}'" for name in IMPLICIT if name in REGISTRY and not refusals(REGISTRY[name](), self.model)]
+        return (
+            f"'{stiff.element}' is stiff for solver '{self.solver.name}', stable up to about dt = {stiff.largest_dt:.2g} s;"
+            f" try {' or '.join([*able[:1], 'a smaller dt'])}"
+        )
+
     def refuse_contact(self, t: float, trouble: tuple[str, str] | None) -> None:
         """Let the step that began at t fail if contact tells of trouble: the body to blame, and why."""
         if trouble is None:
@@ -470,9 +501,9 @@ class Bound:
         if error is not None and not isinstance(error, Exception):
             self.system.trouble.error = None
             raise error
-        q, v, _ = self._unpack(state, memory)
+        q, v, ledger = self._unpack(state, memory)
         element = self.system.trouble.blamed if error is not None else self.system.culprit(t, q, v, control)
-        why = "accelerations are not finite; try a smaller dt or another solver" if error is None else f"{type(error).__name__}: {error}"
+        why = f"accelerations are not finite; {self.remedy(float(ledger[LAST_STEP]))}" if error is None else f"{type(error).__name__}: {error}"
         status = "not finite" if error is None else "error in an element"
         report = Report(status=status, time=t, element=element, **self.step_facts())
         failed = StepFailed(f"step at t = {t:.6g} s failed near '{element}': {why}", time=t, element=element, report=report)
