@@ -1,17 +1,12 @@
-"""Meshes beside a model, through trimesh: STL, OBJ, DAE, PLY.
+"""Meshes beside a model, through trimesh: STL, OBJ, DAE, PLY, glTF, GLB.
 
 A file may hold several meshes at poses of their own and with colours; those of one colour become one. Positions are in the file's unit,
 which is the metre except in DAE files that say otherwise. The up-axis that a DAE file names is ignored, as robots' tools do.
-Nothing but the file itself is opened, except for the colours (.mtl) beside an OBJ; textures are not.
 """
 
 from __future__ import annotations
 
-import contextlib
-import io
-import logging
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -21,12 +16,13 @@ import numpy as np
 from unibody.errors import ModelError
 from unibody.files.xml_safety import check_xml
 from unibody.shapes import Mesh, OpenMesh, Shape
+from unibody.shapes.mesh_formats import read_scene
 
 LARGEST_MESH = 512_000_000
 """Bytes."""
 GREY = 0.7
 """Red, green and blue in place of a texture."""
-KINDS = (".stl", ".obj", ".dae", ".ply")
+KINDS = (".stl", ".obj", ".dae", ".ply", ".glb", ".gltf")
 
 
 @dataclass(frozen=True)
@@ -62,7 +58,7 @@ def load_mesh(path: Path, what: str) -> tuple[Part, ...]:
     if kind == ".dae":
         check_xml(data, f"{what}: '{path}'")
     try:
-        import trimesh
+        import trimesh  # noqa: F401
 
         if kind == ".dae":
             import collada  # noqa: F401
@@ -71,11 +67,7 @@ def load_mesh(path: Path, what: str) -> tuple[Part, ...]:
     except ImportError as error:
         raise ModelError(f"meshes need {error.name}, which is not installed; pip install unibody[import]") from None
     try:
-        beside: Any = _Beside(path)
-        with _quiet():
-            scene = trimesh.load_scene(io.BytesIO(data), file_type=kind[1:], resolver=beside, process=False)
-        found = [(name, matrix, scene.geometry[g]) for name, (matrix, g) in _nodes(scene).items()]
-        parts = _by_colour([(m, mesh) for _, m, mesh in found if isinstance(mesh, trimesh.Trimesh) and len(mesh.faces)])
+        parts = _by_colour(read_scene(data, kind, path))
     except Exception as error:  # trimesh and pycollada raise whatever a broken file makes them trip over
         said = f"{type(error).__name__}: {' '.join(str(error).split())}"
         raise ModelError(f"{what}: '{path}' cannot be read ({said}); export it again") from error
@@ -84,37 +76,6 @@ def load_mesh(path: Path, what: str) -> tuple[Part, ...]:
     if not all(np.isfinite(p.vertices).all() for p in parts):
         raise ModelError(f"{what}: '{path}' holds vertices that are not finite; export it again")
     return parts
-
-
-@contextlib.contextmanager
-def _quiet() -> Iterator[None]:
-    """Without trimesh's own log, which prints every texture that it was not given."""
-    log = logging.getLogger("trimesh")
-    before, log.disabled = log.disabled, True
-    try:
-        yield
-    finally:
-        log.disabled = before
-
-
-class _Beside:
-    """What a mesh may ask for: the .mtl files beside it, without the lines that name textures."""
-
-    def __init__(self, path: Path):
-        self.folder = path.resolve().parent
-        self.file_name = path.name
-
-    def get(self, name: str) -> bytes:
-        other = (self.folder / str(name).strip()).resolve()
-        if other.suffix.lower() != ".mtl" or other.parent != self.folder or not other.is_file() or other.stat().st_size > 10_000_000:
-            raise KeyError(name)
-        return re.sub(rb"(?mi)^\s*(map_|bump|disp|decal|refl).*$", b"", other.read_bytes())
-
-    def __getitem__(self, name: str) -> bytes:
-        return self.get(name)
-
-    def keys(self) -> list[str]:
-        return []
 
 
 def _untextured(data: bytes) -> bytes:
@@ -130,11 +91,6 @@ def _untextured(data: bytes) -> bytes:
         for element in root.findall(f".//{{*}}{tag}"):
             element.getparent().remove(element)
     return bytes(etree.tostring(root))
-
-
-def _nodes(scene: Any) -> dict[str, tuple[np.ndarray, str]]:
-    """Where each geometry of a scene stands."""
-    return {name: scene.graph[name] for name in scene.graph.nodes_geometry}
 
 
 def _by_colour(meshes: list[tuple[np.ndarray, Any]]) -> tuple[Part, ...]:
