@@ -16,10 +16,13 @@ import numpy as np
 from unibody.errors import ModelError
 from unibody.files.xml_safety import check_xml
 from unibody.shapes import Mesh, OpenMesh, Shape
+from unibody.shapes.mesh_files import read_obj_objects
 from unibody.shapes.mesh_formats import read_scene
 
 LARGEST_MESH = 512_000_000
 """Bytes."""
+MOST_OBJECTS = 64
+"""Of more the file is one: they are screws and bolts, not convex pieces."""
 GREY = 0.7
 """Red, green and blue in place of a texture."""
 KINDS = (".stl", ".obj", ".dae", ".ply", ".glb", ".gltf")
@@ -76,6 +79,30 @@ def load_mesh(path: Path, what: str) -> tuple[Part, ...]:
     if not all(np.isfinite(p.vertices).all() for p in parts):
         raise ModelError(f"{what}: '{path}' holds vertices that are not finite; export it again")
     return parts
+
+
+def load_objects(path: Path, what: str, parts: tuple[Part, ...]) -> list[np.ndarray]:
+    """The points of each object of a file whose parts are read: of an OBJ those of its `o` and `g`, of others all as one. OBJs that hold a
+    decomposition into convex pieces have an object for each."""
+    whole = [np.concatenate([p.vertices for p in parts])]
+    if path.suffix.lower() != ".obj":
+        return whole
+    try:
+        vertices, objects = read_obj_objects(path, lenient=True)
+        found = [vertices[np.unique(faces)] for faces in objects]
+    except (ModelError, IndexError):  # trimesh reads some that our reader does not
+        return whole
+    return found if len(found) <= MOST_OBJECTS else whole
+
+
+def exact(parts: tuple[Part, ...], scale: Any = 1.0) -> Mesh | None:
+    """All parts together as a solid, mended where they are broken; None if they do not close."""
+    starts = np.cumsum([0, *(len(p.vertices) for p in parts)])
+    faces = np.concatenate([p.faces + s for p, s in zip(parts, starts, strict=False)])
+    try:
+        return Mesh.closing(*_scaled(np.concatenate([p.vertices for p in parts]), faces, scale))
+    except ModelError:
+        return None
 
 
 def _untextured(data: bytes) -> bytes:

@@ -105,9 +105,13 @@ class Mesh(Shape):
             x, f, said = clean(x, f)
             return cls._with(x, f, "; ".join(said))
         made = mend(x, f, largest)
-        if made.twisted or made.open_edges:
+        if made.faults:
             raise ModelError(_open(made, largest))
-        return cls._with(made.vertices, made.faces, "; ".join([*said, *made.said]))
+        solid = cls(made.vertices, made.faces)
+        doubled = solid.volume > (1.0 + 1e-6) * solid.hull().volume
+        told = [*said, *made.said, *(["its pieces overlap, and what they share counts twice"] if doubled else [])]
+        object.__setattr__(solid, "mended", "; ".join(told))
+        return solid
 
     @classmethod
     def convex_hull(cls, points: Any, most: int | None = None, tolerance: float = 0.0) -> Mesh:
@@ -190,8 +194,8 @@ def load_triangles(path: str | Path, scale: Any = 1.0) -> tuple[np.ndarray, np.n
 def _open(made: Mended, largest: float) -> str:
     """Why a surface cannot be a solid."""
     remedy = "take OpenMesh.load, or Mesh.convex_hull of its vertices"
-    if made.twisted:
-        return f"Mesh: the surface has one side only, so that nothing is inside; {remedy}"
+    if not made.open_edges:
+        return f"Mesh: {made.thin} faces without area remain; {remedy}"
     wide = f"a hole {made.widest:.3g} m wide" if made.widest else "faces that end within others"
     return f"Mesh: {made.open_edges} open edges remain, {wide} (up to {largest:g} of the longest side is filled); {remedy}"
 

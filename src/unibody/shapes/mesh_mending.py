@@ -4,7 +4,8 @@
 2. Faces with two equal corners and faces that occur twice go.
 3. At every edge faces are paired: the two that share it; of more, those that enclose matter between them, in the order of their angles
    about the edge. A vertex is then split into as many as there are fans of paired faces around it, so that every edge has two faces at most.
-4. Faces are turned so that pairs run their edge in opposite directions (a surface with one side only is refused).
+4. Faces are turned so that pairs run their edge in opposite directions. Where that is impossible, the directions of the file are trusted,
+   and only faces that agree with them are paired.
 5. Edges without a partner form loops. A loop no wider than a part of the surface (`LARGEST_HOLE`) is closed: by the triangulation of least
    area (Barequet and Sharir 1995), or a fan about its middle if it is long.
 6. A face without area, whose middle corner lies on its longest side, gives that corner to the neighbour behind that side.
@@ -22,7 +23,7 @@ LARGEST_HOLE = 0.25
 """Of the longest side of the surface: wider holes are left open."""
 LONGEST_LOOP = 60
 """Edges; longer loops become fans."""
-WELDS = (0.0, 1e-7, 1e-6, 1e-5, 1e-4)
+WELDS = (0.0, 1e-6, 1e-5, 1e-4)
 """Distances within which vertices are one, of the longest side."""
 THIN = 1e-10
 """A face is without area below this part of its longest edge squared."""
@@ -42,8 +43,12 @@ class Mended:
     open_edges: int = 0
     widest: float = 0.0
     """Of the holes that remain [m]."""
-    twisted: bool = False
-    """It has one side only."""
+    thin: int = 0
+    """Faces without area that remain."""
+
+    @property
+    def faults(self) -> int:
+        return self.open_edges + self.thin
 
 
 def mend(vertices: np.ndarray, faces: np.ndarray, largest_hole: float) -> Mended:
@@ -53,11 +58,9 @@ def mend(vertices: np.ndarray, faces: np.ndarray, largest_hole: float) -> Mended
     for weld in WELDS:
         for walls in (False, True):
             trial = _attempt(vertices, faces, weld * size, walls, largest_hole * size)
-            if trial is None:
-                continue
-            if not trial.open_edges and not trial.twisted:
+            if trial is not None and trial.faults == 0:
                 return trial
-            if best is None or trial.open_edges < best.open_edges:
+            if trial is not None and (best is None or trial.faults < best.faults):
                 best = trial
     return best if best is not None else Mended(vertices, faces, [], 3 * len(faces))
 
@@ -82,10 +85,11 @@ def _attempt(vertices: np.ndarray, faces: np.ndarray, weld: float, walls: bool, 
     if len(kept) < len(faces):
         said.append(f"{len(faces) - len(kept)} degenerate or double faces dropped")
     f = kept
-    pairs, many = _pairs(x, f)
+    pairs, many = _pairs(x, f, False)
     flip, twisted = _flips(f, pairs)
     if twisted:
-        return Mended(x, f, said, int(3 * len(f) - 2 * len(pairs)), twisted=True)
+        pairs, many = _pairs(x, f, True)
+        flip = np.zeros(len(f), bool)
     if flip.any():
         said.append(f"{int(flip.sum())} faces turned round")
         f[flip] = f[flip][:, (0, 2, 1)]
@@ -94,19 +98,28 @@ def _attempt(vertices: np.ndarray, faces: np.ndarray, weld: float, walls: bool, 
     if many:
         said.append(f"{many} edges of more than two faces parted")
     x, f = _split(x, f, pairs)
-    x, f, filled, open_edges, gap = _closed(x, f, widest)
+    lonely = np.ones(3 * len(f), bool)
+    lonely[pairs.ravel()] = False
+    x, f, filled, open_edges, gap = _closed(x, f, lonely, widest)
     if filled:
         said.append(f"{filled} hole{'s' if filled > 1 else ''} filled")
     if open_edges:
         x, f, dropped, open_edges, gap = _without_strays(x, f, open_edges, gap)
         said += [f"{dropped} loose faces dropped"] if dropped else []
+    thin = 0
     if not open_edges:
-        f, moved = _without_slivers(x, f)
+        f, moved, thin = _without_slivers(x, f)
         said += [f"{moved} faces without area joined to their neighbours"] if moved else []
         f, turned = _outward(x, f)
         said += turned
+        # Faces that were added may share an edge with others: pair once more.
+        pairs, _ = _pairs(x, f, True)
+        x, f = _split(x, f, pairs)
+        tail, head = _halves(f)
+        repeated = len(tail) - len(np.unique(tail * (len(x) + 1) + head))
+        open_edges = 3 * len(f) - 2 * len(pairs) + repeated
     used, f = np.unique(f, return_inverse=True)
-    return Mended(x[used], f.reshape(-1, 3), said, open_edges, gap)
+    return Mended(x[used], f.reshape(-1, 3), said, open_edges, gap, thin)
 
 
 def welded(vertices: np.ndarray, faces: np.ndarray, tolerance: float) -> tuple[np.ndarray, np.ndarray]:
@@ -154,22 +167,24 @@ def _halves(faces: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return faces.ravel(), np.roll(faces, -1, axis=1).ravel()
 
 
-def _pairs(x: np.ndarray, faces: np.ndarray) -> tuple[np.ndarray, int]:
-    """(n, 2) half-edges that belong together, and how many edges have more than two faces."""
+def _pairs(x: np.ndarray, faces: np.ndarray, trusting: bool) -> tuple[np.ndarray, int]:
+    """(n, 2) half-edges that belong together, and how many edges have more than two faces; `trusting`: only of opposite directions."""
     tail, head = _halves(faces)
     key = np.minimum(tail, head) * (len(x) + 1) + np.maximum(tail, head)
     order = np.argsort(key, kind="stable")
     start = np.flatnonzero(np.r_[True, np.diff(key[order]) > 0])
     count = np.diff(np.r_[start, len(order)])
     two = start[count == 2]
+    if trusting:
+        two = two[tail[order[two]] != tail[order[two + 1]]]
     pairs = [np.stack([order[two], order[two + 1]], axis=1)]
     many = np.flatnonzero(count > 2)
     for k in many:
-        pairs.append(_around(x, faces, order[start[k] : start[k] + count[k]], tail, head))
+        pairs.append(_around(x, faces, order[start[k] : start[k] + count[k]], tail, head, trusting))
     return np.concatenate(pairs), len(many)
 
 
-def _around(x: np.ndarray, faces: np.ndarray, halves: np.ndarray, tail: np.ndarray, head: np.ndarray) -> np.ndarray:
+def _around(x: np.ndarray, faces: np.ndarray, halves: np.ndarray, tail: np.ndarray, head: np.ndarray, trusting: bool) -> np.ndarray:
     """Pairs of the faces at one edge. Matter lies behind a face, on the side of smaller angles if it runs the edge forward."""
     u, v = int(tail[halves[0]]), int(head[halves[0]])
     axis = x[v] - x[u]
@@ -179,14 +194,19 @@ def _around(x: np.ndarray, faces: np.ndarray, halves: np.ndarray, tail: np.ndarr
     side = np.linalg.svd(axis[None])[2][1]
     angle = np.arctan2(arm @ np.cross(axis, side), arm @ side)
     ring = np.argsort(angle, kind="stable")
-    forward = (tail[halves] == u)[ring]
-    n = len(ring)
-    if forward.sum() * 2 == n and (forward != np.roll(forward, 1)).all():
-        return np.array([(halves[ring[i]], halves[ring[i - 1]]) for i in range(n) if forward[i]])
-    # The directions tell nothing: neighbours by angle, beginning behind the widest gap.
-    gaps = (angle[ring] - np.roll(angle[ring], 1)) % (2.0 * np.pi)
-    ring = np.roll(ring, -int(np.argmax(gaps)))
-    return np.array([(halves[ring[i]], halves[ring[i + 1]]) for i in range(0, n - 1, 2)]).reshape(-1, 2)
+    forward = (tail[halves] == u).tolist()
+    left, out, shrinking = ring.tolist(), [], True
+    while shrinking and len(left) > 1:
+        shrinking = False
+        for i in range(len(left)):
+            if forward[left[i]] and not forward[left[i - 1]]:
+                out.append((halves[left[i]], halves[left[i - 1]]))
+                left = [k for k in left if k not in (left[i], left[i - 1])]
+                shrinking = True
+                break
+    if not trusting:  # of those whose directions do not fit, neighbours by angle
+        out += [(halves[left[i]], halves[left[i + 1]]) for i in range(0, len(left) - 1, 2)]
+    return np.array(out, np.int64).reshape(-1, 2)
 
 
 def _flips(faces: np.ndarray, pairs: np.ndarray) -> tuple[np.ndarray, bool]:
@@ -222,11 +242,11 @@ def _split(x: np.ndarray, faces: np.ndarray, pairs: np.ndarray) -> tuple[np.ndar
     return x[faces.ravel()[first]], label.reshape(-1, 3).astype(np.int64)
 
 
-def rims(faces: np.ndarray) -> list[list[int]]:
+def rims(faces: np.ndarray, lonely: np.ndarray | None = None) -> list[list[int]]:
     """Loops of vertices along half-edges without a partner, in the direction of a face that would close them."""
     tail, head = _halves(faces)
     n = int(faces.max()) + 1
-    lonely = ~np.isin(head * n + tail, tail * n + head)
+    lonely = ~np.isin(head * n + tail, tail * n + head) if lonely is None else lonely
     follow = dict(zip(head[lonely].tolist(), tail[lonely].tolist(), strict=True))
     loops = []
     while follow:
@@ -239,13 +259,15 @@ def rims(faces: np.ndarray) -> list[list[int]]:
     return loops
 
 
-def _closed(x: np.ndarray, faces: np.ndarray, widest: float) -> tuple[np.ndarray, np.ndarray, int, int, float]:
+def _closed(x: np.ndarray, faces: np.ndarray, lonely: np.ndarray, widest: float) -> tuple[np.ndarray, np.ndarray, int, int, float]:
     """Fill what is not too wide: vertices, faces, loops filled, edges that stay open, the widest hole that does."""
     filled, open_edges, gap = 0, 0, 0.0
     points, added, count = [x], [faces], len(x)
-    for loop in rims(faces):
+    for loop in rims(faces, lonely):
         wide = float(np.linalg.norm(np.ptp(x[loop], axis=0)))
-        if len(loop) < 3 or wide > widest:
+        if len(loop) == 2:  # two edges that fit each other: there is no hole between them
+            continue
+        if len(loop) < 2 or wide > widest:
             open_edges, gap = open_edges + len(loop), max(gap, wide)
             continue
         filled += 1
@@ -303,8 +325,10 @@ def _areas(x: np.ndarray, faces: np.ndarray) -> np.ndarray:
     return 0.5 * np.linalg.norm(np.cross(b - a, c - a), axis=1)
 
 
-def _without_slivers(x: np.ndarray, faces: np.ndarray) -> tuple[np.ndarray, int]:
-    """Faces without area give their middle corner to the face behind their longest side."""
+def _without_slivers(x: np.ndarray, faces: np.ndarray) -> tuple[np.ndarray, int, int]:
+    """Faces without area give their middle corner to the face behind their longest side; how many, and how many cannot."""
+    from unibody.shapes.mesh import FLAT
+
     moved = 0
     for _ in range(20):
         a, b, c = (x[faces[:, k]] for k in range(3))
@@ -329,7 +353,8 @@ def _without_slivers(x: np.ndarray, faces: np.ndarray) -> tuple[np.ndarray, int]
         moved += done
         if not done:
             break
-    return faces, moved
+    longest = np.max([((x[faces[:, k]] - x[faces[:, k - 1]]) ** 2).sum(axis=1) for k in range(3)], axis=0)
+    return faces, moved, int((_areas(x, faces) <= FLAT * longest).sum())
 
 
 def _outward(x: np.ndarray, faces: np.ndarray) -> tuple[np.ndarray, list[str]]:
