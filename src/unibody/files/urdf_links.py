@@ -22,6 +22,7 @@ from typing import Any
 import numpy as np
 
 from unibody.errors import ModelError
+from unibody.files.urdf_grammar import named
 from unibody.files.urdf_repairs import DENSITY, SLIGHT, absurd, ball, filled, from_shapes, matter, principal
 from unibody.shapes import Placed
 from unibody.shapes.mass import ROUND_OFF, MassProperties, combine
@@ -94,7 +95,17 @@ def as_bodies(
             bodies.mass[name] = _given_mass(name, parts, own, joint_to, order, massless, bodies.said)
         bodies.said += [f"{_impossible(link, own[link])}; it is part of '{name}', and together they are possible" for link in impossible
                         if bodies.mass[name] is None or _stands_alone(whole)]  # fmt: skip
+    bodies.said = _together(bodies.said)
     return bodies
+
+
+def _together(lines: list[str]) -> list[str]:
+    """Lines that say the same of several links as one."""
+    links: dict[str, list[str]] = {}
+    for line in lines:
+        name, _, rest = line.removeprefix("link '").partition("': ")
+        links.setdefault(rest, []).append(name)
+    return [f"link{'s' if len(names) > 1 else ''} {named(names)}: {rest}" for rest, names in links.items()]
 
 
 def moved(placed: Placed, X_BL: Pose) -> Placed:
