@@ -1,17 +1,12 @@
-"""Meshes beside a model, through trimesh: STL, OBJ, DAE, PLY.
+"""Meshes beside a model, through trimesh: STL, OBJ, DAE, PLY, glTF, GLB.
 
 A file may hold several meshes at poses of their own and with colours; those of one colour become one. Positions are in the file's unit,
 which is the metre except in DAE files that say otherwise. The up-axis that a DAE file names is ignored, as robots' tools do.
-Nothing but the file itself is opened, except for the colours (.mtl) beside an OBJ; textures are not.
 """
 
 from __future__ import annotations
 
-import contextlib
-import io
-import logging
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -21,12 +16,16 @@ import numpy as np
 from unibody.errors import ModelError
 from unibody.files.xml_safety import check_xml
 from unibody.shapes import Mesh, OpenMesh, Shape
+from unibody.shapes.mesh_files import read_obj_objects
+from unibody.shapes.mesh_formats import read_scene
 
 LARGEST_MESH = 512_000_000
 """Bytes."""
+MOST_OBJECTS = 64
+"""Of more the file is one: they are screws and bolts, not convex pieces."""
 GREY = 0.7
 """Red, green and blue in place of a texture."""
-KINDS = (".stl", ".obj", ".dae", ".ply")
+KINDS = (".stl", ".obj", ".dae", ".ply", ".glb", ".gltf")
 
 
 @dataclass(frozen=True)
@@ -62,7 +61,7 @@ def load_mesh(path: Path, what: str) -> tuple[Part, ...]:
     if kind == ".dae":
         check_xml(data, f"{what}: '{path}'")
     try:
-        import trimesh
+        import trimesh  # noqa: F401
 
         if kind == ".dae":
             import collada  # noqa: F401
@@ -71,11 +70,7 @@ def load_mesh(path: Path, what: str) -> tuple[Part, ...]:
     except ImportError as error:
         raise ModelError(f"meshes need {error.name}, which is not installed; pip install unibody[import]") from None
     try:
-        beside: Any = _Beside(path)
-        with _quiet():
-            scene = trimesh.load_scene(io.BytesIO(data), file_type=kind[1:], resolver=beside, process=False)
-        found = [(name, matrix, scene.geometry[g]) for name, (matrix, g) in _nodes(scene).items()]
-        parts = _by_colour([(m, mesh) for _, m, mesh in found if isinstance(mesh, trimesh.Trimesh) and len(mesh.faces)])
+        parts = _by_colour(read_scene(data, kind, path))
     except Exception as error:  # trimesh and pycollada raise whatever a broken file makes them trip over
         said = f"{type(error).__name__}: {' '.join(str(error).split())}"
         raise ModelError(f"{what}: '{path}' cannot be read ({said}); export it again") from error
@@ -86,35 +81,28 @@ def load_mesh(path: Path, what: str) -> tuple[Part, ...]:
     return parts
 
 
-@contextlib.contextmanager
-def _quiet() -> Iterator[None]:
-    """Without trimesh's own log, which prints every texture that it was not given."""
-    log = logging.getLogger("trimesh")
-    before, log.disabled = log.disabled, True
+def load_objects(path: Path, what: str, parts: tuple[Part, ...]) -> list[np.ndarray]:
+    """The points of each object of a file whose parts are read: of an OBJ those of its `o` and `g`, of others all as one. OBJs that hold a
+    decomposition into convex pieces have an object for each."""
+    whole = [np.concatenate([p.vertices for p in parts])]
+    if path.suffix.lower() != ".obj":
+        return whole
     try:
-        yield
-    finally:
-        log.disabled = before
+        vertices, objects = read_obj_objects(path, lenient=True)
+        found = [vertices[np.unique(faces)] for faces in objects]
+    except (ModelError, IndexError):  # trimesh reads some that our reader does not
+        return whole
+    return found if len(found) <= MOST_OBJECTS else whole
 
 
-class _Beside:
-    """What a mesh may ask for: the .mtl files beside it, without the lines that name textures."""
-
-    def __init__(self, path: Path):
-        self.folder = path.resolve().parent
-        self.file_name = path.name
-
-    def get(self, name: str) -> bytes:
-        other = (self.folder / str(name).strip()).resolve()
-        if other.suffix.lower() != ".mtl" or other.parent != self.folder or not other.is_file() or other.stat().st_size > 10_000_000:
-            raise KeyError(name)
-        return re.sub(rb"(?mi)^\s*(map_|bump|disp|decal|refl).*$", b"", other.read_bytes())
-
-    def __getitem__(self, name: str) -> bytes:
-        return self.get(name)
-
-    def keys(self) -> list[str]:
-        return []
+def exact(parts: tuple[Part, ...], scale: Any = 1.0) -> Mesh | None:
+    """All parts together as a solid, mended where they are broken; None if they do not close."""
+    starts = np.cumsum([0, *(len(p.vertices) for p in parts)])
+    faces = np.concatenate([p.faces + s for p, s in zip(parts, starts, strict=False)])
+    try:
+        return Mesh.closing(*_scaled(np.concatenate([p.vertices for p in parts]), faces, scale))
+    except ModelError:
+        return None
 
 
 def _untextured(data: bytes) -> bytes:
@@ -130,11 +118,6 @@ def _untextured(data: bytes) -> bytes:
         for element in root.findall(f".//{{*}}{tag}"):
             element.getparent().remove(element)
     return bytes(etree.tostring(root))
-
-
-def _nodes(scene: Any) -> dict[str, tuple[np.ndarray, str]]:
-    """Where each geometry of a scene stands."""
-    return {name: scene.graph[name] for name in scene.graph.nodes_geometry}
 
 
 def _by_colour(meshes: list[tuple[np.ndarray, Any]]) -> tuple[Part, ...]:

@@ -11,10 +11,10 @@ from unibody.constraints import Coupling
 from unibody.errors import ModelError
 from unibody.files.urdf_grammar import named
 from unibody.files.urdf_links import Bodies, pose_of
+from unibody.files.urdf_shapes import turned_to
 from unibody.forces import DryFriction
 from unibody.joints import Ball, Free, Joint, Planar, Prismatic, Revolute, Weld
 from unibody.model import Builder
-from unibody.model.model import look_up
 from unibody.spatial.pose import Pose, vector3
 
 BEYOND = 1e9
@@ -29,28 +29,34 @@ class Joints:
     bodies: Bodies
     name_of: dict[str, str]
     limits: bool
+    mimic: bool = True
 
     def __post_init__(self) -> None:
         self.asides: dict[str, list[str]] = {}
         self.moved: list[str] = []
         self.limited = False
 
-    def add_root(self, root: str, floating: bool, taken: set[str]) -> None:
-        """Weld the root to the world, or free it; what is ground already stays as it is."""
+    def add_root(self, root: str, floating: bool, taken: set[str], X_WL: Pose) -> None:
+        """Weld the root to the world, or free it, where it is to be; what is ground already stays as it is."""
         host = self.bodies.host[root]
         if self.bodies.mass[host] is None:
             return
         name = root
         while name in taken:
             name += "_base"
-        self.b.joint(name, Free() if floating else Weld(), parent=self.b.world, child=self.name_of[host], X_BM=self.bodies.X_BL[root])
+        X_BM = self.bodies.X_BL[root]
+        if floating:
+            q = None if X_WL == Pose() else (*X_WL.p, *X_WL.wxyz)
+            self.b.joint(name, Free(), parent=self.b.world, child=self.name_of[host], X_BM=X_BM, q=q)
+        else:
+            self.b.joint(name, Weld(), parent=self.b.world, child=self.name_of[host], X_PF=X_WL, X_BM=X_BM)
 
     def add(self, robot: Any) -> None:
         start = self._start(robot)
         for j in robot.joints:
             self._add_joint(j, start)
-        for j in robot.joints:
-            if j.mimic is not None and _scalar(j):
+        for j in self._followers(robot):
+            if _scalar(j):
                 self.b.add(Coupling([j.name], [j.mimic.joint], [[j.mimic.multiplier]], j.mimic.offset), name=f"{j.name}.mimic")
 
     def _add_joint(self, j: Any, start: dict[str, float]) -> None:
@@ -74,6 +80,8 @@ class Joints:
         return {"damping": damping} if damping and element.nv else {}
 
     def _limits(self, j: Any) -> dict[str, Any]:
+        if j.limit is None and j.type in ("revolute", "prismatic"):
+            self._aside("a missing <limit>", "such joints were taken without limits", j.name)
         if j.limit is None or j.type == "fixed":
             return {}
         out: dict[str, Any] = {}
@@ -111,9 +119,12 @@ class Joints:
             ends = _range(by_name[name])
             if ends is not None and self.limits:
                 start[name] = float(np.clip(0.0, *ends))
-        following = [j for j in robot.joints if j.mimic is not None]
+        following = self._followers(robot)
         for j in following:
-            look_up(j.mimic.joint, by_name, f"joint '{j.name}' mimic: joint")
+            if j.mimic.joint not in by_name:
+                near = [n for n in by_name if n.endswith(j.mimic.joint)][:3]
+                hint = f"did you mean {named(near)}? " if near else ""
+                raise ModelError(f"joint '{j.name}' mimic: joint '{j.mimic.joint}' is unknown; {hint}correct it, or load with mimic=false")
             if not (_scalar(j) and _scalar(by_name[j.mimic.joint])):
                 if j.type != "fixed":
                     raise ModelError(f"joint '{j.name}' mimics '{j.mimic.joint}', and one of them has not one coordinate; take <mimic> out")
@@ -124,8 +135,17 @@ class Joints:
         self.moved = [f"'{name}' at {q:g}" for name, q in start.items() if q != 0.0]
         return start
 
+    def _followers(self, robot: Any) -> list[Any]:
+        """Joints that follow others."""
+        found = [j for j in robot.joints if j.mimic is not None]
+        for j in found if not self.mimic else ():
+            self._aside("<mimic>", "left out, since mimic=false", j.name)
+        return found if self.mimic else []
+
     def _aside(self, what: str, why: str, joint: str) -> None:
-        self.asides.setdefault(f"{what} of joints {{}}: {why}", []).append(joint)
+        names = self.asides.setdefault(f"{what} of joints {{}}: {why}", [])
+        if joint not in names:
+            names.append(joint)
 
     def left_out(self) -> list[str]:
         return [line.format(named(joints)) for line, joints in self.asides.items()]
@@ -133,7 +153,7 @@ class Joints:
     def notes(self) -> list[str]:
         out = []
         if self.limited:
-            out.append("joint limits need a solver that holds one-sided constraints (redmax); limits=false leaves them out")
+            out.append("joint limits need a solver that holds one-sided constraints (redmax, complementarity, …); limits=false leaves them out")
         if self.moved:
             out.append(f"joints that do not start at 0: {', '.join(self.moved)}")
         return out
@@ -173,13 +193,5 @@ def _element(j: Any) -> tuple[Joint, Pose]:
         raise ModelError(f"joint '{j.name}': axis {tuple(axis.tolist())} has no direction; give one such as 0 0 1")
     axis = axis / size
     if j.type == "planar":
-        return Planar(), _turned_to(axis)
+        return Planar(), turned_to(axis, f"joint '{j.name}'")
     return (Prismatic(axis) if j.type == "prismatic" else Revolute(axis)), Pose()
-
-
-def _turned_to(axis: np.ndarray) -> Pose:
-    """The shortest turn that takes z to the axis."""
-    cross = np.array([-axis[1], axis[0], 0.0])
-    if not cross.any():
-        return Pose() if axis[2] > 0.0 else Pose.about((1.0, 0.0, 0.0), np.pi)
-    return Pose.about(cross.tolist(), float(np.arctan2(np.linalg.norm(cross), axis[2])))

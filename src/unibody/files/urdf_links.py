@@ -9,8 +9,9 @@ on the ground counts as one); its mass, if any, is added by
 so that the motion is exactly the file's. A group that moves and has no mass at all is given one, which is said.
 
 No rigid thing has principal inertias A + B < C, since A + B − C = 2 ∫ z² dm. Links that claim it are added to those they are fixed to as
-well, and said; where the sum is impossible too, the file is refused. On request the sum is replaced by the nearest possible one: the second
-moments Σ = ½ tr(I) 1 − I are made positive by raising their negative principal values to those of a ball of 1 mm.
+well, and said; where the sum is impossible too, or absurd beside the shapes, it is taken from the shapes (`urdf_repairs`). Without that
+(repair=False) the file is refused, or on request the sum is replaced by the nearest possible one: the second moments Σ = ½ tr(I) 1 − I
+are made positive by raising their negative principal values to those of a ball of 1 mm.
 """
 
 from __future__ import annotations
@@ -21,6 +22,9 @@ from typing import Any
 import numpy as np
 
 from unibody.errors import ModelError
+from unibody.files.urdf_grammar import named
+from unibody.files.urdf_repairs import DENSITY, SLIGHT, absurd, ball, filled, from_shapes, matter, principal
+from unibody.shapes import Placed
 from unibody.shapes.mass import ROUND_OFF, MassProperties, combine
 from unibody.spatial.pose import Pose
 
@@ -52,10 +56,13 @@ def pose_of(origin: Any) -> Pose:
     return Pose() if origin is None else Pose.from_matrix(origin)
 
 
-def as_bodies(robot: Any, order: list[str], floating: bool, massless: float | None, repair: bool) -> Bodies:
-    """The bodies of a robot whose links are given root first."""
+def as_bodies(
+    robot: Any, order: list[str], floating: bool, massless: float | None, nearest: bool, shapes: dict[str, list[Placed]] | None = None
+) -> Bodies:
+    """The bodies of a robot whose links are given root first. `nearest`: replace impossible inertias by the nearest possible. `shapes` of
+    links, if inertias are to be repaired from them."""
     links = {link.name: link for link in robot.links}
-    own = {name: _properties(links[name]) for name in order}
+    own = {name: _properties(links[name], shapes is not None) for name in order}
     joint_to = {j.child: j for j in robot.joints}
     fixed: dict[str, list[str]] = {name: [] for name in order}
     for j in robot.joints:
@@ -78,24 +85,43 @@ def as_bodies(robot: Any, order: list[str], floating: bool, massless: float | No
         impossible = [link for link in group if not _possible(own[link])]
         if name == ground and not _stands_alone(own[name]):
             bodies.mass[name] = None
+        elif shapes is not None and (whole.mass > 0.0 or (massless is None and all(links[link].inertial is None for link in group))):
+            around = [moved(s, bodies.X_BL[link]) for link in group for s in shapes[link]]
+            sound = _repaired(name, whole, around, bodies.said)
+            bodies.mass[name] = sound or _given_mass(name, parts, own, joint_to, order, massless, bodies.said)
         elif whole.mass > 0.0:
-            bodies.mass[name] = whole if _stands_alone(whole) else _given_size(name, whole, own, impossible, repair, bodies.said)
+            bodies.mass[name] = whole if _stands_alone(whole) else _given_size(name, whole, own, impossible, nearest, bodies.said)
         else:
             bodies.mass[name] = _given_mass(name, parts, own, joint_to, order, massless, bodies.said)
         bodies.said += [f"{_impossible(link, own[link])}; it is part of '{name}', and together they are possible" for link in impossible
                         if bodies.mass[name] is None or _stands_alone(whole)]  # fmt: skip
+    bodies.said = _together(bodies.said)
     return bodies
 
 
-def _properties(link: Any) -> MassProperties:
-    """What the file says; mass 0 where it says nothing."""
+def _together(lines: list[str]) -> list[str]:
+    """Lines that say the same of several links as one."""
+    links: dict[str, list[str]] = {}
+    for line in lines:
+        name, _, rest = line.removeprefix("link '").partition("': ")
+        links.setdefault(rest, []).append(name)
+    return [f"link{'s' if len(names) > 1 else ''} {named(names)}: {rest}" for rest, names in links.items()]
+
+
+def moved(placed: Placed, X_BL: Pose) -> Placed:
+    """A shape of a link that is part of a body."""
+    return Placed(placed.shape, X_BL @ placed.X_BS, placed.colour, placed.visible, placed.solid, placed.material)
+
+
+def _properties(link: Any, lenient: bool) -> MassProperties:
+    """What the file says; mass 0 where it says nothing. `lenient`: an inertia may be missing."""
     inertial = link.inertial
     what = f"link '{link.name}'"
     if inertial is None:
         return MassProperties(0.0, np.zeros(3), np.zeros((3, 3)))
     if inertial.mass < 0.0:
         raise ModelError(f"{what}: mass {inertial.mass:g} is negative; give 0 or more")
-    if inertial.inertia is None and inertial.mass > 0.0:
+    if inertial.inertia is None and inertial.mass > 0.0 and not lenient:
         raise ModelError(f"{what}: mass {inertial.mass:g} without <inertia>; give one")
     inertia = np.zeros((3, 3)) if inertial.inertia is None else inertial.inertia
     X = pose_of(inertial.origin)
@@ -149,16 +175,49 @@ def _nearest(hosts: list[str], fixed: dict[str, list[str]]) -> dict[str, str]:
     return host
 
 
+def _repaired(name: str, whole: MassProperties, shapes: list[Placed], said: list[str]) -> MassProperties | None:
+    """The mass of a group, its inertia from its shapes if it has none, or one that no such body has. None: no mass, and no shape."""
+    around, called = matter(shapes)
+    if whole.mass == 0.0:
+        made = filled(around)
+        if made is not None:
+            said.append(f"link '{name}': no <inertial>, and it moves; it was given {made.mass:.4g} kg and the principal inertias "
+                        f"{principal(made)}, those of its {called} at {DENSITY:g} kg/m³")  # fmt: skip
+        return made
+    A, B, C = np.linalg.eigvalsh(whole.inertia)
+    if _stands_alone(whole):
+        ratio = absurd(whole, around)
+        if ratio is None:
+            return whole
+        wrong = f"is {ratio:.2g} times what a box of that mass around its shapes has"
+    elif A > _slack(whole) and A + B >= C * (1.0 - SLIGHT):
+        made = repaired(whole)
+        said.append(f"link '{name}': inertia {principal(whole)} of {whole.mass:.4g} kg breaks A + B ≥ C by {(C - A - B) / C:.1g}; "
+                    f"it was given {principal(made)}, the nearest possible")  # fmt: skip
+        return made
+    else:
+        wrong = "is none" if C <= _slack(whole) else "is that of no body"
+    made = from_shapes(whole, around)
+    how = f"that of its {called} at that mass"
+    if made is None and _stands_alone(whole):
+        return whole
+    if made is None:
+        made, how = (ball(whole.mass, whole.com), f"that of a ball of {DENSITY:g} kg/m³") if C <= _slack(whole) else (
+            repaired(whole), "the nearest possible")  # fmt: skip
+    said.append(f"link '{name}': inertia {principal(whole)} of {whole.mass:.4g} kg {wrong}; it was given {principal(made)}, {how}")
+    return made
+
+
 def _given_size(
-    name: str, whole: MassProperties, own: dict[str, MassProperties], impossible: list[str], repair: bool, said: list[str]
+    name: str, whole: MassProperties, own: dict[str, MassProperties], impossible: list[str], nearest: bool, said: list[str]
 ) -> MassProperties:
     """The mass of a group that has no inertia about some axis, or an impossible one."""
     if impossible:
         wrong = _impossible(impossible[0], own[impossible[0]])
     else:
         wrong = f"link '{name}': a mass of {whole.mass:g} kg that can move, and no inertia about some axis"
-    if not repair:
-        raise ModelError(f"{wrong}; correct <inertia>, or load with repair_inertia=true")
+    if not nearest:
+        raise ModelError(f"{wrong}; correct <inertia>, or load with repair=true or repair_inertia=true")
     made = repaired(whole)
     said.append(f"{wrong}; body '{name}' was given ({', '.join(f'{x:.4g}' for x in np.linalg.eigvalsh(made.inertia))})")
     return made

@@ -105,8 +105,13 @@ class Folders:
         """The file that `reference` names: a path from `base` (the root if not given) or package://name/path. `what` begins messages."""
         check_name(reference, what)
         assert reference is not None
-        scheme, found, rest = reference.partition("://")
-        if not found:
+        found = re.fullmatch(r"(?:file://)?\$\(\s*find\s+([\w.+-]+)\s*\)/*(.+)", reference.strip())
+        if found:  # what xacro writes for package://
+            return self.resolve(f"package://{found.group(1)}/{found.group(2)}", what, base)
+        if "$(" in reference or "${" in reference:
+            raise ModelError(f"{what}: '{reference}' is for xacro to fill in; run `xacro file.xacro > robot.urdf` and load the result")
+        scheme, given, rest = reference.partition("://")
+        if not given:
             return self._checked(self._beside(reference, Path(base) if base is not None else Path(self.root)), reference, what)
         if scheme.lower() not in ("package", "model"):
             raise ModelError(f"{what}: '{reference}' is a web or file address, which is not opened; give a path or package://name/path")
@@ -161,9 +166,11 @@ class Folders:
             out += [place / name] if (place / name).is_dir() else []
             out += [place] if place.resolve().name == name else []
         out += [p / name for p in map(Path, os.environ.get("ROS_PACKAGE_PATH", "").split(os.pathsep)) if p.name and (p / name).is_dir()]
-        for folder in _above(Path(self.root)):
+        root = Path(self.root)
+        for folder in _above(root):
             says_so = (folder / "package.xml").is_file()
-            if folder.name == name and (folder == self.root or says_so):
+            # pkg/urdf/robot.urdf is how packages are laid out.
+            if folder.name == name and (folder == self.root or says_so or (folder == root.parent and root.name in ("urdf", "urdfs"))):
                 out.append(folder)
             near = folder / name
             # A link near the file is no way out of what the file may open.

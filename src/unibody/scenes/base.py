@@ -199,6 +199,8 @@ def convert(kind: Any, value: Any) -> Any:
         return word in _TRUE
     if isinstance(value, bool):
         raise ValueError
+    if isinstance(kind, type) and isinstance(value, kind):
+        return value
     if kind is int and isinstance(value, float) and not value.is_integer():
         raise ValueError
     return kind(value)

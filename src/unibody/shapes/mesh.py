@@ -15,16 +15,21 @@ lie inside another. Components that overlap count twice.
 
 from __future__ import annotations
 
+import contextlib
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
+from typing import Any, ClassVar
 
 import numpy as np
 
 from unibody.errors import ModelError
 from unibody.shapes.base import Shape
+from unibody.shapes.hull import hull_of
 from unibody.shapes.mass import MassProperties
 from unibody.shapes.mesh_files import read_obj, read_stl
+from unibody.shapes.mesh_formats import read_placed
+from unibody.shapes.mesh_mending import LARGEST_HOLE, Mended, clean, mend
 
 FLAT = 1e-14
 """A face is degenerate when its area is below this fraction of its longest edge squared: only round-off is left of it. So is a solid
@@ -46,6 +51,8 @@ class Mesh(Shape):
     """In the shape's frame [m], (n, 3)."""
     faces: np.ndarray
     """Indices of vertices, (m, 3)."""
+    mended: ClassVar[str] = ""
+    """Of a mesh from `load` what was changed to close it; of one from `convex_hull` how far points reach out of it."""
 
     def __post_init__(self) -> None:
         vertices, faces = as_arrays(self.vertices, self.faces)
@@ -66,6 +73,71 @@ class Mesh(Shape):
         except ModelError as error:
             raise ModelError(f"{path}: {error}") from None
 
+    @classmethod
+    def load(cls, path: str | Path, scale: Any = 1.0, fill_holes: bool | float = True) -> Mesh:
+        """The solid in an OBJ, STL, PLY, glTF or GLB file, mended where it is broken; `mended` says how.
+
+        Equal vertices are merged, degenerate and double faces dropped, faces turned outwards, holes filled: those up to a quarter of the
+        longest side, or up to `fill_holes` of it if that is a number. `scale`, one number or three, turns the file's unit into metres; a
+        negative one mirrors. What cannot be closed is refused.
+
+        >>> import tempfile, pathlib
+        >>> path = pathlib.Path(tempfile.mkdtemp()) / "tetrahedron without a face.obj"
+        >>> _ = path.write_text("v 0 0 0\\nv 1 0 0\\nv 0 1 0\\nv 0 0 1\\nf 1 3 2\\nf 1 2 4\\nf 1 4 3\\n")
+        >>> mesh = Mesh.load(path, fill_holes=2.0)
+        >>> round(6 * mesh.volume, 12), mesh.mended
+        (1.0, '1 hole filled')
+        """
+        vertices, faces = load_triangles(path, scale)
+        try:
+            return cls.closing(vertices, faces, fill_holes)
+        except ModelError as error:
+            raise ModelError(f"{path}: {error}") from None
+
+    @classmethod
+    def closing(cls, vertices: Any, faces: Any, fill_holes: bool | float = True) -> Mesh:
+        """The solid that triangles enclose, mended as `load` does."""
+        x, f = as_arrays(vertices, faces)
+        largest = LARGEST_HOLE if fill_holes is True else float(fill_holes)
+        if not 0.0 <= largest < np.inf:
+            raise ModelError(f"Mesh: fill_holes {fill_holes!r} is no part of a size; give True, False, or a number such as 0.5")
+        with contextlib.suppress(ModelError):  # most files are sound but for vertices that occur several times
+            x, f, said = clean(x, f)
+            return cls._with(x, f, "; ".join(said))
+        made = mend(x, f, largest)
+        if made.faults:
+            raise ModelError(_open(made, largest))
+        solid = cls(made.vertices, made.faces)
+        doubled = solid.volume > (1.0 + 1e-6) * solid.hull().volume
+        told = [*said, *made.said, *(["its pieces overlap, and what they share counts twice"] if doubled else [])]
+        object.__setattr__(solid, "mended", "; ".join(told))
+        return solid
+
+    @classmethod
+    def convex_hull(cls, points: Any, most: int | None = None, tolerance: float = 0.0) -> Mesh:
+        """The convex hull of points (n, 3), of at most `most` vertices, leaving out what reaches less than `tolerance` (a part of the
+        longest side) out of it; `mended` says how far that is.
+
+        >>> round(Mesh.convex_hull([(x, y, z) for x in (0, 1, 2) for y in (0, 1) for z in (0, 1)]).volume, 12)
+        2.0
+        """
+        x, _ = as_arrays(points, [(0, 0, 0)])
+        if most is not None and int(most) < 4:
+            raise ModelError(f"Mesh: a convex hull of {most} vertices has no volume; give 4 or more")
+        vertices, faces, short = hull_of(x, most, float(tolerance))
+        size = float(np.ptp(x, axis=0).max())
+        return cls._with(vertices, faces, f"{len(vertices)} vertices; points reach up to {short:.2g} m out" if short > 1e-8 * size else "")
+
+    def hull(self, most: int | None = None, tolerance: float = 0.0) -> Mesh:
+        """Its convex hull; see `convex_hull`."""
+        return type(self).convex_hull(self.vertices, most, tolerance)
+
+    @classmethod
+    def _with(cls, vertices: np.ndarray, faces: np.ndarray, mended: str) -> Mesh:
+        mesh = cls(vertices, faces)
+        object.__setattr__(mesh, "mended", mended)
+        return mesh
+
     @property
     def volume(self) -> float:
         return self._integrals[0]
@@ -82,7 +154,7 @@ class Mesh(Shape):
         """Volume, centre of mass, and the second moments about it."""
         centre = self.vertices.mean(axis=0)
         corners = (self.vertices - centre)[self.faces]
-        V = _signed_volumes(corners)
+        V = signed_volumes(corners)
         s = corners.sum(axis=1)
         volume = V.sum()
         com = V @ s / (4.0 * volume)
@@ -99,6 +171,33 @@ def read_triangles(path: str | Path) -> tuple[np.ndarray, np.ndarray]:
     if not path.is_file():
         raise ModelError(f"{path}: no such file; check the path")
     return readers[path.suffix.lower()](path)
+
+
+def load_triangles(path: str | Path, scale: Any = 1.0) -> tuple[np.ndarray, np.ndarray]:
+    """Vertices (n, 3) [m] and faces (m, 3) of an OBJ, STL, PLY, glTF or GLB file."""
+    path = Path(path)
+    readers = {".obj": partial(read_obj, lenient=True), ".stl": read_stl, ".ply": read_placed, ".glb": read_placed, ".gltf": read_placed}
+    if path.suffix.lower() not in readers:
+        raise ModelError(f"{path}: meshes with the ending '{path.suffix}' are not read; give one of {', '.join(readers)}")
+    if not path.is_file():
+        raise ModelError(f"{path}: no such file; check the path")
+    try:
+        factors = np.broadcast_to(np.asarray(scale, float), 3)
+    except (TypeError, ValueError):
+        factors = np.zeros(3)
+    if not (np.isfinite(factors).all() and factors.all()):
+        raise ModelError(f"{path}: scale {scale!r} is no scale; give one number or three, none of them 0")
+    vertices, faces = readers[path.suffix.lower()](path)
+    return vertices * factors, faces[:, ::-1] if np.prod(factors) < 0.0 else faces
+
+
+def _open(made: Mended, largest: float) -> str:
+    """Why a surface cannot be a solid."""
+    remedy = "take OpenMesh.load, or Mesh.convex_hull of its vertices"
+    if not made.open_edges:
+        return f"Mesh: {made.thin} faces without area remain; {remedy}"
+    wide = f"a hole {made.widest:.3g} m wide" if made.widest else "faces that end within others"
+    return f"Mesh: {made.open_edges} open edges remain, {wide} (up to {largest:g} of the longest side is filled); {remedy}"
 
 
 def as_arrays(vertices: object, faces: object, what: str = "Mesh") -> tuple[np.ndarray, np.ndarray]:
@@ -157,8 +256,8 @@ def _check_watertight(faces: np.ndarray) -> None:
 
 def _check_orientation(vertices: np.ndarray, faces: np.ndarray) -> None:
     corners = (vertices - vertices.mean(axis=0))[faces]
-    component = _components(faces, len(vertices))
-    V = _signed_volumes(corners)
+    component = components(faces, len(vertices))
+    V = signed_volumes(corners)
     volumes = np.bincount(component, weights=V)
     if not volumes.sum() > FLAT * np.ptp(vertices, axis=0).max() ** 3:
         raise ModelError(
@@ -173,7 +272,7 @@ def _check_orientation(vertices: np.ndarray, faces: np.ndarray) -> None:
             )
 
 
-def _components(faces: np.ndarray, n: int) -> np.ndarray:
+def components(faces: np.ndarray, n: int) -> np.ndarray:
     """Which connected component each face belongs to: the smallest vertex index spreads along faces, halving paths."""
     label = np.arange(n)
     while True:
@@ -186,7 +285,7 @@ def _components(faces: np.ndarray, n: int) -> np.ndarray:
         label = spread
 
 
-def _signed_volumes(corners: np.ndarray) -> np.ndarray:
+def signed_volumes(corners: np.ndarray) -> np.ndarray:
     return np.einsum("fi,fi->f", corners[:, 0], np.cross(corners[:, 1], corners[:, 2])) / 6.0
 
 

@@ -15,10 +15,17 @@ from unibody.errors import ModelError
 _STL_RECORD = np.dtype([("normal", "<f4", 3), ("corners", "<f4", (3, 3)), ("attribute", "<u2")])
 
 
-def read_obj(path: Path) -> tuple[np.ndarray, np.ndarray]:
-    """Vertices (n, 3) and faces (m, 3) of an OBJ file."""
+def read_obj(path: Path, lenient: bool = False) -> tuple[np.ndarray, np.ndarray]:
+    """Vertices (n, 3) and faces (m, 3) of an OBJ file; `lenient`: faces of two corners are skipped."""
+    vertices, objects = read_obj_objects(path, lenient)
+    return vertices, np.concatenate(objects)
+
+
+def read_obj_objects(path: Path, lenient: bool = False) -> tuple[np.ndarray, list[np.ndarray]]:
+    """Vertices (n, 3), and the faces (m, 3) of each object or group (`o`, `g`) that has some."""
     vertices: list[list[float]] = []
     faces: list[tuple[int, int, int]] = []
+    starts = [0]
     text = path.read_text(encoding="utf-8", errors="replace").replace("\\\n", " ")
     for number, line in enumerate(text.splitlines(), start=1):
         words = line.partition("#")[0].split()
@@ -28,14 +35,18 @@ def read_obj(path: Path) -> tuple[np.ndarray, np.ndarray]:
                 vertices.append([x, y, z])
             elif words[:1] == ["f"]:
                 corners = [_corner(word, len(vertices)) for word in words[1:]]
-                if len(corners) < 3:
+                if len(corners) < 3 and not lenient:
                     raise ValueError
                 faces += [(corners[0], corners[k], corners[k + 1]) for k in range(1, len(corners) - 1)]
+            elif words[:1] in (["o"], ["g"]):
+                starts.append(len(faces))
         except ValueError:
             raise ModelError(f"{path}, line {number}: '{line.strip()}' is not a vertex or face; correct the line") from None
     if not faces:
         raise ModelError(f"{path}: no faces ('f' lines) in it; export the mesh with faces")
-    return np.array(vertices).reshape(-1, 3), np.array(faces)
+    table = np.array(faces)
+    parts = [table[a:b] for a, b in zip(starts, [*starts[1:], len(faces)], strict=True) if b > a]
+    return np.array(vertices).reshape(-1, 3), parts
 
 
 def _corner(word: str, n: int) -> int:

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any, ClassVar
 
 import numpy as np
 
 from unibody.errors import ModelError
 from unibody.shapes.base import Shape
 from unibody.shapes.mass import MassProperties
-from unibody.shapes.mesh import as_arrays, read_triangles
+from unibody.shapes.mesh import as_arrays, load_triangles, read_triangles
+from unibody.shapes.mesh_mending import clean
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,6 +27,8 @@ class OpenMesh(Shape):
     """In the shape's frame [m], (n, 3)."""
     faces: np.ndarray
     """Indices of vertices, (m, 3)."""
+    mended: ClassVar[str] = ""
+    """Of a surface from `load` what was changed."""
 
     def __post_init__(self) -> None:
         vertices, faces = as_arrays(self.vertices, self.faces, "OpenMesh")
@@ -38,6 +42,15 @@ class OpenMesh(Shape):
         """The surface in an OBJ or STL file; `scale` turns the file's unit into metres."""
         vertices, faces = read_triangles(path)
         return cls(vertices * float(scale), faces)
+
+    @classmethod
+    def load(cls, path: str | Path, scale: Any = 1.0) -> OpenMesh:
+        """The surface in an OBJ, STL, PLY, glTF or GLB file, equal vertices merged, degenerate and double faces dropped; `scale`, one
+        number or three, turns the file's unit into metres, a negative one mirrors."""
+        vertices, faces, said = clean(*as_arrays(*load_triangles(path, scale), f"{path}: OpenMesh"))
+        surface = cls(vertices, faces)
+        object.__setattr__(surface, "mended", "; ".join(said))
+        return surface
 
     @property
     def volume(self) -> float:

@@ -73,7 +73,7 @@ def arm(**options: object) -> ub.Builder:
 
 def test_shapes_limits_and_colours_come_back(tmp_path: Path) -> None:
     save_urdf(arm().build(), tmp_path / "arm.urdf")
-    model = load_urdf(tmp_path / "arm.urdf").model
+    model = load_urdf(tmp_path / "arm.urdf", meshes="exact").model
     limit = dict(model.constraints)["shoulder.limit"]
     assert (np.ravel(limit.lower), np.ravel(limit.upper)) == (-1.0, 2.0)
     upper, fore = (model.bodies[model.body(n)] for n in ("upper", "fore"))

@@ -1,0 +1,381 @@
+"""Triangles as files have them made into closed, outward-oriented surfaces.
+
+1. Vertices at one place become one (within a tolerance that grows from 0 to 1e-4 of the size until the surface closes).
+2. Faces with two equal corners and faces that occur twice go.
+3. At every edge faces are paired: the two that share it; of more, those that enclose matter between them, in the order of their angles
+   about the edge. A vertex is then split into as many as there are fans of paired faces around it, so that every edge has two faces at most.
+4. Faces are turned so that pairs run their edge in opposite directions. Where that is impossible, the directions of the file are trusted,
+   and only faces that agree with them are paired.
+5. Edges without a partner form loops. A loop no wider than a part of the surface (`LARGEST_HOLE`) is closed: by the triangulation of least
+   area (Barequet and Sharir 1995), or a fan about its middle if it is long.
+6. A face without area, whose middle corner lies on its longest side, gives that corner to the neighbour behind that side.
+7. Components that enclose nothing go, if others enclose something; components inside out are turned, unless they lie within another:
+   those are cavities.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+LARGEST_HOLE = 0.25
+"""Of the longest side of the surface: wider holes are left open."""
+LONGEST_LOOP = 60
+"""Edges; longer loops become fans."""
+WELDS = (0.0, 1e-6, 1e-5, 1e-4)
+"""Distances within which vertices are one, of the longest side."""
+THIN = 1e-10
+"""A face is without area below this part of its longest edge squared."""
+NOTHING = 1e-9
+"""A component encloses nothing below this part of its area to the power 3/2."""
+STRAY = 0.01
+"""Open pieces below this part of the whole area are dropped."""
+
+
+@dataclass
+class Mended:
+    """A surface, what was done to it, and what remains open."""
+
+    vertices: np.ndarray
+    faces: np.ndarray
+    said: list[str]
+    open_edges: int = 0
+    widest: float = 0.0
+    """Of the holes that remain [m]."""
+    thin: int = 0
+    """Faces without area that remain."""
+
+    @property
+    def faults(self) -> int:
+        return self.open_edges + self.thin
+
+
+def mend(vertices: np.ndarray, faces: np.ndarray, largest_hole: float) -> Mended:
+    """The best of several attempts: the first that closes, else the one with the fewest open edges."""
+    size = float(np.ptp(vertices, axis=0).max())
+    best: Mended | None = None
+    for weld in WELDS:
+        for walls in (False, True):
+            trial = _attempt(vertices, faces, weld * size, walls, largest_hole * size)
+            if trial is not None and trial.faults == 0:
+                return trial
+            if trial is not None and (best is None or trial.faults < best.faults):
+                best = trial
+    return best if best is not None else Mended(vertices, faces, [], 3 * len(faces))
+
+
+def clean(vertices: np.ndarray, faces: np.ndarray) -> tuple[np.ndarray, np.ndarray, list[str]]:
+    """Steps 1 and 2, without a tolerance: a surface that may stay open."""
+    x, f = welded(vertices, faces, 0.0)
+    kept = distinct(f, False)
+    said = [f"{len(faces) - len(kept)} degenerate or double faces dropped"] if len(kept) < len(faces) else []
+    return x, kept, said
+
+
+def _attempt(vertices: np.ndarray, faces: np.ndarray, weld: float, walls: bool, widest: float) -> Mended | None:
+    """One way through all steps; `walls`: faces that occur in both directions go in both. None if nothing is left, or it changes nothing."""
+    said: list[str] = []
+    x, f = welded(vertices, faces, weld)
+    kept = distinct(f, walls)
+    if not len(kept) or (walls and len(kept) == len(distinct(f, False))):
+        return None
+    if weld:
+        said.append(f"vertices within {weld:.2g} m merged")
+    if len(kept) < len(faces):
+        said.append(f"{len(faces) - len(kept)} degenerate or double faces dropped")
+    f = kept
+    pairs, many = _pairs(x, f, False)
+    flip, twisted = _flips(f, pairs)
+    if twisted:
+        pairs, many = _pairs(x, f, True)
+        flip = np.zeros(len(f), bool)
+    if flip.any():
+        said.append(f"{int(flip.sum())} faces turned round")
+        f[flip] = f[flip][:, (0, 2, 1)]
+        at, side = np.divmod(pairs, 3)
+        pairs = np.where(flip[at], 3 * at + 2 - side, pairs)
+    if many:
+        said.append(f"{many} edges of more than two faces parted")
+    x, f = _split(x, f, pairs)
+    lonely = np.ones(3 * len(f), bool)
+    lonely[pairs.ravel()] = False
+    x, f, filled, open_edges, gap = _closed(x, f, lonely, widest)
+    if filled:
+        said.append(f"{filled} hole{'s' if filled > 1 else ''} filled")
+    if open_edges:
+        x, f, dropped, open_edges, gap = _without_strays(x, f, open_edges, gap)
+        said += [f"{dropped} loose faces dropped"] if dropped else []
+    thin = 0
+    if not open_edges:
+        f, moved, thin = _without_slivers(x, f)
+        said += [f"{moved} faces without area joined to their neighbours"] if moved else []
+        f, turned = _outward(x, f)
+        said += turned
+        # Faces that were added may share an edge with others: pair once more.
+        pairs, _ = _pairs(x, f, True)
+        x, f = _split(x, f, pairs)
+        tail, head = _halves(f)
+        repeated = len(tail) - len(np.unique(tail * (len(x) + 1) + head))
+        open_edges = 3 * len(f) - 2 * len(pairs) + repeated
+    used, f = np.unique(f, return_inverse=True)
+    return Mended(x[used], f.reshape(-1, 3), said, open_edges, gap, thin)
+
+
+def welded(vertices: np.ndarray, faces: np.ndarray, tolerance: float) -> tuple[np.ndarray, np.ndarray]:
+    """Vertices nearer than the tolerance as one."""
+    # Adding 0 turns −0 into 0, which are equal.
+    x, index = np.unique(vertices + 0.0, axis=0, return_inverse=True)
+    f = index.ravel()[faces]
+    if tolerance > 0.0:
+        from scipy.sparse import coo_matrix
+        from scipy.sparse.csgraph import connected_components
+        from scipy.spatial import cKDTree
+
+        near = cKDTree(x).query_pairs(tolerance, output_type="ndarray")
+        graph = coo_matrix((np.ones(len(near)), near.T), shape=(len(x), len(x)))
+        label = connected_components(graph, directed=False)[1]
+        first = np.unique(label, return_index=True)[1]
+        x, f = x[first], label[f]
+    return x, f.astype(np.int64)
+
+
+def distinct(faces: np.ndarray, walls: bool) -> np.ndarray:
+    """Faces with three different corners, each once; with `walls` those that occur in both directions not at all."""
+    a, b, c = faces.T
+    faces = faces[(a != b) & (b != c) & (c != a)]
+    if not len(faces):
+        return faces
+    key, first, group, count = np.unique(np.sort(faces, axis=1), axis=0, return_index=True, return_inverse=True, return_counts=True)
+    if not walls:
+        return faces[np.sort(first)]
+    turned = _even(faces)
+    both = np.zeros(len(key), bool)
+    for sign in (True, False):
+        both |= np.bincount(group.ravel()[turned == sign], minlength=len(key)) == count
+    return faces[np.sort(first[both])]
+
+
+def _even(faces: np.ndarray) -> np.ndarray:
+    """Whether each face runs through its corners as their numbers grow."""
+    a, b, c = faces.T
+    return ((a < b) & (b < c)) | ((b < c) & (c < a)) | ((c < a) & (a < b))
+
+
+def _halves(faces: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Tail and head of half-edge 3 f + k, which runs from corner k of face f to the next."""
+    return faces.ravel(), np.roll(faces, -1, axis=1).ravel()
+
+
+def _pairs(x: np.ndarray, faces: np.ndarray, trusting: bool) -> tuple[np.ndarray, int]:
+    """(n, 2) half-edges that belong together, and how many edges have more than two faces; `trusting`: only of opposite directions."""
+    tail, head = _halves(faces)
+    key = np.minimum(tail, head) * (len(x) + 1) + np.maximum(tail, head)
+    order = np.argsort(key, kind="stable")
+    start = np.flatnonzero(np.r_[True, np.diff(key[order]) > 0])
+    count = np.diff(np.r_[start, len(order)])
+    two = start[count == 2]
+    if trusting:
+        two = two[tail[order[two]] != tail[order[two + 1]]]
+    pairs = [np.stack([order[two], order[two + 1]], axis=1)]
+    many = np.flatnonzero(count > 2)
+    for k in many:
+        pairs.append(_around(x, faces, order[start[k] : start[k] + count[k]], tail, head, trusting))
+    return np.concatenate(pairs), len(many)
+
+
+def _around(x: np.ndarray, faces: np.ndarray, halves: np.ndarray, tail: np.ndarray, head: np.ndarray, trusting: bool) -> np.ndarray:
+    """Pairs of the faces at one edge. Matter lies behind a face, on the side of smaller angles if it runs the edge forward."""
+    u, v = int(tail[halves[0]]), int(head[halves[0]])
+    axis = x[v] - x[u]
+    axis = axis / (np.linalg.norm(axis) or 1.0)
+    apex = x[faces[halves // 3, (halves % 3 + 2) % 3]] - x[u]
+    arm = apex - np.outer(apex @ axis, axis)
+    side = np.linalg.svd(axis[None])[2][1]
+    angle = np.arctan2(arm @ np.cross(axis, side), arm @ side)
+    ring = np.argsort(angle, kind="stable")
+    forward = (tail[halves] == u).tolist()
+    left, out, shrinking = ring.tolist(), [], True
+    while shrinking and len(left) > 1:
+        shrinking = False
+        for i in range(len(left)):
+            if forward[left[i]] and not forward[left[i - 1]]:
+                out.append((halves[left[i]], halves[left[i - 1]]))
+                left = [k for k in left if k not in (left[i], left[i - 1])]
+                shrinking = True
+                break
+    if not trusting:  # of those whose directions do not fit, neighbours by angle
+        out += [(halves[left[i]], halves[left[i + 1]]) for i in range(0, len(left) - 1, 2)]
+    return np.array(out, np.int64).reshape(-1, 2)
+
+
+def _flips(faces: np.ndarray, pairs: np.ndarray) -> tuple[np.ndarray, bool]:
+    """Which faces to turn so that paired half-edges run in opposite directions, the fewest of each piece; whether that is impossible."""
+    from scipy.sparse import coo_matrix
+    from scipy.sparse.csgraph import connected_components
+
+    n = len(faces)
+    tail, _ = _halves(faces)
+    one, other = pairs[:, 0] // 3, pairs[:, 1] // 3
+    same = tail[pairs[:, 0]] == tail[pairs[:, 1]]
+    # Node f: the face as it is, f + n: turned.
+    rows = np.concatenate([one, one + n])
+    columns = np.concatenate([np.where(same, other + n, other), np.where(same, other, other + n)])
+    graph = coo_matrix((np.ones(len(rows)), (rows, columns)), shape=(2 * n, 2 * n))
+    label = connected_components(graph, directed=False)[1]
+    if (label[:n] == label[n:]).any():
+        return np.zeros(n, bool), True
+    straight = np.bincount(label[:n], minlength=label.max() + 1)
+    return straight[label[:n]] < straight[label[n:]], False
+
+
+def _split(x: np.ndarray, faces: np.ndarray, pairs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """One vertex for each fan of paired faces."""
+    from scipy.sparse import coo_matrix
+    from scipy.sparse.csgraph import connected_components
+
+    after = pairs // 3 * 3 + (pairs % 3 + 1) % 3
+    rows, columns = np.concatenate([pairs[:, 0], after[:, 0]]), np.concatenate([after[:, 1], pairs[:, 1]])
+    n = 3 * len(faces)
+    label = connected_components(coo_matrix((np.ones(len(rows)), (rows, columns)), shape=(n, n)), directed=False)[1]
+    first = np.unique(label, return_index=True)[1]
+    return x[faces.ravel()[first]], label.reshape(-1, 3).astype(np.int64)
+
+
+def rims(faces: np.ndarray, lonely: np.ndarray | None = None) -> list[list[int]]:
+    """Loops of vertices along half-edges without a partner, in the direction of a face that would close them."""
+    tail, head = _halves(faces)
+    n = int(faces.max()) + 1
+    lonely = ~np.isin(head * n + tail, tail * n + head) if lonely is None else lonely
+    follow = dict(zip(head[lonely].tolist(), tail[lonely].tolist(), strict=True))
+    loops = []
+    while follow:
+        first, here = follow.popitem()
+        loop = [first]
+        while here != first and here in follow:
+            loop.append(here)
+            here = follow.pop(here)
+        loops.append(loop)
+    return loops
+
+
+def _closed(x: np.ndarray, faces: np.ndarray, lonely: np.ndarray, widest: float) -> tuple[np.ndarray, np.ndarray, int, int, float]:
+    """Fill what is not too wide: vertices, faces, loops filled, edges that stay open, the widest hole that does."""
+    filled, open_edges, gap = 0, 0, 0.0
+    points, added, count = [x], [faces], len(x)
+    for loop in rims(faces, lonely):
+        wide = float(np.linalg.norm(np.ptp(x[loop], axis=0)))
+        if len(loop) == 2:  # two edges that fit each other: there is no hole between them
+            continue
+        if len(loop) < 2 or wide > widest:
+            open_edges, gap = open_edges + len(loop), max(gap, wide)
+            continue
+        filled += 1
+        if len(loop) <= LONGEST_LOOP:
+            added.append(np.array(loop)[least_area(x[loop])])
+        else:
+            points.append(x[loop].mean(axis=0)[None])
+            added.append(np.array([(a, b, count) for a, b in zip(loop, loop[1:] + loop[:1], strict=True)]))
+            count += 1
+    return np.concatenate(points), np.concatenate(added), filled, open_edges, gap
+
+
+def least_area(polygon: np.ndarray) -> np.ndarray:
+    """Triangles (n − 2, 3) of a polygon in space whose areas have the smallest sum."""
+    n = len(polygon)
+    cost, middle = np.zeros((n, n)), np.zeros((n, n), np.int64)
+    for width in range(2, n):
+        for i in range(n - width):
+            j = i + width
+            k = np.arange(i + 1, j)
+            area = 0.5 * np.linalg.norm(np.cross(polygon[k] - polygon[i], polygon[j] - polygon[i]), axis=1)
+            total = cost[i, k] + cost[k, j] + area
+            middle[i, j] = k[int(np.argmin(total))]
+            cost[i, j] = total.min()
+    out, waiting = [], [(0, n - 1)]
+    while waiting:
+        i, j = waiting.pop()
+        if j - i > 1:
+            k = int(middle[i, j])
+            out.append((i, k, j))
+            waiting += [(i, k), (k, j)]
+    return np.array(out)
+
+
+def _without_strays(x: np.ndarray, faces: np.ndarray, open_edges: int, gap: float) -> tuple[np.ndarray, np.ndarray, int, int, float]:
+    """Without open pieces that are small beside the whole."""
+    from unibody.shapes.mesh import components
+
+    piece = components(faces, len(x))
+    area = np.bincount(piece, weights=_areas(x, faces))
+    ragged = np.zeros(len(area), bool)
+    owner = np.full(len(x), -1)
+    owner[faces.ravel()] = np.repeat(piece, 3)
+    loops = rims(faces)
+    for loop in loops:
+        ragged[owner[loop[0]]] = True
+    if ragged.all() or area[ragged].sum() > STRAY * area.sum():
+        return x, faces, 0, open_edges, gap
+    kept = faces[~ragged[piece]]
+    return x, kept, len(faces) - len(kept), 0, 0.0
+
+
+def _areas(x: np.ndarray, faces: np.ndarray) -> np.ndarray:
+    a, b, c = (x[faces[:, k]] for k in range(3))
+    return 0.5 * np.linalg.norm(np.cross(b - a, c - a), axis=1)
+
+
+def _without_slivers(x: np.ndarray, faces: np.ndarray) -> tuple[np.ndarray, int, int]:
+    """Faces without area give their middle corner to the face behind their longest side; how many, and how many cannot."""
+    from unibody.shapes.mesh import FLAT
+
+    moved = 0
+    for _ in range(20):
+        a, b, c = (x[faces[:, k]] for k in range(3))
+        sides = np.stack([((b - a) ** 2).sum(1), ((c - b) ** 2).sum(1), ((a - c) ** 2).sum(1)], axis=1)
+        thin = np.flatnonzero(_areas(x, faces) <= THIN * sides.max(axis=1))
+        if not len(thin):
+            break
+        edges = {(u, v): (f, k) for f, face in enumerate(faces.tolist()) for k, (u, v) in enumerate(zip(face, face[1:] + face[:1], strict=True))}
+        touched: set[int] = set()
+        done = 0
+        for f in thin.tolist():
+            k = int(np.argmax(sides[f]))
+            u, v, m = (int(faces[f, (k + i) % 3]) for i in range(3))
+            g, side = edges.get((v, u), (f, 0))
+            w = int(faces[g, (side + 2) % 3])
+            if g == f or f in touched or g in touched or w == m or (m, w) in edges or (w, m) in edges:
+                continue
+            # (u, v, m) and (v, u, w) become (m, u, w) and (v, m, w).
+            faces[f], faces[g] = (m, u, w), (v, m, w)
+            touched |= {f, g}
+            done += 1
+        moved += done
+        if not done:
+            break
+    longest = np.max([((x[faces[:, k]] - x[faces[:, k - 1]]) ** 2).sum(axis=1) for k in range(3)], axis=0)
+    return faces, moved, int((_areas(x, faces) <= FLAT * longest).sum())
+
+
+def _outward(x: np.ndarray, faces: np.ndarray) -> tuple[np.ndarray, list[str]]:
+    """Components that enclose something, seen from outside; those within others that are inside out are cavities."""
+    from unibody.shapes.mesh import components, signed_volumes, winding
+
+    said = []
+    corners = (x - x.mean(axis=0))[faces]
+    piece = components(faces, len(x))
+    volume = np.bincount(piece, weights=signed_volumes(corners))
+    empty = np.abs(volume) <= NOTHING * np.bincount(piece, weights=_areas(x, faces)) ** 1.5
+    if empty.any() and not empty.all():
+        said.append(f"{int(empty.sum())} pieces that enclose nothing dropped")
+        kept = ~empty[piece]
+        faces, corners, piece = faces[kept], corners[kept], piece[kept]
+    if volume[np.argmax(np.abs(volume))] < 0.0:
+        faces, corners, volume = faces[:, ::-1].copy(), corners[:, ::-1], -volume
+        said.append("turned inside out")
+    for k in np.flatnonzero((volume < 0.0) & ~empty):
+        point = corners[piece == k][0, 0]
+        if not any(winding(corners[piece == o], point) > 0.5 for o in np.flatnonzero((volume > 0.0) & ~empty)):
+            faces[piece == k] = faces[piece == k][:, ::-1]
+            said.append(f"a piece of {int((piece == k).sum())} faces turned inside out")
+    return faces, said
