@@ -57,8 +57,11 @@ def include(
     _try(out, original, host, names, elements)
     said = f"included {prefix!r}" if prefix else "included"
     notes = [f"{said}: {line}" for line in (*guest.left_out, *_notes(b, original, gravity, theirs, ours))]
+    frames = {f"{prefix}{key}": _moved_states(joints, states, host) for key, states in guest._origin.keyframes.items()}
+    for key, states in guest._origin.keyframes.items():
+        if lost := [name for name in states if name not in frames[f"{prefix}{key}"]]:
+            notes.append(f"{said}: keyframe '{key}': no coordinates of {', '.join(lost)} where the plane's origin is another")
     b._bodies, b._joints, b._elements, b._parts = out._bodies, out._joints, out._elements, out._parts
-    frames = {f"{prefix}{key}": _moved_states(guest, states, host) for key, states in guest._origin.keyframes.items()}
     with_origin(b, left_out=(*b.left_out, *notes), keyframes={**frames, **b._origin.keyframes})
     return list(bodies)
 
@@ -201,15 +204,15 @@ def _notes(b: Editing, guest: Editing, gravity: str, theirs: list[str], ours: li
     return out
 
 
-def _moved_states(guest: Editing, states: Mapping[str, Any], host: Host) -> dict[str, Any]:
+def _moved_states(joints: Mapping[str, Any], states: Mapping[str, Any], host: Host) -> dict[str, Any]:
     """A keyframe; free bodies without a joint of their own have coordinates in the world."""
     out = dict(states)
     if host.X_W is None or host.X_W == HERE:
         return out
     for name, (q, v) in states.items():
-        if name not in guest._joints and np.size(q) == Free().nq:
+        if name not in joints and np.size(q) == Free().nq:
             X = host.X_W @ Pose(q[:3], q[3:])
             out[name] = (np.concatenate([X.p, X.wxyz]), v)
-        elif name not in guest._joints and np.size(q):
+        elif name not in joints and np.size(q):
             del out[name]
     return out
