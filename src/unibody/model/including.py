@@ -22,8 +22,9 @@ from unibody.element import name_of
 from unibody.errors import ModelError
 from unibody.forces import Gravity
 from unibody.joints import Free
-from unibody.model.builder import Builder, _check_new, _pose
+from unibody.model.builder import Builder
 from unibody.model.changes import relabelled
+from unibody.model.checking import check_new, checked_pose
 from unibody.model.editing import Editing, copied, skeleton, with_origin
 from unibody.model.model import BodyInfo, look_up
 from unibody.model.moving import HERE, Host, is_house, moved, moved_motion, same_deeds
@@ -40,7 +41,7 @@ def include(
     _refuse_words(gravity, contact)
     _same_plane(b, guest)
     _same_gravity(b, guest, gravity)
-    host = _host(b, parent, _pose(at, "include at"))
+    host = _host(b, parent, checked_pose(at, "include at"))
     original = copied(guest)
     names = _prefixed(guest, prefix)
     bodies, joints, elements = relabelled(guest, *names)
@@ -75,7 +76,7 @@ def _refuse_taken(b: Editing, bodies: Mapping[str, Any], joints: Mapping[str, An
         for name in new:
             if name in taken:
                 raise ModelError(f"include: {what} '{name}' exists already; give {word} prefix=, such as prefix='second_'")
-            _check_new(name, (), what)
+            check_new(name, (), what)
 
 
 def _refuse_words(gravity: str, contact: str | None) -> None:
