@@ -27,7 +27,7 @@ from unibody.element import Point  # noqa: E402
 from unibody.files.scene_json import VERSION  # noqa: E402
 from unibody.forces.base import Force  # noqa: E402
 from unibody.joints import Joint  # noqa: E402
-from unibody.model.builder import KINDS  # noqa: E402
+from unibody.model.checking import KINDS  # noqa: E402
 from unibody.model.text import BODY, ELEMENT, HOUSE, JOINT, SHAPE, WORLD  # noqa: E402
 from unibody.model.values import DTYPES, WORDS, arguments_of, key_of  # noqa: E402
 from unibody.shapes import Placed, Shape  # noqa: E402

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import unicodedata
 from collections import ChainMap, Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -10,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from unibody.constraints import Coupling, JointLimit
+from unibody.constraints import Coupling
 from unibody.constraints.base import Constraint
 from unibody.constraints.contact import Contact
 from unibody.constraints.coupling import in_order
@@ -23,18 +22,13 @@ from unibody.model.editing import Editing, Origin
 from unibody.model.model import BodyInfo, JointInfo, Model, look_up, start_poses, start_twists, with_parts
 from unibody.model.parts import checked_parts, element_on_wholes
 from unibody.model.plane import check_plane, plane_axes, plane_frame
-from unibody.shapes import MassProperties, Placed, Shape, combine
-from unibody.spatial.pose import Pose, adjoint, vector, vector3, vector_from_rotation
+from unibody.shapes import MassProperties, Placed, Shape
+from unibody.spatial.pose import Pose, adjoint, vector, vector_from_rotation
 
-UNWRITABLE = ("Cc", "Cs", "Zl", "Zp")
-"""Control characters, lone surrogates, and separators of lines and paragraphs, which no name may hold."""
-KINDS = ("dynamic", "static", "kinematic")
-NOWHERE_ELSE = Pose()
-
-FARTHEST, FASTEST = 1e15, 1e12
-"""[m, rad] and [m/s, rad/s]: what a start may be at most."""
-LIGHTEST, HEAVIEST = 1e-40, 1e40
-"""[kg]"""
+from unibody.model.checking import (  # isort: skip
+    FARTHEST, FASTEST, KINDS, check_contacts, check_new, checked_mass, checked_pose, frozen, joint_limit, listed_shapes, on_manifold,
+    per_dof, within,
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -126,7 +120,7 @@ class Builder(Editing):
 
     def __init__(self, gravity: Any = (0.0, 0.0, -9.81), planar: bool = False, normal: Any = (0.0, -1.0, 0.0)):
         self.world = Body("world")
-        ground = BodyInfo("world", "static", 0.0, _frozen(np.zeros(3)), _frozen(np.zeros((3, 3))), (), Pose(), (0.0,) * 6)
+        ground = BodyInfo("world", "static", 0.0, frozen(np.zeros(3)), frozen(np.zeros((3, 3))), (), Pose(), (0.0,) * 6)
         self._bodies: dict[str, BodyInfo] = {"world": ground}
         self._joints: dict[str, _Joint] = {}
         self._parts: dict[str, str] = {}  # part → joint
@@ -144,7 +138,7 @@ class Builder(Editing):
     ) -> Body:  # fmt: skip
         """A body from shapes and density, or from mass, centre of mass and inertia about it (body axes)."""
         what = f"body '{name}'"
-        _check_new(name, self._bodies, "body")
+        check_new(name, self._bodies, "body")
         if kind not in KINDS:
             raise ModelError(f"{what}: kind {kind!r} is unknown; give one of {', '.join(KINDS)}")
         if motion is not None and kind != "kinematic":
@@ -154,16 +148,16 @@ class Builder(Editing):
         if of_shape and last is not None and shape is last[0] and density == last[1] and mass == last[2]:
             shapes, properties = last[3:]
         else:
-            shapes = tuple(s if isinstance(s, Placed) else Placed(s, Pose()) for s in _as_list(shape, what))
-            properties = _mass_properties(what, kind, shapes, density, mass, com, inertia)
+            shapes = tuple(s if isinstance(s, Placed) else Placed(s, Pose()) for s in listed_shapes(shape, what))
+            properties = checked_mass(what, kind, shapes, density, mass, com, inertia)
             self._like = (shape, density, mass, shapes, properties) if of_shape else None
         twist = tuple(float(x) for x in within(vector((0.0,) * 6 if V_WB is None else V_WB, 6, f"{what} V_WB"), FASTEST, f"{what} V_WB"))
         if kind == "static" and any(twist):
             raise ModelError(f"{what}: V_WB {twist} on a static body; give kind='kinematic' or leave V_WB out")
-        at = _pose(X_WB, f"{what} X_WB")
+        at = checked_pose(X_WB, f"{what} X_WB")
         within(at.p, FARTHEST, f"{what} X_WB")
         self._bodies[name] = BodyInfo(
-            name, kind, properties.mass, _frozen(properties.com), _frozen(properties.inertia), shapes, at, twist, motion,
+            name, kind, properties.mass, frozen(properties.com), frozen(properties.inertia), shapes, at, twist, motion,
         )  # fmt: skip
         return Body(name)
 
@@ -175,7 +169,7 @@ class Builder(Editing):
         """Connect frame F of the parent with frame M of the child. If the child already has a parent, this closes a loop. `parts` names the
         joints that a Composite consists of: their names then stand for them alone wherever a joint is read or driven."""
         what = f"joint '{name}'"
-        _check_new(name, self._joint_names(), "joint")
+        check_new(name, self._joint_names(), "joint")
         if not isinstance(joint, Joint):
             raise ModelError(f"{what}: {joint!r} is not a joint; give one such as Revolute(axis=(0, 1, 0))")
         p, c = name_of(parent, f"{what} parent"), name_of(child, f"{what} child")
@@ -185,26 +179,26 @@ class Builder(Editing):
             raise ModelError(f"{what}: joins body '{p}' to itself; give two different bodies")
         start = joint.neutral() if q is None else within(vector(np.atleast_1d(q), joint.nq, f"{what} q"), FARTHEST, f"{what} q")
         speed = np.zeros(joint.nv) if v is None else within(vector(np.atleast_1d(v), joint.nv, f"{what} v"), FASTEST, f"{what} v")
-        start = _on_manifold(joint, start) if q is not None else start
+        start = on_manifold(joint, start) if q is not None else start
         if not np.isfinite(start).all():
             raise ModelError(f"{what} q: {q!r} has no direction as a quaternion; give a unit quaternion wxyz")
-        springs = _per_dof(stiffness, joint.nv, f"{what} stiffness", minimum=0.0)
-        dampers = _per_dof(damping, joint.nv, f"{what} damping", minimum=0.0)
-        rotors = _per_dof(armature, joint.nv, f"{what} armature", minimum=0.0)
-        most = _per_dof(effort_limit, joint.nv, f"{what} effort_limit", minimum=0.0, infinite=True)
+        springs = per_dof(stiffness, joint.nv, f"{what} stiffness", minimum=0.0)
+        dampers = per_dof(damping, joint.nv, f"{what} damping", minimum=0.0)
+        rotors = per_dof(armature, joint.nv, f"{what} armature", minimum=0.0)
+        most = per_dof(effort_limit, joint.nv, f"{what} effort_limit", minimum=0.0, infinite=True)
         if rest is not None and not springs.any():
             raise ModelError(f"{what}: rest given without stiffness; give stiffness= or leave rest out")
-        on_parent, on_child = _pose(X_PF, f"{what} X_PF"), _pose(X_BM, f"{what} X_BM")
+        on_parent, on_child = checked_pose(X_PF, f"{what} X_PF"), checked_pose(X_BM, f"{what} X_BM")
         named = checked_parts(parts, joint, what)
         for part in named:
-            _check_new(part, (name,) if part == name else self._joint_names(), "joint")
+            check_new(part, (name,) if part == name else self._joint_names(), "joint")
         self._parts |= dict.fromkeys(named, name)
-        start, speed, rotors, most = (_frozen(x) for x in (start, speed, rotors, most))
+        start, speed, rotors, most = (frozen(x) for x in (start, speed, rotors, most))
         self._joints[name] = _Joint(name, joint, p, c, on_parent, on_child, start, speed, rotors, most, parts=named)
         if springs.any() or dampers.any():
             self.add(TorsionSpring(name, stiffness=springs, damping=dampers, rest=rest), name=f"{name}.spring")
         if limits is not None:
-            self.add(_limit(name, limits, joint), name=f"{name}.limit")
+            self.add(joint_limit(name, limits, joint), name=f"{name}.limit")
         return JointHandle(name)
 
     def _joint_names(self) -> Mapping[str, Any]:
@@ -219,7 +213,7 @@ class Builder(Editing):
         while name is None or (unnamed and name in self._elements):  # after changes a number may be taken
             name = f"{type(element).__name__}[{self._counts[type(element)]}]"
             self._counts[type(element)] += name in self._elements
-        _check_new(name, self._elements, "element")
+        check_new(name, self._elements, "element")
         self._elements[name] = element
         self._counts[type(element)] += 1
         return name
@@ -241,8 +235,8 @@ class Builder(Editing):
         for j in [*chosen, *loops]:
             loop = id(j) not in in_tree
             info = JointInfo(
-                j.name, j.element, number_of[j.parent], number_of[j.child], j.X_PF, j.X_BM, q_at, v_at, _frozen(j.q), _frozen(j.v),
-                _frozen(j.armature), _frozen(j.effort_limit), loop, j.implicit, j.parts,
+                j.name, j.element, number_of[j.parent], number_of[j.child], j.X_PF, j.X_BM, q_at, v_at, frozen(j.q), frozen(j.v),
+                frozen(j.armature), frozen(j.effort_limit), loop, j.implicit, j.parts,
             )  # fmt: skip
             infos.append(info)
             q_at, v_at = q_at + info.nq, v_at + info.nv
@@ -255,10 +249,10 @@ class Builder(Editing):
         packing = _Packing(number_of, with_parts(infos), poses, first_target=v_at + 6 * len(bodies))
         forces, constraints, gravity = self._resolve(packing)
         model = Model(
-            bodies=tuple(bodies), joints=tuple(infos), forces=tuple(forces), constraints=tuple(constraints), gravity=_frozen(gravity),
-            plane=None if self._plane is None else tuple(_frozen(a) for a in self._plane),  # type: ignore[arg-type]
-            parent=_frozen(np.array([-1] + [j.parent for j in infos if not j.loop], np.int64)), nq=nq, nv=nv,
-            nq_joints=q_at, nv_joints=v_at, signals=_frozen(np.array(packing.values)), signal_functions=tuple(packing.functions),
+            bodies=tuple(bodies), joints=tuple(infos), forces=tuple(forces), constraints=tuple(constraints), gravity=frozen(gravity),
+            plane=None if self._plane is None else tuple(frozen(a) for a in self._plane),  # type: ignore[arg-type]
+            parent=frozen(np.array([-1] + [j.parent for j in infos if not j.loop], np.int64)), nq=nq, nv=nv,
+            nq_joints=q_at, nv_joints=v_at, signals=frozen(np.array(packing.values)), signal_functions=tuple(packing.functions),
             motor_targets=dict(packing.targets), description=description,
         )  # fmt: skip
         if self._plane is not None:
@@ -372,144 +366,6 @@ class Builder(Editing):
         }  # fmt: skip
 
 
-def _check_new(name: Any, taken: Any, what: str) -> None:
-    if not isinstance(name, str) or not name:
-        raise ModelError(f"{what} name {name!r} is not a non-empty string; give one")
-    if not name.isprintable() and any(unicodedata.category(c) in UNWRITABLE for c in name):
-        raise ModelError(f"{what} name {name[:60]!r} holds a line break, control character or lone surrogate; give one that can be printed")
-    if name in taken:
-        raise ModelError(f"{what} '{name}' exists already; give each {what} a name of its own")
-
-
-def _frozen(array: np.ndarray) -> np.ndarray:
-    array = np.array(array)
-    array.flags.writeable = False
-    return array
-
-
-def _on_manifold(joint: Joint, q: np.ndarray) -> np.ndarray:
-    """q with its quaternions made unit (the same numbers if they are); NaN where one has no direction."""
-    try:
-        unit = joint.advance(q, np.zeros(joint.nv), 0.0)
-        return q if np.abs(unit - q).max(initial=0.0) < 1e-15 else unit
-    except ZeroDivisionError:
-        return np.full(joint.nq, np.nan)
-
-
-def _pose(value: Any, what: str) -> Pose:
-    if value is None:
-        return NOWHERE_ELSE
-    if not isinstance(value, Pose):
-        raise ModelError(f"{what}: {value!r} is not a Pose; give Pose(p=..., wxyz=...) or Pose.from_matrix(...)")
-    return value
-
-
-def _as_list(shape: Any, what: str) -> Sequence[Any]:
-    shapes = [] if shape is None else list(shape) if isinstance(shape, list | tuple) else [shape]
-    for s in shapes:
-        if not isinstance(s, Shape | Placed):
-            raise ModelError(f"{what}: {s!r} is not a shape; give one such as Box((0.1, 0.1, 1.0)) or Placed(shape, X_BS)")
-    return shapes
-
-
-def _limit(name: str, limits: Any, joint: Joint) -> JointLimit:
-    """(lower, upper) for all coordinates, or one such pair for each (of a Free the displacements); or keywords of `JointLimit`."""
-    if isinstance(limits, dict):
-        try:
-            return JointLimit(name, **limits)
-        except TypeError:
-            raise ModelError(f"joint '{name}' limits: {list(limits)} are not all of lower, upper, dof, axis, angle, twist") from None
-    try:
-        pairs = np.array(limits, float)
-    except (TypeError, ValueError):
-        pairs = np.zeros(0)
-    count = sum(3 if isinstance(part, Free) else part.nv if part.nq == part.nv else 0 for part in joint.parts())
-    if pairs.shape not in ((2,), (count, 2)):
-        raise ModelError(f"joint '{name}' limits: {limits!r} are no bounds; give (lower, upper) or {count} such pairs")
-    lower, upper = pairs if pairs.ndim == 1 else (tuple(pairs[:, 0]), tuple(pairs[:, 1]))
-    return JointLimit(name, lower, upper)
-
-
-def _per_dof(value: Any, nv: int, what: str, minimum: float, infinite: bool = False) -> np.ndarray:
-    if type(value) is float and minimum <= value and (value < np.inf or infinite):
-        return np.full(nv, value)
-    values = np.broadcast_to(np.asarray(value, float), (nv,)) if np.ndim(value) == 0 else np.asarray(value, float)
-    if values.shape != (nv,):
-        raise ModelError(f"{what}: shape {values.shape}; give one number or {nv}")
-    for x in values:
-        number(x, what, minimum=minimum, infinite=infinite)
-    return np.array(values)
-
-
-def _mass_properties(
-    what: str, kind: str, shapes: Sequence[Placed], density: float | None, mass: float | None, com: Any, inertia: Any
-) -> MassProperties:
-    if density is not None:
-        number(density, f"{what} density", positive=True)
-    if mass is not None:
-        number(mass, f"{what} mass", positive=True)
-    shapes = [s for s in shapes if s.solid and (kind == "dynamic" or 0.0 < s.volume < np.inf)]  # ground and scenery weigh nothing
-    if shapes and inertia is None and com is None:
-        if density is not None and mass is not None:
-            raise ModelError(f"{what}: both density {density!r} and mass {mass!r} given; give one of them")
-        properties = combine([s.mass_properties(density or 1000.0) for s in shapes])
-        if mass is not None:
-            properties = MassProperties(mass, properties.com, np.array(properties.inertia) * (mass / properties.mass))
-    elif mass is None and kind != "dynamic":
-        properties = MassProperties(1.0, np.zeros(3), np.eye(3))
-    elif mass is None or inertia is None:
-        missing = "mass" if mass is None else "inertia"
-        raise ModelError(f"{what}: no {missing}; give a shape (with density or mass), or mass= and inertia=")
-    else:
-        try:
-            matrix = np.array(inertia, float)
-        except (TypeError, ValueError):
-            raise ModelError(f"{what} inertia: {inertia!r} is not numeric; give a 3×3 matrix or three principal values") from None
-        matrix = np.diag(matrix) if matrix.shape == (3,) else matrix
-        if matrix.shape != (3, 3):
-            raise ModelError(f"{what} inertia: shape {matrix.shape}; give a 3×3 matrix or three principal values")
-        properties = MassProperties(mass, vector3((0.0, 0.0, 0.0) if com is None else com, f"{what} com"), matrix)
-    properties.check(what)
-    if not LIGHTEST <= properties.mass <= HEAVIEST:
-        raise ModelError(f"{what}: mass {properties.mass:g} kg is beyond the scales of mechanics; give {LIGHTEST:g} … {HEAVIEST:g} kg")
-    return properties
-
-
-def within(values: np.ndarray, most: float, what: str) -> np.ndarray:
-    """The values if none is larger than `most`, else ModelError."""
-    for value in values:
-        if abs(value) > most:
-            raise ModelError(f"{what}: {value:g} is beyond the scales of mechanics; give at most {most:g} in SI units")
-    return values
-
-
-def check_contacts(contacts: Sequence[tuple[str, Contact]], bodies: Mapping[str, BodyInfo]) -> None:
-    """Refuse Contacts that speak of the same bodies, of which one would be ignored, and those that no shape can follow. One about two
-    bodies holds before one about lists."""
-    for_all = [name for name, contact in contacts if contact.everywhere]
-    if len(for_all) > 1:
-        raise ModelError(f"'{for_all[0]}' and '{for_all[1]}': two Contacts for all bodies; keep one, and give the other between=(…, …)")
-    said: dict[tuple[str, str, int], str] = {}
-    known = {s.material.name for body in bodies.values() for s in body.shapes if s.solid and s.material is not None}
-    for name, contact in contacts:
-        for material in contact.materials or ():
-            if material not in known:
-                raise ModelError(f"'{name}': no solid shape has a material named '{material}'; give one, or leave the Contact out")
-        for a, b in {tuple(sorted(contact.materials))} if contact.materials else ():
-            if (other := said.setdefault((a, b, contact.narrowness), name)) != name:
-                raise ModelError(f"'{other}' and '{name}': both are about materials '{a}' and '{b}'; keep one")
-        if contact.between is None:
-            continue
-        for side in contact.between:
-            group = (side,) if isinstance(side, str) else side
-            if contact.on and not any(shape.solid for body in group for shape in bodies[body].shapes):
-                who = f"body '{group[0]}' has" if len(group) == 1 else f"bodies {', '.join(group)} have"
-                raise ModelError(f"'{name}': {who} no solid shape and can touch nothing; give one (shape=…), or leave the Contact out")
-        for a, b in {(min(pair), max(pair)) for pair in contact.pairs()}:
-            if (other := said.setdefault((a, b, contact.narrowness), name)) != name:
-                raise ModelError(f"'{other}' and '{name}': both are about bodies '{a}' and '{b}'; keep one, or name just these two in it")
-
-
 def _started(body: BodyInfo, X: Pose, V: np.ndarray) -> BodyInfo:
     """The body with the pose and twist (world axes) that it starts with, by whatever joint it hangs on."""
     from dataclasses import replace
@@ -532,4 +388,4 @@ def _fit_loop(j: JointInfo, poses: Sequence[Pose], twists: Sequence[np.ndarray])
     X_MP = X_MB @ poses[j.child].inverse() @ poses[j.parent]
     V = adjoint(X_MB.R, np.array(X_MB.p)) @ twists[j.child] - adjoint(X_MP.R, np.array(X_MP.p)) @ twists[j.parent]
     v = np.linalg.lstsq(j.element.motion(q), V, rcond=None)[0] if j.nv else np.zeros(0)
-    return replace(j, q0=_frozen(q), v0=_frozen(v))
+    return replace(j, q0=frozen(q), v0=frozen(v))

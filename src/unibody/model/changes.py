@@ -22,7 +22,8 @@ from unibody.errors import ModelError
 from unibody.forces import TorsionSpring
 from unibody.forces.base import Force
 from unibody.joints import Joint
-from unibody.model.builder import Builder, _check_new, _Joint, _limit
+from unibody.model.builder import Builder, _Joint
+from unibody.model.checking import check_new, joint_limit
 from unibody.model.editing import Editing, with_origin
 from unibody.model.model import BodyInfo, look_up
 from unibody.model.parts import part_places
@@ -233,7 +234,7 @@ def _rest(spring: TorsionSpring, place: _Place) -> np.ndarray:
 
 def _change_limit(elements: dict[str, Any], place: _Place, limits: Any) -> None:
     own = _own(elements, place, JointLimit, "limit")
-    new = _limit(place.name, limits, place.element)
+    new = joint_limit(place.name, limits, place.element)
     if own is not None:  # the barrier before it stays, unless it is given too
         kept = {key: getattr(own, key) for key in ("damping", "reach", "stiffness") if not (isinstance(limits, dict) and key in limits)}
         new = replace(new, **kept)
@@ -263,7 +264,7 @@ def rename(b: Editing, bodies: dict[str, str], joints: dict[str, str], elements:
     for new_names, known, what in ((bodies, b._bodies, "body"), (joints, _known(b), "joint"), (elements, b._elements, "element")):
         taken.append(set())
         for old in known:
-            _check_new(new_names.get(old, old), taken[-1], what)
+            check_new(new_names.get(old, old), taken[-1], what)
             taken[-1].add(new_names.get(old, old))
     put_in(b, *relabelled(b, bodies, joints, elements))
 

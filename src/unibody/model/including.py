@@ -22,8 +22,9 @@ from unibody.element import name_of
 from unibody.errors import ModelError
 from unibody.forces import Gravity
 from unibody.joints import Free
-from unibody.model.builder import Builder, _check_new, _pose
+from unibody.model.builder import Builder
 from unibody.model.changes import relabelled
+from unibody.model.checking import check_new, checked_pose
 from unibody.model.editing import Editing, copied, skeleton, with_origin
 from unibody.model.model import BodyInfo, look_up
 from unibody.model.moving import HERE, Host, is_house, moved, moved_motion, same_deeds
@@ -40,7 +41,7 @@ def include(
     _refuse_words(gravity, contact)
     _same_plane(b, guest)
     _same_gravity(b, guest, gravity)
-    host = _host(b, parent, _pose(at, "include at"))
+    host = _host(b, parent, checked_pose(at, "include at"))
     original = copied(guest)
     names = _prefixed(guest, prefix)
     bodies, joints, elements = relabelled(guest, *names)
@@ -57,8 +58,11 @@ def include(
     _try(out, original, host, names, elements)
     said = f"included {prefix!r}" if prefix else "included"
     notes = [f"{said}: {line}" for line in (*guest.left_out, *_notes(b, original, gravity, theirs, ours))]
+    frames = {f"{prefix}{key}": _moved_states(joints, states, host) for key, states in guest._origin.keyframes.items()}
+    for key, states in guest._origin.keyframes.items():
+        if lost := [name for name in states if name not in frames[f"{prefix}{key}"]]:
+            notes.append(f"{said}: keyframe '{key}': no coordinates of {', '.join(lost)} where the plane's origin is another")
     b._bodies, b._joints, b._elements, b._parts = out._bodies, out._joints, out._elements, out._parts
-    frames = {f"{prefix}{key}": _moved_states(guest, states, host) for key, states in guest._origin.keyframes.items()}
     with_origin(b, left_out=(*b.left_out, *notes), keyframes={**frames, **b._origin.keyframes})
     return list(bodies)
 
@@ -72,7 +76,7 @@ def _refuse_taken(b: Editing, bodies: Mapping[str, Any], joints: Mapping[str, An
         for name in new:
             if name in taken:
                 raise ModelError(f"include: {what} '{name}' exists already; give {word} prefix=, such as prefix='second_'")
-            _check_new(name, (), what)
+            check_new(name, (), what)
 
 
 def _refuse_words(gravity: str, contact: str | None) -> None:
@@ -201,15 +205,15 @@ def _notes(b: Editing, guest: Editing, gravity: str, theirs: list[str], ours: li
     return out
 
 
-def _moved_states(guest: Editing, states: Mapping[str, Any], host: Host) -> dict[str, Any]:
+def _moved_states(joints: Mapping[str, Any], states: Mapping[str, Any], host: Host) -> dict[str, Any]:
     """A keyframe; free bodies without a joint of their own have coordinates in the world."""
     out = dict(states)
     if host.X_W is None or host.X_W == HERE:
         return out
     for name, (q, v) in states.items():
-        if name not in guest._joints and np.size(q) == Free().nq:
+        if name not in joints and np.size(q) == Free().nq:
             X = host.X_W @ Pose(q[:3], q[3:])
             out[name] = (np.concatenate([X.p, X.wxyz]), v)
-        elif name not in guest._joints and np.size(q):
+        elif name not in joints and np.size(q):
             del out[name]
     return out

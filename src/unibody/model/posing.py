@@ -16,7 +16,8 @@ from unibody.element import name_of
 from unibody.errors import ModelError
 from unibody.forces import Motor
 from unibody.joints import Free
-from unibody.model.builder import FARTHEST, FASTEST, Builder, _frozen, _Joint, _on_manifold, _pose, within
+from unibody.model.builder import Builder, _Joint
+from unibody.model.checking import FARTHEST, FASTEST, checked_pose, frozen, on_manifold, within
 from unibody.model.editing import Editing, skeleton
 from unibody.model.model import JointInfo, Model, look_up
 from unibody.model.parts import element_on_wholes, part_places
@@ -41,7 +42,7 @@ def start(b: Editing, q: dict[Any, Any], v: dict[Any, Any], keyframe: str | None
         placed = skeleton(b)
         for name, state in states.items():
             if name in joints:
-                joints[name] = replace(joints[name], q=_frozen(state[0]), v=_frozen(state[1]))
+                joints[name] = replace(joints[name], q=frozen(state[0]), v=frozen(state[1]))
             elif name in bodies:
                 bodies[name] = _implicit_at(placed, name, bodies[name], state)
     given: set[str] = set()
@@ -76,10 +77,10 @@ def _with_numbers(joint: _Joint, name: str, field: str, value: Any) -> _Joint:
     values = np.array(getattr(joint, field))
     values[span] = within(vector(np.atleast_1d(value), span.stop - span.start, what), most, what)
     if field == "q":
-        values = _on_manifold(joint.element, values)
+        values = on_manifold(joint.element, values)
         if not np.isfinite(values).all():
             raise ModelError(f"{what}: {value!r} has no direction as a quaternion; give a unit quaternion wxyz")
-    return replace(joint, **{field: _frozen(values)})  # type: ignore[arg-type]
+    return replace(joint, **{field: frozen(values)})  # type: ignore[arg-type]
 
 
 def _implicit_at(model: Model, name: str, body: Any, state: tuple[np.ndarray, np.ndarray]) -> Any:
@@ -117,7 +118,7 @@ def _coupled(b: Builder, given: set[str]) -> dict[str, _Joint]:
         if j.name in out:
             now = q[j.q_start : j.q_start + j.nq], v[j.v_start : j.v_start + j.nv]
             if not (np.array_equal(now[0], j.q0) and np.array_equal(now[1], j.v0)):
-                out[j.name] = replace(out[j.name], q=_frozen(now[0]), v=_frozen(now[1]))
+                out[j.name] = replace(out[j.name], q=frozen(now[0]), v=frozen(now[1]))
     return out
 
 
@@ -134,7 +135,7 @@ def place(b: Editing, name: str, X_WB: Pose, V_WB: Any) -> None:
     look_up(name, b._bodies, "body")
     if X_WB is None or name == "world":
         raise ModelError(f"{what}: {'the world stays where it is' if name == 'world' else 'no pose'}; give a body and a Pose")
-    X = _pose(X_WB, what)
+    X = checked_pose(X_WB, what)
     model = skeleton(b)
     info = model.tree_joints[model.body(name) - 1]
     if info.implicit:
@@ -149,7 +150,7 @@ def place(b: Editing, name: str, X_WB: Pose, V_WB: Any) -> None:
         q = np.concatenate([wanted.p, wanted.wxyz])
     reached = info.nv == 6 and _near(Pose.from_rotation(*joint.element.pose(q)), wanted)
     if reached:
-        joint = replace(joint, q=_frozen(q))
+        joint = replace(joint, q=frozen(q))
     elif _still(model, info.parent):
         across = Pose.from_rotation(*joint.element.pose(joint.q)) if info.nq else Pose()
         joint = replace(joint, X_PF=X_WP.inverse() @ X @ joint.X_BM @ across.inverse())
@@ -158,7 +159,7 @@ def place(b: Editing, name: str, X_WB: Pose, V_WB: Any) -> None:
         remedy = f"give b.start({{'{joint.name}': …}}) or b.change_joint('{joint.name}', X_PF=…)"
         raise ModelError(f"{what}: {kind} '{joint.name}' holds it to body '{parent.name}', which moves; {remedy}")
     if V_WB is not None:
-        joint = replace(joint, v=_frozen(_speed(model, info, joint, X, V_WB, what)))
+        joint = replace(joint, v=frozen(_speed(model, info, joint, X, V_WB, what)))
     b._joints = {n: joint if n == joint.name else j for n, j in b._joints.items()}
 
 

@@ -432,7 +432,8 @@ def test_coordinates_that_follow_others_follow_them_at_the_start(gripper):
 def test_roots_are_placed_floating_welded_or_hinged(gripper, legs):
     X = ub.Pose.about((1.0, 2.0, 0.5), 0.8, (1.0, -2.0, 3.0))
     V = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6)
-    for b, root in ((ub.Builder.load(gripper, floating=True), "base"), (ub.Builder.load(gripper), "base"), (ub.Builder.load(legs), "torso")):
+    for source, root, options in ((gripper, "base", {"floating": True}), (gripper, "base", {}), (legs, "torso", {})):
+        b = ub.Builder.load(source, **options)
         b.place(root, X)
         model = b.build()
         assert np.allclose(model.bodies[model.body(root)].X_WB.matrix(), X.matrix(), atol=1e-14)  # round-off of three products
