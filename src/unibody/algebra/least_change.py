@@ -26,6 +26,8 @@ LONGEST = 0.5
 """A step's largest part (rad, or lengths of bodies)."""
 RANK = 3e-6
 """Singular values of scaled rows below this say that rows repeat others."""
+NOISE = 1e-9
+"""Singular values below this part of the largest are round-off of rows that repeat others: what they ask for is not followed."""
 STATIONARY = 1e-9
 """Part of |y| that may be left of its component along the rows."""
 MOST_CURVED = 40
@@ -79,12 +81,16 @@ class Nearest(NamedTuple):
 
 
 def close(problem: Problem, y: np.ndarray, limit: int = CLOSINGS) -> Closed:
-    """From y onto the rows."""
-    c, A = problem.look(y)
+    """From y onto the rows, judged relative to sizes."""
+    def look(y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        c, A = problem.look(y)
+        return problem.relative * c, problem.relative[:, None] * A
+
+    c, A = look(y)
     damping = 1e-2
     for _ in range(limit):
         r = problem.counted(c)
-        off = problem.violation(c)
+        off = float(np.abs(r).max(initial=0.0))
         if not off > BEST:
             return Closed(y, off, False)
         held = r != 0.0
@@ -96,9 +102,9 @@ def close(problem: Problem, y: np.ndarray, limit: int = CLOSINGS) -> Closed:
             return Closed(y, off, True)
         for _ in range(24):
             mu = damping * s[0] ** 2 * min(1.0, off) ** 2
-            step = -Vt.T @ (s / (s * s + mu) * along * (s > 1e-14 * s[0]))
+            step = -Vt.T @ (s / (s * s + mu) * along * (s > NOISE * s[0]))
             step *= min(1.0, LONGEST / max(problem.length(step), 1e-300))
-            c_new, A_new = problem.look(y + step)
+            c_new, A_new = look(y + step)
             r_new = problem.counted(c_new)
             gained = size - float(r_new @ r_new)
             predicted = size - float(np.sum((r[held] + A[held] @ step) ** 2)) - float(np.sum(r[~held] ** 2))
@@ -111,9 +117,9 @@ def close(problem: Problem, y: np.ndarray, limit: int = CLOSINGS) -> Closed:
         slow = gained < 1e-6 * size
         y, c, A = y + step, c_new, A_new
         if slow:
-            off = problem.violation(c)
+            off = float(np.abs(problem.counted(c)).max(initial=0.0))
             return Closed(y, off, off > CLOSED)
-    return Closed(y, problem.violation(c), False)
+    return Closed(y, float(np.abs(problem.counted(c)).max(initial=0.0)), False)
 
 
 def row_basis(A: np.ndarray, scale: float = 1.0) -> np.ndarray:

@@ -34,8 +34,9 @@ from unibody.spatial.pose import vector_from_rotation
 CLOSED, SETTLED = 1e-9, 1e-7
 """Violations below these are round-off of what was typed: of positions, relative to the size of what a row holds or to 1 rad; of
 velocities, relative to that a second or to the fastest motion."""
-KICKS = (0.01, 0.1, 0.3, 1.0, 1.0, 0.3, 0.1, 1.0)
-"""[rad, lengths of bodies] How far from the start it is tried again where no step helps."""
+KICKS = ((0.01, False), (0.1, False), *((size, True) for _ in range(5) for size in (0.1, 0.4, 1.2)), (0.3, False), (1.0, False))
+"""[rad, lengths of bodies] How far off it is tried again where no step helps: off the start, or off the best end so far in the joints
+whose rows are still open."""
 LITTLE, FAR = 1e-3, 0.05
 """[rad, lengths of bodies] Two starts that differ by a little, and ends that are far from each other."""
 
@@ -221,7 +222,8 @@ class Assembler:
         delta, parts = self.place(everywhere)
         units = at.units()
         v = here.v[: model.nv].copy()
-        v += self.velocities(parts, at.residual(), at.rates(), units, impacts, follow)
+        change = self.velocities(parts, at.residual(), at.rates(), units, impacts, follow)
+        v[change != 0.0] += change[change != 0.0]  # −0 stays −0
         here.place(here.q, np.concatenate([v, here.v[model.nv :]]))
         state = State(here.t, at.coordinates(delta)[: model.nq], v)
         changed = bool(delta.any() or (v != at.v0[: model.nv]).any() or self.gaps)
@@ -270,17 +272,24 @@ class Assembler:
         """The nearest y of one part."""
         start = np.zeros(dofs.size)
         first = found = close(problem, start)
-        tried, chance = [first], np.random.default_rng(0)
-        for kick in KICKS if not first.good else ():
-            way = chance.standard_normal(dofs.size)
-            tried.append(close(problem, _step_of(problem, way, kick)))
-            if tried[-1].good:
-                found = tried[-1]
+        tried, best, chance = [first], first, np.random.default_rng(0)
+        touched = self.here.row_dofs() + [set(dofs.tolist())] * self.at.extra
+        for size, onwards in KICKS if not first.good else ():
+            problem.look(best.y)
+            still = self.off(self.at.residual()) > CLOSED
+            among = {v for r in rows if still[r] for v in touched[r]}
+            way = chance.standard_normal(dofs.size) * ([v in among for v in dofs] if onwards else np.ones(dofs.size))
+            tried.append(close(problem, (best.y if onwards else start) + _step_of(problem, way, size)))
+            if tried[-1].left < best.left:
+                best = tried[-1]
+            if best.good:
+                found = best
                 break
         if not found.good:
-            best = min(tried, key=lambda one: one.left)
             problem.look(best.y)
-            raise self.impossible(self.at.residual(), rows, units, all(one.stuck for one in tried))
+            # beyond doubt where several tries end with the same rest
+            again = sum(one.left < 1.001 * best.left for one in tried) > 2
+            raise self.impossible(self.at.residual(), rows, units, again and all(one.stuck for one in tried))
         nearest = slide(problem, found.y)
         self.optimality = max(self.optimality, nearest.stationary)
         self.judge(problem, nearest, first, found, dofs)
@@ -378,15 +387,12 @@ class Assembler:
         """The error that names what stays violated."""
         at = self.at
         counted = np.where(at.bounded, np.minimum(left, 0.0), left) if not per else left
-        by_name: dict[str, tuple[float, float, str]] = {}
-        for r in rows:
-            part = abs(float(counted[r])) / at.sizes[r]
-            if part > by_name.get(at.names[r], (0.0,))[0]:
-                by_name[at.names[r]] = (part, abs(float(counted[r])), units[r] + per)
-        worst = max((part for part, _, _ in by_name.values()), default=0.0)
-        listed = sorted(((part, name) for name, (part, _, _) in by_name.items() if part > 0.1 * worst), reverse=True)
-        names = tuple(name for _, name in listed)
-        said = ", ".join(f"'{n}' stays violated by {by_name[n][1]:.3g} {_unit(by_name[n][2])}" for n in names[:6])
+        among = np.zeros(len(at.names), bool)
+        among[rows] = True
+        found = sorted(self.by_element(np.where(among, np.abs(counted), 0.0), units), key=lambda one: -one[0])
+        worst = [(name, value, unit) for part, name, value, unit in found if part > 0.1 * found[0][0]]
+        names = tuple(dict.fromkeys(name for name, _, _ in worst))
+        said = ", ".join(f"'{name}' stays violated by {value:.3g} {_unit(unit + per)}" for name, value, unit in worst[:6])
         kept = f" with {quoted(self.fixed)} fixed" if self.fixed else ""
         if per:
             what = f"velocities contradict each other{kept}"
@@ -411,19 +417,24 @@ class Assembler:
     def violations(self, units: list[str]) -> list[Violation]:
         """What was violated, the worst first."""
         at, out = self.at, []
-        ends = [(self.off(self.C0), np.abs(self.C0), self.off(at.residual() + at.room) * at.sizes, CLOSED, "")]
-        rates = np.where(at.equal, np.abs(at.rates()), 0.0)
-        ends.append((self.rates_off(self.rates0), np.abs(self.rates0), rates, SETTLED, "/s"))
-        for part, before, after, limit, per in ends:
-            worst: dict[str, int] = {}
-            for r in np.flatnonzero(part > limit):
-                if at.names[r] not in worst or part[r] > part[worst[at.names[r]]]:
-                    worst[at.names[r]] = int(r)
-            for name, r in sorted(worst.items(), key=lambda item: -part[item[1]]):
-                left = max(float(after[k]) for k in range(len(at.names)) if at.names[k] == name)
-                out.append(Violation(name, float(before[r]), left, _unit(units[r] + per)))
+        for before, after, limit, per in (
+            (self.off(self.C0), self.off(at.residual() + at.room), CLOSED, ""),
+            (self.rates_off(self.rates0), np.where(at.equal, np.abs(at.rates()), 0.0) / (at.sizes * self.pace()), SETTLED, "/s"),
+        ):
+            size = at.sizes * (self.pace() if per else 1.0)
+            ends = {(name, unit): value for _, name, value, unit in self.by_element(after * size, units)}
+            for part, name, value, unit in sorted(self.by_element(before * size, units), key=lambda one: -one[0]):
+                if part > limit * (self.pace() if per else 1.0):
+                    out.append(Violation(name, value, ends[name, unit], _unit(unit + per)))
         out += [Violation(name, gap, 0.0, unit) for name, (gap, unit, _) in self.gaps.items()]
         return out
+
+    def by_element(self, values: np.ndarray, units: list[str]) -> list[tuple[float, str, float, str]]:
+        """Violations of rows as those of elements, by unit: the length over its rows, also as a part of the size; name, value, unit."""
+        squares: dict[tuple[str, str], np.ndarray] = {}
+        for r, (name, unit) in enumerate(zip(self.at.names, units, strict=True)):
+            squares.setdefault((name, unit), np.zeros(2))[:] += (values[r] / self.at.sizes[r]) ** 2, values[r] ** 2
+        return [(float(np.sqrt(part)), name, float(np.sqrt(value)), unit) for (name, unit), (part, value) in squares.items()]
 
 
 def quoted(names: Iterable[str], most: int = 6) -> str:
