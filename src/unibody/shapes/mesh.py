@@ -102,14 +102,14 @@ class Mesh(Shape):
         if not 0.0 <= largest < np.inf:
             raise ModelError(f"Mesh: fill_holes {fill_holes!r} is no part of a size; give True, False, or a number such as 0.5")
         with contextlib.suppress(ModelError):  # most files are sound but for vertices that occur several times
-            x, f, said = clean(x, f)
-            return cls._with(x, f, "; ".join(said))
+            points, corners, said = clean(x, f)
+            return cls._with(points, corners, "; ".join(said))
         made = mend(x, f, largest)
         if made.faults:
             raise ModelError(_open(made, largest))
         solid = cls(made.vertices, made.faces)
         doubled = solid.volume > (1.0 + 1e-6) * solid.hull().volume
-        told = [*said, *made.said, *(["its pieces overlap, and what they share counts twice"] if doubled else [])]
+        told = [*made.said, *(["its pieces overlap, and what they share counts twice"] if doubled else [])]
         object.__setattr__(solid, "mended", "; ".join(told))
         return solid
 
