@@ -16,6 +16,7 @@ lie inside another. Components that overlap count twice.
 from __future__ import annotations
 
 import contextlib
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property, partial
 from pathlib import Path
@@ -176,7 +177,13 @@ def read_triangles(path: str | Path) -> tuple[np.ndarray, np.ndarray]:
 def load_triangles(path: str | Path, scale: Any = 1.0) -> tuple[np.ndarray, np.ndarray]:
     """Vertices (n, 3) [m] and faces (m, 3) of an OBJ, STL, PLY, glTF or GLB file."""
     path = Path(path)
-    readers = {".obj": partial(read_obj, lenient=True), ".stl": read_stl, ".ply": read_placed, ".glb": read_placed, ".gltf": read_placed}
+    readers: dict[str, Callable[[Path], tuple[np.ndarray, np.ndarray]]] = {
+        ".obj": partial(read_obj, lenient=True),
+        ".stl": read_stl,
+        ".ply": read_placed,
+        ".glb": read_placed,
+        ".gltf": read_placed,
+    }
     if path.suffix.lower() not in readers:
         raise ModelError(f"{path}: meshes with the ending '{path.suffix}' are not read; give one of {', '.join(readers)}")
     if not path.is_file():

@@ -44,7 +44,8 @@ def contacts(scene: ub.scenes.Scene) -> list[ub.Contact]:
 def test_no_contact_unless_a_floor_or_contact_is_asked_for(tmp_path: Path) -> None:
     assert not contacts(robot(tmp_path, link("a", BOX)))
     assert not contacts(robot(tmp_path, link("a", BOX), floor=True, contact=False))
-    for options, friction in (({"floor": True}, 0.5), ({"contact": True}, 0.5), ({"contact": 0.8}, 0.8), ({"floor": 0.1, "contact": 1}, 1.0)):
+    asked = [({"floor": True}, 0.5), ({"contact": True}, 0.5), ({"contact": 0.8}, 0.8), ({"floor": 0.1, "contact": 1}, 1.0)]
+    for options, friction in asked:
         (rule,) = contacts(robot(tmp_path, link("a", BOX), **options))
         assert rule.friction == friction and rule.between is None
     own = ub.Contact(friction=0.3, restitution=0.5)

@@ -73,7 +73,7 @@ def test_small_holes_are_filled_and_large_ones_are_not(tmp_path: Path) -> None:
     assert mesh.volume == pytest.approx(whole, rel=1e-12) and mesh.mended == "2 holes filled"
     half = faces[(vertices[faces][:, :, 2] > -1e-9).all(axis=1)]
     path = obj(tmp_path, vertices, half)
-    with pytest.raises(ub.ModelError, match=r"m.obj: Mesh: 48 open edges remain, a hole 2.83 m wide .*OpenMesh.load, or Mesh.convex_hull") as told:
+    with pytest.raises(ub.ModelError, match=r"Mesh: 48 open edges remain, a hole 2.83 m wide .*OpenMesh.load, or Mesh.convex_hull") as told:
         ub.Mesh.load(path)
     assert "\n" not in str(told.value)
     assert ub.Mesh.load(path, fill_holes=2.0).volume == pytest.approx(0.5 * whole, rel=1e-12)
@@ -124,7 +124,8 @@ def test_one_sided_surfaces_are_refused(tmp_path: Path) -> None:
     """A Möbius strip."""
     n = 40
     u = 2 * np.pi * np.arange(n) / n
-    edge = [np.stack([(1 + s * np.cos(u / 2)) * np.cos(u), (1 + s * np.cos(u / 2)) * np.sin(u), s * np.sin(u / 2)], axis=1) for s in (-0.3, 0.3)]
+    radius = [1 + s * np.cos(u / 2) for s in (-0.3, 0.3)]
+    edge = [np.stack([r * np.cos(u), r * np.sin(u), s * np.sin(u / 2)], axis=1) for r, s in zip(radius, (-0.3, 0.3), strict=True)]
     vertices = np.concatenate(edge)
     faces = []
     for i in range(n):
@@ -175,7 +176,8 @@ def test_a_gltf_reads_nothing_beside_its_folder(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name, text, message", [
     ("a.step", "", "ending '.step' are not read"), ("a.ply", "junk", "cannot be read"), ("a.obj", "v 0 0 0\n", "no faces"),
     ("a.obj", "v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 9\n", "face 0"), ("a.obj", "v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n", "3 open edges"),
-    ("a.obj", "v 0 0 0\nv 1 0 0\nv 2 0 0\nf 1 2 3\n", "open edges|volume|area"), ("a.obj", "v nan 0 0\nv 1 0 0\nv 2 0 1\nf 1 2 3\n", "finite"),
+    ("a.obj", "v 0 0 0\nv 1 0 0\nv 2 0 0\nf 1 2 3\n", "open edges|volume|area"),
+    ("a.obj", "v nan 0 0\nv 1 0 0\nv 2 0 1\nf 1 2 3\n", "finite"),
 ])  # fmt: skip
 def test_what_cannot_be_a_solid_is_refused_in_one_line(tmp_path: Path, name: str, text: str, message: str) -> None:
     (tmp_path / name).write_text(text)
