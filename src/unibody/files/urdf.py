@@ -212,7 +212,9 @@ def _root_first(robot: Any) -> list[str]:
         above[j.child] = j
     roots = [name for name in links if name not in above]
     if len(roots) > 1:
-        raise ModelError(f"several links have no parent: {named(roots)}; connect them by joints, or load with roots=join, which hangs each on the world")
+        raise ModelError(
+            f"several links have no parent: {named(roots)}; connect them by joints, or load with roots=join, which hangs each on the world"
+        )
     order = roots[:]
     children: dict[str, list[str]] = {}
     for j in robot.joints:
@@ -241,7 +243,8 @@ def _add_bodies(b: Builder, root: str, bodies: Bodies, shapes: dict[str, list[Pl
             name += "_link"
         name_of[host] = name
         if mass is None:
-            b.body(name, placed, kind="static", X_WB=X_WL @ bodies.X_BL[root].inverse() if bodies.host[root] == host else None)
+            here = bodies.host[root] == host
+            b.body(name, placed, kind="static", X_WB=X_WL @ bodies.X_BL[root].inverse() if here else None)
         else:
             b.body(name, placed, mass=mass.mass, com=mass.com, inertia=mass.inertia)
     return name_of

@@ -97,7 +97,7 @@ class Touch:
             more = (f", restitution {bounce:g}" if bounce else "") + (f", torsion {torsion:.3g} m" if torsion else "")
             self.notes.append(f"friction {mu:g}{more} between the floor and {named(those)}, as the file says")
         if not self.name and (len(common) > 1 or any(k[1] or k[2] for k in kinds.values())):
-            self.left_out.append(f"friction of links {named(self.read.surfaces)}: there is no floor, and between links the common one holds")
+            self.left_out.append(f"friction of links {named(self.read.surfaces)}: there is no floor; between links the common one holds")
 
     def _surfaces(self) -> dict[str, tuple[float, float, float]]:
         """Friction, restitution and spinning friction of bodies whose links give some; of several links in a body the first counts."""
@@ -163,7 +163,7 @@ class Touch:
             self.notes.append(f"no contact between links that overlap: {', '.join(shown)}{rest}")
         if sunk:
             who = next(n for n in (sunk[0].one, sunk[0].other) if n != self.name)
-            self.notes.append(f"the robot starts inside the floor, '{who}' by {sunk[0].depth:.3g} m; height='on floor' puts it on the floor")
+            self.notes.append(f"the robot starts inside the floor, '{who}' by {sunk[0].depth:.3g} m; height='on floor' puts it on it")
 
 
 def lowest(model: Model) -> float:

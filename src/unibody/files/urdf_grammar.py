@@ -32,7 +32,8 @@ CHILDREN = {
 }
 MANY = ("link", "joint", "visual", "collision")
 ATTRIBUTES = {
-    "robot": ("name", "version"), "link": ("name", "concave"), "visual": ("name",), "collision": ("name", "concave"), "material": ("name",), "plane": ("normal",),
+    "robot": ("name", "version"), "link": ("name", "concave"), "visual": ("name",), "collision": ("name", "concave"), "material": ("name",),
+    "plane": ("normal",),
     "origin": ("xyz", "rpy"), "mass": ("value",), "inertia": ("ixx", "ixy", "ixz", "iyy", "iyz", "izz"), "box": ("size",),
     "cylinder": ("radius", "length"), "capsule": ("radius", "length"), "sphere": ("radius",), "mesh": ("filename", "scale"),
     "color": ("rgba",), "texture": ("filename",), "joint": ("name", "type"), "parent": ("link",), "child": ("link",), "axis": ("xyz",),
@@ -124,7 +125,7 @@ def _walk(element: Any, owner: str, read: Read) -> None:
         owner = f"{tag} '{element.get('name')}'"
     for name in NEEDED_ATTRIBUTES.get(tag, ()):
         if not (element.get(name) or "").strip():
-            raise ModelError(f"{line}: <{tag}> of {owner} has no {name}; give {name}=\"…\"")
+            raise ModelError(f'{line}: <{tag}> of {owner} has no {name}; give {name}="…"')
     for name, value in element.attrib.items():
         if name not in ATTRIBUTES.get(tag, ()):
             read.unread.setdefault(f"{tag} {name}=", []).append(_plain(owner))
@@ -244,14 +245,14 @@ def _numbers(text: str, name: str, what: str, infinite: bool, said: list[str]) -
     try:
         values = [float(word) for word in words]
     except ValueError:
-        raise ModelError(f"{what}: {name}=\"{text}\" is not numeric; give {' or '.join(map(str, counts))} numbers") from None
+        raise ModelError(f'{what}: {name}="{text}" is not numeric; give {" or ".join(map(str, counts))} numbers') from None
     if len(values) > max(counts) > 1:
         said.append(f'{what}: {name}="{text}": the first {max(counts)} numbers were taken')
         values, words = values[: max(counts)], words[: max(counts)]
     if len(values) not in counts:
-        raise ModelError(f"{what}: {name}=\"{text}\" has {len(values)} numbers; give {' or '.join(map(str, counts))}")
+        raise ModelError(f'{what}: {name}="{text}" has {len(values)} numbers; give {" or ".join(map(str, counts))}')
     if np.isnan(values).any() or (np.isinf(values).any() and not infinite):
-        raise ModelError(f"{what}: {name}=\"{text}\" is not finite; give finite numbers")
+        raise ModelError(f'{what}: {name}="{text}" is not finite; give finite numbers')
     return " ".join(words)
 
 

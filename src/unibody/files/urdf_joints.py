@@ -153,7 +153,7 @@ class Joints:
     def notes(self) -> list[str]:
         out = []
         if self.limited:
-            out.append("joint limits need a solver that holds one-sided constraints (redmax, complementarity, …); limits=false leaves them out")
+            out.append("joint limits need a solver that holds one-sided constraints (redmax, complementarity); limits=false: none")
         if self.moved:
             out.append(f"joints that do not start at 0: {', '.join(self.moved)}")
         return out

@@ -85,7 +85,7 @@ def as_bodies(
         impossible = [link for link in group if not _possible(own[link])]
         if name == ground and not _stands_alone(own[name]):
             bodies.mass[name] = None
-        elif shapes is not None and (whole.mass > 0.0 or (massless is None and all(links[link].inertial is None for link in group))):
+        elif shapes is not None and (whole.mass > 0.0 or (massless is None and _unsaid(name, group, links, own, joint_to, order))):
             around = [moved(s, bodies.X_BL[link]) for link in group for s in shapes[link]]
             sound = _repaired(name, whole, around, bodies.said)
             bodies.mass[name] = sound or _given_mass(name, parts, own, joint_to, order, massless, bodies.said)
@@ -97,6 +97,22 @@ def as_bodies(
                         if bodies.mass[name] is None or _stands_alone(whole)]  # fmt: skip
     bodies.said = _together(bodies.said)
     return bodies
+
+
+def _below(name: str, joint_to: dict[str, Any], order: list[str]) -> set[str]:
+    """A link and all that hang on it."""
+    below = {name}
+    for link in order:
+        if link in joint_to and joint_to[link].parent in below:
+            below.add(link)
+    return below
+
+
+def _unsaid(
+    name: str, group: list[str], links: dict[str, Any], own: dict[str, MassProperties], joint_to: dict[str, Any], order: list[str]
+) -> bool:
+    """Whether a group without mass has no <inertial>, or carries nothing that has mass: then its shapes tell."""
+    return all(links[link].inertial is None for link in group) or not any(own[k].mass > 0.0 for k in _below(name, joint_to, order))
 
 
 def _together(lines: list[str]) -> list[str]:
@@ -181,7 +197,7 @@ def _repaired(name: str, whole: MassProperties, shapes: list[Placed], said: list
     if whole.mass == 0.0:
         made = filled(around)
         if made is not None:
-            said.append(f"link '{name}': no <inertial>, and it moves; it was given {made.mass:.4g} kg and the principal inertias "
+            said.append(f"link '{name}': no mass, and it moves; it was given {made.mass:.4g} kg and the principal inertias "
                         f"{principal(made)}, those of its {called} at {DENSITY:g} kg/m³")  # fmt: skip
         return made
     A, B, C = np.linalg.eigvalsh(whole.inertia)
@@ -228,12 +244,8 @@ def _given_mass(
     massless: float | None, said: list[str],
 ) -> MassProperties:  # fmt: skip
     """The mass of a group that moves without any."""
-    below = {name}
-    for link in order:
-        if link in joint_to and joint_to[link].parent in below:
-            below.add(link)
     moves = f"moves by joint '{joint_to[name].name}'" if name in joint_to else "floats"
-    if massless is None and not any(own[link].mass > 0.0 for link in below):
+    if massless is None and not any(own[link].mass > 0.0 for link in _below(name, joint_to, order)):
         raise ModelError(f"link '{name}': {moves}, and nothing on it has mass; give <inertial>, or load with massless=… (a mass in kg)")
     given = DUMMY_MASS if massless is None else massless
     said.append(f"link '{name}': {moves} without mass of its own; it was given {given:g} kg (a ball of {DUMMY_RADIUS:g} m)")
@@ -256,4 +268,3 @@ def _poses(order: list[str], host: dict[str, str], joint_to: dict[str, Any], fix
                     reached.append(other)
         front = reached
     return X
-

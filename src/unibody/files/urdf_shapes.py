@@ -142,7 +142,7 @@ class Wardrobe:
             if path not in self._files:
                 self._files[path] = load_mesh(path, f"mesh in the {what}")
         except ModelError as error:
-            if self.meshes == "skip" and "outside" not in str(error) and "address" not in str(error):
+            if self.meshes == "skip" and "lies outside" not in str(error):
                 self.missing.append(mesh.filename)
                 return []
             raise ModelError(f"{error}; or load with meshes=skip, without such files") from None

@@ -124,9 +124,11 @@ class Folders:
         raise ModelError(f"{what}: '{reference}' does not exist ({searched}); give packages=folder or packages={name}=folder")
 
     def _beside(self, reference: str, base: Path) -> Path:
+        """Beside the model, else in a folder that the user gave."""
         path = base / reference
-        other = base / reference.replace("\\", "/")
-        return other if not path.is_file() and other.is_file() else path
+        places = [base, *(f for f in self._given_folders() if not Path(reference).is_absolute())]
+        others = [folder / name for folder in places for name in (reference, reference.replace("\\", "/"))]
+        return next((other for other in others if other.is_file()), path)
 
     def _checked(self, path: Path, reference: str, what: str) -> Path:
         if not self.allow_outside:

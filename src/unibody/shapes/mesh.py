@@ -16,6 +16,7 @@ lie inside another. Components that overlap count twice.
 from __future__ import annotations
 
 import contextlib
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property, partial
 from pathlib import Path
@@ -102,14 +103,14 @@ class Mesh(Shape):
         if not 0.0 <= largest < np.inf:
             raise ModelError(f"Mesh: fill_holes {fill_holes!r} is no part of a size; give True, False, or a number such as 0.5")
         with contextlib.suppress(ModelError):  # most files are sound but for vertices that occur several times
-            x, f, said = clean(x, f)
-            return cls._with(x, f, "; ".join(said))
+            points, corners, said = clean(x, f)
+            return cls._with(points, corners, "; ".join(said))
         made = mend(x, f, largest)
         if made.faults:
             raise ModelError(_open(made, largest))
         solid = cls(made.vertices, made.faces)
         doubled = solid.volume > (1.0 + 1e-6) * solid.hull().volume
-        told = [*said, *made.said, *(["its pieces overlap, and what they share counts twice"] if doubled else [])]
+        told = [*made.said, *(["its pieces overlap, and what they share counts twice"] if doubled else [])]
         object.__setattr__(solid, "mended", "; ".join(told))
         return solid
 
@@ -176,7 +177,13 @@ def read_triangles(path: str | Path) -> tuple[np.ndarray, np.ndarray]:
 def load_triangles(path: str | Path, scale: Any = 1.0) -> tuple[np.ndarray, np.ndarray]:
     """Vertices (n, 3) [m] and faces (m, 3) of an OBJ, STL, PLY, glTF or GLB file."""
     path = Path(path)
-    readers = {".obj": partial(read_obj, lenient=True), ".stl": read_stl, ".ply": read_placed, ".glb": read_placed, ".gltf": read_placed}
+    readers: dict[str, Callable[[Path], tuple[np.ndarray, np.ndarray]]] = {
+        ".obj": partial(read_obj, lenient=True),
+        ".stl": read_stl,
+        ".ply": read_placed,
+        ".glb": read_placed,
+        ".gltf": read_placed,
+    }
     if path.suffix.lower() not in readers:
         raise ModelError(f"{path}: meshes with the ending '{path.suffix}' are not read; give one of {', '.join(readers)}")
     if not path.is_file():

@@ -3,7 +3,7 @@
 1. Vertices at one place become one (within a tolerance that grows from 0 to 1e-4 of the size until the surface closes).
 2. Faces with two equal corners and faces that occur twice go.
 3. At every edge faces are paired: the two that share it; of more, those that enclose matter between them, in the order of their angles
-   about the edge. A vertex is then split into as many as there are fans of paired faces around it, so that every edge has two faces at most.
+   about the edge. A vertex is then split into as many as there are fans of paired faces around it, so that an edge has at most two faces.
 4. Faces are turned so that pairs run their edge in opposite directions. Where that is impossible, the directions of the file are trusted,
    and only faces that agree with them are paired.
 5. Edges without a partner form loops. A loop no wider than a part of the surface (`LARGEST_HOLE`) is closed: by the triangulation of least
@@ -74,7 +74,7 @@ def clean(vertices: np.ndarray, faces: np.ndarray) -> tuple[np.ndarray, np.ndarr
 
 
 def _attempt(vertices: np.ndarray, faces: np.ndarray, weld: float, walls: bool, widest: float) -> Mended | None:
-    """One way through all steps; `walls`: faces that occur in both directions go in both. None if nothing is left, or it changes nothing."""
+    """One way through all steps; `walls`: faces that occur in both directions go in both. None if nothing is left, or nothing changes."""
     said: list[str] = []
     x, f = welded(vertices, faces, weld)
     kept = distinct(f, walls)
@@ -287,10 +287,10 @@ def least_area(polygon: np.ndarray) -> np.ndarray:
     for width in range(2, n):
         for i in range(n - width):
             j = i + width
-            k = np.arange(i + 1, j)
-            area = 0.5 * np.linalg.norm(np.cross(polygon[k] - polygon[i], polygon[j] - polygon[i]), axis=1)
-            total = cost[i, k] + cost[k, j] + area
-            middle[i, j] = k[int(np.argmin(total))]
+            between = np.arange(i + 1, j)
+            area = 0.5 * np.linalg.norm(np.cross(polygon[between] - polygon[i], polygon[j] - polygon[i]), axis=1)
+            total = cost[i, between] + cost[between, j] + area
+            middle[i, j] = between[int(np.argmin(total))]
             cost[i, j] = total.min()
     out, waiting = [], [(0, n - 1)]
     while waiting:
@@ -336,7 +336,8 @@ def _without_slivers(x: np.ndarray, faces: np.ndarray) -> tuple[np.ndarray, int,
         thin = np.flatnonzero(_areas(x, faces) <= THIN * sides.max(axis=1))
         if not len(thin):
             break
-        edges = {(u, v): (f, k) for f, face in enumerate(faces.tolist()) for k, (u, v) in enumerate(zip(face, face[1:] + face[:1], strict=True))}
+        tail, head = (x.tolist() for x in _halves(faces))
+        edges = {(u, v): divmod(i, 3) for i, (u, v) in enumerate(zip(tail, head, strict=True))}
         touched: set[int] = set()
         done = 0
         for f in thin.tolist():

@@ -80,6 +80,7 @@ def test_files_in_given_packages(tree: Path) -> None:
     assert Folders(root, [tree]).resolve("package://plain/meshes/a.stl", "mesh") == wanted
     assert Folders(root, f"other={tree}/plain").resolve("package://other/meshes/a.stl", "mesh") == wanted
     assert Folders(tree / "plain" / "urdf", tree / "plain").resolve("../meshes/a.stl", "mesh") == wanted
+    assert Folders(root, tree / "plain").resolve("meshes/a.stl", "mesh") == wanted
 
 
 @pytest.mark.parametrize("reference", ["../../secret.stl", "../meshes/a.stl", "{tree}/secret.stl", "link.stl", "folder/secret.stl"])
