@@ -25,17 +25,20 @@ from unibody.coordinates.middle import along_rows, copy_in_middle, foretell, lea
 from unibody.coordinates.observe_reduced import Held, reactions_reduced
 from unibody.coordinates.projection import PROJECT_BELOW, PROJECT_ENOUGH, PROJECT_LIMIT
 from unibody.coordinates.reduced import advance_joints
-from unibody.coordinates.reduced_products import carry_accelerations
+from unibody.coordinates.reduced_products import carry_accelerations, fill_mass_matrix
 from unibody.coordinates.reduced_system import ReducedSystem, evaluate_reduced, spread_responses
 from unibody.coordinates.staying import Staying, least_motion
+from unibody.coordinates.stiff_joints import chosen_terms, evaluate_stiff, joint_efforts, stiffen
 
 from unibody.coordinates.slots import (  # isort: skip
-    ACTIVE, BODIES, CLASSES, CLOSURE, COLUMNS, ENTRY_BODY, F, FLOATING, FREE, G, GRAM, GRAVITY, INDEX, LOAD, MIDDLE,
-    MIDDLE_ROWS, MIDDLE_WIDTH, MULTIPLIER, NODE_CONSTANTS, PARAMETERS, RANK, RATE, RESIDUAL, RESPONSE_X, RESPONSE_Y, ROWS, SHIFT, SIDE,
+    ACTIVE, ARMATURE, BODIES, CLASSES, CLOSURE, COLUMNS, ENTRY_BODY, F, FLOATING, FREE, G, GRAM, GRAVITY, IMPLICIT_CHOICE,
+    IMPLICIT_CLASSES, IMPLICIT_EFFORT, IMPLICIT_INDEX, IMPLICIT_PARAMETERS, IMPLICIT_PLACES, INDEX, LOAD, MIDDLE, MIDDLE_ROWS, MIDDLE_WIDTH,
+    MULTIPLIER, NODE_CONSTANTS, PARAMETERS, RANK, RATE, RESIDUAL, RESPONSE_X, RESPONSE_Y, ROWS, SHIFT, SIDE, STEP_LENGTH, STIFF,
     VIOLATION, X_SOLVED, X_WB, Y,
 )  # fmt: skip
 from unibody.coordinates.stages import AGAIN_STAGE, EVALUATE_STAGE, FORCE_STAGE, SIGNAL_STAGE
 from unibody.kernel import Floats, Ints, kernel
+from unibody.model.implicit_tables import ImplicitTables
 from unibody.model.model import Model
 from unibody.spatial.devices import add3, cross, load3, load9, rotate_back, store3
 
@@ -160,6 +163,11 @@ class HeldReduced(ReducedSystem):
         """[s] When functions of time were asked last, if that was not by a look."""
         self._settled = False
         """Whether the last projection has left its factors."""
+        self.stiff = False
+        """Whether some efforts of joints are taken at the end of steps of the prepared length."""
+        self._stiff_at: float | None = None
+        self._chosen = (0.0, np.zeros(0, bool))
+        """For which step length that was asked last, and which velocities it is."""
         counts = self.view(BODIES).reshape(-1, BODY)
         moving = np.zeros(len(counts), bool)
         for i in range(1, len(counts)):
@@ -189,6 +197,13 @@ class HeldReduced(ReducedSystem):
         self._halves = 0.5 * self.leaning
         if self.leaning.any():
             slots[MIDDLE], slots[MIDDLE_ROWS] = self.model.nv_joints, MIDDLE_WIDTH * self.model.n_bodies
+        efforts = joint_efforts(self.model)
+        if efforts:
+            others = frozenset(name for name, _ in self.model.forces) - frozenset(efforts)
+            tables = ImplicitTables(self.model, self.trouble, self.clock, others)
+            slots[IMPLICIT_CLASSES], slots[IMPLICIT_INDEX], slots[IMPLICIT_PLACES] = tables.classes, tables.index, tables.places
+            slots[IMPLICIT_PARAMETERS], slots[IMPLICIT_CHOICE] = tables.parameters, np.zeros(8)
+            slots[IMPLICIT_EFFORT], slots[STIFF] = self.model.nv_joints, 2 * self.model.nv_joints
         self._holds = holding_rows(self.model, self.book)
         if not self._holds.any():  # nothing is projected
             slots[RESPONSE_X] = slots[RESPONSE_Y] = slots[GRAM] = slots[CLOSURE] = 0
@@ -204,6 +219,41 @@ class HeldReduced(ReducedSystem):
         stages[EVALUATE_STAGE] = evaluate_reduced.address
         if self.has_loops:
             stages[AGAIN_STAGE] = spread_responses.address
+
+    def prepare(self, dt: float) -> None:
+        """Before steps of length dt: also which efforts of joints they take at their end (`stiff_joints`); none where dt is infinite."""
+        super().prepare(dt)
+        stiff = self.view(STIFF)
+        if stiff.size and self._stiff_at != dt:
+            self._stiff_at, self.stiff = dt, False
+            if 0.0 < dt < np.inf:
+                if self._chosen[0] != dt:
+                    self._chosen = dt, self._choose_stiff(dt)
+                stiff[: self.model.nv] = self._chosen[1]
+                self.view(IMPLICIT_CHOICE)[STEP_LENGTH] = dt
+                self.stiff = bool(self._chosen[1].any())
+
+    def _choose_stiff(self, dt: float) -> np.ndarray:
+        """(nv,) which velocities take their efforts at the end of a step, as the start of the model tells."""
+        n, stiff = self.model.nv, self.view(STIFF)
+        q, v = self.start()
+        self.evaluate(0.0, q, v, self.model.neutral_control(), loads=True)
+        self.trouble.error = None  # of users' functions: the step itself tells
+        M = np.zeros(n * n)
+        self.sweep(q, v)
+        fill_mass_matrix(self.view(BODIES), self.view(ARMATURE), self.view(ROWS), self.view(COLUMNS), np.zeros(21 * self.model.n_bodies), M)
+        self.view(IMPLICIT_CHOICE)[STEP_LENGTH] = dt
+        stiff[:] = 1.0  # all of them
+        stiffen(self.layout, self.ints, self.constants, self.model.neutral_control(), 1, q, v, self.work)
+        half = stiff.size // 2
+        terms = stiff[half : half + n] - self.view(ARMATURE)[:n]
+        stiff[:] = 0.0
+        with np.errstate(all="ignore"):
+            try:
+                inverse = np.diag(np.linalg.inv(M.reshape(n, n)))
+            except np.linalg.LinAlgError:
+                return terms > 0.0
+        return chosen_terms(inverse, terms)
 
     def evaluate(self, t: float, q: np.ndarray, v: np.ndarray, control: np.ndarray, loads: bool = False) -> None:
         self._looked += 1
@@ -225,7 +275,8 @@ class HeldReduced(ReducedSystem):
                 self._leaning_stages[FORCE_STAGE] = lean_and_load.address
             stages = self._leaning_stages
             self.view(MIDDLE)[: change.size] = change
-        evaluate_reduced(self.layout, self.ints, self.constants, stages, control, t, self.work, q, v)
+        evaluate = evaluate_stiff if self.stiff else evaluate_reduced
+        evaluate(self.layout, self.ints, self.constants, stages, control, t, self.work, q, v)
         return is_finite(self._y)
 
     def poses(self) -> np.ndarray:

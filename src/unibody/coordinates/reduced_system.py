@@ -48,7 +48,7 @@ from unibody.coordinates.stages import (  # isort: skip
 )  # fmt: skip
 from unibody.element import LEDGER as LEDGER_SIZE
 from unibody.joints.base import Joint
-from unibody.kernel import Floats, Ints, kernel
+from unibody.kernel import Floats, Ints, device, kernel
 from unibody.model.model import Model
 from unibody.model.state import State
 from unibody.model.tables import ConstraintTables, ForceTables, JointTables, Trouble
@@ -56,14 +56,9 @@ from unibody.spatial.devices import load3
 from unibody.spatial.pose import Pose
 
 
-@kernel
-def evaluate_reduced(
-    layout: Ints, ints: Ints, constants: Floats, stages: Ints, control: Floats, t: float, work_out: Floats, q_out: Floats, v_out: Floats
-) -> None:
-    """Accelerations (slot Y) of the tree joints at (t, q, v); the coordinates and velocities of loop joints are fitted on the way."""
-    body = part(ints, layout, BODIES)
-    rows = part(work_out, layout, ROWS)
-    columns = part(work_out, layout, COLUMNS)
+@device
+def see_and_load(layout, ints, constants, stages, control, t, work_out, q_out, v_out):
+    """Poses, velocities and loads of the tree at (t, q, v); the coordinates and velocities of loop joints are fitted on the way."""
     table_X = part(work_out, layout, TABLE_X)
     table_S = part(work_out, layout, TABLE_S)
     table_c = part(work_out, layout, TABLE_C)
@@ -76,7 +71,10 @@ def evaluate_reduced(
         v_out, table_X, table_S, table_c,
     )  # fmt: skip
     fill_turns(part(ints, layout, TURNS), q_out, table_X)
-    sweep_reduced(body, part(constants, layout, CONSTANTS), table_X, table_S, table_c, v_out, signals, rows, columns)
+    sweep_reduced(
+        part(ints, layout, BODIES), part(constants, layout, CONSTANTS), table_X, table_S, table_c, v_out, signals,
+        part(work_out, layout, ROWS), part(work_out, layout, COLUMNS),
+    )  # fmt: skip
     if stages[SEE_STAGE] != 0:
         Stage(stages[SEE_STAGE], layout, ints, constants, control, work_out, q_out, v_out)
     if stages[FORCE_STAGE] != 0:
@@ -85,7 +83,18 @@ def evaluate_reduced(
         limit = part(constants, layout, LIMIT)
         for j in range(right.size):
             right[j] = min(max(control[j], -limit[j]), limit[j])
-    eliminate_tree(body, part(constants, layout, ARMATURE), right, rows, columns, part(work_out, layout, Y))
+
+
+@kernel
+def evaluate_reduced(
+    layout: Ints, ints: Ints, constants: Floats, stages: Ints, control: Floats, t: float, work_out: Floats, q_out: Floats, v_out: Floats
+) -> None:
+    """Accelerations (slot Y) of the tree joints at (t, q, v)."""
+    see_and_load(layout, ints, constants, stages, control, t, work_out, q_out, v_out)
+    eliminate_tree(
+        part(ints, layout, BODIES), part(constants, layout, ARMATURE), part(work_out, layout, RIGHT), part(work_out, layout, ROWS),
+        part(work_out, layout, COLUMNS), part(work_out, layout, Y),
+    )  # fmt: skip
     if stages[CLOSE_STAGE] != 0:
         Stage(stages[CLOSE_STAGE], layout, ints, constants, control, work_out, q_out, v_out)
 
