@@ -76,17 +76,17 @@ def arch(scene, rec):
     stands(0.012, 1.0)(scene, rec)
 
 
-def linkage(scene, rec, joint="O"):
+def linkage(scene, rec, joint="O", ahead=0.0):
     """The crank follows the reference motion of one degree of freedom (of which 1 s is enough: it takes a tight integration)."""
-    rows = np.flatnonzero(rec.t <= 1.0)[::8]
+    rows = np.flatnonzero(rec.t <= 1.0)[::5]
     theta, _ = scene.exact.motion.solve(rec.t[rows])
-    assert np.ptp(theta) > 0.2 and np.abs(rec.joint(joint)[rows, 0] - theta).max() < 0.03  # dt ω² t / 2 with ω near 5 rad/s
+    assert np.ptp(theta) > 0.2 and np.abs(rec.joint(joint)[rows, 0] + ahead - theta).max() < 0.03  # dt ω² t / 2 with ω near 5 rad/s
     assert drift(rec) < 0.03 and rec.violation.max() < 1e-8
 
 
 def spatial_loop(scene, rec):
     """Joints follow the closed form at the angle of the reference motion."""
-    rows = np.flatnonzero(rec.t <= 1.0)[::12]
+    rows = np.flatnonzero(rec.t <= 0.5)[::4]
     for row, theta in zip(rows, scene.exact.motion.solve(rec.t[rows])[0], strict=True):
         angles = np.array(scene.exact.shape.angles(theta))
         mine = np.array([rec.joint(f"R{k + 1}")[row, 0] for k in range(len(angles))])
@@ -98,19 +98,11 @@ def spatial_loop(scene, rec):
 
 def peaucellier(scene, rec):
     """It draws a straight line: the far end stays at its height."""
-    bar = rec.model.bodies[rec.model.body("PT")]
-    heights = rec.point("PT", 2.0 * np.array(bar.com))[:, 2] if np.any(bar.com) else None
-    ends = [rec.point("PT", p)[:, 2] for p in _ends(rec, "PT")] if heights is None else [heights]
-    best = min(ends, key=lambda z: np.abs(z - scene.exact.shape.line).max())
-    assert np.abs(best - scene.exact.shape.line).max() < 1e-5
-    linkage(scene, rec, "C")
-
-
-def _ends(rec, body):
-    """Points where joints hold a body."""
-    model = rec.model
-    i = model.body(body)
-    return [tuple(j.X_BM.p) for j in model.joints if j.child == i] + [tuple(j.X_PF.p) for j in model.joints if j.parent == i]
+    model, bar = rec.model, rec.model.body("PT")
+    held = [j.X_BM.p for j in model.joints if j.child == bar] + [j.X_PF.p for j in model.joints if j.parent == bar]
+    off = [np.abs(rec.point("PT", p)[:, 2] - scene.exact.shape.line).max() for p in held]
+    assert min(off) < 1e-6 < max(off)
+    linkage(scene, rec, "C", 0.5 * math.pi)  # the joint counts from z
 
 
 def billiards(scene, rec):
@@ -211,18 +203,17 @@ def hagfish(scene, rec):
 
 def hand(scene, rec):
     """Fingertips are where they have to be, and finger joints bend 2 : 1."""
-    assert rec.violation.max() < 1e-5
+    assert rec.violation.max() < 1e-6
     for finger in ("index", "pinky"):
-        assert np.abs(rec.joint(f"{finger}.PIP")[:, 0] - 2.0 * rec.joint(f"{finger}.DIP")[:, 0]).max() < 1e-4 or \
-            np.abs(2.0 * rec.joint(f"{finger}.PIP")[:, 0] - rec.joint(f"{finger}.DIP")[:, 0]).max() < 1e-4  # fmt: skip
+        bent = rec.joint(f"{finger}.PIP")[:, 0]
+        assert np.abs(bent - 2.0 * rec.joint(f"{finger}.DIP")[:, 0]).max() < 1e-6 and np.ptp(bent) > 0.01
 
 
 def heavy_chain(scene, rec):
     """Small swings in the first mode; absolute angles from the vertical."""
     angles = np.cumsum(np.column_stack([rec.joint(f"joint{k}")[:, 0] for k in range(10)]), axis=1)
-    exact = scene.exact.angles(rec.t)
-    assert min(np.abs(angles - exact).max(), np.abs(angles - exact - 0.5 * math.pi).max(), np.abs(angles - exact + 0.5 * math.pi).max()) \
-        < 0.1 * scene.exact.amplitude  # fmt: skip
+    away = angles + 0.5 * math.pi - scene.exact.angles(rec.t)  # joint 0 counts from x
+    assert np.abs(away).max() < 0.1 * np.abs(scene.exact.angles(rec.t)).max()  # dt ω t / 2, and the frequency of small swings
 
 
 def hinge_boards(scene, rec):
@@ -325,9 +316,7 @@ def lies(rec, highest):
 def rolling_sphere(scene, rec):
     exact = np.array([scene.exact.motion(t) for t in rec.t])
     speed, rate = rec.twist("ball")[:, 3], rec.twist("ball")[:, 1]
-    R = rotation(rec, "ball")
-    speed = np.einsum("tij,tj->ti", R, rec.twist("ball")[:, 3:])[:, 0] if np.abs(speed - exact[:, 1]).max() > 0.02 else speed
-    assert np.abs(speed - exact[:, 1]).max() < 0.02 and abs(rate[-1] * 0.1) - abs(exact[-1, 2] * 0.1) < 0.02
+    assert np.abs(speed - exact[:, 1]).max() < 0.02 and np.abs(rate - exact[:, 2]).max() < 0.2  # μ g dt, and that over the radius
 
 
 def rotating_board(scene, rec):
@@ -343,16 +332,10 @@ def slope(scene, rec):
 
 def spinning_body(scene, rec):
     """Euler's equations, through two flips of the middle axis."""
-    assert np.abs(rec.twist(moving(rec)[0])[:, :3] - _in_body(scene, rec)).max() < 0.05 and drift(rec) < 1e-3
-
-
-def _in_body(scene, rec):
-    """ω of the exact solution, in the axes in which twists are given."""
-    own = scene.exact.omega(rec.t)
-    R = rotation(rec, moving(rec)[0])
-    world = np.einsum("tij,tj->ti", R, own)
-    seen = rec.twist(moving(rec)[0])[:, :3]
-    return own if np.abs(seen - own).max() < np.abs(seen - world).max() else world
+    (body,) = moving(rec)
+    mine = np.einsum("tji,tj->ti", rotation(rec, body), rec.twist(body)[:, :3])  # in body axes
+    assert np.abs(mine - scene.exact.omega(rec.t)).max() < 0.05 and drift(rec) < 1e-3
+    assert mine[:, 1].min() < -0.9 and mine[:, 1].max() > 0.9
 
 
 def stack(scene, rec):
@@ -427,8 +410,8 @@ def windmill(scene, rec):
 
 def wrecking_ball(scene, rec):
     """The ball reaches the wall after 0.9 s with nearly 4.8 m/s and breaks through: most bricks have moved by half their length."""
-    speed = np.linalg.norm(np.einsum("tij,tj->ti", rotation(rec, "ball"), rec.twist("ball")[:, 3:]), axis=1)
-    assert 4.2 < speed.max() < 4.9
+    speed = np.linalg.norm(rec.twist("ball")[:, 3:], axis=1)
+    assert 4.2 < speed.max() < 5.1  # the chain is a little longer than its taut rings say
     bricks = [way(rec, b) for b in moving(rec) if b.startswith("brick")]
     assert max(w[rec.t < 0.7].max() for w in bricks) < 0.01 and sum(w[-1] > 0.2 for w in bricks) >= 8
 

@@ -13,12 +13,9 @@ import pytest
 from scene_claims import CLAIMS, SHORT
 
 import unibody as ub
-from unibody.constraints import Contact
-from unibody.solvers import REGISTRY
-from unibody.solvers.base import refusals
 
 FULL = bool(os.environ.get("UNIBODY_FULL_SCENES"))
-ROWS = 240
+ROWS = 100
 """States that are looked at."""
 
 
@@ -29,7 +26,7 @@ def test_a_scene_by_its_name_does_what_its_line_says(name: str) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error", ub.UnibodyWarning)  # no scene of ours begins with a mistake
         sim = ub.Simulation(name)
-    assert sim.dt == scene.dt and sim.notes and "chosen: " in sim.notes[0] and sim.notes[0] in f"{sim.notes}"
+    assert sim.dt == scene.dt and sim.notes and "chosen: " in sim.notes[0]
     duration = scene.duration if FULL else SHORT.get(name, scene.duration)
     steps = round(duration / scene.dt)
     rec = sim.run(steps * scene.dt, every=max(1, steps // ROWS), progress=False)  # the watch over energies raises StepFailed

@@ -66,7 +66,8 @@ def export(
     asked = {"html": html, "glb": glb, "gltf": gltf, "csv": csv, "npz": npz, "urdf": urdf, "scene": scene}
     wanted = {kind: path for kind, path in asked.items() if path is not None}
     _check(source, wanted, fps, tabulate, partial)
-    recording, from_scene, failure, notes = None, None, None, ()
+    recording, from_scene, failure = None, None, None
+    notes: tuple[str, ...] = ()
     if source.lower().endswith(".npz"):
         if option:
             raise ModelError(f"recording '{source}': --option belongs to a run that is over; leave it out, or give a scene")

@@ -56,7 +56,7 @@ def slope(*, degrees: float = 26.565, friction: float = 0.55, pressure: float | 
     b.body("slope", shape=Plane(), kind="static", X_WB=Pose.about((0, 1, 0), angle))
     b.body("block", shape=Box((0.5, 0.5, 0.2)), X_WB=Pose.about((0, 1, 0), angle, p=0.10095 * up))
     b.add(ub.Contact(friction=friction, reach=1e-3, pressure=pressure), name="contact")
-    notes = "The critical coefficient is the angle's tangent, 0.5 for 26.565°; near it barriers need slip_speed=1e-4 and friction_iterations=0."
+    notes = "The critical coefficient is the angle's tangent, 0.5 for 26.565°; near it barriers need a slip_speed of 1e-4."
     solver = "" if pressure is None else "barrier:slip_speed=1e-4:friction_iterations=0"
     return Scene(b.build(), duration=2.0, dt=0.01, notes=notes, solver=solver)
 
