@@ -146,7 +146,7 @@ def _run_lines(name: str, facts: Any, left_out: Sequence[str], files: dict[str, 
         lines.append(("overlap", f"{len(facts.overlaps) - len(shown)} more pairs of bodies do"))
     if facts.contacts is not None:
         end, most, force = facts.contacts.values()
-        lines.append(("contacts", f"{end} at the end, {most} at most; normal forces {output.short(force)} N in all, on average"))
+        lines.append(("contacts", f"{end} at the end, {most} at most; normal forces {force:.4g} N in all, on average"))
     lines += [("note", note) for note in facts.notes] + [("left out", line) for line in left_out]
     return lines + [(kind, str(path)) for kind, path in files.items()]
 

@@ -66,7 +66,8 @@ def export(
     asked = {"html": html, "glb": glb, "gltf": gltf, "csv": csv, "npz": npz, "urdf": urdf, "scene": scene}
     wanted = {kind: path for kind, path in asked.items() if path is not None}
     _check(source, wanted, fps, tabulate, partial)
-    recording, from_scene, failure, notes = None, None, None, ()
+    recording, from_scene, failure = None, None, None
+    notes: tuple[str, ...] = ()
     if source.lower().endswith(".npz"):
         if option:
             raise ModelError(f"recording '{source}': --option belongs to a run that is over; leave it out, or give a scene")
@@ -76,10 +77,8 @@ def export(
         output.tell_left_out(from_scene.left_out)
         if wanted.keys() & set(MOVING):
             _, chosen, choice = inputs.solver_for(from_scene, solver, option or [], dt)
-            notes = () if choice is None else (choice.line,)
-            output.tell_notes(notes)
-            recording, failure, more = _run(from_scene, chosen, dt, duration, every, fps, False if as_json else None)
-            notes += more
+            recording, failure, notes = _run(from_scene, chosen, dt, duration, every, fps, False if as_json else None)
+            notes = notes if choice is None else (choice.line, *notes)
     remarks: list[str] = []
     for kind, path in [*wanted.items()]:
         try:
@@ -98,7 +97,7 @@ def export(
     else:
         states = [] if recording is None else [("motion", f"{len(recording)} states, solver '{recording.solver.name}'")]
         written = [(kind, f"{path}, {output.size(sizes[kind])}") for kind, path in wanted.items()]
-        show_facts(states + written + [("note", remark) for remark in remarks])
+        show_facts(states + written + [("note", remark) for remark in (*remarks, *notes)])
     if failure is not None:
         typer.echo(f"unibody: {' '.join(str(failure).split())} (the files end there)", err=True)
         return FAILED
@@ -135,7 +134,6 @@ def _run(
 ) -> tuple[Recording, StepFailed | None, tuple[str, ...]]:
     """The recording, with notes, also of a run that failed on its way; states are no farther apart than the frames of a page."""
     from unibody.cli import running
-    from unibody.cli.recorded import noted_run
     from unibody.simulation import Simulation
 
     dt, duration = scene.dt if dt is None else dt, scene.duration if duration is None else duration
@@ -144,8 +142,7 @@ def _run(
         apart = min(apart, max(1, int(1.0 / ((fps or 30.0) * dt))))
     simulation = Simulation(scene, solver, dt=dt)
     try:
-        recording, notes = noted_run(simulation, duration, apart, progress)
-        return recording, None, notes
+        return simulation.run(duration, every=apart, progress=progress), None, simulation.notes
     except StepFailed as failed:
         return failed.recording, failed, simulation.notes
 

@@ -34,7 +34,7 @@ Params = Annotated[
 SolverOption = Annotated[
     str | None,
     typer.Option(
-        "--solver", "-s", help="NAME, NAME:key=value or auto: the scene's, or the cheapest that honours everything; see `unibody info`. Default: auto.",
+        "--solver", "-s", help="NAME, NAME:key=value, or auto (default): the cheapest that honours everything; see `unibody info`.",
         autocompletion=completion.solvers,
     ),
 ]

@@ -53,12 +53,6 @@ def tell_left_out(lines: Sequence[str]) -> None:
         typer.echo(f"unibody: left out: {line}", err=True)
 
 
-def tell_notes(lines: Sequence[str]) -> None:
-    """What a simulation notes: the solver it chose, what is probably not meant; on standard error."""
-    for line in lines:
-        typer.echo(f"unibody: note: {line}", err=True)
-
-
 def show_json(data: Any) -> None:
     """Strict JSON: numbers that are not finite become null."""
     typer.echo(json.dumps(_plain(data), indent=2, allow_nan=False, ensure_ascii=False))

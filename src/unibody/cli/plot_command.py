@@ -56,6 +56,8 @@ def plot(
     head = ["panel", "curve", "unit", "start", "end", "least", "most"]
     show_table(head, [[p.title, label, p.unit, *(f"{x:.6g}" for x in _summary(values).values())] for p, label, values in rows], left=3)
     typer.echo(f"\nplot   {file}   {len(recording)} states to {output.seconds(recording.t[-1])}")
+    for note in notes:
+        typer.echo(f"note   {note}")
     return DONE
 
 

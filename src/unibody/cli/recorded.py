@@ -32,16 +32,8 @@ def recording_from(
     if every is None and apart is not None:
         kept = max(1, int(0.5 * apart / dt))
     simulation = Simulation(scene, solver or "auto", dt=dt)
-    return name, *noted_run(simulation, duration, kept, progress)
-
-
-def noted_run(simulation: Simulation, duration: float, every: int, progress: bool | None) -> tuple[Recording, tuple[str, ...]]:
-    """A run whose notes are told on standard error, the choice of the solver before it, what it shows after it."""
-    before = simulation.notes
-    output.tell_notes(before)
-    recording = simulation.run(duration, every=every, progress=progress)
-    output.tell_notes(simulation.notes[len(before) :])
-    return recording, simulation.notes
+    recording = simulation.run(duration, every=kept, progress=progress)
+    return name, recording, simulation.notes
 
 
 def trusted(target: str, parameters: Sequence[str]) -> tuple[str, ...]:

@@ -62,7 +62,8 @@ def render(
         show_json({"scene": name, "file": str(target_file), "pictures": count, "seconds": spent, "notes": notes, **when})
         return DONE
     what = f"{count} pictures, {recording.t[0]:.4g} … {recording.t[-1]:.4g} s" if film else f"t = {instant:.4g} s"
-    show_facts([("scene", f"{name}, {what}"), ("drawn in", shown_seconds(spent)), ("film" if film else "picture", str(target_file))])
+    drawn = [("drawn in", shown_seconds(spent)), ("film" if film else "picture", str(target_file))]
+    show_facts([("scene", f"{name}, {what}"), *drawn, *(("note", note) for note in notes)])
     return DONE
 
 

@@ -131,14 +131,16 @@ def summary(label: str, outcome: Outcome, choice: Choice | None = None) -> Summa
         energy = recording.energy.total
         violation = float(recording.violation.max())
     seen = max(recording.observations, key=lambda o: o.redundant)
-    steps, told = recording.steps, () if choice is None else (choice.line,)
+    steps, told = recording.steps, [] if choice is None else [choice.line]
+    told += [note for note in outcome.notes if "inside each other" not in note]  # of which `overlaps` has all
     return Summary(
         solver=label, status="failed" if failure else "done", steps=steps, time=float(recording.t[0] + steps * recording.dt),
         dt=recording.dt, seconds_per_step=recording.seconds / steps if steps else float("nan"), ready_seconds=outcome.ready_seconds,
         kernels=outcome.kernels, kernels_from_cache=outcome.from_cache, energy_start=float(energy[0]), energy_end=float(energy[-1]),
         energy_drift=worst, energy_drift_relative=worst / scale if scale > 0.0 else 0.0, violation=violation, redundant=seen.redundant,
         redundant_elements=tuple(seen.redundant_names), choice=None if choice is None else choice.reason,
-        notes=tuple(dict.fromkeys([*told, *outcome.notes, *recording.reports[0].notes])), contacts=contact_counts(recording), overlaps=start_overlaps(recording),
+        notes=tuple(dict.fromkeys([*told, *recording.reports[0].notes])), contacts=contact_counts(recording),
+        overlaps=start_overlaps(recording),
         error=None if failure is None else " ".join(str(failure).split()), element=None if failure is None else failure.element,
     )  # fmt: skip
 

@@ -38,7 +38,7 @@ def view(
     from unibody.view.viewer import Viewer, open_browser
     from unibody.view.viewer_gate import is_loopback
 
-    player, name = _player(target, solver, param or [], dt)
+    player, name, choice = _player(target, solver, param or [], dt)
     if not is_loopback(host):
         typer.echo(f"unibody: warning: anybody who can reach {host}:{port} can see this page and drive it", err=True)
     try:
@@ -46,9 +46,11 @@ def view(
             if play:
                 viewer.post(player.play)
             if as_json:
-                show_json({"scene": name, "url": viewer.url, "live": player.live})
+                show_json({"scene": name, "url": viewer.url, "live": player.live, "choice": choice})
             else:
                 typer.echo(f"{name} at {viewer.url}; Ctrl-C ends it")
+                if choice is not None:
+                    typer.echo(choice)
             if not no_browser:
                 open_browser(viewer.url)
             viewer.wait()
@@ -57,7 +59,7 @@ def view(
     return DONE
 
 
-def _player(target: str, solver: str | None, param: list[str], dt: float | None) -> tuple[Any, str]:
+def _player(target: str, solver: str | None, param: list[str], dt: float | None) -> tuple[Any, str, str | None]:
     """A recording is only shown, so nothing of a simulation may be asked for."""
     from unibody.cli import inputs, output
     from unibody.cli.recorded import trusted
@@ -69,9 +71,8 @@ def _player(target: str, solver: str | None, param: list[str], dt: float | None)
         asked = [o for o, given in (("--solver", solver), ("--dt", dt)) if given]
         if asked:
             raise ModelError(f"{asked[0]} does not apply to the recording '{target}', which is shown as it is; leave it out")
-        return player_for(Recording.load(path, trust=trusted(target, param)))[0], path.stem
+        return player_for(Recording.load(path, trust=trusted(target, param)))[0], path.stem, None
     name, scene = inputs.scene_from(target, param)
     output.tell_left_out(scene.left_out)
     _, chosen, choice = inputs.solver_for(scene, solver, (), dt)
-    output.tell_notes([] if choice is None else [choice.line])
-    return player_for(scene, chosen, dt)[0], name
+    return player_for(scene, chosen, dt)[0], name, None if choice is None else choice.line

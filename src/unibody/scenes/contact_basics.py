@@ -24,7 +24,8 @@ def falling_box(
     b.body("ground", shape=Plane(), kind="static")
     b.body("box", shape=Box((1, 1, 1)), X_WB=Pose(p=(0, 0, 0.5 + height)))
     b.add(ub.Contact(damping=damping, reach=reach, pressure=pressure), name="contact")
-    return Scene(b.build(), duration=2.0, dt=1e-3, notes="Run with Barrier(rule='bdf2') to see it bounce.")
+    solver = "" if pressure is None else "barrier:rule=bdf2"
+    return Scene(b.build(), duration=2.0, dt=1e-3, notes="It bounces with Barrier(rule='bdf2'); rule implicit swallows it.", solver=solver)
 
 
 @scene("box-stack", summary="Cubes piled up, each a little turned")
@@ -43,7 +44,7 @@ def box_stack(*, n: int = 5, size: float = 0.2, gap: float = 1e-3, friction: flo
 
 
 @scene("slope", summary="A block on a slope: sticks above the critical coefficient of friction, slides below")
-def slope(*, degrees: float = 26.565, friction: float = 0.5, pressure: float | None = 1e6) -> Scene:
+def slope(*, degrees: float = 26.565, friction: float = 0.55, pressure: float | None = 1e6) -> Scene:
     """A block of 0.5 × 0.5 × 0.2 m (50 kg) on a slope of `degrees`; at 26.565° the critical coefficient is 0.5. Below it the block slides
     with g (sin − μ cos); above it creeps slower than the solver's slip speed, or not at all (complementarity, with pressure=none)."""
     import unibody as ub
@@ -55,8 +56,9 @@ def slope(*, degrees: float = 26.565, friction: float = 0.5, pressure: float | N
     b.body("slope", shape=Plane(), kind="static", X_WB=Pose.about((0, 1, 0), angle))
     b.body("block", shape=Box((0.5, 0.5, 0.2)), X_WB=Pose.about((0, 1, 0), angle, p=0.10095 * up))
     b.add(ub.Contact(friction=friction, reach=1e-3, pressure=pressure), name="contact")
-    notes = "The critical coefficient is the angle's tangent, 0.5 for 26.565°; near it use slip_speed=1e-4 and friction_iterations=0."
-    return Scene(b.build(), duration=2.0, dt=0.01, notes=notes)
+    notes = "The critical coefficient is the angle's tangent, 0.5 for 26.565°; near it barriers need a slip_speed of 1e-4."
+    solver = "" if pressure is None else "barrier:slip_speed=1e-4:friction_iterations=0"
+    return Scene(b.build(), duration=2.0, dt=0.01, notes=notes, solver=solver)
 
 
 @scene("turntable", summary="A block rides on a turning table, or is shed")
@@ -101,4 +103,4 @@ def newtons_cradle(*, n: int = 5, size: float = 0.1, length: float = 0.5, degree
     energy = 0.5 * 7800.0 * size**3 * 9.81 * length * (1.0 - math.cos(math.radians(degrees)))  # of the blow, half of the fall's
     tip = 0.5 * 4.0 / 3.0 * 0.2 * math.hypot(0.2, 0.1) * size**2  # what barriers count of the nose's faces
     b.add(ub.Contact(reach=reach, pressure=max(energy, 1e-3) / (0.78 * tip * reach)), name="contact")
-    return Scene(b.build(), duration=3.0, dt=2e-4, notes="Run with Barrier(rule='bdf2').")
+    return Scene(b.build(), duration=3.0, dt=2e-4, notes="Blows pass on by Barrier(rule='bdf2').", solver="barrier:rule=bdf2")

@@ -67,8 +67,8 @@ def rotating_board(*, damping: float = 0.0, degrees: float = 30.0, speed: float 
     inertia = 24.0 * ((1.0 + 0.06**2) / 12.0 + 0.56**2)
     kappa = 0.5 * inertia * speed**2 / (0.75**2 * math.log(4.0))
     b.add(ub.JointLimit("hinge", lower=-half, upper=half, damping=damping, reach=0.05, stiffness=kappa), name="range")
-    notes = "Run it with --solver barrier and rule bdf2: without damping it keeps its energy over many bounces; damping orders the losses."
-    return Scene(b.build(), duration=2.0, dt=0.001, notes=notes)
+    notes = "With rule bdf2 and without damping it keeps its energy over many bounces; damping orders the losses."
+    return Scene(b.build(), duration=2.0, dt=0.001, notes=notes, solver="barrier:rule=bdf2")
 
 
 @scene("monocular", summary="A three-section monocular: tubes that slide within bounds")

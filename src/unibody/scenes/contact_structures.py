@@ -71,7 +71,7 @@ def card_house(
             b.body(f"flat{level}{k}", shape=flat, density=700.0, X_WB=Pose(p=(first + (k + 0.5) * spacing, 0, top + 0.5 * thick)))
         floor = top + thick
     b.add(ub.Contact(friction=friction, reach=2.0 * gap), name="contact")
-    notes = "Stands as long as creep is small against a card's 2 mm: run with Barrier(slip_speed=1e-5, tolerance=1e-7), or complementarity."
+    notes = "Stands as long as creep is small against a card's 2 mm: by complementarity, or Barrier(slip_speed=1e-5, tolerance=1e-7)."
     return Scene(b.build(), duration=5.0, dt=0.01, exact=exact if levels == 1 else None, notes=notes)
 
 
@@ -105,7 +105,7 @@ def arch(*, stones: int = 9, radius: float = 2.0, thickness: float = 0.4, fricti
     return Scene(b.build(), duration=2.0, dt=0.01, notes="Stands by itself: every stone leans on its neighbours.")
 
 
-@scene("windmill", summary="A falling box turns a windmill into two stacks of cubes")
+@scene("windmill", summary="A falling box turns a windmill into one of two stacks of cubes")
 def windmill(*, levels: int = 5, columns: int = 6, friction: float = 0.2) -> Scene:
     """Four blades of 2 × 0.4 × 0.1 m on a hinge 2.4 m up a fixed stand; a heavy box (0.5 m, 5000 kg/m³) falls on one of them; beside it two
     stacks of `columns` × 3 × `levels` cubes of 0.18 m (200 kg/m³). With levels=6, columns=13 there are 468 cubes (paper 003, Fig. 20,

@@ -146,7 +146,7 @@ def slider_crank(
     rod: float = 0.8,
     slider: float = 0.25,
     angle: float = 0.5 * math.pi,
-    rate: float = 0.0,
+    rate: float = 5.0,
     gravity: float = 9.81,
     mass_per_length: float = 1.0,
     planar: bool = True,

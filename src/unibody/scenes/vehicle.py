@@ -115,7 +115,8 @@ def terrain_vehicle(*, force: float = 600.0, bumps: float = 0.05, cells: int = 4
     b.add(ValvedPull("slide", "rear_right.axle", force), name="pull")
     b.add(ub.Contact(friction=friction, reach=2e-3), name="contact")
     notes = "It rolls slowly at first, at 2 m/s after 2 s, and drifts to the left, as its right wheel alone drives; hills swing it."
-    return Scene(b.build(), duration=5.0, dt=1.0 / 24.0, notes=notes)
+    # Corners of the wheels' sides cost rigid impacts much of the engine's work; barriers roll over them.
+    return Scene(b.build(), duration=5.0, dt=1.0 / 24.0, notes=notes, solver="barrier")
 
 
 def _engine(b: Any, chassis: Any) -> None:

@@ -21,6 +21,6 @@ from unibody.solvers.penalty import Penalty  # isort: skip
 from unibody.solvers.choice import Choice, choose  # isort: skip
 
 __all__ = [
-    "REGISTRY", "Articulated", "Barrier", "Bound", "Choice", "Complementarity", "Impulse", "Lagrange", "Penalty", "RedMax", "Report", "Solver",
-    "Step", "able_solver", "choose",
+    "REGISTRY", "Articulated", "Barrier", "Bound", "Choice", "Complementarity", "Impulse", "Lagrange", "Penalty", "RedMax", "Report",
+    "Solver", "Step", "able_solver", "choose",
 ]  # fmt: skip

@@ -503,7 +503,8 @@ class Bound:
             raise error
         q, v, ledger = self._unpack(state, memory)
         element = self.system.trouble.blamed if error is not None else self.system.culprit(t, q, v, control)
-        why = f"accelerations are not finite; {self.remedy(float(ledger[LAST_STEP]))}" if error is None else f"{type(error).__name__}: {error}"
+        said = "" if error is None else f"{type(error).__name__}: {error}"
+        why = said or f"accelerations are not finite; {self.remedy(float(ledger[LAST_STEP]))}"
         status = "not finite" if error is None else "error in an element"
         report = Report(status=status, time=t, element=element, **self.step_facts())
         failed = StepFailed(f"step at t = {t:.6g} s failed near '{element}': {why}", time=t, element=element, report=report)

@@ -5,8 +5,8 @@ stable while 2 h d + h² k < 4, where k = xᵀKx / xᵀMx and d = xᵀDx / xᵀM
 
     λ = max eig M⁻¹ (2 h D + h² K)
 
-says all: below 4 no mode grows (the condition holds for the quotients of every x, and so for every mode). An undamped spring has λ = (h ω)²;
-λ = 1 means about six steps in a period.
+says all: below 4 no mode grows (the condition holds for the quotients of every x, and so for every mode). An undamped spring has
+λ = (h ω)²; λ = 1 means about six steps in a period.
 
 Everything is NumPy at t = 0 in the coordinates of the tree joints: M = Σ_b J_bᵀ I_b J_b + armature, K = Σ_e A_eᵀ K_e A_e over the positive
 semidefinite parts of every element's blocks. Constraints and loops are left out: they only keep x from where it would like to go, so that λ

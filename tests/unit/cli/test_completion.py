@@ -35,7 +35,7 @@ def test_scenes_and_files(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("flag", ["-s", "--solver"])
 def test_solvers_and_their_options(flag):
-    assert set(offers(f"unibody run pendulum {flag} ")) == set(REGISTRY)
+    assert set(offers(f"unibody run pendulum {flag} ")) == {"auto", *REGISTRY}
     assert offers(f"unibody run pendulum {flag} art") == ["articulated"]
     assert offers(f"unibody run pendulum {flag} articulated:ru") == ["articulated:rule="]
     assert offers(f"unibody check pendulum {flag} articulated:rule=r") == ["articulated:rule=rk4"]

@@ -83,7 +83,7 @@ def test_urdf_is_written_and_what_it_cannot_say_is_said(unibody, tmp_path):
 
 
 def test_a_run_that_fails_leaves_what_there_is(unibody, exploding, tmp_path):
-    answer = unibody("export", str(exploding), "--csv", "a.csv", "--html", "a.html", "--json")
+    answer = unibody("export", str(exploding), "-s", "articulated", "--csv", "a.csv", "--html", "a.html", "--json")
     assert answer.code == 1 and answer.data["status"] == "failed" and answer.data["files"] == {"csv": "a.csv", "html": "a.html"}
     assert (tmp_path / "a.csv").exists() and (tmp_path / "a.html").exists()
 

@@ -11,7 +11,7 @@ import unibody as ub
 
 
 def test_failed_simulation_exits_with_1_and_keeps_the_recording(unibody, exploding, tmp_path):
-    answer = unibody("run", str(exploding))
+    answer = unibody("run", str(exploding), "-s", "articulated")
     assert answer.code == 1
     assert "FAILED" in answer.out
     assert "t = " in answer.err and "bob" in answer.err and "exploding_spring-failed.npz" in answer.err
@@ -20,7 +20,7 @@ def test_failed_simulation_exits_with_1_and_keeps_the_recording(unibody, explodi
 
 
 def test_failed_simulation_saves_where_asked_and_reports_in_json(unibody, exploding, tmp_path):
-    answer = unibody("run", str(exploding), "--out", "mine.npz", "--json")
+    answer = unibody("run", str(exploding), "-s", "articulated", "--out", "mine.npz", "--json")
     assert answer.code == 1 and (tmp_path / "mine.npz").exists()
     data = answer.data  # strict JSON although energies overflowed
     assert data["status"] == "failed" and data["files"]["recording"] == "mine.npz"
@@ -28,9 +28,38 @@ def test_failed_simulation_saves_where_asked_and_reports_in_json(unibody, explod
 
 
 def test_failed_simulation_is_drawn_as_far_as_it_came(unibody, exploding, tmp_path):
-    answer = unibody("run", str(exploding), "--picture", "a.png", "--json")
+    answer = unibody("run", str(exploding), "-s", "articulated", "--picture", "a.png", "--json")
     assert answer.code == 1 and answer.data["files"] == {"recording": "exploding_spring-failed.npz", "picture": "a.png"}
     assert (tmp_path / "a.png").exists()
+
+
+def test_the_remedy_of_a_stiff_spring_is_the_solver_that_is_chosen_without_one(unibody, exploding):
+    assert "is stiff for solver 'articulated'" in (failed := unibody("run", str(exploding), "-s", "articulated")).err
+    assert "solver='redmax'" in failed.err and "about dt = " in failed.err
+    answer = unibody("run", str(exploding), "--json")
+    assert answer.code == 0 and answer.data["solver"] == "redmax" and "is stiff" in answer.data["choice"]
+    assert answer.data["notes"][0].startswith("solver 'redmax' chosen: ")
+
+
+def test_contacts_are_counted(unibody):
+    """Five boxes of 4 kg on each other: four corners each, and the weights of 5, 4, 3, 2 and 1 of them."""
+    answer = unibody("run", "stack", "--duration", "0.1", "--json").data["contacts"]
+    assert answer["end"] == answer["most"] == 20 and answer["mean_normal_force"] == pytest.approx(15 * 4.0 * 9.81, rel=1e-6)
+    assert "contacts" in unibody("run", "stack", "--duration", "0.1").out
+    assert unibody("run", "pendulum", "--duration", "0.1", "--json").data["contacts"] is None
+
+
+def test_newcomers_lines_are_told_once(unibody, tmp_path):
+    (tmp_path / "ball.py").write_text("import unibody as ub\n\n\ndef build():\n    b = ub.Builder()\n    b.body('ball', ub.Sphere(0.1))\n"
+                                      "    return b.build()\n")  # fmt: skip
+    answer = unibody("run", "ball.py", "--duration", "5", "--dt", "0.01")
+    assert answer.code == 0 and answer.out.count("falls for ever") == 1 and answer.out.count("has fallen") == 1 and answer.err == ""
+
+
+def test_info_gives_every_reason_once_and_the_choice(unibody):
+    out = unibody("info", "stack").out
+    assert out.count("Contact is unilateral") == 1 and "cannot: articulated, lagrange: 'contact'" in out
+    assert "auto takes complementarity" in out
 
 
 def test_softer_spring_of_the_same_file_runs(unibody, exploding):

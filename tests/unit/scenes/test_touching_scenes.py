@@ -31,9 +31,10 @@ def test_builds_passes_the_check_and_names_its_solver(name: str) -> None:
     assert not [f for f in ub.check(s.model, solver=s.solver) if f.level == "error"]
 
 
-def test_without_a_solver_of_its_own_a_scene_runs_with_the_first_that_can() -> None:
+def test_without_a_solver_of_its_own_a_scene_runs_with_the_one_that_is_chosen() -> None:
     assert ub.scenes.make("pendulum").default_solver() == "articulated"
-    assert ub.scenes.make("card-house").default_solver() == "barrier"
+    assert ub.scenes.make("card-house").default_solver() == "complementarity"
+    assert ub.scenes.make("hand").default_solver() == "redmax" and ub.scenes.make("hand").default_solver(dt=1e-5) == "articulated"
 
 
 @pytest.mark.parametrize(
