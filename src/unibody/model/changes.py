@@ -24,7 +24,7 @@ from unibody.forces.base import Force
 from unibody.joints import Joint
 from unibody.model.builder import Builder, _Joint
 from unibody.model.checking import check_new, joint_limit
-from unibody.model.editing import Editing, with_origin
+from unibody.model.editing import Editing, skeleton, with_origin
 from unibody.model.model import BodyInfo, look_up
 from unibody.model.parts import part_places
 from unibody.model.renaming import renamed, with_arguments
@@ -38,6 +38,9 @@ def change_body(b: Editing, name: str, given: dict[str, Any]) -> None:
     _refuse_placing(b, old, given)
     told = {"kind": old.kind, "X_WB": old.X_WB, "V_WB": old.V_WB, "shape": old.shapes, "motion": old.motion}
     told |= {key: value for key, value in given.items() if key in told}
+    if old.kind == "dynamic" != told["kind"] and "X_WB" not in given:  # it stops where it starts, whatever joint has put it there
+        placed = skeleton(b)
+        told["X_WB"] = placed.bodies[placed.body(name)].X_WB
     if told["kind"] != "kinematic" and "motion" not in given:
         told["motion"] = None
     if told["kind"] == "static" and "V_WB" not in given:

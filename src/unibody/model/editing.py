@@ -146,7 +146,7 @@ class Editing:
         >>> b = Builder()
         >>> _ = b.body("ball", mass=1.0, inertia=(0.1, 0.1, 0.1))
         >>> b.change_body("ball", mass=2.0)
-        >>> b.bodies["ball"].inertia[0, 0]
+        >>> float(b.bodies["ball"].inertia[0, 0])
         0.2
         """
         from unibody.model.changes import change_body
