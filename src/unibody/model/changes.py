@@ -76,8 +76,8 @@ def _listed(shape: Any) -> Sequence[Any]:
 def _refuse_placing(b: Editing, old: BodyInfo, given: Mapping[str, Any]) -> None:
     """The start of a body that hangs on a joint is the joint's business."""
     placing = [key for key in ("X_WB", "V_WB") if key in given]
-    joint = next((j for j in b._joints.values() if j.child == old.name), None)
-    if placing and joint is not None and given.get("kind", old.kind) == "dynamic":
+    joint = next((j for j in b._joints.values() if j.child == old.name), None) if placing else None
+    if joint is not None and given.get("kind", old.kind) == "dynamic":
         remedy = f"give b.start({{'{joint.name}': …}}), b.place('{old.name}', …) or b.change_joint('{joint.name}', …)"
         raise ModelError(f"body '{old.name}': {' and '.join(placing)} say nothing, since joint '{joint.name}' places it; {remedy}")
 
@@ -296,8 +296,9 @@ def relabelled(
         parent, child = bodies.get(j.parent, j.parent), bodies.get(j.child, j.child)
         new_joints[joints.get(n, n)] = replace(j, name=joints.get(n, n), parent=parent, child=child, parts=parts)
     implicit = {n: new for n, new in bodies.items() if n not in b._joints}  # an element may name the implicit joint of a body
-    new_elements = {elements.get(n, n): renamed(e, n, bodies, {**implicit, **joints}) for n, e in b._elements.items()}
-    with_origin(b, keyframes=renamed_keyframes(b, {**implicit, **joints}))
+    joints = {**implicit, **joints}
+    new_elements = {elements.get(n, n): renamed(e, n, bodies, joints) for n, e in b._elements.items()}
+    with_origin(b, keyframes=renamed_keyframes(b, joints))
     return new_bodies, new_joints, new_elements
 
 

@@ -27,8 +27,9 @@ from unibody.model.changes import relabelled
 from unibody.model.checking import check_new, checked_pose
 from unibody.model.editing import Editing, copied, skeleton, with_origin
 from unibody.model.model import BodyInfo, look_up
-from unibody.model.moving import HERE, Host, is_house, moved, moved_motion, same_deeds
+from unibody.model.moving import Host, is_house, moved, same_deeds
 from unibody.model.posing import _still
+from unibody.spatial.moved import HERE, moved_motion
 from unibody.spatial.pose import Pose
 
 
@@ -51,7 +52,8 @@ def include(
     hosts = [host, *_folded(bodies, joints, host)]
     base = _with_shapes(b._bodies[host.body], bodies, hosts[1:])
     folded = {h.world for h in hosts[1:]}
-    bodies = {name: _moved_body(body, host, _hangs(joints, name)) for name, body in bodies.items() if name not in folded}
+    hanging = {j.child for j in joints.values()}
+    bodies = {name: _moved_body(body, host, name in hanging) for name, body in bodies.items() if name not in folded}
     elements = {name: e for name, e in elements.items() if name not in theirs}
     for place in hosts:
         joints = {name: _moved_joint(j, place) for name, j in joints.items()}
@@ -138,10 +140,6 @@ def _prefixed(guest: Editing, prefix: str) -> tuple[dict[str, str], dict[str, st
 
 def _parts(joints: Mapping[str, Any]) -> dict[str, str]:
     return {part: name for name, j in joints.items() for part in j.parts}
-
-
-def _hangs(joints: Mapping[str, Any], name: str) -> bool:
-    return any(j.child == name for j in joints.values())
 
 
 def _contacts(b: Editing, elements: Mapping[str, Any], contact: str | None, bodies: Mapping[str, BodyInfo]) -> tuple[list[str], list[str]]:
