@@ -24,7 +24,7 @@ from unibody.forces.base import Force
 from unibody.joints import Joint
 from unibody.model.builder import Builder, _Joint
 from unibody.model.checking import check_new, joint_limit
-from unibody.model.editing import Editing, with_origin
+from unibody.model.editing import Editing, skeleton, with_origin
 from unibody.model.model import BodyInfo, look_up
 from unibody.model.parts import part_places
 from unibody.model.renaming import renamed, with_arguments
@@ -38,6 +38,9 @@ def change_body(b: Editing, name: str, given: dict[str, Any]) -> None:
     _refuse_placing(b, old, given)
     told = {"kind": old.kind, "X_WB": old.X_WB, "V_WB": old.V_WB, "shape": old.shapes, "motion": old.motion}
     told |= {key: value for key, value in given.items() if key in told}
+    if old.kind == "dynamic" != told["kind"] and "X_WB" not in given:  # it stops where it starts, whatever joint has put it there
+        placed = skeleton(b)
+        told["X_WB"] = placed.bodies[placed.body(name)].X_WB
     if told["kind"] != "kinematic" and "motion" not in given:
         told["motion"] = None
     if told["kind"] == "static" and "V_WB" not in given:
@@ -73,8 +76,8 @@ def _listed(shape: Any) -> Sequence[Any]:
 def _refuse_placing(b: Editing, old: BodyInfo, given: Mapping[str, Any]) -> None:
     """The start of a body that hangs on a joint is the joint's business."""
     placing = [key for key in ("X_WB", "V_WB") if key in given]
-    joint = next((j for j in b._joints.values() if j.child == old.name), None)
-    if placing and joint is not None and given.get("kind", old.kind) == "dynamic":
+    joint = next((j for j in b._joints.values() if j.child == old.name), None) if placing else None
+    if joint is not None and given.get("kind", old.kind) == "dynamic":
         remedy = f"give b.start({{'{joint.name}': …}}), b.place('{old.name}', …) or b.change_joint('{joint.name}', …)"
         raise ModelError(f"body '{old.name}': {' and '.join(placing)} say nothing, since joint '{joint.name}' places it; {remedy}")
 
@@ -293,8 +296,9 @@ def relabelled(
         parent, child = bodies.get(j.parent, j.parent), bodies.get(j.child, j.child)
         new_joints[joints.get(n, n)] = replace(j, name=joints.get(n, n), parent=parent, child=child, parts=parts)
     implicit = {n: new for n, new in bodies.items() if n not in b._joints}  # an element may name the implicit joint of a body
-    new_elements = {elements.get(n, n): renamed(e, n, bodies, {**implicit, **joints}) for n, e in b._elements.items()}
-    with_origin(b, keyframes=renamed_keyframes(b, {**implicit, **joints}))
+    joints = {**implicit, **joints}
+    new_elements = {elements.get(n, n): renamed(e, n, bodies, joints) for n, e in b._elements.items()}
+    with_origin(b, keyframes=renamed_keyframes(b, joints))
     return new_bodies, new_joints, new_elements
 
 

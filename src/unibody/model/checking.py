@@ -89,7 +89,10 @@ def joint_limit(name: str, limits: Any, joint: Joint) -> JointLimit:
 def per_dof(value: Any, nv: int, what: str, minimum: float, infinite: bool = False) -> np.ndarray:
     if type(value) is float and minimum <= value and (value < np.inf or infinite):
         return np.full(nv, value)
-    values = np.broadcast_to(np.asarray(value, float), (nv,)) if np.ndim(value) == 0 else np.asarray(value, float)
+    try:
+        values = np.broadcast_to(np.asarray(value, float), (nv,)) if np.ndim(value) == 0 else np.asarray(value, float)
+    except (TypeError, ValueError):
+        raise ModelError(f"{what}: {value!r} is not numeric; give one number or {nv}") from None
     if values.shape != (nv,):
         raise ModelError(f"{what}: shape {values.shape}; give one number or {nv}")
     for x in values:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -31,10 +32,13 @@ DURATION, STEP = 1.0, 1e-3
 
 
 class Named(Mapping[str, Thing]):
-    """Things by name, in order; a name that is not there is refused with near matches. `also` finds more than is listed."""
+    """Things by name, in order; a name that is not there is refused with near matches. `also` finds more than is listed, `unlisted` is
+    found and not listed."""
 
-    def __init__(self, things: Mapping[str, Thing], what: str, also: Mapping[str, Callable[[], Thing]] | None = None):
-        self._things, self._what, self._also = dict(things), what, dict(also or {})
+    def __init__(
+        self, things: Mapping[str, Thing], what: str, unlisted: Sequence[str] = (), also: Mapping[str, Callable[[], Thing]] | None = None
+    ):
+        self._things, self._what, self._unlisted, self._also = things, what, unlisted, also or {}
 
     def __getitem__(self, name: Any) -> Thing:
         key = name_of(name, self._what)
@@ -51,13 +55,13 @@ class Named(Mapping[str, Thing]):
         return name in self._things or name in self._also
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._things)
+        return (name for name in self._things if name not in self._unlisted)
 
     def __len__(self) -> int:
-        return len(self._things)
+        return len(self._things) - sum(name in self._things for name in self._unlisted)
 
     def __repr__(self) -> str:
-        return f"{self._what} names: {', '.join(self._things) or 'none'}"
+        return f"{self._what} names: {', '.join(self) or 'none'}"
 
 
 @dataclass(frozen=True)
@@ -109,8 +113,7 @@ class Editing:
     @property
     def bodies(self) -> Named[BodyInfo]:
         """All bodies but the world, by name: mass, centre of mass, inertia, shapes, how each starts. Each is a handle, too."""
-        others = {name: body for name, body in self._bodies.items() if name != "world"}
-        return Named(others, "body", {"world": lambda: self._bodies["world"]})
+        return Named(self._bodies, "body", unlisted=("world",))
 
     @property
     def joints(self) -> Named[_Joint]:
@@ -118,7 +121,8 @@ class Editing:
         Names of parts are known, and give the part alone."""
         from unibody.model.posing import asked_part
 
-        return Named(self._joints, "joint", {part: lambda p=part: asked_part(self, p) for part in self._parts})  # type: ignore[misc]
+        parts: dict[str, Any] = {part: partial(asked_part, self, part) for part in self._parts}
+        return Named(self._joints, "joint", also=parts)
 
     @property
     def elements(self) -> Named[Any]:
@@ -146,7 +150,7 @@ class Editing:
         >>> b = Builder()
         >>> _ = b.body("ball", mass=1.0, inertia=(0.1, 0.1, 0.1))
         >>> b.change_body("ball", mass=2.0)
-        >>> b.bodies["ball"].inertia[0, 0]
+        >>> float(b.bodies["ball"].inertia[0, 0])
         0.2
         """
         from unibody.model.changes import change_body

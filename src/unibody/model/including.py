@@ -6,12 +6,12 @@ With X the pose of its world in the host, and X_W that pose in our world at the 
     free and static bodies       X_WB ← X_W X_WB, twists turned with it;  driven ones: their motion too
     points, directions, planes   see `unibody.model.moving`
 
-The host may move if nothing of the other model is held in the world by itself.
+The host may move if nothing of the other model is held in the world by itself; static bodies then become part of it, with their shapes.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -27,8 +27,9 @@ from unibody.model.changes import relabelled
 from unibody.model.checking import check_new, checked_pose
 from unibody.model.editing import Editing, copied, skeleton, with_origin
 from unibody.model.model import BodyInfo, look_up
-from unibody.model.moving import HERE, Host, is_house, moved, moved_motion, same_deeds
+from unibody.model.moving import Host, is_house, moved, same_deeds
 from unibody.model.posing import _still
+from unibody.spatial.moved import HERE, moved_motion
 from unibody.spatial.pose import Pose
 
 
@@ -48,14 +49,20 @@ def include(
     del bodies["world"]
     _refuse_taken(b, bodies, joints, elements, "another" if prefix else "a")
     ours, theirs = _contacts(b, elements, contact, bodies)
-    bodies = {name: _moved_body(body, host, _hangs(joints, name)) for name, body in bodies.items()}
-    joints = {name: _moved_joint(j, host) for name, j in joints.items()}
-    elements = {name: moved(e, name, host) for name, e in elements.items() if name not in theirs}
+    hosts = [host, *_folded(bodies, joints, host)]
+    base = _with_shapes(b._bodies[host.body], bodies, hosts[1:])
+    folded = {h.world for h in hosts[1:]}
+    hanging = {j.child for j in joints.values()}
+    bodies = {name: _moved_body(body, host, name in hanging) for name, body in bodies.items() if name not in folded}
+    elements = {name: e for name, e in elements.items() if name not in theirs}
+    for place in hosts:
+        joints = {name: _moved_joint(j, place) for name, j in joints.items()}
+        elements = {name: moved(e, name, place) for name, e in elements.items()}
     out = copied(b, Builder)
-    out._bodies, out._joints = {**b._bodies, **bodies}, {**b._joints, **joints}
+    out._bodies, out._joints = {**b._bodies, host.body: base, **bodies}, {**b._joints, **joints}
     out._elements = {**{n: e for n, e in b._elements.items() if n not in ours}, **elements}
     out._parts = {**b._parts, **_parts(joints)}
-    _try(out, original, host, names, elements)
+    _try(out, original, host, names, elements, folded)
     said = f"included {prefix!r}" if prefix else "included"
     notes = [f"{said}: {line}" for line in (*guest.left_out, *_notes(b, original, gravity, theirs, ours))]
     frames = {f"{prefix}{key}": _moved_states(joints, states, host) for key, states in guest._origin.keyframes.items()}
@@ -135,10 +142,6 @@ def _parts(joints: Mapping[str, Any]) -> dict[str, str]:
     return {part: name for name, j in joints.items() for part in j.parts}
 
 
-def _hangs(joints: Mapping[str, Any], name: str) -> bool:
-    return any(j.child == name for j in joints.values())
-
-
 def _contacts(b: Editing, elements: Mapping[str, Any], contact: str | None, bodies: Mapping[str, BodyInfo]) -> tuple[list[str], list[str]]:
     """Which of our Contacts and of theirs for all bodies to leave out."""
     ours, theirs = ([n for n, e in x.items() if isinstance(e, Contact) and e.between is None] for x in (b._elements, elements))
@@ -157,6 +160,23 @@ def _contacts(b: Editing, elements: Mapping[str, Any], contact: str | None, bodi
     if any(s.solid for n, body in b._bodies.items() for s in body.shapes):
         raise ModelError(f"include: '{theirs[0]}' is for all bodies and would let ours touch, which do not yet; {remedy}")
     return [], []
+
+
+def _folded(bodies: Mapping[str, BodyInfo], joints: Mapping[str, Any], host: Host) -> list[Host]:
+    """Static bodies of a world that goes into a body that moves: they become part of that body."""
+    if host.X_W is not None:
+        return []
+    static = {n: body for n, body in bodies.items() if body.kind == "static"}
+    for name, j in joints.items():
+        if {j.parent, j.child} <= {"world", *static}:
+            raise ModelError(f"include: joint '{name}' holds what stands still to what stands still, and cannot move; remove it first")
+    return [Host(host.body, host.X @ body.X_WB, None, n) for n, body in static.items()]
+
+
+def _with_shapes(base: BodyInfo, bodies: Mapping[str, BodyInfo], folded: list[Host]) -> BodyInfo:
+    """The host with the shapes of static bodies that it takes; its mass stays."""
+    more = [replace(s, X_BS=place.X @ s.X_BS) for place in folded for s in bodies[place.world].shapes]
+    return replace(base, shapes=(*base.shapes, *more)) if more else base
 
 
 def _moved_body(body: BodyInfo, host: Host, hangs: bool) -> BodyInfo:
@@ -179,21 +199,23 @@ def _moved_joint(joint: Any, host: Host) -> Any:
     frames = {"X_PF": joint.X_PF, "X_BM": joint.X_BM}
     ends = {"parent": joint.parent, "child": joint.child}
     for end, frame in (("parent", "X_PF"), ("child", "X_BM")):
-        if ends[end] == "world":
+        if ends[end] == host.world:
             ends[end] = host.body
             frames[frame] = frames[frame] if host.X == HERE else host.X @ frames[frame]
     return replace(joint, **ends, **frames)
 
 
-def _try(out: Builder, original: Builder, host: Host, names: tuple[dict[str, str], ...], kept: Mapping[str, Any]) -> None:
+def _try(
+    out: Builder, original: Builder, host: Host, names: tuple[dict[str, str], ...], kept: Mapping[str, Any], folded: Collection[str]
+) -> None:
     """Let classes of somebody's own prove that they were moved rightly."""
     foreign = {n: new for n, new in names[2].items() if new in kept and not is_house(kept[new]) and kept[new].bodies()}
     if host.nothing or not foreign:
         return
     before, after = original.build(), out.build()
-    bodies = {**names[0], "world": host.body}
-    joints = {**names[1], **{n: new for n, new in names[0].items() if n in before._joint_index and n not in names[1]}}
-    same_deeds(before, after, foreign, bodies, joints, _at_start(out, host))
+    bodies = {n: new for n, new in names[0].items() if new not in folded}
+    joints = {**names[1], **{n: new for n, new in bodies.items() if n in before._joint_index and n not in names[1]}}
+    same_deeds(before, after, foreign, bodies, joints, _at_start(out, host), host.body)
 
 
 def _notes(b: Editing, guest: Editing, gravity: str, theirs: list[str], ours: list[str]) -> list[str]:

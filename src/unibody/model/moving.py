@@ -11,7 +11,7 @@ something else speaks of the world where nobody can see it, and is refused.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from functools import singledispatch
 from typing import TYPE_CHECKING, Any
@@ -25,56 +25,14 @@ from unibody.forces import AppliedWrench
 from unibody.forces.base import Force, Loads
 from unibody.model.renaming import renamed, with_arguments, with_points
 from unibody.model.values import arguments_of
-from unibody.spatial.motion import is_table
+from unibody.spatial.moved import HERE, moved_motion, moved_value
 from unibody.spatial.pose import Pose
 
 if TYPE_CHECKING:
     from unibody.model.model import Model
 
-HERE = Pose()
 ALIKE = 1e-8
 """Parts of the largest number by which what an element does may differ: round-off, and differences of motions that are functions."""
-
-
-@dataclass(frozen=True)
-class Moved:
-    """A function of time seen from elsewhere: `motion` gives poses, places or directions (`kind`) in a frame that stands at `X`.
-
-    >>> Moved(lambda t: (t, 0.0, 0.0), Pose((0, 0, 1)), "place")(2.0)
-    (2.0, 0.0, 1.0)
-    """
-
-    motion: Callable[[float], Any]
-    X: Pose
-    kind: str = "pose"
-
-    def __post_init__(self) -> None:
-        if not callable(self.motion) or not isinstance(self.X, Pose) or self.kind not in ("pose", "place", "direction"):
-            said = f"{self.motion!r} at {self.X!r} as {self.kind!r}"
-            raise ModelError(f"Moved: {said} moves nothing; give a function of time, a Pose, and pose, place or direction")
-
-    def __call__(self, t: float) -> Any:
-        return moved_value(self.motion(t), self.X, self.kind)
-
-
-def moved_value(value: Any, X: Pose, kind: str) -> Any:
-    """A pose, place or direction of a frame at X; the same numbers where X is identity."""
-    if X == HERE:
-        return value
-    if kind == "pose":
-        return X @ value
-    return tuple((X.apply(value) if kind == "place" else X.R @ np.asarray(value, float)).tolist())
-
-
-def moved_motion(motion: Any, X: Pose, kind: str) -> Any:
-    """A motion (a function, a table (times, values), or a constant) of a frame at X."""
-    if motion is None or X == HERE:
-        return motion
-    if callable(motion):
-        return Moved(motion, X, kind)
-    if not isinstance(motion, Pose) and is_table(motion):
-        return motion[0], tuple(moved_value(value, X, kind) for value in motion[1])
-    return moved_value(motion, X, kind)
 
 
 @dataclass(frozen=True)
@@ -84,11 +42,13 @@ class Host:
     body: str
     X: Pose
     X_W: Pose | None
+    world: str = "world"
+    """What goes there: the world, or a static body of it that becomes part of the host."""
 
     @property
     def nothing(self) -> bool:
         """Whether this world stays as it is."""
-        return self.body == "world" and self.X == HERE
+        return self.body == self.world and self.X == HERE
 
     def still(self, what: str) -> Pose:
         """X_W, or a refusal of what cannot move along."""
@@ -105,19 +65,23 @@ def moved(element: Any, name: str, host: Host) -> Any:
         return element
     what = f"'{name}' ({type(element).__name__})"
     own = getattr(element, "moved", None)
-    if callable(own) and host.X_W is not None:
+    if callable(own) and host.X_W is not None and host.world == "world":
         return own(host.X_W)
-    fields = _fields(element, host, what)
+    fields = _fields(element, host, what) if host.world == "world" or isinstance(element, BESIDE) else {}
     cls: Any = type(element)
     given = {a: fields.get(a, getattr(element, f)) for a, (f, _) in arguments_of(cls).items()} if element.bodies() else {}
 
     def point(p: Point) -> Point:
-        return Point(host.body, tuple(host.X.apply(p.p).tolist())) if p.body == "world" else p
+        return Point(host.body, tuple(host.X.apply(p.p).tolist())) if p.body == host.world else p
 
     at_points = {a: with_points(value, point) for a, value in given.items()}
     changed = {a: value for a, value in at_points.items() if value is not given[a] or a in fields}
     out = with_arguments(element, name, changed) if changed else element
-    return renamed(out, name, {"world": host.body}, {})
+    return renamed(out, name, {host.world: host.body}, {})
+
+
+BESIDE = (PointOnLine, PointPlane, Contact)
+"""Classes with directions in the axes of a body that they name."""
 
 
 @singledispatch
@@ -142,12 +106,12 @@ def _(element: FixedPoint, host: Host, what: str) -> dict[str, Any]:
 
 @_fields.register
 def _(element: PointOnLine, host: Host, what: str) -> dict[str, Any]:
-    return {"direction": moved_value(element.direction, host.X, "direction")} if element.on.body == "world" else {}
+    return {"direction": moved_value(element.direction, host.X, "direction")} if element.on.body == host.world else {}
 
 
 @_fields.register
 def _(element: PointPlane, host: Host, what: str) -> dict[str, Any]:
-    return {"normal": moved_value(element.normal, host.X, "direction")} if element.origin.body == "world" else {}
+    return {"normal": moved_value(element.normal, host.X, "direction")} if element.origin.body == host.world else {}
 
 
 @_fields.register
@@ -158,7 +122,8 @@ def _(element: Rolling, host: Host, what: str) -> dict[str, Any]:
 @_fields.register
 def _(element: Contact, host: Host, what: str) -> dict[str, Any]:
     first = element.between[0] if element.between is not None else ()
-    return {"direction": moved_value(element.direction, host.X, "direction")} if first == "world" and element.direction is not None else {}
+    turns = first == host.world and element.direction is not None
+    return {"direction": moved_value(element.direction, host.X, "direction")} if turns else {}
 
 
 @_fields.register
@@ -183,9 +148,11 @@ def is_house(element: Any) -> bool:
 
 
 def same_deeds(
-    before: Model, after: Model, elements: Mapping[str, str], bodies: Mapping[str, str], joints: Mapping[str, str], X: Pose
-) -> None:
-    """Refuse elements (old name → new) that do not do in `after`, with everything moved by X, what they do in `before`."""
+    before: Model, after: Model, elements: Mapping[str, str], bodies: Mapping[str, str], joints: Mapping[str, str], X: Pose,
+    host: str = "world",
+) -> None:  # fmt: skip
+    """Refuse elements (old name → new) that do not do in `after`, with everything moved by X, what they do in `before`. Bodies that are
+    not in `bodies` have become part of the host, as the world has."""
     old: dict[str, Any] = dict([*before.forces, *before.constraints])
     new: dict[str, Any] = dict([*after.forces, *after.constraints])
     rng = np.random.default_rng(1)
@@ -193,7 +160,8 @@ def same_deeds(
         first = _anyhow(before, rng, 0.1 * trial)
         second = _moved_along(first, before, after, bodies, joints, X)
         for name, given in elements.items():
-            deeds = _deeds(old[name], first, bodies, joints, "world"), _deeds(new[given], second, {}, {}, bodies["world"])
+            gone = {b.name for b in before.bodies if b.name not in bodies}
+            deeds = _deeds(old[name], first, bodies, joints, gone), _deeds(new[given], second, {}, {}, {host})
             if not _alike(*deeds, loose=not isinstance(old[name], Force) and not old[name].unilateral):
                 remedy = "give the class a method moved(X) that returns it with its world at X, or include it where it was"
                 raise ModelError(f"'{name}' ({type(old[name]).__name__}) does something else where its world stands elsewhere; {remedy}")
@@ -223,10 +191,9 @@ def _moved_along(k: Kinematics, before: Model, after: Model, bodies: Mapping[str
     rows = np.array([np.concatenate([b.X_WB.R.ravel(), b.X_WB.p]) for b in after.bodies])
     V, q, v = np.zeros((after.n_bodies, 6)), after.start_q(), np.zeros(after.nv_joints)
     for name, given in bodies.items():
-        if name != "world":
-            i, j = before.body(name), after.body(given)
-            R, p = k.X[i, :9].reshape(3, 3), k.X[i, 9:]
-            rows[j], V[j] = np.concatenate([(X.R @ R).ravel(), X.apply(p)]), k.V[i]
+        i, j = before.body(name), after.body(given)
+        R, p = k.X[i, :9].reshape(3, 3), k.X[i, 9:]
+        rows[j], V[j] = np.concatenate([(X.R @ R).ravel(), X.apply(p)]), k.V[i]
     for name, given in joints.items():
         a, b = before.joint(name), after.joint(given)
         q[b.q_start : b.q_start + b.nq] = k.q[a.q_start : a.q_start + a.nq]
@@ -235,7 +202,7 @@ def _moved_along(k: Kinematics, before: Model, after: Model, bodies: Mapping[str
 
 
 def _deeds(
-    element: Any, k: Kinematics, bodies: Mapping[str, str], joints: Mapping[str, str], world: str
+    element: Any, k: Kinematics, bodies: Mapping[str, str], joints: Mapping[str, str], gone: Collection[str]
 ) -> tuple[dict[Any, np.ndarray], ...]:
     """What an element does to bodies (but to its world) and joints, by their new names; of a constraint also its rows."""
     if isinstance(element, Force):
@@ -243,11 +210,11 @@ def _deeds(
         element.apply(k, loads)
         by_joint = {("effort", joints.get(j, j)): e for j, e in loads.efforts.items()}
         by_joint |= {("drive", joints.get(j, j)): e for j, e in loads.actuation.items()}
-        by_body = {("body", bodies.get(b, b)): w for b, w in loads.wrenches.items() if b != world}
+        by_body = {("body", bodies.get(b, b)): w for b, w in loads.wrenches.items() if b not in gone}
         return by_body | by_joint, {"energy": np.array([element.energy(k)])}
     rows = element.evaluate(k)
     drift = np.zeros_like(rows.residual) if rows.drift is None else rows.drift
-    blocks = {("body", bodies.get(b, b)): np.asarray(G) for b, G in rows.G.items() if b != world}
+    blocks = {("body", bodies.get(b, b)): np.asarray(G) for b, G in rows.G.items() if b not in gone}
     blocks |= {("joint", joints.get(j, j)): np.asarray(J) for j, J in rows.J.items()}
     return blocks, {"residual": rows.residual, "bias": rows.bias, "drift": drift}
 

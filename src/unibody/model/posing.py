@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from collections import ChainMap
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -31,8 +32,8 @@ def asked_part(b: Editing, part: str) -> _Joint:
     """The part of a joint as a joint of its own."""
     j = b._joints[b._parts[part]]
     element, q, v = part_places(j.element)[j.parts.index(part)]
-    shares = {"armature": j.armature[v], "effort_limit": j.effort_limit[v]}
-    return replace(j, name=part, element=element, parts=(), q=j.q[q], v=j.v[v], **shares)  # type: ignore[arg-type]
+    armature, effort_limit = j.armature[v], j.effort_limit[v]
+    return replace(j, name=part, element=element, parts=(), q=j.q[q], v=j.v[v], armature=armature, effort_limit=effort_limit)
 
 
 def start(b: Editing, q: dict[Any, Any], v: dict[Any, Any], keyframe: str | None) -> None:
@@ -49,7 +50,7 @@ def start(b: Editing, q: dict[Any, Any], v: dict[Any, Any], keyframe: str | None
     for values, field in ((q, "q"), (v, "v")):
         for key, value in values.items():
             name = name_of(key, "start")
-            look_up(name, {**joints, **b._parts}, "joint")
+            look_up(name, ChainMap(joints, b._parts), "joint")
             whole = b._parts.get(name, name)
             joints[whole] = _with_numbers(joints[whole], name, field, value)
             given.add(name)
@@ -80,7 +81,7 @@ def _with_numbers(joint: _Joint, name: str, field: str, value: Any) -> _Joint:
         values = on_manifold(joint.element, values)
         if not np.isfinite(values).all():
             raise ModelError(f"{what}: {value!r} has no direction as a quaternion; give a unit quaternion wxyz")
-    return replace(joint, **{field: frozen(values)})  # type: ignore[arg-type]
+    return replace(joint, q=frozen(values)) if field == "q" else replace(joint, v=frozen(values))
 
 
 def _implicit_at(model: Model, name: str, body: Any, state: tuple[np.ndarray, np.ndarray]) -> Any:

@@ -45,7 +45,7 @@ def _by_arguments(element: Any, name: str, bodies: Names, joints: Names) -> Any:
     except ModelError:
         raise ModelError(f"'{name}': {type(element).__name__} {_REMEDY}") from None
     given = {argument: getattr(element, field) for argument, (field, _) in arguments.items()}
-    known = {*element.bodies(), *element.joints()} & {*bodies, *joints}
+    known = {n for n in (*element.bodies(), *element.joints()) if n in bodies or n in joints}
 
     def point(p: Point) -> Point:
         return Point(bodies[p.body], p.p) if p.body in bodies else p

@@ -23,11 +23,11 @@ from unibody.forces.base import Force
 from unibody.joints import Joint
 from unibody.model.builder import Builder
 from unibody.model.model import Model
-from unibody.model.moving import Moved
 from unibody.model.reading import Reader
 from unibody.model.trust import Trust
 from unibody.model.values import Writer, complaint, entry_of, numbers, shown
 from unibody.shapes import ContactMaterial, Placed, Shape
+from unibody.spatial.moved import Moved
 from unibody.spatial.table import Table
 
 MODEL = ("world", "bodies", "joints", "elements")

@@ -285,6 +285,18 @@ def test_other_changes_of_a_body_do_what_they_say():
     assert b.build().bodies[b.build().body("floor")].X_WB.p == (0, 0, -4)
     with pytest.raises(ub.ModelError, match="no mass"):
         b.change_body("floor", shape=[], kind="dynamic")
+    with pytest.raises(ub.ModelError, match="joint 'j0' armature: 'a' is not numeric"):
+        b.change_joint("j0", armature="a")
+
+
+def test_a_body_that_is_made_static_stands_where_it_started():
+    b = arm()
+    before = b.build().bodies
+    b.change_body("lower", kind="static")
+    after = b.build()
+    lower, hand = (after.bodies[after.body(n)] for n in ("lower", "hand"))
+    assert lower.kind == "static" and lower.X_WB == before[2].X_WB
+    assert np.allclose(hand.X_WB.matrix(), before[3].X_WB.matrix(), atol=1e-15)
 
 
 def test_a_changed_joint_is_that_joint():

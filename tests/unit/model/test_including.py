@@ -76,6 +76,23 @@ def constrained() -> ub.Builder:
     return b
 
 
+@dataclass(frozen=True)
+class Tied(Force):
+    """A user's spring without length between two points."""
+
+    a: Point
+    b: Point
+    k: float
+
+    def bodies(self) -> list[str]:
+        return [self.a.body, self.b.body]
+
+    def apply(self, kinematics: Kinematics, loads: Loads) -> None:
+        pull = self.k * (kinematics.position(self.b) - kinematics.position(self.a))
+        loads.add_force_at(kinematics, self.a.body, self.a.p, pull)
+        loads.add_force_at(kinematics, self.b.body, self.b.p, -pull)
+
+
 # each moves as alone
 
 
@@ -129,7 +146,7 @@ def test_every_element_does_the_same_where_its_world_stands_elsewhere(build):
     b.body("ours", shape=ub.Sphere(0.1))
     b.include(source, prefix="x_", at=TURNED)
     before, after = source.build(), b.build()
-    bodies = {x.name: f"x_{x.name}" for x in before.bodies[1:]} | {"world": "world"}
+    bodies = {x.name: f"x_{x.name}" for x in before.bodies[1:]}
     joints = {j.name: f"x_{j.name}" for j in before.joints}
     elements = {n: f"x_{n}" for n, _ in (*before.forces, *before.constraints)}
     assert len(elements) >= 7
@@ -142,7 +159,7 @@ def test_an_element_left_behind_would_be_noticed():
     b = ub.Builder(gravity=None)
     b.include(source, prefix="x_")
     before, after = source.build(), b.build()
-    bodies = {x.name: f"x_{x.name}" for x in before.bodies[1:]} | {"world": "world"}
+    bodies = {x.name: f"x_{x.name}" for x in before.bodies[1:]}
     joints = {j.name: f"x_{j.name}" for j in before.joints}
     for name in ("fixed", "line", "plane", "led", "table", "frame", "pose", "rolling", "rod", "range"):
         with pytest.raises(ub.ModelError, match=f"'{name}'.*does something else"):
@@ -176,6 +193,52 @@ def test_a_hand_on_an_arm_moves_as_one_built_there():
     names = ["arm", "h_palm", "h_tip"]
     assert np.allclose(poses(b.build(), names), poses(by_hand.build(), names), atol=1e-12)
     assert b.joints["h_mount"].parent == "arm" and b.elements["h_SpringDamper[0]"].b.body == "arm"
+
+
+def test_what_stands_still_becomes_part_of_a_body_that_moves():
+    """A manipulator with a base without mass, on a cart, against the same described by hand."""
+
+    def cart() -> ub.Builder:
+        b = ub.Builder()
+        b.joint("rail", ub.Prismatic((1, 0, 0)), b.world, b.body("cart", shape=ub.Box((0.5, 0.3, 0.1)), mass=3.0), v=0.5)
+        return b
+
+    def links(b: ub.Builder, base: str, X: ub.Pose, prefix: str = "") -> None:
+        arm = b.body(f"{prefix}arm", shape=ub.Box((0.05, 0.05, 0.5)))
+        ends = {"X_PF": X @ ub.Pose((0, 0, 0.1)), "X_BM": ub.Pose((0, 0, -0.25))}
+        b.joint(f"{prefix}shoulder", ub.Revolute(axis=(0, 1, 0)), base, arm, q=0.3, **ends)
+        b.add(ub.SpringDamper(arm.at(0, 0, 0.2), Point(base, tuple(X.apply((0.3, 0, 0)))), stiffness=20.0), name=f"{prefix}cord")
+
+    X, base = ub.Pose.about((1, 2, 0), 0.4, (0.1, 0.0, 0.05)), ub.Pose.about((0, 0, 1), 0.5, (0.0, 0.0, 0.02))
+    other = ub.Builder()
+    foot = other.body("foot", kind="static", shape=ub.Cylinder(0.1, 0.1), X_WB=base)
+    links(other, "foot", ub.Pose())
+    other.add(Tied(foot.at(0, 0, 0.2), other.bodies["arm"].at(), 7.0), name="tied")
+    b, by_hand = cart(), cart()
+    assert b.include(other, prefix="a_", at=X, parent="cart") == ["a_arm"]
+    links(by_hand, "cart", X @ base, "a_")
+    by_hand.add(Tied(Point("cart", tuple((X @ base).apply((0, 0, 0.2)))), by_hand.bodies["a_arm"].at(), 7.0), name="a_tied")
+    assert np.allclose(poses(b.build(), ["cart", "a_arm"]), poses(by_hand.build(), ["cart", "a_arm"]), atol=1e-12)  # round-off
+    assert len(b.bodies["cart"].shapes) == 2 and b.bodies["cart"].mass == 3.0
+    assert np.allclose(b.bodies["cart"].shapes[1].X_BS.matrix(), (X @ base).matrix(), atol=1e-15)
+
+
+def test_directions_in_a_body_that_stood_still_turn_with_its_host():
+    """Rows of a line and a plane fixed in a static body, in the bodies' axes, when that body is part of a moving one."""
+    other = ub.Builder(gravity=None)
+    foot = other.body("foot", kind="static", shape=ub.Sphere(0.1), X_WB=UPRIGHT)
+    arm = other.body("arm", shape=ub.Sphere(0.1))
+    other.joint("slide", ub.Translational(), foot, arm)
+    other.add(ub.PointOnLine(arm.at(0.1), foot.at(0.2), (1.0, 2.0, 3.0)), name="line")
+    other.add(ub.PointPlane(arm.at(0.1), foot.at(0.0, 0.2), (0.0, 2.0, 3.0)), name="plane")
+    b = ub.Builder(gravity=None)
+    b.body("cart", shape=ub.Sphere(0.1), X_WB=TURNED)
+    b.include(other, prefix="x_", at=UPRIGHT, parent="cart")
+    elements = {"line": "x_line", "plane": "x_plane"}
+    same_deeds(other.build(), b.build(), elements, {"arm": "x_arm"}, {"slide": "x_slide"}, TURNED @ UPRIGHT, "cart")
+    b.change("x_line", direction=(1.0, 2.0, 3.0))
+    with pytest.raises(ub.ModelError, match="'line'"):
+        same_deeds(other.build(), b.build(), elements, {"arm": "x_arm"}, {"slide": "x_slide"}, TURNED @ UPRIGHT, "cart")
 
 
 def test_imported_robots_stand_side_by_side():
@@ -341,6 +404,12 @@ def ball(contact: ub.Contact | None = None, **options: Any) -> ub.Builder:
     return b
 
 
+def driven() -> ub.Builder:
+    b = ub.Builder()
+    b.body("lift", kind="kinematic", shape=ub.Sphere(0.05), V_WB=(0, 0, 0, 0, 0, 0.1))
+    return b
+
+
 def test_gravity_is_the_same_or_left_out_with_a_note():
     b = ub.Builder()
     with pytest.raises(ub.ModelError, match=r"gravity is \(0, 0, -9.81\) here and \(0, 0, -1.62\) there; .*give gravity='ours'"):
@@ -376,6 +445,7 @@ def test_contacts_for_all_bodies_are_merged_chosen_or_refused():
         (lambda b: b.include(ball(), prefix="x_", at=(1, 2, 3)), "is not a Pose"),
         (lambda b: b.include(ball(), prefix="x_", parent="ball"), "body 'x_ball' is not held by a joint and cannot move with 'ball'"),
         (lambda b: b.include(loose((0, 0, -9.81)), prefix="x_", parent="ball"), "cannot move with 'ball'"),
+        (lambda b: b.include(driven(), prefix="x_", parent="ball"), "body 'x_lift' is kinematic and cannot move with 'ball'"),
         (lambda b: b.include(ball(planar=True), prefix="x_"), "one model moves in space and the other in the plane"),
         (lambda b: b.include(ball(), prefix="x_", gravity="none"), "gravity 'none' is unknown"),
         (lambda b: b.include(ball(), prefix="x_", contact="both"), "contact 'both' is unknown"),
