@@ -46,7 +46,7 @@ def test_panda_lifts_a_cube_and_holds_it_for_a_minute() -> None:
 
     def lift(t: float, state: ub.State, control: ub.Control) -> None:
         share = min(max(t - 1.0, 0.0), 1.0)
-        control.target["panda_joint2.motor"] = -np.pi / 4 - 0.35 * share
+        control.set_target("panda_joint2.motor", -np.pi / 4 - 0.35 * share)
 
     recording = ub.Simulation(model, "complementarity", dt=5e-3).run(62.0, control=lift, every=100)
     cube, grip = recording.pose("cube"), recording.pose("panda_hand")

@@ -475,7 +475,7 @@ class Bound:
 
     def remedy(self, dt: float) -> str:
         """What to try after steps of dt that blew up: where springs are stiff for a solver that takes them explicitly, what they need."""
-        stiff = stiffness(self.model, dt) if dt > 0.0 and self.solver.name in EXPLICIT else None
+        stiff = stiffness(self.model, dt, self.solver.name) if dt > 0.0 and self.solver.name in EXPLICIT else None
         if stiff is None or stiff.load < STIFF:
             return "try a smaller dt or another solver"
         able = [f"solver='{name}'" for name in IMPLICIT if name in REGISTRY and not refusals(REGISTRY[name](), self.model)]

@@ -7,7 +7,8 @@
        `redmax`, or with contact `barrier`. Where none can, the first stays, and the reason says up to which dt it is stable.
 
 Stiff is, for `articulated`, what its steps no longer resolve (λ > 1); with contact, where the alternative costs far more, what makes steps
-grow (λ > 4). Dry friction is no stiff damper for `complementarity`, which holds it by rows.
+grow (λ > 4). Springs, dampers and servos in joints, and dry friction, are never too stiff for `complementarity`: it takes the former at the
+end of a step where need be (`coordinates.stiff_joints`), and holds the latter by rows.
 """
 
 from __future__ import annotations
@@ -20,7 +21,6 @@ import numpy as np
 from unibody.constraints.contact import Contact
 from unibody.element import step_length
 from unibody.errors import Unsupported
-from unibody.forces import DryFriction
 from unibody.model import Model
 from unibody.model.model import start_poses
 from unibody.solvers.base import REGISTRY, by_reason, refusals
@@ -72,7 +72,7 @@ def _if_stiff(first: str, why: str, model: Model, dt: float) -> Choice:
     if too_many(model):
         said = f"forces on more degrees of freedom than are looked at for stiffness, and {why}"
         return Choice(implicit[0], said) if implicit[:1] == ["redmax"] else Choice(first, said)
-    found = stiffness(model, dt, DryFriction if first == "complementarity" else ())
+    found = stiffness(model, dt, first)
     if found is None or found.load <= (STIFF if first == "articulated" else UNSTABLE):
         return Choice(first, why)
     said = f"'{found.element}' is stiff, explicit steps are stable up to about dt = {found.largest_dt:.2g} s"

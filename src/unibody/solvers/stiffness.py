@@ -21,8 +21,9 @@ from math import sqrt
 
 import numpy as np
 
+from unibody.coordinates.stiff_joints import joint_efforts
 from unibody.element import Kinematics
-from unibody.forces import Cable, Force, Motor
+from unibody.forces import Cable, DryFriction, Force, Motor
 from unibody.model import Model
 from unibody.model.implicit_tables import ElementMatrix, is_implicit
 from unibody.model.model import start_poses, start_twists
@@ -50,9 +51,9 @@ class Stiffness:
     largest_dt: float
 
 
-def stiffness(model: Model, dt: float, without: type | tuple[type, ...] = ()) -> Stiffness | None:
-    """The stiffest mode of all forces with blocks but those of the classes `without`; None where there are none, or too many freedoms to
-    look at (`too_many`).
+def stiffness(model: Model, dt: float, solver: str = "") -> Stiffness | None:
+    """The stiffest mode of all forces with blocks that a solver takes at the beginning of a step; None where there are none, or too many
+    freedoms to look at (`too_many`).
 
     >>> import unibody as ub
     >>> b = ub.Builder()
@@ -62,7 +63,7 @@ def stiffness(model: Model, dt: float, without: type | tuple[type, ...] = ()) ->
     >>> round(found.load, 9), round(found.largest_dt, 9)
     (1.0, 0.02)
     """
-    forces = _with_blocks(model, without)
+    forces = _with_blocks(model, solver)
     places = _freedoms(model, [force for _, force in forces])
     if not forces or not places or len(places) > LARGEST:
         return None
@@ -105,7 +106,7 @@ def stiffness(model: Model, dt: float, without: type | tuple[type, ...] = ()) ->
 
 def too_many(model: Model) -> bool:
     """Whether forces with blocks touch more degrees of freedom than are looked at."""
-    return len(_freedoms(model, [force for _, force in _with_blocks(model, ())])) > LARGEST
+    return len(_freedoms(model, [force for _, force in _with_blocks(model)])) > LARGEST
 
 
 def unclamped(force: Force, at: Kinematics) -> Force:
@@ -118,8 +119,14 @@ def unclamped(force: Force, at: Kinematics) -> Force:
     return force
 
 
-def _with_blocks(model: Model, without: type | tuple[type, ...]) -> list[tuple[str, Force]]:
-    return [(name, force) for name, force in model.forces if is_implicit(force) and not isinstance(force, without)]
+def _with_blocks(model: Model, solver: str = "") -> list[tuple[str, Force]]:
+    """Forces with blocks. `complementarity` holds dry friction by rows and takes stiff efforts of the tree's joints at the end of a step."""
+    held: set[str] = set()
+    if solver == "complementarity":
+        loops = {j.name for j in model.loop_joints}
+        held = {name for name in joint_efforts(model) if not loops & set(dict(model.forces)[name].joints())}
+        held |= {name for name, force in model.forces if isinstance(force, DryFriction)}
+    return [(name, force) for name, force in model.forces if is_implicit(force) and name not in held]
 
 
 def _freedoms(model: Model, forces: Sequence[Force]) -> dict[int, int]:
