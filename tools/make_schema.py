@@ -140,10 +140,12 @@ def values() -> Schema:
         "part": either(*(ref(f"part.{n}") for n in of(Joint)), foreign({}, [])),
         "value": either(
             NULL, TRUTH, NUMBER, TEXT, items, *(ref(n) for n in ("text", "pose", "point", "array", "function", "table", "part", "Table")),
+            ref("ContactMaterial"),
             thing({"list": items}, ["list"], description="A Python list; bare lists are tuples."),
             thing({"dict": several(several(VALUE, 2))}, ["dict"]),
         ),
         "Table": element(HOUSE["Table"], {}, ("type",)),
+        "ContactMaterial": {**element(HOUSE["ContactMaterial"], {}, ("type",)), "required": []},
     }  # fmt: skip
 
 
@@ -154,6 +156,7 @@ def of(*bases: type) -> list[str]:
 def schema() -> Schema:
     numbers, pose = ref("numbers"), either(ref("pose"), NULL)
     shape = {"X_BS": pose, "colour": either(several(NUMBER), NULL), "visible": TRUTH, "solid": TRUTH}
+    shape["material"] = either(ref("ContactMaterial"), NULL)
     joint = {"name": NAME, "parent": NAME, "child": NAME, "X_PF": pose, "X_BM": pose} | {key: either(numbers, NULL) for key in JOINT[6:]}
     body = {
         "name": NAME, "kind": {"enum": list(KINDS)}, "mass": either(NUMBER, NULL), "com": either(several(NUMBER, 3), NULL),
