@@ -140,12 +140,13 @@ def values() -> Schema:
         "part": either(*(ref(f"part.{n}") for n in of(Joint)), foreign({}, [])),
         "value": either(
             NULL, TRUTH, NUMBER, TEXT, items, *(ref(n) for n in ("text", "pose", "point", "array", "function", "table", "part")),
-            ref("Table"), ref("Moved"),
+            ref("Table"), ref("Moved"), ref("ContactMaterial"),
             thing({"list": items}, ["list"], description="A Python list; bare lists are tuples."),
             thing({"dict": several(several(VALUE, 2))}, ["dict"]),
         ),
         "Table": element(HOUSE["Table"], {}, ("type",)),
         "Moved": element(HOUSE["Moved"], {}, ("type",)),
+        "ContactMaterial": {**element(HOUSE["ContactMaterial"], {}, ("type",)), "required": []},
     }  # fmt: skip
 
 
@@ -156,6 +157,7 @@ def of(*bases: type) -> list[str]:
 def schema() -> Schema:
     numbers, pose = ref("numbers"), either(ref("pose"), NULL)
     shape = {"X_BS": pose, "colour": either(several(NUMBER), NULL), "visible": TRUTH, "solid": TRUTH}
+    shape["material"] = either(ref("ContactMaterial"), NULL)
     joint = {"name": NAME, "parent": NAME, "child": NAME, "X_PF": pose, "X_BM": pose} | {key: either(numbers, NULL) for key in JOINT[6:-1]}
     joint |= {"parts": several(NAME)}
     body = {

@@ -14,8 +14,8 @@ HALF, WIDE, RADIUS, HEIGHT, MASS = 0.5, 0.3, 0.05, 0.2, 4.0
 SLOPE = 0.6
 """[rad]"""
 SHARP = {"complementarity": 1e-6, "impulse": 1e-6, "penalty": 1e-3}
-"""Relative tolerance of an acceleration: impulses meet Coulomb's law to the tolerance of the solver; penalty forces sink in by gravity while
-they find it, which rocks the sledge for a while."""
+"""Relative tolerance of an acceleration: impulses meet Coulomb's law to the tolerance of the solver; penalty forces sink in by gravity
+while they find it, which rocks the sledge for a while."""
 
 
 def sledge(uphill, downhill, ground, contacts):
@@ -50,8 +50,8 @@ SLEDGES = {
         (M(friction=0.1), M(friction=0.5), None, (ub.Contact(), ub.Contact(friction=0.25, between=("ground", "sledge")))), (0.25, 0.25)
     ),
     "by name": (
-        (M(friction=0.5, name="ice"), M(friction=0.4), M(name="floor"), (ub.Contact(), ub.Contact(friction=0.05, materials=("floor", "ice")))),
-        (0.05, 0.4),
+        (M(friction=0.5, name="ice"), M(friction=0.4), M(name="floor"),
+         (ub.Contact(), ub.Contact(friction=0.05, materials=("floor", "ice")))), (0.05, 0.4),
     ),
 }  # fmt: skip
 
@@ -143,7 +143,7 @@ def test_a_named_pair_touches_although_masks_forbid_it():
 
 @pytest.mark.parametrize(("ball", "ground"), ((M(0.5, 0.02), None), (M(0.2, 0.01), M(0.5, 0.02)), (M(0.5, 0.02, priority=1), M(0.9, 0.3))))
 def test_torsional_friction_stops_what_spins_when_its_closed_form_says(ball, ground):
-    """A ball that spins about the vertical on one point: J ω̇ = −μ · torsion · m g, J = ⅖ m r², so it stops after ⅖ r² ω₀ / (μ torsion g)."""
+    """A ball that spins about the vertical on one point: J ω̇ = −μ · torsion · m g, J = ⅖ m r²; it stops after ⅖ r² ω₀ / (μ torsion g)."""
     radius, spin = 0.1, 4.0
     stops = 0.4 * radius**2 * spin / (0.5 * 0.02 * G)
     h = stops / 200

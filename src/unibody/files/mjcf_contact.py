@@ -263,8 +263,8 @@ def _apart(r: Reading, touching: Touching) -> tuple[list[tuple[str, str]], bool]
 
     plain = r.builder.build()
     still = immovable(plain)
-    known = [host.get(body.name) for body in plain.bodies]
-    near = {(known[a], known[b]) for a, b in neighbours(plain) - still if known[a] is not None and known[b] is not None}
+    known = [host.get(body.name, -1) for body in plain.bodies]
+    near = {(known[a], known[b]) for a, b in neighbours(plain) - still if min(known[a], known[b]) >= 0}
     fixed = {(known[a], known[b]) for a, b in still}
     asked = any(wanted(a, b) and free(a, b) for a, b in near)
     # what MuJoCo leaves out: parents and children, and exclusions

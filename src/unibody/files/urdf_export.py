@@ -248,6 +248,8 @@ def _shape(export: _Export, link: ET.Element, placed: Placed, X_LB: Pose, name: 
     if isinstance(shape, Plane):
         export.cannot.append(f"a Plane of body '{link.get('name')}'")
         return
+    if placed.solid and placed.material is not None and (said := f"the ContactMaterial of body '{link.get('name')}'") not in export.cannot:
+        export.cannot.append(said)
     tags = [t for t, wanted in (("visual", placed.visible), ("collision", placed.solid)) if wanted]
     pieces = _primitives(shape)
     if tags and not pieces:

@@ -255,7 +255,8 @@ class Stepping:
             w, int(self._spin), self.model.n_bodies, h, recalled.scale, recalled.count, self.pair_laws.keys, self.pair_laws.classes,
             self.pair_laws.coefficients, NONE if self.plane_normal is None else self.plane_normal,
             NONE if wishes is None else wishes.ravel(), touches.bodies.ravel(), touches.points.ravel(), touches.normals.ravel(),
-            touches.ids, motion.centre.ravel(), motion.velocity.ravel(), motion.rate.ravel(), recalled.table, which, wrenches.ravel(), numbers,
+            touches.ids, motion.centre.ravel(), motion.velocity.ravel(), motion.rate.ravel(), recalled.table, which, wrenches.ravel(),
+            numbers,
         )  # fmt: skip
         friction, directions, before, free, guess = row_parts(numbers, n, w)
         if warm is not None and recalled is NO_GUESS:

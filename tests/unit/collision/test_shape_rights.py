@@ -17,7 +17,10 @@ from unibody.model.text import model_from_text, model_to_text
 M = ub.ContactMaterial
 
 
-def model_of(*materials, contacts=(ub.Contact(),), joints=(), shapes=None, apart=0.0):
+PLAIN = (ub.Contact(),)
+
+
+def model_of(*materials, contacts=PLAIN, joints=(), shapes=None, apart=0.0):
     """Bodies '0', '1', …, each with a sphere of radius 0.5 for each of its materials, all about the origin."""
     b = ub.Builder(gravity=None)
     for i, own in enumerate(materials):
@@ -70,13 +73,14 @@ def test_who_holds_before_whom(few):
     """Materials by name before bodies by name before masks before all; neighbours only when asked."""
     rubber, ghost = M(name="rubber"), M(category=0, mask=0, name="ghost")
     bodies = (rubber, ghost, (rubber, ghost), None)
+    masks, named = {(0, 2), (0, 4), (2, 4)}, ub.Contact(materials=("rubber", "ghost"))
     cases = {
-        (): {(0, 2), (0, 4), (2, 4)},
-        (ub.Contact(between=("0", "1")),): {(0, 2), (0, 4), (2, 4), (0, 1)},
+        (): masks,
+        (ub.Contact(between=("0", "1")),): masks | {(0, 1)},
         (ub.Contact(between=("0", "2"), on=False),): {(0, 4), (2, 4)},
-        (ub.Contact(materials=("rubber", "ghost")),): {(0, 2), (0, 4), (2, 4), (0, 1), (0, 3), (1, 2)},
+        (named,): masks | {(0, 1), (0, 3), (1, 2)},
         (ub.Contact(materials=("rubber", "rubber"), on=False),): {(0, 4), (2, 4)},
-        (ub.Contact(materials=("rubber", "ghost")), ub.Contact(between=("0", "1"), on=False)): {(0, 2), (0, 4), (2, 4), (0, 1), (0, 3), (1, 2)},
+        (named, ub.Contact(between=("0", "1"), on=False)): masks | {(0, 1), (0, 3), (1, 2)},
     }
     for contacts, expected in cases.items():
         model = model_of(*bodies, contacts=(ub.Contact(), *contacts))
@@ -107,7 +111,8 @@ def law(model, i: int, j: int) -> tuple[float, float, float]:
 
 
 def test_the_larger_friction_holds_or_that_of_the_higher_priority():
-    low, high, first = M(friction=0.2, torsion=0.1), M(friction=0.8, torsion=0.01), M(friction=0.3, torsion=0.0, priority=1, restitution=0.5)
+    low, high = M(friction=0.2, torsion=0.1), M(friction=0.8, torsion=0.01)
+    first = M(friction=0.3, torsion=0.0, priority=1, restitution=0.5)
     model = model_of(low, high, first, None, contacts=(ub.Contact(friction=0.4, torsion=0.02, restitution=0.1),))
     assert law(model, 0, 1) == pytest.approx((0.8, 0.02, 0.1))  # the larger of each: μ, μ · torsion, e
     assert law(model, 0, 2) == law(model, 1, 2) == law(model, 2, 3) == pytest.approx((0.3, 0.0, 0.5))
@@ -115,10 +120,10 @@ def test_the_larger_friction_holds_or_that_of_the_higher_priority():
 
 
 def test_laws_by_name_hold_before_materials():
-    own = M(friction=0.2, name="x"), M(friction=0.3, name="y")
-    by_bodies = model_of(*own, contacts=(ub.Contact(), ub.Contact(between=("0", "1"), friction=0.9)))
+    own, about = (M(friction=0.2, name="x"), M(friction=0.3, name="y")), ub.Contact(between=("0", "1"), friction=0.9)
+    by_bodies = model_of(*own, contacts=(ub.Contact(), about))
     assert law(by_bodies, 0, 1)[0] == 0.9
-    both = model_of(*own, contacts=(ub.Contact(), ub.Contact(between=("0", "1"), friction=0.9), ub.Contact(materials=("y", "x"), friction=0.7)))
+    both = model_of(*own, contacts=(ub.Contact(), about, ub.Contact(materials=("y", "x"), friction=0.7)))
     assert law(both, 0, 1)[0] == 0.7
     with pytest.raises(ModelError, match="give ids"):
         PairLaws(both).of(np.array([[1, 2]]))
@@ -167,8 +172,9 @@ def test_penalty_forces_refuse_torsion_and_restitution():
     ("make", "word"),
     (
         (lambda: M(friction=-1.0), "friction"), (lambda: M(margin=np.inf), "margin"), (lambda: M(margin=None), "margin"),
-        (lambda: M(restitution=1.5), "energy"), (lambda: M(category=1.5), "whole"), (lambda: M(mask=-1), "bits"), (lambda: M(name=""), "name"),
-        (lambda: ub.Placed(ub.Sphere(1), ub.Pose(), material="ice"), "ContactMaterial"), (lambda: ub.Contact(materials=("x",)), "two names"),
+        (lambda: M(restitution=1.5), "energy"), (lambda: M(category=1.5), "whole"), (lambda: M(mask=-1), "bits"),
+        (lambda: M(name=""), "name"), (lambda: ub.Placed(ub.Sphere(1), ub.Pose(), material="ice"), "ContactMaterial"),
+        (lambda: ub.Contact(materials=("x",)), "two names"),
         (lambda: ub.Contact(margin=0.1), "materials"), (lambda: ub.Contact(materials=("x", "y"), between=("a", "b")), "between"),
         (lambda: model_of(M(name="x"), contacts=(ub.Contact(materials=("x", "y")),)), "'y'"),
         (lambda: model_of(M(name="x"), contacts=(ub.Contact(materials=("x", "x")), ub.Contact(materials=("x", "x")))), "both"),
@@ -195,6 +201,8 @@ def test_materials_survive_the_text_form():
     assert first.material == own and second.shape.material == M(0.1) and third.material is None
     assert [c for _, c in again.constraints] == [c for _, c in model.constraints]
     assert "material" not in text["bodies"][1]["shapes"][0]  # files without materials stay as they were
+    text["bodies"][0]["shapes"][0]["material"] = {"friction": 0.5}  # people need not say the type
+    assert model_from_text({**text, "elements": []}, "here").bodies[1].shapes[0].material == M(0.5)
     told = {**text["bodies"][0]["shapes"][0], "material": {"friction": 0.5, "margin": "wide"}}
     text["bodies"][0]["shapes"][0] = told
     with pytest.raises(ModelError, match=r"margin.*wide"):

@@ -26,8 +26,8 @@ pytestmark = pytest.mark.peers
 FAR = 50.0
 SUITE, GYM = "dm_control/suite", "gymnasium/envs/mujoco/assets"
 ROBOTS = [
-    *(f"{SUITE}/{n}.xml" for n in ("ball_in_cup", "cheetah", "dog", "finger", "hopper", "humanoid", "humanoid_CMU", "manipulator", "quadruped")),
-    *(f"{SUITE}/{n}.xml" for n in ("stacker", "walker")),
+    *(f"{SUITE}/{n}.xml" for n in ("ball_in_cup", "cheetah", "dog", "finger", "hopper", "humanoid", "humanoid_CMU", "manipulator")),
+    *(f"{SUITE}/{n}.xml" for n in ("quadruped", "stacker", "walker")),
     *(f"{GYM}/{n}.xml" for n in ("ant", "half_cheetah", "hopper", "humanoid", "humanoidstandup", "point", "pusher_v5", "walker2d_v5")),
 ]  # fmt: skip
 TREE = """<mujoco>{option}<worldbody><geom name="floor" type="plane" size="9 9 1" condim="3" friction=".5 .02 .001"/>
@@ -36,7 +36,8 @@ TREE = """<mujoco>{option}<worldbody><geom name="floor" type="plane" size="9 9 1
     <body name="plate"><geom name="plate" size=".1" condim="4" priority="1" friction=".1 .3 .1"/>
       <body name="hand" pos="0 0 .4"><joint axis="1 0 0"/><geom name="hand" size=".08" contype="2" conaffinity="1"/>
         <geom name="nail" size=".02" pos=".1 0 0" contype="0" conaffinity="0"/>
-        <body name="tip" pos=".2 0 0"><geom name="tip" size=".03" mass="0" condim="6" friction="0 .1 .1"/></body></body></body></body></body>
+        <body name="tip" pos=".2 0 0"><geom name="tip" size=".03" mass="0" condim="6" friction="0 .1 .1"/></body></body></body>
+  </body></body>
 <body name="swing" pos="1 0 1"><joint axis="0 1 0"/><geom name="swing" size=".1" contype="1" conaffinity="2" margin=".01"/></body>
 <body name="ball" pos="2 0 1"><freejoint/><geom name="ball" size=".1" condim="4" friction="1.5 .002 .1" margin=".002"/>
   <geom name="shell" type="box" size=".1 .1 .1" contype="4" conaffinity="4" condim="3"/></body>

@@ -168,9 +168,9 @@ SAID = [
     ("'round'", "pulleys or around geoms"), ("'short'", "push when they are short"), ("'leash'", "limits on length"),
     ("'pair'", "several joints together"), ("'winch'", "drive a tendon"), ("'biceps'", "muscles"), ("'thrust'", "drive a site"),
     ("'servo'", "ctrlrange"), ("'slow'", "lag"), ("'slow'", "not the same both ways"), ("'loose'", "not active"), ("'pin'", "exactly"),
-    ("'feel'", "sensors"), ("'sun'", "lights"), ("'eye'", "cameras"), ("'apart'", "contact exclusions"), ("'sky'", "textures"),
+    ("'feel'", "sensors"), ("'sun'", "lights"), ("'eye'", "cameras"), ("'sky'", "textures"),
     ("'lucky'", "custom numbers"), ("'poem'", "custom texts"), ("fluid", "1.2"), ("wind", "no element"), ("rk4", "integrator"),
-    ("contact of 4 geoms", "solid shapes"), ("'later'", "controls"), ("'later'", "activations"), ("'later'", "time"),
+    ("contact of 4 geoms", "softness"), ("'later'", "controls"), ("'later'", "activations"), ("'later'", "time"),
 ]  # fmt: skip
 
 
@@ -191,7 +191,7 @@ def test_names_that_meet_stay_apart(tmp_path) -> None:
     model = load_mjcf(path).model
     assert [b.name for b in model.bodies] == ["world", "base", "ground", "body 3", "ground (body)"]
     assert [j.name for j in model.joints] == ["base", "base (joint)", "joint 1", "ground (body)"]
-    assert [n for n, _ in model.forces] == ["x"] and [n for n, _ in model.constraints] == ["x (equality)"]
+    assert [n for n, _ in model.forces] == ["x"] and [n for n, _ in model.constraints] == ["x (equality)", "contact"]
 
 
 def test_limits_are_kept_or_left_out_as_asked(tmp_path) -> None:

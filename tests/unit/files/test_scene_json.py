@@ -87,7 +87,7 @@ def kind_of(name: str) -> str:
     return next(kind for kind, _, base in CAPABILITIES.KINDS if issubclass(HOUSE[name], base))
 
 
-@pytest.mark.parametrize("name", sorted(set(HOUSE) - {"Placed", "Table", "Moved"}))
+@pytest.mark.parametrize("name", sorted(set(HOUSE) - {"ContactMaterial", "Placed", "Table", "Moved"}))
 def test_every_element_survives_its_file(name, tmp_path, valid):
     model = CAPABILITIES.model_with(kind_of(name), EXAMPLES[name])
     round_trip(model, tmp_path)
