@@ -17,10 +17,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from unibody.checks.finding import Finding, quoted
-from unibody.coordinates.instant import Instant
 from unibody.collision.filters import Pairs, body_filter, contact_filter, contact_rules, immovable, neighbours, welded
 from unibody.collision.rigid.overlapping import overlaps
 from unibody.constraints.contact import Contact
+from unibody.coordinates.instant import Instant
 from unibody.model import Model
 from unibody.shapes import Box, Capsule, Cylinder, Ellipsoid, Plane, Sphere
 from unibody.shapes.mesh import winding

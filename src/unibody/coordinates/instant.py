@@ -97,8 +97,8 @@ class Instant:
 
     def kinematics(self) -> Kinematics:
         """A copy of where everything is, for NumPy methods of elements."""
-        V = self.system.view(V_WB).reshape(-1, 6).copy()
-        return Kinematics(self.t, self.X.copy(), V, self.q.copy(), self.v.copy(), self.system.view(SIGNALS).copy(), self.control, self.names)
+        V, signals = self.system.view(V_WB).reshape(-1, 6).copy(), self.system.view(SIGNALS).copy()
+        return Kinematics(self.t, self.X.copy(), V, self.q.copy(), self.v.copy(), signals, self.control, self.names)
 
     def paths(self) -> list[list[int]]:
         """Of every body: the velocities of the tree joints that move it."""

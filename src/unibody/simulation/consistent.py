@@ -64,7 +64,8 @@ def said(made: Assembly, model: Model) -> list[str]:
     def some(items: list[str]) -> str:
         return ", ".join(items[:MOST]) + (f" and {len(items) - MOST} more" if len(items) > MOST else "")
 
-    off = some([f"{'joint ' if v.element in joints else ''}'{v.element}' was violated by {_number(v.before)} {v.unit}" for v in made.violation])
+    kind = {v.element: "joint " if v.element in joints else "" for v in made.violation}
+    off = some([f"{kind[v.element]}'{v.element}' was violated by {_number(v.before)} {v.unit}" for v in made.violation])
     by = some([f"{'velocity of ' if c.unit.endswith('/s') else ''}'{c.joint}' by {_number(c.by)} {c.unit}" for c in made.moved])
     return [f"start: {off}; changed {by or 'nothing'} (assemble=False keeps it)", *(f"start: {note}" for note in made.notes)]
 
