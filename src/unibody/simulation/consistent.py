@@ -22,6 +22,8 @@ HELD, PASSED = 1e-6, 1e-3
 """Relative violations of given states that are left to the solver: of positions and velocities, and of limits, which steps may pass by a
 little before they hold."""
 GIVING_WAY = ("penalty", "barrier")
+COMPROMISING = ("penalty", "redmax")
+"""Solvers that run where rows contradict each other, meet them halfway and report it."""
 BARRIER = 0.01
 """Reach of a barrier before a bound, relative, unless the element says it: where a start beyond the bound is put."""
 MOST = 3
@@ -44,7 +46,7 @@ def consistent(bound: Bound, state: State | None) -> tuple[State | None, tuple[s
             assembler.leave_room(BARRIER)
         made = assembler.run(impacts=True, follow=True)
     except Impossible as error:
-        if name == "penalty" or not error.certain:
+        if name in COMPROMISING or not error.certain:
             return state, (f"start: {error}; it is kept, and '{name}' pulls it together as well as it can",)
         raise ModelError(f"{error}, or Simulation(…, assemble=False), which starts as it is") from None
     except ModelError:  # of an element's own code, or a state of another model: the solver says so

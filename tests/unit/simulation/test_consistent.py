@@ -120,12 +120,13 @@ def contradicting() -> ub.Model:
     return b.build()
 
 
-def test_rows_that_contradict_each_other_are_refused_with_names_and_kept_by_springs() -> None:
+def test_rows_that_contradict_each_other_are_refused_with_names_and_kept_by_who_meets_them_halfway() -> None:
     """The best of two rods leaves 0.1 m in each."""
     with pytest.raises(ub.ModelError, match=r"'(short|long)' stays violated by 0\.1 m, '(short|long)' .* 0\.1 m.*assemble=False"):
         ub.Simulation(contradicting(), "articulated")
-    sim = ub.Simulation(contradicting(), "penalty")
-    assert "cannot be assembled" in sim.notes[0] and "kept" in sim.notes[0]
+    for name in ("penalty", "redmax"):
+        sim = ub.Simulation(contradicting(), name)
+        assert "cannot be assembled" in sim.notes[0] and "kept" in sim.notes[0] and sim.state.q[0] == 1.0
     assert ub.Simulation(contradicting(), "articulated", assemble=False).notes == ()
 
 
