@@ -62,15 +62,22 @@ def assemble(model: Model, fixed: Any = (), weights: Any = None, state: State | 
     return Assembler(here, gaps, fixed, weights).run(everywhere=True, follow=bool(follow))
 
 
-def instant_at(model: Model, state: State | None) -> tuple[Instant, dict[str, tuple[float, str, float]]]:
-    """The model at a state, or at its start; and how far tree joints are open there, which reduced coordinates do not show: by name, with
-    the unit and as a part of the size."""
+def instant_at(
+    model: Model, state: State | None, here: Instant | None = None
+) -> tuple[Instant, dict[str, tuple[float, str, float]]]:
+    """The model at a state, or at its start (`here`: an instant of the model that may be used for it); and how far tree joints are open
+    there, which reduced coordinates do not show: by name, with the unit and as a part of the size."""
     if state is not None and not isinstance(state, State):
         raise ModelError(f"assemble: state {state!r} is not a State; give State(t, q, v)")
-    here = Instant(model, 0.0 if state is None else state.t)
-    if state is None:
-        return here, {}
+    t = 0.0 if state is None else state.t
+    if here is None:
+        here = Instant(model, t)
+    else:
+        here.set_time(t)
     q, v = here.system.start()
+    if state is None:
+        here.place(q, v)
+        return here, {}
     q[: model.nq], v[: model.nv] = to_reduced(model, state)
     here.place(q, v)
     return here, {} if state.coordinates == "reduced" else _gaps(model, state, here)

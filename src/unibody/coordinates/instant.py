@@ -41,16 +41,21 @@ class Instant:
     """The model at (q, v), the start unless given, at the time t; `place` moves it elsewhere."""
 
     def __init__(self, model: Model, t: float = 0.0):
-        self.model, self.t = model, t
+        self.model, self.t = model, 0.0
         self.system = ReducedSystem(model)
-        if t != 0.0 and self.system.signal_address:
-            signals_at(self.system.signal_address, t, self.system.view(SIGNALS))
+        self.set_time(t)
         self.control = model.neutral_control()
         self.names = Names(model)
         book = self.system.book
         self.held = np.flatnonzero(~book.unilateral & (book.compliance == 0.0))
         """Rows C = 0 (not those C ≥ 0, nor those of armature)."""
         self.place(*self.system.start())
+
+    def set_time(self, t: float) -> None:
+        """Functions of time at t; `place` follows."""
+        if t != self.t and self.system.signal_address:
+            signals_at(self.system.signal_address, t, self.system.view(SIGNALS))
+        self.t = t
 
     def place(self, q: np.ndarray, v: np.ndarray) -> None:
         """Go to another configuration; loop joints are fitted."""

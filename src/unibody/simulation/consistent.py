@@ -37,7 +37,10 @@ def consistent(bound: Bound, state: State | None) -> tuple[State | None, tuple[s
     if (own and name in GIVING_WAY) or not (own or has_rows(model)):
         return state, ()
     try:
-        assembler = Assembler(*instant_at(model, state))
+        # kept by the bound solver, whose arrays one thread uses at a time, too
+        here, gaps = instant_at(model, state, bound.__dict__.get("_start_instant"))
+        bound.__dict__["_start_instant"] = here
+        assembler = Assembler(here, gaps)
         loose = (CLOSED, SETTLED, CLOSED) if state is None else (HELD, HELD, PASSED)
         known = np.isfinite(assembler.C0).all() and np.isfinite(assembler.rates0).all()
         if not known or not assembler.violated(*loose):
