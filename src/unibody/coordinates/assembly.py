@@ -132,8 +132,6 @@ class Assembler:
                 raise error
             raise ModelError(f"'{trouble.blamed}' failed at the start: {type(error).__name__}: {error}; mend its code") from error
 
-    # What is violated
-
     def off(self, C: np.ndarray) -> np.ndarray:
         """Relative violations of positions of all rows."""
         counted = np.where(self.at.bounded, np.minimum(C, 0.0), np.where(self.at.equal, C, 0.0))
@@ -160,8 +158,6 @@ class Assembler:
         elements, at = dict(self.model.constraints), self.at
         for r in np.flatnonzero(at.bounded & (self.C0 < -CLOSED * at.sizes)):
             at.room[r] = getattr(elements.get(at.names[r]), "reach", None) or part * at.sizes[r]
-
-    # The work
 
     def run(self, everywhere: bool = False, impacts: bool = False, follow: bool = False) -> Assembly:
         """Assemble what is violated. `everywhere`: look for ambiguity also where nothing is; `impacts`: velocities against limits that were
@@ -337,8 +333,6 @@ class Assembler:
             else:
                 raise self.impossible(left, both, units, True, "/s")
         return change
-
-    # Words
 
     def impossible(self, left: np.ndarray, rows: np.ndarray, units: list[str], certain: bool, per: str = "") -> Impossible:
         """The error that names what stays violated."""
