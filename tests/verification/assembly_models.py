@@ -12,7 +12,7 @@ REVOLUTE = ub.Revolute(axis=(0, 0, 1))
 
 
 def four_bar(
-    q: tuple[float, float, float], v: tuple[float, float, float] = (0, 0, 0), bars: tuple[float, ...] = (1.0, 2.0, 1.5), ground: float = 2.0,
+    q: tuple[float, ...], v: tuple[float, ...] = (0, 0, 0), bars: tuple[float, ...] = (1.0, 2.0, 1.5), ground: float = 2.0,
     unit: float = 1.0, planar: bool = True, more: dict[str, ub.Constraint] | None = None,
 ) -> ub.Model:  # fmt: skip
     """Crank O–A, coupler A–B, rocker D–B of slender bars of 1 kg/m; lengths in any unit. Angles of crank and rocker from x, that of the
@@ -48,7 +48,7 @@ def four_bar_mass(q: np.ndarray, bars: tuple[float, ...] = (1.0, 2.0, 1.5)) -> n
     return np.array([[I_a + c * a * a + 2.0 * cross + far, cross + far, 0.0], [cross + far, far, 0.0], [0.0, 0.0, I_r]])
 
 
-def slider_crank(omega: float, theta: float = np.pi / 3, r: float = 0.1, l: float = 0.3) -> ub.Model:  # noqa: E741
+def slider_crank(omega: float, theta: float = np.pi / 3, r: float = 0.1, l: float = 0.3) -> ub.Model:
     """A crank that turns at ω, and nothing else that moves: its loop is torn open by 3 m/s."""
     b = ub.Builder(gravity=None)
     beta = -np.arcsin(r * np.sin(theta) / l)
@@ -62,14 +62,14 @@ def slider_crank(omega: float, theta: float = np.pi / 3, r: float = 0.1, l: floa
     return b.build()
 
 
-def slider_crank_rates(omega: float, theta: float = np.pi / 3, r: float = 0.1, l: float = 0.3) -> np.ndarray:  # noqa: E741
+def slider_crank_rates(omega: float, theta: float = np.pi / 3, r: float = 0.1, l: float = 0.3) -> np.ndarray:
     """Velocities of crank, pin and slide that the loop asks for: l sin β = −r sin θ, x = r cos θ + l cos β."""
     beta = -np.arcsin(r * np.sin(theta) / l)
     turn = -r * np.cos(theta) / (l * np.cos(beta)) * omega
     return np.array([omega, turn - omega, -r * np.sin(theta) * omega - l * np.sin(beta) * turn])
 
 
-def slider_crank_pin(omega: float, theta: float = np.pi / 3, r: float = 0.1, l: float = 0.3) -> float:  # noqa: E741
+def slider_crank_pin(omega: float, theta: float = np.pi / 3, r: float = 0.1, l: float = 0.3) -> float:
     """The force in the crank's pin by Newton's equations: one degree of freedom, I(θ) θ̈ + ½ I′ ω² = 0, then rod and slider apart."""
     I_O, m, I_G, m_s = 1e-3 + 1.0 * (0.5 * r) ** 2, 0.5, 4e-3, 2.0
     s, c, b = np.sin(theta), np.cos(theta), -np.arcsin(r * np.sin(theta) / l)

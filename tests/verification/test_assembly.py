@@ -5,7 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from assembly_models import (
-    closure, displaced, four_bar, four_bar_mass, slider_crank, slider_crank_pin, slider_crank_rates, stewart,
+    closure,
+    displaced,
+    four_bar,
+    four_bar_mass,
+    slider_crank,
+    slider_crank_pin,
+    slider_crank_rates,
+    stewart,
 )  # fmt: skip
 from scipy.optimize import minimize
 

@@ -15,10 +15,10 @@ from unibody.checks.connections import connection_findings
 from unibody.checks.contact_forces import contact_force_findings
 from unibody.checks.finding import Finding, Findings, SafeStep
 from unibody.checks.inertias import inertia_findings
-from unibody.coordinates.instant import Instant
 from unibody.checks.overlaps import overlap_findings
 from unibody.checks.safe_steps import safe_steps
 from unibody.constraints.contact import Contact
+from unibody.coordinates.instant import Instant
 from unibody.element import step_length
 from unibody.errors import ModelError, Unsupported
 from unibody.model import Model

@@ -15,14 +15,15 @@ from typing import NamedTuple
 import numpy as np
 
 from unibody.checks.finding import Finding, quoted
-from unibody.coordinates.instant import Instant
 from unibody.checks.starts import ASSEMBLED, BOUNDS, POSITIONS, VELOCITIES, deeds, shared_out
 from unibody.constraints import JointLimit
 from unibody.coordinates.assembly import CLOSED, SETTLED, Assembler, Impossible
 from unibody.coordinates.closure import BLUR, REDUNDANT, REDUNDANT_AT_MOST
+from unibody.coordinates.instant import Instant
 from unibody.coordinates.observed import touched_names
 from unibody.coordinates.slots import G
 from unibody.solvers import Solver
+
 
 class RowSpace(NamedTuple):
     """Rank, the left null vectors (of the held rows), right singular vectors, and M^(−½)."""

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 import numpy as np
 
 from unibody.checks.finding import Finding, quoted
-from unibody.coordinates.instant import Instant
 from unibody.constraints.contact import Contact
 from unibody.contact.pair_laws import PairLaws
+from unibody.coordinates.instant import Instant
 from unibody.errors import UnibodyError
 from unibody.rules.contact_instant import ContactInstant
 from unibody.solvers.complementarity import Complementarity

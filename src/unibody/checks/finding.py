@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from unibody.coordinates.assembled import quoted
+
 LEVELS = ("error", "warning", "note")
 """error: the model cannot do what it says; warning: it probably does not do what was meant; note: worth knowing."""
 
@@ -106,8 +108,4 @@ def step_text(step: SafeStep) -> str:
     return f"{about}{step.dt:.3g} s, by {quoted([step.element])} ({step.rate:.3g} rad/s)"
 
 
-def quoted(names: Iterable[str], most: int = 6) -> str:
-    """Names in quotation marks, long lists cut, with how many were left out."""
-    listed = list(names)
-    rest = f" and {len(listed) - most} more" if len(listed) > most else ""
-    return ", ".join(f"'{n}'" for n in listed[:most]) + rest
+__all__ = ["LEVELS", "Finding", "Findings", "SafeStep", "quoted", "step_text"]

@@ -14,8 +14,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from unibody.coordinates.instant import Instant
 from unibody.checks.linear import Linear, accelerations
+from unibody.coordinates.instant import Instant
 from unibody.coordinates.kick import free_joints
 from unibody.model.model import BodyInfo, JointInfo
 from unibody.spatial.pose import skew

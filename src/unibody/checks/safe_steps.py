@@ -9,9 +9,9 @@ import numpy as np
 
 from unibody.checks.finding import SafeStep
 from unibody.checks.flying import in_fixed_axes
-from unibody.coordinates.instant import Instant
 from unibody.checks.linear import INERTIAL, Linear, linearise
 from unibody.checks.stability import Limit, Modes, by_rates, by_steps, explicit_euler, modes_of, runge_kutta
+from unibody.coordinates.instant import Instant
 from unibody.model import Model
 from unibody.solvers import REGISTRY
 from unibody.solvers.base import SMOOTH_FEEDBACK, elements_of

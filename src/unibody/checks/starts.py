@@ -18,7 +18,6 @@ from unibody.model import Model
 from unibody.solvers import REGISTRY, Solver
 from unibody.solvers.base import elements_of
 
-
 ASSEMBLED = "Simulation assembles the start by the least change and says so (ub.assemble shows it); with assemble=False"
 
 

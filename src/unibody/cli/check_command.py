@@ -11,7 +11,7 @@ from unibody.cli.options import Dt, Json, Params, SolverOption, Target, command
 from unibody.cli.output import DONE, FAILED, show_json, show_table
 
 Assemble = Annotated[bool, typer.Option("--assemble", help="Show how a simulation would assemble the start: what moves, by how much.")]
-Fixed = Annotated[list[str] | None, typer.Option("--fixed", metavar="NAME", help="With --assemble: a joint or body to keep; may be repeated.")]
+Fixed = Annotated[list[str] | None, typer.Option("--fixed", metavar="NAME", help="With --assemble: keep a joint or body; may be repeated.")]
 Saved = Annotated[Path | None, typer.Option("--out", metavar="FILE.json", help="With --assemble: save the scene with the assembled start.")]
 
 COLOURS = {"error": typer.colors.RED, "warning": typer.colors.YELLOW, "note": typer.colors.BLUE}

@@ -14,17 +14,16 @@ is kept leaves no way); it is, but **ambiguous**: two branches meet there, or a 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from unibody.algebra.least_change import Closed, Contradiction, Nearest, Problem, close, hold, least_linear, slide
+from unibody.coordinates.assembled import Assembly, Change, Impossible, Violation, checked_weights, names_of, quoted, rate_unit
 from unibody.coordinates.assembly_rows import Displaced, dof_units
 from unibody.coordinates.convert import poses_and_twists, to_reduced
 from unibody.coordinates.instant import Instant
-from unibody.element import name_of
 from unibody.errors import ModelError
 from unibody.model.model import Model, look_up
 from unibody.model.scale import body_lengths
@@ -39,56 +38,6 @@ KICKS = ((0.01, False), (0.1, False), *((size, True) for _ in range(5) for size 
 whose rows are still open."""
 LITTLE, FAR = 1e-3, 0.05
 """[rad, lengths of bodies] Two starts that differ by a little, and ends that are far from each other."""
-
-
-@dataclass(frozen=True)
-class Violation:
-    """What an element was violated by at the start, and is after assembly. `unit`: m, rad, m/s or rad/s."""
-
-    element: str
-    before: float
-    after: float
-    unit: str
-
-
-@dataclass(frozen=True)
-class Change:
-    """The largest change of a joint's coordinates (m, rad) or velocities (m/s, rad/s)."""
-
-    joint: str
-    by: float
-    unit: str
-
-
-@dataclass(frozen=True)
-class Assembly:
-    """A consistent start and what became of the given one.
-
-    `outcome` is "unchanged", "converged" or "ambiguous"; `ambiguous` names the joints of the last. `moved` and `violation` are sorted, the
-    largest first. `optimality` is what is left of the gradient of the distance along the rows, as a part of it.
-    """
-
-    state: State
-    outcome: str
-    moved: tuple[Change, ...]
-    violation: tuple[Violation, ...]
-    notes: tuple[str, ...]
-    ambiguous: tuple[str, ...] = ()
-    optimality: float = 0.0
-
-    def __str__(self) -> str:
-        """One line a fact."""
-        lines = [f"{v.element}: violated by {v.before:.3g} {v.unit}, now {v.after:.1e}" for v in self.violation]
-        lines += [f"{c.joint}: changed by {c.by:.3g} {c.unit}" for c in self.moved]
-        return "\n".join([self.outcome, *lines, *self.notes])
-
-
-class Impossible(ModelError):
-    """Rows that cannot be met; `certain` if at every try no step helped."""
-
-    def __init__(self, message: str, elements: tuple[str, ...], certain: bool):
-        super().__init__(message)
-        self.elements, self.certain = elements, certain
 
 
 def assemble(model: Model, fixed: Any = (), weights: Any = None, state: State | None = None, follow: bool = False) -> Assembly:
@@ -113,15 +62,22 @@ def assemble(model: Model, fixed: Any = (), weights: Any = None, state: State | 
     return Assembler(here, gaps, fixed, weights).run(everywhere=True, follow=bool(follow))
 
 
-def instant_at(model: Model, state: State | None) -> tuple[Instant, dict[str, tuple[float, str, float]]]:
-    """The model at a state, or at its start; and how far tree joints are open there, which reduced coordinates do not show: by name, with
-    the unit and as a part of the size."""
+def instant_at(
+    model: Model, state: State | None, here: Instant | None = None
+) -> tuple[Instant, dict[str, tuple[float, str, float]]]:
+    """The model at a state, or at its start (`here`: an instant of the model that may be used for it); and how far tree joints are open
+    there, which reduced coordinates do not show: by name, with the unit and as a part of the size."""
     if state is not None and not isinstance(state, State):
         raise ModelError(f"assemble: state {state!r} is not a State; give State(t, q, v)")
-    here = Instant(model, 0.0 if state is None else state.t)
-    if state is None:
-        return here, {}
+    t = 0.0 if state is None else state.t
+    if here is None:
+        here = Instant(model, t)
+    else:
+        here.set_time(t)
     q, v = here.system.start()
+    if state is None:
+        here.place(q, v)
+        return here, {}
     q[: model.nq], v[: model.nv] = to_reduced(model, state)
     here.place(q, v)
     return here, {} if state.coordinates == "reduced" else _gaps(model, state, here)
@@ -148,7 +104,7 @@ class Assembler:
 
     def __init__(self, here: Instant, gaps: Mapping[str, tuple[float, str, float]], fixed: Any = (), weights: Any = None):
         self.here, self.model, self.gaps = here, here.model, gaps
-        self.fixed = _names(fixed)
+        self.fixed = names_of(fixed)
         kept, held = [], np.zeros(self.model.nv, bool)
         for name in self.fixed:
             joint = self.model._joint_index.get(name)
@@ -160,7 +116,7 @@ class Assembler:
                 known = {**dict.fromkeys(self.model._joint_index, -1), **self.model._body_index}
                 kept.append((name, int(look_up(name, known, "assemble fixed: joint or body"))))
         self.free = np.flatnonzero(~held)
-        self.weights = _checked_weights(weights, self.model)
+        self.weights = checked_weights(weights, self.model)
         self.at = Displaced(here, kept)
         self._refuse_trouble()
         self.C0, self.rates0 = self.at.residual(), self.at.rates()
@@ -175,8 +131,6 @@ class Assembler:
             if not isinstance(error, Exception):
                 raise error
             raise ModelError(f"'{trouble.blamed}' failed at the start: {type(error).__name__}: {error}; mend its code") from error
-
-    # What is violated
 
     def off(self, C: np.ndarray) -> np.ndarray:
         """Relative violations of positions of all rows."""
@@ -204,8 +158,6 @@ class Assembler:
         elements, at = dict(self.model.constraints), self.at
         for r in np.flatnonzero(at.bounded & (self.C0 < -CLOSED * at.sizes)):
             at.room[r] = getattr(elements.get(at.names[r]), "reach", None) or part * at.sizes[r]
-
-    # The work
 
     def run(self, everywhere: bool = False, impacts: bool = False, follow: bool = False) -> Assembly:
         """Assemble what is violated. `everywhere`: look for ambiguity also where nothing is; `impacts`: velocities against limits that were
@@ -345,7 +297,8 @@ class Assembler:
         self.notes.append(f"ambiguous: {what}: joints {quoted(names)}; give a start nearer to the one that is meant")
 
     def velocities(
-        self, parts: Sequence[tuple[np.ndarray, np.ndarray]], C: np.ndarray, rates: np.ndarray, units: list[str], impacts: bool, follow: bool
+        self, parts: Sequence[tuple[np.ndarray, np.ndarray]], C: np.ndarray, rates: np.ndarray, units: list[str], impacts: bool,
+        follow: bool,
     ) -> np.ndarray:  # fmt: skip
         """The least change of v, at the positions at hand."""
         at, change = self.at, np.zeros(self.model.nv)
@@ -381,8 +334,6 @@ class Assembler:
                 raise self.impossible(left, both, units, True, "/s")
         return change
 
-    # Words
-
     def impossible(self, left: np.ndarray, rows: np.ndarray, units: list[str], certain: bool, per: str = "") -> Impossible:
         """The error that names what stays violated."""
         at = self.at
@@ -392,13 +343,14 @@ class Assembler:
         found = sorted(self.by_element(np.where(among, np.abs(counted), 0.0), units), key=lambda one: -one[0])
         worst = [(name, value, unit) for part, name, value, unit in found if part > 0.1 * found[0][0]]
         names = tuple(dict.fromkeys(name for name, _, _ in worst))
-        said = ", ".join(f"'{name}' stays violated by {value:.3g} {_unit(unit + per)}" for name, value, unit in worst[:6])
+        said = ", ".join(f"'{name}' stays violated by {value:.3g} {rate_unit(unit + per)}" for name, value, unit in worst[:6])
         kept = f" with {quoted(self.fixed)} fixed" if self.fixed else ""
         if per:
             what = f"velocities contradict each other{kept}"
         else:
             what = f"the start cannot be assembled{kept}" if certain else f"no way was found to assemble the start{kept}"
-        remedy = "free one of these" if self.fixed else "remove one of them or change its numbers" if certain else "give a start that is nearer"
+        change = "remove one of them or change its numbers" if certain else "give a start that is nearer"
+        remedy = "free one of these" if self.fixed else change
         return Impossible(f"{what}: {said}; {remedy}", names, certain)
 
     def changes(self, by: np.ndarray, per: str) -> list[Change]:
@@ -425,7 +377,7 @@ class Assembler:
             ends = {(name, unit): value for _, name, value, unit in self.by_element(after * size, units)}
             for part, name, value, unit in sorted(self.by_element(before * size, units), key=lambda one: -one[0]):
                 if part > limit * (self.pace() if per else 1.0):
-                    out.append(Violation(name, value, ends[name, unit], _unit(unit + per)))
+                    out.append(Violation(name, value, ends[name, unit], rate_unit(unit + per)))
         out += [Violation(name, gap, 0.0, unit) for name, (gap, unit, _) in self.gaps.items()]
         return out
 
@@ -437,54 +389,10 @@ class Assembler:
         return [(float(np.sqrt(part)), name, float(np.sqrt(value)), unit) for (name, unit), (part, value) in squares.items()]
 
 
-def quoted(names: Iterable[str], most: int = 6) -> str:
-    listed = list(names)
-    rest = f" and {len(listed) - most} more" if len(listed) > most else ""
-    return ", ".join(f"'{n}'" for n in listed[:most]) + rest
-
-
-def _unit(unit: str) -> str:
-    return "m/s or rad/s" if unit == "m or rad/s" else unit
-
-
 def _step_of(problem: Problem, way: np.ndarray, size: float) -> np.ndarray:
     """A step in a direction given in rad and lengths of bodies, whose largest part is `size`."""
     step = np.linalg.solve(problem.shape, way)
     return step * (size / max(problem.length(step), 1e-300))
-
-
-def _names(fixed: Any) -> tuple[str, ...]:
-    listed = [fixed] if isinstance(fixed, str) or hasattr(fixed, "name") else fixed
-    try:
-        return tuple(dict.fromkeys(name_of(one, "assemble fixed") for one in listed))
-    except TypeError:
-        raise ModelError(f"assemble: fixed {fixed!r} is not a list of names; give names of joints or bodies") from None
-
-
-def _checked_weights(weights: Any, model: Model) -> Any:
-    if weights is None:
-        return None
-    if isinstance(weights, Mapping):
-        out = {}
-        for name, value in weights.items():
-            joint = model.joint(name)
-            if joint.loop:
-                raise ModelError(f"assemble: weight of joint '{joint.name}', which closes a loop; give weights of tree joints")
-            x = np.asarray(value, float)
-            if x.ndim != 0 or not (np.isfinite(x) and x > 0.0):
-                raise ModelError(f"assemble: weight {value!r} of joint '{joint.name}' is not a positive number; give one")
-            out[joint.name] = float(x)
-        return out
-    array, nv = np.array(weights, float), model.nv
-    fine = array.shape in ((nv,), (nv, nv)) and bool(np.isfinite(array).all())
-    if fine and array.ndim == 2:
-        fine = bool(np.allclose(array, array.T, rtol=1e-9, atol=0.0)) and bool((np.linalg.eigvalsh(array) > 0.0).all())
-    if not fine or (array.ndim == 1 and not (array > 0.0).all()):
-        raise ModelError(
-            f"assemble: weights of shape {array.shape} are no measure of change; give {nv} positive numbers, a symmetric positive definite"
-            f" {nv}×{nv} matrix, or a mapping from joint names to positive numbers"
-        )
-    return array
 
 
 __all__ = ["Assembler", "Assembly", "Change", "Impossible", "Violation", "assemble", "instant_at"]

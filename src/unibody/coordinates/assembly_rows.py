@@ -19,9 +19,10 @@ from unibody.algebra.least_change import Problem
 from unibody.coordinates.instant import Instant
 from unibody.coordinates.reduced import advance_joints
 from unibody.coordinates.slots import CLASSES, INDEX, PARAMETERS, ROW_SIZE, T
+from unibody.joints import Ball, Free
 from unibody.model.model import JointInfo
 from unibody.model.scale import body_lengths
-from unibody.spatial.pose import vector_from_rotation
+from unibody.spatial.pose import ad, skew, vector_from_rotation
 
 DIFFERENCE = 1e-5
 """[rad, m] Of central differences of poses: good to ten digits."""
@@ -209,8 +210,18 @@ def dof_sizes(joint: JointInfo, lengths: np.ndarray) -> np.ndarray:
 
 
 def _displacing(joint: JointInfo, q0: np.ndarray, d: np.ndarray) -> np.ndarray:
-    """T of one joint: its velocities per change of the displacement d from q0."""
+    """T of one joint: its velocities per change of the displacement d from q0. Free and Ball joints move along the exponential map of their
+    group, T = Σ (−ad_d)ᵏ / (k + 1)!; others by differences of their poses."""
     element: Any = joint.element
+    if type(element) in (Free, Ball):
+        turned = -(ad(d) if type(element) is Free else skew(d))
+        out, term = np.eye(joint.nv), np.eye(joint.nv)
+        for k in range(1, 60):
+            term = term @ turned / (k + 1)
+            out = out + term
+            if np.abs(term).max() < 1e-17 * np.abs(out).max():
+                break
+        return out
     q = element.advance(q0, d, 1.0)
     (R, _), S = element.pose(q), element.motion(q)
     columns = []

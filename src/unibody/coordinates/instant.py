@@ -41,16 +41,21 @@ class Instant:
     """The model at (q, v), the start unless given, at the time t; `place` moves it elsewhere."""
 
     def __init__(self, model: Model, t: float = 0.0):
-        self.model, self.t = model, t
+        self.model, self.t = model, 0.0
         self.system = ReducedSystem(model)
-        if t != 0.0 and self.system.signal_address:
-            signals_at(self.system.signal_address, t, self.system.view(SIGNALS))
+        self.set_time(t)
         self.control = model.neutral_control()
         self.names = Names(model)
         book = self.system.book
         self.held = np.flatnonzero(~book.unilateral & (book.compliance == 0.0))
         """Rows C = 0 (not those C ≥ 0, nor those of armature)."""
         self.place(*self.system.start())
+
+    def set_time(self, t: float) -> None:
+        """Functions of time at t; `place` follows."""
+        if t != self.t and self.system.signal_address:
+            signals_at(self.system.signal_address, t, self.system.view(SIGNALS))
+        self.t = t
 
     def place(self, q: np.ndarray, v: np.ndarray) -> None:
         """Go to another configuration; loop joints are fitted."""
@@ -97,8 +102,8 @@ class Instant:
 
     def kinematics(self) -> Kinematics:
         """A copy of where everything is, for NumPy methods of elements."""
-        V = self.system.view(V_WB).reshape(-1, 6).copy()
-        return Kinematics(self.t, self.X.copy(), V, self.q.copy(), self.v.copy(), self.system.view(SIGNALS).copy(), self.control, self.names)
+        V, signals = self.system.view(V_WB).reshape(-1, 6).copy(), self.system.view(SIGNALS).copy()
+        return Kinematics(self.t, self.X.copy(), V, self.q.copy(), self.v.copy(), signals, self.control, self.names)
 
     def paths(self) -> list[list[int]]:
         """Of every body: the velocities of the tree joints that move it."""

@@ -2,7 +2,7 @@
 
 Lives here: `python_scene`, which reads a Python file with a `build()` function; `scene_json`, our own format, which keeps every element;
 `urdf*` and `mjcf*`, other programs' robots; `reading`, one door for all; `xml_safety` and `mesh_loading`, what files from strangers need.
-Recordings and checkpoints are written by `simulation`.
+`started`: a model's text with another start. Recordings and checkpoints are written by `simulation`.
 May import: scenes, simulation, model and all above. May write: files the user names, whole or not at all.
 To add one more: a module per format with a function `load_<what>(path) -> Scene`; its errors name the file, the place in it and the remedy.
 """

@@ -22,6 +22,8 @@ HELD, PASSED = 1e-6, 1e-3
 """Relative violations of given states that are left to the solver: of positions and velocities, and of limits, which steps may pass by a
 little before they hold."""
 GIVING_WAY = ("penalty", "barrier")
+COMPROMISING = ("penalty", "redmax")
+"""Solvers that run where rows contradict each other, meet them halfway and report it."""
 BARRIER = 0.01
 """Reach of a barrier before a bound, relative, unless the element says it: where a start beyond the bound is put."""
 MOST = 3
@@ -35,7 +37,10 @@ def consistent(bound: Bound, state: State | None) -> tuple[State | None, tuple[s
     if (own and name in GIVING_WAY) or not (own or has_rows(model)):
         return state, ()
     try:
-        assembler = Assembler(*instant_at(model, state))
+        # kept by the bound solver, whose arrays one thread uses at a time, too
+        here, gaps = instant_at(model, state, bound.__dict__.get("_start_instant"))
+        bound.__dict__["_start_instant"] = here
+        assembler = Assembler(here, gaps)
         loose = (CLOSED, SETTLED, CLOSED) if state is None else (HELD, HELD, PASSED)
         known = np.isfinite(assembler.C0).all() and np.isfinite(assembler.rates0).all()
         if not known or not assembler.violated(*loose):
@@ -44,7 +49,7 @@ def consistent(bound: Bound, state: State | None) -> tuple[State | None, tuple[s
             assembler.leave_room(BARRIER)
         made = assembler.run(impacts=True, follow=True)
     except Impossible as error:
-        if name == "penalty" or not error.certain:
+        if name in COMPROMISING or not error.certain:
             return state, (f"start: {error}; it is kept, and '{name}' pulls it together as well as it can",)
         raise ModelError(f"{error}, or Simulation(…, assemble=False), which starts as it is") from None
     except ModelError:  # of an element's own code, or a state of another model: the solver says so
@@ -64,7 +69,8 @@ def said(made: Assembly, model: Model) -> list[str]:
     def some(items: list[str]) -> str:
         return ", ".join(items[:MOST]) + (f" and {len(items) - MOST} more" if len(items) > MOST else "")
 
-    off = some([f"{'joint ' if v.element in joints else ''}'{v.element}' was violated by {_number(v.before)} {v.unit}" for v in made.violation])
+    kind = {v.element: "joint " if v.element in joints else "" for v in made.violation}
+    off = some([f"{kind[v.element]}'{v.element}' was violated by {_number(v.before)} {v.unit}" for v in made.violation])
     by = some([f"{'velocity of ' if c.unit.endswith('/s') else ''}'{c.joint}' by {_number(c.by)} {c.unit}" for c in made.moved])
     return [f"start: {off}; changed {by or 'nothing'} (assemble=False keeps it)", *(f"start: {note}" for note in made.notes)]
 

@@ -12,9 +12,9 @@ import pytest
 
 import unibody as ub
 from unibody.checks.flying import in_fixed_axes
-from unibody.coordinates.instant import Instant
 from unibody.checks.linear import INERTIAL, linearise
 from unibody.checks.stability import DENSE, modes_of
+from unibody.coordinates.instant import Instant
 
 
 def mass_on_spring(stiffness: float, damping: float = 0.0, mass: float = 2.0) -> ub.Model:

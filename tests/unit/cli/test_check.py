@@ -68,3 +68,41 @@ def test_bad_input_is_json_too(name, unibody):
     """Every command that takes something refuses what is not there with one object, one line and exit code 2."""
     answer = unibody(name, "no-such-thing", *(["--html", "a.html"] if name == "export" else []), "--json")
     assert answer.code == 2 and answer.data["status"] == "bad input" and answer.err.count("\n") == 1
+
+
+OPEN = """
+import unibody as ub
+def build():
+    b = ub.Builder()
+    turn = ub.Revolute(axis=(0, 1, 0))
+    for name, q, v in (("a", 0.2, 3.0), ("c", 0.0, 0.0)):
+        b.joint(name, turn, b.world, b.body(name, mass=1.0, com=(0.2, 0, 0), inertia=(0.1, 0.1, 0.1)), q=q, v=v)
+    ball = b.body("ball", mass=1.0, inertia=(1, 1, 1), X_WB=ub.Pose((5, 0, 0.3)))
+    b.add(ub.FixedPoint(ball.at(), (5, 0, 0)), name="nail")
+    b.add(ub.JointCoupling(["a", "c"], [1.0, -1.0]), name="belt")
+    return b.build()
+"""
+
+
+def test_check_shows_and_saves_an_assembled_start(unibody, tmp_path):
+    """Equal wheels meet in the middle, what rests follows; the saved scene begins there and nothing is left to do."""
+    path = tmp_path / "open.py"
+    path.write_text(OPEN)
+    answer = unibody("check", str(path), "--assemble", "--out", "start.json")
+    assert answer.code == 0
+    for words in ("assembled by the least change", "belt", "0.2 rad", "3 rad/s", "0.1 rad", "saved start.json"):
+        assert words in answer.out
+    data = unibody("check", str(path), "--assemble", "--fixed", "a", "--json").data["assembly"]
+    assert data["outcome"] == "converged" and {c["joint"] for c in data["moved"] if c["unit"] == "rad"} == {"c"}
+    assert {v["element"] for v in data["violation"]} == {"belt", "nail"} and all(v["after"] < 1e-12 for v in data["violation"])
+    again = unibody("check", "start.json", "--assemble", "--json").data
+    assert again["assembly"]["outcome"] == "unchanged" and again["ok"]
+    assert not {f["code"] for f in again["findings"]} & {"start violates constraints", "start velocity violates constraints"}
+    both = unibody("check", str(path), "--assemble", "--fixed", "a", "--fixed", "c", "--json")
+    assert both.code == 1 and both.data["assembly"]["outcome"] == "impossible" and both.data["assembly"]["elements"] == ["belt"]
+    assert unibody("check", str(path), "--out", "x.json").code == 2
+
+
+def test_check_says_that_a_consistent_start_is_one(unibody):
+    answer = unibody("check", "four-bar", "--assemble")
+    assert answer.code == 0 and "start: consistent, nothing moves" in answer.out
