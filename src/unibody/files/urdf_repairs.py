@@ -12,7 +12,7 @@ possible within the box, which is the one around all that is touched or seen. Tr
 that the file lacks: the nearest possible inertia is taken. Without shapes a mass without inertia is a ball of DENSITY.
 
 Shapes may be dummies: balls of 1 mm for what is not to be touched. So those that are touched tell only if they are not much smaller than
-those that are seen, and no shapes tell of which the mass would be denser than DENSEST; nor do shapes judge beside others that were not read.
+those that are seen, and no shapes tell of which the mass would be denser than DENSEST; nor do shapes judge while others were not read.
 """
 
 from __future__ import annotations
