@@ -146,7 +146,8 @@ def _loaded(source: Path, folders: Folders, wanted: _Wanted) -> Scene:
         raise ModelError("floating=true, but the root link is 'world'; rename it, or leave floating out")
     wardrobe = Wardrobe(read, folders, wanted.shapes, set() if floating else _still(robot, order[0]))
     shapes = wardrobe.shapes()
-    bodies = as_bodies(robot, order, floating, wanted.massless, wanted.repair_inertia, shapes if wanted.repair else None)
+    known = shapes if wanted.repair else None
+    bodies = as_bodies(robot, order, floating, wanted.massless, wanted.repair_inertia, known, frozenset(wardrobe.unread))
 
     def assembled(X_WL: Pose) -> tuple[Builder, dict[str, str], Joints, Model]:
         """The robot with its root at a pose."""

@@ -57,10 +57,11 @@ def pose_of(origin: Any) -> Pose:
 
 
 def as_bodies(
-    robot: Any, order: list[str], floating: bool, massless: float | None, nearest: bool, shapes: dict[str, list[Placed]] | None = None
-) -> Bodies:
+    robot: Any, order: list[str], floating: bool, massless: float | None, nearest: bool, shapes: dict[str, list[Placed]] | None = None,
+    unread: frozenset[str] = frozenset(),
+) -> Bodies:  # fmt: skip
     """The bodies of a robot whose links are given root first. `nearest`: replace impossible inertias by the nearest possible. `shapes` of
-    links, if inertias are to be repaired from them."""
+    links, if inertias are to be repaired from them; `unread`: links that have more."""
     links = {link.name: link for link in robot.links}
     own = {name: _properties(links[name], shapes is not None) for name in order}
     joint_to = {j.child: j for j in robot.joints}
@@ -87,7 +88,7 @@ def as_bodies(
             bodies.mass[name] = None
         elif shapes is not None and (whole.mass > 0.0 or (massless is None and _unsaid(name, group, links, own, joint_to, order))):
             around = [moved(s, bodies.X_BL[link]) for link in group for s in shapes[link]]
-            sound = _repaired(name, whole, around, bodies.said)
+            sound = _repaired(name, whole, around, unread.isdisjoint(group), bodies.said)
             bodies.mass[name] = sound or _given_mass(name, parts, own, joint_to, order, massless, bodies.said)
         elif whole.mass > 0.0:
             bodies.mass[name] = whole if _stands_alone(whole) else _given_size(name, whole, own, impossible, nearest, bodies.said)
@@ -191,8 +192,9 @@ def _nearest(hosts: list[str], fixed: dict[str, list[str]]) -> dict[str, str]:
     return host
 
 
-def _repaired(name: str, whole: MassProperties, shapes: list[Placed], said: list[str]) -> MassProperties | None:
-    """The mass of a group, its inertia from its shapes if it has none, or one that no such body has. None: no mass, and no shape."""
+def _repaired(name: str, whole: MassProperties, shapes: list[Placed], known: bool, said: list[str]) -> MassProperties | None:
+    """The mass of a group, its inertia from its shapes if it has none, or one that no such body has. None: no mass, and no shape.
+    `known`: these are all its shapes."""
     around, called = matter(shapes)
     if whole.mass == 0.0:
         made = filled(around)
@@ -202,7 +204,7 @@ def _repaired(name: str, whole: MassProperties, shapes: list[Placed], said: list
         return made
     A, B, C = np.linalg.eigvalsh(whole.inertia)
     if _stands_alone(whole):
-        ratio = absurd(whole, around)
+        ratio = absurd(whole, shapes) if known else None
         if ratio is None:
             return whole
         wrong = f"is {ratio:.2g} times what a box of that mass around its shapes has"

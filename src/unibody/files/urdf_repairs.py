@@ -8,8 +8,11 @@ the squares of the sides of the box around them:
     tr I / (2 m) beside D² / 12           the same, if the ratio is below 1/ABSURD or above ABSURD
 
 since tr I / (2 m) is the mean square distance of the matter from its centre, D² / 12 that of a full box, and at most three times as much is
-possible within the box. Triangle inequalities broken by less than SLIGHT are digits that the file lacks: the nearest possible inertia is
-taken. Without shapes a mass without inertia is a ball of DENSITY.
+possible within the box, which is the one around all that is touched or seen. Triangle inequalities broken by less than SLIGHT are digits
+that the file lacks: the nearest possible inertia is taken. Without shapes a mass without inertia is a ball of DENSITY.
+
+Shapes may be dummies: balls of 1 mm for what is not to be touched. So those that are touched tell only if they are not much smaller than
+those that are seen, and no shapes tell of which the mass would be denser than DENSEST; nor do shapes judge while others were not read.
 """
 
 from __future__ import annotations
@@ -25,6 +28,8 @@ from unibody.shapes.mass import MassProperties, combine
 
 DENSITY = 1000.0
 """[kg/m³]"""
+DENSEST = 3e4
+"""[kg/m³] Denser than any metal."""
 ABSURD = 1000.0
 SLIGHT = 1e-3
 
@@ -64,12 +69,14 @@ def extent(shapes: Sequence[Placed]) -> float:
 def matter(shapes: Sequence[Placed]) -> tuple[list[Placed], str]:
     """The shapes that tell where a body's mass is, and what they are called."""
     bounded = [s for s in shapes if np.isfinite(s.volume)]
-    touched = [s for s in bounded if s.solid]
-    return (touched, "collision shapes") if touched else (bounded, "visual shapes")
+    touched, seen = [s for s in bounded if s.solid], [s for s in bounded if not s.solid]
+    if touched and (not seen or 4.0 * extent(touched) >= extent(seen)):
+        return touched, "collision shapes"
+    return seen, "visual shapes"
 
 
-def filled(shapes: Sequence[Placed]) -> MassProperties | None:
-    """The shapes at DENSITY, surfaces as their convex hulls; None if they enclose nothing."""
+def filled(shapes: Sequence[Placed], mass: float = 0.0) -> MassProperties | None:
+    """The shapes at DENSITY, surfaces as their convex hulls; None if they enclose nothing, or so little that `mass` is too much."""
     parts = []
     for s in shapes:
         whole: Any = s
@@ -79,12 +86,14 @@ def filled(shapes: Sequence[Placed]) -> MassProperties | None:
             except ModelError:
                 continue
         parts.append(whole.mass_properties(DENSITY))
-    return combine(parts) if parts else None
+    whole = combine(parts) if parts else None
+    return None if whole is None or mass * DENSITY > DENSEST * whole.mass else whole
 
 
 def absurd(properties: MassProperties, shapes: Sequence[Placed]) -> float | None:
     """The ratio of the mean square distance from the centre to that of a full box around the shapes, if no body like this has it."""
-    size = extent(shapes) if shapes else 0.0
+    bounded = [s for s in shapes if np.isfinite(s.volume)]
+    size = extent(bounded) if bounded else 0.0
     if not size > 0.0:
         return None
     ratio = float(np.trace(properties.inertia)) / (2.0 * properties.mass) / (size / 12.0)
@@ -93,7 +102,7 @@ def absurd(properties: MassProperties, shapes: Sequence[Placed]) -> float | None
 
 def from_shapes(properties: MassProperties, shapes: Sequence[Placed]) -> MassProperties | None:
     """The same mass and centre with the inertia of the shapes; None if they enclose nothing."""
-    whole = filled(shapes)
+    whole = filled(shapes, properties.mass)
     return None if whole is None else MassProperties(properties.mass, properties.com, whole.with_mass(properties.mass).inertia)
 
 

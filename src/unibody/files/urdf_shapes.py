@@ -54,6 +54,8 @@ class Wardrobe:
     mended: list[str] = field(default_factory=list)
     flat: list[str] = field(default_factory=list)
     endless: list[str] = field(default_factory=list)
+    unread: set[str] = field(default_factory=set)
+    """Links of which a mesh was not read."""
     _files: dict[Path, tuple[Part, ...]] = field(default_factory=dict)
     _shapes: dict[Any, Painted] = field(default_factory=dict)
     _colours: dict[str, Any] = field(default_factory=dict)
@@ -117,6 +119,7 @@ class Wardrobe:
             parts = self._primitive(element.geometry, primitive, link, what, number in self.read.capsules)
         elif self.meshes == "none":
             self.skipped.append(link)
+            self.unread.add(link)
             parts = []
         else:
             parts = self._mesh(element.geometry.mesh, link, what, touched, number in self.read.concave)
@@ -144,6 +147,7 @@ class Wardrobe:
         except ModelError as error:
             if self.meshes == "skip" and "lies outside" not in str(error):
                 self.missing.append(mesh.filename)
+                self.unread.add(link)
                 return []
             raise ModelError(f"{error}; or load with meshes=skip, without such files") from None
         scale = tuple(np.broadcast_to(1.0 if mesh.scale is None else mesh.scale, 3).tolist())

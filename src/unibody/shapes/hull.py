@@ -39,7 +39,10 @@ def hull_of(points: np.ndarray, most: int | None = None, tolerance: float = 0.0)
             most_left = len(corners) if most is None else most - len(chosen)
             if out[0].max() <= near / size or most_left <= 0:
                 break
-            chosen += _farthest(*out, near / size, most_left, set(chosen))
+            more = _farthest(*out, near / size, most_left, set(chosen))
+            if not more:
+                break
+            chosen += more
             hull = ConvexHull(corners[chosen])
     except QhullError:
         raise ModelError(f"Mesh: the {len(points)} points span no volume; a convex hull needs four that lie in no plane") from None

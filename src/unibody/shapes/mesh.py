@@ -31,10 +31,8 @@ from unibody.shapes.mass import MassProperties
 from unibody.shapes.mesh_files import read_obj, read_stl
 from unibody.shapes.mesh_formats import read_placed
 from unibody.shapes.mesh_mending import LARGEST_HOLE, Mended, clean, mend
+from unibody.shapes.mesh_parts import FLAT, components, signed_volumes, winding
 
-FLAT = 1e-14
-"""A face is degenerate when its area is below this fraction of its longest edge squared: only round-off is left of it. So is a solid
-whose volume is below this fraction of the cube of its longest side."""
 FARTHEST = 1e50
 """A coordinate [m] whose fifth power, of which moments of inertia are made, is still a number."""
 
@@ -277,33 +275,3 @@ def _check_orientation(vertices: np.ndarray, faces: np.ndarray) -> None:
                 f"Mesh: the component of vertex {int(faces[component == index].min())} is inside out (volume {volumes[index]:g}) "
                 "and no cavity of another; reverse the order of the vertices in its faces"
             )
-
-
-def components(faces: np.ndarray, n: int) -> np.ndarray:
-    """Which connected component each face belongs to: the smallest vertex index spreads along faces, halving paths."""
-    label = np.arange(n)
-    while True:
-        smallest = label[faces].min(axis=1)
-        spread = label.copy()
-        np.minimum.at(spread, faces.ravel(), np.repeat(smallest, 3))
-        spread = spread[spread]
-        if np.array_equal(spread, label):
-            return np.unique(label[faces[:, 0]], return_inverse=True)[1]
-        label = spread
-
-
-def signed_volumes(corners: np.ndarray) -> np.ndarray:
-    return np.einsum("fi,fi->f", corners[:, 0], np.cross(corners[:, 1], corners[:, 2])) / 6.0
-
-
-def winding(corners: np.ndarray, point: np.ndarray) -> float:
-    """How often the surface encloses `point`: its solid angle over 4π (Van Oosterom and Strackee 1983)."""
-
-    def dot(x: np.ndarray, y: np.ndarray) -> np.ndarray:
-        return np.einsum("fi,fi->f", x, y)
-
-    a, b, c = (corners[:, k] - point for k in range(3))
-    la, lb, lc = (np.linalg.norm(x, axis=1) for x in (a, b, c))
-    numerator = dot(a, np.cross(b, c))
-    denominator = la * lb * lc + dot(a, b) * lc + dot(b, c) * la + dot(c, a) * lb
-    return float(np.arctan2(numerator, denominator).sum() / (2.0 * np.pi))

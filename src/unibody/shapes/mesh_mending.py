@@ -8,7 +8,8 @@
    and only faces that agree with them are paired.
 5. Edges without a partner form loops. A loop no wider than a part of the surface (`LARGEST_HOLE`) is closed: by the triangulation of least
    area (Barequet and Sharir 1995), or a fan about its middle if it is long.
-6. A face without area, whose middle corner lies on its longest side, gives that corner to the neighbour behind that side.
+6. A face without area, whose middle corner lies on its longest side, gives that corner to the neighbour behind that side; one that
+   cannot loses its shortest side.
 7. Components that enclose nothing go, if others enclose something; components inside out are turned, unless they lie within another:
    those are cavities.
 """
@@ -19,16 +20,17 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from unibody.shapes.mesh_finishing import apart, areas, collapsed, outward, without_slivers
+from unibody.shapes.mesh_parts import components, halves
+
 LARGEST_HOLE = 0.25
 """Of the longest side of the surface: wider holes are left open."""
 LONGEST_LOOP = 60
 """Edges; longer loops become fans."""
 WELDS = (0.0, 1e-6, 1e-5, 1e-4)
 """Distances within which vertices are one, of the longest side."""
-THIN = 1e-10
-"""A face is without area below this part of its longest edge squared."""
-NOTHING = 1e-9
-"""A component encloses nothing below this part of its area to the power 3/2."""
+COLLAPSES = 3
+"""How often needles are collapsed."""
 STRAY = 0.01
 """Open pieces below this part of the whole area are dropped."""
 
@@ -84,7 +86,25 @@ def _attempt(vertices: np.ndarray, faces: np.ndarray, weld: float, walls: bool, 
         said.append(f"vertices within {weld:.2g} m merged")
     if len(kept) < len(faces):
         said.append(f"{len(faces) - len(kept)} degenerate or double faces dropped")
-    f = kept
+    made = _through(x, kept, said, widest)
+    for _ in range(COLLAPSES):
+        if not made.thin or made.open_edges:
+            break
+        # Needles: the ends of their shortest side become one, and all is done again.
+        f = distinct(collapsed(made.vertices, made.faces), False)
+        if not len(f):
+            break
+        again = _through(made.vertices, f, [*made.said, "needles collapsed"], widest)
+        if again.open_edges:
+            break
+        made = again
+    made.said = list(dict.fromkeys(made.said))
+    return made
+
+
+def _through(x: np.ndarray, f: np.ndarray, before: list[str], widest: float) -> Mended:
+    """Steps 3 to 7."""
+    said, f = list(before), f.copy()
     pairs, many = _pairs(x, f, False)
     flip, twisted = _flips(f, pairs)
     if twisted:
@@ -108,16 +128,16 @@ def _attempt(vertices: np.ndarray, faces: np.ndarray, weld: float, walls: bool, 
         said += [f"{dropped} loose faces dropped"] if dropped else []
     thin = 0
     if not open_edges:
-        f, moved, thin = _without_slivers(x, f)
+        f, moved, thin = without_slivers(x, f)
         said += [f"{moved} faces without area joined to their neighbours"] if moved else []
-        f, turned = _outward(x, f)
-        said += turned
         # Faces that were added may share an edge with others: pair once more.
         pairs, _ = _pairs(x, f, True)
         x, f = _split(x, f, pairs)
-        tail, head = _halves(f)
-        repeated = len(tail) - len(np.unique(tail * (len(x) + 1) + head))
-        open_edges = 3 * len(f) - 2 * len(pairs) + repeated
+        open_edges = 3 * len(f) - 2 * len(pairs)
+    if not open_edges:
+        f, turned = outward(x, f)
+        said += turned
+        x, f = apart(x, f, _pairs(x, f, True)[0])
     used, f = np.unique(f, return_inverse=True)
     return Mended(x[used], f.reshape(-1, 3), said, open_edges, gap, thin)
 
@@ -162,14 +182,9 @@ def _even(faces: np.ndarray) -> np.ndarray:
     return ((a < b) & (b < c)) | ((b < c) & (c < a)) | ((c < a) & (a < b))
 
 
-def _halves(faces: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Tail and head of half-edge 3 f + k, which runs from corner k of face f to the next."""
-    return faces.ravel(), np.roll(faces, -1, axis=1).ravel()
-
-
 def _pairs(x: np.ndarray, faces: np.ndarray, trusting: bool) -> tuple[np.ndarray, int]:
     """(n, 2) half-edges that belong together, and how many edges have more than two faces; `trusting`: only of opposite directions."""
-    tail, head = _halves(faces)
+    tail, head = halves(faces)
     key = np.minimum(tail, head) * (len(x) + 1) + np.maximum(tail, head)
     order = np.argsort(key, kind="stable")
     start = np.flatnonzero(np.r_[True, np.diff(key[order]) > 0])
@@ -215,7 +230,7 @@ def _flips(faces: np.ndarray, pairs: np.ndarray) -> tuple[np.ndarray, bool]:
     from scipy.sparse.csgraph import connected_components
 
     n = len(faces)
-    tail, _ = _halves(faces)
+    tail, _ = halves(faces)
     one, other = pairs[:, 0] // 3, pairs[:, 1] // 3
     same = tail[pairs[:, 0]] == tail[pairs[:, 1]]
     # Node f: the face as it is, f + n: turned.
@@ -244,7 +259,7 @@ def _split(x: np.ndarray, faces: np.ndarray, pairs: np.ndarray) -> tuple[np.ndar
 
 def rims(faces: np.ndarray, lonely: np.ndarray | None = None) -> list[list[int]]:
     """Loops of vertices along half-edges without a partner, in the direction of a face that would close them."""
-    tail, head = _halves(faces)
+    tail, head = halves(faces)
     n = int(faces.max()) + 1
     lonely = ~np.isin(head * n + tail, tail * n + head) if lonely is None else lonely
     follow = dict(zip(head[lonely].tolist(), tail[lonely].tolist(), strict=True))
@@ -304,10 +319,8 @@ def least_area(polygon: np.ndarray) -> np.ndarray:
 
 def _without_strays(x: np.ndarray, faces: np.ndarray, open_edges: int, gap: float) -> tuple[np.ndarray, np.ndarray, int, int, float]:
     """Without open pieces that are small beside the whole."""
-    from unibody.shapes.mesh import components
-
     piece = components(faces, len(x))
-    area = np.bincount(piece, weights=_areas(x, faces))
+    area = np.bincount(piece, weights=areas(x, faces))
     ragged = np.zeros(len(area), bool)
     owner = np.full(len(x), -1)
     owner[faces.ravel()] = np.repeat(piece, 3)
@@ -318,65 +331,3 @@ def _without_strays(x: np.ndarray, faces: np.ndarray, open_edges: int, gap: floa
         return x, faces, 0, open_edges, gap
     kept = faces[~ragged[piece]]
     return x, kept, len(faces) - len(kept), 0, 0.0
-
-
-def _areas(x: np.ndarray, faces: np.ndarray) -> np.ndarray:
-    a, b, c = (x[faces[:, k]] for k in range(3))
-    return 0.5 * np.linalg.norm(np.cross(b - a, c - a), axis=1)
-
-
-def _without_slivers(x: np.ndarray, faces: np.ndarray) -> tuple[np.ndarray, int, int]:
-    """Faces without area give their middle corner to the face behind their longest side; how many, and how many cannot."""
-    from unibody.shapes.mesh import FLAT
-
-    moved = 0
-    for _ in range(20):
-        a, b, c = (x[faces[:, k]] for k in range(3))
-        sides = np.stack([((b - a) ** 2).sum(1), ((c - b) ** 2).sum(1), ((a - c) ** 2).sum(1)], axis=1)
-        thin = np.flatnonzero(_areas(x, faces) <= THIN * sides.max(axis=1))
-        if not len(thin):
-            break
-        tail, head = (x.tolist() for x in _halves(faces))
-        edges = {(u, v): divmod(i, 3) for i, (u, v) in enumerate(zip(tail, head, strict=True))}
-        touched: set[int] = set()
-        done = 0
-        for f in thin.tolist():
-            k = int(np.argmax(sides[f]))
-            u, v, m = (int(faces[f, (k + i) % 3]) for i in range(3))
-            g, side = edges.get((v, u), (f, 0))
-            w = int(faces[g, (side + 2) % 3])
-            if g == f or f in touched or g in touched or w == m or (m, w) in edges or (w, m) in edges:
-                continue
-            # (u, v, m) and (v, u, w) become (m, u, w) and (v, m, w).
-            faces[f], faces[g] = (m, u, w), (v, m, w)
-            touched |= {f, g}
-            done += 1
-        moved += done
-        if not done:
-            break
-    longest = np.max([((x[faces[:, k]] - x[faces[:, k - 1]]) ** 2).sum(axis=1) for k in range(3)], axis=0)
-    return faces, moved, int((_areas(x, faces) <= FLAT * longest).sum())
-
-
-def _outward(x: np.ndarray, faces: np.ndarray) -> tuple[np.ndarray, list[str]]:
-    """Components that enclose something, seen from outside; those within others that are inside out are cavities."""
-    from unibody.shapes.mesh import components, signed_volumes, winding
-
-    said = []
-    corners = (x - x.mean(axis=0))[faces]
-    piece = components(faces, len(x))
-    volume = np.bincount(piece, weights=signed_volumes(corners))
-    empty = np.abs(volume) <= NOTHING * np.bincount(piece, weights=_areas(x, faces)) ** 1.5
-    if empty.any() and not empty.all():
-        said.append(f"{int(empty.sum())} pieces that enclose nothing dropped")
-        kept = ~empty[piece]
-        faces, corners, piece = faces[kept], corners[kept], piece[kept]
-    if volume[np.argmax(np.abs(volume))] < 0.0:
-        faces, corners, volume = faces[:, ::-1].copy(), corners[:, ::-1], -volume
-        said.append("turned inside out")
-    for k in np.flatnonzero((volume < 0.0) & ~empty):
-        point = corners[piece == k][0, 0]
-        if not any(winding(corners[piece == o], point) > 0.5 for o in np.flatnonzero((volume > 0.0) & ~empty)):
-            faces[piece == k] = faces[piece == k][:, ::-1]
-            said.append(f"a piece of {int((piece == k).sum())} faces turned inside out")
-    return faces, said

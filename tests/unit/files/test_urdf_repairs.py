@@ -63,6 +63,21 @@ def test_sound_inertias_stay(tmp_path: Path) -> None:
     np.testing.assert_allclose(np.diag(body(bare, "a").inertia), 1e-9)
 
 
+def test_dummy_shapes_tell_nothing(tmp_path: Path) -> None:
+    """A ball of 1 mm that is touched, beside a box that is seen: 0.5 kg in it would weigh 10⁸ kg/m³. And what was not read may be large."""
+    given = 0.5 * OF_BOX
+    dot, seen = '<collision><geometry><sphere radius="0.001"/></geometry></collision>', BOX.replace("collision", "visual")
+    for shapes in (dot, dot + seen):
+        scene = robot(tmp_path, link("base"), link("a", inertial(0.5, *given) + shapes), hinge())
+        np.testing.assert_allclose(np.diag(body(scene, "a").inertia), given, rtol=1e-12)
+    scene = robot(tmp_path, link("base"), link("a", inertial(0.5, 0, 0, 0) + dot + seen), hinge())
+    np.testing.assert_allclose(np.diag(body(scene, "a").inertia), given, rtol=1e-12)
+    hidden = '<visual><geometry><mesh filename="large.stl"/></geometry></visual>' + BOX
+    for options in ({"meshes": False}, {"meshes": "skip"}):
+        scene = robot(tmp_path, link("base"), link("a", inertial(5.0, 1e3, 1e3, 1e3) + hidden), hinge(), **options)
+        assert body(scene, "a").inertia[0, 0] == 1e3
+
+
 def test_without_repair_they_are_refused_or_kept(tmp_path: Path) -> None:
     none = (link("base"), link("a", inertial(5.0, 0, 0, 0) + BOX), hinge())
     with pytest.raises(ub.ModelError, match="no inertia about some axis; correct <inertia>, or load with repair=true"):
