@@ -82,7 +82,8 @@ def test_imported_joints_keep_their_own_names(tmp_path):
     b = ub.Builder.load(path, limits=False)
     b.start({"right_hip_y": -0.3}, v={"left_hip_z": 0.7})
     rec = ub.Simulation(b.build(), dt=1e-3).run(0.003)
-    assert rec.joint("right_hip_y")[0, 0] == -0.3 and rec.joint_velocity("left_hip_z")[0, 0] == 0.7
+    starts = rec.joint("right_hip_y")[0, 0], rec.joint_velocity("left_hip_z")[0, 0]
+    assert np.allclose(starts, (-0.3, 0.7), rtol=1e-14)  # what a scene that is shaken changes
     rec.save(tmp_path / "walk.npz")
     again = ub.Recording.load(tmp_path / "walk.npz")
     assert np.array_equal(again.joint("right_hip_y"), rec.joint("right_hip_y"))
