@@ -1,8 +1,8 @@
 """Is this checkout as fast as another one? Usage: python tools/compare_speed.py OTHER_CHECKOUT [--rounds 12] [case ...]
 
-One process per checkout; they take turns A B B A A B …, so that a busy moment meets both, and each turn goes on where its last one ended. A turn's
-time is the thread's processor time. The ratio is this one's least time over the other's; the middle ratio is that of the medians.
-Cases use public names that both versions have.
+One process per checkout; they take turns A B B A A B …, so that a busy moment meets both, and each turn goes on where its last one ended.
+A turn's time is the thread's processor time. The ratio is this one's least time over the other's; the middle ratio is that of the
+medians. Cases use public names that both versions have.
 """
 
 from __future__ import annotations
@@ -25,7 +25,8 @@ def forward_dynamics(kind: str) -> Callable[[], None]:
     import zoo
 
     rng = np.random.default_rng(0)
-    model = {"chain-100": lambda: zoo.chain(100), "humanoid": lambda: zoo.humanoid(rng), "tree-1023": lambda: zoo.binary_tree(10, rng)}[kind]()
+    models = {"chain-100": lambda: zoo.chain(100), "humanoid": lambda: zoo.humanoid(rng), "tree-1023": lambda: zoo.binary_tree(10, rng)}
+    model = models[kind]()
     lean = ub.solvers.Articulated().bind(model).forward_dynamics_function()
     q, v = zoo.random_state(model, rng)
     lean(q, v, rng.uniform(-1.0, 1.0, model.nv))
@@ -66,34 +67,33 @@ def scene(name: str, solver: str, dt: float, count: int, first: int = 0, one_by_
 
 
 def pile(count: int, box: bool, turn: int, **options: Any) -> Callable[[], None]:
-    import unibody as ub
     from contact_piles import pile as build
+
+    import unibody as ub
 
     shape = ub.Box((1.0, 1.0, 1.0)) if box else ub.Sphere(0.5)
     return steps(build(count, shape), ub.solvers.Complementarity(**options), 5e-3, turn, 200, True)
 
 
 def doll_pile(count: int, turn: int) -> Callable[[], None]:
-    import unibody as ub
     from contact_piles import dolls
+
+    import unibody as ub
 
     return steps(dolls(count), ub.solvers.Complementarity(), 5e-3, turn, 1000, True)
 
 
-def tree_ldl(kind: str, n: int, times: int) -> Callable[[], None]:
-    import numpy as np
-
+def lagrange_chain(n: int, times: int) -> Callable[[], None]:
     import unibody as ub
     import zoo
 
-    del np
-    model = zoo.chain(n)
-    return steps(model, ub.solvers.Lagrange(), 1e-4, times)
+    return steps(zoo.chain(n), ub.solvers.Lagrange(), 1e-4, times)
 
 
 def barrier_pile(n: int) -> Callable[[], None]:
-    import unibody as ub
     from barrier_pile import pile as build
+
+    import unibody as ub
 
     return steps(build(n), ub.solvers.Barrier(), 0.01, 3, 2, True)
 
@@ -102,7 +102,7 @@ CASES: dict[str, Callable[[], Callable[[], None]]] = {
     "forward-chain-100": lambda: forward_dynamics("chain-100"),
     "forward-humanoid": lambda: forward_dynamics("humanoid"),
     "forward-tree-1023": lambda: forward_dynamics("tree-1023"),
-    "lagrange-chain-1000": lambda: tree_ldl("3D serial", 1000, 40),
+    "lagrange-chain-1000": lambda: lagrange_chain(1000, 40),
     "redmax-bridge": lambda: scene("bridge", "RedMax", 0.01, 60, parameters={"n": 80}),
     "redmax-umbrella": lambda: scene("umbrella", "RedMax", 0.01, 30),
     "stiff-chain": lambda: scene("stiff-chain", "RedMax", 0.01, 200),

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from peers.robots import BULLET, GYM, find, force_from_ground, lowest, on_floor, weight
 
 import unibody as ub
+from peers.robots import BULLET, find, force_from_ground, lowest, weight
 
 pytestmark = pytest.mark.peers
 

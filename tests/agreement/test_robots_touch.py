@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from peers.robots import BULLET, DATA, GYM, SUITE, WALKERS, find, force_from_ground, on_floor, qpos_of, speeds, weight
 
 import unibody as ub
+from peers.robots import BULLET, DATA, GYM, SUITE, WALKERS, find, force_from_ground, on_floor, qpos_of, speeds, weight
 
 pytestmark = pytest.mark.peers
 
@@ -17,15 +17,16 @@ MJCF = [
     f"{BULLET}/mjcf/capsule.xml", f"{BULLET}/mjcf/cylinder.xml",
 ]  # fmt: skip
 URDF = [
-    *(f"{BULLET}/{name}.urdf" for name in ("a1/a1", "aliengo/aliengo", "laikago/laikago", "mini_cheetah/mini_cheetah", "r2d2", "husky/husky")),
-    *(f"{BULLET}/{name}.urdf" for name in ("racecar/racecar", "cube", "sphere2", "duck_vhacd", "jenga/jenga", "domino/domino", "lego/lego")),
+    *(f"{BULLET}/{name}.urdf" for name in ("a1/a1", "aliengo/aliengo", "laikago/laikago", "mini_cheetah/mini_cheetah", "r2d2")),
+    *(f"{BULLET}/{name}.urdf" for name in ("husky/husky", "racecar/racecar", "cube", "sphere2", "duck_vhacd", "jenga/jenga")),
+    *(f"{BULLET}/{name}.urdf" for name in ("domino/domino", "lego/lego")),
     *(f"{BULLET}/{name}.urdf" for name in ("quadruped/minitaur", "teddy_vhacd", "block", "kuka_iiwa/model", "franka_panda/panda")),
-    *(f"{DATA}/{name}.urdf" for name in ("a1", "go1", "go2", "anymal", "solo", "solo12", "hyq_no_sensors", "quadruped", "ur5_robot")),
+    *(f"{DATA}/{name}.urdf" for name in ("a1", "go1", "go2", "anymal", "solo", "solo12", "hyq_no_sensors", "quadruped", "bolt")),
 ]  # fmt: skip
 STEPS = {1e-3: 150, 2e-3: 150, 5e-3: 120, 1e-2: 80}
 """Of each step length: through the first impact and on."""
 DEEPEST = 2e-3
-"""[m] Overlap that may be left at an instant; anticipated contacts leave none, files that start inside their floor are taken out in steps."""
+"""[m] Overlap that may be left at an instant: anticipated contacts leave none, starts inside the floor are taken out step by step."""
 
 
 @pytest.mark.parametrize("robot", [*MJCF, *URDF])
@@ -43,7 +44,7 @@ def test_a_robot_lands_without_exploding_at_any_usual_step(robot: str) -> None:
 
 RESTING = {
     # robots that stand or lie still within some seconds by their own friction and damping
-    f"{GYM}/ant.xml": 3.0, f"{SUITE}/hopper.xml": 3.0, f"{SUITE}/quadruped.xml": 4.0, f"{BULLET}/mjcf/cylinder.xml": 2.0,
+    f"{GYM}/ant.xml": 3.0, f"{SUITE}/hopper.xml": 3.0, f"{SUITE}/quadruped.xml": 8.0, f"{BULLET}/mjcf/cylinder.xml": 2.0,
 }  # fmt: skip
 
 

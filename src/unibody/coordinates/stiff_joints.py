@@ -24,8 +24,8 @@ from unibody.coordinates.reduced_system import see_and_load
 from unibody.coordinates.stages import CLOSE_STAGE, Stage
 
 from unibody.coordinates.slots import (  # isort: skip
-    ARMATURE, BODIES, COLUMNS, COUPLING, IMPLICIT_CHOICE, IMPLICIT_CLASSES, IMPLICIT_EFFORT, IMPLICIT_F, IMPLICIT_INDEX, IMPLICIT_PARAMETERS,
-    IMPLICIT_PLACES, LIMIT, OWN, RIGHT, ROWS, SIGNALS, STEP_LENGTH, STIFF, V_WB, X_WB, Y,
+    ARMATURE, BODIES, COLUMNS, COUPLING, IMPLICIT_CHOICE, IMPLICIT_CLASSES, IMPLICIT_EFFORT, IMPLICIT_F, IMPLICIT_INDEX,
+    IMPLICIT_PARAMETERS, IMPLICIT_PLACES, LIMIT, OWN, RIGHT, ROWS, SIGNALS, STEP_LENGTH, STIFF, V_WB, X_WB, Y,
 )  # fmt: skip
 from unibody.kernel import Floats, Ints, kernel
 from unibody.model.model import Model

@@ -120,7 +120,7 @@ def unclamped(force: Force, at: Kinematics) -> Force:
 
 
 def _with_blocks(model: Model, solver: str = "") -> list[tuple[str, Force]]:
-    """Forces with blocks. `complementarity` holds dry friction by rows and takes stiff efforts of the tree's joints at the end of a step."""
+    """Forces with blocks. `complementarity` holds dry friction by rows, and takes stiff efforts of tree joints at the end of a step."""
     held: set[str] = set()
     if solver == "complementarity":
         loops = {j.name for j in model.loop_joints}

@@ -63,11 +63,11 @@ def test_most_problems_of_a_robots_size_are_solved_by_the_kernel_alone() -> None
     assert solved >= 30
 
 
-def test_convex_problems_have_the_solution_of_an_interior_point_method() -> None:
-    """Under the convex law the velocities are unique: those of `solve_contacts` by its own way (proximal) to the square root of both tolerances."""
+def test_convex_problems_have_the_solution_of_the_proximal_method() -> None:
+    """Under the convex law velocities are unique: those of the proximal method, to the square root of both tolerances."""
     for seed in range(10):
         W, b, blocks = random_problem(np.random.default_rng(seed), 5, 1, 4)
-        impulse, velocity, facts = run(W, b, blocks, CONVEX)
+        _, velocity, facts = run(W, b, blocks, CONVEX)
         other = solve_contacts(ContactProblem(Dense(W), b, blocks, law="convex"), method="proximal")
         assert facts[CONVERGED] and other.converged
         assert np.abs(velocity - other.velocity).max() < 1e-6
