@@ -12,7 +12,7 @@ The implicit terms of the linearly implicit rule, B = h D° + h² K°, are the p
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -20,9 +20,10 @@ import numpy as np
 from unibody.checks.closing import row_space
 from unibody.coordinates.instant import Instant
 from unibody.element import Kinematics
-from unibody.forces import Cable, Force, Motor
+from unibody.forces import Cable, Force
 from unibody.forces.base import Blocks, Loads
 from unibody.model.implicit_tables import is_implicit
+from unibody.solvers.stiffness import unclamped
 from unibody.spatial.pose import rotation_from_vector
 
 STEP = 1e-5
@@ -122,14 +123,10 @@ def force_term(here: Instant, name: str, force: Force) -> Term | None:
 
 
 def _unclamped(force: Force, at: Kinematics) -> Force:
-    """A cable as it is when taut, a motor as it is within its limit; others as they are."""
-    if isinstance(force, Motor):
-        return replace(force, limit=float("inf"))
+    """A cable as it is when taut and at rest, a motor as it is within its limit; others as they are."""
     if isinstance(force, Cable):
         at.V[:] = 0.0
-        length = float(np.linalg.norm(np.diff([at.position(p) for p in force.points], axis=0), axis=1).sum())
-        return replace(force, rest_length=min(force.rest_length or 0.0, length * (1.0 - 1e-9)))
-    return force
+    return unclamped(force, at)
 
 
 def _assembled(blocks: Blocks, spans: dict[str, slice], size: int) -> np.ndarray:

@@ -34,9 +34,10 @@ def test_step_lengths_are_checked_wherever_they_come_from(name):
         with pytest.raises(ub.ModelError, match="dt") as error:
             sim.dt = dt
         one_line(error)
-        with pytest.raises(ub.ModelError, match="dt") as error:
-            ub.Simulation(sim.model, name, dt)
-        one_line(error)
+        if dt is not None:  # which asks a new simulation for its own
+            with pytest.raises(ub.ModelError, match="dt") as error:
+                ub.Simulation(sim.model, name, dt)
+            one_line(error)
         if isinstance(dt, float):
             with pytest.raises(ub.ModelError):
                 sim.bound.step(sim.state, sim._memory, sim.control.flat, dt)
