@@ -1,8 +1,8 @@
 """Robots of other people's wheels fall on their floors and rest there, as in MuJoCo.
 
 MuJoCo's contacts and limits are soft: it is given stiff ones (solref 2 ms, solimp up to 0.9999), so that it sags by micrometres, an
-elliptic cone, as here, and friction ten times as stiff as normals (impratio), or feet that stick creep. Starts are moved into the limits:
-MuJoCo throws a joint that begins outside, here it only goes back.
+elliptic cone, as here, and friction ten times as stiff as normals (impratio), or feet that stick creep. Starts are moved into the joints'
+limits: MuJoCo throws a joint that begins outside, here it only goes back.
 
 How a robot falls is chaotic, where it rests is not: MuJoCo has to rest where we do. Only of those that land on their feet the whole fall
 is compared.
