@@ -120,26 +120,22 @@ def _through(x: np.ndarray, f: np.ndarray, before: list[str], widest: float) -> 
     x, f = _split(x, f, pairs)
     lonely = np.ones(3 * len(f), bool)
     lonely[pairs.ravel()] = False
-    x, f, filled, open_edges, gap = _closed(x, f, lonely, widest)
-    if filled:
-        said.append(f"{filled} hole{'s' if filled > 1 else ''} filled")
-    if open_edges:
-        x, f, dropped, open_edges, gap = _without_strays(x, f, open_edges, gap)
-        said += [f"{dropped} loose faces dropped"] if dropped else []
-    thin = 0
-    if not open_edges:
-        f, moved, thin = without_slivers(x, f)
-        said += [f"{moved} faces without area joined to their neighbours"] if moved else []
-        # Faces that were added may share an edge with others: pair once more.
-        pairs, _ = _pairs(x, f, True)
-        x, f = _split(x, f, pairs)
-        open_edges = 3 * len(f) - 2 * len(pairs)
+    made = _closed(x, f, lonely, widest, said)
+    if made.open_edges:
+        return made
+    x, f, said = made.vertices, made.faces, made.said
+    f, moved, thin = without_slivers(x, f)
+    said += [f"{moved} faces without area joined to their neighbours"] if moved else []
+    # Faces that were added may share an edge with others: pair once more.
+    pairs, _ = _pairs(x, f, True)
+    x, f = _split(x, f, pairs)
+    open_edges = 3 * len(f) - 2 * len(pairs)
     if not open_edges:
         f, turned = outward(x, f)
         said += turned
         x, f = apart(x, f, _pairs(x, f, True)[0])
     used, f = np.unique(f, return_inverse=True)
-    return Mended(x[used], f.reshape(-1, 3), said, open_edges, gap, thin)
+    return Mended(x[used], f.reshape(-1, 3), said, open_edges, thin=thin)
 
 
 def welded(vertices: np.ndarray, faces: np.ndarray, tolerance: float) -> tuple[np.ndarray, np.ndarray]:
@@ -274,60 +270,57 @@ def rims(faces: np.ndarray, lonely: np.ndarray | None = None) -> list[list[int]]
     return loops
 
 
-def _closed(x: np.ndarray, faces: np.ndarray, lonely: np.ndarray, widest: float) -> tuple[np.ndarray, np.ndarray, int, int, float]:
-    """Fill what is not too wide: vertices, faces, loops filled, edges that stay open, the widest hole that does."""
-    filled, open_edges, gap = 0, 0, 0.0
+def _closed(x: np.ndarray, faces: np.ndarray, lonely: np.ndarray, widest: float, said: list[str]) -> Mended:
+    """Fill what is not too wide; pieces with wider holes go if they are small beside the whole, else all stays as it is."""
+    loops = [loop for loop in rims(faces, lonely) if len(loop) != 2]  # two edges that fit each other: no hole is between them
+    wide = [float(np.linalg.norm(np.ptp(x[loop], axis=0))) for loop in loops]
+    left = [k for k, loop in enumerate(loops) if wide[k] > widest or len(loop) < 2]
+    told: list[str] = []
+    if left:
+        piece = components(faces, len(x))
+        owner = np.full(len(x), -1)
+        owner[faces.ravel()] = np.repeat(piece, 3)
+        area = np.bincount(piece, weights=areas(x, faces))
+        ragged = np.zeros(len(area), bool)
+        ragged[[owner[loops[k][0]] for k in left]] = True
+        if ragged.all() or area[ragged].sum() > STRAY * area.sum():
+            return Mended(x, faces, said, sum(len(loops[k]) for k in left), max(wide[k] for k in left))
+        told = [f"{int(ragged[piece].sum())} loose faces dropped"]
+        faces = faces[~ragged[piece]]
+        loops = [loop for loop in loops if not ragged[owner[loop[0]]]]
     points, added, count = [x], [faces], len(x)
-    for loop in rims(faces, lonely):
-        wide = float(np.linalg.norm(np.ptp(x[loop], axis=0)))
-        if len(loop) == 2:  # two edges that fit each other: there is no hole between them
-            continue
-        if len(loop) < 2 or wide > widest:
-            open_edges, gap = open_edges + len(loop), max(gap, wide)
-            continue
-        filled += 1
+    for loop in loops:
         if len(loop) <= LONGEST_LOOP:
             added.append(np.array(loop)[least_area(x[loop])])
         else:
             points.append(x[loop].mean(axis=0)[None])
             added.append(np.array([(a, b, count) for a, b in zip(loop, loop[1:] + loop[:1], strict=True)]))
             count += 1
-    return np.concatenate(points), np.concatenate(added), filled, open_edges, gap
+    told += [f"{len(loops)} hole{'s' if len(loops) > 1 else ''} filled"] if loops else []
+    return Mended(np.concatenate(points), np.concatenate(added), [*said, *told])
 
 
 def least_area(polygon: np.ndarray) -> np.ndarray:
     """Triangles (n − 2, 3) of a polygon in space whose areas have the smallest sum."""
     n = len(polygon)
+    if n == 3:
+        return np.array([(0, 1, 2)])
     cost, middle = np.zeros((n, n)), np.zeros((n, n), np.int64)
     for width in range(2, n):
-        for i in range(n - width):
-            j = i + width
-            between = np.arange(i + 1, j)
-            area = 0.5 * np.linalg.norm(np.cross(polygon[between] - polygon[i], polygon[j] - polygon[i]), axis=1)
-            total = cost[i, between] + cost[between, j] + area
-            middle[i, j] = between[int(np.argmin(total))]
-            cost[i, j] = total.min()
+        i = np.arange(n - width)[:, None]
+        j, k = i + width, i + np.arange(1, width)
+        u, v = polygon[k] - polygon[i], polygon[j] - polygon[i]
+        normal = u[..., (1, 2, 0)] * v[..., (2, 0, 1)] - u[..., (2, 0, 1)] * v[..., (1, 2, 0)]
+        total = cost[i, k] + cost[k, j] + 0.5 * np.sqrt((normal**2).sum(axis=-1))
+        best = total.argmin(axis=1)
+        rows = i[:, 0]
+        middle[rows, rows + width] = rows + 1 + best
+        cost[rows, rows + width] = total[np.arange(len(rows)), best]
     out, waiting = [], [(0, n - 1)]
     while waiting:
-        i, j = waiting.pop()
-        if j - i > 1:
-            k = int(middle[i, j])
-            out.append((i, k, j))
-            waiting += [(i, k), (k, j)]
+        first, last = waiting.pop()
+        if last - first > 1:
+            between = int(middle[first, last])
+            out.append((first, between, last))
+            waiting += [(first, between), (between, last)]
     return np.array(out)
-
-
-def _without_strays(x: np.ndarray, faces: np.ndarray, open_edges: int, gap: float) -> tuple[np.ndarray, np.ndarray, int, int, float]:
-    """Without open pieces that are small beside the whole."""
-    piece = components(faces, len(x))
-    area = np.bincount(piece, weights=areas(x, faces))
-    ragged = np.zeros(len(area), bool)
-    owner = np.full(len(x), -1)
-    owner[faces.ravel()] = np.repeat(piece, 3)
-    loops = rims(faces)
-    for loop in loops:
-        ragged[owner[loop[0]]] = True
-    if ragged.all() or area[ragged].sum() > STRAY * area.sum():
-        return x, faces, 0, open_edges, gap
-    kept = faces[~ragged[piece]]
-    return x, kept, len(faces) - len(kept), 0, 0.0

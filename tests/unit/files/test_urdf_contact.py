@@ -200,12 +200,15 @@ def pybullet_data() -> Path:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name, height", [("r2d2.urdf", 0.47), ("husky/husky.urdf", None), ("a1/a1.urdf", None)])
-def test_robots_of_bullet_put_their_weight_on_the_floor(name: str, height: float | None) -> None:
+@pytest.mark.parametrize("name, height, duration", [
+    ("r2d2.urdf", 0.47, 1.5), ("husky/husky.urdf", None, 1.5), ("a1/a1.urdf", None, 1.5), ("quadruped/minitaur.urdf", None, 4.0),
+    ("laikago/laikago_toes.urdf", None, 4.0),
+])  # fmt: skip
+def test_robots_of_bullet_put_their_weight_on_the_floor(name: str, height: float | None, duration: float) -> None:
     """Put on the floor without motors they stand or sink down; once at rest the floor bears their weight. r2d2 stands on
     wheels of radius 0.035 m, 0.25 − 0.6 − 0.085 m above its root's frame."""
     scene = load_urdf(pybullet_data() / name, floating=True, floor=True, height="on floor")
-    recording, share, speed = on_the_floor(scene, 1.5)
+    recording, share, speed = on_the_floor(scene, duration)
     assert np.isfinite(recording.q).all() and speed < 1e-6
     assert share == pytest.approx(1.0, abs=1e-6)
     if height is not None:
