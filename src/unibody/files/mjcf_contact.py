@@ -278,6 +278,7 @@ def _apart(r: Reading, touching: Touching) -> tuple[list[tuple[str, str]], bool]
     hosts = [(touching.host[x], touching.host[y]) for x, y in touching.excluded if m.body_weldid[x] != m.body_weldid[y]]
     out |= {(min(a, b), max(a, b)) for a, b in hosts if a in name and b in name}
     covered = fixed | (set() if asked else near)
+    out = {(a, b) for a, b in out if m.body_weldid[a] != m.body_weldid[b]}
     left = sorted(p for p in out if p not in covered and p[::-1] not in covered and wanted(*p) and not free(*p))
     return [(name[a], name[b]) for a, b in left], asked
 
