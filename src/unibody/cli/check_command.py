@@ -36,7 +36,7 @@ def check(
     output.tell_left_out(scene.left_out)
     dt = scene.dt if dt is None else dt
     chosen = solver or scene.solver
-    findings = examine(scene.model, dt, inputs.solver_from(chosen) if chosen else None)
+    findings = examine(scene.model, dt, inputs.solver_for(scene, chosen, (), dt)[1] if chosen else None)
     start = _assembled(scene, fixed or [], out) if assemble else {}
     ok = findings.ok and "error" not in start
     if as_json:
