@@ -10,7 +10,6 @@ is compared.
 
 from __future__ import annotations
 
-import importlib.util
 from pathlib import Path
 from typing import Any
 
@@ -18,25 +17,17 @@ import numpy as np
 import pytest
 
 import unibody as ub
+from peers.robots import GYM, SUITE, find
 from unibody.files.mjcf import load_mjcf, scene_of
 
 mujoco = pytest.importorskip("mujoco")
 pytestmark = pytest.mark.peers
 
-SUITE, GYM = "dm_control/suite", "gymnasium/envs/mujoco/assets"
 NEAR = 2e-3
 """[m] Between heights of bodies."""
 INSIDE = 0.02
 """Of a joint's range: how far inside its limits it starts."""
 SECONDS = 3.0
-
-
-def find(robot: str) -> Path:
-    package, _, rest = robot.partition("/")
-    spec = importlib.util.find_spec(package)
-    if spec is None or not spec.submodule_search_locations:
-        pytest.skip(f"{package} is not installed")
-    return Path(spec.submodule_search_locations[0]) / rest
 
 
 def started(path: Path) -> Any:

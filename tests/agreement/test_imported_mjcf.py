@@ -8,21 +8,19 @@ compensation and the servos.
 
 from __future__ import annotations
 
-import importlib.util
 import time
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
 import unibody as ub
+from peers.robots import GYM, SUITE, WALKERS, find
 from unibody.files.mjcf import load_mjcf, scene_of
 
 pytestmark = pytest.mark.peers
 
-SUITE, WALKERS, GYM = "dm_control/suite", "dm_control/locomotion/walkers/assets", "gymnasium/envs/mujoco/assets"
 ROBOTS = [
     *(f"{SUITE}/{name}.xml" for name in ("acrobot", "ball_in_cup", "cartpole", "cheetah", "finger", "fish", "hopper", "humanoid")),
     *(f"{SUITE}/{name}.xml" for name in ("humanoid_CMU", "manipulator", "quadruped", "stacker", "swimmer", "walker", "dog")),
@@ -45,15 +43,6 @@ def mujoco() -> Iterator[Any]:
     module.set_mju_user_warning(lambda text: None)
     yield module
     module.set_mju_user_warning(before)
-
-
-def find(robot: str) -> Path:
-    """The file inside the installed package, without importing it."""
-    package, _, rest = robot.partition("/")
-    spec = importlib.util.find_spec(package)
-    if spec is None or not spec.submodule_search_locations:
-        pytest.skip(f"{package} is not installed")
-    return Path(spec.submodule_search_locations[0]) / rest
 
 
 def without_what_is_left_out(mujoco: Any, m: Any) -> None:
