@@ -128,6 +128,18 @@ def ball(contact: ub.Contact, planar: bool = False, gravity: Any = None, spin: f
     return b.build()
 
 
+def wood_on_stone(contact: ub.Contact, v: float = 0.0, gap: float = 3e-4) -> ub.Model:
+    """A flat box on the ground, of two materials that a Contact names; for all others there is friction 0.9."""
+    b = ub.Builder()
+    stone, wood = (ub.ContactMaterial(name=name) for name in ("stone", "wood"))
+    b.body("ground", shape=ub.Placed(ub.Plane(), ub.Pose(), material=stone), kind="static")
+    flat = ub.Placed(ub.Box((0.4, 0.4, 0.05)), ub.Pose(), material=wood)
+    b.body("box", shape=flat, mass=1.0, X_WB=ub.Pose((0, 0, 0.025 + gap)), V_WB=(0, 0, 0, v, 0, 0))
+    b.add(ub.Contact(friction=0.9))
+    b.add(contact)
+    return b.build()
+
+
 def jointed(neighbours: bool) -> ub.Model:
     """A ball that a slide along z connects to the ground it lies on."""
     b = ub.Builder()
@@ -180,6 +192,12 @@ OPTIONS: dict[str, Option] = {
     "the narrower friction": Option(
         lambda: block(ub.Contact(friction=0.9), (1, 0, 0), more=ub.Contact(friction=MU, between=PAIR)), T, at(0), SLID, 1.5e-3,
         T - 0.5 * 0.9 * G * T**2),
+    "materials": Option(
+        lambda: wood_on_stone(ub.Contact(friction=MU, materials=("wood", "stone")), 1.0), T, at(0), SLID, 1.5e-3,
+        T - 0.5 * 0.9 * G * T**2),
+    "margin": Option(
+        lambda: wood_on_stone(ub.Contact(materials=("wood", "stone"), margin=0.01), gap=0.0103), LASTING, at(2), 0.035, 1.5e-3,
+        0.035 - FELL),
     "neighbours": Option(lambda: jointed(True), LASTING, at(2), 0.1, 1.5e-3, 0.1 - FELL),
     "neighbours left out": Option(lambda: jointed(False), LASTING, at(2), 0.1003 - FELL, 1.5e-3, 0.1),
     "reach": Option(lambda: block(ub.Contact(reach=4e-4)), LASTING, at(2), 0.025, 5e-4, 0.025 - FELL),
@@ -210,7 +228,8 @@ def test_every_option_that_a_solver_does_not_take_is_refused_by_name(name: str, 
 
 
 def test_every_option_of_contact_and_every_shape_is_here() -> None:
-    told = {"friction", "static", "torsion", "across", "restitution", "between", "on", "neighbours", "reach", "damping", "pressure"}
+    told = {"friction", "static", "torsion", "across", "restitution", "between", "on", "neighbours", "reach", "damping", "pressure",
+            "materials", "margin"}
     fields = set(ub.Contact.__dataclass_fields__) - {"impact", "direction"}  # parts of restitution and across
     assert fields == told
     assert all(any(name.startswith(word) for name in OPTIONS) for word in told)
