@@ -166,7 +166,7 @@ SHAPES = {
     "pose": (add_body(X_WB=(0, 0, 1)), "Pose"),
     "joint": (add_joint(joint="revolute"), "joint"),
     "element": (lambda: world().add("spring"), "force"),
-    "model": (lambda: ub.Simulation("pendulum"), "Model"),
+    "model": (lambda: ub.Simulation(3.0), "Model"),
     "dt": (lambda: hinged(dt="small"), "number"),
     "control wrench": (in_callback(lambda c: c.set_wrench("a", (1, 2, 3))), "6 numbers"),
     "control effort": (in_callback(lambda c: c.set_effort("hinge", (1, 2))), "hinge"),
