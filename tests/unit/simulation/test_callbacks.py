@@ -188,8 +188,16 @@ class ToldPull(Pull):
         super().apply(kinematics, loads)
 
 
+@pytest.fixture
+def heard():
+    """Ctrl-C is heard, also where whoever started the tests ignores it, as shells do with what runs in the background."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
 @pytest.mark.parametrize("name", ["articulated", "lagrange", "redmax", "barrier"])
-def test_ctrl_c_while_compiled_code_calls_back(name):
+def test_ctrl_c_while_compiled_code_calls_back(name, heard):
     """The signal arrives at any line of a run, mostly while a kernel runs."""
     b = ub.Builder()
     b.body("stone", mass=1.0, inertia=(1, 1, 1))
