@@ -115,6 +115,9 @@ def _swept(units: Units, x: np.ndarray, tolerance: float, limit: int, relaxation
     while best.iterations < limit and best.velocity > max(tolerance, units.round_off(best.x)):
         before = x.copy()
         best.iterations += units.sweep(x, min(chunk, limit - best.iterations), relaxation, symmetric)
+        if not np.isfinite(x).all():  # blocks that nothing moves have no solution of their own: others may know better
+            x[:] = before
+            break
         best.offer(units, x, units.velocity(x))
         chunk = min(2 * chunk, 32)
         if (x == before).all():
