@@ -117,6 +117,7 @@ def _swept(units: Units, x: np.ndarray, tolerance: float, limit: int, relaxation
         best.iterations += units.sweep(x, min(chunk, limit - best.iterations), relaxation, symmetric)
         if not np.isfinite(x).all():  # blocks that nothing moves have no solution of their own: others may know better
             x[:] = before
+            best.notes.append("sweeps came to no finite numbers")
             break
         best.offer(units, x, units.velocity(x))
         chunk = min(2 * chunk, 32)
