@@ -35,9 +35,7 @@ class Ours:
         self.control = model.neutral_control()
 
     def step(self, steps: int) -> None:
-        for _ in range(steps):
-            made = self.bound.step(self.state, self.memory, self.control, DT)
-            self.state, self.memory = made.state, made.memory
+        self.state, self.memory = self.bound.rollout(self.state, self.memory, self.control, DT, steps, steps, False)[:2]
 
     def overlap(self) -> float:
         seen = self.bound.observe(self.state, self.memory, self.control)
@@ -61,8 +59,7 @@ class MuJoCo:
                 self.d.qpos[m.jnt_qposadr[i]] = POSE[m.joint(i).name]
 
     def step(self, steps: int) -> None:
-        for _ in range(steps):
-            self.mj.mj_step(self.m, self.d)
+        self.mj.mj_step(self.m, self.d, nstep=steps)
 
     def overlap(self) -> float:
         return max([0.0, *(float(c.includemargin - c.dist) for c in self.d.contact[: self.d.ncon])])

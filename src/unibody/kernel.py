@@ -268,6 +268,11 @@ def prototype(function: Callable) -> Prototype:
     return Prototype(function)
 
 
+def prototype_of(kernel: Kernel) -> Prototype:
+    """The signature of a kernel, by which others call it through its address: it is compiled once, and not again as a part of them."""
+    return Prototype(kernel.function)
+
+
 _python_functions: dict[int, Callable] = {}
 _python_addresses: dict[Callable, int] = {}
 _kept_alive: dict[int, Any] = {}
@@ -423,7 +428,7 @@ def _array_at(number: Any, dtype: Any) -> Callable[[int, int], np.ndarray]:
 
 floats_at = Primitive(_array_at(ctypes.c_double, np.float64), _make_array_at("float64"))
 ints_at = Primitive(_array_at(ctypes.c_int64, np.int64), _make_array_at("int64"))
-"""`floats_at(address, size)`: numbers that someone else keeps alive; see `unibody.coordinates.framed`."""
+"""`floats_at(address, size)`: numbers that someone else keeps alive; see `unibody.coordinates.framed` and `unibody.frame`."""
 
 
 @contextlib.contextmanager

@@ -107,6 +107,28 @@ def write_whole(first: Ints, groups: Ints, start: Ints, place: Ints, A: Floats, 
 
 
 @kernel
+def write_dense(first: Ints, groups: Ints, start: Ints, place: Ints, J: Floats, Y: Floats, W_out: Floats) -> None:
+    """W = J Yᵀ of few rows: entries below the diagonal by these, above it the same."""
+    m, n = start[start.size - 1], first[first.size - 1]
+    whole, across = np.zeros(2 * m * n), np.empty(m * n)
+    rows, answers = whole[: m * n], whole[m * n :]
+    write_whole(first, groups, start, place, J, n, rows)
+    write_whole(first, groups, start, place, Y, n, answers)
+    for j in range(m):
+        for v in range(n):
+            across[m * v + j] = answers[n * j + v]
+    W_out[:] = 0.0
+    for i in range(m):
+        for v in range(n):
+            x = rows[n * i + v]
+            if x != 0.0:
+                for j in range(i + 1):
+                    W_out[m * i + j] += x * across[m * v + j]
+        for j in range(i):
+            W_out[m * j + i] = W_out[m * i + j]
+
+
+@kernel
 def read_whole(first: Ints, groups: Ints, start: Ints, place: Ints, whole: Floats, width: int, column: Ints, A_out: Floats) -> None:
     """The reverse: from rows of `width` numbers, of which column[i] belongs to place i of m."""
     for k in range(start.size - 1):

@@ -37,7 +37,8 @@ from unibody.coordinates.slots import (  # isort: skip
     VIOLATION, X_SOLVED, X_WB, Y,
 )  # fmt: skip
 from unibody.coordinates.stages import AGAIN_STAGE, EVALUATE_STAGE, FORCE_STAGE, SIGNAL_STAGE
-from unibody.kernel import Floats, Ints, kernel
+from unibody.frame import Frame
+from unibody.kernel import Floats, Ints, Kernel, kernel
 from unibody.model.implicit_tables import ImplicitTables
 from unibody.model.model import Model
 from unibody.spatial.devices import add3, cross, load3, load9, rotate_back, store3
@@ -154,9 +155,9 @@ class HeldReduced(ReducedSystem):
         super().__init__(model)
         self.momenta = True
         self._com = centres_in_bodies(model)
-        self._flat_com, self._y, self._poses = self._com.ravel(), self.view(Y), self.view(X_WB).reshape(-1, 12)
+        self.flat_com, self._y, self._poses = self._com.ravel(), self.view(Y), self.view(X_WB).reshape(-1, 12)
         self._floats = self.view(FLOATING).size > 0
-        self._flies = self.view(FREE).size > 0 or self._floats
+        self.flies = self.view(FREE).size > 0 or self._floats
         self._kept_stages: np.ndarray | None = None
         self._leaning_stages: np.ndarray | None = None
         self._steered_at: float | None = None
@@ -179,9 +180,9 @@ class HeldReduced(ReducedSystem):
         self._residual, self._rate = self.view(RESIDUAL), self.view(RATE)
         self._no_rows = BookRows(np.zeros(0), np.zeros(0), np.zeros(0), self._room, self.grouping)
         self._numbers = np.zeros(int(self.grouping.inverse_at[-1]) + 1)
-        self._all_alone = bool(self.grouping.alone.all())
+        self.all_alone = bool(self.grouping.alone.all())
         self._inverse_at = np.zeros(len(self.grouping.alone), np.int64)
-        self._sweep = np.zeros(sweep_size(len(counts), bool(self.grouping.alone.any())))
+        self.sweep_room = np.zeros(sweep_size(len(counts), bool(self.grouping.alone.any())))
         self._looked, self._inverted = 0, -1
         """How often the motion was evaluated, and when the book's rows were last answered: what `_numbers` holds of them is of that."""
         if not self._holds.any():
@@ -194,7 +195,7 @@ class HeldReduced(ReducedSystem):
         for _, at, body, _ in free_joints(self.model):
             if body is not None:
                 self.leaning[at : at + 6] = False
-        self._halves = 0.5 * self.leaning
+        self.halves = 0.5 * self.leaning
         if self.leaning.any():
             slots[MIDDLE], slots[MIDDLE_ROWS] = self.model.nv_joints, MIDDLE_WIDTH * self.model.n_bodies
         efforts = joint_efforts(self.model)
@@ -264,20 +265,44 @@ class HeldReduced(ReducedSystem):
         """Evaluate the motion that nothing holds; whether it is finite. `change`: by how much (nv,) velocities will have changed in the
         middle of the step, where their own terms are taken (`middle`)."""
         self._looked, self.clock[0], self._steered_at, middle = self._looked + 1, t, None, self.view(MIDDLE_ROWS)
-        if self._kept_stages is None:
-            self._kept_stages = self.stages(control, loads=True)
-        stages = self._kept_stages
         if change is None:
             middle[:1] = 0.0
         else:
-            if self._leaning_stages is None:
-                self._leaning_stages = stages.copy()
-                self._leaning_stages[FORCE_STAGE] = lean_and_load.address
-            stages = self._leaning_stages
             self.view(MIDDLE)[: change.size] = change
-        evaluate = evaluate_stiff if self.stiff else evaluate_reduced
-        evaluate(self.layout, self.ints, self.constants, stages, control, t, self.work, q, v)
+        stages = self.stages_of_steps(change is not None)
+        self.evaluation(self.layout, self.ints, self.constants, stages, control, t, self.work, q, v)
         return is_finite(self._y)
+
+    @property
+    def evaluation(self) -> Kernel:
+        """What evaluates the motion for a step of the prepared length."""
+        return evaluate_stiff if self.stiff else evaluate_reduced
+
+    def stages_of_steps(self, leaning: bool) -> np.ndarray:
+        """The stages of such an evaluation; `leaning`: with terms in the middle of the step."""
+        if self._kept_stages is None:
+            self._kept_stages = self.stages(self.model.neutral_control(), loads=True)
+        if not leaning:
+            return self._kept_stages
+        if self._leaning_stages is None:
+            self._leaning_stages = self._kept_stages.copy()
+            self._leaning_stages[FORCE_STAGE] = lean_and_load.address
+        return self._leaning_stages
+
+    def looked_elsewhere(self) -> None:
+        """The arrays hold another motion than that of the last look here."""
+        self._looked += 1
+        self._steered_at = None
+
+    def point_frame(self, frame: Frame, numbers: int, inverses: int) -> None:
+        """Point these slots at arrays that may have grown since: what is known of inverses of groups, and where they begin."""
+        frame.point(numbers, self._numbers)
+        frame.point(inverses, self._inverse_at)
+
+    @property
+    def book_room(self) -> Grouped:
+        """Where the numbers of the book's rows stand."""
+        return self._room
 
     def poses(self) -> np.ndarray:
         """(n, 12) X_WB at the last evaluation."""
@@ -288,7 +313,7 @@ class HeldReduced(ReducedSystem):
         n = self.model.n_bodies
         centre, velocity, rate = np.empty((n, 3)), np.empty((n, 6)), np.empty((n, 6))
         fill_motion_reduced(
-            self.layout, self.constants, self.work, self._flat_com, centre.ravel(), velocity.ravel(), rate.ravel()
+            self.layout, self.constants, self.work, self.flat_com, centre.ravel(), velocity.ravel(), rate.ravel()
         )  # fmt: skip
         return Motion(centre, velocity, rate)
 
@@ -318,15 +343,15 @@ class HeldReduced(ReducedSystem):
             self._numbers = np.concatenate([self._numbers[:-1], np.zeros(needed + needed // 2 + 2 - self._numbers.size)])
         size = int(place[-1])
         J = np.empty(size)
-        Y = J if self._all_alone else np.empty(size)
+        Y = J if self.all_alone else np.empty(size)
         if k:
             J[: front.J.size], Y[: front.Y.size] = front.J, front.Y
         fresh = g.inverse_at[-1] if self._inverted == self._looked else 0
         given = (self.layout, self.ints, *g.tables, at, fresh, place[k:], flat)
         if width == 3:
-            answer_threes(*given, self._all_alone, wrenches.ravel(), self._flat_com, self.work, self._numbers, self._sweep, J, Y)
+            answer_threes(*given, self.all_alone, wrenches.ravel(), self.flat_com, self.work, self._numbers, self.sweep_room, J, Y)
         else:
-            answer_wrenches(*given, width, wrenches.ravel(), self._flat_com, self.work, self._numbers, J, Y)
+            answer_wrenches(*given, width, wrenches.ravel(), self.flat_com, self.work, self._numbers, J, Y)
         return Grouped(g.first, rows, groups, J, Y, start, place, g.alone)
 
     def change(self, impulses: np.ndarray, book: BookRows, wrenches: np.ndarray) -> np.ndarray:
@@ -334,7 +359,7 @@ class HeldReduced(ReducedSystem):
         mass)."""
         out = np.empty(self._y.size)
         push_by_impulses(
-            self.layout, self.ints, *self.grouping.tables, self._flat_com, wrenches.ravel(), impulses, book.rows.place, book.rows.J,
+            self.layout, self.ints, *self.grouping.tables, self.flat_com, wrenches.ravel(), impulses, book.rows.place, book.rows.J,
             self.work, out,
         )  # fmt: skip
         return out
@@ -343,7 +368,7 @@ class HeldReduced(ReducedSystem):
         """(n, 6) what the same impulses do to the twists of bodies, in world axes at centres of mass."""
         self.change(impulses, book, wrenches)
         out = np.empty((self.model.n_bodies, 6))
-        twists_at_centres(self.layout, self._flat_com, self.work, out.ravel())
+        twists_at_centres(self.layout, self.flat_com, self.work, out.ravel())
         return out
 
     def hasten(self, impulses: np.ndarray, book: BookRows, wrenches: np.ndarray, h: float) -> None:
@@ -363,7 +388,7 @@ class HeldReduced(ReducedSystem):
         self.view(MULTIPLIER)[:] = multipliers
         book = self.book
         add_loads(
-            self.view(X_WB), self._flat_com, wrenches.ravel(), book.row_start, book.row_entry, self.view(ENTRY_BODY),
+            self.view(X_WB), self.flat_com, wrenches.ravel(), book.row_start, book.row_entry, self.view(ENTRY_BODY),
             self.view(G), multipliers, self.view(F),
         )  # fmt: skip
 
@@ -380,7 +405,7 @@ class HeldReduced(ReducedSystem):
 
     def kick(self, h: float, q: np.ndarray, v: np.ndarray) -> None:
         """v by h times the accelerations, q along the new v; in place."""
-        if self._flies:
+        if self.flies:
             kick_reduced(self.layout, self.ints, self.constants, h, self.work, q, v)
             return
         v[: self.model.nv] += h * self._y
@@ -415,7 +440,7 @@ class HeldReduced(ReducedSystem):
         """q along pseudo-velocities (nv,) for a time h, in which bodies that fly keep their courses; in place."""
         before = q.copy()
         self.shift(q, np.concatenate([way, np.zeros(v.size - way.size)]), h)
-        if self._flies:
+        if self.flies:
             keep_courses(self.view(FREE)[1:], self.view(NODE_CONSTANTS), before, q, v)
 
     def project(
@@ -446,7 +471,7 @@ class HeldReduced(ReducedSystem):
             self.view(ACTIVE)[:] = held
             along_rows(self.layout, self.ints, self.constants, self._stages_at(t, control), control, self.work, q.copy(), begun)
         out = np.empty(self._y.size)
-        foretell(self.layout, self.ints, h, begun, v, change, self._halves, self.work, out)
+        foretell(self.layout, self.ints, h, begun, v, change, self.halves, self.work, out)
         return out
 
     def _project_staying(self, t: float, q: np.ndarray, v: np.ndarray, control: np.ndarray, rows: np.ndarray, stays: Staying) -> None:

@@ -60,19 +60,19 @@ class Nearness:
         self._bounds = (max(low, least), max(high, least))
         self.smallest = float(moving.min()) if moving.size else 1.0
         """The radius of the smallest body that moves [m]."""
-        self._fixed = margin
+        self.fixed = margin
         self._hasty = np.full(3, -1)
         self.hurry = ""
         """What a report should say where bodies went farther, or turned more, in the last step than contact can follow."""
-        self._collision = RigidCollision(model, self._bounds[0] if margin is None else margin)
+        self.collision = RigidCollision(model, self._bounds[0] if margin is None else margin)
         self._passages: Passages | None = None
         self._before: np.ndarray | None = None
         """Poses at the beginning of a step in which something is that fast."""
-        self._thin = self._thinnest()
+        self.thin = self._thinnest()
 
     def _thinnest(self) -> float:
         """How thick the thinnest body is in a pair with a triangle mesh; infinite where no two such bodies may meet."""
-        table = self._collision.table
+        table = self.collision.table
         if not (table.kind == TRIANGLES).any():
             return np.inf
         thick = 2.0 * table.hull.reshape(-1, 6)[:, 3:].min(axis=1)
@@ -82,15 +82,15 @@ class Nearness:
         """Contacts at poses X (n, 12) that some body takes part in which is `moving` (n,)."""
         way = pace(motion.velocity.ravel(), motion.rate.ravel(), self._radii, h, self.farthest, self._hasty)
         self.hurry = self._told(motion, h) if self._hasty[0] >= 0 or self._hasty[1] >= 0 else ""
-        self._before = X.copy() if way > self._thin or self._hasty[0] >= 0 else None
-        if self._fixed is None:
-            self._collision.margin = min(max(2.0 * way, self._bounds[0]), self._bounds[1])
-        bodies, points, normals, gaps, ids = self._collision.touches(X, moving)
+        self._before = X.copy() if way > self.thin or self._hasty[0] >= 0 else None
+        if self.fixed is None:
+            self.collision.margin = min(max(2.0 * way, self._bounds[0]), self._bounds[1])
+        bodies, points, normals, gaps, ids = self.collision.touches(X, moving)
         return Touches(bodies.reshape(-1, 2), points.reshape(-1, 3), normals.reshape(-1, 3), gaps, ids) if gaps.size else NOTHING
 
     def crossing(self) -> tuple[str, str] | None:
         """Where a step begins with surfaces that cross in a way that no contact undoes: the body to blame, and why the step fails."""
-        pair = self._collision.crossed
+        pair = self.collision.crossed
         if pair is None:
             return None
         one, other = (self._model.bodies[i].name for i in pair)
@@ -101,7 +101,7 @@ class Nearness:
         if self._before is None:
             return None
         if self._passages is None:
-            self._passages = Passages(self._model, self._collision.rights)
+            self._passages = Passages(self._model, self.collision.rights)
         after = np.array([np.concatenate([np.ravel(X.R), X.p]) for X in poses_and_twists(self._model, end)[0]])
         pair, self._before = self._passages.passed(self._before, after), None
         if pair is None:
@@ -111,14 +111,14 @@ class Nearness:
 
     def rates(self, X: np.ndarray, motion: Motion, rows: ContactRows, ids: np.ndarray) -> np.ndarray:
         """(n, k) J̇ v of the contacts found last; 0 where it is not known."""
-        return contact_rates(self._collision.find, X.copy(), motion, rows, ids, self._radii)[0]
+        return contact_rates(self.collision.find, X.copy(), motion, rows, ids, self._radii)[0]
 
     def turning(self, X: np.ndarray, motion: Motion, rows: ContactRows, touches: Touches, h: float, roles: np.ndarray) -> np.ndarray | None:
         """(n, k) what the middle of a step h adds to the velocities of contacts; None for nothing. `roles` of bodies."""
         if self._hasty[2] < 0:
             return None
-        out, table = np.empty(rows.directions.shape[:2]), self._collision.table
-        gaps = touches.gaps + self._collision.offsets(touches.ids)  # between the surfaces themselves
+        out, table = np.empty(rows.directions.shape[:2]), self.collision.table
+        gaps = touches.gaps + self.collision.offsets(touches.ids)  # between the surfaces themselves
         acts = fill_turning(
             rows.width, int(rows.spin), table.count, h, touches.ids, touches.bodies.ravel(), touches.points.ravel(),
             rows.directions.ravel(), gaps, X.ravel(), motion.centre.ravel(), motion.velocity.ravel(), roles,
@@ -129,12 +129,12 @@ class Nearness:
     @property
     def reach(self) -> tuple[np.ndarray, float]:
         """How far bodies (n,) reach from their centres of mass, and the least margin [m]."""
-        return self._radii, self._bounds[0] if self._fixed is None else self._fixed
+        return self._radii, self._bounds[0] if self.fixed is None else self.fixed
 
     @property
     def farthest(self) -> float:
         """[m] Contacts farther apart are never found."""
-        return self._bounds[1] if self._fixed is None else self._fixed
+        return self._bounds[1] if self.fixed is None else self.fixed
 
     def _told(self, motion: Motion, h: float) -> str:
         """What a report should say of the bodies that are too hasty."""

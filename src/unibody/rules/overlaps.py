@@ -135,15 +135,15 @@ class DeepOverlaps:
 
     def __init__(self, model: Model, reach: np.ndarray):
         """`reach`: how far bodies (n,) reach from their centres of mass."""
-        self._tied = tied_bodies(model).astype(np.int64)
+        self.tied = tied_bodies(model).astype(np.int64)
         self._reach = reach
-        self._least = (DEEP if self._tied.any() else TOLD) * float(reach[reach > 0.0].min(initial=np.inf))
+        self.least = (DEEP if self.tied.any() else TOLD) * float(reach[reach > 0.0].min(initial=np.inf))
         self._names, n = [b.name for b in model.bodies], model.n_bodies
-        self._light, self._agile = np.zeros(n), np.zeros(n)
+        self.light, self.agile = np.zeros(n), np.zeros(n)
         for i, body in enumerate(model.bodies):
             if i and body.kind == "dynamic":
                 least = float(np.linalg.eigvalsh(np.asarray(body.inertia))[0])
-                self._light[i], self._agile[i] = (1.0 / x if x > 0.0 else 0.0 for x in (body.mass, least))
+                self.light[i], self.agile[i] = (1.0 / x if x > 0.0 else 0.0 for x in (body.mass, least))
         self.told = ""
         """What a report should say of the last step."""
 
@@ -152,19 +152,21 @@ class DeepOverlaps:
         centres of mass, angular first; the contacts are the blocks of W from `origin` on."""
         out = np.empty(gaps.size)
         found = leave_held(
-            wrenches.shape[1], origin, self._least, gaps, bodies.ravel(), wrenches.ravel(), self._reach, self._tied, self._light,
-            self._agile, W.rows, W.place, W.J, W.Y, out,
+            wrenches.shape[1], origin, self.least, gaps, bodies.ravel(), wrenches.ravel(), self._reach, self.tied, self.light,
+            self.agile, W.rows, W.place, W.J, W.Y, out,
         )  # fmt: skip
         if found < 0:
             return gaps
         worst, stuck = divmod(found, 2)
-        one, other = (self._names[i] for i in bodies[worst])
-        self.told = f"'{one}' and '{other}' overlap by {-gaps[worst]:.3g} m: "
-        if stuck:
-            self.told += "joints hold them so; move one of them, or add Contact(between=…, on=False)"
-        else:
-            self.told += "they are moved apart, which gives them no speed"
+        self.told = self.words(*bodies[worst].tolist(), -gaps[worst], bool(stuck))
         return out
+
+    def words(self, one: int, other: int, depth: float, stuck: bool) -> str:
+        """What is said of two bodies that overlap so deep; `stuck`: joints hold them."""
+        said = f"'{self._names[one]}' and '{self._names[other]}' overlap by {depth:.3g} m: "
+        if stuck:
+            return said + "joints hold them so; move one of them, or add Contact(between=…, on=False)"
+        return said + "they are moved apart, which gives them no speed"
 
 
 def tied_bodies(model: Model) -> np.ndarray:

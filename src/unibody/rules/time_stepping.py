@@ -67,8 +67,10 @@ class Stepping:
 
     def __init__(self, model: Model, system: Any, options: Options, bounce_above: float, clip: bool, near: Nearness | None):
         self.model, self.system, self.options, self.bounce_above = model, system, options, bounce_above
-        self.near, self.clip, self._moving = near, clip, system.moving.astype(np.int64)
+        self.near, self.clip, self.moving = near, clip, system.moving.astype(np.int64)
         self.hurry = ""
+        self.parted = False
+        """Whether overlaps were ever parted."""
         self.deep = DeepOverlaps(model, np.zeros(model.n_bodies) if near is None else near.reach[0])
         keep_freed_memory()
         self.pair_laws = PairLaws(model)
@@ -104,19 +106,19 @@ class Stepping:
         """What an overlap is small beside [m]."""
         self.sizes = np.array(system.view(ROW_SIZE)[first:])
         self.plane_normal = None if model.plane is None else np.array(model.plane[2], float)
-        self._spin = self.pair_laws.spins and self.plane_normal is None
-        self._width = 2 if self.plane_normal is not None else 4 if self._spin else 3
+        self.spin = self.pair_laws.spins and self.plane_normal is None
+        self.width = 2 if self.plane_normal is not None else 4 if self.spin else 3
         self.roles, self._scenery = roles_of(model), np.array([b.kind == "kinematic" for b in model.bodies], bool)
         """How each body goes through a step (`contact.turning_rows`)."""
         self._loose = bool((self.roles == LOOSE).any())
         moved = self.nonholonomic | np.isfinite(self.bound)
-        self._role = np.select([self.unilateral, moved, self.compliance > 0.0], [PUSHED, MOVED, SOFT], STEERED).astype(np.int64)
+        self.role = np.select([self.unilateral, moved, self.compliance > 0.0], [PUSHED, MOVED, SOFT], STEERED).astype(np.int64)
 
     def touches(self, motion: Motion, h: float) -> Touches:
         """Contacts within the margin that some moving body takes part in."""
         if self.near is None:
             return NOTHING
-        found = self.near.find(self.system.poses(), motion, h, self._moving)
+        found = self.near.find(self.system.poses(), motion, h, self.moving)
         self.hurry = self.near.hurry
         return found
 
@@ -181,6 +183,7 @@ class Stepping:
         held.gained = added if added > allowed and (self.clip or not stronge) else 0.0
         if not instant:
             held.apart = problem.apart(held)
+            self.parted = self.parted or held.apart is not None
         return held
 
     def _turning(self, near: Near, motion: Motion, h: float) -> np.ndarray | None:
@@ -235,7 +238,7 @@ class Stepping:
     def _rows(self, touches: Touches) -> tuple[ContactRows, Laws]:
         """Rows and laws of contacts."""
         laws = self.pair_laws.of(touches.bodies, touches.ids)
-        return contact_rows(touches.bodies, touches.points, touches.normals, self.plane_normal, self._wishes(laws), self._spin), laws
+        return contact_rows(touches.bodies, touches.points, touches.normals, self.plane_normal, self._wishes(laws), self.spin), laws
 
     def _wishes(self, laws: Laws) -> np.ndarray | None:
         """(n, 3) where first tangents are to lie, if laws say so."""
@@ -245,14 +248,14 @@ class Stepping:
 
     def _meet(self, touches: Touches, motion: Motion, h: float, warm: Any) -> tuple[ContactRows, Laws, *tuple[np.ndarray, ...]]:
         """Rows and laws of contacts; wrenches, velocities before and free, and impulses to start with."""
-        n, w, laws, wishes = len(touches.gaps), self._width, None, None
+        n, w, laws, wishes = len(touches.gaps), self.width, None, None
         if self.pair_laws.directed:
             laws = self.pair_laws.of(touches.bodies, touches.ids)
             wishes = self._wishes(laws)
         recalled = warm if isinstance(warm, Guess) else NO_GUESS
         which, wrenches, numbers = np.empty(n, np.int64), np.empty((n, w, 2, 6)), np.empty((3 + 6 * w) * n)
         meet(
-            w, int(self._spin), self.model.n_bodies, h, recalled.scale, recalled.count, self.pair_laws.keys, self.pair_laws.classes,
+            w, int(self.spin), self.model.n_bodies, h, recalled.scale, recalled.count, self.pair_laws.keys, self.pair_laws.classes,
             self.pair_laws.coefficients, NONE if self.plane_normal is None else self.plane_normal,
             NONE if wishes is None else wishes.ravel(), touches.bodies.ravel(), touches.points.ravel(), touches.normals.ravel(),
             touches.ids, motion.centre.ravel(), motion.velocity.ravel(), motion.rate.ravel(), recalled.table, which, wrenches.ravel(),
@@ -261,7 +264,7 @@ class Stepping:
         friction, directions, before, free, guess = row_parts(numbers, n, w)
         if warm is not None and recalled is NO_GUESS:
             guess = warm(touches.ids, w)
-        rows = ContactRows(touches.bodies, touches.points, directions, self._spin)
+        rows = ContactRows(touches.bodies, touches.points, directions, self.spin)
         return rows, self.pair_laws.none.picked(which, friction), wrenches, before, free, guess
 
     def _touching(self, touches: Touches, motion: Motion) -> Touches:
@@ -276,7 +279,7 @@ class Stepping:
             return book.acceleration
         k_v, k_q = (0.0, 0.0) if instant else self.system.view(STABILISER)
         b = np.empty(self.bound.size)
-        fill_targets(self._role, h, k_v, k_q, CLOSE if instant else -1.0, book.residual, book.rate, book.acceleration, b)
+        fill_targets(self.role, h, k_v, k_q, CLOSE if instant else -1.0, book.residual, book.rate, book.acceleration, b)
         return b
 
 

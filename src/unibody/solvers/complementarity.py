@@ -29,7 +29,8 @@ from unibody.forces.base import Force
 from unibody.joints.ball import Ball
 from unibody.joints.base import Joint
 from unibody.model import Model, State
-from unibody.rules.base import MEMORY, TIME, finite
+from unibody.rules.base import MEMORY, TIME, finite, largest
+from unibody.rules.contact_frame import ContactSteps
 from unibody.rules.impulses import Options
 from unibody.rules.nearness import nearness_of, radii
 from unibody.rules.rubbings import TOLERANCE
@@ -129,7 +130,13 @@ class Complementarity(Solver):
                         rule.friction.size_kept if rule.friction is not None else 0, model.nv if system.leaning.any() else 0)  # fmt: skip
         nq, nv = (7 * system.n, 6 * system.n) if isinstance(system, HeldMaximal) else (model.nq, model.nv)
         coordinates = "maximal" if maximal else "reduced"
-        return BoundComplementarity(model, self, coordinates, system, nq, nv, None, kept=layout.size, rule=rule, arrangement=layout)
+        quick = ContactSteps(rule, system, layout) if isinstance(system, HeldReduced) and ContactSteps.suit(rule, layout) else None
+        return BoundComplementarity(
+            model, self, coordinates, system, nq, nv, None, kept=layout.size, rule=rule, arrangement=layout, quick=quick
+        )
+
+
+NO_RECORDS = np.zeros(0)
 
 
 @dataclass
@@ -138,6 +145,10 @@ class BoundComplementarity(Bound):
 
     rule: Any = None
     arrangement: Any = None
+    quick: ContactSteps | None = None
+    """Steps of the usual kind in one kernel."""
+    _long = False
+    """Whether the next step is known to be of another kind."""
 
     def memory_fields(self) -> list[Field]:
         fields = [*super().memory_fields(), *stepping_fields(self.arrangement, self._behind)]
@@ -155,6 +166,24 @@ class BoundComplementarity(Bound):
 
     def step(self, state: State, memory: np.ndarray, control: np.ndarray, dt: float) -> Step:
         began = time.perf_counter()
+        if self.quick is not None and not (self._fits or self._long):
+            q, v, kept = np.array(state.q), np.array(state.v), np.array(memory)
+            self.system.prepare(dt)
+            if self.quick.roll(state.t, dt, control, 1, 0, 2, np.inf, q, v, kept, NO_RECORDS):
+                return self._stepped(State.of_own(state.t + dt, q, v, self.coordinates), kept, kept, began)
+        made = self._long_step(state, memory, control, dt, began)
+        if self.quick is not None:
+            self.quick.learn()
+        return made
+
+    def _stepped(self, ended: State, memory: np.ndarray, kept: np.ndarray, began: float) -> Step:
+        """A step that is made, with its report; `kept`: memory as the rule sees it."""
+        rank, rows = self.system.rank()
+        report = Report("ok", ended.t, redundant=rows - rank, seconds=time.perf_counter() - began, **self._facts(kept))
+        return Step(ended, memory, report)
+
+    def _long_step(self, state: State, memory: np.ndarray, control: np.ndarray, dt: float, began: float) -> Step:
+        """A step of any kind, kernel by kernel."""
         q, v, kept = self._begin(state, memory)
         system, rule, layout = self.system, self.rule, self.arrangement
         system.prepare(dt)
@@ -195,9 +224,7 @@ class BoundComplementarity(Bound):
         ended, memory = self._end(state.t + dt, q, v, after)
         if rule.near is not None:
             self.refuse_contact(state.t, rule.near.passage(ended))
-        rank, rows = system.rank()
-        report = Report("ok", ended.t, redundant=rows - rank, seconds=time.perf_counter() - began, **self._facts(after))
-        return Step(ended, memory, report)
+        return self._stepped(ended, memory, after, began)
 
     def _change(self, kept: np.ndarray, dt: float) -> np.ndarray | None:
         """By how much velocities will have changed in the middle of the next step, as far as the last one tells."""
@@ -226,8 +253,31 @@ class BoundComplementarity(Bound):
     def rollout(
         self, state: State, memory: np.ndarray, control: np.ndarray, dt: float, steps: int, every: int = 1, record: bool = True
     ) -> tuple[State, np.ndarray, np.ndarray, int]:
-        """Single steps one after the other."""
-        return self.roll_by_steps(state, memory, control, dt, steps, every, record)
+        """Steps of the usual kind in one kernel, others one by one. Where functions of the user take part all are made one by one, so that
+        what they raise ends the step that it belongs to."""
+        if self.quick is None or self._fits or self.system.signal_address or self.system.python_classes:
+            return self.roll_by_steps(state, memory, control, dt, steps, every, record)
+        q, v, kept = np.array(state.q), np.array(state.v), np.array(memory)
+        rows, done, t, often = np.zeros((steps // every if record else 0, 1 + q.size + v.size + kept.size)), 0, state.t, steps + 1
+        while done < steps:
+            self.system.prepare(dt)
+            made = self.quick.roll(t, dt, control, steps, done, every if record else often, self.speed_limit, q, v, kept, rows.ravel())
+            if made > done:
+                done, t = made, float(kept[TIME])
+            if largest(v) > self.speed_limit and made:
+                break
+            if done < steps:  # a step of another kind
+                self._long = True
+                after, memory, _, made = self.roll_by_steps(State(t, q, v, self.coordinates), kept, control, dt, 1, 1, False)
+                self._long = False
+                if not made:
+                    break
+                q, v, kept, t, done = np.array(after.q), np.array(after.v), np.array(memory), after.t, done + 1
+                if record and done % every == 0:
+                    rows[done // every - 1] = np.concatenate([[t], q, v, kept])
+                if largest(v) > self.speed_limit:
+                    break
+        return State.of_own(t, q, v, self.coordinates), kept, rows[: done // every] if record else rows, done
 
     def _facts(self, kept: np.ndarray) -> dict[str, Any]:
         """What a report says of the problem of a step, from memory."""

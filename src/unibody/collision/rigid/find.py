@@ -10,6 +10,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from unibody.collision.rigid import touching_pairs as at
 from unibody.collision.rigid.allowing import rights_of
 from unibody.collision.rigid.box_pairs import box_contacts
 from unibody.collision.rigid.by_coal import CoalPairs
@@ -29,6 +30,7 @@ from unibody.collision.rigid.table import ShapeTable
 from unibody.collision.shape_rights import ShapeRights
 from unibody.element import number
 from unibody.errors import ModelError
+from unibody.frame import Frame
 from unibody.model import Model
 
 
@@ -58,7 +60,7 @@ class RigidCollision:
         self._rights = rights_of(self.rights)
         classes = self.rights.classes
         offset = np.zeros((0, 0)) if classes is None or not classes.offset.any() else classes.offset
-        self._offset, self._most_offset = offset.ravel(), float(offset.max(initial=0.0))
+        self._offset, self.most_offset = offset.ravel(), float(offset.max(initial=0.0))
         self._family = families()
         self._frames, self._boxes = np.zeros(12 * n), np.zeros(6 * n)
         self._grid = np.zeros(4 * n + (1 << max(4, int(2 * n).bit_length())), np.int64)
@@ -69,15 +71,49 @@ class RigidCollision:
         self._crossing = np.zeros(CROSSING_FLOATS), np.zeros(CROSSING_INTS, np.int64)
         self._coal = CoalPairs(self.table, model)
         self._room(max(64, 8 * n))
+        self._found = np.zeros(1, np.int64)
+        self.frame = self._make_frame()
+        """What `find_pairs` reads."""
         self._runs: dict[int, Callable[[int, np.ndarray], int]] = {
             ROUND: self._round, FLAT: self._flat, BOXES: self._boxes_meet, CAPSULE_BOX: self._capsule_box, ON_MESH: self._on_mesh,
             MESHES: self._meshes, COAL: self._by_coal,
         }  # fmt: skip
 
+    def _make_frame(self) -> Frame:
+        frame, t, real, whole = Frame(at.KERNELS, at.ARRAYS), self.table, self.table.meshes.real, self.table.meshes.whole
+        classes = self.rights.classes
+        of_shape = np.array([0] if classes is None else [len(classes.materials), *classes.of_shape], np.int64)
+        frame.call(at.PAIR_UP, pair_up)
+        for slot, array in {
+            at.BODY: t.body, at.KIND: t.kind, at.POSE: t.pose, at.SIZE: t.size, at.HULL: t.hull, at.RIGHTS: self._rights,
+            at.FAMILY: self._family, at.FRAMES: self._frames, at.SHAPE_BOXES: self._boxes, at.GRID: self._grid, at.LAST: self._last,
+            at.START: self._start, at.CLIPPED: self._work, at.LABELS: self._labels, at.VERTEX_RANGE: t.vertex_range, at.MESH: t.mesh,
+            at.REAL: real.flat, at.REAL_AT: real.layout, at.WHOLE: whole.flat, at.WHOLE_AT: whole.layout,
+            at.CROSS_FLOATS: self._crossing[0], at.CROSS_INTS: self._crossing[1], at.CLASS_OF: of_shape, at.OFFSET: self._offset,
+            at.FOUND: self._found,
+        }.items():  # fmt: skip
+            frame.point(slot, array)
+        return frame
+
+    def refresh(self) -> None:
+        """Before `find_pairs`: arrays may have grown, and kernels may have been needed for the first time."""
+        frame = self.frame
+        frame.point(at.KEYS, self._keys)
+        frame.point(at.PAIRS, self._pairs)
+        frame.point(at.ORDER, self._order)
+        frame.point(at.TAGS, self._tags)
+        frame.point(at.RECORDS, self._records)
+
+    def learn(self) -> None:
+        """After a search: have `find_pairs` know the kernels of all families that it met."""
+        for family, kernel in at.FAMILY_KERNELS.items():
+            if self._start[family + 1] > self._start[family] and not self.frame.flat[family]:
+                self.frame.call(family, kernel)
+
     @property
     def _seen(self) -> float:
         """How far apart surfaces are looked for: the margin begins where they rest."""
-        return self.margin + self._most_offset
+        return self.margin + self.most_offset
 
     def offsets(self, ids: np.ndarray) -> np.ndarray | float:
         """How far apart the surfaces of contacts with these ids rest [m]; 0 where no shape has a margin."""

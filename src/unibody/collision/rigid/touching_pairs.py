@@ -1,0 +1,96 @@
+"""The collision loop in one kernel: broad phase, then family by family, as far as compiled code goes.
+
+What it cannot do it leaves to `find`: pairs that coal answers, families whose kernel was never needed before, arrays that are too small,
+poses that are not finite.
+"""
+
+from __future__ import annotations
+
+from unibody.arena import part
+from unibody.collision.rigid.box_pairs import box_contacts
+from unibody.collision.rigid.capsule_box import capsule_box_contacts
+from unibody.collision.rigid.contacts import rest_apart
+from unibody.collision.rigid.kinds import BOXES, CAPSULE_BOX, COAL, FAMILIES, FLAT, KINDS, MESHES, ON_MESH, ROUND
+from unibody.collision.rigid.mesh_data import VERTICES
+from unibody.collision.rigid.mesh_pairs import polyhedron_contacts
+from unibody.collision.rigid.on_mesh import mesh_contacts
+from unibody.collision.rigid.plane_pairs import plane_contacts
+from unibody.collision.rigid.round_pairs import round_contacts
+from unibody.collision.rigid.search import pair_up
+from unibody.frame import floats_in, ints_in
+from unibody.kernel import Floats, Ints, kernel, prototype_of
+
+FAMILY_KERNELS = {
+    ROUND: round_contacts, FLAT: plane_contacts, BOXES: box_contacts, CAPSULE_BOX: capsule_box_contacts, ON_MESH: mesh_contacts,
+    MESHES: polyhedron_contacts,
+}  # fmt: skip
+"""Kernels of a frame by family; 0 until they were needed once. Then comes the search."""
+PAIR_UP = COAL
+KERNELS = PAIR_UP + 1
+
+(
+    BODY, KIND, POSE, SIZE, HULL, RIGHTS, FAMILY, FRAMES, SHAPE_BOXES, GRID, LAST, KEYS, PAIRS, ORDER, START, TAGS, RECORDS, CLIPPED,
+    LABELS, VERTEX_RANGE, MESH, REAL, REAL_AT, WHOLE, WHOLE_AT, CROSS_FLOATS, CROSS_INTS, CLASS_OF, OFFSET, FOUND,
+) = range(KERNELS, KERNELS + 2 * 30, 2)  # fmt: skip
+ARRAYS = 30
+
+RoundContacts, PlaneContacts, BoxContacts = (prototype_of(k) for k in (round_contacts, plane_contacts, box_contacts))
+CapsuleBox, MeshContacts, PolyhedronContacts = (prototype_of(k) for k in (capsule_box_contacts, mesh_contacts, polyhedron_contacts))
+PairUp = prototype_of(pair_up)
+
+CANNOT = -1
+
+
+@kernel
+def find_pairs(frame: Ints, X: Floats, few: int, margin: float, seen: float) -> int:
+    """Contacts at the poses X as RECORDS and TAGS, surfaces looked for as far as `seen` apart: how many, or CANNOT; FOUND has the number of
+    pairs."""
+    body, kind, size = ints_in(frame, BODY), ints_in(frame, KIND), floats_in(frame, SIZE)
+    frames, pairs, order, start = floats_in(frame, FRAMES), ints_in(frame, PAIRS), ints_in(frame, ORDER), ints_in(frame, START)
+    tags, records, keys = ints_in(frame, TAGS), floats_in(frame, RECORDS), ints_in(frame, KEYS)
+    found = PairUp(
+        frame[PAIR_UP], X, body, kind, floats_in(frame, POSE), size, floats_in(frame, HULL), ints_in(frame, RIGHTS),
+        ints_in(frame, FAMILY), KINDS, few, seen, frames, floats_in(frame, SHAPE_BOXES), ints_in(frame, GRID), ints_in(frame, LAST), keys,
+        pairs, order, start,
+    )  # fmt: skip
+    if found < 0 or found > keys.size:
+        return CANNOT
+    ints_in(frame, FOUND)[0] = found
+    crossed = ints_in(frame, CROSS_INTS)
+    crossed[crossed.size - 1] = 0
+    # family by family, each behind the last
+    count, room = 0, tags.size // 2
+    clipped, labels = floats_in(frame, CLIPPED), ints_in(frame, LABELS)
+    real, real_at = floats_in(frame, REAL), ints_in(frame, REAL_AT)
+    whole, whole_at, mesh = ints_in(frame, WHOLE), ints_in(frame, WHOLE_AT), ints_in(frame, MESH)
+    for family in range(FAMILIES):
+        mine = order[start[family] : start[family + 1]]
+        if mine.size == 0:
+            continue
+        if family == COAL or frame[family] == 0:
+            return CANNOT
+        call = frame[family]
+        if family == ROUND:
+            count = RoundContacts(call, count, mine, pairs, kind, frames, size, seen, tags, records)
+        elif family == FLAT:
+            vertices = part(real, real_at, VERTICES)
+            count = PlaneContacts(call, count, mine, pairs, kind, frames, size, ints_in(frame, VERTEX_RANGE), vertices, seen, tags, records)
+        elif family == BOXES:
+            count = BoxContacts(call, count, mine, pairs, frames, size, seen, tags, records, clipped, labels)
+        elif family == CAPSULE_BOX:
+            count = CapsuleBox(call, count, mine, pairs, kind, frames, size, seen, tags, records, clipped, labels)
+        elif family == ON_MESH:
+            count = MeshContacts(call, count, mine, pairs, kind, frames, size, mesh, real, real_at, whole, whole_at, seen, tags, records)
+        else:
+            count = PolyhedronContacts(
+                call, count, mine, pairs, frames, floats_in(frame, HULL), mesh, real, real_at, whole, whole_at, seen, tags, records,
+                floats_in(frame, CROSS_FLOATS), crossed,
+            )  # fmt: skip
+        if count > room or crossed[crossed.size - 1] != 0:
+            return CANNOT
+    # gaps from where surfaces rest
+    offset = floats_in(frame, OFFSET)
+    if count > 0 and offset.size > 0:
+        classes = ints_in(frame, CLASS_OF)
+        count = rest_apart(count, margin, classes[1:], classes[0], offset, pairs, tags, records)
+    return count

@@ -1,0 +1,106 @@
+"""What steps of few contacts in one kernel read: the frame of `contact_steps`, bound to a system, a rule and a collision loop."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from unibody.algebra.contact_newton_small import newton_small
+from unibody.algebra.contact_sweeps import CONVEX, COULOMB
+from unibody.collision.rigid.touching_pairs import find_pairs
+from unibody.contact.turning_rows import LOOSE as LOOSE_BODY
+from unibody.coordinates.group_answers import answer_threes, answer_wrenches, lay_wrenches
+from unibody.coordinates.group_book import answer_book
+from unibody.coordinates.held_reduced import HeldReduced, fill_motion_reduced, push_by_impulses
+from unibody.coordinates.kick import kick_reduced
+from unibody.coordinates.middle import foretell
+from unibody.frame import Frame
+from unibody.rules import contact_steps as at
+from unibody.rules.overlaps import part_overlaps
+from unibody.rules.step_arrays import meet
+from unibody.rules.stepping_memory import NONE, Layout
+from unibody.rules.time_stepping import GAIN, Stepping
+
+USUAL = {
+    at.FILL_MOTION: fill_motion_reduced, at.ANSWER_BOOK: answer_book, at.FIND_PAIRS: find_pairs, at.MEET: meet,
+    at.LAY_WRENCHES: lay_wrenches, at.NEWTON: newton_small, at.PUSH: push_by_impulses, at.KICK: kick_reduced, at.FORETELL: foretell,
+}  # fmt: skip
+"""The kernels that every step calls."""
+
+
+class ContactSteps:
+    """`roll_contacts` bound to a system whose rows are limits, dry friction and contacts."""
+
+    def __init__(self, rule: Stepping, system: HeldReduced, layout: Layout):
+        self.rule, self.system, self.near = rule, system, rule.near
+        self.frame = frame = Frame(at.KERNELS, at.ARRAYS)
+        self.told = np.zeros(at.TOLD)
+        self._ready = False
+        near, grouping, laws, deep = rule.near, system.grouping, rule.pair_laws, rule.deep
+        assert near is not None
+        spots, table = grouping.tables
+        reach, least = near.reach
+        flags = np.zeros(at.FLAG_COUNT, np.int64)
+        flags[at.BODIES], flags[at.ROW_WIDTH], flags[at.SPIN] = system.model.n_bodies, rule.width, int(rule.spin)
+        flags[at.LAW] = COULOMB if rule.options.law == "coulomb" else CONVEX
+        flags[at.PUSHES], flags[at.ROOM], flags[at.LEANS] = rule.pushed.size, layout.contacts, layout.leans
+        flags[at.FLIES], flags[at.LOOSE] = int(system.flies), int((rule.roles == LOOSE_BODY).any())
+        flags[at.ALL_ALONE], flags[at.BOOK_SIZE], flags[at.FEW] = int(system.all_alone), system.book_room.J.size, near.collision.few
+        sizes = np.zeros(at.SIZE_COUNT)
+        sizes[at.TOLERANCE], sizes[at.RADIUS], sizes[at.DEEPEST] = rule.options.tolerance, rule.radius, deep.least
+        sizes[at.FARTHEST], sizes[at.NEAREST], sizes[at.THIN] = near.farthest, least, near.thin
+        sizes[at.FIXED] = -1.0 if near.fixed is None else near.fixed
+        sizes[at.OFFSET], sizes[at.GAIN] = near.collision.most_offset, GAIN
+        for slot, array in {
+            at.LAYOUT: system.layout, at.INTS: system.ints, at.CONSTANTS: system.constants, at.WORK: system.work, at.CLOCK: system.clock,
+            at.STAGES: system.stages_of_steps(layout.leans > 0), at.SPOTS: spots, at.TABLE: table, at.SWEEP: system.sweep_room,
+            at.SHAPES: near.collision.frame.flat, at.MOVING: rule.moving, at.FLAGS: flags, at.SIZES: sizes, at.REST: rule.rest,
+            at.ROLE: rule.role, at.KEYS: laws.keys, at.LAW_CLASSES: laws.classes, at.COEFFICIENTS: laws.coefficients,
+            at.PLANE_NORMAL: NONE if rule.plane_normal is None else rule.plane_normal, at.NO_WISHES: NONE, at.RADII: reach,
+            at.COM: system.flat_com, at.BOOK_PLACE: system.book_room.place, at.FRONT_ROWS: system.book_room.rows,
+            at.BOUND: np.ascontiguousarray(rule.bound[rule.rubbed]), at.ROW_SIZES: np.ascontiguousarray(rule.sizes[rule.pushed]),
+            at.TIED: deep.tied, at.LIGHT: deep.light, at.AGILE: deep.agile, at.UP: rule.up, at.HALVES: system.halves,
+        }.items():  # fmt: skip
+            frame.point(slot, array)
+
+    @staticmethod
+    def suit(rule: Stepping, layout: Layout) -> bool:
+        """Whether steps of this rule may be of the usual kind: nothing is held, and contacts neither bounce nor have laws of their own."""
+        laws, asked = rule.pair_laws, rule.options
+        plain = not (laws.bounces or laws.sticks or laws.directed or rule.held.size or layout.rubs)
+        usual = asked.method == "auto" and not asked.iterations and not asked.directions
+        return rule.near is not None and plain and usual and rule.in_order
+
+    def prepare(self) -> None:
+        """Before steps: arrays may have grown, and kernels may have been needed for the first time."""
+        frame, rule = self.frame, self.rule
+        if not self._ready:
+            for slot, kernel in USUAL.items():
+                frame.call(slot, kernel)
+            frame.call(at.ANSWER, answer_threes if rule.width == 3 else answer_wrenches)
+            self._ready = True
+        frame.call(at.EVALUATE, self.system.evaluation)
+        self.system.point_frame(frame, at.NUMBERS, at.INVERSES)
+        self.near.collision.refresh()
+
+    def roll(
+        self, t: float, h: float, control: np.ndarray, steps: int, done: int, every: int, speed_limit: float, q: np.ndarray, v: np.ndarray,
+        memory: np.ndarray, rows: np.ndarray,
+    ) -> int:  # fmt: skip
+        """Steps number `done` … steps − 1, in place, as far as they are of the usual kind: how many are done then."""
+        self.prepare()
+        made = at.roll_contacts(self.frame.flat, control, t, h, steps, done, every, speed_limit, q, v, memory, rows, self.told)
+        self.system.looked_elsewhere()
+        if made > done:
+            self._tell()
+        return int(made)
+
+    def _tell(self) -> None:
+        """Have reports say of the last step what there is to say."""
+        deep, (found, depth, one, other) = self.rule.deep, self.told.tolist()
+        self.rule.hurry, deep.told = "", "" if found < 0.0 else deep.words(int(one), int(other), depth, int(found) % 2 == 1)
+
+    def learn(self) -> None:
+        """After a step of another kind: have later ones know the kernels that it called for."""
+        self.near.collision.learn()
+        if self.rule.parted and not self.frame.flat[at.PART]:
+            self.frame.call(at.PART, part_overlaps)

@@ -1,0 +1,380 @@
+"""Steps of few contacts in one kernel: what `time_stepping` does, from the motion that nothing holds to memory.
+
+    M (v⁺ − v) = h f + Jᵀ λ,     laws of the rows on J v⁺,     q⁺ = q ⊕ h v⁺
+
+A robot that stands has some ten contacts, and the arithmetic of its step takes some ten microseconds; forty kernels called one by one from
+Python take twenty times that. Here they call each other, by address (`unibody.frame`), so that none is compiled twice.
+
+The kernel makes the usual step of a tree with limits, dry friction and up to FEW_ROWS rows, solved by Newton's method. It leaves a step
+that is not of this kind as it found it, and says so: something is fast enough to pass through others or to turn within the step, pairs of
+shapes need coal, arrays are too small, Newton's method does not end, numbers are not finite. `time_stepping` then makes that step.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from unibody.algebra.contact_group_parting import LEAF, PARTING_SLOTS
+from unibody.algebra.contact_groups import write_dense
+from unibody.algebra.contact_newton_small import CONVERGED as SOLVED
+from unibody.algebra.contact_newton_small import RESIDUAL as MISSED
+from unibody.algebra.contact_newton_small import STEPS, newton_small
+from unibody.algebra.contact_sweeps import COULOMB
+from unibody.arena import part
+from unibody.collision.rigid import touching_pairs as pairs_at
+from unibody.collision.rigid.contacts import arrange_touches
+from unibody.collision.rigid.touching_pairs import find_pairs
+from unibody.contact.contact_rows import add_up
+from unibody.coordinates.group_answers import answer_threes, answer_wrenches, lay_wrenches
+from unibody.coordinates.group_book import answer_book
+from unibody.coordinates.grouping import ALONE, BOOK_GROUPS, FIRST, INVERSE_AT
+from unibody.coordinates.held_reduced import fill_motion_reduced, is_finite, push_by_impulses
+from unibody.coordinates.kick import keep_courses, kick_reduced, mark_touched
+from unibody.coordinates.middle import foretell
+from unibody.coordinates.reduced import advance_joints
+from unibody.coordinates.stages import Evaluate
+from unibody.frame import floats_in, ints_in
+from unibody.kernel import Floats, Ints, kernel, long_kernel, prototype_of
+from unibody.rules.base import MEMORY, TIME, all_finite, largest, write_record
+from unibody.rules.impulses import FACE, FACE_STEPS, FEW_ROWS, clip_to_cones, nothing_acts
+from unibody.rules.nearness import pace
+from unibody.rules.overlaps import OVERLAP, leave_held, part_overlaps
+from unibody.rules.step_arrays import add_works, fill_targets, lay_problem, meet, order_upwards, without_shift
+from unibody.rules.stepping_memory import COUNT, FACTS, LENGTH, METHODS, WIDTH, begin_memory, write_step
+
+from unibody.coordinates.slots import (  # isort: skip
+    CLASSES, FLOATING, FREE, INDEX, LEDGER, MIDDLE, MIDDLE_ROWS, NODE_CONSTANTS, PARAMETERS, RATE, RESIDUAL, STABILISER, X_WB, Y,
+)  # fmt: skip
+
+EVALUATE, FILL_MOTION, ANSWER_BOOK, FIND_PAIRS, MEET, LAY_WRENCHES, ANSWER, NEWTON, PUSH, KICK, FORETELL, PART = range(12)
+"""Kernels of a frame; PART is 0 until something has overlapped."""
+KERNELS = 12
+
+(
+    LAYOUT, INTS, CONSTANTS, WORK, CLOCK, STAGES, SPOTS, TABLE, NUMBERS, SWEEP, INVERSES, SHAPES, MOVING, FLAGS, SIZES, REST, ROLE, KEYS,
+    LAW_CLASSES, COEFFICIENTS, PLANE_NORMAL, NO_WISHES, RADII, COM, BOOK_PLACE, FRONT_ROWS, BOUND, ROW_SIZES, TIED, LIGHT, AGILE, UP,
+    HALVES,
+) = range(KERNELS, KERNELS + 2 * 33, 2)  # fmt: skip
+ARRAYS = 33
+"""Arrays of a frame: those of the system (`coordinates.slots`), of its groups (`grouping`), of collision, and of the rule."""
+
+BODIES, ROW_WIDTH, SPIN, LAW, PUSHES, ROOM, LEANS, FLIES, LOOSE, ALL_ALONE, BOOK_SIZE, FEW = range(12)
+"""FLAGS: numbers of bodies, of rows of a contact, of limits, of contacts that memory holds, of velocities with terms in the middle of a
+step, of numbers in the rows of the book; FEW: the most shapes that are sorted along an axis; and what holds or does not (1, 0)."""
+FLAG_COUNT = 12
+
+TOLERANCE, RADIUS, DEEPEST, FARTHEST, NEAREST, FIXED, OFFSET, THIN, GAIN = range(9)
+"""SIZES: of impulses [m/s]; of the smallest body; overlaps looked at; the largest and least margin, the one that is given (or −1); what
+surfaces rest apart; what a mesh is thick [m]; the part of the work at contacts that may come from nowhere."""
+SIZE_COUNT = 9
+
+DEEP, DEPTH, ONE, OTHER = range(4)
+"""What a step tells of its deepest overlap: twice its number plus 1 if joints hold it, or −1; how deep it is; its bodies."""
+TOLD = 4
+
+Answer, AnswerBook, FillMotion, FindPairs = (prototype_of(k) for k in (answer_threes, answer_book, fill_motion_reduced, find_pairs))
+AnswerWide, Foretell, KickTree, LayWrenches = (prototype_of(k) for k in (answer_wrenches, foretell, kick_reduced, lay_wrenches))
+Meet, Newton, Part, Push = (prototype_of(k) for k in (meet, newton_small, part_overlaps, push_by_impulses))
+
+NEWTON_METHOD, WARM_METHOD, NO_METHOD = METHODS.index("newton"), METHODS.index("warm start"), METHODS.index("none")
+
+
+@kernel
+def find_near(frame: Ints, h: float, X: Floats, velocity: Floats, rate: Floats) -> int:
+    """Contacts as records of the collision's arrays, as far ahead as the fastest body may come in a step; −1 where this is not the place
+    to look at them."""
+    flags, sizes, hasty = ints_in(frame, FLAGS), floats_in(frame, SIZES), np.empty(3, np.int64)
+    way = pace(velocity, rate, floats_in(frame, RADII), h, sizes[FARTHEST], hasty)
+    if way > sizes[THIN] or hasty[0] >= 0 or hasty[1] >= 0 or (hasty[2] >= 0 and flags[LOOSE] == 1):
+        return -1
+    margin = sizes[FIXED] if sizes[FIXED] >= 0.0 else min(max(2.0 * way, sizes[NEAREST]), sizes[FARTHEST])
+    return FindPairs(frame[FIND_PAIRS], ints_in(frame, SHAPES), X, flags[FEW], margin, margin + sizes[OFFSET])
+
+
+@kernel
+def solve_rows(
+    frame: Ints, h: float, size: int, start: Ints, place: Ints, groups: Ints, rows: Ints, J: Floats, Y: Floats, b: Floats, free: Floats,
+    gaps: Floats, begin: Floats, guess: Floats, friction: Floats, impulse_out: Floats, velocity_out: Floats, facts_out: Floats,
+) -> bool:  # fmt: skip
+    """Impulses λ and velocities u = W λ + b of all rows by Newton's method, from those of the last step: whether the laws hold. Of facts:
+    see `contact_newton_small`; no steps and a residual below zero where nothing acts."""
+    flags, sizes = ints_in(frame, FLAGS), floats_in(frame, SIZES)
+    k, n = b.size, gaps.size
+    # right sides and laws
+    shift, warm, lower, upper, coefficients = np.empty(n), np.empty(size), np.empty(k + n), np.empty(k + n), np.empty(3 * (k + n))
+    for c in range(n):
+        shift[c] = max(gaps[c], 0.0) / h
+    none = b[:0]
+    right = velocity_out
+    lay_problem(
+        flags[ROW_WIDTH], flags[PUSHES], h, b, free, shift, begin, guess, floats_in(frame, BOUND), none, friction, none, right, warm, lower,
+        upper, coefficients,
+    )  # fmt: skip
+    if flags[LAW] == COULOMB and nothing_acts(rows, lower, right):
+        impulse_out[:] = 0.0
+        facts_out[MISSED], facts_out[STEPS], facts_out[SOLVED] = -1.0, 0.0, 1.0
+        return True
+    if k + n < FACE:
+        return False
+    # W and Newton's method
+    W = np.empty(size * size)
+    write_dense(part(ints_in(frame, TABLE), ints_in(frame, SPOTS), FIRST), groups, start, place, J, Y, W)
+    clip_to_cones(rows, coefficients, warm)
+    b_all = right.copy()
+    Newton(
+        frame[NEWTON], flags[LAW], sizes[TOLERANCE], FACE_STEPS, rows, lower, upper, coefficients, W, b_all, warm, impulse_out,
+        velocity_out, facts_out,
+    )  # fmt: skip
+    if facts_out[STEPS] > 0.0:
+        clip_to_cones(rows, coefficients, impulse_out)
+    return facts_out[SOLVED] > 0.0
+
+
+@kernel
+def push_rows(
+    frame: Ints, strikes: bool, bodies: Ints, wrenches: Floats, book: Floats, impulse: Floats, place: Ints, J: Floats, change_out: Floats
+) -> None:
+    """M⁻¹ Jᵀ λ of impulses of the book's rows and of contacts; `strikes`: trees that float are told which of them have some."""
+    flags = ints_in(frame, FLAGS)
+    on_bodies = np.zeros(6 * flags[BODIES])
+    add_up(flags[ROW_WIDTH], bodies, wrenches, impulse, on_bodies)
+    layout, work = ints_in(frame, LAYOUT), floats_in(frame, WORK)
+    Push(
+        frame[PUSH], layout, ints_in(frame, INTS), ints_in(frame, SPOTS), ints_in(frame, TABLE), floats_in(frame, COM), on_bodies, book,
+        place, J, work, change_out,
+    )  # fmt: skip
+    if strikes:
+        mark_touched(on_bodies, part(work, layout, FLOATING))
+
+
+@kernel
+def part_what_overlaps(
+    frame: Ints, h: float, bodies: Ints, points: Floats, gaps: Floats, wrenches: Floats, after: Floats, velocity: Floats, rows: Ints,
+    groups: Ints, start: Ints, place: Ints, J: Floats, Y: Floats, way_out: Floats, told_out: Floats,
+) -> int:  # fmt: skip
+    """Pseudo-velocities that take a part of what overlaps away (`overlaps`): 1 where there are any, 0 where nothing overlaps, −1 where
+    this is not the place."""
+    flags, sizes = ints_in(frame, FLAGS), floats_in(frame, SIZES)
+    layout, work = ints_in(frame, LAYOUT), floats_in(frame, WORK)
+    push, k, n, width = flags[PUSHES], rows.size - gaps.size, gaps.size, flags[ROW_WIDTH]
+    residual, row_sizes = part(work, layout, RESIDUAL), floats_in(frame, ROW_SIZES)
+    # whether anything does
+    lowest, deepest = 0.0, 0.0
+    for r in range(push):
+        lowest = residual[r] / row_sizes[r] if r == 0 else min(lowest, residual[r] / row_sizes[r])
+    deepest = min(0.0, lowest * sizes[RADIUS])
+    for c in range(n):
+        deepest = min(deepest, gaps[c])
+    if not deepest < -OVERLAP * sizes[RADIUS]:
+        return 0
+    if frame[PART] == 0:
+        return -1
+    # what joints do not hold
+    partable = np.empty(n)
+    found = leave_held(
+        width, k, sizes[DEEPEST], gaps, bodies, wrenches, floats_in(frame, RADII), ints_in(frame, TIED), floats_in(frame, LIGHT),
+        floats_in(frame, AGILE), rows, place, J, Y, partable,
+    )  # fmt: skip
+    if found >= 0:
+        worst = found // 2
+        told_out[DEEP], told_out[DEPTH] = found, -gaps[worst]
+        told_out[ONE], told_out[OTHER] = bodies[2 * worst], bodies[2 * worst + 1]
+    # impulses of the rows that overlap, normals alone
+    spots, table = ints_in(frame, SPOTS), ints_in(frame, TABLE)
+    first, alone = part(table, spots, FIRST), part(table, spots, ALONE)
+    order, wish, impulse = np.empty(k + n, np.int64), np.empty(push + n), np.empty(push + n)
+    order_upwards(k, floats_in(frame, UP), points, order)
+    parting, numbers = np.empty(LEAF * (push + n) + first.size + 2 * PARTING_SLOTS, np.int64), np.empty(0)
+    done = Part(
+        frame[PART], h, width, k, 0, sizes[RADIUS], lowest, residual[:push], velocity[:push], partable, after, order, first, alone, groups,
+        start, place, J, Y, parting, numbers, wish, impulse,
+    )  # fmt: skip
+    if done < 0:  # it has said how much room it takes
+        numbers = np.empty(-done)
+        done = Part(
+            frame[PART], h, width, k, 0, sizes[RADIUS], lowest, residual[:push], velocity[:push], partable, after, order, first, alone,
+            groups, start, place, J, Y, parting, numbers, wish, impulse,
+        )  # fmt: skip
+    if done == 0:
+        return 0
+    # what they do
+    total, normals = np.zeros(k), np.zeros(width * n)
+    for r in range(push):
+        total[r] = impulse[r]
+    for c in range(n):
+        normals[width * c] = impulse[push + c]
+    push_rows(frame, False, bodies, wrenches, total, normals, place, J, way_out)
+    return 1
+
+
+@kernel
+def step_contacts(
+    frame: Ints, control: Floats, t: float, h: float, q_out: Floats, v_out: Floats, memory_out: Floats, told_out: Floats
+) -> bool:
+    """One step from t; False leaves q, v and memory as they were."""
+    layout, ints = ints_in(frame, LAYOUT), ints_in(frame, INTS)
+    constants, work = floats_in(frame, CONSTANTS), floats_in(frame, WORK)
+    flags, sizes = ints_in(frame, FLAGS), floats_in(frame, SIZES)
+    spots, table = ints_in(frame, SPOTS), ints_in(frame, TABLE)
+    q, v, y = q_out.copy(), v_out.copy(), part(work, layout, Y)
+    width, leans, k = flags[ROW_WIDTH], flags[LEANS], ints_in(frame, REST).size
+    begun = memory_out[LENGTH]
+    # the motion that nothing holds, with its own terms in the middle of the step
+    change, at = np.empty(leans), MEMORY + FACTS + q.size + v.size
+    if leans > 0:
+        if not begun > 0.0:
+            return False
+        middle = part(work, layout, MIDDLE)
+        for j in range(leans):
+            change[j] = memory_out[at + leans + j] if begun == h else h / begun * memory_out[at + leans + j]
+            middle[j] = change[j]
+    else:
+        part(work, layout, MIDDLE_ROWS)[:1] = 0.0
+    floats_in(frame, CLOCK)[0] = t
+    Evaluate(frame[EVALUATE], layout, ints, constants, ints_in(frame, STAGES), control, t, work, q, v)
+    if not is_finite(y):
+        return False
+    after_memory = np.zeros(memory_out.size)
+    begin_memory(memory_out, part(work, layout, LEDGER), h, after_memory)
+    # how bodies move, and the rows of limits and dry friction
+    centre, velocity, rate = np.empty(3 * flags[BODIES]), np.empty(6 * flags[BODIES]), np.empty(6 * flags[BODIES])
+    com, X = floats_in(frame, COM), part(work, layout, X_WB)
+    FillMotion(frame[FILL_MOTION], layout, constants, work, com, centre, velocity, rate)
+    book_place, numbers = ints_in(frame, BOOK_PLACE), floats_in(frame, NUMBERS)
+    b, begin = np.empty(k), np.empty(k)
+    scale = h / begun if begun > 0.0 else 0.0
+    J_book, Y_book = np.empty(flags[BOOK_SIZE]), np.empty(flags[BOOK_SIZE])
+    residual, speeds = part(work, layout, RESIDUAL), part(work, layout, RATE)
+    if k > 0:
+        acceleration, feedback = np.empty(k), part(constants, layout, STABILISER)
+        AnswerBook(frame[ANSWER_BOOK], layout, ints, constants, spots, table, book_place, work, numbers, acceleration, J_book, Y_book)
+        fill_targets(ints_in(frame, ROLE), h, feedback[0], feedback[1], -1.0, residual, speeds, acceleration, b)
+        for r in range(k):
+            begin[r] = scale * memory_out[at + 2 * leans + r]
+    # what is near
+    count = find_near(frame, h, X, velocity, rate)
+    if count < 0:
+        return False
+    shapes = ints_in(frame, SHAPES)
+    bodies, points, normals = np.empty(2 * count, np.int64), np.empty(3 * count), np.empty(3 * count)
+    gaps, ids = np.empty(count), np.empty(count, np.int64)
+    n = count
+    if count > 0:
+        n = arrange_touches(
+            count, ints_in(shapes, pairs_at.TAGS), floats_in(shapes, pairs_at.RECORDS), ints_in(shapes, pairs_at.PAIRS),
+            ints_in(shapes, pairs_at.BODY), ints_in(shapes, pairs_at.FOUND)[0], ints_in(frame, MOVING), bodies, points, normals, gaps, ids,
+        )  # fmt: skip
+    size = k + width * n
+    if size > FEW_ROWS:
+        return False
+    bodies, points, normals, gaps, ids = bodies[: 2 * n], points[: 3 * n], normals[: 3 * n], gaps[:n], ids[:n]
+    # contacts as rows, in the order of `step_arrays.row_parts`
+    which, wrenches, rows_of = np.empty(n, np.int64), np.empty(12 * width * n), np.empty((3 + 6 * width) * n)
+    first_table = memory_out.size - WIDTH * flags[ROOM]
+    Meet(
+        frame[MEET], width, flags[SPIN], flags[BODIES], h, scale, min(int(memory_out[COUNT]), flags[ROOM]), ints_in(frame, KEYS),
+        ints_in(frame, LAW_CLASSES), floats_in(frame, COEFFICIENTS), floats_in(frame, PLANE_NORMAL), floats_in(frame, NO_WISHES), bodies,
+        points, normals, ids, centre, velocity, rate, memory_out[first_table:], which, wrenches, rows_of,
+    )  # fmt: skip
+    at_before = 3 * n + 3 * width * n
+    friction, before = rows_of[: 3 * n], rows_of[at_before : at_before + width * n]
+    free, guess = rows_of[at_before + width * n : at_before + 2 * width * n], rows_of[at_before + 2 * width * n :]
+    # J and Y = M⁻¹ Jᵀ of all rows
+    rows, groups = np.empty(k + n, np.int64), np.empty(2 * (k + n), np.int64)
+    start, place, inverses = np.empty(k + n + 1, np.int64), np.empty(k + n + 1, np.int64), ints_in(frame, INVERSES)
+    needed = LayWrenches(
+        frame[LAY_WRENCHES], spots, table, ints_in(frame, FRONT_ROWS), part(table, spots, BOOK_GROUPS), bodies, width, rows, groups, start,
+        place, inverses,
+    )  # fmt: skip
+    if needed >= numbers.size:
+        return False
+    J = np.empty(place[k + n])
+    Y_all = J if flags[ALL_ALONE] == 1 else np.empty(place[k + n])
+    for i in range(J_book.size):
+        J[i] = J_book[i]
+        Y_all[i] = Y_book[i]
+    kept = part(table, spots, INVERSE_AT)
+    fresh = kept[kept.size - 1] if k > 0 else 0
+    if n > 0 and width == 3:
+        Answer(
+            frame[ANSWER], layout, ints, spots, table, inverses, fresh, place[k:], bodies, flags[ALL_ALONE] == 1, wrenches, com, work,
+            numbers, floats_in(frame, SWEEP), J, Y_all,
+        )  # fmt: skip
+    elif n > 0:
+        AnswerWide(
+            frame[ANSWER], layout, ints, spots, table, inverses, fresh, place[k:], bodies, width, wrenches, com, work, numbers, J, Y_all
+        )
+    # impulses
+    impulse, reached, facts = np.empty(size), np.empty(size), np.zeros(3)
+    if size > 0 and not solve_rows(
+        frame, h, size, start, place, groups, rows, J, Y_all, b, free, gaps, begin, guess, friction, impulse, reached, facts
+    ):
+        return False
+    # their account
+    after, shift, total, sums = np.empty(width * n), np.empty(n), np.zeros(k), np.zeros(4)
+    for c in range(n):
+        shift[c] = max(gaps[c], 0.0) / h
+    without_shift(k, reached, shift, after)
+    none = shift[:0]
+    add_works(
+        flags[PUSHES], h, impulse, reached, ints_in(frame, REST), residual, speeds, before, free, after, none, total, sums
+    )
+    gained = 0.5 * min(sums[0], sums[1])
+    # what overlaps
+    way, told_out[DEEP] = np.empty(y.size), -1.0
+    apart = part_what_overlaps(
+        frame, h, bodies, points, gaps, wrenches, after, reached, rows, groups, start, place, J, Y_all, way, told_out
+    )
+    if apart < 0:
+        return False
+    # velocities and positions
+    acts = False
+    for i in range(size):
+        acts = acts or impulse[i] != 0.0
+    kick_change = np.empty(y.size)
+    push_rows(frame, True, bodies, wrenches, total, impulse[k:], place, J, kick_change)
+    for j in range(y.size):
+        y[j] += 1.0 / h * kick_change[j]
+    if flags[FLIES] == 1:
+        KickTree(frame[KICK], layout, ints, constants, h, work, q, v)
+    else:
+        for j in range(y.size):
+            v[j] += h * y[j]
+        advance_joints(part(ints, layout, CLASSES), part(ints, layout, INDEX), part(constants, layout, PARAMETERS), q, v, h, q)
+    if apart > 0:
+        q_before = q.copy()
+        advance_joints(part(ints, layout, CLASSES), part(ints, layout, INDEX), part(constants, layout, PARAMETERS), q, way, h, q)
+        if flags[FLIES] == 1:
+            keep_courses(part(ints, layout, FREE)[1:], part(constants, layout, NODE_CONSTANTS), q_before, q, v)
+    if not (all_finite(q) and all_finite(v)):
+        return False
+    # memory
+    next_change = np.empty(leans)
+    if leans > 0:
+        Foretell(frame[FORETELL], layout, ints, h if acts else 0.0, v_out, v, change, floats_in(frame, HALVES), work, next_change)
+    method = NO_METHOD if not size or facts[MISSED] < 0.0 else NEWTON_METHOD if facts[STEPS] > 0.0 else WARM_METHOD
+    write_step(
+        h, int(facts[STEPS]), max(facts[MISSED], 0.0), method, gained if gained > sizes[GAIN] * sums[3] else 0.0, 1, flags[ROOM], width,
+        ids, gaps, impulse[k:], before, after, none, q_out, v_out, change, next_change, total, none, 0, after_memory,
+    )  # fmt: skip
+    after_memory[0] += 0.5 * sums[2]
+    after_memory[TIME] = t + h
+    q_out[:], v_out[:], memory_out[:] = q, v, after_memory
+    return True
+
+
+@long_kernel
+def roll_contacts(
+    frame: Ints, control: Floats, t: float, h: float, steps: int, done: int, every: int, speed_limit: float, q_out: Floats, v_out: Floats,
+    memory_out: Floats, records_out: Floats, told_out: Floats,
+) -> int:  # fmt: skip
+    """Steps from number `done` on up to number `steps`, or to the first that is not for this kernel, or that leaves a velocity beyond the
+    speed limit: the number of the last one made. Each `every`-th is recorded."""
+    while done < steps and step_contacts(frame, control, t, h, q_out, v_out, memory_out, told_out):
+        done += 1
+        t = memory_out[TIME]
+        if done % every == 0:
+            write_record(done // every - 1, t, q_out, v_out, memory_out, records_out)
+        if largest(v_out) > speed_limit:
+            break
+    return done
