@@ -4,8 +4,9 @@
     [A + B (Ŵ + ε)] d = −F(x, û)               (`contact_newton`, `contact_maps`)
 
 A robot that stands has some ten contacts, and a step of it takes two or three of Newton's: what costs there is every call from Python, not
-the arithmetic. The kernel does the usual case and gives up where it ends: where a step is not shorter than its line search allows, or after
-`iterations`. What then helps (sweeps, convex problems, other methods) is the business of `contacts`.
+the arithmetic. Where no step along Newton's direction reduces ‖F‖, sweeps go on, from there, and Newton's method begins again with another
+ε, as in `contact_newton`. The kernel gives up after `iterations` steps, or `failures` of that kind; what then helps (convex problems, other
+methods) is the business of `contacts`.
 """
 
 from __future__ import annotations
@@ -14,14 +15,20 @@ import math
 
 import numpy as np
 
+from unibody.algebra.contact_group_scaling import diagonalise
 from unibody.algebra.contact_maps import alart_curnier
-from unibody.algebra.contact_newton import FALLING, HALVINGS, LARGEST, LEAST, SUFFICIENT, fill_matrix, through
-from unibody.algebra.contact_sweeps import CONVEX, COULOMB, natural_map
+from unibody.algebra.contact_newton import FALLING, FIRST_SWEEPS, HALVINGS, LARGEST, LEAST, SUFFICIENT, fill_matrix, through
+from unibody.algebra.contact_sweeps import CONVEX, COULOMB, LOCAL, natural_map, sweep_dense
 from unibody.algebra.contact_units import AT_MOST, ROUND_OFF
 from unibody.algebra.dense import solve_pivoted
 from unibody.kernel import Floats, Ints, device, kernel
 
-COULOMB_FALLS, CONVEX_FALLS = FALLING[COULOMB][0], FALLING[CONVEX][0]
+COULOMB_FALLS, CONVEX_FALLS = FALLING[COULOMB], FALLING[CONVEX]
+
+GROW, MOST = 100.0, 1e-2
+"""Where contacts repeat each other and lie on the edges of their cones, Newton's steps go far in directions that change no velocity: ε grows
+so much with every step that has to be shortened, up to MOST, and falls as much with every other. The steps are then those of a proximal
+method, which comes nearer by ε / (ε + λ) each, λ the least eigenvalue of Ŵ that is not zero."""
 
 RESIDUAL, STEPS, CONVERGED = range(3)
 """What `facts_out` holds: the residual's velocity, Newton's steps, and whether the laws hold."""
@@ -100,9 +107,35 @@ def round_off(n, W, b, x, D):
 
 
 @kernel
+def fill_locals(law: int, n: int, start: Ints, V: Floats, table_out: Floats) -> None:
+    """What sweeps read of the blocks' own matrices (`contact_units.local_tables`)."""
+    own, axes = np.empty(9), np.empty(9)
+    for k in range(start.size - 1):
+        at, count = start[k], start[k + 1] - start[k] - 1
+        normal, t = V[at * n + at], LOCAL * k
+        for m in range(LOCAL):
+            table_out[t + m] = 0.0
+        table_out[t] = normal
+        if count == 0:
+            continue
+        own[:] = 0.0
+        for i in range(count):
+            for j in range(count):
+                own[3 * i + j] = V[(at + 1 + i) * n + at + 1 + j]
+                if law == COULOMB and normal > 0.0:
+                    own[3 * i + j] -= V[(at + 1 + i) * n + at] * V[(at + 1 + j) * n + at] / normal
+        diagonalise(count, own, axes)
+        for j in range(count):
+            for i in range(count):
+                table_out[t + 1 + j] += axes[3 * i + j] * V[(at + 1 + i) * n + at]
+                table_out[t + 7 + 3 * i + j] = axes[3 * i + j]
+            table_out[t + 4 + j] = max(own[4 * j], 0.0)
+
+
+@kernel
 def newton_small(
-    law: int, tolerance: float, iterations: int, rows: Ints, lower: Floats, upper: Floats, friction: Floats, W: Floats, b: Floats,
-    warm: Floats, impulse_out: Floats, velocity_out: Floats, facts_out: Floats,
+    law: int, tolerance: float, iterations: int, failures: int, rows: Ints, lower: Floats, upper: Floats, friction: Floats, W: Floats,
+    b: Floats, warm: Floats, impulse_out: Floats, velocity_out: Floats, facts_out: Floats,
 ) -> None:  # fmt: skip
     """Impulses λ and velocities W λ + b from a warm start, W (m × m) flat, laws as in `Blocks`; `facts_out`: see above."""
     m, blocks = b.size, rows.size
@@ -125,7 +158,8 @@ def newton_small(
     trial, ahead, G = np.empty(n), np.empty(n), np.empty(n * n)
     pressing, owned = np.empty(blocks, np.int64), np.empty(n, np.int64)
     falls = COULOMB_FALLS if law == COULOMB else CONVEX_FALLS
-    steps = 0
+    table = np.empty(LOCAL * blocks if failures > 0 else 0)
+    steps, failed, sweeps, more = 0, 0, FIRST_SWEEPS, 1.0
     while found > enough and steps < iterations:
         alart_curnier(law, start, low, high, x, u, F, A, B)
         merit = square(n, F)
@@ -148,13 +182,12 @@ def newton_small(
             for j in range(n):
                 moved[i] += V[i * n + j] * d[j]
         through(start, B, moved, coupled)
-        epsilon = max(min(LARGEST, falls * math.sqrt(merit)), LEAST)
+        epsilon = min(more * max(min(LARGEST, falls[failed % 3] * math.sqrt(merit)), LEAST), MOST)
         fill_matrix(n, epsilon, start, A, B, V, pressing[:presses], owned[:size], G[: size * size])
         for i in range(size):
             right[i] = -F[owned[i]] - coupled[owned[i]]
         steps += 1
-        if not solve_pivoted(size, G, right):
-            break
+        solved = solve_pivoted(size, G, right)
         for i in range(size):
             d[owned[i]] = right[i]
         for i in range(n):
@@ -163,7 +196,7 @@ def newton_small(
                 moved[i] += V[i * n + j] * d[j]
         # the first of t = 1, ½, ¼, … that reduces ‖F‖² enough
         t, shorter = 1.0, False
-        for _ in range(HALVINGS):
+        for _ in range(HALVINGS if solved else 0):
             for i in range(n):
                 trial[i] = x[i] + t * d[i]
                 ahead[i] = u[i] + t * moved[i]
@@ -172,10 +205,22 @@ def newton_small(
                 shorter = True
                 break
             t *= 0.5
-        if not shorter:
-            break
-        for i in range(n):
-            x[i] = trial[i]
+        if shorter:
+            for i in range(n):
+                x[i] = trial[i]
+            more = max(1.0, more / GROW) if t == 1.0 else more * GROW
+        elif epsilon < MOST and solved:  # a shorter one, from here
+            more *= GROW
+        else:  # no step does: sweeps from here
+            more = 1.0
+            failed += 1
+            if failed > failures:
+                break
+            if failed == 1:
+                fill_locals(law, n, start, V, table)
+            velocity(n, V, c, x, u)
+            sweep_dense(law, sweeps, 1.0, 0, 0.0, start, low, high, table, V, u, x)
+            sweeps *= 2
         velocity(n, V, c, x, u)
         now = missed_by(n, law, start, low, high, x, u, D, F)
         if now < found:

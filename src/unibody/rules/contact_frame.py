@@ -96,7 +96,7 @@ class ContactSteps:
 
     def _tell(self) -> None:
         """Have reports say of the last step what there is to say."""
-        deep, (found, depth, one, other) = self.rule.deep, self.told.tolist()
+        deep, (found, depth, one, other, _) = self.rule.deep, self.told.tolist()
         self.rule.hurry, deep.told = "", "" if found < 0.0 else deep.words(int(one), int(other), depth, int(found) % 2 == 1)
 
     def learn(self) -> None:

@@ -15,7 +15,7 @@ from __future__ import annotations
 import numpy as np
 
 from unibody.algebra.contact_group_parting import LEAF, PARTING_SLOTS
-from unibody.algebra.contact_groups import write_dense
+from unibody.algebra.contact_groups import gather, spread, write_dense
 from unibody.algebra.contact_newton_small import CONVERGED as SOLVED
 from unibody.algebra.contact_newton_small import RESIDUAL as MISSED
 from unibody.algebra.contact_newton_small import STEPS, newton_small
@@ -36,7 +36,7 @@ from unibody.coordinates.stages import Evaluate
 from unibody.frame import floats_in, ints_in
 from unibody.kernel import Floats, Ints, kernel, long_kernel, prototype_of
 from unibody.rules.base import MEMORY, TIME, all_finite, largest, write_record
-from unibody.rules.impulses import FACE, FACE_STEPS, FEW_ROWS, clip_to_cones, nothing_acts
+from unibody.rules.impulses import FACE_FAILURES, FACE_STEPS, FEW_ROWS, clip_to_cones
 from unibody.rules.nearness import pace
 from unibody.rules.overlaps import OVERLAP, leave_held, part_overlaps
 from unibody.rules.step_arrays import add_works, fill_targets, lay_problem, meet, order_upwards, without_shift
@@ -68,9 +68,15 @@ TOLERANCE, RADIUS, DEEPEST, FARTHEST, NEAREST, FIXED, OFFSET, THIN, GAIN = range
 surfaces rest apart; what a mesh is thick [m]; the part of the work at contacts that may come from nowhere."""
 SIZE_COUNT = 9
 
-DEEP, DEPTH, ONE, OTHER = range(4)
-"""What a step tells of its deepest overlap: twice its number plus 1 if joints hold it, or −1; how deep it is; its bodies."""
-TOLD = 4
+DEEP, DEPTH, ONE, OTHER, WHY = range(5)
+"""What a step tells of its deepest overlap: twice its number plus 1 if joints hold it, or −1; how deep it is; its bodies. And why the last
+step was not made, as a number of REASONS."""
+TOLD = 5
+
+REASONS = (
+    "made", "first", "not finite", "fast or unknown pairs", "many rows", "small arrays", "not solved", "first overlap", "not finite after"
+)  # fmt: skip
+MADE, FIRST_STEP, NOT_FINITE, UNSEEN, MANY, SMALL, UNSOLVED, OVERLAPS, NOT_FINITE_AFTER = range(len(REASONS))
 
 Answer, AnswerBook, FillMotion, FindPairs = (prototype_of(k) for k in (answer_threes, answer_book, fill_motion_reduced, find_pairs))
 AnswerWide, Foretell, KickTree, LayWrenches = (prototype_of(k) for k in (answer_wrenches, foretell, kick_reduced, lay_wrenches))
@@ -92,42 +98,97 @@ def find_near(frame: Ints, h: float, X: Floats, velocity: Floats, rate: Floats) 
 
 
 @kernel
+def take_blocks(
+    taken: Ints, start: Ints, place: Ints, groups: Ints, rows: Ints, lower: Floats, upper: Floats, friction: Floats, right: Floats,
+    warm: Floats, ints_out: Ints, floats_out: Floats,
+) -> int:  # fmt: skip
+    """The blocks that are taken, one kind of array after the other: of `ints_out` start, place (one more than there are), rows, groups; of
+    `floats_out` bounds below and above, friction, right sides, impulses to start with. How many."""
+    blocks, size, at = taken.size, right.size, 0
+    top = 0
+    for k in range(blocks):
+        if taken[k] == 0:
+            continue
+        ints_out[at], ints_out[blocks + 1 + at], ints_out[2 * blocks + 2 + at] = top, place[k], rows[k]
+        ints_out[3 * blocks + 2 + 2 * at], ints_out[3 * blocks + 3 + 2 * at] = groups[2 * k], groups[2 * k + 1]
+        floats_out[at], floats_out[blocks + at] = lower[k], upper[k]
+        for m in range(3):
+            floats_out[2 * blocks + 3 * at + m] = friction[3 * k + m]
+        for r in range(rows[k]):
+            floats_out[5 * blocks + top + r], floats_out[5 * blocks + size + top + r] = right[start[k] + r], warm[start[k] + r]
+        top += rows[k]
+        at += 1
+    ints_out[at] = top
+    return at
+
+
+@kernel
 def solve_rows(
-    frame: Ints, h: float, size: int, start: Ints, place: Ints, groups: Ints, rows: Ints, J: Floats, Y: Floats, b: Floats, free: Floats,
+    frame: Ints, h: float, start: Ints, place: Ints, groups: Ints, rows: Ints, J: Floats, Y: Floats, b: Floats, free: Floats,
     gaps: Floats, begin: Floats, guess: Floats, friction: Floats, impulse_out: Floats, velocity_out: Floats, facts_out: Floats,
 ) -> bool:  # fmt: skip
     """Impulses λ and velocities u = W λ + b of all rows by Newton's method, from those of the last step: whether the laws hold. Of facts:
-    see `contact_newton_small`; no steps and a residual below zero where nothing acts."""
+    see `contact_newton_small`; a residual below zero where nothing acts.
+
+    Limits and contacts that the motion without impulses keeps, and that had none in the last step, are left out at first; where the others
+    would break them they are taken in, and the problem is solved again."""
     flags, sizes = ints_in(frame, FLAGS), floats_in(frame, SIZES)
-    k, n = b.size, gaps.size
+    first = part(ints_in(frame, TABLE), ints_in(frame, SPOTS), FIRST)
+    n, size, blocks = gaps.size, start[start.size - 1], rows.size
     # right sides and laws
-    shift, warm, lower, upper, coefficients = np.empty(n), np.empty(size), np.empty(k + n), np.empty(k + n), np.empty(3 * (k + n))
+    shift, right, warm, lower, upper = np.empty(n), np.empty(size), np.empty(size), np.empty(blocks), np.empty(blocks)
+    coefficients, taken, none = np.empty(3 * blocks), np.zeros(blocks, np.int64), b[:0]
     for c in range(n):
         shift[c] = max(gaps[c], 0.0) / h
-    none = b[:0]
-    right = velocity_out
     lay_problem(
         flags[ROW_WIDTH], flags[PUSHES], h, b, free, shift, begin, guess, floats_in(frame, BOUND), none, friction, none, right, warm, lower,
         upper, coefficients,
     )  # fmt: skip
-    if flags[LAW] == COULOMB and nothing_acts(rows, lower, right):
-        impulse_out[:] = 0.0
-        facts_out[MISSED], facts_out[STEPS], facts_out[SOLVED] = -1.0, 0.0, 1.0
-        return True
-    if k + n < FACE:
-        return False
-    # W and Newton's method
-    W = np.empty(size * size)
-    write_dense(part(ints_in(frame, TABLE), ints_in(frame, SPOTS), FIRST), groups, start, place, J, Y, W)
     clip_to_cones(rows, coefficients, warm)
-    b_all = right.copy()
-    Newton(
-        frame[NEWTON], flags[LAW], sizes[TOLERANCE], FACE_STEPS, rows, lower, upper, coefficients, W, b_all, warm, impulse_out,
-        velocity_out, facts_out,
-    )  # fmt: skip
-    if facts_out[STEPS] > 0.0:
-        clip_to_cones(rows, coefficients, impulse_out)
-    return facts_out[SOLVED] > 0.0
+    # what acts
+    acting = 0
+    for i in range(blocks):
+        if flags[LAW] != COULOMB or lower[i] < 0.0 or warm[start[i]] > 0.0 or not right[start[i]] >= 0.0:
+            taken[i] = 1
+            acting += 1
+    impulse_out[:] = 0.0
+    velocity_out[:] = right
+    facts_out[MISSED], facts_out[STEPS], facts_out[SOLVED] = -1.0, 0.0, 1.0
+    W, motion, x, u = np.empty(size * size), np.empty(first[first.size - 1]), np.empty(size), np.empty(size)
+    some, numbers, facts = np.empty(5 * blocks + 2, np.int64), np.empty(5 * blocks + 2 * size), np.empty(3)
+    while acting > 0:
+        count = take_blocks(taken, start, place, groups, rows, lower, upper, coefficients, right, warm, some, numbers)
+        m = some[count]
+        its_start, its_place = some[: count + 1], some[blocks + 1 : blocks + 2 + count]
+        its_rows, its_groups = some[2 * blocks + 2 : 2 * blocks + 2 + count], some[3 * blocks + 2 : 3 * blocks + 2 + 2 * count]
+        write_dense(first, its_groups, its_start, its_place, J, Y, W[: m * m])
+        Newton(
+            frame[NEWTON], flags[LAW], sizes[TOLERANCE], FACE_STEPS, FACE_FAILURES, its_rows, numbers[:count], numbers[blocks : blocks + count],
+            numbers[2 * blocks : 2 * blocks + 3 * count], W[: m * m], numbers[5 * blocks : 5 * blocks + m],
+            numbers[5 * blocks + size : 5 * blocks + size + m], x[:m], u[:m], facts,
+        )  # fmt: skip
+        facts_out[MISSED], facts_out[SOLVED] = facts[MISSED], facts[SOLVED]
+        facts_out[STEPS] += facts[STEPS]
+        if not facts[SOLVED] > 0.0:
+            return False
+        if facts[STEPS] > 0.0:
+            clip_to_cones(its_rows, numbers[2 * blocks : 2 * blocks + 3 * count], x[:m])
+        # all velocities, and who was wrongly left out
+        motion[:] = 0.0
+        velocity_out[:] = right
+        spread(first, its_groups, its_start, its_place, Y, x, motion)
+        gather(first, groups, start, place, J, motion, velocity_out)
+        acting, at = 0, 0
+        for i in range(blocks):
+            if taken[i] == 1:
+                for r in range(rows[i]):
+                    impulse_out[start[i] + r], velocity_out[start[i] + r] = x[at + r], u[at + r]
+                    warm[start[i] + r] = x[at + r]
+                at += rows[i]
+            elif velocity_out[start[i]] < 0.0:
+                taken[i] = 1
+                acting += 1
+    return True
 
 
 @kernel
@@ -210,8 +271,8 @@ def part_what_overlaps(
 @kernel
 def step_contacts(
     frame: Ints, control: Floats, t: float, h: float, q_out: Floats, v_out: Floats, memory_out: Floats, told_out: Floats
-) -> bool:
-    """One step from t; False leaves q, v and memory as they were."""
+) -> int:
+    """One step from t: MADE, or why it is not for this kernel; q, v and memory are as they were then."""
     layout, ints = ints_in(frame, LAYOUT), ints_in(frame, INTS)
     constants, work = floats_in(frame, CONSTANTS), floats_in(frame, WORK)
     flags, sizes = ints_in(frame, FLAGS), floats_in(frame, SIZES)
@@ -223,7 +284,7 @@ def step_contacts(
     change, at = np.empty(leans), MEMORY + FACTS + q.size + v.size
     if leans > 0:
         if not begun > 0.0:
-            return False
+            return FIRST_STEP
         middle = part(work, layout, MIDDLE)
         for j in range(leans):
             change[j] = memory_out[at + leans + j] if begun == h else h / begun * memory_out[at + leans + j]
@@ -233,7 +294,7 @@ def step_contacts(
     floats_in(frame, CLOCK)[0] = t
     Evaluate(frame[EVALUATE], layout, ints, constants, ints_in(frame, STAGES), control, t, work, q, v)
     if not is_finite(y):
-        return False
+        return NOT_FINITE
     after_memory = np.zeros(memory_out.size)
     begin_memory(memory_out, part(work, layout, LEDGER), h, after_memory)
     # how bodies move, and the rows of limits and dry friction
@@ -254,7 +315,7 @@ def step_contacts(
     # what is near
     count = find_near(frame, h, X, velocity, rate)
     if count < 0:
-        return False
+        return UNSEEN
     shapes = ints_in(frame, SHAPES)
     bodies, points, normals = np.empty(2 * count, np.int64), np.empty(3 * count), np.empty(3 * count)
     gaps, ids = np.empty(count), np.empty(count, np.int64)
@@ -266,7 +327,7 @@ def step_contacts(
         )  # fmt: skip
     size = k + width * n
     if size > FEW_ROWS:
-        return False
+        return MANY
     bodies, points, normals, gaps, ids = bodies[: 2 * n], points[: 3 * n], normals[: 3 * n], gaps[:n], ids[:n]
     # contacts as rows, in the order of `step_arrays.row_parts`
     which, wrenches, rows_of = np.empty(n, np.int64), np.empty(12 * width * n), np.empty((3 + 6 * width) * n)
@@ -287,7 +348,7 @@ def step_contacts(
         place, inverses,
     )  # fmt: skip
     if needed >= numbers.size:
-        return False
+        return SMALL
     J = np.empty(place[k + n])
     Y_all = J if flags[ALL_ALONE] == 1 else np.empty(place[k + n])
     for i in range(J_book.size):
@@ -307,9 +368,9 @@ def step_contacts(
     # impulses
     impulse, reached, facts = np.empty(size), np.empty(size), np.zeros(3)
     if size > 0 and not solve_rows(
-        frame, h, size, start, place, groups, rows, J, Y_all, b, free, gaps, begin, guess, friction, impulse, reached, facts
+        frame, h, start, place, groups, rows, J, Y_all, b, free, gaps, begin, guess, friction, impulse, reached, facts
     ):
-        return False
+        return UNSOLVED
     # their account
     after, shift, total, sums = np.empty(width * n), np.empty(n), np.zeros(k), np.zeros(4)
     for c in range(n):
@@ -326,7 +387,7 @@ def step_contacts(
         frame, h, bodies, points, gaps, wrenches, after, reached, rows, groups, start, place, J, Y_all, way, told_out
     )
     if apart < 0:
-        return False
+        return OVERLAPS
     # velocities and positions
     acts = False
     for i in range(size):
@@ -347,7 +408,7 @@ def step_contacts(
         if flags[FLIES] == 1:
             keep_courses(part(ints, layout, FREE)[1:], part(constants, layout, NODE_CONSTANTS), q_before, q, v)
     if not (all_finite(q) and all_finite(v)):
-        return False
+        return NOT_FINITE_AFTER
     # memory
     next_change = np.empty(leans)
     if leans > 0:
@@ -360,7 +421,7 @@ def step_contacts(
     after_memory[0] += 0.5 * sums[2]
     after_memory[TIME] = t + h
     q_out[:], v_out[:], memory_out[:] = q, v, after_memory
-    return True
+    return MADE
 
 
 @long_kernel
@@ -370,7 +431,11 @@ def roll_contacts(
 ) -> int:  # fmt: skip
     """Steps from number `done` on up to number `steps`, or to the first that is not for this kernel, or that leaves a velocity beyond the
     speed limit: the number of the last one made. Each `every`-th is recorded."""
-    while done < steps and step_contacts(frame, control, t, h, q_out, v_out, memory_out, told_out):
+    while done < steps:
+        why = step_contacts(frame, control, t, h, q_out, v_out, memory_out, told_out)
+        told_out[WHY] = why
+        if why != MADE:
+            break
         done += 1
         t = memory_out[TIME]
         if done % every == 0:

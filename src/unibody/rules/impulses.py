@@ -20,7 +20,7 @@ import numpy as np
 
 from unibody.algebra.contact_augmented_groups import augmented_groups
 from unibody.algebra.contact_group_sweeps import sweep_grouped
-from unibody.algebra.contact_groups import Grouped
+from unibody.algebra.contact_groups import Grouped, write_dense
 from unibody.algebra.contact_newton_small import newton_small
 from unibody.algebra.contact_problem import Blocks, ContactProblem, Dense, Solution, bounded, contacts, join, unilateral
 from unibody.algebra.contact_sweeps import CONVEX, COULOMB
@@ -33,8 +33,9 @@ from unibody.kernel import Floats, Ints, kernel
 FEW_ROWS, FIRST_SWEEPS = 90, 64
 """Sweeps of "auto" before Newton's method; up to so many rows all other methods of the algebra are asked where that fails."""
 
-FACE, FACE_STEPS = 4, 30
-"""From so many contacts on, up to FEW_ROWS rows, "auto" begins with so many steps of Newton's method on the whole W. Faces that press on
+FACE, FACE_STEPS, FACE_FAILURES = 4, 30, 3
+"""From so many contacts on, up to FEW_ROWS rows, "auto" begins with so many steps of Newton's method on the whole W, begun again so often.
+Faces that press on
 each other leave open where they carry their load; these steps, of least norm, share it out. Sweeps put it on contacts that come first; a
 block between two fingers may then turn about a corner."""
 
@@ -107,10 +108,11 @@ def few(W: Grouped, b: np.ndarray, blocks: Blocks, options: Options, warm: np.nd
     """Newton's method on the whole W in one kernel, as far as it goes by itself."""
     law = COULOMB if options.law == "coulomb" else CONVEX
     start = np.zeros(b.size) if warm is None else inside(warm, blocks)
-    impulse, velocity, facts = np.empty(b.size), np.empty(b.size), np.empty(3)
+    impulse, velocity, facts, whole = np.empty(b.size), np.empty(b.size), np.empty(3), np.empty(b.size**2)
+    write_dense(W.first, W.flat_groups, W.start, W.place, W.J, W.Y, whole)
     newton_small(
-        law, options.tolerance, FACE_STEPS, blocks.rows, blocks.lower, blocks.upper, np.ascontiguousarray(blocks.friction).ravel(),
-        W.dense().ravel(), b, start, impulse, velocity, facts,
+        law, options.tolerance, FACE_STEPS, FACE_FAILURES, blocks.rows, blocks.lower, blocks.upper, np.ascontiguousarray(blocks.friction).ravel(),
+        whole, b, start, impulse, velocity, facts,
     )  # fmt: skip
     speed, steps, converged = facts.tolist()
     if steps:
