@@ -26,8 +26,8 @@ from unibody.kernel import Floats, Ints, device, kernel
 COULOMB_FALLS, CONVEX_FALLS = FALLING[COULOMB], FALLING[CONVEX]
 
 GROW, MOST = 100.0, 1e-2
-"""Where contacts repeat each other and lie on the edges of their cones, Newton's steps go far in directions that change no velocity: ε grows
-so much with every step that has to be shortened, up to MOST, and falls as much with every other. The steps are then those of a proximal
+"""Where contacts repeat each other and lie on the edges of their cones, Newton's steps go far in directions that change no velocity: ε
+grows so much with every step that has to be shortened, up to MOST, and falls as much with every other. The steps are then those of a proximal
 method, which comes nearer by ε / (ε + λ) each, λ the least eigenvalue of Ŵ that is not zero."""
 
 RESIDUAL, STEPS, CONVERGED = range(3)
@@ -66,13 +66,20 @@ def scale_rows(rows, lower, upper, friction, W, b, start_out, keep_out, D_out, b
 
 
 @device
+def times(n, W, x, u_out):
+    """u += W x, W symmetric: by its rows, so that several sums go on at once."""
+    for j in range(n):
+        if x[j] != 0.0:
+            for i in range(n):
+                u_out[i] += W[j * n + i] * x[j]
+
+
+@device
 def velocity(n, W, b, x, u_out):
     """û = Ŵ x + b̂."""
     for i in range(n):
-        found = b[i]
-        for j in range(n):
-            found += W[i * n + j] * x[j]
-        u_out[i] = found
+        u_out[i] = b[i]
+    times(n, W, x, u_out)
 
 
 @device
@@ -94,14 +101,16 @@ def missed_by(n, law, start, lower, upper, x, u, D, F_out):
 
 
 @device
-def round_off(n, W, b, x, D):
+def round_off(n, W, b, x, D, terms_out):
     """What round-off alone may leave in the residual's velocity; never more than a small part of the velocities given."""
     most, given = 0.0, 0.0
     for i in range(n):
-        terms = abs(b[i])
-        for j in range(n):
-            terms += abs(W[i * n + j] * x[j])
-        most = max(most, terms / D[i])
+        terms_out[i] = abs(b[i])
+    for j in range(n):
+        for i in range(n):
+            terms_out[i] += abs(W[j * n + i] * x[j])
+    for i in range(n):
+        most = max(most, terms_out[i] / D[i])
         given = max(given, abs(b[i]) / D[i])
     return min(ROUND_OFF * most, AT_MOST * given)
 
@@ -137,28 +146,32 @@ def newton_small(
     law: int, tolerance: float, iterations: int, failures: int, rows: Ints, lower: Floats, upper: Floats, friction: Floats, W: Floats,
     b: Floats, warm: Floats, impulse_out: Floats, velocity_out: Floats, facts_out: Floats,
 ) -> None:  # fmt: skip
-    """Impulses λ and velocities W λ + b from a warm start, W (m × m) flat, laws as in `Blocks`; `facts_out`: see above."""
+    """Impulses λ and velocities W λ + b from a warm start, W (m × m) flat and symmetric, laws as in `Blocks`; `facts_out`: see above."""
     m, blocks = b.size, rows.size
+    # room for all arrays at once
+    whole, room = np.empty(2 * blocks + 1 + 2 * m, np.int64), np.empty(2 * m * m + 12 * m + 50 * blocks)
+    start, keep = whole[: blocks + 1], whole[blocks + 1 : blocks + 1 + m]
+    pressing, owned = whole[blocks + 1 + m : 2 * blocks + 1 + m], whole[2 * blocks + 1 + m :]
+    low, high, A, B = room[:blocks], room[blocks : 2 * blocks], room[2 * blocks : 18 * blocks], room[18 * blocks : 34 * blocks]
+    table, vectors, matrices = room[34 * blocks : 50 * blocks], room[50 * blocks : 50 * blocks + 12 * m], room[50 * blocks + 12 * m :]
     # the problem in units
-    start, keep = np.empty(blocks + 1, np.int64), np.empty(m, np.int64)
-    D, c, low, high = np.empty(m), np.empty(m), np.empty(blocks), np.empty(blocks)
-    n = scale_rows(rows, lower, upper, friction, W, b, start, keep, D, c, low, high)
-    D, c = D[:n], c[:n]
-    V, x, u = np.empty(n * n), np.empty(n), np.empty(n)
+    n = scale_rows(rows, lower, upper, friction, W, b, start, keep, vectors[:m], vectors[m : 2 * m], low, high)
+    D, c, x, u = vectors[:n], vectors[m : m + n], vectors[2 * m : 2 * m + n], vectors[3 * m : 3 * m + n]
+    F, best, d, moved = vectors[4 * m : 4 * m + n], vectors[5 * m : 5 * m + n], vectors[6 * m : 6 * m + n], vectors[7 * m : 7 * m + n]
+    coupled, right = vectors[8 * m : 8 * m + n], vectors[9 * m : 9 * m + n]
+    trial, ahead = vectors[10 * m : 10 * m + n], vectors[11 * m : 11 * m + n]
+    V, G = matrices[: n * n], matrices[m * m : m * m + n * n]
     for i in range(n):
         x[i] = warm[keep[i]] / D[i]
         for j in range(n):
             V[i * n + j] = D[i] * W[keep[i] * m + keep[j]] * D[j]
     velocity(n, V, c, x, u)
     # where it begins: kept as the best while nothing is better
-    F, A, B = np.empty(n), np.empty(16 * blocks), np.empty(16 * blocks)
-    best, found = x.copy(), missed_by(n, law, start, low, high, x, u, D, F)
-    enough = max(tolerance, round_off(n, V, c, x, D))
-    d, moved, coupled, right = np.empty(n), np.empty(n), np.empty(n), np.empty(n)
-    trial, ahead, G = np.empty(n), np.empty(n), np.empty(n * n)
-    pressing, owned = np.empty(blocks, np.int64), np.empty(n, np.int64)
+    found = missed_by(n, law, start, low, high, x, u, D, F)
+    for i in range(n):
+        best[i] = x[i]
+    enough = max(tolerance, round_off(n, V, c, x, D, trial))
     falls = COULOMB_FALLS if law == COULOMB else CONVEX_FALLS
-    table = np.empty(LOCAL * blocks if failures > 0 else 0)
     steps, failed, sweeps, more = 0, 0, FIRST_SWEEPS, 1.0
     while found > enough and steps < iterations:
         alart_curnier(law, start, low, high, x, u, F, A, B)
@@ -177,10 +190,8 @@ def newton_small(
             if acts:
                 pressing[presses] = k
                 presses += 1
-        for i in range(n):
-            moved[i] = 0.0
-            for j in range(n):
-                moved[i] += V[i * n + j] * d[j]
+        moved[:] = 0.0
+        times(n, V, d, moved)
         through(start, B, moved, coupled)
         epsilon = min(more * max(min(LARGEST, falls[failed % 3] * math.sqrt(merit)), LEAST), MOST)
         fill_matrix(n, epsilon, start, A, B, V, pressing[:presses], owned[:size], G[: size * size])
@@ -190,10 +201,8 @@ def newton_small(
         solved = solve_pivoted(size, G, right)
         for i in range(size):
             d[owned[i]] = right[i]
-        for i in range(n):
-            moved[i] = 0.0
-            for j in range(n):
-                moved[i] += V[i * n + j] * d[j]
+        moved[:] = 0.0
+        times(n, V, d, moved)
         # the first of t = 1, ½, ¼, … that reduces ‖F‖² enough
         t, shorter = 1.0, False
         for _ in range(HALVINGS if solved else 0):
@@ -227,15 +236,11 @@ def newton_small(
             found = now
             for i in range(n):
                 best[i] = x[i]
-            enough = max(tolerance, round_off(n, V, c, best, D))
+            enough = max(tolerance, round_off(n, V, c, best, D, trial))
     # back to the problem's own units and rows
     for i in range(m):
         impulse_out[i] = 0.0
     for i in range(n):
         impulse_out[keep[i]] = D[i] * best[i]
-    for i in range(m):
-        speed = b[i]
-        for j in range(m):
-            speed += W[i * m + j] * impulse_out[j]
-        velocity_out[i] = speed
+    velocity(m, W, b, impulse_out, velocity_out)
     facts_out[RESIDUAL], facts_out[STEPS], facts_out[CONVERGED] = found, float(steps), 1.0 if found <= enough else 0.0

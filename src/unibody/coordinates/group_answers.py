@@ -86,11 +86,12 @@ def fill_roots(body: Ints, of_body: Ints, alone: Ints, rows: Floats, columns: Fl
 
 @kernel
 def lay_wrenches(
-    spots: Ints, table: Ints, front_rows: Ints, front_groups: Ints, nodes: Ints, rows: int, rows_out: Ints, groups_out: Ints,
-    start_out: Ints, place_out: Ints, at_out: Ints,
+    spots: Ints, table: Ints, front_rows: Ints, front_groups: Ints, answered: bool, nodes: Ints, rows: int, rows_out: Ints,
+    groups_out: Ints, start_out: Ints, place_out: Ints, at_out: Ints,
 ) -> int:  # fmt: skip
     """Where the rows and numbers of all blocks begin: those in front, then blocks of `rows` wrenches on two nodes each. Where the numbers
-    of `group_inverses` begin, −1 for a group that is to be swept, and how many they are."""
+    of `group_inverses` begin, −1 for a group that is to be swept, and how many they are. `answered`: whether those of the book's rows are
+    known."""
     of_body = part(table, spots, OF_BODY)
     first = part(table, spots, FIRST)
     start = part(table, spots, MEMBER_START)
@@ -119,8 +120,8 @@ def lay_wrenches(
     end = kept[at_out.size]
     for g in range(at_out.size):
         n, members, sweeps = first[g + 1] - first[g], start[g + 1] - start[g], at_out[g] if rows == 3 else rows * at_out[g]
-        at_out[g] = kept[g]
-        if kept[g] < 0 and alone[g] == 0 and worth_inverting(n, members, sweeps):
+        at_out[g] = kept[g] if answered else -1
+        if at_out[g] < 0 and alone[g] == 0 and worth_inverting(n, members, sweeps):
             at_out[g] = end
             end += inverse_size(n, members)
     return end

@@ -21,10 +21,10 @@ from unibody.spatial.devices import load3, load6
 
 @kernel
 def answer_book(
-    layout: Ints, ints: Ints, constants: Floats, spots: Ints, table: Ints, begin: Ints, work_out: Floats, numbers_out: Floats,
-    acceleration_out: Floats, J_out: Floats, Y_out: Floats,
+    layout: Ints, ints: Ints, constants: Floats, spots: Ints, table: Ints, begin: Ints, answers: bool, work_out: Floats,
+    numbers_out: Floats, acceleration_out: Floats, J_out: Floats, Y_out: Floats,
 ) -> None:  # fmt: skip
-    """C̈ of the free motion, and J and Y of all rows of the book."""
+    """C̈ of the free motion, and J and Y of all rows of the book; without `answers` no Y."""
     body = part(ints, layout, BODIES)
     rows = part(work_out, layout, ROWS)
     columns = part(work_out, layout, COLUMNS)
@@ -50,10 +50,11 @@ def answer_book(
     at = part(table, spots, INVERSE_AT)
     place_entries(entry_body, part(work_out, layout, G), part(work_out, layout, X_WB), rows, world)
     fill_shifts(body, rows, shift)
-    invert_groups(layout, ints, spots, table, at, 0, work_out, numbers_out)
-    load[:] = 0.0
     J_out[:] = 0.0
-    Y_out[:] = 0.0
+    if answers:
+        invert_groups(layout, ints, spots, table, at, 0, work_out, numbers_out)
+        load[:] = 0.0
+        Y_out[:] = 0.0
     for r in range(acceleration_out.size):
         moved = bias[r]
         a, c = groups[2 * r], groups[2 * r + 1]
@@ -68,7 +69,7 @@ def answer_book(
                 continue
             base = begin[r] + (0 if g == a else behind)
             add_path(body, shift, columns, place, node, first[g], base, 1, w[0], w[1], w[2], w[3], w[4], w[5], J_out)
-            if at[g] >= 0:
+            if answers and at[g] >= 0:
                 answer_one(numbers_out, body_numbers(first, start, seat, at, g, node), first[g + 1] - first[g], w, base, 1, Y_out)
         for k in range(dof_start[r], dof_start[r + 1]):
             spot = place[dof_index[2 * k + 1]]
@@ -77,7 +78,7 @@ def answer_book(
             x = numbers[dof_index[2 * k]]
             moved += x * y[dof_index[2 * k + 1]]
             J_out[base + spot - first[g]] += x
-            if at[g] >= 0:
+            if answers and at[g] >= 0:
                 n = first[g + 1] - first[g]
                 line = offset(at[g] + 3 * ((n + 2) // 3) * (spot - first[g]))
                 for v in range(n):
@@ -85,7 +86,7 @@ def answer_book(
         acceleration_out[r] = moved
         for side in range(2):
             g = a if side == 0 else c
-            if g >= 0 and at[g] < 0:
+            if answers and g >= 0 and at[g] < 0:
                 solve_members(
                     body, shift, columns, place, of_body, part(table, spots, MEMBERS), start[g], start[g + 1], first[g],
                     begin[r] + (0 if side == 0 else behind), 1, J_out, load, part(work_out, layout, X_SOLVED), Y_out,

@@ -324,7 +324,7 @@ class HeldReduced(ReducedSystem):
             return self._no_rows
         size, acceleration = room.J.size, np.empty(self.book.rows)
         J, Y = np.empty(size), np.empty(size)
-        answer_book(self.layout, self.ints, self.constants, *g.tables, room.place, self.work, self._numbers, acceleration, J, Y)
+        answer_book(self.layout, self.ints, self.constants, *g.tables, room.place, True, self.work, self._numbers, acceleration, J, Y)
         self._inverted = self._looked
         rows = Grouped(room.first, room.rows, room.groups, J, Y, room.start, room.place, room.unit)
         return BookRows(self._residual.copy(), self._rate.copy(), acceleration, rows, g)
@@ -338,7 +338,7 @@ class HeldReduced(ReducedSystem):
         rows, groups = np.empty(k + n, np.int64), np.empty((k + n, 2), np.int64)
         start, place = np.empty(k + n + 1, np.int64), np.empty(k + n + 1, np.int64)
         flat, at = bodies.ravel(), self._inverse_at
-        needed = lay_wrenches(*g.tables, front.rows, front.flat_groups, flat, width, rows, groups.ravel(), start, place, at)
+        needed = lay_wrenches(*g.tables, front.rows, front.flat_groups, True, flat, width, rows, groups.ravel(), start, place, at)
         if needed >= self._numbers.size:
             self._numbers = np.concatenate([self._numbers[:-1], np.zeros(needed + needed // 2 + 2 - self._numbers.size)])
         size = int(place[-1])

@@ -76,7 +76,9 @@ TOLD = 5
 REASONS = (
     "made", "first", "not finite", "fast or unknown pairs", "many rows", "small arrays", "not solved", "first overlap", "not finite after"
 )  # fmt: skip
-MADE, FIRST_STEP, NOT_FINITE, UNSEEN, MANY, SMALL, UNSOLVED, OVERLAPS, NOT_FINITE_AFTER = range(len(REASONS))
+MADE, FIRST_STEP, NOT_FINITE, UNSEEN, MANY, SMALL, UNSOLVED, OVERLAPS, NOT_FINITE_AFTER = range(9)
+UNANSWERED = 9
+"""Of rows: some act whose answers are not known yet."""
 
 Answer, AnswerBook, FillMotion, FindPairs = (prototype_of(k) for k in (answer_threes, answer_book, fill_motion_reduced, find_pairs))
 AnswerWide, Foretell, KickTree, LayWrenches = (prototype_of(k) for k in (answer_wrenches, foretell, kick_reduced, lay_wrenches))
@@ -124,20 +126,28 @@ def take_blocks(
 
 @kernel
 def solve_rows(
-    frame: Ints, h: float, start: Ints, place: Ints, groups: Ints, rows: Ints, J: Floats, Y: Floats, b: Floats, free: Floats,
-    gaps: Floats, begin: Floats, guess: Floats, friction: Floats, impulse_out: Floats, velocity_out: Floats, facts_out: Floats,
-) -> bool:  # fmt: skip
-    """Impulses λ and velocities u = W λ + b of all rows by Newton's method, from those of the last step: whether the laws hold. Of facts:
-    see `contact_newton_small`; a residual below zero where nothing acts.
+    frame: Ints, h: float, answered: bool, start: Ints, place: Ints, groups: Ints, rows: Ints, J: Floats, Y: Floats, b: Floats,
+    free: Floats, gaps: Floats, begin: Floats, guess: Floats, friction: Floats, impulse_out: Floats, velocity_out: Floats,
+    facts_out: Floats,
+) -> int:  # fmt: skip
+    """Impulses λ and velocities u = W λ + b of all rows by Newton's method, from those of the last step: MADE, UNSOLVED, or UNANSWERED
+    where Y of the book's rows is needed but not known (`answered`). Of facts: see `contact_newton_small`; a residual below zero where nothing
+    acts.
 
     Limits and contacts that the motion without impulses keeps, and that had none in the last step, are left out at first; where the others
     would break them they are taken in, and the problem is solved again."""
     flags, sizes = ints_in(frame, FLAGS), floats_in(frame, SIZES)
     first = part(ints_in(frame, TABLE), ints_in(frame, SPOTS), FIRST)
     n, size, blocks = gaps.size, start[start.size - 1], rows.size
+    # room for all arrays at once
+    ints, room = np.empty(6 * blocks + 2, np.int64), np.empty(10 * blocks + 6 * size + first[first.size - 1] + n + size * size)
+    taken, some = ints[:blocks], ints[blocks:]
+    lower, upper, coefficients = room[:blocks], room[blocks : 2 * blocks], room[2 * blocks : 5 * blocks]
+    numbers, room = room[5 * blocks : 10 * blocks + 2 * size], room[10 * blocks + 2 * size :]
+    right, warm, x, u = room[:size], room[size : 2 * size], room[2 * size : 3 * size], room[3 * size : 4 * size]
+    shift, motion, W = room[4 * size : 4 * size + n], room[4 * size + n : room.size - size * size], room[room.size - size * size :]
     # right sides and laws
-    shift, right, warm, lower, upper = np.empty(n), np.empty(size), np.empty(size), np.empty(blocks), np.empty(blocks)
-    coefficients, taken, none = np.empty(3 * blocks), np.zeros(blocks, np.int64), b[:0]
+    facts, none = np.empty(3), b[:0]
     for c in range(n):
         shift[c] = max(gaps[c], 0.0) / h
     lay_problem(
@@ -148,14 +158,12 @@ def solve_rows(
     # what acts
     acting = 0
     for i in range(blocks):
-        if flags[LAW] != COULOMB or lower[i] < 0.0 or warm[start[i]] > 0.0 or not right[start[i]] >= 0.0:
-            taken[i] = 1
-            acting += 1
+        acts = flags[LAW] != COULOMB or lower[i] < 0.0 or warm[start[i]] > 0.0 or not right[start[i]] >= 0.0
+        taken[i] = 1 if acts else 0
+        acting += taken[i]
     impulse_out[:] = 0.0
     velocity_out[:] = right
     facts_out[MISSED], facts_out[STEPS], facts_out[SOLVED] = -1.0, 0.0, 1.0
-    W, motion, x, u = np.empty(size * size), np.empty(first[first.size - 1]), np.empty(size), np.empty(size)
-    some, numbers, facts = np.empty(5 * blocks + 2, np.int64), np.empty(5 * blocks + 2 * size), np.empty(3)
     while acting > 0:
         count = take_blocks(taken, start, place, groups, rows, lower, upper, coefficients, right, warm, some, numbers)
         m = some[count]
@@ -163,14 +171,14 @@ def solve_rows(
         its_rows, its_groups = some[2 * blocks + 2 : 2 * blocks + 2 + count], some[3 * blocks + 2 : 3 * blocks + 2 + 2 * count]
         write_dense(first, its_groups, its_start, its_place, J, Y, W[: m * m])
         Newton(
-            frame[NEWTON], flags[LAW], sizes[TOLERANCE], FACE_STEPS, FACE_FAILURES, its_rows, numbers[:count], numbers[blocks : blocks + count],
-            numbers[2 * blocks : 2 * blocks + 3 * count], W[: m * m], numbers[5 * blocks : 5 * blocks + m],
+            frame[NEWTON], flags[LAW], sizes[TOLERANCE], FACE_STEPS, FACE_FAILURES, its_rows, numbers[:count],
+            numbers[blocks : blocks + count], numbers[2 * blocks : 2 * blocks + 3 * count], W[: m * m], numbers[5 * blocks : 5 * blocks + m],
             numbers[5 * blocks + size : 5 * blocks + size + m], x[:m], u[:m], facts,
         )  # fmt: skip
         facts_out[MISSED], facts_out[SOLVED] = facts[MISSED], facts[SOLVED]
         facts_out[STEPS] += facts[STEPS]
         if not facts[SOLVED] > 0.0:
-            return False
+            return UNSOLVED
         if facts[STEPS] > 0.0:
             clip_to_cones(its_rows, numbers[2 * blocks : 2 * blocks + 3 * count], x[:m])
         # all velocities, and who was wrongly left out
@@ -188,7 +196,9 @@ def solve_rows(
             elif velocity_out[start[i]] < 0.0:
                 taken[i] = 1
                 acting += 1
-    return True
+                if i < b.size and not answered:
+                    return UNANSWERED
+    return MADE
 
 
 @kernel
@@ -298,31 +308,42 @@ def step_contacts(
     after_memory = np.zeros(memory_out.size)
     begin_memory(memory_out, part(work, layout, LEDGER), h, after_memory)
     # how bodies move, and the rows of limits and dry friction
-    centre, velocity, rate = np.empty(3 * flags[BODIES]), np.empty(6 * flags[BODIES]), np.empty(6 * flags[BODIES])
+    count, nv, size_book = flags[BODIES], y.size, flags[BOOK_SIZE]
+    room = np.empty(15 * count + 4 * k + 2 * size_book + 2 * nv)
+    centre, velocity, rate = room[: 3 * count], room[3 * count : 9 * count], room[9 * count : 15 * count]
+    way, kicked, room = room[15 * count : 15 * count + nv], room[15 * count + nv : 15 * count + 2 * nv], room[15 * count + 2 * nv :]
+    J_book, Y_book, room = room[:size_book], room[size_book : 2 * size_book], room[2 * size_book :]
+    b, begin, acceleration, total = room[:k], room[k : 2 * k], room[2 * k : 3 * k], room[3 * k :]
     com, X = floats_in(frame, COM), part(work, layout, X_WB)
     FillMotion(frame[FILL_MOTION], layout, constants, work, com, centre, velocity, rate)
     book_place, numbers = ints_in(frame, BOOK_PLACE), floats_in(frame, NUMBERS)
-    b, begin = np.empty(k), np.empty(k)
     scale = h / begun if begun > 0.0 else 0.0
-    J_book, Y_book = np.empty(flags[BOOK_SIZE]), np.empty(flags[BOOK_SIZE])
-    residual, speeds = part(work, layout, RESIDUAL), part(work, layout, RATE)
+    residual, speeds, answered = part(work, layout, RESIDUAL), part(work, layout, RATE), False
     if k > 0:
-        acceleration, feedback = np.empty(k), part(constants, layout, STABILISER)
-        AnswerBook(frame[ANSWER_BOOK], layout, ints, constants, spots, table, book_place, work, numbers, acceleration, J_book, Y_book)
+        feedback, lowest = part(constants, layout, STABILISER), flags[PUSHES]
+        AnswerBook(
+            frame[ANSWER_BOOK], layout, ints, constants, spots, table, book_place, False, work, numbers, acceleration, J_book, Y_book
+        )
         fill_targets(ints_in(frame, ROLE), h, feedback[0], feedback[1], -1.0, residual, speeds, acceleration, b)
         for r in range(k):
             begin[r] = scale * memory_out[at + 2 * leans + r]
+            # of limits far away, what others do to them is looked at when these are solved
+            answered = answered or r >= lowest or begin[r] > 0.0 or not b[r] >= 0.0 or residual[r] < 0.0
+    if k > 0 and (answered or flags[LAW] != COULOMB):
+        answered = True
+        AnswerBook(
+            frame[ANSWER_BOOK], layout, ints, constants, spots, table, book_place, True, work, numbers, acceleration, J_book, Y_book
+        )
     # what is near
-    count = find_near(frame, h, X, velocity, rate)
-    if count < 0:
+    found = find_near(frame, h, X, velocity, rate)
+    if found < 0:
         return UNSEEN
-    shapes = ints_in(frame, SHAPES)
-    bodies, points, normals = np.empty(2 * count, np.int64), np.empty(3 * count), np.empty(3 * count)
-    gaps, ids = np.empty(count), np.empty(count, np.int64)
-    n = count
-    if count > 0:
+    shapes, where, names = ints_in(frame, SHAPES), np.empty(7 * found), np.empty(3 * found, np.int64)
+    points, normals, gaps = where[: 3 * found], where[3 * found : 6 * found], where[6 * found :]
+    bodies, ids, n = names[: 2 * found], names[2 * found :], 0
+    if found > 0:
         n = arrange_touches(
-            count, ints_in(shapes, pairs_at.TAGS), floats_in(shapes, pairs_at.RECORDS), ints_in(shapes, pairs_at.PAIRS),
+            found, ints_in(shapes, pairs_at.TAGS), floats_in(shapes, pairs_at.RECORDS), ints_in(shapes, pairs_at.PAIRS),
             ints_in(shapes, pairs_at.BODY), ints_in(shapes, pairs_at.FOUND)[0], ints_in(frame, MOVING), bodies, points, normals, gaps, ids,
         )  # fmt: skip
     size = k + width * n
@@ -330,7 +351,11 @@ def step_contacts(
         return MANY
     bodies, points, normals, gaps, ids = bodies[: 2 * n], points[: 3 * n], normals[: 3 * n], gaps[:n], ids[:n]
     # contacts as rows, in the order of `step_arrays.row_parts`
-    which, wrenches, rows_of = np.empty(n, np.int64), np.empty(12 * width * n), np.empty((3 + 6 * width) * n)
+    room, whole = np.empty((4 + 19 * width) * n + 2 * size), np.empty(n + 5 * (k + n) + 2, np.int64)
+    wrenches, rows_of, room = room[: 12 * width * n], room[12 * width * n : (3 + 18 * width) * n], room[(3 + 18 * width) * n :]
+    impulse, reached, after, shift = room[:size], room[size : 2 * size], room[2 * size : 2 * size + width * n], room[2 * size + width * n :]
+    which, rows, groups = whole[:n], whole[n : k + 2 * n], whole[k + 2 * n : 3 * k + 4 * n]
+    start, place = whole[3 * k + 4 * n : 4 * k + 5 * n + 1], whole[4 * k + 5 * n + 1 :]
     first_table = memory_out.size - WIDTH * flags[ROOM]
     Meet(
         frame[MEET], width, flags[SPIN], flags[BODIES], h, scale, min(int(memory_out[COUNT]), flags[ROOM]), ints_in(frame, KEYS),
@@ -340,12 +365,19 @@ def step_contacts(
     at_before = 3 * n + 3 * width * n
     friction, before = rows_of[: 3 * n], rows_of[at_before : at_before + width * n]
     free, guess = rows_of[at_before + width * n : at_before + 2 * width * n], rows_of[at_before + 2 * width * n :]
-    # J and Y = M⁻¹ Jᵀ of all rows
-    rows, groups = np.empty(k + n, np.int64), np.empty(2 * (k + n), np.int64)
-    start, place, inverses = np.empty(k + n + 1, np.int64), np.empty(k + n + 1, np.int64), ints_in(frame, INVERSES)
+    # J and Y = M⁻¹ Jᵀ of all rows; where something overlaps all limits stand in its way
+    deep = False
+    for c in range(n):
+        deep = deep or gaps[c] < -OVERLAP * sizes[RADIUS]
+    if k > 0 and deep and not answered:
+        answered = True
+        AnswerBook(
+            frame[ANSWER_BOOK], layout, ints, constants, spots, table, book_place, True, work, numbers, acceleration, J_book, Y_book
+        )
+    inverses = ints_in(frame, INVERSES)
     needed = LayWrenches(
-        frame[LAY_WRENCHES], spots, table, ints_in(frame, FRONT_ROWS), part(table, spots, BOOK_GROUPS), bodies, width, rows, groups, start,
-        place, inverses,
+        frame[LAY_WRENCHES], spots, table, ints_in(frame, FRONT_ROWS), part(table, spots, BOOK_GROUPS), answered, bodies, width, rows,
+        groups, start, place, inverses,
     )  # fmt: skip
     if needed >= numbers.size:
         return SMALL
@@ -355,7 +387,7 @@ def step_contacts(
         J[i] = J_book[i]
         Y_all[i] = Y_book[i]
     kept = part(table, spots, INVERSE_AT)
-    fresh = kept[kept.size - 1] if k > 0 else 0
+    fresh = kept[kept.size - 1] if answered else 0
     if n > 0 and width == 3:
         Answer(
             frame[ANSWER], layout, ints, spots, table, inverses, fresh, place[k:], bodies, flags[ALL_ALONE] == 1, wrenches, com, work,
@@ -366,13 +398,24 @@ def step_contacts(
             frame[ANSWER], layout, ints, spots, table, inverses, fresh, place[k:], bodies, width, wrenches, com, work, numbers, J, Y_all
         )
     # impulses
-    impulse, reached, facts = np.empty(size), np.empty(size), np.zeros(3)
-    if size > 0 and not solve_rows(
-        frame, h, start, place, groups, rows, J, Y_all, b, free, gaps, begin, guess, friction, impulse, reached, facts
-    ):
-        return UNSOLVED
+    facts, sums = np.zeros(3), np.zeros(4)
+    if size > 0:
+        made = solve_rows(
+            frame, h, answered, start, place, groups, rows, J, Y_all, b, free, gaps, begin, guess, friction, impulse, reached, facts
+        )
+        if made == UNANSWERED:
+            AnswerBook(
+                frame[ANSWER_BOOK], layout, ints, constants, spots, table, book_place, True, work, numbers, acceleration, J_book, Y_book
+            )
+            for i in range(size_book):
+                Y_all[i] = Y_book[i]
+            made = solve_rows(
+                frame, h, True, start, place, groups, rows, J, Y_all, b, free, gaps, begin, guess, friction, impulse, reached, facts
+            )
+        if made != MADE:
+            return UNSOLVED
     # their account
-    after, shift, total, sums = np.empty(width * n), np.empty(n), np.zeros(k), np.zeros(4)
+    total[:] = 0.0
     for c in range(n):
         shift[c] = max(gaps[c], 0.0) / h
     without_shift(k, reached, shift, after)
@@ -382,7 +425,7 @@ def step_contacts(
     )
     gained = 0.5 * min(sums[0], sums[1])
     # what overlaps
-    way, told_out[DEEP] = np.empty(y.size), -1.0
+    told_out[DEEP] = -1.0
     apart = part_what_overlaps(
         frame, h, bodies, points, gaps, wrenches, after, reached, rows, groups, start, place, J, Y_all, way, told_out
     )
@@ -392,10 +435,9 @@ def step_contacts(
     acts = False
     for i in range(size):
         acts = acts or impulse[i] != 0.0
-    kick_change = np.empty(y.size)
-    push_rows(frame, True, bodies, wrenches, total, impulse[k:], place, J, kick_change)
-    for j in range(y.size):
-        y[j] += 1.0 / h * kick_change[j]
+    push_rows(frame, True, bodies, wrenches, total, impulse[k:], place, J, kicked)
+    for j in range(nv):
+        y[j] += 1.0 / h * kicked[j]
     if flags[FLIES] == 1:
         KickTree(frame[KICK], layout, ints, constants, h, work, q, v)
     else:

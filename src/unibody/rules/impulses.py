@@ -111,8 +111,8 @@ def few(W: Grouped, b: np.ndarray, blocks: Blocks, options: Options, warm: np.nd
     impulse, velocity, facts, whole = np.empty(b.size), np.empty(b.size), np.empty(3), np.empty(b.size**2)
     write_dense(W.first, W.flat_groups, W.start, W.place, W.J, W.Y, whole)
     newton_small(
-        law, options.tolerance, FACE_STEPS, FACE_FAILURES, blocks.rows, blocks.lower, blocks.upper, np.ascontiguousarray(blocks.friction).ravel(),
-        whole, b, start, impulse, velocity, facts,
+        law, options.tolerance, FACE_STEPS, FACE_FAILURES, blocks.rows, blocks.lower, blocks.upper,
+        np.ascontiguousarray(blocks.friction).ravel(), whole, b, start, impulse, velocity, facts,
     )  # fmt: skip
     speed, steps, converged = facts.tolist()
     if steps:
