@@ -4,8 +4,9 @@
     [A + B (Ŵ + ε)] d = −F(x, û)               (`contact_newton`, `contact_maps`)
 
 A robot that stands has some ten contacts, and a step of it takes two or three of Newton's: what costs there is every call from Python, not
-the arithmetic. Where no step along Newton's direction reduces ‖F‖, sweeps go on, from there, and Newton's method begins again with another
-ε, as in `contact_newton`. The kernel gives up after `iterations` steps, or `failures` of that kind; what then helps (convex problems, other
+the arithmetic. Where contacts repeat each other and lie on the edges of their cones, steps go far in directions that change no velocity; so the
+equations are those of a proximal problem, û + ε (x − o) in the place of û, whose centre o follows when it is solved. Where no step along
+Newton's direction reduces ‖F‖ and ε is large, sweeps go on from there. The kernel gives up after `iterations` steps, or `failures` of that kind; what then helps (convex problems, other
 methods) is the business of `contacts`.
 """
 
@@ -25,10 +26,9 @@ from unibody.kernel import Floats, Ints, device, kernel
 
 COULOMB_FALLS, CONVEX_FALLS = FALLING[COULOMB], FALLING[CONVEX]
 
-GROW, MOST = 100.0, 1e-2
-"""Where contacts repeat each other and lie on the edges of their cones, Newton's steps go far in directions that change no velocity: ε
-grows so much with every step that has to be shortened, up to MOST, and falls as much with every other. The steps are then those of a proximal
-method, which comes nearer by ε / (ε + λ) each, λ the least eigenvalue of Ŵ that is not zero."""
+GROW, MOST, NEAR, MOST_INNER = 100.0, 1e-2, 1e-2, 20
+"""Where a proximal problem is not solved in MOST_INNER steps ε grows so much, up to MOST, and falls as much where one is: where ‖F‖² is a
+part NEAR of what it began with."""
 
 RESIDUAL, STEPS, CONVERGED = range(3)
 """What `facts_out` holds: the residual's velocity, Newton's steps, and whether the laws hold."""
@@ -149,17 +149,18 @@ def newton_small(
     """Impulses λ and velocities W λ + b from a warm start, W (m × m) flat and symmetric, laws as in `Blocks`; `facts_out`: see above."""
     m, blocks = b.size, rows.size
     # room for all arrays at once
-    whole, room = np.empty(2 * blocks + 1 + 2 * m, np.int64), np.empty(2 * m * m + 12 * m + 50 * blocks)
+    whole, room = np.empty(2 * blocks + 1 + 2 * m, np.int64), np.empty(2 * m * m + 14 * m + 50 * blocks)
     start, keep = whole[: blocks + 1], whole[blocks + 1 : blocks + 1 + m]
     pressing, owned = whole[blocks + 1 + m : 2 * blocks + 1 + m], whole[2 * blocks + 1 + m :]
     low, high, A, B = room[:blocks], room[blocks : 2 * blocks], room[2 * blocks : 18 * blocks], room[18 * blocks : 34 * blocks]
-    table, vectors, matrices = room[34 * blocks : 50 * blocks], room[50 * blocks : 50 * blocks + 12 * m], room[50 * blocks + 12 * m :]
+    table, vectors, matrices = room[34 * blocks : 50 * blocks], room[50 * blocks : 50 * blocks + 14 * m], room[50 * blocks + 14 * m :]
     # the problem in units
     n = scale_rows(rows, lower, upper, friction, W, b, start, keep, vectors[:m], vectors[m : 2 * m], low, high)
     D, c, x, u = vectors[:n], vectors[m : m + n], vectors[2 * m : 2 * m + n], vectors[3 * m : 3 * m + n]
     F, best, d, moved = vectors[4 * m : 4 * m + n], vectors[5 * m : 5 * m + n], vectors[6 * m : 6 * m + n], vectors[7 * m : 7 * m + n]
     coupled, right = vectors[8 * m : 8 * m + n], vectors[9 * m : 9 * m + n]
     trial, ahead = vectors[10 * m : 10 * m + n], vectors[11 * m : 11 * m + n]
+    centre, pulled = vectors[12 * m : 12 * m + n], vectors[13 * m : 13 * m + n]
     V, G = matrices[: n * n], matrices[m * m : m * m + n * n]
     for i in range(n):
         x[i] = warm[keep[i]] / D[i]
@@ -169,13 +170,18 @@ def newton_small(
     # where it begins: kept as the best while nothing is better
     found = missed_by(n, law, start, low, high, x, u, D, F)
     for i in range(n):
-        best[i] = x[i]
+        best[i] = centre[i] = x[i]
     enough = max(tolerance, round_off(n, V, c, x, D, trial))
     falls = COULOMB_FALLS if law == COULOMB else CONVEX_FALLS
     steps, failed, sweeps, more = 0, 0, FIRST_SWEEPS, 1.0
+    epsilon, begun, inner = 0.0, 0.0, 0
     while found > enough and steps < iterations:
-        alart_curnier(law, start, low, high, x, u, F, A, B)
+        for i in range(n):
+            pulled[i] = u[i] + epsilon * (x[i] - centre[i])
+        alart_curnier(law, start, low, high, x, pulled, F, A, B)
         merit = square(n, F)
+        if inner == 0:
+            begun, epsilon = merit, min(more * max(min(LARGEST, falls[failed % 3] * math.sqrt(merit)), LEAST), MOST)
         # rows of blocks that press; the others are solved at once, d = −F
         presses, size = 0, 0
         for k in range(blocks):
@@ -193,7 +199,6 @@ def newton_small(
         moved[:] = 0.0
         times(n, V, d, moved)
         through(start, B, moved, coupled)
-        epsilon = min(more * max(min(LARGEST, falls[failed % 3] * math.sqrt(merit)), LEAST), MOST)
         fill_matrix(n, epsilon, start, A, B, V, pressing[:presses], owned[:size], G[: size * size])
         for i in range(size):
             right[i] = -F[owned[i]] - coupled[owned[i]]
@@ -208,20 +213,24 @@ def newton_small(
         for _ in range(HALVINGS if solved else 0):
             for i in range(n):
                 trial[i] = x[i] + t * d[i]
-                ahead[i] = u[i] + t * moved[i]
+                ahead[i] = pulled[i] + t * (moved[i] + epsilon * d[i])
             alart_curnier(law, start, low, high, trial, ahead, F, A, B)
             if square(n, F) <= (1.0 - 2.0 * SUFFICIENT * t) * merit:
                 shorter = True
                 break
             t *= 0.5
+        inner += 1
         if shorter:
             for i in range(n):
                 x[i] = trial[i]
-            more = max(1.0, more / GROW) if t == 1.0 else more * GROW
-        elif epsilon < MOST and solved:  # a shorter one, from here
-            more *= GROW
+            if square(n, F) <= NEAR * begun:  # this proximal problem is solved: the next one from here
+                inner, more = 0, max(1.0, more / GROW)
+            elif inner == MOST_INNER:
+                inner, more = 0, more * GROW
+        elif epsilon < MOST and solved:  # an easier one, from here
+            inner, more = 0, more * GROW
         else:  # no step does: sweeps from here
-            more = 1.0
+            inner, more = 0, 1.0
             failed += 1
             if failed > failures:
                 break
@@ -230,6 +239,9 @@ def newton_small(
             velocity(n, V, c, x, u)
             sweep_dense(law, sweeps, 1.0, 0, 0.0, start, low, high, table, V, u, x)
             sweeps *= 2
+        if inner == 0:
+            for i in range(n):
+                centre[i] = x[i]
         velocity(n, V, c, x, u)
         now = missed_by(n, law, start, low, high, x, u, D, F)
         if now < found:

@@ -339,8 +339,7 @@ class HeldReduced(ReducedSystem):
         start, place = np.empty(k + n + 1, np.int64), np.empty(k + n + 1, np.int64)
         flat, at = bodies.ravel(), self._inverse_at
         needed = lay_wrenches(*g.tables, front.rows, front.flat_groups, True, flat, width, rows, groups.ravel(), start, place, at)
-        if needed >= self._numbers.size:
-            self._numbers = np.concatenate([self._numbers[:-1], np.zeros(needed + needed // 2 + 2 - self._numbers.size)])
+        self.have_numbers(needed)
         size = int(place[-1])
         J = np.empty(size)
         Y = J if self.all_alone else np.empty(size)
@@ -353,6 +352,11 @@ class HeldReduced(ReducedSystem):
         else:
             answer_wrenches(*given, width, wrenches.ravel(), self.flat_com, self.work, self._numbers, J, Y)
         return Grouped(g.first, rows, groups, J, Y, start, place, g.alone)
+
+    def have_numbers(self, needed: int) -> None:
+        """Have room for so many numbers of groups; those that are there stay."""
+        if needed >= self._numbers.size:
+            self._numbers = np.concatenate([self._numbers[:-1], np.zeros(needed + needed // 2 + 2 - self._numbers.size)])
 
     def change(self, impulses: np.ndarray, book: BookRows, wrenches: np.ndarray) -> np.ndarray:
         """(nv,) what impulses do to the velocities: those of the book's rows, and wrenches (n, 6) on bodies (world axes, at centres of

@@ -96,11 +96,13 @@ class ContactSteps:
 
     def _tell(self) -> None:
         """Have reports say of the last step what there is to say."""
-        deep, (found, depth, one, other, _) = self.rule.deep, self.told.tolist()
+        deep, (found, depth, one, other) = self.rule.deep, self.told[: at.WHY].tolist()
         self.rule.hurry, deep.told = "", "" if found < 0.0 else deep.words(int(one), int(other), depth, int(found) % 2 == 1)
 
     def learn(self) -> None:
-        """After a step of another kind: have later ones know the kernels that it called for."""
+        """After a step of another kind: have later ones find the room and know the kernels that it called for."""
+        if self.told[at.WHY] == at.SMALL:
+            self.system.have_numbers(int(self.told[at.NEEDED]))
         self.near.collision.learn()
         if self.rule.parted and not self.frame.flat[at.PART]:
             self.frame.call(at.PART, part_overlaps)

@@ -68,10 +68,10 @@ TOLERANCE, RADIUS, DEEPEST, FARTHEST, NEAREST, FIXED, OFFSET, THIN, GAIN = range
 surfaces rest apart; what a mesh is thick [m]; the part of the work at contacts that may come from nowhere."""
 SIZE_COUNT = 9
 
-DEEP, DEPTH, ONE, OTHER, WHY = range(5)
+DEEP, DEPTH, ONE, OTHER, WHY, NEEDED = range(6)
 """What a step tells of its deepest overlap: twice its number plus 1 if joints hold it, or −1; how deep it is; its bodies. And why the last
-step was not made, as a number of REASONS."""
-TOLD = 5
+step was not made, as a number of REASONS; and, where arrays are small, how many numbers those of groups need."""
+TOLD = 6
 
 REASONS = (
     "made", "first", "not finite", "fast or unknown pairs", "many rows", "small arrays", "not solved", "first overlap", "not finite after"
@@ -131,8 +131,8 @@ def solve_rows(
     facts_out: Floats,
 ) -> int:  # fmt: skip
     """Impulses λ and velocities u = W λ + b of all rows by Newton's method, from those of the last step: MADE, UNSOLVED, or UNANSWERED
-    where Y of the book's rows is needed but not known (`answered`). Of facts: see `contact_newton_small`; a residual below zero where nothing
-    acts.
+    where Y of the book's rows is needed but not known (`answered`). Of facts: see `contact_newton_small`; a residual below zero where
+    nothing acts.
 
     Limits and contacts that the motion without impulses keeps, and that had none in the last step, are left out at first; where the others
     would break them they are taken in, and the problem is solved again."""
@@ -172,8 +172,8 @@ def solve_rows(
         write_dense(first, its_groups, its_start, its_place, J, Y, W[: m * m])
         Newton(
             frame[NEWTON], flags[LAW], sizes[TOLERANCE], FACE_STEPS, FACE_FAILURES, its_rows, numbers[:count],
-            numbers[blocks : blocks + count], numbers[2 * blocks : 2 * blocks + 3 * count], W[: m * m], numbers[5 * blocks : 5 * blocks + m],
-            numbers[5 * blocks + size : 5 * blocks + size + m], x[:m], u[:m], facts,
+            numbers[blocks : blocks + count], numbers[2 * blocks : 2 * blocks + 3 * count], W[: m * m],
+            numbers[5 * blocks : 5 * blocks + m], numbers[5 * blocks + size : 5 * blocks + size + m], x[:m], u[:m], facts,
         )  # fmt: skip
         facts_out[MISSED], facts_out[SOLVED] = facts[MISSED], facts[SOLVED]
         facts_out[STEPS] += facts[STEPS]
@@ -305,8 +305,6 @@ def step_contacts(
     Evaluate(frame[EVALUATE], layout, ints, constants, ints_in(frame, STAGES), control, t, work, q, v)
     if not is_finite(y):
         return NOT_FINITE
-    after_memory = np.zeros(memory_out.size)
-    begin_memory(memory_out, part(work, layout, LEDGER), h, after_memory)
     # how bodies move, and the rows of limits and dry friction
     count, nv, size_book = flags[BODIES], y.size, flags[BOOK_SIZE]
     room = np.empty(15 * count + 4 * k + 2 * size_book + 2 * nv)
@@ -380,6 +378,7 @@ def step_contacts(
         groups, start, place, inverses,
     )  # fmt: skip
     if needed >= numbers.size:
+        told_out[NEEDED] = needed
         return SMALL
     J = np.empty(place[k + n])
     Y_all = J if flags[ALL_ALONE] == 1 else np.empty(place[k + n])
@@ -456,13 +455,16 @@ def step_contacts(
     if leans > 0:
         Foretell(frame[FORETELL], layout, ints, h if acts else 0.0, v_out, v, change, floats_in(frame, HALVES), work, next_change)
     method = NO_METHOD if not size or facts[MISSED] < 0.0 else NEWTON_METHOD if facts[STEPS] > 0.0 else WARM_METHOD
+    held = memory_out[COUNT]
+    begin_memory(memory_out, part(work, layout, LEDGER), h, memory_out)
+    memory_out[COUNT] = held  # as many rows of contacts are to be cleared
     write_step(
         h, int(facts[STEPS]), max(facts[MISSED], 0.0), method, gained if gained > sizes[GAIN] * sums[3] else 0.0, 1, flags[ROOM], width,
-        ids, gaps, impulse[k:], before, after, none, q_out, v_out, change, next_change, total, none, 0, after_memory,
+        ids, gaps, impulse[k:], before, after, none, q_out, v_out, change, next_change, total, none, 0, memory_out,
     )  # fmt: skip
-    after_memory[0] += 0.5 * sums[2]
-    after_memory[TIME] = t + h
-    q_out[:], v_out[:], memory_out[:] = q, v, after_memory
+    memory_out[0] += 0.5 * sums[2]
+    memory_out[TIME] = t + h
+    q_out[:], v_out[:] = q, v
     return MADE
 
 

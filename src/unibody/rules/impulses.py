@@ -33,7 +33,7 @@ from unibody.kernel import Floats, Ints, kernel
 FEW_ROWS, FIRST_SWEEPS = 90, 64
 """Sweeps of "auto" before Newton's method; up to so many rows all other methods of the algebra are asked where that fails."""
 
-FACE, FACE_STEPS, FACE_FAILURES = 4, 30, 3
+FACE, FACE_STEPS, FACE_FAILURES = 4, 100, 3
 """From so many contacts on, up to FEW_ROWS rows, "auto" begins with so many steps of Newton's method on the whole W, begun again so often.
 Faces that press on
 each other leave open where they carry their load; these steps, of least norm, share it out. Sweeps put it on contacts that come first; a

@@ -15,7 +15,7 @@ from unibody.algebra.dense import solve_pivoted
 def run(W: np.ndarray, b: np.ndarray, blocks: Blocks, law: int = COULOMB, warm: np.ndarray | None = None, steps: int = 60):
     impulse, velocity, facts = np.empty(b.size), np.empty(b.size), np.empty(3)
     start = np.zeros(b.size) if warm is None else warm
-    newton_small(law, 1e-10, steps, blocks.rows, blocks.lower, blocks.upper, np.ascontiguousarray(blocks.friction).ravel(), W.ravel(), b,
+    newton_small(law, 1e-10, steps, 3, blocks.rows, blocks.lower, blocks.upper, np.ascontiguousarray(blocks.friction).ravel(), W.ravel(), b,
                  start, impulse, velocity, facts)  # fmt: skip
     return impulse, velocity, facts
 

@@ -25,7 +25,7 @@ from unibody.collision.rigid.mesh_pairs import polyhedron_contacts
 from unibody.collision.rigid.on_mesh import mesh_contacts
 from unibody.collision.rigid.plane_pairs import plane_contacts
 from unibody.collision.rigid.round_pairs import round_contacts
-from unibody.collision.rigid.search import FEW, pair_up
+from unibody.collision.rigid.search import FEW, ONLY_PLANES, only_planes, pair_up
 from unibody.collision.rigid.table import ShapeTable
 from unibody.collision.shape_rights import ShapeRights
 from unibody.element import number
@@ -58,6 +58,8 @@ class RigidCollision:
             raise ModelError(f"RigidCollision: {n} solid shapes are more than contacts can be numbered for; give 65535 or fewer")
         self.rights = ShapeRights(model)
         self._rights = rights_of(self.rights)
+        if only_planes(self.table.kind, self.table.body, self._rights, model.n_bodies):
+            self.few = ONLY_PLANES
         classes = self.rights.classes
         offset = np.zeros((0, 0)) if classes is None or not classes.offset.any() else classes.offset
         self._offset, self.most_offset = offset.ravel(), float(offset.max(initial=0.0))

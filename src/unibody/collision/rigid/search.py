@@ -20,6 +20,20 @@ FEW = 512
 """Shapes up to which they are sorted along an axis: pairs that overlap there grow as n^(5/3) in a heap, which is then still faster."""
 
 
+ONLY_PLANES, MOST_ASKED = -1, 128
+"""In the place of FEW: shapes may touch planes, but not each other. More shapes than these are not asked."""
+
+
+def only_planes(kind: np.ndarray, body: np.ndarray, rights: np.ndarray, bodies: int) -> bool:
+    """Whether no two of a few shapes may touch of which none is a plane, as with a robot on a floor that does not touch itself."""
+    solid = np.flatnonzero(kind != PLANE).tolist()
+    if len(solid) > MOST_ASKED:
+        return False
+    moving, group, mask, excluded = rights[:bodies], rights[bodies : 2 * bodies], rights[2 * bodies : 3 * bodies], rights[3 * bodies :]
+    classes = excluded[excluded[bodies] :]
+    return not any(may_touch(i, j, body, moving, group, mask, excluded, classes) for k, i in enumerate(solid) for j in solid[k + 1 :])
+
+
 @device
 def height_over(i, j, frames, boxes):
     """Of the box of shape j, widened by half the margin, over the plane i."""
@@ -161,8 +175,8 @@ def pair_up(
     start_out: Ints,
 ) -> int:  # fmt: skip
     """All of the search, from poses to pairs by families: their count, also if there is no room for them, which leaves the pairs out; or
-    −1 − the first body without a finite pose. `rights`: as `rights_of` has them; `few`: the most shapes that are sorted along an axis;
-    `grid_out`: room for grids, `last_out`: what is left alone between searches."""
+    −1 − the first body without a finite pose. `rights`: as `rights_of` has them; `few`: the most shapes that are sorted along an axis, or
+    ONLY_PLANES where nothing else may touch; `grid_out`: room for grids, `last_out`: what is left alone between searches."""
     lost = place_shapes(X, body, kind, pose, size, hull, margin, frames_out, boxes_out)
     if lost >= 0:
         return -1 - lost
@@ -171,9 +185,9 @@ def pair_up(
     # the list of what is excluded ends where its last body's partners do
     classes = excluded[excluded[bodies] :]
     found = find_on_planes(kind, body, frames_out, boxes_out, moving, group, mask, excluded, classes, margin, keys_out)
-    if n <= few:
+    if few >= 0 and n <= few:
         found = find_along_axis(kind, body, boxes_out, moving, group, mask, excluded, classes, found, last_out, keys_out)
-    else:
+    elif few >= 0:
         levels, cells, heads = grid_out[:n], grid_out[n : 4 * n], grid_out[4 * n :]
         found = find_by_grids(
             kind, body, boxes_out, moving, group, mask, excluded, classes, found, levels, cells, heads, last_out, keys_out
