@@ -19,7 +19,7 @@ from unibody.model import Control, Model, State
 from unibody.model.plane import check_wrenches
 from unibody.model.values import shown
 from unibody.simulation import advice
-from unibody.simulation.consistent import consistent
+from unibody.simulation.consistent import begin
 from unibody.simulation.energy_watch import EnergyWatch
 from unibody.simulation.files import checked_rows, read_npz, write_npz
 from unibody.simulation.inputs import chosen_solver, scene_of
@@ -118,8 +118,7 @@ class Simulation:
 
     def _go_to(self, state: State | None) -> None:
         """Stand at a state, or at the model's start, with nothing remembered; assembled first where it violates rows."""
-        begin, lines = consistent(self._bound, state) if self._assemble else (state, ())
-        self._state, self._memory = self._bound.start(begin)
+        self._state, self._memory, lines = begin(self._bound, state, self._assemble)
         self.notes = (*(note for note in self.notes if not note.startswith("start: ")), *lines)
 
     def _begin(self, status: str) -> None:
@@ -131,6 +130,11 @@ class Simulation:
     @property
     def model(self) -> Model:
         return self._bound.model
+
+    @property
+    def assemble(self) -> bool:
+        """Whether starts that violate rows are assembled."""
+        return self._assemble
 
     @property
     def solver(self) -> Solver:
@@ -187,8 +191,7 @@ class Simulation:
         self._check_state(state)
         turn = self._mine("reset")
         try:
-            with self._bound.turn:
-                self._go_to(state)
+            self._go_to(state)
             self.control = Control(self.model)
             self._begin("start")
         finally:
