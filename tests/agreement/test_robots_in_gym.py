@@ -1,4 +1,4 @@
-"""Environments over robots from files, MJCF and URDF, with contact: episodes of random actions that stay finite, and the same bits again."""
+"""Environments over robots from files, MJCF and URDF, with contact: episodes of random actions stay finite, and seeds repeat them."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from peers.robots import BULLET, GYM, find, weight
 
 import unibody as ub
+from peers.robots import BULLET, GYM, find, weight
 
 gymnasium = pytest.importorskip("gymnasium")
 
