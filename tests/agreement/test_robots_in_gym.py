@@ -27,8 +27,6 @@ ROBOTS: dict[str, tuple[str, dict[str, Any], int]] = {
     "cartpole": (f"{BULLET}/cartpole.urdf", {}, 2),
 }
 """File, how it is loaded, and how many motors or movable joints the file has, counted there."""
-SHARE = 0.2
-"""Of the largest action: legs flail, and are not torn through the room."""
 
 
 def environment(robot: str, **options: Any) -> Any:
@@ -42,7 +40,7 @@ def episode(robot: str, seed: int, steps: int = 50) -> tuple[Any, np.ndarray, li
     env.action_space.seed(seed)
     rows, told = [seen], [info]
     for _ in range(steps):
-        seen, reward, over, truncated, info = env.step(SHARE * env.action_space.sample())
+        seen, reward, over, truncated, info = env.step(env.action_space.sample())
         assert not over and not truncated and reward == 0.0, info
         assert env.observation_space.contains(seen)
         rows.append(seen)
@@ -71,7 +69,7 @@ def test_the_floor_holds_robots_that_flail(robot: str) -> None:
     env.action_space.seed(3)
     pushed, deepest = 0.0, 0.0
     for _ in range(50):
-        env.step(SHARE * env.action_space.sample())
+        env.step(env.action_space.sample())
         touching = env.sim.observe().contacts
         deepest = max(deepest, float((-touching.gaps).max(initial=0.0)))
         pushed = max(pushed, float(touching.normal_forces.sum()))

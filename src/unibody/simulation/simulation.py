@@ -49,8 +49,8 @@ class Simulation:
     Simulations may run in several threads at once, one thread each: they share the model, which nobody writes, and give what they give
     alone. `step` and `run` of one that another thread is running raise `unibody.errors.Busy`.
 
-    A start that violates rows or drives is assembled by the least change (`unibody.assemble`), and `notes` says so; `assemble=False`
-    keeps it as it is.
+    A start that violates rows or drives is assembled by the least change (`unibody.assemble`), and a warning and `notes` say so;
+    `assemble=False` keeps it as it is.
     """
 
     _moving: Turn
@@ -101,6 +101,8 @@ class Simulation:
     def _tell(self, meant: bool) -> None:
         """Notes on the choice of a solver and on what is probably not meant."""
         model, choice = self.model, self._choice
+        for line in () if meant else self.report.notes:  # of the start
+            warnings.warn(line, UnibodyWarning, stacklevel=3)
         told = [] if meant else advice.before_run(model)
         if self.solver.name in advice.FIND_OVERLAPS and any(getattr(c, "surfaces", False) for _, c in model.constraints):
             told += [line for line in (advice.overlap_line(model, self._state),) if line is not None]
