@@ -23,6 +23,7 @@ from unibody.element import step_length
 from unibody.errors import ModelError, Unsupported
 from unibody.model import Model
 from unibody.model.model import look_up
+from unibody.simulation.consistent import begin
 from unibody.solvers import REGISTRY, Solver
 
 
@@ -82,11 +83,11 @@ def _refusals(chosen: Solver | None, model: Model) -> Iterator[Finding]:
 
 
 def _refused_start(chosen: Solver | None, model: Model) -> Iterator[Finding]:
-    """Where surfaces must not touch: what the solver that knows them says of the start."""
+    """Where surfaces must not touch: what the solver that knows them says of the start, assembled as simulations do."""
     if not any(isinstance(c, Contact) for _, c in model.constraints) or (chosen is not None and chosen.name != "barrier"):
         return
     try:
-        (chosen or look_up("barrier", REGISTRY, "solver")()).bind(model).start()
+        begin((chosen or look_up("barrier", REGISTRY, "solver")()).bind(model), None)
     except Unsupported:
         return
     except ModelError as error:

@@ -18,6 +18,7 @@ from unibody.cli.options import (  # isort: skip
 )  # fmt: skip
 from unibody.cli.output import DONE, FAILED, show_facts, show_json, show_table
 from unibody.errors import ModelError
+from unibody.simulation.advice import APART
 
 
 def main() -> None:
@@ -141,7 +142,9 @@ def _run_lines(name: str, facts: Any, left_out: Sequence[str], files: dict[str, 
     if facts.redundant:
         lines.append(("redundant", f"{facts.redundant} constraint rows repeat others, in {', '.join(facts.redundant_elements)}"))
     shown = facts.overlaps[:OVERLAPS]
-    lines += [("overlap", f"'{o['bodies'][0]}' and '{o['bodies'][1]}' begin {o['depth']:.3g} m inside each other") for o in shown]
+    for k, o in enumerate(shown):
+        pair, remedy = f"'{o['bodies'][0]}' and '{o['bodies'][1]}'", "" if k else f"; {APART}"
+        lines.append(("overlap", f"{pair} begin {o['depth']:.3g} m inside each other{remedy}"))
     if len(facts.overlaps) > len(shown):
         lines.append(("overlap", f"{len(facts.overlaps) - len(shown)} more pairs of bodies do"))
     if facts.contacts is not None:

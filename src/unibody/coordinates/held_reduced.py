@@ -28,7 +28,7 @@ from unibody.coordinates.reduced import advance_joints
 from unibody.coordinates.reduced_products import carry_accelerations, fill_mass_matrix
 from unibody.coordinates.reduced_system import ReducedSystem, evaluate_reduced, spread_responses
 from unibody.coordinates.staying import Staying, least_motion
-from unibody.coordinates.stiff_joints import chosen_terms, evaluate_stiff, joint_efforts, stiffen
+from unibody.coordinates.stiff_joints import chosen_terms, evaluate_stiff, joint_efforts, stiffen, told
 
 from unibody.coordinates.slots import (  # isort: skip
     ACTIVE, ARMATURE, BODIES, CLASSES, CLOSURE, COLUMNS, ENTRY_BODY, F, FLOATING, FREE, G, GRAM, GRAVITY, IMPLICIT_CHOICE,
@@ -169,6 +169,8 @@ class HeldReduced(ReducedSystem):
         self._stiff_at: float | None = None
         self._chosen = (0.0, np.zeros(0, bool))
         """For which step length that was asked last, and which velocities it is."""
+        self._told: tuple[str, ...] = ()
+        """What a report says of them."""
         counts = self.view(BODIES).reshape(-1, BODY)
         moving = np.zeros(len(counts), bool)
         for i in range(1, len(counts)):
@@ -230,9 +232,13 @@ class HeldReduced(ReducedSystem):
             if 0.0 < dt < np.inf:
                 if self._chosen[0] != dt:
                     self._chosen = dt, self._choose_stiff(dt)
+                    self._told = told(self.model, self._chosen[1], dt)
                 stiff[: self.model.nv] = self._chosen[1]
                 self.view(IMPLICIT_CHOICE)[STEP_LENGTH] = dt
                 self.stiff = bool(self._chosen[1].any())
+
+    def notes(self) -> tuple[str, ...]:
+        return (*super().notes(), *self._told)
 
     def _choose_stiff(self, dt: float) -> np.ndarray:
         """(nv,) which velocities take their efforts at the end of a step, as the start of the model tells."""

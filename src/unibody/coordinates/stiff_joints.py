@@ -32,6 +32,8 @@ from unibody.model.model import Model
 
 FOLLOWED, LEFT = 1.0, 0.1
 """Σ A_j (h d_j + h² k_j) up to which efforts are taken at the beginning of a step, and what of it may stay there otherwise."""
+NAMED = 3
+"""Joints that a report names."""
 
 
 @kernel
@@ -92,3 +94,13 @@ def chosen_terms(inverse: np.ndarray, terms: np.ndarray) -> np.ndarray:
         out[j] = True
         left -= float(shares[j])
     return out
+
+
+def told(model: Model, chosen: np.ndarray, dt: float) -> tuple[str, ...]:
+    """What a report says of the velocities (nv,) that were chosen: one line, or none."""
+    names = [f"'{j.name}'" for j in model.tree_joints if chosen[j.v_start : j.v_start + j.nv].any()]
+    if not names:
+        return ()
+    more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
+    joints = "joint" if len(names) == 1 else "joints"
+    return (f"springs, dampers and servos of {joints} {', '.join(names[:NAMED])}{more} are implicit: dt = {dt:g} s cannot follow them",)

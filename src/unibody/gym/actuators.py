@@ -2,7 +2,7 @@
 
 A joint gives one number per degree of freedom, an effort [N m or N] within its effort limit. A motor with kp takes a target position within
 the joint's limits (without any: ±π rad or ±1 m), one with kd alone a target rate, one with neither an effort within its own limit. Where no
-bound is known, `limit` is.
+bound is known, `limit` is. Where none is named, a `Free` joint gives nothing: it carries a floating base, on which no motor acts.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from unibody.constraints import JointLimit
 from unibody.constraints.joint_coordinates import unit_of
 from unibody.errors import ModelError
 from unibody.forces import Motor
+from unibody.joints import Free
 from unibody.model import Model
 from unibody.model.model import with_parts
 
@@ -30,11 +31,12 @@ class Actuator(NamedTuple):
 
 
 def actuators_of(model: Model, chosen: Sequence[Any] | None, limit: float) -> list[Actuator]:
-    """The actuators of joints and motors named, or given as handles or elements; None: all motors, or without any all joints."""
+    """The actuators of joints and motors named, or given as handles or elements; None: all motors, or without any all joints but those of
+    floating bases."""
     motors = {name: force for name, force in model.forces if isinstance(force, Motor)}
     joints = with_parts(model.joints)
     if chosen is None:
-        chosen = list(motors) or [j.name for j in model.tree_joints if not j.implicit and j.nv]
+        chosen = list(motors) or [j.name for j in model.tree_joints if not j.implicit and j.nv and not isinstance(j.element, Free)]
     out: list[Actuator] = []
     for given in chosen:
         name = getattr(given, "name", given)
@@ -46,7 +48,7 @@ def actuators_of(model: Model, chosen: Sequence[Any] | None, limit: float) -> li
             known = [*motors, *(name for name, j in joints.items() if j.nv)]
             raise ModelError(f"make_env: actuator '{name}' is neither a motor nor a joint; give some of {', '.join(known[:12]) or 'none'}")
     if not out:
-        raise ModelError("make_env: there is nothing to actuate, neither a motor nor a joint with a degree of freedom; give actuators=")
+        raise ModelError("make_env: there is nothing to actuate, neither a motor nor a joint but those of floating bases; give actuators=")
     return out
 
 

@@ -1,7 +1,8 @@
 """A model as a `gymnasium.Env`: an action is efforts and targets, an observation joint coordinates and velocities.
 
 A step holds the action for `frame_skip` steps of the solver; it is the same simulation, bit for bit, as one driven by hand. A step that
-fails ends the episode: `terminated` with the reason in info["failure"], and the last good state is kept.
+fails ends the episode: `terminated` with the reason in info["failure"], and the last good state is kept. Episodes begin as simulations
+do: a start that violates rows is assembled, and info["notes"] of `reset` says what was changed.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from unibody.gym.actuators import actuators_of
 from unibody.model import Model, State
 from unibody.scenes import Scene
 from unibody.simulation import Recording, Simulation
+from unibody.simulation.consistent import begin
 from unibody.simulation.inputs import scene_of
 from unibody.solvers import Solver
 
@@ -37,10 +39,11 @@ def make_env(
     """An environment over a model, a scene, the name of a scene, or a file.
 
     `solver`, `dt`: as in `Simulation`; "auto" and the scene's step unless given.
-    `actuators`: names of joints or motors (None: all motors, else all joints); `limit` bounds those that have no bound of their own.
+    `actuators`: names of joints or motors (None: all motors, else all joints but `Free` ones); `limit` bounds those that have no bound of
+    their own.
     `observation`: "joint" (coordinates, then velocities, of all joints) or a function of the simulation. `reward` (simulation, action) →
     number, 0 unless given; `terminated` (simulation) → bool. `duration` [s] truncates episodes. `reset_noise`: half the width of uniform
-    noise on coordinates and velocities of the start, or a function (generator, model) → State.
+    noise on coordinates and velocities of the start, or a function (generator, model) → State; loops and limits that it opens are closed.
 
     >>> env = make_env("pendulum", duration=1.0)
     >>> env.reset(seed=1)[0]
@@ -80,8 +83,6 @@ class ModelEnv(gymnasium.Env[np.ndarray, np.ndarray]):
         self._reward, self._ends, self._noise = reward, terminated, reset_noise
         if not callable(reset_noise):
             self._noise = number(reset_noise, "make_env reset_noise", minimum=0.0)
-            if self._noise and (sim.model.loop_joints or sim.model.constraints):
-                raise ModelError("make_env: reset_noise would tear loops and constraints open; give a function (generator, model) → State")
         self._last = float("inf")
         if duration is not None:
             self._last = max(1, round(number(duration, "make_env duration", positive=True) / (sim.dt * frame_skip)))
@@ -95,7 +96,7 @@ class ModelEnv(gymnasium.Env[np.ndarray, np.ndarray]):
         given = (options or {}).get("state")
         self.sim.reset(given if given is not None else self._start())
         self._count = 0
-        return self._observation(), {"time": self.sim.state.t}
+        return self._observation(), {"time": self.sim.state.t, "notes": self.sim.report.notes}
 
     def step(self, action: np.ndarray) -> tuple[np.ndarray, float, bool, bool, dict[str, Any]]:
         """Hold the action for `frame_skip` steps."""
@@ -174,5 +175,5 @@ def reach(sim: Simulation, places: int = 8) -> Recording:
             q[joint.q_start] += x
             states.append(State(0.0, q, np.zeros(model.nv)))
     for state in states:
-        out.append(*sim.bound.start(state), control)
+        out.append(*begin(sim.bound, state, sim.assemble)[:2], control)
     return out

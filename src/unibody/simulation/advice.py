@@ -24,6 +24,7 @@ SHOWN = 3
 """Names in a line."""
 FIND_OVERLAPS = ("complementarity", "impulse", "penalty")
 """Solvers that part what begins inside each other; a barrier refuses such a start itself."""
+APART = "move them apart, or give solid=False to what is only seen"
 
 
 def before_run(model: Model) -> list[str]:
@@ -74,7 +75,7 @@ def overlap_line(model: Model, state: State) -> str | None:
         return None
     one, other, depth = found[0]
     more = f" (and {len(found) - 1} more pairs do)" if len(found) > 1 else ""
-    return f"'{one}' and '{other}' begin {depth:.3g} m inside each other{more}; move them apart, or give solid=False to what is only seen"
+    return f"'{one}' and '{other}' begin {depth:.3g} m inside each other{more}; {APART}"
 
 
 def _flying(model: Model) -> list[list[int]]:

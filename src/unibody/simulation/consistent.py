@@ -30,6 +30,14 @@ MOST = 3
 """Elements and joints that a note names."""
 
 
+def begin(bound: Bound, state: State | None, assemble: bool = True) -> tuple[State, np.ndarray, tuple[str, ...]]:
+    """A bound solver at a state, or at its model's start, that meets its rows: state, fresh memory, and what is to be said of it. All that
+    runs models begins here. `assemble=False`: as it is given."""
+    with bound.turn:
+        made, lines = consistent(bound, state) if assemble else (state, ())
+        return *bound.start(made), lines
+
+
 def consistent(bound: Bound, state: State | None) -> tuple[State | None, tuple[str, ...]]:
     """The state to start from, the given one wherever it can be, and what is to be said of it."""
     model, name = bound.model, bound.solver.name

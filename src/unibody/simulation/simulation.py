@@ -19,7 +19,7 @@ from unibody.model import Control, Model, State
 from unibody.model.plane import check_wrenches
 from unibody.model.values import shown
 from unibody.simulation import advice
-from unibody.simulation.consistent import consistent
+from unibody.simulation.consistent import begin
 from unibody.simulation.energy_watch import EnergyWatch
 from unibody.simulation.files import checked_rows, read_npz, write_npz
 from unibody.simulation.inputs import chosen_solver, scene_of
@@ -49,8 +49,8 @@ class Simulation:
     Simulations may run in several threads at once, one thread each: they share the model, which nobody writes, and give what they give
     alone. `step` and `run` of one that another thread is running raise `unibody.errors.Busy`.
 
-    A start that violates rows or drives is assembled by the least change (`unibody.assemble`), and `notes` says so; `assemble=False`
-    keeps it as it is.
+    A start that violates rows or drives is assembled by the least change (`unibody.assemble`), and a warning and `notes` say so;
+    `assemble=False` keeps it as it is.
     """
 
     _moving: Turn
@@ -101,6 +101,8 @@ class Simulation:
     def _tell(self, meant: bool) -> None:
         """Notes on the choice of a solver and on what is probably not meant."""
         model, choice = self.model, self._choice
+        for line in () if meant else self.report.notes:  # of the start
+            warnings.warn(line, UnibodyWarning, stacklevel=3)
         told = [] if meant else advice.before_run(model)
         if self.solver.name in advice.FIND_OVERLAPS and any(getattr(c, "surfaces", False) for _, c in model.constraints):
             told += [line for line in (advice.overlap_line(model, self._state),) if line is not None]
@@ -118,8 +120,7 @@ class Simulation:
 
     def _go_to(self, state: State | None) -> None:
         """Stand at a state, or at the model's start, with nothing remembered; assembled first where it violates rows."""
-        begin, lines = consistent(self._bound, state) if self._assemble else (state, ())
-        self._state, self._memory = self._bound.start(begin)
+        self._state, self._memory, lines = begin(self._bound, state, self._assemble)
         self.notes = (*(note for note in self.notes if not note.startswith("start: ")), *lines)
 
     def _begin(self, status: str) -> None:
@@ -131,6 +132,11 @@ class Simulation:
     @property
     def model(self) -> Model:
         return self._bound.model
+
+    @property
+    def assemble(self) -> bool:
+        """Whether starts that violate rows are assembled."""
+        return self._assemble
 
     @property
     def solver(self) -> Solver:
@@ -187,8 +193,7 @@ class Simulation:
         self._check_state(state)
         turn = self._mine("reset")
         try:
-            with self._bound.turn:
-                self._go_to(state)
+            self._go_to(state)
             self.control = Control(self.model)
             self._begin("start")
         finally:

@@ -17,6 +17,7 @@ from unibody.errors import StepFailed, UnibodyError
 from unibody.model import Model, State
 from unibody.model.model import look_up
 from unibody.simulation import Recording, Simulation
+from unibody.simulation.consistent import begin
 from unibody.solvers import REGISTRY, Solver
 from unibody.solvers.base import elements_of
 from unibody.view.viewer_history import History, Row
@@ -139,7 +140,8 @@ class Replay(Player):
 
 
 class Live(Player):
-    """A simulation that goes on while one watches. What is pulled, or restarted with another solver or step, replaces what followed."""
+    """A simulation that goes on while one watches. What is pulled, or restarted with another solver or step, replaces what followed. It
+    begins, and goes over to another solver, at states that meet their rows, as its simulation does; `message` tells what was changed."""
 
     live = True
 
@@ -149,8 +151,9 @@ class Live(Player):
         self.control = simulation.control.copy()
         self.pull: Pull | None = None
         self._bound = simulation.bound
-        self._start = simulation.state
+        self._start, self._assemble = simulation.state, simulation.assemble
         self._begin()
+        self.message = "; ".join(note for note in simulation.notes if note.startswith("start: ")) or self.message
 
     @property
     def solver(self) -> Solver:
@@ -166,9 +169,16 @@ class Live(Player):
         return out
 
     def _begin(self) -> None:
-        """A new history from the start."""
+        """A new history from the start; the old one stays where the solver refuses it."""
+        state, memory = self._consistent(self._start)
         self.history = History()
-        self._from(*self._bound.start(self._start))
+        self._from(state, memory)
+
+    def _consistent(self, state: State) -> tuple[State, np.ndarray]:
+        """A state that meets its rows in the chosen solver, and fresh memory; what was changed is told."""
+        made, memory, lines = begin(self._bound, state, self._assemble)
+        self.message = "; ".join(lines) or self.message
+        return made, memory
 
     def _from(self, state: State, memory: np.ndarray) -> None:
         """The next step begins at this state, which becomes the last row."""
@@ -274,12 +284,12 @@ class Live(Player):
             return
         assert self.row.made is not None
         bound, state, memory = self.row.made
+        if bound is not self._bound:
+            state, memory = self._consistent(state)
         self.history.forget_after(self.place)
-        if bound is self._bound:
-            return
-        state, memory = self._bound.start(state)
-        self.history.rows.pop()
-        self._from(state, memory)
+        if bound is not self._bound:
+            self.history.rows.pop()
+            self._from(state, memory)
 
     def restart(self, solver: str | Solver | None = None, dt: float | None = None) -> None:
         """Another solver or step from the shown instant on; from the start if its state cannot be taken over."""
@@ -297,5 +307,8 @@ class Live(Player):
             self._branch()
             self._owed, self._step_seconds = 0.0, 0.0
         except UnibodyError as error:
-            self.reset()
-            self.message = f"begun again: {error}"
+            try:
+                self.reset()
+                self.message = f"begun again: {error}"
+            except UnibodyError:  # not even at its start: the old solver goes on
+                self._bound, self.dt, self.message = old, old_dt, str(error)

@@ -296,3 +296,22 @@ def test_surfaces_that_intersect_are_an_error_where_they_must_not_touch():
     assert "start refused" not in codes(ub.check(boxes(1.5, ub.Contact())))
     assert "start refused" not in codes(ub.check(boxes(0.5, ub.Contact(), ub.Contact(between=("box0", "box1"), on=False))))
     assert "start refused" not in codes(ub.check(boxes(0.5, ub.Contact()), solver="articulated"))
+
+
+def test_a_start_that_simulations_assemble_is_not_refused():
+    """Wheels apart, tied to turn alike and 0.2 rad out of step: assembled, it touches nothing. A check says what a simulation does."""
+
+    def wheels(apart: float) -> ub.Model:
+        b = ub.Builder(gravity=None)
+        for k, (name, at) in enumerate((("a", 0.7), ("c", 0.5))):
+            body = b.body(name, shape=ub.Box((0.4, 0.1, 0.1)))
+            b.joint(name, ub.Revolute((0, 0, 1)), b.world, body, X_PF=ub.Pose((0, 0, apart * k)), q=at)
+            b.add(ub.JointLimit(name, upper=0.4), name=f"stop {name}")
+        b.add(ub.Contact())
+        return b.build()
+
+    assert "start refused" not in codes(ub.check(wheels(0.5)))
+    ub.Simulation(wheels(0.5), "barrier", dt=1e-3).step()
+    with pytest.raises(ub.ModelError, match="stop"):
+        ub.Simulation(wheels(0.5), "barrier", dt=1e-3, assemble=False)
+    assert "start refused" in codes(ub.check(wheels(0.05)))

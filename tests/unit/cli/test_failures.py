@@ -56,6 +56,34 @@ def test_newcomers_lines_are_told_once(unibody, tmp_path):
     assert answer.code == 0 and answer.out.count("falls for ever") == 1 and answer.out.count("has fallen") == 1 and answer.err == ""
 
 
+BALL = "    b.body('ball', ub.Sphere(0.1), X_WB=ub.Pose((0, 0, {height})))\n"
+FLOOR, CONTACT = "    b.body('floor', ub.Plane(), kind='static')\n", "    b.add(ub.Contact(friction=0.5))\n"
+GEARED = """    for name, at in (('a', 0.2), ('c', 0.0)):
+        b.joint(name, ub.Revolute((0, 0, 1)), b.world, b.body(name, ub.Box((0.4, 0.1, 0.1))), q=at)
+    b.add(ub.JointCoupling(['a', 'c'], [1.0, -1.0]), name='belt')
+"""
+MISTAKES = {
+    "no floor": (BALL.format(height=1), (), 0, ("'ball' falls for ever", "add a floor", "ub.Plane()")),
+    "no contact": (BALL.format(height=1) + FLOOR, (), 0, ("ground 'floor' touches nothing", "ub.Contact(friction=0.5)")),
+    "wrong solver": (BALL.format(height=1) + FLOOR + CONTACT, ("-s", "articulated"), 2, ("'articulated' cannot honour", "complementarity")),
+    "overlap": (BALL.format(height=0.06) + FLOOR + CONTACT, (), 0, ("begin 0.04 m inside each other", "move them apart")),
+    "overlap, barrier": (BALL.format(height=0.06) + FLOOR + CONTACT, ("-s", "barrier"), 2, ("'ball' and 'floor'", "move them apart")),
+    "violated start": (GEARED, (), 0, ("start: 'belt' was violated by 0.2 rad", "changed 'a' by 0.1 rad")),
+}
+"""What a file builds, options of the command, its exit code, and the words of its one line."""
+
+
+@pytest.mark.parametrize("mistake", MISTAKES)
+def test_a_newcomers_mistake_gets_one_line(mistake, unibody, tmp_path):
+    built, options, code, words = MISTAKES[mistake]
+    (tmp_path / "mine.py").write_text(f"import unibody as ub\n\n\ndef build():\n    b = ub.Builder()\n{built}    return b.build()\n")
+    answer = unibody("run", "mine.py", "--duration", "0.02", *options)
+    said = answer.err if code else answer.out
+    assert answer.code == code and (answer.out if code else answer.err) == ""
+    lines = [line for line in said.splitlines() if any(word in line for word in words)]
+    assert len(lines) == 1 and all(word in lines[0] for word in words)
+
+
 def test_info_gives_every_reason_once_and_the_choice(unibody):
     out = unibody("info", "stack").out
     assert out.count("Contact is unilateral") == 1 and "cannot: articulated, lagrange: 'contact'" in out

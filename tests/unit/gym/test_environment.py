@@ -163,6 +163,68 @@ def test_pictures():
         make_env(arm(), render_mode="human")
 
 
-def test_noise_on_a_closed_loop_is_refused():
-    with pytest.raises(ub.ModelError, match="tear loops"):
-        make_env("four-bar", reset_noise=0.1)
+def test_noise_on_a_closed_loop_is_closed():
+    """Bars stay joined in every episode, and no two begin alike."""
+    env = make_env("four-bar", reset_noise=0.1)
+    begun = []
+    for seed in (1, 1, 2, 3):
+        seen, info = env.reset(seed=seed)
+        assert len(info["notes"]) == 1 and "was violated by" in info["notes"][0] and env.sim.observe().violation < 1e-10
+        begun.append(seen)
+    assert np.array_equal(begun[0], begun[1]) and np.abs(begun[0] - begun[2]).max() > 1e-3 < np.abs(begun[2] - begun[3]).max()
+
+
+def test_noise_beyond_a_limit_ends_at_the_limit():
+    """A slide at its stop: half of all starts would be beyond it."""
+    b = ub.Builder(gravity=None)
+    b.joint("slide", ub.Prismatic((1, 0, 0)), b.world, b.body("bob", shape=ub.Sphere(0.1), mass=1.0), limits=(-1.0, 0.0))
+    env = make_env(b.build(), reset_noise=0.1)
+    begun = np.array([env.reset(seed=seed)[0][0] for seed in range(12)])
+    assert begun.max() <= 1e-12 and (begun > -1e-12).sum() >= 2 and begun.min() < -0.01
+
+
+def test_a_floating_base_is_not_driven_unless_it_is_named():
+    b = ub.Builder()
+    base, leg = (b.body(name, shape=ub.Sphere(0.1), mass=1.0) for name in ("base", "leg"))
+    b.joint("root", ub.Free(), b.world, base)
+    b.joint("hip", ub.Revolute((0, 1, 0)), base, leg, X_BM=ub.Pose((0, 0, 0.3)))
+    model = b.build()
+    assert [a.name for a in make_env(model).actuators] == ["hip"]
+    assert [a.name for a in make_env(model, actuators=["root"]).actuators] == [f"root.{k}" for k in range(6)]
+    b = ub.Builder()
+    b.joint("root", ub.Free(), b.world, b.body("rock", shape=ub.Sphere(0.1), mass=1.0))
+    with pytest.raises(ub.ModelError, match="nothing to actuate"):
+        make_env(b.build())
+
+
+def crank_alone(model: ub.Model, rate: float = 5.0) -> ub.State:
+    """The model's start, of which only the crank moves."""
+    speed = np.zeros(model.nv)
+    speed[model.joint("O").v_start] = rate
+    return ub.State(0.0, model.start_q()[: model.nq], speed)
+
+
+def test_episodes_begin_at_consistent_starts_and_say_so():
+    """x = r cos θ + l cos β gives the slider's speed; pictures and given states begin alike."""
+    model = ub.scenes.build("slider-crank")
+    env = make_env(model, dt=1e-3, frame_skip=2, actuators=["O"], reset_noise=lambda chance, m: crank_alone(m, chance.uniform(4.0, 6.0)))
+    for options in (None, {"state": crank_alone(model)}):
+        _, info = env.reset(seed=3, options=options)
+        (note,) = info["notes"]
+        assert note.startswith("start: ") and "was violated by" in note and "assemble=False" in note
+        sim = ub.Simulation(model, state=crank_alone(model, env.sim.state.v[model.joint("O").v_start]))
+        assert np.abs(env.sim.state.v - sim.state.v).max() < 1e-12 and np.count_nonzero(sim.state.v) > 1
+        assert env.sim.observe().violation < 1e-12
+        env.step(np.zeros(1))
+    assert env.reset(options={"state": ub.State(0.0, model.start_q()[: model.nq], np.zeros(model.nv))})[1]["notes"] == ()
+
+
+def test_pictures_of_models_with_an_open_start_are_framed_at_the_closed_one():
+    from unibody.gym.environment import reach
+
+    b = ub.Builder(gravity=None)
+    for name, at in (("a", 0.2), ("c", 0.0)):
+        b.joint(name, ub.Revolute((0, 0, 1)), b.world, b.body(name, shape=ub.Box((0.4, 0.1, 0.1)), X_WB=ub.Pose((0, 0, at))), q=at)
+    b.add(ub.JointCoupling(["a", "c"], [1.0, -1.0]), name="belt")
+    shown = reach(make_env(b.build()).sim)
+    assert shown.joint("a")[0, 0] == pytest.approx(0.1) == shown.joint("c")[0, 0]  # equal wheels meet in the middle

@@ -73,6 +73,34 @@ def test_bodies_that_begin_inside_each_other() -> None:
     assert "'ball' and 'floor' begin 0.04 m inside each other" in line
 
 
+def geared() -> ub.Model:
+    """Two wheels that turn alike, one ahead by 0.2 rad."""
+    b = ub.Builder()
+    for name, at in (("a", 0.2), ("c", 0.0)):
+        b.joint(name, ub.Revolute((0, 0, 1)), b.world, b.body(name, ub.Box((0.4, 0.1, 0.1))), q=at)
+    b.add(ub.JointCoupling(["a", "c"], [1.0, -1.0]), name="belt")
+    return b.build()
+
+
+@pytest.mark.parametrize("solver", ["auto", "lagrange", "penalty"])
+def test_a_start_that_rows_forbid_is_told_once(solver: str) -> None:
+    (line,) = told(geared(), solver)
+    assert line.startswith("start: 'belt' was violated by 0.2 rad; changed 'a' by 0.1 rad, 'c' by 0.1 rad")
+    sim = ub.Simulation(geared(), solver)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", ub.UnibodyWarning)
+        sim.reset()  # not again, though it stands among the notes
+        assert line in sim.notes
+        ub.Simulation(geared(), solver, assemble=False)  # and not of what stays
+
+
+def test_a_solver_that_cannot_is_refused_with_those_that_can() -> None:
+    with pytest.raises(ub.Unsupported) as caught:
+        ub.Simulation(ball(floor=True, contact=True), "articulated")
+    line = str(caught.value)
+    assert "\n" not in line and "solver 'articulated' cannot honour 'Contact[0]'" in line and "complementarity" in line and "auto" in line
+
+
 def test_a_body_that_has_fallen_far_is_told_after_the_run_once() -> None:
     """Free fall of 10 s: 490.5 m, far above a hundred times 0.1 m."""
     sim = ub.Simulation(ball(V_WB=(0, 0, 0, 1, 0, 3)), dt=1e-2)

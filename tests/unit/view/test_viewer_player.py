@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from math import pi
+from typing import Any
 
 import numpy as np
 import pytest
@@ -271,3 +272,58 @@ def test_speed_is_kept_within_bounds():
     assert player.speed == 10.0
     with pytest.raises(ModelError, match="speed"):
         player.set_speed(0.0)
+
+
+def cranked(**more: Any) -> ub.Simulation:
+    """A slider-crank of which only the crank moves, at 5 rad/s."""
+    model = ub.scenes.build("slider-crank")
+    speed = np.zeros(model.nv)
+    speed[model.joint("O").v_start] = 5.0
+    return ub.Simulation(model, dt=1e-3, state=ub.State(0.0, model.start_q()[: model.nq], speed), **more)
+
+
+def test_a_violated_start_is_assembled_as_simulations_do_and_told_once():
+    sim = cranked()
+    player = Live(sim)
+    assert player.message.startswith("start: ") and player.message in sim.notes
+    assert player.row.made is not None and player.row.made[1].v.tobytes() == sim.state.v.tobytes()
+    assert player.observation.violation < 1e-12 and np.count_nonzero(sim.state.v) > 1
+    player.reset()
+    assert player.message == "" and player.row.made[1].v.tobytes() == sim.state.v.tobytes()
+
+
+def test_a_start_that_is_to_stay_as_it_is_stays():
+    sim = cranked(assemble=False)
+    player = Live(sim)
+    assert player.message == "" and player.row.made is not None
+    assert np.count_nonzero(player.row.made[1].v) == 1
+    player.reset()
+    assert np.count_nonzero(player.row.made[1].v) == 1
+
+
+def test_joints_that_gave_way_are_closed_for_a_solver_whose_joints_do_not():
+    """Springs in place of joints are stretched by the weight they carry; whoever takes over begins where a simulation would."""
+    sim = ub.Simulation(pendulum(), ub.solvers.Penalty(omega=20.0), dt=1e-3)
+    player = Live(sim)
+    player._march(200)
+    assert player.message == "" and player.observation.violation > 1e-5 and player.row.made is not None
+    other = ub.Simulation(player.model, "lagrange", state=player.row.made[1])
+    player.restart(solver="lagrange")
+    assert player.solver.name == "lagrange" and player.message in other.notes and player.message.startswith("start: ")
+    assert player.row.made[1].q.tobytes() == other.state.q.tobytes() and player.observation.violation < 1e-12
+    player.step()
+    assert player.time == pytest.approx(0.201)
+
+
+def test_a_solver_that_cannot_begin_leaves_the_old_one_and_its_film():
+    """Two rods of 1 m and 1.2 m to one point: springs meet them halfway, others cannot."""
+    b = ub.Builder(gravity=None)
+    bob = b.body("bob", mass=1.0, inertia=(1, 1, 1), X_WB=ub.Pose((1, 0, 0)))
+    for name, length in (("short", 1.0), ("long", 1.2)):
+        b.add(ub.Distance(bob.at(), b.world.at(), length), name=name)
+    player = Live(ub.Simulation(b.build(), "penalty", dt=1e-3))
+    player.step()
+    player.restart(solver="articulated")
+    assert player.solver.name == "penalty" and "'short'" in player.message and len(player.history) == 2
+    player.step()
+    assert player.time == pytest.approx(2e-3)
