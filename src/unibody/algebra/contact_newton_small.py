@@ -4,10 +4,10 @@
     [A + B (Ŵ + ε)] d = −F(x, û)               (`contact_newton`, `contact_maps`)
 
 A robot that stands has some ten contacts, and a step of it takes two or three of Newton's: what costs there is every call from Python, not
-the arithmetic. Where contacts repeat each other and lie on the edges of their cones, steps go far in directions that change no velocity; so the
-equations are those of a proximal problem, û + ε (x − o) in the place of û, whose centre o follows when it is solved. Where no step along
-Newton's direction reduces ‖F‖ and ε is large, sweeps go on from there. The kernel gives up after `iterations` steps, or `failures` of that kind; what then helps (convex problems, other
-methods) is the business of `contacts`.
+the arithmetic. Where contacts repeat each other and lie on the edges of their cones, steps go far in directions that change no velocity.
+So the equations are those of a proximal problem, û + ε (x − o) in the place of û, whose centre o follows when it is solved. Where no step
+along Newton's direction reduces ‖F‖ and ε is large, sweeps go on from there. The kernel gives up after `iterations` steps, or `failures` of
+that kind; what then helps (convex problems, other methods) is the business of `contacts`.
 """
 
 from __future__ import annotations

@@ -15,9 +15,10 @@ from unibody.coordinates.kick import kick_reduced
 from unibody.coordinates.middle import foretell
 from unibody.frame import Frame
 from unibody.rules import contact_steps as at
+from unibody.rules.impulses import FEW_ROWS
 from unibody.rules.overlaps import part_overlaps
 from unibody.rules.step_arrays import meet
-from unibody.rules.stepping_memory import NONE, Layout
+from unibody.rules.stepping_memory import COUNT, NONE, Layout
 from unibody.rules.time_stepping import GAIN, Stepping
 
 USUAL = {
@@ -50,7 +51,11 @@ class ContactSteps:
         sizes[at.FARTHEST], sizes[at.NEAREST], sizes[at.THIN] = near.farthest, least, near.thin
         sizes[at.FIXED] = -1.0 if near.fixed is None else near.fixed
         sizes[at.OFFSET], sizes[at.GAIN] = near.collision.most_offset, GAIN
+        room = at.room_for_steps(
+            system.nq_all, system.nv_all, system.model.n_bodies, rule.rest.size, system.book_room.J.size, layout.leans, rule.width
+        )
         for slot, array in {
+            at.ROOM_FLOATS: np.empty(room[0]), at.ROOM_INTS: np.empty(room[1], np.int64), at.ROOM_ROWS: np.empty(room[2]),
             at.LAYOUT: system.layout, at.INTS: system.ints, at.CONSTANTS: system.constants, at.WORK: system.work, at.CLOCK: system.clock,
             at.STAGES: system.stages_of_steps(layout.leans > 0), at.SPOTS: spots, at.TABLE: table, at.SWEEP: system.sweep_room,
             at.SHAPES: near.collision.frame.flat, at.MOVING: rule.moving, at.FLAGS: flags, at.SIZES: sizes, at.REST: rule.rest,
@@ -68,7 +73,11 @@ class ContactSteps:
         laws, asked = rule.pair_laws, rule.options
         plain = not (laws.bounces or laws.sticks or laws.directed or rule.held.size or layout.rubs)
         usual = asked.method == "auto" and not asked.iterations and not asked.directions
-        return rule.near is not None and plain and usual and rule.in_order
+        return rule.near is not None and plain and usual and rule.in_order and rule.rest.size <= FEW_ROWS
+
+    def may(self, memory: np.ndarray) -> bool:
+        """Whether a step after one with this memory, as the rule sees it, may be of the usual kind."""
+        return self.rule.rest.size + self.rule.width * memory[COUNT] <= FEW_ROWS
 
     def prepare(self) -> None:
         """Before steps: arrays may have grown, and kernels may have been needed for the first time."""

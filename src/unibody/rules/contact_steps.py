@@ -53,10 +53,11 @@ KERNELS = 12
 (
     LAYOUT, INTS, CONSTANTS, WORK, CLOCK, STAGES, SPOTS, TABLE, NUMBERS, SWEEP, INVERSES, SHAPES, MOVING, FLAGS, SIZES, REST, ROLE, KEYS,
     LAW_CLASSES, COEFFICIENTS, PLANE_NORMAL, NO_WISHES, RADII, COM, BOOK_PLACE, FRONT_ROWS, BOUND, ROW_SIZES, TIED, LIGHT, AGILE, UP,
-    HALVES,
-) = range(KERNELS, KERNELS + 2 * 33, 2)  # fmt: skip
-ARRAYS = 33
-"""Arrays of a frame: those of the system (`coordinates.slots`), of its groups (`grouping`), of collision, and of the rule."""
+    HALVES, ROOM_FLOATS, ROOM_INTS, ROOM_ROWS,
+) = range(KERNELS, KERNELS + 2 * 36, 2)  # fmt: skip
+ARRAYS = 36
+"""Arrays of a frame: those of the system (`coordinates.slots`), of its groups (`grouping`), of collision, and of the rule; and room for a
+step, for its whole numbers, and for its rows (`room_for_steps`). Arrays cut out of these count no references."""
 
 BODIES, ROW_WIDTH, SPIN, LAW, PUSHES, ROOM, LEANS, FLIES, LOOSE, ALL_ALONE, BOOK_SIZE, FEW = range(12)
 """FLAGS: numbers of bodies, of rows of a contact, of limits, of contacts that memory holds, of velocities with terms in the middle of a
@@ -85,6 +86,14 @@ AnswerWide, Foretell, KickTree, LayWrenches = (prototype_of(k) for k in (answer_
 Meet, Newton, Part, Push = (prototype_of(k) for k in (meet, newton_small, part_overlaps, push_by_impulses))
 
 NEWTON_METHOD, WARM_METHOD, NO_METHOD = METHODS.index("newton"), METHODS.index("warm start"), METHODS.index("none")
+
+
+def room_for_steps(nq: int, nv: int, bodies: int, rows: int, book_size: int, leans: int, width: int) -> tuple[int, int, int]:
+    """How much of ROOM_FLOATS, ROOM_INTS and ROOM_ROWS steps take at most: of a system with so many rows in its book, and FEW_ROWS in
+    all."""
+    step = nq + nv + 2 * leans + 15 * bodies + 2 * nv + 2 * book_size + 4 * rows
+    contacts = (7 + 4 + 19 * width + 2) * FEW_ROWS + 2 * FEW_ROWS * nv
+    return step + contacts, (3 + 1 + 5 + 6) * FEW_ROWS + 4, 17 * FEW_ROWS + nv + FEW_ROWS * FEW_ROWS
 
 
 @kernel
@@ -140,7 +149,8 @@ def solve_rows(
     first = part(ints_in(frame, TABLE), ints_in(frame, SPOTS), FIRST)
     n, size, blocks = gaps.size, start[start.size - 1], rows.size
     # room for all arrays at once
-    ints, room = np.empty(6 * blocks + 2, np.int64), np.empty(10 * blocks + 6 * size + first[first.size - 1] + n + size * size)
+    ints, room = ints_in(frame, ROOM_INTS)[-6 * blocks - 2 :], floats_in(frame, ROOM_ROWS)
+    room = room[: 10 * blocks + 6 * size + first[first.size - 1] + n + size * size]
     taken, some = ints[:blocks], ints[blocks:]
     lower, upper, coefficients = room[:blocks], room[blocks : 2 * blocks], room[2 * blocks : 5 * blocks]
     numbers, room = room[5 * blocks : 10 * blocks + 2 * size], room[10 * blocks + 2 * size :]
@@ -287,11 +297,16 @@ def step_contacts(
     constants, work = floats_in(frame, CONSTANTS), floats_in(frame, WORK)
     flags, sizes = ints_in(frame, FLAGS), floats_in(frame, SIZES)
     spots, table = ints_in(frame, SPOTS), ints_in(frame, TABLE)
-    q, v, y = q_out.copy(), v_out.copy(), part(work, layout, Y)
-    width, leans, k = flags[ROW_WIDTH], flags[LEANS], ints_in(frame, REST).size
+    y, width, leans, k = part(work, layout, Y), flags[ROW_WIDTH], flags[LEANS], ints_in(frame, REST).size
     begun = memory_out[LENGTH]
+    if k + width * memory_out[COUNT] > FEW_ROWS:
+        return MANY
+    room, whole = floats_in(frame, ROOM_FLOATS), ints_in(frame, ROOM_INTS)
+    q, v, room = room[: q_out.size], room[q_out.size : q_out.size + v_out.size], room[q_out.size + v_out.size :]
+    change, next_change, room = room[:leans], room[leans : 2 * leans], room[2 * leans :]
+    q[:], v[:] = q_out, v_out
     # the motion that nothing holds, with its own terms in the middle of the step
-    change, at = np.empty(leans), MEMORY + FACTS + q.size + v.size
+    at = MEMORY + FACTS + q.size + v.size
     if leans > 0:
         if not begun > 0.0:
             return FIRST_STEP
@@ -307,11 +322,10 @@ def step_contacts(
         return NOT_FINITE
     # how bodies move, and the rows of limits and dry friction
     count, nv, size_book = flags[BODIES], y.size, flags[BOOK_SIZE]
-    room = np.empty(15 * count + 4 * k + 2 * size_book + 2 * nv)
     centre, velocity, rate = room[: 3 * count], room[3 * count : 9 * count], room[9 * count : 15 * count]
     way, kicked, room = room[15 * count : 15 * count + nv], room[15 * count + nv : 15 * count + 2 * nv], room[15 * count + 2 * nv :]
     J_book, Y_book, room = room[:size_book], room[size_book : 2 * size_book], room[2 * size_book :]
-    b, begin, acceleration, total = room[:k], room[k : 2 * k], room[2 * k : 3 * k], room[3 * k :]
+    b, begin, acceleration, total, room = room[:k], room[k : 2 * k], room[2 * k : 3 * k], room[3 * k : 4 * k], room[4 * k :]
     com, X = floats_in(frame, COM), part(work, layout, X_WB)
     FillMotion(frame[FILL_MOTION], layout, constants, work, com, centre, velocity, rate)
     book_place, numbers = ints_in(frame, BOOK_PLACE), floats_in(frame, NUMBERS)
@@ -336,9 +350,11 @@ def step_contacts(
     found = find_near(frame, h, X, velocity, rate)
     if found < 0:
         return UNSEEN
-    shapes, where, names = ints_in(frame, SHAPES), np.empty(7 * found), np.empty(3 * found, np.int64)
-    points, normals, gaps = where[: 3 * found], where[3 * found : 6 * found], where[6 * found :]
-    bodies, ids, n = names[: 2 * found], names[2 * found :], 0
+    if found > FEW_ROWS:
+        return MANY
+    points, normals, gaps = room[: 3 * found], room[3 * found : 6 * found], room[6 * found : 7 * found]
+    shapes, bodies, ids, n = ints_in(frame, SHAPES), whole[: 2 * found], whole[2 * found : 3 * found], 0
+    room, whole = room[7 * found :], whole[3 * found :]
     if found > 0:
         n = arrange_touches(
             found, ints_in(shapes, pairs_at.TAGS), floats_in(shapes, pairs_at.RECORDS), ints_in(shapes, pairs_at.PAIRS),
@@ -349,11 +365,11 @@ def step_contacts(
         return MANY
     bodies, points, normals, gaps, ids = bodies[: 2 * n], points[: 3 * n], normals[: 3 * n], gaps[:n], ids[:n]
     # contacts as rows, in the order of `step_arrays.row_parts`
-    room, whole = np.empty((4 + 19 * width) * n + 2 * size), np.empty(n + 5 * (k + n) + 2, np.int64)
     wrenches, rows_of, room = room[: 12 * width * n], room[12 * width * n : (3 + 18 * width) * n], room[(3 + 18 * width) * n :]
-    impulse, reached, after, shift = room[:size], room[size : 2 * size], room[2 * size : 2 * size + width * n], room[2 * size + width * n :]
+    impulse, reached, after, room = room[:size], room[size : 2 * size], room[2 * size : 2 * size + width * n], room[2 * size + width * n :]
+    shift, room = room[:n], room[n:]
     which, rows, groups = whole[:n], whole[n : k + 2 * n], whole[k + 2 * n : 3 * k + 4 * n]
-    start, place = whole[3 * k + 4 * n : 4 * k + 5 * n + 1], whole[4 * k + 5 * n + 1 :]
+    start, place = whole[3 * k + 4 * n : 4 * k + 5 * n + 1], whole[4 * k + 5 * n + 1 : 5 * k + 6 * n + 2]
     first_table = memory_out.size - WIDTH * flags[ROOM]
     Meet(
         frame[MEET], width, flags[SPIN], flags[BODIES], h, scale, min(int(memory_out[COUNT]), flags[ROOM]), ints_in(frame, KEYS),
@@ -380,8 +396,8 @@ def step_contacts(
     if needed >= numbers.size:
         told_out[NEEDED] = needed
         return SMALL
-    J = np.empty(place[k + n])
-    Y_all = J if flags[ALL_ALONE] == 1 else np.empty(place[k + n])
+    J = room[: place[k + n]]
+    Y_all = J if flags[ALL_ALONE] == 1 else room[place[k + n] : 2 * place[k + n]]
     for i in range(J_book.size):
         J[i] = J_book[i]
         Y_all[i] = Y_book[i]
@@ -451,7 +467,6 @@ def step_contacts(
     if not (all_finite(q) and all_finite(v)):
         return NOT_FINITE_AFTER
     # memory
-    next_change = np.empty(leans)
     if leans > 0:
         Foretell(frame[FORETELL], layout, ints, h if acts else 0.0, v_out, v, change, floats_in(frame, HALVES), work, next_change)
     method = NO_METHOD if not size or facts[MISSED] < 0.0 else NEWTON_METHOD if facts[STEPS] > 0.0 else WARM_METHOD

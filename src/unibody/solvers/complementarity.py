@@ -166,7 +166,7 @@ class BoundComplementarity(Bound):
 
     def step(self, state: State, memory: np.ndarray, control: np.ndarray, dt: float) -> Step:
         began = time.perf_counter()
-        if self.quick is not None and not (self._fits or self._long):
+        if self.quick is not None and not (self._fits or self._long) and self.quick.may(memory):
             q, v, kept = np.array(state.q), np.array(state.v), np.array(memory)
             self.system.prepare(dt)
             if self.quick.roll(state.t, dt, control, 1, 0, 2, np.inf, q, v, kept, NO_RECORDS):
@@ -261,7 +261,9 @@ class BoundComplementarity(Bound):
         rows, done, t, often = np.zeros((steps // every if record else 0, 1 + q.size + v.size + kept.size)), 0, state.t, steps + 1
         while done < steps:
             self.system.prepare(dt)
-            made = self.quick.roll(t, dt, control, steps, done, every if record else often, self.speed_limit, q, v, kept, rows.ravel())
+            made = done
+            if self.quick.may(kept):
+                made = self.quick.roll(t, dt, control, steps, done, every if record else often, self.speed_limit, q, v, kept, rows.ravel())
             if made > done:
                 done, t = made, float(kept[TIME])
             if largest(v) > self.speed_limit and made:
