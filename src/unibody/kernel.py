@@ -368,6 +368,30 @@ def _make_slot() -> Any:
 slot_of = Primitive(lambda arena, layout, slot: arena[layout[2 * slot] : layout[2 * slot + 1]], _make_slot)
 
 
+def _make_cut() -> Any:
+    """Numbers of an array from a place on as an array that counts no references and is not checked."""
+    from numba.core import types as nt
+    from numba.extending import intrinsic
+    from numba.np.arrayobj import populate_array
+
+    def cut(typing_context, array, start, size):
+        def generate(context, builder, sig, args):
+            whole = context.make_array(sig.args[0])(context, builder, args[0])
+            out = context.make_array(array)(context, builder)
+            stride = args[2].type(8)
+            populate_array(out, builder.gep(whole.data, [args[1]]), [args[2]], [stride], stride, None)
+            return out._getvalue()
+
+        return array(array, nt.intp, nt.intp), generate
+
+    return intrinsic(cut)
+
+
+cut = Primitive(lambda array, start, size: array[start : start + size], _make_cut)
+"""`cut(array, start, size)`: so many numbers of it, which the caller knows to be there. A slice says the same, but looks for its ends
+beyond the array's and counts references: in a kernel with a hundred of them that takes long to compile, and to run."""
+
+
 def _make_prefetch() -> Any:
     """Ask for the cache line of a number that will be needed; the place may lie outside the array."""
     from llvmlite import ir

@@ -4,28 +4,41 @@ from __future__ import annotations
 
 import numpy as np
 
+from unibody.algebra.contact_groups import gather, spread, write_dense
 from unibody.algebra.contact_newton_small import newton_small
 from unibody.algebra.contact_sweeps import CONVEX, COULOMB
+from unibody.collision.rigid.contacts import arrange_touches
 from unibody.collision.rigid.touching_pairs import find_pairs
+from unibody.contact.contact_rows import add_up
 from unibody.contact.turning_rows import LOOSE as LOOSE_BODY
 from unibody.coordinates.group_answers import answer_threes, answer_wrenches, lay_wrenches
 from unibody.coordinates.group_book import answer_book
-from unibody.coordinates.held_reduced import HeldReduced, fill_motion_reduced, push_by_impulses
-from unibody.coordinates.kick import kick_reduced
+from unibody.coordinates.held_reduced import HeldReduced, fill_motion_reduced, is_finite, push_by_impulses
+from unibody.coordinates.kick import keep_courses, kick_reduced, mark_touched
 from unibody.coordinates.middle import foretell
+from unibody.coordinates.reduced import advance_joints
 from unibody.frame import Frame
 from unibody.rules import contact_steps as at
-from unibody.rules.impulses import FEW_ROWS
-from unibody.rules.overlaps import part_overlaps
-from unibody.rules.step_arrays import meet
-from unibody.rules.stepping_memory import COUNT, NONE, Layout
+from unibody.rules.impulses import FEW_ROWS, clip_to_cones
+from unibody.rules.nearness import pace
+from unibody.rules.overlaps import leave_held, part_overlaps
+from unibody.rules.step_arrays import add_works, fill_targets, lay_problem, meet, order_upwards, without_shift
+from unibody.rules.stepping_memory import COUNT, NONE, Layout, begin_memory, write_step
 from unibody.rules.time_stepping import GAIN, Stepping
 
 USUAL = {
     at.FILL_MOTION: fill_motion_reduced, at.ANSWER_BOOK: answer_book, at.FIND_PAIRS: find_pairs, at.MEET: meet,
     at.LAY_WRENCHES: lay_wrenches, at.NEWTON: newton_small, at.PUSH: push_by_impulses, at.KICK: kick_reduced, at.FORETELL: foretell,
+    at.IS_FINITE: is_finite, at.TARGETS: fill_targets, at.PACE: pace, at.ARRANGE: arrange_touches, at.LAY_PROBLEM: lay_problem,
+    at.CLIP: clip_to_cones, at.DENSE: write_dense, at.SPREAD: spread, at.GATHER: gather, at.SHIFT: without_shift, at.WORKS: add_works,
+    at.ADD_UP: add_up, at.TOUCHED: mark_touched, at.ADVANCE: advance_joints, at.COURSES: keep_courses, at.BEGIN: begin_memory,
+    at.WRITE: write_step, at.FIND_NEAR: at.find_near, at.TAKE: at.take_blocks, at.SOLVE: at.solve_rows, at.PUSH_ALL: at.push_rows,
+    at.STEP: at.step_contacts,
 }  # fmt: skip
 """The kernels that every step calls."""
+
+PARTING = {at.PART: part_overlaps, at.LEAVE: leave_held, at.UPWARDS: order_upwards, at.PART_ALL: at.part_what_overlaps}
+"""Those of steps in which something overlaps."""
 
 
 class ContactSteps:
@@ -113,5 +126,6 @@ class ContactSteps:
         if self.told[at.WHY] == at.SMALL:
             self.system.have_numbers(int(self.told[at.NEEDED]))
         self.near.collision.learn()
-        if self.rule.parted and not self.frame.flat[at.PART]:
-            self.frame.call(at.PART, part_overlaps)
+        if self.told[at.WHY] == at.OVERLAPS:
+            for slot, kernel in PARTING.items():
+                self.frame.call(slot, kernel)

@@ -34,7 +34,7 @@ from unibody.coordinates.middle import foretell
 from unibody.coordinates.reduced import advance_joints
 from unibody.coordinates.stages import Evaluate
 from unibody.frame import floats_in, ints_in
-from unibody.kernel import Floats, Ints, kernel, long_kernel, prototype_of
+from unibody.kernel import Floats, Ints, cut, kernel, long_kernel, prototype_of
 from unibody.rules.base import MEMORY, TIME, all_finite, largest, write_record
 from unibody.rules.impulses import FACE_FAILURES, FACE_STEPS, FEW_ROWS, clip_to_cones
 from unibody.rules.nearness import pace
@@ -46,9 +46,13 @@ from unibody.coordinates.slots import (  # isort: skip
     CLASSES, FLOATING, FREE, INDEX, LEDGER, MIDDLE, MIDDLE_ROWS, NODE_CONSTANTS, PARAMETERS, RATE, RESIDUAL, STABILISER, X_WB, Y,
 )  # fmt: skip
 
-EVALUATE, FILL_MOTION, ANSWER_BOOK, FIND_PAIRS, MEET, LAY_WRENCHES, ANSWER, NEWTON, PUSH, KICK, FORETELL, PART = range(12)
-"""Kernels of a frame; PART is 0 until something has overlapped."""
-KERNELS = 12
+(
+    EVALUATE, FILL_MOTION, ANSWER_BOOK, FIND_PAIRS, MEET, LAY_WRENCHES, ANSWER, NEWTON, PUSH, KICK, FORETELL, PART, IS_FINITE, TARGETS,
+    PACE, ARRANGE, LAY_PROBLEM, CLIP, DENSE, SPREAD, GATHER, SHIFT, WORKS, LEAVE, UPWARDS, ADD_UP, TOUCHED, ADVANCE, COURSES, BEGIN, WRITE,
+    FIND_NEAR, TAKE, SOLVE, PUSH_ALL, PART_ALL, STEP,
+) = range(37)  # fmt: skip
+KERNELS = 37
+"""Kernels of a frame; PART, PART_ALL, LEAVE and UPWARDS are 0 until something has overlapped."""
 
 (
     LAYOUT, INTS, CONSTANTS, WORK, CLOCK, STAGES, SPOTS, TABLE, NUMBERS, SWEEP, INVERSES, SHAPES, MOVING, FLAGS, SIZES, REST, ROLE, KEYS,
@@ -81,9 +85,14 @@ MADE, FIRST_STEP, NOT_FINITE, UNSEEN, MANY, SMALL, UNSOLVED, OVERLAPS, NOT_FINIT
 UNANSWERED = 9
 """Of rows: some act whose answers are not known yet."""
 
-Answer, AnswerBook, FillMotion, FindPairs = (prototype_of(k) for k in (answer_threes, answer_book, fill_motion_reduced, find_pairs))
-AnswerWide, Foretell, KickTree, LayWrenches = (prototype_of(k) for k in (answer_wrenches, foretell, kick_reduced, lay_wrenches))
-Meet, Newton, Part, Push = (prototype_of(k) for k in (meet, newton_small, part_overlaps, push_by_impulses))
+Answer, AnswerBook, AnswerWide, FillMotion = (prototype_of(k) for k in (answer_threes, answer_book, answer_wrenches, fill_motion_reduced))
+FindPairs, Foretell, KickTree, LayWrenches = (prototype_of(k) for k in (find_pairs, foretell, kick_reduced, lay_wrenches))
+Meet, Newton, Part, Push, IsFinite = (prototype_of(k) for k in (meet, newton_small, part_overlaps, push_by_impulses, is_finite))
+Targets, Pace, Arrange, LayProblem = (prototype_of(k) for k in (fill_targets, pace, arrange_touches, lay_problem))
+Clip, Dense, Spread, Gather, Shift = (prototype_of(k) for k in (clip_to_cones, write_dense, spread, gather, without_shift))
+Works, Leave, Upwards, AddUp = (prototype_of(k) for k in (add_works, leave_held, order_upwards, add_up))
+Touched, Advance, Courses = (prototype_of(k) for k in (mark_touched, advance_joints, keep_courses))
+Begin, Write = (prototype_of(k) for k in (begin_memory, write_step))
 
 NEWTON_METHOD, WARM_METHOD, NO_METHOD = METHODS.index("newton"), METHODS.index("warm start"), METHODS.index("none")
 
@@ -91,9 +100,9 @@ NEWTON_METHOD, WARM_METHOD, NO_METHOD = METHODS.index("newton"), METHODS.index("
 def room_for_steps(nq: int, nv: int, bodies: int, rows: int, book_size: int, leans: int, width: int) -> tuple[int, int, int]:
     """How much of ROOM_FLOATS, ROOM_INTS and ROOM_ROWS steps take at most: of a system with so many rows in its book, and FEW_ROWS in
     all."""
-    step = nq + nv + 2 * leans + 15 * bodies + 2 * nv + 2 * book_size + 4 * rows
+    step = nq + nv + 2 * leans + 15 * bodies + 2 * nv + 2 * book_size + 4 * rows + 7
     contacts = (7 + 4 + 19 * width + 2) * FEW_ROWS + 2 * FEW_ROWS * nv
-    return step + contacts, (3 + 1 + 5 + 6) * FEW_ROWS + 4, 17 * FEW_ROWS + nv + FEW_ROWS * FEW_ROWS
+    return step + contacts, (3 + 1 + 5 + 6) * FEW_ROWS + 4, 17 * FEW_ROWS + nv + 3 + FEW_ROWS * FEW_ROWS
 
 
 @kernel
@@ -101,11 +110,14 @@ def find_near(frame: Ints, h: float, X: Floats, velocity: Floats, rate: Floats) 
     """Contacts as records of the collision's arrays, as far ahead as the fastest body may come in a step; −1 where this is not the place
     to look at them."""
     flags, sizes, hasty = ints_in(frame, FLAGS), floats_in(frame, SIZES), np.empty(3, np.int64)
-    way = pace(velocity, rate, floats_in(frame, RADII), h, sizes[FARTHEST], hasty)
+    way = Pace(frame[PACE], velocity, rate, floats_in(frame, RADII), h, sizes[FARTHEST], hasty)
     if way > sizes[THIN] or hasty[0] >= 0 or hasty[1] >= 0 or (hasty[2] >= 0 and flags[LOOSE] == 1):
         return -1
     margin = sizes[FIXED] if sizes[FIXED] >= 0.0 else min(max(2.0 * way, sizes[NEAREST]), sizes[FARTHEST])
     return FindPairs(frame[FIND_PAIRS], ints_in(frame, SHAPES), X, flags[FEW], margin, margin + sizes[OFFSET])
+
+
+FindNear = prototype_of(find_near)
 
 
 @kernel
@@ -133,6 +145,9 @@ def take_blocks(
     return at
 
 
+TakeBlocks = prototype_of(take_blocks)
+
+
 @kernel
 def solve_rows(
     frame: Ints, h: float, answered: bool, start: Ints, place: Ints, groups: Ints, rows: Ints, J: Floats, Y: Floats, b: Floats,
@@ -149,22 +164,22 @@ def solve_rows(
     first = part(ints_in(frame, TABLE), ints_in(frame, SPOTS), FIRST)
     n, size, blocks = gaps.size, start[start.size - 1], rows.size
     # room for all arrays at once
-    ints, room = ints_in(frame, ROOM_INTS)[-6 * blocks - 2 :], floats_in(frame, ROOM_ROWS)
-    room = room[: 10 * blocks + 6 * size + first[first.size - 1] + n + size * size]
-    taken, some = ints[:blocks], ints[blocks:]
-    lower, upper, coefficients = room[:blocks], room[blocks : 2 * blocks], room[2 * blocks : 5 * blocks]
-    numbers, room = room[5 * blocks : 10 * blocks + 2 * size], room[10 * blocks + 2 * size :]
-    right, warm, x, u = room[:size], room[size : 2 * size], room[2 * size : 3 * size], room[3 * size : 4 * size]
-    shift, motion, W = room[4 * size : 4 * size + n], room[4 * size + n : room.size - size * size], room[room.size - size * size :]
+    ints, room, nv = ints_in(frame, ROOM_INTS), floats_in(frame, ROOM_ROWS), first[first.size - 1]
+    top = ints.size - 6 * blocks - 2
+    taken, some = cut(ints, top, blocks), cut(ints, top + blocks, 5 * blocks + 2)
+    lower, upper, coefficients, top = cut(room, 0, blocks), cut(room, blocks, blocks), cut(room, 2 * blocks, 3 * blocks), 5 * blocks
+    numbers, top = cut(room, top, 5 * blocks + 2 * size), top + 5 * blocks + 2 * size
+    right, warm, top = cut(room, top, size), cut(room, top + size, size), top + 2 * size
+    shift, motion, facts, top = cut(room, top, n), cut(room, top + n, nv), cut(room, top + n + nv, 3), top + n + nv + 3
+    none = cut(room, top, 0)
     # right sides and laws
-    facts, none = np.empty(3), b[:0]
     for c in range(n):
         shift[c] = max(gaps[c], 0.0) / h
-    lay_problem(
-        flags[ROW_WIDTH], flags[PUSHES], h, b, free, shift, begin, guess, floats_in(frame, BOUND), none, friction, none, right, warm, lower,
-        upper, coefficients,
+    LayProblem(
+        frame[LAY_PROBLEM], flags[ROW_WIDTH], flags[PUSHES], h, b, free, shift, begin, guess, floats_in(frame, BOUND), none, friction, none,
+        right, warm, lower, upper, coefficients,
     )  # fmt: skip
-    clip_to_cones(rows, coefficients, warm)
+    Clip(frame[CLIP], rows, coefficients, warm)
     # what acts
     acting = 0
     for i in range(blocks):
@@ -175,27 +190,28 @@ def solve_rows(
     velocity_out[:] = right
     facts_out[MISSED], facts_out[STEPS], facts_out[SOLVED] = -1.0, 0.0, 1.0
     while acting > 0:
-        count = take_blocks(taken, start, place, groups, rows, lower, upper, coefficients, right, warm, some, numbers)
+        count = TakeBlocks(frame[TAKE], taken, start, place, groups, rows, lower, upper, coefficients, right, warm, some, numbers)
         m = some[count]
-        its_start, its_place = some[: count + 1], some[blocks + 1 : blocks + 2 + count]
-        its_rows, its_groups = some[2 * blocks + 2 : 2 * blocks + 2 + count], some[3 * blocks + 2 : 3 * blocks + 2 + 2 * count]
-        write_dense(first, its_groups, its_start, its_place, J, Y, W[: m * m])
+        W, x, u = cut(room, top, m * m), cut(room, top + m * m, m), cut(room, top + m * m + m, m)
+        its_start, its_place = cut(some, 0, count + 1), cut(some, blocks + 1, count + 1)
+        its_rows, its_groups = cut(some, 2 * blocks + 2, count), cut(some, 3 * blocks + 2, 2 * count)
+        its_friction = cut(numbers, 2 * blocks, 3 * count)
+        Dense(frame[DENSE], first, its_groups, its_start, its_place, J, Y, W)
         Newton(
-            frame[NEWTON], flags[LAW], sizes[TOLERANCE], FACE_STEPS, FACE_FAILURES, its_rows, numbers[:count],
-            numbers[blocks : blocks + count], numbers[2 * blocks : 2 * blocks + 3 * count], W[: m * m],
-            numbers[5 * blocks : 5 * blocks + m], numbers[5 * blocks + size : 5 * blocks + size + m], x[:m], u[:m], facts,
+            frame[NEWTON], flags[LAW], sizes[TOLERANCE], FACE_STEPS, FACE_FAILURES, its_rows, cut(numbers, 0, count),
+            cut(numbers, blocks, count), its_friction, W, cut(numbers, 5 * blocks, m), cut(numbers, 5 * blocks + size, m), x, u, facts,
         )  # fmt: skip
         facts_out[MISSED], facts_out[SOLVED] = facts[MISSED], facts[SOLVED]
         facts_out[STEPS] += facts[STEPS]
         if not facts[SOLVED] > 0.0:
             return UNSOLVED
         if facts[STEPS] > 0.0:
-            clip_to_cones(its_rows, numbers[2 * blocks : 2 * blocks + 3 * count], x[:m])
+            Clip(frame[CLIP], its_rows, its_friction, x)
         # all velocities, and who was wrongly left out
         motion[:] = 0.0
         velocity_out[:] = right
-        spread(first, its_groups, its_start, its_place, Y, x, motion)
-        gather(first, groups, start, place, J, motion, velocity_out)
+        Spread(frame[SPREAD], first, its_groups, its_start, its_place, Y, x, motion)
+        Gather(frame[GATHER], first, groups, start, place, J, motion, velocity_out)
         acting, at = 0, 0
         for i in range(blocks):
             if taken[i] == 1:
@@ -211,6 +227,9 @@ def solve_rows(
     return MADE
 
 
+SolveRows = prototype_of(solve_rows)
+
+
 @kernel
 def push_rows(
     frame: Ints, strikes: bool, bodies: Ints, wrenches: Floats, book: Floats, impulse: Floats, place: Ints, J: Floats, change_out: Floats
@@ -218,43 +237,35 @@ def push_rows(
     """M⁻¹ Jᵀ λ of impulses of the book's rows and of contacts; `strikes`: trees that float are told which of them have some."""
     flags = ints_in(frame, FLAGS)
     on_bodies = np.zeros(6 * flags[BODIES])
-    add_up(flags[ROW_WIDTH], bodies, wrenches, impulse, on_bodies)
+    AddUp(frame[ADD_UP], flags[ROW_WIDTH], bodies, wrenches, impulse, on_bodies)
     layout, work = ints_in(frame, LAYOUT), floats_in(frame, WORK)
     Push(
         frame[PUSH], layout, ints_in(frame, INTS), ints_in(frame, SPOTS), ints_in(frame, TABLE), floats_in(frame, COM), on_bodies, book,
         place, J, work, change_out,
     )  # fmt: skip
     if strikes:
-        mark_touched(on_bodies, part(work, layout, FLOATING))
+        Touched(frame[TOUCHED], on_bodies, part(work, layout, FLOATING))
+
+
+PushRows = prototype_of(push_rows)
 
 
 @kernel
 def part_what_overlaps(
-    frame: Ints, h: float, bodies: Ints, points: Floats, gaps: Floats, wrenches: Floats, after: Floats, velocity: Floats, rows: Ints,
-    groups: Ints, start: Ints, place: Ints, J: Floats, Y: Floats, way_out: Floats, told_out: Floats,
+    frame: Ints, h: float, lowest: float, bodies: Ints, points: Floats, gaps: Floats, wrenches: Floats, after: Floats, velocity: Floats,
+    rows: Ints, groups: Ints, start: Ints, place: Ints, J: Floats, Y: Floats, way_out: Floats, told_out: Floats,
 ) -> int:  # fmt: skip
-    """Pseudo-velocities that take a part of what overlaps away (`overlaps`): 1 where there are any, 0 where nothing overlaps, −1 where
-    this is not the place."""
+    """Pseudo-velocities that take a part of what overlaps away (`overlaps`): 1 where there are any, 0 where nothing is to be moved;
+    `lowest`: the least residual of limits, in terms of its row's size."""
     flags, sizes = ints_in(frame, FLAGS), floats_in(frame, SIZES)
     layout, work = ints_in(frame, LAYOUT), floats_in(frame, WORK)
     push, k, n, width = flags[PUSHES], rows.size - gaps.size, gaps.size, flags[ROW_WIDTH]
-    residual, row_sizes = part(work, layout, RESIDUAL), floats_in(frame, ROW_SIZES)
-    # whether anything does
-    lowest, deepest = 0.0, 0.0
-    for r in range(push):
-        lowest = residual[r] / row_sizes[r] if r == 0 else min(lowest, residual[r] / row_sizes[r])
-    deepest = min(0.0, lowest * sizes[RADIUS])
-    for c in range(n):
-        deepest = min(deepest, gaps[c])
-    if not deepest < -OVERLAP * sizes[RADIUS]:
-        return 0
-    if frame[PART] == 0:
-        return -1
+    residual = part(work, layout, RESIDUAL)
     # what joints do not hold
     partable = np.empty(n)
-    found = leave_held(
-        width, k, sizes[DEEPEST], gaps, bodies, wrenches, floats_in(frame, RADII), ints_in(frame, TIED), floats_in(frame, LIGHT),
-        floats_in(frame, AGILE), rows, place, J, Y, partable,
+    found = Leave(
+        frame[LEAVE], width, k, sizes[DEEPEST], gaps, bodies, wrenches, floats_in(frame, RADII), ints_in(frame, TIED),
+        floats_in(frame, LIGHT), floats_in(frame, AGILE), rows, place, J, Y, partable,
     )  # fmt: skip
     if found >= 0:
         worst = found // 2
@@ -264,7 +275,7 @@ def part_what_overlaps(
     spots, table = ints_in(frame, SPOTS), ints_in(frame, TABLE)
     first, alone = part(table, spots, FIRST), part(table, spots, ALONE)
     order, wish, impulse = np.empty(k + n, np.int64), np.empty(push + n), np.empty(push + n)
-    order_upwards(k, floats_in(frame, UP), points, order)
+    Upwards(frame[UPWARDS], k, floats_in(frame, UP), points, order)
     parting, numbers = np.empty(LEAF * (push + n) + first.size + 2 * PARTING_SLOTS, np.int64), np.empty(0)
     done = Part(
         frame[PART], h, width, k, 0, sizes[RADIUS], lowest, residual[:push], velocity[:push], partable, after, order, first, alone, groups,
@@ -284,8 +295,11 @@ def part_what_overlaps(
         total[r] = impulse[r]
     for c in range(n):
         normals[width * c] = impulse[push + c]
-    push_rows(frame, False, bodies, wrenches, total, normals, place, J, way_out)
+    PushRows(frame[PUSH_ALL], frame, False, bodies, wrenches, total, normals, place, J, way_out)
     return 1
+
+
+PartOverlaps = prototype_of(part_what_overlaps)
 
 
 @kernel
@@ -302,8 +316,8 @@ def step_contacts(
     if k + width * memory_out[COUNT] > FEW_ROWS:
         return MANY
     room, whole = floats_in(frame, ROOM_FLOATS), ints_in(frame, ROOM_INTS)
-    q, v, room = room[: q_out.size], room[q_out.size : q_out.size + v_out.size], room[q_out.size + v_out.size :]
-    change, next_change, room = room[:leans], room[leans : 2 * leans], room[2 * leans :]
+    q, v, top = cut(room, 0, q_out.size), cut(room, q_out.size, v_out.size), q_out.size + v_out.size
+    change, next_change, top = cut(room, top, leans), cut(room, top + leans, leans), top + 2 * leans
     q[:], v[:] = q_out, v_out
     # the motion that nothing holds, with its own terms in the middle of the step
     at = MEMORY + FACTS + q.size + v.size
@@ -318,14 +332,16 @@ def step_contacts(
         part(work, layout, MIDDLE_ROWS)[:1] = 0.0
     floats_in(frame, CLOCK)[0] = t
     Evaluate(frame[EVALUATE], layout, ints, constants, ints_in(frame, STAGES), control, t, work, q, v)
-    if not is_finite(y):
+    if not IsFinite(frame[IS_FINITE], y):
         return NOT_FINITE
     # how bodies move, and the rows of limits and dry friction
     count, nv, size_book = flags[BODIES], y.size, flags[BOOK_SIZE]
-    centre, velocity, rate = room[: 3 * count], room[3 * count : 9 * count], room[9 * count : 15 * count]
-    way, kicked, room = room[15 * count : 15 * count + nv], room[15 * count + nv : 15 * count + 2 * nv], room[15 * count + 2 * nv :]
-    J_book, Y_book, room = room[:size_book], room[size_book : 2 * size_book], room[2 * size_book :]
-    b, begin, acceleration, total, room = room[:k], room[k : 2 * k], room[2 * k : 3 * k], room[3 * k : 4 * k], room[4 * k :]
+    centre, velocity, rate = cut(room, top, 3 * count), cut(room, top + 3 * count, 6 * count), cut(room, top + 9 * count, 6 * count)
+    top += 15 * count
+    way, kicked, top = cut(room, top, nv), cut(room, top + nv, nv), top + 2 * nv
+    J_book, Y_book, top = cut(room, top, size_book), cut(room, top + size_book, size_book), top + 2 * size_book
+    b, begin, acceleration, total = cut(room, top, k), cut(room, top + k, k), cut(room, top + 2 * k, k), cut(room, top + 3 * k, k)
+    facts, sums, top = cut(room, top + 4 * k, 3), cut(room, top + 4 * k + 3, 4), top + 4 * k + 7
     com, X = floats_in(frame, COM), part(work, layout, X_WB)
     FillMotion(frame[FILL_MOTION], layout, constants, work, com, centre, velocity, rate)
     book_place, numbers = ints_in(frame, BOOK_PLACE), floats_in(frame, NUMBERS)
@@ -336,7 +352,7 @@ def step_contacts(
         AnswerBook(
             frame[ANSWER_BOOK], layout, ints, constants, spots, table, book_place, False, work, numbers, acceleration, J_book, Y_book
         )
-        fill_targets(ints_in(frame, ROLE), h, feedback[0], feedback[1], -1.0, residual, speeds, acceleration, b)
+        Targets(frame[TARGETS], ints_in(frame, ROLE), h, feedback[0], feedback[1], -1.0, residual, speeds, acceleration, b)
         for r in range(k):
             begin[r] = scale * memory_out[at + 2 * leans + r]
             # of limits far away, what others do to them is looked at when these are solved
@@ -347,38 +363,40 @@ def step_contacts(
             frame[ANSWER_BOOK], layout, ints, constants, spots, table, book_place, True, work, numbers, acceleration, J_book, Y_book
         )
     # what is near
-    found = find_near(frame, h, X, velocity, rate)
+    found = FindNear(frame[FIND_NEAR], frame, h, X, velocity, rate)
     if found < 0:
         return UNSEEN
     if found > FEW_ROWS:
         return MANY
-    points, normals, gaps = room[: 3 * found], room[3 * found : 6 * found], room[6 * found : 7 * found]
-    shapes, bodies, ids, n = ints_in(frame, SHAPES), whole[: 2 * found], whole[2 * found : 3 * found], 0
-    room, whole = room[7 * found :], whole[3 * found :]
+    points, normals, gaps = cut(room, top, 3 * found), cut(room, top + 3 * found, 3 * found), cut(room, top + 6 * found, found)
+    shapes, bodies, ids, n = ints_in(frame, SHAPES), cut(whole, 0, 2 * found), cut(whole, 2 * found, found), 0
+    top += 7 * found
     if found > 0:
-        n = arrange_touches(
-            found, ints_in(shapes, pairs_at.TAGS), floats_in(shapes, pairs_at.RECORDS), ints_in(shapes, pairs_at.PAIRS),
+        n = Arrange(
+            frame[ARRANGE], found, ints_in(shapes, pairs_at.TAGS), floats_in(shapes, pairs_at.RECORDS), ints_in(shapes, pairs_at.PAIRS),
             ints_in(shapes, pairs_at.BODY), ints_in(shapes, pairs_at.FOUND)[0], ints_in(frame, MOVING), bodies, points, normals, gaps, ids,
         )  # fmt: skip
     size = k + width * n
     if size > FEW_ROWS:
         return MANY
-    bodies, points, normals, gaps, ids = bodies[: 2 * n], points[: 3 * n], normals[: 3 * n], gaps[:n], ids[:n]
+    bodies, ids = cut(bodies, 0, 2 * n), cut(ids, 0, n)
+    points, normals, gaps = cut(points, 0, 3 * n), cut(normals, 0, 3 * n), cut(gaps, 0, n)
     # contacts as rows, in the order of `step_arrays.row_parts`
-    wrenches, rows_of, room = room[: 12 * width * n], room[12 * width * n : (3 + 18 * width) * n], room[(3 + 18 * width) * n :]
-    impulse, reached, after, room = room[:size], room[size : 2 * size], room[2 * size : 2 * size + width * n], room[2 * size + width * n :]
-    shift, room = room[:n], room[n:]
-    which, rows, groups = whole[:n], whole[n : k + 2 * n], whole[k + 2 * n : 3 * k + 4 * n]
-    start, place = whole[3 * k + 4 * n : 4 * k + 5 * n + 1], whole[4 * k + 5 * n + 1 : 5 * k + 6 * n + 2]
+    wide, blocks, its = width * n, k + n, 3 * found
+    wrenches, rows_of, top = cut(room, top, 12 * wide), cut(room, top + 12 * wide, 3 * n + 6 * wide), top + 3 * n + 18 * wide
+    impulse, reached, after, top = cut(room, top, size), cut(room, top + size, size), cut(room, top + 2 * size, wide), top + 2 * size + wide
+    shift, none, top = cut(room, top, n), cut(room, top, 0), top + n
+    which, rows, groups = cut(whole, its, n), cut(whole, its + n, blocks), cut(whole, its + n + blocks, 2 * blocks)
+    its += n + 3 * blocks
+    start, place = cut(whole, its, blocks + 1), cut(whole, its + blocks + 1, blocks + 1)
     first_table = memory_out.size - WIDTH * flags[ROOM]
     Meet(
         frame[MEET], width, flags[SPIN], flags[BODIES], h, scale, min(int(memory_out[COUNT]), flags[ROOM]), ints_in(frame, KEYS),
         ints_in(frame, LAW_CLASSES), floats_in(frame, COEFFICIENTS), floats_in(frame, PLANE_NORMAL), floats_in(frame, NO_WISHES), bodies,
-        points, normals, ids, centre, velocity, rate, memory_out[first_table:], which, wrenches, rows_of,
+        points, normals, ids, centre, velocity, rate, cut(memory_out, first_table, WIDTH * flags[ROOM]), which, wrenches, rows_of,
     )  # fmt: skip
-    at_before = 3 * n + 3 * width * n
-    friction, before = rows_of[: 3 * n], rows_of[at_before : at_before + width * n]
-    free, guess = rows_of[at_before + width * n : at_before + 2 * width * n], rows_of[at_before + 2 * width * n :]
+    friction, before = cut(rows_of, 0, 3 * n), cut(rows_of, 3 * n + 3 * wide, wide)
+    free, guess = cut(rows_of, 3 * n + 4 * wide, wide), cut(rows_of, 3 * n + 5 * wide, wide)
     # J and Y = M⁻¹ Jᵀ of all rows; where something overlaps all limits stand in its way
     deep = False
     for c in range(n):
@@ -396,8 +414,7 @@ def step_contacts(
     if needed >= numbers.size:
         told_out[NEEDED] = needed
         return SMALL
-    J = room[: place[k + n]]
-    Y_all = J if flags[ALL_ALONE] == 1 else room[place[k + n] : 2 * place[k + n]]
+    J, Y_all = cut(room, top, place[blocks]), cut(room, top + (0 if flags[ALL_ALONE] == 1 else place[blocks]), place[blocks])
     for i in range(J_book.size):
         J[i] = J_book[i]
         Y_all[i] = Y_book[i]
@@ -405,52 +422,63 @@ def step_contacts(
     fresh = kept[kept.size - 1] if answered else 0
     if n > 0 and width == 3:
         Answer(
-            frame[ANSWER], layout, ints, spots, table, inverses, fresh, place[k:], bodies, flags[ALL_ALONE] == 1, wrenches, com, work,
-            numbers, floats_in(frame, SWEEP), J, Y_all,
+            frame[ANSWER], layout, ints, spots, table, inverses, fresh, cut(place, k, n + 1), bodies, flags[ALL_ALONE] == 1, wrenches, com,
+            work, numbers, floats_in(frame, SWEEP), J, Y_all,
         )  # fmt: skip
     elif n > 0:
         AnswerWide(
-            frame[ANSWER], layout, ints, spots, table, inverses, fresh, place[k:], bodies, width, wrenches, com, work, numbers, J, Y_all
-        )
+            frame[ANSWER], layout, ints, spots, table, inverses, fresh, cut(place, k, n + 1), bodies, width, wrenches, com, work, numbers,
+            J, Y_all,
+        )  # fmt: skip
     # impulses
-    facts, sums = np.zeros(3), np.zeros(4)
+    facts[:] = 0.0
     if size > 0:
-        made = solve_rows(
-            frame, h, answered, start, place, groups, rows, J, Y_all, b, free, gaps, begin, guess, friction, impulse, reached, facts
-        )
+        made = SolveRows(
+            frame[SOLVE], frame, h, answered, start, place, groups, rows, J, Y_all, b, free, gaps, begin, guess, friction, impulse, reached,
+            facts,
+        )  # fmt: skip
         if made == UNANSWERED:
             AnswerBook(
                 frame[ANSWER_BOOK], layout, ints, constants, spots, table, book_place, True, work, numbers, acceleration, J_book, Y_book
             )
             for i in range(size_book):
                 Y_all[i] = Y_book[i]
-            made = solve_rows(
-                frame, h, True, start, place, groups, rows, J, Y_all, b, free, gaps, begin, guess, friction, impulse, reached, facts
-            )
+            made = SolveRows(
+                frame[SOLVE], frame, h, True, start, place, groups, rows, J, Y_all, b, free, gaps, begin, guess, friction, impulse, reached,
+                facts,
+            )  # fmt: skip
         if made != MADE:
             return UNSOLVED
     # their account
     total[:] = 0.0
+    sums[:] = 0.0
     for c in range(n):
         shift[c] = max(gaps[c], 0.0) / h
-    without_shift(k, reached, shift, after)
-    none = shift[:0]
-    add_works(
-        flags[PUSHES], h, impulse, reached, ints_in(frame, REST), residual, speeds, before, free, after, none, total, sums
+    Shift(frame[SHIFT], k, reached, shift, after)
+    Works(
+        frame[WORKS], flags[PUSHES], h, impulse, reached, ints_in(frame, REST), residual, speeds, before, free, after, none, total, sums
     )
     gained = 0.5 * min(sums[0], sums[1])
     # what overlaps
     told_out[DEEP] = -1.0
-    apart = part_what_overlaps(
-        frame, h, bodies, points, gaps, wrenches, after, reached, rows, groups, start, place, J, Y_all, way, told_out
-    )
-    if apart < 0:
-        return OVERLAPS
+    lowest, deepest, apart = np.inf if flags[PUSHES] > 0 else 0.0, 0.0, 0
+    for r in range(flags[PUSHES]):
+        lowest = min(lowest, residual[r] / floats_in(frame, ROW_SIZES)[r])
+    deepest = min(deepest, lowest * sizes[RADIUS])
+    for c in range(n):
+        deepest = min(deepest, gaps[c])
+    if deepest < -OVERLAP * sizes[RADIUS]:
+        if frame[PART_ALL] == 0:
+            return OVERLAPS
+        apart = PartOverlaps(
+            frame[PART_ALL], frame, h, lowest, bodies, points, gaps, wrenches, after, reached, rows, groups, start, place, J, Y_all, way,
+            told_out,
+        )  # fmt: skip
     # velocities and positions
     acts = False
     for i in range(size):
         acts = acts or impulse[i] != 0.0
-    push_rows(frame, True, bodies, wrenches, total, impulse[k:], place, J, kicked)
+    PushRows(frame[PUSH_ALL], frame, True, bodies, wrenches, total, cut(impulse, k, wide), place, J, kicked)
     for j in range(nv):
         y[j] += 1.0 / h * kicked[j]
     if flags[FLIES] == 1:
@@ -458,12 +486,12 @@ def step_contacts(
     else:
         for j in range(y.size):
             v[j] += h * y[j]
-        advance_joints(part(ints, layout, CLASSES), part(ints, layout, INDEX), part(constants, layout, PARAMETERS), q, v, h, q)
+        Advance(frame[ADVANCE], part(ints, layout, CLASSES), part(ints, layout, INDEX), part(constants, layout, PARAMETERS), q, v, h, q)
     if apart > 0:
         q_before = q.copy()
-        advance_joints(part(ints, layout, CLASSES), part(ints, layout, INDEX), part(constants, layout, PARAMETERS), q, way, h, q)
+        Advance(frame[ADVANCE], part(ints, layout, CLASSES), part(ints, layout, INDEX), part(constants, layout, PARAMETERS), q, way, h, q)
         if flags[FLIES] == 1:
-            keep_courses(part(ints, layout, FREE)[1:], part(constants, layout, NODE_CONSTANTS), q_before, q, v)
+            Courses(frame[COURSES], part(ints, layout, FREE)[1:], part(constants, layout, NODE_CONSTANTS), q_before, q, v)
     if not (all_finite(q) and all_finite(v)):
         return NOT_FINITE_AFTER
     # memory
@@ -471,16 +499,20 @@ def step_contacts(
         Foretell(frame[FORETELL], layout, ints, h if acts else 0.0, v_out, v, change, floats_in(frame, HALVES), work, next_change)
     method = NO_METHOD if not size or facts[MISSED] < 0.0 else NEWTON_METHOD if facts[STEPS] > 0.0 else WARM_METHOD
     held = memory_out[COUNT]
-    begin_memory(memory_out, part(work, layout, LEDGER), h, memory_out)
+    Begin(frame[BEGIN], memory_out, part(work, layout, LEDGER), h, memory_out)
     memory_out[COUNT] = held  # as many rows of contacts are to be cleared
-    write_step(
-        h, int(facts[STEPS]), max(facts[MISSED], 0.0), method, gained if gained > sizes[GAIN] * sums[3] else 0.0, 1, flags[ROOM], width,
-        ids, gaps, impulse[k:], before, after, none, q_out, v_out, change, next_change, total, none, 0, memory_out,
+    added = gained if gained > sizes[GAIN] * sums[3] else 0.0
+    Write(
+        frame[WRITE], h, int(facts[STEPS]), max(facts[MISSED], 0.0), method, added, 1, flags[ROOM], width, ids, gaps,
+        cut(impulse, k, wide), before, after, none, q_out, v_out, change, next_change, total, none, 0, memory_out,
     )  # fmt: skip
     memory_out[0] += 0.5 * sums[2]
     memory_out[TIME] = t + h
     q_out[:], v_out[:] = q, v
     return MADE
+
+
+StepContacts = prototype_of(step_contacts)
 
 
 @long_kernel
@@ -491,7 +523,7 @@ def roll_contacts(
     """Steps from number `done` on up to number `steps`, or to the first that is not for this kernel, or that leaves a velocity beyond the
     speed limit: the number of the last one made. Each `every`-th is recorded."""
     while done < steps:
-        why = step_contacts(frame, control, t, h, q_out, v_out, memory_out, told_out)
+        why = StepContacts(frame[STEP], frame, control, t, h, q_out, v_out, memory_out, told_out)
         told_out[WHY] = why
         if why != MADE:
             break

@@ -69,8 +69,6 @@ class Stepping:
         self.model, self.system, self.options, self.bounce_above = model, system, options, bounce_above
         self.near, self.clip, self.moving = near, clip, system.moving.astype(np.int64)
         self.hurry = ""
-        self.parted = False
-        """Whether overlaps were ever parted."""
         self.deep = DeepOverlaps(model, np.zeros(model.n_bodies) if near is None else near.reach[0])
         keep_freed_memory()
         self.pair_laws = PairLaws(model)
@@ -183,7 +181,6 @@ class Stepping:
         held.gained = added if added > allowed and (self.clip or not stronge) else 0.0
         if not instant:
             held.apart = problem.apart(held)
-            self.parted = self.parted or held.apart is not None
         return held
 
     def _turning(self, near: Near, motion: Motion, h: float) -> np.ndarray | None:
