@@ -47,27 +47,26 @@ class Held:
     springs: dict[str, tuple[float, float, float]]
 
 
-def held(robot: str, start: dict[str, float] | None = None, **options: Any) -> Held:
-    """The robot above a floor with its joints held, in the pose `start` (joint → q) or its file's."""
+def held(robot: str, stiffness: float = STIFFNESS, delay: float = DELAY) -> Held:
+    """The robot above a floor with its joints held."""
     path = find(robot)
     if path.suffix == ".urdf":
-        told = {"floating": True, "floor": True, "contact": ub.Contact(friction=FRICTION), "mimic": False, **options}
-        b = ub.Builder.load(path, **told)
+        b = ub.Builder.load(path, floating=True, floor=True, contact=ub.Contact(friction=FRICTION), mimic=False)
     else:
-        b = ub.Builder.load(path, **options)
+        b = ub.Builder.load(path)
         if not any(isinstance(e, ub.Contact) for e in b.elements.values()):
             b.add(ub.Contact(friction=1.0))
     between = list(scalar_joints(b.build()))
-    rest = {name: inside(b, name, (start or {}).get(name, at)) for name, _, at in between}
+    rest = {name: inside(b, name, at) for name, _, at in between}
     if rest:
         b.start(rest)
     above_floor(b, urdf=path.suffix == ".urdf")
     model = b.build()
     size, springs = extent(model), {}
     for name, slides, _ in between:
-        k = STIFFNESS * weight(model) * size / (size * size if slides else 1.0)
-        springs[name] = (k, DELAY * k, rest[name])
-        b.change_joint(name, stiffness=k, damping=DELAY * k, rest=rest[name])
+        k = stiffness * weight(model) * size / (size * size if slides else 1.0)
+        springs[name] = (k, delay * k, rest[name])
+        b.change_joint(name, stiffness=k, damping=delay * k, rest=rest[name])
     return Held(robot, b, springs)
 
 
@@ -155,10 +154,13 @@ def urdf_for_mujoco(path: Path, model: ub.Model) -> str:
         for seen in link.findall("visual"):
             link.remove(seen)
         inertial = link.find("inertial")
-        if inertial is not None and not possible(inertial):
+        if inertial is None or possible(inertial):
+            continue
+        if link.get("name") in ours:
             link.remove(inertial)
-            if link.get("name") in ours:
-                link.append(inertial_of(ours[str(link.get("name"))]))
+            link.append(inertial_of(ours[str(link.get("name"))]))
+        elif (inertia := inertial.find("inertia")) is not None:  # part of another body, to which it adds a point's mass
+            inertia.attrib.update(dict.fromkeys(inertia.attrib, "0"))
     folders = Folders(path.parent)
     for mesh in root.iter("mesh"):
         mesh.set("filename", str(folders.resolve(mesh.get("filename"), "mesh")))
@@ -191,10 +193,18 @@ def inertial_of(body: Any) -> ElementTree.Element:
 
 
 def exclude(spec: Any, model: ub.Model) -> None:
-    """What our loader keeps from touching: links that overlap where the robot starts."""
+    """What our loader keeps from touching, links that overlap where the robot starts, by the moving links that they are fixed to."""
+
+    def moving(name: str) -> str:
+        body = spec.body(name)
+        while not body.joints:
+            body = body.parent
+        return str(body.name)
+
     for _, contact in model.constraints:
         for a, b in contact.pairs() if isinstance(contact, ub.Contact) and not contact.on else ():
-            spec.add_exclude(bodyname1=a, bodyname2=b)
+            if moving(a) != moving(b):
+                spec.add_exclude(bodyname1=moving(a), bodyname2=moving(b))
 
 
 def heights_after(m: Any, model: ub.Model, q: np.ndarray, seconds: float = 0.5) -> dict[str, float]:
