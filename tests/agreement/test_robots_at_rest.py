@@ -24,8 +24,9 @@ from typing import Any
 
 import pytest
 
-from peers.held_robots import QUIET, held, heights_after, in_mujoco, run_to_rest
-from peers.robots import BULLET, DATA, GYM, SUITE, force_from_ground, speeds, weight
+import unibody as ub
+from peers.held_robots import QUIET, heights_after, held, in_mujoco, run_to_rest
+from peers.robots import BULLET, DATA, GYM, SUITE, find, force_from_ground, on_floor, speeds, stiffened, weight
 
 pytestmark = pytest.mark.peers
 
@@ -67,6 +68,26 @@ def test_a_held_robot_rests_with_its_weight_where_mujoco_has_it(robot: str) -> N
 
 def test_at_least_forty_are_compared() -> None:
     assert len(set(ROBOTS)) >= 40
+
+
+LIMP = {
+    # robots that stand or lie still within some seconds by their files' own friction and damping
+    f"{GYM}/ant.xml": 3.0, f"{SUITE}/hopper.xml": 3.0, f"{BULLET}/mjcf/cylinder.xml": 2.0,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("robot", LIMP)
+def test_what_rests_limp_presses_with_its_weight_and_lies_where_mujoco_has_it(robot: str) -> None:
+    import mujoco
+
+    model = on_floor(robot).build()
+    recording = ub.Simulation(model, "complementarity", dt=5e-3).run(LIMP[robot], every=20)
+    assert speeds(recording) < 1e-6
+    assert abs(force_from_ground(recording)[2] / weight(model) - 1.0) < 1e-6
+    theirs = heights_after(stiffened(mujoco.MjModel.from_xml_path(str(find(robot)))), model, recording.q[-1])
+    for body in model.bodies:
+        if body.kind == "dynamic":
+            assert abs(theirs[body.name] - recording.pose(body.name)[-1, 2]) < NEAR, body.name
 
 
 def test_a_robot_read_wrongly_is_seen() -> None:
