@@ -1,8 +1,9 @@
 """Robots from other projects' wheels, dropped on a floor with their joints held (`peers.held_robots`), come to rest, and the floor carries
 their weight; MuJoCo, which reads the same files, is put where ours rests and stays there.
 
-Where a robot rests is a matter of masses, inertias, shapes, joints, limits, servos, margins and friction, all of which MuJoCo reads for
-itself: what we misread moves it. In half a second what nothing holds falls by 1.2 m, and what a wrong torque turns, turns away.
+Where a robot rests is a matter of shapes, joints, limits, servos, margins, friction and, less, of masses, all of which MuJoCo reads for
+itself (but for inertias that it refuses, which are ours). In half a second what nothing holds falls by 1.2 m. Joints are held so stiffly
+that a trunk half as heavy again moves by 1 mm only: of masses the sum is compared. Inertias do not matter at rest.
 
 Left out, and why:
 

@@ -5,11 +5,11 @@ Every hinge and slide between two links gets the spring and damper
     k = STIFFNESS · weight · size [N m/rad],   k / size² [N/m] of slides,   c = DELAY · k
 
 in both engines, in place of what the file has there, at rest where the robot starts. A robot thus comes to rest within some seconds, and
-where it rests depends on masses, inertias, shapes, joints, limits, servos and contact of the file. Joints that place a robot in the world
-(free ones, and the slides and hinges of planar robots) stay as they are.
+where it rests depends on shapes, masses, joints, limits, servos and contact of the file. Joints that place a robot in the world (free ones,
+and the slides and hinges of planar robots) stay as they are.
 
-MuJoCo reads the same file: MJCF as it is, URDF without what is only seen, with the paths of its meshes written out, and with massless
-links left to the links they are fixed to. Its contacts and limits are made as hard as it takes.
+MuJoCo reads the same file: MJCF as it is, URDF without what is only seen, with the paths of its meshes written out, and with our inertias
+for those that it refuses. Its contacts and limits are made as hard as it takes.
 """
 
 from __future__ import annotations
