@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 
 import unibody as ub
-from peers.robots import GYM, SUITE, find
+from peers.robots import GYM, SUITE, find, stiffened
 from unibody.files.mjcf import load_mjcf, scene_of
 
 mujoco = pytest.importorskip("mujoco")
@@ -42,13 +42,6 @@ def started(path: Path) -> Any:
             q[at] = np.clip(q[at], low + INSIDE * (high - low), high - INSIDE * (high - low))
     spec.add_key(name="begin", qpos=q)
     return spec.compile()
-
-
-def stiffened(m: Any) -> Any:
-    m.opt.timestep, m.opt.cone, m.opt.impratio = 5e-4, int(mujoco.mjtCone.mjCONE_ELLIPTIC), 10.0
-    m.geom_solref[:], m.jnt_solref[:] = (0.002, 1.0), (0.002, 1.0)
-    m.geom_solimp[:, :3], m.jnt_solimp[:, :3] = (0.999, 0.9999, 1e-4), (0.999, 0.9999, 1e-4)
-    return m
 
 
 def run_on(m: Any, d: Any, seconds: float) -> dict[str, float]:

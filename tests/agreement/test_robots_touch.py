@@ -1,4 +1,5 @@
-"""Robots from other projects' wheels, as their files are, on a floor: they land, touch and rest; beside MuJoCo on the same files."""
+"""Robots from other projects' wheels, as their files are, on a floor: they land and touch at any usual step (`test_robots_at_rest`:
+where they rest, beside MuJoCo on the same files)."""
 
 from __future__ import annotations
 
@@ -6,7 +7,7 @@ import numpy as np
 import pytest
 
 import unibody as ub
-from peers.robots import BULLET, DATA, GYM, SUITE, WALKERS, find, force_from_ground, on_floor, qpos_of, speeds, weight
+from peers.robots import BULLET, DATA, GYM, SUITE, WALKERS, find, on_floor, qpos_of, speeds
 
 pytestmark = pytest.mark.peers
 
@@ -40,34 +41,6 @@ def test_a_robot_lands_without_exploding_at_any_usual_step(robot: str) -> None:
         touched = max(touched, max(len(c) for c in recording.contacts))
         assert float(recording.contacts[-1].gaps.min(initial=0.0)) > -DEEPEST
     assert touched > 0
-
-
-RESTING = {
-    # robots that stand or lie still within some seconds by their own friction and damping
-    f"{GYM}/ant.xml": 3.0, f"{SUITE}/hopper.xml": 3.0, f"{BULLET}/mjcf/cylinder.xml": 2.0,
-}  # fmt: skip
-
-
-@pytest.mark.parametrize("robot", RESTING)
-def test_what_rests_presses_with_its_weight_and_lies_where_mujoco_has_it(robot: str) -> None:
-    """MuJoCo, put into our state of rest with contacts as hard as it takes, stays there: heights of all bodies within 2 mm (its soft
-    contacts give way by some tenths of a millimetre)."""
-    import mujoco
-
-    model = on_floor(robot).build()
-    recording = ub.Simulation(model, "complementarity", dt=5e-3).run(RESTING[robot], every=20)
-    assert speeds(recording) < 1e-6
-    assert abs(force_from_ground(recording)[2] / weight(model) - 1.0) < 1e-6
-    m = mujoco.MjModel.from_xml_path(str(find(robot)))
-    m.opt.timestep = 1e-3
-    m.geom_solref[:, 0] = 2e-3
-    d = mujoco.MjData(m)
-    d.qpos[:] = qpos_of(m, model, recording.q[-1])
-    for _ in range(500):
-        mujoco.mj_step(m, d)
-    for body in model.bodies:
-        if body.kind == "dynamic" and mujoco.mj_name2id(m, mujoco.mjtObj.mjOBJ_BODY, body.name) > 0:
-            assert abs(d.body(body.name).xpos[2] - recording.pose(body.name)[-1][2]) < 2e-3, body.name
 
 
 def test_the_ant_rests_from_the_pose_that_gymnasium_starts_in() -> None:

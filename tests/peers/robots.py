@@ -91,3 +91,14 @@ def qpos_of(m: Any, model: ub.Model, q: np.ndarray) -> np.ndarray:
             at = int(m.jnt_qposadr[i])
             qpos[at : at + j.nq] = q[j.q_start : j.q_start + j.nq]
     return qpos
+
+
+def stiffened(m: Any) -> Any:
+    """MuJoCo's model with contacts and limits so stiff that it sags by micrometres, an elliptic cone, as here, and friction ten times as
+    stiff as normals, or feet that stick creep."""
+    import mujoco
+
+    m.opt.timestep, m.opt.cone, m.opt.impratio = 5e-4, int(mujoco.mjtCone.mjCONE_ELLIPTIC), 10.0
+    m.geom_solref[:], m.jnt_solref[:] = (0.002, 1.0), (0.002, 1.0)
+    m.geom_solimp[:, :3], m.jnt_solimp[:, :3] = (0.999, 0.9999, 1e-4), (0.999, 0.9999, 1e-4)
+    return m
