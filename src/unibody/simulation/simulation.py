@@ -106,6 +106,8 @@ class Simulation:
         told = [] if meant else advice.before_run(model)
         if self.solver.name in advice.FIND_OVERLAPS and any(getattr(c, "surfaces", False) for _, c in model.constraints):
             told += [line for line in (advice.overlap_line(model, self._state),) if line is not None]
+        if choice is None and not meant:
+            told += [stiff for stiff in (advice.stiff_line(model, self.solver, self.dt),) if stiff is not None]
         if choice is not None and choice.warning:
             told.append(choice.line)
         elif choice is not None:

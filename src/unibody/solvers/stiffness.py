@@ -51,9 +51,9 @@ class Stiffness:
     largest_dt: float
 
 
-def stiffness(model: Model, dt: float, solver: str = "") -> Stiffness | None:
-    """The stiffest mode of all forces with blocks that a solver takes at the beginning of a step; None where there are none, or too many
-    freedoms to look at (`too_many`).
+def stiffness(model: Model, dt: float, solver: str = "", most: int = LARGEST) -> Stiffness | None:
+    """The stiffest mode of all forces with blocks that a solver takes at the beginning of a step; None where there are none, or more
+    than `most` freedoms to look at (`too_many`).
 
     >>> import unibody as ub
     >>> b = ub.Builder()
@@ -65,7 +65,7 @@ def stiffness(model: Model, dt: float, solver: str = "") -> Stiffness | None:
     """
     forces = _with_blocks(model, solver)
     places = _freedoms(model, [force for _, force in forces])
-    if not forces or not places or len(places) > LARGEST:
+    if not forces or not places or len(places) > most:
         return None
     names = Names(model)
     poses = start_poses(model.bodies, model.tree_joints)

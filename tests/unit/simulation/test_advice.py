@@ -145,3 +145,26 @@ def test_a_simulation_takes_a_file(tmp_path, ending: str) -> None:
 def test_what_is_no_model_is_refused_in_one_line(wrong) -> None:
     with pytest.raises(ub.ModelError, match="did you mean 'pendulum'|is not a Model"):
         ub.Simulation(wrong)
+
+
+def gripper(damping: float, limited: bool = True) -> ub.Model:
+    """A light jaw on a heavy base: 4e-5 + 0.05 · 0.1² kg m² on its hinge, so that dt = 1 ms follows 2 h d / J < 4, d < 1.08 N m s."""
+    b = ub.Builder()
+    base = b.body("base", mass=50.0, inertia=(1.0, 1.0, 1.0), kind="static")
+    jaw = b.body("jaw", mass=0.05, inertia=(1e-5, 4e-5, 4e-5), X_WB=ub.Pose((0.1, 0.0, 0.0)))
+    b.joint("hinge", ub.Revolute((0, 0, 1)), base, jaw, X_BM=ub.Pose((-0.1, 0.0, 0.0)), damping=damping,
+            limits=(-0.3, 0.3) if limited else None)  # fmt: skip
+    return b.build()
+
+
+@pytest.mark.parametrize("solver, limited", [("articulated", False), ("lagrange", False), ("impulse", True), ("penalty", True)])
+def test_what_explicit_steps_cannot_follow_is_told(solver: str, limited: bool) -> None:
+    """Limits keep such a joint from blowing up, so that nothing else would say that it shakes."""
+    (line,) = told(gripper(1.3, limited), solver)
+    assert "'hinge" in line and "stable up to about 0.00083 s" in line and "solver='redmax'" in line
+    assert not told(gripper(0.9, limited), solver)
+
+
+@pytest.mark.parametrize("solver", ["complementarity", "redmax"])
+def test_solvers_that_take_efforts_at_the_end_of_a_step_have_nothing_to_tell(solver: str) -> None:
+    assert not told(gripper(1.3), solver)
