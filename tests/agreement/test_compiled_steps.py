@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import unibody as ub
-from unibody.rules.contact_steps import REASONS, WHY
+from unibody.rules.contact_slots import REASONS, WHY
 from unibody.solvers.complementarity import BoundComplementarity
 
 DT = 4e-3

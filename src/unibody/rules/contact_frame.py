@@ -18,7 +18,9 @@ from unibody.coordinates.kick import keep_courses, kick_reduced, mark_touched
 from unibody.coordinates.middle import foretell
 from unibody.coordinates.reduced import advance_joints
 from unibody.frame import Frame
-from unibody.rules import contact_steps as at
+from unibody.rules import contact_slots as at
+from unibody.rules.contact_impulses import part_what_overlaps, push_rows, solve_rows, take_blocks
+from unibody.rules.contact_steps import find_near, roll_contacts, step_contacts
 from unibody.rules.impulses import FEW_ROWS, clip_to_cones
 from unibody.rules.nearness import pace
 from unibody.rules.overlaps import leave_held, part_overlaps
@@ -32,12 +34,12 @@ USUAL = {
     at.IS_FINITE: is_finite, at.TARGETS: fill_targets, at.PACE: pace, at.ARRANGE: arrange_touches, at.LAY_PROBLEM: lay_problem,
     at.CLIP: clip_to_cones, at.DENSE: write_dense, at.SPREAD: spread, at.GATHER: gather, at.SHIFT: without_shift, at.WORKS: add_works,
     at.ADD_UP: add_up, at.TOUCHED: mark_touched, at.ADVANCE: advance_joints, at.COURSES: keep_courses, at.BEGIN: begin_memory,
-    at.WRITE: write_step, at.FIND_NEAR: at.find_near, at.TAKE: at.take_blocks, at.SOLVE: at.solve_rows, at.PUSH_ALL: at.push_rows,
-    at.STEP: at.step_contacts,
+    at.WRITE: write_step, at.FIND_NEAR: find_near, at.TAKE: take_blocks, at.SOLVE: solve_rows, at.PUSH_ALL: push_rows,
+    at.STEP: step_contacts,
 }  # fmt: skip
 """The kernels that every step calls."""
 
-PARTING = {at.PART: part_overlaps, at.LEAVE: leave_held, at.UPWARDS: order_upwards, at.PART_ALL: at.part_what_overlaps}
+PARTING = {at.PART: part_overlaps, at.LEAVE: leave_held, at.UPWARDS: order_upwards, at.PART_ALL: part_what_overlaps}
 """Those of steps in which something overlaps."""
 
 
@@ -110,7 +112,7 @@ class ContactSteps:
     ) -> int:  # fmt: skip
         """Steps number `done` … steps − 1, in place, as far as they are of the usual kind: how many are done then."""
         self.prepare()
-        made = at.roll_contacts(self.frame.flat, control, t, h, steps, done, every, speed_limit, q, v, memory, rows, self.told)
+        made = roll_contacts(self.frame.flat, control, t, h, steps, done, every, speed_limit, q, v, memory, rows, self.told)
         self.system.looked_elsewhere()
         if made > done:
             self._tell()
