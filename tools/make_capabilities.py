@@ -230,7 +230,7 @@ def table_of(kind: str, room: Any, base: type) -> Iterator[str]:
     worlds: dict[str, dict[str, bool]] = {"": {}}
     if joint:
         worlds = {"in a tree": {}, "closing a loop": {"loop": True}, "in a planar world": {"planar": True}}
-    yield "| element | " + " | ".join([*(f"`{solver}`" for solver in REGISTRY), *(["planar world"] if joint else [])]) + " |"
+    yield "| element | " + " | ".join([*(f"`{solver}`" for solver in REGISTRY), *(["planar"] if joint else [])]) + " |"
     yield "|---" + "|:-:" * (len(REGISTRY) + joint) + "|"
     refused, partly = [], False
     for name in classes(room, base):
