@@ -197,7 +197,8 @@ def verdicts(pile_of: str, facts: dict[str, dict[str, Any]]) -> list[list[str]]:
     return lines
 
 
-def main(arguments: list[str]) -> None:
+def main(arguments: list[str] | None = None) -> None:
+    arguments = sys.argv[1:] if arguments is None else arguments
     quick = "--quick" in arguments
     print(machine())
     sizes = (64, 128) if quick else (100, 300, 1000, 3000, 5000)

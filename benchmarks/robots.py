@@ -132,10 +132,10 @@ def timed(contenders: dict[str, Any], turns: int) -> dict[str, float]:
     return {name: min(times[-turns // 3 :]) for name, times in taken.items()}
 
 
-def main(arguments: list[str]) -> int:
+def main(arguments: list[str] | None = None) -> int:
     import mujoco
 
-    turns = 12 if "--quick" in arguments else 40
+    turns = 12 if "--quick" in (sys.argv[1:] if arguments is None else arguments) else 40
     print(machine(), f"MuJoCo {mujoco.__version__}")
     rows = []
     cases: dict[str, Callable[[], dict[str, Any]]] = {}
