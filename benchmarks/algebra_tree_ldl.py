@@ -23,8 +23,8 @@ from functools import partial
 import numpy as np
 from common import plot
 
-from unibody.algebra import saddle, tree_ldl, tree_ldl_planar
-from unibody.algebra.auxiliary import RELATIVE_TOLERANCE
+from unibody.algebra.saddle import baraff, baraff_planar, schur
+from unibody.algebra.saddle.auxiliary import RELATIVE_TOLERANCE
 
 PAPER_SERIAL = {  # n: (A\b, Sparse, Dense), Table 1
     2: (2.23e-05, 3.89e-04, 3.94e-04),
@@ -135,7 +135,7 @@ def problem(structure: str, n: int) -> dict[str, np.ndarray]:
 
 def calls(p: dict) -> dict:
     """Per method a function without arguments that solves once, and the λ it writes."""
-    tree = tree_ldl_planar if p["w"] == 3 else tree_ldl
+    tree = baraff_planar if p["w"] == 3 else baraff
     w, n, total = p["w"], p["parent"].size, int(p["rows"].sum())
     arrays = [p[name] for name in ("M", "Gc", "Gp", "C")]
     plan = tree.plan_tree(p["parent"], p["rows"])
@@ -147,8 +147,8 @@ def calls(p: dict) -> dict:
     )
     empty = np.empty(0)
     for name, solve, size in (
-        ("schur", saddle.solve_schur, saddle.schur_work),
-        ("dense", saddle.solve_dense, saddle.dense_work),
+        ("schur", schur.solve_schur, schur.schur_work),
+        ("dense", schur.solve_dense, schur.dense_work),
     ):
         if size(w, 0, n, total) < 4e7:
             out = np.zeros(n * w)

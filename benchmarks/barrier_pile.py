@@ -18,7 +18,7 @@ import numpy as np
 from common import machine, plot, table
 
 import unibody as ub
-from unibody.algebra.block_solve import BlockMatrix
+from unibody.algebra.block.cholesky import BlockMatrix
 from unibody.collision.broad import Broad
 from unibody.constraints.contact import Contact
 from unibody.contact.near import Nearness

@@ -18,11 +18,11 @@ from pathlib import Path
 
 import numpy as np
 
-from unibody.algebra.contact_group_sweeps import sweep_grouped
-from unibody.algebra.contact_groups import Grouped
-from unibody.algebra.contact_problem import ContactProblem, Residual, Solution
-from unibody.algebra.contact_units import Units
-from unibody.algebra.contacts import solve_contacts
+from unibody.algebra.contact.delassus import Grouped
+from unibody.algebra.contact.pgs_groups import sweep_grouped
+from unibody.algebra.contact.problem import ContactProblem, Residual, Solution
+from unibody.algebra.contact.scaling import Units
+from unibody.algebra.contact.solve import solve_contacts
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests" / "unit" / "algebra"))
 from contact_cases import brick_wall, sphere_pile, tower

@@ -20,9 +20,9 @@ from dataclasses import dataclass
 import numpy as np
 from common import plot
 
-from unibody.algebra.contraction import factor_contraction, recover_contraction, reduce_contraction
-from unibody.algebra.contraction_plan import ContractionPlan
-from unibody.algebra.tree import BODY, COLUMN
+from unibody.algebra.tree.aba import BODY, COLUMN
+from unibody.algebra.tree.elimination_order import ContractionPlan
+from unibody.algebra.tree.multifrontal import factor_contraction, recover_contraction, reduce_contraction
 
 SIZES = (960, 9600, 102_400)
 H = 0.01

@@ -19,7 +19,7 @@ ICE_LAKE += ",+f16c,+movbe,+avx512f,+avx512dq,+avx512bw,+avx512vl,+avx512cd"
 PROGRAM = """
 from __future__ import annotations
 import numba
-from unibody.algebra.coupled_tree import add_product
+from unibody.algebra.tree.pcg import add_product
 from unibody.kernel import Floats, kernel
 
 def pick(x, y_out):

@@ -16,7 +16,7 @@ import numpy as np
 from redmax_scenes import builder_of, placed
 
 import unibody as ub
-from unibody.algebra.staggered import Contact, stagger, staggered_projections
+from unibody.algebra.friction.staggered import Contact, stagger, staggered_projections
 from unibody.contact.joint_friction import contacts_of
 from unibody.spatial.pose import adjoint, rotation_from_vector, skew
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 
-from unibody.algebra.blocks6 import TINY, offset
+from unibody.algebra.block.sym6 import TINY, offset
 from unibody.kernel import Floats, device, kernel
 
 

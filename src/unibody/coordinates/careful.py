@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from unibody.algebra.tree import BODY, RIGID, ROW, factor_tree, fill_shifts, rigid_block, solve_tree, store21
+from unibody.algebra.tree.aba import BODY, RIGID, ROW, factor_tree, fill_shifts, rigid_block, solve_tree, store21
 from unibody.arena import part
 from unibody.coordinates.closure import solve_closure, solve_closure_again
 from unibody.coordinates.projection import PROJECT_BELOW, PROJECT_ENOUGH

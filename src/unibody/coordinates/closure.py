@@ -1,8 +1,8 @@
 """The small dense system of the auxiliary constraints: A = K M⁻¹ Kᵀ from the responses, and its solution where rows may be redundant.
 
 A is scaled by the response of free bodies and factored by Cholesky, the largest pivot first; where a pivot gets small, rows may repeat each
-other and the minimum-norm least-squares solution of `unibody.algebra.auxiliary` takes over. The choice, the factor and the rank stay for
-further right sides.
+other and the minimum-norm least-squares solution of `unibody.algebra.saddle.auxiliary` takes over. The choice, the factor and the rank
+stay for further right sides.
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ from math import sqrt
 
 import numpy as np
 
-from unibody.algebra.auxiliary import solve_semidefinite
 from unibody.algebra.dense import solve_cholesky
+from unibody.algebra.saddle.auxiliary import solve_semidefinite
 from unibody.kernel import Floats, Ints, device, kernel
 from unibody.spatial.devices import dot3, load3
 

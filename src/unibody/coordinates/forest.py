@@ -9,8 +9,8 @@ Each is a stage over the same slots: node blocks in, accelerations Y (in the ord
 
 from __future__ import annotations
 
-from unibody.algebra import tree_ldl, tree_ldl_planar
-from unibody.algebra.saddle import solve_dense, solve_schur
+from unibody.algebra.saddle import baraff, baraff_planar
+from unibody.algebra.saddle.schur import solve_dense, solve_schur
 from unibody.arena import part
 from unibody.coordinates.closure import close_rows, fill_reference, rank_tolerance, solve_closure, solve_closure_again
 
@@ -21,10 +21,10 @@ from unibody.coordinates.slots import (  # isort: skip
 )  # fmt: skip
 from unibody.kernel import Floats, Ints, device, kernel
 
-factor_solve_6 = tree_ldl.factor_solve_tree
-solve_many_6 = tree_ldl.solve_tree_many
-factor_solve_3 = tree_ldl_planar.factor_solve_tree
-solve_many_3 = tree_ldl_planar.solve_tree_many
+factor_solve_6 = baraff.factor_solve_tree
+solve_many_6 = baraff.solve_tree_many
+factor_solve_3 = baraff_planar.factor_solve_tree
+solve_many_3 = baraff_planar.solve_tree_many
 
 
 @kernel

@@ -12,8 +12,8 @@ import math
 
 import numpy as np
 
-from unibody.algebra.blocks6 import offset
-from unibody.algebra.tree import BODY, COLUMN, INVERSE, LOOSE, RIGID, ROW, U, dot6, fill_shifts
+from unibody.algebra.block.sym6 import offset
+from unibody.algebra.tree.aba import BODY, COLUMN, INVERSE, LOOSE, RIGID, ROW, U, dot6, fill_shifts
 from unibody.arena import part
 from unibody.coordinates.group_inverses import answer_one, answer_three, body_numbers, invert_groups
 from unibody.coordinates.group_walks import add_path, along, arm, lay_path, solve_members, solve_threes, three_wrenches

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from unibody.algebra.blocks6 import offset
-from unibody.algebra.tree import ROW, A, dot6, fill_shifts
+from unibody.algebra.block.sym6 import offset
+from unibody.algebra.tree.aba import ROW, A, dot6, fill_shifts
 from unibody.arena import part
 from unibody.coordinates.closure import fill_reference
 from unibody.coordinates.group_inverses import answer_one, body_numbers, invert_groups

@@ -11,8 +11,8 @@ J M⁻¹: six triples for every three velocities.
 
 from __future__ import annotations
 
-from unibody.algebra.blocks6 import offset
-from unibody.algebra.tree import BODY, COLUMN, INVERSE, U
+from unibody.algebra.block.sym6 import offset
+from unibody.algebra.tree.aba import BODY, COLUMN, INVERSE, U
 from unibody.arena import part
 from unibody.coordinates.group_walks import along, fetch_six, less, more, pulled, pushed, put_six, sum_six
 from unibody.coordinates.grouping import FIRST, MEMBER_START, MEMBERS, OF_BODY, PLACE, SEAT

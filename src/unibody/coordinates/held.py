@@ -14,7 +14,7 @@ from functools import cached_property
 
 import numpy as np
 
-from unibody.algebra.contact_groups import Grouped
+from unibody.algebra.contact.delassus import Grouped
 from unibody.constraints.joint_rub import JointRub
 from unibody.coordinates.grouping import Grouping
 from unibody.coordinates.rows import RowBook

@@ -11,8 +11,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from unibody.algebra.contact_groups import Grouped
-from unibody.algebra.tree_ldl import factor_solve_tree, solve_tree_many
+from unibody.algebra.contact.delassus import Grouped
+from unibody.algebra.saddle.baraff import factor_solve_tree, solve_tree_many
 from unibody.arena import part
 from unibody.coordinates.carried import CLOSED, LIMIT, SHRINK, SLIGHT
 from unibody.coordinates.closure import closure_null, fill_reference

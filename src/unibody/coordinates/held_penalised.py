@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from unibody.algebra.contact_groups import Grouped
+from unibody.algebra.contact.delassus import Grouped
 from unibody.coordinates.held import holding_rows
 from unibody.coordinates.held_maximal import HeldMaximal
 from unibody.coordinates.maximal_system import MaximalSystem

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from unibody.algebra.tree import BODY, RIGID, ROW, P, rigid_block, times_block
+from unibody.algebra.tree.aba import BODY, RIGID, ROW, P, rigid_block, times_block
 from unibody.coordinates.held import cross_rows
 from unibody.coordinates.held_reduced import HeldReduced
 from unibody.coordinates.reduced import wrench_at_joint

@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from unibody.algebra.contact_groups import Grouped
-from unibody.algebra.tree import BODY, LOOSE, ROW, A, P, V, fill_shifts, solve_tree
+from unibody.algebra.contact.delassus import Grouped
+from unibody.algebra.tree.aba import BODY, LOOSE, ROW, A, P, V, fill_shifts, solve_tree
 from unibody.arena import part
 from unibody.coordinates.careful import project_held
 from unibody.coordinates.carried import kick_onto_rows

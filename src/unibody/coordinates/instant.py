@@ -14,7 +14,7 @@ from functools import cached_property
 
 import numpy as np
 
-from unibody.algebra.tree import COLUMN, ROW, P
+from unibody.algebra.tree.aba import COLUMN, ROW, P
 from unibody.coordinates.reduced import advance_joints, fill_bodies
 from unibody.coordinates.reduced_products import carry_accelerations, fill_mass_matrix, fill_wrenches, gather_wrenches
 from unibody.coordinates.reduced_system import ReducedSystem, load_bodies, see_loops

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from unibody.algebra.tree import RIGID, ROW, A, C, P, V
+from unibody.algebra.tree.aba import RIGID, ROW, A, C, P, V
 from unibody.arena import part
 from unibody.coordinates.reduced import fill_joint_table, fill_turns, sweep_reduced
 from unibody.coordinates.reduced_products import carry_accelerations

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from unibody.algebra import tree_ldl, tree_ldl_planar
-from unibody.algebra.group_sweeps import sweep_memory
-from unibody.algebra.saddle import dense_work, schur_work
+from unibody.algebra.saddle import baraff, baraff_planar
+from unibody.algebra.saddle.gauss_seidel import sweep_memory
+from unibody.algebra.saddle.schur import dense_work, schur_work
 from unibody.arena import Arena, HoldsAddresses
 from unibody.coordinates import forest
 from unibody.coordinates.closure import closure_size
@@ -133,7 +133,7 @@ class MaximalSystem(HoldsAddresses):
         counts = [book.primary_rows, book.joint_rows, book.rows, book.entries, elements.rows, w, self.q_width * n]
         slots[COUNTS] = np.array(counts, np.int64)
         slots[NODE_PARENT], slots[NODE_ROWS] = parents, rows
-        slots[NODE_PLAN] = plan = (tree_ldl_planar if planar else tree_ldl).plan_tree(parents, rows)
+        slots[NODE_PLAN] = plan = (baraff_planar if planar else baraff).plan_tree(parents, rows)
         slots[NODE_BODY] = np.array([(body, state_of[body]) for body, *_ in nodes], np.int64)
         slots[NODE_JOINT] = np.array([(order[id(j)] if j is not None else -1, flip) for _, _, j, flip in nodes], np.int64)
         slots[NODE_OF] = np.array([w * node_of[b] if b in node_of else -1 for b in book.entry_body], np.int64)

@@ -16,7 +16,7 @@ norm of kinetic energy, takes c at v (`foretell`).
 
 from __future__ import annotations
 
-from unibody.algebra.tree import BODY, COLUMN, RIGID, ROW, A, C, P, V, W, dot6, rigid_block, times_block
+from unibody.algebra.tree.aba import BODY, COLUMN, RIGID, ROW, A, C, P, V, W, dot6, rigid_block, times_block
 from unibody.arena import part
 from unibody.coordinates.careful import least_answer, see_state
 from unibody.coordinates.reduced import fill_joint_table, fill_turns, sweep_reduced

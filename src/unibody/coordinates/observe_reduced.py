@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from unibody.algebra.tree import COLUMN
+from unibody.algebra.tree.aba import COLUMN
 from unibody.coordinates.closure import closure_null
 
 from unibody.coordinates.observed import (  # isort: skip

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from math import inf, nan
 
-from unibody.algebra.tree import BODY, ROW, A, C
+from unibody.algebra.tree.aba import BODY, ROW, A, C
 from unibody.arena import part
 from unibody.coordinates.redmax_matrix import add_implicit_loads, fill_matrix, fill_right
 

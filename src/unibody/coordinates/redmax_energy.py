@@ -11,7 +11,7 @@ is of the order of h². Body by body, with J the motion at q, δ = h J a and the
 
 from __future__ import annotations
 
-from unibody.algebra.tree import BODY, RIGID, ROW, C, V, dot6, rigid_block, times_block
+from unibody.algebra.tree.aba import BODY, RIGID, ROW, C, V, dot6, rigid_block, times_block
 from unibody.arena import part
 from unibody.coordinates.redmax_matrix import twice_kinetic_energy
 from unibody.coordinates.slots import ARMATURE, BODIES, GRAVITY, ROWS, X_SOLVED, Y

@@ -1,9 +1,9 @@
 """Ways to solve the linear system of a linearly implicit step: what stands behind RedMax's `linear=`. Called by address.
 
     tree      no couplings: P is the matrix, and one solution is exact
-    pcg       fused conjugate gradients with the rows closed inside (`unibody.algebra.coupled_tree`)
+    pcg       fused conjugate gradients with the rows closed inside (`unibody.algebra.tree.pcg`)
     plain     the paper's: l + 2 runs of plain conjugate gradients, products by J and Jᵀ in each iteration
-    direct    contraction (`unibody.algebra.contraction`): exact, with the rows as its border
+    direct    contraction (`unibody.algebra.tree.multifrontal`): exact, with the rows as its border
     auto      pcg while it needs fewer iterations than a direct solution is worth, which then does the next RETRY steps
     dense     A written out, Cholesky: the reference
 """
@@ -12,10 +12,10 @@ from __future__ import annotations
 
 from math import sqrt
 
-from unibody.algebra.contraction import factor_contraction, recover_contraction, reduce_contraction
-from unibody.algebra.coupled_tree import fill_residual, meet_rows, multiply_coupled, solve_fused, solve_plain
 from unibody.algebra.dense import factor_cholesky, solve_cholesky
-from unibody.algebra.tree import BODY, factor_tree, pull_tree, push_tree, solve_tree
+from unibody.algebra.tree.aba import BODY, factor_tree, pull_tree, push_tree, solve_tree
+from unibody.algebra.tree.multifrontal import factor_contraction, recover_contraction, reduce_contraction
+from unibody.algebra.tree.pcg import fill_residual, meet_rows, multiply_coupled, solve_fused, solve_plain
 from unibody.arena import part
 from unibody.coordinates.closure import fill_reference, solve_closure, solve_closure_again
 from unibody.coordinates.implicit import add_implicit

@@ -7,9 +7,9 @@ the implicit terms contributed is added to the loads.
 
 from __future__ import annotations
 
-from unibody.algebra.coupled_tree import add_product
+from unibody.algebra.tree.pcg import add_product
 
-from unibody.algebra.tree import (  # isort: skip
+from unibody.algebra.tree.aba import (  # isort: skip
     BODY, COLUMN, RIGID, ROW, V, W, add_blocks, dot6, fill_shifts, load21, rigid_block, shifted_block, store21, times_block,
 )  # fmt: skip
 from unibody.arena import part

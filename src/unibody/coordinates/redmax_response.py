@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from unibody.algebra.tree import pull_tree
+from unibody.algebra.tree.aba import pull_tree
 from unibody.arena import part
 from unibody.coordinates.redmax_linear import fill_dense
 from unibody.coordinates.redmax_rows import load_row

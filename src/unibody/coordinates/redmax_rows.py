@@ -11,7 +11,7 @@ A unilateral row that is not reached within the step sleeps.
 
 from __future__ import annotations
 
-from unibody.algebra.tree import ROW, A, C, dot6
+from unibody.algebra.tree.aba import ROW, A, C, dot6
 from unibody.arena import part
 from unibody.coordinates.closure import close_rows, fill_reference
 from unibody.coordinates.projection import PROJECT_BELOW

@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from unibody.algebra.contraction_plan import ContractionPlan
-from unibody.algebra.coupled_tree import BOOK, vector_size
+from unibody.algebra.tree.elimination_order import ContractionPlan
+from unibody.algebra.tree.pcg import BOOK, vector_size
 from unibody.coordinates.redmax import correct_redmax, evaluate_redmax, look_around
 
 from unibody.coordinates.redmax_linear import (  # isort: skip
@@ -155,7 +155,7 @@ class RedMaxSystem(ReducedSystem):
         return "direct" if self.break_even < FEWEST or self.book.compliance.any() else "auto"
 
     def _row_book(self) -> np.ndarray:
-        """The rows' integers as `unibody.algebra.coupled_tree` reads them."""
+        """The rows' integers as `unibody.algebra.tree.pcg` reads them."""
         book = self.book
         parts = [book.row_start, book.row_entry, book.entry_body, book.dof_start, book.dof_index]
         return np.concatenate([BOOK + np.cumsum([p.size for p in parts]), *parts])

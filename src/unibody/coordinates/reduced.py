@@ -7,15 +7,15 @@ leaves, with everything of body i in world axes at the origin of its joint frame
     B_i = the rigid inertia,    w_i = V_i ×* B_i V_i − F_i
 
 ζ is the acceleration that the bodies would have with all joint accelerations zero, J̇ v, started from that of the ground, −g.
-`unibody.algebra.tree` then gives what the joint accelerations add (the articulated-body algorithm), and any other product with M⁻¹.
+`unibody.algebra.tree.aba` then gives what the joint accelerations add (the articulated-body algorithm), and any other product with M⁻¹.
 """
 
 from __future__ import annotations
 
 from math import cos, sin
 
-from unibody.algebra.blocks6 import offset
-from unibody.algebra.tree import BODY, COLUMN, LOOSE, RIGID, ROTATION, ROW, SLIDE, C, P, V, W
+from unibody.algebra.block.sym6 import offset
+from unibody.algebra.tree.aba import BODY, COLUMN, LOOSE, RIGID, ROTATION, ROW, SLIDE, C, P, V, W
 from unibody.joints.base import JOINT_CLASS, PART, AdvanceJoints, FillJoints, RateJoints
 from unibody.kernel import Floats, Ints, device, kernel
 

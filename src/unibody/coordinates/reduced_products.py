@@ -9,7 +9,7 @@ All read the rows and columns that `sweep_reduced` left: poses, twists, S in wor
 
 from __future__ import annotations
 
-from unibody.algebra.tree import BODY, COLUMN, RIGID, ROW, A, C, P, V, add_shifted_block, dot6, load21, rigid_block, times_block
+from unibody.algebra.tree.aba import BODY, COLUMN, RIGID, ROW, A, C, P, V, add_shifted_block, dot6, load21, rigid_block, times_block
 from unibody.coordinates.reduced import wrench_at_joint
 from unibody.kernel import Floats, Ints, kernel
 from unibody.spatial.devices import add3, cross, dot3, load3, load6, store3, sub3

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from unibody.algebra.tree import BODY, GENERAL, ROTATION, ROW, SLIDE, A, C, eliminate_tree, fill_shifts, solve_tree
+from unibody.algebra.tree.aba import BODY, GENERAL, ROTATION, ROW, SLIDE, A, C, eliminate_tree, fill_shifts, solve_tree
 from unibody.arena import Arena, HoldsAddresses, part
 from unibody.coordinates.careful import project_carefully, see_state
 from unibody.coordinates.closure import close_rows, closure_size, fill_reference, solve_closure, solve_closure_again

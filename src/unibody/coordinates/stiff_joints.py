@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from unibody.algebra.tree import eliminate_tree
+from unibody.algebra.tree.aba import eliminate_tree
 from unibody.arena import part
 from unibody.coordinates.implicit import add_implicit
 from unibody.coordinates.reduced_system import see_and_load

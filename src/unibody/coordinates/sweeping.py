@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from unibody.algebra.group_sweeps import factor_groups, sweep_groups
+from unibody.algebra.saddle.gauss_seidel import factor_groups, sweep_groups
 from unibody.arena import part
 from unibody.coordinates.forest import hand_over
 from unibody.coordinates.relative import JOINT

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from unibody.algebra.block_solve import BlockMatrix
+from unibody.algebra.block.cholesky import BlockMatrix
 from unibody.contact.affine_forces import CompiledForces, Seen, Slopes, Velocities, add_slopes
 from unibody.contact.affine_projection import add_pulled_loads
 from unibody.element import APPLIED_POWER, DAMPER_POWER, MOTOR_POWER

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from unibody.algebra.block_solve import BlockMatrix
+from unibody.algebra.block.cholesky import BlockMatrix
 from unibody.constraints.contact import Contact
 from unibody.contact.barrier import barrier
 from unibody.contact.body_laws import body_laws

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from unibody.algebra.contact_groups import gather, spread, write_dense
-from unibody.algebra.contact_newton_small import newton_small
-from unibody.algebra.contact_sweeps import CONVEX, COULOMB
+from unibody.algebra.contact.delassus import gather, spread, write_dense
+from unibody.algebra.contact.newton_dense import newton_small
+from unibody.algebra.contact.pgs import CONVEX, COULOMB
 from unibody.collision.rigid.contacts import arrange_touches
 from unibody.collision.rigid.touching_pairs import find_pairs
 from unibody.contact.contact_rows import add_up

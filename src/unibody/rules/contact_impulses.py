@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from unibody.algebra.contact_group_parting import LEAF, PARTING_SLOTS
-from unibody.algebra.contact_newton_small import CONVERGED as SOLVED
-from unibody.algebra.contact_newton_small import RESIDUAL as MISSED
-from unibody.algebra.contact_newton_small import STEPS
-from unibody.algebra.contact_sweeps import COULOMB
+from unibody.algebra.contact.depenetration import LEAF, PARTING_SLOTS
+from unibody.algebra.contact.newton_dense import CONVERGED as SOLVED
+from unibody.algebra.contact.newton_dense import RESIDUAL as MISSED
+from unibody.algebra.contact.newton_dense import STEPS
+from unibody.algebra.contact.pgs import COULOMB
 from unibody.arena import part
 from unibody.coordinates.grouping import ALONE, FIRST
 from unibody.coordinates.slots import FLOATING, RESIDUAL
@@ -62,8 +62,8 @@ def solve_rows(
     facts_out: Floats,
 ) -> int:  # fmt: skip
     """Impulses λ and velocities u = W λ + b of all rows by Newton's method, from those of the last step: MADE, UNSOLVED, or UNANSWERED
-    where Y of the book's rows is needed but not known (`answered`). Of facts: see `contact_newton_small`; a residual below zero where
-    nothing acts.
+    where Y of the book's rows is needed but not known (`answered`). Of facts: see `algebra.contact.newton_dense`; a residual below zero
+    where nothing acts.
 
     Limits and contacts that the motion without impulses keeps, and that had none in the last step, are left out at first; where the others
     would break them they are taken in, and the problem is solved again."""

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from unibody.algebra.contact_modes import HOLD, PUSH, REST, SLIDE, STARTS, Found, Group, Part, blamed, own_answer, solve_modes
+from unibody.algebra.contact.modes import HOLD, PUSH, REST, SLIDE, STARTS, Found, Group, Part, blamed, own_answer, solve_modes
 from unibody.contact.contact_rates import contact_rates
 from unibody.contact.contact_rows import contact_rows
 from unibody.rules.impulses import Outcome

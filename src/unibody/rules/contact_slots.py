@@ -5,8 +5,8 @@ Kernels of other rooms keep their own names here in capitals, as a place in the 
 
 from __future__ import annotations
 
-from unibody.algebra.contact_groups import gather, spread, write_dense
-from unibody.algebra.contact_newton_small import newton_small
+from unibody.algebra.contact.delassus import gather, spread, write_dense
+from unibody.algebra.contact.newton_dense import newton_small
 from unibody.collision.rigid.contacts import arrange_touches
 from unibody.collision.rigid.touching_pairs import find_pairs
 from unibody.contact.contact_rows import add_up

@@ -14,9 +14,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from unibody.algebra.contact_newton_small import RESIDUAL as MISSED
-from unibody.algebra.contact_newton_small import STEPS
-from unibody.algebra.contact_sweeps import COULOMB
+from unibody.algebra.contact.newton_dense import RESIDUAL as MISSED
+from unibody.algebra.contact.newton_dense import STEPS
+from unibody.algebra.contact.pgs import COULOMB
 from unibody.arena import part
 from unibody.collision.rigid import touching_pairs as pairs_at
 from unibody.coordinates.grouping import BOOK_GROUPS, INVERSE_AT

@@ -20,7 +20,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from unibody.algebra.contact_problem import Dense, contacts, join, unilateral
+from unibody.algebra.contact.problem import Dense, contacts, join, unilateral
 from unibody.rules.impulses import Blocks, Options, Outcome, solve
 
 ROUNDS = 30

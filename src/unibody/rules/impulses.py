@@ -18,13 +18,13 @@ from typing import Any
 
 import numpy as np
 
-from unibody.algebra.contact_augmented_groups import augmented_groups
-from unibody.algebra.contact_group_sweeps import sweep_grouped
-from unibody.algebra.contact_groups import Grouped, write_dense
-from unibody.algebra.contact_newton_small import newton_small
-from unibody.algebra.contact_problem import Blocks, ContactProblem, Dense, Solution, bounded, contacts, join, unilateral
-from unibody.algebra.contact_sweeps import CONVEX, COULOMB
-from unibody.algebra.contacts import solve_contacts
+from unibody.algebra.contact.augmented_groups import augmented_groups
+from unibody.algebra.contact.delassus import Grouped, write_dense
+from unibody.algebra.contact.newton_dense import newton_small
+from unibody.algebra.contact.pgs import CONVEX, COULOMB
+from unibody.algebra.contact.pgs_groups import sweep_grouped
+from unibody.algebra.contact.problem import Blocks, ContactProblem, Dense, Solution, bounded, contacts, join, unilateral
+from unibody.algebra.contact.solve import solve_contacts
 from unibody.coordinates.closure import closure_null, invert_closure
 from unibody.coordinates.held import BookRows
 from unibody.coordinates.slots import CLOSURE, GRAM, MULTIPLIER, RANK, VIOLATION
@@ -40,7 +40,8 @@ each other leave open where they carry their load; these steps, of least norm, s
 block between two fingers may then turn about a corner."""
 
 NEWTON_WORK, LEAST_STEPS, MOST_STEPS = 40_000, 25, 300
-"""Newton's steps of "auto" (`contact_augmented_groups`): as many as this many contacts allow, at most so many; fewer are not worth it."""
+"""Newton's steps of "auto" (`algebra.contact.augmented_groups`): as many as this many contacts allow, at most so many; fewer are not
+worth it."""
 
 WORK, LEAST_SWEEPS, MOST_SWEEPS = 480_000, 40, 400
 """Sweeps of "auto" where these are all: as many as this many contacts allow, within limits. A step's time is then bounded."""

@@ -14,8 +14,8 @@ from typing import Protocol
 
 import numpy as np
 
-from unibody.algebra.block_solve import BlockMatrix
-from unibody.algebra.joined_solve import Change, solve_directly, solve_joined
+from unibody.algebra.block.cholesky import BlockMatrix
+from unibody.algebra.block.joined import Change, solve_directly, solve_joined
 from unibody.algebra.minimise import ROUND_OFF, Direction
 from unibody.arena import HoldsAddresses
 from unibody.collision.broad import Broad

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from unibody.algebra.staggered import Contact, Staggered, stagger
+from unibody.algebra.friction.staggered import Contact, Staggered, stagger
 from unibody.coordinates.held_reactions import sent
 from unibody.coordinates.observe_reduced import Held
 from unibody.coordinates.observed import JointRub

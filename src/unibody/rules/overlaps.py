@@ -1,7 +1,7 @@
 """What overlaps: the problem of pseudo-velocities that move positions apart and leave velocities alone.
 
 Only normals take part. A row that overlaps wants to part with a share of its overlap in the step; others may use up what is left of their
-gaps. With the wishes w, 0 ≤ λ ⟂ W_nn λ − w ≥ 0 is the least motion in the sense of M (`contact_group_parting`).
+gaps. With the wishes w, 0 ≤ λ ⟂ W_nn λ − w ≥ 0 is the least motion in the sense of M (`algebra.contact.depenetration`).
 
 Joints may hold an overlap: a limb inside the trunk that it is hinged to. To part by the gap g, points of the bodies have to move by about
 |g| √(d° / d), d = J M⁻¹ Jᵀ being the contact's own answer and d° that of the same bodies without joints. Where that is more than a few
@@ -12,9 +12,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from unibody.algebra.contact_group_parting import LEAF, PARTING_SLOTS, part_rows
-from unibody.algebra.contact_group_room import room
-from unibody.algebra.contact_groups import Grouped
+from unibody.algebra.contact.delassus import Grouped
+from unibody.algebra.contact.depenetration import LEAF, PARTING_SLOTS, part_rows
+from unibody.algebra.contact.scratch import room
 from unibody.constraints.contact import Contact
 from unibody.kernel import Floats, Ints, kernel
 from unibody.model.model import Model

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from unibody.algebra.soft_contacts import SoftContacts, soft_forces
+from unibody.algebra.contact.compliant import SoftContacts, soft_forces
 from unibody.contact.contact_rows import ContactRows, contact_rows
 from unibody.contact.pair_laws import PairLaws
 from unibody.contact.turning_rows import GUIDED, LOOSE, STEADY, keep_to_sticking

@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from unibody.algebra.bounded_friction import EXACT, SWEEPS, settle_singles, singles_scratch, sweep_friction
 from unibody.algebra.dense import factor_cholesky, solve_cholesky
-from unibody.algebra.staggered import SETTLED
-from unibody.algebra.tree import BODY
+from unibody.algebra.friction.bounded import EXACT, SWEEPS, settle_singles, singles_scratch, sweep_friction
+from unibody.algebra.friction.staggered import SETTLED
+from unibody.algebra.tree.aba import BODY
 from unibody.arena import Arena, part
 from unibody.contact.joint_friction import carry_loads
 from unibody.coordinates.held_reactions import send_through_joints

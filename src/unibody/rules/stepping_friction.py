@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from unibody.algebra.staggered import Mixing
+from unibody.algebra.friction.staggered import Mixing
 from unibody.constraints.joint_rub import JointRub as RubRows
 from unibody.coordinates.held_reactions import through_tree
 from unibody.coordinates.held_reduced import HeldReduced

@@ -1,6 +1,6 @@
 """Articulated: the articulated-body algorithm in reduced coordinates (paper 002 §3.2.2, §4.1).
 
-    M(q) a = τ − c(q, v)        solved in O(n) by the tree elimination of `unibody.algebra.tree`; loops and constraints as auxiliary rows
+    M(q) a = τ − c(q, v)        solved in O(n) by the elimination of `unibody.algebra.tree.aba`; loops and constraints as auxiliary rows
 
 Time rules: semi-implicit Euler, Runge–Kutta 4, adaptive Dormand–Prince 5(4). The joint coordinates are the state, so tree joints cannot
 drift; rows are held by feedback (critically damped, within `feedback_time`) and, unless `project=False`, by bringing q back after each
@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from unibody.algebra.tree import C
+from unibody.algebra.tree.aba import C
 from unibody.constraints.base import Constraint
 from unibody.coordinates.framed import framed
 from unibody.coordinates.reduced_products import carry_accelerations, fill_mass_matrix, fill_wrenches, gather_wrenches, push_velocities

@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from unibody.algebra.soft_contacts import TOLERANCE
+from unibody.algebra.contact.compliant import TOLERANCE
 from unibody.collision.shape_rights import given_materials
 from unibody.constraints.base import Constraint
 from unibody.constraints.contact import Contact

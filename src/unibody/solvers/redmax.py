@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from unibody.algebra.tree import BODY
+from unibody.algebra.tree.aba import BODY
 from unibody.constraints.base import Constraint
 from unibody.coordinates.observe_reduced import reactions_reduced
 from unibody.coordinates.observed import Observation

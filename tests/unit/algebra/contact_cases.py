@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from unibody.algebra.contact_problem import ContactProblem, Factored, contacts
+from unibody.algebra.contact.problem import ContactProblem, Factored, contacts
 
 
 def frame(normal):

@@ -4,9 +4,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from unibody.algebra import tree_ldl, tree_ldl_planar
+from unibody.algebra.saddle import baraff, baraff_planar
 
-MODULES = {3: tree_ldl_planar, 6: tree_ldl}
+MODULES = {3: baraff_planar, 6: baraff}
 # H of these random forests has a condition number up to 1e4; 1e-10 leaves round-off two orders of room.
 CLOSE = 1e-10
 

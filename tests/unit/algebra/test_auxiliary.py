@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from unibody.algebra.auxiliary import RELATIVE_TOLERANCE, solve_semidefinite, symmetric_eigen
 from unibody.algebra.dense import factor_cholesky, solve_cholesky
+from unibody.algebra.saddle.auxiliary import RELATIVE_TOLERANCE, solve_semidefinite, symmetric_eigen
 
 
 def solve(A, b):

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from unibody.algebra import block_solve
-from unibody.algebra.block_solve import BlockMatrix, multiply
+from unibody.algebra.block import cholesky
+from unibody.algebra.block.cholesky import BlockMatrix, multiply
 
 
 def coupled(m: int, seed: int = 0, stiff: float = 1e6) -> BlockMatrix:
@@ -29,7 +29,7 @@ def coupled(m: int, seed: int = 0, stiff: float = 1e6) -> BlockMatrix:
 
 @pytest.fixture(params=[0, 10_000], ids=["iterated", "direct"])
 def way(request, monkeypatch):
-    monkeypatch.setattr(block_solve, "DIRECT", request.param)
+    monkeypatch.setattr(cholesky, "DIRECT", request.param)
 
 
 def test_product_and_sparse_form():
@@ -64,6 +64,6 @@ def test_not_positive(monkeypatch):
     A = coupled(6)
     A.diagonal[3] -= 1e9 * np.eye(12)
     assert A.solve(np.ones(72)) is None
-    monkeypatch.setattr(block_solve, "DIRECT", 0)
+    monkeypatch.setattr(cholesky, "DIRECT", 0)
     B = coupled(6)
     assert BlockMatrix(B.diagonal, B.rows, B.columns, 1e9 * B.between).solve(np.ones(72)) is None

@@ -4,15 +4,15 @@ import numpy as np
 import pytest
 from contact_cases import FALL, brick_wall, scattered, sphere_pile, tower, violation
 
-from unibody.algebra.contact_augmented import press
-from unibody.algebra.contact_augmented_groups import augmented_groups
-from unibody.algebra.contact_block_lu import factor_blocks, fill_blocks, solve_blocks
-from unibody.algebra.contact_groups import gather, spread
-from unibody.algebra.contact_motion import Motion
-from unibody.algebra.contact_problem import ContactProblem, Dense, Factored, bounded, box, contacts, free, join, unilateral
-from unibody.algebra.contact_settling import augmented
-from unibody.algebra.contact_units import Units
-from unibody.algebra.contacts import solve_contacts
+from unibody.algebra.contact.augmented import press
+from unibody.algebra.contact.augmented_groups import augmented_groups
+from unibody.algebra.contact.augmented_restart import augmented
+from unibody.algebra.contact.block_lu import factor_blocks, fill_blocks, solve_blocks
+from unibody.algebra.contact.delassus import gather, spread
+from unibody.algebra.contact.problem import ContactProblem, Dense, Factored, bounded, box, contacts, free, join, unilateral
+from unibody.algebra.contact.scaled_delassus import Motion
+from unibody.algebra.contact.scaling import Units
+from unibody.algebra.contact.solve import solve_contacts
 from unibody.kernel import JIT
 
 

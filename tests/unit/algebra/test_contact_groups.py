@@ -7,15 +7,15 @@ import numpy as np
 import pytest
 from contact_cases import scattered, sphere_pile, tower, violation
 
-from unibody.algebra.contact_group_cards import CARD
-from unibody.algebra.contact_group_room import room
-from unibody.algebra.contact_group_slots import AXES_OWN, B_OWN, D_OWN, TABLES
-from unibody.algebra.contact_group_sweeps import sweep_grouped
-from unibody.algebra.contact_group_units import TABLE
-from unibody.algebra.contact_groups import Grouped
-from unibody.algebra.contact_problem import ContactProblem, Dense, bounded, contacts, join, unilateral
-from unibody.algebra.contact_sweeps import LOCAL
-from unibody.algebra.contact_units import Units
+from unibody.algebra.contact.delassus import Grouped
+from unibody.algebra.contact.group_scaling import TABLE
+from unibody.algebra.contact.pgs import LOCAL
+from unibody.algebra.contact.pgs_cards import CARD
+from unibody.algebra.contact.pgs_groups import sweep_grouped
+from unibody.algebra.contact.pgs_slots import AXES_OWN, B_OWN, D_OWN, TABLES
+from unibody.algebra.contact.problem import ContactProblem, Dense, bounded, contacts, join, unilateral
+from unibody.algebra.contact.scaling import Units
+from unibody.algebra.contact.scratch import room
 from unibody.arena import part
 
 SIZES = (1, 4, 6, 9, 2)

@@ -7,8 +7,8 @@ from itertools import product
 import numpy as np
 import pytest
 
-from unibody.algebra.contact_modes import solve_modes
-from unibody.algebra.contact_parts import HOLD, PUSH, REST, SLIDE, Part, pivoted
+from unibody.algebra.contact.mode_parts import HOLD, PUSH, REST, SLIDE, Part, pivoted
+from unibody.algebra.contact.modes import solve_modes
 
 
 def gram(rng: np.random.Generator, rows: int, freedom: int) -> np.ndarray:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from unibody.algebra.contact_newton_small import CONVERGED, RESIDUAL, STEPS, newton_small
-from unibody.algebra.contact_problem import Blocks, ContactProblem, Dense, contacts, join, unilateral
-from unibody.algebra.contact_sweeps import CONVEX, COULOMB
-from unibody.algebra.contacts import solve_contacts
+from unibody.algebra.contact.newton_dense import CONVERGED, RESIDUAL, STEPS, newton_small
+from unibody.algebra.contact.pgs import CONVEX, COULOMB
+from unibody.algebra.contact.problem import Blocks, ContactProblem, Dense, contacts, join, unilateral
+from unibody.algebra.contact.solve import solve_contacts
 from unibody.algebra.dense import solve_pivoted
 
 

@@ -4,14 +4,14 @@ import numpy as np
 import pytest
 from contact_cases import FALL, scattered, sphere_pile, tower, violation, with_law
 
-from unibody.algebra import contact_interior, contact_newton, contact_proximal
-from unibody.algebra.contact_maps import alart_curnier, fischer_burmeister
-from unibody.algebra.contact_newton import FUNCTIONS
-from unibody.algebra.contact_polyhedral import directions
-from unibody.algebra.contact_problem import ContactProblem, Dense, Factored, bounded, box, contacts, free, join, unilateral
-from unibody.algebra.contact_schur import Groups
-from unibody.algebra.contact_units import Units
-from unibody.algebra.contacts import solve_contacts
+from unibody.algebra.contact import admm, interior_point, newton
+from unibody.algebra.contact.cones import alart_curnier, fischer_burmeister
+from unibody.algebra.contact.newton import FUNCTIONS
+from unibody.algebra.contact.polyhedral import directions
+from unibody.algebra.contact.problem import ContactProblem, Dense, Factored, bounded, box, contacts, free, join, unilateral
+from unibody.algebra.contact.scaling import Units
+from unibody.algebra.contact.schur import Groups
+from unibody.algebra.contact.solve import solve_contacts
 
 EXACT = ("newton", "proximal", "pgs", "augmented", "auto")
 DIRECT = 1e-10
@@ -363,7 +363,7 @@ def test_sparse_and_dense_equations_give_one_answer(method, law, monkeypatch):
     source, blocks = plain.operator, join(free(3), unilateral(3), box([0.1, 0.1, 0.1]), contacts([0.3, 0.3]))
     mixed = ContactProblem(source, plain.b, blocks, np.linspace(0.0, 0.2, 15), law)
     dense = [solve_contacts(p, method, tolerance=1e-11) for p in (plain, mixed)]
-    for module in (contact_newton, contact_interior, contact_proximal):
+    for module in (newton, interior_point, admm):
         monkeypatch.setattr(module, "DENSE", 0)
     for problem, reference in zip((plain, mixed), dense):
         found = solve_contacts(problem, method, tolerance=1e-11)
@@ -375,15 +375,15 @@ def test_sparse_and_dense_equations_give_one_answer(method, law, monkeypatch):
 @pytest.mark.parametrize("rows", ["contacts", "mixed"])
 def test_an_interior_point_alone_solves_the_convex_law(dense, rows, monkeypatch):
     """Clarabel's velocities in a pile; closed forms of bounds in `test_boxes_bounds_and_compliance_in_closed_form` by the same code."""
-    monkeypatch.setattr(contact_interior, "DENSE", 10**6 if dense else 0)
+    monkeypatch.setattr(interior_point, "DENSE", 10**6 if dense else 0)
     problem = sphere_pile(3, 2, law="convex")
     if rows == "mixed":
         blocks = join(free(3), box(np.full(3, 0.02)), contacts(np.full(problem.b.size // 3 - 2, 0.4)))
         problem = ContactProblem(problem.operator, problem.b, blocks, law="convex")
     units = Units(problem)
-    found = contact_interior.interior(units, 1e-9, 60)
+    found = interior_point.interior(units, 1e-9, 60)
     assert found.velocity < 1e-5 and found.iterations < 40  # the end is Newton's business
-    ended = contact_newton.newton(units, found.x.copy(), 1e-11, 20, first=0)
+    ended = newton.newton(units, found.x.copy(), 1e-11, 20, first=0)
     assert ended.velocity < 1e-10
     if rows == "contacts":
         impulse, velocity = clarabel_solution(problem)
@@ -487,7 +487,7 @@ def test_newton_by_either_function_alone(function):
     bounds = ContactProblem(mixed.operator, mixed.b, blocks, np.linspace(0.0, 0.2, 15))
     for problem in (scattered(6, 8, 0.3, 1), scattered(6, 8, 0.3, 2), sphere_pile(2, 2), bounds, tower(5), sphere_pile(2, 2, law="convex")):
         units = Units(problem)
-        found = contact_newton.newton(units, units.start_from(None), 1e-11, 200, function=function)
+        found = newton.newton(units, units.start_from(None), 1e-11, 200, function=function)
         assert found.velocity < DIRECT, (found.velocity, found.notes)
     with pytest.raises(ValueError, match="function"):
         solve_contacts(mixed, "newton", function="other")

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from contact_cases import FALL, brick_wall, scattered, sphere_pile, tower
 
-from unibody.algebra.contact_newton import FUNCTIONS, newton
-from unibody.algebra.contact_problem import ContactProblem, Dense, unilateral
-from unibody.algebra.contact_units import Units
-from unibody.algebra.contacts import solve_contacts
+from unibody.algebra.contact.newton import FUNCTIONS, newton
+from unibody.algebra.contact.problem import ContactProblem, Dense, unilateral
+from unibody.algebra.contact.scaling import Units
+from unibody.algebra.contact.solve import solve_contacts
 from unibody.algebra.lcp import solve_lcp
 from unibody.kernel import JIT
 

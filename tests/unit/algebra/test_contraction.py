@@ -6,9 +6,9 @@ from dataclasses import dataclass, field
 import numpy as np
 import pytest
 
-from unibody.algebra.contraction import factor_contraction, recover_contraction, reduce_contraction
-from unibody.algebra.contraction_plan import CONTRACT, FLAGS, REVERSED, STEP, ContractionPlan
-from unibody.algebra.tree import BODY, COLUMN
+from unibody.algebra.tree.aba import BODY, COLUMN
+from unibody.algebra.tree.elimination_order import CONTRACT, FLAGS, REVERSED, STEP, ContractionPlan
+from unibody.algebra.tree.multifrontal import factor_contraction, recover_contraction, reduce_contraction
 
 CLOSE = 1e-9
 """Round-off times the conditioning of these problems: blocks and springs are of order one, trees of at most 60 nodes."""

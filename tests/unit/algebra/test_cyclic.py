@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from unibody.algebra.cyclic import (
+from unibody.algebra.block.sym6_triples import (
     fetch_block,
     plus_block,
     plus_rigid,

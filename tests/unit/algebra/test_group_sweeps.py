@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from unibody.algebra.group_sweeps import factor_groups, sweep_groups, sweep_memory
+from unibody.algebra.saddle.gauss_seidel import factor_groups, sweep_groups, sweep_memory
 
 
 def problem(width: int, seed: int):

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from unibody.algebra import joined_solve
-from unibody.algebra.block_solve import BlockMatrix
-from unibody.algebra.joined_solve import Change, solve_directly, solve_joined
+from unibody.algebra.block import joined
+from unibody.algebra.block.cholesky import BlockMatrix
+from unibody.algebra.block.joined import Change, solve_directly, solve_joined
 
 
 def system(rng, sizes, touching, stiff=1e4):
@@ -62,7 +62,7 @@ def test_spread_and_gather_are_the_matrix_and_its_transpose(rng):
 @pytest.mark.parametrize("dense", [400, 15])
 def test_solutions_are_those_of_the_dense_matrix(sizes, touching, dense, rng, monkeypatch):
     """Also when groups of more than 15 unknowns are factored as sparse ones."""
-    monkeypatch.setattr(joined_solve, "DENSE", dense)
+    monkeypatch.setattr(joined, "DENSE", dense)
     check(*system(rng, sizes, touching), rng)
 
 

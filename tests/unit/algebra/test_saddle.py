@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 from forests import CLOSE, factored, forest, parents, relative
 
-from unibody.algebra import saddle
-from unibody.algebra.auxiliary import RELATIVE_TOLERANCE, anticipate, solve_semidefinite
+from unibody.algebra.saddle import schur
+from unibody.algebra.saddle.auxiliary import RELATIVE_TOLERANCE, anticipate, solve_semidefinite
 
 METHODS = {
-    "schur": (saddle.solve_schur, saddle.schur_work),
-    "dense": (saddle.solve_dense, saddle.dense_work),
+    "schur": (schur.solve_schur, schur.schur_work),
+    "dense": (schur.solve_dense, schur.dense_work),
 }
 
 

@@ -7,9 +7,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from unibody.algebra.contact_groups import Grouped
-from unibody.algebra.soft_answers import InRows, InVelocities, Slopes, Sparsely, soft_answers
-from unibody.algebra.soft_contacts import SoftContacts, soft_forces
+from unibody.algebra.contact.compliant import SoftContacts, soft_forces
+from unibody.algebra.contact.compliant_response import InRows, InVelocities, Slopes, Sparsely, soft_answers
+from unibody.algebra.contact.delassus import Grouped
 
 
 def heap(seed: int, bodies: int, contacts: int, singles: int = 3, width: int = 3) -> SoftContacts:

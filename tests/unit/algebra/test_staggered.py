@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from scipy.optimize import lsq_linear
 
-from unibody.algebra.bounded_friction import friction_residual, solve_friction
-from unibody.algebra.staggered import Contact, stagger, staggered_projections
+from unibody.algebra.friction.bounded import friction_residual, solve_friction
+from unibody.algebra.friction.staggered import Contact, stagger, staggered_projections
 
 G, H = 9.81, 0.01
 

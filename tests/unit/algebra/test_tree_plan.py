@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from forests import parents
 
-from unibody.algebra.tree_plan import gathering_places
+from unibody.algebra.saddle.forest import gathering_places
 
 
 @pytest.mark.parametrize("shape", ["chain", "star", "binary", "random"])

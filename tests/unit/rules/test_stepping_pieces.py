@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 from scipy.optimize import nnls
 
-from unibody.algebra.contact_group_parting import LEAF, PARTING_SLOTS, part_rows
-from unibody.algebra.contact_groups import Grouped
-from unibody.algebra.contact_problem import bounded, contacts, join, unilateral
+from unibody.algebra.contact.delassus import Grouped
+from unibody.algebra.contact.depenetration import LEAF, PARTING_SLOTS, part_rows
+from unibody.algebra.contact.problem import bounded, contacts, join, unilateral
 from unibody.collision.rigid.contacts import FEATURE_BITS, arrange_touches
 from unibody.element import LEDGER
 from unibody.rules.impulses import WARM, Options, inside, nothing_acts, solve

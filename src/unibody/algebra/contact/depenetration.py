@@ -1,0 +1,167 @@
+"""Single rows of blocks in groups that may only push: 0 ≤ λ ⟂ W λ + b ≥ 0, by projected Gauss–Seidel with momentum.
+
+Rows are packed once, one after the other as sweeps meet them, J and Y of each side by side (where masses are unit they are one) in units
+in which its own answer is one (x = λ √d, d = J · Y), the velocities of its groups filled up with zeros as in `pgs_cards`. With
+û = b̂ + J m a row is then x ← max(0, x − û). Sweeps end where none has changed a velocity by more than the tolerance.
+"""
+
+from __future__ import annotations
+
+import math
+
+from unibody.algebra.contact.pgs_cards import ask_for, push_row, row_along, wide
+from unibody.algebra.contact.pgs_momentum import carry_on, hurry
+from unibody.algebra.contact.scratch import lay_slot
+from unibody.arena import part
+from unibody.kernel import Floats, Ints, device, inlined, kernel
+from unibody.triple import fetch_four, join_four, put_four, total_four
+
+LEAF = 7
+PLACE, A, WIDE_A, C, WIDE_C, ROW, APART = range(LEAF)
+"""A row's whole numbers: where it is packed; where its groups begin in m, and their places there; which row it is; how far Y is from J."""
+B, ROOT, ROW_J = 0, 1, 4
+"""Of what is packed: b̂; √d; J, and then Y where it is another."""
+AHEAD = 6
+"""So many rows before it is packed, a row is asked for."""
+PARTING_SLOTS = 6
+PACKED, X, LAST, MOTION, MOTION_LAST, TOLD = range(PARTING_SLOTS)
+"""Rows; x and the last one; motions likewise; what a sweep tells."""
+
+
+@device
+def lay_leaves(pushes, origin, order, first, unit, groups, begin_out, leaf_out):
+    """Where rows are packed: the first `pushes` blocks, and the first rows of those from `origin` on. How many numbers it takes."""
+    begin_out[0] = 0
+    for g in range(first.size - 1):
+        begin_out[g + 1] = begin_out[g] + wide(first[g + 1] - first[g])
+    at, c = 0, 0
+    for turn in range(order.size):
+        k = order[turn]
+        if pushes <= k < origin:
+            continue
+        leaf_out[c + PLACE], leaf_out[c + ROW] = at, k if k < pushes else k - origin + pushes
+        n, same = 0, True
+        for side in range(2):
+            g = groups[2 * k + side]
+            size = wide(first[g + 1] - first[g]) if g >= 0 else 0
+            leaf_out[c + A + 2 * side], leaf_out[c + WIDE_A + 2 * side] = begin_out[g] if g >= 0 else 0, size
+            same = same and (g < 0 or unit[g] == 1)
+            n += size
+        leaf_out[c + APART] = 0 if same else n
+        at += ROW_J + n + leaf_out[c + APART]
+        c += LEAF
+    return at
+
+
+@inlined
+def copy_row(A, old, rows, size, to, packed_out):
+    """One row, one group: numbers that lie `rows` apart, in the places that velocities have in m."""
+    step, i = 3 if size == 6 else 4, 0
+    while i < size:
+        have = min(step, size - i)
+        f, g, h, e = A[old], 0.0, 0.0, 0.0
+        if have > 1:
+            g = A[old + rows]
+        if have > 2:
+            h = A[old + 2 * rows]
+        if have > 3:
+            e = A[old + 3 * rows]
+        put_four(join_four(f, g, h, e), to, packed_out)
+        i += have
+        to += 4
+        old += have * rows
+
+
+@inlined
+def pack(old, rows, size_a, size_b, apart, b, J, Y, p, packed_out):
+    """A row: numbers that lie `rows` apart from `old` on."""
+    one, n, to = wide(size_a), wide(size_a) + wide(size_b), p + ROW_J
+    copy_row(J, old, rows, size_a, to, packed_out)
+    copy_row(J, old + rows * size_a, rows, size_b, to + one, packed_out)
+    if apart > 0:
+        copy_row(Y, old, rows, size_a, to + apart, packed_out)
+        copy_row(Y, old + rows * size_a, rows, size_b, to + apart + one, packed_out)
+    d = total_four(row_along(packed_out, to, packed_out, to + apart, n))
+    root = math.sqrt(d) if d > 1e-300 else 0.0
+    scale = 1.0 / root if root > 0.0 else 0.0
+    packed_out[p + B], packed_out[p + ROOT] = b * scale, root
+    for q in range(to, to + apart + n, 4):
+        put_four(fetch_four(packed_out, q) * scale, q, packed_out)
+
+
+@kernel
+def sweep_leaves(
+    beta: float, leaf: Ints, packed: Floats, motion_out: Floats, x_out: Floats, last_out: Floats, told_out: Floats
+) -> float:
+    """One sweep over all rows, each of which is first carried on by β: ‖Δx‖². `last`: what they were, and become x. told: the largest
+    change of a velocity, and Δx · (x⁺ − x)."""
+    change, fastest, agreement = 0.0, 0.0, 0.0
+    for k in range(x_out.size):
+        c = LEAF * k
+        p, i, one, l, two = leaf[c + PLACE], leaf[c + A], leaf[c + WIDE_A], leaf[c + C], leaf[c + WIDE_C]
+        q = p + ROW_J
+        u = packed[p + B] + total_four(row_along(packed, q, motion_out, i, one) + row_along(packed, q + one, motion_out, l, two))
+        was = x_out[k]
+        y = was + beta * (was - last_out[k]) if beta > 0.0 else was
+        x = max(y - u, 0.0)
+        x_out[k], last_out[k] = x, was
+        d = x - y
+        if d == 0.0:
+            continue
+        change += d * d
+        agreement += d * (x - was)
+        fastest = max(fastest, abs(d) * packed[p + ROOT])
+        q += leaf[c + APART]
+        push_row(packed, q, d, i, one, motion_out)
+        push_row(packed, q + one, d, l, two, motion_out)
+    told_out[0], told_out[1] = fastest, agreement
+    return change
+
+
+@kernel
+def part_rows(
+    pushes: int, origin: int, most: int, tolerance: float, order: Ints, first: Ints, unit: Ints, groups: Ints, start: Ints, place: Ints,
+    J: Floats, Y: Floats, b: Floats, ints_out: Ints, work_out: Floats, impulse_out: Floats,
+) -> int:  # fmt: skip
+    """λ of the first `pushes` blocks, which are single rows, and of the first rows of the blocks from `origin` on, of all blocks in their
+    order, by at most so many sweeps: how many. Where there is too little to work on, minus the number of floats that it takes."""
+    count, ends = b.size, LEAF * b.size + first.size
+    leaf, begin, layout = ints_out[: LEAF * count], ints_out[LEAF * count : ends], ints_out[ends : ends + 2 * PARTING_SLOTS]
+    lay_slot(PACKED, lay_leaves(pushes, origin, order, first, unit, groups, begin, leaf), layout)
+    for slot in range(X, MOTION):
+        lay_slot(slot, count, layout)
+    for slot in range(MOTION, TOLD):
+        lay_slot(slot, begin[first.size - 1], layout)
+    lay_slot(TOLD, 2, layout)
+    if work_out.size < layout[2 * TOLD + 1]:
+        return -layout[2 * TOLD + 1]
+    packed, told = part(work_out, layout, PACKED), part(work_out, layout, TOLD)
+    x, last = part(work_out, layout, X), part(work_out, layout, LAST)
+    motion, motion_last = part(work_out, layout, MOTION), part(work_out, layout, MOTION_LAST)
+    for l in range(count):
+        row = leaf[LEAF * l + ROW]
+        k = row if row < pushes else row + origin - pushes
+        if l + AHEAD < count:
+            row_ahead = leaf[LEAF * (l + AHEAD) + ROW]
+            ahead = row_ahead if row_ahead < pushes else row_ahead + origin - pushes
+            ask_for(place[ahead], place[ahead + 1], leaf[LEAF * (l + AHEAD) + APART] == 0, J, Y)
+        g, h = groups[2 * k], groups[2 * k + 1]
+        size_a = first[g + 1] - first[g] if g >= 0 else 0
+        size_b = first[h + 1] - first[h] if h >= 0 else 0
+        rows, apart = start[k + 1] - start[k], leaf[LEAF * l + APART]
+        pack(place[k], rows, size_a, size_b, apart, b[row], J, Y, leaf[LEAF * l + PLACE], packed)
+    x[:] = 0.0
+    motion[:] = 0.0
+    done, smallest, speed, size, beta = 0, math.inf, 1.0, 0.0, 0.0
+    while done < most:
+        if done > 0:
+            smallest, speed, beta = hurry(size, told[1], smallest, speed)
+        carry_on(beta, motion, motion_last)
+        size = sweep_leaves(beta, leaf, packed, motion, x, last, told)
+        done += 1
+        if told[0] <= tolerance:
+            break
+    for l in range(count):
+        root = packed[leaf[LEAF * l + PLACE] + ROOT]
+        impulse_out[leaf[LEAF * l + ROW]] = x[l] / root if root > 0.0 else 0.0
+    return done

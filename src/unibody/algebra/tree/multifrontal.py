@@ -1,0 +1,740 @@
+"""Contraction: exact factor and solve of  Jᵀ (blkdiag(B) + N) J + diag(d)  in an order chosen from the graph of the couplings N.
+
+The tree is that of `tree`: x_i = T_i x_parent + S_i y_i, x_ground = 0, x = J y. The solution of
+
+    (Jᵀ (blkdiag(B) + N) J + diag(d)) y + Gᵀ μ = right + Jᵀ f,        G y = Σ g x_node + Σ c y_column
+
+is the stationary point of a quadratic function of all x and y, and a *front* is the part of it that the eliminated nodes have left behind
+on those that remain: a symmetric matrix over a few 6-vectors. A step takes a node v with one remaining joint, to u, puts
+
+    x_v = T x_u + S y      (v the child of the joint; else x_v = T⁻¹ x_u − T⁻¹ S y)
+
+into its front F over [v, u, others] and eliminates the columns y one after the other as scalar pivots, last column first,
+
+    U = F S,   D = Sᵀ U_v + d,   F ← F − U Uᵀ / D
+
+and then adds row and column v, shifted by T, to those of u. With fronts [v, u] this is the articulated-body algorithm. A cut joint keeps
+x_child and x_parent apart and asks t (x_child − T x_parent) = 0 of them by multipliers λ, t the orthonormal complement of S; y is then
+W (x_child − T x_parent), with W S = 1, and what d y² / 2 says of it are more multipliers, √d W (x_child − T x_parent) = λ. So nothing but
+λ ties the two ends together. Free nodes and multipliers are steps with S = 1 and no u. Which step is taken when, and where
+its front lies, is the business of `elimination_order`.
+
+Fronts consist of full 6×6 blocks by rows: first the block row of v, then the blocks (a, b), a ≤ b, of what is left, the *update*; if that
+is a single block it is packed as in `tree`. Pivots are kept as (1/D, U). Border rows never become pivots: what is left of all fronts in the
+end is −G A⁻¹ Gᵀ.
+
+    failed = factor_contraction(plan.steps, plan.lists, plan.records, body, shift, columns, blocks, coupling, diagonal,
+                                border, border_columns, factor_out, scratch_out, gram_out)
+    reduce_contraction(plan.steps, plan.lists, body, shift, columns, factor, right, f, state_out, reduced_out)
+    recover_contraction(plan.steps, plan.lists, body, shift, columns, factor, mu, state_out, x_out, y_out)
+"""
+
+from __future__ import annotations
+
+import math
+
+from unibody.algebra.block.sym6 import TINY, add_scaled6, load6, offset, store6
+from unibody.algebra.tree.aba import (
+    BODY,
+    COLUMN,
+    add6,
+    add_blocks,
+    dot6,
+    load21,
+    shifted_block,
+    store21,
+    times_block,
+    without_direction,
+)
+from unibody.algebra.tree.elimination_order import (
+    ARMS,
+    BLOCK,
+    BLOCKS,
+    BORDER,
+    BORDER_COLUMN,
+    COLUMN_ENTRIES,
+    CONTRACT,
+    COUNT,
+    COUPLING,
+    CUT,
+    CUT_BASES,
+    CUTS,
+    CUTS_AT,
+    FACTOR,
+    FIRST,
+    FLAGS,
+    FRONT,
+    GROUND,
+    GROUPS,
+    GROUPS_AT,
+    JOINT,
+    LAST,
+    MULTIPLIER,
+    OTHER,
+    PLAIN,
+    RECORD,
+    RECORDS,
+    RECORDS_END,
+    REVERSED,
+    ROWS,
+    STEP,
+    STEPS,
+    UPDATE,
+    UPDATED,
+    VARIABLE,
+    WELDS,
+    WELDS_AT,
+    WIDEST,
+)
+from unibody.kernel import Floats, Ints, device, kernel
+from unibody.spatial.devices import load3
+
+
+@device
+def shifted_twist(x, r):
+    """T x: the twist x at a point r away."""
+    return (
+        x[0], x[1], x[2],
+        x[3] + (x[1] * r[2] - x[2] * r[1]), x[4] + (x[2] * r[0] - x[0] * r[2]), x[5] + (x[0] * r[1] - x[1] * r[0]),
+    )  # fmt: skip
+
+
+@device
+def shifted_wrench(f, r):
+    """Tᵀ f: the wrench f at r, seen from the origin of r."""
+    return (
+        f[0] + (r[1] * f[5] - r[2] * f[4]), f[1] + (r[2] * f[3] - r[0] * f[5]), f[2] + (r[0] * f[4] - r[1] * f[3]),
+        f[3], f[4], f[5],
+    )  # fmt: skip
+
+
+@device
+def reversed_column(s, r):
+    """−T⁻¹ s."""
+    return (
+        -s[0], -s[1], -s[2],
+        (s[1] * r[2] - s[2] * r[1]) - s[3], (s[2] * r[0] - s[0] * r[2]) - s[4], (s[0] * r[1] - s[1] * r[0]) - s[5],
+    )  # fmt: skip
+
+
+@device
+def unit6(k):
+    return (
+        1.0 if k == 0 else 0.0, 1.0 if k == 1 else 0.0, 1.0 if k == 2 else 0.0,
+        1.0 if k == 3 else 0.0, 1.0 if k == 4 else 0.0, 1.0 if k == 5 else 0.0,
+    )  # fmt: skip
+
+
+@device
+def scaled6(a, s):
+    return (a[0] * s, a[1] * s, a[2] * s, a[3] * s, a[4] * s, a[5] * s)
+
+
+@device
+def row_times(s, a, at):
+    """sᵀ A for the block at `at`."""
+    at = offset(at)
+    u = add_scaled6(scaled6(load6(a, at), s[0]), s[1], load6(a, at + 6))
+    u = add_scaled6(add_scaled6(u, s[2], load6(a, at + 12)), s[3], load6(a, at + 18))
+    return add_scaled6(add_scaled6(u, s[4], load6(a, at + 24)), s[5], load6(a, at + 30))
+
+
+@device
+def add_to_row(s, x, at, a_out):
+    """a ← a + s x on six numbers: loaded, added and stored as a whole, which the compiler turns into vector operations."""
+    at = offset(at)
+    store6(add_scaled6(load6(a_out, at), s, x), at, a_out)
+
+
+@device
+def add_row(x, at, a_out):
+    at = offset(at)
+    store6(add6(load6(a_out, at), x), at, a_out)
+
+
+@device
+def subtract_outer(p, q, at, a_out):
+    """A ← A − p qᵀ on the block at `at`."""
+    at = offset(at)
+    add_to_row(-p[0], q, at, a_out)
+    add_to_row(-p[1], q, at + 6, a_out)
+    add_to_row(-p[2], q, at + 12, a_out)
+    add_to_row(-p[3], q, at + 18, a_out)
+    add_to_row(-p[4], q, at + 24, a_out)
+    add_to_row(-p[5], q, at + 30, a_out)
+
+
+@device
+def add_block(a, source, at, a_out):
+    """A ← A + the block at `source` of a."""
+    source, at = offset(source), offset(at)
+    add_row(load6(a, source), at, a_out)
+    add_row(load6(a, source + 6), at + 6, a_out)
+    add_row(load6(a, source + 12), at + 12, a_out)
+    add_row(load6(a, source + 18), at + 18, a_out)
+    add_row(load6(a, source + 24), at + 24, a_out)
+    add_row(load6(a, source + 30), at + 30, a_out)
+
+
+@device
+def stride6(a, at):
+    """A column of a block."""
+    at = offset(at)
+    return (a[at], a[at + 6], a[at + 12], a[at + 18], a[at + 24], a[at + 30])
+
+
+@device
+def add_transposed(a, source, at, a_out):
+    """A ← A + the transpose of the block at `source` of a."""
+    source, at = offset(source), offset(at)
+    add_row(stride6(a, source), at, a_out)
+    add_row(stride6(a, source + 1), at + 6, a_out)
+    add_row(stride6(a, source + 2), at + 12, a_out)
+    add_row(stride6(a, source + 3), at + 18, a_out)
+    add_row(stride6(a, source + 4), at + 24, a_out)
+    add_row(stride6(a, source + 5), at + 30, a_out)
+
+
+@device
+def add_packed(b, at, a_out):
+    """A ← A + a symmetric block of 21 numbers."""
+    at = offset(at)
+    add_row((b[0], b[1], b[2], b[6], b[7], b[8]), at, a_out)
+    add_row((b[1], b[3], b[4], b[9], b[10], b[11]), at + 6, a_out)
+    add_row((b[2], b[4], b[5], b[12], b[13], b[14]), at + 12, a_out)
+    add_row((b[6], b[9], b[12], b[15], b[16], b[17]), at + 18, a_out)
+    add_row((b[7], b[10], b[13], b[16], b[18], b[19]), at + 24, a_out)
+    add_row((b[8], b[11], b[14], b[17], b[19], b[20]), at + 30, a_out)
+
+
+@device
+def packed(a, at):
+    """The 21 numbers of a symmetric block stored in full, from its upper triangle."""
+    at = offset(at)
+    return (
+        a[at], a[at + 1], a[at + 2], a[at + 7], a[at + 8], a[at + 14],
+        a[at + 3], a[at + 4], a[at + 5], a[at + 9], a[at + 10], a[at + 11], a[at + 15], a[at + 16], a[at + 17],
+        a[at + 21], a[at + 22], a[at + 23], a[at + 28], a[at + 29], a[at + 35],
+    )  # fmt: skip
+
+
+@device
+def turn_rows(r, at, a_out):
+    """A ← Tᵀ A on the block at `at`."""
+    at = offset(at)
+    x3, x4, x5 = load6(a_out, at + 18), load6(a_out, at + 24), load6(a_out, at + 30)
+    store6(add_scaled6(add_scaled6(load6(a_out, at), r[1], x5), -r[2], x4), at, a_out)
+    store6(add_scaled6(add_scaled6(load6(a_out, at + 6), r[2], x3), -r[0], x5), at + 6, a_out)
+    store6(add_scaled6(add_scaled6(load6(a_out, at + 12), r[0], x4), -r[1], x3), at + 12, a_out)
+
+
+@device
+def turn_columns(r, at, a_out):
+    """A ← A T on the block at `at`: every row is a wrench."""
+    at = offset(at)
+    store6(shifted_wrench(load6(a_out, at), r), at, a_out)
+    store6(shifted_wrench(load6(a_out, at + 6), r), at + 6, a_out)
+    store6(shifted_wrench(load6(a_out, at + 12), r), at + 12, a_out)
+    store6(shifted_wrench(load6(a_out, at + 18), r), at + 18, a_out)
+    store6(shifted_wrench(load6(a_out, at + 24), r), at + 24, a_out)
+    store6(shifted_wrench(load6(a_out, at + 30), r), at + 30, a_out)
+
+
+@kernel
+def split_directions(nv: int, columns: Floats, scratch_out: Floats, base_out: Floats) -> None:
+    """The first nv rows of the base (6×6) become W with W S = 1, the others an orthonormal complement of S. The scratch holds 36."""
+    for k in range(6):
+        largest = -1.0
+        best = 0
+        if k >= nv:  # the unit vector that is least spanned so far
+            for e in range(6):
+                rest = 1.0
+                for d in range(k):
+                    rest -= base_out[6 * d + e] * base_out[6 * d + e]
+                if rest > largest:
+                    largest = rest
+                    best = e
+        for c in range(6):
+            base_out[6 * k + c] = columns[COLUMN * k + c] if k < nv else (1.0 if c == best else 0.0)
+        for d in range(k):
+            scratch_out[6 * d + k] = 0.0
+        for _ in range(2):
+            for d in range(k):
+                along = 0.0
+                for c in range(6):
+                    along += base_out[6 * d + c] * base_out[6 * k + c]
+                scratch_out[6 * d + k] += along
+                for c in range(6):
+                    base_out[6 * k + c] -= along * base_out[6 * d + c]
+        norm = 0.0
+        for c in range(6):
+            norm += base_out[6 * k + c] * base_out[6 * k + c]
+        norm = math.sqrt(norm)
+        scratch_out[6 * k + k] = norm
+        for c in range(6):
+            base_out[6 * k + c] /= norm
+    for k in range(nv - 1, -1, -1):  # S = Q R, so W = R⁻¹ Qᵀ
+        for d in range(k + 1, nv):
+            for c in range(6):
+                base_out[6 * k + c] -= scratch_out[6 * k + d] * base_out[6 * d + c]
+        for c in range(6):
+            base_out[6 * k + c] /= scratch_out[6 * k + k]
+
+
+@kernel
+def prepare_contraction(lists: Ints, body: Ints, shift: Floats, columns: Floats, scratch_out: Floats, factor_out: Floats) -> None:
+    """The arms of welded nodes and the directions of cut joints."""
+    if lists[WELDS] > 0:
+        arms = lists[ARMS]
+        for c in range(3):
+            factor_out[arms + c] = 0.0
+        for i in range(1, body.size // BODY):
+            for c in range(3):
+                welded = body[BODY * i + 2] == 0
+                factor_out[arms + 3 * i + c] = factor_out[arms + 3 * body[BODY * i] + c] + shift[3 * i + c] if welded else 0.0
+    for cut in range(lists[CUTS]):
+        joint = lists[lists[CUTS_AT] + 2 * cut]
+        first, nv = body[BODY * joint + 1], body[BODY * joint + 2]
+        at = lists[CUT_BASES] + 36 * cut
+        split_directions(nv, columns[COLUMN * first : COLUMN * (first + nv)], scratch_out, factor_out[at : at + 36])
+
+
+@kernel
+def assemble_cut(
+    lists: Ints, body: Ints, shift: Floats, diagonal: Floats, factor: Floats, cut: int, position: int, flag: int, row_out: Floats
+) -> None:
+    """Add the rows of a cut joint to the block row of v: v one of its ends (flag 0, 1 the parent) or its λ (2, 3); 4 is λ's diagonal."""
+    joint = lists[lists[CUTS_AT] + 2 * cut]
+    first, nv = body[BODY * joint + 1], body[BODY * joint + 2]
+    base = lists[CUT_BASES] + 36 * cut
+    if flag == 4:
+        for k in range(nv):
+            row_out[7 * k] -= 1.0
+        return
+    r = load3(shift, 3 * joint)
+    if lists[WELDS] > 0:
+        arm = lists[ARMS] + 3 * body[BODY * joint]
+        r = (r[0] + factor[arm], r[1] + factor[arm + 1], r[2] + factor[arm + 2])
+    for k in range(6):
+        t = load6(factor, base + 6 * k)
+        if flag & 1:
+            t = scaled6(shifted_wrench(t, r), -1.0)
+        if k < nv:
+            t = scaled6(t, math.sqrt(diagonal[first + k]))
+        if flag & 2:
+            add_to_row(1.0, t, 36 * position + 6 * k, row_out)
+        else:
+            for c in range(6):
+                row_out[36 * position + 6 * c + k] += t[c]
+
+
+@kernel
+def assemble_coupling(
+    lists: Ints, factor: Floats, a: int, b: int, position: int, flag: int, N: Floats, block_out: Floats, row_out: Floats
+) -> None:
+    """Add a coupling of welded nodes to the block row of v."""
+    ra, rb = load3(factor, lists[ARMS] + 3 * a), load3(factor, lists[ARMS] + 3 * b)
+    for k in range(36):
+        block_out[k] = N[k]
+    turn_rows(ra, 0, block_out)
+    turn_columns(rb, 0, block_out)
+    if position == 0 or not flag & 1:
+        add_block(block_out, 0, 36 * position, row_out)
+    if position == 0 or flag & 1:
+        add_transposed(block_out, 0, 36 * position, row_out)
+
+
+@kernel
+def assemble_border(
+    lists: Ints,
+    body: Ints,
+    shift: Floats,
+    border: Floats,
+    border_columns: Floats,
+    factor: Floats,
+    kind: int,
+    index: int,
+    position: int,
+    flag: int,
+    scratch_out: Floats,
+) -> None:
+    """Add an entry of a border row: on a node, on a column of this step, or on a column of a cut joint."""
+    if kind == BORDER_COLUMN:
+        scratch_out[36 * lists[WIDEST] + 6 * ((flag // 6) * lists[WIDEST] + position) + flag % 6] += border_columns[index]
+        return
+    if kind == BORDER:
+        g = load6(border, 6 * index)
+        row = flag % 6
+        if lists[WELDS] > 0:
+            g = shifted_wrench(g, load3(factor, lists[ARMS] + 3 * (flag // 6)))
+    else:
+        cut = flag // 72
+        g = scaled6(load6(factor, lists[CUT_BASES] + 36 * cut + 6 * (flag // 12 % 6)), border_columns[index])
+        row = flag // 2 % 6
+        if flag & 1:
+            joint = lists[lists[CUTS_AT] + 2 * cut]
+            r = load3(shift, 3 * joint)
+            if lists[WELDS] > 0:
+                arm = lists[ARMS] + 3 * body[BODY * joint]
+                r = (r[0] + factor[arm], r[1] + factor[arm + 1], r[2] + factor[arm + 2])
+            g = scaled6(shifted_wrench(g, r), -1.0)
+    for c in range(6):
+        scratch_out[36 * position + 6 * c + row] += g[c]
+
+
+@kernel
+def add_to_gram(lists: Ints, front: int, size: int, update: int, scratch: Floats, gram_out: Floats) -> None:
+    """Subtract what is left of a last front, border rows only, from the Gram matrix."""
+    groups, k = lists[GROUPS_AT], lists[ROWS]
+    first_group = lists[groups]
+    for b in range(size):
+        column_group = groups + 3 * (lists[front + b] - first_group)
+        for a in range(b + 1):
+            row_group = groups + 3 * (lists[front + a] - first_group)
+            at = update + 36 * (b * (b + 1) // 2 + a)
+            for i in range(lists[row_group + 2]):
+                for j in range(lists[column_group + 2]):
+                    row, column = lists[row_group + 1] + i, lists[column_group + 1] + j
+                    gram_out[row * k + column] -= scratch[at + 6 * i + j]
+                    if a != b:
+                        gram_out[column * k + row] -= scratch[at + 6 * i + j]
+
+
+@kernel
+def factor_contraction(
+    steps: Ints,
+    lists: Ints,
+    records: Ints,
+    body: Ints,
+    shift: Floats,
+    columns: Floats,
+    blocks: Floats,
+    coupling: Floats,
+    diagonal: Floats,
+    border: Floats,
+    border_columns: Floats,
+    factor_out: Floats,
+    scratch_out: Floats,
+    gram_out: Floats,
+) -> int:
+    """Factor; 0, or the number of the node whose pivot was not positive beyond round-off (of a λ: the child of its joint).
+
+    `gram_out` (rows²) becomes G A⁻¹ Gᵀ.
+    """
+    total, widest, n = lists[STEPS], lists[WIDEST], body.size // BODY
+    welded = lists[WELDS] > 0
+    arms = lists[ARMS]
+    entries = 36 * widest
+    single = 72 * widest
+    block = single + 36
+    diagonals = block + 72
+    if welded or lists[CUTS] > 0:
+        prepare_contraction(lists, body, shift, columns, scratch_out[block : block + 36], factor_out)
+    for k in range(gram_out.size):
+        gram_out[k] = 0.0
+    for step in range(total):
+        o = offset(STEP * step)
+        kind, b, flags = steps[o], steps[o + BLOCKS], steps[o + FLAGS]
+        joint, first, count = steps[o + JOINT], offset(steps[o + FIRST]), steps[o + COUNT]
+        pivot = offset(steps[o + FACTOR])
+        update = offset(steps[o + UPDATE])
+        r = (0.0, 0.0, 0.0)
+        if kind == CONTRACT:
+            r = load3(shift, offset(3 * joint))
+            if welded:
+                arm = offset(arms + 3 * body[BODY * joint])
+                r = (r[0] + factor_out[arm], r[1] + factor_out[arm + 1], r[2] + factor_out[arm + 2])
+        if flags & PLAIN:
+            e = offset(steps[o + RECORDS])
+            A = load21(blocks, offset(21 * records[e + 1]))
+            while e + RECORD < steps[o + RECORDS_END]:
+                e += RECORD
+                A = add_blocks(A, load21(scratch_out, offset(records[e + 1])))
+            for c in range(count):
+                j = offset(first + count - 1 - c)
+                s = load6(columns, COLUMN * j)
+                u = times_block(A, s)
+                D = dot6(s, u) + diagonal[j]
+                if count > 1:
+                    if c == 0:
+                        for i in range(count):
+                            s_i = load6(columns, COLUMN * offset(first + i))
+                            scratch_out[diagonals + i] = dot6(s_i, times_block(A, s_i)) + diagonal[first + i]
+                    if not D > TINY * scratch_out[diagonals + count - 1 - c]:
+                        return joint
+                elif not D > 0.0:
+                    return joint
+                inverse = 1.0 / D
+                A = without_direction(A, u, inverse)
+                factor_out[pivot] = inverse
+                store6(u, pivot + 1, factor_out)
+                pivot += 7
+            if kind == CONTRACT:
+                store21(shifted_block(A, r), update, scratch_out)
+            continue
+
+        for k in range(36 * b):
+            scratch_out[k] = 0.0
+        left = offset(single if b == 2 else update)
+        for k in range(left, left + 18 * b * (b - 1)):
+            scratch_out[k] = 0.0
+        if flags & COLUMN_ENTRIES:
+            for k in range(entries, entries + 36 * widest):
+                scratch_out[k] = 0.0
+        for e in range(steps[o + RECORDS], steps[o + RECORDS_END], RECORD):
+            what, index, position, flag = records[e], records[e + 1], records[e + 2], records[e + 3]
+            if what == UPDATED:
+                if flag == 1:
+                    to = lists[position]
+                    add_packed(load21(scratch_out, offset(index)), offset(0 if to == 0 else left + 18 * to * (to + 1) - 36), scratch_out)
+                    continue
+                at = offset(index)
+                for q in range(flag):
+                    to_q = lists[offset(position + q)]
+                    for p in range(q + 1):
+                        to_p = lists[offset(position + p)]
+                        low, high = min(to_p, to_q), max(to_p, to_q)
+                        goal = offset(36 * high if low == 0 else left + 36 * (high * (high - 1) // 2 + low - 1))
+                        if to_p <= to_q:
+                            add_block(scratch_out, offset(at), goal, scratch_out)
+                        else:
+                            add_transposed(scratch_out, offset(at), goal, scratch_out)
+                        at += 36
+            elif what == BLOCK:
+                own = load21(blocks, offset(21 * index))
+                if flag == 1:
+                    own = shifted_block(own, load3(factor_out, arms + 3 * index))
+                add_packed(own, 0, scratch_out)
+            elif what == COUPLING:
+                at = offset(36 * index)
+                if flag == 0:
+                    add_block(coupling, at, offset(36 * position), scratch_out)
+                elif flag == 1:
+                    add_transposed(coupling, at, offset(36 * position), scratch_out)
+                else:
+                    a, c = (flag >> 2) // n, (flag >> 2) % n
+                    assemble_coupling(
+                        lists, factor_out, a, c, position, flag, coupling[at : at + 36], scratch_out[block : block + 36], scratch_out
+                    )
+            elif what == CUT:
+                assemble_cut(lists, body, shift, diagonal, factor_out, index, position, flag, scratch_out)
+            else:
+                assemble_border(lists, body, shift, border, border_columns, factor_out, what, index, position, flag, scratch_out)
+
+        turned = flags & REVERSED
+        sign = -1.0 if kind == MULTIPLIER else 1.0
+        if count > 1:
+            for c in range(count):
+                s = unit6(c)
+                d = 0.0
+                if kind <= GROUND:
+                    s = load6(columns, COLUMN * offset(first + c))
+                    d = diagonal[first + c]
+                    if turned:
+                        s = reversed_column(s, r)
+                scratch_out[diagonals + c] = TINY * (dot6(s, row_times(s, scratch_out, 0)) + d)
+        else:
+            scratch_out[diagonals] = 0.0
+        for c in range(count - 1, -1, -1):
+            s = unit6(c)
+            d = 0.0
+            if kind <= GROUND:
+                s = load6(columns, COLUMN * offset(first + c))
+                d = diagonal[first + c]
+                if turned:
+                    s = reversed_column(s, r)
+            u = row_times(s, scratch_out, 0)
+            D = dot6(s, u) + d
+            if not sign * D > sign * scratch_out[diagonals + c]:
+                return joint if joint > 0 else steps[o + VARIABLE]
+            inverse = 1.0 / D
+            factor_out[pivot] = inverse
+            pivot = offset(pivot + 1)
+            store6(u, pivot, factor_out)
+            scaled = scaled6(u, inverse)
+            subtract_outer(scaled, u, 0, scratch_out)
+            for a in range(1, b):
+                u = row_times(s, scratch_out, offset(36 * a))
+                if flags & COLUMN_ENTRIES:
+                    u = add_scaled6(u, 1.0, load6(scratch_out, entries + 6 * (c * widest + a)))
+                store6(u, offset(pivot + 6 * a), factor_out)
+                subtract_outer(scaled, u, offset(36 * a), scratch_out)
+            at = left
+            for q in range(1, b):
+                u = scaled6(load6(factor_out, offset(pivot + 6 * q)), inverse)
+                for p in range(1, q + 1):
+                    subtract_outer(load6(factor_out, offset(pivot + 6 * p)), u, offset(at), scratch_out)
+                    at += 36
+            pivot += 6 * b
+        if kind == CONTRACT:
+            if turned:
+                r = (-r[0], -r[1], -r[2])
+            add_packed(shifted_block(packed(scratch_out, 0), r), left, scratch_out)
+            turn_rows(r, 36, scratch_out)
+            add_transposed(scratch_out, 36, left, scratch_out)
+            for a in range(1, b):
+                if a > 1:
+                    turn_rows(r, offset(36 * a), scratch_out)
+                add_block(scratch_out, offset(36 * a), offset(left + 18 * a * (a - 1)), scratch_out)
+        if flags & LAST:
+            add_to_gram(lists, steps[o + FRONT] + 1, b - 1, left, scratch_out, gram_out)
+        elif b == 2:
+            store21(packed(scratch_out, single), update, scratch_out)
+    return 0
+
+
+@kernel
+def reduce_contraction(
+    steps: Ints,
+    lists: Ints,
+    body: Ints,
+    shift: Floats,
+    columns: Floats,
+    factor: Floats,
+    right: Floats,
+    f: Floats,
+    state_out: Floats,
+    reduced_out: Floats,
+) -> None:
+    """The first half of a solve. `reduced_out` (one a border row) becomes G y for μ = 0.
+
+    `state_out` (plan.state_size numbers) goes on to the second half.
+    """
+    n = body.size // BODY
+    welded = lists[WELDS] > 0
+    arms = lists[ARMS]
+    for k in range(6 * n):
+        state_out[k] = f[k] if not welded else 0.0
+    for k in range(6 * n, state_out.size):
+        state_out[k] = 0.0
+    if welded:
+        for i in range(1, n):
+            at = 6 * lists[lists[WELDS_AT] + i]
+            add_to_row(1.0, shifted_wrench(load6(f, 6 * i), load3(factor, arms + 3 * i)), at, state_out)
+    for cut in range(lists[CUTS]):
+        joint, parent = lists[lists[CUTS_AT] + 2 * cut], lists[lists[CUTS_AT] + 2 * cut + 1]
+        r = load3(shift, 3 * joint)
+        if welded:
+            arm = offset(arms + 3 * body[BODY * joint])
+            r = (r[0] + factor[arm], r[1] + factor[arm + 1], r[2] + factor[arm + 2])
+        first = body[BODY * joint + 1]
+        for c in range(body[BODY * joint + 2]):
+            w = load6(factor, lists[CUT_BASES] + 36 * cut + 6 * c)
+            add_to_row(right[first + c], w, 6 * joint, state_out)
+            if parent > 0:
+                add_to_row(-right[first + c], shifted_wrench(w, r), 6 * parent, state_out)
+    for step in range(lists[STEPS]):
+        o = offset(STEP * step)
+        kind, flags = steps[o], steps[o + FLAGS]
+        joint, first, count = steps[o + JOINT], offset(steps[o + FIRST]), steps[o + COUNT]
+        b = 1 if flags & PLAIN else steps[o + BLOCKS]
+        front = offset(steps[o + FRONT])
+        v = offset(6 * steps[o + VARIABLE])
+        pivot = offset(steps[o + FACTOR] + 1)
+        r = (0.0, 0.0, 0.0)
+        if kind == CONTRACT:
+            r = load3(shift, offset(3 * joint))
+            if welded:
+                arm = offset(arms + 3 * body[BODY * joint])
+                r = (r[0] + factor[arm], r[1] + factor[arm + 1], r[2] + factor[arm + 2])
+        g = load6(state_out, v)
+        for c in range(count - 1, -1, -1):
+            s = unit6(c)
+            rest = 0.0
+            if kind <= GROUND:
+                j = offset(first + c)
+                rest = right[j]
+                s = load6(columns, COLUMN * j)
+                if flags & REVERSED:
+                    s = reversed_column(s, r)
+            rest += dot6(s, g)
+            t = -rest * factor[pivot - 1]
+            g = add_scaled6(g, t, load6(factor, pivot))
+            for a in range(1, b):
+                add_to_row(t, load6(factor, offset(pivot + 6 * a)), offset(6 * lists[front + a]), state_out)
+            state_out[v + c] = rest
+            pivot += 6 * b + 1
+        if kind == CONTRACT:
+            if flags & REVERSED:
+                r = (-r[0], -r[1], -r[2])
+            add_to_row(1.0, shifted_wrench(g, r), offset(6 * steps[o + OTHER]), state_out)
+    for group in range(lists[GROUPS]):
+        at = lists[GROUPS_AT] + 3 * group
+        for k in range(lists[at + 2]):
+            reduced_out[lists[at + 1] + k] = -state_out[6 * lists[at] + k]
+
+
+@kernel
+def recover_contraction(
+    steps: Ints,
+    lists: Ints,
+    body: Ints,
+    shift: Floats,
+    columns: Floats,
+    factor: Floats,
+    mu: Floats,
+    state_out: Floats,
+    x_out: Floats,
+    y_out: Floats,
+) -> None:
+    """The second half of a solve, with the multipliers of the border rows: y, and x = J y of all nodes."""
+    n = body.size // BODY
+    welded = lists[WELDS] > 0
+    arms = lists[ARMS]
+    for group in range(lists[GROUPS]):
+        at = lists[GROUPS_AT] + 3 * group
+        for k in range(6):
+            state_out[6 * lists[at] + k] = mu[lists[at + 1] + k] if k < lists[at + 2] else 0.0
+    for step in range(lists[STEPS] - 1, -1, -1):
+        o = offset(STEP * step)
+        kind, flags = steps[o], steps[o + FLAGS]
+        joint, first, count = steps[o + JOINT], offset(steps[o + FIRST]), steps[o + COUNT]
+        b = 1 if flags & PLAIN else steps[o + BLOCKS]
+        front = offset(steps[o + FRONT])
+        v = offset(6 * steps[o + VARIABLE])
+        pivot = offset(steps[o + FACTOR] + (count - 1) * (6 * b + 1) + 1)
+        r = (0.0, 0.0, 0.0)
+        x = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
+        if kind == CONTRACT:
+            r = load3(shift, offset(3 * joint))
+            if welded:
+                arm = offset(arms + 3 * body[BODY * joint])
+                r = (r[0] + factor[arm], r[1] + factor[arm + 1], r[2] + factor[arm + 2])
+            x = load6(state_out, offset(6 * steps[o + OTHER]))
+            x = shifted_twist(x, (-r[0], -r[1], -r[2]) if flags & REVERSED else r)
+        for c in range(count):
+            rest = state_out[v + c]
+            for a in range(1, b):
+                rest -= dot6(load6(factor, offset(pivot + 6 * a)), load6(state_out, offset(6 * lists[front + a])))
+            y = (rest - dot6(load6(factor, pivot), x)) * factor[pivot - 1]
+            s = unit6(c)
+            if kind <= GROUND:
+                j = offset(first + c)
+                y_out[j] = y
+                s = load6(columns, COLUMN * j)
+                if flags & REVERSED:
+                    s = reversed_column(s, r)
+            x = add_scaled6(x, y, s)
+            pivot -= 6 * b + 1
+        store6(x, v, state_out)
+    for cut in range(lists[CUTS]):
+        joint, parent = lists[lists[CUTS_AT] + 2 * cut], lists[lists[CUTS_AT] + 2 * cut + 1]
+        x = load6(state_out, 6 * joint)
+        if parent > 0:
+            r = load3(shift, 3 * joint)
+            if welded:
+                arm = offset(arms + 3 * body[BODY * joint])
+                r = (r[0] + factor[arm], r[1] + factor[arm + 1], r[2] + factor[arm + 2])
+            x = add_scaled6(x, -1.0, shifted_twist(load6(state_out, 6 * parent), r))
+        for c in range(body[BODY * joint + 2]):
+            y_out[body[BODY * joint + 1] + c] = dot6(load6(factor, lists[CUT_BASES] + 36 * cut + 6 * c), x)
+    if not welded:
+        for k in range(6 * n):
+            x_out[k] = state_out[k] if k >= 6 else 0.0
+        return
+    for k in range(6):
+        x_out[k] = 0.0
+        state_out[k] = 0.0
+    for i in range(1, n):
+        top = offset(6 * lists[lists[WELDS_AT] + i])
+        store6(shifted_twist(load6(state_out, top), load3(factor, offset(arms + 3 * i))), offset(6 * i), x_out)
