@@ -519,7 +519,8 @@ def _digest_of(function: Callable) -> str:
     known = _digests.get(function)
     if known is None:
         _digests[function] = "recursive"  # what calls itself is told apart by the rest of its code
-        digest = hashlib.sha256(repr((sorted(function.__annotations__.items()), function.__defaults__)).encode())
+        # where it stands too: compiled code names the modules that it was made of
+        digest = hashlib.sha256(repr((function.__module__, sorted(function.__annotations__.items()), function.__defaults__)).encode())
         for word in _code_words(function.__code__):
             digest.update(word)
         scope = function.__globals__ | dict(zip(function.__code__.co_freevars, (c.cell_contents for c in function.__closure__ or ())))
