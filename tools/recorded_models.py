@@ -163,7 +163,7 @@ def walker() -> ub.Model:
     """A body on four legs of two hinges each, with limits, springs and dry friction, set down askew."""
     b = ub.Builder()
     b.body("ground", shape=ub.Plane(), kind="static")
-    trunk = b.body("trunk", shape=ub.Box((0.4, 0.2, 0.1)), density=600.0, X_WB=ub.Pose((0.0, 0.0, 0.352), wxyz=(0.999, 0.02, 0.01, 0.0)))
+    trunk = b.body("trunk", shape=ub.Box((0.4, 0.2, 0.1)), density=600.0, X_WB=ub.Pose((0.0, 0.0, 0.3425), wxyz=(0.999, 0.02, 0.01, 0.0)))
     for i, (x, y) in enumerate([(0.18, 0.12), (0.18, -0.12), (-0.18, 0.12), (-0.18, -0.12)]):
         thigh, shin = (b.body(f"{part} {i}", shape=ub.Capsule(0.02, 0.16), density=900.0) for part in ("thigh", "shin"))
         at, up, down = ub.Pose((x, y, 0.0)), ub.Pose((0.0, 0.0, 0.1)), ub.Pose((0.0, 0.0, -0.1))
@@ -214,7 +214,7 @@ def impacts(law: str) -> Maker:
 
 
 def planar_contact() -> ub.Model:
-    return on_the_ground(ub.Contact(friction=0.3), planar=True)
+    return on_the_ground(ub.Contact(friction=0.3, reach=4e-4), planar=True)
 
 
 def barriers() -> ub.Model:
@@ -227,7 +227,7 @@ def uneven_grounds() -> ub.Model:
     b.body("field", shape=ub.HeightField([[0.0, 0.02, 0.0], [0.01, 0.03, 0.0], [0.0, 0.0, 0.02]], spacing=0.5), kind="static")
     slab = np.array([[1.5, -1, 0], [3, -1, 0], [3, 1, 0], [1.5, 1, 0]], float)
     sheet = b.body("sheet", shape=ub.OpenMesh(slab, np.array([[0, 1, 2], [0, 2, 3]])), kind="static")
-    b.body("a", shape=ub.Sphere(0.1), density=500.0, X_WB=ub.Pose((0.1, 0.1, 0.128)), V_WB=(0, 0, 0, 0.2, 0, 0))
+    b.body("a", shape=ub.Sphere(0.1), density=500.0, X_WB=ub.Pose((0.1, 0.1, 0.135)), V_WB=(0, 0, 0, 0.2, 0, -0.5))
     b.body("b", shape=ub.Box((0.2, 0.2, 0.1)), density=500.0, X_WB=ub.Pose((2.0, 0.0, 0.0504)))
     c = b.body("c", shape=ub.Sphere(0.1), mass=1.0)
     b.joint("slide", ub.Prismatic(axis=(0, 0, 1)), sheet, c, X_PF=ub.Pose((2.5, 0.3, 0)), q=0.1003)
