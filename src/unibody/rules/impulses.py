@@ -84,7 +84,7 @@ def solve(
     if options.directions or options.method not in ("auto", "pgs", "augmented") or isinstance(W, Dense):
         return made(solve_whole(W, b, blocks, options, warm))
     count, asked = len(blocks.rows), options.iterations
-    spent, evenly = 0, False
+    spent, evenly, begun = 0, False, None
     if options.method == "auto" and not asked and count >= FACE and b.size <= FEW_ROWS:
         begun = few(W, b, blocks, options, warm)
         if begun.converged:
@@ -102,6 +102,8 @@ def solve(
         best = better(best, augmented_groups(W, b, blocks, options.law, best.impulse, options.tolerance, steps))
     if options.method == "auto" and b.size <= FEW_ROWS and not best.converged:
         best = better(best, solve_whole(W, b, blocks, options, best.impulse))
+    if begun is not None and not best.converged and not best.residual.velocity <= begun.residual:
+        return replace(begun, iterations=begun.iterations + best.iterations)  # none did better
     return made(best, WARM if best.method == "pgs" and not best.iterations and warm is not None else "")
 
 

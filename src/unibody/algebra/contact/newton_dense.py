@@ -96,6 +96,8 @@ def missed_by(n, law, start, lower, upper, x, u, D, F_out):
     natural_map(law, start, lower, upper, x, u, F_out)
     worst = 0.0
     for i in range(n):
+        if not abs(x[i]) < math.inf:  # maps clip what is no number, and would find no fault with it
+            return math.inf
         worst = max(worst, abs(F_out[i]) / D[i])
     return worst
 
@@ -206,6 +208,7 @@ def newton_small(
         solved = solve_pivoted(size, G, right)
         for i in range(size):
             d[owned[i]] = right[i]
+            solved = solved and abs(right[i]) < math.inf
         moved[:] = 0.0
         times(n, V, d, moved)
         # the first of t = 1, ½, ¼, … that reduces ‖F‖² enough
