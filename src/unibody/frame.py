@@ -24,7 +24,7 @@ def ints_in(frame, slot) -> Ints:
     return ints_at(frame[slot], frame[slot + 1])
 
 
-class Frame:
+class CallFrame:
     """Kernels in the slots 0 … kernels − 1, arrays at the even places behind them."""
 
     def __init__(self, kernels: int, arrays: int):

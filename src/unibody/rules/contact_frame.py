@@ -17,7 +17,7 @@ from unibody.coordinates.held_reduced import HeldReduced, fill_motion_reduced, i
 from unibody.coordinates.kick import keep_courses, kick_reduced, mark_touched
 from unibody.coordinates.middle import foretell
 from unibody.coordinates.reduced import advance_joints
-from unibody.frame import Frame
+from unibody.frame import CallFrame
 from unibody.rules import contact_slots as at
 from unibody.rules.contact_impulses import part_what_overlaps, push_rows, solve_rows, take_blocks
 from unibody.rules.contact_steps import find_near, roll_contacts, step_contacts
@@ -48,7 +48,7 @@ class ContactSteps:
 
     def __init__(self, rule: Stepping, system: HeldReduced, layout: Layout):
         self.rule, self.system, self.near = rule, system, rule.near
-        self.frame = frame = Frame(at.KERNELS, at.ARRAYS)
+        self.frame = frame = CallFrame(at.KERNELS, at.ARRAYS)
         self.told = np.zeros(at.TOLD)
         self._ready = False
         near, grouping, laws, deep = rule.near, system.grouping, rule.pair_laws, rule.deep

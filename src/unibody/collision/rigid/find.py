@@ -30,7 +30,7 @@ from unibody.collision.rigid.table import ShapeTable
 from unibody.collision.shape_rights import ShapeRights
 from unibody.element import number
 from unibody.errors import ModelError
-from unibody.frame import Frame
+from unibody.frame import CallFrame
 from unibody.model import Model
 
 
@@ -81,8 +81,8 @@ class RigidCollision:
             MESHES: self._meshes, COAL: self._by_coal,
         }  # fmt: skip
 
-    def _make_frame(self) -> Frame:
-        frame, t, real, whole = Frame(at.KERNELS, at.ARRAYS), self.table, self.table.meshes.real, self.table.meshes.whole
+    def _make_frame(self) -> CallFrame:
+        frame, t, real, whole = CallFrame(at.KERNELS, at.ARRAYS), self.table, self.table.meshes.real, self.table.meshes.whole
         classes = self.rights.classes
         of_shape = np.array([0] if classes is None else [len(classes.materials), *classes.of_shape], np.int64)
         frame.call(at.PAIR_UP, pair_up)
@@ -98,7 +98,7 @@ class RigidCollision:
         return frame
 
     def refresh(self) -> None:
-        """Before `find_pairs`: arrays may have grown, and kernels may have been needed for the first time."""
+        """Before `find_pairs`: arrays may have grown."""
         frame = self.frame
         frame.point(at.KEYS, self._keys)
         frame.point(at.PAIRS, self._pairs)
