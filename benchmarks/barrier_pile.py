@@ -21,9 +21,9 @@ import unibody as ub
 from unibody.algebra.block.cholesky import BlockMatrix
 from unibody.collision.broad import Broad
 from unibody.constraints.contact import Contact
-from unibody.contact.near import Nearness
-from unibody.rules.incremental import Step
-from unibody.solvers.barrier import Barrier
+from unibody.contact.proximity import Nearness
+from unibody.solvers.barrier.incremental_potential import Step
+from unibody.solvers.barrier.solver import Barrier
 
 LAYERS, STEPS, DT = 4, 30, 0.01
 PARTS: dict[str, tuple[Any, str]] = {

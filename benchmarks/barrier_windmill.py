@@ -19,7 +19,7 @@ from common import machine, table
 
 import unibody as ub
 import unibody.scenes as scenes
-from unibody.coordinates.affine import polar
+from unibody.coordinates.affine.body import polar
 from unibody.shapes import Box
 from unibody.spatial.pose import Pose
 

@@ -61,7 +61,7 @@ class Ours:
         return system.poses().copy()
 
     def contacts(self) -> int:
-        from unibody.rules.stepping_memory import COUNT
+        from unibody.stepping.memory import COUNT
 
         return int(self.bound._unpack(self.state, self.memory)[2][COUNT])
 

@@ -23,7 +23,7 @@ import numpy as np
 from common import TESTS, machine, table
 
 import unibody as ub
-from unibody.rules.rubbings import TOLERANCE
+from unibody.contact.joint_friction_variables import TOLERANCE
 
 H, GOAL, MOST = 0.01, 10.0, 3000
 

@@ -116,7 +116,7 @@ def tip(model: ub.Model, q: np.ndarray) -> np.ndarray:
     """The end of the last link in the plane of the chain, from the joint angles (hinges about the same axis)."""
     bound = ub.solvers.Articulated().bind(model)
     bound.push(q, np.zeros(model.nv))
-    from unibody.coordinates.slots import X_WB
+    from unibody.coordinates.workspace import X_WB
 
     X = bound.system.view(X_WB).reshape(-1, 12)[-1]
     return X[9:] + X[:9].reshape(3, 3) @ np.array([0.125, 0.0, 0.0])

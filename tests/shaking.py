@@ -31,10 +31,10 @@ def shake(x: np.ndarray, seed: int) -> np.ndarray:
 
 def start(seed: int) -> None:
     """From now on, in this process."""
-    from unibody.coordinates.maximal_system import MaximalSystem
-    from unibody.coordinates.reduced_system import ReducedSystem
+    from unibody.coordinates.maximal.system import MaximalSystem
+    from unibody.coordinates.reduced.system import ReducedSystem
     from unibody.model import State
-    from unibody.solvers.barrier import BarrierBound
+    from unibody.solvers.barrier.solver import BarrierBound
     from unibody.solvers.base import Bound
 
     def constants(made: Any) -> Any:

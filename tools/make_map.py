@@ -23,7 +23,7 @@ HOUSE = {
     "Knows no mechanics": ["spatial", "algebra"],
     "What the world is": ["element", "joints", "shapes", "forces", "energies", "constraints", "model"],
     "From description to numbers": ["coordinates", "collision", "contact"],
-    "Methods": ["rules", "solvers"],
+    "Methods": ["rules", "stepping", "solvers"],
     "People": ["simulation", "checks", "scenes", "files", "view", "gym", "cli"],
 }
 

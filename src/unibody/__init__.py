@@ -9,7 +9,7 @@ from unibody.constraints import (  # isort: skip
     PrescribedFrame, PrescribedJoint, PrescribedPoint, Rolling, SplineContact,
 )  # fmt: skip
 from unibody.contact.restitution import contact_for_restitution
-from unibody.coordinates.assembly import Assembly, assemble
+from unibody.coordinates.assembly.assemble import Assembly, assemble
 from unibody.errors import ModelError, StepFailed, UnibodyError, UnibodyWarning, Unsupported
 
 from unibody.forces import (  # isort: skip
@@ -26,7 +26,7 @@ from unibody.spatial.table import Table
 if TYPE_CHECKING:
     from unibody import checks
     from unibody.checks import Finding, Findings
-    from unibody.rules.contact_instant import ContactInstant
+    from unibody.solvers.complementarity.instant import ContactInstant
 
 __version__ = "0.1.0"
 
@@ -54,7 +54,7 @@ def check(model: Model, dt: float | None = None, solver: Any = None) -> "checks.
 
 def contact_instant(model: Model, state: State | None = None, control: Any = None, touching: float = 1e-6) -> "ContactInstant":
     """Which forces and accelerations the laws of contact allow at a state (the start unless given): one solution, several, or none
-    (Painlevé's paradox), and by which contacts; see `unibody.rules.contact_instant`. `touching` [m]: what is nearer touches."""
+    (Painlevé's paradox), and by which contacts; see `unibody.solvers.complementarity.instant`. `touching` [m]: what is nearer touches."""
     return solvers.Complementarity().bind(model).contact_instant(state, control, touching)
 
 

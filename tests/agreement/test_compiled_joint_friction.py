@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import unibody as ub
-from unibody.rules.linearly_implicit import CURBED
+from unibody.solvers.redmax.linearly_implicit import CURBED
 
 
 def hinges(b, speed):
@@ -49,7 +49,7 @@ def test_compiled_steps_are_those_in_numpy(make, speed, dt, curbed):
 
 def test_a_run_is_its_single_steps_also_where_one_is_taken_in_numpy(monkeypatch):
     """The compiled loop gives up at some steps, as where friction is not found; records and the rest of the run are the same."""
-    import unibody.rules.rubbing_steps as rubbed
+    import unibody.solvers.redmax.friction_steps as rubbed
 
     b = ub.Builder()
     hinges(b, 0.5)

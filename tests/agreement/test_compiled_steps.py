@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import unibody as ub
-from unibody.rules.contact_slots import REASONS, WHY
-from unibody.solvers.complementarity import BoundComplementarity
+from unibody.solvers.complementarity.compiled_layout import REASONS, WHY
+from unibody.solvers.complementarity.solver import BoundComplementarity
 
 DT = 4e-3
 SAME = 1e-8

@@ -12,14 +12,14 @@ import pytest
 
 import unibody as ub
 import zoo
-from unibody.coordinates.redmax_linear import factor_projected, solve_projected
-from unibody.coordinates.slots import FRONTS, SIGNALS, V_WB, X_WB
+from unibody.coordinates.workspace import FRONTS, SIGNALS, V_WB, X_WB
 from unibody.element import Kinematics
 from unibody.forces.base import Loads
 from unibody.model.builder import Body
 from unibody.model.implicit_tables import is_implicit, moving_bodies
 from unibody.model.tables import Names
 from unibody.solvers import Articulated, RedMax
+from unibody.solvers.redmax.linear import factor_projected, solve_projected
 from unibody.spatial.pose import skew
 
 STIFFNESSES = (1.0, 1e2, 1e4, 1e6, 1e8)

@@ -11,9 +11,9 @@ from custom_elements import push, sway, swell
 import unibody as ub
 from unibody.constraints import Constraint, FunctionCoupling, Rows
 from unibody.constraints.joint_rub import JointRub
-from unibody.coordinates.maximal_system import MaximalSystem
-from unibody.coordinates.reduced_system import ReducedSystem
-from unibody.coordinates.slots import BIAS, DRIFT, RATE, RESIDUAL, G, J, Y
+from unibody.coordinates.maximal.system import MaximalSystem
+from unibody.coordinates.reduced.system import ReducedSystem
+from unibody.coordinates.workspace import BIAS, DRIFT, RATE, RESIDUAL, G, J, Y
 from unibody.rules.base import advance_own
 
 STEP = 1e-4

@@ -10,7 +10,7 @@ import pytest
 from custom_elements import Cam, LazyCam, SlowBall, SlowCam
 
 import unibody as ub
-from unibody.coordinates.reduced import advance_joints, fill_joint_table, rate_joints
+from unibody.coordinates.reduced.kinematics import advance_joints, fill_joint_table, rate_joints
 from unibody.joints import Joint
 from unibody.model.tables import JointTables, Trouble
 from unibody.spatial.pose import vector_from_rotation

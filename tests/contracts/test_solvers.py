@@ -258,7 +258,7 @@ def exact_places() -> np.ndarray:
         rates = [j.element.rate(q[j.q_start : j.q_start + j.nq], v[j.v_start : j.v_start + j.nv]) for j in model.joints]
         return np.concatenate([*rates, bound.system.view(Y)])
 
-    from unibody.coordinates.slots import Y
+    from unibody.coordinates.workspace import Y
 
     start = np.concatenate([model.start_q(), model.start_v()])
     y = solve_ivp(slope, (0.0, LENGTH), start, method="DOP853", rtol=1e-12, atol=1e-13).y[:, -1]

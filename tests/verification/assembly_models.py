@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 import unibody as ub
-from unibody.coordinates.assembly_rows import Displaced
+from unibody.coordinates.assembly.rows import Displaced
 from unibody.coordinates.instant import Instant
 
 REVOLUTE = ub.Revolute(axis=(0, 0, 1))

@@ -17,9 +17,9 @@ from assembly_models import (
 from scipy.optimize import minimize
 
 import unibody as ub
-from unibody.coordinates.assembly import Assembler, instant_at
+from unibody.coordinates.assembly.assemble import Assembler, instant_at
 from unibody.coordinates.instant import Instant
-from unibody.coordinates.slots import ROW_SIZE
+from unibody.coordinates.workspace import ROW_SIZE
 from unibody.solvers import REGISTRY
 
 ROUND_OFF = 1e-10

@@ -10,7 +10,7 @@ import pytest
 
 import unibody as ub
 from unibody.constraints.contact import Contact
-from unibody.solvers.barrier import Barrier
+from unibody.solvers.barrier.solver import Barrier
 
 ipctk = pytest.importorskip("ipctk")
 

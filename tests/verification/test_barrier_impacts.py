@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import unibody as ub
-from unibody.solvers.barrier import Barrier
+from unibody.solvers.barrier.solver import Barrier
 
 GRAVITY = 9.81
 

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 import unibody as ub
-from unibody.contact.affine_elements import Stiff
-from unibody.contact.affine_maps import twist_maps
 from unibody.solvers import Articulated, Barrier
+from unibody.solvers.barrier.elements import Stiff
+from unibody.solvers.barrier.rigid_maps import twist_maps
 
 GRAVITY = 9.81
 KINDS = {

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import unibody as ub
-from unibody.coordinates.affine import moments
+from unibody.coordinates.affine.body import moments
 from unibody.solvers import Barrier
 
 ORDERS = [("implicit", 1), ("bdf2", 2)]

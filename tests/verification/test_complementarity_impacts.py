@@ -134,7 +134,7 @@ def test_collisions_keep_linear_and_angular_momentum(coordinates: str) -> None:
 @pytest.mark.parametrize("where", ["face", "edge", "two balls"])
 def test_stronge_gives_back_the_part_e_squared_of_the_work_of_compression(where: str, rng: np.random.Generator) -> None:
     """By normal impulses and velocities of both phases as the second phase has them, summed over contacts that feel each other."""
-    import unibody.rules.step_problem as step_problem
+    import unibody.stepping.step_problem as step_problem
 
     seen: list[tuple[float, float]] = []
     original = step_problem.restore_work

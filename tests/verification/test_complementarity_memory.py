@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import unibody as ub
-from unibody.rules.stepping_memory import room_for
+from unibody.stepping.memory import room_for
 
 
 def heap(restitution: float = 0.3) -> ub.Model:
@@ -43,7 +43,7 @@ def test_recorded_forces_are_those_of_the_step_and_move_the_bodies(room: int, mo
     that has more than one solution may then differ, by less than a hundredth of the weights: what was found, no bound of theory."""
     model = heap()
     assert room_for(model, True) > 64
-    monkeypatch.setattr("unibody.solvers.complementarity.room_for", lambda model, touching: room)
+    monkeypatch.setattr("unibody.solvers.complementarity.solver.room_for", lambda model, touching: room)
     recording = ub.Simulation(model, "complementarity", dt=5e-3).run(0.02)
     for name in ("box0", "box1", "ball"):
         i = model.body(name)

@@ -11,7 +11,7 @@ import pytest
 
 import unibody as ub
 from unibody.contact.pair_laws import PairLaws
-from unibody.rules.nearness import radii
+from unibody.stepping.contact_margin import radii
 
 SCENES = {
     # parameters, steps, dt (None: the scene's)

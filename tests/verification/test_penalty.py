@@ -8,7 +8,7 @@ from running import momenta
 
 import unibody as ub
 from unibody.solvers import Lagrange, Penalty
-from unibody.solvers.penalty import RULES
+from unibody.solvers.penalty.solver import RULES
 
 G = 9.81
 rules = pytest.mark.parametrize("rule", RULES)

@@ -8,7 +8,7 @@ from running import momenta
 
 import unibody as ub
 from unibody.solvers import Penalty
-from unibody.solvers.penalty import RULES
+from unibody.solvers.penalty.solver import RULES
 
 G, THETA = 9.81, 0.4
 rules = pytest.mark.parametrize("rule", RULES)

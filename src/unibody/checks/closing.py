@@ -1,6 +1,6 @@
 """Rows C(q) = 0 at the start: violated, impossible, repeated.
 
-A start that violates its rows is assembled by the least change, as a simulation does it (`unibody.coordinates.assembly`). Where no step
+A start that violates its rows is assembled by the least change, as a simulation does it (`coordinates.assembly.assemble`). Where no step
 helps, Kᵀ C = 0 with C ≠ 0: the rows that are left over contradict each other, at least near here; a few other starts nearby are tried
 before that is said. Velocities may contradict each other too: K v = −∂C/∂t without a solution.
 
@@ -17,11 +17,11 @@ import numpy as np
 from unibody.checks.finding import Finding, quoted
 from unibody.checks.starts import ASSEMBLED, BOUNDS, POSITIONS, VELOCITIES, deeds, shared_out
 from unibody.constraints import JointLimit
-from unibody.coordinates.assembly import CLOSED, SETTLED, Assembler, Impossible
-from unibody.coordinates.closure import BLUR, REDUNDANT, REDUNDANT_AT_MOST
+from unibody.coordinates.assembly.assemble import CLOSED, SETTLED, Assembler, Impossible
 from unibody.coordinates.instant import Instant
-from unibody.coordinates.observed import touched_names
-from unibody.coordinates.slots import G
+from unibody.coordinates.loop_closure import BLUR, REDUNDANT, REDUNDANT_AT_MOST
+from unibody.coordinates.observation import touched_names
+from unibody.coordinates.workspace import G
 from unibody.solvers import Solver
 
 

@@ -11,8 +11,8 @@ from unibody.constraints.contact import Contact
 from unibody.contact.pair_laws import PairLaws
 from unibody.coordinates.instant import Instant
 from unibody.errors import UnibodyError
-from unibody.rules.contact_instant import ContactInstant
-from unibody.solvers.complementarity import Complementarity
+from unibody.solvers.complementarity.instant import ContactInstant
+from unibody.solvers.complementarity.solver import Complementarity
 
 MOST_BODIES = 200
 """Of larger models nothing is asked: W of all contacts is dense."""

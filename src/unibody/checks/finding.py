@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from unibody.coordinates.assembled import quoted
+from unibody.coordinates.assembly.outcome import quoted
 
 LEVELS = ("error", "warning", "note")
 """error: the model cannot do what it says; warning: it probably does not do what was meant; note: worth knowing."""

@@ -63,7 +63,7 @@ def _assembled(scene: Any, fixed: list[str], out: Path | None) -> dict[str, Any]
     """What a simulation would make of the start; the scene with it saved, if asked for."""
     from dataclasses import asdict, replace
 
-    from unibody.coordinates.assembly import Impossible, assemble
+    from unibody.coordinates.assembly.assemble import Impossible, assemble
     from unibody.files.scene_json import save_json
     from unibody.files.started import described_at
 

@@ -15,7 +15,7 @@ from math import log
 
 import numpy as np
 
-from unibody.contact.near import WIDTH, Contacts
+from unibody.contact.proximity import WIDTH, Contacts
 from unibody.kernel import Floats, Ints, device, kernel
 from unibody.spatial.devices import cross, dot3, load3
 

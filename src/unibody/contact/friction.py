@@ -16,7 +16,7 @@ from math import sqrt
 import numpy as np
 
 from unibody.contact.barrier import add_gradient, add_outer
-from unibody.contact.near import WIDTH, Contacts
+from unibody.contact.proximity import WIDTH, Contacts
 from unibody.kernel import Floats, Ints, device, kernel
 from unibody.spatial.devices import dot3, load3, scale3, sub3
 

@@ -6,7 +6,7 @@ from collections.abc import Collection
 
 import numpy as np
 
-from unibody.coordinates.affine import polar, twist_of_rate
+from unibody.coordinates.affine.body import polar, twist_of_rate
 from unibody.errors import ModelError
 from unibody.model.model import Model
 from unibody.model.state import State
@@ -21,7 +21,7 @@ def poses_and_twists(model: Model, state: State) -> tuple[list[Pose], list[np.nd
     width, speeds = {"maximal": (7, 6), "affine": (12, 12)}.get(state.coordinates, (3, 3))
     links = 0
     if state.coordinates == "affine":
-        from unibody.coordinates.affine_links import expand
+        from unibody.coordinates.affine.links import expand
 
         links = len(expand(model)[1])
     check_size(state, width * (len(moving) + links), speeds * (len(moving) + links))

@@ -15,11 +15,11 @@ from functools import cached_property
 import numpy as np
 
 from unibody.algebra.tree.aba import COLUMN, ROW, P
-from unibody.coordinates.reduced import advance_joints, fill_bodies
-from unibody.coordinates.reduced_products import carry_accelerations, fill_mass_matrix, fill_wrenches, gather_wrenches
-from unibody.coordinates.reduced_system import ReducedSystem, load_bodies, see_loops
+from unibody.coordinates.reduced.kinematics import advance_joints, fill_bodies
+from unibody.coordinates.reduced.products import carry_accelerations, fill_mass_matrix, fill_wrenches, gather_wrenches
+from unibody.coordinates.reduced.system import ReducedSystem, load_bodies, see_loops
 
-from unibody.coordinates.slots import (  # isort: skip
+from unibody.coordinates.workspace import (  # isort: skip
     ARMATURE, BODIES, CLASSES, COLUMNS, DRIFT, FRAMES, GRAVITY, INDEX, PARAMETERS, RATE, RESIDUAL, RIGHT, ROWS, SIGNALS, V_WB, X_WB,
     F, G, J,
 )  # fmt: skip

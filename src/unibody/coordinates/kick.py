@@ -20,10 +20,10 @@ import numpy as np
 
 from unibody.algebra.tree.aba import RIGID, ROW, A, C, P, V
 from unibody.arena import part
-from unibody.coordinates.reduced import fill_joint_table, fill_turns, sweep_reduced
-from unibody.coordinates.reduced_products import carry_accelerations
+from unibody.coordinates.reduced.kinematics import fill_joint_table, fill_turns, sweep_reduced
+from unibody.coordinates.reduced.products import carry_accelerations
 
-from unibody.coordinates.slots import (  # isort: skip
+from unibody.coordinates.workspace import (  # isort: skip
     BODIES, CLASSES, COLUMNS, CONSTANTS, FLOATING, FREE, GRAVITY, INDEX, MIDDLE_ROWS, MIDDLE_WIDTH, NODE_CONSTANTS, PARAMETERS, PARTS,
     ROWS, SIGNALS, STEP, TABLE_C, TABLE_S, TABLE_X, TURNS, Y,
 )  # fmt: skip

@@ -12,9 +12,9 @@ first, then coordinates of joints that are only fitted; only the former move. Me
 from __future__ import annotations
 
 from unibody.arena import part
-from unibody.coordinates.reduced import advance_joints, rate_joints
-from unibody.coordinates.slots import CLASSES, INDEX, LEDGER, PARAMETERS, SPEED_LIMIT
+from unibody.coordinates.reduced.kinematics import advance_joints, rate_joints
 from unibody.coordinates.stages import Evaluate
+from unibody.coordinates.workspace import CLASSES, INDEX, LEDGER, PARAMETERS, SPEED_LIMIT
 from unibody.element import DAMPER_POWER
 from unibody.kernel import Floats, Ints, device, kernel
 

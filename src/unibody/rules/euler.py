@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 from unibody.arena import part
-from unibody.coordinates.slots import Y
+from unibody.coordinates.workspace import Y
 
 from unibody.coordinates.stages import (  # isort: skip
     CORRECT_STAGE, EVALUATE_STAGE, KICK_STAGE, PROJECT_STAGE, SATISFIED, Correct, Evaluate, Kick, Project,

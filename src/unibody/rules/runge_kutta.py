@@ -6,8 +6,8 @@ Work is integrated with the same weights.
 from __future__ import annotations
 
 from unibody.arena import part
-from unibody.coordinates.slots import COUNTS, OWN_Q, Y
 from unibody.coordinates.stages import EVALUATE_STAGE, PROJECT_STAGE, Evaluate, Project
+from unibody.coordinates.workspace import COUNTS, OWN_Q, Y
 from unibody.element import DAMPER_POWER
 from unibody.kernel import Floats, Ints, long_kernel
 from unibody.rules.base import LAST_STEP, TIME, advance_own, all_finite, ledger_of, outruns, rate_own, write_record

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from unibody.coordinates.assembly import CLOSED, SETTLED, Assembler, Assembly, Impossible, instant_at
+from unibody.coordinates.assembly.assemble import CLOSED, SETTLED, Assembler, Assembly, Impossible, instant_at
 from unibody.errors import ModelError
 from unibody.model import Model, State
 from unibody.solvers import Bound

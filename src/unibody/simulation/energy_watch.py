@@ -29,7 +29,7 @@ import numpy as np
 from unibody.constraints.base import Constraint
 from unibody.constraints.contact import Contact
 from unibody.coordinates.convert import poses_and_twists
-from unibody.coordinates.slots import VIOLATION
+from unibody.coordinates.workspace import VIOLATION
 from unibody.errors import StepFailed
 from unibody.forces.applied_wrench import AppliedWrench
 from unibody.forces.base import Force

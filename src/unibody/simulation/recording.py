@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from unibody.coordinates.observed import JointRub, Observation, Touching
+from unibody.coordinates.observation import JointRub, Observation, Touching
 from unibody.element import name_of, step_length
 from unibody.errors import ModelError
 from unibody.model import Model, State

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from unibody.coordinates.observed import Observation
+from unibody.coordinates.observation import Observation
 from unibody.element import number, step_length, whole_number
 from unibody.errors import Busy, ModelError, StepFailed, UnibodyError, UnibodyWarning
 from unibody.model import Control, Model, State

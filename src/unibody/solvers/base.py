@@ -23,17 +23,17 @@ from typing import Any, ClassVar
 import numpy as np
 
 from unibody.coordinates.convert import to_reduced
-from unibody.coordinates.energies import EnergyBalance, Masses
-from unibody.coordinates.observed import Observation
-from unibody.coordinates.slots import ARMATURE, LEDGER, SPEED_LIMIT, V_WB, X_WB
+from unibody.coordinates.energy_balance import EnergyBalance, Masses
+from unibody.coordinates.observation import Observation
+from unibody.coordinates.workspace import ARMATURE, LEDGER, SPEED_LIMIT, V_WB, X_WB
 from unibody.element import DAMPER_POWER, LONGEST, SHORTEST, SPRING_ENERGY, step_length
 from unibody.errors import ModelError, StartRefused, StepFailed, Unsupported
 from unibody.joints import Ball, Free
 from unibody.model import Model, State
 from unibody.model.interruptions import deferred
 from unibody.rules.base import LAST_STEP, MEMORY, TIME, finite, largest
+from unibody.rules.memory_fields import Field, at, fault_of
 from unibody.solvers.blame import element_of
-from unibody.solvers.memory_fields import Field, at, fault_of
 from unibody.solvers.report import Report
 from unibody.solvers.stiffness import EXPLICIT, IMPLICIT, STIFF, stiffness
 

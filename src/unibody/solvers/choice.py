@@ -8,7 +8,7 @@
 
 Stiff is, for `articulated`, what its steps no longer resolve (λ > 1); with contact, where the alternative costs far more, what makes steps
 grow (λ > 4). Springs, dampers and servos in joints, and dry friction, are never too stiff for `complementarity`: it takes the former at the
-end of a step where need be (`coordinates.stiff_joints`), and holds the latter by rows.
+end of a step where need be (`stepping.implicit_joints`), and holds the latter by rows.
 """
 
 from __future__ import annotations

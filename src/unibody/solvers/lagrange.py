@@ -17,8 +17,8 @@ from typing import Any
 import numpy as np
 
 from unibody.constraints.base import Constraint
-from unibody.coordinates.maximal_system import MaximalSystem
-from unibody.coordinates.slots import V_WB, Y
+from unibody.coordinates.maximal.system import MaximalSystem
+from unibody.coordinates.workspace import V_WB, Y
 from unibody.element import number
 from unibody.errors import ModelError
 from unibody.forces.base import Force

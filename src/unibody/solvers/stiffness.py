@@ -21,7 +21,6 @@ from math import sqrt
 
 import numpy as np
 
-from unibody.coordinates.stiff_joints import joint_efforts
 from unibody.element import Kinematics
 from unibody.forces import Cable, DryFriction, Force, Motor
 from unibody.model import Model
@@ -29,6 +28,7 @@ from unibody.model.implicit_tables import ElementMatrix, is_implicit
 from unibody.model.model import start_poses, start_twists
 from unibody.model.tables import Names
 from unibody.spatial.pose import Pose, adjoint, skew
+from unibody.stepping.implicit_joints import joint_efforts
 
 UNSTABLE = 4.0
 """λ from which semi-implicit steps grow."""

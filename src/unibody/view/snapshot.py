@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from unibody.coordinates.observed import Observation
+from unibody.coordinates.observation import Observation
 from unibody.simulation import Recording
 from unibody.view.look import Look, rotations
 

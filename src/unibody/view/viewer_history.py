@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from unibody.coordinates.observed import Observation
+from unibody.coordinates.observation import Observation
 from unibody.model import State
 from unibody.solvers import Bound
 

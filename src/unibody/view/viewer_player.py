@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from unibody.coordinates.observed import Observation
+from unibody.coordinates.observation import Observation
 from unibody.element import number
 from unibody.errors import StepFailed, UnibodyError
 from unibody.model import Model, State

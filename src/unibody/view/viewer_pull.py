@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from unibody.coordinates.observed import Observation
+from unibody.coordinates.observation import Observation
 from unibody.errors import ModelError
 from unibody.model import Model
 from unibody.model.model import BodyInfo

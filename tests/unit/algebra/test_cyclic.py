@@ -18,7 +18,7 @@ from unibody.algebra.block.sym6_triples import (
     times_motion,
     without,
 )
-from unibody.coordinates.reduced import fill_turns
+from unibody.coordinates.reduced.kinematics import fill_turns
 from unibody.kernel import Floats, kernel
 from unibody.spatial.triples import composed, crossed, fetch_columns, put_columns, rotated, rotated_symmetric
 

@@ -7,7 +7,7 @@ import numpy as np
 import unibody as ub
 from unibody.collision.broad import Broad, Filter
 from unibody.collision.surface import Surface
-from unibody.coordinates.affine import affine_of_pose
+from unibody.coordinates.affine.body import affine_of_pose
 
 TETRAHEDRON = np.array([(0, 0, 0), (1, 0, 0), (0, 1, 0), (0, 0, 1)], dtype=float)
 TETRAHEDRON_FACES = np.array([(0, 2, 1), (0, 1, 3), (0, 3, 2), (1, 2, 3)])

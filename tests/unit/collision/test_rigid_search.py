@@ -10,7 +10,7 @@ import unibody as ub
 from unibody.collision.filters import contact_filter, contact_rules
 from unibody.collision.rigid import RigidCollision
 from unibody.errors import ModelError
-from unibody.rules.incremental import AffineSystem
+from unibody.solvers.barrier.incremental_potential import AffineSystem
 
 
 def crowd(count: int, sizes, spread: float, seed: int):

@@ -9,10 +9,10 @@ import unibody as ub
 from unibody.collision.rigid import RigidCollision
 from unibody.collision.rigid.overlapping import overlaps
 from unibody.collision.shape_rights import ShapeRights
-from unibody.contact.body_laws import body_laws
 from unibody.contact.pair_laws import PairLaws
 from unibody.errors import ModelError, Unsupported
 from unibody.model.text import model_from_text, model_to_text
+from unibody.solvers.barrier.body_laws import body_laws
 
 M = ub.ContactMaterial
 

@@ -7,8 +7,8 @@ import numpy as np
 import unibody as ub
 from unibody.collision.broad import Broad, Candidates, Filter
 from unibody.collision.surface import Surface
-from unibody.contact.near import Contacts, Nearness
-from unibody.coordinates.affine import affine_of_pose
+from unibody.contact.proximity import Contacts, Nearness
+from unibody.coordinates.affine.body import affine_of_pose
 
 
 class Pair:

@@ -9,8 +9,8 @@ from pairs import Pair, dense, difference
 import unibody as ub
 from unibody.contact.barrier import add_barrier_blocks, add_barrier_gradient, barrier, barrier_value, contact_forces
 from unibody.contact.curvature import add_curvature_blocks, add_exact_blocks
-from unibody.contact.near import WIDTH
-from unibody.rules.incremental import pair_places
+from unibody.contact.proximity import WIDTH
+from unibody.solvers.barrier.incremental_potential import pair_places
 
 KAPPA, REACH = 1e5, 0.1
 BOX = ub.Box((1.0, 0.8, 0.6))

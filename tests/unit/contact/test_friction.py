@@ -9,7 +9,7 @@ from pairs import Pair, dense, difference
 import unibody as ub
 from unibody.contact.barrier import contact_forces
 from unibody.contact.friction import Lagged, add_friction_blocks, add_friction_gradient, friction_value, smooth
-from unibody.rules.incremental import pair_places
+from unibody.solvers.barrier.incremental_potential import pair_places
 
 SLIP = 1e-3
 BOX = ub.Box((1.0, 0.8, 0.6))

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 import unibody as ub
-from unibody.contact.affine_maps import twist_maps
-from unibody.coordinates.affine import Stiffness, affine_of_pose, moments, polar, rate_of_twist, twist_of_rate, wrench_to_affine
+from unibody.coordinates.affine.body import Stiffness, affine_of_pose, moments, polar, rate_of_twist, twist_of_rate, wrench_to_affine
 from unibody.coordinates.convert import poses_and_twists
+from unibody.solvers.barrier.rigid_maps import twist_maps
 from unibody.spatial.pose import rotation_from_vector
 
 

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import unibody as ub
-from unibody.coordinates.affine_joints import Reduction
-from unibody.coordinates.affine_rows import linear_relations, missing_freedoms, shared_vectors
+from unibody.coordinates.affine.joints import Reduction
+from unibody.coordinates.affine.rows import linear_relations, missing_freedoms, shared_vectors
 
 SLIDE_AND_TURN = ub.Composite(ub.Prismatic((1, 0, 0)), ub.Revolute((0, 0, 1)))
 COUNTS = [

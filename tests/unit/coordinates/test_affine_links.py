@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import unibody as ub
-from unibody.coordinates.affine_links import expand, place_links
+from unibody.coordinates.affine.links import expand, place_links
 from unibody.spatial.pose import Pose
 
 GIMBAL = ub.Composite(ub.Revolute((0, 1, 0)), ub.Revolute((1, 0, 0)), ub.Revolute((0, 0, 1)))

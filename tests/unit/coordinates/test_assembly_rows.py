@@ -9,7 +9,7 @@ import pytest
 
 import unibody as ub
 from unibody.coordinates import assembly_rows
-from unibody.coordinates.assembly_rows import Displaced
+from unibody.coordinates.assembly.rows import Displaced
 from unibody.coordinates.instant import Instant
 
 JOINTS = {"free": ub.Free(), "ball": ub.Ball(), "planar": ub.Planar(), "composite": ub.Composite(ub.Prismatic((1, 0, 0)), ub.Ball())}

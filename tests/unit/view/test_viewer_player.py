@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import unibody as ub
-from unibody.coordinates.observed import Observation
+from unibody.coordinates.observation import Observation
 from unibody.errors import ModelError
 from unibody.view import viewer_player
 from unibody.view.viewer_history import History, Row

@@ -1,0 +1,133 @@
+"""Everything derived at a state in reduced coordinates.
+
+The wrench through each tree joint is the sum over its subtree of B a + V ×* B V − F.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from unibody.algebra.tree.aba import COLUMN
+from unibody.coordinates.loop_closure import closure_null
+
+from unibody.coordinates.observation import (  # isort: skip
+    Observation, bearings_in_world, element_multipliers, largest_violation, null_shift, public_poses, public_twists, touched_names,
+    without_efforts,
+)  # fmt: skip
+from unibody.coordinates.reduced.products import fill_wrenches, gather_wrenches
+
+from unibody.coordinates.workspace import (  # isort: skip
+    ARMATURE, BODIES, CLOSURE, COLUMNS, ENTRY_BODY, GRAVITY, LEDGER, MULTIPLIER, RESIDUAL, RIGHT, ROWS, V_WB, X_WB, DUAL, F, G, J, T,
+)  # fmt: skip
+from unibody.element import DAMPER_POWER, SPRING_ENERGY
+from unibody.spatial.pose import skew
+
+if TYPE_CHECKING:
+    from unibody.coordinates.reduced.system import ReducedSystem
+
+
+def observe_reduced(system: ReducedSystem, t: float, q: np.ndarray, v: np.ndarray, control: np.ndarray) -> Observation:
+    """Evaluate at a state and derive poses, energies, reactions and the violation."""
+    book = system.book
+    system.evaluate(t, q, v, control, loads=True)
+    X, V = system.view(X_WB).reshape(-1, 12), system.view(V_WB).reshape(-1, 6)
+    ledger = system.view(LEDGER)
+    held = reactions_reduced(system)
+    residual = system.view(RESIDUAL)
+    return Observation(
+        time=t, poses=public_poses(X), twists=public_twists(X, V), joint_q=q.copy(), joint_v=v.copy(),
+        kinetic=held.kinetic + 0.5 * float(np.sum(system.view(ARMATURE) * v**2)), gravity=held.gravity,
+        springs=float(ledger[SPRING_ENERGY]), powers=ledger[DAMPER_POWER : DAMPER_POWER + 3].copy(), reactions=held.reactions,
+        constraint_wrenches=held.constraint, violation=largest_violation(residual, book.unilateral), redundant=len(held.null),
+        redundant_names=touched_names(book.names, held.null), multipliers=held.multipliers,
+    )  # fmt: skip
+
+
+class Held(NamedTuple):
+    """What held the bodies at the last evaluation: wrenches (joints, 6), whole and without work; null vectors of the rows; multipliers by
+    element; and, on the way, kinetic and gravity energy."""
+
+    reactions: np.ndarray
+    constraint: np.ndarray
+    null: np.ndarray
+    multipliers: dict[str, np.ndarray]
+    kinetic: float
+    gravity: float
+
+
+def tree_wrenches(system: ReducedSystem) -> tuple[np.ndarray, np.ndarray]:
+    """(tree joints, 6) the wrench through each, from the accelerations and loads of the last evaluation; kinetic and gravity energy."""
+    f, energy, effort = np.zeros(6 * system.model.n_bodies), np.zeros(2), np.zeros(system.model.nv)
+    rows, columns = system.balanced_rows(), system.view(COLUMNS)
+    fill_wrenches(system.view(BODIES), rows, system.view(X_WB), system.view(F), system.view(GRAVITY), f, energy)
+    gather_wrenches(system.view(BODIES), rows, columns, f, effort)
+    return f.reshape(-1, 6)[1:], energy
+
+
+def reactions_reduced(system: ReducedSystem) -> Held:
+    """Reactions from the accelerations and loads of the last evaluation."""
+    model, book = system.model, system.book
+    X = system.view(X_WB).reshape(-1, 12)
+    through, energy = tree_wrenches(system)
+    S = system.view(COLUMNS).reshape(-1, COLUMN)[:, :6]
+    reactions = np.zeros((len(model.joints), 6))
+    constraint = np.zeros((len(model.joints), 6))
+    tree = len(model.tree_joints)
+    reactions[:tree] = through
+    first, count = np.array([(j.v_start, j.nv) for j in model.tree_joints], int).reshape(-1, 2).T
+    constraint[:tree] = without_efforts(reactions[:tree], S, first, count)
+    multipliers = system.view(MULTIPLIER)
+    null = closure_null(system.view(CLOSURE), book.rows, system.rank()[0]) if system.has_loops else np.zeros((0, 0))
+    for k, j in enumerate(model.loop_joints):
+        held, driven = _loop_wrench(system, k, multipliers)
+        R = X[j.child, :9].reshape(3, 3) @ j.X_BM.R
+        constraint[tree + k] = np.concatenate([R @ held[:3], R @ held[3:]])
+        reactions[tree + k] = constraint[tree + k] + np.concatenate([R @ driven[:3], R @ driven[3:]])
+    if len(null):
+        shift = null_shift(constraint, [_null_wrenches(system, z, X) for z in null], bearings_in_world(system.bearings, model.joints, X))
+        constraint -= shift
+        reactions -= shift
+    return Held(reactions, constraint, null, element_multipliers(book, multipliers), float(energy[0]), float(energy[1]))
+
+
+def _loop_wrench(system: ReducedSystem, k: int, multipliers: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The wrench on the child of loop joint k at M in M's axes: what holds it, and what its efforts drive (armature included)."""
+    book = system.book
+    _, _, first, count, row, rows = book.joints[6 * k : 6 * k + 6]
+    held = system.view(T).reshape(-1, 6)[row : row + rows].T @ multipliers[row : row + rows]
+    efforts = np.array(system.view(RIGHT)[first : first + count])
+    for b in book.borrowed.reshape(-1, 6):
+        if b[2] == k:
+            efforts[b[3] - first] += multipliers[b[0]] * system.view(J)[b[1]]
+    return held, system.view(DUAL).reshape(-1, 6)[first : first + count].T @ efforts
+
+
+def _null_wrenches(system: ReducedSystem, z: np.ndarray, X: np.ndarray) -> np.ndarray:
+    """Constraint wrenches (joints, 6) of a null vector of the auxiliary rows: what the tree joints carry when nothing moves."""
+    model, book = system.model, system.book
+    G_all = system.view(G).reshape(-1, 6)
+    bodies = system.view(ENTRY_BODY)
+    wrench = np.zeros((model.n_bodies, 6))
+    for r, value in enumerate(z):
+        for e in book.row_entry[book.row_start[r] : book.row_start[r + 1]]:
+            wrench[bodies[e]] += value * G_all[e]
+    rows = system.view(ROWS).reshape(model.n_bodies, -1)
+    at_joint = np.zeros((model.n_bodies, 6))
+    for i in range(1, model.n_bodies):
+        R = X[i, :9].reshape(3, 3)
+        at_joint[i, 3:] = -R @ wrench[i, 3:]
+        at_joint[i, :3] = -R @ wrench[i, :3] + skew(X[i, 9:] - rows[i, 9:12]) @ at_joint[i, 3:]
+    flat = at_joint.ravel()
+    gather_wrenches(system.view(BODIES), system.view(ROWS), system.view(COLUMNS), flat, np.zeros(model.nv))
+    out = np.zeros((len(model.joints), 6))
+    tree = len(model.tree_joints)
+    out[:tree] = flat.reshape(-1, 6)[1:]
+    T_all = system.view(T).reshape(-1, 6)
+    for k, j in enumerate(model.loop_joints):
+        row, rows_of = book.joints[6 * k + 4], book.joints[6 * k + 5]
+        held = T_all[row : row + rows_of].T @ z[row : row + rows_of]
+        R = X[j.child, :9].reshape(3, 3) @ j.X_BM.R
+        out[tree + k] = np.concatenate([R @ held[:3], R @ held[3:]])
+    return out

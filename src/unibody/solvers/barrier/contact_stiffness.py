@@ -1,0 +1,79 @@
+"""How stiff barriers are where no pressure is given: κ per body, from mass, surface, step, gravity and speed.
+
+    κ_b = (m / A) (10 g + d̂/h² + v/h),   κ_ab = max(κ_a, κ_b)
+
+A is a sixth of the body's surface: what it may rest on. The first term carries ten bodies like this one in the middle of the barrier, the
+second makes the barrier as quick as the step, the third stops a body of speed v (of its fastest vertex, and of the fastest driven body)
+within one step. Pairs of light bodies so stay soft beside heavy ones, and a heavy one on a light one is carried.
+
+Speeds change, so κ_b is the first two terms times 2ᵉ, with e ≥ 0 an integer that never falls during a run: it rises to what the
+speed at the beginning of a step asks for, and after a step that ended with distances below 0.02 d̂ by what would have kept them above (near
+the wall of a barrier distances grow as κ). The numbers e are memory, so a run that is continued goes on as it would have. A pressure
+that is given holds for all pairs, always.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from unibody.contact.proximity import Contacts
+from unibody.solvers.barrier.incremental_potential import AffineSystem, Law
+
+CARRIED = 10.0
+"""Bodies above each other that a barrier carries in its middle."""
+DEEP = 0.02
+"""d/d̂ at the end of a step below which the next one is stiffer."""
+MOST = 60
+"""The largest e."""
+
+
+class Pressures:
+    """κ of a system's bodies; `given` [Pa] holds for all of them."""
+
+    def __init__(self, system: AffineSystem, reach: float, given: float | None):
+        self._system, self._reach, self._given = system, reach, given
+        s, bodies = system.surface, system.model.bodies
+        n = len(system.start[0])
+        area = np.bincount(s.body, s.vertex_area, n) / 6.0 if len(s.body) else np.zeros(n)
+        self._weight = np.zeros(n)
+        """(rows of Q,) mass over area of moving bodies that can be touched [kg/m²]."""
+        for i in system.moving:
+            if area[i] > 0.0 and i < len(bodies):
+                self._weight[i] = bodies[i].mass / area[i]
+        self._gravity = float(np.linalg.norm(system.model.gravity))
+
+    def law(self, h: float, steps: np.ndarray, modulus: float, slip_speed: float) -> Law:
+        """With the numbers e of the moving bodies."""
+        if self._given is not None:
+            return Law(self._reach, self._given, modulus, slip_speed, np.ones(len(self._weight)))
+        kappa = self._weight * self._rest(h)
+        kappa[self._system.moving] *= 2.0**steps
+        most = float(kappa.max(initial=0.0))
+        if most <= 0.0:
+            return Law(self._reach, 1.0, modulus, slip_speed, np.ones(len(kappa)))
+        return Law(self._reach, most, modulus, slip_speed, kappa / most)
+
+    def _rest(self, h: float) -> float:
+        return CARRIED * self._gravity + self._reach / h**2
+
+    def raised(self, steps: np.ndarray, h: float, V: np.ndarray) -> np.ndarray:
+        """The numbers e for a step that begins with velocities V (rows of Q, 4, 3)."""
+        s, n = self._system.surface, len(self._weight)
+        if self._given is not None or not len(s.body):
+            return steps
+        speed = np.zeros(n)
+        np.maximum.at(speed, s.body, np.linalg.norm(s.positions(V), axis=1))
+        moving = self._system.moving
+        driven = [i for i, b in enumerate(self._system.model.bodies) if b.kind == "kinematic"]
+        ask = 1.0 + (speed[moving] + speed[driven].max(initial=0.0)) / h / self._rest(h)
+        return np.maximum(steps, np.minimum(np.ceil(np.log2(ask)), MOST))
+
+    def deep(self, distance: float) -> bool:
+        """Whether the least distance at the end of a step asks for more."""
+        return self._given is None and distance < DEEP * self._reach
+
+    def deepened(self, steps: np.ndarray, contacts: Contacts) -> np.ndarray:
+        """The numbers e after a step that ended with these contacts."""
+        least = np.full(len(self._weight), DEEP * self._reach)
+        np.minimum.at(least, contacts.pair.ravel(), np.repeat(contacts.distance, 2))
+        return np.minimum(steps + np.ceil(np.log2(DEEP * self._reach / least[self._system.moving])), MOST)

@@ -1,0 +1,92 @@
+"""Driven bodies go to the ends of their ways before a step is minimised.
+
+First everything moves on with its velocity while driven bodies go where they should be: what they carry or push keeps its distance. If
+something is in the way, they go nearly as far as they can, the others give way (a minimisation with driven bodies at rest), and so on.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from unibody.algebra.minimise import minimise
+from unibody.solvers.barrier.incremental_potential import Step
+
+TRIES = 200
+NEARLY = 0.9
+"""Of the way that is free, so that no barrier is left infinitely steep."""
+STUCK, PATIENCE = 1e-6, 8
+"""A part of the way that is no progress, and how often in a row it may be all there is."""
+
+
+def blocked(problem: Step, x: np.ndarray) -> str:
+    """Which driven body is held up, and by which other: the nearest of all."""
+    bodies, targets = problem.system.model.bodies, problem.targets
+    contacts = problem.contacts(x.reshape(-1, 4, 3))
+    driven = np.isin(contacts.pair, list(targets)).any(axis=1)
+    late = ", ".join(f"'{bodies[i].name}'" for i in targets if i < len(bodies))
+    if not driven.any():
+        return f"driven body {late} does not get to its place: something is in the way"
+    a, b = contacts.pair[driven][np.argmin(contacts.distance[driven])]
+    one, other = (a, b) if a in targets else (b, a)
+    return f"driven body '{bodies[one].name}' does not get to its place: '{bodies[other].name}' is in the way"
+
+
+def carried(problem: Step, Q: np.ndarray, p: np.ndarray) -> np.ndarray:
+    """The way p, with moving bodies that touch a driven one, or touch what it pushes, taken along as if they were part of it."""
+    system, targets = problem.system, problem.targets
+    pairs = [(int(a), int(b)) for a, b in problem.contacts(Q).pair]
+    near: dict[int, set[int]] = {}
+    for a, b in pairs:
+        near.setdefault(a, set()).add(b)
+        near.setdefault(b, set()).add(a)
+    driver, front = {i: i for i in targets}, sorted(targets)
+    while front:
+        found = sorted({(b, driver[a]) for a in front for b in near.get(a, ()) if b not in driver and system.place[b] >= 0})
+        for b, i in found:
+            driver.setdefault(b, i)
+        front = sorted({b for b, _ in found})
+    out = p.copy()
+    for b, i in driver.items():
+        if b != i:
+            turn = np.linalg.solve(Q[i, 1:], targets[i][1:])  # rows are axes: a′ = a M
+            moved = Q[b] @ turn
+            moved[0] = targets[i][0] + (Q[b, 0] - Q[i, 0]) @ turn
+            out[b] = moved - Q[b]
+    return system.reduction.put(Q + out) - Q if len(system.reduction.equations) else out
+
+
+def advance(problem: Step, x: np.ndarray, motion: np.ndarray, tolerance: float, iterations: int) -> tuple[np.ndarray, int, str]:
+    """From x, with the motion (moving bodies, 4, 3) expected of a step: coordinates with driven bodies at their targets, how many
+    iterations it took, and why not ('' if it went well)."""
+    system, targets, count = problem.system, problem.targets, 0
+    if not targets:
+        return x, 0, ""
+    expected, stuck = motion, 0
+    for _ in range(TRIES):
+        Q = x.reshape(-1, 4, 3)
+        p = np.zeros_like(Q)
+        for i, target in targets.items():
+            p[i] = target - Q[i]
+        p[system.moving] = expected
+        if len(system.reduction.equations):
+            p = system.reduction.put(Q + p) - Q
+        t = problem.reach(x, p.ravel())
+        if t < 1.0 and count:  # what stands before a driven body may go along with it
+            along = carried(problem, Q, p)
+            further = problem.reach(x, along.ravel())
+            if further > t:
+                t, p = further, along
+        if t >= 1.0:
+            x = (Q + p).ravel()
+            if problem.arrived(x):
+                return x, count, ""
+        stuck = stuck + 1 if t < STUCK else 0
+        if stuck == PATIENCE:
+            break
+        x = x + NEARLY * min(t, 1.0) * p.ravel()
+        problem.targets = {}
+        found = minimise(problem, x, tolerance, iterations)
+        problem.targets = targets
+        x, count = found.x, count + found.iterations
+        expected = np.zeros_like(motion)
+    return x, count, f"{blocked(problem, x)} and cannot give way"

@@ -1,0 +1,158 @@
+"""Barrier: affine bodies that never intersect, in a minimisation per step (paper 003).
+
+    x⁺ = argmin ½ |x − x̃|²_M + β h² ΣP(x)        (Eq. 1–3: implicit Euler, BDF2)
+
+Bodies are nearly rigid (stiffness `modulus`), joints linear equations held exactly by change of variables, what is not linear a stiff
+potential, limits and contact barriers. The line search is filtered by continuous collision detection, so every accepted state is free of
+intersections.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from unibody.constraints.base import Constraint
+from unibody.constraints.contact import Contact
+from unibody.coordinates.energy_balance import EnergyBalance
+from unibody.coordinates.observation import Observation
+from unibody.element import number
+from unibody.errors import ModelError, StepFailed
+from unibody.forces.base import Force
+from unibody.joints.base import Joint
+from unibody.model import Model, State
+from unibody.rules.base import MEMORY
+from unibody.rules.memory_fields import Field, at, count
+from unibody.shapes import Shape
+from unibody.solvers.barrier.body_laws import body_laws
+from unibody.solvers.base import Bound, Solver, Step, refuse_reaction
+from unibody.solvers.report import Report
+from unibody.spatial.pose import rotation_from_quaternion
+
+RULES = ("implicit", "bdf2")
+
+
+@dataclass(frozen=True)
+class Barrier(Solver):
+    """Options: `rule`; `tolerance` [m/s] at which Newton's method ends; `iterations` it may take; `friction_iterations`, how often normal
+    forces and directions of friction are renewed within a step (0: until they change no more); `modulus` Y [Pa] of bodies; `slip_speed`
+    [m/s] below which friction creeps; `stiffness` of what is held by stiff potentials, in units of mass / step²."""
+
+    rule: str = "implicit"
+    tolerance: float = 1e-5
+    iterations: int = 200
+    friction_iterations: int = 1
+    modulus: float = 1e9
+    slip_speed: float = 1e-3
+    stiffness: float = 1e4
+
+    name = "barrier"
+    last_resort = True
+
+    def __post_init__(self) -> None:
+        if self.rule not in RULES:
+            raise ModelError(f"Barrier: rule {self.rule!r} is unknown; give one of {', '.join(RULES)}")
+        for field in ("tolerance", "modulus", "slip_speed", "stiffness"):
+            number(getattr(self, field), f"Barrier {field}", positive=True)
+        number(self.iterations, "Barrier iterations", minimum=1)
+        number(self.friction_iterations, "Barrier friction_iterations", minimum=0)
+
+    def handles(self, element: Any, model: Model) -> str | None:
+        if (reason := refuse_reaction(element)) is not None:
+            return reason
+        if isinstance(element, Contact) and element.restitution > 0.0:
+            return "restitution of a Contact is no barrier's; give damping (unibody.contact_for_restitution)"
+        if isinstance(element, Contact) and not element.plain:
+            return "static, torsion and across of a Contact need a solver with friction cones"
+        if isinstance(element, Contact) and (mixed := body_laws(model).mixed) is not None:
+            return mixed
+        if isinstance(element, Constraint) and element.nonholonomic:
+            return f"{type(element).__name__} holds velocities only, which no potential does"
+        if isinstance(element, Joint | Force | Constraint | Shape):
+            return None
+        return f"{type(element).__name__} is no element that affine coordinates know"
+
+    def bind(self, model: Model) -> BarrierBound:
+        self.check(model)
+        from unibody.solvers.barrier.step import BarrierSystem  # SciPy comes when a model needs it
+
+        system = BarrierSystem(model, self)
+        return BarrierBound(model, self, "affine", system, 12 * system.n, 12 * system.n, None)
+
+
+@dataclass
+class BarrierBound(Bound):
+    """A barrier solver bound to a model; memory as `BarrierSystem` describes it."""
+
+    @property
+    def memory_size(self) -> int:
+        return self.system.memory_size
+
+    def memory_fields(self) -> list[Field]:
+        from unibody.solvers.barrier.contact_stiffness import MOST
+
+        system, least = self.system, Field("the least distance", at(-1), low=0.0, infinite=True)
+        return [
+            *super().memory_fields(), count("whether there was a step", at(MEMORY), 1), count("iterations", at(-3)),
+            count("how stiff ranges are", system.stiffer_ranges, MOST), count("how stiff barriers are", system.stiffer, MOST),
+            count("contacts", at(-2)), least, Field("the rate of a step", slice(MEMORY + 1, MEMORY + 3), low=0.0),
+        ]  # fmt: skip
+
+    def start(self, state: State | None = None) -> tuple[State, np.ndarray]:
+        Q, V, t = self.system.begin(state)
+        return State(t, Q, V, "affine"), self.system.fresh_memory(t)
+
+    def step(self, state: State, memory: np.ndarray, control: np.ndarray, dt: float) -> Step:
+        from unibody.solvers.barrier.elements import ElementFailed
+
+        began = time.perf_counter()
+        try:
+            made = self.system.step(state, memory, control, dt)
+        except ElementFailed as failed:
+            report = Report(status="error in an element", time=state.t, element=failed.element, notes=self.system.notes())
+            why = f"step at t = {state.t:.6g} s failed near '{failed.element}': {failed}"
+            raise StepFailed(why, time=state.t, element=failed.element, report=report) from failed.__cause__
+        if made.failure is not None:
+            report = Report(status="not converged", time=state.t, element=made.element, iterations=made.iterations, notes=made.notes)
+            why = f"step at t = {state.t:.6g} s failed near '{made.element}': {made.failure}"
+            raise StepFailed(why, time=state.t, element=made.element, report=report)
+        report = Report(
+            status="ok", time=made.state.t, iterations=made.iterations, residual=made.residual, violation=made.violation,
+            minimum_distance=made.distance, redundant=self.system.reduction.dropped,
+            redundant_names=tuple(self.system.reduction.redundant), notes=made.notes, seconds=time.perf_counter() - began,
+        )  # fmt: skip
+        return Step(made.state, made.memory, report)
+
+    def rollout(
+        self, state: State, memory: np.ndarray, control: np.ndarray, dt: float, steps: int, every: int = 1, record: bool = True
+    ) -> tuple[State, np.ndarray, np.ndarray, int]:
+        """Single steps one after the other."""
+        return self.roll_by_steps(state, memory, control, dt, steps, every, record)
+
+    def _unpack(self, state: State, memory: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        return state.q, state.v, memory
+
+    def _pack(self, t: float, q: np.ndarray, v: np.ndarray, ledger: np.ndarray) -> tuple[State, np.ndarray]:
+        return State(t, q, v, self.coordinates), np.array(ledger)
+
+    @property
+    def nq_all(self) -> int:
+        return self.nq
+
+    @property
+    def nv_all(self) -> int:
+        return self.nv
+
+    def energies(self, state: State, memory: np.ndarray, control: np.ndarray) -> EnergyBalance:
+        seen = self.observe(state, memory, control)
+        R = np.array([rotation_from_quaternion(wxyz) for wxyz in seen.poses[:, 3:]])
+        X = np.concatenate([R.reshape(-1, 9), seen.poses[:, :3]], axis=1)
+        kinetic, _ = self.masses.energies(X.ravel(), np.einsum("nji,nkj->nki", R, seen.twists.reshape(-1, 2, 3)).ravel())
+        rotors = seen.kinetic - float(kinetic.sum())
+        return EnergyBalance(kinetic, rotors, seen.gravity, seen.springs, float(seen.work[1] + seen.work[2]))
+
+    def observe(self, state: State, memory: np.ndarray, control: np.ndarray) -> Observation:
+        return self.system.observe(state, memory, control)

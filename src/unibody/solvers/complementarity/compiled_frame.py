@@ -1,0 +1,133 @@
+"""What steps of few contacts in one kernel read: the frame of `compiled_step`, bound to a system, a rule and a collision loop."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from unibody.algebra.contact.delassus import gather, spread, write_dense
+from unibody.algebra.contact.newton_dense import newton_small
+from unibody.algebra.contact.pgs import CONVEX, COULOMB
+from unibody.collision.rigid.contacts import arrange_touches
+from unibody.collision.rigid.touching_pairs import find_pairs
+from unibody.coordinates.kick import keep_courses, kick_reduced, mark_touched
+from unibody.coordinates.reduced.kinematics import advance_joints
+from unibody.frame import CallFrame
+from unibody.solvers.complementarity import compiled_layout as at
+from unibody.solvers.complementarity.compiled_impulses import part_what_overlaps, push_rows, solve_rows, take_blocks
+from unibody.solvers.complementarity.compiled_step import find_near, roll_contacts, step_contacts
+from unibody.stepping.constraint_responses import answer_book
+from unibody.stepping.contact_margin import pace
+from unibody.stepping.contact_rows import add_up
+from unibody.stepping.depenetration import leave_held, part_overlaps
+from unibody.stepping.impulse_reduced import HeldReduced, fill_motion_reduced, is_finite, push_by_impulses
+from unibody.stepping.impulses import FEW_ROWS, clip_to_cones
+from unibody.stepping.memory import COUNT, NONE, Layout, begin_memory, write_step
+from unibody.stepping.midpoint_coriolis import foretell
+from unibody.stepping.midpoint_rows import LOOSE as LOOSE_BODY
+from unibody.stepping.step_arrays import add_works, fill_targets, lay_problem, meet, order_upwards, without_shift
+from unibody.stepping.time_stepping import GAIN, Stepping
+from unibody.stepping.tree_delassus import answer_threes, answer_wrenches, lay_wrenches
+
+USUAL = {
+    at.FILL_MOTION: fill_motion_reduced, at.ANSWER_BOOK: answer_book, at.FIND_PAIRS: find_pairs, at.MEET: meet,
+    at.LAY_WRENCHES: lay_wrenches, at.NEWTON: newton_small, at.PUSH: push_by_impulses, at.KICK: kick_reduced, at.FORETELL: foretell,
+    at.IS_FINITE: is_finite, at.TARGETS: fill_targets, at.PACE: pace, at.ARRANGE: arrange_touches, at.LAY_PROBLEM: lay_problem,
+    at.CLIP: clip_to_cones, at.DENSE: write_dense, at.SPREAD: spread, at.GATHER: gather, at.SHIFT: without_shift, at.WORKS: add_works,
+    at.ADD_UP: add_up, at.TOUCHED: mark_touched, at.ADVANCE: advance_joints, at.COURSES: keep_courses, at.BEGIN: begin_memory,
+    at.WRITE: write_step, at.FIND_NEAR: find_near, at.TAKE: take_blocks, at.SOLVE: solve_rows, at.PUSH_ALL: push_rows,
+    at.STEP: step_contacts,
+}  # fmt: skip
+"""The kernels that every step calls."""
+
+PARTING = {at.PART: part_overlaps, at.LEAVE: leave_held, at.UPWARDS: order_upwards, at.PART_ALL: part_what_overlaps}
+"""Those of steps in which something overlaps."""
+
+
+class ContactSteps:
+    """`roll_contacts` bound to a system whose rows are limits, dry friction and contacts."""
+
+    def __init__(self, rule: Stepping, system: HeldReduced, layout: Layout):
+        self.rule, self.system, self.near = rule, system, rule.near
+        self.frame = frame = CallFrame(at.KERNELS, at.ARRAYS)
+        self.told = np.zeros(at.TOLD)
+        self._ready = False
+        near, grouping, laws, deep = rule.near, system.grouping, rule.pair_laws, rule.deep
+        assert near is not None
+        spots, table = grouping.tables
+        reach, least = near.reach
+        flags = np.zeros(at.FLAG_COUNT, np.int64)
+        flags[at.BODIES], flags[at.ROW_WIDTH], flags[at.SPIN] = system.model.n_bodies, rule.width, int(rule.spin)
+        flags[at.LAW] = COULOMB if rule.options.law == "coulomb" else CONVEX
+        flags[at.PUSHES], flags[at.ROOM], flags[at.LEANS] = rule.pushed.size, layout.contacts, layout.leans
+        flags[at.FLIES], flags[at.LOOSE] = int(system.flies), int((rule.roles == LOOSE_BODY).any())
+        flags[at.ALL_ALONE], flags[at.BOOK_SIZE], flags[at.FEW] = int(system.all_alone), system.book_room.J.size, near.collision.few
+        sizes = np.zeros(at.SIZE_COUNT)
+        sizes[at.TOLERANCE], sizes[at.RADIUS], sizes[at.DEEPEST] = rule.options.tolerance, rule.radius, deep.least
+        sizes[at.FARTHEST], sizes[at.NEAREST], sizes[at.THIN] = near.farthest, least, near.thin
+        sizes[at.FIXED] = -1.0 if near.fixed is None else near.fixed
+        sizes[at.OFFSET], sizes[at.GAIN] = near.collision.most_offset, GAIN
+        room = at.room_for_steps(
+            system.nq_all, system.nv_all, system.model.n_bodies, rule.rest.size, system.book_room.J.size, layout.leans, rule.width
+        )
+        for slot, array in {
+            at.ROOM_FLOATS: np.empty(room[0]), at.ROOM_INTS: np.empty(room[1], np.int64), at.ROOM_ROWS: np.empty(room[2]),
+            at.LAYOUT: system.layout, at.INTS: system.ints, at.CONSTANTS: system.constants, at.WORK: system.work, at.CLOCK: system.clock,
+            at.STAGES: system.stages_of_steps(layout.leans > 0), at.SPOTS: spots, at.TABLE: table, at.SWEEP: system.sweep_room,
+            at.SHAPES: near.collision.frame.flat, at.MOVING: rule.moving, at.FLAGS: flags, at.SIZES: sizes, at.REST: rule.rest,
+            at.ROLE: rule.role, at.KEYS: laws.keys, at.LAW_CLASSES: laws.classes, at.COEFFICIENTS: laws.coefficients,
+            at.PLANE_NORMAL: NONE if rule.plane_normal is None else rule.plane_normal, at.NO_WISHES: NONE, at.RADII: reach,
+            at.COM: system.flat_com, at.BOOK_PLACE: system.book_room.place, at.FRONT_ROWS: system.book_room.rows,
+            at.BOUND: np.ascontiguousarray(rule.bound[rule.rubbed]), at.ROW_SIZES: np.ascontiguousarray(rule.sizes[rule.pushed]),
+            at.TIED: deep.tied, at.LIGHT: deep.light, at.AGILE: deep.agile, at.UP: rule.up, at.HALVES: system.halves,
+        }.items():  # fmt: skip
+            frame.point(slot, array)
+
+    @staticmethod
+    def suit(rule: Stepping, layout: Layout) -> bool:
+        """Whether steps of this rule may be of the usual kind: nothing is held, and contacts neither bounce nor have laws of their own."""
+        laws, asked = rule.pair_laws, rule.options
+        plain = not (laws.bounces or laws.sticks or laws.directed or rule.held.size or layout.rubs)
+        usual = asked.method == "auto" and not asked.iterations and not asked.directions
+        return rule.near is not None and plain and usual and rule.in_order and rule.rest.size <= FEW_ROWS
+
+    def may(self, memory: np.ndarray) -> bool:
+        """Whether a step after one with this memory, as the rule sees it, may be of the usual kind."""
+        return self.rule.rest.size + self.rule.width * memory[COUNT] <= FEW_ROWS
+
+    def prepare(self) -> None:
+        """Before steps: arrays may have grown, and kernels may have been needed for the first time."""
+        frame, rule = self.frame, self.rule
+        if not self._ready:
+            for slot, kernel in USUAL.items():
+                frame.call(slot, kernel)
+            frame.call(at.ANSWER, answer_threes if rule.width == 3 else answer_wrenches)
+            self._ready = True
+        frame.call(at.EVALUATE, self.system.evaluation)
+        self.system.point_frame(frame, at.NUMBERS, at.INVERSES)
+        self.near.collision.refresh()
+
+    def roll(
+        self, t: float, h: float, control: np.ndarray, steps: int, done: int, every: int, speed_limit: float, q: np.ndarray, v: np.ndarray,
+        memory: np.ndarray, rows: np.ndarray,
+    ) -> int:  # fmt: skip
+        """Steps number `done` … steps − 1, in place, as far as they are of the usual kind: how many are done then."""
+        self.prepare()
+        made = roll_contacts(self.frame.flat, control, t, h, steps, done, every, speed_limit, q, v, memory, rows, self.told)
+        self.system.looked_elsewhere()
+        if made > done:
+            self._tell()
+        return int(made)
+
+    def _tell(self) -> None:
+        """Have reports say of the last step what there is to say."""
+        deep, (found, depth, one, other) = self.rule.deep, self.told[: at.WHY].tolist()
+        self.rule.hurry, deep.told = "", "" if found < 0.0 else deep.words(int(one), int(other), depth, int(found) % 2 == 1)
+
+    def learn(self) -> None:
+        """After a step of another kind: have later ones find the room and know the kernels that it called for."""
+        if self.told[at.WHY] == at.SMALL:
+            self.system.have_numbers(int(self.told[at.NEEDED]))
+        self.near.collision.learn()
+        if self.told[at.WHY] == at.OVERLAPS:
+            for slot, kernel in PARTING.items():
+                self.frame.call(slot, kernel)

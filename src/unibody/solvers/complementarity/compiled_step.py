@@ -1,0 +1,296 @@
+"""Steps of few contacts in one kernel: what `time_stepping` does, from the motion that nothing holds to memory.
+
+    M (v⁺ − v) = h f + Jᵀ λ,     laws of the rows on J v⁺,     q⁺ = q ⊕ h v⁺
+
+A robot that stands has some ten contacts, and the arithmetic of its step takes some ten microseconds; forty kernels called one by one from
+Python take twenty times that. Here they call each other, by address (`unibody.frame`), so that none is compiled twice.
+
+The kernel makes the usual step of a tree with limits, dry friction and up to FEW_ROWS rows, solved by Newton's method. It leaves a step
+that is not of this kind as it found it, and says so: something is fast enough to pass through others or to turn within the step, pairs of
+shapes need coal, arrays are too small, Newton's method does not end, numbers are not finite. `time_stepping` then makes that step.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from unibody.algebra.contact.newton_dense import RESIDUAL as MISSED
+from unibody.algebra.contact.newton_dense import STEPS
+from unibody.algebra.contact.pgs import COULOMB
+from unibody.arena import part
+from unibody.collision.rigid import touching_pairs as pairs_at
+from unibody.stepping.islands import BOOK_GROUPS, INVERSE_AT
+
+from unibody.coordinates.workspace import (  # isort: skip
+    CLASSES, FREE, INDEX, LEDGER, MIDDLE, MIDDLE_ROWS, NODE_CONSTANTS, PARAMETERS, RATE, RESIDUAL, STABILISER, X_WB, Y,
+)  # fmt: skip
+from unibody.coordinates.stages import Evaluate
+from unibody.frame import floats_in, ints_in
+from unibody.kernel import Floats, Ints, cut, kernel, long_kernel, prototype_of
+from unibody.rules.base import MEMORY, TIME, all_finite, largest, write_record
+from unibody.solvers.complementarity.compiled_impulses import PartOverlaps, PushRows, SolveRows
+
+from unibody.solvers.complementarity.compiled_layout import (  # isort: skip
+    ADVANCE, ALL_ALONE, ANSWER, ANSWER_BOOK, ARRANGE, Advance, Answer, AnswerBook, AnswerWide, Arrange, BEGIN, BODIES, BOOK_PLACE,
+    BOOK_SIZE, Begin, CLOCK, COEFFICIENTS, COM, CONSTANTS, COURSES, Courses, DEEP, EVALUATE, FARTHEST, FEW, FILL_MOTION, FIND_NEAR,
+    FIND_PAIRS, FIRST_STEP, FIXED, FLAGS, FLIES, FORETELL, FRONT_ROWS, FillMotion, FindPairs, Foretell, GAIN, HALVES, INTS, INVERSES,
+    IS_FINITE, IsFinite, KEYS, KICK, KickTree, LAW, LAW_CLASSES, LAYOUT, LAY_WRENCHES, LEANS, LOOSE, LayWrenches, MADE, MANY, MEET,
+    MOVING, Meet, NEAREST, NEEDED, NOT_FINITE, NOT_FINITE_AFTER, NO_WISHES, NUMBERS, OFFSET, OVERLAPS, PACE, PART_ALL, PLANE_NORMAL,
+    PUSHES, PUSH_ALL, Pace, RADII, RADIUS, REST, ROLE, ROOM, ROOM_FLOATS, ROOM_INTS, ROW_SIZES, ROW_WIDTH, SHAPES, SHIFT, SIZES, SMALL,
+    SOLVE, SPIN, SPOTS, STAGES, STEP, SWEEP, Shift, TABLE, TARGETS, THIN, Targets, UNANSWERED, UNSEEN, UNSOLVED, WHY, WORK, WORKS,
+    WRITE, Works, Write,
+)  # fmt: skip
+from unibody.stepping.depenetration import OVERLAP
+from unibody.stepping.impulses import FEW_ROWS
+from unibody.stepping.memory import COUNT, FACTS, LENGTH, METHODS, WIDTH
+
+NEWTON_METHOD, WARM_METHOD, NO_METHOD = METHODS.index("newton"), METHODS.index("warm start"), METHODS.index("none")
+
+
+@kernel
+def find_near(frame: Ints, h: float, X: Floats, velocity: Floats, rate: Floats) -> int:
+    """Contacts as records of the collision's arrays, as far ahead as the fastest body may come in a step; −1 where this is not the place
+    to look at them."""
+    flags, sizes, hasty = ints_in(frame, FLAGS), floats_in(frame, SIZES), np.empty(3, np.int64)
+    way = Pace(frame[PACE], velocity, rate, floats_in(frame, RADII), h, sizes[FARTHEST], hasty)
+    if way > sizes[THIN] or hasty[0] >= 0 or hasty[1] >= 0 or (hasty[2] >= 0 and flags[LOOSE] == 1):
+        return -1
+    margin = sizes[FIXED] if sizes[FIXED] >= 0.0 else min(max(2.0 * way, sizes[NEAREST]), sizes[FARTHEST])
+    return FindPairs(frame[FIND_PAIRS], ints_in(frame, SHAPES), X, flags[FEW], margin, margin + sizes[OFFSET])
+
+
+FindNear = prototype_of(find_near)
+
+
+@kernel
+def step_contacts(
+    frame: Ints, control: Floats, t: float, h: float, q_out: Floats, v_out: Floats, memory_out: Floats, told_out: Floats
+) -> int:
+    """One step from t: MADE, or why it is not for this kernel; q, v and memory are as they were then."""
+    layout, ints = ints_in(frame, LAYOUT), ints_in(frame, INTS)
+    constants, work = floats_in(frame, CONSTANTS), floats_in(frame, WORK)
+    flags, sizes = ints_in(frame, FLAGS), floats_in(frame, SIZES)
+    spots, table = ints_in(frame, SPOTS), ints_in(frame, TABLE)
+    y, width, leans, k = part(work, layout, Y), flags[ROW_WIDTH], flags[LEANS], ints_in(frame, REST).size
+    begun = memory_out[LENGTH]
+    if k + width * memory_out[COUNT] > FEW_ROWS:
+        return MANY
+    room, whole = floats_in(frame, ROOM_FLOATS), ints_in(frame, ROOM_INTS)
+    q, v, top = cut(room, 0, q_out.size), cut(room, q_out.size, v_out.size), q_out.size + v_out.size
+    change, next_change, top = cut(room, top, leans), cut(room, top + leans, leans), top + 2 * leans
+    q[:], v[:] = q_out, v_out
+    # the motion that nothing holds, with its own terms in the middle of the step
+    at = MEMORY + FACTS + q.size + v.size
+    if leans > 0:
+        if not begun > 0.0:
+            return FIRST_STEP
+        middle = part(work, layout, MIDDLE)
+        for j in range(leans):
+            change[j] = memory_out[at + leans + j] if begun == h else h / begun * memory_out[at + leans + j]
+            middle[j] = change[j]
+    else:
+        part(work, layout, MIDDLE_ROWS)[:1] = 0.0
+    floats_in(frame, CLOCK)[0] = t
+    Evaluate(frame[EVALUATE], layout, ints, constants, ints_in(frame, STAGES), control, t, work, q, v)
+    if not IsFinite(frame[IS_FINITE], y):
+        return NOT_FINITE
+    # how bodies move, and the rows of limits and dry friction
+    count, nv, size_book = flags[BODIES], y.size, flags[BOOK_SIZE]
+    centre, velocity, rate = cut(room, top, 3 * count), cut(room, top + 3 * count, 6 * count), cut(room, top + 9 * count, 6 * count)
+    top += 15 * count
+    way, kicked, top = cut(room, top, nv), cut(room, top + nv, nv), top + 2 * nv
+    J_book, Y_book, top = cut(room, top, size_book), cut(room, top + size_book, size_book), top + 2 * size_book
+    b, begin, acceleration, total = cut(room, top, k), cut(room, top + k, k), cut(room, top + 2 * k, k), cut(room, top + 3 * k, k)
+    facts, sums, top = cut(room, top + 4 * k, 3), cut(room, top + 4 * k + 3, 4), top + 4 * k + 7
+    com, X = floats_in(frame, COM), part(work, layout, X_WB)
+    FillMotion(frame[FILL_MOTION], layout, constants, work, com, centre, velocity, rate)
+    book_place, numbers = ints_in(frame, BOOK_PLACE), floats_in(frame, NUMBERS)
+    scale = h / begun if begun > 0.0 else 0.0
+    residual, speeds, answered = part(work, layout, RESIDUAL), part(work, layout, RATE), False
+    if k > 0:
+        feedback, lowest = part(constants, layout, STABILISER), flags[PUSHES]
+        AnswerBook(
+            frame[ANSWER_BOOK], layout, ints, constants, spots, table, book_place, False, work, numbers, acceleration, J_book, Y_book
+        )
+        Targets(frame[TARGETS], ints_in(frame, ROLE), h, feedback[0], feedback[1], -1.0, residual, speeds, acceleration, b)
+        for r in range(k):
+            begin[r] = scale * memory_out[at + 2 * leans + r]
+            # of limits far away, what others do to them is looked at when these are solved
+            answered = answered or r >= lowest or begin[r] > 0.0 or not b[r] >= 0.0 or residual[r] < 0.0
+    if k > 0 and (answered or flags[LAW] != COULOMB):
+        answered = True
+        AnswerBook(
+            frame[ANSWER_BOOK], layout, ints, constants, spots, table, book_place, True, work, numbers, acceleration, J_book, Y_book
+        )
+    # what is near
+    found = FindNear(frame[FIND_NEAR], frame, h, X, velocity, rate)
+    if found < 0:
+        return UNSEEN
+    if found > FEW_ROWS:
+        return MANY
+    points, normals, gaps = cut(room, top, 3 * found), cut(room, top + 3 * found, 3 * found), cut(room, top + 6 * found, found)
+    shapes, bodies, ids, n = ints_in(frame, SHAPES), cut(whole, 0, 2 * found), cut(whole, 2 * found, found), 0
+    top += 7 * found
+    if found > 0:
+        n = Arrange(
+            frame[ARRANGE], found, ints_in(shapes, pairs_at.TAGS), floats_in(shapes, pairs_at.RECORDS), ints_in(shapes, pairs_at.PAIRS),
+            ints_in(shapes, pairs_at.BODY), ints_in(shapes, pairs_at.FOUND)[0], ints_in(frame, MOVING), bodies, points, normals, gaps, ids,
+        )  # fmt: skip
+    size = k + width * n
+    if size > FEW_ROWS:
+        return MANY
+    bodies, ids = cut(bodies, 0, 2 * n), cut(ids, 0, n)
+    points, normals, gaps = cut(points, 0, 3 * n), cut(normals, 0, 3 * n), cut(gaps, 0, n)
+    # contacts as rows, in the order of `step_arrays.row_parts`
+    wide, blocks, its = width * n, k + n, 3 * found
+    wrenches, rows_of, top = cut(room, top, 12 * wide), cut(room, top + 12 * wide, 3 * n + 6 * wide), top + 3 * n + 18 * wide
+    impulse, reached, after, top = cut(room, top, size), cut(room, top + size, size), cut(room, top + 2 * size, wide), top + 2 * size + wide
+    shift, none, top = cut(room, top, n), cut(room, top, 0), top + n
+    which, rows, groups = cut(whole, its, n), cut(whole, its + n, blocks), cut(whole, its + n + blocks, 2 * blocks)
+    its += n + 3 * blocks
+    start, place = cut(whole, its, blocks + 1), cut(whole, its + blocks + 1, blocks + 1)
+    first_table = memory_out.size - WIDTH * flags[ROOM]
+    Meet(
+        frame[MEET], width, flags[SPIN], flags[BODIES], h, scale, min(int(memory_out[COUNT]), flags[ROOM]), ints_in(frame, KEYS),
+        ints_in(frame, LAW_CLASSES), floats_in(frame, COEFFICIENTS), floats_in(frame, PLANE_NORMAL), floats_in(frame, NO_WISHES), bodies,
+        points, normals, ids, centre, velocity, rate, cut(memory_out, first_table, WIDTH * flags[ROOM]), which, wrenches, rows_of,
+    )  # fmt: skip
+    friction, before = cut(rows_of, 0, 3 * n), cut(rows_of, 3 * n + 3 * wide, wide)
+    free, guess = cut(rows_of, 3 * n + 4 * wide, wide), cut(rows_of, 3 * n + 5 * wide, wide)
+    # J and Y = M⁻¹ Jᵀ of all rows; where something overlaps all limits stand in its way
+    deep = False
+    for c in range(n):
+        deep = deep or gaps[c] < -OVERLAP * sizes[RADIUS]
+    if k > 0 and deep and not answered:
+        answered = True
+        AnswerBook(
+            frame[ANSWER_BOOK], layout, ints, constants, spots, table, book_place, True, work, numbers, acceleration, J_book, Y_book
+        )
+    inverses = ints_in(frame, INVERSES)
+    needed = LayWrenches(
+        frame[LAY_WRENCHES], spots, table, ints_in(frame, FRONT_ROWS), part(table, spots, BOOK_GROUPS), answered, bodies, width, rows,
+        groups, start, place, inverses,
+    )  # fmt: skip
+    if needed >= numbers.size:
+        told_out[NEEDED] = needed
+        return SMALL
+    J, Y_all = cut(room, top, place[blocks]), cut(room, top + (0 if flags[ALL_ALONE] == 1 else place[blocks]), place[blocks])
+    for i in range(J_book.size):
+        J[i] = J_book[i]
+        Y_all[i] = Y_book[i]
+    kept = part(table, spots, INVERSE_AT)
+    fresh = kept[kept.size - 1] if answered else 0
+    if n > 0 and width == 3:
+        Answer(
+            frame[ANSWER], layout, ints, spots, table, inverses, fresh, cut(place, k, n + 1), bodies, flags[ALL_ALONE] == 1, wrenches, com,
+            work, numbers, floats_in(frame, SWEEP), J, Y_all,
+        )  # fmt: skip
+    elif n > 0:
+        AnswerWide(
+            frame[ANSWER], layout, ints, spots, table, inverses, fresh, cut(place, k, n + 1), bodies, width, wrenches, com, work, numbers,
+            J, Y_all,
+        )  # fmt: skip
+    # impulses
+    facts[:] = 0.0
+    if size > 0:
+        made = SolveRows(
+            frame[SOLVE], frame, h, answered, start, place, groups, rows, J, Y_all, b, free, gaps, begin, guess, friction, impulse, reached,
+            facts,
+        )  # fmt: skip
+        if made == UNANSWERED:
+            AnswerBook(
+                frame[ANSWER_BOOK], layout, ints, constants, spots, table, book_place, True, work, numbers, acceleration, J_book, Y_book
+            )
+            for i in range(size_book):
+                Y_all[i] = Y_book[i]
+            made = SolveRows(
+                frame[SOLVE], frame, h, True, start, place, groups, rows, J, Y_all, b, free, gaps, begin, guess, friction, impulse, reached,
+                facts,
+            )  # fmt: skip
+        if made != MADE:
+            return UNSOLVED
+    # their account
+    total[:] = 0.0
+    sums[:] = 0.0
+    for c in range(n):
+        shift[c] = max(gaps[c], 0.0) / h
+    Shift(frame[SHIFT], k, reached, shift, after)
+    Works(
+        frame[WORKS], flags[PUSHES], h, impulse, reached, ints_in(frame, REST), residual, speeds, before, free, after, none, total, sums
+    )
+    gained = 0.5 * min(sums[0], sums[1])
+    # what overlaps
+    told_out[DEEP] = -1.0
+    lowest, deepest, apart = np.inf if flags[PUSHES] > 0 else 0.0, 0.0, 0
+    for r in range(flags[PUSHES]):
+        lowest = min(lowest, residual[r] / floats_in(frame, ROW_SIZES)[r])
+    deepest = min(deepest, lowest * sizes[RADIUS])
+    for c in range(n):
+        deepest = min(deepest, gaps[c])
+    if deepest < -OVERLAP * sizes[RADIUS]:
+        if frame[PART_ALL] == 0:
+            return OVERLAPS
+        apart = PartOverlaps(
+            frame[PART_ALL], frame, h, lowest, bodies, points, gaps, wrenches, after, reached, rows, groups, start, place, J, Y_all, way,
+            told_out,
+        )  # fmt: skip
+    # velocities and positions
+    acts = False
+    for i in range(size):
+        acts = acts or impulse[i] != 0.0
+    PushRows(frame[PUSH_ALL], frame, True, bodies, wrenches, total, cut(impulse, k, wide), place, J, kicked)
+    for j in range(nv):
+        y[j] += 1.0 / h * kicked[j]
+    if flags[FLIES] == 1:
+        KickTree(frame[KICK], layout, ints, constants, h, work, q, v)
+    else:
+        for j in range(y.size):
+            v[j] += h * y[j]
+        Advance(frame[ADVANCE], part(ints, layout, CLASSES), part(ints, layout, INDEX), part(constants, layout, PARAMETERS), q, v, h, q)
+    if apart > 0:
+        q_before = q.copy()
+        Advance(frame[ADVANCE], part(ints, layout, CLASSES), part(ints, layout, INDEX), part(constants, layout, PARAMETERS), q, way, h, q)
+        if flags[FLIES] == 1:
+            Courses(frame[COURSES], part(ints, layout, FREE)[1:], part(constants, layout, NODE_CONSTANTS), q_before, q, v)
+    if not (all_finite(q) and all_finite(v)):
+        return NOT_FINITE_AFTER
+    # memory
+    if leans > 0:
+        Foretell(frame[FORETELL], layout, ints, h if acts else 0.0, v_out, v, change, floats_in(frame, HALVES), work, next_change)
+    method = NO_METHOD if not size or facts[MISSED] < 0.0 else NEWTON_METHOD if facts[STEPS] > 0.0 else WARM_METHOD
+    held = memory_out[COUNT]
+    Begin(frame[BEGIN], memory_out, part(work, layout, LEDGER), h, memory_out)
+    memory_out[COUNT] = held  # as many rows of contacts are to be cleared
+    added = gained if gained > sizes[GAIN] * sums[3] else 0.0
+    Write(
+        frame[WRITE], h, int(facts[STEPS]), max(facts[MISSED], 0.0), method, added, 1, flags[ROOM], width, ids, gaps,
+        cut(impulse, k, wide), before, after, none, q_out, v_out, change, next_change, total, none, 0, memory_out,
+    )  # fmt: skip
+    memory_out[0] += 0.5 * sums[2]
+    memory_out[TIME] = t + h
+    q_out[:], v_out[:] = q, v
+    return MADE
+
+
+StepContacts = prototype_of(step_contacts)
+
+
+@long_kernel
+def roll_contacts(
+    frame: Ints, control: Floats, t: float, h: float, steps: int, done: int, every: int, speed_limit: float, q_out: Floats, v_out: Floats,
+    memory_out: Floats, records_out: Floats, told_out: Floats,
+) -> int:  # fmt: skip
+    """Steps from number `done` on up to number `steps`, or to the first that is not for this kernel, or that leaves a velocity beyond the
+    speed limit: the number of the last one made. Each `every`-th is recorded."""
+    while done < steps:
+        why = StepContacts(frame[STEP], frame, control, t, h, q_out, v_out, memory_out, told_out)
+        told_out[WHY] = why
+        if why != MADE:
+            break
+        done += 1
+        t = memory_out[TIME]
+        if done % every == 0:
+            write_record(done // every - 1, t, q_out, v_out, memory_out, records_out)
+        if largest(v_out) > speed_limit:
+            break
+    return done

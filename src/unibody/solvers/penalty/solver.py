@@ -1,0 +1,264 @@
+"""Penalty: joints and constraints as penalty forces in maximal coordinates (paper 002 §3.2.1).
+
+    F = −α Jᵀ (C̈ + 2 Ω μ Ċ + Ω² C)      of rows C = 0; C ≥ 0 where rows only push
+    F = −α Jᵀ (C̈ + ν Ċ)                 of rows on velocities alone (nonholonomic)
+
+A row C under a steady load λ gives way by λ / (α Ω²). α, like a mass, says how little a row yields at first; it does not make the motion
+faster: C̈ + 2 Ω μ s Ċ + Ω² s C = 0 with s = α/(m + α) < 1, so that stability asks for small Ω h, whatever α. Without Ω being given it
+follows the step, and as the step goes to 0, joints hold exactly. Joints alone run compiled; contact comes in steps that run in Python.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from functools import cached_property
+from math import inf, sqrt
+from typing import Any
+
+import numpy as np
+
+from unibody.algebra.contact.compliant import TOLERANCE
+from unibody.collision.shape_rights import given_materials
+from unibody.constraints.base import Constraint
+from unibody.constraints.contact import Contact
+from unibody.coordinates.observation import Observation
+from unibody.coordinates.workspace import LEDGER, Y
+from unibody.element import number
+from unibody.errors import ModelError
+from unibody.forces.base import Force
+from unibody.joints.base import Joint
+from unibody.model import Model, State
+from unibody.rules.base import LAST_STEP, MEMORY, TIME, book_work, finite
+from unibody.rules.euler import roll_euler
+from unibody.rules.memory_fields import Field
+from unibody.shapes import Shape
+from unibody.solvers.base import Bound, Solver, Step, refuse_reaction
+from unibody.solvers.penalty.contacts import PenaltyContacts, Pushes
+from unibody.solvers.penalty.dynamics import HeldPenalised
+from unibody.solvers.penalty.system import Choice, Gains, PenalisedSystem
+from unibody.solvers.report import Report
+from unibody.stepping.contact_margin import nearness_of
+
+RULES = ("linearly-implicit", "semi-implicit")
+
+INSTANT = 1e-6
+"""[s] The step that stands for an instant."""
+
+RATIO = 1e3
+"""α as a multiple of the mass that a row feels."""
+
+
+def stable_turn(mu: float) -> float:
+    """Ω h up to which the semi-implicit rule is stable, whatever mass a row feels (s → 1)."""
+    return 2.0 * (sqrt(1.0 + mu * mu) - mu)
+
+
+def turn(rule: str, mu: float) -> float:
+    """Ω h where Ω follows the step: half of what the semi-implicit rule is stable up to; 1 where nothing limits it."""
+    return 1.0 if rule == "linearly-implicit" else 0.5 * stable_turn(mu)
+
+
+@dataclass(frozen=True)
+class Penalty(Solver):
+    """Options: `rule` ("semi-implicit": explicit forces, in world momenta; "linearly-implicit": the penalties, and only they, are those of
+    the end of the step); `alpha` α [kg; kg m² of rows in rad], None: `ratio` times the mass that each row feels; `omega` Ω [rad/s], None:
+    from the step; `mu` damping ratio [1]; `rate` ν [1/s] of nonholonomic rows, None: 2 Ω μ; `coordinates` as in Lagrange. Of contacts:
+    `slip_speed` [m/s], below which friction is a damper and creeps; `margin` [m] within which they are found (None: by speed)."""
+
+    rule: str = "linearly-implicit"
+    alpha: float | None = None
+    omega: float | None = None
+    mu: float = 1.0
+    rate: float | None = None
+    ratio: float = RATIO
+    coordinates: str = "auto"
+    slip_speed: float = 1e-3
+    margin: float | None = None
+
+    name = "penalty"
+
+    def __post_init__(self) -> None:
+        for value, known, what in ((self.rule, RULES, "rule"), (self.coordinates, ("auto", "maximal", "planar"), "coordinates")):
+            if value not in known:
+                raise ModelError(f"Penalty: {what} {value!r} is unknown; give one of {', '.join(known)}")
+        for what in ("alpha", "omega", "rate", "ratio", "slip_speed", "margin"):
+            if getattr(self, what) is not None:
+                number(getattr(self, what), f"Penalty {what}", positive=True)
+        number(self.mu, "Penalty mu", minimum=0.0)
+
+    def handles(self, element: Any, model: Model) -> str | None:
+        if (reason := refuse_reaction(element)) is not None:
+            return reason
+        if isinstance(element, Contact):
+            if element.damping > 0.0 or element.pressure is not None:
+                return "damping and pressure of a Contact belong to a barrier; here Ω and μ of the solver say how it gives way"
+            if element.restitution > 0.0:
+                return "restitution is no law of penalty forces, whose bounce follows from Ω and μ of the solver"
+            if any((m.torsion or 0.0) > 0.0 or (m.restitution or 0.0) > 0.0 for m in given_materials(model)):
+                return "torsion and restitution of a ContactMaterial are no laws of penalty forces; leave them out"
+            return None if element.plain else "static, torsion and across of a Contact are not among this solver's friction"
+        if isinstance(element, Constraint) and element.barred:
+            return f"{type(element).__name__} asks for a barrier, which needs a solver with barriers"
+        if isinstance(element, Joint | Force | Constraint | Shape):
+            return None
+        return f"{type(element).__name__} is no element that maximal coordinates know"
+
+    def bind(self, model: Model) -> BoundPenalty:
+        self.check(model)
+        if self.coordinates == "planar" and not model.planar:
+            raise ModelError("Penalty: coordinates 'planar' need a planar world; give Builder(planar=True) or coordinates='maximal'")
+        touches = any(isinstance(c, Contact) for _, c in model.constraints)
+        if touches and self.coordinates == "planar":
+            raise ModelError("Penalty: contact needs maximal coordinates; leave coordinates at 'auto' or give 'maximal'")
+        choice = Choice(self.alpha, self.ratio, self.gains, self.rule == "linearly-implicit")
+        if touches:
+            held = HeldPenalised(model, choice)
+            contacts = PenaltyContacts(model, held, nearness_of(model, self.margin), self.slip_speed)
+            kept = 1 + held.nq_all + held.nv_all
+            return BoundTouching(model, self, "maximal", held, 7 * held.n, 6 * held.n, None, kept=kept, contacts=contacts)
+        planar = model.planar and self.coordinates != "maximal"
+        system = PenalisedSystem(model, planar, choice)
+        return BoundPenalty(
+            model=model, solver=self, coordinates="planar" if planar else "maximal", system=system, nq=system.q_width * system.n,
+            nv=system.width * system.n, roll=roll_euler, scratch=np.zeros(system.nq_all + system.nv_all),
+        )  # fmt: skip
+
+    def gains(self, dt: float) -> Gains:
+        """Ω, μ and ν for steps of length dt; where none is given and there is no step (0), Ω and ν are 0."""
+        omega = self.omega if self.omega is not None else turn(self.rule, self.mu) / dt if dt > 0.0 else 0.0
+        return Gains(omega, self.mu, self.rate if self.rate is not None else 2.0 * omega * self.mu)
+
+
+@dataclass
+class BoundPenalty(Bound):
+    """`Penalty` on a model."""
+
+    system: Any
+
+    @cached_property
+    def _stable(self) -> float:
+        explicit = self.solver.rule == "semi-implicit"
+        return self.system.stable_step(self.solver.gains(0.0)) if explicit else inf
+
+    def largest_dt(self) -> float:
+        """The largest step [s] at which the penalty forces, as they are at the start, are stable (inf: where Ω
+        follows the step, or is implicit; contacts count as if what they touch were light, for they come later); of other forces
+        `unibody check` tells."""
+        return self._stable
+
+    def accelerations(self, state: State, dt: float = 0.0, effort: Any = None) -> np.ndarray:
+        """Rates of the bodies' velocities (bodies in motion, 6 or 3) at a state of any coordinates, with the gains of steps dt."""
+        q, v = self.system.start()
+        q[: self.nq], v[: self.nv] = self.system.convert(state)
+        control = self.model.neutral_control()
+        if effort is not None:
+            control[: len(effort)] = effort
+        self.system.soften(self.solver.gains(dt), 0.0)
+        self.system.evaluate(state.t, q, v, control)
+        return self.system.view(Y).reshape(self.system.n, self.system.width).copy()
+
+    def _prepare_look(self, ledger: np.ndarray) -> None:
+        """Penalty forces have the gains of the last step."""
+        h = float(ledger[LAST_STEP])
+        self.system.soften(self.solver.gains(h), h)
+
+    def observe(self, state: State, memory: np.ndarray, control: np.ndarray) -> Observation:
+        """Everything derived at a state. Reactions and multipliers are the penalty forces there, with the gains of the last step; before
+        the first, without springs and dampers that follow the step."""
+        q, v, ledger = self._unpack(state, memory)
+        self._prepare_look(ledger)
+        out = self.system.observe(state.t, q, v, control)
+        out.work = np.array(ledger[:3]) + 0.5 * ledger[LAST_STEP] * (ledger[3:6] + out.powers)
+        out.notes = (*self.system.notes(), *self._said(float(ledger[LAST_STEP])))
+        return out
+
+    def step_facts(self) -> dict[str, Any]:
+        facts = super().step_facts()
+        return {**facts, "notes": (*facts["notes"], *self._said(self.system.step_length))}
+
+    def _said(self, h: float) -> tuple[str, ...]:
+        limit = self.largest_dt()
+        said = f"largest stable dt of the penalty forces: {limit:.4g} s"
+        return (said + (", which this step exceeds" if h > limit else ""),) if limit < inf else ()
+
+
+@dataclass
+class BoundTouching(BoundPenalty):
+    """`Penalty` on a model with contact. Memory also holds how the last step began: its length, q and v."""
+
+    contacts: Any = None
+
+    def memory_fields(self) -> list[Field]:
+        return [*super().memory_fields(), Field("the length of the last step", self._behind(MEMORY), low=0.0)]
+
+    @cached_property
+    def _stable(self) -> float:
+        omega = self.solver.gains(0.0).omega
+        if self.solver.rule != "semi-implicit" or omega == 0.0:
+            return super()._stable
+        return min(super()._stable, stable_turn(self.solver.mu) / omega)
+
+    def step(self, state: State, memory: np.ndarray, control: np.ndarray, dt: float) -> Step:
+        began = time.perf_counter()
+        q, v, kept = self._unpack(state, memory)
+        start = np.concatenate([[dt], q, v])
+        self.system.prepare(dt)
+        if not self.system.look(state.t, q, v, control):
+            raise self.failure(state, memory, control, state.t)
+        if kept[MEMORY] == 0.0:
+            self.contacts.refuse_start(self.solver.gains(dt), dt)
+        book_work(self.system.view(LEDGER), dt, kept)
+        acts = self._act(dt)
+        near = self.contacts.near
+        if near is not None:
+            self.refuse_contact(state.t, near.crossing())
+        self.system.kick(dt, q, v)
+        if not finite(q, v):
+            raise self.failure(state, memory, control, state.t)
+        kept[0] += acts.work
+        kept[TIME] = state.t + dt
+        kept[MEMORY:] = start
+        after, memory = self._pack(state.t + dt, q, v, kept)
+        if near is not None:
+            self.refuse_contact(state.t, near.passage(after))
+        facts = {**self.step_facts(), **self._facts(acts)}
+        return Step(after, memory, Report(status="ok", time=after.t, seconds=time.perf_counter() - began, **facts))
+
+    def _act(self, h: float) -> Pushes:
+        """Find what pushes, over a step or at an instant (0), and let it act on the accelerations at hand."""
+        acts = self.contacts.act(self.solver.gains(h), h or INSTANT, self.system.choice.implicit)
+        self.system.push(acts.one_sided, acts.wrenches)
+        return acts
+
+    def _facts(self, acts: Pushes) -> dict[str, Any]:
+        notes = [*self.system.notes(), *self._said(self.system.step_length)]
+        if len(acts.touches.gaps):
+            notes.append(f"{len(acts.touches.gaps)} contacts; friction below {self.solver.slip_speed:.2g} m/s creeps")
+        if acts.change > TOLERANCE:
+            notes.append(f"contact forces did not settle: they miss their law by {acts.change:.1e} of the largest")
+        distance = float((acts.touches.gaps).min(initial=inf))
+        return {"iterations": acts.iterations, "residual": acts.change, "minimum_distance": distance, "notes": tuple(notes)}
+
+    def rollout(
+        self, state: State, memory: np.ndarray, control: np.ndarray, dt: float, steps: int, every: int = 1, record: bool = True
+    ) -> tuple[State, np.ndarray, np.ndarray, int]:
+        """Single steps one after the other."""
+        return self.roll_by_steps(state, memory, control, dt, steps, every, record)
+
+    def observe(self, state: State, memory: np.ndarray, control: np.ndarray) -> Observation:
+        """As without contact; but reactions, multipliers and contacts are those of the step that ended there."""
+        q, v, kept = self._unpack(state, memory)
+        out = super().observe(state, memory, control)
+        h, size = float(kept[MEMORY]), self.nq_all
+        if h > 0.0:
+            q, v = kept[MEMORY + 1 : MEMORY + 1 + size].copy(), kept[MEMORY + 1 + size :].copy()
+        self.system.prepare(h if h > 0.0 else inf)
+        self.system.look(state.t - h, q, v, control)
+        acts = self._act(h)
+        through = self.system.through()
+        out.reactions, out.constraint_wrenches, out.multipliers = through.reactions, through.constraint, through.multipliers
+        out.contacts = acts.touching(h, self.solver.slip_speed)
+        facts = self._facts(acts)
+        out.iterations, out.residual, out.distance, out.notes = acts.iterations, acts.change, facts["minimum_distance"], facts["notes"]
+        return out

@@ -1,0 +1,205 @@
+"""Linearly implicit steps with friction in the joints of a tree: many in one compiled loop, each with the friction of its own.
+
+A step that begins slower, because kinetic energy came from nowhere (`linearly_implicit`), is taken again with the friction of that. Where
+compiled code does not find the friction, and in all systems that are not such trees, it is found in Python, step by step.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from unibody.arena import part
+from unibody.coordinates.reduced.products import fill_wrenches, gather_wrenches
+from unibody.coordinates.stages import EVALUATE_STAGE, Evaluate
+from unibody.coordinates.workspace import BODIES, COLUMNS, COUNTDOWN, GRAVITY, ROWS, SPEED_LIMIT, STATUS, X_SOLVED, X_WB, F, Y
+from unibody.kernel import Floats, Ints, device, kernel, long_kernel
+from unibody.rules.base import TIME, all_finite, largest, outruns, write_record
+from unibody.solvers.redmax.joint_friction import JointFrictions, Moment
+from unibody.solvers.redmax.linearly_implicit import BEGUN, BEGUN_Q, CURBED, roll_linearly_implicit, step_linearly_implicit
+from unibody.solvers.redmax.step import settle_loads
+
+from unibody.solvers.redmax.friction_projections import (  # isort: skip
+    AT_START, BEFORE, ENERGIES, FIRST, MORE, RATES, RESPONSE, RUBBED, SAVED_MEMORY, SAVED_Q, SAVED_V, SLIP, SLOWER, TOTALS, VELOCITIES,
+    CompiledRubbing, answer_efforts, project_friction, pull_variables, see_in_joints,
+)  # fmt: skip
+from unibody.contact.joint_friction_variables import MOST, TOLERANCE
+
+
+@device
+def keep(x, copy_out):
+    for k in range(x.size):
+        copy_out[k] = x[k]
+
+
+@kernel
+def find_friction(
+    layout: Ints, ints: Ints, constants: Floats, stages: Ints, control: Floats, rub_layout: Ints, rub_ints: Ints, rub_numbers: Floats,
+    t: float, h: float, tolerance: float, most: int, work_out: Floats, rub_out: Floats, efforts_out: Floats, q_out: Floats, v_out: Floats,
+    found_out: Floats,
+) -> bool:  # fmt: skip
+    """The friction of a step from (t, q, v), from the guess that was found last (u, then iterations and change), and its efforts. False if
+    the step is not finite, or its friction not found."""
+    body = part(ints, layout, BODIES)
+    rows = part(work_out, layout, ROWS)
+    columns = part(work_out, layout, COLUMNS)
+    X = part(work_out, layout, X_WB)
+    y = part(work_out, layout, Y)
+    R = part(rub_numbers, rub_layout, RUBBED)
+    velocities = part(rub_ints, rub_layout, VELOCITIES)
+    first = part(rub_out, rub_layout, FIRST)
+    slip = part(rub_out, rub_layout, SLIP)
+    more = part(rub_out, rub_layout, MORE)
+    totals = part(rub_out, rub_layout, TOTALS)
+    H = part(rub_out, rub_layout, RESPONSE)
+    m = first.size
+    e = velocities.size
+    u = found_out[:m]
+    first[:] = 0.0
+    pull_variables(R, u, first, efforts_out)
+    y[:] = 0.0
+    Evaluate(stages[EVALUATE_STAGE], layout, ints, constants, stages, control, t, work_out, q_out, v_out)
+    if not all_finite(y):
+        return False
+    settle_loads(layout, ints, constants, part(work_out, layout, X_SOLVED), y, work_out)
+    fill_wrenches(
+        body, rows, X, part(work_out, layout, F), part(constants, layout, GRAVITY), totals, part(rub_out, rub_layout, ENERGIES)
+    )  # fmt: skip
+    gather_wrenches(body, rows, columns, totals, part(rub_out, rub_layout, RATES))
+    see_in_joints(rub_layout, rub_ints, rub_numbers, X, totals, part(rub_out, rub_layout, AT_START))
+    if not answer_efforts(layout, ints, rub_layout, rub_ints, rub_numbers, h, work_out, rub_out):
+        return False
+    for i in range(e):
+        more[i] = v_out[velocities[i]] + h * y[velocities[i]]
+    for a in range(m):
+        first[a] = u[a]
+    for a in range(m):
+        slip[a] = 0.0
+        for i in range(e):
+            slip[a] += R[e * a + i] * more[i]
+        for b in range(m):
+            slip[a] -= H[m * a + b] * first[b]
+    if not project_friction(rub_layout, rub_ints, rub_numbers, tolerance, most, rub_out, u, found_out[m:]):
+        return False
+    first[:] = 0.0
+    pull_variables(R, u, first, efforts_out)
+    return True
+
+
+@long_kernel
+def roll_rubbing(
+    layout: Ints, ints: Ints, constants: Floats, stages: Ints, control: Floats, rub_layout: Ints, rub_ints: Ints, rub_numbers: Floats,
+    t0: float, h: float, tolerance: float, most: int, done: int, steps: int, every: int, explicit: int, work_out: Floats, rub_out: Floats,
+    efforts_out: Floats, q_out: Floats, v_out: Floats, memory_out: Floats, record_out: Floats,
+) -> int:  # fmt: skip
+    """Take steps from the one that follows `done` on; returns how many are done then. Before a step that is not finite, or whose friction
+    was not found here, q, v and memory are as they were. Memory ends with the friction, its iterations and the last change."""
+    y = part(work_out, layout, Y)
+    velocities = part(rub_ints, rub_layout, VELOCITIES)
+    before = part(rub_out, rub_layout, BEFORE)
+    q = part(rub_out, rub_layout, SAVED_Q)
+    v = part(rub_out, rub_layout, SAVED_V)
+    memory = part(rub_out, rub_layout, SAVED_MEMORY)
+    slowed = part(rub_out, rub_layout, SLOWER)
+    found = memory_out[memory_out.size - part(rub_out, rub_layout, FIRST).size - 2 :]
+    first_v = BEGUN_Q + q.size
+    part(work_out, layout, STATUS)[COUNTDOWN] = memory_out[BEGUN + 1]
+    t = t0
+    for k in range(done, steps):
+        keep(q_out, q)
+        keep(v_out, v)
+        keep(memory_out, memory)
+        keep(v_out, slowed)
+        for attempt in range(2):
+            good = find_friction(
+                layout, ints, constants, stages, control, rub_layout, rub_ints, rub_numbers, t, h, tolerance, most, work_out, rub_out,
+                efforts_out, q_out, slowed, found,
+            )  # fmt: skip
+            if good:
+                good = step_linearly_implicit(
+                    layout, ints, constants, stages, control, t, h, explicit, work_out, before, q_out, v_out, memory_out
+                )  # fmt: skip
+            curbed = memory_out[CURBED] != memory[CURBED]
+            if not good or (attempt == 0 and curbed):
+                keep(memory_out[first_v : first_v + v.size], slowed)  # begun slower: friction of that
+                keep(q, q_out)
+                keep(v, v_out)
+                keep(memory[: memory.size - found.size] if good else memory, memory_out)
+            if not good:
+                return k
+            if not curbed:
+                break
+        for i in range(velocities.size):
+            memory_out[0] += h * efforts_out[i] * (memory_out[first_v + velocities[i]] + 0.5 * h * y[velocities[i]])
+        t = t + h
+        if (k + 1) % every == 0:
+            write_record((k + 1) // every - 1, t, q_out, v_out, memory_out, record_out)
+        if outruns(layout, y, v_out, work_out):
+            return k + 1
+    return steps
+
+
+class RubbingSteps:
+    """Steps of a system with friction in joints, called as `roll_linearly_implicit`. Memory ends with the friction, the iterations that it
+    took and the last relative change of what the contact points carry; `iterations`, `change`: those of the last step."""
+
+    def __init__(self, frictions: JointFrictions, memory: int):
+        self.frictions, self.system, self.iterations, self.change = frictions, frictions.system, 0, 0.0
+        self.compiled = CompiledRubbing(frictions, frictions.system, memory) if frictions.linear else None
+
+    def __call__(
+        self, layout: Ints, ints: Ints, constants: Floats, stages: Ints, control: Floats, t0: float, h: float, steps: int, every: int,
+        explicit: int, work: Floats, scratch: Floats, q: Floats, v: Floats, memory: Floats, record: Floats,
+    ) -> int:  # fmt: skip
+        common, width, done = (layout, ints, constants, stages, control), 1 + q.size + v.size + memory.size, 0
+        limit, own = float(self.system.view(SPEED_LIMIT)[0]), v[: self.system.view(Y).size]
+        while done < steps and not (done and largest(own) > limit):
+            made, before, t = self.compiled, done, float(memory[TIME]) if done else t0
+            if made is not None:
+                done = roll_rubbing(
+                    *common, made.layout, made.ints, made.numbers, t, h, TOLERANCE, MOST, done, steps, every, explicit, work, made.scratch,
+                    self.frictions.efforts, q, v, memory, record,
+                )  # fmt: skip
+                t = float(memory[TIME]) if done else t0
+            if done < steps and not (done > before and largest(own) > limit):
+                if not self._step(common, t, h, explicit, q, v, memory):
+                    break
+                done += 1
+                if done % every == 0:
+                    record[width * (done // every - 1) : width * (done // every)] = np.concatenate([[memory[TIME]], q, v, memory])
+        self.iterations, self.change = int(memory[-2]), float(memory[-1])
+        return done
+
+    def rubbed(self, memory: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Views of the friction, and of iterations and change."""
+        return memory[memory.size - self.frictions.size - 2 : memory.size - 2], memory[memory.size - 2 :]
+
+    def _step(self, common: tuple, t: float, h: float, explicit: int, q_out: Floats, v_out: Floats, memory_out: Floats) -> bool:
+        """One step, its friction found in Python; false, with q, v and memory as they were, if it is not finite."""
+        start, u, system = v_out, self.rubbed(memory_out)[0].copy(), self.system
+        found = memory_out.copy()
+        for _ in range(2):
+            u = self.find(Moment(t, q_out, start, common[-1], h), u, found)
+            self.frictions.act(u)
+            system.prepare(h)
+            q, v, new = q_out.copy(), v_out.copy(), memory_out.copy()
+            if not roll_linearly_implicit(*common, t, h, 1, 2, explicit, system.work, np.zeros(0), q, v, new, np.zeros(0)):
+                return False
+            start = new[BEGUN_Q + q.size : BEGUN_Q + q.size + v.size]
+            if new[CURBED] == memory_out[CURBED]:  # else begun slower: friction of that
+                break
+        new[0] += self.frictions.work(start, system.view(Y), h, u)
+        for mine, was in zip(self.rubbed(new), self.rubbed(found), strict=True):
+            mine[:] = was
+        q_out[:], v_out[:], memory_out[:] = q, v, new
+        return True
+
+    def find(self, moment: Moment, u: np.ndarray, memory_out: np.ndarray) -> np.ndarray:
+        """The friction of a step, kept with how it was found; none where motion is not finite, which the step itself then reports."""
+        mine, how = self.rubbed(memory_out)
+        try:
+            found = self.frictions.solve(moment, u)
+        except FloatingPointError:
+            return np.zeros_like(u)
+        mine[:] = found.friction
+        how[:] = found.iterations, found.change
+        return found.friction

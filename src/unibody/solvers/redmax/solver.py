@@ -1,0 +1,352 @@
+"""RedMax: linearly implicit dynamics in reduced coordinates, with stiff forces between any bodies (paper 000).
+
+    (Jᵀ (M + h D − h² K) J + h D_r − h² K_r) v⁺ = Jᵀ M J v + h (f_r + Jᵀ (f − M J̇ v))        (Eq. 2, with rows as in Eq. 4, 5 and 7)
+
+Forces that give stiffness and damping blocks enter implicitly, unless they are named in `explicit`.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from unibody.algebra.tree.aba import BODY
+from unibody.constraints.base import Constraint
+from unibody.coordinates.observation import Observation
+from unibody.coordinates.reduced.observe import reactions_reduced
+from unibody.coordinates.workspace import APART, BODIES, COUNTDOWN, FLAT, LEAST, LEDGER, RESIDUAL, STATUS
+from unibody.element import number
+from unibody.errors import ModelError, StepFailed
+from unibody.forces.base import Force
+from unibody.joints.base import Joint
+from unibody.model import Model, State
+from unibody.rules.base import LAST_STEP, MEMORY, TIME, advance_own
+from unibody.solvers.redmax.implicit import ALPHA, Stage, solve_stage
+from unibody.solvers.redmax.joint_friction import AN_INSTANT, JointFrictions, Moment
+from unibody.solvers.redmax.linear import RETRY
+from unibody.solvers.redmax.system import LINEAR, RedMaxSystem
+
+from unibody.solvers.redmax.linearly_implicit import (  # isort: skip
+    BEGUN, BEGUN_Q, CURBED, FLATTENED, PEAK, SUDDEN, TAKEN, book_implicit_work, mean_power, roll_linearly_implicit,
+)  # fmt: skip
+from unibody.contact.joint_friction_variables import TOLERANCE
+from unibody.rules.memory_fields import Field, at, count
+from unibody.shapes import Shape
+from unibody.solvers.base import Bound, Solver, Step, needs_reaction
+from unibody.solvers.redmax.friction_steps import RubbingSteps
+from unibody.solvers.report import Report
+from unibody.spatial.pose import vector_from_rotation
+
+RULES = ("linearly-implicit", "implicit", "bdf2")
+LIMITS = ("anticipate", "violated")
+GEOMETRIC = ("definite", "exact")
+INERTIA = ("bounded", "explicit")
+
+DRIVEN = 3
+"""Of a node's integers: where its prescribed motion is."""
+
+
+@dataclass(frozen=True)
+class RedMax(Solver):
+    """Options: `rule`; `linear`, the way to solve; `tolerance` of iterations, as a part of the velocity; `explicit`, names of forces that
+    are not to be implicit; `stabilisation_time` τ [s] in which violated rows are brought back (None: ten steps); `project`, whether q is
+    put onto the rows after every step; `limits`: unilateral rows are held so that they are not violated ("anticipate"), or once they are
+    ("violated", as the authors do); `geometric`: of the stiffness of the linearly implicit rule either what is positive semidefinite
+    ("definite": along a spring, and across it while it pulls), or the exact derivatives made symmetric ("exact", as the authors);
+    `inertia`: whether the linearly implicit rule takes out kinetic energy that its explicit inertial forces create where steps do not
+    resolve the motion ("bounded"), or leaves it ("explicit", as the authors)."""
+
+    rule: str = "linearly-implicit"
+    linear: str = "auto"
+    tolerance: float = 1e-7
+    explicit: tuple[str, ...] = ()
+    stabilisation_time: float | None = None
+    project: bool = True
+    limits: str = "anticipate"
+    geometric: str = "definite"
+    inertia: str = "bounded"
+
+    name = "redmax"
+
+    def __post_init__(self) -> None:
+        if self.rule not in RULES:
+            raise ModelError(f"RedMax: rule {self.rule!r} is unknown; give one of {', '.join(RULES)}")
+        if self.linear not in LINEAR:
+            raise ModelError(f"RedMax: linear {self.linear!r} is unknown; give one of {', '.join(LINEAR)}")
+        if self.limits not in LIMITS:
+            raise ModelError(f"RedMax: limits {self.limits!r} is unknown; give one of {', '.join(LIMITS)}")
+        if self.geometric not in GEOMETRIC:
+            raise ModelError(f"RedMax: geometric {self.geometric!r} is unknown; give one of {', '.join(GEOMETRIC)}")
+        if self.inertia not in INERTIA:
+            raise ModelError(f"RedMax: inertia {self.inertia!r} is unknown; give one of {', '.join(INERTIA)}")
+        if number(self.tolerance, "RedMax tolerance", positive=True) > 0.1:
+            raise ModelError(f"RedMax: tolerance {self.tolerance!r} is no small part of the velocity; give 0.1 or less")
+        if self.stabilisation_time is not None:
+            number(self.stabilisation_time, "RedMax stabilisation_time", positive=True, infinite=True)
+        if not isinstance(self.project, bool):
+            raise ModelError(f"RedMax: project {self.project!r} is neither True nor False")
+        names = (self.explicit,) if isinstance(self.explicit, str) else self.explicit
+        if not isinstance(names, Iterable) or not all(isinstance(name, str) for name in names):
+            raise ModelError(f"RedMax: explicit {self.explicit!r} are no names; give those of forces, such as ('spring',)")
+        object.__setattr__(self, "explicit", tuple(names))
+
+    def handles(self, element: Any, model: Model) -> str | None:
+        if getattr(element, "surfaces", False):
+            return "contact of surfaces needs a solver that knows them"
+        if isinstance(element, Constraint) and element.barred:
+            return f"damping, reach and stiffness of a {type(element).__name__} are those of a barrier, which this solver does not have"
+        if needs_reaction(element) and self.rule != "linearly-implicit":
+            return f"{type(element).__name__} acts in rule 'linearly-implicit' only, not in '{self.rule}'"
+        if isinstance(element, Joint | Force | Constraint | Shape):
+            return None
+        return f"{type(element).__name__} is no element that reduced coordinates know"
+
+    def bind(self, model: Model) -> BoundRedMax:
+        self.check(model)
+        known = [name for name, _ in model.forces]
+        for name in self.explicit:
+            if name not in known:
+                raise ModelError(f"RedMax explicit: no force is named {name!r}; the forces are {', '.join(known) or 'none'}")
+        anticipate = self.limits == "anticipate"
+        definite = self.geometric == "definite" and self.rule == "linearly-implicit"
+        system = RedMaxSystem(
+            model, self.linear, frozenset(self.explicit), self.tolerance, self.stabilisation_time, anticipate, definite
+        )  # fmt: skip
+        system.set_projection(self.project)
+        system.momenta = self.rule == "linearly-implicit"
+        kept = BEGUN_Q - BEGUN + system.nq_all + system.nv_all
+        common: dict[str, Any] = dict(model=model, solver=self, coordinates="reduced", system=system, nq=model.nq, nv=model.nv)
+        if self.rule == "linearly-implicit":
+            driven = bool((system.view(BODIES).reshape(-1, BODY)[1:, DRIVEN] >= 0).any())
+            common |= dict(roll=roll_linearly_implicit, explicit=int(self.inertia == "explicit" or driven))
+            if any(needs_reaction(force) for _, force in model.forces):
+                frictions = JointFrictions(system, model)
+                return BoundFriction(**common, kept=kept + frictions.size + 2, frictions=frictions)
+            return BoundRedMax(**common, kept=kept)
+        return BoundImplicit(**common, roll=None, kept=kept + model.nv)
+
+
+class BoundRedMax(Bound):
+    """`RedMax` on a model."""
+
+    system: RedMaxSystem
+
+    def _look_at(self, t: float, q: np.ndarray, v: np.ndarray, control: np.ndarray) -> None:
+        self.system.look(t, q, v, control)  # nothing needs to be solved
+
+    def memory_fields(self) -> list[Field]:
+        return [
+            *super().memory_fields(), count("steps until the iteration is tried again", self._behind(BEGUN + 1), RETRY),
+            count("iterations", self._behind(BEGUN + 2)), count("steps that were curbed", self._behind(CURBED)),
+        ]  # fmt: skip
+
+    def observe(self, state: State, memory: np.ndarray, control: np.ndarray) -> Observation:
+        """Everything derived at a state; reactions and multipliers are those of the step that ended there (its impulses over h)."""
+        out = self._look(state, memory, control)
+        _, _, kept = self._unpack(state, memory)
+        h = float(kept[BEGUN])
+        if h > 0.0:
+            q = np.array(kept[BEGUN_Q : BEGUN_Q + self.nq_all])
+            v = np.array(kept[BEGUN_Q + self.nq_all : BEGUN_Q + self.nq_all + self.nv_all])
+            self.system.prepare(h)
+            self.system.view(STATUS)[FLAT] = kept[FLATTENED]
+            self.system.advance_from(state.t - h, q, v, control)
+            held = reactions_reduced(self.system)
+            out.reactions, out.constraint_wrenches, out.multipliers = held.reactions, held.constraint, held.multipliers
+            out.iterations, out.notes = int(kept[BEGUN + 2]), self.system.notes()
+            self.system.view(STATUS)[FLAT] = 0.0
+            if kept[TAKEN] > SUDDEN * kept[PEAK]:
+                curbed = "kinetic energy that no force explains was taken out; a smaller dt resolves the motion"
+                out.notes = (*out.notes, f"{curbed} ({kept[TAKEN]:.3g} J so far, in {int(kept[CURBED])} steps)")
+        return out
+
+    def _look(self, state: State, memory: np.ndarray, control: np.ndarray) -> Observation:
+        """What can be said of the state alone, and the work done up to it."""
+        out = super().observe(state, memory, control)
+        last = [mean_power(float(a), float(b)) for a, b in zip(memory[3:6], out.powers, strict=True)]
+        out.work = memory[:3] + memory[LAST_STEP] * np.array(last)
+        return out
+
+    def step_facts(self) -> dict[str, Any]:
+        return {**super().step_facts(), "iterations": self.system.iterations}
+
+    def failure(self, state: State, memory: np.ndarray, control: np.ndarray, t: float) -> StepFailed:
+        """A step that pulled a loop apart names it."""
+        system = self.system
+        row = int(system.view(STATUS)[APART]) - 1
+        if row < 0 or self.failed is not None or system.trouble.error is not None:
+            return super().failure(state, memory, control, t)
+        system.view(STATUS)[APART] = 0.0
+        element, unit = system.book.names[row], system.book.units[row]
+        off = float(abs(system.view(RESIDUAL)[row]))
+        why = f"its rows cannot be met after the step, which leaves them open by {off:.3g} {unit}; is it taut or locked? Try a smaller dt"
+        report = Report(status="pulled apart", time=t, element=element, **self.step_facts())
+        return StepFailed(f"step at t = {t:.6g} s failed near '{element}': {why}", time=t, element=element, report=report)
+
+
+@dataclass
+class BoundFriction(BoundRedMax):
+    """The linearly implicit rule with friction in joints: every step finds its friction first (`RubbingSteps`)."""
+
+    frictions: JointFrictions = field(kw_only=True)
+
+    def __post_init__(self) -> None:
+        self.roll = self.steps = RubbingSteps(self.frictions, MEMORY + self.kept)
+
+    def memory_fields(self) -> list[Field]:
+        change = Field("the last change of friction", at(-1), low=0.0, infinite=True)
+        return [*super().memory_fields(), count("iterations of friction", at(-2)), change]
+
+    def step_facts(self) -> dict[str, Any]:
+        return {**super().step_facts(), "iterations": self.steps.iterations, "residual": self.steps.change}
+
+    def observe(self, state: State, memory: np.ndarray, control: np.ndarray) -> Observation:
+        """As without friction, and what rubs in every joint; at the start, over an instant."""
+        q, v, kept = self._unpack(state, memory)
+        t, h = state.t - float(kept[BEGUN]), float(kept[BEGUN])
+        if h > 0.0:
+            q = np.array(kept[BEGUN_Q : BEGUN_Q + self.nq_all])
+            v = np.array(kept[BEGUN_Q + self.nq_all : BEGUN_Q + self.nq_all + self.nv_all])
+        else:
+            h = AN_INSTANT
+            self.steps.find(Moment(t, q, v, control, h), self.steps.rubbed(kept)[0].copy(), kept)
+        u, how = self.steps.rubbed(kept)
+        self.frictions.act(u)
+        out = super().observe(state, memory, control)
+        y = self.frictions.evaluate(Moment(t, q, v, control, h), u)
+        held = reactions_reduced(self.system)
+        out.reactions, out.constraint_wrenches, out.multipliers = held.reactions, held.constraint, held.multipliers
+        out.joint_friction = self.frictions.seen(held, u, v, y, h)
+        out.iterations, out.residual = int(how[0]), float(how[1])
+        if out.residual > TOLERANCE:
+            out.notes = (*out.notes, f"joint friction did not settle: what it carries still changed by {out.residual:.1e}")
+        return out
+
+
+class BoundImplicit(BoundRedMax):
+    """The fully implicit rules. Memory also holds the accelerations at the end of the last step; the length of a step after which BDF2
+    is to start anew is kept with a minus sign."""
+
+    def observe(self, state: State, memory: np.ndarray, control: np.ndarray) -> Observation:
+        """Everything derived at a state; reactions and multipliers are those of the end of the step that ended there."""
+        out = self._look(state, memory, control)
+        q, v, kept = self._unpack(state, memory)
+        h = abs(float(kept[BEGUN]))
+        if h > 0.0:
+            system = self.system
+            system.prepare(h)
+            a = np.array(kept[kept.size - self.nv :])
+            system.correct(state.t, q, v, a, None, control)
+            held = reactions_reduced(system)
+            out.reactions, out.constraint_wrenches, out.multipliers = held.reactions, held.constraint, held.multipliers
+            out.iterations, out.notes = int(kept[BEGUN + 2]), system.notes()
+        return out
+
+    def step(self, state: State, memory: np.ndarray, control: np.ndarray, dt: float) -> Step:
+        began = time.perf_counter()
+        q, v, kept = self._unpack(state, memory)
+        system, nv, h = self.system, self.nv, dt
+        system.prepare(dt)
+        status = system.view(STATUS)
+        status[COUNTDOWN] = kept[BEGUN + 1]
+        q_all, v_all = q.copy(), v.copy()
+        system.look(state.t, q_all, v_all, control)
+        aim, rate = system.aim(dt), system.row_velocities()
+        book_implicit_work(system.view(LEDGER), dt, kept)
+        lost: list[tuple[float, np.ndarray, np.ndarray]] = []
+
+        def correct(stage: Stage, v_own: np.ndarray, a: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+            system.prepare(stage.g)
+            v_all[:nv] = v_own
+            advance_own(system.layout, system.ints, system.constants, stage.q, np.concatenate([v_own + stage.d / stage.g, v_all[nv:]]),
+                        stage.g, q_all)  # fmt: skip
+            y = system.correct(stage.t, q_all, v_all, a, aim, control).copy()
+            if not np.isfinite(y).all():
+                lost.append((stage.t, q_all.copy(), v_all.copy()))
+            return q_all.copy(), y, np.sqrt(system.view(LEAST))
+
+        t, none = state.t + h, np.zeros(nv)
+        last = float(kept[BEGUN])
+        if self.solver.rule == "implicit":
+            stages = [Stage(t, q, none, v[:nv], h)]
+        elif last == h:
+            q_before = kept[BEGUN_Q : BEGUN_Q + self.nq_all]
+            v_before = kept[BEGUN_Q + self.nq_all : BEGUN_Q + self.nq_all + nv]
+            stages = [Stage(t, q, difference_own(self.model, q_before, q) / 3.0, (4.0 * v[:nv] - v_before) / 3.0, 2.0 * h / 3.0)]
+        else:
+            stages = [Stage(state.t + ALPHA * h, q, none, v[:nv], ALPHA * h)]
+        guess = stages[0].v + stages[0].g * kept[kept.size - nv :]
+        solved = solve_stage(stages[0], guess, correct)
+        pushed = self.solver.rule == "bdf2" and system.pushes()
+        if solved is not None and not pushed and self.solver.rule == "bdf2" and last != h:
+            rest = (1.0 - ALPHA) * h
+            second = Stage(t, q, rest * solved.v, v[:nv] + rest * solved.a, ALPHA * h)
+            solved = solve_stage(second, solved.v, correct)
+            pushed = system.pushes()
+        if pushed:  # an impact has no history to extrapolate: implicit Euler, and a fresh start afterwards
+            solved = solve_stage(Stage(t, q, none, v[:nv], h), v[:nv], correct)
+        if solved is None:
+            raise self.not_converged(state, memory, control, lost)
+        kept[0] += h * float(system.limit_forces() @ (0.5 * (rate + system.row_velocities())))
+        kept[BEGUN : BEGUN + 3] = -h if pushed else h, status[COUNTDOWN], solved.corrections
+        kept[BEGUN_Q : BEGUN_Q + self.nq_all] = q
+        kept[BEGUN_Q + self.nq_all : BEGUN_Q + self.nq_all + self.nv_all] = v
+        kept[kept.size - nv :] = solved.a
+        kept[TIME] = t
+        v_all[:nv] = solved.v
+        after, memory = self._pack(t, solved.q, v_all, kept)
+        facts = {**self.step_facts(), "iterations": solved.corrections}
+        if isinstance(system.trouble.error, Exception):  # of a trial, or also where the step ends
+            system.trouble.error = None
+            system.look(t, np.array(solved.q), np.array(v_all), control)
+        return Step(after, memory, Report(status="ok", time=t, seconds=time.perf_counter() - began, **facts))
+
+    def not_converged(
+        self, state: State, memory: np.ndarray, control: np.ndarray, lost: list[tuple[float, np.ndarray, np.ndarray]]
+    ) -> StepFailed:
+        """The error for a Newton iteration without end, near what was not finite where the iteration was lost, if it was."""
+        if self.system.trouble.error is not None:
+            return self.failure(state, memory, control, state.t)
+        q, v, _ = self._unpack(state, memory)
+        element = self.system.culprit(*(lost[-1] if lost else (state.t, q, v)), control)
+        report = Report(status="not converged", time=state.t, element=element, **self.step_facts())
+        why = "Newton's iteration did not converge; try a smaller dt or rule='linearly-implicit'"
+        return StepFailed(f"step at t = {state.t:.6g} s failed near '{element}': {why}", time=state.t, element=element, report=report)
+
+    def rollout(
+        self, state: State, memory: np.ndarray, control: np.ndarray, dt: float, steps: int, every: int = 1, record: bool = True
+    ) -> tuple[State, np.ndarray, np.ndarray, int]:
+        """Single steps one after the other: Newton's iteration runs in Python."""
+        return self.roll_by_steps(state, memory, control, dt, steps, every, record)
+
+
+def difference_own(model: Model, q_0: np.ndarray, q_1: np.ndarray) -> np.ndarray:
+    """q_1 ⊖ q_0 of the tree joints: the velocity over a unit of time that leads from the one to the other."""
+    out = np.zeros(model.nv)
+    for j in model.tree_joints:
+        q, v = j.q_start, j.v_start
+        for part in j.element.parts():
+            out[v : v + part.nv] = displacement(part, q_0[q : q + part.nq], q_1[q : q + part.nq])
+            q, v = q + part.nq, v + part.nv
+    return out
+
+
+def displacement(joint: Joint, q_0: np.ndarray, q_1: np.ndarray) -> np.ndarray:
+    """d with q_0 ⊕ d = q_1; of joints that do not say, by Newton's method on the pose."""
+    if joint.nq == joint.nv or type(joint).difference is not Joint.difference:
+        return joint.difference(q_0, q_1)
+    R, p = joint.pose(q_1)
+    d = np.zeros(joint.nv)
+    for _ in range(20):
+        q = joint.advance(q_0, d, 1.0)
+        R_0, p_0 = joint.pose(q)
+        error = np.concatenate([vector_from_rotation(R_0.T @ R), R_0.T @ (p - p_0)])
+        step = np.linalg.lstsq(joint.motion(q), error, rcond=1e-10)[0]
+        d = d + step
+        if np.abs(step).max(initial=0.0) < 1e-14 * (1.0 + np.abs(d).max(initial=0.0)):
+            break
+    return d

@@ -1,0 +1,326 @@
+"""A model in reduced coordinates, ready for linearly implicit steps: reduced tables, the implicit terms of its forces, and a way to solve.
+
+`linear` names the solution; "auto" decides by the structure:
+
+    no couplings of moving bodies    "tree": the preconditioner is the matrix, one solution is exact
+    couplings                        "pcg" until it needs more iterations than a direct solution costs, then "direct"
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from unibody.algebra.tree.elimination_order import ContractionPlan
+from unibody.algebra.tree.pcg import BOOK, vector_size
+from unibody.solvers.redmax.step import correct_redmax, evaluate_redmax, look_around
+
+from unibody.solvers.redmax.linear import (  # isort: skip
+    factor_automatically, factor_contracted, factor_densely, factor_inside, factor_projected, fill_implicit, multiply_bilateral,
+    solve_automatically, solve_closed, solve_contracted, solve_densely, solve_inside, solve_iteratively, solve_plainly, solve_projected,
+    spread_automatically, spread_contracted,
+)  # fmt: skip
+from unibody.coordinates.kick import kick_reduced
+from unibody.coordinates.maximal.projection import PROJECT_BELOW
+from unibody.coordinates.reduced.system import FEEDBACK_STEPS, ReducedSystem, spread_responses
+from unibody.solvers.redmax.rows import CLOSE, aim_rows_ahead, row_of
+
+from unibody.coordinates.workspace import (  # isort: skip
+    ADDRESSES, AHEAD, ANTICIPATE, BLOCKS, BODIES, BORDER, BORDER_VALUES, CONTRACTED, COUPLED, COUPLING, CURVED, DEFINITE, DIAGONAL, DRIFT,
+    ENTRY_W, FAILED, FEEDBACK, FLOATING, FREE, FRONTS, FRONT_SCRATCH, FRONT_STATE,
+    HELD_PAIRS, IMPLICIT_CHOICE, IMPLICIT_CLASSES, IMPLICIT_EFFORT, IMPLICIT_F,
+    IMPLICIT_INDEX, IMPLICIT_PARAMETERS, IMPLICIT_PLACES, INVERSE, ITERATIONS, ITERATION_LIMIT, J, LEAST, LOOP_COUPLINGS,
+    MULTIPLIER, NONHOLONOMIC, OWN, PAIRS, PLAN_LISTS, PLAN_RECORDS, PLAN_STEPS, PROJECTED, RATE, RESIDUAL, ROW_BOOK, ROW_SIZE,
+    SETTLE, SIDE, SIDE_F, STATUS, STEP_LENGTH, STEP_ROWS, SUMS, TARGET, TOLERANCE, UNILATERAL, VECTORS, VIOLATION, V_OWN,
+    WORLD_COUPLING, X_SOLVED, Y,
+)  # fmt: skip
+
+from unibody.coordinates.stages import (  # isort: skip
+    AGAIN_STAGE, EVALUATE_STAGE, FACTOR_STAGE, FUSED_STAGE, KICK_STAGE, IMPLICIT_STAGE, MULTIPLIER_STAGE, SOLVE_STAGE,
+)  # fmt: skip
+from unibody.model.implicit_tables import ImplicitTables, is_implicit, moving_bodies
+from unibody.model.model import JointInfo, Model
+from unibody.solvers.redmax.unilateral import multiplier_callback
+
+LINEAR = ("auto", "pcg", "direct", "dense", "plain")
+
+MOST_ITERATIONS = 2000
+
+NODE_NS, PAIR_NS, ROW_NS, RESPONSE_NS = 55.0, 40.0, 4.0, 55.0
+"""Costs of the iteration [ns]: of a body, of a coupling and of a row times a body in one iteration; of a row's response, a body."""
+
+FLOP_NS, PLAN_NS = 0.27, 120.0
+"""Costs of the direct solution [ns]: of one of its multiplications, and of a body besides."""
+
+FEWEST = 6.0
+"""Iterations that are rarely undercut: a direct solution that costs less than these is taken without trying."""
+
+CONTRADICTION = 1e-6
+"""Part of the accelerations that rows ask for and are made of by which dependent ones may be missed before they are said to contradict
+each other; in fully implicit steps, violation."""
+
+CLOSED = 1e-9
+"""Violation (a part of the size of what a row holds) that is round-off of a start, not a contradiction."""
+
+
+class RedMaxSystem(ReducedSystem):
+    """Tables and work space of a model for RedMax."""
+
+    def __init__(
+        self, model: Model, linear: str, explicit: frozenset[str], tolerance: float, stabilisation_time: float | None, anticipate: bool,
+        definite: bool,
+    ):  # fmt: skip
+        self.linear = linear
+        self.explicit = explicit
+        self.stabilisation_time = stabilisation_time
+        self._corrected = False
+        super().__init__(model)
+        self.view(IMPLICIT_CHOICE)[TOLERANCE] = tolerance
+        self.view(IMPLICIT_CHOICE)[ITERATION_LIMIT] = min(MOST_ITERATIONS, int(self.break_even))
+        self.view(IMPLICIT_CHOICE)[ANTICIPATE] = anticipate
+        self.view(IMPLICIT_CHOICE)[DEFINITE] = definite
+
+    def extend(self, slots: list[Any]) -> None:
+        model, book = self.model, self.book
+        n, nv, nvj, k = model.n_bodies, model.nv, model.nv_joints, book.rows
+        sprung = self._sprung_loops()
+        reserved = [(j.child, j.parent) for j in sprung if {j.child, j.parent} <= moving_bodies(model)]
+        tables = ImplicitTables(model, self.trouble, self.clock, self.explicit, reserved)
+        self.implicit_names = tables.names
+        self.python_classes = sorted({*self.python_classes, *tables.python_classes})
+        pairs = [tuple(p) for p in tables.couplings.tolist()][: tables.moving]
+        loop_couplings = self._loop_couplings(sprung, tables.joint_velocities, pairs)
+        self.pairs = tables.couplings[: tables.moving]
+        coupled = sorted({body for pair in pairs for body in pair})
+        place = {body: i for i, body in enumerate(coupled)}
+        self.break_even = float(MOST_ITERATIONS)
+        self.method = self.choose(slots)
+        implicit = bool(tables.names)
+        slots[IMPLICIT_CLASSES], slots[IMPLICIT_INDEX], slots[IMPLICIT_PLACES] = tables.classes, tables.index, tables.places
+        slots[IMPLICIT_PARAMETERS], slots[IMPLICIT_CHOICE] = tables.parameters, np.zeros(8)
+        slots[PAIRS], slots[HELD_PAIRS] = self.pairs, tables.couplings[tables.moving :]
+        slots[COUPLED] = np.array([place[body] for pair in pairs for body in pair] + coupled, np.int64)
+        slots[LOOP_COUPLINGS] = np.array(loop_couplings, np.int64)
+        slots[ROW_BOOK] = self._row_book()
+        self.unilateral = bool(book.unilateral.any())
+        multiply = 0 if not k else multiplier_callback(book, self.trouble) if self.unilateral else multiply_bilateral.address
+        slots[ADDRESSES] = np.array([solve_projected.address if k and self.method in ("pcg", "auto") else 0, multiply], np.int64)
+        slots[UNILATERAL] = book.unilateral.astype(np.int64)
+        on_velocities = {name for name, c in model.constraints if c.nonholonomic}
+        slots[NONHOLONOMIC] = np.array([r >= book.joint_rows and name in on_velocities for r, name in enumerate(book.names)], np.int64)
+        self._multiply = multiply
+        sizes = {
+            IMPLICIT_F: 6 * n if implicit else 0, IMPLICIT_EFFORT: nvj if implicit else 0, OWN: 21 * n if implicit else 0,
+            COUPLING: 36 * len(tables.couplings), WORLD_COUPLING: 36 * len(tables.couplings), DIAGONAL: nvj, BLOCKS: 21 * n,
+            SUMS: max(21 * n, nv),
+            VECTORS: vector_size(n, nv, len(coupled), k), STATUS: 8, AHEAD: k, LEAST: nv,
+            X_SOLVED: 6 * n, SIDE: nv, SIDE_F: 6 * n, INVERSE: k * k, STEP_ROWS: k, V_OWN: nv,
+        }  # fmt: skip
+        if self.method == "dense":
+            sizes[FRONTS] = nv * nv
+        for slot, size in sizes.items():
+            slots[slot] = size
+
+    def _plan(self, slots: list[Any], rows: int) -> None:
+        """The order of a direct solution, with the rows as its border, or none of them."""
+        book = self.book
+        nodes = [(r, book.entry_body[e]) for r in range(rows) for e in book.row_entry[book.row_start[r] : book.row_start[r + 1]]]
+        index = book.dof_index.reshape(-1, 2)
+        columns = [(r, index[k, 1]) for r in range(rows) for k in range(book.dof_start[r], book.dof_start[r + 1])]
+        self.plan = plan = ContractionPlan(slots[BODIES], self.pairs, nodes, columns, rows)
+        slots[PLAN_STEPS], slots[PLAN_LISTS], slots[PLAN_RECORDS] = plan.steps, plan.lists, plan.records
+        slots[BORDER] = index[: len(columns), 0]
+        slots[FRONTS], slots[FRONT_SCRATCH], slots[FRONT_STATE] = plan.factor_size, plan.scratch_size, plan.state_size
+        slots[BORDER_VALUES] = 6 * len(nodes) + len(columns)
+
+    def choose(self, slots: list[Any]) -> str:
+        """The way to solve, by the structure and, between iterating and eliminating, by what each costs."""
+        if self.linear in ("auto", "pcg", "direct") and not len(self.pairs):
+            return "tree"
+        if self.book.unilateral.any() and self.linear in ("auto", "pcg", "direct"):
+            if self.linear == "pcg":
+                return "iterate"
+            self._plan(slots, 0)
+            return "contract"
+        if self.linear == "pcg" and self.book.compliance.any():  # the fused iteration knows rigid rows only
+            return "iterate"
+        if self.linear in ("auto", "direct"):
+            self._plan(slots, self.book.rows)
+        if self.linear != "auto":
+            return self.linear
+        n, rows = self.model.n_bodies, self.book.rows
+        iteration = NODE_NS * n + PAIR_NS * len(self.pairs) + ROW_NS * rows * n
+        self.break_even = (FLOP_NS * self.plan.flops + PLAN_NS * n - RESPONSE_NS * rows * n) / iteration
+        return "direct" if self.break_even < FEWEST or self.book.compliance.any() else "auto"
+
+    def _row_book(self) -> np.ndarray:
+        """The rows' integers as `unibody.algebra.tree.pcg` reads them."""
+        book = self.book
+        parts = [book.row_start, book.row_entry, book.entry_body, book.dof_start, book.dof_index]
+        return np.concatenate([BOOK + np.cumsum([p.size for p in parts]), *parts])
+
+    def _sprung_loops(self) -> list[JointInfo]:
+        """The loop joints that implicit forces act in."""
+        model = self.model
+        forces = [force for name, force in model.forces if name not in self.explicit and is_implicit(force)]
+        named = {model.joint(j).name for force in forces for j in force.joints()}
+        return [j for j in model.loop_joints if j.name in named]
+
+    def _loop_couplings(self, sprung: list[JointInfo], velocities: list[int], pairs: list[tuple[int, ...]]) -> list[int]:
+        """(loop joint, v, place of its two bodies or −1) of every loop joint's velocity with implicit terms."""
+        out: list[int] = []
+        for j in sprung:
+            pair = (j.child, j.parent)
+            for v in (v for v in velocities if j.v_start <= v < j.v_start + j.nv):
+                out += [self.model.loop_joints.index(j), v, pairs.index(pair) if pair in pairs else -1]
+        return out
+
+    def stages(self, control: np.ndarray, loads: bool = False) -> np.ndarray:
+        return super().stages(control, loads=True)
+
+    def set_method(self, stages: np.ndarray) -> None:
+        stages[EVALUATE_STAGE] = evaluate_redmax.address
+        if self.momenta and (self.view(FREE).size or self.view(FLOATING).size):
+            stages[KICK_STAGE] = kick_reduced.address
+        stages[IMPLICIT_STAGE] = fill_implicit.address if self.implicit_names else 0
+        factors = {"dense": factor_densely, "direct": factor_contracted, "contract": factor_inside, "auto": factor_automatically}
+        factor = factors.get(self.method, factor_projected)
+        stages[FACTOR_STAGE], stages[MULTIPLIER_STAGE] = factor.address, self._multiply
+        if self.has_loops:
+            stages[AGAIN_STAGE] = {"direct": spread_contracted, "auto": spread_automatically}.get(self.method, spread_responses).address
+        closed = {"pcg": solve_closed, "direct": solve_contracted, "auto": solve_automatically}
+        alone = {
+            "tree": solve_projected, "dense": solve_densely, "plain": solve_plainly, "iterate": solve_iteratively, "contract": solve_inside,
+        }  # fmt: skip
+        if self.method in closed:
+            stages[FUSED_STAGE] = closed[self.method].address
+        else:
+            stages[SOLVE_STAGE] = alone[self.method].address
+
+    def prepare(self, dt: float) -> None:
+        super().prepare(dt)
+        choice = self.view(IMPLICIT_CHOICE)
+        time = FEEDBACK_STEPS * dt if self.stabilisation_time is None else self.stabilisation_time
+        choice[STEP_LENGTH], choice[FEEDBACK] = dt, 1.0 / max(time, dt)
+
+    def evaluate(self, t: float, q: np.ndarray, v: np.ndarray, control: np.ndarray, loads: bool = False) -> None:
+        """Fill the work space at a state: a step of no length, which is the acceleration at that instant."""
+        choice = self.view(IMPLICIT_CHOICE)
+        length, choice[STEP_LENGTH] = choice[STEP_LENGTH], 0.0
+        self.advance_from(t, q, v, control)
+        choice[STEP_LENGTH] = length
+
+    def advance_from(self, t: float, q: np.ndarray, v: np.ndarray, control: np.ndarray) -> np.ndarray:
+        """Accelerations over a step of the prepared length from (t, q, v), without a guess; and the loads that act over it."""
+        self.clock[0] = t
+        self.view(Y)[:] = 0.0
+        self.view(IMPLICIT_CHOICE)[SETTLE] = 1.0
+        self._corrected = False
+        evaluate_redmax(self.layout, self.ints, self.constants, self.stages(control), control, t, self.work, q, v)
+        self.view(IMPLICIT_CHOICE)[SETTLE] = 0.0
+        return self.view(Y)
+
+    def set_projection(self, on: bool) -> None:
+        super().set_projection(on)
+        self.view(IMPLICIT_CHOICE)[CURVED] = on and self.has_loops
+
+    def look(self, t: float, q: np.ndarray, v: np.ndarray, control: np.ndarray) -> None:
+        """Poses, rows and loads at a state, nothing solved."""
+        self.clock[0] = t
+        look_around(self.layout, self.ints, self.constants, self.stages(control), control, t, self.work, q, v)
+
+    def aim(self, dt: float) -> np.ndarray:
+        """What a fully implicit step of length dt brings each row's C to: 0, or, while a start still assembles itself, less than now."""
+        residual, size = self.view(RESIDUAL), self.view(ROW_SIZE)
+        time = FEEDBACK_STEPS * dt if self.stabilisation_time is None else self.stabilisation_time
+        off = np.where(self.book.unilateral, np.minimum(0.0, residual), residual)
+        left = max(0.0, 1.0 - dt / time) if np.abs(off / size).max(initial=0.0) > PROJECT_BELOW else 0.0
+        return left * off
+
+    def correct(
+        self, t: float, q: np.ndarray, v: np.ndarray, a: np.ndarray, aim: np.ndarray | None, control: np.ndarray
+    ) -> np.ndarray:
+        """The Newton correction of a fully implicit stage of the prepared length; without an aim rows stay where they are."""
+        self.clock[0] = t
+        stages = self.stages(control)
+        if aim is None:
+            self.look(t, q, v, control)
+            residual = self.view(RESIDUAL)
+            aim = np.where(self.book.unilateral & (self.view(VIOLATION) > CLOSE), -np.inf, residual)
+        self._corrected = True
+        correct_redmax(self.layout, self.ints, self.constants, stages, control, t, a, aim, self.work, q, v)
+        return self.view(Y)
+
+    def pushes(self) -> bool:
+        """Whether some unilateral row carried a force in the last solution."""
+        return self.unilateral and bool((self.limit_forces() > 0.0).any())
+
+    def limit_forces(self) -> np.ndarray:
+        """The multipliers of the last solution, of unilateral rows only."""
+        return np.where(self.book.unilateral, self.view(MULTIPLIER), 0.0)
+
+    def row_velocities(self) -> np.ndarray:
+        """G v of all rows at the state that was looked at last."""
+        return self.view(RATE) - self.view(DRIFT)
+
+    @property
+    def iterations(self) -> int:
+        """Of the linear solution of the last step."""
+        return int(self.view(STATUS)[ITERATIONS])
+
+    def _reason(self) -> str:
+        """What was chosen, and why."""
+        if self.linear != "auto":
+            return {"iterate": "pcg, row by row", "contract": "direct, row by row"}.get(self.method, self.method)
+        if self.method == "tree":
+            return "tree, since no force couples two moving bodies"
+        if self.method == "contract":
+            return "direct, since some rows are unilateral"
+        price = f"a direct solution costs {max(self.break_even, 0.0):.0f} iterations"
+        if self.method == "direct":
+            return f"direct, since {price}"
+        return f"direct, since {price} and more were needed" if self.view(STATUS)[CONTRACTED] else f"pcg, since {price}"
+
+    def contradictions(self) -> list[str]:
+        """The elements whose rows the last step could not satisfy, because others repeat and contradict them.
+
+        A row is missed if its acceleration is off by more than round-off of what it is a sum of and of what rows ask for, and by more than
+        a violation of CLOSED would make it ask for."""
+        book, choice = self.book, self.view(IMPLICIT_CHOICE)
+        h = float(choice[STEP_LENGTH])
+        if not book.rows or not 0.0 < h < np.inf or self.rank()[0] == book.rows:
+            return []
+        size, held = self.view(ROW_SIZE), ~book.unilateral & (book.compliance == 0.0)
+        if self._corrected:  # the end of a fully implicit step: C = 0 there, or, of a start that assembles itself, less than before
+            violation = self.view(VIOLATION)
+            grows = self.view(RATE) * self.view(RESIDUAL) >= 0.0
+            missed = held & (np.abs(violation) > CONTRADICTION) & (grows | (np.abs(violation[held]).max(initial=0.0) < PROJECT_BELOW))
+        else:
+            x, y = self.view(X_SOLVED), self.view(Y)
+            aim_rows_ahead(self.layout, self.ints, self.constants, self.work)  # again: the solution has used the targets up
+            asked = np.where(held, self.view(TARGET), 0.0) / size
+            found = np.array([row_of(self.layout, self.ints, r, x, y, self.work) for r in range(book.rows)]) / size
+            scale = self._row_sums(x.reshape(-1, 6), y) / size + np.abs(asked).max()
+            missed = held & (np.abs(found - asked) > CONTRADICTION * scale + CLOSED * choice[FEEDBACK] / h)
+        return list(dict.fromkeys(book.names[r] for r in np.flatnonzero(missed)))
+
+    def _row_sums(self, x: np.ndarray, y: np.ndarray) -> np.ndarray:
+        """Of every row the sum of the magnitudes that its product with motions of bodies x and of joints y is made of."""
+        book, entries, numbers, out = self.book, self.view(ENTRY_W).reshape(-1, 6), self.view(J), np.zeros(self.book.rows)
+        index = book.dof_index.reshape(-1, 2)
+        for r in range(book.rows):
+            mine = book.row_entry[book.row_start[r] : book.row_start[r + 1]]
+            dofs = index[book.dof_start[r] : book.dof_start[r + 1]]
+            out[r] = np.sum(np.abs(entries[mine] * x[book.entry_body[mine]])) + np.sum(np.abs(numbers[dofs[:, 0]] * y[dofs[:, 1]]))
+        return out
+
+    def notes(self) -> tuple[str, ...]:
+        notes = [*super().notes(), f"linear: {self._reason()}"]
+        if self.view(STATUS)[PROJECTED]:
+            notes.append("indefinite implicit terms were projected")
+        if self.view(STATUS)[FAILED]:
+            notes.append(f"not positive definite near body '{self.model.bodies[int(self.view(STATUS)[FAILED])].name}'")
+        if names := self.contradictions():
+            notes.append(f"constraints contradict each other: {', '.join(names)}")
+        return tuple(notes)

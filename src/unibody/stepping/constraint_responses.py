@@ -1,0 +1,95 @@
+"""The rows of loops and constraint elements on groups of velocities: C̈ of the free motion, J, and Y = M⁻¹ Jᵀ."""
+
+from __future__ import annotations
+
+from unibody.algebra.block.sym6 import offset
+from unibody.algebra.tree.aba import ROW, A, dot6, fill_shifts
+from unibody.arena import part
+from unibody.coordinates.loop_closure import fill_reference
+from unibody.coordinates.reduced.kinematics import place_entries
+from unibody.stepping.island_inverses import answer_one, body_numbers, invert_groups
+from unibody.stepping.island_sweeps import add_path, solve_members
+from unibody.stepping.islands import BOOK_GROUPS, FIRST, INVERSE_AT, MEMBER_START, MEMBERS, OF_BODY, PLACE, SEAT
+
+from unibody.coordinates.workspace import (  # isort: skip
+    BIAS, BODIES, CLOSURE, COLUMNS, DOF_INDEX, DOF_START, ENTRY_BODY, ENTRY_W, G, GRAVITY, J, LOAD, MASSES, ROWS, ROW_ENTRY, ROW_START,
+    SHIFT, X_SOLVED, X_WB, Y,
+)  # fmt: skip
+from unibody.kernel import Floats, Ints, kernel
+from unibody.spatial.devices import load3, load6
+
+
+@kernel
+def answer_book(
+    layout: Ints, ints: Ints, constants: Floats, spots: Ints, table: Ints, begin: Ints, answers: bool, work_out: Floats,
+    numbers_out: Floats, acceleration_out: Floats, J_out: Floats, Y_out: Floats,
+) -> None:  # fmt: skip
+    """C̈ of the free motion, and J and Y of all rows of the book; without `answers` no Y."""
+    body = part(ints, layout, BODIES)
+    rows = part(work_out, layout, ROWS)
+    columns = part(work_out, layout, COLUMNS)
+    world = part(work_out, layout, ENTRY_W)
+    entry_body = part(ints, layout, ENTRY_BODY)
+    row_start = part(ints, layout, ROW_START)
+    row_entry = part(ints, layout, ROW_ENTRY)
+    dof_start = part(ints, layout, DOF_START)
+    dof_index = part(ints, layout, DOF_INDEX)
+    numbers = part(work_out, layout, J)
+    shift = part(work_out, layout, SHIFT)
+    load = part(work_out, layout, LOAD)
+    closure = part(work_out, layout, CLOSURE)
+    y = part(work_out, layout, Y)
+    bias = part(work_out, layout, BIAS)
+    gravity = load3(part(constants, layout, GRAVITY), 0)
+    of_body = part(table, spots, OF_BODY)
+    first = part(table, spots, FIRST)
+    place = part(table, spots, PLACE)
+    start = part(table, spots, MEMBER_START)
+    seat = part(table, spots, SEAT)
+    groups = part(table, spots, BOOK_GROUPS)
+    at = part(table, spots, INVERSE_AT)
+    place_entries(entry_body, part(work_out, layout, G), part(work_out, layout, X_WB), rows, world)
+    fill_shifts(body, rows, shift)
+    J_out[:] = 0.0
+    if answers:
+        invert_groups(layout, ints, spots, table, at, 0, work_out, numbers_out)
+        load[:] = 0.0
+        Y_out[:] = 0.0
+    for r in range(acceleration_out.size):
+        moved = bias[r]
+        a, c = groups[2 * r], groups[2 * r + 1]
+        behind = first[a + 1] - first[a] if a >= 0 else 0
+        for k in range(row_start[r], row_start[r + 1]):
+            e = row_entry[k]
+            node = entry_body[e]
+            g = of_body[node]
+            w = load6(world, offset(6 * e))
+            moved += dot6(w, load6(rows, offset(ROW * node + A))) + (w[3] * gravity[0] + w[4] * gravity[1] + w[5] * gravity[2])
+            if g < 0:
+                continue
+            base = begin[r] + (0 if g == a else behind)
+            add_path(body, shift, columns, place, node, first[g], base, 1, w[0], w[1], w[2], w[3], w[4], w[5], J_out)
+            if answers and at[g] >= 0:
+                answer_one(numbers_out, body_numbers(first, start, seat, at, g, node), first[g + 1] - first[g], w, base, 1, Y_out)
+        for k in range(dof_start[r], dof_start[r + 1]):
+            spot = place[dof_index[2 * k + 1]]
+            g = a if a >= 0 and first[a] <= spot < first[a + 1] else c
+            base = begin[r] + (0 if g == a else behind)
+            x = numbers[dof_index[2 * k]]
+            moved += x * y[dof_index[2 * k + 1]]
+            J_out[base + spot - first[g]] += x
+            if answers and at[g] >= 0:
+                n = first[g + 1] - first[g]
+                line = offset(at[g] + 3 * ((n + 2) // 3) * (spot - first[g]))
+                for v in range(n):
+                    Y_out[offset(base + v)] += x * numbers_out[line + v]
+        acceleration_out[r] = moved
+        for side in range(2):
+            g = a if side == 0 else c
+            if answers and g >= 0 and at[g] < 0:
+                solve_members(
+                    body, shift, columns, place, of_body, part(table, spots, MEMBERS), start[g], start[g + 1], first[g],
+                    begin[r] + (0 if side == 0 else behind), 1, J_out, load, part(work_out, layout, X_SOLVED), Y_out,
+                )  # fmt: skip
+    if closure.size > 0:
+        fill_reference(row_start, row_entry, entry_body, world, part(constants, layout, MASSES), closure)

@@ -1,0 +1,349 @@
+"""Maximal coordinates for time stepping with impulses: the joints of a spanning forest hold by themselves, everything else comes as rows.
+
+    (M  −Gᵀ) (y)   (Jᵀ)
+    (G   C ) (λ) = ( 0 )          the response of a row J: bodies answer with their joints held, in O(n) by the factors of the forest
+
+so that W = J y is the matrix that reduced coordinates find for the same row. Vectors over bodies run in the order of the forest's nodes
+here, and in the order of the state where they leave.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from unibody.algebra.contact.delassus import Grouped
+from unibody.algebra.saddle.baraff import factor_solve_tree, solve_tree_many
+from unibody.arena import part
+from unibody.coordinates.kick import keep_courses
+from unibody.coordinates.loop_closure import closure_null, fill_reference
+from unibody.coordinates.maximal.dynamics import kick_maximal
+from unibody.coordinates.maximal.forest import hand_over
+from unibody.coordinates.maximal.observe import driven_wrenches, held_wrenches, row_multipliers
+from unibody.coordinates.maximal.projection import PROJECT_BELOW, PROJECT_ENOUGH, PROJECT_LIMIT
+from unibody.coordinates.maximal.system import MaximalSystem
+from unibody.coordinates.observation import bearings_in_world, element_multipliers, null_shift
+from unibody.coordinates.reduced.kinematics import advance_joints
+from unibody.coordinates.reduced.observe import Held
+from unibody.stepping.carried_rows import CLOSED, LIMIT, SHRINK, SLIGHT
+from unibody.stepping.forest_delassus import combine_units, unit_loads
+from unibody.stepping.impulse_dynamics import BookRows, Motion, centres_in_bodies, cross_rows, holding_rows, motion_of
+from unibody.stepping.islands import Grouping, make_grouping
+from unibody.stepping.predicted_rows import see_ahead
+from unibody.stepping.stiction import Staying, least_motion
+
+from unibody.coordinates.workspace import (  # isort: skip
+    A_WB, BIAS, CLASSES, CLOSURE, ENTRY_BODY, FACTOR, G, INDEX, MASSES, MULTIPLIER, NODE_B, NODE_BODY, NODE_C, NODE_CONSTANTS, NODE_F,
+    NODE_G, NODE_JOINT, NODE_L, NODE_M, NODE_P, NODE_PARENT, NODE_PLAN, NODE_ROWS, NODE_Y, PARAMETERS, RANK, RATE, RESIDUAL, RESPONSE_Y,
+    ROW_ENTRY, ROW_START, VIOLATION, V_WB, X_WB, Y,
+)  # fmt: skip
+from unibody.kernel import Floats, Ints, kernel
+from unibody.model.model import Model
+
+NO_ROWS, NO_MOTION = np.zeros(0, np.int64), np.zeros(0)
+
+
+@kernel
+def solve_primary(layout: Ints, ints: Ints, constants: Floats, control: Floats, work_out: Floats, q_out: Floats, v_out: Floats) -> None:
+    """The forest with its own joints alone."""
+    y = part(work_out, layout, NODE_Y)
+    failed = factor_solve_tree(
+        part(ints, layout, NODE_PARENT), part(ints, layout, NODE_ROWS), part(ints, layout, NODE_PLAN), part(constants, layout, NODE_M),
+        part(work_out, layout, NODE_G), part(work_out, layout, NODE_P), part(work_out, layout, NODE_C), part(work_out, layout, NODE_F),
+        part(work_out, layout, NODE_B), part(work_out, layout, FACTOR), y, part(work_out, layout, NODE_L),
+    )  # fmt: skip
+    if failed >= 0:
+        y[6 * failed] = 1e400
+    hand_over(layout, ints, work_out)
+
+
+class HeldMaximal(MaximalSystem):
+    """A model in maximal coordinates whose rows beyond the forest's joints are solved elsewhere."""
+
+    def __init__(self, model: Model):
+        super().__init__(model, False, "tree")
+        self._com = centres_in_bodies(model)
+        self._body, self._state = self.view(NODE_BODY).reshape(-1, 2).T
+        self._node = np.full(model.n_bodies, -1)
+        self._node[self._body] = np.arange(self.n)
+        self._courses = np.stack([7 * self._state, 6 * self._state, np.arange(self.n)], axis=1).ravel()
+        self.moving = self._node >= 0
+        self._alone = bool((self.view(NODE_PARENT) < 0).all())  # no moving body hangs on another
+        book = self.book
+        self._rows_of_entries = np.repeat(np.arange(book.auxiliary), np.diff(book.row_start))
+        holds = holding_rows(model, book)
+        self.grouping = self._make_grouping(holds)
+        self._kept: tuple[np.ndarray, np.ndarray, Grouped] | None = None
+        of_node = self.grouping.of_body[self._body]
+        order = np.argsort(of_node, kind="stable")
+        begins = np.searchsorted(of_node[order], of_node[order])
+        self._seat = np.zeros(self.n, np.int64)
+        self._seat[order] = np.arange(self.n) - begins  # the place of each node within its group
+        if not holds.any():
+            self.view(RANK)[:] = book.auxiliary
+
+    def _make_grouping(self, holds: np.ndarray) -> Grouping:
+        """The velocities that answer to each other where these rows of the book hold."""
+        parent, above = np.zeros(len(self._node), np.int64), self.view(NODE_PARENT)
+        parent[self._body] = np.where(above >= 0, self._body[above], 0)
+        return make_grouping(parent, self.moving, np.repeat(self._body, 6), self.book, holds)
+
+    def _stages(self, solve: int) -> np.ndarray:
+        return super()._stages(solve_primary.address)
+
+    leaning = np.zeros(0, bool)
+    """Bodies by themselves have no terms in velocities that depend on the middle of a step."""
+
+    def look(self, t: float, q: np.ndarray, v: np.ndarray, control: np.ndarray, change: np.ndarray | None = None) -> bool:
+        """Evaluate the motion that only the forest's joints hold; whether it is finite."""
+        self._kept = None
+        self.evaluate(t, q, v, control)
+        return bool(np.isfinite(self.view(Y)).all())
+
+    def poses(self) -> np.ndarray:
+        """(n, 12) X_WB at the last evaluation."""
+        return self.view(X_WB).reshape(-1, 12)
+
+    def _rates(self) -> np.ndarray:
+        """(bodies, 6) rates of the components of V_WB_B."""
+        out = self.view(A_WB).reshape(-1, 6).copy()
+        out[self._body] = self.view(Y).reshape(-1, 6)[self._state]
+        return out
+
+    def motion(self) -> Motion:
+        """How bodies move, with the accelerations of the last evaluation."""
+        X = self.poses()
+        R = X[:, :9].reshape(-1, 1, 3, 3)
+        V, A = (np.einsum("nkij,nkj->nki", R, x.reshape(-1, 2, 3)).reshape(-1, 6) for x in (self.view(V_WB), self._rates()))
+        return motion_of(X, self._com, X[:, 9:], V, A)
+
+    def book_rows(self) -> BookRows:
+        """Rows of loops and constraint elements, and how bodies answer to them."""
+        book, k, first = self.book, self.book.auxiliary, self.book.primary_rows
+        bodies = self.view(ENTRY_BODY)[book.row_entry]
+        blocks = self.view(G).reshape(-1, 6)[book.row_entry]
+        acceleration = self.view(BIAS)[first:].copy()
+        np.add.at(acceleration, self._rows_of_entries, np.einsum("ei,ei->e", blocks, self._rates()[bodies]))
+        J = np.zeros((k, self.n, 6))
+        moves = self._node[bodies] >= 0
+        np.add.at(J, (self._rows_of_entries[moves], self._node[bodies[moves]]), blocks[moves])
+        Y_rows, held = self._answer(J.reshape(k, 6 * self.n))
+        if k:
+            self.view(RESPONSE_Y)[:] = held.ravel()
+            fill_reference(
+                self.view(ROW_START), self.view(ROW_ENTRY), self.view(ENTRY_BODY), self.view(G), self.view(MASSES), self.view(CLOSURE)
+            )  # fmt: skip
+        g = self.grouping
+        rows = Grouped.from_whole(g.first, g.singles, g.rows, J.reshape(k, 6 * self.n), Y_rows, g.column)
+        return BookRows(self.view(RESIDUAL)[first:].copy(), self.view(RATE)[first:].copy(), acceleration, rows, g)
+
+    def _answer(self, loads: np.ndarray, right: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
+        """Velocities and multipliers of the forest's joints (m, 6n) for loads (m, 6n), or for one load and right sides of the joints."""
+        m, size = len(loads), 6 * self.n
+        y, held = np.zeros((m, size)), np.zeros((m, size))
+        if m and size:
+            solve_tree_many(
+                m, self.view(NODE_PARENT), self.view(NODE_ROWS), self.view(NODE_PLAN), self.view(FACTOR),
+                np.ascontiguousarray(loads).ravel(), np.zeros(0) if right is None else right, y.ravel(), held.ravel(),
+            )  # fmt: skip
+        return y, held
+
+    def _in_bodies(self, bodies: np.ndarray, wrenches: np.ndarray) -> np.ndarray:
+        """Wrenches in world axes at centres of mass, in body axes at the bodies' origins."""
+        R = self.poses()[:, :9].reshape(-1, 3, 3)[bodies]
+        out = np.empty_like(wrenches)
+        out[..., 3:] = np.einsum("...ji,...j->...i", R, wrenches[..., 3:])
+        out[..., :3] = np.einsum("...ji,...j->...i", R, wrenches[..., :3]) + cross_rows(self._com[bodies], out[..., 3:])
+        return out
+
+    def respond(self, front: Grouped, bodies: np.ndarray, wrenches: np.ndarray) -> Grouped:
+        """The blocks of `front`, and then those of rows that are wrenches (k, rows, 2, 6) on pairs of bodies (k, 2), in world axes at their
+        centres of mass. The last answers are kept until the system looks elsewhere, for who asks the same again."""
+        if self._kept is None or not (np.array_equal(self._kept[0], bodies) and np.array_equal(self._kept[1], wrenches)):
+            self._kept = (bodies.copy(), wrenches.copy(), self._respond(bodies, wrenches))
+        return front.joined(self._kept[2])
+
+    def _respond(self, bodies: np.ndarray, wrenches: np.ndarray) -> Grouped:
+        """The latter."""
+        g, (k, width) = self.grouping, wrenches.shape[:2]
+        groups = g.pairs(bodies)
+        if self._alone and not self.book.auxiliary:
+            return self._respond_alone(bodies, groups, wrenches)
+        if 6 * (int(self._seat.max()) + 1) <= k * width:
+            return self._respond_by_units(bodies, groups, wrenches)
+        J = self.wrench_rows(np.repeat(bodies, width, axis=0), wrenches.reshape(-1, 2, 6))
+        return Grouped.from_whole(g.first, np.full(k, width, np.int64), groups, J, self._answer(J)[0], g.column)
+
+    def wrench_rows(self, bodies: np.ndarray, wrenches: np.ndarray) -> np.ndarray:
+        """J (m, 6n) of rows that are wrenches (m, 2, 6) on pairs of bodies (m, 2), in world axes at their centres of mass."""
+        J = np.zeros((len(bodies), self.n, 6))
+        local = self._in_bodies(bodies, wrenches)
+        for side in range(2):
+            nodes = self._node[bodies[:, side]]
+            moves = np.flatnonzero(nodes >= 0)
+            J[moves, nodes[moves]] += local[moves, side]
+        return J.reshape(-1, 6 * self.n)
+
+    def _respond_alone(self, bodies: np.ndarray, groups: np.ndarray, wrenches: np.ndarray) -> Grouped:
+        """The same where every body is a group of its own, in twists at centres of mass in world axes, which are as good as any."""
+        k, width = wrenches.shape[:2]
+        inverse, nodes = self.local_inverses()
+        out = Grouped.room(self.grouping.first, np.full(k, width, np.int64), groups)
+        moves = groups >= 0
+        J = wrenches.transpose(0, 2, 3, 1)[moves]  # (sides that move, 6, rows): as blocks lie
+        out.J[:], out.Y[:] = J.ravel(), (inverse[nodes[bodies[moves]]] @ J).ravel()
+        return out
+
+    def _respond_by_units(self, bodies: np.ndarray, groups: np.ndarray, wrenches: np.ndarray) -> Grouped:
+        """The same where rows are more than the unit wrenches on the bodies of the largest group."""
+        g, (k, width), T = self.grouping, wrenches.shape[:2], self._to_origins()
+        answers = self._answer(unit_loads(self._seat, T))[0]
+        out = Grouped.room(g.first, np.full(k, width, np.int64), groups)
+        combine_units(
+            g.first, g.column, g.of_body[self._body], self._seat, self._node, out.flat_groups, out.place,
+            np.ascontiguousarray(bodies, np.int64).ravel(), width, np.ascontiguousarray(wrenches).ravel(), T.ravel(),
+            answers.ravel(), out.J, out.Y,
+        )  # fmt: skip
+        return out
+
+    def _to_origins(self) -> np.ndarray:
+        """(nodes, 6, 6) from wrenches at centres of mass in world axes to those at origins in body axes."""
+        X = self.poses()[self._body]
+        R, com = X[:, :9].reshape(-1, 3, 3), self._com[self._body]
+        T = np.zeros((self.n, 6, 6))
+        T[:, :3, :3] = T[:, 3:, 3:] = R.transpose(0, 2, 1)
+        T[:, :3, 3:] = cross_rows(com[:, None, :], R).transpose(0, 2, 1)
+        return T
+
+    def local_inverses(self) -> tuple[np.ndarray, np.ndarray]:
+        """(nodes, 6, 6) how each body by itself answers to wrenches at its centre of mass, and groups (bodies,): −1 for the unmoved."""
+        n, T = self.n, self._to_origins()
+        answers = self._answer(T.transpose(2, 0, 1).reshape(6, -1))[0].reshape(6, n, 6)
+        return np.einsum("nji,knj->nik", T, answers), self._node
+
+    def change(self, impulses: np.ndarray, book: BookRows, wrenches: np.ndarray) -> np.ndarray:
+        """(6n,) what impulses do to the velocities: those of the book's rows, and wrenches (bodies, 6), world axes, at centres."""
+        return self._ordered(self._answer(self._loads(book.load(impulses), wrenches))[0][0])
+
+    def carried(self, impulses: np.ndarray, book: BookRows, wrenches: np.ndarray) -> np.ndarray:
+        """(bodies, 6) what the same impulses do to the twists of bodies, in world axes at centres of mass."""
+        y = self._answer(self._loads(book.load(impulses), wrenches))[0][0].reshape(-1, 6)
+        out, R = np.zeros((len(wrenches), 6)), self.poses()[self._body, :9].reshape(-1, 3, 3)
+        out[self._body, :3] = np.einsum("nij,nj->ni", R, y[:, :3])
+        out[self._body, 3:] = np.einsum("nij,nj->ni", R, y[:, 3:] + cross_rows(y[:, :3], self._com[self._body]))
+        return out
+
+    def _loads(self, load: np.ndarray, wrenches: np.ndarray) -> np.ndarray:
+        """(1, 6n) loads on nodes and wrenches (bodies, 6) on bodies, together."""
+        return (self._in_bodies(np.arange(len(wrenches)), wrenches)[self._body].ravel() + load)[None, :]
+
+    def _ordered(self, nodes: np.ndarray) -> np.ndarray:
+        """From the order of nodes to that of the state."""
+        out = np.zeros((self.n, 6))
+        out[self._state] = nodes.reshape(-1, 6)
+        return out.ravel()
+
+    def accelerate(self, impulses: np.ndarray, book: BookRows, wrenches: np.ndarray, h: float) -> None:
+        """Add what impulses over a step h do to the accelerations, and to the multipliers."""
+        y, held = self._answer(self._loads(book.load(impulses), wrenches))
+        self.view(Y)[:] += self._ordered(y[0]) / h
+        self.view(NODE_L)[:] += held[0] / h
+        self.view(MULTIPLIER)[:] = impulses / h
+
+    def hasten(self, impulses: np.ndarray, book: BookRows, wrenches: np.ndarray, h: float) -> None:
+        """Add what impulses over a step h do to the accelerations that `kick` reads."""
+        self.view(Y)[:] += self.change(impulses, book, wrenches) / h
+
+    def through(self) -> Held:
+        """Reactions from the multipliers of the last evaluation."""
+        X, book = self.poses(), self.book
+        primary, auxiliary = self.view(NODE_L), self.view(MULTIPLIER)
+        constraint = held_wrenches(self, primary, auxiliary, X)
+        reactions = constraint + driven_wrenches(self, primary, auxiliary, X)
+        null = closure_null(self.view(CLOSURE), book.auxiliary, self.rank()[0]) if book.auxiliary else np.zeros((0, 0))
+        if len(null):
+            responses = self.view(RESPONSE_Y).reshape(book.auxiliary, -1)
+            bearings = bearings_in_world(self.bearings, self.model.joints, X)
+            shift = null_shift(constraint, [held_wrenches(self, z @ responses, z, X) for z in null], bearings)
+            constraint, reactions = constraint - shift, reactions - shift
+        multipliers = element_multipliers(book, row_multipliers(self, primary, auxiliary))
+        return Held(reactions, constraint, null, multipliers, 0.0, 0.0)
+
+    def kick(self, h: float, q: np.ndarray, v: np.ndarray) -> None:
+        """v by h times the accelerations, q along the new v; in place."""
+        kick_maximal(self.layout, self.ints, self.constants, h, self.work, q, v)
+
+    def kick_onto(
+        self, t: float, h: float, q: np.ndarray, v: np.ndarray, control: np.ndarray, held: np.ndarray, book: BookRows,
+        stays: Staying | None = None,
+    ) -> None:  # fmt: skip
+        """The same, to t, carrying the joints, those rows of the book that are `held` and what `stays` along (`carried_rows`); in place."""
+        first, rows, found = self.book.primary_rows, np.flatnonzero(held), np.zeros(4)
+        sticking = NO_ROWS if stays is None else stays.rows
+        q_0, v_0, y, stages = q.copy(), v.copy(), self.view(Y), self.stages(control)
+        residual, violation, free = self.view(RESIDUAL).copy(), self.view(VIOLATION).copy(), y.copy()
+        before = np.inf
+        if not np.abs(np.concatenate([violation[:first], violation[first:][rows]])).max(initial=0.0) < PROJECT_BELOW:
+            self.kick(h, q, v)
+            return
+        for count in range(LIMIT):
+            self.kick(h, q, v)
+            see_ahead(self.layout, self.ints, self.constants, stages, t, self.work, q, v, found)
+            apart = np.abs(self.view(VIOLATION) - violation)
+            away = NO_MOTION if stays is None else stays.away(q[7 * self.n :])
+            largest = np.concatenate([apart[:first], apart[first:][rows], np.abs(away)]).max(initial=0.0)
+            serves = largest < PROJECT_BELOW and largest < SHRINK * before and count < LIMIT - 1
+            if largest <= CLOSED or (not serves and largest < SLIGHT):
+                return
+            before = largest
+            q[:], v[:] = q_0, v_0
+            if not serves:
+                break
+            y += self._onto(self.view(RESIDUAL) - residual, rows, sticking, away, book) / (h * h)
+        y[:] = free
+        self.kick(h, q, v)
+
+    def shift(self, q: np.ndarray, v: np.ndarray, h: float) -> None:
+        """q along v for a time h; in place."""
+        advance_joints(self.view(CLASSES), self.view(INDEX), self.view(PARAMETERS), q, v, h, q)
+
+    def move_apart(self, q: np.ndarray, v: np.ndarray, way: np.ndarray, h: float) -> None:
+        """q along pseudo-velocities (nv,) for a time h, in which bodies keep their courses; in place."""
+        before = q.copy()
+        self.shift(q, np.concatenate([way, np.zeros(v.size - way.size)]), h)
+        keep_courses(self._courses, self.view(NODE_CONSTANTS), before, q, v)
+
+    def project(
+        self, t: float, q: np.ndarray, v: np.ndarray, control: np.ndarray, held: np.ndarray, book: BookRows, stays: Staying | None = None
+    ) -> None:
+        """Bring q and v back onto the joints and those rows of the book that are `held`, and what `stays` to where it was."""
+        first, rows = self.book.primary_rows, np.flatnonzero(held)
+        sticking = NO_ROWS if stays is None else stays.rows
+        for _ in range(PROJECT_LIMIT):
+            if not self.look(t, q, v, control):
+                return
+            residual, violation = self.view(RESIDUAL), self.view(VIOLATION)
+            largest = np.abs(np.concatenate([violation[:first], violation[first:][rows]])).max(initial=0.0)
+            if not largest < PROJECT_BELOW:
+                return
+            away = NO_MOTION if stays is None else stays.away(q[7 * self.n :])
+            if not largest > PROJECT_ENOUGH and Staying.enough(away):
+                break
+            self.shift(q, np.concatenate([self._onto(residual, rows, sticking, away), np.zeros(v.size - 6 * self.n)]), 1.0)
+        rate = self.view(RATE)
+        v[: 6 * self.n] += self._onto(rate, rows, sticking, rate[first:][sticking])
+
+    def _onto(
+        self, values: np.ndarray, rows: np.ndarray, sticking: np.ndarray, away: np.ndarray, found: BookRows | None = None
+    ) -> np.ndarray:
+        """The least motion that takes `values` off the primary rows and the given ones of the book (as they are, unless given), then
+        `away` off those that are sticking, in the order of the state."""
+        book, right = self.book, np.zeros((self.n, 6))
+        for i, (k, _) in enumerate(self.view(NODE_JOINT).reshape(-1, 2)):
+            if k >= 0:
+                row, count = book.joints[6 * k + 4 : 6 * k + 6]
+                right[i, :count] = -values[row : row + count]
+        y = self._answer(np.zeros((1, 6 * self.n)), right.ravel())[0][0]
+        if rows.size or sticking.size:
+            found = self.book_rows() if found is None else found
+            y = least_motion(y, found.J, found.Y, rows, values[book.primary_rows :][rows], sticking, away)
+        return self._ordered(y)

@@ -1,0 +1,502 @@
+"""Reduced coordinates for time stepping with impulses: the free motion of the tree, and its response to any row, each O(n).
+
+The evaluation leaves loops, constraint elements and contacts alone; they come as rows J of one complementarity problem. A row's response
+Y = M⁻¹ Jᵀ is a sweep with the factors of the trees it touches (`tree_delassus`).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from unibody.algebra.contact.delassus import Grouped
+from unibody.algebra.tree.aba import BODY, LOOSE, ROW, A, P, V, fill_shifts, solve_tree
+from unibody.arena import part
+from unibody.coordinates.kick import free_joints, keep_courses, kick_reduced, mark_touched
+from unibody.coordinates.maximal.projection import PROJECT_BELOW, PROJECT_ENOUGH, PROJECT_LIMIT
+from unibody.coordinates.reduced.careful_projection import project_held
+from unibody.coordinates.reduced.kinematics import advance_joints
+from unibody.coordinates.reduced.observe import Held, reactions_reduced
+from unibody.coordinates.reduced.products import carry_accelerations, fill_mass_matrix
+from unibody.coordinates.reduced.system import ReducedSystem, evaluate_reduced, spread_responses
+from unibody.stepping.carried_rows import kick_onto_rows
+from unibody.stepping.constraint_responses import answer_book
+from unibody.stepping.implicit_joints import chosen_terms, evaluate_stiff, joint_efforts, stiffen, told
+from unibody.stepping.impulse_dynamics import BookRows, Motion, centres_in_bodies, holding_rows, in_world
+from unibody.stepping.island_sweeps import arm
+from unibody.stepping.islands import BOOK_GROUPS, COLUMN_OF, FIRST, make_grouping
+from unibody.stepping.midpoint_coriolis import along_rows, copy_in_middle, foretell, lean_and_load
+from unibody.stepping.stiction import Staying, least_motion
+from unibody.stepping.tree_delassus import answer_threes, answer_wrenches, lay_wrenches, sweep_size
+
+from unibody.coordinates.workspace import (  # isort: skip
+    ACTIVE, ARMATURE, BODIES, CLASSES, CLOSURE, COLUMNS, ENTRY_BODY, F, FLOATING, FREE, G, GRAM, GRAVITY, IMPLICIT_CHOICE,
+    IMPLICIT_CLASSES, IMPLICIT_EFFORT, IMPLICIT_INDEX, IMPLICIT_PARAMETERS, IMPLICIT_PLACES, INDEX, LOAD, MIDDLE, MIDDLE_ROWS, MIDDLE_WIDTH,
+    MULTIPLIER, NODE_CONSTANTS, PARAMETERS, RANK, RATE, RESIDUAL, RESPONSE_X, RESPONSE_Y, ROWS, SHIFT, SIDE, STEP_LENGTH, STIFF,
+    VIOLATION, X_SOLVED, X_WB, Y,
+)  # fmt: skip
+from unibody.coordinates.stages import AGAIN_STAGE, EVALUATE_STAGE, FORCE_STAGE, SIGNAL_STAGE
+from unibody.frame import CallFrame
+from unibody.kernel import Floats, Ints, Kernel, kernel
+from unibody.model.implicit_tables import ImplicitTables
+from unibody.model.model import Model
+from unibody.spatial.devices import add3, cross, load3, load9, rotate_back, store3
+
+
+@kernel
+def is_finite(y: Floats) -> bool:
+    """Whether all numbers are. (A product by BLAS would say so too, and leave its other threads spinning for the rest of a step.)"""
+    total = 0.0
+    for k in range(y.size):
+        total += 0.0 * y[k]
+    return total == 0.0
+
+
+@kernel
+def add_share(share: float, x: Floats, y_out: Floats) -> None:
+    """y += share · x."""
+    for k in range(x.size):
+        y_out[k] += share * x[k]
+
+
+@kernel
+def push_by_impulses(
+    layout: Ints, ints: Ints, spots: Ints, table: Ints, com: Floats, wrenches: Floats, impulses: Floats, begin: Ints, J: Floats,
+    work_out: Floats, y_out: Floats,
+) -> None:  # fmt: skip
+    """y = M⁻¹ Jᵀ of wrenches (6 a body; world axes, at centres of mass) on all bodies and of impulses along the rows of the book, whose J
+    begin at `begin`."""
+    body = part(ints, layout, BODIES)
+    rows = part(work_out, layout, ROWS)
+    X = part(work_out, layout, X_WB)
+    shift = part(work_out, layout, SHIFT)
+    f = part(work_out, layout, LOAD)
+    right = part(work_out, layout, SIDE)
+    first = part(table, spots, FIRST)
+    groups = part(table, spots, BOOK_GROUPS)
+    column = part(table, spots, COLUMN_OF)
+    right[:] = 0.0
+    for r in range(impulses.size):
+        if impulses[r] != 0.0:
+            p = begin[r]
+            for side in range(2):
+                g = groups[2 * r + side]
+                if g >= 0:
+                    for v in range(first[g], first[g + 1]):
+                        right[column[v]] += J[p] * impulses[r]
+                        p += 1
+    for i in range(com.size // 3):
+        force = load3(wrenches, 6 * i + 3)
+        store3(add3(load3(wrenches, 6 * i), cross(arm(X, com, rows, i), force)), 6 * i, f)
+        store3(force, 6 * i + 3, f)
+    for m in range(6):
+        f[m] = 0.0
+    fill_shifts(body, rows, shift)
+    solve_tree(body, shift, part(work_out, layout, COLUMNS), right, f, part(work_out, layout, X_SOLVED), y_out)
+
+
+@kernel
+def twists_at_centres(layout: Ints, com: Floats, work: Floats, twist_out: Floats) -> None:
+    """Twists of bodies in world axes, at centres of mass, as the last solution of the tree left them at its points."""
+    rows = part(work, layout, ROWS)
+    X = part(work, layout, X_WB)
+    x = part(work, layout, X_SOLVED)
+    for i in range(com.size // 3):
+        w = load3(x, 6 * i)
+        store3(w, 6 * i, twist_out)
+        store3(add3(load3(x, 6 * i + 3), cross(w, arm(X, com, rows, i))), 6 * i + 3, twist_out)
+
+
+@kernel
+def fill_motion_reduced(
+    layout: Ints, constants: Floats, work: Floats, com: Floats, centre_out: Floats, velocity_out: Floats, rate_out: Floats
+) -> None:
+    """What `fill_motion` finds, at the last evaluation."""
+    rows = part(work, layout, ROWS)
+    X = part(work, layout, X_WB)
+    g = load3(part(constants, layout, GRAVITY), 0)
+    for i in range(com.size // 3):
+        k = ROW * i
+        w, a, p, r = load3(rows, k + V), load3(rows, k + A), load3(rows, k + P), arm(X, com, rows, i)
+        v, rate = in_world(w, load3(rows, k + V + 3), a, add3(load3(rows, k + A + 3), g), r)
+        store3(add3(p, r), 3 * i, centre_out)
+        store3(w, 6 * i, velocity_out)
+        store3(v, 6 * i + 3, velocity_out)
+        store3(a, 6 * i, rate_out)
+        store3(rate, 6 * i + 3, rate_out)
+
+
+@kernel
+def add_loads(
+    X: Floats, com: Floats, wrenches: Floats, row_start: Ints, row_entry: Ints, entry_body: Ints, blocks: Floats, multipliers: Floats,
+    F_out: Floats,
+) -> None:  # fmt: skip
+    """Add wrenches (6 a body; world axes, at centres of mass) and rows times their multipliers to the bodies' own."""
+    for i in range(F_out.size // 6):
+        R = load9(X, 12 * i)
+        f = rotate_back(R, load3(wrenches, 6 * i + 3))
+        t = add3(rotate_back(R, load3(wrenches, 6 * i)), cross(load3(com, 3 * i), f))
+        for m in range(3):
+            F_out[6 * i + m] += t[m]
+            F_out[6 * i + 3 + m] += f[m]
+    for r in range(multipliers.size):
+        if multipliers[r] != 0.0:
+            for k in range(row_start[r], row_start[r + 1]):
+                e = row_entry[k]
+                for m in range(6):
+                    F_out[6 * entry_body[e] + m] += multipliers[r] * blocks[6 * e + m]
+
+
+class HeldReduced(ReducedSystem):
+    """A model in reduced coordinates whose rows are solved elsewhere."""
+
+    def __init__(self, model: Model):
+        super().__init__(model)
+        self.momenta = True
+        self._com = centres_in_bodies(model)
+        self.flat_com, self._y, self._poses = self._com.ravel(), self.view(Y), self.view(X_WB).reshape(-1, 12)
+        self._floats = self.view(FLOATING).size > 0
+        self.flies = self.view(FREE).size > 0 or self._floats
+        self._kept_stages: np.ndarray | None = None
+        self._leaning_stages: np.ndarray | None = None
+        self._steered_at: float | None = None
+        """[s] When functions of time were asked last, if that was not by a look."""
+        self._settled = False
+        """Whether the last projection has left its factors."""
+        self.stiff = False
+        """Whether some efforts of joints are taken at the end of steps of the prepared length."""
+        self._stiff_at: float | None = None
+        self._chosen = (0.0, np.zeros(0, bool))
+        """For which step length that was asked last, and which velocities it is."""
+        self._told: tuple[str, ...] = ()
+        """What a report says of them."""
+        counts = self.view(BODIES).reshape(-1, BODY)
+        moving = np.zeros(len(counts), bool)
+        for i in range(1, len(counts)):
+            moving[i] = moving[counts[i, 0]] or counts[i, 2] > 0
+        self.moving = moving
+        owner = np.repeat(np.arange(len(counts)), counts[:, 2])[np.argsort(np.concatenate([c[1] + np.arange(c[2]) for c in counts]))]
+        self.grouping = make_grouping(counts[:, 0], moving, owner, self.book, self._holds)
+        self._room = Grouped.room(self.grouping.first, self.grouping.singles, self.grouping.rows)
+        self._residual, self._rate = self.view(RESIDUAL), self.view(RATE)
+        self._no_rows = BookRows(np.zeros(0), np.zeros(0), np.zeros(0), self._room, self.grouping)
+        self._numbers = np.zeros(int(self.grouping.inverse_at[-1]) + 1)
+        self.all_alone = bool(self.grouping.alone.all())
+        self._inverse_at = np.zeros(len(self.grouping.alone), np.int64)
+        self.sweep_room = np.zeros(sweep_size(len(counts), bool(self.grouping.alone.any())))
+        self._looked, self._inverted = 0, -1
+        """How often the motion was evaluated, and when the book's rows were last answered: what `_numbers` holds of them is of that."""
+        if not self._holds.any():
+            self.view(RANK)[:] = self.book.rows
+
+    def extend(self, slots: list[Any]) -> None:
+        slots[X_SOLVED], slots[SIDE] = 6 * self.model.n_bodies, self.model.nv
+        self.leaning = np.ones(self.model.nv, bool)
+        """Which velocities have terms that depend on the middle of a step: all but those of bodies that fly alone."""
+        for _, at, body, _ in free_joints(self.model):
+            if body is not None:
+                self.leaning[at : at + 6] = False
+        self.halves = 0.5 * self.leaning
+        if self.leaning.any():
+            slots[MIDDLE], slots[MIDDLE_ROWS] = self.model.nv_joints, MIDDLE_WIDTH * self.model.n_bodies
+        efforts = joint_efforts(self.model)
+        if efforts:
+            others = frozenset(name for name, _ in self.model.forces) - frozenset(efforts)
+            tables = ImplicitTables(self.model, self.trouble, self.clock, others)
+            slots[IMPLICIT_CLASSES], slots[IMPLICIT_INDEX], slots[IMPLICIT_PLACES] = tables.classes, tables.index, tables.places
+            slots[IMPLICIT_PARAMETERS], slots[IMPLICIT_CHOICE] = tables.parameters, np.zeros(8)
+            slots[IMPLICIT_EFFORT], slots[STIFF] = self.model.nv_joints, 2 * self.model.nv_joints
+        self._holds = holding_rows(self.model, self.book)
+        if not self._holds.any():  # nothing is projected
+            slots[RESPONSE_X] = slots[RESPONSE_Y] = slots[GRAM] = slots[CLOSURE] = 0
+
+    def _body_integers(self, drives: dict[int, int]) -> np.ndarray:
+        out = super()._body_integers(drives)
+        for _, _, body, joint in free_joints(self.model):
+            if body is not None:
+                out[joint.child, 4] = LOOSE
+        return out
+
+    def set_method(self, stages: np.ndarray) -> None:
+        stages[EVALUATE_STAGE] = evaluate_reduced.address
+        if self.has_loops:
+            stages[AGAIN_STAGE] = spread_responses.address
+
+    def prepare(self, dt: float) -> None:
+        """Before steps of length dt: also which efforts of joints they take at their end (`implicit_joints`); none where dt is infinite."""
+        super().prepare(dt)
+        stiff = self.view(STIFF)
+        if stiff.size and self._stiff_at != dt:
+            self._stiff_at, self.stiff = dt, False
+            if 0.0 < dt < np.inf:
+                if self._chosen[0] != dt:
+                    self._chosen = dt, self._choose_stiff(dt)
+                    self._told = told(self.model, self._chosen[1], dt)
+                stiff[: self.model.nv] = self._chosen[1]
+                self.view(IMPLICIT_CHOICE)[STEP_LENGTH] = dt
+                self.stiff = bool(self._chosen[1].any())
+
+    def notes(self) -> tuple[str, ...]:
+        return (*super().notes(), *self._told)
+
+    def _choose_stiff(self, dt: float) -> np.ndarray:
+        """(nv,) which velocities take their efforts at the end of a step, as the start of the model tells."""
+        n, stiff = self.model.nv, self.view(STIFF)
+        q, v = self.start()
+        self.evaluate(0.0, q, v, self.model.neutral_control(), loads=True)
+        self.trouble.error = None  # of users' functions: the step itself tells
+        M = np.zeros(n * n)
+        self.sweep(q, v)
+        fill_mass_matrix(self.view(BODIES), self.view(ARMATURE), self.view(ROWS), self.view(COLUMNS), np.zeros(21 * self.model.n_bodies), M)
+        self.view(IMPLICIT_CHOICE)[STEP_LENGTH] = dt
+        stiff[:] = 1.0  # all of them
+        stiffen(self.layout, self.ints, self.constants, self.model.neutral_control(), 1, q, v, self.work)
+        half = stiff.size // 2
+        terms = stiff[half : half + n] - self.view(ARMATURE)[:n]
+        stiff[:] = 0.0
+        with np.errstate(all="ignore"):
+            try:
+                inverse = np.diag(np.linalg.inv(M.reshape(n, n)))
+            except np.linalg.LinAlgError:
+                return terms > 0.0
+        return chosen_terms(inverse, terms)
+
+    def evaluate(self, t: float, q: np.ndarray, v: np.ndarray, control: np.ndarray, loads: bool = False) -> None:
+        self._looked += 1
+        self.view(MIDDLE_ROWS)[:1] = 0.0
+        super().evaluate(t, q, v, control, loads)
+
+    def look(self, t: float, q: np.ndarray, v: np.ndarray, control: np.ndarray, change: np.ndarray | None = None) -> bool:
+        """Evaluate the motion that nothing holds; whether it is finite. `change`: by how much (nv,) velocities will have changed in the
+        middle of the step, where their own terms are taken (`midpoint_coriolis`)."""
+        self._looked, self.clock[0], self._steered_at, middle = self._looked + 1, t, None, self.view(MIDDLE_ROWS)
+        if change is None:
+            middle[:1] = 0.0
+        else:
+            self.view(MIDDLE)[: change.size] = change
+        stages = self.stages_of_steps(change is not None)
+        self.evaluation(self.layout, self.ints, self.constants, stages, control, t, self.work, q, v)
+        return is_finite(self._y)
+
+    @property
+    def evaluation(self) -> Kernel:
+        """What evaluates the motion for a step of the prepared length."""
+        return evaluate_stiff if self.stiff else evaluate_reduced
+
+    def stages_of_steps(self, leaning: bool) -> np.ndarray:
+        """The stages of such an evaluation; `leaning`: with terms in the middle of the step."""
+        if self._kept_stages is None:
+            self._kept_stages = self.stages(self.model.neutral_control(), loads=True)
+        if not leaning:
+            return self._kept_stages
+        if self._leaning_stages is None:
+            self._leaning_stages = self._kept_stages.copy()
+            self._leaning_stages[FORCE_STAGE] = lean_and_load.address
+        return self._leaning_stages
+
+    def looked_elsewhere(self) -> None:
+        """The arrays hold another motion than that of the last look here."""
+        self._looked += 1
+        self._steered_at = None
+
+    def point_frame(self, frame: CallFrame, numbers: int, inverses: int) -> None:
+        """Point these slots at arrays that may have grown since: what is known of inverses of groups, and where they begin."""
+        frame.point(numbers, self._numbers)
+        frame.point(inverses, self._inverse_at)
+
+    @property
+    def book_room(self) -> Grouped:
+        """Where the numbers of the book's rows stand."""
+        return self._room
+
+    def poses(self) -> np.ndarray:
+        """(n, 12) X_WB at the last evaluation."""
+        return self._poses
+
+    def motion(self) -> Motion:
+        """How bodies move, with the accelerations of the last evaluation."""
+        n = self.model.n_bodies
+        centre, velocity, rate = np.empty((n, 3)), np.empty((n, 6)), np.empty((n, 6))
+        fill_motion_reduced(
+            self.layout, self.constants, self.work, self.flat_com, centre.ravel(), velocity.ravel(), rate.ravel()
+        )  # fmt: skip
+        return Motion(centre, velocity, rate)
+
+    def book_rows(self) -> BookRows:
+        """Rows of loops and constraint elements."""
+        g, room = self.grouping, self._room
+        if not self.book.rows:
+            return self._no_rows
+        size, acceleration = room.J.size, np.empty(self.book.rows)
+        J, Y = np.empty(size), np.empty(size)
+        answer_book(self.layout, self.ints, self.constants, *g.tables, room.place, True, self.work, self._numbers, acceleration, J, Y)
+        self._inverted = self._looked
+        rows = Grouped(room.first, room.rows, room.groups, J, Y, room.start, room.place, room.unit)
+        return BookRows(self._residual.copy(), self._rate.copy(), acceleration, rows, g)
+
+    def respond(self, front: Grouped, bodies: np.ndarray, wrenches: np.ndarray) -> Grouped:
+        """The blocks of `front`, and then those of rows that are wrenches (k, rows, 2, 6) on pairs of bodies (k, 2), in world axes at their
+        centres of mass."""
+        g, k, (n, width) = self.grouping, len(front.rows), wrenches.shape[:2]
+        if not n:
+            return front
+        rows, groups = np.empty(k + n, np.int64), np.empty((k + n, 2), np.int64)
+        start, place = np.empty(k + n + 1, np.int64), np.empty(k + n + 1, np.int64)
+        flat, at = bodies.ravel(), self._inverse_at
+        needed = lay_wrenches(*g.tables, front.rows, front.flat_groups, True, flat, width, rows, groups.ravel(), start, place, at)
+        self.have_numbers(needed)
+        size = int(place[-1])
+        J = np.empty(size)
+        Y = J if self.all_alone else np.empty(size)
+        if k:
+            J[: front.J.size], Y[: front.Y.size] = front.J, front.Y
+        fresh = g.inverse_at[-1] if self._inverted == self._looked else 0
+        given = (self.layout, self.ints, *g.tables, at, fresh, place[k:], flat)
+        if width == 3:
+            answer_threes(*given, self.all_alone, wrenches.ravel(), self.flat_com, self.work, self._numbers, self.sweep_room, J, Y)
+        else:
+            answer_wrenches(*given, width, wrenches.ravel(), self.flat_com, self.work, self._numbers, J, Y)
+        return Grouped(g.first, rows, groups, J, Y, start, place, g.alone)
+
+    def have_numbers(self, needed: int) -> None:
+        """Have room for so many numbers of groups; those that are there stay."""
+        if needed >= self._numbers.size:
+            self._numbers = np.concatenate([self._numbers[:-1], np.zeros(needed + needed // 2 + 2 - self._numbers.size)])
+
+    def change(self, impulses: np.ndarray, book: BookRows, wrenches: np.ndarray) -> np.ndarray:
+        """(nv,) what impulses do to the velocities: those of the book's rows, and wrenches (n, 6) on bodies (world axes, at centres of
+        mass)."""
+        out = np.empty(self._y.size)
+        push_by_impulses(
+            self.layout, self.ints, *self.grouping.tables, self.flat_com, wrenches.ravel(), impulses, book.rows.place, book.rows.J,
+            self.work, out,
+        )  # fmt: skip
+        return out
+
+    def carried(self, impulses: np.ndarray, book: BookRows, wrenches: np.ndarray) -> np.ndarray:
+        """(n, 6) what the same impulses do to the twists of bodies, in world axes at centres of mass."""
+        self.change(impulses, book, wrenches)
+        out = np.empty((self.model.n_bodies, 6))
+        twists_at_centres(self.layout, self.flat_com, self.work, out.ravel())
+        return out
+
+    def hasten(self, impulses: np.ndarray, book: BookRows, wrenches: np.ndarray, h: float) -> None:
+        """Add what impulses over a step h do to the accelerations that `kick` reads, and to nothing else."""
+        add_share(1.0 / h, self.change(impulses, book, wrenches), self._y)
+        if self._floats:
+            mark_touched(wrenches.ravel(), self.view(FLOATING))
+
+    def accelerate(self, impulses: np.ndarray, book: BookRows, wrenches: np.ndarray, h: float) -> None:
+        """Add what impulses over a step h do to the accelerations, and to the loads."""
+        self.hasten(impulses, book, wrenches, h)
+        carry_accelerations(self.view(BODIES), self.view(Y), self.view(COLUMNS), self.view(ROWS))
+        self.enter_loads(impulses / h, wrenches / h)
+
+    def enter_loads(self, multipliers: np.ndarray, wrenches: np.ndarray) -> None:
+        """Enter multipliers of the book and wrenches on bodies among the loads, for reactions."""
+        self.view(MULTIPLIER)[:] = multipliers
+        book = self.book
+        add_loads(
+            self.view(X_WB), self.flat_com, wrenches.ravel(), book.row_start, book.row_entry, self.view(ENTRY_BODY),
+            self.view(G), multipliers, self.view(F),
+        )  # fmt: skip
+
+    def through(self) -> Held:
+        """Reactions from the accelerations and loads of the last evaluation."""
+        return reactions_reduced(self)
+
+    def balanced_rows(self) -> np.ndarray:
+        if not self.view(MIDDLE_ROWS)[:1].any():
+            return super().balanced_rows()
+        out = np.empty(self.view(ROWS).size)
+        copy_in_middle(self.layout, self.ints, self.work, out)
+        return out
+
+    def kick(self, h: float, q: np.ndarray, v: np.ndarray) -> None:
+        """v by h times the accelerations, q along the new v; in place."""
+        if self.flies:
+            kick_reduced(self.layout, self.ints, self.constants, h, self.work, q, v)
+            return
+        v[: self.model.nv] += h * self._y
+        self.shift(q, v, h)
+
+    def kick_onto(
+        self, t: float, h: float, q: np.ndarray, v: np.ndarray, control: np.ndarray, held: np.ndarray, book: BookRows,
+        stays: Staying | None = None,
+    ) -> None:  # fmt: skip
+        """The same, to t, carrying the rows that are `held` along (`carried_rows`), with the factors that `close` left; in place. What
+        `stays` does so by its own velocity, but for what corrections do to it, which `project` takes back."""
+        if not self.view(CLOSURE)[-1] < PROJECT_BELOW:
+            self.kick(h, q, v)
+            return
+        self.view(ACTIVE)[:] = held
+        self.view(RESPONSE_Y)[:] = book.Y.ravel()
+        kick_onto_rows(self.layout, self.ints, self.constants, self._stages_at(t, control), control, t, h, self.work, q, v)
+
+    def _stages_at(self, t: float, control: np.ndarray) -> np.ndarray:
+        """Stages of a look at t; functions of time are asked once."""
+        stages = self.stages(control, True)
+        if self._steered_at == t:
+            stages[SIGNAL_STAGE] = 0
+        self.clock[0] = self._steered_at = t
+        return stages
+
+    def shift(self, q: np.ndarray, v: np.ndarray, h: float) -> None:
+        """q along v for a time h; in place."""
+        advance_joints(self.view(CLASSES), self.view(INDEX), self.view(PARAMETERS), q, v, h, q)
+
+    def move_apart(self, q: np.ndarray, v: np.ndarray, way: np.ndarray, h: float) -> None:
+        """q along pseudo-velocities (nv,) for a time h, in which bodies that fly keep their courses; in place."""
+        before = q.copy()
+        self.shift(q, np.concatenate([way, np.zeros(v.size - way.size)]), h)
+        if self.flies:
+            keep_courses(self.view(FREE)[1:], self.view(NODE_CONSTANTS), before, q, v)
+
+    def project(
+        self, t: float, q: np.ndarray, v: np.ndarray, control: np.ndarray, held: np.ndarray, book: BookRows, stays: Staying | None = None
+    ) -> None:
+        """Bring q and v back onto the rows that are `held`; what `stays`, to where it was."""
+        self._settled = False
+        if stays is not None:
+            self._project_staying(t, q, v, control, np.flatnonzero(held), stays)
+            return
+        self.view(ACTIVE)[:] = held
+        self._looked += 1
+        stages = self._stages_at(t, control)
+        self._settled = bool(project_held(self.layout, self.ints, self.constants, stages, control, t, self.work, q, v))
+
+    def next_change(
+        self, t: float, h: float, q: np.ndarray, v_0: np.ndarray, v: np.ndarray, control: np.ndarray, change: np.ndarray,
+        held: np.ndarray | None,
+    ) -> np.ndarray:  # fmt: skip
+        """(nv,) by how much velocities will have changed in the middle of the next step, after one to (t, q, v) from velocities v_0 that
+        took `change` for that; along the rows that are `held` at q, where `project` has ended. h: its length, or 0 if nothing
+        struck."""
+        begun = v_0
+        if held is not None and not self._settled:
+            return np.zeros(self._y.size)
+        if held is not None:
+            begun = v_0.copy()
+            self.view(ACTIVE)[:] = held
+            along_rows(self.layout, self.ints, self.constants, self._stages_at(t, control), control, self.work, q.copy(), begun)
+        out = np.empty(self._y.size)
+        foretell(self.layout, self.ints, h, begun, v, change, self.halves, self.work, out)
+        return out
+
+    def _project_staying(self, t: float, q: np.ndarray, v: np.ndarray, control: np.ndarray, rows: np.ndarray, stays: Staying) -> None:
+        """The same with rows that stick, and with the answers of each state on the way."""
+        rest, still = np.zeros(v.size - self._y.size), np.zeros(self._y.size)
+        for _ in range(PROJECT_LIMIT):
+            if not self.look(t, q, v, control):
+                return
+            off, away = self._residual[rows], stays.away(q)
+            largest = np.abs(self.view(VIOLATION)[rows]).max(initial=0.0)
+            if not largest < PROJECT_BELOW:
+                return
+            if not largest > PROJECT_ENOUGH and Staying.enough(away):
+                break
+            book = self.book_rows()
+            self.shift(q, np.concatenate([least_motion(still, book.J, book.Y, rows, off, stays.rows, away), rest]), 1.0)
+        book = self.book_rows()
+        v[: self._y.size] += least_motion(still, book.J, book.Y, rows, self._rate[rows], stays.rows, self._rate[stays.rows])

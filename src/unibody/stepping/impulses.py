@@ -1,0 +1,217 @@
+"""The impulses of one step: rows of joints, limits, dry friction and contacts in one complementarity problem (paper 002, Eq. 41–54).
+
+With W = J M⁻¹ Jᵀ over all rows, u the velocity along them at the end of the step, and b that of the motion that nothing holds,
+
+    u = W λ + b,    b = J (v + h a) + h J̇ v
+
+held rows u = 0; limits and contacts u + C/h ≥ 0 ⟂ λ ≥ 0; dry friction |λ| ≤ bound·h; contacts Coulomb's cone.
+
+Held rows are eliminated first, by the closure that also knows redundant ones (least norm): W ← W − W_rb W_bb⁺ W_br. W stays in factors,
+over groups of velocities that answer to each other; it is made whole for direct methods, where there are few rows.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from math import sqrt
+from typing import Any
+
+import numpy as np
+
+from unibody.algebra.contact.augmented_groups import augmented_groups
+from unibody.algebra.contact.delassus import Grouped, write_dense
+from unibody.algebra.contact.newton_dense import newton_small
+from unibody.algebra.contact.pgs import CONVEX, COULOMB
+from unibody.algebra.contact.pgs_groups import sweep_grouped
+from unibody.algebra.contact.problem import Blocks, ContactProblem, Dense, Solution, bounded, contacts, join, unilateral
+from unibody.algebra.contact.solve import solve_contacts
+from unibody.coordinates.loop_closure import closure_null, invert_closure
+from unibody.coordinates.workspace import CLOSURE, GRAM, MULTIPLIER, RANK, VIOLATION
+from unibody.kernel import Floats, Ints, kernel
+from unibody.stepping.impulse_dynamics import BookRows
+
+FEW_ROWS, FIRST_SWEEPS = 90, 64
+"""Sweeps of "auto" before Newton's method; up to so many rows all other methods of the algebra are asked where that fails."""
+
+FACE, FACE_STEPS, FACE_FAILURES = 4, 100, 3
+"""From so many contacts on, up to FEW_ROWS rows, "auto" begins with so many steps of Newton's method on the whole W, begun again so often.
+Faces that press on
+each other leave open where they carry their load; these steps, of least norm, share it out. Sweeps put it on contacts that come first; a
+block between two fingers may then turn about a corner."""
+
+NEWTON_WORK, LEAST_STEPS, MOST_STEPS = 40_000, 25, 300
+"""Newton's steps of "auto" (`algebra.contact.augmented_groups`): as many as this many contacts allow, at most so many; fewer are not
+worth it."""
+
+WORK, LEAST_SWEEPS, MOST_SWEEPS = 480_000, 40, 400
+"""Sweeps of "auto" where these are all: as many as this many contacts allow, within limits. A step's time is then bounded."""
+
+
+WARM = "warm start"
+"""Where the impulses to begin with were a solution already."""
+
+
+@dataclass(frozen=True)
+class Options:
+    """How problems are solved."""
+
+    method: str
+    law: Any
+    directions: int
+    tolerance: float
+    iterations: int
+
+
+@dataclass
+class Outcome:
+    """Impulses and velocities of the rows of a problem, and how they were found."""
+
+    impulse: np.ndarray
+    velocity: np.ndarray
+    iterations: int = 0
+    residual: float = 0.0
+    method: str = "none"
+    note: str = ""
+    converged: bool = True
+
+
+def solve(
+    W: Dense | Grouped, b: np.ndarray, blocks: Blocks, options: Options, warm: np.ndarray | None, order: np.ndarray | None = None
+) -> Outcome:
+    """Solve a problem; where no row acts without impulses there is nothing to do. `order`: in which sweeps go over the blocks."""
+    if not b.size or (options.law == "coulomb" and nothing_acts(blocks.rows, blocks.lower, b)):
+        return Outcome(np.zeros(b.size), b.copy())
+    if options.directions or options.method not in ("auto", "pgs", "augmented") or isinstance(W, Dense):
+        return made(solve_whole(W, b, blocks, options, warm))
+    count, asked = len(blocks.rows), options.iterations
+    spent, evenly, begun = 0, False, None
+    if options.method == "auto" and not asked and count >= FACE and b.size <= FEW_ROWS:
+        begun = few(W, b, blocks, options, warm)
+        if begun.converged:
+            return begun
+        found = solve_whole(W, b, blocks, replace(options, method="newton", iterations=FACE_STEPS), warm, first=0)
+        spent, evenly = found.iterations, found.converged
+        warm = inside(found.impulse, blocks) if evenly else warm
+    steps = asked or (MOST_STEPS if options.method == "augmented" else min(NEWTON_WORK // count, MOST_STEPS))
+    exact = options.method == "augmented" or (options.method == "auto" and steps >= min(LEAST_STEPS, asked or LEAST_STEPS))
+    limit = asked or (FIRST_SWEEPS if exact else min(max(WORK // count, LEAST_SWEEPS), MOST_SWEEPS))
+    best = sweep_grouped(W, b, blocks, options.law, warm, options.tolerance, limit, order)
+    if spent or evenly:
+        best = replace(best, iterations=spent + best.iterations, method="newton" if evenly and best.iterations == 0 else best.method)
+    if exact and not best.converged:
+        best = better(best, augmented_groups(W, b, blocks, options.law, best.impulse, options.tolerance, steps))
+    if options.method == "auto" and b.size <= FEW_ROWS and not best.converged:
+        best = better(best, solve_whole(W, b, blocks, options, best.impulse))
+    if begun is not None and not best.converged and not best.residual.velocity <= begun.residual:
+        return replace(begun, iterations=begun.iterations + best.iterations)  # none did better
+    return made(best, WARM if best.method == "pgs" and not best.iterations and warm is not None else "")
+
+
+def few(W: Grouped, b: np.ndarray, blocks: Blocks, options: Options, warm: np.ndarray | None) -> Outcome:
+    """Newton's method on the whole W in one kernel, as far as it goes by itself."""
+    law = COULOMB if options.law == "coulomb" else CONVEX
+    start = np.zeros(b.size) if warm is None else inside(warm, blocks)
+    impulse, velocity, facts, whole = np.empty(b.size), np.empty(b.size), np.empty(3), np.empty(b.size**2)
+    write_dense(W.first, W.flat_groups, W.start, W.place, W.J, W.Y, whole)
+    newton_small(
+        law, options.tolerance, FACE_STEPS, FACE_FAILURES, blocks.rows, blocks.lower, blocks.upper,
+        np.ascontiguousarray(blocks.friction).ravel(), whole, b, start, impulse, velocity, facts,
+    )  # fmt: skip
+    speed, steps, converged = facts.tolist()
+    if steps:
+        clip_to_cones(blocks.rows, np.ascontiguousarray(blocks.friction).ravel(), impulse)
+    return Outcome(impulse, velocity, int(steps), speed, "newton" if steps else WARM, "", converged > 0.0)
+
+
+@kernel
+def nothing_acts(rows: Ints, lower: Floats, b: Floats) -> bool:
+    """Whether no block has a velocity that is forbidden, nor an impulse that is wanted, where there are no impulses."""
+    at = 0
+    for k in range(rows.size):
+        if lower[k] < 0.0 or not b[at] >= 0.0:
+            return False
+        at += rows[k]
+    return True
+
+
+def inside(impulse: np.ndarray, blocks: Blocks) -> np.ndarray:
+    """Impulses whose friction does not leave its cone by round-off."""
+    out = impulse.copy()
+    clip_to_cones(blocks.rows, np.ascontiguousarray(blocks.friction).ravel(), out)
+    return out
+
+
+@kernel
+def clip_to_cones(rows: Ints, friction: Floats, impulse_out: Floats) -> None:
+    """Normals of contacts that do not pull, tangents made shorter where they are too long for them."""
+    at = 0
+    for k in range(rows.size):
+        if rows[k] > 1:
+            normal, reach = max(impulse_out[at], 0.0), 0.0
+            for r in range(1, rows[k]):
+                mu = friction[3 * k + r - 1]
+                reach += (impulse_out[at + r] / mu) ** 2 if mu > 0.0 else 0.0
+            reach = sqrt(reach)
+            share = normal / reach if reach > normal else 1.0
+            impulse_out[at] = normal
+            for r in range(1, rows[k]):
+                impulse_out[at + r] *= share if friction[3 * k + r - 1] > 0.0 else 0.0
+        at += rows[k]
+
+
+def better(one: Solution, other: Solution) -> Solution:
+    """The one with the smaller residual, as the work of both."""
+    best = other if other.residual.velocity <= one.residual.velocity else one
+    return replace(best, iterations=one.iterations + other.iterations)
+
+
+def made(found: Solution, method: str = "") -> Outcome:
+    """A solution as a step keeps it, by its own method or under another name."""
+    name, speed = method or found.method, found.residual.velocity
+    return Outcome(found.impulse, found.velocity, found.iterations, speed, name, found.note, found.converged)
+
+
+def solve_whole(W: Dense | Grouped, b: np.ndarray, blocks: Blocks, options: Options, warm: np.ndarray | None, **more: int) -> Solution:
+    """By the methods of the algebra, W whole; `more` are options of `solve_contacts`."""
+    problem = ContactProblem(W if isinstance(W, Dense) else Dense(W.dense()), b, blocks, law=options.law, directions=options.directions)
+    return solve_contacts(
+        problem, method=options.method, warm=warm, tolerance=options.tolerance, iterations=options.iterations or None, **more
+    )
+
+
+@dataclass
+class Closure:
+    """Held rows of the book, eliminated: which, their W⁺, themselves and their b."""
+
+    held: np.ndarray
+    inverse: np.ndarray
+    rows: Grouped
+    b: np.ndarray
+
+    def impulses(self, load: np.ndarray, moving: bool = True) -> np.ndarray:
+        """Of the held rows, from what the rest loads the groups with (Jᵀ λ); `moving`: against their b as well."""
+        return -self.inverse @ (self.rows.answers(load) + (self.b if moving else 0.0))
+
+
+def close_held(system: Any, W: np.ndarray, rows: BookRows, held: np.ndarray, compliance: np.ndarray) -> np.ndarray:
+    """W_bb⁺ of the held rows (indices) out of all rows of the book; the system keeps the factors."""
+    k = len(rows.rate)
+    keep = np.zeros(k, bool)
+    keep[held] = True
+    gram, closure, multiplier, rank = (system.view(slot) for slot in (GRAM, CLOSURE, MULTIPLIER, RANK))
+    gram[:] = np.where(np.outer(keep, keep), W + np.diag(compliance), np.eye(k)).ravel()
+    closure[2 + k : 2 + 2 * k] = np.where(keep, closure[2 + k : 2 + 2 * k], 1.0)
+    inverse = np.empty((held.size, held.size))
+    invert_closure(held, gram, np.where(keep, system.view(VIOLATION)[-k:], 0.0), closure, multiplier, rank, inverse.ravel())
+    inverse = 0.5 * (inverse + inverse.T)
+    if rank[0] < k:  # unit targets contradict each other where rows repeat: W A W = W is all that is known of A, and W⁺ = P A P
+        null = closure_null(closure, k, int(rank[0]))[:, held]
+        apart = np.eye(held.size) - null.T @ null
+        inverse = apart @ inverse @ apart
+    return inverse
+
+
+__all__ = [
+    "Blocks", "Closure", "ContactProblem", "Dense", "Grouped", "Options", "Outcome", "bounded", "close_held", "contacts", "join", "solve",
+    "unilateral",
+]  # fmt: skip

@@ -1,0 +1,338 @@
+"""One step's problem in numbers: W of what is not held, solved for impulses, for the second phase of impacts, and for overlaps."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from unibody.constraints.contact import IMPACTS
+from unibody.contact.pair_laws import Laws
+from unibody.coordinates.observation import Touching
+from unibody.rules.base import finite
+from unibody.stepping.contact_margin import Touches
+from unibody.stepping.contact_rows import ContactRows
+from unibody.stepping.depenetration import impulses_apart, overlaps
+from unibody.stepping.impacts import Expansion, restore_work
+from unibody.stepping.impulse_dynamics import BookRows
+from unibody.stepping.memory import NONE
+from unibody.stepping.step_arrays import add_works, lay_problem, order_upwards, without_shift
+
+from unibody.stepping.impulses import (  # isort: skip
+    Blocks, Closure, Options, Outcome, bounded, close_held, contacts, join, solve, unilateral,
+)  # fmt: skip
+
+if TYPE_CHECKING:
+    from unibody.stepping.time_stepping import Stepping
+
+SLIPS = 1e-6
+"""[m/s] Above it a contact slides."""
+
+LATE = 1e-9
+"""[m/s] By how much a contact may be passed before it is an impact of the next round."""
+
+AWAY = 1e3
+"""A gap, in speeds, of what is not to be touched yet."""
+
+ROUNDS = 10
+"""Of impacts that cause impacts, and of contacts that begin to slide."""
+
+UNMOVED = 1e-10
+"""Of what a row that rubs would answer to its impulse alone, the part below which others hold it; the slip [m/s, rad/s] that is none."""
+
+
+@dataclass
+class Held:
+    """The impulses of a step: of the book's rows (k,), of contacts (n, w) with their velocities before, of the free motion and after."""
+
+    touches: Touches
+    rows: ContactRows
+    laws: Laws
+    book: BookRows
+    wrenches: np.ndarray
+    book_impulse: np.ndarray
+    impulse: np.ndarray
+    before: np.ndarray
+    free: np.ndarray
+    after: np.ndarray
+    outcome: Outcome
+    gained: float = 0.0
+    """Kinetic energy [J] that impacts would add; 0 where they take some."""
+    clipped: bool = False
+    """Whether restitution was made smaller, so that they do not."""
+    work: float = 0.0
+    """Of contacts, limits and dry friction over the step [J]."""
+    apart: np.ndarray | None = None
+    """Pseudo-velocities (nv,) that part what overlaps."""
+    struck: np.ndarray | None = None
+    """(n,) speeds [m/s] with which impacts that others caused within the step came about; 0 where there was none."""
+    pushes: int = 0
+    """How many rows of limits come before those that rub, in the outcome."""
+    rub: np.ndarray | None = None
+    """What friction in joints keeps."""
+    turnover: float = 0.0
+    """The sum of |impulse times velocity| over contacts [J]."""
+
+    def on_bodies(self, n_bodies: int) -> np.ndarray:
+        """(bodies, 6) wrenches of the impulses of contacts."""
+        return self.rows.on_bodies(self.wrenches, self.impulse, n_bodies)
+
+    @property
+    def approach(self) -> np.ndarray:
+        """(n,) speeds [m/s] with which bodies came together; 0 where they did not."""
+        return np.maximum(-self.before[:, 0], 0.0 if self.struck is None else self.struck).clip(0.0)
+
+
+class Assembled:
+    """One problem in numbers: W of what is not held, after the held rows are eliminated, in factors over groups."""
+
+    def __init__(
+        self, rule: Stepping, wrenches: np.ndarray, book: BookRows, b_book: np.ndarray, rows: ContactRows, laws: Laws, h: float,
+        options: Options, begin: np.ndarray | None = None, turn: np.ndarray | None = None,
+    ):  # fmt: skip
+        """begin: impulses that the rows of the book start from; turn: what velocities of contacts have from the middle of the step."""
+        self.rule, self.book, self.rows, self.laws, self.h, self.options = rule, book, rows, laws, h, options
+        self.n, self.w = rows.directions.shape[:2]
+        self.wrenches, self.turn = wrenches, turn
+        self.push, self.rest = rule.pushed, rule.rest
+        if b_book.size and not finite(b_book, NONE):
+            self.push = rule.pushed[np.isfinite(b_book)[rule.pushed]]
+            self.rest = np.concatenate([self.push, rule.rubbed]).astype(np.int64)
+        whole = rule.in_order and self.rest is rule.rest
+        self.b_book, self.b_rest = b_book, b_book if whole else b_book[self.rest]
+        self.begin = NONE if begin is None else begin if whole else begin[self.rest]
+        self.closure: Closure | None = None
+        front = book.rows if whole else book.rows.some(self.rest)
+        self.free = self.W = rule.system.respond(front, rows.bodies, wrenches)
+        self._fixed: np.ndarray | None = None
+        self._order: np.ndarray | None = None
+        if rule.held.size:
+            J, Y = book.J, book.Y
+            inverse = close_held(rule.system, 0.5 * (J @ Y.T + Y @ J.T), book, rule.held, rule.compliance)
+            self.closure = Closure(rule.held, inverse, book.rows.some(rule.held), b_book[rule.held])
+            self._fixed = self.W.along(self.closure.rows.motion(inverse @ self.closure.b))
+            self.W = self.W.holding(self.closure.rows, inverse)
+        self.driven = self.idle = np.zeros(0, np.int64)
+        if rule.rubbed.size:
+            self._find_driven()
+        if self.closure is not None and self.n:
+            self._find_idle()
+
+    @property
+    def fixed(self) -> np.ndarray:
+        """Of all rows, the velocities that held rows take from them."""
+        return np.zeros(self.rest.size + self.n * self.w) if self._fixed is None else self._fixed
+
+    @property
+    def order(self) -> np.ndarray:
+        """In which sweeps go: the book's rows, then contacts from below."""
+        if self._order is None:
+            self._order = np.empty(self.rest.size + self.n, np.int64)
+            order_upwards(self.rest.size, self.rule.up, self.rows.points.ravel(), self._order)
+        return self._order
+
+    @cached_property
+    def whole(self) -> np.ndarray:
+        """W as an array."""
+        return self.W.dense()
+
+    @cached_property
+    def answers(self) -> np.ndarray:
+        """(rows of contacts, nv) M⁻¹ Jᵀ where nothing holds; columns of free bodies that no other row touches are of unit mass."""
+        return self.free.some(self.rest.size + np.arange(self.n)).wholes()[1][:, self.book.grouping.place]
+
+    def _find_driven(self) -> None:
+        """Rows that rub while held ones leave them no choice, as in driven joints: nothing answers to their impulses."""
+        k = self.rest.size
+        before, after = self.free.diagonal(k), self.W.diagonal(k)
+        driven = (np.arange(k) >= self.push.size) & (after <= UNMOVED * before)
+        self.W = self.W.without(np.flatnonzero(driven))
+        if self.rule.friction is not None:
+            driven[self.push.size :] &= self.rule.friction.plain > 0.0
+        self.driven = np.flatnonzero(driven)
+
+    def _find_idle(self) -> None:
+        """Contacts of bodies whose motion is prescribed: nothing answers to their impulses, whatever their law asks for."""
+        k = self.rest.size
+        before, after = (W.diagonal(k + self.n)[self.W.start[k] :].reshape(self.n, self.w).sum(axis=1) for W in (self.free, self.W))
+        self.idle = np.flatnonzero(after <= UNMOVED * before)
+        self.W = self.W.without(k + self.idle)
+
+    def held(self, touches: Touches, before: np.ndarray, free: np.ndarray, shift: np.ndarray, guess: np.ndarray) -> Held:
+        """Solve for the impulses of a step; `shift` (n,): what is added to the normal velocities in their law."""
+        b, u, k = self.b_rest, free, self.rest.size
+        if self._fixed is not None:
+            b, u = b - self._fixed[:k], free - self._fixed[k:].reshape(free.shape)
+        self.stick: np.ndarray | None = None
+        if self.rule.pair_laws.sticks:
+            self.stick = np.where(np.linalg.norm(before[:, 1:3], axis=1) <= SLIPS, self.laws.stick, 1.0)
+        for _ in range(ROUNDS):
+            outcome, after = self._solve(b, u, shift, guess)
+            if self.stick is None:
+                break
+            slides = (self.stick > 1.0) & (np.linalg.norm(after[:, 1:3], axis=1) > SLIPS)
+            if not slides.any():
+                break
+            self.stick = np.where(slides, 1.0, self.stick)
+        return self._made(touches, before, free, outcome, after)
+
+    @property
+    def _rough(self) -> np.ndarray:
+        """(n, 3) coefficients of friction, larger where contacts stick."""
+        return self.laws.friction if self.stick is None else self.laws.friction * self.stick[:, None]
+
+    def _solve(
+        self, b: np.ndarray, u: np.ndarray, shift: np.ndarray, guess: np.ndarray, done: np.ndarray | None = None
+    ) -> tuple[Outcome, np.ndarray]:
+        """Impulses from velocities b of the book's rows and u (n, w) of contacts, and the velocities of contacts then; `done`: impulses
+        that the book's rows have had already, if this is not the first round."""
+        k, friction = self.rest.size, self.rule.friction
+        right, warm, blocks = self._laid(b, u, shift, guess, done)
+        if friction is not None and done is None:
+            warm[self.push.size : k] = friction.warm(self.rule.rubbed)
+            friction.idle = self.driven.size == self.rule.rubbed.size
+            outcome = friction.solve(self.whole, right, blocks, self.options, warm, self.push.size)
+        else:
+            outcome = solve(self.W, right, blocks, self.options, warm, self.order)
+        if self.driven.size:
+            least, most, slip = blocks.lower[self.driven], blocks.upper[self.driven], b[self.driven]
+            outcome.impulse[self.driven] = np.where(slip > UNMOVED, least, np.where(slip < -UNMOVED, most, 0.0))
+        after = np.empty((self.n, self.w))
+        without_shift(k, outcome.velocity, shift, after.ravel())
+        return outcome, after
+
+    def bounced(self, held: Held, bouncy: np.ndarray, share: float, above: np.ndarray) -> Held:
+        """Impacts that impacts cause within the step, round after round, each from the velocities that the last one left; `above` (n,):
+        the speeds above which they bounce."""
+        k, h = self.rest.size, self.h
+        gaps = np.maximum(held.touches.gaps, 0.0) / h
+        total, after, outcome, struck = held.outcome.impulse.copy(), held.after, held.outcome, np.zeros(self.n)
+        for turn in range(ROUNDS + 1):
+            late = bouncy & (after[:, 0] + gaps < -LATE)
+            if not late.any():
+                break
+            fast = late & (after[:, 0] < -above) & (turn < ROUNDS)
+            struck = np.where(fast, np.maximum(struck, -after[:, 0]), struck)
+            shift = np.where(fast, share * self.laws.restitution * after[:, 0], gaps)
+            if turn < ROUNDS:
+                shift = np.where(bouncy & ~late, gaps + AWAY * (1.0 + np.abs(after).max(initial=0.0)), shift)
+            more, after = self._solve(outcome.velocity[:k], after, shift, np.zeros_like(after), total[:k])
+            total += more.impulse
+            outcome = Outcome(
+                total, np.concatenate([more.velocity[:k], after.ravel()]), outcome.iterations + more.iterations,
+                max(outcome.residual, more.residual), more.method if outcome.method == "none" else outcome.method, outcome.note,
+                outcome.converged and more.converged,
+            )  # fmt: skip
+        if outcome is held.outcome:
+            return held
+        made = self._made(held.touches, held.before, held.free, outcome, after)
+        made.struck = struck
+        return made
+
+    def _made(self, touches: Touches, before: np.ndarray, free: np.ndarray, outcome: Outcome, after: np.ndarray) -> Held:
+        """A step from the impulses of the rows in hand."""
+        impulse = outcome.impulse[self.rest.size :].reshape(self.n, self.w)
+        total, sums, book = np.zeros(len(self.book.rate)), np.zeros(4), self.book
+        add_works(
+            self.push.size, self.h, outcome.impulse, outcome.velocity, self.rest, book.residual, book.rate, before.ravel(),
+            free.ravel(), after.ravel(), NONE if self.turn is None else self.turn.ravel(), total, sums,
+        )  # fmt: skip
+        if self.closure is not None:
+            total[self.closure.held] = self.closure.impulses(self.free.pull(outcome.impulse))
+        on_free, on_before, over, turnover = sums.tolist()
+        return Held(
+            touches, self.rows, self.laws, self.book, self.wrenches, total, impulse, before, free, after, outcome,
+            gained=0.5 * min(on_free, on_before), work=0.5 * over, pushes=self.push.size, turnover=turnover,
+        )  # fmt: skip
+
+    def expanded(self, held: Held, phased: np.ndarray, rebound: np.ndarray) -> Held:
+        """The second phase of impacts, after a first one without restitution; `rebound`: the speeds that Newton's law would give."""
+        k, w, push = self.rest.size, self.w, self.push.size
+        hit = np.flatnonzero(phased)
+        going = np.flatnonzero(~phased)
+        others = np.concatenate([np.arange(k), (k + w * going[:, None] + np.arange(w)).ravel()]).astype(np.int64)
+        mu, had = self._rough, self._had(held.outcome.impulse)
+        bound = self.rule.bound[self.rule.rubbed] * self.h
+        parts = [unilateral(push), bounded(-bound - had, bound - had), *([self._contacts(mu[going])] if going.size else [])]
+        mine = mu[hit, 0] if w == 2 else mu[hit, : w - 1]
+        expansion = Expansion(self.whole, held.outcome.velocity, join(*parts), others, k + w * hit, w, mine, self.options)
+        first = held.impulse[hit, 0]
+        share = np.where(held.free[hit, 0] < 0.0, rebound[hit] / np.maximum(-held.free[hit, 0], 1e-300), 0.0)
+        least = share * first
+        taken = -0.5 * first * (held.free[hit, 0] + held.after[hit, 0])
+        energetic = self.laws.impact[hit] == IMPACTS.index("stronge")
+        if energetic.any():
+            least, second, found = restore_work(expansion, least, share**2 * taken, energetic)
+        else:
+            second, found = expansion.run(least)
+        impulse = held.outcome.impulse + second
+        velocity = held.outcome.velocity + self.whole @ second
+        shift = held.outcome.velocity[k:].reshape(self.n, w) - held.after
+        outcome = Outcome(
+            impulse, velocity, held.outcome.iterations + found.iterations, max(held.outcome.residual, found.residual), held.outcome.method,
+            held.outcome.note, held.outcome.converged and found.converged,
+        )  # fmt: skip
+        return self._made(held.touches, held.before, held.free, outcome, velocity[k:].reshape(self.n, w) - shift)
+
+    def _had(self, done: np.ndarray) -> np.ndarray:
+        """Impulses that count for the bounds of rows that rub, of those of the book."""
+        had = done[self.push.size : self.rest.size]
+        return had if self.rule.friction is None else had * self.rule.friction.plain
+
+    def _laid(
+        self, b: np.ndarray, u: np.ndarray, shift: np.ndarray, guess: np.ndarray, done: np.ndarray | None
+    ) -> tuple[np.ndarray, np.ndarray, Blocks]:
+        """Right sides, impulses to start with, and the laws of the rows, in their order."""
+        rule, k, n, size = self.rule, self.rest.size, self.n, self.rest.size + u.size
+        bound = rule.bound[rule.rubbed] if rule.rubbed.size else NONE
+        had = NONE if done is None or not k else self._had(done)
+        right, warm, lower, upper, friction = np.empty(size), np.empty(size), np.empty(k + n), np.empty(k + n), np.empty((k + n, 3))
+        lay_problem(
+            self.w, self.push.size, self.h, b, u.ravel(), shift, self.begin if done is None else NONE, guess.ravel(), bound, had,
+            self.laws.friction.ravel(), NONE if self.stick is None else self.stick, right, warm, lower, upper, friction.ravel(),
+        )  # fmt: skip
+        if self.idle.size:
+            friction[k + self.idle] = 0.0
+        return right, warm, Blocks(self.W.rows, lower, upper, friction)
+
+    def _contacts(self, friction: np.ndarray) -> Blocks:
+        """Of contacts with coefficients (n, 3)."""
+        return contacts(friction[:, 0], planar=True) if self.w == 2 else contacts(friction[:, : self.w - 1])
+
+    def apart(self, held: Held) -> np.ndarray | None:
+        """Pseudo-velocities that take a part of what overlaps away, in no other row's way; None where nothing does."""
+        push, k, asked = self.push.size, self.rest.size, self.options
+        self.rule.deep.told = ""
+        if not push and not overlaps(held.touches.gaps, self.rule.radius):
+            return None
+        gaps = self.rule.deep.partable(held.touches.gaps, self.rows.bodies, self.wrenches, self.W, k)
+        impulse = impulses_apart(
+            self.W, self.h, k, asked.iterations if asked.method in ("auto", "pgs") else 0, self.rule.radius,
+            self.rule.sizes[self.push], self.book.residual[self.push],
+            held.outcome.velocity[:push], gaps, held.after, self.order,
+        )  # fmt: skip
+        if impulse is None:
+            return None
+        rest = np.zeros(k + self.n * self.w)
+        rest[:push], rest[k :: self.w] = impulse[:push], impulse[push:]
+        total = np.zeros(len(self.book.rate))
+        total[self.rest] = rest[:k]
+        if self.closure is not None:
+            total[self.closure.held] = self.closure.impulses(self.free.pull(rest), moving=False)
+        wrenches = self.rows.on_bodies(self.wrenches, rest[k:].reshape(self.n, self.w), self.rule.model.n_bodies)
+        return self.rule.system.change(total, self.book, wrenches)
+
+
+def touching_of(held: Held, gaps: np.ndarray, slips: np.ndarray, h: float, hits_above: float) -> Touching:
+    """Contacts as a recording keeps them: forces on the second body of each, at the points where they acted; what came together faster
+    than `hits_above` [m/s] hit."""
+    rows, force = held.rows, held.impulse / h
+    hit = (held.approach > hits_above) & (held.impulse[:, 0] > 0.0)
+    friction = np.einsum("nk,nkj->nj", force[:, 1:3], rows.directions[:, 1:3])
+    return Touching(
+        points=rows.points, bodies=rows.bodies[:, ::-1].copy(), normals=rows.directions[:, 0].copy(), gaps=gaps, normal_forces=force[:, 0],
+        friction=friction, sliding=slips > SLIPS, approach=np.where(hit, held.approach, 0.0),
+        impulses=np.where(hit[:, None], h * (force[:, :1] * rows.directions[:, 0] + friction), 0.0),
+    )  # fmt: skip

@@ -1,0 +1,327 @@
+"""Time stepping with impulses (Stewart and Trinkle; paper 002 §3.1): order 1, through impacts and friction without events.
+
+    M (v⁺ − v) = h f + Jᵀ λ,     laws of the rows on J v⁺,     q⁺ = q ⊕ h v⁺
+
+A gap up to the margin is anticipated, C/h + Ċ⁺ ≥ 0, so that bodies arrive at each other and not inside. Where they overlap all the same
+(curved surfaces, a bad start) the law is Ċ⁺ ≥ 0, and positions alone are moved apart by pseudo-velocities, the least motion in the sense
+of M that takes a part of the overlap away: the velocities, hence the kinetic energy, know nothing of it.
+
+Friction in joints that does not slip holds J v⁺ = 0 at the beginning of the step. Where joints are rows, J turns within the step; so the
+joint goes back to where it was as positions and velocities are brought back onto the joints (`stepping.stiction`).
+
+An impact faster than `bounce_above` acts at the beginning of its step by Newton's law. Velocities of this rule are those of the middle
+of a step, so that it is −e (u⁻ + h a/2) + h a/2 with the free acceleration a: a ball that bounces with e = 1 then returns to its height.
+Impacts that these cause within the same step follow in rounds.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from unibody.arena import keep_freed_memory
+from unibody.constraints.contact import IMPACTS
+from unibody.constraints.joint_rub import JointRub
+from unibody.contact.pair_laws import Laws, PairLaws
+from unibody.coordinates.workspace import ROW_SIZE, STABILISER
+from unibody.forces.dry_friction import DryFriction
+from unibody.forces.joint_friction import JointFriction
+from unibody.model.model import JointInfo, Model
+from unibody.model.scale import model_length
+from unibody.model.tables import Names
+from unibody.stepping.contact_margin import NOTHING, Nearness, Touches
+from unibody.stepping.contact_rows import ContactRows, contact_rows
+from unibody.stepping.depenetration import DeepOverlaps
+from unibody.stepping.impacts import largest_share
+from unibody.stepping.impulse_dynamics import BookRows, Motion, row_bounds
+from unibody.stepping.impulses import Options, Outcome, close_held
+from unibody.stepping.inactive_contacts import Near
+from unibody.stepping.joint_friction import SteppingFriction, rub_rows
+from unibody.stepping.memory import NO_GUESS, NONE, Guess
+from unibody.stepping.midpoint_rows import LOOSE, keep_to_sticking, roles_of
+from unibody.stepping.step_arrays import MOVED, PUSHED, SOFT, STEERED, fill_targets, meet, row_parts
+from unibody.stepping.step_problem import AWAY, Assembled, Held
+from unibody.stepping.stiction import Staying
+
+INSTANT = 1e-6
+"""[s] The step that stands for an instant, where forces at a state are asked for."""
+
+FINER = 1e-5
+"""Its tolerance, in terms of that of steps."""
+
+CLOSE = 1e-6
+"""[m, rad] What counts as touching at an instant."""
+
+GAIN = 1e-9
+"""The part of the work at contacts that may come from nowhere before it is told, or clipped."""
+
+
+INSIDE = 1e-9
+"""The part of its bound by which friction in a joint that holds lies below it."""
+
+
+class Stepping:
+    """The rule bound to a system: assembles and solves the problem of a step at the state that the system looked at last."""
+
+    def __init__(self, model: Model, system: Any, options: Options, bounce_above: float, clip: bool, near: Nearness | None):
+        self.model, self.system, self.options, self.bounce_above = model, system, options, bounce_above
+        self.near, self.clip, self.moving = near, clip, system.moving.astype(np.int64)
+        self.hurry = ""
+        self.deep = DeepOverlaps(model, np.zeros(model.n_bodies) if near is None else near.reach[0])
+        keep_freed_memory()
+        self.pair_laws = PairLaws(model)
+        book = system.book
+        first, k = book.primary_rows, book.rows - book.primary_rows
+        elements = dict(system.model.constraints)
+        own = [elements.get(name) if r >= book.joint_rows else None for r, name in enumerate(book.names)][first:]
+        self.unilateral = np.array(book.unilateral[first:], bool)
+        self.nonholonomic = np.array([getattr(e, "nonholonomic", False) for e in own], bool)
+        self.bound = row_bounds(system.model, book)
+        self.compliance = np.array(book.compliance)
+        self.held = np.flatnonzero(~self.unilateral & np.isinf(self.bound))
+        self.pushed = np.flatnonzero(self.unilateral)
+        self.rubbed = np.flatnonzero(np.isfinite(self.bound))
+        begins = {name: r - first for r, name in reversed(list(enumerate(book.names))) if r >= book.joint_rows}
+        self._rubbed_dofs: dict[int, tuple[JointInfo, int]] = {}
+        for r in self.rubbed.tolist():
+            rub: Any = own[r]
+            self._rubbed_dofs[r] = (system.model.joint(rub.joint), rub.chosen[r - begins[book.names[first + r]]])
+        rubs = any(isinstance(f, JointFriction) for _, f in model.forces)
+        self.friction = SteppingFriction(model, system, self.rubbed, self.bound) if rubs else None
+        self.rest = np.concatenate([self.pushed, self.rubbed]).astype(np.int64)
+        self.in_order = bool((self.rest == np.arange(k)).all()) if self.rest.size == k else False
+        """Whether those that are not held are all rows of the book, in its order."""
+        self.projected = np.zeros(k)
+        self.projected[self.held] = 1.0
+        self.projected[self.nonholonomic] = 0.0
+        self.projects = bool(self.projected.any() or first)
+        """Whether positions are brought back onto rows after a step."""
+        size = float(np.linalg.norm(model.gravity))
+        self.up = -np.asarray(model.gravity) / size if size > 0.0 else np.zeros(3)
+        self.radius = model_length(model) if near is None else near.smallest
+        """What an overlap is small beside [m]."""
+        self.sizes = np.array(system.view(ROW_SIZE)[first:])
+        self.plane_normal = None if model.plane is None else np.array(model.plane[2], float)
+        self.spin = self.pair_laws.spins and self.plane_normal is None
+        self.width = 2 if self.plane_normal is not None else 4 if self.spin else 3
+        self.roles, self._scenery = roles_of(model), np.array([b.kind == "kinematic" for b in model.bodies], bool)
+        """How each body goes through a step (`stepping.midpoint_rows`)."""
+        self._loose = bool((self.roles == LOOSE).any())
+        moved = self.nonholonomic | np.isfinite(self.bound)
+        self.role = np.select([self.unilateral, moved, self.compliance > 0.0], [PUSHED, MOVED, SOFT], STEERED).astype(np.int64)
+
+    def touches(self, motion: Motion, h: float) -> Touches:
+        """Contacts within the margin that some moving body takes part in."""
+        if self.near is None:
+            return NOTHING
+        found = self.near.find(self.system.poses(), motion, h, self.moving)
+        self.hurry = self.near.hurry
+        return found
+
+    def hold(self, h: float, warm: Any = None, instant: bool = False, rub: np.ndarray | None = None) -> Held:
+        """Impulses over a step h; `instant`: those that hold at this instant, over a very short one, where nothing hits anything; `rub`:
+        what friction in joints starts from."""
+        system, options = self.system, self.options
+        motion, book = system.motion(), system.book_rows()
+        touches = self.touches(motion, h)
+        if instant:
+            touches = self._touching(touches, motion)
+            options = replace(options, tolerance=FINER * options.tolerance)
+        rows, laws, wrenches, before, free, guess = self._meet(touches, motion, h, warm)
+        if instant and self.near is not None and len(touches.gaps):
+            free = free + h * self.near.rates(system.poses(), motion, rows, touches.ids)
+        near = Near(touches, rows, laws, wrenches, before, free, guess, getattr(warm, "book", None))
+        targets = self._book_targets(book, h, instant)
+        acting = None if instant or self.near is None else near.acting(motion, *self.near.reach, h, options.method == "pgs")
+        while acting is not None:
+            held = self._solved(near.some(acting), motion, book, targets, h, options, False, rub)
+            moved = system.carried(held.book_impulse, book, held.on_bodies(self.model.n_bodies))
+            passed = near.with_bystanders(held, acting, moved, h)
+            if not passed.size:
+                return held
+            near = replace(near, guess=held.impulse, begin=held.book_impulse)
+            acting = np.sort(np.concatenate([acting, passed]))
+        return self._solved(near, motion, book, targets, h, options, instant, rub)
+
+    def _solved(
+        self, near: Near, motion: Motion, book: BookRows, targets: np.ndarray, h: float, options: Options, instant: bool,
+        rub: np.ndarray | None,
+    ) -> Held:  # fmt: skip
+        """The impulses of the book's rows and of these contacts."""
+        touches, laws, before = near.touches, near.laws, near.before
+        turn = None if instant or self.near is None or not len(touches.gaps) else self._turning(near, motion, h)
+        if turn is not None:
+            near.free = near.free + turn  # `near` is this problem's own
+        free = near.free
+        gaps = -before[:, 0] if instant else np.maximum(touches.gaps, 0.0) / h
+        problem = Assembled(self, near.wrenches, book, targets, near.rows, laws, h, options, near.begin, turn)
+        bounces = Bounces(near, motion, h, self.bounce_above) if self.pair_laws.bounces and not instant else None
+
+        def with_share(share: float) -> Held:
+            if bounces is None:
+                return problem.held(touches, before, free, gaps, near.guess)
+            held = problem.held(touches, before, free, bounces.shift(gaps, share), near.guess)
+            if bounces.phased.any():
+                return problem.expanded(held, bounces.phased, share * bounces.rebound)
+            return problem.bounced(held, bounces.bouncy, share, bounces.above) if bounces.bouncy.any() else held
+
+        if self.friction is None:
+            held = with_share(1.0)
+        else:
+            self.friction.begin(np.zeros(self.friction.size_kept) if rub is None else rub, h)
+            held = self.friction.settle(problem, lambda: with_share(1.0), h)
+        added, allowed = held.gained, GAIN * held.turnover
+        stronge = bounces is not None and bounces.stronge
+        if bounces is not None and bounces.any and added > allowed and (self.clip or stronge):
+            rubbed = held.rub
+            held = with_share(largest_share(lambda share: with_share(share).gained, allowed))
+            held.rub, held.clipped = rubbed, True
+        held.gained = added if added > allowed and (self.clip or not stronge) else 0.0
+        if not instant:
+            held.apart = problem.apart(held)
+        return held
+
+    def _turning(self, near: Near, motion: Motion, h: float) -> np.ndarray | None:
+        """(n, w) what the middle of the step adds to the velocities of contacts (`stepping.midpoint_rows`)."""
+        if not self._loose:
+            return None
+        rows, gaps, laws = near.rows, near.touches.gaps, near.laws
+        turn = self.near.turning(self.system.poses(), motion, rows, near.touches, h, self.roles)
+        if turn is not None:
+            keep_to_sticking(
+                rows.width, int(rows.spin), CLOSE, self.bounce_above, near.before.ravel(), gaps, laws.restitution, turn.ravel()
+            )
+        return turn
+
+    def acted(self, held: Held) -> bool:
+        """Whether anything acted in a step that may change velocities at once: contacts, limits, dry friction."""
+        return bool(held.impulse.any()) or bool(self.rest.size and held.book_impulse[self.rest].any())
+
+    def staying(self, held: Held, q: np.ndarray, h: float) -> Staying | None:
+        """Which joints stuck over a step h that began at q: friction within its bounds holds them."""
+        rows = self.rubbed
+        if not rows.size:
+            return None
+        inside = np.abs(held.book_impulse[rows]) < (1.0 - INSIDE) * h * self.bound[rows]
+        if self.friction is not None:
+            inside |= self.friction.balls_held(rows.size)
+        slip = np.abs(held.outcome.velocity[held.pushes : held.pushes + rows.size])
+        stuck = rows[inside & (slip <= max(10.0 * self.options.tolerance, held.outcome.residual))]
+        joint_q = q[q.size - self.model.nq_joints :].copy()
+        return Staying(stuck, [self._rubbed_dofs[r] for r in stuck.tolist()], joint_q) if stuck.size else None
+
+    def remembered(self, h: float, book_impulse: np.ndarray, table: np.ndarray) -> Held | None:
+        """The step whose impulses are known, those of contacts as rows of memory; None where these are not the contacts found."""
+        system = self.system
+        motion, book = system.motion(), system.book_rows()
+        touches = self.touches(motion, h)
+        if len(table) != len(touches.gaps):
+            return None
+        rows, laws, wrenches, before, free, _ = self._meet(touches, motion, h, None)
+        after = np.zeros_like(free)
+        after[:, 0] = (table[:, 6] - touches.gaps) / h
+        after[:, 1] = table[:, 7]
+        if self.held.size:
+            W = book.J @ book.Y.T
+            close_held(system, 0.5 * (W + W.T), book, self.held, self.compliance)
+        impulse = table[:, 2 : 2 + rows.width].copy()
+        outcome = Outcome(impulse, after)
+        return Held(
+            touches, rows, laws, book, wrenches, book_impulse.copy(), impulse, before, free, after, outcome, struck=table[:, 8].copy()
+        )  # fmt: skip
+
+    def _rows(self, touches: Touches) -> tuple[ContactRows, Laws]:
+        """Rows and laws of contacts."""
+        laws = self.pair_laws.of(touches.bodies, touches.ids)
+        return contact_rows(touches.bodies, touches.points, touches.normals, self.plane_normal, self._wishes(laws), self.spin), laws
+
+    def _wishes(self, laws: Laws) -> np.ndarray | None:
+        """(n, 3) where first tangents are to lie, if laws say so."""
+        if not self.pair_laws.directed:
+            return None
+        return np.einsum("nij,nj->ni", self.system.poses()[:, :9].reshape(-1, 3, 3)[laws.owner], laws.direction)
+
+    def _meet(self, touches: Touches, motion: Motion, h: float, warm: Any) -> tuple[ContactRows, Laws, *tuple[np.ndarray, ...]]:
+        """Rows and laws of contacts; wrenches, velocities before and free, and impulses to start with."""
+        n, w, laws, wishes = len(touches.gaps), self.width, None, None
+        if self.pair_laws.directed:
+            laws = self.pair_laws.of(touches.bodies, touches.ids)
+            wishes = self._wishes(laws)
+        recalled = warm if isinstance(warm, Guess) else NO_GUESS
+        which, wrenches, numbers = np.empty(n, np.int64), np.empty((n, w, 2, 6)), np.empty((3 + 6 * w) * n)
+        meet(
+            w, int(self.spin), self.model.n_bodies, h, recalled.scale, recalled.count, self.pair_laws.keys, self.pair_laws.classes,
+            self.pair_laws.coefficients, NONE if self.plane_normal is None else self.plane_normal,
+            NONE if wishes is None else wishes.ravel(), touches.bodies.ravel(), touches.points.ravel(), touches.normals.ravel(),
+            touches.ids, motion.centre.ravel(), motion.velocity.ravel(), motion.rate.ravel(), recalled.table, which, wrenches.ravel(),
+            numbers,
+        )  # fmt: skip
+        friction, directions, before, free, guess = row_parts(numbers, n, w)
+        if warm is not None and recalled is NO_GUESS:
+            guess = warm(touches.ids, w)
+        rows = ContactRows(touches.bodies, touches.points, directions, self.spin)
+        return rows, self.pair_laws.none.picked(which, friction), wrenches, before, free, guess
+
+    def _touching(self, touches: Touches, motion: Motion) -> Touches:
+        """Those that touch and do not part."""
+        rows = contact_rows(touches.bodies, touches.points, touches.normals, self.plane_normal)
+        stays = (touches.gaps <= CLOSE) & (rows.velocities(motion, 0.0)[:, 0] <= CLOSE)
+        return touches.some(stays)
+
+    def _book_targets(self, book: BookRows, h: float, instant: bool) -> np.ndarray:
+        """b of the book's rows."""
+        if not self.bound.size:
+            return book.acceleration
+        k_v, k_q = (0.0, 0.0) if instant else self.system.view(STABILISER)
+        b = np.empty(self.bound.size)
+        fill_targets(self.role, h, k_v, k_q, CLOSE if instant else -1.0, book.residual, book.rate, book.acceleration, b)
+        return b
+
+
+class Bounces:
+    """Which contacts of a step are impacts that bounce: `hit` now, with the speed `rebound` after; `phased` those of them whose law has two
+    phases; `bouncy` what may hit within the step by Newton's law, `later` those that nothing pushes yet; `above` which speed (n,) what
+    happens within the step is an impact.
+
+    What lies on each other and does not approach only goes on: it takes part from the start, or a stack that falls together for the length
+    of a step, its lowest body held, would hop. What did not approach before has to come together faster than loads alone, of which others
+    are relieved, can make it: h Σ |n·a| over both bodies."""
+
+    def __init__(self, near: Near, motion: Motion, h: float, above: float):
+        laws, gaps = near.laws, near.touches.gaps
+        e, u, u_free = laws.restitution, near.before[:, 0], near.free[:, 0]
+        newton = laws.impact == IMPACTS.index("newton")
+        nears = u < -above
+        self.hit = (e > 0.0) & nears & (gaps + h * u_free <= 0.0)
+        self.rebound = np.where(self.hit, np.maximum(0.5 * (1.0 - e) * (u_free - u) - e * u, 0.0), 0.0)
+        self.phased = self.hit & ~newton
+        self.bouncy = (e > 0.0) & newton
+        self.later = self.bouncy & ~self.hit & (gaps + h * u_free > 0.0) & (nears | (gaps > CLOSE))
+        self.any = bool(self.hit.any() or self.bouncy.any())
+        self.stronge = bool((self.phased & (laws.impact == IMPACTS.index("stronge"))).any())
+        loads = np.abs(np.einsum("nsk,nsk->ns", near.wrenches[:, 0], motion.rate[near.touches.bodies])).sum(axis=1)
+        self.above = np.where(nears, above, above + h * loads)
+        self._away = AWAY * (1.0 + np.abs(near.free).max(initial=0.0))
+
+    def shift(self, gaps: np.ndarray, share: float) -> np.ndarray:
+        """What is added to normal velocities in their law, of gaps in speeds, for a share of the restitution."""
+        open_gaps = np.where(self.hit, 0.0, gaps) - np.where(self.phased, 0.0, share * self.rebound)
+        return open_gaps + np.where(self.later, self._away, 0.0)
+
+
+def with_rubs(model: Model) -> Model:
+    """The model with its DryFriction and JointFriction as rows whose multipliers are bounded, instead of as forces."""
+    rubs = [(name, f) for name, f in model.forces if isinstance(f, DryFriction)]
+    if not any(isinstance(f, DryFriction | JointFriction) for _, f in model.forces):
+        return model
+    names = Names(model)
+    rows = []
+    for name, f in rubs:
+        bounds = f.bounds_on(names.joint(f.joint))
+        chosen = tuple(int(d) for d in np.flatnonzero(bounds > 0.0))
+        if chosen:
+            rows.append((name, JointRub(f.joint, chosen, tuple(float(bounds[d]) for d in chosen))))
+    others = tuple((n, f) for n, f in model.forces if not isinstance(f, DryFriction | JointFriction))
+    return replace(model, forces=others, constraints=(*model.constraints, *rows, *rub_rows(model)))
