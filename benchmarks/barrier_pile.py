@@ -21,14 +21,15 @@ import unibody as ub
 from unibody.algebra.block.cholesky import BlockMatrix
 from unibody.collision.broad import Broad
 from unibody.constraints.contact import Contact
-from unibody.contact.proximity import Nearness
-from unibody.solvers.barrier.incremental_potential import Step
+from unibody.contact.proximity import Proximity
+from unibody.solvers.barrier.incremental_potential import IncrementalStep
 from unibody.solvers.barrier.solver import Barrier
 
 LAYERS, STEPS, DT = 4, 30, 0.01
 PARTS: dict[str, tuple[Any, str]] = {
-    "broad": (Broad, "between"), "contacts": (Nearness, "contacts"), "assemble": (Step, "matrix"), "solve": (BlockMatrix, "solve"),
-    "joined": (Step, "_solve_joined"), "line search": (Step, "value"), "CCD": (Step, "reach"), "gradient": (Step, "gradient"),
+    "broad": (Broad, "between"), "contacts": (Proximity, "contacts"), "assemble": (IncrementalStep, "matrix"),
+    "solve": (BlockMatrix, "solve"), "joined": (IncrementalStep, "_solve_joined"), "line search": (IncrementalStep, "value"),
+    "CCD": (IncrementalStep, "reach"), "gradient": (IncrementalStep, "gradient"),
 }  # fmt: skip
 
 

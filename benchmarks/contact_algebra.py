@@ -18,8 +18,8 @@ from pathlib import Path
 
 import numpy as np
 
-from unibody.algebra.contact.delassus import Grouped
-from unibody.algebra.contact.pgs_groups import sweep_grouped
+from unibody.algebra.contact.delassus import DelassusFactors
+from unibody.algebra.contact.pgs_islands import sweep_grouped
 from unibody.algebra.contact.problem import ContactProblem, Residual, Solution
 from unibody.algebra.contact.scaling import Units
 from unibody.algebra.contact.solve import solve_contacts
@@ -84,7 +84,7 @@ def clarabel(problem: ContactProblem) -> tuple[float, Residual] | None:
 
 def sweep_cost(problem: ContactProblem, few: int = 10, many: int = 110) -> tuple[float, float]:
     """Nanoseconds of processor time of a contact in one sweep more, and in each of a few with all that begins and ends them."""
-    W = Grouped.from_factored(problem.operator, problem.blocks.rows)
+    W = DelassusFactors.from_factored(problem.operator, problem.blocks.rows)
     seconds = []
     for limit in (few, many):
         turns = []

@@ -10,7 +10,7 @@ from custom_elements import push, sway, swell
 
 import unibody as ub
 from unibody.constraints import Constraint, FunctionCoupling, Rows
-from unibody.constraints.joint_rub import JointRub
+from unibody.constraints.dry_friction_rows import DryFrictionRows
 from unibody.coordinates.maximal.system import MaximalSystem
 from unibody.coordinates.reduced.system import ReducedSystem
 from unibody.coordinates.workspace import BIAS, DRIFT, RATE, RESIDUAL, G, J, Y
@@ -55,7 +55,7 @@ BILATERAL: dict[str, list[Constraint]] = {
     "PrescribedPoint": [ub.PrescribedPoint(LAST.at(0.1, 0.2, 0.3), push, axes=(2, 0))],
     "KnifeEdge": [ub.KnifeEdge(LAST.at(0.1, 0.2, 0.3), (1, 2, 0.5))],
     "Rolling": [ub.Rolling(LAST.at(0.1, 0.2, 0.3), radius=0.2, normal=(0.1, 0.2, 1))],
-    "JointRub": [JointRub("ball", (0, 2), (0.5, 0.6))],
+    "JointRub": [DryFrictionRows("ball", (0, 2), (0.5, 0.6))],
     "PrescribedFrame": [ub.PrescribedFrame("loose", sway), ub.PrescribedFrame("body2", sway, held=(1, 3))],
 }
 UNILATERAL: list[Constraint] = [
@@ -121,9 +121,9 @@ def test_rates_are_those_of_the_residuals(which: int) -> None:
         return evaluated(system, t + h, moved, v)[RESIDUAL]
 
     change = (residual(STEP) - residual(-STEP)) / (2 * STEP)
-    first = system.book.joint_rows
+    first = system.constraints.joint_rows
     elements = dict(system.model.constraints)
-    held = [r for r in range(first, system.book.rows) if not elements[system.book.names[r]].nonholonomic]
+    held = [r for r in range(first, system.constraints.rows) if not elements[system.constraints.names[r]].nonholonomic]
     np.testing.assert_allclose(evaluated(system, t, q, v)[RATE][held], change[held], atol=TOLERANCE)
 
 
@@ -146,7 +146,7 @@ def test_accelerations_keep_the_rates_as_they_are(kind: str, which: int) -> None
         return evaluated(system, t + h, moved, faster)[RATE]
 
     change = (rate(STEP) - rate(-STEP)) / (2 * STEP)
-    first = system.book.joint_rows
+    first = system.constraints.joint_rows
     scale = max(1.0, np.abs(here[Y]).max())
     np.testing.assert_allclose(change[first:], 0.0, atol=TOLERANCE * scale)
 

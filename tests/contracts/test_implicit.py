@@ -18,7 +18,7 @@ from unibody.element import Kinematics, Point
 from unibody.forces import Force
 from unibody.forces.base import Blocks, Loads
 from unibody.model.implicit_tables import UPPER, ImplicitTables, is_implicit
-from unibody.model.tables import Names, Trouble
+from unibody.model.tables import CallbackErrors, Names
 
 H = 0.02
 HOUSE = (ub.SpringDamper, ub.Cable, ub.BodyDamping, ub.TorsionSpring, ub.Motor, ub.DryFriction)
@@ -130,11 +130,11 @@ def implicit_terms(
 ) -> SimpleNamespace:
     """All implicit terms by compiled loops: F, effort, diagonal, and B over all bodies (immovable ones have no couplings)."""
     at = at or at_start(model)
-    trouble = Trouble()
-    tables = ImplicitTables(model, trouble, np.array([at.t]), explicit)
+    callback_errors = CallbackErrors()
+    tables = ImplicitTables(model, callback_errors, np.array([at.t]), explicit)
     out = SimpleNamespace(
         F=np.full(at.V.size, 7.0), effort=np.full(at.v.size, 7.0), own=np.full(21 * model.n_bodies, 7.0),
-        coupling=np.full(36 * len(tables.couplings), 7.0), diagonal=np.full(at.v.size, 7.0), tables=tables, trouble=trouble,
+        coupling=np.full(36 * len(tables.couplings), 7.0), diagonal=np.full(at.v.size, 7.0), tables=tables, callback_errors=callback_errors,
     )  # fmt: skip
     add_implicit(
         tables.classes, tables.index, tables.parameters, tables.places, limits(model), at.signals, at.X.ravel(), at.V.ravel(), at.q, at.v,
@@ -221,7 +221,7 @@ def test_callbacks_equal_kernels(seed: int) -> None:
     slow = replace(fast, forces=tuple((name, without_kernel(force)) for name, force in fast.forces))
     by_kernel, by_numpy = implicit_terms(fast), implicit_terms(slow)
     assert len(by_numpy.tables.python_classes) == len(HOUSE)
-    assert by_numpy.trouble.error is None
+    assert by_numpy.callback_errors.error is None
     assert_same(by_numpy, by_kernel)
     np.testing.assert_array_equal(by_numpy.tables.couplings, by_kernel.tables.couplings)
     assert by_numpy.tables.joint_velocities == by_kernel.tables.joint_velocities
@@ -455,4 +455,4 @@ def test_a_fault_in_blocks_is_kept_and_the_numbers_become_nan(fault: str, messag
     ours = implicit_terms(geared(fault))
     assert np.isnan(ours.F).all()
     with pytest.raises((RuntimeError, ub.ModelError), match=message):
-        raise ours.trouble.error
+        raise ours.callback_errors.error

@@ -12,7 +12,7 @@ from custom_elements import Cam, LazyCam, SlowBall, SlowCam
 import unibody as ub
 from unibody.coordinates.reduced.kinematics import advance_joints, fill_joint_table, rate_joints
 from unibody.joints import Joint
-from unibody.model.tables import JointTables, Trouble
+from unibody.model.tables import CallbackErrors, JointTables
 from unibody.spatial.pose import vector_from_rotation
 
 A, B = (0.3, -0.8, 0.5), (-0.6, 0.2, 0.9)
@@ -126,14 +126,14 @@ def test_kernels_equal_numpy(rng) -> None:
         b.joint(f"joint{k}", joint, parent=b.world, child=body, q=q, v=v)
     model = b.build()
     q, v = model.start_q(), model.start_v()
-    trouble = Trouble()
-    table = JointTables(model.tree_joints, trouble)
+    callback_errors = CallbackErrors()
+    table = JointTables(model.tree_joints, callback_errors)
     X, S, c = np.full(12 * table.rows, np.nan), np.full(6 * model.nv, np.nan), np.full(6 * table.rows, np.nan)
     fill_joint_table(table.classes, table.index, table.parameters, table.parts, q, v, X, S, c)
     ahead, rate = np.full(model.nq, np.nan), np.full(model.nq, np.nan)
     advance_joints(table.classes, table.index, table.parameters, q, v, 0.37, ahead)
     rate_joints(table.classes, table.index, table.parameters, q, v, rate)
-    assert trouble.error is None
+    assert callback_errors.error is None
     for k, j in enumerate(model.tree_joints):
         own_q, own_v = slice(j.q_start, j.q_start + j.nq), slice(j.v_start, j.v_start + j.nv)
         R, p = j.element.pose(q[own_q])

@@ -16,7 +16,7 @@ import numpy as np
 from redmax_scenes import builder_of, placed
 
 import unibody as ub
-from unibody.algebra.friction.staggered import Contact, stagger, staggered_projections
+from unibody.algebra.friction.staggered import FrictionPoint, stagger, staggered_projections
 from unibody.contact.joint_friction import contacts_of
 from unibody.spatial.pose import adjoint, rotation_from_vector, skew
 
@@ -146,7 +146,7 @@ class Paper:
                 gram = N_k @ (inverse[:, None] * N_k.T) + REGULARISATION * np.eye(len(N_k))
                 alphas.append(np.abs(np.linalg.solve(gram, N_k @ (inverse * wrench))).reshape(-1, 2).sum(axis=1))
             slip = T @ (inverse * (maximal + last["impulse"])) + response @ u
-            return Contact(np.sqrt(inverse) * last["impulse"], self.case["coefficient"] * np.concatenate(alphas), slip, response)
+            return FrictionPoint(np.sqrt(inverse) * last["impulse"], self.case["coefficient"] * np.concatenate(alphas), slip, response)
 
         done = stagger(contact, np.ones(self.u.size, np.int64), self.u, np.sqrt(self.case["change"]), self.case["most"], settled=np.inf)
         self.u, self.rubbed = done.friction, last["friction"]

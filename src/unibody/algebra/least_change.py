@@ -36,7 +36,7 @@ MOST_CURVED = 40
 Look = Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]]
 
 
-class Problem(NamedTuple):
+class LeastChangeProblem(NamedTuple):
     """`look(y)` gives c and A, rows scaled to comparable size; `relative` makes c a violation relative to the size of what rows hold;
     `shape` makes a step of y one in rad and lengths of bodies."""
 
@@ -80,7 +80,7 @@ class Nearest(NamedTuple):
     saddle: bool
 
 
-def close(problem: Problem, y: np.ndarray, limit: int = CLOSINGS) -> Closed:
+def close(problem: LeastChangeProblem, y: np.ndarray, limit: int = CLOSINGS) -> Closed:
     """From y onto the rows, judged relative to sizes."""
     def look(y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         c, A = problem.look(y)
@@ -130,7 +130,7 @@ def row_basis(A: np.ndarray, scale: float = 1.0) -> np.ndarray:
     return Vt[: int(np.sum(s > RANK * scale))].T
 
 
-class Held(NamedTuple):
+class HeldRows(NamedTuple):
     """At a closed point: the rest of y beside the rows' pushes, which rows push, their multipliers, and a basis of what they leave free."""
 
     rest: np.ndarray
@@ -139,7 +139,7 @@ class Held(NamedTuple):
     free: np.ndarray
 
 
-def hold(problem: Problem, y: np.ndarray, c: np.ndarray, A: np.ndarray) -> Held:
+def hold(problem: LeastChangeProblem, y: np.ndarray, c: np.ndarray, A: np.ndarray) -> HeldRows:
     from scipy.optimize import nnls
 
     equal = ~problem.bounded
@@ -157,7 +157,7 @@ def hold(problem: Problem, y: np.ndarray, c: np.ndarray, A: np.ndarray) -> Held:
     rest = y - W @ (W.T @ y)
     multiplier = np.zeros(c.size)
     multiplier[pushing] = np.linalg.lstsq(A[pushing].T, y - rest, rcond=RANK)[0]
-    return Held(rest, pushing, multiplier, null_of(W))
+    return HeldRows(rest, pushing, multiplier, null_of(W))
 
 
 def null_of(W: np.ndarray) -> np.ndarray:
@@ -168,7 +168,7 @@ def null_of(W: np.ndarray) -> np.ndarray:
     return np.linalg.qr(W, mode="complete")[0][:, r:]
 
 
-def _curvature(problem: Problem, y: np.ndarray, held: Held) -> np.ndarray:
+def _curvature(problem: LeastChangeProblem, y: np.ndarray, held: HeldRows) -> np.ndarray:
     """The reduced Hessian, by central differences of y − A(y)ᵀλ."""
     Z, columns = held.free, []
     for z in Z.T:
@@ -179,7 +179,7 @@ def _curvature(problem: Problem, y: np.ndarray, held: Held) -> np.ndarray:
     return 0.5 * (H + H.T)
 
 
-def slide(problem: Problem, y: np.ndarray) -> Nearest:
+def slide(problem: LeastChangeProblem, y: np.ndarray) -> Nearest:
     """From a closed point along the rows to the nearest one."""
     saddle, curvature, direction = False, 1.0, None
     c, A = problem.look(y)
@@ -258,4 +258,4 @@ def least_linear(B: np.ndarray, b: np.ndarray, G: np.ndarray, g: np.ndarray, sla
     return y
 
 
-__all__ = ["Closed", "Contradiction", "Nearest", "Problem", "close", "hold", "least_linear", "null_of", "row_basis", "slide"]
+__all__ = ["Closed", "Contradiction", "Nearest", "LeastChangeProblem", "close", "hold", "least_linear", "null_of", "row_basis", "slide"]

@@ -1,10 +1,10 @@
 """Projected Newton with a line search that never leaves the feasible set and never goes up.
 
-A `Problem` gives its value, a direction of descent (gradient and positive definite matrix are its own business) and the largest feasible
-part of a motion. Each iteration: direction p with slope gᵀp < 0, then the largest of t, t/2, t/4, … with f(x + t p) ≤ f(x) + 10⁻⁴ t gᵀp;
-where that cannot be seen any more for round-off, the first that does not go up by more than round-off. It ends when p is shorter than the
-tolerance, in the problem's own measure, and changes no distance to what must not be crossed by more than a tenth: near a barrier's wall
-steps are short, however far off its force is.
+A `MinimisationProblem` gives its value, a direction of descent (gradient and positive definite matrix are its own business) and the largest
+feasible part of a motion. Each iteration: direction p with slope gᵀp < 0, then the largest of t, t/2, t/4, … with f(x + t p) ≤ f(x) + 10⁻⁴
+t gᵀp; where that cannot be seen any more for round-off, the first that does not go up by more than round-off. It ends when p is shorter
+than the tolerance, in the problem's own measure, and changes no distance to what must not be crossed by more than a tenth: near a barrier's
+wall steps are short, however far off its force is.
 
 A problem may know two curvatures: the exact one, by which Newton's method converges fast near the end but may overshoot or fail before, and
 a careful one that errs on the large side. After an exact direction that had to be halved, a careful one is asked for.
@@ -38,7 +38,7 @@ class Direction:
     change: float = 0.0
 
 
-class Problem(Protocol):
+class MinimisationProblem(Protocol):
     def value(self, x: np.ndarray) -> float:
         """f(x), infinite outside the feasible set."""
         ...
@@ -63,7 +63,7 @@ class Minimum:
     why: str = ""
 
 
-def minimise(problem: Problem, x: np.ndarray, tolerance: float, iterations: int, finish: Any = None) -> Minimum:
+def minimise(problem: MinimisationProblem, x: np.ndarray, tolerance: float, iterations: int, finish: Any = None) -> Minimum:
     """From a feasible x. `finish(x)` may forbid to end (something still has to move)."""
     value, steps, careful = problem.value(x), [], False
     length, below = np.inf, 0

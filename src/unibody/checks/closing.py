@@ -94,14 +94,14 @@ def closing_findings(here: Instant, chosen: Solver | None = None) -> Iterator[Fi
 
 def _carrying(here: Instant, null: np.ndarray) -> tuple[str, ...]:
     """Elements with rows in a null vector, then tree joints that its wrenches go through: the loop it goes round."""
-    model, book, blocks = here.model, here.system.book, here.system.view(G).reshape(-1, 6)
+    model, constraints, blocks = here.model, here.system.constraints, here.system.view(G).reshape(-1, 6)
     names = touched_names([here.row_names[r] for r in here.held], null)
     through = np.zeros(model.n_bodies, bool)
     for z in null:
         wrench = np.zeros((model.n_bodies, 6))
         for r, value in zip(here.held, z):
-            for e in book.row_entry[book.row_start[r] : book.row_start[r + 1]]:
-                i = book.entry_body[e]
+            for e in constraints.row_entry[constraints.row_start[r] : constraints.row_start[r + 1]]:
+                i = constraints.entry_body[e]
                 R = here.X[i, :9].reshape(3, 3)
                 force = value * R @ blocks[e, 3:]
                 wrench[i, 3:] += force
@@ -147,7 +147,7 @@ def _inequalities(here: Instant, chosen: Solver | None) -> Iterator[Finding]:
     """Rows C ≥ 0 that begin below 0."""
     elements = dict(here.model.constraints)
     below: dict[str, float] = {}
-    for r in np.flatnonzero(here.system.book.unilateral):
+    for r in np.flatnonzero(here.system.constraints.unilateral):
         name, value = here.row_names[r], float(here.residual[r])
         if value < -CLOSED:
             below[name] = min(below.get(name, 0.0), value)

@@ -200,7 +200,7 @@ class Accelerations(NamedTuple):
 def accelerations(here: Instant) -> Accelerations:
     """The accelerations of an instant."""
     wrenches, efforts = here.loads()
-    multipliers = np.zeros(here.system.book.rows)
+    multipliers = np.zeros(here.system.constraints.rows)
     a = -np.linalg.solve(here.mass, here.remainder(np.zeros(here.model.nv), wrenches, efforts, multipliers))
     if here.held.size:
         K = here.rows[here.held]

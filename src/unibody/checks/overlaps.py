@@ -33,7 +33,7 @@ SHOWN = 6
 """Pairs with a line of their own, the deepest first; the rest are counted."""
 
 
-class Solid(NamedTuple):
+class CheckedSolid(NamedTuple):
     """A shape of a body in the world: geometry and transform for coal, kept alive here, box (2, 3), size, surface if it is a mesh."""
 
     body: int
@@ -88,7 +88,7 @@ def overlap_findings(here: Instant) -> Iterator[Finding]:
         )
 
 
-def _solids(here: Instant, i: int) -> Iterator[Solid]:
+def _solids(here: Instant, i: int) -> Iterator[CheckedSolid]:
     import coal
 
     R_WB, p_WB = here.X[i, :9].reshape(3, 3), here.X[i, 9:]
@@ -104,7 +104,7 @@ def _solids(here: Instant, i: int) -> Iterator[Solid]:
         if endless:
             box = np.array([np.full(3, -np.inf), np.full(3, np.inf)])
         size = float(np.ptp(vertices, axis=0).max())
-        yield Solid(i, 0, geometry, coal.Transform3s(R, p), box, size, inside, faces if surface else None, endless)
+        yield CheckedSolid(i, 0, geometry, coal.Transform3s(R, p), box, size, inside, faces if surface else None, endless)
 
 
 def _geometry(shape: Any, vertices: np.ndarray, faces: np.ndarray) -> tuple[Any, bool]:
@@ -135,13 +135,13 @@ def _geometry(shape: Any, vertices: np.ndarray, faces: np.ndarray) -> tuple[Any,
     return surface, True
 
 
-def _near(model: Model, solids: list[Solid], rights: ShapeRights) -> Iterator[tuple[Solid, Solid]]:
+def _near(model: Model, solids: list[CheckedSolid], rights: ShapeRights) -> Iterator[tuple[CheckedSolid, CheckedSolid]]:
     """Pairs whose boxes meet and that may touch, or whose bodies may move against each other, by a sweep along x."""
     asked = bool(contact_rules(model))
     apart = set() if asked else _kept_apart(model)
     still = [i == 0 or b.kind != "dynamic" for i, b in enumerate(model.bodies)]
     order = sorted(solids, key=lambda s: s.box[0, 0])
-    open_ones: list[Solid] = []
+    open_ones: list[CheckedSolid] = []
     for solid in order:
         open_ones = [s for s in open_ones if s.box[1, 0] >= solid.box[0, 0]]
         for other in open_ones:
@@ -174,7 +174,7 @@ def _on_pins(model: Model) -> Pairs:
     return {(min(a, b), max(a, b)) for those in pins.values() for a, b in combinations(sorted(those), 2)}
 
 
-def _depth(a: Solid, b: Solid) -> float | None:
+def _depth(a: CheckedSolid, b: CheckedSolid) -> float | None:
     """How deep they are inside each other [m], nan where surfaces cut; None if they do not."""
     import coal
 

@@ -27,7 +27,7 @@ RECORDED = 600
 
 
 @dataclass(frozen=True)
-class Outcome:
+class RunOutcome:
     """A run: its recording, how long making ready took, and the failure if there was one."""
 
     recording: Recording
@@ -89,7 +89,7 @@ def rows_apart(duration: float, dt: float, every: int | None) -> int:
     return next((k for k in range(wanted, wanted // 2, -1) if steps % k == 0), wanted)
 
 
-def timed(scene: Scene | Model, solver: Solver, dt: float, duration: float, every: int, progress: bool | None) -> Outcome:
+def timed(scene: Scene | Model, solver: Solver, dt: float, duration: float, every: int, progress: bool | None) -> RunOutcome:
     """Run; two steps and one look on a throw-away simulation come first, so that no compilation is in the time per step."""
     known, began = len(kernel.compiled), time.perf_counter()
     with _told(f"making '{solver.name}' ready; a first run compiles for some tens of seconds …", progress), contextlib.suppress(StepFailed):
@@ -102,7 +102,7 @@ def timed(scene: Scene | Model, solver: Solver, dt: float, duration: float, ever
     except StepFailed as failed:
         failure = failed
         recording = failed.recording
-    return Outcome(recording, ready, len(made), all(cached for _, _, cached in made), failure, simulation.notes)
+    return RunOutcome(recording, ready, len(made), all(cached for _, _, cached in made), failure, simulation.notes)
 
 
 @contextlib.contextmanager
@@ -120,7 +120,7 @@ def _told(message: str, progress: bool | None) -> Iterator[None]:
             sys.stderr.flush()
 
 
-def summary(label: str, outcome: Outcome, choice: Choice | None = None) -> Summary:
+def summary(label: str, outcome: RunOutcome, choice: Choice | None = None) -> Summary:
     """Numbers of a run. A failed one may hold states that overflow; they count as they are."""
     from unibody.view.motion import energy_drift, energy_scale
 

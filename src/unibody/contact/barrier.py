@@ -15,7 +15,7 @@ from math import log
 
 import numpy as np
 
-from unibody.contact.proximity import WIDTH, Contacts
+from unibody.contact.proximity import WIDTH, ContactSet
 from unibody.kernel import Floats, Ints, device, kernel
 from unibody.spatial.devices import cross, dot3, load3
 
@@ -165,6 +165,6 @@ def largest_change(pair: Ints, record: Floats, p: Floats) -> float:
     return most
 
 
-def contact_forces(contacts: Contacts, kappa: float, reach: float) -> np.ndarray:
+def contact_forces(contacts: ContactSet, kappa: float, reach: float) -> np.ndarray:
     """(n,) −B′: how hard each contact presses [N]."""
     return -kappa * contacts.area * barrier(contacts.distance / reach)[1]

@@ -16,7 +16,7 @@ from math import sqrt
 import numpy as np
 
 from unibody.contact.barrier import add_gradient, add_outer
-from unibody.contact.proximity import WIDTH, Contacts
+from unibody.contact.proximity import WIDTH, ContactSet
 from unibody.kernel import Floats, Ints, device, kernel
 from unibody.spatial.devices import dot3, load3, scale3, sub3
 
@@ -99,15 +99,15 @@ def add_friction_blocks(
 class Lagged:
     """Contacts of an earlier iterate with their friction bounds μ λ [N] (n,)."""
 
-    contacts: Contacts
+    contacts: ContactSet
     bound: np.ndarray
 
     @staticmethod
     def none() -> Lagged:
-        return Lagged(Contacts(np.zeros((0, 2), np.int64), np.zeros((0, WIDTH))), np.zeros(0))
+        return Lagged(ContactSet(np.zeros((0, 2), np.int64), np.zeros((0, WIDTH))), np.zeros(0))
 
     @staticmethod
-    def of(contacts: Contacts, force: np.ndarray, mu: np.ndarray) -> Lagged:
+    def of(contacts: ContactSet, force: np.ndarray, mu: np.ndarray) -> Lagged:
         """Those that press and rub."""
         rub = mu * force > 0.0
-        return Lagged(Contacts(contacts.pair[rub], np.ascontiguousarray(contacts.record[rub])), (mu * force)[rub])
+        return Lagged(ContactSet(contacts.pair[rub], np.ascontiguousarray(contacts.record[rub])), (mu * force)[rub])

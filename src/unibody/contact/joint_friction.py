@@ -107,13 +107,13 @@ IDLE_TURNS, ENOUGH = 30, 1e-13
 
 
 @kernel
-def carry_loads(book: Ints, numbers: Floats, wrenches: Floats, u: Floats, carried_out: Floats, bounds_out: Floats) -> None:
+def carry_loads(table: Ints, numbers: Floats, wrenches: Floats, u: Floats, carried_out: Floats, bounds_out: Floats) -> None:
     """What every contact point of all joints carries [N] and the bounds of their friction variables, from the wrenches (6 a joint, at M in
     its axes) and the friction u that acts: friction itself bears a part of what a joint holds, shared as its points are loaded."""
     at_point, at_variable, at_block = 0, 0, 0
-    for j in range(book.size // PART):
+    for j in range(table.size // PART):
         points, normals, tangents, single, first = (
-            book[PART * j], book[PART * j + 1], book[PART * j + 2], book[PART * j + 3], book[PART * j + 4]
+            table[PART * j], table[PART * j + 1], table[PART * j + 2], table[PART * j + 3], table[PART * j + 4]
         )  # fmt: skip
         mu = numbers[first]
         arms = first + 1

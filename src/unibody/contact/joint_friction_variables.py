@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from unibody.contact.joint_friction import JointContacts, carry_loads, contacts_of
-from unibody.coordinates.observation import Bearings, JointRub
+from unibody.coordinates.observation import Bearings, JointFrictionState
 from unibody.coordinates.reduced.observe import reactions_reduced, tree_wrenches
 from unibody.coordinates.workspace import MULTIPLIER, X_WB
 from unibody.coordinates.workspace import T as T_SLOT
@@ -40,7 +40,7 @@ class Rubbing(NamedTuple):
     efforts: slice
 
 
-class Rubbings:
+class JointFrictionVariables:
     """The frictions of a model, in its order."""
 
     def __init__(self, model: Model):
@@ -60,11 +60,11 @@ class Rubbings:
         self.rows = np.zeros((at, place))
         for part in self.parts:
             self.rows[part.own, part.efforts] = part.contacts.rows
-        numbers, book = [part.contacts.numbers() for part in self.parts], []
+        numbers, table = [part.contacts.numbers() for part in self.parts], []
         for part, first in zip(self.parts, np.cumsum([0, *(x.size for x in numbers)]), strict=False):
             made = part.contacts
-            book += [len(made.places), len(made.N) // len(made.places), made.T.shape[1], int(made.single), int(first)]
-        self.book, self.numbers = np.array(book, np.int64), np.concatenate(numbers)
+            table += [len(made.places), len(made.N) // len(made.places), made.T.shape[1], int(made.single), int(first)]
+        self.table, self.numbers = np.array(table, np.int64), np.concatenate(numbers)
         self._points = np.cumsum([0, *(len(part.contacts.places) for part in self.parts)])
         self.points = int(self._points[-1])
         self.children = np.array([part.joint.child for part in self.parts])
@@ -91,7 +91,7 @@ class Rubbings:
         through = np.zeros((len(system.model.joints), 6))
         through[:tree] = tree_wrenches(system)[0]
         out = self.local(through, poses)
-        T, multipliers, joints = system.view(T_SLOT).reshape(-1, 6), system.view(MULTIPLIER), system.book.joints
+        T, multipliers, joints = system.view(T_SLOT).reshape(-1, 6), system.view(MULTIPLIER), system.constraints.joints
         for k in np.flatnonzero(self.joints >= tree):
             first, count = joints[6 * (self.joints[k] - tree) + 4 : 6 * (self.joints[k] - tree) + 6]
             out[k] = multipliers[first : first + count] @ T[first : first + count]
@@ -114,10 +114,10 @@ class Rubbings:
     def carried(self, wrenches: np.ndarray, u: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """What every contact point carries [N], and the bounds of friction, of reactions (parts, 6) at M in M's axes."""
         carried, bounds = np.zeros(self.points), np.zeros(self.widths.size)
-        carry_loads(self.book, self.numbers, wrenches.ravel(), u, carried, bounds)
+        carry_loads(self.table, self.numbers, wrenches.ravel(), u, carried, bounds)
         return carried, bounds
 
-    def rubs(self, wrenches: np.ndarray, u: np.ndarray, slip: np.ndarray) -> dict[str, JointRub]:
+    def rubs(self, wrenches: np.ndarray, u: np.ndarray, slip: np.ndarray) -> dict[str, JointFrictionState]:
         """What a recording keeps of every friction u [N m, N]; wrenches (parts, 6) at M in M's axes; slip of every block."""
         loads, _ = self.carried(wrenches, u)
         out, block = {}, 0
@@ -126,7 +126,7 @@ class Rubbings:
             bound = part.contacts.bounds(carried)
             pushed = np.linalg.norm(own.reshape(bound.size, -1), axis=1)
             moving = slip[block : block + bound.size] > STILL
-            out[part.name] = JointRub(
+            out[part.name] = JointFrictionState(
                 effort=part.contacts.rows.T @ own, normal_forces=carried, friction=part.contacts.tangential_forces(own, carried),
                 bound=float(bound.sum()), sliding=bool((moving & (pushed >= (1.0 - SATURATED) * bound)).any()),
                 reaction=part.contacts.across @ wrenches[k], multipliers=part.contacts.multipliers(wrenches[k], own, carried),

@@ -21,15 +21,15 @@ from unibody.model.model import Model
 from unibody.shapes import ContactMaterial
 
 
-class Laws:
+class ContactLaws:
     """Of n contacts, each with a row of the table of laws, columns as `PairLaws` has them."""
 
     def __init__(self, which: np.ndarray, columns: tuple[np.ndarray, ...]):
         self.which, self._columns = which, columns
 
-    def picked(self, which: np.ndarray, friction: np.ndarray) -> Laws:
+    def picked(self, which: np.ndarray, friction: np.ndarray) -> ContactLaws:
         """Of other contacts, with these rows of the table, and their coefficients of friction (n, 3)."""
-        out = Laws(which, self._columns)
+        out = ContactLaws(which, self._columns)
         out.__dict__["friction"] = friction
         return out
 
@@ -157,11 +157,11 @@ class PairLaws:
         return min(a, b) * self._n + max(a, b)
 
     @cached_property
-    def none(self) -> Laws:
+    def none(self) -> ContactLaws:
         """Of no contacts."""
-        return Laws(np.zeros(0, np.int64), self._columns)
+        return ContactLaws(np.zeros(0, np.int64), self._columns)
 
-    def of(self, bodies: np.ndarray, ids: np.ndarray | None = None) -> Laws:
+    def of(self, bodies: np.ndarray, ids: np.ndarray | None = None) -> ContactLaws:
         """Of contacts between pairs of bodies (n, 2), with these ids (n,), which models without materials can do without."""
         which = np.zeros(len(bodies), np.int64)
         if self.classes.size and ids is None:
@@ -169,7 +169,7 @@ class PairLaws:
         if self.keys.size or self.classes.size:
             numbers = np.zeros(len(bodies), np.int64) if ids is None else np.ascontiguousarray(ids, np.int64)
             look_up_laws(np.ascontiguousarray(bodies, np.int64).ravel(), numbers, self._n, self.keys, self.classes, which)
-        return Laws(which, self._columns)
+        return ContactLaws(which, self._columns)
 
     def _by_class(self, classes: ShapeClasses, everyone: Contact) -> np.ndarray:
         """`classes`, with the laws of pairs of classes behind the others in the table."""

@@ -219,7 +219,7 @@ def find_plane_contacts(
 
 
 @dataclass(frozen=True)
-class Contacts:
+class ContactSet:
     """n contacts: bodies (n, 2) and records (n, 30)."""
 
     pair: np.ndarray
@@ -248,7 +248,7 @@ class Contacts:
         return self.record[:, 12] * self.record[:, 13]
 
 
-class Nearness:
+class Proximity:
     """Finds contacts among candidates on one surface; keeps its work space between calls."""
 
     def __init__(self, surface: Surface):
@@ -258,7 +258,7 @@ class Nearness:
         self._length = np.linalg.norm(ends[:, 1] - ends[:, 0], axis=1)
         self._room = (np.zeros(2 * 256, np.int64), np.zeros(2 * 256, np.int64), np.zeros(WIDTH * 256))
 
-    def contacts(self, candidates: Candidates, Q: np.ndarray, x: np.ndarray, reach: float, part: np.ndarray) -> Contacts:
+    def contacts(self, candidates: Candidates, Q: np.ndarray, x: np.ndarray, reach: float, part: np.ndarray) -> ContactSet:
         """Everything nearer than `reach` among the candidates; Q (bodies, 4, 3), x (V, 3); `part` (bodies,) of κ that a body asks for."""
         s, flat = self._surface, np.ascontiguousarray(x).ravel()
         points, edges, planes = candidates.points.ravel(), candidates.edges.ravel(), candidates.planes.ravel()
@@ -274,5 +274,5 @@ class Nearness:
                 n, pair, record,
             )  # fmt: skip
             if n * WIDTH <= record.size:
-                return Contacts(pair[: 2 * n].reshape(-1, 2).copy(), record[: WIDTH * n].reshape(-1, WIDTH).copy())
+                return ContactSet(pair[: 2 * n].reshape(-1, 2).copy(), record[: WIDTH * n].reshape(-1, WIDTH).copy())
             self._room = (np.zeros(4 * n, np.int64), np.zeros(4 * n, np.int64), np.zeros(2 * WIDTH * n))

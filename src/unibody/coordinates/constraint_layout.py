@@ -30,7 +30,7 @@ BORROWED = 6
 
 
 @dataclass
-class RowBook:
+class ConstraintLayout:
     """Which row touches what."""
 
     joints: np.ndarray
@@ -63,9 +63,9 @@ class RowBook:
         return self.rows - self.primary_rows
 
 
-def make_row_book(
+def lay_out_constraints(
     model: Model, relative: Sequence[JointInfo], primary: int, tables: ConstraintTables, own_dofs: int, planar: bool
-) -> RowBook:
+) -> ConstraintLayout:
     """Rows of the relative joints (the first `primary` of them are solved elsewhere) and of the constraint elements.
 
     Joint velocities below `own_dofs` belong to the coordinates themselves.
@@ -120,7 +120,7 @@ def make_row_book(
             compliance.append(1.0 / inertia)
             names_of_armed.append(f"{relative[k].name}.armature")
             entry, place, extra = entry + 2, place + 1, extra + 1
-    return RowBook(
+    return ConstraintLayout(
         joints=np.array(joints, np.int64), joint_rows=joint_rows, primary_rows=primary_rows, rows=joint_rows + tables.rows + extra,
         entries=entry, row_start=np.cumsum([0] + [len(r) for r in per_row]).astype(np.int64),
         row_entry=np.array([e for r in per_row for e in r], np.int64), entry_body=np.array(entry_body, np.int64),
@@ -148,14 +148,14 @@ def joint_planes(model: Model, relative: Sequence[JointInfo], planar: bool) -> n
     return np.concatenate(out) if out else np.zeros(0)
 
 
-def row_sizes(model: Model, relative: Sequence[JointInfo], book: RowBook, planes: np.ndarray) -> np.ndarray:
+def row_sizes(model: Model, relative: Sequence[JointInfo], constraints: ConstraintLayout, planes: np.ndarray) -> np.ndarray:
     """What a residual of every row is to be compared with: 1 for turns [rad], for lengths the largest ℓ of the bodies that it holds [m]
     (`model.scale`); a row that is both, as that of a screw joint, the sum of its parts."""
     length = body_lengths(model)
-    out = np.ones(book.rows)
+    out = np.ones(constraints.rows)
     scratch = np.zeros(72)
     for k, j in enumerate(relative):
-        row, rows = book.joints[6 * k + 4 : 6 * k + 6]
+        row, rows = constraints.joints[6 * k + 4 : 6 * k + 6]
         S, T = np.zeros(6 * j.nv), np.zeros(6 * rows)
         S[:] = np.asarray(j.element.motion(j.q0), float).T.ravel()
         if rows:
@@ -163,10 +163,10 @@ def row_sizes(model: Model, relative: Sequence[JointInfo], book: RowBook, planes
         ell = max(length[i] for i in (j.parent, j.child) if model.bodies[i].kind == "dynamic" or i == j.child)
         for r in range(rows):
             out[row + r] = np.linalg.norm(T[6 * r : 6 * r + 3]) + ell * np.linalg.norm(T[6 * r + 3 : 6 * r + 6])
-    for r in range(book.joint_rows, book.rows):
-        if book.units[r] == "m":
-            first = book.row_start[r - book.primary_rows]
-            bodies = book.entry_body[book.row_entry[first : book.row_start[r - book.primary_rows + 1]]]
+    for r in range(constraints.joint_rows, constraints.rows):
+        if constraints.units[r] == "m":
+            first = constraints.row_start[r - constraints.primary_rows]
+            bodies = constraints.entry_body[constraints.row_entry[first : constraints.row_start[r - constraints.primary_rows + 1]]]
             held = [length[i] for i in bodies if model.bodies[i].kind == "dynamic"]
             out[r] = max(held, default=length[0])
     return out

@@ -46,8 +46,8 @@ class Instant:
         self.set_time(t)
         self.control = model.neutral_control()
         self.names = Names(model)
-        book = self.system.book
-        self.held = np.flatnonzero(~book.unilateral & (book.compliance == 0.0))
+        constraints = self.system.constraints
+        self.held = np.flatnonzero(~constraints.unilateral & (constraints.compliance == 0.0))
         """Rows C = 0 (not those C ≥ 0, nor those of armature)."""
         self.place(*self.system.start())
 
@@ -62,7 +62,7 @@ class Instant:
         s = self.system
         self.q, self.v = np.array(q), np.array(v)
         s.sweep(self.q, self.v)
-        if s.nv_all > self.model.nv or s.book.rows:
+        if s.nv_all > self.model.nv or s.constraints.rows:
             see_loops(s.layout, s.ints, s.constants, self.control, s.work, self.q, self.v)
         else:
             fill_bodies(s.view(FRAMES), s.view(ROWS), s.view(X_WB), s.view(V_WB))
@@ -98,7 +98,7 @@ class Instant:
 
     @property
     def row_names(self) -> list[str]:
-        return self.system.book.names
+        return self.system.constraints.names
 
     def kinematics(self) -> Kinematics:
         """A copy of where everything is, for NumPy methods of elements."""
@@ -114,11 +114,17 @@ class Instant:
 
     def row_dofs(self) -> list[set[int]]:
         """Of every row: the velocities of the tree that it can depend on, at this configuration or at another."""
-        book, path = self.system.book, self.paths()
+        constraints, path = self.system.constraints, self.paths()
         out = []
-        for r in range(book.rows):
-            touched = {v for e in book.row_entry[book.row_start[r] : book.row_start[r + 1]] for v in path[book.entry_body[e]]}
-            out.append(touched | {int(book.dof_index[2 * k + 1]) for k in range(book.dof_start[r], book.dof_start[r + 1])})
+        for r in range(constraints.rows):
+            touched = {
+                v
+                for e in constraints.row_entry[constraints.row_start[r] : constraints.row_start[r + 1]]
+                for v in path[constraints.entry_body[e]]
+            }
+            out.append(
+                touched | {int(constraints.dof_index[2 * k + 1]) for k in range(constraints.dof_start[r], constraints.dof_start[r + 1])}
+            )
         return out
 
     @cached_property
@@ -169,23 +175,23 @@ class Instant:
     @cached_property
     def rows(self) -> np.ndarray:
         """K (rows × nv) of all rows."""
-        book, s = self.system.book, self.system
+        constraints, s = self.system.constraints, self.system
         blocks, numbers = s.view(G).reshape(-1, 6), s.view(J)
-        out = np.zeros((book.rows, self.model.nv))
-        for r in range(book.rows):
-            for e in book.row_entry[book.row_start[r] : book.row_start[r + 1]]:
-                out[r] += blocks[e] @ self.maps[book.entry_body[e]]
-            for k in range(book.dof_start[r], book.dof_start[r + 1]):
-                out[r, book.dof_index[2 * k + 1]] += numbers[book.dof_index[2 * k]]
+        out = np.zeros((constraints.rows, self.model.nv))
+        for r in range(constraints.rows):
+            for e in constraints.row_entry[constraints.row_start[r] : constraints.row_start[r + 1]]:
+                out[r] += blocks[e] @ self.maps[constraints.entry_body[e]]
+            for k in range(constraints.dof_start[r], constraints.dof_start[r + 1]):
+                out[r, constraints.dof_index[2 * k + 1]] += numbers[constraints.dof_index[2 * k]]
         return out
 
     def free_response(self) -> np.ndarray:
         """Of every row: what its Gram entry K M⁻¹ Kᵀ would be if all bodies were free; 0 for rows of joint coordinates alone."""
-        book, blocks = self.system.book, self.system.view(G).reshape(-1, 6)
-        out = np.zeros(book.rows)
-        for r in range(book.rows):
-            for e in book.row_entry[book.row_start[r] : book.row_start[r + 1]]:
-                body = self.model.bodies[book.entry_body[e]]
+        constraints, blocks = self.system.constraints, self.system.view(G).reshape(-1, 6)
+        out = np.zeros(constraints.rows)
+        for r in range(constraints.rows):
+            for e in constraints.row_entry[constraints.row_start[r] : constraints.row_start[r + 1]]:
+                body = self.model.bodies[constraints.entry_body[e]]
                 if body.kind == "dynamic":
                     torque = blocks[e, :3] - np.cross(body.com, blocks[e, 3:])
                     out[r] += blocks[e, 3:] @ blocks[e, 3:] / body.mass + torque @ torque * 3.0 / np.trace(body.inertia)
@@ -199,15 +205,15 @@ class Instant:
 
     def remainder(self, a: np.ndarray, wrenches: np.ndarray, efforts: np.ndarray, multipliers: np.ndarray) -> np.ndarray:
         """r here, with F, τ and μ as given."""
-        s, book = self.system, self.system.book
+        s, constraints = self.system, self.system.constraints
         total = wrenches.copy()
         extra = np.zeros(self.model.nv)
         blocks, numbers = s.view(G).reshape(-1, 6), s.view(J)
         for r in np.flatnonzero(multipliers):
-            for e in book.row_entry[book.row_start[r] : book.row_start[r + 1]]:
-                total[book.entry_body[e]] += multipliers[r] * blocks[e]
-            for k in range(book.dof_start[r], book.dof_start[r + 1]):
-                extra[book.dof_index[2 * k + 1]] += multipliers[r] * numbers[book.dof_index[2 * k]]
+            for e in constraints.row_entry[constraints.row_start[r] : constraints.row_start[r + 1]]:
+                total[constraints.entry_body[e]] += multipliers[r] * blocks[e]
+            for k in range(constraints.dof_start[r], constraints.dof_start[r + 1]):
+                extra[constraints.dof_index[2 * k + 1]] += multipliers[r] * numbers[constraints.dof_index[2 * k]]
         f, needed = np.zeros(6 * self.model.n_bodies), np.zeros(self.model.nv)
         s.sweep(self.q, self.v)
         carry_accelerations(s.view(BODIES), np.ascontiguousarray(a), s.view(COLUMNS), s.view(ROWS))

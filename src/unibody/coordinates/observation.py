@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from unibody.coordinates.constraint_layout import RowBook
+from unibody.coordinates.constraint_layout import ConstraintLayout
 from unibody.model.model import JointInfo
 from unibody.spatial.pose import quaternions_from_rotations
 
@@ -64,7 +64,7 @@ class Touching:
 
 
 @dataclass
-class JointRub:
+class JointFrictionState:
     """Friction in one joint over the step that ended here."""
 
     effort: np.ndarray
@@ -116,7 +116,7 @@ class Observation:
     """Of solvers that know surfaces."""
     residual: float = 0.0
     """What was left where the step's solution ends at a tolerance."""
-    joint_friction: dict[str, JointRub] = field(default_factory=dict)
+    joint_friction: dict[str, JointFrictionState] = field(default_factory=dict)
     """By the names of JointFriction elements."""
     material: np.ndarray | None = None
     """(bodies, 4, 3) of solvers whose bodies give way a little: t and the columns a₁ a₂ a₃ of A, where points x = t + A X really are."""
@@ -129,11 +129,11 @@ def largest_violation(residual: np.ndarray, unilateral: np.ndarray) -> float:
     return float(np.abs(np.where(unilateral, np.minimum(residual, 0.0), residual)).max(initial=0.0))
 
 
-def element_multipliers(book: RowBook, multipliers: np.ndarray) -> dict[str, np.ndarray]:
-    """Multipliers by constraint element, from those of all rows of the book."""
-    first, last = book.joint_rows, book.joint_rows + book.element_rows
+def element_multipliers(constraints: ConstraintLayout, multipliers: np.ndarray) -> dict[str, np.ndarray]:
+    """Multipliers by constraint element, from those of all constraint rows."""
+    first, last = constraints.joint_rows, constraints.joint_rows + constraints.element_rows
     out: dict[str, list[float]] = {}
-    for name, value in zip(book.names[first:last], multipliers[first:last], strict=True):
+    for name, value in zip(constraints.names[first:last], multipliers[first:last], strict=True):
         out.setdefault(name, []).append(float(value))
     return {name: np.array(values) for name, values in out.items()}
 

@@ -14,7 +14,7 @@ import numpy as np
 from unibody.errors import ModelError
 from unibody.kernel import Floats, prototype
 from unibody.model.model import BodyInfo, Model
-from unibody.model.tables import Trouble
+from unibody.model.tables import CallbackErrors
 from unibody.spatial.motion import POSE, differentiated_pose
 from unibody.spatial.pose import rotation_from_vector
 
@@ -45,7 +45,7 @@ def drive(body: BodyInfo, t: float) -> np.ndarray:
     return differentiated_pose(body.motion, t, f"body '{body.name}'")
 
 
-def signal_filler(model: Model, trouble: Trouble, clock: np.ndarray) -> tuple[Signals, int]:
+def signal_filler(model: Model, callback_errors: CallbackErrors, clock: np.ndarray) -> tuple[Signals, int]:
     """Where signals start, and the address of what updates them (0 if nothing depends on time)."""
     driven = [(i, b) for i, b in enumerate(model.bodies) if b.kind == "kinematic"]
     start = model.signals.size
@@ -56,7 +56,7 @@ def signal_filler(model: Model, trouble: Trouble, clock: np.ndarray) -> tuple[Si
         clock[0] = t
         signals[:start] = model.signals  # constants too: an earlier failure has left NaN there
         for slot, count, function, what in model.signal_functions:
-            trouble.element = what
+            callback_errors.element = what
             values = np.asarray(function(t), float)
             if values.size != count:
                 raise ModelError(f"{what}: shape {values.shape} at t = {t:g}; it must give {count} numbers")
@@ -64,7 +64,7 @@ def signal_filler(model: Model, trouble: Trouble, clock: np.ndarray) -> tuple[Si
                 raise ModelError(f"{what}: {values.tolist()} at t = {t:g}; functions of time must be finite")
             signals[slot : slot + count] = values.ravel()
         for i, body in driven:
-            trouble.element = body.name
+            callback_errors.element = body.name
             signals[drives[i] : drives[i] + DRIVE] = drive(body, t)
 
     # NumPy methods are told the time
@@ -72,4 +72,4 @@ def signal_filler(model: Model, trouble: Trouble, clock: np.ndarray) -> tuple[Si
     rows = [c for _, c in model.constraints if not getattr(c, "surfaces", False)]
     asked = asked or any(type(constraint).fill_kernel is None for constraint in rows)
     timed = bool(model.signal_functions or driven or asked)
-    return Signals(values, drives), FillSignals.callback(trouble.guard(fill, 1)) if timed else 0
+    return Signals(values, drives), FillSignals.callback(callback_errors.guard(fill, 1)) if timed else 0

@@ -29,7 +29,7 @@ KINDS = (".stl", ".obj", ".dae", ".ply", ".glb", ".gltf")
 
 
 @dataclass(frozen=True)
-class Part:
+class MeshPart:
     """The triangles of one colour."""
 
     vertices: np.ndarray
@@ -49,7 +49,7 @@ class Part:
             return OpenMesh(vertices, faces)
 
 
-def load_mesh(path: Path, what: str) -> tuple[Part, ...]:
+def load_mesh(path: Path, what: str) -> tuple[MeshPart, ...]:
     """The parts of a mesh file; `what` begins messages."""
     kind = path.suffix.lower()
     if kind not in KINDS:
@@ -81,7 +81,7 @@ def load_mesh(path: Path, what: str) -> tuple[Part, ...]:
     return parts
 
 
-def load_objects(path: Path, what: str, parts: tuple[Part, ...]) -> list[np.ndarray]:
+def load_objects(path: Path, what: str, parts: tuple[MeshPart, ...]) -> list[np.ndarray]:
     """The points of each object of a file whose parts are read: of an OBJ those of its `o` and `g`, of others all as one. OBJs that hold a
     decomposition into convex pieces have an object for each."""
     whole = [np.concatenate([p.vertices for p in parts])]
@@ -95,7 +95,7 @@ def load_objects(path: Path, what: str, parts: tuple[Part, ...]) -> list[np.ndar
     return found if len(found) <= MOST_OBJECTS else whole
 
 
-def exact(parts: tuple[Part, ...], scale: Any = 1.0) -> Mesh | None:
+def exact(parts: tuple[MeshPart, ...], scale: Any = 1.0) -> Mesh | None:
     """All parts together as a solid, mended where they are broken; None if they do not close."""
     starts = np.cumsum([0, *(len(p.vertices) for p in parts)])
     faces = np.concatenate([p.faces + s for p, s in zip(parts, starts, strict=False)])
@@ -120,7 +120,7 @@ def _untextured(data: bytes) -> bytes:
     return bytes(etree.tostring(root))
 
 
-def _by_colour(meshes: list[tuple[np.ndarray, Any]]) -> tuple[Part, ...]:
+def _by_colour(meshes: list[tuple[np.ndarray, Any]]) -> tuple[MeshPart, ...]:
     import trimesh
 
     groups: dict[tuple[float, ...] | None, list[tuple[np.ndarray, np.ndarray]]] = {}
@@ -137,7 +137,7 @@ def _by_colour(meshes: list[tuple[np.ndarray, Any]]) -> tuple[Part, ...]:
         faces = np.concatenate([f + s for (_, f), s in zip(pieces, starts, strict=False)])
         whole = trimesh.Trimesh(np.concatenate([v for v, _ in pieces]), faces, process=False)
         whole.merge_vertices()
-        parts.append(Part(np.asarray(whole.vertices), np.asarray(whole.faces), colour))
+        parts.append(MeshPart(np.asarray(whole.vertices), np.asarray(whole.faces), colour))
     return tuple(parts)
 
 

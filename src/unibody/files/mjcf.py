@@ -40,7 +40,7 @@ MESHES = ("convex", "exact")
 """How meshes may touch."""
 
 
-class Options(NamedTuple):
+class MjcfOptions(NamedTuple):
     """What is read, as `load_mjcf` is told."""
 
     limits: bool
@@ -77,7 +77,7 @@ def scene_of(
     if meshes not in MESHES:
         raise ModelError(f"load_mjcf: meshes {meshes!r} is unknown; give one of {', '.join(MESHES)}")
     key = _key_number(m, keyframe)
-    options = Options(limits, limits if contact is None else contact, meshes)
+    options = MjcfOptions(limits, limits if contact is None else contact, meshes)
     r, model = _built(m, key, options)
     keyframes = {}
     for k in range(m.nkey):
@@ -88,7 +88,7 @@ def scene_of(
     return Scene(model, DURATION, step, notes=notes, left_out=tuple(r.left_out), keyframes=keyframes)
 
 
-def _built(m: Any, key: int | None, options: Options) -> tuple[Reading, Model]:
+def _built(m: Any, key: int | None, options: MjcfOptions) -> tuple[Reading, Model]:
     """The model in the state of a keyframe (None: the reference position)."""
     mj = mujoco_module()
     gravity = None if m.opt.disableflags & int(mj.mjtDisableBit.mjDSBL_GRAVITY) else np.array(m.opt.gravity)

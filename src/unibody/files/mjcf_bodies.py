@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from unibody.errors import ModelError
-from unibody.files.mjcf_contact import Touching
+from unibody.files.mjcf_contact import MjcfContacts
 from unibody.files.mjcf_reading import BodyPlace, Reading, frame, listed
 from unibody.files.mjcf_shapes import moved, shapes_of
 from unibody.forces import AppliedWrench
@@ -23,7 +23,7 @@ UNIT = MassProperties(1.0, np.zeros(3), np.eye(3))
 """Of what never moves by its mass: any will do."""
 
 
-def add_bodies(r: Reading, mocap: dict[int, Pose]) -> Touching | None:
+def add_bodies(r: Reading, mocap: dict[int, Pose]) -> MjcfContacts | None:
     """All bodies, and `r.bodies`; gives what may touch, None where contact is not read. `mocap`: where mocap bodies start."""
     m = r.m
     kinds = _kinds(m)

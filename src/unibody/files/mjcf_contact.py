@@ -37,7 +37,7 @@ BITS = (1 << 32) - 1
 """contype and conaffinity are sets of 32 bits, written as numbers with a sign."""
 
 
-class Law(NamedTuple):
+class GeomLaw(NamedTuple):
     """What MuJoCo says of two geoms."""
 
     friction: float
@@ -58,7 +58,7 @@ class Kind(NamedTuple):
 
 
 @dataclass
-class Touching:
+class MjcfContacts:
     """The solid geoms of a file, in kinds."""
 
     r: Reading
@@ -159,9 +159,9 @@ class Touching:
         return [pair for pair in [*combinations(kinds, 2), *((k, k) for k in kinds)] if self.occurs(*pair)]
 
     @cached_property
-    def laws(self) -> dict[tuple[Kind, Kind], Law | None]:
+    def laws(self) -> dict[tuple[Kind, Kind], GeomLaw | None]:
         """Of kinds whose materials do not say it by themselves; None: kept apart."""
-        out: dict[tuple[Kind, Kind], Law | None] = {}
+        out: dict[tuple[Kind, Kind], GeomLaw | None] = {}
         for one, other in self.meetings:
             said, law = combined(material(one), material(other), Contact()), mixed(one, other)
             if not np.allclose((said.friction, said.friction * said.torsion), (law.friction, law.friction * law.torsion), SAME, 0.0):
@@ -213,22 +213,22 @@ def _meet(one: Kind, other: Kind) -> bool:
     return bool(one.contype & other.conaffinity or other.contype & one.conaffinity)
 
 
-def mixed(one: Kind, other: Kind) -> Law:
+def mixed(one: Kind, other: Kind) -> GeomLaw:
     """As MuJoCo mixes the parameters of two geoms."""
     if one.priority == other.priority:
         condim, friction = max(one.condim, other.condim), np.maximum(one.friction, other.friction)
     else:
         first = max(one, other, key=lambda kind: kind.priority)
         condim, friction = first.condim, np.array(first.friction)
-    return Law(*_rubbing(condim, friction), one.margin + other.margin)
+    return GeomLaw(*_rubbing(condim, friction), one.margin + other.margin)
 
 
-def _pair_law(m: Any, p: int) -> Law:
+def _pair_law(m: Any, p: int) -> GeomLaw:
     f = m.pair_friction[p]
-    return Law(*_rubbing(int(m.pair_dim[p]), (max(f[0], f[1]), f[2])), max(float(m.pair_margin[p]), 0.0))
+    return GeomLaw(*_rubbing(int(m.pair_dim[p]), (max(f[0], f[1]), f[2])), max(float(m.pair_margin[p]), 0.0))
 
 
-def add_contact(r: Reading, touching: Touching | None) -> None:
+def add_contact(r: Reading, touching: MjcfContacts | None) -> None:
     """The Contact elements, if anything may touch."""
     if touching is None:
         _leave_out_all(r)
@@ -249,7 +249,7 @@ def add_contact(r: Reading, touching: Touching | None) -> None:
     _leave_out(r, touching)
 
 
-def _apart(r: Reading, touching: Touching) -> tuple[list[tuple[str, str]], bool]:
+def _apart(r: Reading, touching: MjcfContacts) -> tuple[list[tuple[str, str]], bool]:
     """Our bodies that are kept apart by name, and whether contact is asked of neighbours."""
     name = {b: r.ground if b == 0 else r.bodies[b].name for b in touching.members}
     host = {n: b for b, n in name.items()}
@@ -291,7 +291,7 @@ def _leave_out_all(r: Reading) -> None:
         r.leave(f"contact of {count} geoms: left out as asked ({how}); they are solid shapes")
 
 
-def _leave_out(r: Reading, touching: Touching) -> None:
+def _leave_out(r: Reading, touching: MjcfContacts) -> None:
     m = r.m
     r.leave(f"contact of {len(touching.geoms)} geoms: hard here; its softness (solref, solimp) and gap are not read")
     sticky = [g for g in touching.geoms if m.geom_adhesion[g] or np.any(m.geom_surfacevel[g])]

@@ -30,7 +30,7 @@ NEAR = 1e-12
 
 
 @dataclass(frozen=True)
-class Motion:
+class JointMotion:
     """An elementary joint: `hinge`, `slide` or `ball`, its axis, its point and the reference of its coordinate."""
 
     kind: str
@@ -45,7 +45,7 @@ class Motion:
             return Pose(self.at - turned.apply(self.at), turned.wxyz)
         return Pose(-self.reference * self.axis) if self.kind == "slide" else Pose()
 
-    def seen(self, X: Pose) -> Motion:
+    def seen(self, X: Pose) -> JointMotion:
         """E′ with X E = E′ X."""
         return replace(self, axis=X.R @ self.axis, at=X.apply(self.at))
 
@@ -120,20 +120,20 @@ def _free(r: Reading, j: int) -> Joint:
     return Composite(Translational(), Ball()) if own else Free()
 
 
-def _motion(r: Reading, j: int) -> Motion:
+def _motion(r: Reading, j: int) -> JointMotion:
     m, kind = r.m, r.joint_kind(j)
     reference = 0.0 if kind == "ball" else float(m.qpos0[m.jnt_qposadr[j]])
     at = np.zeros(3) if kind == "slide" else np.array(m.jnt_pos[j])
-    return Motion(kind, np.array(m.jnt_axis[j]), at, reference)
+    return JointMotion(kind, np.array(m.jnt_axis[j]), at, reference)
 
 
-def normal_form(motions: list[Motion], X_0: Pose) -> tuple[list[Joint], Pose, Pose]:
+def normal_form(motions: list[JointMotion], X_0: Pose) -> tuple[list[Joint], Pose, Pose]:
     """Joints that share one origin, X_PF and X_BM."""
     balls = [i for i, e in enumerate(motions) if e.kind == "ball"]
     turns = [i for i, e in enumerate(motions) if e.kind == "hinge"]
     pivot = (balls or turns or [0])[0]
     origin = Pose(motions[pivot].at)
-    out: list[Motion] = []
+    out: list[JointMotion] = []
     left = origin
     for e in reversed(motions[:pivot]):
         left = e.back() @ left

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from unibody.errors import ModelError
-from unibody.files.mjcf_contact import Touching
+from unibody.files.mjcf_contact import MjcfContacts
 from unibody.files.mjcf_reading import Reading, frame
 from unibody.shapes import Box, Capsule, Cylinder, Ellipsoid, HeightField, Mesh, OpenMesh, Placed, Plane, Shape, Sphere
 from unibody.spatial.pose import Pose
@@ -30,7 +30,7 @@ UNPAINTED = (0.5, 0.5, 0.5, 1.0)
 """The colour of a geom whose file gives none: its material's counts."""
 
 
-def shapes_of(r: Reading, host: list[int]) -> tuple[dict[int, list[Placed]], Touching | None]:
+def shapes_of(r: Reading, host: list[int]) -> tuple[dict[int, list[Placed]], MjcfContacts | None]:
     """The shapes of each of MuJoCo's bodies, in its frame, and what may touch, None where contact is not read. `host`: the bodies that
     bodies are part of here."""
     m = r.m
@@ -39,7 +39,7 @@ def shapes_of(r: Reading, host: list[int]) -> tuple[dict[int, list[Placed]], Tou
     hulls: dict[int, Mesh | None] = {}
     colours = [_colour(m, g) for g in range(m.ngeom)]
     solids = _solid(r)
-    touching = Touching(r, solids, host) if r.contact and not r.off("contact") else None
+    touching = MjcfContacts(r, solids, host) if r.contact and not r.off("contact") else None
     if touching is not None:
         touching.give_names()
     seen = [bool(m.geom_group[g] < VISIBLE_GROUPS and colours[g][3] > 0.0) for g in range(m.ngeom)]

@@ -42,7 +42,7 @@ KINDS = {Weld: "fixed", Revolute: "continuous", Prismatic: "prismatic", Planar: 
 
 
 @dataclass
-class _Joint:
+class _UrdfJoint:
     """What stands in a joint's element beside its frames."""
 
     lower: float = -math.inf
@@ -55,7 +55,7 @@ class _Joint:
 @dataclass
 class _Export:
     model: Model
-    joints: dict[str, _Joint] = field(default_factory=dict)
+    joints: dict[str, _UrdfJoint] = field(default_factory=dict)
     cannot: list[str] = field(default_factory=list)
     remarks: list[str] = field(default_factory=list)
 
@@ -106,7 +106,7 @@ def _written(folder: Path, meshes: dict[str, bytes]) -> Iterator[None]:
 def _judge(export: _Export) -> None:
     """Read every element but bodies: into joints, or into what cannot be said."""
     model, cannot = export.model, export.cannot
-    export.joints = {j.name: _Joint() for j in model.tree_joints}
+    export.joints = {j.name: _UrdfJoint() for j in model.tree_joints}
     for j in model.tree_joints:
         if type(j.element) not in KINDS:
             cannot.append(f"joint '{j.name}' ({type(j.element).__name__})")

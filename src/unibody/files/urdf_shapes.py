@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from unibody.errors import ModelError
-from unibody.files.mesh_loading import Part, exact, load_mesh, load_objects
+from unibody.files.mesh_loading import MeshPart, exact, load_mesh, load_objects
 from unibody.files.urdf_grammar import Read, named
 from unibody.files.urdf_links import pose_of
 from unibody.files.xml_safety import Folders
@@ -56,7 +56,7 @@ class Wardrobe:
     endless: list[str] = field(default_factory=list)
     unread: set[str] = field(default_factory=set)
     """Links of which a mesh was not read."""
-    _files: dict[Path, tuple[Part, ...]] = field(default_factory=dict)
+    _files: dict[Path, tuple[MeshPart, ...]] = field(default_factory=dict)
     _shapes: dict[Any, Painted] = field(default_factory=dict)
     _colours: dict[str, Any] = field(default_factory=dict)
 
@@ -164,7 +164,7 @@ class Wardrobe:
                 self._shapes[key] = [(shape, None) for shape in self._solids(path, what, parts, scale, as_it_is, link in self.still)]
         return self._shapes[key]
 
-    def _solids(self, path: Path, what: str, parts: tuple[Part, ...], scale: Any, as_it_is: bool, still: bool) -> list[Shape]:
+    def _solids(self, path: Path, what: str, parts: tuple[MeshPart, ...], scale: Any, as_it_is: bool, still: bool) -> list[Shape]:
         """What is touched of a mesh file."""
         if as_it_is:
             solid = exact(parts, scale)

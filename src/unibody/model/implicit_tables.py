@@ -16,7 +16,7 @@ from unibody.element import Kinematics
 from unibody.errors import ModelError
 from unibody.forces.base import AddImplicit, Blocks, Force, Loads
 from unibody.model.model import Model
-from unibody.model.tables import Names, Trouble, _address
+from unibody.model.tables import CallbackErrors, Names, _address
 
 IMPLICIT_CLASS = 8
 """address; index from, to; parameters from, to; places from, to; 0."""
@@ -43,7 +43,7 @@ class ImplicitTables:
     """
 
     def __init__(
-        self, model: Model, trouble: Trouble, clock: np.ndarray, explicit: frozenset[str] = frozenset(),
+        self, model: Model, callback_errors: CallbackErrors, clock: np.ndarray, explicit: frozenset[str] = frozenset(),
         reserved: Sequence[tuple[int, int]] = (),
     ):  # fmt: skip
         names = Names(model)
@@ -67,7 +67,9 @@ class ImplicitTables:
             i0, p0, c0 = len(index), len(parameters), len(places)
             own = [_places(model, force, shared) for _, force in members]
             if cls.implicit_kernel is None:
-                address = AddImplicit.callback(trouble.guard(_implicit_callback(model, members, own, names, clock, trouble), 12))
+                address = AddImplicit.callback(
+                    callback_errors.guard(_implicit_callback(model, members, own, names, clock, callback_errors), 12)
+                )
             else:
                 address = _address(cls.implicit_kernel, AddImplicit, cls)
                 places += [place for some in own for place in some]
@@ -116,14 +118,19 @@ def _places(model: Model, force: Force, shared: dict[tuple[int, int], int]) -> l
 
 
 def _implicit_callback(
-    model: Model, members: list[tuple[str, Force]], places: list[list[int]], names: Names, clock: np.ndarray, trouble: Trouble
+    model: Model,
+    members: list[tuple[str, Force]],
+    places: list[list[int]],
+    names: Names,
+    clock: np.ndarray,
+    callback_errors: CallbackErrors,
 ) -> Callable[..., None]:
     elements = [(name, force, ElementMatrix(model, name, force, own)) for (name, force), own in zip(members, places, strict=True)]
 
     def add(index, parameters, signals, X, V, q, v, control, limit, no_places, h, project, F, effort, own, coupling, diagonal):
         at = Kinematics(float(clock[0]), X.reshape(-1, 12), V.reshape(-1, 6), q, v, signals, control, names)
         for name, force, matrix in elements:
-            trouble.element = name
+            callback_errors.element = name
             clamped = matrix.clamped(at, force, limit)
             K, D = (
                 matrix.majorised(matrix.assembled(blocks, clamped, bool(project)))

@@ -1,7 +1,7 @@
 """Tables: the elements of a model as flat arrays, one stretch per class, with the addresses of the kernels that read them.
 
 Kernels walk over `classes` and call addresses; they never name a class. A class without kernels gets addresses of callbacks that run its
-NumPy methods; what such a callback raises is kept in `trouble`, and the numbers it owed become NaN, which the step reports.
+NumPy methods; what such a callback raises is kept in `callback_errors`, and the numbers it owed become NaN, which the step reports.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ FORCE_CLASS = 5
 """address; index from, to; parameters from, to. Constraint classes have the same five."""
 
 
-class Trouble:
+class CallbackErrors:
     """The first exception raised inside a callback."""
 
     def __init__(self) -> None:
@@ -79,7 +79,7 @@ class JointTables:
 
     `turns`: pure rotations are taken care of elsewhere; a class of such joints, none of them a part, is not filled (address 0)."""
 
-    def __init__(self, joints: Sequence[JointInfo], trouble: Trouble, turns: bool = False):
+    def __init__(self, joints: Sequence[JointInfo], callback_errors: CallbackErrors, turns: bool = False):
         groups: dict[type[Joint], list[tuple[Joint, int, int, int]]] = {}
         parts: list[int] = []
         named: dict[int, str] = {}
@@ -112,7 +112,7 @@ class JointTables:
             i1, p1 = len(index), len(parameters)
             a0, a1 = p0, p1
             filled = not turns or cls.__dict__.get("column") != "rotation" or cls in inner
-            fill, advance, rate = self._addresses(cls, members, named, trouble, filled)
+            fill, advance, rate = self._addresses(cls, members, named, callback_errors, filled)
             if cls.advance_kernel is None and cls.fill_kernel is not None:
                 a0 = p1
                 parameters.append(float(members[0][0].nv))
@@ -124,11 +124,11 @@ class JointTables:
 
     @staticmethod
     def _addresses(
-        cls: type[Joint], members: list[tuple[Joint, int, int, int]], named: dict[int, str], trouble: Trouble, filled: bool
+        cls: type[Joint], members: list[tuple[Joint, int, int, int]], named: dict[int, str], callback_errors: CallbackErrors, filled: bool
     ) -> tuple[int, int, int]:
         def fill(index, parameters, q, v, X, S, c):
             for joint, row, q0, v0 in members:
-                trouble.element = named[row]
+                callback_errors.element = named[row]
                 qj, vj = q[q0 : q0 + joint.nq], v[v0 : v0 + joint.nv]
                 R, p = joint.pose(qj)
                 X[12 * row : 12 * row + 9] = answer(R, (3, 3), "R of pose").ravel()
@@ -138,20 +138,20 @@ class JointTables:
 
         def advance(index, parameters, q, v, h, q_out):
             for joint, row, q0, v0 in members:
-                trouble.element = named[row]
+                callback_errors.element = named[row]
                 moved = joint.advance(q[q0 : q0 + joint.nq].copy(), v[v0 : v0 + joint.nv], h)
                 q_out[q0 : q0 + joint.nq] = answer(moved, (joint.nq,), "advance")
 
         def rate(index, parameters, q, v, qdot):
             for joint, row, q0, v0 in members:
-                trouble.element = named[row]
+                callback_errors.element = named[row]
                 qdot[q0 : q0 + joint.nq] = answer(joint.rate(q[q0 : q0 + joint.nq], v[v0 : v0 + joint.nv]), (joint.nq,), "rate")
 
         if cls.fill_kernel is None:
             return (
-                FillJoints.callback(trouble.guard(fill, 4)) if filled else 0,
-                AdvanceJoints.callback(trouble.guard(advance, 5)),
-                RateJoints.callback(trouble.guard(rate, 4)),
+                FillJoints.callback(callback_errors.guard(fill, 4)) if filled else 0,
+                AdvanceJoints.callback(callback_errors.guard(advance, 5)),
+                RateJoints.callback(callback_errors.guard(rate, 4)),
             )
         straight = cls.advance_kernel is None
         if straight and members[0][0].nq != members[0][0].nv:
@@ -196,7 +196,7 @@ class Names:
 class ForceTables:
     """Force classes for kernels; `only` some forces, by name."""
 
-    def __init__(self, model: Model, trouble: Trouble, clock: np.ndarray, only: Collection[str] | None = None):
+    def __init__(self, model: Model, callback_errors: CallbackErrors, clock: np.ndarray, only: Collection[str] | None = None):
         groups: dict[type[Force], list[tuple[str, Force]]] = {}
         for name, force in model.forces:
             if only is not None and name not in only:
@@ -213,7 +213,7 @@ class ForceTables:
         for cls, members in groups.items():
             i0, p0 = len(index), len(parameters)
             if cls.add_kernel is None:
-                address = AddForces.callback(trouble.guard(_force_callback(model, members, names, clock, trouble), 8))
+                address = AddForces.callback(callback_errors.guard(_force_callback(model, members, names, clock, callback_errors), 8))
             else:
                 address = _address(cls.add_kernel, AddForces, cls)
                 if cls.pack.__func__ is Force.pack.__func__:  # type: ignore[attr-defined]
@@ -232,13 +232,13 @@ class ForceTables:
 
 
 def _force_callback(
-    model: Model, members: list[tuple[str, Force]], names: Names, clock: np.ndarray, trouble: Trouble
+    model: Model, members: list[tuple[str, Force]], names: Names, clock: np.ndarray, callback_errors: CallbackErrors
 ) -> Callable[..., None]:
     def add(index, parameters, signals, X, V, q, v, control, F, effort, ledger):
         at = Kinematics(float(clock[0]), X.reshape(-1, 12), V.reshape(-1, 6), q, v, signals, control, names)
         loads = Loads()
         for name, force in members:
-            trouble.element = name
+            callback_errors.element = name
             force.apply(at, loads)
         half = effort.size // 2
         for body, wrench in loads.wrenches.items():
@@ -255,7 +255,7 @@ def _force_callback(
 class ConstraintTables:
     """Constraint classes for kernels, and which bodies and joint velocities each row touches."""
 
-    def __init__(self, model: Model, trouble: Trouble, clock: np.ndarray):
+    def __init__(self, model: Model, callback_errors: CallbackErrors, clock: np.ndarray):
         names = Names(model)
         for name, force in model.forces:  # signals are numbered over forces first, as the builder does
             force.row(names, name)
@@ -295,8 +295,8 @@ class ConstraintTables:
                 entry += constraint.rows * len(bodies)
                 dof_entry += constraint.rows * len(dofs)
             if cls.fill_kernel is None:
-                fill = _constraint_callback(model, members, starts, names, clock, trouble)
-                address = FillRows.callback(trouble.guard(fill, 7, 9, 10, 11))
+                fill = _constraint_callback(model, members, starts, names, clock, callback_errors)
+                address = FillRows.callback(callback_errors.guard(fill, 7, 9, 10, 11))
             else:
                 address = _address(cls.fill_kernel, FillRows, cls)
             classes += [address, i0, len(index), p0, len(parameters)]
@@ -307,12 +307,12 @@ class ConstraintTables:
 
 
 def _constraint_callback(
-    model: Model, members: list, starts: list, names: Names, clock: np.ndarray, trouble: Trouble
+    model: Model, members: list, starts: list, names: Names, clock: np.ndarray, callback_errors: CallbackErrors
 ) -> Callable[..., None]:
     def fill(index, parameters, X, V, q, v, signals, G, J, residual, bias, drift):
         at = Kinematics(float(clock[0]), X.reshape(-1, 12), V.reshape(-1, 6), q, v, signals, np.zeros(0), names)
         for (name, constraint), (row, entry, dof_entry) in zip(members, starts, strict=True):
-            trouble.element = name
+            callback_errors.element = name
             C, blocks, joint_blocks, c, C_t = constraint.evaluate(at)
             bodies = constraint.bodies()
             n = (constraint.rows,)

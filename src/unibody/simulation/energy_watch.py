@@ -140,10 +140,10 @@ class EnergyWatch:
 
     def _torn(self) -> str | None:
         """The joint or constraint that is violated most where energies were looked at, if by more than a part of its size."""
-        book: Any = getattr(self._bound.system, "book", None)
-        violation = np.abs(self._bound.system.view(VIOLATION)) if book is not None and book.rows else np.zeros(0)
-        worst = int(np.argmax(violation)) if violation.size == len(getattr(book, "names", ())) and violation.size else -1
-        return book.names[worst] if worst >= 0 and violation[worst] > TORN else None
+        constraints: Any = getattr(self._bound.system, "constraints", None)
+        violation = np.abs(self._bound.system.view(VIOLATION)) if constraints is not None and constraints.rows else np.zeros(0)
+        worst = int(np.argmax(violation)) if violation.size == len(getattr(constraints, "names", ())) and violation.size else -1
+        return constraints.names[worst] if worst >= 0 and violation[worst] > TORN else None
 
     def _failure(self, state: State, dt: float, kinetic: np.ndarray, what: str) -> StepFailed:
         """Named after the body that has most of the energy."""

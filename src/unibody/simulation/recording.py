@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from unibody.coordinates.observation import JointRub, Observation, Touching
+from unibody.coordinates.observation import JointFrictionState, Observation, Touching
 from unibody.element import name_of, step_length
 from unibody.errors import ModelError
 from unibody.model import Model, State
@@ -54,7 +54,7 @@ class Energies:
 class JointRubs:
     """Friction in one joint, one row per recorded state: that of the step which ended there; row 0 is that of an instant."""
 
-    def __init__(self, rubs: Sequence[JointRub]):
+    def __init__(self, rubs: Sequence[JointFrictionState]):
         self.effort = np.array([r.effort for r in rubs])
         """(T, nv) [N m or N]"""
         self.normal_forces = np.array([r.normal_forces for r in rubs])

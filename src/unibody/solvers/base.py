@@ -176,15 +176,15 @@ def guarded(method: Method) -> Method:
         if getattr(type(self), name) is not verb or (self._stepping and name == "rollout"):  # called by super(), or by a step
             return method(self, state, memory, control, *rest, **named)
         self.check_call(state, memory, control, *rest, **named)
-        trouble = getattr(self.system, "trouble", None)
-        if trouble is not None:
-            trouble.error = None
+        callback_errors = getattr(self.system, "callback_errors", None)
+        if callback_errors is not None:
+            callback_errors.error = None
         self._stepping = name == "step"
         try:
-            if trouble is None or not trouble.guards:
+            if callback_errors is None or not callback_errors.guards:
                 made = method(self, state, memory, control, *rest, **named)
             else:
-                with deferred(trouble.pending):
+                with deferred(callback_errors.pending):
                     made = method(self, state, memory, control, *rest, **named)
         except (StepFailed, StartRefused):
             raise
@@ -192,16 +192,19 @@ def guarded(method: Method) -> Method:
             raise self.broken(state, error) from error
         finally:
             self._stepping = False
-        if trouble is None or trouble.error is None:
+        if callback_errors is None or callback_errors.error is None:
             return made
-        if not isinstance(trouble.error, Exception):  # Ctrl-C within a callback
-            raise trouble.error
+        if not isinstance(callback_errors.error, Exception):  # Ctrl-C within a callback
+            raise callback_errors.error
         if name == "step":
             raise self.failure(state, memory, control, state.t)
         if name == "rollout" and made[-1] and self.roll is not None:
-            return self.before_trouble(method, made[2], state, memory, control, *rest, **named)
+            return self.before_callback_error(method, made[2], state, memory, control, *rest, **named)
         if isinstance(made, Observation):
-            made.notes = (*made.notes, f"'{trouble.blamed}' failed: {type(trouble.error).__name__}: {trouble.error}")
+            made.notes = (
+                *made.notes,
+                f"'{callback_errors.blamed}' failed: {type(callback_errors.error).__name__}: {callback_errors.error}",
+            )
         return made
 
     return verb
@@ -272,16 +275,16 @@ class Bound:
         report = Report(status="singular" if singular else "error in an element", time=state.t, element=element)
         return StepFailed(f"step at t = {state.t:.6g} s failed near '{element}': {why}", time=state.t, element=element, report=report)
 
-    def before_trouble(
+    def before_callback_error(
         self, method: Method, rows: np.ndarray, state: State, memory: np.ndarray, control: np.ndarray, dt: float, steps: int,
         every: int = 1, record: bool = True,
     ) -> tuple[State, np.ndarray, np.ndarray, int]:  # fmt: skip
         """A rollout again, up to the step in which an element failed though all numbers that the step needs stayed finite."""
-        trouble, done = self.system.trouble, 0
+        callback_errors, done = self.system.callback_errors, 0
         while done < steps:
-            trouble.error = None
+            callback_errors.error = None
             after, kept, _, good = method(self, state, memory, control, dt, 1, 1, False)
-            if trouble.error is not None or not good:
+            if callback_errors.error is not None or not good:
                 break
             state, memory, done = after, kept, done + 1
         return state, memory, rows[: done // every] if record else rows, done
@@ -400,11 +403,11 @@ class Bound:
             every if record else steps + 1, self.explicit, self.system.work, self.scratch, q, v, ledger, rows.ravel(),
         )  # fmt: skip
         if done and not finite(q, v):  # the last step overflowed: up to the one before
-            trouble = self.system.trouble
-            error, blamed = trouble.error, trouble.blamed
+            callback_errors = self.system.callback_errors
+            error, blamed = callback_errors.error, callback_errors.blamed
             out = self.rollout(state, memory, control, dt, done - 1, every, record)
-            if trouble.error is None:
-                trouble.error, trouble.blamed = error, blamed
+            if callback_errors.error is None:
+                callback_errors.error, callback_errors.blamed = error, blamed
             return out
         after, kept = self._pack(float(ledger[TIME]) if done else state.t, q, v, ledger)
         return after, kept, rows[: done // every] if record else rows, done
@@ -484,11 +487,11 @@ class Bound:
             f" try {' or '.join([*able[:1], 'a smaller dt'])}"
         )
 
-    def refuse_contact(self, t: float, trouble: tuple[str, str] | None) -> None:
-        """Let the step that began at t fail if contact tells of trouble: the body to blame, and why."""
-        if trouble is None:
+    def refuse_contact(self, t: float, crossing: tuple[str, str] | None) -> None:
+        """Let the step that began at t fail if surfaces crossed: the body to blame, and why."""
+        if crossing is None:
             return
-        element, why = trouble
+        element, why = crossing
         report = Report(status="crossing", time=t, element=element, **self.step_facts())
         raise StepFailed(f"step at t = {t:.6g} s failed near '{element}': {why}", time=t, element=element, report=report)
 
@@ -497,17 +500,17 @@ class Bound:
         if self.failed is not None:
             failed, self.failed = self.failed, None
             return failed
-        error = self.system.trouble.error
+        error = self.system.callback_errors.error
         if error is not None and not isinstance(error, Exception):
-            self.system.trouble.error = None
+            self.system.callback_errors.error = None
             raise error
         q, v, ledger = self._unpack(state, memory)
-        element = self.system.trouble.blamed if error is not None else self.system.culprit(t, q, v, control)
+        element = self.system.callback_errors.blamed if error is not None else self.system.culprit(t, q, v, control)
         said = "" if error is None else f"{type(error).__name__}: {error}"
         why = said or f"accelerations are not finite; {self.remedy(float(ledger[LAST_STEP]))}"
         status = "not finite" if error is None else "error in an element"
         report = Report(status=status, time=t, element=element, **self.step_facts())
         failed = StepFailed(f"step at t = {t:.6g} s failed near '{element}': {why}", time=t, element=element, report=report)
         failed.__cause__ = error
-        self.system.trouble.error = None
+        self.system.callback_errors.error = None
         return failed

@@ -1,4 +1,4 @@
-"""The rows of loops and constraint elements on groups of velocities: C̈ of the free motion, J, and Y = M⁻¹ Jᵀ."""
+"""The rows of loops and constraint elements on islands of velocities: C̈ of the free motion, J, and Y = M⁻¹ Jᵀ."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from unibody.algebra.tree.aba import ROW, A, dot6, fill_shifts
 from unibody.arena import part
 from unibody.coordinates.loop_closure import fill_reference
 from unibody.coordinates.reduced.kinematics import place_entries
-from unibody.stepping.island_inverses import answer_one, body_numbers, invert_groups
+from unibody.stepping.island_inverses import body_numbers, invert_islands, respond_one
 from unibody.stepping.island_sweeps import add_path, solve_members
-from unibody.stepping.islands import BOOK_GROUPS, FIRST, INVERSE_AT, MEMBER_START, MEMBERS, OF_BODY, PLACE, SEAT
+from unibody.stepping.islands import CONSTRAINT_ISLANDS, FIRST, INVERSE_AT, MEMBER_START, MEMBERS, OF_BODY, PLACE, SEAT
 
 from unibody.coordinates.workspace import (  # isort: skip
     BIAS, BODIES, CLOSURE, COLUMNS, DOF_INDEX, DOF_START, ENTRY_BODY, ENTRY_W, G, GRAVITY, J, LOAD, MASSES, ROWS, ROW_ENTRY, ROW_START,
@@ -20,11 +20,11 @@ from unibody.spatial.devices import load3, load6
 
 
 @kernel
-def answer_book(
-    layout: Ints, ints: Ints, constants: Floats, spots: Ints, table: Ints, begin: Ints, answers: bool, work_out: Floats,
+def respond_to_constraints(
+    layout: Ints, ints: Ints, constants: Floats, spots: Ints, table: Ints, begin: Ints, responses: bool, work_out: Floats,
     numbers_out: Floats, acceleration_out: Floats, J_out: Floats, Y_out: Floats,
 ) -> None:  # fmt: skip
-    """C̈ of the free motion, and J and Y of all rows of the book; without `answers` no Y."""
+    """C̈ of the free motion, and J and Y of all constraint rows; without `responses` no Y."""
     body = part(ints, layout, BODIES)
     rows = part(work_out, layout, ROWS)
     columns = part(work_out, layout, COLUMNS)
@@ -46,18 +46,18 @@ def answer_book(
     place = part(table, spots, PLACE)
     start = part(table, spots, MEMBER_START)
     seat = part(table, spots, SEAT)
-    groups = part(table, spots, BOOK_GROUPS)
+    islands = part(table, spots, CONSTRAINT_ISLANDS)
     at = part(table, spots, INVERSE_AT)
     place_entries(entry_body, part(work_out, layout, G), part(work_out, layout, X_WB), rows, world)
     fill_shifts(body, rows, shift)
     J_out[:] = 0.0
-    if answers:
-        invert_groups(layout, ints, spots, table, at, 0, work_out, numbers_out)
+    if responses:
+        invert_islands(layout, ints, spots, table, at, 0, work_out, numbers_out)
         load[:] = 0.0
         Y_out[:] = 0.0
     for r in range(acceleration_out.size):
         moved = bias[r]
-        a, c = groups[2 * r], groups[2 * r + 1]
+        a, c = islands[2 * r], islands[2 * r + 1]
         behind = first[a + 1] - first[a] if a >= 0 else 0
         for k in range(row_start[r], row_start[r + 1]):
             e = row_entry[k]
@@ -69,8 +69,8 @@ def answer_book(
                 continue
             base = begin[r] + (0 if g == a else behind)
             add_path(body, shift, columns, place, node, first[g], base, 1, w[0], w[1], w[2], w[3], w[4], w[5], J_out)
-            if answers and at[g] >= 0:
-                answer_one(numbers_out, body_numbers(first, start, seat, at, g, node), first[g + 1] - first[g], w, base, 1, Y_out)
+            if responses and at[g] >= 0:
+                respond_one(numbers_out, body_numbers(first, start, seat, at, g, node), first[g + 1] - first[g], w, base, 1, Y_out)
         for k in range(dof_start[r], dof_start[r + 1]):
             spot = place[dof_index[2 * k + 1]]
             g = a if a >= 0 and first[a] <= spot < first[a + 1] else c
@@ -78,7 +78,7 @@ def answer_book(
             x = numbers[dof_index[2 * k]]
             moved += x * y[dof_index[2 * k + 1]]
             J_out[base + spot - first[g]] += x
-            if answers and at[g] >= 0:
+            if responses and at[g] >= 0:
                 n = first[g + 1] - first[g]
                 line = offset(at[g] + 3 * ((n + 2) // 3) * (spot - first[g]))
                 for v in range(n):
@@ -86,7 +86,7 @@ def answer_book(
         acceleration_out[r] = moved
         for side in range(2):
             g = a if side == 0 else c
-            if answers and g >= 0 and at[g] < 0:
+            if responses and g >= 0 and at[g] < 0:
                 solve_members(
                     body, shift, columns, place, of_body, part(table, spots, MEMBERS), start[g], start[g + 1], first[g],
                     begin[r] + (0 if side == 0 else behind), 1, J_out, load, part(work_out, layout, X_SOLVED), Y_out,

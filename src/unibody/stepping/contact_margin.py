@@ -23,7 +23,7 @@ from unibody.model.model import Model
 from unibody.model.state import State
 from unibody.stepping.contact_rates import contact_rates
 from unibody.stepping.contact_rows import ContactRows
-from unibody.stepping.impulse_dynamics import Motion, centres_in_bodies
+from unibody.stepping.impulse_dynamics import BodyMotion, centres_in_bodies
 from unibody.stepping.midpoint_rows import STILL, fill_turning
 
 LEAST = 1e-3
@@ -48,7 +48,7 @@ class Touches:
 NOTHING = Touches(np.zeros((0, 2), np.int64), np.zeros((0, 3)), np.zeros((0, 3)), np.zeros(0), np.zeros(0, np.int64))
 
 
-class Nearness:
+class ContactMargin:
     """Finds what touches in a model in motion."""
 
     def __init__(self, model: Model, margin: float | None, least: float = 0.0):
@@ -62,7 +62,7 @@ class Nearness:
         """The radius of the smallest body that moves [m]."""
         self.fixed = margin
         self._hasty = np.full(3, -1)
-        self.hurry = ""
+        self.speed_warning = ""
         """What a report should say where bodies went farther, or turned more, in the last step than contact can follow."""
         self.collision = RigidCollision(model, self._bounds[0] if margin is None else margin)
         self._passages: Passages | None = None
@@ -78,10 +78,10 @@ class Nearness:
         thick = 2.0 * table.hull.reshape(-1, 6)[:, 3:].min(axis=1)
         return float(thick[thick > 0.0].min(initial=np.inf))
 
-    def find(self, X: np.ndarray, motion: Motion, h: float, moving: np.ndarray) -> Touches:
+    def find(self, X: np.ndarray, motion: BodyMotion, h: float, moving: np.ndarray) -> Touches:
         """Contacts at poses X (n, 12) that some body takes part in which is `moving` (n,)."""
         way = pace(motion.velocity.ravel(), motion.rate.ravel(), self._radii, h, self.farthest, self._hasty)
-        self.hurry = self._told(motion, h) if self._hasty[0] >= 0 or self._hasty[1] >= 0 else ""
+        self.speed_warning = self._told(motion, h) if self._hasty[0] >= 0 or self._hasty[1] >= 0 else ""
         self._before = X.copy() if way > self.thin or self._hasty[0] >= 0 else None
         if self.fixed is None:
             self.collision.margin = min(max(2.0 * way, self._bounds[0]), self._bounds[1])
@@ -109,11 +109,13 @@ class Nearness:
         one, other = (self._model.bodies[i].name for i in pair)
         return one, f"'{one}' and '{other}' go through each other within it; give a smaller dt"
 
-    def rates(self, X: np.ndarray, motion: Motion, rows: ContactRows, ids: np.ndarray) -> np.ndarray:
+    def rates(self, X: np.ndarray, motion: BodyMotion, rows: ContactRows, ids: np.ndarray) -> np.ndarray:
         """(n, k) J̇ v of the contacts found last; 0 where it is not known."""
         return contact_rates(self.collision.find, X.copy(), motion, rows, ids, self._radii)[0]
 
-    def turning(self, X: np.ndarray, motion: Motion, rows: ContactRows, touches: Touches, h: float, roles: np.ndarray) -> np.ndarray | None:
+    def turning(
+        self, X: np.ndarray, motion: BodyMotion, rows: ContactRows, touches: Touches, h: float, roles: np.ndarray
+    ) -> np.ndarray | None:
         """(n, k) what the middle of a step h adds to the velocities of contacts; None for nothing. `roles` of bodies."""
         if self._hasty[2] < 0:
             return None
@@ -136,7 +138,7 @@ class Nearness:
         """[m] Contacts farther apart are never found."""
         return self._bounds[1] if self.fixed is None else self.fixed
 
-    def _told(self, motion: Motion, h: float) -> str:
+    def _told(self, motion: BodyMotion, h: float) -> str:
         """What a report should say of the bodies that are too hasty."""
         velocity, farthest, (far, fast, _) = motion.velocity, self.farthest, self._hasty
         if far >= 0:
@@ -197,10 +199,10 @@ def radii(model: Model) -> np.ndarray:
     return out
 
 
-def nearness_of(model: Model, margin: float | None) -> Nearness | None:
+def nearness_of(model: Model, margin: float | None) -> ContactMargin | None:
     """What finds contacts in a model, or None where nothing is asked to touch."""
     rules = [c for _, c in model.constraints if isinstance(c, Contact)]
     if not rules:
         return None
     reach = next((c.reach for c in rules if c.everywhere), None)
-    return Nearness(model, margin, reach or 0.0)
+    return ContactMargin(model, margin, reach or 0.0)

@@ -16,7 +16,7 @@ import numpy as np
 
 from unibody.spatial.pose import rotation_from_vector
 from unibody.stepping.contact_rows import ContactRows
-from unibody.stepping.impulse_dynamics import Motion
+from unibody.stepping.impulse_dynamics import BodyMotion
 
 PLACES = ((-2.0, 1.0), (-1.0, -8.0), (1.0, 8.0), (2.0, -1.0))
 """Times in terms of the step, and twelve times the weights of the first derivative."""
@@ -31,7 +31,7 @@ ROUGH, NOISE = 0.05, 1e-7
 """What the fourth difference of a smooth path stays below: this part of its change, and of the speed."""
 
 
-def moved_on(X: np.ndarray, motion: Motion, t: float) -> np.ndarray:
+def moved_on(X: np.ndarray, motion: BodyMotion, t: float) -> np.ndarray:
     """Poses (n, 12) after a time t in which centres and turns go on evenly."""
     out = X.copy()
     for i in np.flatnonzero(motion.velocity.any(axis=1)):
@@ -42,7 +42,7 @@ def moved_on(X: np.ndarray, motion: Motion, t: float) -> np.ndarray:
 
 
 def contact_rates(
-    find: Callable[[np.ndarray], Any], X: np.ndarray, motion: Motion, rows: ContactRows, ids: np.ndarray, radii: np.ndarray
+    find: Callable[[np.ndarray], Any], X: np.ndarray, motion: BodyMotion, rows: ContactRows, ids: np.ndarray, radii: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
     """(n, k) the rates of the rows, and (n,) which are known; `find`: contacts (body, point, normal, id) at poses; `radii` (bodies,) [m] of
     those that can move, 0 of others."""
@@ -65,7 +65,7 @@ def contact_rates(
 
 
 @dataclass(frozen=True)
-class Seen:
+class SeenContacts:
     """What contacts have become after a time: which are there, points (n, 3), normals from a to b (n, 3)."""
 
     time: float
@@ -74,7 +74,9 @@ class Seen:
     normals: np.ndarray
 
 
-def looked_up(find: Callable[[np.ndarray], Any], X: np.ndarray, motion: Motion, rows: ContactRows, ids: np.ndarray, t: float) -> Seen:
+def looked_up(
+    find: Callable[[np.ndarray], Any], X: np.ndarray, motion: BodyMotion, rows: ContactRows, ids: np.ndarray, t: float
+) -> SeenContacts:
     """The contacts `ids` after a time t."""
     found = find(moved_on(X, motion, t))
     at = {int(name): place for place, name in enumerate(found.id)}
@@ -84,10 +86,10 @@ def looked_up(find: Callable[[np.ndarray], Any], X: np.ndarray, motion: Motion, 
     points[there] = found.point[places[there]]
     same = found.body[places[there], 0] == rows.bodies[there, 0]
     normals[there] = np.where(same[:, None], 1.0, -1.0) * found.normal[places[there]]
-    return Seen(t, there, points, normals)
+    return SeenContacts(t, there, points, normals)
 
 
-def velocities_at(seen: Seen, motion: Motion, rows: ContactRows, normals: np.ndarray) -> np.ndarray:
+def velocities_at(seen: SeenContacts, motion: BodyMotion, rows: ContactRows, normals: np.ndarray) -> np.ndarray:
     """(n, k) of the rows after a time, along these normals."""
     centre = motion.centre + seen.time * motion.velocity[:, 3:]
     a, b = (
@@ -108,7 +110,7 @@ def smooth(along: np.ndarray, now: np.ndarray, speed: float) -> np.ndarray:
 
 
 def follow_one_face(
-    c: int, seen: list[Seen], motion: Motion, rows: ContactRows, now: np.ndarray, speed: float, along_out: np.ndarray
+    c: int, seen: list[SeenContacts], motion: BodyMotion, rows: ContactRows, now: np.ndarray, speed: float, along_out: np.ndarray
 ) -> bool:
     """Where a contact changes over from one body's face to the other's: its velocities along the normal of the face that has it now, by
     which it was found next to now. Gives whether there is such a face."""
@@ -119,7 +121,7 @@ def follow_one_face(
             continue
         one = ContactRows(rows.bodies[c : c + 1], rows.points[c : c + 1], rows.directions[c : c + 1], rows.spin)
         values = np.array([
-            velocities_at(Seen(s.time, s.there[c : c + 1], s.points[c : c + 1], s.normals[c : c + 1]), motion, one, n[None])
+            velocities_at(SeenContacts(s.time, s.there[c : c + 1], s.points[c : c + 1], s.normals[c : c + 1]), motion, one, n[None])
             for s, n in zip(seen, turned, strict=True)
         ])  # fmt: skip
         if smooth(values, now[c : c + 1], speed)[0]:

@@ -13,7 +13,7 @@ import numpy as np
 
 from unibody.kernel import Floats, Ints, device, kernel
 from unibody.spatial.devices import add3, cross, dot3, load3, norm3, scale3, store3, sub3
-from unibody.stepping.impulse_dynamics import Motion
+from unibody.stepping.impulse_dynamics import BodyMotion
 
 ALONG = 1e-9
 """A wish that is so nearly the normal is none."""
@@ -33,19 +33,19 @@ class ContactRows:
         """Rows of a contact."""
         return self.directions.shape[1]
 
-    def velocities(self, motion: Motion, h: float) -> np.ndarray:
+    def velocities(self, motion: BodyMotion, h: float) -> np.ndarray:
         """(n, k) after a time h of the rates of the motion."""
         out = np.empty((len(self.bodies), self.width))
         fill_velocities(*self._flat(motion), motion.velocity.ravel(), motion.rate.ravel(), h, out.ravel())
         return out
 
-    def wrenches(self, motion: Motion) -> np.ndarray:
+    def wrenches(self, motion: BodyMotion) -> np.ndarray:
         """(n, k, 2, 6) of unit impulses on a and b, in world axes at the centres of mass."""
         out = np.empty((len(self.bodies), self.width, 2, 6))
         fill_wrenches(*self._flat(motion), out.ravel())
         return out
 
-    def in_motion(self, motion: Motion, h: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def in_motion(self, motion: BodyMotion, h: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Wrenches, velocities at once and after a time h, together."""
         n, k = self.directions.shape[:2]
         wrenches, before, free = np.empty((n, k, 2, 6)), np.empty((n, k)), np.empty((n, k))
@@ -55,7 +55,7 @@ class ContactRows:
         )  # fmt: skip
         return wrenches, before, free
 
-    def _flat(self, motion: Motion) -> tuple:
+    def _flat(self, motion: BodyMotion) -> tuple:
         """What kernels read."""
         arrays = (np.ascontiguousarray(x).ravel() for x in (self.bodies, self.points, self.directions, motion.centre))
         return (self.width, int(self.spin), *arrays)

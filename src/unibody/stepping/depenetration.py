@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from unibody.algebra.contact.delassus import Grouped
+from unibody.algebra.contact.delassus import DelassusFactors
 from unibody.algebra.contact.depenetration import LEAF, PARTING_SLOTS, part_rows
 from unibody.algebra.contact.scratch import room
 from unibody.constraints.contact import Contact
@@ -49,9 +49,9 @@ steps."""
 def wish_apart(
     h: float, width: int, residual: Floats, reached: Floats, gaps: Floats, after: Floats, wish_out: Floats
 ) -> float:
-    """Minus the velocities that one-sided rows of the book and then normals of contacts are to reach; the largest wish. `residual` and
-    `gaps`: how far they are apart; `reached`: of the book's, (C⁺ + h Ċ)/h at the end of the step; `after`: velocities of contacts, `width`
-    each."""
+    """Minus the velocities that one-sided constraint rows and then normals of contacts are to reach; the largest wish. `residual` and
+    `gaps`: how far they are apart; `reached`: of the constraints', (C⁺ + h Ċ)/h at the end of the step; `after`: velocities of contacts,
+    `width` each."""
     push, most = residual.size, 0.0
     for k in range(wish_out.size):
         gap = residual[k] if k < push else gaps[k - push]
@@ -74,7 +74,7 @@ def overlaps(gaps: Floats, radius: float) -> bool:
 @kernel
 def part_overlaps(
     h: float, width: int, origin: int, limit: int, radius: float, lowest: float, residual: Floats, reached: Floats, gaps: Floats,
-    after: Floats, order: Ints, first: Ints, unit: Ints, groups: Ints, start: Ints, place: Ints, J: Floats, Y: Floats, ints_out: Ints,
+    after: Floats, order: Ints, first: Ints, unit: Ints, islands: Ints, start: Ints, place: Ints, J: Floats, Y: Floats, ints_out: Ints,
     work_out: Floats, wish_out: Floats, impulse_out: Floats,
 ) -> int:  # fmt: skip
     """As `part_rows`, of what `wish_apart` wants, by at most `limit` sweeps if that is not 0; 0 where nothing overlaps. `radius`: of the
@@ -91,7 +91,7 @@ def part_overlaps(
     if limit > 0:
         most = min(most, limit)
     return part_rows(
-        residual.size, origin, most, tolerance, order, first, unit, groups, start, place, J, Y, wish_out, ints_out, work_out, impulse_out
+        residual.size, origin, most, tolerance, order, first, unit, islands, start, place, J, Y, wish_out, ints_out, work_out, impulse_out
     )
 
 
@@ -147,7 +147,7 @@ class DeepOverlaps:
         self.told = ""
         """What a report should say of the last step."""
 
-    def partable(self, gaps: np.ndarray, bodies: np.ndarray, wrenches: np.ndarray, W: Grouped, origin: int) -> np.ndarray:
+    def partable(self, gaps: np.ndarray, bodies: np.ndarray, wrenches: np.ndarray, W: DelassusFactors, origin: int) -> np.ndarray:
         """The gaps (n,), those that joints hold as if they were wide open. `bodies` (n, 2); `wrenches` (n, rows, 2, 6) of unit impulses at
         centres of mass, angular first; the contacts are the blocks of W from `origin` on."""
         out = np.empty(gaps.size)
@@ -182,12 +182,12 @@ def tied_bodies(model: Model) -> np.ndarray:
 
 
 def impulses_apart(
-    W: Grouped, h: float, origin: int, limit: int, radius: float, sizes: np.ndarray, residual: np.ndarray, reached: np.ndarray,
+    W: DelassusFactors, h: float, origin: int, limit: int, radius: float, sizes: np.ndarray, residual: np.ndarray, reached: np.ndarray,
     gaps: np.ndarray, after: np.ndarray, order: np.ndarray,
 ) -> np.ndarray | None:  # fmt: skip
-    """Of one-sided rows of the book, the first blocks of W, with these residuals, and of the normals of contacts, its blocks from `origin`
-    on, the impulses that part what overlaps; None where nothing does. `radius`: of the smallest body that moves; `sizes`: of the book's
-    rows (ROW_SIZE)."""
+    """Of one-sided constraint rows, the first blocks of W, with these residuals, and of the normals of contacts, its blocks from `origin`
+    on, the impulses that part what overlaps; None where nothing does. `radius`: of the smallest body that moves; `sizes`: of the
+    constraints' rows (ROW_SIZE)."""
     count, done = residual.size + gaps.size, -1
     lowest = float((residual / sizes).min()) if residual.size else 0.0
     wish, impulse = np.empty(count), np.empty(count)
@@ -195,6 +195,6 @@ def impulses_apart(
         room.have(-done, LEAF * count + W.first.size + 2 * PARTING_SLOTS)
         done = part_overlaps(
             h, after.shape[1], origin, limit, radius, lowest, residual, reached, gaps, after.ravel(), order, W.first, W.unit,
-            W.flat_groups, W.start, W.place, W.J, W.Y, room.ints, room.floats, wish, impulse,
+            W.flat_islands, W.start, W.place, W.J, W.Y, room.ints, room.floats, wish, impulse,
         )  # fmt: skip
     return impulse if done > 0 else None

@@ -1,7 +1,7 @@
-"""J and Y = M⁻¹ Jᵀ of wrenches in maximal coordinates, group by group, from what each body's six unit wrenches do.
+"""J and Y = M⁻¹ Jᵀ of wrenches in maximal coordinates, island by island, from what each body's six unit wrenches do.
 
-Groups do not feel each other, so that unit wrenches on one body of every group are one load on the forest: six loads for every body of the
-largest group, whatever the number of groups and of rows. A wrench on a body answers with the sum of its units' answers.
+Groups do not feel each other, so that unit wrenches on one body of every island are one load on the forest: six loads for every body of the
+largest island, whatever the number of islands and of rows. A wrench on a body answers with the sum of its units' answers.
 """
 
 from __future__ import annotations
@@ -22,21 +22,22 @@ def unit_loads(seat: np.ndarray, T: np.ndarray) -> np.ndarray:
 
 @kernel
 def combine_units(
-    first: Ints, column: Ints, group: Ints, seat: Ints, node: Ints, groups: Ints, place: Ints, bodies: Ints, rows: int, wrenches: Floats,
-    T: Floats, answers: Floats, J_out: Floats, Y_out: Floats,
+    first: Ints, column: Ints, island: Ints, seat: Ints, node: Ints, islands: Ints, place: Ints, bodies: Ints, rows: int, wrenches: Floats,
+    T: Floats, responses: Floats, J_out: Floats, Y_out: Floats,
 ) -> None:  # fmt: skip
-    """Blocks of `rows` wrenches (rows, 2, 6) on pairs of bodies, added to zeros. group, seat: of nodes, 6n numbers a row of `answers`."""
+    """Blocks of `rows` wrenches (rows, 2, 6) on pairs of bodies, added to zeros. island, seat: of nodes, 6n numbers a row of
+    `responses`."""
     width = 6 * seat.size
     for k in range(bodies.size // 2):
         p = place[k]
         for side in range(2):
-            g = groups[2 * k + side]
+            g = islands[2 * k + side]
             if g < 0:
                 continue
             size = first[g + 1] - first[g]
             for s in range(2):
                 i = node[bodies[2 * k + s]]
-                if i < 0 or group[i] != g:
+                if i < 0 or island[i] != g:
                     continue
                 for r in range(rows):
                     w = 12 * (rows * k + r) + 6 * s
@@ -45,7 +46,7 @@ def combine_units(
                         at = 6 * width * seat[i] + c
                         total = 0.0
                         for b in range(6):
-                            total += wrenches[w + b] * answers[at + width * b]
+                            total += wrenches[w + b] * responses[at + width * b]
                         Y_out[p + rows * j + r] += total
                         if c // 6 == i:
                             own = 0.0

@@ -21,7 +21,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from unibody.algebra.contact.problem import Dense, contacts, join, unilateral
-from unibody.stepping.impulses import Blocks, Options, Outcome, solve
+from unibody.stepping.impulses import Blocks, ImpulseOptions, ImpulseOutcome, solve
 
 ROUNDS = 30
 CLOSE_ENOUGH, CLOSE = 1e-9, 1e-6
@@ -40,9 +40,9 @@ class Expansion:
     hit: np.ndarray
     width: int
     friction: np.ndarray
-    options: Options
+    options: ImpulseOptions
 
-    def run(self, least: np.ndarray) -> tuple[np.ndarray, Outcome]:
+    def run(self, least: np.ndarray) -> tuple[np.ndarray, ImpulseOutcome]:
         """Impulses of all rows with normal impulses of at least `least` (k,) where something hits."""
         k, t = self.hit.size, self.width - 1
         size = self.W.shape[0]
@@ -59,7 +59,7 @@ class Expansion:
         b = np.zeros(len(W))
         b[place] = given[real]
         blocks = join(self.blocks, unilateral(k), contacts(self.friction, planar=t == 1))
-        extra, found = np.zeros(k), Outcome(np.zeros(0), np.zeros(0))
+        extra, found = np.zeros(k), ImpulseOutcome(np.zeros(0), np.zeros(0))
         for _ in range(ROUNDS):
             b[stand_in] = -(least + extra)
             found = solve(Dense(W), b, blocks, self.options, None)
@@ -75,7 +75,7 @@ class Expansion:
 
 
 def together(W: np.ndarray, hit: np.ndarray, width: int) -> np.ndarray:
-    """(k,) the number of the group of each contact that hits, of those that feel each other; `hit`: their normal rows, `width` rows."""
+    """(k,) the number of the island of each contact that hits, of those that feel each other; `hit`: their normal rows, `width` rows."""
     from scipy.sparse.csgraph import connected_components  # few steps ask for it
 
     rows = hit[:, None] + np.arange(width)
@@ -85,19 +85,19 @@ def together(W: np.ndarray, hit: np.ndarray, width: int) -> np.ndarray:
 
 def restore_work(
     expansion: Expansion, least: np.ndarray, wanted: np.ndarray, energetic: np.ndarray
-) -> tuple[np.ndarray, np.ndarray, Outcome]:
-    """Stronge's law: normal impulses, `least` times a factor for each group of those that are `energetic` (k,), which then do the sum of
+) -> tuple[np.ndarray, np.ndarray, ImpulseOutcome]:
+    """Stronge's law: normal impulses, `least` times a factor for each island of those that are `energetic` (k,), which then do the sum of
     the work `wanted` (k,) [J]; all impulses; how they were found."""
-    group = together(expansion.W, expansion.hit, expansion.width)
-    count = int(group.max()) + 1
-    goal = np.bincount(group, np.where(energetic, wanted, 0.0), count)
+    island = together(expansion.W, expansion.hit, expansion.width)
+    count = int(island.max()) + 1
+    goal = np.bincount(island, np.where(energetic, wanted, 0.0), count)
     factor, low, high = np.ones(count), np.zeros(count), np.full(count, np.inf)
     size, normal = np.abs(goal).max(initial=1e-300), expansion.hit
     for _ in range(ROUNDS):
-        pushed = np.where(energetic, factor[group], 1.0) * least
+        pushed = np.where(energetic, factor[island], 1.0) * least
         impulse, found = expansion.run(pushed)
         each = 0.5 * impulse[normal] * (2.0 * expansion.u[normal] + expansion.W[normal] @ impulse)
-        work = np.bincount(group, np.where(energetic, each, 0.0), count)
+        work = np.bincount(island, np.where(energetic, each, 0.0), count)
         # what goes on all the same may do more than is wanted: then no factor does less
         off = np.where((goal > 0.0) & (factor > CLOSE_ENOUGH), np.abs(work - goal), 0.0).max()
         if off <= CLOSE_ENOUGH * size:

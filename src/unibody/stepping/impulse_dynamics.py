@@ -14,17 +14,17 @@ from functools import cached_property
 
 import numpy as np
 
-from unibody.algebra.contact.delassus import Grouped
-from unibody.constraints.joint_rub import JointRub
-from unibody.coordinates.constraint_layout import RowBook
+from unibody.algebra.contact.delassus import DelassusFactors
+from unibody.constraints.dry_friction_rows import DryFrictionRows
+from unibody.coordinates.constraint_layout import ConstraintLayout
 from unibody.kernel import Floats, device, kernel
 from unibody.model.model import Model
 from unibody.spatial.devices import add3, cross, load3, load9, rotate, store3, sub3
-from unibody.stepping.islands import Grouping
+from unibody.stepping.islands import Islands
 
 
 @dataclass
-class Motion:
+class BodyMotion:
     """Of all bodies, the world first, in world axes: c (n, 3), velocities (n, 6) angular then linear at c, and their rates (n, 6)."""
 
     centre: np.ndarray
@@ -42,44 +42,44 @@ class Motion:
 
 
 @dataclass(frozen=True)
-class BookRows:
+class ConstraintRows:
     """Rows of loops and constraint elements at a state: C, Ċ, and C̈ of the motion that nothing holds; how they meet the velocities and
-    how these answer to impulses along them, in groups."""
+    how these answer to impulses along them, in islands."""
 
     residual: np.ndarray
     rate: np.ndarray
     acceleration: np.ndarray
-    rows: Grouped
-    grouping: Grouping
+    rows: DelassusFactors
+    islands: Islands
 
     @cached_property
     def J(self) -> np.ndarray:
         """(k, nv) whole, in the order of the system's velocities."""
-        return self.rows.wholes()[0][:, self.grouping.place]
+        return self.rows.wholes()[0][:, self.islands.place]
 
     @cached_property
     def Y(self) -> np.ndarray:
         """(k, nv) M⁻¹ Jᵀ whole."""
-        return self.rows.wholes()[1][:, self.grouping.place]
+        return self.rows.wholes()[1][:, self.islands.place]
 
     def load(self, impulses: np.ndarray) -> np.ndarray:
         """(nv,) Jᵀ λ."""
-        return self.rows.pull(impulses)[self.grouping.place]
+        return self.rows.pull(impulses)[self.islands.place]
 
 
-def row_bounds(model: Model, book: RowBook) -> np.ndarray:
+def row_bounds(model: Model, constraints: ConstraintLayout) -> np.ndarray:
     """(k,) the bound of the multiplier of every row beyond the primary ones; infinite where there is none."""
-    out, elements = np.full(book.rows, np.inf), dict(model.constraints)
-    for name in dict.fromkeys(book.names[book.joint_rows : book.joint_rows + book.element_rows]):
+    out, elements = np.full(constraints.rows, np.inf), dict(model.constraints)
+    for name in dict.fromkeys(constraints.names[constraints.joint_rows : constraints.joint_rows + constraints.element_rows]):
         element = elements[name]
-        if isinstance(element, JointRub):
-            out[[r for r, n in enumerate(book.names) if n == name and r >= book.joint_rows]] = element.bounds
-    return out[book.primary_rows :]
+        if isinstance(element, DryFrictionRows):
+            out[[r for r, n in enumerate(constraints.names) if n == name and r >= constraints.joint_rows]] = element.bounds
+    return out[constraints.primary_rows :]
 
 
-def holding_rows(model: Model, book: RowBook) -> np.ndarray:
+def holding_rows(model: Model, constraints: ConstraintLayout) -> np.ndarray:
     """(k,) which rows beyond the primary ones are equations."""
-    return ~np.array(book.unilateral[book.primary_rows :], bool) & np.isinf(row_bounds(model, book))
+    return ~np.array(constraints.unilateral[constraints.primary_rows :], bool) & np.isinf(row_bounds(model, constraints))
 
 
 def cross_rows(a: np.ndarray, b: np.ndarray) -> np.ndarray:
@@ -119,12 +119,12 @@ def fill_motion(
         store3(rate, 6 * i + 3, rate_out)
 
 
-def room_for_motion(n: int) -> Motion:
+def room_for_motion(n: int) -> BodyMotion:
     """Of n bodies, to be filled in."""
-    return Motion(np.empty((n, 3)), np.empty((n, 6)), np.empty((n, 6)))
+    return BodyMotion(np.empty((n, 3)), np.empty((n, 6)), np.empty((n, 6)))
 
 
-def motion_of(X: np.ndarray, com: np.ndarray, p: np.ndarray, V: np.ndarray, A: np.ndarray) -> Motion:
+def motion_of(X: np.ndarray, com: np.ndarray, p: np.ndarray, V: np.ndarray, A: np.ndarray) -> BodyMotion:
     """From poses (n, 12), twists V and spatial accelerations A (n, 6), both in world axes at the points p (n, 3)."""
     out = room_for_motion(len(com))
     given = (np.ascontiguousarray(x).ravel() for x in (X, com, p, V, A))

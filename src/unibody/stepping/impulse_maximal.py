@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from unibody.algebra.contact.delassus import Grouped
+from unibody.algebra.contact.delassus import DelassusFactors
 from unibody.algebra.saddle.baraff import factor_solve_tree, solve_tree_many
 from unibody.arena import part
 from unibody.coordinates.kick import keep_courses
@@ -23,13 +23,13 @@ from unibody.coordinates.maximal.projection import PROJECT_BELOW, PROJECT_ENOUGH
 from unibody.coordinates.maximal.system import MaximalSystem
 from unibody.coordinates.observation import bearings_in_world, element_multipliers, null_shift
 from unibody.coordinates.reduced.kinematics import advance_joints
-from unibody.coordinates.reduced.observe import Held
+from unibody.coordinates.reduced.observe import HeldLoads
 from unibody.stepping.carried_rows import CLOSED, LIMIT, SHRINK, SLIGHT
 from unibody.stepping.forest_delassus import combine_units, unit_loads
-from unibody.stepping.impulse_dynamics import BookRows, Motion, centres_in_bodies, cross_rows, holding_rows, motion_of
-from unibody.stepping.islands import Grouping, make_grouping
+from unibody.stepping.impulse_dynamics import BodyMotion, ConstraintRows, centres_in_bodies, cross_rows, holding_rows, motion_of
+from unibody.stepping.islands import Islands, make_islands
 from unibody.stepping.predicted_rows import see_ahead
-from unibody.stepping.stiction import Staying, least_motion
+from unibody.stepping.stiction import Stiction, least_motion
 
 from unibody.coordinates.workspace import (  # isort: skip
     A_WB, BIAS, CLASSES, CLOSURE, ENTRY_BODY, FACTOR, G, INDEX, MASSES, MULTIPLIER, NODE_B, NODE_BODY, NODE_C, NODE_CONSTANTS, NODE_F,
@@ -56,7 +56,7 @@ def solve_primary(layout: Ints, ints: Ints, constants: Floats, control: Floats, 
     hand_over(layout, ints, work_out)
 
 
-class HeldMaximal(MaximalSystem):
+class ImpulseMaximal(MaximalSystem):
     """A model in maximal coordinates whose rows beyond the forest's joints are solved elsewhere."""
 
     def __init__(self, model: Model):
@@ -68,24 +68,24 @@ class HeldMaximal(MaximalSystem):
         self._courses = np.stack([7 * self._state, 6 * self._state, np.arange(self.n)], axis=1).ravel()
         self.moving = self._node >= 0
         self._alone = bool((self.view(NODE_PARENT) < 0).all())  # no moving body hangs on another
-        book = self.book
-        self._rows_of_entries = np.repeat(np.arange(book.auxiliary), np.diff(book.row_start))
-        holds = holding_rows(model, book)
-        self.grouping = self._make_grouping(holds)
-        self._kept: tuple[np.ndarray, np.ndarray, Grouped] | None = None
-        of_node = self.grouping.of_body[self._body]
+        constraints = self.constraints
+        self._rows_of_entries = np.repeat(np.arange(constraints.auxiliary), np.diff(constraints.row_start))
+        holds = holding_rows(model, constraints)
+        self.islands = self._make_islands(holds)
+        self._kept: tuple[np.ndarray, np.ndarray, DelassusFactors] | None = None
+        of_node = self.islands.of_body[self._body]
         order = np.argsort(of_node, kind="stable")
         begins = np.searchsorted(of_node[order], of_node[order])
         self._seat = np.zeros(self.n, np.int64)
-        self._seat[order] = np.arange(self.n) - begins  # the place of each node within its group
+        self._seat[order] = np.arange(self.n) - begins  # the place of each node within its island
         if not holds.any():
-            self.view(RANK)[:] = book.auxiliary
+            self.view(RANK)[:] = constraints.auxiliary
 
-    def _make_grouping(self, holds: np.ndarray) -> Grouping:
-        """The velocities that answer to each other where these rows of the book hold."""
+    def _make_islands(self, holds: np.ndarray) -> Islands:
+        """The velocities that answer to each other where these constraint rows hold."""
         parent, above = np.zeros(len(self._node), np.int64), self.view(NODE_PARENT)
         parent[self._body] = np.where(above >= 0, self._body[above], 0)
-        return make_grouping(parent, self.moving, np.repeat(self._body, 6), self.book, holds)
+        return make_islands(parent, self.moving, np.repeat(self._body, 6), self.constraints, holds)
 
     def _stages(self, solve: int) -> np.ndarray:
         return super()._stages(solve_primary.address)
@@ -109,34 +109,34 @@ class HeldMaximal(MaximalSystem):
         out[self._body] = self.view(Y).reshape(-1, 6)[self._state]
         return out
 
-    def motion(self) -> Motion:
+    def motion(self) -> BodyMotion:
         """How bodies move, with the accelerations of the last evaluation."""
         X = self.poses()
         R = X[:, :9].reshape(-1, 1, 3, 3)
         V, A = (np.einsum("nkij,nkj->nki", R, x.reshape(-1, 2, 3)).reshape(-1, 6) for x in (self.view(V_WB), self._rates()))
         return motion_of(X, self._com, X[:, 9:], V, A)
 
-    def book_rows(self) -> BookRows:
+    def constraint_rows(self) -> ConstraintRows:
         """Rows of loops and constraint elements, and how bodies answer to them."""
-        book, k, first = self.book, self.book.auxiliary, self.book.primary_rows
-        bodies = self.view(ENTRY_BODY)[book.row_entry]
-        blocks = self.view(G).reshape(-1, 6)[book.row_entry]
+        constraints, k, first = self.constraints, self.constraints.auxiliary, self.constraints.primary_rows
+        bodies = self.view(ENTRY_BODY)[constraints.row_entry]
+        blocks = self.view(G).reshape(-1, 6)[constraints.row_entry]
         acceleration = self.view(BIAS)[first:].copy()
         np.add.at(acceleration, self._rows_of_entries, np.einsum("ei,ei->e", blocks, self._rates()[bodies]))
         J = np.zeros((k, self.n, 6))
         moves = self._node[bodies] >= 0
         np.add.at(J, (self._rows_of_entries[moves], self._node[bodies[moves]]), blocks[moves])
-        Y_rows, held = self._answer(J.reshape(k, 6 * self.n))
+        Y_rows, held = self._response(J.reshape(k, 6 * self.n))
         if k:
             self.view(RESPONSE_Y)[:] = held.ravel()
             fill_reference(
                 self.view(ROW_START), self.view(ROW_ENTRY), self.view(ENTRY_BODY), self.view(G), self.view(MASSES), self.view(CLOSURE)
             )  # fmt: skip
-        g = self.grouping
-        rows = Grouped.from_whole(g.first, g.singles, g.rows, J.reshape(k, 6 * self.n), Y_rows, g.column)
-        return BookRows(self.view(RESIDUAL)[first:].copy(), self.view(RATE)[first:].copy(), acceleration, rows, g)
+        g = self.islands
+        rows = DelassusFactors.from_whole(g.first, g.singles, g.rows, J.reshape(k, 6 * self.n), Y_rows, g.column)
+        return ConstraintRows(self.view(RESIDUAL)[first:].copy(), self.view(RATE)[first:].copy(), acceleration, rows, g)
 
-    def _answer(self, loads: np.ndarray, right: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
+    def _response(self, loads: np.ndarray, right: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
         """Velocities and multipliers of the forest's joints (m, 6n) for loads (m, 6n), or for one load and right sides of the joints."""
         m, size = len(loads), 6 * self.n
         y, held = np.zeros((m, size)), np.zeros((m, size))
@@ -155,23 +155,23 @@ class HeldMaximal(MaximalSystem):
         out[..., :3] = np.einsum("...ji,...j->...i", R, wrenches[..., :3]) + cross_rows(self._com[bodies], out[..., 3:])
         return out
 
-    def respond(self, front: Grouped, bodies: np.ndarray, wrenches: np.ndarray) -> Grouped:
+    def respond(self, front: DelassusFactors, bodies: np.ndarray, wrenches: np.ndarray) -> DelassusFactors:
         """The blocks of `front`, and then those of rows that are wrenches (k, rows, 2, 6) on pairs of bodies (k, 2), in world axes at their
         centres of mass. The last answers are kept until the system looks elsewhere, for who asks the same again."""
         if self._kept is None or not (np.array_equal(self._kept[0], bodies) and np.array_equal(self._kept[1], wrenches)):
             self._kept = (bodies.copy(), wrenches.copy(), self._respond(bodies, wrenches))
         return front.joined(self._kept[2])
 
-    def _respond(self, bodies: np.ndarray, wrenches: np.ndarray) -> Grouped:
+    def _respond(self, bodies: np.ndarray, wrenches: np.ndarray) -> DelassusFactors:
         """The latter."""
-        g, (k, width) = self.grouping, wrenches.shape[:2]
-        groups = g.pairs(bodies)
-        if self._alone and not self.book.auxiliary:
-            return self._respond_alone(bodies, groups, wrenches)
+        g, (k, width) = self.islands, wrenches.shape[:2]
+        islands = g.pairs(bodies)
+        if self._alone and not self.constraints.auxiliary:
+            return self._respond_alone(bodies, islands, wrenches)
         if 6 * (int(self._seat.max()) + 1) <= k * width:
-            return self._respond_by_units(bodies, groups, wrenches)
+            return self._respond_by_units(bodies, islands, wrenches)
         J = self.wrench_rows(np.repeat(bodies, width, axis=0), wrenches.reshape(-1, 2, 6))
-        return Grouped.from_whole(g.first, np.full(k, width, np.int64), groups, J, self._answer(J)[0], g.column)
+        return DelassusFactors.from_whole(g.first, np.full(k, width, np.int64), islands, J, self._response(J)[0], g.column)
 
     def wrench_rows(self, bodies: np.ndarray, wrenches: np.ndarray) -> np.ndarray:
         """J (m, 6n) of rows that are wrenches (m, 2, 6) on pairs of bodies (m, 2), in world axes at their centres of mass."""
@@ -183,25 +183,25 @@ class HeldMaximal(MaximalSystem):
             J[moves, nodes[moves]] += local[moves, side]
         return J.reshape(-1, 6 * self.n)
 
-    def _respond_alone(self, bodies: np.ndarray, groups: np.ndarray, wrenches: np.ndarray) -> Grouped:
-        """The same where every body is a group of its own, in twists at centres of mass in world axes, which are as good as any."""
+    def _respond_alone(self, bodies: np.ndarray, islands: np.ndarray, wrenches: np.ndarray) -> DelassusFactors:
+        """The same where every body is an island of its own, in twists at centres of mass in world axes, which are as good as any."""
         k, width = wrenches.shape[:2]
         inverse, nodes = self.local_inverses()
-        out = Grouped.room(self.grouping.first, np.full(k, width, np.int64), groups)
-        moves = groups >= 0
+        out = DelassusFactors.room(self.islands.first, np.full(k, width, np.int64), islands)
+        moves = islands >= 0
         J = wrenches.transpose(0, 2, 3, 1)[moves]  # (sides that move, 6, rows): as blocks lie
         out.J[:], out.Y[:] = J.ravel(), (inverse[nodes[bodies[moves]]] @ J).ravel()
         return out
 
-    def _respond_by_units(self, bodies: np.ndarray, groups: np.ndarray, wrenches: np.ndarray) -> Grouped:
-        """The same where rows are more than the unit wrenches on the bodies of the largest group."""
-        g, (k, width), T = self.grouping, wrenches.shape[:2], self._to_origins()
-        answers = self._answer(unit_loads(self._seat, T))[0]
-        out = Grouped.room(g.first, np.full(k, width, np.int64), groups)
+    def _respond_by_units(self, bodies: np.ndarray, islands: np.ndarray, wrenches: np.ndarray) -> DelassusFactors:
+        """The same where rows are more than the unit wrenches on the bodies of the largest island."""
+        g, (k, width), T = self.islands, wrenches.shape[:2], self._to_origins()
+        responses = self._response(unit_loads(self._seat, T))[0]
+        out = DelassusFactors.room(g.first, np.full(k, width, np.int64), islands)
         combine_units(
-            g.first, g.column, g.of_body[self._body], self._seat, self._node, out.flat_groups, out.place,
+            g.first, g.column, g.of_body[self._body], self._seat, self._node, out.flat_islands, out.place,
             np.ascontiguousarray(bodies, np.int64).ravel(), width, np.ascontiguousarray(wrenches).ravel(), T.ravel(),
-            answers.ravel(), out.J, out.Y,
+            responses.ravel(), out.J, out.Y,
         )  # fmt: skip
         return out
 
@@ -215,18 +215,18 @@ class HeldMaximal(MaximalSystem):
         return T
 
     def local_inverses(self) -> tuple[np.ndarray, np.ndarray]:
-        """(nodes, 6, 6) how each body by itself answers to wrenches at its centre of mass, and groups (bodies,): −1 for the unmoved."""
+        """(nodes, 6, 6) how each body by itself answers to wrenches at its centre of mass, and islands (bodies,): −1 for the unmoved."""
         n, T = self.n, self._to_origins()
-        answers = self._answer(T.transpose(2, 0, 1).reshape(6, -1))[0].reshape(6, n, 6)
-        return np.einsum("nji,knj->nik", T, answers), self._node
+        responses = self._response(T.transpose(2, 0, 1).reshape(6, -1))[0].reshape(6, n, 6)
+        return np.einsum("nji,knj->nik", T, responses), self._node
 
-    def change(self, impulses: np.ndarray, book: BookRows, wrenches: np.ndarray) -> np.ndarray:
-        """(6n,) what impulses do to the velocities: those of the book's rows, and wrenches (bodies, 6), world axes, at centres."""
-        return self._ordered(self._answer(self._loads(book.load(impulses), wrenches))[0][0])
+    def change(self, impulses: np.ndarray, constraints: ConstraintRows, wrenches: np.ndarray) -> np.ndarray:
+        """(6n,) what impulses do to the velocities: those of the constraint rows, and wrenches (bodies, 6), world axes, at centres."""
+        return self._ordered(self._response(self._loads(constraints.load(impulses), wrenches))[0][0])
 
-    def carried(self, impulses: np.ndarray, book: BookRows, wrenches: np.ndarray) -> np.ndarray:
+    def carried(self, impulses: np.ndarray, constraints: ConstraintRows, wrenches: np.ndarray) -> np.ndarray:
         """(bodies, 6) what the same impulses do to the twists of bodies, in world axes at centres of mass."""
-        y = self._answer(self._loads(book.load(impulses), wrenches))[0][0].reshape(-1, 6)
+        y = self._response(self._loads(constraints.load(impulses), wrenches))[0][0].reshape(-1, 6)
         out, R = np.zeros((len(wrenches), 6)), self.poses()[self._body, :9].reshape(-1, 3, 3)
         out[self._body, :3] = np.einsum("nij,nj->ni", R, y[:, :3])
         out[self._body, 3:] = np.einsum("nij,nj->ni", R, y[:, 3:] + cross_rows(y[:, :3], self._com[self._body]))
@@ -242,43 +242,44 @@ class HeldMaximal(MaximalSystem):
         out[self._state] = nodes.reshape(-1, 6)
         return out.ravel()
 
-    def accelerate(self, impulses: np.ndarray, book: BookRows, wrenches: np.ndarray, h: float) -> None:
+    def accelerate(self, impulses: np.ndarray, constraints: ConstraintRows, wrenches: np.ndarray, h: float) -> None:
         """Add what impulses over a step h do to the accelerations, and to the multipliers."""
-        y, held = self._answer(self._loads(book.load(impulses), wrenches))
+        y, held = self._response(self._loads(constraints.load(impulses), wrenches))
         self.view(Y)[:] += self._ordered(y[0]) / h
         self.view(NODE_L)[:] += held[0] / h
         self.view(MULTIPLIER)[:] = impulses / h
 
-    def hasten(self, impulses: np.ndarray, book: BookRows, wrenches: np.ndarray, h: float) -> None:
+    def apply_impulses(self, impulses: np.ndarray, constraints: ConstraintRows, wrenches: np.ndarray, h: float) -> None:
         """Add what impulses over a step h do to the accelerations that `kick` reads."""
-        self.view(Y)[:] += self.change(impulses, book, wrenches) / h
+        self.view(Y)[:] += self.change(impulses, constraints, wrenches) / h
 
-    def through(self) -> Held:
+    def through(self) -> HeldLoads:
         """Reactions from the multipliers of the last evaluation."""
-        X, book = self.poses(), self.book
+        X, constraints = self.poses(), self.constraints
         primary, auxiliary = self.view(NODE_L), self.view(MULTIPLIER)
         constraint = held_wrenches(self, primary, auxiliary, X)
         reactions = constraint + driven_wrenches(self, primary, auxiliary, X)
-        null = closure_null(self.view(CLOSURE), book.auxiliary, self.rank()[0]) if book.auxiliary else np.zeros((0, 0))
+        null = closure_null(self.view(CLOSURE), constraints.auxiliary, self.rank()[0]) if constraints.auxiliary else np.zeros((0, 0))
         if len(null):
-            responses = self.view(RESPONSE_Y).reshape(book.auxiliary, -1)
+            responses = self.view(RESPONSE_Y).reshape(constraints.auxiliary, -1)
             bearings = bearings_in_world(self.bearings, self.model.joints, X)
             shift = null_shift(constraint, [held_wrenches(self, z @ responses, z, X) for z in null], bearings)
             constraint, reactions = constraint - shift, reactions - shift
-        multipliers = element_multipliers(book, row_multipliers(self, primary, auxiliary))
-        return Held(reactions, constraint, null, multipliers, 0.0, 0.0)
+        multipliers = element_multipliers(constraints, row_multipliers(self, primary, auxiliary))
+        return HeldLoads(reactions, constraint, null, multipliers, 0.0, 0.0)
 
     def kick(self, h: float, q: np.ndarray, v: np.ndarray) -> None:
         """v by h times the accelerations, q along the new v; in place."""
         kick_maximal(self.layout, self.ints, self.constants, h, self.work, q, v)
 
     def kick_onto(
-        self, t: float, h: float, q: np.ndarray, v: np.ndarray, control: np.ndarray, held: np.ndarray, book: BookRows,
-        stays: Staying | None = None,
+        self, t: float, h: float, q: np.ndarray, v: np.ndarray, control: np.ndarray, held: np.ndarray, constraints: ConstraintRows,
+        stiction: Stiction | None = None,
     ) -> None:  # fmt: skip
-        """The same, to t, carrying the joints, those rows of the book that are `held` and what `stays` along (`carried_rows`); in place."""
-        first, rows, found = self.book.primary_rows, np.flatnonzero(held), np.zeros(4)
-        sticking = NO_ROWS if stays is None else stays.rows
+        """The same, to t, carrying the joints, those constraint rows that are `held` and what sticks along (`carried_rows`); in
+        place."""
+        first, rows, found = self.constraints.primary_rows, np.flatnonzero(held), np.zeros(4)
+        sticking = NO_ROWS if stiction is None else stiction.rows
         q_0, v_0, y, stages = q.copy(), v.copy(), self.view(Y), self.stages(control)
         residual, violation, free = self.view(RESIDUAL).copy(), self.view(VIOLATION).copy(), y.copy()
         before = np.inf
@@ -289,7 +290,7 @@ class HeldMaximal(MaximalSystem):
             self.kick(h, q, v)
             see_ahead(self.layout, self.ints, self.constants, stages, t, self.work, q, v, found)
             apart = np.abs(self.view(VIOLATION) - violation)
-            away = NO_MOTION if stays is None else stays.away(q[7 * self.n :])
+            away = NO_MOTION if stiction is None else stiction.away(q[7 * self.n :])
             largest = np.concatenate([apart[:first], apart[first:][rows], np.abs(away)]).max(initial=0.0)
             serves = largest < PROJECT_BELOW and largest < SHRINK * before and count < LIMIT - 1
             if largest <= CLOSED or (not serves and largest < SLIGHT):
@@ -298,7 +299,7 @@ class HeldMaximal(MaximalSystem):
             q[:], v[:] = q_0, v_0
             if not serves:
                 break
-            y += self._onto(self.view(RESIDUAL) - residual, rows, sticking, away, book) / (h * h)
+            y += self._onto(self.view(RESIDUAL) - residual, rows, sticking, away, constraints) / (h * h)
         y[:] = free
         self.kick(h, q, v)
 
@@ -313,11 +314,18 @@ class HeldMaximal(MaximalSystem):
         keep_courses(self._courses, self.view(NODE_CONSTANTS), before, q, v)
 
     def project(
-        self, t: float, q: np.ndarray, v: np.ndarray, control: np.ndarray, held: np.ndarray, book: BookRows, stays: Staying | None = None
+        self,
+        t: float,
+        q: np.ndarray,
+        v: np.ndarray,
+        control: np.ndarray,
+        held: np.ndarray,
+        constraints: ConstraintRows,
+        stiction: Stiction | None = None,
     ) -> None:
-        """Bring q and v back onto the joints and those rows of the book that are `held`, and what `stays` to where it was."""
-        first, rows = self.book.primary_rows, np.flatnonzero(held)
-        sticking = NO_ROWS if stays is None else stays.rows
+        """Bring q and v back onto the joints and those constraint rows that are `held`, and what sticks to where it was."""
+        first, rows = self.constraints.primary_rows, np.flatnonzero(held)
+        sticking = NO_ROWS if stiction is None else stiction.rows
         for _ in range(PROJECT_LIMIT):
             if not self.look(t, q, v, control):
                 return
@@ -325,25 +333,25 @@ class HeldMaximal(MaximalSystem):
             largest = np.abs(np.concatenate([violation[:first], violation[first:][rows]])).max(initial=0.0)
             if not largest < PROJECT_BELOW:
                 return
-            away = NO_MOTION if stays is None else stays.away(q[7 * self.n :])
-            if not largest > PROJECT_ENOUGH and Staying.enough(away):
+            away = NO_MOTION if stiction is None else stiction.away(q[7 * self.n :])
+            if not largest > PROJECT_ENOUGH and Stiction.enough(away):
                 break
             self.shift(q, np.concatenate([self._onto(residual, rows, sticking, away), np.zeros(v.size - 6 * self.n)]), 1.0)
         rate = self.view(RATE)
         v[: 6 * self.n] += self._onto(rate, rows, sticking, rate[first:][sticking])
 
     def _onto(
-        self, values: np.ndarray, rows: np.ndarray, sticking: np.ndarray, away: np.ndarray, found: BookRows | None = None
+        self, values: np.ndarray, rows: np.ndarray, sticking: np.ndarray, away: np.ndarray, found: ConstraintRows | None = None
     ) -> np.ndarray:
-        """The least motion that takes `values` off the primary rows and the given ones of the book (as they are, unless given), then
+        """The least motion that takes `values` off the primary rows and the given ones of the others (as they are, unless given), then
         `away` off those that are sticking, in the order of the state."""
-        book, right = self.book, np.zeros((self.n, 6))
+        constraints, right = self.constraints, np.zeros((self.n, 6))
         for i, (k, _) in enumerate(self.view(NODE_JOINT).reshape(-1, 2)):
             if k >= 0:
-                row, count = book.joints[6 * k + 4 : 6 * k + 6]
+                row, count = constraints.joints[6 * k + 4 : 6 * k + 6]
                 right[i, :count] = -values[row : row + count]
-        y = self._answer(np.zeros((1, 6 * self.n)), right.ravel())[0][0]
+        y = self._response(np.zeros((1, 6 * self.n)), right.ravel())[0][0]
         if rows.size or sticking.size:
-            found = self.book_rows() if found is None else found
-            y = least_motion(y, found.J, found.Y, rows, values[book.primary_rows :][rows], sticking, away)
+            found = self.constraint_rows() if found is None else found
+            y = least_motion(y, found.J, found.Y, rows, values[constraints.primary_rows :][rows], sticking, away)
         return self._ordered(y)

@@ -10,25 +10,25 @@ from typing import Any
 
 import numpy as np
 
-from unibody.algebra.contact.delassus import Grouped
+from unibody.algebra.contact.delassus import DelassusFactors
 from unibody.algebra.tree.aba import BODY, LOOSE, ROW, A, P, V, fill_shifts, solve_tree
 from unibody.arena import part
 from unibody.coordinates.kick import free_joints, keep_courses, kick_reduced, mark_touched
 from unibody.coordinates.maximal.projection import PROJECT_BELOW, PROJECT_ENOUGH, PROJECT_LIMIT
 from unibody.coordinates.reduced.careful_projection import project_held
 from unibody.coordinates.reduced.kinematics import advance_joints
-from unibody.coordinates.reduced.observe import Held, reactions_reduced
+from unibody.coordinates.reduced.observe import HeldLoads, reactions_reduced
 from unibody.coordinates.reduced.products import carry_accelerations, fill_mass_matrix
 from unibody.coordinates.reduced.system import ReducedSystem, evaluate_reduced, spread_responses
 from unibody.stepping.carried_rows import kick_onto_rows
-from unibody.stepping.constraint_responses import answer_book
+from unibody.stepping.constraint_responses import respond_to_constraints
 from unibody.stepping.implicit_joints import chosen_terms, evaluate_stiff, joint_efforts, stiffen, told
-from unibody.stepping.impulse_dynamics import BookRows, Motion, centres_in_bodies, holding_rows, in_world
+from unibody.stepping.impulse_dynamics import BodyMotion, ConstraintRows, centres_in_bodies, holding_rows, in_world
 from unibody.stepping.island_sweeps import arm
-from unibody.stepping.islands import BOOK_GROUPS, COLUMN_OF, FIRST, make_grouping
+from unibody.stepping.islands import COLUMN_OF, CONSTRAINT_ISLANDS, FIRST, make_islands
 from unibody.stepping.midpoint_coriolis import along_rows, copy_in_middle, foretell, lean_and_load
-from unibody.stepping.stiction import Staying, least_motion
-from unibody.stepping.tree_delassus import answer_threes, answer_wrenches, lay_wrenches, sweep_size
+from unibody.stepping.stiction import Stiction, least_motion
+from unibody.stepping.tree_delassus import lay_wrenches, respond_threes, respond_wrenches, sweep_size
 
 from unibody.coordinates.workspace import (  # isort: skip
     ACTIVE, ARMATURE, BODIES, CLASSES, CLOSURE, COLUMNS, ENTRY_BODY, F, FLOATING, FREE, G, GRAM, GRAVITY, IMPLICIT_CHOICE,
@@ -65,7 +65,7 @@ def push_by_impulses(
     layout: Ints, ints: Ints, spots: Ints, table: Ints, com: Floats, wrenches: Floats, impulses: Floats, begin: Ints, J: Floats,
     work_out: Floats, y_out: Floats,
 ) -> None:  # fmt: skip
-    """y = M⁻¹ Jᵀ of wrenches (6 a body; world axes, at centres of mass) on all bodies and of impulses along the rows of the book, whose J
+    """y = M⁻¹ Jᵀ of wrenches (6 a body; world axes, at centres of mass) on all bodies and of impulses along the constraint rows, whose J
     begin at `begin`."""
     body = part(ints, layout, BODIES)
     rows = part(work_out, layout, ROWS)
@@ -74,14 +74,14 @@ def push_by_impulses(
     f = part(work_out, layout, LOAD)
     right = part(work_out, layout, SIDE)
     first = part(table, spots, FIRST)
-    groups = part(table, spots, BOOK_GROUPS)
+    islands = part(table, spots, CONSTRAINT_ISLANDS)
     column = part(table, spots, COLUMN_OF)
     right[:] = 0.0
     for r in range(impulses.size):
         if impulses[r] != 0.0:
             p = begin[r]
             for side in range(2):
-                g = groups[2 * r + side]
+                g = islands[2 * r + side]
                 if g >= 0:
                     for v in range(first[g], first[g + 1]):
                         right[column[v]] += J[p] * impulses[r]
@@ -148,7 +148,7 @@ def add_loads(
                     F_out[6 * entry_body[e] + m] += multipliers[r] * blocks[6 * e + m]
 
 
-class HeldReduced(ReducedSystem):
+class ImpulseReduced(ReducedSystem):
     """A model in reduced coordinates whose rows are solved elsewhere."""
 
     def __init__(self, model: Model):
@@ -177,18 +177,18 @@ class HeldReduced(ReducedSystem):
             moving[i] = moving[counts[i, 0]] or counts[i, 2] > 0
         self.moving = moving
         owner = np.repeat(np.arange(len(counts)), counts[:, 2])[np.argsort(np.concatenate([c[1] + np.arange(c[2]) for c in counts]))]
-        self.grouping = make_grouping(counts[:, 0], moving, owner, self.book, self._holds)
-        self._room = Grouped.room(self.grouping.first, self.grouping.singles, self.grouping.rows)
+        self.islands = make_islands(counts[:, 0], moving, owner, self.constraints, self._holds)
+        self._room = DelassusFactors.room(self.islands.first, self.islands.singles, self.islands.rows)
         self._residual, self._rate = self.view(RESIDUAL), self.view(RATE)
-        self._no_rows = BookRows(np.zeros(0), np.zeros(0), np.zeros(0), self._room, self.grouping)
-        self._numbers = np.zeros(int(self.grouping.inverse_at[-1]) + 1)
-        self.all_alone = bool(self.grouping.alone.all())
-        self._inverse_at = np.zeros(len(self.grouping.alone), np.int64)
-        self.sweep_room = np.zeros(sweep_size(len(counts), bool(self.grouping.alone.any())))
+        self._no_rows = ConstraintRows(np.zeros(0), np.zeros(0), np.zeros(0), self._room, self.islands)
+        self._numbers = np.zeros(int(self.islands.inverse_at[-1]) + 1)
+        self.all_alone = bool(self.islands.alone.all())
+        self._inverse_at = np.zeros(len(self.islands.alone), np.int64)
+        self.sweep_room = np.zeros(sweep_size(len(counts), bool(self.islands.alone.any())))
         self._looked, self._inverted = 0, -1
-        """How often the motion was evaluated, and when the book's rows were last answered: what `_numbers` holds of them is of that."""
+        """How often the motion was evaluated, and when the constraint rows were last answered: what `_numbers` holds of them is of that."""
         if not self._holds.any():
-            self.view(RANK)[:] = self.book.rows
+            self.view(RANK)[:] = self.constraints.rows
 
     def extend(self, slots: list[Any]) -> None:
         slots[X_SOLVED], slots[SIDE] = 6 * self.model.n_bodies, self.model.nv
@@ -203,11 +203,11 @@ class HeldReduced(ReducedSystem):
         efforts = joint_efforts(self.model)
         if efforts:
             others = frozenset(name for name, _ in self.model.forces) - frozenset(efforts)
-            tables = ImplicitTables(self.model, self.trouble, self.clock, others)
+            tables = ImplicitTables(self.model, self.callback_errors, self.clock, others)
             slots[IMPLICIT_CLASSES], slots[IMPLICIT_INDEX], slots[IMPLICIT_PLACES] = tables.classes, tables.index, tables.places
             slots[IMPLICIT_PARAMETERS], slots[IMPLICIT_CHOICE] = tables.parameters, np.zeros(8)
             slots[IMPLICIT_EFFORT], slots[STIFF] = self.model.nv_joints, 2 * self.model.nv_joints
-        self._holds = holding_rows(self.model, self.book)
+        self._holds = holding_rows(self.model, self.constraints)
         if not self._holds.any():  # nothing is projected
             slots[RESPONSE_X] = slots[RESPONSE_Y] = slots[GRAM] = slots[CLOSURE] = 0
 
@@ -245,7 +245,7 @@ class HeldReduced(ReducedSystem):
         n, stiff = self.model.nv, self.view(STIFF)
         q, v = self.start()
         self.evaluate(0.0, q, v, self.model.neutral_control(), loads=True)
-        self.trouble.error = None  # of users' functions: the step itself tells
+        self.callback_errors.error = None  # of users' functions: the step itself tells
         M = np.zeros(n * n)
         self.sweep(q, v)
         fill_mass_matrix(self.view(BODIES), self.view(ARMATURE), self.view(ROWS), self.view(COLUMNS), np.zeros(21 * self.model.n_bodies), M)
@@ -301,50 +301,52 @@ class HeldReduced(ReducedSystem):
         self._steered_at = None
 
     def point_frame(self, frame: CallFrame, numbers: int, inverses: int) -> None:
-        """Point these slots at arrays that may have grown since: what is known of inverses of groups, and where they begin."""
+        """Point these slots at arrays that may have grown since: what is known of inverses of islands, and where they begin."""
         frame.point(numbers, self._numbers)
         frame.point(inverses, self._inverse_at)
 
     @property
-    def book_room(self) -> Grouped:
-        """Where the numbers of the book's rows stand."""
+    def constraint_room(self) -> DelassusFactors:
+        """Where the numbers of the constraint rows stand."""
         return self._room
 
     def poses(self) -> np.ndarray:
         """(n, 12) X_WB at the last evaluation."""
         return self._poses
 
-    def motion(self) -> Motion:
+    def motion(self) -> BodyMotion:
         """How bodies move, with the accelerations of the last evaluation."""
         n = self.model.n_bodies
         centre, velocity, rate = np.empty((n, 3)), np.empty((n, 6)), np.empty((n, 6))
         fill_motion_reduced(
             self.layout, self.constants, self.work, self.flat_com, centre.ravel(), velocity.ravel(), rate.ravel()
         )  # fmt: skip
-        return Motion(centre, velocity, rate)
+        return BodyMotion(centre, velocity, rate)
 
-    def book_rows(self) -> BookRows:
+    def constraint_rows(self) -> ConstraintRows:
         """Rows of loops and constraint elements."""
-        g, room = self.grouping, self._room
-        if not self.book.rows:
+        g, room = self.islands, self._room
+        if not self.constraints.rows:
             return self._no_rows
-        size, acceleration = room.J.size, np.empty(self.book.rows)
+        size, acceleration = room.J.size, np.empty(self.constraints.rows)
         J, Y = np.empty(size), np.empty(size)
-        answer_book(self.layout, self.ints, self.constants, *g.tables, room.place, True, self.work, self._numbers, acceleration, J, Y)
+        respond_to_constraints(
+            self.layout, self.ints, self.constants, *g.tables, room.place, True, self.work, self._numbers, acceleration, J, Y
+        )
         self._inverted = self._looked
-        rows = Grouped(room.first, room.rows, room.groups, J, Y, room.start, room.place, room.unit)
-        return BookRows(self._residual.copy(), self._rate.copy(), acceleration, rows, g)
+        rows = DelassusFactors(room.first, room.rows, room.islands, J, Y, room.start, room.place, room.unit)
+        return ConstraintRows(self._residual.copy(), self._rate.copy(), acceleration, rows, g)
 
-    def respond(self, front: Grouped, bodies: np.ndarray, wrenches: np.ndarray) -> Grouped:
+    def respond(self, front: DelassusFactors, bodies: np.ndarray, wrenches: np.ndarray) -> DelassusFactors:
         """The blocks of `front`, and then those of rows that are wrenches (k, rows, 2, 6) on pairs of bodies (k, 2), in world axes at their
         centres of mass."""
-        g, k, (n, width) = self.grouping, len(front.rows), wrenches.shape[:2]
+        g, k, (n, width) = self.islands, len(front.rows), wrenches.shape[:2]
         if not n:
             return front
-        rows, groups = np.empty(k + n, np.int64), np.empty((k + n, 2), np.int64)
+        rows, islands = np.empty(k + n, np.int64), np.empty((k + n, 2), np.int64)
         start, place = np.empty(k + n + 1, np.int64), np.empty(k + n + 1, np.int64)
         flat, at = bodies.ravel(), self._inverse_at
-        needed = lay_wrenches(*g.tables, front.rows, front.flat_groups, True, flat, width, rows, groups.ravel(), start, place, at)
+        needed = lay_wrenches(*g.tables, front.rows, front.flat_islands, True, flat, width, rows, islands.ravel(), start, place, at)
         self.have_numbers(needed)
         size = int(place[-1])
         J = np.empty(size)
@@ -354,55 +356,55 @@ class HeldReduced(ReducedSystem):
         fresh = g.inverse_at[-1] if self._inverted == self._looked else 0
         given = (self.layout, self.ints, *g.tables, at, fresh, place[k:], flat)
         if width == 3:
-            answer_threes(*given, self.all_alone, wrenches.ravel(), self.flat_com, self.work, self._numbers, self.sweep_room, J, Y)
+            respond_threes(*given, self.all_alone, wrenches.ravel(), self.flat_com, self.work, self._numbers, self.sweep_room, J, Y)
         else:
-            answer_wrenches(*given, width, wrenches.ravel(), self.flat_com, self.work, self._numbers, J, Y)
-        return Grouped(g.first, rows, groups, J, Y, start, place, g.alone)
+            respond_wrenches(*given, width, wrenches.ravel(), self.flat_com, self.work, self._numbers, J, Y)
+        return DelassusFactors(g.first, rows, islands, J, Y, start, place, g.alone)
 
     def have_numbers(self, needed: int) -> None:
-        """Have room for so many numbers of groups; those that are there stay."""
+        """Have room for so many numbers of islands; those that are there stay."""
         if needed >= self._numbers.size:
             self._numbers = np.concatenate([self._numbers[:-1], np.zeros(needed + needed // 2 + 2 - self._numbers.size)])
 
-    def change(self, impulses: np.ndarray, book: BookRows, wrenches: np.ndarray) -> np.ndarray:
-        """(nv,) what impulses do to the velocities: those of the book's rows, and wrenches (n, 6) on bodies (world axes, at centres of
+    def change(self, impulses: np.ndarray, constraints: ConstraintRows, wrenches: np.ndarray) -> np.ndarray:
+        """(nv,) what impulses do to the velocities: those of the constraint rows, and wrenches (n, 6) on bodies (world axes, at centres of
         mass)."""
         out = np.empty(self._y.size)
         push_by_impulses(
-            self.layout, self.ints, *self.grouping.tables, self.flat_com, wrenches.ravel(), impulses, book.rows.place, book.rows.J,
-            self.work, out,
+            self.layout, self.ints, *self.islands.tables, self.flat_com, wrenches.ravel(), impulses, constraints.rows.place,
+            constraints.rows.J, self.work, out,
         )  # fmt: skip
         return out
 
-    def carried(self, impulses: np.ndarray, book: BookRows, wrenches: np.ndarray) -> np.ndarray:
+    def carried(self, impulses: np.ndarray, constraints: ConstraintRows, wrenches: np.ndarray) -> np.ndarray:
         """(n, 6) what the same impulses do to the twists of bodies, in world axes at centres of mass."""
-        self.change(impulses, book, wrenches)
+        self.change(impulses, constraints, wrenches)
         out = np.empty((self.model.n_bodies, 6))
         twists_at_centres(self.layout, self.flat_com, self.work, out.ravel())
         return out
 
-    def hasten(self, impulses: np.ndarray, book: BookRows, wrenches: np.ndarray, h: float) -> None:
+    def apply_impulses(self, impulses: np.ndarray, constraints: ConstraintRows, wrenches: np.ndarray, h: float) -> None:
         """Add what impulses over a step h do to the accelerations that `kick` reads, and to nothing else."""
-        add_share(1.0 / h, self.change(impulses, book, wrenches), self._y)
+        add_share(1.0 / h, self.change(impulses, constraints, wrenches), self._y)
         if self._floats:
             mark_touched(wrenches.ravel(), self.view(FLOATING))
 
-    def accelerate(self, impulses: np.ndarray, book: BookRows, wrenches: np.ndarray, h: float) -> None:
+    def accelerate(self, impulses: np.ndarray, constraints: ConstraintRows, wrenches: np.ndarray, h: float) -> None:
         """Add what impulses over a step h do to the accelerations, and to the loads."""
-        self.hasten(impulses, book, wrenches, h)
+        self.apply_impulses(impulses, constraints, wrenches, h)
         carry_accelerations(self.view(BODIES), self.view(Y), self.view(COLUMNS), self.view(ROWS))
         self.enter_loads(impulses / h, wrenches / h)
 
     def enter_loads(self, multipliers: np.ndarray, wrenches: np.ndarray) -> None:
-        """Enter multipliers of the book and wrenches on bodies among the loads, for reactions."""
+        """Enter multipliers of constraints and wrenches on bodies among the loads, for reactions."""
         self.view(MULTIPLIER)[:] = multipliers
-        book = self.book
+        constraints = self.constraints
         add_loads(
-            self.view(X_WB), self.flat_com, wrenches.ravel(), book.row_start, book.row_entry, self.view(ENTRY_BODY),
+            self.view(X_WB), self.flat_com, wrenches.ravel(), constraints.row_start, constraints.row_entry, self.view(ENTRY_BODY),
             self.view(G), multipliers, self.view(F),
         )  # fmt: skip
 
-    def through(self) -> Held:
+    def through(self) -> HeldLoads:
         """Reactions from the accelerations and loads of the last evaluation."""
         return reactions_reduced(self)
 
@@ -422,16 +424,16 @@ class HeldReduced(ReducedSystem):
         self.shift(q, v, h)
 
     def kick_onto(
-        self, t: float, h: float, q: np.ndarray, v: np.ndarray, control: np.ndarray, held: np.ndarray, book: BookRows,
-        stays: Staying | None = None,
+        self, t: float, h: float, q: np.ndarray, v: np.ndarray, control: np.ndarray, held: np.ndarray, constraints: ConstraintRows,
+        stiction: Stiction | None = None,
     ) -> None:  # fmt: skip
         """The same, to t, carrying the rows that are `held` along (`carried_rows`), with the factors that `close` left; in place. What
-        `stays` does so by its own velocity, but for what corrections do to it, which `project` takes back."""
+        sticks does so by its own velocity, but for what corrections do to it, which `project` takes back."""
         if not self.view(CLOSURE)[-1] < PROJECT_BELOW:
             self.kick(h, q, v)
             return
         self.view(ACTIVE)[:] = held
-        self.view(RESPONSE_Y)[:] = book.Y.ravel()
+        self.view(RESPONSE_Y)[:] = constraints.Y.ravel()
         kick_onto_rows(self.layout, self.ints, self.constants, self._stages_at(t, control), control, t, h, self.work, q, v)
 
     def _stages_at(self, t: float, control: np.ndarray) -> np.ndarray:
@@ -454,12 +456,19 @@ class HeldReduced(ReducedSystem):
             keep_courses(self.view(FREE)[1:], self.view(NODE_CONSTANTS), before, q, v)
 
     def project(
-        self, t: float, q: np.ndarray, v: np.ndarray, control: np.ndarray, held: np.ndarray, book: BookRows, stays: Staying | None = None
+        self,
+        t: float,
+        q: np.ndarray,
+        v: np.ndarray,
+        control: np.ndarray,
+        held: np.ndarray,
+        constraints: ConstraintRows,
+        stiction: Stiction | None = None,
     ) -> None:
-        """Bring q and v back onto the rows that are `held`; what `stays`, to where it was."""
+        """Bring q and v back onto the rows that are `held`; what sticks, to where it was."""
         self._settled = False
-        if stays is not None:
-            self._project_staying(t, q, v, control, np.flatnonzero(held), stays)
+        if stiction is not None:
+            self._project_staying(t, q, v, control, np.flatnonzero(held), stiction)
             return
         self.view(ACTIVE)[:] = held
         self._looked += 1
@@ -484,19 +493,21 @@ class HeldReduced(ReducedSystem):
         foretell(self.layout, self.ints, h, begun, v, change, self.halves, self.work, out)
         return out
 
-    def _project_staying(self, t: float, q: np.ndarray, v: np.ndarray, control: np.ndarray, rows: np.ndarray, stays: Staying) -> None:
+    def _project_staying(self, t: float, q: np.ndarray, v: np.ndarray, control: np.ndarray, rows: np.ndarray, stiction: Stiction) -> None:
         """The same with rows that stick, and with the answers of each state on the way."""
         rest, still = np.zeros(v.size - self._y.size), np.zeros(self._y.size)
         for _ in range(PROJECT_LIMIT):
             if not self.look(t, q, v, control):
                 return
-            off, away = self._residual[rows], stays.away(q)
+            off, away = self._residual[rows], stiction.away(q)
             largest = np.abs(self.view(VIOLATION)[rows]).max(initial=0.0)
             if not largest < PROJECT_BELOW:
                 return
-            if not largest > PROJECT_ENOUGH and Staying.enough(away):
+            if not largest > PROJECT_ENOUGH and Stiction.enough(away):
                 break
-            book = self.book_rows()
-            self.shift(q, np.concatenate([least_motion(still, book.J, book.Y, rows, off, stays.rows, away), rest]), 1.0)
-        book = self.book_rows()
-        v[: self._y.size] += least_motion(still, book.J, book.Y, rows, self._rate[rows], stays.rows, self._rate[stays.rows])
+            constraints = self.constraint_rows()
+            self.shift(q, np.concatenate([least_motion(still, constraints.J, constraints.Y, rows, off, stiction.rows, away), rest]), 1.0)
+        constraints = self.constraint_rows()
+        v[: self._y.size] += least_motion(
+            still, constraints.J, constraints.Y, rows, self._rate[rows], stiction.rows, self._rate[stiction.rows]
+        )

@@ -7,7 +7,7 @@ With W = J M⁻¹ Jᵀ over all rows, u the velocity along them at the end of th
 held rows u = 0; limits and contacts u + C/h ≥ 0 ⟂ λ ≥ 0; dry friction |λ| ≤ bound·h; contacts Coulomb's cone.
 
 Held rows are eliminated first, by the closure that also knows redundant ones (least norm): W ← W − W_rb W_bb⁺ W_br. W stays in factors,
-over groups of velocities that answer to each other; it is made whole for direct methods, where there are few rows.
+over islands of velocities that answer to each other; it is made whole for direct methods, where there are few rows.
 """
 
 from __future__ import annotations
@@ -18,17 +18,17 @@ from typing import Any
 
 import numpy as np
 
-from unibody.algebra.contact.augmented_groups import augmented_groups
-from unibody.algebra.contact.delassus import Grouped, write_dense
+from unibody.algebra.contact.augmented_islands import augmented_islands
+from unibody.algebra.contact.delassus import DelassusFactors, write_dense
 from unibody.algebra.contact.newton_dense import newton_small
 from unibody.algebra.contact.pgs import CONVEX, COULOMB
-from unibody.algebra.contact.pgs_groups import sweep_grouped
+from unibody.algebra.contact.pgs_islands import sweep_grouped
 from unibody.algebra.contact.problem import Blocks, ContactProblem, Dense, Solution, bounded, contacts, join, unilateral
 from unibody.algebra.contact.solve import solve_contacts
 from unibody.coordinates.loop_closure import closure_null, invert_closure
 from unibody.coordinates.workspace import CLOSURE, GRAM, MULTIPLIER, RANK, VIOLATION
 from unibody.kernel import Floats, Ints, kernel
-from unibody.stepping.impulse_dynamics import BookRows
+from unibody.stepping.impulse_dynamics import ConstraintRows
 
 FEW_ROWS, FIRST_SWEEPS = 90, 64
 """Sweeps of "auto" before Newton's method; up to so many rows all other methods of the algebra are asked where that fails."""
@@ -40,7 +40,7 @@ each other leave open where they carry their load; these steps, of least norm, s
 block between two fingers may then turn about a corner."""
 
 NEWTON_WORK, LEAST_STEPS, MOST_STEPS = 40_000, 25, 300
-"""Newton's steps of "auto" (`algebra.contact.augmented_groups`): as many as this many contacts allow, at most so many; fewer are not
+"""Newton's steps of "auto" (`algebra.contact.augmented_islands`): as many as this many contacts allow, at most so many; fewer are not
 worth it."""
 
 WORK, LEAST_SWEEPS, MOST_SWEEPS = 480_000, 40, 400
@@ -52,7 +52,7 @@ WARM = "warm start"
 
 
 @dataclass(frozen=True)
-class Options:
+class ImpulseOptions:
     """How problems are solved."""
 
     method: str
@@ -63,7 +63,7 @@ class Options:
 
 
 @dataclass
-class Outcome:
+class ImpulseOutcome:
     """Impulses and velocities of the rows of a problem, and how they were found."""
 
     impulse: np.ndarray
@@ -76,11 +76,16 @@ class Outcome:
 
 
 def solve(
-    W: Dense | Grouped, b: np.ndarray, blocks: Blocks, options: Options, warm: np.ndarray | None, order: np.ndarray | None = None
-) -> Outcome:
+    W: Dense | DelassusFactors,
+    b: np.ndarray,
+    blocks: Blocks,
+    options: ImpulseOptions,
+    warm: np.ndarray | None,
+    order: np.ndarray | None = None,
+) -> ImpulseOutcome:
     """Solve a problem; where no row acts without impulses there is nothing to do. `order`: in which sweeps go over the blocks."""
     if not b.size or (options.law == "coulomb" and nothing_acts(blocks.rows, blocks.lower, b)):
-        return Outcome(np.zeros(b.size), b.copy())
+        return ImpulseOutcome(np.zeros(b.size), b.copy())
     if options.directions or options.method not in ("auto", "pgs", "augmented") or isinstance(W, Dense):
         return made(solve_whole(W, b, blocks, options, warm))
     count, asked = len(blocks.rows), options.iterations
@@ -99,7 +104,7 @@ def solve(
     if spent or evenly:
         best = replace(best, iterations=spent + best.iterations, method="newton" if evenly and best.iterations == 0 else best.method)
     if exact and not best.converged:
-        best = better(best, augmented_groups(W, b, blocks, options.law, best.impulse, options.tolerance, steps))
+        best = better(best, augmented_islands(W, b, blocks, options.law, best.impulse, options.tolerance, steps))
     if options.method == "auto" and b.size <= FEW_ROWS and not best.converged:
         best = better(best, solve_whole(W, b, blocks, options, best.impulse))
     if begun is not None and not best.converged and not best.residual.velocity <= begun.residual:
@@ -107,12 +112,12 @@ def solve(
     return made(best, WARM if best.method == "pgs" and not best.iterations and warm is not None else "")
 
 
-def few(W: Grouped, b: np.ndarray, blocks: Blocks, options: Options, warm: np.ndarray | None) -> Outcome:
+def few(W: DelassusFactors, b: np.ndarray, blocks: Blocks, options: ImpulseOptions, warm: np.ndarray | None) -> ImpulseOutcome:
     """Newton's method on the whole W in one kernel, as far as it goes by itself."""
     law = COULOMB if options.law == "coulomb" else CONVEX
     start = np.zeros(b.size) if warm is None else inside(warm, blocks)
     impulse, velocity, facts, whole = np.empty(b.size), np.empty(b.size), np.empty(3), np.empty(b.size**2)
-    write_dense(W.first, W.flat_groups, W.start, W.place, W.J, W.Y, whole)
+    write_dense(W.first, W.flat_islands, W.start, W.place, W.J, W.Y, whole)
     newton_small(
         law, options.tolerance, FACE_STEPS, FACE_FAILURES, blocks.rows, blocks.lower, blocks.upper,
         np.ascontiguousarray(blocks.friction).ravel(), whole, b, start, impulse, velocity, facts,
@@ -120,7 +125,7 @@ def few(W: Grouped, b: np.ndarray, blocks: Blocks, options: Options, warm: np.nd
     speed, steps, converged = facts.tolist()
     if steps:
         clip_to_cones(blocks.rows, np.ascontiguousarray(blocks.friction).ravel(), impulse)
-    return Outcome(impulse, velocity, int(steps), speed, "newton" if steps else WARM, "", converged > 0.0)
+    return ImpulseOutcome(impulse, velocity, int(steps), speed, "newton" if steps else WARM, "", converged > 0.0)
 
 
 @kernel
@@ -165,13 +170,15 @@ def better(one: Solution, other: Solution) -> Solution:
     return replace(best, iterations=one.iterations + other.iterations)
 
 
-def made(found: Solution, method: str = "") -> Outcome:
+def made(found: Solution, method: str = "") -> ImpulseOutcome:
     """A solution as a step keeps it, by its own method or under another name."""
     name, speed = method or found.method, found.residual.velocity
-    return Outcome(found.impulse, found.velocity, found.iterations, speed, name, found.note, found.converged)
+    return ImpulseOutcome(found.impulse, found.velocity, found.iterations, speed, name, found.note, found.converged)
 
 
-def solve_whole(W: Dense | Grouped, b: np.ndarray, blocks: Blocks, options: Options, warm: np.ndarray | None, **more: int) -> Solution:
+def solve_whole(
+    W: Dense | DelassusFactors, b: np.ndarray, blocks: Blocks, options: ImpulseOptions, warm: np.ndarray | None, **more: int
+) -> Solution:
     """By the methods of the algebra, W whole; `more` are options of `solve_contacts`."""
     problem = ContactProblem(W if isinstance(W, Dense) else Dense(W.dense()), b, blocks, law=options.law, directions=options.directions)
     return solve_contacts(
@@ -181,20 +188,20 @@ def solve_whole(W: Dense | Grouped, b: np.ndarray, blocks: Blocks, options: Opti
 
 @dataclass
 class Closure:
-    """Held rows of the book, eliminated: which, their W⁺, themselves and their b."""
+    """Held constraint rows, eliminated: which, their W⁺, themselves and their b."""
 
     held: np.ndarray
     inverse: np.ndarray
-    rows: Grouped
+    rows: DelassusFactors
     b: np.ndarray
 
     def impulses(self, load: np.ndarray, moving: bool = True) -> np.ndarray:
-        """Of the held rows, from what the rest loads the groups with (Jᵀ λ); `moving`: against their b as well."""
-        return -self.inverse @ (self.rows.answers(load) + (self.b if moving else 0.0))
+        """Of the held rows, from what the rest loads the islands with (Jᵀ λ); `moving`: against their b as well."""
+        return -self.inverse @ (self.rows.responses(load) + (self.b if moving else 0.0))
 
 
-def close_held(system: Any, W: np.ndarray, rows: BookRows, held: np.ndarray, compliance: np.ndarray) -> np.ndarray:
-    """W_bb⁺ of the held rows (indices) out of all rows of the book; the system keeps the factors."""
+def close_held(system: Any, W: np.ndarray, rows: ConstraintRows, held: np.ndarray, compliance: np.ndarray) -> np.ndarray:
+    """W_bb⁺ of the held rows (indices) out of all constraint rows; the system keeps the factors."""
     k = len(rows.rate)
     keep = np.zeros(k, bool)
     keep[held] = True
@@ -212,6 +219,6 @@ def close_held(system: Any, W: np.ndarray, rows: BookRows, held: np.ndarray, com
 
 
 __all__ = [
-    "Blocks", "Closure", "ContactProblem", "Dense", "Grouped", "Options", "Outcome", "bounded", "close_held", "contacts", "join", "solve",
-    "unilateral",
+    "Blocks", "Closure", "ContactProblem", "Dense", "DelassusFactors", "ImpulseOptions", "ImpulseOutcome", "bounded", "close_held",
+    "contacts", "join", "solve", "unilateral",
 ]  # fmt: skip

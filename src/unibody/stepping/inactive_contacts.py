@@ -15,13 +15,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from unibody.contact.pair_laws import Laws
+from unibody.contact.pair_laws import ContactLaws
 from unibody.kernel import Floats, Ints, kernel
 from unibody.stepping.contact_margin import Touches, way_of
 from unibody.stepping.contact_rows import ContactRows
-from unibody.stepping.impulse_dynamics import Motion
+from unibody.stepping.impulse_dynamics import BodyMotion
 from unibody.stepping.step_arrays import row_parts
-from unibody.stepping.step_problem import LATE, Held
+from unibody.stepping.step_problem import LATE, StepSolution
 
 WORTH, WORTH_SWEEPING, PART_SWEEPING = 8, 64, 6
 """Fewer bystanders are not worth a look of their own; nor are, where sweeps are all that a contact costs, fewer than so many more than a
@@ -31,11 +31,11 @@ sixth of all."""
 @dataclass
 class Near:
     """Contacts within the margin of a step: where, along which rows and by which laws; wrenches of unit impulses, velocities before and
-    of the motion that nothing holds; the impulses to start with, as `begin` those of the book's rows."""
+    of the motion that nothing holds; the impulses to start with, as `begin` those of the constraint rows."""
 
     touches: Touches
     rows: ContactRows
-    laws: Laws
+    laws: ContactLaws
     wrenches: np.ndarray
     before: np.ndarray
     free: np.ndarray
@@ -59,7 +59,7 @@ class Near:
             self.laws.picked(laws, friction), wrenches, before, free, guess, self.begin,
         )  # fmt: skip
 
-    def acting(self, motion: Motion, radii: np.ndarray, least: float, h: float, sweeping: bool) -> np.ndarray | None:
+    def acting(self, motion: BodyMotion, radii: np.ndarray, least: float, h: float, sweeping: bool) -> np.ndarray | None:
         """The numbers of contacts that may act: bodies may meet, or acted in the last step. None for all, or nearly all; `sweeping`: they
         are solved for by sweeps alone."""
         n = len(self.touches.gaps)
@@ -73,7 +73,7 @@ class Near:
         )  # fmt: skip
         return acts[:count] if n - count >= worth else None
 
-    def with_bystanders(self, held: Held, acting: np.ndarray, twists: np.ndarray, h: float) -> np.ndarray:
+    def with_bystanders(self, held: StepSolution, acting: np.ndarray, twists: np.ndarray, h: float) -> np.ndarray:
         """Tell the step that was solved for those that act of all; twists (bodies, 6): what its impulses changed, at centres of mass. Gives
         the numbers of bystanders whose gaps it would close."""
         impulse, after, passed = np.empty_like(self.free), np.empty_like(self.free), np.empty(len(self.free), np.int64)

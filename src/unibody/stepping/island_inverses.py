@@ -1,12 +1,12 @@
-"""M⁻¹ of a small group of velocities, and J M⁻¹ of its bodies: how each answers to a load on each velocity.
+"""M⁻¹ of a small island of velocities, and J M⁻¹ of its bodies: how each answers to a load on each velocity.
 
-Where many rows meet one group, to sweep its tree for every row is more than to sweep it once with unit loads on all velocities,
+Where many rows meet one island, to sweep its tree for every row is more than to sweep it once with unit loads on all velocities,
 
     up:  ρ = e + Sᵀ f,  f ← f − U ρ / D          down:  y = (ρ − Uᵀ x) / D,  x ← x + S y
 
 three loads at a time (`unibody.triple`). What follows is products: a wrench w on body i is answered by (J_i M⁻¹)ᵀ w, a load on a velocity
-by its row of M⁻¹. With n velocities and w = n rounded up to threes, the numbers of a group are n rows of w, M⁻¹; then for each member 6 w,
-J M⁻¹: six triples for every three velocities.
+by its row of M⁻¹. With n velocities and w = n rounded up to threes, the numbers of an island are n rows of w,
+M⁻¹; then for each member 6 w, J M⁻¹: six triples for every three velocities.
 """
 
 from __future__ import annotations
@@ -22,16 +22,16 @@ from unibody.triple import fetch, join, plus, put, put_only, spread
 
 
 @kernel
-def invert_group(
+def invert_island(
     body: Ints, shift: Floats, columns: Floats, place: Ints, of_body: Ints, seat: Ints, members: Ints, lo: int, hi: int, origin: int,
     n: int, at: int, numbers_out: Floats,
 ) -> None:  # fmt: skip
-    """The numbers, from `at` on, of the group of bodies members[lo:hi] with n velocities from `origin` on in the order of groups. On the
+    """The numbers, from `at` on, of the island of bodies members[lo:hi] with n velocities from `origin` on in the order of islands. On the
     way up, what a body carries stands where its J M⁻¹ will; one that carries no other feels only loads on its own velocities."""
     threes = (n + 2) // 3
     wide = 3 * threes
     bodies_at = at + wide * n
-    group = of_body[members[lo]]
+    island = of_body[members[lo]]
     zero = spread(0.0)
     nothing = (zero, zero, zero, zero, zero, zero)
     for m in range(hi - 1, lo - 1, -1):
@@ -41,7 +41,7 @@ def invert_group(
         mine = bodies_at + 6 * wide * (m - lo)
         above = bodies_at + 6 * wide * (seat[parent] - lo)
         top = place[first] - origin if count > 0 else 0
-        inside = of_body[parent] == group
+        inside = of_body[parent] == island
         for c in range(threes):
             f = nothing
             if role & 1:
@@ -73,7 +73,7 @@ def invert_group(
         mine = bodies_at + 6 * wide * (m - lo)
         above = bodies_at + 6 * wide * (seat[parent] - lo)
         top = place[first] - origin if count > 0 else 0
-        inside = of_body[parent] == group
+        inside = of_body[parent] == island
         for c in range(threes):
             x = nothing
             if inside:
@@ -88,13 +88,13 @@ def invert_group(
 
 
 @kernel
-def invert_groups(layout: Ints, ints: Ints, spots: Ints, table: Ints, at: Ints, begin: int, work: Floats, numbers_out: Floats) -> None:
-    """The numbers of all groups that have them from `begin` on."""
+def invert_islands(layout: Ints, ints: Ints, spots: Ints, table: Ints, at: Ints, begin: int, work: Floats, numbers_out: Floats) -> None:
+    """The numbers of all islands that have them from `begin` on."""
     first = part(table, spots, FIRST)
     start = part(table, spots, MEMBER_START)
     for g in range(first.size - 1):
         if at[g] >= begin:
-            invert_group(
+            invert_island(
                 part(ints, layout, BODIES), part(work, layout, SHIFT), part(work, layout, COLUMNS), part(table, spots, PLACE),
                 part(table, spots, OF_BODY), part(table, spots, SEAT), part(table, spots, MEMBERS), start[g], start[g + 1], first[g],
                 first[g + 1] - first[g], at[g], numbers_out,
@@ -110,7 +110,7 @@ def body_numbers(first, start, seat, at, g, node):
 
 
 @inlined
-def answer_of(numbers, k, f):
+def response_of(numbers, k, f):
     """A velocity of a body's J M⁻¹, whose first number is at k, times three wrenches."""
     return plus(plus(numbers[k] * f[0], numbers[k + 3], f[1]), numbers[k + 6], f[2]) + plus(
         plus(numbers[k + 9] * f[3], numbers[k + 12], f[4]), numbers[k + 15], f[5]
@@ -118,26 +118,26 @@ def answer_of(numbers, k, f):
 
 
 @inlined
-def answer_three(numbers, mine, n, f, base, again, Y_out):
+def respond_three(numbers, mine, n, f, base, again, Y_out):
     """Y of three wrenches on the body whose J M⁻¹ begins at `mine`; `again`: added to what is there."""
     for v in range(0, n, 3):
         k = offset(mine + 6 * v)
         p = offset(base + 3 * v)
         if again or v + 3 >= n:
             for lane in range(min(3, n - v)):
-                y = answer_of(numbers, k + lane, f)
+                y = response_of(numbers, k + lane, f)
                 if again:
                     y = y + join(Y_out[p], Y_out[p + 1], Y_out[p + 2])
                 put_only(y, p, Y_out)
                 p += 3
         else:
-            put(answer_of(numbers, k, f), p, Y_out)
-            put(answer_of(numbers, k + 1, f), p + 3, Y_out)
-            put(answer_of(numbers, k + 2, f), p + 6, Y_out)
+            put(response_of(numbers, k, f), p, Y_out)
+            put(response_of(numbers, k + 1, f), p + 3, Y_out)
+            put(response_of(numbers, k + 2, f), p + 6, Y_out)
 
 
 @inlined
-def answer_one(numbers, mine, n, w, base, stride, Y_out):
+def respond_one(numbers, mine, n, w, base, stride, Y_out):
     """Add Y of one wrench on the body whose J M⁻¹ begins at `mine`."""
     for v in range(n):
         k = offset(mine + 18 * (v // 3) + v % 3)

@@ -1,4 +1,4 @@
-"""Ways through the tree of a group: from a node to the ground, J of wrenches on it; up and down all members, Y = M⁻¹ J of rows.
+"""Ways through the tree of an island: from a node to the ground, J of wrenches on it; up and down all members, Y = M⁻¹ J of rows.
 
 One row at a time with tuples of numbers, three at a time with tuples of triples (`unibody.triple`): a wrench or a twist of three rows is
 six triples.
@@ -104,8 +104,8 @@ def add_path(
     body: Ints, shift: Floats, columns: Floats, place: Ints, node: int, origin: int, base: int, stride: int, t0: float, t1: float,
     t2: float, f0: float, f1: float, f2: float, J_out: Floats,
 ) -> None:  # fmt: skip
-    """Add S · f of all columns between a node and the ground; column j of the group that begins at `origin` goes to base + stride (its
-    number in the group)."""
+    """Add S · f of all columns between a node and the ground; column j of the island that begins at `origin` goes to base + stride (its
+    number in the island)."""
     f = (t0, t1, t2, f0, f1, f2)
     i = node
     while i > 0:
@@ -143,8 +143,8 @@ def solve_members(
     body: Ints, shift: Floats, columns: Floats, place: Ints, of_body: Ints, members: Ints, lo: int, hi: int, origin: int, base: int,
     stride: int, J: Floats, f_out: Floats, x_out: Floats, Y_out: Floats,
 ) -> None:  # fmt: skip
-    """Y = M⁻¹ J of one row on the group of bodies members[lo:hi]; f_out (6 a node) is zero before and after."""
-    group = of_body[members[lo]]
+    """Y = M⁻¹ J of one row on the island of bodies members[lo:hi]; f_out (6 a node) is zero before and after."""
+    island = of_body[members[lo]]
     for m in range(hi - 1, lo - 1, -1):
         i = members[m]
         o = offset(BODY * i)
@@ -160,7 +160,7 @@ def solve_members(
             t = rest * columns[e + INVERSE]
             u = load6(columns, e + U)
             f = (f[0] - t * u[0], f[1] - t * u[1], f[2] - t * u[2], f[3] - t * u[3], f[4] - t * u[4], f[5] - t * u[5])
-        if of_body[parent] == group:
+        if of_body[parent] == island:
             t3 = cross(load3(shift, offset(3 * i)), (f[3], f[4], f[5]))
             k = offset(6 * parent)
             store6(add6(load6(f_out, k), (f[0] + t3[0], f[1] + t3[1], f[2] + t3[2], f[3], f[4], f[5])), k, f_out)
@@ -169,7 +169,7 @@ def solve_members(
         o = offset(BODY * i)
         first, count, parent = body[o + 1], body[o + 2], body[o]
         x = ZERO6
-        if of_body[parent] == group:
+        if of_body[parent] == island:
             x = load6(x_out, offset(6 * parent))
             t3 = cross((x[0], x[1], x[2]), load3(shift, offset(3 * i)))
             x = (x[0], x[1], x[2], x[3] + t3[0], x[4] + t3[1], x[5] + t3[2])
@@ -189,8 +189,8 @@ def solve_threes(
     body: Ints, shift: Floats, columns: Floats, place: Ints, of_body: Ints, members: Ints, lo: int, hi: int, origin: int, base: int,
     J: Floats, f_out: Floats, x_out: Floats, Y_out: Floats,
 ) -> None:  # fmt: skip
-    """Y = M⁻¹ J of three rows on the group of bodies members[lo:hi]; f_out and x_out have 18 numbers a node and one more."""
-    group = of_body[members[lo]]
+    """Y = M⁻¹ J of three rows on the island of bodies members[lo:hi]; f_out and x_out have 18 numbers a node and one more."""
+    island = of_body[members[lo]]
     zero = spread(0.0)
     nothing = (zero, zero, zero, zero, zero, zero)
     for m in range(hi - 1, lo - 1, -1):
@@ -207,7 +207,7 @@ def solve_threes(
             rest = join(J[p], J[p + 1], J[p + 2]) + along(columns, e, f)
             put_only(rest, p, Y_out)
             f = less(f, columns, e + U, rest * columns[e + INVERSE])
-        if of_body[parent] == group:
+        if of_body[parent] == island:
             f = pulled(shift, offset(3 * i), f)
             k = offset(18 * parent)
             if not role & 2:
@@ -218,7 +218,7 @@ def solve_threes(
         o = offset(BODY * i)
         parent, first, count = body[o], body[o + 1], body[o + 2]
         x = nothing
-        if of_body[parent] == group:
+        if of_body[parent] == island:
             x = pushed(fetch_six(x_out, offset(18 * parent)), shift, offset(3 * i))
         for step in range(count):
             j = offset(first + step)

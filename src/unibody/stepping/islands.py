@@ -1,7 +1,7 @@
 """Which velocities answer to each other: trees on the ground, joined where a row ties several together.
 
-Bodies that never move belong to no group (−1). Rows that hold tie all groups they touch into one; other rows tie where they touch more
-than two, so that every row acts on at most two groups. All of it follows from the model, once.
+Bodies that never move belong to no island (−1). Rows that hold tie all islands they touch into one; other rows tie where they touch more
+than two, so that every row acts on at most two islands. All of it follows from the model, once.
 """
 
 from __future__ import annotations
@@ -12,21 +12,21 @@ from functools import cached_property
 import numpy as np
 
 from unibody.arena import Arena
-from unibody.coordinates.constraint_layout import RowBook
+from unibody.coordinates.constraint_layout import ConstraintLayout
 from unibody.kernel import Ints, device, kernel
 
-OF_BODY, ALONE, FIRST, PLACE, MEMBERS, MEMBER_START, SEAT, BOOK_GROUPS, INVERSE_AT, COLUMN_OF = range(10)
+OF_BODY, ALONE, FIRST, PLACE, MEMBERS, MEMBER_START, SEAT, CONSTRAINT_ISLANDS, INVERSE_AT, COLUMN_OF = range(10)
 """Slots of the tables of a grouping."""
 
 LARGEST = 64
-"""Velocities, and bodies, of a group beyond which its M⁻¹ is never made."""
+"""Velocities, and bodies, of an island beyond which its M⁻¹ is never made."""
 
 
 @dataclass(frozen=True)
-class Grouping:
-    """of_body: (bodies,) the group of each body; first: (groups + 1,) where its velocities begin in a vector over groups; place: (nv,)
-    where a velocity of the system stands there, and column: (nv,) the reverse; members, member_start: the bodies of each group, parents
-    first; rows: (k, 2) the groups of the book's rows."""
+class Islands:
+    """of_body: (bodies,) the island of each body; first: (islands + 1,) where its velocities begin in a vector over islands; place: (nv,)
+    where a velocity of the system stands there, and column: (nv,) the reverse; members, member_start: the bodies of each island, parents
+    first; rows: (k, 2) the islands of the constraint rows."""
 
     of_body: np.ndarray
     first: np.ndarray
@@ -36,9 +36,9 @@ class Grouping:
     member_start: np.ndarray
     rows: np.ndarray
     singles: np.ndarray = field(repr=False)
-    """(k,) ones: the rows of the book are blocks of one."""
+    """(k,) ones: the constraint rows are blocks of one."""
     alone: np.ndarray = field(repr=False)
-    """(groups,) 1 for a single body with six velocities that no row of the book touches."""
+    """(islands,) 1 for a single body with six velocities that no constraint row touches."""
 
     @cached_property
     def seat(self) -> np.ndarray:
@@ -49,8 +49,8 @@ class Grouping:
 
     @cached_property
     def inverse_at(self) -> np.ndarray:
-        """(groups + 1,) where the numbers of `island_inverses` begin of groups that meet enough rows of the book, −1 for others; and where
-        they all end."""
+        """(islands + 1,) where the numbers of `island_inverses` begin of islands that meet enough constraint rows, −1 for others; and
+        where they all end."""
         met = np.bincount(self.rows[self.rows >= 0], minlength=len(self.alone))
         out, end = np.full(len(self.alone) + 1, -1, np.int64), 0
         for g, (n, count) in enumerate(zip(np.diff(self.first).tolist(), np.diff(self.member_start).tolist(), strict=True)):
@@ -67,35 +67,35 @@ class Grouping:
         return arena.layout, arena.flat
 
     def pairs(self, bodies: np.ndarray) -> np.ndarray:
-        """(n, 2) groups of pairs of bodies; one that occurs twice is named once."""
+        """(n, 2) islands of pairs of bodies; one that occurs twice is named once."""
         out = np.empty((len(bodies), 2), np.int64)
-        name_groups(self.of_body, np.ascontiguousarray(bodies, np.int64).ravel(), out.ravel())
+        name_islands(self.of_body, np.ascontiguousarray(bodies, np.int64).ravel(), out.ravel())
         return out
 
 
 @device
 def worth_inverting(n, members, sweeps):
-    """Whether M⁻¹ of a group of n velocities is worth as much as so many sweeps of its tree; it is made in a third of n at most."""
+    """Whether M⁻¹ of an island of n velocities is worth as much as so many sweeps of its tree; it is made in a third of n at most."""
     return n <= LARGEST and members <= LARGEST and 3 * sweeps > n
 
 
 @device
 def inverse_size(n, members):
-    """How many numbers `island_inverses` keeps of a group."""
+    """How many numbers `island_inverses` keeps of an island."""
     return 3 * ((n + 2) // 3) * (n + 6 * members)
 
 
 @kernel
-def name_groups(of_body: Ints, bodies: Ints, groups_out: Ints) -> None:
+def name_islands(of_body: Ints, bodies: Ints, islands_out: Ints) -> None:
     """Groups of pairs of bodies; one that occurs twice is named once."""
     for k in range(bodies.size // 2):
         a, b = of_body[bodies[2 * k]], of_body[bodies[2 * k + 1]]
-        groups_out[2 * k] = a
-        groups_out[2 * k + 1] = -1 if a == b else b
+        islands_out[2 * k] = a
+        islands_out[2 * k + 1] = -1 if a == b else b
 
 
-def make_grouping(parent: np.ndarray, moving: np.ndarray, owner: np.ndarray, book: RowBook, holds: np.ndarray) -> Grouping:
-    """parent: (bodies,); moving: (bodies,); owner: (nv,) the body of each velocity; holds: (k,) which of the book's rows beyond the
+def make_islands(parent: np.ndarray, moving: np.ndarray, owner: np.ndarray, constraints: ConstraintLayout, holds: np.ndarray) -> Islands:
+    """parent: (bodies,); moving: (bodies,); owner: (nv,) the body of each velocity; holds: (k,) which of the constraint rows beyond the
     primary ones hold."""
     root = np.arange(len(parent))
 
@@ -108,11 +108,11 @@ def make_grouping(parent: np.ndarray, moving: np.ndarray, owner: np.ndarray, boo
     for i in range(1, len(parent)):
         if moving[i] and moving[parent[i]]:
             root[i] = top(int(parent[i]))
-    first = book.primary_rows
+    first = constraints.primary_rows
     touched = []
-    for r in range(book.rows - first):
-        bodies = list(book.entry_body[book.row_entry[book.row_start[r] : book.row_start[r + 1]]])
-        bodies += [owner[d] for d in book.dof_index.reshape(-1, 2)[book.dof_start[r] : book.dof_start[r + 1], 1]]
+    for r in range(constraints.rows - first):
+        bodies = list(constraints.entry_body[constraints.row_entry[constraints.row_start[r] : constraints.row_start[r + 1]]])
+        bodies += [owner[d] for d in constraints.dof_index.reshape(-1, 2)[constraints.dof_start[r] : constraints.dof_start[r + 1], 1]]
         touched.append([int(b) for b in bodies if moving[b]])
         if holds[r]:
             for b in touched[-1][1:]:
@@ -128,8 +128,8 @@ def make_grouping(parent: np.ndarray, moving: np.ndarray, owner: np.ndarray, boo
     of_body = np.array([names[top(i)] if moving[i] else -1 for i in range(len(parent))], np.int64)
     rows = np.full((len(touched), 2), -1, np.int64)
     for r, bodies in enumerate(touched):
-        groups = sorted({int(of_body[b]) for b in bodies})
-        rows[r, : len(groups)] = groups
+        islands = sorted({int(of_body[b]) for b in bodies})
+        rows[r, : len(islands)] = islands
     of_velocity = of_body[owner] if len(owner) else np.zeros(0, np.int64)
     column = np.argsort(of_velocity, kind="stable").astype(np.int64)
     place = np.empty_like(column)
@@ -139,7 +139,7 @@ def make_grouping(parent: np.ndarray, moving: np.ndarray, owner: np.ndarray, boo
     member_start = np.concatenate([[0], np.cumsum(np.bincount(of_body[members], minlength=len(names)))]).astype(np.int64)
     alone = (np.diff(member_start) == 1) & (counts == 6)
     alone[rows[rows >= 0]] = False
-    return Grouping(
+    return Islands(
         of_body, np.concatenate([[0], np.cumsum(counts)]).astype(np.int64), place, column, members, member_start, rows,
         np.ones(len(touched), np.int64), alone.astype(np.int64),
     )  # fmt: skip

@@ -20,19 +20,19 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from unibody.algebra.friction.staggered import Mixing
-from unibody.constraints.joint_rub import JointRub as RubRows
-from unibody.contact.joint_friction_variables import MOST, SATURATED, TOLERANCE, Rubbings
-from unibody.coordinates.observation import JointRub
+from unibody.constraints.dry_friction_rows import DryFrictionRows
+from unibody.contact.joint_friction_variables import MOST, SATURATED, TOLERANCE, JointFrictionVariables
+from unibody.coordinates.observation import JointFrictionState
 from unibody.coordinates.workspace import MULTIPLIER
 from unibody.coordinates.workspace import T as T_SLOT
 from unibody.forces.joint_friction import JointFriction
 from unibody.model.model import Model
-from unibody.stepping.impulse_reduced import HeldReduced
-from unibody.stepping.impulses import Blocks, Dense, Options, Outcome, contacts, join, solve
+from unibody.stepping.impulse_reduced import ImpulseReduced
+from unibody.stepping.impulses import Blocks, Dense, ImpulseOptions, ImpulseOutcome, contacts, join, solve
 from unibody.stepping.reactions import through_tree
 
 if TYPE_CHECKING:
-    from unibody.stepping.step_problem import Assembled, Held
+    from unibody.stepping.step_problem import Assembled, StepSolution
 
 FORETOLD = 0.1
 """Part of the tolerance to which bounds are foretold, so that the problem's own solution confirms them."""
@@ -41,25 +41,25 @@ NEWTON_STEPS = 8
 """Most steps of Newton's method from the impulses of the last turn, before sweeps are tried first."""
 
 
-def rub_rows(model: Model) -> list[tuple[str, RubRows]]:
+def rub_rows(model: Model) -> list[tuple[str, DryFrictionRows]]:
     """The frictions of a model that are some, as rows, whose bounds a step will find."""
     out = []
     for name, force in model.forces:
         if isinstance(force, JointFriction) and force.coefficient > 0.0:
             nv = model.joint(force.joint).nv
-            out.append((name, RubRows(force.joint, tuple(range(nv)), (0.0,) * nv)))
+            out.append((name, DryFrictionRows(force.joint, tuple(range(nv)), (0.0,) * nv)))
     return out
 
 
-class SteppingFriction(Rubbings):
+class SteppingFriction(JointFrictionVariables):
     """All frictions in the joints of a model, bound to the rows of a system. `bound_out`: bounds of all rows that a step is to know."""
 
     def __init__(self, model: Model, system: Any, rubbed: np.ndarray, bound_out: np.ndarray):
         super().__init__(model)
         self.system, self.n_bodies, self._bound = system, model.n_bodies, bound_out
         system.bearings = self.bearings(model)
-        book = system.book
-        names = np.array(book.names[book.primary_rows :])
+        constraints = system.constraints
+        names = np.array(constraints.names[constraints.primary_rows :])
         self.plain = np.ones(rubbed.size)
         """Of the rows that rub, 0 for those of balls, whose own impulses are none."""
         self._single: list[tuple[int, int, int]] = []  # a block, its variable, its row
@@ -83,7 +83,7 @@ class SteppingFriction(Rubbings):
         self._blocks, self._variables, self._rows = blocks_at, variables_at, rows_at
         self.blocks = block
         self.size_kept = 2 * block + self.size + 2
-        self._turn, self._found, self._map = 0, Outcome(np.zeros(0), np.zeros(0)), None
+        self._turn, self._found, self._map = 0, ImpulseOutcome(np.zeros(0), np.zeros(0)), None
         self.idle = False
         """Whether nothing moves by what rubs, so that contacts need no second look."""
         self.begin(np.zeros(self.size_kept), 1.0)
@@ -105,7 +105,7 @@ class SteppingFriction(Rubbings):
         out[np.searchsorted(rubbed, self._rows)] = self._impulses[self._variables]
         return out
 
-    def solve(self, W: np.ndarray, b: np.ndarray, laws: Blocks, options: Options, warm: np.ndarray, first: int) -> Outcome:
+    def solve(self, W: np.ndarray, b: np.ndarray, laws: Blocks, options: ImpulseOptions, warm: np.ndarray, first: int) -> ImpulseOutcome:
         """A problem with friction in balls as further rows; `first`: where rows that rub begin."""
         if self.idle:
             return self._solve_others(W, b, laws, options, warm, first)
@@ -120,11 +120,11 @@ class SteppingFriction(Rubbings):
                 u = variables.start + 2 * k
                 start[at], start[at + 1 : at + 3] = self._h * self.bounds[blocks.start + k], self._impulses[u : u + 2]
                 at += 3
-        answers = E @ W
-        inner = answers @ E.T
+        responses = E @ W
+        inner = responses @ E.T
         own[0::3] = 0.5 * (np.diag(inner)[1::3] + np.diag(inner)[2::3])
         target[0::3] = -own[0::3] * start[0::3]
-        whole = np.block([[W, answers.T], [answers, inner + np.diag(own)]])
+        whole = np.block([[W, responses.T], [responses, inner + np.diag(own)]])
         discs = contacts(np.ones(self.discs))
         found = self._solve(whole, np.concatenate([b, E @ b + target]), join(laws, discs), options, np.concatenate([warm, start]))
         extra = found.impulse[m:].copy()
@@ -138,11 +138,11 @@ class SteppingFriction(Rubbings):
             size = 3 * (blocks.stop - blocks.start)
             self._impulses[variables] = extra[at : at + size].reshape(-1, 3)[:, 1:].ravel()
             at += size
-        return Outcome(
+        return ImpulseOutcome(
             found.impulse[:m] + E.T @ extra, found.velocity[:m], found.iterations, found.residual, found.method, found.note, found.converged
         )  # fmt: skip
 
-    def _solve(self, W: np.ndarray, b: np.ndarray, laws: Blocks, options: Options, warm: np.ndarray) -> Outcome:
+    def _solve(self, W: np.ndarray, b: np.ndarray, laws: Blocks, options: ImpulseOptions, warm: np.ndarray) -> ImpulseOutcome:
         """From the impulses of the last turn, if this is not the first, and then by Newton's method at once."""
         if self._turn > 1:
             warm = self._found.impulse
@@ -154,12 +154,14 @@ class SteppingFriction(Rubbings):
         self._found = replace(found, impulse=found.impulse.copy())
         return found
 
-    def _solve_others(self, W: np.ndarray, b: np.ndarray, laws: Blocks, options: Options, warm: np.ndarray, first: int) -> Outcome:
+    def _solve_others(
+        self, W: np.ndarray, b: np.ndarray, laws: Blocks, options: ImpulseOptions, warm: np.ndarray, first: int
+    ) -> ImpulseOutcome:
         """Where no row that rubs moves anything: the problem of the others, once a step."""
         if self._turn <= 1:
             rows, blocks = np.ones(b.size, bool), np.ones(laws.rows.size, bool)
             rows[first : first + self.plain.size] = blocks[first : first + self.plain.size] = False
-            found = Outcome(np.zeros(0), np.zeros(0))
+            found = ImpulseOutcome(np.zeros(0), np.zeros(0))
             if rows.any():
                 others = Blocks(laws.rows[blocks], laws.lower[blocks], laws.upper[blocks], laws.friction[blocks])
                 found = solve(Dense(W[np.ix_(rows, rows)]), b[rows], others, options, warm[rows])
@@ -168,14 +170,14 @@ class SteppingFriction(Rubbings):
             self._found = replace(found, impulse=impulse, velocity=velocity)
         return replace(self._found, impulse=self._found.impulse.copy())
 
-    def settle(self, problem: Assembled, solution: Callable[[], Held], h: float) -> Held:
+    def settle(self, problem: Assembled, solution: Callable[[], StepSolution], h: float) -> StepSolution:
         """Solve, see what joints carry, and solve again with the bounds that follow, until these stay."""
         mixing, rubbed, foretold = Mixing(), problem.rule.rubbed, 0
         self._map = self._linear(problem)
         for k in range(1, MOST + 1):
             self._turn = k
             held = solution()
-            self._impulses[self._variables] = held.book_impulse[self._rows]
+            self._impulses[self._variables] = held.constraint_impulse[self._rows]
             self._u = self._impulses / h
             _, found = self.carried(self.wrenches(held, h), self._u)
             most = float(found.max(initial=0.0))
@@ -202,15 +204,15 @@ class SteppingFriction(Rubbings):
             out[places] = (pushed < (1.0 - SATURATED) * self.bounds[blocks]).any()
         return out
 
-    def _foretell(self, problem: Assembled, held: Held, found: np.ndarray, h: float) -> tuple[np.ndarray | None, int]:
+    def _foretell(self, problem: Assembled, held: StepSolution, found: np.ndarray, h: float) -> tuple[np.ndarray | None, int]:
         """Bounds where nothing moves by what rubs and all rows push at theirs: reactions are then linear in the bounds, and no problem need
         be solved between two of them. None where that is not so or does not settle; and the turns that it took."""
         if self._map is None or self._discs:
             return None, 1
-        sign, unit, book, closure = np.sign(held.book_impulse[self._rows]), self._map[1], problem.book, problem.closure
+        sign, unit, constraints, closure = np.sign(held.constraint_impulse[self._rows]), self._map[1], problem.constraints, problem.closure
         push = unit[:, self._rows]
         if closure is not None:
-            push = push - unit[:, closure.held] @ (closure.inverse @ (book.J[closure.held] @ book.Y[self._rows].T))
+            push = push - unit[:, closure.held] @ (closure.inverse @ (constraints.J[closure.held] @ constraints.Y[self._rows].T))
         push = push * sign
         start = self.wrenches(held, h).ravel() - push @ self.bounds[self._blocks]
         mixing, bounds, u = Mixing(), self.bounds, self._u.copy()
@@ -224,37 +226,39 @@ class SteppingFriction(Rubbings):
         return None, MOST
 
     def _linear(self, problem: Assembled) -> tuple[np.ndarray, np.ndarray] | None:
-        """Reactions (6 parts) at M in M's axes without impulses, and those of unit impulses of all rows, the book's first; none in maximal
-        coordinates, nor where rows repeat others, so that reactions are not unique."""
+        """Reactions (6 parts) at M in M's axes without impulses, and those of unit impulses of all rows, the constraints' first; none in
+        maximal coordinates, nor where rows repeat others, so that reactions are not unique."""
         system, rows = self.system, problem.rows
         rank, count = system.rank()
-        if not isinstance(system, HeldReduced) or (problem.closure is not None and rank < count):
+        if not isinstance(system, ImpulseReduced) or (problem.closure is not None and rank < count):
             return None
-        k, w = len(problem.book.rate), problem.w
+        k, w = len(problem.constraints.rate), problem.w
         system.view(MULTIPLIER)[:] = 0.0
         pairs = np.repeat(rows.bodies, w, axis=0)
-        through = through_tree(system, problem.book.Y, pairs, problem.wrenches.reshape(-1, 2, 6), problem.answers)
+        through = through_tree(system, problem.constraints.Y, pairs, problem.wrenches.reshape(-1, 2, 6), problem.responses)
         out, tree = self.units(through, system.poses()), len(system.model.tree_joints)
-        T, joints = system.view(T_SLOT).reshape(-1, 6), system.book.joints
+        T, joints = system.view(T_SLOT).reshape(-1, 6), system.constraints.joints
         for p in np.flatnonzero(self.joints >= tree):
             first, held = joints[6 * (self.joints[p] - tree) + 4 : 6 * (self.joints[p] - tree) + 6]
             out[first : first + held, p] = T[first : first + held]
         assert len(out) == k + rows.directions.shape[0] * w
         return self.reduced_wrenches(system).ravel(), np.ascontiguousarray(out.reshape(len(out), 6 * self.joints.size).T)
 
-    def wrenches(self, held: Held, h: float) -> np.ndarray:
+    def wrenches(self, held: StepSolution, h: float) -> np.ndarray:
         """(parts, 6) reactions under the impulses of a step, at M in M's axes; the system is left as it was."""
         if self._map is not None:
             free, unit = self._map
-            return (free + unit @ np.concatenate([held.book_impulse, held.impulse.ravel()]) / h).reshape(-1, 6)
+            return (free + unit @ np.concatenate([held.constraint_impulse, held.impulse.ravel()]) / h).reshape(-1, 6)
         system = self.system
         saved = system.work.copy()
         on = held.rows.on_bodies(held.wrenches, held.impulse, self.n_bodies)
-        system.accelerate(held.book_impulse, held.book, on, h)
-        out = self.reduced_wrenches(system) if isinstance(system, HeldReduced) else self.local(system.through().reactions, system.poses())
+        system.accelerate(held.constraint_impulse, held.constraints, on, h)
+        out = (
+            self.reduced_wrenches(system) if isinstance(system, ImpulseReduced) else self.local(system.through().reactions, system.poses())
+        )
         system.work[:] = saved
         return out
 
-    def seen(self, reactions: np.ndarray, kept: np.ndarray) -> dict[str, JointRub]:
+    def seen(self, reactions: np.ndarray, kept: np.ndarray) -> dict[str, JointFrictionState]:
         """What a recording keeps, of the reactions (joints, 6) at M in world axes, and of what the step has left."""
         return self.rubs(self.local(reactions, self.system.poses()), kept[2 * self.blocks : -2], kept[self.blocks : 2 * self.blocks])

@@ -18,7 +18,7 @@ from unibody.model.model import Model
 from unibody.rules.base import MEMORY, book_work
 
 if TYPE_CHECKING:
-    from unibody.stepping.step_problem import Held
+    from unibody.stepping.step_problem import StepSolution
 
 LENGTH, ITERATIONS, RESIDUAL, METHOD, DISTANCE, GAINED, COUNT, CONVERGED, GAINS = range(MEMORY, MEMORY + 9)
 """Of the last step: its length [s], 0 before the first; iterations; the residual [m/s]; the number of the method; the least gap [m]; the
@@ -73,8 +73,8 @@ class Layout:
         at = MEMORY + FACTS + self.nq + self.nv + self.leans
         return memory[at : at + self.leans]
 
-    def book(self, memory: np.ndarray) -> np.ndarray:
-        """Impulses of the book's rows."""
+    def constraints(self, memory: np.ndarray) -> np.ndarray:
+        """Impulses of the constraint rows."""
         at = MEMORY + FACTS + self.nq + self.nv + 2 * self.leans
         return memory[at : at + self.rows]
 
@@ -104,7 +104,7 @@ class Layout:
         return out
 
     def keep(
-        self, held: Held, h: float, q: np.ndarray, v: np.ndarray, memory_out: np.ndarray, change: np.ndarray = NONE,
+        self, held: StepSolution, h: float, q: np.ndarray, v: np.ndarray, memory_out: np.ndarray, change: np.ndarray = NONE,
         next_change: np.ndarray = NONE,
     ) -> None:  # fmt: skip
         """Write a step down; q and v are those that it began with."""
@@ -112,7 +112,7 @@ class Layout:
         write_step(
             h, outcome.iterations, outcome.residual, METHODS.index(outcome.method), held.gained, int(outcome.converged), self.contacts,
             held.impulse.shape[1], touches.ids, touches.gaps, held.impulse.ravel(), held.before.ravel(), held.after.ravel(),
-            NONE if held.struck is None else held.struck, q, v, change, next_change, held.book_impulse if self.rows else NONE,
+            NONE if held.struck is None else held.struck, q, v, change, next_change, held.constraint_impulse if self.rows else NONE,
             NONE if held.rub is None else held.rub, self.rubs, memory_out,
         )  # fmt: skip
 
@@ -120,17 +120,17 @@ class Layout:
         """Impulses to start with, those of the last step."""
         length, count, at = float(memory[LENGTH]), min(int(memory[COUNT]), self.contacts), memory.size - WIDTH * self.contacts
         scale = h / length if length > 0.0 else 0.0
-        return Guess(scale, count, memory[at:], scale * self.book(memory) if self.rows else NONE)
+        return Guess(scale, count, memory[at:], scale * self.constraints(memory) if self.rows else NONE)
 
 
 @dataclass
 class Guess:
-    """Impulses of the last step, for one that is `scale` times as long. book: of the book's rows, for this step already."""
+    """Impulses of the last step, for one that is `scale` times as long. constraints: of the constraint rows, for this step already."""
 
     scale: float
     count: int
     table: np.ndarray
-    book: np.ndarray
+    constraints: np.ndarray
 
     def __call__(self, ids: np.ndarray, width: int) -> np.ndarray:
         """(n, width) of contacts, zero where one was not there."""
@@ -181,12 +181,12 @@ def begin_memory(memory: Floats, ledger: Floats, h: float, memory_out: Floats) -
 def write_step(
     h: float, iterations: int, residual: float, method: int, gained: float, converged: int, room: int, width: int, ids: Ints, gaps: Floats,
     impulse: Floats, before: Floats, after: Floats, struck: Floats, q: Floats, v: Floats, change: Floats, next_change: Floats,
-    book: Floats, rub: Floats, rubs: int, memory_out: Floats,
+    constraints: Floats, rub: Floats, rubs: int, memory_out: Floats,
 ) -> None:  # fmt: skip
     """A step as memory keeps it; contacts as many as there is `room` for, those of the step before that are more than now cleared."""
     n = gaps.size
     at = MEMORY + FACTS
-    for part in (q, v, change, next_change, book):
+    for part in (q, v, change, next_change, constraints):
         for k in range(part.size):
             memory_out[at + k] = part[k]
         at += part.size

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from unibody.algebra.tree.aba import BODY, COLUMN, RIGID, ROW, A, C, P, V, W, dot6, rigid_block, times_block
 from unibody.arena import part
-from unibody.coordinates.reduced.careful_projection import least_answer, see_state
+from unibody.coordinates.reduced.careful_projection import least_response, see_state
 from unibody.coordinates.reduced.kinematics import fill_joint_table, fill_turns, sweep_reduced
 from unibody.coordinates.reduced.system import load_bodies
 
@@ -160,7 +160,7 @@ def along_rows(
     """v onto the active rows at q, with the factors that `project_carefully` left there."""
     see_state(layout, ints, constants, stages, control, work_out, q_out, v_out)
     y = part(work_out, layout, Y)
-    least_answer(layout, part(work_out, layout, RATE), constants, 1, work_out, y)
+    least_response(layout, part(work_out, layout, RATE), constants, 1, work_out, y)
     for j in range(y.size):
         v_out[j] += y[j]
 

@@ -136,9 +136,9 @@ def touched(kind, size, i, pose, R, p, c, w, half, c_mid, x, n, n_mid):
     if kind == SPHERE or kind == CAPSULE:
         inner = sub3(x, scale3(size[4 * i], n))
         return add3(add3(c_mid, spun(w, half, sub3(inner, c))), scale3(size[4 * i], n_mid))
-    stays = add3(c_mid, spun(w, half, sub3(x, c)))
+    stiction = add3(c_mid, spun(w, half, sub3(x, c)))
     if kind != ELLIPSOID and kind != CYLINDER:
-        return stays
+        return stiction
     # the shape's own axes and centre, now and in the middle
     Q = load9(pose, 12 * i)
     centre = add3(p, rotate(R, load3(pose, 12 * i + 9)))
@@ -148,9 +148,9 @@ def touched(kind, size, i, pose, R, p, c, w, half, c_mid, x, n, n_mid):
     after, still_one = farthest(kind, size, 4 * i, rotate_back(Q, rotate_back(R, spun(w, (-half[0], half[1]), n_mid))), end)
     off = sub3(before, here)
     if not (one and still_one) or (kind == CYLINDER and off[0] * off[0] + off[1] * off[1] > (AT_RIM * size[4 * i]) ** 2):
-        return stays
+        return stiction
     moved = rotate(R, rotate(Q, sub3(after, before)))
-    return add3(stays, spun(w, half, moved))
+    return add3(stiction, spun(w, half, moved))
 
 
 @device

@@ -16,7 +16,7 @@ from unibody.coordinates.workspace import BODIES, COLUMNS, ENTRY_BODY, ROWS, X_W
 from unibody.kernel import Floats, Ints, kernel
 from unibody.spatial.devices import cross, load3, load6, sub3
 from unibody.stepping.impulse_dynamics import cross_rows
-from unibody.stepping.impulse_reduced import HeldReduced
+from unibody.stepping.impulse_reduced import ImpulseReduced
 
 
 @kernel
@@ -49,19 +49,19 @@ def send_through_joints(
                 f[6 * parent + 3 + m] += b[m]
 
 
-def through_tree(system: HeldReduced, Y_book: np.ndarray, bodies: np.ndarray, wrenches: np.ndarray, Y: np.ndarray) -> np.ndarray:
-    """(k + m, tree joints, 6) wrenches through the joints (world axes, at M) of unit impulses along the k rows of the book, with answers
+def through_tree(system: ImpulseReduced, Y_constraints: np.ndarray, bodies: np.ndarray, wrenches: np.ndarray, Y: np.ndarray) -> np.ndarray:
+    """(k + m, tree joints, 6) wrenches through the joints (world axes, at M) of unit impulses along the k constraint rows, with answers
     Y_book (k, nv), and along m rows that are wrenches (m, 2, 6) on pairs of bodies (world axes, at centres of mass), with answers Y."""
-    n, k, m = system.model.n_bodies, len(Y_book), len(Y)
+    n, k, m = system.model.n_bodies, len(Y_constraints), len(Y)
     F = np.zeros((k + m, n, 6))
-    book = system.book
-    of_rows = np.repeat(np.arange(k), np.diff(book.row_start))
-    np.add.at(F, (of_rows, system.view(ENTRY_BODY)[book.row_entry]), system.view(G).reshape(-1, 6)[book.row_entry])
+    constraints = system.constraints
+    of_rows = np.repeat(np.arange(k), np.diff(constraints.row_start))
+    np.add.at(F, (of_rows, system.view(ENTRY_BODY)[constraints.row_entry]), system.view(G).reshape(-1, 6)[constraints.row_entry])
     R = system.poses()[:, :9].reshape(-1, 3, 3)[bodies]
     force = np.einsum("mpji,mpj->mpi", R, wrenches[..., 3:])
     torque = np.einsum("mpji,mpj->mpi", R, wrenches[..., :3]) + cross_rows(system._com[bodies], force)
     np.add.at(F, (k + np.arange(m)[:, None], bodies), np.concatenate([torque, force], axis=2))
-    return sent(system, F, np.concatenate([Y_book, Y]))
+    return sent(system, F, np.concatenate([Y_constraints, Y]))
 
 
 def sent(system: ReducedSystem, F: np.ndarray, Y: np.ndarray) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""The arrays of a step's problem, each group of them filled in one go: what contacts mean as rows, what rows of the book are to reach,
+"""The arrays of a step's problem, each group of them filled in one go: what contacts mean as rows, what constraint rows are to reach,
 right sides and laws in the order of the problem, the order of sweeps, and the account of what impulses do.
 """
 
@@ -12,7 +12,7 @@ from unibody.stepping.contact_rows import fill_directions, fill_moving_rows
 from unibody.stepping.memory import recall
 
 STEERED, SOFT, MOVED, PUSHED = range(4)
-"""What a row of the book asks for: C̈ with feedback; C̈ as its compliance has it; Ċ (rolling, dry friction); Ċ ≥ 0 and a gap (limits)."""
+"""What a constraint row asks for: C̈ with feedback; C̈ as its compliance has it; Ċ (rolling, dry friction); Ċ ≥ 0 and a gap (limits)."""
 
 
 @kernel
@@ -52,7 +52,7 @@ def row_parts(numbers: np.ndarray, n: int, w: int) -> tuple[np.ndarray, np.ndarr
 def fill_targets(
     role: Ints, h: float, k_v: float, k_q: float, close: float, residual: Floats, rate: Floats, acceleration: Floats, b_out: Floats
 ) -> None:
-    """b of the book's rows; close ≥ 0: at an instant, at which limits farther away, or parting faster, ask for nothing (infinite)."""
+    """b of the constraint rows; close ≥ 0: at an instant, at which limits farther away, or parting faster, ask for nothing (infinite)."""
     for r in range(role.size):
         a = h * acceleration[r]
         if role[r] == STEERED:
@@ -72,9 +72,9 @@ def lay_problem(
     width: int, push: int, h: float, b: Floats, u: Floats, shift: Floats, begin: Floats, guess: Floats, bound: Floats, had: Floats,
     friction: Floats, stick: Floats, right_out: Floats, warm_out: Floats, lower_out: Floats, upper_out: Floats, friction_out: Floats,
 ) -> None:  # fmt: skip
-    """Right sides, impulses to start with and laws: the book's rows (the first `push` one-sided, the others within h times their `bound`,
-    less what they `had` of it), then contacts with `shift` added to their normal velocities and friction times how they `stick`; begin,
-    had, stick may be empty for 0, 0 and 1."""
+    """Right sides, impulses to start with and laws: the constraint rows (the first `push` one-sided, the others within h times their
+    `bound`, less what they `had` of it), then contacts with `shift` added to their normal velocities and friction times how they `stick`;
+    begin, had, stick may be empty for 0, 0 and 1."""
     k = b.size
     for r in range(k):
         right_out[r] = b[r]
@@ -152,7 +152,7 @@ def add_works(
 ) -> None:  # fmt: skip
     """Twice the work of the impulses of contacts: on the motion that nothing holds, on the one before; of all rows over the step; and what
     contacts turn over. Impulses act at the beginning of the step, and do their work on the velocities there: without what they have from
-    its middle (`turn`, or nothing). Impulses of the `rest` of the book's rows come first, and go to their places in total."""
+    its middle (`turn`, or nothing). Impulses of the `rest` of the constraint rows come first, and go to their places in total."""
     k = rest.size
     for r in range(k):
         row = rest[r]

@@ -9,19 +9,19 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from unibody.constraints.contact import IMPACTS
-from unibody.contact.pair_laws import Laws
+from unibody.contact.pair_laws import ContactLaws
 from unibody.coordinates.observation import Touching
 from unibody.rules.base import finite
 from unibody.stepping.contact_margin import Touches
 from unibody.stepping.contact_rows import ContactRows
 from unibody.stepping.depenetration import impulses_apart, overlaps
 from unibody.stepping.impacts import Expansion, restore_work
-from unibody.stepping.impulse_dynamics import BookRows
+from unibody.stepping.impulse_dynamics import ConstraintRows
 from unibody.stepping.memory import NONE
 from unibody.stepping.step_arrays import add_works, lay_problem, order_upwards, without_shift
 
 from unibody.stepping.impulses import (  # isort: skip
-    Blocks, Closure, Options, Outcome, bounded, close_held, contacts, join, solve, unilateral,
+    Blocks, Closure, ImpulseOptions, ImpulseOutcome, bounded, close_held, contacts, join, solve, unilateral,
 )  # fmt: skip
 
 if TYPE_CHECKING:
@@ -44,20 +44,21 @@ UNMOVED = 1e-10
 
 
 @dataclass
-class Held:
-    """The impulses of a step: of the book's rows (k,), of contacts (n, w) with their velocities before, of the free motion and after."""
+class StepSolution:
+    """The impulses of a step: of the constraint rows (k,), of contacts (n, w) with their velocities before, of the free motion and
+    after."""
 
     touches: Touches
     rows: ContactRows
-    laws: Laws
-    book: BookRows
+    laws: ContactLaws
+    constraints: ConstraintRows
     wrenches: np.ndarray
-    book_impulse: np.ndarray
+    constraint_impulse: np.ndarray
     impulse: np.ndarray
     before: np.ndarray
     free: np.ndarray
     after: np.ndarray
-    outcome: Outcome
+    outcome: ImpulseOutcome
     gained: float = 0.0
     """Kinetic energy [J] that impacts would add; 0 where they take some."""
     clipped: bool = False
@@ -86,32 +87,32 @@ class Held:
 
 
 class Assembled:
-    """One problem in numbers: W of what is not held, after the held rows are eliminated, in factors over groups."""
+    """One problem in numbers: W of what is not held, after the held rows are eliminated, in factors over islands."""
 
     def __init__(
-        self, rule: Stepping, wrenches: np.ndarray, book: BookRows, b_book: np.ndarray, rows: ContactRows, laws: Laws, h: float,
-        options: Options, begin: np.ndarray | None = None, turn: np.ndarray | None = None,
+        self, rule: Stepping, wrenches: np.ndarray, constraints: ConstraintRows, b_constraints: np.ndarray, rows: ContactRows,
+        laws: ContactLaws, h: float, options: ImpulseOptions, begin: np.ndarray | None = None, turn: np.ndarray | None = None,
     ):  # fmt: skip
-        """begin: impulses that the rows of the book start from; turn: what velocities of contacts have from the middle of the step."""
-        self.rule, self.book, self.rows, self.laws, self.h, self.options = rule, book, rows, laws, h, options
+        """begin: impulses that the constraint rows start from; turn: what velocities of contacts have from the middle of the step."""
+        self.rule, self.constraints, self.rows, self.laws, self.h, self.options = rule, constraints, rows, laws, h, options
         self.n, self.w = rows.directions.shape[:2]
         self.wrenches, self.turn = wrenches, turn
         self.push, self.rest = rule.pushed, rule.rest
-        if b_book.size and not finite(b_book, NONE):
-            self.push = rule.pushed[np.isfinite(b_book)[rule.pushed]]
+        if b_constraints.size and not finite(b_constraints, NONE):
+            self.push = rule.pushed[np.isfinite(b_constraints)[rule.pushed]]
             self.rest = np.concatenate([self.push, rule.rubbed]).astype(np.int64)
         whole = rule.in_order and self.rest is rule.rest
-        self.b_book, self.b_rest = b_book, b_book if whole else b_book[self.rest]
+        self.b_constraints, self.b_rest = b_constraints, b_constraints if whole else b_constraints[self.rest]
         self.begin = NONE if begin is None else begin if whole else begin[self.rest]
         self.closure: Closure | None = None
-        front = book.rows if whole else book.rows.some(self.rest)
+        front = constraints.rows if whole else constraints.rows.some(self.rest)
         self.free = self.W = rule.system.respond(front, rows.bodies, wrenches)
         self._fixed: np.ndarray | None = None
         self._order: np.ndarray | None = None
         if rule.held.size:
-            J, Y = book.J, book.Y
-            inverse = close_held(rule.system, 0.5 * (J @ Y.T + Y @ J.T), book, rule.held, rule.compliance)
-            self.closure = Closure(rule.held, inverse, book.rows.some(rule.held), b_book[rule.held])
+            J, Y = constraints.J, constraints.Y
+            inverse = close_held(rule.system, 0.5 * (J @ Y.T + Y @ J.T), constraints, rule.held, rule.compliance)
+            self.closure = Closure(rule.held, inverse, constraints.rows.some(rule.held), b_constraints[rule.held])
             self._fixed = self.W.along(self.closure.rows.motion(inverse @ self.closure.b))
             self.W = self.W.holding(self.closure.rows, inverse)
         self.driven = self.idle = np.zeros(0, np.int64)
@@ -127,7 +128,7 @@ class Assembled:
 
     @property
     def order(self) -> np.ndarray:
-        """In which sweeps go: the book's rows, then contacts from below."""
+        """In which sweeps go: the constraint rows, then contacts from below."""
         if self._order is None:
             self._order = np.empty(self.rest.size + self.n, np.int64)
             order_upwards(self.rest.size, self.rule.up, self.rows.points.ravel(), self._order)
@@ -139,9 +140,9 @@ class Assembled:
         return self.W.dense()
 
     @cached_property
-    def answers(self) -> np.ndarray:
+    def responses(self) -> np.ndarray:
         """(rows of contacts, nv) M⁻¹ Jᵀ where nothing holds; columns of free bodies that no other row touches are of unit mass."""
-        return self.free.some(self.rest.size + np.arange(self.n)).wholes()[1][:, self.book.grouping.place]
+        return self.free.some(self.rest.size + np.arange(self.n)).wholes()[1][:, self.constraints.islands.place]
 
     def _find_driven(self) -> None:
         """Rows that rub while held ones leave them no choice, as in driven joints: nothing answers to their impulses."""
@@ -160,7 +161,7 @@ class Assembled:
         self.idle = np.flatnonzero(after <= UNMOVED * before)
         self.W = self.W.without(k + self.idle)
 
-    def held(self, touches: Touches, before: np.ndarray, free: np.ndarray, shift: np.ndarray, guess: np.ndarray) -> Held:
+    def held(self, touches: Touches, before: np.ndarray, free: np.ndarray, shift: np.ndarray, guess: np.ndarray) -> StepSolution:
         """Solve for the impulses of a step; `shift` (n,): what is added to the normal velocities in their law."""
         b, u, k = self.b_rest, free, self.rest.size
         if self._fixed is not None:
@@ -185,9 +186,9 @@ class Assembled:
 
     def _solve(
         self, b: np.ndarray, u: np.ndarray, shift: np.ndarray, guess: np.ndarray, done: np.ndarray | None = None
-    ) -> tuple[Outcome, np.ndarray]:
-        """Impulses from velocities b of the book's rows and u (n, w) of contacts, and the velocities of contacts then; `done`: impulses
-        that the book's rows have had already, if this is not the first round."""
+    ) -> tuple[ImpulseOutcome, np.ndarray]:
+        """Impulses from velocities b of the constraint rows and u (n, w) of contacts, and the velocities of contacts then; `done`: impulses
+        that the constraint rows have had already, if this is not the first round."""
         k, friction = self.rest.size, self.rule.friction
         right, warm, blocks = self._laid(b, u, shift, guess, done)
         if friction is not None and done is None:
@@ -203,7 +204,7 @@ class Assembled:
         without_shift(k, outcome.velocity, shift, after.ravel())
         return outcome, after
 
-    def bounced(self, held: Held, bouncy: np.ndarray, share: float, above: np.ndarray) -> Held:
+    def bounced(self, held: StepSolution, bouncy: np.ndarray, share: float, above: np.ndarray) -> StepSolution:
         """Impacts that impacts cause within the step, round after round, each from the velocities that the last one left; `above` (n,):
         the speeds above which they bounce."""
         k, h = self.rest.size, self.h
@@ -220,7 +221,7 @@ class Assembled:
                 shift = np.where(bouncy & ~late, gaps + AWAY * (1.0 + np.abs(after).max(initial=0.0)), shift)
             more, after = self._solve(outcome.velocity[:k], after, shift, np.zeros_like(after), total[:k])
             total += more.impulse
-            outcome = Outcome(
+            outcome = ImpulseOutcome(
                 total, np.concatenate([more.velocity[:k], after.ravel()]), outcome.iterations + more.iterations,
                 max(outcome.residual, more.residual), more.method if outcome.method == "none" else outcome.method, outcome.note,
                 outcome.converged and more.converged,
@@ -231,23 +232,23 @@ class Assembled:
         made.struck = struck
         return made
 
-    def _made(self, touches: Touches, before: np.ndarray, free: np.ndarray, outcome: Outcome, after: np.ndarray) -> Held:
+    def _made(self, touches: Touches, before: np.ndarray, free: np.ndarray, outcome: ImpulseOutcome, after: np.ndarray) -> StepSolution:
         """A step from the impulses of the rows in hand."""
         impulse = outcome.impulse[self.rest.size :].reshape(self.n, self.w)
-        total, sums, book = np.zeros(len(self.book.rate)), np.zeros(4), self.book
+        total, sums, constraints = np.zeros(len(self.constraints.rate)), np.zeros(4), self.constraints
         add_works(
-            self.push.size, self.h, outcome.impulse, outcome.velocity, self.rest, book.residual, book.rate, before.ravel(),
+            self.push.size, self.h, outcome.impulse, outcome.velocity, self.rest, constraints.residual, constraints.rate, before.ravel(),
             free.ravel(), after.ravel(), NONE if self.turn is None else self.turn.ravel(), total, sums,
         )  # fmt: skip
         if self.closure is not None:
             total[self.closure.held] = self.closure.impulses(self.free.pull(outcome.impulse))
         on_free, on_before, over, turnover = sums.tolist()
-        return Held(
-            touches, self.rows, self.laws, self.book, self.wrenches, total, impulse, before, free, after, outcome,
+        return StepSolution(
+            touches, self.rows, self.laws, self.constraints, self.wrenches, total, impulse, before, free, after, outcome,
             gained=0.5 * min(on_free, on_before), work=0.5 * over, pushes=self.push.size, turnover=turnover,
         )  # fmt: skip
 
-    def expanded(self, held: Held, phased: np.ndarray, rebound: np.ndarray) -> Held:
+    def expanded(self, held: StepSolution, phased: np.ndarray, rebound: np.ndarray) -> StepSolution:
         """The second phase of impacts, after a first one without restitution; `rebound`: the speeds that Newton's law would give."""
         k, w, push = self.rest.size, self.w, self.push.size
         hit = np.flatnonzero(phased)
@@ -270,14 +271,14 @@ class Assembled:
         impulse = held.outcome.impulse + second
         velocity = held.outcome.velocity + self.whole @ second
         shift = held.outcome.velocity[k:].reshape(self.n, w) - held.after
-        outcome = Outcome(
+        outcome = ImpulseOutcome(
             impulse, velocity, held.outcome.iterations + found.iterations, max(held.outcome.residual, found.residual), held.outcome.method,
             held.outcome.note, held.outcome.converged and found.converged,
         )  # fmt: skip
         return self._made(held.touches, held.before, held.free, outcome, velocity[k:].reshape(self.n, w) - shift)
 
     def _had(self, done: np.ndarray) -> np.ndarray:
-        """Impulses that count for the bounds of rows that rub, of those of the book."""
+        """Impulses that count for the bounds of rows that rub, of those of the constraints."""
         had = done[self.push.size : self.rest.size]
         return had if self.rule.friction is None else had * self.rule.friction.plain
 
@@ -301,7 +302,7 @@ class Assembled:
         """Of contacts with coefficients (n, 3)."""
         return contacts(friction[:, 0], planar=True) if self.w == 2 else contacts(friction[:, : self.w - 1])
 
-    def apart(self, held: Held) -> np.ndarray | None:
+    def apart(self, held: StepSolution) -> np.ndarray | None:
         """Pseudo-velocities that take a part of what overlaps away, in no other row's way; None where nothing does."""
         push, k, asked = self.push.size, self.rest.size, self.options
         self.rule.deep.told = ""
@@ -310,22 +311,22 @@ class Assembled:
         gaps = self.rule.deep.partable(held.touches.gaps, self.rows.bodies, self.wrenches, self.W, k)
         impulse = impulses_apart(
             self.W, self.h, k, asked.iterations if asked.method in ("auto", "pgs") else 0, self.rule.radius,
-            self.rule.sizes[self.push], self.book.residual[self.push],
+            self.rule.sizes[self.push], self.constraints.residual[self.push],
             held.outcome.velocity[:push], gaps, held.after, self.order,
         )  # fmt: skip
         if impulse is None:
             return None
         rest = np.zeros(k + self.n * self.w)
         rest[:push], rest[k :: self.w] = impulse[:push], impulse[push:]
-        total = np.zeros(len(self.book.rate))
+        total = np.zeros(len(self.constraints.rate))
         total[self.rest] = rest[:k]
         if self.closure is not None:
             total[self.closure.held] = self.closure.impulses(self.free.pull(rest), moving=False)
         wrenches = self.rows.on_bodies(self.wrenches, rest[k:].reshape(self.n, self.w), self.rule.model.n_bodies)
-        return self.rule.system.change(total, self.book, wrenches)
+        return self.rule.system.change(total, self.constraints, wrenches)
 
 
-def touching_of(held: Held, gaps: np.ndarray, slips: np.ndarray, h: float, hits_above: float) -> Touching:
+def touching_of(held: StepSolution, gaps: np.ndarray, slips: np.ndarray, h: float, hits_above: float) -> Touching:
     """Contacts as a recording keeps them: forces on the second body of each, at the points where they acted; what came together faster
     than `hits_above` [m/s] hit."""
     rows, force = held.rows, held.impulse / h

@@ -30,8 +30,8 @@ LEFT_FREE = 1e-8
 
 
 @dataclass(frozen=True)
-class Staying:
-    """Rows of the book that stick, each a degree of freedom of a joint. `q`: coordinates of all joints when the step began."""
+class Stiction:
+    """Constraint rows that stick, each a degree of freedom of a joint. `q`: coordinates of all joints when the step began."""
 
     rows: np.ndarray
     places: Sequence[tuple[JointInfo, int]]
@@ -66,19 +66,19 @@ def displacement(joint: Joint, q_0: np.ndarray, q: np.ndarray) -> np.ndarray:
 
 
 def least_motion(
-    y: np.ndarray, J: np.ndarray, Y: np.ndarray, held: np.ndarray, off_held: np.ndarray, stays: np.ndarray, off_stays: np.ndarray
+    y: np.ndarray, J: np.ndarray, Y: np.ndarray, held: np.ndarray, off_held: np.ndarray, stiction: np.ndarray, off_stays: np.ndarray
 ) -> np.ndarray:
-    """y, and the least motion beside it that takes `off_held` from the rows `held`, then `off_stays` from the rows `stays`; J, Y (k, nv) of
-    all rows."""
+    """y, and the least motion beside it that takes `off_held` from the rows `held`, then `off_stays` from the rows `stiction`; J, Y (k, nv)
+    of all rows."""
     J_h, Y_h = J[held], Y[held]
     inverse = np.zeros((held.size, held.size))
     if held.size:
         W = J_h @ Y_h.T
         inverse = np.linalg.pinv(0.5 * (W + W.T), rcond=1e-9, hermitian=True)
         y = y - Y_h.T @ (inverse @ (off_held + J_h @ y))
-    if not stays.size:
+    if not stiction.size:
         return y
-    J_s, Y_s = J[stays], Y[stays]
+    J_s, Y_s = J[stiction], Y[stiction]
     size = np.sqrt(np.maximum(np.sum(J_s * Y_s, axis=1), 1e-300))
     Z = (Y_s - (Y_s @ J_h.T) @ inverse @ Y_h) / size[:, None]
     W = (J_s / size[:, None]) @ Z.T

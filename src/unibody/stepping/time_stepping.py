@@ -23,27 +23,27 @@ import numpy as np
 
 from unibody.arena import keep_freed_memory
 from unibody.constraints.contact import IMPACTS
-from unibody.constraints.joint_rub import JointRub
-from unibody.contact.pair_laws import Laws, PairLaws
+from unibody.constraints.dry_friction_rows import DryFrictionRows
+from unibody.contact.pair_laws import ContactLaws, PairLaws
 from unibody.coordinates.workspace import ROW_SIZE, STABILISER
 from unibody.forces.dry_friction import DryFriction
 from unibody.forces.joint_friction import JointFriction
 from unibody.model.model import JointInfo, Model
 from unibody.model.scale import model_length
 from unibody.model.tables import Names
-from unibody.stepping.contact_margin import NOTHING, Nearness, Touches
+from unibody.stepping.contact_margin import NOTHING, ContactMargin, Touches
 from unibody.stepping.contact_rows import ContactRows, contact_rows
 from unibody.stepping.depenetration import DeepOverlaps
 from unibody.stepping.impacts import largest_share
-from unibody.stepping.impulse_dynamics import BookRows, Motion, row_bounds
-from unibody.stepping.impulses import Options, Outcome, close_held
+from unibody.stepping.impulse_dynamics import BodyMotion, ConstraintRows, row_bounds
+from unibody.stepping.impulses import ImpulseOptions, ImpulseOutcome, close_held
 from unibody.stepping.inactive_contacts import Near
 from unibody.stepping.joint_friction import SteppingFriction, rub_rows
 from unibody.stepping.memory import NO_GUESS, NONE, Guess
 from unibody.stepping.midpoint_rows import LOOSE, keep_to_sticking, roles_of
 from unibody.stepping.step_arrays import MOVED, PUSHED, SOFT, STEERED, fill_targets, meet, row_parts
-from unibody.stepping.step_problem import AWAY, Assembled, Held
-from unibody.stepping.stiction import Staying
+from unibody.stepping.step_problem import AWAY, Assembled, StepSolution
+from unibody.stepping.stiction import Stiction
 
 INSTANT = 1e-6
 """[s] The step that stands for an instant, where forces at a state are asked for."""
@@ -65,34 +65,34 @@ INSIDE = 1e-9
 class Stepping:
     """The rule bound to a system: assembles and solves the problem of a step at the state that the system looked at last."""
 
-    def __init__(self, model: Model, system: Any, options: Options, bounce_above: float, clip: bool, near: Nearness | None):
+    def __init__(self, model: Model, system: Any, options: ImpulseOptions, bounce_above: float, clip: bool, near: ContactMargin | None):
         self.model, self.system, self.options, self.bounce_above = model, system, options, bounce_above
         self.near, self.clip, self.moving = near, clip, system.moving.astype(np.int64)
-        self.hurry = ""
+        self.speed_warning = ""
         self.deep = DeepOverlaps(model, np.zeros(model.n_bodies) if near is None else near.reach[0])
         keep_freed_memory()
         self.pair_laws = PairLaws(model)
-        book = system.book
-        first, k = book.primary_rows, book.rows - book.primary_rows
+        constraints = system.constraints
+        first, k = constraints.primary_rows, constraints.rows - constraints.primary_rows
         elements = dict(system.model.constraints)
-        own = [elements.get(name) if r >= book.joint_rows else None for r, name in enumerate(book.names)][first:]
-        self.unilateral = np.array(book.unilateral[first:], bool)
+        own = [elements.get(name) if r >= constraints.joint_rows else None for r, name in enumerate(constraints.names)][first:]
+        self.unilateral = np.array(constraints.unilateral[first:], bool)
         self.nonholonomic = np.array([getattr(e, "nonholonomic", False) for e in own], bool)
-        self.bound = row_bounds(system.model, book)
-        self.compliance = np.array(book.compliance)
+        self.bound = row_bounds(system.model, constraints)
+        self.compliance = np.array(constraints.compliance)
         self.held = np.flatnonzero(~self.unilateral & np.isinf(self.bound))
         self.pushed = np.flatnonzero(self.unilateral)
         self.rubbed = np.flatnonzero(np.isfinite(self.bound))
-        begins = {name: r - first for r, name in reversed(list(enumerate(book.names))) if r >= book.joint_rows}
+        begins = {name: r - first for r, name in reversed(list(enumerate(constraints.names))) if r >= constraints.joint_rows}
         self._rubbed_dofs: dict[int, tuple[JointInfo, int]] = {}
         for r in self.rubbed.tolist():
             rub: Any = own[r]
-            self._rubbed_dofs[r] = (system.model.joint(rub.joint), rub.chosen[r - begins[book.names[first + r]]])
+            self._rubbed_dofs[r] = (system.model.joint(rub.joint), rub.chosen[r - begins[constraints.names[first + r]]])
         rubs = any(isinstance(f, JointFriction) for _, f in model.forces)
         self.friction = SteppingFriction(model, system, self.rubbed, self.bound) if rubs else None
         self.rest = np.concatenate([self.pushed, self.rubbed]).astype(np.int64)
         self.in_order = bool((self.rest == np.arange(k)).all()) if self.rest.size == k else False
-        """Whether those that are not held are all rows of the book, in its order."""
+        """Whether those that are not held are all constraint rows, in its order."""
         self.projected = np.zeros(k)
         self.projected[self.held] = 1.0
         self.projected[self.nonholonomic] = 0.0
@@ -112,19 +112,19 @@ class Stepping:
         moved = self.nonholonomic | np.isfinite(self.bound)
         self.role = np.select([self.unilateral, moved, self.compliance > 0.0], [PUSHED, MOVED, SOFT], STEERED).astype(np.int64)
 
-    def touches(self, motion: Motion, h: float) -> Touches:
+    def touches(self, motion: BodyMotion, h: float) -> Touches:
         """Contacts within the margin that some moving body takes part in."""
         if self.near is None:
             return NOTHING
         found = self.near.find(self.system.poses(), motion, h, self.moving)
-        self.hurry = self.near.hurry
+        self.speed_warning = self.near.speed_warning
         return found
 
-    def hold(self, h: float, warm: Any = None, instant: bool = False, rub: np.ndarray | None = None) -> Held:
+    def hold(self, h: float, warm: Any = None, instant: bool = False, rub: np.ndarray | None = None) -> StepSolution:
         """Impulses over a step h; `instant`: those that hold at this instant, over a very short one, where nothing hits anything; `rub`:
         what friction in joints starts from."""
         system, options = self.system, self.options
-        motion, book = system.motion(), system.book_rows()
+        motion, constraints = system.motion(), system.constraint_rows()
         touches = self.touches(motion, h)
         if instant:
             touches = self._touching(touches, motion)
@@ -132,34 +132,34 @@ class Stepping:
         rows, laws, wrenches, before, free, guess = self._meet(touches, motion, h, warm)
         if instant and self.near is not None and len(touches.gaps):
             free = free + h * self.near.rates(system.poses(), motion, rows, touches.ids)
-        near = Near(touches, rows, laws, wrenches, before, free, guess, getattr(warm, "book", None))
-        targets = self._book_targets(book, h, instant)
+        near = Near(touches, rows, laws, wrenches, before, free, guess, getattr(warm, "constraints", None))
+        targets = self._constraint_targets(constraints, h, instant)
         acting = None if instant or self.near is None else near.acting(motion, *self.near.reach, h, options.method == "pgs")
         while acting is not None:
-            held = self._solved(near.some(acting), motion, book, targets, h, options, False, rub)
-            moved = system.carried(held.book_impulse, book, held.on_bodies(self.model.n_bodies))
+            held = self._solved(near.some(acting), motion, constraints, targets, h, options, False, rub)
+            moved = system.carried(held.constraint_impulse, constraints, held.on_bodies(self.model.n_bodies))
             passed = near.with_bystanders(held, acting, moved, h)
             if not passed.size:
                 return held
-            near = replace(near, guess=held.impulse, begin=held.book_impulse)
+            near = replace(near, guess=held.impulse, begin=held.constraint_impulse)
             acting = np.sort(np.concatenate([acting, passed]))
-        return self._solved(near, motion, book, targets, h, options, instant, rub)
+        return self._solved(near, motion, constraints, targets, h, options, instant, rub)
 
     def _solved(
-        self, near: Near, motion: Motion, book: BookRows, targets: np.ndarray, h: float, options: Options, instant: bool,
-        rub: np.ndarray | None,
-    ) -> Held:  # fmt: skip
-        """The impulses of the book's rows and of these contacts."""
+        self, near: Near, motion: BodyMotion, constraints: ConstraintRows, targets: np.ndarray, h: float, options: ImpulseOptions,
+        instant: bool, rub: np.ndarray | None,
+    ) -> StepSolution:  # fmt: skip
+        """The impulses of the constraint rows and of these contacts."""
         touches, laws, before = near.touches, near.laws, near.before
         turn = None if instant or self.near is None or not len(touches.gaps) else self._turning(near, motion, h)
         if turn is not None:
             near.free = near.free + turn  # `near` is this problem's own
         free = near.free
         gaps = -before[:, 0] if instant else np.maximum(touches.gaps, 0.0) / h
-        problem = Assembled(self, near.wrenches, book, targets, near.rows, laws, h, options, near.begin, turn)
-        bounces = Bounces(near, motion, h, self.bounce_above) if self.pair_laws.bounces and not instant else None
+        problem = Assembled(self, near.wrenches, constraints, targets, near.rows, laws, h, options, near.begin, turn)
+        bounces = ContactBounces(near, motion, h, self.bounce_above) if self.pair_laws.bounces and not instant else None
 
-        def with_share(share: float) -> Held:
+        def with_share(share: float) -> StepSolution:
             if bounces is None:
                 return problem.held(touches, before, free, gaps, near.guess)
             held = problem.held(touches, before, free, bounces.shift(gaps, share), near.guess)
@@ -183,7 +183,7 @@ class Stepping:
             held.apart = problem.apart(held)
         return held
 
-    def _turning(self, near: Near, motion: Motion, h: float) -> np.ndarray | None:
+    def _turning(self, near: Near, motion: BodyMotion, h: float) -> np.ndarray | None:
         """(n, w) what the middle of the step adds to the velocities of contacts (`stepping.midpoint_rows`)."""
         if not self._loose:
             return None
@@ -195,27 +195,27 @@ class Stepping:
             )
         return turn
 
-    def acted(self, held: Held) -> bool:
+    def acted(self, held: StepSolution) -> bool:
         """Whether anything acted in a step that may change velocities at once: contacts, limits, dry friction."""
-        return bool(held.impulse.any()) or bool(self.rest.size and held.book_impulse[self.rest].any())
+        return bool(held.impulse.any()) or bool(self.rest.size and held.constraint_impulse[self.rest].any())
 
-    def staying(self, held: Held, q: np.ndarray, h: float) -> Staying | None:
+    def staying(self, held: StepSolution, q: np.ndarray, h: float) -> Stiction | None:
         """Which joints stuck over a step h that began at q: friction within its bounds holds them."""
         rows = self.rubbed
         if not rows.size:
             return None
-        inside = np.abs(held.book_impulse[rows]) < (1.0 - INSIDE) * h * self.bound[rows]
+        inside = np.abs(held.constraint_impulse[rows]) < (1.0 - INSIDE) * h * self.bound[rows]
         if self.friction is not None:
             inside |= self.friction.balls_held(rows.size)
         slip = np.abs(held.outcome.velocity[held.pushes : held.pushes + rows.size])
         stuck = rows[inside & (slip <= max(10.0 * self.options.tolerance, held.outcome.residual))]
         joint_q = q[q.size - self.model.nq_joints :].copy()
-        return Staying(stuck, [self._rubbed_dofs[r] for r in stuck.tolist()], joint_q) if stuck.size else None
+        return Stiction(stuck, [self._rubbed_dofs[r] for r in stuck.tolist()], joint_q) if stuck.size else None
 
-    def remembered(self, h: float, book_impulse: np.ndarray, table: np.ndarray) -> Held | None:
+    def remembered(self, h: float, constraint_impulse: np.ndarray, table: np.ndarray) -> StepSolution | None:
         """The step whose impulses are known, those of contacts as rows of memory; None where these are not the contacts found."""
         system = self.system
-        motion, book = system.motion(), system.book_rows()
+        motion, constraints = system.motion(), system.constraint_rows()
         touches = self.touches(motion, h)
         if len(table) != len(touches.gaps):
             return None
@@ -224,26 +224,27 @@ class Stepping:
         after[:, 0] = (table[:, 6] - touches.gaps) / h
         after[:, 1] = table[:, 7]
         if self.held.size:
-            W = book.J @ book.Y.T
-            close_held(system, 0.5 * (W + W.T), book, self.held, self.compliance)
+            W = constraints.J @ constraints.Y.T
+            close_held(system, 0.5 * (W + W.T), constraints, self.held, self.compliance)
         impulse = table[:, 2 : 2 + rows.width].copy()
-        outcome = Outcome(impulse, after)
-        return Held(
-            touches, rows, laws, book, wrenches, book_impulse.copy(), impulse, before, free, after, outcome, struck=table[:, 8].copy()
+        outcome = ImpulseOutcome(impulse, after)
+        return StepSolution(
+            touches, rows, laws, constraints, wrenches, constraint_impulse.copy(), impulse, before, free, after, outcome, struck=table[:,
+            8].copy()
         )  # fmt: skip
 
-    def _rows(self, touches: Touches) -> tuple[ContactRows, Laws]:
+    def _rows(self, touches: Touches) -> tuple[ContactRows, ContactLaws]:
         """Rows and laws of contacts."""
         laws = self.pair_laws.of(touches.bodies, touches.ids)
         return contact_rows(touches.bodies, touches.points, touches.normals, self.plane_normal, self._wishes(laws), self.spin), laws
 
-    def _wishes(self, laws: Laws) -> np.ndarray | None:
+    def _wishes(self, laws: ContactLaws) -> np.ndarray | None:
         """(n, 3) where first tangents are to lie, if laws say so."""
         if not self.pair_laws.directed:
             return None
         return np.einsum("nij,nj->ni", self.system.poses()[:, :9].reshape(-1, 3, 3)[laws.owner], laws.direction)
 
-    def _meet(self, touches: Touches, motion: Motion, h: float, warm: Any) -> tuple[ContactRows, Laws, *tuple[np.ndarray, ...]]:
+    def _meet(self, touches: Touches, motion: BodyMotion, h: float, warm: Any) -> tuple[ContactRows, ContactLaws, *tuple[np.ndarray, ...]]:
         """Rows and laws of contacts; wrenches, velocities before and free, and impulses to start with."""
         n, w, laws, wishes = len(touches.gaps), self.width, None, None
         if self.pair_laws.directed:
@@ -264,23 +265,25 @@ class Stepping:
         rows = ContactRows(touches.bodies, touches.points, directions, self.spin)
         return rows, self.pair_laws.none.picked(which, friction), wrenches, before, free, guess
 
-    def _touching(self, touches: Touches, motion: Motion) -> Touches:
+    def _touching(self, touches: Touches, motion: BodyMotion) -> Touches:
         """Those that touch and do not part."""
         rows = contact_rows(touches.bodies, touches.points, touches.normals, self.plane_normal)
-        stays = (touches.gaps <= CLOSE) & (rows.velocities(motion, 0.0)[:, 0] <= CLOSE)
-        return touches.some(stays)
+        stiction = (touches.gaps <= CLOSE) & (rows.velocities(motion, 0.0)[:, 0] <= CLOSE)
+        return touches.some(stiction)
 
-    def _book_targets(self, book: BookRows, h: float, instant: bool) -> np.ndarray:
-        """b of the book's rows."""
+    def _constraint_targets(self, constraints: ConstraintRows, h: float, instant: bool) -> np.ndarray:
+        """b of the constraint rows."""
         if not self.bound.size:
-            return book.acceleration
+            return constraints.acceleration
         k_v, k_q = (0.0, 0.0) if instant else self.system.view(STABILISER)
         b = np.empty(self.bound.size)
-        fill_targets(self.role, h, k_v, k_q, CLOSE if instant else -1.0, book.residual, book.rate, book.acceleration, b)
+        fill_targets(
+            self.role, h, k_v, k_q, CLOSE if instant else -1.0, constraints.residual, constraints.rate, constraints.acceleration, b
+        )
         return b
 
 
-class Bounces:
+class ContactBounces:
     """Which contacts of a step are impacts that bounce: `hit` now, with the speed `rebound` after; `phased` those of them whose law has two
     phases; `bouncy` what may hit within the step by Newton's law, `later` those that nothing pushes yet; `above` which speed (n,) what
     happens within the step is an impact.
@@ -289,7 +292,7 @@ class Bounces:
     of a step, its lowest body held, would hop. What did not approach before has to come together faster than loads alone, of which others
     are relieved, can make it: h Σ |n·a| over both bodies."""
 
-    def __init__(self, near: Near, motion: Motion, h: float, above: float):
+    def __init__(self, near: Near, motion: BodyMotion, h: float, above: float):
         laws, gaps = near.laws, near.touches.gaps
         e, u, u_free = laws.restitution, near.before[:, 0], near.free[:, 0]
         newton = laws.impact == IMPACTS.index("newton")
@@ -322,6 +325,6 @@ def with_rubs(model: Model) -> Model:
         bounds = f.bounds_on(names.joint(f.joint))
         chosen = tuple(int(d) for d in np.flatnonzero(bounds > 0.0))
         if chosen:
-            rows.append((name, JointRub(f.joint, chosen, tuple(float(bounds[d]) for d in chosen))))
+            rows.append((name, DryFrictionRows(f.joint, chosen, tuple(float(bounds[d]) for d in chosen))))
     others = tuple((n, f) for n, f in model.forces if not isinstance(f, DryFriction | JointFriction))
     return replace(model, forces=others, constraints=(*model.constraints, *rows, *rub_rows(model)))

@@ -1,7 +1,7 @@
-"""J and Y = M⁻¹ Jᵀ of wrenches on trees, group by group, each in the time of the trees that it touches.
+"""J and Y = M⁻¹ Jᵀ of wrenches on trees, island by island, each in the time of the trees that it touches.
 
 J of a wrench on a node is found on the way from the node to the ground; Y by one sweep up and one down the factored tree (`island_sweeps`)
-over the members of the group alone, or, where enough rows meet a small group, from its M⁻¹ (`island_inverses`). A free body that no other
+over the members of the island alone, or, where enough rows meet a small island, from its M⁻¹ (`island_inverses`). A free body that no other
 row touches has a root of its own, M⁻¹ = R Rᵀ: in velocities y of which its twist is R y its mass is 1, and Y is J, which is Rᵀ times the
 wrench. Blocks of three rows go through all of it as triples (`unibody.triple`).
 """
@@ -15,7 +15,7 @@ import numpy as np
 from unibody.algebra.block.sym6 import offset
 from unibody.algebra.tree.aba import BODY, COLUMN, INVERSE, LOOSE, RIGID, ROW, U, dot6, fill_shifts
 from unibody.arena import part
-from unibody.stepping.island_inverses import answer_one, answer_three, body_numbers, invert_groups
+from unibody.stepping.island_inverses import body_numbers, invert_islands, respond_one, respond_three
 from unibody.stepping.island_sweeps import add_path, along, arm, lay_path, solve_members, solve_threes, three_wrenches
 
 from unibody.stepping.islands import (  # isort: skip
@@ -29,7 +29,7 @@ from unibody.triple import fetch, minus, plus, put, put_only, total
 
 
 def sweep_size(bodies: int, lonely: bool) -> int:
-    """The numbers that sweeps of three rows pass through; more if some group is a body alone."""
+    """The numbers that sweeps of three rows pass through; more if some island is a body alone."""
     return 2 * (18 * bodies + 1) + (36 * bodies if lonely else 0)
 
 
@@ -86,12 +86,12 @@ def fill_roots(body: Ints, of_body: Ints, alone: Ints, rows: Floats, columns: Fl
 
 @kernel
 def lay_wrenches(
-    spots: Ints, table: Ints, front_rows: Ints, front_groups: Ints, answered: bool, nodes: Ints, rows: int, rows_out: Ints,
-    groups_out: Ints, start_out: Ints, place_out: Ints, at_out: Ints,
+    spots: Ints, table: Ints, front_rows: Ints, front_islands: Ints, responded: bool, nodes: Ints, rows: int, rows_out: Ints,
+    islands_out: Ints, start_out: Ints, place_out: Ints, at_out: Ints,
 ) -> int:  # fmt: skip
     """Where the rows and numbers of all blocks begin: those in front, then blocks of `rows` wrenches on two nodes each. Where the numbers
-    of `island_inverses` begin, −1 for a group that is to be swept, and how many they are. `answered`: whether those of the book's rows are
-    known."""
+    of `island_inverses` begin, −1 for an island that is to be swept, and how many they are. `responded`: whether those of the constraint
+    rows are known."""
     of_body = part(table, spots, OF_BODY)
     first = part(table, spots, FIRST)
     start = part(table, spots, MEMBER_START)
@@ -104,13 +104,13 @@ def lay_wrenches(
     place_out[0] = 0
     for k in range(rows_out.size):
         if k < before:
-            rows_out[k], groups_out[2 * k], groups_out[2 * k + 1] = front_rows[k], front_groups[2 * k], front_groups[2 * k + 1]
+            rows_out[k], islands_out[2 * k], islands_out[2 * k + 1] = front_rows[k], front_islands[2 * k], front_islands[2 * k + 1]
         else:
             a, b = of_body[nodes[2 * (k - before)]], of_body[nodes[2 * (k - before) + 1]]
-            rows_out[k], groups_out[2 * k], groups_out[2 * k + 1] = rows, a, -1 if a == b else b
+            rows_out[k], islands_out[2 * k], islands_out[2 * k + 1] = rows, a, -1 if a == b else b
         size = 0
         for side in range(2):
-            g = groups_out[2 * k + side]
+            g = islands_out[2 * k + side]
             if g >= 0:
                 size += first[g + 1] - first[g]
                 if k >= before:
@@ -120,7 +120,7 @@ def lay_wrenches(
     end = kept[at_out.size]
     for g in range(at_out.size):
         n, members, sweeps = first[g + 1] - first[g], start[g + 1] - start[g], at_out[g] if rows == 3 else rows * at_out[g]
-        at_out[g] = kept[g] if answered else -1
+        at_out[g] = kept[g] if responded else -1
         if at_out[g] < 0 and alone[g] == 0 and worth_inverting(n, members, sweeps):
             at_out[g] = end
             end += inverse_size(n, members)
@@ -128,7 +128,7 @@ def lay_wrenches(
 
 
 @kernel
-def answer_threes(
+def respond_threes(
     layout: Ints, ints: Ints, spots: Ints, table: Ints, at: Ints, fresh: int, begin: Ints, nodes: Ints, all_alone: bool, wrenches: Floats,
     com: Floats, work_out: Floats, numbers_out: Floats, sweep_out: Floats, J_out: Floats, Y_out: Floats,
 ) -> None:  # fmt: skip
@@ -148,7 +148,7 @@ def answer_threes(
     start = part(table, spots, MEMBER_START)
     seat = part(table, spots, SEAT)
     fill_shifts(body, rows, shift)
-    invert_groups(layout, ints, spots, table, at, fresh, work_out, numbers_out)
+    invert_islands(layout, ints, spots, table, at, fresh, work_out, numbers_out)
     once = 18 * of_body.size + 1
     f_out, x_out, root = sweep_out[:once], sweep_out[once : 2 * once], sweep_out[2 * once :]
     fill_roots(body, of_body, alone, rows, columns, root)
@@ -176,18 +176,18 @@ def answer_threes(
                     J_out[p] = 0.0
             lay_path(body, shift, columns, place, node, first[g], base, f, again, J_out)
             if at[g] >= 0:
-                answer_three(numbers_out, body_numbers(first, start, seat, at, g, node), n, f, base, again, Y_out)
+                respond_three(numbers_out, body_numbers(first, start, seat, at, g, node), n, f, base, again, Y_out)
             elif side == 1 or of_body[nodes[2 * k + 1]] != g:
                 lo, hi = start[g], start[g + 1]
                 solve_threes(body, shift, columns, place, of_body, members, lo, hi, first[g], base, J_out, f_out, x_out, Y_out)
 
 
 @kernel
-def answer_wrenches(
+def respond_wrenches(
     layout: Ints, ints: Ints, spots: Ints, table: Ints, at: Ints, fresh: int, begin: Ints, nodes: Ints, rows: int, wrenches: Floats,
     com: Floats, work_out: Floats, numbers_out: Floats, J_out: Floats, Y_out: Floats,
 ) -> None:  # fmt: skip
-    """What `answer_threes` finds, for blocks of any number of rows, row by row."""
+    """What `respond_threes` finds, for blocks of any number of rows, row by row."""
     body = part(ints, layout, BODIES)
     columns = part(work_out, layout, COLUMNS)
     shift = part(work_out, layout, SHIFT)
@@ -203,7 +203,7 @@ def answer_wrenches(
     start = part(table, spots, MEMBER_START)
     seat = part(table, spots, SEAT)
     fill_shifts(body, nodes_rows, shift)
-    invert_groups(layout, ints, spots, table, at, fresh, work_out, numbers_out)
+    invert_islands(layout, ints, spots, table, at, fresh, work_out, numbers_out)
     load[:] = 0.0
     root = np.zeros(6 * load.size)
     fill_roots(body, of_body, alone, nodes_rows, columns, root)
@@ -234,7 +234,7 @@ def answer_wrenches(
                 add_path(body, shift, columns, place, node, first[g], base + row, rows, t[0], t[1], t[2], f[0], f[1], f[2], J_out)
                 if at[g] >= 0:
                     mine = body_numbers(first, start, seat, at, g, node)
-                    answer_one(
+                    respond_one(
                         numbers_out, mine, first[g + 1] - first[g], (t[0], t[1], t[2], f[0], f[1], f[2]), base + row, rows, Y_out
                     )  # fmt: skip
                 elif last:

@@ -10,7 +10,7 @@ import numpy as np
 
 from unibody.errors import ModelError
 from unibody.simulation import Recording
-from unibody.view.series import Panel, panels
+from unibody.view.series import PlotPanel, panels
 from unibody.view.style import BODIES, INK, PALE, SETTINGS, SOLVERS, mixed, pyplot, ramp, saved
 
 MOST_NAMED = 14
@@ -55,13 +55,13 @@ def plot_comparison(
         return figure if path is None else saved(figure, path)
 
 
-def difference(panel: Panel, reference: Panel, curve: str) -> tuple[np.ndarray, np.ndarray]:
+def difference(panel: PlotPanel, reference: PlotPanel, curve: str) -> tuple[np.ndarray, np.ndarray]:
     """Times and values of a curve minus the reference's, which is taken as straight between its states; where both have values."""
     keep = (panel.t >= reference.t[0] - 1e-12) & (panel.t <= reference.t[-1] + 1e-12)
     return panel.t[keep], panel.curves[curve][keep] - np.interp(panel.t[keep], reference.t, reference.curves[curve])
 
 
-def _curves(axes: Any, panel: Panel, style: str = "-", colour: Any = None, label: str | None = None) -> None:
+def _curves(axes: Any, panel: PlotPanel, style: str = "-", colour: Any = None, label: str | None = None) -> None:
     many = ramp(np.linspace(0.0, 1.0, len(panel.curves)))
     for k, (name, values) in enumerate(panel.curves.items()):
         own = colour if colour is not None else BODIES[k % len(BODIES)] if len(panel.curves) <= MOST_NAMED else many[k]
@@ -71,7 +71,7 @@ def _curves(axes: Any, panel: Panel, style: str = "-", colour: Any = None, label
         draw(panel.t, visible(values) if logarithmic else values, style, color=own, lw=1.5, label=label or name)
 
 
-def _labelled(axes: Any, panel: Panel, legend: bool = True) -> None:
+def _labelled(axes: Any, panel: PlotPanel, legend: bool = True) -> None:
     axes.set_title(panel.title, pad=5)
     axes.set_ylabel(f"[{panel.unit}]")
     if axes.get_yscale() == "linear":
@@ -84,7 +84,7 @@ def _labelled(axes: Any, panel: Panel, legend: bool = True) -> None:
         axes.text(1.0, 1.02, text, transform=axes.transAxes, ha="right", fontsize=7.5)
 
 
-def _overlaid(axes: Any, same: Sequence[Panel], labels: Sequence[str]) -> None:
+def _overlaid(axes: Any, same: Sequence[PlotPanel], labels: Sequence[str]) -> None:
     from matplotlib.lines import Line2D
 
     one = len(same[0].curves) == 1
@@ -102,7 +102,7 @@ def _overlaid(axes: Any, same: Sequence[Panel], labels: Sequence[str]) -> None:
         axes.legend(entries, [*names[:count], *labels], loc="center left", bbox_to_anchor=(1.0, 0.5))
 
 
-def _differences(axes: Any, same: Sequence[Panel], labels: Sequence[str]) -> None:
+def _differences(axes: Any, same: Sequence[PlotPanel], labels: Sequence[str]) -> None:
     one = len(same[0].curves) == 1
     axes.axhline(0.0, color=PALE, lw=1.0)
     for k, panel in enumerate(same[1:], start=1):

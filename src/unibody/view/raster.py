@@ -35,7 +35,7 @@ class Camera:
 
 
 @dataclass(frozen=True)
-class Solid:
+class RasterSolid:
     """A closed mesh with a normal per corner: vertices (n, 3), faces (m, 3), normals (m, 3, 3)."""
 
     vertices: np.ndarray
@@ -43,7 +43,7 @@ class Solid:
     normals: np.ndarray
 
     @staticmethod
-    def of(vertices: np.ndarray, faces: np.ndarray) -> Solid:
+    def of(vertices: np.ndarray, faces: np.ndarray) -> RasterSolid:
         corners = vertices[faces]
         flat = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
         area = np.linalg.norm(flat, axis=1, keepdims=True)
@@ -59,13 +59,13 @@ class Solid:
                 near = near[unit[near] @ unit[f] > SMOOTH]
                 normals[f, c] = flat[near].sum(axis=0) if near.size else unit[f]
         normals /= np.maximum(np.linalg.norm(normals, axis=2, keepdims=True), 1e-300)
-        return Solid(vertices, faces, normals)
+        return RasterSolid(vertices, faces, normals)
 
-    def moved(self, R: np.ndarray, p: np.ndarray) -> Solid:
-        return Solid(self.vertices @ R.T + p, self.faces, self.normals @ R.T)
+    def moved(self, R: np.ndarray, p: np.ndarray) -> RasterSolid:
+        return RasterSolid(self.vertices @ R.T + p, self.faces, self.normals @ R.T)
 
 
-def tube(path: np.ndarray, radius: float, sides: int = 8) -> Solid:
+def tube(path: np.ndarray, radius: float, sides: int = 8) -> RasterSolid:
     """A thin tube along a polyline (n, 3), open at its ends."""
     step = np.gradient(path, axis=0)
     step /= np.maximum(np.linalg.norm(step, axis=1, keepdims=True), 1e-300)
@@ -79,7 +79,7 @@ def tube(path: np.ndarray, radius: float, sides: int = 8) -> Solid:
     n, k = len(path), np.arange(sides)
     quads = [(r * sides + k, r * sides + (k + 1) % sides, (r + 1) * sides + (k + 1) % sides, (r + 1) * sides + k) for r in range(n - 1)]
     faces = np.concatenate([np.concatenate([np.stack([a, b, c], 1), np.stack([a, c, d], 1)]) for a, b, c, d in quads])
-    return Solid.of(np.concatenate(rings), faces)
+    return RasterSolid.of(np.concatenate(rings), faces)
 
 
 class Canvas:
@@ -99,7 +99,7 @@ class Canvas:
         self._normal = np.zeros((self.height, self.width, 3), np.float32)
         self._body = np.full((self.height, self.width), -1, np.int32)
 
-    def draw(self, solid: Solid, body: int) -> None:
+    def draw(self, solid: RasterSolid, body: int) -> None:
         """Put a solid into the picture; `body` selects its colour."""
         seen = self.camera.seen(solid.vertices)
         x = (seen[:, 0] - self.window[0]) * self._scale

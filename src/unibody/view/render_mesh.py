@@ -17,7 +17,7 @@ PATCHES = 1 << 24
 
 
 @dataclass(frozen=True)
-class Surface:
+class DrawnSurface:
     """Triangles in the world: x and normals (V, 3), faces (F, 3), a colour (F, 3), and what a face belongs to."""
 
     x: np.ndarray
@@ -70,7 +70,9 @@ def _gathered(vertex: np.ndarray, owner: np.ndarray, area: np.ndarray, unit: np.
     return np.where(length > 1e-300, total / np.maximum(length, 1e-300), unit[owner])
 
 
-def segments(a: np.ndarray, b: np.ndarray, radius_a: np.ndarray, radius_b: np.ndarray, colour: np.ndarray, thing: np.ndarray) -> Surface:
+def segments(
+    a: np.ndarray, b: np.ndarray, radius_a: np.ndarray, radius_b: np.ndarray, colour: np.ndarray, thing: np.ndarray
+) -> DrawnSurface:
     """Prisms, or cones, from a (n, 3) to b (n, 3); radii (n,), colours (n, 3), numbers of things (n,)."""
     n = len(a)
     along = b - a
@@ -91,4 +93,4 @@ def segments(a: np.ndarray, b: np.ndarray, radius_a: np.ndarray, radius_b: np.nd
     faces = np.concatenate([np.stack(f, axis=1) for f in quads])
     per = len(faces)
     faces = (faces + (2 * SIDES + 2) * np.arange(n)[:, None, None]).reshape(-1, 3)
-    return Surface(x.reshape(-1, 3), normals.reshape(-1, 3), faces, np.repeat(colour, per, axis=0), np.repeat(thing, per) * PATCHES)
+    return DrawnSurface(x.reshape(-1, 3), normals.reshape(-1, 3), faces, np.repeat(colour, per, axis=0), np.repeat(thing, per) * PATCHES)

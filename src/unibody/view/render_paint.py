@@ -13,7 +13,7 @@ from functools import cached_property
 import numpy as np
 
 from unibody.view.render_camera import View
-from unibody.view.render_mesh import PATCHES, Surface
+from unibody.view.render_mesh import PATCHES, DrawnSurface
 from unibody.view.render_pixels import Pixels, cut, gradient
 
 AMBIENT, ABOVE, SUN, GLOSS = 0.52, 0.20, 0.40, 0.10
@@ -63,7 +63,7 @@ class Painter:
         self._pixels = Pixels(*self._fine.size, behind=_floor_nearness(self._fine, floor))
         self._glass: Pixels | None = None
 
-    def paint(self, picture: np.ndarray, surfaces: Sequence[Surface]) -> None:
+    def paint(self, picture: np.ndarray, surfaces: Sequence[DrawnSurface]) -> None:
         """Onto a picture (rows, columns, 3) of numbers 0 … 1."""
         front = self._lit([s for s in surfaces if s.opacity >= 1.0])
         self._pixels.clear()
@@ -139,7 +139,7 @@ class Painter:
         within = (np.arange(k)[:, None] * width + np.arange(k)).ravel()
         return within[:, None] + k * (row * width + column)
 
-    def _lit(self, surfaces: Sequence[Surface]) -> Lit:
+    def _lit(self, surfaces: Sequence[DrawnSurface]) -> Lit:
         parts = [self._seen(s) for s in surfaces]
         if not parts:
             return Lit(np.zeros((0, 3, 3)), np.zeros((0, 3), np.float32), np.array([-PATCHES]), np.zeros(0), np.zeros((3, 0), np.float32))
@@ -147,7 +147,7 @@ class Painter:
         numbers = np.append(np.concatenate(patch), -PATCHES)
         return Lit(np.concatenate(corners), np.concatenate(colour), numbers, np.concatenate(opacity), np.concatenate(light, axis=1))
 
-    def _seen(self, s: Surface) -> tuple[np.ndarray, ...]:
+    def _seen(self, s: DrawnSurface) -> tuple[np.ndarray, ...]:
         """Of those triangles of a surface that face the viewer, cut where they come too near: the fields of Lit.
 
         Of faces in one plane the thing with the larger number wins, by a trifle of nearness.
@@ -169,7 +169,7 @@ class Painter:
         corners[:, :, 2] *= (ON_TOP if s.on_top else 1.0) * (1.0 + TRIFLE * (s.patch[which] // PATCHES % 16))[:, None]
         return corners, s.colour[which].astype(np.float32), s.patch[which], np.full(len(which), s.opacity), light
 
-    def _light(self, s: Surface) -> np.ndarray:
+    def _light(self, s: DrawnSurface) -> np.ndarray:
         """(V,) brightness; the normals of open surfaces count on the side that is seen."""
         n = s.normals
         if not s.closed:

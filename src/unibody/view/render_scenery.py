@@ -9,7 +9,7 @@ import numpy as np
 from unibody.view import motion
 from unibody.view.look import Look, Solids
 from unibody.view.render_camera import View
-from unibody.view.render_mesh import PATCHES, Surface, patches, segments, with_normals
+from unibody.view.render_mesh import PATCHES, DrawnSurface, patches, segments, with_normals
 from unibody.view.snapshot import Snapshot
 from unibody.view.style import rgb, tension_colours
 
@@ -48,7 +48,7 @@ class Scenery:
         self._springs = sum(s.kind == "spring" for s in look.strands)
         self._begin = np.cumsum([0, *(len(s) for s in look.solids)])
 
-    def solids(self, snapshot: Snapshot, ground: float) -> list[Surface]:
+    def solids(self, snapshot: Snapshot, ground: float) -> list[DrawnSurface]:
         """Everything that casts a shadow; planes at the height of the ground are the ground itself."""
         out = []
         for k, solids in enumerate(self._look.solids):
@@ -58,7 +58,7 @@ class Scenery:
                 out.append(self._surface(k, solids, R, p, shown))
         return out
 
-    def _surface(self, k: int, solids: Solids, R: np.ndarray, p: np.ndarray, shown: np.ndarray) -> Surface:
+    def _surface(self, k: int, solids: Solids, R: np.ndarray, p: np.ndarray, shown: np.ndarray) -> DrawnSurface:
         vertices, normals, faces = self._meshes[k]
         which = np.flatnonzero(shown)
         R, p, scale = R[which], p[which], solids.scale[which][:, None, :]
@@ -68,9 +68,9 @@ class Scenery:
         faces = (faces + len(vertices) * np.arange(len(which))[:, None, None]).reshape(-1, 3)
         colour = np.repeat(solids.colour[which], len(self._patches[k]), axis=0)
         patch = ((self._begin[k] + which)[:, None] * PATCHES + self._patches[k]).ravel()
-        return Surface(x.reshape(-1, 3), n.reshape(-1, 3), faces, colour, patch, solids.kind in CLOSED, solids.opacity)
+        return DrawnSurface(x.reshape(-1, 3), n.reshape(-1, 3), faces, colour, patch, solids.kind in CLOSED, solids.opacity)
 
-    def strands(self, snapshot: Snapshot, view: View) -> list[Surface]:
+    def strands(self, snapshot: Snapshot, view: View) -> list[DrawnSurface]:
         """Cables, rods and springs, a few springs as coils; red where they pull and blue where they push."""
         look, span = self._look, self.scales.span
         if not look.strands:
@@ -87,9 +87,9 @@ class Scenery:
         at_a, at_b = (np.maximum(thick, THINNEST * view.depth(x) / view.focal) for x in (a, b))
         return [segments(a, b, at_a, at_b, colours[number], self._begin[-1] + number)]
 
-    def marks(self, snapshot: Snapshot) -> list[Surface]:
+    def marks(self, snapshot: Snapshot) -> list[DrawnSurface]:
         """Arrows and axes, where they were asked for."""
-        out: list[Surface] = []
+        out: list[DrawnSurface] = []
         span = self.scales.span
         if self._reactions and len(snapshot.joint_p):
             out += arrows(snapshot.joint_p, snapshot.force * (0.25 * span / self.scales.force), 0.006 * span, rgb(FORCE))
@@ -100,7 +100,7 @@ class Scenery:
         return [replace(mark, on_top=True) for mark in out]
 
 
-def arrows(at: np.ndarray, along: np.ndarray, thick: float, colour: tuple[float, float, float]) -> list[Surface]:
+def arrows(at: np.ndarray, along: np.ndarray, thick: float, colour: tuple[float, float, float]) -> list[DrawnSurface]:
     """A shaft and a head from each point (n, 3) along a vector (n, 3); those shorter than their own thickness are left out."""
     length = np.linalg.norm(along, axis=1)
     some = np.isfinite(length) & (length > thick)

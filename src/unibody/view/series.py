@@ -28,7 +28,7 @@ XYZ = ("x", "y", "z")
 
 
 @dataclass(frozen=True)
-class Panel:
+class PlotPanel:
     """Curves with one unit over one time axis."""
 
     title: str
@@ -39,7 +39,7 @@ class Panel:
     logarithmic: bool = False
 
 
-def panels(recording: Recording, what: str | Sequence[str]) -> list[Panel]:
+def panels(recording: Recording, what: str | Sequence[str]) -> list[PlotPanel]:
     """One or more panels per item of `what`, a sequence or words with commas between them."""
     items = [w.strip() for w in (what.split(",") if isinstance(what, str) else what) if w.strip()]
     if not items:
@@ -49,7 +49,7 @@ def panels(recording: Recording, what: str | Sequence[str]) -> list[Panel]:
     return [panel for item in items for panel in _panels(recording, item)]
 
 
-def _panels(recording: Recording, item: str) -> list[Panel]:
+def _panels(recording: Recording, item: str) -> list[PlotPanel]:
     kind, colon, name = item.partition(":")
     function, named = look_up(kind, KINDS, "plot of")
     if colon and not named:
@@ -59,22 +59,22 @@ def _panels(recording: Recording, item: str) -> list[Panel]:
     return function(recording, name)
 
 
-def _energy(recording: Recording, _: str) -> list[Panel]:
+def _energy(recording: Recording, _: str) -> list[PlotPanel]:
     e = recording.energy
     always = {"kinetic": e.kinetic, "gravity": e.gravity, "total": e.total}
     others = {"springs": e.springs, "work of dampers": e.damper_work, "work of motors": e.motor_work, "work applied": e.applied_work}
-    return [Panel("energy", "J", recording.t, always | {k: x for k, x in others.items() if x.any()})]
+    return [PlotPanel("energy", "J", recording.t, always | {k: x for k, x in others.items() if x.any()})]
 
 
-def _drift(recording: Recording, _: str) -> list[Panel]:
-    return [Panel("energy drift", "J", recording.t, {"drift": motion.energy_drift(recording)})]
+def _drift(recording: Recording, _: str) -> list[PlotPanel]:
+    return [PlotPanel("energy drift", "J", recording.t, {"drift": motion.energy_drift(recording)})]
 
 
-def _violation(recording: Recording, _: str) -> list[Panel]:
-    return [Panel("constraint violation", "m or rad", recording.t, {"violation": recording.violation}, logarithmic=True)]
+def _violation(recording: Recording, _: str) -> list[PlotPanel]:
+    return [PlotPanel("constraint violation", "m or rad", recording.t, {"violation": recording.violation}, logarithmic=True)]
 
 
-def _momentum(recording: Recording, _: str) -> list[Panel]:
+def _momentum(recording: Recording, _: str) -> list[PlotPanel]:
     model = recording.model
     which = [i for i, b in enumerate(model.bodies) if b.kind == "dynamic"]
     R, p = (x[:, which] for x in motion.poses(recording))
@@ -87,22 +87,22 @@ def _momentum(recording: Recording, _: str) -> list[Panel]:
     spin = np.einsum("tnij,njk,tnlk,tnl->tni", R, inertia, R, twists[..., :3])
     angular = np.cross(p + arm, linear) + spin
     return [
-        Panel("linear momentum", "kg m/s", recording.t, _xyz(linear.sum(axis=1))),
-        Panel("angular momentum about the origin", "kg m²/s", recording.t, _xyz(angular.sum(axis=1))),
+        PlotPanel("linear momentum", "kg m/s", recording.t, _xyz(linear.sum(axis=1))),
+        PlotPanel("angular momentum about the origin", "kg m²/s", recording.t, _xyz(angular.sum(axis=1))),
     ]
 
 
-def _coordinates(recording: Recording, name: str) -> list[Panel]:
+def _coordinates(recording: Recording, name: str) -> list[PlotPanel]:
     return _of_joints(recording, name, "coordinates", Recording.joint, coordinate_units)
 
 
-def _velocities(recording: Recording, name: str) -> list[Panel]:
+def _velocities(recording: Recording, name: str) -> list[PlotPanel]:
     return _of_joints(recording, name, "velocities", Recording.joint_velocity, velocity_units)
 
 
 def _of_joints(
     recording: Recording, name: str, title: str, values: Callable[[Recording, str], np.ndarray], units: Callable[[Joint], list[str]]
-) -> list[Panel]:
+) -> list[PlotPanel]:
     """The curves of one joint or of all, sorted into a panel per unit."""
     by_unit: dict[str, dict[str, np.ndarray]] = {}
     chosen, only = _joint(recording, name) if name else (None, None)
@@ -114,7 +114,7 @@ def _of_joints(
     if not by_unit:
         raise ModelError(f"plot of {title}{f' of {name!r}' if name else ''}: no degree of freedom there; choose a joint that moves")
     whose = f" of {name}" if name else ""
-    return [Panel(f"{title}{whose}", unit, recording.t, curves) for unit, curves in by_unit.items()]
+    return [PlotPanel(f"{title}{whose}", unit, recording.t, curves) for unit, curves in by_unit.items()]
 
 
 def _joint(recording: Recording, name: str) -> tuple[JointInfo, int | None]:
@@ -128,28 +128,31 @@ def _joint(recording: Recording, name: str) -> tuple[JointInfo, int | None]:
     return look_up(name, table, "joint"), None
 
 
-def _reaction(recording: Recording, name: str) -> list[Panel]:
+def _reaction(recording: Recording, name: str) -> list[PlotPanel]:
     return _wrench(recording, _joint(recording, name)[0].name, "reaction", Recording.reaction)
 
 
-def _constraint(recording: Recording, name: str) -> list[Panel]:
+def _constraint(recording: Recording, name: str) -> list[PlotPanel]:
     return _wrench(recording, _joint(recording, name)[0].name, "constraint", Recording.constraint_wrench)
 
 
-def _wrench(recording: Recording, name: str, title: str, values: Callable[[Recording, str], np.ndarray]) -> list[Panel]:
+def _wrench(recording: Recording, name: str, title: str, values: Callable[[Recording, str], np.ndarray]) -> list[PlotPanel]:
     wrench = values(recording, name)
     force, torque = _xyz(wrench[:, 3:]), _xyz(wrench[:, :3])
-    return [Panel(f"{title} force of {name}", "N", recording.t, force), Panel(f"{title} torque of {name}", "N m", recording.t, torque)]
+    return [
+        PlotPanel(f"{title} force of {name}", "N", recording.t, force),
+        PlotPanel(f"{title} torque of {name}", "N m", recording.t, torque),
+    ]
 
 
-def _multiplier(recording: Recording, name: str) -> list[Panel]:
+def _multiplier(recording: Recording, name: str) -> list[PlotPanel]:
     look_up(name, dict(recording.model.constraints), "constraint")
     rows = recording.multiplier(name).T
     curves = {name if len(rows) == 1 else f"{name}.{k}": row for k, row in enumerate(rows)}
-    return [Panel(f"multiplier of {name}", "N or N m", recording.t, curves)]
+    return [PlotPanel(f"multiplier of {name}", "N or N m", recording.t, curves)]
 
 
-def _tension(recording: Recording, name: str) -> list[Panel]:
+def _tension(recording: Recording, name: str) -> list[PlotPanel]:
     look = Look(recording.model)
     names = [s.name for s in look.strands]
     if not names:
@@ -159,16 +162,16 @@ def _tension(recording: Recording, name: str) -> list[Panel]:
     unknown = [names[k] for k in chosen if np.isnan(pull[:, k]).all()]
     if unknown:
         raise ModelError(f"plot of tension: nobody knows the pull of '{unknown[0]}'; choose another, or its multiplier")
-    return [Panel(f"tension{f' of {name}' if name else ''}", "N", recording.t, {names[k]: pull[:, k] for k in chosen})]
+    return [PlotPanel(f"tension{f' of {name}' if name else ''}", "N", recording.t, {names[k]: pull[:, k] for k in chosen})]
 
 
-def _pose(recording: Recording, name: str) -> list[Panel]:
+def _pose(recording: Recording, name: str) -> list[PlotPanel]:
     look_up(name, {b.name: b for b in recording.model.bodies}, "body")
     pose = recording.pose(name)
     turn = dict(zip(("w", "x", "y", "z"), pose[:, 3:].T, strict=True))
     return [
-        Panel(f"position of {name}", "m", recording.t, _xyz(pose[:, :3])),
-        Panel(f"orientation of {name}, quaternion", "–", recording.t, turn),
+        PlotPanel(f"position of {name}", "m", recording.t, _xyz(pose[:, :3])),
+        PlotPanel(f"orientation of {name}, quaternion", "–", recording.t, turn),
     ]
 
 
@@ -201,7 +204,7 @@ def coordinate_units(joint: Joint) -> list[str]:
     return out
 
 
-KINDS: dict[str, tuple[Callable[[Recording, str], list[Panel]], str]] = {
+KINDS: dict[str, tuple[Callable[[Recording, str], list[PlotPanel]], str]] = {
     "energy": (_energy, ""), "drift": (_drift, ""), "violation": (_violation, ""), "momentum": (_momentum, ""),
     "q": (_coordinates, "if wanted"), "v": (_velocities, "if wanted"), "tension": (_tension, "if wanted"),
     "reaction": (_reaction, "always"), "constraint": (_constraint, "always"), "multiplier": (_multiplier, "always"),

@@ -10,7 +10,7 @@ import numpy as np
 from unibody.model import Model
 from unibody.simulation import Recording
 from unibody.view import motion
-from unibody.view.raster import Camera, Canvas, Solid, tube
+from unibody.view.raster import Camera, Canvas, RasterSolid, tube
 from unibody.view.style import INK, PALE, STATIC, body_colours, mixed
 
 RESOLUTION = 28
@@ -32,7 +32,7 @@ class SpatialView:
         colours = dict(zip(moving, body_colours(len(moving)), strict=True))
         bodies = [colours.get(i, np.array(to_rgb(STATIC))) for i in range(model.n_bodies)]
         self._colours = np.array([*bodies, to_rgb("#56616c")])
-        self._solids = [(i, Solid.of(*placed.triangles(RESOLUTION))) for i, b in enumerate(model.bodies) for placed in b.shapes]
+        self._solids = [(i, RasterSolid.of(*placed.triangles(RESOLUTION))) for i, b in enumerate(model.bodies) for placed in b.shapes]
         self._low, self._high = np.full(3, np.inf), np.full(3, -np.inf)
         self._seen: list[np.ndarray] = []
 
@@ -134,7 +134,7 @@ class SpatialView:
             x = solid.vertices @ R[i].T + p[i]
             x = x - (x[:, 2:] - self._floor) / SUN[2] * SUN
             both = np.concatenate([solid.faces, solid.faces[:, ::-1]])
-            canvas.draw(Solid(x, both, np.zeros((len(both), 3, 3))), i)
+            canvas.draw(RasterSolid(x, both, np.zeros((len(both), 3, 3))), i)
         grey = canvas.silhouette()
         picture = np.zeros((*grey.shape, 4))
         picture[..., :3] = (0.13, 0.19, 0.24)
@@ -206,7 +206,7 @@ def ticks(low: float, high: float, step: float) -> np.ndarray:
     return np.round(np.arange(np.ceil(low / step - 1e-9), np.floor(high / step + 1e-9) + 1) * step, 9) + 0.0
 
 
-def _dot(centre: np.ndarray, radius: float) -> Solid:
+def _dot(centre: np.ndarray, radius: float) -> RasterSolid:
     from unibody.shapes import Sphere
 
-    return Solid.of(*Sphere(radius).triangles(16)).moved(np.eye(3), centre)
+    return RasterSolid.of(*Sphere(radius).triangles(16)).moved(np.eye(3), centre)

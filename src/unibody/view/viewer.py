@@ -30,10 +30,10 @@ from unibody.view.look import Look
 from unibody.view.motion import viewing_plane
 from unibody.view.snapshot import Snapshot
 from unibody.view.viewer_gate import Gate, can_bind, gated
-from unibody.view.viewer_panel import Panel
+from unibody.view.viewer_panel import ViewerPanel
 from unibody.view.viewer_player import Live, Player, Replay
 from unibody.view.viewer_plots import Plots
-from unibody.view.viewer_scene import Stage, view_from
+from unibody.view.viewer_scene import ViewerStage, view_from
 
 FRAME = 1.0 / 40.0
 """Seconds between two pictures; a slower simulation gives fewer."""
@@ -58,8 +58,8 @@ class Viewer:
         first = Snapshot.of(self.look, player.observation)
         shown = preview(player)
         low, high = bounds(self.look, first, shown)
-        self._stage = Stage(self._server.scene, self.look, first, low, high)
-        self._panel = Panel(self._server.gui, player, self._stage, self.post)
+        self._stage = ViewerStage(self._server.scene, self.look, first, low, high)
+        self._panel = ViewerPanel(self._server.gui, player, self._stage, self.post)
         self._plots = Plots(self._server.gui, player)
         self._point_camera(viewing_plane(shown))
         self._listen()

@@ -21,7 +21,7 @@ FEWEST_ROWS = 100
 
 
 @dataclass
-class Row:
+class HistoryRow:
     """One instant: how to derive everything at it, and what the plots need of it."""
 
     time: float
@@ -49,7 +49,7 @@ class History:
     """Rows in the order of time."""
 
     def __init__(self, most_rows: int = MOST_ROWS, most_bytes: int = MOST_BYTES):
-        self.rows: list[Row] = []
+        self.rows: list[HistoryRow] = []
         self._most_rows, self._most_bytes = most_rows, most_bytes
 
     def __len__(self) -> int:
@@ -63,7 +63,7 @@ class History:
     def end(self) -> float:
         return self.rows[-1].time
 
-    def append(self, row: Row) -> None:
+    def append(self, row: HistoryRow) -> None:
         """One more row at the end; thins the others when they become too many."""
         self.rows.append(row)
         most = min(self._most_rows, max(FEWEST_ROWS, self._most_bytes // max(1, row.size)))

@@ -9,7 +9,7 @@ import numpy as np
 
 from unibody.view.style import PULL, PUSH, SLACK
 from unibody.view.viewer_player import Live, Player
-from unibody.view.viewer_scene import Stage
+from unibody.view.viewer_scene import ViewerStage
 
 Post = Callable[[Callable[[], None]], None]
 """Takes a command that the player's own thread will run."""
@@ -25,10 +25,10 @@ LEGEND = (
 )
 
 
-class Panel:
+class ViewerPanel:
     """Film, method, what is shown, and what there is to say. `gui` is viser's."""
 
-    def __init__(self, gui: Any, player: Player, stage: Stage, post: Post):
+    def __init__(self, gui: Any, player: Player, stage: ViewerStage, post: Post):
         self._gui, self._player, self._stage, self._post = gui, player, stage, post
         self._scrubbed = False
         self._text: dict[str, str] = {}

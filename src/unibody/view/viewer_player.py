@@ -20,8 +20,8 @@ from unibody.simulation import Recording, Simulation
 from unibody.simulation.consistent import begin
 from unibody.solvers import REGISTRY, Solver
 from unibody.solvers.base import elements_of
-from unibody.view.viewer_history import History, Row
-from unibody.view.viewer_pull import Pull
+from unibody.view.viewer_history import History, HistoryRow
+from unibody.view.viewer_pull import MousePull
 
 SLICE = 1.0 / 30.0
 """The longest time on the wall that one `advance` may take, if a single step does not take longer [s]."""
@@ -46,10 +46,10 @@ class Player:
         """Simulated seconds per second on the wall, as measured."""
         self.message = ""
         """What the last command or step has to say; empty if nothing went wrong."""
-        self._seen: tuple[Row, Observation] | None = None
+        self._seen: tuple[HistoryRow, Observation] | None = None
 
     @property
-    def row(self) -> Row:
+    def row(self) -> HistoryRow:
         return self.history.rows[self.place]
 
     @property
@@ -108,7 +108,7 @@ class Replay(Player):
         self.recording = recording
         self.loop = True
         for k, t in enumerate(recording.t):
-            self.history.rows.append(Row(float(t), lambda k=k: recording.observe(k)))  # type: ignore[misc]
+            self.history.rows.append(HistoryRow(float(t), lambda k=k: recording.observe(k)))  # type: ignore[misc]
         self._clock = self.time
         self._derived = 0
 
@@ -149,7 +149,7 @@ class Live(Player):
         super().__init__(simulation.model)
         self.dt = simulation.dt
         self.control = simulation.control.copy()
-        self.pull: Pull | None = None
+        self.pull: MousePull | None = None
         self._bound = simulation.bound
         self._start, self._assemble = simulation.state, simulation.assemble
         self._begin()
@@ -192,7 +192,7 @@ class Live(Player):
             with bound.turn:
                 return bound.observe(state, memory, control)
 
-        row = Row(state.t, observed, (bound, state, memory))
+        row = HistoryRow(state.t, observed, (bound, state, memory))
         self._seen = (row, row.derived())
         self.history.append(row)
         self.place = len(self.history) - 1
@@ -265,7 +265,7 @@ class Live(Player):
         """Pull a body from now on; `at` is where the pointer holds it. What followed the shown instant is forgotten."""
         self.release()
         try:
-            self.pull = Pull.grab(self.model, self.observation, body, at, strength)
+            self.pull = MousePull.grab(self.model, self.observation, body, at, strength)
         except UnibodyError as error:
             self.message = str(error)
             return

@@ -36,7 +36,7 @@ LIGHTEST = 0.05
 
 
 @dataclass
-class Pull:
+class MousePull:
     """A hand that holds the point `p` (body coordinates) of a body and goes to `target` (world)."""
 
     model: Model
@@ -48,7 +48,7 @@ class Pull:
     """From the pointer to the held point when the body was grabbed."""
 
     @staticmethod
-    def grab(model: Model, seen: Observation, body: int, at: Any, strength: float = 1.0) -> Pull:
+    def grab(model: Model, seen: Observation, body: int, at: Any, strength: float = 1.0) -> MousePull:
         """Take a body at a place of the world."""
         info = model.bodies[body]
         if info.kind != "dynamic":
@@ -59,7 +59,7 @@ class Pull:
         if _effective_mass(info, p) < LIGHTEST * info.mass:
             p = np.array(info.com)
         held = origin + R @ p
-        return Pull(model, body, p, held, strength, held - place)
+        return MousePull(model, body, p, held, strength, held - place)
 
     def __post_init__(self) -> None:
         self._mass = self.model.bodies[self.body].mass

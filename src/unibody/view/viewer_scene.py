@@ -14,14 +14,14 @@ from unibody.view.look import Look, ground_height, quaternions
 from unibody.view.motion import COILS, coil
 from unibody.view.snapshot import Snapshot
 from unibody.view.style import rgb, tension_colours
-from unibody.view.viewer_pull import Pull
+from unibody.view.viewer_pull import MousePull
 
 MOST_LABELS = 200
 REACTION, CONTACT, HAND = "#7b4fa3", "#d97706", "#e11d48"
 """Colours of arrows of joint reactions, of contact forces, and of the pulling hand."""
 
 
-class Stage:
+class ViewerStage:
     """Everything in the scene of one page. `scene` is viser's."""
 
     def __init__(self, scene: Any, look: Look, first: Snapshot, low: np.ndarray, high: np.ndarray):
@@ -95,7 +95,7 @@ class Stage:
             visible=False,
         )  # fmt: skip
 
-    def show(self, now: Snapshot, pull: Pull | None = None) -> None:
+    def show(self, now: Snapshot, pull: MousePull | None = None) -> None:
         """Move everything that is visible to an instant."""
         self.shown = now
         for handle, group in zip(self.solids, self.look.solids, strict=True):
@@ -153,7 +153,7 @@ class Stage:
             ]  # fmt: skip
             self._show_labels(self.shown)
 
-    def _show_hand(self, now: Snapshot, pull: Pull | None) -> None:
+    def _show_hand(self, now: Snapshot, pull: MousePull | None) -> None:
         if pull is not None:
             self.hand.points = np.array([[pull.point(now.observation), pull.target]])
         if self.hand.visible != (pull is not None):

@@ -17,17 +17,17 @@ def frame(normal):
 
 def assemble(touching, mass, gyration, v, friction, law="coulomb"):
     """touching: (upper body, lower body or −1, arm on the upper, arm on the lower, frame). Twists angular first, world axes at centres."""
-    J, groups = [], []
+    J, islands = [], []
     for a, c, arm_a, arm_c, axes in touching:
         for e in axes:
             J.append([np.r_[np.cross(arm_a, e), e], -np.r_[np.cross(arm_c, e), e]])
-            groups.append([a, c])
-    J, groups, mass = np.array(J), np.array(groups), np.asarray(mass, float)
+            islands.append([a, c])
+    J, islands, mass = np.array(J), np.array(islands), np.asarray(mass, float)
     inverse = np.zeros((mass.size, 6, 6))
     for k in range(3):
         inverse[:, k, k], inverse[:, 3 + k, 3 + k] = gyration / mass, 1.0 / mass
-    b = np.einsum("rgi,rgi->r", J, np.where(groups[:, :, None] < 0, 0.0, np.asarray(v)[groups]))
-    return ContactProblem(Factored(J, groups, inverse), b, contacts(np.full(len(touching), friction)), law=law)
+    b = np.einsum("rgi,rgi->r", J, np.where(islands[:, :, None] < 0, 0.0, np.asarray(v)[islands]))
+    return ContactProblem(Factored(J, islands, inverse), b, contacts(np.full(len(touching), friction)), law=law)
 
 
 FALL = 0.0981

@@ -5,12 +5,12 @@ import pytest
 from contact_cases import FALL, brick_wall, scattered, sphere_pile, tower, violation
 
 from unibody.algebra.contact.augmented import press
-from unibody.algebra.contact.augmented_groups import augmented_groups
+from unibody.algebra.contact.augmented_islands import augmented_islands
 from unibody.algebra.contact.augmented_restart import augmented
 from unibody.algebra.contact.block_lu import factor_blocks, fill_blocks, solve_blocks
 from unibody.algebra.contact.delassus import gather, spread
 from unibody.algebra.contact.problem import ContactProblem, Dense, Factored, bounded, box, contacts, free, join, unilateral
-from unibody.algebra.contact.scaled_delassus import Motion
+from unibody.algebra.contact.scaled_delassus import ScaledVelocities
 from unibody.algebra.contact.scaling import Units
 from unibody.algebra.contact.solve import solve_contacts
 from unibody.kernel import JIT
@@ -19,8 +19,8 @@ from unibody.kernel import JIT
 def times(motion, units, x):
     """J Yᵀ x."""
     m, u = np.zeros(motion.first[-1]), np.zeros(units.size)
-    spread(motion.first, motion.groups, units.start, motion.place, motion.Y, x, m)
-    gather(motion.first, motion.groups, units.start, motion.place, motion.J, m, u)
+    spread(motion.first, motion.islands, units.start, motion.place, motion.Y, x, m)
+    gather(motion.first, motion.islands, units.start, motion.place, motion.J, m, u)
     return u
 
 
@@ -31,19 +31,19 @@ def dense_rows(motion, units, numbers):
     for i in range(n):
         e, column = np.zeros(n), np.zeros(units.size)
         e[i] = 1.0
-        gather(motion.first, motion.groups, units.start, motion.place, numbers, e, column)
+        gather(motion.first, motion.islands, units.start, motion.place, numbers, e, column)
         rows[:, i] = column
     return rows
 
 
 @pytest.mark.parametrize("make", [lambda: scattered(7, 12, 0.5, 3), lambda: sphere_pile(3, 2), lambda: brick_wall(3, 3)])
 @pytest.mark.parametrize("whole", [False, True])
-def test_rows_over_groups_are_the_matrix(make, whole):
+def test_rows_over_islands_are_the_matrix(make, whole):
     problem = make()
     if whole:
         problem = ContactProblem(Dense(problem.W.whole()), problem.b, problem.blocks)
     units = Units(problem)
-    motion, x = Motion.of(units), np.random.default_rng(0).standard_normal(units.size)
+    motion, x = ScaledVelocities.of(units), np.random.default_rng(0).standard_normal(units.size)
     np.testing.assert_allclose(times(motion, units, x), units.dense_matrix() @ x, atol=1e-12)
 
 
@@ -51,14 +51,25 @@ def test_rows_over_groups_are_the_matrix(make, whole):
 def test_block_factors_solve_what_numpy_solves(make):
     """C not symmetric, some blocks zero."""
     units = Units(make())
-    motion, generator = Motion.of(units), np.random.default_rng(1)
+    motion, generator = ScaledVelocities.of(units), np.random.default_rng(1)
     plan, n, k = motion.plan, motion.first[-1], units.rows.size
     C = np.zeros((k, 4, 4))
     C[:, :3, :3] = np.eye(3) + 0.3 * generator.standard_normal((k, 3, 3))
     C[::4] = 0.0
     weight, A, scratch, pivot = generator.uniform(0.1, 1.0, k), np.empty(plan.size + 1), np.empty(64), np.empty(6, np.int64)
     fill_blocks(
-        motion.first, motion.groups, units.start, motion.place, plan.where, plan.diagonal, motion.J, motion.Y, C.ravel(), weight, scratch, A
+        motion.first,
+        motion.islands,
+        units.start,
+        motion.place,
+        plan.where,
+        plan.diagonal,
+        motion.J,
+        motion.Y,
+        C.ravel(),
+        weight,
+        scratch,
+        A,
     )
     assert factor_blocks(motion.first, plan.column, plan.row, plan.diagonal, plan.lower, plan.upper, plan.target, scratch, pivot, A) == 0
     right = generator.standard_normal(n)
@@ -124,8 +135,8 @@ def test_the_same_contact_many_times_over():
 def doubled(problem, by, seed):
     """Every contact twice, the rows of its copy moved a little."""
     W, generator = problem.operator, np.random.default_rng(seed)
-    moved = W.J + by * generator.standard_normal(W.J.shape) * (W.groups >= 0)[:, :, None]
-    operator = Factored(np.concatenate([W.J, moved]), np.concatenate([W.groups, W.groups]), W.inverse_mass)
+    moved = W.J + by * generator.standard_normal(W.J.shape) * (W.islands >= 0)[:, :, None]
+    operator = Factored(np.concatenate([W.J, moved]), np.concatenate([W.islands, W.islands]), W.inverse_mass)
     mu = np.tile(problem.blocks.friction[:, :2], (2, 1))
     return ContactProblem(operator, np.tile(problem.b, 2), contacts(mu), law=problem.law)
 
@@ -142,13 +153,13 @@ def test_contacts_that_nearly_repeat_each_other(seed):
 
 def test_plans_are_kept_for_the_same_contacts():
     first = brick_wall(2, 2)
-    one, same = (Motion.of(Units(p)) for p in (first, brick_wall(2, 2, push=0.5)))
+    one, same = (ScaledVelocities.of(Units(p)) for p in (first, brick_wall(2, 2, push=0.5)))
     assert one.plan is same.plan and one.J is not same.J
-    groups = first.operator.groups.copy()
-    last = np.flatnonzero((groups >= 0).all(axis=1))[-3:]
-    groups[last, 1] = -1  # a contact between bricks becomes one with the ground
-    other = ContactProblem(Factored(first.operator.J, groups, first.operator.inverse_mass), first.b, first.blocks)
-    motion, units = Motion.of(Units(other)), Units(other)
+    islands = first.operator.islands.copy()
+    last = np.flatnonzero((islands >= 0).all(axis=1))[-3:]
+    islands[last, 1] = -1  # a contact between bricks becomes one with the ground
+    other = ContactProblem(Factored(first.operator.J, islands, first.operator.inverse_mass), first.b, first.blocks)
+    motion, units = ScaledVelocities.of(Units(other)), Units(other)
     assert motion.plan is not one.plan
     x = np.random.default_rng(2).standard_normal(units.size)
     np.testing.assert_allclose(times(motion, units, x), units.dense_matrix() @ x, atol=1e-12)
@@ -175,20 +186,20 @@ def test_a_limit_of_steps_is_kept_and_the_best_is_returned():
 
 
 class Grouped:
-    """Rows on two bodies, written down as groups of velocities; `fused`: so many bodies make one group."""
+    """Rows on two bodies, written down as islands of velocities; `fused`: so many bodies make one island."""
 
     def __init__(self, problem, fused=1):
         units, W = Units(problem), problem.W
         n, k = len(W.inverse_mass), problem.blocks.rows.size
         self.problem, self.rows, self.start = problem, problem.blocks.rows, np.concatenate([[0], np.cumsum(problem.blocks.rows)])
         self.first = np.minimum(6 * fused * np.arange(-(-n // fused) + 1), 6 * n)
-        bodies = W.groups[self.start[:-1]]
-        self.groups, parts, place = np.full((k, 2), -1), ([], []), [0]
+        bodies = W.islands[self.start[:-1]]
+        self.islands, parts, place = np.full((k, 2), -1), ([], []), [0]
         assert units.size == problem.b.size
         for b in range(k):
             own = sorted({int(g) // fused for g in bodies[b] if g >= 0})
-            self.groups[b, : len(own)] = own
-            for row_numbers, out in zip((W.J, np.einsum("rgij,rgj->rgi", W.inverse_mass[W.groups], W.J)), parts):
+            self.islands[b, : len(own)] = own
+            for row_numbers, out in zip((W.J, np.einsum("rgij,rgj->rgi", W.inverse_mass[W.islands], W.J)), parts):
                 whole = np.zeros((3, 6 * n))
                 for side in range(2):
                     if bodies[b, side] >= 0:
@@ -206,17 +217,17 @@ class Grouped:
 
 @pytest.mark.parametrize("fused", [1, 3])
 @pytest.mark.parametrize("law", ["coulomb", "convex"])
-def test_rows_on_groups_of_any_size_give_the_same(fused, law):
+def test_rows_on_islands_of_any_size_give_the_same(fused, law):
     """Groups of one body and of three; from no impulses, and at once from the solution."""
     for problem in (scattered(7, 9, 0.4, 6, law), brick_wall(2, 2, push=0.2, law=law)):
         rows = Grouped(problem, fused)
-        found = augmented_groups(rows, problem.b, problem.blocks, law, None, 1e-9, 300)
+        found = augmented_islands(rows, problem.b, problem.blocks, law, None, 1e-9, 300)
         other = solve_contacts(problem, "augmented", tolerance=1e-9)
         assert found.converged and violation(problem, found) < 1e-7, found.note
         if law == "convex" or problem.b.size < 30:  # where velocities are unique
             np.testing.assert_allclose(found.velocity, other.velocity, atol=1e-5)  # a residual of 1e-9 leaves its root at most
-        again = augmented_groups(rows, problem.b, problem.blocks, law, found.impulse, 1e-8, 300)
+        again = augmented_islands(rows, problem.b, problem.blocks, law, found.impulse, 1e-8, 300)
         assert again.iterations == 0 and again.converged
     smooth = ContactProblem(problem.operator, problem.b, contacts(np.zeros(len(problem.blocks.rows))), law=law)
-    found = augmented_groups(rows, smooth.b, smooth.blocks, law, None, 1e-9, 300)
+    found = augmented_islands(rows, smooth.b, smooth.blocks, law, None, 1e-9, 300)
     assert found.converged and violation(smooth, found) < 1e-7 and not found.impulse.reshape(-1, 3)[:, 1:].any()

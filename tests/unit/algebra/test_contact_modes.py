@@ -7,7 +7,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from unibody.algebra.contact.mode_parts import HOLD, PUSH, REST, SLIDE, Part, pivoted
+from unibody.algebra.contact.mode_parts import HOLD, PUSH, REST, SLIDE, ModePart, pivoted
 from unibody.algebra.contact.modes import solve_modes
 
 
@@ -36,14 +36,14 @@ def test_sliding_contacts_have_all_solutions_of_their_problem(seed: int) -> None
     for _ in range(8):
         W, b = gram(rng, 8, 8), rng.normal(size=8)
         k = rng.uniform(-3.0, 3.0, size=4)
-        parts = [Part(SLIDE, np.array([2 * c, 2 * c + 1]), k[c : c + 1]) for c in range(4)]
+        parts = [ModePart(SLIDE, np.array([2 * c, 2 * c + 1]), k[c : c + 1]) for c in range(4)]
         P = np.zeros((8, 4))
         P[2 * np.arange(4), np.arange(4)], P[2 * np.arange(4) + 1, np.arange(4)] = 1.0, -k
         expected = bases(W[::2] @ P, b[::2])
-        (group,) = solve_modes(W, b, parts)
-        assert group.complete and len(group.found) == len(expected)
+        (island,) = solve_modes(W, b, parts)
+        assert island.complete and len(island.found) == len(expected)
         seen.add(min(len(expected), 2))
-        ours = sorted(tuple(f.x[::2].round(7)) for f in group.found)
+        ours = sorted(tuple(f.x[::2].round(7)) for f in island.found)
         theirs = sorted(tuple(z.round(7)) for z in expected)
         assert np.abs(np.array(ours) - np.array(theirs)).max(initial=0.0) < 1e-6
         one = pivoted(W, b, parts)
@@ -51,7 +51,7 @@ def test_sliding_contacts_have_all_solutions_of_their_problem(seed: int) -> None
     assert len(seen) > 1
 
 
-def laws(W: np.ndarray, b: np.ndarray, parts: list[Part], x: np.ndarray) -> float:
+def laws(W: np.ndarray, b: np.ndarray, parts: list[ModePart], x: np.ndarray) -> float:
     """By how much x misses the laws."""
     a, worst = W @ x + b, 0.0
     for p in parts:
@@ -80,24 +80,24 @@ def test_every_solution_keeps_the_laws(tangents: int) -> None:
     for trial in range(3):
         rows = 2 * w + 4
         W, b = gram(rng, rows, rows), rng.normal(size=rows)
-        parts = [Part(REST, w * c + np.arange(w), rng.uniform(0.2, 0.8, size=tangents)) for c in range(2)]
-        parts += [Part(PUSH, np.array([2 * w]), np.zeros(0)), Part(HOLD, np.array([2 * w + 1]), np.array([0.3]))]
+        parts = [ModePart(REST, w * c + np.arange(w), rng.uniform(0.2, 0.8, size=tangents)) for c in range(2)]
+        parts += [ModePart(PUSH, np.array([2 * w]), np.zeros(0)), ModePart(HOLD, np.array([2 * w + 1]), np.array([0.3]))]
         if trial % 2:
-            parts.append(Part(SLIDE, np.array([2 * w + 2, 2 * w + 3]), np.array([rng.uniform(0.1, 0.5)])))
-        (group,) = solve_modes(W, b, parts)
-        assert group.found and group.complete == (tangents == 1)
-        for f in group.found:
+            parts.append(ModePart(SLIDE, np.array([2 * w + 2, 2 * w + 3]), np.array([rng.uniform(0.1, 0.5)])))
+        (island,) = solve_modes(W, b, parts)
+        assert island.found and island.complete == (tangents == 1)
+        for f in island.found:
             used = np.concatenate([p.rows for p in parts])
             assert laws(W, b, parts, f.x) < 1e-7
             assert np.abs(f.a - (W @ f.x + b))[used].max() < 1e-9
 
 
 def test_forces_that_are_not_determined_and_parts_apart() -> None:
-    """A table on four legs: one motion, more forces than one. A ball beside it is a group of its own."""
+    """A table on four legs: one motion, more forces than one. A ball beside it is an island of its own."""
     legs = np.array([[1.0, 1.0, 1.0], [1.0, -1.0, 1.0], [1.0, 1.0, -1.0], [1.0, -1.0, -1.0]])
     W = np.zeros((5, 5))
     W[:4, :4], W[4, 4] = legs @ legs.T, 2.0
-    first, second = solve_modes(W, np.array([-8.0, -8.0, -8.0, -8.0, -1.0]), [Part(PUSH, np.array([r]), np.zeros(0)) for r in range(5)])
+    first, second = solve_modes(W, np.array([-8.0, -8.0, -8.0, -8.0, -1.0]), [ModePart(PUSH, np.array([r]), np.zeros(0)) for r in range(5)])
     assert first.parts == (0, 1, 2, 3) and second.parts == (4,)
     assert len(first.found) == 1 and not first.found[0].forces_unique and first.found[0].x.sum() == pytest.approx(8.0)
     assert second.found[0].x[4] == pytest.approx(0.5) and second.found[0].forces_unique
@@ -107,9 +107,9 @@ def test_many_parts_are_left_to_pivoting() -> None:
     """Forty limits: one solution, by Lemke's method, without the claim that it is the only one."""
     rng = np.random.default_rng(5)
     W, b = gram(rng, 40, 60), rng.normal(size=40)
-    (group,) = solve_modes(W, b, [Part(PUSH, np.array([r]), np.zeros(0)) for r in range(40)])
-    assert not group.complete and len(group.found) == 1
-    z, w = group.found[0].x, W @ group.found[0].x + b
+    (island,) = solve_modes(W, b, [ModePart(PUSH, np.array([r]), np.zeros(0)) for r in range(40)])
+    assert not island.complete and len(island.found) == 1
+    z, w = island.found[0].x, W @ island.found[0].x + b
     assert np.abs(np.minimum(z, w)).max() < 1e-8
     with pytest.raises(ValueError, match="finite"):
-        solve_modes(np.eye(1), np.array([np.nan]), [Part(PUSH, np.array([0]), np.zeros(0))])
+        solve_modes(np.eye(1), np.array([np.nan]), [ModePart(PUSH, np.array([0]), np.zeros(0))])

@@ -10,7 +10,7 @@ from unibody.algebra.contact.newton import FUNCTIONS
 from unibody.algebra.contact.polyhedral import directions
 from unibody.algebra.contact.problem import ContactProblem, Dense, Factored, bounded, box, contacts, free, join, unilateral
 from unibody.algebra.contact.scaling import Units
-from unibody.algebra.contact.schur import Groups
+from unibody.algebra.contact.schur import IslandBlocks
 from unibody.algebra.contact.solve import solve_contacts
 
 EXACT = ("newton", "proximal", "pgs", "augmented", "auto")
@@ -392,13 +392,13 @@ def test_an_interior_point_alone_solves_the_convex_law(dense, rows, monkeypatch)
         np.testing.assert_allclose(units.velocity(ended.x) / units.D, velocity, atol=2e-4)
 
 
-def test_equations_through_groups_equal_the_whole_matrix():
+def test_equations_through_islands_equal_the_whole_matrix():
     import scipy.sparse as sp
 
     units = Units(scattered(4, 6, 0.5, 2))
     C = np.diag(np.random.default_rng(0).uniform(1e-6, 1.0, units.size))
     r = np.random.default_rng(1).standard_normal(units.size)
-    found = Groups.of(units).solver(sp.csr_array(C), sp.csr_array(np.linalg.inv(C)))(r)
+    found = IslandBlocks.of(units).solver(sp.csr_array(C), sp.csr_array(np.linalg.inv(C)))(r)
     np.testing.assert_allclose((units.dense_matrix() + C) @ found, r, atol=1e-10)
 
 

@@ -8,7 +8,7 @@ import scipy.sparse as sp
 
 from unibody.algebra.block import joined
 from unibody.algebra.block.cholesky import BlockMatrix
-from unibody.algebra.block.joined import Change, solve_directly, solve_joined
+from unibody.algebra.block.joined import ChangeOfVariables, solve_directly, solve_joined
 
 
 def system(rng, sizes, touching, stiff=1e4):
@@ -39,7 +39,7 @@ def system(rng, sizes, touching, stiff=1e4):
     N = np.zeros((12 * m, columns))
     for b, at_z, block in blocks:
         N[12 * b : 12 * b + 12, at_z : at_z + block.shape[1]] += block
-    return H, Change.of(sp.csr_matrix(N), group, np.array(z_group)), N
+    return H, ChangeOfVariables.of(sp.csr_matrix(N), group, np.array(z_group)), N
 
 
 def check(H, change, N, rng, rel=1e-7):

@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from unibody.algebra.least_change import Contradiction, Problem, close, hold, least_linear, slide
+from unibody.algebra.least_change import Contradiction, LeastChangeProblem, close, hold, least_linear, slide
 
 
-def problem(look, bounded, n: int) -> Problem:
-    return Problem(look, np.array(bounded, bool), np.ones(len(bounded)), np.eye(n))
+def problem(look, bounded, n: int) -> LeastChangeProblem:
+    return LeastChangeProblem(look, np.array(bounded, bool), np.ones(len(bounded)), np.eye(n))
 
 
 def circle(centre, radius: float = 1.0, repeat: int = 1):

@@ -8,24 +8,24 @@ import numpy as np
 import pytest
 
 from unibody.algebra.contact.compliant import SoftContacts, soft_forces
-from unibody.algebra.contact.compliant_response import InRows, InVelocities, Slopes, Sparsely, soft_answers
-from unibody.algebra.contact.delassus import Grouped
+from unibody.algebra.contact.compliant_response import ComplianceSlopes, InRows, InVelocities, Sparsely, soft_answers
+from unibody.algebra.contact.delassus import DelassusFactors
 
 
 def heap(seed: int, bodies: int, contacts: int, singles: int = 3, width: int = 3) -> SoftContacts:
     """Bodies of six velocities with random masses, pressed together at random; some slide, some stick, some part."""
     rng = np.random.default_rng(seed)
-    groups = np.array([rng.choice(bodies, 2, replace=False) for _ in range(singles + contacts)])
-    groups[::4, 1] = -1
+    islands = np.array([rng.choice(bodies, 2, replace=False) for _ in range(singles + contacts)])
+    islands[::4, 1] = -1
     rows = np.array([1] * singles + [width] * contacts, np.int64)
-    out = Grouped.room(6 * np.arange(bodies + 1, dtype=np.int64), rows, groups)
+    out = DelassusFactors.room(6 * np.arange(bodies + 1, dtype=np.int64), rows, islands)
     inverse = []
     for _ in range(bodies):
         root = 0.3 * rng.standard_normal((6, 6)) + np.eye(6)
         inverse.append(root @ root.T)
     for k in range(singles + contacts):
         at = out.place[k]
-        for g in groups[k][groups[k] >= 0]:
+        for g in islands[k][islands[k] >= 0]:
             J = rng.standard_normal((6, rows[k]))
             out.J[at : at + J.size], out.Y[at : at + J.size] = J.ravel(), (inverse[g] @ J).ravel()
             at += J.size
@@ -90,7 +90,7 @@ def test_slopes_are_those_of_the_law_by_differences() -> None:
 def test_every_space_gives_the_same_answer() -> None:
     problem, rng = heap(4, 6, 9), np.random.default_rng(5)
     J, Y = problem.rows.wholes()
-    slopes = Slopes(-rng.uniform(0.0, 9.0, 3), -np.array([a @ a.T for a in rng.standard_normal((9, 3, 3))]))
+    slopes = ComplianceSlopes(-rng.uniform(0.0, 9.0, 3), -np.array([a @ a.T for a in rng.standard_normal((9, 3, 3))]))
     slopes.blocks[4] = 0.0  # a contact that does not push
     missing = rng.standard_normal(30)
     ways = (InRows(J, Y), InVelocities(J, Y), Sparsely(*problem.rows.sparse_parts(), (3, 9, 3)))
@@ -114,7 +114,7 @@ def test_a_block_that_is_pulled_sticks_or_slides(pull: float, slides: bool) -> N
     """m = 2 kg, on ground that gives way: p = m (right − u), with u = p/m; then friction against the pull, in closed form."""
     mass, h, mu, slow, soft, right = 2.0, 0.01, 0.5, 1e-3, 1e-4, 10.0
     eye = np.eye(6)[:, 3:]
-    rows = Grouped.room(np.array([0, 6], np.int64), np.array([3], np.int64), np.array([[0, -1]]))
+    rows = DelassusFactors.room(np.array([0, 6], np.int64), np.array([3], np.int64), np.array([[0, -1]]))
     rows.J[:], rows.Y[:] = eye.ravel(), eye.ravel() / mass
     free = np.array([[h * pull / mass, 0.0]])
     found = soft_forces(SoftContacts(rows, np.array([right]), np.array([soft]), np.array([mu]), free, slow, h))

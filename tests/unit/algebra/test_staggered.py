@@ -8,7 +8,7 @@ import pytest
 from scipy.optimize import lsq_linear
 
 from unibody.algebra.friction.bounded import friction_residual, solve_friction
-from unibody.algebra.friction.staggered import Contact, stagger, staggered_projections
+from unibody.algebra.friction.staggered import FrictionPoint, stagger, staggered_projections
 
 G, H = 9.81, 0.01
 
@@ -133,7 +133,7 @@ def growing(a, c, s=-10.0):
 
     def contact(u):
         load = np.array([a + c * abs(u[0])])
-        return Contact(load, load, s + u, np.eye(1))
+        return FrictionPoint(load, load, s + u, np.eye(1))
 
     return contact
 
@@ -161,7 +161,7 @@ def test_what_does_not_settle_says_so():
 
     def contact(u):
         load = np.array([1.0 + next(flips) % 2])
-        return Contact(load, load, -10.0 + u, np.eye(1))
+        return FrictionPoint(load, load, -10.0 + u, np.eye(1))
 
     found = stagger(contact, one(1), np.zeros(1), most=20)
     assert not found.converged and found.iterations == 20 and found.change > 0.4

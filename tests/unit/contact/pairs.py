@@ -7,7 +7,7 @@ import numpy as np
 import unibody as ub
 from unibody.collision.broad import Broad, Candidates, Filter
 from unibody.collision.surface import Surface
-from unibody.contact.proximity import Contacts, Nearness
+from unibody.contact.proximity import ContactSet, Proximity
 from unibody.coordinates.affine.body import affine_of_pose
 
 
@@ -26,10 +26,10 @@ class Pair:
         across = [(p, q) for a, b in ((1, 2), (2, 1)) for p in range(v[a], v[a + 1]) for q in range(f[b], f[b + 1])]
         edges = [(p, q) for p in range(e[1], e[2]) for q in range(e[2], e[3])]
         self.all = Candidates(np.array(across, np.int64).reshape(-1, 2), np.array(edges, np.int64).reshape(-1, 2), broad.plane_pairs)
-        self.nearness = Nearness(s)
+        self.nearness = Proximity(s)
         self.Q = affine_of_pose(np.array([b.X_WB.R for b in model.bodies]), np.array([b.X_WB.p for b in model.bodies]))
 
-    def contacts(self, Q: np.ndarray) -> Contacts:
+    def contacts(self, Q: np.ndarray) -> ContactSet:
         return self.nearness.contacts(self.all, Q, self.surface.positions(Q), self.reach, np.ones(3))
 
 

@@ -182,11 +182,11 @@ def test_loads_of_all_joints_at_once_are_those_of_each():
     made = [hinge((1, 2, 3)), ball(8), slide((0, 1, 1), (0.03, 0.05)), hinge(points=5)]
     wrenches = [rng.standard_normal(6) for _ in made]
     u = [0.3 * m.bounds(m.normal_forces(w)) if m.single else 0.1 * rng.standard_normal(2 * len(m.places)) for m, w in zip(made, wrenches)]
-    numbers, book = [m.numbers() for m in made], []
+    numbers, constraints = [m.numbers() for m in made], []
     for m, first in zip(made, np.cumsum([0, *(x.size for x in numbers)]), strict=False):
-        book += [len(m.places), len(m.N) // len(m.places), m.T.shape[1], int(m.single), int(first)]
+        constraints += [len(m.places), len(m.N) // len(m.places), m.T.shape[1], int(m.single), int(first)]
     carried, bounds = np.zeros(sum(len(m.places) for m in made)), np.zeros(sum(len(m.widths) for m in made))
-    carry_loads(np.array(book), np.concatenate(numbers), np.concatenate(wrenches), np.concatenate(u), carried, bounds)
+    carry_loads(np.array(constraints), np.concatenate(numbers), np.concatenate(wrenches), np.concatenate(u), carried, bounds)
     at = block = 0
     for m, w, own in zip(made, wrenches, u):
         mine = carried[at : at + len(m.places)]

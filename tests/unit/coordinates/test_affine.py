@@ -6,7 +6,15 @@ import numpy as np
 import pytest
 
 import unibody as ub
-from unibody.coordinates.affine.body import Stiffness, affine_of_pose, moments, polar, rate_of_twist, twist_of_rate, wrench_to_affine
+from unibody.coordinates.affine.body import (
+    RigidityPotential,
+    affine_of_pose,
+    moments,
+    polar,
+    rate_of_twist,
+    twist_of_rate,
+    wrench_to_affine,
+)
 from unibody.coordinates.convert import poses_and_twists
 from unibody.solvers.barrier.rigid_maps import twist_maps
 from unibody.spatial.pose import rotation_from_vector
@@ -33,7 +41,7 @@ def test_moments_are_integrals_over_the_body(rng):
 
 
 def test_stiffness_is_the_gradient_of_its_value_and_vanishes_for_rigid_bodies(rng):
-    stiff, Q = Stiffness(np.array([1.0, 2.0, 0.5, 1.0]), 3.0), some_bodies(rng)
+    stiff, Q = RigidityPotential(np.array([1.0, 2.0, 0.5, 1.0]), 3.0), some_bodies(rng)
     g, h = stiff.gradient(Q), 1e-6
     for at in np.ndindex(Q.shape):
         up, down = Q.copy(), Q.copy()
@@ -46,7 +54,7 @@ def test_stiffness_is_the_gradient_of_its_value_and_vanishes_for_rigid_bodies(rn
 
 def test_stiffness_blocks_are_second_derivatives_where_bodies_are_stretched(rng):
     """E positive: nothing is projected away; and anywhere they are positive."""
-    stiff = Stiffness(np.ones(4), 3.0)
+    stiff = RigidityPotential(np.ones(4), 3.0)
     Q = some_bodies(rng, strain=0.02)
     Q[:, 1:] *= 1.2
     H, h = stiff.blocks(Q), 1e-6

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import unibody as ub
-from unibody.coordinates import assembly_rows
+from unibody.coordinates.assembly import rows as assembly_rows
 from unibody.coordinates.assembly.rows import Displaced
 from unibody.coordinates.instant import Instant
 

@@ -26,7 +26,12 @@ def test_degrees_of_freedom_are_those_of_the_paper():
     """26 joint velocities, 24 rows of loops, two drives."""
     model = ub.scenes.make("klann", floor=False).model
     bound = ub.solvers.RedMax().bind(model)
-    assert model.nv == 26 and len(model.loop_joints) == 12 and bound.system.book.joint_rows == 24 and bound.system.book.rows == 26
+    assert (
+        model.nv == 26
+        and len(model.loop_joints) == 12
+        and bound.system.constraints.joint_rows == 24
+        and bound.system.constraints.rows == 26
+    )
 
 
 @pytest.mark.slow
@@ -53,7 +58,7 @@ def test_it_has_a_frame_and_six_feet_more_on_the_floor():
     model = ub.scenes.make("klann").model
     assert model.nv == 29 and len(model.loop_joints) == 12
     bound = ub.solvers.Complementarity().bind(model)
-    assert bound.system.book.joint_rows == 24
+    assert bound.system.constraints.joint_rows == 24
 
 
 def test_it_walks_at_the_pace_of_its_feet_and_stays_upright():

@@ -8,11 +8,11 @@ import pytest
 import unibody as ub
 from unibody.constraints.joint_limit_rows import SWING, TWIST, LimitRow, measure
 from unibody.coordinates.affine.body import affine_of_pose
-from unibody.coordinates.affine.links import Part
+from unibody.coordinates.affine.links import JointPart
 from unibody.element import Point
 from unibody.solvers.barrier.incremental_potential import AffineSystem, pair_places
 from unibody.solvers.barrier.measure_potentials import safe_gauge_step
-from unibody.solvers.barrier.measure_tables import Frames, Table, coordinates_of, gauge, point_gauge
+from unibody.solvers.barrier.measure_tables import Frames, MeasureTable, coordinates_of, gauge, point_gauge
 from unibody.solvers.barrier.measure_terms import GaugeTerms, gauge_pull
 from unibody.solvers.barrier.measured_elements import Gauged
 from unibody.solvers.barrier.measures import CONE, DISTANCE, SLIDE, TURN, store_curve
@@ -43,7 +43,7 @@ def differences(f, x, step=1e-6):
 @pytest.mark.parametrize("kind", KINDS)
 def test_gradient(kind):
     rng = np.random.default_rng(KINDS[kind])
-    table, x = Table([random_gauge(KINDS[kind], rng) for _ in range(3)]), rng.normal(size=24)
+    table, x = MeasureTable([random_gauge(KINDS[kind], rng) for _ in range(3)]), rng.normal(size=24)
     near = table.values(x, np.zeros(3))
     expected = differences(lambda y: table.values(y, near), x).T.reshape(3, 2, 12)
     found = table.gradients(x).reshape(3, 2, 12)
@@ -56,7 +56,7 @@ def test_second_derivative(kind):
     """In the vectors y themselves."""
     rng = np.random.default_rng(10 + KINDS[kind])
     unit = np.eye(4)
-    table = Table([gauge(KINDS[kind], 1, 0, [(u, np.zeros(4)) for u in unit])])
+    table = MeasureTable([gauge(KINDS[kind], 1, 0, [(u, np.zeros(4)) for u in unit])])
     x = np.concatenate([np.zeros(12), rng.normal(size=12)])
     H = np.zeros(144)
     store_curve(KINDS[kind], *(tuple(y) for y in x[12:].reshape(4, 3)), table.slopes(x), 0, H)
@@ -76,13 +76,13 @@ JOINTS = {
 }
 
 
-def part_of(element, seed=3) -> Part:
+def part_of(element, seed=3) -> JointPart:
     rng = np.random.default_rng(seed)
     frames = [Pose.from_rotation(rotation_from_vector(rng.normal(size=3)), rng.normal(size=3)) for _ in range(2)]
-    return Part(0, "joint", element, 0, 1, *frames, 0, element.nq, 0, element.nv)
+    return JointPart(0, "joint", element, 0, 1, *frames, 0, element.nq, 0, element.nv)
 
 
-def bodies_of(part: Part, q: np.ndarray, seed=4) -> np.ndarray:
+def bodies_of(part: JointPart, q: np.ndarray, seed=4) -> np.ndarray:
     """Q of two rigid bodies that obey the joint."""
     rng = np.random.default_rng(seed)
     X_P = Pose.from_rotation(rotation_from_vector(rng.normal(size=3)), rng.normal(size=3))
@@ -96,14 +96,14 @@ def test_gauges_are_the_coordinates_of_joints(name):
     q = np.array([0.7, -0.4, 0.5])[: part.nq]
     found = coordinates_of(part)
     assert sorted(found) == list(range(part.nq))
-    table = Table([found[k] for k in range(part.nq)])
+    table = MeasureTable([found[k] for k in range(part.nq)])
     values = table.values(flat(bodies_of(part, q)), table.flip * q + table.offset)
     assert np.allclose(table.flip * (values - table.offset), q, atol=1e-13)
 
 
 def test_turns_are_counted():
     part = part_of(ub.Revolute((0, 0, 1)))
-    table, q = Table([coordinates_of(part)[0]]), np.array([7.5 * np.pi])
+    table, q = MeasureTable([coordinates_of(part)[0]]), np.array([7.5 * np.pi])
     assert np.isclose(table.values(flat(bodies_of(part, q)), q + 1.0)[0], q[0])
 
 
@@ -111,7 +111,7 @@ def test_cone_and_twist_are_those_of_limits():
     """Against the quaternion formulas that other solvers use."""
     part, axis = part_of(ub.Ball()), np.array([2.0, -1.0, 0.5]) / np.linalg.norm([2.0, -1.0, 0.5])
     q = ub.Ball().advance(ub.Ball().neutral(), np.array([0.8, -1.1, 0.6]), 1.0)
-    table = Table([Frames(part).cone(axis), Frames(part).turn(axis)])
+    table = MeasureTable([Frames(part).cone(axis), Frames(part).turn(axis)])
     expected = [measure(LimitRow(kind, 0, 0, 0, 1.0, 0.0, tuple(axis)), q, np.zeros(3))[0] for kind in (SWING, TWIST)]
     assert np.allclose(table.values(flat(bodies_of(part, q)), np.zeros(2)), expected, atol=1e-13)
 
@@ -128,7 +128,7 @@ def safe(table, near, sign, bound, x, p, reach=0.0):
 def test_feasible_part_of_a_step(kind, seed):
     """Never beyond the first crossing seen by dense sampling, and not much before it."""
     rng = np.random.default_rng(100 * seed + KINDS[kind])
-    table, x, p = Table([random_gauge(KINDS[kind], rng)]), rng.normal(size=24), 0.6 * rng.normal(size=24)
+    table, x, p = MeasureTable([random_gauge(KINDS[kind], rng)]), rng.normal(size=24), 0.6 * rng.normal(size=24)
     start = table.values(x, np.zeros(1))
     t = np.linspace(0.0, 1.0, 4001)
     way = [start]
@@ -147,7 +147,7 @@ def test_feasible_part_of_a_step(kind, seed):
 def test_a_step_away_from_a_bound_is_not_shortened():
     """Beyond three quarters of a turn from it the sine has the same sign again."""
     part = part_of(ub.Revolute((0, 0, 1)))
-    table = Table([coordinates_of(part)[0]])
+    table = MeasureTable([coordinates_of(part)[0]])
     q = np.array([-1.9 * np.pi])
     x, ahead = flat(bodies_of(part, q)), flat(bodies_of(part, q - 0.4 * np.pi))
     one = np.ones(1)
@@ -157,7 +157,7 @@ def test_a_step_away_from_a_bound_is_not_shortened():
 
 def test_along_a_curved_bound_a_step_keeps_what_it_means_to_keep():
     """A point inside a sphere, close to it, moved along it: the gap falls by the square of the way, and may fall by a half only."""
-    table = Table([gauge(DISTANCE, 1, 0, [(np.array([1.0, 0, 0, 0]), -np.array([1.0, 0, 0, 0]))])])
+    table = MeasureTable([gauge(DISTANCE, 1, 0, [(np.array([1.0, 0, 0, 0]), -np.array([1.0, 0, 0, 0]))])])
     x, p = np.zeros(24), np.zeros(24)
     x[12], p[13] = 1.0 - 1e-6, 1.0
     t = safe(table, np.zeros(1), -np.ones(1), np.ones(1), x, p, reach=0.01)
@@ -259,4 +259,4 @@ def test_points_and_lines():
     Q = AffineSystem(model).start[0]
     found = [point_gauge(DISTANCE, (1, a), (2, c)), point_gauge(SLIDE, (1, a), (2, c), (0, 0.6, 0.8))]
     d = np.array([0.1, 0.3, 0.5]) - np.array([0.4, 0.1, 0.2])
-    assert np.allclose(Table(found).values(flat(Q), np.zeros(2)), [np.linalg.norm(d), d @ (0, 0.6, 0.8)])
+    assert np.allclose(MeasureTable(found).values(flat(Q), np.zeros(2)), [np.linalg.norm(d), d @ (0, 0.6, 0.8)])

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import unibody as ub
-from unibody.solvers.penalty.dynamics import HeldPenalised, run_indices
-from unibody.solvers.penalty.system import Choice, Gains
+from unibody.solvers.penalty.dynamics import PenaltyDynamics, run_indices
+from unibody.solvers.penalty.system import Gains, PenaltyParameters
 
 
 def mixed(loop: bool) -> ub.Model:
@@ -31,7 +31,7 @@ def mixed(loop: bool) -> ub.Model:
 @pytest.mark.parametrize("loop", [False, True])
 def test_answers_in_groups_are_those_of_the_whole(loop: bool) -> None:
     model = mixed(loop)
-    held = HeldPenalised(model, Choice(None, 1e3, lambda h: Gains(100.0, 1.0, 200.0), True))
+    held = PenaltyDynamics(model, PenaltyParameters(None, 1e3, lambda h: Gains(100.0, 1.0, 200.0), True))
     q, v = held.start()
     held.prepare(0.01)
     assert held.look(0.0, q, v, model.neutral_control())
@@ -40,8 +40,8 @@ def test_answers_in_groups_are_those_of_the_whole(loop: bool) -> None:
     own = held.pushing_rows()[0]
     found = held.respond(held.pushing_groups(own), bodies, wrenches)
     J = np.concatenate([own, held.wrench_rows(np.repeat(bodies, 3, axis=0), wrenches.reshape(-1, 2, 6))])
-    np.testing.assert_allclose(found.dense(), J @ held.answers(J).T, atol=1e-9)
-    assert len(own) == 1 and len(held.grouping.first) - 1 == (3 if loop else 4)
+    np.testing.assert_allclose(found.dense(), J @ held.responses(J).T, atol=1e-9)
+    assert len(own) == 1 and len(held.islands.first) - 1 == (3 if loop else 4)
 
 
 def test_runs_follow_each_other() -> None:

@@ -9,7 +9,7 @@ import unibody as ub
 from unibody.collision.rigid import RigidCollision
 from unibody.stepping.contact_rates import contact_rates, moved_on
 from unibody.stepping.contact_rows import contact_rows
-from unibody.stepping.impulse_dynamics import Motion
+from unibody.stepping.impulse_dynamics import BodyMotion
 
 TILT = 2e-3
 FEATURE = (1 << 31) - 1
@@ -39,13 +39,13 @@ def leans(boxes: RigidCollision, X: np.ndarray) -> bool:
     return bool(boxes.find(X).normal[0, 0] > 0.5 * TILT)
 
 
-def motion_of(X: np.ndarray, velocity: tuple[float, float, float]) -> Motion:
+def motion_of(X: np.ndarray, velocity: tuple[float, float, float]) -> BodyMotion:
     twist = np.zeros((3, 6))
     twist[2] = np.r_[SPIN, velocity]
-    return Motion(X[:, 9:].copy(), twist, np.zeros((3, 6)))
+    return BodyMotion(X[:, 9:].copy(), twist, np.zeros((3, 6)))
 
 
-def rates(boxes: RigidCollision, X: np.ndarray, motion: Motion):
+def rates(boxes: RigidCollision, X: np.ndarray, motion: BodyMotion):
     found = boxes.find(X).copy()
     rows = contact_rows(found.body, found.point, found.normal, None)
     return found, *contact_rates(boxes.find, X, motion, rows, found.id, RADII)
@@ -56,7 +56,7 @@ def upper_corners(found) -> list[int]:
     return [c for c in range(len(found)) if 8 <= (int(found.id[c]) & FEATURE) < 16 and found.point[c, 0] < 0.0]
 
 
-def expected(found, c: int, motion: Motion, leaning: bool) -> float:
+def expected(found, c: int, motion: BodyMotion, leaning: bool) -> float:
     """Of a corner of the upper box: n·(ω × (ω × r)), and (ω × n)·u where the normal turns with it. To the order of TILT: contacts lie
     midway in their gaps, of up to 0.8 TILT, and move at speeds of about 1."""
     r = found.point_b[c] - motion.centre[2]

@@ -8,7 +8,7 @@ import pytest
 import unibody as ub
 from unibody.contact.pair_laws import PairLaws
 from unibody.stepping.contact_rows import contact_rows
-from unibody.stepping.impulse_dynamics import Motion, cross_rows
+from unibody.stepping.impulse_dynamics import BodyMotion, cross_rows
 
 
 def test_cross_products_are_those_of_numpy() -> None:
@@ -21,7 +21,7 @@ def test_cross_products_are_those_of_numpy() -> None:
 def test_power_of_impulses_is_that_of_their_wrenches(spin: bool) -> None:
     rng = np.random.default_rng(1)
     n, bodies = 6, 4
-    motion = Motion(rng.normal(size=(bodies, 3)), rng.normal(size=(bodies, 6)), rng.normal(size=(bodies, 6)))
+    motion = BodyMotion(rng.normal(size=(bodies, 3)), rng.normal(size=(bodies, 6)), rng.normal(size=(bodies, 6)))
     pairs = np.array([(0, 1), (1, 2), (2, 3), (0, 3), (1, 3), (0, 2)])
     normals = rng.normal(size=(n, 3))
     normals /= np.linalg.norm(normals, axis=1)[:, None]

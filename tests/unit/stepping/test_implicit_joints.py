@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import unibody as ub
-from unibody.stepping.impulse_reduced import HeldReduced
+from unibody.stepping.impulse_reduced import ImpulseReduced
 
 H, INERTIA = 0.01, 0.5
 
@@ -64,7 +64,7 @@ def test_a_servo_and_a_joint_of_several_degrees_are_named_once() -> None:
 
 def test_the_line_is_made_when_the_choice_is(monkeypatch: pytest.MonkeyPatch) -> None:
     made = []
-    choose = HeldReduced._choose_stiff
-    monkeypatch.setattr(HeldReduced, "_choose_stiff", lambda self, dt: made.append(dt) or choose(self, dt))
+    choose = ImpulseReduced._choose_stiff
+    monkeypatch.setattr(ImpulseReduced, "_choose_stiff", lambda self, dt: made.append(dt) or choose(self, dt))
     ub.Simulation(wheels(30.0), "complementarity", dt=H).run(20 * H)
     assert made == [H]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import unibody as ub
-from unibody.rules import bystanders
+from unibody.stepping import inactive_contacts
 
 DT = 5e-3
 
@@ -34,8 +34,8 @@ def stepped(model: ub.Model, steps: int = 1, **options) -> ub.State:
 def rounds(monkeypatch):
     """Counts how often problems are solved, and how many contacts each had."""
     sizes: list[int] = []
-    some = bystanders.Near.some
-    monkeypatch.setattr(bystanders.Near, "some", lambda near, which: sizes.append(len(which)) or some(near, which))
+    some = inactive_contacts.Near.some
+    monkeypatch.setattr(inactive_contacts.Near, "some", lambda near, which: sizes.append(len(which)) or some(near, which))
     return sizes
 
 

@@ -1,4 +1,5 @@
-"""Groups of velocities: which bodies belong together, and W over groups, in reduced and in maximal coordinates, as dense algebra has it."""
+"""Groups of velocities: which bodies belong together, and W over islands, in reduced and in maximal coordinates, as dense algebra has
+it."""
 
 from __future__ import annotations
 
@@ -9,8 +10,8 @@ import pytest
 
 import unibody as ub
 from unibody.element import Point
-from unibody.stepping.impulse_maximal import HeldMaximal
-from unibody.stepping.impulse_reduced import HeldReduced
+from unibody.stepping.impulse_maximal import ImpulseMaximal
+from unibody.stepping.impulse_reduced import ImpulseReduced
 from unibody.stepping.time_stepping import with_rubs
 
 
@@ -47,18 +48,18 @@ def zoo(seed: int, loops: bool) -> ub.Model:
 @pytest.mark.parametrize("loops", [False, True])
 @pytest.mark.parametrize(("seed", "count"), [(0, 7), (1, 9), (2, 9)])
 def test_both_coordinates_and_dense_algebra_find_one_matrix(seed: int, loops: bool, count: int) -> None:
-    """W of limits, dry friction and random wrenches on pairs of bodies: over groups in reduced coordinates, over groups in maximal ones,
+    """W of limits, dry friction and random wrenches on pairs of bodies: over islands in reduced coordinates, over islands in maximal ones,
     and as J Yᵀ of all velocities. Of nine wrenches maximal coordinates are answered through units on the bodies."""
     model = zoo(seed, loops)
     rng, found = np.random.default_rng(10 + seed), []
     pairs = np.array([rng.choice(model.n_bodies, 2, replace=False) for _ in range(count)])
     wrenches = rng.normal(size=(count, 3, 2, 6))
-    for system in (HeldReduced(model), HeldMaximal(model)):
+    for system in (ImpulseReduced(model), ImpulseMaximal(model)):
         q, v = system.start()
         system.prepare(1e-2)
         assert system.look(0.0, q, v, model.neutral_control())
-        book = system.book_rows()
-        W = system.respond(book.rows, pairs, wrenches)
+        constraints = system.constraint_rows()
+        W = system.respond(constraints.rows, pairs, wrenches)
         J, Y = W.wholes()
         np.testing.assert_allclose(W.dense(), 0.5 * (J @ Y.T + Y @ J.T), atol=1e-11)
         found.append(W.dense())
@@ -66,23 +67,23 @@ def test_both_coordinates_and_dense_algebra_find_one_matrix(seed: int, loops: bo
         np.add.at(on, pairs[0], wrenches[0, 1])
         on[0] = 0.0
         x = np.zeros(W.size)
-        x[: len(book.rate)] = np.linspace(-1.0, 1.0, len(book.rate))
-        x[len(book.rate) + 1] = 1.0
-        change = system.change(x[: len(book.rate)], book, on)
-        if isinstance(system, HeldReduced):
-            np.testing.assert_allclose(book.J @ change, (W.dense() @ x)[: len(book.rate)], atol=1e-9)
+        x[: len(constraints.rate)] = np.linspace(-1.0, 1.0, len(constraints.rate))
+        x[len(constraints.rate) + 1] = 1.0
+        change = system.change(x[: len(constraints.rate)], constraints, on)
+        if isinstance(system, ImpulseReduced):
+            np.testing.assert_allclose(constraints.J @ change, (W.dense() @ x)[: len(constraints.rate)], atol=1e-9)
     np.testing.assert_allclose(found[0], found[1], atol=1e-8)
 
 
-def test_trees_are_groups_and_what_holds_them_together_joins_them() -> None:
-    apart, tied = (HeldReduced(zoo(0, loops)) for loops in (False, True))
+def test_trees_are_islands_and_what_holds_them_together_joins_them() -> None:
+    apart, tied = (ImpulseReduced(zoo(0, loops)) for loops in (False, True))
     names = [b.name for b in apart.model.bodies]
 
-    def groups(system: HeldReduced) -> list[set[str]]:
-        of = system.grouping.of_body
+    def islands(system: ImpulseReduced) -> list[set[str]]:
+        of = system.islands.of_body
         return [{n for n, g in zip(names, of, strict=True) if g == k} for k in range(of.max() + 1)]
 
     chain = {f"link{k}" for k in range(4)}
-    assert groups(apart) == [{"free0"}, {"free1"}, chain, {"trunk", "arm", "leg"}]
-    assert groups(tied) == [{"free0"}, chain, {"free1", "trunk", "arm", "leg"}]
-    assert apart.grouping.alone.tolist() == [1, 1, 0, 0] and tied.grouping.alone.tolist() == [1, 0, 0]
+    assert islands(apart) == [{"free0"}, {"free1"}, chain, {"trunk", "arm", "leg"}]
+    assert islands(tied) == [{"free0"}, chain, {"free1", "trunk", "arm", "leg"}]
+    assert apart.islands.alone.tolist() == [1, 1, 0, 0] and tied.islands.alone.tolist() == [1, 0, 0]

@@ -9,14 +9,14 @@ import numpy as np
 import pytest
 from scipy.optimize import nnls
 
-from unibody.algebra.contact.delassus import Grouped
+from unibody.algebra.contact.delassus import DelassusFactors
 from unibody.algebra.contact.depenetration import LEAF, PARTING_SLOTS, part_rows
 from unibody.algebra.contact.problem import bounded, contacts, join, unilateral
 from unibody.collision.rigid.contacts import FEATURE_BITS, arrange_touches
 from unibody.element import LEDGER
 from unibody.stepping.contact_margin import hasty
 from unibody.stepping.depenetration import CORRECTED, FASTEST, OVERLAP, impulses_apart, wish_apart
-from unibody.stepping.impulses import WARM, Options, inside, nothing_acts, solve
+from unibody.stepping.impulses import WARM, ImpulseOptions, inside, nothing_acts, solve
 from unibody.stepping.memory import COUNT, DISTANCE, GAINS, LENGTH, METHODS, WIDTH, Layout, write_step, write_touches
 from unibody.stepping.step_arrays import MOVED, PUSHED, SOFT, STEERED, add_works, fill_targets, lay_problem, order_upwards
 
@@ -49,10 +49,10 @@ def test_impulses_are_recalled_by_name_whatever_their_order_within_a_pair() -> N
 def test_impulses_of_limits_are_recalled_for_the_length_of_the_step() -> None:
     layout = Layout(nq=2, nv=1, rows=3, contacts=1)
     memory = np.zeros(8 + layout.size)
-    layout.book(memory)[:] = (1.0, -2.0, 3.0)
-    assert not layout.warm(memory, 1.0).book.any()  # before the first step
+    layout.constraints(memory)[:] = (1.0, -2.0, 3.0)
+    assert not layout.warm(memory, 1.0).constraints.any()  # before the first step
     memory[LENGTH] = 0.5
-    np.testing.assert_allclose(layout.warm(memory, 1.0).book, (2.0, -4.0, 6.0))
+    np.testing.assert_allclose(layout.warm(memory, 1.0).constraints, (2.0, -4.0, 6.0))
 
 
 def test_memory_keeps_as_many_contacts_as_it_has_room_for() -> None:
@@ -75,14 +75,14 @@ def test_impulses_come_to_lie_within_their_cones() -> None:
 @pytest.mark.parametrize("method", ["auto", "pgs", "augmented"])
 def test_a_solution_to_begin_with_is_named_as_such(method: str) -> None:
     """A body on four points: found at first by some method; from there on there is nothing to do, and no method is said to have done it."""
-    first, rows, groups = np.array([0, 6], np.int64), np.full(4, 3, np.int64), np.tile(np.array([0, -1], np.int64), (4, 1))
+    first, rows, islands = np.array([0, 6], np.int64), np.full(4, 3, np.int64), np.tile(np.array([0, -1], np.int64), (4, 1))
     J = np.zeros((12, 6))
     for k, (x, y) in enumerate(((1.0, 1.0), (1.0, -1.0), (-1.0, -1.0), (-1.0, 1.0))):
         J[3 * k : 3 * k + 3, 3:] = np.eye(3)[[2, 0, 1]]
         J[3 * k : 3 * k + 3, :3] = np.cross((x, y, -1.0), np.eye(3)[[2, 0, 1]])
-    W = Grouped.from_whole(first, rows, groups, J, J / 2.0, np.arange(6))
+    W = DelassusFactors.from_whole(first, rows, islands, J, J / 2.0, np.arange(6))
     b, blocks = J @ np.array([0.0, 0.0, 0.0, 0.1, 0.0, -1.0]), contacts(np.full(4, 0.5))
-    options = Options(method, "coulomb", 0, 1e-10, 0)
+    options = ImpulseOptions(method, "coulomb", 0, 1e-10, 0)
     cold = solve(W, b, blocks, options, np.zeros(12))
     again = solve(W, b, blocks, options, cold.impulse)
     assert cold.converged and cold.method != WARM and cold.method in METHODS and WARM in METHODS
@@ -101,22 +101,22 @@ def test_nothing_acts_where_no_row_is_passed_nor_pulled() -> None:
     assert not nothing_acts(rubbing.rows, rubbing.lower, np.array([1.0]))
 
 
-def pushing_rows(seed: int) -> tuple[Grouped, np.ndarray, np.ndarray]:
-    """Three single rows, one that rubs and four contacts on groups of all kinds of sizes, fewer rows than velocities; J and M⁻¹ whole."""
+def pushing_rows(seed: int) -> tuple[DelassusFactors, np.ndarray, np.ndarray]:
+    """Three single rows, one that rubs and four contacts on islands of all kinds of sizes, fewer rows than velocities; J and M⁻¹ whole."""
     rng = np.random.default_rng(seed)
     sizes = rng.permutation([6, 2, 6, 15, 1, 8])
     first = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
     rows = np.array([1, 1, 1, 1, 3, 4, 2, 3], np.int64)
-    groups = np.array([(g, -1) if rng.random() < 0.3 else (g, (g + rng.integers(1, 6)) % 6) for g in rng.integers(0, 6, 8)], np.int64)
-    groups[5] = groups[5, ::-1]
+    islands = np.array([(g, -1) if rng.random() < 0.3 else (g, (g + rng.integers(1, 6)) % 6) for g in rng.integers(0, 6, 8)], np.int64)
+    islands[5] = islands[5, ::-1]
     inverse, J = np.zeros((first[-1], first[-1])), np.zeros((rows.sum(), first[-1]))
     for a, b in pairwise(first):
         G = rng.standard_normal((b - a, b - a + 1))
         inverse[a:b, a:b] = G @ G.T
     for k, at in enumerate(np.cumsum(rows) - rows):
-        for g in groups[k][groups[k] >= 0]:
+        for g in islands[k][islands[k] >= 0]:
             J[at : at + rows[k], first[g] : first[g + 1]] = rng.standard_normal((rows[k], sizes[g]))
-    return Grouped.from_whole(first, rows, groups, J, J @ inverse, np.arange(first[-1])), J, inverse
+    return DelassusFactors.from_whole(first, rows, islands, J, J @ inverse, np.arange(first[-1])), J, inverse
 
 
 @pytest.mark.parametrize("seed", range(6))
@@ -131,22 +131,24 @@ def test_impulses_that_part_are_those_of_least_squares(seed: int) -> None:
     expected, _ = nnls(A, c)
     b, impulse, order = -A.T @ c, np.empty(7), rng.permutation(8)
     ints = np.zeros(LEAF * 7 + W.first.size + 2 * PARTING_SLOTS, np.int64)
-    need = -part_rows(3, 4, 10_000, 1e-12, order, W.first, W.unit, W.flat_groups, W.start, W.place, W.J, W.Y, b, ints, np.zeros(1), impulse)
+    need = -part_rows(
+        3, 4, 10_000, 1e-12, order, W.first, W.unit, W.flat_islands, W.start, W.place, W.J, W.Y, b, ints, np.zeros(1), impulse
+    )
     work = np.full(need, np.nan)
-    done = part_rows(3, 4, 10_000, 1e-12, order, W.first, W.unit, W.flat_groups, W.start, W.place, W.J, W.Y, b, ints, work, impulse)
+    done = part_rows(3, 4, 10_000, 1e-12, order, W.first, W.unit, W.flat_islands, W.start, W.place, W.J, W.Y, b, ints, work, impulse)
     assert done < 10_000 and (expected > 0.0).any()
     np.testing.assert_allclose(impulse, expected, atol=1e-8 * (1.0 + expected.max()))
     rough = np.empty(7)
-    assert part_rows(3, 4, 2, 0.0, order, W.first, W.unit, W.flat_groups, W.start, W.place, W.J, W.Y, b, ints, work, rough) == 2
+    assert part_rows(3, 4, 2, 0.0, order, W.first, W.unit, W.flat_islands, W.start, W.place, W.J, W.Y, b, ints, work, rough) == 2
     assert (rough >= 0.0).all()
     root, unit = np.eye(len(inverse)), (np.diff(W.first) == 6).astype(np.int64)
     for k in np.flatnonzero(unit):
         at = slice(W.first[k], W.first[k + 1])
         root[at, at] = np.linalg.cholesky(inverse[at, at])
-    mass = np.linalg.solve(root, np.linalg.solve(root, inverse).T)  # 1 of groups of six, which then have J alone
-    V = replace(Grouped.from_whole(W.first, W.rows, W.groups, J @ root, J @ root @ mass, np.arange(len(inverse))), unit=unit)
+    mass = np.linalg.solve(root, np.linalg.solve(root, inverse).T)  # 1 of islands of six, which then have J alone
+    V = replace(DelassusFactors.from_whole(W.first, W.rows, W.islands, J @ root, J @ root @ mass, np.arange(len(inverse))), unit=unit)
     same = np.empty(7)
-    assert part_rows(3, 4, 2, 0.0, order, V.first, V.unit, V.flat_groups, V.start, V.place, V.J, V.Y, b, ints, work, same) == 2
+    assert part_rows(3, 4, 2, 0.0, order, V.first, V.unit, V.flat_islands, V.start, V.place, V.J, V.Y, b, ints, work, same) == 2
     np.testing.assert_allclose(same, rough, atol=1e-10 * (1.0 + rough.max()))
 
 
@@ -251,7 +253,7 @@ def test_a_step_is_written_where_memory_is_read() -> None:
         np.array([7.0, 8.0]), np.array([9.0]), np.array([12.0]), np.array([13.0]), np.array([10.0]), np.array([11.0]), 1, memory,
     )  # fmt: skip
     assert layout.change(memory).tolist() == [12.0] and layout.next_change(memory).tolist() == [13.0]
-    assert layout.q(memory).tolist() == [7.0, 8.0] and layout.v(memory).tolist() == [9.0] and layout.book(memory).tolist() == [10.0]
+    assert layout.q(memory).tolist() == [7.0, 8.0] and layout.v(memory).tolist() == [9.0] and layout.constraints(memory).tolist() == [10.0]
     assert layout.rub(memory).tolist() == [11.0] and layout.touches(memory)[1, 2:5].tolist() == [3.0, 4.0, 5.0]
     assert memory[LENGTH] == 0.1 and memory[COUNT] == 2 and memory[DISTANCE] == 0.2 and memory[GAINS] == 1
     one = np.zeros(3)

@@ -1,4 +1,4 @@
-"""J and Y = M⁻¹ Jᵀ of wrenches on pairs of bodies, swept through the trees or from M⁻¹ of groups, against dense algebra: M from composite
+"""J and Y = M⁻¹ Jᵀ of wrenches on pairs of bodies, swept through the trees or from M⁻¹ of islands, against dense algebra: M from composite
 inertias, J from how bodies move at unit velocities."""
 
 from __future__ import annotations
@@ -8,14 +8,14 @@ from functools import cache
 
 import numpy as np
 import pytest
-from tests.unit.coordinates.test_grouping import zoo
+from tests.unit.stepping.test_islands import zoo
 from tests.zoo import chain, inertia, pose, position, random_tree
 
 import unibody as ub
 from unibody.coordinates.workspace import Y
 from unibody.element import Point
 from unibody.solvers.articulated.solver import Articulated
-from unibody.stepping.impulse_reduced import HeldReduced
+from unibody.stepping.impulse_reduced import ImpulseReduced
 from unibody.stepping.islands import LARGEST
 
 
@@ -66,7 +66,7 @@ def flying(seed: int) -> ub.Model:
 
 
 @cache
-def looked_at(name: str) -> tuple[HeldReduced, np.ndarray, np.ndarray, np.ndarray]:
+def looked_at(name: str) -> tuple[ImpulseReduced, np.ndarray, np.ndarray, np.ndarray]:
     """A system at a state; M; and (bodies, nv, 6) how bodies move, at centres of mass, at unit velocities."""
     made = {
         "tree": lambda: random_tree(np.random.default_rng(3), 13, springs=False, motors=False),
@@ -78,7 +78,7 @@ def looked_at(name: str) -> tuple[HeldReduced, np.ndarray, np.ndarray, np.ndarra
         "long chain": lambda: chain(LARGEST + 3, alternate=True),
     }
     model = made[name]()
-    system = HeldReduced(model)
+    system = ImpulseReduced(model)
     q, v = system.start()
     system.prepare(1e-2)
     control = model.neutral_control()
@@ -94,20 +94,20 @@ def looked_at(name: str) -> tuple[HeldReduced, np.ndarray, np.ndarray, np.ndarra
     return system, M, J, q
 
 
-def answered(system: HeldReduced, J: np.ndarray, M: np.ndarray, pairs: np.ndarray, wrenches: np.ndarray) -> np.ndarray:
+def responded(system: ImpulseReduced, J: np.ndarray, M: np.ndarray, pairs: np.ndarray, wrenches: np.ndarray) -> np.ndarray:
     """J of all rows, dense; what `respond` says is compared with it and with M⁻¹ Jᵀ."""
-    book = system.book_rows()
-    W = system.respond(book.rows, pairs, wrenches)
+    constraints = system.constraint_rows()
+    W = system.respond(constraints.rows, pairs, wrenches)
     rows = np.einsum("krsj,ksvj->krv", wrenches, J[pairs]).reshape(-1, len(M))
-    whole = np.concatenate([book.J, rows])
+    whole = np.concatenate([constraints.J, rows])
     scale = np.abs(whole @ np.linalg.solve(M, whole.T)).max()
     np.testing.assert_allclose(W.dense(), whole @ np.linalg.solve(M, whole.T), atol=1e-9 * scale)
-    g = system.grouping
+    g = system.islands
     trees = np.flatnonzero(~np.isin(np.arange(len(M)), [v for k in np.flatnonzero(g.alone) for v in g.column[g.first[k] : g.first[k + 1]]]))
     found = [part[:, g.place][:, trees] for part in W.wholes()]
     np.testing.assert_allclose(found[0], whole[:, trees], atol=1e-10 * np.abs(whole).max())
-    answers = np.linalg.solve(M, whole.T).T[:, trees]
-    np.testing.assert_allclose(found[1], answers, atol=1e-9 * np.abs(answers).max(initial=0.0))
+    responses = np.linalg.solve(M, whole.T).T[:, trees]
+    np.testing.assert_allclose(found[1], responses, atol=1e-9 * np.abs(responses).max(initial=0.0))
     J_whole, Y_whole = (np.delete(part[:, g.place], trees, axis=1) for part in W.wholes())
     assert W.unit.tolist() == g.alone.tolist() and (J_whole == Y_whole).all(), "of bodies that are alone masses are unit"
     assert (W.Y is W.J) == bool(g.alone.all())
@@ -117,17 +117,17 @@ def answered(system: HeldReduced, J: np.ndarray, M: np.ndarray, pairs: np.ndarra
 @pytest.mark.parametrize("width", [1, 2, 3, 4])
 @pytest.mark.parametrize("name", ["tree", "zoo", "tied zoo", "driven", "loose", "flying"])
 def test_answers_are_those_of_dense_algebra(name: str, width: int) -> None:
-    """Many rows at once, so that M⁻¹ of every group is made, and pair by pair, so that none is; bodies of one group and of two, and the
+    """Many rows at once, so that M⁻¹ of every island is made, and pair by pair, so that none is; bodies of one island and of two, and the
     world."""
     system, M, J, _ = looked_at(name)
     rng, n = np.random.default_rng(width), system.model.n_bodies
     pairs = np.array([rng.choice(n, 2, replace=False) for _ in range(36)])
     wrenches = rng.normal(size=(36, width, 2, 6))
-    answered(system, J, M, pairs, wrenches)
-    assert (system._inverse_at[system.grouping.alone == 0] >= 0).all()
+    responded(system, J, M, pairs, wrenches)
+    assert (system._inverse_at[system.islands.alone == 0] >= 0).all()
     for k in range(3):
-        answered(system, J, M, pairs[k : k + 1], wrenches[k : k + 1])
-    answered(system, J, M, pairs, wrenches)
+        responded(system, J, M, pairs[k : k + 1], wrenches[k : k + 1])
+    responded(system, J, M, pairs, wrenches)
 
 
 @pytest.mark.parametrize("width", [1, 3])
@@ -135,14 +135,14 @@ def test_what_is_too_long_is_swept(width: int) -> None:
     system, M, J, _ = looked_at("long chain")
     rng = np.random.default_rng(0)
     pairs = np.array([rng.choice(system.model.n_bodies, 2, replace=False) for _ in range(30)])
-    answered(system, J, M, pairs, rng.normal(size=(30, width, 2, 6)))
+    responded(system, J, M, pairs, rng.normal(size=(30, width, 2, 6)))
     assert (system._inverse_at == -1).all()
 
 
 @pytest.mark.parametrize("name", ["tree", "driven", "loose"])
 def test_accelerations_and_changes_of_velocities(name: str) -> None:
     """Of the motion that nothing holds, as articulated bodies have it, which know no bodies that fly; and of wrenches on all bodies and
-    impulses along the rows of the book, as dense algebra has it."""
+    impulses along the constraint rows, as dense algebra has it."""
     system, M, J, q = looked_at(name)
     model, rng = system.model, np.random.default_rng(2)
     v, control = system.start()[1], model.neutral_control()
@@ -151,12 +151,12 @@ def test_accelerations_and_changes_of_velocities(name: str) -> None:
     other.evaluate(0.0, q.copy(), v.copy(), control, loads=True)
     assert system.look(0.0, q.copy(), v.copy(), control)
     np.testing.assert_allclose(system.view(Y), other.view(Y), atol=1e-10 * np.abs(other.view(Y)).max())
-    book, wrenches = system.book_rows(), rng.normal(size=(model.n_bodies, 6))
-    impulses = rng.normal(size=len(book.rate))
-    wanted = np.linalg.solve(M, np.einsum("nvj,nj->v", J, wrenches) + book.J.T @ impulses)
-    np.testing.assert_allclose(system.change(impulses, book, wrenches), wanted, atol=1e-9 * np.abs(wanted).max())
+    constraints, wrenches = system.constraint_rows(), rng.normal(size=(model.n_bodies, 6))
+    impulses = rng.normal(size=len(constraints.rate))
+    wanted = np.linalg.solve(M, np.einsum("nvj,nj->v", J, wrenches) + constraints.J.T @ impulses)
+    np.testing.assert_allclose(system.change(impulses, constraints, wrenches), wanted, atol=1e-9 * np.abs(wanted).max())
     carried = np.einsum("nvj,v->nj", J, wanted)
-    np.testing.assert_allclose(system.carried(impulses, book, wrenches), carried, atol=1e-9 * np.abs(carried).max())
+    np.testing.assert_allclose(system.carried(impulses, constraints, wrenches), carried, atol=1e-9 * np.abs(carried).max())
 
 
 def test_what_is_not_finite_is_seen() -> None:
@@ -169,18 +169,18 @@ def test_what_is_not_finite_is_seen() -> None:
 
 
 def test_answers_follow_the_state() -> None:
-    """Rows of the book are not asked for again at another state; M⁻¹ that they left is not taken for that of the new one."""
+    """Constraint rows are not asked for again at another state; M⁻¹ that they left is not taken for that of the new one."""
     system, _, _, q = looked_at("zoo")
-    other = HeldReduced(system.model)
+    other = ImpulseReduced(system.model)
     other.prepare(1e-2)
     v, control = np.zeros(len(other.start()[1])), system.model.neutral_control()
     moved = q.copy()
     other.shift(moved, np.ones_like(v), 0.3)
     pairs, wrenches = np.array([(3, 9), (5, 6)] * 10), np.random.default_rng(1).normal(size=(20, 3, 2, 6))
     assert other.look(0.0, q.copy(), v, control)
-    front = other.book_rows().rows
+    front = other.constraint_rows().rows
     assert other.look(0.0, moved.copy(), v, control)
     found = other.respond(front, pairs, wrenches)
-    wanted = other.respond(other.book_rows().rows, pairs, wrenches)
+    wanted = other.respond(other.constraint_rows().rows, pairs, wrenches)
     begin = front.J.size
     np.testing.assert_allclose(found.Y[begin:], wanted.Y[begin:], atol=1e-12)

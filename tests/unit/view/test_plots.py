@@ -8,7 +8,7 @@ import pytest
 import unibody as ub
 from unibody.view import motion
 from unibody.view.plots import difference, plot_comparison
-from unibody.view.series import Panel, coordinate_units, panels, velocity_units
+from unibody.view.series import PlotPanel, coordinate_units, panels, velocity_units
 
 plt = pytest.importorskip("matplotlib.pyplot")
 
@@ -31,7 +31,7 @@ def ride() -> ub.Recording:
     return ub.Simulation(slider(), "articulated", dt=2e-3).run(0.04)
 
 
-def by_title(recording: ub.Recording, what: str) -> dict[str, Panel]:
+def by_title(recording: ub.Recording, what: str) -> dict[str, PlotPanel]:
     return {f"{p.title} [{p.unit}]": p for p in panels(recording, what)}
 
 
@@ -114,8 +114,8 @@ def test_momentum_changes_by_the_weight():
 
 
 def test_difference_is_taken_at_the_same_times():
-    a = Panel("q", "m", np.linspace(0, 1, 11), {"x": np.linspace(0, 1, 11) * 2.0})
-    b = Panel("q", "m", np.linspace(0, 0.8, 5), {"x": np.linspace(0, 0.8, 5) * 3.0})
+    a = PlotPanel("q", "m", np.linspace(0, 1, 11), {"x": np.linspace(0, 1, 11) * 2.0})
+    b = PlotPanel("q", "m", np.linspace(0, 0.8, 5), {"x": np.linspace(0, 0.8, 5) * 3.0})
     t, apart = difference(b, a, "x")
     assert np.array_equal(t, b.t) and np.allclose(apart, b.t)
     t, apart = difference(a, b, "x")

@@ -12,9 +12,9 @@ import unibody as ub
 from unibody.coordinates.observation import Observation
 from unibody.errors import ModelError
 from unibody.view import viewer_player
-from unibody.view.viewer_history import History, Row
+from unibody.view.viewer_history import History, HistoryRow
 from unibody.view.viewer_player import Live, Replay
-from unibody.view.viewer_pull import FREQUENCY, Pull
+from unibody.view.viewer_pull import FREQUENCY, MousePull
 
 
 @pytest.fixture(autouse=True)
@@ -181,7 +181,7 @@ def observed(t: float) -> Observation:
 def test_history_is_bounded_keeps_both_ends_and_thins_the_old():
     history = History(most_rows=100)
     for k in range(1000):
-        row = Row(0.1 * k, lambda k=k: observed(0.1 * k))
+        row = HistoryRow(0.1 * k, lambda k=k: observed(0.1 * k))
         row.derived()
         history.append(row)
     times = np.array([r.time for r in history.rows])
@@ -234,7 +234,7 @@ def test_pulling_at_a_corner_is_stable_at_any_step(solver, dt):
 def test_wrench_of_the_hand_is_its_force_at_the_point():
     model = floating()
     seen = ub.Simulation(model).run(0.0).observations[0]
-    pull = Pull(model, 1, np.array([0.2, 0.0, 0.0]), np.array([0.2, 0.0, 1.0]))
+    pull = MousePull(model, 1, np.array([0.2, 0.0, 0.0]), np.array([0.2, 0.0, 1.0]))
     k, _ = pull.spring(1e-3)
     assert pull.wrench(seen, 1e-3) == pytest.approx([0.0, -0.2 * k, 0.0, 0.0, 0.0, k])
 
@@ -244,7 +244,7 @@ def test_point_mass_is_held_at_its_centre_and_keeps_its_distance_to_the_pointer(
     b.body("ball", mass=1.0, com=(0.5, 0, 0), inertia=(1e-8, 1e-8, 1e-8))
     model = b.build()
     seen = ub.Simulation(model).run(0.0).observations[0]
-    pull = Pull.grab(model, seen, 1, (0.0, 0.0, 0.2))
+    pull = MousePull.grab(model, seen, 1, (0.0, 0.0, 0.2))
     assert pull.p == pytest.approx([0.5, 0, 0])
     pull.move((0.0, 0.0, 0.7))
     assert pull.target == pytest.approx([0.5, 0, 0.5])

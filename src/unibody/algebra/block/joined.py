@@ -155,7 +155,7 @@ def solve_groups(z_first: Ints, place: Ints, factor: Floats, b: Floats, z_out: F
 
 
 @dataclass(frozen=True)
-class Change:
+class ChangeOfVariables:
     """x = N z body by body: body b has the columns `columns[first[b] : first[b + 1]]`, and N_b (12, its columns) in `values`; its group,
     and the range of z of each group."""
 
@@ -168,7 +168,7 @@ class Change:
     _large: dict[int, tuple[np.ndarray, slice, sp.csr_matrix]] = field(default_factory=dict)
 
     @staticmethod
-    def of(N: sp.csr_matrix, group: np.ndarray, group_of_z: np.ndarray) -> Change:
+    def of(N: sp.csr_matrix, group: np.ndarray, group_of_z: np.ndarray) -> ChangeOfVariables:
         """`group_of_z` ascends."""
         m = N.shape[0] // W
         columns, values = [np.zeros(0, np.int64)], [np.zeros(0)]
@@ -181,7 +181,7 @@ class Change:
             values.append(block.ravel())
         first = np.concatenate([[0], np.cumsum([len(c) for c in columns[1:]])]).astype(np.int64)
         z_first = np.searchsorted(group_of_z, np.arange(int(group.max(initial=-1)) + 2)).astype(np.int64)
-        return Change(first, np.concatenate(columns), np.concatenate(values), group.astype(np.int64), z_first, N)
+        return ChangeOfVariables(first, np.concatenate(columns), np.concatenate(values), group.astype(np.int64), z_first, N)
 
     @cached_property
     def by_row(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -206,10 +206,10 @@ class Change:
         return out
 
 
-class Groups:
+class JoinedGroups:
     """Factors of the groups' own parts. `positive`: whether all of them are; `apart`: blocks of H between groups."""
 
-    def __init__(self, H: BlockMatrix, change: Change):
+    def __init__(self, H: BlockMatrix, change: ChangeOfVariables):
         self._change = change
         size = np.diff(change.z_first)
         dense = size <= DENSE
@@ -244,9 +244,9 @@ def part(H: BlockMatrix, bodies: np.ndarray) -> sp.bsr_matrix:
     return BlockMatrix(H.diagonal[bodies], place[H.rows[both]], place[H.columns[both]], H.between[both]).sparse()
 
 
-def solve_joined(H: BlockMatrix, change: Change, b: np.ndarray, accuracy: float = 1e-3) -> np.ndarray | None:
+def solve_joined(H: BlockMatrix, change: ChangeOfVariables, b: np.ndarray, accuracy: float = 1e-3) -> np.ndarray | None:
     """x = N z with NᵀHN z = Nᵀb; None if a group, or the whole as far as it is seen, is not positive."""
-    groups, right = Groups(H, change), change.gather(b)
+    groups, right = JoinedGroups(H, change), change.gather(b)
     if not groups.positive:
         return None
     if not groups.apart:
@@ -259,7 +259,7 @@ def solve_joined(H: BlockMatrix, change: Change, b: np.ndarray, accuracy: float 
     return change.spread(z) if z is not None else solve_directly(H, change, b)
 
 
-def solve_directly(H: BlockMatrix, change: Change, b: np.ndarray) -> np.ndarray:
+def solve_directly(H: BlockMatrix, change: ChangeOfVariables, b: np.ndarray) -> np.ndarray:
     """The same by sparse LU of the whole, which need not be positive."""
     A = (change.N.T @ H.sparse() @ change.N).tocsc()
     return change.spread(solve_sparse(A, change.gather(b)))

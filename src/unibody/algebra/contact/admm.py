@@ -18,7 +18,7 @@ from unibody.algebra.contact.de_saxce import fixed_point
 from unibody.algebra.contact.newton import DENSE, Progress
 from unibody.algebra.contact.pgs import CONVEX, COULOMB, natural_map
 from unibody.algebra.contact.scaling import Units
-from unibody.algebra.contact.schur import Groups
+from unibody.algebra.contact.schur import IslandBlocks
 
 OVER = 1.6
 LOOK = 10
@@ -39,9 +39,9 @@ def solver_of(units: Units) -> Callable[[float], Callable[[np.ndarray], np.ndarr
     import scipy.sparse as sp
     import scipy.sparse.linalg as spl
 
-    groups = Groups.of(units)
-    if groups is not None:
-        return lambda rho: groups.solver(sp.diags_array(units.R + rho), sp.diags_array(1.0 / (units.R + rho)))
+    islands = IslandBlocks.of(units)
+    if islands is not None:
+        return lambda rho: islands.solver(sp.diags_array(units.R + rho), sp.diags_array(1.0 / (units.R + rho)))
     W = units.sparse_matrix()
     return lambda rho: spl.splu((W + rho * sp.eye_array(units.size)).tocsc()).solve
 

@@ -32,7 +32,7 @@ from unibody.algebra.contact.cones import pressed
 from unibody.algebra.contact.delassus import gather, spread
 from unibody.algebra.contact.newton import Progress
 from unibody.algebra.contact.pgs import CONVEX, four, natural_map, single_block
-from unibody.algebra.contact.scaled_delassus import Motion
+from unibody.algebra.contact.scaled_delassus import ScaledVelocities
 from unibody.algebra.contact.scaling import AT_MOST, ROUND_OFF, local_tables
 from unibody.kernel import Floats, Ints, kernel
 
@@ -78,7 +78,7 @@ def press(law: int, start: Ints, lower: Floats, upper: Floats, z: Floats, X_out:
 
 @kernel
 def shake(
-    law: int, count: int, start: Ints, first: Ints, groups: Ints, place: Ints, lower: Floats, upper: Floats, J: Floats, Y: Floats,
+    law: int, count: int, start: Ints, first: Ints, islands: Ints, place: Ints, lower: Floats, upper: Floats, J: Floats, Y: Floats,
     rows: Floats, table: Floats, motion_out: Floats, x_out: Floats,
 ) -> None:  # fmt: skip
     """Sweeps of Gauss–Seidel; motion = Yᵀ x is kept along. rows: R and b̂, one after the other."""
@@ -91,7 +91,7 @@ def shake(
                 u[r] = rows[at + r] * x_out[at + r] + rows[m + at + r] if r < n else 0.0
             p = place[k]
             for side in range(2):
-                g = groups[2 * k + side]
+                g = islands[2 * k + side]
                 if g >= 0:
                     for i in range(first[g], first[g + 1]):
                         for r in range(n):
@@ -104,7 +104,7 @@ def shake(
                 x_out[at + r] = new[r]
             p = place[k]
             for side in range(2):
-                g = groups[2 * k + side]
+                g = islands[2 * k + side]
                 if g >= 0:
                     for i in range(first[g], first[g + 1]):
                         for r in range(n):
@@ -114,16 +114,16 @@ def shake(
 
 @kernel
 def looked(
-    law: int, start: Ints, first: Ints, groups: Ints, place: Ints, lower: Floats, upper: Floats, J: Floats, Y: Floats, rows: Floats,
+    law: int, start: Ints, first: Ints, islands: Ints, place: Ints, lower: Floats, upper: Floats, J: Floats, Y: Floats, rows: Floats,
     x: Floats, motion_out: Floats, u_out: Floats, F_out: Floats,
 ) -> float:  # fmt: skip
     """motion, û and the residual's velocity at x. rows: R, b̂ and D."""
     m = x.size
     motion_out[:] = 0.0
-    spread(first, groups, start, place, Y, x, motion_out)
+    spread(first, islands, start, place, Y, x, motion_out)
     for i in range(m):
         u_out[i] = rows[i] * x[i] + rows[m + i]
-    gather(first, groups, start, place, J, motion_out, u_out)
+    gather(first, islands, start, place, J, motion_out, u_out)
     natural_map(law, start, lower, upper, x, u_out, F_out)
     worst = 0.0
     for i in range(m):
@@ -133,15 +133,15 @@ def looked(
 
 @kernel
 def round_off_of(
-    start: Ints, first: Ints, groups: Ints, place: Ints, J: Floats, Y: Floats, rows: Floats, x: Floats, motion_out: Floats, u_out: Floats
+    start: Ints, first: Ints, islands: Ints, place: Ints, J: Floats, Y: Floats, rows: Floats, x: Floats, motion_out: Floats, u_out: Floats
 ) -> float:
     """What round-off alone may leave in the residual's velocity, as `Units.round_off` has it."""
     m = x.size
     motion_out[:] = 0.0
-    spread(first, groups, start, place, np.abs(Y), np.abs(x), motion_out)
+    spread(first, islands, start, place, np.abs(Y), np.abs(x), motion_out)
     for i in range(m):
         u_out[i] = abs(rows[i] * x[i]) + abs(rows[m + i])
-    gather(first, groups, start, place, np.abs(J), motion_out, u_out)
+    gather(first, islands, start, place, np.abs(J), motion_out, u_out)
     worst, given = 0.0, 0.0
     for i in range(m):
         worst, given = max(worst, u_out[i] / rows[2 * m + i]), max(given, abs(rows[m + i]) / rows[2 * m + i])
@@ -150,7 +150,7 @@ def round_off_of(
 
 @kernel
 def missed(
-    start: Ints, first: Ints, groups: Ints, place: Ints, J: Floats, Y: Floats, xi: Floats, X: Floats, G_out: Floats, JG_out: Floats,
+    start: Ints, first: Ints, islands: Ints, place: Ints, J: Floats, Y: Floats, xi: Floats, X: Floats, G_out: Floats, JG_out: Floats,
     difference_out: Floats,
 ) -> float:  # fmt: skip
     """G = Yᵀ (ξ − X) and its square in the sense of M."""
@@ -158,8 +158,8 @@ def missed(
     JG_out[:] = 0.0
     for i in range(xi.size):
         difference_out[i] = xi[i] - X[i]
-    spread(first, groups, start, place, Y, difference_out, G_out)
-    gather(first, groups, start, place, J, G_out, JG_out)
+    spread(first, islands, start, place, Y, difference_out, G_out)
+    gather(first, islands, start, place, J, G_out, JG_out)
     total = 0.0
     for i in range(xi.size):
         total += difference_out[i] * JG_out[i]
@@ -168,7 +168,7 @@ def missed(
 
 @kernel
 def unmet(
-    start: Ints, first: Ints, groups: Ints, place: Ints, J: Floats, Y: Floats, motion: Floats, X: Floats, G_out: Floats, JG_out: Floats,
+    start: Ints, first: Ints, islands: Ints, place: Ints, J: Floats, Y: Floats, motion: Floats, X: Floats, G_out: Floats, JG_out: Floats,
     minus_out: Floats,
 ) -> float:  # fmt: skip
     """G = m − Yᵀ X, and the largest of what it makes of û at X: |J G|."""
@@ -176,8 +176,8 @@ def unmet(
         minus_out[i] = -X[i]
     G_out[:] = motion
     JG_out[:] = 0.0
-    spread(first, groups, start, place, Y, minus_out, G_out)
-    gather(first, groups, start, place, J, G_out, JG_out)
+    spread(first, islands, start, place, Y, minus_out, G_out)
+    gather(first, islands, start, place, J, G_out, JG_out)
     most = 0.0
     for i in range(X.size):
         most = max(most, abs(JG_out[i]))
@@ -186,7 +186,7 @@ def unmet(
 
 @kernel
 def proximal_steps(
-    law: int, iterations: int, most_failures: int, tolerance: float, start: Ints, first: Ints, groups: Ints, place: Ints, plan: Ints,
+    law: int, iterations: int, most_failures: int, tolerance: float, start: Ints, first: Ints, islands: Ints, place: Ints, plan: Ints,
     lower: Floats, upper: Floats, J: Floats, Y: Floats, rows: Floats, table: Floats, factor_out: Floats, x_out: Floats, result_out: Floats,
 ) -> int:  # fmt: skip
     """From x to the best x found, given up after more than so many failures; the number of Newton's steps. plan: where its seven parts
@@ -210,7 +210,7 @@ def proximal_steps(
         least_D = min(least_D, rows[2 * m + i])
         given = max(given, abs(rows[m + i]) / rows[2 * m + i])
     while True:
-        residual = looked(law, start, first, groups, place, lower, upper, J, Y, rows, x, motion, u, F)
+        residual = looked(law, start, first, islands, place, lower, upper, J, Y, rows, x, motion, u, F)
         if residual < best:
             best = residual
             x_out[:] = x
@@ -219,7 +219,7 @@ def proximal_steps(
         patience = PATIENCE if best > NEARLY * given or law == CONVEX else HASTE
         if residual <= tolerance or newton >= iterations or newton - halved_at > patience or epsilon > LARGEST or failures > most_failures:
             break
-        if 0.5 * last < residual <= AT_MOST and residual <= round_off_of(start, first, groups, place, J, Y, rows, x, d, JG):
+        if 0.5 * last < residual <= AT_MOST and residual <= round_off_of(start, first, islands, place, J, Y, rows, x, d, JG):
             break
         last = residual
         if steps == 0:
@@ -234,10 +234,10 @@ def proximal_steps(
                 xi[i] = x[i]
                 z[i] = x[i] - u[i] / weight[k]
         press(law, start, lower, upper, z, X, slope)
-        merit = missed(start, first, groups, place, J, Y, xi, X, G, JG, difference)
+        merit = missed(start, first, islands, place, J, Y, xi, X, G, JG, difference)
         solved, stuck, taken, whole, enough = False, 0, 0, 1, 0.0
         while taken < INNER:
-            fill_blocks(first, groups, start, place, where, diagonal, J, Y, slope, weight, scratch, factor_out)
+            fill_blocks(first, islands, start, place, where, diagonal, J, Y, slope, weight, scratch, factor_out)
             newton += 1
             taken += 1
             if factor_blocks(first, column, row, diagonal, lower_at, upper_at, target, scratch, pivot, factor_out) > 0:
@@ -246,7 +246,7 @@ def proximal_steps(
                 d[i] = -G[i]
             solve_blocks(first, column, row, diagonal, lower_at, upper_at, factor_out, scratch, d)
             Jd[:] = 0.0
-            gather(first, groups, start, place, J, d, Jd)
+            gather(first, islands, start, place, J, d, Jd)
             reach = 0.0
             for k in range(count):
                 at, size = start[k], start[k + 1] - start[k]
@@ -268,7 +268,7 @@ def proximal_steps(
                         at_t[i] = xi[i] + t * delta[i]
                 press(law, start, lower, upper, trial, X, beyond)
                 if law == CONVEX:
-                    if turn == 0 and enough > 0.0 and missed(start, first, groups, place, J, Y, at_t, X, G, JG, F) <= enough:
+                    if turn == 0 and enough > 0.0 and missed(start, first, islands, place, J, Y, at_t, X, G, JG, F) <= enough:
                         low = 1.0
                         break
                     if turn == 0:
@@ -287,7 +287,7 @@ def proximal_steps(
                         low, before = t, now
                     t = low - before * (high - low) / (after - before) if turn % 3 < 2 else 0.5 * (low + high)
                     continue
-                now = missed(start, first, groups, place, J, Y, at_t, X, G, JG, F)
+                now = missed(start, first, islands, place, J, Y, at_t, X, G, JG, F)
                 if now <= max((1.0 - 1e-3 * (t - low)) * lowest, enough):
                     low, lowest = t, now
                     if t == 1.0:
@@ -311,8 +311,8 @@ def proximal_steps(
             press(law, start, lower, upper, z, X, beyond)
             if low == 1.0 or law == CONVEX:
                 slope[:] = beyond
-            merit = missed(start, first, groups, place, J, Y, xi, X, G, JG, difference)
-            off = unmet(start, first, groups, place, J, Y, motion, X, G, JG, trial)
+            merit = missed(start, first, islands, place, J, Y, xi, X, G, JG, difference)
+            off = unmet(start, first, islands, place, J, Y, motion, X, G, JG, trial)
             way = 0.0
             for i in range(m):
                 way += (X[i] - x[i]) ** 2
@@ -330,13 +330,13 @@ def proximal_steps(
         else:
             failures += 1
             epsilon *= RISES
-            shake(law, SHAKES, start, first, groups, place, lower, upper, J, Y, rows, table, motion, x)
+            shake(law, SHAKES, start, first, islands, place, lower, upper, J, Y, rows, table, motion, x)
     result_out[0], result_out[1], result_out[2] = best, steps, failures
     return newton
 
 
 @dataclass(frozen=True)
-class Laws:
+class RowLaws:
     """The laws of the rows, in units: start, lower and upper of the blocks, R, b̂ and D of the rows (one after the other), and the blocks'
     own parts of Ŵ (k, 4, 4)."""
 
@@ -353,11 +353,11 @@ class Laws:
         return local_tables(self.law, np.diff(self.start), self.own)
 
 
-def advance(laws: Laws, motion: Motion, x: np.ndarray, tolerance: float, iterations: int, failures: int = ENDLESS) -> Progress:
+def advance(laws: RowLaws, motion: ScaledVelocities, x: np.ndarray, tolerance: float, iterations: int, failures: int = ENDLESS) -> Progress:
     """From x, in units; at most so many of Newton's steps, but for the proximal step that is under way then, and of its failures."""
     plan, best, result = motion.plan, Progress(np.ascontiguousarray(x, float).copy()), np.zeros(3)
     best.iterations = proximal_steps(
-        laws.law, iterations, failures, tolerance, laws.start, motion.first, motion.groups, motion.place, plan.in_one,
+        laws.law, iterations, failures, tolerance, laws.start, motion.first, motion.islands, motion.place, plan.in_one,
         laws.lower, laws.upper, motion.J, motion.Y, laws.rows, laws.table, np.zeros(plan.size + 1), best.x, result,
     )  # fmt: skip
     best.velocity = float(result[0])

@@ -13,11 +13,11 @@ from dataclasses import replace
 
 import numpy as np
 
-from unibody.algebra.contact.augmented import NEARLY, Laws, advance, looked, round_off_of
+from unibody.algebra.contact.augmented import NEARLY, RowLaws, advance, looked, round_off_of
 from unibody.algebra.contact.de_saxce import Rounds, Slips
 from unibody.algebra.contact.newton import Progress
 from unibody.algebra.contact.pgs import CONVEX, COULOMB
-from unibody.algebra.contact.scaled_delassus import Motion
+from unibody.algebra.contact.scaled_delassus import ScaledVelocities
 from unibody.algebra.contact.scaling import Units
 
 FAILURES = 1
@@ -27,7 +27,7 @@ ROUND, POLISH = 60, 25
 as one."""
 
 
-def settle(laws: Laws, motion: Motion, x: np.ndarray, tolerance: float, iterations: int) -> Progress:
+def settle(laws: RowLaws, motion: ScaledVelocities, x: np.ndarray, tolerance: float, iterations: int) -> Progress:
     """From x, in units, by at most so many of Newton's steps, but for the round that is under way then."""
     if laws.law != COULOMB or not (np.diff(laws.start) > 1).any():
         return advance(laws, motion, x, tolerance, iterations)
@@ -39,7 +39,7 @@ def settle(laws: Laws, motion: Motion, x: np.ndarray, tolerance: float, iteratio
     slips = Slips(laws.start, D)
     convex, held = replace(laws, law=CONVEX, rows=still.copy()), m + slips.normal
     moved, u, F = np.empty(motion.first[-1]), np.empty(m), np.empty(m)
-    where = (laws.start, motion.first, motion.groups, motion.place)
+    where = (laws.start, motion.first, motion.islands, motion.place)
 
     def look(x: np.ndarray) -> tuple[np.ndarray, float]:
         found = looked(laws.law, *where, laws.lower, laws.upper, motion.J, motion.Y, laws.rows, x, moved, u, F)
@@ -67,5 +67,5 @@ def settle(laws: Laws, motion: Motion, x: np.ndarray, tolerance: float, iteratio
 def augmented(units: Units, x: np.ndarray, tolerance: float, iterations: int) -> Progress:
     """From x, in units."""
     R = units.R if units.dense is None else np.zeros(units.size)
-    laws = Laws(units.law, units.start, units.lower, units.upper, np.concatenate([R, units.b, units.D]), units.own)
-    return settle(laws, Motion.of(units), x, tolerance, iterations)
+    laws = RowLaws(units.law, units.start, units.lower, units.upper, np.concatenate([R, units.b, units.D]), units.own)
+    return settle(laws, ScaledVelocities.of(units), x, tolerance, iterations)

@@ -1,10 +1,10 @@
-"""A = 1 + Yᵀ C J over groups of velocities, C block diagonal over contacts, not symmetric: LU factors by blocks, with little fill.
+"""A = 1 + Yᵀ C J over islands of velocities, C block diagonal over contacts, not symmetric: LU factors by blocks, with little fill.
 
-The order is that of minimum degree (SuperLU's, on the graph of the groups, whose number is small beside that of the rows). Group j leaves
+The order is that of minimum degree (SuperLU's, on the graph of the islands, whose number is small beside that of the rows). Group j leaves
 
     A_ab ← A_ab − A_aj A_jj⁻¹ A_jb        for all a, b after j that it is coupled with
 
-behind. The blocks A_jj are inverted with pivots; between groups there are none: A is 1 plus something that is nearly positive.
+behind. The blocks A_jj are inverted with pivots; between islands there are none: A is 1 plus something that is nearly positive.
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ def block_of(column: Ints, row: Ints, diagonal: Ints, lower: Ints, upper: Ints, 
 
 @kernel
 def targets_of(column: Ints, row: Ints, diagonal: Ints, lower: Ints, upper: Ints, target_out: Ints) -> None:
-    """Where what each group leaves behind goes."""
+    """Where what each island leaves behind goes."""
     at = 0
     for j in range(diagonal.size):
         for p in range(column[j], column[j + 1]):
@@ -92,12 +92,12 @@ def targets_of(column: Ints, row: Ints, diagonal: Ints, lower: Ints, upper: Ints
 
 
 @kernel
-def places_of(column: Ints, row: Ints, diagonal: Ints, lower: Ints, upper: Ints, groups: Ints, where_out: Ints) -> None:
+def places_of(column: Ints, row: Ints, diagonal: Ints, lower: Ints, upper: Ints, islands: Ints, where_out: Ints) -> None:
     """Where the blocks of each contact are."""
-    for k in range(groups.size // 2):
+    for k in range(islands.size // 2):
         for left in range(2):
             for right in range(2):
-                a, b = groups[2 * k + left], groups[2 * k + right]
+                a, b = islands[2 * k + left], islands[2 * k + right]
                 if a >= 0 and b >= 0:
                     where_out[4 * k + 2 * left + right] = block_of(column, row, diagonal, lower, upper, a, b)
 
@@ -185,7 +185,7 @@ def factor_blocks(
     first: Ints, column: Ints, row: Ints, diagonal: Ints, lower: Ints, upper: Ints, target: Ints, scratch_out: Floats, pivot_out: Ints,
     A_out: Floats,
 ) -> int:  # fmt: skip
-    """The factors in place of A: A_jj⁻¹, A_aj as it was met, A_jj⁻¹ A_jb. 0, or 1 more than the group that stopped it. A and the scratch
+    """The factors in place of A: A_jj⁻¹, A_aj as it was met, A_jj⁻¹ A_jb. 0, or 1 more than the island that stopped it. A and the scratch
     have a number more than they need, as triples ask."""
     t = 0
     for j in range(diagonal.size):
@@ -217,8 +217,8 @@ def solve_blocks(
     first: Ints, column: Ints, row: Ints, diagonal: Ints, lower: Ints, upper: Ints, factor: Floats, scratch_out: Floats, r_out: Floats
 ) -> None:
     """A⁻¹ r in place of r."""
-    groups = diagonal.size
-    for j in range(groups):
+    islands = diagonal.size
+    for j in range(islands):
         n, at, x = first[j + 1] - first[j], diagonal[j], first[j]
         for i in range(n):
             s = 0.0
@@ -234,8 +234,8 @@ def solve_blocks(
                 for l in range(n):
                     s += factor[L + n * i + l] * r_out[x + l]
                 r_out[to + i] -= s
-    for back in range(groups):
-        j = groups - 1 - back
+    for back in range(islands):
+        j = islands - 1 - back
         n, x = first[j + 1] - first[j], first[j]
         for e in range(column[j], column[j + 1]):
             of, width, U = first[row[e]], first[row[e] + 1] - first[row[e]], upper[e]
@@ -248,7 +248,7 @@ def solve_blocks(
 
 @kernel
 def fill_blocks(
-    first: Ints, groups: Ints, start: Ints, place: Ints, where: Ints, diagonal: Ints, J: Floats, Y: Floats, slope: Floats, weight: Floats,
+    first: Ints, islands: Ints, start: Ints, place: Ints, where: Ints, diagonal: Ints, J: Floats, Y: Floats, slope: Floats, weight: Floats,
     scratch_out: Floats, A_out: Floats,
 ) -> None:  # fmt: skip
     """1 + Yᵀ C J with C = slope / weight, block by block."""
@@ -265,7 +265,7 @@ def fill_blocks(
             continue
         of = place[k]
         for right in range(2):
-            h = groups[2 * k + right]
+            h = islands[2 * k + right]
             if h < 0:
                 continue
             width = first[h + 1] - first[h]
@@ -278,7 +278,7 @@ def fill_blocks(
             of += rows * width
             by = place[k]
             for left in range(2):
-                g = groups[2 * k + left]
+                g = islands[2 * k + left]
                 if g < 0:
                     continue
                 height, to = first[g + 1] - first[g], where[4 * k + 2 * left + right]
@@ -296,8 +296,8 @@ def fill_blocks(
 
 @dataclass(frozen=True)
 class Plan:
-    """The order and the places of all blocks. position: of each group in the order; where: (4 k,) of the blocks (a, a), (a, c), (c, a),
-    (c, c) that each contact adds to; size: numbers of the factor; largest: velocities of a group."""
+    """The order and the places of all blocks. position: of each island in the order; where: (4 k,) of the blocks (a, a), (a, c), (c, a),
+    (c, c) that each contact adds to; size: numbers of the factor; largest: velocities of an island."""
 
     position: np.ndarray
     column: np.ndarray
@@ -311,9 +311,9 @@ class Plan:
     largest: int
 
     @classmethod
-    def of(cls, sizes: np.ndarray, groups: np.ndarray) -> Plan:
-        """From the number of velocities of each group and the pairs (k, 2) that contacts couple, −1 for none."""
-        n, pairs = sizes.size, groups[(groups >= 0).all(axis=1)].astype(np.int64)
+    def of(cls, sizes: np.ndarray, islands: np.ndarray) -> Plan:
+        """From the number of velocities of each island and the pairs (k, 2) that contacts couple, −1 for none."""
+        n, pairs = sizes.size, islands[(islands >= 0).all(axis=1)].astype(np.int64)
         pairs = np.unique(np.sort(pairs, axis=1), axis=0) if len(pairs) else np.zeros((0, 2), np.int64)
         position = _least_degree(n, pairs)
         pairs = position[pairs]
@@ -339,23 +339,23 @@ class Plan:
         parts = (self.column, self.row, self.diagonal, self.lower, self.upper, self.target, self.where)
         return np.concatenate([8 + np.cumsum([0, *(p.size for p in parts)]), *parts])
 
-    def placed(self, groups: np.ndarray) -> Plan:
-        """With the places of contacts on groups (k, 2), by their positions."""
-        where = np.zeros(4 * len(groups), np.int64)
-        flat = np.ascontiguousarray(groups, np.int64).ravel()
+    def placed(self, islands: np.ndarray) -> Plan:
+        """With the places of contacts on islands (k, 2), by their positions."""
+        where = np.zeros(4 * len(islands), np.int64)
+        flat = np.ascontiguousarray(islands, np.int64).ravel()
         places_of(self.column, self.row, self.diagonal, self.lower, self.upper, flat, where)
         return replace(self, where=where)
 
 
-def plan_of(sizes: np.ndarray, groups: np.ndarray) -> tuple[Plan, np.ndarray]:
-    """The plan of groups of these sizes with its contacts in their places, and the groups (2 k,) that they touch by position. Contacts
+def plan_of(sizes: np.ndarray, islands: np.ndarray) -> tuple[Plan, np.ndarray]:
+    """The plan of islands of these sizes with its contacts in their places, and the islands (2 k,) that they touch by position. Contacts
     often touch the same bodies for many steps, so that the last few plans are kept; nobody may write into them."""
-    return _kept_plan(np.ascontiguousarray(sizes, np.int64).tobytes(), np.ascontiguousarray(groups, np.int64).tobytes())
+    return _kept_plan(np.ascontiguousarray(sizes, np.int64).tobytes(), np.ascontiguousarray(islands, np.int64).tobytes())
 
 
 @lru_cache(maxsize=KEPT)
-def _kept_plan(sizes: bytes, groups: bytes) -> tuple[Plan, np.ndarray]:
-    pairs = np.frombuffer(groups, np.int64).reshape(-1, 2)
+def _kept_plan(sizes: bytes, islands: bytes) -> tuple[Plan, np.ndarray]:
+    pairs = np.frombuffer(islands, np.int64).reshape(-1, 2)
     plan = Plan.of(np.frombuffer(sizes, np.int64), pairs)
     where = np.where(pairs >= 0, np.append(plan.position, -1)[pairs], -1)
     return plan.placed(where), np.ascontiguousarray(where, np.int64).ravel()
@@ -369,7 +369,7 @@ def _adjacency(n: int, pairs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _least_degree(n: int, pairs: np.ndarray) -> np.ndarray:
-    """The position of each group in an order of elimination."""
+    """The position of each island in an order of elimination."""
     import scipy.sparse as sp
     import scipy.sparse.linalg as spl
 

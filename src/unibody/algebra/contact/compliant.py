@@ -16,8 +16,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from unibody.algebra.contact.compliant_response import DENSE, Slopes, soft_answers
-from unibody.algebra.contact.delassus import Grouped
+from unibody.algebra.contact.compliant_response import DENSE, ComplianceSlopes, soft_answers
+from unibody.algebra.contact.delassus import DelassusFactors
 
 ITERATIONS, TOLERANCE = 300, 1e-9
 """The most solutions of a step, and how far forces may be from their law, of the largest force."""
@@ -45,7 +45,7 @@ class SoftContacts:
     """rows: m by themselves, then n blocks of w, the normal first; right: (m + n,) of rows that push, soft: (m + n,) their compliances;
     coefficient: (n,); free: (n, w − 1) slip without forces."""
 
-    rows: Grouped
+    rows: DelassusFactors
     right: np.ndarray
     soft: np.ndarray
     coefficient: np.ndarray
@@ -83,7 +83,7 @@ class SoftContacts:
         b = self.bounds(push) if bound is None else bound
         return self.joined(push, -(b / np.maximum(lengths(w), self.slip_speed))[:, None] * w)
 
-    def slopes(self, u: np.ndarray, bound: np.ndarray, follow: float) -> Slopes:
+    def slopes(self, u: np.ndarray, bound: np.ndarray, follow: float) -> ComplianceSlopes:
         """φ′(u); `follow`: 1 if f follows p, 0 if bounds are kept."""
         along, across = self.split(u)
         steep, w = np.where(self.right > along, -1.0 / self.soft, 0.0), self.free + self.h * across
@@ -94,7 +94,7 @@ class SoftContacts:
         blocks[:, 0, 0] = steep[self.singles :]
         blocks[:, 1:, 1:] = (-self.h * bound / slow)[:, None, None] * (np.eye(k) - way[:, :, None] * way[:, None, :])
         blocks[:, 1:, 0] = (-follow * self.coefficient * steep[self.singles :] / slow)[:, None] * w
-        return Slopes(steep[: self.singles], blocks)
+        return ComplianceSlopes(steep[: self.singles], blocks)
 
 
 @dataclass(frozen=True)
@@ -128,7 +128,7 @@ class Search:
 
     def __init__(self, problem: SoftContacts, dense: int):
         self.problem = problem
-        self.answers = soft_answers(problem.rows, problem.singles, problem.free.shape[1] + 1, dense)
+        self.responses = soft_answers(problem.rows, problem.singles, problem.free.shape[1] + 1, dense)
         self.force, self.motion, self.count = np.zeros(problem.rows.size), np.zeros(problem.rows.size), 0
 
     @property
@@ -138,7 +138,7 @@ class Search:
 
     def tidy(self) -> None:
         """The motion without the round-off of what was added up, which a steep law makes large."""
-        self.motion = self.answers.motion(self.force)
+        self.motion = self.responses.motion(self.force)
 
     def settle(self, bound: np.ndarray, tolerance: float) -> None:
         """The convex problem of these bounds."""
@@ -153,7 +153,7 @@ class Search:
     def _step(self, law: np.ndarray, bound: np.ndarray, follow: float) -> tuple[np.ndarray, np.ndarray]:
         """Newton's step, and how it moves the rows."""
         self.count += 1
-        return self.answers.solve(self.problem.slopes(self.motion, bound, follow), law - self.force)
+        return self.responses.solve(self.problem.slopes(self.motion, bound, follow), law - self.force)
 
     def _length(self, change: np.ndarray, moved: np.ndarray, bound: np.ndarray) -> float:
         """How long a step is best: where the slope of what is to be least, which only grows, is a tenth of what it was."""

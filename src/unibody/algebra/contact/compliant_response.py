@@ -14,13 +14,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from unibody.algebra.contact.delassus import Grouped
+from unibody.algebra.contact.delassus import DelassusFactors
 
 DENSE = 150
 """Rows or velocities up to which a dense matrix is the faster one."""
 
 
-class Slopes(NamedTuple):
+class ComplianceSlopes(NamedTuple):
     """Φ: of the first rows, alone (m,), and of contacts (n, w, w)."""
 
     single: np.ndarray
@@ -44,7 +44,7 @@ class InRows:
         """u = W λ."""
         return self.W @ force
 
-    def solve(self, slopes: Slopes, missing: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def solve(self, slopes: ComplianceSlopes, missing: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Δλ and W Δλ."""
         force = np.linalg.solve(np.eye(len(missing)) - slopes.times(self.W), missing)
         return force, self.W @ force
@@ -60,7 +60,7 @@ class InVelocities:
         """u = W λ."""
         return self.J @ (self.Yt @ force)
 
-    def solve(self, slopes: Slopes, missing: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def solve(self, slopes: ComplianceSlopes, missing: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Δλ and W Δλ."""
         matrix = np.eye(len(self.Yt)) - self.Yt @ slopes.times(self.J)
         u = self.J @ np.linalg.solve(matrix, self.Yt @ missing)
@@ -81,7 +81,7 @@ class Sparsely:
         """u = W λ."""
         return self.J @ (self.Yt @ force)
 
-    def solve(self, slopes: Slopes, missing: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def solve(self, slopes: ComplianceSlopes, missing: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Δλ and W Δλ."""
         import scipy.sparse as sp
         from scipy.sparse.linalg import splu
@@ -96,10 +96,10 @@ class Sparsely:
         return missing + slopes.times(u), u
 
 
-def soft_answers(rows: Grouped, singles: int, width: int, dense: int = DENSE) -> InRows | InVelocities | Sparsely:
+def soft_answers(rows: DelassusFactors, singles: int, width: int, dense: int = DENSE) -> InRows | InVelocities | Sparsely:
     """Of `singles` rows by themselves and then contacts of `width` rows; `dense`: the largest dense matrix."""
     touched = np.zeros(len(rows.first), bool)
-    touched[rows.groups] = True  # the last is that of none
+    touched[rows.islands] = True  # the last is that of none
     columns = np.repeat(touched[:-1], np.diff(rows.first))
     velocities = int(columns.sum())
     if min(rows.size, velocities) > dense:

@@ -1,12 +1,12 @@
-"""W = J M⁻¹ Jᵀ of rows on groups of velocities, in factors: a sweep over n contacts costs O(n), whatever hangs together.
+"""W = J M⁻¹ Jᵀ of rows on islands of velocities, in factors: a sweep over n contacts costs O(n), whatever hangs together.
 
-A group is a set of velocities that answer to each other: a free body, a tree, trees that loops tie together. A block of rows (a contact, a
-limit) acts on at most two groups, with J (rows × velocities of the group) and Y = M⁻¹ Jᵀ there, so that
+A island is a set of velocities that answer to each other: a free body, a tree, trees that loops tie together. A block of rows (a contact, a
+limit) acts on at most two islands, with J (rows × velocities of the island) and Y = M⁻¹ Jᵀ there, so that
 
-    u_i = Σ over its groups of J_i · m,      m = Σ over all blocks of Y λ            (m: how the groups move)
+    u_i = Σ over its islands of J_i · m,      m = Σ over all blocks of Y λ            (m: how the islands move)
 
-and nothing is ever made that couples all rows with all others. `first` says where the velocities of each group begin in m; a block's
-numbers lie velocity by velocity, its rows next to each other, those of its first group before those of its second.
+and nothing is ever made that couples all rows with all others. `first` says where the velocities of each island begin in m; a block's
+numbers lie velocity by velocity, its rows next to each other, those of its first island before those of its second.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ from unibody.triple import spread as spread_triple
 
 
 @kernel
-def lay_out(first: Ints, groups: Ints, rows: Ints, start_out: Ints, place_out: Ints) -> None:
+def lay_out(first: Ints, islands: Ints, rows: Ints, start_out: Ints, place_out: Ints) -> None:
     """Where each block's rows and numbers begin; one more than there are blocks."""
     start_out[0] = 0
     place_out[0] = 0
     for k in range(rows.size):
         size = 0
         for side in range(2):
-            g = groups[2 * k + side]
+            g = islands[2 * k + side]
             if g >= 0:
                 size += first[g + 1] - first[g]
         start_out[k + 1] = start_out[k] + rows[k]
@@ -38,12 +38,12 @@ def lay_out(first: Ints, groups: Ints, rows: Ints, start_out: Ints, place_out: I
 
 
 @kernel
-def spread(first: Ints, groups: Ints, start: Ints, place: Ints, Y: Floats, x: Floats, motion_out: Floats) -> None:
+def spread(first: Ints, islands: Ints, start: Ints, place: Ints, Y: Floats, x: Floats, motion_out: Floats) -> None:
     """m += Y x."""
     for k in range(start.size - 1):
         at, rows, p = start[k], start[k + 1] - start[k], place[k]
         for side in range(2):
-            g = groups[2 * k + side]
+            g = islands[2 * k + side]
             if g < 0:
                 continue
             if rows == 3:
@@ -61,12 +61,12 @@ def spread(first: Ints, groups: Ints, start: Ints, place: Ints, Y: Floats, x: Fl
 
 
 @kernel
-def gather(first: Ints, groups: Ints, start: Ints, place: Ints, J: Floats, motion: Floats, u_out: Floats) -> None:
+def gather(first: Ints, islands: Ints, start: Ints, place: Ints, J: Floats, motion: Floats, u_out: Floats) -> None:
     """u += J m."""
     for k in range(start.size - 1):
         at, rows, p = start[k], start[k + 1] - start[k], place[k]
         for side in range(2):
-            g = groups[2 * k + side]
+            g = islands[2 * k + side]
             if g < 0:
                 continue
             if rows == 3 and p + 3 * (first[g + 1] - first[g]) < J.size:  # a triple is fetched with the number after it
@@ -92,12 +92,12 @@ def gather(first: Ints, groups: Ints, start: Ints, place: Ints, J: Floats, motio
 
 
 @kernel
-def write_whole(first: Ints, groups: Ints, start: Ints, place: Ints, A: Floats, width: int, whole_out: Floats) -> None:
+def write_whole(first: Ints, islands: Ints, start: Ints, place: Ints, A: Floats, width: int, whole_out: Floats) -> None:
     """J or Y as rows of `width` numbers."""
     for k in range(start.size - 1):
         at, rows, p = start[k], start[k + 1] - start[k], place[k]
         for side in range(2):
-            g = groups[2 * k + side]
+            g = islands[2 * k + side]
             if g < 0:
                 continue
             for i in range(first[g], first[g + 1]):
@@ -107,16 +107,16 @@ def write_whole(first: Ints, groups: Ints, start: Ints, place: Ints, A: Floats, 
 
 
 @kernel
-def write_dense(first: Ints, groups: Ints, start: Ints, place: Ints, J: Floats, Y: Floats, W_out: Floats) -> None:
+def write_dense(first: Ints, islands: Ints, start: Ints, place: Ints, J: Floats, Y: Floats, W_out: Floats) -> None:
     """W = J Yᵀ of few rows: entries below the diagonal by these, above it the same."""
     m, n = start[start.size - 1], first[first.size - 1]
     whole, across = np.zeros(2 * m * n), np.empty(m * n)
-    rows, answers = whole[: m * n], whole[m * n :]
-    write_whole(first, groups, start, place, J, n, rows)
-    write_whole(first, groups, start, place, Y, n, answers)
+    rows, responses = whole[: m * n], whole[m * n :]
+    write_whole(first, islands, start, place, J, n, rows)
+    write_whole(first, islands, start, place, Y, n, responses)
     for j in range(m):
         for v in range(n):
-            across[m * v + j] = answers[n * j + v]
+            across[m * v + j] = responses[n * j + v]
     W_out[:] = 0.0
     for i in range(m):
         for v in range(n):
@@ -129,12 +129,12 @@ def write_dense(first: Ints, groups: Ints, start: Ints, place: Ints, J: Floats, 
 
 
 @kernel
-def read_whole(first: Ints, groups: Ints, start: Ints, place: Ints, whole: Floats, width: int, column: Ints, A_out: Floats) -> None:
+def read_whole(first: Ints, islands: Ints, start: Ints, place: Ints, whole: Floats, width: int, column: Ints, A_out: Floats) -> None:
     """The reverse: from rows of `width` numbers, of which column[i] belongs to place i of m."""
     for k in range(start.size - 1):
         at, rows, p = start[k], start[k + 1] - start[k], place[k]
         for side in range(2):
-            g = groups[2 * k + side]
+            g = islands[2 * k + side]
             if g < 0:
                 continue
             for i in range(first[g], first[g + 1]):
@@ -156,10 +156,10 @@ def pick(which: Ints, rows: Ints, place: Ints, row: int, new_place: Ints, A: Flo
 
 @kernel
 def eliminate(
-    first: Ints, groups: Ints, start: Ints, place: Ints, held_start: Ints, held: Ints, held_place: Ints, held_J: Floats, held_Y: Floats,
+    first: Ints, islands: Ints, start: Ints, place: Ints, held_start: Ints, held: Ints, held_place: Ints, held_J: Floats, held_Y: Floats,
     inverse: Floats, count: int, Y_out: Floats,
 ) -> None:  # fmt: skip
-    """Y ← Y − Y_h W_hh⁺ (J_h Y): answers with held rows held. Those of group g are held[held_start[g]:held_start[g + 1]], each with the
+    """Y ← Y − Y_h W_hh⁺ (J_h Y): answers with held rows held. Those of island g are held[held_start[g]:held_start[g + 1]], each with the
     numbers from held_place; inverse: of all `count` held rows."""
     most = 0
     for g in range(first.size - 1):
@@ -168,7 +168,7 @@ def eliminate(
     for k in range(start.size - 1):
         rows, p = start[k + 1] - start[k], place[k]
         for side in range(2):
-            g = groups[2 * k + side]
+            g = islands[2 * k + side]
             if g < 0:
                 continue
             size = first[g + 1] - first[g]
@@ -189,14 +189,14 @@ def eliminate(
 
 
 @dataclass
-class Grouped:
-    """W = J Yᵀ. first: (groups + 1,); rows: (k,) of each block; groups: (k, 2) that it touches, −1 for none, never the same twice; J, Y:
-    the numbers of all blocks one after the other. unit: (groups,) 1 where velocities are such that M = 1, and so Y = J; where that holds
-    for all groups, J and Y may be one array."""
+class DelassusFactors:
+    """W = J Yᵀ. first: (islands + 1,); rows: (k,) of each block; islands: (k, 2) that it touches, −1 for none, never the same twice; J, Y:
+    the numbers of all blocks one after the other. unit: (islands,) 1 where velocities are such that M = 1, and so Y = J; where that holds
+    for all islands, J and Y may be one array."""
 
     first: np.ndarray
     rows: np.ndarray
-    groups: np.ndarray
+    islands: np.ndarray
     J: np.ndarray
     Y: np.ndarray
     start: np.ndarray = field(repr=False)
@@ -204,39 +204,39 @@ class Grouped:
     unit: np.ndarray = field(repr=False)
 
     @classmethod
-    def room(cls, first: np.ndarray, rows: np.ndarray, groups: np.ndarray) -> Grouped:
+    def room(cls, first: np.ndarray, rows: np.ndarray, islands: np.ndarray) -> DelassusFactors:
         """Zeros, to be filled in."""
         start, place = np.empty(len(rows) + 1, np.int64), np.empty(len(rows) + 1, np.int64)
-        groups = np.ascontiguousarray(groups, np.int64).reshape(-1, 2)
-        lay_out(first, groups.ravel(), rows, start, place)
-        return cls(first, rows, groups, np.zeros(place[-1]), np.zeros(place[-1]), start, place, np.zeros(len(first) - 1, np.int64))
+        islands = np.ascontiguousarray(islands, np.int64).reshape(-1, 2)
+        lay_out(first, islands.ravel(), rows, start, place)
+        return cls(first, rows, islands, np.zeros(place[-1]), np.zeros(place[-1]), start, place, np.zeros(len(first) - 1, np.int64))
 
     @classmethod
     def from_whole(
-        cls, first: np.ndarray, rows: np.ndarray, groups: np.ndarray, J: np.ndarray, Y: np.ndarray, column: np.ndarray
-    ) -> Grouped:
-        """From J and Y (m, n), of which column[i] is the i-th velocity of the groups."""
-        out = cls.room(first, rows, groups)
+        cls, first: np.ndarray, rows: np.ndarray, islands: np.ndarray, J: np.ndarray, Y: np.ndarray, column: np.ndarray
+    ) -> DelassusFactors:
+        """From J and Y (m, n), of which column[i] is the i-th velocity of the islands."""
+        out = cls.room(first, rows, islands)
         for whole, part in ((J, out.J), (Y, out.Y)):
-            read_whole(first, out.flat_groups, out.start, out.place, np.ascontiguousarray(whole).ravel(), J.shape[1], column, part)
+            read_whole(first, out.flat_islands, out.start, out.place, np.ascontiguousarray(whole).ravel(), J.shape[1], column, part)
         return out
 
     @classmethod
-    def from_factored(cls, source: Factored, rows: np.ndarray) -> Grouped:
+    def from_factored(cls, source: Factored, rows: np.ndarray) -> DelassusFactors:
         """Groups of six; rows: (k,) of each block."""
         n, begin = len(source.inverse_mass), (np.cumsum(rows) - rows).astype(np.int64)
-        J, both = np.asarray(source.J, float).reshape(-1, 2, 6), np.asarray(source.groups, np.int64).reshape(-1, 2)
+        J, both = np.asarray(source.J, float).reshape(-1, 2, 6), np.asarray(source.islands, np.int64).reshape(-1, 2)
         whole = np.zeros((len(J), n + 1, 6))
         np.add.at(whole, (np.arange(len(J))[:, None], both), J)  # the last six are the ground's
-        answers = np.einsum("gij,rgj->rgi", np.asarray(source.inverse_mass), whole[:, :-1])
-        groups = both[begin].copy()
-        groups[groups[:, 0] == groups[:, 1], 1] = -1
+        responses = np.einsum("gij,rgj->rgi", np.asarray(source.inverse_mass), whole[:, :-1])
+        islands = both[begin].copy()
+        islands[islands[:, 0] == islands[:, 1], 1] = -1
         first = 6 * np.arange(n + 1, dtype=np.int64)
-        return cls.from_whole(first, rows, groups, whole[:, :-1].reshape(-1, 6 * n), answers.reshape(-1, 6 * n), np.arange(6 * n))
+        return cls.from_whole(first, rows, islands, whole[:, :-1].reshape(-1, 6 * n), responses.reshape(-1, 6 * n), np.arange(6 * n))
 
     @property
-    def flat_groups(self) -> np.ndarray:
-        return self.groups.ravel()
+    def flat_islands(self) -> np.ndarray:
+        return self.islands.ravel()
 
     @property
     def size(self) -> int:
@@ -246,25 +246,25 @@ class Grouped:
     def motion(self, x: np.ndarray) -> np.ndarray:
         """m = Y x."""
         out = np.zeros(self.first[-1])
-        spread(self.first, self.flat_groups, self.start, self.place, self.Y, x, out)
+        spread(self.first, self.flat_islands, self.start, self.place, self.Y, x, out)
         return out
 
     def pull(self, x: np.ndarray) -> np.ndarray:
         """Jᵀ x, in the order of m."""
         out = np.zeros(self.first[-1])
-        spread(self.first, self.flat_groups, self.start, self.place, self.J, x, out)
+        spread(self.first, self.flat_islands, self.start, self.place, self.J, x, out)
         return out
 
     def along(self, motion: np.ndarray) -> np.ndarray:
         """J m."""
         out = np.zeros(self.size)
-        gather(self.first, self.flat_groups, self.start, self.place, self.J, motion, out)
+        gather(self.first, self.flat_islands, self.start, self.place, self.J, motion, out)
         return out
 
-    def answers(self, load: np.ndarray) -> np.ndarray:
+    def responses(self, load: np.ndarray) -> np.ndarray:
         """Y · load: along the rows, what loads do that are given in the order of m."""
         out = np.zeros(self.size)
-        gather(self.first, self.flat_groups, self.start, self.place, self.Y, load, out)
+        gather(self.first, self.flat_islands, self.start, self.place, self.Y, load, out)
         return out
 
     def times(self, x: np.ndarray) -> np.ndarray:
@@ -276,7 +276,7 @@ class Grouped:
         n = int(self.first[-1])
         out = np.zeros((2, self.size * n))
         for k, part in enumerate((self.J, self.Y)):
-            write_whole(self.first, self.flat_groups, self.start, self.place, part, n, out[k])
+            write_whole(self.first, self.flat_islands, self.start, self.place, part, n, out[k])
         return out[0].reshape(-1, n), out[1].reshape(-1, n)
 
     def dense(self) -> np.ndarray:
@@ -301,16 +301,16 @@ class Grouped:
     def _columns(self) -> tuple[np.ndarray, np.ndarray]:
         """(row, column) of every number of J."""
         width = np.append(np.diff(self.first), 0)
-        entries = np.repeat(self.rows[:, None], 2, axis=1) * width[self.groups]
+        entries = np.repeat(self.rows[:, None], 2, axis=1) * width[self.islands]
         side = np.repeat(np.arange(entries.size), entries.ravel())
         inside = np.arange(side.size) - np.repeat(np.cumsum(entries.ravel()) - entries.ravel(), entries.ravel())
         rows = self.rows[side // 2]
-        return self.start[side // 2] + inside % rows, self.first[self.flat_groups[side]] + inside // rows
+        return self.start[side // 2] + inside % rows, self.first[self.flat_islands[side]] + inside // rows
 
-    def some(self, which: np.ndarray, row: int | None = None) -> Grouped:
+    def some(self, which: np.ndarray, row: int | None = None) -> DelassusFactors:
         """The blocks of these numbers; of each only its row number `row`, if given."""
         rows = self.rows[which] if row is None else np.ones(len(which), np.int64)
-        out = Grouped.room(self.first, rows, self.groups[which])
+        out = DelassusFactors.room(self.first, rows, self.islands[which])
         for source, part in ((self.J, out.J), (self.Y, out.Y)):
             pick(which, self.rows, self.place, -1 if row is None else row, out.place, source, part)
         return replace(out, unit=self.unit)
@@ -320,7 +320,7 @@ class Grouped:
         end = self.place[blocks]
         return np.bincount(self._columns[0][:end], self.J[:end] * self.Y[:end], minlength=int(self.start[blocks]))[: self.start[blocks]]
 
-    def without(self, which: np.ndarray) -> Grouped:
+    def without(self, which: np.ndarray) -> DelassusFactors:
         """The same, except that nothing answers to the blocks of these numbers, nor they to anything."""
         if not len(which):
             return self
@@ -329,23 +329,23 @@ class Grouped:
             J[self.place[k] : self.place[k + 1]] = Y[self.place[k] : self.place[k + 1]] = 0.0
         return replace(self, J=J, Y=Y)
 
-    def joined(self, other: Grouped) -> Grouped:
-        """These blocks and then the others, on the same groups."""
+    def joined(self, other: DelassusFactors) -> DelassusFactors:
+        """These blocks and then the others, on the same islands."""
         if not len(other.rows) or not len(self.rows):
             return self if len(self.rows) else other
-        parts = (np.concatenate([getattr(self, name), getattr(other, name)]) for name in ("rows", "groups", "J", "Y"))
+        parts = (np.concatenate([getattr(self, name), getattr(other, name)]) for name in ("rows", "islands", "J", "Y"))
         start, place = (np.concatenate([a, a[-1] + b[1:]]) for a, b in ((self.start, other.start), (self.place, other.place)))
-        return Grouped(self.first, *parts, start, place, self.unit & other.unit)
+        return DelassusFactors(self.first, *parts, start, place, self.unit & other.unit)
 
-    def holding(self, held: Grouped, inverse: np.ndarray) -> Grouped:
-        """The same rows where single rows `held`, each on one group, hold: W − W_rh W_hh⁺ W_hr."""
-        order = np.argsort(held.groups[:, 0], kind="stable")
-        held_start = np.searchsorted(held.groups[order, 0], np.arange(len(self.first)))
+    def holding(self, held: DelassusFactors, inverse: np.ndarray) -> DelassusFactors:
+        """The same rows where single rows `held`, each on one island, hold: W − W_rh W_hh⁺ W_hr."""
+        order = np.argsort(held.islands[:, 0], kind="stable")
+        held_start = np.searchsorted(held.islands[order, 0], np.arange(len(self.first)))
         Y = self.Y.copy()
         eliminate(
-            self.first, self.flat_groups, self.start, self.place, held_start, order, held.place, held.J, held.Y,
+            self.first, self.flat_islands, self.start, self.place, held_start, order, held.place, held.J, held.Y,
             np.ascontiguousarray(inverse).ravel(), len(order), Y,
         )  # fmt: skip
         unit = self.unit.copy()
-        unit[held.groups[:, 0]] = 0
+        unit[held.islands[:, 0]] = 0
         return replace(self, Y=Y, unit=unit)

@@ -1,7 +1,7 @@
-"""Single rows of blocks in groups that may only push: 0 ≤ λ ⟂ W λ + b ≥ 0, by projected Gauss–Seidel with momentum.
+"""Single rows of blocks in islands that may only push: 0 ≤ λ ⟂ W λ + b ≥ 0, by projected Gauss–Seidel with momentum.
 
 Rows are packed once, one after the other as sweeps meet them, J and Y of each side by side (where masses are unit they are one) in units
-in which its own answer is one (x = λ √d, d = J · Y), the velocities of its groups filled up with zeros as in `pgs_cards`. With
+in which its own answer is one (x = λ √d, d = J · Y), the velocities of its islands filled up with zeros as in `pgs_cards`. With
 û = b̂ + J m a row is then x ← max(0, x − û). Sweeps end where none has changed a velocity by more than the tolerance.
 """
 
@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 
 from unibody.algebra.contact.pgs_cards import ask_for, push_row, row_along, wide
-from unibody.algebra.contact.pgs_momentum import carry_on, hurry
+from unibody.algebra.contact.pgs_momentum import carry_on, nesterov_momentum
 from unibody.algebra.contact.scratch import lay_slot
 from unibody.arena import part
 from unibody.kernel import Floats, Ints, device, inlined, kernel
@@ -18,7 +18,7 @@ from unibody.triple import fetch_four, join_four, put_four, total_four
 
 LEAF = 7
 PLACE, A, WIDE_A, C, WIDE_C, ROW, APART = range(LEAF)
-"""A row's whole numbers: where it is packed; where its groups begin in m, and their places there; which row it is; how far Y is from J."""
+"""A row's whole numbers: where it is packed; where its islands begin in m, and their places there; which row it is; how far Y is from J."""
 B, ROOT, ROW_J = 0, 1, 4
 """Of what is packed: b̂; √d; J, and then Y where it is another."""
 AHEAD = 6
@@ -29,7 +29,7 @@ PACKED, X, LAST, MOTION, MOTION_LAST, TOLD = range(PARTING_SLOTS)
 
 
 @device
-def lay_leaves(pushes, origin, order, first, unit, groups, begin_out, leaf_out):
+def lay_leaves(pushes, origin, order, first, unit, islands, begin_out, leaf_out):
     """Where rows are packed: the first `pushes` blocks, and the first rows of those from `origin` on. How many numbers it takes."""
     begin_out[0] = 0
     for g in range(first.size - 1):
@@ -42,7 +42,7 @@ def lay_leaves(pushes, origin, order, first, unit, groups, begin_out, leaf_out):
         leaf_out[c + PLACE], leaf_out[c + ROW] = at, k if k < pushes else k - origin + pushes
         n, same = 0, True
         for side in range(2):
-            g = groups[2 * k + side]
+            g = islands[2 * k + side]
             size = wide(first[g + 1] - first[g]) if g >= 0 else 0
             leaf_out[c + A + 2 * side], leaf_out[c + WIDE_A + 2 * side] = begin_out[g] if g >= 0 else 0, size
             same = same and (g < 0 or unit[g] == 1)
@@ -55,7 +55,7 @@ def lay_leaves(pushes, origin, order, first, unit, groups, begin_out, leaf_out):
 
 @inlined
 def copy_row(A, old, rows, size, to, packed_out):
-    """One row, one group: numbers that lie `rows` apart, in the places that velocities have in m."""
+    """One row, one island: numbers that lie `rows` apart, in the places that velocities have in m."""
     step, i = 3 if size == 6 else 4, 0
     while i < size:
         have = min(step, size - i)
@@ -120,14 +120,14 @@ def sweep_leaves(
 
 @kernel
 def part_rows(
-    pushes: int, origin: int, most: int, tolerance: float, order: Ints, first: Ints, unit: Ints, groups: Ints, start: Ints, place: Ints,
+    pushes: int, origin: int, most: int, tolerance: float, order: Ints, first: Ints, unit: Ints, islands: Ints, start: Ints, place: Ints,
     J: Floats, Y: Floats, b: Floats, ints_out: Ints, work_out: Floats, impulse_out: Floats,
 ) -> int:  # fmt: skip
     """λ of the first `pushes` blocks, which are single rows, and of the first rows of the blocks from `origin` on, of all blocks in their
     order, by at most so many sweeps: how many. Where there is too little to work on, minus the number of floats that it takes."""
     count, ends = b.size, LEAF * b.size + first.size
     leaf, begin, layout = ints_out[: LEAF * count], ints_out[LEAF * count : ends], ints_out[ends : ends + 2 * PARTING_SLOTS]
-    lay_slot(PACKED, lay_leaves(pushes, origin, order, first, unit, groups, begin, leaf), layout)
+    lay_slot(PACKED, lay_leaves(pushes, origin, order, first, unit, islands, begin, leaf), layout)
     for slot in range(X, MOTION):
         lay_slot(slot, count, layout)
     for slot in range(MOTION, TOLD):
@@ -145,7 +145,7 @@ def part_rows(
             row_ahead = leaf[LEAF * (l + AHEAD) + ROW]
             ahead = row_ahead if row_ahead < pushes else row_ahead + origin - pushes
             ask_for(place[ahead], place[ahead + 1], leaf[LEAF * (l + AHEAD) + APART] == 0, J, Y)
-        g, h = groups[2 * k], groups[2 * k + 1]
+        g, h = islands[2 * k], islands[2 * k + 1]
         size_a = first[g + 1] - first[g] if g >= 0 else 0
         size_b = first[h + 1] - first[h] if h >= 0 else 0
         rows, apart = start[k + 1] - start[k], leaf[LEAF * l + APART]
@@ -155,7 +155,7 @@ def part_rows(
     done, smallest, speed, size, beta = 0, math.inf, 1.0, 0.0, 0.0
     while done < most:
         if done > 0:
-            smallest, speed, beta = hurry(size, told[1], smallest, speed)
+            smallest, speed, beta = nesterov_momentum(size, told[1], smallest, speed)
         carry_on(beta, motion, motion_last)
         size = sweep_leaves(beta, leaf, packed, motion, x, last, told)
         done += 1

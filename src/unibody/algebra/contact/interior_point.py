@@ -17,7 +17,7 @@ import numpy as np
 
 from unibody.algebra.contact.newton import DENSE, Progress
 from unibody.algebra.contact.scaling import Units
-from unibody.algebra.contact.schur import Groups
+from unibody.algebra.contact.schur import IslandBlocks
 
 TO_THE_WALL = 0.99
 SHORTEST = 1e-9
@@ -126,7 +126,7 @@ class Interior:
         self.free = self.row[~below & ~above]
         self.sparse = units.dense is None and units.size > DENSE
         self.W = units.sparse_matrix() if self.sparse else units.dense_matrix()
-        self.groups = Groups.of(units) if self.sparse and not self.free.size else None
+        self.islands = IslandBlocks.of(units) if self.sparse and not self.free.size else None
         size = float(np.abs(units.b).max(initial=0.0)) or 1.0
         self.x = np.zeros(units.size)
         width = np.where(below & above & loose, self.upper - self.lower, np.inf)
@@ -165,14 +165,14 @@ class Interior:
 
             C = sp.csr_array((H[both], (i, j)), shape=(n, n)) + sp.diags_array(diagonal)
             single = diagonal + self.units.R
-            if self.groups is None or not (single[self.row] > 0.0).all():
+            if self.islands is None or not (single[self.row] > 0.0).all():
                 return spl.splu((self.W + C).tocsc()).solve
             own = H + np.eye(4) * np.where(present, self.units.R[self.cones.index], 1.0)[:, :, None]
             own = np.linalg.inv(np.where(both | np.eye(4, dtype=bool), own, 0.0))
             rest = np.zeros(n)
             rest[self.row] = 1.0 / single[self.row]
             inverse = sp.csr_array((own[both], (i, j)), shape=(n, n)) + sp.diags_array(rest)
-            return self.groups.solver(C + sp.diags_array(self.units.R), inverse)
+            return self.islands.solver(C + sp.diags_array(self.units.R), inverse)
         import scipy.linalg as sl
 
         G = self.W.copy()

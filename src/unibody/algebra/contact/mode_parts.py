@@ -22,7 +22,7 @@ FACETS = 16
 
 
 @dataclass(frozen=True)
-class Part:
+class ModePart:
     """The law of some rows, the normal first. numbers: k of a slide, μ of what rests, (c,) of a hold."""
 
     kind: str
@@ -30,7 +30,7 @@ class Part:
     numbers: np.ndarray
 
 
-def groups(W: np.ndarray, parts: list[Part]) -> list[tuple[int, ...]]:
+def islands(W: np.ndarray, parts: list[ModePart]) -> list[tuple[int, ...]]:
     """Parts that W joins, by their numbers."""
     size = np.array([np.abs(W[np.ix_(p.rows, p.rows)]).max(initial=0.0) for p in parts])
     left, out = set(range(len(parts))), []
@@ -49,13 +49,13 @@ def groups(W: np.ndarray, parts: list[Part]) -> list[tuple[int, ...]]:
     return out
 
 
-def own_answer(W: np.ndarray, part: Part) -> float:
+def own_response(W: np.ndarray, part: ModePart) -> float:
     """The acceleration of a sliding contact's normal by a normal force of one, its friction included; Painlevé's are not positive."""
     n, t = part.rows[0], part.rows[1:]
     return float(W[n, n] - W[n, t] @ part.numbers)
 
 
-def pivoted(W: np.ndarray, b: np.ndarray, parts: list[Part]) -> np.ndarray | None:
+def pivoted(W: np.ndarray, b: np.ndarray, parts: list[ModePart]) -> np.ndarray | None:
     """x of the polyhedral problem by Lemke's method; None where its path ends on a ray."""
     columns, rows, links, right = [], [], [], []
     offset, none = np.zeros(b.size), np.zeros(b.size)
@@ -104,10 +104,10 @@ def pivoted(W: np.ndarray, b: np.ndarray, parts: list[Part]) -> np.ndarray | Non
     return x
 
 
-def balanced(W: np.ndarray, b: np.ndarray, parts: list[Part]) -> np.ndarray | None:
+def balanced(W: np.ndarray, b: np.ndarray, parts: list[ModePart]) -> np.ndarray | None:
     """x of parts none of which slides, with round cones; None where it is not found."""
 
-    def law(p: Part) -> Blocks:
+    def law(p: ModePart) -> Blocks:
         if p.kind == REST:
             return contacts(p.numbers, planar=True) if p.numbers.size == 1 else contacts(p.numbers[None])
         return unilateral(1) if p.kind == PUSH else box(p.numbers)

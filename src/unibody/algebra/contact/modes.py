@@ -23,14 +23,14 @@ from itertools import product
 
 import numpy as np
 
-from unibody.algebra.contact.mode_parts import FACETS, HOLD, PUSH, REST, SLIDE, Part, balanced, groups, own_answer, pivoted
+from unibody.algebra.contact.mode_parts import FACETS, HOLD, PUSH, REST, SLIDE, ModePart, balanced, islands, own_response, pivoted
 from unibody.algebra.contact.polyhedral import directions
 from unibody.algebra.contact.slip_directions import turned, unit
 
 SEPARATES, PRESSES, SLIDES, STICKS, STARTS, YIELDS = "separates", "presses", "slides", "sticks", "starts to slide", "yields"
 
 MODES = 7000
-"""As many modes of a group are examined one by one."""
+"""As many modes of an island are examined one by one."""
 TURNING = 300
 """As many, where directions of sliding have to be found."""
 SMALL = 1e-9
@@ -59,9 +59,9 @@ class Group:
     complete: bool
 
 
-def solve_modes(W: np.ndarray, b: np.ndarray, parts: list[Part], most: int = MODES, resting: bool = True) -> list[Group]:
-    """All solutions of every group of parts; x and a of a group are zero in the rows of others. Without `resting`, one solution is enough
-    of groups in which nothing slides: these have one.
+def solve_modes(W: np.ndarray, b: np.ndarray, parts: list[ModePart], most: int = MODES, resting: bool = True) -> list[Group]:
+    """All solutions of every island of parts; x and a of an island are zero in the rows of others. Without `resting`, one solution is
+    enough of islands in which nothing slides: these have one.
 
     >>> rod = np.array([[1.0, 2.0], [2.0, 5.0]])
     >>> [len(solve_modes(rod, np.array([-g, 0.0]), [Part(SLIDE, np.arange(2), np.array([1.0]))])[0].found) for g in (9.81, -9.81)]
@@ -71,34 +71,34 @@ def solve_modes(W: np.ndarray, b: np.ndarray, parts: list[Part], most: int = MOD
     if not (np.isfinite(W).all() and np.isfinite(b).all()):
         raise ValueError("a problem of modes needs finite numbers")
     found = []
-    for group in groups(W, parts):
-        slides = any(parts[i].kind == SLIDE for i in group)
-        found.append(_Search(W, b, parts, group, most if resting or slides else 0).run())
+    for island in islands(W, parts):
+        slides = any(parts[i].kind == SLIDE for i in island)
+        found.append(_Search(W, b, parts, island, most if resting or slides else 0).run())
     return found
 
 
-def blamed(W: np.ndarray, b: np.ndarray, parts: list[Part], group: Group) -> tuple[int, ...]:
-    """Which parts of a group without solutions cause that: those whose friction alone, taken away, gives it one; else all that slide
+def blamed(W: np.ndarray, b: np.ndarray, parts: list[ModePart], island: Group) -> tuple[int, ...]:
+    """Which parts of an island without solutions cause that: those whose friction alone, taken away, gives it one; else all that slide
     and are pulled in by their own normal force; else all that slide; else all."""
-    slides = [i for i in group.parts if parts[i].kind == SLIDE and parts[i].numbers.any()]
+    slides = [i for i in island.parts if parts[i].kind == SLIDE and parts[i].numbers.any()]
     cured = []
     for i in slides:
         smooth = [replace(p, numbers=np.zeros_like(p.numbers)) if k == i else p for k, p in enumerate(parts)]
         if any(g.found for g in solve_modes(W, b, smooth) if i in g.parts):
             cured.append(i)
-    pulled = [i for i in slides if own_answer(W, parts[i]) <= 0.0]
-    return tuple(cured or pulled or slides or group.parts)
+    pulled = [i for i in slides if own_response(W, parts[i]) <= 0.0]
+    return tuple(cured or pulled or slides or island.parts)
 
 
 class _Search:
-    """The modes of one group, in units in which every part answers to its own normal force with one."""
+    """The modes of one island, in units in which every part answers to its own normal force with one."""
 
-    def __init__(self, W: np.ndarray, b: np.ndarray, parts: list[Part], group: tuple[int, ...], most: int):
-        self.group, self.most, self.total = group, most, b.size
-        self.at = np.concatenate([parts[i].rows for i in group])
+    def __init__(self, W: np.ndarray, b: np.ndarray, parts: list[ModePart], island: tuple[int, ...], most: int):
+        self.island, self.most, self.total = island, most, b.size
+        self.at = np.concatenate([parts[i].rows for i in island])
         place = np.full(b.size, -1)
         place[self.at] = np.arange(self.at.size)
-        self.parts = [replace(parts[i], rows=place[parts[i].rows]) for i in group]
+        self.parts = [replace(parts[i], rows=place[parts[i].rows]) for i in island]
         self.D = np.ones(self.at.size)
         for p in self.parts:
             own = max(np.diag(W)[self.at[p.rows]].max(), 1e-12 * np.diag(W).max(initial=0.0))
@@ -125,10 +125,10 @@ class _Search:
         if not self.found or turning:
             examined += 1
             self._pivot()
-        return Group(self.group, tuple(self._outside(f) for f in self.found), examined, complete)
+        return Group(self.island, tuple(self._outside(f) for f in self.found), examined, complete)
 
     @staticmethod
-    def _choices(p: Part) -> list[tuple[str, float]]:
+    def _choices(p: ModePart) -> list[tuple[str, float]]:
         if p.kind == PUSH:
             return [(PRESSES, 0.0), (SEPARATES, 0.0)]
         if p.kind == SLIDE:

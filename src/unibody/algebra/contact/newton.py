@@ -90,7 +90,7 @@ def through(start: Ints, B: Floats, v: Floats, y_out: Floats) -> None:
             y_out[at + r] = y
 
 
-class Step:
+class NewtonStep:
     """Newton's equations at a point, dense or sparse."""
 
     def __init__(self, units: Units):
@@ -154,7 +154,7 @@ def newton(
     function: str = FUNCTIONS[0],
 ) -> Progress:  # fmt: skip
     """From x, in units, after the first sweeps; given up after so many failures of the line search."""
-    step, best, map_of = Step(units), Progress(x.copy()), fischer_burmeister if function == FUNCTIONS[1] else alart_curnier
+    step, best, map_of = NewtonStep(units), Progress(x.copy()), fischer_burmeister if function == FUNCTIONS[1] else alart_curnier
     F, A, B = np.empty(units.size), np.empty(16 * units.rows.size), np.empty(16 * units.rows.size)
     swept, failed, sweeps = 0, 0, FIRST_SWEEPS
     u = units.velocity(x)

@@ -292,7 +292,7 @@ def row_velocity(J, R, b, row, a, c, x, motion):
 @kernel
 def sweep_factored(
     law: int, count: int, relaxation: float, symmetric: int, stop: float, start: Ints, lower: Floats, upper: Floats, table: Floats,
-    groups: Ints, J: Floats, Y: Floats, R: Floats, b: Floats, motion_out: Floats, x_out: Floats,
+    islands: Ints, J: Floats, Y: Floats, R: Floats, b: Floats, motion_out: Floats, x_out: Floats,
 ) -> int:  # fmt: skip
     """Up to `count` sweeps, W in factors; motion = M⁻¹ Jᵀ x is kept along. The number done."""
     blocks = start.size - 1
@@ -301,7 +301,7 @@ def sweep_factored(
         for i in range(blocks):
             k = blocks - 1 - i if symmetric == 1 and turn % 2 == 1 else i
             at, rows = start[k], start[k + 1] - start[k]
-            a, c = groups[2 * k], groups[2 * k + 1]
+            a, c = islands[2 * k], islands[2 * k + 1]
             xn, x1, x2, x3 = four(rows, at, x_out)
             un = row_velocity(J, R, b, at, a, c, x_out, motion_out)
             u1 = row_velocity(J, R, b, at + 1, a, c, x_out, motion_out) if rows > 1 else 0.0

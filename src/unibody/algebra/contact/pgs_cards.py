@@ -2,10 +2,10 @@
 
     û = b̂ + J m      (`along`),          m ← m + Y d      (`push`)
 
-Nearly all blocks have three rows or one, on free bodies, that is groups of six. For these both are straight lines over triples
+Nearly all blocks have three rows or one, on free bodies, that is islands of six. For these both are straight lines over triples
 (`unibody.triple`). Where masses are unit (`Grouped.unit`), Y is J: there is J alone, row by row, and a sweep reads half as much, which in
 large piles is what it waits for. Of other *quick* blocks J lies velocity by velocity, so that one velocity moves three rows at once, Y row
-by row, so that one row moves three velocities at once. All others have J and Y row by row, the velocities of each group filled up with
+by row, so that one row moves three velocities at once. All others have J and Y row by row, the velocities of each island filled up with
 zeros as in m, and go over fours of them.
 
 Groups of six take eight places of m, the fourth and the eighth idle, so that triples of one body never overlap in memory; others take as
@@ -21,20 +21,20 @@ from unibody.triple import fetch, fetch_four, plus, put, put_four, spread_four, 
 
 CARD = 8
 AT, PLACE, ROWS, MANNER, A, SIZE_A, C, SIZE_C = range(CARD)
-"""Where a block's rows and its numbers begin; its rows; its manner; where its groups begin in m, and their sizes, 0 for none."""
+"""Where a block's rows and its numbers begin; its rows; its manner; where its islands begin in m, and their sizes, 0 for none."""
 SLOW, TWOFOLD, UNIT = range(3)
 """Manners: not quick; quick with J and Y; quick with J alone."""
 
 
 @inlined
 def wide(size):
-    """Places that a group takes in m."""
+    """Places that an island takes in m."""
     return 8 if size == 6 else (size + 3) // 4 * 4
 
 
 @inlined
 def gap(size, i):
-    """Idle places before velocity i of a group."""
+    """Idle places before velocity i of an island."""
     return 1 if size == 6 and i >= 3 else 0
 
 
@@ -46,8 +46,8 @@ def extent(c, card):
 
 
 @kernel
-def lay_cards(order: Ints, first: Ints, unit: Ints, groups: Ints, start: Ints, begin_out: Ints, card_out: Ints) -> int:
-    """The cards of all blocks in the given order, and where each group begins in m; how many places m has."""
+def lay_cards(order: Ints, first: Ints, unit: Ints, islands: Ints, start: Ints, begin_out: Ints, card_out: Ints) -> int:
+    """The cards of all blocks in the given order, and where each island begins in m; how many places m has."""
     begin_out[0] = 0
     for g in range(first.size - 1):
         begin_out[g + 1] = begin_out[g] + wide(first[g + 1] - first[g])
@@ -55,7 +55,7 @@ def lay_cards(order: Ints, first: Ints, unit: Ints, groups: Ints, start: Ints, b
     for turn in range(order.size):
         k, c = order[turn], CARD * turn
         rows = start[k + 1] - start[k]
-        a, b = groups[2 * k], groups[2 * k + 1]
+        a, b = islands[2 * k], islands[2 * k + 1]
         if a < 0:
             a, b = b, a
         card_out[c + AT], card_out[c + PLACE], card_out[c + ROWS] = at, place, rows
@@ -128,7 +128,7 @@ def quickly_along(c, card, J, b, m):
 
 @inlined
 def row_along(J, p, m, i, size):
-    """J m of one row, one group, as a four whose total it is; size: places of the group."""
+    """J m of one row, one island, as a four whose total it is; size: places of the island."""
     s = spread_four(0.0)
     for l in range(0, size, 4):
         s = plus(s, fetch_four(J, p + l), fetch_four(m, i + l))
@@ -211,7 +211,7 @@ def push_quickly(c, card, Y, d0, d1, d2, m_out):
 
 @inlined
 def push_row(Y, p, d, i, size, m_out):
-    """m += Y d of one row, one group."""
+    """m += Y d of one row, one island."""
     for l in range(0, size, 4):
         put_four(plus(fetch_four(m_out, i + l), d, fetch_four(Y, p + l)), i + l, m_out)
 

@@ -1,4 +1,4 @@
-"""One block of rows in groups by itself: the impulse that obeys the laws while all others stay (`pgs` has the equations).
+"""One block of rows in islands by itself: the impulse that obeys the laws while all others stay (`pgs` has the equations).
 
 With e = S⁻¹ (u_t − w u_n / w_n), S = W_t − w wᵀ / w_n in its axes, the velocity is gone after
 
@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 
-from unibody.algebra.contact.group_scaling import INVERSE
+from unibody.algebra.contact.island_scaling import INVERSE
 from unibody.algebra.contact.pgs import norm3, single_convex
 from unibody.kernel import device
 

@@ -17,7 +17,7 @@ FASTEST, GROWS = 0.9, 1.5
 
 
 @device
-def hurry(size, agreement, smallest, speed):
+def nesterov_momentum(size, agreement, smallest, speed):
     """After a sweep that changed x by ‖x⁺ − y‖² = size, with (x⁺ − y) · (x⁺ − x) = agreement: the smallest size, t, and β of the next."""
     if size > GROWS * smallest or agreement < 0.0:
         speed, smallest = 1.0, size

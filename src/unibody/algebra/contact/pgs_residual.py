@@ -5,7 +5,7 @@ from __future__ import annotations
 from unibody.algebra.contact.pgs_cards import (  # isort: skip
     AT, CARD, MANNER, PLACE, ROWS, SIZE_A, SIZE_C, SLOW, TWOFOLD, UNIT, A, along, gap, push, wide,
 )  # fmt: skip
-from unibody.algebra.contact.group_scaling import AXES, LOWER, TABLE, UPPER
+from unibody.algebra.contact.island_scaling import AXES, LOWER, TABLE, UPPER
 from unibody.algebra.contact.pgs import four, miss, missed
 from unibody.kernel import Floats, Ints, kernel
 

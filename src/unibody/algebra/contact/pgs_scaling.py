@@ -1,4 +1,4 @@
-"""Rows in groups brought to units in which every cone is ‖x_t‖ ≤ x_n, and to the axes of a block's tangents.
+"""Rows in islands brought to units in which every cone is ‖x_t‖ ≤ x_n, and to the axes of a block's tangents.
 
 The tangents' own part of a block of W is brought to its axes (by Jacobi's rotations; of two tangents one is enough), so that a sweep finds
 the friction of a contact that slides from one equation.
@@ -13,7 +13,7 @@ import numpy as np
 from unibody.algebra.contact.pgs_cards import (  # isort: skip
     AT, CARD, MANNER, PLACE, ROWS, SIZE_A, SIZE_C, SLOW, TWOFOLD, UNIT, ask_for, extent, gap, push, wide,
 )  # fmt: skip
-from unibody.algebra.contact.group_scaling import AXES, INVERSE, LOWER, PACE, TABLE, UPPER, begin_at, turn_in
+from unibody.algebra.contact.island_scaling import AXES, INVERSE, LOWER, PACE, TABLE, UPPER, begin_at, turn_in
 from unibody.algebra.contact.pgs import COULOMB, TINY, four
 from unibody.algebra.contact.pgs_slots import AXES_OWN, B_OWN, D_OWN, J_OWN, MOTION, TABLES, Y_OWN, X
 from unibody.arena import part
@@ -195,7 +195,7 @@ def one_row(c, t, card, old, lower, upper, b, J, Y, J_out, Y_out, b_out, D_out, 
 
 @inlined
 def lay_row(A, old, step, size, scale, p, A_out):
-    """One row, one group: numbers `step` apart, times a scale, in the places that they have in m, zeros in idle ones."""
+    """One row, one island: numbers `step` apart, times a scale, in the places that they have in m, zeros in idle ones."""
     for i in range(size, wide(size)):
         A_out[p + i] = 0.0
     if size == 6:
@@ -306,7 +306,7 @@ def lay_rows_of_three(D0, D1, D2, cosine, sine, A, old, n, p, A_out):
 
 @inlined
 def lay_by_rows(D0, D1, D2, cosine, sine, A, old, size, p, n, A_out):
-    """Three rows of one group, scaled and turned, row by row in the places that velocities have in m."""
+    """Three rows of one island, scaled and turned, row by row in the places that velocities have in m."""
     step, i = 3 if size == 6 else 4, 0
     while i < size:
         have = min(step, size - i)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from unibody.algebra.contact.group_scaling import AXES, TABLE
+from unibody.algebra.contact.island_scaling import AXES, TABLE
 from unibody.algebra.contact.scratch import lay_slot
 from unibody.kernel import device
 
 SLOTS = 14
 J_OWN, Y_OWN, TABLES, AXES_OWN, B_OWN, D_OWN, X, LAST, BEST, MOTION, MOTION_LAST, MOTION_BEST, MOTION_FREE, MOVED = range(SLOTS)
-"""J, Y, b and D in units, tables and axes; x, the last one and the best one; motions likewise; the best motion as groups have it."""
+"""J, Y, b and D in units, tables and axes; x, the last one and the best one; motions likewise; the best motion as islands have it."""
 
 
 @device

@@ -12,7 +12,7 @@ One tangent makes a planar contact, two a spatial one (μ₁ ≠ μ₂: elliptic
 cone is the polyhedral one of Stewart and Trinkle (Eq. 45–49), inscribed in K, with maximum dissipation among its generators.
 
 W = J M⁻¹ Jᵀ + diag(R), symmetric and positive semidefinite, comes whole (`Dense`) or in factors (`Factored`): rows that touch at most
-two groups of six velocities, and 6×6 blocks of M⁻¹, so that a sweep over n contacts costs O(n).
+two islands of six velocities, and 6×6 blocks of M⁻¹, so that a sweep over n contacts costs O(n).
 """
 
 from __future__ import annotations
@@ -36,11 +36,11 @@ class Dense:
 
 @dataclass(frozen=True)
 class Factored:
-    """W = J M⁻¹ Jᵀ. J: (m, 2, 6), the rows' parts in the two groups of six that they touch; groups: (m, 2), −1 for none (the ground);
-    inverse_mass: (n, 6, 6). Rows of one contact touch the same groups."""
+    """W = J M⁻¹ Jᵀ. J: (m, 2, 6), the rows' parts in the two islands of six that they touch; islands: (m, 2), −1 for none (the ground);
+    inverse_mass: (n, 6, 6). Rows of one contact touch the same islands."""
 
     J: np.ndarray
-    groups: np.ndarray
+    islands: np.ndarray
     inverse_mass: np.ndarray
 
 
@@ -155,31 +155,31 @@ class Operator:
             self.dense = W + np.diag(R) if R.any() else W
             return
         self.J = np.ascontiguousarray(source.J, float).reshape(-1, 2, 6)
-        self.groups = np.ascontiguousarray(source.groups, np.int64).reshape(-1, 2)
+        self.islands = np.ascontiguousarray(source.islands, np.int64).reshape(-1, 2)
         self.inverse_mass = np.ascontiguousarray(source.inverse_mass, float).reshape(-1, 6, 6)
-        if self.J.shape[0] != self.rows or self.groups.shape[0] != self.rows:
-            raise ValueError(f"{self.rows} rows need as many rows of J and groups, got {self.J.shape[0]} and {self.groups.shape[0]}")
-        if self.groups.max(initial=-1) >= len(self.inverse_mass) or self.groups.min(initial=-1) < -1:
-            raise ValueError(f"groups must lie in −1 … {len(self.inverse_mass) - 1}")
+        if self.J.shape[0] != self.rows or self.islands.shape[0] != self.rows:
+            raise ValueError(f"{self.rows} rows need as many rows of J and islands, got {self.J.shape[0]} and {self.islands.shape[0]}")
+        if self.islands.max(initial=-1) >= len(self.inverse_mass) or self.islands.min(initial=-1) < -1:
+            raise ValueError(f"islands must lie in −1 … {len(self.inverse_mass) - 1}")
         if not (np.isfinite(self.J).all() and np.isfinite(self.inverse_mass).all()):
             raise ValueError("J and inverse_mass must be finite")
         same = block_of[1:] == block_of[:-1]
-        if (self.groups[1:] != self.groups[:-1])[same].any():
-            raise ValueError("rows of one contact must touch the same two groups")
-        self.J = np.where(self.groups[:, :, None] < 0, 0.0, self.J)
-        twice = self.groups[:, 0] == self.groups[:, 1]
+        if (self.islands[1:] != self.islands[:-1])[same].any():
+            raise ValueError("rows of one contact must touch the same two islands")
+        self.J = np.where(self.islands[:, :, None] < 0, 0.0, self.J)
+        twice = self.islands[:, 0] == self.islands[:, 1]
         self.J[twice, 0] += self.J[twice, 1]
         self.J[twice, 1] = 0.0
-        self.groups = np.where(twice[:, None] & np.array([False, True]), -1, self.groups)
+        self.islands = np.where(twice[:, None] & np.array([False, True]), -1, self.islands)
 
     def times(self, x: np.ndarray) -> np.ndarray:
         """(W + R) x."""
         if self.dense is not None:
             return self.dense @ x
         motion = np.zeros((len(self.inverse_mass) + 1, 6))
-        np.add.at(motion, self.groups.ravel(), (self.J * x[:, None, None]).reshape(-1, 6))
+        np.add.at(motion, self.islands.ravel(), (self.J * x[:, None, None]).reshape(-1, 6))
         motion[:-1] = np.einsum("nij,nj->ni", self.inverse_mass, motion[:-1])
-        return np.einsum("rgi,rgi->r", self.J, motion[self.groups]) + self.R * x
+        return np.einsum("rgi,rgi->r", self.J, motion[self.islands]) + self.R * x
 
     def whole(self) -> np.ndarray:
         """W + R as an m×m array."""
@@ -192,7 +192,7 @@ class Operator:
         if self.dense is not None:
             return sp.csr_array(self.dense)
         n, at = len(self.inverse_mass), np.arange(6)
-        columns = (np.maximum(self.groups, 0)[:, :, None] * 6 + at).ravel()
+        columns = (np.maximum(self.islands, 0)[:, :, None] * 6 + at).ravel()
         J = sp.csr_array((self.J.ravel(), (np.repeat(np.arange(self.rows), 12), columns)), shape=(self.rows, 6 * n))
         M = sp.bsr_array((self.inverse_mass, np.arange(n), np.arange(n + 1)), shape=(6 * n, 6 * n))
         return (J @ M @ J.T + sp.diags_array(self.R)).tocsr()

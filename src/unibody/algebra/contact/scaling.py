@@ -48,14 +48,14 @@ class Units:
             self.dense = W.dense[np.ix_(self.keep, self.keep)] * self.D[:, None] * self.D
         else:
             self.J = (W.J[self.keep] * self.D[:, None, None]).reshape(-1, 12)
-            self.groups = np.ascontiguousarray(W.groups[self.keep[self.start[:-1]]]) if self.size else np.zeros((0, 2), np.int64)
+            self.islands = np.ascontiguousarray(W.islands[self.keep[self.start[:-1]]]) if self.size else np.zeros((0, 2), np.int64)
             self.Y = self._responses(self.J.reshape(-1, 2, 6)).reshape(-1, 12)
             self.R = self.D**2 * W.R[self.keep]
 
     def _responses(self, J: np.ndarray) -> np.ndarray:
         """M⁻¹ Jᵀ of each row, where the row touches."""
         W = self.problem.W
-        return np.einsum("rgij,rgj->rgi", W.inverse_mass[W.groups[self.keep]], J) if len(W.inverse_mass) else np.zeros_like(J)
+        return np.einsum("rgij,rgj->rgi", W.inverse_mass[W.islands[self.keep]], J) if len(W.inverse_mass) else np.zeros_like(J)
 
     def _diagonal(self) -> np.ndarray:
         W = self.problem.W
@@ -90,9 +90,9 @@ class Units:
         """Ŵ as an array."""
         if self.dense is not None:
             return self.dense
-        groups = self.problem.W.groups[self.keep]
+        islands = self.problem.W.islands[self.keep]
         n = 6 * (len(self.problem.W.inverse_mass) + 1)  # the last six are the ground's, where J is zero
-        at = (groups[:, :, None] % (n // 6) * 6 + np.arange(6)).reshape(-1, 12) + n * np.arange(self.size)[:, None]
+        at = (islands[:, :, None] % (n // 6) * 6 + np.arange(6)).reshape(-1, 12) + n * np.arange(self.size)[:, None]
         J, Y = np.zeros(self.size * n), np.zeros(self.size * n)
         np.add.at(J, at.ravel(), self.J.ravel())
         np.add.at(Y, at.ravel(), self.Y.ravel())
@@ -148,7 +148,7 @@ class Units:
         else:
             W = self.problem.W
             motion = np.zeros((len(W.inverse_mass) + 1, 6))
-            both = W.groups[self.keep]
+            both = W.islands[self.keep]
             np.add.at(motion, both.ravel(), np.abs(self.Y * x[:, None]).reshape(-1, 6))
             terms = np.einsum("rgi,rgi->r", np.abs(self.J.reshape(-1, 2, 6)), motion[both]) + self.R * np.abs(x)
         given = np.abs(self.b)
@@ -162,10 +162,10 @@ class Units:
                 self.law, count, relaxation, int(symmetric), stop, self.start, self.lower, self.upper, self.local, self.dense.ravel(), u, x
             )
         motion = np.zeros((len(self.problem.W.inverse_mass) + 1, 6))
-        np.add.at(motion, self.problem.W.groups[self.keep].ravel(), (self.Y * x[:, None]).reshape(-1, 6))
+        np.add.at(motion, self.problem.W.islands[self.keep].ravel(), (self.Y * x[:, None]).reshape(-1, 6))
         motion = motion[:-1].ravel()
         return sweep_factored(
-            self.law, count, relaxation, int(symmetric), stop, self.start, self.lower, self.upper, self.local, self.groups.ravel(),
+            self.law, count, relaxation, int(symmetric), stop, self.start, self.lower, self.upper, self.local, self.islands.ravel(),
             self.J.ravel(), self.Y.ravel(), self.R, self.b, motion, x,
         )  # fmt: skip
 

@@ -1,4 +1,4 @@
-"""(J M⁻¹ Jᵀ + C) d = r through the smaller and sparser matrix of the groups of six that J touches, where C is block diagonal and positive.
+"""(J M⁻¹ Jᵀ + C) d = r through the smaller and sparser matrix of the islands of six that J touches, where C is block diagonal and positive.
 
     (M + Jᵀ C⁻¹ J) y = Jᵀ C⁻¹ r,     d = C⁻¹ (r − J y)
 
@@ -15,7 +15,7 @@ import numpy as np
 from unibody.algebra.contact.scaling import Units
 
 
-class Groups:
+class IslandBlocks:
     """J and M of a problem in factors, in its units; the compliance belongs to C."""
 
     def __init__(self, units: Units):
@@ -23,7 +23,7 @@ class Groups:
 
         W = units.problem.W
         n = len(W.inverse_mass)
-        columns = (np.maximum(W.groups[units.keep], 0)[:, :, None] * 6 + np.arange(6)).ravel()
+        columns = (np.maximum(W.islands[units.keep], 0)[:, :, None] * 6 + np.arange(6)).ravel()
         self.J = sp.csr_array((units.J.ravel(), (np.repeat(np.arange(units.size), 12), columns)), shape=(units.size, 6 * n))
         self.JT = self.J.T.tocsr()
         self.M, self.inverse = (
@@ -32,7 +32,7 @@ class Groups:
         )
 
     @classmethod
-    def of(cls, units: Units) -> Groups | None:
+    def of(cls, units: Units) -> IslandBlocks | None:
         """Where W is in factors and every M⁻¹ has an inverse; else None."""
         if units.dense is not None:
             return None

@@ -29,7 +29,7 @@ SETTLED = 0.5
 
 
 @dataclass(frozen=True)
-class Contact:
+class FrictionPoint:
     """Answer of a contact problem: `load`, what is compared between iterations; `bounds`, one a block; `slip` at the friction that was
     asked about; `response` H (m×m)."""
 
@@ -45,14 +45,14 @@ class Staggered:
     load; `converged`: whether that is below the tolerance."""
 
     friction: np.ndarray
-    contact: Contact
+    contact: FrictionPoint
     iterations: int
     change: float
     converged: bool
 
 
 def stagger(
-    contact: Callable[[np.ndarray], Contact], widths: np.ndarray, friction: np.ndarray, tolerance: float = 1e-8, most: int = 100,
+    contact: Callable[[np.ndarray], FrictionPoint], widths: np.ndarray, friction: np.ndarray, tolerance: float = 1e-8, most: int = 100,
     settled: float = SETTLED,
 ) -> Staggered:  # fmt: skip
     """Alternate between contact and friction, from a warm start. `widths`: 1 or 2 a block; `settled`: part of the last change above which
@@ -128,11 +128,11 @@ def staggered_projections(
 
         return solve
 
-    def contact(beta: np.ndarray) -> Contact:
+    def contact(beta: np.ndarray) -> FrictionPoint:
         b = -(N @ v + across @ beta)
         alpha[:] = least @ b if bilateral else solve_bounded(normal, b, np.ones(b.size, bool), equations(b))[0]
         slip = T @ v + across.T @ alpha + response @ beta
-        return Contact(root @ alpha, bounds(alpha), slip, response)
+        return FrictionPoint(root @ alpha, bounds(alpha), slip, response)
 
     found = stagger(contact, widths, friction, tolerance, most)
     return v + to_normal @ alpha + to_tangent @ found.friction, alpha, found

@@ -92,19 +92,19 @@ def multiply_coupled(
     pull_tree(body, shift, columns, f_out, u_out)
 
 
-BOOK = 5
-"""`book` opens with where its five parts end: the first entry of each row, its entries' numbers, the nodes of all entries, the first column
-of each row, and pairs (place among the numbers, column)."""
+TABLE_SIZE = 5
+"""`constraints` opens with where its five parts end: the first entry of each row, its entries' numbers, the nodes of all entries, the first
+column of each row, and pairs (place among the numbers, column)."""
 
 
 @device
-def apply_rows(book, entries, numbers, x, y, c_out):
+def apply_rows(constraints, entries, numbers, x, y, c_out):
     """c = G y, with x = J y."""
-    row_start = book[BOOK : book[0]]
-    row_entry = book[book[0] : book[1]]
-    entry_node = book[book[1] : book[2]]
-    column_start = book[book[2] : book[3]]
-    column_index = book[book[3] : book[4]]
+    row_start = constraints[TABLE_SIZE : constraints[0]]
+    row_entry = constraints[constraints[0] : constraints[1]]
+    entry_node = constraints[constraints[1] : constraints[2]]
+    column_start = constraints[constraints[2] : constraints[3]]
+    column_index = constraints[constraints[3] : constraints[4]]
     for r in range(c_out.size):
         total = 0.0
         for k in range(row_start[r], row_start[r + 1]):
@@ -128,12 +128,12 @@ def times_inverse(inverse, c, mu_out):
 
 @kernel
 def meet_rows(
-    book: Ints, entries: Floats, numbers: Floats, inverse: Floats, response_x: Floats, response_y: Floats, target: Floats,
+    constraints: Ints, entries: Floats, numbers: Floats, inverse: Floats, response_x: Floats, response_y: Floats, target: Floats,
     c_out: Floats, mu_out: Floats, x_out: Floats, y_out: Floats,
 ) -> None:  # fmt: skip
     """Bring y, and x = J y, onto G y = target along P⁻¹ Gᵀ."""
     nx, nv = x_out.size, y_out.size
-    apply_rows(book, entries, numbers, x_out, y_out, c_out)
+    apply_rows(constraints, entries, numbers, x_out, y_out, c_out)
     for r in range(target.size):
         c_out[r] -= target[r]
     times_inverse(inverse, c_out, mu_out)
@@ -163,8 +163,8 @@ def fill_residual(
 
 @kernel
 def solve_fused(
-    body: Ints, shift: Floats, columns: Floats, pairs: Ints, coupled: Ints, coupling: Floats, book: Ints, entries: Floats, numbers: Floats,
-    inverse: Floats, response_x: Floats, response_y: Floats, tolerance: float, scale: float, floor: float, limit: int,
+    body: Ints, shift: Floats, columns: Floats, pairs: Ints, coupled: Ints, coupling: Floats, constraints: Ints, entries: Floats,
+    numbers: Floats, inverse: Floats, response_x: Floats, response_y: Floats, tolerance: float, scale: float, floor: float, limit: int,
     vectors_out: Floats, x_out: Floats, y_out: Floats, mu_out: Floats,
 ) -> int:  # fmt: skip
     """Solve A y = b + Gᵀ μ without leaving G y as it is, from a guess y whose residual b − A y stands in `vectors_out` (`fill_residual`).
@@ -212,7 +212,7 @@ def solve_fused(
             store6(load6(phi, offset(6 * j)), offset(6 * coupled[2 * m + j]), load)
         solve_tree(body, shift, columns, rho, load, z_x, z)
         if k > 0:
-            apply_rows(book, entries, numbers, z_x, z, c)
+            apply_rows(constraints, entries, numbers, z_x, z, c)
             times_inverse(inverse, c, mu_out)
             for r in range(k):
                 mu = mu_out[r]

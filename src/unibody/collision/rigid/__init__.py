@@ -9,7 +9,7 @@ May import: collision, model, shapes, spatial, kernel and all below. May write: 
 To add one more: a family in `kinds`, a kernel over `order` that writes with `put`, its call in `find`, and a test against another program.
 """
 
-from unibody.collision.rigid.contacts import Contacts
+from unibody.collision.rigid.contacts import RigidContacts
 from unibody.collision.rigid.find import RigidCollision
 
-__all__ = ["Contacts", "RigidCollision"]
+__all__ = ["RigidCollision", "RigidContacts"]

@@ -17,7 +17,7 @@ FEATURE_BITS = 31
 
 
 @dataclass(frozen=True)
-class Contacts:
+class RigidContacts:
     """n contacts. Arrays are views of memory that the next `find` writes again: `copy()` what shall last."""
 
     body: np.ndarray
@@ -51,9 +51,9 @@ class Contacts:
         """(n, 3) midway between the two surfaces [m]."""
         return 0.5 * (self.point_a + self.point_b)
 
-    def copy(self) -> Contacts:
+    def copy(self) -> RigidContacts:
         """The same contacts in memory of their own."""
-        return Contacts(*(getattr(self, name).copy() for name in ("body", "shape", "id", "point_a", "point_b", "normal", "gap")))
+        return RigidContacts(*(getattr(self, name).copy() for name in ("body", "shape", "id", "point_a", "point_b", "normal", "gap")))
 
 
 @kernel

@@ -16,7 +16,7 @@ from unibody.collision.rigid.box_pairs import box_contacts
 from unibody.collision.rigid.by_coal import CoalPairs
 from unibody.collision.rigid.capsule_box import capsule_box_contacts
 from unibody.collision.rigid.clip import LABELS, WORK
-from unibody.collision.rigid.contacts import FEATURE_BITS, Contacts, arrange, arrange_touches, rest_apart
+from unibody.collision.rigid.contacts import FEATURE_BITS, RigidContacts, arrange, arrange_touches, rest_apart
 from unibody.collision.rigid.emit import RECORD
 from unibody.collision.rigid.kinds import BOXES, CAPSULE_BOX, COAL, FAMILIES, FLAT, KINDS, MESHES, ON_MESH, ROUND, families
 from unibody.collision.rigid.mesh_crossing import CROSSING_FLOATS, CROSSING_INTS
@@ -129,7 +129,7 @@ class RigidCollision:
     def n_shapes(self) -> int:
         return self.table.count
 
-    def find(self, X: np.ndarray) -> Contacts:
+    def find(self, X: np.ndarray) -> RigidContacts:
         """Contacts at the poses X (bodies, 12: R row-major, then p) of all bodies, the world first."""
         found = self._pair_up(X)
         return self._contacts(self._meet_all(), found)
@@ -252,11 +252,11 @@ class RigidCollision:
         self._out = [np.zeros(2 * capacity, np.int64), np.zeros(2 * capacity, np.int64), np.zeros(capacity, np.int64)]
         self._out += [np.zeros(3 * capacity) for _ in range(3)] + [np.zeros(capacity)]
 
-    def _contacts(self, count: int, pairs: int) -> Contacts:
+    def _contacts(self, count: int, pairs: int) -> RigidContacts:
         start = np.empty(pairs + 1, np.int64)
         arrange(count, self._tags, self._records, self._pairs, self.table.body, start, *self._out)
         body, shape, ids, a, b, normal, gap = self._out
-        return Contacts(
+        return RigidContacts(
             body[: 2 * count].reshape(-1, 2), shape[: 2 * count].reshape(-1, 2), ids[:count], a[: 3 * count].reshape(-1, 3),
             b[: 3 * count].reshape(-1, 3), normal[: 3 * count].reshape(-1, 3), gap[:count],
         )  # fmt: skip

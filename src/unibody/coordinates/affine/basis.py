@@ -31,7 +31,7 @@ DUST = 1e-13
 
 
 @dataclass(frozen=True)
-class Rows:
+class LinearRows:
     """on_child · x[child] + on_parent · x[parent], (rows, 12) each; places among the moving bodies, −1 for others; `equation` numbers the
     equations that rows belong to, `plane` tells rows of planes."""
 
@@ -68,7 +68,7 @@ class Basis:
     Z: np.ndarray
 
 
-def walk(rows: Rows, count: int) -> Walk:
+def walk(rows: LinearRows, count: int) -> Walk:
     """Breadth first, from bodies on the ground, else from the one with most equations."""
     first = np.unique(rows.equation, return_index=True)[1]
     ends = [(int(rows.child[r]), int(rows.parent[r]), bool(rows.plane[r])) for r in first]
@@ -110,7 +110,7 @@ def walk(rows: Rows, count: int) -> Walk:
     return Walk(np.array(order, int), np.array([renumber[int(g)] for g in label], int), hangs_on)
 
 
-def bases(rows: Rows, way: Walk, units: np.ndarray) -> list[Basis]:
+def bases(rows: LinearRows, way: Walk, units: np.ndarray) -> list[Basis]:
     """By place. `units` (places, 12, 12) takes x to the units in which rows are judged."""
     cuts = np.flatnonzero(np.diff(rows.equation)) + 1
     by_equation = {int(rows.equation[at[0]]): at for at in np.split(np.arange(len(rows.equation)), cuts) if len(at)}
@@ -140,7 +140,7 @@ def bases(rows: Rows, way: Walk, units: np.ndarray) -> list[Basis]:
     ]
 
 
-def basis(rows: Rows, place: int, own: np.ndarray, after: np.ndarray, back: np.ndarray) -> Basis:
+def basis(rows: LinearRows, place: int, own: np.ndarray, after: np.ndarray, back: np.ndarray) -> Basis:
     """Of the body at a place, from the rows it may solve for and those of what comes after; `back` from its units to x."""
     if not len(own) and not len(after):
         return Basis(own, np.zeros((12, 0)), np.eye(12))
@@ -171,7 +171,7 @@ def independent(A: np.ndarray, threshold: float) -> np.ndarray:
     return order[: len(size)][size > threshold]
 
 
-def change_of_variables(rows: Rows, way: Walk, local: list[Basis]) -> tuple[sp.csr_matrix, np.ndarray]:
+def change_of_variables(rows: LinearRows, way: Walk, local: list[Basis]) -> tuple[sp.csr_matrix, np.ndarray]:
     """N (12 per body, z) of the trees alone, and the group of every z."""
     count = len(way.order)
     blocks: list[dict[int, np.ndarray]] = [{} for _ in range(count)]

@@ -87,7 +87,7 @@ def wrench_to_affine(Q: np.ndarray, torque: np.ndarray, force: np.ndarray) -> np
     return np.concatenate([force[..., None, :], np.cross(y[..., None, :], np.swapaxes(R, -1, -2))], axis=-2)
 
 
-class Stiffness:
+class RigidityPotential:
     """The potential that keeps bodies rigid, over n bodies with volumes V [m³] and modulus Y [Pa]."""
 
     def __init__(self, volumes: np.ndarray, modulus: float):

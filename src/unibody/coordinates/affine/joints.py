@@ -15,9 +15,9 @@ import numpy as np
 import scipy.linalg
 import scipy.sparse as sp
 
-from unibody.coordinates.affine.basis import DUST, RANK, Basis, Rows, Walk, bases, change_of_variables, walk
+from unibody.coordinates.affine.basis import DUST, RANK, Basis, LinearRows, Walk, bases, change_of_variables, walk
 from unibody.coordinates.affine.body import affine_of_pose, radius
-from unibody.coordinates.affine.links import Link, Part, expand
+from unibody.coordinates.affine.links import JointPart, Link, expand
 from unibody.coordinates.affine.rows import equations
 from unibody.errors import ModelError
 from unibody.kernel import Floats, Ints, kernel
@@ -30,7 +30,7 @@ FITS = 1e-6
 class Reduction:
     """x = x₀ + N z over the moving bodies and the virtual links, 12 numbers each in the order of `moving`."""
 
-    def __init__(self, model: Model, Q: np.ndarray | None = None, expanded: tuple[Sequence[Part], Sequence[Link]] | None = None):
+    def __init__(self, model: Model, Q: np.ndarray | None = None, expanded: tuple[Sequence[JointPart], Sequence[Link]] | None = None):
         """Q (bodies and links, 4, 3) at the start; where the model says, unless given."""
         self.model = model
         self.parts, self.links = expand(model) if expanded is None else expanded
@@ -68,7 +68,9 @@ class Reduction:
         place[self.moving] = np.arange(count)
         number = np.array([k for k, e in enumerate(self.equations) for _ in range(len(e))], int)
         plane = np.array([e.owner == "plane" and e.joint < 0 for e in self.equations for _ in range(len(e))], bool)
-        rows = Rows(place[self.child], place[self.parent], self.on_child.reshape(-1, 12), self.on_parent.reshape(-1, 12), number, plane)
+        rows = LinearRows(
+            place[self.child], place[self.parent], self.on_child.reshape(-1, 12), self.on_parent.reshape(-1, 12), number, plane
+        )
         way = walk(rows, count)
         local = bases(rows, way, self._units())
         N, group = change_of_variables(rows, way, local)
@@ -88,7 +90,7 @@ class Reduction:
         out[:, [1, 2, 3], [1, 2, 3]] = self.radius[:, None]
         return np.einsum("nab,ij->naibj", out, np.eye(3)).reshape(-1, 12, 12)
 
-    def _keep_tree(self, rows: Rows, way: Walk, local: list[Basis]) -> None:
+    def _keep_tree(self, rows: LinearRows, way: Walk, local: list[Basis]) -> None:
         """Flat arrays for the sweeps along the trees."""
         order = way.order
         self._own = np.concatenate([np.zeros(0, int), *(local[i].rows for i in order)]).astype(np.int64)
@@ -98,7 +100,7 @@ class Reduction:
         self._places = np.ascontiguousarray(rows.child, np.int64), np.ascontiguousarray(rows.parent, np.int64)
         self._bodies = np.asarray(self.moving, np.int64)
 
-    def _close_loops(self, left: np.ndarray, N: sp.csr_matrix, group: np.ndarray, of_body: np.ndarray, rows: Rows) -> np.ndarray:
+    def _close_loops(self, left: np.ndarray, N: sp.csr_matrix, group: np.ndarray, of_body: np.ndarray, rows: LinearRows) -> np.ndarray:
         """What the trees' rows leave: N with them, and which of them repeat others."""
         free, repeated, made = np.ones(N.shape[1], bool), [np.zeros(0, int)], []
         self._loops: list[tuple[np.ndarray, np.ndarray, tuple, sp.csr_matrix]] = []
@@ -194,9 +196,7 @@ class Reduction:
             out[rows] = scipy.linalg.lu_solve(factor, -(columns.T @ g), trans=1)
         if self._loops:
             g += self.C.T @ out
-        balance_trees(
-            self._order, self._first, self._own, self._B, *self._places, self.on_child.ravel(), self.on_parent.ravel(), g, out
-        )
+        balance_trees(self._order, self._first, self._own, self._B, *self._places, self.on_child.ravel(), self.on_parent.ravel(), g, out)
         return out
 
     def wrenches(self, Q: np.ndarray, multipliers: np.ndarray) -> np.ndarray:
@@ -249,7 +249,7 @@ def balance_trees(
                     g_out[12 * parent[r] + i] += on_parent[12 * r + i] * multipliers_out[r]
 
 
-def matrix(rows: Rows, count: int) -> sp.csr_matrix:
+def matrix(rows: LinearRows, count: int) -> sp.csr_matrix:
     """C over the moving bodies."""
     i, j, a = [], [], []
     for place, values in ((rows.child, rows.on_child), (rows.parent, rows.on_parent)):

@@ -32,7 +32,7 @@ LIGHT = 1e-6
 
 
 @dataclass(frozen=True)
-class Part:
+class JointPart:
     """One joint between two affine bodies, whole or a part of one of the model's."""
 
     joint: int
@@ -77,15 +77,15 @@ class Link:
         return np.diag([self.mass] + [self.mass * self.radius**2 / 3.0] * 3)
 
 
-def expand(model: Model) -> tuple[list[Part], list[Link]]:
+def expand(model: Model) -> tuple[list[JointPart], list[Link]]:
     """Every joint that a user made as parts, in the order of the model's joints, and the virtual links between them."""
-    parts: list[Part] = []
+    parts: list[JointPart] = []
     links: list[Link] = []
     poses, twists = [b.X_WB for b in model.bodies], [in_body_axes(b.X_WB, np.array(b.V_WB, float)) for b in model.bodies]
     for k, j in enumerate(model.joints):
         if j.implicit:
             continue
-        whole = Part(k, j.name, j.element, j.parent, j.child, j.X_PF, j.X_BM, j.q_start, j.nq, j.v_start, j.nv)
+        whole = JointPart(k, j.name, j.element, j.parent, j.child, j.X_PF, j.X_BM, j.q_start, j.nq, j.v_start, j.nv)
         simple = chain(model, j)
         if len(simple) == 1:
             parts.append(whole)
@@ -96,7 +96,7 @@ def expand(model: Model) -> tuple[list[Part], list[Link]]:
         for i, (element, before, after) in enumerate(simple):
             X_PF = j.X_PF @ before if i == 0 else before
             X_BM = j.X_BM @ after.inverse() if i == len(simple) - 1 else after.inverse()
-            parts.append(Part(k, j.name, element, bodies[i], bodies[i + 1], X_PF, X_BM, q, element.nq, v, element.nv))
+            parts.append(JointPart(k, j.name, element, bodies[i], bodies[i + 1], X_PF, X_BM, q, element.nq, v, element.nv))
             q, v = q + element.nq, v + element.nv
         like = body_like(model, j)
         links += [Link(k, Pose(), np.zeros(6), *like)] * (len(simple) - 1)
@@ -109,7 +109,7 @@ def in_body_axes(X: Pose, V: np.ndarray) -> np.ndarray:
 
 
 def place_links(
-    model: Model, parts: Sequence[Part], count: int, poses: Sequence[Pose], twists: Sequence[np.ndarray], q: np.ndarray, v: np.ndarray
+    model: Model, parts: Sequence[JointPart], count: int, poses: Sequence[Pose], twists: Sequence[np.ndarray], q: np.ndarray, v: np.ndarray
 ) -> tuple[list[Pose], list[np.ndarray]]:
     """Poses and twists (own axes) of the virtual links, from those of the bodies and the coordinates and velocities of all joints."""
     X, V = [*poses, *[Pose()] * count], [*twists, *[np.zeros(6)] * count]

@@ -26,7 +26,7 @@ from unibody.model.plane import plane_frame
 from unibody.spatial.pose import Pose, skew
 
 if TYPE_CHECKING:
-    from unibody.coordinates.affine.links import Part
+    from unibody.coordinates.affine.links import JointPart
 
 SAMPLES = 40
 SAME = 1e-9
@@ -152,7 +152,7 @@ class JointRows:
     def __init__(self, model: Model, starts: Sequence[Pose]):
         self.model, self._starts = model, starts
 
-    def of(self, part: Part) -> tuple[Equation, int]:
+    def of(self, part: JointPart) -> tuple[Equation, int]:
         """The part's rows, and how many rigid motions they leave free that it does not."""
         w_M, w_F, left = shared(part.element)
         still = [i < self.model.n_bodies and self.model.bodies[i].kind == "static" for i in (part.parent, part.child)]
@@ -167,16 +167,18 @@ class JointRows:
             left = missing_freedoms(part.element, L, self._normal(part))
         return self._equation(part, part.child, part.parent, on_child, on_parent, np.zeros(len(on_child))), left
 
-    def _equation(self, part: Part, child: int, parent: int, on_child: np.ndarray, on_parent: np.ndarray, right: np.ndarray) -> Equation:
+    def _equation(
+        self, part: JointPart, child: int, parent: int, on_child: np.ndarray, on_parent: np.ndarray, right: np.ndarray
+    ) -> Equation:
         last = part.child == self.model.joints[part.joint].child
         return Equation(part.name, part.joint, child, parent, on_child, on_parent, right, last)
 
-    def _normal(self, part: Part) -> np.ndarray:
+    def _normal(self, part: JointPart) -> np.ndarray:
         """The plane's, in F's axes."""
         assert self.model.plane is not None
         return (self._starts[part.parent] @ part.X_PF).R.T @ self.model.plane[2]
 
-    def _to_static(self, part: Part, child_still: bool) -> tuple[Equation, int]:
+    def _to_static(self, part: JointPart, child_still: bool) -> tuple[Equation, int]:
         """Rows on the one body that moves, whose frame is seen from the static one's."""
         body, seen = (part.parent, part.X_PF) if child_still else (part.child, part.X_BM)
         at = self._starts[part.child if child_still else part.parent] @ (part.X_BM if child_still else part.X_PF)
@@ -214,7 +216,9 @@ def plane_rows(model: Model, body: int, start: Pose) -> Equation:
     return Equation("plane", -1, body, 0, rows, np.zeros_like(rows), right)
 
 
-def equations(model: Model, parts: Sequence[Part], moving: Sequence[int], starts: Sequence[Pose]) -> tuple[list[Equation], dict[int, int]]:
+def equations(
+    model: Model, parts: Sequence[JointPart], moving: Sequence[int], starts: Sequence[Pose]
+) -> tuple[list[Equation], dict[int, int]]:
     """Of planes, if the world is planar, of the parts of joints, and of fixed points; and by joint how many rigid motions its rows leave
     free that the joint does not. `moving` are the affine bodies that do, `starts` where all begin. Parts between bodies that both do not
     move have none."""

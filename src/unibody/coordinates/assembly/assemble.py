@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from unibody.algebra.least_change import Closed, Contradiction, Nearest, Problem, close, hold, least_linear, slide
+from unibody.algebra.least_change import Closed, Contradiction, LeastChangeProblem, Nearest, close, hold, least_linear, slide
 from unibody.coordinates.assembly.outcome import Assembly, Change, Impossible, Violation, checked_weights, names_of, quoted, rate_unit
 from unibody.coordinates.assembly.rows import Displaced, dof_units
 from unibody.coordinates.convert import poses_and_twists, to_reduced
@@ -118,19 +118,19 @@ class Assembler:
         self.free = np.flatnonzero(~held)
         self.weights = checked_weights(weights, self.model)
         self.at = Displaced(here, kept)
-        self._refuse_trouble()
+        self._refuse_callback_errors()
         self.C0, self.rates0 = self.at.residual(), self.at.rates()
         self.notes: list[str] = []
         self.unclear: list[str] = []
         self.optimality = 0.0
 
-    def _refuse_trouble(self) -> None:
-        trouble = self.here.system.trouble
-        if trouble.error is not None:
-            error, trouble.error = trouble.error, None
+    def _refuse_callback_errors(self) -> None:
+        callback_errors = self.here.system.callback_errors
+        if callback_errors.error is not None:
+            error, callback_errors.error = callback_errors.error, None
             if not isinstance(error, Exception):
                 raise error
-            raise ModelError(f"'{trouble.blamed}' failed at the start: {type(error).__name__}: {error}; mend its code") from error
+            raise ModelError(f"'{callback_errors.blamed}' failed at the start: {type(error).__name__}: {error}; mend its code") from error
 
     def off(self, C: np.ndarray) -> np.ndarray:
         """Relative violations of positions of all rows."""
@@ -139,7 +139,7 @@ class Assembler:
 
     def pace(self) -> float:
         """The fastest motion [1/s], at least 1: what rates are compared with."""
-        drift = np.abs(self.here.drift) / self.at.sizes[: self.here.system.book.rows]
+        drift = np.abs(self.here.drift) / self.at.sizes[: self.here.system.constraints.rows]
         moving = np.abs(self.here.v[: self.model.nv]) / self.at.dof_sizes
         return max(1.0, float(moving.max(initial=0.0)), float(drift.max(initial=0.0)))
 
@@ -220,7 +220,7 @@ class Assembler:
             factor[j.v_start : j.v_start + j.nv] = np.sqrt(value)
         return factor[:, None] * M * factor
 
-    def positions(self, problem: Problem, dofs: np.ndarray, rows: np.ndarray, units: list[str]) -> np.ndarray:
+    def positions(self, problem: LeastChangeProblem, dofs: np.ndarray, rows: np.ndarray, units: list[str]) -> np.ndarray:
         """The nearest y of one part."""
         start = np.zeros(dofs.size)
         first = found = close(problem, start)
@@ -247,7 +247,7 @@ class Assembler:
         self.judge(problem, nearest, first, found, dofs)
         return nearest.y
 
-    def judge(self, problem: Problem, nearest: Nearest, first: Closed, found: Closed, dofs: np.ndarray) -> None:
+    def judge(self, problem: LeastChangeProblem, nearest: Nearest, first: Closed, found: Closed, dofs: np.ndarray) -> None:
         """Whether another end is as near."""
         if not first.good:
             self.say(
@@ -269,7 +269,7 @@ class Assembler:
                 self.say(f"a start that differs by {LITTLE:g} rad, or of the bodies' size, is assembled otherwise", apart, dofs)
                 return
 
-    def singular(self, problem: Problem, y: np.ndarray, dofs: np.ndarray) -> None:
+    def singular(self, problem: LeastChangeProblem, y: np.ndarray, dofs: np.ndarray) -> None:
         """Whether rows lose rank here that they have beside: branches of the motion meet."""
         c, A = problem.look(y)
         here = hold(problem, y, c, A)
@@ -389,7 +389,7 @@ class Assembler:
         return [(float(np.sqrt(part)), name, float(np.sqrt(value)), unit) for (name, unit), (part, value) in squares.items()]
 
 
-def _step_of(problem: Problem, way: np.ndarray, size: float) -> np.ndarray:
+def _step_of(problem: LeastChangeProblem, way: np.ndarray, size: float) -> np.ndarray:
     """A step in a direction given in rad and lengths of bodies, whose largest part is `size`."""
     step = np.linalg.solve(problem.shape, way)
     return step * (size / max(problem.length(step), 1e-300))

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from unibody.algebra.least_change import Problem
+from unibody.algebra.least_change import LeastChangeProblem
 from unibody.coordinates.instant import Instant
 from unibody.coordinates.reduced.kinematics import advance_joints
 from unibody.coordinates.workspace import CLASSES, INDEX, PARAMETERS, ROW_SIZE, T
@@ -64,21 +64,21 @@ class Displaced:
     """The rows of an instant's model as functions of Δ, from where the instant stands."""
 
     def __init__(self, here: Instant, kept: Collection[tuple[str, int | None]] = ()):
-        self.here, model, book = here, here.model, here.system.book
+        self.here, model, constraints = here, here.model, here.system.constraints
         self.q0, self.v0 = here.q.copy(), here.v.copy()
         self.lengths = body_lengths(model)
         self.kept = [Kept(here, name, body) for name, body in kept]
         of_element = dict(model.constraints)
-        rolling = np.array([getattr(of_element.get(name), "nonholonomic", False) for name in book.names], bool)
-        rolling[: book.joint_rows] = False
-        stiff = book.compliance == 0.0
+        rolling = np.array([getattr(of_element.get(name), "nonholonomic", False) for name in constraints.names], bool)
+        rolling[: constraints.joint_rows] = False
+        stiff = constraints.compliance == 0.0
         extra = sum(k.count for k in self.kept)
-        self.names = [*book.names, *(k.name for k in self.kept for _ in range(k.count))]
+        self.names = [*constraints.names, *(k.name for k in self.kept for _ in range(k.count))]
         self.positional = np.concatenate([stiff & ~rolling, np.ones(extra, bool)])
         """Rows that hold positions."""
-        self.equal = np.concatenate([stiff & ~book.unilateral, np.ones(extra, bool)])
+        self.equal = np.concatenate([stiff & ~constraints.unilateral, np.ones(extra, bool)])
         """Rows C = 0 or Ċ = 0."""
-        self.bounded = np.concatenate([stiff & book.unilateral, np.zeros(extra, bool)])
+        self.bounded = np.concatenate([stiff & constraints.unilateral, np.zeros(extra, bool)])
         """Rows C ≥ 0."""
         self.sizes = np.concatenate([here.system.view(ROW_SIZE), *(k.sizes(self.lengths) for k in self.kept)])
         self.extra = extra
@@ -92,9 +92,9 @@ class Displaced:
 
     def units(self) -> list[str]:
         """Of every row: "m", "rad", or both where a row is a mixture."""
-        book, blocks = self.here.system.book, self.here.system.view(T).reshape(-1, 6)
-        out = list(book.units)
-        for r in range(book.joint_rows):
+        constraints, blocks = self.here.system.constraints, self.here.system.view(T).reshape(-1, 6)
+        out = list(constraints.units)
+        for r in range(constraints.joint_rows):
             turn, way = np.linalg.norm(blocks[r, :3]) > 1e-12, np.linalg.norm(blocks[r, 3:]) > 1e-12
             out[r] = "m or rad" if turn and way else "rad" if turn else "m"
         for k in self.kept:
@@ -181,7 +181,7 @@ class Displaced:
             parts.append((np.array([v for v in free if root(int(v)) == at], np.int64), np.array(rows[at], np.int64)))
         return parts
 
-    def problem(self, dofs: np.ndarray, rows: np.ndarray, W: np.ndarray, scale: np.ndarray, base: np.ndarray) -> Problem:
+    def problem(self, dofs: np.ndarray, rows: np.ndarray, W: np.ndarray, scale: np.ndarray, base: np.ndarray) -> LeastChangeProblem:
         """The rows of one part in y = Lᵀ Δ, the others staying at the displacement `base`."""
         back = np.linalg.inv(np.linalg.cholesky(W)).T
         rows = rows[self.positional[rows]]
@@ -195,7 +195,7 @@ class Displaced:
                 K[:, mine] = K[:, mine] @ block
             return self.residual()[rows] / scale[rows], (K[:, dofs] / scale[rows, None]) @ back
 
-        return Problem(look, self.bounded[rows], scale[rows] / self.sizes[rows], back / self.dof_sizes[dofs, None])
+        return LeastChangeProblem(look, self.bounded[rows], scale[rows] / self.sizes[rows], back / self.dof_sizes[dofs, None])
 
 
 def dof_units(joint: JointInfo) -> list[str]:

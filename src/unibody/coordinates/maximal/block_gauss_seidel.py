@@ -10,7 +10,7 @@ import numpy as np
 
 from unibody.algebra.saddle.gauss_seidel import factor_groups, sweep_groups
 from unibody.arena import part
-from unibody.coordinates.constraint_layout import RowBook
+from unibody.coordinates.constraint_layout import ConstraintLayout
 from unibody.coordinates.maximal.forest import hand_over
 from unibody.coordinates.relative_joints import JOINT
 
@@ -23,19 +23,21 @@ SWEEPS = 10
 """Between two looks at what they have done."""
 
 
-def make_groups(book: RowBook) -> np.ndarray:
+def make_groups(constraints: ConstraintLayout) -> np.ndarray:
     """The slot GROUPS: how many groups, their first rows and sizes, then where the entries of every row start, and the entries."""
     groups: list[int] = []
     row = 0
-    while row < book.rows:
+    while row < constraints.rows:
         end = row + 1
-        while end < book.rows and end - row < 6 and book.names[end] == book.names[row] and end != book.joint_rows:
+        while (
+            end < constraints.rows and end - row < 6 and constraints.names[end] == constraints.names[row] and end != constraints.joint_rows
+        ):
             end += 1
         groups += [row, end - row]
         row = end
-    first = book.primary_rows
-    starts = [*range(0, 2 * first, 2), *(2 * first + book.row_start)]
-    return np.array([len(groups) // 2, *groups, *starts, *range(2 * first), *book.row_entry], np.int64)
+    first = constraints.primary_rows
+    starts = [*range(0, 2 * first, 2), *(2 * first + constraints.row_start)]
+    return np.array([len(groups) // 2, *groups, *starts, *range(2 * first), *constraints.row_entry], np.int64)
 
 
 @device

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 def observe_maximal(system: MaximalSystem, t: float, q: np.ndarray, v: np.ndarray, control: np.ndarray) -> Observation:
     """Evaluate at a state (by the tree, whatever the method) and derive poses, energies, reactions and the violation."""
-    model, book = system.model, system.book
+    model, constraints = system.model, system.constraints
     system.evaluate(t, q, v, control, tree=True)
     X, V = system.view(X_WB).reshape(-1, 12), system.view(V_WB).reshape(-1, 6)
     ledger = system.view(LEDGER)
@@ -36,9 +36,9 @@ def observe_maximal(system: MaximalSystem, t: float, q: np.ndarray, v: np.ndarra
     auxiliary = system.view(MULTIPLIER)
     constraint = held_wrenches(system, primary, auxiliary, X)
     reactions = constraint + driven_wrenches(system, primary, auxiliary, X)
-    null = closure_null(system.view(CLOSURE), book.auxiliary, system.rank()[0]) if book.auxiliary else np.zeros((0, 0))
+    null = closure_null(system.view(CLOSURE), constraints.auxiliary, system.rank()[0]) if constraints.auxiliary else np.zeros((0, 0))
     if len(null):
-        responses = system.view(RESPONSE_Y).reshape(book.auxiliary, -1)
+        responses = system.view(RESPONSE_Y).reshape(constraints.auxiliary, -1)
         bearings = bearings_in_world(system.bearings, model.joints, X)
         shift = null_shift(constraint, [held_wrenches(system, z @ responses, z, X) for z in null], bearings)
         constraint = constraint - shift
@@ -47,21 +47,21 @@ def observe_maximal(system: MaximalSystem, t: float, q: np.ndarray, v: np.ndarra
     return Observation(
         time=t, poses=public_poses(X), twists=public_twists(X, V), joint_q=q[own_q:].copy(), joint_v=joint_v, kinetic=float(kinetic),
         gravity=gravity, springs=float(ledger[SPRING_ENERGY]), powers=ledger[DAMPER_POWER : DAMPER_POWER + 3].copy(),
-        reactions=reactions, constraint_wrenches=constraint, violation=largest_violation(residual, book.unilateral),
-        redundant=len(null), redundant_names=touched_names(book.names[book.primary_rows :], null),
-        multipliers=element_multipliers(book, row_multipliers(system, primary, auxiliary)),
+        reactions=reactions, constraint_wrenches=constraint, violation=largest_violation(residual, constraints.unilateral),
+        redundant=len(null), redundant_names=touched_names(constraints.names[constraints.primary_rows :], null),
+        multipliers=element_multipliers(constraints, row_multipliers(system, primary, auxiliary)),
     )  # fmt: skip
 
 
 def row_multipliers(system: MaximalSystem, primary: np.ndarray, auxiliary: np.ndarray) -> np.ndarray:
     """Multipliers of all rows in the order of the rows."""
-    book, w = system.book, system.width
-    out = np.zeros(book.rows)
+    constraints, w = system.constraints, system.width
+    out = np.zeros(constraints.rows)
     for i, (k, _) in enumerate(system.view(NODE_JOINT).reshape(-1, 2)):
         if k >= 0:
-            row, count = book.joints[6 * k + 4 : 6 * k + 6]
+            row, count = constraints.joints[6 * k + 4 : 6 * k + 6]
             out[row : row + count] = primary[w * i : w * i + count]
-    out[book.primary_rows :] = auxiliary
+    out[constraints.primary_rows :] = auxiliary
     return out
 
 
@@ -73,30 +73,30 @@ def _in_world(system: MaximalSystem, k: int, wrench: np.ndarray, X: np.ndarray) 
 
 def held_wrenches(system: MaximalSystem, primary: np.ndarray, auxiliary: np.ndarray, X: np.ndarray) -> np.ndarray:
     """Constraint wrenches (joints, 6) of given multipliers, in the model's order."""
-    book = system.book
+    constraints = system.constraints
     multipliers = row_multipliers(system, primary, auxiliary)
     rows = system.view(T).reshape(-1, 6)
     place = {id(j): n for n, j in enumerate(system.model.joints)}
     out = np.zeros((len(system.model.joints), 6))
     for k, joint in enumerate(system.relative):
-        row, count = book.joints[6 * k + 4 : 6 * k + 6]
+        row, count = constraints.joints[6 * k + 4 : 6 * k + 6]
         out[place[id(joint)]] = _in_world(system, k, rows[row : row + count].T @ multipliers[row : row + count], X)
     return out
 
 
 def driven_wrenches(system: MaximalSystem, primary: np.ndarray, auxiliary: np.ndarray, X: np.ndarray) -> np.ndarray:
     """Wrenches (joints, 6) of efforts: motors, springs, dampers, armatures and coupled coordinates."""
-    book, w = system.book, system.width
+    constraints, w = system.constraints, system.width
     effort = np.array(system.view(RIGHT))
     armature = system.view(ARMATURE)
     for i, (k, _) in enumerate(system.view(NODE_JOINT).reshape(-1, 2)):
         if k >= 0:
-            first, count, _, rows = book.joints[6 * k + 2 : 6 * k + 6]
+            first, count, _, rows = constraints.joints[6 * k + 2 : 6 * k + 6]
             armed = [j for j in range(first, first + count) if armature[j] > 0.0]
             effort[armed] += primary[w * i + rows : w * i + rows + len(armed)]
     numbers = system.view(J)
-    for row, where, _, j, *_ in book.borrowed.reshape(-1, 6):
-        effort[j] += auxiliary[row - book.primary_rows] * numbers[where]
+    for row, where, _, j, *_ in constraints.borrowed.reshape(-1, 6):
+        effort[j] += auxiliary[row - constraints.primary_rows] * numbers[where]
     duals = system.view(DUAL).reshape(-1, 6)
     place = {id(j): n for n, j in enumerate(system.model.joints)}
     out = np.zeros((len(system.model.joints), 6))

@@ -18,7 +18,7 @@ from unibody.coordinates.maximal import forest
 from unibody.coordinates.maximal.dynamics import (  # isort: skip
     advance_plane, evaluate_maximal, kick_maximal, kick_planar, rate_plane,
 )  # fmt: skip
-from unibody.coordinates.constraint_layout import joint_planes, make_row_book, row_count, row_sizes
+from unibody.coordinates.constraint_layout import joint_planes, lay_out_constraints, row_count, row_sizes
 from unibody.coordinates.maximal.observe import observe_maximal
 from unibody.coordinates.maximal.projection import correct_maximal, project_maximal
 from unibody.coordinates.observation import Bearings, Observation
@@ -42,7 +42,7 @@ from unibody.element import LEDGER as LEDGER_SIZE
 from unibody.joints.free import advance_free, rate_free
 from unibody.model.model import JointInfo, Model
 from unibody.model.state import State
-from unibody.model.tables import ConstraintTables, ForceTables, JointTables, Trouble
+from unibody.model.tables import CallbackErrors, ConstraintTables, ForceTables, JointTables
 from unibody.spatial.pose import spatial_inertia
 
 Node = tuple[int, int, JointInfo | None, int]
@@ -96,7 +96,7 @@ class MaximalSystem(HoldsAddresses):
     def __init__(self, model: Model, planar: bool, method: str):
         self.model, self.planar, self.method = model, planar, method
         self.width, self.q_width = (3, 3) if planar else (6, 7)
-        self.trouble = Trouble()
+        self.callback_errors = CallbackErrors()
         self.clock = np.zeros(1)
         self.bearings: Bearings | None = None
         """What shares loads out where rows repeat each other, if friction asks for it."""
@@ -108,12 +108,12 @@ class MaximalSystem(HoldsAddresses):
         primary = [joint for _, _, joint, _ in nodes if joint is not None]
         held = {id(j) for j in primary}
         self.relative = relative = primary + [j for j in model.joints if id(j) not in held]
-        tables = JointTables(relative, self.trouble)
-        forces = ForceTables(model, self.trouble, self.clock)
-        elements = ConstraintTables(model, self.trouble, self.clock)
-        self.book = book = make_row_book(model, relative, len(primary), elements, 0, planar)
+        tables = JointTables(relative, self.callback_errors)
+        forces = ForceTables(model, self.callback_errors, self.clock)
+        elements = ConstraintTables(model, self.callback_errors, self.clock)
+        self.constraints = constraints = lay_out_constraints(model, relative, len(primary), elements, 0, planar)
         self.python_classes = sorted({*tables.python_classes, *forces.python_classes, *elements.python_classes})
-        signals, self._signal_address = signal_filler(model, self.trouble, self.clock)
+        signals, self._signal_address = signal_filler(model, self.callback_errors, self.clock)
         moving = [i for i, b in enumerate(model.bodies) if b.kind == "dynamic"]
         self.n = n = len(moving)
         state_of = {i: m for m, i in enumerate(moving)}
@@ -121,51 +121,60 @@ class MaximalSystem(HoldsAddresses):
         order = {id(j): k for k, j in enumerate(relative)}
         rows = np.array([self._rows_of(joint, order) for _, _, joint, _ in nodes], np.int64)
         parents = np.array([p for _, p, _, _ in nodes], np.int64)
-        w, k, nvj = self.width, book.auxiliary, model.nv_joints
+        w, k, nvj = self.width, constraints.auxiliary, model.nv_joints
         slots: list[Any] = [0] * LAST
         slots[CLASSES], slots[INDEX] = self._movement()
         slots[FORCE_CLASSES], slots[FORCE_INDEX] = forces.classes, forces.index
-        slots[JOINTS], slots[JOINT_CLASSES] = book.joints, tables.classes
+        slots[JOINTS], slots[JOINT_CLASSES] = constraints.joints, tables.classes
         slots[JOINT_INDEX], slots[JOINT_PARTS] = tables.index, tables.parts
         slots[ROW_CLASSES], slots[ROW_INDEX] = elements.classes, elements.index
-        slots[ROW_START], slots[ROW_ENTRY], slots[ENTRY_BODY] = book.row_start, book.row_entry, book.entry_body
-        slots[DOF_START], slots[DOF_INDEX], slots[BORROWED] = book.dof_start, book.dof_index, book.borrowed
-        counts = [book.primary_rows, book.joint_rows, book.rows, book.entries, elements.rows, w, self.q_width * n]
+        slots[ROW_START], slots[ROW_ENTRY], slots[ENTRY_BODY] = constraints.row_start, constraints.row_entry, constraints.entry_body
+        slots[DOF_START], slots[DOF_INDEX], slots[BORROWED] = constraints.dof_start, constraints.dof_index, constraints.borrowed
+        counts = [
+            constraints.primary_rows,
+            constraints.joint_rows,
+            constraints.rows,
+            constraints.entries,
+            elements.rows,
+            w,
+            self.q_width * n,
+        ]
         slots[COUNTS] = np.array(counts, np.int64)
         slots[NODE_PARENT], slots[NODE_ROWS] = parents, rows
         slots[NODE_PLAN] = plan = (baraff_planar if planar else baraff).plan_tree(parents, rows)
         slots[NODE_BODY] = np.array([(body, state_of[body]) for body, *_ in nodes], np.int64)
         slots[NODE_JOINT] = np.array([(order[id(j)] if j is not None else -1, flip) for _, _, j, flip in nodes], np.int64)
-        slots[NODE_OF] = np.array([w * node_of[b] if b in node_of else -1 for b in book.entry_body], np.int64)
+        slots[NODE_OF] = np.array([w * node_of[b] if b in node_of else -1 for b in constraints.entry_body], np.int64)
         slots[DRIVEN] = np.array([(i, s) for i, s in signals.drives.items()], np.int64)
         slots[PARAMETERS], slots[FORCE_PARAMETERS] = np.zeros(0), forces.parameters
         slots[JOINT_FRAMES] = np.concatenate([X.flat() for j in relative for X in (j.X_PF, j.X_BM)]) if relative else np.zeros(0)
         slots[JOINT_PARAMETERS], slots[ROW_PARAMETERS] = tables.parameters, elements.parameters
         slots[ARMATURE] = np.concatenate([j.armature for j in model.joints]) if model.joints else np.zeros(0)
         slots[LIMIT] = np.concatenate([j.effort_limit for j in model.joints]) if model.joints else np.zeros(0)
-        slots[GRAVITY], slots[STABILISER], slots[COMPLIANCE] = model.gravity, np.zeros(2), book.compliance
+        slots[GRAVITY], slots[STABILISER], slots[COMPLIANCE] = model.gravity, np.zeros(2), constraints.compliance
         slots[MASSES] = inverse_masses(model)
         slots[JOINT_PLANES] = joint_planes(model, relative, planar)
         slots[PLANES], slots[WORLD_PLANE] = self._planes()
         slots[NODE_M], slots[NODE_CONSTANTS] = self._masses()
-        slots[PENALTY] = np.zeros(self.row_numbers * book.rows)
+        slots[PENALTY] = np.zeros(self.row_numbers * constraints.rows)
         memory = {"tree": int(plan[-1]), "schur": schur_work(w, k, n, int(rows.sum())), "dense": dense_work(w, k, n, int(rows.sum()))}
         if method == "local":
-            slots[GROUPS] = groups = make_groups(book)
-            memory["local"] = sweep_memory(w, book.entries, int(groups[0]))
+            slots[GROUPS] = groups = make_groups(constraints)
+            memory["local"] = sweep_memory(w, constraints.entries, int(groups[0]))
         sizes = {
             SIGNALS: signals.values, X_WB: self._start_poses(), V_WB: 6 * model.n_bodies, A_WB: 6 * model.n_bodies, F: 6 * model.n_bodies,
             EFFORT: 2 * nvj, RIGHT: nvj, LEDGER: LEDGER_SIZE, SPEED_LIMIT: 1, Y: w * n, JOINT_X: 12 * tables.rows, JOINT_S: 6 * nvj,
-            JOINT_C: 6 * tables.rows, SCRATCH: 36 + max(36, nvj), STEP: nvj, SEEN: 42 * len(relative), T: 6 * book.joint_rows,
-            DUAL: 6 * nvj, G: 6 * book.entries, J: np.ones(book.places), RESIDUAL: book.rows, RATE: book.rows, BIAS: book.rows,
-            DRIFT: book.rows, ROW_SIZE: row_sizes(model, relative, book, slots[JOINT_PLANES]), VIOLATION: book.rows,
-            RESPONSE_X: k * n * w, RESPONSE_Y: k * n * w, GRAM: k * k, TARGET: k, MULTIPLIER: k, CLOSURE: closure_size(k), RANK: 1,
-            LOAD: k * n * w, ENTRY_W: w * book.entries, NODE_G: n * w * w, NODE_P: n * w * w, NODE_C: n * w, NODE_B: n * w, NODE_F: n * w,
-            NODE_Y: n * w, NODE_L: n * w, HELD_Y: n * w, FACTOR: max(int(plan[-1]), memory[method]),
-            AIM: k if self.row_numbers else 0, ACTIVE: k if self.row_numbers and book.unilateral.any() else 0,
+            JOINT_C: 6 * tables.rows, SCRATCH: 36 + max(36, nvj), STEP: nvj, SEEN: 42 * len(relative), T: 6 * constraints.joint_rows,
+            DUAL: 6 * nvj, G: 6 * constraints.entries, J: np.ones(constraints.places), RESIDUAL: constraints.rows, RATE: constraints.rows,
+            BIAS: constraints.rows, DRIFT: constraints.rows, ROW_SIZE: row_sizes(model, relative, constraints, slots[JOINT_PLANES]),
+            VIOLATION: constraints.rows, RESPONSE_X: k * n * w, RESPONSE_Y: k * n * w, GRAM: k * k, TARGET: k, MULTIPLIER: k,
+            CLOSURE: closure_size(k), RANK: 1, LOAD: k * n * w, ENTRY_W: w * constraints.entries, NODE_G: n * w * w, NODE_P: n * w * w,
+            NODE_C: n * w, NODE_B: n * w, NODE_F: n * w, NODE_Y: n * w, NODE_L: n * w, HELD_Y: n * w,
+            FACTOR: max(int(plan[-1]), memory[method]), AIM: k if self.row_numbers else 0,
+            ACTIVE: k if self.row_numbers and constraints.unilateral.any() else 0,
         }  # fmt: skip
         if method == "local":
-            sizes[INVERSE], sizes[SIDE] = np.linalg.inv(slots[NODE_M].reshape(n, w, w)), 2 * book.rows
+            sizes[INVERSE], sizes[SIDE] = np.linalg.inv(slots[NODE_M].reshape(n, w, w)), 2 * constraints.rows
         for slot, size in sizes.items():
             slots[slot] = size
         ints = Arena(slots[:CONSTANTS], np.int64, frozen=True)
@@ -184,7 +193,7 @@ class MaximalSystem(HoldsAddresses):
 
     def _rows_of(self, joint: JointInfo | None, order: dict[int, int]) -> int:
         """Rows of a node's joint: its own, and one per armature."""
-        return 0 if joint is None else int(self.book.joints[6 * order[id(joint)] + 5]) + int((joint.armature > 0.0).sum())
+        return 0 if joint is None else int(self.constraints.joints[6 * order[id(joint)] + 5]) + int((joint.armature > 0.0).sum())
 
     def _movement(self) -> tuple[np.ndarray, np.ndarray]:
         """One class of moving bodies: how their coordinates follow their velocities."""
@@ -238,7 +247,7 @@ class MaximalSystem(HoldsAddresses):
         out = np.zeros(STAGES, np.int64)
         out[EVALUATE_STAGE], out[SIGNAL_STAGE], out[CLOSE_STAGE] = evaluate_maximal.address, self._signal_address, solve
         out[KICK_STAGE] = (kick_planar if self.planar else kick_maximal).address if self.momenta else 0
-        if self._project and self.book.rows:
+        if self._project and self.constraints.rows:
             out[CORRECT_STAGE if self.momenta else PROJECT_STAGE] = (correct_maximal if self.momenta else project_maximal).address
             out[AGAIN_STAGE] = self._again.address if self.method in ("tree", "local") else solve
         return out
@@ -278,7 +287,7 @@ class MaximalSystem(HoldsAddresses):
 
     def rank(self) -> tuple[int, int]:
         """Rank and number of the auxiliary rows at the last evaluation."""
-        return (int(self.view(RANK)[0]), self.book.auxiliary) if self.book.auxiliary else (0, 0)
+        return (int(self.view(RANK)[0]), self.constraints.auxiliary) if self.constraints.auxiliary else (0, 0)
 
     def notes(self) -> tuple[str, ...]:
         """What a report should say of this model."""
@@ -296,5 +305,3 @@ class MaximalSystem(HoldsAddresses):
     def observe(self, t: float, q: np.ndarray, v: np.ndarray, control: np.ndarray) -> Observation:
         """Everything derived at a state."""
         return observe_maximal(self, t, q, v, control)
-
-

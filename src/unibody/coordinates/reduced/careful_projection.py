@@ -118,7 +118,7 @@ def close_by_masses(layout: Ints, ints: Ints, constants: Floats, work_out: Float
 
 
 @kernel
-def least_answer(layout: Ints, values: Floats, constants: Floats, again: int, work_out: Floats, y_out: Floats) -> None:
+def least_response(layout: Ints, values: Floats, constants: Floats, again: int, work_out: Floats, y_out: Floats) -> None:
     """y with M y = Kᵀ μ, K y = −values, from what `close_by_masses` left; rows that give way (armature) ask for nothing. `again` (1): with
     the factor at hand."""
     target = part(work_out, layout, TARGET)
@@ -160,7 +160,7 @@ def project_carefully(
     for _ in range(MOST):
         if not largest > PROJECT_ENOUGH or close_by_masses(layout, ints, constants, work_out) != 0:
             break
-        least_answer(layout, part(work_out, layout, RESIDUAL), constants, 0, work_out, way[:nv])
+        least_response(layout, part(work_out, layout, RESIDUAL), constants, 0, work_out, way[:nv])
         for j in range(q_out.size):
             before[j] = q_out[j]
         part_of_it = 1.0
@@ -196,7 +196,7 @@ def project_carefully(
             see_state(layout, ints, constants, stages, control, work_out, q_out, v_out)
     # and onto the rows at the last q
     if close_by_masses(layout, ints, constants, work_out) == 0:
-        least_answer(layout, part(work_out, layout, RATE), constants, 0, work_out, way[:nv])
+        least_response(layout, part(work_out, layout, RATE), constants, 0, work_out, way[:nv])
         for j in range(nv):
             v_out[j] += way[j]
 

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 def observe_reduced(system: ReducedSystem, t: float, q: np.ndarray, v: np.ndarray, control: np.ndarray) -> Observation:
     """Evaluate at a state and derive poses, energies, reactions and the violation."""
-    book = system.book
+    constraints = system.constraints
     system.evaluate(t, q, v, control, loads=True)
     X, V = system.view(X_WB).reshape(-1, 12), system.view(V_WB).reshape(-1, 6)
     ledger = system.view(LEDGER)
@@ -40,12 +40,12 @@ def observe_reduced(system: ReducedSystem, t: float, q: np.ndarray, v: np.ndarra
         time=t, poses=public_poses(X), twists=public_twists(X, V), joint_q=q.copy(), joint_v=v.copy(),
         kinetic=held.kinetic + 0.5 * float(np.sum(system.view(ARMATURE) * v**2)), gravity=held.gravity,
         springs=float(ledger[SPRING_ENERGY]), powers=ledger[DAMPER_POWER : DAMPER_POWER + 3].copy(), reactions=held.reactions,
-        constraint_wrenches=held.constraint, violation=largest_violation(residual, book.unilateral), redundant=len(held.null),
-        redundant_names=touched_names(book.names, held.null), multipliers=held.multipliers,
+        constraint_wrenches=held.constraint, violation=largest_violation(residual, constraints.unilateral), redundant=len(held.null),
+        redundant_names=touched_names(constraints.names, held.null), multipliers=held.multipliers,
     )  # fmt: skip
 
 
-class Held(NamedTuple):
+class HeldLoads(NamedTuple):
     """What held the bodies at the last evaluation: wrenches (joints, 6), whole and without work; null vectors of the rows; multipliers by
     element; and, on the way, kinetic and gravity energy."""
 
@@ -66,9 +66,9 @@ def tree_wrenches(system: ReducedSystem) -> tuple[np.ndarray, np.ndarray]:
     return f.reshape(-1, 6)[1:], energy
 
 
-def reactions_reduced(system: ReducedSystem) -> Held:
+def reactions_reduced(system: ReducedSystem) -> HeldLoads:
     """Reactions from the accelerations and loads of the last evaluation."""
-    model, book = system.model, system.book
+    model, constraints = system.model, system.constraints
     X = system.view(X_WB).reshape(-1, 12)
     through, energy = tree_wrenches(system)
     S = system.view(COLUMNS).reshape(-1, COLUMN)[:, :6]
@@ -79,7 +79,7 @@ def reactions_reduced(system: ReducedSystem) -> Held:
     first, count = np.array([(j.v_start, j.nv) for j in model.tree_joints], int).reshape(-1, 2).T
     constraint[:tree] = without_efforts(reactions[:tree], S, first, count)
     multipliers = system.view(MULTIPLIER)
-    null = closure_null(system.view(CLOSURE), book.rows, system.rank()[0]) if system.has_loops else np.zeros((0, 0))
+    null = closure_null(system.view(CLOSURE), constraints.rows, system.rank()[0]) if system.has_loops else np.zeros((0, 0))
     for k, j in enumerate(model.loop_joints):
         held, driven = _loop_wrench(system, k, multipliers)
         R = X[j.child, :9].reshape(3, 3) @ j.X_BM.R
@@ -89,16 +89,16 @@ def reactions_reduced(system: ReducedSystem) -> Held:
         shift = null_shift(constraint, [_null_wrenches(system, z, X) for z in null], bearings_in_world(system.bearings, model.joints, X))
         constraint -= shift
         reactions -= shift
-    return Held(reactions, constraint, null, element_multipliers(book, multipliers), float(energy[0]), float(energy[1]))
+    return HeldLoads(reactions, constraint, null, element_multipliers(constraints, multipliers), float(energy[0]), float(energy[1]))
 
 
 def _loop_wrench(system: ReducedSystem, k: int, multipliers: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The wrench on the child of loop joint k at M in M's axes: what holds it, and what its efforts drive (armature included)."""
-    book = system.book
-    _, _, first, count, row, rows = book.joints[6 * k : 6 * k + 6]
+    constraints = system.constraints
+    _, _, first, count, row, rows = constraints.joints[6 * k : 6 * k + 6]
     held = system.view(T).reshape(-1, 6)[row : row + rows].T @ multipliers[row : row + rows]
     efforts = np.array(system.view(RIGHT)[first : first + count])
-    for b in book.borrowed.reshape(-1, 6):
+    for b in constraints.borrowed.reshape(-1, 6):
         if b[2] == k:
             efforts[b[3] - first] += multipliers[b[0]] * system.view(J)[b[1]]
     return held, system.view(DUAL).reshape(-1, 6)[first : first + count].T @ efforts
@@ -106,12 +106,12 @@ def _loop_wrench(system: ReducedSystem, k: int, multipliers: np.ndarray) -> tupl
 
 def _null_wrenches(system: ReducedSystem, z: np.ndarray, X: np.ndarray) -> np.ndarray:
     """Constraint wrenches (joints, 6) of a null vector of the auxiliary rows: what the tree joints carry when nothing moves."""
-    model, book = system.model, system.book
+    model, constraints = system.model, system.constraints
     G_all = system.view(G).reshape(-1, 6)
     bodies = system.view(ENTRY_BODY)
     wrench = np.zeros((model.n_bodies, 6))
     for r, value in enumerate(z):
-        for e in book.row_entry[book.row_start[r] : book.row_start[r + 1]]:
+        for e in constraints.row_entry[constraints.row_start[r] : constraints.row_start[r + 1]]:
             wrench[bodies[e]] += value * G_all[e]
     rows = system.view(ROWS).reshape(model.n_bodies, -1)
     at_joint = np.zeros((model.n_bodies, 6))
@@ -126,7 +126,7 @@ def _null_wrenches(system: ReducedSystem, z: np.ndarray, X: np.ndarray) -> np.nd
     out[:tree] = flat.reshape(-1, 6)[1:]
     T_all = system.view(T).reshape(-1, 6)
     for k, j in enumerate(model.loop_joints):
-        row, rows_of = book.joints[6 * k + 4], book.joints[6 * k + 5]
+        row, rows_of = constraints.joints[6 * k + 4], constraints.joints[6 * k + 5]
         held = T_all[row : row + rows_of].T @ z[row : row + rows_of]
         R = X[j.child, :9].reshape(3, 3) @ j.X_BM.R
         out[tree + k] = np.concatenate([R @ held[:3], R @ held[3:]])

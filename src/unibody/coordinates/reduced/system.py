@@ -18,7 +18,7 @@ import numpy as np
 
 from unibody.algebra.tree.aba import BODY, GENERAL, ROTATION, ROW, SLIDE, A, C, eliminate_tree, fill_shifts, solve_tree
 from unibody.arena import Arena, HoldsAddresses, part
-from unibody.coordinates.constraint_layout import joint_planes, make_row_book, row_sizes
+from unibody.coordinates.constraint_layout import joint_planes, lay_out_constraints, row_sizes
 from unibody.coordinates.convert import to_reduced
 from unibody.coordinates.evaluate_rows import see_rows
 from unibody.coordinates.external_forces import load_forces
@@ -51,7 +51,7 @@ from unibody.joints.base import Joint
 from unibody.kernel import Floats, Ints, device, kernel
 from unibody.model.model import Model
 from unibody.model.state import State
-from unibody.model.tables import ConstraintTables, ForceTables, JointTables, Trouble
+from unibody.model.tables import CallbackErrors, ConstraintTables, ForceTables, JointTables
 from unibody.spatial.devices import load3
 from unibody.spatial.pose import Pose
 
@@ -330,32 +330,32 @@ class ReducedSystem(HoldsAddresses):
 
     def __init__(self, model: Model):
         self.model = model
-        self.trouble = Trouble()
+        self.callback_errors = CallbackErrors()
         self.clock = np.zeros(1)
         self.bearings: Bearings | None = None
         """What shares loads out where rows repeat each other, if friction asks for it."""
         n = model.n_bodies
         tree, loops = model.tree_joints, model.loop_joints
-        tables = JointTables(tree, self.trouble, turns=True)
-        loop_tables = JointTables(loops, self.trouble)
-        forces = ForceTables(model, self.trouble, self.clock)
+        tables = JointTables(tree, self.callback_errors, turns=True)
+        loop_tables = JointTables(loops, self.callback_errors)
+        forces = ForceTables(model, self.callback_errors, self.clock)
         self.force_ranges = forces.ranges
-        elements = ConstraintTables(model, self.trouble, self.clock)
-        self.book = book = make_row_book(model, loops, 0, elements, model.nv, model.planar)
+        elements = ConstraintTables(model, self.callback_errors, self.clock)
+        self.constraints = constraints = lay_out_constraints(model, loops, 0, elements, model.nv, model.planar)
         self.python_classes = sorted({name for group in (tables, loop_tables, forces, elements) for name in group.python_classes})
-        signals, self._signal_address = signal_filler(model, self.trouble, self.clock)
+        signals, self._signal_address = signal_filler(model, self.callback_errors, self.clock)
         slots: list[Any] = [0] * LAST
         slots[BODIES] = self._body_integers(signals.drives)
         slots[TURNS] = self._turns()
         slots[CLASSES], slots[INDEX], slots[PARTS] = tables.classes, tables.index, tables.parts
         slots[FORCE_CLASSES], slots[FORCE_INDEX] = forces.classes, forces.index
-        slots[JOINTS], slots[JOINT_CLASSES] = book.joints, loop_tables.classes
+        slots[JOINTS], slots[JOINT_CLASSES] = constraints.joints, loop_tables.classes
         slots[JOINT_INDEX], slots[JOINT_PARTS] = loop_tables.index, loop_tables.parts
         slots[ROW_CLASSES], slots[ROW_INDEX] = elements.classes, elements.index
-        slots[ROW_START], slots[ROW_ENTRY], slots[ENTRY_BODY] = book.row_start, book.row_entry, book.entry_body
-        slots[DOF_START], slots[DOF_INDEX], slots[BORROWED] = book.dof_start, book.dof_index, book.borrowed
-        slots[COUNTS] = np.array([0, book.joint_rows, book.rows, book.entries, elements.rows, 6, model.nq], np.int64)
-        slots[NODE_OF] = 6 * book.entry_body
+        slots[ROW_START], slots[ROW_ENTRY], slots[ENTRY_BODY] = constraints.row_start, constraints.row_entry, constraints.entry_body
+        slots[DOF_START], slots[DOF_INDEX], slots[BORROWED] = constraints.dof_start, constraints.dof_index, constraints.borrowed
+        slots[COUNTS] = np.array([0, constraints.joint_rows, constraints.rows, constraints.entries, elements.rows, 6, model.nq], np.int64)
+        slots[NODE_OF] = 6 * constraints.entry_body
         slots[JOINT_PLANES] = joint_planes(model, loops, model.planar)
         slots[CONSTANTS], slots[FRAMES] = self._constants()
         slots[PARAMETERS], slots[FORCE_PARAMETERS] = tables.parameters, forces.parameters
@@ -363,21 +363,21 @@ class ReducedSystem(HoldsAddresses):
         slots[JOINT_PARAMETERS], slots[ROW_PARAMETERS] = loop_tables.parameters, elements.parameters
         slots[ARMATURE] = np.concatenate([j.armature for j in model.joints]) if model.joints else np.zeros(0)
         slots[LIMIT] = np.concatenate([j.effort_limit for j in model.joints]) if model.joints else np.zeros(0)
-        slots[GRAVITY], slots[STABILISER], slots[COMPLIANCE] = model.gravity, np.zeros(2), book.compliance
+        slots[GRAVITY], slots[STABILISER], slots[COMPLIANCE] = model.gravity, np.zeros(2), constraints.compliance
         slots[MASSES] = inverse_masses(model)
         slots[FREE], slots[NODE_CONSTANTS] = free_table(model, tables)
-        k, nvj = book.rows, model.nv_joints
+        k, nvj = constraints.rows, model.nv_joints
         sizes = {
             SIGNALS: signals.values, TABLE_X: 12 * tables.rows, TABLE_S: 6 * nvj, TABLE_C: 6 * tables.rows, ROWS: self._ground(),
-            COLUMNS: 14 * max(1, model.nv), X_WB: 12 * n, V_WB: 6 * n, F: 6 * n, EFFORT: 2 * nvj, RIGHT: nvj,
-            LEDGER: LEDGER_SIZE, SPEED_LIMIT: 1,
-            Y: model.nv, JOINT_X: 12 * loop_tables.rows, JOINT_S: 6 * nvj, JOINT_C: 6 * loop_tables.rows, SCRATCH: 36 + max(36, nvj),
-            STEP: nvj, SEEN: 42 * len(loops), T: 6 * book.joint_rows, DUAL: 6 * nvj, G: 6 * book.entries, J: np.ones(book.places),
-            RESIDUAL: k, RATE: k, BIAS: k, DRIFT: k, RESPONSE_X: 6 * n * k, RESPONSE_Y: model.nv * k, GRAM: k * k, TARGET: k, MULTIPLIER: k,
-            CLOSURE: closure_size(k), RANK: 1, LOAD: 6 * n, ENTRY_W: 6 * book.entries, SHIFT: 3 * n, ACTIVE: np.ones(k),
-            ROW_SIZE: row_sizes(model, loops, book, slots[JOINT_PLANES]), VIOLATION: k, UNPROJECTED: model.nq_joints if k else 0,
-            FLOATING: floating_table(model, book.bodies_of_rows(), set(book.dof_index[1::2].tolist())), DIAGONAL: nvj if k else 0,
-            LEAST: model.nv if k else 0, BLOCKS: 21 * n if k else 0, SUMS: max(21 * n, model.nv) if k else 0,
+            COLUMNS: 14 * max(1, model.nv), X_WB: 12 * n, V_WB: 6 * n, F: 6 * n, EFFORT: 2 * nvj, RIGHT: nvj, LEDGER: LEDGER_SIZE,
+            SPEED_LIMIT: 1, Y: model.nv, JOINT_X: 12 * loop_tables.rows, JOINT_S: 6 * nvj, JOINT_C: 6 * loop_tables.rows,
+            SCRATCH: 36 + max(36, nvj), STEP: nvj, SEEN: 42 * len(loops), T: 6 * constraints.joint_rows, DUAL: 6 * nvj,
+            G: 6 * constraints.entries, J: np.ones(constraints.places), RESIDUAL: k, RATE: k, BIAS: k, DRIFT: k, RESPONSE_X: 6 * n * k,
+            RESPONSE_Y: model.nv * k, GRAM: k * k, TARGET: k, MULTIPLIER: k, CLOSURE: closure_size(k), RANK: 1, LOAD: 6 * n,
+            ENTRY_W: 6 * constraints.entries, SHIFT: 3 * n, ACTIVE: np.ones(k),
+            ROW_SIZE: row_sizes(model, loops, constraints, slots[JOINT_PLANES]), VIOLATION: k, UNPROJECTED: model.nq_joints if k else 0,
+            FLOATING: floating_table(model, constraints.bodies_of_rows(), set(constraints.dof_index[1::2].tolist())),
+            DIAGONAL: nvj if k else 0, LEAST: model.nv if k else 0, BLOCKS: 21 * n if k else 0, SUMS: max(21 * n, model.nv) if k else 0,
         }  # fmt: skip
         for slot, size in sizes.items():
             slots[slot] = size
@@ -392,7 +392,7 @@ class ReducedSystem(HoldsAddresses):
         self.ints, self.constants, self.work = ints.flat, constants.flat, work.flat
         self._views: dict[int, np.ndarray] = {}
         self._prepared: tuple[float, float | None] | None = None
-        self.has_loops = book.rows > 0
+        self.has_loops = constraints.rows > 0
         self._sees = self.has_loops or bool(loops)
         self._see = see_loops.address if self._sees else 0
         self._load: int | None = None
@@ -523,7 +523,7 @@ class ReducedSystem(HoldsAddresses):
 
     def rank(self) -> tuple[int, int]:
         """Rank and number of the auxiliary rows at the last evaluation."""
-        return (int(self.view(RANK)[0]), self.book.rows) if self.has_loops else (0, 0)
+        return (int(self.view(RANK)[0]), self.constraints.rows) if self.has_loops else (0, 0)
 
     def notes(self) -> tuple[str, ...]:
         """What a report should say of this model."""

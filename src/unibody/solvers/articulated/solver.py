@@ -261,6 +261,7 @@ class BoundAdaptive(BoundArticulated):
         stages = s.stages(control, loads=True)
         q, v = np.concatenate([np.zeros(self.nq), fitted[0]]), np.concatenate([np.zeros(self.nv), fitted[1]])
         qdot = np.zeros_like(q)
+
         def f(t: float, y: np.ndarray) -> np.ndarray:
             q[: self.nq], v[: self.nv] = y[: self.nq], y[self.nq : self.nq + self.nv]
             evaluate_reduced(s.layout, s.ints, s.constants, stages, control, t, s.work, q, v)
@@ -293,7 +294,9 @@ class BoundAdaptive(BoundArticulated):
             stretch, again = made
             steps, rejected = steps + 1, rejected + again
         y = self._on_manifold(stretch.at(target))
-        self.system.trouble.error = None if isinstance(self.system.trouble.error, Exception) else self.system.trouble.error  # of trials
+        self.system.callback_errors.error = (
+            None if isinstance(self.system.callback_errors.error, Exception) else self.system.callback_errors.error
+        )  # of trials
         f(target, y)
         ledger = np.zeros(MEMORY)
         ledger[:3], ledger[TIME] = y[-3:], target

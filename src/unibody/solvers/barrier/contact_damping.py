@@ -11,10 +11,10 @@ import numpy as np
 from unibody.algebra.block.cholesky import BlockMatrix
 from unibody.constraints.contact import Contact
 from unibody.contact.barrier import barrier
-from unibody.contact.proximity import Contacts
+from unibody.contact.proximity import ContactSet
 from unibody.model import Model
 from unibody.solvers.barrier.body_laws import body_laws
-from unibody.solvers.barrier.incremental_potential import AffineSystem, Law, contact_matrix
+from unibody.solvers.barrier.incremental_potential import AffineSystem, ContactParameters, contact_matrix
 
 
 def pair_tables(model: Model, rules: list[Contact]) -> tuple[np.ndarray, np.ndarray]:
@@ -32,17 +32,23 @@ def pair_tables(model: Model, rules: list[Contact]) -> tuple[np.ndarray, np.ndar
     return friction, damping
 
 
-def contact_damping(system: AffineSystem, contacts: Contacts, damping: np.ndarray, law: Law) -> BlockMatrix | None:
+def contact_damping(system: AffineSystem, contacts: ContactSet, damping: np.ndarray, law: ContactParameters) -> BlockMatrix | None:
     """[N s/m] over the moving bodies, from k_d of every pair of bodies; None if nothing is damped."""
     if not damping.any() or not len(contacts):
         return None
     record = contacts.record.copy()
     record[:, 12] *= damping[contacts.pair[:, 0], contacts.pair[:, 1]]
-    return contact_matrix(system, Contacts(contacts.pair, record), law)
+    return contact_matrix(system, ContactSet(contacts.pair, record), law)
 
 
 def dragged(
-    system: AffineSystem, contacts: Contacts, damping: np.ndarray, law: Law, targets: dict[int, np.ndarray], origin: np.ndarray, rate: float
+    system: AffineSystem,
+    contacts: ContactSet,
+    damping: np.ndarray,
+    law: ContactParameters,
+    targets: dict[int, np.ndarray],
+    origin: np.ndarray,
+    rate: float,
 ) -> np.ndarray:
     """(moving, 4, 3) what contacts' damping makes of the velocities of driven bodies."""
     out = np.zeros_like(origin)

@@ -16,8 +16,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from unibody.contact.proximity import Contacts
-from unibody.solvers.barrier.incremental_potential import AffineSystem, Law
+from unibody.contact.proximity import ContactSet
+from unibody.solvers.barrier.incremental_potential import AffineSystem, ContactParameters
 
 CARRIED = 10.0
 """Bodies above each other that a barrier carries in its middle."""
@@ -42,16 +42,16 @@ class Pressures:
                 self._weight[i] = bodies[i].mass / area[i]
         self._gravity = float(np.linalg.norm(system.model.gravity))
 
-    def law(self, h: float, steps: np.ndarray, modulus: float, slip_speed: float) -> Law:
+    def law(self, h: float, steps: np.ndarray, modulus: float, slip_speed: float) -> ContactParameters:
         """With the numbers e of the moving bodies."""
         if self._given is not None:
-            return Law(self._reach, self._given, modulus, slip_speed, np.ones(len(self._weight)))
+            return ContactParameters(self._reach, self._given, modulus, slip_speed, np.ones(len(self._weight)))
         kappa = self._weight * self._rest(h)
         kappa[self._system.moving] *= 2.0**steps
         most = float(kappa.max(initial=0.0))
         if most <= 0.0:
-            return Law(self._reach, 1.0, modulus, slip_speed, np.ones(len(kappa)))
-        return Law(self._reach, most, modulus, slip_speed, kappa / most)
+            return ContactParameters(self._reach, 1.0, modulus, slip_speed, np.ones(len(kappa)))
+        return ContactParameters(self._reach, most, modulus, slip_speed, kappa / most)
 
     def _rest(self, h: float) -> float:
         return CARRIED * self._gravity + self._reach / h**2
@@ -72,7 +72,7 @@ class Pressures:
         """Whether the least distance at the end of a step asks for more."""
         return self._given is None and distance < DEEP * self._reach
 
-    def deepened(self, steps: np.ndarray, contacts: Contacts) -> np.ndarray:
+    def deepened(self, steps: np.ndarray, contacts: ContactSet) -> np.ndarray:
         """The numbers e after a step that ended with these contacts."""
         least = np.full(len(self._weight), DEEP * self._reach)
         np.minimum.at(least, contacts.pair.ravel(), np.repeat(contacts.distance, 2))

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from unibody.contact.barrier import barrier_value
-from unibody.coordinates.affine.body import Stiffness
+from unibody.coordinates.affine.body import RigidityPotential
 from unibody.coordinates.observation import Touching
 from unibody.solvers.barrier.recorded_contacts import touching
 
@@ -30,6 +30,6 @@ def contacts_at(system: BarrierSystem, Q: np.ndarray, t: float, memory: np.ndarr
             origin[i] = (4.0 * place - earlier[i]) / 3.0 if earlier else place
     mu = system.friction[contacts.pair[:, 0], contacts.pair[:, 1]]
     stored = barrier_value(contacts.record.ravel(), law.pressure, law.reach)
-    stored += float(Stiffness(a.stiffness_volumes, law.modulus).value(Q[system.moving]).sum())
+    stored += float(RigidityPotential(a.stiffness_volumes, law.modulus).value(Q[system.moving]).sum())
     slip = law.slip_speed / rate if before else 1.0
     return touching(contacts, mu, law.pressure, law.reach, Q, origin, slip), stored

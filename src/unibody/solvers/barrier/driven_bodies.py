@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from unibody.algebra.minimise import minimise
-from unibody.solvers.barrier.incremental_potential import Step
+from unibody.solvers.barrier.incremental_potential import IncrementalStep
 
 TRIES = 200
 NEARLY = 0.9
@@ -18,7 +18,7 @@ STUCK, PATIENCE = 1e-6, 8
 """A part of the way that is no progress, and how often in a row it may be all there is."""
 
 
-def blocked(problem: Step, x: np.ndarray) -> str:
+def blocked(problem: IncrementalStep, x: np.ndarray) -> str:
     """Which driven body is held up, and by which other: the nearest of all."""
     bodies, targets = problem.system.model.bodies, problem.targets
     contacts = problem.contacts(x.reshape(-1, 4, 3))
@@ -31,7 +31,7 @@ def blocked(problem: Step, x: np.ndarray) -> str:
     return f"driven body '{bodies[one].name}' does not get to its place: '{bodies[other].name}' is in the way"
 
 
-def carried(problem: Step, Q: np.ndarray, p: np.ndarray) -> np.ndarray:
+def carried(problem: IncrementalStep, Q: np.ndarray, p: np.ndarray) -> np.ndarray:
     """The way p, with moving bodies that touch a driven one, or touch what it pushes, taken along as if they were part of it."""
     system, targets = problem.system, problem.targets
     pairs = [(int(a), int(b)) for a, b in problem.contacts(Q).pair]
@@ -55,7 +55,7 @@ def carried(problem: Step, Q: np.ndarray, p: np.ndarray) -> np.ndarray:
     return system.reduction.put(Q + out) - Q if len(system.reduction.equations) else out
 
 
-def advance(problem: Step, x: np.ndarray, motion: np.ndarray, tolerance: float, iterations: int) -> tuple[np.ndarray, int, str]:
+def advance(problem: IncrementalStep, x: np.ndarray, motion: np.ndarray, tolerance: float, iterations: int) -> tuple[np.ndarray, int, str]:
     """From x, with the motion (moving bodies, 4, 3) expected of a step: coordinates with driven bodies at their targets, how many
     iterations it took, and why not ('' if it went well)."""
     system, targets, count = problem.system, problem.targets, 0

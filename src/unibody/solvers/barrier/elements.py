@@ -34,11 +34,11 @@ from unibody.model import Model
 from unibody.model.model import JointInfo
 from unibody.model.tables import Names, answer
 from unibody.solvers.barrier.forces import has_energy
-from unibody.solvers.barrier.pull import Pull, Stiff, scales
+from unibody.solvers.barrier.pull import ElementPull, Stiff, scales
 from unibody.solvers.barrier.rigid_maps import nearest, relative, relative_twist, twist_maps
 from unibody.spatial.pose import vector_from_rotation
 
-__all__ = ["Elements", "ElementFailed", "Lag", "Pull", "Stiff", "relative", "relative_twist", "twist_maps"]
+__all__ = ["Elements", "ElementFailed", "Lag", "ElementPull", "Stiff", "relative", "relative_twist", "twist_maps"]
 
 
 class ElementFailed(RuntimeError):
@@ -139,9 +139,9 @@ class Elements:
     def still(self, k: Kinematics) -> Kinematics:
         return Kinematics(k.t, k.X, np.zeros_like(k.V), k.q, np.zeros_like(k.v), k.signals, k.control, k.names)
 
-    def potential(self, k: Kinematics, stiff: Stiff, blocks: bool) -> Pull:
+    def potential(self, k: Kinematics, stiff: Stiff, blocks: bool) -> ElementPull:
         """Everything with a value, at rest."""
-        out, still = Pull.of(self.model), self.still(k)
+        out, still = ElementPull.of(self.model), self.still(k)
         for name, force in self.forces:
             if not has_energy(force):
                 continue
@@ -190,7 +190,7 @@ class Elements:
         """Forces that have no energy, control's efforts among them."""
         model, still = self.model, self.still(k)
         wrench, passive, driven = np.zeros((model.n_bodies, 6)), np.zeros(model.nv_joints), k.control[: model.nv_joints].copy()
-        K, D, ledger = Pull.of(model), Pull.of(model), np.zeros(4)
+        K, D, ledger = ElementPull.of(model), ElementPull.of(model), np.zeros(4)
         limits = np.concatenate([np.zeros(0), *(j.effort_limit for j in model.joints)])
         slopes: list[tuple[Force, bool, list[str]]] = []
         for name, force in self.forces:
@@ -223,7 +223,7 @@ class Elements:
 
     def add_armatures(self, k: Kinematics, lag: Lag, rate: float, before: np.ndarray) -> None:
         """Efforts −I v̇ with v̇ = rate (v − before) of the time rule: a damper and a constant."""
-        held = Pull.of(self.model)
+        held = ElementPull.of(self.model)
         for j in self.armed:
             rows, mine = self.rows(j, k), slice(j.v_start, j.v_start + j.nv)
             for a, J in rows:
@@ -265,7 +265,7 @@ class Elements:
         A_c, A_p = relative_twist(j, k.X)
         return [(j.child, inverse @ A_c), (j.parent, inverse @ A_p)]
 
-    def _add_blocks(self, given: Blocks, k: Kinematics, out: Pull, sign: float) -> None:
+    def _add_blocks(self, given: Blocks, k: Kinematics, out: ElementPull, sign: float) -> None:
         """sign × blocks of one element, made symmetric and positive as a whole."""
         rows: dict[str, list[tuple[int, np.ndarray]]] = {}
         for pair in given:
@@ -298,7 +298,7 @@ class Elements:
         """m"""
         return max((self._mass[b] for b in bodies), default=0.0) or 1.0
 
-    def _add_constraint(self, name: str, constraint: Constraint, k: Kinematics, stiff: Stiff, blocks: bool, out: Pull) -> None:
+    def _add_constraint(self, name: str, constraint: Constraint, k: Kinematics, stiff: Stiff, blocks: bool, out: ElementPull) -> None:
         rows = evaluated(name, constraint, k)
         parts: dict[int, np.ndarray] = {}
         for body, G in rows.G.items():
@@ -333,7 +333,7 @@ class Elements:
             j = self.model.joint(joint)
             out.efforts[j.v_start : j.v_start + j.nv] += np.asarray(J).T @ force
 
-    def _add_joint(self, j: JointInfo, k: Kinematics, stiff: Stiff, blocks: bool, out: Pull) -> None:
+    def _add_joint(self, j: JointInfo, k: Kinematics, stiff: Stiff, blocks: bool, out: ElementPull) -> None:
         """By the envelope theorem the gradient is that at the nearest q held still: k ℓ² φ and k d, turned to M's axes."""
         arm, mass = self._length((j.child, j.parent)), self._heavy((j.child, j.parent))
         R, p = relative(j, k.X)

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from unibody.coordinates.affine.links import Part
+from unibody.coordinates.affine.links import JointPart
 from unibody.coordinates.affine.polar import add_pulled_blocks, add_pulled_loads, project_bodies, see_rotations
 from unibody.coordinates.external_forces import load_forces
 from unibody.coordinates.implicit_forces import add_implicit
@@ -22,9 +22,9 @@ from unibody.forces.base import Force
 from unibody.joints import Ball, Free
 from unibody.model import Model
 from unibody.model.implicit_tables import ImplicitTables
-from unibody.model.tables import ForceTables, Trouble
+from unibody.model.tables import CallbackErrors, ForceTables
 from unibody.solvers.barrier.measure_potentials import add_dashpot_blocks
-from unibody.solvers.barrier.measure_tables import Gauge, Table, coordinates_of
+from unibody.solvers.barrier.measure_tables import Gauge, MeasureTable, coordinates_of
 
 
 def has_energy(force: Force) -> bool:
@@ -57,7 +57,7 @@ class Velocities:
                 gauges[part.v_start + k], pair[part.v_start + k] = g, (g.child, g.parent)
                 q_of.append(part.q_start + k)
         self._index, self._frames = np.array(index, np.int64), np.array(frames, float)
-        self._table, self._v, self._q = Table(list(gauges.values())), np.array(list(gauges), int), np.array(q_of, int)
+        self._table, self._v, self._q = MeasureTable(list(gauges.values())), np.array(list(gauges), int), np.array(q_of, int)
         self.which = np.array(sorted(pair), np.int64)
         """Joint velocities that are known here."""
         self.pair = np.array([pair[v] for v in sorted(pair)], np.int64).reshape(-1, 2)
@@ -80,7 +80,7 @@ class Velocities:
 
 
 @dataclass
-class Seen:
+class SeenBodies:
     """Poses, maps T, joint coordinates and rows of velocities at some affine coordinates."""
 
     x: np.ndarray
@@ -90,11 +90,11 @@ class Seen:
     rows: np.ndarray
 
 
-class Slopes:
+class ForceSlopes:
     """Tables and outputs of `AddImplicit` for some of a model's forces."""
 
     def __init__(self, model: Model, leave_out: Iterable[str], limit: np.ndarray):
-        tables = ImplicitTables(model, Trouble(), np.zeros(1), frozenset(leave_out))
+        tables = ImplicitTables(model, CallbackErrors(), np.zeros(1), frozenset(leave_out))
         self._tables = tables.classes, tables.index, tables.parameters, tables.places, limit
         n, nv = model.n_bodies, model.nv_joints
         self.any = len(tables.classes) > 0
@@ -102,7 +102,7 @@ class Slopes:
         self._scratch = np.zeros(6 * n), np.zeros(nv)
         self.sizes = 21 * n, 36 * len(tables.couplings), nv
 
-    def blocks(self, seen: Seen, signals: np.ndarray, V: np.ndarray, v: np.ndarray, control: np.ndarray, n: int) -> list[Any]:
+    def blocks(self, seen: SeenBodies, signals: np.ndarray, V: np.ndarray, v: np.ndarray, control: np.ndarray, n: int) -> list[Any]:
         """(own, couplings, diagonal) of −K and of −D, made positive."""
         out = []
         for h in (1.0, -1.0):
@@ -116,30 +116,34 @@ class Slopes:
 class CompiledForces:
     """All forces of a model. `parts` are its joints between affine bodies."""
 
-    def __init__(self, model: Model, parts: Sequence[Part]):
+    def __init__(self, model: Model, parts: Sequence[JointPart]):
         self.model, self.n, self.nv = model, model.n_bodies, model.nv_joints
         self._parts = [*parts, *(j for j in model.joints if j.implicit)]
         self.limit = np.concatenate([np.zeros(0), *(j.effort_limit for j in model.joints)])
         stores = [name for name, f in model.forces if has_energy(f)]
         others = [name for name, f in model.forces if not has_energy(f)]
         self.energetic = bool(stores)
-        self._storing = ForceTables(model, Trouble(), np.zeros(1), stores)
-        self._all = ForceTables(model, Trouble(), np.zeros(1))
-        self.storing, self.other = Slopes(model, others, self.limit), Slopes(model, stores, self.limit)
+        self._storing = ForceTables(model, CallbackErrors(), np.zeros(1), stores)
+        self._all = ForceTables(model, CallbackErrors(), np.zeros(1))
+        self.storing, self.other = ForceSlopes(model, others, self.limit), ForceSlopes(model, stores, self.limit)
         self.sprung = self._velocities(f for _, f in model.forces if has_energy(f))
         self.touched = self._velocities(f for _, f in model.forces)
         self._every: Velocities | None = None
         self._neutral = model.neutral_control()
 
     @staticmethod
-    def covers(model: Model, parts: Sequence[Part]) -> bool:
+    def covers(model: Model, parts: Sequence[JointPart]) -> bool:
         """Whether every force has kernels, and every joint gauges or a quaternion."""
         joints = [*parts, *(j for j in model.joints if j.implicit)]
         return all(runs_compiled(f) for _, f in model.forces) and all(Velocities.knows(part) for part in joints)
 
     def _velocities(self, forces: Iterable[Force]) -> Velocities:
         named = {id(self.model.joint(name)) for f in forces for name in f.joints()}
-        own = [part for part in self._parts if id(part) in named or (isinstance(part, Part) and id(self.model.joints[part.joint]) in named)]
+        own = [
+            part
+            for part in self._parts
+            if id(part) in named or (isinstance(part, JointPart) and id(self.model.joints[part.joint]) in named)
+        ]
         return Velocities(self.model, own)
 
     @property
@@ -149,13 +153,13 @@ class CompiledForces:
             self._every = Velocities(self.model, self._parts)
         return self._every
 
-    def see(self, Q: np.ndarray, q_near: np.ndarray, velocities: Velocities) -> Seen:
+    def see(self, Q: np.ndarray, q_near: np.ndarray, velocities: Velocities) -> SeenBodies:
         x = np.ascontiguousarray(Q).ravel()
         X, T = np.empty(x.size), np.empty(6 * x.size)
         project_bodies(x, X, T)
-        return Seen(x.copy(), X, T, *velocities.see(x, X, T, q_near))
+        return SeenBodies(x.copy(), X, T, *velocities.see(x, X, T, q_near))
 
-    def _load(self, tables: ForceTables, seen: Seen, signals: np.ndarray, V: np.ndarray, v: np.ndarray, control: np.ndarray) -> Any:
+    def _load(self, tables: ForceTables, seen: SeenBodies, signals: np.ndarray, V: np.ndarray, v: np.ndarray, control: np.ndarray) -> Any:
         F, effort, ledger, right = np.empty(6 * self.n), np.empty(2 * self.nv), np.empty(4), np.empty(self.nv)
         load_forces(
             tables.classes, tables.index, tables.parameters, self.limit, signals, seen.X[: 12 * self.n], V, seen.q, v, control,
@@ -163,13 +167,13 @@ class CompiledForces:
         )  # fmt: skip
         return F, right, ledger
 
-    def stored(self, seen: Seen, signals: np.ndarray) -> tuple[float, np.ndarray, np.ndarray]:
+    def stored(self, seen: SeenBodies, signals: np.ndarray) -> tuple[float, np.ndarray, np.ndarray]:
         """Energy, wrenches and efforts of what stores energy."""
         F, right, ledger = self._load(self._storing, seen, signals, np.zeros(6 * self.n), np.zeros(self.nv), self._neutral)
         return float(ledger[SPRING_ENERGY]), F, right
 
     def acting(
-        self, seen: Seen, signals: np.ndarray, V: np.ndarray, v: np.ndarray, control: np.ndarray
+        self, seen: SeenBodies, signals: np.ndarray, V: np.ndarray, v: np.ndarray, control: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Wrenches, efforts and ledger of all forces and of control, in motion."""
         return self._load(self._all, seen, signals, V, v, control)
@@ -180,9 +184,9 @@ class ForceTerms:
 
     def __init__(self, forces: CompiledForces, q_near: np.ndarray, signals: np.ndarray):
         self.forces, self.q_near, self.signals = forces, q_near, signals
-        self._last: Seen | None = None
+        self._last: SeenBodies | None = None
 
-    def _see(self, x: np.ndarray) -> Seen:
+    def _see(self, x: np.ndarray) -> SeenBodies:
         if self._last is None or not np.array_equal(self._last.x, x):
             self._last = self.forces.see(x, self.q_near, self.forces.sprung)
         return self._last
@@ -218,8 +222,8 @@ class ForceTerms:
 
 
 def add_slopes(
-    blocks: Sequence[np.ndarray], slopes: Slopes, velocities: Velocities, seen: Seen, places: Sequence[np.ndarray], factor: float,
-    own: np.ndarray, between: np.ndarray,
+    blocks: Sequence[np.ndarray], slopes: ForceSlopes, velocities: Velocities, seen: SeenBodies, places: Sequence[np.ndarray],
+    factor: float, own: np.ndarray, between: np.ndarray,
 ) -> None:  # fmt: skip
     """Blocks in body axes and diagonals of joint velocities into blocks of affine coordinates."""
     in_bodies, coupling, diagonal = blocks

@@ -2,8 +2,8 @@
 
     Ψ(x) = ½ (x − x̃)ᵀ M (x − x̃) + β h² (gravity + stiffness + springs + barrier + friction + damping)
 
-over the moving bodies; bodies that are static or driven have known coordinates. `Step` is the problem that `algebra.minimise` solves:
-its unknowns are the affine coordinates of all bodies, its directions respect the joints (x = x₀ + N z).
+over the moving bodies; bodies that are static or driven have known coordinates. `IncrementalStep` is the problem that `algebra.minimise`
+solves: its unknowns are the affine coordinates of all bodies, its directions respect the joints (x = x₀ + N z).
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Protocol
 import numpy as np
 
 from unibody.algebra.block.cholesky import BlockMatrix
-from unibody.algebra.block.joined import Change, solve_directly, solve_joined
+from unibody.algebra.block.joined import ChangeOfVariables, solve_directly, solve_joined
 from unibody.algebra.minimise import ROUND_OFF, Direction
 from unibody.arena import HoldsAddresses
 from unibody.collision.broad import Broad
@@ -26,7 +26,7 @@ from unibody.collision.sweep import Sweep
 from unibody.contact.barrier import add_barrier_blocks, add_barrier_gradient, barrier_value, contact_forces, largest_change
 from unibody.contact.curvature import add_curvature_blocks, add_exact_blocks
 from unibody.contact.friction import Lagged, add_friction_blocks, add_friction_gradient, friction_value
-from unibody.contact.proximity import Contacts, Nearness
+from unibody.contact.proximity import ContactSet, Proximity
 from unibody.coordinates.affine.body import affine_of_motion, affine_of_pose, masses, volume
 from unibody.coordinates.affine.joints import Reduction
 from unibody.coordinates.affine.links import expand, in_body_axes, place_links
@@ -34,14 +34,14 @@ from unibody.coordinates.convert import joint_coordinates, poses_and_twists
 from unibody.coordinates.signals import drive
 from unibody.model import Model, State
 from unibody.solvers.barrier.body_terms import own_blocks, own_gradient, own_value
-from unibody.solvers.barrier.elements import Elements, Pull, Stiff, twist_maps
+from unibody.solvers.barrier.elements import ElementPull, Elements, Stiff, twist_maps
 
 SAMPLED = (0.25, 0.5, 0.75, 1.0)
 HALVINGS = 12
 
 
 @dataclass(frozen=True)
-class Law:
+class ContactParameters:
     """Numbers of contact and stiffness, in physical units."""
 
     reach: float
@@ -64,7 +64,7 @@ class AffineSystem(HoldsAddresses):
         self.parts, self.links = expand(model)
         self.start = self._start()
         self.reduction = Reduction(model, self.start[0], (self.parts, self.links))
-        self.change = Change.of(self.reduction.N, self.reduction.group_of_body, self.reduction.group)
+        self.change = ChangeOfVariables.of(self.reduction.N, self.reduction.group_of_body, self.reduction.group)
         self.moving = self.reduction.moving
         """Affine bodies: the model's own, then virtual links."""
         self.real = len(self.moving) - len(self.links)
@@ -77,7 +77,7 @@ class AffineSystem(HoldsAddresses):
         self.stiffness_volumes = np.array([volume(model.bodies[i]) for i in own] + [link.volume for link in self.links])
         n = model.n_bodies
         self.filter = body_filter(model, touching, off, also)
-        self.broad, self.nearness = Broad(self.surface, self.filter), Nearness(self.surface)
+        self.broad, self.nearness = Broad(self.surface, self.filter), Proximity(self.surface)
         self.place = np.full(n + len(self.links), -1)
         self.place[self.moving] = np.arange(len(self.moving))
 
@@ -118,7 +118,7 @@ class Terms:
     control: np.ndarray
     stiff: Stiff
 
-    def pull(self, Q: np.ndarray, blocks: bool) -> Pull:
+    def pull(self, Q: np.ndarray, blocks: bool) -> ElementPull:
         k = self.elements.kinematics(self.t, Q, np.zeros_like(Q), self.q_near, self.signals, self.control)
         return self.elements.potential(k, self.stiff, blocks)
 
@@ -157,7 +157,7 @@ def element_matrix(system: AffineSystem, Q: np.ndarray, blocks: dict[tuple[int, 
     return BlockMatrix(diagonal, rows[apart], columns[apart], data[apart])
 
 
-def contact_matrix(system: AffineSystem, contacts: Contacts, law: Law) -> BlockMatrix:
+def contact_matrix(system: AffineSystem, contacts: ContactSet, law: ContactParameters) -> BlockMatrix:
     """The barriers' second derivative over the moving bodies."""
     n = len(system.place)
     keys, places = pair_places([contacts.pair], n)
@@ -207,11 +207,11 @@ class Counts:
     reach: list[float] = field(default_factory=list)
 
 
-class Step:
+class IncrementalStep:
     """One step's potential. x is (bodies, 4, 3), flattened; only moving bodies and the rest of driven bodies' ways change."""
 
     def __init__(
-        self, system: AffineSystem, law: Law, predicted: np.ndarray, lagged_from: np.ndarray, targets: dict[int, np.ndarray],
+        self, system: AffineSystem, law: ContactParameters, predicted: np.ndarray, lagged_from: np.ndarray, targets: dict[int, np.ndarray],
         beta_h2: float, rate: float, loads: np.ndarray, terms: Terms | None = None, potentials: Sequence[Potential] = (),
     ):  # fmt: skip
         self.system, self.law, self.beta_h2, self.rate = system, law, beta_h2, rate
@@ -225,7 +225,7 @@ class Step:
             system.moving_list, system.M4.ravel(), np.ascontiguousarray(predicted).ravel(), self.loads.ravel(),
             law.modulus * system.stiffness_volumes, beta_h2,
         )  # fmt: skip
-        self._known: tuple[np.ndarray, Contacts] | None = None
+        self._known: tuple[np.ndarray, ContactSet] | None = None
         self._last: tuple[np.ndarray, np.ndarray] | None = None
 
     def value(self, x: np.ndarray) -> float:
@@ -249,14 +249,14 @@ class Step:
         """Pairs, records and bounds of friction, flat."""
         return self.lag.contacts.pair.ravel(), self.lag.contacts.record.ravel(), self.lag.bound
 
-    def contacts(self, Q: np.ndarray) -> Contacts:
+    def contacts(self, Q: np.ndarray) -> ContactSet:
         """Everything nearer than the reach; those of the last call again if nothing has moved."""
         if self._known is None or not np.array_equal(self._known[0], Q):
             x = self.system.surface.positions(Q)
             self._known = (Q.copy(), self.system.nearness.contacts(self.sweep.between(x, x), Q, x, self.law.reach, self.law.parts))
         return self._known[1]
 
-    def gradient(self, Q: np.ndarray, contacts: Contacts, pull: Pull | None = None) -> np.ndarray:
+    def gradient(self, Q: np.ndarray, contacts: ContactSet, pull: ElementPull | None = None) -> np.ndarray:
         """(12 per moving body,) ∂Ψ/∂x."""
         s, law, x = self.system, self.law, np.ascontiguousarray(Q).ravel()
         every = np.zeros(Q.size)
@@ -283,7 +283,7 @@ class Step:
         trial = x + self._last[1]
         return trial if self.value(trial) <= value + ROUND_OFF * abs(value) else x
 
-    def matrix(self, Q: np.ndarray, contacts: Contacts, careful: bool) -> BlockMatrix:
+    def matrix(self, Q: np.ndarray, contacts: ContactSet, careful: bool) -> BlockMatrix:
         """∂²Ψ/∂x² over the moving bodies, without dampers and elements: exact, or `careful`, positive and rather too large."""
         s, law, x = self.system, self.law, np.ascontiguousarray(Q).ravel()
         n = len(Q)
@@ -291,9 +291,7 @@ class Step:
         keys, places = pair_places([contacts.pair, self.lag.contacts.pair, *more], n)
         own, between = np.zeros(144 * n), np.zeros(144 * len(keys))
         for add_blocks in (add_barrier_blocks, add_curvature_blocks) if careful else (add_exact_blocks,):
-            add_blocks(
-                contacts.pair.ravel(), places[0], contacts.record.ravel(), law.pressure, law.reach, self.beta_h2, own, between
-            )
+            add_blocks(contacts.pair.ravel(), places[0], contacts.record.ravel(), law.pressure, law.reach, self.beta_h2, own, between)
         if len(self.lag.bound):
             pair, record, bound = self._lag
             add_friction_blocks(
@@ -342,7 +340,7 @@ class Step:
         change = max([change, *(potential.change(x, p.ravel()) for potential in self.potentials)])
         return Direction(p.ravel(), float(g @ own), length, noise, careful, change)
 
-    def _whole_matrix(self, Q: np.ndarray, contacts: Contacts, pull: Pull | None, careful: bool) -> BlockMatrix:
+    def _whole_matrix(self, Q: np.ndarray, contacts: ContactSet, pull: ElementPull | None, careful: bool) -> BlockMatrix:
         """∂²Ψ/∂x² with dampers and elements."""
         blocks = self.matrix(Q, contacts, careful)
         if self.damped is not None:
@@ -394,7 +392,7 @@ class Step:
         Q = x.reshape(-1, 4, 3)
         return all(np.abs(Q[i] - target).max() < 1e-12 for i, target in self.targets.items())
 
-    def forces(self, contacts: Contacts) -> np.ndarray:
+    def forces(self, contacts: ContactSet) -> np.ndarray:
         return contact_forces(contacts, self.law.pressure, self.law.reach)
 
 

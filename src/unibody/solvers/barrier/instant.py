@@ -23,7 +23,7 @@ SMALL = 1e-11
 
 
 @dataclass
-class Row:
+class InstantRow:
     """Rows of one joint or constraint: by body (r×6), right side, and to whom they belong."""
 
     parts: dict[int, np.ndarray]
@@ -33,17 +33,17 @@ class Row:
     complement: np.ndarray | None = None
 
 
-def joint_rows(elements: Elements, k: Kinematics, place: int, j: JointInfo) -> Row:
+def joint_rows(elements: Elements, k: Kinematics, place: int, j: JointInfo) -> InstantRow:
     S = j.element.motion(k.joint_q(j.name))
     U = np.linalg.svd(S, full_matrices=True)[0][:, np.linalg.matrix_rank(S) :] if j.nv else np.eye(6)
     A_c, A_p = relative_twist(j, k.X)
     W = -A_p @ k.V[j.parent]
     V = A_c @ k.V[j.child] - W
     right = j.element.bias(k.joint_q(j.name), k.joint_v(j.name)) - ad(V) @ W
-    return Row({j.child: U.T @ A_c, j.parent: U.T @ A_p}, U.T @ right, place, j.name, U)
+    return InstantRow({j.child: U.T @ A_c, j.parent: U.T @ A_p}, U.T @ right, place, j.name, U)
 
 
-def all_rows(elements: Elements, k: Kinematics, moving: set[int], constraints: bool) -> list[Row]:
+def all_rows(elements: Elements, k: Kinematics, moving: set[int], constraints: bool) -> list[InstantRow]:
     """Of joints with a body that moves, and of bilateral constraints if asked for; joints' q and v must have been fitted."""
     model = elements.model
     users = [(i, j) for i, j in enumerate(model.joints) if not j.implicit and {j.child, j.parent} & moving]
@@ -58,7 +58,7 @@ def all_rows(elements: Elements, k: Kinematics, moving: set[int], constraints: b
             for body, L in elements.rows(j, k):
                 parts[body] = parts.get(body, 0.0) + np.asarray(J) @ L
             right -= np.asarray(J) @ joint_bias(j, k)
-        out.append(Row(parts, right, name=name))
+        out.append(InstantRow(parts, right, name=name))
     return [row for row in out if len(row.right)]
 
 
@@ -71,13 +71,13 @@ def joint_bias(j: JointInfo, k: Kinematics) -> np.ndarray:
     return np.linalg.pinv(j.element.motion(q)) @ (ad(V) @ W - j.element.bias(q, k.joint_v(j.name)))
 
 
-def groups(rows: list[Row], moving: list[int], n: int) -> list[tuple[list[int], list[Row]]]:
+def groups(rows: list[InstantRow], moving: list[int], n: int) -> list[tuple[list[int], list[InstantRow]]]:
     """Moving bodies and rows that belong together."""
     moves = set(moving)
     ends = [[b for b in row.parts if b in moves] for row in rows]
     pairs = np.array([(e[0], b) for e in ends for b in e[1:]], int).reshape(-1, 2)
     _, label = sp.csgraph.connected_components(sp.coo_matrix((np.ones(len(pairs)), pairs.T), shape=(n, n)), directed=False)
-    members: dict[int, tuple[list[int], list[Row]]] = {}
+    members: dict[int, tuple[list[int], list[InstantRow]]] = {}
     for i in moving:
         members.setdefault(int(label[i]), ([], []))[0].append(i)
     for row, e in zip(rows, ends, strict=True):
@@ -86,7 +86,7 @@ def groups(rows: list[Row], moving: list[int], n: int) -> list[tuple[list[int], 
     return list(members.values())
 
 
-def stacked(bodies: list[int], rows: list[Row]) -> np.ndarray:
+def stacked(bodies: list[int], rows: list[InstantRow]) -> np.ndarray:
     """G (rows, 6 per body)."""
     place = {b: 6 * i for i, b in enumerate(bodies)}
     out, at = np.zeros((sum(len(r.right) for r in rows), 6 * len(bodies))), 0
@@ -99,7 +99,7 @@ def stacked(bodies: list[int], rows: list[Row]) -> np.ndarray:
 
 
 @dataclass
-class Instant:
+class RigidInstant:
     """V̇ (bodies, 6), wrenches that hold joints (6, M's axes) by joint, and multipliers of constraints by name."""
 
     acceleration: np.ndarray
@@ -107,9 +107,9 @@ class Instant:
     multipliers: dict[str, np.ndarray]
 
 
-def instant(elements: Elements, k: Kinematics, moving: list[int], wrench: np.ndarray, driven: np.ndarray) -> Instant:
+def instant(elements: Elements, k: Kinematics, moving: list[int], wrench: np.ndarray, driven: np.ndarray) -> RigidInstant:
     """For given wrenches (bodies, 6, body axes, gravity among them); `driven` holds V̇ of bodies that do not move freely."""
-    model, out = elements.model, Instant(driven.copy(), {}, {})
+    model, out = elements.model, RigidInstant(driven.copy(), {}, {})
     rows = all_rows(elements, k, set(moving), True)
     for bodies, own in groups(rows, moving, model.n_bodies):
         place = {b: 6 * i for i, b in enumerate(bodies)}

@@ -11,7 +11,7 @@ import numpy as np
 from unibody.algebra.block.cholesky import BlockMatrix
 from unibody.coordinates.affine.polar import add_pulled_loads
 from unibody.element import APPLIED_POWER, DAMPER_POWER, MOTOR_POWER
-from unibody.solvers.barrier.forces import CompiledForces, Seen, Slopes, Velocities, add_slopes
+from unibody.solvers.barrier.forces import CompiledForces, ForceSlopes, SeenBodies, Velocities, add_slopes
 from unibody.solvers.barrier.incremental_potential import AffineSystem, block_matrix, pair_places
 
 
@@ -65,7 +65,7 @@ class AffineLag:
     def _velocities(self, control: np.ndarray) -> Velocities:
         return self.forces.every if control[: self.forces.nv].any() else self.forces.touched
 
-    def _rates(self, seen: Seen, V: np.ndarray, velocities: Velocities) -> tuple[np.ndarray, np.ndarray]:
+    def _rates(self, seen: SeenBodies, V: np.ndarray, velocities: Velocities) -> tuple[np.ndarray, np.ndarray]:
         """Twists of bodies (6 each, body axes) and joint velocities."""
         twists = np.einsum("nij,nj->ni", seen.T.reshape(-1, 6, 12), V.reshape(-1, 12))[: self.forces.n]
         v = np.zeros(self.forces.nv)
@@ -73,7 +73,7 @@ class AffineLag:
         v[velocities.which] = np.einsum("nsj,nsj->n", rows, V.reshape(-1, 12)[velocities.pair])
         return np.ascontiguousarray(twists).ravel(), v
 
-    def _matrix(self, blocks: list[np.ndarray], slopes: Slopes, velocities: Velocities, seen: Seen) -> BlockMatrix:
+    def _matrix(self, blocks: list[np.ndarray], slopes: ForceSlopes, velocities: Velocities, seen: SeenBodies) -> BlockMatrix:
         s, n = self.system, seen.x.size // 12
         keys, places = pair_places([slopes.pair, velocities.pair], n)
         own, between = np.zeros(144 * n), np.zeros(144 * len(keys))

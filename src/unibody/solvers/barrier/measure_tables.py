@@ -25,8 +25,8 @@ ACROSS = 1e-9
 NOTHING = np.zeros(4)
 
 
-class JointPart(Protocol):
-    """A joint between two affine bodies: `coordinates.affine.links.Part`, or one of the model's."""
+class AffineJoint(Protocol):
+    """A joint between two affine bodies: `coordinates.affine.links.JointPart`, or one of the model's."""
 
     element: Any
     parent: int
@@ -57,7 +57,7 @@ def gauge(kind: int, child: int, parent: int, vectors: Sequence[tuple[Any, Any]]
 class Frames:
     """Material vectors of a joint's frames: directions of M and F, and from F's origin to M's."""
 
-    def __init__(self, part: JointPart):
+    def __init__(self, part: AffineJoint):
         self.part = part
         self.between = np.array([1.0, *part.X_BM.p]), -np.array([1.0, *part.X_PF.p])
 
@@ -102,7 +102,7 @@ def across(axis: Any) -> tuple[np.ndarray, np.ndarray]:
     return e, np.cross(a, e)
 
 
-def coordinates_of(part: JointPart) -> dict[int, Gauge]:
+def coordinates_of(part: AffineJoint) -> dict[int, Gauge]:
     """Place of a scalar coordinate within the part's q → its gauge, for those that have one."""
     element, see = part.element, Frames(part)
     if type(element) in (Revolute, Hinge):
@@ -144,7 +144,7 @@ def _gimbal(see: Frames, a: np.ndarray, b: np.ndarray, c: np.ndarray) -> dict[in
     }
 
 
-def swing_and_twist(part: JointPart, axis: Any) -> tuple[Gauge, Gauge]:
+def swing_and_twist(part: AffineJoint, axis: Any) -> tuple[Gauge, Gauge]:
     see = Frames(part)
     return see.cone(axis), see.turn(axis)
 
@@ -158,7 +158,7 @@ def point_gauge(kind: int, point: tuple[int, Point], other: tuple[int, Point], d
     return gauge(kind, child, parent, vectors)
 
 
-class Table:
+class MeasureTable:
     """Gauges as kernels see them."""
 
     def __init__(self, gauges: Sequence[Gauge]):

@@ -14,8 +14,8 @@ from unibody.solvers.barrier.measure_potentials import (
     safe_gauge_step,
     weigh_gauges,
 )
-from unibody.solvers.barrier.measured_elements import Gauged, Row
-from unibody.solvers.barrier.pull import Pull, Stiff
+from unibody.solvers.barrier.measured_elements import Gauged, MeasureRow
+from unibody.solvers.barrier.pull import ElementPull, Stiff
 
 NONE = np.zeros(0)
 
@@ -116,9 +116,9 @@ class GaugeTerms:
 
 def gauge_pull(
     gauged: Gauged, Q: np.ndarray, q: np.ndarray, stiff: Stiff, doubled: np.ndarray | float = 0.0, equalities: bool = True
-) -> Pull:
+) -> ElementPull:
     """Value, wrenches, efforts, multipliers and violation at Q, with fitted joint coordinates q."""
-    model, out = gauged.model, Pull.of(gauged.model)
+    model, out = gauged.model, ElementPull.of(gauged.model)
     if not len(gauged):
         return out
     x = np.ascontiguousarray(Q).ravel()
@@ -150,7 +150,7 @@ def wrench_of(Q: np.ndarray, R: np.ndarray, f: np.ndarray) -> np.ndarray:
     return np.concatenate([R.T @ np.cross(Q[1:], f[1:]).sum(axis=0), R.T @ f[0]])
 
 
-def _add_efforts(row: Row, Q: np.ndarray, R: np.ndarray, f: np.ndarray, multiplier: float, out: Pull) -> None:
+def _add_efforts(row: MeasureRow, Q: np.ndarray, R: np.ndarray, f: np.ndarray, multiplier: float, out: ElementPull) -> None:
     """What a row does in its joint: an effort, or the wrench on M that is one or holds the joint."""
     part = row.part
     if part is None:

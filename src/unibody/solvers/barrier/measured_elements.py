@@ -23,11 +23,11 @@ from unibody.constraints.joint_limit_rows import COORDINATE, SWING, TWIST, Limit
 from unibody.constraints.joint_limit_rows import SLIDE as PLACE
 from unibody.constraints.point_on_line import PointOnLine
 from unibody.constraints.point_plane import PointPlane
-from unibody.coordinates.affine.links import Part
+from unibody.coordinates.affine.links import JointPart
 from unibody.coordinates.affine.rows import samples, shared_vectors
 from unibody.joints import Ball, Free
 from unibody.model import Model
-from unibody.solvers.barrier.measure_tables import Frames, Gauge, Table, coordinates_of, place_relations, point_gauge
+from unibody.solvers.barrier.measure_tables import Frames, Gauge, MeasureTable, coordinates_of, place_relations, point_gauge
 from unibody.solvers.barrier.measures import DISTANCE, SLIDE, TURN
 from unibody.solvers.barrier.pull import Stiff, refuse_start, scales
 
@@ -36,7 +36,7 @@ MOST = 60
 
 
 @dataclass(frozen=True)
-class Row:
+class MeasureRow:
     """One potential on a gauge: sign (C − bound) ≥ 0, or = 0. `owner`: the element, or −1 − joint; `row` of it. `part`: whose efforts it
     is; `v`: which one alone (−1: all that its wrench gives). `near`: the fitted coordinate that counts its turns (−1: none)."""
 
@@ -48,7 +48,7 @@ class Row:
     row: int
     bodies: tuple[int, int]
     stiff: bool = False
-    part: Part | None = None
+    part: JointPart | None = None
     v: int = -1
     effort: float = 1.0
     near: int = -1
@@ -60,14 +60,14 @@ class Gauged:
     """All gauges with potentials of one model. `parts`: its joints between affine bodies; `missing`: by joint, how many motions its linear
     equations leave open; `exact`: names of constraints that are equations themselves."""
 
-    def __init__(self, model: Model, parts: Sequence[Part], missing: dict[int, int], exact: Collection[str] = ()):
+    def __init__(self, model: Model, parts: Sequence[JointPart], missing: dict[int, int], exact: Collection[str] = ()):
         self.model, self.parts = model, list(parts)
-        self._by_joint: dict[int, list[Part]] = {}
+        self._by_joint: dict[int, list[JointPart]] = {}
         for part in self.parts:
             self._by_joint.setdefault(part.joint, []).append(part)
         self.names: list[str] = []
         self.joints: list[int] = []
-        self.rows: list[Row] = []
+        self.rows: list[MeasureRow] = []
         for e, (name, constraint) in enumerate(model.constraints):
             rows = [] if name in exact else self._rows(e, constraint)
             if rows:
@@ -82,7 +82,7 @@ class Gauged:
 
     # which gauges
 
-    def _rows(self, e: int, c: Constraint) -> list[Row]:
+    def _rows(self, e: int, c: Constraint) -> list[MeasureRow]:
         """Of a constraint, or none if a row of it has no gauge."""
         body = self.model.body
         if type(c) is JointLimit:
@@ -91,21 +91,21 @@ class Gauged:
             return [row for row in found if row is not None] if all(row is not None for row in found) else []
         if type(c) is Distance:
             a, b = body(c.a.body), body(c.b.body)
-            return [Row(point_gauge(DISTANCE, (a, c.a), (b, c.b)), 1.0, float(c.length or 0.0), "m", e, 0, (a, b), True)]
+            return [MeasureRow(point_gauge(DISTANCE, (a, c.a), (b, c.b)), 1.0, float(c.length or 0.0), "m", e, 0, (a, b), True)]
         if type(c) is DistanceRange:
             a, b = body(c.a.body), body(c.b.body)
             apart = point_gauge(DISTANCE, (a, c.a), (b, c.b))
-            return [Row(apart, sign, bound, "m", e, r, (a, b), barrier=c) for r, (sign, bound) in enumerate(c.bounds())]
+            return [MeasureRow(apart, sign, bound, "m", e, r, (a, b), barrier=c) for r, (sign, bound) in enumerate(c.bounds())]
         if type(c) is PointPlane:
             a, b = body(c.point.body), body(c.origin.body)
-            return [Row(point_gauge(SLIDE, (a, c.point), (b, c.origin), c.normal), 1.0, 0.0, "m", e, 0, (a, b))]
+            return [MeasureRow(point_gauge(SLIDE, (a, c.point), (b, c.origin), c.normal), 1.0, 0.0, "m", e, 0, (a, b))]
         if type(c) is PointOnLine:
             a, b = body(c.point.body), body(c.on.body)
             axes = [point_gauge(SLIDE, (a, c.point), (b, c.on), axis) for axis in c.axes()]
-            return [Row(g, 1.0, 0.0, "m", e, r, (a, b), True) for r, g in enumerate(axes)]
+            return [MeasureRow(g, 1.0, 0.0, "m", e, r, (a, b), True) for r, g in enumerate(axes)]
         return []
 
-    def _limit(self, e: int, r: int, row: LimitRow, c: JointLimit) -> Row | None:
+    def _limit(self, e: int, r: int, row: LimitRow, c: JointLimit) -> MeasureRow | None:
         model, joint = self.model, self.model.joint(c.joint)
         k = next(i for i, j in enumerate(model.joints) if j is joint)
         part = next((p for p in self._by_joint.get(k, []) if p.q_start <= row.place < p.q_start + p.nq), None)
@@ -122,9 +122,9 @@ class Gauged:
             return None
         sign, bound = row.sign * gauge.flip, gauge.flip * row.bound + gauge.offset
         ends = (joint.child, joint.parent)
-        return Row(gauge, sign, bound, unit, e, r, ends, part=part, v=v, effort=row.sign, near=near, barrier=c)
+        return MeasureRow(gauge, sign, bound, unit, e, r, ends, part=part, v=v, effort=row.sign, near=near, barrier=c)
 
-    def _remainder(self, k: int, left: int) -> list[Row]:
+    def _remainder(self, k: int, left: int) -> list[MeasureRow]:
         """Of a joint whose equations leave open where M's origin is in F: its place across the ways that it may go."""
         own = self._by_joint.get(k, [])
         if len(own) != 1 or any(self.model.bodies[b].kind == "static" for b in (own[0].child, own[0].parent)):
@@ -136,13 +136,13 @@ class Gauged:
             return []
         see, ends = Frames(part), (part.child, part.parent)
         rows = enumerate(zip(normals, places, strict=True))
-        return [Row(see.slide(n), 1.0, float(c), "m", -1 - k, r, ends, True, part) for r, (n, c) in rows]
+        return [MeasureRow(see.slide(n), 1.0, float(c), "m", -1 - k, r, ends, True, part) for r, (n, c) in rows]
 
     # numbers
 
     def _pack(self) -> None:
         rows = self.rows
-        self.table = Table([r.gauge for r in rows])
+        self.table = MeasureTable([r.gauge for r in rows])
         self.stiff = np.array([r.stiff for r in rows], np.int64)
         self.sign, self.bound = np.array([r.sign for r in rows], float), np.array([r.bound for r in rows], float)
         self.damping = np.array([r.barrier.damping if r.barrier else 0.0 for r in rows], float)
@@ -206,5 +206,5 @@ class Gauged:
         for i in np.flatnonzero((self.stiff == 0) & ~(gaps > 0.0)):
             refuse_start(self.name(self.rows[i]), -float(gaps[i]), self.rows[i].unit)
 
-    def name(self, row: Row) -> str:
+    def name(self, row: MeasureRow) -> str:
         return self.model.constraints[row.owner][0] if row.owner >= 0 else self.model.joints[-1 - row.owner].name

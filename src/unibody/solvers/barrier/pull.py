@@ -24,7 +24,7 @@ class Stiff:
 
 
 @dataclass
-class Pull:
+class ElementPull:
     """A value; its negative gradient: wrenches (bodies, 6) in body axes, of which the efforts of joints (nv) are a part; positive blocks
     by pairs of bodies; for the record, wrenches that hold joints together (6, M's axes) and multipliers of constraints."""
 
@@ -40,16 +40,16 @@ class Pull:
     """The largest |C|, or of C ≥ 0 what is below [m or rad]."""
 
     @staticmethod
-    def of(model: Model) -> Pull:
-        return Pull(0.0, np.zeros((model.n_bodies, 6)), np.zeros(model.nv_joints))
+    def of(model: Model) -> ElementPull:
+        return ElementPull(0.0, np.zeros((model.n_bodies, 6)), np.zeros(model.nv_joints))
 
     def add_block(self, a: int, b: int, block: np.ndarray) -> None:
         known = self.blocks.get((a, b))
         self.blocks[a, b] = block if known is None else known + block
 
-    def join(self, other: Pull) -> Pull:
+    def join(self, other: ElementPull) -> ElementPull:
         """Both together, without blocks."""
-        out = Pull(self.value + other.value, self.wrench + other.wrench, self.efforts + other.efforts)
+        out = ElementPull(self.value + other.value, self.wrench + other.wrench, self.efforts + other.efforts)
         out.holding, out.multipliers = {**self.holding, **other.holding}, {**self.multipliers, **other.multipliers}
         out.stored, out.violation = self.stored + other.stored, max(self.violation, other.violation)
         return out

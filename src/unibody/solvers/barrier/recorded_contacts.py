@@ -8,12 +8,12 @@ from __future__ import annotations
 import numpy as np
 
 from unibody.contact.barrier import contact_forces
-from unibody.contact.proximity import Contacts
+from unibody.contact.proximity import ContactSet
 from unibody.coordinates.observation import Touching
 
 
 def touching(
-    contacts: Contacts, mu: np.ndarray, pressure: float, reach: float, Q: np.ndarray, origin: np.ndarray | None, slip: float
+    contacts: ContactSet, mu: np.ndarray, pressure: float, reach: float, Q: np.ndarray, origin: np.ndarray | None, slip: float
 ) -> Touching:
     """mu (n,); `origin` (bodies, 4, 3) from where slips count (None before the first step), `slip` [m] below which friction holds."""
     u, n = contacts.u, contacts.normal

@@ -18,7 +18,7 @@ from unibody.arena import HoldsAddresses
 from unibody.collision.filters import contact_rules
 from unibody.collision.intersect import crossing
 from unibody.contact.friction import Lagged
-from unibody.contact.proximity import Contacts
+from unibody.contact.proximity import ContactSet
 from unibody.coordinates.affine.body import affine_of_pose, rate_of_twist
 from unibody.coordinates.affine.joints import Reduction
 from unibody.coordinates.affine.links import LIGHT
@@ -34,7 +34,7 @@ from unibody.solvers.barrier.contact_stiffness import Pressures
 from unibody.solvers.barrier.driven_bodies import advance
 from unibody.solvers.barrier.elements import ElementFailed, Elements, Lag, Stiff, asked, twist_maps
 from unibody.solvers.barrier.forces import CompiledForces, ForceTerms
-from unibody.solvers.barrier.incremental_potential import AffineSystem, Law, Potential, Step, Terms, element_matrix
+from unibody.solvers.barrier.incremental_potential import AffineSystem, ContactParameters, IncrementalStep, Potential, Terms, element_matrix
 from unibody.solvers.barrier.joint_angles import Hinges
 from unibody.solvers.barrier.lagged_forces import AffineLag
 from unibody.solvers.barrier.measure_terms import GaugeTerms
@@ -213,7 +213,7 @@ class BarrierSystem(HoldsAddresses):
         out[self.moving] = v.reshape(-1, 4, 3)
         return out
 
-    def law(self, h: float, memory: np.ndarray | None = None) -> Law:
+    def law(self, h: float, memory: np.ndarray | None = None) -> ContactParameters:
         """Of the step that memory tells of; without one, of slow bodies."""
         doubled = memory[self.stiffer] if memory is not None else np.zeros(self.n)
         return self.pressures.law(h, doubled, self.options.modulus, self.options.slip_speed)
@@ -230,7 +230,7 @@ class BarrierSystem(HoldsAddresses):
     def stiff(self, h: float) -> Stiff:
         return Stiff(self.options.stiffness / h**2, h, float(np.linalg.norm(self.model.gravity)))
 
-    def contacts(self, Q: np.ndarray, law: Law) -> Contacts:
+    def contacts(self, Q: np.ndarray, law: ContactParameters) -> ContactSet:
         """Near pairs at coordinates of all bodies."""
         x = self.affine.surface.positions(Q)
         return self.affine.nearness.contacts(self.affine.broad.between(x, x, law.reach), Q, x, law.reach, law.parts)
@@ -285,7 +285,7 @@ class BarrierSystem(HoldsAddresses):
         stiff = self.stiff(h)
         terms = Terms(self.stepping, t, q_near, signals, control, stiff) if self.stepping.any else None
         potentials = self._potentials(state, memory, control, signals, stiff, rate, origin)
-        problem = Step(a, law, predicted, origin, targets, beta * h * h, rate, loads, terms, potentials)
+        problem = IncrementalStep(a, law, predicted, origin, targets, beta * h * h, rate, loads, terms, potentials)
         contacts = problem.contacts(Q)
         of_elements = element_matrix(a, Q_ahead, damping) if damping else None
         for part in (of_elements, contact_damping(a, contacts, self.damping, law), dampers):
@@ -390,7 +390,7 @@ class BarrierSystem(HoldsAddresses):
             blocks[a, b] = blocks.get((a, b), 0.0) + K / rate
         return loads.reshape(-1, 4, 3)[self.moving] + weight, blocks
 
-    def _culprit(self, problem: Step, x: np.ndarray) -> str:
+    def _culprit(self, problem: IncrementalStep, x: np.ndarray) -> str:
         """The body that the last gradient pulls hardest."""
         Q = x.reshape(-1, 4, 3)
         g = problem.gradient(Q, problem.contacts(Q)).reshape(-1, 12)

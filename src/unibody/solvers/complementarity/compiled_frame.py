@@ -15,21 +15,21 @@ from unibody.frame import CallFrame
 from unibody.solvers.complementarity import compiled_layout as at
 from unibody.solvers.complementarity.compiled_impulses import part_what_overlaps, push_rows, solve_rows, take_blocks
 from unibody.solvers.complementarity.compiled_step import find_near, roll_contacts, step_contacts
-from unibody.stepping.constraint_responses import answer_book
+from unibody.stepping.constraint_responses import respond_to_constraints
 from unibody.stepping.contact_margin import pace
 from unibody.stepping.contact_rows import add_up
 from unibody.stepping.depenetration import leave_held, part_overlaps
-from unibody.stepping.impulse_reduced import HeldReduced, fill_motion_reduced, is_finite, push_by_impulses
+from unibody.stepping.impulse_reduced import ImpulseReduced, fill_motion_reduced, is_finite, push_by_impulses
 from unibody.stepping.impulses import FEW_ROWS, clip_to_cones
 from unibody.stepping.memory import COUNT, NONE, Layout, begin_memory, write_step
 from unibody.stepping.midpoint_coriolis import foretell
 from unibody.stepping.midpoint_rows import LOOSE as LOOSE_BODY
 from unibody.stepping.step_arrays import add_works, fill_targets, lay_problem, meet, order_upwards, without_shift
 from unibody.stepping.time_stepping import GAIN, Stepping
-from unibody.stepping.tree_delassus import answer_threes, answer_wrenches, lay_wrenches
+from unibody.stepping.tree_delassus import lay_wrenches, respond_threes, respond_wrenches
 
 USUAL = {
-    at.FILL_MOTION: fill_motion_reduced, at.ANSWER_BOOK: answer_book, at.FIND_PAIRS: find_pairs, at.MEET: meet,
+    at.FILL_MOTION: fill_motion_reduced, at.RESPOND_TO_CONSTRAINTS: respond_to_constraints, at.FIND_PAIRS: find_pairs, at.MEET: meet,
     at.LAY_WRENCHES: lay_wrenches, at.NEWTON: newton_small, at.PUSH: push_by_impulses, at.KICK: kick_reduced, at.FORETELL: foretell,
     at.IS_FINITE: is_finite, at.TARGETS: fill_targets, at.PACE: pace, at.ARRANGE: arrange_touches, at.LAY_PROBLEM: lay_problem,
     at.CLIP: clip_to_cones, at.DENSE: write_dense, at.SPREAD: spread, at.GATHER: gather, at.SHIFT: without_shift, at.WORKS: add_works,
@@ -46,28 +46,32 @@ PARTING = {at.PART: part_overlaps, at.LEAVE: leave_held, at.UPWARDS: order_upwar
 class ContactSteps:
     """`roll_contacts` bound to a system whose rows are limits, dry friction and contacts."""
 
-    def __init__(self, rule: Stepping, system: HeldReduced, layout: Layout):
+    def __init__(self, rule: Stepping, system: ImpulseReduced, layout: Layout):
         self.rule, self.system, self.near = rule, system, rule.near
         self.frame = frame = CallFrame(at.KERNELS, at.ARRAYS)
         self.told = np.zeros(at.TOLD)
         self._ready = False
-        near, grouping, laws, deep = rule.near, system.grouping, rule.pair_laws, rule.deep
+        near, islands, laws, deep = rule.near, system.islands, rule.pair_laws, rule.deep
         assert near is not None
-        spots, table = grouping.tables
+        spots, table = islands.tables
         reach, least = near.reach
         flags = np.zeros(at.FLAG_COUNT, np.int64)
         flags[at.BODIES], flags[at.ROW_WIDTH], flags[at.SPIN] = system.model.n_bodies, rule.width, int(rule.spin)
         flags[at.LAW] = COULOMB if rule.options.law == "coulomb" else CONVEX
         flags[at.PUSHES], flags[at.ROOM], flags[at.LEANS] = rule.pushed.size, layout.contacts, layout.leans
         flags[at.FLIES], flags[at.LOOSE] = int(system.flies), int((rule.roles == LOOSE_BODY).any())
-        flags[at.ALL_ALONE], flags[at.BOOK_SIZE], flags[at.FEW] = int(system.all_alone), system.book_room.J.size, near.collision.few
+        flags[at.ALL_ALONE], flags[at.CONSTRAINT_SIZE], flags[at.FEW] = (
+            int(system.all_alone),
+            system.constraint_room.J.size,
+            near.collision.few,
+        )
         sizes = np.zeros(at.SIZE_COUNT)
         sizes[at.TOLERANCE], sizes[at.RADIUS], sizes[at.DEEPEST] = rule.options.tolerance, rule.radius, deep.least
         sizes[at.FARTHEST], sizes[at.NEAREST], sizes[at.THIN] = near.farthest, least, near.thin
         sizes[at.FIXED] = -1.0 if near.fixed is None else near.fixed
         sizes[at.OFFSET], sizes[at.GAIN] = near.collision.most_offset, GAIN
         room = at.room_for_steps(
-            system.nq_all, system.nv_all, system.model.n_bodies, rule.rest.size, system.book_room.J.size, layout.leans, rule.width
+            system.nq_all, system.nv_all, system.model.n_bodies, rule.rest.size, system.constraint_room.J.size, layout.leans, rule.width
         )
         for slot, array in {
             at.ROOM_FLOATS: np.empty(room[0]), at.ROOM_INTS: np.empty(room[1], np.int64), at.ROOM_ROWS: np.empty(room[2]),
@@ -76,7 +80,7 @@ class ContactSteps:
             at.SHAPES: near.collision.frame.flat, at.MOVING: rule.moving, at.FLAGS: flags, at.SIZES: sizes, at.REST: rule.rest,
             at.ROLE: rule.role, at.KEYS: laws.keys, at.LAW_CLASSES: laws.classes, at.COEFFICIENTS: laws.coefficients,
             at.PLANE_NORMAL: NONE if rule.plane_normal is None else rule.plane_normal, at.NO_WISHES: NONE, at.RADII: reach,
-            at.COM: system.flat_com, at.BOOK_PLACE: system.book_room.place, at.FRONT_ROWS: system.book_room.rows,
+            at.COM: system.flat_com, at.CONSTRAINT_PLACE: system.constraint_room.place, at.FRONT_ROWS: system.constraint_room.rows,
             at.BOUND: np.ascontiguousarray(rule.bound[rule.rubbed]), at.ROW_SIZES: np.ascontiguousarray(rule.sizes[rule.pushed]),
             at.TIED: deep.tied, at.LIGHT: deep.light, at.AGILE: deep.agile, at.UP: rule.up, at.HALVES: system.halves,
         }.items():  # fmt: skip
@@ -100,7 +104,7 @@ class ContactSteps:
         if not self._ready:
             for slot, kernel in USUAL.items():
                 frame.call(slot, kernel)
-            frame.call(at.ANSWER, answer_threes if rule.width == 3 else answer_wrenches)
+            frame.call(at.RESPOND, respond_threes if rule.width == 3 else respond_wrenches)
             self._ready = True
         frame.call(at.EVALUATE, self.system.evaluation)
         self.system.point_frame(frame, at.NUMBERS, at.INVERSES)
@@ -121,7 +125,7 @@ class ContactSteps:
     def _tell(self) -> None:
         """Have reports say of the last step what there is to say."""
         deep, (found, depth, one, other) = self.rule.deep, self.told[: at.WHY].tolist()
-        self.rule.hurry, deep.told = "", "" if found < 0.0 else deep.words(int(one), int(other), depth, int(found) % 2 == 1)
+        self.rule.speed_warning, deep.told = "", "" if found < 0.0 else deep.words(int(one), int(other), depth, int(found) % 2 == 1)
 
     def learn(self) -> None:
         """After a step of another kind: have later ones find the room and know the kernels that it called for."""

@@ -1,6 +1,6 @@
 """Impulses of few contacts within compiled steps (`compiled_step`): their rows solved, what they do, and what overlaps.
 
-    u = W λ + b,     W = J M⁻¹ Jᵀ,     the laws of `impulses` on u and λ
+u = W λ + b,     W = J M⁻¹ Jᵀ,     the laws of `impulses` on u and λ
 """
 
 from __future__ import annotations
@@ -29,10 +29,10 @@ from unibody.stepping.impulses import FACE_FAILURES, FACE_STEPS
 
 @kernel
 def take_blocks(
-    taken: Ints, start: Ints, place: Ints, groups: Ints, rows: Ints, lower: Floats, upper: Floats, friction: Floats, right: Floats,
+    taken: Ints, start: Ints, place: Ints, islands: Ints, rows: Ints, lower: Floats, upper: Floats, friction: Floats, right: Floats,
     warm: Floats, ints_out: Ints, floats_out: Floats,
 ) -> int:  # fmt: skip
-    """The blocks that are taken, one kind of array after the other: of `ints_out` start, place (one more than there are), rows, groups; of
+    """The blocks that are taken, one kind of array after the other: of `ints_out` start, place (one more than there are), rows, islands; of
     `floats_out` bounds below and above, friction, right sides, impulses to start with. How many."""
     blocks, size, at = taken.size, right.size, 0
     top = 0
@@ -40,7 +40,7 @@ def take_blocks(
         if taken[k] == 0:
             continue
         ints_out[at], ints_out[blocks + 1 + at], ints_out[2 * blocks + 2 + at] = top, place[k], rows[k]
-        ints_out[3 * blocks + 2 + 2 * at], ints_out[3 * blocks + 3 + 2 * at] = groups[2 * k], groups[2 * k + 1]
+        ints_out[3 * blocks + 2 + 2 * at], ints_out[3 * blocks + 3 + 2 * at] = islands[2 * k], islands[2 * k + 1]
         floats_out[at], floats_out[blocks + at] = lower[k], upper[k]
         for m in range(3):
             floats_out[2 * blocks + 3 * at + m] = friction[3 * k + m]
@@ -57,13 +57,13 @@ TakeBlocks = prototype_of(take_blocks)
 
 @kernel
 def solve_rows(
-    frame: Ints, h: float, answered: bool, start: Ints, place: Ints, groups: Ints, rows: Ints, J: Floats, Y: Floats, b: Floats,
+    frame: Ints, h: float, responded: bool, start: Ints, place: Ints, islands: Ints, rows: Ints, J: Floats, Y: Floats, b: Floats,
     free: Floats, gaps: Floats, begin: Floats, guess: Floats, friction: Floats, impulse_out: Floats, velocity_out: Floats,
     facts_out: Floats,
 ) -> int:  # fmt: skip
     """Impulses λ and velocities u = W λ + b of all rows by Newton's method, from those of the last step: MADE, UNSOLVED, or UNANSWERED
-    where Y of the book's rows is needed but not known (`answered`). Of facts: see `algebra.contact.newton_dense`; a residual below zero
-    where nothing acts.
+    where Y of the constraint rows is needed but not known (`responded`). Of facts: see `algebra.contact.newton_dense`; a residual below
+    zero where nothing acts.
 
     Limits and contacts that the motion without impulses keeps, and that had none in the last step, are left out at first; where the others
     would break them they are taken in, and the problem is solved again."""
@@ -97,13 +97,13 @@ def solve_rows(
     velocity_out[:] = right
     facts_out[MISSED], facts_out[STEPS], facts_out[SOLVED] = -1.0, 0.0, 1.0
     while acting > 0:
-        count = TakeBlocks(frame[TAKE], taken, start, place, groups, rows, lower, upper, coefficients, right, warm, some, numbers)
+        count = TakeBlocks(frame[TAKE], taken, start, place, islands, rows, lower, upper, coefficients, right, warm, some, numbers)
         m = some[count]
         W, x, u = cut(room, top, m * m), cut(room, top + m * m, m), cut(room, top + m * m + m, m)
         its_start, its_place = cut(some, 0, count + 1), cut(some, blocks + 1, count + 1)
-        its_rows, its_groups = cut(some, 2 * blocks + 2, count), cut(some, 3 * blocks + 2, 2 * count)
+        its_rows, its_islands = cut(some, 2 * blocks + 2, count), cut(some, 3 * blocks + 2, 2 * count)
         its_friction = cut(numbers, 2 * blocks, 3 * count)
-        Dense(frame[DENSE], first, its_groups, its_start, its_place, J, Y, W)
+        Dense(frame[DENSE], first, its_islands, its_start, its_place, J, Y, W)
         Newton(
             frame[NEWTON], flags[LAW], sizes[TOLERANCE], FACE_STEPS, FACE_FAILURES, its_rows, cut(numbers, 0, count),
             cut(numbers, blocks, count), its_friction, W, cut(numbers, 5 * blocks, m), cut(numbers, 5 * blocks + size, m), x, u, facts,
@@ -117,8 +117,8 @@ def solve_rows(
         # all velocities, and who was wrongly left out
         motion[:] = 0.0
         velocity_out[:] = right
-        Spread(frame[SPREAD], first, its_groups, its_start, its_place, Y, x, motion)
-        Gather(frame[GATHER], first, groups, start, place, J, motion, velocity_out)
+        Spread(frame[SPREAD], first, its_islands, its_start, its_place, Y, x, motion)
+        Gather(frame[GATHER], first, islands, start, place, J, motion, velocity_out)
         acting, at = 0, 0
         for i in range(blocks):
             if taken[i] == 1:
@@ -129,7 +129,7 @@ def solve_rows(
             elif velocity_out[start[i]] < 0.0:
                 taken[i] = 1
                 acting += 1
-                if i < b.size and not answered:
+                if i < b.size and not responded:
                     return UNANSWERED
     return MADE
 
@@ -139,16 +139,24 @@ SolveRows = prototype_of(solve_rows)
 
 @kernel
 def push_rows(
-    frame: Ints, strikes: bool, bodies: Ints, wrenches: Floats, book: Floats, impulse: Floats, place: Ints, J: Floats, change_out: Floats
+    frame: Ints,
+    strikes: bool,
+    bodies: Ints,
+    wrenches: Floats,
+    constraints: Floats,
+    impulse: Floats,
+    place: Ints,
+    J: Floats,
+    change_out: Floats,
 ) -> None:
-    """M⁻¹ Jᵀ λ of impulses of the book's rows and of contacts; `strikes`: trees that float are told which of them have some."""
+    """M⁻¹ Jᵀ λ of impulses of the constraint rows and of contacts; `strikes`: trees that float are told which of them have some."""
     flags = ints_in(frame, FLAGS)
     on_bodies = np.zeros(6 * flags[BODIES])
     AddUp(frame[ADD_UP], flags[ROW_WIDTH], bodies, wrenches, impulse, on_bodies)
     layout, work = ints_in(frame, LAYOUT), floats_in(frame, WORK)
     Push(
-        frame[PUSH], layout, ints_in(frame, INTS), ints_in(frame, SPOTS), ints_in(frame, TABLE), floats_in(frame, COM), on_bodies, book,
-        place, J, work, change_out,
+        frame[PUSH], layout, ints_in(frame, INTS), ints_in(frame, SPOTS), ints_in(frame, TABLE), floats_in(frame, COM), on_bodies,
+        constraints, place, J, work, change_out,
     )  # fmt: skip
     if strikes:
         Touched(frame[TOUCHED], on_bodies, part(work, layout, FLOATING))
@@ -160,7 +168,7 @@ PushRows = prototype_of(push_rows)
 @kernel
 def part_what_overlaps(
     frame: Ints, h: float, lowest: float, bodies: Ints, points: Floats, gaps: Floats, wrenches: Floats, after: Floats, velocity: Floats,
-    rows: Ints, groups: Ints, start: Ints, place: Ints, J: Floats, Y: Floats, way_out: Floats, told_out: Floats,
+    rows: Ints, islands: Ints, start: Ints, place: Ints, J: Floats, Y: Floats, way_out: Floats, told_out: Floats,
 ) -> int:  # fmt: skip
     """Pseudo-velocities that take a part of what overlaps away (`depenetration`): 1 where there are any, 0 where nothing is to be moved;
     `lowest`: the least residual of limits, in terms of its row's size."""
@@ -185,14 +193,14 @@ def part_what_overlaps(
     Upwards(frame[UPWARDS], k, floats_in(frame, UP), points, order)
     parting, numbers = np.empty(LEAF * (push + n) + first.size + 2 * PARTING_SLOTS, np.int64), np.empty(0)
     done = Part(
-        frame[PART], h, width, k, 0, sizes[RADIUS], lowest, residual[:push], velocity[:push], partable, after, order, first, alone, groups,
+        frame[PART], h, width, k, 0, sizes[RADIUS], lowest, residual[:push], velocity[:push], partable, after, order, first, alone, islands,
         start, place, J, Y, parting, numbers, wish, impulse,
     )  # fmt: skip
     if done < 0:  # it has said how much room it takes
         numbers = np.empty(-done)
         done = Part(
             frame[PART], h, width, k, 0, sizes[RADIUS], lowest, residual[:push], velocity[:push], partable, after, order, first, alone,
-            groups, start, place, J, Y, parting, numbers, wish, impulse,
+            islands, start, place, J, Y, parting, numbers, wish, impulse,
         )  # fmt: skip
     if done == 0:
         return 0
@@ -207,5 +215,3 @@ def part_what_overlaps(
 
 
 PartOverlaps = prototype_of(part_what_overlaps)
-
-

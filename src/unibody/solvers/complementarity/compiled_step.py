@@ -19,7 +19,7 @@ from unibody.algebra.contact.newton_dense import STEPS
 from unibody.algebra.contact.pgs import COULOMB
 from unibody.arena import part
 from unibody.collision.rigid import touching_pairs as pairs_at
-from unibody.stepping.islands import BOOK_GROUPS, INVERSE_AT
+from unibody.stepping.islands import CONSTRAINT_ISLANDS, INVERSE_AT
 
 from unibody.coordinates.workspace import (  # isort: skip
     CLASSES, FREE, INDEX, LEDGER, MIDDLE, MIDDLE_ROWS, NODE_CONSTANTS, PARAMETERS, RATE, RESIDUAL, STABILISER, X_WB, Y,
@@ -31,14 +31,14 @@ from unibody.rules.base import MEMORY, TIME, all_finite, largest, write_record
 from unibody.solvers.complementarity.compiled_impulses import PartOverlaps, PushRows, SolveRows
 
 from unibody.solvers.complementarity.compiled_layout import (  # isort: skip
-    ADVANCE, ALL_ALONE, ANSWER, ANSWER_BOOK, ARRANGE, Advance, Answer, AnswerBook, AnswerWide, Arrange, BEGIN, BODIES, BOOK_PLACE,
-    BOOK_SIZE, Begin, CLOCK, COEFFICIENTS, COM, CONSTANTS, COURSES, Courses, DEEP, EVALUATE, FARTHEST, FEW, FILL_MOTION, FIND_NEAR,
-    FIND_PAIRS, FIRST_STEP, FIXED, FLAGS, FLIES, FORETELL, FRONT_ROWS, FillMotion, FindPairs, Foretell, GAIN, HALVES, INTS, INVERSES,
-    IS_FINITE, IsFinite, KEYS, KICK, KickTree, LAW, LAW_CLASSES, LAYOUT, LAY_WRENCHES, LEANS, LOOSE, LayWrenches, MADE, MANY, MEET,
-    MOVING, Meet, NEAREST, NEEDED, NOT_FINITE, NOT_FINITE_AFTER, NO_WISHES, NUMBERS, OFFSET, OVERLAPS, PACE, PART_ALL, PLANE_NORMAL,
-    PUSHES, PUSH_ALL, Pace, RADII, RADIUS, REST, ROLE, ROOM, ROOM_FLOATS, ROOM_INTS, ROW_SIZES, ROW_WIDTH, SHAPES, SHIFT, SIZES, SMALL,
-    SOLVE, SPIN, SPOTS, STAGES, STEP, SWEEP, Shift, TABLE, TARGETS, THIN, Targets, UNANSWERED, UNSEEN, UNSOLVED, WHY, WORK, WORKS,
-    WRITE, Works, Write,
+    ADVANCE, ALL_ALONE, RESPOND, RESPOND_TO_CONSTRAINTS, ARRANGE, Advance, Respond, RespondToConstraints, RespondWide, Arrange, BEGIN,
+    BODIES, CONSTRAINT_PLACE, CONSTRAINT_SIZE, Begin, CLOCK, COEFFICIENTS, COM, CONSTANTS, COURSES, Courses, DEEP, EVALUATE, FARTHEST, FEW,
+    FILL_MOTION, FIND_NEAR, FIND_PAIRS, FIRST_STEP, FIXED, FLAGS, FLIES, FORETELL, FRONT_ROWS, FillMotion, FindPairs, Foretell, GAIN,
+    HALVES, INTS, INVERSES, IS_FINITE, IsFinite, KEYS, KICK, KickTree, LAW, LAW_CLASSES, LAYOUT, LAY_WRENCHES, LEANS, LOOSE, LayWrenches,
+    MADE, MANY, MEET, MOVING, Meet, NEAREST, NEEDED, NOT_FINITE, NOT_FINITE_AFTER, NO_WISHES, NUMBERS, OFFSET, OVERLAPS, PACE, PART_ALL,
+    PLANE_NORMAL, PUSHES, PUSH_ALL, Pace, RADII, RADIUS, REST, ROLE, ROOM, ROOM_FLOATS, ROOM_INTS, ROW_SIZES, ROW_WIDTH, SHAPES, SHIFT,
+    SIZES, SMALL, SOLVE, SPIN, SPOTS, STAGES, STEP, SWEEP, Shift, TABLE, TARGETS, THIN, Targets, UNANSWERED, UNSEEN, UNSOLVED, WHY, WORK,
+    WORKS, WRITE, Works, Write,
 )  # fmt: skip
 from unibody.stepping.depenetration import OVERLAP
 from unibody.stepping.impulses import FEW_ROWS
@@ -95,32 +95,60 @@ def step_contacts(
     if not IsFinite(frame[IS_FINITE], y):
         return NOT_FINITE
     # how bodies move, and the rows of limits and dry friction
-    count, nv, size_book = flags[BODIES], y.size, flags[BOOK_SIZE]
+    count, nv, size_constraints = flags[BODIES], y.size, flags[CONSTRAINT_SIZE]
     centre, velocity, rate = cut(room, top, 3 * count), cut(room, top + 3 * count, 6 * count), cut(room, top + 9 * count, 6 * count)
     top += 15 * count
     way, kicked, top = cut(room, top, nv), cut(room, top + nv, nv), top + 2 * nv
-    J_book, Y_book, top = cut(room, top, size_book), cut(room, top + size_book, size_book), top + 2 * size_book
+    J_constraints, Y_constraints, top = (
+        cut(room, top, size_constraints),
+        cut(room, top + size_constraints, size_constraints),
+        top + 2 * size_constraints,
+    )
     b, begin, acceleration, total = cut(room, top, k), cut(room, top + k, k), cut(room, top + 2 * k, k), cut(room, top + 3 * k, k)
     facts, sums, top = cut(room, top + 4 * k, 3), cut(room, top + 4 * k + 3, 4), top + 4 * k + 7
     com, X = floats_in(frame, COM), part(work, layout, X_WB)
     FillMotion(frame[FILL_MOTION], layout, constants, work, com, centre, velocity, rate)
-    book_place, numbers = ints_in(frame, BOOK_PLACE), floats_in(frame, NUMBERS)
+    constraint_place, numbers = ints_in(frame, CONSTRAINT_PLACE), floats_in(frame, NUMBERS)
     scale = h / begun if begun > 0.0 else 0.0
-    residual, speeds, answered = part(work, layout, RESIDUAL), part(work, layout, RATE), False
+    residual, speeds, responded = part(work, layout, RESIDUAL), part(work, layout, RATE), False
     if k > 0:
         feedback, lowest = part(constants, layout, STABILISER), flags[PUSHES]
-        AnswerBook(
-            frame[ANSWER_BOOK], layout, ints, constants, spots, table, book_place, False, work, numbers, acceleration, J_book, Y_book
+        RespondToConstraints(
+            frame[RESPOND_TO_CONSTRAINTS],
+            layout,
+            ints,
+            constants,
+            spots,
+            table,
+            constraint_place,
+            False,
+            work,
+            numbers,
+            acceleration,
+            J_constraints,
+            Y_constraints,
         )
         Targets(frame[TARGETS], ints_in(frame, ROLE), h, feedback[0], feedback[1], -1.0, residual, speeds, acceleration, b)
         for r in range(k):
             begin[r] = scale * memory_out[at + 2 * leans + r]
             # of limits far away, what others do to them is looked at when these are solved
-            answered = answered or r >= lowest or begin[r] > 0.0 or not b[r] >= 0.0 or residual[r] < 0.0
-    if k > 0 and (answered or flags[LAW] != COULOMB):
-        answered = True
-        AnswerBook(
-            frame[ANSWER_BOOK], layout, ints, constants, spots, table, book_place, True, work, numbers, acceleration, J_book, Y_book
+            responded = responded or r >= lowest or begin[r] > 0.0 or not b[r] >= 0.0 or residual[r] < 0.0
+    if k > 0 and (responded or flags[LAW] != COULOMB):
+        responded = True
+        RespondToConstraints(
+            frame[RESPOND_TO_CONSTRAINTS],
+            layout,
+            ints,
+            constants,
+            spots,
+            table,
+            constraint_place,
+            True,
+            work,
+            numbers,
+            acceleration,
+            J_constraints,
+            Y_constraints,
         )
     # what is near
     found = FindNear(frame[FIND_NEAR], frame, h, X, velocity, rate)
@@ -146,7 +174,7 @@ def step_contacts(
     wrenches, rows_of, top = cut(room, top, 12 * wide), cut(room, top + 12 * wide, 3 * n + 6 * wide), top + 3 * n + 18 * wide
     impulse, reached, after, top = cut(room, top, size), cut(room, top + size, size), cut(room, top + 2 * size, wide), top + 2 * size + wide
     shift, none, top = cut(room, top, n), cut(room, top, 0), top + n
-    which, rows, groups = cut(whole, its, n), cut(whole, its + n, blocks), cut(whole, its + n + blocks, 2 * blocks)
+    which, rows, islands = cut(whole, its, n), cut(whole, its + n, blocks), cut(whole, its + n + blocks, 2 * blocks)
     its += n + 3 * blocks
     start, place = cut(whole, its, blocks + 1), cut(whole, its + blocks + 1, blocks + 1)
     first_table = memory_out.size - WIDTH * flags[ROOM]
@@ -161,51 +189,75 @@ def step_contacts(
     deep = False
     for c in range(n):
         deep = deep or gaps[c] < -OVERLAP * sizes[RADIUS]
-    if k > 0 and deep and not answered:
-        answered = True
-        AnswerBook(
-            frame[ANSWER_BOOK], layout, ints, constants, spots, table, book_place, True, work, numbers, acceleration, J_book, Y_book
+    if k > 0 and deep and not responded:
+        responded = True
+        RespondToConstraints(
+            frame[RESPOND_TO_CONSTRAINTS],
+            layout,
+            ints,
+            constants,
+            spots,
+            table,
+            constraint_place,
+            True,
+            work,
+            numbers,
+            acceleration,
+            J_constraints,
+            Y_constraints,
         )
     inverses = ints_in(frame, INVERSES)
     needed = LayWrenches(
-        frame[LAY_WRENCHES], spots, table, ints_in(frame, FRONT_ROWS), part(table, spots, BOOK_GROUPS), answered, bodies, width, rows,
-        groups, start, place, inverses,
+        frame[LAY_WRENCHES], spots, table, ints_in(frame, FRONT_ROWS), part(table, spots, CONSTRAINT_ISLANDS), responded, bodies, width,
+        rows, islands, start, place, inverses,
     )  # fmt: skip
     if needed >= numbers.size:
         told_out[NEEDED] = needed
         return SMALL
     J, Y_all = cut(room, top, place[blocks]), cut(room, top + (0 if flags[ALL_ALONE] == 1 else place[blocks]), place[blocks])
-    for i in range(J_book.size):
-        J[i] = J_book[i]
-        Y_all[i] = Y_book[i]
+    for i in range(J_constraints.size):
+        J[i] = J_constraints[i]
+        Y_all[i] = Y_constraints[i]
     kept = part(table, spots, INVERSE_AT)
-    fresh = kept[kept.size - 1] if answered else 0
+    fresh = kept[kept.size - 1] if responded else 0
     if n > 0 and width == 3:
-        Answer(
-            frame[ANSWER], layout, ints, spots, table, inverses, fresh, cut(place, k, n + 1), bodies, flags[ALL_ALONE] == 1, wrenches, com,
+        Respond(
+            frame[RESPOND], layout, ints, spots, table, inverses, fresh, cut(place, k, n + 1), bodies, flags[ALL_ALONE] == 1, wrenches, com,
             work, numbers, floats_in(frame, SWEEP), J, Y_all,
         )  # fmt: skip
     elif n > 0:
-        AnswerWide(
-            frame[ANSWER], layout, ints, spots, table, inverses, fresh, cut(place, k, n + 1), bodies, width, wrenches, com, work, numbers,
+        RespondWide(
+            frame[RESPOND], layout, ints, spots, table, inverses, fresh, cut(place, k, n + 1), bodies, width, wrenches, com, work, numbers,
             J, Y_all,
         )  # fmt: skip
     # impulses
     facts[:] = 0.0
     if size > 0:
         made = SolveRows(
-            frame[SOLVE], frame, h, answered, start, place, groups, rows, J, Y_all, b, free, gaps, begin, guess, friction, impulse, reached,
-            facts,
+            frame[SOLVE], frame, h, responded, start, place, islands, rows, J, Y_all, b, free, gaps, begin, guess, friction, impulse,
+            reached, facts,
         )  # fmt: skip
         if made == UNANSWERED:
-            AnswerBook(
-                frame[ANSWER_BOOK], layout, ints, constants, spots, table, book_place, True, work, numbers, acceleration, J_book, Y_book
+            RespondToConstraints(
+                frame[RESPOND_TO_CONSTRAINTS],
+                layout,
+                ints,
+                constants,
+                spots,
+                table,
+                constraint_place,
+                True,
+                work,
+                numbers,
+                acceleration,
+                J_constraints,
+                Y_constraints,
             )
-            for i in range(size_book):
-                Y_all[i] = Y_book[i]
+            for i in range(size_constraints):
+                Y_all[i] = Y_constraints[i]
             made = SolveRows(
-                frame[SOLVE], frame, h, True, start, place, groups, rows, J, Y_all, b, free, gaps, begin, guess, friction, impulse, reached,
-                facts,
+                frame[SOLVE], frame, h, True, start, place, islands, rows, J, Y_all, b, free, gaps, begin, guess, friction, impulse,
+                reached, facts,
             )  # fmt: skip
         if made != MADE:
             return UNSOLVED
@@ -215,9 +267,7 @@ def step_contacts(
     for c in range(n):
         shift[c] = max(gaps[c], 0.0) / h
     Shift(frame[SHIFT], k, reached, shift, after)
-    Works(
-        frame[WORKS], flags[PUSHES], h, impulse, reached, ints_in(frame, REST), residual, speeds, before, free, after, none, total, sums
-    )
+    Works(frame[WORKS], flags[PUSHES], h, impulse, reached, ints_in(frame, REST), residual, speeds, before, free, after, none, total, sums)
     gained = 0.5 * min(sums[0], sums[1])
     # what overlaps
     told_out[DEEP] = -1.0
@@ -231,7 +281,7 @@ def step_contacts(
         if frame[PART_ALL] == 0:
             return OVERLAPS
         apart = PartOverlaps(
-            frame[PART_ALL], frame, h, lowest, bodies, points, gaps, wrenches, after, reached, rows, groups, start, place, J, Y_all, way,
+            frame[PART_ALL], frame, h, lowest, bodies, points, gaps, wrenches, after, reached, rows, islands, start, place, J, Y_all, way,
             told_out,
         )  # fmt: skip
     # velocities and positions

@@ -15,11 +15,11 @@ from typing import Any
 
 import numpy as np
 
-from unibody.algebra.contact.modes import HOLD, PUSH, REST, SLIDE, STARTS, Found, Group, Part, blamed, own_answer, solve_modes
+from unibody.algebra.contact.modes import HOLD, PUSH, REST, SLIDE, STARTS, Found, Group, ModePart, blamed, own_response, solve_modes
 from unibody.stepping.contact_margin import NOTHING, Touches, radii
 from unibody.stepping.contact_rates import contact_rates
 from unibody.stepping.contact_rows import contact_rows
-from unibody.stepping.impulses import Outcome
+from unibody.stepping.impulses import ImpulseOutcome
 from unibody.stepping.step_problem import Assembled
 
 TOUCHING = 1e-6
@@ -29,7 +29,7 @@ MOVES = 1e-6
 """[m/s, rad/s] What slips, parts or approaches faster does so."""
 
 MOST = 32
-"""Combinations of the solutions of groups that are listed."""
+"""Combinations of the solutions of islands that are listed."""
 
 VERDICTS = ("unique", "found", "several", "none", "impact")
 
@@ -75,7 +75,7 @@ class ContactInstant:
     gaps: np.ndarray
     slips: np.ndarray
     """(n, 3) velocities of the first bodies against the second, across the normals [m/s]."""
-    answers: np.ndarray
+    responses: np.ndarray
     """(n,) how the gap of a sliding contact answers to its own normal force with the friction that comes along [1/kg]; not positive:
     Painlevé's. nan where nothing slides."""
     critical: np.ndarray
@@ -112,7 +112,7 @@ class _Instant:
 
     def __init__(self, rule: Any, find: Any, touching: float):
         self.rule, self.system = rule, rule.system
-        self.motion, self.book = self.system.motion(), self.system.book_rows()
+        self.motion, self.constraints = self.system.motion(), self.system.constraint_rows()
         self.notes: list[str] = []
         X = self.system.poses().copy()
         touches = self._near(find, X, touching)
@@ -128,7 +128,7 @@ class _Instant:
             self.notes.append(f"the curvature at {int((~known).sum())} contacts is not known and was left out")
         self.free = self.rows.velocities(self.motion, 1.0) - self.before + drift
         self.known = bool(known.all())
-        self._book(touching)
+        self._constraints(touching)
 
     def _near(self, find: Any, X: np.ndarray, touching: float) -> Touches:
         if find is None:
@@ -139,31 +139,34 @@ class _Instant:
             return NOTHING
         return Touches(found.body[near].copy(), found.point[near], found.normal[near].copy(), found.gap[near].copy(), found.id[near].copy())
 
-    def _book(self, touching: float) -> None:
-        """b of the book's rows, and which limits hit."""
-        rule, book = self.rule, self.book
-        b = book.acceleration.copy()
-        at_end = rule.unilateral & (book.residual <= touching)
-        self.limits_hit = [rule.system.book.names[rule.system.book.primary_rows + r] for r in np.flatnonzero(at_end & (book.rate < -MOVES))]
-        b[rule.unilateral & (~at_end | (book.rate > MOVES))] = np.inf
-        self.b_book = b
+    def _constraints(self, touching: float) -> None:
+        """b of the constraint rows, and which limits hit."""
+        rule, constraints = self.rule, self.constraints
+        b = constraints.acceleration.copy()
+        at_end = rule.unilateral & (constraints.residual <= touching)
+        self.limits_hit = [
+            rule.system.constraints.names[rule.system.constraints.primary_rows + r]
+            for r in np.flatnonzero(at_end & (constraints.rate < -MOVES))
+        ]
+        b[rule.unilateral & (~at_end | (constraints.rate > MOVES))] = np.inf
+        self.b_constraints = b
 
-    def problem(self) -> tuple[Assembled, np.ndarray, list[Part], list[int]]:
+    def problem(self) -> tuple[Assembled, np.ndarray, list[ModePart], list[int]]:
         """W and b of what is not held, the laws, and the contact of each part (−1: none)."""
         rule, laws = self.rule, self.laws
-        made = Assembled(rule, self.rows.wrenches(self.motion), self.book, self.b_book, self.rows, laws, 1.0, rule.options)
+        made = Assembled(rule, self.rows.wrenches(self.motion), self.constraints, self.b_constraints, self.rows, laws, 1.0, rule.options)
         k, w = made.rest.size, self.rows.width
         b = np.concatenate([made.b_rest, self.free.ravel()]) - made.fixed
-        parts, owner = [Part(PUSH, np.array([r]), np.zeros(0)) for r in range(made.push.size)], [-1] * k
+        parts, owner = [ModePart(PUSH, np.array([r]), np.zeros(0)) for r in range(made.push.size)], [-1] * k
         for r in range(made.push.size, k):
             row = made.rest[r]
-            moves = self.book.rate[row]
+            moves = self.constraints.rate[row]
             bound = float(rule.bound[row])
             if abs(moves) > MOVES:
                 b = b - made.whole[:, r] * np.sign(moves) * bound
-                parts.append(Part(HOLD, np.array([r]), np.zeros(1)))
+                parts.append(ModePart(HOLD, np.array([r]), np.zeros(1)))
             else:
-                parts.append(Part(HOLD, np.array([r]), np.array([bound])))
+                parts.append(ModePart(HOLD, np.array([r]), np.array([bound])))
         self.constant = b
         for c in range(len(self.before)):
             at = k + w * c + np.arange(w)
@@ -172,12 +175,12 @@ class _Instant:
             rough = np.flatnonzero(mu > 0.0)
             owner.append(c)
             if not rough.size:
-                parts.append(Part(PUSH, at[:1], np.zeros(0)))
+                parts.append(ModePart(PUSH, at[:1], np.zeros(0)))
             elif self.slides(c):
                 scaled = mu * slip
-                parts.append(Part(SLIDE, at, mu * scaled / np.linalg.norm(scaled)))
+                parts.append(ModePart(SLIDE, at, mu * scaled / np.linalg.norm(scaled)))
             else:
-                parts.append(Part(REST, np.concatenate([at[:1], at[1 + rough]]), mu[rough] * laws.stick[c]))
+                parts.append(ModePart(REST, np.concatenate([at[:1], at[1 + rough]]), mu[rough] * laws.stick[c]))
         return made, b, parts, owner
 
     def slides(self, c: int) -> bool:
@@ -195,19 +198,19 @@ def contact_instant(rule: Any, find: Any, look: Any, touching: float = TOUCHING,
     made, b, parts, owner = here.problem()
     n, w = here.before.shape
     hits = tuple(int(c) for c in np.flatnonzero(here.before[:, 0] < -MOVES))
-    answers, critical = np.full(n, np.nan), np.full(n, np.inf)
+    responses, critical = np.full(n, np.nan), np.full(n, np.inf)
     for part, c in zip(parts, owner, strict=True):
         if part.kind == SLIDE:
-            answers[c] = own_answer(made.whole, part)
+            responses[c] = own_response(made.whole, part)
             alone = float(made.whole[part.rows[0], part.rows[0]])
-            if answers[c] < alone:
-                critical[c] = here.laws.friction[c, 0] * alone / (alone - answers[c])
+            if responses[c] < alone:
+                critical[c] = here.laws.friction[c, 0] * alone / (alone - responses[c])
     bodies = here.touches.bodies[:, ::-1].copy()
     slips = np.einsum("nk,nkj->nj", here.before[:, 1:3], here.rows.directions[:, 1:3])
     known = [b.name for b in rule.model.bodies]
     out = ContactInstant(
         "impact", here.known, [(known[i], known[j]) for i, j in bodies], bodies, here.touches.points, here.rows.directions[:, 0],
-        here.touches.gaps, slips, answers, critical, note="; ".join(here.notes),
+        here.touches.gaps, slips, responses, critical, note="; ".join(here.notes),
     )  # fmt: skip
     if hits or here.limits_hit:
         out.causes = hits
@@ -230,8 +233,8 @@ def contact_instant(rule: Any, find: Any, look: Any, touching: float = TOUCHING,
     return out
 
 
-def _solved(W: Any, b: np.ndarray, parts: list[Part], here: _Instant, owner: list[int], resting: bool) -> list[Group]:
-    """The groups' solutions. What static friction cannot hold slides with sliding friction, as in steps."""
+def _solved(W: Any, b: np.ndarray, parts: list[ModePart], here: _Instant, owner: list[int], resting: bool) -> list[Group]:
+    """The islands' solutions. What static friction cannot hold slides with sliding friction, as in steps."""
     found = solve_modes(W, b, parts, resting=resting)
     if not (here.laws.stick > 1.0).any():
         return found
@@ -239,14 +242,14 @@ def _solved(W: Any, b: np.ndarray, parts: list[Part], here: _Instant, owner: lis
     loose = [i for i in begins if here.laws.stick[owner[i]] > 1.0]
     if not loose:
         return found
-    eased = [Part(p.kind, p.rows, p.numbers / here.laws.stick[owner[i]]) if i in loose else p for i, p in enumerate(parts)]
+    eased = [ModePart(p.kind, p.rows, p.numbers / here.laws.stick[owner[i]]) if i in loose else p for i, p in enumerate(parts)]
     return solve_modes(W, b, eased, resting=resting)
 
 
-def _differ(group: Group) -> list[int]:
+def _differ(island: Group) -> list[int]:
     """Parts that do not do the same in all solutions; all, if only numbers differ."""
-    out = [i for at, i in enumerate(group.parts) if len({f.modes[at] for f in group.found}) > 1]
-    return out or list(group.parts)
+    out = [i for at, i in enumerate(island.parts) if len({f.modes[at] for f in island.found}) > 1]
+    return out or list(island.parts)
 
 
 def _contacts(owner: list[int], parts: list[int]) -> tuple[int, ...]:
@@ -254,28 +257,35 @@ def _contacts(owner: list[int], parts: list[int]) -> tuple[int, ...]:
 
 
 def _outcome(
-    here: _Instant, made: Assembled, parts: list[Part], owner: list[int], groups: list[Group], choice: tuple[Found, ...], n: int, w: int
+    here: _Instant,
+    made: Assembled,
+    parts: list[ModePart],
+    owner: list[int],
+    islands: list[Group],
+    choice: tuple[Found, ...],
+    n: int,
+    w: int,
 ) -> InstantOutcome:
     system, k = here.system, made.rest.size
     x, a = np.zeros(k + n * w), np.zeros(k + n * w)
     modes = ["separates"] * n
-    for group, f in zip(groups, choice, strict=True):
+    for island, f in zip(islands, choice, strict=True):
         x += f.x
-        for i, mode in zip(group.parts, f.modes, strict=True):
+        for i, mode in zip(island.parts, f.modes, strict=True):
             if owner[i] >= 0:
                 modes[owner[i]] = mode
     for part in parts:  # friction of dry joints in motion is in b already
         if part.kind == HOLD and part.numbers[0] == 0.0:
             row = made.rest[part.rows[0]]
-            x[part.rows[0]] = -np.sign(here.book.rate[row]) * here.rule.bound[row]
+            x[part.rows[0]] = -np.sign(here.constraints.rate[row]) * here.rule.bound[row]
     for part in parts:
         if part.kind == SLIDE:
             x[part.rows[1:]] = -part.numbers * x[part.rows[0]]
     a = made.whole @ x + np.concatenate([made.b_rest, here.free.ravel()]) - made.fixed
-    total = made._made(here.touches, here.before, here.free, Outcome(x, a), a[k:].reshape(n, w)).book_impulse
+    total = made._made(here.touches, here.before, here.free, ImpulseOutcome(x, a), a[k:].reshape(n, w)).constraint_impulse
     force, motion = x[k:].reshape(n, w), a[k:].reshape(n, w)
     wrenches = here.rows.on_bodies(made.wrenches, force, here.rule.model.n_bodies)
-    system.accelerate(total, here.book, wrenches, 1.0)
+    system.accelerate(total, here.constraints, wrenches, 1.0)
     through = system.through()
     across = here.rows.directions[:, 1:3]
     spins = here.rows.spin

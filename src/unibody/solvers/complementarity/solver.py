@@ -35,9 +35,9 @@ from unibody.solvers.base import Bound, Solver, Step, needs_reaction
 from unibody.solvers.complementarity.compiled_frame import ContactSteps
 from unibody.solvers.report import Report
 from unibody.stepping.contact_margin import nearness_of, radii
-from unibody.stepping.impulse_maximal import HeldMaximal
-from unibody.stepping.impulse_reduced import HeldReduced
-from unibody.stepping.impulses import Options
+from unibody.stepping.impulse_maximal import ImpulseMaximal
+from unibody.stepping.impulse_reduced import ImpulseReduced
+from unibody.stepping.impulses import ImpulseOptions
 from unibody.stepping.memory import (
     COUNT,
     GAINS,
@@ -47,7 +47,7 @@ from unibody.stepping.memory import (
     room_for,
 )
 from unibody.stepping.memory_fields import stepping_fields
-from unibody.stepping.step_problem import Held, touching_of
+from unibody.stepping.step_problem import StepSolution, touching_of
 from unibody.stepping.time_stepping import INSTANT, Stepping, with_rubs
 
 if TYPE_CHECKING:
@@ -120,17 +120,17 @@ class Complementarity(Solver):
     def bind(self, model: Model) -> BoundComplementarity:
         self.check(model)
         maximal = self.coordinates == "maximal"
-        system: HeldMaximal | HeldReduced = HeldMaximal(with_rubs(model)) if maximal else HeldReduced(with_rubs(model))
+        system: ImpulseMaximal | ImpulseReduced = ImpulseMaximal(with_rubs(model)) if maximal else ImpulseReduced(with_rubs(model))
         system.feedback_time = self.feedback_time
         law = "convex" if self.relaxation == "anitescu-potra" else "coulomb"
-        options = Options(self.method, law, int(self.directions), self.tolerance, int(self.iterations))
+        options = ImpulseOptions(self.method, law, int(self.directions), self.tolerance, int(self.iterations))
         near = nearness_of(model, self.margin)
         rule = Stepping(model, system, options, self.bounce_above, self.clip, near)
         layout = Layout(system.nq_all, system.nv_all, len(rule.unilateral), room_for(model, near is not None),
                         rule.friction.size_kept if rule.friction is not None else 0, model.nv if system.leaning.any() else 0)  # fmt: skip
-        nq, nv = (7 * system.n, 6 * system.n) if isinstance(system, HeldMaximal) else (model.nq, model.nv)
+        nq, nv = (7 * system.n, 6 * system.n) if isinstance(system, ImpulseMaximal) else (model.nq, model.nv)
         coordinates = "maximal" if maximal else "reduced"
-        quick = ContactSteps(rule, system, layout) if isinstance(system, HeldReduced) and ContactSteps.suit(rule, layout) else None
+        quick = ContactSteps(rule, system, layout) if isinstance(system, ImpulseReduced) and ContactSteps.suit(rule, layout) else None
         return BoundComplementarity(
             model, self, coordinates, system, nq, nv, None, kept=layout.size, rule=rule, arrangement=layout, quick=quick
         )
@@ -194,23 +194,23 @@ class BoundComplementarity(Bound):
         q_0, v_0 = q.copy(), v.copy()
         held = rule.hold(dt, layout.warm(kept, dt), rub=layout.rub(kept))
         if change is None and layout.leans:  # the first step foretells its own middle
-            system.hasten(held.book_impulse, held.book, held.on_bodies(self.model.n_bodies), dt)
+            system.apply_impulses(held.constraint_impulse, held.constraints, held.on_bodies(self.model.n_bodies), dt)
             change = np.where(system.leaning, 0.5 * dt * system.view(Y), 0.0)
             system.look(state.t, q, v, control, change)
             held = rule.hold(dt, layout.warm(kept, dt), rub=layout.rub(kept))
         if rule.near is not None:
             self.refuse_contact(state.t, rule.near.crossing())
-        system.hasten(held.book_impulse, held.book, held.on_bodies(self.model.n_bodies), dt)
+        system.apply_impulses(held.constraint_impulse, held.constraints, held.on_bodies(self.model.n_bodies), dt)
         projects = self.solver.project and rule.projects
         if projects:
-            stays = rule.staying(held, q_0, dt)
-            system.kick_onto(state.t + dt, dt, q, v, control, rule.projected, held.book, stays)
+            stiction = rule.staying(held, q_0, dt)
+            system.kick_onto(state.t + dt, dt, q, v, control, rule.projected, held.constraints, stiction)
         else:
             system.kick(dt, q, v)
         if held.apart is not None:
             system.move_apart(q, v, held.apart, dt)
         if projects:
-            system.project(state.t + dt, q, v, control, rule.projected, held.book, stays)
+            system.project(state.t + dt, q, v, control, rule.projected, held.constraints, stiction)
         if not finite(q, v):
             raise self.failure(state, memory, control, state.t)
         if layout.leans:
@@ -246,9 +246,9 @@ class BoundComplementarity(Bound):
             return self._pack(t, q, v, kept)
         return State.of_own(t, q, v, self.coordinates), kept
 
-    def _push(self, held: Held, h: float) -> None:
+    def _push(self, held: StepSolution, h: float) -> None:
         """Put the impulses of a step among the accelerations and loads at which the system looked last."""
-        self.system.accelerate(held.book_impulse, held.book, held.on_bodies(self.model.n_bodies), h)
+        self.system.accelerate(held.constraint_impulse, held.constraints, held.on_bodies(self.model.n_bodies), h)
 
     def rollout(
         self, state: State, memory: np.ndarray, control: np.ndarray, dt: float, steps: int, every: int = 1, record: bool = True
@@ -289,7 +289,7 @@ class BoundComplementarity(Bound):
             notes.append(f"{int(count)} contacts, least gap {distance:.3g} m")
         if iterations:
             notes.append(f"impulses by {METHODS[int(method)]} to {residual:.2g} m/s")
-        notes += [said for said in (self.rule.hurry, self.rule.deep.told) if said]
+        notes += [said for said in (self.rule.speed_warning, self.rule.deep.told) if said]
         if not converged:
             notes.append("the impulses did not reach the tolerance; allow more iterations or give another method")
         if self.rule.friction is not None:
@@ -363,9 +363,9 @@ class BoundComplementarity(Bound):
             find = RigidCollision(self.model, max(2.0 * touching, 0.01 * smallest)).find
         return contact_instant(self.rule, find, look, number(touching, "contact_instant touching", positive=True), resting)
 
-    def _again(self, kept: np.ndarray, h: float) -> Held:
+    def _again(self, kept: np.ndarray, h: float) -> StepSolution:
         """The impulses of the step that memory describes, at whose beginning the system has looked."""
         layout = self.arrangement
         table = layout.touches(kept)[: int(kept[COUNT])]
-        known = self.rule.remembered(h, layout.book(kept), table) if layout.whole(kept) else None
+        known = self.rule.remembered(h, layout.constraints(kept), table) if layout.whole(kept) else None
         return self.rule.hold(h, rub=layout.rub(kept)) if known is None else known

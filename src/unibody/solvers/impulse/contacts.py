@@ -23,7 +23,7 @@ from unibody.coordinates.workspace import NODE_JOINT, NODE_L, RATE, RESIDUAL, Y
 from unibody.solvers.impulse.step import SHRINK
 from unibody.stepping.midpoint_rows import CHORDED, GUIDED
 from unibody.stepping.predicted_rows import see_ahead
-from unibody.stepping.step_problem import Held
+from unibody.stepping.step_problem import StepSolution
 from unibody.stepping.time_stepping import Stepping
 
 
@@ -31,7 +31,7 @@ from unibody.stepping.time_stepping import Stepping
 class Ahead:
     """A step that is decided: its impulses, where it begins and ends, in how many previews, and what joints are apart there."""
 
-    held: Held
+    held: StepSolution
     begun: np.ndarray
     q: np.ndarray
     v: np.ndarray
@@ -46,7 +46,7 @@ class Previewing(Stepping):
     def begin(self, tolerance: float, limit: int) -> None:
         """How close joints have to be, and the most previews."""
         self.tolerance, self.limit = tolerance, limit
-        self.first = self.system.book.primary_rows
+        self.first = self.system.constraints.primary_rows
         self.asked = np.zeros(len(self.unilateral))
         self._seen: Any = None
         # previews make the velocities of jointed bodies those of chords
@@ -60,8 +60,8 @@ class Previewing(Stepping):
             self._seen = super().touches(motion, h)
         return self._seen
 
-    def _book_targets(self, book: Any, h: float, instant: bool) -> np.ndarray:
-        b = super()._book_targets(book, h, instant)
+    def _constraint_targets(self, constraints: Any, h: float, instant: bool) -> np.ndarray:
+        b = super()._constraint_targets(constraints, h, instant)
         return b if instant else b + self.asked
 
     def fresh(self) -> None:
@@ -69,9 +69,9 @@ class Previewing(Stepping):
         self._seen = None
         self.asked[:] = 0.0
 
-    def push(self, held: Held, h: float) -> None:
+    def push(self, held: StepSolution, h: float) -> None:
         """Put impulses among the accelerations and multipliers at which the system looked last."""
-        self.system.accelerate(held.book_impulse, held.book, held.on_bodies(self.model.n_bodies), h)
+        self.system.accelerate(held.constraint_impulse, held.constraints, held.on_bodies(self.model.n_bodies), h)
 
     def advance(self, t: float, q: np.ndarray, v: np.ndarray, h: float, warm: Any) -> Ahead:
         """Decide a step from (q, v), at which the system has looked; afterwards its work space is as it was then, the impulses among the
@@ -114,26 +114,26 @@ class Previewing(Stepping):
         out[self.first :] *= self.settled * (self.compliance == 0.0)
         return out
 
-    def _reached(self, held: Held) -> np.ndarray:
+    def _reached(self, held: StepSolution) -> np.ndarray:
         """What one-sided rows were said to reach, (C + h Ċ)/h without corners."""
         return held.outcome.velocity[: self.pushed.size]
 
-    def _limits_missed(self, held: Held, low: np.ndarray, h: float) -> float:
+    def _limits_missed(self, held: StepSolution, low: np.ndarray, h: float) -> float:
         """By how much limits are passed, or held open, in m/s."""
         if not self.pushed.size:
             return 0.0
-        active = held.book_impulse[self.pushed] > 0.0
+        active = held.constraint_impulse[self.pushed] > 0.0
         return float(np.where(active, np.abs(low), np.maximum(-low, 0.0)).max())
 
-    def _correct(self, apart: np.ndarray, low: np.ndarray, held: Held, h: float) -> None:
+    def _correct(self, apart: np.ndarray, low: np.ndarray, held: StepSolution, h: float) -> None:
         """Ask more of the rows for the next round."""
-        system, book = self.system, self.system.book
+        system, constraints = self.system, self.system.constraints
         right = np.zeros((system.n, 6))
         for i, (k, _) in enumerate(system.view(NODE_JOINT).reshape(-1, 2)):
             if k >= 0:
-                row, count = book.joints[6 * k + 4 : 6 * k + 6]
+                row, count = constraints.joints[6 * k + 4 : 6 * k + 6]
                 right[i, :count] = -apart[row : row + count] / h**2
-        y, multipliers = system._answer(np.zeros((1, 6 * system.n)), right.ravel())
+        y, multipliers = system._response(np.zeros((1, 6 * system.n)), right.ravel())
         system.view(Y)[:] += system._ordered(y[0])
         system.view(NODE_L)[:] += multipliers[0]
         self.asked += apart[self.first :] / h
@@ -146,7 +146,7 @@ class Previewing(Stepping):
         if held.apart is not None:
             system.move_apart(ahead.q, ahead.v, held.apart, h)
         if self.settled.any() or self.first:
-            system.project(t, ahead.q, ahead.v, control, self.settled, held.book, self.staying(held, ahead.begun, h))
+            system.project(t, ahead.q, ahead.v, control, self.settled, held.constraints, self.staying(held, ahead.begun, h))
         apart = self._apart(t, ahead.q, ahead.v)
         rate = system.view(RATE).copy()
         rate[self.first :] *= self.settled * (self.compliance == 0.0)

@@ -37,8 +37,8 @@ from unibody.solvers.base import Bound, Solver, Step, refuse_reaction
 from unibody.solvers.impulse.contacts import Previewing
 from unibody.solvers.report import Report
 from unibody.stepping.contact_margin import nearness_of
-from unibody.stepping.impulse_maximal import HeldMaximal
-from unibody.stepping.impulses import Options
+from unibody.stepping.impulse_maximal import ImpulseMaximal
+from unibody.stepping.impulses import ImpulseOptions
 from unibody.stepping.memory import CONVERGED, COUNT, DISTANCE, GAINED, LENGTH, RESIDUAL, Layout, room_for
 from unibody.stepping.memory_fields import stepping_fields
 from unibody.stepping.step_problem import touching_of
@@ -127,9 +127,9 @@ class Impulse(Solver):
         )  # fmt: skip
 
     def _bind_sided(self, model: Model, tolerance: float, limit: int) -> BoundSided:
-        system = HeldMaximal(with_rubs(model))
+        system = ImpulseMaximal(with_rubs(model))
         near = nearness_of(model, self.margin)
-        rule = Previewing(model, system, Options("auto", "coulomb", 0, self.contact_tolerance, 0), self.bounce_above, False, near)
+        rule = Previewing(model, system, ImpulseOptions("auto", "coulomb", 0, self.contact_tolerance, 0), self.bounce_above, False, near)
         rule.begin(tolerance, limit)
         layout = Layout(system.nq_all, system.nv_all, len(rule.unilateral), room_for(model, near is not None))
         return BoundSided(
@@ -192,7 +192,7 @@ class BoundImpulse(Bound):
 
     def _not_closed(self, t: float, row: int, left: float, previews: int, rate: bool = False) -> StepFailed:
         """The error for a step whose joints do not close."""
-        element = self.system.book.names[row]
+        element = self.system.constraints.names[row]
         what = f"parting at {left:.3g} m/s or rad/s" if rate else f"apart by {left:.3g} m or rad"
         why = f"after {previews} previews it is still {what}; try a smaller dt, more iterations or a larger tolerance"
         report = Report(status="not converged", time=t, element=element, iterations=previews, residual=left, **self.step_facts())

@@ -9,7 +9,7 @@ end of the step, for explicit dampers of that strength would flutter. Both are r
     W λ + compliance λ = right side,    friction: compliance max(|w|, w_s) / (m p h)
 
 Gaps and slips are those that the middle of the step gives (`stepping.midpoint_rows`), g⁺ = g + h ġ⁺, ġ⁺ = J v⁺ + turn, and
-`algebra.soft_contacts` finds them all together, one-sided rows of the book included.
+`algebra.contact.compliant` finds them all together, one-sided constraint rows included.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ from unibody.contact.pair_laws import PairLaws
 from unibody.coordinates.observation import Touching
 from unibody.errors import StartRefused
 from unibody.model.model import Model
-from unibody.solvers.penalty.dynamics import HeldPenalised
+from unibody.solvers.penalty.dynamics import PenaltyDynamics
 from unibody.solvers.penalty.system import Gains
-from unibody.stepping.contact_margin import NOTHING, Nearness, Touches
+from unibody.stepping.contact_margin import NOTHING, ContactMargin, Touches
 from unibody.stepping.contact_rows import ContactRows, contact_rows
-from unibody.stepping.impulse_dynamics import Motion
+from unibody.stepping.impulse_dynamics import BodyMotion
 from unibody.stepping.midpoint_rows import GUIDED, LOOSE, STEADY, keep_to_sticking
 
 TOUCHING = 1e-4
@@ -62,13 +62,13 @@ class Pushes:
 class PenaltyContacts:
     """Finds what pushes at the state that a system looked at last."""
 
-    def __init__(self, model: Model, system: HeldPenalised, near: Nearness | None, slip_speed: float):
+    def __init__(self, model: Model, system: PenaltyDynamics, near: ContactMargin | None, slip_speed: float):
         self.model, self.system, self.near, self.slip_speed = model, system, near, slip_speed
         self.laws = PairLaws(model)
         self.plane_normal = None if model.plane is None else np.asarray(model.plane[2])
         self._roles = np.array([{"dynamic": LOOSE, "kinematic": GUIDED}.get(b.kind, STEADY) for b in model.bodies])
 
-    def touches(self, motion: Motion, h: float) -> Touches:
+    def touches(self, motion: BodyMotion, h: float) -> Touches:
         """Contacts within the margin that some moving body takes part in."""
         if self.near is None:
             return NOTHING
@@ -84,7 +84,7 @@ class PenaltyContacts:
         rows = self._rows(touches)
         J_own = system.pushing_rows()[0]
         m, n, w = len(J_own), *rows.directions.shape[:2]
-        light = system.respond(system.pushing_groups(J_own), rows.bodies, rows.wrenches(motion)).diagonal(m + n)[m::w]
+        light = system.respond(system.pushing_islands(J_own), rows.bodies, rows.wrenches(motion)).diagonal(m + n)[m::w]
         given = system.choice.alpha
         weight = np.abs(touches.normals @ np.asarray(self.model.gravity, float))
         firm = gains.omega**2 * (system.choice.ratio if given is None else given * light)
@@ -111,14 +111,14 @@ class PenaltyContacts:
         wrenches = rows.wrenches(motion)
         J_own, right_own, soft_own, rate_own = system.pushing_rows()
         m = len(J_own)
-        answers = system.respond(system.pushing_groups(J_own), rows.bodies, wrenches)
+        responses = system.respond(system.pushing_islands(J_own), rows.bodies, wrenches)
         d, k, ahead = 2.0 * gains.omega * gains.mu, gains.omega**2, h if end else 0.0
         sigma = 1.0 + d * ahead + k * ahead * ahead
         given = system.choice.alpha
-        alpha = system.choice.ratio / answers.diagonal(m + n)[m::w] if given is None else np.full(n, given)
+        alpha = system.choice.ratio / responses.diagonal(m + n)[m::w] if given is None else np.full(n, given)
         right = (before[:, 0] - free[:, 0] - turn[:, 0]) / h - ((d + k * ahead) * before[:, 0] + k * touches.gaps) / sigma
         problem = SoftContacts(
-            answers, np.concatenate([right_own, right]), np.concatenate([soft_own, 1.0 / (alpha * sigma)]),
+            responses, np.concatenate([right_own, right]), np.concatenate([soft_own, 1.0 / (alpha * sigma)]),
             self.laws.of(touches.bodies, touches.ids).friction[:, 0], free[:, 1:] + turn[:, 1:], self.slip_speed, h,
         )  # fmt: skip
         found = soft_forces(problem)
@@ -128,7 +128,7 @@ class PenaltyContacts:
         pushed = rows.on_bodies(wrenches, forces, self.model.n_bodies)
         return Pushes(touches, rows, own, forces, pushed, after + turn, work, found.iterations, found.residual)
 
-    def _turning(self, touches: Touches, rows: ContactRows, motion: Motion, before: np.ndarray, h: float) -> np.ndarray:
+    def _turning(self, touches: Touches, rows: ContactRows, motion: BodyMotion, before: np.ndarray, h: float) -> np.ndarray:
         """(n, w) what the middle of the step adds to the velocities of contacts."""
         turn = None
         if len(touches.gaps):

@@ -1,24 +1,24 @@
 """Penalised bodies in maximal coordinates as contact sees them: how everything moves, and how it answers to wrenches.
 
-Rows of the book answer by themselves, with their compliance: of the forest's joints through its factors, of the others through the small
+Constraint rows answer by themselves, with their compliance: of the forest's joints through its factors, of the others through the small
 system A that the last evaluation left,
 
     y = y_f − X A⁻¹ K y_f,          y_f the forest's answer, K the other rows, X the forest's answers to them
 
-One-sided rows of the book are left to whoever finds contact forces.
+One-sided constraint rows are left to whoever finds contact forces.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from unibody.algebra.contact.delassus import Grouped
+from unibody.algebra.contact.delassus import DelassusFactors
 from unibody.coordinates.maximal.system import MaximalSystem
 from unibody.coordinates.workspace import AIM, GRAM, LOAD, MULTIPLIER, NODE_L, NODE_Y, PENALTY, RATE, RESPONSE_X, RESPONSE_Y, Y
 from unibody.model.model import Model
-from unibody.solvers.penalty.system import ELSEWHERE, ROW, Choice, Penalties
+from unibody.solvers.penalty.system import ELSEWHERE, ROW, Penalties, PenaltyParameters
 from unibody.stepping.impulse_dynamics import holding_rows
-from unibody.stepping.impulse_maximal import HeldMaximal
+from unibody.stepping.impulse_maximal import ImpulseMaximal
 
 
 def run_indices(first: np.ndarray, end: np.ndarray) -> np.ndarray:
@@ -27,20 +27,20 @@ def run_indices(first: np.ndarray, end: np.ndarray) -> np.ndarray:
     return np.arange(counts.sum()) + np.repeat(first - (np.cumsum(counts) - counts), counts)
 
 
-class HeldPenalised(Penalties, HeldMaximal):
+class PenaltyDynamics(Penalties, ImpulseMaximal):
     """Penalties beside contact."""
 
     pushed = ELSEWHERE
 
-    def __init__(self, model: Model, choice: Choice):
-        HeldMaximal.__init__(self, model)
+    def __init__(self, model: Model, choice: PenaltyParameters):
+        ImpulseMaximal.__init__(self, model)
         self.make_penalties(choice)
-        first = self.book.primary_rows
-        self.one_sided = np.flatnonzero(self.book.unilateral[first:])
-        holds = ~np.array(self.book.unilateral[first:], bool)
-        if (holds != holding_rows(model, self.book)).any():  # here bounded rows answer by themselves as well
-            self.grouping = self._make_grouping(holds)
-        self._alone_body = np.append(self.grouping.alone == 1, True)[self.grouping.of_body]
+        first = self.constraints.primary_rows
+        self.one_sided = np.flatnonzero(self.constraints.unilateral[first:])
+        holds = ~np.array(self.constraints.unilateral[first:], bool)
+        if (holds != holding_rows(model, self.constraints)).any():  # here bounded rows answer by themselves as well
+            self.islands = self._make_islands(holds)
+        self._alone_body = np.append(self.islands.alone == 1, True)[self.islands.of_body]
         self._units = np.tile(np.eye(6)[:, None, :], (1, self.n, 1)).reshape(6, 6 * self.n)
 
     def _stages(self, solve: int) -> np.ndarray:
@@ -48,12 +48,12 @@ class HeldPenalised(Penalties, HeldMaximal):
 
     def _loading(self) -> np.ndarray:
         """(k, 6n) the rows beyond the forest's, as wrenches on nodes."""
-        return self.view(LOAD).reshape(self.book.auxiliary, 6 * self.n)
+        return self.view(LOAD).reshape(self.constraints.auxiliary, 6 * self.n)
 
     def _through_all(self, loads: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Velocities (m, 6n), and multipliers of the forest's joints (m, 6n) and of all other rows (m, k), for loads (m, 6n)."""
-        y, held = self._answer(loads)
-        k = self.book.auxiliary
+        y, held = self._response(loads)
+        k = self.constraints.auxiliary
         mu = np.zeros((len(loads), k))
         acts = np.setdiff1d(np.arange(k), self.one_sided)
         if acts.size:
@@ -64,42 +64,42 @@ class HeldPenalised(Penalties, HeldMaximal):
         return y, held, mu
 
     def pushing_rows(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-        """Of the one-sided rows of the book: J (m, 6n), how far the law's right side exceeds J V̇ of the last evaluation (m,), their
+        """Of the one-sided constraint rows: J (m, 6n), how far the law's right side exceeds J V̇ of the last evaluation (m,), their
         compliances (m,) and rates (m,)."""
         J = self._loading()[self.one_sided]
-        first = self.book.primary_rows
+        first = self.constraints.primary_rows
         table = self.view(PENALTY).reshape(-1, ROW)[first:][self.one_sided]
         return J, self.view(AIM)[self.one_sided] - J @ self.view(NODE_Y), table[:, 0].copy(), self.view(RATE)[first:][self.one_sided].copy()
 
-    def answers(self, J: np.ndarray) -> np.ndarray:
+    def responses(self, J: np.ndarray) -> np.ndarray:
         """Y (m, 6n) of rows J (m, 6n)."""
         return self._through_all(J)[0]
 
-    def pushing_groups(self, J: np.ndarray) -> Grouped:
-        """The one-sided rows of the book, J (m, 6n), in groups."""
-        g = self.grouping
-        return Grouped.from_whole(g.first, g.singles[self.one_sided], g.rows[self.one_sided], J, self.answers(J), g.column)
+    def pushing_islands(self, J: np.ndarray) -> DelassusFactors:
+        """The one-sided constraint rows, J (m, 6n), in islands."""
+        g = self.islands
+        return DelassusFactors.from_whole(g.first, g.singles[self.one_sided], g.rows[self.one_sided], J, self.responses(J), g.column)
 
-    def _respond(self, bodies: np.ndarray, wrenches: np.ndarray) -> Grouped:
+    def _respond(self, bodies: np.ndarray, wrenches: np.ndarray) -> DelassusFactors:
         """Rows on bodies that answer alone in the time of their number; those on others through everything that hangs together."""
-        g, (k, width) = self.grouping, wrenches.shape[:2]
-        out = Grouped.room(g.first, np.full(k, width, np.int64), g.pairs(bodies))
+        g, (k, width) = self.islands, wrenches.shape[:2]
+        out = DelassusFactors.room(g.first, np.full(k, width, np.int64), g.pairs(bodies))
         through = np.flatnonzero(~self._alone_body[bodies].all(axis=1))
         direct = np.flatnonzero(self._alone_body[bodies].all(axis=1))
         if direct.size:
             self._respond_directly(out, direct, bodies, wrenches)
         if through.size:
             J = self.wrench_rows(np.repeat(bodies[through], width, axis=0), wrenches[through].reshape(-1, 2, 6))
-            part = Grouped.from_whole(g.first, out.rows[through], out.groups[through], J, self.answers(J), g.column)
+            part = DelassusFactors.from_whole(g.first, out.rows[through], out.islands[through], J, self.responses(J), g.column)
             place = run_indices(out.place[through], out.place[through + 1])
             out.J[place], out.Y[place] = part.J, part.Y
         return out
 
-    def _respond_directly(self, out: Grouped, which: np.ndarray, bodies: np.ndarray, wrenches: np.ndarray) -> None:
+    def _respond_directly(self, out: DelassusFactors, which: np.ndarray, bodies: np.ndarray, wrenches: np.ndarray) -> None:
         """Fill in those blocks of which every body answers alone."""
-        inverse = self._answer(self._units)[0].reshape(6, self.n, 6).transpose(1, 2, 0)
+        inverse = self._response(self._units)[0].reshape(6, self.n, 6).transpose(1, 2, 0)
         pairs = bodies[which]
-        moves = out.groups[which] >= 0
+        moves = out.islands[which] >= 0
         local = self._in_bodies(np.repeat(pairs[:, None, :], wrenches.shape[1], axis=1), wrenches[which])
         J = local.transpose(0, 2, 3, 1)[moves]  # (sides that move, 6, rows): as blocks lie
         place = run_indices(out.place[which], out.place[which + 1])

@@ -35,8 +35,8 @@ from unibody.rules.memory_fields import Field
 from unibody.shapes import Shape
 from unibody.solvers.base import Bound, Solver, Step, refuse_reaction
 from unibody.solvers.penalty.contacts import PenaltyContacts, Pushes
-from unibody.solvers.penalty.dynamics import HeldPenalised
-from unibody.solvers.penalty.system import Choice, Gains, PenalisedSystem
+from unibody.solvers.penalty.dynamics import PenaltyDynamics
+from unibody.solvers.penalty.system import Gains, PenalisedSystem, PenaltyParameters
 from unibody.solvers.report import Report
 from unibody.stepping.contact_margin import nearness_of
 
@@ -111,9 +111,9 @@ class Penalty(Solver):
         touches = any(isinstance(c, Contact) for _, c in model.constraints)
         if touches and self.coordinates == "planar":
             raise ModelError("Penalty: contact needs maximal coordinates; leave coordinates at 'auto' or give 'maximal'")
-        choice = Choice(self.alpha, self.ratio, self.gains, self.rule == "linearly-implicit")
+        choice = PenaltyParameters(self.alpha, self.ratio, self.gains, self.rule == "linearly-implicit")
         if touches:
-            held = HeldPenalised(model, choice)
+            held = PenaltyDynamics(model, choice)
             contacts = PenaltyContacts(model, held, nearness_of(model, self.margin), self.slip_speed)
             kept = 1 + held.nq_all + held.nv_all
             return BoundTouching(model, self, "maximal", held, 7 * held.n, 6 * held.n, None, kept=kept, contacts=contacts)

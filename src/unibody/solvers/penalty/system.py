@@ -67,7 +67,7 @@ class Gains(NamedTuple):
     rate: float
 
 
-class Choice(NamedTuple):
+class PenaltyParameters(NamedTuple):
     """α [kg, of angles kg m²], or the multiple of the mass that a row feels at the start; the gains by step; whether forces
     are those of the end of the step."""
 
@@ -177,7 +177,7 @@ def set_targets(layout: Ints, work_out: Floats) -> None:
 
 
 @device
-def book_row(table, at, residual, rate, multiplier, ledger_out):
+def constraint_row(table, at, residual, rate, multiplier, ledger_out):
     """What one row stores, and the power of the rest of what it does."""
     if table[at + SOFT] > 0.0:
         c = min(residual, 0.0) if table[at + SIDED] > 0.0 else residual
@@ -203,11 +203,11 @@ def book_penalty(layout: Ints, ints: Ints, constants: Floats, work_out: Floats) 
         if node_joint[2 * i] >= 0:
             row = joints[JOINT * node_joint[2 * i] + 4]
             for r in range(joints[JOINT * node_joint[2 * i] + 5]):
-                book_row(table, ROW * (row + r), residual[row + r], rate[row + r], primary[width * i + r], ledger)
+                constraint_row(table, ROW * (row + r), residual[row + r], rate[row + r], primary[width * i + r], ledger)
     for r in range(multiplier.size):
         if active.size > 0 and active[r] < 1.0:
             multiplier[r] = 0.0
-        book_row(table, ROW * (first + r), residual[first + r], rate[first + r], multiplier[r], ledger)
+        constraint_row(table, ROW * (first + r), residual[first + r], rate[first + r], multiplier[r], ledger)
 
 
 @kernel
@@ -239,26 +239,26 @@ def solve_penalised_planar(
 class Penalties(MaximalSystem):
     """A model whose rows are penalties."""
 
-    choice: Choice
+    choice: PenaltyParameters
     step_length = 0.0
     row_numbers = ROW
     pushed = 1.0
     """SIDED of rows that only push."""
 
-    def make_penalties(self, choice: Choice) -> None:
+    def make_penalties(self, choice: PenaltyParameters) -> None:
         """Once tables and arenas are there."""
-        self.choice, model, book = choice, self.model, self.book
+        self.choice, model, constraints = choice, self.model, self.constraints
         self._tree = self._solve = solve_penalised_planar if self.planar else solve_penalised
         self.momenta = True
         elements = {name for name, c in model.constraints if c.nonholonomic}
-        self.nonholonomic = np.array([name in elements for name in book.names], bool)
-        self.nonholonomic[: book.joint_rows] = False
-        self._armed = np.concatenate([np.zeros(book.primary_rows), book.compliance]) > 0.0
+        self.nonholonomic = np.array([name in elements for name in constraints.names], bool)
+        self.nonholonomic[: constraints.joint_rows] = False
+        self._armed = np.concatenate([np.zeros(constraints.primary_rows), constraints.compliance]) > 0.0
         self._rows = self._sparse_rows()
         felt = self._felt()
         usual = float(np.median(felt[felt > 0.0])) if (felt > 0.0).any() else 1.0
         given = choice.alpha
-        self.alpha = np.full(book.rows, given) if given is not None else choice.ratio * np.where(felt > 0.0, felt, usual)
+        self.alpha = np.full(constraints.rows, given) if given is not None else choice.ratio * np.where(felt > 0.0, felt, usual)
 
     def prepare(self, dt: float) -> None:
         """Before steps of length dt."""
@@ -271,24 +271,28 @@ class Penalties(MaximalSystem):
 
         q, v = self.start()
         self.evaluate(0.0, q, v, self.model.neutral_control())
-        self.trouble.error = None
-        book, w = self.book, self.width
-        rows = [r for r in range(book.primary_rows) for _ in range(2)]
-        rows += [book.primary_rows + r for r in range(book.auxiliary) for _ in range(book.row_start[r], book.row_start[r + 1])]
-        self._entries = entries = np.array([*range(2 * book.primary_rows), *book.row_entry], np.int64)
+        self.callback_errors.error = None
+        constraints, w = self.constraints, self.width
+        rows = [r for r in range(constraints.primary_rows) for _ in range(2)]
+        rows += [
+            constraints.primary_rows + r
+            for r in range(constraints.auxiliary)
+            for _ in range(constraints.row_start[r], constraints.row_start[r + 1])
+        ]
+        self._entries = entries = np.array([*range(2 * constraints.primary_rows), *constraints.row_entry], np.int64)
         self._row_of_entry = np.array(rows, np.int64)
         place, blocks = self.view(NODE_OF)[entries], self.view(ENTRY_W).reshape(-1, w)[entries]
         moves = (place >= 0) & ~self._armed[rows] if len(rows) else np.zeros(0, bool)
         roots = np.linalg.inv(np.linalg.cholesky(self.view(NODE_M).reshape(-1, w, w)))
         values = np.einsum("eij,ej->ei", roots[place[moves] // w], blocks[moves])
         at = (np.repeat(np.array(rows, np.int64)[moves], w), (place[moves][:, None] + np.arange(w)).ravel())
-        return csr_matrix((values.ravel(), at), shape=(book.rows, w * self.n))
+        return csr_matrix((values.ravel(), at), shape=(constraints.rows, w * self.n))
 
     def _felt(self) -> np.ndarray:
         """The mass that every row feels, as if it moved bodies of moment m ℓ² about every axis: ℓ² is the largest radius of gyration,
         squared, and the longest arm of a row about the centre of mass, squared. (A point mass on a rod would feel like nothing at the far
         end; but other rows hold it.) 0 where a row moves nothing."""
-        book, bodies, entry_body = self.book, self.model.bodies, self.view(ENTRY_BODY)
+        constraints, bodies, entry_body = self.constraints, self.model.bodies, self.view(ENTRY_BODY)
         com = np.array([b.com if b.kind == "dynamic" else np.zeros(3) for b in bodies])[entry_body]
         push = self.view(G).reshape(-1, 6)[:, 3:]
         turn = self.view(G).reshape(-1, 6)[:, :3] - np.cross(com, push)
@@ -304,9 +308,9 @@ class Penalties(MaximalSystem):
                 mine = entry_body == i
                 moment = np.linalg.eigvalsh(body.inertia)[-1] + body.mass * longest[i]
                 answer[mine] = size[mine] / body.mass + turned[mine] / moment
-        answers = np.zeros(book.rows)
-        np.add.at(answers, self._row_of_entry, answer[self._entries])
-        return np.divide(1.0, answers, out=np.zeros_like(answers), where=answers > 0.0)
+        responses = np.zeros(constraints.rows)
+        np.add.at(responses, self._row_of_entry, answer[self._entries])
+        return np.divide(1.0, responses, out=np.zeros_like(responses), where=responses > 0.0)
 
     def soften(self, gains: Gains, h: float, end: bool = False) -> None:
         """The forces at a state to which steps of length h led, or at the `end` of such a step that begins there."""
@@ -319,9 +323,9 @@ class Penalties(MaximalSystem):
         columns = (1.0 / (self.alpha * sigma), np.where(plain, 0.0, 0.5 * h), (d + k * ahead) / sigma, k / sigma, self.alpha * k)
         for column, values in enumerate(columns):
             table[:, column] = np.where(on, values, 0.0)
-        table[:, SIDED], table[:, AHEAD] = self.pushed * self.book.unilateral, ahead
-        auxiliary = slice(self.book.primary_rows, None)
-        self.view(COMPLIANCE)[:] = np.where(on, table[:, SOFT], 0.0)[auxiliary] + self.book.compliance
+        table[:, SIDED], table[:, AHEAD] = self.pushed * self.constraints.unilateral, ahead
+        auxiliary = slice(self.constraints.primary_rows, None)
+        self.view(COMPLIANCE)[:] = np.where(on, table[:, SOFT], 0.0)[auxiliary] + self.constraints.compliance
         self.view(STABILISER)[:] = 0.0
 
     def largest_share(self) -> float:
@@ -354,6 +358,6 @@ class Penalties(MaximalSystem):
 class PenalisedSystem(Penalties):
     """In maximal or planar coordinates, by itself."""
 
-    def __init__(self, model: Model, planar: bool, choice: Choice):
+    def __init__(self, model: Model, planar: bool, choice: PenaltyParameters):
         super().__init__(model, planar, "tree")
         self.make_penalties(choice)

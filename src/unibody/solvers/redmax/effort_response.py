@@ -86,7 +86,7 @@ class EffortResponse:
     def __init__(self, system: RedMaxSystem, velocities: np.ndarray):
         from scipy.linalg import cho_factor, cho_solve
 
-        nv, k = system.model.nv, system.book.rows
+        nv, k = system.model.nv, system.constraints.rows
         A, G = np.zeros(nv * nv), np.zeros(nv * k)
         fill_dense(system.layout, system.ints, system.work, A)
         pull_rows(system.layout, system.ints, np.arange(k), system.work, G)
@@ -94,25 +94,25 @@ class EffortResponse:
         self.B = velocity_rows(system, velocities)
         self._G = G.reshape(k, nv)
         factor = cho_factor(A.reshape(nv, nv), check_finite=False) if nv else None
-        self._answers = cho_solve(factor, np.concatenate([self.B, self._G]).T, check_finite=False) if nv else np.zeros((0, 0))
+        self._responses = cho_solve(factor, np.concatenate([self.B, self._G]).T, check_finite=False) if nv else np.zeros((0, 0))
         self._held = np.zeros(0, bool)
         self._closed: np.ndarray | None = None
 
     @property
-    def answers(self) -> np.ndarray:
+    def responses(self) -> np.ndarray:
         """(velocities, nv) accelerations to unit efforts where no row holds."""
-        return self._answers[:, : len(self.B)].T
+        return self._responses[:, : len(self.B)].T
 
     def closed(self) -> np.ndarray:
         """H with the rows that hold now: those that hold both ways, and those that push."""
-        book, b = self._system.book, len(self.B)
-        held = ~book.unilateral | (self._system.view(MULTIPLIER) != 0.0)
+        constraints, b = self._system.constraints, len(self.B)
+        held = ~constraints.unilateral | (self._system.view(MULTIPLIER) != 0.0)
         if self._closed is None or (held != self._held).any():
-            H, G = self.B @ self._answers[:, :b], self._G[held]
+            H, G = self.B @ self._responses[:, :b], self._G[held]
             if held.any():
-                answers = self._answers[:, b:][:, held]
-                gram = G @ answers + np.diag(self._system.view(COMPLIANCE)[held])
-                across = self.B @ answers
+                responses = self._responses[:, b:][:, held]
+                gram = G @ responses + np.diag(self._system.view(COMPLIANCE)[held])
+                across = self.B @ responses
                 H = H - across @ np.linalg.pinv(gram, rcond=1e-10, hermitian=True) @ across.T
             self._closed, self._held = 0.5 * (H + H.T), held
         return self._closed

@@ -28,10 +28,10 @@ from unibody.spatial.devices import compose_rotations, load3, load9, rotate_back
 from unibody.stepping.reactions import send_through_joints
 
 if TYPE_CHECKING:
-    from unibody.contact.joint_friction_variables import Rubbings
+    from unibody.contact.joint_friction_variables import JointFrictionVariables
     from unibody.solvers.redmax.system import RedMaxSystem
 
-BOOK, CHILDREN, NODES, VELOCITIES, STARTS = range(5)
+TABLE, CHILDREN, NODES, VELOCITIES, STARTS = range(5)
 """Integers: joints as `carry_loads` reads them; the child whose axes each has, the body whose wrench it carries; the velocities that rub;
 where blocks of variables begin."""
 
@@ -39,7 +39,7 @@ SHAPES, TURNED, RUBBED = range(5, 8)
 """Numbers: of the joints' points; the rotations of their frames in the children; R, row by row."""
 
 (
-    MATRIX, ANSWERS, NO_LOADS, THROUGH, TWISTS, UNITS, AT_START, WRENCHES, LOADS, LAST_LOADS, ALLOWED, BOUNDS, ANSWERING, RESPONSE, SLIP,
+    MATRIX, RESPONSES, NO_LOADS, THROUGH, TWISTS, UNITS, AT_START, WRENCHES, LOADS, LAST_LOADS, ALLOWED, BOUNDS, ANSWERING, RESPONSE, SLIP,
     FIRST, MORE, SOLVING, TOTALS, ENERGIES, RATES, BEFORE, SAVED_Q, SAVED_V, SAVED_MEMORY, SLOWER,
 ) = range(8, 34)  # fmt: skip
 """Scratch."""
@@ -48,13 +48,13 @@ SHAPES, TURNED, RUBBED = range(5, 8)
 class CompiledRubbing:
     """The tables of a tree's frictions, for `roll_rubbing`."""
 
-    def __init__(self, rubbings: Rubbings, system: RedMaxSystem, memory: int):
+    def __init__(self, rubbings: JointFrictionVariables, system: RedMaxSystem, memory: int):
         model, R = system.model, rubbings.rows
         m, e = R.shape
         parts, points, blocks = len(rubbings.parts), rubbings.points, rubbings.widths.size
         n, nv = model.n_bodies, model.nv
         starts = np.concatenate([[0], np.cumsum(rubbings.widths)])
-        ints = Arena([rubbings.book, rubbings.children, rubbings.joints + 1, rubbings.velocities, starts], np.int64, frozen=True)
+        ints = Arena([rubbings.table, rubbings.children, rubbings.joints + 1, rubbings.velocities, starts], np.int64, frozen=True)
         numbers = Arena([rubbings.numbers, rubbings.frames, R], np.float64, frozen=True)
         sizes = [
             nv * nv, e * nv, 6 * n * e, 6 * n * e, 6 * n, 6 * parts * e, 6 * parts, 6 * parts, points, points, blocks, blocks, e * e, m * m,
@@ -78,7 +78,7 @@ def see_in_joints(rub_layout: Ints, rub_ints: Ints, rub_numbers: Floats, X: Floa
 
 
 @kernel
-def answer_efforts(
+def respond_efforts(
     layout: Ints, ints: Ints, rub_layout: Ints, rub_ints: Ints, rub_numbers: Floats, h: float, work_out: Floats, rub_out: Floats
 ) -> bool:
     """At the step that was evaluated: wrenches of unit efforts, and H of efforts and of variables. False if A is not positive definite."""
@@ -90,7 +90,7 @@ def answer_efforts(
     velocities = part(rub_ints, rub_layout, VELOCITIES)
     R = part(rub_numbers, rub_layout, RUBBED)
     A = part(rub_out, rub_layout, MATRIX)
-    answers = part(rub_out, rub_layout, ANSWERS)
+    responses = part(rub_out, rub_layout, RESPONSES)
     through = part(rub_out, rub_layout, THROUGH)
     units = part(rub_out, rub_layout, UNITS)
     answering = part(rub_out, rub_layout, ANSWERING)
@@ -101,11 +101,11 @@ def answer_efforts(
     if factor_cholesky(nv, A) >= 0:
         return False
     for i in range(e):
-        y = answers[nv * i : nv * (i + 1)]
+        y = responses[nv * i : nv * (i + 1)]
         y[:] = 0.0
         y[velocities[i]] = 1.0
         solve_cholesky(nv, A, y)
-    send_through_joints(body, rows, columns, X, part(rub_out, rub_layout, NO_LOADS), answers, part(rub_out, rub_layout, TWISTS), through)
+    send_through_joints(body, rows, columns, X, part(rub_out, rub_layout, NO_LOADS), responses, part(rub_out, rub_layout, TWISTS), through)
     wide = units.size // e
     for i in range(e):
         see_in_joints(
@@ -113,7 +113,7 @@ def answer_efforts(
             units[wide * i : wide * (i + 1)],
         )  # fmt: skip
         for j in range(e):
-            answering[e * i + j] = 0.5 * h * (answers[nv * i + velocities[j]] + answers[nv * j + velocities[i]])
+            answering[e * i + j] = 0.5 * h * (responses[nv * i + velocities[j]] + responses[nv * j + velocities[i]])
     for a in range(m):
         for b in range(m):
             total = 0.0
@@ -151,7 +151,7 @@ def carry(rub_layout: Ints, rub_ints: Ints, rub_numbers: Floats, u: Floats, rub_
         for k in range(wrenches.size):
             wrenches[k] += more[i] * units[wrenches.size * i + k]
     carry_loads(
-        part(rub_ints, rub_layout, BOOK), part(rub_numbers, rub_layout, SHAPES), wrenches, u, loads, part(rub_out, rub_layout, ALLOWED)
+        part(rub_ints, rub_layout, TABLE), part(rub_numbers, rub_layout, SHAPES), wrenches, u, loads, part(rub_out, rub_layout, ALLOWED)
     )  # fmt: skip
     size = 0.0
     moved = 0.0

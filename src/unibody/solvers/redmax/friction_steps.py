@@ -20,7 +20,7 @@ from unibody.solvers.redmax.step import settle_loads
 
 from unibody.solvers.redmax.friction_projections import (  # isort: skip
     AT_START, BEFORE, ENERGIES, FIRST, MORE, RATES, RESPONSE, RUBBED, SAVED_MEMORY, SAVED_Q, SAVED_V, SLIP, SLOWER, TOTALS, VELOCITIES,
-    CompiledRubbing, answer_efforts, project_friction, pull_variables, see_in_joints,
+    CompiledRubbing, respond_efforts, project_friction, pull_variables, see_in_joints,
 )  # fmt: skip
 from unibody.contact.joint_friction_variables import MOST, TOLERANCE
 
@@ -66,7 +66,7 @@ def find_friction(
     )  # fmt: skip
     gather_wrenches(body, rows, columns, totals, part(rub_out, rub_layout, RATES))
     see_in_joints(rub_layout, rub_ints, rub_numbers, X, totals, part(rub_out, rub_layout, AT_START))
-    if not answer_efforts(layout, ints, rub_layout, rub_ints, rub_numbers, h, work_out, rub_out):
+    if not respond_efforts(layout, ints, rub_layout, rub_ints, rub_numbers, h, work_out, rub_out):
         return False
     for i in range(e):
         more[i] = v_out[velocities[i]] + h * y[velocities[i]]

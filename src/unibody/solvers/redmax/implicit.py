@@ -44,7 +44,7 @@ ALPHA = 1.0 - np.sqrt(0.5)
 
 
 @dataclass
-class Stage:
+class ImplicitStage:
     """What defines a stage: time, q₀, d, v₀, g."""
 
     t: float
@@ -64,7 +64,7 @@ class Solved:
     corrections: int
 
 
-Correct = Callable[[Stage, np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray, np.ndarray]]
+Correct = Callable[[ImplicitStage, np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray, np.ndarray]]
 """(stage, v, a) → q of all joints, the correction y, and the weight of each velocity."""
 
 
@@ -86,19 +86,19 @@ class Mixing:
         return out
 
 
-def solve_stage(stage: Stage, guess: np.ndarray, correct: Correct) -> Solved | None:
+def solve_stage(stage: ImplicitStage, guess: np.ndarray, correct: Correct) -> Solved | None:
     """v by Newton's method from a guess (own velocities), or else by growing g; None if neither converges."""
     return iterate(stage, guess, correct) or grow(stage, correct)
 
 
-def grow(stage: Stage, correct: Correct) -> Solved | None:
+def grow(stage: ImplicitStage, correct: Correct) -> Solved | None:
     """The stage's solution from those for smaller g."""
     lengths, found, ratio, g, taken = [0.0], [stage.v], RATIO, stage.g / SHORT, MOST
     for _ in range(MOST_LENGTHS):
         guess = found[-1]
         if len(found) > 1:
             guess = guess + (guess - found[-2]) * ((g - lengths[-1]) / (lengths[-1] - lengths[-2]))
-        solved = iterate(Stage(stage.t - stage.g + g, stage.q, (g / stage.g) * stage.d, stage.v, g), guess, correct)
+        solved = iterate(ImplicitStage(stage.t - stage.g + g, stage.q, (g / stage.g) * stage.d, stage.v, g), guess, correct)
         taken += MOST if solved is None else solved.corrections
         if solved is None:
             ratio = ratio**0.5
@@ -112,7 +112,7 @@ def grow(stage: Stage, correct: Correct) -> Solved | None:
     return None
 
 
-def iterate(stage: Stage, guess: np.ndarray, correct: Correct) -> Solved | None:
+def iterate(stage: ImplicitStage, guess: np.ndarray, correct: Correct) -> Solved | None:
     """Newton's iteration from a guess of v; None if it does not converge."""
     v, mixing = guess.copy(), Mixing()
     best, last, step = np.inf, v, np.zeros(v.size)

@@ -17,10 +17,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from unibody.algebra.friction.staggered import Contact, Staggered, stagger
-from unibody.contact.joint_friction_variables import MOST, TOLERANCE, Rubbings
-from unibody.coordinates.observation import JointRub
-from unibody.coordinates.reduced.observe import Held
+from unibody.algebra.friction.staggered import FrictionPoint, Staggered, stagger
+from unibody.contact.joint_friction_variables import MOST, TOLERANCE, JointFrictionVariables
+from unibody.coordinates.observation import JointFrictionState
+from unibody.coordinates.reduced.observe import HeldLoads
 from unibody.coordinates.workspace import FORCE_PARAMETERS, X_WB
 from unibody.forces.joint_friction import JointFriction
 from unibody.model.model import Model
@@ -43,7 +43,7 @@ class Moment:
     h: float
 
 
-class JointFrictions(Rubbings):
+class JointFrictions(JointFrictionVariables):
     """All frictions in the joints of a system."""
 
     def __init__(self, system: RedMaxSystem, model: Model):
@@ -52,7 +52,7 @@ class JointFrictions(Rubbings):
         first = system.force_ranges[JointFriction][0]
         self.efforts = system.view(FORCE_PARAMETERS)[first : first + self.velocities.size]
         """Of the friction that acts, in the system's own memory."""
-        self.linear = not system.implicit_names and not system.book.rows
+        self.linear = not system.implicit_names and not system.constraints.rows
         """Whether accelerations and reactions are linear in the efforts."""
         self.act(np.zeros(self.size))
 
@@ -66,14 +66,14 @@ class JointFrictions(Rubbings):
             return self._solve_linear(moment, u)
         response: list[EffortResponse] = []
 
-        def contact(u: np.ndarray) -> Contact:
+        def contact(u: np.ndarray) -> FrictionPoint:
             y = self.evaluate(moment, u)
             if not response:
                 response.append(EffortResponse(self.system, self.velocities))
             carried, bounds = self.carried(self.reduced_wrenches(self.system), u)
             slip = self.rows @ (response[0].B @ (moment.v[: y.size] + moment.h * y))
             H = moment.h * self.rows @ response[0].closed() @ self.rows.T
-            return Contact(carried, bounds, slip, H)
+            return FrictionPoint(carried, bounds, slip, H)
 
         return stagger(contact, self.widths, u, TOLERANCE, MOST)
 
@@ -82,16 +82,16 @@ class JointFrictions(Rubbings):
         and the answers to unit efforts tell of all."""
         y, system = self.evaluate(moment, u), self.system
         response, start, reactions = EffortResponse(system, self.velocities), u, self.reduced_wrenches(system)
-        answers = response.answers
-        through = sent(system, np.zeros((len(answers), system.model.n_bodies, 6)), answers)
-        units = self.rows @ self.units(through, system.view(X_WB).reshape(-1, 12)).reshape(len(answers), -1)
+        responses = response.responses
+        through = sent(system, np.zeros((len(responses), system.model.n_bodies, 6)), responses)
+        units = self.rows @ self.units(through, system.view(X_WB).reshape(-1, 12)).reshape(len(responses), -1)
         H = moment.h * self.rows @ response.closed() @ self.rows.T
         slip = self.rows @ (response.B @ (moment.v[: y.size] + moment.h * y))
 
-        def contact(u: np.ndarray) -> Contact:
+        def contact(u: np.ndarray) -> FrictionPoint:
             more = u - start
             carried, bounds = self.carried(reactions + (more @ units).reshape(-1, 6), u)
-            return Contact(carried, bounds, slip + H @ more, H)
+            return FrictionPoint(carried, bounds, slip + H @ more, H)
 
         return stagger(contact, self.widths, u, TOLERANCE, MOST)
 
@@ -108,7 +108,7 @@ class JointFrictions(Rubbings):
         """Of friction over a step from v with accelerations y, the one that was evaluated last [J]."""
         return h * float((self.rows.T @ u) @ (velocity_rows(self.system, self.velocities) @ (v[: y.size] + 0.5 * h * y)))
 
-    def seen(self, held: Held, u: np.ndarray, v: np.ndarray, y: np.ndarray, h: float) -> dict[str, JointRub]:
+    def seen(self, held: HeldLoads, u: np.ndarray, v: np.ndarray, y: np.ndarray, h: float) -> dict[str, JointFrictionState]:
         """What a recording keeps of every friction, after `evaluate`."""
         slip = self.rows @ (velocity_rows(self.system, self.velocities) @ (v[: y.size] + h * y))
         return self.rubs(self.local(held.reactions, self.system.view(X_WB).reshape(-1, 12)), u, self.speeds(slip))

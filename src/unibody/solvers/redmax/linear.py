@@ -1,11 +1,11 @@
 """Ways to solve the linear system of a linearly implicit step: what stands behind RedMax's `linear=`. Called by address.
 
-    tree      no couplings: P is the matrix, and one solution is exact
-    pcg       fused conjugate gradients with the rows closed inside (`unibody.algebra.tree.pcg`)
-    plain     the paper's: l + 2 runs of plain conjugate gradients, products by J and Jᵀ in each iteration
-    direct    contraction (`unibody.algebra.tree.multifrontal`): exact, with the rows as its border
-    auto      pcg while it needs fewer iterations than a direct solution is worth, which then does the next RETRY steps
-    dense     A written out, Cholesky: the reference
+tree      no couplings: P is the matrix, and one solution is exact
+pcg       fused conjugate gradients with the rows closed inside (`unibody.algebra.tree.pcg`)
+plain     the paper's: l + 2 runs of plain conjugate gradients, products by J and Jᵀ in each iteration
+direct    contraction (`unibody.algebra.tree.multifrontal`): exact, with the rows as its border
+auto      pcg while it needs fewer iterations than a direct solution is worth, which then does the next RETRY steps
+dense     A written out, Cholesky: the reference
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from unibody.coordinates.workspace import (  # isort: skip
     ADDRESSES, BLOCKS, BODIES, BORDER, BORDER_VALUES, CLOSURE, COLUMNS, COMPLIANCE, CONTRACTED, COUNTDOWN, COUPLED, COUPLING, DEFINITE,
     DIAGONAL, ENTRY_BODY, ENTRY_W, FRONTS, FRONT_SCRATCH, FRONT_STATE, GRAM, IMPLICIT_CHOICE, IMPLICIT_CLASSES, IMPLICIT_EFFORT,
     IMPLICIT_F, IMPLICIT_INDEX, IMPLICIT_PARAMETERS, IMPLICIT_PLACES, INVERSE, ITERATION_LIMIT, J, LEAST, LIMIT, LOOP_COUPLINGS, MASSES,
-    MULTIPLIER, OWN, PAIRS, PLAN_LISTS, PLAN_RECORDS, PLAN_STEPS, RANK, RESPONSE_X, RESPONSE_Y, ROW_BOOK, ROW_ENTRY, ROW_START,
+    MULTIPLIER, OWN, PAIRS, PLAN_LISTS, PLAN_RECORDS, PLAN_STEPS, RANK, RESPONSE_X, RESPONSE_Y, CONSTRAINT_LAYOUT, ROW_ENTRY, ROW_START,
     SHIFT, SIDE, SIDE_F, SIGNALS, STATUS, STEP, STEP_LENGTH, STEP_ROWS, SUMS, TARGET, TOLERANCE, VECTORS, VIOLATION, V_OWN, V_WB,
     WORLD_COUPLING, X_SOLVED, X_WB, Y,
 )  # fmt: skip
@@ -111,8 +111,8 @@ def solve_iteratively(
     leave_residual(layout, ints, right, f_out, work_out, x_out, y_out)
     done = solve_fused(
         part(ints, layout, BODIES), part(work_out, layout, SHIFT), part(work_out, layout, COLUMNS), part(ints, layout, PAIRS),
-        part(ints, layout, COUPLED), part(work_out, layout, WORLD_COUPLING), part(ints, layout, ROW_BOOK), nothing, nothing, nothing,
-        nothing, nothing, choice[TOLERANCE], 0.0, 0.0, int(choice[ITERATION_LIMIT]), vectors, x_out, y_out, nothing,
+        part(ints, layout, COUPLED), part(work_out, layout, WORLD_COUPLING), part(ints, layout, CONSTRAINT_LAYOUT), nothing, nothing,
+        nothing, nothing, nothing, choice[TOLERANCE], 0.0, 0.0, int(choice[ITERATION_LIMIT]), vectors, x_out, y_out, nothing,
     )  # fmt: skip
     for k in range(f_out.size):
         f_out[k] = 0.0
@@ -120,9 +120,7 @@ def solve_iteratively(
 
 
 @kernel
-def leave_residual(
-    layout: Ints, ints: Ints, right: Floats, f: Floats, work_out: Floats, x_out: Floats, y_out: Floats
-) -> None:
+def leave_residual(layout: Ints, ints: Ints, right: Floats, f: Floats, work_out: Floats, x_out: Floats, y_out: Floats) -> None:
     """The residual of the guess y, x = J y, for the fused iteration."""
     fill_residual(
         part(ints, layout, BODIES), part(work_out, layout, SHIFT), part(work_out, layout, COLUMNS), part(work_out, layout, DIAGONAL),
@@ -154,16 +152,17 @@ def solve_closed(
     push_tree(part(ints, layout, BODIES), part(work_out, layout, SHIFT), part(work_out, layout, COLUMNS), y_out, x_out)
     if k > 0:
         meet_rows(
-            part(ints, layout, ROW_BOOK), part(work_out, layout, ENTRY_W), part(work_out, layout, J), inverse,
+            part(ints, layout, CONSTRAINT_LAYOUT), part(work_out, layout, ENTRY_W), part(work_out, layout, J), inverse,
             part(work_out, layout, RESPONSE_X), part(work_out, layout, RESPONSE_Y), target, part(work_out, layout, STEP_ROWS), multiplier,
             x_out, y_out,
         )  # fmt: skip
     leave_residual(layout, ints, right, f, work_out, x_out, y_out)
     done = solve_fused(
         part(ints, layout, BODIES), part(work_out, layout, SHIFT), part(work_out, layout, COLUMNS), part(ints, layout, PAIRS),
-        part(ints, layout, COUPLED), part(work_out, layout, WORLD_COUPLING), part(ints, layout, ROW_BOOK), part(work_out, layout, ENTRY_W),
-        part(work_out, layout, J), inverse, part(work_out, layout, RESPONSE_X), part(work_out, layout, RESPONSE_Y), choice[TOLERANCE],
-        moving, ROUND_OFF * sqrt(free), int(choice[ITERATION_LIMIT]), part(work_out, layout, VECTORS), x_out, y_out, multiplier,
+        part(ints, layout, COUPLED), part(work_out, layout, WORLD_COUPLING), part(ints, layout, CONSTRAINT_LAYOUT),
+        part(work_out, layout, ENTRY_W), part(work_out, layout, J), inverse, part(work_out, layout, RESPONSE_X),
+        part(work_out, layout, RESPONSE_Y), choice[TOLERANCE], moving, ROUND_OFF * sqrt(free), int(choice[ITERATION_LIMIT]),
+        part(work_out, layout, VECTORS), x_out, y_out, multiplier,
     )  # fmt: skip
     return done if done <= int(choice[ITERATION_LIMIT]) else TOO_MANY
 
@@ -285,9 +284,7 @@ def factor_contracted(layout: Ints, ints: Ints, constants: Floats, work_out: Flo
 
 
 @kernel
-def contract(
-    layout: Ints, ints: Ints, constants: Floats, border: Floats, columns: Floats, work_out: Floats, gram_out: Floats
-) -> int:
+def contract(layout: Ints, ints: Ints, constants: Floats, border: Floats, columns: Floats, work_out: Floats, gram_out: Floats) -> int:
     """The contracted factor, with a border or none; exact implicit terms are judged as the tree judges them."""
     if part(constants, layout, IMPLICIT_CHOICE)[DEFINITE] == 0.0:
         failed = factor_projected(layout, ints, constants, work_out)

@@ -126,13 +126,13 @@ def slower(energy, last, driven, curved, memory):
     """At the beginning of a step: the kinetic energy that is to be taken out, 0 for none, and what the book holds otherwise."""
     gain = energy - memory[EXPLAINED] if last > 0.0 and not driven else 0.0
     # a loss at once is an impact, which nothing later may draw on
-    book = max(-CREDIT * memory[PEAK] if curved and gain > -CREDIT * memory[PEAK] else 0.0, memory[UNEXPLAINED] + gain)
-    peak = max(memory[PEAK], energy - max(0.0, book))
-    little = curved and book > LITTLE * peak and book < LARGELY * energy
+    constraints = max(-CREDIT * memory[PEAK] if curved and gain > -CREDIT * memory[PEAK] else 0.0, memory[UNEXPLAINED] + gain)
+    peak = max(memory[PEAK], energy - max(0.0, constraints))
+    little = curved and constraints > LITTLE * peak and constraints < LARGELY * energy
     sudden = gain > (CREDIT if curved else SUDDEN) * peak
-    if energy > 0.0 and (sudden or book > (CREDIT if curved else SHARE) * peak or little):
-        return max(gain, book) if sudden else book, 0.0
-    return 0.0, 0.0 if driven else book
+    if energy > 0.0 and (sudden or constraints > (CREDIT if curved else SHARE) * peak or little):
+        return max(gain, constraints) if sudden else constraints, 0.0
+    return 0.0, 0.0 if driven else constraints
 
 
 @device
@@ -206,11 +206,11 @@ def step_linearly_implicit(
         spurious = work_of_rows(layout, ints, constants, h, work_out)
         work = work_of_step(layout, ints, constants, h, v_out, work_out)
     if explicit == 0:
-        take, book = slower(energy, last, is_driven(layout, work_out), curved, memory_out)
+        take, constraints = slower(energy, last, is_driven(layout, work_out), curved, memory_out)
         if take > 0.0:
             # not from the courses of what floats, whose momenta no error here has changed
             loose = max(0.0, energy - energy_of_courses(layout, ints, constants, v_out, work_out))
-            book = max(0.0, take - SLOWEST * loose)
+            constraints = max(0.0, take - SLOWEST * loose)
             take = min(take, SLOWEST * loose)
             for j in range(y.size):
                 before_out[j] = v_out[j]
@@ -226,8 +226,8 @@ def step_linearly_implicit(
             energy -= take
             spurious = work_of_rows(layout, ints, constants, h, work_out) if turning else 0.0
             work = work_of_step(layout, ints, constants, h, v_out, work_out)
-        memory_out[UNEXPLAINED] = book
-        memory_out[PEAK] = max(memory_out[PEAK], energy - max(0.0, book))
+        memory_out[UNEXPLAINED] = constraints
+        memory_out[PEAK] = max(memory_out[PEAK], energy - max(0.0, constraints))
         memory_out[EXPLAINED] = energy + work - spurious
     book_implicit_work(ledger_of(layout, work_out), h, memory_out)
     memory_out[0] += work_of_limits(layout, ints, h, work_out)

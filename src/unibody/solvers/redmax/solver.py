@@ -25,7 +25,7 @@ from unibody.forces.base import Force
 from unibody.joints.base import Joint
 from unibody.model import Model, State
 from unibody.rules.base import LAST_STEP, MEMORY, TIME, advance_own
-from unibody.solvers.redmax.implicit import ALPHA, Stage, solve_stage
+from unibody.solvers.redmax.implicit import ALPHA, ImplicitStage, solve_stage
 from unibody.solvers.redmax.joint_friction import AN_INSTANT, JointFrictions, Moment
 from unibody.solvers.redmax.linear import RETRY
 from unibody.solvers.redmax.system import LINEAR, RedMaxSystem
@@ -178,10 +178,10 @@ class BoundRedMax(Bound):
         """A step that pulled a loop apart names it."""
         system = self.system
         row = int(system.view(STATUS)[APART]) - 1
-        if row < 0 or self.failed is not None or system.trouble.error is not None:
+        if row < 0 or self.failed is not None or system.callback_errors.error is not None:
             return super().failure(state, memory, control, t)
         system.view(STATUS)[APART] = 0.0
-        element, unit = system.book.names[row], system.book.units[row]
+        element, unit = system.constraints.names[row], system.constraints.units[row]
         off = float(abs(system.view(RESIDUAL)[row]))
         why = f"its rows cannot be met after the step, which leaves them open by {off:.3g} {unit}; is it taut or locked? Try a smaller dt"
         report = Report(status="pulled apart", time=t, element=element, **self.step_facts())
@@ -259,7 +259,7 @@ class BoundImplicit(BoundRedMax):
         book_implicit_work(system.view(LEDGER), dt, kept)
         lost: list[tuple[float, np.ndarray, np.ndarray]] = []
 
-        def correct(stage: Stage, v_own: np.ndarray, a: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        def correct(stage: ImplicitStage, v_own: np.ndarray, a: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
             system.prepare(stage.g)
             v_all[:nv] = v_own
             advance_own(system.layout, system.ints, system.constants, stage.q, np.concatenate([v_own + stage.d / stage.g, v_all[nv:]]),
@@ -272,23 +272,23 @@ class BoundImplicit(BoundRedMax):
         t, none = state.t + h, np.zeros(nv)
         last = float(kept[BEGUN])
         if self.solver.rule == "implicit":
-            stages = [Stage(t, q, none, v[:nv], h)]
+            stages = [ImplicitStage(t, q, none, v[:nv], h)]
         elif last == h:
             q_before = kept[BEGUN_Q : BEGUN_Q + self.nq_all]
             v_before = kept[BEGUN_Q + self.nq_all : BEGUN_Q + self.nq_all + nv]
-            stages = [Stage(t, q, difference_own(self.model, q_before, q) / 3.0, (4.0 * v[:nv] - v_before) / 3.0, 2.0 * h / 3.0)]
+            stages = [ImplicitStage(t, q, difference_own(self.model, q_before, q) / 3.0, (4.0 * v[:nv] - v_before) / 3.0, 2.0 * h / 3.0)]
         else:
-            stages = [Stage(state.t + ALPHA * h, q, none, v[:nv], ALPHA * h)]
+            stages = [ImplicitStage(state.t + ALPHA * h, q, none, v[:nv], ALPHA * h)]
         guess = stages[0].v + stages[0].g * kept[kept.size - nv :]
         solved = solve_stage(stages[0], guess, correct)
         pushed = self.solver.rule == "bdf2" and system.pushes()
         if solved is not None and not pushed and self.solver.rule == "bdf2" and last != h:
             rest = (1.0 - ALPHA) * h
-            second = Stage(t, q, rest * solved.v, v[:nv] + rest * solved.a, ALPHA * h)
+            second = ImplicitStage(t, q, rest * solved.v, v[:nv] + rest * solved.a, ALPHA * h)
             solved = solve_stage(second, solved.v, correct)
             pushed = system.pushes()
         if pushed:  # an impact has no history to extrapolate: implicit Euler, and a fresh start afterwards
-            solved = solve_stage(Stage(t, q, none, v[:nv], h), v[:nv], correct)
+            solved = solve_stage(ImplicitStage(t, q, none, v[:nv], h), v[:nv], correct)
         if solved is None:
             raise self.not_converged(state, memory, control, lost)
         kept[0] += h * float(system.limit_forces() @ (0.5 * (rate + system.row_velocities())))
@@ -300,8 +300,8 @@ class BoundImplicit(BoundRedMax):
         v_all[:nv] = solved.v
         after, memory = self._pack(t, solved.q, v_all, kept)
         facts = {**self.step_facts(), "iterations": solved.corrections}
-        if isinstance(system.trouble.error, Exception):  # of a trial, or also where the step ends
-            system.trouble.error = None
+        if isinstance(system.callback_errors.error, Exception):  # of a trial, or also where the step ends
+            system.callback_errors.error = None
             system.look(t, np.array(solved.q), np.array(v_all), control)
         return Step(after, memory, Report(status="ok", time=t, seconds=time.perf_counter() - began, **facts))
 
@@ -309,7 +309,7 @@ class BoundImplicit(BoundRedMax):
         self, state: State, memory: np.ndarray, control: np.ndarray, lost: list[tuple[float, np.ndarray, np.ndarray]]
     ) -> StepFailed:
         """The error for a Newton iteration without end, near what was not finite where the iteration was lost, if it was."""
-        if self.system.trouble.error is not None:
+        if self.system.callback_errors.error is not None:
             return self.failure(state, memory, control, state.t)
         q, v, _ = self._unpack(state, memory)
         element = self.system.culprit(*(lost[-1] if lost else (state.t, q, v)), control)

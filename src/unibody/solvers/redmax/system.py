@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from unibody.algebra.tree.elimination_order import ContractionPlan
-from unibody.algebra.tree.pcg import BOOK, vector_size
+from unibody.algebra.tree.pcg import TABLE_SIZE, vector_size
 from unibody.solvers.redmax.step import correct_redmax, evaluate_redmax, look_around
 
 from unibody.solvers.redmax.linear import (  # isort: skip
@@ -31,7 +31,7 @@ from unibody.coordinates.workspace import (  # isort: skip
     ENTRY_W, FAILED, FEEDBACK, FLOATING, FREE, FRONTS, FRONT_SCRATCH, FRONT_STATE,
     HELD_PAIRS, IMPLICIT_CHOICE, IMPLICIT_CLASSES, IMPLICIT_EFFORT, IMPLICIT_F,
     IMPLICIT_INDEX, IMPLICIT_PARAMETERS, IMPLICIT_PLACES, INVERSE, ITERATIONS, ITERATION_LIMIT, J, LEAST, LOOP_COUPLINGS,
-    MULTIPLIER, NONHOLONOMIC, OWN, PAIRS, PLAN_LISTS, PLAN_RECORDS, PLAN_STEPS, PROJECTED, RATE, RESIDUAL, ROW_BOOK, ROW_SIZE,
+    MULTIPLIER, NONHOLONOMIC, OWN, PAIRS, PLAN_LISTS, PLAN_RECORDS, PLAN_STEPS, PROJECTED, RATE, RESIDUAL, CONSTRAINT_LAYOUT, ROW_SIZE,
     SETTLE, SIDE, SIDE_F, STATUS, STEP_LENGTH, STEP_ROWS, SUMS, TARGET, TOLERANCE, UNILATERAL, VECTORS, VIOLATION, V_OWN,
     WORLD_COUPLING, X_SOLVED, Y,
 )  # fmt: skip
@@ -82,11 +82,11 @@ class RedMaxSystem(ReducedSystem):
         self.view(IMPLICIT_CHOICE)[DEFINITE] = definite
 
     def extend(self, slots: list[Any]) -> None:
-        model, book = self.model, self.book
-        n, nv, nvj, k = model.n_bodies, model.nv, model.nv_joints, book.rows
+        model, constraints = self.model, self.constraints
+        n, nv, nvj, k = model.n_bodies, model.nv, model.nv_joints, constraints.rows
         sprung = self._sprung_loops()
         reserved = [(j.child, j.parent) for j in sprung if {j.child, j.parent} <= moving_bodies(model)]
-        tables = ImplicitTables(model, self.trouble, self.clock, self.explicit, reserved)
+        tables = ImplicitTables(model, self.callback_errors, self.clock, self.explicit, reserved)
         self.implicit_names = tables.names
         self.python_classes = sorted({*self.python_classes, *tables.python_classes})
         pairs = [tuple(p) for p in tables.couplings.tolist()][: tables.moving]
@@ -102,13 +102,15 @@ class RedMaxSystem(ReducedSystem):
         slots[PAIRS], slots[HELD_PAIRS] = self.pairs, tables.couplings[tables.moving :]
         slots[COUPLED] = np.array([place[body] for pair in pairs for body in pair] + coupled, np.int64)
         slots[LOOP_COUPLINGS] = np.array(loop_couplings, np.int64)
-        slots[ROW_BOOK] = self._row_book()
-        self.unilateral = bool(book.unilateral.any())
-        multiply = 0 if not k else multiplier_callback(book, self.trouble) if self.unilateral else multiply_bilateral.address
+        slots[CONSTRAINT_LAYOUT] = self._constraint_layout()
+        self.unilateral = bool(constraints.unilateral.any())
+        multiply = 0 if not k else multiplier_callback(constraints, self.callback_errors) if self.unilateral else multiply_bilateral.address
         slots[ADDRESSES] = np.array([solve_projected.address if k and self.method in ("pcg", "auto") else 0, multiply], np.int64)
-        slots[UNILATERAL] = book.unilateral.astype(np.int64)
+        slots[UNILATERAL] = constraints.unilateral.astype(np.int64)
         on_velocities = {name for name, c in model.constraints if c.nonholonomic}
-        slots[NONHOLONOMIC] = np.array([r >= book.joint_rows and name in on_velocities for r, name in enumerate(book.names)], np.int64)
+        slots[NONHOLONOMIC] = np.array(
+            [r >= constraints.joint_rows and name in on_velocities for r, name in enumerate(constraints.names)], np.int64
+        )
         self._multiply = multiply
         sizes = {
             IMPLICIT_F: 6 * n if implicit else 0, IMPLICIT_EFFORT: nvj if implicit else 0, OWN: 21 * n if implicit else 0,
@@ -124,10 +126,14 @@ class RedMaxSystem(ReducedSystem):
 
     def _plan(self, slots: list[Any], rows: int) -> None:
         """The order of a direct solution, with the rows as its border, or none of them."""
-        book = self.book
-        nodes = [(r, book.entry_body[e]) for r in range(rows) for e in book.row_entry[book.row_start[r] : book.row_start[r + 1]]]
-        index = book.dof_index.reshape(-1, 2)
-        columns = [(r, index[k, 1]) for r in range(rows) for k in range(book.dof_start[r], book.dof_start[r + 1])]
+        constraints = self.constraints
+        nodes = [
+            (r, constraints.entry_body[e])
+            for r in range(rows)
+            for e in constraints.row_entry[constraints.row_start[r] : constraints.row_start[r + 1]]
+        ]
+        index = constraints.dof_index.reshape(-1, 2)
+        columns = [(r, index[k, 1]) for r in range(rows) for k in range(constraints.dof_start[r], constraints.dof_start[r + 1])]
         self.plan = plan = ContractionPlan(slots[BODIES], self.pairs, nodes, columns, rows)
         slots[PLAN_STEPS], slots[PLAN_LISTS], slots[PLAN_RECORDS] = plan.steps, plan.lists, plan.records
         slots[BORDER] = index[: len(columns), 0]
@@ -138,27 +144,27 @@ class RedMaxSystem(ReducedSystem):
         """The way to solve, by the structure and, between iterating and eliminating, by what each costs."""
         if self.linear in ("auto", "pcg", "direct") and not len(self.pairs):
             return "tree"
-        if self.book.unilateral.any() and self.linear in ("auto", "pcg", "direct"):
+        if self.constraints.unilateral.any() and self.linear in ("auto", "pcg", "direct"):
             if self.linear == "pcg":
                 return "iterate"
             self._plan(slots, 0)
             return "contract"
-        if self.linear == "pcg" and self.book.compliance.any():  # the fused iteration knows rigid rows only
+        if self.linear == "pcg" and self.constraints.compliance.any():  # the fused iteration knows rigid rows only
             return "iterate"
         if self.linear in ("auto", "direct"):
-            self._plan(slots, self.book.rows)
+            self._plan(slots, self.constraints.rows)
         if self.linear != "auto":
             return self.linear
-        n, rows = self.model.n_bodies, self.book.rows
+        n, rows = self.model.n_bodies, self.constraints.rows
         iteration = NODE_NS * n + PAIR_NS * len(self.pairs) + ROW_NS * rows * n
         self.break_even = (FLOP_NS * self.plan.flops + PLAN_NS * n - RESPONSE_NS * rows * n) / iteration
-        return "direct" if self.break_even < FEWEST or self.book.compliance.any() else "auto"
+        return "direct" if self.break_even < FEWEST or self.constraints.compliance.any() else "auto"
 
-    def _row_book(self) -> np.ndarray:
+    def _constraint_layout(self) -> np.ndarray:
         """The rows' integers as `unibody.algebra.tree.pcg` reads them."""
-        book = self.book
-        parts = [book.row_start, book.row_entry, book.entry_body, book.dof_start, book.dof_index]
-        return np.concatenate([BOOK + np.cumsum([p.size for p in parts]), *parts])
+        constraints = self.constraints
+        parts = [constraints.row_start, constraints.row_entry, constraints.entry_body, constraints.dof_start, constraints.dof_index]
+        return np.concatenate([TABLE_SIZE + np.cumsum([p.size for p in parts]), *parts])
 
     def _sprung_loops(self) -> list[JointInfo]:
         """The loop joints that implicit forces act in."""
@@ -234,20 +240,18 @@ class RedMaxSystem(ReducedSystem):
         """What a fully implicit step of length dt brings each row's C to: 0, or, while a start still assembles itself, less than now."""
         residual, size = self.view(RESIDUAL), self.view(ROW_SIZE)
         time = FEEDBACK_STEPS * dt if self.stabilisation_time is None else self.stabilisation_time
-        off = np.where(self.book.unilateral, np.minimum(0.0, residual), residual)
+        off = np.where(self.constraints.unilateral, np.minimum(0.0, residual), residual)
         left = max(0.0, 1.0 - dt / time) if np.abs(off / size).max(initial=0.0) > PROJECT_BELOW else 0.0
         return left * off
 
-    def correct(
-        self, t: float, q: np.ndarray, v: np.ndarray, a: np.ndarray, aim: np.ndarray | None, control: np.ndarray
-    ) -> np.ndarray:
+    def correct(self, t: float, q: np.ndarray, v: np.ndarray, a: np.ndarray, aim: np.ndarray | None, control: np.ndarray) -> np.ndarray:
         """The Newton correction of a fully implicit stage of the prepared length; without an aim rows stay where they are."""
         self.clock[0] = t
         stages = self.stages(control)
         if aim is None:
             self.look(t, q, v, control)
             residual = self.view(RESIDUAL)
-            aim = np.where(self.book.unilateral & (self.view(VIOLATION) > CLOSE), -np.inf, residual)
+            aim = np.where(self.constraints.unilateral & (self.view(VIOLATION) > CLOSE), -np.inf, residual)
         self._corrected = True
         correct_redmax(self.layout, self.ints, self.constants, stages, control, t, a, aim, self.work, q, v)
         return self.view(Y)
@@ -258,7 +262,7 @@ class RedMaxSystem(ReducedSystem):
 
     def limit_forces(self) -> np.ndarray:
         """The multipliers of the last solution, of unilateral rows only."""
-        return np.where(self.book.unilateral, self.view(MULTIPLIER), 0.0)
+        return np.where(self.constraints.unilateral, self.view(MULTIPLIER), 0.0)
 
     def row_velocities(self) -> np.ndarray:
         """G v of all rows at the state that was looked at last."""
@@ -287,11 +291,11 @@ class RedMaxSystem(ReducedSystem):
 
         A row is missed if its acceleration is off by more than round-off of what it is a sum of and of what rows ask for, and by more than
         a violation of CLOSED would make it ask for."""
-        book, choice = self.book, self.view(IMPLICIT_CHOICE)
+        constraints, choice = self.constraints, self.view(IMPLICIT_CHOICE)
         h = float(choice[STEP_LENGTH])
-        if not book.rows or not 0.0 < h < np.inf or self.rank()[0] == book.rows:
+        if not constraints.rows or not 0.0 < h < np.inf or self.rank()[0] == constraints.rows:
             return []
-        size, held = self.view(ROW_SIZE), ~book.unilateral & (book.compliance == 0.0)
+        size, held = self.view(ROW_SIZE), ~constraints.unilateral & (constraints.compliance == 0.0)
         if self._corrected:  # the end of a fully implicit step: C = 0 there, or, of a start that assembles itself, less than before
             violation = self.view(VIOLATION)
             grows = self.view(RATE) * self.view(RESIDUAL) >= 0.0
@@ -300,19 +304,24 @@ class RedMaxSystem(ReducedSystem):
             x, y = self.view(X_SOLVED), self.view(Y)
             aim_rows_ahead(self.layout, self.ints, self.constants, self.work)  # again: the solution has used the targets up
             asked = np.where(held, self.view(TARGET), 0.0) / size
-            found = np.array([row_of(self.layout, self.ints, r, x, y, self.work) for r in range(book.rows)]) / size
+            found = np.array([row_of(self.layout, self.ints, r, x, y, self.work) for r in range(constraints.rows)]) / size
             scale = self._row_sums(x.reshape(-1, 6), y) / size + np.abs(asked).max()
             missed = held & (np.abs(found - asked) > CONTRADICTION * scale + CLOSED * choice[FEEDBACK] / h)
-        return list(dict.fromkeys(book.names[r] for r in np.flatnonzero(missed)))
+        return list(dict.fromkeys(constraints.names[r] for r in np.flatnonzero(missed)))
 
     def _row_sums(self, x: np.ndarray, y: np.ndarray) -> np.ndarray:
         """Of every row the sum of the magnitudes that its product with motions of bodies x and of joints y is made of."""
-        book, entries, numbers, out = self.book, self.view(ENTRY_W).reshape(-1, 6), self.view(J), np.zeros(self.book.rows)
-        index = book.dof_index.reshape(-1, 2)
-        for r in range(book.rows):
-            mine = book.row_entry[book.row_start[r] : book.row_start[r + 1]]
-            dofs = index[book.dof_start[r] : book.dof_start[r + 1]]
-            out[r] = np.sum(np.abs(entries[mine] * x[book.entry_body[mine]])) + np.sum(np.abs(numbers[dofs[:, 0]] * y[dofs[:, 1]]))
+        constraints, entries, numbers, out = (
+            self.constraints,
+            self.view(ENTRY_W).reshape(-1, 6),
+            self.view(J),
+            np.zeros(self.constraints.rows),
+        )
+        index = constraints.dof_index.reshape(-1, 2)
+        for r in range(constraints.rows):
+            mine = constraints.row_entry[constraints.row_start[r] : constraints.row_start[r + 1]]
+            dofs = index[constraints.dof_start[r] : constraints.dof_start[r + 1]]
+            out[r] = np.sum(np.abs(entries[mine] * x[constraints.entry_body[mine]])) + np.sum(np.abs(numbers[dofs[:, 0]] * y[dofs[:, 1]]))
         return out
 
     def notes(self) -> tuple[str, ...]:

@@ -12,24 +12,24 @@ from collections.abc import Callable
 import numpy as np
 
 from unibody.algebra.qp import Infeasible, solve_bounded
-from unibody.coordinates.constraint_layout import RowBook
+from unibody.coordinates.constraint_layout import ConstraintLayout
 from unibody.coordinates.loop_closure import solve_closure
 from unibody.coordinates.stages import SolveMultipliers
 from unibody.errors import ModelError
-from unibody.model.tables import Trouble
+from unibody.model.tables import CallbackErrors
 from unibody.solvers.redmax.rows import ASLEEP
 
 
-def multiplier_callback(book: RowBook, trouble: Trouble) -> int:
+def multiplier_callback(constraints: ConstraintLayout, callback_errors: CallbackErrors) -> int:
     """The address of a `SolveMultipliers` for rows some of which are unilateral."""
-    return SolveMultipliers.callback(trouble.guard(_multiply(book, trouble), 5))
+    return SolveMultipliers.callback(callback_errors.guard(_multiply(constraints, callback_errors), 5))
 
 
-def _multiply(book: RowBook, trouble: Trouble) -> Callable[..., None]:
+def _multiply(constraints: ConstraintLayout, callback_errors: CallbackErrors) -> Callable[..., None]:
     def multiply(target, violation, gram, active, closure, multiplier, rank):
         k = target.size
         A, b = gram.reshape(k, k).copy(), target.copy()
-        awake = ~(book.unilateral & (b <= 0.5 * ASLEEP))
+        awake = ~(constraints.unilateral & (b <= 0.5 * ASLEEP))
         reference = closure[2 + k : 2 + 2 * k].copy()
 
         def solve(held: np.ndarray) -> np.ndarray:
@@ -42,11 +42,11 @@ def _multiply(book: RowBook, trouble: Trouble) -> Callable[..., None]:
             return multiplier[awake].copy()
 
         try:
-            x, _ = solve_bounded(A[np.ix_(awake, awake)], b[awake], book.unilateral[awake], solve, reference[awake])
+            x, _ = solve_bounded(A[np.ix_(awake, awake)], b[awake], constraints.unilateral[awake], solve, reference[awake])
         except Infeasible as error:
             rows = np.flatnonzero(awake)[error.rows]
-            names = ", ".join(f"'{n}'" for n in dict.fromkeys(book.names[r] for r in rows))
-            trouble.element = book.names[rows[0]] if rows.size else "model"
+            names = ", ".join(f"'{n}'" for n in dict.fromkeys(constraints.names[r] for r in rows))
+            callback_errors.element = constraints.names[rows[0]] if rows.size else "model"
             raise ModelError(f"constraints {names} contradict each other; remove one of them or give it room") from None
         multiplier[:] = 0.0
         multiplier[awake] = x

@@ -1,7 +1,7 @@
-"""Block Gauss–Seidel on rows in groups: sweeps, momentum and an honest residual in one kernel.
+"""Block Gauss–Seidel on rows in islands: sweeps, momentum and an honest residual in one kernel.
 
-In the units of `group_scaling` (λ = D x, û = D u, every cone ‖x_t‖ ≤ x_n) each block is solved exactly in its turn, and the motion
-of the groups follows at once. Sweeps x ← S(x) alone creep where loads have far to go, as down a pile; momentum (`pgs_momentum`)
+In the units of `island_scaling` (λ = D x, û = D u, every cone ‖x_t‖ ≤ x_n) each block is solved exactly in its turn, and the motion
+of the islands follows at once. Sweeps x ← S(x) alone creep where loads have far to go, as down a pile; momentum (`pgs_momentum`)
 carries them on. Where it does harm all the same (friction that slides is no gradient), it rests for a while, twice as long each time.
 
 What is returned comes from the end of a plain sweep, so that every impulse lies in its cone; the residual is that of velocities computed
@@ -18,7 +18,7 @@ import numpy as np
 
 from unibody.algebra.contact.pgs_cards import AT, CARD, PLACE, ROWS, along, extent, gap, lay_cards, push
 from unibody.algebra.contact.pgs_local import single, single_of_convex_law
-from unibody.algebra.contact.pgs_momentum import carry_on, hurry
+from unibody.algebra.contact.pgs_momentum import carry_on, nesterov_momentum
 from unibody.algebra.contact.pgs_residual import AT_MOST, look, move, round_off
 from unibody.algebra.contact.pgs_scaling import scale_blocks
 from unibody.algebra.contact.scratch import room
@@ -26,8 +26,8 @@ from unibody.algebra.contact.scratch import room
 from unibody.algebra.contact.pgs_slots import (  # isort: skip
     AXES_OWN, B_OWN, BEST, D_OWN, J_OWN, LAST, MOTION, MOTION_BEST, MOTION_FREE, MOTION_LAST, MOVED, SLOTS, TABLES, Y_OWN, X, lay_slots,
 )  # fmt: skip
-from unibody.algebra.contact.delassus import Grouped, gather
-from unibody.algebra.contact.group_scaling import INVERSE, LOWER, PACE, TABLE, UPPER, impulses_of
+from unibody.algebra.contact.delassus import DelassusFactors, gather
+from unibody.algebra.contact.island_scaling import INVERSE, LOWER, PACE, TABLE, UPPER, impulses_of
 from unibody.algebra.contact.pgs import CONVEX, COULOMB, four
 from unibody.algebra.contact.problem import Blocks, Residual, Solution
 from unibody.arena import part
@@ -137,7 +137,7 @@ def settle(law: int, most: int, tolerance: float, momentum: int, card: Ints, lay
         if going == 0 or done == 0:
             speed, smallest = 1.0, math.inf
         else:
-            smallest, speed, beta = hurry(size, agreement, smallest, speed)
+            smallest, speed, beta = nesterov_momentum(size, agreement, smallest, speed)
         carry_on(beta, motion, motion_last)
         size = sweep(law, beta, card, table, J, Y, b, motion, x, last, info_out)
         left, agreement = info_out[3], info_out[4]
@@ -153,7 +153,7 @@ def settle(law: int, most: int, tolerance: float, momentum: int, card: Ints, lay
 
 
 @kernel
-def in_groups(first: Ints, begin: Ints, motion: Floats, motion_out: Floats) -> None:
+def in_islands(first: Ints, begin: Ints, motion: Floats, motion_out: Floats) -> None:
     """m without idle places."""
     for g in range(first.size - 1):
         size = first[g + 1] - first[g]
@@ -163,16 +163,16 @@ def in_groups(first: Ints, begin: Ints, motion: Floats, motion_out: Floats) -> N
 
 @kernel
 def sweep_blocks(
-    law: int, most: int, tolerance: float, momentum: int, warm: int, order: Ints, first: Ints, unit: Ints, groups: Ints, start: Ints,
+    law: int, most: int, tolerance: float, momentum: int, warm: int, order: Ints, first: Ints, unit: Ints, islands: Ints, start: Ints,
     place: Ints, J: Floats, Y: Floats, friction: Floats, lower: Floats, upper: Floats, ints_out: Ints, work_out: Floats,
     impulse_out: Floats, velocity_out: Floats, info_out: Floats,
 ) -> int:  # fmt: skip
-    """Sweeps over blocks as they lie in `Grouped`, from the impulses given if these are warm: how many. Where there is too little to work
-    on, minus the number of floats that it takes. velocity: b, and then what it has become. info: as `settle` says, and then the largest
-    impulse."""
-    count, groups_end = order.size, CARD * order.size + first.size
-    card, begin, layout = ints_out[: CARD * count], ints_out[CARD * count : groups_end], ints_out[groups_end : groups_end + 2 * SLOTS]
-    places = lay_cards(order, first, unit, groups, start, begin, card)
+    """Sweeps over blocks as they lie in `DelassusFactors`, from the impulses given if these are warm: how many. Where there is too little
+    to work on, minus the number of floats that it takes. velocity: b, and then what it has become. info: as `settle` says, and then the
+    largest impulse."""
+    count, islands_end = order.size, CARD * order.size + first.size
+    card, begin, layout = ints_out[: CARD * count], ints_out[CARD * count : islands_end], ints_out[islands_end : islands_end + 2 * SLOTS]
+    places = lay_cards(order, first, unit, islands, start, begin, card)
     last = CARD * (count - 1)
     numbers = card[last + PLACE] + extent(last, card) if count > 0 else 0
     need = lay_slots(numbers, count, velocity_out.size, places, first[first.size - 1], layout)
@@ -185,13 +185,13 @@ def sweep_blocks(
     D, axes, x = part(work_out, layout, D_OWN), part(work_out, layout, AXES_OWN), part(work_out, layout, X)
     moved, scratch = part(work_out, layout, MOVED), part(work_out, layout, LAST)
     info_out[3] = impulses_of(order, start, card, D, axes, x, scratch, impulse_out)
-    in_groups(first, begin, part(work_out, layout, MOTION_BEST), moved)
-    gather(first, groups, start, place, J, moved, velocity_out)
+    in_islands(first, begin, part(work_out, layout, MOTION_BEST), moved)
+    gather(first, islands, start, place, J, moved, velocity_out)
     return done
 
 
 def sweep_grouped(
-    W: Grouped, b: np.ndarray, blocks: Blocks, law: str, warm: np.ndarray | None, tolerance: float, limit: int,
+    W: DelassusFactors, b: np.ndarray, blocks: Blocks, law: str, warm: np.ndarray | None, tolerance: float, limit: int,
     order: np.ndarray | None = None, momentum: bool = True,
 ) -> Solution:  # fmt: skip
     """Impulses by at most `limit` sweeps over the blocks in the given order (None: theirs), from `warm`."""
@@ -202,7 +202,7 @@ def sweep_grouped(
         room.have(-done, CARD * count + W.first.size + 2 * SLOTS)
         done = sweep_blocks(
             COULOMB if law == "coulomb" else CONVEX, limit, tolerance, int(momentum), int(warm is not None), order, W.first, W.unit,
-            W.flat_groups, W.start, W.place, W.J, W.Y, friction, blocks.lower, blocks.upper, room.ints, room.floats, impulse, velocity,
+            W.flat_islands, W.start, W.place, W.J, W.Y, friction, blocks.lower, blocks.upper, room.ints, room.floats, impulse, velocity,
             info,
         )  # fmt: skip
     speed, part_of, largest = float(info[0]), float(info[2]), float(info[3])

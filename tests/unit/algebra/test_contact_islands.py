@@ -1,4 +1,4 @@
-"""Rows on groups of velocities: products, whole matrices and held rows against NumPy; sweeps against the laws as they are written."""
+"""Rows on islands of velocities: products, whole matrices and held rows against NumPy; sweeps against the laws as they are written."""
 
 from dataclasses import replace
 from itertools import pairwise
@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 from contact_cases import scattered, sphere_pile, tower, violation
 
-from unibody.algebra.contact.delassus import Grouped
-from unibody.algebra.contact.group_scaling import TABLE
+from unibody.algebra.contact.delassus import DelassusFactors
+from unibody.algebra.contact.island_scaling import TABLE
 from unibody.algebra.contact.pgs import LOCAL
 from unibody.algebra.contact.pgs_cards import CARD
-from unibody.algebra.contact.pgs_groups import sweep_grouped
+from unibody.algebra.contact.pgs_islands import sweep_grouped
 from unibody.algebra.contact.pgs_slots import AXES_OWN, B_OWN, D_OWN, TABLES
 from unibody.algebra.contact.problem import ContactProblem, Dense, bounded, contacts, join, unilateral
 from unibody.algebra.contact.scaling import Units
@@ -22,7 +22,7 @@ SIZES = (1, 4, 6, 9, 2)
 
 
 def random_rows(seed, rows=(3, 1, 2, 4, 3, 3, 1, 1), sizes=SIZES):
-    """Blocks on random pairs of five groups with random masses: the operator, M⁻¹ and J whole."""
+    """Blocks on random pairs of five islands with random masses: the operator, M⁻¹ and J whole."""
     g = np.random.default_rng(seed)
     first = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
     inverse = np.zeros((first[-1], first[-1]))
@@ -30,14 +30,14 @@ def random_rows(seed, rows=(3, 1, 2, 4, 3, 3, 1, 1), sizes=SIZES):
         G = g.standard_normal((b - a, b - a + 2))
         inverse[a:b, a:b] = G @ G.T
     rows = np.array(rows, np.int64)
-    groups = np.array([(*g.choice(5, 1), -1) if g.random() < 0.3 else g.choice(5, 2, replace=False) for _ in rows])
+    islands = np.array([(*g.choice(5, 1), -1) if g.random() < 0.3 else g.choice(5, 2, replace=False) for _ in rows])
     J = np.zeros((rows.sum(), first[-1]))
     at = 0
-    for d, pair in zip(rows, groups):
+    for d, pair in zip(rows, islands):
         for k in pair[pair >= 0]:
             J[at : at + d, first[k] : first[k + 1]] = g.standard_normal((d, first[k + 1] - first[k]))
         at += d
-    return Grouped.from_whole(first, rows, groups, J, J @ inverse, np.arange(first[-1])), inverse, J
+    return DelassusFactors.from_whole(first, rows, islands, J, J @ inverse, np.arange(first[-1])), inverse, J
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -49,7 +49,7 @@ def test_products_and_matrices_are_those_of_numpy(seed):
     np.testing.assert_allclose(W.sparse().toarray(), whole, atol=1e-12)
     np.testing.assert_allclose(W.times(x), whole @ x, atol=1e-11)
     np.testing.assert_allclose(W.pull(x), J.T @ x, atol=1e-12)
-    np.testing.assert_allclose(W.answers(W.pull(x)), whole @ x, atol=1e-11)
+    np.testing.assert_allclose(W.responses(W.pull(x)), whole @ x, atol=1e-11)
     begin = np.cumsum(W.rows) - W.rows
     np.testing.assert_allclose(W.some(np.array([4, 1, 0])).dense(), whole[np.ix_(s := [*range(10, 13), 3, 0, 1, 2], s)], atol=1e-12)
     np.testing.assert_allclose(W.some(np.arange(8), row=0).dense(), whole[np.ix_(begin, begin)], atol=1e-12)
@@ -58,13 +58,15 @@ def test_products_and_matrices_are_those_of_numpy(seed):
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_rows_that_hold_are_eliminated_within_their_groups(seed):
-    """W − W_rh W_hh⁻¹ W_hr, with two held rows in one group and one in another."""
+def test_rows_that_hold_are_eliminated_within_their_islands(seed):
+    """W − W_rh W_hh⁻¹ W_hr, with two held rows in one island and one in another."""
     W, inverse, J = random_rows(seed)
     g = np.random.default_rng(100 + seed)
     H = np.zeros((3, J.shape[1]))
     H[[0, 2], 5:11], H[1, 11:20] = g.standard_normal((2, 6)), g.standard_normal(9)
-    held = Grouped.from_whole(W.first, np.ones(3, np.int64), np.array([(2, -1), (3, -1), (2, -1)]), H, H @ inverse, np.arange(J.shape[1]))
+    held = DelassusFactors.from_whole(
+        W.first, np.ones(3, np.int64), np.array([(2, -1), (3, -1), (2, -1)]), H, H @ inverse, np.arange(J.shape[1])
+    )
     inner = np.linalg.inv(H @ inverse @ H.T)
     expected = J @ inverse @ J.T - J @ inverse @ H.T @ inner @ H @ inverse @ J.T
     np.testing.assert_allclose(W.holding(held, inner).dense(), expected, atol=1e-10)
@@ -97,7 +99,7 @@ def test_scaling_is_that_of_the_other_algorithms(law):
 @pytest.mark.parametrize("make", [lambda: scattered(6, 8, 0.3, 1), lambda: tower(3, push=0.05), lambda: sphere_pile(3, 2)])
 def test_sweeps_end_at_the_laws(make, momentum):
     problem = make()
-    W = Grouped.from_factored(problem.operator, problem.blocks.rows)
+    W = DelassusFactors.from_factored(problem.operator, problem.blocks.rows)
     np.testing.assert_allclose(W.dense(), problem.W.whole(), atol=1e-12)
     found = sweep_grouped(W, problem.b, problem.blocks, "coulomb", None, 1e-10, 5000, momentum=momentum)
     assert found.converged and violation(problem, found) < 1e-8
@@ -121,8 +123,8 @@ def test_limits_friction_bounds_and_contacts_without_friction_among_the_blocks(l
 @pytest.mark.parametrize("sweeps", [0, 1, 3, 40])
 @pytest.mark.parametrize("law", ["coulomb", "convex"])
 def test_unit_masses_change_nothing_but_what_is_read(law, sweeps):
-    """In velocities in which M of some groups of six is 1 (by Cholesky's factor of M⁻¹), W and all sweeps are the same: some blocks have J
-    alone, some J and Y, some a group of each kind. With all groups unit, Y is not even there."""
+    """In velocities in which M of some islands of six is 1 (by Cholesky's factor of M⁻¹), W and all sweeps are the same: some blocks have J
+    alone, some J and Y, some an island of each kind. With all islands unit, Y is not even there."""
     W, inverse, J = random_rows(11, rows=(3, 1, 3, 4, 3, 3, 1, 2, 3, 3), sizes=(6, 6, 8, 6, 6))
     blocks = join(
         contacts([0.4]), unilateral(1), contacts([0.0]), contacts(np.array([[0.5, 0.2, 0.1]])), contacts([0.7]), contacts([0.3]),
@@ -139,7 +141,7 @@ def test_unit_masses_change_nothing_but_what_is_read(law, sweeps):
             root[at, at], unit[k] = np.linalg.cholesky(inverse[at, at]), 1
         at = np.concatenate([unit[k] * np.ones(W.first[k + 1] - W.first[k]) for k in range(5)]) > 0.5
         mass = np.where(at[:, None] | at, np.eye(len(inverse)), inverse)
-        made = Grouped.from_whole(W.first, W.rows, W.groups, J @ root, J @ root @ mass, np.arange(len(inverse)))
+        made = DelassusFactors.from_whole(W.first, W.rows, W.islands, J @ root, J @ root @ mass, np.arange(len(inverse)))
         made = replace(made, Y=made.J if unit.all() else made.Y, unit=unit)
         np.testing.assert_allclose(made.dense(), W.dense(), atol=1e-12)
         found = sweep_grouped(made, b, blocks, law, warm, 0.0, sweeps, order)
@@ -151,7 +153,7 @@ def test_unit_masses_change_nothing_but_what_is_read(law, sweeps):
 
 def test_what_is_not_reached_is_said():
     problem = tower(12)
-    W = Grouped.from_factored(problem.operator, problem.blocks.rows)
+    W = DelassusFactors.from_factored(problem.operator, problem.blocks.rows)
     found = sweep_grouped(W, problem.b, problem.blocks, "coulomb", None, 1e-12, 3)
     assert not found.converged and found.residual.velocity > 1e-6 and "residual" in found.note
     assert violation(problem, found) < 10.0 * found.residual.velocity

@@ -1,4 +1,4 @@
-"""Proximal steps by Newton's method (`augmented`) for rows on groups of velocities of any sizes, W = J Yᵀ never made.
+"""Proximal steps by Newton's method (`augmented`) for rows on islands of velocities of any sizes, W = J Yᵀ never made.
 
 Units are those of `scaling`: λ = D x, û = D u, every cone ‖x_t‖ ≤ x_n. Tangents without friction stay as rows of zeros.
 """
@@ -9,23 +9,23 @@ from typing import Protocol
 
 import numpy as np
 
-from unibody.algebra.contact.augmented import Laws
+from unibody.algebra.contact.augmented import RowLaws
 from unibody.algebra.contact.augmented_restart import settle
 from unibody.algebra.contact.delassus import gather, spread
 from unibody.algebra.contact.pgs import CONVEX, COULOMB, natural_map
 from unibody.algebra.contact.problem import Blocks, Residual, Solution
-from unibody.algebra.contact.scaled_delassus import Motion
+from unibody.algebra.contact.scaled_delassus import ScaledVelocities
 from unibody.algebra.contact.scaling import AT_MOST, ROUND_OFF
 from unibody.kernel import Floats, Ints, kernel
 
 
-class Rows(Protocol):
-    """first: (groups + 1,) where the velocities of each group begin; rows: (k,) of each block, from start on (k + 1,); groups: (k, 2), −1
-    for none; J, Y: from place on (k + 1,), velocity by velocity, rows next to each other."""
+class RowOperator(Protocol):
+    """first: (islands + 1,) where the velocities of each island begin; rows: (k,) of each block, from start on (k + 1,); islands: (k, 2),
+    −1 for none; J, Y: from place on (k + 1,), velocity by velocity, rows next to each other."""
 
     first: np.ndarray
     rows: np.ndarray
-    groups: np.ndarray
+    islands: np.ndarray
     start: np.ndarray
     place: np.ndarray
     J: np.ndarray
@@ -64,8 +64,8 @@ def scale_rows(
                 Y_out[p + r] *= D_out[at + r]
 
 
-def augmented_groups(
-    W: Rows, b: np.ndarray, blocks: Blocks, law: str, warm: np.ndarray | None, tolerance: float, iterations: int
+def augmented_islands(
+    W: RowOperator, b: np.ndarray, blocks: Blocks, law: str, warm: np.ndarray | None, tolerance: float, iterations: int
 ) -> Solution:
     """Impulses from `warm` by at most so many of Newton's steps."""
     number, m = COULOMB if law == "coulomb" else CONVEX, b.size
@@ -78,8 +78,8 @@ def augmented_groups(
         x = np.clip(np.zeros(m), np.repeat(lower, W.rows), np.repeat(upper, W.rows))
     else:
         x = np.where(D > 0.0, np.asarray(warm, float) / divisor, 0.0)
-    laws = Laws(number, W.start, lower, upper, np.concatenate([np.zeros(m), b_scaled, divisor]), own.reshape(-1, 4, 4))
-    best = settle(laws, Motion.grouped(W.first, W.groups, W.place, J, Y), x, tolerance, iterations)
+    laws = RowLaws(number, W.start, lower, upper, np.concatenate([np.zeros(m), b_scaled, divisor]), own.reshape(-1, 4, 4))
+    best = settle(laws, ScaledVelocities.grouped(W.first, W.islands, W.place, J, Y), x, tolerance, iterations)
     impulse = D * best.x
     velocity, F = W.times(impulse) + b, np.empty(m)
     natural_map(number, W.start, lower, upper, best.x, D * velocity, F)
@@ -95,9 +95,9 @@ def augmented_groups(
     return Solution(impulse, velocity, residual, best.iterations, "augmented", note, bool(good))
 
 
-def largest_term(J: np.ndarray, Y: np.ndarray, W: Rows, x: np.ndarray, D: np.ndarray) -> float:
+def largest_term(J: np.ndarray, Y: np.ndarray, W: RowOperator, x: np.ndarray, D: np.ndarray) -> float:
     """The largest sum of the sizes of the terms that make up a row's velocity."""
-    groups, motion, u = np.ascontiguousarray(W.groups, np.int64).ravel(), np.zeros(W.first[-1]), np.zeros(x.size)
-    spread(W.first, groups, W.start, W.place, np.abs(Y), np.abs(x), motion)
-    gather(W.first, groups, W.start, W.place, np.abs(J), motion, u)
+    islands, motion, u = np.ascontiguousarray(W.islands, np.int64).ravel(), np.zeros(W.first[-1]), np.zeros(x.size)
+    spread(W.first, islands, W.start, W.place, np.abs(Y), np.abs(x), motion)
+    gather(W.first, islands, W.start, W.place, np.abs(J), motion, u)
     return float((u / D).max(initial=0.0))

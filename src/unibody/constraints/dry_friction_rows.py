@@ -18,7 +18,7 @@ from unibody.kernel import Floats, Ints, kernel
 
 
 @kernel
-def fill_joint_rubs(
+def fill_dry_friction_rows(
     index: Ints, parameters: Floats, X: Floats, V: Floats, q: Floats, v: Floats, signals: Floats,
     G_out: Floats, J_out: Floats, residual_out: Floats, bias_out: Floats, drift_out: Floats,
 ) -> None:  # fmt: skip
@@ -34,7 +34,7 @@ def fill_joint_rubs(
 
 
 @dataclass(frozen=True)
-class JointRub(Constraint):
+class DryFrictionRows(Constraint):
     """Friction of at most `bounds` [N m or N] in the degrees of freedom `chosen` of `joint`.
 
     >>> JointRub("knee", (0,), (0.5,)).rows
@@ -48,7 +48,7 @@ class JointRub(Constraint):
     units: tuple[str, ...] = field(default=(), init=False, repr=False, compare=False)
 
     nonholonomic = True
-    fill_kernel = fill_joint_rubs
+    fill_kernel = fill_dry_friction_rows
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "rows", len(self.chosen))

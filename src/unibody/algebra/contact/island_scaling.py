@@ -1,4 +1,4 @@
-"""The units of `scaling` (λ = D x, û = D u, every cone ‖x_t‖ ≤ x_n) for rows in groups: tables of blocks, into units and out of them.
+"""The units of `scaling` (λ = D x, û = D u, every cone ‖x_t‖ ≤ x_n) for rows in islands: tables of blocks, into units and out of them.
 
 What a sweep needs of a block lies in its table, made by `pgs_scaling`; tangents are in its axes, which lie apart.
 """
