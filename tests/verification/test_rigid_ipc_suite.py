@@ -161,8 +161,9 @@ def test_card_tent_stands_at_05_and_collapses_at_02(scene):
 
 def test_card_house_of_two_levels_keeps_its_height(scene):
     """F8: the top drops by less than 5 % after touchdown, until 2 s. So does every card, or else a tent could fall under the others unseen;
-    and each stays as steep, within the 5° of the tent."""
-    rec = run(scene("friction/card-house/card-house-2-levels"), 2.0, every=25)
+    and each stays as steep, within the 5° of the tent. Normal forces of the last step, as for the tent: with those of the same step the
+    upper tent sways, and round-off decides how far."""
+    rec = run(scene("friction/card-house/card-house-2-levels"), 2.0, every=25, friction_iterations=1)
     cards = [b.name for b in rec.model.bodies[1:] if b.kind == "dynamic"]
     tops = np.array([rec.vertices(card)[:, :, 1].max(axis=1) for card in cards])
     ground = min(rec.vertices(card)[-1, :, 1].min() for card in cards)
