@@ -87,16 +87,15 @@ class MemorySchema:
     def __init__(self, *fields: Field):
         self.fields = {field.name: field for field in fields}
         self.slices: dict[str, slice] = {}
-        self.single: dict[str, int] = {}
-        """Where fields of one number are, which are asked for most."""
         self.size = 0
         for field in fields:
             if field.name in self.slices:
                 raise ValueError(f"memory has two fields named '{field.name}'; give each a name of its own")
             self.slices[field.name] = slice(self.size, self.size + field.size)
-            if field.shape == () and field.record is None:
-                self.single[field.name] = self.size
             self.size += field.size
+        one = {f.name: f.shape == () and f.record is None for f in fields}
+        named = {name: (Number if one[name] else Numbers)(field, self.slices[name]) for name, field in self.fields.items()}
+        self._view: type[MemoryView] = type("MemoryView", (MemoryView,), {"__slots__": (), "_schema": self, **named})
 
     def followed_by(self, *fields: Field) -> MemorySchema:
         """The same fields, and others behind them."""
@@ -108,7 +107,7 @@ class MemorySchema:
 
     def view(self, memory: np.ndarray) -> MemoryView:
         """Memory (…, size) by the names of its fields; also an array of the first fields only."""
-        return MemoryView(self, memory)
+        return self._view(memory)
 
     def fault(self, memory: np.ndarray) -> str | None:
         """A number in memories (rows, size) that cannot be, with the name of its field; or None."""
@@ -122,6 +121,9 @@ class MemorySchema:
                 yield from field.record.leaves(begin, f"{within}{name}{list(field.shape) or ''}.")
             elif field.size:
                 yield within + name, begin, field
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return MemorySchema, tuple(self.fields.values())
 
     def __repr__(self) -> str:
         return self.table()
@@ -142,43 +144,55 @@ class MemorySchema:
 
 
 class MemoryView:
-    """The fields of a memory by name: one number as a float, more as an array of their shape that shares its numbers with the memory, a
-    record as a view of its own. Assigning to a name writes into the memory."""
+    """The fields of a memory by name, attributes of a class that its schema makes: one number as a float, more as an array of their shape
+    that shares its numbers with the memory, a record as a view of its own. Assigning to a name writes into the memory."""
 
-    __slots__ = ("_memory", "_schema")
-    _memory: np.ndarray
+    __slots__ = ("_memory",)
     _schema: MemorySchema
 
-    def __init__(self, schema: MemorySchema, memory: np.ndarray):
-        object.__setattr__(self, "_schema", schema)
-        object.__setattr__(self, "_memory", memory)
-
-    def _numbers(self, name: str) -> np.ndarray:
-        field = self._schema.fields.get(name)
-        if field is None:
-            raise AttributeError(f"this memory has no field '{name}'; it has {', '.join(self._schema.fields)}")
-        inner = () if field.record is None else (field.record.size,)
-        return self._memory[..., self._schema.slices[name]].reshape(self._memory.shape[:-1] + field.shape + inner)
+    def __init__(self, memory: np.ndarray):
+        self._memory = memory
 
     def __getattr__(self, name: str) -> Any:
-        place = self._schema.single.get(name)
-        if place is not None and self._memory.ndim == 1:
-            return self._memory.item(place)
-        numbers, record = self._numbers(name), self._schema.fields[name].record
-        return numbers if record is None else record.view(numbers)
-
-    def __setattr__(self, name: str, value: Any) -> None:
-        self._numbers(name)[...] = value
+        raise AttributeError(f"this memory has no field '{name}'; it has {', '.join(self._schema.fields)}")
 
     def __getitem__(self, rows: Any) -> MemoryView:
         """Some of many records."""
-        return MemoryView(self._schema, self._memory[rows])
-
-    def __dir__(self) -> list[str]:
-        return list(self._schema.fields)
+        return self._schema.view(self._memory[rows])
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return MemoryView, (self._schema, self._memory)
+        return self._schema.view, (self._memory,)
 
     def __repr__(self) -> str:
         return self._schema.table(self._memory if self._memory.ndim == 1 else None)
+
+
+class Numbers:
+    """A field as an attribute of views."""
+
+    def __init__(self, field: Field, where: slice):
+        self.where, self.record = where, field.record
+        self.shape = field.shape + (() if field.record is None else (field.record.size,))
+
+    def _of(self, memory: np.ndarray) -> np.ndarray:
+        part = memory[..., self.where]
+        return part if len(self.shape) == 1 else part.reshape(part.shape[:-1] + self.shape)
+
+    def __get__(self, view: MemoryView, owner: type | None = None) -> Any:
+        return self._of(view._memory) if self.record is None else self.record.view(self._of(view._memory))
+
+    def __set__(self, view: MemoryView, value: Any) -> None:
+        self._of(view._memory)[...] = value
+
+
+class Number:
+    """A field of one number, of which steps read and write many."""
+
+    def __init__(self, field: Field, where: slice):
+        self.place = where.start
+
+    def __get__(self, view: MemoryView, owner: type | None = None) -> Any:
+        return view._memory.item(self.place) if view._memory.ndim == 1 else view._memory[..., self.place]
+
+    def __set__(self, view: MemoryView, value: Any) -> None:
+        view._memory[..., self.place] = value

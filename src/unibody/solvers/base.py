@@ -122,7 +122,7 @@ def able_solver(model: Model) -> str:
     return able[0] if able else next(iter(REGISTRY))
 
 
-@dataclass(frozen=True)
+@dataclass
 class Step:
     """What a step returns."""
 
@@ -381,8 +381,8 @@ class Bound:
 
     def stepped(self, state: State, memory: np.ndarray, began: float, **facts: Any) -> Step:
         """A step that was made, with its report: what `step_facts` say, and further facts of it. `began`: by `time.perf_counter`."""
-        facts = {**self.step_facts(memory), **facts}
-        return Step(state, memory, Report("ok", state.t, seconds=time.perf_counter() - began, **facts))
+        said = self.step_facts(memory) | facts
+        return Step(state, memory, Report("ok", state.t, seconds=time.perf_counter() - began, **said))
 
     def failed_step(self, t: float, status: str, element: str, why: str, **facts: Any) -> StepFailed:
         """The error for a step from t that was not made, near an element, with its report."""

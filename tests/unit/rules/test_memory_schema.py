@@ -46,7 +46,7 @@ def test_what_is_written_by_name_is_read_by_name_and_shares_the_array():
     assert view.points[1:].place.tolist() == [[3.0, 4.0]]
     with pytest.raises(AttributeError, match="no field 'lenght'; it has length, matrix"):
         _ = view.lenght
-    with pytest.raises(AttributeError, match="no field 'lenght'"):
+    with pytest.raises(AttributeError, match="no attribute 'lenght'"):
         view.lenght = 1.0
 
 

@@ -13,6 +13,7 @@ import copy
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -249,6 +250,11 @@ class BoundArticulated(Bound):
 class BoundAdaptive(BoundArticulated):
     """The adaptive rule: y = (q, v, works); memory also holds the current stretch with its interpolant and the control it was made with."""
 
+    @cached_property
+    def _weight(self) -> np.ndarray:
+        """Of the parts of y in the error of a step: works follow the motion."""
+        return np.repeat([1.0, 0.0], [self.nq + self.nv, WORKS])
+
     def _derivative(self, q: np.ndarray, v: np.ndarray, control: np.ndarray) -> Callable[[float, np.ndarray], np.ndarray]:
         """ẏ(t, y); q and v, fitted joints included, are those of its last call."""
         s = self.system
@@ -269,10 +275,9 @@ class BoundAdaptive(BoundArticulated):
         q, v, flat = self._unpack(state, memory)
         f, options, kept = self._derivative(q, v, control), self.solver, self.memory_schema.view(flat)
         here = np.concatenate([state.q, state.v, kept.work])
-        weight = np.concatenate([np.ones(here.size - WORKS), np.zeros(WORKS)])
         start, end = kept.stretch_start, kept.stretch_end
         if start < end and start <= state.t <= end and np.array_equal(kept.stretch_control, control, equal_nan=True):
-            stretch = Stretch(start, end, kept.interpolant.copy(), kept.following_step)
+            stretch = Stretch(start, end, kept.interpolant, kept.following_step)
         else:
             first = first_step(f, state.t, here, options.atol + options.rtol * np.abs(here), dt)
             stretch = Stretch(state.t, state.t, np.array([here, *np.zeros((4, here.size))]), first)
@@ -280,7 +285,7 @@ class BoundAdaptive(BoundArticulated):
         steps = rejected = 0
         while stretch.end < target:
             y = stretch.coefficients[0] + stretch.coefficients[1]
-            made = take_step(f, stretch.end, self._on_manifold(y), stretch.following, options.rtol, options.atol, weight)
+            made = take_step(f, stretch.end, self._on_manifold(y), stretch.following, options.rtol, options.atol, self._weight)
             if made is None:
                 raise self.failure(state, memory, control, state.t)
             stretch, again = made
@@ -291,8 +296,9 @@ class BoundAdaptive(BoundArticulated):
         )  # of trials
         f(target, y)
         kept.work, kept.power, kept.last_step, kept.time = y[-WORKS:], 0.0, 0.0, target
-        kept.stretch_start, kept.stretch_end, kept.following_step = stretch.start, stretch.end, stretch.following
-        kept.interpolant, kept.stretch_control = stretch.coefficients, control
+        if steps:  # a new stretch
+            kept.stretch_start, kept.stretch_end, kept.following_step = stretch.start, stretch.end, stretch.following
+            kept.interpolant, kept.stretch_control = stretch.coefficients, control
         return self.stepped(*self._pack(target, q, v, flat), began, iterations=steps + rejected)
 
     def _on_manifold(self, y: np.ndarray) -> np.ndarray:

@@ -259,30 +259,31 @@ class BoundComplementarity(Bound):
         return State.of_own(t, q, v, self.coordinates), kept, rows[: done // every] if record else rows, done
 
     def step_facts(self, memory: np.ndarray | None = None) -> dict[str, Any]:
-        facts = super().step_facts()
-        return facts if memory is None else facts | self._solution_facts(memory)
+        if memory is None:
+            return super().step_facts()
+        rank, rows = self.system.rank()
+        return {"redundant": rows - rank, **self._solution_facts(memory)}
 
     def _solution_facts(self, memory: np.ndarray) -> dict[str, Any]:
         """What a report says of the problem of a step."""
-        kept, notes = self.arrangement.view(memory), list(self.system.notes())
-        iterations, count = int(kept.iterations), int(kept.contact_count)
-        if count:
-            notes.append(f"{count} contacts, least gap {kept.least_gap:.3g} m")
-        if iterations:
+        kept, notes = self.arrangement.facts(memory), list(self.system.notes())
+        if kept.contact_count:
+            notes.append(f"{int(kept.contact_count)} contacts, least gap {kept.least_gap:.3g} m")
+        if kept.iterations:
             notes.append(f"impulses by {METHODS[int(kept.method)]} to {kept.residual:.2g} m/s")
         notes += [said for said in (self.rule.speed_warning, self.rule.deep.told) if said]
         if not kept.converged:
             notes.append("the impulses did not reach the tolerance; allow more iterations or give another method")
         if self.rule.friction is not None:
-            found = kept.joint_friction
+            found = self.arrangement.view(memory).joint_friction
             notes.append(f"joint friction in {int(found.iterations)} iterations to {found.change:.1g} of its bounds")
             if found.change > TOLERANCE:
                 notes.append("joint friction did not settle; a smaller dt may help")
         if kept.gained > 0.0:
             what = "would have added, but for clipping," if self.solver.clip else "added"
             notes.append(f"impacts {what} {kept.gained:.3g} J of kinetic energy (steps so far in which they do: {int(kept.gains)})")
-        least = kept.least_gap if count else float("inf")
-        return {"iterations": iterations, "residual": kept.residual, "minimum_distance": least, "notes": tuple(notes)}
+        least = kept.least_gap if kept.contact_count else float("inf")
+        return {"iterations": int(kept.iterations), "residual": kept.residual, "minimum_distance": least, "notes": tuple(notes)}
 
     def observe(self, state: State, memory: np.ndarray, control: np.ndarray) -> Observation:
         """Everything derived at a state; reactions, multipliers and contacts are impulse / h of the step that ended there, at the start
