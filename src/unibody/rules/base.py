@@ -30,6 +30,12 @@ DAMPER_WORK = WORK
 MEMORY = COMMON.size
 
 
+def begun_fields(nq: int, nv: int) -> tuple[Field, Field]:
+    """How the last step began, for rules by which what acted over it can be computed again."""
+    begun_q = Field("begun_q", (nq,), "m, rad, 1", "q that the last step began with, fitted joints included")
+    return begun_q, Field("begun_v", (nv,), "m/s, rad/s", "v that it began with")
+
+
 def trapezoidal_work(memory: np.ndarray, powers: np.ndarray) -> np.ndarray:
     """(3,) the work up to the end of the last step, where powers are these."""
     kept = COMMON.view(memory)

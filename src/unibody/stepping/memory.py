@@ -16,7 +16,7 @@ import numpy as np
 from unibody.collision.rigid.contacts import FEATURE_BITS
 from unibody.kernel import Floats, Ints, device, kernel
 from unibody.model.model import Model
-from unibody.rules.base import COMMON, book_work
+from unibody.rules.base import COMMON, begun_fields, book_work
 from unibody.rules.memory import Field, MemorySchema, MemoryView, count
 
 if TYPE_CHECKING:
@@ -68,8 +68,7 @@ class SteppingMemory:
     def __init__(self, nq: int, nv: int, rows: int, contacts: int, leans: int = 0, friction: MemorySchema | None = None):
         self.rows, self.contacts, self.leans = rows, contacts, leans
         self.schema = STEP.followed_by(
-            Field("begun_q", (nq,), "m, rad, 1", "q that the last step began with, fitted joints included"),
-            Field("begun_v", (nv,), "m/s, rad/s", "v that it began with"),
+            *begun_fields(nq, nv),
             Field("change", (leans,), "m/s, rad/s", "by how much it took velocities to have changed in its middle"),
             Field("next_change", (leans,), "m/s, rad/s", "what a next step of the same length takes for that"),
             Field("constraint_impulse", (rows,), "N s, N m s", "of the constraint rows"),

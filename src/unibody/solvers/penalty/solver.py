@@ -29,7 +29,7 @@ from unibody.errors import ModelError
 from unibody.forces.base import Force
 from unibody.joints.base import Joint
 from unibody.model import Model, State
-from unibody.rules.base import DAMPER_WORK, LAST_STEP, book_work, finite
+from unibody.rules.base import DAMPER_WORK, LAST_STEP, begun_fields, book_work, finite
 from unibody.rules.euler import roll_euler
 from unibody.rules.memory import Field
 from unibody.shapes import Shape
@@ -114,11 +114,8 @@ class Penalty(Solver):
         if touches:
             held = PenaltyDynamics(model, choice)
             contacts = PenaltyContacts(model, held, nearness_of(model, self.margin), self.slip_speed)
-            kept = (
-                Field("step_length", (), "s", "of the last step, 0 before the first", low=0.0),
-                Field("begun_q", (held.nq_all,), "m, rad, 1", "q that it began with, fitted joints included"),
-                Field("begun_v", (held.nv_all,), "m/s, rad/s", "v that it began with"),
-            )
+            length = Field("step_length", (), "s", "of the last step, 0 before the first", low=0.0)
+            kept = (length, *begun_fields(held.nq_all, held.nv_all))
             return BoundTouching(model, self, "maximal", held, 7 * held.n, 6 * held.n, None, kept=kept, contacts=contacts)
         planar = model.planar and self.coordinates != "maximal"
         system = PenalisedSystem(model, planar, choice)

@@ -13,13 +13,13 @@ from unibody.coordinates.reduced.products import fill_wrenches, gather_wrenches
 from unibody.coordinates.stages import EVALUATE_STAGE, Evaluate
 from unibody.coordinates.workspace import BODIES, COLUMNS, COUNTDOWN, GRAVITY, ROWS, SPEED_LIMIT, STATUS, X_SOLVED, X_WB, F, Y
 from unibody.kernel import Floats, Ints, device, kernel, long_kernel
-from unibody.rules.base import COMMON, DAMPER_WORK, TIME, all_finite, largest, outruns, write_record
+from unibody.rules.base import COMMON, DAMPER_WORK, TIME, all_finite, begun_fields, largest, outruns, write_record
 from unibody.rules.memory import Field, MemorySchema, MemoryView, count
 from unibody.solvers.redmax.joint_friction import JointFrictions, Moment
 from unibody.solvers.redmax.step import settle_loads
 
 from unibody.solvers.redmax.linearly_implicit import (  # isort: skip
-    BEGUN_Q, CURBED, KEPT_COUNTDOWN, fields_of, roll_linearly_implicit, step_linearly_implicit,
+    BEGINNING, BEGUN_Q, CURBED, KEPT_COUNTDOWN, roll_linearly_implicit, step_linearly_implicit,
 )  # fmt: skip
 
 from unibody.solvers.redmax.friction_projections import (  # isort: skip
@@ -155,7 +155,7 @@ class RubbingSteps:
             Field("change", (), "1", "the last relative change of what the contact points carry", low=0.0, infinite=True),
         )
         friction = Field("joint_friction", (), "", "friction in joints in the last step", record=found)
-        self.kept = (*fields_of(self.system.nq_all, self.system.nv_all), friction)
+        self.kept = (*BEGINNING, *begun_fields(self.system.nq_all, self.system.nv_all), friction)
         self.schema = COMMON.followed_by(*self.kept)
         self.last = np.zeros(self.schema.size)
         self.compiled = CompiledRubbing(frictions, self.system, self.schema.size) if frictions.linear else None

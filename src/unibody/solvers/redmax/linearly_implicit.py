@@ -63,15 +63,6 @@ STEP_LENGTH, KEPT_COUNTDOWN, KEPT_ITERATIONS, EXPLAINED, UNEXPLAINED, PEAK, CURB
 BEGUN_Q = COMMON.followed_by(*BEGINNING).size
 """Where memory keeps q, and behind it v, that the last step began with."""
 
-
-def fields_of(nq: int, nv: int) -> tuple[Field, ...]:
-    """What all rules of RedMax keep."""
-    return (
-        *BEGINNING,
-        Field("begun_q", (nq,), "m, rad, 1", "q that the last step began with, fitted joints included"),
-        Field("begun_v", (nv,), "m/s, rad/s", "v that it began with"),
-    )
-
 SHARE, SUDDEN = 1.0, 0.1
 """Parts of the largest kinetic energy so far that may come from nowhere, in all and in one step. Resolved motions gain some 0.01 a step."""
 

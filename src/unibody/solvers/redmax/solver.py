@@ -25,14 +25,14 @@ from unibody.errors import ModelError, StepFailed
 from unibody.forces.base import Force
 from unibody.joints.base import Joint
 from unibody.model import Model, State
-from unibody.rules.base import DAMPER_WORK, advance_own
+from unibody.rules.base import DAMPER_WORK, advance_own, begun_fields
 from unibody.rules.memory import Field
 from unibody.shapes import Shape
 from unibody.solvers.base import Bound, Solver, Step, needs_reaction
 from unibody.solvers.redmax.friction_steps import RubbingSteps
 from unibody.solvers.redmax.implicit import ALPHA, ImplicitStage, solve_stage
 from unibody.solvers.redmax.joint_friction import AN_INSTANT, JointFrictions, Moment
-from unibody.solvers.redmax.linearly_implicit import SUDDEN, book_implicit_work, fields_of, mean_power, roll_linearly_implicit
+from unibody.solvers.redmax.linearly_implicit import BEGINNING, SUDDEN, book_implicit_work, mean_power, roll_linearly_implicit
 from unibody.solvers.redmax.system import LINEAR, RedMaxSystem
 from unibody.spatial.pose import vector_from_rotation
 
@@ -113,7 +113,7 @@ class RedMax(Solver):
         )  # fmt: skip
         system.set_projection(self.project)
         system.momenta = self.rule == "linearly-implicit"
-        kept = fields_of(system.nq_all, system.nv_all)
+        kept = (*BEGINNING, *begun_fields(system.nq_all, system.nv_all))
         common: dict[str, Any] = dict(model=model, solver=self, coordinates="reduced", system=system, nq=model.nq, nv=model.nv)
         if self.rule == "linearly-implicit":
             driven = bool((system.view(BODIES).reshape(-1, BODY)[1:, DRIVEN] >= 0).any())
