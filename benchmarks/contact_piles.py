@@ -61,9 +61,7 @@ class Ours:
         return system.poses().copy()
 
     def contacts(self) -> int:
-        from unibody.stepping.memory import COUNT
-
-        return int(self.bound._unpack(self.state, self.memory)[2][COUNT])
+        return int(self.bound.memory_schema.view(self.memory).contact_count)
 
 
 def walls(b: ub.Builder, x: float, y: float) -> None:

@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 
 import unibody as ub
-from unibody.solvers.redmax.linearly_implicit import CURBED
 
 
 def hinges(b, speed):
@@ -44,7 +43,7 @@ def test_compiled_steps_are_those_in_numpy(make, speed, dt, curbed):
         assert one.iterations == other.iterations
         for x, y in zip((compiled.state.q, compiled.state.v, compiled._memory), (numpy.state.q, numpy.state.v, numpy._memory), strict=True):
             np.testing.assert_allclose(x, y, atol=1e-9 * max(1.0, np.abs(y).max()))
-    assert (compiled.bound._unpack(compiled.state, compiled._memory)[2][CURBED] > 0) == curbed
+    assert (compiled.memory.curbed > 0) == curbed
 
 
 def test_a_run_is_its_single_steps_also_where_one_is_taken_in_numpy(monkeypatch):

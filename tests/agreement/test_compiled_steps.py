@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import unibody as ub
+from unibody.rules.base import COMMON
 from unibody.solvers.complementarity.compiled_layout import REASONS, WHY
 from unibody.solvers.complementarity.solver import BoundComplementarity
 
@@ -75,7 +76,7 @@ def test_a_step_is_the_same_by_one_kernel_and_by_many(name: str) -> None:
         reasons[REASONS[int(quick.quick.told[WHY])]] += 1
         np.testing.assert_allclose(one.state.q, other.state.q, atol=DT * SAME)
         np.testing.assert_allclose(one.state.v, other.state.v, atol=SAME)
-        np.testing.assert_allclose(one.memory[:8], other.memory[:8], rtol=1e-9, atol=1e-9)
+        np.testing.assert_allclose(one.memory[: COMMON.size], other.memory[: COMMON.size], rtol=1e-9, atol=1e-9)
         assert one.report.minimum_distance == pytest.approx(other.report.minimum_distance, abs=1e-12)
         state, memory = one.state, one.memory
     assert reasons["made"] > (150 if name == "walker on pins" else 250), reasons  # Newton's method likes turning friction less

@@ -10,10 +10,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from unibody.coordinates.constraint_layout import ConstraintLayout
+from unibody.coordinates.workspace import ARMATURE, LEDGER, RESIDUAL, V_WB, X_WB
+from unibody.element import DAMPER_POWER, SPRING_ENERGY
 from unibody.model.model import JointInfo
 from unibody.spatial.pose import quaternions_from_rotations
 
@@ -82,6 +85,18 @@ class JointFrictionState:
     """(points, 1 or 2) of the contacts that hold it [N], along normals into the child; those of a point sum to its normal force."""
 
 
+class HeldLoads(NamedTuple):
+    """What held the bodies at the last evaluation: wrenches (joints, 6), whole and without work; null vectors of the rows; multipliers by
+    element; and, on the way, kinetic and gravity energy."""
+
+    reactions: np.ndarray
+    constraint: np.ndarray
+    null: np.ndarray
+    multipliers: dict[str, np.ndarray]
+    kinetic: float
+    gravity: float
+
+
 @dataclass
 class Observation:
     """Everything derived at one state. Arrays run over bodies (the world first) or joints, in the model's order."""
@@ -122,6 +137,29 @@ class Observation:
     """(bodies, 4, 3) of solvers whose bodies give way a little: t and the columns a₁ a₂ a₃ of A, where points x = t + A X really are."""
     distance: float = float("inf")
     """The least gap between bodies that are near each other [m]."""
+
+    def held_by(self, held: HeldLoads) -> None:
+        """Take over what held the bodies over a step."""
+        self.reactions, self.constraint_wrenches, self.multipliers = held.reactions, held.constraint, held.multipliers
+
+    def told(self, *, iterations: int, residual: float, minimum_distance: float, notes: tuple[str, ...]) -> None:
+        """Take over what the report of a step says of its solution."""
+        self.iterations, self.residual, self.distance, self.notes = iterations, residual, minimum_distance, notes
+
+
+def observation_of(
+    system: Any, t: float, joint_q: np.ndarray, joint_v: np.ndarray, held: HeldLoads, names: Sequence[str]
+) -> Observation:
+    """What follows from the last evaluation of a system and from what held its bodies; `names`: the elements of the rows that may repeat
+    each other."""
+    X, V, ledger = system.view(X_WB).reshape(-1, 12), system.view(V_WB).reshape(-1, 6), system.view(LEDGER)
+    return Observation(
+        time=t, poses=public_poses(X), twists=public_twists(X, V), joint_q=joint_q.copy(), joint_v=joint_v.copy(),
+        kinetic=held.kinetic + 0.5 * float(np.sum(system.view(ARMATURE) * joint_v**2)), gravity=held.gravity,
+        springs=float(ledger[SPRING_ENERGY]), powers=ledger[DAMPER_POWER : DAMPER_POWER + 3].copy(), reactions=held.reactions,
+        constraint_wrenches=held.constraint, violation=largest_violation(system.view(RESIDUAL), system.constraints.unilateral),
+        redundant=len(held.null), redundant_names=touched_names(names, held.null), multipliers=held.multipliers,
+    )  # fmt: skip
 
 
 def largest_violation(residual: np.ndarray, unilateral: np.ndarray) -> float:

@@ -1,25 +1,45 @@
 """What all time rules share: the call of a system, the ledger of work, records, and the check that numbers are numbers.
 
 A system is evaluated through an address: (t, q, v) in, accelerations in its slot Y out. `q` and `v` hold the system's own coordinates
-first, then coordinates of joints that are only fitted; only the former move. Memory (MEMORY numbers, then what a rule adds):
+first, then coordinates of joints that are only fitted; only the former move.
 
-    0–2  work done on the bodies by dampers, motors, applied wrenches up to the start of the last step [J]
-    3–5  their power there [W]
-    6    length of the last step [s]; the work of the last step is completed by the trapezoidal rule when it is observed
-    7    the time [s], summed step by step so that a rollout and single steps agree to the last bit
+The memory of every solver begins with the fields COMMON. Then come those of its rule; at the end the coordinates and velocities of fitted
+joints, which stand behind the system's own in q and v while a rule runs: its memory is then the same array without them.
 """
 
 from __future__ import annotations
 
+import numpy as np
+
 from unibody.arena import part
 from unibody.coordinates.reduced.kinematics import advance_joints, rate_joints
-from unibody.coordinates.stages import Evaluate
 from unibody.coordinates.workspace import CLASSES, INDEX, LEDGER, PARAMETERS, SPEED_LIMIT
 from unibody.element import DAMPER_POWER
 from unibody.kernel import Floats, Ints, device, kernel
+from unibody.rules.memory import HUGE, Field, MemorySchema
 
-MEMORY = 8
-LAST_STEP, TIME = 6, 7
+COMMON = MemorySchema(
+    Field("work", (3,), "J", "of dampers, motors, applied wrenches on the bodies, up to the start of the last step"),
+    Field("power", (3,), "W", "of the same at that instant"),
+    Field("last_step", (), "s", "length of the last step if its work is completed when it is observed, else 0", low=0.0),
+    Field("time", (), "s", "summed step by step, so that rollouts and single steps agree to the last bit"),
+)
+WORK, POWER, LAST_STEP, TIME = COMMON.at("work", "power", "last_step", "time")
+DAMPER_WORK = WORK
+"""The first of the three."""
+MEMORY = COMMON.size
+
+
+def begun_fields(nq: int, nv: int) -> tuple[Field, Field]:
+    """How the last step began, for rules by which what acted over it can be computed again."""
+    begun_q = Field("begun_q", (nq,), "m, rad, 1", "q that the last step began with, fitted joints included")
+    return begun_q, Field("begun_v", (nv,), "m/s, rad/s", "v that it began with")
+
+
+def trapezoidal_work(memory: np.ndarray, powers: np.ndarray) -> np.ndarray:
+    """(3,) the work up to the end of the last step, where powers are these."""
+    kept = COMMON.view(memory)
+    return kept.work + 0.5 * kept.last_step * (kept.power + powers)
 
 
 @kernel
@@ -32,10 +52,6 @@ def advance_own(layout: Ints, ints: Ints, constants: Floats, q: Floats, v: Float
 def rate_own(layout: Ints, ints: Ints, constants: Floats, q: Floats, v: Floats, qdot_out: Floats) -> None:
     """The time derivative of the system's own q."""
     rate_joints(part(ints, layout, CLASSES), part(ints, layout, INDEX), part(constants, layout, PARAMETERS), q, v, qdot_out)
-
-
-HUGE = 1e100
-"""Motion beyond this (in SI units) has blown up: squares of it, energies above all, soon overflow."""
 
 
 @device
@@ -76,8 +92,8 @@ def book_work(ledger, h, memory_out):
     """Complete the work of the last step by the trapezoidal rule and start that of a step of length h."""
     for k in range(3):
         power = ledger[DAMPER_POWER + k]
-        memory_out[k] += 0.5 * memory_out[LAST_STEP] * (memory_out[3 + k] + power)
-        memory_out[3 + k] = power
+        memory_out[WORK + k] += 0.5 * memory_out[LAST_STEP] * (memory_out[POWER + k] + power)
+        memory_out[POWER + k] = power
     memory_out[LAST_STEP] = h
 
 
@@ -100,9 +116,3 @@ def write_record(row, t, q, v, memory, record_out):
 @device
 def ledger_of(layout, work) -> Floats:
     return part(work, layout, LEDGER)
-
-
-__all__ = [
-    "LAST_STEP", "MEMORY", "TIME", "Evaluate", "advance_own", "all_finite", "book_work", "finite", "largest", "ledger_of", "outruns",
-    "rate_own", "write_record",
-]  # fmt: skip

@@ -10,7 +10,7 @@ from unibody.coordinates.stages import EVALUATE_STAGE, PROJECT_STAGE, Evaluate, 
 from unibody.coordinates.workspace import COUNTS, OWN_Q, Y
 from unibody.element import DAMPER_POWER
 from unibody.kernel import Floats, Ints, long_kernel
-from unibody.rules.base import LAST_STEP, TIME, advance_own, all_finite, ledger_of, outruns, rate_own, write_record
+from unibody.rules.base import LAST_STEP, TIME, WORK, advance_own, all_finite, ledger_of, outruns, rate_own, write_record
 
 
 def scratch_size(nq: int, nv: int) -> int:
@@ -73,9 +73,9 @@ def roll_runge_kutta(
         for j in range(y.size, nv):
             v_out[j] = v_stage[j]
         advance_own(layout, ints, constants, q_out, v_out, 0.0, q_out)
-        memory_out[0] += work0
-        memory_out[1] += work1
-        memory_out[2] += work2
+        memory_out[WORK] += work0
+        memory_out[WORK + 1] += work1
+        memory_out[WORK + 2] += work2
         memory_out[LAST_STEP] = 0.0
         if stages[PROJECT_STAGE] != 0:
             Project(stages[PROJECT_STAGE], layout, ints, constants, stages, control, t + h, work_out, q_out, v_out)

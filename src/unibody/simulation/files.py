@@ -2,7 +2,8 @@
 
 The model's text is that of scene files (`unibody.model.text`), so the same rules hold for code that it names. A fingerprint over model and
 solver says whether the text is the one that was written. What is read is checked before anything runs on it: names, kinds, shapes and sizes
-of arrays by `archive`, finite numbers and growing times here, and what a solver remembers by `Bound.memory_fault`.
+of arrays by `archive`, finite numbers and growing times here, and what a solver remembers by `Bound.memory_fault`. The head also lists the
+fields of memory: a file whose memory has another layout than this version's is refused.
 """
 
 from __future__ import annotations
@@ -19,13 +20,12 @@ from unibody.errors import ModelError
 from unibody.model import Model
 from unibody.model.text import element_from_text, element_to_text, model_from_text, model_to_text
 from unibody.model.values import shown
+from unibody.rules.memory import MemorySchema
 from unibody.simulation.archive import Archive
 from unibody.simulation.whole_file import whole_file
 from unibody.solvers import REGISTRY, Bound, Solver
 
-FORMAT = 3
-WITHOUT_FINGERPRINT = 2
-"""The format before; still read."""
+FORMAT = 4
 
 KINDS = ("simulation", "recording")
 ARRAYS = ("t", "q", "v", "memory", "control", "run")
@@ -34,7 +34,10 @@ ARRAYS = ("t", "q", "v", "memory", "control", "run")
 def write_npz(path: str | Path, kind: str, bound: Bound, arrays: dict[str, np.ndarray]) -> Path:
     """The arrays, with a head that says what they belong to."""
     model, solver = model_to_text(bound.model), element_to_text(bound.solver, _solvers())
-    head = {"format": FORMAT, "kind": kind, "model": model, "solver": solver, "fingerprint": _fingerprint(model, solver)}
+    head = {
+        "format": FORMAT, "kind": kind, "model": model, "solver": solver, "fingerprint": _fingerprint(model, solver),
+        "memory": _layout(bound.memory_schema),
+    }  # fmt: skip
     with whole_file(path) as file:
         np.savez(file, head=np.array(json.dumps(head)), **arrays)  # type: ignore[arg-type]
     return Path(path)
@@ -49,23 +52,26 @@ def read_npz(path: str | Path, kind: str, model: Model | None, trust: bool | Seq
     if (holds := head.get("kind")) != kind:
         raise ModelError(f"file '{source}' holds a {holds if holds in KINDS else shown(holds)}, not a {kind}; load it as that")
     version = head.get("format")
-    if version not in (FORMAT, WITHOUT_FINGERPRINT) or isinstance(version, bool | float):
-        raise ModelError(f"file '{source}' has format {shown(version)}, this version reads {FORMAT}; save it again")
+    if version != FORMAT or isinstance(version, bool | float):
+        raise ModelError(f"file '{source}' has format {shown(version)}, this version reads {FORMAT}; run it again and save that")
     text, options = head.get("model"), head.get("solver")
-    if version == FORMAT and head.get("fingerprint") != _fingerprint(text, options):
+    if head.get("fingerprint") != _fingerprint(text, options):
         raise archive.fault("its model or solver is not the one that was saved (the fingerprint differs)")
     if model is None:
         model = model_from_text(text, f"file '{source}'", trust)
     elif (place := _difference(text, json.loads(json.dumps(model_to_text(model))), "model")) is not None:
         raise ModelError(f"file '{source}' was saved with another model than the one given: {place} differs; give the same model")
     solver = element_from_text(options, f"solver of '{source}'", _solvers(), trust, Solver)
-    return solver.bind(model), archive
+    bound = solver.bind(model)
+    if head.get("memory") != _layout(bound.memory_schema):
+        raise ModelError(f"file '{source}' has memory of another layout than this version's {solver.name}; run it again and save that")
+    return bound, archive
 
 
 def checked_rows(archive: Archive, bound: Bound, rows: int | None) -> dict[str, np.ndarray]:
     """t, q, v, memory and control of a file, each with one row per state (`rows` None: one state, without rows), fit to go on with."""
     count = 1 if rows is None else rows
-    widths = {"q": bound.nq, "v": bound.nv, "memory": bound.memory_length, "control": bound.model.neutral_control().size}
+    widths = {"q": bound.nq, "v": bound.nv, "memory": bound.memory_schema.size, "control": bound.model.neutral_control().size}
     out = {"t": archive.array("t", (count,))}
     for name, width in widths.items():
         empty = rows == 0 and archive.shapes[name] == (0,)  # so are lists of no rows written
@@ -88,6 +94,11 @@ def checked_rows(archive: Archive, bound: Bound, rows: int | None) -> dict[str, 
 def _fingerprint(model: Any, solver: Any) -> str:
     """A digest of the texts of a model and a solver."""
     return hashlib.sha256(json.dumps([model, solver], sort_keys=True).encode()).hexdigest()
+
+
+def _layout(schema: MemorySchema) -> list[list[Any]]:
+    """Names and shapes of all fields, in their order."""
+    return [[name, *field.shape] for name, _, field in schema.leaves()]
 
 
 def _difference(saved: Any, given: Any, place: str) -> str | None:

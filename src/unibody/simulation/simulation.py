@@ -18,6 +18,7 @@ from unibody.errors import Busy, ModelError, StepFailed, UnibodyError, UnibodyWa
 from unibody.model import Control, Model, State
 from unibody.model.plane import check_wrenches
 from unibody.model.values import shown
+from unibody.rules.memory import MemoryView
 from unibody.simulation import advice
 from unibody.simulation.consistent import begin
 from unibody.simulation.energy_watch import EnergyWatch
@@ -211,6 +212,14 @@ class Simulation:
         """Everything derived at the state at hand: poses, energies, reactions, joint coordinates."""
         with self._bound.turn:
             return self._bound.observe(self._state, self._memory, self.control.flat)
+
+    @property
+    def memory(self) -> MemoryView:
+        """What the solver keeps from step to step, to look at: `print(sim.memory)` lists fields, units and meaning; `sim.memory.time`
+        reads one."""
+        numbers = self._memory.view()
+        numbers.flags.writeable = False
+        return self._bound.memory_schema.view(numbers)
 
     def step(self) -> Report:
         """One step of length dt."""

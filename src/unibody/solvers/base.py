@@ -31,8 +31,8 @@ from unibody.errors import ModelError, StartRefused, StepFailed, Unsupported
 from unibody.joints import Ball, Free
 from unibody.model import Model, State
 from unibody.model.interruptions import deferred
-from unibody.rules.base import LAST_STEP, MEMORY, TIME, finite, largest
-from unibody.rules.memory_fields import Field, at, fault_of
+from unibody.rules.base import COMMON, LAST_STEP, TIME, finite, largest, trapezoidal_work
+from unibody.rules.memory import Field, MemorySchema
 from unibody.solvers.blame import element_of
 from unibody.solvers.report import Report
 from unibody.solvers.stiffness import EXPLICIT, IMPLICIT, STIFF, stiffness
@@ -122,7 +122,7 @@ def able_solver(model: Model) -> str:
     return able[0] if able else next(iter(REGISTRY))
 
 
-@dataclass(frozen=True)
+@dataclass
 class Step:
     """What a step returns."""
 
@@ -212,8 +212,7 @@ def guarded(method: Method) -> Method:
 
 @dataclass
 class Bound:
-    """A solver bound to a model. `memory` holds the ledger of work, then the coordinates of fitted joints, then `kept` numbers of a rule,
-    which stand behind the ledger while it runs."""
+    """A solver bound to a model; `kept`: the fields that its rule adds to memory."""
 
     model: Model
     solver: Any
@@ -224,7 +223,7 @@ class Bound:
     roll: Callable[..., int] | None
     explicit: int = 0
     scratch: np.ndarray = field(default_factory=lambda: np.zeros(0))
-    kept: int = 0
+    kept: tuple[Field, ...] = ()
     failed: StepFailed | None = None
     """What ended the last rollout by single steps."""
     speed_limit: float = float("inf")
@@ -264,7 +263,7 @@ class Bound:
     @cached_property
     def _sizes(self) -> tuple[tuple[int], tuple[int], tuple[int], tuple[int]]:
         """Shapes of q, v, memory and control."""
-        return (self.nq,), (self.nv,), (self.memory_length,), (self.control_length,)
+        return (self.nq,), (self.nv,), (self.memory_schema.size,), (self.control_length,)
 
     def broken(self, state: State, error: Exception) -> StepFailed:
         """The error for a step out of which an exception came: of an element's code, or of equations that have no solution."""
@@ -272,8 +271,7 @@ class Bound:
         said = f"{type(error).__name__}: {' '.join(str(error).split())}"
         singular = isinstance(error, np.linalg.LinAlgError | ZeroDivisionError | FloatingPointError)
         why = f"its equations have no solution here ({said}); try another solver or a smaller dt" if singular else said
-        report = Report(status="singular" if singular else "error in an element", time=state.t, element=element)
-        return StepFailed(f"step at t = {state.t:.6g} s failed near '{element}': {why}", time=state.t, element=element, report=report)
+        return self.failed_step(state.t, "singular" if singular else "error in an element", element, why)
 
     def before_callback_error(
         self, method: Method, rows: np.ndarray, state: State, memory: np.ndarray, control: np.ndarray, dt: float, steps: int,
@@ -303,34 +301,31 @@ class Bound:
     def nv_all(self) -> int:
         return self.system.nv_all
 
-    @property
-    def memory_size(self) -> int:
-        return MEMORY + (self.nq_all - self.nq) + (self.nv_all - self.nv) + self.kept
+    @cached_property
+    def memory_schema(self) -> MemorySchema:
+        """What a memory holds, as `start` and `step` return it: what is common to all solvers, what the rule keeps, fitted joints."""
+        return COMMON.followed_by(
+            *self.kept,
+            Field("fitted_q", (self.nq_all - self.nq,), "m, rad, 1", "coordinates of joints that are fitted to the bodies' poses"),
+            Field("fitted_v", (self.nv_all - self.nv,), "m/s, rad/s", "their velocities"),
+        )
+
+    @cached_property
+    def _fitted(self) -> tuple[int, ...]:
+        """Where memory holds fitted joints: what comes before is memory while a rule runs."""
+        return self.memory_schema.at("fitted_q", "fitted_v")
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Addresses and scratch do not travel: a copy is bound anew, and what steps remember is in their memory."""
         return bound_anew, (self.solver, self.model)
 
-    @property
-    def memory_length(self) -> int:
-        """Numbers of a memory as `start` and `step` return it."""
-        return self.memory_size
-
-    def memory_fields(self) -> list[Field]:
-        """What is known of numbers in memory beyond that they are finite."""
-        return [Field("the length of the last step", at(LAST_STEP), low=0.0)]
-
-    def _behind(self, first: int, last: int | None = None) -> slice:
-        """Where memory keeps the numbers first … last − 1 (one, unless given) of what `_unpack` returns; first ≥ MEMORY."""
-        shift = self.memory_size - self.kept - MEMORY
-        return slice(first + shift, (first + 1 if last is None else last) + shift)
-
     def memory_fault(self, times: np.ndarray, memory: np.ndarray) -> str | None:
-        """Why memories (rows, memory_length) of states at these times cannot be a solver's own, or None."""
-        stepped = memory[:, LAST_STEP] > 0.0
-        if (memory[stepped, TIME] != times[stepped]).any():
+        """Why memories (rows, size of the schema) of states at these times cannot be a solver's own, or None."""
+        kept = self.memory_schema.view(memory)
+        if ((kept.last_step > 0.0) & (kept.time != times)).any():
             return "its memory is that of another time"
-        return fault_of(memory, self.memory_fields())
+        why = self.memory_schema.fault(memory)
+        return None if why is None else f"its memory holds {why}"
 
     def state_fault(self, q: np.ndarray) -> str | None:
         """Why coordinates (rows, nq) cannot be, or None: quaternions are unit."""
@@ -362,18 +357,17 @@ class Bound:
             q[: self.nq], v[: self.nv] = self.system.convert(state)
             if self.coordinates != "reduced":
                 q[self.nq : self.nq + self.model.nq], v[self.nv : self.nv + self.model.nv] = to_reduced(self.model, state)
-        memory = np.zeros(self.memory_size)
-        memory[MEMORY : self.memory_size - self.kept] = np.concatenate([q[self.nq :], v[self.nv :]])
-        return State(0.0 if state is None else state.t, q[: self.nq], v[: self.nv], self.coordinates), memory
+        return self._pack(0.0 if state is None else state.t, q, v, np.zeros(self._fitted[0]))
 
     def _unpack(self, state: State, memory: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        fitted, end = self.nq_all - self.nq, self.memory_size - self.kept
-        q = np.concatenate([state.q, memory[MEMORY : MEMORY + fitted]])
-        v = np.concatenate([state.v, memory[MEMORY + fitted : end]])
-        return q, v, np.concatenate([memory[:MEMORY], memory[end : self.memory_size]])
+        """q and v with fitted joints behind, and a copy of what comes before these in memory, for a rule to write."""
+        first_q, first_v = self._fitted
+        q, v = np.concatenate([state.q, memory[first_q:first_v]]), np.concatenate([state.v, memory[first_v:]])
+        return q, v, memory[:first_q].copy()
 
-    def _pack(self, t: float, q: np.ndarray, v: np.ndarray, ledger: np.ndarray) -> tuple[State, np.ndarray]:
-        memory = np.concatenate([ledger[:MEMORY], q[self.nq :], v[self.nv :], ledger[MEMORY:]])
+    def _pack(self, t: float, q: np.ndarray, v: np.ndarray, kept: np.ndarray) -> tuple[State, np.ndarray]:
+        """State and memory of what `_unpack` gave."""
+        memory = np.concatenate([kept, q[self.nq :], v[self.nv :]])
         return State(t, q[: self.nq], v[: self.nv], self.coordinates), memory
 
     @guarded
@@ -383,7 +377,17 @@ class Bound:
         after, kept, _, done = self.rollout(state, memory, control, dt, 1, 1, record=False)
         if done < 1:
             raise self.failure(state, memory, control, state.t)
-        return Step(after, kept, Report(status="ok", time=after.t, seconds=time.perf_counter() - began, **self.step_facts()))
+        return self.stepped(after, kept, began)
+
+    def stepped(self, state: State, memory: np.ndarray, began: float, **facts: Any) -> Step:
+        """A step that was made, with its report: what `step_facts` say, and further facts of it. `began`: by `time.perf_counter`."""
+        said = self.step_facts(memory) | facts
+        return Step(state, memory, Report("ok", state.t, seconds=time.perf_counter() - began, **said))
+
+    def failed_step(self, t: float, status: str, element: str, why: str, **facts: Any) -> StepFailed:
+        """The error for a step from t that was not made, near an element, with its report."""
+        report = Report(status, t, element=element, **facts)
+        return StepFailed(f"step at t = {t:.6g} s failed near '{element}': {why}", time=t, element=element, report=report)
 
     @guarded
     def rollout(
@@ -392,15 +396,15 @@ class Bound:
         """Many steps in one compiled loop: the last good state and memory, records of every `every`-th state, and the steps done, fewer
         where a step failed or velocities passed the speed limit."""
         assert self.roll is not None
-        q, v, ledger = self._unpack(state, memory)
+        q, v, kept = self._unpack(state, memory)
         self.system.prepare(dt)
         self.system.view(SPEED_LIMIT)[0] = self.speed_limit
         stages = self.system.stages(control)
-        width = 1 + q.size + v.size + ledger.size
+        width = 1 + q.size + v.size + kept.size
         rows = np.zeros((steps // every if record else 0, width))
         done = self.roll(
             self.system.layout, self.system.ints, self.system.constants, stages, control, state.t, dt, steps,
-            every if record else steps + 1, self.explicit, self.system.work, self.scratch, q, v, ledger, rows.ravel(),
+            every if record else steps + 1, self.explicit, self.system.work, self.scratch, q, v, kept, rows.ravel(),
         )  # fmt: skip
         if done and not finite(q, v):  # the last step overflowed: up to the one before
             callback_errors = self.system.callback_errors
@@ -409,8 +413,8 @@ class Bound:
             if callback_errors.error is None:
                 callback_errors.error, callback_errors.blamed = error, blamed
             return out
-        after, kept = self._pack(float(ledger[TIME]) if done else state.t, q, v, ledger)
-        return after, kept, rows[: done // every] if record else rows, done
+        after, memory = self._pack(float(kept[TIME]) if done else state.t, q, v, kept)
+        return after, memory, rows[: done // every] if record else rows, done
 
     def roll_by_steps(
         self, state: State, memory: np.ndarray, control: np.ndarray, dt: float, steps: int, every: int, record: bool
@@ -425,8 +429,7 @@ class Bound:
                 return state, memory, np.array(rows), k
             state, memory = made.state, made.memory
             if record and (k + 1) % every == 0:
-                q, v, ledger = self._unpack(state, memory)
-                rows.append(np.concatenate([[state.t], q, v, ledger]))
+                rows.append(np.concatenate([[state.t], *self._unpack(state, memory)]))
             if largest(state.v) > self.speed_limit:
                 return state, memory, np.array(rows), k + 1
         return state, memory, np.array(rows), steps
@@ -437,8 +440,8 @@ class Bound:
         v = row[1 + self.nq_all : 1 + self.nq_all + self.nv_all]
         return self._pack(float(row[0]), q, v, row[1 + self.nq_all + self.nv_all :])
 
-    def step_facts(self) -> dict[str, Any]:
-        """What the report of a step can say without further work."""
+    def step_facts(self, memory: np.ndarray | None = None) -> dict[str, Any]:
+        """What the report of a step can say without further work, of one that was made also by its memory."""
         rank, rows = self.system.rank()
         return {"redundant": rows - rank, "notes": self.system.notes()}
 
@@ -446,18 +449,17 @@ class Bound:
     def observe(self, state: State, memory: np.ndarray, control: np.ndarray) -> Observation:
         """Poses, twists, energies, reactions, violation at a state; reactions are those of the motion, without feedback that shrinks with
         the step."""
-        q, v, ledger = self._unpack(state, memory)
-        self._prepare_look(ledger)
+        q, v, kept = self._unpack(state, memory)
+        self._prepare_look(kept)
         out = self.system.observe(state.t, q, v, control)
-        powers = out.powers
-        out.work = np.array(ledger[:3]) + 0.5 * ledger[LAST_STEP] * (ledger[3:6] + powers)
+        out.work = trapezoidal_work(kept, out.powers)
         return out
 
     @cached_property
     def masses(self) -> Masses:
         return Masses(self.model)
 
-    def _prepare_look(self, ledger: np.ndarray) -> None:
+    def _prepare_look(self, memory: np.ndarray) -> None:
         """Before the system is evaluated at a state and not for a step: no feedback that shrinks with the step."""
         self.system.prepare(np.inf)
 
@@ -467,13 +469,13 @@ class Bound:
 
     def energies(self, state: State, memory: np.ndarray, control: np.ndarray) -> EnergyBalance:
         """Kinetic and stored energy at a state and the work done up to it: the part of `observe` that asks for no reactions."""
-        q, v, ledger = self._unpack(state, memory)
-        self._prepare_look(ledger)
+        q, v, kept = self._unpack(state, memory)
+        self._prepare_look(kept)
         self._look_at(state.t, q, v, control)
         entries = self.system.view(LEDGER)
         kinetic, gravity = self.masses.energies(self.system.view(X_WB), self.system.view(V_WB))
         rotors = 0.5 * float(np.sum(self.system.view(ARMATURE) * v[self.nv_all - self.model.nv_joints :] ** 2))
-        work = ledger[:3] + 0.5 * ledger[LAST_STEP] * (ledger[3:6] + entries[DAMPER_POWER : DAMPER_POWER + 3])
+        work = trapezoidal_work(kept, entries[DAMPER_POWER : DAMPER_POWER + 3])
         return EnergyBalance(kinetic, rotors, gravity, float(entries[SPRING_ENERGY]), float(work[1] + work[2]))
 
     def remedy(self, dt: float) -> str:
@@ -491,9 +493,7 @@ class Bound:
         """Let the step that began at t fail if surfaces crossed: the body to blame, and why."""
         if crossing is None:
             return
-        element, why = crossing
-        report = Report(status="crossing", time=t, element=element, **self.step_facts())
-        raise StepFailed(f"step at t = {t:.6g} s failed near '{element}': {why}", time=t, element=element, report=report)
+        raise self.failed_step(t, "crossing", *crossing, **self.step_facts())
 
     def failure(self, state: State, memory: np.ndarray, control: np.ndarray, t: float) -> StepFailed:
         """The error for a step that did not come out finite, naming the element nearest the trouble."""
@@ -504,13 +504,12 @@ class Bound:
         if error is not None and not isinstance(error, Exception):
             self.system.callback_errors.error = None
             raise error
-        q, v, ledger = self._unpack(state, memory)
+        q, v, kept = self._unpack(state, memory)
         element = self.system.callback_errors.blamed if error is not None else self.system.culprit(t, q, v, control)
         said = "" if error is None else f"{type(error).__name__}: {error}"
-        why = said or f"accelerations are not finite; {self.remedy(float(ledger[LAST_STEP]))}"
+        why = said or f"accelerations are not finite; {self.remedy(float(kept[LAST_STEP]))}"
         status = "not finite" if error is None else "error in an element"
-        report = Report(status=status, time=t, element=element, **self.step_facts())
-        failed = StepFailed(f"step at t = {t:.6g} s failed near '{element}': {why}", time=t, element=element, report=report)
+        failed = self.failed_step(t, status, element, why, **self.step_facts())
         failed.__cause__ = error
         self.system.callback_errors.error = None
         return failed

@@ -15,15 +15,14 @@ from unibody.algebra.contact.delassus import DelassusFactors
 from unibody.algebra.saddle.baraff import factor_solve_tree, solve_tree_many
 from unibody.arena import part
 from unibody.coordinates.kick import keep_courses
-from unibody.coordinates.loop_closure import closure_null, fill_reference
+from unibody.coordinates.loop_closure import fill_reference
 from unibody.coordinates.maximal.dynamics import kick_maximal
 from unibody.coordinates.maximal.forest import hand_over
-from unibody.coordinates.maximal.observe import driven_wrenches, held_wrenches, row_multipliers
+from unibody.coordinates.maximal.observe import reactions_maximal
 from unibody.coordinates.maximal.projection import PROJECT_BELOW, PROJECT_ENOUGH, PROJECT_LIMIT
 from unibody.coordinates.maximal.system import MaximalSystem
-from unibody.coordinates.observation import bearings_in_world, element_multipliers, null_shift
+from unibody.coordinates.observation import HeldLoads
 from unibody.coordinates.reduced.kinematics import advance_joints
-from unibody.coordinates.reduced.observe import HeldLoads
 from unibody.stepping.carried_rows import CLOSED, LIMIT, SHRINK, SLIGHT
 from unibody.stepping.forest_delassus import combine_units, unit_loads
 from unibody.stepping.impulse_dynamics import BodyMotion, ConstraintRows, centres_in_bodies, cross_rows, holding_rows, motion_of
@@ -255,18 +254,7 @@ class ImpulseMaximal(MaximalSystem):
 
     def through(self) -> HeldLoads:
         """Reactions from the multipliers of the last evaluation."""
-        X, constraints = self.poses(), self.constraints
-        primary, auxiliary = self.view(NODE_L), self.view(MULTIPLIER)
-        constraint = held_wrenches(self, primary, auxiliary, X)
-        reactions = constraint + driven_wrenches(self, primary, auxiliary, X)
-        null = closure_null(self.view(CLOSURE), constraints.auxiliary, self.rank()[0]) if constraints.auxiliary else np.zeros((0, 0))
-        if len(null):
-            responses = self.view(RESPONSE_Y).reshape(constraints.auxiliary, -1)
-            bearings = bearings_in_world(self.bearings, self.model.joints, X)
-            shift = null_shift(constraint, [held_wrenches(self, z @ responses, z, X) for z in null], bearings)
-            constraint, reactions = constraint - shift, reactions - shift
-        multipliers = element_multipliers(constraints, row_multipliers(self, primary, auxiliary))
-        return HeldLoads(reactions, constraint, null, multipliers, 0.0, 0.0)
+        return reactions_maximal(self)
 
     def kick(self, h: float, q: np.ndarray, v: np.ndarray) -> None:
         """v by h times the accelerations, q along the new v; in place."""

@@ -15,9 +15,10 @@ from unibody.algebra.tree.aba import BODY, LOOSE, ROW, A, P, V, fill_shifts, sol
 from unibody.arena import part
 from unibody.coordinates.kick import free_joints, keep_courses, kick_reduced, mark_touched
 from unibody.coordinates.maximal.projection import PROJECT_BELOW, PROJECT_ENOUGH, PROJECT_LIMIT
+from unibody.coordinates.observation import HeldLoads
 from unibody.coordinates.reduced.careful_projection import project_held
 from unibody.coordinates.reduced.kinematics import advance_joints
-from unibody.coordinates.reduced.observe import HeldLoads, reactions_reduced
+from unibody.coordinates.reduced.observe import reactions_reduced
 from unibody.coordinates.reduced.products import carry_accelerations, fill_mass_matrix
 from unibody.coordinates.reduced.system import ReducedSystem, evaluate_reduced, spread_responses
 from unibody.stepping.carried_rows import kick_onto_rows

@@ -27,6 +27,7 @@ from unibody.coordinates.workspace import MULTIPLIER
 from unibody.coordinates.workspace import T as T_SLOT
 from unibody.forces.joint_friction import JointFriction
 from unibody.model.model import Model
+from unibody.rules.memory import Field, MemorySchema, count
 from unibody.stepping.impulse_reduced import ImpulseReduced
 from unibody.stepping.impulses import Blocks, Dense, ImpulseOptions, ImpulseOutcome, contacts, join, solve
 from unibody.stepping.reactions import through_tree
@@ -82,17 +83,25 @@ class SteppingFriction(JointFrictionVariables):
         blocks_at, variables_at, rows_at = np.array(self._single, int).reshape(-1, 3).T
         self._blocks, self._variables, self._rows = blocks_at, variables_at, rows_at
         self.blocks = block
-        self.size_kept = 2 * block + self.size + 2
+        self.kept = MemorySchema(
+            Field("bound", (block,), "N, N m", "the most that friction may be at a contact point, or in a hinge or slide"),
+            Field("slip", (block,), "m/s, rad/s", "the speed there"),
+            Field("friction", (self.size,), "N, N m", "along the tangents there"),
+            count("iterations", "in which bounds were found"),
+            Field("change", (), "1", "their last relative change"),
+        )
+        """What a step leaves for the next."""
         self._turn, self._found, self._map = 0, ImpulseOutcome(np.zeros(0), np.zeros(0)), None
         self.idle = False
         """Whether nothing moves by what rubs, so that contacts need no second look."""
-        self.begin(np.zeros(self.size_kept), 1.0)
+        self.begin(np.zeros(self.kept.size), 1.0)
 
     def begin(self, kept: np.ndarray, h: float) -> None:
         """Start from what the last step has left."""
-        self._u = np.array(kept[2 * self.blocks : -2])
+        last = self.kept.view(kept)
+        self._u = last.friction.copy()
         self._impulses = h * self._u
-        self._allow(np.array(kept[: self.blocks]), h)
+        self._allow(last.bound.copy(), h)
 
     def _allow(self, bounds: np.ndarray, h: float) -> None:
         """Set the bounds [N m, N] of all blocks for the next solution."""
@@ -193,7 +202,9 @@ class SteppingFriction(JointFrictionVariables):
         slips[self._variables] = reached[np.searchsorted(rubbed, self._rows)]
         for _, variables, places, matrix in self._discs:
             slips[variables] = matrix @ reached[places]
-        held.rub = np.concatenate([self.bounds, self.speeds(slips), self._u, [k + foretold, moved]])
+        held.rub = np.zeros(self.kept.size)
+        kept = self.kept.view(held.rub)
+        kept.bound, kept.slip, kept.friction, kept.iterations, kept.change = self.bounds, self.speeds(slips), self._u, k + foretold, moved
         return held
 
     def balls_held(self, rows: int) -> np.ndarray:
@@ -261,4 +272,5 @@ class SteppingFriction(JointFrictionVariables):
 
     def seen(self, reactions: np.ndarray, kept: np.ndarray) -> dict[str, JointFrictionState]:
         """What a recording keeps, of the reactions (joints, 6) at M in world axes, and of what the step has left."""
-        return self.rubs(self.local(reactions, self.system.poses()), kept[2 * self.blocks : -2], kept[self.blocks : 2 * self.blocks])
+        last = self.kept.view(kept)
+        return self.rubs(self.local(reactions, self.system.poses()), last.friction, last.slip)

@@ -1,4 +1,4 @@
-"""What time stepping with impulses remembers behind the ledger: how the last step began, its impulses, and how they were found.
+"""What time stepping with impulses remembers: how the last step began, its impulses, and how they were found.
 
 Contacts have room for a fixed number, so that records of a run have one width. Where there are more, those left out start cold and what
 acted is solved for again when it is asked for.
@@ -6,100 +6,103 @@ acted is solved for again when it is asked for.
 
 from __future__ import annotations
 
+from collections import namedtuple
 from dataclasses import dataclass
 from math import sqrt
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from unibody.collision.rigid.contacts import FEATURE_BITS
 from unibody.kernel import Floats, Ints, device, kernel
 from unibody.model.model import Model
-from unibody.rules.base import MEMORY, book_work
+from unibody.rules.base import COMMON, begun_fields, book_work
+from unibody.rules.memory import Field, MemorySchema, MemoryView, count
 
 if TYPE_CHECKING:
     from unibody.stepping.step_problem import StepSolution
 
-LENGTH, ITERATIONS, RESIDUAL, METHOD, DISTANCE, GAINED, COUNT, CONVERGED, GAINS = range(MEMORY, MEMORY + 9)
-"""Of the last step: its length [s], 0 before the first; iterations; the residual [m/s]; the number of the method; the least gap [m]; the
-energy that contacts added [J]; how many contacts; whether its problem was solved. Then the steps so far in which contacts added energy."""
-FACTS = 9
-
-WIDTH = 9
-"""Numbers of a contact: its id in two parts, four impulses, the gap where the step ended, the speeds of slip and of approach."""
+METHODS = ("none", "auto", "lemke", "pgs", "newton", "proximal", "augmented", "warm start")
 
 PART = 1 << 32
-"""Ids are kept as two whole numbers below it."""
+"""Ids of contacts are kept as two whole numbers below it."""
+
+MOST_CONTACTS = 1e9
+
+STEP = COMMON.followed_by(
+    Field("step_length", (), "s", "of the last step, 0 before the first", low=0.0),
+    count("iterations", "in which its impulses were found"),
+    Field("residual", (), "m/s", "by which they miss their laws", infinite=True, missing=True),
+    count("method", f"by which they were found: {', '.join(f'{k} {name}' for k, name in enumerate(METHODS))}", len(METHODS) - 1),
+    Field("least_gap", (), "m", "between bodies that are near each other", infinite=True),
+    Field("gained", (), "J", "kinetic energy that contacts added"),
+    count("contact_count", "contacts, also those without a row below", MOST_CONTACTS),
+    count("converged", "whether its problem was solved", 1),
+    count("gains", "steps so far in which contacts added energy"),
+)
+"""What memory keeps of a step in single numbers."""
+LENGTH, DISTANCE, GAINED, COUNT, CONVERGED, GAINS = STEP.at("step_length", "least_gap", "gained", "contact_count", "converged", "gains")
+ITERATIONS, RESIDUAL, METHOD = STEP.at("iterations", "residual", "method")
+StepFacts: Any = namedtuple("StepFacts", tuple(STEP.fields)[len(COMMON.fields) :])
+"""The same as one tuple, for every report: faster than eight fields one by one."""
+BEGUN_Q = STEP.size
+"""Where q begins that the last step began with; what follows has sizes of its own (`SteppingMemory`)."""
+
+CONTACT = MemorySchema(
+    Field("id", (2,), "1", "which features of which pair of shapes, in two parts", -float(PART), float(PART), whole=True),
+    Field("impulse", (4,), "N s, N m s", "along the normal, along two tangents, about the normal"),
+    Field("gap", (), "m", "where the step ended"),
+    Field("slip", (), "m/s", "speed of slip at its end"),
+    Field("approach", (), "m/s", "speed with which they came together"),
+)
+ID, IMPULSE, GAP, SLIP, APPROACH = CONTACT.at("id", "impulse", "gap", "slip", "approach")
+WIDTH = CONTACT.size
 
 NONE = np.zeros(0)
 
-METHODS = ("none", "auto", "lemke", "pgs", "newton", "proximal", "augmented", "warm start")
 
+class SteppingMemory:
+    """The memory of a system with nq coordinates and nv velocities (fitted joints included), constraint `rows`, room for `contacts`,
+    `leans` velocities whose own terms are taken in the middle of a step (`stepping.midpoint_coriolis`), and `friction` in joints."""
 
-@dataclass(frozen=True)
-class Layout:
-    """Where things lie in memory as a rule sees it, ledger first."""
-
-    nq: int
-    nv: int
-    rows: int
-    contacts: int
-    rubs: int = 0
-    leans: int = 0
-    """Velocities whose own terms are taken in the middle of a step (`stepping.midpoint_coriolis`)."""
-
-    @property
-    def size(self) -> int:
-        """Numbers behind the ledger."""
-        return FACTS + self.nq + self.nv + 2 * self.leans + self.rows + self.rubs + WIDTH * self.contacts
-
-    def q(self, memory: np.ndarray) -> np.ndarray:
-        """q that the last step began with."""
-        at = MEMORY + FACTS
-        return memory[at : at + self.nq]
-
-    def v(self, memory: np.ndarray) -> np.ndarray:
-        """v that it began with."""
-        at = MEMORY + FACTS + self.nq
-        return memory[at : at + self.nv]
-
-    def change(self, memory: np.ndarray) -> np.ndarray:
-        """By how much it took velocities to have changed in its middle."""
-        at = MEMORY + FACTS + self.nq + self.nv
-        return memory[at : at + self.leans]
-
-    def next_change(self, memory: np.ndarray) -> np.ndarray:
-        """What a next step of the same length takes for that."""
-        at = MEMORY + FACTS + self.nq + self.nv + self.leans
-        return memory[at : at + self.leans]
-
-    def constraints(self, memory: np.ndarray) -> np.ndarray:
-        """Impulses of the constraint rows."""
-        at = MEMORY + FACTS + self.nq + self.nv + 2 * self.leans
-        return memory[at : at + self.rows]
-
-    def rub(self, memory: np.ndarray) -> np.ndarray:
-        """What friction in joints keeps."""
-        at = MEMORY + FACTS + self.nq + self.nv + 2 * self.leans + self.rows
-        return memory[at : at + self.rubs]
-
-    def touches(self, memory: np.ndarray) -> np.ndarray:
-        """(contacts, WIDTH) what is kept of contacts."""
-        at = MEMORY + FACTS + self.nq + self.nv + 2 * self.leans + self.rows + self.rubs
-        return memory[at:].reshape(self.contacts, WIDTH)
+    def __init__(self, nq: int, nv: int, rows: int, contacts: int, leans: int = 0, friction: MemorySchema | None = None):
+        self.rows, self.contacts, self.leans = rows, contacts, leans
+        self.schema = STEP.followed_by(
+            *begun_fields(nq, nv),
+            Field("change", (leans,), "m/s, rad/s", "by how much it took velocities to have changed in its middle"),
+            Field("next_change", (leans,), "m/s, rad/s", "what a next step of the same length takes for that"),
+            Field("constraint_impulse", (rows,), "N s, N m s", "of the constraint rows"),
+            Field("joint_friction", () if friction else (0,), "", "friction in joints", record=friction),
+            Field("contacts", (contacts,), "", "the first of them", record=CONTACT),
+        )
 
     @property
-    def ids(self) -> tuple[int, int]:
-        """Where the table of contacts begins and ends."""
-        return MEMORY + self.size - WIDTH * self.contacts, MEMORY + self.size
+    def fields(self) -> tuple[Field, ...]:
+        """Those behind what all solvers keep."""
+        return tuple(self.schema.fields.values())[len(COMMON.fields) :]
+
+    def view(self, memory: np.ndarray) -> MemoryView:
+        return self.schema.view(memory)
+
+    def facts(self, memory: np.ndarray) -> StepFacts:
+        """What memory keeps of a step in single numbers."""
+        return StepFacts._make(memory[LENGTH:BEGUN_Q].tolist())
+
+    def friction(self, memory: np.ndarray) -> np.ndarray:
+        """What friction in joints keeps, as one array."""
+        return memory[self.schema.slices["joint_friction"]]
+
+    def table(self, memory: np.ndarray) -> np.ndarray:
+        """What is kept of contacts, one row behind the other."""
+        return memory[self.schema.slices["contacts"]]
 
     def whole(self, memory: np.ndarray) -> bool:
         """Whether all contacts of the last step are there."""
         return memory[COUNT] <= self.contacts
 
     def fresh(self, memory: np.ndarray, ledger: np.ndarray, h: float) -> np.ndarray:
-        """Memory for the step after this one: the facts as they are, in the ledger the work up to here, no contacts yet."""
-        out = np.zeros(memory.size)
+        """Memory for the step after this one: single numbers as they are, the work up to here, no contacts yet."""
+        out = np.zeros(self.schema.size)
         begin_memory(memory, ledger, h, out)
         return out
 
@@ -113,14 +116,14 @@ class Layout:
             h, outcome.iterations, outcome.residual, METHODS.index(outcome.method), held.gained, int(outcome.converged), self.contacts,
             held.impulse.shape[1], touches.ids, touches.gaps, held.impulse.ravel(), held.before.ravel(), held.after.ravel(),
             NONE if held.struck is None else held.struck, q, v, change, next_change, held.constraint_impulse if self.rows else NONE,
-            NONE if held.rub is None else held.rub, self.rubs, memory_out,
+            NONE if held.rub is None else held.rub, self.friction(memory_out).size, memory_out,
         )  # fmt: skip
 
     def warm(self, memory: np.ndarray, h: float) -> Guess:
         """Impulses to start with, those of the last step."""
-        length, count, at = float(memory[LENGTH]), min(int(memory[COUNT]), self.contacts), memory.size - WIDTH * self.contacts
+        length, known = float(memory[LENGTH]), min(int(memory[COUNT]), self.contacts)
         scale = h / length if length > 0.0 else 0.0
-        return Guess(scale, count, memory[at:], scale * self.constraints(memory) if self.rows else NONE)
+        return Guess(scale, known, self.table(memory), scale * self.view(memory).constraint_impulse if self.rows else NONE)
 
 
 @dataclass
@@ -155,23 +158,23 @@ def write_touches(
         if at >= table_out.size:
             continue
         o = width * k
-        table_out[at] = ids[k] // PART
-        table_out[at + 1] = ids[k] % PART
+        table_out[at + ID] = ids[k] // PART
+        table_out[at + ID + 1] = ids[k] % PART
         slip = 0.0
         for r in range(width):
-            table_out[at + 2 + r] = impulse[o + r]
+            table_out[at + IMPULSE + r] = impulse[o + r]
             if 0 < r < 3:
                 slip += after[o + r] ** 2
-        table_out[at + 6] = gaps[k] + h * after[o]
-        table_out[at + 7] = sqrt(slip)
-        table_out[at + 8] = max(-before[o], struck[k] if struck.size > 0 else 0.0, 0.0)
+        table_out[at + GAP] = gaps[k] + h * after[o]
+        table_out[at + SLIP] = sqrt(slip)
+        table_out[at + APPROACH] = max(-before[o], struck[k] if struck.size > 0 else 0.0, 0.0)
     return least
 
 
 @kernel
 def begin_memory(memory: Floats, ledger: Floats, h: float, memory_out: Floats) -> None:
-    """The ledger with the work of the last step completed and one of length h begun, and the facts but for contacts; the rest stays."""
-    for k in range(MEMORY + FACTS):
+    """What STEP names, with the work of the last step completed and one of length h begun, and no contacts; the rest stays."""
+    for k in range(BEGUN_Q):
         memory_out[k] = memory[k]
     memory_out[COUNT] = 0.0
     book_work(ledger, h, memory_out)
@@ -183,9 +186,10 @@ def write_step(
     impulse: Floats, before: Floats, after: Floats, struck: Floats, q: Floats, v: Floats, change: Floats, next_change: Floats,
     constraints: Floats, rub: Floats, rubs: int, memory_out: Floats,
 ) -> None:  # fmt: skip
-    """A step as memory keeps it; contacts as many as there is `room` for, those of the step before that are more than now cleared."""
+    """A step as memory keeps it, in the order of `SteppingMemory`; contacts as many as there is `room` for, those of the step before that
+    are more than now cleared."""
     n = gaps.size
-    at = MEMORY + FACTS
+    at = BEGUN_Q
     for part in (q, v, change, next_change, constraints):
         for k in range(part.size):
             memory_out[at + k] = part[k]
@@ -223,7 +227,7 @@ def recall(scale: float, count: int, table: Floats, ids: Ints, width: int, impul
             name = name_of(table, i)
             if name == ids[k]:
                 for r in range(width):
-                    impulse_out[width * k + r] = scale * table[WIDTH * i + 2 + r]
+                    impulse_out[width * k + r] = scale * table[WIDTH * i + IMPULSE + r]
                 break
             if name >> FEATURE_BITS != pair:
                 break
@@ -233,7 +237,7 @@ def recall(scale: float, count: int, table: Floats, ids: Ints, width: int, impul
 @device
 def name_of(table, i):
     """The id of a row of memory."""
-    return int(table[WIDTH * i]) * PART + int(table[WIDTH * i + 1])
+    return int(table[WIDTH * i + ID]) * PART + int(table[WIDTH * i + ID + 1])
 
 
 def room_for(model: Model, touching: bool) -> int:

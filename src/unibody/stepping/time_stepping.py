@@ -31,6 +31,7 @@ from unibody.forces.joint_friction import JointFriction
 from unibody.model.model import JointInfo, Model
 from unibody.model.scale import model_length
 from unibody.model.tables import Names
+from unibody.rules.memory import MemoryView
 from unibody.stepping.contact_margin import NOTHING, ContactMargin, Touches
 from unibody.stepping.contact_rows import ContactRows, contact_rows
 from unibody.stepping.depenetration import DeepOverlaps
@@ -170,7 +171,7 @@ class Stepping:
         if self.friction is None:
             held = with_share(1.0)
         else:
-            self.friction.begin(np.zeros(self.friction.size_kept) if rub is None else rub, h)
+            self.friction.begin(np.zeros(self.friction.kept.size) if rub is None else rub, h)
             held = self.friction.settle(problem, lambda: with_share(1.0), h)
         added, allowed = held.gained, GAIN * held.turnover
         stronge = bounces is not None and bounces.stronge
@@ -212,25 +213,25 @@ class Stepping:
         joint_q = q[q.size - self.model.nq_joints :].copy()
         return Stiction(stuck, [self._rubbed_dofs[r] for r in stuck.tolist()], joint_q) if stuck.size else None
 
-    def remembered(self, h: float, constraint_impulse: np.ndarray, table: np.ndarray) -> StepSolution | None:
-        """The step whose impulses are known, those of contacts as rows of memory; None where these are not the contacts found."""
+    def remembered(self, h: float, constraint_impulse: np.ndarray, known: MemoryView, count: int) -> StepSolution | None:
+        """The step whose impulses are known, those of `count` contacts as memory keeps them; None where other contacts are found."""
         system = self.system
         motion, constraints = system.motion(), system.constraint_rows()
         touches = self.touches(motion, h)
-        if len(table) != len(touches.gaps):
+        if count != len(touches.gaps):
             return None
         rows, laws, wrenches, before, free, _ = self._meet(touches, motion, h, None)
         after = np.zeros_like(free)
-        after[:, 0] = (table[:, 6] - touches.gaps) / h
-        after[:, 1] = table[:, 7]
+        after[:, 0] = (known.gap - touches.gaps) / h
+        after[:, 1] = known.slip
         if self.held.size:
             W = constraints.J @ constraints.Y.T
             close_held(system, 0.5 * (W + W.T), constraints, self.held, self.compliance)
-        impulse = table[:, 2 : 2 + rows.width].copy()
+        impulse = known.impulse[:, : rows.width].copy()
         outcome = ImpulseOutcome(impulse, after)
         return StepSolution(
-            touches, rows, laws, constraints, wrenches, constraint_impulse.copy(), impulse, before, free, after, outcome, struck=table[:,
-            8].copy()
+            touches, rows, laws, constraints, wrenches, constraint_impulse.copy(), impulse, before, free, after, outcome,
+            struck=known.approach.copy(),
         )  # fmt: skip
 
     def _rows(self, touches: Touches) -> tuple[ContactRows, ContactLaws]:

@@ -169,26 +169,55 @@ def test_values_that_cannot_be_are_named(saved, tmp_path):
 
 
 @pytest.mark.parametrize("solver", all_choices(), ids=label)
-def test_every_count_in_memory_is_whole_and_in_its_range(solver, tmp_path):
+def test_every_number_in_memory_is_in_the_range_of_its_field(solver, tmp_path):
     """What a solver declares of its memory holds of its own, and is what loading asks for."""
     for sim in both(solver):
-        memory = sim._memory[None]
+        memory, bound, schema = sim._memory[None], sim.bound, sim.bound.memory_schema
         times = np.array([sim.state.t])
-        assert memory.shape == (1, sim.bound.memory_length) and sim.bound.memory_fault(times, memory) is None
+        assert memory.shape == (1, schema.size) and bound.memory_fault(times, memory) is None
         start = ub.Simulation(sim.model, solver, DT)
-        assert sim.bound.memory_fault(np.zeros(1), start._memory[None]) is None
-        whole = [field for field in sim.bound.memory_fields() if field.whole]
-        assert whole or solver.name in ("articulated", "lagrange", "penalty")
-        for field in whole:
-            if not memory[:, field.columns].size:
-                continue
-            for value in (np.nan, 0.5, field.high + 1e9, field.low - 1e9, np.inf, 1e300):
-                changed = memory.copy()
-                changed[0, np.flatnonzero(np.isin(np.arange(memory.size), np.arange(memory.size)[field.columns]))[0]] = value
-                assert field.what in (sim.bound.memory_fault(times, changed) or ""), field
-        changed = memory.copy()
-        changed[0, 0] = np.nan
-        assert sim.bound.memory_fault(times, changed) == "its memory is not finite"
+        assert bound.memory_fault(np.zeros(1), start._memory[None]) is None
+        fields = [(place, field) for _, place, field in schema.leaves()]
+        assert any(field.whole for _, field in fields) or solver.name in ("articulated", "lagrange", "penalty")
+        for place, field in fields:
+            wrong = [-np.inf, 1e300, -1e300] + [np.nan] * (not field.missing) + [np.inf] * (not field.infinite)
+            if field.whole:
+                wrong += [0.5, field.high + 1e9, field.low - 1e9]
+            for value in wrong:
+                for k in (place, place + field.size - 1):
+                    changed = memory.copy()
+                    changed[0, k] = value
+                    why = bound.memory_fault(times, changed) or ""
+                    assert f"as {field.name}" in why or ("another time" in why and field.name in ("last_step", "time")), (field, value, why)
+
+
+@pytest.mark.parametrize("solver", all_choices(), ids=label)
+def test_a_schema_covers_the_whole_memory_and_says_what_each_number_is(solver):
+    for sim in both(solver):
+        schema = sim.bound.memory_schema
+        ends = 0
+        for name, place in schema.slices.items():
+            assert place.start == ends and place.stop - ends == schema.fields[name].size, name
+            ends = place.stop
+        assert ends == schema.size == sim._memory.size
+        for name, _, field in schema.leaves():
+            assert field.unit and len(field.meaning) > 5, name
+        shown = repr(sim.memory)
+        assert all(name in shown and field.meaning in shown for name, _, field in schema.leaves())
+        assert sim.memory.time == sim.state.t
+        with pytest.raises(ValueError, match="read-only"):
+            sim.memory.time = 1.0
+
+
+def test_memory_is_laid_out_alike_at_rest_and_while_a_rule_runs():
+    """Where joints are fitted, what a rule sees is the beginning of what a step returns."""
+    for solver in all_choices():
+        for sim in both(solver):
+            bound, memory = sim.bound, sim._memory
+            q, v, kept = bound._unpack(sim.state, memory)
+            assert kept.tobytes() == memory[: kept.size].tobytes()
+            state, again = bound._pack(sim.state.t, q, v, kept)
+            assert again.tobytes() == memory.tobytes() and state.q.tobytes() == sim.state.q.tobytes()
 
 
 def test_another_model_than_the_saved_one_is_refused(tmp_path):
@@ -205,7 +234,7 @@ def test_another_model_than_the_saved_one_is_refused(tmp_path):
         ub.Simulation.load(path, model="pendulum")
 
 
-def test_a_changed_head_is_noticed_by_its_fingerprint_and_old_files_are_still_read(saved, tmp_path):
+def test_a_changed_head_is_noticed_by_its_fingerprint_and_files_of_other_formats_are_refused(saved, tmp_path):
     path, arrays = tmp_path / "a.npz", saved["simulation"]
     head = json.loads(str(arrays["head"]))
     for change in (
@@ -215,13 +244,25 @@ def test_a_changed_head_is_noticed_by_its_fingerprint_and_old_files_are_still_re
         change(mine)
         write(path, {**arrays, "head": np.array(json.dumps(mine))})
         refused("simulation", path, "fingerprint differs")
-    for version, says in ((1, "format 1"), (4, "format 4"), ("3", "format '3'"), (3.0, "format 3.0"), (None, "format None")):
+    for version in (1, 2, 3, 5, "4", 4.0, None):
         write(path, {**arrays, "head": np.array(json.dumps({**head, "format": version}))})
-        refused("simulation", path, says)
-    old = {key: value for key, value in head.items() if key != "fingerprint"}
-    write(path, {**arrays, "head": np.array(json.dumps({**old, "format": 2}))})
+        refused("simulation", path, f"format {version!r}, this version reads 4; run it again")
+    write(path, arrays)
     again = ub.Simulation.load(path)
     assert again._memory.tobytes() == arrays["memory"].tobytes()
+
+
+@kinds
+def test_memory_of_another_layout_is_refused(saved, tmp_path, kind):
+    """Of the same length: only names and shapes tell."""
+    path, arrays = tmp_path / "a.npz", saved[kind]
+    head = json.loads(str(arrays["head"]))
+    fields = head["memory"]
+    assert fields[:4] == [["work", 3], ["power", 3], ["last_step"], ["time"]]
+    renamed = [["works", *fields[0][1:]], *fields[1:]]
+    for other in (renamed, [fields[1], fields[0], *fields[2:]], fields[:-1], [], None, "work", {"work": 3}, 7):
+        write(path, {**arrays, "head": np.array(json.dumps({**head, "memory": other}))})
+        refused(kind, path, "memory of another layout than this version's .*; run it again")
 
 
 def test_the_command_line_says_one_line_and_exits_with_2(saved, tmp_path):

@@ -14,10 +14,11 @@ from unibody.algebra.contact.depenetration import LEAF, PARTING_SLOTS, part_rows
 from unibody.algebra.contact.problem import bounded, contacts, join, unilateral
 from unibody.collision.rigid.contacts import FEATURE_BITS, arrange_touches
 from unibody.element import LEDGER
+from unibody.rules.memory import Field, MemorySchema
 from unibody.stepping.contact_margin import hasty
 from unibody.stepping.depenetration import CORRECTED, FASTEST, OVERLAP, impulses_apart, wish_apart
 from unibody.stepping.impulses import WARM, ImpulseOptions, inside, nothing_acts, solve
-from unibody.stepping.memory import COUNT, DISTANCE, GAINS, LENGTH, METHODS, WIDTH, Layout, write_step, write_touches
+from unibody.stepping.memory import CONTACT, METHODS, WIDTH, SteppingMemory, write_step, write_touches
 from unibody.stepping.step_arrays import MOVED, PUSHED, SOFT, STEERED, add_works, fill_targets, lay_problem, order_upwards
 
 
@@ -26,19 +27,19 @@ def ids_of(pairs: list[tuple[int, int]]) -> np.ndarray:
 
 
 def test_impulses_are_recalled_by_name_whatever_their_order_within_a_pair() -> None:
-    layout = Layout(nq=0, nv=0, rows=0, contacts=6)
-    memory = np.zeros(8 + layout.size)
+    layout = SteppingMemory(nq=0, nv=0, rows=0, contacts=6)
+    memory = np.zeros(layout.schema.size)
     was = ids_of([(3, 7), (3, 1), (2**31 - 1, 5), (2**31 - 1, 2**31 - 1)])
-    table = layout.touches(memory)
+    kept = layout.view(memory)
     rng = np.random.default_rng(0)
     impulse, after = rng.normal(size=(4, 3)), rng.normal(size=(4, 3))
     gaps = np.array([0.1, -0.2, 0.3, 0.4])
-    least = write_touches(0.5, 3, was, gaps, impulse.ravel(), -after.ravel(), after.ravel(), np.zeros(0), table.reshape(-1))
+    least = write_touches(0.5, 3, was, gaps, impulse.ravel(), -after.ravel(), after.ravel(), np.zeros(0), layout.table(memory))
     assert least == -0.2
-    np.testing.assert_allclose(table[:4, 6], gaps + 0.5 * after[:, 0])
-    np.testing.assert_allclose(table[:4, 7], np.linalg.norm(after[:, 1:], axis=1))
-    np.testing.assert_allclose(table[:4, 8], np.maximum(after[:, 0], 0.0))
-    memory[COUNT], memory[LENGTH] = 4, 0.5
+    np.testing.assert_allclose(kept.contacts.gap[:4], gaps + 0.5 * after[:, 0])
+    np.testing.assert_allclose(kept.contacts.slip[:4], np.linalg.norm(after[:, 1:], axis=1))
+    np.testing.assert_allclose(kept.contacts.approach[:4], np.maximum(after[:, 0], 0.0))
+    kept.contact_count, kept.step_length = 4, 0.5
     now = ids_of([(1, 7), (3, 1), (3, 2), (3, 7), (9, 1), (2**31 - 1, 2**31 - 1), (2**31 - 1, 5)])
     found = layout.warm(memory, 1.0)(now, 3)
     wanted = np.zeros((7, 3))
@@ -47,11 +48,11 @@ def test_impulses_are_recalled_by_name_whatever_their_order_within_a_pair() -> N
 
 
 def test_impulses_of_limits_are_recalled_for_the_length_of_the_step() -> None:
-    layout = Layout(nq=2, nv=1, rows=3, contacts=1)
-    memory = np.zeros(8 + layout.size)
-    layout.constraints(memory)[:] = (1.0, -2.0, 3.0)
+    layout = SteppingMemory(nq=2, nv=1, rows=3, contacts=1)
+    memory = np.zeros(layout.schema.size)
+    layout.view(memory).constraint_impulse = (1.0, -2.0, 3.0)
     assert not layout.warm(memory, 1.0).constraints.any()  # before the first step
-    memory[LENGTH] = 0.5
+    layout.view(memory).step_length = 0.5
     np.testing.assert_allclose(layout.warm(memory, 1.0).constraints, (2.0, -4.0, 6.0))
 
 
@@ -59,7 +60,8 @@ def test_memory_keeps_as_many_contacts_as_it_has_room_for() -> None:
     table = np.zeros(2 * WIDTH)
     ids, ones = ids_of([(1, k) for k in range(4)]), np.ones(12)
     assert write_touches(0.1, 3, ids, np.array([4.0, 3.0, 2.0, 1.0]), ones, ones, ones, np.arange(4.0), table) == 1.0
-    assert table.reshape(2, WIDTH)[:, 2].tolist() == [1.0, 1.0] and table.reshape(2, WIDTH)[:, 8].tolist() == [0.0, 1.0]
+    kept = CONTACT.view(table.reshape(2, WIDTH))
+    assert kept.impulse[:, 0].tolist() == [1.0, 1.0] and kept.approach.tolist() == [0.0, 1.0]
 
 
 def test_impulses_come_to_lie_within_their_cones() -> None:
@@ -246,21 +248,26 @@ def test_works_of_impulses_over_a_step() -> None:
 
 
 def test_a_step_is_written_where_memory_is_read() -> None:
-    layout = Layout(nq=2, nv=1, rows=1, contacts=2, rubs=1, leans=1)
-    memory, old = np.zeros(8 + layout.size), np.arange(8.0 + 9.0)
+    friction = MemorySchema(Field("friction", (1,), "N", "in one joint"))
+    layout = SteppingMemory(nq=2, nv=1, rows=1, contacts=2, leans=1, friction=friction)
+    memory = np.zeros(layout.schema.size)
+    kept = layout.view(memory)
     write_step(
         0.1, 5, 1e-3, 2, 0.5, 1, 2, 3, ids_of([(1, 1), (2, 2)]), np.array([0.3, 0.2]), np.arange(6.0), np.ones(6), np.ones(6), np.zeros(0),
         np.array([7.0, 8.0]), np.array([9.0]), np.array([12.0]), np.array([13.0]), np.array([10.0]), np.array([11.0]), 1, memory,
     )  # fmt: skip
-    assert layout.change(memory).tolist() == [12.0] and layout.next_change(memory).tolist() == [13.0]
-    assert layout.q(memory).tolist() == [7.0, 8.0] and layout.v(memory).tolist() == [9.0] and layout.constraints(memory).tolist() == [10.0]
-    assert layout.rub(memory).tolist() == [11.0] and layout.touches(memory)[1, 2:5].tolist() == [3.0, 4.0, 5.0]
-    assert memory[LENGTH] == 0.1 and memory[COUNT] == 2 and memory[DISTANCE] == 0.2 and memory[GAINS] == 1
+    assert kept.change.tolist() == [12.0] and kept.next_change.tolist() == [13.0]
+    assert kept.begun_q.tolist() == [7.0, 8.0] and kept.begun_v.tolist() == [9.0] and kept.constraint_impulse.tolist() == [10.0]
+    assert kept.joint_friction.friction.tolist() == [11.0] and kept.contacts.impulse[1, :3].tolist() == [3.0, 4.0, 5.0]
+    assert kept.step_length == 0.1 and kept.contact_count == 2 and kept.least_gap == 0.2 and kept.gains == 1
+    assert kept.iterations == 5 and kept.residual == 1e-3 and kept.method == 2 and kept.gained == 0.5 and kept.converged == 1
     one = np.zeros(3)
     write_step(
         0.1, 5, 1e-3, 2, 0.0, 1, 2, 3, ids_of([(1, 1)]), np.array([0.3]), one, one, one, np.zeros(0), np.zeros(2), np.zeros(1), np.zeros(1),
         np.zeros(1), np.zeros(1), np.zeros(0), 1, memory,
     )  # fmt: skip
-    assert not layout.touches(memory)[1].any() and layout.rub(memory).tolist() == [11.0] and memory[GAINS] == 1
-    begun = layout.fresh(np.concatenate([old, np.ones(layout.size - 9)]), np.zeros(LEDGER), 0.25)
-    assert begun[6] == 0.25 and begun[COUNT] == 0 and not begun[17:].any() and begun[LENGTH] == old[LENGTH]
+    assert not layout.table(memory)[WIDTH:].any() and kept.joint_friction.friction.tolist() == [11.0] and kept.gains == 1
+    memory[:] = np.arange(1.0, memory.size + 1.0)
+    begun = layout.view(layout.fresh(memory, np.zeros(LEDGER), 0.25))
+    assert begun.last_step == 0.25 and begun.contact_count == 0 and begun.step_length == kept.step_length and begun.gains == kept.gains
+    assert not any(np.any(x) for x in (begun.begun_q, begun.begun_v, begun.constraint_impulse, begun.contacts.impulse))

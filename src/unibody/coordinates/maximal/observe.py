@@ -8,15 +8,11 @@ import numpy as np
 
 from unibody.coordinates.energy_balance import Masses
 from unibody.coordinates.loop_closure import closure_null
-
-from unibody.coordinates.observation import (  # isort: skip
-    Observation, bearings_in_world, element_multipliers, largest_violation, null_shift, public_poses, public_twists, touched_names,
-)  # fmt: skip
+from unibody.coordinates.observation import HeldLoads, Observation, bearings_in_world, element_multipliers, null_shift, observation_of
 
 from unibody.coordinates.workspace import (  # isort: skip
-    ARMATURE, CLOSURE, DUAL, LEDGER, MULTIPLIER, NODE_JOINT, NODE_L, RESIDUAL, RESPONSE_Y, RIGHT, V_WB, X_WB, J, T,
+    ARMATURE, CLOSURE, DUAL, MULTIPLIER, NODE_JOINT, NODE_L, RESPONSE_Y, RIGHT, V_WB, X_WB, J, T,
 )  # fmt: skip
-from unibody.element import DAMPER_POWER, SPRING_ENERGY
 
 if TYPE_CHECKING:
     from unibody.coordinates.maximal.system import MaximalSystem
@@ -24,14 +20,16 @@ if TYPE_CHECKING:
 
 def observe_maximal(system: MaximalSystem, t: float, q: np.ndarray, v: np.ndarray, control: np.ndarray) -> Observation:
     """Evaluate at a state (by the tree, whatever the method) and derive poses, energies, reactions and the violation."""
-    model, constraints = system.model, system.constraints
     system.evaluate(t, q, v, control, tree=True)
-    X, V = system.view(X_WB).reshape(-1, 12), system.view(V_WB).reshape(-1, 6)
-    ledger = system.view(LEDGER)
+    each, gravity = Masses(system.model).energies(system.view(X_WB), system.view(V_WB))
+    held = reactions_maximal(system)._replace(kinetic=float(each.sum()), gravity=gravity)
     own_q, own_v = system.q_width * system.n, system.width * system.n
-    joint_v = v[own_v:].copy()
-    each, gravity = Masses(model).energies(system.view(X_WB), system.view(V_WB))
-    kinetic = each.sum() + 0.5 * float(np.sum(system.view(ARMATURE) * joint_v**2))
+    return observation_of(system, t, q[own_q:], v[own_v:], held, system.constraints.names[system.constraints.primary_rows :])
+
+
+def reactions_maximal(system: MaximalSystem) -> HeldLoads:
+    """From the multipliers of the last evaluation; of energies nothing."""
+    constraints, X = system.constraints, system.view(X_WB).reshape(-1, 12)
     primary = system.view(NODE_L)
     auxiliary = system.view(MULTIPLIER)
     constraint = held_wrenches(system, primary, auxiliary, X)
@@ -39,18 +37,12 @@ def observe_maximal(system: MaximalSystem, t: float, q: np.ndarray, v: np.ndarra
     null = closure_null(system.view(CLOSURE), constraints.auxiliary, system.rank()[0]) if constraints.auxiliary else np.zeros((0, 0))
     if len(null):
         responses = system.view(RESPONSE_Y).reshape(constraints.auxiliary, -1)
-        bearings = bearings_in_world(system.bearings, model.joints, X)
+        bearings = bearings_in_world(system.bearings, system.model.joints, X)
         shift = null_shift(constraint, [held_wrenches(system, z @ responses, z, X) for z in null], bearings)
         constraint = constraint - shift
         reactions = reactions - shift
-    residual = system.view(RESIDUAL)
-    return Observation(
-        time=t, poses=public_poses(X), twists=public_twists(X, V), joint_q=q[own_q:].copy(), joint_v=joint_v, kinetic=float(kinetic),
-        gravity=gravity, springs=float(ledger[SPRING_ENERGY]), powers=ledger[DAMPER_POWER : DAMPER_POWER + 3].copy(),
-        reactions=reactions, constraint_wrenches=constraint, violation=largest_violation(residual, constraints.unilateral),
-        redundant=len(null), redundant_names=touched_names(constraints.names[constraints.primary_rows :], null),
-        multipliers=element_multipliers(constraints, row_multipliers(system, primary, auxiliary)),
-    )  # fmt: skip
+    multipliers = element_multipliers(constraints, row_multipliers(system, primary, auxiliary))
+    return HeldLoads(reactions, constraint, null, multipliers, 0.0, 0.0)
 
 
 def row_multipliers(system: MaximalSystem, primary: np.ndarray, auxiliary: np.ndarray) -> np.ndarray:

@@ -5,7 +5,7 @@ The wrench through each tree joint is the sum over its subtree of B a + V ×* B 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -13,15 +13,13 @@ from unibody.algebra.tree.aba import COLUMN
 from unibody.coordinates.loop_closure import closure_null
 
 from unibody.coordinates.observation import (  # isort: skip
-    Observation, bearings_in_world, element_multipliers, largest_violation, null_shift, public_poses, public_twists, touched_names,
-    without_efforts,
+    HeldLoads, Observation, bearings_in_world, element_multipliers, null_shift, observation_of, without_efforts,
 )  # fmt: skip
 from unibody.coordinates.reduced.products import fill_wrenches, gather_wrenches
 
 from unibody.coordinates.workspace import (  # isort: skip
-    ARMATURE, BODIES, CLOSURE, COLUMNS, ENTRY_BODY, GRAVITY, LEDGER, MULTIPLIER, RESIDUAL, RIGHT, ROWS, V_WB, X_WB, DUAL, F, G, J, T,
+    BODIES, CLOSURE, COLUMNS, ENTRY_BODY, GRAVITY, MULTIPLIER, RIGHT, ROWS, X_WB, DUAL, F, G, J, T,
 )  # fmt: skip
-from unibody.element import DAMPER_POWER, SPRING_ENERGY
 from unibody.spatial.pose import skew
 
 if TYPE_CHECKING:
@@ -30,31 +28,8 @@ if TYPE_CHECKING:
 
 def observe_reduced(system: ReducedSystem, t: float, q: np.ndarray, v: np.ndarray, control: np.ndarray) -> Observation:
     """Evaluate at a state and derive poses, energies, reactions and the violation."""
-    constraints = system.constraints
     system.evaluate(t, q, v, control, loads=True)
-    X, V = system.view(X_WB).reshape(-1, 12), system.view(V_WB).reshape(-1, 6)
-    ledger = system.view(LEDGER)
-    held = reactions_reduced(system)
-    residual = system.view(RESIDUAL)
-    return Observation(
-        time=t, poses=public_poses(X), twists=public_twists(X, V), joint_q=q.copy(), joint_v=v.copy(),
-        kinetic=held.kinetic + 0.5 * float(np.sum(system.view(ARMATURE) * v**2)), gravity=held.gravity,
-        springs=float(ledger[SPRING_ENERGY]), powers=ledger[DAMPER_POWER : DAMPER_POWER + 3].copy(), reactions=held.reactions,
-        constraint_wrenches=held.constraint, violation=largest_violation(residual, constraints.unilateral), redundant=len(held.null),
-        redundant_names=touched_names(constraints.names, held.null), multipliers=held.multipliers,
-    )  # fmt: skip
-
-
-class HeldLoads(NamedTuple):
-    """What held the bodies at the last evaluation: wrenches (joints, 6), whole and without work; null vectors of the rows; multipliers by
-    element; and, on the way, kinetic and gravity energy."""
-
-    reactions: np.ndarray
-    constraint: np.ndarray
-    null: np.ndarray
-    multipliers: dict[str, np.ndarray]
-    kinetic: float
-    gravity: float
+    return observation_of(system, t, q, v, reactions_reduced(system), system.constraints.names)
 
 
 def tree_wrenches(system: ReducedSystem) -> tuple[np.ndarray, np.ndarray]:

@@ -10,8 +10,10 @@ step.
 from __future__ import annotations
 
 import copy
+import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -26,18 +28,20 @@ from unibody.errors import ModelError
 from unibody.forces.base import Force
 from unibody.joints.base import Joint
 from unibody.model import Model, State
-from unibody.rules.base import MEMORY, TIME, advance_own, rate_own
+from unibody.rules.base import advance_own, rate_own
 from unibody.rules.dormand_prince import Stretch, first_step, take_step
 from unibody.rules.euler import roll_euler
-from unibody.rules.memory_fields import Field
+from unibody.rules.memory import Field
 from unibody.rules.runge_kutta import roll_runge_kutta, scratch_size
 from unibody.shapes import Shape
 from unibody.solvers.articulated.prebound_call import framed
 from unibody.solvers.base import SMOOTH_FEEDBACK, Bound, Solver, Step, refuse_reaction
-from unibody.solvers.report import Report
 from unibody.spatial.pose import skew
 
 RULES = ("semi-implicit", "rk4", "dopri5")
+
+WORKS = 3
+"""Of dampers, motors, applied wrenches, integrated with the motion by the adaptive rule."""
 
 
 @dataclass(frozen=True)
@@ -79,7 +83,14 @@ class Articulated(Solver):
         system.momenta = self.rule == "semi-implicit"
         common: dict[str, Any] = dict(model=model, solver=self, coordinates="reduced", system=system, nq=model.nq, nv=model.nv)
         if self.rule == "dopri5":
-            return BoundAdaptive(**common, roll=None)
+            size, controls = model.nq + model.nv + WORKS, model.neutral_control().size
+            return BoundAdaptive(**common, roll=None, kept=(
+                Field("stretch_start", (), "s", "time at which the current stretch begins"),
+                Field("stretch_end", (), "s", "time at which it ends"),
+                Field("following_step", (), "s", "length of the stretch to try next"),
+                Field("interpolant", (5, size), "as q, v, J", "coefficients by which q, v and work are interpolated within the stretch"),
+                Field("stretch_control", (controls,), "as Control", "the control that the stretch was made with", missing=True),
+            ))  # fmt: skip
         if self.rule == "rk4":
             return BoundArticulated(**common, roll=roll_runge_kutta, scratch=np.zeros(scratch_size(system.nq_all, system.nv_all)))
         return BoundArticulated(**common, roll=roll_euler)
@@ -239,56 +250,42 @@ class BoundArticulated(Bound):
 class BoundAdaptive(BoundArticulated):
     """The adaptive rule: y = (q, v, works); memory also holds the current stretch with its interpolant and the control it was made with."""
 
-    @property
-    def _size(self) -> int:
-        return self.nq + self.nv + 3
+    @cached_property
+    def _weight(self) -> np.ndarray:
+        """Of the parts of y in the error of a step: works follow the motion."""
+        return np.repeat([1.0, 0.0], [self.nq + self.nv, WORKS])
 
-    @property
-    def memory_length(self) -> int:
-        return self.memory_size + 3 + 5 * self._size + self.model.neutral_control().size
-
-    def memory_fields(self) -> list[Field]:
-        control = slice(self.memory_length - self.model.neutral_control().size, self.memory_length)
-        return [*super().memory_fields(), Field("a control", control, missing=True)]
-
-    def start(self, state: State | None = None) -> tuple[State, np.ndarray]:
-        begun, memory = super().start(state)
-        return begun, np.concatenate([memory, np.zeros(self.memory_length - self.memory_size)])
-
-    def _derivative(self, fitted: tuple[np.ndarray, np.ndarray], control: np.ndarray) -> tuple[Any, np.ndarray, np.ndarray]:
-        """ẏ(t, y), and the joint coordinates and velocities that its last call used."""
+    def _derivative(self, q: np.ndarray, v: np.ndarray, control: np.ndarray) -> Callable[[float, np.ndarray], np.ndarray]:
+        """ẏ(t, y); q and v, fitted joints included, are those of its last call."""
         s = self.system
         stages = s.stages(control, loads=True)
-        q, v = np.concatenate([np.zeros(self.nq), fitted[0]]), np.concatenate([np.zeros(self.nv), fitted[1]])
         qdot = np.zeros_like(q)
 
         def f(t: float, y: np.ndarray) -> np.ndarray:
             q[: self.nq], v[: self.nv] = y[: self.nq], y[self.nq : self.nq + self.nv]
             evaluate_reduced(s.layout, s.ints, s.constants, stages, control, t, s.work, q, v)
             rate_own(s.layout, s.ints, s.constants, q, v, qdot)
-            return np.concatenate([qdot[: self.nq], s.view(Y), s.view(LEDGER)[DAMPER_POWER : DAMPER_POWER + 3]])
+            return np.concatenate([qdot[: self.nq], s.view(Y), s.view(LEDGER)[DAMPER_POWER : DAMPER_POWER + WORKS]])
 
-        return f, q, v
+        return f
 
     def step(self, state: State, memory: np.ndarray, control: np.ndarray, dt: float) -> Step:
+        began = time.perf_counter()
         self.system.prepare(dt)
-        base, size = self.memory_size, self._size
-        kept = memory[base:]
-        fitted = self.nq_all - self.nq
-        f, q, v = self._derivative((memory[MEMORY : MEMORY + fitted], memory[MEMORY + fitted : base]), control)
-        weight = np.concatenate([np.ones(size - 3), np.zeros(3)])
-        options = self.solver
-        here = np.concatenate([state.q, state.v, memory[:3]])
-        if kept[1] > kept[0] and kept[0] <= state.t <= kept[1] and np.array_equal(kept[3 + 5 * size :], control, equal_nan=True):
-            stretch = Stretch(kept[0], kept[1], kept[3 : 3 + 5 * size].reshape(5, size), kept[2])
+        q, v, flat = self._unpack(state, memory)
+        f, options, kept = self._derivative(q, v, control), self.solver, self.memory_schema.view(flat)
+        here = np.concatenate([state.q, state.v, kept.work])
+        start, end = kept.stretch_start, kept.stretch_end
+        if start < end and start <= state.t <= end and np.array_equal(kept.stretch_control, control, equal_nan=True):
+            stretch = Stretch(start, end, kept.interpolant, kept.following_step)
         else:
             first = first_step(f, state.t, here, options.atol + options.rtol * np.abs(here), dt)
-            stretch = Stretch(state.t, state.t, np.array([here, *np.zeros((4, size))]), first)
+            stretch = Stretch(state.t, state.t, np.array([here, *np.zeros((4, here.size))]), first)
         target = state.t + dt
         steps = rejected = 0
         while stretch.end < target:
             y = stretch.coefficients[0] + stretch.coefficients[1]
-            made = take_step(f, stretch.end, self._on_manifold(y), stretch.following, options.rtol, options.atol, weight)
+            made = take_step(f, stretch.end, self._on_manifold(y), stretch.following, options.rtol, options.atol, self._weight)
             if made is None:
                 raise self.failure(state, memory, control, state.t)
             stretch, again = made
@@ -298,12 +295,11 @@ class BoundAdaptive(BoundArticulated):
             None if isinstance(self.system.callback_errors.error, Exception) else self.system.callback_errors.error
         )  # of trials
         f(target, y)
-        ledger = np.zeros(MEMORY)
-        ledger[:3], ledger[TIME] = y[-3:], target
-        after, own = self._pack(target, q, v, ledger)
-        extra = np.concatenate([[stretch.start, stretch.end, stretch.following], stretch.coefficients.ravel(), control])
-        report = Report(status="ok", time=target, iterations=steps + rejected, **self.step_facts())
-        return Step(after, np.concatenate([own, extra]), report)
+        kept.work, kept.power, kept.last_step, kept.time = y[-WORKS:], 0.0, 0.0, target
+        if steps:  # a new stretch
+            kept.stretch_start, kept.stretch_end, kept.following_step = stretch.start, stretch.end, stretch.following
+            kept.interpolant, kept.stretch_control = stretch.coefficients, control
+        return self.stepped(*self._pack(target, q, v, flat), began, iterations=steps + rejected)
 
     def _on_manifold(self, y: np.ndarray) -> np.ndarray:
         """y with its quaternions made unit."""

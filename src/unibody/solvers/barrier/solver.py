@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -24,10 +25,10 @@ from unibody.errors import ModelError, StepFailed
 from unibody.forces.base import Force
 from unibody.joints.base import Joint
 from unibody.model import Model, State
-from unibody.rules.base import MEMORY
-from unibody.rules.memory_fields import Field, at, count
+from unibody.rules.memory import MemorySchema
 from unibody.shapes import Shape
 from unibody.solvers.barrier.body_laws import body_laws
+from unibody.solvers.barrier.memory import barrier_schema
 from unibody.solvers.base import Bound, Solver, Step, refuse_reaction
 from unibody.solvers.report import Report
 from unibody.spatial.pose import rotation_from_quaternion
@@ -87,19 +88,9 @@ class Barrier(Solver):
 class BarrierBound(Bound):
     """A barrier solver bound to a model; memory as `BarrierSystem` describes it."""
 
-    @property
-    def memory_size(self) -> int:
-        return self.system.memory_size
-
-    def memory_fields(self) -> list[Field]:
-        from unibody.solvers.barrier.contact_stiffness import MOST
-
-        system, least = self.system, Field("the least distance", at(-1), low=0.0, infinite=True)
-        return [
-            *super().memory_fields(), count("whether there was a step", at(MEMORY), 1), count("iterations", at(-3)),
-            count("how stiff ranges are", system.stiffer_ranges, MOST), count("how stiff barriers are", system.stiffer, MOST),
-            count("contacts", at(-2)), least, Field("the rate of a step", slice(MEMORY + 1, MEMORY + 3), low=0.0),
-        ]  # fmt: skip
+    @cached_property
+    def memory_schema(self) -> MemorySchema:
+        return barrier_schema(self.system)
 
     def start(self, state: State | None = None) -> tuple[State, np.ndarray]:
         Q, V, t = self.system.begin(state)

@@ -21,7 +21,7 @@ from unibody.stepping.contact_rows import add_up
 from unibody.stepping.depenetration import leave_held, part_overlaps
 from unibody.stepping.impulse_reduced import ImpulseReduced, fill_motion_reduced, is_finite, push_by_impulses
 from unibody.stepping.impulses import FEW_ROWS, clip_to_cones
-from unibody.stepping.memory import COUNT, NONE, Layout, begin_memory, write_step
+from unibody.stepping.memory import COUNT, NONE, SteppingMemory, begin_memory, write_step
 from unibody.stepping.midpoint_coriolis import foretell
 from unibody.stepping.midpoint_rows import LOOSE as LOOSE_BODY
 from unibody.stepping.step_arrays import add_works, fill_targets, lay_problem, meet, order_upwards, without_shift
@@ -46,7 +46,7 @@ PARTING = {at.PART: part_overlaps, at.LEAVE: leave_held, at.UPWARDS: order_upwar
 class ContactSteps:
     """`roll_contacts` bound to a system whose rows are limits, dry friction and contacts."""
 
-    def __init__(self, rule: Stepping, system: ImpulseReduced, layout: Layout):
+    def __init__(self, rule: Stepping, system: ImpulseReduced, layout: SteppingMemory):
         self.rule, self.system, self.near = rule, system, rule.near
         self.frame = frame = CallFrame(at.KERNELS, at.ARRAYS)
         self.told = np.zeros(at.TOLD)
@@ -87,15 +87,15 @@ class ContactSteps:
             frame.point(slot, array)
 
     @staticmethod
-    def suit(rule: Stepping, layout: Layout) -> bool:
+    def suit(rule: Stepping) -> bool:
         """Whether steps of this rule may be of the usual kind: nothing is held, and contacts neither bounce nor have laws of their own."""
         laws, asked = rule.pair_laws, rule.options
-        plain = not (laws.bounces or laws.sticks or laws.directed or rule.held.size or layout.rubs)
+        plain = not (laws.bounces or laws.sticks or laws.directed or rule.held.size or rule.friction is not None)
         usual = asked.method == "auto" and not asked.iterations and not asked.directions
         return rule.near is not None and plain and usual and rule.in_order and rule.rest.size <= FEW_ROWS
 
     def may(self, memory: np.ndarray) -> bool:
-        """Whether a step after one with this memory, as the rule sees it, may be of the usual kind."""
+        """Whether a step after one with this memory may be of the usual kind."""
         return self.rule.rest.size + self.rule.width * memory[COUNT] <= FEW_ROWS
 
     def prepare(self) -> None:

@@ -27,7 +27,7 @@ from unibody.coordinates.workspace import (  # isort: skip
 from unibody.coordinates.stages import Evaluate
 from unibody.frame import floats_in, ints_in
 from unibody.kernel import Floats, Ints, cut, kernel, long_kernel, prototype_of
-from unibody.rules.base import MEMORY, TIME, all_finite, largest, write_record
+from unibody.rules.base import DAMPER_WORK, TIME, all_finite, largest, write_record
 from unibody.solvers.complementarity.compiled_impulses import PartOverlaps, PushRows, SolveRows
 
 from unibody.solvers.complementarity.compiled_layout import (  # isort: skip
@@ -42,7 +42,7 @@ from unibody.solvers.complementarity.compiled_layout import (  # isort: skip
 )  # fmt: skip
 from unibody.stepping.depenetration import OVERLAP
 from unibody.stepping.impulses import FEW_ROWS
-from unibody.stepping.memory import COUNT, FACTS, LENGTH, METHODS, WIDTH
+from unibody.stepping.memory import BEGUN_Q, COUNT, LENGTH, METHODS, WIDTH
 
 NEWTON_METHOD, WARM_METHOD, NO_METHOD = METHODS.index("newton"), METHODS.index("warm start"), METHODS.index("none")
 
@@ -80,13 +80,14 @@ def step_contacts(
     change, next_change, top = cut(room, top, leans), cut(room, top + leans, leans), top + 2 * leans
     q[:], v[:] = q_out, v_out
     # the motion that nothing holds, with its own terms in the middle of the step
-    at = MEMORY + FACTS + q.size + v.size
+    next_change_at = BEGUN_Q + q.size + v.size + leans  # in the order of `SteppingMemory`
+    constraints_at = next_change_at + leans
     if leans > 0:
         if not begun > 0.0:
             return FIRST_STEP
         middle = part(work, layout, MIDDLE)
         for j in range(leans):
-            change[j] = memory_out[at + leans + j] if begun == h else h / begun * memory_out[at + leans + j]
+            change[j] = memory_out[next_change_at + j] if begun == h else h / begun * memory_out[next_change_at + j]
             middle[j] = change[j]
     else:
         part(work, layout, MIDDLE_ROWS)[:1] = 0.0
@@ -130,7 +131,7 @@ def step_contacts(
         )
         Targets(frame[TARGETS], ints_in(frame, ROLE), h, feedback[0], feedback[1], -1.0, residual, speeds, acceleration, b)
         for r in range(k):
-            begin[r] = scale * memory_out[at + 2 * leans + r]
+            begin[r] = scale * memory_out[constraints_at + r]
             # of limits far away, what others do to them is looked at when these are solved
             responded = responded or r >= lowest or begin[r] > 0.0 or not b[r] >= 0.0 or residual[r] < 0.0
     if k > 0 and (responded or flags[LAW] != COULOMB):
@@ -177,11 +178,10 @@ def step_contacts(
     which, rows, islands = cut(whole, its, n), cut(whole, its + n, blocks), cut(whole, its + n + blocks, 2 * blocks)
     its += n + 3 * blocks
     start, place = cut(whole, its, blocks + 1), cut(whole, its + blocks + 1, blocks + 1)
-    first_table = memory_out.size - WIDTH * flags[ROOM]
     Meet(
         frame[MEET], width, flags[SPIN], flags[BODIES], h, scale, min(int(memory_out[COUNT]), flags[ROOM]), ints_in(frame, KEYS),
         ints_in(frame, LAW_CLASSES), floats_in(frame, COEFFICIENTS), floats_in(frame, PLANE_NORMAL), floats_in(frame, NO_WISHES), bodies,
-        points, normals, ids, centre, velocity, rate, cut(memory_out, first_table, WIDTH * flags[ROOM]), which, wrenches, rows_of,
+        points, normals, ids, centre, velocity, rate, cut(memory_out, constraints_at + k, WIDTH * flags[ROOM]), which, wrenches, rows_of,
     )  # fmt: skip
     friction, before = cut(rows_of, 0, 3 * n), cut(rows_of, 3 * n + 3 * wide, wide)
     free, guess = cut(rows_of, 3 * n + 4 * wide, wide), cut(rows_of, 3 * n + 5 * wide, wide)
@@ -316,7 +316,7 @@ def step_contacts(
         frame[WRITE], h, int(facts[STEPS]), max(facts[MISSED], 0.0), method, added, 1, flags[ROOM], width, ids, gaps,
         cut(impulse, k, wide), before, after, none, q_out, v_out, change, next_change, total, none, 0, memory_out,
     )  # fmt: skip
-    memory_out[0] += 0.5 * sums[2]
+    memory_out[DAMPER_WORK] += 0.5 * sums[2]
     memory_out[TIME] = t + h
     q_out[:], v_out[:] = q, v
     return MADE

@@ -28,25 +28,15 @@ from unibody.forces.base import Force
 from unibody.joints.ball import Ball
 from unibody.joints.base import Joint
 from unibody.model import Model, State
-from unibody.rules.base import MEMORY, TIME, finite, largest
-from unibody.rules.memory_fields import Field, count
+from unibody.rules.base import DAMPER_WORK, TIME, finite, largest
 from unibody.shapes import Shape
 from unibody.solvers.base import Bound, Solver, Step, needs_reaction
 from unibody.solvers.complementarity.compiled_frame import ContactSteps
-from unibody.solvers.report import Report
 from unibody.stepping.contact_margin import nearness_of, radii
 from unibody.stepping.impulse_maximal import ImpulseMaximal
 from unibody.stepping.impulse_reduced import ImpulseReduced
 from unibody.stepping.impulses import ImpulseOptions
-from unibody.stepping.memory import (
-    COUNT,
-    GAINS,
-    LENGTH,
-    METHODS,
-    Layout,
-    room_for,
-)
-from unibody.stepping.memory_fields import stepping_fields
+from unibody.stepping.memory import COUNT, LENGTH, METHODS, SteppingMemory, room_for
 from unibody.stepping.step_problem import StepSolution, touching_of
 from unibody.stepping.time_stepping import INSTANT, Stepping, with_rubs
 
@@ -126,13 +116,15 @@ class Complementarity(Solver):
         options = ImpulseOptions(self.method, law, int(self.directions), self.tolerance, int(self.iterations))
         near = nearness_of(model, self.margin)
         rule = Stepping(model, system, options, self.bounce_above, self.clip, near)
-        layout = Layout(system.nq_all, system.nv_all, len(rule.unilateral), room_for(model, near is not None),
-                        rule.friction.size_kept if rule.friction is not None else 0, model.nv if system.leaning.any() else 0)  # fmt: skip
+        layout = SteppingMemory(
+            system.nq_all, system.nv_all, len(rule.unilateral), room_for(model, near is not None), model.nv if system.leaning.any() else 0,
+            rule.friction.kept if rule.friction is not None else None,
+        )  # fmt: skip
         nq, nv = (7 * system.n, 6 * system.n) if isinstance(system, ImpulseMaximal) else (model.nq, model.nv)
         coordinates = "maximal" if maximal else "reduced"
-        quick = ContactSteps(rule, system, layout) if isinstance(system, ImpulseReduced) and ContactSteps.suit(rule, layout) else None
+        quick = ContactSteps(rule, system, layout) if isinstance(system, ImpulseReduced) and ContactSteps.suit(rule) else None
         return BoundComplementarity(
-            model, self, coordinates, system, nq, nv, None, kept=layout.size, rule=rule, arrangement=layout, quick=quick
+            model, self, coordinates, system, nq, nv, None, kept=layout.fields, rule=rule, arrangement=layout, quick=quick
         )
 
 
@@ -141,7 +133,7 @@ NO_RECORDS = np.zeros(0)
 
 @dataclass
 class BoundComplementarity(Bound):
-    """`Complementarity` on a model; memory as `Layout` describes it."""
+    """`Complementarity` on a model; memory as `SteppingMemory` describes it."""
 
     rule: Any = None
     arrangement: Any = None
@@ -150,19 +142,10 @@ class BoundComplementarity(Bound):
     _long = False
     """Whether the next step is known to be of another kind."""
 
-    def memory_fields(self) -> list[Field]:
-        fields = [*super().memory_fields(), *stepping_fields(self.arrangement, self._behind)]
-        return fields if self.rule.friction is None else [*fields, count("iterations of friction", self._turns)]
-
-    @property
-    def _turns(self) -> slice:
-        """Where memory keeps how many iterations friction in joints took."""
-        return self._behind(self.arrangement.ids[0] - 2)
-
     @cached_property
     def _fits(self) -> bool:
         """Whether memory has coordinates of fitted joints."""
-        return self.memory_size - self.kept > MEMORY
+        return self.memory_schema.size > self._fitted[0]
 
     def step(self, state: State, memory: np.ndarray, control: np.ndarray, dt: float) -> Step:
         began = time.perf_counter()
@@ -170,17 +153,11 @@ class BoundComplementarity(Bound):
             q, v, kept = np.array(state.q), np.array(state.v), np.array(memory)
             self.system.prepare(dt)
             if self.quick.roll(state.t, dt, control, 1, 0, 2, np.inf, q, v, kept, NO_RECORDS):
-                return self._stepped(State.of_own(state.t + dt, q, v, self.coordinates), kept, kept, began)
+                return self.stepped(State.of_own(state.t + dt, q, v, self.coordinates), kept, began)
         made = self._long_step(state, memory, control, dt, began)
         if self.quick is not None:
             self.quick.learn()
         return made
-
-    def _stepped(self, ended: State, memory: np.ndarray, kept: np.ndarray, began: float) -> Step:
-        """A step that is made, with its report; `kept`: memory as the rule sees it."""
-        rank, rows = self.system.rank()
-        report = Report("ok", ended.t, redundant=rows - rank, seconds=time.perf_counter() - began, **self._facts(kept))
-        return Step(ended, memory, report)
 
     def _long_step(self, state: State, memory: np.ndarray, control: np.ndarray, dt: float, began: float) -> Step:
         """A step of any kind, kernel by kernel."""
@@ -192,12 +169,12 @@ class BoundComplementarity(Bound):
             raise self.failure(state, memory, control, state.t)
         after = layout.fresh(kept, system.view(LEDGER), dt)
         q_0, v_0 = q.copy(), v.copy()
-        held = rule.hold(dt, layout.warm(kept, dt), rub=layout.rub(kept))
+        held = rule.hold(dt, layout.warm(kept, dt), rub=layout.friction(kept))
         if change is None and layout.leans:  # the first step foretells its own middle
             system.apply_impulses(held.constraint_impulse, held.constraints, held.on_bodies(self.model.n_bodies), dt)
             change = np.where(system.leaning, 0.5 * dt * system.view(Y), 0.0)
             system.look(state.t, q, v, control, change)
-            held = rule.hold(dt, layout.warm(kept, dt), rub=layout.rub(kept))
+            held = rule.hold(dt, layout.warm(kept, dt), rub=layout.friction(kept))
         if rule.near is not None:
             self.refuse_contact(state.t, rule.near.crossing())
         system.apply_impulses(held.constraint_impulse, held.constraints, held.on_bodies(self.model.n_bodies), dt)
@@ -219,23 +196,23 @@ class BoundComplementarity(Bound):
             layout.keep(held, dt, q_0, v_0, after, change, ahead)
         else:
             layout.keep(held, dt, q_0, v_0, after)
-        after[0] += held.work
+        after[DAMPER_WORK] += held.work
         after[TIME] = state.t + dt
         ended, memory = self._end(state.t + dt, q, v, after)
         if rule.near is not None:
             self.refuse_contact(state.t, rule.near.passage(ended))
-        return self._stepped(ended, memory, after, began)
+        return self.stepped(ended, memory, began)
 
     def _change(self, kept: np.ndarray, dt: float) -> np.ndarray | None:
         """By how much velocities will have changed in the middle of the next step, as far as the last one tells."""
         length = kept.item(LENGTH)
         if not (self.arrangement.leans and length > 0.0):
             return None
-        change = self.arrangement.next_change(kept)
+        change = self.arrangement.view(kept).next_change
         return change if length == dt else dt / length * change
 
     def _begin(self, state: State, memory: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """As `_unpack`, but where no joint is fitted memory is as the rule sees it, and only read."""
+        """As `_unpack`, but where no joint is fitted memory itself, which is only read."""
         if self._fits:
             return self._unpack(state, memory)
         return np.array(state.q), np.array(state.v), memory
@@ -281,38 +258,44 @@ class BoundComplementarity(Bound):
                     break
         return State.of_own(t, q, v, self.coordinates), kept, rows[: done // every] if record else rows, done
 
-    def _facts(self, kept: np.ndarray) -> dict[str, Any]:
-        """What a report says of the problem of a step, from memory."""
-        _, iterations, residual, method, distance, gained, count, converged, gains = kept[LENGTH : GAINS + 1].tolist()
-        notes = list(self.system.notes())
-        if count:
-            notes.append(f"{int(count)} contacts, least gap {distance:.3g} m")
-        if iterations:
-            notes.append(f"impulses by {METHODS[int(method)]} to {residual:.2g} m/s")
+    def step_facts(self, memory: np.ndarray | None = None) -> dict[str, Any]:
+        if memory is None:
+            return super().step_facts()
+        rank, rows = self.system.rank()
+        return {"redundant": rows - rank, **self._solution_facts(memory)}
+
+    def _solution_facts(self, memory: np.ndarray) -> dict[str, Any]:
+        """What a report says of the problem of a step."""
+        kept, notes = self.arrangement.facts(memory), list(self.system.notes())
+        if kept.contact_count:
+            notes.append(f"{int(kept.contact_count)} contacts, least gap {kept.least_gap:.3g} m")
+        if kept.iterations:
+            notes.append(f"impulses by {METHODS[int(kept.method)]} to {kept.residual:.2g} m/s")
         notes += [said for said in (self.rule.speed_warning, self.rule.deep.told) if said]
-        if not converged:
+        if not kept.converged:
             notes.append("the impulses did not reach the tolerance; allow more iterations or give another method")
         if self.rule.friction is not None:
-            turns, change = self.arrangement.rub(kept)[-2:]
-            notes.append(f"joint friction in {int(turns)} iterations to {change:.1g} of its bounds")
-            if change > TOLERANCE:
+            found = self.arrangement.view(memory).joint_friction
+            notes.append(f"joint friction in {int(found.iterations)} iterations to {found.change:.1g} of its bounds")
+            if found.change > TOLERANCE:
                 notes.append("joint friction did not settle; a smaller dt may help")
-        if gained > 0.0:
+        if kept.gained > 0.0:
             what = "would have added, but for clipping," if self.solver.clip else "added"
-            notes.append(f"impacts {what} {gained:.3g} J of kinetic energy (steps so far in which they do: {int(gains)})")
-        least = distance if count else float("inf")
-        return {"iterations": int(iterations), "residual": residual, "minimum_distance": least, "notes": tuple(notes)}
+            notes.append(f"impacts {what} {kept.gained:.3g} J of kinetic energy (steps so far in which they do: {int(kept.gains)})")
+        least = kept.least_gap if kept.contact_count else float("inf")
+        return {"iterations": int(kept.iterations), "residual": kept.residual, "minimum_distance": least, "notes": tuple(notes)}
 
     def observe(self, state: State, memory: np.ndarray, control: np.ndarray) -> Observation:
         """Everything derived at a state; reactions, multipliers and contacts are impulse / h of the step that ended there, at the start
         those of the instant."""
-        q, v, kept = self._unpack(state, memory)
-        h, system, layout = float(kept[LENGTH]), self.system, self.arrangement
+        q, v, flat = self._unpack(state, memory)
+        system, layout, kept = self.system, self.arrangement, self.arrangement.view(flat)
+        h = kept.step_length
         if h > 0.0:
             system.prepare(h)
-            change = layout.change(kept).copy() if layout.leans else None
-            system.look(state.t - h, layout.q(kept).copy(), layout.v(kept).copy(), control, change)
-            held = self._again(kept, h)
+            change = kept.change.copy() if layout.leans else None
+            system.look(state.t - h, kept.begun_q.copy(), kept.begun_v.copy(), control, change)
+            held = self._again(flat, h)
             gaps, slips = held.touches.gaps + h * held.after[:, 0], np.linalg.norm(held.after[:, 1:3], axis=1)
         else:
             h = INSTANT
@@ -322,16 +305,15 @@ class BoundComplementarity(Bound):
             gaps, slips = held.touches.gaps, np.linalg.norm(held.after[:, 1:3], axis=1)
         self._push(held, h)
         through, friction = system.through(), self.rule.friction
-        rubs = {} if friction is None else friction.seen(through.reactions, layout.rub(kept) if kept[LENGTH] > 0.0 else held.rub)
+        stepped = kept.step_length > 0.0
+        rubs = {} if friction is None else friction.seen(through.reactions, layout.friction(flat) if stepped else held.rub)
         out = super().observe(state, memory, control)
         out.joint_friction = rubs
-        out.reactions, out.constraint_wrenches, out.multipliers = through.reactions, through.constraint, through.multipliers
+        out.held_by(through)
         if self.rule.near is not None:
             out.contacts = touching_of(held, gaps, slips, h, self.solver.bounce_above)
-        if kept[LENGTH] > 0.0:
-            facts = self._facts(kept)
-            out.iterations, out.residual, out.distance = facts["iterations"], facts["residual"], facts["minimum_distance"]
-            out.notes = facts["notes"]
+        if stepped:
+            out.told(**self._solution_facts(flat))
         return out
 
     def contact_instant(
@@ -365,7 +347,6 @@ class BoundComplementarity(Bound):
 
     def _again(self, kept: np.ndarray, h: float) -> StepSolution:
         """The impulses of the step that memory describes, at whose beginning the system has looked."""
-        layout = self.arrangement
-        table = layout.touches(kept)[: int(kept[COUNT])]
-        known = self.rule.remembered(h, layout.constraints(kept), table) if layout.whole(kept) else None
-        return self.rule.hold(h, rub=layout.rub(kept)) if known is None else known
+        layout, last, count = self.arrangement, self.arrangement.view(kept), int(kept[COUNT])
+        known = self.rule.remembered(h, last.constraint_impulse, last.contacts[:count], count) if layout.whole(kept) else None
+        return self.rule.hold(h, rub=layout.friction(kept)) if known is None else known

@@ -12,7 +12,7 @@ Joints alone run compiled; contact, limits and dry friction take part in every p
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -30,22 +30,19 @@ from unibody.forces.base import Force
 from unibody.forces.dry_friction import DryFriction
 from unibody.joints.base import Joint
 from unibody.model import Model, State
-from unibody.rules.base import TIME, book_work, finite
-from unibody.rules.memory_fields import Field, at, count
+from unibody.rules.base import DAMPER_WORK, book_work, finite
 from unibody.shapes import Shape
 from unibody.solvers.base import Bound, Solver, Step, refuse_reaction
 from unibody.solvers.impulse.contacts import Previewing
-from unibody.solvers.report import Report
 from unibody.stepping.contact_margin import nearness_of
 from unibody.stepping.impulse_maximal import ImpulseMaximal
 from unibody.stepping.impulses import ImpulseOptions
-from unibody.stepping.memory import CONVERGED, COUNT, DISTANCE, GAINED, LENGTH, RESIDUAL, Layout, room_for
-from unibody.stepping.memory_fields import stepping_fields
+from unibody.stepping.memory import SteppingMemory, room_for
 from unibody.stepping.step_problem import touching_of
 from unibody.stepping.time_stepping import INSTANT, with_rubs
 
 from unibody.solvers.impulse.step import (  # isort: skip
-    BY, DIRECT, FACTS, LEFT, LIMIT, NOT_REACHED, NOT_SETTLED, PREVIEWS, TOLERANCE, WHERE, WRONG, roll_impulses, scratch_size,
+    BY, DIRECT, LIMIT, NOT_REACHED, NOT_SETTLED, PREVIEW_FACTS, TOLERANCE, WHERE, WRONG, roll_impulses, scratch_size,
 )  # fmt: skip
 
 METHODS = ("tree", "local")
@@ -123,7 +120,7 @@ class Impulse(Solver):
         scratch[TOLERANCE], scratch[LIMIT], scratch[DIRECT] = tolerance, limit, float(self.method == "tree")
         return BoundImpulse(
             model, self, "planar" if planar else "maximal", system, system.q_width * system.n, system.width * system.n, roll_impulses,
-            scratch=scratch, kept=FACTS,
+            scratch=scratch, kept=PREVIEW_FACTS,
         )  # fmt: skip
 
     def _bind_sided(self, model: Model, tolerance: float, limit: int) -> BoundSided:
@@ -131,10 +128,9 @@ class Impulse(Solver):
         near = nearness_of(model, self.margin)
         rule = Previewing(model, system, ImpulseOptions("auto", "coulomb", 0, self.contact_tolerance, 0), self.bounce_above, False, near)
         rule.begin(tolerance, limit)
-        layout = Layout(system.nq_all, system.nv_all, len(rule.unilateral), room_for(model, near is not None))
-        return BoundSided(
-            model, self, "maximal", system, 7 * system.n, 6 * system.n, None, kept=layout.size + FACTS, rule=rule, arrangement=layout
-        )  # fmt: skip
+        layout = SteppingMemory(system.nq_all, system.nv_all, len(rule.unilateral), room_for(model, near is not None))
+        kept = (*layout.fields, *PREVIEW_FACTS)
+        return BoundSided(model, self, "maximal", system, 7 * system.n, 6 * system.n, None, kept=kept, rule=rule, arrangement=layout)
 
 
 def one_sided(element: Any) -> bool:
@@ -151,10 +147,7 @@ def size_of(model: Model) -> float:
 
 @dataclass
 class BoundImpulse(Bound):
-    """`Impulse` on a model of equations alone; memory ends with three facts of the last step."""
-
-    def memory_fields(self) -> list[Field]:
-        return [*super().memory_fields(), count("previews", self._behind(PREVIEWS))]
+    """`Impulse` on a model of equations alone."""
 
     def _aim(self, dt: float) -> None:
         """First impulses of a step aim at C + h Ċ + h² C̈ = 0."""
@@ -166,22 +159,23 @@ class BoundImpulse(Bound):
         self._aim(dt)
         return super().rollout(state, memory, control, dt, steps, every, record)
 
-    def step(self, state: State, memory: np.ndarray, control: np.ndarray, dt: float) -> Step:
-        made = super().step(state, memory, control, dt)
-        kept = self._unpack(made.state, made.memory)[2]
-        left = float(kept[LEFT])
-        return replace(made, report=replace(made.report, iterations=int(kept[PREVIEWS]), residual=left, violation=left))
+    def step_facts(self, memory: np.ndarray | None = None) -> dict[str, Any]:
+        facts = super().step_facts()
+        if self.solver.method == "local":
+            notes = (*facts["notes"], f"{SWEEPS} sweeps from joint to joint after every preview")
+            facts |= {"notes": notes, "redundant": 0}
+        return facts if memory is None else facts | self._solution_facts(memory)
 
-    def step_facts(self) -> dict[str, Any]:
-        local = self.solver.method == "local"
-        notes = (*self.system.notes(), f"{SWEEPS} sweeps from joint to joint after every preview") if local else self.system.notes()
-        return {**super().step_facts(), "notes": notes, **({"redundant": 0} if local else {})}
+    def _solution_facts(self, memory: np.ndarray) -> dict[str, Any]:
+        """What a report says of the previews of a step."""
+        kept = self.memory_schema.view(memory)
+        return {"iterations": int(kept.previews), "residual": kept.left, "violation": kept.left}
 
     def observe(self, state: State, memory: np.ndarray, control: np.ndarray) -> Observation:
         """Everything derived at a state; reactions and multipliers are those of the instant."""
         out = super().observe(state, memory, control)
-        kept = self._unpack(state, memory)[2]
-        out.iterations, out.residual = int(kept[PREVIEWS]), float(kept[LEFT])
+        kept = self.memory_schema.view(memory)
+        out.iterations, out.residual = int(kept.previews), kept.left
         return out
 
     def failure(self, state: State, memory: np.ndarray, control: np.ndarray, t: float) -> StepFailed:
@@ -195,32 +189,26 @@ class BoundImpulse(Bound):
         element = self.system.constraints.names[row]
         what = f"parting at {left:.3g} m/s or rad/s" if rate else f"apart by {left:.3g} m or rad"
         why = f"after {previews} previews it is still {what}; try a smaller dt, more iterations or a larger tolerance"
-        report = Report(status="not converged", time=t, element=element, iterations=previews, residual=left, **self.step_facts())
-        return StepFailed(f"step at t = {t:.6g} s failed near '{element}': {why}", time=t, element=element, report=report)
+        return self.failed_step(t, "not converged", element, why, iterations=previews, residual=left, **self.step_facts())
 
 
 @dataclass
 class BoundSided(BoundImpulse):
-    """`Impulse` on a model with contact, limits or dry friction; memory as `Layout` describes it, then the same facts."""
+    """`Impulse` on a model with contact, limits or dry friction; memory as `SteppingMemory` describes it, then the same facts."""
 
     rule: Any = None
     arrangement: Any = None
 
-    def memory_fields(self) -> list[Field]:
-        facts = [count("previews", at(-FACTS)), Field("what previews left", slice(1 - FACTS, None), low=0.0, infinite=True)]
-        return [*Bound.memory_fields(self), *stepping_fields(self.arrangement, self._behind), *facts]
-
     def step(self, state: State, memory: np.ndarray, control: np.ndarray, dt: float) -> Step:
         began = time.perf_counter()
-        q, v, kept = self._unpack(state, memory)
-        ours, facts = kept[:-FACTS], kept[-FACTS:]
-        system, rule, layout = self.system, self.rule, self.arrangement
+        q, v, flat = self._unpack(state, memory)
+        system, rule, layout, kept = self.system, self.rule, self.arrangement, self.memory_schema.view(flat)
         self._aim(dt)
         system.prepare(dt)
         if not system.look(state.t, q, v, control):
             raise Bound.failure(self, state, memory, control, state.t)
-        book_work(system.view(LEDGER), dt, kept)
-        ahead = rule.advance(state.t, q, v, dt, layout.warm(ours, dt))
+        book_work(system.view(LEDGER), dt, flat)
+        ahead = rule.advance(state.t, q, v, dt, layout.warm(flat, dt))
         if rule.near is not None:
             self.refuse_contact(state.t, rule.near.crossing())
         left, row, rate = rule.settle(state.t + dt, ahead, control, dt)
@@ -228,15 +216,13 @@ class BoundSided(BoundImpulse):
             raise Bound.failure(self, state, memory, control, state.t)
         if left > rule.tolerance:
             raise self._not_closed(state.t, row, left, ahead.previews)
-        layout.keep(ahead.held, dt, q, v, ours)
-        facts[:] = ahead.previews, ahead.left, rate
-        kept[0] += ahead.held.work
-        kept[TIME] = state.t + dt
-        after, memory = self._pack(state.t + dt, ahead.q, ahead.v, kept)
+        layout.keep(ahead.held, dt, q, v, flat)
+        kept.previews, kept.left, kept.left_rate, kept.time = ahead.previews, ahead.left, rate, state.t + dt
+        flat[DAMPER_WORK] += ahead.held.work
+        after, memory = self._pack(state.t + dt, ahead.q, ahead.v, flat)
         if rule.near is not None:
             self.refuse_contact(state.t, rule.near.passage(after))
-        report = Report(status="ok", time=after.t, seconds=time.perf_counter() - began, **{**self.step_facts(), **self._facts(kept)})
-        return Step(after, memory, replace(report, violation=left))
+        return self.stepped(after, memory, began, violation=left)
 
     def rollout(
         self, state: State, memory: np.ndarray, control: np.ndarray, dt: float, steps: int, every: int = 1, record: bool = True
@@ -244,40 +230,40 @@ class BoundSided(BoundImpulse):
         """Single steps one after the other."""
         return self.roll_by_steps(state, memory, control, dt, steps, every, record)
 
-    def step_facts(self) -> dict[str, Any]:
-        facts = super().step_facts()
+    def step_facts(self, memory: np.ndarray | None = None) -> dict[str, Any]:
+        facts = super().step_facts(memory)
         return facts if self.rule.held.size else {**facts, "redundant": 0}
 
     def failure(self, state: State, memory: np.ndarray, control: np.ndarray, t: float) -> StepFailed:
         return Bound.failure(self, state, memory, control, t)
 
-    def _facts(self, kept: np.ndarray) -> dict[str, Any]:
-        """What a report says of a step, from memory."""
-        notes, (previews, left, _) = list(self.system.notes()), kept[-FACTS:]
-        if left > self.rule.tolerance:
-            notes.append(f"previews left joints {left:.2g} m or rad apart; positions were put right without impulses")
-        if kept[COUNT]:
-            notes.append(f"{int(kept[COUNT])} contacts, least gap {kept[DISTANCE]:.3g} m, impulses to {kept[RESIDUAL]:.2g} m/s")
+    def _solution_facts(self, memory: np.ndarray) -> dict[str, Any]:
+        """What a report says of the problem of a step."""
+        kept, notes = self.memory_schema.view(memory), list(self.system.notes())
+        if kept.left > self.rule.tolerance:
+            notes.append(f"previews left joints {kept.left:.2g} m or rad apart; positions were put right without impulses")
+        if kept.contact_count:
+            notes.append(f"{int(kept.contact_count)} contacts, least gap {kept.least_gap:.3g} m, impulses to {kept.residual:.2g} m/s")
         if self.rule.deep.told:
             notes.append(self.rule.deep.told)
-        if not kept[CONVERGED]:
+        if not kept.converged:
             notes.append("the impulses of contacts did not reach their tolerance")
-        if kept[GAINED] > 0.0:
-            notes.append(f"impacts added {kept[GAINED]:.3g} J of kinetic energy")
-        distance = float(kept[DISTANCE]) if kept[COUNT] else float("inf")
-        return {"iterations": int(previews), "residual": float(left), "minimum_distance": distance, "notes": tuple(notes)}
+        if kept.gained > 0.0:
+            notes.append(f"impacts added {kept.gained:.3g} J of kinetic energy")
+        distance = kept.least_gap if kept.contact_count else float("inf")
+        return {"iterations": int(kept.previews), "residual": kept.left, "minimum_distance": distance, "notes": tuple(notes)}
 
     def observe(self, state: State, memory: np.ndarray, control: np.ndarray) -> Observation:
         """Everything derived at a state; reactions, multipliers and contacts are impulse / h of the step that ended there, at the start
         those of the instant."""
-        q, v, kept = self._unpack(state, memory)
-        h, system, layout, rule = float(kept[LENGTH]), self.system, self.arrangement, self.rule
-        ours = kept[:-FACTS]
+        q, v, flat = self._unpack(state, memory)
+        system, rule, kept = self.system, self.rule, self.memory_schema.view(flat)
+        h = kept.step_length
         if h > 0.0:
             self._aim(h)
             system.prepare(h)
-            system.look(state.t - h, layout.q(ours).copy(), layout.v(ours).copy(), control)
-            held = rule.advance(state.t - h, layout.q(ours).copy(), layout.v(ours).copy(), h, layout.warm(ours, h)).held
+            system.look(state.t - h, kept.begun_q.copy(), kept.begun_v.copy(), control)
+            held = rule.advance(state.t - h, kept.begun_q.copy(), kept.begun_v.copy(), h, self.arrangement.warm(flat, h)).held
             gaps = held.touches.gaps + h * held.after[:, 0]
         else:
             h = INSTANT
@@ -290,13 +276,11 @@ class BoundSided(BoundImpulse):
         slips = np.linalg.norm(held.after[:, 1:3], axis=1)
         through = system.through()
         out = Bound.observe(self, state, memory, control)
-        out.reactions, out.constraint_wrenches, out.multipliers = through.reactions, through.constraint, through.multipliers
+        out.held_by(through)
         if not rule.held.size:
             out.redundant, out.redundant_names = 0, ()
         if rule.near is not None:
             out.contacts = touching_of(held, gaps, slips, h, self.solver.bounce_above)
-        if kept[LENGTH] > 0.0:
-            facts = self._facts(kept)
-            out.iterations, out.residual, out.distance = facts["iterations"], facts["residual"], facts["minimum_distance"]
-            out.notes = facts["notes"]
+        if kept.step_length > 0.0:
+            out.told(**self._solution_facts(flat))
         return out

@@ -9,7 +9,7 @@ not become SHRINK times as large from preview to preview, J of the preview takes
 that of straight motion, C + h Ċ + h² C̈; then bodies really fly. With sweeps (one joint after the other) both loops go on until the
 tolerance is met; solved together, velocities settle at once.
 
-Memory behind the ledger: previews of the last step, the largest |d| left, the largest |Ċ| left.
+Memory keeps PREVIEW_FACTS of the last step.
 """
 
 from __future__ import annotations
@@ -18,11 +18,17 @@ from unibody.arena import part
 from unibody.coordinates.stages import EVALUATE_STAGE, KICK_STAGE, Evaluate, Kick
 from unibody.coordinates.workspace import Y
 from unibody.kernel import Floats, Ints, device, kernel, long_kernel
-from unibody.rules.base import MEMORY, TIME, all_finite, book_work, ledger_of, outruns, write_record
+from unibody.rules.base import COMMON, TIME, all_finite, book_work, ledger_of, outruns, write_record
+from unibody.rules.memory import Field, count
 from unibody.stepping.predicted_rows import push_back, see_ahead, settle
 
-PREVIEWS, LEFT, LEFT_RATE = range(MEMORY, MEMORY + 3)
-FACTS = 3
+PREVIEW_FACTS = (
+    count("previews", "in the last step"),
+    Field("left", (), "m, rad", "the largest |d| that they left", low=0.0, infinite=True),
+    Field("left_rate", (), "m/s, rad/s", "the largest rate |Ċ| that was left", low=0.0, infinite=True),
+)
+PREVIEWS, LEFT, LEFT_RATE = COMMON.followed_by(*PREVIEW_FACTS).at("previews", "left", "left_rate")
+"""Where joints alone keep them."""
 
 CHOICES = 8
 """Numbers before the copy of q and v in the scratch: the tolerance, the most previews, whether velocities settle at once; then of a step
@@ -66,16 +72,16 @@ def step_by_impulses(
         scratch_out[at + j] = v_out[j]
     tolerance = scratch_out[TOLERANCE]
     limit = int(scratch_out[LIMIT])
-    count = 0
+    previews = 0
     anew = 0
     before = 1e300
     while True:
         Kick(stages[KICK_STAGE], layout, ints, constants, h, work_out, q_out, v_out)
         see_ahead(layout, ints, constants, stages, t + h, work_out, q_out, v_out, found)
-        count += 1
+        previews += 1
         if found[0] <= tolerance:
             break
-        if count >= limit or not found[0] < 1e300:
+        if previews >= limit or not found[0] < 1e300:
             scratch_out[WHERE] = found[1]
             scratch_out[BY] = found[0]
             restore(scratch_out, q_out, v_out)
@@ -85,14 +91,14 @@ def step_by_impulses(
         before = found[0]
         push_back(layout, ints, constants, stages, control, h, anew, scratch_out[CHOICES + 4 :], work_out, q_out, v_out)
         restore(scratch_out, q_out, v_out)
-    memory_out[PREVIEWS] = count
+    memory_out[PREVIEWS] = previews
     memory_out[LEFT] = found[0]
     settle(layout, ints, constants, stages, control, 0, work_out, q_out, v_out)
     see_ahead(layout, ints, constants, stages, t + h, work_out, q_out, v_out, found)
-    count = 0
+    rounds = 0
     while scratch_out[DIRECT] == 0.0 and not found[2] <= tolerance / h:
-        count += 1
-        if count >= limit or not found[2] < 1e300:
+        rounds += 1
+        if rounds >= limit or not found[2] < 1e300:
             scratch_out[WHERE] = found[3]
             scratch_out[BY] = found[2]
             restore(scratch_out, q_out, v_out)

@@ -29,15 +29,14 @@ from unibody.errors import ModelError
 from unibody.forces.base import Force
 from unibody.joints.base import Joint
 from unibody.model import Model, State
-from unibody.rules.base import LAST_STEP, MEMORY, TIME, book_work, finite
+from unibody.rules.base import DAMPER_WORK, LAST_STEP, begun_fields, book_work, finite
 from unibody.rules.euler import roll_euler
-from unibody.rules.memory_fields import Field
+from unibody.rules.memory import Field
 from unibody.shapes import Shape
 from unibody.solvers.base import Bound, Solver, Step, refuse_reaction
 from unibody.solvers.penalty.contacts import PenaltyContacts, Pushes
 from unibody.solvers.penalty.dynamics import PenaltyDynamics
 from unibody.solvers.penalty.system import Gains, PenalisedSystem, PenaltyParameters
-from unibody.solvers.report import Report
 from unibody.stepping.contact_margin import nearness_of
 
 RULES = ("linearly-implicit", "semi-implicit")
@@ -115,7 +114,8 @@ class Penalty(Solver):
         if touches:
             held = PenaltyDynamics(model, choice)
             contacts = PenaltyContacts(model, held, nearness_of(model, self.margin), self.slip_speed)
-            kept = 1 + held.nq_all + held.nv_all
+            length = Field("step_length", (), "s", "of the last step, 0 before the first", low=0.0)
+            kept = (length, *begun_fields(held.nq_all, held.nv_all))
             return BoundTouching(model, self, "maximal", held, 7 * held.n, 6 * held.n, None, kept=kept, contacts=contacts)
         planar = model.planar and self.coordinates != "maximal"
         system = PenalisedSystem(model, planar, choice)
@@ -158,23 +158,20 @@ class BoundPenalty(Bound):
         self.system.evaluate(state.t, q, v, control)
         return self.system.view(Y).reshape(self.system.n, self.system.width).copy()
 
-    def _prepare_look(self, ledger: np.ndarray) -> None:
+    def _prepare_look(self, memory: np.ndarray) -> None:
         """Penalty forces have the gains of the last step."""
-        h = float(ledger[LAST_STEP])
+        h = float(memory[LAST_STEP])
         self.system.soften(self.solver.gains(h), h)
 
     def observe(self, state: State, memory: np.ndarray, control: np.ndarray) -> Observation:
         """Everything derived at a state. Reactions and multipliers are the penalty forces there, with the gains of the last step; before
         the first, without springs and dampers that follow the step."""
-        q, v, ledger = self._unpack(state, memory)
-        self._prepare_look(ledger)
-        out = self.system.observe(state.t, q, v, control)
-        out.work = np.array(ledger[:3]) + 0.5 * ledger[LAST_STEP] * (ledger[3:6] + out.powers)
-        out.notes = (*self.system.notes(), *self._said(float(ledger[LAST_STEP])))
+        out = super().observe(state, memory, control)
+        out.notes = (*self.system.notes(), *self._said(float(memory[LAST_STEP])))
         return out
 
-    def step_facts(self) -> dict[str, Any]:
-        facts = super().step_facts()
+    def step_facts(self, memory: np.ndarray | None = None) -> dict[str, Any]:
+        facts = super().step_facts(memory)
         return {**facts, "notes": (*facts["notes"], *self._said(self.system.step_length))}
 
     def _said(self, h: float) -> tuple[str, ...]:
@@ -185,12 +182,9 @@ class BoundPenalty(Bound):
 
 @dataclass
 class BoundTouching(BoundPenalty):
-    """`Penalty` on a model with contact. Memory also holds how the last step began: its length, q and v."""
+    """`Penalty` on a model with contact. Memory also holds how the last step began."""
 
     contacts: Any = None
-
-    def memory_fields(self) -> list[Field]:
-        return [*super().memory_fields(), Field("the length of the last step", self._behind(MEMORY), low=0.0)]
 
     @cached_property
     def _stable(self) -> float:
@@ -201,14 +195,14 @@ class BoundTouching(BoundPenalty):
 
     def step(self, state: State, memory: np.ndarray, control: np.ndarray, dt: float) -> Step:
         began = time.perf_counter()
-        q, v, kept = self._unpack(state, memory)
-        start = np.concatenate([[dt], q, v])
+        q, v, flat = self._unpack(state, memory)
+        q_0, v_0, kept = q.copy(), v.copy(), self.memory_schema.view(flat)
         self.system.prepare(dt)
         if not self.system.look(state.t, q, v, control):
             raise self.failure(state, memory, control, state.t)
-        if kept[MEMORY] == 0.0:
+        if kept.step_length == 0.0:
             self.contacts.refuse_start(self.solver.gains(dt), dt)
-        book_work(self.system.view(LEDGER), dt, kept)
+        book_work(self.system.view(LEDGER), dt, flat)
         acts = self._act(dt)
         near = self.contacts.near
         if near is not None:
@@ -216,14 +210,12 @@ class BoundTouching(BoundPenalty):
         self.system.kick(dt, q, v)
         if not finite(q, v):
             raise self.failure(state, memory, control, state.t)
-        kept[0] += acts.work
-        kept[TIME] = state.t + dt
-        kept[MEMORY:] = start
-        after, memory = self._pack(state.t + dt, q, v, kept)
+        flat[DAMPER_WORK] += acts.work
+        kept.step_length, kept.begun_q, kept.begun_v, kept.time = dt, q_0, v_0, state.t + dt
+        after, memory = self._pack(state.t + dt, q, v, flat)
         if near is not None:
             self.refuse_contact(state.t, near.passage(after))
-        facts = {**self.step_facts(), **self._facts(acts)}
-        return Step(after, memory, Report(status="ok", time=after.t, seconds=time.perf_counter() - began, **facts))
+        return self.stepped(after, memory, began, **self._facts(acts))
 
     def _act(self, h: float) -> Pushes:
         """Find what pushes, over a step or at an instant (0), and let it act on the accelerations at hand."""
@@ -248,17 +240,15 @@ class BoundTouching(BoundPenalty):
 
     def observe(self, state: State, memory: np.ndarray, control: np.ndarray) -> Observation:
         """As without contact; but reactions, multipliers and contacts are those of the step that ended there."""
-        q, v, kept = self._unpack(state, memory)
-        out = super().observe(state, memory, control)
-        h, size = float(kept[MEMORY]), self.nq_all
+        q, v, flat = self._unpack(state, memory)
+        out, kept = super().observe(state, memory, control), self.memory_schema.view(flat)
+        h = kept.step_length
         if h > 0.0:
-            q, v = kept[MEMORY + 1 : MEMORY + 1 + size].copy(), kept[MEMORY + 1 + size :].copy()
+            q, v = kept.begun_q.copy(), kept.begun_v.copy()
         self.system.prepare(h if h > 0.0 else inf)
         self.system.look(state.t - h, q, v, control)
         acts = self._act(h)
-        through = self.system.through()
-        out.reactions, out.constraint_wrenches, out.multipliers = through.reactions, through.constraint, through.multipliers
+        out.held_by(self.system.through())
         out.contacts = acts.touching(h, self.solver.slip_speed)
-        facts = self._facts(acts)
-        out.iterations, out.residual, out.distance, out.notes = acts.iterations, acts.change, facts["minimum_distance"], facts["notes"]
+        out.told(**self._facts(acts))
         return out

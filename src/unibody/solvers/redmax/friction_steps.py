@@ -13,10 +13,14 @@ from unibody.coordinates.reduced.products import fill_wrenches, gather_wrenches
 from unibody.coordinates.stages import EVALUATE_STAGE, Evaluate
 from unibody.coordinates.workspace import BODIES, COLUMNS, COUNTDOWN, GRAVITY, ROWS, SPEED_LIMIT, STATUS, X_SOLVED, X_WB, F, Y
 from unibody.kernel import Floats, Ints, device, kernel, long_kernel
-from unibody.rules.base import TIME, all_finite, largest, outruns, write_record
+from unibody.rules.base import COMMON, DAMPER_WORK, TIME, all_finite, begun_fields, largest, outruns, write_record
+from unibody.rules.memory import Field, MemorySchema, MemoryView, count
 from unibody.solvers.redmax.joint_friction import JointFrictions, Moment
-from unibody.solvers.redmax.linearly_implicit import BEGUN, BEGUN_Q, CURBED, roll_linearly_implicit, step_linearly_implicit
 from unibody.solvers.redmax.step import settle_loads
+
+from unibody.solvers.redmax.linearly_implicit import (  # isort: skip
+    BEGINNING, BEGUN_Q, CURBED, KEPT_COUNTDOWN, roll_linearly_implicit, step_linearly_implicit,
+)  # fmt: skip
 
 from unibody.solvers.redmax.friction_projections import (  # isort: skip
     AT_START, BEFORE, ENERGIES, FIRST, MORE, RATES, RESPONSE, RUBBED, SAVED_MEMORY, SAVED_Q, SAVED_V, SLIP, SLOWER, TOTALS, VELOCITIES,
@@ -92,7 +96,7 @@ def roll_rubbing(
     efforts_out: Floats, q_out: Floats, v_out: Floats, memory_out: Floats, record_out: Floats,
 ) -> int:  # fmt: skip
     """Take steps from the one that follows `done` on; returns how many are done then. Before a step that is not finite, or whose friction
-    was not found here, q, v and memory are as they were. Memory ends with the friction, its iterations and the last change."""
+    was not found here, q, v and memory are as they were. Memory ends with `joint_friction`."""
     y = part(work_out, layout, Y)
     velocities = part(rub_ints, rub_layout, VELOCITIES)
     before = part(rub_out, rub_layout, BEFORE)
@@ -100,9 +104,10 @@ def roll_rubbing(
     v = part(rub_out, rub_layout, SAVED_V)
     memory = part(rub_out, rub_layout, SAVED_MEMORY)
     slowed = part(rub_out, rub_layout, SLOWER)
-    found = memory_out[memory_out.size - part(rub_out, rub_layout, FIRST).size - 2 :]
     first_v = BEGUN_Q + q.size
-    part(work_out, layout, STATUS)[COUNTDOWN] = memory_out[BEGUN + 1]
+    first_found = first_v + v.size
+    found = memory_out[first_found:]
+    part(work_out, layout, STATUS)[COUNTDOWN] = memory_out[KEPT_COUNTDOWN]
     t = t0
     for k in range(done, steps):
         keep(q_out, q)
@@ -123,13 +128,13 @@ def roll_rubbing(
                 keep(memory_out[first_v : first_v + v.size], slowed)  # begun slower: friction of that
                 keep(q, q_out)
                 keep(v, v_out)
-                keep(memory[: memory.size - found.size] if good else memory, memory_out)
+                keep(memory[:first_found] if good else memory, memory_out)
             if not good:
                 return k
             if not curbed:
                 break
         for i in range(velocities.size):
-            memory_out[0] += h * efforts_out[i] * (memory_out[first_v + velocities[i]] + 0.5 * h * y[velocities[i]])
+            memory_out[DAMPER_WORK] += h * efforts_out[i] * (memory_out[first_v + velocities[i]] + 0.5 * h * y[velocities[i]])
         t = t + h
         if (k + 1) % every == 0:
             write_record((k + 1) // every - 1, t, q_out, v_out, memory_out, record_out)
@@ -139,12 +144,21 @@ def roll_rubbing(
 
 
 class RubbingSteps:
-    """Steps of a system with friction in joints, called as `roll_linearly_implicit`. Memory ends with the friction, the iterations that it
-    took and the last relative change of what the contact points carry; `iterations`, `change`: those of the last step."""
+    """Steps of a system with friction in joints, called as `roll_linearly_implicit`. `kept`: the fields of their memory; `last`: what the
+    last of them left there."""
 
-    def __init__(self, frictions: JointFrictions, memory: int):
-        self.frictions, self.system, self.iterations, self.change = frictions, frictions.system, 0, 0.0
-        self.compiled = CompiledRubbing(frictions, frictions.system, memory) if frictions.linear else None
+    def __init__(self, frictions: JointFrictions):
+        self.frictions, self.system = frictions, frictions.system
+        found = MemorySchema(
+            Field("friction", (frictions.size,), "N", "at the contact points of joints, along their tangents"),
+            count("iterations", "in which it was found"),
+            Field("change", (), "1", "the last relative change of what the contact points carry", low=0.0, infinite=True),
+        )
+        friction = Field("joint_friction", (), "", "friction in joints in the last step", record=found)
+        self.kept = (*BEGINNING, *begun_fields(self.system.nq_all, self.system.nv_all), friction)
+        self.schema = COMMON.followed_by(*self.kept)
+        self.last = np.zeros(self.schema.size)
+        self.compiled = CompiledRubbing(frictions, self.system, self.schema.size) if frictions.linear else None
 
     def __call__(
         self, layout: Ints, ints: Ints, constants: Floats, stages: Ints, control: Floats, t0: float, h: float, steps: int, every: int,
@@ -166,16 +180,16 @@ class RubbingSteps:
                 done += 1
                 if done % every == 0:
                     record[width * (done // every - 1) : width * (done // every)] = np.concatenate([[memory[TIME]], q, v, memory])
-        self.iterations, self.change = int(memory[-2]), float(memory[-1])
+        self.last = memory
         return done
 
-    def rubbed(self, memory: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Views of the friction, and of iterations and change."""
-        return memory[memory.size - self.frictions.size - 2 : memory.size - 2], memory[memory.size - 2 :]
+    def rubbed(self, memory: np.ndarray) -> MemoryView:
+        """The friction in a memory."""
+        return self.schema.view(memory).joint_friction
 
     def _step(self, common: tuple, t: float, h: float, explicit: int, q_out: Floats, v_out: Floats, memory_out: Floats) -> bool:
         """One step, its friction found in Python; false, with q, v and memory as they were, if it is not finite."""
-        start, u, system = v_out, self.rubbed(memory_out)[0].copy(), self.system
+        start, u, system = v_out, self.rubbed(memory_out).friction.copy(), self.system
         found = memory_out.copy()
         for _ in range(2):
             u = self.find(Moment(t, q_out, start, common[-1], h), u, found)
@@ -184,22 +198,21 @@ class RubbingSteps:
             q, v, new = q_out.copy(), v_out.copy(), memory_out.copy()
             if not roll_linearly_implicit(*common, t, h, 1, 2, explicit, system.work, np.zeros(0), q, v, new, np.zeros(0)):
                 return False
-            start = new[BEGUN_Q + q.size : BEGUN_Q + q.size + v.size]
+            start = self.schema.view(new).begun_v
             if new[CURBED] == memory_out[CURBED]:  # else begun slower: friction of that
                 break
-        new[0] += self.frictions.work(start, system.view(Y), h, u)
-        for mine, was in zip(self.rubbed(new), self.rubbed(found), strict=True):
-            mine[:] = was
+        new[DAMPER_WORK] += self.frictions.work(start, system.view(Y), h, u)
+        mine = self.schema.slices["joint_friction"]
+        new[mine] = found[mine]
         q_out[:], v_out[:], memory_out[:] = q, v, new
         return True
 
     def find(self, moment: Moment, u: np.ndarray, memory_out: np.ndarray) -> np.ndarray:
         """The friction of a step, kept with how it was found; none where motion is not finite, which the step itself then reports."""
-        mine, how = self.rubbed(memory_out)
         try:
             found = self.frictions.solve(moment, u)
         except FloatingPointError:
             return np.zeros_like(u)
-        mine[:] = found.friction
-        how[:] = found.iterations, found.change
+        kept = self.rubbed(memory_out)
+        kept.friction, kept.iterations, kept.change = found.friction, found.iterations, found.change
         return found.friction

@@ -19,8 +19,7 @@ import numpy as np
 
 from unibody.algebra.friction.staggered import FrictionPoint, Staggered, stagger
 from unibody.contact.joint_friction_variables import MOST, TOLERANCE, JointFrictionVariables
-from unibody.coordinates.observation import JointFrictionState
-from unibody.coordinates.reduced.observe import HeldLoads
+from unibody.coordinates.observation import HeldLoads, JointFrictionState
 from unibody.coordinates.workspace import FORCE_PARAMETERS, X_WB
 from unibody.forces.joint_friction import JointFriction
 from unibody.model.model import Model

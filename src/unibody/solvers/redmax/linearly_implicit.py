@@ -4,8 +4,9 @@
 
 or, of what floats, the same for momenta in axes that do not turn (`coordinates.kick`).
 
-Behind the ledger, memory keeps how the last step began (its length, q and v): the guess of the next solution is the last a, and what acted
-over a recorded step can be computed again from where it began. An automatic choice of the linear solution keeps its countdown there.
+Memory (BEGINNING, then the q and v that the last step began with) keeps how the last step began: the guess of the next solution is the last
+a, and what acted over a recorded step can be computed again from where it began. An automatic choice of the linear solution keeps its
+countdown there.
 
 Inertial forces are explicit, so that a motion which the steps do not resolve (a whip, a fast spin) creates kinetic energy. A book is kept
 of it (`kinetic_energy`), T − (T at the beginning of the last step + W) added up, losses not counted beyond the gains before them. Once a
@@ -41,17 +42,26 @@ from unibody.coordinates.workspace import (  # isort: skip
 from unibody.coordinates.stages import EVALUATE_STAGE, KICK_STAGE, PROJECT_STAGE, Evaluate, Kick, Project
 from unibody.element import DAMPER_POWER
 from unibody.kernel import Floats, Ints, device, kernel, long_kernel
-from unibody.rules.base import LAST_STEP, MEMORY, TIME, advance_own, all_finite, ledger_of, outruns, write_record
+from unibody.rules.base import COMMON, DAMPER_WORK, LAST_STEP, POWER, TIME, WORK, advance_own, all_finite, ledger_of, outruns, write_record
+from unibody.rules.memory import Field, count
+from unibody.solvers.redmax.linear import RETRY
 
-BEGUN = MEMORY
-"""Where memory keeps the length of the last step, 0 before the first; then the countdown; the iterations; what follows; and the q and v
-that the step began with."""
-
-EXPLAINED, UNEXPLAINED, PEAK, CURBED, TAKEN, FLATTENED = range(BEGUN + 3, BEGUN + 9)
-"""T that the forces of the last step lead to, the book, the largest T less the book so far [J], how many steps began slower, what that took
-out [J], and whether rows were not aimed along their curves in the last step."""
-
-BEGUN_Q = BEGUN + 9
+BEGINNING = (
+    Field("step_length", (), "s", "of the last step, 0 before the first; negative where BDF2 is to start anew after it"),
+    count("countdown", "steps until the iterative linear solution is tried again", RETRY),
+    count("iterations", "of the linear solution, or corrections of an implicit rule, in the last step"),
+    Field("explained", (), "J", "kinetic energy that the forces of the last step lead to"),
+    Field("unexplained", (), "J", "the book: kinetic energy that came from nowhere and is not taken out yet"),
+    Field("peak", (), "J", "the largest kinetic energy less the book so far"),
+    count("curbed", "steps that began slower"),
+    Field("taken", (), "J", "kinetic energy that this took out"),
+    count("flattened", "whether rows were not aimed along their curves in the last step", 1),
+)
+STEP_LENGTH, KEPT_COUNTDOWN, KEPT_ITERATIONS, EXPLAINED, UNEXPLAINED, PEAK, CURBED, TAKEN, FLATTENED = COMMON.followed_by(*BEGINNING).at(
+    "step_length", "countdown", "iterations", "explained", "unexplained", "peak", "curbed", "taken", "flattened"
+)
+BEGUN_Q = COMMON.followed_by(*BEGINNING).size
+"""Where memory keeps q, and behind it v, that the last step began with."""
 
 SHARE, SUDDEN = 1.0, 0.1
 """Parts of the largest kinetic energy so far that may come from nowhere, in all and in one step. Resolved motions gain some 0.01 a step."""
@@ -81,8 +91,8 @@ def book_implicit_work(ledger, h, memory_out):
     """Complete the work of the last step and start that of a step of length h."""
     for k in range(3):
         power = ledger[DAMPER_POWER + k]
-        memory_out[k] += memory_out[LAST_STEP] * mean_power(memory_out[3 + k], power)
-        memory_out[3 + k] = power
+        memory_out[WORK + k] += memory_out[LAST_STEP] * mean_power(memory_out[POWER + k], power)
+        memory_out[POWER + k] = power
     memory_out[LAST_STEP] = h
 
 
@@ -178,7 +188,7 @@ def step_linearly_implicit(
     y = part(work_out, layout, Y)
     first_v = BEGUN_Q + q_out.size
     status = part(work_out, layout, STATUS)
-    last = memory_out[BEGUN]
+    last = memory_out[STEP_LENGTH]
     status[FLAT] = 0.0
     status[APART] = 0.0
     for j in range(y.size):
@@ -230,10 +240,10 @@ def step_linearly_implicit(
         memory_out[PEAK] = max(memory_out[PEAK], energy - max(0.0, constraints))
         memory_out[EXPLAINED] = energy + work - spurious
     book_implicit_work(ledger_of(layout, work_out), h, memory_out)
-    memory_out[0] += work_of_limits(layout, ints, h, work_out)
-    memory_out[BEGUN] = h
-    memory_out[BEGUN + 1] = status[COUNTDOWN]
-    memory_out[BEGUN + 2] = status[ITERATIONS]
+    memory_out[DAMPER_WORK] += work_of_limits(layout, ints, h, work_out)
+    memory_out[STEP_LENGTH] = h
+    memory_out[KEPT_COUNTDOWN] = status[COUNTDOWN]
+    memory_out[KEPT_ITERATIONS] = status[ITERATIONS]
     memory_out[FLATTENED] = status[FLAT]
     for j in range(q_out.size):
         memory_out[BEGUN_Q + j] = q_out[j]
@@ -264,7 +274,7 @@ def roll_linearly_implicit(
     """Take steps; returns how many succeeded. A step whose accelerations are not finite, or that pulls rows apart, leaves q, v and memory
     as they were. `explicit`: no book is kept."""
     status = part(work_out, layout, STATUS)
-    status[COUNTDOWN] = memory_out[BEGUN + 1]
+    status[COUNTDOWN] = memory_out[KEPT_COUNTDOWN]
     before = np.empty(part(work_out, layout, Y).size)
     projected = stages[PROJECT_STAGE] != 0
     nq, nv = q_out.size, v_out.size

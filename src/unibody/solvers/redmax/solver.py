@@ -16,6 +16,7 @@ import numpy as np
 
 from unibody.algebra.tree.aba import BODY
 from unibody.constraints.base import Constraint
+from unibody.contact.joint_friction_variables import TOLERANCE
 from unibody.coordinates.observation import Observation
 from unibody.coordinates.reduced.observe import reactions_reduced
 from unibody.coordinates.workspace import APART, BODIES, COUNTDOWN, FLAT, LEAST, LEDGER, RESIDUAL, STATUS
@@ -24,21 +25,15 @@ from unibody.errors import ModelError, StepFailed
 from unibody.forces.base import Force
 from unibody.joints.base import Joint
 from unibody.model import Model, State
-from unibody.rules.base import LAST_STEP, MEMORY, TIME, advance_own
-from unibody.solvers.redmax.implicit import ALPHA, ImplicitStage, solve_stage
-from unibody.solvers.redmax.joint_friction import AN_INSTANT, JointFrictions, Moment
-from unibody.solvers.redmax.linear import RETRY
-from unibody.solvers.redmax.system import LINEAR, RedMaxSystem
-
-from unibody.solvers.redmax.linearly_implicit import (  # isort: skip
-    BEGUN, BEGUN_Q, CURBED, FLATTENED, PEAK, SUDDEN, TAKEN, book_implicit_work, mean_power, roll_linearly_implicit,
-)  # fmt: skip
-from unibody.contact.joint_friction_variables import TOLERANCE
-from unibody.rules.memory_fields import Field, at, count
+from unibody.rules.base import DAMPER_WORK, advance_own, begun_fields
+from unibody.rules.memory import Field
 from unibody.shapes import Shape
 from unibody.solvers.base import Bound, Solver, Step, needs_reaction
 from unibody.solvers.redmax.friction_steps import RubbingSteps
-from unibody.solvers.report import Report
+from unibody.solvers.redmax.implicit import ALPHA, ImplicitStage, solve_stage
+from unibody.solvers.redmax.joint_friction import AN_INSTANT, JointFrictions, Moment
+from unibody.solvers.redmax.linearly_implicit import BEGINNING, SUDDEN, book_implicit_work, mean_power, roll_linearly_implicit
+from unibody.solvers.redmax.system import LINEAR, RedMaxSystem
 from unibody.spatial.pose import vector_from_rotation
 
 RULES = ("linearly-implicit", "implicit", "bdf2")
@@ -118,16 +113,17 @@ class RedMax(Solver):
         )  # fmt: skip
         system.set_projection(self.project)
         system.momenta = self.rule == "linearly-implicit"
-        kept = BEGUN_Q - BEGUN + system.nq_all + system.nv_all
+        kept = (*BEGINNING, *begun_fields(system.nq_all, system.nv_all))
         common: dict[str, Any] = dict(model=model, solver=self, coordinates="reduced", system=system, nq=model.nq, nv=model.nv)
         if self.rule == "linearly-implicit":
             driven = bool((system.view(BODIES).reshape(-1, BODY)[1:, DRIVEN] >= 0).any())
             common |= dict(roll=roll_linearly_implicit, explicit=int(self.inertia == "explicit" or driven))
             if any(needs_reaction(force) for _, force in model.forces):
-                frictions = JointFrictions(system, model)
-                return BoundFriction(**common, kept=kept + frictions.size + 2, frictions=frictions)
+                steps = RubbingSteps(JointFrictions(system, model))
+                return BoundFriction(**common | dict(roll=steps), kept=steps.kept, steps=steps)
             return BoundRedMax(**common, kept=kept)
-        return BoundImplicit(**common, roll=None, kept=kept + model.nv)
+        end = Field("acceleration", (model.nv,), "m/s², rad/s²", "at the end of the last step")
+        return BoundImplicit(**common, roll=None, kept=(*kept, end))
 
 
 class BoundRedMax(Bound):
@@ -138,41 +134,33 @@ class BoundRedMax(Bound):
     def _look_at(self, t: float, q: np.ndarray, v: np.ndarray, control: np.ndarray) -> None:
         self.system.look(t, q, v, control)  # nothing needs to be solved
 
-    def memory_fields(self) -> list[Field]:
-        return [
-            *super().memory_fields(), count("steps until the iteration is tried again", self._behind(BEGUN + 1), RETRY),
-            count("iterations", self._behind(BEGUN + 2)), count("steps that were curbed", self._behind(CURBED)),
-        ]  # fmt: skip
-
     def observe(self, state: State, memory: np.ndarray, control: np.ndarray) -> Observation:
         """Everything derived at a state; reactions and multipliers are those of the step that ended there (its impulses over h)."""
         out = self._look(state, memory, control)
-        _, _, kept = self._unpack(state, memory)
-        h = float(kept[BEGUN])
+        kept = self.memory_schema.view(memory)
+        h = kept.step_length
         if h > 0.0:
-            q = np.array(kept[BEGUN_Q : BEGUN_Q + self.nq_all])
-            v = np.array(kept[BEGUN_Q + self.nq_all : BEGUN_Q + self.nq_all + self.nv_all])
             self.system.prepare(h)
-            self.system.view(STATUS)[FLAT] = kept[FLATTENED]
-            self.system.advance_from(state.t - h, q, v, control)
-            held = reactions_reduced(self.system)
-            out.reactions, out.constraint_wrenches, out.multipliers = held.reactions, held.constraint, held.multipliers
-            out.iterations, out.notes = int(kept[BEGUN + 2]), self.system.notes()
+            self.system.view(STATUS)[FLAT] = kept.flattened
+            self.system.advance_from(state.t - h, kept.begun_q.copy(), kept.begun_v.copy(), control)
+            out.held_by(reactions_reduced(self.system))
+            out.iterations, out.notes = int(kept.iterations), self.system.notes()
             self.system.view(STATUS)[FLAT] = 0.0
-            if kept[TAKEN] > SUDDEN * kept[PEAK]:
+            if kept.taken > SUDDEN * kept.peak:
                 curbed = "kinetic energy that no force explains was taken out; a smaller dt resolves the motion"
-                out.notes = (*out.notes, f"{curbed} ({kept[TAKEN]:.3g} J so far, in {int(kept[CURBED])} steps)")
+                out.notes = (*out.notes, f"{curbed} ({kept.taken:.3g} J so far, in {int(kept.curbed)} steps)")
         return out
 
     def _look(self, state: State, memory: np.ndarray, control: np.ndarray) -> Observation:
         """What can be said of the state alone, and the work done up to it."""
         out = super().observe(state, memory, control)
-        last = [mean_power(float(a), float(b)) for a, b in zip(memory[3:6], out.powers, strict=True)]
-        out.work = memory[:3] + memory[LAST_STEP] * np.array(last)
+        kept = self.memory_schema.view(memory)
+        last = [mean_power(float(a), float(b)) for a, b in zip(kept.power, out.powers, strict=True)]
+        out.work = kept.work + kept.last_step * np.array(last)
         return out
 
-    def step_facts(self) -> dict[str, Any]:
-        return {**super().step_facts(), "iterations": self.system.iterations}
+    def step_facts(self, memory: np.ndarray | None = None) -> dict[str, Any]:
+        return {**super().step_facts(memory), "iterations": self.system.iterations}
 
     def failure(self, state: State, memory: np.ndarray, control: np.ndarray, t: float) -> StepFailed:
         """A step that pulled a loop apart names it."""
@@ -184,44 +172,37 @@ class BoundRedMax(Bound):
         element, unit = system.constraints.names[row], system.constraints.units[row]
         off = float(abs(system.view(RESIDUAL)[row]))
         why = f"its rows cannot be met after the step, which leaves them open by {off:.3g} {unit}; is it taut or locked? Try a smaller dt"
-        report = Report(status="pulled apart", time=t, element=element, **self.step_facts())
-        return StepFailed(f"step at t = {t:.6g} s failed near '{element}': {why}", time=t, element=element, report=report)
+        return self.failed_step(t, "pulled apart", element, why, **self.step_facts())
 
 
 @dataclass
 class BoundFriction(BoundRedMax):
     """The linearly implicit rule with friction in joints: every step finds its friction first (`RubbingSteps`)."""
 
-    frictions: JointFrictions = field(kw_only=True)
+    steps: RubbingSteps = field(kw_only=True)
 
-    def __post_init__(self) -> None:
-        self.roll = self.steps = RubbingSteps(self.frictions, MEMORY + self.kept)
-
-    def memory_fields(self) -> list[Field]:
-        change = Field("the last change of friction", at(-1), low=0.0, infinite=True)
-        return [*super().memory_fields(), count("iterations of friction", at(-2)), change]
-
-    def step_facts(self) -> dict[str, Any]:
-        return {**super().step_facts(), "iterations": self.steps.iterations, "residual": self.steps.change}
+    def step_facts(self, memory: np.ndarray | None = None) -> dict[str, Any]:
+        found = self.steps.rubbed(self.steps.last)
+        return {**super().step_facts(memory), "iterations": int(found.iterations), "residual": found.change}
 
     def observe(self, state: State, memory: np.ndarray, control: np.ndarray) -> Observation:
         """As without friction, and what rubs in every joint; at the start, over an instant."""
-        q, v, kept = self._unpack(state, memory)
-        t, h = state.t - float(kept[BEGUN]), float(kept[BEGUN])
+        q, v, flat = self._unpack(state, memory)
+        kept, frictions = self.memory_schema.view(flat), self.steps.frictions
+        h, t, found = kept.step_length, state.t - kept.step_length, kept.joint_friction
         if h > 0.0:
-            q = np.array(kept[BEGUN_Q : BEGUN_Q + self.nq_all])
-            v = np.array(kept[BEGUN_Q + self.nq_all : BEGUN_Q + self.nq_all + self.nv_all])
+            q, v = kept.begun_q.copy(), kept.begun_v.copy()
         else:
             h = AN_INSTANT
-            self.steps.find(Moment(t, q, v, control, h), self.steps.rubbed(kept)[0].copy(), kept)
-        u, how = self.steps.rubbed(kept)
-        self.frictions.act(u)
+            self.steps.find(Moment(t, q, v, control, h), found.friction.copy(), flat)
+        u = found.friction
+        frictions.act(u)
         out = super().observe(state, memory, control)
-        y = self.frictions.evaluate(Moment(t, q, v, control, h), u)
+        y = frictions.evaluate(Moment(t, q, v, control, h), u)
         held = reactions_reduced(self.system)
-        out.reactions, out.constraint_wrenches, out.multipliers = held.reactions, held.constraint, held.multipliers
-        out.joint_friction = self.frictions.seen(held, u, v, y, h)
-        out.iterations, out.residual = int(how[0]), float(how[1])
+        out.held_by(held)
+        out.joint_friction = frictions.seen(held, u, v, y, h)
+        out.iterations, out.residual = int(found.iterations), found.change
         if out.residual > TOLERANCE:
             out.notes = (*out.notes, f"joint friction did not settle: what it carries still changed by {out.residual:.1e}")
         return out
@@ -234,29 +215,27 @@ class BoundImplicit(BoundRedMax):
     def observe(self, state: State, memory: np.ndarray, control: np.ndarray) -> Observation:
         """Everything derived at a state; reactions and multipliers are those of the end of the step that ended there."""
         out = self._look(state, memory, control)
-        q, v, kept = self._unpack(state, memory)
-        h = abs(float(kept[BEGUN]))
+        q, v, flat = self._unpack(state, memory)
+        kept, system = self.memory_schema.view(flat), self.system
+        h = abs(kept.step_length)
         if h > 0.0:
-            system = self.system
             system.prepare(h)
-            a = np.array(kept[kept.size - self.nv :])
-            system.correct(state.t, q, v, a, None, control)
-            held = reactions_reduced(system)
-            out.reactions, out.constraint_wrenches, out.multipliers = held.reactions, held.constraint, held.multipliers
-            out.iterations, out.notes = int(kept[BEGUN + 2]), system.notes()
+            system.correct(state.t, q, v, kept.acceleration.copy(), None, control)
+            out.held_by(reactions_reduced(system))
+            out.iterations, out.notes = int(kept.iterations), system.notes()
         return out
 
     def step(self, state: State, memory: np.ndarray, control: np.ndarray, dt: float) -> Step:
         began = time.perf_counter()
-        q, v, kept = self._unpack(state, memory)
-        system, nv, h = self.system, self.nv, dt
+        q, v, flat = self._unpack(state, memory)
+        system, nv, h, kept = self.system, self.nv, dt, self.memory_schema.view(flat)
         system.prepare(dt)
         status = system.view(STATUS)
-        status[COUNTDOWN] = kept[BEGUN + 1]
+        status[COUNTDOWN] = kept.countdown
         q_all, v_all = q.copy(), v.copy()
         system.look(state.t, q_all, v_all, control)
         aim, rate = system.aim(dt), system.row_velocities()
-        book_implicit_work(system.view(LEDGER), dt, kept)
+        book_implicit_work(system.view(LEDGER), dt, flat)
         lost: list[tuple[float, np.ndarray, np.ndarray]] = []
 
         def correct(stage: ImplicitStage, v_own: np.ndarray, a: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -270,16 +249,15 @@ class BoundImplicit(BoundRedMax):
             return q_all.copy(), y, np.sqrt(system.view(LEAST))
 
         t, none = state.t + h, np.zeros(nv)
-        last = float(kept[BEGUN])
+        last = kept.step_length
         if self.solver.rule == "implicit":
             stages = [ImplicitStage(t, q, none, v[:nv], h)]
         elif last == h:
-            q_before = kept[BEGUN_Q : BEGUN_Q + self.nq_all]
-            v_before = kept[BEGUN_Q + self.nq_all : BEGUN_Q + self.nq_all + nv]
-            stages = [ImplicitStage(t, q, difference_own(self.model, q_before, q) / 3.0, (4.0 * v[:nv] - v_before) / 3.0, 2.0 * h / 3.0)]
+            turned = difference_own(self.model, kept.begun_q, q)
+            stages = [ImplicitStage(t, q, turned / 3.0, (4.0 * v[:nv] - kept.begun_v[:nv]) / 3.0, 2.0 * h / 3.0)]
         else:
             stages = [ImplicitStage(state.t + ALPHA * h, q, none, v[:nv], ALPHA * h)]
-        guess = stages[0].v + stages[0].g * kept[kept.size - nv :]
+        guess = stages[0].v + stages[0].g * kept.acceleration
         solved = solve_stage(stages[0], guess, correct)
         pushed = self.solver.rule == "bdf2" and system.pushes()
         if solved is not None and not pushed and self.solver.rule == "bdf2" and last != h:
@@ -291,19 +269,15 @@ class BoundImplicit(BoundRedMax):
             solved = solve_stage(ImplicitStage(t, q, none, v[:nv], h), v[:nv], correct)
         if solved is None:
             raise self.not_converged(state, memory, control, lost)
-        kept[0] += h * float(system.limit_forces() @ (0.5 * (rate + system.row_velocities())))
-        kept[BEGUN : BEGUN + 3] = -h if pushed else h, status[COUNTDOWN], solved.corrections
-        kept[BEGUN_Q : BEGUN_Q + self.nq_all] = q
-        kept[BEGUN_Q + self.nq_all : BEGUN_Q + self.nq_all + self.nv_all] = v
-        kept[kept.size - nv :] = solved.a
-        kept[TIME] = t
+        flat[DAMPER_WORK] += h * float(system.limit_forces() @ (0.5 * (rate + system.row_velocities())))
+        kept.step_length, kept.countdown, kept.iterations = -h if pushed else h, status[COUNTDOWN], solved.corrections
+        kept.begun_q, kept.begun_v, kept.acceleration, kept.time = q, v, solved.a, t
         v_all[:nv] = solved.v
-        after, memory = self._pack(t, solved.q, v_all, kept)
-        facts = {**self.step_facts(), "iterations": solved.corrections}
+        made = self.stepped(*self._pack(t, solved.q, v_all, flat), began, iterations=solved.corrections)
         if isinstance(system.callback_errors.error, Exception):  # of a trial, or also where the step ends
             system.callback_errors.error = None
             system.look(t, np.array(solved.q), np.array(v_all), control)
-        return Step(after, memory, Report(status="ok", time=t, seconds=time.perf_counter() - began, **facts))
+        return made
 
     def not_converged(
         self, state: State, memory: np.ndarray, control: np.ndarray, lost: list[tuple[float, np.ndarray, np.ndarray]]
@@ -313,9 +287,8 @@ class BoundImplicit(BoundRedMax):
             return self.failure(state, memory, control, state.t)
         q, v, _ = self._unpack(state, memory)
         element = self.system.culprit(*(lost[-1] if lost else (state.t, q, v)), control)
-        report = Report(status="not converged", time=state.t, element=element, **self.step_facts())
         why = "Newton's iteration did not converge; try a smaller dt or rule='linearly-implicit'"
-        return StepFailed(f"step at t = {state.t:.6g} s failed near '{element}': {why}", time=state.t, element=element, report=report)
+        return self.failed_step(state.t, "not converged", element, why, **self.step_facts())
 
     def rollout(
         self, state: State, memory: np.ndarray, control: np.ndarray, dt: float, steps: int, every: int = 1, record: bool = True
