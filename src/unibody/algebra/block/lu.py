@@ -248,7 +248,7 @@ def solve_blocks(
 
 @kernel
 def fill_blocks(
-    first: Ints, islands: Ints, start: Ints, place: Ints, where: Ints, diagonal: Ints, J: Floats, Y: Floats, slope: Floats, weight: Floats,
+    first: Ints, islands: Ints, start: Ints, place: Ints, where: Ints, diagonal: Ints, J: Floats, Y: Floats, slope: Floats, weight: float,
     scratch_out: Floats, A_out: Floats,
 ) -> None:  # fmt: skip
     """1 + Yᵀ C J with C = slope / weight, block by block."""
@@ -274,7 +274,7 @@ def fill_blocks(
                     s = 0.0
                     for c in range(rows):
                         s += slope[16 * k + 4 * r + c] * J[of + rows * i + c]
-                    scratch_out[width * r + i] = s / weight[k]
+                    scratch_out[width * r + i] = s / weight
             of += rows * width
             by = place[k]
             for left in range(2):

@@ -38,14 +38,14 @@ RANK = 1e-14
 
 @dataclass(frozen=True)
 class RowLaws:
-    """The laws of the rows, scaled: start, lower and upper of the blocks, R, b̂ and D of the rows (one after the other), and the blocks'
-    own parts of Ŵ (k, 4, 4)."""
+    """The laws of the rows, scaled: start, lower and upper of the blocks, b̂ and D of the rows, and the blocks' own parts of Ŵ (k, 4, 4)."""
 
     law: int
     start: np.ndarray
     lower: np.ndarray
     upper: np.ndarray
-    rows: np.ndarray
+    b: np.ndarray
+    D: np.ndarray
     own: np.ndarray
 
     @cached_property
@@ -93,7 +93,7 @@ def advance(laws: RowLaws, W: ScaledFactors, x: np.ndarray, tolerance: float, it
     plan, best, result = W.plan, Progress(np.ascontiguousarray(x, float).copy()), np.zeros(3)
     best.iterations = proximal_steps(
         laws.law, iterations, failures, tolerance, laws.start, W.first, W.islands, W.place, plan.in_one, laws.lower, laws.upper, W.J, W.Y,
-        laws.rows, laws.table, np.zeros(plan.size + 1), best.x, result,
+        laws.b, laws.D, laws.table, np.zeros(plan.size + 1), best.x, result,
     )  # fmt: skip
     best.velocity = float(result[0])
     vain = f", {int(result[2])} in vain" if result[2] else ""
@@ -102,35 +102,33 @@ def advance(laws: RowLaws, W: ScaledFactors, x: np.ndarray, tolerance: float, it
 
 
 def advance_restarted(laws: RowLaws, W: ScaledFactors, x: np.ndarray, tolerance: float, iterations: int) -> Progress:
-    """From x, with rounds of convex problems where steps stall, by at most so many of Newton's steps, but for the round that is under way then."""
+    """From x, with rounds of convex problems where steps stall; at most so many of Newton's steps, but for the round that is under way then."""
     if laws.law != COULOMB or not (np.diff(laws.start) > 1).any():
         return advance(laws, W, x, tolerance, iterations)
     first = advance(laws, W, x, tolerance, iterations, FAILURES)
     if first.velocity <= tolerance:
         return first
-    m = first.x.size
-    still, D = laws.rows, laws.rows[2 * m :]
-    slips = Slips(laws.start, D)
-    convex, held = replace(laws, law=CONVEX, rows=still.copy()), m + slips.normal
+    m, slips = first.x.size, Slips(laws.start, laws.D)
+    convex, normal = replace(laws, law=CONVEX, b=laws.b.copy()), slips.normal
     moved, u, F = np.empty(W.first[-1]), np.empty(m), np.empty(m)
     where = (laws.start, W.first, W.islands, W.place)
 
     def evaluate(x: np.ndarray) -> tuple[np.ndarray, float]:
-        found = evaluate_residual(laws.law, *where, laws.lower, laws.upper, W.J, W.Y, laws.rows, x, moved, u, F)
+        found = evaluate_residual(laws.law, *where, laws.lower, laws.upper, W.J, W.Y, laws.b, laws.D, x, moved, u, F)
         return u.copy(), found
 
     def enough(x: np.ndarray) -> float:
-        return round_off(*where, W.J, W.Y, laws.rows, x, moved, u)
+        return round_off(*where, W.J, W.Y, laws.b, laws.D, x, moved, u)
 
     def relaxed(s: np.ndarray, x: np.ndarray, tolerance: float, iterations: int) -> Progress:
-        convex.rows[held] = still[held] + s
+        convex.b[normal] = laws.b[normal] + s
         return advance(convex, W, x, tolerance, min(iterations, ROUND))
 
     def polish(x: np.ndarray) -> Progress:
         return advance(laws, W, x, tolerance, POLISH, FAILURES)
 
     left = iterations - first.iterations
-    if first.velocity <= NEARLY * float((np.abs(still[m : 2 * m]) / D).max(initial=0.0)):
+    if first.velocity <= NEARLY * float((np.abs(laws.b) / laws.D).max(initial=0.0)):
         left = min(left, ROUND)
     found = Rounds(evaluate, enough, relaxed, polish, slips).run(first.x, tolerance, left)
     found.iterations += first.iterations
@@ -140,8 +138,7 @@ def advance_restarted(laws: RowLaws, W: ScaledFactors, x: np.ndarray, tolerance:
 
 def augmented(scaled: ScaledProblem, x: np.ndarray, tolerance: float, iterations: int) -> Progress:
     """From x, on a dense W."""
-    rows = np.concatenate([np.zeros(scaled.size), scaled.b, scaled.D])
-    laws = RowLaws(scaled.law, scaled.start, scaled.lower, scaled.upper, rows, scaled.own)
+    laws = RowLaws(scaled.law, scaled.start, scaled.lower, scaled.upper, scaled.b, scaled.D, scaled.own)
     return advance_restarted(laws, ScaledFactors.from_dense(scaled), x, tolerance, iterations)
 
 
@@ -160,7 +157,7 @@ def solve_augmented(
         x = np.clip(np.zeros(m), np.repeat(lower, W.rows), np.repeat(upper, W.rows))
     else:
         x = np.where(D > 0.0, np.asarray(warm, float) / divisor, 0.0)
-    laws = RowLaws(number, W.start, lower, upper, np.concatenate([np.zeros(m), b_scaled, divisor]), own.reshape(-1, 4, 4))
+    laws = RowLaws(number, W.start, lower, upper, b_scaled, divisor, own.reshape(-1, 4, 4))
     best = advance_restarted(laws, ScaledFactors.of(np.diff(W.first), W.islands, W.place, J, Y), x, tolerance, iterations)
     # λ, u and the residual of velocities computed afresh
     impulse = D * best.x

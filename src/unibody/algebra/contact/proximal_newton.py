@@ -2,7 +2,7 @@
 
 A step from x to X makes the problem regular by a compliance ε that pulls towards x:
 
-    X = Φ(z),    z = x − (J m + b̂ + R X) / ε,    m = Yᵀ X        (Ŵ = J Yᵀ + R)
+    X = Φ(z),    z = x − (J m + b̂) / ε,    m = Yᵀ X        (Ŵ = J Yᵀ)
 
 and its fixed points are the solutions, however singular Ŵ is and however small ε, so that ε falls from step to step. Φ is exact for each
 block by itself: single rows are clipped, cones under the convex law projected onto; under Coulomb's law z_n is clipped at zero and z_t
@@ -74,16 +74,15 @@ def evaluate_map(law: int, start: Ints, lower: Floats, upper: Floats, z: Floats,
 @kernel
 def sweep_factors(
     law: int, count: int, start: Ints, first: Ints, islands: Ints, place: Ints, lower: Floats, upper: Floats, J: Floats, Y: Floats,
-    rows: Floats, table: Floats, motion_out: Floats, x_out: Floats,
+    b: Floats, table: Floats, motion_out: Floats, x_out: Floats,
 ) -> None:  # fmt: skip
-    """Sweeps of Gauss–Seidel; motion = Yᵀ x is kept along. rows: R and b̂, one after the other."""
-    m = x_out.size
+    """Sweeps of Gauss–Seidel; motion = Yᵀ x is kept along."""
     u, step = np.zeros(4), np.zeros(4)
     for _ in range(count):
         for k in range(start.size - 1):
             at, n = start[k], start[k + 1] - start[k]
             for r in range(4):
-                u[r] = rows[at + r] * x_out[at + r] + rows[m + at + r] if r < n else 0.0
+                u[r] = b[at + r] if r < n else 0.0
             p = place[k]
             for side in range(2):
                 g = islands[2 * k + side]
@@ -109,37 +108,35 @@ def sweep_factors(
 
 @kernel
 def evaluate_residual(
-    law: int, start: Ints, first: Ints, islands: Ints, place: Ints, lower: Floats, upper: Floats, J: Floats, Y: Floats, rows: Floats,
-    x: Floats, motion_out: Floats, u_out: Floats, F_out: Floats,
+    law: int, start: Ints, first: Ints, islands: Ints, place: Ints, lower: Floats, upper: Floats, J: Floats, Y: Floats, b: Floats,
+    D: Floats, x: Floats, motion_out: Floats, u_out: Floats, F_out: Floats,
 ) -> float:  # fmt: skip
-    """motion, û and the residual's velocity at x. rows: R, b̂ and D."""
-    m = x.size
+    """motion, û and the residual's velocity at x."""
     motion_out[:] = 0.0
     spread(first, islands, start, place, Y, x, motion_out)
-    for i in range(m):
-        u_out[i] = rows[i] * x[i] + rows[m + i]
+    u_out[:] = b
     gather(first, islands, start, place, J, motion_out, u_out)
     natural_map(law, start, lower, upper, x, u_out, F_out)
     worst = 0.0
-    for i in range(m):
-        worst = max(worst, abs(F_out[i]) / rows[2 * m + i])
+    for i in range(x.size):
+        worst = max(worst, abs(F_out[i]) / D[i])
     return worst
 
 
 @kernel
 def round_off(
-    start: Ints, first: Ints, islands: Ints, place: Ints, J: Floats, Y: Floats, rows: Floats, x: Floats, motion_out: Floats, u_out: Floats
-) -> float:
+    start: Ints, first: Ints, islands: Ints, place: Ints, J: Floats, Y: Floats, b: Floats, D: Floats, x: Floats, motion_out: Floats,
+    u_out: Floats,
+) -> float:  # fmt: skip
     """What round-off alone may leave in the residual's velocity, as `ScaledProblem.round_off` has it."""
-    m = x.size
     motion_out[:] = 0.0
     spread(first, islands, start, place, np.abs(Y), np.abs(x), motion_out)
-    for i in range(m):
-        u_out[i] = abs(rows[i] * x[i]) + abs(rows[m + i])
+    for i in range(x.size):
+        u_out[i] = abs(b[i])
     gather(first, islands, start, place, np.abs(J), motion_out, u_out)
     worst, given = 0.0, 0.0
-    for i in range(m):
-        worst, given = max(worst, u_out[i] / rows[2 * m + i]), max(given, abs(rows[m + i]) / rows[2 * m + i])
+    for i in range(x.size):
+        worst, given = max(worst, u_out[i] / D[i]), max(given, abs(b[i]) / D[i])
     return min(ROUND_OFF * worst, AT_MOST * given)
 
 
@@ -182,10 +179,11 @@ def inconsistency(
 @kernel
 def proximal_steps(
     law: int, iterations: int, most_failures: int, tolerance: float, start: Ints, first: Ints, islands: Ints, place: Ints, plan: Ints,
-    lower: Floats, upper: Floats, J: Floats, Y: Floats, rows: Floats, table: Floats, factor_out: Floats, x_out: Floats, result_out: Floats,
+    lower: Floats, upper: Floats, J: Floats, Y: Floats, b: Floats, D: Floats, table: Floats, factor_out: Floats, x_out: Floats,
+    result_out: Floats,
 ) -> int:  # fmt: skip
     """From x to the best x found, given up after more than so many failures; the number of Newton's steps. plan: where its seven parts
-    begin (8 numbers), then these. rows: R, b̂, D. result: the residual's velocity, the number of proximal steps, that of failures."""
+    begin (8 numbers), then these. result: the residual's velocity, the number of proximal steps, that of failures."""
     m, count, n = x_out.size, start.size - 1, first[first.size - 1]
     column, row, diagonal = plan[plan[0] : plan[1]], plan[plan[1] : plan[2]], plan[plan[2] : plan[3]]
     lower_at, upper_at, target, where = plan[plan[3] : plan[4]], plan[plan[4] : plan[5]], plan[plan[5] : plan[6]], plan[plan[6] : plan[7]]
@@ -197,42 +195,42 @@ def proximal_steps(
     u, F, z, trial, X, xi, delta, difference, JG, Jd = (
         np.empty(m), np.empty(m), np.empty(m), np.empty(m), np.empty(m), np.empty(m), np.empty(m), np.empty(m), np.empty(m), np.empty(m),
     )  # fmt: skip
-    slope, beyond, weight = np.empty(16 * count), np.empty(16 * count), np.empty(count)
+    slope, beyond = np.empty(16 * count), np.empty(16 * count)
     x, at_t = x_out.copy(), np.empty(m)
     epsilon, newton, steps, failures, best, last, halved, halved_at = FIRST, 0, 0, 0, np.inf, np.inf, np.inf, 0
     least_D, given = np.inf, 0.0
     for i in range(m):
-        least_D = min(least_D, rows[2 * m + i])
-        given = max(given, abs(rows[m + i]) / rows[2 * m + i])
+        least_D = min(least_D, D[i])
+        given = max(given, abs(b[i]) / D[i])
     while True:
-        residual = evaluate_residual(law, start, first, islands, place, lower, upper, J, Y, rows, x, motion, u, F)
+        # the residual at x; the best x is kept
+        residual = evaluate_residual(law, start, first, islands, place, lower, upper, J, Y, b, D, x, motion, u, F)
         if residual < best:
             best = residual
             x_out[:] = x
+        # the end: solved, out of steps, the residual halves no more, ε or failures beyond their limits; or within round-off
         if best <= 0.5 * halved:
             halved, halved_at = best, newton
         patience = PATIENCE if best > NEARLY * given or law == CONVEX else HASTE
         if residual <= tolerance or newton >= iterations or newton - halved_at > patience or epsilon > LARGEST or failures > most_failures:
             break
-        if 0.5 * last < residual <= AT_MOST and residual <= round_off(start, first, islands, place, J, Y, rows, x, d, JG):
+        if 0.5 * last < residual <= AT_MOST and residual <= round_off(start, first, islands, place, J, Y, b, D, x, d, JG):
             break
         last = residual
+        # the first ε, smaller where x is nearly a solution
         if steps == 0:
             epsilon = min(FIRST, max(NEAREST, NEARER * residual / max(given, 1e-300)))
         steps += 1
-        for k in range(count):
-            stiff = 0.0
-            for i in range(start[k], start[k + 1]):
-                stiff = max(stiff, rows[i])
-            weight[k] = epsilon + stiff
-            for i in range(start[k], start[k + 1]):
-                xi[i] = x[i]
-                z[i] = x[i] - u[i] / weight[k]
+        # a proximal step from x: m = Yᵀ ξ with ξ = x, z = x − û / ε, X = Φ(z)
+        for i in range(m):
+            xi[i] = x[i]
+            z[i] = x[i] - u[i] / epsilon
         evaluate_map(law, start, lower, upper, z, X, slope)
         merit = merit_of(start, first, islands, place, J, Y, xi, X, G, JG, difference)
         solved, stuck, taken, whole, enough = False, 0, 0, 1, 0.0
         while taken < INNER:
-            fill_blocks(first, islands, start, place, where, diagonal, J, Y, slope, weight, scratch, factor_out)
+            # Newton's step: (1 + Yᵀ Φ' J / ε) d = −G
+            fill_blocks(first, islands, start, place, where, diagonal, J, Y, slope, epsilon, scratch, factor_out)
             newton += 1
             taken += 1
             if factor_blocks(first, column, row, diagonal, lower_at, upper_at, target, scratch, pivot, factor_out) > 0:
@@ -240,6 +238,7 @@ def proximal_steps(
             for i in range(n):
                 d[i] = -G[i]
             solve_blocks(first, column, row, diagonal, lower_at, upper_at, factor_out, scratch, d)
+            # J d, and how ξ goes with it: δ = X − ξ − Φ' J d / ε, so that d = Yᵀ δ
             Jd[:] = 0.0
             gather(first, islands, start, place, J, d, Jd)
             reach = 0.0
@@ -249,19 +248,20 @@ def proximal_steps(
                     s = 0.0
                     for c in range(size):
                         s += slope[16 * k + 4 * r + c] * Jd[at + c]
-                    delta[at + r] = -difference[at + r] - s / weight[k]
+                    delta[at + r] = -difference[at + r] - s / epsilon
                     reach = max(reach, abs(Jd[at + r]))
             if not reach < np.inf:
                 break
+            # the length t of the step, between `low`, which is good, and `high`, which is too long
             low, high, t = 0.0, 1.0, 1.0
             before, after = 0.0, 0.0
             lowest = merit
             for turn in range(40):
-                for k in range(count):
-                    for i in range(start[k], start[k + 1]):
-                        trial[i] = z[i] - t * Jd[i] / weight[k]
-                        at_t[i] = xi[i] + t * delta[i]
+                for i in range(m):
+                    trial[i] = z[i] - t * Jd[i] / epsilon
+                    at_t[i] = xi[i] + t * delta[i]
                 evaluate_map(law, start, lower, upper, trial, X, beyond)
+                # convex law: the slope dᵀ M G of what is minimised is to be a part of the first one; regula falsi, every third time halves
                 if law == CONVEX:
                     if turn == 0 and enough > 0.0 and merit_of(start, first, islands, place, J, Y, at_t, X, G, JG, F) <= enough:
                         low = 1.0
@@ -282,6 +282,7 @@ def proximal_steps(
                         low, before = t, now
                     t = low - before * (high - low) / (after - before) if turn % 3 < 2 else 0.5 * (low + high)
                     continue
+                # Coulomb's law: ‖G‖² has to fall; where it does not, the next step is taken with the Φ' found there
                 now = merit_of(start, first, islands, place, J, Y, at_t, X, G, JG, F)
                 if now <= max((1.0 - 1e-3 * (t - low)) * lowest, enough):
                     low, lowest = t, now
@@ -293,16 +294,17 @@ def proximal_steps(
                 if (low > 0.0 and high - low < 0.5 * low) or turn > 20:
                     break
                 t = 0.5 * (low + high) if low > 0.0 else 0.3 * high
+            # take it: z, ξ and m together
             stuck = 0 if low > 0.0 else stuck + 1
             whole = whole if low == 1.0 else 0
             if stuck > STUCK:
                 break
-            for k in range(count):
-                for i in range(start[k], start[k + 1]):
-                    z[i] -= low * Jd[i] / weight[k]
-                    xi[i] += low * delta[i]
+            for i in range(m):
+                z[i] -= low * Jd[i] / epsilon
+                xi[i] += low * delta[i]
             for i in range(n):
                 motion[i] += low * d[i]
+            # X and Φ' there, ‖G‖² and G = m − Yᵀ X; solved well enough for the distance |X − x| gone?
             evaluate_map(law, start, lower, upper, z, X, beyond)
             if low == 1.0 or law == CONVEX:
                 slope[:] = beyond
@@ -316,6 +318,7 @@ def proximal_steps(
             if math.sqrt(merit) <= wanted and off <= 2.0 * wanted:
                 solved = True
                 break
+        # ε falls, the more the easier the step was; where it failed ε grows, and sweeps go on from x
         if solved:
             x[:] = X
             hard = 0 if taken == 1 else (1 if taken <= 3 else (2 if taken <= 6 else 3))
@@ -325,6 +328,6 @@ def proximal_steps(
         else:
             failures += 1
             epsilon *= RISES
-            sweep_factors(law, SWEEPS, start, first, islands, place, lower, upper, J, Y, rows, table, motion, x)
+            sweep_factors(law, SWEEPS, start, first, islands, place, lower, upper, J, Y, b, table, motion, x)
     result_out[0], result_out[1], result_out[2] = best, steps, failures
     return newton
