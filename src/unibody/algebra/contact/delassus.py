@@ -203,8 +203,8 @@ class DelassusFactors:
     unit: np.ndarray = field(repr=False)
 
     @classmethod
-    def room(cls, first: np.ndarray, rows: np.ndarray, islands: np.ndarray) -> DelassusFactors:
-        """Zeros, to be filled in."""
+    def zeros(cls, first: np.ndarray, rows: np.ndarray, islands: np.ndarray) -> DelassusFactors:
+        """J and Y of zeros, to be filled in."""
         start, place = np.empty(len(rows) + 1, np.int64), np.empty(len(rows) + 1, np.int64)
         islands = np.ascontiguousarray(islands, np.int64).reshape(-1, 2)
         lay_out(first, islands.ravel(), rows, start, place)
@@ -215,7 +215,7 @@ class DelassusFactors:
         cls, first: np.ndarray, rows: np.ndarray, islands: np.ndarray, J: np.ndarray, Y: np.ndarray, column: np.ndarray
     ) -> DelassusFactors:
         """From J and Y (m, n), of which column[i] is the i-th velocity of the islands."""
-        out = cls.room(first, rows, islands)
+        out = cls.zeros(first, rows, islands)
         for whole, part in ((J, out.J), (Y, out.Y)):
             read_whole(first, out.flat_islands, out.start, out.place, np.ascontiguousarray(whole).ravel(), J.shape[1], column, part)
         return out
@@ -290,7 +290,7 @@ class DelassusFactors:
     def some(self, which: np.ndarray, row: int | None = None) -> DelassusFactors:
         """The blocks of these numbers; of each only its row number `row`, if given."""
         rows = self.rows[which] if row is None else np.ones(len(which), np.int64)
-        out = DelassusFactors.room(self.first, rows, self.islands[which])
+        out = DelassusFactors.zeros(self.first, rows, self.islands[which])
         for source, part in ((self.J, out.J), (self.Y, out.Y)):
             pick(which, self.rows, self.place, -1 if row is None else row, out.place, source, part)
         return replace(out, unit=self.unit)

@@ -320,7 +320,7 @@ def local_tables(law: int, rows: np.ndarray, blocks: np.ndarray) -> np.ndarray:
 
 @kernel
 def fill_local_tables(law: int, n: int, start: Ints, V: Floats, table_out: Floats) -> None:
-    """What sweeps read of the blocks' own matrices (`contact_units.local_tables`)."""
+    """The same as `local_tables`, in a kernel, by Jacobi's rotations; V: Ŵ (n × n)."""
     own, axes = np.empty(9), np.empty(9)
     for k in range(start.size - 1):
         at, count = start[k], start[k + 1] - start[k] - 1

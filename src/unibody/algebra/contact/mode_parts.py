@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from unibody.algebra.contact.polyhedral import directions
-from unibody.algebra.contact.problem import Blocks, ContactProblem, Dense, box, contacts, join, unilateral
+from unibody.algebra.contact.problem import Blocks, ContactProblem, box, contacts, join, unilateral
 from unibody.algebra.contact.solve import solve_contacts
 from unibody.algebra.lcp import solve_lcp
 
@@ -113,7 +113,7 @@ def balanced(W: np.ndarray, b: np.ndarray, parts: list[ModePart]) -> np.ndarray 
         return unilateral(1) if p.kind == PUSH else box(p.numbers)
 
     rows = np.concatenate([p.rows for p in parts])
-    problem = ContactProblem(Dense(W[np.ix_(rows, rows)]), b[rows], join(*(law(p) for p in parts)))
+    problem = ContactProblem(W[np.ix_(rows, rows)], b[rows], join(*(law(p) for p in parts)))
     found = solve_contacts(problem, tolerance=1e-12 * (float(np.abs(b).max(initial=0.0)) or 1.0))
     if found.residual.velocity > 1e-6 * np.abs(b).max(initial=0.0):
         return None

@@ -10,8 +10,6 @@ so that the local solve (`local_solve`) of a contact that slides is one equation
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 
 from unibody.algebra.contact.cones import load_block
@@ -185,7 +183,7 @@ def pack_row(A, old, step, size, scale, p, A_out):
 @device
 def pack_rows(c, v, record, old, A, D, axes, by_row, S_out, A_out):
     """J or Y of two, three or four rows, scaled and rotated; by_row: whether it lies row by row in blocks on bodies too."""
-    at, p, rows, X, record[c + DATA], record[c + ROWS], record[c + STORAGE] != GENERAL
+    at, p, rows, on_bodies = record[c + ROW], record[c + DATA], record[c + ROWS], record[c + STORAGE] != GENERAL
     n = record[c + FIRST_SIZE] + record[c + SECOND_SIZE] if on_bodies else padded(record[c + FIRST_SIZE]) + padded(record[c + SECOND_SIZE])
     along, across = (n, 1) if by_row or not on_bodies else (1, rows)
     for q in range(p, p + stored(c, record)):

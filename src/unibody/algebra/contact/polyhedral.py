@@ -46,7 +46,7 @@ class Polyhedral:
     """w = A z + c with x = offset + B z: what each complementary variable contributes to x, and the rows without velocity (bounds)."""
 
     def __init__(self, scaled: ScaledProblem, count: int):
-        self.scaled = units
+        self.scaled = scaled
         columns: list[np.ndarray] = []
         links: list[tuple[int, int, float]] = []  # (bound's variable, variable, coefficient): w_bound gets it, w_variable gets one times β
         right: list[tuple[int, float]] = []

@@ -1,4 +1,4 @@
-"""Proximal steps for contact with friction, each solved by a nonsmooth Newton method in the space of velocities: large, degenerate problems.
+"""Proximal steps for contact with friction, each solved by Newton's method in the space of velocities: large, degenerate problems.
 
 A step from x to X makes the problem regular by a compliance ε that pulls towards x:
 
@@ -33,6 +33,7 @@ from unibody.algebra.contact.local_solve import solve_block
 from unibody.algebra.contact.problem import CONVEX
 from unibody.algebra.contact.scaling import AT_MOST, ROUND_OFF
 from unibody.kernel import Floats, Ints, kernel
+
 FIRST, LEAST, LARGEST = 0.1, 1e-8, 10.0
 """ε at first, and its limits; below the least, round-off in û / ε is more than ε gains, above it masses of 10⁶ to 1 take long."""
 NEARER, NEAREST = 100.0, 1e-5

@@ -5,9 +5,9 @@
 with g the largest diagonal of the block with the coefficients multiplied in: impulses of light and heavy bodies become numbers of one size.
 The natural map F = x − P(x − û) of these variables, divided by D, is the residual in units of velocity; times D, in units of impulse.
 
-All methods use this D: on a dense W (`scale_dense`; tangents without friction are left out, their λ is zero, their u whatever comes of it), on
-W in factors over islands (`scale_factors`; such tangents stay, with D = 0) and on blocks packed for sweeps (`pgs_packing`, which also rotates
-the tangents into the axes of their block).
+All methods use this D: on a dense W (`scale_dense`; tangents without friction are left out, their λ is zero, their u whatever comes of it),
+on W in factors over islands (`scale_factors`; such tangents stay, with D = 0) and on blocks packed for sweeps (`pgs_packing`, which also
+rotates the tangents into the axes of their block).
 """
 
 from __future__ import annotations
