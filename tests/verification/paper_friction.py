@@ -16,7 +16,8 @@ import numpy as np
 from redmax_scenes import builder_of, placed
 
 import unibody as ub
-from unibody.algebra.friction.staggered import FrictionPoint, stagger, staggered_projections
+from staggered_projections import staggered_projections
+from unibody.algebra.friction.staggered import FrictionPoint, stagger
 from unibody.contact.joint_friction import contacts_of
 from unibody.spatial.pose import adjoint, rotation_from_vector, skew
 

@@ -102,7 +102,8 @@ def advance(laws: RowLaws, W: ScaledFactors, x: np.ndarray, tolerance: float, it
 
 
 def advance_restarted(laws: RowLaws, W: ScaledFactors, x: np.ndarray, tolerance: float, iterations: int) -> Progress:
-    """From x, with rounds of convex problems where steps stall; at most so many of Newton's steps, but for the round that is under way then."""
+    """From x, with rounds of convex problems where steps stall; at most so many of Newton's steps, but for the round that is under way
+    then."""
     if laws.law != COULOMB or not (np.diff(laws.start) > 1).any():
         return advance(laws, W, x, tolerance, iterations)
     first = advance(laws, W, x, tolerance, iterations, FAILURES)

@@ -1,4 +1,5 @@
-"""Compliant contacts, whose forces are functions of their penetration: convex problems with friction bounded by what pressed last, and Newton's method at their end.
+"""Compliant contacts, whose forces are functions of their penetration: convex problems with friction bounded by what pressed last, and
+Newton's method at their end.
 
 All forces are functions of the motion u = W λ of their rows, changes of accelerations over a step h,
 
@@ -124,7 +125,8 @@ class SparseVelocities:
 
 
 def response_of(rows: DelassusFactors, singles: int, width: int, dense: int = DENSE) -> DenseRows | DenseVelocities | SparseVelocities:
-    """The equation in the smaller space, of `singles` rows by themselves and then contacts of `width` rows; `dense`: the largest dense matrix."""
+    """The equation in the smaller space, of `singles` rows by themselves and then contacts of `width` rows; `dense`: the largest dense
+    matrix."""
     touched = np.zeros(len(rows.first), bool)
     touched[rows.islands] = True  # the last is that of none
     columns = np.repeat(touched[:-1], np.diff(rows.first))

@@ -2,8 +2,9 @@
 
     s ← g(s) = ‖û_t‖ at the solution of:  û = Ŵ x + b̂ + s e_n in K*, orthogonal to x in K
 
-A fixed point satisfies Coulomb's law exactly. Each problem is convex, so that the methods with a proof apply to it. Successive s are
-mixed (`algebra.anderson`), which turns a slow linear approach into a fast one; where the change has grown instead, mixing restarts. Rounds need not converge (several solutions may be near each other).
+A fixed point satisfies Coulomb's law exactly. Each problem is convex, so that the methods with a proof apply to it. Successive s are mixed
+(`algebra.anderson`), which turns a slow linear approach into a fast one; where the change has grown instead, mixing restarts. Rounds need
+not converge (several solutions may be near each other).
 """
 
 from __future__ import annotations
@@ -27,8 +28,8 @@ Inner = Callable[[ScaledProblem, np.ndarray, float, int], Progress]
 
 @dataclass(frozen=True)
 class Rounds:
-    """What rounds need: `evaluate` at x, which gives û and the residual's velocity; the residual that is small `enough` at x; `relaxed`, the
-    convex problem with s from x; `polish`, which tries the whole one from x; and s from û by the rows."""
+    """What rounds need: `evaluate` at x, which gives û and the residual's velocity; the residual that is small `enough` at x; `relaxed`,
+    the convex problem with s from x; `polish`, which tries the whole one from x; and s from û by the rows."""
 
     evaluate: Callable[[np.ndarray], tuple[np.ndarray, float]]
     enough: Callable[[np.ndarray], float]

@@ -1,7 +1,7 @@
 """W = J M⁻¹ Jᵀ of rows on islands of velocities, in factors: a sweep over n contacts costs O(n), whatever hangs together.
 
-An island is a set of velocities that are coupled with each other: a free body, a tree, trees that loops tie together. A block of rows (a contact, a
-limit) acts on at most two islands, with J (rows × velocities of the island) and Y = M⁻¹ Jᵀ there, so that
+An island is a set of velocities that are coupled with each other: a free body, a tree, trees that loops tie together. A block of rows (a
+contact, a limit) acts on at most two islands, with J (rows × velocities of the island) and Y = M⁻¹ Jᵀ there, so that
 
     u_i = Σ over its islands of J_i · m,      m = Σ over all blocks of Y λ            (m: how the islands move)
 

@@ -125,7 +125,8 @@ def depenetrate_rows(
     """λ of the first `pushes` blocks, which are single rows, and of the first rows of the blocks from `origin` on, of all blocks in their
     order, by at most so many sweeps: how many. Where there is too little to work on, minus the number of floats that it takes."""
     count, ends = b.size, ROW_RECORD * b.size + first.size
-    record, begin, layout = ints_out[: ROW_RECORD * count], ints_out[ROW_RECORD * count : ends], ints_out[ends : ends + 2 * DEPENETRATION_SLOTS]
+    record, begin = ints_out[: ROW_RECORD * count], ints_out[ROW_RECORD * count : ends]
+    layout = ints_out[ends : ends + 2 * DEPENETRATION_SLOTS]
     # the workspace
     lay_slot(PACKED, lay_out_rows(pushes, origin, order, first, unit, islands, begin, record), layout)
     for slot in range(X, MOTION):

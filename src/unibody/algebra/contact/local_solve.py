@@ -28,7 +28,8 @@ from unibody.kernel import Floats, Ints, device, inlined, kernel
 
 LOCAL = 16
 TABLE, INVERSE, PACE = 12, 7, 11
-"""Numbers of a packed block: w_n, w (3), d (3); from INVERSE on 1 / w_n and 1 / d (3); what a velocity² along the normal is in units of û²."""
+"""Numbers of a packed block: w_n, w (3), d (3); from INVERSE on 1 / w_n and 1 / d (3); what a velocity² along the normal is in units of
+û²."""
 LOWER, UPPER = 1, 2
 """Of a packed single row, instead of w: the bounds of x."""
 TINY = 1e-15

@@ -8,9 +8,9 @@
     hold      |x| ≤ c;  a = 0, or x = ±c against a                  (dry friction of constant bound)
 
 A mode says of every part what it does: then all is linear, but for the directions in which resting contacts begin to slide; these are found
-by Newton's method on products of spheres: u(e) has to lie along e, and the part of u across e vanishes smoothly even where u itself
-passes through zero and its direction would jump. A mode is a solution if its inequalities hold. Because of the second law there may be several, or none
-at all (Painlevé): for parts without such directions the examination proves it. Where modes are too many, Lemke's pivoting on the
+by Newton's method on products of spheres: u(e) has to lie along e, and the part of u across e vanishes smoothly even where u itself passes
+through zero and its direction would jump. A mode is a solution if its inequalities hold. Because of the second law there may be several, or
+none at all (Painlevé): for parts without such directions the examination proves it. Where modes are too many, Lemke's pivoting on the
 polyhedral problem gives one solution, or a ray, which then proves nothing.
 
 Parts that do not feel each other (no entry of W joins them) are examined apart.
@@ -39,7 +39,8 @@ SINGULAR = 1e-10
 """Part of the largest singular value below which forces are not determined."""
 STEPS, HALVINGS = 20, 6
 SHIFT, ENOUGH = 1e-6, 1e-12
-"""Slip directions: the steps of Newton's method and of its line search, the shift of differences, the part of u across e at which it ends."""
+"""Slip directions: the steps of Newton's method and of its line search, the shift of differences, the part of u across e at which it
+ends."""
 
 Directions = dict[int, np.ndarray]
 """Unit vectors of parts that begin to slide."""

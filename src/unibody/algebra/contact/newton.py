@@ -10,12 +10,12 @@ on the rows of the blocks that press (elsewhere B = 0, A = 1, d = −F), and is 
 matrix regular where contacts repeat each other: it is a step of the proximal-point method, and falls with ‖F‖, so that convergence stays
 fast. Where no length of step reduces ‖F‖ (the pieces still change), sweeps of Gauss–Seidel take over, then Newton's method is tried again.
 
-`newton` is this method with LAPACK. `newton_small` is it in one kernel, from scaling to residual. A robot that stands has some ten contacts,
-and a step of it takes two or three of Newton's: what costs there is every call from Python, not the arithmetic. Where contacts repeat each
-other and lie on the edges of their cones, steps go far in directions that change no velocity. So the kernel's equations are those of a
-proximal problem, û + ε (x − o) in the place of û, whose centre o follows when it is solved; sweeps go on where no step along Newton's
-direction reduces ‖F‖ and ε is large. It gives up after `iterations` steps, or `failures` of that kind; what then helps (convex problems,
-other methods) is the business of `solve`.
+`newton` is this method with LAPACK. `newton_small` is it in one kernel, from scaling to residual. A robot that stands has some ten
+contacts, and a step of it takes two or three of Newton's: what costs there is every call from Python, not the arithmetic. Where contacts
+repeat each other and lie on the edges of their cones, steps go far in directions that change no velocity. So the kernel's equations are
+those of a proximal problem, û + ε (x − o) in the place of û, whose centre o follows when it is solved; sweeps go on where no step along
+Newton's direction reduces ‖F‖ and ε is large. It gives up after `iterations` steps, or `failures` of that kind; what then helps (convex
+problems, other methods) is the business of `solve`.
 """
 
 from __future__ import annotations

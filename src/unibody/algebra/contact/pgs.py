@@ -30,9 +30,9 @@ from unibody.algebra.contact.problem import CONVEX, LAWS, Blocks, Law, Residual,
 from unibody.algebra.contact.scaling import AT_MOST, ROUND_OFF, ScaledProblem
 
 from unibody.algebra.contact.pgs_layout import (  # isort: skip
-    AXES, AXES_OWN, B_OWN, BEST, BODIES, D_OWN, DATA, FIRST, FIRST_SIZE, GENERAL, J_OWN, LAST, MOTION, MOTION_BEST, MOTION_FREE, MOTION_LAST,
-    MOVED, RECORD, ROW, ROWS, SECOND_SIZE, SLOTS, STORAGE, TABLES, UNIT_BODIES, X, Y_OWN, apply_impulse, block_velocity, lay_out_blocks,
-    lay_out_workspace, padded, padding, scratch, stored,
+    AXES, AXES_OWN, B_OWN, BEST, BODIES, D_OWN, DATA, FIRST, FIRST_SIZE, GENERAL, J_OWN, LAST, MOTION, MOTION_BEST, MOTION_FREE,
+    MOTION_LAST, MOVED, RECORD, ROW, ROWS, SLOTS, STORAGE, TABLES, UNIT_BODIES, X, Y_OWN, apply_impulse, block_velocity, lay_out_blocks,
+    lay_out_workspace, padded, padding, row_length, scratch, stored,
 )  # fmt: skip
 from unibody.arena import part
 from unibody.kernel import Floats, Ints, device, inlined, kernel
@@ -45,8 +45,8 @@ CHECK = 16
 """Sweeps between two residuals, at most."""
 FACTS = 5
 RESIDUAL, CONVERGED, IMPULSE_RESIDUAL, LARGEST, AGREEMENT = range(FACTS)
-"""What kernels tell besides: the residual in units of velocity, whether it is small enough, the residual in units of impulse; the largest of
-what the last function looked at; (x⁺ − y) · (x⁺ − x)."""
+"""What kernels tell besides: the residual in units of velocity, whether it is small enough, the residual in units of impulse; the largest
+of what the last function looked at; (x⁺ − y) · (x⁺ − x)."""
 
 
 @device
@@ -146,11 +146,11 @@ def round_off(record: Ints, D: Floats, J: Floats, Y: Floats, b: Floats, x: Float
 
 @kernel
 def sweep(
-    law: int, beta: float, record: Ints, table: Floats, J: Floats, Y: Floats, b: Floats, motion_out: Floats, x_out: Floats, last_out: Floats,
-    facts_out: Floats,
+    law: int, beta: float, record: Ints, table: Floats, J: Floats, Y: Floats, b: Floats, motion_out: Floats, x_out: Floats,
+    last_out: Floats, facts_out: Floats,
 ) -> float:  # fmt: skip
-    """One sweep over all blocks, each of which is first extrapolated by β: ‖Δx‖². `last`: what they were, and become x. The LARGEST fact: about
-    the square of the largest velocity that it took away."""
+    """One sweep over all blocks, each of which is first extrapolated by β: ‖Δx‖². `last`: what they were, and become x. The LARGEST fact:
+    about the square of the largest velocity that it took away."""
     change, fastest, agreement = 0.0, 0.0, 0.0
     for k in range(record.size // RECORD):
         c, t = RECORD * k, TABLE * k
@@ -284,7 +284,8 @@ def solve_packed(
     to work on, minus the number of floats that it takes. velocity: b, and then what it has become. The facts: as
     `iterate` says, and the LARGEST impulse."""
     count, islands_end = order.size, RECORD * order.size + first.size
-    record, begin, layout = ints_out[: RECORD * count], ints_out[RECORD * count : islands_end], ints_out[islands_end : islands_end + 2 * SLOTS]
+    record, begin = ints_out[: RECORD * count], ints_out[RECORD * count : islands_end]
+    layout = ints_out[islands_end : islands_end + 2 * SLOTS]
     # where everything lies
     places = lay_out_blocks(order, first, unit, islands, start, begin, record)
     last = RECORD * (count - 1)
@@ -303,13 +304,6 @@ def solve_packed(
     without_padding(first, begin, part(work_out, layout, MOTION_BEST), moved)
     gather(first, islands, start, place, J, moved, velocity_out)
     return done
-
-
-@inlined
-def row_length(c, record):
-    """Numbers of a row of J or Y that lies row by row."""
-    one, two = record[c + FIRST_SIZE], record[c + SECOND_SIZE]
-    return one + two if record[c + STORAGE] != GENERAL else padded(one) + padded(two)
 
 
 def solve_pgs(

@@ -4,9 +4,10 @@
 
 Blocks lie in the order in which sweeps meet them, each with a record of whole numbers. Nearly all have three rows or one, on free bodies,
 that is islands of six velocities. For these both products are straight lines over triples (`unibody.triple`). Where masses are unit
-(`DelassusFactors.unit`), Y is J: there is J alone, row by row, and a sweep reads half as much, which in large piles is what it waits for. Of
-other blocks on bodies J lies velocity by velocity, so that one velocity moves three rows at once, Y row by row, so that one row moves three
-velocities at once. General blocks have J and Y row by row, the velocities of each island padded with zeros as in m, and go over fours.
+(`DelassusFactors.unit`), Y is J: there is J alone, row by row, and a sweep reads half as much, which in large piles is what it waits for.
+Of other blocks on bodies J lies velocity by velocity, so that one velocity moves three rows at once, Y row by row, so that one row moves
+three velocities at once. General blocks have J and Y row by row, the velocities of each island padded with zeros as in m, and go over
+fours.
 
 Islands of six take eight places of m, the fourth and the eighth being padding, so that triples of one body never overlap in memory; others
 take as many fours as they need. What is left in the padding is finite, and nothing reads it. Arrays that triples are fetched from (b, and J
@@ -105,11 +106,17 @@ def padding(size, i):
     return 1 if size == 6 and i >= 3 else 0
 
 
+@inlined
+def row_length(c, record):
+    """Numbers of a row of J or Y that lies row by row."""
+    one, two = record[c + FIRST_SIZE], record[c + SECOND_SIZE]
+    return one + two if record[c + STORAGE] != GENERAL else padded(one) + padded(two)
+
+
 @device
 def stored(c, record):
     """How many numbers of J a block takes: fours, so that the next one begins with one."""
-    n = record[c + FIRST_SIZE] + record[c + SECOND_SIZE] if record[c + STORAGE] != GENERAL else padded(record[c + FIRST_SIZE]) + padded(record[c + SECOND_SIZE])
-    return (record[c + ROWS] * n + 3) // 4 * 4
+    return (record[c + ROWS] * row_length(c, record) + 3) // 4 * 4
 
 
 @kernel

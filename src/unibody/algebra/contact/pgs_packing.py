@@ -19,7 +19,7 @@ from unibody.algebra.contact.scaling import block_scale
 
 from unibody.algebra.contact.pgs_layout import (  # isort: skip
     AXES, AXES_OWN, B_OWN, BODIES, D_OWN, DATA, FIRST_SIZE, GENERAL, J_OWN, MOTION, RECORD, ROW, ROWS, SECOND_SIZE, STORAGE, TABLES,
-    UNIT_BODIES, X, Y_OWN, apply_impulse, padded, padding, prefetch_block, stored,
+    UNIT_BODIES, X, Y_OWN, apply_impulse, padded, padding, prefetch_block, row_length, stored,
 )  # fmt: skip
 from unibody.arena import part
 from unibody.kernel import Floats, Ints, device, inlined, kernel
@@ -184,7 +184,7 @@ def pack_row(A, old, step, size, scale, p, A_out):
 def pack_rows(c, v, record, old, A, D, axes, by_row, S_out, A_out):
     """J or Y of two, three or four rows, scaled and rotated; by_row: whether it lies row by row in blocks on bodies too."""
     at, p, rows, on_bodies = record[c + ROW], record[c + DATA], record[c + ROWS], record[c + STORAGE] != GENERAL
-    n = record[c + FIRST_SIZE] + record[c + SECOND_SIZE] if on_bodies else padded(record[c + FIRST_SIZE]) + padded(record[c + SECOND_SIZE])
+    n = row_length(c, record)
     along, across = (n, 1) if by_row or not on_bodies else (1, rows)
     for q in range(p, p + stored(c, record)):
         A_out[q] = 0.0
