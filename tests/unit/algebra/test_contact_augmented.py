@@ -94,19 +94,24 @@ def test_the_map_and_its_slope_by_differences(law):
                 np.testing.assert_allclose(slope.reshape(5, 4, 4)[k, :count, c - start[k]], expected, atol=1e-5)
 
 
+def over_bodies(problem, tolerance):
+    """Solved with W in factors over bodies."""
+    return solve_augmented(problem.factors(), problem.b, problem.blocks, problem.law, None, tolerance, 300)
+
+
 @pytest.mark.parametrize("push", [0.0, 0.5])
 @pytest.mark.parametrize("law", ["coulomb", "convex"])
 def test_a_wall_of_bricks(push, law):
     """Four points wherever two bricks overlap: about 24 rows for the 6 motions of a brick."""
     problem = brick_wall(5, 6, push=push, law=law) if JIT else brick_wall(2, 2, push=push, law=law)
-    found = solve_contacts(problem, "augmented", tolerance=1e-9)
+    found = over_bodies(problem, 1e-9)
     assert found.converged and violation(problem, found) < 1e-7, found.note
 
 
 def test_masses_that_grow_a_million_times_upwards():
     """What is left of velocities, in terms of FALL, adds up over the layers: 8e-10 / FALL < 1e-8."""
     problem = tower(8, mass=np.geomspace(1.0, 1e6, 8))
-    found = solve_contacts(problem, "augmented", tolerance=1e-10)
+    found = over_bodies(problem, 1e-10)
     assert found.converged and found.residual.velocity < 1e-10, found.note
     layers = found.impulse[::3].reshape(8, 4).sum(axis=1)
     np.testing.assert_allclose(layers, FALL * np.cumsum(np.geomspace(1.0, 1e6, 8)[::-1])[::-1], rtol=1e-8)
@@ -137,7 +142,7 @@ def test_contacts_that_nearly_repeat_each_other(seed):
     """Copies a millionth away: W has eigenvalues of 1e-12, ε goes down to 1e-8, and what round-off leaves in its equations is made good."""
     for place in (1, 2):
         problem = doubled(scattered(5, 20, 0.5, place), 1e-6, seed)
-        found = solve_contacts(problem, "augmented", tolerance=1e-11)
+        found = over_bodies(problem, 1e-11)
         assert found.converged and found.residual.velocity < 1e-11 and found.iterations < 60, found.note
         assert violation(problem, found) < 1e-9
 

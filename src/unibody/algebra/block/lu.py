@@ -252,12 +252,14 @@ def fill_blocks(
     scratch_out: Floats, A_out: Floats,
 ) -> None:  # fmt: skip
     """1 + Yᵀ C J with C = slope / weight, block by block."""
+    # 1 on the diagonal
     A_out[:] = 0.0
     for j in range(diagonal.size):
         n = first[j + 1] - first[j]
         for i in range(n):
             A_out[diagonal[j] + (n + 1) * i] = 1.0
     for k in range(start.size - 1):
+        # of each contact whose C is not zero: C J of its right-hand island, then Yᵀ (C J) on both sides
         rows, some = start[k + 1] - start[k], False
         for c in range(16):
             some = some or slope[16 * k + c] != 0.0

@@ -168,6 +168,7 @@ class Interior:
 
     def advance(self) -> float:
         """One predictor and corrector; how far it went, 0 if it could not."""
+        # the scaling H = G², v = G x = G⁻¹ u, and the complementarity τ
         velocity = self.W @ self.x + self.scaled.b
         xs = self.cones.take(self.x)
         scaling = NesterovTodd(xs, self.u)
@@ -176,6 +177,7 @@ class Interior:
         below, above = self.gaps(self.x)
 
         def direction(target, cone_extra, below_extra, above_extra):
+            """d with (Ŵ + H) d = −û + G (v \ (target e − v ∘ v − extra)), and how cones and slacks go with it."""
             wanted = -square - cone_extra
             wanted[:, 0] += target
             push = scaling.times(divide(scaling.v, wanted))
@@ -194,6 +196,7 @@ class Interior:
             return d, dc, du, single, z_below, z_above
 
         def longest(d, dc, du, single, z_below, z_above):
+            """The largest part of a direction that leaves all cones and slacks positive."""
             limits = [reach(xs, dc), reach(self.u, du)]
             for value, change in (
                 (below, single[self.below]), (above, -single[self.above]), (self.z_below, z_below), (self.z_above, z_above),
@@ -205,6 +208,7 @@ class Interior:
 
         try:
             solve = self.factor(scaling.matrices())
+            # Mehrotra's predictor: straight to τ = 0, as far as it goes; how much is left says how far τ may fall
             trial = direction(0.0, 0.0, 0.0, 0.0)
             t = min(1.0, longest(*trial))
             _, dc, du, single, z_below, z_above = trial
@@ -212,12 +216,14 @@ class Interior:
             after += (below + t * single[self.below]) @ (self.z_below + t * z_below)
             after += (above - t * single[self.above]) @ (self.z_above + t * z_above)
             centre = min(1.0, max((after / max(self.degree, 1) / tau), 0.0) ** 3) if self.degree and tau > 0.0 else 0.0
+            # the corrector, with the products of the predictor's changes
             extra = jordan(scaling.times(dc), scaling.over(du))
             taken = direction(centre * tau, extra, single[self.below] * z_below, -single[self.above] * z_above)
         except (RuntimeError, ValueError):
             return 0.0
         if not all(np.isfinite(part).all() for part in taken):
             return 0.0
+        # the step, a little short of the wall
         t = min(1.0, TO_THE_WALL * longest(*taken))
         d, _, du, _, z_below, z_above = taken
         self.x, self.u = self.x + t * d, self.u + t * du

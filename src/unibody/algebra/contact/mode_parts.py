@@ -68,6 +68,7 @@ def pivoted(W: np.ndarray, b: np.ndarray, parts: list[ModePart]) -> np.ndarray |
     def unit(at: int) -> np.ndarray:
         return np.eye(b.size)[at]
 
+    # the variables of each part: columns of x, rows of w, and links of bounds β with what they bound
     for p in parts:
         n, t = p.rows[0], p.rows[1:]
         if p.kind == HOLD:
@@ -88,6 +89,7 @@ def pivoted(W: np.ndarray, b: np.ndarray, parts: list[ModePart]) -> np.ndarray |
                 spokes.append(add(spoke, spoke))
             beta = add(none, none)
             links += [(beta, normal, 1.0), *((beta, s, -1.0) for s in spokes)]
+    # w = A z + c with x = offset + B z, and Lemke's method
     B, E = np.array(columns).T, np.array(rows).T
     A, c = E.T @ W @ B, E.T @ (W @ offset + b)
     for beta, variable, coefficient in links:

@@ -63,6 +63,7 @@ class Polyhedral:
             found[row] = sign
             return found
 
+        # the variables of each block: y (and β) of a bounded row, γ_j of a convex cone, x_n, α_j and β of Coulomb's
         for k, rows in enumerate(scaled.rows):
             at = scaled.start[k]
             if rows == 1:
@@ -92,6 +93,7 @@ class Polyhedral:
                 alphas.append(add(column))
             beta = add(None)
             links += [(beta, normal, 1.0)] + [(beta, a, -1.0) for a in alphas]
+        # w = A z + c without free rows, then the links of bounds
         self.B = np.array(columns).reshape(-1, scaled.size).T
         n = self.B.shape[1]
         W, b = self._without_free(scaled.W, scaled.b)
