@@ -1,6 +1,6 @@
 """A = 1 + Yᵀ C J over islands of velocities, C block diagonal over contacts, not symmetric: LU factors by blocks, with little fill.
 
-The order is that of minimum degree (SuperLU's, on the graph of the islands, whose number is small beside that of the rows). Group j leaves
+The order is that of minimum degree (SuperLU's, on the graph of the islands, whose number is small beside that of the rows). Island j leaves
 
     A_ab ← A_ab − A_aj A_jj⁻¹ A_jb        for all a, b after j that it is coupled with
 

@@ -40,7 +40,7 @@ class Rounds:
     def run(self, x: np.ndarray, tolerance: float, iterations: int, trust: bool = True) -> Progress:
         """From x, `iterations` in all. Unless x is to be trusted, s begins at zero: sticking."""
         u, velocity = self.evaluate(x)
-        best, mixing, least, rounds = Progress(x.copy(), velocity), Anderson(MEMORY, CUTOFF), np.inf, 0
+        best, mixing, least, rounds = Progress(x.copy(), velocity), Anderson(MEMORY, CUTOFF, successive=True), np.inf, 0
 
         def offer(found: Progress) -> np.ndarray:
             """û there; kept, if it is the best."""
@@ -74,7 +74,7 @@ class Rounds:
                 mixing.restart()
                 least = size
             least = min(least, size)
-            s = np.maximum(g - mixing.correction(s, g - s), 0.0)
+            s = np.maximum(g - mixing.correction(g - s, g), 0.0)
         best.notes.append(f"{rounds} rounds of De Saxcé's term")
         return best
 
