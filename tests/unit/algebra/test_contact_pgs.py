@@ -51,7 +51,7 @@ def test_products_and_matrices_are_those_of_numpy(seed):
     begin = np.cumsum(W.rows) - W.rows
     np.testing.assert_allclose(W.some(np.array([4, 1, 0])).dense(), whole[np.ix_(s := [*range(10, 13), 3, 0, 1, 2], s)], atol=1e-12)
     np.testing.assert_allclose(W.some(np.arange(8), row=0).dense(), whole[np.ix_(begin, begin)], atol=1e-12)
-    both = W.some(np.array([0, 1])).joined(W.some(np.arange(2, 8)))
+    both = W.some(np.array([0, 1])).followed_by(W.some(np.arange(2, 8)))
     np.testing.assert_allclose(both.dense(), whole, atol=1e-12)
 
 

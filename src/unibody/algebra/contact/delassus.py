@@ -309,7 +309,7 @@ class DelassusFactors:
             J[self.place[k] : self.place[k + 1]] = Y[self.place[k] : self.place[k + 1]] = 0.0
         return replace(self, J=J, Y=Y)
 
-    def joined(self, other: DelassusFactors) -> DelassusFactors:
+    def followed_by(self, other: DelassusFactors) -> DelassusFactors:
         """These blocks and then the others, on the same islands."""
         if not len(other.rows) or not len(self.rows):
             return self if len(self.rows) else other

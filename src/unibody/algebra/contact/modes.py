@@ -98,7 +98,7 @@ def blamed(W: np.ndarray, b: np.ndarray, parts: list[ModePart], island: IslandMo
 
 
 class _Search:
-    """The modes of one island, in units in which every part answers to its own normal force with one."""
+    """The modes of one island, scaled so that a normal force of one accelerates its own part by one."""
 
     def __init__(self, W: np.ndarray, b: np.ndarray, parts: list[ModePart], island: tuple[int, ...], most: int):
         self.island, self.most, self.total = island, most, b.size
@@ -335,7 +335,7 @@ class _Search:
         self._offer(tuple(modes), direction or None)
 
     def _outside(self, f: ModeSolution) -> ModeSolution:
-        """In the units and rows of the whole problem."""
+        """In the scale and rows of the whole problem."""
         x, a = np.zeros(self.total), np.zeros(self.total)
         x[self.at], a[self.at] = self.D * f.x, f.a / self.D
         return replace(f, x=x, a=a)
@@ -382,7 +382,7 @@ def slip_directions(u: Callable[[Directions], Directions], start: Directions) ->
 
 
 def _moved(e: Directions, bases: Directions, change: np.ndarray) -> Directions:
-    """Directions turned by steps in their tangent planes."""
+    """Directions rotated by steps in their tangent planes."""
     out, at = {}, 0
     for k, basis in bases.items():
         m = basis.shape[1]

@@ -29,7 +29,7 @@ ROUND_OFF, AT_MOST = 64 * 2.0**-52, 1e-6
 
 @inlined
 def block_scale(largest):
-    """g^(−½) of a block in factors; 1 where it answers to nothing."""
+    """g^(−½) of a block in factors; 1 where nothing moves it."""
     return 1.0 / math.sqrt(largest) if largest > 1e-300 else 1.0
 
 
@@ -58,7 +58,7 @@ def scale_dense(
     start_out[rows.size] = n
     if usual == 0.0:
         usual = 1.0
-    # D = g^(−½) (1; μ); a block that answers to nothing gets the largest g
+    # D = g^(−½) (1; μ); a block that nothing moves gets the largest g
     for k in range(rows.size):
         g = lower_out[k] if lower_out[k] > 1e-30 * usual else usual
         for i in range(start_out[k], start_out[k + 1]):

@@ -39,7 +39,7 @@ def solve_friction(H: np.ndarray, s: np.ndarray, widths: np.ndarray, bounds: np.
     if (widths == 1).all():
         x, scratch = np.array(u, float), np.empty(singles_scratch(u.size))
         flat = np.ascontiguousarray(H, float).ravel()
-        if settle_singles(np.ascontiguousarray(bounds, float), flat, np.ascontiguousarray(s, float), scratch, x):
+        if solve_single_rows(np.ascontiguousarray(bounds, float), flat, np.ascontiguousarray(s, float), scratch, x):
             return x
         x = _active_set(H, s, bounds, u)
         if friction_residual(H, s, bounds, x) <= EXACT:
@@ -57,12 +57,12 @@ def solve_friction(H: np.ndarray, s: np.ndarray, widths: np.ndarray, bounds: np.
 
 
 def singles_scratch(m: int) -> int:
-    """Numbers that `settle_singles` needs besides, for m unknowns."""
+    """Numbers that `solve_single_rows` needs besides, for m unknowns."""
     return m * m + 4 * m
 
 
 @kernel
-def settle_singles(bounds: Floats, H: Floats, s: Floats, scratch_out: Floats, u_out: Floats) -> bool:
+def solve_single_rows(bounds: Floats, H: Floats, s: Floats, scratch_out: Floats, u_out: Floats) -> bool:
     """Single numbers, from the guess u, H as it is or, where that does not do, with the slight shift. False, with some u, if neither
     leads to a solution."""
     m = u_out.size

@@ -20,13 +20,13 @@ import numpy as np
 
 from unibody.algebra.friction.bounded import solve_friction
 
-SETTLED = 0.5
+CRAWLS = 0.5
 """Part of the last change above which the next bounds are averaged with the last: iterations that swing or crawl."""
 
 
 @dataclass(frozen=True)
 class FrictionPoint:
-    """Answer of a contact problem: `load`, what is compared between iterations; `bounds`, one a block; `slip` at the friction that was
+    """What a contact problem gave: `load`, what is compared between iterations; `bounds`, one a block; `slip` at the friction that was
     asked about; `response` H (m×m)."""
 
     load: np.ndarray
@@ -37,8 +37,8 @@ class FrictionPoint:
 
 @dataclass(frozen=True)
 class Staggered:
-    """Friction u, the contact answer that it was found from, how many times friction was solved for, and the last relative change of the
-    load; `converged`: whether that is below the tolerance."""
+    """Friction u, the contact problem's point that it was found from, how many times friction was solved for, and the last relative change
+    of the load; `converged`: whether that is below the tolerance."""
 
     friction: np.ndarray
     contact: FrictionPoint
@@ -49,23 +49,23 @@ class Staggered:
 
 def stagger(
     contact: Callable[[np.ndarray], FrictionPoint], widths: np.ndarray, friction: np.ndarray, tolerance: float = 1e-8, most: int = 100,
-    settled: float = SETTLED,
+    crawls_above: float = CRAWLS,
 ) -> Staggered:  # fmt: skip
-    """Alternate between contact and friction, from a warm start. `widths`: 1 or 2 a block; `settled`: part of the last change above which
-    bounds are averaged (infinite: never, as in the paper)."""
+    """Alternate between contact and friction, from a warm start. `widths`: 1 or 2 a block; `crawls_above`: part of the last change above
+    which bounds are averaged (infinite: never, as in the paper)."""
     u = np.array(friction, float)
-    answer = contact(u)
-    bounds, last, change = answer.bounds, np.zeros_like(answer.load), np.inf
+    point = contact(u)
+    bounds, last, change = point.bounds, np.zeros_like(point.load), np.inf
     for k in range(most):
-        size = float(np.linalg.norm(answer.load))
-        moved = float(np.linalg.norm(answer.load - last)) / size if size > 0.0 else 0.0
+        size = float(np.linalg.norm(point.load))
+        moved = float(np.linalg.norm(point.load - last)) / size if size > 0.0 else 0.0
         if k > 0 and moved <= tolerance:
-            return Staggered(u, answer, k, moved, True)
-        crawls = k > 1 and moved > settled * change
-        bounds = 0.5 * (bounds + answer.bounds) if crawls else answer.bounds
-        last, change = answer.load, moved
-        u = solve_friction(answer.response, answer.slip - answer.response @ u, widths, bounds, u)
-        answer = contact(u)
-    size = float(np.linalg.norm(answer.load))
-    change = float(np.linalg.norm(answer.load - last)) / size if size > 0.0 else 0.0
-    return Staggered(u, answer, most, change, change <= tolerance)
+            return Staggered(u, point, k, moved, True)
+        crawls = k > 1 and moved > crawls_above * change
+        bounds = 0.5 * (bounds + point.bounds) if crawls else point.bounds
+        last, change = point.load, moved
+        u = solve_friction(point.response, point.slip - point.response @ u, widths, bounds, u)
+        point = contact(u)
+    size = float(np.linalg.norm(point.load))
+    change = float(np.linalg.norm(point.load - last)) / size if size > 0.0 else 0.0
+    return Staggered(u, point, most, change, change <= tolerance)

@@ -149,7 +149,7 @@ def fill_residual(
     body: Ints, shift: Floats, columns: Floats, diagonal: Floats, blocks: Floats, pairs: Ints, coupling: Floats, right: Floats, f: Floats,
     x: Floats, y: Floats, vectors_out: Floats,
 ) -> None:  # fmt: skip
-    """right + Jᵀ f − A y, all on the columns, where `solve_fused` looks for it."""
+    """right + Jᵀ f − A y, all on the columns, where `solve_fused` reads it."""
     n, nv = body.size // 6, y.size
     load = vectors_out[: 6 * n]
     rho = vectors_out[12 * n : 12 * n + nv]
@@ -171,7 +171,7 @@ def solve_fused(
 
     Returns the number of iterations, or NOT_POSITIVE. `columns` are factored for P; `coupled` numbers the nodes of each pair among the
     coupled ones, then lists those. The error allowed is `tolerance` times √(`scale` + the first correction²), all in the A-norm, or `floor`
-    if that is more; after `limit` iterations the answer is what it is, and limit + 1 is returned."""
+    if that is more; after `limit` iterations y is what it is by then, and limit + 1 is returned."""
     n = body.size // 6
     nv = y_out.size
     m = pairs.size // 2
