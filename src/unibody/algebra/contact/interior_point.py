@@ -177,7 +177,7 @@ class Interior:
         below, above = self.gaps(self.x)
 
         def direction(target, cone_extra, below_extra, above_extra):
-            """d with (Ŵ + H) d = −û + G (v \ (target e − v ∘ v − extra)), and how cones and slacks go with it."""
+            """d with (Ŵ + H) d = −û + G L_v⁻¹ (target e − v ∘ v − extra), and how cones and slacks go with it."""
             wanted = -square - cone_extra
             wanted[:, 0] += target
             push = scaling.times(divide(scaling.v, wanted))
