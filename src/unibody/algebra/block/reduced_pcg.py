@@ -261,7 +261,7 @@ def solve_reduced(H: BlockMatrix, change: ChangeOfVariables, b: np.ndarray, accu
 
 
 def solve_reduced_directly(H: BlockMatrix, change: ChangeOfVariables, b: np.ndarray) -> np.ndarray:
-    """The same by sparse LU of the whole, which need not be positive."""
+    """x = N z with NᵀHN z = Nᵀb by sparse LU of the whole, which need not be positive."""
     A = (change.N.T @ H.sparse() @ change.N).tocsc()
     return change.spread(solve_sparse(A, change.gather(b)))
 

@@ -301,7 +301,7 @@ class DelassusFactors:
         return np.bincount(self._columns[0][:end], self.J[:end] * self.Y[:end], minlength=int(self.start[blocks]))[: self.start[blocks]]
 
     def without(self, which: np.ndarray) -> DelassusFactors:
-        """The same, with the blocks of these numbers coupled to nothing: their J and Y are zero."""
+        """W with the blocks of these numbers coupled to nothing: their J and Y are zero."""
         if not len(which):
             return self
         J, Y = self.J.copy(), self.Y.copy()

@@ -37,7 +37,7 @@ TINY = 1e-15
 CLOSE = 4e-16
 """How exactly roots are found, as a part of them."""
 NEARLY = 1e-14
-"""The same for the friction of a packed contact that slides, as a part of the impulse."""
+"""How exactly the friction of a packed contact that slides is found, as a part of the impulse."""
 ENDLESS = 1e300
 JACOBI = 12
 """Rounds of Jacobi's rotations at most."""
@@ -60,12 +60,14 @@ def solve_coulomb(qn, q1, q2, q3, wn, w1, w2, w3, d1, d2, d3):
     size = norm3(c1, c2, c3)
     if size == 0.0:
         return -qn / wn, 0.0, 0.0, 0.0
+    # sticking: α = 0
     low = 0.0
     alpha = 0.0
     s1, s2, s3 = shifted_quotient(c1, d1, 0.0), shifted_quotient(c2, d2, 0.0), shifted_quotient(c3, d3, 0.0)
     l = -(qn + w1 * s1 + w2 * s2 + w3 * s3) / wn
     if norm3(s1, s2, s3) <= l:
         return l, s1, s2, s3
+    # sliding: a bracket of α
     high = size * wn / -qn + norm3(w1, w2, w3) + 1e-300
     for _ in range(200):
         s1, s2, s3 = shifted_quotient(c1, d1, high), shifted_quotient(c2, d2, high), shifted_quotient(c3, d3, high)
@@ -74,6 +76,7 @@ def solve_coulomb(qn, q1, q2, q3, wn, w1, w2, w3, d1, d2, d3):
             break
         low = high
         high *= 2.0
+    # Newton's method on ℓ / ‖s‖ − 1 inside it
     alpha = high
     for _ in range(100):
         s1, s2, s3 = shifted_quotient(c1, d1, alpha), shifted_quotient(c2, d2, alpha), shifted_quotient(c3, d3, alpha)
@@ -130,6 +133,7 @@ def solve_convex(qn, q1, q2, q3, wn, w1, w2, w3, d1, d2, d3):
     at_low = qn - norm3(q1, q2, q3)
     if at_low >= 0.0 or wn + d1 + d2 + d3 <= TINY:
         return 0.0, 0.0, 0.0, 0.0
+    # a bracket of ℓ: the derivative u_n − α ℓ is negative below and positive above
     low = 0.0
     high = -at_low / max(wn, 1e-6)
     at_high, s1, s2, s3 = normal_residual(high, qn, q1, q2, q3, wn, w1, w2, w3, d1, d2, d3)
@@ -141,6 +145,7 @@ def solve_convex(qn, q1, q2, q3, wn, w1, w2, w3, d1, d2, d3):
         at_high, s1, s2, s3 = normal_residual(high, qn, q1, q2, q3, wn, w1, w2, w3, d1, d2, d3)
     if at_high < 0.0:
         return 0.0, 0.0, 0.0, 0.0
+    # its zero by regula falsi, in the Illinois way
     l = high
     side = 0
     for _ in range(120):
@@ -179,12 +184,14 @@ def solve_block(law, k, count, lower, upper, table, xn, x1, x2, x3, un, u1, u2, 
     a11, a12, a13 = table[at + 7], table[at + 8], table[at + 9]
     a21, a22, a23 = table[at + 10], table[at + 11], table[at + 12]
     a31, a32, a33 = table[at + 13], table[at + 14], table[at + 15]
+    # x and u in the block's axes, and q, what the other blocks leave of u
     y1, y2, y3 = a11 * x1 + a21 * x2 + a31 * x3, a12 * x1 + a22 * x2 + a32 * x3, a13 * x1 + a23 * x2 + a33 * x3
     v1, v2, v3 = a11 * u1 + a21 * u2 + a31 * u3, a12 * u1 + a22 * u2 + a32 * u3, a13 * u1 + a23 * u2 + a33 * u3
     side = w1 * y1 + w2 * y2 + w3 * y3
     qn = un - wn * xn - side
     through = xn + (side / wn if law == COULOMB and wn > TINY else 0.0)
     q1, q2, q3 = v1 - w1 * through - d1 * y1, v2 - w2 * through - d2 * y2, v3 - w3 * through - d3 * y3
+    # the new x, back in the problem's axes
     if law == COULOMB:
         l, s1, s2, s3 = solve_coulomb(qn, q1, q2, q3, wn, w1, w2, w3, d1, d2, d3)
     else:
@@ -194,7 +201,7 @@ def solve_block(law, k, count, lower, upper, table, xn, x1, x2, x3, un, u1, u2, 
 
 @device
 def solve_packed_convex(t, table, xn, x1, x2, x3, un, u1, u2, u3):
-    """A contact's new x, in its own axes, from its old one and its velocity; t: where its table begins."""
+    """A contact's new x under the convex law, in its own axes, from its old one and its velocity; t: where its table begins."""
     wn, w1, w2, w3 = table[t], table[t + 1], table[t + 2], table[t + 3]
     d1, d2, d3 = table[t + 4], table[t + 5], table[t + 6]
     qn = un - wn * xn - (w1 * x1 + w2 * x2 + w3 * x3)
@@ -204,7 +211,8 @@ def solve_packed_convex(t, table, xn, x1, x2, x3, un, u1, u2, u3):
 
 @device
 def solve_packed_coulomb(t, table, xn, x1, x2, x3, un, u1, u2, u3):
-    """The same under Coulomb's law."""
+    """A contact's new x under Coulomb's law: with e = S⁻¹ (u_t − w u_n / w_n), s − e and ℓ − (u_n − wᵀ e) / w_n take the velocity away, and
+    are the solution if they lie in the cone; otherwise the contact slides."""
     w1, w2, w3, inverse = table[t + 1], table[t + 2], table[t + 3], table[t + INVERSE]
     lift = un * inverse
     pressed = xn - lift + (w1 * x1 + w2 * x2 + w3 * x3) * inverse
@@ -321,7 +329,7 @@ def local_tables(law: int, rows: np.ndarray, blocks: np.ndarray) -> np.ndarray:
 
 @kernel
 def fill_local_tables(law: int, n: int, start: Ints, V: Floats, table_out: Floats) -> None:
-    """The same as `local_tables`, in a kernel, by Jacobi's rotations; V: Ŵ (n × n)."""
+    """As `local_tables`, in a kernel and by Jacobi's rotations; V: Ŵ (n × n)."""
     own, axes = np.empty(9), np.empty(9)
     for k in range(start.size - 1):
         at, count = start[k], start[k + 1] - start[k] - 1
