@@ -24,7 +24,6 @@ import numpy as np
 from common import plot
 
 from unibody.algebra.saddle import baraff, baraff_planar, schur
-from unibody.algebra.saddle.auxiliary import RELATIVE_TOLERANCE
 
 PAPER_SERIAL = {  # n: (A\b, Sparse, Dense), Table 1
     2: (2.23e-05, 3.89e-04, 3.94e-04),
@@ -153,7 +152,7 @@ def calls(p: dict) -> dict:
         if size(w, 0, n, total) < 4e7:
             out = np.zeros(n * w)
             work = np.zeros(size(w, 0, n, total))
-            arguments = (w, 0, p["parent"], p["rows"], *arrays, empty, p["f"], p["b"], empty, RELATIVE_TOLERANCE, work, y, out, empty)
+            arguments = (w, 0, p["parent"], p["rows"], *arrays, empty, p["f"], p["b"], empty, 1e-9, work, y, out, empty)
             found[name] = (partial(solve.load(), *arguments), out)
     return found
 

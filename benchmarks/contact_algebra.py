@@ -18,14 +18,14 @@ from pathlib import Path
 
 import numpy as np
 
-from unibody.algebra.contact.delassus import DelassusFactors
-from unibody.algebra.contact.pgs_islands import sweep_grouped
+from unibody.algebra.contact.augmented import solve_augmented
+from unibody.algebra.contact.pgs import solve_pgs
 from unibody.algebra.contact.problem import ContactProblem, Residual, Solution
-from unibody.algebra.contact.scaling import Units
+from unibody.algebra.contact.scaling import ScaledProblem
 from unibody.algebra.contact.solve import solve_contacts
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests" / "unit" / "algebra"))
-from contact_cases import brick_wall, sphere_pile, tower
+from contact_cases import BodyProblem, brick_wall, sphere_pile, tower
 
 PROBLEMS = {
     "tower": [lambda: tower(3), lambda: tower(25), lambda: tower(250)],
@@ -36,61 +36,64 @@ PROBLEMS = {
 METHODS = {  # method: (tolerance, iterations, most rows)
     "pgs": (1e-6, 1000, 10**9),
     "newton": (1e-10, None, 1500),
-    "newton-fb": (1e-10, None, 1500),
     "proximal": (1e-10, 2000, 1500),
-    "augmented": (1e-10, None, 10**9),
-    "auto": (1e-10, None, 10**9),
-    "warm": (1e-8, None, 10**9),
+    "augmented": (1e-10, 300, 10**9),
+    "auto": (1e-10, None, 1500),
+    "warm": (1e-8, None, 1500),
     "lemke": (1e-10, None, 100),
 }
+FACTORED = {"pgs": solve_pgs, "augmented": solve_augmented}
+"""Methods that take W in factors over bodies; the others take it whole."""
 
 
-def measure(problem: ContactProblem, method: str) -> tuple[float, Solution]:
+def measure(problem: BodyProblem, method: str) -> tuple[float, Solution]:
     """Milliseconds (the least of a few), and the solution."""
     tolerance, iterations, _ = METHODS[method]
     best, began, warm = np.inf, time.perf_counter(), None
-    options = {"function": "fischer-burmeister"} if method == "newton-fb" else {}
+    factors = problem.factors() if method in FACTORED else None
     if method == "warm":
         other = replace(problem, b=problem.b * (1.0 + 0.01 * np.random.default_rng(0).standard_normal(problem.b.size)))
         warm = solve_contacts(other, "auto", tolerance=tolerance).impulse
-    name = {"newton-fb": "newton", "warm": "auto"}.get(method, method)
     while True:
         start = time.perf_counter()
-        found = solve_contacts(problem, name, warm, tolerance, iterations, **options)
+        if factors is not None:
+            found = FACTORED[method](factors, problem.b, problem.blocks, problem.law, None, tolerance, iterations)
+        else:
+            found = solve_contacts(problem, "auto" if method == "warm" else method, warm, tolerance, iterations)
         best = min(best, time.perf_counter() - start)
         if time.perf_counter() - began > 0.2:
             return 1e3 * best, found
 
 
 def clarabel(problem: ContactProblem) -> tuple[float, Residual] | None:
-    """The convex law by Clarabel, in the same units as ours, so that its residual is judged alike."""
+    """The convex law by Clarabel, in the same variables as ours, so that its residual is judged alike."""
     try:
         import clarabel
     except ImportError:
         return None
     import scipy.sparse as sp
 
-    units = Units(problem)
+    scaled = ScaledProblem(problem)
     settings = clarabel.DefaultSettings()
     settings.verbose = False
     settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = 1e-10
-    W = sp.csc_matrix(sp.triu(units.sparse_matrix()))
-    cones = [clarabel.SecondOrderConeT(3)] * units.rows.size
+    W = sp.csc_matrix(np.triu(scaled.W))
+    cones = [clarabel.SecondOrderConeT(3)] * scaled.rows.size
     start = time.perf_counter()
-    solved = clarabel.DefaultSolver(W, units.b, sp.csc_matrix(-sp.eye(units.size)), np.zeros(units.size), cones, settings).solve()
+    solved = clarabel.DefaultSolver(W, scaled.b, sp.csc_matrix(-sp.eye(scaled.size)), np.zeros(scaled.size), cones, settings).solve()
     x = np.array(solved.x)
-    return 1e3 * (time.perf_counter() - start), units.residual(x, units.velocity(x))
+    return 1e3 * (time.perf_counter() - start), scaled.residual(x, scaled.velocity(x))
 
 
-def sweep_cost(problem: ContactProblem, few: int = 10, many: int = 110) -> tuple[float, float]:
+def sweep_cost(problem: BodyProblem, few: int = 10, many: int = 110) -> tuple[float, float]:
     """Nanoseconds of processor time of a contact in one sweep more, and in each of a few with all that begins and ends them."""
-    W = DelassusFactors.from_factored(problem.operator, problem.blocks.rows)
+    W = problem.factors()
     seconds = []
     for limit in (few, many):
         turns = []
         for _ in range(20):
             start = time.process_time()
-            sweep_grouped(W, problem.b, problem.blocks, "coulomb", None, 0.0, limit)
+            solve_pgs(W, problem.b, problem.blocks, "coulomb", None, 0.0, limit)
             turns.append(time.process_time() - start)
         seconds.append(min(turns))
     count = problem.blocks.rows.size

@@ -1,6 +1,6 @@
-"""Lets the tests of this folder share `running`."""
+"""Lets the tests of this folder share `running`, and `staggered_projections` with others."""
 
 import sys
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parent))
+sys.path[:0] = [str(Path(__file__).parent), str(Path(__file__).parents[1])]

@@ -16,7 +16,8 @@ import numpy as np
 from redmax_scenes import builder_of, placed
 
 import unibody as ub
-from unibody.algebra.friction.staggered import FrictionPoint, stagger, staggered_projections
+from staggered_projections import staggered_projections
+from unibody.algebra.friction.staggered import FrictionPoint, stagger
 from unibody.contact.joint_friction import contacts_of
 from unibody.spatial.pose import adjoint, rotation_from_vector, skew
 
@@ -148,7 +149,8 @@ class Paper:
             slip = T @ (inverse * (maximal + last["impulse"])) + response @ u
             return FrictionPoint(np.sqrt(inverse) * last["impulse"], self.case["coefficient"] * np.concatenate(alphas), slip, response)
 
-        done = stagger(contact, np.ones(self.u.size, np.int64), self.u, np.sqrt(self.case["change"]), self.case["most"], settled=np.inf)
+        widths, most = np.ones(self.u.size, np.int64), self.case["most"]
+        done = stagger(contact, widths, self.u, np.sqrt(self.case["change"]), most, crawls_above=np.inf)
         self.u, self.rubbed = done.friction, last["friction"]
         self.carried = done.contact.bounds / self.case["coefficient"] / h
         self.v, _ = held(A, G @ J, reduced + J.T @ (last["impulse"] + last["friction"]), target)

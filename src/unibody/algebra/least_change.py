@@ -31,16 +31,16 @@ NOISE = 1e-9
 STATIONARY = 1e-9
 """Part of |y| that may be left of its component along the rows."""
 MOST_CURVED = 40
-"""Null spaces up to this size have their curvature looked at."""
+"""Null spaces up to this size have their curvature examined."""
 
-Look = Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]]
+Evaluate = Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]]
 
 
 class LeastChangeProblem(NamedTuple):
-    """`look(y)` gives c and A, rows scaled to comparable size; `relative` makes c a violation relative to the size of what rows hold;
+    """`evaluate(y)` gives c and A, rows scaled to comparable size; `relative` makes c a violation relative to the size of what rows hold;
     `shape` makes a step of y one in rad and lengths of bodies."""
 
-    look: Look
+    evaluate: Evaluate
     bounded: np.ndarray
     relative: np.ndarray
     shape: np.ndarray
@@ -69,7 +69,7 @@ class Closed(NamedTuple):
 
 
 class Nearest(NamedTuple):
-    """The point; |y − Aᵀλ| / |y|; the least eigenvalue of the reduced Hessian with its direction (None: not looked at); whether the way
+    """The point; |y − Aᵀλ| / |y|; the least eigenvalue of the reduced Hessian with its direction (None: not examined); whether the way
     led over a saddle."""
 
     y: np.ndarray
@@ -82,11 +82,11 @@ class Nearest(NamedTuple):
 
 def close(problem: LeastChangeProblem, y: np.ndarray, limit: int = CLOSINGS) -> Closed:
     """From y onto the rows, judged relative to sizes."""
-    def look(y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        c, A = problem.look(y)
+    def evaluate(y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        c, A = problem.evaluate(y)
         return problem.relative * c, problem.relative[:, None] * A
 
-    c, A = look(y)
+    c, A = evaluate(y)
     damping = 1e-2
     for _ in range(limit):
         r = problem.counted(c)
@@ -104,7 +104,7 @@ def close(problem: LeastChangeProblem, y: np.ndarray, limit: int = CLOSINGS) -> 
             mu = damping * s[0] ** 2 * min(1.0, off) ** 2
             step = -Vt.T @ (s / (s * s + mu) * along * (s > NOISE * s[0]))
             step *= min(1.0, LONGEST / max(problem.length(step), 1e-300))
-            c_new, A_new = look(y + step)
+            c_new, A_new = evaluate(y + step)
             r_new = problem.counted(c_new)
             gained = size - float(r_new @ r_new)
             predicted = size - float(np.sum((r[held] + A[held] @ step) ** 2)) - float(np.sum(r[~held] ** 2))
@@ -173,7 +173,7 @@ def _curvature(problem: LeastChangeProblem, y: np.ndarray, held: HeldRows) -> np
     Z, columns = held.free, []
     for z in Z.T:
         step = z * (1e-5 / max(problem.length(z), 1e-300))
-        ahead, behind = (problem.look(y + sign * step)[1].T @ held.multiplier for sign in (1.0, -1.0))
+        ahead, behind = (problem.evaluate(y + sign * step)[1].T @ held.multiplier for sign in (1.0, -1.0))
         columns.append(z - (ahead - behind) / (2.0 * float(np.linalg.norm(step))))
     H = Z.T @ np.stack(columns, axis=1)
     return 0.5 * (H + H.T)
@@ -182,24 +182,24 @@ def _curvature(problem: LeastChangeProblem, y: np.ndarray, held: HeldRows) -> np
 def slide(problem: LeastChangeProblem, y: np.ndarray) -> Nearest:
     """From a closed point along the rows to the nearest one."""
     saddle, curvature, direction = False, 1.0, None
-    c, A = problem.look(y)
+    c, A = problem.evaluate(y)
     for _ in range(SLIDES):
         held = hold(problem, y, c, A)
         size, rest = float(np.linalg.norm(y)), float(np.linalg.norm(held.rest))
         if size == 0.0 or held.free.shape[1] == 0:
             break
-        looked = held.free.shape[1] <= MOST_CURVED
-        if looked:
+        examined = held.free.shape[1] <= MOST_CURVED
+        if examined:
             values, vectors = np.linalg.eigh(_curvature(problem, y, held))
             curvature, direction = float(values[0]), held.free @ vectors[:, 0]
         stationary = rest <= STATIONARY * size
-        if stationary and (not looked or curvature > -1e-6):
+        if stationary and (not examined or curvature > -1e-6):
             break
         if stationary:  # a saddle: off it, to either side
             saddle = True
             assert direction is not None
             p = direction * (1e-2 / max(problem.length(direction), 1e-300))
-        elif looked:
+        elif examined:
             p = -held.free @ (vectors @ ((vectors.T @ (held.free.T @ held.rest)) / np.maximum(np.abs(values), 1e-3)))
         else:
             p = -held.rest
@@ -212,7 +212,7 @@ def slide(problem: LeastChangeProblem, y: np.ndarray) -> Nearest:
             p = 0.5 * p
         else:
             break
-        c_new, A_new = problem.look(found.y)
+        c_new, A_new = problem.evaluate(found.y)
         if not stationary and rest <= 1e-6 * size:  # distances say nothing any more: what is left must shrink
             left = float(np.linalg.norm(hold(problem, found.y, c_new, A_new).rest))
             if left > 0.9 * rest:

@@ -13,8 +13,8 @@ from __future__ import annotations
 import numpy as np
 
 from unibody.algebra.contact.delassus import DelassusFactors
-from unibody.algebra.contact.depenetration import LEAF, PARTING_SLOTS, part_rows
-from unibody.algebra.contact.scratch import room
+from unibody.algebra.contact.depenetration import DEPENETRATION_SLOTS, ROW_RECORD, depenetrate_rows
+from unibody.algebra.contact.pgs_layout import scratch
 from unibody.constraints.contact import Contact
 from unibody.kernel import Floats, Ints, kernel
 from unibody.model.model import Model
@@ -77,8 +77,8 @@ def part_overlaps(
     after: Floats, order: Ints, first: Ints, unit: Ints, islands: Ints, start: Ints, place: Ints, J: Floats, Y: Floats, ints_out: Ints,
     work_out: Floats, wish_out: Floats, impulse_out: Floats,
 ) -> int:  # fmt: skip
-    """As `part_rows`, of what `wish_apart` wants, by at most `limit` sweeps if that is not 0; 0 where nothing overlaps. `radius`: of the
-    smallest body that moves; `lowest`: the least residual, in terms of its row's size."""
+    """As `depenetrate_rows`, of what `wish_apart` wants, by at most `limit` sweeps if that is not 0; 0 where nothing overlaps. `radius`:
+    of the smallest body that moves; `lowest`: the least residual, in terms of its row's size."""
     deepest = min(0.0, lowest * radius)
     for k in range(gaps.size):
         deepest = min(deepest, gaps[k])
@@ -90,7 +90,7 @@ def part_overlaps(
         tolerance, most = max(tolerance, ROUGH_PART * fastest), FEW_SWEEPS
     if limit > 0:
         most = min(most, limit)
-    return part_rows(
+    return depenetrate_rows(
         residual.size, origin, most, tolerance, order, first, unit, islands, start, place, J, Y, wish_out, ints_out, work_out, impulse_out
     )
 
@@ -192,9 +192,9 @@ def impulses_apart(
     lowest = float((residual / sizes).min()) if residual.size else 0.0
     wish, impulse = np.empty(count), np.empty(count)
     while done < 0:
-        room.have(-done, LEAF * count + W.first.size + 2 * PARTING_SLOTS)
+        scratch.reserve(-done, ROW_RECORD * count + W.first.size + 2 * DEPENETRATION_SLOTS)
         done = part_overlaps(
             h, after.shape[1], origin, limit, radius, lowest, residual, reached, gaps, after.ravel(), order, W.first, W.unit,
-            W.flat_islands, W.start, W.place, W.J, W.Y, room.ints, room.floats, wish, impulse,
+            W.flat_islands, W.start, W.place, W.J, W.Y, scratch.ints, scratch.floats, wish, impulse,
         )  # fmt: skip
     return impulse if done > 0 else None

@@ -20,7 +20,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from unibody.algebra.contact.problem import Dense, contacts, join, unilateral
+from unibody.algebra.contact.problem import contacts, join, unilateral
 from unibody.stepping.impulses import Blocks, ImpulseOptions, ImpulseOutcome, solve
 
 ROUNDS = 30
@@ -62,7 +62,7 @@ class Expansion:
         extra, found = np.zeros(k), ImpulseOutcome(np.zeros(0), np.zeros(0))
         for _ in range(ROUNDS):
             b[stand_in] = -(least + extra)
-            found = solve(Dense(W), b, blocks, self.options, None)
+            found = solve(W, b, blocks, self.options, None)
             more = found.impulse[self.others.size : n]
             done = np.abs(more - extra).max(initial=0.0) <= CLOSE_ENOUGH * (least + more).max(initial=1e-300)
             extra = more

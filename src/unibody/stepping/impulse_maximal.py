@@ -159,7 +159,7 @@ class ImpulseMaximal(MaximalSystem):
         centres of mass. The last answers are kept until the system looks elsewhere, for who asks the same again."""
         if self._kept is None or not (np.array_equal(self._kept[0], bodies) and np.array_equal(self._kept[1], wrenches)):
             self._kept = (bodies.copy(), wrenches.copy(), self._respond(bodies, wrenches))
-        return front.joined(self._kept[2])
+        return front.followed_by(self._kept[2])
 
     def _respond(self, bodies: np.ndarray, wrenches: np.ndarray) -> DelassusFactors:
         """The latter."""
@@ -186,7 +186,7 @@ class ImpulseMaximal(MaximalSystem):
         """The same where every body is an island of its own, in twists at centres of mass in world axes, which are as good as any."""
         k, width = wrenches.shape[:2]
         inverse, nodes = self.local_inverses()
-        out = DelassusFactors.room(self.islands.first, np.full(k, width, np.int64), islands)
+        out = DelassusFactors.zeros(self.islands.first, np.full(k, width, np.int64), islands)
         moves = islands >= 0
         J = wrenches.transpose(0, 2, 3, 1)[moves]  # (sides that move, 6, rows): as blocks lie
         out.J[:], out.Y[:] = J.ravel(), (inverse[nodes[bodies[moves]]] @ J).ravel()
@@ -196,7 +196,7 @@ class ImpulseMaximal(MaximalSystem):
         """The same where rows are more than the unit wrenches on the bodies of the largest island."""
         g, (k, width), T = self.islands, wrenches.shape[:2], self._to_origins()
         responses = self._response(unit_loads(self._seat, T))[0]
-        out = DelassusFactors.room(g.first, np.full(k, width, np.int64), islands)
+        out = DelassusFactors.zeros(g.first, np.full(k, width, np.int64), islands)
         combine_units(
             g.first, g.column, g.of_body[self._body], self._seat, self._node, out.flat_islands, out.place,
             np.ascontiguousarray(bodies, np.int64).ravel(), width, np.ascontiguousarray(wrenches).ravel(), T.ravel(),

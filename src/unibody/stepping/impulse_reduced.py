@@ -179,7 +179,7 @@ class ImpulseReduced(ReducedSystem):
         self.moving = moving
         owner = np.repeat(np.arange(len(counts)), counts[:, 2])[np.argsort(np.concatenate([c[1] + np.arange(c[2]) for c in counts]))]
         self.islands = make_islands(counts[:, 0], moving, owner, self.constraints, self._holds)
-        self._room = DelassusFactors.room(self.islands.first, self.islands.singles, self.islands.rows)
+        self._room = DelassusFactors.zeros(self.islands.first, self.islands.singles, self.islands.rows)
         self._residual, self._rate = self.view(RESIDUAL), self.view(RATE)
         self._no_rows = ConstraintRows(np.zeros(0), np.zeros(0), np.zeros(0), self._room, self.islands)
         self._numbers = np.zeros(int(self.islands.inverse_at[-1]) + 1)

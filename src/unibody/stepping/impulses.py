@@ -18,12 +18,11 @@ from typing import Any
 
 import numpy as np
 
-from unibody.algebra.contact.augmented_islands import augmented_islands
+from unibody.algebra.contact.augmented import solve_augmented
 from unibody.algebra.contact.delassus import DelassusFactors, write_dense
-from unibody.algebra.contact.newton_dense import newton_small
-from unibody.algebra.contact.pgs import CONVEX, COULOMB
-from unibody.algebra.contact.pgs_islands import sweep_grouped
-from unibody.algebra.contact.problem import Blocks, ContactProblem, Dense, Solution, bounded, contacts, join, unilateral
+from unibody.algebra.contact.newton import newton_small
+from unibody.algebra.contact.pgs import solve_pgs
+from unibody.algebra.contact.problem import CONVEX, COULOMB, Blocks, ContactProblem, Solution, bounded, contacts, join, unilateral
 from unibody.algebra.contact.solve import solve_contacts
 from unibody.coordinates.loop_closure import closure_null, invert_closure
 from unibody.coordinates.workspace import CLOSURE, GRAM, MULTIPLIER, RANK, VIOLATION
@@ -40,7 +39,7 @@ each other leave open where they carry their load; these steps, of least norm, s
 block between two fingers may then turn about a corner."""
 
 NEWTON_WORK, LEAST_STEPS, MOST_STEPS = 40_000, 25, 300
-"""Newton's steps of "auto" (`algebra.contact.augmented_islands`): as many as this many contacts allow, at most so many; fewer are not
+"""Newton's steps of "auto" (`algebra.contact.augmented`): as many as this many contacts allow, at most so many; fewer are not
 worth it."""
 
 WORK, LEAST_SWEEPS, MOST_SWEEPS = 480_000, 40, 400
@@ -76,7 +75,7 @@ class ImpulseOutcome:
 
 
 def solve(
-    W: Dense | DelassusFactors,
+    W: np.ndarray | DelassusFactors,
     b: np.ndarray,
     blocks: Blocks,
     options: ImpulseOptions,
@@ -86,7 +85,7 @@ def solve(
     """Solve a problem; where no row acts without impulses there is nothing to do. `order`: in which sweeps go over the blocks."""
     if not b.size or (options.law == "coulomb" and nothing_acts(blocks.rows, blocks.lower, b)):
         return ImpulseOutcome(np.zeros(b.size), b.copy())
-    if options.directions or options.method not in ("auto", "pgs", "augmented") or isinstance(W, Dense):
+    if options.directions or options.method not in ("auto", "pgs", "augmented") or isinstance(W, np.ndarray):
         return made(solve_whole(W, b, blocks, options, warm))
     count, asked = len(blocks.rows), options.iterations
     spent, evenly, begun = 0, False, None
@@ -100,11 +99,11 @@ def solve(
     steps = asked or (MOST_STEPS if options.method == "augmented" else min(NEWTON_WORK // count, MOST_STEPS))
     exact = options.method == "augmented" or (options.method == "auto" and steps >= min(LEAST_STEPS, asked or LEAST_STEPS))
     limit = asked or (FIRST_SWEEPS if exact else min(max(WORK // count, LEAST_SWEEPS), MOST_SWEEPS))
-    best = sweep_grouped(W, b, blocks, options.law, warm, options.tolerance, limit, order)
+    best = solve_pgs(W, b, blocks, options.law, warm, options.tolerance, limit, order)
     if spent or evenly:
         best = replace(best, iterations=spent + best.iterations, method="newton" if evenly and best.iterations == 0 else best.method)
     if exact and not best.converged:
-        best = better(best, augmented_islands(W, b, blocks, options.law, best.impulse, options.tolerance, steps))
+        best = better(best, solve_augmented(W, b, blocks, options.law, best.impulse, options.tolerance, steps))
     if options.method == "auto" and b.size <= FEW_ROWS and not best.converged:
         best = better(best, solve_whole(W, b, blocks, options, best.impulse))
     if begun is not None and not best.converged and not best.residual.velocity <= begun.residual:
@@ -177,10 +176,10 @@ def made(found: Solution, method: str = "") -> ImpulseOutcome:
 
 
 def solve_whole(
-    W: Dense | DelassusFactors, b: np.ndarray, blocks: Blocks, options: ImpulseOptions, warm: np.ndarray | None, **more: int
+    W: np.ndarray | DelassusFactors, b: np.ndarray, blocks: Blocks, options: ImpulseOptions, warm: np.ndarray | None, **more: int
 ) -> Solution:
     """By the methods of the algebra, W whole; `more` are options of `solve_contacts`."""
-    problem = ContactProblem(W if isinstance(W, Dense) else Dense(W.dense()), b, blocks, law=options.law, directions=options.directions)
+    problem = ContactProblem(W if isinstance(W, np.ndarray) else W.dense(), b, blocks, law=options.law, directions=options.directions)
     return solve_contacts(
         problem, method=options.method, warm=warm, tolerance=options.tolerance, iterations=options.iterations or None, **more
     )
@@ -219,6 +218,6 @@ def close_held(system: Any, W: np.ndarray, rows: ConstraintRows, held: np.ndarra
 
 
 __all__ = [
-    "Blocks", "Closure", "ContactProblem", "Dense", "DelassusFactors", "ImpulseOptions", "ImpulseOutcome", "bounded", "close_held",
+    "Blocks", "Closure", "ContactProblem", "DelassusFactors", "ImpulseOptions", "ImpulseOutcome", "bounded", "close_held",
     "contacts", "join", "solve", "unilateral",
 ]  # fmt: skip

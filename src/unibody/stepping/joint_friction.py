@@ -6,9 +6,9 @@ which include what contacts push, are shared out among the contact points of eac
 
     |λ_k| ≤ h b_k,      b = μ α(λ),      until b no longer changes
 
-Only bounds are staggered, and foretold from the last few (`Mixing`); the paper staggers friction itself. A hinge or slide is one row. At
-every point of a ball friction lies in a disc, which is a contact whose normal impulse is known: a row of its own, that nothing else feels,
-gives it. Friction in balls acts in the first of several rounds of impacts within one step.
+Only bounds are staggered, and foretold from the last few (`algebra.anderson`); the paper staggers friction itself. A hinge or slide is
+one row. At every point of a ball friction lies in a disc, which is a contact whose normal impulse is known: a row of its own, that nothing
+else feels, gives it. Friction in balls acts in the first of several rounds of impacts within one step.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from unibody.algebra.friction.staggered import Mixing
+from unibody.algebra.anderson import DampedAnderson
 from unibody.constraints.dry_friction_rows import DryFrictionRows
 from unibody.contact.joint_friction_variables import MOST, SATURATED, TOLERANCE, JointFrictionVariables
 from unibody.coordinates.observation import JointFrictionState
@@ -29,7 +29,7 @@ from unibody.forces.joint_friction import JointFriction
 from unibody.model.model import Model
 from unibody.rules.memory import Field, MemorySchema, count
 from unibody.stepping.impulse_reduced import ImpulseReduced
-from unibody.stepping.impulses import Blocks, Dense, ImpulseOptions, ImpulseOutcome, contacts, join, solve
+from unibody.stepping.impulses import Blocks, ImpulseOptions, ImpulseOutcome, contacts, join, solve
 from unibody.stepping.reactions import through_tree
 
 if TYPE_CHECKING:
@@ -157,9 +157,9 @@ class SteppingFriction(JointFrictionVariables):
             warm = self._found.impulse
         found = None
         if self._turn > 1 and options.method == "auto" and not options.directions:
-            found = solve(Dense(W), b, laws, replace(options, method="newton", iterations=NEWTON_STEPS), warm)
+            found = solve(W, b, laws, replace(options, method="newton", iterations=NEWTON_STEPS), warm)
         if found is None or not found.converged:
-            found = solve(Dense(W), b, laws, options, warm)
+            found = solve(W, b, laws, options, warm)
         self._found = replace(found, impulse=found.impulse.copy())
         return found
 
@@ -173,7 +173,7 @@ class SteppingFriction(JointFrictionVariables):
             found = ImpulseOutcome(np.zeros(0), np.zeros(0))
             if rows.any():
                 others = Blocks(laws.rows[blocks], laws.lower[blocks], laws.upper[blocks], laws.friction[blocks])
-                found = solve(Dense(W[np.ix_(rows, rows)]), b[rows], others, options, warm[rows])
+                found = solve(W[np.ix_(rows, rows)], b[rows], others, options, warm[rows])
             impulse, velocity = np.zeros(b.size), b.copy()
             impulse[rows], velocity[rows] = found.impulse, found.velocity
             self._found = replace(found, impulse=impulse, velocity=velocity)
@@ -181,7 +181,7 @@ class SteppingFriction(JointFrictionVariables):
 
     def settle(self, problem: Assembled, solution: Callable[[], StepSolution], h: float) -> StepSolution:
         """Solve, see what joints carry, and solve again with the bounds that follow, until these stay."""
-        mixing, rubbed, foretold = Mixing(), problem.rule.rubbed, 0
+        mixing, rubbed, foretold = DampedAnderson(), problem.rule.rubbed, 0
         self._map = self._linear(problem)
         for k in range(1, MOST + 1):
             self._turn = k
@@ -226,7 +226,7 @@ class SteppingFriction(JointFrictionVariables):
             push = push - unit[:, closure.held] @ (closure.inverse @ (constraints.J[closure.held] @ constraints.Y[self._rows].T))
         push = push * sign
         start = self.wrenches(held, h).ravel() - push @ self.bounds[self._blocks]
-        mixing, bounds, u = Mixing(), self.bounds, self._u.copy()
+        mixing, bounds, u = DampedAnderson(), self.bounds, self._u.copy()
         for k in range(1, MOST + 1):
             bounds = mixing.next(bounds, found)
             own = bounds[self._blocks]

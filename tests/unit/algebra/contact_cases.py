@@ -1,10 +1,52 @@
 """Contact problems for tests and benchmarks, and a plain reading of the laws by which to judge any solution."""
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from unibody.algebra.contact.problem import ContactProblem, Factored, contacts
+from unibody.algebra.contact.delassus import DelassusFactors
+from unibody.algebra.contact.problem import ContactProblem, contacts
+
+
+@dataclass(frozen=True)
+class BodyRows:
+    """W = J M⁻¹ Jᵀ. J: (m, 2, 6), the rows' parts in the two bodies that they touch; bodies: (m, 2), −1 for the ground; inverse_mass:
+    (n, 6, 6)."""
+
+    J: np.ndarray
+    bodies: np.ndarray
+    inverse_mass: np.ndarray
+
+    def whole(self):
+        """J and Y = J M⁻¹ as (m, 6 n) arrays."""
+        m, n = len(self.J), len(self.inverse_mass)
+        J = np.zeros((m, n + 1, 6))
+        np.add.at(J, (np.arange(m)[:, None], self.bodies), self.J)  # the last six are the ground's
+        J = J[:, :-1]
+        return J.reshape(m, 6 * n), np.einsum("gij,rgj->rgi", self.inverse_mass, J).reshape(m, 6 * n)
+
+    def dense(self):
+        J, Y = self.whole()
+        W = J @ Y.T
+        return 0.5 * (W + W.T)
+
+    def factors(self, rows, fused=1):
+        """Over islands of so many bodies each; rows: (k,) of each block, which touch the same bodies."""
+        (J, Y), n, begin = self.whole(), len(self.inverse_mass), np.cumsum(rows) - rows
+        first = np.minimum(6 * fused * np.arange(-(-n // fused) + 1), 6 * n).astype(np.int64)
+        islands = np.where(self.bodies[begin] < 0, -1, self.bodies[begin] // fused)
+        islands[islands[:, 0] == islands[:, 1], 1] = -1
+        return DelassusFactors.from_whole(first, np.asarray(rows, np.int64), islands, J, Y, np.arange(6 * n))
+
+
+@dataclass(frozen=True)
+class BodyProblem(ContactProblem):
+    """A contact problem of free bodies, that knows its rows."""
+
+    rows: BodyRows | None = None
+
+    def factors(self, fused=1):
+        return self.rows.factors(self.blocks.rows, fused)
 
 
 def frame(normal):
@@ -17,17 +59,22 @@ def frame(normal):
 
 def assemble(touching, mass, gyration, v, friction, law="coulomb"):
     """touching: (upper body, lower body or −1, arm on the upper, arm on the lower, frame). Twists angular first, world axes at centres."""
-    J, islands = [], []
+    J, bodies = [], []
     for a, c, arm_a, arm_c, axes in touching:
         for e in axes:
             J.append([np.r_[np.cross(arm_a, e), e], -np.r_[np.cross(arm_c, e), e]])
-            islands.append([a, c])
-    J, islands, mass = np.array(J), np.array(islands), np.asarray(mass, float)
+            bodies.append([a, c])
+    J, bodies, mass = np.array(J), np.array(bodies), np.asarray(mass, float)
     inverse = np.zeros((mass.size, 6, 6))
     for k in range(3):
         inverse[:, k, k], inverse[:, 3 + k, 3 + k] = gyration / mass, 1.0 / mass
-    b = np.einsum("rgi,rgi->r", J, np.where(islands[:, :, None] < 0, 0.0, np.asarray(v)[islands]))
-    return ContactProblem(Factored(J, islands, inverse), b, contacts(np.full(len(touching), friction)), law=law)
+    b = np.einsum("rgi,rgi->r", J, np.where(bodies[:, :, None] < 0, 0.0, np.asarray(v)[bodies]))
+    return of_bodies(BodyRows(J, bodies, inverse), b, contacts(np.full(len(touching), friction)), law=law)
+
+
+def of_bodies(rows, b, blocks, **options):
+    """A problem of these rows, W as an array."""
+    return BodyProblem(rows.dense(), b, blocks, rows=rows, **options)
 
 
 FALL = 0.0981
@@ -85,7 +132,7 @@ def scattered(bodies, count, friction, seed, law="coulomb"):
 
 def violation(problem, solution):
     """The largest miss of the laws as they are written, contact by contact: signs, cone, complementarity, dissipation; u recomputed."""
-    u = problem.W.whole() @ solution.impulse + problem.b
+    u = problem.W @ solution.impulse + problem.b
     worst, at = float(np.abs(u - solution.velocity).max(initial=0.0)), 0
     blocks = problem.blocks
     for rows, low, high, mu in zip(blocks.rows, blocks.lower, blocks.upper, blocks.friction):

@@ -55,7 +55,7 @@ def test_bounds_hold_only_where_they_push() -> None:
         p = problem(lambda y, least=least, rows=rows: (rows @ y - [1.0, least], rows), [False, True], 2)
         nearest = slide(p, close(p, np.zeros(2)).y)
         np.testing.assert_allclose(nearest.y, expected, atol=1e-10)
-        held = hold(p, nearest.y, *p.look(nearest.y))
+        held = hold(p, nearest.y, *p.evaluate(nearest.y))
         assert held.pushing.tolist() == [True, least == 0.7] and (held.multiplier[1] >= 0.0)
 
 

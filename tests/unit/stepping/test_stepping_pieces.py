@@ -10,7 +10,7 @@ import pytest
 from scipy.optimize import nnls
 
 from unibody.algebra.contact.delassus import DelassusFactors
-from unibody.algebra.contact.depenetration import LEAF, PARTING_SLOTS, part_rows
+from unibody.algebra.contact.depenetration import DEPENETRATION_SLOTS, ROW_RECORD, depenetrate_rows
 from unibody.algebra.contact.problem import bounded, contacts, join, unilateral
 from unibody.collision.rigid.contacts import FEATURE_BITS, arrange_touches
 from unibody.element import LEDGER
@@ -132,16 +132,16 @@ def test_impulses_that_part_are_those_of_least_squares(seed: int) -> None:
     c = rng.standard_normal(len(A)) - 0.3
     expected, _ = nnls(A, c)
     b, impulse, order = -A.T @ c, np.empty(7), rng.permutation(8)
-    ints = np.zeros(LEAF * 7 + W.first.size + 2 * PARTING_SLOTS, np.int64)
-    need = -part_rows(
+    ints = np.zeros(ROW_RECORD * 7 + W.first.size + 2 * DEPENETRATION_SLOTS, np.int64)
+    need = -depenetrate_rows(
         3, 4, 10_000, 1e-12, order, W.first, W.unit, W.flat_islands, W.start, W.place, W.J, W.Y, b, ints, np.zeros(1), impulse
     )
     work = np.full(need, np.nan)
-    done = part_rows(3, 4, 10_000, 1e-12, order, W.first, W.unit, W.flat_islands, W.start, W.place, W.J, W.Y, b, ints, work, impulse)
+    done = depenetrate_rows(3, 4, 10_000, 1e-12, order, W.first, W.unit, W.flat_islands, W.start, W.place, W.J, W.Y, b, ints, work, impulse)
     assert done < 10_000 and (expected > 0.0).any()
     np.testing.assert_allclose(impulse, expected, atol=1e-8 * (1.0 + expected.max()))
     rough = np.empty(7)
-    assert part_rows(3, 4, 2, 0.0, order, W.first, W.unit, W.flat_islands, W.start, W.place, W.J, W.Y, b, ints, work, rough) == 2
+    assert depenetrate_rows(3, 4, 2, 0.0, order, W.first, W.unit, W.flat_islands, W.start, W.place, W.J, W.Y, b, ints, work, rough) == 2
     assert (rough >= 0.0).all()
     root, unit = np.eye(len(inverse)), (np.diff(W.first) == 6).astype(np.int64)
     for k in np.flatnonzero(unit):
@@ -150,7 +150,7 @@ def test_impulses_that_part_are_those_of_least_squares(seed: int) -> None:
     mass = np.linalg.solve(root, np.linalg.solve(root, inverse).T)  # 1 of islands of six, which then have J alone
     V = replace(DelassusFactors.from_whole(W.first, W.rows, W.islands, J @ root, J @ root @ mass, np.arange(len(inverse))), unit=unit)
     same = np.empty(7)
-    assert part_rows(3, 4, 2, 0.0, order, V.first, V.unit, V.flat_islands, V.start, V.place, V.J, V.Y, b, ints, work, same) == 2
+    assert depenetrate_rows(3, 4, 2, 0.0, order, V.first, V.unit, V.flat_islands, V.start, V.place, V.J, V.Y, b, ints, work, same) == 2
     np.testing.assert_allclose(same, rough, atol=1e-10 * (1.0 + rough.max()))
 
 

@@ -62,8 +62,8 @@ def solve_diagonal(factor: Floats, b: Floats, x_out: Floats) -> None:
 
 
 @kernel
-def multiply(diagonal: Floats, rows: Ints, columns: Ints, between: Floats, turned: Floats, x: Floats, y_out: Floats) -> None:
-    """y = H x; `turned` are the transposes of the blocks between, so that both products run along rows."""
+def multiply(diagonal: Floats, rows: Ints, columns: Ints, between: Floats, transposed: Floats, x: Floats, y_out: Floats) -> None:
+    """y = H x; `transposed` are the transposes of the blocks between, so that both products run along rows."""
     for i in range(x.size):
         y_out[i] = 0.0
     for k in range(x.size // W):
@@ -81,7 +81,7 @@ def multiply(diagonal: Floats, rows: Ints, columns: Ints, between: Floats, turne
         for j in range(W):
             f = x[b + j]
             for i in range(W):
-                y_out[a + i] += turned[W * W * k + W * j + i] * f
+                y_out[a + i] += transposed[W * W * k + W * j + i] * f
 
 
 @device
@@ -94,7 +94,7 @@ def dot(a, b):
 
 @kernel
 def conjugate_gradients(
-    diagonal: Floats, factor: Floats, rows: Ints, columns: Ints, between: Floats, turned: Floats, b: Floats, accuracy: float, most: int,
+    diagonal: Floats, factor: Floats, rows: Ints, columns: Ints, between: Floats, transposed: Floats, b: Floats, accuracy: float, most: int,
     r_out: Floats, z_out: Floats, p_out: Floats, q_out: Floats, x_out: Floats,
 ) -> int:  # fmt: skip
     """x of H x = b from x = 0; the number of iterations, −1 if they were not enough, −2 if H is not positive."""
@@ -109,7 +109,7 @@ def conjugate_gradients(
     for k in range(most):
         if rz <= end:
             return k
-        multiply(diagonal, rows, columns, between, turned, p_out, q_out)
+        multiply(diagonal, rows, columns, between, transposed, p_out, q_out)
         bend = dot(p_out, q_out)
         if bend <= 0.0:
             return -2
@@ -171,7 +171,7 @@ class BlockMatrix:
 
     def solve(self, b: np.ndarray, accuracy: float = 1e-3) -> np.ndarray | None:
         """H⁻¹ b, with iterations to the accuracy if the matrix is large; None if H turns out not to be positive."""
-        flat, between, turned = self._flat
+        flat, between, transposed = self._flat
         factor, x = np.zeros(flat.size), np.empty(b.size)
         if factor_blocks(flat, factor) > 0:
             return None
@@ -180,7 +180,7 @@ class BlockMatrix:
             return x
         if len(self.diagonal) > DIRECT:
             work = [np.empty(b.size) for _ in range(4)]
-            taken = conjugate_gradients(flat, factor, self.rows, self.columns, between, turned, b, accuracy, ITERATIONS, *work, x)
+            taken = conjugate_gradients(flat, factor, self.rows, self.columns, between, transposed, b, accuracy, ITERATIONS, *work, x)
             if taken >= 0:
                 return x
             if taken == -2:

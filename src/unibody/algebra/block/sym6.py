@@ -72,6 +72,11 @@ def dot6(a, b):
 
 
 @device
+def add6(a, b):
+    return (a[0] + b[0], a[1] + b[1], a[2] + b[2], a[3] + b[3], a[4] + b[4], a[5] + b[5])
+
+
+@device
 def add_scaled6(a, s, b):
     """a + s b."""
     return (a[0] + s * b[0], a[1] + s * b[1], a[2] + s * b[2], a[3] + s * b[3], a[4] + s * b[4], a[5] + s * b[5])

@@ -1,8 +1,8 @@
 """Contact with friction as an algebraic problem: u = W λ + b, a law per block of rows.
 
-Here: `problem` (the data), `solve` (one problem, all ways), `delassus` (W = J M⁻¹ Jᵀ in factors over islands of velocities), `scaling` and
-`island_scaling` (units in which cones are round); the ways: `pgs` with `pgs_*` (sweeps), `newton`, `newton_dense`, `interior_point`,
-`admm`, `augmented` with `augmented_*`, `de_saxce`, `polyhedral` (Lemke),
-with `cones` and `slip_directions`; `compliant` (contacts that give way), `depenetration` (positions parted),
-`modes` (all solutions at an instant).
+The data: `problem`, `delassus` (W = J M⁻¹ Jᵀ in factors over islands of velocities), `scaling` (variables in which cones are round),
+`cones` (projections, and maps that are zero at solutions). The methods: `solve` (one problem, all of them); `pgs` (projected Gauss–Seidel
+with `local_solve`, `pgs_layout`, `pgs_packing`), `newton` (nonsmooth), `augmented` with `proximal_newton`, `interior_point`, `admm`,
+`de_saxce` (Coulomb's law by convex problems), `polyhedral` (Lemke's pivoting). Other problems: `compliant` (contacts that give way),
+`depenetration` (positions parted), `modes` with `mode_parts` (all solutions at an instant).
 """

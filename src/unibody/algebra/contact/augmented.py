@@ -1,366 +1,180 @@
-"""Contact with friction by proximal steps, each solved by a nonsmooth Newton method in the space of velocities: large, degenerate problems.
+"""The augmented method: proximal steps by Newton's method (`proximal_newton`), restarted by convex problems where they stall.
 
-A step from x to X makes the problem regular by a compliance ε that pulls towards x:
+Under Coulomb's law nothing is minimised, and ‖G‖ can have minima that are no solutions; at kinks between sticking, sliding and parting
+Newton's steps then grow short. With De Saxcé's term held at the slips of the moment (`de_saxce`) the problem is convex, and the
+same steps minimise something. Its solution is near, often with the right contacts pressing and sliding, and from there a few steps under
+Coulomb's law mostly end at round-off. Where bodies roll or still settle, many rounds may not be enough. The numbers below were chosen on
+problems of the scenes dominoes, ragdoll-pile and terrain-vehicle and of piles, on which docs/design tells what they gain.
 
-    X = Φ(z),    z = x − (J m + b̂ + R X) / ε,    m = Yᵀ X        (Ŵ = J Yᵀ + R)
-
-and its fixed points are the solutions, however singular Ŵ is and however small ε, so that ε falls from step to step. Φ is exact for each
-block by itself: single rows are clipped, cones under the convex law projected onto; under Coulomb's law z_n is clipped at zero and z_t
-projected onto the ball of that radius. X belongs to m alone, so that there are six unknowns to a body, whatever the number of contacts:
-
-    G(m) = m − Yᵀ Φ(z(m)) = 0,      (1 + Yᵀ Φ' J / ε) d = −G
-
-solved by blocks (`block_lu`). Convex law: −G is the gradient of a convex function in the sense of M, whose minimum along d is
-sought. Coulomb's law: ‖G‖² in the sense of M has to fall. Both are known without M from ξ with m = Yᵀ ξ. Where d leads across a
-kink, behind which ‖G‖ grows, the point before it is taken with the Φ' behind it, or steps would grow short before every contact that
-closes. Where Newton's method fails, ε is made larger and a few sweeps of Gauss–Seidel shake the contacts into place.
-
-With ε = 1e-8 a step's equations leave round-off of 1e-8 of the step. m and z take steps together and stay together; ξ drifts off. So G is
-m − Yᵀ X with m itself, not with Yᵀ ξ, and Newton's method takes back what its equations have left.
+W comes in factors over islands of velocities, and is never made; or dense, which is one island with the factor of Cholesky's method with
+pivots, as far as the rank of W goes. Everything is in scaled variables (`scaling`).
 """
 
 from __future__ import annotations
 
-import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 
-from unibody.algebra.contact.block_lu import factor_blocks, fill_blocks, solve_blocks
-from unibody.algebra.contact.cones import pressed
-from unibody.algebra.contact.delassus import gather, spread
-from unibody.algebra.contact.newton import Progress
-from unibody.algebra.contact.pgs import CONVEX, four, natural_map, single_block
-from unibody.algebra.contact.scaled_delassus import ScaledVelocities
-from unibody.algebra.contact.scaling import AT_MOST, ROUND_OFF, local_tables
-from unibody.kernel import Floats, Ints, kernel
+from unibody.algebra.block.lu import Plan, plan_of
+from unibody.algebra.contact.de_saxce import Rounds, Slips
+from unibody.algebra.contact.delassus import DelassusFactors, gather, spread
+from unibody.algebra.contact.local_solve import local_tables
+from unibody.algebra.contact.problem import CONVEX, COULOMB, LAWS, Blocks, Law, Solution
+from unibody.algebra.contact.proximal_newton import NEARLY, evaluate_residual, proximal_steps, round_off
+from unibody.algebra.contact.scaling import AT_MOST, ROUND_OFF, Progress, ScaledProblem, scale_factors, scaled_residual
 
-FIRST, LEAST, LARGEST = 0.1, 1e-8, 10.0
-"""ε at first, and its limits; below the least, round-off in û / ε is more than ε gains, above it masses of 10⁶ to 1 take long."""
-NEARER, NEAREST = 100.0, 1e-5
-"""Where the residual is a small part of the velocities given at first, what presses and slides is known: ε is so many times this part then,
-or the least."""
-FALLS = (0.1, 0.3, 0.55, 1.0)
-"""By what ε falls after a proximal step of one of Newton's steps, of up to three, of up to six, of more."""
-SMALL = 1e-3
-"""Below this ε, under Coulomb's law, it falls as after fewer steps where none had to be shortened: what presses and slides is known."""
-RISES, SHAKES = 4.0, 10
-"""By what ε grows after a failure, and the sweeps then."""
-INNER = 12
-"""Newton's steps for one ε."""
-SLACK = 0.5
-"""How well a proximal step is solved, in terms of how far it went."""
 ENDLESS = 10**6
 """Failures, where these are not counted."""
-STUCK = 4
-"""Steps of no length, each with another Φ', before a failure is admitted."""
-PATIENCE, NEARLY, HASTE = 100, 1e-8, 30
-"""Newton's steps in which the residual has to halve; below this part of the velocities given, where round-off is near, only so many under
-Coulomb's law. Under the convex one impulses may grow without end while the residual slowly falls."""
-
-
-@kernel
-def press(law: int, start: Ints, lower: Floats, upper: Floats, z: Floats, X_out: Floats, slope_out: Floats) -> None:
-    """Φ(z) and, per block, Φ' (4×4, its rows and columns as the block has)."""
-    slope_out[:] = 0.0
-    for k in range(start.size - 1):
-        at, count, p = start[k], start[k + 1] - start[k], 16 * k
-        if count == 1:
-            X_out[at] = min(max(z[at], lower[k]), upper[k])
-            slope_out[p] = 1.0 if lower[k] < z[at] < upper[k] else 0.0
-            continue
-        a, y1, y2, y3 = four(count, at, z)
-        value = pressed(law, count, p, a, y1, y2, y3, slope_out)
-        for i in range(count):
-            X_out[at + i] = value[i]
-
-
-@kernel
-def shake(
-    law: int, count: int, start: Ints, first: Ints, islands: Ints, place: Ints, lower: Floats, upper: Floats, J: Floats, Y: Floats,
-    rows: Floats, table: Floats, motion_out: Floats, x_out: Floats,
-) -> None:  # fmt: skip
-    """Sweeps of Gauss–Seidel; motion = Yᵀ x is kept along. rows: R and b̂, one after the other."""
-    m = x_out.size
-    u, step = np.zeros(4), np.zeros(4)
-    for _ in range(count):
-        for k in range(start.size - 1):
-            at, n = start[k], start[k + 1] - start[k]
-            for r in range(4):
-                u[r] = rows[at + r] * x_out[at + r] + rows[m + at + r] if r < n else 0.0
-            p = place[k]
-            for side in range(2):
-                g = islands[2 * k + side]
-                if g >= 0:
-                    for i in range(first[g], first[g + 1]):
-                        for r in range(n):
-                            u[r] += J[p + r] * motion_out[i]
-                        p += n
-            xn, x1, x2, x3 = four(n, at, x_out)
-            new = single_block(law, 1.0, k, n, lower[k], upper[k], table, xn, x1, x2, x3, u[0], u[1], u[2], u[3])
-            step[0], step[1], step[2], step[3] = new[0] - xn, new[1] - x1, new[2] - x2, new[3] - x3
-            for r in range(n):
-                x_out[at + r] = new[r]
-            p = place[k]
-            for side in range(2):
-                g = islands[2 * k + side]
-                if g >= 0:
-                    for i in range(first[g], first[g + 1]):
-                        for r in range(n):
-                            motion_out[i] += Y[p + r] * step[r]
-                        p += n
-
-
-@kernel
-def looked(
-    law: int, start: Ints, first: Ints, islands: Ints, place: Ints, lower: Floats, upper: Floats, J: Floats, Y: Floats, rows: Floats,
-    x: Floats, motion_out: Floats, u_out: Floats, F_out: Floats,
-) -> float:  # fmt: skip
-    """motion, û and the residual's velocity at x. rows: R, b̂ and D."""
-    m = x.size
-    motion_out[:] = 0.0
-    spread(first, islands, start, place, Y, x, motion_out)
-    for i in range(m):
-        u_out[i] = rows[i] * x[i] + rows[m + i]
-    gather(first, islands, start, place, J, motion_out, u_out)
-    natural_map(law, start, lower, upper, x, u_out, F_out)
-    worst = 0.0
-    for i in range(m):
-        worst = max(worst, abs(F_out[i]) / rows[2 * m + i])
-    return worst
-
-
-@kernel
-def round_off_of(
-    start: Ints, first: Ints, islands: Ints, place: Ints, J: Floats, Y: Floats, rows: Floats, x: Floats, motion_out: Floats, u_out: Floats
-) -> float:
-    """What round-off alone may leave in the residual's velocity, as `Units.round_off` has it."""
-    m = x.size
-    motion_out[:] = 0.0
-    spread(first, islands, start, place, np.abs(Y), np.abs(x), motion_out)
-    for i in range(m):
-        u_out[i] = abs(rows[i] * x[i]) + abs(rows[m + i])
-    gather(first, islands, start, place, np.abs(J), motion_out, u_out)
-    worst, given = 0.0, 0.0
-    for i in range(m):
-        worst, given = max(worst, u_out[i] / rows[2 * m + i]), max(given, abs(rows[m + i]) / rows[2 * m + i])
-    return min(ROUND_OFF * worst, AT_MOST * given)
-
-
-@kernel
-def missed(
-    start: Ints, first: Ints, islands: Ints, place: Ints, J: Floats, Y: Floats, xi: Floats, X: Floats, G_out: Floats, JG_out: Floats,
-    difference_out: Floats,
-) -> float:  # fmt: skip
-    """G = Yᵀ (ξ − X) and its square in the sense of M."""
-    G_out[:] = 0.0
-    JG_out[:] = 0.0
-    for i in range(xi.size):
-        difference_out[i] = xi[i] - X[i]
-    spread(first, islands, start, place, Y, difference_out, G_out)
-    gather(first, islands, start, place, J, G_out, JG_out)
-    total = 0.0
-    for i in range(xi.size):
-        total += difference_out[i] * JG_out[i]
-    return abs(total)
-
-
-@kernel
-def unmet(
-    start: Ints, first: Ints, islands: Ints, place: Ints, J: Floats, Y: Floats, motion: Floats, X: Floats, G_out: Floats, JG_out: Floats,
-    minus_out: Floats,
-) -> float:  # fmt: skip
-    """G = m − Yᵀ X, and the largest of what it makes of û at X: |J G|."""
-    for i in range(X.size):
-        minus_out[i] = -X[i]
-    G_out[:] = motion
-    JG_out[:] = 0.0
-    spread(first, islands, start, place, Y, minus_out, G_out)
-    gather(first, islands, start, place, J, G_out, JG_out)
-    most = 0.0
-    for i in range(X.size):
-        most = max(most, abs(JG_out[i]))
-    return most
-
-
-@kernel
-def proximal_steps(
-    law: int, iterations: int, most_failures: int, tolerance: float, start: Ints, first: Ints, islands: Ints, place: Ints, plan: Ints,
-    lower: Floats, upper: Floats, J: Floats, Y: Floats, rows: Floats, table: Floats, factor_out: Floats, x_out: Floats, result_out: Floats,
-) -> int:  # fmt: skip
-    """From x to the best x found, given up after more than so many failures; the number of Newton's steps. plan: where its seven parts
-    begin (8 numbers), then these. rows: R, b̂, D. result: the residual's velocity, the number of proximal steps, that of failures."""
-    m, count, n = x_out.size, start.size - 1, first[first.size - 1]
-    column, row, diagonal = plan[plan[0] : plan[1]], plan[plan[1] : plan[2]], plan[plan[2] : plan[3]]
-    lower_at, upper_at, target, where = plan[plan[3] : plan[4]], plan[plan[4] : plan[5]], plan[plan[5] : plan[6]], plan[plan[6] : plan[7]]
-    largest = 0
-    for g in range(first.size - 1):
-        largest = max(largest, first[g + 1] - first[g])
-    scratch, pivot = np.empty(max(largest * largest, 4 * largest) + 1), np.empty(largest, np.int64)
-    motion, G, d = np.empty(n), np.empty(n), np.empty(n)
-    u, F, z, trial, X, xi, delta, difference, JG, Jd = (
-        np.empty(m), np.empty(m), np.empty(m), np.empty(m), np.empty(m), np.empty(m), np.empty(m), np.empty(m), np.empty(m), np.empty(m),
-    )  # fmt: skip
-    slope, beyond, weight = np.empty(16 * count), np.empty(16 * count), np.empty(count)
-    x, at_t = x_out.copy(), np.empty(m)
-    epsilon, newton, steps, failures, best, last, halved, halved_at = FIRST, 0, 0, 0, np.inf, np.inf, np.inf, 0
-    least_D, given = np.inf, 0.0
-    for i in range(m):
-        least_D = min(least_D, rows[2 * m + i])
-        given = max(given, abs(rows[m + i]) / rows[2 * m + i])
-    while True:
-        residual = looked(law, start, first, islands, place, lower, upper, J, Y, rows, x, motion, u, F)
-        if residual < best:
-            best = residual
-            x_out[:] = x
-        if best <= 0.5 * halved:
-            halved, halved_at = best, newton
-        patience = PATIENCE if best > NEARLY * given or law == CONVEX else HASTE
-        if residual <= tolerance or newton >= iterations or newton - halved_at > patience or epsilon > LARGEST or failures > most_failures:
-            break
-        if 0.5 * last < residual <= AT_MOST and residual <= round_off_of(start, first, islands, place, J, Y, rows, x, d, JG):
-            break
-        last = residual
-        if steps == 0:
-            epsilon = min(FIRST, max(NEAREST, NEARER * residual / max(given, 1e-300)))
-        steps += 1
-        for k in range(count):
-            stiff = 0.0
-            for i in range(start[k], start[k + 1]):
-                stiff = max(stiff, rows[i])
-            weight[k] = epsilon + stiff
-            for i in range(start[k], start[k + 1]):
-                xi[i] = x[i]
-                z[i] = x[i] - u[i] / weight[k]
-        press(law, start, lower, upper, z, X, slope)
-        merit = missed(start, first, islands, place, J, Y, xi, X, G, JG, difference)
-        solved, stuck, taken, whole, enough = False, 0, 0, 1, 0.0
-        while taken < INNER:
-            fill_blocks(first, islands, start, place, where, diagonal, J, Y, slope, weight, scratch, factor_out)
-            newton += 1
-            taken += 1
-            if factor_blocks(first, column, row, diagonal, lower_at, upper_at, target, scratch, pivot, factor_out) > 0:
-                break
-            for i in range(n):
-                d[i] = -G[i]
-            solve_blocks(first, column, row, diagonal, lower_at, upper_at, factor_out, scratch, d)
-            Jd[:] = 0.0
-            gather(first, islands, start, place, J, d, Jd)
-            reach = 0.0
-            for k in range(count):
-                at, size = start[k], start[k + 1] - start[k]
-                for r in range(size):
-                    s = 0.0
-                    for c in range(size):
-                        s += slope[16 * k + 4 * r + c] * Jd[at + c]
-                    delta[at + r] = -difference[at + r] - s / weight[k]
-                    reach = max(reach, abs(Jd[at + r]))
-            if not reach < np.inf:
-                break
-            low, high, t = 0.0, 1.0, 1.0
-            before, after = 0.0, 0.0
-            lowest = merit
-            for turn in range(40):
-                for k in range(count):
-                    for i in range(start[k], start[k + 1]):
-                        trial[i] = z[i] - t * Jd[i] / weight[k]
-                        at_t[i] = xi[i] + t * delta[i]
-                press(law, start, lower, upper, trial, X, beyond)
-                if law == CONVEX:
-                    if turn == 0 and enough > 0.0 and missed(start, first, islands, place, J, Y, at_t, X, G, JG, F) <= enough:
-                        low = 1.0
-                        break
-                    if turn == 0:
-                        for i in range(m):
-                            before += Jd[i] * difference[i]
-                        first_slope = abs(before)
-                    now = 0.0
-                    for i in range(m):
-                        now += Jd[i] * (at_t[i] - X[i])
-                    if (turn == 0 and now <= 0.3 * first_slope) or abs(now) <= 0.2 * first_slope or high - low < 1e-6:
-                        low = t
-                        break
-                    if now > 0.0:
-                        high, after = t, now
-                    else:
-                        low, before = t, now
-                    t = low - before * (high - low) / (after - before) if turn % 3 < 2 else 0.5 * (low + high)
-                    continue
-                now = missed(start, first, islands, place, J, Y, at_t, X, G, JG, F)
-                if now <= max((1.0 - 1e-3 * (t - low)) * lowest, enough):
-                    low, lowest = t, now
-                    if t == 1.0:
-                        break
-                else:
-                    high = t
-                    slope[:] = beyond
-                if (low > 0.0 and high - low < 0.5 * low) or turn > 20:
-                    break
-                t = 0.5 * (low + high) if low > 0.0 else 0.3 * high
-            stuck = 0 if low > 0.0 else stuck + 1
-            whole = whole if low == 1.0 else 0
-            if stuck > STUCK:
-                break
-            for k in range(count):
-                for i in range(start[k], start[k + 1]):
-                    z[i] -= low * Jd[i] / weight[k]
-                    xi[i] += low * delta[i]
-            for i in range(n):
-                motion[i] += low * d[i]
-            press(law, start, lower, upper, z, X, beyond)
-            if low == 1.0 or law == CONVEX:
-                slope[:] = beyond
-            merit = missed(start, first, islands, place, J, Y, xi, X, G, JG, difference)
-            off = unmet(start, first, islands, place, J, Y, motion, X, G, JG, trial)
-            way = 0.0
-            for i in range(m):
-                way += (X[i] - x[i]) ** 2
-            wanted = max(SLACK * epsilon * math.sqrt(way), 0.1 * tolerance * least_D)
-            enough = 0.01 * wanted * wanted
-            if math.sqrt(merit) <= wanted and off <= 2.0 * wanted:
-                solved = True
-                break
-        if solved:
-            x[:] = X
-            hard = 0 if taken == 1 else (1 if taken <= 3 else (2 if taken <= 6 else 3))
-            if epsilon < SMALL and law != CONVEX:
-                hard = max(hard - whole, 0)
-            epsilon = max(LEAST, epsilon * FALLS[hard])
-        else:
-            failures += 1
-            epsilon *= RISES
-            shake(law, SHAKES, start, first, islands, place, lower, upper, J, Y, rows, table, motion, x)
-    result_out[0], result_out[1], result_out[2] = best, steps, failures
-    return newton
+FAILURES = 1
+"""Of proximal steps under Coulomb's law, after which rounds begin."""
+ROUND, POLISH = 60, 25
+"""Newton's steps for a convex problem, and under Coulomb's law after it; where round-off is near at first, all rounds together get as many
+as one."""
+RANK = 1e-14
+"""Part of the largest diagonal below which what is left of a dense W is round-off."""
 
 
 @dataclass(frozen=True)
 class RowLaws:
-    """The laws of the rows, in units: start, lower and upper of the blocks, R, b̂ and D of the rows (one after the other), and the blocks'
-    own parts of Ŵ (k, 4, 4)."""
+    """The laws of the rows, scaled: start, lower and upper of the blocks, b̂ and D of the rows, and the blocks' own parts of Ŵ (k, 4, 4)."""
 
     law: int
     start: np.ndarray
     lower: np.ndarray
     upper: np.ndarray
-    rows: np.ndarray
+    b: np.ndarray
+    D: np.ndarray
     own: np.ndarray
 
     @cached_property
     def table(self) -> np.ndarray:
-        """The tables of sweeps."""
+        """The tables of the blocks' local solves."""
         return local_tables(self.law, np.diff(self.start), self.own)
 
 
-def advance(laws: RowLaws, motion: ScaledVelocities, x: np.ndarray, tolerance: float, iterations: int, failures: int = ENDLESS) -> Progress:
-    """From x, in units; at most so many of Newton's steps, but for the proximal step that is under way then, and of its failures."""
-    plan, best, result = motion.plan, Progress(np.ascontiguousarray(x, float).copy()), np.zeros(3)
+@dataclass(frozen=True)
+class ScaledFactors:
+    """Ŵ = J Yᵀ, laid out as in `DelassusFactors`, islands numbered in the order of elimination. first: (islands + 1,) where the velocities
+    of each island begin; islands: (2 k,) that each block touches, −1 for none; place: (k + 1,) where its numbers begin in J and Y."""
+
+    first: np.ndarray
+    islands: np.ndarray
+    place: np.ndarray
+    J: np.ndarray
+    Y: np.ndarray
+    plan: Plan
+
+    @classmethod
+    def of(cls, sizes: np.ndarray, islands: np.ndarray, place: np.ndarray, J: np.ndarray, Y: np.ndarray) -> ScaledFactors:
+        """From islands of these sizes, numbered as one likes, (k, 2) of them touched by blocks."""
+        plan, both = plan_of(sizes, islands)
+        first = np.concatenate([[0], np.cumsum(sizes[np.argsort(plan.position)])]).astype(np.int64)
+        return cls(first, both, place, J, Y, plan)
+
+    @classmethod
+    def from_dense(cls, scaled: ScaledProblem) -> ScaledFactors:
+        """Ŵ = L Lᵀ by Cholesky's method with pivots; all velocities are one island."""
+        from scipy.linalg.lapack import dpstrf
+
+        m = scaled.size
+        if not m:
+            return cls.of(np.zeros(0, np.int64), np.zeros((0, 2), np.int64), np.zeros(1, np.int64), np.zeros(0), np.zeros(0))
+        found, pivots, rank, _ = dpstrf(scaled.W, tol=RANK * max(float(np.diag(scaled.W).max()), 1e-300), lower=1)
+        L = np.zeros((m, rank))
+        L[pivots - 1] = np.tril(found)[:, :rank]
+        numbers = np.concatenate([L[i:j].T.ravel() for i, j in zip(scaled.start[:-1], scaled.start[1:], strict=True)])
+        return cls.of(np.array([rank], np.int64), np.tile([0, -1], (scaled.rows.size, 1)), rank * scaled.start, numbers, numbers)
+
+
+def advance(laws: RowLaws, W: ScaledFactors, x: np.ndarray, tolerance: float, iterations: int, failures: int = ENDLESS) -> Progress:
+    """Proximal steps from x; at most so many of Newton's steps, but for the proximal step that is under way then, and of its failures."""
+    plan, best, result = W.plan, Progress(np.ascontiguousarray(x, float).copy()), np.zeros(3)
     best.iterations = proximal_steps(
-        laws.law, iterations, failures, tolerance, laws.start, motion.first, motion.islands, motion.place, plan.in_one,
-        laws.lower, laws.upper, motion.J, motion.Y, laws.rows, laws.table, np.zeros(plan.size + 1), best.x, result,
+        laws.law, iterations, failures, tolerance, laws.start, W.first, W.islands, W.place, plan.in_one, laws.lower, laws.upper, W.J, W.Y,
+        laws.b, laws.D, laws.table, np.zeros(plan.size + 1), best.x, result,
     )  # fmt: skip
     best.velocity = float(result[0])
     vain = f", {int(result[2])} in vain" if result[2] else ""
     best.notes.append(f"{best.iterations} Newton steps in {int(result[1])} proximal ones{vain}")
     return best
+
+
+def advance_restarted(laws: RowLaws, W: ScaledFactors, x: np.ndarray, tolerance: float, iterations: int) -> Progress:
+    """From x, with rounds of convex problems where steps stall; at most so many of Newton's steps, but for the round that is under way
+    then."""
+    if laws.law != COULOMB or not (np.diff(laws.start) > 1).any():
+        return advance(laws, W, x, tolerance, iterations)
+    first = advance(laws, W, x, tolerance, iterations, FAILURES)
+    if first.velocity <= tolerance:
+        return first
+    m, slips = first.x.size, Slips(laws.start, laws.D)
+    convex, normal = replace(laws, law=CONVEX, b=laws.b.copy()), slips.normal
+    moved, u, F = np.empty(W.first[-1]), np.empty(m), np.empty(m)
+    where = (laws.start, W.first, W.islands, W.place)
+
+    def evaluate(x: np.ndarray) -> tuple[np.ndarray, float]:
+        found = evaluate_residual(laws.law, *where, laws.lower, laws.upper, W.J, W.Y, laws.b, laws.D, x, moved, u, F)
+        return u.copy(), found
+
+    def enough(x: np.ndarray) -> float:
+        return round_off(*where, W.J, W.Y, laws.b, laws.D, x, moved, u)
+
+    def relaxed(s: np.ndarray, x: np.ndarray, tolerance: float, iterations: int) -> Progress:
+        convex.b[normal] = laws.b[normal] + s
+        return advance(convex, W, x, tolerance, min(iterations, ROUND))
+
+    def polish(x: np.ndarray) -> Progress:
+        return advance(laws, W, x, tolerance, POLISH, FAILURES)
+
+    left = iterations - first.iterations
+    if first.velocity <= NEARLY * float((np.abs(laws.b) / laws.D).max(initial=0.0)):
+        left = min(left, ROUND)
+    found = Rounds(evaluate, enough, relaxed, polish, slips).run(first.x, tolerance, left)
+    found.iterations += first.iterations
+    found.notes = first.notes if found.notes[-1].startswith("0 ") else first.notes + found.notes
+    return found
+
+
+def augmented(scaled: ScaledProblem, x: np.ndarray, tolerance: float, iterations: int) -> Progress:
+    """From x, on a dense W."""
+    laws = RowLaws(scaled.law, scaled.start, scaled.lower, scaled.upper, scaled.b, scaled.D, scaled.own)
+    return advance_restarted(laws, ScaledFactors.from_dense(scaled), x, tolerance, iterations)
+
+
+def solve_augmented(
+    W: DelassusFactors, b: np.ndarray, blocks: Blocks, law: Law, warm: np.ndarray | None, tolerance: float, iterations: int
+) -> Solution:
+    """Impulses from `warm` by at most so many of Newton's steps, W in factors. Tangents without friction stay, as rows of zeros."""
+    number, m = LAWS.index(law), b.size
+    # the scaling, and x of the warm start
+    D, own, J, Y, b_scaled = np.empty(m), np.empty(16 * len(W.rows)), W.J.copy(), W.Y.copy(), np.array(b, float)
+    scale_factors(W.start, W.place, np.ascontiguousarray(blocks.friction, float).ravel(), b_scaled, J, Y, D, own)
+    divisor = np.where(D > 0.0, D, 1.0)
+    normal = W.start[:-1]
+    lower, upper = blocks.lower / D[normal], blocks.upper / D[normal]
+    if warm is None:
+        x = np.clip(np.zeros(m), np.repeat(lower, W.rows), np.repeat(upper, W.rows))
+    else:
+        x = np.where(D > 0.0, np.asarray(warm, float) / divisor, 0.0)
+    laws = RowLaws(number, W.start, lower, upper, b_scaled, divisor, own.reshape(-1, 4, 4))
+    best = advance_restarted(laws, ScaledFactors.of(np.diff(W.first), W.islands, W.place, J, Y), x, tolerance, iterations)
+    # λ, u and the residual of velocities computed afresh
+    impulse = D * best.x
+    velocity = W.times(impulse) + b
+    residual = scaled_residual(number, W.start, lower, upper, D, best.x, D * velocity)
+    given = float(np.abs(b).max(initial=0.0))
+    slack = min(ROUND_OFF * (largest_term(J, Y, W, best.x, divisor) + given), AT_MOST * given)
+    good = residual.velocity <= max(tolerance, slack)
+    told = "; ".join(best.notes)
+    note = told if good else f"{told}; no solution within {tolerance:g}: the residual is {residual.velocity:.1e}"
+    return Solution(impulse, velocity, residual, best.iterations, "augmented", note, bool(good))
+
+
+def largest_term(J: np.ndarray, Y: np.ndarray, W: DelassusFactors, x: np.ndarray, D: np.ndarray) -> float:
+    """The largest sum of the sizes of the terms that make up a row's velocity."""
+    islands, motion, u = np.ascontiguousarray(W.islands, np.int64).ravel(), np.zeros(W.first[-1]), np.zeros(x.size)
+    spread(W.first, islands, W.start, W.place, np.abs(Y), np.abs(x), motion)
+    gather(W.first, islands, W.start, W.place, np.abs(J), motion, u)
+    return float((u / D).max(initial=0.0))

@@ -1,4 +1,5 @@
-"""Forces of contacts that give way: convex problems with friction bounded by what pressed last, and Newton's method at their end.
+"""Compliant contacts, whose forces are functions of their penetration: convex problems with friction bounded by what pressed last, and
+Newton's method at their end.
 
 All forces are functions of the motion u = W λ of their rows, changes of accelerations over a step h,
 
@@ -8,21 +9,28 @@ All forces are functions of the motion u = W λ of their rows, changes of accele
 so that λ = φ(W λ) is to be solved. With bounds b kept, φ(u) is minus the slope of a convex function ψ(u), and λ makes ½ λᵀ W λ + ψ(W λ)
 least: Newton's method, each step as long as that falls, finds it from anywhere. Then b follows p, as far as it does good; near the end
 whole steps of Newton's method on φ itself, in which f follows p as well, finish within a few, or are given up for another turn.
+
+A step of Newton's method asks for Δλ = δ + Φ W Δλ, with W = J Yᵀ, Y = (M⁻¹ Jᵀ)ᵀ and Φ = φ′, a block for every contact. In rows it is
+(1 − Φ W) Δλ = δ; in velocities, Δm = Yᵀ Δλ, it is (1 − Yᵀ Φ J) Δm = Yᵀ δ and then Δλ = δ + Φ J Δm. The latter is as sparse as bodies touch
+each other, six by six, whatever the number of contacts between two of them. The smaller space is taken, dense if it is small.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from unibody.algebra.contact.compliant_response import DENSE, ComplianceSlopes, soft_answers
 from unibody.algebra.contact.delassus import DelassusFactors
 
 ITERATIONS, TOLERANCE = 300, 1e-9
 """The most solutions of a step, and how far forces may be from their law, of the largest force."""
 
 ROUND_OFF = 1e-14
+
+DENSE = 150
+"""Rows or velocities up to which a dense matrix is the faster one."""
 
 PART = 0.1
 """A convex problem is solved to this part of what the bounds changed last."""
@@ -40,8 +48,100 @@ EXACT, LONGEST, TRIES, INSIDE = 0.1, 64.0, 30, 0.05
 """Of the length of a step: how much slope may be left, the longest, how often it is asked, how far from the ends of an interval."""
 
 
+class ComplianceSlopes(NamedTuple):
+    """Φ: of the first rows, alone (m,), and of contacts (n, w, w)."""
+
+    single: np.ndarray
+    blocks: np.ndarray
+
+    def times(self, x: np.ndarray) -> np.ndarray:
+        """Φ x of x (rows,) or (rows, k)."""
+        m, (n, w, _) = len(self.single), self.blocks.shape
+        tail = x.shape[1:]
+        several = self.blocks @ x[m:].reshape(n, w, int(np.prod(tail)))
+        return np.concatenate([self.single.reshape(m, *(1,) * len(tail)) * x[:m], several.reshape(n * w, *tail)])
+
+
+class DenseRows:
+    """The equation in rows, W as an array."""
+
+    def __init__(self, J: np.ndarray, Y: np.ndarray):
+        self.W = J @ Y.T
+
+    def motion(self, force: np.ndarray) -> np.ndarray:
+        """u = W λ."""
+        return self.W @ force
+
+    def solve(self, slopes: ComplianceSlopes, missing: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Δλ and W Δλ."""
+        force = np.linalg.solve(np.eye(len(missing)) - slopes.times(self.W), missing)
+        return force, self.W @ force
+
+
+class DenseVelocities:
+    """The equation in velocities, J and Y as arrays, of the velocities that rows touch."""
+
+    def __init__(self, J: np.ndarray, Y: np.ndarray):
+        self.J, self.Yt = J, np.ascontiguousarray(Y.T)
+
+    def motion(self, force: np.ndarray) -> np.ndarray:
+        """u = W λ."""
+        return self.J @ (self.Yt @ force)
+
+    def solve(self, slopes: ComplianceSlopes, missing: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Δλ and W Δλ."""
+        matrix = np.eye(len(self.Yt)) - self.Yt @ slopes.times(self.J)
+        u = self.J @ np.linalg.solve(matrix, self.Yt @ missing)
+        return missing + slopes.times(u), u
+
+
+class SparseVelocities:
+    """The equation in velocities, with sparse arrays and factors."""
+
+    def __init__(self, J: Any, Y: Any, slopes: tuple[int, int, int]):
+        self.J, self.Yt = J, Y.T.tocsr()
+        m, n, w = slopes
+        self._starts = np.concatenate([np.arange(m), m + w * np.arange(n * w + 1)])
+        inside = (m + w * np.arange(n))[:, None, None] + np.zeros((w, 1), int) + np.arange(w)
+        self._columns = np.concatenate([np.arange(m), inside.ravel()])
+
+    def motion(self, force: np.ndarray) -> np.ndarray:
+        """u = W λ."""
+        return self.J @ (self.Yt @ force)
+
+    def solve(self, slopes: ComplianceSlopes, missing: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Δλ and W Δλ."""
+        import scipy.sparse as sp
+        from scipy.sparse.linalg import splu
+
+        size = len(missing)
+        values = np.concatenate([slopes.single, slopes.blocks.ravel()])
+        slope = sp.csr_array((values, self._columns.copy(), self._starts.copy()), shape=(size, size))
+        slope.eliminate_zeros()  # changes all three arrays
+        matrix = (sp.eye_array(self.Yt.shape[0], format="csr") - self.Yt @ (slope @ self.J)).tocsc()
+        factors = splu(matrix, permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.01, options={"SymmetricMode": True})
+        u = self.J @ factors.solve(self.Yt @ missing)
+        return missing + slopes.times(u), u
+
+
+def response_of(rows: DelassusFactors, singles: int, width: int, dense: int = DENSE) -> DenseRows | DenseVelocities | SparseVelocities:
+    """The equation in the smaller space, of `singles` rows by themselves and then contacts of `width` rows; `dense`: the largest dense
+    matrix."""
+    touched = np.zeros(len(rows.first), bool)
+    touched[rows.islands] = True  # the last is that of none
+    columns = np.repeat(touched[:-1], np.diff(rows.first))
+    velocities = int(columns.sum())
+    if min(rows.size, velocities) > dense:
+        J, Y = rows.sparse_parts()
+        return SparseVelocities(J, Y, (singles, len(rows.rows) - singles, width))
+    J, Y = rows.wholes()
+    if rows.size <= velocities:
+        return DenseRows(J, Y)
+    return DenseVelocities(J, Y) if velocities == len(columns) else DenseVelocities(J[:, columns], Y[:, columns])
+
+
 @dataclass(frozen=True)
-class SoftContacts:
+class CompliantContacts:
     """rows: m by themselves, then n blocks of w, the normal first; right: (m + n,) of rows that push, soft: (m + n,) their compliances;
     coefficient: (n,); free: (n, w − 1) slip without forces."""
 
@@ -64,8 +164,8 @@ class SoftContacts:
         contacts = x[m:].reshape(n, w + 1)
         return np.concatenate([x[:m], contacts[:, 0]]), contacts[:, 1:]
 
-    def joined(self, pushes: np.ndarray, across: np.ndarray) -> np.ndarray:
-        """The reverse."""
+    def merged(self, pushes: np.ndarray, across: np.ndarray) -> np.ndarray:
+        """The reverse of `split`."""
         m = self.singles
         return np.concatenate([pushes[:m], np.concatenate([pushes[m:, None], across], axis=1).ravel()])
 
@@ -81,7 +181,7 @@ class SoftContacts:
         """φ(u), with b of p or with these bounds."""
         push, w = self.pushes(u), self.free + self.h * self.split(u)[1]
         b = self.bounds(push) if bound is None else bound
-        return self.joined(push, -(b / np.maximum(lengths(w), self.slip_speed))[:, None] * w)
+        return self.merged(push, -(b / np.maximum(lengths(w), self.slip_speed))[:, None] * w)
 
     def slopes(self, u: np.ndarray, bound: np.ndarray, follow: float) -> ComplianceSlopes:
         """φ′(u); `follow`: 1 if f follows p, 0 if bounds are kept."""
@@ -98,7 +198,7 @@ class SoftContacts:
 
 
 @dataclass(frozen=True)
-class SoftForces:
+class CompliantForces:
     """λ and W λ, the number of solutions, and how far λ is from its law, of the largest force."""
 
     forces: np.ndarray
@@ -123,12 +223,12 @@ def missing(law: np.ndarray, force: np.ndarray) -> float:
     return float(np.abs(law - force).max(initial=0.0) / largest) if largest > 0.0 else 0.0
 
 
-class Search:
+class CompliantSearch:
     """Forces and their motion on the way to the solution."""
 
-    def __init__(self, problem: SoftContacts, dense: int):
+    def __init__(self, problem: CompliantContacts, dense: int):
         self.problem = problem
-        self.responses = soft_answers(problem.rows, problem.singles, problem.free.shape[1] + 1, dense)
+        self.responses = response_of(problem.rows, problem.singles, problem.free.shape[1] + 1, dense)
         self.force, self.motion, self.count = np.zeros(problem.rows.size), np.zeros(problem.rows.size), 0
 
     @property
@@ -136,11 +236,11 @@ class Search:
         """How far the forces are from their law."""
         return missing(self.problem.law(self.motion), self.force)
 
-    def tidy(self) -> None:
+    def recompute_motion(self) -> None:
         """The motion without the round-off of what was added up, which a steep law makes large."""
         self.motion = self.responses.motion(self.force)
 
-    def settle(self, bound: np.ndarray, tolerance: float) -> None:
+    def solve_convex(self, bound: np.ndarray, tolerance: float) -> None:
         """The convex problem of these bounds."""
         while self.count < ITERATIONS:
             law = self.problem.law(self.motion, bound)
@@ -186,7 +286,7 @@ class Search:
             push = self.problem.pushes(self.motion)
             change, _ = self._step(self.problem.law(self.motion), self.problem.bounds(push), 1.0)
             self.force = self.force + change
-            self.tidy()
+            self.recompute_motion()
             before, left = left, self.residual
             if left <= TOLERANCE:
                 return True
@@ -196,15 +296,15 @@ class Search:
         return False
 
 
-def soft_forces(problem: SoftContacts, dense: int = DENSE) -> SoftForces:
+def compliant_forces(problem: CompliantContacts, dense: int = DENSE) -> CompliantForces:
     """All forces of a step; `dense`: the largest dense matrix."""
     size = problem.rows.size
     if not (problem.right > 0.0).any():
-        return SoftForces(np.zeros(size), np.zeros(size), 0, 0.0)
-    search, bound, change, near, share = Search(problem, dense), np.zeros(len(problem.free)), 1.0, NEAR, 1.0
+        return CompliantForces(np.zeros(size), np.zeros(size), 0, 0.0)
+    search, bound, change, near, share = CompliantSearch(problem, dense), np.zeros(len(problem.free)), 1.0, NEAR, 1.0
     while search.count < ITERATIONS:
-        search.settle(bound, max(PART * share * change, 0.01 * TOLERANCE))
-        search.tidy()
+        search.solve_convex(bound, max(PART * share * change, 0.01 * TOLERANCE))
+        search.recompute_motion()
         wanted, before = problem.bounds(problem.pushes(search.motion)), change
         change = float(np.abs(wanted - bound).max(initial=0.0) / max(wanted.max(initial=0.0), 1e-300))
         share = max(LEAST, CUT * share) if change > WORSE * before else min(1.0, MORE * share)
@@ -215,14 +315,14 @@ def soft_forces(problem: SoftContacts, dense: int = DENSE) -> SoftForces:
             if search.finish():
                 break
             near *= NEARER
-    return SoftForces(allowed(problem, search.force), search.motion, search.count, search.residual)
+    return CompliantForces(allowed(problem, search.force), search.motion, search.count, search.residual)
 
 
-def allowed(problem: SoftContacts, force: np.ndarray) -> np.ndarray:
-    """The same without what pulls, and without what exceeds Coulomb's bound where it is but round-off of the largest force. (To cut off
-    more would be felt: the law answers to a change of forces with thousands of times as much.)"""
+def allowed(problem: CompliantContacts, force: np.ndarray) -> np.ndarray:
+    """The forces without what pulls, and without what exceeds Coulomb's bound where it is but round-off of the largest force. (To cut off
+    more would be felt: the law turns a change of forces into thousands of times as much.)"""
     pushes, across = problem.split(force)
     pushes, size = np.maximum(pushes, 0.0), lengths(across)
     bound = problem.coefficient * pushes[problem.singles :]
     cut = (size > bound) & (size < ROUND_OFF * np.abs(force).max())
-    return problem.joined(pushes, across * np.where(cut, over(bound, size), 1.0)[:, None])
+    return problem.merged(pushes, across * np.where(cut, over(bound, size), 1.0)[:, None])

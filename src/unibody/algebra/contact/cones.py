@@ -1,31 +1,93 @@
-"""Maps F(x, û) that are zero exactly where the laws hold, and their slopes A = ∂F/∂x, B = ∂F/∂û, block by block (4×4).
+"""Cones and intervals of the laws: projections onto them, and maps F(x, û) that are zero exactly where the laws hold.
 
-*Alart and Curnier:* F = x − Φ(x − û). Single rows: Φ clips to the bounds; convex law: it projects onto the cone; Coulomb's law: with (a, y)
-= x − û, Φ_n = max(a, 0), and Φ_t projects y onto the ball of radius Φ_n. Smooth in pieces with plain kinks; A = 1 − Φ', B = Φ'.
+In scaled variables (`scaling`) every cone is K = {‖x_t‖ ≤ x_n}. A block has up to four rows; absent tangents are zero.
 
-*Fischer and Burmeister:* F = x + w − (x² + w²)^½, a sum of numbers for single rows, of elements of the cone's Jordan algebra for contacts,
+*Natural map:* F = x − P(x − û), P the projection onto the cone or the interval; under Coulomb's law with De Saxcé's ‖û_t‖ added to û_n. By
+its size solutions are judged.
 
-    x ∘ y = (xᵀ y, x_n y_t + y_n x_t),     L_x y = x ∘ y,     F' = (1 − L_c⁻¹ L_x, 1 − L_c⁻¹ L_w),  c = (x² + w²)^½
-
-with w = û, under Coulomb's law û + ‖û_t‖ e_n. ½‖F‖² is smooth but for De Saxcé's term, kinks are rounded off. Rows with two bounds: the
-function of x − l and of (minus) that of u − x and −û. On towers, piles and walls Newton's method takes twice as many steps to its zero.
+*Alart and Curnier's map*, for Newton's method: F = x − Φ(x − û). Single rows: Φ clips to the bounds; convex law: it projects onto the cone;
+Coulomb's law: with (a, y) = x − û, Φ_n = max(a, 0), and Φ_t projects y onto the ball of radius Φ_n. It is smooth in pieces, with the slopes
+A = ∂F/∂x = 1 − Φ', B = ∂F/∂û = Φ', block by block (4×4).
 """
 
 from __future__ import annotations
 
 import math
 
-import numpy as np
-
-from unibody.algebra.contact.pgs import COULOMB, four, into_cone, miss, norm3
+from unibody.algebra.contact.problem import COULOMB
 from unibody.kernel import Floats, Ints, device, kernel
-
-EDGE = 1e-14
-"""Part of the larger eigenvalue of x² + w² that the smaller one counts for at least: on the cone's edge the slope is one of many."""
 
 
 @device
-def pressed(law, count, p, a, y1, y2, y3, slope_out):
+def norm3(a, b, c):
+    return math.sqrt(a * a + b * b + c * c)
+
+
+@device
+def load_block(count, at, x):
+    """x of the rows of a block, zeros where it has fewer than load_block."""
+    return (
+        x[at],
+        x[at + 1] if count > 1 else 0.0,
+        x[at + 2] if count > 2 else 0.0,
+        x[at + 3] if count > 3 else 0.0,
+    )
+
+
+@device
+def project_cone(n, a, b, c):
+    """The nearest point with ‖(a, b, c)‖ ≤ n."""
+    r = norm3(a, b, c)
+    if r <= n:
+        return n, a, b, c
+    if r <= -n:
+        return 0.0, 0.0, 0.0, 0.0
+    l = 0.5 * (n + r)
+    f = l / r
+    return l, f * a, f * b, f * c
+
+
+@device
+def interval_residual(x, u, lower, upper):
+    """x − clip(x − u), without a difference of large numbers where nothing is clipped."""
+    if x - u < lower:
+        return x - lower
+    if x - u > upper:
+        return x - upper
+    return u
+
+
+@device
+def cone_residual(law, xn, x1, x2, x3, un, u1, u2, u3):
+    """x − P(x − û) of a contact, with De Saxcé's ‖u_t‖ added to u_n under Coulomb's law."""
+    if law == COULOMB:
+        if xn == 0.0 and un >= 0.0 and x1 == 0.0 and x2 == 0.0 and x3 == 0.0:
+            return 0.0, 0.0, 0.0, 0.0
+        un += norm3(u1, u2, u3)
+    y1, y2, y3 = x1 - u1, x2 - u2, x3 - u3
+    if norm3(y1, y2, y3) <= xn - un:
+        return un, u1, u2, u3
+    l, s1, s2, s3 = project_cone(xn - un, y1, y2, y3)
+    return xn - l, x1 - s1, x2 - s2, x3 - s3
+
+
+@kernel
+def natural_map(law: int, start: Ints, lower: Floats, upper: Floats, x: Floats, u: Floats, F_out: Floats) -> None:
+    """x − P(x − û) of all blocks."""
+    for k in range(start.size - 1):
+        at, count = start[k], start[k + 1] - start[k]
+        if count == 1:
+            F_out[at] = interval_residual(x[at], u[at], lower[k], upper[k])
+            continue
+        n, a, b, c = load_block(count, at, x)
+        un, u1, u2, u3 = load_block(count, at, u)
+        f = cone_residual(law, n, a, b, c, un, u1, u2, u3)
+        for r in range(count):
+            F_out[at + r] = f[r]
+
+
+@device
+def alart_curnier_block(law, count, p, a, y1, y2, y3, slope_out):
     """Φ of a contact at (a, y); Φ' (4×4) is written from p on, where zeros stand."""
     y, r = (y1, y2, y3), norm3(y1, y2, y3)
     if law == COULOMB:
@@ -51,7 +113,7 @@ def pressed(law, count, p, a, y1, y2, y3, slope_out):
             slope_out[p + 5 * (i + 1)] = 0.5 * (1.0 + a / r)
             for j in range(count - 1):
                 slope_out[p + 4 * (i + 1) + j + 1] -= 0.5 * a / r * y[i] * y[j] / (r * r)
-    return into_cone(a, y1, y2, y3)
+    return project_cone(a, y1, y2, y3)
 
 
 @kernel
@@ -65,16 +127,16 @@ def alart_curnier(
         at, count, p = start[k], start[k + 1] - start[k], 16 * k
         if count == 1:
             a = x[at] - u[at]
-            F_out[at] = miss(x[at], u[at], lower[k], upper[k])
+            F_out[at] = interval_residual(x[at], u[at], lower[k], upper[k])
             B_out[p] = 1.0 if lower[k] < a < upper[k] else 0.0
             A_out[p] = 1.0 - B_out[p]
             continue
-        n, x1, x2, x3 = four(count, at, x)
-        un, u1, u2, u3 = four(count, at, u)
+        n, x1, x2, x3 = load_block(count, at, x)
+        un, u1, u2, u3 = load_block(count, at, u)
         a = n - un
         y = (x1 - u1, x2 - u2, x3 - u3)
         r = norm3(y[0], y[1], y[2])
-        value = pressed(law, count, p, a, y[0], y[1], y[2], B_out)
+        value = alart_curnier_block(law, count, p, a, y[0], y[1], y[2], B_out)
         missed = (un if law == COULOMB and a > 0.0 else n - value[0], x1 - value[1], x2 - value[2], x3 - value[3])
         if r <= a:
             missed = (un, u1, u2, u3)
@@ -82,106 +144,3 @@ def alart_curnier(
             F_out[at + i] = missed[i]
             for j in range(count):
                 A_out[p + 4 * i + j] = (1.0 if i == j else 0.0) - B_out[p + 4 * i + j]
-
-
-@device
-def burmeister(a, b):
-    """a + b − (a² + b²)^½ and its slopes in a and b."""
-    r = math.sqrt(a * a + b * b)
-    if r == 0.0:
-        return 0.0, 1.0 - math.sqrt(0.5), 1.0 - math.sqrt(0.5)
-    if a > 0.0 and b > 0.0:
-        return 2.0 * a * b / (a + b + r), 1.0 - a / r, 1.0 - b / r
-    return a + b - r, 1.0 - a / r, 1.0 - b / r
-
-
-@device
-def smaller(x, w):
-    """The product of both eigenvalues of x² + w², without a difference of large numbers where x and w are nearly complementary."""
-    a, b = norm3(x[1], x[2], x[3]), norm3(w[1], w[2], w[3])
-    across = x[1] * w[1] + x[2] * w[2] + x[3] * w[3]
-    own = ((x[0] - a) * (x[0] + a)) ** 2 + ((w[0] - b) * (w[0] + b)) ** 2
-    return max(own + 2.0 * (x[0] * x[0] + a * a) * (w[0] * w[0] + b * b) - 8.0 * x[0] * w[0] * across, 0.0)
-
-
-@device
-def between(x, u, low, high):
-    """F and its slopes for a row with bounds, of which either may be infinite."""
-    if low == high:
-        return x - low, 1.0, 0.0
-    if low == -np.inf and high == np.inf:
-        return u, 0.0, 1.0
-    if high == np.inf:
-        return burmeister(x - low, u)
-    above, from_x, from_u = burmeister(high - x, -u)
-    if low == -np.inf:
-        return -above, from_x, from_u
-    f, by_x, by_above = burmeister(x - low, -above)
-    return f, by_x + by_above * from_x, by_above * from_u
-
-
-@kernel
-def fischer_burmeister(
-    law: int, start: Ints, lower: Floats, upper: Floats, x: Floats, u: Floats, F_out: Floats, A_out: Floats, B_out: Floats
-) -> None:
-    """F, A and B."""
-    B_out[:] = 0.0
-    A_out[:] = 0.0
-    X, w, c, slip, row = np.zeros(4), np.zeros(4), np.zeros(4), np.zeros(4), np.zeros(4)
-    for k in range(start.size - 1):
-        at, count, p = start[k], start[k + 1] - start[k], 16 * k
-        if count == 1:
-            F_out[at], A_out[p], B_out[p] = between(x[at], u[at], lower[k], upper[k])
-            continue
-        X[0], X[1], X[2], X[3] = four(count, at, x)
-        w[0], w[1], w[2], w[3] = four(count, at, u)
-        speed = norm3(w[1], w[2], w[3]) if law == COULOMB else 0.0
-        slip[0] = 0.0
-        for i in range(1, 4):
-            slip[i] = w[i] / speed if speed > 0.0 else 0.0
-        w[0] += speed
-        c[0] = 0.0
-        for i in range(4):
-            c[0] += X[i] * X[i] + w[i] * w[i]
-        for i in range(1, 4):
-            c[i] = 2.0 * (X[0] * X[i] + w[0] * w[i])
-        r = norm3(c[1], c[2], c[3])
-        if c[0] + r == 0.0:
-            for i in range(count):
-                F_out[at + i] = 0.0
-                A_out[p + 5 * i] = 1.0 - math.sqrt(0.5)
-                B_out[p + 5 * i] = 1.0 - math.sqrt(0.5)
-            continue
-        least = smaller(X, w) / (c[0] + r)
-        edge = math.sqrt(least)
-        large, small = math.sqrt(c[0] + r), math.sqrt(max(least, EDGE * (c[0] + r)))
-        c[0] = 0.5 * (large + small)
-        for i in range(1, 4):
-            c[i] = 0.5 * (large - small) * c[i] / r if r > 0.0 else 0.0
-        for i in range(count):
-            root = 0.5 * (large + edge) if i == 0 else (c[i] * (large - edge) / (large - small) if large > small else 0.0)
-            F_out[at + i] = X[i] + w[i] - root
-        for j in range(count):
-            for which in range(2):
-                v = X if which == 0 else w
-                for i in range(4):
-                    row[i] = v[0] if i == j else 0.0
-                row[0] = v[j]
-                if j > 0:
-                    row[j] = v[0]
-                else:
-                    for i in range(1, 4):
-                        row[i] = v[i]
-                inner = c[0] * row[0]
-                for i in range(1, 4):
-                    inner -= c[i] * row[i]
-                inner /= large * small
-                for i in range(count):
-                    value = (1.0 if i == j else 0.0) - (inner if i == 0 else (row[i] - inner * c[i]) / c[0])
-                    if which == 0:
-                        A_out[p + 4 * i + j] = value
-                    else:
-                        B_out[p + 4 * i + j] = value
-        for i in range(count):
-            for j in range(1, count):
-                B_out[p + 4 * i + j] += B_out[p + 4 * i] * slip[j]

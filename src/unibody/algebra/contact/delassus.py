@@ -1,7 +1,7 @@
 """W = J M⁻¹ Jᵀ of rows on islands of velocities, in factors: a sweep over n contacts costs O(n), whatever hangs together.
 
-A island is a set of velocities that answer to each other: a free body, a tree, trees that loops tie together. A block of rows (a contact, a
-limit) acts on at most two islands, with J (rows × velocities of the island) and Y = M⁻¹ Jᵀ there, so that
+An island is a set of velocities that are coupled with each other: a free body, a tree, trees that loops tie together. A block of rows (a
+contact, a limit) acts on at most two islands, with J (rows × velocities of the island) and Y = M⁻¹ Jᵀ there, so that
 
     u_i = Σ over its islands of J_i · m,      m = Σ over all blocks of Y λ            (m: how the islands move)
 
@@ -16,7 +16,6 @@ from functools import cached_property
 
 import numpy as np
 
-from unibody.algebra.contact.problem import Factored
 from unibody.kernel import Floats, Ints, kernel
 from unibody.triple import fetch, plus, x_of, y_of, z_of
 from unibody.triple import spread as spread_triple
@@ -130,7 +129,7 @@ def write_dense(first: Ints, islands: Ints, start: Ints, place: Ints, J: Floats,
 
 @kernel
 def read_whole(first: Ints, islands: Ints, start: Ints, place: Ints, whole: Floats, width: int, column: Ints, A_out: Floats) -> None:
-    """The reverse: from rows of `width` numbers, of which column[i] belongs to place i of m."""
+    """The reverse of `write_whole`: J or Y from rows of `width` numbers, of which column[i] belongs to place i of m."""
     for k in range(start.size - 1):
         at, rows, p = start[k], start[k + 1] - start[k], place[k]
         for side in range(2):
@@ -159,7 +158,7 @@ def eliminate(
     first: Ints, islands: Ints, start: Ints, place: Ints, held_start: Ints, held: Ints, held_place: Ints, held_J: Floats, held_Y: Floats,
     inverse: Floats, count: int, Y_out: Floats,
 ) -> None:  # fmt: skip
-    """Y ← Y − Y_h W_hh⁺ (J_h Y): answers with held rows held. Those of island g are held[held_start[g]:held_start[g + 1]], each with the
+    """Y ← Y − Y_h W_hh⁺ (J_h Y): responses with held rows held. Those of island g are held[held_start[g]:held_start[g + 1]], each with the
     numbers from held_place; inverse: of all `count` held rows."""
     most = 0
     for g in range(first.size - 1):
@@ -204,8 +203,8 @@ class DelassusFactors:
     unit: np.ndarray = field(repr=False)
 
     @classmethod
-    def room(cls, first: np.ndarray, rows: np.ndarray, islands: np.ndarray) -> DelassusFactors:
-        """Zeros, to be filled in."""
+    def zeros(cls, first: np.ndarray, rows: np.ndarray, islands: np.ndarray) -> DelassusFactors:
+        """J and Y of zeros, to be filled in."""
         start, place = np.empty(len(rows) + 1, np.int64), np.empty(len(rows) + 1, np.int64)
         islands = np.ascontiguousarray(islands, np.int64).reshape(-1, 2)
         lay_out(first, islands.ravel(), rows, start, place)
@@ -216,23 +215,10 @@ class DelassusFactors:
         cls, first: np.ndarray, rows: np.ndarray, islands: np.ndarray, J: np.ndarray, Y: np.ndarray, column: np.ndarray
     ) -> DelassusFactors:
         """From J and Y (m, n), of which column[i] is the i-th velocity of the islands."""
-        out = cls.room(first, rows, islands)
+        out = cls.zeros(first, rows, islands)
         for whole, part in ((J, out.J), (Y, out.Y)):
             read_whole(first, out.flat_islands, out.start, out.place, np.ascontiguousarray(whole).ravel(), J.shape[1], column, part)
         return out
-
-    @classmethod
-    def from_factored(cls, source: Factored, rows: np.ndarray) -> DelassusFactors:
-        """Groups of six; rows: (k,) of each block."""
-        n, begin = len(source.inverse_mass), (np.cumsum(rows) - rows).astype(np.int64)
-        J, both = np.asarray(source.J, float).reshape(-1, 2, 6), np.asarray(source.islands, np.int64).reshape(-1, 2)
-        whole = np.zeros((len(J), n + 1, 6))
-        np.add.at(whole, (np.arange(len(J))[:, None], both), J)  # the last six are the ground's
-        responses = np.einsum("gij,rgj->rgi", np.asarray(source.inverse_mass), whole[:, :-1])
-        islands = both[begin].copy()
-        islands[islands[:, 0] == islands[:, 1], 1] = -1
-        first = 6 * np.arange(n + 1, dtype=np.int64)
-        return cls.from_whole(first, rows, islands, whole[:, :-1].reshape(-1, 6 * n), responses.reshape(-1, 6 * n), np.arange(6 * n))
 
     @property
     def flat_islands(self) -> np.ndarray:
@@ -291,12 +277,6 @@ class DelassusFactors:
 
         return tuple(sp.csr_array((part, self._columns), shape=(self.size, int(self.first[-1]))) for part in (self.J, self.Y))
 
-    def sparse(self):
-        """W as a SciPy matrix (CSR) of the entries that are not zero."""
-        J, Y = self.sparse_parts()
-        W = (J @ Y.T).tocsr()
-        return 0.5 * (W + W.T).tocsr()
-
     @cached_property
     def _columns(self) -> tuple[np.ndarray, np.ndarray]:
         """(row, column) of every number of J."""
@@ -310,7 +290,7 @@ class DelassusFactors:
     def some(self, which: np.ndarray, row: int | None = None) -> DelassusFactors:
         """The blocks of these numbers; of each only its row number `row`, if given."""
         rows = self.rows[which] if row is None else np.ones(len(which), np.int64)
-        out = DelassusFactors.room(self.first, rows, self.islands[which])
+        out = DelassusFactors.zeros(self.first, rows, self.islands[which])
         for source, part in ((self.J, out.J), (self.Y, out.Y)):
             pick(which, self.rows, self.place, -1 if row is None else row, out.place, source, part)
         return replace(out, unit=self.unit)
@@ -321,7 +301,7 @@ class DelassusFactors:
         return np.bincount(self._columns[0][:end], self.J[:end] * self.Y[:end], minlength=int(self.start[blocks]))[: self.start[blocks]]
 
     def without(self, which: np.ndarray) -> DelassusFactors:
-        """The same, except that nothing answers to the blocks of these numbers, nor they to anything."""
+        """W with the blocks of these numbers coupled to nothing: their J and Y are zero."""
         if not len(which):
             return self
         J, Y = self.J.copy(), self.Y.copy()
@@ -329,7 +309,7 @@ class DelassusFactors:
             J[self.place[k] : self.place[k + 1]] = Y[self.place[k] : self.place[k + 1]] = 0.0
         return replace(self, J=J, Y=Y)
 
-    def joined(self, other: DelassusFactors) -> DelassusFactors:
+    def followed_by(self, other: DelassusFactors) -> DelassusFactors:
         """These blocks and then the others, on the same islands."""
         if not len(other.rows) or not len(self.rows):
             return self if len(self.rows) else other

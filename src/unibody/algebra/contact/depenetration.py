@@ -1,7 +1,7 @@
-"""Single rows of blocks in islands that may only push: 0 ≤ λ ⟂ W λ + b ≥ 0, by projected Gauss–Seidel with momentum.
+"""Depenetration: single rows that may only push, 0 ≤ λ ⟂ W λ + b ≥ 0, by projected Gauss–Seidel with Nesterov's acceleration (`pgs`).
 
-Rows are packed once, one after the other as sweeps meet them, J and Y of each side by side (where masses are unit they are one) in units
-in which its own answer is one (x = λ √d, d = J · Y), the velocities of its islands filled up with zeros as in `pgs_cards`. With
+Rows are packed once, one after the other as sweeps meet them, J and Y of each side by side (where masses are unit they are one), scaled
+by √d, d = J · Y, so that the row's own response is one (x = λ √d), the velocities of its islands padded with zeros as in `pgs_layout`. With
 û = b̂ + J m a row is then x ← max(0, x − û). Sweeps end where none has changed a velocity by more than the tolerance.
 """
 
@@ -9,47 +9,46 @@ from __future__ import annotations
 
 import math
 
-from unibody.algebra.contact.pgs_cards import ask_for, push_row, row_along, wide
-from unibody.algebra.contact.pgs_momentum import carry_on, nesterov_momentum
-from unibody.algebra.contact.scratch import lay_slot
+from unibody.algebra.contact.pgs import extrapolate, nesterov_momentum
+from unibody.algebra.contact.pgs_layout import add_row, dot_row, lay_slot, padded, prefetch_block
 from unibody.arena import part
 from unibody.kernel import Floats, Ints, device, inlined, kernel
 from unibody.triple import fetch_four, join_four, put_four, total_four
 
-LEAF = 7
-PLACE, A, WIDE_A, C, WIDE_C, ROW, APART = range(LEAF)
-"""A row's whole numbers: where it is packed; where its islands begin in m, and their places there; which row it is; how far Y is from J."""
+ROW_RECORD = 7
+DATA, FIRST, FIRST_PLACES, SECOND, SECOND_PLACES, ROW, SPLIT = range(ROW_RECORD)
+"""A row's record: where it is packed; where its islands begin in m, and their places there; which row it is; how far Y is from J."""
 B, ROOT, ROW_J = 0, 1, 4
 """Of what is packed: b̂; √d; J, and then Y where it is another."""
 AHEAD = 6
-"""So many rows before it is packed, a row is asked for."""
-PARTING_SLOTS = 6
-PACKED, X, LAST, MOTION, MOTION_LAST, TOLD = range(PARTING_SLOTS)
+"""So many rows before it is packed, the cache is asked for a row."""
+DEPENETRATION_SLOTS = 6
+PACKED, X, LAST, MOTION, MOTION_LAST, FACTS = range(DEPENETRATION_SLOTS)
 """Rows; x and the last one; motions likewise; what a sweep tells."""
 
 
 @device
-def lay_leaves(pushes, origin, order, first, unit, islands, begin_out, leaf_out):
+def lay_out_rows(pushes, origin, order, first, unit, islands, begin_out, record_out):
     """Where rows are packed: the first `pushes` blocks, and the first rows of those from `origin` on. How many numbers it takes."""
     begin_out[0] = 0
     for g in range(first.size - 1):
-        begin_out[g + 1] = begin_out[g] + wide(first[g + 1] - first[g])
+        begin_out[g + 1] = begin_out[g] + padded(first[g + 1] - first[g])
     at, c = 0, 0
     for turn in range(order.size):
         k = order[turn]
         if pushes <= k < origin:
             continue
-        leaf_out[c + PLACE], leaf_out[c + ROW] = at, k if k < pushes else k - origin + pushes
+        record_out[c + DATA], record_out[c + ROW] = at, k if k < pushes else k - origin + pushes
         n, same = 0, True
         for side in range(2):
             g = islands[2 * k + side]
-            size = wide(first[g + 1] - first[g]) if g >= 0 else 0
-            leaf_out[c + A + 2 * side], leaf_out[c + WIDE_A + 2 * side] = begin_out[g] if g >= 0 else 0, size
+            size = padded(first[g + 1] - first[g]) if g >= 0 else 0
+            record_out[c + FIRST + 2 * side], record_out[c + FIRST_PLACES + 2 * side] = begin_out[g] if g >= 0 else 0, size
             same = same and (g < 0 or unit[g] == 1)
             n += size
-        leaf_out[c + APART] = 0 if same else n
-        at += ROW_J + n + leaf_out[c + APART]
-        c += LEAF
+        record_out[c + SPLIT] = 0 if same else n
+        at += ROW_J + n + record_out[c + SPLIT]
+        c += ROW_RECORD
     return at
 
 
@@ -73,34 +72,34 @@ def copy_row(A, old, rows, size, to, packed_out):
 
 
 @inlined
-def pack(old, rows, size_a, size_b, apart, b, J, Y, p, packed_out):
+def pack(old, rows, size_a, size_b, split, b, J, Y, p, packed_out):
     """A row: numbers that lie `rows` apart from `old` on."""
-    one, n, to = wide(size_a), wide(size_a) + wide(size_b), p + ROW_J
+    one, n, to = padded(size_a), padded(size_a) + padded(size_b), p + ROW_J
     copy_row(J, old, rows, size_a, to, packed_out)
     copy_row(J, old + rows * size_a, rows, size_b, to + one, packed_out)
-    if apart > 0:
-        copy_row(Y, old, rows, size_a, to + apart, packed_out)
-        copy_row(Y, old + rows * size_a, rows, size_b, to + apart + one, packed_out)
-    d = total_four(row_along(packed_out, to, packed_out, to + apart, n))
+    if split > 0:
+        copy_row(Y, old, rows, size_a, to + split, packed_out)
+        copy_row(Y, old + rows * size_a, rows, size_b, to + split + one, packed_out)
+    d = total_four(dot_row(packed_out, to, packed_out, to + split, n))
     root = math.sqrt(d) if d > 1e-300 else 0.0
     scale = 1.0 / root if root > 0.0 else 0.0
     packed_out[p + B], packed_out[p + ROOT] = b * scale, root
-    for q in range(to, to + apart + n, 4):
+    for q in range(to, to + split + n, 4):
         put_four(fetch_four(packed_out, q) * scale, q, packed_out)
 
 
 @kernel
-def sweep_leaves(
-    beta: float, leaf: Ints, packed: Floats, motion_out: Floats, x_out: Floats, last_out: Floats, told_out: Floats
+def sweep_rows(
+    beta: float, record: Ints, packed: Floats, motion_out: Floats, x_out: Floats, last_out: Floats, facts_out: Floats
 ) -> float:
-    """One sweep over all rows, each of which is first carried on by β: ‖Δx‖². `last`: what they were, and become x. told: the largest
+    """One sweep over all rows, each of which is first extrapolated by β: ‖Δx‖². `last`: what they were, and become x. facts: the largest
     change of a velocity, and Δx · (x⁺ − x)."""
     change, fastest, agreement = 0.0, 0.0, 0.0
     for k in range(x_out.size):
-        c = LEAF * k
-        p, i, one, l, two = leaf[c + PLACE], leaf[c + A], leaf[c + WIDE_A], leaf[c + C], leaf[c + WIDE_C]
+        c = ROW_RECORD * k
+        p, i, one, l, two = record[c + DATA], record[c + FIRST], record[c + FIRST_PLACES], record[c + SECOND], record[c + SECOND_PLACES]
         q = p + ROW_J
-        u = packed[p + B] + total_four(row_along(packed, q, motion_out, i, one) + row_along(packed, q + one, motion_out, l, two))
+        u = packed[p + B] + total_four(dot_row(packed, q, motion_out, i, one) + dot_row(packed, q + one, motion_out, l, two))
         was = x_out[k]
         y = was + beta * (was - last_out[k]) if beta > 0.0 else was
         x = max(y - u, 0.0)
@@ -111,57 +110,62 @@ def sweep_leaves(
         change += d * d
         agreement += d * (x - was)
         fastest = max(fastest, abs(d) * packed[p + ROOT])
-        q += leaf[c + APART]
-        push_row(packed, q, d, i, one, motion_out)
-        push_row(packed, q + one, d, l, two, motion_out)
-    told_out[0], told_out[1] = fastest, agreement
+        q += record[c + SPLIT]
+        add_row(packed, q, d, i, one, motion_out)
+        add_row(packed, q + one, d, l, two, motion_out)
+    facts_out[0], facts_out[1] = fastest, agreement
     return change
 
 
 @kernel
-def part_rows(
+def depenetrate_rows(
     pushes: int, origin: int, most: int, tolerance: float, order: Ints, first: Ints, unit: Ints, islands: Ints, start: Ints, place: Ints,
     J: Floats, Y: Floats, b: Floats, ints_out: Ints, work_out: Floats, impulse_out: Floats,
 ) -> int:  # fmt: skip
     """λ of the first `pushes` blocks, which are single rows, and of the first rows of the blocks from `origin` on, of all blocks in their
     order, by at most so many sweeps: how many. Where there is too little to work on, minus the number of floats that it takes."""
-    count, ends = b.size, LEAF * b.size + first.size
-    leaf, begin, layout = ints_out[: LEAF * count], ints_out[LEAF * count : ends], ints_out[ends : ends + 2 * PARTING_SLOTS]
-    lay_slot(PACKED, lay_leaves(pushes, origin, order, first, unit, islands, begin, leaf), layout)
+    count, ends = b.size, ROW_RECORD * b.size + first.size
+    record, begin = ints_out[: ROW_RECORD * count], ints_out[ROW_RECORD * count : ends]
+    layout = ints_out[ends : ends + 2 * DEPENETRATION_SLOTS]
+    # the workspace
+    lay_slot(PACKED, lay_out_rows(pushes, origin, order, first, unit, islands, begin, record), layout)
     for slot in range(X, MOTION):
         lay_slot(slot, count, layout)
-    for slot in range(MOTION, TOLD):
+    for slot in range(MOTION, FACTS):
         lay_slot(slot, begin[first.size - 1], layout)
-    lay_slot(TOLD, 2, layout)
-    if work_out.size < layout[2 * TOLD + 1]:
-        return -layout[2 * TOLD + 1]
-    packed, told = part(work_out, layout, PACKED), part(work_out, layout, TOLD)
+    lay_slot(FACTS, 2, layout)
+    if work_out.size < layout[2 * FACTS + 1]:
+        return -layout[2 * FACTS + 1]
+    packed, facts = part(work_out, layout, PACKED), part(work_out, layout, FACTS)
     x, last = part(work_out, layout, X), part(work_out, layout, LAST)
     motion, motion_last = part(work_out, layout, MOTION), part(work_out, layout, MOTION_LAST)
+    # rows packed and scaled
     for l in range(count):
-        row = leaf[LEAF * l + ROW]
+        row = record[ROW_RECORD * l + ROW]
         k = row if row < pushes else row + origin - pushes
         if l + AHEAD < count:
-            row_ahead = leaf[LEAF * (l + AHEAD) + ROW]
+            row_ahead = record[ROW_RECORD * (l + AHEAD) + ROW]
             ahead = row_ahead if row_ahead < pushes else row_ahead + origin - pushes
-            ask_for(place[ahead], place[ahead + 1], leaf[LEAF * (l + AHEAD) + APART] == 0, J, Y)
+            prefetch_block(place[ahead], place[ahead + 1], record[ROW_RECORD * (l + AHEAD) + SPLIT] == 0, J, Y)
         g, h = islands[2 * k], islands[2 * k + 1]
         size_a = first[g + 1] - first[g] if g >= 0 else 0
         size_b = first[h + 1] - first[h] if h >= 0 else 0
-        rows, apart = start[k + 1] - start[k], leaf[LEAF * l + APART]
-        pack(place[k], rows, size_a, size_b, apart, b[row], J, Y, leaf[LEAF * l + PLACE], packed)
+        rows, split = start[k + 1] - start[k], record[ROW_RECORD * l + SPLIT]
+        pack(place[k], rows, size_a, size_b, split, b[row], J, Y, record[ROW_RECORD * l + DATA], packed)
+    # accelerated sweeps from no impulses
     x[:] = 0.0
     motion[:] = 0.0
     done, smallest, speed, size, beta = 0, math.inf, 1.0, 0.0, 0.0
     while done < most:
         if done > 0:
-            smallest, speed, beta = nesterov_momentum(size, told[1], smallest, speed)
-        carry_on(beta, motion, motion_last)
-        size = sweep_leaves(beta, leaf, packed, motion, x, last, told)
+            smallest, speed, beta = nesterov_momentum(size, facts[1], smallest, speed)
+        extrapolate(beta, motion, motion_last)
+        size = sweep_rows(beta, record, packed, motion, x, last, facts)
         done += 1
-        if told[0] <= tolerance:
+        if facts[0] <= tolerance:
             break
+    # λ = x / √d
     for l in range(count):
-        root = packed[leaf[LEAF * l + PLACE] + ROOT]
-        impulse_out[leaf[LEAF * l + ROW]] = x[l] / root if root > 0.0 else 0.0
+        root = packed[record[ROW_RECORD * l + DATA] + ROOT]
+        impulse_out[record[ROW_RECORD * l + ROW]] = x[l] / root if root > 0.0 else 0.0
     return done

@@ -15,9 +15,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from unibody.algebra.contact.newton import DENSE, Progress
-from unibody.algebra.contact.scaling import Units
-from unibody.algebra.contact.schur import IslandBlocks
+from unibody.algebra.contact.scaling import Progress, ScaledProblem
 
 TO_THE_WALL = 0.99
 SHORTEST = 1e-9
@@ -29,11 +27,11 @@ FLIP = np.array([1.0, -1.0, -1.0, -1.0])
 class Cones:
     """The contact blocks of a problem, gathered into rows of four."""
 
-    def __init__(self, units: Units):
-        self.which = np.flatnonzero(units.rows > 1)
+    def __init__(self, scaled: ScaledProblem):
+        self.which = np.flatnonzero(scaled.rows > 1)
         place = np.arange(4)
-        self.present = place < units.rows[self.which][:, None]
-        self.index = np.where(self.present, units.start[self.which][:, None] + place, 0)
+        self.present = place < scaled.rows[self.which][:, None]
+        self.index = np.where(self.present, scaled.start[self.which][:, None] + place, 0)
 
     def take(self, x: np.ndarray) -> np.ndarray:
         return np.where(self.present, x[self.index], 0.0)
@@ -79,8 +77,8 @@ def reach(x: np.ndarray, d: np.ndarray) -> float:
     return float(limit.min())
 
 
-class Scaling:
-    """Nesterov and Todd's: H x = u, H = G², v = G x = G⁻¹ u."""
+class NesterovTodd:
+    """Nesterov and Todd's scaling: H x = u, H = G², v = G x = G⁻¹ u."""
 
     def __init__(self, x: np.ndarray, u: np.ndarray):
         dx, du = np.sqrt(determinant(x))[:, None], np.sqrt(determinant(u))[:, None]
@@ -115,20 +113,18 @@ class Scaling:
 class Interior:
     """The iterate: x, the cones' velocities u, and the slacks of bounded rows."""
 
-    def __init__(self, units: Units):
-        self.units, self.cones = units, Cones(units)
-        single = np.flatnonzero(units.rows == 1)
-        self.row, self.lower, self.upper = units.start[single], units.lower[single], units.upper[single]
+    def __init__(self, scaled: ScaledProblem):
+        self.scaled, self.cones = scaled, Cones(scaled)
+        single = np.flatnonzero(scaled.rows == 1)
+        self.row, self.lower, self.upper = scaled.start[single], scaled.lower[single], scaled.upper[single]
         self.fixed = self.row[self.lower == self.upper]
         below, above = np.isfinite(self.lower), np.isfinite(self.upper)
         loose = self.lower < self.upper
         self.below, self.above = np.flatnonzero(below & loose), np.flatnonzero(above & loose)
         self.free = self.row[~below & ~above]
-        self.sparse = units.dense is None and units.size > DENSE
-        self.W = units.sparse_matrix() if self.sparse else units.dense_matrix()
-        self.islands = IslandBlocks.of(units) if self.sparse and not self.free.size else None
-        size = float(np.abs(units.b).max(initial=0.0)) or 1.0
-        self.x = np.zeros(units.size)
+        self.W = scaled.W
+        size = float(np.abs(scaled.b).max(initial=0.0)) or 1.0
+        self.x = np.zeros(scaled.size)
         width = np.where(below & above & loose, self.upper - self.lower, np.inf)
         inner = np.minimum(size, 0.5 * np.where(np.isfinite(width), width, np.inf))
         self.x[self.row] = np.where(below, self.lower + np.where(loose, inner, 0.0), np.where(above, self.upper - inner, 0.0))
@@ -149,7 +145,7 @@ class Interior:
 
     def factor(self, H: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
         """A function that solves (Ŵ + H) d = r."""
-        n, present = self.units.size, self.cones.present
+        n, present = self.scaled.size, self.cones.present
         both = present[:, :, None] & present[:, None, :]
         i = np.broadcast_to(self.cones.index[:, :, None], H.shape)[both]
         j = np.broadcast_to(self.cones.index[:, None, :], H.shape)[both]
@@ -159,20 +155,6 @@ class Interior:
         diagonal[self.row[self.above]] += self.z_above / above
         diagonal[self.free] += STEADY
         diagonal[self.fixed] = HELD
-        if self.sparse:
-            import scipy.sparse as sp
-            import scipy.sparse.linalg as spl
-
-            C = sp.csr_array((H[both], (i, j)), shape=(n, n)) + sp.diags_array(diagonal)
-            single = diagonal + self.units.R
-            if self.islands is None or not (single[self.row] > 0.0).all():
-                return spl.splu((self.W + C).tocsc()).solve
-            own = H + np.eye(4) * np.where(present, self.units.R[self.cones.index], 1.0)[:, :, None]
-            own = np.linalg.inv(np.where(both | np.eye(4, dtype=bool), own, 0.0))
-            rest = np.zeros(n)
-            rest[self.row] = 1.0 / single[self.row]
-            inverse = sp.csr_array((own[both], (i, j)), shape=(n, n)) + sp.diags_array(rest)
-            return self.islands.solver(C + sp.diags_array(self.units.R), inverse)
         import scipy.linalg as sl
 
         G = self.W.copy()
@@ -186,14 +168,16 @@ class Interior:
 
     def advance(self) -> float:
         """One predictor and corrector; how far it went, 0 if it could not."""
-        velocity = self.W @ self.x + self.units.b
+        # the scaling H = G², v = G x = G⁻¹ u, and the complementarity τ
+        velocity = self.W @ self.x + self.scaled.b
         xs = self.cones.take(self.x)
-        scaling = Scaling(xs, self.u)
+        scaling = NesterovTodd(xs, self.u)
         tau = self.complementarity()
         square = jordan(scaling.v, scaling.v)
         below, above = self.gaps(self.x)
 
         def direction(target, cone_extra, below_extra, above_extra):
+            """d with (Ŵ + H) d = −û + G L_v⁻¹ (target e − v ∘ v − extra), and how cones and slacks go with it."""
             wanted = -square - cone_extra
             wanted[:, 0] += target
             push = scaling.times(divide(scaling.v, wanted))
@@ -212,6 +196,7 @@ class Interior:
             return d, dc, du, single, z_below, z_above
 
         def longest(d, dc, du, single, z_below, z_above):
+            """The largest part of a direction that leaves all cones and slacks positive."""
             limits = [reach(xs, dc), reach(self.u, du)]
             for value, change in (
                 (below, single[self.below]), (above, -single[self.above]), (self.z_below, z_below), (self.z_above, z_above),
@@ -223,6 +208,7 @@ class Interior:
 
         try:
             solve = self.factor(scaling.matrices())
+            # Mehrotra's predictor: straight to τ = 0, as far as it goes; how much is left says how far τ may fall
             trial = direction(0.0, 0.0, 0.0, 0.0)
             t = min(1.0, longest(*trial))
             _, dc, du, single, z_below, z_above = trial
@@ -230,12 +216,14 @@ class Interior:
             after += (below + t * single[self.below]) @ (self.z_below + t * z_below)
             after += (above - t * single[self.above]) @ (self.z_above + t * z_above)
             centre = min(1.0, max((after / max(self.degree, 1) / tau), 0.0) ** 3) if self.degree and tau > 0.0 else 0.0
+            # the corrector, with the products of the predictor's changes
             extra = jordan(scaling.times(dc), scaling.over(du))
             taken = direction(centre * tau, extra, single[self.below] * z_below, -single[self.above] * z_above)
         except (RuntimeError, ValueError):
             return 0.0
         if not all(np.isfinite(part).all() for part in taken):
             return 0.0
+        # the step, a little short of the wall
         t = min(1.0, TO_THE_WALL * longest(*taken))
         d, _, du, _, z_below, z_above = taken
         self.x, self.u = self.x + t * d, self.u + t * du
@@ -243,20 +231,20 @@ class Interior:
         return t
 
 
-def interior(units: Units, tolerance: float, iterations: int) -> Progress:
+def interior(scaled: ScaledProblem, tolerance: float, iterations: int) -> Progress:
     """From the middle of the cones; a warm start would lie on their walls."""
-    point = Interior(units)
+    point = Interior(scaled)
     best = Progress(point.x.copy())
-    best.offer(units, point.x, units.velocity(point.x))
+    best.offer(scaled, point.x, scaled.velocity(point.x))
     for _ in range(iterations):
         with np.errstate(all="ignore"):
             moved = point.advance()
         best.iterations += 1
         if moved < SHORTEST or not np.isfinite(point.x).all():
             break
-        u = units.velocity(point.x)
-        best.offer(units, point.x, u)
-        if best.velocity <= max(tolerance, units.round_off(best.x)) or (point.degree and point.complementarity() < 1e-26):
+        u = scaled.velocity(point.x)
+        best.offer(scaled, point.x, u)
+        if best.velocity <= max(tolerance, scaled.round_off(best.x)) or (point.degree and point.complementarity() < 1e-26):
             break
     best.notes.append(f"{best.iterations} interior-point steps")
     return best

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from unibody.algebra.contact.polyhedral import directions
-from unibody.algebra.contact.problem import Blocks, ContactProblem, Dense, box, contacts, join, unilateral
+from unibody.algebra.contact.problem import Blocks, ContactProblem, box, contacts, join, unilateral
 from unibody.algebra.contact.solve import solve_contacts
 from unibody.algebra.lcp import solve_lcp
 
@@ -68,6 +68,7 @@ def pivoted(W: np.ndarray, b: np.ndarray, parts: list[ModePart]) -> np.ndarray |
     def unit(at: int) -> np.ndarray:
         return np.eye(b.size)[at]
 
+    # the variables of each part: columns of x, rows of w, and links of bounds β with what they bound
     for p in parts:
         n, t = p.rows[0], p.rows[1:]
         if p.kind == HOLD:
@@ -88,6 +89,7 @@ def pivoted(W: np.ndarray, b: np.ndarray, parts: list[ModePart]) -> np.ndarray |
                 spokes.append(add(spoke, spoke))
             beta = add(none, none)
             links += [(beta, normal, 1.0), *((beta, s, -1.0) for s in spokes)]
+    # w = A z + c with x = offset + B z, and Lemke's method
     B, E = np.array(columns).T, np.array(rows).T
     A, c = E.T @ W @ B, E.T @ (W @ offset + b)
     for beta, variable, coefficient in links:
@@ -113,7 +115,7 @@ def balanced(W: np.ndarray, b: np.ndarray, parts: list[ModePart]) -> np.ndarray 
         return unilateral(1) if p.kind == PUSH else box(p.numbers)
 
     rows = np.concatenate([p.rows for p in parts])
-    problem = ContactProblem(Dense(W[np.ix_(rows, rows)]), b[rows], join(*(law(p) for p in parts)))
+    problem = ContactProblem(W[np.ix_(rows, rows)], b[rows], join(*(law(p) for p in parts)))
     found = solve_contacts(problem, tolerance=1e-12 * (float(np.abs(b).max(initial=0.0)) or 1.0))
     if found.residual.velocity > 1e-6 * np.abs(b).max(initial=0.0):
         return None

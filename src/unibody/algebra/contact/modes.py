@@ -8,8 +8,9 @@
     hold      |x| ≤ c;  a = 0, or x = ±c against a                  (dry friction of constant bound)
 
 A mode says of every part what it does: then all is linear, but for the directions in which resting contacts begin to slide; these are found
-by Newton's method on the sphere. A mode is a solution if its inequalities hold. Because of the second law there may be several, or none
-at all (Painlevé): for parts without such directions the examination proves it. Where modes are too many, Lemke's pivoting on the
+by Newton's method on products of spheres: u(e) has to lie along e, and the part of u across e vanishes smoothly even where u itself passes
+through zero and its direction would jump. A mode is a solution if its inequalities hold. Because of the second law there may be several, or
+none at all (Painlevé): for parts without such directions the examination proves it. Where modes are too many, Lemke's pivoting on the
 polyhedral problem gives one solution, or a ray, which then proves nothing.
 
 Parts that do not feel each other (no entry of W joins them) are examined apart.
@@ -17,7 +18,7 @@ Parts that do not feel each other (no entry of W joins them) are examined apart.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from itertools import product
 
@@ -25,7 +26,6 @@ import numpy as np
 
 from unibody.algebra.contact.mode_parts import FACETS, HOLD, PUSH, REST, SLIDE, ModePart, balanced, islands, own_response, pivoted
 from unibody.algebra.contact.polyhedral import directions
-from unibody.algebra.contact.slip_directions import turned, unit
 
 SEPARATES, PRESSES, SLIDES, STICKS, STARTS, YIELDS = "separates", "presses", "slides", "sticks", "starts to slide", "yields"
 
@@ -37,10 +37,17 @@ SMALL = 1e-9
 """Parts of the largest acceleration and force that count as zero."""
 SINGULAR = 1e-10
 """Part of the largest singular value below which forces are not determined."""
+STEPS, HALVINGS = 20, 6
+SHIFT, ENOUGH = 1e-6, 1e-12
+"""Slip directions: the steps of Newton's method and of its line search, the shift of differences, the part of u across e at which it
+ends."""
+
+Directions = dict[int, np.ndarray]
+"""Unit vectors of parts that begin to slide."""
 
 
 @dataclass(frozen=True)
-class Found:
+class ModeSolution:
     """One solution: forces x, accelerations a, what each part does, and whether other forces would give the same accelerations."""
 
     x: np.ndarray
@@ -50,16 +57,16 @@ class Found:
 
 
 @dataclass(frozen=True)
-class Group:
+class IslandModes:
     """Parts that feel each other: their solutions, in how many modes they were sought, and whether there can be no others."""
 
     parts: tuple[int, ...]
-    found: tuple[Found, ...]
+    found: tuple[ModeSolution, ...]
     examined: int
     complete: bool
 
 
-def solve_modes(W: np.ndarray, b: np.ndarray, parts: list[ModePart], most: int = MODES, resting: bool = True) -> list[Group]:
+def solve_modes(W: np.ndarray, b: np.ndarray, parts: list[ModePart], most: int = MODES, resting: bool = True) -> list[IslandModes]:
     """All solutions of every island of parts; x and a of an island are zero in the rows of others. Without `resting`, one solution is
     enough of islands in which nothing slides: these have one.
 
@@ -77,7 +84,7 @@ def solve_modes(W: np.ndarray, b: np.ndarray, parts: list[ModePart], most: int =
     return found
 
 
-def blamed(W: np.ndarray, b: np.ndarray, parts: list[ModePart], island: Group) -> tuple[int, ...]:
+def blamed(W: np.ndarray, b: np.ndarray, parts: list[ModePart], island: IslandModes) -> tuple[int, ...]:
     """Which parts of an island without solutions cause that: those whose friction alone, taken away, gives it one; else all that slide
     and are pulled in by their own normal force; else all that slide; else all."""
     slides = [i for i in island.parts if parts[i].kind == SLIDE and parts[i].numbers.any()]
@@ -91,7 +98,7 @@ def blamed(W: np.ndarray, b: np.ndarray, parts: list[ModePart], island: Group) -
 
 
 class _Search:
-    """The modes of one island, in units in which every part answers to its own normal force with one."""
+    """The modes of one island, scaled so that a normal force of one accelerates its own part by one."""
 
     def __init__(self, W: np.ndarray, b: np.ndarray, parts: list[ModePart], island: tuple[int, ...], most: int):
         self.island, self.most, self.total = island, most, b.size
@@ -106,9 +113,9 @@ class _Search:
         self.parts = [replace(p, numbers=p.numbers / self.D[p.rows]) if p.kind == HOLD else p for p in self.parts]
         self.W, self.b = self.D[:, None] * W[np.ix_(self.at, self.at)] * self.D, self.D * b[self.at]
         self.size = float(np.abs(self.b).max(initial=0.0)) or 1.0
-        self.found: list[Found] = []
+        self.found: list[ModeSolution] = []
 
-    def run(self) -> Group:
+    def run(self) -> IslandModes:
         choices = [self._choices(p) for p in self.parts]
         count = int(np.prod([float(len(c)) for c in choices]))
         turning = [p for p in self.parts if p.kind == REST and p.rows.size > 2]
@@ -125,7 +132,7 @@ class _Search:
         if not self.found or turning:
             examined += 1
             self._pivot()
-        return Group(self.island, tuple(self._outside(f) for f in self.found), examined, complete)
+        return IslandModes(self.island, tuple(self._outside(f) for f in self.found), examined, complete)
 
     @staticmethod
     def _choices(p: ModePart) -> list[tuple[str, float]]:
@@ -139,7 +146,7 @@ class _Search:
             return [(STICKS, 0.0), (STARTS, 1.0), (STARTS, -1.0), (SEPARATES, 0.0)]
         return [(STICKS, 0.0), (STARTS, 0.0), (SEPARATES, 0.0)]
 
-    def _starts(self, modes: tuple) -> Iterator[dict[int, np.ndarray]]:
+    def _starts(self, modes: tuple) -> Iterator[Directions]:
         """Directions to begin with: against what sticking would take, along what no friction gives; and some by chance."""
         stuck = tuple((STICKS, 0.0) if m == STARTS else (m, s) for m, s in modes)
         smooth = {k: np.zeros(p.rows.size - 1) for k, p in enumerate(self.parts)}
@@ -156,7 +163,7 @@ class _Search:
         for _ in range(4 if len(begins) < 3 else 2):
             yield {k: unit(chance.normal(size=self.parts[k].rows.size - 1)) for k in begins}
 
-    def _columns(self, modes: tuple, direction: dict[int, np.ndarray] | None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def _columns(self, modes: tuple, direction: Directions | None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """What is unknown as columns of x, the rows that are zero, and what is given of x."""
         columns, rows, given = [], [], np.zeros(self.at.size)
         for k, ((mode, sign), p) in enumerate(zip(modes, self.parts, strict=True)):
@@ -183,7 +190,7 @@ class _Search:
             rows.append(n)
         return np.array(columns).reshape(-1, self.at.size).T, np.array(rows, np.int64), given
 
-    def _linear(self, modes: tuple, direction: dict[int, np.ndarray] | None) -> tuple[np.ndarray, np.ndarray, np.ndarray, bool]:
+    def _linear(self, modes: tuple, direction: Directions | None) -> tuple[np.ndarray, np.ndarray, np.ndarray, bool]:
         """x and a of a mode with its directions, the forces (columns) that change no row of it, and whether its equations can be met."""
         P, rows, x = self._columns(modes, direction)
         none = np.zeros((self.at.size, 0))
@@ -197,18 +204,18 @@ class _Search:
         x = x + P @ y
         return x, self.W @ x + self.b, P @ Vt[~kept].T if not kept.all() else none, met
 
-    def _turn(self, modes: tuple, direction: dict[int, np.ndarray]) -> dict[int, np.ndarray] | None:
+    def _slip_directions(self, modes: tuple, direction: Directions) -> Directions | None:
         """Directions that are those of their own tangential accelerations."""
 
-        def pushed(given: dict[int, np.ndarray]) -> dict[int, np.ndarray]:
+        def pushed(given: Directions) -> Directions:
             a = self._linear(modes, given)[1]
             return {k: self.parts[k].numbers * a[self.parts[k].rows[1:]] for k in given}
 
-        return turned(pushed, {k: e for k, e in direction.items() if modes[k][0] == STARTS})
+        return slip_directions(pushed, {k: e for k, e in direction.items() if modes[k][0] == STARTS})
 
-    def _offer(self, modes: tuple, direction: dict[int, np.ndarray] | None) -> None:
+    def _offer(self, modes: tuple, direction: Directions | None) -> None:
         """Keep the solution of a mode, if it is one and not known yet."""
-        if direction is not None and (direction := self._turn(modes, direction)) is None:
+        if direction is not None and (direction := self._slip_directions(modes, direction)) is None:
             return
         x, a, null, met = self._linear(modes, direction)
         if not met:
@@ -225,14 +232,14 @@ class _Search:
                 same = np.abs(x - known.x).max() <= 1e3 * SMALL * (self.size + np.abs(x).max())
                 self.found[k] = replace(known, forces_unique=known.forces_unique and bool(same) and not null.shape[1])
                 return
-        self.found.append(Found(x, a, self._said(x, a), not null.shape[1]))
+        self.found.append(ModeSolution(x, a, self._said(x, a), not null.shape[1]))
 
     def _across(self, k: int, e: np.ndarray, a: np.ndarray) -> np.ndarray:
         """What a start along e has of its acceleration across it."""
         push = self.parts[k].numbers * a[self.parts[k].rows[1:]]
         return push - (push @ e) * e
 
-    def _slack(self, modes: tuple, x: np.ndarray, a: np.ndarray, direction: dict[int, np.ndarray] | None) -> float:
+    def _slack(self, modes: tuple, x: np.ndarray, a: np.ndarray, direction: Directions | None) -> float:
         """The least of all inequalities of a mode."""
         least = np.inf
         for k, ((mode, sign), p) in enumerate(zip(modes, self.parts, strict=True)):
@@ -252,7 +259,7 @@ class _Search:
         return least
 
     def _within(
-        self, modes: tuple, x: np.ndarray, a: np.ndarray, null: np.ndarray, direction: dict[int, np.ndarray] | None
+        self, modes: tuple, x: np.ndarray, a: np.ndarray, null: np.ndarray, direction: Directions | None
     ) -> np.ndarray | None:
         """Among forces x + null z those within all inequalities, cones being polyhedra inside them; None if there are none."""
         from scipy.optimize import linprog
@@ -327,8 +334,57 @@ class _Search:
             modes.append((said, sign))
         self._offer(tuple(modes), direction or None)
 
-    def _outside(self, f: Found) -> Found:
-        """In the units and rows of the whole problem."""
+    def _outside(self, f: ModeSolution) -> ModeSolution:
+        """In the scale and rows of the whole problem."""
         x, a = np.zeros(self.total), np.zeros(self.total)
         x[self.at], a[self.at] = self.D * f.x, f.a / self.D
         return replace(f, x=x, a=a)
+
+
+def unit(v: np.ndarray) -> np.ndarray:
+    return v / max(float(np.linalg.norm(v)), 1e-300)
+
+
+def across(e: np.ndarray) -> np.ndarray:
+    """(m, m − 1) unit vectors across one."""
+    return np.linalg.svd(e[None])[2][1:].T
+
+
+def slip_directions(u: Callable[[Directions], Directions], start: Directions) -> Directions | None:
+    """e with u(e) along e, or against it, near a start; None where it is not found."""
+    e = {k: unit(v) for k, v in start.items()}
+
+    def missed(e: Directions) -> tuple[np.ndarray, float]:
+        found = u(e)
+        parts = [found[k] - (found[k] @ e[k]) * e[k] for k in e]
+        return np.concatenate(parts), max(float(np.linalg.norm(v)) for v in found.values())
+
+    r, size = missed(e)
+    for _ in range(STEPS):
+        if np.abs(r).max() <= ENOUGH * size:
+            return e
+        bases = {k: across(v) for k, v in e.items()}
+        count = sum(basis.shape[1] for basis in bases.values())
+        J = np.zeros((r.size, count))
+        for c in range(count):
+            J[:, c] = (missed(_moved(e, bases, SHIFT * np.eye(count)[c]))[0] - r) / SHIFT
+        change = np.linalg.lstsq(J, -r, rcond=1e-12)[0]
+        change *= min(1.0, 1.0 / max(float(np.abs(change).max()), 1e-300))
+        for half in range(HALVINGS):
+            tried = _moved(e, bases, 0.5**half * change)
+            there, size = missed(tried)
+            if np.linalg.norm(there) < np.linalg.norm(r):
+                break
+        else:
+            return e if np.abs(r).max() <= 1e3 * ENOUGH * size else None
+        e, r = tried, there
+    return None
+
+
+def _moved(e: Directions, bases: Directions, change: np.ndarray) -> Directions:
+    """Directions rotated by steps in their tangent planes."""
+    out, at = {}, 0
+    for k, basis in bases.items():
+        m = basis.shape[1]
+        out[k], at = unit(e[k] + basis @ change[at : at + m]), at + m
+    return out

@@ -1,324 +1,358 @@
-"""One contact at a time: the exact solution of a single block with the others held, and sweeps of it over all (Gauss–Seidel).
+"""Projected (block) Gauss–Seidel with Nesterov's acceleration: PGS over W in factors, and plain sweeps over a dense W.
 
-In units in which the cone is ‖s‖ ≤ ℓ, with q the velocity that the other blocks leave, w the coupling of normal and tangents:
+In scaled variables (`scaling`: λ = D x, û = D u, every cone ‖x_t‖ ≤ x_n) a sweep x⁺ = S(x) solves each block exactly in its turn
+(`local_solve`); the motion m = Y x of the islands follows at once. Sweeps alone creep where loads have far to go, as down a pile. So one
+sweep is taken for the step of a gradient method, and the next begins from an extrapolation, as Nesterov's does:
 
-    u_n = w_n ℓ + wᵀ s + q_n,     u_t = w ℓ + W_t s + q_t
+    x⁺ = S(y),    y⁺ = x⁺ + β (x⁺ − x),    β = min((t − 1) / t⁺, FASTEST),    t⁺ = (1 + √(1 + 4 t²)) / 2
 
-*Coulomb.* q_n ≥ 0: nothing. Else u_n = 0 gives ℓ = −(q_n + wᵀ s) / w_n and, with u_t = −α s and S = W_t − w wᵀ / w_n, (S + α) s = −(q_t
-− w q_n / w_n). α = 0 is sticking, if its s lies in the cone; otherwise a root α > 0 of ‖s(α)‖ = ℓ(α) exists, since s → 0 and ℓ → −q_n /
-w_n > 0 as α grows. In the axes of S each s_i is one division, and the root is found by Newton's method on ℓ / ‖s‖ − 1 inside a bracket.
+It restarts, t = 1, where x⁺ − y turns against x⁺ − x, or has grown. Where it does harm all the same (friction that slides is no gradient),
+it pauses, twice as long each time. A sweep extrapolates each block itself where it meets it, so that x and what it was before pass through
+memory once; motions, which every block reads, are extrapolated before.
 
-*Convex.* For given ℓ, s minimises the block's energy over the ball of radius ℓ: (W_t + α) s = −(q_t + w ℓ), the same kind of root; the
-derivative of that minimum, u_n − α ℓ, grows with ℓ, and its zero is found by bracketing.
-
-A block's table of 16 numbers: w_n; w (3) and the eigenvalues of S or W_t (3) in its axes; the axes (3×3, as columns); absent
-tangents are zero.
+What is returned comes from the end of a sweep, so that every impulse lies in its cone; the residual is that of velocities computed afresh
+from the impulses, or, of less than CHECK sweeps, in which little round-off gathers, as these leave them. A residual costs as much as a
+sweep. It is computed every CHECK sweeps, where a sweep itself says that it has nearly nothing left to do, and at the end; before the first
+sweep only where more sweeps than these are allowed.
 """
 
 from __future__ import annotations
 
 import math
 
-from unibody.kernel import Floats, Ints, device, kernel
+import numpy as np
 
-COULOMB, CONVEX = 0, 1
-LOCAL = 16
-TINY = 1e-15
-"""Diagonals below this, in units where they are about one, cannot carry an impulse."""
-CLOSE = 4e-16
+from unibody.algebra.contact.cones import cone_residual, interval_residual, load_block
+from unibody.algebra.contact.delassus import DelassusFactors, gather
+from unibody.algebra.contact.local_solve import INVERSE, LOWER, PACE, TABLE, UPPER, solve_block, solve_packed_convex, solve_packed_coulomb
+from unibody.algebra.contact.pgs_packing import pack_blocks, unpack_impulses
+from unibody.algebra.contact.problem import CONVEX, LAWS, Blocks, Law, Residual, Solution
+from unibody.algebra.contact.scaling import AT_MOST, ROUND_OFF, ScaledProblem
 
+from unibody.algebra.contact.pgs_layout import (  # isort: skip
+    AXES, AXES_OWN, B_OWN, BEST, BODIES, D_OWN, DATA, FIRST, FIRST_SIZE, GENERAL, J_OWN, LAST, MOTION, MOTION_BEST, MOTION_FREE,
+    MOTION_LAST, MOVED, RECORD, ROW, ROWS, SLOTS, STORAGE, TABLES, UNIT_BODIES, X, Y_OWN, apply_impulse, block_velocity, lay_out_blocks,
+    lay_out_workspace, padded, padding, row_length, scratch, stored,
+)  # fmt: skip
+from unibody.arena import part
+from unibody.kernel import Floats, Ints, device, inlined, kernel
 
-@device
-def share(c, d, alpha):
-    """−c / (d + α), zero where c is."""
-    if c == 0.0:
-        return 0.0
-    return -c / max(d + alpha, 1e-300)
-
-
-@device
-def norm3(a, b, c):
-    return math.sqrt(a * a + b * b + c * c)
-
-
-@device
-def single_coulomb(qn, q1, q2, q3, wn, w1, w2, w3, d1, d2, d3):
-    """(ℓ, s₁, s₂, s₃) of one contact under Coulomb's law; the d are those of S."""
-    if not (qn < 0.0 and wn > TINY):
-        return 0.0, 0.0, 0.0, 0.0
-    c1, c2, c3 = q1 - w1 * qn / wn, q2 - w2 * qn / wn, q3 - w3 * qn / wn
-    size = norm3(c1, c2, c3)
-    if size == 0.0:
-        return -qn / wn, 0.0, 0.0, 0.0
-    low = 0.0
-    alpha = 0.0
-    s1, s2, s3 = share(c1, d1, 0.0), share(c2, d2, 0.0), share(c3, d3, 0.0)
-    l = -(qn + w1 * s1 + w2 * s2 + w3 * s3) / wn
-    if norm3(s1, s2, s3) <= l:
-        return l, s1, s2, s3
-    high = size * wn / -qn + norm3(w1, w2, w3) + 1e-300
-    for _ in range(200):
-        s1, s2, s3 = share(c1, d1, high), share(c2, d2, high), share(c3, d3, high)
-        l = -(qn + w1 * s1 + w2 * s2 + w3 * s3) / wn
-        if norm3(s1, s2, s3) <= l:
-            break
-        low = high
-        high *= 2.0
-    alpha = high
-    for _ in range(100):
-        s1, s2, s3 = share(c1, d1, alpha), share(c2, d2, alpha), share(c3, d3, alpha)
-        l = -(qn + w1 * s1 + w2 * s2 + w3 * s3) / wn
-        r = norm3(s1, s2, s3)
-        if l > r:
-            high = alpha
-        else:
-            low = alpha
-        if abs(l - r) <= CLOSE * r or high - low <= CLOSE * high:
-            break
-        e1, e2, e3 = s1 / max(d1 + alpha, 1e-300), s2 / max(d2 + alpha, 1e-300), s3 / max(d3 + alpha, 1e-300)
-        slope = (w1 * e1 + w2 * e2 + w3 * e3) / (wn * r) + l * (s1 * e1 + s2 * e2 + s3 * e3) / (r * r * r)
-        step = alpha - (l / r - 1.0) / slope if slope > 0.0 else low - 1.0
-        alpha = step if low < step < high else 0.5 * (low + high)
-    return r, s1, s2, s3
+FASTEST, GROWS = 0.9, 1.5
+"""The largest β; by how much ‖x⁺ − y‖² may grow before acceleration restarts."""
+HARM = 2.0
+"""By how much the residual may grow from check to check before acceleration pauses."""
+CHECK = 16
+"""Sweeps between two residuals, at most."""
+FACTS = 5
+RESIDUAL, CONVERGED, IMPULSE_RESIDUAL, LARGEST, AGREEMENT = range(FACTS)
+"""What kernels tell besides: the residual in units of velocity, whether it is small enough, the residual in units of impulse; the largest
+of what the last function looked at; (x⁺ − y) · (x⁺ − x)."""
 
 
 @device
-def in_ball(p1, p2, p3, d1, d2, d3, radius):
-    """(α, s₁, s₂, s₃): (d + α) s = −p with ‖s‖ ≤ radius, α ≥ 0, one of them zero."""
-    size = norm3(p1, p2, p3)
-    s1, s2, s3 = share(p1, d1, 0.0), share(p2, d2, 0.0), share(p3, d3, 0.0)
-    if size == 0.0 or norm3(s1, s2, s3) <= radius:
-        return 0.0, s1, s2, s3
-    low = max(0.0, size / radius - max(d1, d2, d3))
-    high = size / radius
-    alpha = low
-    for _ in range(100):
-        s1, s2, s3 = share(p1, d1, alpha), share(p2, d2, alpha), share(p3, d3, alpha)
-        r = norm3(s1, s2, s3)
-        if r > radius:
-            low = alpha
-        else:
-            high = alpha
-        if abs(r - radius) <= CLOSE * radius or high - low <= CLOSE * high:
-            break
-        e = (s1 * s1 / max(d1 + alpha, 1e-300) + s2 * s2 / max(d2 + alpha, 1e-300) + s3 * s3 / max(d3 + alpha, 1e-300)) / (r * r)
-        step = alpha + (r / radius - 1.0) / e
-        alpha = step if low < step < high else 0.5 * (low + high)
-    return alpha, s1, s2, s3
+def nesterov_momentum(size, agreement, smallest, speed):
+    """After a sweep that changed x by ‖x⁺ − y‖² = size, with (x⁺ − y) · (x⁺ − x) = agreement: the smallest size, t, and β of the next."""
+    if size > GROWS * smallest or agreement < 0.0:
+        speed, smallest = 1.0, size
+    faster = 0.5 + math.sqrt(0.25 + speed * speed)
+    return min(smallest, size), faster, min((speed - 1.0) / faster, FASTEST)
 
 
 @device
-def lift(l, qn, q1, q2, q3, wn, w1, w2, w3, d1, d2, d3):
-    """(u_n − α ℓ, s₁, s₂, s₃) at the best s for this ℓ > 0."""
-    alpha, s1, s2, s3 = in_ball(q1 + w1 * l, q2 + w2 * l, q3 + w3 * l, d1, d2, d3, l)
-    return wn * l + w1 * s1 + w2 * s2 + w3 * s3 + qn - alpha * l, s1, s2, s3
-
-
-@device
-def single_convex(qn, q1, q2, q3, wn, w1, w2, w3, d1, d2, d3):
-    """(ℓ, s₁, s₂, s₃) of one contact under the convex law; the d are those of W_t."""
-    at_low = qn - norm3(q1, q2, q3)
-    if at_low >= 0.0 or wn + d1 + d2 + d3 <= TINY:
-        return 0.0, 0.0, 0.0, 0.0
-    low = 0.0
-    high = -at_low / max(wn, 1e-6)
-    at_high, s1, s2, s3 = lift(high, qn, q1, q2, q3, wn, w1, w2, w3, d1, d2, d3)
-    for _ in range(60):
-        if at_high >= 0.0:
-            break
-        low, at_low = high, at_high
-        high *= 4.0
-        at_high, s1, s2, s3 = lift(high, qn, q1, q2, q3, wn, w1, w2, w3, d1, d2, d3)
-    if at_high < 0.0:
-        return 0.0, 0.0, 0.0, 0.0
-    l = high
-    side = 0
-    for _ in range(120):
-        if high - low <= CLOSE * high or at_high == at_low:
-            break
-        l = (low * at_high - high * at_low) / (at_high - at_low)
-        if not low < l < high:
-            l = 0.5 * (low + high)
-            if not low < l < high:
-                break
-        found, s1, s2, s3 = lift(l, qn, q1, q2, q3, wn, w1, w2, w3, d1, d2, d3)
-        if found == 0.0:
-            break
-        if found > 0.0:
-            high, at_high = l, found
-            at_low *= 0.5 if side == 1 else 1.0
-            side = 1
-        else:
-            low, at_low = l, found
-            at_high *= 0.5 if side == -1 else 1.0
-            side = -1
-    return l, s1, s2, s3
-
-
-@device
-def single_block(law, relaxation, k, count, lower, upper, table, xn, x1, x2, x3, un, u1, u2, u3):
-    """The block's new x from its old one and its velocity."""
-    at = LOCAL * k
-    wn = table[at]
-    if count == 1:
-        if wn <= TINY:
-            return xn, 0.0, 0.0, 0.0
-        return min(max(xn - relaxation * un / wn, lower), upper), 0.0, 0.0, 0.0
-    w1, w2, w3 = table[at + 1], table[at + 2], table[at + 3]
-    d1, d2, d3 = table[at + 4], table[at + 5], table[at + 6]
-    a11, a12, a13 = table[at + 7], table[at + 8], table[at + 9]
-    a21, a22, a23 = table[at + 10], table[at + 11], table[at + 12]
-    a31, a32, a33 = table[at + 13], table[at + 14], table[at + 15]
-    y1, y2, y3 = a11 * x1 + a21 * x2 + a31 * x3, a12 * x1 + a22 * x2 + a32 * x3, a13 * x1 + a23 * x2 + a33 * x3
-    v1, v2, v3 = a11 * u1 + a21 * u2 + a31 * u3, a12 * u1 + a22 * u2 + a32 * u3, a13 * u1 + a23 * u2 + a33 * u3
-    side = w1 * y1 + w2 * y2 + w3 * y3
-    qn = un - wn * xn - side
-    through = xn + (side / wn if law == COULOMB and wn > TINY else 0.0)
-    q1, q2, q3 = v1 - w1 * through - d1 * y1, v2 - w2 * through - d2 * y2, v3 - w3 * through - d3 * y3
-    if law == COULOMB:
-        l, s1, s2, s3 = single_coulomb(qn, q1, q2, q3, wn, w1, w2, w3, d1, d2, d3)
-    else:
-        l, s1, s2, s3 = single_convex(qn, q1, q2, q3, wn, w1, w2, w3, d1, d2, d3)
-    if relaxation != 1.0:
-        l, s1, s2, s3 = xn + relaxation * (l - xn), y1 + relaxation * (s1 - y1), y2 + relaxation * (s2 - y2), y3 + relaxation * (s3 - y3)
-        l, s1, s2, s3 = into_cone(l, s1, s2, s3)
-    return l, a11 * s1 + a12 * s2 + a13 * s3, a21 * s1 + a22 * s2 + a23 * s3, a31 * s1 + a32 * s2 + a33 * s3
-
-
-@device
-def into_cone(n, a, b, c):
-    """The nearest point with ‖(a, b, c)‖ ≤ n."""
-    r = norm3(a, b, c)
-    if r <= n:
-        return n, a, b, c
-    if r <= -n:
-        return 0.0, 0.0, 0.0, 0.0
-    l = 0.5 * (n + r)
-    f = l / r
-    return l, f * a, f * b, f * c
-
-
-@device
-def four(count, at, x):
-    """x of the rows of a block, zeros where it has fewer than four."""
-    return (
-        x[at],
-        x[at + 1] if count > 1 else 0.0,
-        x[at + 2] if count > 2 else 0.0,
-        x[at + 3] if count > 3 else 0.0,
-    )
-
-
-@device
-def miss(x, u, lower, upper):
-    """x − clip(x − u), without a difference of large numbers where nothing is clipped."""
-    if x - u < lower:
-        return x - lower
-    if x - u > upper:
-        return x - upper
-    return u
-
-
-@device
-def missed(law, xn, x1, x2, x3, un, u1, u2, u3):
-    """x − P(x − û) of a contact, with De Saxcé's ‖u_t‖ added to u_n under Coulomb's law."""
-    if law == COULOMB:
-        if xn == 0.0 and un >= 0.0 and x1 == 0.0 and x2 == 0.0 and x3 == 0.0:
-            return 0.0, 0.0, 0.0, 0.0
-        un += norm3(u1, u2, u3)
-    y1, y2, y3 = x1 - u1, x2 - u2, x3 - u3
-    if norm3(y1, y2, y3) <= xn - un:
-        return un, u1, u2, u3
-    l, s1, s2, s3 = into_cone(xn - un, y1, y2, y3)
-    return xn - l, x1 - s1, x2 - s2, x3 - s3
+def extrapolate(beta, now_out, last_out):
+    """`now` is kept as the last one, and goes on by β times what it has changed."""
+    for i in range(now_out.size):
+        now = now_out[i]
+        if beta > 0.0:
+            now_out[i] = now + beta * (now - last_out[i])
+        last_out[i] = now
 
 
 @kernel
-def natural_map(law: int, start: Ints, lower: Floats, upper: Floats, x: Floats, u: Floats, F_out: Floats) -> None:
-    """x − P(x − û) of all blocks."""
-    for k in range(start.size - 1):
-        at, count = start[k], start[k + 1] - start[k]
-        if count == 1:
-            F_out[at] = miss(x[at], u[at], lower[k], upper[k])
+def motion_of(record: Ints, J: Floats, Y: Floats, x: Floats, motion_out: Floats) -> None:
+    """m = Y x."""
+    motion_out[:] = 0.0
+    for c in range(0, record.size, RECORD):
+        x0, x1, x2, x3 = load_block(record[c + ROWS], record[c + ROW], x)
+        if x0 != 0.0 or x1 != 0.0 or x2 != 0.0 or x3 != 0.0:
+            apply_impulse(c, record, J, Y, x0, x1, x2, x3, motion_out)
+
+
+@kernel
+def residual(
+    law: int, record: Ints, D: Floats, table: Floats, axes: Floats, J: Floats, b: Floats, x: Floats, motion: Floats, facts_out: Floats
+) -> float:
+    """The residual, in units of velocity, at x with its motion. The LARGEST fact: the residual in units of impulse."""
+    worst, most = 0.0, 0.0
+    for k in range(record.size // RECORD):
+        c, t = RECORD * k, TABLE * k
+        at, rows = record[c + ROW], record[c + ROWS]
+        u0, u1, u2, u3 = block_velocity(c, record, J, b, motion)
+        x0, x1, x2, x3 = load_block(rows, at, x)
+        if rows == 1:
+            f0 = abs(interval_residual(x0, u0, table[t + LOWER], table[t + UPPER]))
+            worst, most = max(worst, f0 / D[at]), max(most, f0 * D[at])
             continue
-        n, a, b, c = four(count, at, x)
-        un, u1, u2, u3 = four(count, at, u)
-        f = missed(law, n, a, b, c, un, u1, u2, u3)
-        for r in range(count):
-            F_out[at + r] = f[r]
+        f0, f1, f2, f3 = cone_residual(law, x0, x1, x2, x3, u0, u1, u2, u3)
+        f0 = abs(f0)
+        worst, most = max(worst, f0 / D[at]), max(most, f0 * D[at])
+        if f1 == 0.0 and f2 == 0.0 and f3 == 0.0:
+            continue
+        for r in range(1, rows):
+            v = AXES * k + 3 * (r - 1)
+            f = abs(axes[v] * f1 + axes[v + 1] * f2 + axes[v + 2] * f3)
+            if D[at + r] > 0.0:
+                worst, most = max(worst, f / D[at + r]), max(most, f * D[at + r])
+    facts_out[LARGEST] = most
+    return worst
+
+
+@kernel
+def round_off(record: Ints, D: Floats, J: Floats, Y: Floats, b: Floats, x: Floats, motion_out: Floats) -> float:
+    """What round-off alone may leave in the residual; never more than a small part of the velocities given."""
+    # Σ |Y x| of the islands
+    motion_out[:] = 0.0
+    for c in range(0, record.size, RECORD):
+        at, rows, p, on_bodies = record[c + ROW], record[c + ROWS], record[c + DATA], record[c + STORAGE] != GENERAL
+        response = J if record[c + STORAGE] == UNIT_BODIES else Y
+        n = row_length(c, record)
+        for side in range(2):
+            begin, size = record[c + FIRST + 2 * side], record[c + FIRST_SIZE + 2 * side]
+            for i in range(size):
+                q = p + i + (0 if on_bodies else padding(size, i))
+                for r in range(rows):
+                    motion_out[begin + i + padding(size, i)] += abs(response[q + n * r] * x[at + r])
+            p += size if on_bodies else padded(size)
+    # Σ |J| |Y x| + |b̂| of the rows
+    worst, given = 0.0, 0.0
+    for c in range(0, record.size, RECORD):
+        at, rows, on_bodies = record[c + ROW], record[c + ROWS], record[c + STORAGE] != GENERAL
+        n = row_length(c, record)
+        by_row, by_velocity = (1, rows) if record[c + STORAGE] == BODIES else (n, 1)
+        for r in range(rows):
+            if D[at + r] <= 0.0:
+                continue
+            total = abs(b[at + r])
+            given = max(given, total / D[at + r])
+            p = record[c + DATA] + by_row * r
+            for side in range(2):
+                begin, size = record[c + FIRST + 2 * side], record[c + FIRST_SIZE + 2 * side]
+                for i in range(size):
+                    total += abs(J[p + by_velocity * (i if on_bodies else i + padding(size, i))]) * motion_out[begin + i + padding(size, i)]
+                p += by_velocity * (size if on_bodies else padded(size))
+            worst = max(worst, total / D[at + r])
+    return min(ROUND_OFF * worst, AT_MOST * given)
+
+
+@kernel
+def sweep(
+    law: int, beta: float, record: Ints, table: Floats, J: Floats, Y: Floats, b: Floats, motion_out: Floats, x_out: Floats,
+    last_out: Floats, facts_out: Floats,
+) -> float:  # fmt: skip
+    """One sweep over all blocks, each of which is first extrapolated by β: ‖Δx‖². `last`: what they were, and become x. The LARGEST fact:
+    about the square of the largest velocity that it took away."""
+    change, fastest, agreement = 0.0, 0.0, 0.0
+    for k in range(record.size // RECORD):
+        c, t = RECORD * k, TABLE * k
+        at, rows = record[c + ROW], record[c + ROWS]
+        u0, u1, u2, u3 = block_velocity(c, record, J, b, motion_out)
+        # y = x + β (x − last)
+        x0, x1, x2, x3 = w0, w1, w2, w3 = load_block(rows, at, x_out)
+        if beta > 0.0:
+            v0, v1, v2, v3 = load_block(rows, at, last_out)
+            x0, x1, x2, x3 = w0 + beta * (w0 - v0), w1 + beta * (w1 - v1), w2 + beta * (w2 - v2), w3 + beta * (w3 - v3)
+        store_block(rows, at, w0, w1, w2, w3, last_out)
+        # the local solve
+        s1, s2, s3 = 0.0, 0.0, 0.0
+        if rows == 1:
+            l = min(max(x0 - u0 * table[t + INVERSE], table[t + LOWER]), table[t + UPPER])
+        elif law == CONVEX:
+            l, s1, s2, s3 = solve_packed_convex(t, table, x0, x1, x2, x3, u0, u1, u2, u3)
+        elif x0 == 0.0 and u0 >= 0.0 and x1 == 0.0 and x2 == 0.0 and x3 == 0.0:
+            l = 0.0
+        else:
+            l, s1, s2, s3 = solve_packed_coulomb(t, table, x0, x1, x2, x3, u0, u1, u2, u3)
+        # what it changes, m += Y d, and what acceleration asks of it
+        d0, d1, d2, d3 = l - x0, s1 - x1, s2 - x2, s3 - x3
+        size = d0 * d0 + d1 * d1 + d2 * d2 + d3 * d3
+        store_block(rows, at, l, s1, s2, s3, x_out)
+        if size == 0.0:
+            continue
+        change += size
+        agreement += d0 * (l - w0) + d1 * (s1 - w1) + d2 * (s2 - w2) + d3 * (s3 - w3)
+        fastest = max(fastest, size * table[t + PACE])
+        apply_impulse(c, record, J, Y, d0, d1, d2, d3, motion_out)
+    facts_out[LARGEST], facts_out[AGREEMENT] = fastest, agreement
+    return change
+
+
+@inlined
+def store_block(rows, at, x0, x1, x2, x3, x_out):
+    """What `load_block` reads."""
+    x_out[at] = x0
+    if rows > 1:
+        x_out[at + 1] = x1
+    if rows > 2:
+        x_out[at + 2] = x2
+    if rows > 3:
+        x_out[at + 3] = x3
+
+
+@kernel
+def iterate(law: int, most: int, tolerance: float, record: Ints, layout: Ints, work_out: Floats, facts_out: Floats) -> int:
+    """Up to `most` sweeps from x and its motion, fewer where the residual is within the tolerance or round-off; x becomes the best one
+    whose residual was computed, with its motion. The number done. The facts: both residuals, and whether they are small enough."""
+    J, Y, b = part(work_out, layout, J_OWN), part(work_out, layout, Y_OWN), part(work_out, layout, B_OWN)
+    x, last, best = part(work_out, layout, X), part(work_out, layout, LAST), part(work_out, layout, BEST)
+    D, table, axes = part(work_out, layout, D_OWN), part(work_out, layout, TABLES), part(work_out, layout, AXES_OWN)
+    motion, motion_last = part(work_out, layout, MOTION), part(work_out, layout, MOTION_LAST)
+    best_motion, spare = part(work_out, layout, MOTION_BEST), part(work_out, layout, MOTION_FREE)
+    best[:] = 0.0
+    best_motion[:] = 0.0
+    # the largest velocity given
+    limit, given = most, 0.0
+    for i in range(D.size):
+        if D[i] > 0.0:
+            given = max(given, abs(b[i]) / D[i])
+    least, found_last, done, size, smallest, speed, good = math.inf, math.inf, 0, 0.0, math.inf, 1.0, False
+    accelerated, waits, pause, left, per_left, agreement = True, 0, 1, 0.0, 1.0, 0.0
+    soon = limit if limit < CHECK else 0
+    while True:
+        # the residual, where it is due; the best x is kept
+        if done == soon or done >= limit:
+            if done > 0 and most >= CHECK:
+                motion_of(record, J, Y, x, motion)
+            found = residual(law, record, D, table, axes, J, b, x, motion, facts_out)
+            if found < least:
+                least = found
+                best[:] = x
+                best_motion[:] = motion
+                facts_out[IMPULSE_RESIDUAL] = facts_out[LARGEST]
+            # within the tolerance, or within round-off
+            good = least <= tolerance
+            if not good and least <= AT_MOST * given:
+                good = least <= round_off(record, D, J, Y, b, best, spare)
+            # acceleration pauses where the residual has grown, twice as long each time
+            if not accelerated:
+                waits -= 1
+                accelerated = waits == 0
+            elif found >= HARM * found_last:
+                accelerated, pause = False, 2 * pause
+                waits = pause
+            found_last = found
+            per_left = found * found / left if left > 0.0 else 1.0
+            soon = done + CHECK
+            if good or done >= limit:
+                break
+        # β, the extrapolated motion, and a sweep
+        beta = 0.0
+        if not accelerated or done == 0:
+            speed, smallest = 1.0, math.inf
+        else:
+            smallest, speed, beta = nesterov_momentum(size, agreement, smallest, speed)
+        extrapolate(beta, motion, motion_last)
+        size = sweep(law, beta, record, table, J, Y, b, motion, x, last, facts_out)
+        left, agreement = facts_out[LARGEST], facts_out[AGREEMENT]
+        done += 1
+        # nothing changed: the end; little left to do, by what the last residual was to its sweep: a residual is due
+        if size == 0.0:
+            limit = min(limit, done)
+        elif left * per_left <= tolerance * tolerance:
+            soon = done
+    x[:] = best
+    facts_out[RESIDUAL] = least
+    facts_out[CONVERGED] = 1.0 if good else 0.0
+    return done
+
+
+@kernel
+def without_padding(first: Ints, begin: Ints, motion: Floats, motion_out: Floats) -> None:
+    """m without padding."""
+    for g in range(first.size - 1):
+        size = first[g + 1] - first[g]
+        for i in range(size):
+            motion_out[first[g] + i] = motion[begin[g] + i + padding(size, i)]
+
+
+@kernel
+def solve_packed(
+    law: int, most: int, tolerance: float, warm: int, order: Ints, first: Ints, unit: Ints, islands: Ints, start: Ints,
+    place: Ints, J: Floats, Y: Floats, friction: Floats, lower: Floats, upper: Floats, ints_out: Ints, work_out: Floats,
+    impulse_out: Floats, velocity_out: Floats, facts_out: Floats,
+) -> int:  # fmt: skip
+    """Sweeps over blocks as they lie in `DelassusFactors`, from the impulses given if these are warm: how many. Where there is too little
+    to work on, minus the number of floats that it takes. velocity: b, and then what it has become. The facts: as
+    `iterate` says, and the LARGEST impulse."""
+    count, islands_end = order.size, RECORD * order.size + first.size
+    record, begin = ints_out[: RECORD * count], ints_out[RECORD * count : islands_end]
+    layout = ints_out[islands_end : islands_end + 2 * SLOTS]
+    # where everything lies
+    places = lay_out_blocks(order, first, unit, islands, start, begin, record)
+    last = RECORD * (count - 1)
+    numbers = record[last + DATA] + stored(last, record) if count > 0 else 0
+    need = lay_out_workspace(numbers, count, velocity_out.size, places, first[first.size - 1], layout)
+    if work_out.size < need:
+        return -need
+    pack_blocks(
+        law, warm, order, start, place, record, friction, lower, upper, J, Y, velocity_out, impulse_out, layout, work_out
+    )  # fmt: skip
+    done = iterate(law, most, tolerance, record, layout, work_out, facts_out)
+    # λ = D (1; V) x, u = b + J m
+    D, axes, x = part(work_out, layout, D_OWN), part(work_out, layout, AXES_OWN), part(work_out, layout, X)
+    moved, spare = part(work_out, layout, MOVED), part(work_out, layout, LAST)
+    facts_out[LARGEST] = unpack_impulses(order, start, record, D, axes, x, spare, impulse_out)
+    without_padding(first, begin, part(work_out, layout, MOTION_BEST), moved)
+    gather(first, islands, start, place, J, moved, velocity_out)
+    return done
+
+
+def solve_pgs(
+    W: DelassusFactors, b: np.ndarray, blocks: Blocks, law: Law, warm: np.ndarray | None, tolerance: float, limit: int,
+    order: np.ndarray | None = None,
+) -> Solution:  # fmt: skip
+    """Impulses by at most `limit` sweeps over the blocks in the given order (None: theirs), from `warm`."""
+    count, done = len(W.rows), -1
+    impulse, velocity, facts = np.empty(W.size) if warm is None else warm.copy(), b.copy(), np.zeros(FACTS)
+    order, friction = np.arange(count) if order is None else order, blocks.friction.ravel()
+    while done < 0:
+        scratch.reserve(-done, RECORD * count + W.first.size + 2 * SLOTS)
+        done = solve_packed(
+            LAWS.index(law), limit, tolerance, int(warm is not None), order, W.first, W.unit, W.flat_islands, W.start, W.place, W.J, W.Y,
+            friction, blocks.lower, blocks.upper, scratch.ints, scratch.floats, impulse, velocity, facts,
+        )  # fmt: skip
+    missed, good = Residual.of(float(facts[RESIDUAL]), float(facts[IMPULSE_RESIDUAL]), float(facts[LARGEST])), bool(facts[CONVERGED])
+    note = f"{done} sweeps" if good else f"{done} sweeps; no solution within {tolerance:g}: the residual is {missed.velocity:.1e}"
+    return Solution(impulse, velocity, missed, done, "pgs", note, good)
 
 
 @kernel
 def sweep_dense(
-    law: int, count: int, relaxation: float, symmetric: int, stop: float, start: Ints, lower: Floats, upper: Floats, table: Floats,
-    W: Floats, u_out: Floats, x_out: Floats,
-) -> int:  # fmt: skip
-    """Up to `count` sweeps, W whole; u = W x + b is kept along. The number done."""
-    m, blocks = x_out.size, start.size - 1
+    law: int, count: int, start: Ints, lower: Floats, upper: Floats, table: Floats, W: Floats, u_out: Floats, x_out: Floats
+) -> int:
+    """Up to `count` sweeps over a dense W; u = W x + b is kept along. The number done: fewer where one changed nothing."""
+    m = x_out.size
     for turn in range(count):
-        change = 0.0
-        for i in range(blocks):
-            k = blocks - 1 - i if symmetric == 1 and turn % 2 == 1 else i
+        changed = False
+        for k in range(start.size - 1):
             at, rows = start[k], start[k + 1] - start[k]
-            xn, x1, x2, x3 = four(rows, at, x_out)
-            un, u1, u2, u3 = four(rows, at, u_out)
-            new = single_block(law, relaxation, k, rows, lower[k], upper[k], table, xn, x1, x2, x3, un, u1, u2, u3)
+            xn, x1, x2, x3 = load_block(rows, at, x_out)
+            un, u1, u2, u3 = load_block(rows, at, u_out)
+            new = solve_block(law, k, rows, lower[k], upper[k], table, xn, x1, x2, x3, un, u1, u2, u3)
             step = (new[0] - xn, new[1] - x1, new[2] - x2, new[3] - x3)
             for r in range(rows):
                 dx = step[r]
                 if dx != 0.0:
-                    change = max(change, abs(dx))
+                    changed = True
                     x_out[at + r] = new[r]
                     row = (at + r) * m
                     for j in range(m):
                         u_out[j] += W[row + j] * dx
-        if change <= stop:
+        if not changed:
             return turn + 1
     return count
 
 
-@device
-def row_velocity(J, R, b, row, a, c, x, motion):
-    """û of one row."""
-    found = b[row] + R[row] * x[row]
-    for i in range(6):
-        if a >= 0:
-            found += J[12 * row + i] * motion[6 * a + i]
-        if c >= 0:
-            found += J[12 * row + 6 + i] * motion[6 * c + i]
-    return found
-
-
-@kernel
-def sweep_factored(
-    law: int, count: int, relaxation: float, symmetric: int, stop: float, start: Ints, lower: Floats, upper: Floats, table: Floats,
-    islands: Ints, J: Floats, Y: Floats, R: Floats, b: Floats, motion_out: Floats, x_out: Floats,
-) -> int:  # fmt: skip
-    """Up to `count` sweeps, W in factors; motion = M⁻¹ Jᵀ x is kept along. The number done."""
-    blocks = start.size - 1
-    for turn in range(count):
-        change = 0.0
-        for i in range(blocks):
-            k = blocks - 1 - i if symmetric == 1 and turn % 2 == 1 else i
-            at, rows = start[k], start[k + 1] - start[k]
-            a, c = islands[2 * k], islands[2 * k + 1]
-            xn, x1, x2, x3 = four(rows, at, x_out)
-            un = row_velocity(J, R, b, at, a, c, x_out, motion_out)
-            u1 = row_velocity(J, R, b, at + 1, a, c, x_out, motion_out) if rows > 1 else 0.0
-            u2 = row_velocity(J, R, b, at + 2, a, c, x_out, motion_out) if rows > 2 else 0.0
-            u3 = row_velocity(J, R, b, at + 3, a, c, x_out, motion_out) if rows > 3 else 0.0
-            new = single_block(law, relaxation, k, rows, lower[k], upper[k], table, xn, x1, x2, x3, un, u1, u2, u3)
-            step = (new[0] - xn, new[1] - x1, new[2] - x2, new[3] - x3)
-            for r in range(rows):
-                dx = step[r]
-                if dx != 0.0:
-                    change = max(change, abs(dx))
-                    x_out[at + r] = new[r]
-                    for j in range(6):
-                        if a >= 0:
-                            motion_out[6 * a + j] += Y[12 * (at + r) + j] * dx
-                        if c >= 0:
-                            motion_out[6 * c + j] += Y[12 * (at + r) + 6 + j] * dx
-        if change <= stop:
-            return turn + 1
-    return count
+def sweep_scaled(scaled: ScaledProblem, x: np.ndarray, count: int) -> int:
+    """Sweeps from x, in place: at most `count`; the number done."""
+    u = scaled.velocity(x)
+    return sweep_dense(scaled.law, count, scaled.start, scaled.lower, scaled.upper, scaled.local, scaled.W.ravel(), u, x)

@@ -1,7 +1,7 @@
 """The polyhedral problem of Stewart and Trinkle as a linear complementarity problem (LCP1 of paper 002, Eq. 45–54), for Lemke's
 pivoting.
 
-In units in which the cone is ‖x_t‖ ≤ x_n, a contact's tangents are x_t = Σ α_j d_j over directions d_j that reach all around:
+In scaled variables, cones ‖x_t‖ ≤ x_n, a contact's tangents are x_t = Σ α_j d_j over directions d_j that reach all around:
 
     u_n ≥ 0 ⟂ x_n ≥ 0,     d_jᵀ û_t + β ≥ 0 ⟂ α_j ≥ 0,     x_n − Σ α_j ≥ 0 ⟂ β ≥ 0            (Eq. 47, 46)
 
@@ -16,9 +16,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from unibody.algebra.contact.newton import Progress
-from unibody.algebra.contact.pgs import CONVEX
-from unibody.algebra.contact.scaling import Units
+from unibody.algebra.contact.problem import CONVEX
+from unibody.algebra.contact.scaling import Progress, ScaledProblem
 from unibody.algebra.lcp import solve_lcp
 
 DIRECTIONS = 8
@@ -46,28 +45,29 @@ def directions(tangents: int, count: int) -> np.ndarray:
 class Polyhedral:
     """w = A z + c with x = offset + B z: what each complementary variable contributes to x, and the rows without velocity (bounds)."""
 
-    def __init__(self, units: Units, count: int):
-        self.units = units
+    def __init__(self, scaled: ScaledProblem, count: int):
+        self.scaled = scaled
         columns: list[np.ndarray] = []
         links: list[tuple[int, int, float]] = []  # (bound's variable, variable, coefficient): w_bound gets it, w_variable gets one times β
         right: list[tuple[int, float]] = []
-        self.offset, self.free = np.zeros(units.size), []
+        self.offset, self.free = np.zeros(scaled.size), []
         self.bound: list[bool] = []
 
         def add(column: np.ndarray | None) -> int:
-            columns.append(np.zeros(units.size) if column is None else column)
+            columns.append(np.zeros(scaled.size) if column is None else column)
             self.bound.append(column is None)
             return len(columns) - 1
 
         def unit(row: int, sign: float = 1.0) -> np.ndarray:
-            found = np.zeros(units.size)
+            found = np.zeros(scaled.size)
             found[row] = sign
             return found
 
-        for k, rows in enumerate(units.rows):
-            at = units.start[k]
+        # the variables of each block: y (and β) of a bounded row, γ_j of a convex cone, x_n, α_j and β of Coulomb's
+        for k, rows in enumerate(scaled.rows):
+            at = scaled.start[k]
             if rows == 1:
-                low, high = units.lower[k], units.upper[k]
+                low, high = scaled.lower[k], scaled.upper[k]
                 if low == -np.inf and high == np.inf:
                     self.free.append(int(at))
                     continue
@@ -79,7 +79,7 @@ class Polyhedral:
                     right.append((beta, high - low))
                 continue
             d = directions(rows - 1, count)
-            if units.law == CONVEX:
+            if scaled.law == CONVEX:
                 for direction in d:
                     column = unit(at)
                     column[at + 1 : at + rows] = direction
@@ -88,14 +88,15 @@ class Polyhedral:
             normal = add(unit(at))
             alphas = []
             for direction in d:
-                column = np.zeros(units.size)
+                column = np.zeros(scaled.size)
                 column[at + 1 : at + rows] = direction
                 alphas.append(add(column))
             beta = add(None)
             links += [(beta, normal, 1.0)] + [(beta, a, -1.0) for a in alphas]
-        self.B = np.array(columns).reshape(-1, units.size).T
+        # w = A z + c without free rows, then the links of bounds
+        self.B = np.array(columns).reshape(-1, scaled.size).T
         n = self.B.shape[1]
-        W, b = self._without_free(units.dense_matrix(), units.b)
+        W, b = self._without_free(scaled.W, scaled.b)
         self.A, self.c = self.B.T @ W @ self.B, self.B.T @ (W @ self.offset + b)
         for beta, variable, coefficient in links:
             self.A[beta, variable] += coefficient
@@ -132,7 +133,7 @@ class Polyhedral:
     def violation(self, z: np.ndarray, w: np.ndarray) -> tuple[float, float]:
         """The largest |min(z, w)| in units of velocity, and as a part of the largest impulse."""
         missed = np.abs(np.minimum(z, w))
-        D = self.units.D
+        D = self.scaled.D
         size = np.abs(self.B) * D[:, None]
         reach = size.max(axis=0) if self.B.size else np.zeros(0)
         bound = np.array(self.bound, bool)
@@ -147,9 +148,9 @@ class Polyhedral:
         return max(float(velocity.max(initial=0.0)), float(rest)), worst / largest if largest else float(worst > 0.0)
 
 
-def lemke(units: Units, count: int, pivots: int) -> tuple[Progress, float, float]:
-    """x in units, and the violation of the polyhedral law in velocity and in part of the largest impulse."""
-    problem = Polyhedral(units, count)
+def lemke(scaled: ScaledProblem, count: int, pivots: int) -> tuple[Progress, float, float]:
+    """x in scaled, and the violation of the polyhedral law in velocity and in part of the largest impulse."""
+    problem = Polyhedral(scaled, count)
     found = solve_lcp(problem.A, problem.c, pivots=pivots)
     best = Progress(problem.impulse(found.z), 0.0, found.pivots)
     velocity, impulse = problem.violation(found.z, found.w)

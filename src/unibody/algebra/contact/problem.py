@@ -11,8 +11,8 @@ One tangent makes a planar contact, two a spatial one (μ₁ ≠ μ₂: elliptic
 λ_n (a length), on one ellipsoid with the others, so that a contact which slides resists spin less: Contensou. With `directions` > 0 the
 cone is the polyhedral one of Stewart and Trinkle (Eq. 45–49), inscribed in K, with maximum dissipation among its generators.
 
-W = J M⁻¹ Jᵀ + diag(R), symmetric and positive semidefinite, comes whole (`Dense`) or in factors (`Factored`): rows that touch at most
-two islands of six velocities, and 6×6 blocks of M⁻¹, so that a sweep over n contacts costs O(n).
+W = J M⁻¹ Jᵀ, the Delassus operator, is symmetric and positive semidefinite. Here it is an m×m array, which direct methods need; problems of
+many rows keep it in factors (`delassus`), so that a sweep over n contacts costs O(n).
 """
 
 from __future__ import annotations
@@ -25,23 +25,8 @@ import numpy as np
 
 Law = Literal["coulomb", "convex"]
 LAWS: tuple[Law, ...] = ("coulomb", "convex")
-
-
-@dataclass(frozen=True)
-class Dense:
-    """W as an m×m array, without the compliance R."""
-
-    W: np.ndarray
-
-
-@dataclass(frozen=True)
-class Factored:
-    """W = J M⁻¹ Jᵀ. J: (m, 2, 6), the rows' parts in the two islands of six that they touch; islands: (m, 2), −1 for none (the ground);
-    inverse_mass: (n, 6, 6). Rows of one contact touch the same islands."""
-
-    J: np.ndarray
-    islands: np.ndarray
-    inverse_mass: np.ndarray
+COULOMB, CONVEX = range(2)
+"""The laws as kernels know them: their places in `LAWS`."""
 
 
 @dataclass
@@ -105,25 +90,25 @@ def join(*blocks: Blocks) -> Blocks:
 
 @dataclass(frozen=True)
 class ContactProblem:
-    """u = (W + diag(R)) λ + b with the laws of `blocks`, rows in their order. compliance: R, (m,) ≥ 0. directions: of the polyhedral cone,
-    0 for the round one.
+    """u = W λ + b, W = delassus + diag(compliance), with the laws of `blocks`, rows in their order. delassus: (m, m); compliance: (m,) ≥ 0.
+    directions: of the polyhedral cone, 0 for the round one.
 
-    >>> ball = ContactProblem(Dense(np.diag([1.0, 3.5, 3.5])), np.array([-2.0, 7.0, 0.0]), contacts([0.2]))
-    >>> ball.W.rows, ball.law
-    (3, 'coulomb')
+    >>> ball = ContactProblem(np.diag([1.0, 3.5, 3.5]), np.array([-2.0, 7.0, 0.0]), contacts([0.2]))
+    >>> ball.W.shape, ball.law
+    ((3, 3), 'coulomb')
     """
 
-    operator: Dense | Factored
+    delassus: np.ndarray
     b: np.ndarray
     blocks: Blocks
     compliance: np.ndarray | None = None
     law: Law = "coulomb"
     directions: int = 0
-    W: Operator = field(init=False, repr=False)
+    W: np.ndarray = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        m = self.blocks.size
-        b = np.ascontiguousarray(self.b, float)
+        m, blocks = self.blocks.size, self.blocks
+        b, W = np.ascontiguousarray(self.b, float), np.ascontiguousarray(self.delassus, float)
         R = np.zeros(m) if self.compliance is None else np.ascontiguousarray(self.compliance, float)
         if self.law not in LAWS:
             raise ValueError(f"law {self.law!r} is none of {', '.join(LAWS)}")
@@ -133,69 +118,14 @@ class ContactProblem:
             raise ValueError(f"a polyhedral cone needs at least 3 directions, got {self.directions}")
         if not (np.isfinite(b).all() and np.isfinite(R).all() and (R >= 0.0).all()):
             raise ValueError("b and compliance must be finite, compliance not negative")
-        blocks = self.blocks
         if not (np.isfinite(blocks.friction).all() and (blocks.friction >= 0.0).all()):
             raise ValueError("coefficients of friction must be finite and not negative")
         if not (blocks.lower <= blocks.upper).all() or (blocks.lower == np.inf).any() or (blocks.upper == -np.inf).any():
             raise ValueError("bounds must be in order, and leave some impulse")
-        object.__setattr__(self, "W", Operator(self.operator, R, np.repeat(np.arange(blocks.rows.size), blocks.rows)))
+        if W.shape != (m, m) or not np.isfinite(W).all():
+            raise ValueError(f"{m} rows need a finite {m} × {m} matrix, got shape {W.shape}")
+        object.__setattr__(self, "W", W + np.diag(R) if R.any() else W)
         object.__setattr__(self, "b", b)
-
-
-class Operator:
-    """W + diag(R), dense or in factors."""
-
-    def __init__(self, source: Dense | Factored, R: np.ndarray, block_of: np.ndarray):
-        self.R, self.rows = R, R.size
-        self.dense: np.ndarray | None = None
-        if isinstance(source, Dense):
-            W = np.ascontiguousarray(source.W, float)
-            if W.shape != (self.rows, self.rows) or not np.isfinite(W).all():
-                raise ValueError(f"{self.rows} rows need a finite {self.rows} × {self.rows} matrix, got shape {W.shape}")
-            self.dense = W + np.diag(R) if R.any() else W
-            return
-        self.J = np.ascontiguousarray(source.J, float).reshape(-1, 2, 6)
-        self.islands = np.ascontiguousarray(source.islands, np.int64).reshape(-1, 2)
-        self.inverse_mass = np.ascontiguousarray(source.inverse_mass, float).reshape(-1, 6, 6)
-        if self.J.shape[0] != self.rows or self.islands.shape[0] != self.rows:
-            raise ValueError(f"{self.rows} rows need as many rows of J and islands, got {self.J.shape[0]} and {self.islands.shape[0]}")
-        if self.islands.max(initial=-1) >= len(self.inverse_mass) or self.islands.min(initial=-1) < -1:
-            raise ValueError(f"islands must lie in −1 … {len(self.inverse_mass) - 1}")
-        if not (np.isfinite(self.J).all() and np.isfinite(self.inverse_mass).all()):
-            raise ValueError("J and inverse_mass must be finite")
-        same = block_of[1:] == block_of[:-1]
-        if (self.islands[1:] != self.islands[:-1])[same].any():
-            raise ValueError("rows of one contact must touch the same two islands")
-        self.J = np.where(self.islands[:, :, None] < 0, 0.0, self.J)
-        twice = self.islands[:, 0] == self.islands[:, 1]
-        self.J[twice, 0] += self.J[twice, 1]
-        self.J[twice, 1] = 0.0
-        self.islands = np.where(twice[:, None] & np.array([False, True]), -1, self.islands)
-
-    def times(self, x: np.ndarray) -> np.ndarray:
-        """(W + R) x."""
-        if self.dense is not None:
-            return self.dense @ x
-        motion = np.zeros((len(self.inverse_mass) + 1, 6))
-        np.add.at(motion, self.islands.ravel(), (self.J * x[:, None, None]).reshape(-1, 6))
-        motion[:-1] = np.einsum("nij,nj->ni", self.inverse_mass, motion[:-1])
-        return np.einsum("rgi,rgi->r", self.J, motion[self.islands]) + self.R * x
-
-    def whole(self) -> np.ndarray:
-        """W + R as an m×m array."""
-        return self.dense if self.dense is not None else self.sparse().toarray()
-
-    def sparse(self):
-        """W + R as a SciPy matrix of the entries that are not zero."""
-        import scipy.sparse as sp
-
-        if self.dense is not None:
-            return sp.csr_array(self.dense)
-        n, at = len(self.inverse_mass), np.arange(6)
-        columns = (np.maximum(self.islands, 0)[:, :, None] * 6 + at).ravel()
-        J = sp.csr_array((self.J.ravel(), (np.repeat(np.arange(self.rows), 12), columns)), shape=(self.rows, 6 * n))
-        M = sp.bsr_array((self.inverse_mass, np.arange(n), np.arange(n + 1)), shape=(6 * n, 6 * n))
-        return (J @ M @ J.T + sp.diags_array(self.R)).tocsr()
 
 
 @dataclass
@@ -208,10 +138,15 @@ class Residual:
     velocity: float
     impulse: float
 
+    @classmethod
+    def of(cls, velocity: float, impulse: float, largest: float) -> Residual:
+        """From the largest miss in units of velocity, the one in units of impulse, and the largest impulse."""
+        return cls(velocity, impulse / largest if largest else float(impulse > 0.0))
+
 
 @dataclass
 class Solution:
-    """λ, u = (W + R) λ + b, how well they satisfy the laws, the work it took, by which method, and what there is to say.
+    """λ, u = W λ + b, how well they satisfy the laws, the work it took, by which method, and what there is to say.
 
     `converged`: the residual's velocity is below the tolerance, or below what round-off allows."""
 

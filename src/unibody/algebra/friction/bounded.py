@@ -39,7 +39,7 @@ def solve_friction(H: np.ndarray, s: np.ndarray, widths: np.ndarray, bounds: np.
     if (widths == 1).all():
         x, scratch = np.array(u, float), np.empty(singles_scratch(u.size))
         flat = np.ascontiguousarray(H, float).ravel()
-        if settle_singles(np.ascontiguousarray(bounds, float), flat, np.ascontiguousarray(s, float), scratch, x):
+        if solve_single_rows(np.ascontiguousarray(bounds, float), flat, np.ascontiguousarray(s, float), scratch, x):
             return x
         x = _active_set(H, s, bounds, u)
         if friction_residual(H, s, bounds, x) <= EXACT:
@@ -57,12 +57,12 @@ def solve_friction(H: np.ndarray, s: np.ndarray, widths: np.ndarray, bounds: np.
 
 
 def singles_scratch(m: int) -> int:
-    """Numbers that `settle_singles` needs besides, for m unknowns."""
+    """Numbers that `solve_single_rows` needs besides, for m unknowns."""
     return m * m + 4 * m
 
 
 @kernel
-def settle_singles(bounds: Floats, H: Floats, s: Floats, scratch_out: Floats, u_out: Floats) -> bool:
+def solve_single_rows(bounds: Floats, H: Floats, s: Floats, scratch_out: Floats, u_out: Floats) -> bool:
     """Single numbers, from the guess u, H as it is or, where that does not do, with the slight shift. False, with some u, if neither
     leads to a solution."""
     m = u_out.size
@@ -91,6 +91,7 @@ def guess_sides(bounds: Floats, H: Floats, s: Floats, shift: float, scratch_out:
     for k in range(m):
         largest = max(largest, bounds[k])
         u_out[k] = min(max(u_out[k], -bounds[k]), bounds[k])
+    # the guess: a number whose aim is beyond its bound is held there, the others are free
     for turn in range(ACTIVE_TURNS):
         changed = turn == 0
         for k in range(m):
@@ -100,6 +101,7 @@ def guess_sides(bounds: Floats, H: Floats, s: Floats, shift: float, scratch_out:
                 changed = True
         if not changed:
             break
+        # what is held goes to its bound, what is free is numbered
         free = 0
         for k in range(m):
             side[k] = x[k]
@@ -108,6 +110,7 @@ def guess_sides(bounds: Floats, H: Floats, s: Floats, shift: float, scratch_out:
             else:
                 numbers[free] = k
                 free += 1
+        # the free ones: H_ff Δu = −slip, refined where H was shifted
         for a in range(free):
             row = m * int(numbers[a])
             for b in range(a, free):
@@ -121,6 +124,7 @@ def guess_sides(bounds: Floats, H: Floats, s: Floats, shift: float, scratch_out:
             solve_cholesky(free, A, x)
             for a in range(free):
                 u_out[int(numbers[a])] -= x[a]
+    # the conditions u = clip(aim), judged by the largest bound
     wrong = 0.0
     for k in range(m):
         u_out[k] = min(max(u_out[k], -bounds[k]), bounds[k])

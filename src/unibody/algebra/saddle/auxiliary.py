@@ -24,8 +24,6 @@ import math
 
 from unibody.kernel import Floats, kernel
 
-RELATIVE_TOLERANCE = 1e-9
-
 
 @kernel
 def anticipate(k: int, w: int, M: Floats, K: Floats, response: Floats, A_out: Floats, reference_out: Floats) -> None:
@@ -64,6 +62,7 @@ def solve_semidefinite(
 
     The first k − rank rows of `null_out` (k²) are an orthonormal basis of the null space. `work_out` holds 3 k numbers.
     """
+    # Â = s A s; rows that have faded get s = 0
     for i in range(k):
         a = A[i * k + i]
         size = reference[i] if reference.size > 0 else a
@@ -71,11 +70,13 @@ def solve_semidefinite(
     for i in range(k):
         for j in range(k):
             null_out[i * k + j] = work_out[i] * A[i * k + j] * work_out[j]
+    # Â = Qᵀ Λ Q
     symmetric_eigen(k, null_out, work_out[k : 2 * k], work_out[2 * k : 3 * k])
     largest = 0.0
     for i in range(k):
         largest = max(largest, work_out[k + i])
         x_out[i] = 0.0
+    # x = s Q₊ Λ₊⁻¹ Q₊ᵀ s b
     rank = 0
     for e in range(k):
         if work_out[k + e] > relative_tolerance * largest:
@@ -88,6 +89,7 @@ def solve_semidefinite(
                 x_out[i] += projection * null_out[e * k + i]
     for i in range(k):
         x_out[i] *= work_out[i]
+    # the null space {s q₀} of A, orthonormal; x across it
     count = 0
     for e in range(k):
         if not work_out[k + e] > relative_tolerance * largest:
@@ -131,19 +133,23 @@ def symmetric_eigen(n: int, V_out: Floats, d_out: Floats, e_out: Floats) -> None
         e_out[i - 1] = e_out[i]
     if n > 0:
         e_out[n - 1] = 0.0
+    # implicit QL with shifts, eigenvalue by eigenvalue
     for at in range(n):
         for _ in range(60):
+            # where the matrix splits: e is nothing
             m = at
             while m < n - 1 and abs(e_out[m]) > 2.3e-16 * (abs(d_out[m]) + abs(d_out[m + 1])):
                 m += 1
             if m == at:
                 break
+            # Wilkinson's shift
             g = (d_out[at + 1] - d_out[at]) / (2.0 * e_out[at])
             r = math.hypot(g, 1.0)
             g = d_out[m] - d_out[at] + e_out[at] / (g + (r if g >= 0.0 else -r))
             s = c = 1.0
             p = 0.0
             split = False
+            # the bulge is chased upwards by plane rotations, which turn rows of V along
             for i in range(m - 1, at - 1, -1):
                 f, h = s * e_out[i], c * e_out[i]
                 r = math.hypot(f, g)
@@ -173,6 +179,7 @@ def symmetric_eigen(n: int, V_out: Floats, d_out: Floats, e_out: Floats) -> None
 def tridiagonalise(n: int, V_out: Floats, d_out: Floats, e_out: Floats) -> None:
     """V ← Qᵀ (rows) with Qᵀ V Q tridiagonal: diagonal d, e[i] between i − 1 and i. V starts symmetric."""
     for i in range(n - 1, 0, -1):
+        # row i before the diagonal becomes (0, …, 0, e_i) by the reflection 1 − u uᵀ / h
         h = scale = 0.0
         for a in range(i):
             scale += abs(V_out[i * n + a])
@@ -182,11 +189,13 @@ def tridiagonalise(n: int, V_out: Floats, d_out: Floats, e_out: Floats) -> None:
             for a in range(i):
                 V_out[i * n + a] /= scale
                 h += V_out[i * n + a] * V_out[i * n + a]
+            # u and h = ½ |u|²
             f = V_out[i * n + i - 1]
             g = -math.sqrt(h) if f >= 0.0 else math.sqrt(h)
             e_out[i] = scale * g
             h -= f * g
             V_out[i * n + i - 1] = f - g
+            # p = V u / h, and uᵀ p
             f = 0.0
             for j in range(i):
                 V_out[j * n + i] = V_out[i * n + j] / h
@@ -197,6 +206,7 @@ def tridiagonalise(n: int, V_out: Floats, d_out: Floats, e_out: Floats) -> None:
                     g += V_out[a * n + j] * V_out[i * n + a]
                 e_out[j] = g / h
                 f += e_out[j] * V_out[i * n + j]
+            # V ← V − u qᵀ − q uᵀ, q = p − ½ (uᵀ p / h) u
             half = f / (h + h)
             for j in range(i):
                 f = V_out[i * n + j]
@@ -205,6 +215,7 @@ def tridiagonalise(n: int, V_out: Floats, d_out: Floats, e_out: Floats) -> None:
                 for a in range(j + 1):
                     V_out[j * n + a] -= f * e_out[a] + g * V_out[i * n + a]
         d_out[i] = h
+    # Q as the product of the reflections; the diagonal goes to d
     if n > 0:
         d_out[0] = 0.0
         e_out[0] = 0.0
@@ -221,6 +232,7 @@ def tridiagonalise(n: int, V_out: Floats, d_out: Floats, e_out: Floats) -> None:
         for j in range(i):
             V_out[j * n + i] = 0.0
             V_out[i * n + j] = 0.0
+    # Qᵀ
     for i in range(n):
         for j in range(i):
             V_out[i * n + j], V_out[j * n + i] = V_out[j * n + i], V_out[i * n + j]

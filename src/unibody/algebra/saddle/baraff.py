@@ -71,15 +71,19 @@ def factor_tree(parent: Ints, rows: Ints, plan: Ints, M: Floats, Gc: Floats, Gp:
     """H = L D Lᵀ. The index of the body whose pivot failed, or −1."""
     for i in range(parent.size - 1, -1, -1):
         p, r, at, role, o6, o36 = parent[i], rows[i], offset(plan[2 * i]), plan[2 * i + 1], offset(6 * i), offset(36 * i)
+        # D = L d Lᵀ; with children D stands where they gathered it
         L, sound = ldl6(load21(factor_out, at) if role & 1 else lower6(M, o36))
         if not sound:
             return i
         store21(L, at, factor_out)
+        # D of the parent so far
         at_p = offset(plan[offset(2 * p)]) if p >= 0 else 0
         D = ZERO21
         if p >= 0:
             D = lower6(M, offset(36 * p)) if role & 2 else load21(factor_out, at_p)
+        # five rows, written out
         if r == 5:
+            # W = L⁻¹ Gcᵀ, V = d⁻¹ W, S = Wᵀ V + C = Ls s Lsᵀ
             w0 = solve_lower6(L, load6(Gc, o36))
             w1 = solve_lower6(L, load6(Gc, o36 + 6))
             w2 = solve_lower6(L, load6(Gc, o36 + 12))
@@ -98,6 +102,7 @@ def factor_tree(parent: Ints, rows: Ints, plan: Ints, M: Floats, Gc: Floats, Gp:
             )  # fmt: skip
             if not sound:
                 return i
+            # Y = Ls⁻¹ Gp
             y0 = load6(Gp, o36)
             y1 = load6(Gp, o36 + 6)
             y1 = add_scaled6(y1, -S[1], y0)
@@ -113,6 +118,7 @@ def factor_tree(parent: Ints, rows: Ints, plan: Ints, M: Floats, Gc: Floats, Gp:
             y4 = add_scaled6(y4, -S[11], y1)
             y4 = add_scaled6(y4, -S[12], y2)
             y4 = add_scaled6(y4, -S[13], y3)
+            # V_a, Y_a, 1/s_a and the row of Ls; D_parent += Yᵀ s⁻¹ Y
             store6(v0, at + 21, factor_out)
             store6(y0, at + 27, factor_out)
             factor_out[at + 33] = S[0]
@@ -135,6 +141,7 @@ def factor_tree(parent: Ints, rows: Ints, plan: Ints, M: Floats, Gc: Floats, Gp:
             D = add_outer6(D, S[5], y2)
             D = add_outer6(D, S[9], y3)
             D = add_outer6(D, S[14], y4)
+        # three rows, written out: the same
         elif r == 3:
             w0 = solve_lower6(L, load6(Gc, o36))
             w1 = solve_lower6(L, load6(Gc, o36 + 6))
@@ -168,6 +175,7 @@ def factor_tree(parent: Ints, rows: Ints, plan: Ints, M: Floats, Gc: Floats, Gp:
             D = add_outer6(D, S[2], y1)
             D = add_outer6(D, S[5], y2)
         else:
+            # any number, row by row: W_a and V_a, then Ls_a and s_a from the rows before, Y_a, D_parent += Y_aᵀ Y_a / s_a
             row = at + 21
             for a in range(r):
                 w = solve_lower6(L, load6(Gc, o36 + 6 * a))
@@ -219,6 +227,7 @@ def solve_tree_many(
     biased = b.size > 0
     for i in range(n - 1, -1, -1):
         p, r, at, role = parent[i], rows[i], offset(plan[2 * i]), plan[2 * i + 1]
+        # leaves to root: z = L⁻¹ (f + Σ Yᵀ t), kept as d⁻¹ z; g: what the parent has gathered
         L = load21(factor, at)
         for j in range(k):
             o, o_p = offset(6 * (j * n + i)), offset(6 * (j * n + p))
@@ -227,6 +236,7 @@ def solve_tree_many(
             g = ZERO6
             if p >= 0:
                 g = load6(f, o_p) if role & 2 else load6(y_out, o_p)
+            # t = s⁻¹ Ls⁻¹ (b − Vᵀ z), g += Yᵀ t; five, three or any number of rows
             if r == 5:
                 e0 = (b[o] if biased else 0.0) - dot6(load6(factor, at + 21), z)
                 e1 = (b[o + 1] if biased else 0.0) - dot6(load6(factor, at + 34), z)
@@ -275,6 +285,7 @@ def solve_tree_many(
                 store6(g, o_p, y_out)
     for i in range(n):
         p, r, at = parent[i], rows[i], offset(plan[2 * i])
+        # root to leaves: λ = Ls⁻ᵀ (t − s⁻¹ Y y_parent), x = d⁻¹ z + V λ
         L = load21(factor, at)
         for j in range(k):
             o, o_p = offset(6 * (j * n + i)), offset(6 * (j * n + p))
@@ -318,6 +329,7 @@ def solve_tree_many(
                     x = add_scaled6(x, t, load6(factor, row))
                     for c in range(a):
                         lambda_out[o + c] -= factor[row + 13 + c] * t
+            # y = L⁻ᵀ x
             store6(solve_upper6(L, x), o, y_out)
 
 

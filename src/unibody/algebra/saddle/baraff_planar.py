@@ -132,6 +132,7 @@ def eliminate(
     for i in range(n - 1, -1, -1):
         word, places, p, o, o9 = plan[i], plan[offset(n + i)], parent[i], offset(3 * i), offset(9 * i)
         r, at, own, to = word & 3, offset(word >> 5), offset(places >> 32), places & 0xFFFFFFFF
+        # D and f of the body, gathered where it has children; D = L d Lᵀ
         if word & PARENT:
             H, x = load6(factor_out, own), load3(factor_out, own + 6)
         else:
@@ -141,6 +142,7 @@ def eliminate(
             return i
         store3((i0, l10, i1), at, factor_out)
         store3((l20, l21, i2), at + 3, factor_out)
+        # D and f of the parent so far; its own come in with the last child
         if word & LAST:
             D, g = lower3(M, offset(9 * p)), load3(f, offset(3 * p))
             if not word & FIRST:
@@ -149,12 +151,14 @@ def eliminate(
             D, g = ZERO6, ZERO3
         else:
             D, g = load6(factor_out, to), load3(factor_out, to + 6)
+        # z = L⁻¹ f, kept as d⁻¹ z
         z = e = ZERO3
         t0 = t1 = t2 = 0.0
         if solving:
             z = solve_lower3(l10, l20, l21, x)
             store3((i0 * z[0], i1 * z[1], i2 * z[2]), o, y_out)
             e = load3(b, o)
+        # first row: W_0, V_0, s_0, Y_0 = Gp_0; D_parent += Y_0ᵀ Y_0 / s_0, t_0 = (b_0 − V_0ᵀ z) / s_0, g += Y_0ᵀ t_0
         if r > 0:
             w0 = solve_lower3(l10, l20, l21, load3(Gc, o9))
             v0 = (i0 * w0[0], i1 * w0[1], i2 * w0[2])
@@ -170,6 +174,7 @@ def eliminate(
             e0 = e[0] - dot3(v0, z)
             t0 = j0 * e0
             g = add_scaled3(g, t0, y0)
+            # second row, with Ls_10 and s_1 from the 2×2 determinant
             if r > 1:
                 w1 = solve_lower3(l10, l20, l21, load3(Gc, o9 + 3))
                 v1 = (i0 * w1[0], i1 * w1[1], i2 * w1[2])
@@ -188,6 +193,7 @@ def eliminate(
                 e1 = e[1] - dot3(v1, z) - k10 * e0
                 t1 = j1 * e1
                 g = add_scaled3(g, t1, y1)
+                # third row, with Ls_20, Ls_21
                 if r > 2:
                     w2 = solve_lower3(l10, l20, l21, load3(Gc, o9 + 6))
                     v2 = (i0 * w2[0], i1 * w2[1], i2 * w2[2])
@@ -207,6 +213,7 @@ def eliminate(
                     D = add_outer3(D, j2, y2)
                     t2 = j2 * (e[2] - dot3(v2, z) - k20 * e0 - k21 * e1)
                     g = add_scaled3(g, t2, y2)
+        # hand D and g to the parent
         store6(D, to, factor_out)
         if solving:
             store3((t0, t1, t2), o, lambda_out)
@@ -268,12 +275,14 @@ def solve_tree_many(
         r, at = word & 3, offset(word >> 5)
         for j in range(k):
             o, o_p = offset(3 * (j * n + i)), offset(3 * (j * n + p))
+            # leaves to root: z = L⁻¹ (f + Σ Yᵀ t), kept as d⁻¹ z; g: what the parent has gathered
             x = load3(y_out, o) if word & PARENT else load3(f, o)
             z = solve_lower3(factor[at + 1], factor[at + 3], factor[at + 4], x)
             store3((factor[at] * z[0], factor[at + 2] * z[1], factor[at + 5] * z[2]), o, y_out)
             g = ZERO3
             if p >= 0:
                 g = load3(f, o_p) if word & FIRST else load3(y_out, o_p)
+            # t = s⁻¹ Ls⁻¹ (b − Vᵀ z), g += Yᵀ t
             b0, b1, b2 = load3(b, o) if biased else ZERO3
             t0 = t1 = t2 = 0.0
             if r > 0:

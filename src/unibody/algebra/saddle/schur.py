@@ -141,7 +141,7 @@ def solve_dense(
     H, x, scratch = work_out[1 : 1 + size * size], work_out[1 + size * size :], work_out[1 + size * size + size :]
     for q in range(size * size):
         H[q] = 0.0
-    # Where body i starts: all bodies and joints with larger numbers come before it.
+    # H and the right-hand side; body i starts where all bodies and joints with larger numbers end
     at = pivots
     for i in range(n):
         at -= w + rows[i]
@@ -165,12 +165,14 @@ def solve_dense(
                 H[(at + q) * size + pivots + a] = -K[(a * n + i) * w + q]
     for a in range(k):
         x[pivots + a] = -c[a]
+    # H = L D Lᵀ, forward; μ from what is left; backward
     failed = factor_ldl(pivots, size, H, scratch)
     if failed >= 0:
         return body_of_pivot(failed, w, rows)
     forward_ldl(pivots, size, H, x)
     work_out[0] = solve_rest(k, pivots, size, -1.0, relative_tolerance, H, x, scratch, mu_out)
     backward_ldl(pivots, size, H, x)
+    # y and λ from the order of elimination
     at = pivots
     for i in range(n):
         at -= w + rows[i]
@@ -210,6 +212,7 @@ def solve_schur(
     scratch = work_out[1 + size * size + size :]
     inverse = work_out[1 + size * size + 2 * size + 2 * k * k + 6 * k :]
     response, z = inverse[n * w * w :], inverse[n * w * w + k * n * w :]
+    # M⁻¹, and y = M⁻¹ f
     for i in range(n):
         if not invert_block(w, i * w * w, M, inverse):
             return i
@@ -219,7 +222,7 @@ def solve_schur(
         y_out[q] = 0.0
         for s in range(w):
             y_out[q] += inverse[q * w + s] * f[q - q % w + s]
-    # M⁻¹ Kᵀ and the auxiliary corner.
+    # M⁻¹ Kᵀ, and the auxiliary corner K M⁻¹ Kᵀ with its right-hand side
     for e in range(k):
         for q in range(n * w):
             response[e * n * w + q] = 0.0
@@ -231,6 +234,7 @@ def solve_schur(
         for d in range(e + 1):
             for q in range(n * w):
                 A[(pivots + d) * size + pivots + e] += K[d * n * w + q] * response[e * n * w + q]
+    # rows of joints: b − G M⁻¹ f, what they have in common with K, C
     row = 0
     for i in range(n):
         p = parent[i]
@@ -247,7 +251,7 @@ def solve_schur(
                     if p >= 0:
                         A[row * size + pivots + e] += Gp[g + q] * response[(e * n + p) * w + q]
             A[row * size + row] += C[i * w + a]
-            # This row against later rows of the same joint, of the children's joints (which act on body i by Gp) and of the siblings'.
+            # this row against later rows of the same joint, of the children's joints (which act on body i by Gp) and of the siblings'
             for side in range(2):
                 body = i if side == 0 else p
                 if body < 0:
@@ -267,13 +271,14 @@ def solve_schur(
                                     A[row * size + column + d] += z[q] * other
                     column += rows[j]
             row += 1
+    # A = L D Lᵀ, forward; μ from what is left; backward
     failed = factor_ldl(pivots, size, A, scratch)
     if failed >= 0:
         return body_of_row(failed, rows)
     forward_ldl(pivots, size, A, x)
     work_out[0] = solve_rest(k, pivots, size, 1.0, relative_tolerance, A, x, scratch, mu_out)
     backward_ldl(pivots, size, A, x)
-    # y = M⁻¹ (f + Gᵀ λ + Kᵀ μ), the forces of the constraints gathered in y first.
+    # y = M⁻¹ (f + Gᵀ λ + Kᵀ μ), the forces of the constraints gathered in y first
     row = 0
     for q in range(n * w):
         y_out[q] = f[q]

@@ -14,7 +14,7 @@ y = (u − Sᵀ w − Uᵀ x) / D in the opposite order. With B the rigid inerti
 other blocks it is a preconditioner or the inverse for contact.
 
 A node's row holds ROW numbers: R 0–8 by columns, p 9–11 (of which only p is read here), V 12–17, ζ 18–23, w 24–29, the node's own block as
-a rigid inertia 30–39 (m, h, xx yy zz yz zx xy of J; see `rigid_block`), the sum of its children's blocks 40–60 (as `algebra.cyclic` keeps
+a rigid inertia 30–39 (m, h, xx yy zz yz zx xy of J; see `rigid_block`), the sum of its children's blocks 40–60 (as `sym6_triples` keeps
 them), x + ζ 61–66, 67 unused. ζ is an offset that the caller wants added to x. A column's row holds COLUMN numbers: S 0–5, U 6–11, 1/D 12,
 (u − Sᵀ w) 13.
 
@@ -26,7 +26,7 @@ chain (parent i − 1) sums are handed over in registers, not through memory.
 
 from __future__ import annotations
 
-from unibody.algebra.block.sym6 import offset, store6
+from unibody.algebra.block.sym6 import add6, dot6, offset, store6
 from unibody.algebra.block.sym6_triples import (
     fetch_block,
     no_block,
@@ -80,11 +80,6 @@ def load21(a, k):
         a[k], a[k + 1], a[k + 2], a[k + 3], a[k + 4], a[k + 5], a[k + 6], a[k + 7], a[k + 8], a[k + 9], a[k + 10],
         a[k + 11], a[k + 12], a[k + 13], a[k + 14], a[k + 15], a[k + 16], a[k + 17], a[k + 18], a[k + 19], a[k + 20],
     )  # fmt: skip
-
-
-@device
-def dot6(a, b):
-    return (a[0] * b[0] + a[1] * b[1]) + (a[2] * b[2] + a[3] * b[3]) + (a[4] * b[4] + a[5] * b[5])
 
 
 @device
@@ -142,16 +137,6 @@ def rigid_block(rows, k):
 
 
 @device
-def add6(a, b):
-    return (a[0] + b[0], a[1] + b[1], a[2] + b[2], a[3] + b[3], a[4] + b[4], a[5] + b[5])
-
-
-@device
-def sub6(a, b):
-    return (a[0] - b[0], a[1] - b[1], a[2] - b[2], a[3] - b[3], a[4] - b[4], a[5] - b[5])
-
-
-@device
 def add_blocks(a, b):
     return (
         a[0] + b[0], a[1] + b[1], a[2] + b[2], a[3] + b[3], a[4] + b[4], a[5] + b[5], a[6] + b[6], a[7] + b[7], a[8] + b[8], a[9] + b[9],
@@ -181,6 +166,7 @@ def eliminate_tree(body: Ints, diagonal: Floats, right: Floats, rows_out: Floats
     b = no_block()
     t = zero
     f = zero
+    # leaves to root
     for i in range(n - 1, 0, -1):
         at = offset(BODY * i)
         k = offset(ROW * i)
@@ -190,6 +176,7 @@ def eliminate_tree(body: Ints, diagonal: Floats, right: Floats, rows_out: Floats
             eliminate_loose(right, first, rows_out, k, columns_out)
             handed = False
             continue
+        # what the children left: in registers along a chain, else in memory; and the node's own block and bias wrench
         if not handed:
             b = no_block()
             if role & 1:
@@ -200,6 +187,7 @@ def eliminate_tree(body: Ints, diagonal: Floats, right: Floats, rows_out: Floats
         t = t + fetch(rows_out, k + W)
         f = f + fetch(rows_out, k + W + 3)
         r = fetch(rows_out, k + P) - fetch(rows_out, m + P)
+        # D = Sᵀ B S + d, U = B S, rest = u − Sᵀ w; the block and the wrench, shifted to the parent, without the column's direction
         if kind == ROTATION:
             e = offset(COLUMN * first)
             s = fetch(columns_out, e)
@@ -214,6 +202,7 @@ def eliminate_tree(body: Ints, diagonal: Floats, right: Floats, rows_out: Floats
             t = plus(shifted_wrench(t, f, r), move, ua)
             f = plus(f, move, ul)
         else:
+            # U = B S, D = Sᵀ U + d, B ← B − U Uᵀ / D, w ← w + U rest / D, last column first
             for step in range(count):
                 j = offset(first + count - 1 - step)
                 e = offset(COLUMN * j)
@@ -229,6 +218,7 @@ def eliminate_tree(body: Ints, diagonal: Floats, right: Floats, rows_out: Floats
                 f = plus(f, move, ul)
             b = shifted(b, r)
             t = shifted_wrench(t, f, r)
+        # add to the parent
         handed = parent == i - 1
         if parent > 0:
             if not role & 2:
@@ -239,6 +229,7 @@ def eliminate_tree(body: Ints, diagonal: Floats, right: Floats, rows_out: Floats
                 f = f + fetch(rows_out, m + W + 3)
                 put(t, m + W, rows_out)
                 put_only(f, m + W + 3, rows_out)
+    # root to leaves
     xo = zero
     xl = zero
     for i in range(1, n):
@@ -246,10 +237,12 @@ def eliminate_tree(body: Ints, diagonal: Floats, right: Floats, rows_out: Floats
         k = offset(ROW * i)
         parent, first, count = body[at], offset(body[at + 1]), body[at + 2]
         m = offset(ROW * parent)
+        # x of the parent, without its offset ζ
         if parent != i - 1:
             xo = fetch(rows_out, m + A) - fetch(rows_out, m + C)
             xl = fetch(rows_out, m + A + 3) - fetch(rows_out, m + C + 3)
         r = fetch(rows_out, k + P) - fetch(rows_out, m + P)
+        # y = (rest − (Tᵀ U)ᵀ x_parent) / D, x = T x_parent + S y
         if body[at + 4] == ROTATION:
             e = offset(COLUMN * first)
             inverse = columns_out[e + INVERSE]
@@ -261,6 +254,7 @@ def eliminate_tree(body: Ints, diagonal: Floats, right: Floats, rows_out: Floats
             xo = plus(xo, y, fetch(columns_out, e))
         else:
             xl = xl + crossed(xo, r)
+            # y = (rest − Uᵀ x) / D, x ← x + S y, first column first
             for step in range(count):
                 j = offset(first + step)
                 e = offset(COLUMN * j)
@@ -269,6 +263,7 @@ def eliminate_tree(body: Ints, diagonal: Floats, right: Floats, rows_out: Floats
                 y_out[j] = y
                 xo = plus(xo, y, fetch(columns_out, e))
                 xl = plus(xl, y, fetch(columns_out, e + 3))
+        # x + ζ
         put(xo + fetch(rows_out, k + C), k + A, rows_out)
         put(xl + fetch(rows_out, k + C + 3), k + A + 3, rows_out)
 
@@ -419,11 +414,13 @@ def factor_tree(
     for i in range(n - 1, 0, -1):
         o = offset(BODY * i)
         first, count, role = offset(body[o + 1]), body[o + 2], body[o + 5]
+        # the node's own block and those that its children left
         b = load21(blocks, offset(21 * i))
         if handed:
             b = add_blocks(b, sum_b)
         elif role & 1:
             b = add_blocks(b, load21(sums_out, offset(21 * i)))
+        # U = B S, D = Sᵀ U + d, B ← B − U Uᵀ / D, last column first
         for step in range(count):
             j = offset(first + count - 1 - step)
             e = offset(COLUMN * j)
@@ -436,6 +433,7 @@ def factor_tree(
             b = without_direction(b, u, inverse)
             store_pivot(u, inverse, 0.0, e + U, columns_out)
         handed = False
+        # Tᵀ B T goes to the parent, along a chain in registers
         if body[o] > 0:
             sum_b = shifted_block(b, load3(shift, offset(3 * i)))
             m = offset(21 * body[o])
@@ -464,6 +462,7 @@ def solve_tree(body: Ints, shift: Floats, columns: Floats, right: Floats, f_out:
             solve_loose(columns, right, i, first, f_out, x_out, y_out)
             handed = False
             continue
+        # leaves to root: rest = right + Sᵀ f per column, f ← f − U rest / D, and Tᵀ f goes to the parent
         f = load6(f_out, offset(6 * i))
         store6(ZERO6, offset(6 * i), f_out)
         if handed:
@@ -485,6 +484,7 @@ def solve_tree(body: Ints, shift: Floats, columns: Floats, right: Floats, f_out:
             else:
                 m = offset(6 * body[o])
                 store6(add6(load6(f_out, m), g), m, f_out)
+    # root to leaves: y = (rest − Uᵀ x) / D, x = T x_parent + S y
     x = ZERO6
     store6(ZERO6, 0, x_out)
     for i in range(1, n):

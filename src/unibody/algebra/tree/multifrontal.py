@@ -1,6 +1,7 @@
-"""Contraction: exact factor and solve of  Jᵀ (blkdiag(B) + N) J + diag(d)  in an order chosen from the graph of the couplings N.
+"""Multifrontal elimination: exact factor and solve of  Jᵀ (blkdiag(B) + N) J + diag(d)  in an order chosen from the graph of the couplings
+N.
 
-The tree is that of `tree`: x_i = T_i x_parent + S_i y_i, x_ground = 0, x = J y. The solution of
+The tree is that of `aba`: x_i = T_i x_parent + S_i y_i, x_ground = 0, x = J y. The solution of
 
     (Jᵀ (blkdiag(B) + N) J + diag(d)) y + Gᵀ μ = right + Jᵀ f,        G y = Σ g x_node + Σ c y_column
 
@@ -17,16 +18,16 @@ and then adds row and column v, shifted by T, to those of u. With fronts [v, u] 
 x_child and x_parent apart and asks t (x_child − T x_parent) = 0 of them by multipliers λ, t the orthonormal complement of S; y is then
 W (x_child − T x_parent), with W S = 1, and what d y² / 2 says of it are more multipliers, √d W (x_child − T x_parent) = λ. So nothing but
 λ ties the two ends together. Free nodes and multipliers are steps with S = 1 and no u. Which step is taken when, and where
-its front lies, is the business of `elimination_order`.
+its front lies, is the business of `elimination_order` and `multifrontal_plan`.
 
 Fronts consist of full 6×6 blocks by rows: first the block row of v, then the blocks (a, b), a ≤ b, of what is left, the *update*; if that
-is a single block it is packed as in `tree`. Pivots are kept as (1/D, U). Border rows never become pivots: what is left of all fronts in the
+is a single block it is packed as in `aba`. Pivots are kept as (1/D, U). Border rows never become pivots: what is left of all fronts in the
 end is −G A⁻¹ Gᵀ.
 
-    failed = factor_contraction(plan.steps, plan.lists, plan.records, body, shift, columns, blocks, coupling, diagonal,
+    failed = factor_multifrontal(plan.steps, plan.lists, plan.records, body, shift, columns, blocks, coupling, diagonal,
                                 border, border_columns, factor_out, scratch_out, gram_out)
-    reduce_contraction(plan.steps, plan.lists, body, shift, columns, factor, right, f, state_out, reduced_out)
-    recover_contraction(plan.steps, plan.lists, body, shift, columns, factor, mu, state_out, x_out, y_out)
+    reduce_multifrontal(plan.steps, plan.lists, body, shift, columns, factor, right, f, state_out, reduced_out)
+    recover_multifrontal(plan.steps, plan.lists, body, shift, columns, factor, mu, state_out, x_out, y_out)
 """
 
 from __future__ import annotations
@@ -34,215 +35,26 @@ from __future__ import annotations
 import math
 
 from unibody.algebra.block.sym6 import TINY, add_scaled6, load6, offset, store6
-from unibody.algebra.tree.aba import (
-    BODY,
-    COLUMN,
-    add6,
-    add_blocks,
-    dot6,
-    load21,
-    shifted_block,
-    store21,
-    times_block,
-    without_direction,
-)
-from unibody.algebra.tree.elimination_order import (
-    ARMS,
-    BLOCK,
-    BLOCKS,
-    BORDER,
-    BORDER_COLUMN,
-    COLUMN_ENTRIES,
-    CONTRACT,
-    COUNT,
-    COUPLING,
-    CUT,
-    CUT_BASES,
-    CUTS,
-    CUTS_AT,
-    FACTOR,
-    FIRST,
-    FLAGS,
-    FRONT,
-    GROUND,
-    GROUPS,
-    GROUPS_AT,
-    JOINT,
-    LAST,
-    MULTIPLIER,
-    OTHER,
-    PLAIN,
-    RECORD,
-    RECORDS,
-    RECORDS_END,
-    REVERSED,
-    ROWS,
-    STEP,
-    STEPS,
-    UPDATE,
-    UPDATED,
-    VARIABLE,
-    WELDS,
-    WELDS_AT,
-    WIDEST,
-)
-from unibody.kernel import Floats, Ints, device, kernel
+from unibody.algebra.tree.aba import BODY, COLUMN, add_blocks, dot6, load21, shifted_block, store21, times_block, without_direction
+from unibody.algebra.tree.elimination_order import CONTRACT, GROUND, MULTIPLIER
+
+from unibody.algebra.block.full6 import (  # isort: skip
+    add_block, add_packed, add_to_row, add_transposed, packed, reversed_column, row_times, scaled6, shift_columns, shift_rows,
+    shifted_twist, shifted_wrench, subtract_outer, unit6,
+)  # fmt: skip
+from unibody.algebra.tree.multifrontal_plan import (  # isort: skip
+    ARMS, BLOCK, BLOCKS, BORDER, BORDER_COLUMN, COLUMN_ENTRIES, COUNT, COUPLING, CUT, CUT_BASES, CUTS, CUTS_AT, FACTOR, FIRST, FLAGS, FRONT,
+    GROUPS, GROUPS_AT, JOINT, LAST, OTHER, PLAIN, RECORD, RECORDS, RECORDS_END, REVERSED, ROWS, STEP, STEPS, UPDATE, UPDATED, VARIABLE,
+    WELDS, WELDS_AT, WIDEST,
+)  # fmt: skip
+from unibody.kernel import Floats, Ints, kernel
 from unibody.spatial.devices import load3
-
-
-@device
-def shifted_twist(x, r):
-    """T x: the twist x at a point r away."""
-    return (
-        x[0], x[1], x[2],
-        x[3] + (x[1] * r[2] - x[2] * r[1]), x[4] + (x[2] * r[0] - x[0] * r[2]), x[5] + (x[0] * r[1] - x[1] * r[0]),
-    )  # fmt: skip
-
-
-@device
-def shifted_wrench(f, r):
-    """Tᵀ f: the wrench f at r, seen from the origin of r."""
-    return (
-        f[0] + (r[1] * f[5] - r[2] * f[4]), f[1] + (r[2] * f[3] - r[0] * f[5]), f[2] + (r[0] * f[4] - r[1] * f[3]),
-        f[3], f[4], f[5],
-    )  # fmt: skip
-
-
-@device
-def reversed_column(s, r):
-    """−T⁻¹ s."""
-    return (
-        -s[0], -s[1], -s[2],
-        (s[1] * r[2] - s[2] * r[1]) - s[3], (s[2] * r[0] - s[0] * r[2]) - s[4], (s[0] * r[1] - s[1] * r[0]) - s[5],
-    )  # fmt: skip
-
-
-@device
-def unit6(k):
-    return (
-        1.0 if k == 0 else 0.0, 1.0 if k == 1 else 0.0, 1.0 if k == 2 else 0.0,
-        1.0 if k == 3 else 0.0, 1.0 if k == 4 else 0.0, 1.0 if k == 5 else 0.0,
-    )  # fmt: skip
-
-
-@device
-def scaled6(a, s):
-    return (a[0] * s, a[1] * s, a[2] * s, a[3] * s, a[4] * s, a[5] * s)
-
-
-@device
-def row_times(s, a, at):
-    """sᵀ A for the block at `at`."""
-    at = offset(at)
-    u = add_scaled6(scaled6(load6(a, at), s[0]), s[1], load6(a, at + 6))
-    u = add_scaled6(add_scaled6(u, s[2], load6(a, at + 12)), s[3], load6(a, at + 18))
-    return add_scaled6(add_scaled6(u, s[4], load6(a, at + 24)), s[5], load6(a, at + 30))
-
-
-@device
-def add_to_row(s, x, at, a_out):
-    """a ← a + s x on six numbers: loaded, added and stored as a whole, which the compiler turns into vector operations."""
-    at = offset(at)
-    store6(add_scaled6(load6(a_out, at), s, x), at, a_out)
-
-
-@device
-def add_row(x, at, a_out):
-    at = offset(at)
-    store6(add6(load6(a_out, at), x), at, a_out)
-
-
-@device
-def subtract_outer(p, q, at, a_out):
-    """A ← A − p qᵀ on the block at `at`."""
-    at = offset(at)
-    add_to_row(-p[0], q, at, a_out)
-    add_to_row(-p[1], q, at + 6, a_out)
-    add_to_row(-p[2], q, at + 12, a_out)
-    add_to_row(-p[3], q, at + 18, a_out)
-    add_to_row(-p[4], q, at + 24, a_out)
-    add_to_row(-p[5], q, at + 30, a_out)
-
-
-@device
-def add_block(a, source, at, a_out):
-    """A ← A + the block at `source` of a."""
-    source, at = offset(source), offset(at)
-    add_row(load6(a, source), at, a_out)
-    add_row(load6(a, source + 6), at + 6, a_out)
-    add_row(load6(a, source + 12), at + 12, a_out)
-    add_row(load6(a, source + 18), at + 18, a_out)
-    add_row(load6(a, source + 24), at + 24, a_out)
-    add_row(load6(a, source + 30), at + 30, a_out)
-
-
-@device
-def stride6(a, at):
-    """A column of a block."""
-    at = offset(at)
-    return (a[at], a[at + 6], a[at + 12], a[at + 18], a[at + 24], a[at + 30])
-
-
-@device
-def add_transposed(a, source, at, a_out):
-    """A ← A + the transpose of the block at `source` of a."""
-    source, at = offset(source), offset(at)
-    add_row(stride6(a, source), at, a_out)
-    add_row(stride6(a, source + 1), at + 6, a_out)
-    add_row(stride6(a, source + 2), at + 12, a_out)
-    add_row(stride6(a, source + 3), at + 18, a_out)
-    add_row(stride6(a, source + 4), at + 24, a_out)
-    add_row(stride6(a, source + 5), at + 30, a_out)
-
-
-@device
-def add_packed(b, at, a_out):
-    """A ← A + a symmetric block of 21 numbers."""
-    at = offset(at)
-    add_row((b[0], b[1], b[2], b[6], b[7], b[8]), at, a_out)
-    add_row((b[1], b[3], b[4], b[9], b[10], b[11]), at + 6, a_out)
-    add_row((b[2], b[4], b[5], b[12], b[13], b[14]), at + 12, a_out)
-    add_row((b[6], b[9], b[12], b[15], b[16], b[17]), at + 18, a_out)
-    add_row((b[7], b[10], b[13], b[16], b[18], b[19]), at + 24, a_out)
-    add_row((b[8], b[11], b[14], b[17], b[19], b[20]), at + 30, a_out)
-
-
-@device
-def packed(a, at):
-    """The 21 numbers of a symmetric block stored in full, from its upper triangle."""
-    at = offset(at)
-    return (
-        a[at], a[at + 1], a[at + 2], a[at + 7], a[at + 8], a[at + 14],
-        a[at + 3], a[at + 4], a[at + 5], a[at + 9], a[at + 10], a[at + 11], a[at + 15], a[at + 16], a[at + 17],
-        a[at + 21], a[at + 22], a[at + 23], a[at + 28], a[at + 29], a[at + 35],
-    )  # fmt: skip
-
-
-@device
-def turn_rows(r, at, a_out):
-    """A ← Tᵀ A on the block at `at`."""
-    at = offset(at)
-    x3, x4, x5 = load6(a_out, at + 18), load6(a_out, at + 24), load6(a_out, at + 30)
-    store6(add_scaled6(add_scaled6(load6(a_out, at), r[1], x5), -r[2], x4), at, a_out)
-    store6(add_scaled6(add_scaled6(load6(a_out, at + 6), r[2], x3), -r[0], x5), at + 6, a_out)
-    store6(add_scaled6(add_scaled6(load6(a_out, at + 12), r[0], x4), -r[1], x3), at + 12, a_out)
-
-
-@device
-def turn_columns(r, at, a_out):
-    """A ← A T on the block at `at`: every row is a wrench."""
-    at = offset(at)
-    store6(shifted_wrench(load6(a_out, at), r), at, a_out)
-    store6(shifted_wrench(load6(a_out, at + 6), r), at + 6, a_out)
-    store6(shifted_wrench(load6(a_out, at + 12), r), at + 12, a_out)
-    store6(shifted_wrench(load6(a_out, at + 18), r), at + 18, a_out)
-    store6(shifted_wrench(load6(a_out, at + 24), r), at + 24, a_out)
-    store6(shifted_wrench(load6(a_out, at + 30), r), at + 30, a_out)
 
 
 @kernel
 def split_directions(nv: int, columns: Floats, scratch_out: Floats, base_out: Floats) -> None:
     """The first nv rows of the base (6×6) become W with W S = 1, the others an orthonormal complement of S. The scratch holds 36."""
+    # Gram–Schmidt, twice, of the columns of S and then of the unit vectors that they span least: Q, with R in the scratch
     for k in range(6):
         largest = -1.0
         best = 0
@@ -282,7 +94,7 @@ def split_directions(nv: int, columns: Floats, scratch_out: Floats, base_out: Fl
 
 
 @kernel
-def prepare_contraction(lists: Ints, body: Ints, shift: Floats, columns: Floats, scratch_out: Floats, factor_out: Floats) -> None:
+def prepare_multifrontal(lists: Ints, body: Ints, shift: Floats, columns: Floats, scratch_out: Floats, factor_out: Floats) -> None:
     """The arms of welded nodes and the directions of cut joints."""
     if lists[WELDS] > 0:
         arms = lists[ARMS]
@@ -336,8 +148,8 @@ def assemble_coupling(
     ra, rb = load3(factor, lists[ARMS] + 3 * a), load3(factor, lists[ARMS] + 3 * b)
     for k in range(36):
         block_out[k] = N[k]
-    turn_rows(ra, 0, block_out)
-    turn_columns(rb, 0, block_out)
+    shift_rows(ra, 0, block_out)
+    shift_columns(rb, 0, block_out)
     if position == 0 or not flag & 1:
         add_block(block_out, 0, 36 * position, row_out)
     if position == 0 or flag & 1:
@@ -401,7 +213,7 @@ def add_to_gram(lists: Ints, front: int, size: int, update: int, scratch: Floats
 
 
 @kernel
-def factor_contraction(
+def factor_multifrontal(
     steps: Ints,
     lists: Ints,
     records: Ints,
@@ -421,6 +233,7 @@ def factor_contraction(
 
     `gram_out` (rows²) becomes G A⁻¹ Gᵀ.
     """
+    # the scratch: block row of v, entries of columns, one block, a coupling and a cut's workspace, diagonals, and then the updates
     total, widest, n = lists[STEPS], lists[WIDEST], body.size // BODY
     welded = lists[WELDS] > 0
     arms = lists[ARMS]
@@ -429,7 +242,7 @@ def factor_contraction(
     block = single + 36
     diagonals = block + 72
     if welded or lists[CUTS] > 0:
-        prepare_contraction(lists, body, shift, columns, scratch_out[block : block + 36], factor_out)
+        prepare_multifrontal(lists, body, shift, columns, scratch_out[block : block + 36], factor_out)
     for k in range(gram_out.size):
         gram_out[k] = 0.0
     for step in range(total):
@@ -438,18 +251,21 @@ def factor_contraction(
         joint, first, count = steps[o + JOINT], offset(steps[o + FIRST]), steps[o + COUNT]
         pivot = offset(steps[o + FACTOR])
         update = offset(steps[o + UPDATE])
+        # the shift of the joint; its parent may be welded to another node
         r = (0.0, 0.0, 0.0)
         if kind == CONTRACT:
             r = load3(shift, offset(3 * joint))
             if welded:
                 arm = offset(arms + 3 * body[BODY * joint])
                 r = (r[0] + factor_out[arm], r[1] + factor_out[arm + 1], r[2] + factor_out[arm + 2])
+        # a front [v, u] of nothing but blocks: the articulated-body algorithm, in registers
         if flags & PLAIN:
             e = offset(steps[o + RECORDS])
             A = load21(blocks, offset(21 * records[e + 1]))
             while e + RECORD < steps[o + RECORDS_END]:
                 e += RECORD
                 A = add_blocks(A, load21(scratch_out, offset(records[e + 1])))
+            # U = A S, D = Sᵀ U + d, A ← A − U Uᵀ / D, last column first; a pivot must not cancel
             for c in range(count):
                 j = offset(first + count - 1 - c)
                 s = load6(columns, COLUMN * j)
@@ -469,10 +285,12 @@ def factor_contraction(
                 factor_out[pivot] = inverse
                 store6(u, pivot + 1, factor_out)
                 pivot += 7
+            # the update: Tᵀ A T
             if kind == CONTRACT:
                 store21(shifted_block(A, r), update, scratch_out)
             continue
 
+        # any other front: block row of v, what is left of the front, and what border rows say of columns, all zero
         for k in range(36 * b):
             scratch_out[k] = 0.0
         left = offset(single if b == 2 else update)
@@ -481,6 +299,7 @@ def factor_contraction(
         if flags & COLUMN_ENTRIES:
             for k in range(entries, entries + 36 * widest):
                 scratch_out[k] = 0.0
+        # assemble: updates of earlier fronts, blocks, couplings, cut joints, border rows
         for e in range(steps[o + RECORDS], steps[o + RECORDS_END], RECORD):
             what, index, position, flag = records[e], records[e + 1], records[e + 2], records[e + 3]
             if what == UPDATED:
@@ -521,7 +340,8 @@ def factor_contraction(
             else:
                 assemble_border(lists, body, shift, border, border_columns, factor_out, what, index, position, flag, scratch_out)
 
-        turned = flags & REVERSED
+        # the diagonals Sᵀ F_vv S + d before elimination, by which cancelled pivots are known
+        reversed_joint = flags & REVERSED
         sign = -1.0 if kind == MULTIPLIER else 1.0
         if count > 1:
             for c in range(count):
@@ -530,23 +350,25 @@ def factor_contraction(
                 if kind <= GROUND:
                     s = load6(columns, COLUMN * offset(first + c))
                     d = diagonal[first + c]
-                    if turned:
+                    if reversed_joint:
                         s = reversed_column(s, r)
                 scratch_out[diagonals + c] = TINY * (dot6(s, row_times(s, scratch_out, 0)) + d)
         else:
             scratch_out[diagonals] = 0.0
+        # pivots, last column first: U = F S, D = Sᵀ U_v + d
         for c in range(count - 1, -1, -1):
             s = unit6(c)
             d = 0.0
             if kind <= GROUND:
                 s = load6(columns, COLUMN * offset(first + c))
                 d = diagonal[first + c]
-                if turned:
+                if reversed_joint:
                     s = reversed_column(s, r)
             u = row_times(s, scratch_out, 0)
             D = dot6(s, u) + d
             if not sign * D > sign * scratch_out[diagonals + c]:
                 return joint if joint > 0 else steps[o + VARIABLE]
+            # F ← F − U Uᵀ / D: the block row of v, then what is left
             inverse = 1.0 / D
             factor_out[pivot] = inverse
             pivot = offset(pivot + 1)
@@ -566,16 +388,18 @@ def factor_contraction(
                     subtract_outer(load6(factor_out, offset(pivot + 6 * p)), u, offset(at), scratch_out)
                     at += 36
             pivot += 6 * b
+        # v goes into u: row and column of v, shifted by T, are added to those of u
         if kind == CONTRACT:
-            if turned:
+            if reversed_joint:
                 r = (-r[0], -r[1], -r[2])
             add_packed(shifted_block(packed(scratch_out, 0), r), left, scratch_out)
-            turn_rows(r, 36, scratch_out)
+            shift_rows(r, 36, scratch_out)
             add_transposed(scratch_out, 36, left, scratch_out)
             for a in range(1, b):
                 if a > 1:
-                    turn_rows(r, offset(36 * a), scratch_out)
+                    shift_rows(r, offset(36 * a), scratch_out)
                 add_block(scratch_out, offset(36 * a), offset(left + 18 * a * (a - 1)), scratch_out)
+        # what is left goes to the Gram matrix, or waits as an update; a single block is packed
         if flags & LAST:
             add_to_gram(lists, steps[o + FRONT] + 1, b - 1, left, scratch_out, gram_out)
         elif b == 2:
@@ -584,7 +408,7 @@ def factor_contraction(
 
 
 @kernel
-def reduce_contraction(
+def reduce_multifrontal(
     steps: Ints,
     lists: Ints,
     body: Ints,
@@ -603,6 +427,7 @@ def reduce_contraction(
     n = body.size // BODY
     welded = lists[WELDS] > 0
     arms = lists[ARMS]
+    # f of all nodes, those of welded nodes shifted to the node they belong to
     for k in range(6 * n):
         state_out[k] = f[k] if not welded else 0.0
     for k in range(6 * n, state_out.size):
@@ -611,6 +436,7 @@ def reduce_contraction(
         for i in range(1, n):
             at = 6 * lists[lists[WELDS_AT] + i]
             add_to_row(1.0, shifted_wrench(load6(f, 6 * i), load3(factor, arms + 3 * i)), at, state_out)
+    # y of a cut joint is W (x_child − T x_parent): its right-hand side acts on both ends
     for cut in range(lists[CUTS]):
         joint, parent = lists[lists[CUTS_AT] + 2 * cut], lists[lists[CUTS_AT] + 2 * cut + 1]
         r = load3(shift, 3 * joint)
@@ -623,6 +449,7 @@ def reduce_contraction(
             add_to_row(right[first + c], w, 6 * joint, state_out)
             if parent > 0:
                 add_to_row(-right[first + c], shifted_wrench(w, r), 6 * parent, state_out)
+    # the steps in order: with g of v, rest = right + Sᵀ g per pivot, and g ← g − U rest / D on the whole front
     for step in range(lists[STEPS]):
         o = offset(STEP * step)
         kind, flags = steps[o], steps[o + FLAGS]
@@ -654,10 +481,12 @@ def reduce_contraction(
                 add_to_row(t, load6(factor, offset(pivot + 6 * a)), offset(6 * lists[front + a]), state_out)
             state_out[v + c] = rest
             pivot += 6 * b + 1
+        # what is left of g goes to u, shifted
         if kind == CONTRACT:
             if flags & REVERSED:
                 r = (-r[0], -r[1], -r[2])
             add_to_row(1.0, shifted_wrench(g, r), offset(6 * steps[o + OTHER]), state_out)
+    # border rows are left: −G y
     for group in range(lists[GROUPS]):
         at = lists[GROUPS_AT] + 3 * group
         for k in range(lists[at + 2]):
@@ -665,7 +494,7 @@ def reduce_contraction(
 
 
 @kernel
-def recover_contraction(
+def recover_multifrontal(
     steps: Ints,
     lists: Ints,
     body: Ints,
@@ -681,10 +510,12 @@ def recover_contraction(
     n = body.size // BODY
     welded = lists[WELDS] > 0
     arms = lists[ARMS]
+    # the multipliers of border rows are given
     for group in range(lists[GROUPS]):
         at = lists[GROUPS_AT] + 3 * group
         for k in range(6):
             state_out[6 * lists[at] + k] = mu[lists[at + 1] + k] if k < lists[at + 2] else 0.0
+    # the steps in reverse: y = (rest − Uᵀ x) / D per pivot, x_v = T x_u + S y
     for step in range(lists[STEPS] - 1, -1, -1):
         o = offset(STEP * step)
         kind, flags = steps[o], steps[o + FLAGS]
@@ -717,6 +548,7 @@ def recover_contraction(
             x = add_scaled6(x, y, s)
             pivot -= 6 * b + 1
         store6(x, v, state_out)
+    # y = W (x_child − T x_parent) of cut joints
     for cut in range(lists[CUTS]):
         joint, parent = lists[lists[CUTS_AT] + 2 * cut], lists[lists[CUTS_AT] + 2 * cut + 1]
         x = load6(state_out, 6 * joint)
@@ -728,6 +560,7 @@ def recover_contraction(
             x = add_scaled6(x, -1.0, shifted_twist(load6(state_out, 6 * parent), r))
         for c in range(body[BODY * joint + 2]):
             y_out[body[BODY * joint + 1] + c] = dot6(load6(factor, lists[CUT_BASES] + 36 * cut + 6 * c), x)
+    # x of all nodes, those of welded nodes shifted from the node they belong to
     if not welded:
         for k in range(6 * n):
             x_out[k] = state_out[k] if k >= 6 else 0.0

@@ -149,7 +149,7 @@ def fill_residual(
     body: Ints, shift: Floats, columns: Floats, diagonal: Floats, blocks: Floats, pairs: Ints, coupling: Floats, right: Floats, f: Floats,
     x: Floats, y: Floats, vectors_out: Floats,
 ) -> None:  # fmt: skip
-    """right + Jᵀ f − A y, all on the columns, where `solve_fused` looks for it."""
+    """right + Jᵀ f − A y, all on the columns, where `solve_fused` reads it."""
     n, nv = body.size // 6, y.size
     load = vectors_out[: 6 * n]
     rho = vectors_out[12 * n : 12 * n + nv]
@@ -171,12 +171,13 @@ def solve_fused(
 
     Returns the number of iterations, or NOT_POSITIVE. `columns` are factored for P; `coupled` numbers the nodes of each pair among the
     coupled ones, then lists those. The error allowed is `tolerance` times √(`scale` + the first correction²), all in the A-norm, or `floor`
-    if that is more; after `limit` iterations the answer is what it is, and limit + 1 is returned."""
+    if that is more; after `limit` iterations y is what it is by then, and limit + 1 is returned."""
     n = body.size // 6
     nv = y_out.size
     m = pairs.size // 2
     count = coupled.size - 2 * m
     k = mu_out.size
+    # loads and J z of all nodes; ρ, z, p and P p on the columns; φ, J p, its P part and N J p on coupled nodes; c, κ, ν of the rows
     at = 6 * n
     load = vectors_out[:at]
     z_x = vectors_out[at : at + 6 * n]
@@ -208,9 +209,11 @@ def solve_fused(
     enough = 0.0
     falls = (0.0, 0.0, 0.0, 0.0)
     for iteration in range(limit + 1):
+        # z = P⁻¹ (ρ + Jᵀ φ), and J z
         for j in range(count):
             store6(load6(phi, offset(6 * j)), offset(6 * coupled[2 * m + j]), load)
         solve_tree(body, shift, columns, rho, load, z_x, z)
+        # onto G z = 0 along P⁻¹ Gᵀ
         if k > 0:
             apply_rows(constraints, entries, numbers, z_x, z, c)
             times_inverse(inverse, c, mu_out)
@@ -221,11 +224,13 @@ def solve_fused(
                 for j in range(count):
                     node = offset(6 * coupled[2 * m + j])
                     store6(add6(load6(z_x, node), scaled6(mu, load6(response_x, offset(6 * n * r) + node))), node, z_x)
+        # rᵀ z
         rz = 0.0
         for j in range(nv):
             rz += rho[j] * z[j]
         for j in range(count):
             rz += dot6(load6(phi, offset(6 * j)), load6(z_x, offset(6 * coupled[2 * m + j])))
+        # the end: the error fell by little over the last iterations (Hestenes and Stiefel)
         if iteration == 0:
             enough = max(tolerance * tolerance * (scale + rz), floor * floor)
         fallen = falls[0] + falls[1] + falls[2] + falls[3]
@@ -234,6 +239,7 @@ def solve_fused(
                 mu_out[r] += nu[r]
             push_tree(body, shift, columns, y_out, x_out)
             return iteration if iteration < limit or limit == 0 else limit + 1
+        # p ← z + β p, and P p by the same recurrence; its part of pᵀ A p
         beta = rz / before if iteration > 0 else 0.0
         before = rz
         curvature = 0.0
@@ -248,6 +254,7 @@ def solve_fused(
             store6(add6(load6(phi, o), scaled6(beta, load6(pi_x, o))), o, pi_x)
             curvature += dot6(load6(p_x, o), load6(pi_x, o))
             store6((0.0, 0.0, 0.0, 0.0, 0.0, 0.0), o, w)
+        # w = N J p, the rest of pᵀ A p
         for e in range(m):
             a = offset(6 * coupled[2 * e])
             b = offset(6 * coupled[2 * e + 1])
@@ -256,10 +263,12 @@ def solve_fused(
             store6(add6(load6(w, b), times_transposed(coupling, o, load6(p_x, a))), b, w)
         for j in range(6 * count):
             curvature += p_x[j] * w[j]
+        # the part of r along Gᵀ, as p has it
         for r in range(k):
             kappa[r] = mu_out[r] + beta * kappa[r]
         if not curvature > 0.0:
             return NOT_POSITIVE
+        # y ← y + α p, r ← r − α A p
         alpha = rz / curvature
         falls = (falls[1], falls[2], falls[3], alpha * rz)
         for j in range(nv):
@@ -286,6 +295,7 @@ def solve_plain(
     z = vectors_out[at + nv : at + 2 * nv]
     p = vectors_out[at + 2 * nv : at + 3 * nv]
     product = vectors_out[at + 3 * nv : at + 4 * nv]
+    # y = 0, r = right
     size = 0.0
     for j in range(nv):
         y_out[j] = 0.0
@@ -297,12 +307,14 @@ def solve_plain(
     size = sqrt(size)
     before = 0.0
     for iteration in range(limit + 1):
+        # the end: |r| is small
         rest = 0.0
         for j in range(nv):
             rest += r[j] * r[j]
         if sqrt(rest) <= tolerance * size or iteration == limit:
             push_tree(body, shift, columns, y_out, x_out)
             return iteration if sqrt(rest) <= tolerance * size else limit + 1
+        # z = P⁻¹ r, p ← z + β p
         solve_tree(body, shift, columns, r, load, x_out, z)
         rz = 0.0
         for j in range(nv):
@@ -311,6 +323,7 @@ def solve_plain(
         before = rz
         for j in range(nv):
             p[j] = z[j] + beta * p[j]
+        # A p, y ← y + α p, r ← r − α A p
         multiply_coupled(body, shift, columns, pairs, blocks, coupling, diagonal, p, x_out, load, product)
         curvature = 0.0
         for j in range(nv):

@@ -227,7 +227,7 @@ class Assembler:
         tried, best, chance = [first], first, np.random.default_rng(0)
         touched = self.here.row_dofs() + [set(dofs.tolist())] * self.at.extra
         for size, onwards in KICKS if not first.good else ():
-            problem.look(best.y)
+            problem.evaluate(best.y)
             still = self.off(self.at.residual()) > CLOSED
             among = {v for r in rows if still[r] for v in touched[r]}
             way = chance.standard_normal(dofs.size) * ([v in among for v in dofs] if onwards else np.ones(dofs.size))
@@ -238,7 +238,7 @@ class Assembler:
                 found = best
                 break
         if not found.good:
-            problem.look(best.y)
+            problem.evaluate(best.y)
             # beyond doubt where several tries end with the same rest
             again = sum(one.left < 1.001 * best.left for one in tried) > 2
             raise self.impossible(self.at.residual(), rows, units, again and all(one.stuck for one in tried))
@@ -271,7 +271,7 @@ class Assembler:
 
     def singular(self, problem: LeastChangeProblem, y: np.ndarray, dofs: np.ndarray) -> None:
         """Whether rows lose rank here that they have beside: branches of the motion meet."""
-        c, A = problem.look(y)
+        c, A = problem.evaluate(y)
         here = hold(problem, y, c, A)
         if here.free.shape[1] in (0, dofs.size):
             return
@@ -281,7 +281,7 @@ class Assembler:
             beside = close(problem, y + way * (size / max(problem.length(way), 1e-300)), 40)
             if not beside.good or problem.length(beside.y - y) < 0.1 * size:
                 continue
-            c, A = problem.look(beside.y)
+            c, A = problem.evaluate(beside.y)
             held = hold(problem, beside.y, c, np.where(here.pushing[:, None], A, 0.0))
             if held.free.shape[1] < here.free.shape[1]:
                 ways = np.abs(problem.shape @ here.free).max(axis=1)

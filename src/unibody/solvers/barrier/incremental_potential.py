@@ -15,7 +15,7 @@ from typing import Protocol
 import numpy as np
 
 from unibody.algebra.block.cholesky import BlockMatrix
-from unibody.algebra.block.joined import ChangeOfVariables, solve_directly, solve_joined
+from unibody.algebra.block.reduced_pcg import ChangeOfVariables, solve_reduced, solve_reduced_directly
 from unibody.algebra.minimise import ROUND_OFF, Direction
 from unibody.arena import HoldsAddresses
 from unibody.collision.broad import Broad
@@ -361,9 +361,9 @@ class IncrementalStep:
         if self.targets:  # what the driven bodies' remaining way asks of the joints comes first
             start = (s.reduction.put(Q + p) - Q)[s.moving].ravel()
             right = -(g + H.product(start))
-        found = solve_joined(H, s.change, right)
+        found = solve_reduced(H, s.change, right)
         if found is None and careful:
-            found = solve_directly(H, s.change, right)
+            found = solve_reduced_directly(H, s.change, right)
         return start + found if found is not None else None
 
     def reach(self, x: np.ndarray, p: np.ndarray) -> float:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from unibody.algebra.contact.delassus import gather, spread, write_dense
-from unibody.algebra.contact.newton_dense import newton_small
-from unibody.algebra.contact.pgs import CONVEX, COULOMB
+from unibody.algebra.contact.newton import newton_small
+from unibody.algebra.contact.problem import CONVEX, COULOMB
 from unibody.collision.rigid.contacts import arrange_touches
 from unibody.collision.rigid.touching_pairs import find_pairs
 from unibody.coordinates.kick import keep_courses, kick_reduced, mark_touched

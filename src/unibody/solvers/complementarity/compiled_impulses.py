@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from unibody.algebra.contact.depenetration import LEAF, PARTING_SLOTS
-from unibody.algebra.contact.newton_dense import CONVERGED as SOLVED
-from unibody.algebra.contact.newton_dense import RESIDUAL as MISSED
-from unibody.algebra.contact.newton_dense import STEPS
-from unibody.algebra.contact.pgs import COULOMB
+from unibody.algebra.contact.depenetration import DEPENETRATION_SLOTS, ROW_RECORD
+from unibody.algebra.contact.newton import CONVERGED as SOLVED
+from unibody.algebra.contact.newton import RESIDUAL as MISSED
+from unibody.algebra.contact.newton import STEPS
+from unibody.algebra.contact.problem import COULOMB
 from unibody.arena import part
 from unibody.coordinates.workspace import FLOATING, RESIDUAL
 from unibody.frame import floats_in, ints_in
@@ -62,7 +62,7 @@ def solve_rows(
     facts_out: Floats,
 ) -> int:  # fmt: skip
     """Impulses λ and velocities u = W λ + b of all rows by Newton's method, from those of the last step: MADE, UNSOLVED, or UNANSWERED
-    where Y of the constraint rows is needed but not known (`responded`). Of facts: see `algebra.contact.newton_dense`; a residual below
+    where Y of the constraint rows is needed but not known (`responded`). Of facts: see `algebra.contact.newton`; a residual below
     zero where nothing acts.
 
     Limits and contacts that the motion without impulses keeps, and that had none in the last step, are left out at first; where the others
@@ -191,7 +191,7 @@ def part_what_overlaps(
     first, alone = part(table, spots, FIRST), part(table, spots, ALONE)
     order, wish, impulse = np.empty(k + n, np.int64), np.empty(push + n), np.empty(push + n)
     Upwards(frame[UPWARDS], k, floats_in(frame, UP), points, order)
-    parting, numbers = np.empty(LEAF * (push + n) + first.size + 2 * PARTING_SLOTS, np.int64), np.empty(0)
+    parting, numbers = np.empty(ROW_RECORD * (push + n) + first.size + 2 * DEPENETRATION_SLOTS, np.int64), np.empty(0)
     done = Part(
         frame[PART], h, width, k, 0, sizes[RADIUS], lowest, residual[:push], velocity[:push], partable, after, order, first, alone, islands,
         start, place, J, Y, parting, numbers, wish, impulse,

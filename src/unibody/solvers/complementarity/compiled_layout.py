@@ -6,7 +6,7 @@ Kernels of other rooms keep their own names here in capitals, as a place in the 
 from __future__ import annotations
 
 from unibody.algebra.contact.delassus import gather, spread, write_dense
-from unibody.algebra.contact.newton_dense import newton_small
+from unibody.algebra.contact.newton import newton_small
 from unibody.collision.rigid.contacts import arrange_touches
 from unibody.collision.rigid.touching_pairs import find_pairs
 from unibody.coordinates.kick import keep_courses, kick_reduced, mark_touched

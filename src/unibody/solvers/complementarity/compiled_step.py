@@ -14,9 +14,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from unibody.algebra.contact.newton_dense import RESIDUAL as MISSED
-from unibody.algebra.contact.newton_dense import STEPS
-from unibody.algebra.contact.pgs import COULOMB
+from unibody.algebra.contact.newton import RESIDUAL as MISSED
+from unibody.algebra.contact.newton import STEPS
+from unibody.algebra.contact.problem import COULOMB
 from unibody.arena import part
 from unibody.collision.rigid import touching_pairs as pairs_at
 from unibody.stepping.islands import CONSTRAINT_ISLANDS, INVERSE_AT

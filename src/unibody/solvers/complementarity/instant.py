@@ -15,7 +15,8 @@ from typing import Any
 
 import numpy as np
 
-from unibody.algebra.contact.modes import HOLD, PUSH, REST, SLIDE, STARTS, Found, Group, ModePart, blamed, own_response, solve_modes
+from unibody.algebra.contact.mode_parts import HOLD, PUSH, REST, SLIDE, ModePart, own_response
+from unibody.algebra.contact.modes import STARTS, IslandModes, ModeSolution, blamed, solve_modes
 from unibody.stepping.contact_margin import NOTHING, Touches, radii
 from unibody.stepping.contact_rates import contact_rates
 from unibody.stepping.contact_rows import contact_rows
@@ -233,7 +234,7 @@ def contact_instant(rule: Any, find: Any, look: Any, touching: float = TOUCHING,
     return out
 
 
-def _solved(W: Any, b: np.ndarray, parts: list[ModePart], here: _Instant, owner: list[int], resting: bool) -> list[Group]:
+def _solved(W: Any, b: np.ndarray, parts: list[ModePart], here: _Instant, owner: list[int], resting: bool) -> list[IslandModes]:
     """The islands' solutions. What static friction cannot hold slides with sliding friction, as in steps."""
     found = solve_modes(W, b, parts, resting=resting)
     if not (here.laws.stick > 1.0).any():
@@ -246,7 +247,7 @@ def _solved(W: Any, b: np.ndarray, parts: list[ModePart], here: _Instant, owner:
     return solve_modes(W, b, eased, resting=resting)
 
 
-def _differ(island: Group) -> list[int]:
+def _differ(island: IslandModes) -> list[int]:
     """Parts that do not do the same in all solutions; all, if only numbers differ."""
     out = [i for at, i in enumerate(island.parts) if len({f.modes[at] for f in island.found}) > 1]
     return out or list(island.parts)
@@ -261,8 +262,8 @@ def _outcome(
     made: Assembled,
     parts: list[ModePart],
     owner: list[int],
-    islands: list[Group],
-    choice: tuple[Found, ...],
+    islands: list[IslandModes],
+    choice: tuple[ModeSolution, ...],
     n: int,
     w: int,
 ) -> InstantOutcome:

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from unibody.algebra.contact.compliant import SoftContacts, soft_forces
+from unibody.algebra.contact.compliant import CompliantContacts, compliant_forces
 from unibody.contact.pair_laws import PairLaws
 from unibody.coordinates.observation import Touching
 from unibody.errors import StartRefused
@@ -117,11 +117,11 @@ class PenaltyContacts:
         given = system.choice.alpha
         alpha = system.choice.ratio / responses.diagonal(m + n)[m::w] if given is None else np.full(n, given)
         right = (before[:, 0] - free[:, 0] - turn[:, 0]) / h - ((d + k * ahead) * before[:, 0] + k * touches.gaps) / sigma
-        problem = SoftContacts(
+        problem = CompliantContacts(
             responses, np.concatenate([right_own, right]), np.concatenate([soft_own, 1.0 / (alpha * sigma)]),
             self.laws.of(touches.bodies, touches.ids).friction[:, 0], free[:, 1:] + turn[:, 1:], self.slip_speed, h,
         )  # fmt: skip
-        found = soft_forces(problem)
+        found = compliant_forces(problem)
         forces, own = found.forces[m:].reshape(n, w), found.forces[:m]
         after = free + h * found.motion[m:].reshape(n, w)
         work = h * float(0.5 * (forces * (before + after)).sum() + own @ rate_own)

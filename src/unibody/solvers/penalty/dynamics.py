@@ -83,7 +83,7 @@ class PenaltyDynamics(Penalties, ImpulseMaximal):
     def _respond(self, bodies: np.ndarray, wrenches: np.ndarray) -> DelassusFactors:
         """Rows on bodies that answer alone in the time of their number; those on others through everything that hangs together."""
         g, (k, width) = self.islands, wrenches.shape[:2]
-        out = DelassusFactors.room(g.first, np.full(k, width, np.int64), g.pairs(bodies))
+        out = DelassusFactors.zeros(g.first, np.full(k, width, np.int64), g.pairs(bodies))
         through = np.flatnonzero(~self._alone_body[bodies].all(axis=1))
         direct = np.flatnonzero(self._alone_body[bodies].all(axis=1))
         if direct.size:

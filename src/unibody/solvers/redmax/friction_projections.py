@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from unibody.algebra.dense import factor_cholesky, solve_cholesky
-from unibody.algebra.friction.bounded import EXACT, SWEEPS, settle_singles, singles_scratch, sweep_friction
-from unibody.algebra.friction.staggered import SETTLED
+from unibody.algebra.friction.bounded import EXACT, SWEEPS, singles_scratch, solve_single_rows, sweep_friction
+from unibody.algebra.friction.staggered import CRAWLS
 from unibody.algebra.tree.aba import BODY
 from unibody.arena import Arena, part
 from unibody.contact.joint_friction import carry_loads
@@ -190,13 +190,13 @@ def project_friction(rub_layout: Ints, rub_ints: Ints, rub_numbers: Floats, tole
         told_out[1] = moved
         if k > 0 and moved <= tolerance:
             return True
-        crawls = k > 1 and moved > SETTLED * change
+        crawls = k > 1 and moved > CRAWLS * change
         for b in range(bounds.size):
             bounds[b] = 0.5 * (bounds[b] + allowed[b]) if crawls else allowed[b]
         change = moved
         if not single:
             sweep_friction(starts, bounds, H, slip, EXACT, SWEEPS, u_out)
-        elif not settle_singles(bounds, H, slip, part(rub_out, rub_layout, SOLVING), u_out):
+        elif not solve_single_rows(bounds, H, slip, part(rub_out, rub_layout, SOLVING), u_out):
             return False
         moved = carry(rub_layout, rub_ints, rub_numbers, u_out, rub_out)
     told_out[0] = most

@@ -24,8 +24,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-MIXED = 6
-"""Earlier corrections that take part in the next."""
+from unibody.algebra.anderson import Anderson
+
+MIXED, CUTOFF = 6, 1e-12
+"""Anderson's mixing: earlier corrections that take part in the next, and the part of the largest singular value that counts as zero."""
 
 ENOUGH, ACCEPTABLE = 1e-11, 1e-8
 """Corrections, as a part of the velocity, at which the iteration ends; and at which an iteration that falls no more is good enough."""
@@ -68,24 +70,6 @@ Correct = Callable[[ImplicitStage, np.ndarray, np.ndarray], tuple[np.ndarray, np
 """(stage, v, a) → q of all joints, the correction y, and the weight of each velocity."""
 
 
-class Mixing:
-    """Anderson's method: of the fixed-point residual δ(v), the step that would have been best in the span of the last ones."""
-
-    def __init__(self) -> None:
-        self.v: list[np.ndarray] = []
-        self.delta: list[np.ndarray] = []
-
-    def step(self, v: np.ndarray, delta: np.ndarray, weight: np.ndarray) -> np.ndarray:
-        out = delta
-        if self.v:
-            dv = np.stack([v - w for w in self.v], axis=1)
-            dd = np.stack([delta - w for w in self.delta], axis=1)
-            share = np.linalg.lstsq(weight[:, None] * dd, weight * delta, rcond=1e-12)[0]
-            out = delta - (dv + dd) @ share
-        self.v, self.delta = [*self.v, v][-MIXED:], [*self.delta, delta][-MIXED:]
-        return out
-
-
 def solve_stage(stage: ImplicitStage, guess: np.ndarray, correct: Correct) -> Solved | None:
     """v by Newton's method from a guess (own velocities), or else by growing g; None if neither converges."""
     return iterate(stage, guess, correct) or grow(stage, correct)
@@ -114,7 +98,7 @@ def grow(stage: ImplicitStage, correct: Correct) -> Solved | None:
 
 def iterate(stage: ImplicitStage, guess: np.ndarray, correct: Correct) -> Solved | None:
     """Newton's iteration from a guess of v; None if it does not converge."""
-    v, mixing = guess.copy(), Mixing()
+    v, mixing = guess.copy(), Anderson(MIXED, CUTOFF)
     best, last, step = np.inf, v, np.zeros(v.size)
     for k in range(1, MOST + 1):
         a = (v - stage.v) / stage.g
@@ -129,10 +113,10 @@ def iterate(stage: ImplicitStage, guess: np.ndarray, correct: Correct) -> Solved
             if np.linalg.norm(weight * step) <= ENOUGH * scale:
                 return None
             step = 0.5 * step
-            mixing = Mixing()
+            mixing.restart()
             v = last + step
             continue
         best, last = size, v
-        step = mixing.step(v, delta, weight)
+        step = delta - mixing.correction(delta, v, delta, weight=weight)
         v = v + step
     return None

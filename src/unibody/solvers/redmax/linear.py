@@ -3,7 +3,7 @@
 tree      no couplings: P is the matrix, and one solution is exact
 pcg       fused conjugate gradients with the rows closed inside (`unibody.algebra.tree.pcg`)
 plain     the paper's: l + 2 runs of plain conjugate gradients, products by J and Jᵀ in each iteration
-direct    contraction (`unibody.algebra.tree.multifrontal`): exact, with the rows as its border
+direct    multifrontal elimination (`unibody.algebra.tree.multifrontal`): exact, with the rows as its border
 auto      pcg while it needs fewer iterations than a direct solution is worth, which then does the next RETRY steps
 dense     A written out, Cholesky: the reference
 """
@@ -14,7 +14,7 @@ from math import sqrt
 
 from unibody.algebra.dense import factor_cholesky, solve_cholesky
 from unibody.algebra.tree.aba import BODY, factor_tree, pull_tree, push_tree, solve_tree
-from unibody.algebra.tree.multifrontal import factor_contraction, recover_contraction, reduce_contraction
+from unibody.algebra.tree.multifrontal import factor_multifrontal, recover_multifrontal, reduce_multifrontal
 from unibody.algebra.tree.pcg import fill_residual, meet_rows, multiply_coupled, solve_fused, solve_plain
 from unibody.arena import part
 from unibody.coordinates.implicit_forces import add_implicit
@@ -257,7 +257,7 @@ def multiply_bilateral(
 
 @kernel
 def factor_contracted(layout: Ints, ints: Ints, constants: Floats, work_out: Floats) -> int:
-    """A by contraction, with the rows' Gram matrix."""
+    """A by multifrontal elimination, with the rows' Gram matrix."""
     order = part(ints, layout, BORDER)
     world = part(work_out, layout, ENTRY_W)
     numbers = part(work_out, layout, J)
@@ -290,7 +290,7 @@ def contract(layout: Ints, ints: Ints, constants: Floats, border: Floats, column
         failed = factor_projected(layout, ints, constants, work_out)
         if failed != 0:
             return failed
-    return factor_contraction(
+    return factor_multifrontal(
         part(ints, layout, PLAN_STEPS), part(ints, layout, PLAN_LISTS), part(ints, layout, PLAN_RECORDS), part(ints, layout, BODIES),
         part(work_out, layout, SHIFT), part(work_out, layout, COLUMNS), part(work_out, layout, BLOCKS),
         part(work_out, layout, WORLD_COUPLING), part(work_out, layout, DIAGONAL), border, columns, part(work_out, layout, FRONTS),
@@ -300,7 +300,7 @@ def contract(layout: Ints, ints: Ints, constants: Floats, border: Floats, column
 
 @kernel
 def factor_inside(layout: Ints, ints: Ints, constants: Floats, work_out: Floats) -> int:
-    """A by contraction, without the rows."""
+    """A by multifrontal elimination, without the rows."""
     none = part(work_out, layout, TARGET)[:0]
     return contract(layout, ints, constants, none, none, work_out, none)
 
@@ -308,7 +308,7 @@ def factor_inside(layout: Ints, ints: Ints, constants: Floats, work_out: Floats)
 @kernel
 def reduce_side(layout: Ints, ints: Ints, right: Floats, f: Floats, work_out: Floats, reduced_out: Floats) -> None:
     """The first half of a solution with the contracted factor."""
-    reduce_contraction(
+    reduce_multifrontal(
         part(ints, layout, PLAN_STEPS), part(ints, layout, PLAN_LISTS), part(ints, layout, BODIES), part(work_out, layout, SHIFT),
         part(work_out, layout, COLUMNS), part(work_out, layout, FRONTS), right, f, part(work_out, layout, FRONT_STATE), reduced_out,
     )  # fmt: skip
@@ -317,7 +317,7 @@ def reduce_side(layout: Ints, ints: Ints, right: Floats, f: Floats, work_out: Fl
 @kernel
 def recover_side(layout: Ints, ints: Ints, mu: Floats, work_out: Floats, x_out: Floats, y_out: Floats) -> None:
     """The second half; their border takes multipliers with the opposite sign."""
-    recover_contraction(
+    recover_multifrontal(
         part(ints, layout, PLAN_STEPS), part(ints, layout, PLAN_LISTS), part(ints, layout, BODIES), part(work_out, layout, SHIFT),
         part(work_out, layout, COLUMNS), part(work_out, layout, FRONTS), mu, part(work_out, layout, FRONT_STATE), x_out, y_out,
     )  # fmt: skip

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from unibody.algebra.tree.elimination_order import ContractionPlan
+from unibody.algebra.tree.multifrontal_plan import MultifrontalPlan
 from unibody.algebra.tree.pcg import TABLE_SIZE, vector_size
 from unibody.solvers.redmax.step import correct_redmax, evaluate_redmax, look_around
 
@@ -134,7 +134,7 @@ class RedMaxSystem(ReducedSystem):
         ]
         index = constraints.dof_index.reshape(-1, 2)
         columns = [(r, index[k, 1]) for r in range(rows) for k in range(constraints.dof_start[r], constraints.dof_start[r + 1])]
-        self.plan = plan = ContractionPlan(slots[BODIES], self.pairs, nodes, columns, rows)
+        self.plan = plan = MultifrontalPlan(slots[BODIES], self.pairs, nodes, columns, rows)
         slots[PLAN_STEPS], slots[PLAN_LISTS], slots[PLAN_RECORDS] = plan.steps, plan.lists, plan.records
         slots[BORDER] = index[: len(columns), 0]
         slots[FRONTS], slots[FRONT_SCRATCH], slots[FRONT_STATE] = plan.factor_size, plan.scratch_size, plan.state_size

@@ -8,14 +8,11 @@ import pytest
 from contact_cases import scattered, sphere_pile, tower, violation
 
 from unibody.algebra.contact.delassus import DelassusFactors
-from unibody.algebra.contact.island_scaling import TABLE
-from unibody.algebra.contact.pgs import LOCAL
-from unibody.algebra.contact.pgs_cards import CARD
-from unibody.algebra.contact.pgs_islands import sweep_grouped
-from unibody.algebra.contact.pgs_slots import AXES_OWN, B_OWN, D_OWN, TABLES
-from unibody.algebra.contact.problem import ContactProblem, Dense, bounded, contacts, join, unilateral
-from unibody.algebra.contact.scaling import Units
-from unibody.algebra.contact.scratch import room
+from unibody.algebra.contact.local_solve import LOCAL, TABLE
+from unibody.algebra.contact.pgs import solve_pgs
+from unibody.algebra.contact.pgs_layout import AXES_OWN, B_OWN, D_OWN, RECORD, TABLES, scratch
+from unibody.algebra.contact.problem import ContactProblem, bounded, contacts, join, unilateral
+from unibody.algebra.contact.scaling import ScaledProblem
 from unibody.arena import part
 
 SIZES = (1, 4, 6, 9, 2)
@@ -46,14 +43,15 @@ def test_products_and_matrices_are_those_of_numpy(seed):
     whole = J @ inverse @ J.T
     x = np.random.default_rng(seed).standard_normal(W.size)
     np.testing.assert_allclose(W.dense(), whole, atol=1e-12)
-    np.testing.assert_allclose(W.sparse().toarray(), whole, atol=1e-12)
+    J_sparse, Y_sparse = W.sparse_parts()
+    np.testing.assert_allclose((J_sparse @ Y_sparse.T).toarray(), whole, atol=1e-12)
     np.testing.assert_allclose(W.times(x), whole @ x, atol=1e-11)
     np.testing.assert_allclose(W.pull(x), J.T @ x, atol=1e-12)
     np.testing.assert_allclose(W.responses(W.pull(x)), whole @ x, atol=1e-11)
     begin = np.cumsum(W.rows) - W.rows
     np.testing.assert_allclose(W.some(np.array([4, 1, 0])).dense(), whole[np.ix_(s := [*range(10, 13), 3, 0, 1, 2], s)], atol=1e-12)
     np.testing.assert_allclose(W.some(np.arange(8), row=0).dense(), whole[np.ix_(begin, begin)], atol=1e-12)
-    both = W.some(np.array([0, 1])).joined(W.some(np.arange(2, 8)))
+    both = W.some(np.array([0, 1])).followed_by(W.some(np.arange(2, 8)))
     np.testing.assert_allclose(both.dense(), whole, atol=1e-12)
 
 
@@ -74,15 +72,15 @@ def test_rows_that_hold_are_eliminated_within_their_islands(seed):
 
 @pytest.mark.parametrize("law", ["coulomb", "convex"])
 def test_scaling_is_that_of_the_other_algorithms(law):
-    """D, and S of a block in the axes of its table, as `Units` finds them by LAPACK."""
+    """D, and S of a block in the axes of its table, as `ScaledProblem` finds them by LAPACK."""
     W, inverse, J = random_rows(3, rows=(3, 4, 2, 1, 4))
     mu = np.array([[0.3, 0.3, 0.0], [0.5, 0.2, 0.1], [0.4, 0.0, 0.0], [0.0, 0.0, 0.0], [0.2, 0.6, 0.3]])
     blocks = join(contacts(mu[:1, :2]), contacts(mu[1:2]), contacts(mu[2:3, 0], planar=True), unilateral(1), contacts(mu[4:]))
-    sweep_grouped(W, np.ones(W.size), blocks, law, None, 0.0, 0)
-    layout = room.ints[CARD * 5 + W.first.size :]
-    D, table, axes, b = (part(room.floats, layout, slot) for slot in (D_OWN, TABLES, AXES_OWN, B_OWN))
-    units = Units(ContactProblem(Dense(J @ inverse @ J.T), np.zeros(W.size), blocks, law=law))
-    np.testing.assert_allclose(D, units.D, rtol=1e-12)
+    solve_pgs(W, np.ones(W.size), blocks, law, None, 0.0, 0)
+    layout = scratch.ints[RECORD * 5 + W.first.size :]
+    D, table, axes, b = (part(scratch.floats, layout, slot) for slot in (D_OWN, TABLES, AXES_OWN, B_OWN))
+    scaled = ScaledProblem(ContactProblem(J @ inverse @ J.T, np.zeros(W.size), blocks, law=law))
+    np.testing.assert_allclose(D, scaled.D, rtol=1e-12)
     np.testing.assert_allclose((b[:-1] ** 2).sum(), (D**2).sum(), rtol=1e-12)  # turned only
 
     def whole(numbers, axes):
@@ -90,20 +88,19 @@ def test_scaling_is_that_of_the_other_algorithms(law):
         t[W.rows == 1, 1:] = V[W.rows == 1] = 0.0  # bounds, and what nothing looks at
         return t[:, 0], np.einsum("kij,kj->ki", V, t[:, 1:4]), np.einsum("kij,kj,klj->kil", V, t[:, 4:7], V)
 
-    others = units.local.reshape(-1, LOCAL)
+    others = scaled.local.reshape(-1, LOCAL)
     for ours, theirs in zip(whole(table.reshape(-1, TABLE), axes), whole(others, others[:, 7:16])):
         np.testing.assert_allclose(ours, theirs, atol=1e-12)
 
 
-@pytest.mark.parametrize("momentum", [False, True])
 @pytest.mark.parametrize("make", [lambda: scattered(6, 8, 0.3, 1), lambda: tower(3, push=0.05), lambda: sphere_pile(3, 2)])
-def test_sweeps_end_at_the_laws(make, momentum):
+def test_sweeps_end_at_the_laws(make):
     problem = make()
-    W = DelassusFactors.from_factored(problem.operator, problem.blocks.rows)
-    np.testing.assert_allclose(W.dense(), problem.W.whole(), atol=1e-12)
-    found = sweep_grouped(W, problem.b, problem.blocks, "coulomb", None, 1e-10, 5000, momentum=momentum)
+    W = problem.factors()
+    np.testing.assert_allclose(W.dense(), problem.W, atol=1e-12)
+    found = solve_pgs(W, problem.b, problem.blocks, "coulomb", None, 1e-10, 5000)
     assert found.converged and violation(problem, found) < 1e-8
-    again = sweep_grouped(W, problem.b, problem.blocks, "coulomb", found.impulse, 1e-9, 5000, momentum=momentum)
+    again = solve_pgs(W, problem.b, problem.blocks, "coulomb", found.impulse, 1e-9, 5000)
     assert again.iterations == 0, "a solution to begin with is seen to be one"
 
 
@@ -115,8 +112,8 @@ def test_limits_friction_bounds_and_contacts_without_friction_among_the_blocks(l
         contacts([0.6], planar=True), unilateral(1), contacts([0.0]),
     )  # fmt: skip
     b = np.random.default_rng(0).standard_normal(W.size) - 1.0
-    problem = ContactProblem(Dense(J @ inverse @ J.T), b, blocks, law=law)
-    found = sweep_grouped(W, b, blocks, law, None, 1e-11, 20000)
+    problem = ContactProblem(J @ inverse @ J.T, b, blocks, law=law)
+    found = solve_pgs(W, b, blocks, law, None, 1e-11, 20000)
     assert found.converged and violation(problem, found) < 1e-8
 
 
@@ -133,7 +130,7 @@ def test_unit_masses_change_nothing_but_what_is_read(law, sweeps):
     b = np.random.default_rng(1).standard_normal(W.size) - 0.5
     warm = np.maximum(np.random.default_rng(2).standard_normal(W.size), 0.0) if sweeps % 2 else None
     order = np.random.default_rng(3).permutation(len(W.rows))
-    plain = sweep_grouped(W, b, blocks, law, warm, 0.0, sweeps, order)
+    plain = solve_pgs(W, b, blocks, law, warm, 0.0, sweeps, order)
     for which in ((0, 1, 3), (0, 1, 2, 3, 4)):
         root, unit = np.eye(len(inverse)), np.zeros(5, np.int64)
         for k in which:
@@ -144,7 +141,7 @@ def test_unit_masses_change_nothing_but_what_is_read(law, sweeps):
         made = DelassusFactors.from_whole(W.first, W.rows, W.islands, J @ root, J @ root @ mass, np.arange(len(inverse)))
         made = replace(made, Y=made.J if unit.all() else made.Y, unit=unit)
         np.testing.assert_allclose(made.dense(), W.dense(), atol=1e-12)
-        found = sweep_grouped(made, b, blocks, law, warm, 0.0, sweeps, order)
+        found = solve_pgs(made, b, blocks, law, warm, 0.0, sweeps, order)
         assert found.iterations == plain.iterations
         np.testing.assert_allclose(found.impulse, plain.impulse, atol=1e-10)
         np.testing.assert_allclose(found.velocity, plain.velocity, atol=1e-10)
@@ -153,7 +150,7 @@ def test_unit_masses_change_nothing_but_what_is_read(law, sweeps):
 
 def test_what_is_not_reached_is_said():
     problem = tower(12)
-    W = DelassusFactors.from_factored(problem.operator, problem.blocks.rows)
-    found = sweep_grouped(W, problem.b, problem.blocks, "coulomb", None, 1e-12, 3)
+    W = problem.factors()
+    found = solve_pgs(W, problem.b, problem.blocks, "coulomb", None, 1e-12, 3)
     assert not found.converged and found.residual.velocity > 1e-6 and "residual" in found.note
     assert violation(problem, found) < 10.0 * found.residual.velocity

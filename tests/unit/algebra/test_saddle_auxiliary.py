@@ -4,7 +4,9 @@ import numpy as np
 import pytest
 
 from unibody.algebra.dense import factor_cholesky, solve_cholesky
-from unibody.algebra.saddle.auxiliary import RELATIVE_TOLERANCE, solve_semidefinite, symmetric_eigen
+from unibody.algebra.saddle.auxiliary import solve_semidefinite, symmetric_eigen
+
+RELATIVE_TOLERANCE = 1e-9
 
 
 def solve(A, b):

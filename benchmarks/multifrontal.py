@@ -1,4 +1,4 @@
-"""Time per node and error of the contraction, for trees with couplings of growing size.
+"""Time per node and error of multifrontal elimination, for trees with couplings of growing size.
 
 Scenes: a chain (no couplings, as a measure of overhead), a ladder of two chains tied rung by rung, two chains tied in opposite order, and
 a fan bridge: a deck that hangs on the ground at its left end, two towers, cables from every tower node to both sides, and two border
@@ -8,7 +8,7 @@ h = 0.01 s, blocks M + h² K.
 The error is that of x (velocities) and of y, relative to the largest, against a solution refined with residuals in extended
 precision until it no longer moves.
 
-    python benchmarks/contraction.py [--quick] [--plot FILE.png]
+    python benchmarks/multifrontal.py [--quick] [--plot FILE.png]
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ import numpy as np
 from common import plot
 
 from unibody.algebra.tree.aba import BODY, COLUMN
-from unibody.algebra.tree.elimination_order import ContractionPlan
-from unibody.algebra.tree.multifrontal import factor_contraction, recover_contraction, reduce_contraction
+from unibody.algebra.tree.multifrontal import factor_multifrontal, recover_multifrontal, reduce_multifrontal
+from unibody.algebra.tree.multifrontal_plan import MultifrontalPlan
 
 SIZES = (960, 9600, 102_400)
 H = 0.01
@@ -174,14 +174,14 @@ class Solver:
         self.scene = scene
         body = scene.body.ravel()
         began = time.perf_counter()
-        self.plan = plan = ContractionPlan(body, scene.pairs, scene.border_nodes, (), scene.rows)
+        self.plan = plan = MultifrontalPlan(body, scene.pairs, scene.border_nodes, (), scene.rows)
         self.planning = time.perf_counter() - began
         self.body, self.shift, self.columns = body, scene.shift.ravel(), scene.columns.ravel()
         self.values = (scene.blocks.ravel(), scene.N.ravel(), scene.diagonal, scene.border.ravel(), np.zeros(0))
         self.kept, self.scratch = np.zeros(plan.factor_size), np.zeros(plan.scratch_size)
         self.gram, self.state = np.zeros(scene.rows**2), np.zeros(plan.state_size)
         self.common = (plan.steps, plan.lists, body, self.shift, self.columns, self.kept)
-        self.calls = factor_contraction.load(), reduce_contraction.load(), recover_contraction.load()
+        self.calls = factor_multifrontal.load(), reduce_multifrontal.load(), recover_multifrontal.load()
         self.x, self.y = np.zeros(6 * scene.n), np.zeros(scene.right.size)
 
     def factor(self) -> int:
@@ -248,7 +248,7 @@ def main() -> None:
                 print(f"{name:<12}{nv:>8}{n:>8}{1e3 * solver.planning:>8.0f}{plan.largest_front:>7}{plan.cuts:>6}", end="")
                 print(f"{1e6 * factor / n:>9.3f}{1e6 * solve / n:>8.3f}{1e6 * (factor + solve) / n:>8.3f}", end="")
                 print("{:>10.0e}{:>10.0e}{:>11.0e}".format(*solver.errors()), flush=True)
-    print(f"log–log plot: {plot(points, 'Contraction: seconds to factor and solve', size_label='nodes')}")
+    print(f"log–log plot: {plot(points, 'Multifrontal elimination: seconds to factor and solve', size_label='nodes')}")
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""The contraction against numpy's dense solution of the same problem, with J written out from the recursion."""
+"""Multifrontal elimination against numpy's dense solution of the same problem, with J written out from the recursion."""
 
 import os
 from dataclasses import dataclass, field
@@ -7,8 +7,9 @@ import numpy as np
 import pytest
 
 from unibody.algebra.tree.aba import BODY, COLUMN
-from unibody.algebra.tree.elimination_order import CONTRACT, FLAGS, REVERSED, STEP, ContractionPlan
-from unibody.algebra.tree.multifrontal import factor_contraction, recover_contraction, reduce_contraction
+from unibody.algebra.tree.elimination_order import CONTRACT
+from unibody.algebra.tree.multifrontal import factor_multifrontal, recover_multifrontal, reduce_multifrontal
+from unibody.algebra.tree.multifrontal_plan import FLAGS, REVERSED, STEP, MultifrontalPlan
 
 CLOSE = 1e-9
 """Round-off times the conditioning of these problems: blocks and springs are of order one, trees of at most 60 nodes."""
@@ -84,11 +85,11 @@ class Problem:
         return A, G
 
     def plan(self, **options):
-        return ContractionPlan(self.body, self.pairs, self.border_nodes, self.border_columns, len(self.rows), **options)
+        return MultifrontalPlan(self.body, self.pairs, self.border_nodes, self.border_columns, len(self.rows), **options)
 
     def factored(self, plan):
         factor, scratch, gram = np.full(plan.factor_size, np.nan), np.full(plan.scratch_size, np.nan), np.full(len(self.rows) ** 2, np.nan)
-        failed = factor_contraction(
+        failed = factor_multifrontal(
             plan.steps, plan.lists, plan.records, self.body, self.shift.ravel(), self.columns.ravel(), self.blocks.ravel(), self.N.ravel(),
             self.diagonal, self.border.ravel(), self.border_column_values, factor, scratch, gram,
         )  # fmt: skip
@@ -99,8 +100,8 @@ class Problem:
         state, reduced = np.full(plan.state_size, np.nan), np.full(len(self.rows), np.nan)
         x, y = np.full(6 * self.n, np.nan), np.full(self.columns_number, np.nan)
         common = (plan.steps, plan.lists, self.body, self.shift.ravel(), self.columns.ravel(), factor)
-        reduce_contraction(*common, right, f, state, reduced)
-        recover_contraction(*common, multipliers(reduced), state, x, y)
+        reduce_multifrontal(*common, right, f, state, reduced)
+        recover_multifrontal(*common, multipliers(reduced), state, x, y)
         return y, x, reduced
 
 
@@ -200,7 +201,7 @@ def test_cut_joints_with_welds_match_dense_solution(seed):
     check(p, plan)
 
 
-def test_contraction_goes_from_parent_to_child_where_that_is_cheaper():
+def test_elimination_goes_from_parent_to_child_where_that_is_cheaper():
     parent, counts, pairs = crossed(12)
     p = Problem(parent, counts, pairs, seed=5)
     steps = p.plan().steps.reshape(-1, STEP)

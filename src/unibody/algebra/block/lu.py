@@ -1,6 +1,6 @@
 """A = 1 + Yᵀ C J over islands of velocities, C block diagonal over contacts, not symmetric: LU factors by blocks, with little fill.
 
-The order is that of minimum degree (SuperLU's, on the graph of the islands, whose number is small beside that of the rows). Group j leaves
+The order is that of minimum degree (SuperLU's, on the graph of the islands, whose number is small beside that of the rows). Island j leaves
 
     A_ab ← A_ab − A_aj A_jj⁻¹ A_jb        for all a, b after j that it is coupled with
 
@@ -248,16 +248,18 @@ def solve_blocks(
 
 @kernel
 def fill_blocks(
-    first: Ints, islands: Ints, start: Ints, place: Ints, where: Ints, diagonal: Ints, J: Floats, Y: Floats, slope: Floats, weight: Floats,
+    first: Ints, islands: Ints, start: Ints, place: Ints, where: Ints, diagonal: Ints, J: Floats, Y: Floats, slope: Floats, weight: float,
     scratch_out: Floats, A_out: Floats,
 ) -> None:  # fmt: skip
     """1 + Yᵀ C J with C = slope / weight, block by block."""
+    # 1 on the diagonal
     A_out[:] = 0.0
     for j in range(diagonal.size):
         n = first[j + 1] - first[j]
         for i in range(n):
             A_out[diagonal[j] + (n + 1) * i] = 1.0
     for k in range(start.size - 1):
+        # of each contact whose C is not zero: C J of its right-hand island, then Yᵀ (C J) on both sides
         rows, some = start[k + 1] - start[k], False
         for c in range(16):
             some = some or slope[16 * k + c] != 0.0
@@ -274,7 +276,7 @@ def fill_blocks(
                     s = 0.0
                     for c in range(rows):
                         s += slope[16 * k + 4 * r + c] * J[of + rows * i + c]
-                    scratch_out[width * r + i] = s / weight[k]
+                    scratch_out[width * r + i] = s / weight
             of += rows * width
             by = place[k]
             for left in range(2):

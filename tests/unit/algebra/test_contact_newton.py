@@ -5,9 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from unibody.algebra.contact.newton_dense import CONVERGED, RESIDUAL, STEPS, newton_small
-from unibody.algebra.contact.pgs import CONVEX, COULOMB
-from unibody.algebra.contact.problem import Blocks, ContactProblem, Dense, contacts, join, unilateral
+from unibody.algebra.contact.newton import CONVERGED, RESIDUAL, STEPS, newton_small
+from unibody.algebra.contact.problem import CONVEX, COULOMB, Blocks, ContactProblem, contacts, join, unilateral
 from unibody.algebra.contact.solve import solve_contacts
 from unibody.algebra.dense import solve_pivoted
 
@@ -49,7 +48,7 @@ def test_laws_of_coulomb_hold_wherever_the_kernel_says_so(seed: int) -> None:
     assert np.allclose(velocity, W @ impulse + b, rtol=0.0, atol=1e-12 * (1.0 + np.abs(W).max() * np.abs(impulse).max()))
     if facts[CONVERGED]:
         assert laws_missed(impulse, velocity, blocks) < 1e-8 * (1.0 + np.abs(impulse).max()) * (1.0 + np.abs(W).max())
-    found = solve_contacts(ContactProblem(Dense(W), b, blocks))
+    found = solve_contacts(ContactProblem(W, b, blocks))
     if facts[CONVERGED] and found.converged:  # both satisfy the laws; velocities may differ only where these leave a choice
         assert laws_missed(found.impulse, found.velocity, blocks) < 1e-8 * (1.0 + np.abs(impulse).max()) * (1.0 + np.abs(W).max())
 
@@ -68,7 +67,7 @@ def test_convex_problems_have_the_solution_of_the_proximal_method() -> None:
     for seed in range(10):
         W, b, blocks = random_problem(np.random.default_rng(seed), 5, 1, 4)
         _, velocity, facts = run(W, b, blocks, CONVEX)
-        other = solve_contacts(ContactProblem(Dense(W), b, blocks, law="convex"), method="proximal")
+        other = solve_contacts(ContactProblem(W, b, blocks, law="convex"), method="proximal")
         assert facts[CONVERGED] and other.converged
         assert np.abs(velocity - other.velocity).max() < 1e-6
 

@@ -1,9 +1,10 @@
-"""H x = b for bodies that joints connect, x = N z: conjugate gradients on NᵀHN, preconditioned by exact factors of each group's own part.
+"""H x = b for bodies that joints connect, x = N z: conjugate gradients on NᵀHN, preconditioned by exact factors of each
+mechanism's own part. Reduced PCG: z are the reduced coordinates.
 
-A group is what joints connect: a ragdoll, a chain, or a single free body. Its diagonal part of NᵀHN is built from blocks, N_aᵀ H_ab N_b
+A mechanism is what joints connect: a ragdoll, a chain, or a single free body. Its diagonal part of NᵀHN is built from blocks, N_aᵀ H_ab N_b
 with N_b the few columns of N that body b has, and factored: dense Cholesky up to DENSE unknowns, sparse LU beyond (whose fill follows the
-mechanism: linear for chains with local coordinates). Nothing but contacts and forces between groups is left to the iterations, and a single
-group is solved directly. If a group is not positive, there is no answer; if iterations do not end, the whole is factored.
+mechanism: linear for chains with local coordinates). Nothing but contacts and forces between mechanisms is left to the iterations, and a
+single mechanism is solved directly. If a mechanism is not positive, there is no answer; if iterations do not end, the whole is factored.
 """
 
 from __future__ import annotations
@@ -21,13 +22,13 @@ from unibody.algebra.block.cholesky import DIRECT, ITERATIONS, BlockMatrix, W, s
 from unibody.kernel import Floats, Ints, device, kernel
 
 DENSE = 400
-"""Unknowns of a group up to which its factor is dense."""
+"""Unknowns of a mechanism up to which its factor is dense."""
 EXACT = 1e-10
 """Accuracy of iterations for systems that are small enough for a direct solution."""
 
 
 @device
-def add_product(first, columns, values, starts, entries, data, a, b, H, at, turned, shift, width, to, A_out):
+def add_product(first, columns, values, starts, entries, data, a, b, H, at, transposed, shift, width, to, A_out):
     """A += N_aᵀ H N_b on and above the diagonal, row-major from `to`, with H (12×12) at `at` (or its transpose) and columns counted from
     `shift`; N_a by its rows, of which most entries are zero."""
     kb = first[b + 1] - first[b]
@@ -38,7 +39,7 @@ def add_product(first, columns, values, starts, entries, data, a, b, H, at, turn
             for l in range(W):
                 f = values[W * first[b] + kb * l + j]
                 if f != 0.0:
-                    s += (H[at + W * l + i] if turned else H[at + W * i + l]) * f
+                    s += (H[at + W * l + i] if transposed else H[at + W * i + l]) * f
             for e in range(starts[W * a + i], starts[W * a + i + 1]):
                 row = entries[e] - shift
                 if row <= column:
@@ -46,21 +47,21 @@ def add_product(first, columns, values, starts, entries, data, a, b, H, at, turn
 
 
 @kernel
-def add_groups(
-    first: Ints, columns: Ints, values: Floats, starts: Ints, entries: Ints, data: Floats, group: Ints, z_first: Ints, place: Ints,
+def add_mechanisms(
+    first: Ints, columns: Ints, values: Floats, starts: Ints, entries: Ints, data: Floats, mechanism: Ints, z_first: Ints, place: Ints,
     diagonal: Floats, rows: Ints, others: Ints, between: Floats, A_out: Floats,
 ) -> int:  # fmt: skip
-    """Diagonal parts of NᵀHN of the groups with place ≥ 0, row-major at their places, on and above the diagonal; the number of blocks
-    between groups."""
+    """Diagonal parts of NᵀHN of the mechanisms with place ≥ 0, row-major at their places, on and above the diagonal; the number of blocks
+    between mechanisms."""
     apart = 0
-    for b in range(group.size):
-        g = group[b]
+    for b in range(mechanism.size):
+        g = mechanism[b]
         if place[g] >= 0:
             width = z_first[g + 1] - z_first[g]
             add_product(first, columns, values, starts, entries, data, b, b, diagonal, W * W * b, False, z_first[g], width, place[g], A_out)
     for k in range(rows.size):
-        g = group[rows[k]]
-        if group[others[k]] != g:
+        g = mechanism[rows[k]]
+        if mechanism[others[k]] != g:
             apart += 1
         elif place[g] >= 0:
             width = z_first[g + 1] - z_first[g]
@@ -97,9 +98,9 @@ def gather(first: Ints, columns: Ints, values: Floats, x: Floats, z_out: Floats)
 
 
 @kernel
-def factor_groups(z_first: Ints, place: Ints, used_out: Ints, A_out: Floats) -> int:
-    """Upper factors A = UᵀU of the groups, over A, zeros left alone; −1, or the first group that is not positive. Coordinates of bodies
-    that hang on others come first, so a tree fills nothing in."""
+def factor_mechanisms(z_first: Ints, place: Ints, used_out: Ints, A_out: Floats) -> int:
+    """Upper factors A = UᵀU of the mechanisms, over A, zeros left alone; −1, or the first mechanism that is not positive. Coordinates of
+    bodies that hang on others come first, so a tree fills nothing in."""
     for g in range(place.size):
         if place[g] < 0:
             continue
@@ -130,8 +131,8 @@ def factor_groups(z_first: Ints, place: Ints, used_out: Ints, A_out: Floats) -> 
 
 
 @kernel
-def solve_groups(z_first: Ints, place: Ints, factor: Floats, b: Floats, z_out: Floats) -> None:
-    """z of UᵀU z = b, group by group."""
+def solve_mechanisms(z_first: Ints, place: Ints, factor: Floats, b: Floats, z_out: Floats) -> None:
+    """z of UᵀU z = b, mechanism by mechanism."""
     for g in range(place.size):
         if place[g] < 0:
             continue
@@ -156,20 +157,20 @@ def solve_groups(z_first: Ints, place: Ints, factor: Floats, b: Floats, z_out: F
 
 @dataclass(frozen=True)
 class ChangeOfVariables:
-    """x = N z body by body: body b has the columns `columns[first[b] : first[b + 1]]`, and N_b (12, its columns) in `values`; its group,
-    and the range of z of each group."""
+    """x = N z body by body: body b has the columns `columns[first[b] : first[b + 1]]`, and N_b (12, its columns) in `values`; its
+    mechanism, and the range of z of each mechanism."""
 
     first: np.ndarray
     columns: np.ndarray
     values: np.ndarray
-    group: np.ndarray
+    mechanism: np.ndarray
     z_first: np.ndarray
     N: sp.csr_matrix
     _large: dict[int, tuple[np.ndarray, slice, sp.csr_matrix]] = field(default_factory=dict)
 
     @staticmethod
-    def of(N: sp.csr_matrix, group: np.ndarray, group_of_z: np.ndarray) -> ChangeOfVariables:
-        """`group_of_z` ascends."""
+    def of(N: sp.csr_matrix, mechanism: np.ndarray, mechanism_of_z: np.ndarray) -> ChangeOfVariables:
+        """`mechanism_of_z` ascends."""
         m = N.shape[0] // W
         columns, values = [np.zeros(0, np.int64)], [np.zeros(0)]
         for b in range(m):
@@ -180,8 +181,8 @@ class ChangeOfVariables:
             columns.append(mine.astype(np.int64))
             values.append(block.ravel())
         first = np.concatenate([[0], np.cumsum([len(c) for c in columns[1:]])]).astype(np.int64)
-        z_first = np.searchsorted(group_of_z, np.arange(int(group.max(initial=-1)) + 2)).astype(np.int64)
-        return ChangeOfVariables(first, np.concatenate(columns), np.concatenate(values), group.astype(np.int64), z_first, N)
+        z_first = np.searchsorted(mechanism_of_z, np.arange(int(mechanism.max(initial=-1)) + 2)).astype(np.int64)
+        return ChangeOfVariables(first, np.concatenate(columns), np.concatenate(values), mechanism.astype(np.int64), z_first, N)
 
     @cached_property
     def by_row(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -189,9 +190,9 @@ class ChangeOfVariables:
         return self.N.indptr.astype(np.int64), self.N.indices.astype(np.int64), np.ascontiguousarray(self.N.data, float)
 
     def large(self, g: int) -> tuple[np.ndarray, slice, sp.csr_matrix]:
-        """Bodies and range of z of a group, and N of it alone."""
+        """Bodies and range of z of a mechanism, and N of it alone."""
         if g not in self._large:
-            bodies, mine = np.flatnonzero(self.group == g), slice(int(self.z_first[g]), int(self.z_first[g + 1]))
+            bodies, mine = np.flatnonzero(self.mechanism == g), slice(int(self.z_first[g]), int(self.z_first[g + 1]))
             self._large[g] = bodies, mine, self.N[(W * bodies[:, None] + np.arange(W)).ravel()][:, mine]
         return self._large[g]
 
@@ -206,8 +207,8 @@ class ChangeOfVariables:
         return out
 
 
-class JoinedGroups:
-    """Factors of the groups' own parts. `positive`: whether all of them are; `apart`: blocks of H between groups."""
+class MechanismFactors:
+    """Factors of the mechanisms' own parts. `positive`: whether all of them are; `apart`: blocks of H between mechanisms."""
 
     def __init__(self, H: BlockMatrix, change: ChangeOfVariables):
         self._change = change
@@ -218,25 +219,25 @@ class JoinedGroups:
         self._factor = np.zeros(int(ends[-1]) if len(ends) else 0)
         c = change
         flat = np.ascontiguousarray(H.diagonal).ravel(), np.ascontiguousarray(H.between).ravel()
-        self.apart = add_groups(
-            c.first, c.columns, c.values, *c.by_row, c.group, c.z_first, self._place, flat[0], H.rows, H.columns, flat[1], self._factor
+        self.apart = add_mechanisms(
+            c.first, c.columns, c.values, *c.by_row, c.mechanism, c.z_first, self._place, flat[0], H.rows, H.columns, flat[1], self._factor
         )
-        self.positive = factor_groups(c.z_first, self._place, np.zeros(DENSE, np.int64), self._factor) < 0
+        self.positive = factor_mechanisms(c.z_first, self._place, np.zeros(DENSE, np.int64), self._factor) < 0
         self._sparse = []
         for g in np.flatnonzero(~dense):
             bodies, mine, N = c.large(int(g))
-            A = (N.T @ part(H, bodies) @ N).tocsc()
+            A = (N.T @ submatrix(H, bodies) @ N).tocsc()
             self._sparse.append((mine, spl.splu(A, permc_spec="MMD_AT_PLUS_A", options={"SymmetricMode": True})))
 
     def solve(self, b: np.ndarray) -> np.ndarray:
         out = np.zeros(b.size)
-        solve_groups(self._change.z_first, self._place, self._factor, b, out)
+        solve_mechanisms(self._change.z_first, self._place, self._factor, b, out)
         for mine, factor in self._sparse:
             out[mine] = factor.solve(b[mine])
         return out
 
 
-def part(H: BlockMatrix, bodies: np.ndarray) -> sp.bsr_matrix:
+def submatrix(H: BlockMatrix, bodies: np.ndarray) -> sp.bsr_matrix:
     """H of some bodies alone."""
     place = np.full(len(H.diagonal), -1)
     place[bodies] = np.arange(len(bodies))
@@ -244,23 +245,23 @@ def part(H: BlockMatrix, bodies: np.ndarray) -> sp.bsr_matrix:
     return BlockMatrix(H.diagonal[bodies], place[H.rows[both]], place[H.columns[both]], H.between[both]).sparse()
 
 
-def solve_joined(H: BlockMatrix, change: ChangeOfVariables, b: np.ndarray, accuracy: float = 1e-3) -> np.ndarray | None:
-    """x = N z with NᵀHN z = Nᵀb; None if a group, or the whole as far as it is seen, is not positive."""
-    groups, right = JoinedGroups(H, change), change.gather(b)
-    if not groups.positive:
+def solve_reduced(H: BlockMatrix, change: ChangeOfVariables, b: np.ndarray, accuracy: float = 1e-3) -> np.ndarray | None:
+    """x = N z with NᵀHN z = Nᵀb; None if a mechanism, or the whole as far as it is seen, is not positive."""
+    mechanisms, right = MechanismFactors(H, change), change.gather(b)
+    if not mechanisms.positive:
         return None
-    if not groups.apart:
-        return change.spread(groups.solve(right))
+    if not mechanisms.apart:
+        return change.spread(mechanisms.solve(right))
     if len(H.diagonal) <= DIRECT:
         accuracy = min(accuracy, EXACT)
-    z, positive = iterate(lambda z: change.gather(H.product(change.spread(z))), groups.solve, right, accuracy)
+    z, positive = iterate(lambda z: change.gather(H.product(change.spread(z))), mechanisms.solve, right, accuracy)
     if not positive:
         return None
-    return change.spread(z) if z is not None else solve_directly(H, change, b)
+    return change.spread(z) if z is not None else solve_reduced_directly(H, change, b)
 
 
-def solve_directly(H: BlockMatrix, change: ChangeOfVariables, b: np.ndarray) -> np.ndarray:
-    """The same by sparse LU of the whole, which need not be positive."""
+def solve_reduced_directly(H: BlockMatrix, change: ChangeOfVariables, b: np.ndarray) -> np.ndarray:
+    """x = N z with NᵀHN z = Nᵀb by sparse LU of the whole, which need not be positive."""
     A = (change.N.T @ H.sparse() @ change.N).tocsc()
     return change.spread(solve_sparse(A, change.gather(b)))
 

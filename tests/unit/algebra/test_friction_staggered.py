@@ -7,8 +7,9 @@ import numpy as np
 import pytest
 from scipy.optimize import lsq_linear
 
+from staggered_projections import staggered_projections
 from unibody.algebra.friction.bounded import friction_residual, solve_friction
-from unibody.algebra.friction.staggered import FrictionPoint, stagger, staggered_projections
+from unibody.algebra.friction.staggered import FrictionPoint, stagger
 
 G, H = 9.81, 0.01
 

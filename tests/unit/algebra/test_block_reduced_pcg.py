@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from unibody.algebra.block import joined
+from unibody.algebra.block import reduced_pcg
 from unibody.algebra.block.cholesky import BlockMatrix
-from unibody.algebra.block.joined import ChangeOfVariables, solve_directly, solve_joined
+from unibody.algebra.block.reduced_pcg import ChangeOfVariables, solve_reduced, solve_reduced_directly
 
 
 def system(rng, sizes, touching, stiff=1e4):
@@ -46,7 +46,7 @@ def check(H, change, N, rng, rel=1e-7):
     b = rng.normal(size=N.shape[0])
     A = N.T @ H.sparse().toarray() @ N
     exact = N @ np.linalg.solve(A, N.T @ b)
-    for found in (solve_joined(H, change, b), solve_directly(H, change, b)):
+    for found in (solve_reduced(H, change, b), solve_reduced_directly(H, change, b)):
         np.testing.assert_allclose(found, exact, atol=rel * np.abs(exact).max())
 
 
@@ -62,17 +62,17 @@ def test_spread_and_gather_are_the_matrix_and_its_transpose(rng):
 @pytest.mark.parametrize("dense", [400, 15])
 def test_solutions_are_those_of_the_dense_matrix(sizes, touching, dense, rng, monkeypatch):
     """Also when groups of more than 15 unknowns are factored as sparse ones."""
-    monkeypatch.setattr(joined, "DENSE", dense)
+    monkeypatch.setattr(reduced_pcg, "DENSE", dense)
     check(*system(rng, sizes, touching), rng)
 
 
 def test_a_group_that_is_not_positive_has_no_answer_but_a_direct_one(rng):
     H, change, N = system(rng, [2, 1], [])
     H.diagonal[2] -= 1e9 * np.eye(12)
-    assert solve_joined(H, change, np.ones(36)) is None
+    assert solve_reduced(H, change, np.ones(36)) is None
     A = N.T @ H.sparse().toarray() @ N
     exact = N @ np.linalg.solve(A, N.T @ np.ones(36))
-    np.testing.assert_allclose(solve_directly(H, change, np.ones(36)), exact, atol=1e-9 * np.abs(exact).max())
+    np.testing.assert_allclose(solve_reduced_directly(H, change, np.ones(36)), exact, atol=1e-9 * np.abs(exact).max())
 
 
 def test_sums_of_block_matrices(rng):

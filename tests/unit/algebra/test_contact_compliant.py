@@ -7,18 +7,25 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from unibody.algebra.contact.compliant import SoftContacts, soft_forces
-from unibody.algebra.contact.compliant_response import ComplianceSlopes, InRows, InVelocities, Sparsely, soft_answers
+from unibody.algebra.contact.compliant import (
+    ComplianceSlopes,
+    CompliantContacts,
+    DenseRows,
+    DenseVelocities,
+    SparseVelocities,
+    compliant_forces,
+    response_of,
+)
 from unibody.algebra.contact.delassus import DelassusFactors
 
 
-def heap(seed: int, bodies: int, contacts: int, singles: int = 3, width: int = 3) -> SoftContacts:
+def heap(seed: int, bodies: int, contacts: int, singles: int = 3, width: int = 3) -> CompliantContacts:
     """Bodies of six velocities with random masses, pressed together at random; some slide, some stick, some part."""
     rng = np.random.default_rng(seed)
     islands = np.array([rng.choice(bodies, 2, replace=False) for _ in range(singles + contacts)])
     islands[::4, 1] = -1
     rows = np.array([1] * singles + [width] * contacts, np.int64)
-    out = DelassusFactors.room(6 * np.arange(bodies + 1, dtype=np.int64), rows, islands)
+    out = DelassusFactors.zeros(6 * np.arange(bodies + 1, dtype=np.int64), rows, islands)
     inverse = []
     for _ in range(bodies):
         root = 0.3 * rng.standard_normal((6, 6)) + np.eye(6)
@@ -32,10 +39,10 @@ def heap(seed: int, bodies: int, contacts: int, singles: int = 3, width: int = 3
     felt = out.diagonal(len(rows))[np.concatenate([np.arange(singles), singles + width * np.arange(contacts)])]
     coefficient = rng.choice([0.0, 0.3, 0.8], contacts)
     free = 0.02 * rng.standard_normal((contacts, width - 1))
-    return SoftContacts(out, rng.normal(4.0, 5.0, singles + contacts), felt / 4e3, coefficient, free, 1e-2, 0.01)
+    return CompliantContacts(out, rng.normal(4.0, 5.0, singles + contacts), felt / 4e3, coefficient, free, 1e-2, 0.01)
 
 
-def misses(problem: SoftContacts, forces: np.ndarray) -> float:
+def misses(problem: CompliantContacts, forces: np.ndarray) -> float:
     """The largest deviation from the law, row by row, of the largest force; W from the whole J and Y."""
     u = problem.rows.dense() @ forces
     m, width = len(problem.right) - len(problem.free), problem.free.shape[1] + 1
@@ -52,7 +59,7 @@ def misses(problem: SoftContacts, forces: np.ndarray) -> float:
 @pytest.mark.parametrize("seed, width", [(2, 3), (3, 3), (2, 2)])
 def test_forces_obey_the_law_and_do_not_depend_on_the_matrix(seed: int, width: int) -> None:
     problem = heap(seed, 8, 20, width=width)
-    dense, sparse = soft_forces(problem), soft_forces(problem, dense=0)
+    dense, sparse = compliant_forces(problem), compliant_forces(problem, dense=0)
     assert dense.residual <= 1e-9 and sparse.residual <= 1e-9 and dense.iterations <= 30
     np.testing.assert_allclose(sparse.forces, dense.forces, atol=1e-8 * np.abs(dense.forces).max())
     np.testing.assert_allclose(dense.motion, problem.rows.dense() @ dense.forces, atol=1e-8 * np.abs(dense.motion).max())
@@ -67,14 +74,14 @@ def test_forces_obey_the_law_and_do_not_depend_on_the_matrix(seed: int, width: i
 def test_crowded_heaps_in_which_much_slips_and_sticks_are_solved(seed: int) -> None:
     """Sixty contacts on ten bodies, with friction up to 0.8 and a slip speed a hundred times as small as their slips."""
     problem = replace(heap(seed, 10, 60), slip_speed=2e-4)
-    found = soft_forces(problem)
+    found = compliant_forces(problem)
     assert found.residual <= 1e-9 and misses(problem, found.forces) < 2e-9
 
 
 def test_rows_without_contacts() -> None:
     """One-sided rows alone, as where only limits push: an obstacle problem, whose solution the law row by row tells."""
     problem = heap(3, 5, 0, singles=12)
-    found = soft_forces(problem)
+    found = compliant_forces(problem)
     assert found.residual <= 1e-9 and misses(problem, found.forces) < 1e-9 and (found.forces > 0.0).any() and (found.forces == 0.0).any()
 
 
@@ -93,7 +100,7 @@ def test_every_space_gives_the_same_answer() -> None:
     slopes = ComplianceSlopes(-rng.uniform(0.0, 9.0, 3), -np.array([a @ a.T for a in rng.standard_normal((9, 3, 3))]))
     slopes.blocks[4] = 0.0  # a contact that does not push
     missing = rng.standard_normal(30)
-    ways = (InRows(J, Y), InVelocities(J, Y), Sparsely(*problem.rows.sparse_parts(), (3, 9, 3)))
+    ways = (DenseRows(J, Y), DenseVelocities(J, Y), SparseVelocities(*problem.rows.sparse_parts(), (3, 9, 3)))
     for way in ways:
         for _ in range(2):  # again with other zeros
             force, motion = way.solve(slopes, missing)
@@ -105,8 +112,8 @@ def test_every_space_gives_the_same_answer() -> None:
 
 def test_the_smallest_space_is_chosen() -> None:
     few, many = heap(6, 12, 6), heap(7, 4, 20)
-    assert isinstance(soft_answers(few.rows, 3, 3), InRows) and isinstance(soft_answers(many.rows, 3, 3), InVelocities)
-    assert isinstance(soft_answers(many.rows, 3, 3, dense=20), Sparsely)
+    assert isinstance(response_of(few.rows, 3, 3), DenseRows) and isinstance(response_of(many.rows, 3, 3), DenseVelocities)
+    assert isinstance(response_of(many.rows, 3, 3, dense=20), SparseVelocities)
 
 
 @pytest.mark.parametrize("pull, slides", [(3.0, False), (30.0, True)])
@@ -114,10 +121,10 @@ def test_a_block_that_is_pulled_sticks_or_slides(pull: float, slides: bool) -> N
     """m = 2 kg, on ground that gives way: p = m (right − u), with u = p/m; then friction against the pull, in closed form."""
     mass, h, mu, slow, soft, right = 2.0, 0.01, 0.5, 1e-3, 1e-4, 10.0
     eye = np.eye(6)[:, 3:]
-    rows = DelassusFactors.room(np.array([0, 6], np.int64), np.array([3], np.int64), np.array([[0, -1]]))
+    rows = DelassusFactors.zeros(np.array([0, 6], np.int64), np.array([3], np.int64), np.array([[0, -1]]))
     rows.J[:], rows.Y[:] = eye.ravel(), eye.ravel() / mass
     free = np.array([[h * pull / mass, 0.0]])
-    found = soft_forces(SoftContacts(rows, np.array([right]), np.array([soft]), np.array([mu]), free, slow, h))
+    found = compliant_forces(CompliantContacts(rows, np.array([right]), np.array([soft]), np.array([mu]), free, slow, h))
     p = right / (1.0 / mass + soft)
     f = -mu * p if slides else -pull / (1.0 + slow * mass / (mu * p * h))
     assert found.forces == pytest.approx([p, f, 0.0], rel=1e-9, abs=1e-12)

@@ -5,12 +5,14 @@ import pytest
 from forests import CLOSE, factored, forest, parents, relative
 
 from unibody.algebra.saddle import schur
-from unibody.algebra.saddle.auxiliary import RELATIVE_TOLERANCE, anticipate, solve_semidefinite
+from unibody.algebra.saddle.auxiliary import anticipate, solve_semidefinite
 
 METHODS = {
     "schur": (schur.solve_schur, schur.schur_work),
     "dense": (schur.solve_dense, schur.dense_work),
 }
+
+RELATIVE_TOLERANCE = 1e-9
 
 
 def solved(method, p, K=None, c=None):

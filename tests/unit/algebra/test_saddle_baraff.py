@@ -119,14 +119,14 @@ def test_kernels_run_without_compilation():
     code = """
 import sys
 sys.path.insert(0, {here!r})
-import test_auxiliary, test_saddle, test_tree_ldl
+import test_saddle_auxiliary, test_saddle_schur, test_saddle_baraff
 assert "numba" not in sys.modules
 for w in (3, 6):
-    test_tree_ldl.test_tree_solution_matches_dense_solution(w, "random", 0.0)
-    test_tree_ldl.test_many_right_hand_sides_match_one_by_one(w)
-    test_tree_ldl.test_indefinite_mass_and_dependent_rows_name_the_body_without_nan(w)
-    test_saddle.test_schur_dense_and_tree_agree(w)
-test_auxiliary.test_redundant_system_has_the_minimum_norm_solution(7, 4)
+    test_saddle_baraff.test_tree_solution_matches_dense_solution(w, "random", 0.0)
+    test_saddle_baraff.test_many_right_hand_sides_match_one_by_one(w)
+    test_saddle_baraff.test_indefinite_mass_and_dependent_rows_name_the_body_without_nan(w)
+    test_saddle_schur.test_schur_dense_and_tree_agree(w)
+test_saddle_auxiliary.test_redundant_system_has_the_minimum_norm_solution(7, 4)
 assert "numba" not in sys.modules
 """
     here = os.path.dirname(__file__)
