@@ -94,7 +94,7 @@ def _solvers(incomplete: str) -> Iterator[Offer]:
     if not colon:
         yield "auto", "the cheapest that honours everything"
         for known, cls in REGISTRY.items():
-            yield known, f"rules {', '.join(_choices(cls, 'rule'))}"
+            yield known, f"rules {', '.join(cls.choices('rule'))}"
         return
     done, again, last = rest.rpartition(":")
     for word, said in _options(name, last):
@@ -110,15 +110,8 @@ def _options(name: str, incomplete: str) -> Iterator[Offer]:
     cls = REGISTRY[name]
     kinds = get_type_hints(cls)
     for field in fields(cls):  # type: ignore[arg-type]
-        choices = _choices(cls, field.name)
+        choices = cls.choices(field.name)
         yield from _values(field.name, kinds[field.name], getattr(cls, field.name, ""), incomplete, choices)
-
-
-def _choices(cls: type, field: str) -> tuple[Any, ...]:
-    """The tuple beside the class that lists an option's values: RULES for `rule`, METHODS for `method`."""
-    import sys
-
-    return tuple(getattr(sys.modules[cls.__module__], f"{field.upper()}S", ()))
 
 
 def _values(name: str, kind: Any, default: Any, incomplete: str, choices: tuple[Any, ...] = ()) -> Iterator[Offer]:

@@ -31,6 +31,8 @@ from unibody.spatial.devices import add3, compose_back, cross, dot3, load3, load
 from unibody.spatial.motion import POSE, Track, checked_motion, pose_track
 from unibody.spatial.pose import skew, vector_from_rotation
 
+__all__ = ["PrescribedFrame"]
+
 SERIES = 0.04
 """Below this θ² the coefficients k, k′ are summed as series: the next term is below 1e-15."""
 

@@ -42,6 +42,8 @@ from unibody.forces.points import point_damping, point_stiffness
 from unibody.kernel import Floats, Ints, device, kernel
 from unibody.spatial.devices import dot3, load3, load6, norm3, scale3, sub3
 
+__all__ = ["Cable"]
+
 SHORTEST = 1e-12
 """Below this length [m] a segment has no direction."""
 

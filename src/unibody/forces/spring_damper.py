@@ -31,6 +31,8 @@ from unibody.forces.points import point_damping, point_stiffness
 from unibody.kernel import Floats, Ints, kernel
 from unibody.spatial.devices import dot3, load3, norm3, scale3, sub3
 
+__all__ = ["SpringDamper"]
+
 SHORTEST = 1e-12
 """Below this length [m] a spring has no direction and pulls nowhere."""
 

@@ -6,17 +6,6 @@ To add one more: a frozen dataclass with `nq`, `nv`, `pose`, `motion`, `bias`, i
 `fill_kernel` when it must be fast. The contract tests in `tests/contracts/test_joints.py` tell whether it is right.
 """
 
-from unibody.joints.ball import Ball
-from unibody.joints.base import Joint
-from unibody.joints.composite import Composite
-from unibody.joints.free import Free
-from unibody.joints.hinge import Hinge
-from unibody.joints.planar import Planar
-from unibody.joints.prismatic import Prismatic
-from unibody.joints.revolute import Revolute
-from unibody.joints.screw import Screw
-from unibody.joints.translational import Translational
-from unibody.joints.universal import Universal
-from unibody.joints.weld import Weld
+from unibody.exports import exported
 
-__all__ = ["Ball", "Composite", "Free", "Hinge", "Joint", "Planar", "Prismatic", "Revolute", "Screw", "Translational", "Universal", "Weld"]
+__all__ = exported(globals())

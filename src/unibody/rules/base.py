@@ -13,7 +13,6 @@ from __future__ import annotations
 
 from unibody.arena import part
 from unibody.coordinates.reduced.kinematics import advance_joints, rate_joints
-from unibody.coordinates.stages import Evaluate
 from unibody.coordinates.workspace import CLASSES, INDEX, LEDGER, PARAMETERS, SPEED_LIMIT
 from unibody.element import DAMPER_POWER
 from unibody.kernel import Floats, Ints, device, kernel
@@ -100,9 +99,3 @@ def write_record(row, t, q, v, memory, record_out):
 @device
 def ledger_of(layout, work) -> Floats:
     return part(work, layout, LEDGER)
-
-
-__all__ = [
-    "LAST_STEP", "MEMORY", "TIME", "Evaluate", "advance_own", "all_finite", "book_work", "finite", "largest", "ledger_of", "outruns",
-    "rate_own", "write_record",
-]  # fmt: skip

@@ -5,17 +5,15 @@ Work is integrated with the same weights.
 
 from __future__ import annotations
 
+import numpy as np
+
 from unibody.arena import part
 from unibody.coordinates.stages import EVALUATE_STAGE, PROJECT_STAGE, Evaluate, Project
 from unibody.coordinates.workspace import COUNTS, OWN_Q, Y
 from unibody.element import DAMPER_POWER
 from unibody.kernel import Floats, Ints, long_kernel
 from unibody.rules.base import LAST_STEP, TIME, advance_own, all_finite, ledger_of, outruns, rate_own, write_record
-
-
-def scratch_size(nq: int, nv: int) -> int:
-    """Numbers of scratch memory: stage q and v, q̇, and the two weighted sums."""
-    return 3 * nq + 2 * nv
+from unibody.rules.time_rule import TimeRule
 
 
 @long_kernel
@@ -87,3 +85,21 @@ def roll_runge_kutta(
         if outruns(layout, y, v_out, work_out):
             return k + 1
     return steps
+
+
+class RungeKutta(TimeRule):
+    """Four evaluations a step."""
+
+    name = "rk4"
+    order = 4
+    roll = roll_runge_kutta
+
+    @classmethod
+    def scratch_size(cls, nq: int, nv: int) -> int:
+        """Stage q and v, q̇, and the two weighted sums."""
+        return 3 * nq + 2 * nv
+
+    @staticmethod
+    def amplification(z: np.ndarray) -> np.ndarray:
+        """μ(z) = 1 + z + z²/2 + z³/6 + z⁴/24."""
+        return 1.0 + z * (1.0 + z / 2.0 * (1.0 + z / 3.0 * (1.0 + z / 4.0)))
