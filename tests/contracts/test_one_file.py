@@ -1,8 +1,8 @@
 """One file adds one of everything, and everything that can take it takes it, with no file of the package edited.
 
 `one_of_each.py` beside this test is that file: a joint, a force, a constraint, a time rule and a compiled solver. (A measure joins them
-when elements offer `measures()`.) Each is compared with a stock element that is the same, or with a closed form. The file is loaded for these
-tests only, and what it has entered is taken out again, so that other tests see the package as it is.
+when elements offer `measures()`.) Each is compared with a stock element that is the same, or with a closed form. The file is loaded for
+these tests only, and what it has entered is taken out again, so that other tests see the package as it is.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ def nut(joint: ub.Joint) -> ub.Model:
 @pytest.mark.parametrize("solver", SOLVERS)
 def test_a_joint_moves_like_the_stock_screw(mine: ModuleType, solver: str) -> None:
     """The same mathematics by another class: only round-off, and the last digits of iterations (1e-6 of what has moved 0.2 m), differ."""
-    own, stock = nut(mine.Thread(0.1)), nut(ub.Screw((0, 0, 1), pitch=0.2 * np.pi))
+    own, stock = nut(mine.Thread(0.1)), nut(ub.Screw((0, 0, 1), pitch=0.1))
     able(own, solver)
     ends = [run(model, solver) for model in (own, stock)]
     assert abs(ends[0].point("nut", (0.1, 0.0, 0.0))[-1] - ends[0].point("nut", (0.1, 0.0, 0.0))[0]).max() > 0.01
