@@ -18,7 +18,7 @@ import copy
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import cache, singledispatch
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -30,9 +30,7 @@ from unibody.errors import ModelError
 from unibody.forces import DryFriction, JointFriction, Motor, TorsionSpring
 from unibody.forces.base import Blocks, Force, Loads
 from unibody.joints import Ball, Free, Joint
-
-if TYPE_CHECKING:
-    from unibody.model.model import JointInfo
+from unibody.model.contents import JointInfo
 
 
 def checked_parts(given: Any, joint: Joint, what: str) -> tuple[str, ...]:
