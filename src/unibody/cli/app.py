@@ -95,6 +95,7 @@ def run(
     from unibody.cli import inputs, running
     from unibody.cli.recorded import can_draw
 
+    # refuse first what could not be done after the run
     inputs.different({"--out": out, "--csv": csv, "--contacts": contacts, "--picture": picture})
     if out is not None and out.suffix != ".npz":
         raise ModelError(f"--out '{out}' ends in '{out.suffix}'; give a file that ends in .npz")
@@ -105,6 +106,7 @@ def run(
     label, chosen, choice = inputs.solver_for(scene, solver, option or [], dt)
     outcome = running.timed(scene, chosen, dt, duration, apart, False if as_json else None)
     facts = running.summary(label, outcome, choice)
+    # files, those of a failed run too
     files: dict[str, Path] = {}
     if outcome.failed:
         files["recording"] = running.keep_failed(outcome.recording, name, out)
@@ -173,10 +175,12 @@ def compare(
     from unibody.solvers import REGISTRY
     from unibody.view.motion import position_difference
 
+    # refuse first what could not be done after the runs
     for path, option in ((picture, "--picture"), (plot, "--plot")):
         inputs.writable(path, option)
         can_draw(path, option)
     name, scene = inputs.scene_from(target, param or [])
+    # solvers by name, or all that can but those of last resort
     able = [s for s in REGISTRY if not describe.refusals(s, scene.model)]
     specs = [s.strip() for s in solvers.split(",") if s.strip()] or [s for s in able if not REGISTRY[s].last_resort] or able
     choices = [inputs.solver_for(scene, spec, (), dt) for spec in specs]
@@ -184,6 +188,7 @@ def compare(
     for solver in chosen:
         solver.check(scene.model)
     dt, duration = scene.dt if dt is None else dt, scene.duration if duration is None else duration
+    # run them all, and compare each with the first
     apart = running.rows_apart(duration, dt, every)
     outcomes = [running.timed(scene, solver, dt, duration, apart, False if as_json else None) for solver in chosen]
     facts = [running.summary(label, o, choice) for (label, _, choice), o in zip(choices, outcomes, strict=True)]
@@ -192,6 +197,7 @@ def compare(
         f.solver: running.keep_failed(o.recording, f"{name}-{re.sub(r'[^a-z0-9]+', '-', f.solver)}", None)
         for f, o in zip(facts, outcomes, strict=True) if o.failed
     }  # fmt: skip
+    # pictures and files
     if picture is not None:
         from unibody.view import draw_comparison
 
@@ -203,6 +209,7 @@ def compare(
 
         with _forgiven(any(o.failed for o in outcomes)):
             files["plot"] = plot_comparison([o.recording for o in outcomes], specs, what, plot, title=name)
+    # what is told
     if as_json:
         rows = [{**f.plain(), "position_difference": d} for f, d in zip(facts, differences, strict=True)]
         told = {"left_out": list(scene.left_out), "files": {k: str(p) for k, p in files.items()}}

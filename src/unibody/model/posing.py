@@ -221,6 +221,7 @@ def add_motors(
             driven += own
     if not driven:
         raise ModelError("motors: no joint has a scalar degree of freedom of its own; give joints=")
+    # what is given by name must name something that is driven
     names = {n for x in driven for n in x[4]}
     held = isinstance(target, str) and target == "start"
     gains = {"stiffness": stiffness, "damping": damping, "limit": np.inf if limit is None else limit, "target": {} if held else target}
@@ -231,11 +232,13 @@ def add_motors(
             look_up(name_of(name, "motors"), dict.fromkeys(names), f"motors {key}: joint")
     if not isinstance(gains["target"], Mapping):
         raise ModelError(f"motors: target {target!r} is no mapping; give 'start', or {{joint: q, …}}")
+    # motors that are there already
     taken = {(e.joint, e.dof): n for n, e in resolved.items() if isinstance(e, Motor)}
     old = [taken[j.name, d] for _, j, d, _, _ in driven if (j.name, d) in taken]
     if old and not replaced:
         shown = ", ".join(f"'{n}'" for n in old[:4]) + (f" and {len(old) - 4} more" if len(old) > 4 else "")
         raise ModelError(f"motors: {shown} {'drives' if len(old) == 1 else 'drive'} these joints already; give replace=True, or joints=")
+    # one motor for each, on the part if that has a name
     left = {n: e for n, e in b._elements.items() if n not in old}
     out: dict[str, Motor] = {}
     for title, j, dof, at, known in driven:
