@@ -8,12 +8,13 @@ So a new element is one new file. Type checkers read the same names from `__init
 from __future__ import annotations
 
 import pkgutil
+from collections.abc import Iterable
 from importlib import import_module
 from types import ModuleType
 from typing import Any
 
 
-def modules_of(package: str, path: list[str], ending: str = "") -> list[ModuleType]:
+def modules_of(package: str, path: Iterable[str], ending: str = "") -> list[ModuleType]:
     """The modules of a package whose names have this ending, imported, in the order of their names."""
     return [import_module(f"{package}.{name}") for _, name, _ in pkgutil.iter_modules(path) if name.endswith(ending)]
 

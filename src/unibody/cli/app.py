@@ -1,4 +1,4 @@
-"""The commands of `unibody` that simulate and describe; others live in modules of their own, imported at the end so that they register."""
+"""The commands of `unibody` that simulate and describe; others register when the modules `<name>_command` are imported, at the end."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ from unibody.cli.options import (  # isort: skip
 )  # fmt: skip
 from unibody.cli.output import DONE, FAILED, show_facts, show_json, show_table
 from unibody.errors import ModelError
+from unibody.exports import modules_of
 from unibody.simulation.advice import APART
 
 
@@ -362,8 +363,4 @@ def _shown(default: Any) -> str:
     return f"{default:.4g}" if isinstance(default, float) else str(default)
 
 
-from unibody.cli import check_command  # noqa: E402, F401, I001
-from unibody.cli import export_command  # noqa: E402, F401
-from unibody.cli import plot_command  # noqa: E402, F401
-from unibody.cli import render_command  # noqa: E402, F401
-from unibody.cli import view_command  # noqa: E402, F401
+modules_of(__package__, sys.modules[__package__].__path__, "_command")

@@ -9,9 +9,6 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-READABLE = (".py", ".npz", ".json", ".urdf", ".xml", ".mjcf")
-"""Files that commands take."""
-
 Offer = tuple[str, str]
 """A word, and what is said of it."""
 
@@ -43,6 +40,8 @@ def targets(ctx: Any, incomplete: str) -> Iterator[Offer]:
 
 
 def _files(incomplete: str) -> Iterator[Offer]:
+    from unibody.files.reading import READERS
+
     typed = Path(incomplete)
     folder = typed if incomplete.endswith("/") else typed.parent
     start = incomplete[: incomplete.rfind("/") + 1]
@@ -51,7 +50,7 @@ def _files(incomplete: str) -> Iterator[Offer]:
             continue
         if path.is_dir():
             yield f"{start}{path.name}/", "folder"
-        elif path.suffix in READABLE:
+        elif path.suffix in (*READERS, ".npz"):
             yield f"{start}{path.name}", f"{path.suffix[1:]} file"
 
 

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import difflib
-import importlib
 import inspect
-import pkgutil
+import sys
 import types
 from collections.abc import Callable, Mapping
 from contextlib import nullcontext
@@ -15,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal, Union, get_args, get_origin, get
 import numpy as np
 
 from unibody.errors import ModelError, readable
+from unibody.exports import modules_of
 
 if TYPE_CHECKING:
     from unibody.model import Model
@@ -154,9 +154,7 @@ def require(name: str, holds: bool, complaint: str) -> None:
 
 def _find() -> None:
     """Import every module of this folder once, so that its scenes register themselves."""
-    package = importlib.import_module(__package__)
-    for module in pkgutil.iter_modules(package.__path__):
-        importlib.import_module(f"{__package__}.{module.name}")
+    modules_of(__package__, sys.modules[__package__].__path__)
 
 
 def _suggest(word: str, known: list[str], otherwise: str) -> str:
