@@ -52,7 +52,7 @@ def contact_instant(model: Model, state: State | None = None, control: Any = Non
 
 
 def __getattr__(name: str) -> Any:
-    """What few programs need comes when asked for: `ub.view`, the room of pictures, which called opens the viewer; `ub.Finding(s)`."""
+    """What few programs need is imported when asked for: `ub.view`, the package of pictures and a function, and `ub.Finding(s)`."""
     from importlib import import_module
 
     if name == "view":

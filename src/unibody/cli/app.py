@@ -57,9 +57,9 @@ def everything(
 @command
 def scenes(as_json: Json = False) -> int:
     """List the scenes: names, what they are, and their parameters."""
-    from unibody import scenes as room
+    from unibody import scenes as known
 
-    entries = [room.get(name) for name in room.names()]
+    entries = [known.get(name) for name in known.names()]
     if as_json:
         parameters = [[{"name": p.name, "type": p.kind_name, "default": p.default} for p in e.parameters] for e in entries]
         show_json([{"name": e.name, "summary": e.summary, "parameters": p} for e, p in zip(entries, parameters, strict=True)])

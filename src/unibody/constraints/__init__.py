@@ -1,6 +1,6 @@
 """Constraints: rows C = 0 or C ≥ 0 between points of bodies or joint coordinates, one file per class.
 
-Lives here: the contract (`base`) and the constraints of the house; `dry_friction_rows` is what a solver makes of dry
+Lives here: the contract (`base`) and the constraints; `dry_friction_rows` is what a solver makes of dry
 friction. Joints that close loops are not here: they are joints.
 May import: `unibody.kernel`, `unibody.element`, `unibody.errors`, `unibody.spatial`, and joints where a limit needs their kind.
 May write: only the `_out` arrays of its kernels.

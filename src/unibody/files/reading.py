@@ -1,4 +1,4 @@
-"""One door for all files: the ending tells the reader, and for .xml the root element.
+"""Files of all kinds: the ending tells the reader, and for .xml the root element.
 
     .py → a function build()      .json → our own, or rigid-ipc's      .urdf → URDF      .xml, .mjcf → MJCF, or URDF if the root is <robot>
 

@@ -1,6 +1,6 @@
 """Forces: what pulls, pushes, damps and drives, one file per class.
 
-Lives here: the contract (`base`), the forces of the house, `points`: exact blocks of forces that act on points of bodies, and
+Lives here: the contract (`base`), the forces, `points`: exact blocks of forces that act on points of bodies, and
 `implicit`: the pieces of kernels for implicit terms.
 May import: `unibody.kernel`, `unibody.element`, `unibody.errors`, `unibody.spatial`, and `unibody.joints` to recognise a Ball.
 May write: only the `_out` arrays of its kernels and the `Loads` it is handed.

@@ -261,7 +261,7 @@ class Editing:
         if Path(path).suffix.lower() != ".json":
             raise ModelError(f"save: '{path}' does not end in .json; give a file that does (URDF: unibody.files.save_urdf)")
         model = self.build()
-        scene = import_module("unibody.scenes").Scene  # by name, because scenes stand above this room
+        scene = import_module("unibody.scenes").Scene  # by name, because scenes stand above models
         told = {key: getattr(self._origin, key) for key in ("duration", "dt", "notes", "left_out", "name")}
         states = {name: _state(model, joints) for name, joints in self._origin.keyframes.items()}
         return import_module("unibody.files").save_json(scene(model, keyframes=states, **told), path, tabulate=tabulate)
@@ -279,7 +279,7 @@ def _state(model: Model, joints: Mapping[str, tuple[np.ndarray, np.ndarray]]) ->
 def _loaded(cls: Any, source: Any, parameters: dict[str, Any]) -> Any:
     if isinstance(source, str | Path):
         if isinstance(source, Path) or Path(source).suffix:
-            source = import_module("unibody.files").load(source, parameters)  # by name: files stand above this room
+            source = import_module("unibody.files").load(source, parameters)  # by name: files stand above models
         else:
             source = import_module("unibody.scenes").make(source, **parameters)
     elif parameters:

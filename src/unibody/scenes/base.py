@@ -45,7 +45,7 @@ class Scene:
     solver: str = ""
     """The solver it is made for, also with options ("redmax:rule=bdf2"); without one, the choice of `unibody.solvers.choice`."""
     ours: bool = False
-    """Whether it is one of this house's, which mean what they do: a free fall is no mistake in them."""
+    """Whether it is one of this package, which mean what they do: a free fall is no mistake in them."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "left_out", tuple(readable(line) if isinstance(line, str) else line for line in self.left_out))

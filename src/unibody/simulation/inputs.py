@@ -1,6 +1,6 @@
 """From words to things: a model, a scene, a scene's name or a file; a solver by name, with options.
 
-Scenes and files stand above simulations in the house, so they are asked for by name and only when a word needs them.
+The packages `scenes` and `files` import `simulation`. So they are imported here by name, and only when a word needs them.
 """
 
 from __future__ import annotations

@@ -403,7 +403,7 @@ class Recording:
 
 
 def _view(module: str) -> Any:
-    """A module of the room of pictures, which lies above this one: opened by name when somebody wants to look, never needed to run."""
+    """A module of `unibody.view`, which imports this package: imported by name when somebody wants to look, never needed to run."""
     return import_module(f"unibody.view.{module}")
 
 
