@@ -73,7 +73,7 @@ def solvers(ctx: Any, incomplete: str) -> Iterator[Offer]:
 
 @quiet
 def several_solvers(ctx: Any, incomplete: str) -> Iterator[Offer]:
-    """The same for the last of a list with commas."""
+    """Names and options, as `solvers` offers them, for the last word of a list with commas."""
     done, comma, last = incomplete.rpartition(",")
     for word, said in _solvers(last):
         yield f"{done}{comma}{word}", said

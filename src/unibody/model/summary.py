@@ -44,7 +44,7 @@ def page(model: Contents) -> str:
 
 
 def tables(model: Contents) -> str:
-    """The same as HTML: tables of bodies and of elements."""
+    """What `page` says, as HTML: tables of bodies and of elements."""
     bodies = []
     for body, joint in zip(model.bodies[1:], model.tree_joints, strict=True):
         shapes = ", ".join(type(getattr(p, "shape", p)).__name__ for p in body.shapes)
