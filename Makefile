@@ -4,7 +4,7 @@
 # make fuzz    mutated files of all kinds, CASES of them
 # make lint    style, types, imports and the rules of compiled code
 # make bench   times and orders, peers side by side
-# make map     docs/map.md from the signs of the rooms
+# make map     docs/map.md from the docstrings of the packages, and what packages export for type checkers
 # make portability  the suite under other round-off (other BLAS kernels, a generic processor, shaken scenes): hours
 # make clean   back to a fresh checkout
 #
@@ -53,6 +53,7 @@ lint: $(VENV)/.installed-lint
 	$(BIN)/ruff check .
 	$(BIN)/python tools/kernel_lint.py
 	$(BIN)/python tools/make_map.py --check
+	$(BIN)/python tools/make_exports.py --check
 	$(BIN)/python tools/make_capabilities.py --check
 	$(BIN)/python tools/make_schema.py --check
 	$(BIN)/lint-imports --no-cache --no-logo
@@ -63,6 +64,7 @@ bench: $(VENV)/.installed-plot,peers
 
 map:
 	$(PYTHON) tools/make_map.py
+	$(PYTHON) tools/make_exports.py
 
 clean:
 	rm -rf $(VENV) build dist .pytest_cache .ruff_cache .mypy_cache .hypothesis .import_linter_cache demo.png

@@ -3,7 +3,7 @@
     python tools/make_capabilities.py            write docs/capabilities.md
     python tools/make_capabilities.py --check    exit with 1 if docs/capabilities.md is not what would be written
 
-One instance of every joint, force, constraint and shape class of the house is put into a model of its own, and every solver is asked
+One instance of every joint, force, constraint and shape class of the package is put into a model of its own, and every solver is asked
 `handles(element, model)`. A class without an instance in EXAMPLES is an error, so that no element is left out. The page has one table per
 kind, with a tick or a dash for every solver; reasons are folded below it, and refusals that only come with an option are the last table.
 """
@@ -151,9 +151,9 @@ NOTES = {
 }
 
 
-def classes(room: Any, base: type) -> list[str]:
-    """The element classes that a room exports; `Placed` is how any shape is put somewhere, not one more."""
-    names = [n for n in room.__all__ if inspect.isclass(getattr(room, n)) and issubclass(getattr(room, n), base)]
+def classes(package: Any, base: type) -> list[str]:
+    """The element classes that a package exports; `Placed` is how any shape is put somewhere, not one more."""
+    names = [n for n in package.__all__ if inspect.isclass(getattr(package, n)) and issubclass(getattr(package, n), base)]
     return sorted(n for n in names if n not in (base.__name__, "Placed"))
 
 
@@ -224,7 +224,7 @@ def folded(summary: str, refused: list[tuple[str, str, str]]) -> Iterator[str]:
     yield ""
 
 
-def table_of(kind: str, room: Any, base: type) -> Iterator[str]:
+def table_of(kind: str, package: Any, base: type) -> Iterator[str]:
     """A row per class, a column per solver; joints in every world that they can be in, with a last column for planar ones."""
     joint = kind == "Joints"
     worlds: dict[str, dict[str, bool]] = {"": {}}
@@ -233,9 +233,9 @@ def table_of(kind: str, room: Any, base: type) -> Iterator[str]:
     yield "| element | " + " | ".join([*(f"`{solver}`" for solver in REGISTRY), *(["planar"] if joint else [])]) + " |"
     yield "|---" + "|:-:" * (len(REGISTRY) + joint) + "|"
     refused, partly = [], False
-    for name in classes(room, base):
+    for name in classes(package, base):
         if name not in EXAMPLES:
-            raise SystemExit(f"{room.__name__}.{name} has no instance in EXAMPLES of tools/make_capabilities.py; add one")
+            raise SystemExit(f"{package.__name__}.{name} has no instance in EXAMPLES of tools/make_capabilities.py; add one")
         said = {solver: {where: answer(solver, kind, EXAMPLES[name], **world) for where, world in worlds.items()} for solver in REGISTRY}
         cells = [mark(list(said[solver].values())) for solver in REGISTRY]
         partly = partly or "(✓)" in cells
@@ -267,7 +267,7 @@ def contact_options() -> Iterator[str]:
 def conditions() -> list[tuple[str, str, str]]:
     """(element, solver with option, reason): what default options honour and others do not, and elements with options of their own."""
     everything: list[tuple[str, str, Any, dict[str, Any]]] = [
-        (f"`{name}`", kind, EXAMPLES[name], {}) for kind, room, base in KINDS for name in classes(room, base)
+        (f"`{name}`", kind, EXAMPLES[name], {}) for kind, package, base in KINDS for name in classes(package, base)
     ]
     defaults = {solver: cls() for solver, cls in REGISTRY.items()}
     out = []
@@ -295,11 +295,11 @@ def conditions() -> list[tuple[str, str, str]]:
 
 def lines() -> Iterator[str]:
     yield OPENING
-    for kind, room, base in KINDS:
+    for kind, package, base in KINDS:
         yield f"## {kind}\n"
         if kind in NOTES:
             yield NOTES[kind] + "\n"
-        yield from table_of(kind, room, base)
+        yield from table_of(kind, package, base)
     yield "## Options of Contact\n"
     yield "In the solvers that take `Contact`.\n"
     yield from contact_options()

@@ -28,7 +28,7 @@ from unibody.files.scene_json import VERSION  # noqa: E402
 from unibody.forces.base import Force  # noqa: E402
 from unibody.joints import Joint  # noqa: E402
 from unibody.model.checking import KINDS  # noqa: E402
-from unibody.model.text import BODY, ELEMENT, HOUSE, JOINT, SHAPE, WORLD  # noqa: E402
+from unibody.model.text import BODY, CLASSES, ELEMENT, JOINT, SHAPE, WORLD  # noqa: E402
 from unibody.model.values import DTYPES, WORDS, arguments_of, key_of  # noqa: E402
 from unibody.shapes import Placed, Shape  # noqa: E402
 from unibody.simulation.whole_file import whole_text  # noqa: E402
@@ -111,7 +111,7 @@ def element(cls: type, entry: Schema, taken: Sequence[str]) -> Schema:
 
 
 def foreign(entry: Schema, required: Sequence[str]) -> Schema:
-    """The entry of a class that is not the house's; its arguments are its own business."""
+    """The entry of a class that is not one of this package; its arguments are its own business."""
     kind = {"type": "string", "pattern": "^[^:]+:[^:]+$"}
     told = "A class of somebody's own, module:Name; read only where the module is trusted."
     return {"description": told, "type": "object", "properties": {**entry, "type": kind}, "required": ["type", *required]}
@@ -144,14 +144,14 @@ def values() -> Schema:
             thing({"list": items}, ["list"], description="A Python list; bare lists are tuples."),
             thing({"dict": several(several(VALUE, 2))}, ["dict"]),
         ),
-        "Table": element(HOUSE["Table"], {}, ("type",)),
-        "Moved": element(HOUSE["Moved"], {}, ("type",)),
-        "ContactMaterial": {**element(HOUSE["ContactMaterial"], {}, ("type",)), "required": []},
+        "Table": element(CLASSES["Table"], {}, ("type",)),
+        "Moved": element(CLASSES["Moved"], {}, ("type",)),
+        "ContactMaterial": {**element(CLASSES["ContactMaterial"], {}, ("type",)), "required": []},
     }  # fmt: skip
 
 
 def of(*bases: type) -> list[str]:
-    return sorted(name for name, cls in HOUSE.items() if issubclass(cls, bases))
+    return sorted(name for name, cls in CLASSES.items() if issubclass(cls, bases))
 
 
 def schema() -> Schema:
@@ -169,9 +169,10 @@ def schema() -> Schema:
     entry = {"name": NAME}
     for mine, keys in ((body, BODY), (world, WORLD), (joint, JOINT), (shape, SHAPE), (entry, ELEMENT)):
         assert set(mine) | {"type"} == set(keys) | {"type"}, f"keys are {keys}, described are {tuple(mine)}"
-    parts = {f"part.{n}": element(HOUSE[n], {}, ("type",)) for n in of(Joint)}
-    named = {n: element(HOUSE[n], joint, JOINT) for n in of(Joint)} | {n: element(HOUSE[n], entry, ELEMENT) for n in of(Force, Constraint)}
-    named |= {n: element(HOUSE[n], shape, SHAPE) for n in of(Shape)}
+    parts = {f"part.{n}": element(CLASSES[n], {}, ("type",)) for n in of(Joint)}
+    named = {n: element(CLASSES[n], joint, JOINT) for n in of(Joint)}
+    named |= {n: element(CLASSES[n], entry, ELEMENT) for n in of(Force, Constraint)}
+    named |= {n: element(CLASSES[n], shape, SHAPE) for n in of(Shape)}
     named[Placed.__name__]["properties"]["shape"] = ref("shape")
     kinds = {
         "shape": either(*map(ref, of(Shape)), foreign(shape, [])),

@@ -2,22 +2,15 @@
 
 from typing import TYPE_CHECKING, Any
 
-from unibody import scenes, solvers
-
-from unibody.constraints import (  # isort: skip
-    Constraint, Contact, Coupling, Distance, DistanceRange, FixedPoint, JointCoupling, JointLimit, KnifeEdge, PointOnLine, PointPlane,
-    PrescribedFrame, PrescribedJoint, PrescribedPoint, Rolling, SplineContact,
-)  # fmt: skip
+from unibody import constraints, forces, joints, scenes, shapes, solvers
+from unibody.constraints import *
 from unibody.contact.restitution import contact_for_restitution
 from unibody.coordinates.assembly.assemble import Assembly, assemble
 from unibody.errors import ModelError, StepFailed, UnibodyError, UnibodyWarning, Unsupported
-
-from unibody.forces import (  # isort: skip
-    AppliedWrench, BodyDamping, Cable, DryFriction, Force, Gravity, JointFriction, Motor, SpringDamper, TorsionSpring,
-)  # fmt: skip
-from unibody.joints import Ball, Composite, Free, Hinge, Joint, Planar, Prismatic, Revolute, Screw, Translational, Universal, Weld
+from unibody.forces import *
+from unibody.joints import *
 from unibody.model import Builder, Control, Model, State
-from unibody.shapes import Box, Capsule, ContactMaterial, Cylinder, Ellipsoid, HeightField, Mesh, OpenMesh, Placed, Plane, Sphere
+from unibody.shapes import *
 from unibody.simulation import Recording, Simulation
 from unibody.solvers import Report
 from unibody.spatial import Pose
@@ -59,7 +52,7 @@ def contact_instant(model: Model, state: State | None = None, control: Any = Non
 
 
 def __getattr__(name: str) -> Any:
-    """What few programs need comes when asked for: `ub.view`, the room of pictures, which called opens the viewer; `ub.Finding(s)`."""
+    """What few programs need is imported when asked for: `ub.view`, the package of pictures and a function, and `ub.Finding(s)`."""
     from importlib import import_module
 
     if name == "view":
@@ -70,78 +63,11 @@ def __getattr__(name: str) -> Any:
 
 
 __all__ = [
-    "AppliedWrench",
-    "Assembly",
-    "Ball",
-    "BodyDamping",
-    "Box",
-    "Builder",
-    "Cable",
-    "Capsule",
-    "Composite",
-    "Constraint",
-    "Control",
-    "Contact",
-    "ContactMaterial",
-    "Coupling",
-    "Cylinder",
-    "Distance",
-    "DistanceRange",
-    "DryFriction",
-    "Ellipsoid",
-    "Finding",
-    "Findings",
-    "FixedPoint",
-    "Force",
-    "Free",
-    "Gravity",
-    "HeightField",
-    "Hinge",
-    "Joint",
-    "JointCoupling",
-    "JointFriction",
-    "JointLimit",
-    "KnifeEdge",
-    "Mesh",
-    "OpenMesh",
-    "Model",
-    "ModelError",
-    "Motor",
-    "Placed",
-    "Plane",
-    "Planar",
-    "PointOnLine",
-    "PointPlane",
-    "Pose",
-    "PrescribedFrame",
-    "PrescribedJoint",
-    "PrescribedPoint",
-    "Prismatic",
-    "Recording",
-    "Report",
-    "Revolute",
-    "Rolling",
-    "Screw",
-    "Simulation",
-    "Sphere",
-    "SplineContact",
-    "SpringDamper",
-    "State",
-    "StepFailed",
-    "Table",
-    "TorsionSpring",
-    "Translational",
-    "UnibodyError",
-    "UnibodyWarning",
-    "Universal",
-    "Unsupported",
-    "Weld",
-    "assemble",
-    "check",
-    "contact_for_restitution",
-    "contact_instant",
-    "load",
-    "render",
-    "scenes",
-    "solvers",
-]
+    "Assembly", "Builder", "Control", "Finding", "Findings", "Model", "ModelError", "Pose", "Recording", "Report", "Simulation", "State",
+    "StepFailed", "Table", "UnibodyError", "UnibodyWarning", "Unsupported", "assemble", "check", "contact_for_restitution",
+    "contact_instant", "load", "render", "scenes", "solvers",
+]  # fmt: skip
+__all__ += constraints.__all__
+__all__ += forces.__all__
+__all__ += joints.__all__
+__all__ += shapes.__all__

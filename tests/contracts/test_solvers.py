@@ -5,7 +5,6 @@ A solver is asked only for scenes it says it handles; new solvers come under the
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
 from dataclasses import replace
 from functools import cache
@@ -27,7 +26,7 @@ def all_choices() -> list[Solver]:
     """Every solver with every rule it knows."""
     out = []
     for cls in REGISTRY.values():
-        rules = getattr(sys.modules[cls.__module__], "RULES", None)
+        rules = cls.choices("rule")
         out += [cls(rule=rule) for rule in rules] if rules else [cls()]
     return out
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Collection, Iterator
 
 import numpy as np
@@ -10,15 +9,16 @@ import numpy as np
 from unibody.checks.finding import SafeStep
 from unibody.checks.flying import in_fixed_axes
 from unibody.checks.linear import INERTIAL, Linear, linearise
-from unibody.checks.stability import Limit, Modes, by_rates, by_steps, explicit_euler, modes_of, runge_kutta
+from unibody.checks.stability import Limit, Modes, by_rates, by_steps, modes_of
 from unibody.coordinates.instant import Instant
 from unibody.model import Model
+from unibody.rules import RULES, smooth
 from unibody.solvers import REGISTRY
 from unibody.solvers.base import SMOOTH_FEEDBACK, elements_of
 
 LARGEST = 2000
 """Degrees of freedom beyond which dense matrices are not made."""
-ADAPTS, IMPLICIT = ("dopri5",), ("implicit", "bdf2")
+IMPLICIT = ("implicit", "bdf2")
 MOMENTA = "semi-implicit in momenta"
 """The rule of maximal coordinates: momenta are carried over, so that spinning by itself does not grow."""
 FIXED_AXES = "semi-implicit in fixed axes"
@@ -26,8 +26,8 @@ FIXED_AXES = "semi-implicit in fixed axes"
 
 
 def rules_of(solver: str) -> tuple[str, ...]:
-    """The time rules of a solver: the `RULES` beside its class."""
-    return tuple(getattr(sys.modules[REGISTRY[solver].__module__], "RULES", ()))
+    """The time rules of a solver."""
+    return REGISTRY[solver].choices("rule")
 
 
 def safe_steps(here: Instant, explicit: Collection[str] = ()) -> Iterator[SafeStep]:
@@ -46,7 +46,7 @@ def safe_steps(here: Instant, explicit: Collection[str] = ()) -> Iterator[SafeSt
         for rule in rules_of(solver):
             if refused:
                 yield SafeStep(solver, rule, np.nan, f"cannot run this model: {refused}")
-            elif rule in ADAPTS:
+            elif rule in RULES and RULES[rule].order is None:
                 yield SafeStep(solver, rule, np.inf, "adapts its own steps")
             elif rule in IMPLICIT:
                 yield SafeStep(solver, rule, np.inf, "no limit by stability; accuracy decides")
@@ -85,13 +85,15 @@ def _limit(rule: str, here: Instant, motion: Linear, modes: Modes) -> Limit:
         return by_steps((motion.A_q, quiet, none, none), modes_of(motion.A_q, quiet))
     if rule == "linearly-implicit":
         return by_steps((motion.A_q, motion.A_v, motion.implicit_K, motion.implicit_D), modes)
-    if rule == "euler":
-        return by_rates(explicit_euler, modes)
-    if rule == "rk4":
-        found = by_rates(runge_kutta, modes)
-        feedback = by_rates(runge_kutta, Modes(np.array([-1.0 / SMOOTH_FEEDBACK]), np.zeros((0, 1)), True))
-        return feedback if here.held.size and feedback.dt < found.dt else found
-    return Limit(np.nan, None, 0.0, False)
+    amplification = RULES[rule].amplification if rule in RULES else None
+    if amplification is None:
+        return Limit(np.nan, None, 0.0, False)
+    found = by_rates(amplification, modes)
+    if not (smooth(rule) and here.held.size):
+        return found
+    # the feedback of rules of high order does not shrink with the step
+    feedback = by_rates(amplification, Modes(np.array([-1.0 / SMOOTH_FEEDBACK]), np.zeros((0, 1)), True))
+    return feedback if feedback.dt < found.dt else found
 
 
 def _said(solver: str, rule: str, limit: Limit, motion: Linear) -> SafeStep:

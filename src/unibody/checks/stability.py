@@ -80,15 +80,6 @@ def modes_of(A_q: np.ndarray, A_v: np.ndarray) -> Modes:
     return Modes(rates, shapes, m <= DENSE)
 
 
-def runge_kutta(z: np.ndarray) -> np.ndarray:
-    """The step of the classical rule on ẏ = λ y, z = h λ."""
-    return 1.0 + z * (1.0 + z / 2.0 * (1.0 + z / 3.0 * (1.0 + z / 4.0)))
-
-
-def explicit_euler(z: np.ndarray) -> np.ndarray:
-    return 1.0 + z
-
-
 def by_rates(step: Callable[[np.ndarray], np.ndarray], modes: Modes) -> Limit:
     """The limit of a rule whose step is a function of h λ."""
 

@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 from unibody.checks.finding import quoted
 from unibody.model import Model
+from unibody.rules import smooth
 from unibody.solvers import REGISTRY, Solver
 from unibody.solvers.base import elements_of
 
@@ -61,16 +62,15 @@ CREEPS_BACK = Deed(
 SHOOTS_BACK = Deed("shoots back", "pushes it back with a speed that it keeps", "push it back with a speed that it keeps")
 REFUSES = Deed("refuses", "refuses such a start", "refuse such a start")
 
-VELOCITIES = {
-    "articulated": IMPACT, "lagrange": IMPACT_IF_SLOW, "complementarity": IMPACT, "redmax": IMPACT, "impulse": IMPACT,
-    "penalty": FORCES, "barrier": SOON,
+DEEDS = {
+    deed.kind: deed for deed in (
+        IMPACT, IMPACT_IF_SLOW, FEEDBACK, FORCES, SOON, CLOSES, CLOSES_IF_SMALL, PULLS, PULLS_ELEMENTS, CREEPS_BACK, SHOOTS_BACK, REFUSES,
+    )
 }  # fmt: skip
-POSITIONS = {
-    "articulated": CLOSES_IF_SMALL, "lagrange": CLOSES_IF_SMALL, "complementarity": CLOSES_IF_SMALL, "redmax": CLOSES_IF_SMALL,
-    "impulse": CLOSES, "penalty": PULLS, "barrier": PULLS_ELEMENTS,
-}  # fmt: skip
-BOUNDS = {"complementarity": CREEPS_BACK, "impulse": CREEPS_BACK, "redmax": SHOOTS_BACK, "penalty": SHOOTS_BACK, "barrier": REFUSES}
+"""By the words that solvers say of themselves (`Solver.start_deeds`)."""
 
+VELOCITIES, POSITIONS, BOUNDS = range(3)
+"""Where these stand in `start_deeds`."""
 
 OTHERWISE = {IMPACT: IMPACT_IF_SLOW}
 """What takes the place of deeds of `complementarity` in maximal coordinates and of `articulated` with rules of higher order."""
@@ -79,20 +79,20 @@ WITHOUT_PROJECTION = {IMPACT_IF_SLOW: FEEDBACK, CLOSES_IF_SMALL: PULLS}
 """What takes the place of deeds where the option `project` of a solver is off."""
 
 
-def deed_of(table: dict[str, Deed], solver: Solver) -> Deed | None:
-    """What a solver with its options does; None for solvers that this table does not know."""
-    deed = table.get(solver.name)
-    if deed is not None and (getattr(solver, "coordinates", "") == "maximal" or getattr(solver, "rule", "") in ("rk4", "dopri5")):
+def deed_of(what: int, solver: Solver) -> Deed | None:
+    """What a solver with its options does with VELOCITIES, POSITIONS or BOUNDS; None for solvers that do not say it."""
+    deed = DEEDS.get(solver.start_deeds[what])
+    if deed is not None and (getattr(solver, "coordinates", "") == "maximal" or smooth(getattr(solver, "rule", ""))):
         deed = OTHERWISE.get(deed, deed)
     return deed if deed is None or getattr(solver, "project", True) else WITHOUT_PROJECTION.get(deed, deed)
 
 
-def deeds(table: dict[str, Deed], model: Model, chosen: Solver | None) -> str:
+def deeds(what: int, model: Model, chosen: Solver | None) -> str:
     """One sentence: what the chosen solver does, or those that can run the model, with the same words together; ends with a semicolon."""
     asked = [chosen] if chosen is not None else [solver for cls in REGISTRY.values() if _able(solver := cls(), model)]
     groups: dict[Deed, list[str]] = {}
     for solver in asked:
-        if (deed := deed_of(table, solver)) is not None:
+        if (deed := deed_of(what, solver)) is not None:
             groups.setdefault(deed, []).append(solver.name)
     return "".join(f" {quoted(by)} {deed.one if len(by) == 1 else deed.more};" for deed, by in groups.items())
 

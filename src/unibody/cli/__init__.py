@@ -6,7 +6,7 @@ what each of `info`, `doctor` and `bench` finds out.
 May import: everything; but numba, SciPy and matplotlib only when a command needs them, because `unibody scenes` answers at once.
 May write: standard output, and the files the user names. Errors are one line naming the file, the element, the value and the remedy.
 Exit codes: 0 done, 1 the simulation failed (the report says where) or `check` found errors, 2 bad input.
-To add one more: `<name>_command.py` with a function under `@command` that returns an exit code, imported at the end of `app`.
+To add one more: `<name>_command.py` with a function under `@command` that returns an exit code; it is found by its name.
 """
 
 from unibody.cli.app import app, main

@@ -1,4 +1,4 @@
-"""The commands of `unibody` that simulate and describe; others live in modules of their own, imported at the end so that they register."""
+"""The commands of `unibody` that simulate and describe; others register when the modules `<name>_command` are imported, at the end."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ from unibody.cli.options import (  # isort: skip
 )  # fmt: skip
 from unibody.cli.output import DONE, FAILED, show_facts, show_json, show_table
 from unibody.errors import ModelError
+from unibody.exports import modules_of
 from unibody.simulation.advice import APART
 
 
@@ -56,9 +57,9 @@ def everything(
 @command
 def scenes(as_json: Json = False) -> int:
     """List the scenes: names, what they are, and their parameters."""
-    from unibody import scenes as room
+    from unibody import scenes as known
 
-    entries = [room.get(name) for name in room.names()]
+    entries = [known.get(name) for name in known.names()]
     if as_json:
         parameters = [[{"name": p.name, "type": p.kind_name, "default": p.default} for p in e.parameters] for e in entries]
         show_json([{"name": e.name, "summary": e.summary, "parameters": p} for e, p in zip(entries, parameters, strict=True)])
@@ -95,6 +96,7 @@ def run(
     from unibody.cli import inputs, running
     from unibody.cli.recorded import can_draw
 
+    # refuse first what could not be done after the run
     inputs.different({"--out": out, "--csv": csv, "--contacts": contacts, "--picture": picture})
     if out is not None and out.suffix != ".npz":
         raise ModelError(f"--out '{out}' ends in '{out.suffix}'; give a file that ends in .npz")
@@ -105,6 +107,7 @@ def run(
     label, chosen, choice = inputs.solver_for(scene, solver, option or [], dt)
     outcome = running.timed(scene, chosen, dt, duration, apart, False if as_json else None)
     facts = running.summary(label, outcome, choice)
+    # files, those of a failed run too
     files: dict[str, Path] = {}
     if outcome.failed:
         files["recording"] = running.keep_failed(outcome.recording, name, out)
@@ -173,10 +176,12 @@ def compare(
     from unibody.solvers import REGISTRY
     from unibody.view.motion import position_difference
 
+    # refuse first what could not be done after the runs
     for path, option in ((picture, "--picture"), (plot, "--plot")):
         inputs.writable(path, option)
         can_draw(path, option)
     name, scene = inputs.scene_from(target, param or [])
+    # solvers by name, or all that can but those of last resort
     able = [s for s in REGISTRY if not describe.refusals(s, scene.model)]
     specs = [s.strip() for s in solvers.split(",") if s.strip()] or [s for s in able if not REGISTRY[s].last_resort] or able
     choices = [inputs.solver_for(scene, spec, (), dt) for spec in specs]
@@ -184,6 +189,7 @@ def compare(
     for solver in chosen:
         solver.check(scene.model)
     dt, duration = scene.dt if dt is None else dt, scene.duration if duration is None else duration
+    # run them all, and compare each with the first
     apart = running.rows_apart(duration, dt, every)
     outcomes = [running.timed(scene, solver, dt, duration, apart, False if as_json else None) for solver in chosen]
     facts = [running.summary(label, o, choice) for (label, _, choice), o in zip(choices, outcomes, strict=True)]
@@ -192,6 +198,7 @@ def compare(
         f.solver: running.keep_failed(o.recording, f"{name}-{re.sub(r'[^a-z0-9]+', '-', f.solver)}", None)
         for f, o in zip(facts, outcomes, strict=True) if o.failed
     }  # fmt: skip
+    # pictures and files
     if picture is not None:
         from unibody.view import draw_comparison
 
@@ -203,6 +210,7 @@ def compare(
 
         with _forgiven(any(o.failed for o in outcomes)):
             files["plot"] = plot_comparison([o.recording for o in outcomes], specs, what, plot, title=name)
+    # what is told
     if as_json:
         rows = [{**f.plain(), "position_difference": d} for f, d in zip(facts, differences, strict=True)]
         told = {"left_out": list(scene.left_out), "files": {k: str(p) for k, p in files.items()}}
@@ -355,8 +363,4 @@ def _shown(default: Any) -> str:
     return f"{default:.4g}" if isinstance(default, float) else str(default)
 
 
-from unibody.cli import check_command  # noqa: E402, F401, I001
-from unibody.cli import export_command  # noqa: E402, F401
-from unibody.cli import plot_command  # noqa: E402, F401
-from unibody.cli import render_command  # noqa: E402, F401
-from unibody.cli import view_command  # noqa: E402, F401
+modules_of(__package__, sys.modules[__package__].__path__, "_command")

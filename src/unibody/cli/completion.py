@@ -9,9 +9,6 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-READABLE = (".py", ".npz", ".json", ".urdf", ".xml", ".mjcf")
-"""Files that commands take."""
-
 Offer = tuple[str, str]
 """A word, and what is said of it."""
 
@@ -43,6 +40,8 @@ def targets(ctx: Any, incomplete: str) -> Iterator[Offer]:
 
 
 def _files(incomplete: str) -> Iterator[Offer]:
+    from unibody.files.reading import READERS
+
     typed = Path(incomplete)
     folder = typed if incomplete.endswith("/") else typed.parent
     start = incomplete[: incomplete.rfind("/") + 1]
@@ -51,7 +50,7 @@ def _files(incomplete: str) -> Iterator[Offer]:
             continue
         if path.is_dir():
             yield f"{start}{path.name}/", "folder"
-        elif path.suffix in READABLE:
+        elif path.suffix in (*READERS, ".npz"):
             yield f"{start}{path.name}", f"{path.suffix[1:]} file"
 
 
@@ -74,7 +73,7 @@ def solvers(ctx: Any, incomplete: str) -> Iterator[Offer]:
 
 @quiet
 def several_solvers(ctx: Any, incomplete: str) -> Iterator[Offer]:
-    """The same for the last of a list with commas."""
+    """Names and options, as `solvers` offers them, for the last word of a list with commas."""
     done, comma, last = incomplete.rpartition(",")
     for word, said in _solvers(last):
         yield f"{done}{comma}{word}", said
@@ -94,7 +93,7 @@ def _solvers(incomplete: str) -> Iterator[Offer]:
     if not colon:
         yield "auto", "the cheapest that honours everything"
         for known, cls in REGISTRY.items():
-            yield known, f"rules {', '.join(_choices(cls, 'rule'))}"
+            yield known, f"rules {', '.join(cls.choices('rule'))}"
         return
     done, again, last = rest.rpartition(":")
     for word, said in _options(name, last):
@@ -110,15 +109,8 @@ def _options(name: str, incomplete: str) -> Iterator[Offer]:
     cls = REGISTRY[name]
     kinds = get_type_hints(cls)
     for field in fields(cls):  # type: ignore[arg-type]
-        choices = _choices(cls, field.name)
+        choices = cls.choices(field.name)
         yield from _values(field.name, kinds[field.name], getattr(cls, field.name, ""), incomplete, choices)
-
-
-def _choices(cls: type, field: str) -> tuple[Any, ...]:
-    """The tuple beside the class that lists an option's values: RULES for `rule`, METHODS for `method`."""
-    import sys
-
-    return tuple(getattr(sys.modules[cls.__module__], f"{field.upper()}S", ()))
 
 
 def _values(name: str, kind: Any, default: Any, incomplete: str, choices: tuple[Any, ...] = ()) -> Iterator[Offer]:

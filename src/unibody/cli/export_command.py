@@ -66,6 +66,7 @@ def export(
     asked = {"html": html, "glb": glb, "gltf": gltf, "csv": csv, "npz": npz, "urdf": urdf, "scene": scene}
     wanted = {kind: path for kind, path in asked.items() if path is not None}
     _check(source, wanted, fps, tabulate, partial)
+    # a recording as it is, or a scene that is run if something of it moves
     recording, from_scene, failure = None, None, None
     notes: tuple[str, ...] = ()
     if source.lower().endswith(".npz"):
@@ -79,6 +80,7 @@ def export(
             _, chosen, choice = inputs.solver_for(from_scene, solver, option or [], dt)
             recording, failure, notes = _run(from_scene, chosen, dt, duration, every, fps, False if as_json else None)
             notes = notes if choice is None else (choice.line, *notes)
+    # write all that is asked for; of a failed run, all that can be written
     remarks: list[str] = []
     for kind, path in [*wanted.items()]:
         try:

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from unibody.errors import ModelError
-from unibody.files.reading import ENDINGS
+from unibody.files.reading import READERS
 from unibody.scenes import Scene
 from unibody.simulation.inputs import chosen_solver, pairs, scene_of, solver_from
 from unibody.solvers import Choice, Solver
@@ -18,7 +18,7 @@ __all__ = ["different", "pairs", "scene_from", "solver_for", "solver_from", "wri
 def scene_from(word: str, parameters: Sequence[str]) -> tuple[str, Scene]:
     """A short name for files and titles, and the scene: by name, or from a file that holds one."""
     path = Path(word)
-    is_file = path.suffix.lower() in ENDINGS or os.sep in word or path.is_file()
+    is_file = path.suffix.lower() in READERS or os.sep in word or path.is_file()
     return path.stem if is_file else word, scene_of(word, pairs(parameters, "--param"))
 
 

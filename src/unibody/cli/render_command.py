@@ -41,6 +41,7 @@ def render(
     from unibody.cli.recorded import recording_from
     from unibody.view import films
 
+    # what to draw, and from where
     target_file = out or Path(f"{Path(target).stem}.png")
     inputs.writable(target_file, "--out")
     film = films.kind_of(target_file) in films.FILMS

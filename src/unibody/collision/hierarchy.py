@@ -126,6 +126,7 @@ def meet(u, w, u_tree, u_order, u_boxes, u_nodes, w_tree, w_order, w_boxes, w_no
     have trees, and are descended together, so that parts far from each other cost nothing."""
     s = WIDTH * u
     t = WIDTH * w
+    # the two roots wait; an entry is a node's level << 40 plus its number in the level
     stack_out[0] = (u_tree[s + 2] - 1) << 40
     stack_out[1] = (w_tree[t + 2] - 1) << 40
     waiting = 1
@@ -139,6 +140,7 @@ def meet(u, w, u_tree, u_order, u_boxes, u_nodes, w_tree, w_order, w_boxes, w_no
         j = b & ((1 << 40) - 1)
         if not overlap(u_nodes, 6 * (u_tree[s + 3 + level_a] + i), w_nodes, 6 * (w_tree[t + 3 + level_b] + j)):
             continue
+        # two leaves: primitive against leaf first, then primitive against primitive
         if level_a == 0 and level_b == 0:
             for k in range(FEW * i, min(FEW * i + FEW, u_tree[s + 1])):
                 p = u_order[u_tree[s] + k]
@@ -151,6 +153,7 @@ def meet(u, w, u_tree, u_order, u_boxes, u_nodes, w_tree, w_order, w_boxes, w_no
                             pairs_out[2 * found] = q if swap else p
                             pairs_out[2 * found + 1] = p if swap else q
                         found += 1
+        # the higher of the two nodes is opened: its children wait with the other
         elif level_a >= level_b:
             last = min(FEW * i + FEW, u_tree[s + 3 + level_a] - u_tree[s + 2 + level_a])
             for k in range(last - FEW * i):

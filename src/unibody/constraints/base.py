@@ -29,6 +29,8 @@ from unibody.spatial.devices import add3, cross, load3, load9, rotate, rotate_ba
 from unibody.spatial.motion import Track, is_table
 from unibody.spatial.pose import skew, vector3
 
+__all__ = ["Constraint"]
+
 
 @prototype
 def FillRows(

@@ -16,6 +16,8 @@ from unibody.constraints.base import Constraint, unit_direction
 from unibody.element import name_of, number
 from unibody.errors import ModelError
 
+__all__ = ["Contact"]
+
 IMPACTS = ("newton", "poisson", "stronge")
 """Laws of impact."""
 

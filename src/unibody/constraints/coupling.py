@@ -26,6 +26,8 @@ from unibody.kernel import Floats, Ints, Kernel, kernel
 from unibody.spatial.motion import STENCIL, first_difference
 from unibody.spatial.pose import vector
 
+__all__ = ["Coupling", "FunctionCoupling"]
+
 STEP = 1e-3
 """Step [rad, m] of the differences: their error is its fourth power, round-off 1e-16 over it."""
 

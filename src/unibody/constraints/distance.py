@@ -19,6 +19,8 @@ from unibody.errors import ModelError
 from unibody.kernel import Floats, Ints, device, kernel
 from unibody.spatial.devices import dot3, load3, norm3, scale3, sub3
 
+__all__ = ["Distance"]
+
 SHORTEST = 1e-12
 """Below this distance [m] there is no direction to hold along, and the row is zero."""
 

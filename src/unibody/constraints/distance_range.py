@@ -21,6 +21,8 @@ from unibody.errors import ModelError
 from unibody.kernel import Floats, Ints, kernel
 from unibody.spatial.devices import load3, scale3
 
+__all__ = ["DistanceRange"]
+
 
 @kernel
 def fill_distance_ranges(

@@ -20,6 +20,8 @@ from unibody.kernel import Floats, Ints, kernel
 from unibody.spatial.devices import load3
 from unibody.spatial.pose import vector3
 
+__all__ = ["FixedPoint"]
+
 
 @kernel
 def fill_fixed_points(

@@ -20,6 +20,8 @@ from unibody.errors import ModelError
 from unibody.kernel import Floats, Ints, kernel
 from unibody.spatial.pose import vector
 
+__all__ = ["JointCoupling"]
+
 
 @kernel
 def fill_joint_couplings(

@@ -23,6 +23,8 @@ from unibody.errors import ModelError
 from unibody.joints.ball import Ball
 from unibody.joints.free import Free
 
+__all__ = ["JointLimit"]
+
 AXES = tuple(tuple(row) for row in np.eye(3).tolist())
 
 

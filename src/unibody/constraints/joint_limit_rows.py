@@ -89,12 +89,14 @@ def fill_joint_limits(
     i = 0
     f = 0
     while i < index.size:
+        # a limit: its first row, its first entry of J, its joint's degrees of freedom, its rows
         row = index[i]
         entry = index[i + 2]
         n = index[i + 3]
         rows = index[i + 4]
         i += 5
         for k in range(rows):
+            # a row: x of one kind against its bound, sign (x − bound) ≥ 0
             kind = index[i]
             at = entry + n * k + index[i + 1]
             place = index[i + 2]
@@ -106,6 +108,7 @@ def fill_joint_limits(
             if kind == COORDINATE:
                 x = q[place]
                 J_out[at] = sign
+            # along a of a Free joint: x = a · p, its rate u · v with u = Rᵀ a
             elif kind == SLIDE:
                 a = load3(parameters, f + 2)
                 u = rotate_back(rotation_of_quaternion(q[place + 3], q[place + 4], q[place + 5], q[place + 6]), a)
@@ -113,6 +116,7 @@ def fill_joint_limits(
                 bias = dot3(u, cross(load3(v, start), load3(v, start + 3)))
                 for j in range(3):
                     J_out[at + 3 + j] = sign * u[j]
+            # the swing of a, or the twist about a, of a rotation
             else:
                 a = load3(parameters, f + 2)
                 omega = load3(v, start)

@@ -22,6 +22,8 @@ from unibody.errors import ModelError
 from unibody.kernel import Floats, Ints, kernel
 from unibody.spatial.devices import cross, load3
 
+__all__ = ["KnifeEdge"]
+
 
 @kernel
 def fill_knife_edges(

@@ -22,6 +22,8 @@ from unibody.element import Kinematics, Packing, Point, point_of
 from unibody.kernel import Floats, Ints, kernel
 from unibody.spatial.devices import dot3, load3, sub3
 
+__all__ = ["PointOnLine"]
+
 
 @kernel
 def fill_points_on_lines(

@@ -23,6 +23,8 @@ from unibody.kernel import Floats, Ints, kernel
 from unibody.spatial.devices import dot3, load3, sub3
 from unibody.spatial.pose import vector3
 
+__all__ = ["PointPlane"]
+
 
 @kernel
 def fill_points_on_planes(

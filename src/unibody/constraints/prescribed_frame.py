@@ -31,6 +31,8 @@ from unibody.spatial.devices import add3, compose_back, cross, dot3, load3, load
 from unibody.spatial.motion import POSE, Track, checked_motion, pose_track
 from unibody.spatial.pose import skew, vector_from_rotation
 
+__all__ = ["PrescribedFrame"]
+
 SERIES = 0.04
 """Below this θ² the coefficients k, k′ are summed as series: the next term is below 1e-15."""
 
@@ -74,6 +76,7 @@ def fill_prescribed_frames(
         R_D = load9(signals, at)
         o_D = load3(signals, at + 12)
         v_D = load3(signals, at + 15)
+        # E = R_Dᵀ R and θ its rotation vector; θ̇ = Q(θ) η with η = ω − Eᵀ ω_D
         E = compose_back(R_D, R)
         theta = rotation_vector(E)
         k, slope = turning_coefficients(dot3(theta, theta))
@@ -86,12 +89,14 @@ def fill_prescribed_frames(
         swing = add3(swing, scale3(2.0 * slope * dot3(theta, rate), cross(theta, inner)))
         swing = add3(swing, scale3(k, add3(cross(rate, inner), cross(theta, cross(rate, eta)))))
         turn = sub3(swing, turned(k, theta, sub3(rotate_back(E, load3(signals, at + 18)), cross(eta, carried))))
+        # the place: r in body axes against the driven frame, and its rates
         r = rotate_back(R, sub3(load3(X, 12 * body + 9), load3(signals, at + 9)))
         w = rotate_back(E, v_D)
         slip = sub3(sub3(load3(V, 6 * body + 3), cross(o, r)), w)
         pull = rotate_back(E, add3(load3(signals, at + 21), cross(o_D, v_D)))
         slide = sub3(sub3(cross(o, w), cross(o, slip)), pull)
         drift = turned(k, theta, carried)
+        # three rows of the rotation, then three of the place; each that is asked for
         for m in range(n):
             e = index[i + 6 + m]
             axis = (1.0 if e % 3 == 0 else 0.0, 1.0 if e % 3 == 1 else 0.0, 1.0 if e % 3 == 2 else 0.0)

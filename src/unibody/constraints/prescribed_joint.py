@@ -21,6 +21,8 @@ from unibody.element import Kinematics, Packing, name_of
 from unibody.kernel import Floats, Ints, kernel
 from unibody.spatial.motion import Track, checked_motion, vector_track
 
+__all__ = ["PrescribedJoint"]
+
 
 @kernel
 def fill_prescribed_joints(

@@ -20,6 +20,8 @@ from unibody.kernel import Floats, Ints, kernel
 from unibody.spatial.devices import load3
 from unibody.spatial.motion import Track, checked_motion, vector_track
 
+__all__ = ["PrescribedPoint"]
+
 
 @kernel
 def fill_prescribed_points(

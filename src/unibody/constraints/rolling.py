@@ -24,6 +24,8 @@ from unibody.errors import ModelError
 from unibody.kernel import Floats, Ints, kernel
 from unibody.spatial.devices import cross, dot3, load3, load9, rotate_back
 
+__all__ = ["Rolling"]
+
 
 @kernel
 def fill_rollings(

@@ -33,6 +33,8 @@ from unibody.element import Kinematics, Point, number, point_of
 from unibody.errors import ModelError
 from unibody.spatial.pose import skew
 
+__all__ = ["SplineContact"]
+
 FAR = 1e3
 """C [m] of rows that take no part."""
 

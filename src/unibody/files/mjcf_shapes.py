@@ -33,6 +33,7 @@ UNPAINTED = (0.5, 0.5, 0.5, 1.0)
 def shapes_of(r: Reading, host: list[int]) -> tuple[dict[int, list[Placed]], MjcfContacts | None]:
     """The shapes of each of MuJoCo's bodies, in its frame, and what may touch, None where contact is not read. `host`: the bodies that
     bodies are part of here."""
+    # what touches, what is seen, and shapes that several geoms share
     m = r.m
     out: dict[int, list[Placed]] = {}
     made: dict[tuple[int, int, bool, bool], Shape | None] = {}
@@ -47,6 +48,7 @@ def shapes_of(r: Reading, host: list[int]) -> tuple[dict[int, list[Placed]], Mjc
     unseen, strange = [], []
     for g in range(m.ngeom):
         solid, colour = solids[g], colours[g]
+        # a solid geom is shown where nothing else of its body is, or skins would cover it
         visible = seen[g] or (solid and colour[3] > 0.0 and (m.nskin > 0 or int(m.geom_bodyid[g]) not in showing))
         if not (solid or visible):
             unseen.append(g)
@@ -63,6 +65,7 @@ def shapes_of(r: Reading, host: list[int]) -> tuple[dict[int, list[Placed]], Mjc
             continue
         X, own = frame(m.geom_pos[g], m.geom_quat[g]), out.setdefault(int(m.geom_bodyid[g]), [])
         material = touching.material(g) if touching is not None and solid else None
+        # MuJoCo touches meshes by their convex hulls: an unseen hull beside the mesh, where they differ
         if touching is not None and solid and kind == "mesh" and r.meshes == "convex":
             if shared not in hulls:
                 hulls[shared] = convex_hull(m, shared)

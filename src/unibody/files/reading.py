@@ -1,8 +1,9 @@
-"""One door for all files: the ending tells the reader, and for .xml the root element.
+"""Files of all kinds: the ending tells the reader, and for .xml the root element.
 
     .py → a function build()      .json → our own, or rigid-ipc's      .urdf → URDF      .xml, .mjcf → MJCF, or URDF if the root is <robot>
 
-Parameters are those of the reader, as values or as strings from a command line: `floating=true`, `packages=a,b`.
+A reader for another ending enters itself by `@reads(".ending")`. Parameters are those of the reader, as values or as strings from a command
+line: `floating=true`, `packages=a,b`.
 """
 
 from __future__ import annotations
@@ -19,8 +20,19 @@ from unibody.files.python_scene import load_python
 from unibody.scenes import Scene
 from unibody.scenes.base import Parameter, SceneEntry
 
-ENDINGS = (".py", ".json", ".urdf", ".xml", ".mjcf")
-"""Of files that hold a scene."""
+READERS: dict[str, Callable[[Path, dict[str, Any]], Scene]] = {}
+"""By the ending of a file: what makes a scene of it and of parameters."""
+
+
+def reads(*endings: str) -> Callable[[Callable[..., Scene]], Callable[..., Scene]]:
+    """Decorator: a function of a path that returns a Scene reads files with these endings (`".toy"`). Its keyword-only parameters are those
+    that `load` and `--param` take, by their annotations."""
+
+    def register(reader: Callable[..., Scene]) -> Callable[..., Scene]:
+        READERS.update(dict.fromkeys(endings, partial(_called, reader)))
+        return reader
+
+    return register
 
 
 def load(path: str | Path, parameters: Mapping[str, Any] | None = None) -> Scene:
@@ -28,26 +40,36 @@ def load(path: str | Path, parameters: Mapping[str, Any] | None = None) -> Scene
     source, given = Path(path), dict(parameters or {})
     if not source.is_file():
         raise ModelError(f"file '{source}' does not exist; give a scene's name (see `unibody scenes`) or a file that ends in {_endings()}")
-    kind = source.suffix.lower()
-    if kind == ".py":
-        return load_python(source, given)
-    if kind == ".json":
-        from unibody.files.rigid_ipc import load_rigid_ipc, speaks_rigid_ipc
+    if source.suffix.lower() not in READERS:
+        raise ModelError(f"file '{source}': no reader for '{source.suffix}' files; give one that ends in {_endings()}")
+    return READERS[source.suffix.lower()](source, given)
 
-        if speaks_rigid_ipc(source):
-            return _called(load_rigid_ipc, source, given)
-        from unibody.files.scene_json import load_json
 
-        return _called(load_json, source, given, {"trust": Parameter("trust", tuple[str, ...], ())})
-    if kind == ".urdf" or (kind in (".xml", ".mjcf") and root_element(source) == "robot"):
-        from unibody.files.urdf import load_urdf
+def _json(source: Path, given: dict[str, Any]) -> Scene:
+    from unibody.files.rigid_ipc import load_rigid_ipc, speaks_rigid_ipc
 
-        return _called(load_urdf, source, given)
-    if kind in (".xml", ".mjcf"):
-        from unibody.files.mjcf import load_mjcf
+    if speaks_rigid_ipc(source):
+        return _called(load_rigid_ipc, source, given)
+    from unibody.files.scene_json import load_json
 
-        return _called(load_mjcf, source, given)
-    raise ModelError(f"file '{source}': no reader for '{source.suffix}' files; give one that ends in {_endings()}")
+    return _called(load_json, source, given, {"trust": Parameter("trust", tuple[str, ...], ())})
+
+
+def _urdf(source: Path, given: dict[str, Any]) -> Scene:
+    from unibody.files.urdf import load_urdf
+
+    return _called(load_urdf, source, given)
+
+
+def _xml(source: Path, given: dict[str, Any]) -> Scene:
+    if root_element(source) == "robot":
+        return _urdf(source, given)
+    from unibody.files.mjcf import load_mjcf
+
+    return _called(load_mjcf, source, given)
+
+
+READERS.update({".py": load_python, ".json": _json, ".urdf": _urdf, ".xml": _xml, ".mjcf": _xml})
 
 
 def root_element(path: Path) -> str:
@@ -71,4 +93,5 @@ def _called(reader: Callable[..., Scene], source: Path, given: dict[str, Any], k
 
 
 def _endings() -> str:
-    return f"{', '.join(ENDINGS[:-1])} or {ENDINGS[-1]}"
+    *others, last = READERS
+    return f"{', '.join(others)} or {last}"

@@ -62,6 +62,7 @@ def as_bodies(
 ) -> Bodies:  # fmt: skip
     """The bodies of a robot whose links are given root first. `nearest`: replace impossible inertias by the nearest possible. `shapes` of
     links, if inertias are to be repaired from them; `unread`: links that have more."""
+    # links with their own mass, and who is fixed to whom
     links = {link.name: link for link in robot.links}
     own = {name: _properties(links[name], shapes is not None) for name in order}
     joint_to = {j.child: j for j in robot.joints}
@@ -70,6 +71,7 @@ def as_bodies(
         if j.type == "fixed":
             fixed[j.parent].append(j.child)
             fixed[j.child].insert(0, j.parent)
+    # hosts are links that can stand alone, and the ground; all others belong to the nearest host over fixed joints
     hosts = [name for name in order if _stands_alone(own[name])]
     ground = order[0] if not floating else None
     if ground is not None and ground not in hosts:
@@ -79,6 +81,7 @@ def as_bodies(
         if name not in host:
             host |= _nearest([name], fixed)
     bodies = Bodies(host, _poses(order, host, joint_to, fixed), {})
+    # of each host: the mass of its group, and what is done where that is none, or an impossible one
     for name in (link for link in order if host[link] == link):
         group = [link for link in order if host[link] == name]
         parts = [own[link].moved(bodies.X_BL[link].R, np.array(bodies.X_BL[link].p)) for link in group]

@@ -24,6 +24,8 @@ from unibody.kernel import Floats, Ints, kernel
 from unibody.spatial.devices import add3, cross, dot3, load3, load9, rotate_back
 from unibody.spatial.pose import skew, vector3
 
+__all__ = ["AppliedWrench"]
+
 AXES = ("world", "body")
 
 

@@ -26,6 +26,8 @@ from unibody.element import Kinematics, Packing
 from unibody.kernel import Floats, Ints, Kernel, device, prototype
 from unibody.spatial.devices import add3, cross, load3, load9, rotate, rotate_back
 
+__all__ = ["Force"]
+
 
 @prototype
 def AddForces(

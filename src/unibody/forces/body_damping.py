@@ -16,6 +16,8 @@ from unibody.forces.base import Blocks, Force, Loads
 from unibody.forces.implicit import OWN
 from unibody.kernel import Floats, Ints, kernel
 
+__all__ = ["BodyDamping"]
+
 DIAGONAL = (0, 3, 5, 15, 18, 20)
 """Places of the diagonal in a body's own block."""
 

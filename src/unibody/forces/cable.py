@@ -42,6 +42,8 @@ from unibody.forces.points import point_damping, point_stiffness
 from unibody.kernel import Floats, Ints, device, kernel
 from unibody.spatial.devices import dot3, load3, load6, norm3, scale3, sub3
 
+__all__ = ["Cable"]
+
 SHORTEST = 1e-12
 """Below this length [m] a segment has no direction."""
 
@@ -137,6 +139,7 @@ def add_implicit_cables(
     f = 0
     pair = 0
     while i < index.size:
+        # of one cable: T = k (L − L₀) + c L̇ and L̇ = Σ G V; B = (h c + h² k) G Gᵀ, F = −h k L̇ G
         n = index[i]
         k = parameters[f]
         c = parameters[f + 1]
@@ -146,12 +149,14 @@ def add_implicit_cables(
         turns = project == 0
         r = 0.5 * h * h * c if turns else 0.0
         pull = 0.0
+        # columns G of all points, and their rates E, which exact terms need
         if taut:
             fill_columns(index, parameters, X, V, i, f, G, E)
             pull = h * k * rate
             for m in range(n):
                 if turns:
                     pull += 0.5 * h * c * times_twist(load6(E, 6 * m), V, index[i + 1 + m])
+        # each point with itself
         for m in range(n):
             a = index[i + 1 + m]
             p_a = load3(parameters, f + 3 + 3 * m)
@@ -164,6 +169,7 @@ def add_implicit_cables(
                 add_column(a, -0.5 * h * c * rate, E_a, F_out)
                 along = (G_a[3], G_a[4], G_a[5])
                 add_turn(V, a, p_a, scale3(-tension, along), h, F_out, own_out)
+            # each point with all behind it; across the segment, neighbours only: T/length
             for l in range(m + 1, n):
                 b = index[i + 1 + l]
                 place = -1

@@ -27,6 +27,8 @@ from unibody.errors import ModelError
 from unibody.forces.base import Blocks, Force, Loads
 from unibody.kernel import Floats, Ints, device, kernel
 
+__all__ = ["DryFriction"]
+
 SLIP_SPEED = 1e-3
 """[rad/s or m/s]"""
 

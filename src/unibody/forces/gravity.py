@@ -12,6 +12,8 @@ from typing import Any
 from unibody.forces.base import Force
 from unibody.spatial.pose import vector3
 
+__all__ = ["Gravity"]
+
 
 @dataclass(frozen=True)
 class Gravity(Force):

@@ -27,6 +27,8 @@ from unibody.joints.prismatic import Prismatic
 from unibody.joints.revolute import Revolute
 from unibody.kernel import Floats, Ints, kernel
 
+__all__ = ["JointFriction"]
+
 SIZES: dict[type, tuple[str, ...]] = {Revolute: ("radius", "height"), Ball: ("radius",), Prismatic: ("width", "height")}
 """What the shape of each kind of joint is given by."""
 

@@ -26,6 +26,8 @@ from unibody.errors import ModelError
 from unibody.forces.base import Blocks, Force, Loads
 from unibody.kernel import Floats, Ints, device, kernel
 
+__all__ = ["Motor"]
+
 
 @device
 def asked_effort(index, parameters, signals, q, v, control, e):

@@ -31,6 +31,8 @@ from unibody.forces.points import point_damping, point_stiffness
 from unibody.kernel import Floats, Ints, kernel
 from unibody.spatial.devices import dot3, load3, norm3, scale3, sub3
 
+__all__ = ["SpringDamper"]
+
 SHORTEST = 1e-12
 """Below this length [m] a spring has no direction and pulls nowhere."""
 
@@ -78,13 +80,16 @@ def add_implicit_spring_dampers(
         k = parameters[9 * e + 6]
         c = parameters[9 * e + 7]
         rest = parameters[9 * e + 8]
+        # of one spring: T = k (L − L₀) + c L̇ along u
         d = sub3(point_position(X, b, p_b), point_position(X, a, p_a))
         L = norm3(d)
         place = places[e]
+        # without length there is no direction: k in all of them, if that is its rest
         if L <= SHORTEST:
             if rest == 0.0:
                 add_across(X, V, a, p_a, b, p_b, place, (0.0, 0.0, 0.0), k, h, F_out, own_out, coupling_out)
             continue
+        # columns G of both ends, L̇ = G V
         u = scale3(1.0 / L, d)
         g_a = scale3(-1.0, u)
         speed = sub3(point_velocity(X, V, b, p_b), point_velocity(X, V, a, p_a))
@@ -96,6 +101,7 @@ def add_implicit_spring_dampers(
         E_b = G_b
         r = 0.0
         pull = k * rate
+        # definite: across the spring only while it pulls; exact: with the rates E of the columns and the turn of the wrenches
         if project == 1:
             tension = max(0.0, tension)
         else:
@@ -108,6 +114,7 @@ def add_implicit_spring_dampers(
             add_column(b, -0.5 * h * c * rate, E_b, F_out)
             add_turn(V, a, p_a, scale3(-tension, (G_a[3], G_a[4], G_a[5])), h, F_out, own_out)
             add_turn(V, b, p_b, scale3(-tension, (G_b[3], G_b[4], G_b[5])), h, F_out, own_out)
+        # B = (h c + h² k) G Gᵀ along the spring, T/L across it; F = −h k L̇ G
         add_column(a, -h * pull, G_a, F_out)
         add_column(b, -h * pull, G_b, F_out)
         s = h * c + h * h * k

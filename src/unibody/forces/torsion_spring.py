@@ -39,6 +39,8 @@ from unibody.kernel import Floats, Ints, device, kernel
 from unibody.spatial.devices import add3, compose_back, cross, dot3, load3, norm3, rotation_of_quaternion, rotation_vector, scale3, sub3
 from unibody.spatial.pose import skew
 
+__all__ = ["TorsionSpring"]
+
 COORDINATE, BALL, DAMPED = range(3)
 
 

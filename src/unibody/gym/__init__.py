@@ -2,7 +2,7 @@
 
 Lives here: `environment` (the environment and `make_env`), `actuators` (what an action drives), `tasks` (ready tasks).
 May import: view, scenes, simulation, model and all above; gymnasium in every module, so these are imported when they are asked for, and
-nothing else of the house but the command line imports this room. May write: nothing.
+only the command line imports this package. May write: nothing.
 To add one more: a function in `tasks` that returns `make_env(...)` with a reward of its own, and its line in TASKS.
 """
 

@@ -11,6 +11,8 @@ from unibody.kernel import Floats, Ints, kernel
 from unibody.spatial.devices import rotation_of_quaternion, store9, turned_quaternion
 from unibody.spatial.pose import rotation_from_quaternion, vector_from_rotation
 
+__all__ = ["Ball"]
+
 
 @kernel
 def fill_ball(

@@ -24,6 +24,8 @@ from unibody.errors import ModelError
 from unibody.kernel import Floats, Ints, Kernel, kernel, prototype
 from unibody.spatial.pose import vector3, vector_from_rotation
 
+__all__ = ["Joint"]
+
 JOINT_CLASS = 9
 """fill, advance, rate: addresses; index from, to; parameters from, to; parameters of advance and rate from, to."""
 

@@ -16,6 +16,8 @@ from unibody.errors import ModelError
 from unibody.joints.base import Joint
 from unibody.spatial.pose import ad, adjoint
 
+__all__ = ["Composite"]
+
 
 @dataclass(frozen=True, init=False)
 class Composite(Joint):

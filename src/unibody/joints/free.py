@@ -17,6 +17,8 @@ from unibody.kernel import Floats, Ints, device, kernel
 from unibody.spatial.devices import add3, cross, load3, norm3, rotate, rotation_of_quaternion, scale3, store9, turned_quaternion
 from unibody.spatial.pose import rotation_from_quaternion, vector_from_rotation
 
+__all__ = ["Free"]
+
 
 @device
 def screw_displacement(phi, d):

@@ -17,6 +17,8 @@ from unibody.kernel import Floats, Ints, kernel
 from unibody.spatial.devices import cross, load3, rotate, rotation_about, store9
 from unibody.spatial.pose import rotation_from_vector, vector3
 
+__all__ = ["Hinge"]
+
 
 @kernel
 def fill_hinge(

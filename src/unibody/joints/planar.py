@@ -14,6 +14,8 @@ from unibody.joints.base import Joint
 from unibody.kernel import Floats, Ints, kernel
 from unibody.spatial.pose import rotation_from_vector
 
+__all__ = ["Planar"]
+
 
 @kernel
 def fill_planar(

@@ -10,6 +10,8 @@ import numpy as np
 from unibody.joints.base import Joint, unit_axis
 from unibody.kernel import Floats, Ints, kernel
 
+__all__ = ["Prismatic"]
+
 
 @kernel
 def fill_prismatic(

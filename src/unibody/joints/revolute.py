@@ -13,6 +13,8 @@ from unibody.kernel import Floats, Ints, kernel
 from unibody.spatial.devices import load3, rotation_about, store9
 from unibody.spatial.pose import rotation_from_vector
 
+__all__ = ["Revolute"]
+
 
 @kernel
 def fill_revolute(

@@ -14,6 +14,8 @@ from unibody.kernel import Floats, Ints, kernel
 from unibody.spatial.devices import load3, rotation_about, store9
 from unibody.spatial.pose import rotation_from_vector, vector_from_rotation
 
+__all__ = ["Screw"]
+
 
 @kernel
 def fill_screw(

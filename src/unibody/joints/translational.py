@@ -9,6 +9,8 @@ import numpy as np
 from unibody.joints.base import Joint
 from unibody.kernel import Floats, Ints, kernel
 
+__all__ = ["Translational"]
+
 
 @kernel
 def fill_translational(

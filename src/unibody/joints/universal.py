@@ -17,6 +17,8 @@ from unibody.kernel import Floats, Ints, kernel
 from unibody.spatial.devices import compose_rotations, cross, load3, rotate_back, rotation_about, store9
 from unibody.spatial.pose import rotation_from_vector
 
+__all__ = ["Universal"]
+
 
 @kernel
 def fill_universal(

@@ -18,6 +18,7 @@ from unibody.errors import ModelError
 from unibody.forces import Gravity, TorsionSpring
 from unibody.forces.base import Force
 from unibody.joints import Free, Joint, Planar, Weld
+from unibody.model.contents import AskedJoint
 from unibody.model.editing import Editing, Origin
 from unibody.model.model import BodyInfo, JointInfo, Model, look_up, start_poses, start_twists, with_parts
 from unibody.model.parts import checked_parts, element_on_wholes
@@ -47,24 +48,6 @@ class JointHandle:
     """A handle to a joint under construction."""
 
     name: str
-
-
-@dataclass(frozen=True)
-class _Joint:
-    """A joint as it was asked for: what it connects by name, where, and how it starts."""
-
-    name: str
-    element: Joint
-    parent: str
-    child: str
-    X_PF: Pose
-    X_BM: Pose
-    q: np.ndarray
-    v: np.ndarray
-    armature: np.ndarray
-    effort_limit: np.ndarray
-    implicit: bool = False
-    parts: tuple[str, ...] = ()
 
 
 @dataclass
@@ -122,7 +105,7 @@ class Builder(Editing):
         self.world = Body("world")
         ground = BodyInfo("world", "static", 0.0, frozen(np.zeros(3)), frozen(np.zeros((3, 3))), (), Pose(), (0.0,) * 6)
         self._bodies: dict[str, BodyInfo] = {"world": ground}
-        self._joints: dict[str, _Joint] = {}
+        self._joints: dict[str, AskedJoint] = {}
         self._parts: dict[str, str] = {}  # part → joint
         self._elements: dict[str, Force | Constraint] = {}
         self._counts: Counter[type] = Counter()
@@ -194,7 +177,7 @@ class Builder(Editing):
             check_new(part, (name,) if part == name else self._joint_names(), "joint")
         self._parts |= dict.fromkeys(named, name)
         start, speed, rotors, most = (frozen(x) for x in (start, speed, rotors, most))
-        self._joints[name] = _Joint(name, joint, p, c, on_parent, on_child, start, speed, rotors, most, parts=named)
+        self._joints[name] = AskedJoint(name, joint, p, c, on_parent, on_child, start, speed, rotors, most, parts=named)
         if springs.any() or dampers.any():
             self.add(TorsionSpring(name, stiffness=springs, damping=dampers, rest=rest), name=f"{name}.spring")
         if limits is not None:
@@ -288,9 +271,9 @@ class Builder(Editing):
             constraint.row(packing, name)
         return forces, constraints, gravity
 
-    def _span(self, joints: dict[str, _Joint]) -> dict[str, _Joint]:
+    def _span(self, joints: dict[str, AskedJoint]) -> dict[str, AskedJoint]:
         """Each body's joint to its parent: the first that can be, else an implicit one to the world."""
-        tree: dict[str, _Joint] = {}
+        tree: dict[str, AskedJoint] = {}
         above: dict[str, str] = {}  # some ancestor of a body that hangs on one, nearer to the top with every look
 
         def top(body: str) -> str:
@@ -314,16 +297,16 @@ class Builder(Editing):
                 raise ModelError(f"joint '{name}' has the name of body '{name}', whose implicit joint needs it; rename the joint")
         return tree
 
-    def _implicit(self, body: BodyInfo) -> _Joint:
+    def _implicit(self, body: BodyInfo) -> AskedJoint:
         none = np.zeros(0)
         if body.kind != "dynamic":
             at = Pose() if body.kind == "kinematic" else body.X_WB  # a drive gives the whole pose of its body in the world
-            return _Joint(body.name, Weld(), "world", body.name, at, Pose(), none, none, none, none, implicit=True)
+            return AskedJoint(body.name, Weld(), "world", body.name, at, Pose(), none, none, none, none, implicit=True)
         R = body.X_WB.R
         V = np.concatenate([R.T @ np.array(body.V_WB[:3]), R.T @ np.array(body.V_WB[3:])])
         if self._plane is None:
             joint: Joint = Free()
-            return _Joint(
+            return AskedJoint(
                 body.name, joint, "world", body.name, Pose(), Pose(), np.concatenate([body.X_WB.p, body.X_WB.wxyz]), V, np.zeros(6),
                 np.full(6, np.inf), implicit=True,
             )  # fmt: skip
@@ -340,12 +323,12 @@ class Builder(Editing):
         turn = frame.R.T @ np.array(body.V_WB[:3])
         if max(abs(speed[2]), abs(turn[0]), abs(turn[1])) > 1e-9 or abs(X_FB.p[2]) > 1e-9:
             raise ModelError(f"body '{body.name}': starts or moves out of the plane (X_WB, V_WB); keep it in the plane or use a 3D world")
-        return _Joint(
+        return AskedJoint(
             body.name, joint, "world", body.name, frame, X_BM, np.array([X_FB.p[0], X_FB.p[1], angle]),
             np.array([speed[0], speed[1], turn[2]]), np.zeros(3), np.full(3, np.inf), implicit=True,
         )  # fmt: skip
 
-    def _order(self, tree: dict[str, _Joint]) -> list[str]:
+    def _order(self, tree: dict[str, AskedJoint]) -> list[str]:
         """The world, then all bodies, parents before children, otherwise as they were added."""
         order = ["world"]
         placed = {"world"}

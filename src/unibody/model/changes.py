@@ -22,8 +22,9 @@ from unibody.errors import ModelError
 from unibody.forces import TorsionSpring
 from unibody.forces.base import Force
 from unibody.joints import Joint
-from unibody.model.builder import Builder, _Joint
+from unibody.model.builder import Builder
 from unibody.model.checking import check_new, joint_limit
+from unibody.model.contents import AskedJoint
 from unibody.model.editing import Editing, skeleton, with_origin
 from unibody.model.model import BodyInfo, look_up
 from unibody.model.parts import part_places
@@ -84,7 +85,7 @@ def _refuse_placing(b: Editing, old: BodyInfo, given: Mapping[str, Any]) -> None
 
 def change_joint(b: Editing, name: str, given: dict[str, Any]) -> None:
     whole = b._parts.get(name, name)
-    old: _Joint = look_up(name if whole not in b._joints else whole, _known(b), "joint")
+    old: AskedJoint = look_up(name if whole not in b._joints else whole, _known(b), "joint")
     what = f"joint '{name}'"
     told = _whole_told(old, given, what) if whole == name else _part_told(old, name, given, what)
     scratch = Builder(gravity=None)
@@ -108,7 +109,7 @@ def _known(b: Editing) -> dict[str, Any]:
     return {**b._joints, **dict.fromkeys(b._parts)}
 
 
-def _whole_told(old: _Joint, given: Mapping[str, Any], what: str) -> dict[str, Any]:
+def _whole_told(old: AskedJoint, given: Mapping[str, Any], what: str) -> dict[str, Any]:
     """All arguments of `Builder.joint` but spring and limit."""
     element = given.get("joint", old.element)
     if not isinstance(element, Joint):
@@ -133,7 +134,7 @@ def _whole_told(old: _Joint, given: Mapping[str, Any], what: str) -> dict[str, A
     return told | {key: value for key, value in given.items() if key in told or key in ("q", "v")}
 
 
-def _part_told(old: _Joint, name: str, given: Mapping[str, Any], what: str) -> dict[str, Any]:
+def _part_told(old: AskedJoint, name: str, given: Mapping[str, Any], what: str) -> dict[str, Any]:
     """The whole joint with other numbers for one of its parts."""
     wrong = [key for key in ("joint", "parent", "child", "X_PF", "X_BM", "parts") if key in given]
     if wrong:
@@ -157,7 +158,7 @@ def _part_told(old: _Joint, name: str, given: Mapping[str, Any], what: str) -> d
 class _Place:
     """A joint, or a part of one, as springs and limits see it: its name, its element, and its span among the degrees of freedom."""
 
-    def __init__(self, name: str, new: _Joint, whole: str):
+    def __init__(self, name: str, new: AskedJoint, whole: str):
         self.name, self.whole, self.of = name, whole, new
         self.element: Joint = new.element
         self.v, self.q = slice(0, new.element.nv), slice(0, new.element.nq)
@@ -287,7 +288,7 @@ def _named_after(b: Editing, joints: Mapping[str, str]) -> dict[str, str]:
 
 def relabelled(
     b: Editing, bodies: Mapping[str, str], joints: Mapping[str, str], elements: Mapping[str, str]
-) -> tuple[dict[str, BodyInfo], dict[str, _Joint], dict[str, Any]]:
+) -> tuple[dict[str, BodyInfo], dict[str, AskedJoint], dict[str, Any]]:
     """Bodies, joints and elements of a Builder under other names."""
     new_bodies = {bodies.get(n, n): replace(body, name=bodies.get(n, n)) for n, body in b._bodies.items()}
     new_joints = {}
@@ -306,7 +307,7 @@ def renamed_keyframes(b: Editing, joints: Mapping[str, str]) -> dict[str, Any]:
     return {key: {joints.get(n, n): state for n, state in states.items()} for key, states in b._origin.keyframes.items()}
 
 
-def put_in(b: Editing, bodies: dict[str, BodyInfo], joints: dict[str, _Joint], elements: dict[str, Any]) -> None:
+def put_in(b: Editing, bodies: dict[str, BodyInfo], joints: dict[str, AskedJoint], elements: dict[str, Any]) -> None:
     """Take these for all that the Builder holds."""
     b._bodies, b._joints, b._elements = bodies, joints, elements
     b._parts = {part: name for name, j in joints.items() for part in j.parts}

@@ -18,13 +18,12 @@ import numpy as np
 
 from unibody.element import name_of
 from unibody.errors import ModelError
+from unibody.model.contents import AskedJoint
 from unibody.model.model import BodyInfo, Model, look_up
 from unibody.spatial.pose import Pose
 
 if TYPE_CHECKING:
     from typing import Self
-
-    from unibody.model.builder import Builder, _Joint
 
 Thing = TypeVar("Thing")
 DURATION, STEP = 1.0, 1e-3
@@ -90,7 +89,7 @@ class Editing:
 
     world: Any
     _bodies: dict[str, BodyInfo]
-    _joints: dict[str, _Joint]
+    _joints: dict[str, AskedJoint]
     _parts: dict[str, str]
     _elements: dict[str, Any]
     _counts: Counter[type]
@@ -116,7 +115,7 @@ class Editing:
         return Named(self._bodies, "body", unlisted=("world",))
 
     @property
-    def joints(self) -> Named[_Joint]:
+    def joints(self) -> Named[AskedJoint]:
         """All joints by name: element, parent and child by name, X_PF, X_BM, q, v, armature, effort_limit, parts. Each is a handle, too.
         Names of parts are known, and give the part alone."""
         from unibody.model.posing import asked_part
@@ -262,7 +261,7 @@ class Editing:
         if Path(path).suffix.lower() != ".json":
             raise ModelError(f"save: '{path}' does not end in .json; give a file that does (URDF: unibody.files.save_urdf)")
         model = self.build()
-        scene = import_module("unibody.scenes").Scene  # by name, because scenes stand above this room
+        scene = import_module("unibody.scenes").Scene  # by name, because scenes stand above models
         told = {key: getattr(self._origin, key) for key in ("duration", "dt", "notes", "left_out", "name")}
         states = {name: _state(model, joints) for name, joints in self._origin.keyframes.items()}
         return import_module("unibody.files").save_json(scene(model, keyframes=states, **told), path, tabulate=tabulate)
@@ -280,7 +279,7 @@ def _state(model: Model, joints: Mapping[str, tuple[np.ndarray, np.ndarray]]) ->
 def _loaded(cls: Any, source: Any, parameters: dict[str, Any]) -> Any:
     if isinstance(source, str | Path):
         if isinstance(source, Path) or Path(source).suffix:
-            source = import_module("unibody.files").load(source, parameters)  # by name: files stand above this room
+            source = import_module("unibody.files").load(source, parameters)  # by name: files stand above models
         else:
             source = import_module("unibody.scenes").make(source, **parameters)
     elif parameters:
@@ -320,7 +319,7 @@ def skeleton(b: Editing) -> Model:
     """The model of bodies and joints alone, which tells where everything starts."""
     from unibody.model.builder import Builder
 
-    bare: Builder = Builder(gravity=None)
+    bare = Builder(gravity=None)
     bare._bodies, bare._joints, bare._parts, bare._plane = b._bodies, b._joints, b._parts, b._plane
     return bare.build()
 

@@ -49,6 +49,7 @@ class ImplicitTables:
         names = Names(model)
         # Signals are numbered by calls: every force is asked, also those left out.
         rows = {name: force.row(names, name) for name, force in model.forces}
+        # classes of forces with implicit terms, and the pairs of bodies that they couple
         groups: dict[type[Force], list[tuple[str, Force]]] = {}
         for name, force in model.forces:
             if name not in explicit and is_implicit(force):
@@ -58,6 +59,7 @@ class ImplicitTables:
         shared = _pairs(model, [force for members in groups.values() for _, force in members], reserved)
         moving = moving_bodies(model)
         self.moving = sum(a in moving and b in moving for a, b in shared)
+        # tables of all instances: per class an address and where its integers, parameters and places stand
         classes: list[int] = []
         index: list[int] = []
         parameters: list[float] = []
@@ -82,6 +84,7 @@ class ImplicitTables:
                     index += own_index.tolist()
                     parameters += own_parameters.tolist()
             classes += [address, i0, len(index), p0, len(parameters), c0, len(places), 0]
+            # joint velocities that some force touches
             for _, force in members:
                 for joint in map(model.joint, force.joints()):
                     touched.update(range(joint.v_start, joint.v_start + joint.nv))

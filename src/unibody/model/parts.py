@@ -1,8 +1,8 @@
 """Names of parts: a joint that consists of several (a Composite of three hinges, say) may name each, and such a name means that part alone.
 
 A part is shown as a joint of its own, with its element, its place in q and v, and its share of what the whole holds: whoever asks the model
-for a joint by name reads or drives the part alone. Elements of the house that name a part are turned into elements on the whole joint when
-the model is built (`lifted`), so that solvers never hear of parts:
+for a joint by name reads or drives the part alone. Elements of this package that name a part are turned into elements on the whole joint
+when the model is built (`lifted`), so that solvers never hear of parts:
 
     Motor("knee_y", dof=d)            Motor("knee_x+knee_y", dof=first + d)
     TorsionSpring, DryFriction        one number per degree of freedom of the whole, 0 beside the part
@@ -18,7 +18,7 @@ import copy
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import cache, singledispatch
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -30,9 +30,7 @@ from unibody.errors import ModelError
 from unibody.forces import DryFriction, JointFriction, Motor, TorsionSpring
 from unibody.forces.base import Blocks, Force, Loads
 from unibody.joints import Ball, Free, Joint
-
-if TYPE_CHECKING:
-    from unibody.model.model import JointInfo
+from unibody.model.contents import JointInfo
 
 
 def checked_parts(given: Any, joint: Joint, what: str) -> tuple[str, ...]:

@@ -17,8 +17,9 @@ from unibody.element import name_of
 from unibody.errors import ModelError
 from unibody.forces import Motor
 from unibody.joints import Free
-from unibody.model.builder import Builder, _Joint
+from unibody.model.builder import Builder
 from unibody.model.checking import FARTHEST, FASTEST, checked_pose, frozen, on_manifold, within
+from unibody.model.contents import AskedJoint
 from unibody.model.editing import Editing, skeleton
 from unibody.model.model import JointInfo, Model, look_up
 from unibody.model.parts import element_on_wholes, part_places
@@ -28,7 +29,7 @@ REACHED = 1e-9
 """[m, rad] How near a joint must come to a pose that it is to be placed at."""
 
 
-def asked_part(b: Editing, part: str) -> _Joint:
+def asked_part(b: Editing, part: str) -> AskedJoint:
     """The part of a joint as a joint of its own."""
     j = b._joints[b._parts[part]]
     element, q, v = part_places(j.element)[j.parts.index(part)]
@@ -67,7 +68,7 @@ def _same_with(b: Editing, bodies: dict[str, Any], joints: dict[str, Any]) -> Bu
     return out
 
 
-def _with_numbers(joint: _Joint, name: str, field: str, value: Any) -> _Joint:
+def _with_numbers(joint: AskedJoint, name: str, field: str, value: Any) -> AskedJoint:
     """The joint with other coordinates or velocities, all of them or those of a part."""
     what = f"start of joint '{name}' {field}"
     whole = name == joint.name
@@ -99,7 +100,7 @@ def _implicit_at(model: Model, name: str, body: Any, state: tuple[np.ndarray, np
     return replace(body, X_WB=X, V_WB=tuple(np.concatenate([R @ V[:3], R @ V[3:]]).tolist()) if V.any() else (0.0,) * 6)
 
 
-def _coupled(b: Builder, given: set[str]) -> dict[str, _Joint]:
+def _coupled(b: Builder, given: set[str]) -> dict[str, AskedJoint]:
     """Dependent coordinates of Couplings put where the independent ones say, and moving so, but for those that were given."""
     from unibody.model.tables import Names
 
@@ -181,7 +182,7 @@ def _still(model: Model, number: int) -> bool:
     return True
 
 
-def _speed(model: Model, info: JointInfo, joint: _Joint, X: Pose, V_WB: Any, what: str) -> np.ndarray:
+def _speed(model: Model, info: JointInfo, joint: AskedJoint, X: Pose, V_WB: Any, what: str) -> np.ndarray:
     """v with which the body has the twist V_WB (world axes): V_B = Ad(X_BP) V_P + Ad(X_BM) S v."""
     V = within(vector(V_WB, 6, f"{what} V_WB"), FASTEST, f"{what} V_WB")
     own = np.concatenate([X.R.T @ V[:3], X.R.T @ V[3:]])
@@ -220,6 +221,7 @@ def add_motors(
             driven += own
     if not driven:
         raise ModelError("motors: no joint has a scalar degree of freedom of its own; give joints=")
+    # what is given by name must name something that is driven
     names = {n for x in driven for n in x[4]}
     held = isinstance(target, str) and target == "start"
     gains = {"stiffness": stiffness, "damping": damping, "limit": np.inf if limit is None else limit, "target": {} if held else target}
@@ -230,11 +232,13 @@ def add_motors(
             look_up(name_of(name, "motors"), dict.fromkeys(names), f"motors {key}: joint")
     if not isinstance(gains["target"], Mapping):
         raise ModelError(f"motors: target {target!r} is no mapping; give 'start', or {{joint: q, …}}")
+    # motors that are there already
     taken = {(e.joint, e.dof): n for n, e in resolved.items() if isinstance(e, Motor)}
     old = [taken[j.name, d] for _, j, d, _, _ in driven if (j.name, d) in taken]
     if old and not replaced:
         shown = ", ".join(f"'{n}'" for n in old[:4]) + (f" and {len(old) - 4} more" if len(old) > 4 else "")
         raise ModelError(f"motors: {shown} {'drives' if len(old) == 1 else 'drive'} these joints already; give replace=True, or joints=")
+    # one motor for each, on the part if that has a name
     left = {n: e for n, e in b._elements.items() if n not in old}
     out: dict[str, Motor] = {}
     for title, j, dof, at, known in driven:

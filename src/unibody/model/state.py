@@ -41,7 +41,7 @@ class State:
 
     @classmethod
     def of_own(cls, t: float, q: np.ndarray, v: np.ndarray, coordinates: str) -> State:
-        """The same, of arrays that nobody else holds."""
+        """A state of arrays that nobody else holds: they are made read-only and not copied."""
         made = cls.__new__(cls)
         q.flags.writeable = v.flags.writeable = False
         made.__dict__.update(t=t, q=q, v=v, coordinates=coordinates)

@@ -4,18 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from html import escape
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from unibody.element import Point
-
-if TYPE_CHECKING:
-    from unibody.model.model import JointInfo, Model
+from unibody.model.contents import Contents, JointInfo
 
 SHOWN = 40
 """Rows of a table in a notebook."""
 
 
-def line(model: Model) -> str:
+def line(model: Contents) -> str:
     """What there is, counted; what there is none of is left out."""
     kinds = [b.kind for b in model.bodies[1:]]
     fixed = len(kinds) - kinds.count("dynamic")
@@ -34,7 +32,7 @@ def _counted(n: int, word: str, words: str = "") -> str:
     return f"{n} {word if n == 1 else words or word + 's'}"
 
 
-def page(model: Model) -> str:
+def page(model: Contents) -> str:
     """The line, the tree, then loops, forces and constraints with what they touch."""
     out = [line(model), f"gravity ({', '.join(f'{x:g}' for x in model.gravity)}) m/s²", *tree_lines(model)]
     for title, rows in (("loops", _loops(model)), ("forces", _elements(model.forces)), ("constraints", _elements(model.constraints))):
@@ -45,8 +43,8 @@ def page(model: Model) -> str:
     return "\n".join(out)
 
 
-def tables(model: Model) -> str:
-    """The same as HTML: tables of bodies and of elements."""
+def tables(model: Contents) -> str:
+    """What `page` says, as HTML: tables of bodies and of elements."""
     bodies = []
     for body, joint in zip(model.bodies[1:], model.tree_joints, strict=True):
         shapes = ", ".join(type(getattr(p, "shape", p)).__name__ for p in body.shapes)
@@ -71,7 +69,7 @@ def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     return f"<table><thead>{cells(head, 'th')}</thead><tbody>{''.join(shown)}</tbody></table>"
 
 
-def _loops(model: Model) -> list[tuple[str, str, str]]:
+def _loops(model: Contents) -> list[tuple[str, str, str]]:
     return [(j.name, kind(j), f"{model.bodies[j.parent].name} – {model.bodies[j.child].name}") for j in model.loop_joints]
 
 
@@ -94,7 +92,7 @@ def touched(element: Any) -> list[str]:
     return list(dict.fromkeys(out))
 
 
-def tree_lines(model: Model, most: int = 60) -> list[str]:
+def tree_lines(model: Contents, most: int = 60) -> list[str]:
     """The kinematic tree, indented; long ones are cut, and say so."""
     children: dict[int, list[int]] = {}
     for body, joint in enumerate(model.tree_joints, start=1):

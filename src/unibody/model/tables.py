@@ -80,6 +80,7 @@ class JointTables:
     `turns`: pure rotations are taken care of elsewhere; a class of such joints, none of them a part, is not filled (address 0)."""
 
     def __init__(self, joints: Sequence[JointInfo], callback_errors: CallbackErrors, turns: bool = False):
+        # joints by class; parts of a composite have rows of their own behind those of the joints
         groups: dict[type[Joint], list[tuple[Joint, int, int, int]]] = {}
         parts: list[int] = []
         named: dict[int, str] = {}
@@ -102,6 +103,7 @@ class JointTables:
         self.types = list(groups)
         self.parts = np.array(parts, np.int64)
         self.python_classes = [c.__name__ for c in groups if c.fill_kernel is None]
+        # per class: addresses, and where its integers and parameters stand
         classes: list[int] = []
         index: list[int] = []
         parameters: list[float] = []
@@ -113,6 +115,7 @@ class JointTables:
             a0, a1 = p0, p1
             filled = not turns or cls.__dict__.get("column") != "rotation" or cls in inner
             fill, advance, rate = self._addresses(cls, members, named, callback_errors, filled)
+            # joints without a kernel for q ⊕ h v: straight on, told nv
             if cls.advance_kernel is None and cls.fill_kernel is not None:
                 a0 = p1
                 parameters.append(float(members[0][0].nv))
@@ -260,6 +263,7 @@ class ConstraintTables:
         for name, force in model.forces:  # signals are numbered over forces first, as the builder does
             force.row(names, name)
         numbers = {name: constraint.row(names, name) for name, constraint in model.constraints}
+        # constraints by class
         groups: dict[type[Constraint], list[tuple[str, Constraint]]] = {}
         for name, constraint in model.constraints:
             if not getattr(constraint, "surfaces", False):  # those have no rows
@@ -270,6 +274,7 @@ class ConstraintTables:
         self.row_dofs: list[list[int]] = []
         self.row_unilateral: list[bool] = []
         self.python_classes = [c.__name__ for c in groups if c.fill_kernel is None]
+        # per class an address, and where its integers and parameters stand; rows, entries of G and of J are numbered through
         classes: list[int] = []
         index: list[int] = []
         parameters: list[float] = []
@@ -294,6 +299,7 @@ class ConstraintTables:
                 row += constraint.rows
                 entry += constraint.rows * len(bodies)
                 dof_entry += constraint.rows * len(dofs)
+            # a class without a kernel is called back
             if cls.fill_kernel is None:
                 fill = _constraint_callback(model, members, starts, names, clock, callback_errors)
                 address = FillRows.callback(callback_errors.guard(fill, 7, 9, 10, 11))

@@ -42,13 +42,13 @@ SHAPE = ("type", "X_BS", "colour", "visible", "solid", "material")
 NORMAL = (0.0, -1.0, 0.0)
 
 
-def _classes(*rooms: tuple[ModuleType, type]) -> dict[str, type]:
-    """The element classes that rooms export, by name."""
-    found = ((name, getattr(room, name), base) for room, base in rooms for name in room.__all__)
+def _classes(*packages: tuple[ModuleType, type]) -> dict[str, type]:
+    """The element classes that packages export, by name."""
+    found = ((name, getattr(package, name), base) for package, base in packages for name in package.__all__)
     return {name: cls for name, cls, base in found if inspect.isclass(cls) and issubclass(cls, base) and cls is not base}
 
 
-HOUSE = {
+CLASSES = {
     **_classes((joints, Joint), (forces, Force), (constraints, Constraint), (shapes, Shape)),
     "ContactMaterial": ContactMaterial, "Moved": Moved, "Table": Table,
 }  # fmt: skip
@@ -58,7 +58,7 @@ HOUSE = {
 def model_to_text(model: Model, strict: bool = False) -> dict[str, Any]:
     """Plain data from which `model_from_text` builds the same model. Functions that cannot be found again by their name are noted, so that
     reading refuses them, or refused here if `strict`."""
-    d, writer = model.description, Writer(HOUSE, strict)
+    d, writer = model.description, Writer(CLASSES, strict)
     elements = dict(d["elements"])
     first = next(iter(elements.items()), ("", None))
     usual = first[0] == "gravity" and type(first[1]) is Gravity
@@ -74,7 +74,7 @@ def model_to_text(model: Model, strict: bool = False) -> dict[str, Any]:
 
 def model_from_text(text: Any, where: str, trust: bool | Sequence[str] = ()) -> Model:
     """The model again; `trust` says whose code the text may name, see `unibody.model.trust`."""
-    reader = Reader(HOUSE, Trust(trust))
+    reader = Reader(CLASSES, Trust(trust))
     entry = entry_of(text, MODEL, (), where)
     b = _world_from_text(entry.get("world", {}), f"{where}: world")
     for what, read in (("bodies", _read_body), ("joints", _read_joint), ("elements", _read_element)):
@@ -87,13 +87,13 @@ def model_from_text(text: Any, where: str, trust: bool | Sequence[str] = ()) -> 
     return _attempt(b.build, where)
 
 
-def element_to_text(element: Any, known: Mapping[str, type] = HOUSE) -> dict[str, Any]:
+def element_to_text(element: Any, known: Mapping[str, type] = CLASSES) -> dict[str, Any]:
     """Plain data of one element, a solver for instance."""
     return Writer(known).element(element, type(element).__name__)
 
 
 def element_from_text(
-    text: Any, where: str, known: Mapping[str, type] = HOUSE, trust: bool | Sequence[str] = (), base: Any = object
+    text: Any, where: str, known: Mapping[str, type] = CLASSES, trust: bool | Sequence[str] = (), base: Any = object
 ) -> Any:
     """The element again, of a class derived from `base`."""
     return Reader(known, Trust(trust)).element(text, where, base)

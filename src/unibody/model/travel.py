@@ -15,20 +15,19 @@ import pickle
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import fields, is_dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any, TypeVar
 
 import numpy as np
 
 from unibody.errors import ModelError
+from unibody.model.contents import Contents
 
-if TYPE_CHECKING:
-    from unibody.model.model import Model
-
+Copied = TypeVar("Copied", bound=Contents)
 MADE = "signal_functions"
 """The field that is made anew; what travels instead says where each function goes."""
 
 
-def pickled_model(model: Model, frame: Any) -> tuple[Any, ...]:
+def pickled_model(model: Contents, frame: Any) -> tuple[Any, ...]:
     """What `Model.__reduce_ex__` returns to the pickler that called from `frame`."""
     if not takes_code(frame):
         for what, part in parts_of(model):
@@ -39,7 +38,7 @@ def pickled_model(model: Model, frame: Any) -> tuple[Any, ...]:
     return arrived_model, (type(model), _values(model))
 
 
-def deep_copied_model(model: Model, memo: dict[int, Any]) -> Model:
+def deep_copied_model(model: Copied, memo: dict[int, Any]) -> Copied:
     """A model that shares nothing with this one but functions, which are shared by every deep copy."""
     for what, part in parts_of(model):
         try:
@@ -52,7 +51,7 @@ def deep_copied_model(model: Model, memo: dict[int, Any]) -> Model:
     return arrived_model(type(model), copy.deepcopy(_values(model), memo))
 
 
-def arrived_model(cls: type[Model], values: dict[str, Any]) -> Model:
+def arrived_model(cls: type[Any], values: dict[str, Any]) -> Any:
     """The model of fields that have been copied."""
     from unibody.model.tables import Names
 
@@ -71,7 +70,7 @@ def arrived_model(cls: type[Model], values: dict[str, Any]) -> Model:
     return made
 
 
-def parts_of(model: Model) -> Iterator[tuple[str, Any]]:
+def parts_of(model: Contents) -> Iterator[tuple[str, Any]]:
     """Bodies, joints, forces and constraints, as the model holds them and as they were asked for, with the words for them."""
     told = model.description
     for body in (*model.bodies, *told.get("bodies", {}).values()):
@@ -96,7 +95,7 @@ def caller() -> Any:
     return sys._getframe(2)
 
 
-def _values(model: Model) -> dict[str, Any]:
+def _values(model: Contents) -> dict[str, Any]:
     values = {field.name: getattr(model, field.name) for field in fields(model)}
     return {**values, MADE: [(slot, count, what) for slot, count, _, what in model.signal_functions]}
 

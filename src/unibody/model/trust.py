@@ -1,9 +1,9 @@
-"""What code a file may name: the house's own, what the reader has imported from files of theirs, and what they say they trust.
+"""What code a file may name: this package's, what the reader has imported from files of theirs, and what they say they trust.
 
 A path is `module:Name`. A file that nobody vouches for imports nothing: its paths are looked up among the modules that the process has
 imported already, and only there if these are the reader's own (`__main__`, or a file outside the standard library and the installed
 packages), so that a scene with elements of one's own can be loaded where they are defined. From such modules come element classes,
-dataclasses and plain functions, nothing else. Two rooms are harmless and always open: `math`, and the scenes of the house.
+dataclasses and plain functions, nothing else. Two modules are harmless and always open: `math` and `unibody.scenes`.
 """
 
 from __future__ import annotations
@@ -79,8 +79,8 @@ def _remedy(module: str) -> str:
     return f"load with trust=('{module}',) if you trust the file"
 
 
-def _within(module: str, rooms: Sequence[str]) -> bool:
-    return any(module == room or module.startswith(room + ".") for room in rooms)
+def _within(module: str, packages: Sequence[str]) -> bool:
+    return any(module == package or module.startswith(package + ".") for package in packages)
 
 
 def _own(module: str) -> bool:

@@ -15,6 +15,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from unibody.rules.time_rule import TimeRule
+
 NODES = np.array([0.0, 1 / 5, 3 / 10, 4 / 5, 8 / 9, 1.0, 1.0])
 STAGES = (
     np.array([]),
@@ -98,3 +100,12 @@ def take_step(f: Derivative, t: float, y: np.ndarray, h: float, rtol: float, ato
 
 def _norm(x: np.ndarray) -> float:
     return float(np.sqrt(np.mean(x * x))) if x.size else 0.0
+
+
+class DormandPrince(TimeRule):
+    """A rule that chooses its own steps. It has no compiled loop: `solvers.articulated` takes its steps in Python."""
+
+    name = "dopri5"
+    order = None
+    coordinates = ("reduced",)
+    roll = None

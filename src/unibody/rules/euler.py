@@ -6,6 +6,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from unibody.arena import part
 from unibody.coordinates.workspace import Y
 
@@ -14,6 +16,7 @@ from unibody.coordinates.stages import (  # isort: skip
 )  # fmt: skip
 from unibody.kernel import Floats, Ints, kernel, long_kernel
 from unibody.rules.base import TIME, advance_own, all_finite, book_work, ledger_of, outruns, write_record
+from unibody.rules.time_rule import TimeRule
 
 CORRECTIONS = 5
 """Corrections of a step for its constraints before it is taken as it is."""
@@ -79,3 +82,25 @@ def roll_euler(
         if outruns(layout, y, v_out, work_out):
             return k + 1
     return steps
+
+
+class SemiImplicitEuler(TimeRule):
+    """v first, then q along the new v."""
+
+    name = "semi-implicit"
+    momenta = True
+    roll = roll_euler
+
+
+class ExplicitEuler(TimeRule):
+    """q along the old v."""
+
+    name = "euler"
+    coordinates = ("maximal",)
+    roll = roll_euler
+    variant = 1
+
+    @staticmethod
+    def amplification(z: np.ndarray) -> np.ndarray:
+        """μ(z) = 1 + z."""
+        return 1.0 + z

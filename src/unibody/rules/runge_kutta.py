@@ -5,17 +5,15 @@ Work is integrated with the same weights.
 
 from __future__ import annotations
 
+import numpy as np
+
 from unibody.arena import part
 from unibody.coordinates.stages import EVALUATE_STAGE, PROJECT_STAGE, Evaluate, Project
 from unibody.coordinates.workspace import COUNTS, OWN_Q, Y
 from unibody.element import DAMPER_POWER
 from unibody.kernel import Floats, Ints, long_kernel
 from unibody.rules.base import LAST_STEP, TIME, WORK, advance_own, all_finite, ledger_of, outruns, rate_own, write_record
-
-
-def scratch_size(nq: int, nv: int) -> int:
-    """Numbers of scratch memory: stage q and v, q̇, and the two weighted sums."""
-    return 3 * nq + 2 * nv
+from unibody.rules.time_rule import TimeRule
 
 
 @long_kernel
@@ -29,6 +27,7 @@ def roll_runge_kutta(
     nq = q_out.size
     nv = v_out.size
     own = part(ints, layout, COUNTS)[OWN_Q]
+    # coordinates beyond `own` are fitted by Evaluate: they are taken over from the last stage
     q_stage = scratch_out[0:nq]
     qdot = scratch_out[nq : 2 * nq]
     q_sum = scratch_out[2 * nq : 3 * nq]
@@ -47,6 +46,7 @@ def roll_runge_kutta(
         for j in range(nv):
             v_stage[j] = v_out[j]
             v_sum[j] = 0.0
+        # stages at 0, h/2, h/2, h with weights h/6, h/3, h/3, h/6; the next begins at y + ahead · k
         for s in range(4):
             ahead = 0.0 if s == 0 else (h if s == 3 else 0.5 * h)
             weight = h / 6.0 if s == 0 or s == 3 else h / 3.0
@@ -57,6 +57,7 @@ def roll_runge_kutta(
             work0 += weight * ledger[DAMPER_POWER]
             work1 += weight * ledger[DAMPER_POWER + 1]
             work2 += weight * ledger[DAMPER_POWER + 2]
+            # q̇ and a of this stage into the sums, and the next stage
             following = h if s == 2 else 0.5 * h
             for j in range(nq):
                 q_sum[j] += weight * qdot[j]
@@ -66,6 +67,7 @@ def roll_runge_kutta(
                 v_sum[j] += weight * y[j]
                 if s < 3:
                     v_stage[j] = v_out[j] + following * y[j]
+        # y⁺ = y + Σ weight · k, then q back onto its manifold (quaternions)
         for j in range(nq):
             q_out[j] = q_out[j] + q_sum[j] if j < own else q_stage[j]
         for j in range(y.size):
@@ -87,3 +89,21 @@ def roll_runge_kutta(
         if outruns(layout, y, v_out, work_out):
             return k + 1
     return steps
+
+
+class RungeKutta(TimeRule):
+    """Four evaluations a step."""
+
+    name = "rk4"
+    order = 4
+    roll = roll_runge_kutta
+
+    @classmethod
+    def scratch_size(cls, nq: int, nv: int) -> int:
+        """Stage q and v, q̇, and the two weighted sums."""
+        return 3 * nq + 2 * nv
+
+    @staticmethod
+    def amplification(z: np.ndarray) -> np.ndarray:
+        """μ(z) = 1 + z + z²/2 + z³/6 + z⁴/24."""
+        return 1.0 + z * (1.0 + z / 2.0 * (1.0 + z / 3.0 * (1.0 + z / 4.0)))

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import difflib
-import importlib
 import inspect
-import pkgutil
+import sys
 import types
 from collections.abc import Callable, Mapping
 from contextlib import nullcontext
@@ -15,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal, Union, get_args, get_origin, get
 import numpy as np
 
 from unibody.errors import ModelError, readable
+from unibody.exports import modules_of
 
 if TYPE_CHECKING:
     from unibody.model import Model
@@ -45,7 +45,7 @@ class Scene:
     solver: str = ""
     """The solver it is made for, also with options ("redmax:rule=bdf2"); without one, the choice of `unibody.solvers.choice`."""
     ours: bool = False
-    """Whether it is one of this house's, which mean what they do: a free fall is no mistake in them."""
+    """Whether it is one of this package, which mean what they do: a free fall is no mistake in them."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "left_out", tuple(readable(line) if isinstance(line, str) else line for line in self.left_out))
@@ -154,9 +154,7 @@ def require(name: str, holds: bool, complaint: str) -> None:
 
 def _find() -> None:
     """Import every module of this folder once, so that its scenes register themselves."""
-    package = importlib.import_module(__package__)
-    for module in pkgutil.iter_modules(package.__path__):
-        importlib.import_module(f"{__package__}.{module.name}")
+    modules_of(__package__, sys.modules[__package__].__path__)
 
 
 def _suggest(word: str, known: list[str], otherwise: str) -> str:

@@ -204,6 +204,7 @@ def closed_ring(
         blocks += [b.body(f"block{k}", shape=BLOCK, mass=1.0) for k in range(1, n)]
         if support == "free":
             exact = free_flight(centres, velocities, [rate] * n, gravity)
+    # hinges along the ring, and the one that closes it
     if support == "hung":
         pin = centres[0] - REACH * up(angles[0])
         b.joint("base", hinge, b.world, blocks[0], X_PF=Pose(p=pin), X_BM=POSTERIOR, q=angles[0])

@@ -133,11 +133,13 @@ def bridge(
     count = n if cables == "each" else int(cables)
     require("bridge", count >= 0, f"cables={count} must not be negative")
     require("bridge", k is None or k >= 0, f"k={k} must not be negative")
+    # towers and deck
     build = RIGID if towers == "rigid" else FLEXIBLE
     b = ub.Builder(gravity=(0, 0, -gravity))
     abutments, left, right = _stand(b, build, n if towers == "flexible" else 0)
     arch = Arch(n)
     deck = _lay(b, build, arch, abutments)
+    # cables from the deck to the towers, each at rest, as stiff as its share says
     share = 1.0 if cable_stiffness == "equal" else AUTHORS_CABLES / max(count, 1)
     law = ((build.cable[0] if k is None else k) * share, build.cable[1] * share)
     places = [arch.place(i, count + 1) for i in range(1, count + 1)]

@@ -44,6 +44,7 @@ def card_house(
     length, width, thick, gap = 0.1, 0.06, 0.002, 1.5e-4
     lean = math.radians(90.0 - degrees)
     sine, cosine, flat_gap = math.sin(lean), math.cos(lean), gap
+    # a card, how high it stands and how far it reaches when it leans; its edges are sharp or rounded by capsules
     if edges == "sharp":
         card: list[Box | Placed] = [Box((thick, width, length))]
         rise, reach = length * cosine + thick * sine, length * sine + thick * cosine
@@ -58,6 +59,7 @@ def card_house(
     flat = Box((spacing - 2.0 * gap, width, thick))
     b = ub.Builder()
     b.body("ground", shape=Plane(), kind="static")
+    # level by level: pairs of leaning cards, then flat ones across them
     floor = 0.0
     for level in range(levels):
         pairs = levels - level

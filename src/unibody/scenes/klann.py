@@ -122,6 +122,7 @@ def klann(
     require("klann", radius > 0 and height > 0, f"radius={radius:g}, height={height:g} of a pin; give lengths above 0")
     require("klann", density > 0, f"density={density:g}; give more than 0")
     require("klann", floor_friction >= 0, f"floor_friction={floor_friction:g} is negative; give 0 or more")
+    # points of all legs in the plane; the frame stands so high that the lowest foot touches the floor
     b = ub.Builder(gravity=(0, 0, -gravity), planar=True)
     hinge = ub.Revolute(axis=HINGE)
     legs = {side: [leg_points(math.radians(angle), facing) for angle, facing in given] for side, given in LEGS.items()}
@@ -141,11 +142,13 @@ def klann(
         b.joint(name, hinge, parent, child, *(Pose(p=(p[0], 0.0, p[1])) for p in places))
         b.add(ub.JointFriction(name, coefficient, radius=radius, height=height), name=f"{name} rub")
 
+    # the frame, or the world in its place
     if floor:
         b.body("ground", shape=ub.Plane(), kind="static")
         beam = Placed(Box((0.16, 0.06, 0.03)), Pose((0.0, 0.0, 0.05)))
         plates = [_bar(first, last, side * 0.045, 0.03) for side in (-1.0, 1.0) for first, last in _plates()]
         b.body("frame", shape=[beam, *plates], mass=FRAME, com=(0, 0, 0.05), inertia=(0.03, 0.03, 0.03), X_WB=Pose((0.0, 0.0, up)))
+    # each side: a crank with three arms, driven
     for side in LEGS:
         first = -1.0 if side == "left" else 1.0
         depths = [first * (0.08 + 0.09 * k) for k in range(3)]
@@ -155,6 +158,7 @@ def klann(
         b.body(hub, shape=[_bar(*arm, depth, WIDTH) for arm, depth in zip(arms, depths, strict=True)], **_weight(arms, density))
         pin(hub, base, hub, np.zeros(2))
         b.add(ub.PrescribedJoint(hub, _Ramp(speed), rate=_Ramp(speed, 1), acceleration=_Ramp(speed, 2)), name=f"{side} drive")
+        # each leg: four links, a foot, and six pins
         for k, (leg, depth) in enumerate(zip(legs[side], depths, strict=True)):
             name = f"{side} {k}"
             back = depth + first * 0.02
@@ -176,6 +180,7 @@ def klann(
         "No exact solution. The drives' efforts, rec.multiplier('left drive'), grow with the coefficient; without friction they are "
         "negative in parts of a turn, where legs push the crank. "
     )
+    # in the air nothing touches; on the floor the feet do
     if not floor:
         return Scene(b.build(), 2.0, 1e-2, None, known + "Nothing touches the ground: the frame is held.")
     b.add(ub.Contact(friction=floor_friction, between=("ground", [f"{side} {k} foot" for side in LEGS for k in range(3)])))

@@ -39,6 +39,7 @@ def stiff_chain(
     b = ub.Builder(gravity=(0, 0, -gravity), planar=planar)
     hinge, shape = ub.Revolute(axis=HINGE), rod_shape(link, 0.2 * link)
     X_BM, next_X_PF = Pose(p=(-0.5 * link, 0, 0)), Pose(p=(0.5 * link, 0, 0))
+    # the chain, link by link
     parent, X_PF, before, links = b.world, Pose(), 0.0, []
     for i in range(n):
         slope = bend if i % 2 == 0 else -bend

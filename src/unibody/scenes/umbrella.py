@@ -51,11 +51,13 @@ def umbrella(
     require("umbrella", n >= 2, f"n={n} bodies in a rib are too few; give 2 or more")
     m = n // 2
     link = RIB / n
+    # the tube, and the runner on it
     b = ub.Builder(gravity=None)
     tube = b.body("tube", shape=ub.Cylinder(0.5, TUBE), density=DENSITY, kind="static", X_WB=Pose(p=(0, 0, 0.5 * TUBE)))
     runner = b.body("runner", shape=ub.Cylinder(1.0, 5.0), density=DENSITY)
     b.joint("slide", ub.Prismatic(axis=(0, 0, 1)), tube, runner, Pose(p=(0, 0, RUNNER - 0.5 * TUBE)))
     b.add(ub.BodyDamping(runner, angular=1.0, linear=1.0), name="runner.drag")
+    # ribs hang on the tube, stretchers on the runner, and clasps join them
     middle = (m - 0.5) * link  # along the rib, where the stretcher meets it
     out, up = middle * math.sin(TILT), TUBE - RUNNER - middle * math.cos(TILT)
     reach, theta = math.hypot(out, up), math.atan2(out, up)

@@ -9,21 +9,8 @@ Another shape: a frozen dataclass in its own file that derives from `Shape` and 
 `triangles(resolution)`; refuse bad sizes in `__post_init__` with the checks of `base`. A class in a user's script works the same.
 """
 
-from unibody.shapes.base import Shape
-from unibody.shapes.box import Box
-from unibody.shapes.capsule import Capsule
-from unibody.shapes.contact_material import ContactMaterial
-from unibody.shapes.cylinder import Cylinder
-from unibody.shapes.ellipsoid import Ellipsoid
-from unibody.shapes.height_field import HeightField
-from unibody.shapes.mass import MassProperties, combine
-from unibody.shapes.mesh import Mesh
-from unibody.shapes.open_mesh import OpenMesh
-from unibody.shapes.placed import Placed
-from unibody.shapes.plane import Plane
-from unibody.shapes.sphere import Sphere
+from unibody.exports import exported
+from unibody.shapes.mass import MassProperties as MassProperties
+from unibody.shapes.mass import combine as combine
 
-__all__ = [
-    "Box", "Capsule", "ContactMaterial", "Cylinder", "Ellipsoid", "HeightField", "MassProperties", "Mesh", "OpenMesh", "Placed", "Plane",
-    "Shape", "Sphere", "combine",
-]  # fmt: skip
+__all__ = exported(globals())

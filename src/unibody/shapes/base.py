@@ -13,6 +13,8 @@ from unibody.errors import ModelError
 from unibody.shapes.mass import MassProperties
 from unibody.shapes.surface import sharp_edges
 
+__all__ = ["Shape"]
+
 
 class Shape(ABC):
     """A closed solid in its own frame S. Lengths in metres."""

@@ -9,6 +9,8 @@ import numpy as np
 from unibody.shapes.base import Shape, positive_triple
 from unibody.shapes.mass import MassProperties
 
+__all__ = ["Box"]
+
 _CORNERS = np.array([(x, y, z) for z in (-0.5, 0.5) for y in (-0.5, 0.5) for x in (-0.5, 0.5)])
 _QUADS = ((0, 2, 3, 1), (4, 5, 7, 6), (0, 1, 5, 4), (2, 6, 7, 3), (0, 4, 6, 2), (1, 3, 7, 5))
 _FACES = np.array([triangle for i, j, k, n in _QUADS for triangle in ((i, j, k), (i, k, n))])

@@ -19,6 +19,8 @@ from unibody.shapes.cylinder import mantle_lines
 from unibody.shapes.mass import MassProperties
 from unibody.shapes.surface import circle, join, revolve
 
+__all__ = ["Capsule"]
+
 
 @dataclass(frozen=True)
 class Capsule(Shape):

@@ -13,6 +13,8 @@ from typing import Any
 
 from unibody.errors import ModelError
 
+__all__ = ["ContactMaterial"]
+
 
 @dataclass(frozen=True)
 class ContactMaterial:

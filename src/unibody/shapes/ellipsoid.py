@@ -11,6 +11,8 @@ from unibody.shapes.base import Shape, positive_triple
 from unibody.shapes.mass import MassProperties
 from unibody.shapes.sphere import Sphere
 
+__all__ = ["Ellipsoid"]
+
 
 @dataclass(frozen=True)
 class Ellipsoid(Shape):

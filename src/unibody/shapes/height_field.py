@@ -15,6 +15,8 @@ from unibody.errors import ModelError
 from unibody.shapes.base import Shape, positive
 from unibody.shapes.mass import MassProperties
 
+__all__ = ["HeightField"]
+
 
 @dataclass(frozen=True, eq=False)
 class HeightField(Shape):

@@ -33,6 +33,8 @@ from unibody.shapes.mesh_formats import read_placed
 from unibody.shapes.mesh_mending import LARGEST_HOLE, Mended, clean, mend
 from unibody.shapes.mesh_parts import FLAT, components, signed_volumes, winding
 
+__all__ = ["Mesh"]
+
 FARTHEST = 1e50
 """A coordinate [m] whose fifth power, of which moments of inertia are made, is still a number."""
 

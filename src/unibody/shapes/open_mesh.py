@@ -14,6 +14,8 @@ from unibody.shapes.mass import MassProperties
 from unibody.shapes.mesh import as_arrays, load_triangles, read_triangles
 from unibody.shapes.mesh_mending import clean
 
+__all__ = ["OpenMesh"]
+
 
 @dataclass(frozen=True, eq=False)
 class OpenMesh(Shape):

@@ -16,6 +16,8 @@ from unibody.shapes.mass import MassProperties
 if TYPE_CHECKING:
     from unibody.spatial.pose import Pose
 
+__all__ = ["Placed"]
+
 
 @dataclass(frozen=True, eq=False)
 class Placed(Shape):

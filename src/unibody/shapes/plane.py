@@ -10,6 +10,8 @@ from unibody.errors import ModelError
 from unibody.shapes.base import Shape, positive
 from unibody.shapes.mass import MassProperties
 
+__all__ = ["Plane"]
+
 
 @dataclass(frozen=True)
 class Plane(Shape):

@@ -11,6 +11,8 @@ from unibody.shapes.base import Shape, positive, segments, solid_of_revolution
 from unibody.shapes.mass import MassProperties
 from unibody.shapes.surface import circle, join, revolve
 
+__all__ = ["Sphere"]
+
 
 @dataclass(frozen=True)
 class Sphere(Shape):

@@ -17,18 +17,17 @@ from unibody.coordinates.convert import poses_and_twists
 from unibody.forces import BodyDamping
 from unibody.model import Model, State
 from unibody.model.connections import groups
+from unibody.rules import RULES
 from unibody.simulation.energy_watch import length_of
-from unibody.solvers import REGISTRY, Solver
-from unibody.solvers.base import refusals
-from unibody.solvers.stiffness import EXPLICIT, IMPLICIT, UNSTABLE, stiffness
+from unibody.solvers import Solver
+from unibody.solvers.base import implicit_solvers
+from unibody.solvers.stiffness import UNSTABLE, stiffness
 
 FAR = 100.0
 SHOWN = 3
 """Names in a line."""
-FIND_OVERLAPS = ("complementarity", "impulse", "penalty")
-"""Solvers that part what begins inside each other; a barrier refuses such a start itself."""
-OWN_STEPS, WIDER = ("dopri5",), 2.0
-"""Rules that choose their steps themselves; by how much larger λ may be for Runge's and Kutta's."""
+WIDER = 2.0
+"""By how much larger λ may be for the rule of Runge and Kutta."""
 WORTH_LOOKING = 200
 """Degrees of freedom beyond which stiffness is not looked at unasked."""
 APART = "move them apart, or give solid=False to what is only seen"
@@ -88,12 +87,14 @@ def overlap_line(model: Model, state: State) -> str | None:
 def stiff_line(model: Model, solver: Solver, dt: float) -> str | None:
     """The force that explicit steps of dt cannot follow, so that what it holds may shake for ever, by bounds or limits no farther than
     they."""
-    if solver.name not in EXPLICIT or getattr(solver, "rule", "") in OWN_STEPS or not dt > 0.0:
+    rule = RULES.get(getattr(solver, "rule", ""))
+    own_steps = rule is not None and rule.order is None
+    if solver.forces != "explicit" or own_steps or not dt > 0.0:
         return None
     found = stiffness(model, dt, solver.name, WORTH_LOOKING)
     if found is None or found.load < UNSTABLE * (WIDER if getattr(solver, "rule", "") == "rk4" else 1.0):
         return None
-    able = [f"solver='{name}'" for name in IMPLICIT if not refusals(REGISTRY[name](), model)]
+    able = [f"solver='{name}'" for name in implicit_solvers(model)]
     return (
         f"'{found.element}' is stiff for solver '{solver.name}': steps of {dt:.3g} s may shake, they are stable up to about"
         f" {found.largest_dt:.2g} s; try {' or '.join([*able[:1], 'a smaller dt'])}"

@@ -21,9 +21,6 @@ from unibody.solvers import Bound
 HELD, PASSED = 1e-6, 1e-3
 """Relative violations of given states that are left to the solver: of positions and velocities, and of limits, which steps may pass by a
 little before they hold."""
-GIVING_WAY = ("penalty", "barrier")
-COMPROMISING = ("penalty", "redmax")
-"""Solvers that run where rows contradict each other, meet them halfway and report it."""
 BARRIER = 0.01
 """Reach of a barrier before a bound, relative, unless the element says it: where a start beyond the bound is put."""
 MOST = 3
@@ -42,7 +39,7 @@ def consistent(bound: Bound, state: State | None) -> tuple[State | None, tuple[s
     """The state to start from, the given one wherever it can be, and what is to be said of it."""
     model, name = bound.model, bound.solver.name
     own = state is not None and state.coordinates != "reduced"
-    if (own and name in GIVING_WAY) or not (own or has_rows(model)):
+    if (own and bound.solver.gives_way) or not (own or has_rows(model)):
         return state, ()
     try:
         # kept by the bound solver, whose arrays one thread uses at a time, too
@@ -57,7 +54,7 @@ def consistent(bound: Bound, state: State | None) -> tuple[State | None, tuple[s
             assembler.leave_room(BARRIER)
         made = assembler.run(impacts=True, follow=True)
     except Impossible as error:
-        if name in COMPROMISING or not error.certain:
+        if bound.solver.compromises or not error.certain:
             return state, (f"start: {error}; it is kept, and '{name}' pulls it together as well as it can",)
         raise ModelError(f"{error}, or Simulation(…, assemble=False), which starts as it is") from None
     except ModelError:  # of an element's own code, or a state of another model: the solver says so

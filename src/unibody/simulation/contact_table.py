@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import csv
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from unibody.coordinates.observation import Touching
 from unibody.simulation.csv_cells import cell
 from unibody.simulation.whole_file import whole_text
-
-if TYPE_CHECKING:
-    from unibody.simulation.recording import Recording
 
 NUMBERS = (
     "x", "y", "z", "normal_x", "normal_y", "normal_z", "gap", "normal_force", "friction_x", "friction_y", "friction_z", "impulse_x",
@@ -20,11 +18,10 @@ NUMBERS = (
 )  # fmt: skip
 
 
-def contact_columns(recording: Recording) -> dict[str, np.ndarray]:
+def contact_columns(each: Sequence[Touching]) -> dict[str, np.ndarray]:
     """Of all contacts of all states, m in number: contact_state (m,) the state's row, contact_bodies (m, 2), contact_points,
     contact_normals (m, 3), contact_gaps (m,) [m], contact_normal_forces (m,) and contact_friction (m, 3) on the first body [N],
     contact_sliding (m,), contact_impulses (m, 3) [N s] and contact_approach (m,) [m/s] of impacts."""
-    each = recording.contacts
     rows = np.repeat(np.arange(len(each)), [len(c) for c in each])
     out: dict[str, np.ndarray] = {"contact_state": rows}
     for name, width in (
@@ -36,10 +33,9 @@ def contact_columns(recording: Recording) -> dict[str, np.ndarray]:
     return out
 
 
-def write_contacts(recording: Recording, path: str | Path) -> Path:
-    """The table as a .csv file."""
-    columns, times = contact_columns(recording), recording.t
-    names = [cell(b.name) for b in recording.model.bodies]
+def write_contacts(each: Sequence[Touching], times: np.ndarray, bodies: Sequence[str], path: str | Path) -> Path:
+    """The table as a .csv file, of states at these times; bodies by name."""
+    columns, names = contact_columns(each), [cell(name) for name in bodies]
     wide = np.column_stack([
         columns["contact_points"], columns["contact_normals"], columns["contact_gaps"], columns["contact_normal_forces"],
         columns["contact_friction"], columns["contact_impulses"], columns["contact_approach"],

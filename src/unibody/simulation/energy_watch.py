@@ -63,7 +63,7 @@ class EnergyWatch:
         self._fall = float(np.linalg.norm(bound.model.gravity))
 
     def on(self, bound: Bound) -> EnergyWatch:
-        """The same, for a copy of the simulation."""
+        """A copy of this watch, for a copy of the simulation."""
         twin = copy(self)
         twin._bound = bound
         return twin

@@ -115,5 +115,5 @@ def _difference(saved: Any, given: Any, place: str) -> str | None:
 
 
 def _solvers() -> dict[str, type]:
-    """By the names of their classes, as heads name them."""
-    return {cls.__name__: cls for cls in REGISTRY.values()}
+    """The solvers of this package by the names of their classes, as heads name them; those of users are written as `module:Name`."""
+    return {cls.__name__: cls for cls in REGISTRY.values() if cls.__module__.startswith("unibody.")}

@@ -1,6 +1,6 @@
 """From words to things: a model, a scene, a scene's name or a file; a solver by name, with options.
 
-Scenes and files stand above simulations in the house, so they are asked for by name and only when a word needs them.
+The packages `scenes` and `files` import `simulation`. So they are imported here by name, and only when a word needs them.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ def scene_of(what: Any, parameters: Mapping[str, Any] | None = None) -> Any:
     if isinstance(what, str | Path):
         path = Path(what)
         files = import_module("unibody.files.reading") if path.suffix or os.sep in str(what) or path.is_file() else None
-        if files is not None and (path.suffix.lower() in files.ENDINGS or os.sep in str(what) or path.is_file()):
+        if files is not None and (path.suffix.lower() in files.READERS or os.sep in str(what) or path.is_file()):
             return files.load(path, parameters)
         return import_module("unibody.scenes").make(str(what), **(parameters or {}))
     return what if isinstance(what, import_module("unibody.scenes").Scene) else None

@@ -21,8 +21,7 @@ from unibody.coordinates.observation import JointFrictionState, Observation, Tou
 from unibody.element import name_of, step_length
 from unibody.errors import ModelError
 from unibody.model import Model, State
-from unibody.simulation.arrays import plain_arrays
-from unibody.simulation.contact_table import write_contacts
+from unibody.simulation.contact_table import contact_columns, write_contacts
 from unibody.simulation.csv_cells import cell
 from unibody.simulation.files import checked_rows, read_npz, write_npz
 from unibody.simulation.whole_file import whole_file, whole_text
@@ -341,12 +340,41 @@ class Recording:
     def contacts_to_csv(self, path: str | Path) -> Path:
         """One line per contact of every recorded state: time, bodies, point, normal, gap, forces on the first body, what slides, and for
         impacts the impulse [N s] and the speed of approach [m/s]."""
-        return write_contacts(self, path)
+        return write_contacts(self.contacts, self.t, [b.name for b in self.model.bodies], path)
+
+    def arrays(self) -> dict[str, np.ndarray]:
+        """Plain arrays for other programs, by name, with T states, n bodies (the world first) and m joints:
+
+        t (T,) [s]; body_names (n,); poses (T, n, 7) p then wxyz; twists (T, n, 6) angular then linear, world axes;
+        joint_names (m,); coordinate_names (nq,) and joint_q (T, nq); velocity_names (nv,) and joint_v (T, nv);
+        reactions (T, m, 6) torque then force on the child at the joint frame, world axes; kinetic, gravity, springs, total, damper_work,
+        motor_work, applied_work (T,) [J]; violation (T,) [m or rad]; q, v, the solver's own; dt (), solver (); where the solver knows
+        surfaces and some are asked to touch, the columns of `contact_table.contact_columns`.
+        """
+        model, seen, energy = self.model, self.observations, self.energy
+        rows, bodies, joints = len(self), len(model.bodies), len(model.joints)
+        works = ("kinetic", "gravity", "springs", "total", "damper_work", "motor_work", "applied_work")
+        return {
+            "t": self.t,
+            "body_names": _names(b.name for b in model.bodies),
+            "poses": np.stack([self.pose(b.name) for b in model.bodies], axis=1),
+            "twists": np.array([o.twists for o in seen]).reshape(rows, bodies, 6),
+            "joint_names": _names(j.name for j in model.joints),
+            "coordinate_names": _names(f"{j.name}.q{k}" for j in model.joints for k in range(j.nq)),
+            "joint_q": _columns([self.joint(j.name) for j in model.joints], rows),
+            "velocity_names": _names(f"{j.name}.v{k}" for j in model.joints for k in range(j.nv)),
+            "joint_v": _columns([self.joint_velocity(j.name) for j in model.joints], rows),
+            "reactions": np.array([o.reactions for o in seen]).reshape(rows, joints, 6),
+            **{name: np.asarray(getattr(energy, name)) for name in works},
+            "violation": self.violation,
+            "q": self.q, "v": self.v, "dt": np.array(self.dt), "solver": np.array(self.solver.name),
+            **(contact_columns(self.contacts) if seen and all(o.contacts is not None for o in seen) else {}),
+        }  # fmt: skip
 
     def to_npz(self, path: str | Path) -> Path:
-        """Plain arrays for other programs, with names, as `simulation.arrays.plain_arrays` lists them; `save` keeps what a run needs."""
+        """What `arrays` gives, as a file for other programs; `save` keeps what a run needs to go on."""
         with whole_file(path) as file:
-            np.savez_compressed(file, **plain_arrays(self))  # type: ignore[arg-type]
+            np.savez_compressed(file, **self.arrays())  # type: ignore[arg-type]
         return Path(path)
 
     def to_html(self, path: str | Path, *, title: str | None = None, fps: float | None = None) -> Path:
@@ -375,5 +403,13 @@ class Recording:
 
 
 def _view(module: str) -> Any:
-    """A module of the room of pictures, which lies above this one: opened by name when somebody wants to look, never needed to run."""
+    """A module of `unibody.view`, which imports this package: imported by name when somebody wants to look, never needed to run."""
     return import_module(f"unibody.view.{module}")
+
+
+def _names(names: object) -> np.ndarray:
+    return np.array(list(names), dtype=str)  # type: ignore[call-overload]
+
+
+def _columns(parts: list[np.ndarray], rows: int) -> np.ndarray:
+    return np.concatenate(parts, axis=1) if parts else np.zeros((rows, 0))

@@ -105,7 +105,7 @@ class Simulation:
         for line in () if meant else self.report.notes:  # of the start
             warnings.warn(line, UnibodyWarning, stacklevel=3)
         told = [] if meant else advice.before_run(model)
-        if self.solver.name in advice.FIND_OVERLAPS and any(getattr(c, "surfaces", False) for _, c in model.constraints):
+        if self.solver.parts_overlaps and any(getattr(c, "surfaces", False) for _, c in model.constraints):
             told += [line for line in (advice.overlap_line(model, self._state),) if line is not None]
         if choice is None and not meant:
             told += [stiff for stiff in (advice.stiff_line(model, self.solver, self.dt),) if stiff is not None]

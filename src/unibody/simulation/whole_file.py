@@ -64,7 +64,7 @@ def whole_file(path: str | Path) -> Iterator[IO[bytes]]:
 
 @contextlib.contextmanager
 def whole_text(path: str | Path) -> Iterator[IO[str]]:
-    """The same for text in UTF-8, with line ends as they are written."""
+    """A file to write text into, in UTF-8 and with line ends as they are; it appears at `path` when the block ends well."""
     with whole_file(path) as file:
         text = io.TextIOWrapper(file, encoding="utf-8", newline="")
         yield text

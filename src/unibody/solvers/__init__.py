@@ -8,19 +8,6 @@ bind. To add one more: a frozen dataclass `Solver` with `name`, `handles` and `b
 capability matrix follow from `handles`.
 """
 
-from unibody.solvers.articulated import Articulated
-from unibody.solvers.base import REGISTRY, Bound, Solver, Step, able_solver
-from unibody.solvers.lagrange import Lagrange
-from unibody.solvers.redmax import RedMax
-from unibody.solvers.report import Report
+from unibody.exports import exported
 
-from unibody.solvers.barrier import Barrier  # isort: skip  (the order of the registry: where none is named,
-from unibody.solvers.complementarity import Complementarity  # isort: skip  the first that can)
-from unibody.solvers.impulse import Impulse  # isort: skip
-from unibody.solvers.penalty import Penalty  # isort: skip
-from unibody.solvers.choice import Choice, choose  # isort: skip
-
-__all__ = [
-    "REGISTRY", "Articulated", "Barrier", "Bound", "Choice", "Complementarity", "Impulse", "Lagrange", "Penalty", "RedMax", "Report",
-    "Solver", "Step", "able_solver", "choose",
-]  # fmt: skip
+__all__ = exported(globals())

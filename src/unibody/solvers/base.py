@@ -13,12 +13,13 @@ nothing that is written.
 
 from __future__ import annotations
 
+import sys
 import threading
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, wraps
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
@@ -35,7 +36,9 @@ from unibody.rules.base import COMMON, LAST_STEP, TIME, finite, largest, trapezo
 from unibody.rules.memory import Field, MemorySchema
 from unibody.solvers.blame import element_of
 from unibody.solvers.report import Report
-from unibody.solvers.stiffness import EXPLICIT, IMPLICIT, STIFF, stiffness
+from unibody.solvers.stiffness import STIFF, stiffness
+
+__all__ = ["REGISTRY", "Bound", "Solver", "Step", "able_solver"]
 
 SMOOTH_FEEDBACK = 0.1
 """Default time [s] of the feedback under rules of high order: one that shrank with the step would spoil the order."""
@@ -44,20 +47,40 @@ UNIT = 1e-6
 """By how much quaternions of a state may not be unit."""
 
 REGISTRY: dict[str, type[Solver]] = {}
-"""Solvers by name; a subclass of `Solver` enters itself."""
+"""Solvers by name, in the order of their `rank`; a subclass of `Solver` enters itself."""
 
 
 class Solver:
-    """Base of all solvers. Subclasses are frozen dataclasses with a `name`."""
+    """Base of all solvers. Subclasses are frozen dataclasses with a `name`; what else is known of them, others ask for here."""
 
     name: ClassVar[str] = ""
+    rank: ClassVar[float] = float("inf")
+    """Its place in the order in which solvers are asked where none is named: from the least time per step to the most."""
     last_resort: ClassVar[bool] = False
     """Whether it is run only where it is named, or where no other can run a model."""
+    forces: ClassVar[Literal["explicit", "implicit", ""]] = ""
+    """Whether all its rules of fixed steps take forces from the beginning of a step, or its steps are stable whatever the stiffness."""
+    gives_way: ClassVar[bool] = False
+    """Whether joints and rows stretch under their loads, so that a state of its own violates them."""
+    compromises: ClassVar[bool] = False
+    """Whether it runs where rows contradict each other, meets them halfway and reports it."""
+    parts_overlaps: ClassVar[bool] = False
+    """Whether it moves apart what begins inside each other."""
+    start_deeds: ClassVar[tuple[str, str, str]] = ("", "", "")
+    """What it does with a start that rows forbid, in words of `unibody.checks.starts`: with velocities against equations, with positions
+    that violate them, with positions beyond a bound."""
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
         if cls.name:
             REGISTRY[cls.name] = cls
+            for name in sorted(REGISTRY, key=lambda known: REGISTRY[known].rank):
+                REGISTRY[name] = REGISTRY.pop(name)
+
+    @classmethod
+    def choices(cls, option: str) -> tuple[str, ...]:
+        """The words that an option may be, for those who offer them: the tuple beside the class that is named like it (RULES of `rule`)."""
+        return tuple(getattr(sys.modules[cls.__module__], f"{option.upper()}S", ()))
 
     def handles(self, element: Any, model: Model) -> str | None:
         """None if this solver honours the element in this model, else the reason why not."""
@@ -81,6 +104,11 @@ class Solver:
 def refusals(solver: Solver, model: Model) -> list[tuple[str, str]]:
     """The elements that a solver cannot honour, by name, each with the reason."""
     return [(name, reason) for name, element in elements_of(model) if (reason := solver.handles(element, model)) is not None]
+
+
+def implicit_solvers(model: Model) -> list[str]:
+    """The solvers that can run a model with forces of any stiffness, the cheapest first."""
+    return [name for name, cls in REGISTRY.items() if cls.forces == "implicit" and not refusals(cls(), model)]
 
 
 def by_reason(refused: Sequence[tuple[str, str]], most: int = 12) -> list[str]:
@@ -480,10 +508,10 @@ class Bound:
 
     def remedy(self, dt: float) -> str:
         """What to try after steps of dt that blew up: where springs are stiff for a solver that takes them explicitly, what they need."""
-        stiff = stiffness(self.model, dt, self.solver.name) if dt > 0.0 and self.solver.name in EXPLICIT else None
+        stiff = stiffness(self.model, dt, self.solver.name) if dt > 0.0 and self.solver.forces == "explicit" else None
         if stiff is None or stiff.load < STIFF:
             return "try a smaller dt or another solver"
-        able = [f"solver='{name}'" for name in IMPLICIT if name in REGISTRY and not refusals(REGISTRY[name](), self.model)]
+        able = [f"solver='{name}'" for name in implicit_solvers(self.model)]
         return (
             f"'{stiff.element}' is stiff for solver '{self.solver.name}', stable up to about dt = {stiff.largest_dt:.2g} s;"
             f" try {' or '.join([*able[:1], 'a smaller dt'])}"

@@ -1,6 +1,7 @@
 """`solver="auto"`: the cheapest solver that can run a model and honours what it holds.
 
-    1. Solvers are asked in the order of `ORDER`, from the least time per step to the most, and the first that takes every element is meant:
+    1. Solvers are asked in the order of their `rank`, from the least time per step to the most (`lagrange`, which takes nothing that
+       `articulated` does not, then those of users come last), and the first that takes every element is meant:
        `articulated`, and where it refuses `redmax` (limits and other one-sided rows, friction by reactions), `complementarity` (contact),
        `impulse`, `penalty`, `barrier` (what only barriers have), `lagrange`.
     2. If that one takes forces explicitly and the model's are stiff at this dt (`stiffness`), the next that takes them implicitly:
@@ -23,11 +24,10 @@ from unibody.element import step_length
 from unibody.errors import Unsupported
 from unibody.model import Model
 from unibody.model.model import start_poses
-from unibody.solvers.base import REGISTRY, by_reason, refusals
-from unibody.solvers.stiffness import EXPLICIT, IMPLICIT, STIFF, UNSTABLE, stiffness, too_many
+from unibody.solvers.base import REGISTRY, by_reason, implicit_solvers, refusals
+from unibody.solvers.stiffness import STIFF, UNSTABLE, stiffness, too_many
 
-ORDER = ("articulated", "redmax", "complementarity", "impulse", "penalty", "barrier", "lagrange")
-"""From the least time per step to the most, among those that can; `lagrange` takes nothing that `articulated` does not."""
+__all__ = ["Choice", "choose"]
 
 
 @dataclass(frozen=True)
@@ -56,19 +56,19 @@ def choose(model: Model, dt: float = 1e-3) -> Choice:
     """
     dt = step_length(dt, "dt")
     refused: dict[str, list[tuple[str, str]]] = {}
-    for first in ordered():
+    for first in REGISTRY:
         refused[first] = refusals(REGISTRY[first](), model)
         if not refused[first]:
             break
     else:
         raise Unsupported(f"no solver can run this model: {'; '.join(grouped(refused))}")
     why = _because(first, refused, model)
-    return _if_stiff(first, why, model, dt) if first in EXPLICIT else Choice(first, why)
+    return _if_stiff(first, why, model, dt) if REGISTRY[first].forces == "explicit" else Choice(first, why)
 
 
 def _if_stiff(first: str, why: str, model: Model, dt: float) -> Choice:
     """The first that can, unless springs are too stiff for it."""
-    implicit = [name for name in IMPLICIT if name in REGISTRY and not refusals(REGISTRY[name](), model)]
+    implicit = implicit_solvers(model)
     if too_many(model):
         said = f"forces on more degrees of freedom than are looked at for stiffness, and {why}"
         return Choice(implicit[0], said) if implicit[:1] == ["redmax"] else Choice(first, said)
@@ -79,11 +79,6 @@ def _if_stiff(first: str, why: str, model: Model, dt: float) -> Choice:
     if implicit and (implicit[0] != "barrier" or not _overlapping(model)):
         return Choice(implicit[0], said)
     return Choice(first, f"{why}; but {said}: give a smaller dt", warning=found.load > UNSTABLE)
-
-
-def ordered() -> list[str]:
-    """All solvers in the order in which they are asked; those of users last."""
-    return [*(name for name in ORDER if name in REGISTRY), *(name for name in REGISTRY if name not in ORDER)]
 
 
 def grouped(refused: Mapping[str, Sequence[tuple[str, str]]]) -> list[str]:

@@ -24,21 +24,22 @@ from unibody.errors import ModelError
 from unibody.forces.base import Force
 from unibody.joints.base import Joint
 from unibody.model import Model, State
-from unibody.rules.euler import roll_euler
-from unibody.rules.runge_kutta import roll_runge_kutta, scratch_size
+from unibody.rules.time_rule import RULES, TimeRule, rule_name, rules_for, smooth
 from unibody.shapes import Shape
 from unibody.solvers.base import SMOOTH_FEEDBACK, Bound, Solver, refuse_reaction
 
-RULES = ("semi-implicit", "euler", "rk4")
+__all__ = ["Lagrange"]
+
 METHODS = ("tree", "schur", "dense")
 
 
 @dataclass(frozen=True)
 class Lagrange(Solver):
-    """Options: `rule`, `method`; `feedback_time` τ [s] (None: ten steps, with "rk4" 0.1 s), or the gains `k_q` [1/s²] and `k_v` [1/s]
-    (None: critically damped); `project`; `coordinates` "auto" (planar worlds: "planar", else "maximal")."""
+    """Options: `rule`, by its name or as a class; `method`; `feedback_time` τ [s] (None: ten steps, of higher order 0.1 s), or the
+    gains `k_q` [1/s²] and `k_v` [1/s] (None: critically damped); `project`; `coordinates` "auto" (planar worlds: "planar", else
+    "maximal")."""
 
-    rule: str = "semi-implicit"
+    rule: str | type[TimeRule] = "semi-implicit"
     method: str = "tree"
     feedback_time: float | None = None
     project: bool = True
@@ -47,13 +48,13 @@ class Lagrange(Solver):
     k_v: float | None = None
 
     name = "lagrange"
+    rank = 7
+    forces = "explicit"
+    start_deeds = ("impact if slow", "closes if small", "")
 
     def __post_init__(self) -> None:
-        for value, known, what in (
-            (self.rule, RULES, "rule"),
-            (self.method, METHODS, "method"),
-            (self.coordinates, ("auto", "maximal", "planar"), "coordinates"),
-        ):
+        object.__setattr__(self, "rule", rule_name(self.rule, "maximal", "Lagrange"))
+        for value, known, what in ((self.method, METHODS, "method"), (self.coordinates, ("auto", "maximal", "planar"), "coordinates")):
             if value not in known:
                 raise ModelError(f"Lagrange: {what} {value!r} is unknown; give one of {', '.join(known)}")
         for gain, what in ((self.k_q, "k_q"), (self.k_v, "k_v")):
@@ -61,6 +62,10 @@ class Lagrange(Solver):
                 number(gain, f"Lagrange {what}", minimum=0.0)
         if self.feedback_time is not None:
             number(self.feedback_time, "Lagrange feedback_time", positive=True)
+
+    @classmethod
+    def choices(cls, option: str) -> tuple[str, ...]:
+        return rules_for("maximal") if option == "rule" else super().choices(option)
 
     def handles(self, element: Any, model: Model) -> str | None:
         if (reason := refuse_reaction(element)) is not None:
@@ -80,18 +85,16 @@ class Lagrange(Solver):
             raise ModelError("Lagrange: coordinates 'planar' need a planar world; give Builder(planar=True) or coordinates='maximal'")
         planar = model.planar and self.coordinates != "maximal"
         system = MaximalSystem(model, planar, self.method)
-        system.feedback_time = SMOOTH_FEEDBACK if self.feedback_time is None and self.rule == "rk4" else self.feedback_time
+        rule = RULES[str(self.rule)]
+        system.feedback_time = SMOOTH_FEEDBACK if self.feedback_time is None and smooth(rule.name) else self.feedback_time
         system.k_q, system.k_v = self.k_q, self.k_v
         system.set_projection(self.project)
-        system.momenta = self.rule == "semi-implicit"
+        system.momenta = rule.momenta
         common: dict[str, Any] = dict(
             model=model, solver=self, coordinates="planar" if planar else "maximal", system=system,
             nq=system.q_width * system.n, nv=system.width * system.n,
         )  # fmt: skip
-        if self.rule == "rk4":
-            return BoundLagrange(**common, roll=roll_runge_kutta, scratch=np.zeros(scratch_size(system.nq_all, system.nv_all)))
-        scratch = np.zeros(system.nq_all + system.nv_all)
-        return BoundLagrange(**common, roll=roll_euler, explicit=1 if self.rule == "euler" else 0, scratch=scratch)
+        return BoundLagrange(**common, **rule.binding(system.nq_all, system.nv_all))
 
 
 class BoundLagrange(Bound):

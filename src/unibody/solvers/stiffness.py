@@ -34,10 +34,6 @@ UNSTABLE = 4.0
 """λ from which semi-implicit steps grow."""
 STIFF = 1.0
 """λ from which springs are not resolved any more; they may become four times as stiff on the way before steps grow."""
-EXPLICIT = ("articulated", "complementarity", "impulse", "penalty", "lagrange")
-"""Solvers that take forces from the beginning of a step; all their rules do, but one that chooses its own steps."""
-IMPLICIT = ("redmax", "barrier")
-"""Solvers whose steps are stable whatever the stiffness."""
 LARGEST = 1000
 """Degrees of freedom of what forces touch, beyond which dense matrices are not made."""
 

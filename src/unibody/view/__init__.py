@@ -20,7 +20,7 @@ __all__ = ["draw_comparison", "draw_motion", "draw_scaling"]
 
 
 class _Room(ModuleType):
-    """The room answers to its name: `ub.view(model)` is `unibody.view.viewer.view(model)`."""
+    """The package can be called: `ub.view(model)` is `unibody.view.viewer.view(model)`."""
 
     def __call__(self, *args: Any, **options: Any) -> Any:
         from unibody.view.viewer import view

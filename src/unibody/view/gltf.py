@@ -42,7 +42,7 @@ def write_glb(shown: Recording | Model, path: str | Path, *, fps: float | None =
 
 
 def write_gltf(shown: Recording | Model, path: str | Path, *, fps: float | None = None) -> Path:
-    """The same as text, with the numbers embedded in base64."""
+    """Write a .gltf file of a recording or a model: what `write_glb` writes, as text with the numbers in base64."""
     document, data = scene(shown, fps)
     document["buffers"][0]["uri"] = "data:application/octet-stream;base64," + base64.b64encode(data).decode("ascii")
     return _written(path, json.dumps(document, indent=1, allow_nan=False).encode("utf-8"))

@@ -1,4 +1,4 @@
-"""Words on pictures, and the door to Pillow."""
+"""Words on pictures, and the import of Pillow."""
 
 from __future__ import annotations
 

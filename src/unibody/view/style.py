@@ -1,4 +1,4 @@
-"""Colours and lines that all pictures share, and the door to matplotlib."""
+"""Colours and lines that all pictures share, and the import of matplotlib."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ SETTINGS = {
 
 
 def pyplot() -> Any:
-    """matplotlib.pyplot on a canvas without a display, in the style of the house."""
+    """matplotlib.pyplot on a canvas without a display, in the style of all our pictures."""
     try:
         import matplotlib
     except ImportError:

@@ -18,7 +18,7 @@ from scene_parts import Keeper, numbers_of, round_trip, squared
 import unibody as ub
 from unibody.files import load, load_json, save_json
 from unibody.files.scene_json import scene_from_json, scene_to_json
-from unibody.model.text import HOUSE
+from unibody.model.text import CLASSES
 from unibody.spatial.table import Table
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -84,10 +84,10 @@ EXAMPLES = {**CAPABILITIES.EXAMPLES, "FunctionCoupling": ub.Coupling(["knee"], [
 
 
 def kind_of(name: str) -> str:
-    return next(kind for kind, _, base in CAPABILITIES.KINDS if issubclass(HOUSE[name], base))
+    return next(kind for kind, _, base in CAPABILITIES.KINDS if issubclass(CLASSES[name], base))
 
 
-@pytest.mark.parametrize("name", sorted(set(HOUSE) - {"ContactMaterial", "Placed", "Table", "Moved"}))
+@pytest.mark.parametrize("name", sorted(set(CLASSES) - {"ContactMaterial", "Placed", "Table", "Moved"}))
 def test_every_element_survives_its_file(name, tmp_path, valid):
     model = CAPABILITIES.model_with(kind_of(name), EXAMPLES[name])
     round_trip(model, tmp_path)

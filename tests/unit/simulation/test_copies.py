@@ -29,8 +29,7 @@ DT = 2e-3
 
 def all_choices() -> list[Solver]:
     """Every solver with every rule it knows."""
-    rules = {name: getattr(sys.modules[cls.__module__], "RULES", None) for name, cls in REGISTRY.items()}
-    return [made for name, cls in REGISTRY.items() for made in ([cls(rule=r) for r in rules[name]] if rules[name] else [cls()])]
+    return [made for cls in REGISTRY.values() for made in ([cls(rule=r) for r in cls.choices("rule")] or [cls()])]
 
 
 def label(solver: Any) -> str:

@@ -96,6 +96,7 @@ def edge_axis(t, ha, hb, C, tie, margin):
 @device
 def face_contacts(n, pair, code, RA, pA, ha, RB, pB, hb, margin, eps, tags_out, records_out, work_out, labels_out):
     """Corners of the incident face over the reference face `code`; gives the number of contacts and the least gap."""
+    # the reference box has R, p, h, the other one S, q, g; `up` is the reference face's outward normal
     own = code < 3
     axis = code % 3
     R = RA if own else RB
@@ -107,6 +108,7 @@ def face_contacts(n, pair, code, RA, pA, ha, RB, pB, hb, margin, eps, tags_out, 
     up = column(R, axis)
     side = 1.0 if dot3(sub3(q, p), up) >= 0.0 else -1.0
     up = scale3(side, up)
+    # the incident face: of the other box, the one most against `up`
     k = 0
     most = abs(dot3(up, column(S, 0)))
     for j in range(1, 3):
@@ -118,6 +120,7 @@ def face_contacts(n, pair, code, RA, pA, ha, RB, pB, hb, margin, eps, tags_out, 
     k2 = (k + 2) % 3
     i1 = (axis + 1) % 3
     i2 = (axis + 2) % 3
+    # its four corners in the reference box's axes, with their heights over the face
     middle = sub3(add3(q, scale3(down * g[k], column(S, k))), p)
     m = 0
     for corner in range(4):
@@ -125,6 +128,7 @@ def face_contacts(n, pair, code, RA, pA, ha, RB, pB, hb, margin, eps, tags_out, 
         f = 1.0 if corner < 2 else -1.0
         y = rotate_back(R, add3(middle, add3(scale3(e * g[k1], column(S, k1)), scale3(f * g[k2], column(S, k2)))))
         m = put_corner(m, 0, y[i1], y[i2], side * y[axis] - h[axis], corner, corner, work_out, labels_out)
+    # cut to the reference face; the heights of what is left are the gaps
     m = cut_to_rectangle(m, h[i1], h[i2], eps, work_out, labels_out)
     m = drop_flat(m, FLAT * min(h[i1] + h[i2], g[k1] + g[k2]), work_out, labels_out)
     least = 1e300
@@ -193,8 +197,10 @@ def nearest_features(RA, pA, ha, RB, pB, hb):
     normal = (0.0, 0.0, 1.0)
     point = pA
     feature = 0
+    # a in the frame of b: x ↦ t + C x
     C = compose_back(RB, RA)
     t = rotate_back(RB, sub3(pA, pB))
+    # each corner of one box against the other box
     for code in range(8):
         x = corner_of(hb, code)
         d, m, y = nearest_of_box(rotate_back(C, sub3(x, t)), ha)
@@ -210,6 +216,7 @@ def nearest_features(RA, pA, ha, RB, pB, hb):
             normal = scale3(-1.0, m)
             point = x
             feature = corner_name(code, False)
+    # each edge against each edge, where boxes around them are nearer than what was found
     for e in range(12):
         a = add3(t, rotate(C, corner_of(ha, edge_start(e))))
         b = add3(t, rotate(C, corner_of(ha, edge_start(e) + (1 << (e // 4)))))
@@ -260,6 +267,7 @@ def is_across(flush, normal, RA, RB):
 @device
 def box_with_box(n, pair, RA, pA, ha, RB, pB, hb, margin, tags_out, records_out, work_out, labels_out):
     """All contacts of two boxes."""
+    # separating axes: of three and three faces, then of nine pairs of edges; one beyond the margin ends it
     scale = ha[0] + ha[1] + ha[2] + hb[0] + hb[1] + hb[2]
     d = sub3(pB, pA)
     t = rotate_back(RA, d)
@@ -272,6 +280,7 @@ def box_with_box(n, pair, RA, pA, ha, RB, pB, hb, margin, tags_out, records_out,
     edge, pairing = edge_axis(t, ha, hb, C, TIE * scale, margin)
     if edge > margin:
         return n
+    # a normal across a face that is level with the other box would hold what only slides past: no contact (`flush`)
     if flush != 0 and flush != 1 << code:
         axis = column(RA if code < 3 else RB, code % 3)
         if edge > face + TIE * scale:
@@ -279,6 +288,7 @@ def box_with_box(n, pair, RA, pA, ha, RB, pB, hb, margin, tags_out, records_out,
             axis = scale3(1.0 / norm3(axis), axis)
         if is_across(flush, axis, RA, RB):
             return n
+    # where a pair of edges separates more than any face, their nearest points are the contact, unless the normal is almost a face's
     first = n
     settled = False
     sharp = True
@@ -291,10 +301,12 @@ def box_with_box(n, pair, RA, pA, ha, RB, pB, hb, margin, tags_out, records_out,
         settled = met or edge <= 0.0
         code = almost_face(normal, RA, RB) if settled else -1
         sharp = code < 0 or sine > SKEW
+    # otherwise a face, and the corners over it
     least = 1e300
     if code >= 0:
         eps = 1e-9 * scale
         n, least = face_contacts(n, pair, code, RA, pA, ha, RB, pB, hb, margin, eps, tags_out, records_out, work_out, labels_out)
+    # apart, and nothing over the face is as near as the faces say: the nearest features
     if not settled:
         if max(edge, face) <= 0.0 or least <= face + TIE * scale:
             return n

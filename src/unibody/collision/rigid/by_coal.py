@@ -196,6 +196,7 @@ class CoalPairs:
         """As `_ellipsoid_on_mesh`, all of them, in the mesh's frame and with the mesh first."""
         import coal
 
+        # faces whose boxes meet that of the ellipsoid, widened by the margin
         x, faces = self._mesh(mesh)
         s = self._table.size[4 * ball : 4 * ball + 3]
         reach = np.sqrt(((C * s) ** 2).sum(axis=1)) + margin
@@ -208,6 +209,7 @@ class CoalPairs:
         least: dict[int, float] = {}
         result = coal.DistanceResult()
         X_ball, X_mesh = coal.Transform3s(C, c), coal.Transform3s(np.eye(3), np.zeros(3))
+        # of each face: the ellipsoid's lowest point over its plane, x = c − C S² Cᵀ n / |S Cᵀ n|
         for f, outward in zip(near, sided, strict=True):
             a, b, d = corners[f]
             n = np.cross(b - a, d - a)
@@ -219,6 +221,7 @@ class CoalPairs:
                 lowest = c - C @ (s * s * (C.T @ n)) / np.linalg.norm(s * (C.T @ n))
                 gap = float(n @ (lowest - a))
                 foot = lowest - gap * n
+                # it is a contact of the face itself where its foot lies within the triangle
                 weights = np.array([np.cross(d - b, foot - b) @ n, np.cross(a - d, foot - d) @ n, np.cross(b - a, foot - a) @ n])
                 weights = weights if np.cross(b - a, d - a) @ n > 0 else -weights
                 if (weights >= -1e-12 * area).all():
@@ -226,6 +229,7 @@ class CoalPairs:
                         out.append((int(f), np.concatenate([foot, n, [gap]])))
                         least.update({int(v): min(least.get(int(v), np.inf), gap) for v in faces[f]})
                     continue
+            # else of an edge or a corner, found by coal; the deepest of the faces that share it counts
             record = self._triangle_and_ball((mesh, int(f)), corners[f], ball, X_mesh, X_ball, result)
             on = tuple(int(v) for v, w in zip(faces[f], barycentric(record[:3], *corners[f]), strict=True) if w > 1e-7)
             if record[6] <= margin and 0 < len(on) < 3 and (not outward.any() or record[3:6] @ outward > 0.0):
@@ -233,6 +237,7 @@ class CoalPairs:
                     edges[on] = (float(record[6]), record)
             for v in on:
                 least[v] = min(least.get(v, np.inf), float(record[6]))
+        # an edge or corner counts only if no face beside it is nearer
         size = float(s.max())
         for on, (gap, record) in edges.items():
             if all(gap <= least[v] + 1e-7 * size for v in on):

@@ -123,12 +123,14 @@ def over_face(n, pair, axis, side, a, b, h, R, p, radius, flip, margin, tags_out
 @device
 def box_with_capsule(n, pair, a, b, radius, h, R, p, flip, margin, tags_out, records_out, work_out, labels_out):
     """All contacts of a box and the segment a, b, given in the box's frame, with its radius."""
+    # the axis of least overlap of the segment and the box: a face's, or a cross product with an edge
     depth, normal, code = deepest_axis(a, b, h)
     if depth - radius > margin:
         return n
     point = (0.0, 0.0, 0.0)
     feature = 100 + code
     passes = False
+    # apart: the nearest points instead; a capsule level with one face takes that face's normal, one level with two touches nothing
     if depth > 0.0:
         depth, normal, point, feature = nearest_apart(a, b, h)
         faces, up = flush_faces(a, b, h, radius)
@@ -140,6 +142,7 @@ def box_with_capsule(n, pair, a, b, radius, h, R, p, flip, margin, tags_out, rec
             passes = True
     elif code >= 3:
         point = edge_point(code - 3, normal, a, b, h)
+    # the face that the normal is nearest to; the segment cut to it gives up to two contacts
     axis = 0
     if abs(normal[1]) > abs(normal[axis]):
         axis = 1
@@ -149,9 +152,11 @@ def box_with_capsule(n, pair, a, b, radius, h, R, p, flip, margin, tags_out, rec
     if abs(normal[axis]) > ALMOST_FACE:
         side = 1.0 if normal[axis] > 0.0 else -1.0
         n = over_face(n, pair, axis, side, a, b, h, R, p, radius, flip, margin, tags_out, records_out, work_out, labels_out)
+    # where the normal is the face's own, these are all
     flat = abs(normal[axis]) > 1.0 - 1e-12
     if flat and n > before:
         return n
+    # level with the face and not over it: its ends
     if passes:
         for end in range(2):
             c = a if end == 0 else b
@@ -160,6 +165,7 @@ def box_with_capsule(n, pair, a, b, radius, h, R, p, flip, margin, tags_out, rec
             n = put(n, pair, 10 + end, flip, margin, x, rotate(R, normal), d - radius, tags_out, records_out)
         if feature < 20:
             return n
+    # what is left is one contact: inside, the lower end, put onto the face
     if flat and depth <= 0.0:
         side = 1.0 if normal[axis] > 0.0 else -1.0
         low = a if side * a[axis] < side * b[axis] else b

@@ -116,6 +116,7 @@ def nearest_of_simplex(count, work_out):
     if count == 1:
         return 1, (1.0, 0.0, 0.0), a
     b = load3(work_out, 3)
+    # weights of the nearest point: of a segment, of a triangle, of the nearest face of a tetrahedron
     if count == 2:
         t, _ = closest_on_segment(origin, a, b)
         beta = (1.0 - t, t, 0.0)
@@ -128,6 +129,7 @@ def nearest_of_simplex(count, work_out):
                 return 0, (0.0, 0.0, 0.0), origin
             best = 1e300
             left_out = 3
+            # each face leaves one corner out; the nearest one wins, and the fourth corner takes the place of what it leaves out
             for k in range(4):
                 u, v, w = (a, b, c) if k == 3 else (a, b, d) if k == 2 else (a, d, c) if k == 1 else (d, b, c)
                 gamma = closest_on_triangle(origin, u, v, w)
@@ -140,6 +142,7 @@ def nearest_of_simplex(count, work_out):
                 for m in range(3):
                     work_out[3 * left_out + m] = work_out[9 + m]
                     work_out[12 + 3 * left_out + m] = work_out[21 + m]
+    # corners of no weight are dropped, the others move up
     left = 0
     weights = (0.0, 0.0, 0.0)
     v = origin

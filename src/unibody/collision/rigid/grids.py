@@ -49,6 +49,7 @@ def find_by_grids(
     """Pairs of shapes with boxes behind the first `begin` pairs; gives how many there are then, also if there is no room."""
     n = kind.size
     found = begin
+    # the usual width: the largest box that is not much wider than the geometric mean of all
     total = 0.0
     counted = 0
     for i in range(n):
@@ -61,6 +62,7 @@ def find_by_grids(
         if kind[i] != PLANE and width(boxes, i) <= most:
             usual = max(usual, width(boxes, i))
     usual = usual * (1.0 + 2e-9) if usual > 0.0 else most
+    # every shape enters one cell of the level whose cells are as wide as its box, in a table with chains
     present = 0
     for k in range(heads_out.size):
         heads_out[k] = -1
@@ -84,6 +86,7 @@ def find_by_grids(
         at = slot(cells_out[3 * i], cells_out[3 * i + 1], cells_out[3 * i + 2], level, heads_out.size - 1)
         next_out[i] = heads_out[at]
         heads_out[at] = i
+    # every shape looks into 27 cells of its own level and of all wider ones
     for i in range(n):
         if levels_out[i] < 0:
             continue

@@ -153,6 +153,7 @@ def find_segments(
         dot3((S[2], S[5], S[8]), (R[2], R[5], R[8])),
     )  # fmt: skip
     e = rotate_back(S, d)
+    # of each mesh: its first edge, its first face and its number of faces
     span_i = (ranges[8 * mesh_of[i] + 4], ranges[8 * mesh_of[i] + 2], ranges[8 * mesh_of[i] + 3] - ranges[8 * mesh_of[i] + 2])
     span_j = (ranges[8 * mesh_of[j] + 4], ranges[8 * mesh_of[j] + 2], ranges[8 * mesh_of[j] + 3] - ranges[8 * mesh_of[j] + 2])
     vertices = real_at[2 * VERTICES]
@@ -170,6 +171,7 @@ def find_segments(
             abs(C[6]) * h[0] + abs(C[7]) * h[1] + abs(C[8]) * h[2],
         )  # fmt: skip
         low, high = sub3(m, h), add3(m, h)
+        # a node that misses the other mesh is skipped with all below it; only leaves are compared
         if not reaches(boxes, root, low, high):
             node = ends[node]
             continue

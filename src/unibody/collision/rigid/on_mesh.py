@@ -197,6 +197,7 @@ def ball_on_mesh(n, pair, base, times, y, radius, depth, mesh, R, p, flip, margi
     ends = part(whole, whole_at, ENDS)
     leaves = part(whole, whole_at, LEAVES)
     ranges = part(whole, whole_at, RANGES)
+    # the nearest feature of the mesh: its point q, its outward normal, the distance d
     reach = radius + depth + margin
     found, best = nearest_face(y, reach, mesh, real, real_at, whole, whole_at)
     if found < 0:
@@ -208,11 +209,13 @@ def ball_on_mesh(n, pair, base, times, y, radius, depth, mesh, R, p, flip, margi
     size = norm3(outward)
     d = sqrt(best)
     r = sub3(y, q)
+    # the middle lies inside: one contact, along the normal of a flat feature, else along what leads out
     if size > 0.0 and (dot3(r, outward) < 0.0 or d <= NOWHERE * (radius + norm3(q))):
         seen = d > nearby(kind, found, CLOSE * (reach + norm3(q)), real, real_at, whole, whole_at)
         normal = scale3(1.0 / size, outward) if is_flat(kind, index, whole, whole_at) or not seen else scale3(-1.0 / d, r)
         name = base + times * feature_name(kind, index, mesh, whole, whole_at)
         return put_in_world(n, pair, name, flip, margin, q, normal, -d - radius, R, p, tags_out, records_out)
+    # the middle lies outside: a contact for every face, edge or corner whose distance is a local minimum
     reach = radius + margin
     low = (y[0] - reach, y[1] - reach, y[2] - reach)
     high = (y[0] + reach, y[1] + reach, y[2] + reach)

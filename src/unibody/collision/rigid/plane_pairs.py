@@ -69,6 +69,7 @@ def plane_contacts(
     """Contacts of the pairs listed in `order`, of which one is a plane; gives how many contacts there are now."""
     for k in range(order.size):
         pair = order[k]
+        # i is the plane, j the other shape
         flip = kind[pairs[2 * pair]] != PLANE
         i = pairs[2 * pair + 1] if flip else pairs[2 * pair]
         j = pairs[2 * pair] if flip else pairs[2 * pair + 1]
@@ -77,6 +78,7 @@ def plane_contacts(
         foot = load3(frames, 12 * i + 9)
         R = load9(frames, 12 * j)
         p = load3(frames, 12 * j + 9)
+        # what is lowest over the plane, for each kind: one point of a sphere, the two ends of a capsule, eight corners of a box …
         if kind[j] == SPHERE:
             n = put_over(n, pair, 0, flip, margin, sub3(p, scale3(size[4 * j], up)), foot, up, tags_out, records_out)
         elif kind[j] == CAPSULE:
@@ -92,6 +94,7 @@ def plane_contacts(
                 n = put_over(n, pair, corner, flip, margin, add3(p, rotate(R, (x, y, z))), foot, up, tags_out, records_out)
         elif kind[j] == CYLINDER:
             n = cylinder_over(n, pair, j, flip, margin, frames, size, foot, up, tags_out, records_out)
+        # of an ellipsoid: x = p − R S² Rᵀ n / |S Rᵀ n|
         elif kind[j] == ELLIPSOID:
             s = load3(size, 4 * j)
             y = rotate_back(R, up)

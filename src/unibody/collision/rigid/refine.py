@@ -73,6 +73,7 @@ def turned(n, e1, e2, x, y):
 @device
 def climb(i, j, n, kind, frames, size, range_of, start, corners):
     """Newton's method uphill from n: the direction and separation it ends with."""
+    # the separation along n is n · r(n); its gradient over turns of n is r in the tangent plane
     r = between(i, j, n, kind, frames, size, range_of, start, corners)
     best = dot3(n, r)
     for _ in range(12):
@@ -80,6 +81,7 @@ def climb(i, j, n, kind, frames, size, range_of, start, corners):
         e2 = cross(n, e1)
         gx = dot3(r, e1)
         gy = dot3(r, e2)
+        # its Hessian by central differences of r
         hxx = -best
         hyy = -best
         hxy = 0.0
@@ -94,6 +96,7 @@ def climb(i, j, n, kind, frames, size, range_of, start, corners):
             else:
                 hyy += slope[1]
                 hxy += 0.5 * slope[0]
+        # Newton's step at a maximum, else a step along the gradient; at most 0.3 rad
         det = hxx * hyy - hxy * hxy
         scale = norm3(r) + abs(best) + 1e-300
         if hxx + hyy < 0.0 and det > 1e-12 * scale * scale:
@@ -106,6 +109,7 @@ def climb(i, j, n, kind, frames, size, range_of, start, corners):
         if length > 0.3:
             x *= 0.3 / length
             y *= 0.3 / length
+        # halved until the separation rises
         rose = False
         for _ in range(12):
             m = turned(n, e1, e2, x, y)

@@ -273,6 +273,7 @@ def manifolds(
         gap = touching[7 * k + 6]
         if gap > margin:
             continue
+        # what each shape turns towards the other: a point, a line or a polygon of m corners
         first = n
         back = scale3(-1.0, normal)
         ma, mb = 1, 1
@@ -286,6 +287,7 @@ def manifolds(
                 ma = m
             else:
                 mb = m
+        # planes of polygons, and how much they face the normal
         least = 1e300
         up, down = normal, back
         own, other = 0.0, 0.0
@@ -296,6 +298,7 @@ def manifolds(
             down = plane_of(mb, MOST_CORNERS, back, points_out)
             other = dot3(down, back)
         facing = 1.0
+        # a polygon cuts the other's polygon or line; the one that faces the normal better is the reference
         if max(ma, mb) > 2 and min(ma, mb) > 1:
             of_a = ma > 2 and other <= own + 1e-9
             facing = own if of_a else other
@@ -306,6 +309,7 @@ def manifolds(
             )  # fmt: skip
         if ma == 2 and mb == 2:
             n, least = share_lines(n, pair, normal, margin, points_out, numbers_out, tags_out, records_out)
+        # the contact that is known stays where none of these is as deep, or where no face has its normal
         scale = norm3(sub3(load3(frames, 12 * i + 9), load3(frames, 12 * j + 9)))
         if least > gap + SAME * (abs(gap) + scale) or facing < 1.0 - FLAT:
             tag = 0

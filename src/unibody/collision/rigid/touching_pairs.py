@@ -45,6 +45,7 @@ CANNOT = -1
 def find_pairs(frame: Ints, X: Floats, few: int, margin: float, seen: float) -> int:
     """Contacts at the poses X as RECORDS and TAGS, surfaces looked for as far as `seen` apart: how many, or CANNOT; FOUND has the number of
     pairs."""
+    # shapes to the world, their boxes, and pairs of boxes that meet, sorted by family
     body, kind, size = ints_in(frame, BODY), ints_in(frame, KIND), floats_in(frame, SIZE)
     frames, pairs, order, start = floats_in(frame, FRAMES), ints_in(frame, PAIRS), ints_in(frame, ORDER), ints_in(frame, START)
     tags, records, keys = ints_in(frame, TAGS), floats_in(frame, RECORDS), ints_in(frame, KEYS)

@@ -30,15 +30,12 @@ from unibody.joints.base import Joint
 from unibody.model import Model, State
 from unibody.rules.base import advance_own, rate_own
 from unibody.rules.dormand_prince import Stretch, first_step, take_step
-from unibody.rules.euler import roll_euler
 from unibody.rules.memory import Field
-from unibody.rules.runge_kutta import roll_runge_kutta, scratch_size
+from unibody.rules.time_rule import RULES, TimeRule, rule_name, rules_for, smooth
 from unibody.shapes import Shape
 from unibody.solvers.articulated.prebound_call import framed
 from unibody.solvers.base import SMOOTH_FEEDBACK, Bound, Solver, Step, refuse_reaction
 from unibody.spatial.pose import skew
-
-RULES = ("semi-implicit", "rk4", "dopri5")
 
 WORKS = 3
 """Of dampers, motors, applied wrenches, integrated with the motion by the adaptive rule."""
@@ -46,25 +43,31 @@ WORKS = 3
 
 @dataclass(frozen=True)
 class Articulated(Solver):
-    """Options: `rule`; `rtol`, `atol` of "dopri5"; `feedback_time` [s] and `project` for loops
+    """Options: `rule`, by its name or as a class; `rtol`, `atol` of "dopri5"; `feedback_time` [s] and `project` for loops
 
     (`feedback_time` None: ten steps of "semi-implicit", 0.1 s of the others)."""
 
-    rule: str = "semi-implicit"
+    rule: str | type[TimeRule] = "semi-implicit"
     rtol: float = 1e-8
     atol: float = 1e-10
     feedback_time: float | None = None
     project: bool = True
 
     name = "articulated"
+    rank = 1
+    forces = "explicit"
+    start_deeds = ("impact", "closes if small", "")
 
     def __post_init__(self) -> None:
-        if self.rule not in RULES:
-            raise ModelError(f"Articulated: rule {self.rule!r} is unknown; give one of {', '.join(RULES)}")
+        object.__setattr__(self, "rule", rule_name(self.rule, "reduced", "Articulated"))
         number(self.rtol, "Articulated rtol", positive=True)
         number(self.atol, "Articulated atol", positive=True)
         if self.feedback_time is not None:
             number(self.feedback_time, "Articulated feedback_time", positive=True)
+
+    @classmethod
+    def choices(cls, option: str) -> tuple[str, ...]:
+        return rules_for("reduced") if option == "rule" else super().choices(option)
 
     def handles(self, element: Any, model: Model) -> str | None:
         if (reason := refuse_reaction(element)) is not None:
@@ -78,11 +81,12 @@ class Articulated(Solver):
     def bind(self, model: Model) -> BoundArticulated:
         self.check(model)
         system = ReducedSystem(model)
-        system.feedback_time = SMOOTH_FEEDBACK if self.feedback_time is None and self.rule != "semi-implicit" else self.feedback_time
+        rule = RULES[str(self.rule)]
+        system.feedback_time = SMOOTH_FEEDBACK if self.feedback_time is None and smooth(rule.name) else self.feedback_time
         system.set_projection(self.project)
-        system.momenta = self.rule == "semi-implicit"
+        system.momenta = rule.momenta
         common: dict[str, Any] = dict(model=model, solver=self, coordinates="reduced", system=system, nq=model.nq, nv=model.nv)
-        if self.rule == "dopri5":
+        if rule.order is None:
             size, controls = model.nq + model.nv + WORKS, model.neutral_control().size
             return BoundAdaptive(**common, roll=None, kept=(
                 Field("stretch_start", (), "s", "time at which the current stretch begins"),
@@ -91,9 +95,7 @@ class Articulated(Solver):
                 Field("interpolant", (5, size), "as q, v, J", "coefficients by which q, v and work are interpolated within the stretch"),
                 Field("stretch_control", (controls,), "as Control", "the control that the stretch was made with", missing=True),
             ))  # fmt: skip
-        if self.rule == "rk4":
-            return BoundArticulated(**common, roll=roll_runge_kutta, scratch=np.zeros(scratch_size(system.nq_all, system.nv_all)))
-        return BoundArticulated(**common, roll=roll_euler)
+        return BoundArticulated(**common, **rule.binding(system.nq_all, system.nv_all))
 
 
 @dataclass(frozen=True)

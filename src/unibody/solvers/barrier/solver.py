@@ -51,6 +51,10 @@ class Barrier(Solver):
     stiffness: float = 1e4
 
     name = "barrier"
+    rank = 6
+    forces = "implicit"
+    gives_way = True
+    start_deeds = ("soon", "pulls elements", "refuses")
     last_resort = True
 
     def __post_init__(self) -> None:

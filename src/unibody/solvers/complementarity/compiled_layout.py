@@ -1,6 +1,6 @@
 """The frame of `compiled_step`: where its kernels and arrays stand, and the signatures by which kernels are called.
 
-Kernels of other rooms keep their own names here in capitals, as a place in the frame, and as a prototype: `Meet(frame[MEET], …)`.
+Kernels of other packages keep their own names here in capitals, as a place in the frame, and as a prototype: `Meet(frame[MEET], …)`.
 """
 
 from __future__ import annotations

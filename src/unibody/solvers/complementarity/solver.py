@@ -67,6 +67,10 @@ class Complementarity(Solver):
     project: bool = True
 
     name = "complementarity"
+    rank = 3
+    forces = "explicit"
+    parts_overlaps = True
+    start_deeds = ("impact", "closes if small", "creeps back")
 
     def __post_init__(self) -> None:
         for value, known, what in (

@@ -67,6 +67,10 @@ class Impulse(Solver):
     bounce_above: float = 1e-3
 
     name = "impulse"
+    rank = 4
+    forces = "explicit"
+    parts_overlaps = True
+    start_deeds = ("impact", "closes", "creeps back")
 
     def __post_init__(self) -> None:
         for value, known, what in ((self.method, METHODS, "method"), (self.coordinates, ("auto", "maximal", "planar"), "coordinates")):

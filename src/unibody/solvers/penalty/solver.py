@@ -76,6 +76,12 @@ class Penalty(Solver):
     margin: float | None = None
 
     name = "penalty"
+    rank = 5
+    forces = "explicit"
+    gives_way = True
+    compromises = True
+    parts_overlaps = True
+    start_deeds = ("forces", "pulls", "shoots back")
 
     def __post_init__(self) -> None:
         for value, known, what in ((self.rule, RULES, "rule"), (self.coordinates, ("auto", "maximal", "planar"), "coordinates")):

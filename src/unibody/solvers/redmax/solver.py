@@ -66,6 +66,10 @@ class RedMax(Solver):
     inertia: str = "bounded"
 
     name = "redmax"
+    rank = 2
+    forces = "implicit"
+    compromises = True
+    start_deeds = ("impact", "closes if small", "shoots back")
 
     def __post_init__(self) -> None:
         if self.rule not in RULES:

@@ -1,0 +1,158 @@
+"""What a model holds: bodies, joints and elements with their numbers.
+
+`Model` derives from `Contents`. What `Model` itself uses to describe and copy models, and to show parts of joints, imports this module.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from unibody.constraints.base import Constraint
+from unibody.element import Point
+from unibody.forces.base import Force
+from unibody.joints.base import Joint
+from unibody.spatial.pose import Pose
+
+
+@dataclass(frozen=True)
+class BodyInfo:
+    """One body: mass [kg], centre of mass [m] and inertia about it [kg m²] in body axes, shapes, and how it starts."""
+
+    name: str
+    kind: str
+    mass: float
+    com: np.ndarray
+    inertia: np.ndarray
+    shapes: tuple[Any, ...]
+    X_WB: Pose
+    V_WB: tuple[float, ...]
+    motion: Callable[[float], Pose] | None = None
+
+    def at(self, x: float = 0.0, y: float = 0.0, z: float = 0.0) -> Point:
+        """A point fixed in the body, in its axes [m]."""
+        return Point(self.name, (x, y, z))
+
+
+@dataclass(frozen=True)
+class JointInfo:
+    """One joint: what it connects and where, its place in the joint coordinates, and what acts in it."""
+
+    name: str
+    element: Joint
+    parent: int
+    child: int
+    X_PF: Pose
+    X_BM: Pose
+    q_start: int
+    v_start: int
+    q0: np.ndarray
+    v0: np.ndarray
+    armature: np.ndarray
+    effort_limit: np.ndarray
+    loop: bool
+    implicit: bool
+    parts: tuple[str, ...] = ()
+    """Names of the joints that it consists of, if they have some."""
+    whole: str = ""
+    """Of a part: the name of its joint."""
+
+    @property
+    def nq(self) -> int:
+        return self.element.nq
+
+    @property
+    def nv(self) -> int:
+        return self.element.nv
+
+    def scalar_dofs(self) -> dict[int, int]:
+        """Degree of freedom → offset of its coordinate, for those whose rate is their velocity."""
+        out: dict[int, int] = {}
+        q, v = self.q_start, 0
+        for part in self.element.parts():
+            if _counts_velocity(part):
+                out.update({v + k: q + k for k in range(part.nv)})
+            q, v = q + part.nq, v + part.nv
+        return out
+
+
+def _counts_velocity(part: Joint) -> bool:
+    """Whether the rates of the part's coordinates are its velocities, at its neutral position and at another."""
+    try:
+        return _remembered(part)
+    except TypeError:  # a class of somebody's own that cannot be hashed
+        return _remembered.__wrapped__(part)
+
+
+@lru_cache(maxsize=1024)
+def _remembered(part: Joint) -> bool:
+    if part.nq != part.nv:
+        return False
+    v = np.cos(1.0 + np.arange(part.nv))
+    start = np.asarray(part.neutral(), float)
+    return all(np.allclose(part.rate(q, v), v) for q in (start, part.advance(start, v, 1.0)))
+
+
+@dataclass(frozen=True)
+class AskedJoint:
+    """A joint as it was asked for: what it connects by name, where, and how it starts."""
+
+    name: str
+    element: Joint
+    parent: str
+    child: str
+    X_PF: Pose
+    X_BM: Pose
+    q: np.ndarray
+    v: np.ndarray
+    armature: np.ndarray
+    effort_limit: np.ndarray
+    implicit: bool = False
+    parts: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Contents:
+    """The fields of a `Model`, and what follows from them by counting."""
+
+    bodies: tuple[BodyInfo, ...]
+    joints: tuple[JointInfo, ...]
+    forces: tuple[tuple[str, Force], ...]
+    constraints: tuple[tuple[str, Constraint], ...]
+    gravity: np.ndarray
+    plane: tuple[np.ndarray, np.ndarray, np.ndarray] | None
+    parent: np.ndarray
+    nq: int
+    nv: int
+    nq_joints: int
+    nv_joints: int
+    signals: np.ndarray
+    signal_functions: tuple[tuple[int, int, Callable[[float], Any], str], ...]
+    motor_targets: Mapping[str, int]
+    description: Mapping[str, Any]
+
+    @property
+    def n_bodies(self) -> int:
+        """Bodies, the world included."""
+        return len(self.bodies)
+
+    @property
+    def planar(self) -> bool:
+        return self.plane is not None
+
+    @property
+    def tree_joints(self) -> list[JointInfo]:
+        """The joint of each body 1, 2, … to its parent."""
+        return [j for j in self.joints if not j.loop]
+
+    @property
+    def loop_joints(self) -> list[JointInfo]:
+        return [j for j in self.joints if j.loop]
+
+    @property
+    def total_mass(self) -> float:
+        return float(sum(b.mass for b in self.bodies if b.kind == "dynamic"))
