@@ -60,7 +60,7 @@ class CoalPairs:
         self._faces: dict[tuple[int, int], Any] = {}
         self._polygons = convex_polygons(table)
         self._edges = convex_edges(table, *self._polygons)
-        self._ours = convex_work()
+        self._ours = convex_work(int(np.diff(self._edges[0].reshape(-1, 2)).max(initial=0)))
         self._work, self._labels = np.zeros(WORK), np.zeros(LABELS + 4 * MOST_CORNERS, np.int64)
         self._points = np.zeros(6 * MOST_CORNERS)
         self._request: Any = None

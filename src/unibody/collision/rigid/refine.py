@@ -14,6 +14,7 @@ from __future__ import annotations
 from math import sqrt
 
 from unibody.collision.rigid.flush import flush_within
+from unibody.collision.rigid.hull_climbing import farthest_corner
 from unibody.collision.rigid.kinds import BOX, CAPSULE, CYLINDER, ELLIPSOID, SPHERE
 from unibody.collision.rigid.nearest import any_perpendicular
 from unibody.kernel import Floats, Ints, device, kernel
@@ -47,12 +48,7 @@ def farthest(i, d, kind, frames, size, range_of, start, corners):
         z = scale3(1.0 / norm3(z), z)
         x = (s[0] * z[0], s[1] * z[1], s[2] * z[2])
     else:
-        best = -1e300
-        for k in range(start[range_of[2 * i]], start[range_of[2 * i + 1]]):
-            here = dot3(y, load3(corners, 3 * k))
-            if here > best:
-                best = here
-                x = load3(corners, 3 * k)
+        x = load3(corners, 3 * farthest_corner(i, y, range_of, start, corners))
     return add3(load3(frames, 12 * i + 9), rotate(R, x))
 
 
