@@ -254,9 +254,9 @@ def best_face(i, j, k, n, best, kind, frames, size, range_of, start, corners, no
 
 @device
 def may_separate(a, u, v, seen, best):
-    """Whether a direction between the normals u and v beside an edge through a, pointing away from the edge's shape, may separate that
-    shape by more than `best` from another one, of which a point is `seen`. With w = seen − a and m between u and v, m · w is at most the
-    greater of u · w and v · w where both are negative; m is shorter than a mean of u and v by their half angle, or less."""
+    """Whether a direction m between the normals u and v beside an edge through a may separate the edge's shape by more than `best` from
+    another, of which a point is `seen`: by no more than m · w, w = seen − a. As m = z / |z| with z a mean of u and v, and the cosine of
+    half their angle ≤ |z| ≤ 1, m · w is at most the greater of u · w and v · w, if that is positive divided by the cosine."""
     w = sub3(seen, a)
     most = max(dot3(u, w), dot3(v, w))
     return most > best or (most > 0.0 and most > best * sqrt(max(0.0, 0.5 + 0.5 * dot3(u, v))))

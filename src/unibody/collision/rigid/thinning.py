@@ -97,15 +97,18 @@ def place_candidates(first, last, R, records, spots_out):
 
 
 @device
-def lowest_of(count, slope, azimuth, spots):
-    """The candidate that is lowest when the foot is tilted that way, and how low."""
-    c, s = slope * COSINES[azimuth], slope * SINES[azimuth]
-    best, low = 0, -1e300
+def lowest_of(count, slope, spots, best_out, low_out):
+    """The candidates that are lowest when the foot is tilted towards each azimuth, and how low."""
+    for k in range(AZIMUTHS):
+        best_out[k], low_out[k] = 0, -1e300
     for i in range(count):
-        here = c * spots[3 * i] + s * spots[3 * i + 1] - spots[3 * i + 2]
-        if here > low + TIE * slope:
-            best, low = i, here
-    return best, low
+        x, y, gap = slope * spots[3 * i], slope * spots[3 * i + 1], spots[3 * i + 2]
+        # without branches, so that azimuths are compared side by side
+        for k in range(AZIMUTHS):
+            here = x * COSINES[k] + y * SINES[k] - gap
+            lower = here > low_out[k] + TIE * slope
+            best_out[k] = i if lower else best_out[k]
+            low_out[k] = here if lower else low_out[k]
 
 
 @device
@@ -122,12 +125,13 @@ def lowest_kept(count, slope, azimuth, spots, kept):
 
 
 @device
-def choose_on_plane(count, spots, kept_out):
+def choose_on_plane(count, spots, kept_out, best_out, low_out):
     """Of `count` candidates those to be kept; gives how many."""
     # the outline: every other azimuth, then those between
     n = 0
+    lowest_of(count, WIDE, spots, best_out, low_out)
     for k in range(AZIMUTHS):
-        best, _ = lowest_of(count, WIDE, (2 * k) % AZIMUTHS + (1 if 2 * k >= AZIMUTHS else 0), spots)
+        best = best_out[(2 * k) % AZIMUTHS + (1 if 2 * k >= AZIMUTHS else 0)]
         known = False
         for i in range(n):
             known = known or kept_out[i] == best
@@ -138,10 +142,10 @@ def choose_on_plane(count, spots, kept_out):
     # what is reached first, slope by slope; bits of `needed`: corners of the outline that are among it
     slope = FINEST
     for _ in range(SLOPES):
+        lowest_of(count, slope, spots, best_out, low_out)
         for k in range(AZIMUTHS):
-            best, low = lowest_of(count, slope, k, spots)
             place, kept_low = lowest_kept(n, slope, k, spots, kept_out)
-            if low <= kept_low + SLACK * slope:
+            if low_out[k] <= kept_low + SLACK * slope:
                 needed |= 1 << place
                 continue
             at = n
@@ -153,7 +157,7 @@ def choose_on_plane(count, spots, kept_out):
                     return n
             else:
                 n += 1
-            kept_out[at] = best
+            kept_out[at] = best_out[k]
             needed |= 1 << at
         slope *= COARSER
     return n
@@ -163,9 +167,9 @@ def choose_on_plane(count, spots, kept_out):
 def keep_on_plane(first, last, shape, frames, tags_out, records_out) -> int:
     """Of contacts first … last, all along one normal, keep at most MOST_ON_PLANE, in the order they had; gives where they end now."""
     count = last - first
-    spots, kept = np.empty(3 * count), np.empty(MOST_ON_PLANE, np.int64)
+    spots, kept = np.empty(3 * count + AZIMUTHS), np.empty(MOST_ON_PLANE + AZIMUTHS, np.int64)
     place_candidates(first, last, load9(frames, 12 * shape), records_out, spots)
-    n = choose_on_plane(count, spots, kept)
+    n = choose_on_plane(count, spots, kept, kept[MOST_ON_PLANE:], spots[3 * count :])
     for k in range(n):
         least = k
         for m in range(k + 1, n):
