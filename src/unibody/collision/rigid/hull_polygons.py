@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from unibody.collision.rigid.hull_climbing import climbing_tables
 from unibody.collision.rigid.kinds import BOX, CONVEX
 from unibody.collision.rigid.mesh_data import FACE_NORMALS, FACES, RANGES, VERTICES
 from unibody.collision.rigid.table import ShapeTable
@@ -17,8 +18,9 @@ NO_EDGES = (np.zeros(4, np.int64), np.zeros(0))
 
 
 def convex_polygons(table: ShapeTable) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Faces of convex meshes, coplanar triangles joined: range per shape (2 n,), starts, corners in order around, normals, and per corner
-    the numbers, within its mesh, of the vertex and of the edge to the next."""
+    """Faces of convex meshes, coplanar triangles joined: range per shape (2 n,) and where its table for climbing is (n,); starts, and these
+    tables (`hull_climbing`); corners in order around, normals, and per corner the numbers, within its mesh, of the vertex and of the edge
+    to the next."""
     ranges, start, corners, normals = np.zeros((table.count, 2), np.int64), [0], [], []
     numbers: list[tuple[int, int]] = []
     known: dict[int, tuple[int, int]] = {}
@@ -44,9 +46,11 @@ def convex_polygons(table: ShapeTable) -> tuple[np.ndarray, np.ndarray, np.ndarr
                 normals.append(normal)
             known[number] = (before, len(normals))
         ranges[i] = known[number]
+    places, vertices = np.concatenate(corners or [np.zeros((0, 3))]), np.array(numbers, np.int64).reshape(-1, 2)[:, 0]
+    tables, starts = climbing_tables(ranges, np.array(start, np.int64), places, vertices)
     return (
-        ranges.ravel(), np.array(start, np.int64), np.concatenate(corners).ravel() if corners else np.zeros(0),
-        np.concatenate(normals).ravel() if normals else np.zeros(0), np.array(numbers, np.int64).ravel(),
+        np.concatenate([ranges.ravel(), tables]), starts, places.ravel(), np.concatenate(normals).ravel() if normals else np.zeros(0),
+        np.array(numbers, np.int64).ravel(),
     )  # fmt: skip
 
 
