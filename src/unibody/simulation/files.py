@@ -33,7 +33,7 @@ ARRAYS = ("t", "q", "v", "memory", "control", "run")
 
 def write_npz(path: str | Path, kind: str, bound: Bound, arrays: dict[str, np.ndarray]) -> Path:
     """The arrays, with a head that says what they belong to."""
-    model, solver = model_to_text(bound.model), element_to_text(bound.solver, _solvers())
+    model, solver = model_to_text(bound.model), element_to_text(bound.solver, _solvers("unibody."))
     head = {
         "format": FORMAT, "kind": kind, "model": model, "solver": solver, "fingerprint": _fingerprint(model, solver),
         "memory": _layout(bound.memory_schema),
@@ -114,6 +114,6 @@ def _difference(saved: Any, given: Any, place: str) -> str | None:
     return next((found for where, one, other in pairs if (found := _difference(one, other, where)) is not None), None)
 
 
-def _solvers() -> dict[str, type]:
-    """The solvers of this package by the names of their classes, as heads name them; those of users are written as `module:Name`."""
-    return {cls.__name__: cls for cls in REGISTRY.values() if cls.__module__.startswith("unibody.")}
+def _solvers(ours: str = "") -> dict[str, type]:
+    """Solvers by the names of their classes, as heads name them. Written are only those of this package; others as `module:Name`."""
+    return {cls.__name__: cls for cls in REGISTRY.values() if cls.__module__.startswith(ours)}
