@@ -8,9 +8,9 @@ from unibody.coordinates.reduced.kinematics import fill_joint_table
 from unibody.coordinates.relative_joints import fill_duals, fill_element_rows, fill_joint_rows, fit_joints, see_joints
 
 from unibody.coordinates.workspace import (  # isort: skip
-    BIAS, COUNTS, DRIFT, DUAL, ELEMENT_ROWS, JOINT_C, JOINT_CLASSES, JOINT_FRAMES, JOINT_INDEX, JOINT_PARAMETERS, JOINT_PARTS, JOINT_PLANES,
-    JOINT_ROW_COUNT, JOINT_S, JOINT_X, JOINTS, RATE, RESIDUAL, ROW_CLASSES, ROW_INDEX, ROW_PARAMETERS, SCRATCH, SEEN, SIGNALS, STEP, V_WB,
-    X_WB, ROW_SIZE, VIOLATION, G, J, T,
+    BIAS, COUNTS, DRIFT, DUAL, ELEMENT_ROWS, G, J, JOINTS, JOINT_C, JOINT_CLASSES, JOINT_FRAMES, JOINT_INDEX, JOINT_PARAMETERS,
+    JOINT_PARTS, JOINT_PLANES, JOINT_ROW_COUNT, JOINT_S, JOINT_X, RATE, RESIDUAL, ROW_CLASSES, ROW_INDEX, ROW_PARAMETERS, ROW_SIZE,
+    SCRATCH, SEEN, SIGNALS, STEP, T, VIOLATION, V_WB, X_WB,
 )  # fmt: skip
 from unibody.kernel import Floats, Ints, kernel
 

@@ -197,3 +197,16 @@ def invert_closure(
         target[held[c]] = 0.0
         for i in range(count):
             inverse_out[count * c + i] = multiplier_out[held[i]]
+
+
+FEEDBACK_STEPS = 10.0
+"""The default time of the feedback, in steps."""
+
+
+def feedback_gains(dt: float, time: float | None, k_v: float | None = None, k_q: float | None = None) -> tuple[float, float]:
+    """k_v, k_q of C̈ = −k_v Ċ − k_q C: critically damped within `time` (None: FEEDBACK_STEPS steps) unless given; 0 for an infinite dt."""
+    if np.isinf(dt):
+        return 0.0, 0.0
+    time = FEEDBACK_STEPS * dt if time is None else time
+    k_q = 1.0 / time**2 if k_q is None else k_q
+    return 2.0 * float(np.sqrt(k_q)) if k_v is None else k_v, k_q

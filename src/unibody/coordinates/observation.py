@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import numpy as np
 
@@ -122,6 +123,18 @@ class Observation:
     """(bodies, 4, 3) of solvers whose bodies give way a little: t and the columns a₁ a₂ a₃ of A, where points x = t + A X really are."""
     distance: float = float("inf")
     """The least gap between bodies that are near each other [m]."""
+
+
+class HeldLoads(NamedTuple):
+    """What held the bodies at the last evaluation: wrenches (joints, 6), whole and without work; null vectors of the rows; multipliers by
+    element; and, of reduced coordinates, kinetic and gravity energy [J] on the way."""
+
+    reactions: np.ndarray
+    constraint: np.ndarray
+    null: np.ndarray
+    multipliers: dict[str, np.ndarray]
+    kinetic: float = 0.0
+    gravity: float = 0.0
 
 
 def largest_violation(residual: np.ndarray, unilateral: np.ndarray) -> float:

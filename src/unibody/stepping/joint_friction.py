@@ -57,7 +57,7 @@ class SteppingFriction(JointFrictionVariables):
     def __init__(self, model: Model, system: Any, rubbed: np.ndarray, bound_out: np.ndarray):
         super().__init__(model)
         self.system, self.n_bodies, self._bound = system, model.n_bodies, bound_out
-        system.bearings = self.bearings(model)
+        system.dynamics.bearings = self.bearings(model)
         constraints = system.constraints
         names = np.array(constraints.names[constraints.primary_rows :])
         self.plain = np.ones(rubbed.size)
@@ -254,7 +254,9 @@ class SteppingFriction(JointFrictionVariables):
         on = held.rows.on_bodies(held.wrenches, held.impulse, self.n_bodies)
         system.accelerate(held.constraint_impulse, held.constraints, on, h)
         out = (
-            self.reduced_wrenches(system) if isinstance(system, ImpulseReduced) else self.local(system.through().reactions, system.poses())
+            self.reduced_wrenches(system.dynamics)
+            if isinstance(system, ImpulseReduced)
+            else self.local(system.through().reactions, system.poses())
         )
         system.work[:] = saved
         return out

@@ -12,7 +12,8 @@ from unibody.algebra.tree.aba import BODY, RIGID, ROW, P, rigid_block, times_blo
 from unibody.coordinates.reduced.kinematics import wrench_at_joint
 from unibody.coordinates.reduced.products import push_velocities
 from unibody.coordinates.reduced.system import ReducedSystem
-from unibody.coordinates.workspace import BODIES, COLUMNS, ENTRY_BODY, ROWS, X_WB, G
+from unibody.coordinates.reduced.workspace import BODIES, COLUMNS, ROWS
+from unibody.coordinates.workspace import ENTRY_BODY, X_WB, G
 from unibody.kernel import Floats, Ints, kernel
 from unibody.spatial.devices import cross, load3, load6, sub3
 from unibody.stepping.impulse_dynamics import cross_rows

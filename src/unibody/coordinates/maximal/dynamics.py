@@ -21,11 +21,13 @@ from unibody.coordinates.reduced.kinematics import cross_motion
 from unibody.coordinates.relative_joints import JOINT, SEEN, add_joint_efforts, wrench_back
 from unibody.coordinates.signals import FillSignals
 
+from unibody.coordinates.maximal.workspace import (  # isort: skip
+    A_WB, DRIVEN, NODE_B, NODE_BODY, NODE_C, NODE_F, NODE_G, NODE_JOINT, NODE_P, NODE_ROWS, PLANES, WORLD_PLANE,
+)  # fmt: skip
 from unibody.coordinates.workspace import (  # isort: skip
-    A_WB, ARMATURE, BIAS, COMPLIANCE, COUNTS, DRIVEN, DUAL, EFFORT, ENTRY_BODY, ENTRY_W, FORCE_CLASSES, FORCE_INDEX, FORCE_PARAMETERS,
-    GRAVITY, JOINT_C, JOINTS, LEDGER, LIMIT, NODE_B, NODE_BODY, NODE_C, NODE_CONSTANTS, NODE_F, NODE_G, NODE_JOINT, NODE_P, NODE_ROWS,
-    PLANES, PRIMARY, RATE, RESIDUAL, RIGHT, ROW_ENTRY, ROW_START, SEEN as SEEN_SLOT, SIGNALS, STABILISER, TARGET, V_WB, WIDTH,
-    WORLD_PLANE, X_WB, F, G, Y as Y_SLOT,
+    ARMATURE, BIAS, COMPLIANCE, COUNTS, DUAL, EFFORT, ENTRY_BODY, ENTRY_W, F, FORCE_CLASSES, FORCE_INDEX, FORCE_PARAMETERS, G, GRAVITY,
+    JOINTS, JOINT_C, LEDGER, LIMIT, NODE_CONSTANTS, PRIMARY, RATE, RESIDUAL, RIGHT, ROW_ENTRY, ROW_START, SEEN as SEEN_SLOT, SIGNALS,
+    STABILISER, TARGET, V_WB, WIDTH, X_WB, Y as Y_SLOT,
 )  # fmt: skip
 from unibody.coordinates.stages import CLOSE_STAGE, SIGNAL_STAGE, Stage
 from unibody.joints.free import screw_displacement

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from typing import Protocol
 
 import numpy as np
 
@@ -10,50 +11,63 @@ from unibody.coordinates.energy_balance import Masses
 from unibody.coordinates.loop_closure import closure_null
 
 from unibody.coordinates.observation import (  # isort: skip
-    Observation, bearings_in_world, element_multipliers, largest_violation, null_shift, public_poses, public_twists, touched_names,
+    HeldLoads, Observation, bearings_in_world, element_multipliers, largest_violation, null_shift, public_poses, public_twists,
+    touched_names,
 )  # fmt: skip
 
-from unibody.coordinates.workspace import (  # isort: skip
-    ARMATURE, CLOSURE, DUAL, LEDGER, MULTIPLIER, NODE_JOINT, NODE_L, RESIDUAL, RESPONSE_Y, RIGHT, V_WB, X_WB, J, T,
-)  # fmt: skip
+from unibody.coordinates.maximal.workspace import NODE_JOINT, NODE_L
+from unibody.coordinates.system import Dynamics
+from unibody.coordinates.workspace import ARMATURE, CLOSURE, DUAL, LEDGER, MULTIPLIER, RESIDUAL, RESPONSE_Y, RIGHT, V_WB, X_WB, J, T
 from unibody.element import DAMPER_POWER, SPRING_ENERGY
-
-if TYPE_CHECKING:
-    from unibody.coordinates.maximal.system import MaximalSystem
+from unibody.model.model import JointInfo
 
 
-def observe_maximal(system: MaximalSystem, t: float, q: np.ndarray, v: np.ndarray, control: np.ndarray) -> Observation:
-    """Evaluate at a state (by the tree, whatever the method) and derive poses, energies, reactions and the violation."""
+class MaximalArrays(Dynamics, Protocol):
+    """What is read of a system in maximal or planar coordinates: n moving bodies, numbers of each in q and v, joints as rows order them."""
+
+    n: int
+    q_width: int
+    width: int
+    relative: Sequence[JointInfo]
+
+
+def observe_maximal(system: MaximalArrays, t: float, q: np.ndarray, v: np.ndarray) -> Observation:
+    """Poses, energies, reactions and the violation at the state that was evaluated last, by the forest."""
     model, constraints = system.model, system.constraints
-    system.evaluate(t, q, v, control, tree=True)
     X, V = system.view(X_WB).reshape(-1, 12), system.view(V_WB).reshape(-1, 6)
     ledger = system.view(LEDGER)
     own_q, own_v = system.q_width * system.n, system.width * system.n
     joint_v = v[own_v:].copy()
     each, gravity = Masses(model).energies(system.view(X_WB), system.view(V_WB))
     kinetic = each.sum() + 0.5 * float(np.sum(system.view(ARMATURE) * joint_v**2))
-    primary = system.view(NODE_L)
-    auxiliary = system.view(MULTIPLIER)
+    held = reactions_maximal(system)
+    residual = system.view(RESIDUAL)
+    return Observation(
+        time=t, poses=public_poses(X), twists=public_twists(X, V), joint_q=q[own_q:].copy(), joint_v=joint_v, kinetic=float(kinetic),
+        gravity=gravity, springs=float(ledger[SPRING_ENERGY]), powers=ledger[DAMPER_POWER : DAMPER_POWER + 3].copy(),
+        reactions=held.reactions, constraint_wrenches=held.constraint, violation=largest_violation(residual, constraints.unilateral),
+        redundant=len(held.null), redundant_names=touched_names(constraints.names[constraints.primary_rows :], held.null),
+        multipliers=held.multipliers,
+    )  # fmt: skip
+
+
+def reactions_maximal(system: MaximalArrays) -> HeldLoads:
+    """Reactions from the multipliers of the last evaluation; where rows repeat each other, of least norm or as bearings share them."""
+    constraints, X = system.constraints, system.view(X_WB).reshape(-1, 12)
+    primary, auxiliary = system.view(NODE_L), system.view(MULTIPLIER)
     constraint = held_wrenches(system, primary, auxiliary, X)
     reactions = constraint + driven_wrenches(system, primary, auxiliary, X)
     null = closure_null(system.view(CLOSURE), constraints.auxiliary, system.rank()[0]) if constraints.auxiliary else np.zeros((0, 0))
     if len(null):
         responses = system.view(RESPONSE_Y).reshape(constraints.auxiliary, -1)
-        bearings = bearings_in_world(system.bearings, model.joints, X)
+        bearings = bearings_in_world(system.bearings, system.model.joints, X)
         shift = null_shift(constraint, [held_wrenches(system, z @ responses, z, X) for z in null], bearings)
-        constraint = constraint - shift
-        reactions = reactions - shift
-    residual = system.view(RESIDUAL)
-    return Observation(
-        time=t, poses=public_poses(X), twists=public_twists(X, V), joint_q=q[own_q:].copy(), joint_v=joint_v, kinetic=float(kinetic),
-        gravity=gravity, springs=float(ledger[SPRING_ENERGY]), powers=ledger[DAMPER_POWER : DAMPER_POWER + 3].copy(),
-        reactions=reactions, constraint_wrenches=constraint, violation=largest_violation(residual, constraints.unilateral),
-        redundant=len(null), redundant_names=touched_names(constraints.names[constraints.primary_rows :], null),
-        multipliers=element_multipliers(constraints, row_multipliers(system, primary, auxiliary)),
-    )  # fmt: skip
+        constraint, reactions = constraint - shift, reactions - shift
+    multipliers = element_multipliers(constraints, row_multipliers(system, primary, auxiliary))
+    return HeldLoads(reactions, constraint, null, multipliers)
 
 
-def row_multipliers(system: MaximalSystem, primary: np.ndarray, auxiliary: np.ndarray) -> np.ndarray:
+def row_multipliers(system: MaximalArrays, primary: np.ndarray, auxiliary: np.ndarray) -> np.ndarray:
     """Multipliers of all rows in the order of the rows."""
     constraints, w = system.constraints, system.width
     out = np.zeros(constraints.rows)
@@ -65,13 +79,13 @@ def row_multipliers(system: MaximalSystem, primary: np.ndarray, auxiliary: np.nd
     return out
 
 
-def _in_world(system: MaximalSystem, k: int, wrench: np.ndarray, X: np.ndarray) -> np.ndarray:
+def _in_world(system: MaximalArrays, k: int, wrench: np.ndarray, X: np.ndarray) -> np.ndarray:
     joint = system.relative[k]
     R = X[joint.child, :9].reshape(3, 3) @ joint.X_BM.R
     return np.concatenate([R @ wrench[:3], R @ wrench[3:]])
 
 
-def held_wrenches(system: MaximalSystem, primary: np.ndarray, auxiliary: np.ndarray, X: np.ndarray) -> np.ndarray:
+def held_wrenches(system: MaximalArrays, primary: np.ndarray, auxiliary: np.ndarray, X: np.ndarray) -> np.ndarray:
     """Constraint wrenches (joints, 6) of given multipliers, in the model's order."""
     constraints = system.constraints
     multipliers = row_multipliers(system, primary, auxiliary)
@@ -84,7 +98,7 @@ def held_wrenches(system: MaximalSystem, primary: np.ndarray, auxiliary: np.ndar
     return out
 
 
-def driven_wrenches(system: MaximalSystem, primary: np.ndarray, auxiliary: np.ndarray, X: np.ndarray) -> np.ndarray:
+def driven_wrenches(system: MaximalArrays, primary: np.ndarray, auxiliary: np.ndarray, X: np.ndarray) -> np.ndarray:
     """Wrenches (joints, 6) of efforts: motors, springs, dampers, armatures and coupled coordinates."""
     constraints, w = system.constraints, system.width
     effort = np.array(system.view(RIGHT))

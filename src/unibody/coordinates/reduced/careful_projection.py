@@ -23,10 +23,13 @@ from unibody.coordinates.reduced.kinematics import advance_joints, fill_joint_ta
 from unibody.coordinates.reduced.products import twice_kinetic_energy
 from unibody.coordinates.reduced.row_responses import close_responses, forget_response, load_row
 
+from unibody.coordinates.reduced.workspace import (  # isort: skip
+    BLOCKS, BODIES, COLUMNS, CONSTANTS, DIAGONAL, IMPLICIT_CHOICE, LEAST, PARTS, ROWS, SHIFT, STEP_LENGTH, SUMS, TABLE_C, TABLE_S, TABLE_X,
+    TURNS,
+)  # fmt: skip
 from unibody.coordinates.workspace import (  # isort: skip
-    ACTIVE, ARMATURE, BLOCKS, BODIES, CLASSES, CLOSURE, COLUMNS, COMPLIANCE, CONSTANTS, DIAGONAL, ENTRY_BODY, ENTRY_W, G, GRAM,
-    IMPLICIT_CHOICE, INDEX, LEAST, LOAD, MULTIPLIER, PARAMETERS, PARTS, RANK, RATE, RESIDUAL, RESPONSE_X, RESPONSE_Y, ROWS, SHIFT,
-    SIGNALS, STEP, STEP_LENGTH, SUMS, TABLE_C, TABLE_S, TABLE_X, TARGET, TURNS, VIOLATION, X_WB, Y,
+    ACTIVE, ARMATURE, CLASSES, CLOSURE, COMPLIANCE, ENTRY_BODY, ENTRY_W, G, GRAM, INDEX, LOAD, MULTIPLIER, PARAMETERS, RANK, RATE,
+    RESIDUAL, RESPONSE_X, RESPONSE_Y, SIGNALS, STEP, TARGET, VIOLATION, X_WB, Y,
 )  # fmt: skip
 from unibody.coordinates.signals import FillSignals
 from unibody.coordinates.stages import SEE_STAGE, SIGNAL_STAGE, Stage

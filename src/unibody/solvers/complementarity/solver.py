@@ -121,7 +121,7 @@ class Complementarity(Solver):
         self.check(model)
         maximal = self.coordinates == "maximal"
         system: ImpulseMaximal | ImpulseReduced = ImpulseMaximal(with_rubs(model)) if maximal else ImpulseReduced(with_rubs(model))
-        system.feedback_time = self.feedback_time
+        system.dynamics.feedback_time = self.feedback_time
         law = "convex" if self.relaxation == "anitescu-potra" else "coulomb"
         options = ImpulseOptions(self.method, law, int(self.directions), self.tolerance, int(self.iterations))
         near = nearness_of(model, self.margin)
@@ -255,7 +255,7 @@ class BoundComplementarity(Bound):
     ) -> tuple[State, np.ndarray, np.ndarray, int]:
         """Steps of the usual kind in one kernel, others one by one. Where functions of the user take part all are made one by one, so that
         what they raise ends the step that it belongs to."""
-        if self.quick is None or self._fits or self.system.signal_address or self.system.python_classes:
+        if self.quick is None or self._fits or self.system.dynamics.signal_address or self.system.python_classes:
             return self.roll_by_steps(state, memory, control, dt, steps, every, record)
         q, v, kept = np.array(state.q), np.array(state.v), np.array(memory)
         rows, done, t, often = np.zeros((steps // every if record else 0, 1 + q.size + v.size + kept.size)), 0, state.t, steps + 1

@@ -22,6 +22,7 @@ from unibody.constraints.base import Constraint
 from unibody.constraints.contact import Contact
 from unibody.coordinates.maximal.block_gauss_seidel import SWEEPS
 from unibody.coordinates.maximal.system import MaximalSystem
+from unibody.coordinates.maximal.tables import MaximalTables
 from unibody.coordinates.observation import Observation
 from unibody.coordinates.workspace import LEDGER
 from unibody.element import number
@@ -116,7 +117,7 @@ class Impulse(Solver):
                 raise ModelError(f"Impulse: '{sided[0]}' needs coordinates 'maximal', in a planar world too")
             return self._bind_sided(model, tolerance, limit)
         planar = model.planar and self.coordinates != "maximal"
-        system = MaximalSystem(model, planar, self.method)
+        system = MaximalSystem(MaximalTables(model, planar, self.method))
         system.set_projection(True)
         system.momenta = True
         scratch = np.zeros(scratch_size(system.nq_all, system.nv_all))

@@ -16,14 +16,12 @@ from unibody.algebra.tree.aba import pull_tree
 from unibody.arena import part
 from unibody.coordinates.reduced.kinematics import wrench_at_joint
 from unibody.coordinates.reduced.row_responses import load_row
+from unibody.coordinates.reduced.workspace import BODIES, COLUMNS, ROWS, SHIFT
 from unibody.coordinates.relative_joints import JOINT, SEEN, wrench_back
-from unibody.solvers.redmax.linear import fill_dense
-
-from unibody.coordinates.workspace import (  # isort: skip
-    BODIES, COLUMNS, COMPLIANCE, DUAL, JOINTS, LOAD, MULTIPLIER, ROWS, SHIFT, X_WB, Y,
-)  # fmt: skip
+from unibody.coordinates.workspace import COMPLIANCE, DUAL, JOINTS, LOAD, MULTIPLIER, X_WB, Y
 from unibody.coordinates.workspace import SEEN as SEEN_SLOT
 from unibody.kernel import Floats, Ints, kernel
+from unibody.solvers.redmax.linear import fill_dense
 from unibody.spatial.devices import load6
 
 if TYPE_CHECKING:

@@ -21,7 +21,8 @@ from unibody.algebra.friction.staggered import SETTLED
 from unibody.algebra.tree.aba import BODY
 from unibody.arena import Arena, part
 from unibody.contact.joint_friction import carry_loads
-from unibody.coordinates.workspace import BODIES, COLUMNS, ROWS, X_WB, Y
+from unibody.coordinates.reduced.workspace import BODIES, COLUMNS, ROWS
+from unibody.coordinates.workspace import X_WB, Y
 from unibody.kernel import Floats, Ints, device, kernel
 from unibody.solvers.redmax.linear import fill_dense
 from unibody.spatial.devices import compose_rotations, load3, load9, rotate_back, store3

@@ -18,7 +18,8 @@ from unibody.algebra.tree.aba import BODY
 from unibody.constraints.base import Constraint
 from unibody.coordinates.observation import Observation
 from unibody.coordinates.reduced.observe import reactions_reduced
-from unibody.coordinates.workspace import APART, BODIES, COUNTDOWN, FLAT, LEAST, LEDGER, RESIDUAL, STATUS
+from unibody.coordinates.reduced.workspace import APART, BODIES, COUNTDOWN, FLAT, LEAST, STATUS
+from unibody.coordinates.workspace import LEDGER, RESIDUAL
 from unibody.element import number
 from unibody.errors import ModelError, StepFailed
 from unibody.forces.base import Force
@@ -117,7 +118,7 @@ class RedMax(Solver):
             model, self.linear, frozenset(self.explicit), self.tolerance, self.stabilisation_time, anticipate, definite
         )  # fmt: skip
         system.set_projection(self.project)
-        system.momenta = self.rule == "linearly-implicit"
+        system.dynamics.momenta = self.rule == "linearly-implicit"
         kept = BEGUN_Q - BEGUN + system.nq_all + system.nv_all
         common: dict[str, Any] = dict(model=model, solver=self, coordinates="reduced", system=system, nq=model.nq, nv=model.nv)
         if self.rule == "linearly-implicit":
@@ -155,7 +156,7 @@ class BoundRedMax(Bound):
             self.system.prepare(h)
             self.system.view(STATUS)[FLAT] = kept[FLATTENED]
             self.system.advance_from(state.t - h, q, v, control)
-            held = reactions_reduced(self.system)
+            held = reactions_reduced(self.system.dynamics)
             out.reactions, out.constraint_wrenches, out.multipliers = held.reactions, held.constraint, held.multipliers
             out.iterations, out.notes = int(kept[BEGUN + 2]), self.system.notes()
             self.system.view(STATUS)[FLAT] = 0.0
@@ -218,7 +219,7 @@ class BoundFriction(BoundRedMax):
         self.frictions.act(u)
         out = super().observe(state, memory, control)
         y = self.frictions.evaluate(Moment(t, q, v, control, h), u)
-        held = reactions_reduced(self.system)
+        held = reactions_reduced(self.system.dynamics)
         out.reactions, out.constraint_wrenches, out.multipliers = held.reactions, held.constraint, held.multipliers
         out.joint_friction = self.frictions.seen(held, u, v, y, h)
         out.iterations, out.residual = int(how[0]), float(how[1])
@@ -241,7 +242,7 @@ class BoundImplicit(BoundRedMax):
             system.prepare(h)
             a = np.array(kept[kept.size - self.nv :])
             system.correct(state.t, q, v, a, None, control)
-            held = reactions_reduced(system)
+            held = reactions_reduced(system.dynamics)
             out.reactions, out.constraint_wrenches, out.multipliers = held.reactions, held.constraint, held.multipliers
             out.iterations, out.notes = int(kept[BEGUN + 2]), system.notes()
         return out
