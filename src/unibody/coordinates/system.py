@@ -13,7 +13,7 @@ stages. A system that adds something to another (implicit steps, impulses, penal
 
 from __future__ import annotations
 
-from typing import Generic, Protocol, TypeVar
+from typing import Generic, Protocol, TypeVar, runtime_checkable
 
 import numpy as np
 
@@ -25,6 +25,7 @@ from unibody.model.state import State
 from unibody.model.tables import CallbackErrors
 
 
+@runtime_checkable
 class System(Protocol):
     """A model bound to arrays. `evaluate` and `observe` may fit the joints behind the own coordinates in place; nothing else that is given
     is written, but for q in `advance`."""

@@ -38,7 +38,7 @@ def test_answers_in_groups_are_those_of_the_whole(loop: bool) -> None:
     bodies = np.array([(1, 2), (0, 1), (2, 3), (4, 5), (1, 5), (0, 3), (2, 1)])
     wrenches = np.random.default_rng(0).standard_normal((len(bodies), 3, 2, 6))
     own = held.pushing_rows()[0]
-    found = held.respond(held.pushing_groups(own), bodies, wrenches)
+    found = held.respond(held.pushing_islands(own), bodies, wrenches)
     J = np.concatenate([own, held.wrench_rows(np.repeat(bodies, 3, axis=0), wrenches.reshape(-1, 2, 6))])
     np.testing.assert_allclose(found.dense(), J @ held.responses(J).T, atol=1e-9)
     assert len(own) == 1 and len(held.islands.first) - 1 == (3 if loop else 4)
