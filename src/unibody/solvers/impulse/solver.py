@@ -159,7 +159,12 @@ class BoundImpulse(Bound):
 
     def _aim(self, dt: float) -> None:
         """First impulses of a step aim at C + h Ċ + h² C̈ = 0."""
-        self.system.k_v, self.system.k_q = 1.0 / dt, 1.0 / dt**2
+        self.bodies.k_v, self.bodies.k_q = 1.0 / dt, 1.0 / dt**2
+
+    @property
+    def bodies(self) -> MaximalSystem:
+        """The bodies and joints in maximal or planar coordinates."""
+        return self.system
 
     def rollout(
         self, state: State, memory: np.ndarray, control: np.ndarray, dt: float, steps: int, every: int = 1, record: bool = True
@@ -204,8 +209,13 @@ class BoundImpulse(Bound):
 class BoundSided(BoundImpulse):
     """`Impulse` on a model with contact, limits or dry friction; memory as `Layout` describes it, then the same facts."""
 
+    system: ImpulseMaximal
     rule: Any = None
     arrangement: Any = None
+
+    @property
+    def bodies(self) -> MaximalSystem:
+        return self.system.dynamics
 
     def memory_fields(self) -> list[Field]:
         facts = [count("previews", at(-FACTS)), Field("what previews left", slice(1 - FACTS, None), low=0.0, infinite=True)]
