@@ -270,7 +270,7 @@ def test_accelerations_obey_the_dense_equations_of_motion(system: str, model: st
     scale = np.abs(f).max() + np.abs(M @ a).max()
     if system in PENALTIES:
         force = here.rows.alpha * (K @ a + turned)
-        scale += here.rows.alpha.max(initial=0.0) * (np.abs(K @ a).max(initial=0.0) + np.abs(turned).max(initial=0.0))  # differences times α
+        scale += here.rows.alpha.max(initial=0.0) * (np.abs(K @ a).max(initial=0.0) + np.abs(turned).max(initial=0.0))  # errors times α
         np.testing.assert_allclose(M @ a + K.T @ force, f, atol=10.0 * NEAR * scale)
         return
     if system in IMPULSES:

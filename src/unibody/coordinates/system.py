@@ -7,19 +7,23 @@
 
 Rules, solvers and recordings ask a system by these names only. Its arrays stand in arenas (`unibody.arena`) with slots that it declares
 beside itself, behind those of `coordinates.workspace`, which anybody may read; compiled loops take the arenas and the addresses of its
-stages. A system that adds something to another (implicit steps, impulses, penalty forces) *has* that other one and shares its arrays:
-`SystemAround`.
+stages. Systems of reduced and maximal coordinates are made of tables (`TabledSystem`). A system that adds something to one of them
+(implicit steps, impulses, penalty forces) *has* it and shares its arrays (`SystemAround`).
 """
 
 from __future__ import annotations
 
-from typing import Generic, Protocol, TypeVar, runtime_checkable
+from collections.abc import Mapping
+from typing import Any, Generic, Protocol, TypeVar, runtime_checkable
 
 import numpy as np
 
-from unibody.arena import HoldsAddresses
+from unibody.arena import Arenas, HoldsAddresses, SlotBlock
 from unibody.coordinates.constraint_layout import ConstraintLayout
 from unibody.coordinates.observation import Bearings, Observation
+from unibody.coordinates.reduced.kinematics import advance_joints
+from unibody.coordinates.tables import ElementTables
+from unibody.coordinates.workspace import CLASSES, INDEX, PARAMETERS, RANK, Y
 from unibody.model.model import Model
 from unibody.model.state import State
 from unibody.model.tables import CallbackErrors
@@ -113,6 +117,41 @@ class Dynamics(System, Protocol):
     def at_fault(self) -> str:
         """What `culprit` answers, at the last evaluation."""
         ...
+
+
+class TabledSystem(HoldsAddresses):
+    """What systems that are made of tables alone share: arenas of a model's tables with `more` slots, all of them declared in a block."""
+
+    def __init__(self, tables: ElementTables, more: Mapping[int, Any], block: SlotBlock):
+        self.model, self.constraints, self.clock = tables.model, tables.constraints, tables.clock
+        self.callback_errors, self.python_classes = tables.callback_errors, sorted(tables.python_classes)
+        self.signal_address = tables.signal_address
+        """The address of what fills the functions of time; 0 if there are none."""
+        self.arenas = Arenas(block, {**tables.slots, **more})
+        self.layout, self.ints, self.constants, self.work = self.arenas.layout, self.arenas.ints, self.arenas.constants, self.arenas.work
+        self.view = self.arenas.view
+        self.bearings: Bearings | None = None
+        """What shares loads out where rows repeat each other, if friction asks for it."""
+        self.feedback_time: float | None = None
+        """[s] Within which rows are met; None: some steps (`loop_closure`)."""
+
+    def advance(self, q: np.ndarray, v: np.ndarray, h: float) -> None:
+        """q along v for a time h; in place."""
+        advance_joints(self.view(CLASSES), self.view(INDEX), self.view(PARAMETERS), q, v, h, q)
+
+    def rank(self) -> tuple[int, int]:
+        """Rank and number of the auxiliary rows at the last evaluation."""
+        return (int(self.view(RANK)[0]), self.constraints.auxiliary) if self.constraints.auxiliary else (0, 0)
+
+    def notes(self) -> tuple[str, ...]:
+        """What a report should say of this model."""
+        return (f"Python callbacks: {', '.join(self.python_classes)}",) if self.python_classes else ()
+
+    def worst(self) -> int:
+        """The velocity whose acceleration at the last evaluation is the first that is not finite, or the largest."""
+        y = self.view(Y)
+        bad = np.flatnonzero(~np.isfinite(y))
+        return int(bad[0]) if bad.size else int(np.argmax(np.abs(y))) if y.size else 0
 
 
 D = TypeVar("D", bound=Dynamics)

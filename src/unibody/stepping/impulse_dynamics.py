@@ -77,14 +77,17 @@ class ImpulseDynamics(System, Protocol):
     asks of it. `look` comes first; all that follows is of the state looked at last. Wrenches are impulses (bodies, 6) in world axes at
     centres of mass, `impulses` those along the rows."""
 
-    dynamics: Dynamics
-    """The bodies and joints inside."""
     moving: np.ndarray
     """(bodies,) which are moved by forces."""
     islands: Islands
     """Which velocities answer to each other."""
     leaning: np.ndarray
     """Which velocities have terms that are taken in the middle of a step; empty if none."""
+
+    @property
+    def dynamics(self) -> Dynamics:
+        """The bodies and joints inside."""
+        ...
 
     def look(self, t: float, q: np.ndarray, v: np.ndarray, control: np.ndarray, change: np.ndarray | None = None) -> bool:
         """Evaluate the motion that nothing else holds; whether it is finite. `change`: by how much leaning velocities will have changed in

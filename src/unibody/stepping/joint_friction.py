@@ -242,7 +242,7 @@ class SteppingFriction(JointFrictionVariables):
             first, held = joints[6 * (self.joints[p] - tree) + 4 : 6 * (self.joints[p] - tree) + 6]
             out[first : first + held, p] = T[first : first + held]
         assert len(out) == k + rows.directions.shape[0] * w
-        return self.reduced_wrenches(system).ravel(), np.ascontiguousarray(out.reshape(len(out), 6 * self.joints.size).T)
+        return self.reduced_wrenches(system.dynamics).ravel(), np.ascontiguousarray(out.reshape(len(out), 6 * self.joints.size).T)
 
     def wrenches(self, held: StepSolution, h: float) -> np.ndarray:
         """(parts, 6) reactions under the impulses of a step, at M in M's axes; the system is left as it was."""

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from unibody.arena import Arenas, HoldsAddresses, SlotBlock
+from unibody.arena import SlotBlock
 from unibody.coordinates.convert import to_maximal, to_planar
 from unibody.coordinates.loop_closure import feedback_gains
 from unibody.coordinates.maximal import forest
@@ -21,18 +21,18 @@ from unibody.coordinates.maximal.observe import observe_maximal
 from unibody.coordinates.maximal.projection import correct_maximal, project_maximal
 from unibody.coordinates.maximal.tables import MaximalTables, plane_map
 from unibody.coordinates.maximal.workspace import MAXIMAL
-from unibody.coordinates.observation import Bearings, Observation
-from unibody.coordinates.reduced.kinematics import advance_joints
+from unibody.coordinates.observation import Observation
 
 from unibody.coordinates.stages import (  # isort: skip
     AGAIN_STAGE, CLOSE_STAGE, CORRECT_STAGE, EVALUATE_STAGE, KICK_STAGE, PROJECT_STAGE, SIGNAL_STAGE, STAGES,
 )  # fmt: skip
-from unibody.coordinates.workspace import CLASSES, INDEX, PARAMETERS, RANK, STABILISER, Y
+from unibody.coordinates.system import TabledSystem
+from unibody.coordinates.workspace import STABILISER
 from unibody.kernel import Kernel
 from unibody.model.state import State
 
 
-class MaximalSystem(HoldsAddresses):
+class MaximalSystem(TabledSystem):
     """Arrays of a model in maximal coordinates (6 velocities per body) or planar ones (3). `more`: slots that others add, and `block`,
     where all are declared; `solve`: what finds accelerations and multipliers, instead of the method of the tables."""
 
@@ -40,18 +40,11 @@ class MaximalSystem(HoldsAddresses):
         self, tables: MaximalTables, more: Mapping[int, Any] = MappingProxyType({}), block: SlotBlock = MAXIMAL,
         solve: Kernel | None = None,
     ):  # fmt: skip
-        self.model, self.constraints, self.relative = tables.model, tables.constraints, tables.relative
-        self.planar, self.method, self.n, self.width, self.q_width = tables.planar, tables.method, tables.n, tables.width, tables.q_width
-        self.callback_errors, self.clock, self.signal_address = tables.callback_errors, tables.clock, tables.signal_address
-        self.python_classes = sorted(tables.python_classes)
-        self.bearings: Bearings | None = None
-        """What shares loads out where rows repeat each other, if friction asks for it."""
-        self.arenas = Arenas(block, {**tables.slots, **more})
-        self.layout, self.ints, self.constants, self.work = self.arenas.layout, self.arenas.ints, self.arenas.constants, self.arenas.work
-        self.view = self.arenas.view
+        super().__init__(tables, more, block)
+        self.relative, self.planar, self.method = tables.relative, tables.planar, tables.method
+        self.n, self.width, self.q_width = tables.n, tables.width, tables.q_width
         self.nq_all = self.q_width * self.n + self.model.nq_joints
         self.nv_all = self.width * self.n + self.model.nv_joints
-        self.feedback_time: float | None = None
         self.k_v: float | None = None
         self.k_q: float | None = None
         self.momenta = False
@@ -99,10 +92,6 @@ class MaximalSystem(HoldsAddresses):
         """Before steps of length dt: feedback within FEEDBACK_STEPS of them unless a time was chosen; none if dt is infinite."""
         self.view(STABILISER)[:] = feedback_gains(dt, self.feedback_time, self.k_v, self.k_q)
 
-    def advance(self, q: np.ndarray, v: np.ndarray, h: float) -> None:
-        """q along v for a time h; in place."""
-        advance_joints(self.view(CLASSES), self.view(INDEX), self.view(PARAMETERS), q, v, h, q)
-
     def push(self, q: np.ndarray, v: np.ndarray) -> np.ndarray:
         """P v: twists (bodies, 6), which own velocities are, or are the parts of in a plane."""
         out = np.zeros((self.model.n_bodies, 6))
@@ -117,14 +106,6 @@ class MaximalSystem(HoldsAddresses):
             out[k] = plane_map(self.model, i).T @ wrenches[i] if self.planar else wrenches[i]
         return out.ravel()
 
-    def rank(self) -> tuple[int, int]:
-        """Rank and number of the auxiliary rows at the last evaluation."""
-        return (int(self.view(RANK)[0]), self.constraints.auxiliary) if self.constraints.auxiliary else (0, 0)
-
-    def notes(self) -> tuple[str, ...]:
-        """What a report should say of this model."""
-        return (f"Python callbacks: {', '.join(self.python_classes)}",) if self.python_classes else ()
-
     def culprit(self, t: float, q: np.ndarray, v: np.ndarray, control: np.ndarray) -> str:
         """The body whose acceleration is the first that is not finite, or the largest."""
         self.evaluate(t, q, v, control)
@@ -132,10 +113,7 @@ class MaximalSystem(HoldsAddresses):
 
     def at_fault(self) -> str:
         """The same at the last evaluation."""
-        y = self.view(Y)
-        bad = np.flatnonzero(~np.isfinite(y))
-        at = int(bad[0]) if bad.size else int(np.argmax(np.abs(y))) if y.size else 0
-        return self._moving[at // self.width][1].name if self._moving else "model"
+        return self._moving[self.worst() // self.width][1].name if self._moving else "model"
 
     def observe(self, t: float, q: np.ndarray, v: np.ndarray, control: np.ndarray) -> Observation:
         """Everything derived at a state; reactions by the forest, whatever the method."""

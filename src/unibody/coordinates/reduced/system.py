@@ -11,13 +11,13 @@ from typing import Any
 
 import numpy as np
 
-from unibody.arena import Arenas, HoldsAddresses, SlotBlock
+from unibody.arena import SlotBlock
 from unibody.coordinates.convert import to_reduced
 from unibody.coordinates.kick import kick_reduced
 from unibody.coordinates.loop_closure import feedback_gains
-from unibody.coordinates.observation import Bearings, Observation
+from unibody.coordinates.observation import Observation
 from unibody.coordinates.reduced.dynamics import close_loops, evaluate_reduced, load_bodies, project_reduced, see_loops, spread_responses
-from unibody.coordinates.reduced.kinematics import advance_joints, fill_bodies, fill_joint_table, fill_turns, sweep_reduced
+from unibody.coordinates.reduced.kinematics import fill_bodies, fill_joint_table, fill_turns, sweep_reduced
 from unibody.coordinates.reduced.observe import observe_reduced
 from unibody.coordinates.reduced.products import copy_in_middle, gather_wrenches, push_velocities
 from unibody.coordinates.reduced.tables import ReducedTables
@@ -28,26 +28,19 @@ from unibody.coordinates.reduced.workspace import (  # isort: skip
 from unibody.coordinates.stages import (  # isort: skip
     AGAIN_STAGE, CLOSE_STAGE, EVALUATE_STAGE, FORCE_STAGE, KICK_STAGE, PROJECT_STAGE, SEE_STAGE, SIGNAL_STAGE, STAGES,
 )  # fmt: skip
-from unibody.coordinates.workspace import CLASSES, INDEX, PARAMETERS, RANK, SIGNALS, STABILISER, V_WB, X_WB, Y
+from unibody.coordinates.system import TabledSystem
+from unibody.coordinates.workspace import CLASSES, INDEX, PARAMETERS, SIGNALS, STABILISER, V_WB, X_WB
 from unibody.model.state import State
 from unibody.spatial.pose import skew
 
 
-class ReducedSystem(HoldsAddresses):
+class ReducedSystem(TabledSystem):
     """Arrays of a model in reduced coordinates. `more`: slots that others add, or give another size, and `block`, where all are
     declared."""
 
     def __init__(self, tables: ReducedTables, more: Mapping[int, Any] = MappingProxyType({}), block: SlotBlock = REDUCED):
-        self.model, self.constraints = tables.model, tables.constraints
-        self.callback_errors, self.clock, self.force_ranges = tables.callback_errors, tables.clock, tables.force_ranges
-        self.python_classes = sorted(tables.python_classes)
-        self.signal_address = tables.signal_address
-        """The address of what fills the functions of time; 0 if there are none."""
-        self.bearings: Bearings | None = None
-        """What shares loads out where rows repeat each other, if friction asks for it."""
-        self.arenas = Arenas(block, {**tables.slots, **more})
-        self.layout, self.ints, self.constants, self.work = self.arenas.layout, self.arenas.ints, self.arenas.constants, self.arenas.work
-        self.view = self.arenas.view
+        super().__init__(tables, more, block)
+        self.force_ranges = tables.force_ranges
         self.nq_all, self.nv_all = self.model.nq_joints, self.model.nv_joints
         self.has_loops = self.constraints.rows > 0
         sees = self.has_loops or bool(self.model.loop_joints)
@@ -58,7 +51,6 @@ class ReducedSystem(HoldsAddresses):
         self._prepared: tuple[float, float | None] | None = None
         self.momenta = False
         """Whether steps carry the velocities of Free joints over in axes that do not turn (`kick_reduced`)."""
-        self.feedback_time: float | None = None
         self.looks = 0
         """How often the arrays were filled at a state: what is kept of one look is known to be of that."""
 
@@ -128,10 +120,6 @@ class ReducedSystem(HoldsAddresses):
             self.view(STABILISER)[:] = feedback_gains(dt, self.feedback_time)
             self._prepared = (dt, self.feedback_time)
 
-    def advance(self, q: np.ndarray, v: np.ndarray, h: float) -> None:
-        """q along v for a time h; in place."""
-        advance_joints(self.view(CLASSES), self.view(INDEX), self.view(PARAMETERS), q, v, h, q)
-
     def push(self, q: np.ndarray, v: np.ndarray) -> np.ndarray:
         """P v: twists (bodies, 6) of velocities of the tree."""
         self._place(q)
@@ -167,14 +155,6 @@ class ReducedSystem(HoldsAddresses):
             out[i, 3:] = R.T @ (V[3:] + np.cross(V[:3], X[i, 9:] - rows[i, 9:12]))
         return out
 
-    def rank(self) -> tuple[int, int]:
-        """Rank and number of the auxiliary rows at the last evaluation."""
-        return (int(self.view(RANK)[0]), self.constraints.rows) if self.has_loops else (0, 0)
-
-    def notes(self) -> tuple[str, ...]:
-        """What a report should say of this model."""
-        return (f"Python callbacks: {', '.join(self.python_classes)}",) if self.python_classes else ()
-
     def culprit(self, t: float, q: np.ndarray, v: np.ndarray, control: np.ndarray) -> str:
         """The joint whose acceleration is the first that is not finite, or the largest."""
         self.evaluate(t, q, v, control)
@@ -182,10 +162,7 @@ class ReducedSystem(HoldsAddresses):
 
     def at_fault(self) -> str:
         """The same at the last evaluation."""
-        y = self.view(Y)
-        bad = np.flatnonzero(~np.isfinite(y))
-        at = int(bad[0]) if bad.size else int(np.argmax(np.abs(y))) if y.size else 0
-        return next((j.name for j in self.model.tree_joints if j.v_start <= at < j.v_start + j.nv), "model")
+        return next((j.name for j in self.model.tree_joints if j.v_start <= self.worst() < j.v_start + j.nv), "model")
 
     def observe(self, t: float, q: np.ndarray, v: np.ndarray, control: np.ndarray) -> Observation:
         """Everything derived at a state."""

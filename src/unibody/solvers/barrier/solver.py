@@ -87,6 +87,8 @@ class Barrier(Solver):
 class BarrierBound(Bound):
     """A barrier solver bound to a model; memory as `BarrierSystem` describes it."""
 
+    system: Any
+
     @property
     def memory_size(self) -> int:
         return self.system.memory_size

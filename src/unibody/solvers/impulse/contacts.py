@@ -22,6 +22,7 @@ import numpy as np
 from unibody.coordinates.maximal.workspace import NODE_JOINT, NODE_L
 from unibody.coordinates.workspace import RATE, RESIDUAL, Y
 from unibody.solvers.impulse.step import SHRINK
+from unibody.stepping.impulse_maximal import ImpulseMaximal
 from unibody.stepping.midpoint_rows import CHORDED, GUIDED
 from unibody.stepping.predicted_rows import see_ahead
 from unibody.stepping.step_problem import StepSolution
@@ -43,6 +44,8 @@ class Ahead:
 
 class Previewing(Stepping):
     """The rule bound to a system in maximal coordinates."""
+
+    system: ImpulseMaximal
 
     def begin(self, tolerance: float, limit: int) -> None:
         """How close joints have to be, and the most previews."""

@@ -154,6 +154,8 @@ def size_of(model: Model) -> float:
 class BoundImpulse(Bound):
     """`Impulse` on a model of equations alone; memory ends with three facts of the last step."""
 
+    system: MaximalSystem | ImpulseMaximal
+
     def memory_fields(self) -> list[Field]:
         return [*super().memory_fields(), count("previews", self._behind(PREVIEWS))]
 
@@ -164,6 +166,7 @@ class BoundImpulse(Bound):
     @property
     def bodies(self) -> MaximalSystem:
         """The bodies and joints in maximal or planar coordinates."""
+        assert isinstance(self.system, MaximalSystem)
         return self.system
 
     def rollout(

@@ -8,8 +8,6 @@ their compliances C. Joints of the tree are coordinates, so their rows are units
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from unibody.algebra.tree.aba import pull_tree
@@ -22,10 +20,8 @@ from unibody.coordinates.workspace import COMPLIANCE, DUAL, JOINTS, LOAD, MULTIP
 from unibody.coordinates.workspace import SEEN as SEEN_SLOT
 from unibody.kernel import Floats, Ints, kernel
 from unibody.solvers.redmax.linear import fill_dense
+from unibody.solvers.redmax.system import RedMaxSystem
 from unibody.spatial.devices import load6
-
-if TYPE_CHECKING:
-    from unibody.solvers.redmax.system import RedMaxSystem
 
 
 @kernel

@@ -81,7 +81,7 @@ class JointFrictions(JointFrictionVariables):
         """The same in trees without rows and implicit forces: accelerations and reactions are linear in the efforts, so that one evaluation
         and the answers to unit efforts tell of all."""
         y, system = self.evaluate(moment, u), self.system
-        response, start, reactions = EffortResponse(system, self.velocities), u, self.reduced_wrenches(system)
+        response, start, reactions = EffortResponse(system, self.velocities), u, self.reduced_wrenches(system.dynamics)
         responses = response.responses
         through = sent(system, np.zeros((len(responses), system.model.n_bodies, 6)), responses)
         units = self.rows @ self.units(through, system.view(X_WB).reshape(-1, 12)).reshape(len(responses), -1)
