@@ -35,6 +35,7 @@ def see_rows(layout: Ints, ints: Ints, constants: Floats, work_out: Floats, q_ou
     numbers = part(work_out, layout, J)
     counts = part(ints, layout, COUNTS)
     joint_rows = counts[JOINT_ROW_COUNT]
+    # joints that the coordinates do not contain: fitted to poses and twists, then their rows across S
     if joints.size > 0:
         frames = part(constants, layout, JOINT_FRAMES)
         joint_X = part(work_out, layout, JOINT_X)
@@ -48,6 +49,7 @@ def see_rows(layout: Ints, ints: Ints, constants: Floats, work_out: Floats, q_ou
         planes = part(constants, layout, JOINT_PLANES)
         fill_joint_rows(joints, planes, S, c, seen, scratch, part(work_out, layout, T), blocks, residual, rate, bias)
         fill_duals(joints, S, scratch, dual)
+    # rows of constraint elements, class by class; rows of armatures have neither residual nor bias yet
     for r in range(drift.size):
         drift[r] = 0.0
     if part(ints, layout, ROW_CLASSES).size > 0:

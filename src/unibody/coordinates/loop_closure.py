@@ -107,6 +107,7 @@ def pivoted_cholesky(k, gram, closure_out):
     others."""
     factor = 2 + 2 * k
     order = factor + 2 * k * k + 3 * k
+    # scale by the response of free bodies: Â = D A D
     for i in range(k):
         if not gram[k * i + i] > closure_out[1] * closure_out[2 + k + i]:
             return False
@@ -116,6 +117,7 @@ def pivoted_cholesky(k, gram, closure_out):
         for j in range(k):
             closure_out[factor + k * i + j] = gram[k * i + j] * closure_out[2 + i] * closure_out[2 + j]
     for p in range(k):
+        # the largest diagonal that is left comes next: exchange rows and columns
         best = p
         for i in range(p + 1, k):
             if closure_out[factor + k * i + i] > closure_out[factor + k * best + best]:
@@ -132,9 +134,11 @@ def pivoted_cholesky(k, gram, closure_out):
                 swap = closure_out[factor + k * i + p]
                 closure_out[factor + k * i + p] = closure_out[factor + k * i + best]
                 closure_out[factor + k * i + best] = swap
+        # a small pivot says that this row may repeat those before
         d = closure_out[factor + k * p + p]
         if not d > DOUBTFUL * closure_out[1]:
             return False
+        # row p of U, and what it takes from the rest
         inverse = 1.0 / sqrt(d)
         for j in range(p, k):
             closure_out[factor + k * p + j] *= inverse

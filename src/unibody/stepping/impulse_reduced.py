@@ -184,6 +184,7 @@ class ImpulseReduced(SystemAround[ReducedSystem]):
         """For which step length that was asked last, and which velocities it is."""
         self._told: tuple[str, ...] = ()
         """What a report says of them."""
+        # which bodies are moved by joints, and which velocities form islands
         counts = self.view(BODIES).reshape(-1, BODY)
         moving = np.zeros(len(counts), bool)
         for i in range(1, len(counts)):
@@ -194,6 +195,7 @@ class ImpulseReduced(SystemAround[ReducedSystem]):
         self._room = DelassusFactors.room(self.islands.first, self.islands.singles, self.islands.rows)
         self._residual, self._rate = self.view(RESIDUAL), self.view(RATE)
         self._no_rows = ConstraintRows(np.zeros(0), np.zeros(0), np.zeros(0), self._room, self.islands)
+        # M⁻¹ of islands, kept as long as the system looks at one state
         self._numbers = np.zeros(int(self.islands.inverse_at[-1]) + 1)
         self.all_alone = bool(self.islands.alone.all())
         self._inverse_at = np.zeros(len(self.islands.alone), np.int64)

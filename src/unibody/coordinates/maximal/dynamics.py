@@ -150,6 +150,7 @@ def fill_node_rows(layout: Ints, ints: Ints, constants: Floats, work_out: Floats
     compliance = part(work_out, layout, NODE_C)
     right = part(work_out, layout, NODE_B)
     narrow_entries(width, planes, entry_body, G6, entries)
+    # primary rows: blocks on the node and on its parent, G V̇ = −bias − k_v Ċ − k_q C; driven bodies go to the right
     for i in range(node_rows.size):
         k = node_joint[2 * i]
         if k < 0:
@@ -168,6 +169,7 @@ def fill_node_rows(layout: Ints, ints: Ints, constants: Floats, work_out: Floats
             moved = bias[row + r] + motion_of_driven(G6, e, A, entry_body[e]) + motion_of_driven(G6, e + 1, A, entry_body[e + 1])
             right[width * i + r] = -moved - stabiliser[0] * rate[row + r] - stabiliser[1] * residual[row + r]
             compliance[width * i + r] = 0.0
+        # armatures: a row along S⁺ with compliance 1/I
         if node_rows[i] > count:
             parent = joints[at]
             child = joints[at + 1]
@@ -192,6 +194,7 @@ def fill_node_rows(layout: Ints, ints: Ints, constants: Floats, work_out: Floats
                     right[width * i + r] = -moved
                     compliance[width * i + r] = 1.0 / armature[j]
                     r += 1
+    # targets of the auxiliary rows; those with compliance have no feedback
     row_start = part(ints, layout, ROW_START)
     row_entry = part(ints, layout, ROW_ENTRY)
     target = part(work_out, layout, TARGET)

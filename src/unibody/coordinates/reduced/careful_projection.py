@@ -91,6 +91,7 @@ def close_by_masses(layout: Ints, ints: Ints, constants: Floats, work_out: Float
     place_entries(
         part(ints, layout, ENTRY_BODY), part(work_out, layout, G), part(work_out, layout, X_WB), rows, part(work_out, layout, ENTRY_W)
     )  # fmt: skip
+    # M = Σ Jᵀ I J + armature, factored along the tree
     fill_shifts(body, rows, shift)
     for i in range(1, body.size // BODY):
         store21(rigid_block(rows, ROW * i + RIGID), 21 * i, blocks)
@@ -100,6 +101,7 @@ def close_by_masses(layout: Ints, ints: Ints, constants: Floats, work_out: Float
     failed = factor_tree(body, shift, diagonal, least, blocks, part(work_out, layout, SUMS), columns)
     if failed != 0:
         return failed
+    # M⁻¹ kᵢ of the active rows, two sweeps each, and A = K M⁻¹ Kᵀ
     for r in range(k):
         if active[r] == 0.0:
             forget_response(layout, r, work_out)
@@ -110,6 +112,7 @@ def close_by_masses(layout: Ints, ints: Ints, constants: Floats, work_out: Float
         x = part(work_out, layout, RESPONSE_X)[nx * r : nx * (r + 1)]
         solve_tree(body, shift, columns, step, load, x, part(work_out, layout, RESPONSE_Y)[nv * r : nv * (r + 1)])
     close_responses(layout, ints, constants, work_out)
+    # rows that take no part stand apart: μ = 0 for a target of 0
     for r in range(k):
         if active[r] == 0.0:
             for s in range(k):

@@ -144,6 +144,7 @@ def close_loops(layout: Ints, ints: Ints, constants: Floats, control: Floats, wo
     count = row_start.size - 1
     nv = y.size
     first = part(ints, layout, COUNTS)[0]
+    # every row as a load on the tree: its right side −(K a + bias) − k_v Ċ − k_q C, and the response M⁻¹ kᵢ
     place_entries(entry_body, blocks, X, rows, world)
     fill_shifts(body, rows, shift)
     for k in range(load.size):
@@ -169,6 +170,7 @@ def close_loops(layout: Ints, ints: Ints, constants: Floats, control: Floats, wo
             rate, residual = part(work_out, layout, RATE)[first + r], part(work_out, layout, RESIDUAL)[first + r]
             target[r] = -moved - stabiliser[0] * rate - stabiliser[1] * residual
         solve_tree(body, shift, columns, step, load, response_x[6 * n * r : 6 * n * (r + 1)], response_y[nv * r : nv * (r + 1)])
+    # A = K M⁻¹ Kᵀ, and A μ = target
     close_rows(
         6, row_start, row_entry, part(ints, layout, NODE_OF), dof_start, dof_index, world, joint_numbers,
         part(constants, layout, COMPLIANCE), response_x, response_y, nv, part(work_out, layout, GRAM),
@@ -178,6 +180,7 @@ def close_loops(layout: Ints, ints: Ints, constants: Floats, control: Floats, wo
         part(work_out, layout, GRAM), target, part(work_out, layout, VIOLATION), part(work_out, layout, CLOSURE),
         multiplier, part(work_out, layout, RANK),
     )  # fmt: skip
+    # a ← a + M⁻¹ Kᵀ μ of joints and bodies, and Kᵀ μ among the wrenches
     for r in range(count):
         mu = multiplier[r]
         for j in range(nv):

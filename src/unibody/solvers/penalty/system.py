@@ -114,6 +114,7 @@ def soften(layout: Ints, ints: Ints, constants: Floats, work_out: Floats) -> Non
     target = part(work_out, layout, TARGET)
     aim = part(work_out, layout, AIM)
     active = part(work_out, layout, ACTIVE)
+    # joints of the forest: compliance 1/(α σ), Ċ less h b/2, right side −c − k_v Ċ − k_q C
     for i in range(node_joint.size // 2):
         if node_joint[2 * i] >= 0:
             row = joints[JOINT * node_joint[2 * i] + 4]
@@ -124,6 +125,7 @@ def soften(layout: Ints, ints: Ints, constants: Floats, work_out: Floats) -> Non
                 bent = right[width * i + r] - straight(width, G6, entry_body, place, numbers, V, e)
                 rate[row + r] += table[at + LAG] * (bent - straight(width, G6, entry_body, place, numbers, V, e + 1))
                 right[width * i + r] -= table[at + K_V] * rate[row + r] + table[at + K_Q] * residual[row + r]
+    # the same of auxiliary rows, kept as what is aimed at
     for r in range(target.size):
         at = ROW * (first + r)
         bent = target[r]
@@ -131,6 +133,7 @@ def soften(layout: Ints, ints: Ints, constants: Floats, work_out: Floats) -> Non
             bent -= straight(width, G6, entry_body, place, numbers, V, row_entry[k])
         rate[first + r] += table[at + LAG] * bent
         aim[r] = target[r] - table[at + K_V] * rate[first + r] - table[at + K_Q] * residual[first + r]
+    # one-sided rows that are open, now and at the end of the step, take no part
     for r in range(active.size):
         at = ROW * (first + r)
         near = min(residual[first + r], residual[first + r] + table[at + AHEAD] * rate[first + r])
