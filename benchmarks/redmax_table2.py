@@ -24,8 +24,10 @@ from common import machine, plot, table
 
 import unibody as ub
 import unibody.scenes as scenes
-from unibody.coordinates.workspace import SIDE, SIDE_F, X_SOLVED, Y
+from unibody.coordinates.reduced.workspace import SIDE, X_SOLVED
+from unibody.coordinates.workspace import Y
 from unibody.solvers.redmax.linear import factor_contracted, solve_contracted
+from unibody.solvers.redmax.workspace import SIDE_F
 
 H = 0.01
 GOAL_EXPONENT, GOAL_PAPER, GOAL_PROGRAM, GOAL_DIRECT_US, GOAL_AUTO = 1.05, 20.0, 5.0, 2.5, 1.2

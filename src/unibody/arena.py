@@ -2,13 +2,19 @@
 
 A layout is two numbers (start, end) per slot; slots are numbered by constants of the module that owns the kernels. Compiled code
 takes a slot with `part(arena, layout, SLOT)`, Python with `Arena.view(SLOT)`: the same memory.
+
+A bound system has three arenas, integers, constants and work, under one layout (`Arenas`). What may stand in them is declared slot by slot,
+with a name and a meaning, in a `SlotBlock`. A block that extends another is numbered behind it: a new system declares slots of its own
+beside its kernels and edits nothing. Numbers depend on the blocks that are extended and on nothing else, so that compiled code, which has
+them as constants, can be kept. Two blocks that extend the same one use the same numbers, in different systems.
 """
 
 from __future__ import annotations
 
 import ctypes
 import os
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -32,6 +38,93 @@ class Arena:
     def view(self, slot: int) -> np.ndarray:
         """The slot's own memory."""
         return self.flat[self.layout[2 * slot] : self.layout[2 * slot + 1]]
+
+
+INTEGERS, CONSTANTS, WORK = range(3)
+"""The arenas of a system: what stays (frozen), numbers that seldom change, and what every evaluation writes."""
+
+
+class Slot(NamedTuple):
+    """What a number of a layout stands for."""
+
+    name: str
+    arena: int
+    meaning: str
+
+
+class SlotBlock:
+    """The slots of a kind of system, behind those of the block that it extends.
+
+    >>> shared = SlotBlock("shared")
+    >>> POSES = shared.work("POSES", "(n, 12) [m]")
+    >>> own = SlotBlock("own", shared)
+    >>> GAINS = own.constants("GAINS", "(2,) [1/s]")
+    >>> POSES, GAINS, own
+    (0, 1, SlotBlock own: POSES, GAINS)
+    """
+
+    def __init__(self, name: str, extends: SlotBlock | None = None):
+        self.name, self._extended = name, False
+        self.slots: list[Slot] = []
+        if extends is not None:
+            extends._extended = True
+            self.slots += extends.slots
+
+    def integers(self, name: str, meaning: str) -> int:
+        """Declare a slot of whole numbers that stay as they are: its number."""
+        return self._declare(Slot(name, INTEGERS, meaning))
+
+    def constants(self, name: str, meaning: str) -> int:
+        """Declare a slot of numbers that kernels only read: its number."""
+        return self._declare(Slot(name, CONSTANTS, meaning))
+
+    def work(self, name: str, meaning: str) -> int:
+        """Declare a slot that kernels write: its number."""
+        return self._declare(Slot(name, WORK, meaning))
+
+    def _declare(self, slot: Slot) -> int:
+        if self._extended or any(slot.name == known.name for known in self.slots):
+            why = f"block '{self.name}' is extended already" if self._extended else f"block '{self.name}' has it"
+            raise ModelError(f"slot {slot.name}: {why}; declare it in a block of its own, SlotBlock(…, extends)")
+        self.slots.append(slot)
+        return len(self.slots) - 1
+
+    def __repr__(self) -> str:
+        return f"SlotBlock {self.name}: {', '.join(slot.name for slot in self.slots)}"
+
+
+class Arenas:
+    """The arrays of a bound system, by the slots of a block; a slot is given as its numbers, or as how many zeros, and is empty if it is
+    not given."""
+
+    def __init__(self, block: SlotBlock, given: Mapping[int, Any]):
+        self.block, count = block, len(block.slots)
+        if unknown := [slot for slot in given if not 0 <= slot < count]:
+            raise ModelError(f"slots {unknown} are not of block '{block.name}', which has {count}; bind with the block that declares them")
+        layout, flat = np.zeros((count, 2), np.int64), []
+        for arena, dtype in ((INTEGERS, np.int64), (CONSTANTS, np.float64), (WORK, np.float64)):
+            mine = [k for k, slot in enumerate(block.slots) if slot.arena == arena]
+            made = Arena([given.get(k, 0) for k in mine], dtype, frozen=arena == INTEGERS)
+            layout[mine] = made.layout.reshape(-1, 2)
+            flat.append(made.flat)
+        self.layout = layout.ravel()
+        self.layout.flags.writeable = False
+        self.ints, self.constants, self.work = flat
+        self._views: dict[int, np.ndarray] = {}
+
+    def view(self, slot: int) -> np.ndarray:
+        """The slot's own memory."""
+        found = self._views.get(slot)
+        if found is None:
+            arena = (self.ints, self.constants, self.work)[self.block.slots[slot].arena]
+            found = self._views[slot] = arena[self.layout[2 * slot] : self.layout[2 * slot + 1]]
+        return found
+
+    def __repr__(self) -> str:
+        """Every slot that is not empty: its name, how many numbers, and what they mean."""
+        sizes = np.diff(self.layout.reshape(-1, 2), axis=1).ravel()
+        lines = [f"  {slot.name:20}{size:8}  {slot.meaning}" for slot, size in zip(self.block.slots, sizes, strict=True) if size]
+        return "\n".join([f"Arenas of {self.block.name}:", *lines])
 
 
 class HoldsAddresses:

@@ -12,7 +12,7 @@ import pytest
 
 import unibody as ub
 import zoo
-from unibody.coordinates.workspace import FRONTS, SIGNALS, V_WB, X_WB
+from unibody.coordinates.workspace import SIGNALS, V_WB, X_WB
 from unibody.element import Kinematics
 from unibody.forces.base import Loads
 from unibody.model.builder import Body
@@ -20,6 +20,7 @@ from unibody.model.implicit_tables import is_implicit, moving_bodies
 from unibody.model.tables import Names
 from unibody.solvers import Articulated, RedMax
 from unibody.solvers.redmax.linear import factor_projected, solve_projected
+from unibody.solvers.redmax.workspace import FRONTS
 from unibody.spatial.pose import skew
 
 STIFFNESSES = (1.0, 1e2, 1e4, 1e6, 1e8)

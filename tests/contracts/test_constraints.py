@@ -12,7 +12,9 @@ import unibody as ub
 from unibody.constraints import Constraint, FunctionCoupling, Rows
 from unibody.constraints.dry_friction_rows import DryFrictionRows
 from unibody.coordinates.maximal.system import MaximalSystem
+from unibody.coordinates.maximal.tables import MaximalTables
 from unibody.coordinates.reduced.system import ReducedSystem
+from unibody.coordinates.reduced.tables import ReducedTables
 from unibody.coordinates.workspace import BIAS, DRIFT, RATE, RESIDUAL, G, J, Y
 from unibody.rules.base import advance_own
 
@@ -81,7 +83,7 @@ def subclasses(cls: type) -> set[type]:
 
 
 def systems(model: ub.Model) -> list:
-    return [ReducedSystem(model), MaximalSystem(model, False, "tree")]
+    return [ReducedSystem(ReducedTables(model)), MaximalSystem(MaximalTables(model, False, "tree"))]
 
 
 def evaluated(system, t: float, q: np.ndarray, v: np.ndarray):

@@ -1,4 +1,4 @@
-"""Memory that is given back stays with the process: told by its page faults, in a process of its own."""
+"""Slots and arenas; and memory that is given back stays with the process: told by its page faults, in a process of its own."""
 
 from __future__ import annotations
 
@@ -6,7 +6,11 @@ import os
 import subprocess
 import sys
 
+import numpy as np
 import pytest
+
+from unibody.arena import Arenas, SlotBlock, part
+from unibody.errors import ModelError
 
 SCRIPT = """
 import resource
@@ -48,3 +52,34 @@ def test_memory_that_is_given_back_is_kept_where_the_library_can():
 
 def test_what_the_environment_says_is_left_alone():
     assert counted(MALLOC_TRIM_THRESHOLD_="131072")[0] == 0
+
+
+def test_blocks_are_numbered_behind_those_that_they_extend():
+    """Two blocks that extend the same one use the same numbers, whatever is declared elsewhere."""
+    shared = SlotBlock("shared")
+    first, second = shared.work("FIRST", "(3,) [m]"), shared.integers("SECOND", "(2,)")
+    here, there = SlotBlock("here", shared), SlotBlock("there", shared)
+    assert (first, second, here.constants("A", "(1,)"), there.work("B", "(1,)"), here.work("C", "(1,)")) == (0, 1, 2, 2, 3)
+    with pytest.raises(ModelError, match="slot LATE: block 'shared' is extended already"):
+        shared.work("LATE", "")
+    with pytest.raises(ModelError, match="slot A: block 'here' has it"):
+        here.work("A", "")
+
+
+def test_arenas_hold_what_is_given_and_nothing_else():
+    """Slots of three arenas, in any order; integers are frozen; a slot that is not given is empty; `repr` says what stands where."""
+    block = SlotBlock("a system")
+    poses, table, gain, rest = (
+        block.work("POSES", "(2, 3) [m]"),
+        block.integers("TABLE", "(2,)"),
+        block.constants("GAIN", "(1,) [1/s]"),
+        block.work("REST", "(k,)"),
+    )
+    made = Arenas(block, {gain: np.array([2.0]), poses: 6, table: [5, 7]})
+    made.view(poses)[:] = np.arange(6.0)
+    assert made.work.tolist() == list(range(6)) and made.ints.tolist() == [5, 7] and made.constants.tolist() == [2.0]
+    assert part(made.work, made.layout, poses).size == 6 and made.view(rest).size == 0
+    assert not made.view(table).flags.writeable and made.view(gain).flags.writeable
+    assert "POSES                      6  (2, 3) [m]" in repr(made) and "REST" not in repr(made)
+    with pytest.raises(ModelError, match=r"slots \[4\] are not of block 'a system', which has 4"):
+        Arenas(block, {4: 1})

@@ -10,13 +10,13 @@ that does not rub is borne as by the mean of those that do: each force by n poin
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from unibody.contact.joint_friction import JointContacts, carry_loads, contacts_of
 from unibody.coordinates.observation import Bearings, JointFrictionState
-from unibody.coordinates.reduced.observe import reactions_reduced, tree_wrenches
+from unibody.coordinates.reduced.observe import ReducedArrays, reactions_reduced, tree_wrenches
 from unibody.coordinates.workspace import MULTIPLIER, X_WB
 from unibody.coordinates.workspace import T as T_SLOT
 from unibody.forces.joint_friction import JointFriction
@@ -80,7 +80,7 @@ class JointFrictionVariables:
             out[part.number] = part.contacts.share
         return out
 
-    def reduced_wrenches(self, system: Any) -> np.ndarray:
+    def reduced_wrenches(self, system: ReducedArrays) -> np.ndarray:
         """(parts, 6) reactions at M in M's axes at the last evaluation of reduced coordinates, up to what does work, which points do not
         carry; where rows repeat others, as bearings share them."""
         rank, rows = system.rank()

@@ -16,9 +16,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from unibody.arena import part
-from unibody.coordinates import workspace as slots
 from unibody.coordinates.reduced.kinematics import cross_motion
 from unibody.coordinates.relative_joints import SEEN, fill_complement, wrench_back
+
+from unibody.coordinates.workspace import (  # isort: skip
+    BIAS, BORROWED as BORROWED_SLOT, COUNTS, DOF_INDEX, DOF_START, DRIFT, DUAL, ENTRY_BODY, G, J, JOINT_C, PRIMARY, RATE, ROW_ENTRY,
+    ROW_START, SEEN as SEEN_SLOT, V_WB,
+)  # fmt: skip
 from unibody.kernel import Floats, Ints, kernel
 from unibody.model.model import JointInfo, Model
 from unibody.model.scale import body_lengths
@@ -75,6 +79,7 @@ def lay_out_constraints(
     units: list[str] = []
     row = primary_rows = 0
     entry_body: list[int] = []
+    # rows of joints: two entries each, on child and parent
     for k, j in enumerate(relative):
         rows = row_count(model, j, planar)
         joints += [j.parent, j.child, j.v_start, j.nv, row, rows]
@@ -87,6 +92,7 @@ def lay_out_constraints(
     joint_rows = row
     of_joint = {v: k for k, j in enumerate(relative) for v in range(j.v_start, j.v_start + j.nv)}
     per_row: list[list[int]] = [[2 * r, 2 * r + 1] for r in range(primary_rows, joint_rows)]
+    # rows of elements: an entry per body
     entry = 2 * joint_rows
     for bodies in tables.row_bodies:
         per_row.append(list(range(entry, entry + len(bodies))))
@@ -96,6 +102,7 @@ def lay_out_constraints(
     dof_start, dof_index = [0] * (len(per_row) - len(tables.row_dofs) + 1), []
     borrowed: list[int] = []
     place = 0
+    # joint velocities of elements: in J where the coordinates contain them, else as v_j = S⁺ V_FM on two more bodies
     for r, dofs in enumerate(tables.row_dofs):
         for v in dofs:
             if v < own_dofs:
@@ -108,6 +115,7 @@ def lay_out_constraints(
                 entry += 2
             place += 1
         dof_start.append(len(dof_index) // 2)
+    # armatures of relative joints beyond the primary ones: a row each with compliance 1/I
     compliance = [0.0] * (joint_rows - primary_rows + tables.rows)
     armed = [(k, v, j.armature[v - j.v_start]) for k, j in enumerate(relative) if k >= primary for v in range(j.v_start, j.v_start + j.nv)]
     extra = 0
@@ -175,22 +183,23 @@ def row_sizes(model: Model, relative: Sequence[JointInfo], constraints: Constrai
 @kernel
 def finish_rows(layout: Ints, ints: Ints, v: Floats, work_out: Floats) -> None:
     """Borrowed entries, and the rates G V + J v + drift of the auxiliary rows, which come after the primary ones."""
-    first = part(ints, layout, slots.COUNTS)[slots.PRIMARY]
-    borrowed = part(ints, layout, slots.BORROWED)
-    row_start = part(ints, layout, slots.ROW_START)
-    row_entry = part(ints, layout, slots.ROW_ENTRY)
-    entry_body = part(ints, layout, slots.ENTRY_BODY)
-    dof_start = part(ints, layout, slots.DOF_START)
-    dof_index = part(ints, layout, slots.DOF_INDEX)
-    V = part(work_out, layout, slots.V_WB)
-    seen = part(work_out, layout, slots.SEEN)
-    dual = part(work_out, layout, slots.DUAL)
-    c = part(work_out, layout, slots.JOINT_C)
-    numbers = part(work_out, layout, slots.J)
-    blocks = part(work_out, layout, slots.G)
-    rates = part(work_out, layout, slots.RATE)
-    bias = part(work_out, layout, slots.BIAS)
-    drift = part(work_out, layout, slots.DRIFT)
+    first = part(ints, layout, COUNTS)[PRIMARY]
+    borrowed = part(ints, layout, BORROWED_SLOT)
+    row_start = part(ints, layout, ROW_START)
+    row_entry = part(ints, layout, ROW_ENTRY)
+    entry_body = part(ints, layout, ENTRY_BODY)
+    dof_start = part(ints, layout, DOF_START)
+    dof_index = part(ints, layout, DOF_INDEX)
+    V = part(work_out, layout, V_WB)
+    seen = part(work_out, layout, SEEN_SLOT)
+    dual = part(work_out, layout, DUAL)
+    c = part(work_out, layout, JOINT_C)
+    numbers = part(work_out, layout, J)
+    blocks = part(work_out, layout, G)
+    rates = part(work_out, layout, RATE)
+    bias = part(work_out, layout, BIAS)
+    drift = part(work_out, layout, DRIFT)
+    # entries of borrowed velocities: J v_j with v_j = S⁺ V_FM, and in the bias v̇_j at zero accelerations
     for k in range(borrowed.size // BORROWED):
         at = BORROWED * k
         row = borrowed[at]
@@ -205,6 +214,7 @@ def finish_rows(layout: Ints, ints: Ints, v: Floats, work_out: Floats) -> None:
             blocks[6 * borrowed[at + 4] + m] = on_child[m]
             blocks[6 * borrowed[at + 5] + m] = -on_parent[m]
             bias[row] += t[m] * (turned[m] - c[6 * joint + m])
+    # Ċ = G V + J v + ∂C/∂t
     for r in range(row_start.size - 1):
         rate = drift[first + r]
         for k in range(row_start[r], row_start[r + 1]):

@@ -8,9 +8,9 @@ from unibody.coordinates.reduced.kinematics import fill_joint_table
 from unibody.coordinates.relative_joints import fill_duals, fill_element_rows, fill_joint_rows, fit_joints, see_joints
 
 from unibody.coordinates.workspace import (  # isort: skip
-    BIAS, COUNTS, DRIFT, DUAL, ELEMENT_ROWS, JOINT_C, JOINT_CLASSES, JOINT_FRAMES, JOINT_INDEX, JOINT_PARAMETERS, JOINT_PARTS, JOINT_PLANES,
-    JOINT_ROW_COUNT, JOINT_S, JOINT_X, JOINTS, RATE, RESIDUAL, ROW_CLASSES, ROW_INDEX, ROW_PARAMETERS, SCRATCH, SEEN, SIGNALS, STEP, V_WB,
-    X_WB, ROW_SIZE, VIOLATION, G, J, T,
+    BIAS, COUNTS, DRIFT, DUAL, ELEMENT_ROWS, G, J, JOINTS, JOINT_C, JOINT_CLASSES, JOINT_FRAMES, JOINT_INDEX, JOINT_PARAMETERS,
+    JOINT_PARTS, JOINT_PLANES, JOINT_ROW_COUNT, JOINT_S, JOINT_X, RATE, RESIDUAL, ROW_CLASSES, ROW_INDEX, ROW_PARAMETERS, ROW_SIZE,
+    SCRATCH, SEEN, SIGNALS, STEP, T, VIOLATION, V_WB, X_WB,
 )  # fmt: skip
 from unibody.kernel import Floats, Ints, kernel
 
@@ -35,6 +35,7 @@ def see_rows(layout: Ints, ints: Ints, constants: Floats, work_out: Floats, q_ou
     numbers = part(work_out, layout, J)
     counts = part(ints, layout, COUNTS)
     joint_rows = counts[JOINT_ROW_COUNT]
+    # joints that the coordinates do not contain: fitted to poses and twists, then their rows across S
     if joints.size > 0:
         frames = part(constants, layout, JOINT_FRAMES)
         joint_X = part(work_out, layout, JOINT_X)
@@ -48,6 +49,7 @@ def see_rows(layout: Ints, ints: Ints, constants: Floats, work_out: Floats, q_ou
         planes = part(constants, layout, JOINT_PLANES)
         fill_joint_rows(joints, planes, S, c, seen, scratch, part(work_out, layout, T), blocks, residual, rate, bias)
         fill_duals(joints, S, scratch, dual)
+    # rows of constraint elements, class by class; rows of armatures have neither residual nor bias yet
     for r in range(drift.size):
         drift[r] = 0.0
     if part(ints, layout, ROW_CLASSES).size > 0:

@@ -15,13 +15,15 @@ from functools import cached_property
 import numpy as np
 
 from unibody.algebra.tree.aba import COLUMN, ROW, P
-from unibody.coordinates.reduced.kinematics import advance_joints, fill_bodies
+from unibody.coordinates.reduced.dynamics import load_bodies, see_loops
+from unibody.coordinates.reduced.kinematics import fill_bodies
 from unibody.coordinates.reduced.products import carry_accelerations, fill_mass_matrix, fill_wrenches, gather_wrenches
-from unibody.coordinates.reduced.system import ReducedSystem, load_bodies, see_loops
+from unibody.coordinates.reduced.system import ReducedSystem
+from unibody.coordinates.reduced.tables import ReducedTables
+from unibody.coordinates.reduced.workspace import BODIES, COLUMNS, FRAMES, ROWS
 
 from unibody.coordinates.workspace import (  # isort: skip
-    ARMATURE, BODIES, CLASSES, COLUMNS, DRIFT, FRAMES, GRAVITY, INDEX, PARAMETERS, RATE, RESIDUAL, RIGHT, ROWS, SIGNALS, V_WB, X_WB,
-    F, G, J,
+    ARMATURE, DRIFT, F, G, GRAVITY, J, RATE, RESIDUAL, RIGHT, SIGNALS, V_WB, X_WB,
 )  # fmt: skip
 from unibody.coordinates.signals import FillSignals
 from unibody.element import Kinematics
@@ -42,7 +44,7 @@ class Instant:
 
     def __init__(self, model: Model, t: float = 0.0):
         self.model, self.t = model, 0.0
-        self.system = ReducedSystem(model)
+        self.system = ReducedSystem(ReducedTables(model))
         self.set_time(t)
         self.control = model.neutral_control()
         self.names = Names(model)
@@ -71,9 +73,8 @@ class Instant:
 
     def moved(self, step: np.ndarray) -> np.ndarray:
         """q displaced along a velocity step of the tree joints."""
-        s, out = self.system, self.q.copy()
-        along = np.concatenate([step, np.zeros(s.nv_all - step.size)])
-        advance_joints(s.view(CLASSES), s.view(INDEX), s.view(PARAMETERS), self.q.copy(), along, 1.0, out)
+        out = self.q.copy()
+        self.system.advance(out, np.concatenate([step, np.zeros(self.system.nv_all - step.size)]), 1.0)
         return out
 
     @property

@@ -23,10 +23,10 @@ from unibody.arena import part
 from unibody.coordinates.reduced.kinematics import fill_joint_table, fill_turns, sweep_reduced
 from unibody.coordinates.reduced.products import carry_accelerations
 
-from unibody.coordinates.workspace import (  # isort: skip
-    BODIES, CLASSES, COLUMNS, CONSTANTS, FLOATING, FREE, GRAVITY, INDEX, MIDDLE_ROWS, MIDDLE_WIDTH, NODE_CONSTANTS, PARAMETERS, PARTS,
-    ROWS, SIGNALS, STEP, TABLE_C, TABLE_S, TABLE_X, TURNS, Y,
+from unibody.coordinates.reduced.workspace import (  # isort: skip
+    BODIES, COLUMNS, CONSTANTS, FLOATING, FREE, MIDDLE_ROWS, MIDDLE_WIDTH, PARTS, ROWS, TABLE_C, TABLE_S, TABLE_X, TURNS,
 )  # fmt: skip
+from unibody.coordinates.workspace import CLASSES, GRAVITY, INDEX, NODE_CONSTANTS, PARAMETERS, SIGNALS, STEP, Y
 from unibody.joints.base import JOINT_CLASS, AdvanceJoints, Joint
 from unibody.joints.free import Free
 from unibody.joints.planar import Planar

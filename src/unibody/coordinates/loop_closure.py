@@ -107,6 +107,7 @@ def pivoted_cholesky(k, gram, closure_out):
     others."""
     factor = 2 + 2 * k
     order = factor + 2 * k * k + 3 * k
+    # scale by the response of free bodies: Â = D A D
     for i in range(k):
         if not gram[k * i + i] > closure_out[1] * closure_out[2 + k + i]:
             return False
@@ -116,6 +117,7 @@ def pivoted_cholesky(k, gram, closure_out):
         for j in range(k):
             closure_out[factor + k * i + j] = gram[k * i + j] * closure_out[2 + i] * closure_out[2 + j]
     for p in range(k):
+        # the largest diagonal that is left comes next: exchange rows and columns
         best = p
         for i in range(p + 1, k):
             if closure_out[factor + k * i + i] > closure_out[factor + k * best + best]:
@@ -132,9 +134,11 @@ def pivoted_cholesky(k, gram, closure_out):
                 swap = closure_out[factor + k * i + p]
                 closure_out[factor + k * i + p] = closure_out[factor + k * i + best]
                 closure_out[factor + k * i + best] = swap
+        # a small pivot says that this row may repeat those before
         d = closure_out[factor + k * p + p]
         if not d > DOUBTFUL * closure_out[1]:
             return False
+        # row p of U, and what it takes from the rest
         inverse = 1.0 / sqrt(d)
         for j in range(p, k):
             closure_out[factor + k * p + j] *= inverse
@@ -197,3 +201,16 @@ def invert_closure(
         target[held[c]] = 0.0
         for i in range(count):
             inverse_out[count * c + i] = multiplier_out[held[i]]
+
+
+FEEDBACK_STEPS = 10.0
+"""The default time of the feedback, in steps."""
+
+
+def feedback_gains(dt: float, time: float | None, k_v: float | None = None, k_q: float | None = None) -> tuple[float, float]:
+    """k_v, k_q of C̈ = −k_v Ċ − k_q C: critically damped within `time` (None: FEEDBACK_STEPS steps) unless given; 0 for an infinite dt."""
+    if np.isinf(dt):
+        return 0.0, 0.0
+    time = FEEDBACK_STEPS * dt if time is None else time
+    k_q = 1.0 / time**2 if k_q is None else k_q
+    return 2.0 * float(np.sqrt(k_q)) if k_v is None else k_v, k_q

@@ -87,14 +87,14 @@ class JointFrictionState:
 
 class HeldLoads(NamedTuple):
     """What held the bodies at the last evaluation: wrenches (joints, 6), whole and without work; null vectors of the rows; multipliers by
-    element; and, on the way, kinetic and gravity energy."""
+    element; and, of reduced coordinates, kinetic and gravity energy [J] on the way."""
 
     reactions: np.ndarray
     constraint: np.ndarray
     null: np.ndarray
     multipliers: dict[str, np.ndarray]
-    kinetic: float
-    gravity: float
+    kinetic: float = 0.0
+    gravity: float = 0.0
 
 
 @dataclass

@@ -200,9 +200,11 @@ def complement(size, turns, count, at, columns_out, T_out):
             norm += columns_out[6 * i + m] * columns_out[6 * i + m]
             if m < turns:
                 turned = norm
+        # the axis onto which this column is reflected: a slide for a column that only slides
         pivot = first_free(taken, 0 if turned > ONLY_SLIDES * norm else turns, size)
         if pivot == size:
             pivot = first_free(taken, 0, size)
+        # the earlier reflections act on it; what lies along their axes is done with
         for j in range(i):
             total = 0.0
             for m in range(size):
@@ -214,6 +216,7 @@ def complement(size, turns, count, at, columns_out, T_out):
             if (taken >> m) & 1 == 1:
                 columns_out[6 * i + m] = 0.0
             norm += columns_out[6 * i + m] * columns_out[6 * i + m]
+        # the reflector u = (x ± |x| e) / |…|, with the sign that does not cancel
         taken |= 1 << pivot
         norm = sqrt(norm)
         head = columns_out[6 * i + pivot]
@@ -224,6 +227,7 @@ def complement(size, turns, count, at, columns_out, T_out):
         norm = 1.0 / sqrt(norm) if norm > 0.0 else 0.0
         for m in range(size):
             columns_out[6 * i + m] *= norm
+    # the axes that are left, reflected back: T = H₁ H₂ … e
     place = 0
     for r in range(size - count):
         k = at + 6 * r

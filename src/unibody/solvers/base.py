@@ -26,6 +26,7 @@ import numpy as np
 from unibody.coordinates.convert import to_reduced
 from unibody.coordinates.energy_balance import EnergyBalance, Masses
 from unibody.coordinates.observation import Observation
+from unibody.coordinates.system import System
 from unibody.coordinates.workspace import ARMATURE, LEDGER, SPEED_LIMIT, V_WB, X_WB
 from unibody.element import DAMPER_POWER, LONGEST, SHORTEST, SPRING_ENERGY, step_length
 from unibody.errors import ModelError, StartRefused, StepFailed, Unsupported
@@ -245,7 +246,7 @@ class Bound:
     model: Model
     solver: Any
     coordinates: str
-    system: Any
+    system: System
     nq: int
     nv: int
     roll: Callable[..., int] | None

@@ -18,6 +18,7 @@ import numpy as np
 
 from unibody.constraints.base import Constraint
 from unibody.coordinates.maximal.system import MaximalSystem
+from unibody.coordinates.maximal.tables import MaximalTables
 from unibody.coordinates.workspace import V_WB, Y
 from unibody.element import number
 from unibody.errors import ModelError
@@ -84,7 +85,7 @@ class Lagrange(Solver):
         if self.coordinates == "planar" and not model.planar:
             raise ModelError("Lagrange: coordinates 'planar' need a planar world; give Builder(planar=True) or coordinates='maximal'")
         planar = model.planar and self.coordinates != "maximal"
-        system = MaximalSystem(model, planar, self.method)
+        system = MaximalSystem(MaximalTables(model, planar, self.method))
         rule = RULES[str(self.rule)]
         system.feedback_time = SMOOTH_FEEDBACK if self.feedback_time is None and smooth(rule.name) else self.feedback_time
         system.k_q, system.k_v = self.k_q, self.k_v

@@ -16,12 +16,10 @@ from unibody.coordinates.kick import kick_reduced
 from unibody.coordinates.loop_closure import solve_closure_again
 from unibody.coordinates.maximal.projection import PROJECT_BELOW
 from unibody.coordinates.reduced.careful_projection import see_state
-
-from unibody.coordinates.workspace import (  # isort: skip
-    ACTIVE, CLOSURE, COLUMNS, COMPLIANCE, FLOATING, GRAM, MULTIPLIER, RANK, RESIDUAL, ROWS, SIGNALS, STEP, TARGET, VIOLATION, Y,
-)  # fmt: skip
+from unibody.coordinates.reduced.workspace import COLUMNS, FLOATING, ROWS
 from unibody.coordinates.signals import FillSignals
 from unibody.coordinates.stages import AGAIN_STAGE, SIGNAL_STAGE, Stage
+from unibody.coordinates.workspace import ACTIVE, CLOSURE, COMPLIANCE, GRAM, MULTIPLIER, RANK, RESIDUAL, SIGNALS, STEP, TARGET, VIOLATION, Y
 from unibody.kernel import Floats, Ints, kernel
 
 LIMIT, SHRINK, CLOSED, SLIGHT = 8, 0.5, 1e-12, 1e-9

@@ -7,13 +7,13 @@ from unibody.algebra.tree.aba import ROW, A, dot6, fill_shifts
 from unibody.arena import part
 from unibody.coordinates.loop_closure import fill_reference
 from unibody.coordinates.reduced.kinematics import place_entries
+from unibody.coordinates.reduced.workspace import BODIES, COLUMNS, ROWS, SHIFT, X_SOLVED
 from unibody.stepping.island_inverses import body_numbers, invert_islands, respond_one
 from unibody.stepping.island_sweeps import add_path, solve_members
 from unibody.stepping.islands import CONSTRAINT_ISLANDS, FIRST, INVERSE_AT, MEMBER_START, MEMBERS, OF_BODY, PLACE, SEAT
 
 from unibody.coordinates.workspace import (  # isort: skip
-    BIAS, BODIES, CLOSURE, COLUMNS, DOF_INDEX, DOF_START, ENTRY_BODY, ENTRY_W, G, GRAVITY, J, LOAD, MASSES, ROWS, ROW_ENTRY, ROW_START,
-    SHIFT, X_SOLVED, X_WB, Y,
+    BIAS, CLOSURE, DOF_INDEX, DOF_START, ENTRY_BODY, ENTRY_W, G, GRAVITY, J, LOAD, MASSES, ROW_ENTRY, ROW_START, X_WB, Y,
 )  # fmt: skip
 from unibody.kernel import Floats, Ints, kernel
 from unibody.spatial.devices import load3, load6

@@ -20,15 +20,17 @@ import numpy as np
 from unibody.algebra.tree.aba import eliminate_tree
 from unibody.arena import part
 from unibody.coordinates.implicit_forces import add_implicit
-from unibody.coordinates.reduced.system import see_and_load
+from unibody.coordinates.reduced.dynamics import see_and_load
 from unibody.coordinates.stages import CLOSE_STAGE, Stage
 
-from unibody.coordinates.workspace import (  # isort: skip
-    ARMATURE, BODIES, COLUMNS, COUPLING, IMPLICIT_CHOICE, IMPLICIT_CLASSES, IMPLICIT_EFFORT, IMPLICIT_F, IMPLICIT_INDEX,
-    IMPLICIT_PARAMETERS, IMPLICIT_PLACES, LIMIT, OWN, RIGHT, ROWS, SIGNALS, STEP_LENGTH, STIFF, V_WB, X_WB, Y,
+from unibody.coordinates.reduced.workspace import (  # isort: skip
+    BODIES, COLUMNS, COUPLING, IMPLICIT_CHOICE, IMPLICIT_CLASSES, IMPLICIT_EFFORT, IMPLICIT_F, IMPLICIT_INDEX, IMPLICIT_PARAMETERS,
+    IMPLICIT_PLACES, OWN, ROWS, STEP_LENGTH,
 )  # fmt: skip
+from unibody.coordinates.workspace import ARMATURE, LIMIT, RIGHT, SIGNALS, V_WB, X_WB, Y
 from unibody.kernel import Floats, Ints, kernel
 from unibody.model.model import Model
+from unibody.stepping.workspace import STIFF
 
 FOLLOWED, LEFT = 1.0, 0.1
 """Σ A_j (h d_j + h² k_j) up to which efforts are taken at the beginning of a step, and what of it may stay there otherwise."""

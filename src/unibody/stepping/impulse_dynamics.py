@@ -11,16 +11,20 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 
 from unibody.algebra.contact.delassus import DelassusFactors
 from unibody.constraints.dry_friction_rows import DryFrictionRows
 from unibody.coordinates.constraint_layout import ConstraintLayout
+from unibody.coordinates.observation import HeldLoads
+from unibody.coordinates.system import Dynamics, System
 from unibody.kernel import Floats, device, kernel
 from unibody.model.model import Model
 from unibody.spatial.devices import add3, cross, load3, load9, rotate, store3, sub3
 from unibody.stepping.islands import Islands
+from unibody.stepping.stiction import Stiction
 
 
 @dataclass
@@ -65,6 +69,88 @@ class ConstraintRows:
     def load(self, impulses: np.ndarray) -> np.ndarray:
         """(nv,) Jᵀ λ."""
         return self.rows.pull(impulses)[self.islands.place]
+
+
+@runtime_checkable
+class ImpulseDynamics(System, Protocol):
+    """A system whose rows, beside those of joints that it holds by itself, are solved elsewhere, together with contacts: what time stepping
+    asks of it. `look` comes first; all that follows is of the state looked at last. Wrenches are impulses (bodies, 6) in world axes at
+    centres of mass, `impulses` those along the rows."""
+
+    moving: np.ndarray
+    """(bodies,) which are moved by forces."""
+    islands: Islands
+    """Which velocities answer to each other."""
+    leaning: np.ndarray
+    """Which velocities have terms that are taken in the middle of a step; empty if none."""
+
+    @property
+    def dynamics(self) -> Dynamics:
+        """The bodies and joints inside."""
+        ...
+
+    def look(self, t: float, q: np.ndarray, v: np.ndarray, control: np.ndarray, change: np.ndarray | None = None) -> bool:
+        """Evaluate the motion that nothing else holds; whether it is finite. `change`: by how much leaning velocities will have changed in
+        the middle of the step."""
+        ...
+
+    def poses(self) -> np.ndarray:
+        """(bodies, 12) X_WB."""
+        ...
+
+    def motion(self) -> BodyMotion:
+        """How bodies move, with their accelerations."""
+        ...
+
+    def constraint_rows(self) -> ConstraintRows:
+        """Rows of loops and constraint elements, and how velocities answer to them."""
+        ...
+
+    def respond(self, front: DelassusFactors, bodies: np.ndarray, wrenches: np.ndarray) -> DelassusFactors:
+        """The blocks of `front`, then J and M⁻¹ Jᵀ of rows that are wrenches (k, rows, 2, 6) on pairs of bodies (k, 2)."""
+        ...
+
+    def change(self, impulses: np.ndarray, constraints: ConstraintRows, wrenches: np.ndarray) -> np.ndarray:
+        """What impulses do to the velocities."""
+        ...
+
+    def carried(self, impulses: np.ndarray, constraints: ConstraintRows, wrenches: np.ndarray) -> np.ndarray:
+        """(bodies, 6) what they do to twists, in world axes at centres of mass."""
+        ...
+
+    def apply_impulses(self, impulses: np.ndarray, constraints: ConstraintRows, wrenches: np.ndarray, h: float) -> None:
+        """Add what impulses over a step h do to the accelerations that `kick` reads."""
+        ...
+
+    def accelerate(self, impulses: np.ndarray, constraints: ConstraintRows, wrenches: np.ndarray, h: float) -> None:
+        """Add it to all accelerations, and to the loads or multipliers from which reactions follow."""
+        ...
+
+    def through(self) -> HeldLoads:
+        """Reactions from the accelerations, loads and multipliers at hand."""
+        ...
+
+    def kick(self, h: float, q: np.ndarray, v: np.ndarray) -> None:
+        """v by h times the accelerations, q along the new v; in place."""
+        ...
+
+    def kick_onto(
+        self, t: float, h: float, q: np.ndarray, v: np.ndarray, control: np.ndarray, held: np.ndarray, constraints: ConstraintRows,
+        stiction: Stiction | None = None,
+    ) -> None:  # fmt: skip
+        """The same, to t, carrying along the rows that are `held`, and what sticks."""
+        ...
+
+    def move_apart(self, q: np.ndarray, v: np.ndarray, way: np.ndarray, h: float) -> None:
+        """q along pseudo-velocities for a time h, in which bodies keep their courses; in place."""
+        ...
+
+    def project(
+        self, t: float, q: np.ndarray, v: np.ndarray, control: np.ndarray, held: np.ndarray, constraints: ConstraintRows,
+        stiction: Stiction | None = None,
+    ) -> None:  # fmt: skip
+        """Bring q and v back onto the rows that are `held`, and what sticks to where it was; in place."""
+        ...
 
 
 def row_bounds(model: Model, constraints: ConstraintLayout) -> np.ndarray:

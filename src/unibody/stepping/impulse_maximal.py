@@ -12,28 +12,27 @@ from __future__ import annotations
 import numpy as np
 
 from unibody.algebra.contact.delassus import DelassusFactors
-from unibody.algebra.saddle.baraff import factor_solve_tree, solve_tree_many
+from unibody.algebra.saddle.baraff import factor_solve_tree
 from unibody.arena import part
 from unibody.coordinates.kick import keep_courses
 from unibody.coordinates.loop_closure import fill_reference
-from unibody.coordinates.maximal.dynamics import kick_maximal
 from unibody.coordinates.maximal.forest import hand_over
-from unibody.coordinates.maximal.observe import reactions_maximal
 from unibody.coordinates.maximal.projection import PROJECT_BELOW, PROJECT_ENOUGH, PROJECT_LIMIT
 from unibody.coordinates.maximal.system import MaximalSystem
-from unibody.coordinates.observation import HeldLoads
-from unibody.coordinates.reduced.kinematics import advance_joints
+from unibody.coordinates.maximal.tables import MaximalTables
 from unibody.stepping.carried_rows import CLOSED, LIMIT, SHRINK, SLIGHT
 from unibody.stepping.forest_delassus import combine_units, unit_loads
-from unibody.stepping.impulse_dynamics import BodyMotion, ConstraintRows, centres_in_bodies, cross_rows, holding_rows, motion_of
-from unibody.stepping.islands import Islands, make_islands
+from unibody.stepping.forest_system import ForestSystem
+from unibody.stepping.impulse_dynamics import ConstraintRows, cross_rows, holding_rows
 from unibody.stepping.predicted_rows import see_ahead
 from unibody.stepping.stiction import Stiction, least_motion
 
+from unibody.coordinates.maximal.workspace import (  # isort: skip
+    FACTOR, NODE_B, NODE_C, NODE_F, NODE_G, NODE_JOINT, NODE_L, NODE_M, NODE_P, NODE_PARENT, NODE_PLAN, NODE_ROWS, NODE_Y,
+)  # fmt: skip
 from unibody.coordinates.workspace import (  # isort: skip
-    A_WB, BIAS, CLASSES, CLOSURE, ENTRY_BODY, FACTOR, G, INDEX, MASSES, MULTIPLIER, NODE_B, NODE_BODY, NODE_C, NODE_CONSTANTS, NODE_F,
-    NODE_G, NODE_JOINT, NODE_L, NODE_M, NODE_P, NODE_PARENT, NODE_PLAN, NODE_ROWS, NODE_Y, PARAMETERS, RANK, RATE, RESIDUAL, RESPONSE_Y,
-    ROW_ENTRY, ROW_START, VIOLATION, V_WB, X_WB, Y,
+    BIAS, CLOSURE, ENTRY_BODY, G, MASSES, MULTIPLIER, NODE_CONSTANTS, RANK, RATE, RESIDUAL, RESPONSE_Y,
+    ROW_ENTRY, ROW_START, VIOLATION, Y,
 )  # fmt: skip
 from unibody.kernel import Floats, Ints, kernel
 from unibody.model.model import Model
@@ -55,23 +54,20 @@ def solve_primary(layout: Ints, ints: Ints, constants: Floats, control: Floats, 
     hand_over(layout, ints, work_out)
 
 
-class ImpulseMaximal(MaximalSystem):
+class ImpulseMaximal(ForestSystem):
     """A model in maximal coordinates whose rows beyond the forest's joints are solved elsewhere."""
 
+    leaning = np.zeros(0, bool)
+    """Bodies by themselves have no terms in velocities that depend on the middle of a step."""
+
     def __init__(self, model: Model):
-        super().__init__(model, False, "tree")
-        self._com = centres_in_bodies(model)
-        self._body, self._state = self.view(NODE_BODY).reshape(-1, 2).T
-        self._node = np.full(model.n_bodies, -1)
-        self._node[self._body] = np.arange(self.n)
+        dynamics = MaximalSystem(MaximalTables(model, False, "tree"), solve=solve_primary)
+        holds = holding_rows(model, dynamics.constraints)
+        super().__init__(dynamics, holds)
         self._courses = np.stack([7 * self._state, 6 * self._state, np.arange(self.n)], axis=1).ravel()
-        self.moving = self._node >= 0
         self._alone = bool((self.view(NODE_PARENT) < 0).all())  # no moving body hangs on another
         constraints = self.constraints
         self._rows_of_entries = np.repeat(np.arange(constraints.auxiliary), np.diff(constraints.row_start))
-        holds = holding_rows(model, constraints)
-        self.islands = self._make_islands(holds)
-        self._kept: tuple[np.ndarray, np.ndarray, DelassusFactors] | None = None
         of_node = self.islands.of_body[self._body]
         order = np.argsort(of_node, kind="stable")
         begins = np.searchsorted(of_node[order], of_node[order])
@@ -79,41 +75,6 @@ class ImpulseMaximal(MaximalSystem):
         self._seat[order] = np.arange(self.n) - begins  # the place of each node within its island
         if not holds.any():
             self.view(RANK)[:] = constraints.auxiliary
-
-    def _make_islands(self, holds: np.ndarray) -> Islands:
-        """The velocities that answer to each other where these constraint rows hold."""
-        parent, above = np.zeros(len(self._node), np.int64), self.view(NODE_PARENT)
-        parent[self._body] = np.where(above >= 0, self._body[above], 0)
-        return make_islands(parent, self.moving, np.repeat(self._body, 6), self.constraints, holds)
-
-    def _stages(self, solve: int) -> np.ndarray:
-        return super()._stages(solve_primary.address)
-
-    leaning = np.zeros(0, bool)
-    """Bodies by themselves have no terms in velocities that depend on the middle of a step."""
-
-    def look(self, t: float, q: np.ndarray, v: np.ndarray, control: np.ndarray, change: np.ndarray | None = None) -> bool:
-        """Evaluate the motion that only the forest's joints hold; whether it is finite."""
-        self._kept = None
-        self.evaluate(t, q, v, control)
-        return bool(np.isfinite(self.view(Y)).all())
-
-    def poses(self) -> np.ndarray:
-        """(n, 12) X_WB at the last evaluation."""
-        return self.view(X_WB).reshape(-1, 12)
-
-    def _rates(self) -> np.ndarray:
-        """(bodies, 6) rates of the components of V_WB_B."""
-        out = self.view(A_WB).reshape(-1, 6).copy()
-        out[self._body] = self.view(Y).reshape(-1, 6)[self._state]
-        return out
-
-    def motion(self) -> BodyMotion:
-        """How bodies move, with the accelerations of the last evaluation."""
-        X = self.poses()
-        R = X[:, :9].reshape(-1, 1, 3, 3)
-        V, A = (np.einsum("nkij,nkj->nki", R, x.reshape(-1, 2, 3)).reshape(-1, 6) for x in (self.view(V_WB), self._rates()))
-        return motion_of(X, self._com, X[:, 9:], V, A)
 
     def constraint_rows(self) -> ConstraintRows:
         """Rows of loops and constraint elements, and how bodies answer to them."""
@@ -125,7 +86,7 @@ class ImpulseMaximal(MaximalSystem):
         J = np.zeros((k, self.n, 6))
         moves = self._node[bodies] >= 0
         np.add.at(J, (self._rows_of_entries[moves], self._node[bodies[moves]]), blocks[moves])
-        Y_rows, held = self._response(J.reshape(k, 6 * self.n))
+        Y_rows, held = self.response(J.reshape(k, 6 * self.n))
         if k:
             self.view(RESPONSE_Y)[:] = held.ravel()
             fill_reference(
@@ -135,34 +96,8 @@ class ImpulseMaximal(MaximalSystem):
         rows = DelassusFactors.from_whole(g.first, g.singles, g.rows, J.reshape(k, 6 * self.n), Y_rows, g.column)
         return ConstraintRows(self.view(RESIDUAL)[first:].copy(), self.view(RATE)[first:].copy(), acceleration, rows, g)
 
-    def _response(self, loads: np.ndarray, right: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
-        """Velocities and multipliers of the forest's joints (m, 6n) for loads (m, 6n), or for one load and right sides of the joints."""
-        m, size = len(loads), 6 * self.n
-        y, held = np.zeros((m, size)), np.zeros((m, size))
-        if m and size:
-            solve_tree_many(
-                m, self.view(NODE_PARENT), self.view(NODE_ROWS), self.view(NODE_PLAN), self.view(FACTOR),
-                np.ascontiguousarray(loads).ravel(), np.zeros(0) if right is None else right, y.ravel(), held.ravel(),
-            )  # fmt: skip
-        return y, held
-
-    def _in_bodies(self, bodies: np.ndarray, wrenches: np.ndarray) -> np.ndarray:
-        """Wrenches in world axes at centres of mass, in body axes at the bodies' origins."""
-        R = self.poses()[:, :9].reshape(-1, 3, 3)[bodies]
-        out = np.empty_like(wrenches)
-        out[..., 3:] = np.einsum("...ji,...j->...i", R, wrenches[..., 3:])
-        out[..., :3] = np.einsum("...ji,...j->...i", R, wrenches[..., :3]) + cross_rows(self._com[bodies], out[..., 3:])
-        return out
-
-    def respond(self, front: DelassusFactors, bodies: np.ndarray, wrenches: np.ndarray) -> DelassusFactors:
-        """The blocks of `front`, and then those of rows that are wrenches (k, rows, 2, 6) on pairs of bodies (k, 2), in world axes at their
-        centres of mass. The last answers are kept until the system looks elsewhere, for who asks the same again."""
-        if self._kept is None or not (np.array_equal(self._kept[0], bodies) and np.array_equal(self._kept[1], wrenches)):
-            self._kept = (bodies.copy(), wrenches.copy(), self._respond(bodies, wrenches))
-        return front.followed_by(self._kept[2])
-
     def _respond(self, bodies: np.ndarray, wrenches: np.ndarray) -> DelassusFactors:
-        """The latter."""
+        """By the cheapest way: every body an island, unit wrenches on the largest island, or row by row."""
         g, (k, width) = self.islands, wrenches.shape[:2]
         islands = g.pairs(bodies)
         if self._alone and not self.constraints.auxiliary:
@@ -170,17 +105,7 @@ class ImpulseMaximal(MaximalSystem):
         if 6 * (int(self._seat.max()) + 1) <= k * width:
             return self._respond_by_units(bodies, islands, wrenches)
         J = self.wrench_rows(np.repeat(bodies, width, axis=0), wrenches.reshape(-1, 2, 6))
-        return DelassusFactors.from_whole(g.first, np.full(k, width, np.int64), islands, J, self._response(J)[0], g.column)
-
-    def wrench_rows(self, bodies: np.ndarray, wrenches: np.ndarray) -> np.ndarray:
-        """J (m, 6n) of rows that are wrenches (m, 2, 6) on pairs of bodies (m, 2), in world axes at their centres of mass."""
-        J = np.zeros((len(bodies), self.n, 6))
-        local = self._in_bodies(bodies, wrenches)
-        for side in range(2):
-            nodes = self._node[bodies[:, side]]
-            moves = np.flatnonzero(nodes >= 0)
-            J[moves, nodes[moves]] += local[moves, side]
-        return J.reshape(-1, 6 * self.n)
+        return DelassusFactors.from_whole(g.first, np.full(k, width, np.int64), islands, J, self.response(J)[0], g.column)
 
     def _respond_alone(self, bodies: np.ndarray, islands: np.ndarray, wrenches: np.ndarray) -> DelassusFactors:
         """The same where every body is an island of its own, in twists at centres of mass in world axes, which are as good as any."""
@@ -195,7 +120,7 @@ class ImpulseMaximal(MaximalSystem):
     def _respond_by_units(self, bodies: np.ndarray, islands: np.ndarray, wrenches: np.ndarray) -> DelassusFactors:
         """The same where rows are more than the unit wrenches on the bodies of the largest island."""
         g, (k, width), T = self.islands, wrenches.shape[:2], self._to_origins()
-        responses = self._response(unit_loads(self._seat, T))[0]
+        responses = self.response(unit_loads(self._seat, T))[0]
         out = DelassusFactors.zeros(g.first, np.full(k, width, np.int64), islands)
         combine_units(
             g.first, g.column, g.of_body[self._body], self._seat, self._node, out.flat_islands, out.place,
@@ -216,49 +141,31 @@ class ImpulseMaximal(MaximalSystem):
     def local_inverses(self) -> tuple[np.ndarray, np.ndarray]:
         """(nodes, 6, 6) how each body by itself answers to wrenches at its centre of mass, and islands (bodies,): −1 for the unmoved."""
         n, T = self.n, self._to_origins()
-        responses = self._response(T.transpose(2, 0, 1).reshape(6, -1))[0].reshape(6, n, 6)
+        responses = self.response(T.transpose(2, 0, 1).reshape(6, -1))[0].reshape(6, n, 6)
         return np.einsum("nji,knj->nik", T, responses), self._node
 
     def change(self, impulses: np.ndarray, constraints: ConstraintRows, wrenches: np.ndarray) -> np.ndarray:
         """(6n,) what impulses do to the velocities: those of the constraint rows, and wrenches (bodies, 6), world axes, at centres."""
-        return self._ordered(self._response(self._loads(constraints.load(impulses), wrenches))[0][0])
+        return self.ordered(self.response(self._loads(constraints.load(impulses), wrenches))[0][0])
 
     def carried(self, impulses: np.ndarray, constraints: ConstraintRows, wrenches: np.ndarray) -> np.ndarray:
         """(bodies, 6) what the same impulses do to the twists of bodies, in world axes at centres of mass."""
-        y = self._response(self._loads(constraints.load(impulses), wrenches))[0][0].reshape(-1, 6)
+        y = self.response(self._loads(constraints.load(impulses), wrenches))[0][0].reshape(-1, 6)
         out, R = np.zeros((len(wrenches), 6)), self.poses()[self._body, :9].reshape(-1, 3, 3)
         out[self._body, :3] = np.einsum("nij,nj->ni", R, y[:, :3])
         out[self._body, 3:] = np.einsum("nij,nj->ni", R, y[:, 3:] + cross_rows(y[:, :3], self._com[self._body]))
         return out
 
-    def _loads(self, load: np.ndarray, wrenches: np.ndarray) -> np.ndarray:
-        """(1, 6n) loads on nodes and wrenches (bodies, 6) on bodies, together."""
-        return (self._in_bodies(np.arange(len(wrenches)), wrenches)[self._body].ravel() + load)[None, :]
-
-    def _ordered(self, nodes: np.ndarray) -> np.ndarray:
-        """From the order of nodes to that of the state."""
-        out = np.zeros((self.n, 6))
-        out[self._state] = nodes.reshape(-1, 6)
-        return out.ravel()
-
     def accelerate(self, impulses: np.ndarray, constraints: ConstraintRows, wrenches: np.ndarray, h: float) -> None:
         """Add what impulses over a step h do to the accelerations, and to the multipliers."""
-        y, held = self._response(self._loads(constraints.load(impulses), wrenches))
-        self.view(Y)[:] += self._ordered(y[0]) / h
+        y, held = self.response(self._loads(constraints.load(impulses), wrenches))
+        self.view(Y)[:] += self.ordered(y[0]) / h
         self.view(NODE_L)[:] += held[0] / h
         self.view(MULTIPLIER)[:] = impulses / h
 
     def apply_impulses(self, impulses: np.ndarray, constraints: ConstraintRows, wrenches: np.ndarray, h: float) -> None:
         """Add what impulses over a step h do to the accelerations that `kick` reads."""
         self.view(Y)[:] += self.change(impulses, constraints, wrenches) / h
-
-    def through(self) -> HeldLoads:
-        """Reactions from the multipliers of the last evaluation."""
-        return reactions_maximal(self)
-
-    def kick(self, h: float, q: np.ndarray, v: np.ndarray) -> None:
-        """v by h times the accelerations, q along the new v; in place."""
-        kick_maximal(self.layout, self.ints, self.constants, h, self.work, q, v)
 
     def kick_onto(
         self, t: float, h: float, q: np.ndarray, v: np.ndarray, control: np.ndarray, held: np.ndarray, constraints: ConstraintRows,
@@ -291,14 +198,10 @@ class ImpulseMaximal(MaximalSystem):
         y[:] = free
         self.kick(h, q, v)
 
-    def shift(self, q: np.ndarray, v: np.ndarray, h: float) -> None:
-        """q along v for a time h; in place."""
-        advance_joints(self.view(CLASSES), self.view(INDEX), self.view(PARAMETERS), q, v, h, q)
-
     def move_apart(self, q: np.ndarray, v: np.ndarray, way: np.ndarray, h: float) -> None:
         """q along pseudo-velocities (nv,) for a time h, in which bodies keep their courses; in place."""
         before = q.copy()
-        self.shift(q, np.concatenate([way, np.zeros(v.size - way.size)]), h)
+        self.advance(q, np.concatenate([way, np.zeros(v.size - way.size)]), h)
         keep_courses(self._courses, self.view(NODE_CONSTANTS), before, q, v)
 
     def project(
@@ -324,7 +227,7 @@ class ImpulseMaximal(MaximalSystem):
             away = NO_MOTION if stiction is None else stiction.away(q[7 * self.n :])
             if not largest > PROJECT_ENOUGH and Stiction.enough(away):
                 break
-            self.shift(q, np.concatenate([self._onto(residual, rows, sticking, away), np.zeros(v.size - 6 * self.n)]), 1.0)
+            self.advance(q, np.concatenate([self._onto(residual, rows, sticking, away), np.zeros(v.size - 6 * self.n)]), 1.0)
         rate = self.view(RATE)
         v[: 6 * self.n] += self._onto(rate, rows, sticking, rate[first:][sticking])
 
@@ -338,8 +241,8 @@ class ImpulseMaximal(MaximalSystem):
             if k >= 0:
                 row, count = constraints.joints[6 * k + 4 : 6 * k + 6]
                 right[i, :count] = -values[row : row + count]
-        y = self._response(np.zeros((1, 6 * self.n)), right.ravel())[0][0]
+        y = self.response(np.zeros((1, 6 * self.n)), right.ravel())[0][0]
         if rows.size or sticking.size:
             found = self.constraint_rows() if found is None else found
             y = least_motion(y, found.J, found.Y, rows, values[constraints.primary_rows :][rows], sticking, away)
-        return self._ordered(y)
+        return self.ordered(y)

@@ -11,31 +11,35 @@ from typing import Any
 import numpy as np
 
 from unibody.algebra.contact.delassus import DelassusFactors
-from unibody.algebra.tree.aba import BODY, LOOSE, ROW, A, P, V, fill_shifts, solve_tree
+from unibody.algebra.tree.aba import BODY, ROW, A, P, V, fill_shifts, solve_tree
 from unibody.arena import part
 from unibody.coordinates.kick import free_joints, keep_courses, kick_reduced, mark_touched
 from unibody.coordinates.maximal.projection import PROJECT_BELOW, PROJECT_ENOUGH, PROJECT_LIMIT
-from unibody.coordinates.observation import HeldLoads
+from unibody.coordinates.observation import HeldLoads, Observation
 from unibody.coordinates.reduced.careful_projection import project_held
-from unibody.coordinates.reduced.kinematics import advance_joints
-from unibody.coordinates.reduced.observe import reactions_reduced
+from unibody.coordinates.reduced.dynamics import evaluate_reduced, spread_responses
+from unibody.coordinates.reduced.observe import observe_reduced, reactions_reduced
 from unibody.coordinates.reduced.products import carry_accelerations, fill_mass_matrix
-from unibody.coordinates.reduced.system import ReducedSystem, evaluate_reduced, spread_responses
+from unibody.coordinates.reduced.system import ReducedSystem
+from unibody.coordinates.reduced.tables import ReducedTables
+from unibody.coordinates.system import SystemAround
 from unibody.stepping.carried_rows import kick_onto_rows
 from unibody.stepping.constraint_responses import respond_to_constraints
 from unibody.stepping.implicit_joints import chosen_terms, evaluate_stiff, joint_efforts, stiffen, told
 from unibody.stepping.impulse_dynamics import BodyMotion, ConstraintRows, centres_in_bodies, holding_rows, in_world
 from unibody.stepping.island_sweeps import arm
 from unibody.stepping.islands import COLUMN_OF, CONSTRAINT_ISLANDS, FIRST, make_islands
-from unibody.stepping.midpoint_coriolis import along_rows, copy_in_middle, foretell, lean_and_load
+from unibody.stepping.midpoint_coriolis import along_rows, foretell, lean_and_load
 from unibody.stepping.stiction import Stiction, least_motion
 from unibody.stepping.tree_delassus import lay_wrenches, respond_threes, respond_wrenches, sweep_size
 
+from unibody.coordinates.reduced.workspace import (  # isort: skip
+    BODIES, COLUMNS, FLOATING, FREE, IMPLICIT_CHOICE, IMPLICIT_CLASSES, IMPLICIT_EFFORT, IMPLICIT_INDEX, IMPLICIT_PARAMETERS,
+    IMPLICIT_PLACES, MIDDLE_ROWS, MIDDLE_WIDTH, ROWS, SHIFT, SIDE, STEP_LENGTH, X_SOLVED,
+)  # fmt: skip
 from unibody.coordinates.workspace import (  # isort: skip
-    ACTIVE, ARMATURE, BODIES, CLASSES, CLOSURE, COLUMNS, ENTRY_BODY, F, FLOATING, FREE, G, GRAM, GRAVITY, IMPLICIT_CHOICE,
-    IMPLICIT_CLASSES, IMPLICIT_EFFORT, IMPLICIT_INDEX, IMPLICIT_PARAMETERS, IMPLICIT_PLACES, INDEX, LOAD, MIDDLE, MIDDLE_ROWS, MIDDLE_WIDTH,
-    MULTIPLIER, NODE_CONSTANTS, PARAMETERS, RANK, RATE, RESIDUAL, RESPONSE_X, RESPONSE_Y, ROWS, SHIFT, SIDE, STEP_LENGTH, STIFF,
-    VIOLATION, X_SOLVED, X_WB, Y,
+    ACTIVE, ARMATURE, CLOSURE, ENTRY_BODY, F, G, GRAM, GRAVITY, LOAD, MULTIPLIER, NODE_CONSTANTS, RANK, RATE,
+    RESIDUAL, RESPONSE_X, RESPONSE_Y, VIOLATION, X_WB, Y,
 )  # fmt: skip
 from unibody.coordinates.stages import AGAIN_STAGE, EVALUATE_STAGE, FORCE_STAGE, SIGNAL_STAGE
 from unibody.frame import CallFrame
@@ -43,6 +47,7 @@ from unibody.kernel import Floats, Ints, Kernel, kernel
 from unibody.model.implicit_tables import ImplicitTables
 from unibody.model.model import Model
 from unibody.spatial.devices import add3, cross, load3, load9, rotate_back, store3
+from unibody.stepping.workspace import IMPULSE_REDUCED, MIDDLE, STIFF
 
 
 @kernel
@@ -149,12 +154,19 @@ def add_loads(
                     F_out[6 * entry_body[e] + m] += multipliers[r] * blocks[6 * e + m]
 
 
-class ImpulseReduced(ReducedSystem):
-    """A model in reduced coordinates whose rows are solved elsewhere."""
+class ImpulseReduced(SystemAround[ReducedSystem]):
+    """A model in reduced coordinates whose rows are solved elsewhere: its tree, and how it answers to impulses."""
 
     def __init__(self, model: Model):
-        super().__init__(model)
-        self.momenta = True
+        tables = ReducedTables(model, loose=True)
+        self._holds = holding_rows(model, tables.constraints)
+        self.leaning = np.ones(model.nv, bool)
+        """Which velocities have terms that depend on the middle of a step: all but those of bodies that fly alone."""
+        for _, at, body, _ in free_joints(model):
+            if body is not None:
+                self.leaning[at : at + 6] = False
+        self.halves = 0.5 * self.leaning
+        super().__init__(ReducedSystem(tables, self._slots(model, tables), IMPULSE_REDUCED))
         self._com = centres_in_bodies(model)
         self.flat_com, self._y, self._poses = self._com.ravel(), self.view(Y), self.view(X_WB).reshape(-1, 12)
         self._floats = self.view(FLOATING).size > 0
@@ -172,6 +184,7 @@ class ImpulseReduced(ReducedSystem):
         """For which step length that was asked last, and which velocities it is."""
         self._told: tuple[str, ...] = ()
         """What a report says of them."""
+        # which bodies are moved by joints, and which velocities form islands
         counts = self.view(BODIES).reshape(-1, BODY)
         moving = np.zeros(len(counts), bool)
         for i in range(1, len(counts)):
@@ -182,47 +195,31 @@ class ImpulseReduced(ReducedSystem):
         self._room = DelassusFactors.zeros(self.islands.first, self.islands.singles, self.islands.rows)
         self._residual, self._rate = self.view(RESIDUAL), self.view(RATE)
         self._no_rows = ConstraintRows(np.zeros(0), np.zeros(0), np.zeros(0), self._room, self.islands)
+        # M⁻¹ of islands, kept as long as the system looks at one state
         self._numbers = np.zeros(int(self.islands.inverse_at[-1]) + 1)
         self.all_alone = bool(self.islands.alone.all())
         self._inverse_at = np.zeros(len(self.islands.alone), np.int64)
         self.sweep_room = np.zeros(sweep_size(len(counts), bool(self.islands.alone.any())))
-        self._looked, self._inverted = 0, -1
-        """How often the motion was evaluated, and when the constraint rows were last answered: what `_numbers` holds of them is of that."""
+        self._inverted = -1
+        """At which look the constraint rows were last answered: what `_numbers` holds of them is of that."""
         if not self._holds.any():
             self.view(RANK)[:] = self.constraints.rows
 
-    def extend(self, slots: list[Any]) -> None:
-        slots[X_SOLVED], slots[SIDE] = 6 * self.model.n_bodies, self.model.nv
-        self.leaning = np.ones(self.model.nv, bool)
-        """Which velocities have terms that depend on the middle of a step: all but those of bodies that fly alone."""
-        for _, at, body, _ in free_joints(self.model):
-            if body is not None:
-                self.leaning[at : at + 6] = False
-        self.halves = 0.5 * self.leaning
+    def _slots(self, model: Model, tables: ReducedTables) -> dict[int, Any]:
+        """What is added to the tables of the tree, or is empty here."""
+        out: dict[int, Any] = {X_SOLVED: 6 * model.n_bodies, SIDE: model.nv}
         if self.leaning.any():
-            slots[MIDDLE], slots[MIDDLE_ROWS] = self.model.nv_joints, MIDDLE_WIDTH * self.model.n_bodies
-        efforts = joint_efforts(self.model)
-        if efforts:
-            others = frozenset(name for name, _ in self.model.forces) - frozenset(efforts)
-            tables = ImplicitTables(self.model, self.callback_errors, self.clock, others)
-            slots[IMPLICIT_CLASSES], slots[IMPLICIT_INDEX], slots[IMPLICIT_PLACES] = tables.classes, tables.index, tables.places
-            slots[IMPLICIT_PARAMETERS], slots[IMPLICIT_CHOICE] = tables.parameters, np.zeros(8)
-            slots[IMPLICIT_EFFORT], slots[STIFF] = self.model.nv_joints, 2 * self.model.nv_joints
-        self._holds = holding_rows(self.model, self.constraints)
+            out[MIDDLE], out[MIDDLE_ROWS] = model.nv_joints, MIDDLE_WIDTH * model.n_bodies
+        if efforts := joint_efforts(model):
+            others = frozenset(name for name, _ in model.forces) - frozenset(efforts)
+            terms = ImplicitTables(model, tables.callback_errors, tables.clock, others)
+            out |= {
+                IMPLICIT_CLASSES: terms.classes, IMPLICIT_INDEX: terms.index, IMPLICIT_PLACES: terms.places,
+                IMPLICIT_PARAMETERS: terms.parameters, IMPLICIT_CHOICE: 8, IMPLICIT_EFFORT: model.nv_joints, STIFF: 2 * model.nv_joints,
+            }  # fmt: skip
         if not self._holds.any():  # nothing is projected
-            slots[RESPONSE_X] = slots[RESPONSE_Y] = slots[GRAM] = slots[CLOSURE] = 0
-
-    def _body_integers(self, drives: dict[int, int]) -> np.ndarray:
-        out = super()._body_integers(drives)
-        for _, _, body, joint in free_joints(self.model):
-            if body is not None:
-                out[joint.child, 4] = LOOSE
+            out |= dict.fromkeys((RESPONSE_X, RESPONSE_Y, GRAM, CLOSURE), 0)
         return out
-
-    def set_method(self, stages: np.ndarray) -> None:
-        stages[EVALUATE_STAGE] = evaluate_reduced.address
-        if self.has_loops:
-            stages[AGAIN_STAGE] = spread_responses.address
 
     def prepare(self, dt: float) -> None:
         """Before steps of length dt: also which efforts of joints they take at their end (`implicit_joints`); none where dt is infinite."""
@@ -239,6 +236,7 @@ class ImpulseReduced(ReducedSystem):
                 self.stiff = bool(self._chosen[1].any())
 
     def notes(self) -> tuple[str, ...]:
+        """What a report should say of this model, implicit joints included."""
         return (*super().notes(), *self._told)
 
     def _choose_stiff(self, dt: float) -> np.ndarray:
@@ -248,7 +246,7 @@ class ImpulseReduced(ReducedSystem):
         self.evaluate(0.0, q, v, self.model.neutral_control(), loads=True)
         self.callback_errors.error = None  # of users' functions: the step itself tells
         M = np.zeros(n * n)
-        self.sweep(q, v)
+        self.dynamics.sweep(q, v)
         fill_mass_matrix(self.view(BODIES), self.view(ARMATURE), self.view(ROWS), self.view(COLUMNS), np.zeros(21 * self.model.n_bodies), M)
         self.view(IMPLICIT_CHOICE)[STEP_LENGTH] = dt
         stiff[:] = 1.0  # all of them
@@ -263,17 +261,30 @@ class ImpulseReduced(ReducedSystem):
                 return terms > 0.0
         return chosen_terms(inverse, terms)
 
+    def stages(self, control: np.ndarray, loads: bool = False) -> np.ndarray:
+        """Addresses of the stages: the tree by elimination, and nothing that closes rows."""
+        out = self.dynamics.shared_stages(control, loads)
+        out[EVALUATE_STAGE] = evaluate_reduced.address
+        if self.constraints.rows:
+            out[AGAIN_STAGE] = spread_responses.address
+        return out
+
     def evaluate(self, t: float, q: np.ndarray, v: np.ndarray, control: np.ndarray, loads: bool = False) -> None:
-        self._looked += 1
-        self.view(MIDDLE_ROWS)[:1] = 0.0
-        super().evaluate(t, q, v, control, loads)
+        """Fill the work space at a state with the motion that nothing holds."""
+        self.dynamics.evaluate_by(self.stages(control, loads), t, q, v, control)
+
+    def observe(self, t: float, q: np.ndarray, v: np.ndarray, control: np.ndarray) -> Observation:
+        """Everything derived at a state."""
+        self.evaluate(t, q, v, control, loads=True)
+        return observe_reduced(self.dynamics, t, q, v)
 
     def look(self, t: float, q: np.ndarray, v: np.ndarray, control: np.ndarray, change: np.ndarray | None = None) -> bool:
         """Evaluate the motion that nothing holds; whether it is finite. `change`: by how much (nv,) velocities will have changed in the
         middle of the step, where their own terms are taken (`midpoint_coriolis`)."""
-        self._looked, self.clock[0], self._steered_at, middle = self._looked + 1, t, None, self.view(MIDDLE_ROWS)
+        self.dynamics.looks += 1
+        self.dynamics.clock[0], self._steered_at = t, None
         if change is None:
-            middle[:1] = 0.0
+            self.view(MIDDLE_ROWS)[:1] = 0.0
         else:
             self.view(MIDDLE)[: change.size] = change
         stages = self.stages_of_steps(change is not None)
@@ -298,7 +309,7 @@ class ImpulseReduced(ReducedSystem):
 
     def looked_elsewhere(self) -> None:
         """The arrays hold another motion than that of the last look here."""
-        self._looked += 1
+        self.dynamics.looks += 1
         self._steered_at = None
 
     def point_frame(self, frame: CallFrame, numbers: int, inverses: int) -> None:
@@ -334,7 +345,7 @@ class ImpulseReduced(ReducedSystem):
         respond_to_constraints(
             self.layout, self.ints, self.constants, *g.tables, room.place, True, self.work, self._numbers, acceleration, J, Y
         )
-        self._inverted = self._looked
+        self._inverted = self.dynamics.looks
         rows = DelassusFactors(room.first, room.rows, room.islands, J, Y, room.start, room.place, room.unit)
         return ConstraintRows(self._residual.copy(), self._rate.copy(), acceleration, rows, g)
 
@@ -354,7 +365,7 @@ class ImpulseReduced(ReducedSystem):
         Y = J if self.all_alone else np.empty(size)
         if k:
             J[: front.J.size], Y[: front.Y.size] = front.J, front.Y
-        fresh = g.inverse_at[-1] if self._inverted == self._looked else 0
+        fresh = g.inverse_at[-1] if self._inverted == self.dynamics.looks else 0
         given = (self.layout, self.ints, *g.tables, at, fresh, place[k:], flat)
         if width == 3:
             respond_threes(*given, self.all_alone, wrenches.ravel(), self.flat_com, self.work, self._numbers, self.sweep_room, J, Y)
@@ -407,14 +418,7 @@ class ImpulseReduced(ReducedSystem):
 
     def through(self) -> HeldLoads:
         """Reactions from the accelerations and loads of the last evaluation."""
-        return reactions_reduced(self)
-
-    def balanced_rows(self) -> np.ndarray:
-        if not self.view(MIDDLE_ROWS)[:1].any():
-            return super().balanced_rows()
-        out = np.empty(self.view(ROWS).size)
-        copy_in_middle(self.layout, self.ints, self.work, out)
-        return out
+        return reactions_reduced(self.dynamics)
 
     def kick(self, h: float, q: np.ndarray, v: np.ndarray) -> None:
         """v by h times the accelerations, q along the new v; in place."""
@@ -422,7 +426,7 @@ class ImpulseReduced(ReducedSystem):
             kick_reduced(self.layout, self.ints, self.constants, h, self.work, q, v)
             return
         v[: self.model.nv] += h * self._y
-        self.shift(q, v, h)
+        self.advance(q, v, h)
 
     def kick_onto(
         self, t: float, h: float, q: np.ndarray, v: np.ndarray, control: np.ndarray, held: np.ndarray, constraints: ConstraintRows,
@@ -442,17 +446,13 @@ class ImpulseReduced(ReducedSystem):
         stages = self.stages(control, True)
         if self._steered_at == t:
             stages[SIGNAL_STAGE] = 0
-        self.clock[0] = self._steered_at = t
+        self.dynamics.clock[0] = self._steered_at = t
         return stages
-
-    def shift(self, q: np.ndarray, v: np.ndarray, h: float) -> None:
-        """q along v for a time h; in place."""
-        advance_joints(self.view(CLASSES), self.view(INDEX), self.view(PARAMETERS), q, v, h, q)
 
     def move_apart(self, q: np.ndarray, v: np.ndarray, way: np.ndarray, h: float) -> None:
         """q along pseudo-velocities (nv,) for a time h, in which bodies that fly keep their courses; in place."""
         before = q.copy()
-        self.shift(q, np.concatenate([way, np.zeros(v.size - way.size)]), h)
+        self.advance(q, np.concatenate([way, np.zeros(v.size - way.size)]), h)
         if self.flies:
             keep_courses(self.view(FREE)[1:], self.view(NODE_CONSTANTS), before, q, v)
 
@@ -472,7 +472,7 @@ class ImpulseReduced(ReducedSystem):
             self._project_staying(t, q, v, control, np.flatnonzero(held), stiction)
             return
         self.view(ACTIVE)[:] = held
-        self._looked += 1
+        self.dynamics.looks += 1
         stages = self._stages_at(t, control)
         self._settled = bool(project_held(self.layout, self.ints, self.constants, stages, control, t, self.work, q, v))
 
@@ -507,7 +507,7 @@ class ImpulseReduced(ReducedSystem):
             if not largest > PROJECT_ENOUGH and Stiction.enough(away):
                 break
             constraints = self.constraint_rows()
-            self.shift(q, np.concatenate([least_motion(still, constraints.J, constraints.Y, rows, off, stiction.rows, away), rest]), 1.0)
+            self.advance(q, np.concatenate([least_motion(still, constraints.J, constraints.Y, rows, off, stiction.rows, away), rest]), 1.0)
         constraints = self.constraint_rows()
         v[: self._y.size] += least_motion(
             still, constraints.J, constraints.Y, rows, self._rate[rows], stiction.rows, self._rate[stiction.rows]

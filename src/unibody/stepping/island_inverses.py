@@ -14,7 +14,7 @@ from __future__ import annotations
 from unibody.algebra.block.sym6 import offset
 from unibody.algebra.tree.aba import BODY, COLUMN, INVERSE, U
 from unibody.arena import part
-from unibody.coordinates.workspace import BODIES, COLUMNS, SHIFT
+from unibody.coordinates.reduced.workspace import BODIES, COLUMNS, SHIFT
 from unibody.kernel import Floats, Ints, inlined, kernel
 from unibody.stepping.island_sweeps import along, fetch_six, less, more, pulled, pushed, put_six, sum_six
 from unibody.stepping.islands import FIRST, MEMBER_START, MEMBERS, OF_BODY, PLACE, SEAT

@@ -58,7 +58,7 @@ class SteppingFriction(JointFrictionVariables):
     def __init__(self, model: Model, system: Any, rubbed: np.ndarray, bound_out: np.ndarray):
         super().__init__(model)
         self.system, self.n_bodies, self._bound = system, model.n_bodies, bound_out
-        system.bearings = self.bearings(model)
+        system.dynamics.bearings = self.bearings(model)
         constraints = system.constraints
         names = np.array(constraints.names[constraints.primary_rows :])
         self.plain = np.ones(rubbed.size)
@@ -253,7 +253,7 @@ class SteppingFriction(JointFrictionVariables):
             first, held = joints[6 * (self.joints[p] - tree) + 4 : 6 * (self.joints[p] - tree) + 6]
             out[first : first + held, p] = T[first : first + held]
         assert len(out) == k + rows.directions.shape[0] * w
-        return self.reduced_wrenches(system).ravel(), np.ascontiguousarray(out.reshape(len(out), 6 * self.joints.size).T)
+        return self.reduced_wrenches(system.dynamics).ravel(), np.ascontiguousarray(out.reshape(len(out), 6 * self.joints.size).T)
 
     def wrenches(self, held: StepSolution, h: float) -> np.ndarray:
         """(parts, 6) reactions under the impulses of a step, at M in M's axes; the system is left as it was."""
@@ -265,7 +265,9 @@ class SteppingFriction(JointFrictionVariables):
         on = held.rows.on_bodies(held.wrenches, held.impulse, self.n_bodies)
         system.accelerate(held.constraint_impulse, held.constraints, on, h)
         out = (
-            self.reduced_wrenches(system) if isinstance(system, ImpulseReduced) else self.local(system.through().reactions, system.poses())
+            self.reduced_wrenches(system.dynamics)
+            if isinstance(system, ImpulseReduced)
+            else self.local(system.through().reactions, system.poses())
         )
         system.work[:] = saved
         return out

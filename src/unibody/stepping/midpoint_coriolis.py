@@ -16,18 +16,19 @@ norm of kinetic energy, takes c at v (`foretell`).
 
 from __future__ import annotations
 
-from unibody.algebra.tree.aba import BODY, COLUMN, RIGID, ROW, A, C, P, V, W, dot6, rigid_block, times_block
+from unibody.algebra.tree.aba import BODY, COLUMN, RIGID, ROW, C, P, V, W, dot6, rigid_block, times_block
 from unibody.arena import part
 from unibody.coordinates.reduced.careful_projection import least_response, see_state
+from unibody.coordinates.reduced.dynamics import load_bodies
 from unibody.coordinates.reduced.kinematics import fill_joint_table, fill_turns, sweep_reduced
-from unibody.coordinates.reduced.system import load_bodies
 
-from unibody.coordinates.workspace import (  # isort: skip
-    BODIES, CLASSES, CONSTANTS, COLUMNS, INDEX, MIDDLE, MIDDLE_ROWS, PARAMETERS, PARTS, RATE, ROWS, SIGNALS, TABLE_C, TABLE_S, TABLE_X,
-    MIDDLE_WIDTH, TURNS, Y,
+from unibody.coordinates.reduced.workspace import (  # isort: skip
+    BODIES, COLUMNS, CONSTANTS, MIDDLE_ROWS, MIDDLE_WIDTH, PARTS, ROWS, TABLE_C, TABLE_S, TABLE_X, TURNS,
 )  # fmt: skip
+from unibody.coordinates.workspace import CLASSES, INDEX, PARAMETERS, RATE, SIGNALS, Y
 from unibody.kernel import Floats, Ints, device, kernel
 from unibody.spatial.devices import add3, cross, dot3, load3, scale3, store3, sub3
+from unibody.stepping.workspace import MIDDLE
 
 TWIST, CHANGE, SUMS = 0, 6, 12
 """What `foretell` writes down of a body in MIDDLE_ROWS: twists of v and of d; then of the tree that it begins vᵀ M v, dᵀ M d, ω²."""
@@ -74,19 +75,6 @@ def lean_and_load(layout: Ints, ints: Ints, constants: Floats, control: Floats, 
     """`load_bodies`, after the terms in velocities were taken in the middle of the step."""
     lean(layout, ints, constants, q_out, v_out, work_out)
     load_bodies(layout, ints, constants, control, work_out, q_out, v_out)
-
-
-@kernel
-def copy_in_middle(layout: Ints, ints: Ints, work: Floats, rows_out: Floats) -> None:
-    """The rows with V, ζ and accelerations as they are at v̄, where loads and momenta balance."""
-    kept = part(work, layout, MIDDLE_ROWS)
-    rows_out[:] = part(work, layout, ROWS)
-    for i in range(1, part(ints, layout, BODIES).size // BODY):
-        k = ROW * i
-        for m in range(6):
-            rows_out[k + V + m] = kept[MIDDLE_WIDTH * i + m]
-            rows_out[k + A + m] += kept[MIDDLE_WIDTH * i + 6 + m] - rows_out[k + C + m]
-            rows_out[k + C + m] = kept[MIDDLE_WIDTH * i + 6 + m]
 
 
 @device

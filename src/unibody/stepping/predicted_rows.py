@@ -16,12 +16,11 @@ from unibody.coordinates.evaluate_rows import see_rows
 from unibody.coordinates.kick import NODE_NUMBERS
 from unibody.coordinates.maximal.dynamics import PLANE_NUMBERS, fill_node_rows, place_bodies
 from unibody.coordinates.maximal.projection import aim_rows
+from unibody.coordinates.maximal.workspace import HELD_Y, NODE_BODY, NODE_F, PLANES
 from unibody.coordinates.signals import FillSignals
-
-from unibody.coordinates.workspace import (  # isort: skip
-    COMPLIANCE, COUNTS, HELD_Y, NODE_BODY, NODE_CONSTANTS, NODE_F, PLANES, PRIMARY, RATE, RESIDUAL, SIGNALS, WIDTH, Y as Y_SLOT,
-)  # fmt: skip
 from unibody.coordinates.stages import AGAIN_STAGE, CLOSE_STAGE, SIGNAL_STAGE, Stage
+from unibody.coordinates.workspace import COMPLIANCE, COUNTS, NODE_CONSTANTS, PRIMARY, RATE, RESIDUAL, SIGNALS, WIDTH
+from unibody.coordinates.workspace import Y as Y_SLOT
 from unibody.kernel import Floats, Ints, device, kernel
 
 from unibody.spatial.devices import (  # isort: skip

@@ -11,8 +11,9 @@ import numpy as np
 from unibody.algebra.tree.aba import BODY, RIGID, ROW, P, rigid_block, times_block
 from unibody.coordinates.reduced.kinematics import wrench_at_joint
 from unibody.coordinates.reduced.products import push_velocities
-from unibody.coordinates.reduced.system import ReducedSystem
-from unibody.coordinates.workspace import BODIES, COLUMNS, ENTRY_BODY, ROWS, X_WB, G
+from unibody.coordinates.reduced.workspace import BODIES, COLUMNS, ROWS
+from unibody.coordinates.system import System
+from unibody.coordinates.workspace import ENTRY_BODY, X_WB, G
 from unibody.kernel import Floats, Ints, kernel
 from unibody.spatial.devices import cross, load3, load6, sub3
 from unibody.stepping.impulse_dynamics import cross_rows
@@ -64,7 +65,7 @@ def through_tree(system: ImpulseReduced, Y_constraints: np.ndarray, bodies: np.n
     return sent(system, F, np.concatenate([Y_constraints, Y]))
 
 
-def sent(system: ReducedSystem, F: np.ndarray, Y: np.ndarray) -> np.ndarray:
+def sent(system: System, F: np.ndarray, Y: np.ndarray) -> np.ndarray:
     """(m, tree joints, 6) wrenches through the joints (world axes, at M) of loads F (m, bodies, 6) in body axes and answers Y (m, nv)."""
     out = np.zeros_like(F)
     if F.size:

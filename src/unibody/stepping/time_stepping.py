@@ -36,7 +36,7 @@ from unibody.stepping.contact_margin import NOTHING, ContactMargin, Touches
 from unibody.stepping.contact_rows import ContactRows, contact_rows
 from unibody.stepping.depenetration import DeepOverlaps
 from unibody.stepping.impacts import largest_share
-from unibody.stepping.impulse_dynamics import BodyMotion, ConstraintRows, row_bounds
+from unibody.stepping.impulse_dynamics import BodyMotion, ConstraintRows, ImpulseDynamics, row_bounds
 from unibody.stepping.impulses import ImpulseOptions, ImpulseOutcome, close_held
 from unibody.stepping.inactive_contacts import Near
 from unibody.stepping.joint_friction import SteppingFriction, rub_rows
@@ -66,7 +66,9 @@ INSIDE = 1e-9
 class Stepping:
     """The rule bound to a system: assembles and solves the problem of a step at the state that the system looked at last."""
 
-    def __init__(self, model: Model, system: Any, options: ImpulseOptions, bounce_above: float, clip: bool, near: ContactMargin | None):
+    def __init__(
+        self, model: Model, system: ImpulseDynamics, options: ImpulseOptions, bounce_above: float, clip: bool, near: ContactMargin | None
+    ):  # fmt: skip
         self.model, self.system, self.options, self.bounce_above = model, system, options, bounce_above
         self.near, self.clip, self.moving = near, clip, system.moving.astype(np.int64)
         self.speed_warning = ""

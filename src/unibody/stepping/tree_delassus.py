@@ -21,7 +21,8 @@ from unibody.stepping.island_sweeps import add_path, along, arm, lay_path, solve
 from unibody.stepping.islands import (  # isort: skip
     ALONE, FIRST, INVERSE_AT, MEMBERS, MEMBER_START, OF_BODY, PLACE, SEAT, inverse_size, worth_inverting,
 )  # fmt: skip
-from unibody.coordinates.workspace import BODIES, COLUMNS, LOAD, ROWS, SHIFT, X_SOLVED, X_WB
+from unibody.coordinates.reduced.workspace import BODIES, COLUMNS, ROWS, SHIFT, X_SOLVED
+from unibody.coordinates.workspace import LOAD, X_WB
 from unibody.kernel import Floats, Ints, device, kernel
 from unibody.spatial.devices import add3, cross, load3, load6
 from unibody.spatial.triples import crossed

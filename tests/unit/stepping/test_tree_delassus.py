@@ -175,7 +175,7 @@ def test_answers_follow_the_state() -> None:
     other.prepare(1e-2)
     v, control = np.zeros(len(other.start()[1])), system.model.neutral_control()
     moved = q.copy()
-    other.shift(moved, np.ones_like(v), 0.3)
+    other.advance(moved, np.ones_like(v), 0.3)
     pairs, wrenches = np.array([(3, 9), (5, 6)] * 10), np.random.default_rng(1).normal(size=(20, 3, 2, 6))
     assert other.look(0.0, q.copy(), v, control)
     front = other.constraint_rows().rows

@@ -12,11 +12,9 @@ from unibody.algebra.saddle.gauss_seidel import factor_groups, sweep_groups
 from unibody.arena import part
 from unibody.coordinates.constraint_layout import ConstraintLayout
 from unibody.coordinates.maximal.forest import hand_over
+from unibody.coordinates.maximal.workspace import FACTOR, GROUPS, INVERSE, NODE_B, NODE_F, NODE_JOINT, NODE_Y, SIDE
 from unibody.coordinates.relative_joints import JOINT
-
-from unibody.coordinates.workspace import (  # isort: skip
-    COUNTS, ENTRY_W, FACTOR, GROUPS, INVERSE, JOINTS, NODE_B, NODE_F, NODE_JOINT, NODE_OF, NODE_Y, PRIMARY, ROW_COUNT, SIDE, TARGET, WIDTH,
-)  # fmt: skip
+from unibody.coordinates.workspace import COUNTS, ENTRY_W, JOINTS, NODE_OF, PRIMARY, ROW_COUNT, TARGET, WIDTH
 from unibody.kernel import Floats, Ints, device, kernel
 
 SWEEPS = 10

@@ -21,11 +21,13 @@ from unibody.coordinates.reduced.kinematics import cross_motion
 from unibody.coordinates.relative_joints import JOINT, SEEN, add_joint_efforts, wrench_back
 from unibody.coordinates.signals import FillSignals
 
+from unibody.coordinates.maximal.workspace import (  # isort: skip
+    A_WB, DRIVEN, NODE_B, NODE_BODY, NODE_C, NODE_F, NODE_G, NODE_JOINT, NODE_P, NODE_ROWS, PLANES, WORLD_PLANE,
+)  # fmt: skip
 from unibody.coordinates.workspace import (  # isort: skip
-    A_WB, ARMATURE, BIAS, COMPLIANCE, COUNTS, DRIVEN, DUAL, EFFORT, ENTRY_BODY, ENTRY_W, FORCE_CLASSES, FORCE_INDEX, FORCE_PARAMETERS,
-    GRAVITY, JOINT_C, JOINTS, LEDGER, LIMIT, NODE_B, NODE_BODY, NODE_C, NODE_CONSTANTS, NODE_F, NODE_G, NODE_JOINT, NODE_P, NODE_ROWS,
-    PLANES, PRIMARY, RATE, RESIDUAL, RIGHT, ROW_ENTRY, ROW_START, SEEN as SEEN_SLOT, SIGNALS, STABILISER, TARGET, V_WB, WIDTH,
-    WORLD_PLANE, X_WB, F, G, Y as Y_SLOT,
+    ARMATURE, BIAS, COMPLIANCE, COUNTS, DUAL, EFFORT, ENTRY_BODY, ENTRY_W, F, FORCE_CLASSES, FORCE_INDEX, FORCE_PARAMETERS, G, GRAVITY,
+    JOINTS, JOINT_C, LEDGER, LIMIT, NODE_CONSTANTS, PRIMARY, RATE, RESIDUAL, RIGHT, ROW_ENTRY, ROW_START, SEEN as SEEN_SLOT, SIGNALS,
+    STABILISER, TARGET, V_WB, WIDTH, X_WB, Y as Y_SLOT,
 )  # fmt: skip
 from unibody.coordinates.stages import CLOSE_STAGE, SIGNAL_STAGE, Stage
 from unibody.joints.free import screw_displacement
@@ -148,6 +150,7 @@ def fill_node_rows(layout: Ints, ints: Ints, constants: Floats, work_out: Floats
     compliance = part(work_out, layout, NODE_C)
     right = part(work_out, layout, NODE_B)
     narrow_entries(width, planes, entry_body, G6, entries)
+    # primary rows: blocks on the node and on its parent, G V̇ = −bias − k_v Ċ − k_q C; driven bodies go to the right
     for i in range(node_rows.size):
         k = node_joint[2 * i]
         if k < 0:
@@ -166,6 +169,7 @@ def fill_node_rows(layout: Ints, ints: Ints, constants: Floats, work_out: Floats
             moved = bias[row + r] + motion_of_driven(G6, e, A, entry_body[e]) + motion_of_driven(G6, e + 1, A, entry_body[e + 1])
             right[width * i + r] = -moved - stabiliser[0] * rate[row + r] - stabiliser[1] * residual[row + r]
             compliance[width * i + r] = 0.0
+        # armatures: a row along S⁺ with compliance 1/I
         if node_rows[i] > count:
             parent = joints[at]
             child = joints[at + 1]
@@ -190,6 +194,7 @@ def fill_node_rows(layout: Ints, ints: Ints, constants: Floats, work_out: Floats
                     right[width * i + r] = -moved
                     compliance[width * i + r] = 1.0 / armature[j]
                     r += 1
+    # targets of the auxiliary rows; those with compliance have no feedback
     row_start = part(ints, layout, ROW_START)
     row_entry = part(ints, layout, ROW_ENTRY)
     target = part(work_out, layout, TARGET)

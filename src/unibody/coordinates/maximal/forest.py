@@ -14,10 +14,12 @@ from unibody.algebra.saddle.schur import solve_dense, solve_schur
 from unibody.arena import part
 from unibody.coordinates.loop_closure import close_rows, fill_reference, rank_tolerance, solve_closure, solve_closure_again
 
+from unibody.coordinates.maximal.workspace import (  # isort: skip
+    FACTOR, NODE_B, NODE_BODY, NODE_C, NODE_F, NODE_G, NODE_L, NODE_M, NODE_P, NODE_PARENT, NODE_PLAN, NODE_ROWS, NODE_Y,
+)  # fmt: skip
 from unibody.coordinates.workspace import (  # isort: skip
-    ACTIVE, CLOSURE, COMPLIANCE, COUNTS, DOF_INDEX, DOF_START, ENTRY_BODY, ENTRY_W, FACTOR, GRAM, LOAD, MASSES, MULTIPLIER, NODE_B,
-    NODE_BODY, NODE_C, NODE_F, NODE_G, NODE_L, NODE_M, NODE_OF, NODE_P, NODE_PARENT, NODE_PLAN, NODE_ROWS, NODE_Y, RANK, VIOLATION,
-    RESPONSE_X, RESPONSE_Y, ROW_ENTRY, ROW_START, TARGET, WIDTH, G, J, Y,
+    ACTIVE, CLOSURE, COMPLIANCE, COUNTS, DOF_INDEX, DOF_START, ENTRY_BODY, ENTRY_W, G, GRAM, J, LOAD, MASSES, MULTIPLIER, NODE_OF, RANK,
+    RESPONSE_X, RESPONSE_Y, ROW_ENTRY, ROW_START, TARGET, VIOLATION, WIDTH, Y,
 )  # fmt: skip
 from unibody.kernel import Floats, Ints, device, kernel
 

@@ -2,36 +2,41 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from typing import Protocol
 
 import numpy as np
 
 from unibody.coordinates.energy_balance import Masses
 from unibody.coordinates.loop_closure import closure_null
+from unibody.coordinates.maximal.workspace import NODE_JOINT, NODE_L
 from unibody.coordinates.observation import HeldLoads, Observation, bearings_in_world, element_multipliers, null_shift, observation_of
-
-from unibody.coordinates.workspace import (  # isort: skip
-    ARMATURE, CLOSURE, DUAL, MULTIPLIER, NODE_JOINT, NODE_L, RESPONSE_Y, RIGHT, V_WB, X_WB, J, T,
-)  # fmt: skip
-
-if TYPE_CHECKING:
-    from unibody.coordinates.maximal.system import MaximalSystem
+from unibody.coordinates.system import Dynamics
+from unibody.coordinates.workspace import ARMATURE, CLOSURE, DUAL, MULTIPLIER, RESPONSE_Y, RIGHT, V_WB, X_WB, J, T
+from unibody.model.model import JointInfo
 
 
-def observe_maximal(system: MaximalSystem, t: float, q: np.ndarray, v: np.ndarray, control: np.ndarray) -> Observation:
-    """Evaluate at a state (by the tree, whatever the method) and derive poses, energies, reactions and the violation."""
-    system.evaluate(t, q, v, control, tree=True)
+class MaximalArrays(Dynamics, Protocol):
+    """What is read of a system in maximal or planar coordinates: n moving bodies, numbers of each in q and v, joints as rows order them."""
+
+    n: int
+    q_width: int
+    width: int
+    relative: Sequence[JointInfo]
+
+
+def observe_maximal(system: MaximalArrays, t: float, q: np.ndarray, v: np.ndarray) -> Observation:
+    """Poses, energies, reactions and the violation at the state that was evaluated last, by the forest."""
     each, gravity = Masses(system.model).energies(system.view(X_WB), system.view(V_WB))
     held = reactions_maximal(system)._replace(kinetic=float(each.sum()), gravity=gravity)
     own_q, own_v = system.q_width * system.n, system.width * system.n
     return observation_of(system, t, q[own_q:], v[own_v:], held, system.constraints.names[system.constraints.primary_rows :])
 
 
-def reactions_maximal(system: MaximalSystem) -> HeldLoads:
-    """From the multipliers of the last evaluation; of energies nothing."""
+def reactions_maximal(system: MaximalArrays) -> HeldLoads:
+    """Reactions from the multipliers of the last evaluation; where rows repeat each other, of least norm or as bearings share them."""
     constraints, X = system.constraints, system.view(X_WB).reshape(-1, 12)
-    primary = system.view(NODE_L)
-    auxiliary = system.view(MULTIPLIER)
+    primary, auxiliary = system.view(NODE_L), system.view(MULTIPLIER)
     constraint = held_wrenches(system, primary, auxiliary, X)
     reactions = constraint + driven_wrenches(system, primary, auxiliary, X)
     null = closure_null(system.view(CLOSURE), constraints.auxiliary, system.rank()[0]) if constraints.auxiliary else np.zeros((0, 0))
@@ -39,13 +44,12 @@ def reactions_maximal(system: MaximalSystem) -> HeldLoads:
         responses = system.view(RESPONSE_Y).reshape(constraints.auxiliary, -1)
         bearings = bearings_in_world(system.bearings, system.model.joints, X)
         shift = null_shift(constraint, [held_wrenches(system, z @ responses, z, X) for z in null], bearings)
-        constraint = constraint - shift
-        reactions = reactions - shift
+        constraint, reactions = constraint - shift, reactions - shift
     multipliers = element_multipliers(constraints, row_multipliers(system, primary, auxiliary))
-    return HeldLoads(reactions, constraint, null, multipliers, 0.0, 0.0)
+    return HeldLoads(reactions, constraint, null, multipliers)
 
 
-def row_multipliers(system: MaximalSystem, primary: np.ndarray, auxiliary: np.ndarray) -> np.ndarray:
+def row_multipliers(system: MaximalArrays, primary: np.ndarray, auxiliary: np.ndarray) -> np.ndarray:
     """Multipliers of all rows in the order of the rows."""
     constraints, w = system.constraints, system.width
     out = np.zeros(constraints.rows)
@@ -57,13 +61,13 @@ def row_multipliers(system: MaximalSystem, primary: np.ndarray, auxiliary: np.nd
     return out
 
 
-def _in_world(system: MaximalSystem, k: int, wrench: np.ndarray, X: np.ndarray) -> np.ndarray:
+def _in_world(system: MaximalArrays, k: int, wrench: np.ndarray, X: np.ndarray) -> np.ndarray:
     joint = system.relative[k]
     R = X[joint.child, :9].reshape(3, 3) @ joint.X_BM.R
     return np.concatenate([R @ wrench[:3], R @ wrench[3:]])
 
 
-def held_wrenches(system: MaximalSystem, primary: np.ndarray, auxiliary: np.ndarray, X: np.ndarray) -> np.ndarray:
+def held_wrenches(system: MaximalArrays, primary: np.ndarray, auxiliary: np.ndarray, X: np.ndarray) -> np.ndarray:
     """Constraint wrenches (joints, 6) of given multipliers, in the model's order."""
     constraints = system.constraints
     multipliers = row_multipliers(system, primary, auxiliary)
@@ -76,7 +80,7 @@ def held_wrenches(system: MaximalSystem, primary: np.ndarray, auxiliary: np.ndar
     return out
 
 
-def driven_wrenches(system: MaximalSystem, primary: np.ndarray, auxiliary: np.ndarray, X: np.ndarray) -> np.ndarray:
+def driven_wrenches(system: MaximalArrays, primary: np.ndarray, auxiliary: np.ndarray, X: np.ndarray) -> np.ndarray:
     """Wrenches (joints, 6) of efforts: motors, springs, dampers, armatures and coupled coordinates."""
     constraints, w = system.constraints, system.width
     effort = np.array(system.view(RIGHT))

@@ -10,13 +10,13 @@ from unibody.arena import part
 from unibody.coordinates.evaluate_rows import see_rows
 from unibody.coordinates.loop_closure import largest_of
 from unibody.coordinates.maximal.dynamics import fill_node_rows, place_bodies
+from unibody.coordinates.maximal.workspace import HELD_Y, NODE_B, NODE_BODY, NODE_F, NODE_JOINT
 from unibody.coordinates.reduced.kinematics import advance_joints
 from unibody.coordinates.relative_joints import JOINT
 from unibody.coordinates.signals import FillSignals
 
 from unibody.coordinates.workspace import (  # isort: skip
-    CLASSES, COMPLIANCE, COUNTS, HELD_Y, INDEX, JOINTS, NODE_B, NODE_BODY, NODE_F, NODE_JOINT, PARAMETERS, PRIMARY, RATE, RESIDUAL,
-    SIGNALS, TARGET, VIOLATION, WIDTH, Y as Y_SLOT,
+    CLASSES, COMPLIANCE, COUNTS, INDEX, JOINTS, PARAMETERS, PRIMARY, RATE, RESIDUAL, SIGNALS, TARGET, VIOLATION, WIDTH, Y as Y_SLOT,
 )  # fmt: skip
 from unibody.coordinates.stages import AGAIN_STAGE, CLOSE_STAGE, CORRECTED, SATISFIED, SIGNAL_STAGE, Stage
 from unibody.kernel import Floats, Ints, kernel

@@ -23,10 +23,13 @@ from unibody.coordinates.reduced.kinematics import advance_joints, fill_joint_ta
 from unibody.coordinates.reduced.products import twice_kinetic_energy
 from unibody.coordinates.reduced.row_responses import close_responses, forget_response, load_row
 
+from unibody.coordinates.reduced.workspace import (  # isort: skip
+    BLOCKS, BODIES, COLUMNS, CONSTANTS, DIAGONAL, IMPLICIT_CHOICE, LEAST, PARTS, ROWS, SHIFT, STEP_LENGTH, SUMS, TABLE_C, TABLE_S, TABLE_X,
+    TURNS,
+)  # fmt: skip
 from unibody.coordinates.workspace import (  # isort: skip
-    ACTIVE, ARMATURE, BLOCKS, BODIES, CLASSES, CLOSURE, COLUMNS, COMPLIANCE, CONSTANTS, DIAGONAL, ENTRY_BODY, ENTRY_W, G, GRAM,
-    IMPLICIT_CHOICE, INDEX, LEAST, LOAD, MULTIPLIER, PARAMETERS, PARTS, RANK, RATE, RESIDUAL, RESPONSE_X, RESPONSE_Y, ROWS, SHIFT,
-    SIGNALS, STEP, STEP_LENGTH, SUMS, TABLE_C, TABLE_S, TABLE_X, TARGET, TURNS, VIOLATION, X_WB, Y,
+    ACTIVE, ARMATURE, CLASSES, CLOSURE, COMPLIANCE, ENTRY_BODY, ENTRY_W, G, GRAM, INDEX, LOAD, MULTIPLIER, PARAMETERS, RANK, RATE,
+    RESIDUAL, RESPONSE_X, RESPONSE_Y, SIGNALS, STEP, TARGET, VIOLATION, X_WB, Y,
 )  # fmt: skip
 from unibody.coordinates.signals import FillSignals
 from unibody.coordinates.stages import SEE_STAGE, SIGNAL_STAGE, Stage
@@ -88,6 +91,7 @@ def close_by_masses(layout: Ints, ints: Ints, constants: Floats, work_out: Float
     place_entries(
         part(ints, layout, ENTRY_BODY), part(work_out, layout, G), part(work_out, layout, X_WB), rows, part(work_out, layout, ENTRY_W)
     )  # fmt: skip
+    # M = Σ Jᵀ I J + armature, factored along the tree
     fill_shifts(body, rows, shift)
     for i in range(1, body.size // BODY):
         store21(rigid_block(rows, ROW * i + RIGID), 21 * i, blocks)
@@ -97,6 +101,7 @@ def close_by_masses(layout: Ints, ints: Ints, constants: Floats, work_out: Float
     failed = factor_tree(body, shift, diagonal, least, blocks, part(work_out, layout, SUMS), columns)
     if failed != 0:
         return failed
+    # M⁻¹ kᵢ of the active rows, two sweeps each, and A = K M⁻¹ Kᵀ
     for r in range(k):
         if active[r] == 0.0:
             forget_response(layout, r, work_out)
@@ -107,6 +112,7 @@ def close_by_masses(layout: Ints, ints: Ints, constants: Floats, work_out: Float
         x = part(work_out, layout, RESPONSE_X)[nx * r : nx * (r + 1)]
         solve_tree(body, shift, columns, step, load, x, part(work_out, layout, RESPONSE_Y)[nv * r : nv * (r + 1)])
     close_responses(layout, ints, constants, work_out)
+    # rows that take no part stand apart: μ = 0 for a target of 0
     for r in range(k):
         if active[r] == 0.0:
             for s in range(k):

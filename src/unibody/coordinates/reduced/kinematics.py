@@ -151,6 +151,7 @@ def sweep_reduced(
         g = offset(CONSTANTS * i)
         x = offset(12 * (i - 1))
         parent, first, count, slot, kind = body[at], offset(body[at + 1]), body[at + 2], body[at + 3], body[at + 4]
+        # what the parent left in the registers, or in memory where the last body was another
         if parent != i - 1 or i == 1:
             m = offset(ROW * parent)
             R = fetch_columns(rows_out, m)
@@ -159,6 +160,7 @@ def sweep_reduced(
             l = fetch(rows_out, m + V + 3)
             zo = fetch(rows_out, m + C)
             zl = fetch(rows_out, m + C + 3)
+        # F on the parent; then M = F X_FM, S v = (a, b) and Ṡ v = (d, e) in world axes, by what the joint's class promises
         F = composed(R, constants, g)
         r = rotated(R, constants, g + 9)
         a = zero
@@ -190,7 +192,7 @@ def sweep_reduced(
             put_column(zero, R[2], z + 5 * COLUMN, columns_out)
             a = mixed(R, v[first], v[first + 1], v[first + 2])
             b = mixed(R, v[first + 3], v[first + 4], v[first + 5])
-        elif slot < 0:
+        elif slot < 0:  # any joint
             R = composed(F, X, x)
             r = r + rotated(F, X, x + 9)
             for step in range(count):
@@ -202,7 +204,7 @@ def sweep_reduced(
                 b = plus(b, v[j], t)
             d = rotated(R, c, offset(6 * (i - 1)))
             e = rotated(R, c, offset(6 * (i - 1)) + 3)
-        else:
+        else:  # driven: pose, twist and its rate are told
             z = offset(slot)
             R = composed(F, signals, z)
             r = r + rotated(F, signals, z + 9)

@@ -5,7 +5,7 @@ The wrench through each tree joint is the sum over its subtree of B a + V ×* B 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 import numpy as np
 
@@ -16,23 +16,31 @@ from unibody.coordinates.observation import (  # isort: skip
     HeldLoads, Observation, bearings_in_world, element_multipliers, null_shift, observation_of, without_efforts,
 )  # fmt: skip
 from unibody.coordinates.reduced.products import fill_wrenches, gather_wrenches
+from unibody.coordinates.reduced.workspace import BODIES, COLUMNS, ROWS
+from unibody.coordinates.system import Dynamics
 
 from unibody.coordinates.workspace import (  # isort: skip
-    BODIES, CLOSURE, COLUMNS, ENTRY_BODY, GRAVITY, MULTIPLIER, RIGHT, ROWS, X_WB, DUAL, F, G, J, T,
+    CLOSURE, DUAL, ENTRY_BODY, F, G, GRAVITY, J, MULTIPLIER, RIGHT, T, X_WB,
 )  # fmt: skip
 from unibody.spatial.pose import skew
 
-if TYPE_CHECKING:
-    from unibody.coordinates.reduced.system import ReducedSystem
+
+class ReducedArrays(Dynamics, Protocol):
+    """What is read of a system in reduced coordinates."""
+
+    has_loops: bool
+
+    def balanced_rows(self) -> np.ndarray:
+        """The rows with the velocities that their accelerations and loads balance with."""
+        ...
 
 
-def observe_reduced(system: ReducedSystem, t: float, q: np.ndarray, v: np.ndarray, control: np.ndarray) -> Observation:
-    """Evaluate at a state and derive poses, energies, reactions and the violation."""
-    system.evaluate(t, q, v, control, loads=True)
+def observe_reduced(system: ReducedArrays, t: float, q: np.ndarray, v: np.ndarray) -> Observation:
+    """Poses, energies, reactions and the violation at the state that was evaluated last, with loads."""
     return observation_of(system, t, q, v, reactions_reduced(system), system.constraints.names)
 
 
-def tree_wrenches(system: ReducedSystem) -> tuple[np.ndarray, np.ndarray]:
+def tree_wrenches(system: ReducedArrays) -> tuple[np.ndarray, np.ndarray]:
     """(tree joints, 6) the wrench through each, from the accelerations and loads of the last evaluation; kinetic and gravity energy."""
     f, energy, effort = np.zeros(6 * system.model.n_bodies), np.zeros(2), np.zeros(system.model.nv)
     rows, columns = system.balanced_rows(), system.view(COLUMNS)
@@ -41,7 +49,7 @@ def tree_wrenches(system: ReducedSystem) -> tuple[np.ndarray, np.ndarray]:
     return f.reshape(-1, 6)[1:], energy
 
 
-def reactions_reduced(system: ReducedSystem) -> HeldLoads:
+def reactions_reduced(system: ReducedArrays) -> HeldLoads:
     """Reactions from the accelerations and loads of the last evaluation."""
     model, constraints = system.model, system.constraints
     X = system.view(X_WB).reshape(-1, 12)
@@ -67,7 +75,7 @@ def reactions_reduced(system: ReducedSystem) -> HeldLoads:
     return HeldLoads(reactions, constraint, null, element_multipliers(constraints, multipliers), float(energy[0]), float(energy[1]))
 
 
-def _loop_wrench(system: ReducedSystem, k: int, multipliers: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _loop_wrench(system: ReducedArrays, k: int, multipliers: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The wrench on the child of loop joint k at M in M's axes: what holds it, and what its efforts drive (armature included)."""
     constraints = system.constraints
     _, _, first, count, row, rows = constraints.joints[6 * k : 6 * k + 6]
@@ -79,7 +87,7 @@ def _loop_wrench(system: ReducedSystem, k: int, multipliers: np.ndarray) -> tupl
     return held, system.view(DUAL).reshape(-1, 6)[first : first + count].T @ efforts
 
 
-def _null_wrenches(system: ReducedSystem, z: np.ndarray, X: np.ndarray) -> np.ndarray:
+def _null_wrenches(system: ReducedArrays, z: np.ndarray, X: np.ndarray) -> np.ndarray:
     """Constraint wrenches (joints, 6) of a null vector of the auxiliary rows: what the tree joints carry when nothing moves."""
     model, constraints = system.model, system.constraints
     G_all = system.view(G).reshape(-1, 6)

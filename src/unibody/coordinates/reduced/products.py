@@ -12,7 +12,8 @@ from __future__ import annotations
 from unibody.algebra.tree.aba import BODY, COLUMN, RIGID, ROW, A, C, P, V, add_shifted_block, dot6, load21, rigid_block, times_block
 from unibody.arena import part
 from unibody.coordinates.reduced.kinematics import wrench_at_joint
-from unibody.coordinates.workspace import ARMATURE, BODIES, ROWS, Y
+from unibody.coordinates.reduced.workspace import BODIES, MIDDLE_ROWS, MIDDLE_WIDTH, ROWS
+from unibody.coordinates.workspace import ARMATURE, Y
 from unibody.kernel import Floats, Ints, kernel
 from unibody.spatial.devices import add3, cross, dot3, load3, load6, store3, sub3
 
@@ -147,3 +148,16 @@ def twice_kinetic_energy(layout: Ints, ints: Ints, constants: Floats, v: Floats,
     for j in range(part(work_out, layout, Y).size):
         total += armature[j] * v[j] * v[j]
     return total
+
+
+@kernel
+def copy_in_middle(layout: Ints, ints: Ints, work: Floats, rows_out: Floats) -> None:
+    """The rows with V, ζ and accelerations as they are at v̄, where loads and momenta balance."""
+    kept = part(work, layout, MIDDLE_ROWS)
+    rows_out[:] = part(work, layout, ROWS)
+    for i in range(1, part(ints, layout, BODIES).size // BODY):
+        k = ROW * i
+        for m in range(6):
+            rows_out[k + V + m] = kept[MIDDLE_WIDTH * i + m]
+            rows_out[k + A + m] += kept[MIDDLE_WIDTH * i + 6 + m] - rows_out[k + C + m]
+            rows_out[k + C + m] = kept[MIDDLE_WIDTH * i + 6 + m]

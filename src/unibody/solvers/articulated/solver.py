@@ -20,9 +20,12 @@ import numpy as np
 
 from unibody.algebra.tree.aba import C
 from unibody.constraints.base import Constraint
-from unibody.coordinates.reduced.products import carry_accelerations, fill_mass_matrix, fill_wrenches, gather_wrenches, push_velocities
-from unibody.coordinates.reduced.system import ReducedSystem, evaluate_reduced
-from unibody.coordinates.workspace import ARMATURE, BODIES, COLUMNS, EFFORT, GRAVITY, LEDGER, ROWS, V_WB, X_WB, F, Y
+from unibody.coordinates.reduced.dynamics import evaluate_reduced
+from unibody.coordinates.reduced.products import carry_accelerations, fill_mass_matrix, fill_wrenches, gather_wrenches
+from unibody.coordinates.reduced.system import ReducedSystem
+from unibody.coordinates.reduced.tables import ReducedTables
+from unibody.coordinates.reduced.workspace import BODIES, COLUMNS, ROWS
+from unibody.coordinates.workspace import ARMATURE, EFFORT, GRAVITY, LEDGER, V_WB, X_WB, F, Y
 from unibody.element import DAMPER_POWER, number
 from unibody.errors import ModelError
 from unibody.forces.base import Force
@@ -35,7 +38,6 @@ from unibody.rules.time_rule import RULES, TimeRule, rule_name, rules_for, smoot
 from unibody.shapes import Shape
 from unibody.solvers.articulated.prebound_call import framed
 from unibody.solvers.base import SMOOTH_FEEDBACK, Bound, Solver, Step, refuse_reaction
-from unibody.spatial.pose import skew
 
 WORKS = 3
 """Of dampers, motors, applied wrenches, integrated with the motion by the adaptive rule."""
@@ -80,7 +82,7 @@ class Articulated(Solver):
 
     def bind(self, model: Model) -> BoundArticulated:
         self.check(model)
-        system = ReducedSystem(model)
+        system = ReducedSystem(ReducedTables(model))
         rule = RULES[str(self.rule)]
         system.feedback_time = SMOOTH_FEEDBACK if self.feedback_time is None and smooth(rule.name) else self.feedback_time
         system.set_projection(self.project)
@@ -194,29 +196,19 @@ class BoundArticulated(Bound):
             fill_mass_matrix(s.view(BODIES), s.view(ARMATURE), s.view(ROWS), s.view(COLUMNS), np.zeros(21 * self.model.n_bodies), M)
         return M.reshape(self.nv, self.nv)
 
+    def _placed(self, q: Any) -> np.ndarray:
+        """All joint coordinates; what is driven stands where it does at t = 0."""
+        q_all, v_all = self._full(q, None)
+        self.system.evaluate(0.0, q_all, v_all, self.model.neutral_control(), loads=True)
+        return q_all
+
     def push(self, q: Any, v: Any) -> np.ndarray:
         """J v: twists V_WB_B (bodies, 6), in body axes at the origins, of joint velocities v."""
-        s = self.system
-        q_all, v_all = self._full(q, None)
-        s.evaluate(0.0, q_all, v_all, self.model.neutral_control(), loads=True)
-        twists = np.zeros(6 * self.model.n_bodies)
-        push_velocities(s.view(BODIES), s.view(ROWS), s.view(COLUMNS), np.ascontiguousarray(v, float), twists)
-        return self._to_bodies(twists.reshape(-1, 6))
+        return self.system.push(self._placed(q), np.asarray(v, float))
 
     def pull(self, q: Any, F_B: Any) -> np.ndarray:
         """Jᵀ F: efforts (nv) of wrenches (bodies, 6) given in body axes at the origins."""
-        s = self.system
-        q_all, v_all = self._full(q, None)
-        s.evaluate(0.0, q_all, v_all, self.model.neutral_control(), loads=True)
-        X, rows = s.view(X_WB).reshape(-1, 12), s.view(ROWS).reshape(self.model.n_bodies, -1)
-        f = np.zeros((self.model.n_bodies, 6))
-        for i, wrench in enumerate(np.asarray(F_B, float)):
-            R = X[i, :9].reshape(3, 3)
-            f[i, 3:] = R @ wrench[3:]
-            f[i, :3] = R @ wrench[:3] + skew(X[i, 9:] - rows[i, 9:12]) @ f[i, 3:]
-        effort = np.zeros(self.nv)
-        gather_wrenches(s.view(BODIES), s.view(ROWS), s.view(COLUMNS), f.ravel(), effort)
-        return effort
+        return self.system.pull(self._placed(q), np.asarray(F_B, float))
 
     def bias(self, q: Any, v: Any) -> np.ndarray:
         """J̇ v: the rates of V_WB_B (bodies, 6) when the joint accelerations are zero."""
@@ -225,18 +217,7 @@ class BoundArticulated(Bound):
         s.evaluate(0.0, q_all, v_all, self.model.neutral_control(), loads=True)
         rest = s.view(ROWS).reshape(self.model.n_bodies, -1)[:, C : C + 6].copy()
         rest[:, 3:] += self.model.gravity
-        return self._to_bodies(rest)
-
-    def _to_bodies(self, twists: np.ndarray) -> np.ndarray:
-        """Motion vectors in world axes at the joint frames' origins, in body axes at the bodies' origins."""
-        s = self.system
-        X, rows = s.view(X_WB).reshape(-1, 12), s.view(ROWS).reshape(self.model.n_bodies, -1)
-        out = np.zeros_like(twists)
-        for i, V in enumerate(twists):
-            R = X[i, :9].reshape(3, 3)
-            out[i, :3] = R.T @ V[:3]
-            out[i, 3:] = R.T @ (V[3:] + np.cross(V[:3], X[i, 9:] - rows[i, 9:12]))
-        return out
+        return s.in_bodies(rest)
 
     def reactions(self, q: Any, v: Any, effort: Any = None) -> dict[str, np.ndarray]:
         """The wrench (6) through every joint: torque then force on the child at M, world axes."""

@@ -92,6 +92,8 @@ class Barrier(Solver):
 class BarrierBound(Bound):
     """A barrier solver bound to a model; memory as `BarrierSystem` describes it."""
 
+    system: Any
+
     @cached_property
     def memory_schema(self) -> MemorySchema:
         return barrier_schema(self.system)

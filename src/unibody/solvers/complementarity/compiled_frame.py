@@ -75,8 +75,9 @@ class ContactSteps:
         )
         for slot, array in {
             at.ROOM_FLOATS: np.empty(room[0]), at.ROOM_INTS: np.empty(room[1], np.int64), at.ROOM_ROWS: np.empty(room[2]),
-            at.LAYOUT: system.layout, at.INTS: system.ints, at.CONSTANTS: system.constants, at.WORK: system.work, at.CLOCK: system.clock,
-            at.STAGES: system.stages_of_steps(layout.leans > 0), at.SPOTS: spots, at.TABLE: table, at.SWEEP: system.sweep_room,
+            at.LAYOUT: system.layout, at.INTS: system.ints, at.CONSTANTS: system.constants, at.WORK: system.work,
+            at.CLOCK: system.dynamics.clock, at.STAGES: system.stages_of_steps(layout.leans > 0), at.SPOTS: spots, at.TABLE: table,
+            at.SWEEP: system.sweep_room,
             at.SHAPES: near.collision.frame.flat, at.MOVING: rule.moving, at.FLAGS: flags, at.SIZES: sizes, at.REST: rule.rest,
             at.ROLE: rule.role, at.KEYS: laws.keys, at.LAW_CLASSES: laws.classes, at.COEFFICIENTS: laws.coefficients,
             at.PLANE_NORMAL: NONE if rule.plane_normal is None else rule.plane_normal, at.NO_WISHES: NONE, at.RADII: reach,

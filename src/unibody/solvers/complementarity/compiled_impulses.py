@@ -13,7 +13,8 @@ from unibody.algebra.contact.newton import RESIDUAL as MISSED
 from unibody.algebra.contact.newton import STEPS
 from unibody.algebra.contact.problem import COULOMB
 from unibody.arena import part
-from unibody.coordinates.workspace import FLOATING, RESIDUAL
+from unibody.coordinates.reduced.workspace import FLOATING
+from unibody.coordinates.workspace import RESIDUAL
 from unibody.frame import floats_in, ints_in
 from unibody.kernel import Floats, Ints, cut, kernel, prototype_of
 from unibody.stepping.islands import ALONE, FIRST

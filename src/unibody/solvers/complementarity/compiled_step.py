@@ -19,16 +19,15 @@ from unibody.algebra.contact.newton import STEPS
 from unibody.algebra.contact.problem import COULOMB
 from unibody.arena import part
 from unibody.collision.rigid import touching_pairs as pairs_at
-from unibody.stepping.islands import CONSTRAINT_ISLANDS, INVERSE_AT
-
-from unibody.coordinates.workspace import (  # isort: skip
-    CLASSES, FREE, INDEX, LEDGER, MIDDLE, MIDDLE_ROWS, NODE_CONSTANTS, PARAMETERS, RATE, RESIDUAL, STABILISER, X_WB, Y,
-)  # fmt: skip
+from unibody.coordinates.reduced.workspace import FREE, MIDDLE_ROWS
 from unibody.coordinates.stages import Evaluate
+from unibody.coordinates.workspace import CLASSES, INDEX, LEDGER, NODE_CONSTANTS, PARAMETERS, RATE, RESIDUAL, STABILISER, X_WB, Y
 from unibody.frame import floats_in, ints_in
 from unibody.kernel import Floats, Ints, cut, kernel, long_kernel, prototype_of
 from unibody.rules.base import DAMPER_WORK, TIME, all_finite, largest, write_record
 from unibody.solvers.complementarity.compiled_impulses import PartOverlaps, PushRows, SolveRows
+from unibody.stepping.islands import CONSTRAINT_ISLANDS, INVERSE_AT
+from unibody.stepping.workspace import MIDDLE
 
 from unibody.solvers.complementarity.compiled_layout import (  # isort: skip
     ADVANCE, ALL_ALONE, RESPOND, RESPOND_TO_CONSTRAINTS, ARRANGE, Advance, Respond, RespondToConstraints, RespondWide, Arrange, BEGIN,

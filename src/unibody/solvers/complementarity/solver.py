@@ -33,6 +33,7 @@ from unibody.shapes import Shape
 from unibody.solvers.base import Bound, Solver, Step, needs_reaction
 from unibody.solvers.complementarity.compiled_frame import ContactSteps
 from unibody.stepping.contact_margin import nearness_of, radii
+from unibody.stepping.impulse_dynamics import ImpulseDynamics
 from unibody.stepping.impulse_maximal import ImpulseMaximal
 from unibody.stepping.impulse_reduced import ImpulseReduced
 from unibody.stepping.impulses import ImpulseOptions
@@ -115,7 +116,7 @@ class Complementarity(Solver):
         self.check(model)
         maximal = self.coordinates == "maximal"
         system: ImpulseMaximal | ImpulseReduced = ImpulseMaximal(with_rubs(model)) if maximal else ImpulseReduced(with_rubs(model))
-        system.feedback_time = self.feedback_time
+        system.dynamics.feedback_time = self.feedback_time
         law = "convex" if self.relaxation == "anitescu-potra" else "coulomb"
         options = ImpulseOptions(self.method, law, int(self.directions), self.tolerance, int(self.iterations))
         near = nearness_of(model, self.margin)
@@ -139,6 +140,7 @@ NO_RECORDS = np.zeros(0)
 class BoundComplementarity(Bound):
     """`Complementarity` on a model; memory as `SteppingMemory` describes it."""
 
+    system: ImpulseDynamics
     rule: Any = None
     arrangement: Any = None
     quick: ContactSteps | None = None
@@ -195,6 +197,7 @@ class BoundComplementarity(Bound):
         if not finite(q, v):
             raise self.failure(state, memory, control, state.t)
         if layout.leans:
+            assert isinstance(system, ImpulseReduced)
             length, rows = dt if rule.acted(held) else 0.0, rule.projected if projects else None
             ahead = system.next_change(state.t + dt, length, q, v_0, v, control, change, rows)
             layout.keep(held, dt, q_0, v_0, after, change, ahead)
@@ -236,7 +239,7 @@ class BoundComplementarity(Bound):
     ) -> tuple[State, np.ndarray, np.ndarray, int]:
         """Steps of the usual kind in one kernel, others one by one. Where functions of the user take part all are made one by one, so that
         what they raise ends the step that it belongs to."""
-        if self.quick is None or self._fits or self.system.signal_address or self.system.python_classes:
+        if self.quick is None or self._fits or self.quick.system.dynamics.signal_address or self.system.python_classes:
             return self.roll_by_steps(state, memory, control, dt, steps, every, record)
         q, v, kept = np.array(state.q), np.array(state.v), np.array(memory)
         rows, done, t, often = np.zeros((steps // every if record else 0, 1 + q.size + v.size + kept.size)), 0, state.t, steps + 1

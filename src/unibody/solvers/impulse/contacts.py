@@ -19,8 +19,10 @@ from typing import Any
 
 import numpy as np
 
-from unibody.coordinates.workspace import NODE_JOINT, NODE_L, RATE, RESIDUAL, Y
+from unibody.coordinates.maximal.workspace import NODE_JOINT, NODE_L
+from unibody.coordinates.workspace import RATE, RESIDUAL, Y
 from unibody.solvers.impulse.step import SHRINK
+from unibody.stepping.impulse_maximal import ImpulseMaximal
 from unibody.stepping.midpoint_rows import CHORDED, GUIDED
 from unibody.stepping.predicted_rows import see_ahead
 from unibody.stepping.step_problem import StepSolution
@@ -42,6 +44,8 @@ class Ahead:
 
 class Previewing(Stepping):
     """The rule bound to a system in maximal coordinates."""
+
+    system: ImpulseMaximal
 
     def begin(self, tolerance: float, limit: int) -> None:
         """How close joints have to be, and the most previews."""
@@ -133,8 +137,8 @@ class Previewing(Stepping):
             if k >= 0:
                 row, count = constraints.joints[6 * k + 4 : 6 * k + 6]
                 right[i, :count] = -apart[row : row + count] / h**2
-        y, multipliers = system._response(np.zeros((1, 6 * system.n)), right.ravel())
-        system.view(Y)[:] += system._ordered(y[0])
+        y, multipliers = system.response(np.zeros((1, 6 * system.n)), right.ravel())
+        system.view(Y)[:] += system.ordered(y[0])
         system.view(NODE_L)[:] += multipliers[0]
         self.asked += apart[self.first :] / h
         if self.pushed.size:

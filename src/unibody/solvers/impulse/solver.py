@@ -22,6 +22,7 @@ from unibody.constraints.base import Constraint
 from unibody.constraints.contact import Contact
 from unibody.coordinates.maximal.block_gauss_seidel import SWEEPS
 from unibody.coordinates.maximal.system import MaximalSystem
+from unibody.coordinates.maximal.tables import MaximalTables
 from unibody.coordinates.observation import Observation
 from unibody.coordinates.workspace import LEDGER
 from unibody.element import number
@@ -117,7 +118,7 @@ class Impulse(Solver):
                 raise ModelError(f"Impulse: '{sided[0]}' needs coordinates 'maximal', in a planar world too")
             return self._bind_sided(model, tolerance, limit)
         planar = model.planar and self.coordinates != "maximal"
-        system = MaximalSystem(model, planar, self.method)
+        system = MaximalSystem(MaximalTables(model, planar, self.method))
         system.set_projection(True)
         system.momenta = True
         scratch = np.zeros(scratch_size(system.nq_all, system.nv_all))
@@ -153,9 +154,17 @@ def size_of(model: Model) -> float:
 class BoundImpulse(Bound):
     """`Impulse` on a model of equations alone."""
 
+    system: MaximalSystem | ImpulseMaximal
+
     def _aim(self, dt: float) -> None:
         """First impulses of a step aim at C + h Ċ + h² C̈ = 0."""
-        self.system.k_v, self.system.k_q = 1.0 / dt, 1.0 / dt**2
+        self.bodies.k_v, self.bodies.k_q = 1.0 / dt, 1.0 / dt**2
+
+    @property
+    def bodies(self) -> MaximalSystem:
+        """The bodies and joints in maximal or planar coordinates."""
+        assert isinstance(self.system, MaximalSystem)
+        return self.system
 
     def rollout(
         self, state: State, memory: np.ndarray, control: np.ndarray, dt: float, steps: int, every: int = 1, record: bool = True
@@ -200,8 +209,13 @@ class BoundImpulse(Bound):
 class BoundSided(BoundImpulse):
     """`Impulse` on a model with contact, limits or dry friction; memory as `SteppingMemory` describes it, then the same facts."""
 
+    system: ImpulseMaximal
     rule: Any = None
     arrangement: Any = None
+
+    @property
+    def bodies(self) -> MaximalSystem:
+        return self.system.dynamics
 
     def step(self, state: State, memory: np.ndarray, control: np.ndarray, dt: float) -> Step:
         began = time.perf_counter()

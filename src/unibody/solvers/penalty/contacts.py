@@ -85,9 +85,9 @@ class PenaltyContacts:
         J_own = system.pushing_rows()[0]
         m, n, w = len(J_own), *rows.directions.shape[:2]
         light = system.respond(system.pushing_islands(J_own), rows.bodies, rows.wrenches(motion)).diagonal(m + n)[m::w]
-        given = system.choice.alpha
+        given = system.rows.choice.alpha
         weight = np.abs(touches.normals @ np.asarray(self.model.gravity, float))
-        firm = gains.omega**2 * (system.choice.ratio if given is None else given * light)
+        firm = gains.omega**2 * (system.rows.choice.ratio if given is None else given * light)
         sunk = 2.0 * weight / np.maximum(firm, 1e-300)
         over = -touches.gaps - np.maximum(sunk, TOUCHING * self.near.reach[0][touches.bodies].max(axis=1))
         if over.max() > 0.0:
@@ -114,8 +114,8 @@ class PenaltyContacts:
         responses = system.respond(system.pushing_islands(J_own), rows.bodies, wrenches)
         d, k, ahead = 2.0 * gains.omega * gains.mu, gains.omega**2, h if end else 0.0
         sigma = 1.0 + d * ahead + k * ahead * ahead
-        given = system.choice.alpha
-        alpha = system.choice.ratio / responses.diagonal(m + n)[m::w] if given is None else np.full(n, given)
+        given = system.rows.choice.alpha
+        alpha = system.rows.choice.ratio / responses.diagonal(m + n)[m::w] if given is None else np.full(n, given)
         right = (before[:, 0] - free[:, 0] - turn[:, 0]) / h - ((d + k * ahead) * before[:, 0] + k * touches.gaps) / sigma
         problem = CompliantContacts(
             responses, np.concatenate([right_own, right]), np.concatenate([soft_own, 1.0 / (alpha * sigma)]),

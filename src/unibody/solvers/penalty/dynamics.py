@@ -13,12 +13,12 @@ from __future__ import annotations
 import numpy as np
 
 from unibody.algebra.contact.delassus import DelassusFactors
-from unibody.coordinates.maximal.system import MaximalSystem
-from unibody.coordinates.workspace import AIM, GRAM, LOAD, MULTIPLIER, NODE_L, NODE_Y, PENALTY, RATE, RESPONSE_X, RESPONSE_Y, Y
+from unibody.coordinates.maximal.workspace import NODE_L, NODE_Y
+from unibody.coordinates.workspace import GRAM, LOAD, MULTIPLIER, RATE, RESPONSE_X, RESPONSE_Y, Y
 from unibody.model.model import Model
-from unibody.solvers.penalty.system import ELSEWHERE, ROW, Penalties, PenaltyParameters
-from unibody.stepping.impulse_dynamics import holding_rows
-from unibody.stepping.impulse_maximal import ImpulseMaximal
+from unibody.solvers.penalty.system import ELSEWHERE, ROW, PenaltyParameters, PenaltyRows, penalised_bodies
+from unibody.solvers.penalty.workspace import AIM, PENALTY
+from unibody.stepping.forest_system import ForestSystem
 
 
 def run_indices(first: np.ndarray, end: np.ndarray) -> np.ndarray:
@@ -27,24 +27,21 @@ def run_indices(first: np.ndarray, end: np.ndarray) -> np.ndarray:
     return np.arange(counts.sum()) + np.repeat(first - (np.cumsum(counts) - counts), counts)
 
 
-class PenaltyDynamics(Penalties, ImpulseMaximal):
-    """Penalties beside contact."""
-
-    pushed = ELSEWHERE
+class PenaltyDynamics(ForestSystem):
+    """Penalised bodies beside contact. Rows that are bounded answer by themselves as well; those that only push do not."""
 
     def __init__(self, model: Model, choice: PenaltyParameters):
-        ImpulseMaximal.__init__(self, model)
-        self.make_penalties(choice)
-        first = self.constraints.primary_rows
-        self.one_sided = np.flatnonzero(self.constraints.unilateral[first:])
-        holds = ~np.array(self.constraints.unilateral[first:], bool)
-        if (holds != holding_rows(model, self.constraints)).any():  # here bounded rows answer by themselves as well
-            self.islands = self._make_islands(holds)
+        bodies = penalised_bodies(model, False)
+        one_sided = bodies.constraints.unilateral[bodies.constraints.primary_rows :]
+        super().__init__(bodies, ~one_sided)
+        self.one_sided = np.flatnonzero(one_sided)
+        self.rows = PenaltyRows(bodies, choice, ELSEWHERE)
         self._alone_body = np.append(self.islands.alone == 1, True)[self.islands.of_body]
         self._units = np.tile(np.eye(6)[:, None, :], (1, self.n, 1)).reshape(6, 6 * self.n)
 
-    def _stages(self, solve: int) -> np.ndarray:
-        return MaximalSystem._stages(self, solve)
+    def prepare(self, dt: float) -> None:
+        """Before steps of length dt: gains that follow the step; no other feedback."""
+        self.rows.prepare(dt)
 
     def _loading(self) -> np.ndarray:
         """(k, 6n) the rows beyond the forest's, as wrenches on nodes."""
@@ -52,7 +49,7 @@ class PenaltyDynamics(Penalties, ImpulseMaximal):
 
     def _through_all(self, loads: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Velocities (m, 6n), and multipliers of the forest's joints (m, 6n) and of all other rows (m, k), for loads (m, 6n)."""
-        y, held = self._response(loads)
+        y, held = self.response(loads)
         k = self.constraints.auxiliary
         mu = np.zeros((len(loads), k))
         acts = np.setdiff1d(np.arange(k), self.one_sided)
@@ -97,7 +94,7 @@ class PenaltyDynamics(Penalties, ImpulseMaximal):
 
     def _respond_directly(self, out: DelassusFactors, which: np.ndarray, bodies: np.ndarray, wrenches: np.ndarray) -> None:
         """Fill in those blocks of which every body answers alone."""
-        inverse = self._response(self._units)[0].reshape(6, self.n, 6).transpose(1, 2, 0)
+        inverse = self.response(self._units)[0].reshape(6, self.n, 6).transpose(1, 2, 0)
         pairs = bodies[which]
         moves = out.islands[which] >= 0
         local = self._in_bodies(np.repeat(pairs[:, None, :], wrenches.shape[1], axis=1), wrenches[which])
@@ -105,11 +102,11 @@ class PenaltyDynamics(Penalties, ImpulseMaximal):
         place = run_indices(out.place[which], out.place[which + 1])
         out.J[place], out.Y[place] = J.ravel(), (inverse[self._node[pairs[moves]]] @ J).ravel()
 
-    def push(self, forces: np.ndarray, wrenches: np.ndarray) -> None:
+    def add_forces(self, forces: np.ndarray, wrenches: np.ndarray) -> None:
         """Add what forces of the one-sided rows and wrenches on bodies (bodies, 6), world axes, at centres of mass, do to accelerations and
         multipliers."""
         y, held, mu = self._through_all(self._loads(self._loading()[self.one_sided].T @ forces, wrenches))
-        self.view(Y)[:] += self._ordered(y[0])
+        self.view(Y)[:] += self.ordered(y[0])
         self.view(NODE_Y)[:] += y[0]
         self.view(NODE_L)[:] += held[0]
         self.view(MULTIPLIER)[:] += mu[0]

@@ -125,9 +125,10 @@ class Penalty(Solver):
             return BoundTouching(model, self, "maximal", held, 7 * held.n, 6 * held.n, None, kept=kept, contacts=contacts)
         planar = model.planar and self.coordinates != "maximal"
         system = PenalisedSystem(model, planar, choice)
+        bodies = system.dynamics
         return BoundPenalty(
-            model=model, solver=self, coordinates="planar" if planar else "maximal", system=system, nq=system.q_width * system.n,
-            nv=system.width * system.n, roll=roll_euler, scratch=np.zeros(system.nq_all + system.nv_all),
+            model=model, solver=self, coordinates="planar" if planar else "maximal", system=system, nq=bodies.q_width * bodies.n,
+            nv=bodies.width * bodies.n, roll=roll_euler, scratch=np.zeros(system.nq_all + system.nv_all),
         )  # fmt: skip
 
     def gains(self, dt: float) -> Gains:
@@ -145,7 +146,7 @@ class BoundPenalty(Bound):
     @cached_property
     def _stable(self) -> float:
         explicit = self.solver.rule == "semi-implicit"
-        return self.system.stable_step(self.solver.gains(0.0)) if explicit else inf
+        return self.system.rows.stable_step(self.solver.gains(0.0)) if explicit else inf
 
     def largest_dt(self) -> float:
         """The largest step [s] at which the penalty forces, as they are at the start, are stable (inf: where Ω
@@ -160,14 +161,14 @@ class BoundPenalty(Bound):
         control = self.model.neutral_control()
         if effort is not None:
             control[: len(effort)] = effort
-        self.system.soften(self.solver.gains(dt), 0.0)
+        self.system.rows.soften(self.solver.gains(dt), 0.0)
         self.system.evaluate(state.t, q, v, control)
-        return self.system.view(Y).reshape(self.system.n, self.system.width).copy()
+        return self.system.view(Y).reshape(self.system.dynamics.n, self.system.dynamics.width).copy()
 
     def _prepare_look(self, memory: np.ndarray) -> None:
         """Penalty forces have the gains of the last step."""
         h = float(memory[LAST_STEP])
-        self.system.soften(self.solver.gains(h), h)
+        self.system.rows.soften(self.solver.gains(h), h)
 
     def observe(self, state: State, memory: np.ndarray, control: np.ndarray) -> Observation:
         """Everything derived at a state. Reactions and multipliers are the penalty forces there, with the gains of the last step; before
@@ -178,7 +179,7 @@ class BoundPenalty(Bound):
 
     def step_facts(self, memory: np.ndarray | None = None) -> dict[str, Any]:
         facts = super().step_facts(memory)
-        return {**facts, "notes": (*facts["notes"], *self._said(self.system.step_length))}
+        return {**facts, "notes": (*facts["notes"], *self._said(self.system.rows.step_length))}
 
     def _said(self, h: float) -> tuple[str, ...]:
         limit = self.largest_dt()
@@ -225,12 +226,12 @@ class BoundTouching(BoundPenalty):
 
     def _act(self, h: float) -> Pushes:
         """Find what pushes, over a step or at an instant (0), and let it act on the accelerations at hand."""
-        acts = self.contacts.act(self.solver.gains(h), h or INSTANT, self.system.choice.implicit)
-        self.system.push(acts.one_sided, acts.wrenches)
+        acts = self.contacts.act(self.solver.gains(h), h or INSTANT, self.system.rows.choice.implicit)
+        self.system.add_forces(acts.one_sided, acts.wrenches)
         return acts
 
     def _facts(self, acts: Pushes) -> dict[str, Any]:
-        notes = [*self.system.notes(), *self._said(self.system.step_length)]
+        notes = [*self.system.notes(), *self._said(self.system.rows.step_length)]
         if len(acts.touches.gaps):
             notes.append(f"{len(acts.touches.gaps)} contacts; friction below {self.solver.slip_speed:.2g} m/s creeps")
         if acts.change > TOLERANCE:

@@ -34,15 +34,19 @@ from unibody.arena import part
 from unibody.coordinates.kick import NODE_NUMBERS
 from unibody.coordinates.maximal.forest import solve_by_planar_tree, solve_by_tree
 from unibody.coordinates.maximal.system import MaximalSystem
+from unibody.coordinates.maximal.tables import MaximalTables
+from unibody.coordinates.maximal.workspace import NODE_B, NODE_C, NODE_JOINT, NODE_L, NODE_M, NODE_Y
 from unibody.coordinates.relative_joints import JOINT
+from unibody.coordinates.system import SystemAround
 
 from unibody.coordinates.workspace import (  # isort: skip
-    ACTIVE, AIM, COMPLIANCE, COUNTS, ENTRY_BODY, ENTRY_W, JOINTS, LEDGER, MULTIPLIER, NODE_B, NODE_C, NODE_CONSTANTS, NODE_JOINT, NODE_L,
-    NODE_M, NODE_OF, NODE_Y, PENALTY, PRIMARY, RATE, RESIDUAL, ROW_ENTRY, ROW_START, STABILISER, TARGET, V_WB, WIDTH, G,
+    ACTIVE, COMPLIANCE, COUNTS, ENTRY_BODY, ENTRY_W, G, JOINTS, LEDGER, MULTIPLIER, NODE_CONSTANTS, NODE_OF, PRIMARY, RATE, RESIDUAL,
+    ROW_ENTRY, ROW_START, STABILISER, TARGET, V_WB, WIDTH,
 )  # fmt: skip
 from unibody.element import DAMPER_POWER, SPRING_ENERGY
 from unibody.kernel import Floats, Ints, device, kernel
 from unibody.model.model import Model
+from unibody.solvers.penalty.workspace import AIM, PENALISED, PENALTY
 from unibody.spatial.devices import add3, cross, dot3, load3
 
 SOFT, LAG, K_V, K_Q, STIFFNESS, SIDED, AHEAD = range(7)
@@ -110,6 +114,7 @@ def soften(layout: Ints, ints: Ints, constants: Floats, work_out: Floats) -> Non
     target = part(work_out, layout, TARGET)
     aim = part(work_out, layout, AIM)
     active = part(work_out, layout, ACTIVE)
+    # joints of the forest: compliance 1/(α σ), Ċ less h b/2, right side −c − k_v Ċ − k_q C
     for i in range(node_joint.size // 2):
         if node_joint[2 * i] >= 0:
             row = joints[JOINT * node_joint[2 * i] + 4]
@@ -120,6 +125,7 @@ def soften(layout: Ints, ints: Ints, constants: Floats, work_out: Floats) -> Non
                 bent = right[width * i + r] - straight(width, G6, entry_body, place, numbers, V, e)
                 rate[row + r] += table[at + LAG] * (bent - straight(width, G6, entry_body, place, numbers, V, e + 1))
                 right[width * i + r] -= table[at + K_V] * rate[row + r] + table[at + K_Q] * residual[row + r]
+    # the same of auxiliary rows, kept as what is aimed at
     for r in range(target.size):
         at = ROW * (first + r)
         bent = target[r]
@@ -127,6 +133,7 @@ def soften(layout: Ints, ints: Ints, constants: Floats, work_out: Floats) -> Non
             bent -= straight(width, G6, entry_body, place, numbers, V, row_entry[k])
         rate[first + r] += table[at + LAG] * bent
         aim[r] = target[r] - table[at + K_V] * rate[first + r] - table[at + K_Q] * residual[first + r]
+    # one-sided rows that are open, now and at the end of the step, take no part
     for r in range(active.size):
         at = ROW * (first + r)
         near = min(residual[first + r], residual[first + r] + table[at + AHEAD] * rate[first + r])
@@ -236,21 +243,23 @@ def solve_penalised_planar(
     book_penalty(layout, ints, constants, work_out)
 
 
-class Penalties(MaximalSystem):
-    """A model whose rows are penalties."""
+def penalised_bodies(model: Model, planar: bool) -> MaximalSystem:
+    """Bodies in maximal or planar coordinates whose rows are penalties, steps in world momenta."""
+    tables = MaximalTables(model, planar, "tree")
+    rows, auxiliary = tables.constraints.rows, tables.constraints.auxiliary
+    more = {PENALTY: ROW * rows, AIM: auxiliary, ACTIVE: auxiliary if tables.constraints.unilateral.any() else 0}
+    out = MaximalSystem(tables, more, PENALISED, solve_penalised_planar if planar else solve_penalised)
+    out.momenta = True
+    return out
 
-    choice: PenaltyParameters
-    step_length = 0.0
-    row_numbers = ROW
-    pushed = 1.0
-    """SIDED of rows that only push."""
 
-    def make_penalties(self, choice: PenaltyParameters) -> None:
-        """Once tables and arenas are there."""
-        self.choice, model, constraints = choice, self.model, self.constraints
-        self._tree = self._solve = solve_penalised_planar if self.planar else solve_penalised
-        self.momenta = True
-        elements = {name for name, c in model.constraints if c.nonholonomic}
+class PenaltyRows:
+    """How the rows of bodies give way. `pushed`: SIDED of rows that only push."""
+
+    def __init__(self, bodies: MaximalSystem, choice: PenaltyParameters, pushed: float = 1.0):
+        self.bodies, self.choice, self.pushed, constraints = bodies, choice, pushed, bodies.constraints
+        self.step_length = 0.0
+        elements = {name for name, c in bodies.model.constraints if c.nonholonomic}
         self.nonholonomic = np.array([name in elements for name in constraints.names], bool)
         self.nonholonomic[: constraints.joint_rows] = False
         self._armed = np.concatenate([np.zeros(constraints.primary_rows), constraints.compliance]) > 0.0
@@ -269,10 +278,10 @@ class Penalties(MaximalSystem):
         """J M^(-½) of all rows at the start, without those of armatures."""
         from scipy.sparse import csr_matrix
 
-        q, v = self.start()
-        self.evaluate(0.0, q, v, self.model.neutral_control())
-        self.callback_errors.error = None
-        constraints, w = self.constraints, self.width
+        q, v = self.bodies.start()
+        self.bodies.evaluate(0.0, q, v, self.bodies.model.neutral_control())
+        self.bodies.callback_errors.error = None
+        constraints, w = self.bodies.constraints, self.bodies.width
         rows = [r for r in range(constraints.primary_rows) for _ in range(2)]
         rows += [
             constraints.primary_rows + r
@@ -281,21 +290,21 @@ class Penalties(MaximalSystem):
         ]
         self._entries = entries = np.array([*range(2 * constraints.primary_rows), *constraints.row_entry], np.int64)
         self._row_of_entry = np.array(rows, np.int64)
-        place, blocks = self.view(NODE_OF)[entries], self.view(ENTRY_W).reshape(-1, w)[entries]
+        place, blocks = self.bodies.view(NODE_OF)[entries], self.bodies.view(ENTRY_W).reshape(-1, w)[entries]
         moves = (place >= 0) & ~self._armed[rows] if len(rows) else np.zeros(0, bool)
-        roots = np.linalg.inv(np.linalg.cholesky(self.view(NODE_M).reshape(-1, w, w)))
+        roots = np.linalg.inv(np.linalg.cholesky(self.bodies.view(NODE_M).reshape(-1, w, w)))
         values = np.einsum("eij,ej->ei", roots[place[moves] // w], blocks[moves])
         at = (np.repeat(np.array(rows, np.int64)[moves], w), (place[moves][:, None] + np.arange(w)).ravel())
-        return csr_matrix((values.ravel(), at), shape=(constraints.rows, w * self.n))
+        return csr_matrix((values.ravel(), at), shape=(constraints.rows, w * self.bodies.n))
 
     def _felt(self) -> np.ndarray:
         """The mass that every row feels, as if it moved bodies of moment m ℓ² about every axis: ℓ² is the largest radius of gyration,
         squared, and the longest arm of a row about the centre of mass, squared. (A point mass on a rod would feel like nothing at the far
         end; but other rows hold it.) 0 where a row moves nothing."""
-        constraints, bodies, entry_body = self.constraints, self.model.bodies, self.view(ENTRY_BODY)
+        constraints, bodies, entry_body = self.bodies.constraints, self.bodies.model.bodies, self.bodies.view(ENTRY_BODY)
         com = np.array([b.com if b.kind == "dynamic" else np.zeros(3) for b in bodies])[entry_body]
-        push = self.view(G).reshape(-1, 6)[:, 3:]
-        turn = self.view(G).reshape(-1, 6)[:, :3] - np.cross(com, push)
+        push = self.bodies.view(G).reshape(-1, 6)[:, 3:]
+        turn = self.bodies.view(G).reshape(-1, 6)[:, :3] - np.cross(com, push)
         size = np.einsum("ej,ej->e", push, push)
         turned = np.einsum("ej,ej->e", turn, turn)
         size[size * LONGEST_ARM**2 < turned] = 0.0
@@ -314,7 +323,7 @@ class Penalties(MaximalSystem):
 
     def soften(self, gains: Gains, h: float, end: bool = False) -> None:
         """The forces at a state to which steps of length h led, or at the `end` of such a step that begins there."""
-        table, on = self.view(PENALTY).reshape(-1, ROW), ~self._armed
+        table, on = self.bodies.view(PENALTY).reshape(-1, ROW), ~self._armed
         plain = self.nonholonomic
         d = np.where(plain, gains.rate, 2.0 * gains.omega * gains.mu)
         k = np.where(plain, 0.0, gains.omega**2)
@@ -323,10 +332,10 @@ class Penalties(MaximalSystem):
         columns = (1.0 / (self.alpha * sigma), np.where(plain, 0.0, 0.5 * h), (d + k * ahead) / sigma, k / sigma, self.alpha * k)
         for column, values in enumerate(columns):
             table[:, column] = np.where(on, values, 0.0)
-        table[:, SIDED], table[:, AHEAD] = self.pushed * self.constraints.unilateral, ahead
-        auxiliary = slice(self.constraints.primary_rows, None)
-        self.view(COMPLIANCE)[:] = np.where(on, table[:, SOFT], 0.0)[auxiliary] + self.constraints.compliance
-        self.view(STABILISER)[:] = 0.0
+        table[:, SIDED], table[:, AHEAD] = self.pushed * self.bodies.constraints.unilateral, ahead
+        auxiliary = slice(self.bodies.constraints.primary_rows, None)
+        self.bodies.view(COMPLIANCE)[:] = np.where(on, table[:, SOFT], 0.0)[auxiliary] + self.bodies.constraints.compliance
+        self.bodies.view(STABILISER)[:] = 0.0
 
     def largest_share(self) -> float:
         """s = κ/(1 + κ) < 1 for the largest eigenvalue κ of M⁻¹ Jᵀ α J at the start, by power iterations."""
@@ -355,9 +364,13 @@ class Penalties(MaximalSystem):
         return out
 
 
-class PenalisedSystem(Penalties):
-    """In maximal or planar coordinates, by itself."""
+class PenalisedSystem(SystemAround[MaximalSystem]):
+    """A model in maximal or planar coordinates whose joints and constraints are penalty forces."""
 
     def __init__(self, model: Model, planar: bool, choice: PenaltyParameters):
-        super().__init__(model, planar, "tree")
-        self.make_penalties(choice)
+        super().__init__(penalised_bodies(model, planar))
+        self.rows = PenaltyRows(self.dynamics, choice)
+
+    def prepare(self, dt: float) -> None:
+        """Before steps of length dt: gains that follow the step; no other feedback."""
+        self.rows.prepare(dt)

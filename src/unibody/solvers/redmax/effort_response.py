@@ -8,26 +8,20 @@ their compliances C. Joints of the tree are coordinates, so their rows are units
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from unibody.algebra.tree.aba import pull_tree
 from unibody.arena import part
 from unibody.coordinates.reduced.kinematics import wrench_at_joint
 from unibody.coordinates.reduced.row_responses import load_row
+from unibody.coordinates.reduced.workspace import BODIES, COLUMNS, ROWS, SHIFT
 from unibody.coordinates.relative_joints import JOINT, SEEN, wrench_back
-from unibody.solvers.redmax.linear import fill_dense
-
-from unibody.coordinates.workspace import (  # isort: skip
-    BODIES, COLUMNS, COMPLIANCE, DUAL, JOINTS, LOAD, MULTIPLIER, ROWS, SHIFT, X_WB, Y,
-)  # fmt: skip
+from unibody.coordinates.workspace import COMPLIANCE, DUAL, JOINTS, LOAD, MULTIPLIER, X_WB, Y
 from unibody.coordinates.workspace import SEEN as SEEN_SLOT
 from unibody.kernel import Floats, Ints, kernel
+from unibody.solvers.redmax.linear import fill_dense
+from unibody.solvers.redmax.system import RedMaxSystem
 from unibody.spatial.devices import load6
-
-if TYPE_CHECKING:
-    from unibody.solvers.redmax.system import RedMaxSystem
 
 
 @kernel

@@ -11,7 +11,6 @@ The tables are an arena of their own: integers, numbers and scratch with one num
 from __future__ import annotations
 
 from math import sqrt
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -21,15 +20,14 @@ from unibody.algebra.friction.staggered import CRAWLS
 from unibody.algebra.tree.aba import BODY
 from unibody.arena import Arena, part
 from unibody.contact.joint_friction import carry_loads
-from unibody.coordinates.workspace import BODIES, COLUMNS, ROWS, X_WB, Y
+from unibody.contact.joint_friction_variables import JointFrictionVariables
+from unibody.coordinates.reduced.workspace import BODIES, COLUMNS, ROWS
+from unibody.coordinates.workspace import X_WB, Y
 from unibody.kernel import Floats, Ints, device, kernel
 from unibody.solvers.redmax.linear import fill_dense
+from unibody.solvers.redmax.system import RedMaxSystem
 from unibody.spatial.devices import compose_rotations, load3, load9, rotate_back, store3
 from unibody.stepping.reactions import send_through_joints
-
-if TYPE_CHECKING:
-    from unibody.contact.joint_friction_variables import JointFrictionVariables
-    from unibody.solvers.redmax.system import RedMaxSystem
 
 TABLE, CHILDREN, NODES, VELOCITIES, STARTS = range(5)
 """Integers: joints as `carry_loads` reads them; the child whose axes each has, the body whose wrench it carries; the velocities that rub;

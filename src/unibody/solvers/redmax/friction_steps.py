@@ -10,8 +10,9 @@ import numpy as np
 
 from unibody.arena import part
 from unibody.coordinates.reduced.products import fill_wrenches, gather_wrenches
+from unibody.coordinates.reduced.workspace import BODIES, COLUMNS, COUNTDOWN, ROWS, STATUS, X_SOLVED
 from unibody.coordinates.stages import EVALUATE_STAGE, Evaluate
-from unibody.coordinates.workspace import BODIES, COLUMNS, COUNTDOWN, GRAVITY, ROWS, SPEED_LIMIT, STATUS, X_SOLVED, X_WB, F, Y
+from unibody.coordinates.workspace import GRAVITY, SPEED_LIMIT, X_WB, F, Y
 from unibody.kernel import Floats, Ints, device, kernel, long_kernel
 from unibody.rules.base import COMMON, DAMPER_WORK, TIME, all_finite, begun_fields, largest, outruns, write_record
 from unibody.rules.memory import Field, MemorySchema, MemoryView, count

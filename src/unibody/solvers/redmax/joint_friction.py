@@ -47,8 +47,8 @@ class JointFrictions(JointFrictionVariables):
 
     def __init__(self, system: RedMaxSystem, model: Model):
         super().__init__(model)
-        self.system, system.bearings = system, self.bearings(model)
-        first = system.force_ranges[JointFriction][0]
+        self.system, system.dynamics.bearings = system, self.bearings(model)
+        first = system.dynamics.force_ranges[JointFriction][0]
         self.efforts = system.view(FORCE_PARAMETERS)[first : first + self.velocities.size]
         """Of the friction that acts, in the system's own memory."""
         self.linear = not system.implicit_names and not system.constraints.rows
@@ -69,7 +69,7 @@ class JointFrictions(JointFrictionVariables):
             y = self.evaluate(moment, u)
             if not response:
                 response.append(EffortResponse(self.system, self.velocities))
-            carried, bounds = self.carried(self.reduced_wrenches(self.system), u)
+            carried, bounds = self.carried(self.reduced_wrenches(self.system.dynamics), u)
             slip = self.rows @ (response[0].B @ (moment.v[: y.size] + moment.h * y))
             H = moment.h * self.rows @ response[0].closed() @ self.rows.T
             return FrictionPoint(carried, bounds, slip, H)
@@ -80,7 +80,7 @@ class JointFrictions(JointFrictionVariables):
         """The same in trees without rows and implicit forces: accelerations and reactions are linear in the efforts, so that one evaluation
         and the answers to unit efforts tell of all."""
         y, system = self.evaluate(moment, u), self.system
-        response, start, reactions = EffortResponse(system, self.velocities), u, self.reduced_wrenches(system)
+        response, start, reactions = EffortResponse(system, self.velocities), u, self.reduced_wrenches(system.dynamics)
         responses = response.responses
         through = sent(system, np.zeros((len(responses), system.model.n_bodies, 6)), responses)
         units = self.rows @ self.units(through, system.view(X_WB).reshape(-1, 12)).reshape(len(responses), -1)

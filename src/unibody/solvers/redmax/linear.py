@@ -19,18 +19,23 @@ from unibody.algebra.tree.pcg import fill_residual, meet_rows, multiply_coupled,
 from unibody.arena import part
 from unibody.coordinates.implicit_forces import add_implicit
 from unibody.coordinates.loop_closure import fill_reference, solve_closure, solve_closure_again
+from unibody.coordinates.reduced.dynamics import spread_responses
 from unibody.coordinates.reduced.products import twice_kinetic_energy
-from unibody.coordinates.reduced.system import spread_responses
 from unibody.solvers.redmax.matrix import couple_loops
 from unibody.solvers.redmax.rows import multiply_rows, respond
 
+from unibody.coordinates.reduced.workspace import (  # isort: skip
+    BLOCKS, BODIES, COLUMNS, CONTRACTED, COUNTDOWN, COUPLING, DEFINITE, DIAGONAL, IMPLICIT_CHOICE, IMPLICIT_CLASSES, IMPLICIT_EFFORT,
+    IMPLICIT_F, IMPLICIT_INDEX, IMPLICIT_PARAMETERS, IMPLICIT_PLACES, ITERATION_LIMIT, LEAST, OWN, SHIFT, SIDE, STATUS, STEP_LENGTH, SUMS,
+    TOLERANCE, X_SOLVED,
+)  # fmt: skip
 from unibody.coordinates.workspace import (  # isort: skip
-    ADDRESSES, BLOCKS, BODIES, BORDER, BORDER_VALUES, CLOSURE, COLUMNS, COMPLIANCE, CONTRACTED, COUNTDOWN, COUPLED, COUPLING, DEFINITE,
-    DIAGONAL, ENTRY_BODY, ENTRY_W, FRONTS, FRONT_SCRATCH, FRONT_STATE, GRAM, IMPLICIT_CHOICE, IMPLICIT_CLASSES, IMPLICIT_EFFORT,
-    IMPLICIT_F, IMPLICIT_INDEX, IMPLICIT_PARAMETERS, IMPLICIT_PLACES, INVERSE, ITERATION_LIMIT, J, LEAST, LIMIT, LOOP_COUPLINGS, MASSES,
-    MULTIPLIER, OWN, PAIRS, PLAN_LISTS, PLAN_RECORDS, PLAN_STEPS, RANK, RESPONSE_X, RESPONSE_Y, CONSTRAINT_LAYOUT, ROW_ENTRY, ROW_START,
-    SHIFT, SIDE, SIDE_F, SIGNALS, STATUS, STEP, STEP_LENGTH, STEP_ROWS, SUMS, TARGET, TOLERANCE, VECTORS, VIOLATION, V_OWN, V_WB,
-    WORLD_COUPLING, X_SOLVED, X_WB, Y,
+    CLOSURE, COMPLIANCE, ENTRY_BODY, ENTRY_W, GRAM, J, LIMIT, MASSES, MULTIPLIER, RANK, RESPONSE_X, RESPONSE_Y, ROW_ENTRY, ROW_START,
+    SIGNALS, STEP, TARGET, VIOLATION, V_WB, X_WB, Y,
+)  # fmt: skip
+from unibody.solvers.redmax.workspace import (  # isort: skip
+    ADDRESSES, BORDER, BORDER_VALUES, CONSTRAINT_LAYOUT, COUPLED, FRONTS, FRONT_SCRATCH, FRONT_STATE, INVERSE, LOOP_COUPLINGS, PAIRS,
+    PLAN_LISTS, PLAN_RECORDS, PLAN_STEPS, SIDE_F, STEP_ROWS, VECTORS, V_OWN, WORLD_COUPLING,
 )  # fmt: skip
 from unibody.kernel import Floats, Ints, kernel
 

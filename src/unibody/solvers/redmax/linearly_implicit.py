@@ -32,19 +32,17 @@ import numpy as np
 from unibody.arena import part
 from unibody.coordinates.kick import energy_of_courses, slow_down
 from unibody.coordinates.maximal.projection import PROJECT_BELOW
-from unibody.solvers.redmax.kinetic_energy import kinetic_energy, work_of_step
-from unibody.solvers.redmax.rows import row_of
-
-from unibody.coordinates.workspace import (  # isort: skip
-    AHEAD, APART, COMPLIANCE, COUNTDOWN, CURVED, DRIFT, FLAT, IMPLICIT_CHOICE, ITERATIONS, MOVING, MULTIPLIER, RATE, RESIDUAL, STATUS,
-    UNILATERAL, VIOLATION, X_SOLVED, Y,
-)  # fmt: skip
+from unibody.coordinates.reduced.workspace import APART, COUNTDOWN, CURVED, FLAT, IMPLICIT_CHOICE, ITERATIONS, MOVING, STATUS, X_SOLVED
 from unibody.coordinates.stages import EVALUATE_STAGE, KICK_STAGE, PROJECT_STAGE, Evaluate, Kick, Project
+from unibody.coordinates.workspace import COMPLIANCE, DRIFT, MULTIPLIER, RATE, RESIDUAL, VIOLATION, Y
 from unibody.element import DAMPER_POWER
 from unibody.kernel import Floats, Ints, device, kernel, long_kernel
 from unibody.rules.base import COMMON, DAMPER_WORK, LAST_STEP, POWER, TIME, WORK, advance_own, all_finite, ledger_of, outruns, write_record
 from unibody.rules.memory import Field, count
+from unibody.solvers.redmax.kinetic_energy import kinetic_energy, work_of_step
 from unibody.solvers.redmax.linear import RETRY
+from unibody.solvers.redmax.rows import row_of
+from unibody.solvers.redmax.workspace import AHEAD, UNILATERAL
 
 BEGINNING = (
     Field("step_length", (), "s", "of the last step, 0 before the first; negative where BDF2 is to start anew after it"),

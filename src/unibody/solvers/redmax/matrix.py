@@ -17,11 +17,12 @@ from unibody.coordinates.reduced.kinematics import wrench_at_joint
 from unibody.coordinates.relative_joints import SEEN as SEEN_SIZE
 from unibody.coordinates.relative_joints import add_joint_efforts, wrench_back
 
-from unibody.coordinates.workspace import (  # isort: skip
-    ARMATURE, BLOCKS, BODIES, COLUMNS, COUPLING, DIAGONAL, DUAL, F, HELD_PAIRS, IMPLICIT_EFFORT, IMPLICIT_F, JOINTS, LEAST, LOAD,
-    LOOP_COUPLINGS, OWN, PAIRS, RIGHT, ROWS, SEEN, SHIFT, WORLD_COUPLING, X_WB,
+from unibody.coordinates.reduced.workspace import (  # isort: skip
+    BLOCKS, BODIES, COLUMNS, COUPLING, DIAGONAL, IMPLICIT_EFFORT, IMPLICIT_F, LEAST, OWN, ROWS, SHIFT,
 )  # fmt: skip
+from unibody.coordinates.workspace import ARMATURE, DUAL, JOINTS, LOAD, RIGHT, SEEN, X_WB, F
 from unibody.kernel import Floats, Ints, device, kernel
+from unibody.solvers.redmax.workspace import HELD_PAIRS, LOOP_COUPLINGS, PAIRS, WORLD_COUPLING
 from unibody.spatial.devices import add3, compose_rotations, cross, load3, load6, load9, rotate_back, rotate_symmetric, sub3
 
 SINGLE, SEVERAL = 0.05, 1e-3

@@ -16,14 +16,15 @@ from unibody.arena import part
 from unibody.coordinates.maximal.projection import PROJECT_BELOW
 from unibody.coordinates.reduced.kinematics import place_entries
 from unibody.coordinates.reduced.row_responses import close_responses, load_row
+from unibody.coordinates.reduced.workspace import ANTICIPATE, CURVED, FEEDBACK, FLAT, IMPLICIT_CHOICE, ROWS, STATUS, STEP_LENGTH
 
 from unibody.coordinates.workspace import (  # isort: skip
-    ACTIVE, AHEAD, ANTICIPATE, BIAS, CLOSURE, COMPLIANCE, CURVED, FLAT, DOF_INDEX, DOF_START, DRIFT, ENTRY_BODY, ENTRY_W, F, FEEDBACK, G,
-    GRAM, GRAVITY, IMPLICIT_CHOICE, J, LOAD, MULTIPLIER, RANK, RATE, RESIDUAL, RESPONSE_X, RESPONSE_Y, ROWS, ROW_ENTRY,
-    ROW_START, STATUS, STEP, STEP_LENGTH, TARGET, UNILATERAL, VIOLATION, X_WB, Y,
+    ACTIVE, BIAS, CLOSURE, COMPLIANCE, DOF_INDEX, DOF_START, DRIFT, ENTRY_BODY, ENTRY_W, F, G, GRAM, GRAVITY, J, LOAD, MULTIPLIER, RANK,
+    RATE, RESIDUAL, RESPONSE_X, RESPONSE_Y, ROW_ENTRY, ROW_START, STEP, TARGET, VIOLATION, X_WB, Y,
 )  # fmt: skip
 from unibody.coordinates.stages import SolveMatrix, SolveMultipliers
 from unibody.kernel import Floats, Ints, kernel
+from unibody.solvers.redmax.workspace import AHEAD, UNILATERAL
 from unibody.spatial.devices import load6
 
 ASLEEP = -1e100

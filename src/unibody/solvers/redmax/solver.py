@@ -19,7 +19,8 @@ from unibody.constraints.base import Constraint
 from unibody.contact.joint_friction_variables import TOLERANCE
 from unibody.coordinates.observation import Observation
 from unibody.coordinates.reduced.observe import reactions_reduced
-from unibody.coordinates.workspace import APART, BODIES, COUNTDOWN, FLAT, LEAST, LEDGER, RESIDUAL, STATUS
+from unibody.coordinates.reduced.workspace import APART, BODIES, COUNTDOWN, FLAT, LEAST, STATUS
+from unibody.coordinates.workspace import LEDGER, RESIDUAL
 from unibody.element import number
 from unibody.errors import ModelError, StepFailed
 from unibody.forces.base import Force
@@ -116,7 +117,7 @@ class RedMax(Solver):
             model, self.linear, frozenset(self.explicit), self.tolerance, self.stabilisation_time, anticipate, definite
         )  # fmt: skip
         system.set_projection(self.project)
-        system.momenta = self.rule == "linearly-implicit"
+        system.dynamics.momenta = self.rule == "linearly-implicit"
         kept = (*BEGINNING, *begun_fields(system.nq_all, system.nv_all))
         common: dict[str, Any] = dict(model=model, solver=self, coordinates="reduced", system=system, nq=model.nq, nv=model.nv)
         if self.rule == "linearly-implicit":
@@ -147,7 +148,7 @@ class BoundRedMax(Bound):
             self.system.prepare(h)
             self.system.view(STATUS)[FLAT] = kept.flattened
             self.system.advance_from(state.t - h, kept.begun_q.copy(), kept.begun_v.copy(), control)
-            out.held_by(reactions_reduced(self.system))
+            out.held_by(reactions_reduced(self.system.dynamics))
             out.iterations, out.notes = int(kept.iterations), self.system.notes()
             self.system.view(STATUS)[FLAT] = 0.0
             if kept.taken > SUDDEN * kept.peak:
@@ -203,7 +204,7 @@ class BoundFriction(BoundRedMax):
         frictions.act(u)
         out = super().observe(state, memory, control)
         y = frictions.evaluate(Moment(t, q, v, control, h), u)
-        held = reactions_reduced(self.system)
+        held = reactions_reduced(self.system.dynamics)
         out.held_by(held)
         out.joint_friction = frictions.seen(held, u, v, y, h)
         out.iterations, out.residual = int(found.iterations), found.change
@@ -225,7 +226,7 @@ class BoundImplicit(BoundRedMax):
         if h > 0.0:
             system.prepare(h)
             system.correct(state.t, q, v, kept.acceleration.copy(), None, control)
-            out.held_by(reactions_reduced(system))
+            out.held_by(reactions_reduced(system.dynamics))
             out.iterations, out.notes = int(kept.iterations), system.notes()
         return out
 

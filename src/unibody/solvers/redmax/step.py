@@ -25,12 +25,15 @@ from unibody.coordinates.reduced.products import carry_accelerations, fill_wrenc
 from unibody.coordinates.reduced.row_responses import close_responses, forget_response
 from unibody.coordinates.signals import FillSignals
 
-from unibody.coordinates.workspace import (  # isort: skip
-    ACTIVE, AHEAD, ANTICIPATE, ARMATURE, BODIES, CLASSES, COLUMNS, COMPLIANCE, CONSTANTS, DEFINITE, DIAGONAL, F, FAILED, GRAVITY,
-    IMPLICIT_CHOICE, IMPLICIT_EFFORT, INDEX, ITERATIONS, LOAD, MULTIPLIER, NONHOLONOMIC, OWN, PARAMETERS, PARTS, PROJECTED, RANK, RATE,
-    RESIDUAL, RIGHT, ROWS, SCRATCH, SETTLE, SIDE, SIDE_F, SIGNALS, STATUS, STEP_LENGTH, STEP_ROWS, TABLE_C, TABLE_S, TABLE_X, TARGET, TURNS,
-    UNILATERAL, V_OWN, X_SOLVED, X_WB, Y,
+from unibody.coordinates.reduced.workspace import (  # isort: skip
+    ANTICIPATE, BODIES, COLUMNS, CONSTANTS, DEFINITE, DIAGONAL, FAILED, IMPLICIT_CHOICE, IMPLICIT_EFFORT, ITERATIONS, OWN, PARTS,
+    PROJECTED, ROWS, SETTLE, SIDE, STATUS, STEP_LENGTH, TABLE_C, TABLE_S, TABLE_X, TURNS, X_SOLVED,
 )  # fmt: skip
+from unibody.coordinates.workspace import (  # isort: skip
+    ACTIVE, ARMATURE, CLASSES, COMPLIANCE, F, GRAVITY, INDEX, LOAD, MULTIPLIER, PARAMETERS, RANK, RATE, RESIDUAL, RIGHT, SCRATCH, SIGNALS,
+    TARGET, X_WB, Y,
+)  # fmt: skip
+from unibody.solvers.redmax.workspace import AHEAD, NONHOLONOMIC, SIDE_F, STEP_ROWS, UNILATERAL, V_OWN
 
 from unibody.coordinates.stages import (  # isort: skip
     FACTOR_STAGE, FORCE_STAGE, FUSED_STAGE, IMPLICIT_STAGE, MULTIPLIER_STAGE, SEE_STAGE, SIGNAL_STAGE, SOLVE_STAGE, FactorMatrix, Implicit,

@@ -21,23 +21,31 @@ from unibody.solvers.redmax.linear import (  # isort: skip
     solve_automatically, solve_closed, solve_contracted, solve_densely, solve_inside, solve_iteratively, solve_plainly, solve_projected,
     spread_automatically, spread_contracted,
 )  # fmt: skip
-from unibody.coordinates.kick import kick_reduced
+from unibody.coordinates.loop_closure import FEEDBACK_STEPS
 from unibody.coordinates.maximal.projection import PROJECT_BELOW
-from unibody.coordinates.reduced.system import FEEDBACK_STEPS, ReducedSystem, spread_responses
+from unibody.coordinates.observation import Observation
+from unibody.coordinates.reduced.dynamics import spread_responses
+from unibody.coordinates.reduced.observe import observe_reduced
+from unibody.coordinates.reduced.system import ReducedSystem
+from unibody.coordinates.reduced.tables import ReducedTables
+from unibody.coordinates.system import SystemAround
 from unibody.solvers.redmax.rows import CLOSE, aim_rows_ahead, row_of
 
-from unibody.coordinates.workspace import (  # isort: skip
-    ADDRESSES, AHEAD, ANTICIPATE, BLOCKS, BODIES, BORDER, BORDER_VALUES, CONTRACTED, COUPLED, COUPLING, CURVED, DEFINITE, DIAGONAL, DRIFT,
-    ENTRY_W, FAILED, FEEDBACK, FLOATING, FREE, FRONTS, FRONT_SCRATCH, FRONT_STATE,
-    HELD_PAIRS, IMPLICIT_CHOICE, IMPLICIT_CLASSES, IMPLICIT_EFFORT, IMPLICIT_F,
-    IMPLICIT_INDEX, IMPLICIT_PARAMETERS, IMPLICIT_PLACES, INVERSE, ITERATIONS, ITERATION_LIMIT, J, LEAST, LOOP_COUPLINGS,
-    MULTIPLIER, NONHOLONOMIC, OWN, PAIRS, PLAN_LISTS, PLAN_RECORDS, PLAN_STEPS, PROJECTED, RATE, RESIDUAL, CONSTRAINT_LAYOUT, ROW_SIZE,
-    SETTLE, SIDE, SIDE_F, STATUS, STEP_LENGTH, STEP_ROWS, SUMS, TARGET, TOLERANCE, UNILATERAL, VECTORS, VIOLATION, V_OWN,
-    WORLD_COUPLING, X_SOLVED, Y,
+from unibody.coordinates.reduced.workspace import (  # isort: skip
+    ANTICIPATE, BLOCKS, BODIES, CONTRACTED, COUPLING, CURVED, DEFINITE, DIAGONAL, FAILED, FEEDBACK, IMPLICIT_CHOICE,
+    IMPLICIT_CLASSES, IMPLICIT_EFFORT, IMPLICIT_F, IMPLICIT_INDEX, IMPLICIT_PARAMETERS, IMPLICIT_PLACES, ITERATIONS, ITERATION_LIMIT,
+    LEAST, OWN, PROJECTED, SETTLE, SIDE, STATUS, STEP_LENGTH, SUMS, TOLERANCE, X_SOLVED,
+)  # fmt: skip
+from unibody.coordinates.workspace import DRIFT, ENTRY_W, MULTIPLIER, RATE, RESIDUAL, ROW_SIZE, TARGET, VIOLATION, J, Y
+
+from unibody.solvers.redmax.workspace import (  # isort: skip
+    ADDRESSES, AHEAD, BORDER, BORDER_VALUES, CONSTRAINT_LAYOUT, COUPLED, FRONTS, FRONT_SCRATCH, FRONT_STATE, HELD_PAIRS, INVERSE,
+    LOOP_COUPLINGS, NONHOLONOMIC, PAIRS, PLAN_LISTS, PLAN_RECORDS, PLAN_STEPS, REDMAX, SIDE_F, STEP_ROWS, UNILATERAL, VECTORS, V_OWN,
+    WORLD_COUPLING,
 )  # fmt: skip
 
 from unibody.coordinates.stages import (  # isort: skip
-    AGAIN_STAGE, EVALUATE_STAGE, FACTOR_STAGE, FUSED_STAGE, KICK_STAGE, IMPLICIT_STAGE, MULTIPLIER_STAGE, SOLVE_STAGE,
+    AGAIN_STAGE, EVALUATE_STAGE, FACTOR_STAGE, FUSED_STAGE, IMPLICIT_STAGE, MULTIPLIER_STAGE, SOLVE_STAGE,
 )  # fmt: skip
 from unibody.model.implicit_tables import ImplicitTables, is_implicit, moving_bodies
 from unibody.model.model import JointInfo, Model
@@ -64,67 +72,66 @@ CLOSED = 1e-9
 """Violation (a part of the size of what a row holds) that is round-off of a start, not a contradiction."""
 
 
-class RedMaxSystem(ReducedSystem):
-    """Tables and work space of a model for RedMax."""
+class RedMaxSystem(SystemAround[ReducedSystem]):
+    """A model for RedMax: its tree, with the implicit terms of forces and a way to solve Eq. 2 of paper 000."""
 
     def __init__(
         self, model: Model, linear: str, explicit: frozenset[str], tolerance: float, stabilisation_time: float | None, anticipate: bool,
         definite: bool,
     ):  # fmt: skip
-        self.linear = linear
-        self.explicit = explicit
-        self.stabilisation_time = stabilisation_time
+        self.linear, self.explicit, self.stabilisation_time = linear, explicit, stabilisation_time
         self._corrected = False
-        super().__init__(model)
-        self.view(IMPLICIT_CHOICE)[TOLERANCE] = tolerance
-        self.view(IMPLICIT_CHOICE)[ITERATION_LIMIT] = min(MOST_ITERATIONS, int(self.break_even))
-        self.view(IMPLICIT_CHOICE)[ANTICIPATE] = anticipate
-        self.view(IMPLICIT_CHOICE)[DEFINITE] = definite
+        tables = ReducedTables(model)
+        self.model, self.constraints = model, tables.constraints
+        super().__init__(ReducedSystem(tables, self._slots(tables), REDMAX))
+        self.has_loops = self.dynamics.has_loops
+        choice = self.view(IMPLICIT_CHOICE)
+        choice[TOLERANCE], choice[ITERATION_LIMIT] = tolerance, min(MOST_ITERATIONS, int(self.break_even))
+        choice[ANTICIPATE], choice[DEFINITE] = anticipate, definite
 
-    def extend(self, slots: list[Any]) -> None:
+    def _slots(self, tables: ReducedTables) -> dict[int, Any]:
+        """What is added to the tables of the tree, or is larger here."""
         model, constraints = self.model, self.constraints
         n, nv, nvj, k = model.n_bodies, model.nv, model.nv_joints, constraints.rows
+        # implicit forces, and which bodies they couple
         sprung = self._sprung_loops()
         reserved = [(j.child, j.parent) for j in sprung if {j.child, j.parent} <= moving_bodies(model)]
-        tables = ImplicitTables(model, self.callback_errors, self.clock, self.explicit, reserved)
-        self.implicit_names = tables.names
-        self.python_classes = sorted({*self.python_classes, *tables.python_classes})
-        pairs = [tuple(p) for p in tables.couplings.tolist()][: tables.moving]
-        loop_couplings = self._loop_couplings(sprung, tables.joint_velocities, pairs)
-        self.pairs = tables.couplings[: tables.moving]
+        terms = ImplicitTables(model, tables.callback_errors, tables.clock, self.explicit, reserved)
+        tables.python_classes |= set(terms.python_classes)
+        self.implicit_names, self.pairs = terms.names, terms.couplings[: terms.moving]
+        implicit = bool(terms.names)
+        pairs = [tuple(p) for p in self.pairs.tolist()]
         coupled = sorted({body for pair in pairs for body in pair})
         place = {body: i for i, body in enumerate(coupled)}
+        # the way to solve
         self.break_even = float(MOST_ITERATIONS)
-        self.method = self.choose(slots)
-        implicit = bool(tables.names)
-        slots[IMPLICIT_CLASSES], slots[IMPLICIT_INDEX], slots[IMPLICIT_PLACES] = tables.classes, tables.index, tables.places
-        slots[IMPLICIT_PARAMETERS], slots[IMPLICIT_CHOICE] = tables.parameters, np.zeros(8)
-        slots[PAIRS], slots[HELD_PAIRS] = self.pairs, tables.couplings[tables.moving :]
-        slots[COUPLED] = np.array([place[body] for pair in pairs for body in pair] + coupled, np.int64)
-        slots[LOOP_COUPLINGS] = np.array(loop_couplings, np.int64)
-        slots[CONSTRAINT_LAYOUT] = self._constraint_layout()
+        out: dict[int, Any] = {}
+        self.method = self._choose(tables.slots[BODIES], out)
         self.unilateral = bool(constraints.unilateral.any())
-        multiply = 0 if not k else multiplier_callback(constraints, self.callback_errors) if self.unilateral else multiply_bilateral.address
-        slots[ADDRESSES] = np.array([solve_projected.address if k and self.method in ("pcg", "auto") else 0, multiply], np.int64)
-        slots[UNILATERAL] = constraints.unilateral.astype(np.int64)
+        self._multiply = 0
+        if k:
+            callback = self.unilateral
+            self._multiply = multiplier_callback(constraints, tables.callback_errors) if callback else multiply_bilateral.address
         on_velocities = {name for name, c in model.constraints if c.nonholonomic}
-        slots[NONHOLONOMIC] = np.array(
-            [r >= constraints.joint_rows and name in on_velocities for r, name in enumerate(constraints.names)], np.int64
-        )
-        self._multiply = multiply
-        sizes = {
+        nonholonomic = [r >= constraints.joint_rows and name in on_velocities for r, name in enumerate(constraints.names)]
+        out |= {
+            IMPLICIT_CLASSES: terms.classes, IMPLICIT_INDEX: terms.index, IMPLICIT_PLACES: terms.places,
+            IMPLICIT_PARAMETERS: terms.parameters, IMPLICIT_CHOICE: 8, PAIRS: self.pairs, HELD_PAIRS: terms.couplings[terms.moving :],
+            COUPLED: np.array([place[body] for pair in pairs for body in pair] + coupled, np.int64),
+            LOOP_COUPLINGS: np.array(self._loop_couplings(sprung, terms.joint_velocities, pairs), np.int64),
+            CONSTRAINT_LAYOUT: self._constraint_layout(), UNILATERAL: constraints.unilateral.astype(np.int64),
+            NONHOLONOMIC: np.array(nonholonomic, np.int64),
+            ADDRESSES: np.array([solve_projected.address if k and self.method in ("pcg", "auto") else 0, self._multiply], np.int64),
             IMPLICIT_F: 6 * n if implicit else 0, IMPLICIT_EFFORT: nvj if implicit else 0, OWN: 21 * n if implicit else 0,
-            COUPLING: 36 * len(tables.couplings), WORLD_COUPLING: 36 * len(tables.couplings), DIAGONAL: nvj, BLOCKS: 21 * n,
-            SUMS: max(21 * n, nv),
-            VECTORS: vector_size(n, nv, len(coupled), k), STATUS: 8, AHEAD: k, LEAST: nv,
+            COUPLING: 36 * len(terms.couplings), WORLD_COUPLING: 36 * len(terms.couplings), DIAGONAL: nvj, BLOCKS: 21 * n,
+            SUMS: max(21 * n, nv), VECTORS: vector_size(n, nv, len(coupled), k), STATUS: 8, AHEAD: k, LEAST: nv,
             X_SOLVED: 6 * n, SIDE: nv, SIDE_F: 6 * n, INVERSE: k * k, STEP_ROWS: k, V_OWN: nv,
         }  # fmt: skip
         if self.method == "dense":
-            sizes[FRONTS] = nv * nv
-        for slot, size in sizes.items():
-            slots[slot] = size
+            out[FRONTS] = nv * nv
+        return out
 
-    def _plan(self, slots: list[Any], rows: int) -> None:
+    def _plan(self, bodies: np.ndarray, rows: int, slots: dict[int, Any]) -> None:
         """The order of a direct solution, with the rows as its border, or none of them."""
         constraints = self.constraints
         nodes = [
@@ -134,25 +141,25 @@ class RedMaxSystem(ReducedSystem):
         ]
         index = constraints.dof_index.reshape(-1, 2)
         columns = [(r, index[k, 1]) for r in range(rows) for k in range(constraints.dof_start[r], constraints.dof_start[r + 1])]
-        self.plan = plan = MultifrontalPlan(slots[BODIES], self.pairs, nodes, columns, rows)
+        self.plan = plan = MultifrontalPlan(bodies, self.pairs, nodes, columns, rows)
         slots[PLAN_STEPS], slots[PLAN_LISTS], slots[PLAN_RECORDS] = plan.steps, plan.lists, plan.records
         slots[BORDER] = index[: len(columns), 0]
         slots[FRONTS], slots[FRONT_SCRATCH], slots[FRONT_STATE] = plan.factor_size, plan.scratch_size, plan.state_size
         slots[BORDER_VALUES] = 6 * len(nodes) + len(columns)
 
-    def choose(self, slots: list[Any]) -> str:
-        """The way to solve, by the structure and, between iterating and eliminating, by what each costs."""
+    def _choose(self, bodies: np.ndarray, slots: dict[int, Any]) -> str:
+        """The way to solve, by the structure and, between iterating and eliminating, by what each costs; its plan goes into the slots."""
         if self.linear in ("auto", "pcg", "direct") and not len(self.pairs):
             return "tree"
         if self.constraints.unilateral.any() and self.linear in ("auto", "pcg", "direct"):
             if self.linear == "pcg":
                 return "iterate"
-            self._plan(slots, 0)
+            self._plan(bodies, 0, slots)
             return "contract"
         if self.linear == "pcg" and self.constraints.compliance.any():  # the fused iteration knows rigid rows only
             return "iterate"
         if self.linear in ("auto", "direct"):
-            self._plan(slots, self.constraints.rows)
+            self._plan(bodies, self.constraints.rows, slots)
         if self.linear != "auto":
             return self.linear
         n, rows = self.model.n_bodies, self.constraints.rows
@@ -182,13 +189,10 @@ class RedMaxSystem(ReducedSystem):
                 out += [self.model.loop_joints.index(j), v, pairs.index(pair) if pair in pairs else -1]
         return out
 
-    def stages(self, control: np.ndarray, loads: bool = False) -> np.ndarray:
-        return super().stages(control, loads=True)
-
-    def set_method(self, stages: np.ndarray) -> None:
+    def stages(self, control: np.ndarray) -> np.ndarray:
+        """Addresses of the stages: those of the tree with loads, and the ways to factor and to solve that were chosen."""
+        stages = self.dynamics.shared_stages(control, loads=True)
         stages[EVALUATE_STAGE] = evaluate_redmax.address
-        if self.momenta and (self.view(FREE).size or self.view(FLOATING).size):
-            stages[KICK_STAGE] = kick_reduced.address
         stages[IMPLICIT_STAGE] = fill_implicit.address if self.implicit_names else 0
         factors = {"dense": factor_densely, "direct": factor_contracted, "contract": factor_inside, "auto": factor_automatically}
         factor = factors.get(self.method, factor_projected)
@@ -203,8 +207,10 @@ class RedMaxSystem(ReducedSystem):
             stages[FUSED_STAGE] = closed[self.method].address
         else:
             stages[SOLVE_STAGE] = alone[self.method].address
+        return stages
 
     def prepare(self, dt: float) -> None:
+        """Before steps of length dt; feedback of rows within `stabilisation_time`."""
         super().prepare(dt)
         choice = self.view(IMPLICIT_CHOICE)
         time = FEEDBACK_STEPS * dt if self.stabilisation_time is None else self.stabilisation_time
@@ -219,7 +225,7 @@ class RedMaxSystem(ReducedSystem):
 
     def advance_from(self, t: float, q: np.ndarray, v: np.ndarray, control: np.ndarray) -> np.ndarray:
         """Accelerations over a step of the prepared length from (t, q, v), without a guess; and the loads that act over it."""
-        self.clock[0] = t
+        self.dynamics.clock[0] = t
         self.view(Y)[:] = 0.0
         self.view(IMPLICIT_CHOICE)[SETTLE] = 1.0
         self._corrected = False
@@ -227,13 +233,19 @@ class RedMaxSystem(ReducedSystem):
         self.view(IMPLICIT_CHOICE)[SETTLE] = 0.0
         return self.view(Y)
 
+    def observe(self, t: float, q: np.ndarray, v: np.ndarray, control: np.ndarray) -> Observation:
+        """Everything derived at a state."""
+        self.evaluate(t, q, v, control)
+        return observe_reduced(self.dynamics, t, q, v)
+
     def set_projection(self, on: bool) -> None:
-        super().set_projection(on)
+        """Whether q is brought back onto the constraints after every step, and rows are aimed along their curves."""
+        self.dynamics.set_projection(on)
         self.view(IMPLICIT_CHOICE)[CURVED] = on and self.has_loops
 
     def look(self, t: float, q: np.ndarray, v: np.ndarray, control: np.ndarray) -> None:
         """Poses, rows and loads at a state, nothing solved."""
-        self.clock[0] = t
+        self.dynamics.clock[0] = t
         look_around(self.layout, self.ints, self.constants, self.stages(control), control, t, self.work, q, v)
 
     def aim(self, dt: float) -> np.ndarray:
@@ -246,7 +258,7 @@ class RedMaxSystem(ReducedSystem):
 
     def correct(self, t: float, q: np.ndarray, v: np.ndarray, a: np.ndarray, aim: np.ndarray | None, control: np.ndarray) -> np.ndarray:
         """The Newton correction of a fully implicit stage of the prepared length; without an aim rows stay where they are."""
-        self.clock[0] = t
+        self.dynamics.clock[0] = t
         stages = self.stages(control)
         if aim is None:
             self.look(t, q, v, control)
