@@ -23,27 +23,32 @@ class Anderson:
     def restart(self) -> None:
         """Forget the earlier iterates."""
         self.f: list[np.ndarray] = []
-        self.parts: list[tuple[np.ndarray, ...]] = []
+        self.known: list[np.ndarray] = []
 
-    def correction(self, f: np.ndarray, *parts: np.ndarray, weight: np.ndarray | None = None) -> np.ndarray:
-        """ΔG γ, to be taken from g(x). parts: g(x), or x and f, whose differences are then added; weight: w, of the components of f.
+    def correction(
+        self, f: np.ndarray, x: np.ndarray | None = None, g: np.ndarray | None = None, weight: np.ndarray | None = None
+    ) -> np.ndarray:
+        """ΔG γ, to be taken from g(x), after f = g(x) − x: with ΔG of the g given, or ΔX + ΔF of the x given (always the same one of them).
+        weight: w, of the components of f.
 
         >>> mixing, x = Anderson(), np.array([1.0])
         >>> for _ in range(2):
         ...     g = 4.0 - 0.9 * x
-        ...     x = g - mixing.correction(g - x, g)
+        ...     x = g - mixing.correction(g - x, g=g)
         >>> round(float(x[0]), 9)
         2.105263158
         """
-        out = np.zeros_like(f)
+        known = g if x is None else x
+        assert known is not None
         if self.f:
-            dF = self._differences(self.f, f)
-            dG = self._differences([old[0] for old in self.parts], parts[0])
-            for k in range(1, len(parts)):
-                dG = dG + self._differences([old[k] for old in self.parts], parts[k])
+            dF, dG = self._differences(self.f, f), self._differences(self.known, known)
+            if x is not None:
+                dG = dG + dF
             weighted, right = (dF, f) if weight is None else (weight[:, None] * dF, weight * f)
             out = dG @ np.linalg.lstsq(weighted, right, rcond=self.cutoff)[0]
-        self.f, self.parts = [*self.f, f][-self.memory :], [*self.parts, parts][-self.memory :]
+        else:
+            out = np.zeros_like(f)
+        self.f, self.known = [*self.f, f][-self.memory :], [*self.known, known][-self.memory :]
         return out
 
     def _differences(self, earlier: list[np.ndarray], newest: np.ndarray) -> np.ndarray:
@@ -62,4 +67,4 @@ class DampedAnderson(Anderson):
         if self.f and np.linalg.norm(f) > 2.0 * np.linalg.norm(self.f[-1]):
             self.restart()
             return np.maximum(x + 0.5 * f, 0.0)
-        return np.maximum(g - self.correction(f, x, f), 0.0)
+        return np.maximum(g - self.correction(f, x), 0.0)

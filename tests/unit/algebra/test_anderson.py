@@ -16,7 +16,7 @@ def test_a_linear_map_of_n_unknowns_is_solved_after_n_steps(successive, weighted
     mixing, x = Anderson(memory=n, cutoff=1e-14, successive=successive), np.zeros(n)
     for _ in range(n + 1):
         g = A @ x + b
-        x = g - (mixing.correction(g - x, g, weight=weight) if weighted else mixing.correction(g - x, x, g - x))
+        x = g - (mixing.correction(g - x, g=g, weight=weight) if weighted else mixing.correction(g - x, x))
     np.testing.assert_allclose(x, exact, rtol=1e-8)
 
 

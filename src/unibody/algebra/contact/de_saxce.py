@@ -74,7 +74,7 @@ class Rounds:
                 mixing.restart()
                 least = size
             least = min(least, size)
-            s = np.maximum(g - mixing.correction(g - s, g), 0.0)
+            s = np.maximum(g - mixing.correction(g - s, g=g), 0.0)
         best.notes.append(f"{rounds} rounds of De Saxcé's term")
         return best
 

@@ -117,6 +117,6 @@ def iterate(stage: ImplicitStage, guess: np.ndarray, correct: Correct) -> Solved
             v = last + step
             continue
         best, last = size, v
-        step = delta - mixing.correction(delta, v, delta, weight=weight)
+        step = delta - mixing.correction(delta, v, weight=weight)
         v = v + step
     return None
