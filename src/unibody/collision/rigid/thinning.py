@@ -220,6 +220,6 @@ def thin_out(first, last, shape, frames, tags_out, records_out) -> int:
     for i in range(first + 1, last):
         if dot3(n, load3(records_out, RECORD * i + 3)) < ONE_NORMAL:
             return keep_spread(first, last, tags_out, records_out)
-    if last - first <= MOST_ON_PLANE:
+    if last - first <= AZIMUTHS:
         return last
     return keep_on_plane(first, last, shape, frames, tags_out, records_out)
