@@ -19,7 +19,7 @@ from functools import cached_property
 
 import numpy as np
 
-from unibody.kernel import Floats, Ints, kernel
+from unibody.coordinates.affine.points import place_points
 from unibody.model import Model
 from unibody.shapes import Plane
 
@@ -27,15 +27,6 @@ RESOLUTION = 16
 """Segments around a circle of round shapes: what touches is this polyhedron."""
 FLAT = 1e-12
 """Sine of the bend between two faces below which they are one."""
-
-
-@kernel
-def place_vertices(Q: Floats, w: Floats, body: Ints, x_out: Floats) -> None:
-    """x = Qᵀ w of every vertex."""
-    for v in range(body.size):
-        for i in range(3):
-            at = 12 * body[v] + i
-            x_out[3 * v + i] = w[4 * v] * Q[at] + w[4 * v + 1] * Q[at + 3] + w[4 * v + 2] * Q[at + 6] + w[4 * v + 3] * Q[at + 9]
 
 
 @dataclass(frozen=True)
@@ -108,7 +99,7 @@ class Surface:
     def positions(self, Q: np.ndarray) -> np.ndarray:
         """(V, 3) in the world from affine coordinates Q (bodies, 4, 3)."""
         x = np.empty(3 * len(self.w))
-        place_vertices(np.ascontiguousarray(Q, dtype=float).ravel(), self.w.ravel(), self.body, x)
+        place_points(np.ascontiguousarray(Q, dtype=float).ravel(), self.w.ravel(), self.body, x)
         return x.reshape(-1, 3)
 
     def planes(self, Q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

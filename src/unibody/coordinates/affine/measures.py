@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from unibody.coordinates.affine.rows import JointPart
 from unibody.kernel import Floats, Ints, device, kernel
 from unibody.measure import Measure, measure_value, store_slope
 from unibody.spatial.pose import Pose
@@ -91,6 +92,11 @@ def between_bodies(measure: Measure, first: int, second: int, X_first: Pose | No
     """A measure between frames that are fixed in two bodies; without frames, between the bodies themselves."""
     on_first, on_second = _fixed(measure.on_first, X_first), _fixed(measure.on_second, X_second)
     return BodyMeasure(replace(measure, on_first=on_first, on_second=on_second), first, second)
+
+
+def joint_measures(part: JointPart) -> dict[int, BodyMeasure]:
+    """Of a joint between affine bodies: place in its q → the measure that is this coordinate, for those that have one."""
+    return {k: between_bodies(m, part.child, part.parent, part.X_BM, part.X_PF) for k, m in part.element.measures().items()}
 
 
 def _fixed(vectors: np.ndarray, X: Pose | None) -> np.ndarray:

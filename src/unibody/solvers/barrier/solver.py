@@ -24,10 +24,10 @@ from unibody.errors import ModelError, StepFailed
 from unibody.forces.base import Force
 from unibody.joints.base import Joint
 from unibody.model import Model, State
-from unibody.rules.base import MEMORY
 from unibody.rules.memory_fields import Field, at, count
 from unibody.shapes import Shape
 from unibody.solvers.barrier.body_laws import body_laws
+from unibody.solvers.barrier.memory import CONTACTS, DISTANCE, FACTOR, HAD_STEP, ITERATIONS, RATE
 from unibody.solvers.base import Bound, Solver, Step, refuse_reaction
 from unibody.solvers.report import Report
 from unibody.spatial.pose import rotation_from_quaternion
@@ -89,24 +89,24 @@ class BarrierBound(Bound):
 
     @property
     def memory_size(self) -> int:
-        return self.system.memory_size
+        return self.system.memory.size
 
     def memory_fields(self) -> list[Field]:
         from unibody.solvers.barrier.contact_stiffness import MOST
 
-        system, least = self.system, Field("the least distance", at(-1), low=0.0, infinite=True)
+        memory, least = self.system.memory, Field("the least distance", at(DISTANCE), low=0.0, infinite=True)
         return [
-            *super().memory_fields(), count("whether there was a step", at(MEMORY), 1), count("iterations", at(-3)),
-            count("how stiff ranges are", system.stiffer_ranges, MOST), count("how stiff barriers are", system.stiffer, MOST),
-            count("contacts", at(-2)), least, Field("the rate of a step", slice(MEMORY + 1, MEMORY + 3), low=0.0),
+            *super().memory_fields(), count("whether there was a step", at(HAD_STEP), 1), count("iterations", at(ITERATIONS)),
+            count("how stiff ranges are", memory.stiffer_ranges, MOST), count("how stiff barriers are", memory.stiffer, MOST),
+            count("contacts", at(CONTACTS)), least, Field("the rate of a step", slice(RATE, FACTOR + 1), low=0.0),
         ]  # fmt: skip
 
     def start(self, state: State | None = None) -> tuple[State, np.ndarray]:
         Q, V, t = self.system.begin(state)
-        return State(t, Q, V, "affine"), self.system.fresh_memory(t)
+        return State(t, Q, V, "affine"), self.system.memory.fresh(t, self.model.start_q())
 
     def step(self, state: State, memory: np.ndarray, control: np.ndarray, dt: float) -> Step:
-        from unibody.solvers.barrier.elements import ElementFailed
+        from unibody.solvers.barrier.affine_system import ElementFailed
 
         began = time.perf_counter()
         try:
@@ -155,4 +155,6 @@ class BarrierBound(Bound):
         return EnergyBalance(kinetic, rotors, seen.gravity, seen.springs, float(seen.work[1] + seen.work[2]))
 
     def observe(self, state: State, memory: np.ndarray, control: np.ndarray) -> Observation:
-        return self.system.observe(state, memory, control)
+        from unibody.solvers.barrier.observation import observe_affine
+
+        return observe_affine(self.system, state, memory, control)

@@ -1,4 +1,11 @@
-"""What elements do to affine bodies, as the steps and the record take it: a value, wrenches, efforts, multipliers; scales of a model."""
+"""What constraints and joint remainders do to bodies, for the record, and the scales by which stiff potentials stand for them.
+
+    constraints C = 0       ½ k C²,  k = s m [N/m] or s m ℓ² [N m],  s = `stiffness`/h²                                    (Eq. 10)
+    constraints C ≥ 0       κ b(C/ĉ),  κ = m ĉ (10 g + ĉ/h²), ĉ = ℓ/100;  of angles m ℓ² ĉ (10 g/ℓ + ĉ/h²), ĉ = 1/100      (Eq. 13–14)
+
+m is the mass of the bodies that joints connect to the element's, ℓ² the largest tr(I)/m of its own bodies: it moves, turns and carries on
+these scales.
+"""
 
 from __future__ import annotations
 
@@ -10,9 +17,14 @@ import scipy.sparse as sp
 from unibody.errors import ModelError
 from unibody.model import Model
 
+CARRIED = 10.0
+"""Bodies above each other that a barrier carries in its middle."""
+REACH = 0.01
+"""ĉ, as a part of ℓ or of a radian."""
+
 
 @dataclass(frozen=True)
-class Stiff:
+class StepScales:
     """Of the potentials that stand for constraints during one step."""
 
     scale: float
@@ -24,34 +36,27 @@ class Stiff:
 
 
 @dataclass
-class ElementPull:
-    """A value; its negative gradient: wrenches (bodies, 6) in body axes, of which the efforts of joints (nv) are a part; positive blocks
-    by pairs of bodies; for the record, wrenches that hold joints together (6, M's axes) and multipliers of constraints."""
+class ElementLoads:
+    """A value; its negative gradient: wrenches (bodies, 6) in body axes, and efforts of joints (nv); wrenches that hold joints together
+    (6, M's axes) by joint, and multipliers of constraints by name."""
 
     value: float
     wrench: np.ndarray
     efforts: np.ndarray
-    blocks: dict[tuple[int, int], np.ndarray] = field(default_factory=dict)
     holding: dict[int, np.ndarray] = field(default_factory=dict)
     multipliers: dict[str, np.ndarray] = field(default_factory=dict)
-    stored: float = 0.0
-    """Of the value, what forces store (springs)."""
     violation: float = 0.0
     """The largest |C|, or of C ≥ 0 what is below [m or rad]."""
 
     @staticmethod
-    def of(model: Model) -> ElementPull:
-        return ElementPull(0.0, np.zeros((model.n_bodies, 6)), np.zeros(model.nv_joints))
+    def of(model: Model) -> ElementLoads:
+        return ElementLoads(0.0, np.zeros((model.n_bodies, 6)), np.zeros(model.nv_joints))
 
-    def add_block(self, a: int, b: int, block: np.ndarray) -> None:
-        known = self.blocks.get((a, b))
-        self.blocks[a, b] = block if known is None else known + block
-
-    def join(self, other: ElementPull) -> ElementPull:
-        """Both together, without blocks."""
-        out = ElementPull(self.value + other.value, self.wrench + other.wrench, self.efforts + other.efforts)
+    def join(self, other: ElementLoads) -> ElementLoads:
+        """Both together."""
+        out = ElementLoads(self.value + other.value, self.wrench + other.wrench, self.efforts + other.efforts)
         out.holding, out.multipliers = {**self.holding, **other.holding}, {**self.multipliers, **other.multipliers}
-        out.stored, out.violation = self.stored + other.stored, max(self.violation, other.violation)
+        out.violation = max(self.violation, other.violation)
         return out
 
 
