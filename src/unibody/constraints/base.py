@@ -93,7 +93,7 @@ class Constraint:
         raise NotImplementedError(f"{type(self).__name__} must give evaluate(kinematics)")
 
     def measures(self, packing: Packing) -> list[MeasuredRow]:
-        """Optional: every row as a bound on a measure, for solvers that keep bounds by potentials. Others, and rows without, are evaluated."""
+        """Optional: every row as a bound on a measure, for solvers that keep bounds by potentials. Others evaluate the rows."""
         return []
 
     def row(self, packing: Packing, name: str) -> tuple[Sequence[int], Sequence[float]]:

@@ -13,8 +13,8 @@ from __future__ import annotations
 
 from math import sqrt
 
-from unibody.contact.barrier import across, add_outer, barrier_terms, outer3
 from unibody.collision.proximity import ALONG_A, ALONG_B, ALONG_BOTH, CORNER, FLAT, ON_EDGE, ON_FACE, WIDTH
+from unibody.contact.barrier import across, add_outer, barrier_terms, outer3
 from unibody.kernel import device
 from unibody.spatial.devices import add3, cross, dot3, load3, norm3, scale3
 

@@ -15,8 +15,8 @@ from math import sqrt
 
 import numpy as np
 
-from unibody.contact.barrier import add_gradient, add_outer
 from unibody.collision.proximity import WIDTH, ContactSet
+from unibody.contact.barrier import add_gradient, add_outer
 from unibody.kernel import device
 from unibody.spatial.devices import dot3, load3, scale3, sub3
 

@@ -62,8 +62,8 @@ class Joint:
     S = (a, 0) with a constant unit axis a; "slide" for R = 1, S = (0, a) with a constant axis."""
 
     quaternion: ClassVar[int | None] = None
-    """A promise that a class makes: q holds the unit quaternion of R_FM from here on, with p_FM before it if nv = 6, and v is the twist of M
-    in F, in M's axes, of which a joint with nv = 3 has the angular part."""
+    """A promise that a class makes: q holds the unit quaternion of R_FM from here on, with p_FM before it if nv = 6, and v is the twist of
+    M in F, in M's axes, of which a joint with nv = 3 has the angular part."""
 
     def pose(self, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """R_FM (3×3) and p_FM (3)."""

@@ -5,7 +5,8 @@ row's gradient in affine coordinates is Gᵀ T on its bodies and J g on those of
 
     C = 0    ½ k C²,  k = s m (ℓ²) / (1 + s m (ℓ²) · compliance)            C ≥ 0    κ b(C/ĉ)
 
-Of its second derivative P″ ∇C ∇Cᵀ is taken, which is positive.
+Of its second derivative P″ ∇C ∇Cᵀ is taken, which is positive. Joints are looked at as wholes, by pose and motion, as the record sees
+them: multipliers k C are large numbers times small ones, and would not bear two views of C.
 
 A joint's remainder (a screw between bodies that move) is ½ k |d|² + ½ k ℓ² |φ|² of the way d and the turn φ that are left between its pose
 and the nearest that it allows.
@@ -39,7 +40,7 @@ class ConstraintRows:
         self.elements = [dict(self.model.constraints)[name] for name in tables.row_names]
         """The constraint of every row."""
         self.unilateral = np.array(tables.row_unilateral, bool)
-        self.joints = view.coordinates({j for c in self.elements for j in c.joints()})
+        self.joints = view.coordinates({j for c in self.elements for j in c.joints()}, measured=False)
         # Entries of rows in affine coordinates: bodies of G, then both bodies of every velocity of J.
         rows = range(tables.rows)
         self._G = np.array([(r, b) for r in rows for b in tables.row_bodies[r]], int).reshape(-1, 2)

@@ -18,7 +18,13 @@ from unibody.algebra.block.cholesky import BlockMatrix
 from unibody.collision.contact_search import ContactSearch
 from unibody.collision.proximity import WIDTH, ContactSet
 from unibody.contact.barrier import (
-    add_contact_gradient, add_positive_blocks, barrier, barrier_terms, contact_change, contact_energy, contact_forces,
+    add_contact_gradient,
+    add_positive_blocks,
+    barrier,
+    barrier_terms,
+    contact_change,
+    contact_energy,
+    contact_forces,
 )  # fmt: skip
 from unibody.contact.curvature import add_curvature_contact_blocks, add_exact_contact_blocks
 from unibody.contact.friction import LaggedFriction, add_contact_friction, add_friction_contact_blocks, friction_energy

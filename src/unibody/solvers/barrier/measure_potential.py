@@ -385,7 +385,8 @@ class MeasurePotential(Potential):
 
     def judge(self, x: np.ndarray, p: np.ndarray) -> tuple[float, float]:
         m = self.measured
-        noise = DIGITS * self._factor * float(np.abs(self._weight[0::2] * (m.stiff == 0)).sum()) * max(1.0, float(np.abs(x).max(initial=0.0)))
+        forces = float(np.abs(self._weight[0::2] * (m.stiff == 0)).sum())
+        noise = DIGITS * self._factor * forces * max(1.0, float(np.abs(x).max(initial=0.0)))
         held = np.flatnonzero((m.stiff == 0) & (self._weight[1::2] != 0.0))
         if not len(held):
             return noise, 0.0

@@ -19,7 +19,6 @@ from unibody.constraints.base import Constraint
 from unibody.coordinates.affine.measures import BodyMeasure, MeasureTable, between_bodies, joint_measures
 from unibody.coordinates.affine.rows import JointPart, samples, shared_vectors
 from unibody.measure import OWN, TURN, Measure, MeasuredRow, slide
-from unibody.model import Model
 from unibody.solvers.barrier.element_loads import CARRIED, REACH, StepScales, refuse_start
 from unibody.solvers.barrier.rigid_view import RigidView
 
@@ -49,8 +48,8 @@ class HeldMeasure:
 
 
 class MeasuredElements:
-    """All measures with potentials of one model. `parts`: its joints between affine bodies; `missing`: by joint, how many motions its linear
-    equations leave open; `exact`: names of constraints that are equations themselves."""
+    """All measures with potentials of one model. `parts`: its joints between affine bodies; `missing`: by joint, how many motions its
+    linear equations leave open; `exact`: names of constraints that are equations themselves."""
 
     def __init__(self, view: RigidView, parts: Sequence[JointPart], missing: dict[int, int], exact: Collection[str] = ()):
         self.model, model = view.model, view.model

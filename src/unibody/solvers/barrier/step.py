@@ -102,8 +102,8 @@ class BarrierSystem(HoldsAddresses):
         self.view = RigidView(model, self.affine.parts, self.affine.links)
         self.exact = exact_elements(self.reduction)
         self.measured = MeasuredElements(self.view, self.affine.parts, self.reduction.missing, self.exact)
-        left = [n for n, c in model.constraints if n not in self.exact and n not in self.measured.names and not getattr(c, "surfaces", False)]
-        self.rows = ConstraintRows(self.affine, self.view, left)
+        done = {*self.exact, *self.measured.names}
+        self.rows = ConstraintRows(self.affine, self.view, [name for name, _ in model.constraints if name not in done])
         self.remainders = [k for k in self.reduction.missing if k not in self.measured.joints]
         """Joints of which equations and measures leave something open."""
         self.forces = Forces(self.affine, self.view)
@@ -249,8 +249,9 @@ class BarrierSystem(HoldsAddresses):
         return out
 
     def _pose(
-        self, state: State, memory: np.ndarray, control: np.ndarray, h: float, rule: Prediction, last: LastStep, Q: np.ndarray, V: np.ndarray
-    ) -> PosedStep:
+        self, state: State, memory: np.ndarray, control: np.ndarray, h: float, rule: Prediction, last: LastStep, Q: np.ndarray,
+        V: np.ndarray,
+    ) -> PosedStep:  # fmt: skip
         """Ψ of Eq. 1: the potentials of a step from Q with rates V."""
         a, t, factor, rate, origin = self.affine, state.t + h, rule.factor, rule.rate, rule.origin
         q_near, scales, before, targets = memory[self.memory.fitted], self.scales(h), None, a.driven(t)
