@@ -1,6 +1,6 @@
 """Contacts and safe steps of affine bodies during one step of time: the two questions that a minimisation asks again and again.
 
-Candidates are kept while they suffice (`sweep`), the contacts of the last coordinates are remembered.
+Candidates are kept while they suffice (`sweep`).
 """
 
 from __future__ import annotations
@@ -20,18 +20,15 @@ class ContactSearch:
     def __init__(self, surface: Surface, broad: Broad, proximity: Proximity, reach: float, part: np.ndarray):
         self._surface, self._proximity, self._reach, self._part = surface, proximity, reach, part
         self._sweep = Sweep(broad, reach, reach)
-        self._known: tuple[np.ndarray, ContactSet] | None = None
 
     def contacts(self, Q: np.ndarray) -> ContactSet:
-        """Everything nearer than the reach at coordinates Q (bodies, 4, 3); that of the last call again if nothing has moved."""
-        if self._known is None or not np.array_equal(self._known[0], Q):
-            x = self._surface.positions(Q)
-            self._known = (Q.copy(), self._proximity.contacts(self._sweep.between(x, x), Q, x, self._reach, self._part))
-        return self._known[1]
+        """Everything nearer than the reach at coordinates Q (bodies, 4, 3)."""
+        x = self._surface.positions(Q)
+        return self._proximity.contacts(self._sweep.between(x, x), Q, x, self._reach, self._part)
 
-    def safe_step(self, Q: np.ndarray, dQ: np.ndarray, ahead: bool) -> float:
-        """The largest part t ≤ 1 of the motion dQ on which nothing touches. With `ahead` the contacts at its end are found, too: whoever
-        goes there asks for them next."""
+    def safe_step(self, Q: np.ndarray, dQ: np.ndarray, ahead: bool) -> tuple[float, ContactSet | None]:
+        """The largest part t ≤ 1 of the motion dQ on which nothing touches, and with `ahead` the contacts at its end: whoever goes there
+        asks for them next."""
         s = self._surface
         x, dx = s.positions(Q), s.positions(dQ)
         near, t = self._sweep.between(x, x + dx), 1.0
@@ -42,6 +39,4 @@ class ContactSearch:
             near.points.ravel(), near.edges.ravel(), s.faces.ravel(), s.edges.ravel(), x.ravel(), dx.ravel(), 0.0, self._reach, t,
             ITERATIONS,
         )  # fmt: skip
-        if ahead:
-            self.contacts(Q + t * dQ)
-        return t
+        return t, self.contacts(Q + t * dQ) if ahead else None

@@ -19,14 +19,23 @@ from functools import cached_property
 
 import numpy as np
 
-from unibody.coordinates.affine.points import place_points
+from unibody.coordinates.affine.points import placed_point
+from unibody.kernel import Floats, Ints, kernel
 from unibody.model import Model
 from unibody.shapes import Plane
+from unibody.spatial.devices import store3
 
 RESOLUTION = 16
 """Segments around a circle of round shapes: what touches is this polyhedron."""
 FLAT = 1e-12
 """Sine of the bend between two faces below which they are one."""
+
+
+@kernel
+def place_vertices(Q: Floats, w: Floats, body: Ints, x_out: Floats) -> None:
+    """x = Qᵀ w of every vertex."""
+    for v in range(body.size):
+        store3(placed_point(Q, w, v, body[v]), 3 * v, x_out)
 
 
 @dataclass(frozen=True)
@@ -99,7 +108,7 @@ class Surface:
     def positions(self, Q: np.ndarray) -> np.ndarray:
         """(V, 3) in the world from affine coordinates Q (bodies, 4, 3)."""
         x = np.empty(3 * len(self.w))
-        place_points(np.ascontiguousarray(Q, dtype=float).ravel(), self.w.ravel(), self.body, x)
+        place_vertices(np.ascontiguousarray(Q, dtype=float).ravel(), self.w.ravel(), self.body, x)
         return x.reshape(-1, 3)
 
     def planes(self, Q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -95,10 +95,6 @@ class LaggedFriction:
     bound: np.ndarray
 
     @staticmethod
-    def none() -> LaggedFriction:
-        return LaggedFriction(ContactSet(np.zeros((0, 2), np.int64), np.zeros((0, WIDTH))), np.zeros(0))
-
-    @staticmethod
     def of(contacts: ContactSet, force: np.ndarray, mu: np.ndarray) -> LaggedFriction:
         """Those that press and rub."""
         rub = mu * force > 0.0

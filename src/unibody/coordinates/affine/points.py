@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from unibody.kernel import Floats, Ints, device, kernel
+from unibody.kernel import device
 from unibody.model import Model
 from unibody.shapes import Plane
 
@@ -21,15 +21,6 @@ def placed_point(Q, w, v, body):
         w[u] * Q[k + 1] + w[u + 1] * Q[k + 4] + w[u + 2] * Q[k + 7] + w[u + 3] * Q[k + 10],
         w[u] * Q[k + 2] + w[u + 1] * Q[k + 5] + w[u + 2] * Q[k + 8] + w[u + 3] * Q[k + 11],
     )
-
-
-@kernel
-def place_points(Q: Floats, w: Floats, body: Ints, x_out: Floats) -> None:
-    """x = Qᵀ w of every point."""
-    for v in range(body.size):
-        x = placed_point(Q, w, v, body[v])
-        for i in range(3):
-            x_out[3 * v + i] = x[i]
 
 
 @dataclass(frozen=True)

@@ -90,18 +90,20 @@ class AffineSystem(HoldsAddresses):
         return state.q, state.v
 
     def asked(self, call: Callable[..., Any], *arguments: Any) -> Any:
-        """What kernels and functions give that may run users' code; what that raises is told with the name of its element."""
-        errors = self.callback_errors
+        """What a user's function gives; what it raises is told with the name of its element."""
         try:
-            out = call(*arguments)
+            return call(*arguments)
         except Exception as error:
-            raise ElementFailed(errors.element, f"{type(error).__name__}: {error}") from error
+            raise ElementFailed(self.callback_errors.element, f"{type(error).__name__}: {error}") from error
+
+    def raise_callback_error(self) -> None:
+        """Behind a kernel that may have run users' code: what that raised."""
+        errors = self.callback_errors
         if errors.error is not None:
             error, errors.error = errors.error, None
             if not isinstance(error, Exception):
                 raise error
             raise ElementFailed(errors.blamed, f"{type(error).__name__}: {error}") from error
-        return out
 
     def signals(self, t: float) -> np.ndarray:
         """The values at time t of all that may depend on it, drives of kinematic bodies among them; sets the clock of NumPy methods."""

@@ -84,7 +84,8 @@ class ConstraintRows:
         t = self._tables
         G, J, C, bias, drift = (np.zeros(size) for size in (6 * t.entries, t.dof_entries, t.rows, t.rows, t.rows))
         V, v = np.zeros(6 * self.model.n_bodies), np.zeros(self.model.nv_joints)
-        self._system.asked(fill_element_rows, t.classes, t.index, t.parameters, X, V, q, v, signals, G, J, C, bias, drift)
+        fill_element_rows(t.classes, t.index, t.parameters, X, V, q, v, signals, G, J, C, bias, drift)
+        self._system.raise_callback_error()
         return C, G.reshape(-1, 6), J
 
     def weighed(self, C: np.ndarray, scales: StepScales) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -122,16 +122,20 @@ def add_friction_blocks(
 
 
 class BarrierPotential(Potential):
-    """Barriers of all contacts. `alone`: no other potential shortens a step, so that the contacts at its end can be found with it."""
+    """Barriers of all contacts, in a step that begins at x. `alone`: no other potential shortens a way, so that the contacts at its end can
+    be found with it."""
 
-    def __init__(self, system: AffineSystem, law: ContactParameters, factor: float, alone: bool):
+    def __init__(self, system: AffineSystem, law: ContactParameters, factor: float, alone: bool, x: np.ndarray):
         self._search = ContactSearch(system.surface, system.broad, system.proximity, law.reach, law.parts)
         self._law, self._factor, self._alone = law, factor, alone
+        self._known = x.copy(), self._search.contacts(x.reshape(-1, 4, 3))
         self._press = np.zeros(1)
 
     def contacts(self, x: np.ndarray) -> ContactSet:
-        """Everything nearer than the reach."""
-        return self._search.contacts(x.reshape(-1, 4, 3))
+        """Everything nearer than the reach; that of the last call again if nothing has moved."""
+        if not np.array_equal(self._known[0], x):
+            self._known = x.copy(), self._search.contacts(x.reshape(-1, 4, 3))
+        return self._known[1]
 
     def pairs(self, x: np.ndarray) -> Sequence[np.ndarray]:
         return (self.contacts(x).pair,)
@@ -151,7 +155,10 @@ class BarrierPotential(Potential):
             add(c.pair.ravel(), places[0], c.record.ravel(), self._law.pressure, self._law.reach, self._factor, own_out, between_out)
 
     def max_step(self, x: np.ndarray, p: np.ndarray, t: float) -> float:
-        return self._search.safe_step(x.reshape(-1, 4, 3), p.reshape(-1, 4, 3), self._alone)
+        t, ahead = self._search.safe_step(x.reshape(-1, 4, 3), p.reshape(-1, 4, 3), self._alone)
+        if ahead is not None:
+            self._known = x + t * p, ahead
+        return t
 
     def judge(self, x: np.ndarray, p: np.ndarray) -> tuple[float, float]:
         c = self.contacts(x)
@@ -165,35 +172,37 @@ class FrictionPotential(Potential):
     def __init__(self, law: ContactParameters, mu: np.ndarray, origin: np.ndarray, rate: float, factor: float):
         self._law, self._mu, self._origin = law, mu, origin.ravel()
         self._slip, self._factor = law.slip_speed / rate, factor
-        self._lagged = LaggedFriction.none()
+        self._lagged: LaggedFriction | None = None
 
     def renew(self, contacts: ContactSet) -> bool:
         """Take normal forces and tangents from these contacts; whether any of them rubs."""
         force = contact_forces(contacts, self._law.pressure, self._law.reach)
         self._lagged = LaggedFriction.of(contacts, force, self._mu[contacts.pair[:, 0], contacts.pair[:, 1]])
-        return len(self._lagged.bound) > 0
-
-    def _at(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Pairs, records and bounds, flat."""
-        return self._lagged.contacts.pair.ravel(), self._lagged.contacts.record.ravel(), self._lagged.bound
+        if not len(self._lagged.bound):
+            self._lagged = None
+        return self._lagged is not None
 
     def pairs(self, x: np.ndarray) -> Sequence[np.ndarray]:
-        return (self._lagged.contacts.pair,)
+        return () if self._lagged is None else (self._lagged.contacts.pair,)
 
     def value(self, x: np.ndarray) -> float:
-        return self._factor * friction_value(*self._at(), self._slip, x, self._origin) if len(self._lagged.bound) else 0.0
+        if self._lagged is None:
+            return 0.0
+        pair, record = self._lagged.contacts.pair.ravel(), self._lagged.contacts.record.ravel()
+        return self._factor * friction_value(pair, record, self._lagged.bound, self._slip, x, self._origin)
 
     def add_gradient(self, x: np.ndarray, gradient_out: np.ndarray) -> None:
-        if len(self._lagged.bound):
-            add_friction_gradient(*self._at(), self._slip, self._factor, x, self._origin, gradient_out)
+        if self._lagged is not None:
+            pair, record = self._lagged.contacts.pair.ravel(), self._lagged.contacts.record.ravel()
+            add_friction_gradient(pair, record, self._lagged.bound, self._slip, self._factor, x, self._origin, gradient_out)
 
     def add_blocks(
         self, x: np.ndarray, places: Sequence[np.ndarray], careful: bool, own_out: np.ndarray, between_out: np.ndarray
     ) -> None:
-        if len(self._lagged.bound):
-            pair, record, bound = self._at()
+        if self._lagged is not None:
+            pair, record = self._lagged.contacts.pair.ravel(), self._lagged.contacts.record.ravel()
             add_friction_blocks(
-                pair, places[0], record, bound, self._slip, self._factor, x, self._origin, careful, own_out, between_out
+                pair, places[0], record, self._lagged.bound, self._slip, self._factor, x, self._origin, careful, own_out, between_out
             )
 
 

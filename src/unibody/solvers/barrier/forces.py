@@ -70,7 +70,7 @@ class ForceSlopes:
     def __init__(self, system: AffineSystem, leave_out: Iterable[str], limit: np.ndarray):
         model = system.model
         tables = ImplicitTables(model, system.callback_errors, system.clock, frozenset(leave_out))
-        self._asked, self._tables = system.asked, (tables.classes, tables.index, tables.parameters, tables.places, limit)
+        self._system, self._tables = system, (tables.classes, tables.index, tables.parameters, tables.places, limit)
         self.any = len(tables.classes) > 0
         self.pair = tables.couplings
         self._sizes = 2 * 21 * model.n_bodies, 2 * 36 * len(tables.couplings), 2 * model.nv_joints
@@ -79,7 +79,9 @@ class ForceSlopes:
         """−K and −D at (signals, X, V, q, v, control), each element's made positive."""
         V, v = at[2], at[4]
         made = tuple(np.zeros(size) for size in self._sizes)
-        self._asked(add_ahead_and_behind, *self._tables, *at, np.zeros(V.size), np.zeros(v.size), *made)
+        add_ahead_and_behind(*self._tables, *at, np.zeros(V.size), np.zeros(v.size), *made)
+        if self._system.callback_errors.error is not None:
+            self._system.raise_callback_error()
         both = [np.split(given, 2) for given in made]
         return tuple(0.5 * (a + b) for a, b in both), tuple(0.5 * (a - b) for a, b in both)  # type: ignore[return-value]
 
@@ -135,8 +137,9 @@ class Forces:
     def _load(self, tables: ForceTables, signals: np.ndarray, *at: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Wrenches, efforts and ledger at (X, V, q, v, control)."""
         F, effort, ledger, right = np.empty(6 * self.n), np.empty(2 * self.nv), np.empty(4), np.empty(self.nv)
-        call = load_forces, tables.classes, tables.index, tables.parameters, self.limit, signals, *at, F, effort, ledger, right
-        self._system.asked(*call)
+        load_forces(tables.classes, tables.index, tables.parameters, self.limit, signals, *at, F, effort, ledger, right)
+        if self._system.callback_errors.error is not None:
+            self._system.raise_callback_error()
         return F, right, ledger
 
     def stored(self, X: np.ndarray, q: np.ndarray, signals: np.ndarray) -> tuple[float, np.ndarray, np.ndarray]:

@@ -19,7 +19,7 @@ from unibody.algebra.minimise import Minimum, minimise
 from unibody.arena import HoldsAddresses
 from unibody.collision.filters import contact_rules
 from unibody.collision.intersect import crossing
-from unibody.collision.proximity import ContactSet
+from unibody.collision.proximity import GAP, ContactSet
 from unibody.coordinates.affine.joints import Reduction
 from unibody.coordinates.affine.links import LIGHT
 from unibody.errors import ModelError
@@ -201,7 +201,7 @@ class BarrierSystem(HoldsAddresses):
         Q_new, v = x.reshape(-1, 4, 3), rule.rate * (x.reshape(-1, 4, 3) - rule.origin)[a.moving]
         count, distance = 0, np.inf
         if posed.barrier is not None:
-            gaps = posed.barrier.contacts(x).distance
+            gaps = posed.barrier.contacts(x).record[:, GAP]
             count, distance = len(gaps), float(gaps.min(initial=np.inf))
         multipliers, open_by = np.zeros(0), 0.0
         if self.reduction.equations:  # ∂Ψ/∂x = β h² Cᵀ μ
@@ -271,7 +271,7 @@ class BarrierSystem(HoldsAddresses):
         barrier, friction = None, None
         if a.touching:
             law = self.law(h, memory)
-            barrier = BarrierPotential(a, law, factor, alone=not len(self.measured) and not self.rows.unilateral.any())
+            barrier = BarrierPotential(a, law, factor, not len(self.measured) and not self.rows.unilateral.any(), Q.ravel())
             friction = FrictionPotential(law, self.friction, origin, rate, factor)
             potentials += [barrier, friction]
             contacts = barrier.contacts(Q.ravel())
