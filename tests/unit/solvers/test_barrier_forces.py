@@ -7,12 +7,13 @@ import pytest
 import scipy.linalg
 
 import unibody as ub
+from unibody.coordinates.affine.forces import AffineForces, has_energy
+from unibody.coordinates.affine.rigid_view import RigidView
 from unibody.forces import Loads
 from unibody.solvers import Barrier
 from unibody.solvers.barrier.affine_system import AffineSystem
-from unibody.solvers.barrier.forces import Forces, LaggedForces, StoredEnergy, has_energy
+from unibody.solvers.barrier.forces import LaggedForces, StoredEnergy
 from unibody.solvers.barrier.incremental_potential import pair_places
-from unibody.solvers.barrier.rigid_view import RigidView
 
 
 def model_of(push: bool = True) -> ub.Model:
@@ -43,7 +44,7 @@ def bound():
     model = model_of()
     system = AffineSystem(model)
     view = RigidView(model, system.parts, system.links)
-    return model, system, view, Forces(system, view)
+    return model, system, view, AffineForces(view, system.callback_errors, system.clock)
 
 
 def strained(Q, size, seed=1):

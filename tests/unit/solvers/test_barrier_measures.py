@@ -9,6 +9,7 @@ import unibody as ub
 from unibody.constraints.joint_limit_rows import SWING, TWIST, LimitRow, measure
 from unibody.coordinates.affine.body import affine_of_pose
 from unibody.coordinates.affine.measures import BodyMeasure, MeasureTable, between_bodies, joint_measures
+from unibody.coordinates.affine.rigid_view import RigidView
 from unibody.coordinates.affine.rows import JointPart
 from unibody.element import Point
 from unibody.measure import CONE, DISTANCE, SLIDE, TURN, cone, distance, from_vectors, height, store_curve, turn
@@ -17,7 +18,6 @@ from unibody.solvers.barrier.element_loads import StepScales
 from unibody.solvers.barrier.incremental_potential import pair_places
 from unibody.solvers.barrier.measure_potential import MeasurePotential, measure_loads, safe_measure_step
 from unibody.solvers.barrier.measured_elements import MeasuredElements
-from unibody.solvers.barrier.rigid_view import RigidView
 from unibody.spatial.pose import Pose, rotation_from_vector
 
 KINDS = {"distance": DISTANCE, "slide": SLIDE, "cone": CONE, "turn": TURN}

@@ -6,8 +6,7 @@ ones are known functions of time.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
-from typing import Any
+from collections.abc import Collection
 
 import numpy as np
 
@@ -18,6 +17,7 @@ from unibody.collision.filters import body_filter
 from unibody.collision.proximity import Proximity
 from unibody.collision.surface import RESOLUTION, Surface
 from unibody.coordinates.affine.body import affine_of_motion, affine_of_pose, masses, rate_of_twist, volume
+from unibody.coordinates.affine.forces import asked
 from unibody.coordinates.affine.joints import Reduction
 from unibody.coordinates.affine.links import expand, in_body_axes, place_links
 from unibody.coordinates.affine.points import PointMap
@@ -26,14 +26,6 @@ from unibody.coordinates.signals import DRIVE, signal_function
 from unibody.errors import ModelError
 from unibody.model import Model, State
 from unibody.model.tables import CallbackErrors
-
-
-class ElementFailed(RuntimeError):
-    """An element's own code raised, or gave something that is not finite."""
-
-    def __init__(self, element: str, why: str):
-        super().__init__(why)
-        self.element = element
 
 
 class AffineSystem(HoldsAddresses):
@@ -89,27 +81,11 @@ class AffineSystem(HoldsAddresses):
             raise ModelError(f"state holds {state.q.size} coordinates, this model has {count}; give one of the same model")
         return state.q, state.v
 
-    def asked(self, call: Callable[..., Any], *arguments: Any) -> Any:
-        """What a user's function gives; what it raises is told with the name of its element."""
-        try:
-            return call(*arguments)
-        except Exception as error:
-            raise ElementFailed(self.callback_errors.element, f"{type(error).__name__}: {error}") from error
-
-    def raise_callback_error(self) -> None:
-        """Behind a kernel that may have run users' code: what that raised."""
-        errors = self.callback_errors
-        if errors.error is not None:
-            error, errors.error = errors.error, None
-            if not isinstance(error, Exception):
-                raise error
-            raise ElementFailed(errors.blamed, f"{type(error).__name__}: {error}") from error
-
     def signals(self, t: float) -> np.ndarray:
         """The values at time t of all that may depend on it, drives of kinematic bodies among them; sets the clock of NumPy methods."""
         out, self.clock[0] = self._signals.copy(), t
         if self._fill_signals is not None:
-            self.asked(self._fill_signals, t, out)
+            asked(self.callback_errors, self._fill_signals, t, out)
         return out
 
     def _drives(self, t: float) -> dict[int, np.ndarray]:

@@ -19,6 +19,8 @@ from collections.abc import Collection, Iterable, Sequence
 import numpy as np
 
 from unibody.contact.barrier import barrier
+from unibody.coordinates.affine.forces import raise_error_of
+from unibody.coordinates.affine.rigid_view import RigidView, nearest, relative, relative_twist
 from unibody.coordinates.relative_joints import fill_element_rows
 from unibody.element import Kinematics
 from unibody.model.model import JointInfo
@@ -27,7 +29,6 @@ from unibody.solvers.barrier.affine_system import AffineSystem
 from unibody.solvers.barrier.element_loads import CARRIED, REACH, ElementLoads, StepScales, refuse_start
 from unibody.solvers.barrier.incremental_potential import Potential
 from unibody.solvers.barrier.measure_potential import sampled_step
-from unibody.solvers.barrier.rigid_view import RigidView, nearest, relative, relative_twist
 from unibody.spatial.pose import vector_from_rotation
 
 
@@ -35,7 +36,7 @@ class ConstraintRows:
     """Rows of some constraints of a model, by name."""
 
     def __init__(self, system: AffineSystem, view: RigidView, only: Collection[str]):
-        self.model, self._system = system.model, system
+        self.model, self._errors = system.model, system.callback_errors
         self._tables = tables = ConstraintTables(system.model, system.callback_errors, system.clock, only)
         self.elements = [dict(self.model.constraints)[name] for name in tables.row_names]
         """The constraint of every row."""
@@ -85,7 +86,8 @@ class ConstraintRows:
         G, J, C, bias, drift = (np.zeros(size) for size in (6 * t.entries, t.dof_entries, t.rows, t.rows, t.rows))
         V, v = np.zeros(6 * self.model.n_bodies), np.zeros(self.model.nv_joints)
         fill_element_rows(t.classes, t.index, t.parameters, X, V, q, v, signals, G, J, C, bias, drift)
-        self._system.raise_callback_error()
+        if self._errors.error is not None:
+            raise_error_of(self._errors)
         return C, G.reshape(-1, 6), J
 
     def weighed(self, C: np.ndarray, scales: StepScales) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -12,7 +12,6 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 import numpy as np
-import scipy.sparse as sp
 
 from unibody.errors import ModelError
 from unibody.model import Model
@@ -58,17 +57,6 @@ class ElementLoads:
         out.holding, out.multipliers = {**self.holding, **other.holding}, {**self.multipliers, **other.multipliers}
         out.violation = max(self.violation, other.violation)
         return out
-
-
-def scales(model: Model) -> tuple[np.ndarray, np.ndarray]:
-    """By body: the mass of all that joints connect to it, and √(tr I / m); 0 for those that do not move."""
-    n = model.n_bodies
-    moves = np.array([b.kind == "dynamic" for b in model.bodies])
-    pairs = np.array([(j.child, j.parent) for j in model.joints if moves[j.child] and moves[j.parent]], int).reshape(-1, 2)
-    _, group = sp.csgraph.connected_components(sp.coo_matrix((np.ones(len(pairs)), pairs.T), shape=(n, n)), directed=False)
-    own = np.array([b.mass if move else 0.0 for b, move in zip(model.bodies, moves, strict=True)])
-    arm = [np.sqrt(np.trace(b.inertia) / b.mass) if move and b.mass > 0.0 else 0.0 for b, move in zip(model.bodies, moves, strict=True)]
-    return np.bincount(group, own, n)[group] * moves, np.array(arm)
 
 
 def refuse_start(name: str, outside: float, unit: str) -> None:

@@ -14,9 +14,9 @@ from dataclasses import dataclass
 import numpy as np
 import scipy.sparse as sp
 
+from unibody.coordinates.affine.rigid_view import RigidView, relative_twist
 from unibody.element import Kinematics
 from unibody.model.model import JointInfo
-from unibody.solvers.barrier.rigid_view import RigidView, relative_twist
 from unibody.spatial.pose import ad, spatial_inertia
 
 SMALL = 1e-11

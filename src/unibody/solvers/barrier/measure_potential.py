@@ -20,6 +20,7 @@ import numpy as np
 from unibody.contact.barrier import add_outer, barrier_terms
 from unibody.coordinates.affine.body import polar
 from unibody.coordinates.affine.measures import WIDTH, measured_vector
+from unibody.coordinates.affine.polar import add_dashpot_blocks
 from unibody.kernel import Floats, Ints, device, kernel
 from unibody.measure import CONE, DISTANCE, SLIDE, TURN, measure_value, sine_and_cosine, store_curve
 from unibody.solvers.barrier.element_loads import ElementLoads, StepScales
@@ -146,25 +147,6 @@ def dashpot_value(pair: Ints, direction: Floats, strength: Floats, Q: Floats, or
                 for i in range(12):
                     gradient_out[at + i] += factor * strength[k] * way * direction[24 * k + 12 * side + i]
     return total
-
-
-@kernel
-def add_dashpot_blocks(
-    pair: Ints, place: Ints, direction: Floats, strength: Floats, factor: float, own_out: Floats, between_out: Floats
-) -> None:
-    """As `add_measure_blocks`, of c g gᵀ."""
-    for k in range(strength.size):
-        swap = place[k] < 0
-        spot = 144 * (-1 - place[k] if swap else place[k])
-        c = factor * strength[k]
-        at = 24 * k
-        low = at + 12 if swap else at
-        high = at if swap else at + 12
-        for i in range(12):
-            for j in range(12):
-                own_out[144 * pair[2 * k] + 12 * i + j] += c * direction[at + i] * direction[at + j]
-                own_out[144 * pair[2 * k + 1] + 12 * i + j] += c * direction[at + 12 + i] * direction[at + 12 + j]
-                between_out[spot + 12 * i + j] += c * direction[low + i] * direction[high + j]
 
 
 @device

@@ -17,10 +17,10 @@ import numpy as np
 
 from unibody.constraints.base import Constraint
 from unibody.coordinates.affine.measures import BodyMeasure, MeasureTable, between_bodies, joint_measures
+from unibody.coordinates.affine.rigid_view import RigidView
 from unibody.coordinates.affine.rows import JointPart, samples, shared_vectors
 from unibody.measure import OWN, TURN, Measure, MeasuredRow, slide
 from unibody.solvers.barrier.element_loads import CARRIED, REACH, StepScales, refuse_start
-from unibody.solvers.barrier.rigid_view import RigidView
 
 MOST = 60
 """Doublings of κ."""

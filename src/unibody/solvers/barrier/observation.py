@@ -15,6 +15,7 @@ import numpy as np
 from unibody.collision.proximity import WIDTH, ContactSet
 from unibody.contact.barrier import contact_forces
 from unibody.coordinates.affine.body import RigidityPotential
+from unibody.coordinates.affine.rigid_view import relative_twist
 from unibody.coordinates.observation import Observation, Touching, public_poses, public_twists
 from unibody.element import Kinematics
 from unibody.model import State
@@ -24,7 +25,6 @@ from unibody.solvers.barrier.element_loads import ElementLoads
 from unibody.solvers.barrier.instant import instant, joint_bias, least_shift
 from unibody.solvers.barrier.measure_potential import measure_loads
 from unibody.solvers.barrier.memory import ITERATIONS, USUAL_STEP, LastStep
-from unibody.solvers.barrier.rigid_view import relative_twist
 from unibody.solvers.barrier.step import BarrierSystem
 
 

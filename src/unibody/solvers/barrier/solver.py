@@ -106,7 +106,7 @@ class BarrierBound(Bound):
         return State(t, Q, V, "affine"), self.system.memory.fresh(t, self.model.start_q())
 
     def step(self, state: State, memory: np.ndarray, control: np.ndarray, dt: float) -> Step:
-        from unibody.solvers.barrier.affine_system import ElementFailed
+        from unibody.coordinates.affine.forces import ElementFailed
 
         began = time.perf_counter()
         try:

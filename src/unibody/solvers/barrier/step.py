@@ -20,8 +20,10 @@ from unibody.arena import HoldsAddresses
 from unibody.collision.filters import contact_rules
 from unibody.collision.intersect import crossing
 from unibody.collision.proximity import GAP, ContactSet
+from unibody.coordinates.affine.forces import AffineForces
 from unibody.coordinates.affine.joints import Reduction
 from unibody.coordinates.affine.links import LIGHT
+from unibody.coordinates.affine.rigid_view import RigidView
 from unibody.errors import ModelError
 from unibody.model import Model, State
 from unibody.solvers.barrier.affine_system import AffineSystem
@@ -32,12 +34,11 @@ from unibody.solvers.barrier.contact_potential import BarrierPotential, DamperPo
 from unibody.solvers.barrier.contact_stiffness import ContactParameters, Pressures
 from unibody.solvers.barrier.driven_bodies import advance
 from unibody.solvers.barrier.element_loads import StepScales
-from unibody.solvers.barrier.forces import Forces, LaggedForces, StoredEnergy
+from unibody.solvers.barrier.forces import LaggedForces, StoredEnergy
 from unibody.solvers.barrier.incremental_potential import IncrementalPotential, Potential
 from unibody.solvers.barrier.measure_potential import MeasurePotential
 from unibody.solvers.barrier.measured_elements import MeasuredElements
 from unibody.solvers.barrier.memory import DISTANCE, LastStep, MemoryLayout
-from unibody.solvers.barrier.rigid_view import RigidView
 
 FIRST_ROUNDS = 5
 """Renewals of friction in a first step, where forces at its beginning may be those of bodies put too near to each other."""
@@ -106,7 +107,7 @@ class BarrierSystem(HoldsAddresses):
         self.rows = ConstraintRows(self.affine, self.view, [name for name, _ in model.constraints if name not in done])
         self.remainders = [k for k in self.reduction.missing if k not in self.measured.joints]
         """Joints of which equations and measures leave something open."""
-        self.forces = Forces(self.affine, self.view)
+        self.forces = AffineForces(self.view, self.callback_errors, self.affine.clock)
         self.lagged = LaggedForces(self.affine, self.view, self.forces)
         # Contact.
         everyone = next((c for c in rules if c.everywhere), None)
@@ -207,10 +208,11 @@ class BarrierSystem(HoldsAddresses):
         if self.reduction.equations:  # ∂Ψ/∂x = β h² Cᵀ μ
             multipliers = -self.reduction.multipliers(problem.gradient(x)) / rule.factor
             open_by = float(np.abs(self.reduction.residual(Q_new)).max(initial=0.0))
-        history = np.concatenate([rule.origin[a.moving].ravel(), Q[a.moving].ravel(), V[a.moving].ravel()])
         q_near = memory[self.memory.fitted]
+        fitted = self.view.turning.fitted(x, q_near) if self.view.turning.which.size else q_near
+        history = np.concatenate([rule.origin[a.moving].ravel(), Q[a.moving].ravel(), V[a.moving].ravel()])
         kept = self.memory.after(
-            memory, t, h, rule.rate, rule.factor, posed.powers, history, self.view.turning.fitted(x, q_near), multipliers,
+            memory, t, h, rule.rate, rule.factor, posed.powers, history, fitted, multipliers,
             (iterations, count, distance),
         )  # fmt: skip
         violation = max(open_by, *(potential.violation(x) for potential in problem.potentials))

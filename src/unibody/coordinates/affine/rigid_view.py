@@ -15,6 +15,7 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import scipy.sparse as sp
 
 from unibody.coordinates.affine.body import polar, twist_of_rate
 from unibody.coordinates.affine.links import Link
@@ -27,7 +28,6 @@ from unibody.measure import counts_turns
 from unibody.model import Model
 from unibody.model.model import JointInfo
 from unibody.model.tables import Names
-from unibody.solvers.barrier.element_loads import scales
 from unibody.spatial.pose import adjoint, vector_from_rotation
 
 AnyJoint = JointPart | JointInfo
@@ -223,3 +223,14 @@ class RigidView:
             if mine.any():
                 for body, J in self.rows(j, k):
                     wrench[body] += J.T @ mine
+
+
+def scales(model: Model) -> tuple[np.ndarray, np.ndarray]:
+    """By body: the mass of all that joints connect to it, and √(tr I / m); 0 for those that do not move."""
+    n = model.n_bodies
+    moves = np.array([b.kind == "dynamic" for b in model.bodies])
+    pairs = np.array([(j.child, j.parent) for j in model.joints if moves[j.child] and moves[j.parent]], int).reshape(-1, 2)
+    _, group = sp.csgraph.connected_components(sp.coo_matrix((np.ones(len(pairs)), pairs.T), shape=(n, n)), directed=False)
+    own = np.array([b.mass if move else 0.0 for b, move in zip(model.bodies, moves, strict=True)])
+    arm = [np.sqrt(np.trace(b.inertia) / b.mass) if move and b.mass > 0.0 else 0.0 for b, move in zip(model.bodies, moves, strict=True)]
+    return np.bincount(group, own, n)[group] * moves, np.array(arm)
