@@ -20,16 +20,16 @@ from common import machine, plot, table
 import unibody as ub
 from unibody.algebra.block.cholesky import BlockMatrix
 from unibody.collision.broad import Broad
+from unibody.collision.proximity import Proximity
 from unibody.constraints.contact import Contact
-from unibody.contact.proximity import Proximity
-from unibody.solvers.barrier.incremental_potential import IncrementalStep
+from unibody.solvers.barrier.incremental_potential import IncrementalPotential
 from unibody.solvers.barrier.solver import Barrier
 
 LAYERS, STEPS, DT = 4, 30, 0.01
 PARTS: dict[str, tuple[Any, str]] = {
-    "broad": (Broad, "between"), "contacts": (Proximity, "contacts"), "assemble": (IncrementalStep, "matrix"),
-    "solve": (BlockMatrix, "solve"), "joined": (IncrementalStep, "_solve_joined"), "line search": (IncrementalStep, "value"),
-    "CCD": (IncrementalStep, "reach"), "gradient": (IncrementalStep, "gradient"),
+    "broad": (Broad, "between"), "contacts": (Proximity, "contacts"), "assemble": (IncrementalPotential, "matrix"),
+    "solve": (BlockMatrix, "solve"), "joined": (IncrementalPotential, "_solve_joined"), "line search": (IncrementalPotential, "value"),
+    "CCD": (IncrementalPotential, "reach"), "gradient": (IncrementalPotential, "gradient"),
 }  # fmt: skip
 
 

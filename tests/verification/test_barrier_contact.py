@@ -84,7 +84,7 @@ SCENES = {
 
 def vertices(bound, state):
     system = bound.system
-    return system.affine.surface.positions(system.whole(state.q, state.t))
+    return system.affine.surface.positions(system.affine.whole(state.q, state.t))
 
 
 def run(model, dt, steps, **options):

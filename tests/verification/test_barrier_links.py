@@ -52,7 +52,7 @@ def test_a_chain_of_parts_holds_for_ten_seconds_on_material_points(kind):
     worst = 0.0
     for _ in range(200):
         sim.step()
-        Q = system.whole(sim.state.q, sim.state.t)
+        Q = system.affine.whole(sim.state.q, sim.state.t)
         for part in parts:
             axis = np.array(part.element.axis)
             for s in (-0.1, 0.1):
@@ -95,7 +95,7 @@ def test_starts_from_other_coordinates_and_from_its_own(kind, tmp_path):
     for state in (other.state, maximal):
         sim = ub.Simulation(model, Barrier(), dt=1e-2, state=state)
         system = sim.bound.system
-        Q, V = system.whole(sim.state.q, sim.state.t), system.rates(sim.state.v, sim.state.t)
+        Q, V = system.affine.whole(sim.state.q, sim.state.t), system.affine.rates(sim.state.v, sim.state.t)
         assert np.abs(system.reduction.residual(Q)).max() < 1e-12
         assert np.abs(system.reduction.put_rates(V) - V).max() < 1e-8
         found.append(sim.state.q)

@@ -35,7 +35,7 @@ def test_a_board_keeps_its_energy_with_bdf2_and_damping_orders_the_losses():
     assert kept(0.0, 2e-3, "implicit") < energies[0] - 0.02
 
 
-def test_damping_of_a_range_without_a_gauge():
+def test_damping_of_a_range_without_a_measure():
     """A screw's angle has none: its limit is damped all the same."""
     left = []
     for kd in (0.0, 3e-3):
@@ -44,7 +44,7 @@ def test_damping_of_a_range_without_a_gauge():
         b.joint("screw", ub.Screw((0, 0, 1), pitch=0.01), b.world, nut, v=1.0)
         b.add(ub.JointLimit("screw", upper=0.1, damping=kd, reach=0.05, stiffness=0.05), name="stop")
         sim = ub.Simulation(b.build(), Barrier(rule="bdf2"), dt=5e-3)
-        assert "stop" in [name for name, _ in sim.bound.system.elements.ranges]
+        assert "stop" in sim.bound.system.rows.ranges
         rec = sim.run(0.3)
         assert rec.joint("screw").max() < 0.1
         left.append(abs(rec.joint_velocity("screw")[-1, 0]))
@@ -89,7 +89,7 @@ def test_ranges_hold_at_any_speed(speed, rule):
     system = sim.bound.system
     for _ in range(10):
         sim.step()
-        assert system.gauged.gaps(system.whole(sim.state.q, sim.state.t), sim._memory[system.fitted]).min() > 0.0
+        assert system.measured.gaps(system.affine.whole(sim.state.q, sim.state.t), sim._memory[system.memory.fitted]).min() > 0.0
 
 
 SCENES = [("hinge-boards", 1.0, {}), ("monocular", 6.2, {}), ("nunchaku", 1.0, {"motion": "twist"}), ("ragdolls", 0.6, {})]
@@ -101,11 +101,11 @@ def test_ranges_are_never_exceeded(name, duration, given, dt):
     made = ub.scenes.make(name, **given)
     sim = ub.Simulation(made.model, Barrier(), dt=dt)
     system = sim.bound.system
-    ranges = system.gauged.stiff == 0
-    assert ranges.any() and not system.elements.ranges
+    ranges = system.measured.stiff == 0
+    assert ranges.any() and not system.rows.ranges
     for _ in range(int(duration / dt)):
         sim.step()
-        gaps = system.gauged.gaps(system.whole(sim.state.q, sim.state.t), sim._memory[system.fitted])
+        gaps = system.measured.gaps(system.affine.whole(sim.state.q, sim.state.t), sim._memory[system.memory.fitted])
         assert gaps[ranges].min() > 0.0
 
 

@@ -19,9 +19,11 @@ from functools import cached_property
 
 import numpy as np
 
+from unibody.coordinates.affine.points import placed_point
 from unibody.kernel import Floats, Ints, kernel
 from unibody.model import Model
 from unibody.shapes import Plane
+from unibody.spatial.devices import store3
 
 RESOLUTION = 16
 """Segments around a circle of round shapes: what touches is this polyhedron."""
@@ -33,9 +35,7 @@ FLAT = 1e-12
 def place_vertices(Q: Floats, w: Floats, body: Ints, x_out: Floats) -> None:
     """x = Qᵀ w of every vertex."""
     for v in range(body.size):
-        for i in range(3):
-            at = 12 * body[v] + i
-            x_out[3 * v + i] = w[4 * v] * Q[at] + w[4 * v + 1] * Q[at + 3] + w[4 * v + 2] * Q[at + 6] + w[4 * v + 3] * Q[at + 9]
+        store3(placed_point(Q, w, v, body[v]), 3 * v, x_out)
 
 
 @dataclass(frozen=True)

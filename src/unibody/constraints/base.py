@@ -25,6 +25,7 @@ import numpy as np
 from unibody.element import Kinematics, Packing, Point, number
 from unibody.errors import ModelError
 from unibody.kernel import Floats, Ints, Kernel, device, prototype
+from unibody.measure import MeasuredRow
 from unibody.spatial.devices import add3, cross, load3, load9, rotate, rotate_back, scale3, sub3
 from unibody.spatial.motion import Track, is_table
 from unibody.spatial.pose import skew, vector3
@@ -92,6 +93,10 @@ class Constraint:
     def evaluate(self, kinematics: Kinematics) -> Rows:
         """C, G, J, the bias and the drift at this instant, `kinematics.t`."""
         raise NotImplementedError(f"{type(self).__name__} must give evaluate(kinematics)")
+
+    def measures(self, packing: Packing) -> list[MeasuredRow]:
+        """Optional: every row as a bound on a measure, for solvers that keep bounds by potentials. Others evaluate the rows."""
+        return []
 
     def row(self, packing: Packing, name: str) -> tuple[Sequence[int], Sequence[float]]:
         """The numbers of one instance for the kernel: its own integers and parameters, without the three offsets."""

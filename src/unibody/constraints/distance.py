@@ -17,6 +17,7 @@ from unibody.constraints.base import Constraint, Rows, fill_point_block, moving_
 from unibody.element import Kinematics, Packing, Point, number, point_of
 from unibody.errors import ModelError
 from unibody.kernel import Floats, Ints, device, kernel
+from unibody.measure import MeasuredRow, distance
 from unibody.spatial.devices import dot3, load3, norm3, scale3, sub3
 
 __all__ = ["Distance"]
@@ -91,6 +92,9 @@ class Distance(Constraint):
     def row(self, packing: Packing, name: str) -> tuple[Sequence[int], Sequence[float]]:
         assert self.length is not None
         return [packing.body(self.a.body), packing.body(self.b.body)], [*self.a.p, *self.b.p, self.length]
+
+    def measures(self, packing: Packing) -> list[MeasuredRow]:
+        return [MeasuredRow(float(self.length or 0.0), 1.0, distance(self.a, self.b), (self.a.body, self.b.body))]
 
     def evaluate(self, kinematics: Kinematics) -> Rows:
         assert self.length is not None

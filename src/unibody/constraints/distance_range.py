@@ -19,6 +19,7 @@ from unibody.constraints.distance import separated, separation
 from unibody.element import Kinematics, Packing, Point, number, point_of
 from unibody.errors import ModelError
 from unibody.kernel import Floats, Ints, kernel
+from unibody.measure import MeasuredRow, distance
 from unibody.spatial.devices import load3, scale3
 
 __all__ = ["DistanceRange"]
@@ -94,6 +95,10 @@ class DistanceRange(Constraint):
     def row(self, packing: Packing, name: str) -> tuple[Sequence[int], Sequence[float]]:
         numbers = [x for pair in (*self.bounds(), (0.0, 0.0))[:2] for x in pair]
         return [packing.body(self.a.body), packing.body(self.b.body), self.rows], [*self.a.p, *self.b.p, *numbers]
+
+    def measures(self, packing: Packing) -> list[MeasuredRow]:
+        apart, bodies = distance(self.a, self.b), (self.a.body, self.b.body)
+        return [MeasuredRow(bound, sign, apart, bodies) for sign, bound in self.bounds()]
 
     def evaluate(self, kinematics: Kinematics) -> Rows:
         length, G, bias = separated(kinematics, self.a, self.b)

@@ -22,6 +22,7 @@ from unibody.element import JointView, Kinematics, Packing, name_of, number
 from unibody.errors import ModelError
 from unibody.joints.ball import Ball
 from unibody.joints.free import Free
+from unibody.measure import MeasuredRow, cone, slide, turn
 
 __all__ = ["JointLimit"]
 
@@ -178,6 +179,21 @@ class JointLimit(Constraint):
         columns = self._columns(rows, joint)
         own = [i for r in rows for i in (r.kind, columns.index(r.dof), r.place, r.start)]
         return [len(columns), len(rows), *own], [x for r in rows for x in (r.sign, r.bound, *r.axis)]
+
+    def measures(self, packing: Packing) -> list[MeasuredRow]:
+        """Coordinates as their joint measures them; places, cones and twists of the part whose quaternion they look at. None of a cone of
+        half a turn, which bounds nothing."""
+        joint, out = packing.joint(self.joint), []
+        pieces = {place + k: part for part, _, place in _parts(joint) for k in range(part.nq)}
+        for row in self._rows(joint):
+            if row.kind == SWING and row.bound >= np.pi:
+                return []
+            if row.kind == COORDINATE:
+                out.append(MeasuredRow(row.bound, row.sign, joint=self.joint, place=row.place, velocity=row.start))
+            else:
+                measured = {SLIDE: slide, SWING: cone, TWIST: turn}[row.kind](row.axis)
+                out.append(MeasuredRow(row.bound, row.sign, measured, joint=self.joint, within=pieces[row.place]))
+        return out
 
     def evaluate(self, kinematics: Kinematics) -> Rows:
         joint = kinematics.names.joint(self.joint)

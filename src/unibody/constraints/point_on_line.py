@@ -20,6 +20,7 @@ import numpy as np
 from unibody.constraints.base import Constraint, Rows, fill_seen_blocks, refuse_same_body, see_point, seen_point, unit_direction
 from unibody.element import Kinematics, Packing, Point, point_of
 from unibody.kernel import Floats, Ints, kernel
+from unibody.measure import MeasuredRow, height
 from unibody.spatial.devices import dot3, load3, sub3
 
 __all__ = ["PointOnLine"]
@@ -77,6 +78,10 @@ class PointOnLine(Constraint):
 
     def row(self, packing: Packing, name: str) -> tuple[Sequence[int], Sequence[float]]:
         return [packing.body(b) for b in self.bodies()], [*self.point.p, *self.on.p, *self.axes().ravel().tolist()]
+
+    def measures(self, packing: Packing) -> list[MeasuredRow]:
+        bodies = self.point.body, self.on.body
+        return [MeasuredRow(0.0, 1.0, height(self.point, self.on, axis), bodies) for axis in self.axes()]
 
     def evaluate(self, kinematics: Kinematics) -> Rows:
         seen, axes = seen_point(kinematics, self.point, self.on.body), self.axes()

@@ -20,6 +20,7 @@ import numpy as np
 from unibody.constraints.base import Constraint, Rows, fill_seen_blocks, refuse_same_body, see_point, seen_point, unit_direction
 from unibody.element import Kinematics, Packing, Point, point_of
 from unibody.kernel import Floats, Ints, kernel
+from unibody.measure import MeasuredRow, height
 from unibody.spatial.devices import dot3, load3, sub3
 from unibody.spatial.pose import vector3
 
@@ -74,6 +75,10 @@ class PointPlane(Constraint):
 
     def row(self, packing: Packing, name: str) -> tuple[Sequence[int], Sequence[float]]:
         return [packing.body(b) for b in self.bodies()], [*self.point.p, *self.origin.p, *self.normal]
+
+    def measures(self, packing: Packing) -> list[MeasuredRow]:
+        apart, bodies = height(self.point, self.origin, self.normal), (self.point.body, self.origin.body)
+        return [MeasuredRow(0.0, 1.0, apart, bodies)]
 
     def evaluate(self, kinematics: Kinematics) -> Rows:
         seen, n = seen_point(kinematics, self.point, self.origin.body), np.array([self.normal])

@@ -7,6 +7,8 @@ material that a body wears. b is twice continuously differentiable at 1 and grow
 
 In affine coordinates the gradient of a contact is B′ u ⊗ n per body. Of its second derivative the blocks here are B″ (u ⊗ n)(u ⊗ n)ᵀ, which
 is positive, and for softened edges B m′ times the positive part of the second derivative of c; the rest is in `curvature`.
+
+What stands here is the law of contact k among those of a `ContactSet`, as devices; solvers sum over contacts.
 """
 
 from __future__ import annotations
@@ -15,8 +17,8 @@ from math import log
 
 import numpy as np
 
-from unibody.contact.proximity import WIDTH, ContactSet
-from unibody.kernel import Floats, Ints, device, kernel
+from unibody.collision.proximity import WIDTH, ContactSet
+from unibody.kernel import device
 from unibody.spatial.devices import cross, dot3, load3
 
 
@@ -44,17 +46,15 @@ def barrier_terms(xi):
     return -gap * gap * ln, -2.0 * gap * ln - gap * part, -2.0 * ln - 4.0 * part + part * part
 
 
-@kernel
-def barrier_value(record: Floats, kappa: float, reach: float) -> float:
-    """Σ B [J]; infinite where a distance is not positive."""
-    total = 0.0
-    for k in range(record.size // WIDTH):
-        xi = record[WIDTH * k + 11] / reach
-        if xi <= 0.0:
-            return np.inf
-        if xi < 1.0:
-            total += kappa * record[WIDTH * k + 12] * record[WIDTH * k + 13] * reach * barrier_terms(xi)[0]
-    return total
+@device
+def contact_energy(record, k, kappa, reach):
+    """B of contact k [J]; infinite where its distance is not positive."""
+    xi = record[WIDTH * k + 11] / reach
+    if xi <= 0.0:
+        return np.inf
+    if xi >= 1.0:
+        return 0.0
+    return kappa * record[WIDTH * k + 12] * record[WIDTH * k + 13] * reach * barrier_terms(xi)[0]
 
 
 @device
@@ -89,82 +89,78 @@ def add_gradient(f, u, at, g, body, gradient_out):
             gradient_out[12 * body + 3 * p + r] += f * u[at + p] * g[r]
 
 
-@kernel
-def add_barrier_gradient(pair: Ints, record: Floats, kappa: float, reach: float, factor: float, gradient_out: Floats) -> None:
-    """gradient += factor ∂ΣB/∂Q, 12 numbers per body."""
-    for k in range(pair.size // 2):
-        at = WIDTH * k
-        xi = record[at + 11] / reach
-        if xi >= 1.0:
-            continue
-        a = pair[2 * k]
-        b = pair[2 * k + 1]
-        value, first, _ = barrier_terms(xi)
-        n = load3(record, at + 8)
-        weight = factor * kappa * record[at + 12]
-        add_gradient(weight * record[at + 13] * first, record, at, n, a, gradient_out)
-        add_gradient(weight * record[at + 13] * first, record, at + 4, n, b, gradient_out)
-        if record[at + 14] != 0.0:
-            e_a = load3(record, at + 23)
-            e_b = load3(record, at + 26)
-            size = cross(e_a, e_b)
-            soft = 2.0 * weight * reach * value * record[at + 14]
-            add_gradient(soft, record, at + 15, cross(e_b, size), a, gradient_out)
-            add_gradient(soft, record, at + 19, cross(size, e_a), b, gradient_out)
+@device
+def add_contact_gradient(pair, record, k, kappa, reach, factor, gradient_out):
+    """gradient (12 numbers per body) += factor ∂B/∂Q of contact k."""
+    at = WIDTH * k
+    xi = record[at + 11] / reach
+    if xi >= 1.0:
+        return
+    a = pair[2 * k]
+    b = pair[2 * k + 1]
+    value, first, _ = barrier_terms(xi)
+    n = load3(record, at + 8)
+    weight = factor * kappa * record[at + 12]
+    add_gradient(weight * record[at + 13] * first, record, at, n, a, gradient_out)
+    add_gradient(weight * record[at + 13] * first, record, at + 4, n, b, gradient_out)
+    if record[at + 14] != 0.0:
+        e_a = load3(record, at + 23)
+        e_b = load3(record, at + 26)
+        size = cross(e_a, e_b)
+        soft = 2.0 * weight * reach * value * record[at + 14]
+        add_gradient(soft, record, at + 15, cross(e_b, size), a, gradient_out)
+        add_gradient(soft, record, at + 19, cross(size, e_a), b, gradient_out)
 
 
-@kernel
-def add_barrier_blocks(
-    pair: Ints, place: Ints, record: Floats, kappa: float, reach: float, factor: float, own_out: Floats, between_out: Floats
-) -> None:
-    """own (bodies × 144) and between (pairs × 144, place[k] of the pair; < 0: transposed, −1 − place) += factor × positive ∂²ΣB/∂Q²."""
-    for k in range(pair.size // 2):
-        at = WIDTH * k
-        xi = record[at + 11] / reach
-        if xi >= 1.0:
-            continue
-        a = pair[2 * k]
-        b = pair[2 * k + 1]
-        value, _, second = barrier_terms(xi)
-        n = load3(record, at + 8)
-        weight = factor * kappa * record[at + 12]
-        S = outer3(n, n)
-        f = weight * record[at + 13] * second / reach
-        swap = place[k] < 0
-        spot = 144 * (-1 - place[k] if swap else place[k])
-        add_outer(f, record, at, record, at, S, 144 * a, own_out)
-        add_outer(f, record, at + 4, record, at + 4, S, 144 * b, own_out)
+@device
+def add_positive_blocks(pair, place, record, k, kappa, reach, factor, own_out, between_out):
+    """own (bodies × 144) and between (pairs × 144, at place[k]; < 0: transposed, −1 − place) += factor × positive ∂²B/∂Q² of contact k."""
+    at = WIDTH * k
+    xi = record[at + 11] / reach
+    if xi >= 1.0:
+        return
+    a = pair[2 * k]
+    b = pair[2 * k + 1]
+    value, _, second = barrier_terms(xi)
+    n = load3(record, at + 8)
+    weight = factor * kappa * record[at + 12]
+    # B″ (u ⊗ n)(u ⊗ n)ᵀ
+    S = outer3(n, n)
+    f = weight * record[at + 13] * second / reach
+    swap = place[k] < 0
+    spot = 144 * (-1 - place[k] if swap else place[k])
+    add_outer(f, record, at, record, at, S, 144 * a, own_out)
+    add_outer(f, record, at + 4, record, at + 4, S, 144 * b, own_out)
+    if swap:
+        add_outer(f, record, at + 4, record, at, S, spot, between_out)
+    else:
+        add_outer(f, record, at, record, at + 4, S, spot, between_out)
+    # B m′ ∂²c of softened edges
+    if record[at + 14] != 0.0:
+        u = load3(record, at + 23)
+        v = load3(record, at + 26)
+        soft = 2.0 * weight * reach * value * record[at + 14]
+        add_outer(soft, record, at + 15, record, at + 15, across(v, v), 144 * a, own_out)
+        add_outer(soft, record, at + 19, record, at + 19, across(u, u), 144 * b, own_out)
         if swap:
-            add_outer(f, record, at + 4, record, at, S, spot, between_out)
+            add_outer(-soft, record, at + 19, record, at + 15, across(u, v), spot, between_out)
         else:
-            add_outer(f, record, at, record, at + 4, S, spot, between_out)
-        if record[at + 14] != 0.0:
-            u = load3(record, at + 23)
-            v = load3(record, at + 26)
-            soft = 2.0 * weight * reach * value * record[at + 14]
-            add_outer(soft, record, at + 15, record, at + 15, across(v, v), 144 * a, own_out)
-            add_outer(soft, record, at + 19, record, at + 19, across(u, u), 144 * b, own_out)
-            if swap:
-                add_outer(-soft, record, at + 19, record, at + 15, across(u, v), spot, between_out)
-            else:
-                add_outer(-soft, record, at + 15, record, at + 19, across(v, u), spot, between_out)
+            add_outer(-soft, record, at + 15, record, at + 19, across(v, u), spot, between_out)
 
 
-@kernel
-def largest_change(pair: Ints, record: Floats, p: Floats) -> float:
-    """max |∂d/∂Q · p| / d over contacts, for a direction p of all bodies (12 each)."""
-    most = 0.0
-    for k in range(pair.size // 2):
-        at = WIDTH * k
-        n = load3(record, at + 8)
-        change = 0.0
-        for side in range(2):
-            for i in range(4):
-                change += record[at + 4 * side + i] * dot3(n, load3(p, 12 * pair[2 * k + side] + 3 * i))
-        most = max(most, abs(change) / record[at + 11])
-    return most
+@device
+def contact_change(pair, record, k, p):
+    """|∂d/∂Q · p| / d of contact k, for a direction p of all bodies (12 each)."""
+    at = WIDTH * k
+    n = load3(record, at + 8)
+    change = 0.0
+    for side in range(2):
+        for i in range(4):
+            change += record[at + 4 * side + i] * dot3(n, load3(p, 12 * pair[2 * k + side] + 3 * i))
+    return abs(change) / record[at + 11]
 
 
 def contact_forces(contacts: ContactSet, kappa: float, reach: float) -> np.ndarray:
     """(n,) −B′: how hard each contact presses [N]."""
-    return -kappa * contacts.area * barrier(contacts.distance / reach)[1]
+    area, distance = contacts.record[:, 12] * contacts.record[:, 13], contacts.record[:, 11]
+    return -kappa * area * barrier(distance / reach)[1]

@@ -6,16 +6,16 @@ edge, none at corners), and r is linear in them, with eₖ = ∂r/∂sₖ = Qᵀ
     ∂²B = B″ (u ⊗ n)(u ⊗ n)ᵀ + (B′/d) [ u uᵀ ⊗ (1 − n nᵀ) − Σ Tₖₗ zₖ zₗᵀ ]
 
 and for softened edges, m(c) B:  m ∂²B + B m′ ∂²c + B m″ ∇c ∇cᵀ + m′ (∇c ∇Bᵀ + ∇B ∇cᵀ),  c = |e_a|² |e_b|² − (e_a · e_b)².
-Near a minimum the whole matrix is positive, and Newton's method with it converges quadratically; elsewhere `barrier.add_barrier_blocks`.
+Near a minimum the whole matrix is positive, and Newton's method with it converges quadratically; elsewhere `barrier.add_positive_blocks`.
 """
 
 from __future__ import annotations
 
 from math import sqrt
 
+from unibody.collision.proximity import ALONG_A, ALONG_B, ALONG_BOTH, CORNER, FLAT, ON_EDGE, ON_FACE, WIDTH
 from unibody.contact.barrier import across, add_outer, barrier_terms, outer3
-from unibody.contact.proximity import ALONG_A, ALONG_B, ALONG_BOTH, CORNER, FLAT, ON_EDGE, ON_FACE, WIDTH
-from unibody.kernel import Floats, Ints, device, kernel
+from unibody.kernel import device
 from unibody.spatial.devices import add3, cross, dot3, load3, norm3, scale3
 
 
@@ -43,87 +43,84 @@ def inverse2(e, f):
     return (dot3(f, f) / det, -dot3(e, f) / det, dot3(e, e) / det)
 
 
-@kernel
-def add_exact_blocks(
-    pair: Ints, place: Ints, record: Floats, kappa: float, reach: float, factor: float, own_out: Floats, between_out: Floats
-) -> None:
-    """As `add_barrier_blocks`, exact."""
-    for k in range(pair.size // 2):
-        at = WIDTH * k
-        xi = record[at + 11] / reach
-        if xi >= 1.0:
-            continue
-        d = record[at + 11]
-        own_a = 144 * pair[2 * k]
-        own_b = 144 * pair[2 * k + 1]
-        swap = place[k] < 0
-        spot = 144 * (-1 - place[k] if swap else place[k])
-        value, first, second = barrier_terms(xi)
-        n = load3(record, at + 8)
-        weight = factor * kappa * record[at + 12]
-        m = record[at + 13]
-        alpha = weight * m * second / reach
-        gamma = weight * m * first / d
-        kind = record[at + 29]
-        e = load3(record, at + 23)
-        f = load3(record, at + 26)
-        # Which of the two material directions move the closest points: T is zero for the others.
-        T = (0.0, 0.0, 0.0)
-        if kind == ON_FACE or kind == ALONG_BOTH:
-            T = inverse2(e, f)
-        elif kind == ON_EDGE or kind == ALONG_A:
-            T = (1.0 / dot3(e, e), 0.0, 0.0)
-        elif kind == ALONG_B:
-            T = (0.0, 0.0, 1.0 / dot3(f, f))
-        N = outer3(n, n)
-        across_n = 0.0 if kind == FLAT or kind == ON_FACE or kind == ALONG_BOTH else gamma
-        S = (
-            across_n + (alpha - across_n) * N[0], (alpha - across_n) * N[1], (alpha - across_n) * N[2],
-            (alpha - across_n) * N[3], across_n + (alpha - across_n) * N[4], (alpha - across_n) * N[5],
-            (alpha - across_n) * N[6], (alpha - across_n) * N[7], across_n + (alpha - across_n) * N[8],
-        )  # fmt: skip
-        if kind == ON_EDGE or kind == ALONG_A:
-            S = less(S, gamma * T[0], outer3(e, e))
-        elif kind == ALONG_B:
-            S = less(S, gamma * T[2], outer3(f, f))
+@device
+def add_exact_contact_blocks(pair, place, record, k, kappa, reach, factor, own_out, between_out):
+    """As `add_positive_blocks`, exact."""
+    at = WIDTH * k
+    xi = record[at + 11] / reach
+    if xi >= 1.0:
+        return
+    d = record[at + 11]
+    own_a = 144 * pair[2 * k]
+    own_b = 144 * pair[2 * k + 1]
+    swap = place[k] < 0
+    spot = 144 * (-1 - place[k] if swap else place[k])
+    value, first, second = barrier_terms(xi)
+    n = load3(record, at + 8)
+    weight = factor * kappa * record[at + 12]
+    m = record[at + 13]
+    alpha = weight * m * second / reach
+    gamma = weight * m * first / d
+    kind = record[at + 29]
+    e = load3(record, at + 23)
+    f = load3(record, at + 26)
+    # Which of the two material directions move the closest points: T is zero for the others.
+    T = (0.0, 0.0, 0.0)
+    if kind == ON_FACE or kind == ALONG_BOTH:
+        T = inverse2(e, f)
+    elif kind == ON_EDGE or kind == ALONG_A:
+        T = (1.0 / dot3(e, e), 0.0, 0.0)
+    elif kind == ALONG_B:
+        T = (0.0, 0.0, 1.0 / dot3(f, f))
+    N = outer3(n, n)
+    across_n = 0.0 if kind == FLAT or kind == ON_FACE or kind == ALONG_BOTH else gamma
+    S = (
+        across_n + (alpha - across_n) * N[0], (alpha - across_n) * N[1], (alpha - across_n) * N[2],
+        (alpha - across_n) * N[3], across_n + (alpha - across_n) * N[4], (alpha - across_n) * N[5],
+        (alpha - across_n) * N[6], (alpha - across_n) * N[7], across_n + (alpha - across_n) * N[8],
+    )  # fmt: skip
+    if kind == ON_EDGE or kind == ALONG_A:
+        S = less(S, gamma * T[0], outer3(e, e))
+    elif kind == ALONG_B:
+        S = less(S, gamma * T[2], outer3(f, f))
+    for i in range(2):
+        for j in range(2):
+            add_term(1.0, record, at + 4 * i, i, at + 4 * j, j, S, own_a, own_b, spot, swap, own_out, between_out)
+    e_side = 1 if kind == ON_FACE or kind == ON_EDGE else 0
+    if kind != FLAT and kind != CORNER:
+        K = outer3(add3(scale3(T[0], e), scale3(T[1], f)), n)
+        L = outer3(add3(scale3(T[1], e), scale3(T[2], f)), n)
+        g = -gamma * d
         for i in range(2):
-            for j in range(2):
-                add_term(1.0, record, at + 4 * i, i, at + 4 * j, j, S, own_a, own_b, spot, swap, own_out, between_out)
-        e_side = 1 if kind == ON_FACE or kind == ON_EDGE else 0
-        if kind != FLAT and kind != CORNER:
-            K = outer3(add3(scale3(T[0], e), scale3(T[1], f)), n)
-            L = outer3(add3(scale3(T[1], e), scale3(T[2], f)), n)
-            g = -gamma * d
-            for i in range(2):
-                add_term(g, record, at + 4 * i, i, at + 15, e_side, K, own_a, own_b, spot, swap, own_out, between_out)
-                add_term(g, record, at + 15, e_side, at + 4 * i, i, transposed(K), own_a, own_b, spot, swap, own_out, between_out)
-                add_term(g, record, at + 4 * i, i, at + 19, 1, L, own_a, own_b, spot, swap, own_out, between_out)
-                add_term(g, record, at + 19, 1, at + 4 * i, i, transposed(L), own_a, own_b, spot, swap, own_out, between_out)
-            add_term(g * d * T[0], record, at + 15, e_side, at + 15, e_side, N, own_a, own_b, spot, swap, own_out, between_out)
-            add_term(g * d * T[1], record, at + 15, e_side, at + 19, 1, N, own_a, own_b, spot, swap, own_out, between_out)
-            add_term(g * d * T[1], record, at + 19, 1, at + 15, e_side, N, own_a, own_b, spot, swap, own_out, between_out)
-            add_term(g * d * T[2], record, at + 19, 1, at + 19, 1, N, own_a, own_b, spot, swap, own_out, between_out)
-        if record[at + 14] != 0.0:
-            size = cross(e, f)
-            c_a = scale3(2.0, cross(f, size))
-            c_b = scale3(2.0, cross(size, e))
-            soft = weight * reach * value * record[at + 14]
-            bend = -weight * reach * value * 0.5 * record[at + 14] * record[at + 14] / (1.0 - m)
-            mixed = weight * first * record[at + 14]
-            H = mixed_of_square(e, f)
-            add_term(2.0 * soft, record, at + 15, 0, at + 15, 0, across(f, f), own_a, own_b, spot, swap, own_out, between_out)
-            add_term(2.0 * soft, record, at + 19, 1, at + 19, 1, across(e, e), own_a, own_b, spot, swap, own_out, between_out)
-            add_term(soft, record, at + 15, 0, at + 19, 1, H, own_a, own_b, spot, swap, own_out, between_out)
-            add_term(soft, record, at + 19, 1, at + 15, 0, transposed(H), own_a, own_b, spot, swap, own_out, between_out)
-            add_term(bend, record, at + 15, 0, at + 15, 0, outer3(c_a, c_a), own_a, own_b, spot, swap, own_out, between_out)
-            add_term(bend, record, at + 19, 1, at + 19, 1, outer3(c_b, c_b), own_a, own_b, spot, swap, own_out, between_out)
-            add_term(bend, record, at + 15, 0, at + 19, 1, outer3(c_a, c_b), own_a, own_b, spot, swap, own_out, between_out)
-            add_term(bend, record, at + 19, 1, at + 15, 0, outer3(c_b, c_a), own_a, own_b, spot, swap, own_out, between_out)
-            for i in range(2):
-                add_term(mixed, record, at + 15, 0, at + 4 * i, i, outer3(c_a, n), own_a, own_b, spot, swap, own_out, between_out)
-                add_term(mixed, record, at + 4 * i, i, at + 15, 0, outer3(n, c_a), own_a, own_b, spot, swap, own_out, between_out)
-                add_term(mixed, record, at + 19, 1, at + 4 * i, i, outer3(c_b, n), own_a, own_b, spot, swap, own_out, between_out)
-                add_term(mixed, record, at + 4 * i, i, at + 19, 1, outer3(n, c_b), own_a, own_b, spot, swap, own_out, between_out)
+            add_term(g, record, at + 4 * i, i, at + 15, e_side, K, own_a, own_b, spot, swap, own_out, between_out)
+            add_term(g, record, at + 15, e_side, at + 4 * i, i, transposed(K), own_a, own_b, spot, swap, own_out, between_out)
+            add_term(g, record, at + 4 * i, i, at + 19, 1, L, own_a, own_b, spot, swap, own_out, between_out)
+            add_term(g, record, at + 19, 1, at + 4 * i, i, transposed(L), own_a, own_b, spot, swap, own_out, between_out)
+        add_term(g * d * T[0], record, at + 15, e_side, at + 15, e_side, N, own_a, own_b, spot, swap, own_out, between_out)
+        add_term(g * d * T[1], record, at + 15, e_side, at + 19, 1, N, own_a, own_b, spot, swap, own_out, between_out)
+        add_term(g * d * T[1], record, at + 19, 1, at + 15, e_side, N, own_a, own_b, spot, swap, own_out, between_out)
+        add_term(g * d * T[2], record, at + 19, 1, at + 19, 1, N, own_a, own_b, spot, swap, own_out, between_out)
+    if record[at + 14] != 0.0:
+        size = cross(e, f)
+        c_a = scale3(2.0, cross(f, size))
+        c_b = scale3(2.0, cross(size, e))
+        soft = weight * reach * value * record[at + 14]
+        bend = -weight * reach * value * 0.5 * record[at + 14] * record[at + 14] / (1.0 - m)
+        mixed = weight * first * record[at + 14]
+        H = mixed_of_square(e, f)
+        add_term(2.0 * soft, record, at + 15, 0, at + 15, 0, across(f, f), own_a, own_b, spot, swap, own_out, between_out)
+        add_term(2.0 * soft, record, at + 19, 1, at + 19, 1, across(e, e), own_a, own_b, spot, swap, own_out, between_out)
+        add_term(soft, record, at + 15, 0, at + 19, 1, H, own_a, own_b, spot, swap, own_out, between_out)
+        add_term(soft, record, at + 19, 1, at + 15, 0, transposed(H), own_a, own_b, spot, swap, own_out, between_out)
+        add_term(bend, record, at + 15, 0, at + 15, 0, outer3(c_a, c_a), own_a, own_b, spot, swap, own_out, between_out)
+        add_term(bend, record, at + 19, 1, at + 19, 1, outer3(c_b, c_b), own_a, own_b, spot, swap, own_out, between_out)
+        add_term(bend, record, at + 15, 0, at + 19, 1, outer3(c_a, c_b), own_a, own_b, spot, swap, own_out, between_out)
+        add_term(bend, record, at + 19, 1, at + 15, 0, outer3(c_b, c_a), own_a, own_b, spot, swap, own_out, between_out)
+        for i in range(2):
+            add_term(mixed, record, at + 15, 0, at + 4 * i, i, outer3(c_a, n), own_a, own_b, spot, swap, own_out, between_out)
+            add_term(mixed, record, at + 4 * i, i, at + 15, 0, outer3(n, c_a), own_a, own_b, spot, swap, own_out, between_out)
+            add_term(mixed, record, at + 19, 1, at + 4 * i, i, outer3(c_b, n), own_a, own_b, spot, swap, own_out, between_out)
+            add_term(mixed, record, at + 4 * i, i, at + 19, 1, outer3(n, c_b), own_a, own_b, spot, swap, own_out, between_out)
 
 
 @device
@@ -146,59 +143,56 @@ def mixed_of_square(e, f):
     )  # fmt: skip
 
 
-@kernel
-def add_curvature_blocks(
-    pair: Ints, place: Ints, record: Floats, kappa: float, reach: float, factor: float, own_out: Floats, between_out: Floats
-) -> None:
-    """What `add_barrier_blocks` leaves out, each part made positive by itself: κ (a bᵀ + b aᵀ) becomes (κ/2) (a + b)(a + b)ᵀ, a and b
+@device
+def add_curvature_contact_blocks(pair, place, record, k, kappa, reach, factor, own_out, between_out):
+    """What `add_positive_blocks` leaves out, each part made positive by itself: κ (a bᵀ + b aᵀ) becomes (κ/2) (a + b)(a + b)ᵀ, a and b
     scaled to equal lengths, which is its positive part; a = u ⊗ Σ Tₖₗ eₖ, b = vₗ ⊗ n, κ = |B′|; and
     |B′| d Σ Tₖₗ (vₖ ⊗ n)(vₗ ⊗ n)ᵀ as it is."""
-    for k in range(pair.size // 2):
-        at = WIDTH * k
-        xi = record[at + 11] / reach
-        kind = record[at + 29]
-        if xi >= 1.0 or kind == FLAT or kind == CORNER:
+    at = WIDTH * k
+    xi = record[at + 11] / reach
+    kind = record[at + 29]
+    if xi >= 1.0 or kind == FLAT or kind == CORNER:
+        return
+    own_a = 144 * pair[2 * k]
+    own_b = 144 * pair[2 * k + 1]
+    swap = place[k] < 0
+    spot = 144 * (-1 - place[k] if swap else place[k])
+    force = -factor * kappa * record[at + 12] * record[at + 13] * barrier_terms(xi)[1]
+    n = load3(record, at + 8)
+    e = load3(record, at + 23)
+    f = load3(record, at + 26)
+    T = (0.0, 0.0, 0.0)
+    if kind == ON_FACE or kind == ALONG_BOTH:
+        T = inverse2(e, f)
+    elif kind == ON_EDGE or kind == ALONG_A:
+        T = (1.0 / dot3(e, e), 0.0, 0.0)
+    else:
+        T = (0.0, 0.0, 1.0 / dot3(f, f))
+    N = outer3(n, n)
+    e_side = 1 if kind == ON_FACE or kind == ON_EDGE else 0
+    size_u = length(record, at, 8)
+    for l in range(2):
+        t = add3(scale3(T[l], e), scale3(T[l + 1], f))
+        v = at + 15 + 4 * l
+        side = e_side if l == 0 else 1
+        size_a = size_u * norm3(t)
+        size_b = length(record, v, 4)
+        if size_a == 0.0 or size_b == 0.0:
             continue
-        own_a = 144 * pair[2 * k]
-        own_b = 144 * pair[2 * k + 1]
-        swap = place[k] < 0
-        spot = 144 * (-1 - place[k] if swap else place[k])
-        force = -factor * kappa * record[at + 12] * record[at + 13] * barrier_terms(xi)[1]
-        n = load3(record, at + 8)
-        e = load3(record, at + 23)
-        f = load3(record, at + 26)
-        T = (0.0, 0.0, 0.0)
-        if kind == ON_FACE or kind == ALONG_BOTH:
-            T = inverse2(e, f)
-        elif kind == ON_EDGE or kind == ALONG_A:
-            T = (1.0 / dot3(e, e), 0.0, 0.0)
-        else:
-            T = (0.0, 0.0, 1.0 / dot3(f, f))
-        N = outer3(n, n)
-        e_side = 1 if kind == ON_FACE or kind == ON_EDGE else 0
-        size_u = length(record, at, 8)
-        for l in range(2):
-            t = add3(scale3(T[l], e), scale3(T[l + 1], f))
-            v = at + 15 + 4 * l
-            side = e_side if l == 0 else 1
-            size_a = size_u * norm3(t)
-            size_b = length(record, v, 4)
-            if size_a == 0.0 or size_b == 0.0:
-                continue
-            ratio = size_b / size_a
-            A = outer3(t, t)
-            C = outer3(t, n)
-            for i in range(2):
-                for j in range(2):
-                    add_term(0.5 * force * ratio, record, at + 4 * i, i, at + 4 * j, j, A, own_a, own_b, spot, swap, own_out, between_out)
-                add_term(0.5 * force, record, at + 4 * i, i, v, side, C, own_a, own_b, spot, swap, own_out, between_out)
-                add_term(0.5 * force, record, v, side, at + 4 * i, i, transposed(C), own_a, own_b, spot, swap, own_out, between_out)
-            add_term(0.5 * force / ratio, record, v, side, v, side, N, own_a, own_b, spot, swap, own_out, between_out)
-        g = force * record[at + 11]
-        add_term(g * T[0], record, at + 15, e_side, at + 15, e_side, N, own_a, own_b, spot, swap, own_out, between_out)
-        add_term(g * T[1], record, at + 15, e_side, at + 19, 1, N, own_a, own_b, spot, swap, own_out, between_out)
-        add_term(g * T[1], record, at + 19, 1, at + 15, e_side, N, own_a, own_b, spot, swap, own_out, between_out)
-        add_term(g * T[2], record, at + 19, 1, at + 19, 1, N, own_a, own_b, spot, swap, own_out, between_out)
+        ratio = size_b / size_a
+        A = outer3(t, t)
+        C = outer3(t, n)
+        for i in range(2):
+            for j in range(2):
+                add_term(0.5 * force * ratio, record, at + 4 * i, i, at + 4 * j, j, A, own_a, own_b, spot, swap, own_out, between_out)
+            add_term(0.5 * force, record, at + 4 * i, i, v, side, C, own_a, own_b, spot, swap, own_out, between_out)
+            add_term(0.5 * force, record, v, side, at + 4 * i, i, transposed(C), own_a, own_b, spot, swap, own_out, between_out)
+        add_term(0.5 * force / ratio, record, v, side, v, side, N, own_a, own_b, spot, swap, own_out, between_out)
+    g = force * record[at + 11]
+    add_term(g * T[0], record, at + 15, e_side, at + 15, e_side, N, own_a, own_b, spot, swap, own_out, between_out)
+    add_term(g * T[1], record, at + 15, e_side, at + 19, 1, N, own_a, own_b, spot, swap, own_out, between_out)
+    add_term(g * T[1], record, at + 19, 1, at + 15, e_side, N, own_a, own_b, spot, swap, own_out, between_out)
+    add_term(g * T[2], record, at + 19, 1, at + 19, 1, N, own_a, own_b, spot, swap, own_out, between_out)
 
 
 @device

@@ -15,9 +15,9 @@ from math import sqrt
 
 import numpy as np
 
+from unibody.collision.proximity import WIDTH, ContactSet
 from unibody.contact.barrier import add_gradient, add_outer
-from unibody.contact.proximity import WIDTH, ContactSet
-from unibody.kernel import Floats, Ints, device, kernel
+from unibody.kernel import device
 from unibody.spatial.devices import dot3, load3, scale3, sub3
 
 
@@ -45,69 +45,57 @@ def smooth(y, e):
     return e * (part * part * (1.0 - part / 3.0) + 1.0 / 3.0), (2.0 - part) / e, 2.0 * (1.0 - part) / e
 
 
-@kernel
-def friction_value(pair: Ints, record: Floats, bound: Floats, e: float, Q: Floats, Q0: Floats) -> float:
-    total = 0.0
-    for k in range(pair.size // 2):
-        w = slip(pair, record, k, Q, Q0)
-        total += bound[k] * smooth(sqrt(dot3(w, w)), e)[0]
-    return total
+@device
+def friction_energy(pair, record, bound, k, e, Q, Q0):
+    """F of contact k [J]."""
+    w = slip(pair, record, k, Q, Q0)
+    return bound[k] * smooth(sqrt(dot3(w, w)), e)[0]
 
 
-@kernel
-def add_friction_gradient(
-    pair: Ints, record: Floats, bound: Floats, e: float, factor: float, Q: Floats, Q0: Floats, gradient_out: Floats
-) -> None:
-    for k in range(pair.size // 2):
-        w = slip(pair, record, k, Q, Q0)
-        f = factor * bound[k] * smooth(sqrt(dot3(w, w)), e)[1]
-        add_gradient(f, record, WIDTH * k, w, pair[2 * k], gradient_out)
-        add_gradient(f, record, WIDTH * k + 4, w, pair[2 * k + 1], gradient_out)
+@device
+def add_contact_friction(pair, record, bound, k, e, factor, Q, Q0, gradient_out):
+    """gradient (12 numbers per body) += factor ∂F/∂Q of contact k."""
+    w = slip(pair, record, k, Q, Q0)
+    f = factor * bound[k] * smooth(sqrt(dot3(w, w)), e)[1]
+    add_gradient(f, record, WIDTH * k, w, pair[2 * k], gradient_out)
+    add_gradient(f, record, WIDTH * k + 4, w, pair[2 * k + 1], gradient_out)
 
 
-@kernel
-def add_friction_blocks(
-    pair: Ints, place: Ints, record: Floats, bound: Floats, e: float, factor: float, Q: Floats, Q0: Floats, careful: bool,
-    own_out: Floats, between_out: Floats,
-) -> None:  # fmt: skip
-    """As `add_barrier_blocks`; `careful` for the quadratic model that lies above."""
-    for k in range(pair.size // 2):
-        at = WIDTH * k
-        w = slip(pair, record, k, Q, Q0)
-        y = sqrt(dot3(w, w))
-        _, across, along = smooth(y, e)
-        n = load3(record, at + 8)
-        u = scale3(1.0 / y, w) if y > 0.0 else (0.0, 0.0, 0.0)
-        d = along - across if y > 0.0 and not careful else 0.0
-        S = (
-            across * (1.0 - n[0] * n[0]) + d * u[0] * u[0], d * u[0] * u[1] - across * n[0] * n[1], d * u[0] * u[2] - across * n[0] * n[2],
-            d * u[1] * u[0] - across * n[1] * n[0], across * (1.0 - n[1] * n[1]) + d * u[1] * u[1], d * u[1] * u[2] - across * n[1] * n[2],
-            d * u[2] * u[0] - across * n[2] * n[0], d * u[2] * u[1] - across * n[2] * n[1], across * (1.0 - n[2] * n[2]) + d * u[2] * u[2],
-        )  # fmt: skip
-        f = factor * bound[k]
-        swap = place[k] < 0
-        spot = 144 * (-1 - place[k] if swap else place[k])
-        add_outer(f, record, at, record, at, S, 144 * pair[2 * k], own_out)
-        add_outer(f, record, at + 4, record, at + 4, S, 144 * pair[2 * k + 1], own_out)
-        if swap:
-            add_outer(f, record, at + 4, record, at, S, spot, between_out)
-        else:
-            add_outer(f, record, at, record, at + 4, S, spot, between_out)
+@device
+def add_friction_contact_blocks(pair, place, record, bound, k, e, factor, Q, Q0, careful, own_out, between_out):
+    """As `add_positive_blocks`, of F; `careful` for the quadratic model that lies above."""
+    at = WIDTH * k
+    w = slip(pair, record, k, Q, Q0)
+    y = sqrt(dot3(w, w))
+    _, across, along = smooth(y, e)
+    n = load3(record, at + 8)
+    u = scale3(1.0 / y, w) if y > 0.0 else (0.0, 0.0, 0.0)
+    d = along - across if y > 0.0 and not careful else 0.0
+    S = (
+        across * (1.0 - n[0] * n[0]) + d * u[0] * u[0], d * u[0] * u[1] - across * n[0] * n[1], d * u[0] * u[2] - across * n[0] * n[2],
+        d * u[1] * u[0] - across * n[1] * n[0], across * (1.0 - n[1] * n[1]) + d * u[1] * u[1], d * u[1] * u[2] - across * n[1] * n[2],
+        d * u[2] * u[0] - across * n[2] * n[0], d * u[2] * u[1] - across * n[2] * n[1], across * (1.0 - n[2] * n[2]) + d * u[2] * u[2],
+    )  # fmt: skip
+    f = factor * bound[k]
+    swap = place[k] < 0
+    spot = 144 * (-1 - place[k] if swap else place[k])
+    add_outer(f, record, at, record, at, S, 144 * pair[2 * k], own_out)
+    add_outer(f, record, at + 4, record, at + 4, S, 144 * pair[2 * k + 1], own_out)
+    if swap:
+        add_outer(f, record, at + 4, record, at, S, spot, between_out)
+    else:
+        add_outer(f, record, at, record, at + 4, S, spot, between_out)
 
 
 @dataclass(frozen=True)
-class Lagged:
+class LaggedFriction:
     """Contacts of an earlier iterate with their friction bounds μ λ [N] (n,)."""
 
     contacts: ContactSet
     bound: np.ndarray
 
     @staticmethod
-    def none() -> Lagged:
-        return Lagged(ContactSet(np.zeros((0, 2), np.int64), np.zeros((0, WIDTH))), np.zeros(0))
-
-    @staticmethod
-    def of(contacts: ContactSet, force: np.ndarray, mu: np.ndarray) -> Lagged:
+    def of(contacts: ContactSet, force: np.ndarray, mu: np.ndarray) -> LaggedFriction:
         """Those that press and rub."""
         rub = mu * force > 0.0
-        return Lagged(ContactSet(contacts.pair[rub], np.ascontiguousarray(contacts.record[rub])), (mu * force)[rub])
+        return LaggedFriction(ContactSet(contacts.pair[rub], np.ascontiguousarray(contacts.record[rub])), (mu * force)[rub])

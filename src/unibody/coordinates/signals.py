@@ -7,6 +7,7 @@ and its rate in M's axes, with F the world and M the body.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -45,8 +46,10 @@ def drive(body: BodyInfo, t: float) -> np.ndarray:
     return differentiated_pose(body.motion, t, f"body '{body.name}'")
 
 
-def signal_filler(model: Model, callback_errors: CallbackErrors, clock: np.ndarray) -> tuple[Signals, int]:
-    """Where signals start, and the address of what updates them (0 if nothing depends on time)."""
+def signal_function(
+    model: Model, callback_errors: CallbackErrors, clock: np.ndarray
+) -> tuple[Signals, Callable[[float, np.ndarray], None] | None]:
+    """Where signals start, and the function that fills them at a time, which also sets the clock (None if nothing depends on time)."""
     driven = [(i, b) for i, b in enumerate(model.bodies) if b.kind == "kinematic"]
     start = model.signals.size
     drives = {i: start + DRIVE * k for k, (i, _) in enumerate(driven)}
@@ -72,4 +75,10 @@ def signal_filler(model: Model, callback_errors: CallbackErrors, clock: np.ndarr
     rows = [c for _, c in model.constraints if not getattr(c, "surfaces", False)]
     asked = asked or any(type(constraint).fill_kernel is None for constraint in rows)
     timed = bool(model.signal_functions or driven or asked)
-    return Signals(values, drives), FillSignals.callback(callback_errors.guard(fill, 1)) if timed else 0
+    return Signals(values, drives), fill if timed else None
+
+
+def signal_filler(model: Model, callback_errors: CallbackErrors, clock: np.ndarray) -> tuple[Signals, int]:
+    """Where signals start, and the address of what updates them (0 if nothing depends on time)."""
+    signals, fill = signal_function(model, callback_errors, clock)
+    return signals, 0 if fill is None else FillSignals.callback(callback_errors.guard(fill, 1))

@@ -63,6 +63,7 @@ class Ball(Joint):
     fill_kernel = fill_ball
     advance_kernel = advance_ball
     rate_kernel = rate_ball
+    quaternion = 0
 
     def pose(self, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         return rotation_from_quaternion(q), np.zeros(3)

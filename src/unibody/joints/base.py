@@ -22,6 +22,7 @@ import numpy as np
 
 from unibody.errors import ModelError
 from unibody.kernel import Floats, Ints, Kernel, kernel, prototype
+from unibody.measure import Measure
 from unibody.spatial.pose import vector3, vector_from_rotation
 
 __all__ = ["Joint"]
@@ -61,6 +62,10 @@ class Joint:
     column: ClassVar[str] = ""
     """A promise that sweeps may rely on, made by a class for itself (subclasses do not inherit it): "rotation" for R = exp([a]× q), p = 0,
     S = (a, 0) with a constant unit axis a; "slide" for R = 1, S = (0, a) with a constant axis."""
+
+    quaternion: ClassVar[int | None] = None
+    """A promise that a class makes: q holds the unit quaternion of R_FM from here on, with p_FM before it if nv = 6, and v is the twist of
+    M in F, in M's axes, of which a joint with nv = 3 has the angular part."""
 
     def pose(self, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """R_FM (3×3) and p_FM (3)."""
@@ -116,6 +121,11 @@ class Joint:
     def parts(self) -> list[Joint]:
         """The elementary joints this one consists of, from F to M."""
         return [self]
+
+    def measures(self) -> dict[int, Measure]:
+        """Optional: which measures between M (first) and F (second) its coordinates are, by their places in q, of those whose rate is their
+        velocity. Solvers that ask for them find the other coordinates by `pose` and `motion`."""
+        return {}
 
 
 @kernel

@@ -14,6 +14,7 @@ import numpy as np
 
 from unibody.errors import ModelError
 from unibody.joints.base import Joint
+from unibody.measure import Measure, gimbal, universal
 from unibody.spatial.pose import ad, adjoint
 
 __all__ = ["Composite"]
@@ -91,3 +92,10 @@ class Composite(Joint):
     def difference(self, q_rest: np.ndarray, q: np.ndarray) -> np.ndarray:
         pairs = zip(self.joints, self._qs(q_rest), self._qs(q), strict=True)
         return np.concatenate([j.difference(a, b) for j, a, b in pairs])
+
+    def measures(self) -> dict[int, Measure]:
+        """Of two or three turns in a row about axes through one point."""
+        if not 2 <= len(self.joints) <= 3 or any(type(j).__dict__.get("column") != "rotation" for j in self.joints):
+            return {}
+        axes = [np.asarray(j.motion(j.neutral()))[:3, 0] for j in self.joints]
+        return universal(*axes) if len(axes) == 2 else gimbal(*axes)

@@ -91,6 +91,7 @@ class Free(Joint):
     fill_kernel = fill_free
     advance_kernel = advance_free
     rate_kernel = rate_free
+    quaternion = 3
 
     def pose(self, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         return rotation_from_quaternion(q[3:]), np.array(q[:3], float)

@@ -14,6 +14,7 @@ import numpy as np
 
 from unibody.joints.base import Joint, unit_axis
 from unibody.kernel import Floats, Ints, kernel
+from unibody.measure import Measure, turn
 from unibody.spatial.devices import cross, load3, rotate, rotation_about, store9
 from unibody.spatial.pose import rotation_from_vector, vector3
 
@@ -66,3 +67,6 @@ class Hinge(Joint):
 
     def bias(self, q: np.ndarray, v: np.ndarray) -> np.ndarray:
         return np.zeros(6)
+
+    def measures(self) -> dict[int, Measure]:
+        return {0: turn(self.axis)}

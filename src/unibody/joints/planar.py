@@ -12,6 +12,7 @@ import numpy as np
 
 from unibody.joints.base import Joint
 from unibody.kernel import Floats, Ints, kernel
+from unibody.measure import Measure, slide, turn
 from unibody.spatial.pose import rotation_from_vector
 
 __all__ = ["Planar"]
@@ -70,3 +71,6 @@ class Planar(Joint):
     def bias(self, q: np.ndarray, v: np.ndarray) -> np.ndarray:
         slide = self.pose(q)[0].T @ np.array([v[0], v[1], 0.0])
         return np.concatenate([np.zeros(3), -v[2] * np.cross((0.0, 0.0, 1.0), slide)])
+
+    def measures(self) -> dict[int, Measure]:
+        return {0: slide((1, 0, 0)), 1: slide((0, 1, 0)), 2: turn((0, 0, 1))}

@@ -9,6 +9,7 @@ import numpy as np
 
 from unibody.joints.base import Joint, unit_axis
 from unibody.kernel import Floats, Ints, kernel
+from unibody.measure import Measure, slide
 
 __all__ = ["Prismatic"]
 
@@ -53,3 +54,6 @@ class Prismatic(Joint):
 
     def bias(self, q: np.ndarray, v: np.ndarray) -> np.ndarray:
         return np.zeros(6)
+
+    def measures(self) -> dict[int, Measure]:
+        return {0: slide(self.axis)}

@@ -10,6 +10,7 @@ import numpy as np
 
 from unibody.joints.base import Joint, unit_axis
 from unibody.kernel import Floats, Ints, kernel
+from unibody.measure import Measure, turn
 from unibody.spatial.devices import load3, rotation_about, store9
 from unibody.spatial.pose import rotation_from_vector
 
@@ -56,3 +57,6 @@ class Revolute(Joint):
 
     def bias(self, q: np.ndarray, v: np.ndarray) -> np.ndarray:
         return np.zeros(6)
+
+    def measures(self) -> dict[int, Measure]:
+        return {0: turn(self.axis)}

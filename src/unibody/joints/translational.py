@@ -8,6 +8,7 @@ import numpy as np
 
 from unibody.joints.base import Joint
 from unibody.kernel import Floats, Ints, kernel
+from unibody.measure import Measure, slide
 
 __all__ = ["Translational"]
 
@@ -46,3 +47,6 @@ class Translational(Joint):
 
     def bias(self, q: np.ndarray, v: np.ndarray) -> np.ndarray:
         return np.zeros(6)
+
+    def measures(self) -> dict[int, Measure]:
+        return {k: slide(axis) for k, axis in enumerate(np.eye(3))}

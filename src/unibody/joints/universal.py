@@ -14,6 +14,7 @@ import numpy as np
 from unibody.errors import ModelError
 from unibody.joints.base import Joint, unit_axis
 from unibody.kernel import Floats, Ints, kernel
+from unibody.measure import Measure, universal
 from unibody.spatial.devices import compose_rotations, cross, load3, rotate_back, rotation_about, store9
 from unibody.spatial.pose import rotation_from_vector
 
@@ -77,3 +78,6 @@ class Universal(Joint):
     def bias(self, q: np.ndarray, v: np.ndarray) -> np.ndarray:
         b = np.array(self.axis2)
         return np.concatenate([-v[0] * v[1] * np.cross(b, self.motion(q)[:3, 0]), np.zeros(3)])
+
+    def measures(self) -> dict[int, Measure]:
+        return universal(np.array(self.axis1), np.array(self.axis2))

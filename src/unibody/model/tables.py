@@ -256,9 +256,9 @@ def _force_callback(
 
 
 class ConstraintTables:
-    """Constraint classes for kernels, and which bodies and joint velocities each row touches."""
+    """Constraint classes for kernels, and which bodies and joint velocities each row touches; `only` some constraints, by name."""
 
-    def __init__(self, model: Model, callback_errors: CallbackErrors, clock: np.ndarray):
+    def __init__(self, model: Model, callback_errors: CallbackErrors, clock: np.ndarray, only: Collection[str] | None = None):
         names = Names(model)
         for name, force in model.forces:  # signals are numbered over forces first, as the builder does
             force.row(names, name)
@@ -266,7 +266,7 @@ class ConstraintTables:
         # constraints by class
         groups: dict[type[Constraint], list[tuple[str, Constraint]]] = {}
         for name, constraint in model.constraints:
-            if not getattr(constraint, "surfaces", False):  # those have no rows
+            if not getattr(constraint, "surfaces", False) and (only is None or name in only):  # those have no rows
                 groups.setdefault(type(constraint), []).append((name, constraint))
         self.row_names: list[str] = []
         self.row_units: list[str] = []

@@ -7,10 +7,9 @@ import pytest
 from touching import model_of, poses, rotation
 
 import unibody as ub
-from unibody.collision.filters import contact_filter, contact_rules
+from unibody.collision.filters import body_filter, contact_filter, contact_rules
 from unibody.collision.rigid import RigidCollision
 from unibody.errors import ModelError
-from unibody.solvers.barrier.incremental_potential import AffineSystem
 
 
 def crowd(count: int, sizes, spread: float, seed: int):
@@ -123,7 +122,7 @@ def in_a_heap(joints, elements=(), static=()):
     X = np.tile(np.r_[np.eye(3).ravel(), 0.0, 0.0, 0.0], (7, 1))
     X[1:, 9] = 0.05 * np.arange(6)
     found = {"".join(sorted(model.bodies[i].name for i in pair)) for pair in RigidCollision(model, 0.1).find(X).body.tolist()}
-    of = AffineSystem(model, *contact_filter(model, contact_rules(model))).filter
+    of = body_filter(model, *contact_filter(model, contact_rules(model)))
     numbers, n = {x: model.body(x) for x in "abcdef"}, model.n_bodies
     pairs = [(x, y, numbers[x], numbers[y]) for x in "abcdef" for y in "abcdef" if x < y]
     asked = {x + y for x, y, i, j in pairs if of.moving[i] + of.moving[j] and min(i, j) * n + max(i, j) not in of.excluded}

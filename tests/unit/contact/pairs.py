@@ -6,8 +6,8 @@ import numpy as np
 
 import unibody as ub
 from unibody.collision.broad import Broad, Candidates, Filter
+from unibody.collision.proximity import ContactSet, Proximity
 from unibody.collision.surface import Surface
-from unibody.contact.proximity import ContactSet, Proximity
 from unibody.coordinates.affine.body import affine_of_pose
 
 

@@ -7,9 +7,15 @@ import pytest
 from pairs import Pair, dense, difference
 
 import unibody as ub
-from unibody.contact.barrier import add_barrier_blocks, add_barrier_gradient, barrier, barrier_value, contact_forces
-from unibody.contact.curvature import add_curvature_blocks, add_exact_blocks
-from unibody.contact.proximity import WIDTH
+from unibody.collision.proximity import WIDTH
+from unibody.contact.barrier import barrier, contact_forces
+from unibody.solvers.barrier.contact_potential import (
+    add_barrier_blocks,
+    add_barrier_gradient,
+    add_curvature_blocks,
+    add_exact_blocks,
+    barrier_value,
+)  # fmt: skip
 from unibody.solvers.barrier.incremental_potential import pair_places
 
 KAPPA, REACH = 1e5, 0.1

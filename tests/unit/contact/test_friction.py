@@ -8,7 +8,8 @@ from pairs import Pair, dense, difference
 
 import unibody as ub
 from unibody.contact.barrier import contact_forces
-from unibody.contact.friction import Lagged, add_friction_blocks, add_friction_gradient, friction_value, smooth
+from unibody.contact.friction import LaggedFriction, smooth
+from unibody.solvers.barrier.contact_potential import add_friction_blocks, add_friction_gradient, friction_value
 from unibody.solvers.barrier.incremental_potential import pair_places
 
 SLIP = 1e-3
@@ -32,7 +33,7 @@ def rubbing(request):
     z = 0.33 if request.param == "half-space" else 0.63
     pair = Pair(first, BOX, ub.Pose(), ub.Pose.about((0.1, 0.2, 1.0), 0.05, p=(0.1, 0.07, z)), 0.1)
     c = pair.contacts(pair.Q)
-    lag = Lagged.of(c, contact_forces(c, 1e5, 0.1), np.full(len(c), 0.4))
+    lag = LaggedFriction.of(c, contact_forces(c, 1e5, 0.1), np.full(len(c), 0.4))
     size = {"sticking": 1e-4, "sliding": 3e-2, "resting": 0.0, "half-space": 6e-4}[request.param]
     Q0 = pair.Q
     Q = Q0 + size * np.random.default_rng(1).standard_normal(Q0.shape)
@@ -75,7 +76,7 @@ def test_only_what_presses_rubs():
     pair = Pair(BOX, BOX, ub.Pose(), ub.Pose(p=(0.1, 0.07, 0.63)), 0.1)
     c = pair.contacts(pair.Q)
     force = contact_forces(c, 1e5, 0.1)
-    assert len(Lagged.of(c, force, np.zeros(len(c))).bound) == 0
+    assert len(LaggedFriction.of(c, force, np.zeros(len(c))).bound) == 0
     some = np.where(np.arange(len(c)) % 2 == 0, 0.3, 0.0)
-    lag = Lagged.of(c, force, some)
+    lag = LaggedFriction.of(c, force, some)
     assert lag.bound == pytest.approx((0.3 * force)[(some > 0.0) & (force > 0.0)])

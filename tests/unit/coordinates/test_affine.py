@@ -15,8 +15,8 @@ from unibody.coordinates.affine.body import (
     twist_of_rate,
     wrench_to_affine,
 )
+from unibody.coordinates.affine.polar import project_bodies
 from unibody.coordinates.convert import poses_and_twists
-from unibody.solvers.barrier.rigid_maps import twist_maps
 from unibody.spatial.pose import rotation_from_vector
 
 
@@ -73,9 +73,12 @@ def test_poses_and_twists_there_and_back(rng):
     np.testing.assert_allclose(twist_of_rate(Q, rate_of_twist(Q, omega, v)), np.concatenate([omega, v], axis=1), atol=1e-13)
 
 
-def test_twist_maps_are_the_derivative_of_the_polar_projection(rng):
+def test_projections_are_the_polar_ones_and_their_maps_the_derivative(rng):
     Q, dQ, h = some_bodies(rng), rng.normal(size=(4, 4, 3)), 1e-6
-    xi = np.einsum("nij,nj->ni", twist_maps(Q), dQ.reshape(-1, 12))
+    X, T = np.empty(Q.size), np.empty(6 * Q.size)
+    project_bodies(np.ascontiguousarray(Q).reshape(-1), X, T)
+    np.testing.assert_allclose(X.reshape(-1, 12)[:, :9].reshape(-1, 3, 3), polar(Q)[0], atol=1e-14)
+    xi = np.einsum("nij,nj->ni", T.reshape(-1, 6, 12), dQ.reshape(-1, 12))
     R, up, down = polar(Q)[0], polar(Q + h * dQ)[0], polar(Q - h * dQ)[0]
     W = np.swapaxes(R, 1, 2) @ (up - down) / (2 * h)
     np.testing.assert_allclose(xi[:, :3], np.stack([W[:, 2, 1], W[:, 0, 2], W[:, 1, 0]], axis=1), atol=1e-8)

@@ -1,4 +1,4 @@
-"""Compiled forces in affine coordinates: gradients of their energy, and the same loads and dampers as the elements' own NumPy methods."""
+"""Forces in affine coordinates: gradients of their energy, and the loads and dampers that the elements' own NumPy methods give."""
 
 from __future__ import annotations
 
@@ -7,15 +7,13 @@ import pytest
 import scipy.linalg
 
 import unibody as ub
-from unibody.coordinates.affine.body import polar
-from unibody.coordinates.affine.polar import project_bodies
+from unibody.coordinates.affine.forces import AffineForces, has_energy
+from unibody.coordinates.affine.rigid_view import RigidView
+from unibody.forces import Loads
 from unibody.solvers import Barrier
-from unibody.solvers.barrier.elements import Elements
-from unibody.solvers.barrier.forces import CompiledForces, ForceTerms
-from unibody.solvers.barrier.incremental_potential import AffineSystem, element_matrix, pair_places
-from unibody.solvers.barrier.lagged_forces import AffineLag
-from unibody.solvers.barrier.rigid_maps import twist_maps
-from unibody.solvers.barrier.step import BarrierSystem
+from unibody.solvers.barrier.affine_system import AffineSystem
+from unibody.solvers.barrier.forces import LaggedForces, StoredEnergy
+from unibody.solvers.barrier.incremental_potential import pair_places
 
 
 def model_of(push: bool = True) -> ub.Model:
@@ -45,42 +43,33 @@ def model_of(push: bool = True) -> ub.Model:
 def bound():
     model = model_of()
     system = AffineSystem(model)
-    assert CompiledForces.covers(model, system.parts)
-    return model, system, CompiledForces(model, system.parts)
+    view = RigidView(model, system.parts, system.links)
+    return model, system, view, AffineForces(view, system.callback_errors, system.clock)
 
 
 def strained(Q, size, seed=1):
     return Q + size * np.random.default_rng(seed).normal(size=Q.shape)
 
 
-def test_projection_is_the_polar_one():
-    Q = strained(AffineSystem(model_of()).start[0], 0.05)
-    X, T = np.empty(Q.size), np.empty(6 * Q.size)
-    project_bodies(np.ascontiguousarray(Q).reshape(-1), X, T)
-    R, _ = polar(Q)
-    assert np.allclose(X.reshape(-1, 12)[:, :9].reshape(-1, 3, 3), R, atol=1e-14)
-    assert np.allclose(T.reshape(-1, 6, 12), twist_maps(Q), atol=1e-13)
-
-
 def test_gradient_of_stored_energy(bound):
-    model, system, forces = bound
+    model, system, _, forces = bound
     Q = strained(system.start[0], 0.02)
-    terms = ForceTerms(forces, model.start_q(), np.array(model.signals))
+    terms = StoredEnergy(forces, model.start_q(), system.signals(0.0), 1.0)
     out, x, step = np.zeros(Q.size), np.ascontiguousarray(Q).reshape(-1), 1e-6
-    terms.add_gradient(x, 1.0, out)
+    terms.add_gradient(x, out)
     expected = [(terms.value(x + d) - terms.value(x - d)) / (2.0 * step) for d in step * np.eye(x.size)]
     assert np.allclose(out, expected, atol=1e-7 * np.abs(expected).max())
 
 
 def test_blocks_are_positive_and_near_the_second_derivative(bound):
     """Of a spring at rest length and springs in joints at rest, without geometric terms, blocks are exact; here near."""
-    model, system, forces = bound
+    model, system, _, forces = bound
     x = np.ascontiguousarray(system.start[0]).reshape(-1)
-    terms = ForceTerms(forces, model.start_q(), np.array(model.signals))
+    terms = StoredEnergy(forces, model.start_q(), system.signals(0.0), 1.0)
     n = len(system.start[0])
-    keys, places = pair_places(terms.pairs, n)
+    keys, places = pair_places(list(terms.pairs(x)), n)
     own, between = np.zeros(144 * n), np.zeros(144 * len(keys))
-    terms.add_blocks(x, places, True, 1.0, own, between)
+    terms.add_blocks(x, places, False, own, between)
     H = np.zeros((12 * n, 12 * n))
     for i in range(n):
         H[12 * i : 12 * i + 12, 12 * i : 12 * i + 12] = own[144 * i : 144 * i + 144].reshape(12, 12)
@@ -94,7 +83,7 @@ def test_blocks_are_positive_and_near_the_second_derivative(bound):
 
     def gradient(y):
         out = np.zeros(y.size)
-        terms.add_gradient(y, 1.0, out)
+        terms.add_gradient(y, out)
         return out
 
     step = 1e-6
@@ -102,32 +91,65 @@ def test_blocks_are_positive_and_near_the_second_derivative(bound):
     assert np.linalg.norm(H - expected) < 0.5 * np.linalg.norm(expected)
 
 
+def own_loads(model, view, k):
+    """Wrenches (bodies, 6) of all forces and control that store no energy, by the elements' own methods, and powers; what stores energy
+    counts with what it does beyond its action at rest."""
+    wrench, passive, ledger = np.zeros((model.n_bodies, 6)), np.zeros(model.nv_joints), np.zeros(4)
+    driven = k.control[: model.nv_joints].copy()
+    still = type(k)(k.t, k.X, 0.0 * k.V, k.q, 0.0 * k.v, k.signals, k.control, k.names)
+    for _, force in model.forces:
+        for at, sign in ((k, 1.0), (still, -1.0)) if has_energy(force) else ((k, 1.0),):
+            loads = Loads()
+            force.apply(at, loads)
+            for body, w in loads.wrenches.items():
+                wrench[model.body(body)] += sign * w
+            for efforts, out in ((loads.efforts, passive), (loads.actuation, driven)):
+                for name, effort in efforts.items():
+                    j = model.joint(name)
+                    out[j.v_start : j.v_start + j.nv] += sign * np.asarray(effort)
+            ledger += loads.ledger if sign > 0.0 else 0.0
+    limits = np.concatenate([j.effort_limit for j in model.joints])
+    clamped = np.clip(driven, -limits, limits)
+    view.spread(passive + clamped, k, wrench)
+    applied = k.control[model.nv_joints : model.nv_joints + 6 * model.n_bodies].reshape(-1, 2, 3)
+    given = np.einsum("nji,nkj->nki", k.X[:, :9].reshape(-1, 3, 3), applied).reshape(-1, 6)
+    return wrench + given, np.array([ledger[1], ledger[2] + clamped @ k.v, ledger[3] + (given * k.V).sum()])
+
+
 def test_lag_equals_the_elements_own(bound):
-    """Loads, dampers and powers as the NumPy path has them, in motion and with control."""
-    model, system, forces = bound
-    whole = BarrierSystem(model, Barrier())
+    """Loads and powers as NumPy methods have them, in motion and with control, and dampers by differences of these."""
+    model, system, view, forces = bound
     Q, V = system.start
-    control, signals, rate = model.neutral_control(), np.array(model.signals), 100.0
+    control, rate, none = model.neutral_control(), 100.0, system.signals(0.0)
     control[model.joint("cross").v_start] = 0.3
     control[model.nv_joints + 6 * 2 + 4] = 1.5
     origin = Q - V / rate
-    elements = Elements(model, [])
-    k = elements.kinematics(0.0, Q, V, model.start_q(), signals, control)
-    lag = elements.lagged(k)
-    expected, blocks = whole._lagged(Q, k.V, lag, origin, rate)
-    expected[: system.real] -= system.M4[: system.real, :, :1] * model.gravity
-    loads, damper, powers = AffineLag(system, forces).about(Q, V, model.start_q(), signals, control, origin, rate)
-    assert np.allclose(powers, lag.powers, atol=1e-12)
-    # What acts at the velocities and coordinates of the start: the constant less what the damper takes there.
-    D = element_matrix(system, Q, blocks)
-    moved = rate * (Q - origin)[system.moving].reshape(-1)
+    loads, damper, powers = LaggedForces(system, view, forces).about(Q, V, model.start_q(), none, control, origin, rate)
     # Efforts act on virtual links here and on bodies there: the same to motions that joints allow.
-    G = rigid_motions(Q[system.moving])
-    G = G @ scipy.linalg.null_space(system.reduction.C @ G)
-    here, there = G.T @ (loads.reshape(-1) - damper.product(moved)), G.T @ (expected.reshape(-1) - D.product(moved))
-    assert np.allclose(here, there, atol=1e-9 * np.abs(there).max())
-    difference = damper.plus(-1.0, D).sparse()
-    assert np.abs(G.T @ difference @ G).max() < 0.02 * np.abs(G.T @ D.sparse() @ G).max()  # AppliedWrench has a slope in NumPy only
+    rigid = rigid_motions(Q[system.moving])
+    Z = scipy.linalg.null_space(system.reduction.C @ rigid)
+    G = rigid @ Z
+
+    def acting(V):
+        """Generalised forces along the motions, and powers."""
+        k = view.kinematics(0.0, Q, V, model.start_q(), none, control, model.joints)
+        wrench, own = own_loads(model, view, k)
+        on_moving = np.zeros((len(system.moving), 6))
+        on_moving[: system.real] = wrench[system.own]
+        return Z.T @ on_moving.reshape(-1), own
+
+    assert np.allclose(powers, acting(V)[1], atol=1e-12)
+    # What acts at the velocities and coordinates of the start: the constant less what the damper takes there.
+    here = G.T @ (loads.reshape(-1) - damper.product(rate * (Q - origin)[system.moving].reshape(-1)))
+    assert np.allclose(here, acting(V)[0], atol=1e-9 * np.abs(acting(V)[0]).max())
+    # Damping is linear in most of these forces, so that it is nearly what differences of loads give.
+    D = G.T @ damper.sparse() @ G
+    slopes = []
+    for way in G.T:
+        dV = np.zeros_like(V)
+        dV[system.moving] = 1e-4 * way.reshape(-1, 4, 3)
+        slopes.append((acting(V - dV)[0] - acting(V + dV)[0]) / 2e-4)
+    assert np.abs(D - np.array(slopes).T).max() < 0.05 * np.abs(D).max()
 
 
 def rigid_motions(Q: np.ndarray) -> np.ndarray:
@@ -142,36 +164,61 @@ def rigid_motions(Q: np.ndarray) -> np.ndarray:
     return out.reshape(12 * len(Q), 6 * len(Q))
 
 
+def without_kernels(force: ub.Force) -> ub.Force:
+    """The same force, of a class that has only its NumPy methods."""
+    cls = type(force)
+    slow = type(f"Slow{cls.__name__}", (cls,), {"add_kernel": None, "implicit_kernel": None})
+    out = object.__new__(slow)
+    out.__dict__.update(force.__dict__)
+    return out
+
+
 @pytest.mark.parametrize("rule", ["implicit", "bdf2"])
-def test_steps_are_those_of_the_numpy_path(rule):
-    """Ten steps with and without kernels."""
+def test_steps_by_callbacks_are_those_by_kernels(rule):
+    """Ten steps with and without kernels: some blocks between joint velocities are only diagonal there."""
     ends = []
-    for compiled in (True, False):
-        bound = Barrier(rule=rule, tolerance=1e-9).bind(model_of(push=False))  # whose slope only NumPy takes
-        system = bound.system
-        assert system.lag is not None
-        if not compiled:
-            system.lag, system.stepping = None, system.elements
+    for slow in (False, True):
+        model = model_of(push=False)
+        if slow:
+            object.__setattr__(model, "forces", tuple((name, without_kernels(f)) for name, f in model.forces))
+        bound = Barrier(rule=rule, tolerance=1e-9).bind(model)
+        assert bound.system.callback_errors.guards == slow
         state, memory = bound.start()
         for _ in range(10):
-            made = bound.step(state, memory, system.model.neutral_control(), 5e-3)
+            made = bound.step(state, memory, model.neutral_control(), 5e-3)
             state, memory = made.state, made.memory
         ends.append(state)
     assert np.abs(ends[0].q - ends[1].q).max() < 2e-5
     assert np.abs(ends[0].v - ends[1].v).max() < 1e-3
 
 
-def test_a_force_of_ones_own_stays_in_numpy():
-    class Pull(ub.Force):
-        def bodies(self):
-            return ["arm0"]
+class Pull(ub.Force):
+    """NumPy only."""
 
-        def apply(self, kinematics, loads):
-            loads.add_force_at(kinematics, "arm0", (0, 0, 0), np.array([1.0, 0, 0]))
+    def bodies(self):
+        return ["arm0"]
 
+    def apply(self, kinematics, loads):
+        loads.add_force_at(kinematics, "arm0", (0, 0, 0), np.array([1.0, 0, 0]))
+
+
+def test_a_force_of_ones_own():
     b = ub.Builder(gravity=None)
     b.body("arm0", mass=2.0, inertia=(0.1, 0.1, 0.1))
     b.add(Pull(), name="pull")
-    sim = ub.Simulation(b.build(), Barrier(), dt=0.01)
-    assert sim.bound.system.lag is None
-    assert sim.run(0.1).twist("arm0")[-1, 3] == pytest.approx(0.05, rel=1e-6)
+    assert ub.Simulation(b.build(), Barrier(), dt=0.01).run(0.1).twist("arm0")[-1, 3] == pytest.approx(0.05, rel=1e-6)
+
+
+def test_a_force_of_ones_own_moves_no_other_to_numpy():
+    """Damping whose NumPy method would fail runs by its kernel beside it: v = (f / c) (1 − e^(−c t / m))."""
+
+    class OnlyKernel(ub.BodyDamping):
+        def apply(self, kinematics, loads):
+            raise AssertionError("asked in NumPy")
+
+    b = ub.Builder(gravity=None)
+    arm = b.body("arm0", mass=2.0, inertia=(0.1, 0.1, 0.1))
+    b.add(Pull(), name="pull")
+    b.add(OnlyKernel(arm, linear=4.0), name="drag")
+    v = ub.Simulation(b.build(), Barrier(rule="bdf2"), dt=0.002).run(0.5).twist("arm0")[-1, 3]
+    assert v == pytest.approx(0.25 * (1.0 - np.exp(-1.0)), rel=1e-3)

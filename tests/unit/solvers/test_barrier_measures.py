@@ -1,4 +1,4 @@
-"""Gauges against finite differences, against joints' own coordinates, and the largest feasible part of a step against dense sampling."""
+"""Measures against finite differences, against joints' own coordinates, and the largest feasible part of a step against dense sampling."""
 
 from __future__ import annotations
 
@@ -8,23 +8,24 @@ import pytest
 import unibody as ub
 from unibody.constraints.joint_limit_rows import SWING, TWIST, LimitRow, measure
 from unibody.coordinates.affine.body import affine_of_pose
-from unibody.coordinates.affine.links import JointPart
+from unibody.coordinates.affine.measures import BodyMeasure, MeasureTable, between_bodies, joint_measures
+from unibody.coordinates.affine.rigid_view import RigidView
+from unibody.coordinates.affine.rows import JointPart
 from unibody.element import Point
-from unibody.solvers.barrier.incremental_potential import AffineSystem, pair_places
-from unibody.solvers.barrier.measure_potentials import safe_gauge_step
-from unibody.solvers.barrier.measure_tables import Frames, MeasureTable, coordinates_of, gauge, point_gauge
-from unibody.solvers.barrier.measure_terms import GaugeTerms, gauge_pull
-from unibody.solvers.barrier.measured_elements import Gauged
-from unibody.solvers.barrier.measures import CONE, DISTANCE, SLIDE, TURN, store_curve
-from unibody.solvers.barrier.pull import Stiff
+from unibody.measure import CONE, DISTANCE, SLIDE, TURN, cone, distance, from_vectors, height, store_curve, turn
+from unibody.solvers.barrier.affine_system import AffineSystem
+from unibody.solvers.barrier.element_loads import StepScales
+from unibody.solvers.barrier.incremental_potential import pair_places
+from unibody.solvers.barrier.measure_potential import MeasurePotential, measure_loads, safe_measure_step
+from unibody.solvers.barrier.measured_elements import MeasuredElements
 from unibody.spatial.pose import Pose, rotation_from_vector
 
 KINDS = {"distance": DISTANCE, "slide": SLIDE, "cone": CONE, "turn": TURN}
 
 
-def random_gauge(kind: int, rng: np.random.Generator):
+def random_measure(kind: int, rng: np.random.Generator) -> BodyMeasure:
     """Vectors of which every one sees both bodies: more general than any element."""
-    return gauge(kind, 1, 0, [(rng.normal(size=4), rng.normal(size=4)) for _ in range(4)])
+    return BodyMeasure(from_vectors(kind, *((rng.normal(size=4), rng.normal(size=4)) for _ in range(4))), 1, 0)
 
 
 def flat(Q):
@@ -43,7 +44,7 @@ def differences(f, x, step=1e-6):
 @pytest.mark.parametrize("kind", KINDS)
 def test_gradient(kind):
     rng = np.random.default_rng(KINDS[kind])
-    table, x = MeasureTable([random_gauge(KINDS[kind], rng) for _ in range(3)]), rng.normal(size=24)
+    table, x = MeasureTable([random_measure(KINDS[kind], rng) for _ in range(3)]), rng.normal(size=24)
     near = table.values(x, np.zeros(3))
     expected = differences(lambda y: table.values(y, near), x).T.reshape(3, 2, 12)
     found = table.gradients(x).reshape(3, 2, 12)
@@ -56,7 +57,7 @@ def test_second_derivative(kind):
     """In the vectors y themselves."""
     rng = np.random.default_rng(10 + KINDS[kind])
     unit = np.eye(4)
-    table = MeasureTable([gauge(KINDS[kind], 1, 0, [(u, np.zeros(4)) for u in unit])])
+    table = MeasureTable([BodyMeasure(from_vectors(KINDS[kind], *((u, np.zeros(4)) for u in unit)), 1, 0)])
     x = np.concatenate([np.zeros(12), rng.normal(size=12)])
     H = np.zeros(144)
     store_curve(KINDS[kind], *(tuple(y) for y in x[12:].reshape(4, 3)), table.slopes(x), 0, H)
@@ -91,10 +92,10 @@ def bodies_of(part: JointPart, q: np.ndarray, seed=4) -> np.ndarray:
 
 
 @pytest.mark.parametrize("name", JOINTS)
-def test_gauges_are_the_coordinates_of_joints(name):
+def test_measures_are_the_coordinates_of_joints(name):
     part = part_of(JOINTS[name])
     q = np.array([0.7, -0.4, 0.5])[: part.nq]
-    found = coordinates_of(part)
+    found = joint_measures(part)
     assert sorted(found) == list(range(part.nq))
     table = MeasureTable([found[k] for k in range(part.nq)])
     values = table.values(flat(bodies_of(part, q)), table.flip * q + table.offset)
@@ -103,7 +104,7 @@ def test_gauges_are_the_coordinates_of_joints(name):
 
 def test_turns_are_counted():
     part = part_of(ub.Revolute((0, 0, 1)))
-    table, q = MeasureTable([coordinates_of(part)[0]]), np.array([7.5 * np.pi])
+    table, q = MeasureTable([joint_measures(part)[0]]), np.array([7.5 * np.pi])
     assert np.isclose(table.values(flat(bodies_of(part, q)), q + 1.0)[0], q[0])
 
 
@@ -111,14 +112,14 @@ def test_cone_and_twist_are_those_of_limits():
     """Against the quaternion formulas that other solvers use."""
     part, axis = part_of(ub.Ball()), np.array([2.0, -1.0, 0.5]) / np.linalg.norm([2.0, -1.0, 0.5])
     q = ub.Ball().advance(ub.Ball().neutral(), np.array([0.8, -1.1, 0.6]), 1.0)
-    table = MeasureTable([Frames(part).cone(axis), Frames(part).turn(axis)])
+    table = MeasureTable([between_bodies(m(axis), part.child, part.parent, part.X_BM, part.X_PF) for m in (cone, turn)])
     expected = [measure(LimitRow(kind, 0, 0, 0, 1.0, 0.0, tuple(axis)), q, np.zeros(3))[0] for kind in (SWING, TWIST)]
     assert np.allclose(table.values(flat(bodies_of(part, q)), np.zeros(2)), expected, atol=1e-13)
 
 
 def safe(table, near, sign, bound, x, p, reach=0.0):
     """With a reach of nothing: only the bound counts."""
-    return safe_gauge_step(
+    return safe_measure_step(
         np.zeros(1, np.int64), table.kind, table.flat, table.vectors, near, sign, bound, np.full(1, reach), table.slopes(x), x, p, 1.0
     )  # fmt: skip
 
@@ -128,7 +129,7 @@ def safe(table, near, sign, bound, x, p, reach=0.0):
 def test_feasible_part_of_a_step(kind, seed):
     """Never beyond the first crossing seen by dense sampling, and not much before it."""
     rng = np.random.default_rng(100 * seed + KINDS[kind])
-    table, x, p = MeasureTable([random_gauge(KINDS[kind], rng)]), rng.normal(size=24), 0.6 * rng.normal(size=24)
+    table, x, p = MeasureTable([random_measure(KINDS[kind], rng)]), rng.normal(size=24), 0.6 * rng.normal(size=24)
     start = table.values(x, np.zeros(1))
     t = np.linspace(0.0, 1.0, 4001)
     way = [start]
@@ -147,7 +148,7 @@ def test_feasible_part_of_a_step(kind, seed):
 def test_a_step_away_from_a_bound_is_not_shortened():
     """Beyond three quarters of a turn from it the sine has the same sign again."""
     part = part_of(ub.Revolute((0, 0, 1)))
-    table = MeasureTable([coordinates_of(part)[0]])
+    table = MeasureTable([joint_measures(part)[0]])
     q = np.array([-1.9 * np.pi])
     x, ahead = flat(bodies_of(part, q)), flat(bodies_of(part, q - 0.4 * np.pi))
     one = np.ones(1)
@@ -157,7 +158,7 @@ def test_a_step_away_from_a_bound_is_not_shortened():
 
 def test_along_a_curved_bound_a_step_keeps_what_it_means_to_keep():
     """A point inside a sphere, close to it, moved along it: the gap falls by the square of the way, and may fall by a half only."""
-    table = MeasureTable([gauge(DISTANCE, 1, 0, [(np.array([1.0, 0, 0, 0]), -np.array([1.0, 0, 0, 0]))])])
+    table = MeasureTable([BodyMeasure(distance(Point("b1"), Point("b0")), 1, 0)])
     x, p = np.zeros(24), np.zeros(24)
     x[12], p[13] = 1.0 - 1e-6, 1.0
     t = safe(table, np.zeros(1), -np.ones(1), np.ones(1), x, p, reach=0.01)
@@ -183,18 +184,19 @@ def limited_model():
 def terms():
     model = limited_model()
     system = AffineSystem(model)
-    gauged = Gauged(model, system.parts, {k: 2 for k, j in enumerate(model.joints) if j.name == "slide"})
+    view = RigidView(model, system.parts, system.links)
+    measured = MeasuredElements(view, system.parts, {k: 2 for k, j in enumerate(model.joints) if j.name == "slide"})
     Q = system.start[0] + 1e-4 * np.random.default_rng(1).normal(size=system.start[0].shape)
-    return GaugeTerms(gauged, Q, model.start_q(), Stiff(1e4, 0.05, 9.81), 20.0, Q - 1e-3), Q, model
+    return MeasurePotential(measured, Q, model.start_q(), StepScales(1e4, 0.05, 9.81), 20.0, Q - 1e-3, 1.0), Q, model
 
 
 def test_gradient_of_potentials(terms):
     g, Q, model = terms
-    ranges = g.gauged.stiff == 0
-    gaps = g.gauged.gaps(Q, model.start_q())[ranges]
-    assert ((gaps > 0.0) & (gaps < g.gauged.reach[ranges])).sum() == 4 and len(g.drag_strength) == 1
+    ranges = g.measured.stiff == 0
+    gaps = g.measured.gaps(Q, model.start_q())[ranges]
+    assert ((gaps > 0.0) & (gaps < g.measured.reach[ranges])).sum() == 4 and len(g.drag_strength) == 1
     out = np.zeros(Q.size)
-    g.add_gradient(flat(Q), 1.0, out)
+    g.add_gradient(flat(Q), out)
     expected = differences(g.value, flat(Q), 1e-7)
     assert np.allclose(out, expected, atol=1e-5 * np.abs(expected).max())
 
@@ -205,14 +207,14 @@ def test_blocks_of_potentials(terms):
 
     def gradient(x):
         out = np.zeros(x.size)
-        g.add_gradient(x, 1.0, out)
+        g.add_gradient(x, out)
         return out
 
     expected = differences(gradient, flat(Q), 1e-7)
     for exact in (True, False):
-        keys, places = pair_places(g.pairs, n)
+        keys, places = pair_places(list(g.pairs(flat(Q))), n)
         own, between = np.zeros(144 * n), np.zeros(144 * len(keys))
-        g.add_blocks(flat(Q), places, exact, 1.0, own, between)
+        g.add_blocks(flat(Q), places, not exact, own, between)
         H = np.zeros((12 * n, 12 * n))
         for i in range(n):
             H[12 * i : 12 * i + 12, 12 * i : 12 * i + 12] = own[144 * i : 144 * i + 144].reshape(12, 12)
@@ -227,10 +229,10 @@ def test_blocks_of_potentials(terms):
 
 
 def test_wrenches_efforts_and_multipliers(terms):
-    """The wrenches of what is in the ranges do the work of the gauges' forces in a rigid motion; the hinge's effort is its multiplier."""
+    """The wrenches of what is in the ranges do the work of the measures' forces in a rigid motion; the hinge's effort is its multiplier."""
     g, Q, model = terms
     Q = AffineSystem(model).start[0]
-    pull = gauge_pull(g.gauged, Q, model.start_q(), Stiff(1e4, 0.05, 9.81))
+    pull = measure_loads(g.measured, Q, model.start_q(), StepScales(1e4, 0.05, 9.81))
     rng = np.random.default_rng(2)
     V, step = rng.normal(size=(model.n_bodies, 6)), 1e-6
     R = np.swapaxes(Q[:, 1:], 1, 2)
@@ -240,7 +242,7 @@ def test_wrenches_efforts_and_multipliers(terms):
         for i in range(model.n_bodies):
             out[i, 0] += s * R[i] @ V[i, 3:]
             out[i, 1:] = (R[i] @ rotation_from_vector(s * V[i, :3])).T
-        return gauge_pull(g.gauged, out, model.start_q(), Stiff(1e4, 0.05, 9.81)).value
+        return measure_loads(g.measured, out, model.start_q(), StepScales(1e4, 0.05, 9.81)).value
 
     power = -(moved(step) - moved(-step)) / (2.0 * step)
     assert np.isclose((pull.wrench * V).sum(), power, rtol=1e-6)
@@ -257,6 +259,6 @@ def test_points_and_lines():
     model = b.build()
     a, c = Point("b0", (0.1, 0.2, 0.3)), Point("b1", (-0.1, 0, 0))
     Q = AffineSystem(model).start[0]
-    found = [point_gauge(DISTANCE, (1, a), (2, c)), point_gauge(SLIDE, (1, a), (2, c), (0, 0.6, 0.8))]
+    found = [BodyMeasure(distance(a, c), 1, 2), BodyMeasure(height(a, c, (0, 0.6, 0.8)), 1, 2)]
     d = np.array([0.1, 0.3, 0.5]) - np.array([0.4, 0.1, 0.2])
     assert np.allclose(MeasureTable(found).values(flat(Q), np.zeros(2)), [np.linalg.norm(d), d @ (0, 0.6, 0.8)])

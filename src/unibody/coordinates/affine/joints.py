@@ -17,8 +17,8 @@ import scipy.sparse as sp
 
 from unibody.coordinates.affine.basis import DUST, RANK, Basis, LinearRows, Walk, bases, change_of_variables, walk
 from unibody.coordinates.affine.body import affine_of_pose, radius
-from unibody.coordinates.affine.links import JointPart, Link, expand
-from unibody.coordinates.affine.rows import equations
+from unibody.coordinates.affine.links import Link, expand
+from unibody.coordinates.affine.rows import JointPart, equations
 from unibody.errors import ModelError
 from unibody.kernel import Floats, Ints, kernel
 from unibody.model import Model

@@ -20,7 +20,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from unibody.coordinates.affine.body import radius, volume
-from unibody.coordinates.affine.rows import relations, shared
+from unibody.coordinates.affine.rows import JointPart, relations, shared
 from unibody.joints import Revolute, Universal
 from unibody.joints.base import Joint
 from unibody.model import Model
@@ -29,29 +29,6 @@ from unibody.spatial.pose import Pose, adjoint
 
 LIGHT = 1e-6
 """Mass of a link, in that of its lightest neighbour."""
-
-
-@dataclass(frozen=True)
-class JointPart:
-    """One joint between two affine bodies, whole or a part of one of the model's."""
-
-    joint: int
-    """Index into `model.joints`."""
-    name: str
-    """Of that joint."""
-    element: Joint
-    parent: int
-    """Affine body: below `model.n_bodies` a body, from there on a virtual link."""
-    child: int
-    X_PF: Pose
-    """Frame on the parent."""
-    X_BM: Pose
-    """Frame on the child."""
-    q_start: int
-    nq: int
-    v_start: int
-    nv: int
-    """Its coordinates within the model's joint coordinates."""
 
 
 @dataclass(frozen=True)

@@ -213,3 +213,22 @@ def add_pulled_loads(
             for side in range(2):
                 for j in range(12):
                     gradient_out[12 * pair[2 * k + side] + j] += f * rows[24 * v + 12 * side + j]
+
+
+@kernel
+def add_dashpot_blocks(
+    pair: Ints, place: Ints, direction: Floats, strength: Floats, factor: float, own_out: Floats, between_out: Floats
+) -> None:
+    """own (bodies × 144) and between (pairs × 144; place < 0: transposed, −1 − place) += factor c g gᵀ, g 24 numbers for each pair."""
+    for k in range(strength.size):
+        swap = place[k] < 0
+        spot = 144 * (-1 - place[k] if swap else place[k])
+        c = factor * strength[k]
+        at = 24 * k
+        low = at + 12 if swap else at
+        high = at if swap else at + 12
+        for i in range(12):
+            for j in range(12):
+                own_out[144 * pair[2 * k] + 12 * i + j] += c * direction[at + i] * direction[at + j]
+                own_out[144 * pair[2 * k + 1] + 12 * i + j] += c * direction[at + 12 + i] * direction[at + 12 + j]
+                between_out[spot + 12 * i + j] += c * direction[low + i] * direction[high + j]

@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -25,12 +25,32 @@ from unibody.model import Model
 from unibody.model.plane import plane_frame
 from unibody.spatial.pose import Pose, skew
 
-if TYPE_CHECKING:
-    from unibody.coordinates.affine.links import JointPart
-
 SAMPLES = 40
 SAME = 1e-9
 """Relative size below which a singular value is round-off."""
+
+
+@dataclass(frozen=True)
+class JointPart:
+    """One joint between two affine bodies, whole or a part of one of the model's."""
+
+    joint: int
+    """Index into `model.joints`."""
+    name: str
+    """Of that joint."""
+    element: Joint
+    parent: int
+    """Affine body: below `model.n_bodies` a body, from there on a virtual link."""
+    child: int
+    X_PF: Pose
+    """Frame on the parent."""
+    X_BM: Pose
+    """Frame on the child."""
+    q_start: int
+    nq: int
+    v_start: int
+    nv: int
+    """Its coordinates within the model's joint coordinates."""
 
 
 @dataclass(frozen=True)

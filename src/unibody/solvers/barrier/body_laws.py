@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+import numpy as np
+
 from unibody.collision.filters import Pairs, contact_filter, contact_rules
 from unibody.collision.shape_rights import ShapeRights, has_materials, shape_classes
 from unibody.constraints.contact import Contact
@@ -78,3 +80,18 @@ def body_contact_filter(model: Model, rules: list[Contact]) -> tuple[bool, Pairs
         n = model.n_bodies
         touching, off = True, {(a, b) for a in range(n) for b in range(a + 1, n)}
     return touching, (off | laws.off) - laws.also, also | laws.also
+
+
+def pair_tables(model: Model, rules: list[Contact]) -> tuple[np.ndarray, np.ndarray]:
+    """μ and k_d of every pair of bodies; rules as `contact_rules` has them."""
+    n = model.n_bodies
+    friction, damping = np.zeros((n, n)), np.zeros((n, n))
+    for c in rules:
+        if c.everywhere:
+            friction[:], damping[:] = c.friction, c.damping
+        for a, b in (map(model.body, pair) for pair in c.pairs()):
+            friction[a, b] = friction[b, a] = c.friction
+            damping[a, b] = damping[b, a] = c.damping
+    for (a, b), mu in body_laws(model).friction.items():
+        friction[a, b] = friction[b, a] = mu
+    return friction, damping

@@ -14,17 +14,41 @@ that is given holds for all pairs, always.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
-from unibody.contact.proximity import ContactSet
-from unibody.solvers.barrier.incremental_potential import AffineSystem, ContactParameters
+from unibody.collision.proximity import ContactSet
+from unibody.coordinates.affine.points import placed_point
+from unibody.kernel import Floats, Ints, kernel
+from unibody.solvers.barrier.affine_system import AffineSystem
+from unibody.solvers.barrier.element_loads import CARRIED
+from unibody.solvers.barrier.memory import MOST
+from unibody.spatial.devices import norm3
 
-CARRIED = 10.0
-"""Bodies above each other that a barrier carries in its middle."""
 DEEP = 0.02
 """d/d̂ at the end of a step below which the next one is stiffer."""
-MOST = 60
-"""The largest e."""
+
+
+@dataclass(frozen=True)
+class ContactParameters:
+    """Numbers of contact during one step, in physical units."""
+
+    reach: float
+    """d̂ [m]"""
+    pressure: float
+    """κ [Pa]"""
+    slip_speed: float
+    """ε_v [m/s]"""
+    parts: np.ndarray
+    """(rows of Q,) part of κ that each body asks for; a pair has the larger."""
+
+
+@kernel
+def fill_speeds(V: Floats, w: Floats, body: Ints, speed_out: Floats) -> None:
+    """The speed of the fastest point of every body, for rates V (12 each)."""
+    for v in range(body.size):
+        speed_out[body[v]] = max(speed_out[body[v]], norm3(placed_point(V, w, v, body[v])))
 
 
 class Pressures:
@@ -42,28 +66,27 @@ class Pressures:
                 self._weight[i] = bodies[i].mass / area[i]
         self._gravity = float(np.linalg.norm(system.model.gravity))
 
-    def law(self, h: float, steps: np.ndarray, modulus: float, slip_speed: float) -> ContactParameters:
+    def law(self, h: float, steps: np.ndarray, slip_speed: float) -> ContactParameters:
         """With the numbers e of the moving bodies."""
         if self._given is not None:
-            return ContactParameters(self._reach, self._given, modulus, slip_speed, np.ones(len(self._weight)))
+            return ContactParameters(self._reach, self._given, slip_speed, np.ones(len(self._weight)))
         kappa = self._weight * self._rest(h)
         kappa[self._system.moving] *= 2.0**steps
         most = float(kappa.max(initial=0.0))
         if most <= 0.0:
-            return ContactParameters(self._reach, 1.0, modulus, slip_speed, np.ones(len(kappa)))
-        return ContactParameters(self._reach, most, modulus, slip_speed, kappa / most)
+            return ContactParameters(self._reach, 1.0, slip_speed, np.ones(len(kappa)))
+        return ContactParameters(self._reach, most, slip_speed, kappa / most)
 
     def _rest(self, h: float) -> float:
         return CARRIED * self._gravity + self._reach / h**2
 
     def raised(self, steps: np.ndarray, h: float, V: np.ndarray) -> np.ndarray:
         """The numbers e for a step that begins with velocities V (rows of Q, 4, 3)."""
-        s, n = self._system.surface, len(self._weight)
-        if self._given is not None or not len(s.body):
+        points, moving = self._system.points, self._system.moving
+        if self._given is not None or not len(points.body):
             return steps
-        speed = np.zeros(n)
-        np.maximum.at(speed, s.body, np.linalg.norm(s.positions(V), axis=1))
-        moving = self._system.moving
+        speed = np.zeros(len(self._weight))
+        fill_speeds(np.ascontiguousarray(V).ravel(), points.w.ravel(), points.body, speed)
         driven = [i for i, b in enumerate(self._system.model.bodies) if b.kind == "kinematic"]
         ask = 1.0 + (speed[moving] + speed[driven].max(initial=0.0)) / h / self._rest(h)
         return np.maximum(steps, np.minimum(np.ceil(np.log2(ask)), MOST))

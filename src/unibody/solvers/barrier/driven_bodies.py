@@ -9,7 +9,8 @@ from __future__ import annotations
 import numpy as np
 
 from unibody.algebra.minimise import minimise
-from unibody.solvers.barrier.incremental_potential import IncrementalStep
+from unibody.solvers.barrier.contact_potential import BarrierPotential
+from unibody.solvers.barrier.incremental_potential import IncrementalPotential
 
 TRIES = 200
 NEARLY = 0.9
@@ -18,23 +19,23 @@ STUCK, PATIENCE = 1e-6, 8
 """A part of the way that is no progress, and how often in a row it may be all there is."""
 
 
-def blocked(problem: IncrementalStep, x: np.ndarray) -> str:
+def blocked(problem: IncrementalPotential, barrier: BarrierPotential | None, x: np.ndarray) -> str:
     """Which driven body is held up, and by which other: the nearest of all."""
     bodies, targets = problem.system.model.bodies, problem.targets
-    contacts = problem.contacts(x.reshape(-1, 4, 3))
-    driven = np.isin(contacts.pair, list(targets)).any(axis=1)
+    contacts = barrier.contacts(x) if barrier is not None else None
+    driven = np.isin(contacts.pair, list(targets)).any(axis=1) if contacts is not None else np.zeros(0, bool)
     late = ", ".join(f"'{bodies[i].name}'" for i in targets if i < len(bodies))
-    if not driven.any():
+    if contacts is None or not driven.any():
         return f"driven body {late} does not get to its place: something is in the way"
     a, b = contacts.pair[driven][np.argmin(contacts.distance[driven])]
     one, other = (a, b) if a in targets else (b, a)
     return f"driven body '{bodies[one].name}' does not get to its place: '{bodies[other].name}' is in the way"
 
 
-def carried(problem: IncrementalStep, Q: np.ndarray, p: np.ndarray) -> np.ndarray:
+def carried(problem: IncrementalPotential, barrier: BarrierPotential, Q: np.ndarray, p: np.ndarray) -> np.ndarray:
     """The way p, with moving bodies that touch a driven one, or touch what it pushes, taken along as if they were part of it."""
     system, targets = problem.system, problem.targets
-    pairs = [(int(a), int(b)) for a, b in problem.contacts(Q).pair]
+    pairs = [(int(a), int(b)) for a, b in barrier.contacts(Q.ravel()).pair]
     near: dict[int, set[int]] = {}
     for a, b in pairs:
         near.setdefault(a, set()).add(b)
@@ -55,7 +56,9 @@ def carried(problem: IncrementalStep, Q: np.ndarray, p: np.ndarray) -> np.ndarra
     return system.reduction.put(Q + out) - Q if len(system.reduction.equations) else out
 
 
-def advance(problem: IncrementalStep, x: np.ndarray, motion: np.ndarray, tolerance: float, iterations: int) -> tuple[np.ndarray, int, str]:
+def advance(
+    problem: IncrementalPotential, barrier: BarrierPotential | None, x: np.ndarray, motion: np.ndarray, tolerance: float, iterations: int
+) -> tuple[np.ndarray, int, str]:
     """From x, with the motion (moving bodies, 4, 3) expected of a step: coordinates with driven bodies at their targets, how many
     iterations it took, and why not ('' if it went well)."""
     system, targets, count = problem.system, problem.targets, 0
@@ -71,8 +74,8 @@ def advance(problem: IncrementalStep, x: np.ndarray, motion: np.ndarray, toleran
         if len(system.reduction.equations):
             p = system.reduction.put(Q + p) - Q
         t = problem.reach(x, p.ravel())
-        if t < 1.0 and count:  # what stands before a driven body may go along with it
-            along = carried(problem, Q, p)
+        if t < 1.0 and count and barrier is not None:  # what stands before a driven body may go along with it
+            along = carried(problem, barrier, Q, p)
             further = problem.reach(x, along.ravel())
             if further > t:
                 t, p = further, along
@@ -89,4 +92,4 @@ def advance(problem: IncrementalStep, x: np.ndarray, motion: np.ndarray, toleran
         problem.targets = targets
         x, count = found.x, count + found.iterations
         expected = np.zeros_like(motion)
-    return x, count, f"{blocked(problem, x)} and cannot give way"
+    return x, count, f"{blocked(problem, barrier, x)} and cannot give way"

@@ -14,9 +14,9 @@ from dataclasses import dataclass
 import numpy as np
 import scipy.sparse as sp
 
+from unibody.coordinates.affine.rigid_view import RigidView, relative_twist
 from unibody.element import Kinematics
 from unibody.model.model import JointInfo
-from unibody.solvers.barrier.elements import Elements, relative_twist
 from unibody.spatial.pose import ad, spatial_inertia
 
 SMALL = 1e-11
@@ -33,7 +33,7 @@ class InstantRow:
     complement: np.ndarray | None = None
 
 
-def joint_rows(elements: Elements, k: Kinematics, place: int, j: JointInfo) -> InstantRow:
+def joint_rows(k: Kinematics, place: int, j: JointInfo) -> InstantRow:
     S = j.element.motion(k.joint_q(j.name))
     U = np.linalg.svd(S, full_matrices=True)[0][:, np.linalg.matrix_rank(S) :] if j.nv else np.eye(6)
     A_c, A_p = relative_twist(j, k.X)
@@ -43,11 +43,11 @@ def joint_rows(elements: Elements, k: Kinematics, place: int, j: JointInfo) -> I
     return InstantRow({j.child: U.T @ A_c, j.parent: U.T @ A_p}, U.T @ right, place, j.name, U)
 
 
-def all_rows(elements: Elements, k: Kinematics, moving: set[int], constraints: bool) -> list[InstantRow]:
+def all_rows(view: RigidView, k: Kinematics, moving: set[int], constraints: bool) -> list[InstantRow]:
     """Of joints with a body that moves, and of bilateral constraints if asked for; joints' q and v must have been fitted."""
-    model = elements.model
+    model = view.model
     users = [(i, j) for i, j in enumerate(model.joints) if not j.implicit and {j.child, j.parent} & moving]
-    out = [joint_rows(elements, k, i, j) for i, j in users]
+    out = [joint_rows(k, i, j) for i, j in users]
     for name, constraint in model.constraints if constraints else ():
         if getattr(constraint, "surfaces", False) or constraint.unilateral:
             continue
@@ -55,7 +55,7 @@ def all_rows(elements: Elements, k: Kinematics, moving: set[int], constraints: b
         parts, right = {model.body(b): np.asarray(G) for b, G in rows.G.items()}, -np.asarray(rows.bias, float)
         for joint, J in rows.J.items():
             j = model.joint(joint)
-            for body, L in elements.rows(j, k):
+            for body, L in view.rows(j, k):
                 parts[body] = parts.get(body, 0.0) + np.asarray(J) @ L
             right -= np.asarray(J) @ joint_bias(j, k)
         out.append(InstantRow(parts, right, name=name))
@@ -107,10 +107,10 @@ class RigidInstant:
     multipliers: dict[str, np.ndarray]
 
 
-def instant(elements: Elements, k: Kinematics, moving: list[int], wrench: np.ndarray, driven: np.ndarray) -> RigidInstant:
+def instant(view: RigidView, k: Kinematics, moving: list[int], wrench: np.ndarray, driven: np.ndarray) -> RigidInstant:
     """For given wrenches (bodies, 6, body axes, gravity among them); `driven` holds V̇ of bodies that do not move freely."""
-    model, out = elements.model, RigidInstant(driven.copy(), {}, {})
-    rows = all_rows(elements, k, set(moving), True)
+    model, out = view.model, RigidInstant(driven.copy(), {}, {})
+    rows = all_rows(view, k, set(moving), True)
     for bodies, own in groups(rows, moving, model.n_bodies):
         place = {b: 6 * i for i, b in enumerate(bodies)}
         M, f = np.zeros((6 * len(bodies), 6 * len(bodies))), np.zeros(6 * len(bodies))
@@ -119,8 +119,8 @@ def instant(elements: Elements, k: Kinematics, moving: list[int], wrench: np.nda
             I = spatial_inertia(body.mass, np.asarray(body.com), np.asarray(body.inertia))
             M[at : at + 6, at : at + 6] = I
             f[at : at + 6] = wrench[b] + ad(V).T @ (I @ V)
-        for j in elements.armed:
-            parts = [(place[b], J) for b, J in elements.rows(j, k) if b in place]
+        for j in (j for j in model.joints if j.armature.any()):
+            parts = [(place[b], J) for b, J in view.rows(j, k) if b in place]
             bias = joint_bias(j, k)
             for at, J in parts:
                 f[at : at + 6] -= J.T @ (j.armature * bias)
@@ -143,13 +143,13 @@ def instant(elements: Elements, k: Kinematics, moving: list[int], wrench: np.nda
     return out
 
 
-def least_shift(elements: Elements, k: Kinematics, moving: list[int], holding: np.ndarray) -> np.ndarray:
+def least_shift(view: RigidView, k: Kinematics, moving: list[int], holding: np.ndarray) -> np.ndarray:
     """Wrenches that hold joints (joints, 6, M's axes) without what no body notices: null vectors of Gᵀ in closed loops."""
     out = holding.copy()
-    if not any(j.loop for j in elements.model.joints):
+    if not any(j.loop for j in view.model.joints):
         return out
-    for bodies, own in groups(all_rows(elements, k, set(moving), False), moving, elements.model.n_bodies):
-        if not any(elements.model.joints[r.joint].loop for r in own):
+    for bodies, own in groups(all_rows(view, k, set(moving), False), moving, view.model.n_bodies):
+        if not any(view.model.joints[r.joint].loop for r in own):
             continue
         G = stacked(bodies, own)
         U, s, _ = np.linalg.svd(G)

@@ -1,33 +1,83 @@
-"""What a barrier solver remembers, in the order in which `BarrierSystem` numbers it."""
+"""What the barrier solver remembers behind the fields that all solvers have: how the last step began, what held, how stiff barriers are.
+
+x are the twelve numbers of a moving body or link: t and the columns of A.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
 
-from unibody.rules.base import COMMON
-from unibody.rules.memory import Field, MemorySchema, count
+import numpy as np
 
-if TYPE_CHECKING:
-    from unibody.solvers.barrier.step import BarrierSystem
+from unibody.rules.base import COMMON, trapezoidal_work
+from unibody.rules.memory import Field, MemorySchema, MemoryView, count
+
+MOST = 60
+"""How often κ may be doubled."""
+USUAL_STEP = 1e-2
+"""[s] Where there was no step."""
 
 
-def barrier_schema(system: BarrierSystem) -> MemorySchema:
-    """Of a system; x are the 12 numbers of each moving body, t and the columns of A."""
-    from unibody.solvers.barrier.contact_stiffness import MOST  # SciPy comes when a model needs it
+@dataclass
+class LastStep:
+    """What memory tells of the step that ended: whether there was one, its length, ∂v/∂x, and (n, 4, 3) coordinates from which its velocity
+    counts, coordinates and velocities before it."""
 
-    n = system.n
-    return COMMON.followed_by(
-        count("stepped", "whether there was a step", 1),
-        Field("rate", (), "1/s", "∂v/∂x of the last step", low=0.0),
-        Field("potential_factor", (), "s²", "β h² of the last step", low=0.0),
-        Field("origin", (n, 4, 3), "m, 1", "x from which its velocities are taken"),
-        Field("begun_q", (n, 4, 3), "m, 1", "x that it began with"),
-        Field("begun_v", (n, 4, 3), "m/s, 1/s", "rates of x that it began with"),
-        Field("joint_q", (system.model.nq_joints,), "m, rad, 1", "coordinates of joints, fitted to the bodies' poses"),
-        Field("multipliers", (system.reduction.rows,), "N", "of the equations"),
-        Field("stiffer_ranges", (len(system.gauged),), "1", "how often κ of ranges was doubled", 0.0, MOST, whole=True),
-        Field("stiffer", (n,), "1", "how often κ of contacts was doubled, per moving body", 0.0, MOST, whole=True),
-        count("iterations", "of Newton's method in the last step"),
-        count("contact_count", "contacts"),
-        Field("least_distance", (), "m", "between bodies that are near each other", low=0.0, infinite=True),
-    )
+    made: bool
+    length: float
+    rate: float
+    origin: np.ndarray
+    Q: np.ndarray
+    V: np.ndarray
+
+
+class BarrierMemory:
+    """The memory of `n` moving bodies and links, `nq` joint coordinates, rows of equations and measured rows."""
+
+    def __init__(self, n: int, nq: int, rows: int, measured: int):
+        self.schema: MemorySchema = COMMON.followed_by(
+            count("stepped", "whether there was a step", 1),
+            Field("rate", (), "1/s", "∂v/∂x of the last step", low=0.0),
+            Field("potential_factor", (), "s²", "β h² of the last step", low=0.0),
+            Field("origin", (n, 4, 3), "m, 1", "x from which its velocities are taken"),
+            Field("begun_q", (n, 4, 3), "m, 1", "x that it began with"),
+            Field("begun_v", (n, 4, 3), "m/s, 1/s", "rates of x that it began with"),
+            Field("joint_q", (nq,), "m, rad, 1", "coordinates of joints, fitted to the bodies' poses"),
+            Field("multipliers", (rows,), "N", "of the equations"),
+            Field("stiffer_ranges", (measured,), "1", "how often κ of ranges was doubled", 0.0, MOST, whole=True),
+            Field("stiffer", (n,), "1", "how often κ of contacts was doubled, per moving body", 0.0, MOST, whole=True),
+            count("iterations", "of Newton's method in the last step"),
+            count("contact_count", "contacts"),
+            Field("least_distance", (), "m", "between bodies that are near each other", low=0.0, infinite=True),
+        )
+
+    def view(self, memory: np.ndarray) -> MemoryView:
+        """The fields by name."""
+        return self.schema.view(memory)
+
+    def fresh(self, t: float, q: np.ndarray) -> np.ndarray:
+        """Before the first step."""
+        out = np.zeros(self.schema.size)
+        kept = self.view(out)
+        kept.time, kept.joint_q = t, q
+        return out
+
+    def last_step(self, memory: np.ndarray) -> LastStep:
+        kept = self.view(memory)
+        made = bool(kept.stepped)
+        return LastStep(made, kept.last_step if made else USUAL_STEP, kept.rate, kept.origin, kept.begun_q, kept.begun_v)
+
+    def after(
+        self, memory: np.ndarray, t: float, h: float, rate: float, factor: float, powers: np.ndarray,
+        history: tuple[np.ndarray, np.ndarray, np.ndarray], fitted: np.ndarray, multipliers: np.ndarray, told: tuple[int, int, float],
+    ) -> np.ndarray:  # fmt: skip
+        """Memory after a step of length h to t: `history` (origin, coordinates, velocities), `told` (iterations, contacts, distance)."""
+        out = memory.copy()
+        kept = self.view(out)
+        kept.work = trapezoidal_work(memory, powers)
+        kept.power, kept.last_step, kept.time = powers, h, t
+        kept.stepped, kept.rate, kept.potential_factor = 1.0, rate, factor
+        kept.origin, kept.begun_q, kept.begun_v = history
+        kept.joint_q, kept.multipliers = fitted, multipliers
+        kept.iterations, kept.contact_count, kept.least_distance = told
+        return out

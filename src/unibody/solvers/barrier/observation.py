@@ -1,73 +1,87 @@
-"""Everything derived at a state of affine bodies: rigid poses, joint coordinates, energies, reactions.
+"""Everything derived at a state of affine bodies: rigid poses, joint coordinates, energies, reactions, contacts.
 
 Behind a step, what holds a joint together are the multipliers of its linear equations, forces at material vectors of its bodies, and what
 the stiff potential of the rest pulls; both belong to the balance that the step has found. At a start, they follow from accelerations.
 The energy of springs includes what barriers, stiff potentials and deformation store.
+
+Of contacts, the normal force is −B′, that of friction −μ λ f₁(|w|) ŵ with the slip w of the step that ended here and the normal force λ at
+its end.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
-from unibody.contact.barrier import add_barrier_gradient
-from unibody.coordinates.observation import Observation, public_poses, public_twists
-from unibody.coordinates.signals import drive
+from unibody.collision.proximity import WIDTH, ContactSet
+from unibody.contact.barrier import contact_forces
+from unibody.coordinates.affine.body import RigidityPotential
+from unibody.coordinates.affine.rigid_view import relative_twist
+from unibody.coordinates.observation import Observation, Touching, public_poses, public_twists
 from unibody.element import Kinematics
 from unibody.model import State
-from unibody.solvers.barrier.contacts import contacts_at
-from unibody.solvers.barrier.elements import Lag, relative_twist
+from unibody.rules.base import trapezoidal_work
+from unibody.solvers.barrier.constraint_rows import remainder_loads
+from unibody.solvers.barrier.contact_potential import add_barrier_gradient, barrier_value
+from unibody.solvers.barrier.element_loads import ElementLoads
 from unibody.solvers.barrier.instant import instant, joint_bias, least_shift
-from unibody.solvers.barrier.measure_terms import gauge_pull
-
-if TYPE_CHECKING:
-    from unibody.solvers.barrier.step import BarrierSystem
+from unibody.solvers.barrier.measure_potential import measure_loads
+from unibody.solvers.barrier.memory import USUAL_STEP, LastStep
+from unibody.solvers.barrier.step import BarrierSystem
 
 
 def observe_affine(system: BarrierSystem, state: State, memory: np.ndarray, control: np.ndarray) -> Observation:
     """Poses, energies, reactions and the violation at a state, with the memory of the step that ended there."""
-    model, elements = system.model, system.elements
-    Q, V = system.whole(state.q, state.t), system.rates(state.v, state.t)
-    before, last = system.had_step(memory), system.last_step(memory)
-    k = elements.kinematics(state.t, Q, V, memory[system.fitted], system.signals(state.t), control)
-    elements.fit(k, model.joints)
-    lag = elements.lagged(k)
-    pull = elements.potential(k, system.stiff(last), blocks=False).join(
-        gauge_pull(system.gauged, Q, k.q, system.stiff(last), memory[system.stiffer_ranges])
-    )
-    multipliers = dict(pull.multipliers)
-    if before:
-        efforts = pull.efforts + lag.efforts + _armatures(system, memory, k)
-        held = _held(system, Q, k, memory[system.multipliers])
-        for j, wrench in pull.holding.items():
-            held[j] += wrench
+    model, a, kept = system.model, system.affine, system.memory.view(memory)
+    # Bodies and joints as elements see them.
+    Q, V, last = a.whole(state.q, state.t), a.rates(state.v, state.t), system.memory.last_step(memory)
+    k = system.view.kinematics(state.t, Q, V, kept.joint_q, a.signals(state.t), control, model.joints)
+    # What forces, constraints and remainders do.
+    F, acting, powers = system.forces.acting(k.X.ravel(), k.V.ravel(), k.q, k.v, k.signals, control)
+    stored = system.forces.stored(k.X.ravel(), k.q, k.signals)[0] if system.forces.energetic else 0.0
+    held = _held_loads(system, Q, k, last.length, kept.stiffer_ranges, True)
+    multipliers = dict(held.multipliers)
+    if last.made:
+        efforts = held.efforts + acting + _armatures(system, last, k)
+        holding = _held(system, Q, k, kept.multipliers)
+        for j, wrench in held.holding.items():
+            holding[j] += wrench
         for name, rows in system.exact.items():
-            multipliers[name] = memory[system.multipliers][rows]
+            multipliers[name] = kept.multipliers[rows]
     else:
-        held, found, efforts = _at_rest(system, Q, k, lag, control)
+        holding, found, efforts = _at_rest(system, Q, k, F.reshape(-1, 6), acting)
         multipliers.update(found)
-    contacts, stored = contacts_at(system, Q, state.t, memory)
-    held = least_shift(elements, k, system.own, held)
-    own, M4 = V[system.own], system.affine.M4[: len(system.own)]
-    kinetic = 0.5 * float(np.einsum("nai,nab,nbi->", own, M4, own))
-    kinetic += sum(0.5 * float(j.armature @ k.joint_v(j.name) ** 2) for j in elements.armed)
-    height = float(-(np.einsum("na,nai->ni", M4[:, 0], Q[system.own]) @ model.gravity).sum())
-    reactions = held.copy()
+    holding = least_shift(system.view, k, a.own, holding)
+    reactions = holding.copy()
     for i, j in enumerate(model.joints):
         if j.nv and efforts[j.v_start : j.v_start + j.nv].any():
             reactions[i] += np.linalg.pinv(j.element.motion(k.joint_q(j.name))).T @ efforts[j.v_start : j.v_start + j.nv]
-    out = Observation(
+    # Energies.
+    contacts, barriers = _contacts(system, Q, state.t, memory, last)
+    own, M4 = V[a.own], a.M4[: a.real]
+    kinetic = 0.5 * float(np.einsum("nai,nab,nbi->", own, M4, own))
+    kinetic += sum(0.5 * float(j.armature @ k.joint_v(j.name) ** 2) for j in system.lagged.armed)
+    height = float(-(np.einsum("na,nai->ni", M4[:, 0], Q[a.own]) @ model.gravity).sum())
+    barriers += float(RigidityPotential(a.stiffness_volumes, system.options.modulus).value(Q[a.moving]).sum())
+    return Observation(
         time=state.t, poses=public_poses(k.X), twists=public_twists(k.X, k.V), joint_q=k.q, joint_v=k.v, kinetic=kinetic, gravity=height,
-        springs=pull.value + stored, powers=lag.powers, reactions=_in_world(system, k, reactions),
-        constraint_wrenches=_in_world(system, k, held),
-        violation=max(pull.violation, float(np.abs(system.reduction.residual(Q)).max(initial=0.0))),
+        springs=stored + held.value + barriers, powers=powers, reactions=_in_world(system, k, reactions),
+        constraint_wrenches=_in_world(system, k, holding),
+        violation=max(held.violation, float(np.abs(system.reduction.residual(Q)).max(initial=0.0))),
         redundant=system.reduction.dropped, redundant_names=tuple(system.reduction.redundant), multipliers=multipliers,
-        iterations=system.iterations(memory), notes=system.notes(), contacts=contacts,
-        material=Q[: model.n_bodies],
+        iterations=int(kept.iterations), notes=system.notes(), contacts=contacts, material=Q[: model.n_bodies],
+        work=trapezoidal_work(memory, powers),
     )  # fmt: skip
-    out.work = np.array(memory[:3]) + 0.5 * memory[6] * (memory[3:6] + lag.powers)
-    return out
+
+
+def _held_loads(
+    system: BarrierSystem, Q: np.ndarray, k: Kinematics, h: float, doubled: np.ndarray | float, equalities: bool
+) -> ElementLoads:
+    """Of constraints and of what joints leave open, in a step of length h; without `equalities` only of ranges."""
+    scales = system.scales(h)
+    out = system.rows.loads(k, system.view, scales, equalities)
+    if equalities:
+        out = out.join(remainder_loads(system.view, system.remainders, k, scales))
+    return out.join(measure_loads(system.measured, Q, k.q, scales, doubled, equalities))
 
 
 def _in_world(system: BarrierSystem, k: Kinematics, wrenches: np.ndarray) -> np.ndarray:
@@ -102,63 +116,99 @@ def _held(system: BarrierSystem, Q: np.ndarray, k: Kinematics, multipliers: np.n
     return out
 
 
-def _armatures(system: BarrierSystem, memory: np.ndarray, k: Kinematics) -> np.ndarray:
+def _armatures(system: BarrierSystem, last: LastStep, k: Kinematics) -> np.ndarray:
     """Efforts −I v̇ over the last step."""
-    out, armed = np.zeros(system.model.nv_joints), system.elements.armed
+    out, armed = np.zeros(system.model.nv_joints), system.lagged.armed
     if armed:
-        h = system.last_step(memory)
-        Q, V = system.before(memory, k.t - h)
-        old = system.elements.kinematics(k.t - h, Q, V, k.q, k.signals, k.control)
+        a, t = system.affine, k.t - last.length
+        old = system.view.kinematics(t, a.whole(last.Q, t), a.rates(last.V, t), k.q, k.signals, k.control, armed)
         for j in armed:
             mine = slice(j.v_start, j.v_start + j.nv)
-            out[mine] = -j.armature * (k.v[mine] - old.v[mine]) / h
+            out[mine] = -j.armature * (k.v[mine] - old.v[mine]) / last.length
     return out
 
 
 def _at_rest(
-    system: BarrierSystem, Q: np.ndarray, k: Kinematics, lag: Lag, control: np.ndarray
+    system: BarrierSystem, Q: np.ndarray, k: Kinematics, F: np.ndarray, acting: np.ndarray
 ) -> tuple[np.ndarray, dict[str, np.ndarray], np.ndarray]:
-    """Where no step has been: wrenches that hold joints, multipliers, and efforts, from accelerations of rigid bodies."""
-    model, elements = system.model, system.elements
-    stiff, only = system.stiff(1e-2), elements.without_equalities()
-    pull = only.potential(k, stiff, blocks=False).join(gauge_pull(system.gauged, Q, k.q, stiff, equalities=False))
-    wrench = lag.wrench + pull.wrench + _contact_wrenches(system, Q, k)
-    for (a, b), D in lag.damping.items():
-        wrench[a] -= D @ k.V[b]
+    """Where no step has been: wrenches that hold joints, multipliers, and efforts, from accelerations of rigid bodies under wrenches F
+    (bodies, 6) and efforts of forces."""
+    model, held = system.model, _held_loads(system, Q, k, USUAL_STEP, 0.0, False)
+    wrench = F + held.wrench + _contact_wrenches(system, Q, k)
+    system.view.spread(acting, k, wrench)
     R, V = k.X[:, :9].reshape(-1, 3, 3), np.zeros((model.n_bodies, 6))
     for i, body in enumerate(model.bodies):
         weight = body.mass * R[i].T @ model.gravity if body.kind == "dynamic" else np.zeros(3)
         wrench[i] += np.concatenate([np.cross(body.com, weight), weight])
-        if body.kind == "kinematic":
-            V[i] = drive(body, k.t)[18:24]
-    found = instant(elements, k, system.own, wrench, V)
-    held = np.zeros((len(model.joints), 6))
+    for i, rate in system.affine.accelerations(k.t).items():
+        V[i] = rate
+    found = instant(system.view, k, system.affine.own, wrench, V)
+    holding = np.zeros((len(model.joints), 6))
     for i, w in found.holding.items():
-        held[i] = w
-    efforts = pull.efforts + lag.efforts
+        holding[i] = w
+    efforts = held.efforts + acting
     for name, constraint in model.constraints:
         if name in found.multipliers:
             for joint, J in constraint.evaluate(k).J.items():
                 j = model.joint(joint)
                 efforts[j.v_start : j.v_start + j.nv] += np.asarray(J).T @ found.multipliers[name]
-    for j in elements.armed:
+    for j in system.lagged.armed:
         A_c, A_p = relative_twist(j, k.X)
         inverse = np.linalg.pinv(j.element.motion(k.joint_q(j.name)))
         rate = inverse @ (A_c @ found.acceleration[j.child] + A_p @ found.acceleration[j.parent]) + joint_bias(j, k)
         efforts[j.v_start : j.v_start + j.nv] -= j.armature * rate
-    return held, {**pull.multipliers, **found.multipliers}, efforts
+    return holding, {**held.multipliers, **found.multipliers}, efforts
 
 
 def _contact_wrenches(system: BarrierSystem, Q: np.ndarray, k: Kinematics) -> np.ndarray:
     """(bodies, 6) of the barriers, body axes."""
-    out = np.zeros((system.model.n_bodies, 6))
-    if not system.rules:
-        return out
-    law = system.law(1e-2)
-    contacts = system.contacts(Q, law)
-    gradient = np.zeros(Q.size)
+    if not system.affine.touching:
+        return np.zeros((system.model.n_bodies, 6))
+    law = system.law(USUAL_STEP)
+    contacts, gradient = system.contacts(Q, law), np.zeros(Q.size)
     add_barrier_gradient(contacts.pair.ravel(), contacts.record.ravel(), law.pressure, law.reach, 1.0, gradient)
     F = -gradient.reshape(-1, 4, 3)[: system.model.n_bodies]
     R = k.X[:, :9].reshape(-1, 3, 3)
     torque = np.cross(Q[: len(F), 1:], F[:, 1:]).sum(axis=1)
     return np.concatenate([np.einsum("nji,nj->ni", R, torque), np.einsum("nji,nj->ni", R, F[:, 0])], axis=1)
+
+
+def _contacts(system: BarrierSystem, Q: np.ndarray, t: float, memory: np.ndarray, last: LastStep) -> tuple[Touching, float]:
+    """Contacts at coordinates Q of all bodies with the memory of the step that ended there, and what their barriers store [J]."""
+    a, h = system.affine, last.length
+    if not a.touching:
+        none = ContactSet(np.zeros((0, 2), np.int64), np.zeros((0, WIDTH)))
+        return touching(none, np.zeros(0), 1.0, 1.0, Q, None, 1.0), 0.0
+    law = system.law(h, memory)
+    contacts, origin = system.contacts(Q, law), None
+    if last.made:
+        origin = Q.copy()
+        origin[a.moving] = last.origin
+        earlier = a.driven(t - 2.0 * h) if last.rate * h > 1.25 else {}  # BDF-2: velocities count from (4 x − x_old) / 3
+        for i, place in a.driven(t - h).items():
+            origin[i] = (4.0 * place - earlier[i]) / 3.0 if earlier else place
+    mu = system.friction[contacts.pair[:, 0], contacts.pair[:, 1]]
+    slip = law.slip_speed / last.rate if last.made else 1.0
+    seen = touching(contacts, mu, law.pressure, law.reach, Q, origin, slip)
+    return seen, barrier_value(contacts.record.ravel(), law.pressure, law.reach)
+
+
+def touching(
+    contacts: ContactSet, mu: np.ndarray, pressure: float, reach: float, Q: np.ndarray, origin: np.ndarray | None, slip: float
+) -> Touching:
+    """mu (n,); `origin` (bodies, 4, 3) from where slips count (None before the first step), `slip` [m] below which friction holds."""
+    u, n = contacts.u, contacts.normal
+    first = np.einsum("nk,nki->ni", u[:, 0], Q[contacts.pair[:, 0]])
+    second = -np.einsum("nk,nki->ni", u[:, 1], Q[contacts.pair[:, 1]])
+    press = contact_forces(contacts, pressure, reach)
+    w = np.zeros((len(contacts), 3))
+    if origin is not None:
+        w = np.einsum("nsk,nski->ni", u, (Q - origin)[contacts.pair])
+        w = w - np.einsum("ni,ni->n", w, n)[:, None] * n
+    size = np.linalg.norm(w, axis=1)
+    part = np.minimum(size / slip, 1.0)
+    grip = np.where(size > 0.0, mu * press * part * (2.0 - part) / np.maximum(size, 1e-300), 0.0)
+    return Touching(
+        points=0.5 * (first + second), bodies=contacts.pair.copy(), normals=n.copy(), gaps=contacts.distance.copy(), normal_forces=press,
+        friction=-grip[:, None] * w, sliding=(size >= slip) & (mu * press > 0.0),
+    )  # fmt: skip

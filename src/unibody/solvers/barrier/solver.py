@@ -28,7 +28,6 @@ from unibody.model import Model, State
 from unibody.rules.memory import MemorySchema
 from unibody.shapes import Shape
 from unibody.solvers.barrier.body_laws import body_laws
-from unibody.solvers.barrier.memory import barrier_schema
 from unibody.solvers.base import Bound, Solver, Step, refuse_reaction
 from unibody.solvers.report import Report
 from unibody.spatial.pose import rotation_from_quaternion
@@ -96,14 +95,14 @@ class BarrierBound(Bound):
 
     @cached_property
     def memory_schema(self) -> MemorySchema:
-        return barrier_schema(self.system)
+        return self.system.memory.schema
 
     def start(self, state: State | None = None) -> tuple[State, np.ndarray]:
         Q, V, t = self.system.begin(state)
-        return State(t, Q, V, "affine"), self.system.fresh_memory(t)
+        return State(t, Q, V, "affine"), self.system.memory.fresh(t, self.model.start_q())
 
     def step(self, state: State, memory: np.ndarray, control: np.ndarray, dt: float) -> Step:
-        from unibody.solvers.barrier.elements import ElementFailed
+        from unibody.coordinates.affine.forces import ElementFailed
 
         began = time.perf_counter()
         try:
@@ -152,4 +151,6 @@ class BarrierBound(Bound):
         return EnergyBalance(kinetic, rotors, seen.gravity, seen.springs, float(seen.work[1] + seen.work[2]))
 
     def observe(self, state: State, memory: np.ndarray, control: np.ndarray) -> Observation:
-        return self.system.observe(state, memory, control)
+        from unibody.solvers.barrier.observation import observe_affine
+
+        return observe_affine(self.system, state, memory, control)

@@ -1,9 +1,11 @@
-"""The barrier solver's steps: predictions of the time rules, contact laws from the model, Newton's method, memory and observation.
+"""One step of the barrier solver (paper 003):  x⁺ = argmin Ψ(x) = ½ |x − x̃|²_M + β h² Σᵢ Pᵢ(x)
 
-Memory, after the ledger of work (MEMORY numbers): whether there was a step; the step's rate ∂v/∂x and factor β h²; coordinates from which
-velocity counts (12 per moving body or link); coordinates and velocities before the step (12 + 12); fitted joint coordinates; multipliers
-of joint equations; how often κ of ranges (1 each) and of bodies (1) was doubled; iterations of the step, contacts at its end, and their
-least distance.
+    1   x̃, β and ∂v/∂x of the time rule                               Eq. 2 (implicit Euler), Eq. 3 (BDF-2)
+    2   κ of barriers, for the speeds at the beginning                  `contact_stiffness`, `measured_elements`
+    3   Ψ: the list of potentials of the step                           Eq. 1
+    4   driven bodies go to the ends of their ways                      `driven_bodies`
+    5   repeat: friction from the contacts at x;  x ← argmin Ψ          projected Newton, line search filtered by collision detection (§6)
+    6   v = ∂v/∂x (x⁺ − x₀)                                             Eq. 2–3
 """
 
 from __future__ import annotations
@@ -13,45 +15,44 @@ from typing import Any
 
 import numpy as np
 
-from unibody.algebra.minimise import minimise
+from unibody.algebra.minimise import Minimum, minimise
 from unibody.arena import HoldsAddresses
 from unibody.collision.filters import contact_rules
 from unibody.collision.intersect import crossing
-from unibody.contact.friction import Lagged
-from unibody.contact.proximity import ContactSet
-from unibody.coordinates.affine.body import affine_of_pose, rate_of_twist
+from unibody.collision.proximity import GAP, ContactSet
+from unibody.coordinates.affine.forces import AffineForces
 from unibody.coordinates.affine.joints import Reduction
 from unibody.coordinates.affine.links import LIGHT
-from unibody.coordinates.observation import Observation
-from unibody.coordinates.signals import drive
-from unibody.element import Kinematics
+from unibody.coordinates.affine.rigid_view import RigidView
 from unibody.errors import ModelError
 from unibody.model import Model, State
-from unibody.rules.base import MEMORY
-from unibody.solvers.barrier.body_laws import body_contact_filter
-from unibody.solvers.barrier.contact_damping import contact_damping, dragged, pair_tables
-from unibody.solvers.barrier.contact_stiffness import Pressures
+from unibody.solvers.barrier.affine_system import AffineSystem
+from unibody.solvers.barrier.body_laws import body_contact_filter, pair_tables
+from unibody.solvers.barrier.body_potential import BodyPotential
+from unibody.solvers.barrier.constraint_rows import ConstraintRows, RemainderPotential, RowPotential
+from unibody.solvers.barrier.contact_potential import BarrierPotential, DamperPotential, FrictionPotential, contact_damping, dragged
+from unibody.solvers.barrier.contact_stiffness import ContactParameters, Pressures
 from unibody.solvers.barrier.driven_bodies import advance
-from unibody.solvers.barrier.elements import ElementFailed, Elements, Lag, Stiff, asked, twist_maps
-from unibody.solvers.barrier.forces import CompiledForces, ForceTerms
-from unibody.solvers.barrier.incremental_potential import AffineSystem, ContactParameters, IncrementalStep, Potential, Terms, element_matrix
-from unibody.solvers.barrier.joint_angles import Hinges
-from unibody.solvers.barrier.lagged_forces import AffineLag
-from unibody.solvers.barrier.measure_terms import GaugeTerms
-from unibody.solvers.barrier.measured_elements import Gauged
-from unibody.solvers.barrier.observation import observe_affine
-from unibody.solvers.barrier.pull import refuse_start
+from unibody.solvers.barrier.element_loads import StepScales
+from unibody.solvers.barrier.forces import LaggedForces, StoredEnergy
+from unibody.solvers.barrier.incremental_potential import IncrementalPotential, Potential
+from unibody.solvers.barrier.measure_potential import MeasurePotential
+from unibody.solvers.barrier.measured_elements import MeasuredElements
+from unibody.solvers.barrier.memory import BarrierMemory, LastStep
 
-RULES = ("implicit", "bdf2")
 FIRST_ROUNDS = 5
 """Renewals of friction in a first step, where forces at its beginning may be those of bodies put too near to each other."""
+MOST_ROUNDS = 100
+"""Renewals of friction where they go on until nothing changes."""
 SLIP_SHARE = 100.0
 """How far the tolerance stays below the slip speed where bodies rub: Newton's first step from rest is about as long as the slip speed, and
 a method that ended there would hold what should slide."""
+REACH = 1e-3
+"""Where barriers begin if nobody says so, as a part of the size of the scene."""
 
 
 @dataclass
-class Made:
+class StepOutcome:
     """What a step gave, or why it failed."""
 
     state: State
@@ -65,344 +66,287 @@ class Made:
     element: str | None = None
 
 
+@dataclass
+class Prediction:
+    """Of a time rule (Eq. 2–3): x̃ (moving, 4, 3), x₀ (bodies, 4, 3) from which velocity counts, β h², ∂v/∂x; where the step will end, to
+    its order: Q and V of all bodies."""
+
+    predicted: np.ndarray
+    origin: np.ndarray
+    factor: float
+    rate: float
+    second: bool
+    ahead: tuple[np.ndarray, np.ndarray]
+
+
+@dataclass
+class PosedStep:
+    """Ψ of a step with those of its potentials that are renewed or looked at, and powers of forces [W]."""
+
+    problem: IncrementalPotential
+    barrier: BarrierPotential | None
+    friction: FrictionPotential | None
+    powers: np.ndarray
+
+
 class BarrierSystem(HoldsAddresses):
     """A model bound to the barrier solver's options."""
 
     def __init__(self, model: Model, options: Any):
         self.model, self.options = model, options
-        self.rules = contact_rules(model)
-        everyone = next((c for c in self.rules if c.everywhere), None)
-        self.affine = AffineSystem(model, *body_contact_filter(model, self.rules))
-        self.reduction = self.affine.reduction
-        self.moving, self.n = self.affine.moving, len(self.affine.moving)
-        self.own = self.moving[: self.affine.real]
-        """Of those that move, the model's bodies; the rest are virtual links."""
+        # Bodies in affine coordinates, with the linear equations of their joints.
+        rules = contact_rules(model)
+        self.affine = AffineSystem(model, *body_contact_filter(model, rules))
+        self.reduction, self.callback_errors = self.affine.reduction, self.affine.callback_errors
+        self.n = len(self.affine.moving)
+        # Elements, each evaluated in one way: by equations, by measures, by rows, by forces.
+        self.view = RigidView(model, self.affine.parts, self.affine.links)
         self.exact = exact_elements(self.reduction)
-        self.gauged = Gauged(model, self.affine.parts, self.reduction.missing, self.exact)
-        left = [k for k in self.reduction.missing if k not in self.gauged.joints]
-        self.elements = Elements(model, left, {*self.exact, *self.gauged.names})
-        compiled = CompiledForces.covers(model, self.affine.parts)
-        self.lag = AffineLag(self.affine, CompiledForces(model, self.affine.parts)) if compiled else None
-        self.stepping = self.elements.without_forces() if compiled else self.elements
-        """What steps evaluate in NumPy; observations take all."""
-        self.hinges = Hinges(model, self.stepping, self.affine.parts)
-        self.everyone = everyone
-        low, high = extent(self.affine.surface, self.affine.start[0])
-        self.size = float(np.linalg.norm(high - low)) or 1.0
-        self.reach = everyone.reach if everyone is not None and everyone.reach is not None else 1e-3 * self.size
-        self.friction, self.damping = pair_tables(model, self.rules)
+        self.measured = MeasuredElements(self.view, self.affine.parts, self.reduction.missing, self.exact)
+        done = {*self.exact, *self.measured.names}
+        self.rows = ConstraintRows(self.affine, self.view, [name for name, _ in model.constraints if name not in done])
+        self.remainders = [k for k in self.reduction.missing if k not in self.measured.joints]
+        """Joints of which equations and measures leave something open."""
+        self.forces = AffineForces(self.view, self.callback_errors, self.affine.clock)
+        self.lagged = LaggedForces(self.affine, self.view, self.forces)
+        # Contact.
+        everyone = next((c for c in rules if c.everywhere), None)
+        self.friction, self.damping = pair_tables(model, rules)
+        self.pressures: Pressures | None = None
+        if self.affine.touching:
+            reach = everyone.reach if everyone is not None and everyone.reach is not None else REACH * scene_size(self.affine)
+            self.pressures = Pressures(self.affine, reach, everyone.pressure if everyone is not None else None)
         slip = options.slip_speed / SLIP_SHARE if self.friction.any() else np.inf
         self.tolerance = min(options.tolerance, slip)
         """Where Newton's method ends [m/s]."""
-        self.pressures = Pressures(self.affine, self.reach, everyone.pressure if everyone is not None else None)
-        self.memory_size = MEMORY + 3 + 36 * self.n + model.nq_joints + self.reduction.rows + len(self.gauged) + self.n + 3
-        self._still = self._ignored_joints()
-
-    # memory
-
-    def fresh_memory(self, t: float) -> np.ndarray:
-        out = np.zeros(self.memory_size)
-        out[7] = t
-        out[self.fitted] = self.model.start_q()
-        return out
-
-    @property
-    def fitted(self) -> slice:
-        """Where memory holds joint coordinates."""
-        first = MEMORY + 3 + 36 * self.n
-        return slice(first, first + self.model.nq_joints)
-
-    @property
-    def multipliers(self) -> slice:
-        """Where memory holds those of the equations."""
-        return slice(self.fitted.stop, self.fitted.stop + self.reduction.rows)
-
-    @property
-    def stiffer_ranges(self) -> slice:
-        """Where memory holds how often κ of ranges was doubled."""
-        return slice(self.multipliers.stop, self.multipliers.stop + len(self.gauged))
-
-    @property
-    def stiffer(self) -> slice:
-        """Where memory holds what `Pressures` counts, per moving body."""
-        return slice(self.stiffer_ranges.stop, self.stiffer_ranges.stop + self.n)
-
-    def had_step(self, memory: np.ndarray) -> bool:
-        return bool(memory[MEMORY])
-
-    def last_step(self, memory: np.ndarray) -> float:
-        """Its length [s]; where there was none, a usual one."""
-        return float(memory[6]) or 1e-2
-
-    def iterations(self, memory: np.ndarray) -> int:
-        return int(memory[-3])
-
-    def before(self, memory: np.ndarray, t: float) -> tuple[np.ndarray, np.ndarray]:
-        """Coordinates and velocities (bodies, 4, 3) before the last step, which began at t."""
-        _, _, _, _, Q, V = self._kept(memory)
-        return self.whole(Q.ravel(), t), self.rates(V.ravel(), t)
+        self.memory = BarrierMemory(self.n, model.nq_joints, self.reduction.rows, len(self.measured))
+        self._notes = self._told()
 
     def notes(self) -> tuple[str, ...]:
         """What is said of every step."""
-        held = [self.model.joints[k].name for k in self.reduction.missing]
-        out = [f"stiff potentials hold what is not linear in: {', '.join(held)}"] if held else []
-        linked = list(dict.fromkeys(self.model.joints[link.joint].name for link in self.affine.links))
-        if linked:
-            out.append(f"virtual links of {LIGHT:g} of the mass of their neighbours in: {', '.join(linked)}")
-        return (*out, *self._still)
+        return self._notes
 
-    def _ignored_joints(self) -> tuple[str, ...]:
-        moves = set(self.moving)
-        idle = [j.name for j in self.model.joints if not j.implicit and not {j.child, j.parent} & moves]
-        return (f"between bodies that do not move, so without effect: {', '.join(idle)}",) if idle else ()
-
-    def _kept(self, memory: np.ndarray) -> tuple[bool, float, float, np.ndarray, np.ndarray, np.ndarray]:
-        """Whether there was a step, rate, β h², and origin, coordinates and velocities before it (n, 4, 3)."""
-        arrays = memory[MEMORY + 3 : MEMORY + 3 + 36 * self.n].reshape(3, self.n, 4, 3)
-        return bool(memory[MEMORY]), float(memory[MEMORY + 1]), float(memory[MEMORY + 2]), arrays[0], arrays[1], arrays[2]
+    def _told(self) -> tuple[str, ...]:
+        joints, moves = self.model.joints, set(self.affine.moving.tolist())
+        held = [joints[k].name for k in self.reduction.missing]
+        linked = list(dict.fromkeys(joints[link.joint].name for link in self.affine.links))
+        idle = [j.name for j in joints if not j.implicit and not {j.child, j.parent} & moves]
+        told = (
+            ("stiff potentials hold what is not linear in", held),
+            (f"virtual links of {LIGHT:g} of the mass of their neighbours in", linked),
+            ("between bodies that do not move, so without effect", idle),
+        )
+        return tuple(f"{what}: {', '.join(names)}" for what, names in told if names)
 
     # states
 
     def begin(self, state: State | None) -> tuple[np.ndarray, np.ndarray, float]:
         """Coordinates and velocities of the moving bodies and links, and the time, of a start."""
+        a = self.affine
         if state is not None and state.coordinates == "affine":
-            if state.q.size != 12 * self.n or state.v.size != 12 * self.n:
-                raise ModelError(f"state holds {state.q.size} coordinates, this model has {12 * self.n}; give one of the same model")
-            return state.q, state.v, state.t
-        Q, V, t = (*self.affine.start, 0.0) if state is None else (*self.affine.placed(state), state.t)
+            return *a.own_state(state), state.t
+        Q, V, t = (*a.start, 0.0) if state is None else (*a.placed(state), state.t)
         self.reduction.refuse_open(Q)
         Q = self.reduction.put(Q)
         self._refuse_crossing(Q)
-        self._refuse_outside(Q, t)
-        return Q[self.moving].ravel(), V[self.moving].ravel(), t
+        q = self.model.start_q()
+        self.measured.refuse_outside(Q, q)
+        self.rows.refuse_outside(np.ascontiguousarray(Q).ravel(), q, a.signals(t))
+        return Q[a.moving].ravel(), V[a.moving].ravel(), t
 
     def _refuse_crossing(self, Q: np.ndarray) -> None:
-        if not self.rules:
-            return
         a = self.affine
-        pair = crossing(a.surface, a.broad, a.surface.positions(Q), a.surface.planes(Q))
+        pair = crossing(a.surface, a.broad, a.surface.positions(Q), a.surface.planes(Q)) if a.touching else None
         if pair is not None:
             one, other = (self.model.bodies[i].name for i in pair)
             raise ModelError(f"bodies '{one}' and '{other}' intersect at the start; move them apart, or add Contact(between=…, on=False)")
 
-    def _refuse_outside(self, Q: np.ndarray, t: float) -> None:
-        """Ranges that are not open at a start."""
-        q = self.model.start_q()
-        self.gauged.refuse_outside(Q, q)
-        if self.elements.ranges:
-            k = self.elements.kinematics(t, Q, np.zeros_like(Q), q, self.signals(t), self.model.neutral_control())
-            gap, unit, name = self.elements.least_gap(k)
-            if not gap > 0.0:
-                refuse_start(name, -gap, unit)
-
-    def whole(self, q: np.ndarray, t: float) -> np.ndarray:
-        """Q (bodies, 4, 3) with static and driven bodies."""
-        Q = self.affine.start[0].copy()
-        for i, place in self.affine.driven(t).items():
-            Q[i] = place
-        Q[self.moving] = q.reshape(-1, 4, 3)
-        return Q
-
-    def rates(self, v: np.ndarray, t: float) -> np.ndarray:
-        out = np.zeros_like(self.affine.start[1])
-        for i, body in enumerate(self.model.bodies):
-            if body.kind == "kinematic":
-                now = drive(body, t)
-                R = now[:9].reshape(3, 3)
-                out[i] = rate_of_twist(affine_of_pose(R, now[9:12]), R @ now[12:15], R @ now[15:18])
-        out[self.moving] = v.reshape(-1, 4, 3)
-        return out
-
     def law(self, h: float, memory: np.ndarray | None = None) -> ContactParameters:
-        """Of the step that memory tells of; without one, of slow bodies."""
-        doubled = memory[self.stiffer] if memory is not None else np.zeros(self.n)
-        return self.pressures.law(h, doubled, self.options.modulus, self.options.slip_speed)
-
-    def _stiffened(self, memory: np.ndarray, h: float, Q: np.ndarray, V: np.ndarray) -> np.ndarray:
-        """Memory with κ for a step that begins here."""
-        out = memory.copy()
-        if memory[MEMORY] and self.pressures.deep(memory[-1]):
-            out[self.stiffer] = self.pressures.deepened(out[self.stiffer], self.contacts(Q, self.law(h, memory)))
-        out[self.stiffer] = self.pressures.raised(out[self.stiffer], h, V)
-        out[self.stiffer_ranges] = self.gauged.raised(out[self.stiffer_ranges], self.stiff(h), Q, V)
-        return out
-
-    def stiff(self, h: float) -> Stiff:
-        return Stiff(self.options.stiffness / h**2, h, float(np.linalg.norm(self.model.gravity)))
+        """Of contact in the step that memory tells of; without one, of slow bodies."""
+        assert self.pressures is not None
+        return self.pressures.law(h, self.memory.view(memory).stiffer if memory is not None else np.zeros(self.n), self.options.slip_speed)
 
     def contacts(self, Q: np.ndarray, law: ContactParameters) -> ContactSet:
         """Near pairs at coordinates of all bodies."""
-        x = self.affine.surface.positions(Q)
-        return self.affine.nearness.contacts(self.affine.broad.between(x, x, law.reach), Q, x, law.reach, law.parts)
+        a, x = self.affine, self.affine.surface.positions(Q)
+        return a.proximity.contacts(a.broad.between(x, x, law.reach), Q, x, law.reach, law.parts)
 
-    def signals(self, t: float) -> np.ndarray:
-        out = np.array(self.model.signals)
-        for slot, count, function, what in self.model.signal_functions:
-            values = asked(what, lambda f=function: np.asarray(f(t), float).ravel())
-            if values.size != count or not np.isfinite(values).all():
-                raise ElementFailed(what, f"{what}: {values.tolist()} at t = {t:g}; it must give {count} finite numbers")
-            out[slot : slot + count] = values
-        return out
+    def scales(self, h: float) -> StepScales:
+        """Of stiff potentials in a step of length h."""
+        return StepScales(self.options.stiffness / h**2, h, float(np.linalg.norm(self.model.gravity)))
 
     # the step
 
-    def step(self, state: State, memory: np.ndarray, control: np.ndarray, h: float) -> Made:
-        a, m = self.affine, self.moving
-        Q, V = self.whole(state.q, state.t), self.rates(state.v, state.t)
-        before, _, _, _, Q_old, V_old = self._kept(memory)
+    def step(self, state: State, memory: np.ndarray, control: np.ndarray, h: float) -> StepOutcome:
+        a, t, last = self.affine, state.t + h, self.memory.last_step(memory)
+        Q, V = a.whole(state.q, state.t), a.rates(state.v, state.t)
+        # 1: x̃, β and ∂v/∂x (Eq. 2–3)
+        rule = self._predict(state.t, h, Q, V, last)
+        # 2: κ for the speeds at the beginning
+        memory = self._stiffened(memory, last, h, Q, V)
+        # 3: Ψ (Eq. 1)
+        posed = self._pose(state, memory, control, h, rule, last, Q, V)
+        problem = posed.problem
+        # 4: driven bodies go to the ends of their ways, the others with their velocities or out of the way
+        way = h * V[a.moving]
+        x, iterations, failure = advance(problem, posed.barrier, Q.ravel().copy(), way, self.tolerance, self.options.iterations)
+        if failure:
+            return self._failed(state, memory, iterations, failure, x, problem)
+        # 5: argmin Ψ, with friction from the contacts of the last round
+        x, found, more = self._minimised(posed, x, last)
+        iterations += more
+        if not found.converged:
+            return self._failed(state, memory, iterations, found.why, found.x, problem)
+        x = problem.polished(x, found.value)
+        # 6: v = ∂v/∂x (x⁺ − x₀), memory and what is reported
+        Q_new, v = x.reshape(-1, 4, 3), rule.rate * (x.reshape(-1, 4, 3) - rule.origin)[a.moving]
+        count, distance = 0, np.inf
+        if posed.barrier is not None:
+            gaps = posed.barrier.contacts(x).record[:, GAP]
+            count, distance = len(gaps), float(gaps.min(initial=np.inf))
+        multipliers, open_by = np.zeros(0), 0.0
+        if self.reduction.equations:  # ∂Ψ/∂x = β h² Cᵀ μ
+            multipliers = -self.reduction.multipliers(problem.gradient(x)) / rule.factor
+            open_by = float(np.abs(self.reduction.residual(Q_new)).max(initial=0.0))
+        q_near = self.memory.view(memory).joint_q
+        fitted = self.view.turning.fitted(x, q_near) if self.view.turning.which.size else q_near
+        history = rule.origin[a.moving], Q[a.moving], V[a.moving]
+        kept = self.memory.after(
+            memory, t, h, rule.rate, rule.factor, posed.powers, history, fitted, multipliers,
+            (iterations, count, distance),
+        )  # fmt: skip
+        violation = max(open_by, *(potential.violation(x) for potential in problem.potentials))
+        why = (f"Newton's method {found.why}",) if found.why else ()
+        notes = (f"{count} contacts, {iterations} iterations", *why, *self.notes())
+        after = State(t, Q_new[a.moving].ravel(), v.ravel(), "affine")
+        return StepOutcome(after, kept, iterations, found.length, violation, distance, notes)
+
+    def _predict(self, t: float, h: float, Q: np.ndarray, V: np.ndarray, last: LastStep) -> Prediction:
+        """Eq. 2, or Eq. 3 where the step before was as long."""
+        a, m = self.affine, self.affine.moving
         own, vel = Q[m], V[m]
-        second = self.options.rule == "bdf2" and before and memory[6] == h
+        second = self.options.rule == "bdf2" and last.made and last.length == h
         if second:
-            predicted, beta, rate = (4.0 * own - Q_old + 2.0 * h / 3.0 * (4.0 * vel - V_old)) / 3.0, 4.0 / 9.0, 1.5 / h
+            predicted, beta, rate = (4.0 * own - last.Q + 2.0 * h / 3.0 * (4.0 * vel - last.V)) / 3.0, 4.0 / 9.0, 1.5 / h
             origin = Q.copy()
-            origin[m] = (4.0 * own - Q_old) / 3.0
-            for i, place in a.driven(state.t - h).items():
+            origin[m] = (4.0 * own - last.Q) / 3.0
+            for i, place in a.driven(t - h).items():
                 origin[i] = (4.0 * Q[i] - place) / 3.0
         else:
             predicted, beta, rate, origin = own + h * vel, 1.0, 1.0 / h, Q.copy()
-        t = state.t + h
-        memory = self._stiffened(memory, h, Q, V)
-        law = self.law(h, memory)
-        q_near, signals = memory[self.fitted], self.signals(t)
-        Q_ahead, V_ahead = Q, V
-        if second or self.stepping.armed:  # forces without an energy where the step will end, to its order
-            ahead = 2.0 * vel - V_old if second else vel
-            Q_ahead, V_ahead = self.whole((own + h * vel).ravel(), t), self.rates(ahead.ravel(), t)
-        lag, V_seen, dampers = Lag.none(self.model), None, None
-        if self.lag is None or self.stepping.armed:
-            k = self.stepping.kinematics(t, Q_ahead, V_ahead, q_near, signals, control)
-            lag, V_seen = self.stepping.lagged(k) if self.lag is None else lag, k.V
-            if self.stepping.armed:
-                self.stepping.add_armatures(k, lag, rate, self._speeds_before(state, memory, control, second))
-        loads, damping = self._lagged(Q_ahead, V_seen, lag, origin, rate)
-        powers = lag.powers
-        if self.lag is not None:
-            more, dampers, powers = self.lag.about(Q_ahead, V_ahead, q_near, signals, control, origin, rate)
-            loads = loads + more
-        if second:
-            powers = self._powers(state, memory, control)
-        targets = a.driven(t)
-        stiff = self.stiff(h)
-        terms = Terms(self.stepping, t, q_near, signals, control, stiff) if self.stepping.any else None
-        potentials = self._potentials(state, memory, control, signals, stiff, rate, origin)
-        problem = IncrementalStep(a, law, predicted, origin, targets, beta * h * h, rate, loads, terms, potentials)
-        contacts = problem.contacts(Q)
-        of_elements = element_matrix(a, Q_ahead, damping) if damping else None
-        for part in (of_elements, contact_damping(a, contacts, self.damping, law), dampers):
-            if part is not None:
-                problem.damped = part if problem.damped is None else problem.damped.plus(1.0, part)
-        problem.loads += dragged(a, contacts, self.damping, law, targets, origin, rate)
-        x, rounds, total = Q.ravel().copy(), max(1, self.options.friction_iterations), 0
-        limit = 100 if self.options.friction_iterations == 0 else rounds if before else max(rounds, FIRST_ROUNDS)
-        x, total, failure = advance(problem, x, h * vel, self.tolerance, self.options.iterations)
-        if failure:
-            return Made(state, memory, total, failure=failure + "; try a smaller dt", element=self._culprit(problem, x))
-        for k_round in range(limit):
-            now = problem.contacts(x.reshape(-1, 4, 3))
-            rubbing = Lagged.of(now, problem.forces(now), self.friction[now.pair[:, 0], now.pair[:, 1]])
-            if k_round and len(rubbing.bound) == 0:
-                break
-            problem.lag = rubbing
-            found = minimise(problem, x, self.tolerance, self.options.iterations, problem.arrived)
-            total += found.iterations
-            if not found.converged:
-                return Made(state, memory, total, failure=found.why + "; try a smaller dt", element=self._culprit(problem, found.x))
-            if k_round and np.abs(found.x - x).max() * rate < self.tolerance:
-                x = found.x
-                break
-            x = found.x
-        x = problem.polished(x, found.value)
-        Q_new = x.reshape(-1, 4, 3)
-        contacts = problem.contacts(Q_new)
-        gradient = problem.gradient(Q_new, contacts)
-        v = rate * (Q_new - origin)[m]
-        kept = memory.copy()
-        kept[:3] += 0.5 * memory[6] * (memory[3:6] + powers)
-        kept[3:8] = *powers, h, t
-        kept[MEMORY : MEMORY + 3] = 1.0, rate, beta * h * h
-        kept[MEMORY + 3 : MEMORY + 3 + 36 * self.n] = np.concatenate([origin[m].ravel(), own.ravel(), vel.ravel()])
-        after = self.stepping.kinematics(t, Q_new, self.rates(v.ravel(), t), q_near, signals, control)
-        self.hinges.fit(after, Q_new)
-        kept[self.fitted] = after.q
-        kept[self.multipliers] = -self.reduction.multipliers(gradient) / (beta * h * h)  # gradient = β h² Cᵀ μ
-        distance = float(contacts.distance.min(initial=np.inf))
-        kept[-3:] = total, len(contacts), distance
-        violation = float(np.abs(self.reduction.residual(Q_new)).max(initial=0.0))
-        if self.stepping.constraints or self.stepping.missing:
-            violation = max(violation, self.stepping.potential(after, stiff, blocks=False).violation)
-        violation = max(violation, self.gauged.violation(Q_new, q_near))
-        return Made(
-            State(t, Q_new[m].ravel(), v.ravel(), "affine"), kept, total, found.length, violation, distance,
-            (f"{len(contacts)} contacts, {total} iterations", *((f"Newton's method {found.why}",) if found.why else ()), *self.notes()),
-        )  # fmt: skip
+        ahead = Q, V
+        if second or self.lagged.armed:  # forces without an energy where the step will end, to its order
+            speed = 2.0 * vel - last.V if second else vel
+            ahead = a.whole((own + h * vel).ravel(), t + h), a.rates(speed.ravel(), t + h)
+        return Prediction(predicted, origin, beta * h * h, rate, second, ahead)
 
-    def _potentials(
-        self, state: State, memory: np.ndarray, control: np.ndarray, signals: np.ndarray, stiff: Stiff, rate: float, origin: np.ndarray
-    ) -> list[Potential]:
-        """Gauges and springs of a step from a state, with signals of its end."""
-        Q, out = self.whole(state.q, state.t), []
-        if len(self.gauged) or self.stepping.damped:
-            gauges = GaugeTerms(self.gauged, Q, memory[self.fitted], stiff, rate, origin, memory[self.stiffer_ranges])
-            if self.stepping.damped:
-                gauges.add_dashpots(*self.stepping.dashpots(self.kinematics(state, memory, control), Q, stiff, rate))
-            out.append(gauges)
-        if self.lag is not None and self.lag.forces.energetic:
-            out.append(ForceTerms(self.lag.forces, memory[self.fitted], signals))
+    def _stiffened(self, memory: np.ndarray, last: LastStep, h: float, Q: np.ndarray, V: np.ndarray) -> np.ndarray:
+        """Memory with κ for a step that begins here."""
+        out = memory.copy()
+        kept = self.memory.view(out)
+        if self.pressures is not None:
+            if last.made and self.pressures.deep(kept.least_distance):
+                kept.stiffer = self.pressures.deepened(kept.stiffer, self.contacts(Q, self.law(h, memory)))
+            kept.stiffer = self.pressures.raised(kept.stiffer, h, V)
+        kept.stiffer_ranges = self.measured.raised(kept.stiffer_ranges, self.scales(h), Q, V)
         return out
 
-    def _powers(self, state: State, memory: np.ndarray, control: np.ndarray) -> np.ndarray:
-        """Of dampers, motors and applied wrenches at a state [W]."""
-        if self.lag is None:
-            return self.elements.lagged(self.kinematics(state, memory, control)).powers
-        Q, V = self.whole(state.q, state.t), self.rates(state.v, state.t)
-        return self.lag.powers(Q, V, memory[self.fitted], self.signals(state.t), control)
+    def _pose(
+        self, state: State, memory: np.ndarray, control: np.ndarray, h: float, rule: Prediction, last: LastStep, Q: np.ndarray,
+        V: np.ndarray,
+    ) -> PosedStep:  # fmt: skip
+        """Ψ of Eq. 1: the potentials of a step from Q with rates V."""
+        a, t, factor, rate, origin = self.affine, state.t + h, rule.factor, rule.rate, rule.origin
+        kept = self.memory.view(memory)
+        q_near, scales, before, targets = kept.joint_q, self.scales(h), None, a.driven(t)
+        if rule.second:
+            before = self.lagged.powers(Q, V, q_near, a.signals(state.t), control)
+        signals = a.signals(t)
+        # Weight, and forces without an energy: constant loads, and dampers D.
+        loads, dampers = np.zeros((len(a.moving), 12)), []
+        if self.lagged.armed:
+            loads, armatures = self.lagged.armatures(*rule.ahead, q_near, self._speeds_before(state.t, Q, V, q_near, rule, last), rate)
+            dampers.append(armatures)
+        loads[: a.real] += (a.M4[: a.real, :, :1] * self.model.gravity).reshape(-1, 12)
+        lagged, slopes, powers = self.lagged.about(*rule.ahead, q_near, signals, control, origin, rate)
+        loads = loads + lagged
+        # Contact: barriers, friction, damping of contacts (Eq. 13–14, 20).
+        potentials: list[Potential] = []
+        barrier, friction = None, None
+        if a.touching:
+            law = self.law(h, memory)
+            barrier = BarrierPotential(a, law, factor, not len(self.measured) and not self.rows.unilateral.any(), Q.ravel())
+            friction = FrictionPotential(law, self.friction, origin, rate, factor)
+            potentials += [barrier, friction]
+            contacts = barrier.contacts(Q.ravel())
+            dampers.append(contact_damping(a, contacts, self.damping, law))
+            if targets:
+                loads += dragged(contacts, self.damping, law, targets, origin, rate)[a.moving].reshape(-1, 12)
+        # Measures: limits and equations that are not linear (Eq. 10–18), with their damping.
+        damped = bool(self.rows.damping.any())
+        if len(self.measured) or damped:
+            doubled = kept.stiffer_ranges
+            measures = MeasurePotential(self.measured, Q, q_near, scales, rate, origin, factor, doubled)
+            if damped:
+                measures.add_dashpots(*self.rows.dashpots(Q.ravel(), q_near, signals, scales, rate))
+            potentials.append(measures)
+        # Springs, then inertia and stiffness of bodies, dampers, and what is held at rigid projections.
+        if self.forces.energetic:
+            potentials.append(StoredEnergy(self.forces, q_near, signals, factor))
+        potentials.append(BodyPotential(a, rule.predicted, loads, self.options.modulus, factor))
+        D = None
+        for part in (*dampers, slopes):
+            if part is not None:
+                D = part if D is None else D.plus(1.0, part)
+        if D is not None:
+            potentials.append(DamperPotential(a, D, origin, rate, factor))
+        if len(self.rows):
+            potentials.append(RowPotential(self.rows, q_near, signals, scales, factor))
+        if self.remainders:
+            potentials.append(RemainderPotential(self.view, self.remainders, q_near, scales, factor))
+        problem = IncrementalPotential(a, potentials, targets, rate)
+        return PosedStep(problem, barrier, friction, powers if before is None else before)
 
-    def kinematics(self, state: State, memory: np.ndarray, control: np.ndarray) -> Kinematics:
-        """Rigid poses and fitted joints at a state, of what steps evaluate in NumPy."""
-        Q, V = self.whole(state.q, state.t), self.rates(state.v, state.t)
-        return self.stepping.kinematics(state.t, Q, V, memory[self.fitted], self.signals(state.t), control)
+    def _minimised(self, posed: PosedStep, x: np.ndarray, last: LastStep) -> tuple[np.ndarray, Minimum, int]:
+        """argmin Ψ, friction renewed so often as asked for or until it changes no more; x, the last minimum, and iterations."""
+        problem, asked, total = posed.problem, self.options.friction_iterations, 0
+        rounds = MOST_ROUNDS if asked == 0 else asked if last.made else max(asked, FIRST_ROUNDS)
+        for k in range(rounds):
+            rubs = posed.friction is not None and posed.barrier is not None and posed.friction.renew(posed.barrier.contacts(x))
+            if k and not rubs:
+                break
+            found = minimise(problem, x, self.tolerance, self.options.iterations, problem.arrived)
+            total += found.iterations
+            moved, x = np.abs(found.x - x).max() * problem.rate, found.x
+            if not found.converged or (k and moved < self.tolerance):
+                break
+        return x, found, total
 
-    def _speeds_before(self, state: State, memory: np.ndarray, control: np.ndarray, second: bool) -> np.ndarray:
+    def _speeds_before(
+        self, t: float, Q: np.ndarray, V: np.ndarray, q_near: np.ndarray, rule: Prediction, last: LastStep
+    ) -> np.ndarray:
         """Joint velocities from which accelerations of the rule count."""
-        now = self.kinematics(state, memory, control)
-        if not second:
+        a, armed, none = self.affine, self.lagged.armed, np.zeros(0)
+        now = self.view.kinematics(t, Q, V, q_near, none, none, armed)
+        if not rule.second:
             return now.v
-        t = state.t - self.last_step(memory)
-        return (4.0 * now.v - self.stepping.kinematics(t, *self.before(memory, t), now.q, now.signals, control).v) / 3.0
+        t_old = t - last.length
+        old = self.view.kinematics(t_old, a.whole(last.Q, t_old), a.rates(last.V, t_old), now.q, none, none, armed)
+        return (4.0 * now.v - old.v) / 3.0
 
-    def _lagged(self, Q: np.ndarray, V: np.ndarray | None, lag: Lag, origin: np.ndarray, rate: float) -> tuple[np.ndarray, dict]:
-        """Generalised forces (n, 4, 3) constant over the step, and blocks of dampers. Taken at Q, f − K (x − Q) − D v is the constant
-        f + K (Q − origin) and a damper D + K/rate, because v = rate (x − origin)."""
-        weight = np.zeros((len(self.moving), 4, 3))
-        weight[: len(self.own)] = self.affine.M4[: len(self.own), :, :1] * self.model.gravity
-        if V is None:
-            return weight, {}
-        T = twist_maps(Q[: self.model.n_bodies])
-        loads = np.zeros((len(Q), 12))
-        loads[: len(T)] = np.einsum("nij,ni->nj", T, lag.wrench)
-        blocks = dict(lag.damping)
-        way = np.einsum("nij,nj->ni", T, (Q - origin)[: len(T)].reshape(-1, 12))
-        for (a, b), D in lag.damping.items():
-            if self.affine.place[b] < 0:  # driven: its velocity is known
-                loads[a] -= T[a].T @ (D @ V[b])
-        for (a, b), K in lag.stiffness.items():
-            loads[a] += T[a].T @ (K @ way[b])
-            blocks[a, b] = blocks.get((a, b), 0.0) + K / rate
-        return loads.reshape(-1, 4, 3)[self.moving] + weight, blocks
-
-    def _culprit(self, problem: IncrementalStep, x: np.ndarray) -> str:
-        """The body that the last gradient pulls hardest."""
-        Q = x.reshape(-1, 4, 3)
-        g = problem.gradient(Q, problem.contacts(Q)).reshape(-1, 12)
-        if not len(g):
-            return "world"
-        hardest = int(np.argmax(np.abs(g).max(axis=1)))
-        if hardest < len(self.own):
-            return self.model.bodies[self.own[hardest]].name
-        return self.model.joints[self.affine.links[hardest - len(self.own)].joint].name
-
-    def observe(self, state: State, memory: np.ndarray, control: np.ndarray) -> Observation:
-        return observe_affine(self, state, memory, control)
+    def _failed(
+        self, state: State, memory: np.ndarray, iterations: int, why: str, x: np.ndarray, problem: IncrementalPotential
+    ) -> StepOutcome:
+        """A step that failed near the body that the last gradient pulls hardest."""
+        g, own = problem.gradient(x).reshape(-1, 12), self.affine.own
+        hardest = int(np.argmax(np.abs(g).max(axis=1))) if len(g) else -1
+        if hardest < 0:
+            element = "world"
+        elif hardest < len(own):
+            element = self.model.bodies[own[hardest]].name
+        else:
+            element = self.model.joints[self.affine.links[hardest - len(own)].joint].name
+        return StepOutcome(state, memory, iterations, failure=why + "; try a smaller dt", element=element)
 
 
 def exact_elements(reduction: Reduction) -> dict[str, np.ndarray]:
@@ -414,7 +358,7 @@ def exact_elements(reduction: Reduction) -> dict[str, np.ndarray]:
     return {name: np.array(r) for name, r in out.items()}
 
 
-def extent(surface: Any, Q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The box around all vertices and origins at the start."""
-    x = np.concatenate([surface.positions(Q), Q[:, 0]])
-    return x.min(axis=0), x.max(axis=0)
+def scene_size(system: AffineSystem) -> float:
+    """The diagonal of the box around all vertices and origins at the start [m]."""
+    Q = system.start[0]
+    return float(np.linalg.norm(np.ptp(np.concatenate([system.surface.positions(Q), Q[:, 0]]), axis=0))) or 1.0

@@ -25,6 +25,8 @@ from unibody.kernel import Floats, Ints, device, kernel
 from unibody.spatial.devices import cross, dot3, load3, norm3, scale3, store3, sub3
 
 WIDTH = 30
+GAP = 11
+"""Where a record holds the distance."""
 FLAT, CORNER, ON_EDGE, ON_FACE, ALONG_A, ALONG_B, ALONG_BOTH = -1.0, 0.0, 1.0, 2.0, 3.0, 4.0, 5.0
 """Kinds: a half-space; two corners; a corner and an edge of a face (along f); a corner and a face (f and g); along the first edge only
 (f); along the second only (g); along both."""

@@ -1,15 +1,20 @@
-"""Kernels of what every affine body has by itself in a step: inertia against its prediction, constant loads, stiffness.
+"""What every affine body has by itself in a step: inertia against its prediction, stiffness, constant loads (paper 003, Eq. 1 and §3.2).
 
-    ½ (Q − Q̃)ᵀ M (Q − Q̃) + β h² (P(A) − f · (Q − Q̃)),   P as in `coordinates.affine.body`
+    ½ (Q − Q̃)ᵀ M (Q − Q̃) + β h² (P(A) − f · (Q − Q̃)),   P = (Y V / 8) |AᵀA − 1|² as in `coordinates.affine.body`
 
 Q runs over all bodies, 12 numbers each; Q̃, f (12 each), M (16 each) and c = Y V over the moving ones, whose bodies `moving` lists.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import sqrt
 
+import numpy as np
+
 from unibody.kernel import Floats, Ints, device, kernel
+from unibody.solvers.barrier.affine_system import AffineSystem
+from unibody.solvers.barrier.incremental_potential import Potential
 from unibody.spatial.devices import dot3, load3
 
 SWEEPS = 8
@@ -74,7 +79,7 @@ def positive_part(E):
 
 
 @kernel
-def own_value(Q: Floats, moving: Ints, M4: Floats, predicted: Floats, loads: Floats, c: Floats, factor: float) -> float:
+def body_value(Q: Floats, moving: Ints, M4: Floats, predicted: Floats, loads: Floats, c: Floats, factor: float) -> float:
     """Sum over the moving bodies [J s²]."""
     total = 0.0
     for k in range(moving.size):
@@ -92,40 +97,40 @@ def own_value(Q: Floats, moving: Ints, M4: Floats, predicted: Floats, loads: Flo
 
 
 @kernel
-def own_gradient(
-    Q: Floats, moving: Ints, M4: Floats, predicted: Floats, loads: Floats, c: Floats, factor: float, contacts: Floats, gradient_out: Floats
+def add_body_gradient(
+    Q: Floats, moving: Ints, M4: Floats, predicted: Floats, loads: Floats, c: Floats, factor: float, gradient_out: Floats
 ) -> None:
-    """Gradient (12 per moving body) with what contacts (12 per body) add to it."""
+    """gradient (12 numbers per body) += that of the moving bodies."""
     for k in range(moving.size):
         at = 12 * moving[k]
         E = strain_of(load3(Q, at + 3), load3(Q, at + 6), load3(Q, at + 9))
         rows = ((E[0], E[5], E[4]), (E[5], E[1], E[3]), (E[4], E[3], E[2]))
         for r in range(3):
+            # M (Q − Q̃) − β h² f
             for p in range(4):
-                g = contacts[at + 3 * p + r] - factor * loads[12 * k + 3 * p + r]
+                g = gradient_out[at + 3 * p + r] - factor * loads[12 * k + 3 * p + r]
                 for q in range(4):
                     g += M4[16 * k + 4 * p + q] * (Q[at + 3 * q + r] - predicted[12 * k + 3 * q + r])
-                gradient_out[12 * k + 3 * p + r] = g
+                gradient_out[at + 3 * p + r] = g
+            # ∂P/∂A = (Y V / 2) A E
             a = (Q[at + 3 + r], Q[at + 6 + r], Q[at + 9 + r])
-            gradient_out[12 * k + 3 + r] += 0.5 * factor * c[k] * dot3(rows[0], a)
-            gradient_out[12 * k + 6 + r] += 0.5 * factor * c[k] * dot3(rows[1], a)
-            gradient_out[12 * k + 9 + r] += 0.5 * factor * c[k] * dot3(rows[2], a)
+            gradient_out[at + 3 + r] += 0.5 * factor * c[k] * dot3(rows[0], a)
+            gradient_out[at + 6 + r] += 0.5 * factor * c[k] * dot3(rows[1], a)
+            gradient_out[at + 9 + r] += 0.5 * factor * c[k] * dot3(rows[2], a)
 
 
 @kernel
-def own_blocks(
-    Q: Floats, moving: Ints, M4: Floats, c: Floats, factor: float, contacts: Floats, careful: bool, blocks_out: Floats
-) -> None:
-    """Second derivative (144 per moving body), made positive if `careful`, with what contacts (144 per body) add to it."""
+def add_body_blocks(Q: Floats, moving: Ints, M4: Floats, c: Floats, factor: float, careful: bool, own_out: Floats) -> None:
+    """own (144 per body) += second derivative of the moving bodies, made positive if `careful`."""
     for k in range(moving.size):
         at = 12 * moving[k]
-        to = 144 * k
-        for i in range(144):
-            blocks_out[to + i] = contacts[144 * moving[k] + i]
+        to = 144 * moving[k]
+        # M ⊗ 1
         for p in range(4):
             for q in range(4):
                 for r in range(3):
-                    blocks_out[to + 12 * (3 * p + r) + 3 * q + r] += M4[16 * k + 4 * p + q]
+                    own_out[to + 12 * (3 * p + r) + 3 * q + r] += M4[16 * k + 4 * p + q]
+        # δ²P = (Y V / 4) |δAᵀA + AᵀδA|² + (Y V / 2) δA E : δA
         P = strain_of(load3(Q, at + 3), load3(Q, at + 6), load3(Q, at + 9))
         if careful:
             P = positive_part(P)
@@ -135,9 +140,29 @@ def own_blocks(
             for j in range(3):
                 outer = Q[at + 3 + i] * Q[at + 3 + j] + Q[at + 6 + i] * Q[at + 6 + j] + Q[at + 9 + i] * Q[at + 9 + j]
                 for p in range(3):
-                    blocks_out[to + 12 * (3 * (p + 1) + i) + 3 * (p + 1) + j] += f * outer
+                    own_out[to + 12 * (3 * (p + 1) + i) + 3 * (p + 1) + j] += f * outer
                     for q in range(3):
-                        blocks_out[to + 12 * (3 * (p + 1) + i) + 3 * (q + 1) + j] += f * Q[at + 3 * (q + 1) + i] * Q[at + 3 * (p + 1) + j]
+                        own_out[to + 12 * (3 * (p + 1) + i) + 3 * (q + 1) + j] += f * Q[at + 3 * (q + 1) + i] * Q[at + 3 * (p + 1) + j]
             for p in range(3):
                 for q in range(3):
-                    blocks_out[to + 12 * (3 * (p + 1) + i) + 3 * (q + 1) + i] += f * rows[p][q]
+                    own_out[to + 12 * (3 * (p + 1) + i) + 3 * (q + 1) + i] += f * rows[p][q]
+
+
+class BodyPotential(Potential):
+    """Of the moving bodies, with prediction and loads (moving, 4, 3) of a step and the modulus Y [Pa]."""
+
+    def __init__(self, system: AffineSystem, predicted: np.ndarray, loads: np.ndarray, modulus: float, factor: float):
+        self._bodies = system.moving, system.M4.ravel()
+        self._step = np.ascontiguousarray(predicted).ravel(), np.ascontiguousarray(loads).ravel()
+        self._stiffness, self._factor = modulus * system.stiffness_volumes, factor
+
+    def value(self, x: np.ndarray) -> float:
+        return body_value(x, *self._bodies, *self._step, self._stiffness, self._factor)
+
+    def add_gradient(self, x: np.ndarray, gradient_out: np.ndarray) -> None:
+        add_body_gradient(x, *self._bodies, *self._step, self._stiffness, self._factor, gradient_out)
+
+    def add_blocks(
+        self, x: np.ndarray, places: Sequence[np.ndarray], careful: bool, own_out: np.ndarray, between_out: np.ndarray
+    ) -> None:
+        add_body_blocks(x, *self._bodies, self._stiffness, self._factor, careful, own_out)

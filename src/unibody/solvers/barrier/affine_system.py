@@ -1,0 +1,122 @@
+"""A model in affine coordinates: bodies and virtual links, the equations of their joints, where they start, which move by themselves.
+
+Coordinates Q (bodies and links, 4, 3) run over the model's bodies, then its virtual links. The moving ones are unknown; static and driven
+ones are known functions of time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+import numpy as np
+
+from unibody.algebra.block.reduced_pcg import ChangeOfVariables
+from unibody.arena import HoldsAddresses
+from unibody.collision.broad import Broad
+from unibody.collision.filters import body_filter
+from unibody.collision.proximity import Proximity
+from unibody.collision.surface import RESOLUTION, Surface
+from unibody.coordinates.affine.body import affine_of_motion, affine_of_pose, masses, rate_of_twist, volume
+from unibody.coordinates.affine.forces import asked
+from unibody.coordinates.affine.joints import Reduction
+from unibody.coordinates.affine.links import expand, in_body_axes, place_links
+from unibody.coordinates.affine.points import PointMap
+from unibody.coordinates.convert import joint_coordinates, poses_and_twists
+from unibody.coordinates.signals import DRIVE, signal_function
+from unibody.errors import ModelError
+from unibody.model import Model, State
+from unibody.model.tables import CallbackErrors
+
+
+class AffineSystem(HoldsAddresses):
+    """What does not change from step to step. Without `touching` nothing of collision is built."""
+
+    def __init__(self, model: Model, touching: bool = True, off: Collection[tuple[int, int]] = (), also: Collection[tuple[int, int]] = ()):
+        self.model = model
+        self.parts, self.links = expand(model)
+        self.start = self._start()
+        self.reduction = Reduction(model, self.start[0], (self.parts, self.links))
+        self.change = ChangeOfVariables.of(self.reduction.N, self.reduction.group_of_body, self.reduction.group)
+        self.moving = np.array(self.reduction.moving, np.int64)
+        """Affine bodies: the model's own, then virtual links."""
+        self.real = len(self.moving) - len(self.links)
+        """How many of them are the model's."""
+        self.own = self.reduction.moving[: self.real]
+        self.M4 = np.concatenate([masses(model, self.own), *(link.moments[None] for link in self.links)])
+        self.spread = np.sqrt(np.einsum("naa->na", self.M4) / self.M4[:, :1, 0])
+        self.stiffness_volumes = np.array([volume(model.bodies[i]) for i in self.own] + [link.volume for link in self.links])
+        self.place = np.full(model.n_bodies + len(self.links), -1)
+        self.place[self.moving] = np.arange(len(self.moving))
+        self.touching = touching
+        if touching:
+            self.surface = Surface.of(model)
+            self.broad, self.proximity = Broad(self.surface, body_filter(model, touching, off, also)), Proximity(self.surface)
+            self.points = PointMap(self.surface.w, self.surface.body)
+        else:
+            self.points = PointMap.of_shapes(model, RESOLUTION)
+        self.callback_errors, self.clock = CallbackErrors(), np.zeros(1)
+        given, self._fill_signals = signal_function(model, self.callback_errors, self.clock)
+        self._signals, self.drives = given.values, given.drives
+
+    def _start(self) -> tuple[np.ndarray, np.ndarray]:
+        model = self.model
+        if any(b.motion is not None for b in model.bodies):  # what hangs on a driven body starts where that is at t = 0
+            return self.placed(State(0.0, model.start_q()[: model.nq], model.start_v()[: model.nv], "reduced"))
+        poses = [b.X_WB for b in model.bodies] + [link.X_WB for link in self.links]
+        twists = [in_body_axes(b.X_WB, np.array(b.V_WB, float)) for b in model.bodies] + [link.V_WB for link in self.links]
+        return affine_of_motion(poses, twists)
+
+    def placed(self, state: State) -> tuple[np.ndarray, np.ndarray]:
+        """Q and its rates (bodies and links, 4, 3) of a state in rigid coordinates; links stand where the joints' coordinates say."""
+        model = self.model
+        poses, twists = poses_and_twists(model, state)
+        q, v = joint_coordinates(model, state, poses, twists, {link.joint for link in self.links})
+        places, rates = place_links(model, self.parts, len(self.links), poses, twists, q, v)
+        return affine_of_motion([*poses, *places], [*twists, *rates])
+
+    def own_state(self, state: State) -> tuple[np.ndarray, np.ndarray]:
+        """q and v of a state in affine coordinates, of this model."""
+        count = 12 * len(self.moving)
+        if state.q.size != count or state.v.size != count:
+            raise ModelError(f"state holds {state.q.size} coordinates, this model has {count}; give one of the same model")
+        return state.q, state.v
+
+    def signals(self, t: float) -> np.ndarray:
+        """The values at time t of all that may depend on it, drives of kinematic bodies among them; sets the clock of NumPy methods."""
+        out, self.clock[0] = self._signals.copy(), t
+        if self._fill_signals is not None:
+            asked(self.callback_errors, self._fill_signals, t, out)
+        return out
+
+    def _drives(self, t: float) -> dict[int, np.ndarray]:
+        """X_WB, V_WB_B and its rate of kinematic bodies at time t."""
+        if not self.drives:
+            return {}
+        now = float(self.clock[0])
+        signals, self.clock[0] = self.signals(t), now
+        return {i: signals[at : at + DRIVE] for i, at in self.drives.items()}
+
+    def driven(self, t: float) -> dict[int, np.ndarray]:
+        """Coordinates (4, 3) of kinematic bodies at time t."""
+        return {i: affine_of_pose(now[:9].reshape(3, 3), now[9:12]) for i, now in self._drives(t).items()}
+
+    def whole(self, q: np.ndarray, t: float) -> np.ndarray:
+        """Q with static and driven bodies, from that of the moving ones."""
+        Q = self.start[0].copy()
+        for i, place in self.driven(t).items():
+            Q[i] = place
+        Q[self.moving] = q.reshape(-1, 4, 3)
+        return Q
+
+    def rates(self, v: np.ndarray, t: float) -> np.ndarray:
+        """The same for velocities."""
+        out = np.zeros_like(self.start[1])
+        for i, now in self._drives(t).items():
+            R = now[:9].reshape(3, 3)
+            out[i] = rate_of_twist(affine_of_pose(R, now[9:12]), R @ now[12:15], R @ now[15:18])
+        out[self.moving] = v.reshape(-1, 4, 3)
+        return out
+
+    def accelerations(self, t: float) -> dict[int, np.ndarray]:
+        """V̇ (6, body axes) of kinematic bodies at time t."""
+        return {i: now[18:24] for i, now in self._drives(t).items()}

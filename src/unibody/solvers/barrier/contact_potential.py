@@ -1,0 +1,268 @@
+"""Contact in the incremental potential: sums over contacts of the laws in `unibody.contact` (paper 003, Eq. 13–14 and 19–22).
+
+    BarrierPotential     β h² Σ B(d)                          keeps distances positive; steps are filtered by continuous collision detection
+    FrictionPotential    β h² Σ μ λ f₀(|w|)                   with normal forces λ and tangents of an earlier iterate
+    DamperPotential      β h² ½ (∂v/∂x) wᵀ D w,  w = x − x₀    D = k_d ∂²B/∂x² at the beginning of the step, and dampers of forces (Eq. 20)
+
+A contact's damper is semi-implicit: f = −k_d ∂²B/∂x² v, with v the velocity at the end (Eq. 21). Of driven bodies that velocity is known;
+what it does to the others is a load.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from unibody.algebra.block.cholesky import BlockMatrix
+from unibody.collision.contact_search import ContactSearch
+from unibody.collision.proximity import WIDTH, ContactSet
+from unibody.contact.barrier import (
+    add_contact_gradient,
+    add_positive_blocks,
+    barrier,
+    barrier_terms,
+    contact_change,
+    contact_energy,
+    contact_forces,
+)  # fmt: skip
+from unibody.contact.curvature import add_curvature_contact_blocks, add_exact_contact_blocks
+from unibody.contact.friction import LaggedFriction, add_contact_friction, add_friction_contact_blocks, friction_energy
+from unibody.kernel import Floats, Ints, kernel
+from unibody.solvers.barrier.affine_system import AffineSystem
+from unibody.solvers.barrier.contact_stiffness import ContactParameters
+from unibody.solvers.barrier.incremental_potential import Potential, block_matrix, pair_places
+
+DIGITS = 1e-15
+"""Distances are as exact as coordinates: that is what the barriers' values can be trusted to."""
+
+
+@kernel
+def barrier_value(record: Floats, kappa: float, reach: float) -> float:
+    """Σ B [J]; infinite where a distance is not positive."""
+    total = 0.0
+    for k in range(record.size // WIDTH):
+        total += contact_energy(record, k, kappa, reach)
+    return total
+
+
+@kernel
+def add_barrier_gradient(pair: Ints, record: Floats, kappa: float, reach: float, factor: float, gradient_out: Floats) -> None:
+    """gradient += factor ∂ΣB/∂Q, 12 numbers per body."""
+    for k in range(pair.size // 2):
+        add_contact_gradient(pair, record, k, kappa, reach, factor, gradient_out)
+
+
+@kernel
+def add_barrier_blocks(
+    pair: Ints, place: Ints, record: Floats, kappa: float, reach: float, factor: float, own_out: Floats, between_out: Floats
+) -> None:
+    """own and between += factor × what is positive of ∂²ΣB/∂Q² by itself."""
+    for k in range(pair.size // 2):
+        add_positive_blocks(pair, place, record, k, kappa, reach, factor, own_out, between_out)
+
+
+@kernel
+def add_curvature_blocks(
+    pair: Ints, place: Ints, record: Floats, kappa: float, reach: float, factor: float, own_out: Floats, between_out: Floats
+) -> None:
+    """own and between += factor × the rest of ∂²ΣB/∂Q², made positive."""
+    for k in range(pair.size // 2):
+        add_curvature_contact_blocks(pair, place, record, k, kappa, reach, factor, own_out, between_out)
+
+
+@kernel
+def add_exact_blocks(
+    pair: Ints, place: Ints, record: Floats, kappa: float, reach: float, factor: float, own_out: Floats, between_out: Floats
+) -> None:
+    """own and between += factor ∂²ΣB/∂Q²."""
+    for k in range(pair.size // 2):
+        add_exact_contact_blocks(pair, place, record, k, kappa, reach, factor, own_out, between_out)
+
+
+@kernel
+def press_and_change(pair: Ints, record: Floats, kappa: float, reach: float, p: Floats, press_out: Floats) -> float:
+    """Σ |B′| [N] into press_out[0]; max |∂d/∂Q · p| / d of a direction p."""
+    most = 0.0
+    press_out[0] = 0.0
+    for k in range(pair.size // 2):
+        xi = record[WIDTH * k + 11] / reach
+        if xi < 1.0:
+            press_out[0] -= kappa * record[WIDTH * k + 12] * record[WIDTH * k + 13] * barrier_terms(xi)[1]
+        most = max(most, contact_change(pair, record, k, p))
+    return most
+
+
+@kernel
+def friction_value(pair: Ints, record: Floats, bound: Floats, e: float, Q: Floats, Q0: Floats) -> float:
+    """Σ μ λ f₀(|w|) [J]."""
+    total = 0.0
+    for k in range(pair.size // 2):
+        total += friction_energy(pair, record, bound, k, e, Q, Q0)
+    return total
+
+
+@kernel
+def add_friction_gradient(
+    pair: Ints, record: Floats, bound: Floats, e: float, factor: float, Q: Floats, Q0: Floats, gradient_out: Floats
+) -> None:
+    """gradient += factor × that of friction, 12 numbers per body."""
+    for k in range(pair.size // 2):
+        add_contact_friction(pair, record, bound, k, e, factor, Q, Q0, gradient_out)
+
+
+@kernel
+def add_friction_blocks(
+    pair: Ints, place: Ints, record: Floats, bound: Floats, e: float, factor: float, Q: Floats, Q0: Floats, careful: bool,
+    own_out: Floats, between_out: Floats,
+) -> None:  # fmt: skip
+    """own and between += factor × second derivative of friction."""
+    for k in range(pair.size // 2):
+        add_friction_contact_blocks(pair, place, record, bound, k, e, factor, Q, Q0, careful, own_out, between_out)
+
+
+class BarrierPotential(Potential):
+    """Barriers of all contacts, in a step that begins at x. `alone`: no other potential shortens a way, so that the contacts at its end can
+    be found with it."""
+
+    def __init__(self, system: AffineSystem, law: ContactParameters, factor: float, alone: bool, x: np.ndarray):
+        self._search = ContactSearch(system.surface, system.broad, system.proximity, law.reach, law.parts)
+        self._law, self._factor, self._alone = law, factor, alone
+        self._known = x.copy(), self._search.contacts(x.reshape(-1, 4, 3))
+        self._press = np.zeros(1)
+
+    def contacts(self, x: np.ndarray) -> ContactSet:
+        """Everything nearer than the reach; that of the last call again if nothing has moved."""
+        if not np.array_equal(self._known[0], x):
+            self._known = x.copy(), self._search.contacts(x.reshape(-1, 4, 3))
+        return self._known[1]
+
+    def pairs(self, x: np.ndarray) -> Sequence[np.ndarray]:
+        return (self.contacts(x).pair,)
+
+    def value(self, x: np.ndarray) -> float:
+        return self._factor * barrier_value(self.contacts(x).record.ravel(), self._law.pressure, self._law.reach)
+
+    def add_gradient(self, x: np.ndarray, gradient_out: np.ndarray) -> None:
+        c = self.contacts(x)
+        add_barrier_gradient(c.pair.ravel(), c.record.ravel(), self._law.pressure, self._law.reach, self._factor, gradient_out)
+
+    def add_blocks(
+        self, x: np.ndarray, places: Sequence[np.ndarray], careful: bool, own_out: np.ndarray, between_out: np.ndarray
+    ) -> None:
+        c = self.contacts(x)
+        for add in (add_barrier_blocks, add_curvature_blocks) if careful else (add_exact_blocks,):
+            add(c.pair.ravel(), places[0], c.record.ravel(), self._law.pressure, self._law.reach, self._factor, own_out, between_out)
+
+    def max_step(self, x: np.ndarray, p: np.ndarray, t: float) -> float:
+        t, ahead = self._search.safe_step(x.reshape(-1, 4, 3), p.reshape(-1, 4, 3), self._alone)
+        if ahead is not None:
+            self._known = x + t * p, ahead
+        return t
+
+    def judge(self, x: np.ndarray, p: np.ndarray) -> tuple[float, float]:
+        c = self.contacts(x)
+        change = press_and_change(c.pair.ravel(), c.record.ravel(), self._law.pressure, self._law.reach, p, self._press)
+        return DIGITS * self._factor * float(self._press[0]) * float(np.abs(x).max(initial=0.0)), change
+
+
+class FrictionPotential(Potential):
+    """Friction with slips from `origin` (bodies, 4, 3) on, smooth below `slip` [m]; μ of every pair of bodies."""
+
+    def __init__(self, law: ContactParameters, mu: np.ndarray, origin: np.ndarray, rate: float, factor: float):
+        self._law, self._mu, self._origin = law, mu, origin.ravel()
+        self._slip, self._factor = law.slip_speed / rate, factor
+        self._lagged: LaggedFriction | None = None
+
+    def renew(self, contacts: ContactSet) -> bool:
+        """Take normal forces and tangents from these contacts; whether any of them rubs."""
+        force = contact_forces(contacts, self._law.pressure, self._law.reach)
+        self._lagged = LaggedFriction.of(contacts, force, self._mu[contacts.pair[:, 0], contacts.pair[:, 1]])
+        if not len(self._lagged.bound):
+            self._lagged = None
+        return self._lagged is not None
+
+    def pairs(self, x: np.ndarray) -> Sequence[np.ndarray]:
+        return () if self._lagged is None else (self._lagged.contacts.pair,)
+
+    def value(self, x: np.ndarray) -> float:
+        if self._lagged is None:
+            return 0.0
+        pair, record = self._lagged.contacts.pair.ravel(), self._lagged.contacts.record.ravel()
+        return self._factor * friction_value(pair, record, self._lagged.bound, self._slip, x, self._origin)
+
+    def add_gradient(self, x: np.ndarray, gradient_out: np.ndarray) -> None:
+        if self._lagged is not None:
+            pair, record = self._lagged.contacts.pair.ravel(), self._lagged.contacts.record.ravel()
+            add_friction_gradient(pair, record, self._lagged.bound, self._slip, self._factor, x, self._origin, gradient_out)
+
+    def add_blocks(
+        self, x: np.ndarray, places: Sequence[np.ndarray], careful: bool, own_out: np.ndarray, between_out: np.ndarray
+    ) -> None:
+        if self._lagged is not None:
+            pair, record = self._lagged.contacts.pair.ravel(), self._lagged.contacts.record.ravel()
+            add_friction_blocks(
+                pair, places[0], record, self._lagged.bound, self._slip, self._factor, x, self._origin, careful, own_out, between_out
+            )
+
+
+class DamperPotential(Potential):
+    """½ (∂v/∂x) wᵀ D w with w = x − x₀, of a matrix D [N s/m] over the moving bodies (Eq. 20)."""
+
+    def __init__(self, system: AffineSystem, D: BlockMatrix, origin: np.ndarray, rate: float, factor: float):
+        self._moving, self._D, self._origin = system.moving, D, origin[system.moving].ravel()
+        self._rate, self._factor = rate, factor
+        self._pairs = (np.stack([system.moving[D.rows], system.moving[D.columns]], axis=1),)
+        self._known: tuple[np.ndarray, np.ndarray, np.ndarray] | None = None
+
+    def _pull(self, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """w and D w; those of the last call again if nothing has moved."""
+        if self._known is None or not np.array_equal(self._known[0], x):
+            w = x.reshape(-1, 12)[self._moving].ravel() - self._origin
+            self._known = x.copy(), w, self._D.product(w)
+        return self._known[1:]
+
+    def pairs(self, x: np.ndarray) -> Sequence[np.ndarray]:
+        return self._pairs
+
+    def value(self, x: np.ndarray) -> float:
+        w, Dw = self._pull(x)
+        return 0.5 * self._factor * self._rate * float(w @ Dw)
+
+    def add_gradient(self, x: np.ndarray, gradient_out: np.ndarray) -> None:
+        gradient_out.reshape(-1, 12)[self._moving] += (self._factor * self._rate * self._pull(x)[1]).reshape(-1, 12)
+
+    def add_blocks(
+        self, x: np.ndarray, places: Sequence[np.ndarray], careful: bool, own_out: np.ndarray, between_out: np.ndarray
+    ) -> None:
+        f = self._factor * self._rate
+        own_out.reshape(-1, 12, 12)[self._moving] += f * self._D.diagonal
+        between_out.reshape(-1, 12, 12)[places[0]] += f * self._D.between
+
+
+def contact_damping(system: AffineSystem, contacts: ContactSet, damping: np.ndarray, law: ContactParameters) -> BlockMatrix | None:
+    """D of contacts over the moving bodies [N s/m] (Eq. 21), from k_d of every pair of bodies; None if nothing is damped."""
+    if not damping.any() or not len(contacts):
+        return None
+    n, record = len(system.place), contacts.record.copy()
+    record[:, 12] *= damping[contacts.pair[:, 0], contacts.pair[:, 1]]
+    keys, places = pair_places([contacts.pair], n)
+    own, between = np.zeros(144 * n), np.zeros(144 * len(keys))
+    add_barrier_blocks(contacts.pair.ravel(), places[0], record.ravel(), law.pressure, law.reach, 1.0, own, between)
+    return block_matrix(own, keys, between, system)
+
+
+def dragged(
+    contacts: ContactSet, damping: np.ndarray, law: ContactParameters, targets: dict[int, np.ndarray], origin: np.ndarray, rate: float
+) -> np.ndarray:
+    """(bodies, 4, 3) what contacts' damping makes of the velocities of driven bodies."""
+    out = np.zeros_like(origin)
+    if targets and len(contacts) and damping.any():
+        a, b = contacts.pair.T
+        c = damping[a, b] * law.pressure * contacts.area * barrier(contacts.distance / law.reach)[2] / law.reach
+        way = np.zeros_like(origin)
+        for i, target in targets.items():
+            way[i] = target - origin[i]
+        s = np.einsum("nsk,nski,ni->n", contacts.u, way[contacts.pair], contacts.normal)
+        np.add.at(out, contacts.pair, -rate * (c * s)[:, None, None, None] * contacts.u[..., None] * contacts.normal[:, None, None, :])
+    return out
