@@ -187,6 +187,24 @@ def mark_touched(wrenches: Floats, floating_out: Floats) -> None:
 
 
 @kernel
+def mark_struck(width: int, bodies: Ints, impulse: Floats, floating_out: Floats) -> None:
+    """The same by impulses of contacts, `width` numbers each, between pairs of bodies."""
+    at = 0
+    while at < floating_out.size:
+        touched = 0.0
+        for c in range(bodies.size // 2):
+            acts = False
+            for r in range(width):
+                acts = acts or impulse[width * c + r] != 0.0
+            for e in range(int(floating_out[at + COUNT]) if acts and touched == 0.0 else 0):
+                member = int(floating_out[at + MEMBERS + e])
+                if member == bodies[2 * c] or member == bodies[2 * c + 1]:
+                    touched = 1.0
+        floating_out[at + TOUCHED] = touched
+        at += MEMBERS + int(floating_out[at + COUNT])
+
+
+@kernel
 def keep_to_courses(layout: Ints, ints: Ints, constants: Floats, work_out: Floats, q_out: Floats, v_out: Floats) -> None:
     """Shift the trees that float to where `set_courses` said, and their velocities; the sweep is at (q, v) before that."""
     floating = part(work_out, layout, FLOATING)

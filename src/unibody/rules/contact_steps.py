@@ -7,7 +7,7 @@ Python take twenty times that. Here they call each other, by address (`unibody.f
 
 The kernel makes the usual step of a tree with limits, dry friction and up to FEW_ROWS rows, solved by Newton's method. It leaves a step
 that is not of this kind as it found it, and says so: something is fast enough to pass through others or to turn within the step, pairs of
-shapes need coal, arrays are too small, Newton's method does not end, numbers are not finite. `time_stepping` then makes that step.
+shapes need coal, Newton's method does not end, numbers are not finite. `time_stepping` then makes that step.
 """
 
 from __future__ import annotations
@@ -16,29 +16,27 @@ import numpy as np
 
 from unibody.algebra.contact.newton_dense import RESIDUAL as MISSED
 from unibody.algebra.contact.newton_dense import STEPS
-from unibody.algebra.contact.pgs import COULOMB
 from unibody.arena import part
 from unibody.collision.rigid import touching_pairs as pairs_at
-from unibody.coordinates.grouping import BOOK_GROUPS, INVERSE_AT
+from unibody.coordinates.grouping import BOOK_GROUPS, FIRST, OF_BODY, PLACE
 
 from unibody.coordinates.slots import (  # isort: skip
-    CLASSES, FREE, INDEX, LEDGER, MIDDLE, MIDDLE_ROWS, NODE_CONSTANTS, PARAMETERS, RATE, RESIDUAL, STABILISER, X_WB, Y,
+    CLASSES, FLOATING, FREE, INDEX, LEDGER, MIDDLE, MIDDLE_ROWS, NODE_CONSTANTS, PARAMETERS, RATE, RESIDUAL, STABILISER, X_WB, Y,
 )  # fmt: skip
 from unibody.coordinates.stages import Evaluate
 from unibody.frame import floats_in, ints_in
 from unibody.kernel import Floats, Ints, cut, kernel, long_kernel, prototype_of
 from unibody.rules.base import MEMORY, TIME, all_finite, largest, write_record
-from unibody.rules.contact_impulses import PartOverlaps, PushRows, SolveRows
+from unibody.rules.contact_impulses import PartOverlaps, SolveRows
 
 from unibody.rules.contact_slots import (  # isort: skip
-    ADVANCE, ALL_ALONE, ANSWER, ANSWER_BOOK, ARRANGE, Advance, Answer, AnswerBook, AnswerWide, Arrange, BEGIN, BODIES, BOOK_PLACE,
-    BOOK_SIZE, Begin, CLOCK, COEFFICIENTS, COM, CONSTANTS, COURSES, Courses, DEEP, EVALUATE, FARTHEST, FEW, FILL_MOTION, FIND_NEAR,
-    FIND_PAIRS, FIRST_STEP, FIXED, FLAGS, FLIES, FORETELL, FRONT_ROWS, FillMotion, FindPairs, Foretell, GAIN, HALVES, INTS, INVERSES,
-    IS_FINITE, IsFinite, KEYS, KICK, KickTree, LAW, LAW_CLASSES, LAYOUT, LAY_WRENCHES, LEANS, LOOSE, LayWrenches, MADE, MANY, MEET,
-    MOVING, Meet, NEAREST, NEEDED, NOT_FINITE, NOT_FINITE_AFTER, NO_WISHES, NUMBERS, OFFSET, OVERLAPS, PACE, PART_ALL, PLANE_NORMAL,
-    PUSHES, PUSH_ALL, Pace, RADII, RADIUS, REST, ROLE, ROOM, ROOM_FLOATS, ROOM_INTS, ROW_SIZES, ROW_WIDTH, SHAPES, SHIFT, SIZES, SMALL,
-    SOLVE, SPIN, SPOTS, STAGES, STEP, SWEEP, Shift, TABLE, TARGETS, THIN, Targets, UNANSWERED, UNSEEN, UNSOLVED, WHY, WORK, WORKS,
-    WRITE, Works, Write,
+    ADVANCE, ANSWER_BOOK, ARRANGE, Advance, AnswerBook, Arrange, BEGIN, BEGIN_ROOTS, BODIES, BOOK_PLACE, BOOK_SIZE, Begin, BeginRoots,
+    CHANGE, CLOCK, COEFFICIENTS, COM, CONSTANTS, COURSES, Courses, DEEP, EVALUATE, FARTHEST, FEW, FILL_MOTION, FIND_NEAR, FIND_PAIRS,
+    FIRST_OVERLAP, FIRST_PAIRS, FIRST_STEP, FIXED, FLAGS, FLIES, FORETELL, FRONT_ROWS, FillMotion, FindPairs, Foretell, GAIN, HALVES, INTS, IS_FINITE, IsFinite, KEYS,
+    KICK, KickTree, LAW_CLASSES, LAYOUT, LAY_BLOCKS, LEANS, LOOSE, LayBlocks, MADE, MANY, MEET, MOVING, Meet, NEAREST, NOT_FINITE,
+    NOT_FINITE_AFTER, NO_WISHES, OFFSET, PACE, PART_ALL, PLANE_NORMAL, PUSHES, Pace, RADII, RADIUS, REST, ROLE, ROOM,
+    ROOM_FLOATS, ROOM_INTS, ROOTS, ROOT_WRENCHES, ROW_SIZES, ROW_WIDTH, RootWrenches, SHAPES, SHIFT, SIZES, SOLVE, SPIN, SPOTS, STAGES,
+    STEP, STRUCK, Shift, Struck, TABLE, TARGETS, THIN, Targets, UNSEEN, UNSOLVED, WHY, WORK, WORKS, WRITE, Works, Write,
 )  # fmt: skip
 from unibody.rules.impulses import FEW_ROWS
 from unibody.rules.overlaps import OVERLAP
@@ -50,7 +48,7 @@ NEWTON_METHOD, WARM_METHOD, NO_METHOD = METHODS.index("newton"), METHODS.index("
 @kernel
 def find_near(frame: Ints, h: float, X: Floats, velocity: Floats, rate: Floats) -> int:
     """Contacts as records of the collision's arrays, as far ahead as the fastest body may come in a step; −1 where this is not the place
-    to look at them."""
+    to look at them, or what `find_pairs` says."""
     flags, sizes, hasty = ints_in(frame, FLAGS), floats_in(frame, SIZES), np.empty(3, np.int64)
     way = Pace(frame[PACE], velocity, rate, floats_in(frame, RADII), h, sizes[FARTHEST], hasty)
     if way > sizes[THIN] or hasty[0] >= 0 or hasty[1] >= 0 or (hasty[2] >= 0 and flags[LOOSE] == 1):
@@ -98,34 +96,25 @@ def step_contacts(
     count, nv, size_book = flags[BODIES], y.size, flags[BOOK_SIZE]
     centre, velocity, rate = cut(room, top, 3 * count), cut(room, top + 3 * count, 6 * count), cut(room, top + 9 * count, 6 * count)
     top += 15 * count
-    way, kicked, top = cut(room, top, nv), cut(room, top + nv, nv), top + 2 * nv
-    J_book, Y_book, top = cut(room, top, size_book), cut(room, top + size_book, size_book), top + 2 * size_book
+    way, J, top = cut(room, top, nv), cut(room, top + nv, size_book), top + nv + size_book
     b, begin, acceleration, total = cut(room, top, k), cut(room, top + k, k), cut(room, top + 2 * k, k), cut(room, top + 3 * k, k)
     facts, sums, top = cut(room, top + 4 * k, 3), cut(room, top + 4 * k + 3, 4), top + 4 * k + 7
     com, X = floats_in(frame, COM), part(work, layout, X_WB)
     FillMotion(frame[FILL_MOTION], layout, constants, work, com, centre, velocity, rate)
-    book_place, numbers = ints_in(frame, BOOK_PLACE), floats_in(frame, NUMBERS)
     scale = h / begun if begun > 0.0 else 0.0
-    residual, speeds, answered = part(work, layout, RESIDUAL), part(work, layout, RATE), False
+    residual, speeds = part(work, layout, RESIDUAL), part(work, layout, RATE)
     if k > 0:
-        feedback, lowest = part(constants, layout, STABILISER), flags[PUSHES]
+        feedback = part(constants, layout, STABILISER)
         AnswerBook(
-            frame[ANSWER_BOOK], layout, ints, constants, spots, table, book_place, False, work, numbers, acceleration, J_book, Y_book
+            frame[ANSWER_BOOK], layout, ints, constants, spots, table, ints_in(frame, BOOK_PLACE), False, work, way, acceleration, J, J
         )
         Targets(frame[TARGETS], ints_in(frame, ROLE), h, feedback[0], feedback[1], -1.0, residual, speeds, acceleration, b)
         for r in range(k):
             begin[r] = scale * memory_out[at + 2 * leans + r]
-            # of limits far away, what others do to them is looked at when these are solved
-            answered = answered or r >= lowest or begin[r] > 0.0 or not b[r] >= 0.0 or residual[r] < 0.0
-    if k > 0 and (answered or flags[LAW] != COULOMB):
-        answered = True
-        AnswerBook(
-            frame[ANSWER_BOOK], layout, ints, constants, spots, table, book_place, True, work, numbers, acceleration, J_book, Y_book
-        )
     # what is near
     found = FindNear(frame[FIND_NEAR], frame, h, X, velocity, rate)
     if found < 0:
-        return UNSEEN
+        return FIRST_PAIRS if found == pairs_at.UNPREPARED else UNSEEN
     if found > FEW_ROWS:
         return MANY
     points, normals, gaps = cut(room, top, 3 * found), cut(room, top + 3 * found, 3 * found), cut(room, top + 6 * found, found)
@@ -157,56 +146,23 @@ def step_contacts(
     )  # fmt: skip
     friction, before = cut(rows_of, 0, 3 * n), cut(rows_of, 3 * n + 3 * wide, wide)
     free, guess = cut(rows_of, 3 * n + 4 * wide, wide), cut(rows_of, 3 * n + 5 * wide, wide)
-    # J and Y = M⁻¹ Jᵀ of all rows; where something overlaps all limits stand in its way
-    deep = False
-    for c in range(n):
-        deep = deep or gaps[c] < -OVERLAP * sizes[RADIUS]
-    if k > 0 and deep and not answered:
-        answered = True
-        AnswerBook(
-            frame[ANSWER_BOOK], layout, ints, constants, spots, table, book_place, True, work, numbers, acceleration, J_book, Y_book
-        )
-    inverses = ints_in(frame, INVERSES)
-    needed = LayWrenches(
-        frame[LAY_WRENCHES], spots, table, ints_in(frame, FRONT_ROWS), part(table, spots, BOOK_GROUPS), answered, bodies, width, rows,
-        groups, start, place, inverses,
+    # contacts in velocities in which masses are one
+    LayBlocks(
+        frame[LAY_BLOCKS], part(table, spots, OF_BODY), part(table, spots, FIRST), ints_in(frame, FRONT_ROWS),
+        part(table, spots, BOOK_GROUPS), bodies, width, rows, groups, start, place,
     )  # fmt: skip
-    if needed >= numbers.size:
-        told_out[NEEDED] = needed
-        return SMALL
-    J, Y_all = cut(room, top, place[blocks]), cut(room, top + (0 if flags[ALL_ALONE] == 1 else place[blocks]), place[blocks])
-    for i in range(J_book.size):
-        J[i] = J_book[i]
-        Y_all[i] = Y_book[i]
-    kept = part(table, spots, INVERSE_AT)
-    fresh = kept[kept.size - 1] if answered else 0
-    if n > 0 and width == 3:
-        Answer(
-            frame[ANSWER], layout, ints, spots, table, inverses, fresh, cut(place, k, n + 1), bodies, flags[ALL_ALONE] == 1, wrenches, com,
-            work, numbers, floats_in(frame, SWEEP), J, Y_all,
-        )  # fmt: skip
-    elif n > 0:
-        AnswerWide(
-            frame[ANSWER], layout, ints, spots, table, inverses, fresh, cut(place, k, n + 1), bodies, width, wrenches, com, work, numbers,
-            J, Y_all,
+    roots, changed, A = floats_in(frame, ROOTS), floats_in(frame, CHANGE), cut(room, top, place[blocks] + 1)
+    if size > 0:
+        BeginRoots(frame[BEGIN_ROOTS], layout, ints, work, roots)
+        RootWrenches(
+            frame[ROOT_WRENCHES], layout, ints, spots, table, cut(place, k, n + 1), bodies, width, wrenches, com, work, roots, A
         )  # fmt: skip
     # impulses
     facts[:] = 0.0
     if size > 0:
         made = SolveRows(
-            frame[SOLVE], frame, h, answered, start, place, groups, rows, J, Y_all, b, free, gaps, begin, guess, friction, impulse, reached,
-            facts,
-        )  # fmt: skip
-        if made == UNANSWERED:
-            AnswerBook(
-                frame[ANSWER_BOOK], layout, ints, constants, spots, table, book_place, True, work, numbers, acceleration, J_book, Y_book
-            )
-            for i in range(size_book):
-                Y_all[i] = Y_book[i]
-            made = SolveRows(
-                frame[SOLVE], frame, h, True, start, place, groups, rows, J, Y_all, b, free, gaps, begin, guess, friction, impulse, reached,
-                facts,
-            )  # fmt: skip
+            frame[SOLVE], frame, h, start, place, groups, rows, J, b, free, gaps, begin, guess, friction, A, impulse, reached, facts
+        )
         if made != MADE:
             return UNSOLVED
     # their account
@@ -229,18 +185,19 @@ def step_contacts(
         deepest = min(deepest, gaps[c])
     if deepest < -OVERLAP * sizes[RADIUS]:
         if frame[PART_ALL] == 0:
-            return OVERLAPS
+            return FIRST_OVERLAP
         apart = PartOverlaps(
-            frame[PART_ALL], frame, h, lowest, bodies, points, gaps, wrenches, after, reached, rows, groups, start, place, J, Y_all, way,
+            frame[PART_ALL], frame, h, lowest, bodies, points, gaps, wrenches, after, reached, rows, groups, start, place, J, A, way,
             told_out,
         )  # fmt: skip
     # velocities and positions
     acts = False
     for i in range(size):
         acts = acts or impulse[i] != 0.0
-    PushRows(frame[PUSH_ALL], frame, True, bodies, wrenches, total, cut(impulse, k, wide), place, J, kicked)
-    for j in range(nv):
-        y[j] += 1.0 / h * kicked[j]
+    where = part(table, spots, PLACE)
+    for j in range(nv if acts else 0):
+        y[j] += 1.0 / h * changed[where[j]]
+    Struck(frame[STRUCK], width, bodies, cut(impulse, k, wide), part(work, layout, FLOATING))
     if flags[FLIES] == 1:
         KickTree(frame[KICK], layout, ints, constants, h, work, q, v)
     else:

@@ -1,7 +1,7 @@
 """The collision loop in one kernel: broad phase, then family by family, as far as compiled code goes.
 
-What it cannot do it leaves to `find`: pairs that coal answers, families whose kernel was never needed before, arrays that are too small,
-poses that are not finite.
+What it cannot do it leaves to `find`: pairs that coal answers, surfaces that cross, poses that are not finite. Where a family's kernel was
+never needed before, or arrays are too small, it says so: after one search by `find` and `learn` it goes on.
 """
 
 from __future__ import annotations
@@ -38,13 +38,13 @@ RoundContacts, PlaneContacts, BoxContacts = (prototype_of(k) for k in (round_con
 CapsuleBox, MeshContacts, PolyhedronContacts = (prototype_of(k) for k in (capsule_box_contacts, mesh_contacts, polyhedron_contacts))
 PairUp = prototype_of(pair_up)
 
-CANNOT = -1
+CANNOT, UNPREPARED = -1, -2
 
 
 @kernel
 def find_pairs(frame: Ints, X: Floats, few: int, margin: float, seen: float) -> int:
-    """Contacts at the poses X as RECORDS and TAGS, surfaces looked for as far as `seen` apart: how many, or CANNOT; FOUND has the number of
-    pairs."""
+    """Contacts at the poses X as RECORDS and TAGS, surfaces looked for as far as `seen` apart: how many, or CANNOT or UNPREPARED;
+    FOUND has the number of pairs."""
     body, kind, size = ints_in(frame, BODY), ints_in(frame, KIND), floats_in(frame, SIZE)
     frames, pairs, order, start = floats_in(frame, FRAMES), ints_in(frame, PAIRS), ints_in(frame, ORDER), ints_in(frame, START)
     tags, records, keys = ints_in(frame, TAGS), floats_in(frame, RECORDS), ints_in(frame, KEYS)
@@ -53,8 +53,10 @@ def find_pairs(frame: Ints, X: Floats, few: int, margin: float, seen: float) -> 
         ints_in(frame, FAMILY), KINDS, few, seen, frames, floats_in(frame, SHAPE_BOXES), ints_in(frame, GRID), ints_in(frame, LAST), keys,
         pairs, order, start,
     )  # fmt: skip
-    if found < 0 or found > keys.size:
+    if found < 0:
         return CANNOT
+    if found > keys.size:
+        return UNPREPARED
     ints_in(frame, FOUND)[0] = found
     crossed = ints_in(frame, CROSS_INTS)
     crossed[crossed.size - 1] = 0
@@ -67,8 +69,10 @@ def find_pairs(frame: Ints, X: Floats, few: int, margin: float, seen: float) -> 
         mine = order[start[family] : start[family + 1]]
         if mine.size == 0:
             continue
-        if family == COAL or frame[family] == 0:
+        if family == COAL:
             return CANNOT
+        if frame[family] == 0:
+            return UNPREPARED
         call = frame[family]
         if family == ROUND:
             count = RoundContacts(call, count, mine, pairs, kind, frames, size, seen, tags, records)
@@ -86,7 +90,9 @@ def find_pairs(frame: Ints, X: Floats, few: int, margin: float, seen: float) -> 
                 call, count, mine, pairs, frames, floats_in(frame, HULL), mesh, real, real_at, whole, whole_at, seen, tags, records,
                 floats_in(frame, CROSS_FLOATS), crossed,
             )  # fmt: skip
-        if count > room or crossed[crossed.size - 1] != 0:
+        if count > room:
+            return UNPREPARED
+        if crossed[crossed.size - 1] != 0:
             return CANNOT
     # gaps from where surfaces rest
     offset = floats_in(frame, OFFSET)
