@@ -31,7 +31,7 @@ from unibody.joints.base import JOINT_CLASS, AdvanceJoints, Joint
 from unibody.joints.free import Free
 from unibody.joints.planar import Planar
 from unibody.joints.translational import Translational
-from unibody.kernel import Floats, Ints, device, kernel
+from unibody.kernel import Floats, Ints, cut, device, kernel
 from unibody.model.model import BodyInfo, JointInfo, Model
 from unibody.model.tables import JointTables
 
@@ -322,8 +322,9 @@ def kick_reduced(layout: Ints, ints: Ints, constants: Floats, h: float, work_out
     for k in range(classes.size // JOINT_CLASS):
         at = JOINT_CLASS * k
         if k != kicked:
-            mine = index[classes[at + 3] : classes[at + 4]]
-            AdvanceJoints(classes[at + 1], mine, parameters[classes[at + 7] : classes[at + 8]], q_out, v_out, h, q_out)
+            mine = cut(index, classes[at + 3], classes[at + 4] - classes[at + 3])
+            own = cut(parameters, classes[at + 7], classes[at + 8] - classes[at + 7])
+            AdvanceJoints(classes[at + 1], mine, own, q_out, v_out, h, q_out)
     if floats:
         keep_to_courses(layout, ints, constants, work_out, q_out, v_out)
 
