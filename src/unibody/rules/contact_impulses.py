@@ -17,8 +17,9 @@ from unibody.algebra.contact.newton_dense import RESIDUAL as MISSED
 from unibody.algebra.contact.newton_dense import STEPS, newton_room
 from unibody.algebra.contact.pgs import COULOMB
 from unibody.arena import part
-from unibody.coordinates.grouping import ALONE, COLUMN_OF, FIRST
-from unibody.coordinates.slots import RESIDUAL
+from unibody.coordinates.grouping import ALONE, COLUMN_OF, FIRST, PLACE
+from unibody.coordinates.slots import DOF_INDEX, DOF_START, RESIDUAL, ROW_START
+from unibody.coordinates.slots import J as NUMBERS
 from unibody.frame import floats_in, ints_in
 from unibody.kernel import Floats, Ints, cut, inlined, kernel, prototype_of
 
@@ -76,13 +77,12 @@ def along_row(A, p, rows, size, motion, at):
 
 
 @kernel
-def reach_others(
-    taken: Ints, known: int, first: Ints, groups: Ints, start: Ints, place: Ints, J: Floats, A: Floats, motion: Floats, change: Floats,
-    velocity_out: Floats,
-) -> None:  # fmt: skip
-    """Add what the blocks that are not taken feel of the others: the first `known` by J and the change of velocities, contacts by A and the
-    same motion in velocities in which masses are one."""
-    for k in range(taken.size):
+def reach_contacts(
+    taken: Ints, known: int, first: Ints, groups: Ints, start: Ints, place: Ints, A: Floats, motion: Floats, velocity_out: Floats
+) -> None:
+    """Add what contacts, the blocks from `known` on, feel of the others where they are not taken: by A, in velocities in which masses are
+    one."""
+    for k in range(known, taken.size):
         if taken[k] == 1:
             continue
         p, rows = place[k], start[k + 1] - start[k]
@@ -92,11 +92,30 @@ def reach_others(
                 continue
             size = first[g + 1] - first[g]
             for r in range(rows):
-                if k < known:
-                    velocity_out[start[k] + r] += along_row(J, p + r, rows, size, change, first[g])
-                else:
-                    velocity_out[start[k] + r] += along_row(A, p + r, rows, size, motion, first[g])
+                velocity_out[start[k] + r] += along_row(A, p + r, rows, size, motion, first[g])
             p += rows * size
+
+
+@kernel
+def reach_limits(
+    taken: Ints, known: int, row_start: Ints, dof_start: Ints, dof_index: Ints, numbers: Floats, where: Ints, first: Ints, groups: Ints,
+    place: Ints, J: Floats, change: Floats, velocity_out: Floats,
+) -> None:  # fmt: skip
+    """The same for the book's rows, by the change of velocities: of rows on joints alone by their own few numbers, of others by J."""
+    for k in range(known):
+        if taken[k] == 1:
+            continue
+        if row_start[k] == row_start[k + 1]:
+            for e in range(dof_start[k], dof_start[k + 1]):
+                velocity_out[k] += numbers[dof_index[2 * e]] * change[where[dof_index[2 * e + 1]]]
+            continue
+        p = place[k]
+        for side in range(2):
+            g = groups[2 * k + side]
+            if g >= 0:
+                size = first[g + 1] - first[g]
+                velocity_out[k] += along_row(J, p, 1, size, change, first[g])
+                p += size
 
 
 @kernel
@@ -172,7 +191,11 @@ def solve_rows(
         change[:] = motion
         LeaveRoots(frame[LEAVE_ROOTS], layout, system, spots, table, roots, work, change)
         velocity_out[:] = right
-        reach_others(taken, b.size, first, groups, start, place, J, A_out, motion, change, velocity_out)
+        reach_contacts(taken, b.size, first, groups, start, place, A_out, motion, velocity_out)
+        reach_limits(
+            taken, b.size, part(system, layout, ROW_START), part(system, layout, DOF_START), part(system, layout, DOF_INDEX),
+            part(work, layout, NUMBERS), part(table, spots, PLACE), first, groups, place, J, change, velocity_out,
+        )  # fmt: skip
         acting, at = 0, 0
         for i in range(blocks):
             if taken[i] == 1:

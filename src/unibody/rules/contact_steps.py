@@ -178,9 +178,9 @@ def step_contacts(
     gained = 0.5 * min(sums[0], sums[1])
     # what overlaps
     told_out[DEEP] = -1.0
-    lowest, deepest, apart = np.inf if flags[PUSHES] > 0 else 0.0, 0.0, 0
+    lowest, deepest, apart, row_sizes = np.inf if flags[PUSHES] > 0 else 0.0, 0.0, 0, floats_in(frame, ROW_SIZES)
     for r in range(flags[PUSHES]):
-        lowest = min(lowest, residual[r] / floats_in(frame, ROW_SIZES)[r])
+        lowest = min(lowest, residual[r] / row_sizes[r])
     deepest = min(deepest, lowest * sizes[RADIUS])
     for c in range(n):
         deepest = min(deepest, gaps[c])
@@ -195,9 +195,9 @@ def step_contacts(
     acts = False
     for i in range(size):
         acts = acts or impulse[i] != 0.0
-    where = part(table, spots, PLACE)
+    where, rate_of = part(table, spots, PLACE), 1.0 / h
     for j in range(nv if acts else 0):
-        y[j] += 1.0 / h * changed[where[j]]
+        y[j] += rate_of * changed[where[j]]
     Struck(frame[STRUCK], width, bodies, cut(impulse, k, wide), part(work, layout, FLOATING))
     if flags[FLIES] == 1:
         KickTree(frame[KICK], layout, ints, constants, h, work, q, v)

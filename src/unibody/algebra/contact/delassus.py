@@ -179,12 +179,11 @@ def write_gram(first: Ints, groups: Ints, start: Ints, place: Ints, A: Floats, f
                 continue
             n, count = first[g + 1] - first[g], 0
             for v in range(n):
-                some = False
+                some = 0.0
                 for r in range(rows):
-                    some = some or A[p + rows * v + r] != 0.0
-                if some:
-                    felt_out[count] = v
-                    count += 1
+                    some += abs(A[p + rows * v + r])
+                felt_out[count] = v
+                count += 1 if some != 0.0 else 0
             for l in range(k + 1):
                 o, columns, other = place[l], start[l + 1] - start[l], groups[2 * l]
                 if other != g:
