@@ -32,7 +32,9 @@ from unibody.spatial.triples import crossed, times_diagonals
 from unibody.triple import fetch, plus, put, spread, total
 
 TWIST, CHANGE, SUMS = 0, 6, 12
-"""What `foretell` writes down of a body in MIDDLE_ROWS: twists of v and of d; then of the tree that it begins vᵀ M v, dᵀ M d, ω²."""
+FIRST = SUMS
+"""What `foretell` writes down of a body in MIDDLE_ROWS: twists of v and of d; then, of one that begins a tree, vᵀ M v, dᵀ M d, ω² of that,
+and of others the number of the one that begins theirs."""
 
 
 @kernel
@@ -77,15 +79,9 @@ def copy_in_middle(layout: Ints, ints: Ints, work: Floats, rows_out: Floats) -> 
 
 
 @inlined
-def carried_twist(body, i, at, columns, y, share, other, rows, kept):
-    """The twist of a body for joint velocities y − share · other, from that of its parent, which stands `at` this place of what is kept of
-    it."""
-    o, l = spread(0.0), spread(0.0)
-    above = body[BODY * i]
-    if above > 0:
-        k = offset(MIDDLE_WIDTH * above + at)
-        o = fetch(kept, k)
-        l = fetch(kept, k + 3) + crossed(o, fetch(rows, offset(ROW * i + P)) - fetch(rows, offset(ROW * above + P)))
+def carried_twist(body, i, columns, y, share, other, r, o, l):
+    """The twist of a body for joint velocities y − share · other, from that of its parent, (o, l), which is r away."""
+    l = l + crossed(o, r)
     for j in range(body[BODY * i + 1], body[BODY * i + 1] + body[BODY * i + 2]):
         e, speed = offset(COLUMN * j), y[j] - share * other[j]
         o, l = plus(o, speed, fetch(columns, e)), plus(l, speed, fetch(columns, e + 3))
@@ -98,6 +94,12 @@ def twice_energy(rows, k, o, l):
     h = fetch(rows, k + 1)
     spin = times_diagonals(fetch(rows, k + 4), fetch(rows, k + 7), o) + crossed(h, l)
     return total(plus(o * spin, l, plus(crossed(o, h), rows[k], l)))
+
+
+@inlined
+def first_body(body, i, kept):
+    """The body that begins the tree of this one."""
+    return i if body[BODY * i] == 0 else int(kept[MIDDLE_WIDTH * i + FIRST])
 
 
 @kernel
@@ -117,29 +119,36 @@ def foretell(
     if h == 0.0:
         return
     # twists of v and of d; vᵀ M v, dᵀ M d and the largest ω² of each tree, gathered in its first body (parents come before children)
+    zero = spread(0.0)
+    o, l, a, b = zero, zero, zero, zero
     for i in range(1, n):
-        at, k = offset(MIDDLE_WIDTH * i), offset(ROW * i + RIGID)
-        o, l = carried_twist(body, i, TWIST, columns, v, 0.0, change, rows, kept)
-        a, b = carried_twist(body, i, CHANGE, columns, change_out, 1.0, change, rows, kept)
+        at, k, above = offset(MIDDLE_WIDTH * i), offset(ROW * i + RIGID), body[BODY * i]
+        if above == 0:
+            o, l, a, b = zero, zero, zero, zero
+        elif above != i - 1:
+            up = offset(MIDDLE_WIDTH * above)
+            o, l = fetch(kept, up + TWIST), fetch(kept, up + TWIST + 3)
+            a, b = fetch(kept, up + CHANGE), fetch(kept, up + CHANGE + 3)
+        r = fetch(rows, offset(ROW * i + P)) - fetch(rows, offset(ROW * above + P))
+        o, l = carried_twist(body, i, columns, v, 0.0, change, r, o, l)
+        a, b = carried_twist(body, i, columns, change_out, 1.0, change, r, a, b)
         put(o, at + TWIST, kept)
         put(l, at + TWIST + 3, kept)
         put(a, at + CHANGE, kept)
         put(b, at + CHANGE + 3, kept)
-        kept[at + SUMS] = twice_energy(rows, k, o, l)
-        kept[at + SUMS + 1] = twice_energy(rows, k, a, b)
-        kept[at + SUMS + 2] = total(o * o)
-    for i in range(n - 1, 0, -1):
-        at, above = MIDDLE_WIDTH * i + SUMS, MIDDLE_WIDTH * body[BODY * i] + SUMS
-        if above > SUMS:
-            kept[above] += kept[at]
-            kept[above + 1] += kept[at + 1]
-            kept[above + 2] = max(kept[above + 2], kept[at + 2])
+        energy, other, turning = twice_energy(rows, k, o, l), twice_energy(rows, k, a, b), total(o * o)
+        if above == 0:
+            kept[at + SUMS], kept[at + SUMS + 1], kept[at + SUMS + 2] = energy, other, turning
+        else:
+            first = first_body(body, above, kept)
+            kept[at + FIRST] = first
+            to = MIDDLE_WIDTH * first + SUMS
+            kept[to] += energy
+            kept[to + 1] += other
+            kept[to + 2] = max(kept[to + 2], turning)
     # what its own turning does not explain is no forecast
     for i in range(1, n):
-        at, above = MIDDLE_WIDTH * i + SUMS, MIDDLE_WIDTH * body[BODY * i] + SUMS
-        if above > SUMS:
-            for m in range(3):
-                kept[at + m] = kept[above + m]
+        at = MIDDLE_WIDTH * first_body(body, i, kept) + SUMS
         turn = h * h * kept[at + 2]
         if not kept[at + 1] <= turn * turn * kept[at]:
             for j in range(body[BODY * i + 1], body[BODY * i + 1] + body[BODY * i + 2]):
