@@ -49,7 +49,8 @@ def answer_book(
     groups = part(table, spots, BOOK_GROUPS)
     at = part(table, spots, INVERSE_AT)
     place_entries(entry_body, part(work_out, layout, G), part(work_out, layout, X_WB), rows, world)
-    fill_shifts(body, rows, shift)
+    if answers or entry_body.size > 0:
+        fill_shifts(body, rows, shift)
     J_out[:] = 0.0
     if answers:
         invert_groups(layout, ints, spots, table, at, 0, work_out, numbers_out)
@@ -84,9 +85,9 @@ def answer_book(
                 for v in range(n):
                     Y_out[offset(base + v)] += x * numbers_out[line + v]
         acceleration_out[r] = moved
-        for side in range(2):
+        for side in range(2 if answers else 0):
             g = a if side == 0 else c
-            if answers and g >= 0 and at[g] < 0:
+            if g >= 0 and at[g] < 0:
                 solve_members(
                     body, shift, columns, place, of_body, part(table, spots, MEMBERS), start[g], start[g + 1], first[g],
                     begin[r] + (0 if side == 0 else behind), 1, J_out, load, part(work_out, layout, X_SOLVED), Y_out,

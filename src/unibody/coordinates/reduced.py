@@ -15,7 +15,7 @@ from __future__ import annotations
 from math import cos, sin
 
 from unibody.algebra.block.sym6 import offset
-from unibody.algebra.tree.aba import BODY, COLUMN, GENERAL, LOOSE, RIGID, ROTATION, ROW, SLIDE, C, P, V, W
+from unibody.algebra.tree.aba import BODY, COLUMN, GENERAL, LOOSE, RIGID, ROTATION, ROW, SLIDE, WELD, C, P, V, W
 from unibody.joints.base import JOINT_CLASS, PART, AdvanceJoints, FillJoints, RateJoints
 from unibody.kernel import Floats, Ints, cut, device, kernel
 
@@ -190,6 +190,8 @@ def sweep_reduced(
             put_column(zero, R[2], z + 5 * COLUMN, columns_out)
             a = mixed(R, v[first], v[first + 1], v[first + 2])
             b = mixed(R, v[first + 3], v[first + 4], v[first + 5])
+        elif kind == WELD and slot < 0:
+            R = F
         elif slot < 0:
             R = composed(F, X, x)
             r = r + rotated(F, X, x + 9)
@@ -276,7 +278,7 @@ def sweep_velocities(
                 j = offset(first + step)
                 a = plus(a, v[j], fetch(columns, offset(COLUMN * j)))
                 b = plus(b, v[j], fetch(columns, offset(COLUMN * j) + 3))
-            if kind == GENERAL and count > 0:
+            if kind == GENERAL:
                 R = fetch_columns(rows_out, k)
                 d = rotated(R, c, offset(6 * (i - 1)))
                 e = rotated(R, c, offset(6 * (i - 1)) + 3)

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from unibody.algebra.tree.aba import BODY, GENERAL, ROTATION, ROW, SLIDE, A, C, eliminate_tree, fill_shifts, solve_tree
+from unibody.algebra.tree.aba import BODY, GENERAL, ROTATION, ROW, SLIDE, WELD, A, C, eliminate_tree, fill_shifts, solve_tree
 from unibody.arena import Arena, HoldsAddresses, part
 from unibody.coordinates.careful import project_carefully, see_state
 from unibody.coordinates.closure import close_rows, closure_size, fill_reference, solve_closure, solve_closure_again
@@ -311,8 +311,8 @@ def inverse_masses(model: Model) -> np.ndarray:
 
 
 def column_kind(joint: Joint) -> int:
-    """What the tree may take for granted of a joint's only column: what its class promises."""
-    return {"rotation": ROTATION, "slide": SLIDE}.get(type(joint).__dict__.get("column", ""), GENERAL)
+    """What the tree may take for granted of a joint's only column, or of one without: what its class promises."""
+    return {"rotation": ROTATION, "slide": SLIDE, "none": WELD}.get(type(joint).__dict__.get("column", ""), GENERAL)
 
 
 def _z_to_axis(joint: Joint) -> Pose:

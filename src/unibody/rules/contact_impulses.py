@@ -22,6 +22,7 @@ from unibody.coordinates.slots import DOF_INDEX, DOF_START, RESIDUAL, ROW_START
 from unibody.coordinates.slots import J as NUMBERS
 from unibody.frame import floats_in, ints_in
 from unibody.kernel import Floats, Ints, cut, inlined, kernel, prototype_of
+from unibody.rules.base import copy_to
 
 from unibody.rules.contact_slots import (  # isort: skip
     AGILE, BOUND, CHANGE, CLIP, Clip, DEEP, DEEPEST, DEPTH, FLAGS, GRAM, Gram, INTS, LAW, LAYOUT, LAY_PROBLEM, LEAVE, LEAVE_ROOTS, LIGHT,
@@ -163,7 +164,7 @@ def solve_rows(
                 frame[ROOT_ROW], layout, system, spots, table, place[i], groups[2 * i], groups[2 * i + 1], J, roots, work, A_out
             )  # fmt: skip
     impulse_out[:] = 0.0
-    velocity_out[:] = right
+    copy_to(right, velocity_out)
     change[:] = 0.0
     facts_out[MISSED], facts_out[STEPS], facts_out[SOLVED] = -1.0, 0.0, 1.0
     while acting > 0:
@@ -188,9 +189,9 @@ def solve_rows(
         # all velocities, and who was wrongly left out
         motion[:] = 0.0
         Spread(frame[SPREAD], first, its_groups, its_start, its_place, A_out, x, motion)
-        change[:] = motion
+        copy_to(motion, change)
         LeaveRoots(frame[LEAVE_ROOTS], layout, system, spots, table, roots, work, change)
-        velocity_out[:] = right
+        copy_to(right, velocity_out)
         reach_contacts(taken, b.size, first, groups, start, place, A_out, motion, velocity_out)
         reach_limits(
             taken, b.size, part(system, layout, ROW_START), part(system, layout, DOF_START), part(system, layout, DOF_INDEX),

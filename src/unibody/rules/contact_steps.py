@@ -26,7 +26,7 @@ from unibody.coordinates.slots import (  # isort: skip
 from unibody.coordinates.stages import Evaluate
 from unibody.frame import floats_in, ints_in
 from unibody.kernel import Floats, Ints, cut, kernel, long_kernel, prototype_of
-from unibody.rules.base import MEMORY, TIME, all_finite, largest, write_record
+from unibody.rules.base import MEMORY, TIME, all_finite, copy_to, largest, write_record
 from unibody.rules.contact_impulses import PartOverlaps, SolveRows
 
 from unibody.rules.contact_slots import (  # isort: skip
@@ -77,7 +77,8 @@ def step_contacts(
     room, whole = floats_in(frame, ROOM_FLOATS), ints_in(frame, ROOM_INTS)
     q, v, top = cut(room, 0, q_out.size), cut(room, q_out.size, v_out.size), q_out.size + v_out.size
     change, next_change, top = cut(room, top, leans), cut(room, top + leans, leans), top + 2 * leans
-    q[:], v[:] = q_out, v_out
+    copy_to(q_out, q)
+    copy_to(v_out, v)
     # the motion that nothing holds, with its own terms in the middle of the step
     at = MEMORY + FACTS + q.size + v.size
     if leans > 0:
@@ -226,7 +227,8 @@ def step_contacts(
     )  # fmt: skip
     memory_out[0] += 0.5 * sums[2]
     memory_out[TIME] = t + h
-    q_out[:], v_out[:] = q, v
+    copy_to(q, q_out)
+    copy_to(v, v_out)
     return MADE
 
 
