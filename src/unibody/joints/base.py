@@ -58,7 +58,7 @@ class Joint:
     rate_kernel: ClassVar[Kernel | None] = None
     column: ClassVar[str] = ""
     """A promise that sweeps may rely on, made by a class for itself (subclasses do not inherit it): "rotation" for R = exp([a]× q), p = 0,
-    S = (a, 0) with a constant unit axis a; "slide" for R = 1, S = (0, a) with a constant axis."""
+    S = (a, 0) with a constant unit axis a; "slide" for R = 1, S = (0, a) with a constant axis; "none" for R = 1, p = 0 and no S."""
 
     def pose(self, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """R_FM (3×3) and p_FM (3)."""

@@ -39,6 +39,13 @@ HUGE = 1e100
 
 
 @device
+def copy_to(x, y_out):
+    """y = x of arrays that are known not to overlap: a slice on the left would look for that."""
+    for k in range(x.size):
+        y_out[k] = x[k]
+
+
+@device
 def all_finite(x):
     total = 0.0
     for k in range(x.size):
@@ -103,6 +110,6 @@ def ledger_of(layout, work) -> Floats:
 
 
 __all__ = [
-    "LAST_STEP", "MEMORY", "TIME", "Evaluate", "advance_own", "all_finite", "book_work", "finite", "largest", "ledger_of", "outruns",
-    "rate_own", "write_record",
+    "LAST_STEP", "MEMORY", "TIME", "Evaluate", "advance_own", "all_finite", "book_work", "copy_to", "finite", "largest", "ledger_of",
+    "outruns", "rate_own", "write_record",
 ]  # fmt: skip

@@ -22,7 +22,7 @@ from unibody.algebra.contact.pgs import CONVEX, COULOMB, LOCAL, natural_map, swe
 from unibody.algebra.contact.pgs_scaling import diagonalise
 from unibody.algebra.contact.scaling import AT_MOST, ROUND_OFF
 from unibody.algebra.dense import solve_pivoted
-from unibody.kernel import Floats, Ints, device, kernel
+from unibody.kernel import Floats, Ints, cut, device, kernel
 
 COULOMB_FALLS, CONVEX_FALLS = FALLING[COULOMB], FALLING[CONVEX]
 
@@ -143,27 +143,46 @@ def fill_locals(law: int, n: int, start: Ints, V: Floats, table_out: Floats) -> 
             table_out[t + 4 + j] = max(own[4 * j], 0.0)
 
 
+@device
+def newton_room(m, blocks):
+    """How many whole numbers and floats `newton_in_room` works on, of m rows in so many blocks."""
+    return 2 * blocks + 1 + 2 * m, 2 * m * m + 14 * m + 50 * blocks
+
+
 @kernel
 def newton_small(
     law: int, tolerance: float, iterations: int, failures: int, rows: Ints, lower: Floats, upper: Floats, friction: Floats, W: Floats,
     b: Floats, warm: Floats, impulse_out: Floats, velocity_out: Floats, facts_out: Floats,
 ) -> None:  # fmt: skip
     """Impulses λ and velocities W λ + b from a warm start, W (m × m) flat and symmetric, laws as in `Blocks`; `facts_out`: see above."""
+    ints, floats = newton_room(b.size, rows.size)
+    newton_in_room(
+        law, tolerance, iterations, failures, rows, lower, upper, friction, W, b, warm, np.empty(ints, np.int64), np.empty(floats),
+        impulse_out, velocity_out, facts_out,
+    )  # fmt: skip
+
+
+@kernel
+def newton_in_room(
+    law: int, tolerance: float, iterations: int, failures: int, rows: Ints, lower: Floats, upper: Floats, friction: Floats, W: Floats,
+    b: Floats, warm: Floats, whole_out: Ints, room_out: Floats, impulse_out: Floats, velocity_out: Floats, facts_out: Floats,
+) -> None:  # fmt: skip
+    """The same in room that is given, as `newton_room` says."""
     m, blocks = b.size, rows.size
-    # room for all arrays at once
-    whole, room = np.empty(2 * blocks + 1 + 2 * m, np.int64), np.empty(2 * m * m + 14 * m + 50 * blocks)
-    start, keep = whole[: blocks + 1], whole[blocks + 1 : blocks + 1 + m]
-    pressing, owned = whole[blocks + 1 + m : 2 * blocks + 1 + m], whole[2 * blocks + 1 + m :]
-    low, high, A, B = room[:blocks], room[blocks : 2 * blocks], room[2 * blocks : 18 * blocks], room[18 * blocks : 34 * blocks]
-    table, vectors, matrices = room[34 * blocks : 50 * blocks], room[50 * blocks : 50 * blocks + 14 * m], room[50 * blocks + 14 * m :]
+    start, keep = cut(whole_out, 0, blocks + 1), cut(whole_out, blocks + 1, m)
+    pressing, owned = cut(whole_out, blocks + 1 + m, blocks), cut(whole_out, 2 * blocks + 1 + m, m)
+    low, high = cut(room_out, 0, blocks), cut(room_out, blocks, blocks)
+    A, B, table = cut(room_out, 2 * blocks, 16 * blocks), cut(room_out, 18 * blocks, 16 * blocks), cut(room_out, 34 * blocks, 16 * blocks)
+    at = 50 * blocks
     # the problem in units
-    n = scale_rows(rows, lower, upper, friction, W, b, start, keep, vectors[:m], vectors[m : 2 * m], low, high)
-    D, c, x, u = vectors[:n], vectors[m : m + n], vectors[2 * m : 2 * m + n], vectors[3 * m : 3 * m + n]
-    F, best, d, moved = vectors[4 * m : 4 * m + n], vectors[5 * m : 5 * m + n], vectors[6 * m : 6 * m + n], vectors[7 * m : 7 * m + n]
-    coupled, right = vectors[8 * m : 8 * m + n], vectors[9 * m : 9 * m + n]
-    trial, ahead = vectors[10 * m : 10 * m + n], vectors[11 * m : 11 * m + n]
-    centre, pulled = vectors[12 * m : 12 * m + n], vectors[13 * m : 13 * m + n]
-    V, G = matrices[: n * n], matrices[m * m : m * m + n * n]
+    n = scale_rows(rows, lower, upper, friction, W, b, start, keep, cut(room_out, at, m), cut(room_out, at + m, m), low, high)
+    D, c, x, u = cut(room_out, at, n), cut(room_out, at + m, n), cut(room_out, at + 2 * m, n), cut(room_out, at + 3 * m, n)
+    F, best, d, moved = (
+        cut(room_out, at + 4 * m, n), cut(room_out, at + 5 * m, n), cut(room_out, at + 6 * m, n), cut(room_out, at + 7 * m, n)
+    )  # fmt: skip
+    coupled, right, trial = cut(room_out, at + 8 * m, n), cut(room_out, at + 9 * m, n), cut(room_out, at + 10 * m, n)
+    ahead, centre, pulled = cut(room_out, at + 11 * m, n), cut(room_out, at + 12 * m, n), cut(room_out, at + 13 * m, n)
+    V, G = cut(room_out, at + 14 * m, n * n), cut(room_out, at + 14 * m + m * m, n * n)
     for i in range(n):
         x[i] = warm[keep[i]] / D[i]
         for j in range(n):
@@ -201,7 +220,7 @@ def newton_small(
         moved[:] = 0.0
         times(n, V, d, moved)
         through(start, B, moved, coupled)
-        fill_matrix(n, epsilon, start, A, B, V, pressing[:presses], owned[:size], G[: size * size])
+        fill_matrix(n, epsilon, start, A, B, V, cut(pressing, 0, presses), cut(owned, 0, size), cut(G, 0, size * size))
         for i in range(size):
             right[i] = -F[owned[i]] - coupled[owned[i]]
         steps += 1

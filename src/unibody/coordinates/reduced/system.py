@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from unibody.algebra.tree.aba import BODY, GENERAL, ROTATION, ROW, SLIDE, A, C, eliminate_tree, fill_shifts, solve_tree
+from unibody.algebra.tree.aba import BODY, GENERAL, ROTATION, ROW, SLIDE, WELD, A, C, eliminate_tree, fill_shifts, solve_tree
 from unibody.arena import Arena, HoldsAddresses, part
 from unibody.coordinates.constraint_layout import joint_planes, lay_out_constraints, row_sizes
 from unibody.coordinates.convert import to_reduced
@@ -41,7 +41,8 @@ from unibody.coordinates.workspace import (  # isort: skip
     JOINT_CLASSES, JOINT_FRAMES, JOINT_INDEX, JOINT_PARAMETERS, JOINT_PARTS, JOINT_PLANES, JOINT_S, JOINT_X, LAST, LEDGER, LIMIT, LOAD,
     MASSES, MULTIPLIER, NODE_CONSTANTS, NODE_OF, PARAMETERS, PARTS, RANK, RATE, RESIDUAL, RESPONSE_X, RESPONSE_Y, RIGHT, ROWS, ROW_CLASSES,
     ROW_ENTRY, ROW_INDEX, ROW_PARAMETERS, ROW_START, SCRATCH, SEEN, SHIFT, SIGNALS, SPEED_LIMIT, STABILISER, STEP, T, TABLE_C, TABLE_S,
-    TABLE_X, TARGET, TURNS, V_WB, X_WB, Y, MOVING, ROW_SIZE, STATUS, UNPROJECTED, VIOLATION, FLOATING, DIAGONAL, LEAST, BLOCKS, SUMS,
+    TABLE_X, TARGET, TURNS, V_WB, X_WB, Y, MOVING, ROW_COUNT, ROW_SIZE, STATUS, UNPROJECTED, VIOLATION, FLOATING, DIAGONAL, LEAST, BLOCKS,
+    SUMS,
 )  # fmt: skip
 from unibody.coordinates.stages import (  # isort: skip
     AGAIN_STAGE, CLOSE_STAGE, EVALUATE_STAGE, FORCE_STAGE, KICK_STAGE, PROJECT_STAGE, SEE_STAGE, SIGNAL_STAGE, STAGES, Stage,
@@ -115,7 +116,7 @@ def load_bodies(layout: Ints, ints: Ints, constants: Floats, control: Floats, wo
     wrenches = part(work_out, layout, F)
     right = part(work_out, layout, RIGHT)
     joints = part(ints, layout, JOINTS)
-    if joints.size == 0:
+    if joints.size == 0 and part(ints, layout, COUNTS)[ROW_COUNT] == 0:  # else they were seen with the rows
         fill_bodies(part(constants, layout, FRAMES), rows, X, V)
     load_forces(
         part(ints, layout, FORCE_CLASSES), part(ints, layout, FORCE_INDEX), part(constants, layout, FORCE_PARAMETERS),
@@ -310,8 +311,8 @@ def inverse_masses(model: Model) -> np.ndarray:
 
 
 def column_kind(joint: Joint) -> int:
-    """What the tree may take for granted of a joint's only column: what its class promises."""
-    return {"rotation": ROTATION, "slide": SLIDE}.get(type(joint).__dict__.get("column", ""), GENERAL)
+    """What the tree may take for granted of a joint's only column, or of one without: what its class promises."""
+    return {"rotation": ROTATION, "slide": SLIDE, "none": WELD}.get(type(joint).__dict__.get("column", ""), GENERAL)
 
 
 def _z_to_axis(joint: Joint) -> Pose:

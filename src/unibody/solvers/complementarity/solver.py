@@ -171,10 +171,7 @@ class BoundComplementarity(Bound):
             self.system.prepare(dt)
             if self.quick.roll(state.t, dt, control, 1, 0, 2, np.inf, q, v, kept, NO_RECORDS):
                 return self._stepped(State.of_own(state.t + dt, q, v, self.coordinates), kept, kept, began)
-        made = self._long_step(state, memory, control, dt, began)
-        if self.quick is not None:
-            self.quick.learn()
-        return made
+        return self._long_step(state, memory, control, dt, began)
 
     def _stepped(self, ended: State, memory: np.ndarray, kept: np.ndarray, began: float) -> Step:
         """A step that is made, with its report; `kept`: memory as the rule sees it."""
