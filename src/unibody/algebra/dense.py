@@ -12,6 +12,7 @@ import math
 
 from unibody.algebra.block.sym6 import TINY, offset
 from unibody.kernel import Floats, device, kernel
+from unibody.triple import fetch_four, put_four
 
 
 @device
@@ -111,7 +112,14 @@ def solve_pivoted(n: int, A_out: Floats, x_out: Floats) -> bool:
         for i in range(k + 1, n):
             share = A_out[i * n + k] * inverse
             if share != 0.0:
-                subtract_row(n - k - 1, share, k * n + k + 1, i * n + k + 1, A_out)
+                source, target = offset(k * n), offset(i * n)
+                j = offset(k + 1)
+                while j + 4 <= n:
+                    put_four(fetch_four(A_out, target + j) - share * fetch_four(A_out, source + j), target + j, A_out)
+                    j += 4
+                while j < n:
+                    A_out[target + j] -= share * A_out[source + j]
+                    j += 1
                 x_out[i] -= share * x_out[k]
     for k in range(n - 1, -1, -1):
         for j in range(k + 1, n):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from unibody.element import APPLIED_POWER, LEDGER, MOTOR_POWER
 from unibody.forces.base import AddForces
-from unibody.kernel import Floats, Ints, kernel
+from unibody.kernel import Floats, Ints, cut, kernel
 from unibody.spatial.devices import load3, load9, rotate_back
 
 FORCE_CLASS = 5
@@ -29,8 +29,8 @@ def load_forces(
         effort_out[n + j] = control[j]
     for k in range(classes.size // FORCE_CLASS):
         at = FORCE_CLASS * k
-        mine = index[classes[at + 1] : classes[at + 2]]
-        numbers = parameters[classes[at + 3] : classes[at + 4]]
+        mine = cut(index, classes[at + 1], classes[at + 2] - classes[at + 1])
+        numbers = cut(parameters, classes[at + 3], classes[at + 4] - classes[at + 3])
         AddForces(classes[at], mine, numbers, signals, X, V, q, v, control, F_out, effort_out, ledger_out)
     for j in range(n):
         drive = min(max(effort_out[n + j], -limit[j]), limit[j])

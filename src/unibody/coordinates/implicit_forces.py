@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from unibody.forces.base import AddImplicit
-from unibody.kernel import Floats, Ints, kernel
+from unibody.kernel import Floats, Ints, cut, kernel
 
 IMPLICIT_CLASS = 8
 
@@ -28,9 +28,9 @@ def add_implicit(
         diagonal_out[k] = 0.0
     for k in range(classes.size // IMPLICIT_CLASS):
         at = IMPLICIT_CLASS * k
-        mine = index[classes[at + 1] : classes[at + 2]]
-        numbers = parameters[classes[at + 3] : classes[at + 4]]
-        coupled = places[classes[at + 5] : classes[at + 6]]
+        mine = cut(index, classes[at + 1], classes[at + 2] - classes[at + 1])
+        numbers = cut(parameters, classes[at + 3], classes[at + 4] - classes[at + 3])
+        coupled = cut(places, classes[at + 5], classes[at + 6] - classes[at + 5])
         AddImplicit(
             classes[at], mine, numbers, signals, X, V, q, v, control, limit, coupled, h, project,
             F_out, effort_out, own_out, coupling_out, diagonal_out,

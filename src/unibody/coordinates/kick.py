@@ -31,7 +31,7 @@ from unibody.joints.base import JOINT_CLASS, AdvanceJoints, Joint
 from unibody.joints.free import Free
 from unibody.joints.planar import Planar
 from unibody.joints.translational import Translational
-from unibody.kernel import Floats, Ints, device, kernel
+from unibody.kernel import Floats, Ints, cut, device, kernel
 from unibody.model.model import BodyInfo, JointInfo, Model
 from unibody.model.tables import JointTables
 
@@ -187,6 +187,24 @@ def mark_touched(wrenches: Floats, floating_out: Floats) -> None:
 
 
 @kernel
+def mark_struck(width: int, bodies: Ints, impulse: Floats, floating_out: Floats) -> None:
+    """The same by impulses of contacts, `width` numbers each, between pairs of bodies."""
+    at = 0
+    while at < floating_out.size:
+        touched = 0.0
+        for c in range(bodies.size // 2):
+            acts = False
+            for r in range(width):
+                acts = acts or impulse[width * c + r] != 0.0
+            for e in range(int(floating_out[at + COUNT]) if acts and touched == 0.0 else 0):
+                member = int(floating_out[at + MEMBERS + e])
+                if member == bodies[2 * c] or member == bodies[2 * c + 1]:
+                    touched = 1.0
+        floating_out[at + TOUCHED] = touched
+        at += MEMBERS + int(floating_out[at + COUNT])
+
+
+@kernel
 def keep_to_courses(layout: Ints, ints: Ints, constants: Floats, work_out: Floats, q_out: Floats, v_out: Floats) -> None:
     """Shift the trees that float to where `set_courses` said, and their velocities; the sweep is at (q, v) before that."""
     floating = part(work_out, layout, FLOATING)
@@ -304,8 +322,9 @@ def kick_reduced(layout: Ints, ints: Ints, constants: Floats, h: float, work_out
     for k in range(classes.size // JOINT_CLASS):
         at = JOINT_CLASS * k
         if k != kicked:
-            mine = index[classes[at + 3] : classes[at + 4]]
-            AdvanceJoints(classes[at + 1], mine, parameters[classes[at + 7] : classes[at + 8]], q_out, v_out, h, q_out)
+            mine = cut(index, classes[at + 3], classes[at + 4] - classes[at + 3])
+            own = cut(parameters, classes[at + 7], classes[at + 8] - classes[at + 7])
+            AdvanceJoints(classes[at + 1], mine, own, q_out, v_out, h, q_out)
     if floats:
         keep_to_courses(layout, ints, constants, work_out, q_out, v_out)
 

@@ -18,7 +18,7 @@ from math import sqrt
 from unibody.constraints.base import FillRows
 from unibody.coordinates.reduced.kinematics import cross_motion, fill_joint_table, seen_from
 from unibody.joints.base import JOINT_CLASS, AdvanceJoints
-from unibody.kernel import Floats, Ints, device, kernel
+from unibody.kernel import Floats, Ints, cut, device, kernel
 
 from unibody.spatial.devices import (  # isort: skip
     add3, compose_back, compose_rotations, cross, dot3, load3, load6, load9, rotate, rotate_back, rotation_vector, store3, store9, sub3,
@@ -123,8 +123,9 @@ def fit_joints(
             break
         for k in range(classes.size // JOINT_CLASS):
             at = JOINT_CLASS * k
-            mine = index[classes[at + 3] : classes[at + 4]]
-            AdvanceJoints(classes[at + 1], mine, parameters[classes[at + 7] : classes[at + 8]], q_out, step_out, 1.0, q_out)
+            mine = cut(index, classes[at + 3], classes[at + 4] - classes[at + 3])
+            own = cut(parameters, classes[at + 7], classes[at + 8] - classes[at + 7])
+            AdvanceJoints(classes[at + 1], mine, own, q_out, step_out, 1.0, q_out)
 
 
 @kernel
@@ -343,6 +344,6 @@ def fill_element_rows(
     """The rows of constraint elements, class by class; drift_out is zero on entry."""
     for k in range(classes.size // ROW_CLASS):
         at = ROW_CLASS * k
-        mine = index[classes[at + 1] : classes[at + 2]]
-        own = parameters[classes[at + 3] : classes[at + 4]]
+        mine = cut(index, classes[at + 1], classes[at + 2] - classes[at + 1])
+        own = cut(parameters, classes[at + 3], classes[at + 4] - classes[at + 3])
         FillRows(classes[at], mine, own, X, V, q, v, signals, G_out, J_out, residual_out, bias_out, drift_out)

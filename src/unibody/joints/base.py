@@ -61,7 +61,7 @@ class Joint:
     rate_kernel: ClassVar[Kernel | None] = None
     column: ClassVar[str] = ""
     """A promise that sweeps may rely on, made by a class for itself (subclasses do not inherit it): "rotation" for R = exp([a]× q), p = 0,
-    S = (a, 0) with a constant unit axis a; "slide" for R = 1, S = (0, a) with a constant axis."""
+    S = (a, 0) with a constant unit axis a; "slide" for R = 1, S = (0, a) with a constant axis; "none" for R = 1, p = 0 and no S."""
 
     quaternion: ClassVar[int | None] = None
     """A promise that a class makes: q holds the unit quaternion of R_FM from here on, with p_FM before it if nv = 6, and v is the twist of

@@ -31,6 +31,7 @@ class Weld(Joint):
     nq = 0
     nv = 0
     fill_kernel = fill_weld
+    column = "none"
 
     def pose(self, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         return np.eye(3), np.zeros(3)

@@ -77,7 +77,8 @@ def _address(kernel: Kernel, prototype: Prototype, cls: type) -> int:
 class JointTables:
     """Joint classes for kernels. Row k of the joint table is the k-th joint given; parts of composites have rows after them.
 
-    `turns`: pure rotations are taken care of elsewhere; a class of such joints, none of them a part, is not filled (address 0)."""
+    `turns`: pure rotations and welds are taken care of elsewhere; a class of such joints, none of them a part, is not filled (address
+    0)."""
 
     def __init__(self, joints: Sequence[JointInfo], callback_errors: CallbackErrors, turns: bool = False):
         # joints by class; parts of a composite have rows of their own behind those of the joints
@@ -113,7 +114,7 @@ class JointTables:
             parameters += [x for joint, *_ in members for x in joint.parameters()] if cls.fill_kernel is not None else []
             i1, p1 = len(index), len(parameters)
             a0, a1 = p0, p1
-            filled = not turns or cls.__dict__.get("column") != "rotation" or cls in inner
+            filled = not turns or cls.__dict__.get("column") not in ("rotation", "none") or cls in inner
             fill, advance, rate = self._addresses(cls, members, named, callback_errors, filled)
             # joints without a kernel for q ⊕ h v: straight on, told nv
             if cls.advance_kernel is None and cls.fill_kernel is not None:

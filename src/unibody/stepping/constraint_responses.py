@@ -49,7 +49,8 @@ def respond_to_constraints(
     islands = part(table, spots, CONSTRAINT_ISLANDS)
     at = part(table, spots, INVERSE_AT)
     place_entries(entry_body, part(work_out, layout, G), part(work_out, layout, X_WB), rows, world)
-    fill_shifts(body, rows, shift)
+    if responses or entry_body.size > 0:
+        fill_shifts(body, rows, shift)
     J_out[:] = 0.0
     if responses:
         invert_islands(layout, ints, spots, table, at, 0, work_out, numbers_out)
@@ -84,9 +85,9 @@ def respond_to_constraints(
                 for v in range(n):
                     Y_out[offset(base + v)] += x * numbers_out[line + v]
         acceleration_out[r] = moved
-        for side in range(2):
+        for side in range(2 if responses else 0):
             g = a if side == 0 else c
-            if responses and g >= 0 and at[g] < 0:
+            if g >= 0 and at[g] < 0:
                 solve_members(
                     body, shift, columns, place, of_body, part(table, spots, MEMBERS), start[g], start[g + 1], first[g],
                     begin[r] + (0 if side == 0 else behind), 1, J_out, load, part(work_out, layout, X_SOLVED), Y_out,

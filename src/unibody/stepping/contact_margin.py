@@ -153,9 +153,13 @@ class ContactMargin:
 def pace(velocity: Floats, rate: Floats, radii: Floats, h: float, farthest: float, hasty_out: Ints) -> float:
     """How far any point of any body comes in a step; and who goes farther in it than contacts are seen ahead, who turns by more than half
     a turn, who by so much that contacts are seen in the middle of the step; −1 for nobody."""
-    hasty_out[0] = hasty(velocity, farthest / h, 3)
-    hasty_out[1] = hasty(velocity, np.pi / h, 0)
-    hasty_out[2] = hasty(velocity, 0.5 * STILL / h, 0)
+    turns, slides = 0.0, 0.0
+    for i in range(velocity.size // 6):
+        for m in range(3):
+            turns, slides = max(turns, abs(velocity[6 * i + m])), max(slides, abs(velocity[6 * i + 3 + m]))
+    hasty_out[0] = hasty(velocity, farthest / h, 3) if slides > farthest / h else -1
+    hasty_out[1] = hasty(velocity, np.pi / h, 0) if turns > np.pi / h else -1
+    hasty_out[2] = hasty(velocity, 0.5 * STILL / h, 0) if turns > 0.5 * STILL / h else -1
     return farthest_way(velocity, rate, radii, h)
 
 

@@ -42,7 +42,6 @@ from unibody.coordinates.workspace import (  # isort: skip
     RESIDUAL, RESPONSE_X, RESPONSE_Y, VIOLATION, X_WB, Y,
 )  # fmt: skip
 from unibody.coordinates.stages import AGAIN_STAGE, EVALUATE_STAGE, FORCE_STAGE, SIGNAL_STAGE
-from unibody.frame import CallFrame
 from unibody.kernel import Floats, Ints, Kernel, kernel
 from unibody.model.implicit_tables import ImplicitTables
 from unibody.model.model import Model
@@ -311,11 +310,6 @@ class ImpulseReduced(SystemAround[ReducedSystem]):
         """The arrays hold another motion than that of the last look here."""
         self.dynamics.looks += 1
         self._steered_at = None
-
-    def point_frame(self, frame: CallFrame, numbers: int, inverses: int) -> None:
-        """Point these slots at arrays that may have grown since: what is known of inverses of islands, and where they begin."""
-        frame.point(numbers, self._numbers)
-        frame.point(inverses, self._inverse_at)
 
     @property
     def constraint_room(self) -> DelassusFactors:

@@ -16,22 +16,26 @@ norm of kinetic energy, takes c at v (`foretell`).
 
 from __future__ import annotations
 
-from unibody.algebra.tree.aba import BODY, COLUMN, RIGID, ROW, C, P, V, W, dot6, rigid_block, times_block
+from unibody.algebra.block.sym6 import offset
+from unibody.algebra.tree.aba import BODY, COLUMN, RIGID, ROW, C, P, V, W
 from unibody.arena import part
 from unibody.coordinates.reduced.careful_projection import least_response, see_state
 from unibody.coordinates.reduced.dynamics import load_bodies
-from unibody.coordinates.reduced.kinematics import fill_joint_table, fill_turns, sweep_reduced
+from unibody.coordinates.reduced.kinematics import fill_joint_table, sweep_velocities
 
 from unibody.coordinates.reduced.workspace import (  # isort: skip
-    BODIES, COLUMNS, CONSTANTS, MIDDLE_ROWS, MIDDLE_WIDTH, PARTS, ROWS, TABLE_C, TABLE_S, TABLE_X, TURNS,
+    BODIES, COLUMNS, MIDDLE_ROWS, MIDDLE_WIDTH, PARTS, ROWS, TABLE_C, TABLE_S, TABLE_X,
 )  # fmt: skip
 from unibody.coordinates.workspace import CLASSES, INDEX, PARAMETERS, RATE, SIGNALS, Y
-from unibody.kernel import Floats, Ints, device, kernel
-from unibody.spatial.devices import add3, cross, dot3, load3, scale3, store3, sub3
+from unibody.kernel import Floats, Ints, inlined, kernel
+from unibody.spatial.triples import crossed, times_diagonals
 from unibody.stepping.workspace import MIDDLE
+from unibody.triple import fetch, plus, put, spread, total
 
 TWIST, CHANGE, SUMS = 0, 6, 12
-"""What `foretell` writes down of a body in MIDDLE_ROWS: twists of v and of d; then of the tree that it begins vᵀ M v, dᵀ M d, ω²."""
+FIRST = SUMS
+"""What `foretell` writes down of a body in MIDDLE_ROWS: twists of v and of d; then, of one that begins a tree, vᵀ M v, dᵀ M d, ω² of that,
+and of others the number of the one that begins theirs."""
 
 
 @kernel
@@ -45,29 +49,14 @@ def lean(layout: Ints, ints: Ints, constants: Floats, q: Floats, v: Floats, work
     table_X = part(work_out, layout, TABLE_X)
     table_S = part(work_out, layout, TABLE_S)
     table_c = part(work_out, layout, TABLE_C)
-    n = body.size // BODY
     kept[0] = 1.0
-    for i in range(1, n):
-        for m in range(W - V):
-            kept[MIDDLE_WIDTH * i + m] = rows[ROW * i + V + m]
-    # the same sweep at v̄
     for j in range(middle.size):
         middle[j] = v[j] + (middle[j] if j < part(work_out, layout, Y).size else 0.0)
     fill_joint_table(
         part(ints, layout, CLASSES), part(ints, layout, INDEX), part(constants, layout, PARAMETERS), part(ints, layout, PARTS), q, middle,
         table_X, table_S, table_c,
     )  # fmt: skip
-    fill_turns(part(ints, layout, TURNS), q, table_X)
-    sweep_reduced(
-        body, part(constants, layout, CONSTANTS), table_X, table_S, table_c, middle, part(work_out, layout, SIGNALS), rows,
-        part(work_out, layout, COLUMNS),
-    )  # fmt: skip
-    # V and ζ of the rows are those of v again
-    for i in range(1, n):
-        for m in range(W - V):
-            there = rows[ROW * i + V + m]
-            rows[ROW * i + V + m] = kept[MIDDLE_WIDTH * i + m]
-            kept[MIDDLE_WIDTH * i + m] = there
+    sweep_velocities(body, table_c, middle, part(work_out, layout, SIGNALS), part(work_out, layout, COLUMNS), MIDDLE_WIDTH, kept, rows)
 
 
 @kernel
@@ -77,18 +66,28 @@ def lean_and_load(layout: Ints, ints: Ints, constants: Floats, control: Floats, 
     load_bodies(layout, ints, constants, control, work_out, q_out, v_out)
 
 
-@device
-def carried_twist(body, i, at, columns, y, rows, kept):
-    """The twist of a body for joint velocities y, from that of its parent, which stands `at` this place of what is kept of it."""
-    above = body[BODY * i]
-    o, l = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
-    if above > 0:
-        o = load3(kept, MIDDLE_WIDTH * above + at)
-        l = add3(load3(kept, MIDDLE_WIDTH * above + at + 3), cross(o, sub3(load3(rows, ROW * i + P), load3(rows, ROW * above + P))))
+@inlined
+def carried_twist(body, i, columns, y, share, other, r, o, l):
+    """The twist of a body for joint velocities y − share · other, from that of its parent, (o, l), which is r away."""
+    l = l + crossed(o, r)
     for j in range(body[BODY * i + 1], body[BODY * i + 1] + body[BODY * i + 2]):
-        o = add3(o, scale3(y[j], load3(columns, COLUMN * j)))
-        l = add3(l, scale3(y[j], load3(columns, COLUMN * j + 3)))
+        e, speed = offset(COLUMN * j), y[j] - share * other[j]
+        o, l = plus(o, speed, fetch(columns, e)), plus(l, speed, fetch(columns, e + 3))
     return o, l
+
+
+@inlined
+def twice_energy(rows, k, o, l):
+    """Vᵀ B V of the rigid inertia at rows[k] for the twist (o, l)."""
+    h = fetch(rows, k + 1)
+    spin = times_diagonals(fetch(rows, k + 4), fetch(rows, k + 7), o) + crossed(h, l)
+    return total(plus(o * spin, l, plus(crossed(o, h), rows[k], l)))
+
+
+@inlined
+def first_body(body, i, kept):
+    """The body that begins the tree of this one."""
+    return i if body[BODY * i] == 0 else int(kept[MIDDLE_WIDTH * i + FIRST])
 
 
 @kernel
@@ -108,33 +107,36 @@ def foretell(
     if h == 0.0:
         return
     # twists of v and of d; vᵀ M v, dᵀ M d and the largest ω² of each tree, gathered in its first body (parents come before children)
-    d = change_out - change
+    zero = spread(0.0)
+    o, l, a, b = zero, zero, zero, zero
     for i in range(1, n):
-        at = MIDDLE_WIDTH * i
-        o, l = carried_twist(body, i, TWIST, columns, v, rows, kept)
-        a, b = carried_twist(body, i, CHANGE, columns, d, rows, kept)
-        store3(o, at + TWIST, kept)
-        store3(l, at + TWIST + 3, kept)
-        store3(a, at + CHANGE, kept)
-        store3(b, at + CHANGE + 3, kept)
-        block = rigid_block(rows, ROW * i + RIGID)
-        twist = (o[0], o[1], o[2], l[0], l[1], l[2])
-        kept[at + SUMS] = dot6(twist, times_block(block, twist))
-        twist = (a[0], a[1], a[2], b[0], b[1], b[2])
-        kept[at + SUMS + 1] = dot6(twist, times_block(block, twist))
-        kept[at + SUMS + 2] = dot3(o, o)
-    for i in range(n - 1, 0, -1):
-        at, above = MIDDLE_WIDTH * i + SUMS, MIDDLE_WIDTH * body[BODY * i] + SUMS
-        if above > SUMS:
-            kept[above] += kept[at]
-            kept[above + 1] += kept[at + 1]
-            kept[above + 2] = max(kept[above + 2], kept[at + 2])
+        at, k, above = offset(MIDDLE_WIDTH * i), offset(ROW * i + RIGID), body[BODY * i]
+        if above == 0:
+            o, l, a, b = zero, zero, zero, zero
+        elif above != i - 1:
+            up = offset(MIDDLE_WIDTH * above)
+            o, l = fetch(kept, up + TWIST), fetch(kept, up + TWIST + 3)
+            a, b = fetch(kept, up + CHANGE), fetch(kept, up + CHANGE + 3)
+        r = fetch(rows, offset(ROW * i + P)) - fetch(rows, offset(ROW * above + P))
+        o, l = carried_twist(body, i, columns, v, 0.0, change, r, o, l)
+        a, b = carried_twist(body, i, columns, change_out, 1.0, change, r, a, b)
+        put(o, at + TWIST, kept)
+        put(l, at + TWIST + 3, kept)
+        put(a, at + CHANGE, kept)
+        put(b, at + CHANGE + 3, kept)
+        energy, other, turning = twice_energy(rows, k, o, l), twice_energy(rows, k, a, b), total(o * o)
+        if above == 0:
+            kept[at + SUMS], kept[at + SUMS + 1], kept[at + SUMS + 2] = energy, other, turning
+        else:
+            first = first_body(body, above, kept)
+            kept[at + FIRST] = first
+            to = MIDDLE_WIDTH * first + SUMS
+            kept[to] += energy
+            kept[to + 1] += other
+            kept[to + 2] = max(kept[to + 2], turning)
     # what its own turning does not explain is no forecast
     for i in range(1, n):
-        at, above = MIDDLE_WIDTH * i + SUMS, MIDDLE_WIDTH * body[BODY * i] + SUMS
-        if above > SUMS:
-            for m in range(3):
-                kept[at + m] = kept[above + m]
+        at = MIDDLE_WIDTH * first_body(body, i, kept) + SUMS
         turn = h * h * kept[at + 2]
         if not kept[at + 1] <= turn * turn * kept[at]:
             for j in range(body[BODY * i + 1], body[BODY * i + 1] + body[BODY * i + 2]):

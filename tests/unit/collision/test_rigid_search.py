@@ -9,6 +9,7 @@ from touching import model_of, poses, rotation
 import unibody as ub
 from unibody.collision.filters import body_filter, contact_filter, contact_rules
 from unibody.collision.rigid import RigidCollision
+from unibody.collision.rigid.search import WIDER, pairs_hold, pick_pairs
 from unibody.errors import ModelError
 
 
@@ -194,3 +195,52 @@ def test_without_coal_the_pair_that_needs_it_is_named(monkeypatch):
     RigidCollision(model_of(ub.Box((1, 1, 1)), ub.Sphere(1.0), ub.Plane()), 0.1)
     with pytest.raises(ModelError, match="'b0' .Box. with 'b1' .Cylinder. needs coal, .* unibody.collision"):
         RigidCollision(model_of(ub.Box((1, 1, 1)), ub.Cylinder(1.0, 1.0)), 0.1)
+
+
+@pytest.mark.parametrize("on_plane", [False, True])
+def test_pairs_that_are_kept_are_those_of_a_fresh_search(on_plane):
+    """Shapes that wander, now slowly, now far, with a margin that changes: compared with a search that remembers nothing."""
+    shapes, X = crowd(30, (0.05, 0.2), 1.0, 5)
+    model = model_of(*([ub.Plane(), *shapes] if on_plane else shapes))
+    if on_plane:
+        X = np.concatenate([X[:1], X[:1], X[1:]])
+    rng, table = np.random.default_rng(6), RigidCollision(model, 0.0).table
+    reach, kept, near = np.zeros(len(X)), np.full(X.size + 1, -1.0), np.zeros(0, np.int64)
+    np.maximum.at(reach, table.body, table.radius)
+    held = met = 0
+    for k in range(120):
+        margin = 0.02 + 0.01 * np.sin(k)
+        fresh = RigidCollision(model, margin).pairs(X)
+        if pairs_hold(X.ravel(), reach, margin, kept):
+            held += 1
+        else:
+            wide = RigidCollision(model, WIDER * margin).pairs(X)
+            near, kept = (wide[:, 0] << 31) + wide[:, 1], np.append(X.ravel(), WIDER * margin)
+        frames, boxes, keys = np.zeros(12 * table.count), np.zeros(6 * table.count), np.zeros(near.size, np.int64)
+        count = pick_pairs(
+            X.ravel(), table.body, table.kind, table.pose, table.size, table.hull, near, margin, np.zeros(table.count, np.int64), frames,
+            boxes, keys,
+        )  # fmt: skip
+        assert keys[:count].tolist() == ((fresh[:, 0] << 31) + fresh[:, 1]).tolist()
+        met += count
+        step = 0.2 if k % 40 == 39 else 4e-3
+        for i in range(2 if on_plane else 1, len(X)):
+            turn = rotation(rng) if step > 0.1 else small_turn(step * rng.normal(size=3))
+            X[i, :9], X[i, 9:] = (turn @ X[i, :9].reshape(3, 3)).ravel(), X[i, 9:] + step * rng.normal(size=3)
+    assert held > 40 and met > 100, "both ways were taken, and there were pairs"
+
+
+def small_turn(x):
+    """The rotation by a vector."""
+    angle = np.linalg.norm(x)
+    K = np.cross(np.eye(3), x / angle)
+    return np.eye(3) - np.sin(angle) * K + (1.0 - np.cos(angle)) * K @ K
+
+
+def test_no_pairs_are_kept_of_poses_that_are_no_numbers():
+    X = np.zeros(24)
+    kept = np.append(X, 1.0)
+    assert pairs_hold(X, np.ones(2), 0.5, kept)
+    X[13] = np.nan
+    assert not pairs_hold(X, np.ones(2), 0.5, kept)
+    assert not pairs_hold(np.zeros(24), np.ones(2), 1.0, kept), "a margin that was not looked at"

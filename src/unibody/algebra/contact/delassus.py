@@ -16,7 +16,8 @@ from functools import cached_property
 
 import numpy as np
 
-from unibody.kernel import Floats, Ints, kernel
+from unibody.algebra.block.sym6 import offset
+from unibody.kernel import Floats, Ints, device, inlined, kernel
 from unibody.triple import fetch, plus, x_of, y_of, z_of
 from unibody.triple import spread as spread_triple
 
@@ -123,6 +124,74 @@ def write_dense(first: Ints, islands: Ints, start: Ints, place: Ints, J: Floats,
             if x != 0.0:
                 for j in range(i + 1):
                     W_out[m * i + j] += x * across[m * v + j]
+        for j in range(i):
+            W_out[m * j + i] = W_out[m * i + j]
+
+
+@inlined
+def multiply_blocks(A, p, rows, o, columns, felt, count, to, m, W_out):
+    """Add Σ a_k a_lᵀ over the velocities that are felt to the block of W at `to`, of the numbers of one block from p on and of another from
+    o on, which lie velocity by velocity."""
+    if rows == 3 and columns == 3:
+        x, y, z = spread_triple(0.0), spread_triple(0.0), spread_triple(0.0)
+        for i in range(count):
+            one, a = offset(p + 3 * felt[i]), fetch(A, offset(o + 3 * felt[i]))
+            x, y, z = plus(x, A[one], a), plus(y, A[one + 1], a), plus(z, A[one + 2], a)
+        add_to_row(x, to, W_out)
+        add_to_row(y, to + m, W_out)
+        add_to_row(z, to + 2 * m, W_out)
+    elif rows == 3 and columns == 1:
+        x = spread_triple(0.0)
+        for i in range(count):
+            x = plus(x, A[offset(o + felt[i])], fetch(A, offset(p + 3 * felt[i])))
+        W_out[to] += x_of(x)
+        W_out[to + m] += y_of(x)
+        W_out[to + 2 * m] += z_of(x)
+    else:
+        for i in range(count):
+            for r in range(rows):
+                for c in range(columns):
+                    W_out[to + m * r + c] += A[p + rows * felt[i] + r] * A[o + columns * felt[i] + c]
+
+
+@device
+def add_to_row(x, k, W_out):
+    """Add a triple."""
+    W_out[k] += x_of(x)
+    W_out[k + 1] += y_of(x)
+    W_out[k + 2] += z_of(x)
+
+
+@kernel
+def write_gram(first: Ints, islands: Ints, start: Ints, place: Ints, A: Floats, felt_out: Ints, W_out: Floats) -> None:
+    """W = A Aᵀ of few rows, where velocities are such that M = 1: block by block, those below the diagonal, and above it the same, each
+    over the velocities in which its first block has numbers. A has one number more than there are; `felt_out`: workspace for as many as an
+    island has velocities."""
+    m = start[start.size - 1]
+    for i in range(m * m):
+        W_out[i] = 0.0
+    for k in range(start.size - 1):
+        at, rows, p = start[k], start[k + 1] - start[k], place[k]
+        for side in range(2):
+            g = islands[2 * k + side]
+            if g < 0:
+                continue
+            n, count = first[g + 1] - first[g], 0
+            for v in range(n):
+                some = 0.0
+                for r in range(rows):
+                    some += abs(A[p + rows * v + r])
+                felt_out[count] = v
+                count += 1 if some != 0.0 else 0
+            for l in range(k + 1):
+                o, columns, other = place[l], start[l + 1] - start[l], islands[2 * l]
+                if other != g:
+                    if islands[2 * l + 1] != g:
+                        continue
+                    o += columns * (first[other + 1] - first[other]) if other >= 0 else 0
+                multiply_blocks(A, p, rows, o, columns, felt_out, count, offset(m * at + start[l]), m, W_out)
+            p += rows * n
+    for i in range(m):
         for j in range(i):
             W_out[m * j + i] = W_out[m * i + j]
 

@@ -30,7 +30,7 @@ from unibody.algebra.contact.pgs import sweep_dense, sweep_scaled
 from unibody.algebra.contact.problem import CONVEX, COULOMB
 from unibody.algebra.contact.scaling import AT_MOST, ROUND_OFF, Progress, ScaledProblem, scale_dense
 from unibody.algebra.dense import solve_pivoted
-from unibody.kernel import Floats, Ints, device, kernel
+from unibody.kernel import Floats, Ints, cut, device, kernel
 
 HALVINGS, SUFFICIENT = 12, 1e-4
 """Of a step's length, at most; and the part of what the slope of ½‖F‖² promises that it has to fall by."""
@@ -205,27 +205,46 @@ def round_off(n, W, b, x, D, terms_out):
     return min(ROUND_OFF * most, AT_MOST * given)
 
 
+@device
+def newton_workspace(m, blocks):
+    """How many whole numbers and floats `newton_in_workspace` works on, of m rows in so many blocks."""
+    return 2 * blocks + 1 + 2 * m, 2 * m * m + 14 * m + 50 * blocks
+
+
 @kernel
 def newton_small(
     law: int, tolerance: float, iterations: int, failures: int, rows: Ints, lower: Floats, upper: Floats, friction: Floats, W: Floats,
     b: Floats, warm: Floats, impulse_out: Floats, velocity_out: Floats, facts_out: Floats,
 ) -> None:  # fmt: skip
     """Impulses λ and velocities W λ + b from a warm start, W (m × m) flat and symmetric, laws as in `Blocks`; `facts_out`: see above."""
+    ints, floats = newton_workspace(b.size, rows.size)
+    newton_in_workspace(
+        law, tolerance, iterations, failures, rows, lower, upper, friction, W, b, warm, np.empty(ints, np.int64), np.empty(floats),
+        impulse_out, velocity_out, facts_out,
+    )  # fmt: skip
+
+
+@kernel
+def newton_in_workspace(
+    law: int, tolerance: float, iterations: int, failures: int, rows: Ints, lower: Floats, upper: Floats, friction: Floats, W: Floats,
+    b: Floats, warm: Floats, ints_out: Ints, work_out: Floats, impulse_out: Floats, velocity_out: Floats, facts_out: Floats,
+) -> None:  # fmt: skip
+    """What `newton_small` does, on arrays that are given, as large as `newton_workspace` says."""
     m, blocks = b.size, rows.size
-    # all arrays in two
-    whole, work = np.empty(2 * blocks + 1 + 2 * m, np.int64), np.empty(2 * m * m + 14 * m + 50 * blocks)
-    start, keep = whole[: blocks + 1], whole[blocks + 1 : blocks + 1 + m]
-    pressing, owned = whole[blocks + 1 + m : 2 * blocks + 1 + m], whole[2 * blocks + 1 + m :]
-    low, high, A, B = work[:blocks], work[blocks : 2 * blocks], work[2 * blocks : 18 * blocks], work[18 * blocks : 34 * blocks]
-    table, vectors, matrices = work[34 * blocks : 50 * blocks], work[50 * blocks : 50 * blocks + 14 * m], work[50 * blocks + 14 * m :]
+    start, keep = cut(ints_out, 0, blocks + 1), cut(ints_out, blocks + 1, m)
+    pressing, owned = cut(ints_out, blocks + 1 + m, blocks), cut(ints_out, 2 * blocks + 1 + m, m)
+    low, high = cut(work_out, 0, blocks), cut(work_out, blocks, blocks)
+    A, B, table = cut(work_out, 2 * blocks, 16 * blocks), cut(work_out, 18 * blocks, 16 * blocks), cut(work_out, 34 * blocks, 16 * blocks)
+    at = 50 * blocks
     # the problem in scaled variables
-    n = scale_dense(rows, lower, upper, friction, W, b, start, keep, vectors[:m], vectors[m : 2 * m], low, high)
-    D, c, x, u = vectors[:n], vectors[m : m + n], vectors[2 * m : 2 * m + n], vectors[3 * m : 3 * m + n]
-    F, best, d, moved = vectors[4 * m : 4 * m + n], vectors[5 * m : 5 * m + n], vectors[6 * m : 6 * m + n], vectors[7 * m : 7 * m + n]
-    coupled, right = vectors[8 * m : 8 * m + n], vectors[9 * m : 9 * m + n]
-    trial, ahead = vectors[10 * m : 10 * m + n], vectors[11 * m : 11 * m + n]
-    centre, pulled = vectors[12 * m : 12 * m + n], vectors[13 * m : 13 * m + n]
-    V, G = matrices[: n * n], matrices[m * m : m * m + n * n]
+    n = scale_dense(rows, lower, upper, friction, W, b, start, keep, cut(work_out, at, m), cut(work_out, at + m, m), low, high)
+    D, c, x, u = cut(work_out, at, n), cut(work_out, at + m, n), cut(work_out, at + 2 * m, n), cut(work_out, at + 3 * m, n)
+    F, best, d, moved = (
+        cut(work_out, at + 4 * m, n), cut(work_out, at + 5 * m, n), cut(work_out, at + 6 * m, n), cut(work_out, at + 7 * m, n)
+    )  # fmt: skip
+    coupled, right, trial = cut(work_out, at + 8 * m, n), cut(work_out, at + 9 * m, n), cut(work_out, at + 10 * m, n)
+    ahead, centre, pulled = cut(work_out, at + 11 * m, n), cut(work_out, at + 12 * m, n), cut(work_out, at + 13 * m, n)
+    V, G = cut(work_out, at + 14 * m, n * n), cut(work_out, at + 14 * m + m * m, n * n)
     for i in range(n):
         x[i] = warm[keep[i]] / D[i]
         for j in range(n):
@@ -265,7 +284,7 @@ def newton_small(
         moved[:] = 0.0
         add_product(n, V, d, moved)
         times_blocks(start, B, moved, coupled)
-        fill_matrix(n, epsilon, start, A, B, V, pressing[:presses], owned[:size], G[: size * size])
+        fill_matrix(n, epsilon, start, A, B, V, cut(pressing, 0, presses), cut(owned, 0, size), cut(G, 0, size * size))
         for i in range(size):
             right[i] = -F[owned[i]] - coupled[owned[i]]
         steps += 1

@@ -53,9 +53,10 @@ BODY = 6
 
 Kind: ROTATION if it has one column, a pure rotation about its own point, that never changes in its own axes; SLIDE if one that is a pure
 translation; LOOSE if it is a rigid body on the ground with six columns, three pure rotations and then three pure translations along the
-same axes, at right angles to each other, with nothing on it and no diagonal; else GENERAL. Role: 1 if it has children, plus 2 if it is the
+same axes, at right angles to each other, with nothing on it and no diagonal; WELD if it has no column and stays where it is on its parent;
+else GENERAL. Role: 1 if it has children, plus 2 if it is the
 child of its parent that is eliminated first."""
-GENERAL, ROTATION, SLIDE, LOOSE = 0, 1, 2, 3
+GENERAL, ROTATION, SLIDE, LOOSE, WELD = 0, 1, 2, 3, 4
 
 ZERO6 = (0.0,) * 6
 ZERO21 = (0.0,) * 21

@@ -67,6 +67,8 @@ class RigidCollision:
         self._frames, self._boxes = np.zeros(12 * n), np.zeros(6 * n)
         self._grid = np.zeros(4 * n + (1 << max(4, int(2 * n).bit_length())), np.int64)
         self._last = np.arange(n)
+        self._reach, self._kept, self._placed = np.zeros(model.n_bodies), np.zeros(12 * model.n_bodies + 1), np.zeros(n, np.int64)
+        np.maximum.at(self._reach, self.table.body, self.table.radius)
         self._room_for_pairs(max(64, 8 * n))
         self._start = np.zeros(FAMILIES + 1, np.int64)
         self._work, self._labels = np.zeros(WORK), np.zeros(LABELS, np.int64)
@@ -92,7 +94,7 @@ class RigidCollision:
             at.START: self._start, at.CLIPPED: self._work, at.LABELS: self._labels, at.VERTEX_RANGE: t.vertex_range, at.MESH: t.mesh,
             at.REAL: real.flat, at.REAL_AT: real.layout, at.WHOLE: whole.flat, at.WHOLE_AT: whole.layout,
             at.CROSS_FLOATS: self._crossing[0], at.CROSS_INTS: self._crossing[1], at.CLASS_OF: of_shape, at.OFFSET: self._offset,
-            at.FOUND: self._found,
+            at.FOUND: self._found, at.REACH: self._reach, at.KEPT: self._kept, at.PLACED: self._placed,
         }.items():  # fmt: skip
             frame.point(slot, array)
         return frame
@@ -103,6 +105,7 @@ class RigidCollision:
         frame.point(at.KEYS, self._keys)
         frame.point(at.PAIRS, self._pairs)
         frame.point(at.ORDER, self._order)
+        frame.point(at.NEAR, self._near)
         frame.point(at.TAGS, self._tags)
         frame.point(at.RECORDS, self._records)
 
@@ -181,6 +184,7 @@ class RigidCollision:
 
     def _room_for_pairs(self, capacity: int) -> None:
         self._keys, self._pairs, self._order = (np.zeros(k * capacity, np.int64) for k in (1, 2, 1))
+        self._near, self._kept[-1] = np.zeros(1 + capacity, np.int64), -1.0
 
     def _meet_all(self) -> int:
         """Contacts of all pairs, family by family; how many."""

@@ -41,6 +41,24 @@ def extents(kind, i, R, hull, size):
     )  # fmt: skip
 
 
+@device
+def place_shape(i, X, body, kind, pose, size, hull, margin, frames_out, boxes_out):
+    """The frame of a shape in the world and its box."""
+    R_WB = load9(X, 12 * body[i])
+    R = compose_rotations(R_WB, load9(pose, 12 * i))
+    p = add3(load3(X, 12 * body[i] + 9), rotate(R_WB, load3(pose, 12 * i + 9)))
+    store9(R, 12 * i, frames_out)
+    store3(p, 12 * i + 9, frames_out)
+    if kind[i] != PLANE:
+        c = add3(p, rotate(R, load3(hull, 6 * i)))
+        e = extents(kind, i, R, hull, size)
+        for k in range(3):
+            # round-off of places far from the origin must not lose a pair
+            slack = 0.5 * margin + 1e-14 * abs(c[k])
+            boxes_out[6 * i + k] = c[k] - e[k] - slack
+            boxes_out[6 * i + 3 + k] = c[k] + e[k] + slack
+
+
 @kernel
 def place_shapes(
     X: Floats, body: Ints, kind: Ints, pose: Floats, size: Floats, hull: Floats, margin: float, frames_out: Floats, boxes_out: Floats
@@ -51,17 +69,5 @@ def place_shapes(
             if not abs(X[12 * b + k]) < np.inf:
                 return b
     for i in range(body.size):
-        R_WB = load9(X, 12 * body[i])
-        R = compose_rotations(R_WB, load9(pose, 12 * i))
-        p = add3(load3(X, 12 * body[i] + 9), rotate(R_WB, load3(pose, 12 * i + 9)))
-        store9(R, 12 * i, frames_out)
-        store3(p, 12 * i + 9, frames_out)
-        if kind[i] != PLANE:
-            c = add3(p, rotate(R, load3(hull, 6 * i)))
-            e = extents(kind, i, R, hull, size)
-            for k in range(3):
-                # round-off of places far from the origin must not lose a pair
-                slack = 0.5 * margin + 1e-14 * abs(c[k])
-                boxes_out[6 * i + k] = c[k] - e[k] - slack
-                boxes_out[6 * i + 3 + k] = c[k] + e[k] + slack
+        place_shape(i, X, body, kind, pose, size, hull, margin, frames_out, boxes_out)
     return -1

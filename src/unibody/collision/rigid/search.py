@@ -3,16 +3,22 @@
 Every shape has a box in the world, widened by half the margin. Up to FEW boxes are put in the order of their lower ends along the axis on
 which they are spread most, starting from the order of the last search, and each is held against those that begin before it ends. Planes
 have no box: they are held against every shape's height. Pairs come sorted by their shapes' numbers.
+
+From step to step little changes. A search with a wider margin M at poses X° names all pairs that a search with a margin m finds later, as
+long as m + 2 δ ≤ M, where no point of any shape has come farther than δ from where it was: of a body with shapes up to r from its origin
+|p − p°| + r ‖R − R°‖. Until then only those pairs are looked at, by the same test (`pairs_hold`, `pick_pairs`).
 """
 
 from __future__ import annotations
+
+from math import sqrt
 
 import numpy as np
 
 from unibody.collision.rigid.allowing import may_touch, note
 from unibody.collision.rigid.grids import find_by_grids
 from unibody.collision.rigid.kinds import PLANE
-from unibody.collision.rigid.placing import place_shapes
+from unibody.collision.rigid.placing import place_shape, place_shapes
 from unibody.kernel import Floats, Ints, device, kernel
 from unibody.spatial.devices import dot3, load3, sub3
 
@@ -22,6 +28,10 @@ FEW = 512
 
 ONLY_PLANES, MOST_ASKED = -1, 128
 """In the place of FEW: shapes may touch planes, but not each other. More shapes than these are not asked."""
+
+
+WIDER, CERTAIN = 5.0, 0.999
+"""The margin of a search whose pairs are kept, in terms of the one that is asked for; and the part of it that round-off leaves."""
 
 
 def only_planes(kind: np.ndarray, body: np.ndarray, rights: np.ndarray, bodies: int) -> bool:
@@ -195,4 +205,50 @@ def pair_up(
     if found <= keys_out.size:
         sort_keys(n, keys_out[:found])
         sort_pairs(keys_out[:found], kind, family, kinds, start_out.size - 1, pairs_out, order_out, start_out)
+    return found
+
+
+@kernel
+def pairs_hold(X: Floats, reach: Floats, margin: float, kept: Floats) -> bool:
+    """Whether the pairs within a margin are among those of the search at `kept`: poses, and last the margin of that search, below 0 for
+    none. `reach`: how far shapes are from the origins of bodies at most."""
+    allowed = 0.5 * (CERTAIN * kept[X.size] - margin)
+    if not allowed >= 0.0:
+        return False
+    for i in range(reach.size):
+        turned, went = 0.0, 0.0
+        for k in range(12 * i, 12 * i + 9):
+            turned += (X[k] - kept[k]) ** 2
+        for k in range(12 * i + 9, 12 * i + 12):
+            went += (X[k] - kept[k]) ** 2
+        if turned + went != 0.0 and not sqrt(went) + reach[i] * sqrt(turned) <= allowed:
+            return False
+    return True
+
+
+@kernel
+def pick_pairs(
+    X: Floats, body: Ints, kind: Ints, pose: Floats, size: Floats, hull: Floats, near: Ints, margin: float, placed_out: Ints,
+    frames_out: Floats, boxes_out: Floats, keys_out: Ints,
+) -> int:  # fmt: skip
+    """Of the pairs `near`, sorted, those that a search with this margin would find, as numbers: how many. Only their shapes are placed."""
+    placed_out[:] = 0
+    found = 0
+    for k in range(near.size):
+        i, j = near[k] >> 31, near[k] & ((1 << 31) - 1)
+        for shape in (i, j):
+            if placed_out[shape] == 0:
+                placed_out[shape] = 1
+                place_shape(shape, X, body, kind, pose, size, hull, margin, frames_out, boxes_out)
+        if kind[i] == PLANE:
+            meets = height_over(i, j, frames_out, boxes_out) <= 0.5 * margin
+        elif kind[j] == PLANE:
+            meets = height_over(j, i, frames_out, boxes_out) <= 0.5 * margin
+        else:
+            meets = True
+            for m in range(3):
+                meets = meets and boxes_out[6 * i + m] <= boxes_out[6 * j + 3 + m] and boxes_out[6 * j + m] <= boxes_out[6 * i + 3 + m]
+        if meets:
+            keys_out[found] = near[k]
+            found += 1
     return found

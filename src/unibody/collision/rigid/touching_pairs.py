@@ -1,7 +1,7 @@
 """The collision loop in one kernel: broad phase, then family by family, as far as compiled code goes.
 
-What it cannot do it leaves to `find`: pairs that coal answers, families whose kernel was never needed before, arrays that are too small,
-poses that are not finite.
+What it cannot do it leaves to `find`: pairs that coal answers, surfaces that cross, poses that are not finite. Where a family's kernel was
+never needed before, or arrays are too small, it says so: after one search by `find` and `learn` it goes on.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from unibody.collision.rigid.mesh_pairs import polyhedron_contacts
 from unibody.collision.rigid.on_mesh import mesh_contacts
 from unibody.collision.rigid.plane_pairs import plane_contacts
 from unibody.collision.rigid.round_pairs import round_contacts
-from unibody.collision.rigid.search import pair_up
+from unibody.collision.rigid.search import WIDER, pair_up, pairs_hold, pick_pairs, sort_pairs
 from unibody.frame import floats_in, ints_in
-from unibody.kernel import Floats, Ints, kernel, prototype_of
+from unibody.kernel import Floats, Ints, cut, kernel, prototype_of
 
 FAMILY_KERNELS = {
     ROUND: round_contacts, FLAT: plane_contacts, BOXES: box_contacts, CAPSULE_BOX: capsule_box_contacts, ON_MESH: mesh_contacts,
@@ -30,32 +30,59 @@ KERNELS = PAIR_UP + 1
 
 (
     BODY, KIND, POSE, SIZE, HULL, RIGHTS, FAMILY, FRAMES, SHAPE_BOXES, GRID, LAST, KEYS, PAIRS, ORDER, START, TAGS, RECORDS, CLIPPED,
-    LABELS, VERTEX_RANGE, MESH, REAL, REAL_AT, WHOLE, WHOLE_AT, CROSS_FLOATS, CROSS_INTS, CLASS_OF, OFFSET, FOUND,
-) = range(KERNELS, KERNELS + 2 * 30, 2)  # fmt: skip
-ARRAYS = 30
+    LABELS, VERTEX_RANGE, MESH, REAL, REAL_AT, WHOLE, WHOLE_AT, CROSS_FLOATS, CROSS_INTS, CLASS_OF, OFFSET, FOUND, REACH, KEPT, NEAR,
+    PLACED,
+) = range(KERNELS, KERNELS + 2 * 34, 2)  # fmt: skip
+ARRAYS = 34
+"""The last four are of pairs that are kept from search to search: how far shapes reach from their bodies' origins, poses and margin of the
+last wide search (`pairs_hold`), its number of pairs and these, and which shapes were placed since."""
 
 RoundContacts, PlaneContacts, BoxContacts = (prototype_of(k) for k in (round_contacts, plane_contacts, box_contacts))
 CapsuleBox, MeshContacts, PolyhedronContacts = (prototype_of(k) for k in (capsule_box_contacts, mesh_contacts, polyhedron_contacts))
 PairUp = prototype_of(pair_up)
 
-CANNOT = -1
+CANNOT, UNPREPARED = -1, -2
 
 
 @kernel
 def find_pairs(frame: Ints, X: Floats, few: int, margin: float, seen: float) -> int:
-    """Contacts at the poses X as RECORDS and TAGS, surfaces looked for as far as `seen` apart: how many, or CANNOT; FOUND has the number of
-    pairs."""
+    """Contacts at the poses X as RECORDS and TAGS, surfaces looked for as far as `seen` apart: how many, or CANNOT or UNPREPARED;
+    FOUND has the number of pairs."""
     # shapes to the world, their boxes, and pairs of boxes that meet, sorted by family
     body, kind, size = ints_in(frame, BODY), ints_in(frame, KIND), floats_in(frame, SIZE)
     frames, pairs, order, start = floats_in(frame, FRAMES), ints_in(frame, PAIRS), ints_in(frame, ORDER), ints_in(frame, START)
     tags, records, keys = ints_in(frame, TAGS), floats_in(frame, RECORDS), ints_in(frame, KEYS)
-    found = PairUp(
-        frame[PAIR_UP], X, body, kind, floats_in(frame, POSE), size, floats_in(frame, HULL), ints_in(frame, RIGHTS),
-        ints_in(frame, FAMILY), KINDS, few, seen, frames, floats_in(frame, SHAPE_BOXES), ints_in(frame, GRID), ints_in(frame, LAST), keys,
-        pairs, order, start,
-    )  # fmt: skip
-    if found < 0 or found > keys.size:
+    kept, near, found = floats_in(frame, KEPT), ints_in(frame, NEAR), 0
+    # few shapes: the pairs of a wider search, as long as they hold
+    wide = WIDER * seen
+    if few < 0 or kind.size <= few:
+        if not pairs_hold(X, floats_in(frame, REACH), seen, kept):
+            found = PairUp(
+                frame[PAIR_UP], X, body, kind, floats_in(frame, POSE), size, floats_in(frame, HULL), ints_in(frame, RIGHTS),
+                ints_in(frame, FAMILY), KINDS, few, wide, frames, floats_in(frame, SHAPE_BOXES), ints_in(frame, GRID),
+                ints_in(frame, LAST), cut(near, 1, near.size - 1), pairs, order, start,
+            )  # fmt: skip
+            near[0] = found
+            for i in range(X.size):
+                kept[i] = X[i]
+            kept[X.size] = wide if 0 <= found < near.size else -1.0
+        if found >= 0 and kept[X.size] > 0.0:
+            found = pick_pairs(
+                X, body, kind, floats_in(frame, POSE), size, floats_in(frame, HULL), cut(near, 1, near[0]), seen, ints_in(frame, PLACED),
+                frames, floats_in(frame, SHAPE_BOXES), keys,
+            )  # fmt: skip
+            sort_pairs(cut(keys, 0, found), kind, ints_in(frame, FAMILY), KINDS, FAMILIES, pairs, order, start)
+    # many, or more pairs than there is room for
+    if not kept[X.size] > 0.0:
+        found = PairUp(
+            frame[PAIR_UP], X, body, kind, floats_in(frame, POSE), size, floats_in(frame, HULL), ints_in(frame, RIGHTS),
+            ints_in(frame, FAMILY), KINDS, few, seen, frames, floats_in(frame, SHAPE_BOXES), ints_in(frame, GRID), ints_in(frame, LAST),
+            keys, pairs, order, start,
+        )  # fmt: skip
+    if found < 0:
         return CANNOT
+    if found > keys.size:
+        return UNPREPARED
     ints_in(frame, FOUND)[0] = found
     crossed = ints_in(frame, CROSS_INTS)
     crossed[crossed.size - 1] = 0
@@ -68,8 +95,10 @@ def find_pairs(frame: Ints, X: Floats, few: int, margin: float, seen: float) -> 
         mine = order[start[family] : start[family + 1]]
         if mine.size == 0:
             continue
-        if family == COAL or frame[family] == 0:
+        if family == COAL:
             return CANNOT
+        if frame[family] == 0:
+            return UNPREPARED
         call = frame[family]
         if family == ROUND:
             count = RoundContacts(call, count, mine, pairs, kind, frames, size, seen, tags, records)
@@ -87,7 +116,9 @@ def find_pairs(frame: Ints, X: Floats, few: int, margin: float, seen: float) -> 
                 call, count, mine, pairs, frames, floats_in(frame, HULL), mesh, real, real_at, whole, whole_at, seen, tags, records,
                 floats_in(frame, CROSS_FLOATS), crossed,
             )  # fmt: skip
-        if count > room or crossed[crossed.size - 1] != 0:
+        if count > room:
+            return UNPREPARED
+        if crossed[crossed.size - 1] != 0:
             return CANNOT
     # gaps from where surfaces rest
     offset = floats_in(frame, OFFSET)

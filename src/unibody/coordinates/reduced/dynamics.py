@@ -36,7 +36,7 @@ from unibody.coordinates.stages import AGAIN_STAGE, CLOSE_STAGE, FORCE_STAGE, SE
 from unibody.coordinates.workspace import (  # isort: skip
     ACTIVE, ARMATURE, BIAS, CLASSES, CLOSURE, COMPLIANCE, COUNTS, DOF_INDEX, DOF_START, DUAL, EFFORT, ENTRY_BODY, ENTRY_W, F, FORCE_CLASSES,
     FORCE_INDEX, FORCE_PARAMETERS, G, GRAM, GRAVITY, INDEX, J, JOINTS, LEDGER, LIMIT, LOAD, MASSES, MULTIPLIER, NODE_OF, PARAMETERS, RANK,
-    RATE, RESIDUAL, RESPONSE_X, RESPONSE_Y, RIGHT, ROW_ENTRY, ROW_START, SEEN, SIGNALS, STEP, TARGET, VIOLATION, V_WB, X_WB, Y,
+    RATE, RESIDUAL, RESPONSE_X, RESPONSE_Y, RIGHT, ROW_COUNT, ROW_ENTRY, ROW_START, SEEN, SIGNALS, STEP, TARGET, VIOLATION, V_WB, X_WB, Y,
     STABILISER,
 )  # fmt: skip
 from unibody.kernel import Floats, Ints, device, kernel
@@ -102,7 +102,7 @@ def load_bodies(layout: Ints, ints: Ints, constants: Floats, control: Floats, wo
     wrenches = part(work_out, layout, F)
     right = part(work_out, layout, RIGHT)
     joints = part(ints, layout, JOINTS)
-    if joints.size == 0:
+    if joints.size == 0 and part(ints, layout, COUNTS)[ROW_COUNT] == 0:  # else they were seen with the rows
         fill_bodies(part(constants, layout, FRAMES), rows, X, V)
     load_forces(
         part(ints, layout, FORCE_CLASSES), part(ints, layout, FORCE_INDEX), part(constants, layout, FORCE_PARAMETERS),

@@ -15,9 +15,9 @@ from __future__ import annotations
 from math import cos, sin
 
 from unibody.algebra.block.sym6 import offset
-from unibody.algebra.tree.aba import BODY, COLUMN, LOOSE, RIGID, ROTATION, ROW, SLIDE, C, P, V, W
+from unibody.algebra.tree.aba import BODY, COLUMN, GENERAL, LOOSE, RIGID, ROTATION, ROW, SLIDE, WELD, C, P, V, W
 from unibody.joints.base import JOINT_CLASS, PART, AdvanceJoints, FillJoints, RateJoints
-from unibody.kernel import Floats, Ints, device, kernel
+from unibody.kernel import Floats, Ints, cut, device, kernel
 
 from unibody.spatial.devices import (  # isort: skip
     add3, compose_rotations, cross, load3, load6, load9, rotate, rotate_back, store3, store9, sub3,
@@ -25,7 +25,7 @@ from unibody.spatial.devices import (  # isort: skip
 from unibody.spatial.triples import (  # isort: skip
     FAR, composed, crossed, fetch_columns, mixed, put_columns, rotated, rotated_symmetric, sines_cosines, times_diagonals,
 )  # fmt: skip
-from unibody.triple import fetch, join, minus, plus, put, put_only, spread, x_of, y_of, z_of
+from unibody.triple import across_x, across_y, across_z, fetch, join, minus, plus, put, put_four, put_only, spread, sums, x_of, y_of, z_of
 
 CONSTANTS = 22
 """Numbers of a body: X of F in the parent's M (12), then mass, m c_M (3), inertia about M's origin in M's axes (6). The frames F and M of a
@@ -43,8 +43,8 @@ def fill_joint_table(
     for k in range(classes.size // JOINT_CLASS):
         at = JOINT_CLASS * k
         if classes[at] != 0:
-            mine = index[classes[at + 3] : classes[at + 4]]
-            numbers = parameters[classes[at + 5] : classes[at + 6]]
+            mine = cut(index, classes[at + 3], classes[at + 4] - classes[at + 3])
+            numbers = cut(parameters, classes[at + 5], classes[at + 6] - classes[at + 5])
             FillJoints(classes[at], mine, numbers, q, v, X_out, S_out, c_out)
     if parts.size > 0:
         compose_parts(parts, v, X_out, S_out, c_out)
@@ -192,6 +192,8 @@ def sweep_reduced(
             put_column(zero, R[2], z + 5 * COLUMN, columns_out)
             a = mixed(R, v[first], v[first + 1], v[first + 2])
             b = mixed(R, v[first + 3], v[first + 4], v[first + 5])
+        elif kind == WELD and slot < 0:
+            R = F
         elif slot < 0:  # any joint
             R = composed(F, X, x)
             r = r + rotated(F, X, x + 9)
@@ -240,18 +242,92 @@ def sweep_reduced(
 
 
 @kernel
+def sweep_velocities(
+    body: Ints, c: Floats, v: Floats, signals: Floats, columns: Floats, width: int, kept_out: Floats, rows_out: Floats
+) -> None:
+    """What `sweep_reduced` finds for other velocities v at the same coordinates: V and ζ of each body go to kept_out, `width` numbers a
+    body, gyroscopic wrenches to the rows, of which all else stays."""
+    zero = spread(0.0)
+    o = fetch(rows_out, V)
+    l = fetch(rows_out, V + 3)
+    zo = fetch(rows_out, C)
+    zl = fetch(rows_out, C + 3)
+    for i in range(1, body.size // BODY):
+        at = offset(BODY * i)
+        k = offset(ROW * i)
+        parent, first, count, slot, kind = body[at], offset(body[at + 1]), body[at + 2], body[at + 3], body[at + 4]
+        m = offset(ROW * parent)
+        if parent == 0:
+            o = fetch(rows_out, V)
+            l = fetch(rows_out, V + 3)
+            zo = fetch(rows_out, C)
+            zl = fetch(rows_out, C + 3)
+        elif parent != i - 1:
+            above = offset(width * parent)
+            o = fetch(kept_out, above)
+            l = fetch(kept_out, above + 3)
+            zo = fetch(kept_out, above + 6)
+            zl = fetch(kept_out, above + 9)
+        r = fetch(rows_out, k + P) - fetch(rows_out, m + P)
+        a = zero
+        b = zero
+        d = zero
+        e = zero
+        if kind == ROTATION:
+            a = v[first] * fetch(columns, offset(COLUMN * first))
+        elif slot < 0:
+            for step in range(count):
+                j = offset(first + step)
+                a = plus(a, v[j], fetch(columns, offset(COLUMN * j)))
+                b = plus(b, v[j], fetch(columns, offset(COLUMN * j) + 3))
+            if kind == GENERAL:
+                R = fetch_columns(rows_out, k)
+                d = rotated(R, c, offset(6 * (i - 1)))
+                e = rotated(R, c, offset(6 * (i - 1)) + 3)
+        else:
+            R = fetch_columns(rows_out, k)
+            z = offset(slot)
+            a = rotated(R, signals, z + 12)
+            b = rotated(R, signals, z + 15)
+            d = rotated(R, signals, z + 18)
+            e = rotated(R, signals, z + 21)
+        # as in `sweep_reduced`
+        l = l + crossed(o, r)
+        zl = (zl + crossed(zo, r)) + (e + (crossed(o, b) + crossed(l, a)))
+        zo = zo + (d + crossed(o, a))
+        o = o + a
+        l = l + b
+        mass = rows_out[k + RIGID]
+        h = fetch(rows_out, k + RIGID + 1)
+        diagonal = fetch(rows_out, k + RIGID + 4)
+        beside = fetch(rows_out, k + RIGID + 7)
+        n = times_diagonals(diagonal, beside, o) + crossed(h, l)
+        f = plus(crossed(o, h), mass, l)
+        place = offset(width * i)
+        put(o, place, kept_out)
+        put(l, place + 3, kept_out)
+        put(zo, place + 6, kept_out)
+        put_only(zl, place + 9, kept_out)
+        put((times_diagonals(diagonal, beside, zo) + crossed(h, zl)) + (crossed(o, n) + crossed(l, f)), k + W, rows_out)
+        put_only(plus(crossed(zo, h) + crossed(o, f), mass, zl), k + W + 3, rows_out)
+
+
+@kernel
 def fill_bodies(frames: Floats, rows: Floats, X_out: Floats, V_out: Floats) -> None:
     """X_WB and V_WB_B of all bodies from the sweep; `frames` holds X_MB (12 a body)."""
     for i in range(frames.size // 12):
-        k = ROW * i
-        R_M = (rows[k], rows[k + 3], rows[k + 6], rows[k + 1], rows[k + 4], rows[k + 7], rows[k + 2], rows[k + 5], rows[k + 8])
-        R = compose_rotations(R_M, load9(frames, 12 * i))
-        d = rotate(R_M, load3(frames, 12 * i + 9))
-        store9(R, 12 * i, X_out)
-        store3(add3(load3(rows, k + P), d), 12 * i + 9, X_out)
-        o = load3(rows, k + V)
-        store3(rotate_back(R, o), 6 * i, V_out)
-        store3(rotate_back(R, add3(load3(rows, k + V + 3), cross(o, d))), 6 * i + 3, V_out)
+        k, g = offset(ROW * i), offset(12 * i)
+        R_M = fetch_columns(rows, k)
+        x, y, z = composed(R_M, frames, g)
+        d = rotated(R_M, frames, g + 9)
+        o = fetch(rows, k + V)
+        l = fetch(rows, k + V + 3) + crossed(o, d)
+        put_four(across_x(x, y, z, z), g, X_out)
+        put_four(across_y(x, y, z, z), g + 3, X_out)
+        put_four(across_z(x, y, z, z), g + 6, X_out)
+        put_only(fetch(rows, k + P) + d, g + 9, X_out)
+        put(sums(x * o, y * o, z * o), offset(6 * i), V_out)
+        put_only(sums(x * l, y * l, z * l), offset(6 * i) + 3, V_out)
 
 
 @device
@@ -276,6 +352,11 @@ def place_entries(entry_body, blocks, X, rows, world_out):
 def load_wrenches(X: Floats, F: Floats, rows_out: Floats) -> None:
     """Take the wrenches F (body axes, at the bodies' origins) off w."""
     for i in range(1, X.size // 12):
+        idle = True
+        for j in range(6 * i, 6 * i + 6):
+            idle = idle and F[j] == 0.0
+        if idle:
+            continue
         t, f = wrench_at_joint(X, rows_out, i, load3(F, 6 * i), load3(F, 6 * i + 3))
         k = ROW * i + W
         for j in range(3):
@@ -288,8 +369,8 @@ def advance_joints(classes: Ints, index: Ints, parameters: Floats, q: Floats, v:
     """q moved along v for h, class by class (q and q_out may be the same)."""
     for k in range(classes.size // JOINT_CLASS):
         at = JOINT_CLASS * k
-        mine = index[classes[at + 3] : classes[at + 4]]
-        AdvanceJoints(classes[at + 1], mine, parameters[classes[at + 7] : classes[at + 8]], q, v, h, q_out)
+        mine = cut(index, classes[at + 3], classes[at + 4] - classes[at + 3])
+        AdvanceJoints(classes[at + 1], mine, cut(parameters, classes[at + 7], classes[at + 8] - classes[at + 7]), q, v, h, q_out)
 
 
 @kernel
@@ -297,5 +378,5 @@ def rate_joints(classes: Ints, index: Ints, parameters: Floats, q: Floats, v: Fl
     """q̇, class by class."""
     for k in range(classes.size // JOINT_CLASS):
         at = JOINT_CLASS * k
-        mine = index[classes[at + 3] : classes[at + 4]]
-        RateJoints(classes[at + 2], mine, parameters[classes[at + 7] : classes[at + 8]], q, v, qdot_out)
+        mine = cut(index, classes[at + 3], classes[at + 4] - classes[at + 3])
+        RateJoints(classes[at + 2], mine, cut(parameters, classes[at + 7], classes[at + 8] - classes[at + 7]), q, v, qdot_out)

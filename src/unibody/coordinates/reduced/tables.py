@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from unibody.algebra.tree.aba import BODY, COLUMN, GENERAL, LOOSE, ROTATION, ROW, SLIDE, A, C
+from unibody.algebra.tree.aba import BODY, COLUMN, GENERAL, LOOSE, ROTATION, ROW, SLIDE, WELD, A, C
 from unibody.coordinates.kick import floating_table, free_joints, free_table
 from unibody.coordinates.reduced.kinematics import CONSTANTS as NUMBERS
 
@@ -46,8 +46,8 @@ class ReducedTables(ElementTables):
 
 
 def column_kind(joint: Joint) -> int:
-    """What the tree may take for granted of a joint's only column: what its class promises."""
-    return {"rotation": ROTATION, "slide": SLIDE}.get(type(joint).__dict__.get("column", ""), GENERAL)
+    """What the tree may take for granted of a joint's only column, or of one without: what its class promises."""
+    return {"rotation": ROTATION, "slide": SLIDE, "none": WELD}.get(type(joint).__dict__.get("column", ""), GENERAL)
 
 
 def body_integers(model: Model, drives: dict[int, int], loose: bool) -> np.ndarray:

@@ -4,38 +4,38 @@ from __future__ import annotations
 
 import numpy as np
 
-from unibody.algebra.contact.delassus import gather, spread, write_dense
-from unibody.algebra.contact.newton import newton_small
+from unibody.algebra.contact.delassus import spread, write_gram
+from unibody.algebra.contact.newton import newton_in_workspace
 from unibody.algebra.contact.problem import CONVEX, COULOMB
 from unibody.collision.rigid.contacts import arrange_touches
 from unibody.collision.rigid.touching_pairs import find_pairs
-from unibody.coordinates.kick import keep_courses, kick_reduced, mark_touched
+from unibody.coordinates.kick import keep_courses, kick_reduced, mark_struck
 from unibody.coordinates.reduced.kinematics import advance_joints
 from unibody.frame import CallFrame
+from unibody.rules.base import TIME
 from unibody.solvers.complementarity import compiled_layout as at
-from unibody.solvers.complementarity.compiled_impulses import part_what_overlaps, push_rows, solve_rows, take_blocks
+from unibody.solvers.complementarity.compiled_impulses import part_what_overlaps, solve_rows, take_blocks
 from unibody.solvers.complementarity.compiled_step import find_near, roll_contacts, step_contacts
 from unibody.stepping.constraint_responses import respond_to_constraints
 from unibody.stepping.contact_margin import pace
-from unibody.stepping.contact_rows import add_up
 from unibody.stepping.depenetration import leave_held, part_overlaps
-from unibody.stepping.impulse_reduced import ImpulseReduced, fill_motion_reduced, is_finite, push_by_impulses
+from unibody.stepping.impulse_reduced import ImpulseReduced, fill_motion_reduced, is_finite
 from unibody.stepping.impulses import FEW_ROWS, clip_to_cones
+from unibody.stepping.island_roots import begin_roots, lay_blocks, leave_roots, root_row, root_threes, root_wrenches
 from unibody.stepping.memory import COUNT, NONE, SteppingMemory, begin_memory, write_step
 from unibody.stepping.midpoint_coriolis import foretell
 from unibody.stepping.midpoint_rows import LOOSE as LOOSE_BODY
 from unibody.stepping.step_arrays import add_works, fill_targets, lay_problem, meet, order_upwards, without_shift
 from unibody.stepping.time_stepping import GAIN, Stepping
-from unibody.stepping.tree_delassus import lay_wrenches, respond_threes, respond_wrenches
 
 USUAL = {
     at.FILL_MOTION: fill_motion_reduced, at.RESPOND_TO_CONSTRAINTS: respond_to_constraints, at.FIND_PAIRS: find_pairs, at.MEET: meet,
-    at.LAY_WRENCHES: lay_wrenches, at.NEWTON: newton_small, at.PUSH: push_by_impulses, at.KICK: kick_reduced, at.FORETELL: foretell,
-    at.IS_FINITE: is_finite, at.TARGETS: fill_targets, at.PACE: pace, at.ARRANGE: arrange_touches, at.LAY_PROBLEM: lay_problem,
-    at.CLIP: clip_to_cones, at.DENSE: write_dense, at.SPREAD: spread, at.GATHER: gather, at.SHIFT: without_shift, at.WORKS: add_works,
-    at.ADD_UP: add_up, at.TOUCHED: mark_touched, at.ADVANCE: advance_joints, at.COURSES: keep_courses, at.BEGIN: begin_memory,
-    at.WRITE: write_step, at.FIND_NEAR: find_near, at.TAKE: take_blocks, at.SOLVE: solve_rows, at.PUSH_ALL: push_rows,
-    at.STEP: step_contacts,
+    at.LAY_BLOCKS: lay_blocks, at.BEGIN_ROOTS: begin_roots, at.ROOT_ROW: root_row, at.LEAVE_ROOTS: leave_roots,
+    at.NEWTON: newton_in_workspace, at.KICK: kick_reduced, at.FORETELL: foretell, at.IS_FINITE: is_finite, at.TARGETS: fill_targets,
+    at.PACE: pace, at.ARRANGE: arrange_touches, at.LAY_PROBLEM: lay_problem, at.CLIP: clip_to_cones, at.GRAM: write_gram,
+    at.SPREAD: spread, at.SHIFT: without_shift, at.WORKS: add_works, at.STRUCK: mark_struck, at.ADVANCE: advance_joints,
+    at.COURSES: keep_courses, at.BEGIN: begin_memory, at.WRITE: write_step, at.FIND_NEAR: find_near, at.TAKE: take_blocks,
+    at.SOLVE: solve_rows, at.STEP: step_contacts,
 }  # fmt: skip
 """The kernels that every step calls."""
 
@@ -60,11 +60,7 @@ class ContactSteps:
         flags[at.LAW] = COULOMB if rule.options.law == "coulomb" else CONVEX
         flags[at.PUSHES], flags[at.ROOM], flags[at.LEANS] = rule.pushed.size, layout.contacts, layout.leans
         flags[at.FLIES], flags[at.LOOSE] = int(system.flies), int((rule.roles == LOOSE_BODY).any())
-        flags[at.ALL_ALONE], flags[at.CONSTRAINT_SIZE], flags[at.FEW] = (
-            int(system.all_alone),
-            system.constraint_room.J.size,
-            near.collision.few,
-        )
+        flags[at.CONSTRAINT_SIZE], flags[at.FEW] = system.constraint_room.J.size, near.collision.few
         sizes = np.zeros(at.SIZE_COUNT)
         sizes[at.TOLERANCE], sizes[at.RADIUS], sizes[at.DEEPEST] = rule.options.tolerance, rule.radius, deep.least
         sizes[at.FARTHEST], sizes[at.NEAREST], sizes[at.THIN] = near.farthest, least, near.thin
@@ -77,13 +73,13 @@ class ContactSteps:
             at.ROOM_FLOATS: np.empty(room[0]), at.ROOM_INTS: np.empty(room[1], np.int64), at.ROOM_ROWS: np.empty(room[2]),
             at.LAYOUT: system.layout, at.INTS: system.ints, at.CONSTANTS: system.constants, at.WORK: system.work,
             at.CLOCK: system.dynamics.clock, at.STAGES: system.stages_of_steps(layout.leans > 0), at.SPOTS: spots, at.TABLE: table,
-            at.SWEEP: system.sweep_room,
             at.SHAPES: near.collision.frame.flat, at.MOVING: rule.moving, at.FLAGS: flags, at.SIZES: sizes, at.REST: rule.rest,
             at.ROLE: rule.role, at.KEYS: laws.keys, at.LAW_CLASSES: laws.classes, at.COEFFICIENTS: laws.coefficients,
             at.PLANE_NORMAL: NONE if rule.plane_normal is None else rule.plane_normal, at.NO_WISHES: NONE, at.RADII: reach,
             at.COM: system.flat_com, at.CONSTRAINT_PLACE: system.constraint_room.place, at.FRONT_ROWS: system.constraint_room.rows,
             at.BOUND: np.ascontiguousarray(rule.bound[rule.rubbed]), at.ROW_SIZES: np.ascontiguousarray(rule.sizes[rule.pushed]),
             at.TIED: deep.tied, at.LIGHT: deep.light, at.AGILE: deep.agile, at.UP: rule.up, at.HALVES: system.halves,
+            at.ROOTS: np.empty(system.model.nv), at.CHANGE: np.empty(system.model.nv),
         }.items():  # fmt: skip
             frame.point(slot, array)
 
@@ -105,10 +101,9 @@ class ContactSteps:
         if not self._ready:
             for slot, kernel in USUAL.items():
                 frame.call(slot, kernel)
-            frame.call(at.RESPOND, respond_threes if rule.width == 3 else respond_wrenches)
+            frame.call(at.ROOT_WRENCHES, root_threes if rule.width == 3 else root_wrenches)
             self._ready = True
         frame.call(at.EVALUATE, self.system.evaluation)
-        self.system.point_frame(frame, at.NUMBERS, at.INVERSES)
         self.near.collision.refresh()
 
     def roll(
@@ -116,23 +111,32 @@ class ContactSteps:
         memory: np.ndarray, rows: np.ndarray,
     ) -> int:  # fmt: skip
         """Steps number `done` … steps − 1, in place, as far as they are of the usual kind: how many are done then."""
-        self.prepare()
-        made = roll_contacts(self.frame.flat, control, t, h, steps, done, every, speed_limit, q, v, memory, rows, self.told)
-        self.system.looked_elsewhere()
+        made, learnt = done, (-1, 0.0)
+        while True:
+            self.prepare()
+            made = int(roll_contacts(self.frame.flat, control, t, h, steps, made, every, speed_limit, q, v, memory, rows, self.told))
+            self.system.looked_elsewhere()
+            missing = made, float(self.told[at.WHY])
+            if missing == learnt or not self._learn(h):
+                break
+            t, learnt = float(memory[TIME]) if made > done else t, missing
         if made > done:
             self._tell()
-        return int(made)
+        return made
 
     def _tell(self) -> None:
         """Have reports say of the last step what there is to say."""
         deep, (found, depth, one, other) = self.rule.deep, self.told[: at.WHY].tolist()
         self.rule.speed_warning, deep.told = "", "" if found < 0.0 else deep.words(int(one), int(other), depth, int(found) % 2 == 1)
 
-    def learn(self) -> None:
-        """After a step of another kind: have later ones find the room and know the kernels that it called for."""
-        if self.told[at.WHY] == at.SMALL:
-            self.system.have_numbers(int(self.told[at.NEEDED]))
-        self.near.collision.learn()
-        if self.told[at.WHY] == at.OVERLAPS:
+    def _learn(self, h: float) -> bool:
+        """Find the room and the kernels that the last step asked for, which the work arrays still show at its beginning; whether it did."""
+        if self.told[at.WHY] == at.FIRST_OVERLAP:
             for slot, kernel in PARTING.items():
                 self.frame.call(slot, kernel)
+            return True
+        if self.told[at.WHY] == at.FIRST_PAIRS:
+            self.rule.touches(self.system.motion(), h)
+            self.near.collision.learn()
+            return True
+        return False

@@ -5,78 +5,80 @@ Kernels of other packages keep their own names here in capitals, as a place in t
 
 from __future__ import annotations
 
-from unibody.algebra.contact.delassus import gather, spread, write_dense
-from unibody.algebra.contact.newton import newton_small
+from unibody.algebra.contact.delassus import spread, write_gram
+from unibody.algebra.contact.newton import newton_in_workspace, newton_workspace
 from unibody.collision.rigid.contacts import arrange_touches
 from unibody.collision.rigid.touching_pairs import find_pairs
-from unibody.coordinates.kick import keep_courses, kick_reduced, mark_touched
+from unibody.coordinates.kick import keep_courses, kick_reduced, mark_struck
 from unibody.coordinates.reduced.kinematics import advance_joints
 from unibody.kernel import prototype_of
 from unibody.stepping.constraint_responses import respond_to_constraints
 from unibody.stepping.contact_margin import pace
-from unibody.stepping.contact_rows import add_up
 from unibody.stepping.depenetration import leave_held, part_overlaps
-from unibody.stepping.impulse_reduced import fill_motion_reduced, is_finite, push_by_impulses
+from unibody.stepping.impulse_reduced import fill_motion_reduced, is_finite
 from unibody.stepping.impulses import FEW_ROWS, clip_to_cones
+from unibody.stepping.island_roots import begin_roots, lay_blocks, leave_roots, root_row, root_threes
 from unibody.stepping.memory import begin_memory, write_step
 from unibody.stepping.midpoint_coriolis import foretell
 from unibody.stepping.step_arrays import add_works, fill_targets, lay_problem, meet, order_upwards, without_shift
-from unibody.stepping.tree_delassus import lay_wrenches, respond_threes, respond_wrenches
 
 (
-    EVALUATE, FILL_MOTION, RESPOND_TO_CONSTRAINTS, FIND_PAIRS, MEET, LAY_WRENCHES, RESPOND, NEWTON, PUSH, KICK, FORETELL, PART, IS_FINITE,
-    TARGETS, PACE, ARRANGE, LAY_PROBLEM, CLIP, DENSE, SPREAD, GATHER, SHIFT, WORKS, LEAVE, UPWARDS, ADD_UP, TOUCHED, ADVANCE, COURSES,
-    BEGIN, WRITE, FIND_NEAR, TAKE, SOLVE, PUSH_ALL, PART_ALL, STEP,
-) = range(37)  # fmt: skip
-KERNELS = 37
+    EVALUATE, FILL_MOTION, RESPOND_TO_CONSTRAINTS, FIND_PAIRS, MEET, LAY_BLOCKS, BEGIN_ROOTS, ROOT_WRENCHES, ROOT_ROW, LEAVE_ROOTS, NEWTON,
+    KICK, FORETELL, PART, IS_FINITE, TARGETS, PACE, ARRANGE, LAY_PROBLEM, CLIP, GRAM, SPREAD, SHIFT, WORKS, LEAVE, UPWARDS, STRUCK,
+    ADVANCE, COURSES, BEGIN, WRITE, FIND_NEAR, TAKE, SOLVE, PART_ALL, STEP,
+) = range(36)  # fmt: skip
+KERNELS = 36
 """Kernels of a frame; PART, PART_ALL, LEAVE and UPWARDS are 0 until something has overlapped."""
 
 (
-    LAYOUT, INTS, CONSTANTS, WORK, CLOCK, STAGES, SPOTS, TABLE, NUMBERS, SWEEP, INVERSES, SHAPES, MOVING, FLAGS, SIZES, REST, ROLE, KEYS,
-    LAW_CLASSES, COEFFICIENTS, PLANE_NORMAL, NO_WISHES, RADII, COM, CONSTRAINT_PLACE, FRONT_ROWS, BOUND, ROW_SIZES, TIED, LIGHT, AGILE, UP,
-    HALVES, ROOM_FLOATS, ROOM_INTS, ROOM_ROWS,
-) = range(KERNELS, KERNELS + 2 * 36, 2)  # fmt: skip
-ARRAYS = 36
-"""Arrays of a frame: those of the system (`coordinates.workspace`), of its islands, of collision, and of the rule; and room for a
-step, for its whole numbers, and for its rows (`room_for_steps`). Arrays cut out of these count no references."""
+    LAYOUT, INTS, CONSTANTS, WORK, CLOCK, STAGES, SPOTS, TABLE, SHAPES, MOVING, FLAGS, SIZES, REST, ROLE, KEYS, LAW_CLASSES, COEFFICIENTS,
+    PLANE_NORMAL, NO_WISHES, RADII, COM, CONSTRAINT_PLACE, FRONT_ROWS, BOUND, ROW_SIZES, TIED, LIGHT, AGILE, UP, HALVES, ROOTS, CHANGE,
+    ROOM_FLOATS, ROOM_INTS, ROOM_ROWS,
+) = range(KERNELS, KERNELS + 2 * 35, 2)  # fmt: skip
+ARRAYS = 35
+"""Arrays of a frame: those of the system (`coordinates.workspace`), of its islands (`islands`), of collision, and of the rule; 1/√D of the
+tree's columns (`island_roots`) and what impulses change velocities by, in the order of islands; and room for a step, for its whole numbers,
+and for its rows (`room_for_steps`). Arrays cut out of these count no references."""
 
-BODIES, ROW_WIDTH, SPIN, LAW, PUSHES, ROOM, LEANS, FLIES, LOOSE, ALL_ALONE, CONSTRAINT_SIZE, FEW = range(12)
+BODIES, ROW_WIDTH, SPIN, LAW, PUSHES, ROOM, LEANS, FLIES, LOOSE, CONSTRAINT_SIZE, FEW = range(11)
 """FLAGS: numbers of bodies, of rows of a contact, of limits, of contacts that memory holds, of velocities with terms in the middle of a
 step, of numbers in the constraint rows; FEW: the most shapes that are sorted along an axis; and what holds or does not (1, 0)."""
-FLAG_COUNT = 12
+FLAG_COUNT = 11
 
 TOLERANCE, RADIUS, DEEPEST, FARTHEST, NEAREST, FIXED, OFFSET, THIN, GAIN = range(9)
 """SIZES: of impulses [m/s]; of the smallest body; overlaps looked at; the largest and least margin, the one that is given (or −1); what
 surfaces rest apart; what a mesh is thick [m]; the part of the work at contacts that may come from nowhere."""
 SIZE_COUNT = 9
 
-DEEP, DEPTH, ONE, OTHER, WHY, NEEDED = range(6)
+DEEP, DEPTH, ONE, OTHER, WHY = range(5)
 """What a step tells of its deepest overlap: twice its number plus 1 if joints hold it, or −1; how deep it is; its bodies. And why the last
-step was not made, as a number of REASONS; and, where arrays are small, how many numbers those of islands need."""
-TOLD = 6
+step was not made, as a number of REASONS."""
+TOLD = 5
 
 REASONS = (
-    "made", "first", "not finite", "fast or unknown pairs", "many rows", "small arrays", "not solved", "first overlap", "not finite after"
+    "made", "first", "not finite", "fast or unknown pairs", "many rows", "not solved", "first overlap", "not finite after", "first pairs"
 )  # fmt: skip
-MADE, FIRST_STEP, NOT_FINITE, UNSEEN, MANY, SMALL, UNSOLVED, OVERLAPS, NOT_FINITE_AFTER = range(9)
-UNANSWERED = 9
-"""Of rows: some act whose answers are not known yet."""
+MADE, FIRST_STEP, NOT_FINITE, UNSEEN, MANY, UNSOLVED, FIRST_OVERLAP, NOT_FINITE_AFTER, FIRST_PAIRS = range(9)
+"""FIRST_OVERLAP and FIRST_PAIRS are said once: kernels or room were missing, and are there when the step is tried again. All others follow
+from the state and the memory of the step alone, so that it is made the same way whoever makes it."""
 
-Respond, RespondToConstraints, RespondWide, FillMotion = (
-    prototype_of(k) for k in (respond_threes, respond_to_constraints, respond_wrenches, fill_motion_reduced)
+RespondToConstraints, FillMotion, FindPairs, Foretell, KickTree = (
+    prototype_of(k) for k in (respond_to_constraints, fill_motion_reduced, find_pairs, foretell, kick_reduced)
 )
-FindPairs, Foretell, KickTree, LayWrenches = (prototype_of(k) for k in (find_pairs, foretell, kick_reduced, lay_wrenches))
-Meet, Newton, Part, Push, IsFinite = (prototype_of(k) for k in (meet, newton_small, part_overlaps, push_by_impulses, is_finite))
+LayBlocks, BeginRoots, RootWrenches = (prototype_of(k) for k in (lay_blocks, begin_roots, root_threes))
+RootRow, LeaveRoots, Gram, Spread = (prototype_of(k) for k in (root_row, leave_roots, write_gram, spread))
+Meet, Newton, Part, IsFinite = (prototype_of(k) for k in (meet, newton_in_workspace, part_overlaps, is_finite))
 Targets, Pace, Arrange, LayProblem = (prototype_of(k) for k in (fill_targets, pace, arrange_touches, lay_problem))
-Clip, Dense, Spread, Gather, Shift = (prototype_of(k) for k in (clip_to_cones, write_dense, spread, gather, without_shift))
-Works, Leave, Upwards, AddUp = (prototype_of(k) for k in (add_works, leave_held, order_upwards, add_up))
-Touched, Advance, Courses = (prototype_of(k) for k in (mark_touched, advance_joints, keep_courses))
+Clip, Shift, Works, Leave, Upwards = (prototype_of(k) for k in (clip_to_cones, without_shift, add_works, leave_held, order_upwards))
+Struck, Advance, Courses = (prototype_of(k) for k in (mark_struck, advance_joints, keep_courses))
 Begin, Write = (prototype_of(k) for k in (begin_memory, write_step))
 
 
 def room_for_steps(nq: int, nv: int, bodies: int, rows: int, constraint_size: int, leans: int, width: int) -> tuple[int, int, int]:
     """How much of ROOM_FLOATS, ROOM_INTS and ROOM_ROWS steps take at most: of a system with so many rows of constraints, and FEW_ROWS in
     all."""
-    step = nq + nv + 2 * leans + 15 * bodies + 2 * nv + 2 * constraint_size + 4 * rows + 7
-    contacts = (7 + 4 + 19 * width + 2) * FEW_ROWS + 2 * FEW_ROWS * nv
-    return step + contacts, (3 + 1 + 5 + 6) * FEW_ROWS + 4, 17 * FEW_ROWS + nv + 3 + FEW_ROWS * FEW_ROWS
+    step = nq + nv + 2 * leans + 15 * bodies + nv + constraint_size + 4 * rows + 7
+    contacts = (7 + 4 + 19 * width + 2) * FEW_ROWS + FEW_ROWS * nv + 1
+    newton = newton_workspace(FEW_ROWS, FEW_ROWS)
+    problem = 17 * FEW_ROWS + nv + 3 + FEW_ROWS * FEW_ROWS
+    return step + contacts, (3 + 1 + 5 + 6) * FEW_ROWS + 4 + nv + newton[0], problem + newton[1]

@@ -7,7 +7,7 @@ Python take twenty times that. Here they call each other, by address (`unibody.f
 
 The kernel makes the usual step of a tree with limits, dry friction and up to FEW_ROWS rows, solved by Newton's method. It leaves a step
 that is not of this kind as it found it, and says so: something is fast enough to pass through others or to turn within the step, pairs of
-shapes need coal, arrays are too small, Newton's method does not end, numbers are not finite. `time_stepping` then makes that step.
+shapes need coal, Newton's method does not end, numbers are not finite. `time_stepping` then makes that step.
 """
 
 from __future__ import annotations
@@ -16,28 +16,27 @@ import numpy as np
 
 from unibody.algebra.contact.newton import RESIDUAL as MISSED
 from unibody.algebra.contact.newton import STEPS
-from unibody.algebra.contact.problem import COULOMB
 from unibody.arena import part
 from unibody.collision.rigid import touching_pairs as pairs_at
-from unibody.coordinates.reduced.workspace import FREE, MIDDLE_ROWS
+from unibody.coordinates.reduced.workspace import FLOATING, FREE, MIDDLE_ROWS
 from unibody.coordinates.stages import Evaluate
 from unibody.coordinates.workspace import CLASSES, INDEX, LEDGER, NODE_CONSTANTS, PARAMETERS, RATE, RESIDUAL, STABILISER, X_WB, Y
 from unibody.frame import floats_in, ints_in
 from unibody.kernel import Floats, Ints, cut, kernel, long_kernel, prototype_of
-from unibody.rules.base import DAMPER_WORK, TIME, all_finite, largest, write_record
-from unibody.solvers.complementarity.compiled_impulses import PartOverlaps, PushRows, SolveRows
-from unibody.stepping.islands import CONSTRAINT_ISLANDS, INVERSE_AT
+from unibody.rules.base import DAMPER_WORK, TIME, all_finite, copy_to, largest, write_record
+from unibody.solvers.complementarity.compiled_impulses import PartOverlaps, SolveRows
+from unibody.stepping.islands import CONSTRAINT_ISLANDS, FIRST, OF_BODY, PLACE
 from unibody.stepping.workspace import MIDDLE
 
 from unibody.solvers.complementarity.compiled_layout import (  # isort: skip
-    ADVANCE, ALL_ALONE, RESPOND, RESPOND_TO_CONSTRAINTS, ARRANGE, Advance, Respond, RespondToConstraints, RespondWide, Arrange, BEGIN,
-    BODIES, CONSTRAINT_PLACE, CONSTRAINT_SIZE, Begin, CLOCK, COEFFICIENTS, COM, CONSTANTS, COURSES, Courses, DEEP, EVALUATE, FARTHEST, FEW,
-    FILL_MOTION, FIND_NEAR, FIND_PAIRS, FIRST_STEP, FIXED, FLAGS, FLIES, FORETELL, FRONT_ROWS, FillMotion, FindPairs, Foretell, GAIN,
-    HALVES, INTS, INVERSES, IS_FINITE, IsFinite, KEYS, KICK, KickTree, LAW, LAW_CLASSES, LAYOUT, LAY_WRENCHES, LEANS, LOOSE, LayWrenches,
-    MADE, MANY, MEET, MOVING, Meet, NEAREST, NEEDED, NOT_FINITE, NOT_FINITE_AFTER, NO_WISHES, NUMBERS, OFFSET, OVERLAPS, PACE, PART_ALL,
-    PLANE_NORMAL, PUSHES, PUSH_ALL, Pace, RADII, RADIUS, REST, ROLE, ROOM, ROOM_FLOATS, ROOM_INTS, ROW_SIZES, ROW_WIDTH, SHAPES, SHIFT,
-    SIZES, SMALL, SOLVE, SPIN, SPOTS, STAGES, STEP, SWEEP, Shift, TABLE, TARGETS, THIN, Targets, UNANSWERED, UNSEEN, UNSOLVED, WHY, WORK,
-    WORKS, WRITE, Works, Write,
+    ADVANCE, RESPOND_TO_CONSTRAINTS, ARRANGE, Advance, RespondToConstraints, Arrange, BEGIN, BEGIN_ROOTS, BODIES, CONSTRAINT_PLACE,
+    CONSTRAINT_SIZE, Begin, BeginRoots, CHANGE, CLOCK, COEFFICIENTS, COM, CONSTANTS, COURSES, Courses, DEEP, EVALUATE, FARTHEST, FEW,
+    FILL_MOTION, FIND_NEAR, FIND_PAIRS, FIRST_OVERLAP, FIRST_PAIRS, FIRST_STEP, FIXED, FLAGS, FLIES, FORETELL, FRONT_ROWS, FillMotion,
+    FindPairs, Foretell, GAIN, HALVES, INTS, IS_FINITE, IsFinite, KEYS, KICK, KickTree, LAW_CLASSES, LAYOUT, LAY_BLOCKS, LEANS, LOOSE,
+    LayBlocks, MADE, MANY, MEET, MOVING, Meet, NEAREST, NOT_FINITE, NOT_FINITE_AFTER, NO_WISHES, OFFSET, PACE, PART_ALL, PLANE_NORMAL,
+    PUSHES, Pace, RADII, RADIUS, REST, ROLE, ROOM, ROOM_FLOATS, ROOM_INTS, ROOTS, ROOT_WRENCHES, ROW_SIZES, ROW_WIDTH, RootWrenches,
+    SHAPES, SHIFT, SIZES, SOLVE, SPIN, SPOTS, STAGES, STEP, STRUCK, Shift, Struck, TABLE, TARGETS, THIN, Targets, UNSEEN, UNSOLVED, WHY,
+    WORK, WORKS, WRITE, Works, Write,
 )  # fmt: skip
 from unibody.stepping.depenetration import OVERLAP
 from unibody.stepping.impulses import FEW_ROWS
@@ -49,7 +48,7 @@ NEWTON_METHOD, WARM_METHOD, NO_METHOD = METHODS.index("newton"), METHODS.index("
 @kernel
 def find_near(frame: Ints, h: float, X: Floats, velocity: Floats, rate: Floats) -> int:
     """Contacts as records of the collision's arrays, as far ahead as the fastest body may come in a step; −1 where this is not the place
-    to look at them."""
+    to look at them, or what `find_pairs` says."""
     flags, sizes, hasty = ints_in(frame, FLAGS), floats_in(frame, SIZES), np.empty(3, np.int64)
     way = Pace(frame[PACE], velocity, rate, floats_in(frame, RADII), h, sizes[FARTHEST], hasty)
     if way > sizes[THIN] or hasty[0] >= 0 or hasty[1] >= 0 or (hasty[2] >= 0 and flags[LOOSE] == 1):
@@ -77,7 +76,8 @@ def step_contacts(
     room, whole = floats_in(frame, ROOM_FLOATS), ints_in(frame, ROOM_INTS)
     q, v, top = cut(room, 0, q_out.size), cut(room, q_out.size, v_out.size), q_out.size + v_out.size
     change, next_change, top = cut(room, top, leans), cut(room, top + leans, leans), top + 2 * leans
-    q[:], v[:] = q_out, v_out
+    copy_to(q_out, q)
+    copy_to(v_out, v)
     # the motion that nothing holds, with its own terms in the middle of the step
     next_change_at = BEGUN_Q + q.size + v.size + leans  # in the order of `SteppingMemory`
     constraints_at = next_change_at + leans
@@ -98,62 +98,26 @@ def step_contacts(
     count, nv, size_constraints = flags[BODIES], y.size, flags[CONSTRAINT_SIZE]
     centre, velocity, rate = cut(room, top, 3 * count), cut(room, top + 3 * count, 6 * count), cut(room, top + 9 * count, 6 * count)
     top += 15 * count
-    way, kicked, top = cut(room, top, nv), cut(room, top + nv, nv), top + 2 * nv
-    J_constraints, Y_constraints, top = (
-        cut(room, top, size_constraints),
-        cut(room, top + size_constraints, size_constraints),
-        top + 2 * size_constraints,
-    )
+    way, J, top = cut(room, top, nv), cut(room, top + nv, size_constraints), top + nv + size_constraints
     b, begin, acceleration, total = cut(room, top, k), cut(room, top + k, k), cut(room, top + 2 * k, k), cut(room, top + 3 * k, k)
     facts, sums, top = cut(room, top + 4 * k, 3), cut(room, top + 4 * k + 3, 4), top + 4 * k + 7
     com, X = floats_in(frame, COM), part(work, layout, X_WB)
     FillMotion(frame[FILL_MOTION], layout, constants, work, com, centre, velocity, rate)
-    constraint_place, numbers = ints_in(frame, CONSTRAINT_PLACE), floats_in(frame, NUMBERS)
     scale = h / begun if begun > 0.0 else 0.0
-    residual, speeds, responded = part(work, layout, RESIDUAL), part(work, layout, RATE), False
+    residual, speeds = part(work, layout, RESIDUAL), part(work, layout, RATE)
     if k > 0:
-        feedback, lowest = part(constants, layout, STABILISER), flags[PUSHES]
+        feedback = part(constants, layout, STABILISER)
         RespondToConstraints(
-            frame[RESPOND_TO_CONSTRAINTS],
-            layout,
-            ints,
-            constants,
-            spots,
-            table,
-            constraint_place,
-            False,
-            work,
-            numbers,
-            acceleration,
-            J_constraints,
-            Y_constraints,
+            frame[RESPOND_TO_CONSTRAINTS], layout, ints, constants, spots, table, ints_in(frame, CONSTRAINT_PLACE), False, work, way,
+            acceleration, J, J
         )
         Targets(frame[TARGETS], ints_in(frame, ROLE), h, feedback[0], feedback[1], -1.0, residual, speeds, acceleration, b)
         for r in range(k):
             begin[r] = scale * memory_out[constraints_at + r]
-            # of limits far away, what others do to them is looked at when these are solved
-            responded = responded or r >= lowest or begin[r] > 0.0 or not b[r] >= 0.0 or residual[r] < 0.0
-    if k > 0 and (responded or flags[LAW] != COULOMB):
-        responded = True
-        RespondToConstraints(
-            frame[RESPOND_TO_CONSTRAINTS],
-            layout,
-            ints,
-            constants,
-            spots,
-            table,
-            constraint_place,
-            True,
-            work,
-            numbers,
-            acceleration,
-            J_constraints,
-            Y_constraints,
-        )
     # what is near
     found = FindNear(frame[FIND_NEAR], frame, h, X, velocity, rate)
     if found < 0:
-        return UNSEEN
+        return FIRST_PAIRS if found == pairs_at.UNPREPARED else UNSEEN
     if found > FEW_ROWS:
         return MANY
     points, normals, gaps = cut(room, top, 3 * found), cut(room, top + 3 * found, 3 * found), cut(room, top + 6 * found, found)
@@ -184,80 +148,23 @@ def step_contacts(
     )  # fmt: skip
     friction, before = cut(rows_of, 0, 3 * n), cut(rows_of, 3 * n + 3 * wide, wide)
     free, guess = cut(rows_of, 3 * n + 4 * wide, wide), cut(rows_of, 3 * n + 5 * wide, wide)
-    # J and Y = M⁻¹ Jᵀ of all rows; where something overlaps all limits stand in its way
-    deep = False
-    for c in range(n):
-        deep = deep or gaps[c] < -OVERLAP * sizes[RADIUS]
-    if k > 0 and deep and not responded:
-        responded = True
-        RespondToConstraints(
-            frame[RESPOND_TO_CONSTRAINTS],
-            layout,
-            ints,
-            constants,
-            spots,
-            table,
-            constraint_place,
-            True,
-            work,
-            numbers,
-            acceleration,
-            J_constraints,
-            Y_constraints,
-        )
-    inverses = ints_in(frame, INVERSES)
-    needed = LayWrenches(
-        frame[LAY_WRENCHES], spots, table, ints_in(frame, FRONT_ROWS), part(table, spots, CONSTRAINT_ISLANDS), responded, bodies, width,
-        rows, islands, start, place, inverses,
+    # contacts in velocities in which masses are one
+    LayBlocks(
+        frame[LAY_BLOCKS], part(table, spots, OF_BODY), part(table, spots, FIRST), ints_in(frame, FRONT_ROWS),
+        part(table, spots, CONSTRAINT_ISLANDS), bodies, width, rows, islands, start, place,
     )  # fmt: skip
-    if needed >= numbers.size:
-        told_out[NEEDED] = needed
-        return SMALL
-    J, Y_all = cut(room, top, place[blocks]), cut(room, top + (0 if flags[ALL_ALONE] == 1 else place[blocks]), place[blocks])
-    for i in range(J_constraints.size):
-        J[i] = J_constraints[i]
-        Y_all[i] = Y_constraints[i]
-    kept = part(table, spots, INVERSE_AT)
-    fresh = kept[kept.size - 1] if responded else 0
-    if n > 0 and width == 3:
-        Respond(
-            frame[RESPOND], layout, ints, spots, table, inverses, fresh, cut(place, k, n + 1), bodies, flags[ALL_ALONE] == 1, wrenches, com,
-            work, numbers, floats_in(frame, SWEEP), J, Y_all,
-        )  # fmt: skip
-    elif n > 0:
-        RespondWide(
-            frame[RESPOND], layout, ints, spots, table, inverses, fresh, cut(place, k, n + 1), bodies, width, wrenches, com, work, numbers,
-            J, Y_all,
+    roots, changed, A = floats_in(frame, ROOTS), floats_in(frame, CHANGE), cut(room, top, place[blocks] + 1)
+    if size > 0:
+        BeginRoots(frame[BEGIN_ROOTS], layout, ints, work, roots)
+        RootWrenches(
+            frame[ROOT_WRENCHES], layout, ints, spots, table, cut(place, k, n + 1), bodies, width, wrenches, com, work, roots, A
         )  # fmt: skip
     # impulses
     facts[:] = 0.0
     if size > 0:
         made = SolveRows(
-            frame[SOLVE], frame, h, responded, start, place, islands, rows, J, Y_all, b, free, gaps, begin, guess, friction, impulse,
-            reached, facts,
-        )  # fmt: skip
-        if made == UNANSWERED:
-            RespondToConstraints(
-                frame[RESPOND_TO_CONSTRAINTS],
-                layout,
-                ints,
-                constants,
-                spots,
-                table,
-                constraint_place,
-                True,
-                work,
-                numbers,
-                acceleration,
-                J_constraints,
-                Y_constraints,
-            )
-            for i in range(size_constraints):
-                Y_all[i] = Y_constraints[i]
-            made = SolveRows(
-                frame[SOLVE], frame, h, True, start, place, islands, rows, J, Y_all, b, free, gaps, begin, guess, friction, impulse,
-                reached, facts,
-            )  # fmt: skip
+            frame[SOLVE], frame, h, start, place, islands, rows, J, b, free, gaps, begin, guess, friction, A, impulse, reached, facts
+        )
         if made != MADE:
             return UNSOLVED
     # their account
@@ -270,26 +177,27 @@ def step_contacts(
     gained = 0.5 * min(sums[0], sums[1])
     # what overlaps
     told_out[DEEP] = -1.0
-    lowest, deepest, apart = np.inf if flags[PUSHES] > 0 else 0.0, 0.0, 0
+    lowest, deepest, apart, row_sizes = np.inf if flags[PUSHES] > 0 else 0.0, 0.0, 0, floats_in(frame, ROW_SIZES)
     for r in range(flags[PUSHES]):
-        lowest = min(lowest, residual[r] / floats_in(frame, ROW_SIZES)[r])
+        lowest = min(lowest, residual[r] / row_sizes[r])
     deepest = min(deepest, lowest * sizes[RADIUS])
     for c in range(n):
         deepest = min(deepest, gaps[c])
     if deepest < -OVERLAP * sizes[RADIUS]:
         if frame[PART_ALL] == 0:
-            return OVERLAPS
+            return FIRST_OVERLAP
         apart = PartOverlaps(
-            frame[PART_ALL], frame, h, lowest, bodies, points, gaps, wrenches, after, reached, rows, islands, start, place, J, Y_all, way,
+            frame[PART_ALL], frame, h, lowest, bodies, points, gaps, wrenches, after, reached, rows, islands, start, place, J, A, way,
             told_out,
         )  # fmt: skip
     # velocities and positions
     acts = False
     for i in range(size):
         acts = acts or impulse[i] != 0.0
-    PushRows(frame[PUSH_ALL], frame, True, bodies, wrenches, total, cut(impulse, k, wide), place, J, kicked)
-    for j in range(nv):
-        y[j] += 1.0 / h * kicked[j]
+    where, rate_of = part(table, spots, PLACE), 1.0 / h
+    for j in range(nv if acts else 0):
+        y[j] += rate_of * changed[where[j]]
+    Struck(frame[STRUCK], width, bodies, cut(impulse, k, wide), part(work, layout, FLOATING))
     if flags[FLIES] == 1:
         KickTree(frame[KICK], layout, ints, constants, h, work, q, v)
     else:
@@ -317,7 +225,8 @@ def step_contacts(
     )  # fmt: skip
     memory_out[DAMPER_WORK] += 0.5 * sums[2]
     memory_out[TIME] = t + h
-    q_out[:], v_out[:] = q, v
+    copy_to(q, q_out)
+    copy_to(v, v_out)
     return MADE
 
 

@@ -160,10 +160,7 @@ class BoundComplementarity(Bound):
             self.system.prepare(dt)
             if self.quick.roll(state.t, dt, control, 1, 0, 2, np.inf, q, v, kept, NO_RECORDS):
                 return self.stepped(State.of_own(state.t + dt, q, v, self.coordinates), kept, began)
-        made = self._long_step(state, memory, control, dt, began)
-        if self.quick is not None:
-            self.quick.learn()
-        return made
+        return self._long_step(state, memory, control, dt, began)
 
     def _long_step(self, state: State, memory: np.ndarray, control: np.ndarray, dt: float, began: float) -> Step:
         """A step of any kind, kernel by kernel."""
