@@ -112,8 +112,7 @@ def rule_name(given: Any, coordinates: str, what: str) -> str:
     name = given.name if isinstance(given, type) and issubclass(given, TimeRule) else given
     if isinstance(name, str) and name in rules_for(coordinates):
         return name
-    known = ", ".join(rules_for(coordinates))
-    raise ModelError(f"{what}: rule {name!r} is unknown; give one of {known}, or a class derived from TimeRule")
+    raise ModelError(f"{what}: rule {name!r} is unknown; give one of {', '.join(rules_for(coordinates))}")
 
 
 def smooth(name: str) -> bool:
