@@ -245,7 +245,7 @@ def test_sliding_joints_are_as_stiff_as_masses_and_moments_say_however_axes_lie(
     b.joint("joint", joint, b.world, slide, v=np.ones(joint.nv))
     model = b.build()
     turns = 3 - sum(isinstance(part, ub.Revolute) for part in joint.parts()) - isinstance(joint, ub.Planar)
-    alpha = np.sort(Penalty().bind(model).system.alpha)
+    alpha = np.sort(Penalty().bind(model).system.rows.alpha)
     assert alpha == pytest.approx([2000.0] * (6 - joint.nv - turns) + [3000.0] * turns, rel=1e-12)
     energy = ub.Simulation(model, Penalty(), dt=1e-2).run(0.3, every=10).energy
     # nothing holds it back: round-off of speeds near 1 m/s, squared, times α Ω² = 3e7

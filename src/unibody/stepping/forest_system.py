@@ -42,7 +42,7 @@ class ForestSystem(SystemAround[MaximalSystem]):
         self._kept: tuple[np.ndarray, np.ndarray, DelassusFactors] | None = None
 
     def look(self, t: float, q: np.ndarray, v: np.ndarray, control: np.ndarray, change: np.ndarray | None = None) -> bool:
-        """Evaluate the motion that only the forest's joints hold; whether it is finite."""
+        """Evaluate the motion that nothing else holds; whether it is finite. (No velocity leans here: there is no `change`.)"""
         self._kept = None
         self.evaluate(t, q, v, control)
         return bool(np.isfinite(self.view(Y)).all())

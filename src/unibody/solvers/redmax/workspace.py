@@ -21,8 +21,8 @@ PLAN_RECORDS = _int("PLAN_RECORDS", "and where couplings enter")
 BORDER = _int("BORDER", "places in J of the rows that border the matrix")
 BORDER_VALUES = _work("BORDER_VALUES", "entries of these rows on bodies (6 each), then on velocities")
 FRONTS = _work("FRONTS", "factors; of the dense solution (m, m)")
-FRONT_SCRATCH = _work("FRONT_SCRATCH", "for one front")
-FRONT_STATE = _work("FRONT_STATE", "right sides while they are reduced")
+FRONT_SCRATCH = _work("FRONT_SCRATCH", "what factoring needs besides")
+FRONT_STATE = _work("FRONT_STATE", "what is kept between the two halves of a solution")
 # the iteration
 VECTORS = _work("VECTORS", "residuals, directions and products (`algebra.tree.pcg`)")
 # rows
@@ -30,9 +30,9 @@ ADDRESSES = _int("ADDRESSES", "(2,) of what solves for the rows' responses, and 
 CONSTRAINT_LAYOUT = _int("CONSTRAINT_LAYOUT", "the rows as `algebra.tree.pcg` reads them")
 UNILATERAL = _int("UNILATERAL", "(k,) 1: C ≥ 0")
 NONHOLONOMIC = _int("NONHOLONOMIC", "(k,) 1: on velocities alone")
-AHEAD = _work("AHEAD", "(k,) what a step aims at beyond the straight line")
+AHEAD = _work("AHEAD", "(k,) C as functions of time will have it at the end of the step, bodies standing still")
 STEP_ROWS = _work("STEP_ROWS", "(k,) scratch: right sides of rows")
-INVERSE = _work("INVERSE", "(k, k) A⁻¹ of the rows that hold")
+INVERSE = _work("INVERSE", "(k, k) (pseudo-)inverse of the rows' Gram matrix")
 # the step
 SIDE_F = _work("SIDE_F", "(n, 6) loads on bodies beside the right side")
 V_OWN = _work("V_OWN", "(m,) velocities at the beginning of the step")
