@@ -2,10 +2,10 @@
 
 Lives here: the contract (`base`) and the constraints; `dry_friction_rows` is what a solver makes of dry
 friction. Joints that close loops are not here: they are joints.
-May import: `unibody.kernel`, `unibody.element`, `unibody.errors`, `unibody.spatial`, and joints where a limit needs their kind.
+May import: `unibody.kernel`, `element`, `measure`, `errors`, `spatial`, and joints where a limit needs their kind.
 May write: only the `_out` arrays of its kernels.
 To add one more: a frozen dataclass with `rows`, `units`, `bodies` or `joints` and `dofs`, and `evaluate`, in a file of its own
-(yours or ours); add `row` with a `fill_kernel` when it must be fast.
+(yours or ours); add `row` with a `fill_kernel` when it must be fast, `measures` where rows bound an angle, a slide or a distance.
 """
 
 from unibody.constraints.base import FillRows as FillRows

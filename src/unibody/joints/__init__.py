@@ -1,9 +1,10 @@
 """Joints: how a body may move against another, one file per class.
 
 Lives here: the contract (`base`) and the joints; `Composite` is made of any of them.
-May import: `unibody.kernel`, `unibody.spatial`, `unibody.errors`. May write: only the `_out` arrays of its kernels.
+May import: `unibody.kernel`, `unibody.measure`, `unibody.spatial`, `unibody.errors`. May write: only the `_out` arrays of its kernels.
 To add one more: a frozen dataclass with `nq`, `nv`, `pose`, `motion`, `bias`, in a file of its own (yours or ours); add a
-`fill_kernel` when it must be fast. The contract tests in `tests/contracts/test_joints.py` tell whether it is right.
+`fill_kernel` when it must be fast, `measures` where coordinates are angles or slides between its frames. The contract tests
+`tests/contracts/test_joints.py` and `test_measures.py` tell whether it is right.
 """
 
 from unibody.exports import exported

@@ -16,7 +16,8 @@ from unibody.measure import CONE, DISTANCE, SLIDE, TURN, cone, distance, from_ve
 from unibody.solvers.barrier.affine_system import AffineSystem
 from unibody.solvers.barrier.element_loads import StepScales
 from unibody.solvers.barrier.incremental_potential import pair_places
-from unibody.solvers.barrier.measure_potential import MeasurePotential, measure_loads, safe_measure_step
+from unibody.solvers.barrier.measure_potential import MeasurePotential, measure_loads
+from unibody.solvers.barrier.measure_steps import safe_measure_step
 from unibody.solvers.barrier.measured_elements import MeasuredElements
 from unibody.spatial.pose import Pose, rotation_from_vector
 

@@ -28,7 +28,7 @@ from unibody.model.tables import ConstraintTables
 from unibody.solvers.barrier.affine_system import AffineSystem
 from unibody.solvers.barrier.element_loads import CARRIED, REACH, ElementLoads, StepScales, refuse_start
 from unibody.solvers.barrier.incremental_potential import Potential
-from unibody.solvers.barrier.measure_potential import sampled_step
+from unibody.solvers.barrier.measure_steps import sampled_step
 from unibody.spatial.pose import vector_from_rotation
 
 
