@@ -88,7 +88,7 @@ class ForestSystem(SystemAround[MaximalSystem]):
         centres of mass. The last answers are kept until the system looks elsewhere, for who asks the same again."""
         if self._kept is None or not (np.array_equal(self._kept[0], bodies) and np.array_equal(self._kept[1], wrenches)):
             self._kept = (bodies.copy(), wrenches.copy(), self._respond(bodies, wrenches))
-        return front.joined(self._kept[2])
+        return front.followed_by(self._kept[2])
 
     def _respond(self, bodies: np.ndarray, wrenches: np.ndarray) -> DelassusFactors:
         """The blocks of such rows alone."""

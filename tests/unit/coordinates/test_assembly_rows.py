@@ -33,11 +33,11 @@ def test_derivatives_of_rows_by_displacements_are_those_of_differences(name: str
     dofs, rows = np.arange(model.nv), np.arange(len(at.names))
     problem = at.problem(dofs, rows, np.eye(model.nv), np.ones(rows.size), np.zeros(model.nv))
     y = rng.standard_normal(model.nv)
-    _, A = problem.look(y)
+    _, A = problem.evaluate(y)
     for k in range(model.nv):
         step = np.zeros(model.nv)
         step[k] = 1e-6
-        difference = (problem.look(y + step)[0] - problem.look(y - step)[0]) / 2e-6
+        difference = (problem.evaluate(y + step)[0] - problem.look(y - step)[0]) / 2e-6
         np.testing.assert_allclose(A[:, k], difference, atol=1e-8)  # ε² and round-off over ε: some 1e-10
 
 
