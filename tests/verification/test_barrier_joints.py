@@ -9,6 +9,7 @@ import unibody as ub
 from unibody.solvers import Articulated, Barrier
 from unibody.solvers.barrier.constraint_rows import RemainderPotential
 from unibody.solvers.barrier.element_loads import StepScales
+from unibody.solvers.barrier.measure_potential import MeasurePotential
 
 GRAVITY = 9.81
 KINDS = {
@@ -54,9 +55,13 @@ def test_remainders_are_gradients_of_their_value(kind, rng):
     state, memory = bound.start()
     Q = system.affine.whole(state.q, 0.0)
     Q[1:] += 1e-3 * rng.normal(size=Q[1:].shape)
-    potential = RemainderPotential(system.view, system.remainders, memory[system.memory.fitted], StepScales(1e4, 1e-2, GRAVITY), 1.0)
-    h, g = 1e-6, np.zeros(Q.size)
-    assert system.remainders
+    q_near, scales, h, g = memory[system.memory.fitted], StepScales(1e4, 1e-2, GRAVITY), 1e-6, np.zeros(Q.size)
+    if kind == "screw":  # by poses
+        assert len(system.remainders) == 1
+        potential = RemainderPotential(system.view, system.remainders, q_near, scales, 1.0)
+    else:  # by measures
+        assert len(system.measured.joints) == 1
+        potential = MeasurePotential(system.measured, Q, q_near, scales, 100.0, Q, 1.0)
     potential.add_gradient(Q.reshape(-1), g)
     g = g.reshape(Q.shape)
     for _ in range(6):
