@@ -70,7 +70,7 @@ def axes_across(n, R):
 
 @device
 def place_candidates(first, last, R, centre, records, spots_out):
-    """(ξ₁, ξ₂, g / L) of contacts first … last; gives (ξ₁, ξ₂) of the point `centre`."""
+    """(ξ₁, ξ₂, g / L, g / L) of contacts first … last; gives (ξ₁, ξ₂) of the point `centre`."""
     n = load3(records, RECORD * first + 3)
     e1, e2 = axes_across(n, R)
     origin = load3(records, RECORD * first)
@@ -79,14 +79,14 @@ def place_candidates(first, last, R, centre, records, spots_out):
     u, v = 0.0, 0.0
     for i in range(count):
         r = sub3(load3(records, RECORD * (first + i)), origin)
-        spots_out[3 * i], spots_out[3 * i + 1] = dot3(r, e1), dot3(r, e2)
-        spots_out[3 * i + 2] = records[RECORD * (first + i) + 6]
-        u += spots_out[3 * i] / count
-        v += spots_out[3 * i + 1] / count
+        spots_out[4 * i], spots_out[4 * i + 1] = dot3(r, e1), dot3(r, e2)
+        spots_out[4 * i + 2] = records[RECORD * (first + i) + 6]
+        u += spots_out[4 * i] / count
+        v += spots_out[4 * i + 1] / count
     # A Aᵀ = (aa, ab; ab, bb), and A as its Cholesky factor
     aa, ab, bb = 0.0, 0.0, 0.0
     for i in range(count):
-        x, y = spots_out[3 * i] - u, spots_out[3 * i + 1] - v
+        x, y = spots_out[4 * i] - u, spots_out[4 * i + 1] - v
         aa += x * x / count
         ab += x * y / count
         bb += y * y / count
@@ -95,10 +95,11 @@ def place_candidates(first, last, R, centre, records, spots_out):
     a21 = ab / a11
     a22 = sqrt(bb + ROUND * size2 - a21 * a21)
     for i in range(count):
-        x = (spots_out[3 * i] - u) / a11
-        spots_out[3 * i + 1] = (spots_out[3 * i + 1] - v - a21 * x) / a22
-        spots_out[3 * i] = x
-        spots_out[3 * i + 2] /= sqrt(size2)
+        x = (spots_out[4 * i] - u) / a11
+        spots_out[4 * i + 1] = (spots_out[4 * i + 1] - v - a21 * x) / a22
+        spots_out[4 * i] = x
+        spots_out[4 * i + 2] /= sqrt(size2)
+        spots_out[4 * i + 3] = spots_out[4 * i + 2]
     r = sub3(centre, origin)
     x = (dot3(r, e1) - u) / a11
     return x, (dot3(r, e2) - v - a21 * x) / a22
@@ -112,7 +113,7 @@ def twice_area(ax, ay, bx, by, cx, cy):
 @device
 def shares(i, j, k, x, y, spots):
     """Barycentric coordinates of (x, y) in the triangle of three candidates, negative ones if it has no area."""
-    ax, ay, bx, by, cx, cy = spots[3 * i], spots[3 * i + 1], spots[3 * j], spots[3 * j + 1], spots[3 * k], spots[3 * k + 1]
+    ax, ay, bx, by, cx, cy = spots[4 * i], spots[4 * i + 1], spots[4 * j], spots[4 * j + 1], spots[4 * k], spots[4 * k + 1]
     whole = twice_area(ax, ay, bx, by, cx, cy)
     if abs(whole) < 1e-9:
         return -1.0, -1.0, -1.0
@@ -135,8 +136,8 @@ def standing_facet(count, x, y, spots, outline):
         # the corner lowest under the plane of the three
         lowest, depth = -1, LEVEL
         for m in range(count):
-            a, b, c = shares(i, j, k, spots[3 * m], spots[3 * m + 1], spots)
-            under = a * spots[3 * i + 2] + b * spots[3 * j + 2] + c * spots[3 * k + 2] - spots[3 * m + 2]
+            a, b, c = shares(i, j, k, spots[4 * m], spots[4 * m + 1], spots)
+            under = a * spots[4 * i + 2] + b * spots[4 * j + 2] + c * spots[4 * k + 2] - spots[4 * m + 2]
             if under > depth:
                 lowest, depth = m, under
         if lowest < 0:
@@ -155,11 +156,11 @@ def standing_facet(count, x, y, spots, outline):
 
 @device
 def measure_from(i, j, k, count, spots_out):
-    """Take the plane of three candidates off all gaps."""
-    gi, gj, gk = spots_out[3 * i + 2], spots_out[3 * j + 2], spots_out[3 * k + 2]
+    """Take the plane of three candidates off all gaps; the fourth number of each stays."""
+    gi, gj, gk = spots_out[4 * i + 2], spots_out[4 * j + 2], spots_out[4 * k + 2]
     for m in range(count):
-        a, b, c = shares(i, j, k, spots_out[3 * m], spots_out[3 * m + 1], spots_out)
-        spots_out[3 * m + 2] -= a * gi + b * gj + c * gk
+        a, b, c = shares(i, j, k, spots_out[4 * m], spots_out[4 * m + 1], spots_out)
+        spots_out[4 * m + 2] -= a * gi + b * gj + c * gk
 
 
 @device
@@ -168,7 +169,7 @@ def lowest_of(count, slope, spots, best_out, low_out):
     for k in range(AZIMUTHS):
         best_out[k], low_out[k] = 0, -1e300
     for i in range(count):
-        x, y, gap = slope * spots[3 * i], slope * spots[3 * i + 1], spots[3 * i + 2]
+        x, y, gap = slope * spots[4 * i], slope * spots[4 * i + 1], spots[4 * i + 2]
         # without branches, so that azimuths are compared side by side
         for k in range(AZIMUTHS):
             here = x * COSINES[k] + y * SINES[k] - gap
@@ -184,7 +185,7 @@ def lowest_kept(count, slope, azimuth, spots, kept):
     best, low = -1, -1e300
     for k in range(count):
         i = kept[k]
-        here = c * spots[3 * i] + s * spots[3 * i + 1] - spots[3 * i + 2]
+        here = c * spots[4 * i] + s * spots[4 * i + 1] - spots[4 * i + 2]
         if here > low:
             best, low = k, here
     return best, low
@@ -203,20 +204,12 @@ def keep_one(candidate, n, kept_out):
 @device
 def choose_on_plane(count, x, y, spots_out, kept_out, best_out, low_out):
     """Of `count` candidates, under a centre of mass over (x, y), those to be kept; gives how many."""
-    now = 0
-    for i in range(count):
-        if spots_out[3 * i + 2] < spots_out[3 * now + 2]:
-            now = i
     # the outline: every other azimuth, then those between
     n = 0
     lowest_of(count, WIDE, spots_out, best_out, low_out)
     for k in range(AZIMUTHS):
         n = keep_one(best_out[(2 * k) % AZIMUTHS + (1 if 2 * k >= AZIMUTHS else 0)], n, kept_out)
     outline = n
-    least = spots_out[3 * kept_out[0] + 2]
-    for k in range(1, n):
-        least = min(least, spots_out[3 * kept_out[k] + 2])
-    hidden = spots_out[3 * now + 2] < least - FINEST
     # what it stands on
     i, j, k = standing_facet(count, x, y, spots_out, best_out)
     if i >= 0:
@@ -242,18 +235,25 @@ def choose_on_plane(count, x, y, spots_out, kept_out, best_out, low_out):
             kept_out[at] = best_out[k]
             needed |= 1 << at
         slope *= COARSER
-    return keep_one(now, n, kept_out) if hidden else n
+    # what is lowest as it is now
+    now, least = 0, 1e300
+    for m in range(count):
+        if spots_out[4 * m + 3] < spots_out[4 * now + 3]:
+            now = m
+    for k in range(n):
+        least = min(least, spots_out[4 * kept_out[k] + 3])
+    return keep_one(now, n, kept_out) if spots_out[4 * now + 3] < least - FINEST else n
 
 
 @device
 def keep_on_plane(first, last, shape, frames, tags_out, records_out) -> int:
     """Of contacts first … last, all along one normal, keep at most MOST_ON_PLANE, in the order they had; gives where they end now."""
     count = last - first
-    spots, kept = np.empty(3 * count + AZIMUTHS), np.empty(MOST_ON_PLANE + AZIMUTHS, np.int64)
+    spots, kept = np.empty(4 * count + AZIMUTHS), np.empty(MOST_ON_PLANE + AZIMUTHS, np.int64)
     R = load9(frames, 12 * shape)
     centre = add3(load3(frames, 12 * shape + 9), rotate(R, load3(frames, frames.size // 15 * 12 + 3 * shape)))
     x, y = place_candidates(first, last, R, centre, records_out, spots)
-    n = choose_on_plane(count, x, y, spots, kept, kept[MOST_ON_PLANE:], spots[3 * count :])
+    n = choose_on_plane(count, x, y, spots, kept, kept[MOST_ON_PLANE:], spots[4 * count :])
     for k in range(n):
         least = k
         for m in range(k + 1, n):
