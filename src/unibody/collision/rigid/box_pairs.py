@@ -330,5 +330,5 @@ def box_contacts(
             n, pair, load9(frames, 12 * i), load3(frames, 12 * i + 9), load3(size, 4 * i), load9(frames, 12 * j),
             load3(frames, 12 * j + 9), load3(size, 4 * j), margin, tags_out, records_out, work_out, labels_out,
         )  # fmt: skip
-        n = thin_out(first, n, j, frames, tags_out, records_out)
+        n = thin_out(first, n, i, j, frames, tags_out, records_out)
     return n

@@ -195,5 +195,5 @@ def capsule_box_contacts(
         n = box_with_capsule(
             n, pair, a, b, size[4 * j], load3(size, 4 * i), R, p, flip, margin, tags_out, records_out, work_out, labels_out
         )
-        n = thin_out(first, n, j, frames, tags_out, records_out)
+        n = thin_out(first, n, i, j, frames, tags_out, records_out)
     return n

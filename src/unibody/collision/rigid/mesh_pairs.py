@@ -322,5 +322,5 @@ def polyhedron_contacts(
                 n, first, pair, i, j, depth, frames, hull, mesh_of, margin, real, real_at, whole, whole_at, floats_out, ints_out, tags_out,
                 records_out,
             )  # fmt: skip
-        n = thin_out(first, n, j, frames, tags_out, records_out)
+        n = thin_out(first, n, i, j, frames, tags_out, records_out)
     return n

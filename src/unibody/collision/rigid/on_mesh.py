@@ -460,5 +460,5 @@ def mesh_contacts(
             n = middle_on_mesh(
                 n, pair, a, b, size[4 * j], mesh_of[i], R, p, flip, margin, real, real_at, whole, whole_at, tags_out, records_out
             )
-        n = thin_out(first, n, j, frames, tags_out, records_out)
+        n = thin_out(first, n, i, j, frames, tags_out, records_out)
     return n

@@ -107,5 +107,5 @@ def plane_contacts(
             a = vertex_range[2 * j]
             b = vertex_range[2 * j + 1]
             n = vertices_over(n, pair, a, b, flip, margin, R, p, vertices, foot, up, tags_out, records_out)
-        n = thin_out(first, n, j, frames, tags_out, records_out)
+        n = thin_out(first, n, i, j, frames, tags_out, records_out)
     return n

@@ -314,5 +314,5 @@ def manifolds(
                 tag = corner_tag(tag, of_b)
             tag = tag_at(first, n, point, gap, sqrt(max(0.0, 1.0 - facing * facing)), scale, tag, tags_out, records_out)
             n = put_once(first, n, True, pair, tag, margin, point, normal, gap, tags_out, records_out)
-        n = thin_out(first, n, j, frames, tags_out, records_out)
+        n = thin_out(first, n, i, j, frames, tags_out, records_out)
     return n
