@@ -37,7 +37,7 @@ def test_derivatives_of_rows_by_displacements_are_those_of_differences(name: str
     for k in range(model.nv):
         step = np.zeros(model.nv)
         step[k] = 1e-6
-        difference = (problem.evaluate(y + step)[0] - problem.look(y - step)[0]) / 2e-6
+        difference = (problem.evaluate(y + step)[0] - problem.evaluate(y - step)[0]) / 2e-6
         np.testing.assert_allclose(A[:, k], difference, atol=1e-8)  # ε² and round-off over ε: some 1e-10
 
 

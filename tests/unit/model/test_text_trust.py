@@ -157,7 +157,7 @@ def test_recordings_hold_the_text_of_scene_files(tmp_path):
     with np.load(path) as file:
         arrays = {name: file[name] for name in file.files}
     head = json.loads(str(arrays["head"]))
-    assert head["format"] == 3 and head["model"] == json.loads(json.dumps(model_to_text(model, strict=True)))
+    assert head["format"] == 4 and head["model"] == json.loads(json.dumps(model_to_text(model, strict=True)))
     arrays["head"] = np.array(json.dumps({**head, "format": 1}))
     np.savez(path, **arrays)
     with pytest.raises(ub.ModelError, match="has format 1, this version reads 3; save it again"):
