@@ -63,6 +63,8 @@ class SlotBlock:
     (0, 1, SlotBlock own: POSES, GAINS)
     """
 
+    __slots__ = ("_extended", "name", "slots")  # declared once, shared by all bound systems
+
     def __init__(self, name: str, extends: SlotBlock | None = None):
         self.name, self._extended = name, False
         self.slots: list[Slot] = []

@@ -17,14 +17,7 @@ FILES = {
 }
 TREES = {name: ast.parse(path.read_text(encoding="utf-8")) for name, path in FILES.items()}
 
-SHARED_NAMES = {"Mixing"}
-"""Names of several classes."""
-
 CIRCLES = {
-    ("coordinates.affine.links", "coordinates.affine.rows"),
-    ("coordinates.maximal.observe", "coordinates.maximal.system"),
-    ("coordinates.reduced.observe", "coordinates.reduced.system"),
-    ("solvers.barrier.contacts", "solvers.barrier.observation", "solvers.barrier.step"),
     (
         "stepping.inactive_contacts", "stepping.joint_friction", "stepping.memory", "stepping.step_arrays", "stepping.step_problem",
         "stepping.time_stepping",
@@ -40,7 +33,7 @@ NO_COMMENTS = ("fmt:", "noqa", "type:", "isort:", "kernel-lint:")
 
 def test_class_names_are_unique() -> None:
     counted = Counter(node.name for tree in TREES.values() for node in ast.walk(tree) if isinstance(node, ast.ClassDef))
-    assert {name for name, times in counted.items() if times > 1} == SHARED_NAMES
+    assert {name for name, times in counted.items() if times > 1} == set()
 
 
 def imports_of(tree: ast.Module) -> Iterator[str]:

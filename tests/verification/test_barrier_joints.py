@@ -55,7 +55,7 @@ def test_remainders_are_gradients_of_their_value(kind, rng):
     state, memory = bound.start()
     Q = system.affine.whole(state.q, 0.0)
     Q[1:] += 1e-3 * rng.normal(size=Q[1:].shape)
-    q_near, scales, h, g = memory[system.memory.fitted], StepScales(1e4, 1e-2, GRAVITY), 1e-6, np.zeros(Q.size)
+    q_near, scales, h, g = system.memory.view(memory).joint_q, StepScales(1e4, 1e-2, GRAVITY), 1e-6, np.zeros(Q.size)
     if kind == "screw":  # by poses
         assert len(system.remainders) == 1
         potential = RemainderPotential(system.view, system.remainders, q_near, scales, 1.0)

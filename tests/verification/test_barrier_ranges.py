@@ -89,7 +89,7 @@ def test_ranges_hold_at_any_speed(speed, rule):
     system = sim.bound.system
     for _ in range(10):
         sim.step()
-        assert system.measured.gaps(system.affine.whole(sim.state.q, sim.state.t), sim._memory[system.memory.fitted]).min() > 0.0
+        assert system.measured.gaps(system.affine.whole(sim.state.q, sim.state.t), system.memory.view(sim._memory).joint_q).min() > 0.0
 
 
 SCENES = [("hinge-boards", 1.0, {}), ("monocular", 6.2, {}), ("nunchaku", 1.0, {"motion": "twist"}), ("ragdolls", 0.6, {})]
@@ -105,7 +105,7 @@ def test_ranges_are_never_exceeded(name, duration, given, dt):
     assert ranges.any() and not system.rows.ranges
     for _ in range(int(duration / dt)):
         sim.step()
-        gaps = system.measured.gaps(system.affine.whole(sim.state.q, sim.state.t), sim._memory[system.memory.fitted])
+        gaps = system.measured.gaps(system.affine.whole(sim.state.q, sim.state.t), system.memory.view(sim._memory).joint_q)
         assert gaps[ranges].min() > 0.0
 
 

@@ -84,6 +84,8 @@ class MemorySchema:
     begun_q      2      m     1:3    q that it began with
     """
 
+    __slots__ = ("_view", "fields", "size", "slices")  # declared once, shared by all memories
+
     def __init__(self, *fields: Field):
         self.fields = {field.name: field for field in fields}
         self.slices: dict[str, slice] = {}

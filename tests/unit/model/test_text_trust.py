@@ -160,5 +160,5 @@ def test_recordings_hold_the_text_of_scene_files(tmp_path):
     assert head["format"] == 4 and head["model"] == json.loads(json.dumps(model_to_text(model, strict=True)))
     arrays["head"] = np.array(json.dumps({**head, "format": 1}))
     np.savez(path, **arrays)
-    with pytest.raises(ub.ModelError, match="has format 1, this version reads 3; save it again"):
+    with pytest.raises(ub.ModelError, match="has format 1, this version reads 4; run it again and save that"):
         ub.Recording.load(path)

@@ -76,7 +76,7 @@ class ContactInstant:
     gaps: np.ndarray
     slips: np.ndarray
     """(n, 3) velocities of the first bodies against the second, across the normals [m/s]."""
-    responses: np.ndarray
+    answers: np.ndarray
     """(n,) how the gap of a sliding contact answers to its own normal force with the friction that comes along [1/kg]; not positive:
     Painlevé's. nan where nothing slides."""
     critical: np.ndarray
@@ -199,19 +199,19 @@ def contact_instant(rule: Any, find: Any, look: Any, touching: float = TOUCHING,
     made, b, parts, owner = here.problem()
     n, w = here.before.shape
     hits = tuple(int(c) for c in np.flatnonzero(here.before[:, 0] < -MOVES))
-    responses, critical = np.full(n, np.nan), np.full(n, np.inf)
+    answers, critical = np.full(n, np.nan), np.full(n, np.inf)
     for part, c in zip(parts, owner, strict=True):
         if part.kind == SLIDE:
-            responses[c] = own_response(made.whole, part)
+            answers[c] = own_response(made.whole, part)
             alone = float(made.whole[part.rows[0], part.rows[0]])
-            if responses[c] < alone:
-                critical[c] = here.laws.friction[c, 0] * alone / (alone - responses[c])
+            if answers[c] < alone:
+                critical[c] = here.laws.friction[c, 0] * alone / (alone - answers[c])
     bodies = here.touches.bodies[:, ::-1].copy()
     slips = np.einsum("nk,nkj->nj", here.before[:, 1:3], here.rows.directions[:, 1:3])
     known = [b.name for b in rule.model.bodies]
     out = ContactInstant(
         "impact", here.known, [(known[i], known[j]) for i, j in bodies], bodies, here.touches.points, here.rows.directions[:, 0],
-        here.touches.gaps, slips, responses, critical, note="; ".join(here.notes),
+        here.touches.gaps, slips, answers, critical, note="; ".join(here.notes),
     )  # fmt: skip
     if hits or here.limits_hit:
         out.causes = hits
