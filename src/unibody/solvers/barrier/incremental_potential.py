@@ -27,6 +27,10 @@ THERE = 1e-12
 """[m] How near to its place a driven body has arrived."""
 
 
+Places = Sequence[np.ndarray]
+"""For every list of pairs of bodies where their blocks stand; −1 − place if the second body comes first, whose block is transposed."""
+
+
 class Potential:
     """A term of Ψ [J s²], with its factor: a function of the affine coordinates x (12 per body, flat) that couples pairs of bodies."""
 
@@ -42,11 +46,8 @@ class Potential:
         """gradient (12 per body) += ∂/∂x."""
         raise NotImplementedError
 
-    def add_blocks(
-        self, x: np.ndarray, places: Sequence[np.ndarray], careful: bool, own_out: np.ndarray, between_out: np.ndarray
-    ) -> None:
-        """own (144 per body) and between (144 per pair) += ∂²/∂x², exact, or `careful`: positive and rather too large. `places` tells for
-        each list of `pairs` where the pairs stand; −1 − place if the second body comes first, whose block is transposed."""
+    def add_blocks(self, x: np.ndarray, places: Places, careful: bool, own_out: np.ndarray, between_out: np.ndarray) -> None:
+        """own (144 per body) and between (144 per pair) += ∂²/∂x², exact, or `careful`: positive and rather too large."""
         raise NotImplementedError
 
     def max_step(self, x: np.ndarray, p: np.ndarray, t: float) -> float:
