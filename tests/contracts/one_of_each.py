@@ -21,6 +21,7 @@ import unibody as ub
 from unibody.arena import part
 from unibody.constraints.base import Rows, point_bias, point_map
 from unibody.coordinates.reduced.system import ReducedSystem
+from unibody.coordinates.reduced.tables import ReducedTables
 from unibody.coordinates.stages import EVALUATE_STAGE, Evaluate
 from unibody.coordinates.workspace import Y
 from unibody.element import SPRING_ENERGY, Kinematics, Packing, Point
@@ -205,7 +206,7 @@ class Verlet(Solver):
 
     def bind(self, model: ub.Model) -> Bound:
         self.check(model)
-        return Bound(model, self, "reduced", ReducedSystem(model), model.nq, model.nv, roll_verlet)
+        return Bound(model, self, "reduced", ReducedSystem(ReducedTables(model)), model.nq, model.nv, roll_verlet)
 
 
 def build(rise: float = 0.1) -> ub.scenes.Scene:

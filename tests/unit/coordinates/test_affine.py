@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 
 import unibody as ub
 from unibody.coordinates.affine.body import (
-    RigidityPotential,
     affine_of_pose,
     moments,
     polar,
     rate_of_twist,
     twist_of_rate,
-    wrench_to_affine,
 )
 from unibody.coordinates.affine.polar import project_bodies
 from unibody.coordinates.convert import poses_and_twists
@@ -40,32 +37,6 @@ def test_moments_are_integrals_over_the_body(rng):
     np.testing.assert_allclose(moments(body), exact, rtol=1e-12, atol=1e-12 * exact.max())
 
 
-def test_stiffness_is_the_gradient_of_its_value_and_vanishes_for_rigid_bodies(rng):
-    stiff, Q = RigidityPotential(np.array([1.0, 2.0, 0.5, 1.0]), 3.0), some_bodies(rng)
-    g, h = stiff.gradient(Q), 1e-6
-    for at in np.ndindex(Q.shape):
-        up, down = Q.copy(), Q.copy()
-        up[at] += h
-        down[at] -= h
-        assert (stiff.value(up).sum() - stiff.value(down).sum()) / (2 * h) == pytest.approx(g[at], abs=1e-8)
-    rigid = some_bodies(rng, strain=0.0)
-    assert np.abs(stiff.gradient(rigid)).max() < 1e-14 and stiff.value(rigid).max() < 1e-28
-
-
-def test_stiffness_blocks_are_second_derivatives_where_bodies_are_stretched(rng):
-    """E positive: nothing is projected away; and anywhere they are positive."""
-    stiff = RigidityPotential(np.ones(4), 3.0)
-    Q = some_bodies(rng, strain=0.02)
-    Q[:, 1:] *= 1.2
-    H, h = stiff.blocks(Q), 1e-6
-    for k in range(12):
-        step = np.zeros(12)
-        step[k] = h
-        column = (stiff.gradient(Q + step.reshape(4, 3)) - stiff.gradient(Q - step.reshape(4, 3))) / (2 * h)
-        np.testing.assert_allclose(H[:, :, k], column.reshape(-1, 12), atol=1e-7)
-    assert np.linalg.eigvalsh(stiff.blocks(some_bodies(rng, strain=0.3))).min() > -1e-12
-
-
 def test_poses_and_twists_there_and_back(rng):
     R = np.array([rotation_from_vector(rng.normal(size=3)) for _ in range(5)])
     Q, omega, v = affine_of_pose(R, rng.normal(size=(5, 3))), rng.normal(size=(5, 3)), rng.normal(size=(5, 3))
@@ -83,13 +54,6 @@ def test_projections_are_the_polar_ones_and_their_maps_the_derivative(rng):
     W = np.swapaxes(R, 1, 2) @ (up - down) / (2 * h)
     np.testing.assert_allclose(xi[:, :3], np.stack([W[:, 2, 1], W[:, 0, 2], W[:, 1, 0]], axis=1), atol=1e-8)
     np.testing.assert_allclose(np.einsum("nij,nj->ni", R, xi[:, 3:]), dQ[:, 0], atol=1e-13)
-
-
-def test_a_wrench_has_the_same_power_in_affine_coordinates(rng):
-    Q, rate, torque, force = some_bodies(rng), rng.normal(size=(4, 4, 3)), rng.normal(size=(4, 3)), rng.normal(size=(4, 3))
-    twist = twist_of_rate(Q, rate)
-    power = (torque * twist[:, :3]).sum(axis=1) + (force * twist[:, 3:]).sum(axis=1)
-    np.testing.assert_allclose((wrench_to_affine(Q, torque, force) * rate).sum(axis=(1, 2)), power, atol=1e-12)
 
 
 def test_other_solvers_go_on_from_an_affine_state_and_back():

@@ -78,45 +78,9 @@ def twist_of_rate(Q: np.ndarray, rate: np.ndarray) -> np.ndarray:
     return np.concatenate([omega, rate[..., 0, :]], axis=-1)
 
 
-def wrench_to_affine(Q: np.ndarray, torque: np.ndarray, force: np.ndarray) -> np.ndarray:
-    """(…, 4, 3) generalised force with the power of a wrench at the origin, world axes: f · ṫ + τ · ω for the ω of the polar factor."""
-    R, S = polar(Q)
-    RSR = R @ S @ np.swapaxes(R, -1, -2)
-    trace = np.trace(RSR, axis1=-2, axis2=-1)[..., None, None] * np.eye(3)
-    y = np.linalg.solve(trace - RSR, torque[..., None])[..., 0]
-    return np.concatenate([force[..., None, :], np.cross(y[..., None, :], np.swapaxes(R, -1, -2))], axis=-2)
-
-
-class RigidityPotential:
-    """The potential that keeps bodies rigid, over n bodies with volumes V [m³] and modulus Y [Pa]."""
-
-    def __init__(self, volumes: np.ndarray, modulus: float):
-        self._c = modulus * np.asarray(volumes)
-
-    def value(self, Q: np.ndarray) -> np.ndarray:
-        """(n,) [J]"""
-        return 0.125 * self._c * (strain(Q) ** 2).sum(axis=(1, 2))
-
-    def gradient(self, Q: np.ndarray) -> np.ndarray:
-        """(n, 4, 3)"""
-        out = np.zeros_like(Q)
-        out[:, 1:] = 0.5 * self._c[:, None, None] * (strain(Q) @ Q[:, 1:])
-        return out
-
-    def blocks(self, Q: np.ndarray) -> np.ndarray:
-        """(n, 12, 12) positive semidefinite. Rows of Q[1:] are a_k; δE_kl = δa_k · a_l + a_k · δa_l."""
-        n, a = len(Q), Q[:, 1:]
-        values, vectors = np.linalg.eigh(strain(Q))
-        E = np.einsum("nki,ni,nli->nkl", vectors, np.maximum(values, 0.0), vectors)
-        H = np.zeros((n, 4, 3, 4, 3))
-        # ½ (δa_k·a_l + a_k·δa_l)² summed over k, l gives δa_k·(Σ_l a_l a_lᵀ) δa_k + δa_k · a_l a_k · δa_l.
-        outer = np.einsum("nli,nlj->nij", a, a)
-        for k in range(3):
-            H[:, k + 1, :, k + 1, :] += outer
-            for l in range(3):
-                H[:, k + 1, :, l + 1, :] += np.einsum("ni,nj->nij", a[:, l], a[:, k])
-                H[:, k + 1, :, l + 1, :] += E[:, k, l, None, None] * np.eye(3)
-        return 0.5 * self._c[:, None, None] * H.reshape(n, 12, 12)
+def strain_energy(Q: np.ndarray, stiffness: np.ndarray) -> np.ndarray:
+    """(n,) P [J] of bodies with stiffnesses Y V (n,)."""
+    return 0.125 * stiffness * (strain(Q) ** 2).sum(axis=(1, 2))
 
 
 def strain(Q: np.ndarray) -> np.ndarray:

@@ -142,15 +142,11 @@ class JointCoordinates:
 
     def fitted(self, x: np.ndarray, q_near: np.ndarray) -> np.ndarray:
         """Coordinates alone, of joints with measures and of those without quaternion."""
+        if self._others:
+            return self.see(x, q_near).q
         q = q_near.copy()
         if len(self._q):
             q[self._q] = self._table.coordinates(x, q_near[self._q])
-        if self._others:
-            X, T = np.empty(x.size), np.empty(6 * x.size)
-            project_bodies(x, X, T)
-            for part, arm in self._others:
-                mine = slice(part.q_start, part.q_start + part.nq)
-                q[mine] = nearest(part.element, *relative(part, X.reshape(-1, 12)), q[mine], arm)
         return q
 
 

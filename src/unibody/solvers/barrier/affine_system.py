@@ -20,12 +20,24 @@ from unibody.coordinates.affine.body import affine_of_motion, affine_of_pose, ma
 from unibody.coordinates.affine.forces import asked
 from unibody.coordinates.affine.joints import Reduction
 from unibody.coordinates.affine.links import expand, in_body_axes, place_links
-from unibody.coordinates.affine.points import PointMap
+from unibody.coordinates.affine.points import PointMap, placed_point
 from unibody.coordinates.convert import joint_coordinates, poses_and_twists
 from unibody.coordinates.signals import DRIVE, signal_function
 from unibody.errors import ModelError
+from unibody.kernel import Floats, Ints, kernel
 from unibody.model import Model, State
 from unibody.model.tables import CallbackErrors
+from unibody.spatial.devices import norm3
+
+
+@kernel
+def fill_motions(p: Floats, w: Floats, body: Ints, motion_out: Floats) -> None:
+    """Of every body the largest component and the largest length of the motions of its points, for a motion p of all (12 each)."""
+    for v in range(body.size):
+        x = placed_point(p, w, v, body[v])
+        at = 2 * body[v]
+        motion_out[at] = max(motion_out[at], max(abs(x[0]), max(abs(x[1]), abs(x[2]))))
+        motion_out[at + 1] = max(motion_out[at + 1], norm3(x))
 
 
 class AffineSystem(HoldsAddresses):
@@ -80,6 +92,12 @@ class AffineSystem(HoldsAddresses):
         if state.q.size != count or state.v.size != count:
             raise ModelError(f"state holds {state.q.size} coordinates, this model has {count}; give one of the same model")
         return state.q, state.v
+
+    def motions(self, p: np.ndarray) -> np.ndarray:
+        """(bodies and links, 2) the largest component and length of the motions of their points, for a motion p of all (flat)."""
+        out = np.zeros((len(self.place), 2))
+        fill_motions(p, self.points.w.ravel(), self.points.body, out.ravel())
+        return out
 
     def signals(self, t: float) -> np.ndarray:
         """The values at time t of all that may depend on it, drives of kinematic bodies among them; sets the clock of NumPy methods."""

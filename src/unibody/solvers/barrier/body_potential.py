@@ -7,14 +7,13 @@ Q runs over all bodies, 12 numbers each; Q̃, f (12 each), M (16 each) and c = Y
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from math import sqrt
 
 import numpy as np
 
 from unibody.kernel import Floats, Ints, device, kernel
 from unibody.solvers.barrier.affine_system import AffineSystem
-from unibody.solvers.barrier.incremental_potential import Potential
+from unibody.solvers.barrier.incremental_potential import Places, Potential
 from unibody.spatial.devices import dot3, load3
 
 SWEEPS = 8
@@ -162,7 +161,5 @@ class BodyPotential(Potential):
     def add_gradient(self, x: np.ndarray, gradient_out: np.ndarray) -> None:
         add_body_gradient(x, *self._bodies, *self._step, self._stiffness, self._factor, gradient_out)
 
-    def add_blocks(
-        self, x: np.ndarray, places: Sequence[np.ndarray], careful: bool, own_out: np.ndarray, between_out: np.ndarray
-    ) -> None:
+    def add_blocks(self, x: np.ndarray, places: Places, careful: bool, own_out: np.ndarray, between_out: np.ndarray) -> None:
         add_body_blocks(x, *self._bodies, self._stiffness, self._factor, careful, own_out)

@@ -27,7 +27,7 @@ from unibody.model.model import JointInfo
 from unibody.model.tables import ConstraintTables
 from unibody.solvers.barrier.affine_system import AffineSystem
 from unibody.solvers.barrier.element_loads import CARRIED, REACH, ElementLoads, StepScales, refuse_start
-from unibody.solvers.barrier.incremental_potential import Potential
+from unibody.solvers.barrier.incremental_potential import Places, Potential
 from unibody.solvers.barrier.measure_steps import sampled_step
 from unibody.spatial.pose import vector_from_rotation
 
@@ -184,9 +184,7 @@ class RowPotential(Potential):
         first = self._factor * self._rows.weighed(C, self._scales)[1]
         np.add.at(gradient_out.reshape(-1, 12), self._rows.entry_body, first[self._rows.entry_row, None] * gradient)
 
-    def add_blocks(
-        self, x: np.ndarray, places: Sequence[np.ndarray], careful: bool, own_out: np.ndarray, between_out: np.ndarray
-    ) -> None:
+    def add_blocks(self, x: np.ndarray, places: Places, careful: bool, own_out: np.ndarray, between_out: np.ndarray) -> None:
         C, gradient = self._at(x)
         r, second = self._rows, self._factor * self._rows.weighed(C, self._scales)[2]
         for both, to, out in ((r.same, r.entry_body[r.same[:, 0]], own_out), (r.apart, places[0], between_out)):
@@ -262,9 +260,7 @@ class RemainderPotential(Potential):
             for body, A in zip(ends, pair, strict=True):
                 gradient_out[12 * body : 12 * body + 12] += self._factor * (A.T @ gradient)
 
-    def add_blocks(
-        self, x: np.ndarray, places: Sequence[np.ndarray], careful: bool, own_out: np.ndarray, between_out: np.ndarray
-    ) -> None:
+    def add_blocks(self, x: np.ndarray, places: Places, careful: bool, own_out: np.ndarray, between_out: np.ndarray) -> None:
         found, maps = self._at(x)
         own, between = own_out.reshape(-1, 12, 12), between_out.reshape(-1, 12, 12)
         for ends, place, (*_, K), (on_child, on_parent) in zip(self._pairs[0], places[0], found, maps, strict=True):

@@ -31,7 +31,7 @@ from unibody.contact.friction import LaggedFriction, add_contact_friction, add_f
 from unibody.kernel import Floats, Ints, kernel
 from unibody.solvers.barrier.affine_system import AffineSystem
 from unibody.solvers.barrier.contact_stiffness import ContactParameters
-from unibody.solvers.barrier.incremental_potential import Potential, block_matrix, pair_places
+from unibody.solvers.barrier.incremental_potential import Places, Potential, block_matrix, pair_places
 
 DIGITS = 1e-15
 """Distances are as exact as coordinates: that is what the barriers' values can be trusted to."""
@@ -147,9 +147,7 @@ class BarrierPotential(Potential):
         c = self.contacts(x)
         add_barrier_gradient(c.pair.ravel(), c.record.ravel(), self._law.pressure, self._law.reach, self._factor, gradient_out)
 
-    def add_blocks(
-        self, x: np.ndarray, places: Sequence[np.ndarray], careful: bool, own_out: np.ndarray, between_out: np.ndarray
-    ) -> None:
+    def add_blocks(self, x: np.ndarray, places: Places, careful: bool, own_out: np.ndarray, between_out: np.ndarray) -> None:
         c = self.contacts(x)
         for add in (add_barrier_blocks, add_curvature_blocks) if careful else (add_exact_blocks,):
             add(c.pair.ravel(), places[0], c.record.ravel(), self._law.pressure, self._law.reach, self._factor, own_out, between_out)
@@ -172,38 +170,28 @@ class FrictionPotential(Potential):
     def __init__(self, law: ContactParameters, mu: np.ndarray, origin: np.ndarray, rate: float, factor: float):
         self._law, self._mu, self._origin = law, mu, origin.ravel()
         self._slip, self._factor = law.slip_speed / rate, factor
-        self._lagged: LaggedFriction | None = None
+        self._pair, self._record, self._bound = np.zeros((0, 2), np.int64), np.zeros(0), np.zeros(0)
 
     def renew(self, contacts: ContactSet) -> bool:
         """Take normal forces and tangents from these contacts; whether any of them rubs."""
         force = contact_forces(contacts, self._law.pressure, self._law.reach)
-        self._lagged = LaggedFriction.of(contacts, force, self._mu[contacts.pair[:, 0], contacts.pair[:, 1]])
-        if not len(self._lagged.bound):
-            self._lagged = None
-        return self._lagged is not None
+        lagged = LaggedFriction.of(contacts, force, self._mu[contacts.pair[:, 0], contacts.pair[:, 1]])
+        self._pair, self._record, self._bound = lagged.contacts.pair, lagged.contacts.record.ravel(), lagged.bound
+        return len(self._bound) > 0
 
     def pairs(self, x: np.ndarray) -> Sequence[np.ndarray]:
-        return () if self._lagged is None else (self._lagged.contacts.pair,)
+        return (self._pair,)
 
     def value(self, x: np.ndarray) -> float:
-        if self._lagged is None:
-            return 0.0
-        pair, record = self._lagged.contacts.pair.ravel(), self._lagged.contacts.record.ravel()
-        return self._factor * friction_value(pair, record, self._lagged.bound, self._slip, x, self._origin)
+        return self._factor * friction_value(self._pair.ravel(), self._record, self._bound, self._slip, x, self._origin)
 
     def add_gradient(self, x: np.ndarray, gradient_out: np.ndarray) -> None:
-        if self._lagged is not None:
-            pair, record = self._lagged.contacts.pair.ravel(), self._lagged.contacts.record.ravel()
-            add_friction_gradient(pair, record, self._lagged.bound, self._slip, self._factor, x, self._origin, gradient_out)
+        at = self._pair.ravel(), self._record, self._bound
+        add_friction_gradient(*at, self._slip, self._factor, x, self._origin, gradient_out)
 
-    def add_blocks(
-        self, x: np.ndarray, places: Sequence[np.ndarray], careful: bool, own_out: np.ndarray, between_out: np.ndarray
-    ) -> None:
-        if self._lagged is not None:
-            pair, record = self._lagged.contacts.pair.ravel(), self._lagged.contacts.record.ravel()
-            add_friction_blocks(
-                pair, places[0], record, self._lagged.bound, self._slip, self._factor, x, self._origin, careful, own_out, between_out
-            )
+    def add_blocks(self, x: np.ndarray, places: Places, careful: bool, own_out: np.ndarray, between_out: np.ndarray) -> None:
+        at = self._pair.ravel(), places[0], self._record, self._bound
+        add_friction_blocks(*at, self._slip, self._factor, x, self._origin, careful, own_out, between_out)
 
 
 class DamperPotential(Potential):
@@ -232,9 +220,7 @@ class DamperPotential(Potential):
     def add_gradient(self, x: np.ndarray, gradient_out: np.ndarray) -> None:
         gradient_out.reshape(-1, 12)[self._moving] += (self._factor * self._rate * self._pull(x)[1]).reshape(-1, 12)
 
-    def add_blocks(
-        self, x: np.ndarray, places: Sequence[np.ndarray], careful: bool, own_out: np.ndarray, between_out: np.ndarray
-    ) -> None:
+    def add_blocks(self, x: np.ndarray, places: Places, careful: bool, own_out: np.ndarray, between_out: np.ndarray) -> None:
         f = self._factor * self._rate
         own_out.reshape(-1, 12, 12)[self._moving] += f * self._D.diagonal
         between_out.reshape(-1, 12, 12)[places[0]] += f * self._D.between

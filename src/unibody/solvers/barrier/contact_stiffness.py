@@ -19,12 +19,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from unibody.collision.proximity import ContactSet
-from unibody.coordinates.affine.points import placed_point
-from unibody.kernel import Floats, Ints, kernel
 from unibody.solvers.barrier.affine_system import AffineSystem
 from unibody.solvers.barrier.element_loads import CARRIED
 from unibody.solvers.barrier.memory import MOST
-from unibody.spatial.devices import norm3
 
 DEEP = 0.02
 """d/d̂ at the end of a step below which the next one is stiffer."""
@@ -42,13 +39,6 @@ class ContactParameters:
     """ε_v [m/s]"""
     parts: np.ndarray
     """(rows of Q,) part of κ that each body asks for; a pair has the larger."""
-
-
-@kernel
-def fill_speeds(V: Floats, w: Floats, body: Ints, speed_out: Floats) -> None:
-    """The speed of the fastest point of every body, for rates V (12 each)."""
-    for v in range(body.size):
-        speed_out[body[v]] = max(speed_out[body[v]], norm3(placed_point(V, w, v, body[v])))
 
 
 class Pressures:
@@ -82,11 +72,9 @@ class Pressures:
 
     def raised(self, steps: np.ndarray, h: float, V: np.ndarray) -> np.ndarray:
         """The numbers e for a step that begins with velocities V (rows of Q, 4, 3)."""
-        points, moving = self._system.points, self._system.moving
-        if self._given is not None or not len(points.body):
+        if self._given is not None or not len(self._system.points.body):
             return steps
-        speed = np.zeros(len(self._weight))
-        fill_speeds(np.ascontiguousarray(V).ravel(), points.w.ravel(), points.body, speed)
+        moving, speed = self._system.moving, self._system.motions(np.ascontiguousarray(V).ravel())[:, 1]
         driven = [i for i, b in enumerate(self._system.model.bodies) if b.kind == "kinematic"]
         ask = 1.0 + (speed[moving] + speed[driven].max(initial=0.0)) / h / self._rest(h)
         return np.maximum(steps, np.minimum(np.ceil(np.log2(ask)), MOST))

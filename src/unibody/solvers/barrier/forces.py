@@ -19,7 +19,7 @@ from unibody.coordinates.affine.forces import AffineForces, ForceSlopes, Slopes,
 from unibody.coordinates.affine.polar import add_dashpot_blocks, add_pulled_loads
 from unibody.coordinates.affine.rigid_view import JointCoordinates, RigidView, SeenBodies
 from unibody.solvers.barrier.affine_system import AffineSystem
-from unibody.solvers.barrier.incremental_potential import Potential, block_matrix, pair_places
+from unibody.solvers.barrier.incremental_potential import Places, Potential, block_matrix, pair_places
 
 
 class StoredEnergy(Potential):
@@ -47,9 +47,7 @@ class StoredEnergy(Potential):
         joints = self._forces.sprung
         add_pulled_loads(F, seen.T, joints.which, joints.pair.ravel(), seen.rows, efforts, -self._factor, gradient_out)
 
-    def add_blocks(
-        self, x: np.ndarray, places: Sequence[np.ndarray], careful: bool, own_out: np.ndarray, between_out: np.ndarray
-    ) -> None:
+    def add_blocks(self, x: np.ndarray, places: Places, careful: bool, own_out: np.ndarray, between_out: np.ndarray) -> None:
         """Positive in any case."""
         seen, f = self._at(x)[0], self._forces
         V, v = f.rest

@@ -16,8 +16,6 @@ import numpy as np
 from unibody.algebra.block.cholesky import BlockMatrix
 from unibody.algebra.block.reduced_pcg import solve_reduced, solve_reduced_directly
 from unibody.algebra.minimise import ROUND_OFF, Direction
-from unibody.coordinates.affine.points import placed_point
-from unibody.kernel import Floats, Ints, kernel
 from unibody.solvers.barrier.affine_system import AffineSystem
 
 SHARES = (0.05, 0.25, 1.0)
@@ -25,6 +23,10 @@ SHARES = (0.05, 0.25, 1.0)
 careful one errs far on the large side, and would crawl along directions in which the potential bends down."""
 THERE = 1e-12
 """[m] How near to its place a driven body has arrived."""
+
+
+Places = Sequence[np.ndarray]
+"""For every list of pairs of bodies where their blocks stand; −1 − place if the second body comes first, whose block is transposed."""
 
 
 class Potential:
@@ -42,11 +44,8 @@ class Potential:
         """gradient (12 per body) += ∂/∂x."""
         raise NotImplementedError
 
-    def add_blocks(
-        self, x: np.ndarray, places: Sequence[np.ndarray], careful: bool, own_out: np.ndarray, between_out: np.ndarray
-    ) -> None:
-        """own (144 per body) and between (144 per pair) += ∂²/∂x², exact, or `careful`: positive and rather too large. `places` tells for
-        each list of `pairs` where the pairs stand; −1 − place if the second body comes first, whose block is transposed."""
+    def add_blocks(self, x: np.ndarray, places: Places, careful: bool, own_out: np.ndarray, between_out: np.ndarray) -> None:
+        """own (144 per body) and between (144 per pair) += ∂²/∂x², exact, or `careful`: positive and rather too large."""
         raise NotImplementedError
 
     def max_step(self, x: np.ndarray, p: np.ndarray, t: float) -> float:
@@ -63,28 +62,11 @@ class Potential:
         return 0.0
 
 
-@kernel
-def longest_motion(p: Floats, w: Floats, body: Ints, moving: Ints, spread: Floats) -> float:
-    """The largest component of the motion p of any point and origin; a body without a shape is as large as its inertia says (`spread`)."""
-    most = 0.0
-    for v in range(body.size):
-        x = placed_point(p, w, v, body[v])
-        most = max(most, max(abs(x[0]), max(abs(x[1]), abs(x[2]))))
-    for b in range(p.size // 12):
-        for i in range(3):
-            most = max(most, abs(p[12 * b + i]))
-    for k in range(moving.size):
-        for i in range(12):
-            most = max(most, abs(p[12 * moving[k] + i] * spread[4 * k + i // 3]))
-    return most
-
-
 class IncrementalPotential:
     """Ψ of one step: a `MinimisationProblem`. `targets`: where driven bodies are going; `rate` is ∂v/∂x of the time rule."""
 
     def __init__(self, system: AffineSystem, potentials: Sequence[Potential], targets: dict[int, np.ndarray], rate: float):
         self.system, self.potentials, self.targets, self.rate = system, potentials, targets, rate
-        self._points = system.points.w.ravel(), system.points.body, system.moving, system.spread.ravel()
         self._last: tuple[np.ndarray, np.ndarray] | None = None
 
     def value(self, x: np.ndarray) -> float:
@@ -136,7 +118,9 @@ class IncrementalPotential:
         flat = p.ravel()
         self._last = x.copy(), flat
         # How long it is, and how far values and distances can be trusted.
-        length = longest_motion(flat, *self._points) * self.rate
+        # A body without a shape is as large as its inertia says.
+        ways = s.motions(flat)[:, 0], np.abs(p[:, 0]), np.abs(own.reshape(-1, 4, 3) * s.spread[:, :, None])
+        length = max(float(way.max(initial=0.0)) for way in ways) * self.rate
         judged = [potential.judge(x, flat) for potential in self.potentials]
         noise, change = sum(noise for noise, _ in judged), max(change for _, change in judged)
         return Direction(flat, float(g @ own), length, noise, careful, change)

@@ -20,7 +20,7 @@ from unibody.coordinates.affine.polar import add_dashpot_blocks
 from unibody.kernel import Floats, Ints, device, kernel
 from unibody.measure import store_curve
 from unibody.solvers.barrier.element_loads import ElementLoads, StepScales
-from unibody.solvers.barrier.incremental_potential import Potential
+from unibody.solvers.barrier.incremental_potential import Places, Potential
 from unibody.solvers.barrier.measure_steps import safe_measure_step, sampled_step
 from unibody.solvers.barrier.measured_elements import HeldMeasure, MeasuredElements
 
@@ -189,9 +189,7 @@ class MeasurePotential(Potential):
         if len(self.drag_strength):
             dashpot_value(self.drag_pair.ravel(), self._drag, self.drag_strength, x, self._origin, self._factor, gradient_out)
 
-    def add_blocks(
-        self, x: np.ndarray, places: Sequence[np.ndarray], careful: bool, own_out: np.ndarray, between_out: np.ndarray
-    ) -> None:
+    def add_blocks(self, x: np.ndarray, places: Places, careful: bool, own_out: np.ndarray, between_out: np.ndarray) -> None:
         table, blocks = self.measured.table, (own_out, between_out)
         self._weigh(x)
         add_measure_blocks(

@@ -14,7 +14,7 @@ import numpy as np
 
 from unibody.collision.proximity import WIDTH, ContactSet
 from unibody.contact.barrier import contact_forces
-from unibody.coordinates.affine.body import RigidityPotential
+from unibody.coordinates.affine.body import strain_energy
 from unibody.coordinates.affine.rigid_view import relative_twist
 from unibody.coordinates.observation import Observation, Touching, public_poses, public_twists
 from unibody.element import Kinematics
@@ -61,7 +61,7 @@ def observe_affine(system: BarrierSystem, state: State, memory: np.ndarray, cont
     kinetic = 0.5 * float(np.einsum("nai,nab,nbi->", own, M4, own))
     kinetic += sum(0.5 * float(j.armature @ k.joint_v(j.name) ** 2) for j in system.lagged.armed)
     height = float(-(np.einsum("na,nai->ni", M4[:, 0], Q[a.own]) @ model.gravity).sum())
-    barriers += float(RigidityPotential(a.stiffness_volumes, system.options.modulus).value(Q[a.moving]).sum())
+    barriers += float(strain_energy(Q[a.moving], system.options.modulus * a.stiffness_volumes).sum())
     return Observation(
         time=state.t, poses=public_poses(k.X), twists=public_twists(k.X, k.V), joint_q=k.q, joint_v=k.v, kinetic=kinetic, gravity=height,
         springs=stored + held.value + barriers, powers=powers, reactions=_in_world(system, k, reactions),
