@@ -53,6 +53,7 @@ def kick_onto_rows(
         FillSignals(stages[SIGNAL_STAGE], t, part(work_out, layout, SIGNALS))
     before = np.inf
     for k in range(LIMIT):
+        # how far the rows have gone by then
         kick_reduced(layout, ints, constants, h, work_out, q_out, v_out)
         see_state(layout, ints, constants, stages, control, work_out, q_out, v_out)
         largest = 0.0
@@ -75,6 +76,7 @@ def kick_onto_rows(
             columns[:] = swept_columns
         if not serves:
             break
+        # K M⁻¹ Kᵀ μ = −(C(q⁺) − C(q)) / h², a ← a + M⁻¹ Kᵀ μ
         for r in range(target.size):
             target[r] = -active[r] * (residual[r] - residual_0[r]) / (h * h) if compliance[r] == 0.0 else 0.0
         solve_closure_again(

@@ -48,6 +48,7 @@ def respond_to_constraints(
     seat = part(table, spots, SEAT)
     islands = part(table, spots, CONSTRAINT_ISLANDS)
     at = part(table, spots, INVERSE_AT)
+    # rows in world axes at the nodes; M⁻¹ of islands that enough rows meet
     place_entries(entry_body, part(work_out, layout, G), part(work_out, layout, X_WB), rows, world)
     if responses or entry_body.size > 0:
         fill_shifts(body, rows, shift)
@@ -56,6 +57,7 @@ def respond_to_constraints(
         invert_islands(layout, ints, spots, table, at, 0, work_out, numbers_out)
         load[:] = 0.0
         Y_out[:] = 0.0
+    # of each row J on the way from its nodes to the ground, C̈ = J a + bias, and Y where an inverse is at hand
     for r in range(acceleration_out.size):
         moved = bias[r]
         a, c = islands[2 * r], islands[2 * r + 1]
@@ -72,6 +74,7 @@ def respond_to_constraints(
             add_path(body, shift, columns, place, node, first[g], base, 1, w[0], w[1], w[2], w[3], w[4], w[5], J_out)
             if responses and at[g] >= 0:
                 respond_one(numbers_out, body_numbers(first, start, seat, at, g, node), first[g + 1] - first[g], w, base, 1, Y_out)
+        # what it has on joint velocities themselves
         for k in range(dof_start[r], dof_start[r + 1]):
             spot = place[dof_index[2 * k + 1]]
             g = a if a >= 0 and first[a] <= spot < first[a + 1] else c
@@ -85,6 +88,7 @@ def respond_to_constraints(
                 for v in range(n):
                     Y_out[offset(base + v)] += x * numbers_out[line + v]
         acceleration_out[r] = moved
+        # Y of the other islands by a sweep over their members
         for side in range(2 if responses else 0):
             g = a if side == 0 else c
             if g >= 0 and at[g] < 0:

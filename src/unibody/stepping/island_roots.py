@@ -188,6 +188,7 @@ def root_row(
         island = one if side == 0 else two
         if island < 0:
             continue
+        # from the leaves: A = (J + Sᵀ f) D^-1/2, and what is left of f goes to the parent
         for m in range(start[island + 1] - 1, start[island] - 1, -1):
             i = members[m]
             o = offset(BODY * i)
@@ -206,6 +207,7 @@ def root_row(
                     t = rest * columns[e + INVERSE]
                     u = load6(columns, e + U)
                     f = (f[0] - t * u[0], f[1] - t * u[1], f[2] - t * u[2], f[3] - t * u[3], f[4] - t * u[4], f[5] - t * u[5])
+            # f at the parent's frame
             if felt and of_body[parent] == island:
                 lever = cross(load3(shift, offset(3 * i)), (f[3], f[4], f[5]))
                 k = offset(6 * parent)

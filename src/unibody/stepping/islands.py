@@ -105,6 +105,7 @@ def make_islands(parent: np.ndarray, moving: np.ndarray, owner: np.ndarray, cons
             i = int(root[i])
         return i
 
+    # trees of joints, and bodies that rows hold together
     for i in range(1, len(parent)):
         if moving[i] and moving[parent[i]]:
             root[i] = top(int(parent[i]))
@@ -117,6 +118,7 @@ def make_islands(parent: np.ndarray, moving: np.ndarray, owner: np.ndarray, cons
         if holds[r]:
             for b in touched[-1][1:]:
                 root[top(b)] = top(touched[-1][0])
+    # a row that does not hold may touch two islands, not more
     again = True
     while again:
         again = False
@@ -124,12 +126,14 @@ def make_islands(parent: np.ndarray, moving: np.ndarray, owner: np.ndarray, cons
             tops = sorted({top(b) for b in bodies})
             for t in tops[2:]:
                 root[t], again = tops[0], True
+    # islands by number: of bodies, of rows, of velocities
     names = {t: k for k, t in enumerate(sorted({top(i) for i in range(len(parent)) if moving[i]}))}
     of_body = np.array([names[top(i)] if moving[i] else -1 for i in range(len(parent))], np.int64)
     rows = np.full((len(touched), 2), -1, np.int64)
     for r, bodies in enumerate(touched):
         islands = sorted({int(of_body[b]) for b in bodies})
         rows[r, : len(islands)] = islands
+    # velocities and bodies in the order of islands
     of_velocity = of_body[owner] if len(owner) else np.zeros(0, np.int64)
     column = np.argsort(of_velocity, kind="stable").astype(np.int64)
     place = np.empty_like(column)

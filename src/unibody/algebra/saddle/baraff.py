@@ -143,6 +143,7 @@ def factor_tree(parent: Ints, rows: Ints, plan: Ints, M: Floats, Gc: Floats, Gp:
             D = add_outer6(D, S[14], y4)
         # three rows, written out: the same
         elif r == 3:
+            # W, V and S
             w0 = solve_lower6(L, load6(Gc, o36))
             w1 = solve_lower6(L, load6(Gc, o36 + 6))
             w2 = solve_lower6(L, load6(Gc, o36 + 12))

@@ -257,6 +257,7 @@ def sweep_velocities(
         k = offset(ROW * i)
         parent, first, count, slot, kind = body[at], offset(body[at + 1]), body[at + 2], body[at + 3], body[at + 4]
         m = offset(ROW * parent)
+        # V and ζ of the parent, along a chain in registers
         if parent == 0:
             o = fetch(rows_out, V)
             l = fetch(rows_out, V + 3)
@@ -268,6 +269,7 @@ def sweep_velocities(
             l = fetch(kept_out, above + 3)
             zo = fetch(kept_out, above + 6)
             zl = fetch(kept_out, above + 9)
+        # S v and Ṡ v of the joint, by its columns; of a driven body by signals
         r = fetch(rows_out, k + P) - fetch(rows_out, m + P)
         a = zero
         b = zero
@@ -297,6 +299,7 @@ def sweep_velocities(
         zo = zo + (d + crossed(o, a))
         o = o + a
         l = l + b
+        # w = B ζ + V ×* B V
         mass = rows_out[k + RIGID]
         h = fetch(rows_out, k + RIGID + 1)
         diagonal = fetch(rows_out, k + RIGID + 4)

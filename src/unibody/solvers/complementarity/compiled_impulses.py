@@ -168,6 +168,7 @@ def solve_rows(
     change[:] = 0.0
     facts_out[MISSED], facts_out[STEPS], facts_out[SOLVED] = -1.0, 0.0, 1.0
     while acting > 0:
+        # W = A Aᵀ of what acts, and its impulses
         count = TakeBlocks(frame[TAKE], taken, start, place, islands, rows, lower, upper, coefficients, right, warm, some, numbers)
         m = some[count]
         W, x, u = cut(room, top, m * m), cut(room, top + m * m, m), cut(room, top + m * m + m, m)
@@ -197,6 +198,7 @@ def solve_rows(
             taken, b.size, part(system, layout, ROW_START), part(system, layout, DOF_START), part(system, layout, DOF_INDEX),
             part(work, layout, NUMBERS), part(table, spots, PLACE), first, islands, place, J, change, velocity_out,
         )  # fmt: skip
+        # impulses to their rows; what would be broken takes part in the next round
         acting, at = 0, 0
         for i in range(blocks):
             if taken[i] == 1:

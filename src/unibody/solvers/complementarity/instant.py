@@ -199,6 +199,7 @@ def contact_instant(rule: Any, find: Any, look: Any, touching: float = TOUCHING,
     made, b, parts, owner = here.problem()
     n, w = here.before.shape
     hits = tuple(int(c) for c in np.flatnonzero(here.before[:, 0] < -MOVES))
+    # of sliding contacts: how their gaps answer to their own force, and from which friction on not at all
     answers, critical = np.full(n, np.nan), np.full(n, np.inf)
     for part, c in zip(parts, owner, strict=True):
         if part.kind == SLIDE:
@@ -213,11 +214,13 @@ def contact_instant(rule: Any, find: Any, look: Any, touching: float = TOUCHING,
         "impact", here.known, [(known[i], known[j]) for i, j in bodies], bodies, here.touches.points, here.rows.directions[:, 0],
         here.touches.gaps, slips, answers, critical, note="; ".join(here.notes),
     )  # fmt: skip
+    # what still approaches is an impact, and no matter of accelerations
     if hits or here.limits_hit:
         out.causes = hits
         if here.limits_hit:
             out.note = "; ".join([*here.notes, f"at their ends and still moving: {', '.join(dict.fromkeys(here.limits_hit))}"])
         return out
+    # all modes of every part: none, one or several solutions
     found = _solved(made.whole, b, parts, here, owner, resting)
     bad = [g for g in found if not g.found]
     out.proved = here.known and all(g.complete for g in bad or found)

@@ -167,10 +167,12 @@ class BoundComplementarity(Bound):
         q, v, kept = self._begin(state, memory)
         system, rule, layout = self.system, self.rule, self.arrangement
         system.prepare(dt)
+        # the motion that nothing holds, with Coriolis terms in the middle of the step
         change = self._change(kept, dt)
         if not system.look(state.t, q, v, control, change):
             raise self.failure(state, memory, control, state.t)
         after = layout.fresh(kept, system.view(LEDGER), dt)
+        # impulses of all rows at once (Eq. 41–54)
         q_0, v_0 = q.copy(), v.copy()
         held = rule.hold(dt, layout.warm(kept, dt), rub=layout.friction(kept))
         if change is None and layout.leans:  # the first step foretells its own middle
@@ -180,6 +182,7 @@ class BoundComplementarity(Bound):
             held = rule.hold(dt, layout.warm(kept, dt), rub=layout.friction(kept))
         if rule.near is not None:
             self.refuse_contact(state.t, rule.near.crossing())
+        # v⁺ and q⁺; rows that hold are carried along, what overlaps is parted, and the rest is put back onto the rows
         system.apply_impulses(held.constraint_impulse, held.constraints, held.on_bodies(self.model.n_bodies), dt)
         projects = self.solver.project and rule.projects
         if projects:
@@ -193,6 +196,7 @@ class BoundComplementarity(Bound):
             system.project(state.t + dt, q, v, control, rule.projected, held.constraints, stiction)
         if not finite(q, v):
             raise self.failure(state, memory, control, state.t)
+        # memory: how the step began, its impulses, and what the next one foretells of its middle
         if layout.leans:
             assert isinstance(system, ImpulseReduced)
             length, rows = dt if rule.acted(held) else 0.0, rule.projected if projects else None

@@ -63,6 +63,7 @@ def step_by_impulses(
     q_out: Floats, v_out: Floats, memory_out: Floats,
 ) -> int:  # fmt: skip
     """One step from accelerations that were just evaluated: 0, or what went wrong; q and v are then as they were."""
+    # how it began, for previews that are made again
     found = scratch_out[FOUND : FOUND + 4]
     at = CHOICES + 4
     for j in range(q_out.size):
@@ -75,6 +76,7 @@ def step_by_impulses(
     previews = 0
     anew = 0
     before = 1e300
+    # preview: every body by itself to the end of the step; impulses until no joint is open there
     while True:
         Kick(stages[KICK_STAGE], layout, ints, constants, h, work_out, q_out, v_out)
         see_ahead(layout, ints, constants, stages, t + h, work_out, q_out, v_out, found)
@@ -93,6 +95,7 @@ def step_by_impulses(
         restore(scratch_out, q_out, v_out)
     memory_out[PREVIEWS] = previews
     memory_out[LEFT] = found[0]
+    # velocities onto the rows where the step ended
     settle(layout, ints, constants, stages, control, 0, work_out, q_out, v_out)
     see_ahead(layout, ints, constants, stages, t + h, work_out, q_out, v_out, found)
     rounds = 0

@@ -134,13 +134,13 @@ def slower(energy, last, driven, curved, memory):
     """At the beginning of a step: the kinetic energy that is to be taken out, 0 for none, and what the book holds otherwise."""
     gain = energy - memory[EXPLAINED] if last > 0.0 and not driven else 0.0
     # a loss at once is an impact, which nothing later may draw on
-    constraints = max(-CREDIT * memory[PEAK] if curved and gain > -CREDIT * memory[PEAK] else 0.0, memory[UNEXPLAINED] + gain)
-    peak = max(memory[PEAK], energy - max(0.0, constraints))
-    little = curved and constraints > LITTLE * peak and constraints < LARGELY * energy
+    unexplained = max(-CREDIT * memory[PEAK] if curved and gain > -CREDIT * memory[PEAK] else 0.0, memory[UNEXPLAINED] + gain)
+    peak = max(memory[PEAK], energy - max(0.0, unexplained))
+    little = curved and unexplained > LITTLE * peak and unexplained < LARGELY * energy
     sudden = gain > (CREDIT if curved else SUDDEN) * peak
-    if energy > 0.0 and (sudden or constraints > (CREDIT if curved else SHARE) * peak or little):
-        return max(gain, constraints) if sudden else constraints, 0.0
-    return 0.0, 0.0 if driven else constraints
+    if energy > 0.0 and (sudden or unexplained > (CREDIT if curved else SHARE) * peak or little):
+        return max(gain, unexplained) if sudden else unexplained, 0.0
+    return 0.0, 0.0 if driven else unexplained
 
 
 @device
@@ -189,11 +189,13 @@ def step_linearly_implicit(
     last = memory_out[STEP_LENGTH]
     status[FLAT] = 0.0
     status[APART] = 0.0
+    # a by Eq. 2, from the acceleration of the last step as a guess
     for j in range(y.size):
         y[j] = (v_out[j] - memory_out[first_v + j]) / last if last > 0.0 else 0.0
     Evaluate(stages[EVALUATE_STAGE], layout, ints, constants, stages, control, t, work_out, q_out, v_out)
     if not (all_finite(y) and all_finite(v_out)):
         return False
+    # kinetic energy, the work that forces do on it, and what rows that turn do beyond that
     held = part(work_out, layout, VIOLATION)
     curved = part(constants, layout, IMPLICIT_CHOICE)[CURVED] > 0.0
     violated = largest_held(part(ints, layout, UNILATERAL), held) if curved else -1.0
@@ -213,12 +215,13 @@ def step_linearly_implicit(
             return False
         spurious = work_of_rows(layout, ints, constants, h, work_out)
         work = work_of_step(layout, ints, constants, h, v_out, work_out)
+    # kinetic energy that no force explains: what there is of it, or a slower beginning without it
     if explicit == 0:
-        take, constraints = slower(energy, last, is_driven(layout, work_out), curved, memory_out)
+        take, unexplained = slower(energy, last, is_driven(layout, work_out), curved, memory_out)
         if take > 0.0:
             # not from the courses of what floats, whose momenta no error here has changed
             loose = max(0.0, energy - energy_of_courses(layout, ints, constants, v_out, work_out))
-            constraints = max(0.0, take - SLOWEST * loose)
+            unexplained = max(0.0, take - SLOWEST * loose)
             take = min(take, SLOWEST * loose)
             for j in range(y.size):
                 before_out[j] = v_out[j]
@@ -234,9 +237,10 @@ def step_linearly_implicit(
             energy -= take
             spurious = work_of_rows(layout, ints, constants, h, work_out) if turning else 0.0
             work = work_of_step(layout, ints, constants, h, v_out, work_out)
-        memory_out[UNEXPLAINED] = constraints
-        memory_out[PEAK] = max(memory_out[PEAK], energy - max(0.0, constraints))
+        memory_out[UNEXPLAINED] = unexplained
+        memory_out[PEAK] = max(memory_out[PEAK], energy - max(0.0, unexplained))
         memory_out[EXPLAINED] = energy + work - spurious
+    # memory: work, how the step began and how it was solved
     book_implicit_work(ledger_of(layout, work_out), h, memory_out)
     memory_out[DAMPER_WORK] += work_of_limits(layout, ints, h, work_out)
     memory_out[STEP_LENGTH] = h
@@ -247,6 +251,7 @@ def step_linearly_implicit(
         memory_out[BEGUN_Q + j] = q_out[j]
     for j in range(v_out.size):
         memory_out[first_v + j] = v_out[j]
+    # v⁺ = v + h a, q⁺ = q ⊕ h v⁺; then onto the rows, which must not have come apart
     if stages[KICK_STAGE] != 0:
         Kick(stages[KICK_STAGE], layout, ints, constants, h, work_out, q_out, v_out)
     else:

@@ -126,6 +126,7 @@ def solve_matrix(
     definite = part(constants, layout, IMPLICIT_CHOICE)[DEFINITE] > 0.0
     status[PROJECTED] = 0.0
     for attempt in range(1 if definite else 0, 2):
+        # A = P + couplings, with exact implicit terms at first, then with definite ones
         if stages[IMPLICIT_STAGE] != 0:
             Implicit(stages[IMPLICIT_STAGE], layout, ints, constants, control, attempt, work_out, q_out, v_out)
         else:
@@ -135,6 +136,7 @@ def solve_matrix(
             fill_right(layout, ints, constants, work_out, side_f, side)
             if part(work_out, layout, TARGET).size > 0:
                 aim_rows_ahead(layout, ints, constants, work_out)
+        # A y = b + Gᵀ μ, G y = target: at once, or by the Schur complement of the rows
         failed = FactorMatrix(stages[FACTOR_STAGE], layout, ints, constants, work_out)
         done = -1
         if failed == 0 and stages[FUSED_STAGE] != 0:
@@ -177,6 +179,7 @@ def correct_redmax(
     armature = part(constants, layout, ARMATURE)
     y = part(work_out, layout, Y)
     h = part(constants, layout, IMPLICIT_CHOICE)[STEP_LENGTH]
+    # the right side: what forces leave of inverse dynamics at a
     carry_accelerations(body, a, columns, rows)
     fill_wrenches(
         body, rows, part(work_out, layout, X_WB), part(work_out, layout, F), part(constants, layout, GRAVITY), side_f,
@@ -188,6 +191,7 @@ def correct_redmax(
         y[j] = 0.0
     for k in range(side_f.size):
         side_f[k] = 0.0
+    # what rows ask of the correction
     if aim.size > 0:
         aim_rows_ahead(layout, ints, constants, work_out)
         target = part(work_out, layout, TARGET)
