@@ -25,9 +25,10 @@ def test_steps_without_intersection(name):
     sim = ub.Simulation(s.model, Barrier(), dt=s.dt)
     rec = sim.run(3 * s.dt)
     assert all((c.gaps > 0.0).all() for c in rec.contacts)
-    a = sim._bound.system.affine
-    Q = sim._bound.system.affine.whole(rec.states[-1].q, rec.t[-1])
-    assert crossing(a.surface, a.broad, a.surface.positions(Q), a.surface.planes(Q)) is None
+    if any(isinstance(c, ub.Contact) for _, c in s.model.constraints):  # others may pass through each other
+        a = sim._bound.system.affine
+        Q = a.whole(rec.states[-1].q, rec.t[-1])
+        assert crossing(a.surface, a.broad, a.surface.positions(Q), a.surface.planes(Q)) is None
     assert rec.violation.max() < 1e-6
 
 
