@@ -32,7 +32,7 @@ from unibody.solvers.barrier.measure_steps import sampled_step
 from unibody.spatial.pose import vector_from_rotation
 
 
-class AffineConstraintRows:
+class UnmeasuredRows:
     """Rows of some constraints of a model, by name."""
 
     def __init__(self, system: AffineSystem, view: RigidView, only: Collection[str]):
@@ -162,7 +162,7 @@ class AffineConstraintRows:
 class RowPotential(Potential):
     """Constraint rows during one step, with signals of its end and joint coordinates near q."""
 
-    def __init__(self, rows: AffineConstraintRows, q_near: np.ndarray, signals: np.ndarray, scales: StepScales, factor: float):
+    def __init__(self, rows: UnmeasuredRows, q_near: np.ndarray, signals: np.ndarray, scales: StepScales, factor: float):
         self._rows, self._q_near, self._signals, self._scales, self._factor = rows, q_near, signals, scales, factor
         self._pairs = (rows.entry_body[rows.apart].reshape(-1, 2),)
         self._known: tuple[np.ndarray, np.ndarray, np.ndarray] | None = None

@@ -63,13 +63,14 @@ class LaggedForces:
         self.armed = [j for j in system.model.joints if j.armature.any()]
         self._armed = view.coordinates({j.name for j in self.armed}, measured=False)
 
-    def _is_idle(self, control: np.ndarray) -> bool:
+    def is_idle(self, control: np.ndarray) -> bool:
+        """Whether there is neither a force nor control."""
         f = self._forces
         return not f.model.forces and not control[: f.nv + 6 * f.n].any()
 
     def powers(self, Q: np.ndarray, V: np.ndarray, q_near: np.ndarray, signals: np.ndarray, control: np.ndarray) -> np.ndarray:
         """Of dampers, motors and applied wrenches [W]."""
-        return np.zeros(3) if self._is_idle(control) else self._seen(Q, V, q_near, signals, control)[-1]
+        return np.zeros(3) if self.is_idle(control) else self._seen(Q, V, q_near, signals, control)[-1]
 
     def _seen(
         self, Q: np.ndarray, V: np.ndarray, q_near: np.ndarray, signals: np.ndarray, control: np.ndarray
@@ -87,7 +88,7 @@ class LaggedForces:
     ) -> tuple[np.ndarray, BlockMatrix | None, np.ndarray]:
         """Constant loads (moving, 12), dampers over the moving bodies [N s/m], and powers."""
         s, f = self._system, self._forces
-        if self._is_idle(control):
+        if self.is_idle(control):
             return np.zeros((len(s.moving), 12)), None, np.zeros(3)
         joints, seen, at, F, efforts, powers = self._seen(Q, V, q_near, signals, control)
         # f₀: all that acts, without what stores energy

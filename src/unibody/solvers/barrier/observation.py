@@ -36,7 +36,9 @@ def observe_affine(system: BarrierSystem, state: State, memory: np.ndarray, cont
     Q, V, last = a.whole(state.q, state.t), a.rates(state.v, state.t), system.memory.last_step(memory)
     k = system.view.kinematics(state.t, Q, V, kept.joint_q, a.signals(state.t), control, model.joints)
     # What forces, constraints and remainders do.
-    F, acting, powers = system.forces.acting(k.X.ravel(), k.V.ravel(), k.q, k.v, k.signals, control)
+    F, acting, powers = np.zeros(k.V.size), np.zeros(model.nv_joints), np.zeros(3)
+    if not system.lagged.is_idle(control):
+        F, acting, powers = system.forces.acting(k.X.ravel(), k.V.ravel(), k.q, k.v, k.signals, control)
     stored = system.forces.stored(k.X.ravel(), k.q, k.signals)[0] if system.forces.energetic else 0.0
     held = _held_loads(system, Q, k, last.length, kept.stiffer_ranges, True)
     multipliers = dict(held.multipliers)

@@ -29,7 +29,7 @@ from unibody.model import Model, State
 from unibody.solvers.barrier.affine_system import AffineSystem
 from unibody.solvers.barrier.body_laws import body_contact_filter, pair_tables
 from unibody.solvers.barrier.body_potential import BodyPotential
-from unibody.solvers.barrier.constraint_rows import AffineConstraintRows, RemainderPotential, RowPotential
+from unibody.solvers.barrier.constraint_rows import RemainderPotential, RowPotential, UnmeasuredRows
 from unibody.solvers.barrier.contact_potential import BarrierPotential, DamperPotential, FrictionPotential, contact_damping, dragged
 from unibody.solvers.barrier.contact_stiffness import ContactParameters, Pressures
 from unibody.solvers.barrier.driven_bodies import advance
@@ -104,7 +104,7 @@ class BarrierSystem(HoldsAddresses):
         self.exact = exact_elements(self.reduction)
         self.measured = MeasuredElements(self.view, self.affine.parts, self.reduction.missing, self.exact)
         done = {*self.exact, *self.measured.names}
-        self.rows = AffineConstraintRows(self.affine, self.view, [name for name, _ in model.constraints if name not in done])
+        self.rows = UnmeasuredRows(self.affine, self.view, [name for name, _ in model.constraints if name not in done])
         self.remainders = [k for k in self.reduction.missing if k not in self.measured.joints]
         """Joints of which equations and measures leave something open."""
         self.forces = AffineForces(self.view, self.callback_errors, self.affine.clock)
