@@ -37,7 +37,7 @@ def fill_dry_friction_rows(
 class DryFrictionRows(Constraint):
     """Friction of at most `bounds` [N m or N] in the degrees of freedom `chosen` of `joint`.
 
-    >>> JointRub("knee", (0,), (0.5,)).rows
+    >>> DryFrictionRows("knee", (0,), (0.5,)).rows
     1
     """
 

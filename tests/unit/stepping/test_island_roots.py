@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from tests.unit.coordinates.test_island_answers import looked_at
+from tests.unit.stepping.test_tree_delassus import looked_at
 
 from unibody.algebra.contact.delassus import write_gram
 from unibody.algebra.tree.aba import ROW, C, P, V, W
@@ -68,10 +68,10 @@ def test_velocities_swept_alone_are_those_of_the_sweep(name: str) -> None:
     system, _, _, q = looked_at(name)
     rng, size = np.random.default_rng(1), len(system.start()[1])
     one, other = rng.normal(size=size), rng.normal(size=size)
-    system.sweep(q, other)
+    system.dynamics.sweep(q, other)
     wanted = system.view(ROWS).copy().reshape(-1, ROW)
     bias = system.view(TABLE_C).copy()
-    system.sweep(q, one)
+    system.dynamics.sweep(q, one)
     before, kept = system.view(ROWS).copy().reshape(-1, ROW), np.zeros(MIDDLE_WIDTH * len(wanted))
     sweep_velocities(
         system.view(BODIES), bias, other, system.view(SIGNALS), system.view(COLUMNS), MIDDLE_WIDTH, kept, system.view(ROWS)

@@ -71,7 +71,7 @@ def solve_modes(W: np.ndarray, b: np.ndarray, parts: list[ModePart], most: int =
     enough of islands in which nothing slides: these have one.
 
     >>> rod = np.array([[1.0, 2.0], [2.0, 5.0]])
-    >>> [len(solve_modes(rod, np.array([-g, 0.0]), [Part(SLIDE, np.arange(2), np.array([1.0]))])[0].found) for g in (9.81, -9.81)]
+    >>> [len(solve_modes(rod, np.array([-g, 0.0]), [ModePart(SLIDE, np.arange(2), np.array([1.0]))])[0].found) for g in (9.81, -9.81)]
     [0, 2]
     """
     W, b = np.asarray(W, float), np.asarray(b, float)
