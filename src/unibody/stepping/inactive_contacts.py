@@ -2,7 +2,7 @@
 
 Contacts are found as far as the fastest body of all may come, since whatever it hits may become as fast. Most bodies are slower: where two
 of them, each at its own speed, cannot close their gap within the step, their contact has no impulse unless others push them together.
-Without these bystanders the problem is smaller, and where its solution closes none of their gaps,
+Without these inactive contacts the problem is smaller, and where its solution closes none of their gaps,
 
     λ = 0,      C/h + u ≥ 0
 
@@ -24,8 +24,8 @@ from unibody.stepping.step_arrays import row_parts
 from unibody.stepping.step_problem import LATE, StepSolution
 
 WORTH, WORTH_SWEEPING, PART_SWEEPING = 8, 64, 6
-"""Fewer bystanders are not worth a look of their own; nor are, where sweeps are all that a contact costs, fewer than so many more than a
-sixth of all."""
+"""Fewer inactive contacts are not worth a look of their own; nor are, where sweeps are all that a contact costs, fewer than so many more
+than a sixth of all."""
 
 
 @dataclass
@@ -73,9 +73,9 @@ class Near:
         )  # fmt: skip
         return acts[:count] if n - count >= worth else None
 
-    def with_bystanders(self, held: StepSolution, acting: np.ndarray, twists: np.ndarray, h: float) -> np.ndarray:
+    def with_inactive(self, held: StepSolution, acting: np.ndarray, twists: np.ndarray, h: float) -> np.ndarray:
         """Tell the step that was solved for those that act of all; twists (bodies, 6): what its impulses changed, at centres of mass. Gives
-        the numbers of bystanders whose gaps it would close."""
+        the numbers of those left out whose gaps it would close."""
         impulse, after, passed = np.empty_like(self.free), np.empty_like(self.free), np.empty(len(self.free), np.int64)
         count = tell_all(
             after.shape[1], h, acting, self.touches.bodies.ravel(), self.wrenches.ravel(), twists.ravel(), self.touches.gaps,

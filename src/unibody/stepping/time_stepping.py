@@ -141,7 +141,7 @@ class Stepping:
         while acting is not None:
             held = self._solved(near.some(acting), motion, constraints, targets, h, options, False, rub)
             moved = system.carried(held.constraint_impulse, constraints, held.on_bodies(self.model.n_bodies))
-            passed = near.with_bystanders(held, acting, moved, h)
+            passed = near.with_inactive(held, acting, moved, h)
             if not passed.size:
                 return held
             near = replace(near, guess=held.impulse, begin=held.constraint_impulse)
