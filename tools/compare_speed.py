@@ -1,8 +1,9 @@
-"""Is this checkout as fast as another one? Usage: python tools/compare_speed.py OTHER_CHECKOUT [--rounds 12] [case ...]
+"""Is this checkout as fast as another one? Usage: python tools/compare_speed.py OTHER_CHECKOUT [--rounds 12] [--pairs 3] [case ...]
 
 One process per checkout; they take turns A B B A A B …, so that a busy moment meets both, and each turn goes on where its last one ended.
-A turn's time is the thread's processor time. The ratio is this one's least time over the other's; the middle ratio is that of the
-medians. Cases use public names that both versions have. Piles whose problems are solved to the end take as many sweeps as their state asks
+So do several pairs of processes one after the other, for where a process has its memory makes up to a third (a tree of 1023 joints).
+A turn's time is the thread's processor time. The ratio is this one's least time over the other's, of all pairs; the middle ratio is that
+of the medians. Cases use public names that both versions have. Piles whose problems are solved to the end take as many sweeps as their state asks
 for, which is another one wherever two versions differ in the last digit; `-swept` ones make the same number in every step.
 """
 
@@ -92,11 +93,18 @@ def lagrange_chain(n: int, times: int) -> Callable[[], None]:
 
 
 def barrier_pile(n: int) -> Callable[[], None]:
-    from barrier_pile import pile as build
+    """n × n towers of four cubes, as in benchmarks/barrier_pile.py, which imports modules that other versions may have elsewhere."""
+    import numpy as np
 
     import unibody as ub
 
-    return steps(build(n), ub.solvers.Barrier(), 0.01, 3, 2, True)
+    rng, b = np.random.default_rng(0), ub.Builder()
+    b.body("ground", shape=ub.Plane(), kind="static")
+    for k in range(4 * n * n):
+        x, y = 1.15 * np.array([k % n, k // n % n]) + 0.1 * rng.random(2)
+        b.body(f"c{k}", shape=ub.Box((1.0, 1.0, 1.0)), X_WB=ub.Pose(p=(x, y, 0.55 + 1.05 * (k // (n * n)))))
+    b.add(ub.Contact(friction=0.3, reach=1e-2))
+    return steps(b.build(), ub.solvers.Barrier(), 0.01, 3, 2, True)
 
 
 CASES: dict[str, Callable[[], Callable[[], None]]] = {
@@ -157,6 +165,11 @@ class Worker:
                 raise RuntimeError(line[2:].strip())
         raise RuntimeError("the worker ended")
 
+    def end(self) -> None:
+        assert self.process.stdin
+        self.process.stdin.close()
+        self.process.wait()
+
 
 def main(arguments: list[str]) -> int:
     if arguments[:1] == ["--serve"]:
@@ -166,24 +179,28 @@ def main(arguments: list[str]) -> int:
         print(__doc__)
         return 2
     other, arguments = Path(arguments[0]).resolve(), arguments[1:]
-    rounds = 12
-    if "--rounds" in arguments:
-        at = arguments.index("--rounds")
-        rounds, arguments = int(arguments[at + 1]), arguments[:at] + arguments[at + 2 :]
+    counts = {"--rounds": 12, "--pairs": 3}
+    for option in counts:
+        if option in arguments:
+            at = arguments.index(option)
+            counts[option], arguments = int(arguments[at + 1]), arguments[:at] + arguments[at + 2 :]
     unknown = [name for name in arguments if name not in CASES]
     if unknown:
         print(f"no case {', '.join(unknown)}; there are {', '.join(CASES)}")
         return 2
-    workers = {"this": Worker(ROOT), "other": Worker(other)}
     print(f"{'case':24s} {'this ms':>10s} {'other ms':>10s} {'ratio':>7s} {'middle':>7s}")
     for case in arguments or CASES:
-        taken: dict[str, list[float]] = {name: [] for name in workers}
+        taken: dict[str, list[float]] = {"this": [], "other": []}
         try:
-            for worker in workers.values():
-                worker.ask(case)
-            for k in range(rounds):
-                for name in list(workers) if k % 2 else list(reversed(workers)):
-                    taken[name].append(workers[name].ask("turn"))
+            for _ in range(counts["--pairs"]):
+                workers = {"this": Worker(ROOT), "other": Worker(other)}
+                for worker in workers.values():
+                    worker.ask(case)
+                for k in range(counts["--rounds"]):
+                    for name in list(workers) if k % 2 else list(reversed(workers)):
+                        taken[name].append(workers[name].ask("turn"))
+                for worker in workers.values():
+                    worker.end()
         except RuntimeError as error:
             print(f"{case:24s} {error}", flush=True)
             continue

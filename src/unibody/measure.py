@@ -135,12 +135,14 @@ def store_curve(kind, y0, y1, y2, y3, slope, at, curve_out):
     for i in range(144):
         curve_out[i] = 0.0
     if kind == DISTANCE:
+        # d = |y₀|: H = (1 − n nᵀ)/d
         d = norm3(y0)
         if d > SHORTEST:
             n = load3(slope, at)
             add_unit(1.0 / d, 0, 0, curve_out)
             add_dyad(-1.0 / d, n, 0, n, 0, curve_out)
     elif kind == SLIDE:
+        # y₀ · y₁ / |y₁|²: the derivative of the slopes y₁/|y₁|² and (y₀ − 2 (y₀ · y₁) y₁/|y₁|²)/|y₁|²
         inverse = 1.0 / dot3(y1, y1)
         g1 = load3(slope, at + 3)
         add_unit(inverse, 0, 1, curve_out)
@@ -149,6 +151,7 @@ def store_curve(kind, y0, y1, y2, y3, slope, at, curve_out):
         add_dyad(-2.0 * inverse, y1, 1, g1, 1, curve_out)
         add_dyad(-2.0 * inverse, g1, 1, y1, 1, curve_out)
     elif kind == CONE:
+        # the angle between y₀ and y₁, with m normal to both: cot m mᵀ/|y|² and the turning of e on each, −m mᵀ/(|y₀| |y₁| sin) between them
         e_a, e_b, m, s = cone_directions(y0, y1)
         if s > SHORTEST:
             a = 1.0 / norm3(y0)
@@ -168,10 +171,12 @@ def store_curve(kind, y0, y1, y2, y3, slope, at, curve_out):
             return
         s = S / N
         c = K / N
+        # (K ∂²S − S ∂²K)/N: S and K are bilinear in the y
         add_unit(c, 1, 2, curve_out)
         add_unit(-c, 0, 3, curve_out)
         add_unit(-s, 0, 2, curve_out)
         add_unit(-s, 1, 3, curve_out)
+        # − (∂ρ ∂θᵀ + ∂θ ∂ρᵀ)
         for i in range(4):
             for r in range(3):
                 d_i = log_slope(i, r, c, s, y0, y1, y2, y3)

@@ -55,13 +55,13 @@ def test_a_run_is_its_single_steps_also_where_one_is_taken_in_numpy(monkeypatch)
     singles, whole = (ub.Simulation(b.build(), "redmax", dt=1e-2) for _ in range(2))
     for _ in range(12):
         singles.step()
-    roll = rubbed.roll_rubbing
+    roll = rubbed.roll_joint_friction
 
     def gives_up(*given):
         done, steps = given[12:14]
         return roll(*given[:13], min(steps, done + done % 3), *given[14:])
 
-    monkeypatch.setattr(rubbed, "roll_rubbing", gives_up)
+    monkeypatch.setattr(rubbed, "roll_joint_friction", gives_up)
     rec = whole.run(0.12, every=2)
     np.testing.assert_allclose(rec.q[-1], singles.state.q, atol=1e-12)
     np.testing.assert_allclose(rec.v[-1], singles.state.v, atol=1e-12)

@@ -4,7 +4,7 @@ With f = g(x) − x, and ΔF, ΔG the differences of the last few f and g(x), ea
 
     γ = argmin ‖w (f − ΔF γ)‖,      x⁺ = g(x) − ΔG γ
 
-so that differences of the last few iterates foretell where f is zero. With one unknown it is the secant method.
+so that differences of the last few iterates predict where f is zero. With one unknown it is the secant method.
 """
 
 from __future__ import annotations

@@ -69,6 +69,7 @@ def find_point_contacts(
         i = faces[f]
         j = faces[f + 1]
         l = faces[f + 2]
+        # bounding boxes first, axis by axis: most candidates end here
         far = False
         for m in range(3):
             p = x[3 * v + m]
@@ -78,6 +79,7 @@ def find_point_contacts(
             far = far or apart(p, p, min(a, min(b, c)), max(a, max(b, c)), reach)
         if far:
             continue
+        # r = x − Σ β x of the nearest point of the face, d = |r|
         beta, r = point_triangle(load3(x, 3 * v), load3(x, 3 * i), load3(x, 3 * j), load3(x, 3 * l))
         d = norm3(r)
         if d >= reach:
@@ -97,6 +99,7 @@ def find_point_contacts(
             touched_out[2 * place + 1] = patch[f // 3]
             for m in range(WIDTH):
                 record_out[at + m] = 0.0
+            # u_a of the point, u_b = −Σ β w of the face, the normal n = r / d, and half of the area of the vertex
             add_weight(1.0, w, v, at, record_out)
             add_weight(-beta[0], w, i, at + 4, record_out)
             add_weight(-beta[1], w, j, at + 4, record_out)
@@ -139,12 +142,14 @@ def find_edge_contacts(
         b = load3(x, 3 * j)
         c = load3(x, 3 * l)
         d = load3(x, 3 * m)
+        # bounding boxes first, axis by axis: most candidates end here
         if apart(min(a[0], b[0]), max(a[0], b[0]), min(c[0], d[0]), max(c[0], d[0]), reach):
             continue
         if apart(min(a[1], b[1]), max(a[1], b[1]), min(c[1], d[1]), max(c[1], d[1]), reach):
             continue
         if apart(min(a[2], b[2]), max(a[2], b[2]), min(c[2], d[2]), max(c[2], d[2]), reach):
             continue
+        # r between the closest points a + s (b − a) and c + t (d − c)
         at_edges, r = edge_edge(a, b, c, d)
         distance = norm3(r)
         if distance >= reach:
@@ -153,6 +158,7 @@ def find_edge_contacts(
             at = WIDTH * found
             for n in range(WIDTH):
                 record_out[at + n] = 0.0
+            # u_a and u_b with the weights 1 − s, s and t − 1, −t; the normal n = r / d, and a quarter of the areas of both edges
             s = at_edges[0]
             t = at_edges[1]
             add_weight(1.0 - s, w, i, at, record_out)
@@ -162,6 +168,7 @@ def find_edge_contacts(
             store3(scale3(1.0 / distance if distance > 0.0 else 0.0, r), at + 8, record_out)
             record_out[at + 11] = distance
             record_out[at + 12] = 0.25 * (area[e] + area[f]) * max(part[body[i]], part[body[l]])
+            # m(c) and m′(c) of c = |e_a × e_b|², so that the derivative stays continuous where edges become parallel
             u = sub3(b, a)
             v = sub3(d, c)
             n = cross(u, v)
@@ -174,6 +181,7 @@ def find_edge_contacts(
                 record_out[at + 14] = 2.0 * (1.0 - share) / epsilon
             add_edge(i, j, w, x, at + 15, at + 23, record_out)
             add_edge(l, m, w, x, at + 19, at + 26, record_out)
+            # the closest point moves along an edge only where it is not an end of it
             free_s = s > 0.0 and s < 1.0
             free_t = t > 0.0 and t < 1.0
             record_out[at + 29] = (ALONG_BOTH if free_t else ALONG_A) if free_s else (ALONG_B if free_t else CORNER)

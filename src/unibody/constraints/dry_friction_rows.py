@@ -1,4 +1,4 @@
-"""JointRub: joint velocities as rows, for friction that is bounded by itself: v = 0 unless the effort reaches its bound.
+"""Dry friction rows: joint velocities as rows, for friction that is bounded by itself: v = 0 unless the effort reaches its bound.
 
     Ċ = v_d,   |multiplier| ≤ bound
 

@@ -55,6 +55,7 @@ def add_exact_contact_blocks(pair, place, record, k, kappa, reach, factor, own_o
     own_b = 144 * pair[2 * k + 1]
     swap = place[k] < 0
     spot = 144 * (-1 - place[k] if swap else place[k])
+    # B = κ area m d̂ b(ξ): α = B″ along n, γ = B′/d across it
     value, first, second = barrier_terms(xi)
     n = load3(record, at + 8)
     weight = factor * kappa * record[at + 12]
@@ -73,6 +74,7 @@ def add_exact_contact_blocks(pair, place, record, k, kappa, reach, factor, own_o
     elif kind == ALONG_B:
         T = (0.0, 0.0, 1.0 / dot3(f, f))
     N = outer3(n, n)
+    # S = α n nᵀ + γ (1 − n nᵀ − Σ T eₖ eₗᵀ): across n only where the closest points do not follow; both directions leave nothing of it
     across_n = 0.0 if kind == FLAT or kind == ON_FACE or kind == ALONG_BOTH else gamma
     S = (
         across_n + (alpha - across_n) * N[0], (alpha - across_n) * N[1], (alpha - across_n) * N[2],
@@ -86,6 +88,7 @@ def add_exact_contact_blocks(pair, place, record, k, kappa, reach, factor, own_o
     for i in range(2):
         for j in range(2):
             add_term(1.0, record, at + 4 * i, i, at + 4 * j, j, S, own_a, own_b, spot, swap, own_out, between_out)
+    # the closest points move along f and g: −γ d (u ⊗ Σ T e)(v ⊗ n)ᵀ with its transpose, and −γ d² T (v ⊗ n)(v ⊗ n)ᵀ
     e_side = 1 if kind == ON_FACE or kind == ON_EDGE else 0
     if kind != FLAT and kind != CORNER:
         K = outer3(add3(scale3(T[0], e), scale3(T[1], f)), n)
@@ -100,6 +103,7 @@ def add_exact_contact_blocks(pair, place, record, k, kappa, reach, factor, own_o
         add_term(g * d * T[1], record, at + 15, e_side, at + 19, 1, N, own_a, own_b, spot, swap, own_out, between_out)
         add_term(g * d * T[1], record, at + 19, 1, at + 15, e_side, N, own_a, own_b, spot, swap, own_out, between_out)
         add_term(g * d * T[2], record, at + 19, 1, at + 19, 1, N, own_a, own_b, spot, swap, own_out, between_out)
+    # nearly parallel edges: B depends on c = |e × f|² through m; c_a and c_b are ∂c/∂e and ∂c/∂f
     if record[at + 14] != 0.0:
         size = cross(e, f)
         c_a = scale3(2.0, cross(f, size))
@@ -107,15 +111,18 @@ def add_exact_contact_blocks(pair, place, record, k, kappa, reach, factor, own_o
         soft = weight * reach * value * record[at + 14]
         bend = -weight * reach * value * 0.5 * record[at + 14] * record[at + 14] / (1.0 - m)
         mixed = weight * first * record[at + 14]
+        # B m′ ∂²c
         H = mixed_of_square(e, f)
         add_term(2.0 * soft, record, at + 15, 0, at + 15, 0, across(f, f), own_a, own_b, spot, swap, own_out, between_out)
         add_term(2.0 * soft, record, at + 19, 1, at + 19, 1, across(e, e), own_a, own_b, spot, swap, own_out, between_out)
         add_term(soft, record, at + 15, 0, at + 19, 1, H, own_a, own_b, spot, swap, own_out, between_out)
         add_term(soft, record, at + 19, 1, at + 15, 0, transposed(H), own_a, own_b, spot, swap, own_out, between_out)
+        # B m″ ∂c ∂cᵀ, with m″ = −m′²/(2 (1 − m))
         add_term(bend, record, at + 15, 0, at + 15, 0, outer3(c_a, c_a), own_a, own_b, spot, swap, own_out, between_out)
         add_term(bend, record, at + 19, 1, at + 19, 1, outer3(c_b, c_b), own_a, own_b, spot, swap, own_out, between_out)
         add_term(bend, record, at + 15, 0, at + 19, 1, outer3(c_a, c_b), own_a, own_b, spot, swap, own_out, between_out)
         add_term(bend, record, at + 19, 1, at + 15, 0, outer3(c_b, c_a), own_a, own_b, spot, swap, own_out, between_out)
+        # B′ m′ (∂c ∂dᵀ + ∂d ∂cᵀ), with ∂d = u ⊗ n
         for i in range(2):
             add_term(mixed, record, at + 15, 0, at + 4 * i, i, outer3(c_a, n), own_a, own_b, spot, swap, own_out, between_out)
             add_term(mixed, record, at + 4 * i, i, at + 15, 0, outer3(n, c_a), own_a, own_b, spot, swap, own_out, between_out)
@@ -161,6 +168,7 @@ def add_curvature_contact_blocks(pair, place, record, k, kappa, reach, factor, o
     n = load3(record, at + 8)
     e = load3(record, at + 23)
     f = load3(record, at + 26)
+    # which of the two material directions move the closest points: T is zero for the others
     T = (0.0, 0.0, 0.0)
     if kind == ON_FACE or kind == ALONG_BOTH:
         T = inverse2(e, f)
@@ -171,6 +179,7 @@ def add_curvature_contact_blocks(pair, place, record, k, kappa, reach, factor, o
     N = outer3(n, n)
     e_side = 1 if kind == ON_FACE or kind == ON_EDGE else 0
     size_u = length(record, at, 8)
+    # (κ/2) (√ρ a + b/√ρ)(√ρ a + b/√ρ)ᵀ with ρ = |b|/|a| and κ = |B′|, for each of both directions
     for l in range(2):
         t = add3(scale3(T[l], e), scale3(T[l + 1], f))
         v = at + 15 + 4 * l
@@ -188,6 +197,7 @@ def add_curvature_contact_blocks(pair, place, record, k, kappa, reach, factor, o
             add_term(0.5 * force, record, at + 4 * i, i, v, side, C, own_a, own_b, spot, swap, own_out, between_out)
             add_term(0.5 * force, record, v, side, at + 4 * i, i, transposed(C), own_a, own_b, spot, swap, own_out, between_out)
         add_term(0.5 * force / ratio, record, v, side, v, side, N, own_a, own_b, spot, swap, own_out, between_out)
+    # |B′| d Σ Tₖₗ (vₖ ⊗ n)(vₗ ⊗ n)ᵀ
     g = force * record[at + 11]
     add_term(g * T[0], record, at + 15, e_side, at + 15, e_side, N, own_a, own_b, spot, swap, own_out, between_out)
     add_term(g * T[1], record, at + 15, e_side, at + 19, 1, N, own_a, own_b, spot, swap, own_out, between_out)

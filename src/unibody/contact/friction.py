@@ -96,6 +96,6 @@ class LaggedFriction:
 
     @staticmethod
     def of(contacts: ContactSet, force: np.ndarray, mu: np.ndarray) -> LaggedFriction:
-        """Those that press and rub."""
+        """The contacts that press and have friction."""
         rub = mu * force > 0.0
         return LaggedFriction(ContactSet(contacts.pair[rub], np.ascontiguousarray(contacts.record[rub])), (mu * force)[rub])

@@ -121,6 +121,7 @@ def carry_loads(table: Ints, numbers: Floats, wrenches: Floats, u: Floats, carri
         idle = share + 6 * points * normals
         w0, w1, w2 = wrenches[6 * j], wrenches[6 * j + 1], wrenches[6 * j + 2]
         w3, w4, w5 = wrenches[6 * j + 3], wrenches[6 * j + 4], wrenches[6 * j + 5]
+        # what each point carries, Σ |α| with α = (Nᵀ)⁺ w, until it no longer changes
         for turn in range(IDLE_TURNS):
             moved, largest, most = 0.0, 0.0, 0.0
             for p in range(points):
@@ -137,6 +138,7 @@ def carry_loads(table: Ints, numbers: Floats, wrenches: Floats, u: Floats, carri
                 most += mu * total * numbers[arms + p]
             if turn > 0 and moved <= ENOUGH * largest:
                 break
+            # w without the wrench of friction that does no work; a single variable u is shared as the points are loaded
             w0, w1, w2 = wrenches[6 * j], wrenches[6 * j + 1], wrenches[6 * j + 2]
             w3, w4, w5 = wrenches[6 * j + 3], wrenches[6 * j + 4], wrenches[6 * j + 5]
             for p in range(points):
@@ -152,6 +154,7 @@ def carry_loads(table: Ints, numbers: Floats, wrenches: Floats, u: Floats, carri
                     w3 -= push * numbers[k + 3]
                     w4 -= push * numbers[k + 4]
                     w5 -= push * numbers[k + 5]
+        # bounds: μ Σ arm · carried of a single variable, μ · carried at each point otherwise
         if single != 0:
             bounds_out[at_block] = 0.0
             for p in range(points):

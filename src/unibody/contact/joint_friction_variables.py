@@ -29,7 +29,7 @@ SATURATED, STILL = 1e-4, 1e-12
 """Part of its bound that friction may lack to count as being at it, and the slip [m/s, rad/s] below which nothing moves."""
 
 
-class Rubbing(NamedTuple):
+class JointFrictionPart(NamedTuple):
     """One friction: its name, joint, number of the joint, contact points, variables, and degrees of freedom among all that rub."""
 
     name: str
@@ -44,7 +44,7 @@ class JointFrictionVariables:
     """The frictions of a model, in its order."""
 
     def __init__(self, model: Model):
-        self.parts: list[Rubbing] = []
+        self.parts: list[JointFrictionPart] = []
         at, place = 0, 0
         for name, force in model.forces:
             if isinstance(force, JointFriction):
@@ -52,7 +52,7 @@ class JointFrictionVariables:
                 contacts = contacts_of(force, joint.element)
                 size = sum(contacts.widths)
                 efforts = slice(place, place + joint.nv)
-                self.parts.append(Rubbing(name, joint, model.joints.index(joint), contacts, slice(at, at + size), efforts))
+                self.parts.append(JointFrictionPart(name, joint, model.joints.index(joint), contacts, slice(at, at + size), efforts))
                 at, place = at + size, place + joint.nv
         self.size = at
         self.widths = np.array([w for part in self.parts for w in part.contacts.widths], np.int64)

@@ -58,7 +58,7 @@ class Reading:
     moving: set[str] = field(default_factory=set)
     """Our bodies that are dynamic."""
     fixed: set[str] = field(default_factory=set)
-    """Those that are not."""
+    """Our bodies that are not dynamic."""
     order: dict[str, list[int]] = field(default_factory=dict)
     """MuJoCo's joints in each of ours."""
     qpos: np.ndarray = field(default_factory=lambda: np.zeros(0))

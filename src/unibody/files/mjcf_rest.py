@@ -25,7 +25,7 @@ FLAGS = {
 }  # fmt: skip
 """Flags whose being off is heeded."""
 ENABLING = {"override"}
-"""Those whose being on is."""
+"""Flags whose being on is heeded."""
 
 
 def leave_out_the_rest(r: Reading) -> None:

@@ -9,7 +9,7 @@ from unibody.coordinates.loop_closure import fill_reference
 from unibody.coordinates.reduced.kinematics import place_entries
 from unibody.coordinates.reduced.workspace import BODIES, COLUMNS, ROWS, SHIFT, X_SOLVED
 from unibody.stepping.island_inverses import body_numbers, invert_islands, respond_one
-from unibody.stepping.island_sweeps import add_path, solve_members
+from unibody.stepping.island_sweeps import add_path, solve_island
 from unibody.stepping.islands import CONSTRAINT_ISLANDS, FIRST, INVERSE_AT, MEMBER_START, MEMBERS, OF_BODY, PLACE, SEAT
 
 from unibody.coordinates.workspace import (  # isort: skip
@@ -92,7 +92,7 @@ def respond_to_constraints(
         for side in range(2 if responses else 0):
             g = a if side == 0 else c
             if g >= 0 and at[g] < 0:
-                solve_members(
+                solve_island(
                     body, shift, columns, place, of_body, part(table, spots, MEMBERS), start[g], start[g + 1], first[g],
                     begin[r] + (0 if side == 0 else behind), 1, J_out, load, part(work_out, layout, X_SOLVED), Y_out,
                 )  # fmt: skip

@@ -41,7 +41,7 @@ class Touches:
     ids: np.ndarray
 
     def some(self, which: np.ndarray) -> Touches:
-        """Those of a mask."""
+        """The contacts that a mask picks."""
         return self if which.all() else Touches(*(x[which] for x in (self.bodies, self.points, self.normals, self.gaps, self.ids)))
 
 
@@ -203,7 +203,7 @@ def radii(model: Model) -> np.ndarray:
     return out
 
 
-def nearness_of(model: Model, margin: float | None) -> ContactMargin | None:
+def contact_margin_of(model: Model, margin: float | None) -> ContactMargin | None:
     """What finds contacts in a model, or None where nothing is asked to touch."""
     rules = [c for _, c in model.constraints if isinstance(c, Contact)]
     if not rules:

@@ -29,9 +29,9 @@ from unibody.stepping.implicit_joints import chosen_terms, evaluate_stiff, joint
 from unibody.stepping.impulse_dynamics import BodyMotion, ConstraintRows, centres_in_bodies, holding_rows, in_world
 from unibody.stepping.island_sweeps import arm
 from unibody.stepping.islands import COLUMN_OF, CONSTRAINT_ISLANDS, FIRST, make_islands
-from unibody.stepping.midpoint_coriolis import along_rows, foretell, lean_and_load
+from unibody.stepping.midpoint_coriolis import along_rows, lean_and_load, predict_change
 from unibody.stepping.stiction import Stiction, least_motion
-from unibody.stepping.tree_delassus import lay_wrenches, respond_threes, respond_wrenches, sweep_size
+from unibody.stepping.tree_delassus import lay_wrenches, respond_three_rows, respond_wrenches, sweep_size
 
 from unibody.coordinates.reduced.workspace import (  # isort: skip
     BODIES, COLUMNS, FLOATING, FREE, IMPLICIT_CHOICE, IMPLICIT_CLASSES, IMPLICIT_EFFORT, IMPLICIT_INDEX, IMPLICIT_PARAMETERS,
@@ -157,6 +157,7 @@ class ImpulseReduced(SystemAround[ReducedSystem]):
     """A model in reduced coordinates whose rows are solved elsewhere: its tree, and how it answers to impulses."""
 
     def __init__(self, model: Model):
+        # the tree, which rows are held by it, and which velocities have Coriolis terms
         tables = ReducedTables(model, loose=True)
         self._holds = holding_rows(model, tables.constraints)
         self.leaning = np.ones(model.nv, bool)
@@ -166,6 +167,7 @@ class ImpulseReduced(SystemAround[ReducedSystem]):
                 self.leaning[at : at + 6] = False
         self.halves = 0.5 * self.leaning
         super().__init__(ReducedSystem(tables, self._slots(model, tables), IMPULSE_REDUCED))
+        # views of the workspace that every step reads
         self._com = centres_in_bodies(model)
         self.flat_com, self._y, self._poses = self._com.ravel(), self.view(Y), self.view(X_WB).reshape(-1, 12)
         self._floats = self.view(FLOATING).size > 0
@@ -362,7 +364,7 @@ class ImpulseReduced(SystemAround[ReducedSystem]):
         fresh = g.inverse_at[-1] if self._inverted == self.dynamics.looks else 0
         given = (self.layout, self.ints, *g.tables, at, fresh, place[k:], flat)
         if width == 3:
-            respond_threes(*given, self.all_alone, wrenches.ravel(), self.flat_com, self.work, self._numbers, self.sweep_room, J, Y)
+            respond_three_rows(*given, self.all_alone, wrenches.ravel(), self.flat_com, self.work, self._numbers, self.sweep_room, J, Y)
         else:
             respond_wrenches(*given, width, wrenches.ravel(), self.flat_com, self.work, self._numbers, J, Y)
         return DelassusFactors(g.first, rows, islands, J, Y, start, place, g.alone)
@@ -485,7 +487,7 @@ class ImpulseReduced(SystemAround[ReducedSystem]):
             self.view(ACTIVE)[:] = held
             along_rows(self.layout, self.ints, self.constants, self._stages_at(t, control), control, self.work, q.copy(), begun)
         out = np.empty(self._y.size)
-        foretell(self.layout, self.ints, h, begun, v, change, self.halves, self.work, out)
+        predict_change(self.layout, self.ints, h, begun, v, change, self.halves, self.work, out)
         return out
 
     def _project_staying(self, t: float, q: np.ndarray, v: np.ndarray, control: np.ndarray, rows: np.ndarray, stiction: Stiction) -> None:

@@ -43,7 +43,7 @@ class Near:
     begin: np.ndarray | None = None
 
     def some(self, which: np.ndarray) -> Near:
-        """Those of these numbers."""
+        """The contacts with these numbers."""
         touches, rows, (n, w) = self.touches, self.rows, (len(which), self.free.shape[1])
         ints, numbers, wrenches = np.empty(4 * n, np.int64), np.empty((10 + 6 * w) * n), np.empty((n, w, 2, 6))
         pick_near(

@@ -34,6 +34,7 @@ def invert_island(
     island = of_body[members[lo]]
     zero = spread(0.0)
     nothing = (zero, zero, zero, zero, zero, zero)
+    # up: ρ = e + Sᵀ f, f ← f − U ρ / D, from the leaves on, three unit loads at a time
     for m in range(hi - 1, lo - 1, -1):
         i = members[m]
         o = offset(BODY * i)
@@ -47,6 +48,7 @@ def invert_island(
             if role & 1:
                 f = fetch_six(numbers_out, offset(mine + 18 * c))
             elif top >= 3 * c + 3 or top + count <= 3 * c:
+                # no load of these three lies on this leaf: ρ and f are zero
                 for step in range(count):
                     put_only(zero, offset(at + wide * (top + step) + 3 * c), numbers_out)
                 if inside and role & 2:
@@ -60,12 +62,14 @@ def invert_island(
                     rest = rest + join(1.0 if unit == 0 else 0.0, 1.0 if unit == 1 else 0.0, 1.0 if unit == 2 else 0.0)
                 put_only(rest, offset(at + wide * (top + step) + 3 * c), numbers_out)
                 f = less(f, columns, e + U, rest * columns[e + INVERSE])
+            # Tᵀ f to the parent; the first child writes, others add
             if inside:
                 f = pulled(shift, offset(3 * i), f)
                 k = offset(above + 18 * c)
                 if not role & 2:
                     f = sum_six(f, fetch_six(numbers_out, k))
                 put_six(f, k, numbers_out)
+    # down: x = T x_parent, y = (ρ − Uᵀ x) / D, x ← x + S y
     for m in range(lo, hi):
         i = members[m]
         o = offset(BODY * i)

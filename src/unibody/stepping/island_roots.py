@@ -106,7 +106,7 @@ def climb_one(body, shift, columns, roots, place, origin, base, stride, i, f, j,
 
 
 @kernel
-def root_threes(
+def root_three_rows(
     layout: Ints, ints: Ints, spots: Ints, table: Ints, begin: Ints, nodes: Ints, width: int, wrenches: Floats, com: Floats, work: Floats,
     roots: Floats, A_out: Floats,
 ) -> None:  # fmt: skip
@@ -141,7 +141,7 @@ def root_wrenches(
     layout: Ints, ints: Ints, spots: Ints, table: Ints, begin: Ints, nodes: Ints, width: int, wrenches: Floats, com: Floats, work: Floats,
     roots: Floats, A_out: Floats,
 ) -> None:  # fmt: skip
-    """What `root_threes` finds, for blocks of any number of rows, row by row."""
+    """What `root_three_rows` finds, for blocks of any number of rows, row by row."""
     body = part(ints, layout, BODIES)
     columns = part(work, layout, COLUMNS)
     shift = part(work, layout, SHIFT)

@@ -139,12 +139,13 @@ def lay_path(body, shift, columns, place, node, origin, base, f, again, J_out):
 
 
 @kernel
-def solve_members(
+def solve_island(
     body: Ints, shift: Floats, columns: Floats, place: Ints, of_body: Ints, members: Ints, lo: int, hi: int, origin: int, base: int,
     stride: int, J: Floats, f_out: Floats, x_out: Floats, Y_out: Floats,
 ) -> None:  # fmt: skip
     """Y = M⁻¹ J of one row on the island of bodies members[lo:hi]; f_out (6 a node) is zero before and after."""
     island = of_body[members[lo]]
+    # up: ρ = J + Sᵀ f, f ← f − U ρ / D, and Tᵀ f to the parent
     for m in range(hi - 1, lo - 1, -1):
         i = members[m]
         o = offset(BODY * i)
@@ -164,6 +165,7 @@ def solve_members(
             t3 = cross(load3(shift, offset(3 * i)), (f[3], f[4], f[5]))
             k = offset(6 * parent)
             store6(add6(load6(f_out, k), (f[0] + t3[0], f[1] + t3[1], f[2] + t3[2], f[3], f[4], f[5])), k, f_out)
+    # down: x = T x_parent, y = (ρ − Uᵀ x) / D, x ← x + S y
     for m in range(lo, hi):
         i = members[m]
         o = offset(BODY * i)
@@ -185,7 +187,7 @@ def solve_members(
 
 
 @kernel
-def solve_threes(
+def solve_island_three_rows(
     body: Ints, shift: Floats, columns: Floats, place: Ints, of_body: Ints, members: Ints, lo: int, hi: int, origin: int, base: int,
     J: Floats, f_out: Floats, x_out: Floats, Y_out: Floats,
 ) -> None:  # fmt: skip
@@ -193,6 +195,7 @@ def solve_threes(
     island = of_body[members[lo]]
     zero = spread(0.0)
     nothing = (zero, zero, zero, zero, zero, zero)
+    # up: ρ = J + Sᵀ f, f ← f − U ρ / D, and Tᵀ f to the parent; the first child writes, others add
     for m in range(hi - 1, lo - 1, -1):
         i = members[m]
         o = offset(BODY * i)
@@ -213,6 +216,7 @@ def solve_threes(
             if not role & 2:
                 f = sum_six(f, fetch_six(f_out, k))
             put_six(f, k, f_out)
+    # down: x = T x_parent, y = (ρ − Uᵀ x) / D, x ← x + S y
     for m in range(lo, hi):
         i = members[m]
         o = offset(BODY * i)

@@ -6,7 +6,7 @@ which include what contacts push, are shared out among the contact points of eac
 
     |λ_k| ≤ h b_k,      b = μ α(λ),      until b no longer changes
 
-Only bounds are staggered, and foretold from the last few (`algebra.anderson`); the paper staggers friction itself. A hinge or slide is
+Only bounds are staggered, and predicted from the last few (`algebra.anderson`); the paper staggers friction itself. A hinge or slide is
 one row. At every point of a ball friction lies in a disc, which is a contact whose normal impulse is known: a row of its own, that nothing
 else feels, gives it. Friction in balls acts in the first of several rounds of impacts within one step.
 """
@@ -36,13 +36,13 @@ if TYPE_CHECKING:
     from unibody.stepping.step_problem import Assembled, StepSolution
 
 FORETOLD = 0.1
-"""Part of the tolerance to which bounds are foretold, so that the problem's own solution confirms them."""
+"""Part of the tolerance to which bounds are predicted, so that the problem's own solution confirms them."""
 
 NEWTON_STEPS = 8
 """Most steps of Newton's method from the impulses of the last turn, before sweeps are tried first."""
 
 
-def rub_rows(model: Model) -> list[tuple[str, DryFrictionRows]]:
+def friction_rows_of_joints(model: Model) -> list[tuple[str, DryFrictionRows]]:
     """The frictions of a model that are some, as rows, whose bounds a step will find."""
     out = []
     for name, force in model.forces:
@@ -181,7 +181,7 @@ class SteppingFriction(JointFrictionVariables):
 
     def settle(self, problem: Assembled, solution: Callable[[], StepSolution], h: float) -> StepSolution:
         """Solve, see what joints carry, and solve again with the bounds that follow, until these stay."""
-        mixing, rubbed, foretold = DampedAnderson(), problem.rule.rubbed, 0
+        mixing, rubbed, predicted = DampedAnderson(), problem.rule.rubbed, 0
         self._map = self._linear(problem)
         for k in range(1, MOST + 1):
             self._turn = k
@@ -194,8 +194,8 @@ class SteppingFriction(JointFrictionVariables):
             if moved <= TOLERANCE or k == MOST:
                 break
             sure = None
-            if not foretold and self.idle and (self.bounds[self._blocks] > 0.0).all():
-                sure, foretold = self._foretell(problem, held, found, h)
+            if not predicted and self.idle and (self.bounds[self._blocks] > 0.0).all():
+                sure, predicted = self._predict(problem, held, found, h)
             self._allow(mixing.next(self.bounds, found) if sure is None else sure, h)
         slips = np.zeros(self.size)
         reached = held.outcome.velocity[held.pushes : held.pushes + rubbed.size]
@@ -204,7 +204,7 @@ class SteppingFriction(JointFrictionVariables):
             slips[variables] = matrix @ reached[places]
         held.rub = np.zeros(self.kept.size)
         kept = self.kept.view(held.rub)
-        kept.bound, kept.slip, kept.friction, kept.iterations, kept.change = self.bounds, self.speeds(slips), self._u, k + foretold, moved
+        kept.bound, kept.slip, kept.friction, kept.iterations, kept.change = self.bounds, self.speeds(slips), self._u, k + predicted, moved
         return held
 
     def balls_held(self, rows: int) -> np.ndarray:
@@ -215,7 +215,7 @@ class SteppingFriction(JointFrictionVariables):
             out[places] = (pushed < (1.0 - SATURATED) * self.bounds[blocks]).any()
         return out
 
-    def _foretell(self, problem: Assembled, held: StepSolution, found: np.ndarray, h: float) -> tuple[np.ndarray | None, int]:
+    def _predict(self, problem: Assembled, held: StepSolution, found: np.ndarray, h: float) -> tuple[np.ndarray | None, int]:
         """Bounds where nothing moves by what rubs and all rows push at theirs: reactions are then linear in the bounds, and no problem need
         be solved between two of them. None where that is not so or does not settle; and the turns that it took."""
         if self._map is None or self._discs:

@@ -78,7 +78,7 @@ class SteppingMemory:
 
     @property
     def fields(self) -> tuple[Field, ...]:
-        """Those behind what all solvers keep."""
+        """The fields after what all solvers keep."""
         return tuple(self.schema.fields.values())[len(COMMON.fields) :]
 
     def view(self, memory: np.ndarray) -> MemoryView:

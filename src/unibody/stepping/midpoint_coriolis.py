@@ -11,7 +11,7 @@ damps stays as stable as it was.
 
 Where something struck, or begins to touch, w is no forecast. Of a motion that only its own turning changes, w differs from one step to
 the next by about |d| = (h ω)² |v| / 2. Where contacts, limits or dry friction acted, a tree whose w changed by more than twice that, in the
-norm of kinetic energy, takes c at v (`foretell`).
+norm of kinetic energy, takes c at v (`predict_change`).
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ from unibody.triple import fetch, plus, put, spread, total
 
 TWIST, CHANGE, SUMS = 0, 6, 12
 FIRST = SUMS
-"""What `foretell` writes down of a body in MIDDLE_ROWS: twists of v and of d; then, of one that begins a tree, vᵀ M v, dᵀ M d, ω² of that,
-and of others the number of the one that begins theirs."""
+"""What `predict_change` writes down of a body in MIDDLE_ROWS: twists of v and of d; then, of one that begins a tree, vᵀ M v, dᵀ M d,
+ω² of that, and of others the number of the one that begins theirs."""
 
 
 @kernel
@@ -91,7 +91,7 @@ def first_body(body, i, kept):
 
 
 @kernel
-def foretell(
+def predict_change(
     layout: Ints, ints: Ints, h: float, begun: Floats, v: Floats, change: Floats, halves: Floats, work_out: Floats, change_out: Floats
 ) -> None:
     """w of the next step from velocities that went from `begun` to v in one of length h that had w = change; h = 0: whatever it is.
@@ -102,6 +102,7 @@ def foretell(
     kept = part(work_out, layout, MIDDLE_ROWS)
     n = body.size // BODY
     kept[0] = 0.0
+    # w = (v − v₋₁)/2
     for j in range(change_out.size):
         change_out[j] = halves[j] * (v[j] - begun[j])
     if h == 0.0:

@@ -39,7 +39,7 @@ from unibody.stepping.impacts import largest_share
 from unibody.stepping.impulse_dynamics import BodyMotion, ConstraintRows, ImpulseDynamics, row_bounds
 from unibody.stepping.impulses import ImpulseOptions, ImpulseOutcome, close_held
 from unibody.stepping.inactive_contacts import Near
-from unibody.stepping.joint_friction import SteppingFriction, rub_rows
+from unibody.stepping.joint_friction import SteppingFriction, friction_rows_of_joints
 from unibody.stepping.memory import NO_GUESS, NONE, Guess
 from unibody.stepping.midpoint_rows import LOOSE, keep_to_sticking, roles_of
 from unibody.stepping.step_arrays import MOVED, PUSHED, SOFT, STEERED, fill_targets, meet, row_parts
@@ -75,6 +75,7 @@ class Stepping:
         self.deep = DeepOverlaps(model, np.zeros(model.n_bodies) if near is None else near.reach[0])
         keep_freed_memory()
         self.pair_laws = PairLaws(model)
+        # constraint rows after the primary ones, by their laws: held, pushed from one side, or with friction up to a bound
         constraints = system.constraints
         first, k = constraints.primary_rows, constraints.rows - constraints.primary_rows
         elements = dict(system.model.constraints)
@@ -86,6 +87,7 @@ class Stepping:
         self.held = np.flatnonzero(~self.unilateral & np.isinf(self.bound))
         self.pushed = np.flatnonzero(self.unilateral)
         self.rubbed = np.flatnonzero(np.isfinite(self.bound))
+        # friction in joints: which velocity each of its rows is
         begins = {name: r - first for r, name in reversed(list(enumerate(constraints.names))) if r >= constraints.joint_rows}
         self._rubbed_dofs: dict[int, tuple[JointInfo, int]] = {}
         for r in self.rubbed.tolist():
@@ -93,6 +95,7 @@ class Stepping:
             self._rubbed_dofs[r] = (system.model.joint(rub.joint), rub.chosen[r - begins[constraints.names[first + r]]])
         rubs = any(isinstance(f, JointFriction) for _, f in model.forces)
         self.friction = SteppingFriction(model, system, self.rubbed, self.bound) if rubs else None
+        # rows that positions are brought back onto: those that are held, other than nonholonomic ones
         self.rest = np.concatenate([self.pushed, self.rubbed]).astype(np.int64)
         self.in_order = bool((self.rest == np.arange(k)).all()) if self.rest.size == k else False
         """Whether those that are not held are all constraint rows, in its order."""
@@ -101,6 +104,7 @@ class Stepping:
         self.projected[self.nonholonomic] = 0.0
         self.projects = bool(self.projected.any() or first)
         """Whether positions are brought back onto rows after a step."""
+        # what contacts need: which way is up, lengths, and the numbers of a contact (normal, tangents, spin)
         size = float(np.linalg.norm(model.gravity))
         self.up = -np.asarray(model.gravity) / size if size > 0.0 else np.zeros(3)
         self.radius = model_length(model) if near is None else near.smallest
@@ -269,7 +273,7 @@ class Stepping:
         return rows, self.pair_laws.none.picked(which, friction), wrenches, before, free, guess
 
     def _touching(self, touches: Touches, motion: BodyMotion) -> Touches:
-        """Those that touch and do not part."""
+        """The contacts that touch and do not part."""
         rows = contact_rows(touches.bodies, touches.points, touches.normals, self.plane_normal)
         stiction = (touches.gaps <= CLOSE) & (rows.velocities(motion, 0.0)[:, 0] <= CLOSE)
         return touches.some(stiction)
@@ -317,7 +321,7 @@ class ContactBounces:
         return open_gaps + np.where(self.later, self._away, 0.0)
 
 
-def with_rubs(model: Model) -> Model:
+def with_friction_rows(model: Model) -> Model:
     """The model with its DryFriction and JointFriction as rows whose multipliers are bounded, instead of as forces."""
     rubs = [(name, f) for name, f in model.forces if isinstance(f, DryFriction)]
     if not any(isinstance(f, DryFriction | JointFriction) for _, f in model.forces):
@@ -330,4 +334,4 @@ def with_rubs(model: Model) -> Model:
         if chosen:
             rows.append((name, DryFrictionRows(f.joint, chosen, tuple(float(bounds[d]) for d in chosen))))
     others = tuple((n, f) for n, f in model.forces if not isinstance(f, DryFriction | JointFriction))
-    return replace(model, forces=others, constraints=(*model.constraints, *rows, *rub_rows(model)))
+    return replace(model, forces=others, constraints=(*model.constraints, *rows, *friction_rows_of_joints(model)))

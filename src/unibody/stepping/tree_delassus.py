@@ -16,7 +16,7 @@ from unibody.algebra.block.sym6 import offset
 from unibody.algebra.tree.aba import BODY, COLUMN, INVERSE, LOOSE, RIGID, ROW, U, dot6, fill_shifts
 from unibody.arena import part
 from unibody.stepping.island_inverses import body_numbers, invert_islands, respond_one, respond_three
-from unibody.stepping.island_sweeps import add_path, along, arm, lay_path, solve_members, solve_threes, three_wrenches
+from unibody.stepping.island_sweeps import add_path, along, arm, lay_path, solve_island, solve_island_three_rows, three_wrenches
 
 from unibody.stepping.islands import (  # isort: skip
     ALONE, FIRST, INVERSE_AT, MEMBERS, MEMBER_START, OF_BODY, PLACE, SEAT, inverse_size, worth_inverting,
@@ -129,7 +129,7 @@ def lay_wrenches(
 
 
 @kernel
-def respond_threes(
+def respond_three_rows(
     layout: Ints, ints: Ints, spots: Ints, table: Ints, at: Ints, fresh: int, begin: Ints, nodes: Ints, all_alone: bool, wrenches: Floats,
     com: Floats, work_out: Floats, numbers_out: Floats, sweep_out: Floats, J_out: Floats, Y_out: Floats,
 ) -> None:  # fmt: skip
@@ -148,6 +148,7 @@ def respond_threes(
     members = part(table, spots, MEMBERS)
     start = part(table, spots, MEMBER_START)
     seat = part(table, spots, SEAT)
+    # what all blocks share: shifts, M⁻¹ of islands worth inverting, roots of bodies that are alone
     fill_shifts(body, rows, shift)
     invert_islands(layout, ints, spots, table, at, fresh, work_out, numbers_out)
     once = 18 * of_body.size + 1
@@ -163,6 +164,7 @@ def respond_threes(
                 continue
             again = side == 1 and g == a
             base = begin[k] + (behind if side == 1 and not again else 0)
+            # the wrenches at the point of the node; a body alone has J = Y = Rᵀ f
             f = three_wrenches(wrenches, offset(36 * k + 6 * side), arm(X, com, rows, node))
             if alone[g] == 1:
                 for m in range(6):
@@ -171,6 +173,7 @@ def respond_threes(
                     if not all_alone:
                         put_only(x, p, Y_out)
                 continue
+            # J on the way to the ground; Y from M⁻¹, or by a sweep when both sides of the block are in J
             n = first[g + 1] - first[g]
             if not again:
                 for p in range(base, base + 3 * n):
@@ -180,7 +183,7 @@ def respond_threes(
                 respond_three(numbers_out, body_numbers(first, start, seat, at, g, node), n, f, base, again, Y_out)
             elif side == 1 or of_body[nodes[2 * k + 1]] != g:
                 lo, hi = start[g], start[g + 1]
-                solve_threes(body, shift, columns, place, of_body, members, lo, hi, first[g], base, J_out, f_out, x_out, Y_out)
+                solve_island_three_rows(body, shift, columns, place, of_body, members, lo, hi, first[g], base, J_out, f_out, x_out, Y_out)
 
 
 @kernel
@@ -188,7 +191,7 @@ def respond_wrenches(
     layout: Ints, ints: Ints, spots: Ints, table: Ints, at: Ints, fresh: int, begin: Ints, nodes: Ints, rows: int, wrenches: Floats,
     com: Floats, work_out: Floats, numbers_out: Floats, J_out: Floats, Y_out: Floats,
 ) -> None:  # fmt: skip
-    """What `respond_threes` finds, for blocks of any number of rows, row by row."""
+    """What `respond_three_rows` finds, for blocks of any number of rows, row by row."""
     body = part(ints, layout, BODIES)
     columns = part(work_out, layout, COLUMNS)
     shift = part(work_out, layout, SHIFT)
@@ -203,6 +206,7 @@ def respond_wrenches(
     members = part(table, spots, MEMBERS)
     start = part(table, spots, MEMBER_START)
     seat = part(table, spots, SEAT)
+    # what all blocks share: shifts, M⁻¹ of islands worth inverting, roots of bodies that are alone
     fill_shifts(body, nodes_rows, shift)
     invert_islands(layout, ints, spots, table, at, fresh, work_out, numbers_out)
     load[:] = 0.0
@@ -224,6 +228,7 @@ def respond_wrenches(
             last = side == 1 or of_body[nodes[2 * k + 1]] != g
             for row in range(rows):
                 w = offset(12 * (rows * k + row) + 6 * side)
+                # the wrench at the point of the node; a body alone has J = Y = Rᵀ f
                 f = load3(wrenches, w + 3)
                 t = add3(load3(wrenches, w), cross(r, f))
                 if alone[g] == 1:
@@ -232,6 +237,7 @@ def respond_wrenches(
                         J_out[offset(p)] = x
                         Y_out[offset(p)] = x
                     continue
+                # J on the way to the ground; Y from M⁻¹, or by a sweep when both sides of the block are in J
                 add_path(body, shift, columns, place, node, first[g], base + row, rows, t[0], t[1], t[2], f[0], f[1], f[2], J_out)
                 if at[g] >= 0:
                     mine = body_numbers(first, start, seat, at, g, node)
@@ -239,7 +245,7 @@ def respond_wrenches(
                         numbers_out, mine, first[g + 1] - first[g], (t[0], t[1], t[2], f[0], f[1], f[2]), base + row, rows, Y_out
                     )  # fmt: skip
                 elif last:
-                    solve_members(
+                    solve_island(
                         body, shift, columns, place, of_body, members, start[g], start[g + 1], first[g], base + row, rows, J_out, load,
                         solved, Y_out,
                     )  # fmt: skip

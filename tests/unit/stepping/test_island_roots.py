@@ -13,7 +13,7 @@ from unibody.arena import part
 from unibody.coordinates.reduced.kinematics import sweep_velocities
 from unibody.coordinates.reduced.workspace import BODIES, COLUMNS, MIDDLE_WIDTH, ROWS, TABLE_C
 from unibody.coordinates.workspace import SIGNALS
-from unibody.stepping.island_roots import begin_roots, lay_blocks, leave_roots, root_row, root_threes, root_wrenches
+from unibody.stepping.island_roots import begin_roots, lay_blocks, leave_roots, root_row, root_three_rows, root_wrenches
 from unibody.stepping.islands import FIRST, OF_BODY
 
 NAMES = ["tree", "zoo", "tied zoo", "driven", "loose", "flying"]
@@ -34,7 +34,7 @@ def test_rows_with_unit_masses_give_the_dense_delassus_operator_and_motion(name:
     lay_blocks(of_body, first, constraints.rows.rows, constraints.rows.flat_islands, pairs.ravel(), width, rows, islands, start, place)
     roots, A = np.empty(len(M)), np.full(place[-1] + 1, np.nan)
     begin_roots(system.layout, system.ints, system.work, roots)
-    make = root_threes if width == 3 else root_wrenches
+    make = root_three_rows if width == 3 else root_wrenches
     given = system.layout, system.ints, spots, table
     make(*given, place[k:], pairs.ravel(), width, wrenches.ravel(), system.flat_com, system.work, roots, A)
     for r in range(k):

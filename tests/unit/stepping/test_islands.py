@@ -12,7 +12,7 @@ import unibody as ub
 from unibody.element import Point
 from unibody.stepping.impulse_maximal import ImpulseMaximal
 from unibody.stepping.impulse_reduced import ImpulseReduced
-from unibody.stepping.time_stepping import with_rubs
+from unibody.stepping.time_stepping import with_friction_rows
 
 
 def zoo(seed: int, loops: bool) -> ub.Model:
@@ -42,7 +42,7 @@ def zoo(seed: int, loops: bool) -> ub.Model:
     if loops:
         b.add(ub.Distance(Point("link0", (0, 0, 0)), Point("link3", (0.1, 0, 0)), 1.0))
         b.add(ub.Distance(Point("leg", (0, 0, 0)), Point("free1", (0.1, 0, 0)), 1.0))
-    return with_rubs(b.build())
+    return with_friction_rows(b.build())
 
 
 @pytest.mark.parametrize("loops", [False, True])

@@ -71,6 +71,7 @@ def pivoted(W: np.ndarray, b: np.ndarray, parts: list[ModePart]) -> np.ndarray |
     # the variables of each part: columns of x, rows of w, and links of bounds β with what they bound
     for p in parts:
         n, t = p.rows[0], p.rows[1:]
+        # −c ≤ x ≤ c as x = y − c with 0 ≤ y ≤ 2 c; β is the multiplier of the upper bound
         if p.kind == HOLD:
             offset[n] = -p.numbers[0]
             y, beta = add(unit(n), unit(n)), add(none, none)
@@ -78,9 +79,11 @@ def pivoted(W: np.ndarray, b: np.ndarray, parts: list[ModePart]) -> np.ndarray |
             right.append((beta, 2.0 * p.numbers[0]))
             continue
         column = unit(n)
+        # a contact that slides: x_t = −k x_n
         if p.kind == SLIDE:
             column[t] = -p.numbers
         normal = add(column, unit(n))
+        # a contact that rests: forces along the spokes of a polyhedral cone, whose sum is at most μ x_n; β is the speed of slip
         if p.kind == REST:
             spokes = []
             for d in directions(t.size, FACETS):

@@ -268,6 +268,7 @@ def solve_tree_many(
                 g = add_scaled6(g, t2, load6(factor, at + 54))
                 store6((t0, t1, t2, 0.0, 0.0, 0.0), o, lambda_out)
             else:
+                # e = Ls⁻¹ (b − Vᵀ z) row by row, then t = s⁻¹ e
                 store6(ZERO6, o, lambda_out)
                 row = at + 21
                 for a in range(r):
@@ -292,6 +293,7 @@ def solve_tree_many(
             o, o_p = offset(6 * (j * n + i)), offset(6 * (j * n + p))
             y_p = ZERO6 if p < 0 else load6(y_out, o_p)
             x = load6(y_out, o)
+            # λ from the last row to the first: row a of Lsᵀ needs the λ of the rows after it; x += V λ on the way
             if r == 5:
                 t4 = lambda_out[o + 4] - factor[at + 91] * dot6(load6(factor, at + 85), y_p)
                 t3 = lambda_out[o + 3] - factor[at + 75] * dot6(load6(factor, at + 69), y_p)
@@ -320,6 +322,7 @@ def solve_tree_many(
                 x = add_scaled6(x, t0, load6(factor, at + 21))
                 lambda_out[o], lambda_out[o + 1], lambda_out[o + 2] = t0, t1, t2
             else:
+                # t − s⁻¹ Y y_parent for all rows, then Ls⁻ᵀ from the last row on
                 row = at + 21
                 for a in range(r):
                     lambda_out[o + a] -= factor[row + 12] * dot6(load6(factor, row + 6), y_p)

@@ -459,6 +459,7 @@ def solve_tree(body: Ints, shift: Floats, columns: Floats, right: Floats, f_out:
     for i in range(n - 1, 0, -1):
         o = offset(BODY * i)
         first, count = offset(body[o + 1]), body[o + 2]
+        # a body that flies alone has no parent to pass anything to: it is solved at once
         if body[o + 4] == LOOSE:
             solve_loose(columns, right, i, first, f_out, x_out, y_out)
             handed = False
@@ -478,6 +479,7 @@ def solve_tree(body: Ints, shift: Floats, columns: Floats, right: Floats, f_out:
             f = (f[0] - t * u[0], f[1] - t * u[1], f[2] - t * u[2], f[3] - t * u[3], f[4] - t * u[4], f[5] - t * u[5])
         handed = False
         if body[o] > 0:
+            # Tᵀ f: the torque moves by r × f; along a chain the sum stays in registers
             t3 = cross(load3(shift, offset(3 * i)), (f[3], f[4], f[5]))
             g = (f[0] + t3[0], f[1] + t3[1], f[2] + t3[2], f[3], f[4], f[5])
             if body[o] == i - 1:

@@ -171,7 +171,7 @@ class Reduction:
         return self._solved(Q, self.right)
 
     def put_rates(self, V: np.ndarray) -> np.ndarray:
-        """The same for velocities."""
+        """V of all bodies with the dependent velocities solved for, from the free ones."""
         return self._solved(V, np.zeros(self.rows))
 
     def _solved(self, Q: np.ndarray, right: np.ndarray) -> np.ndarray:

@@ -113,6 +113,7 @@ def see_rotations(index: Ints, frames: Floats, X: Floats, T: Floats, q_out: Floa
         p_BM = load3(frames, 24 * k + 21)
         R_c = load9(X, 12 * c)
         R_p = load9(X, 12 * p)
+        # the frames M on the child and F on the parent, in world axes
         R_M = compose_rotations(R_c, R_BM)
         R_F = compose_rotations(R_p, load9(frames, 24 * k))
         here = add3(load3(X, 12 * c + 9), rotate(R_c, p_BM))
@@ -122,10 +123,12 @@ def see_rotations(index: Ints, frames: Floats, X: Floats, T: Floats, q_out: Floa
             for i in range(3):
                 q_out[to_q + i] = place[i]
             to_q += 3
+        # the quaternion of R_FM; of its two signs the one near the last
         turn = quaternion_of_rotation(compose_back(R_F, R_M))
         near = turn[0] * q_out[to_q] + turn[1] * q_out[to_q + 1] + turn[2] * q_out[to_q + 2] + turn[3] * q_out[to_q + 3]
         for i in range(4):
             q_out[to_q + i] = turn[i] if near >= 0.0 else -turn[i]
+        # velocities along the axes of M: ω_M · (ω_c − ω_p) first, then, of a Free joint, the velocity of its origin
         R_PM = compose_back(R_p, R_M)
         seen = rotate_back(R_p, sub3(here, load3(X, 12 * p + 9)))
         zero = (0.0, 0.0, 0.0)

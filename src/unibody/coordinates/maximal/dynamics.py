@@ -128,6 +128,7 @@ def motion_of_driven(G6, e, A, body):
 @kernel
 def fill_node_rows(layout: Ints, ints: Ints, constants: Floats, work_out: Floats) -> None:
     """Blocks and right sides of the primary rows and armatures, and the targets of the auxiliary rows, at acceleration level."""
+    # the topology, the rows as they were evaluated, and where blocks and right sides go
     width = part(ints, layout, COUNTS)[WIDTH]
     planes = part(constants, layout, PLANES)
     joints = part(ints, layout, JOINTS)
@@ -177,6 +178,7 @@ def fill_node_rows(layout: Ints, ints: Ints, constants: Floats, work_out: Floats
             r = count
             for j in range(joints[at + 2], joints[at + 2] + joints[at + 3]):
                 if armature[j] > 0.0:
+                    # S⁺ on the child and, with a minus sign, on the parent; the known part of its acceleration goes to the right
                     s = load6(dual, 6 * j)
                     on_child = wrench_back(seen, SEEN * k + 12, s)
                     w = wrench_back(seen, SEEN * k, s)

@@ -134,7 +134,7 @@ def close_forest(layout: Ints, ints: Ints, constants: Floats, work_out: Floats) 
 
 @kernel
 def close_forest_again(layout: Ints, ints: Ints, work_out: Floats) -> None:
-    """The same for another right side."""
+    """Solve the closed forest again for another right side, with the factors of `close_forest`."""
     aim_at_rest(layout, ints, work_out)
     solve_closure_again(
         part(work_out, layout, GRAM), part(work_out, layout, TARGET), part(work_out, layout, CLOSURE), part(work_out, layout, MULTIPLIER),

@@ -112,7 +112,7 @@ class MaximalSystem(TabledSystem):
         return self.at_fault()
 
     def at_fault(self) -> str:
-        """The same at the last evaluation."""
+        """The body that `culprit` names, at the last evaluation."""
         return self._moving[self.worst() // self.width][1].name if self._moving else "model"
 
     def observe(self, t: float, q: np.ndarray, v: np.ndarray, control: np.ndarray) -> Observation:

@@ -117,6 +117,7 @@ def load_bodies(layout: Ints, ints: Ints, constants: Floats, control: Floats, wo
 @kernel
 def close_loops(layout: Ints, ints: Ints, constants: Floats, control: Floats, work_out: Floats, q_out: Floats, v_out: Floats) -> None:
     """The auxiliary constraints by anticipation; corrects Y, the accelerations in ROWS, and F."""
+    # the tree, the rows K on bodies and on joint velocities, and where responses and multipliers go
     body = part(ints, layout, BODIES)
     rows = part(work_out, layout, ROWS)
     columns = part(work_out, layout, COLUMNS)
@@ -164,6 +165,7 @@ def close_loops(layout: Ints, ints: Ints, constants: Floats, control: Floats, wo
         for k in range(dof_start[r], dof_start[r + 1]):
             step[dof_index[2 * k + 1]] += joint_numbers[dof_index[2 * k]]
             moved += joint_numbers[dof_index[2 * k]] * y[dof_index[2 * k + 1]]
+        # rows with compliance have no feedback
         if part(constants, layout, COMPLIANCE)[r] > 0.0:
             target[r] = -moved
         else:

@@ -161,7 +161,7 @@ class ReducedSystem(TabledSystem):
         return self.at_fault()
 
     def at_fault(self) -> str:
-        """The same at the last evaluation."""
+        """The joint that `culprit` names, at the last evaluation."""
         return next((j.name for j in self.model.tree_joints if j.v_start <= self.worst() < j.v_start + j.nv), "model")
 
     def observe(self, t: float, q: np.ndarray, v: np.ndarray, control: np.ndarray) -> Observation:

@@ -127,7 +127,7 @@ class AffineSystem(HoldsAddresses):
         return Q
 
     def rates(self, v: np.ndarray, t: float) -> np.ndarray:
-        """The same for velocities."""
+        """Q̇ with static and driven bodies, from that of the moving ones."""
         out = np.zeros_like(self.start[1])
         for i, now in self._drives(t).items():
             R = now[:9].reshape(3, 3)

@@ -52,7 +52,7 @@ class ElementLoads:
         return ElementLoads(0.0, np.zeros((model.n_bodies, 6)), np.zeros(model.nv_joints))
 
     def join(self, other: ElementLoads) -> ElementLoads:
-        """Both together."""
+        """The sum of two sets of loads."""
         out = ElementLoads(self.value + other.value, self.wrench + other.wrench, self.efforts + other.efforts)
         out.holding, out.multipliers = {**self.holding, **other.holding}, {**self.multipliers, **other.multipliers}
         out.violation = max(self.violation, other.violation)

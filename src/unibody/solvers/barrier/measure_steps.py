@@ -120,6 +120,7 @@ def safe_measure_step(
             continue
         a = 12 * pair[2 * k]
         b = 12 * pair[2 * k + 1]
+        # the vectors y of the measure, and d how they change along the step: y(t) = y + t d
         y0 = measured_vector(vectors, k, 0, Q, a, b)
         d0 = measured_vector(vectors, k, 0, step, a, b)
         y1 = measured_vector(vectors, k, 1, Q, a, b)
@@ -128,6 +129,7 @@ def safe_measure_step(
         d2 = measured_vector(vectors, k, 2, step, a, b)
         y3 = measured_vector(vectors, k, 3, Q, a, b)
         d3 = measured_vector(vectors, k, 3, step, a, b)
+        # t at which the measure reaches its bound: |y₀|² = m²; y₀ · y₁ = m |y₁|²; an angle followed step by step; a turn by its sine
         m = bound[k]
         if kind[k] == DISTANCE:
             c = products(y0, d0, y0, d0)
@@ -141,6 +143,7 @@ def safe_measure_step(
             t = followed(sign[k], m, y0, d0, y1, d1, t)
         else:
             t = min(t, SHARE * turn_crossing(sign[k], m, near[k], y0, d0, y1, d1, y2, d2, y3, d3))
+        # C and Ċ at t = 0; t shrinks until C(t) ≥ ½ (C + t Ċ), or the barrier is not reached
         C = sign[k] * (along(kind[k], y0, d0, y1, d1, y2, d2, y3, d3, 0.0, near[k]) - m)
         rate = 0.0
         for r in range(3):

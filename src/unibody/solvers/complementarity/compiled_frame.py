@@ -21,9 +21,9 @@ from unibody.stepping.contact_margin import pace
 from unibody.stepping.depenetration import leave_held, part_overlaps
 from unibody.stepping.impulse_reduced import ImpulseReduced, fill_motion_reduced, is_finite
 from unibody.stepping.impulses import FEW_ROWS, clip_to_cones
-from unibody.stepping.island_roots import begin_roots, lay_blocks, leave_roots, root_row, root_threes, root_wrenches
+from unibody.stepping.island_roots import begin_roots, lay_blocks, leave_roots, root_row, root_three_rows, root_wrenches
 from unibody.stepping.memory import COUNT, NONE, SteppingMemory, begin_memory, write_step
-from unibody.stepping.midpoint_coriolis import foretell
+from unibody.stepping.midpoint_coriolis import predict_change
 from unibody.stepping.midpoint_rows import LOOSE as LOOSE_BODY
 from unibody.stepping.step_arrays import add_works, fill_targets, lay_problem, meet, order_upwards, without_shift
 from unibody.stepping.time_stepping import GAIN, Stepping
@@ -31,7 +31,7 @@ from unibody.stepping.time_stepping import GAIN, Stepping
 USUAL = {
     at.FILL_MOTION: fill_motion_reduced, at.RESPOND_TO_CONSTRAINTS: respond_to_constraints, at.FIND_PAIRS: find_pairs, at.MEET: meet,
     at.LAY_BLOCKS: lay_blocks, at.BEGIN_ROOTS: begin_roots, at.ROOT_ROW: root_row, at.LEAVE_ROOTS: leave_roots,
-    at.NEWTON: newton_in_workspace, at.KICK: kick_reduced, at.FORETELL: foretell, at.IS_FINITE: is_finite, at.TARGETS: fill_targets,
+    at.NEWTON: newton_in_workspace, at.KICK: kick_reduced, at.FORETELL: predict_change, at.IS_FINITE: is_finite, at.TARGETS: fill_targets,
     at.PACE: pace, at.ARRANGE: arrange_touches, at.LAY_PROBLEM: lay_problem, at.CLIP: clip_to_cones, at.GRAM: write_gram,
     at.SPREAD: spread, at.SHIFT: without_shift, at.WORKS: add_works, at.STRUCK: mark_struck, at.ADVANCE: advance_joints,
     at.COURSES: keep_courses, at.BEGIN: begin_memory, at.WRITE: write_step, at.FIND_NEAR: find_near, at.TAKE: take_blocks,
@@ -101,7 +101,7 @@ class ContactSteps:
         if not self._ready:
             for slot, kernel in USUAL.items():
                 frame.call(slot, kernel)
-            frame.call(at.ROOT_WRENCHES, root_threes if rule.width == 3 else root_wrenches)
+            frame.call(at.ROOT_WRENCHES, root_three_rows if rule.width == 3 else root_wrenches)
             self._ready = True
         frame.call(at.EVALUATE, self.system.evaluation)
         self.near.collision.refresh()

@@ -17,9 +17,9 @@ from unibody.stepping.contact_margin import pace
 from unibody.stepping.depenetration import leave_held, part_overlaps
 from unibody.stepping.impulse_reduced import fill_motion_reduced, is_finite
 from unibody.stepping.impulses import FEW_ROWS, clip_to_cones
-from unibody.stepping.island_roots import begin_roots, lay_blocks, leave_roots, root_row, root_threes
+from unibody.stepping.island_roots import begin_roots, lay_blocks, leave_roots, root_row, root_three_rows
 from unibody.stepping.memory import begin_memory, write_step
-from unibody.stepping.midpoint_coriolis import foretell
+from unibody.stepping.midpoint_coriolis import predict_change
 from unibody.stepping.step_arrays import add_works, fill_targets, lay_problem, meet, order_upwards, without_shift
 
 (
@@ -63,9 +63,9 @@ MADE, FIRST_STEP, NOT_FINITE, UNSEEN, MANY, UNSOLVED, FIRST_OVERLAP, NOT_FINITE_
 from the state and the memory of the step alone, so that it is made the same way whoever makes it."""
 
 RespondToConstraints, FillMotion, FindPairs, Foretell, KickTree = (
-    prototype_of(k) for k in (respond_to_constraints, fill_motion_reduced, find_pairs, foretell, kick_reduced)
+    prototype_of(k) for k in (respond_to_constraints, fill_motion_reduced, find_pairs, predict_change, kick_reduced)
 )
-LayBlocks, BeginRoots, RootWrenches = (prototype_of(k) for k in (lay_blocks, begin_roots, root_threes))
+LayBlocks, BeginRoots, RootWrenches = (prototype_of(k) for k in (lay_blocks, begin_roots, root_three_rows))
 RootRow, LeaveRoots, Gram, Spread = (prototype_of(k) for k in (root_row, leave_roots, write_gram, spread))
 Meet, Newton, Part, IsFinite = (prototype_of(k) for k in (meet, newton_in_workspace, part_overlaps, is_finite))
 Targets, Pace, Arrange, LayProblem = (prototype_of(k) for k in (fill_targets, pace, arrange_touches, lay_problem))

@@ -32,14 +32,14 @@ from unibody.rules.base import DAMPER_WORK, TIME, finite, largest
 from unibody.shapes import Shape
 from unibody.solvers.base import Bound, Solver, Step, needs_reaction
 from unibody.solvers.complementarity.compiled_frame import ContactSteps
-from unibody.stepping.contact_margin import nearness_of, radii
+from unibody.stepping.contact_margin import contact_margin_of, radii
 from unibody.stepping.impulse_dynamics import ImpulseDynamics
 from unibody.stepping.impulse_maximal import ImpulseMaximal
 from unibody.stepping.impulse_reduced import ImpulseReduced
 from unibody.stepping.impulses import ImpulseOptions
 from unibody.stepping.memory import COUNT, LENGTH, METHODS, SteppingMemory, room_for
 from unibody.stepping.step_problem import StepSolution, touching_of
-from unibody.stepping.time_stepping import INSTANT, Stepping, with_rubs
+from unibody.stepping.time_stepping import INSTANT, Stepping, with_friction_rows
 
 if TYPE_CHECKING:
     from unibody.solvers.complementarity.instant import ContactInstant
@@ -115,11 +115,12 @@ class Complementarity(Solver):
     def bind(self, model: Model) -> BoundComplementarity:
         self.check(model)
         maximal = self.coordinates == "maximal"
-        system: ImpulseMaximal | ImpulseReduced = ImpulseMaximal(with_rubs(model)) if maximal else ImpulseReduced(with_rubs(model))
+        with_rows = with_friction_rows(model)
+        system: ImpulseMaximal | ImpulseReduced = ImpulseMaximal(with_rows) if maximal else ImpulseReduced(with_rows)
         system.dynamics.feedback_time = self.feedback_time
         law = "convex" if self.relaxation == "anitescu-potra" else "coulomb"
         options = ImpulseOptions(self.method, law, int(self.directions), self.tolerance, int(self.iterations))
-        near = nearness_of(model, self.margin)
+        near = contact_margin_of(model, self.margin)
         rule = Stepping(model, system, options, self.bounce_above, self.clip, near)
         layout = SteppingMemory(
             system.nq_all, system.nv_all, len(rule.unilateral), room_for(model, near is not None), model.nv if system.leaning.any() else 0,

@@ -35,12 +35,12 @@ from unibody.rules.base import DAMPER_WORK, book_work, finite
 from unibody.shapes import Shape
 from unibody.solvers.base import Bound, Solver, Step, refuse_reaction
 from unibody.solvers.impulse.contacts import Previewing
-from unibody.stepping.contact_margin import nearness_of
+from unibody.stepping.contact_margin import contact_margin_of
 from unibody.stepping.impulse_maximal import ImpulseMaximal
 from unibody.stepping.impulses import ImpulseOptions
 from unibody.stepping.memory import SteppingMemory, room_for
 from unibody.stepping.step_problem import touching_of
-from unibody.stepping.time_stepping import INSTANT, with_rubs
+from unibody.stepping.time_stepping import INSTANT, with_friction_rows
 
 from unibody.solvers.impulse.step import (  # isort: skip
     BY, DIRECT, LIMIT, NOT_REACHED, NOT_SETTLED, PREVIEW_FACTS, TOLERANCE, WHERE, WRONG, roll_impulses, scratch_size,
@@ -129,8 +129,8 @@ class Impulse(Solver):
         )  # fmt: skip
 
     def _bind_sided(self, model: Model, tolerance: float, limit: int) -> BoundSided:
-        system = ImpulseMaximal(with_rubs(model))
-        near = nearness_of(model, self.margin)
+        system = ImpulseMaximal(with_friction_rows(model))
+        near = contact_margin_of(model, self.margin)
         rule = Previewing(model, system, ImpulseOptions("auto", "coulomb", 0, self.contact_tolerance, 0), self.bounce_above, False, near)
         rule.begin(tolerance, limit)
         layout = SteppingMemory(system.nq_all, system.nv_all, len(rule.unilateral), room_for(model, near is not None))

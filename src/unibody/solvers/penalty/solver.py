@@ -37,7 +37,7 @@ from unibody.solvers.base import Bound, Solver, Step, refuse_reaction
 from unibody.solvers.penalty.contacts import PenaltyContacts, Pushes
 from unibody.solvers.penalty.dynamics import PenaltyDynamics
 from unibody.solvers.penalty.system import Gains, PenalisedSystem, PenaltyParameters
-from unibody.stepping.contact_margin import nearness_of
+from unibody.stepping.contact_margin import contact_margin_of
 
 RULES = ("linearly-implicit", "semi-implicit")
 
@@ -119,7 +119,7 @@ class Penalty(Solver):
         choice = PenaltyParameters(self.alpha, self.ratio, self.gains, self.rule == "linearly-implicit")
         if touches:
             held = PenaltyDynamics(model, choice)
-            contacts = PenaltyContacts(model, held, nearness_of(model, self.margin), self.slip_speed)
+            contacts = PenaltyContacts(model, held, contact_margin_of(model, self.margin), self.slip_speed)
             length = Field("step_length", (), "s", "of the last step, 0 before the first", low=0.0)
             kept = (length, *begun_fields(held.nq_all, held.nv_all))
             return BoundTouching(model, self, "maximal", held, 7 * held.n, 6 * held.n, None, kept=kept, contacts=contacts)

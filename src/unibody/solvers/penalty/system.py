@@ -233,7 +233,7 @@ def solve_penalised(layout: Ints, ints: Ints, constants: Floats, control: Floats
 def solve_penalised_planar(
     layout: Ints, ints: Ints, constants: Floats, control: Floats, work_out: Floats, q_out: Floats, v_out: Floats
 ) -> None:
-    """The same, bodies in a plane."""
+    """The penalised solve for bodies in a plane."""
     soften(layout, ints, constants, work_out)
     for k in range(ROUNDS + part(work_out, layout, ACTIVE).size + 1):
         set_targets(layout, work_out)

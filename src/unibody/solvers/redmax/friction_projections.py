@@ -43,8 +43,8 @@ SHAPES, TURNED, RUBBED = range(5, 8)
 """Scratch."""
 
 
-class CompiledRubbing:
-    """The tables of a tree's frictions, for `roll_rubbing`."""
+class CompiledJointFriction:
+    """The tables of a tree's frictions, for `roll_joint_friction`."""
 
     def __init__(self, rubbings: JointFrictionVariables, system: RedMaxSystem, memory: int):
         model, R = system.model, rubbings.rows
@@ -95,6 +95,7 @@ def respond_efforts(
     H = part(rub_out, rub_layout, RESPONSE)
     e = velocities.size
     m = R.size // e
+    # A⁻¹ eᵢ for a unit effort on each velocity with friction
     fill_dense(layout, ints, work_out, A)
     if factor_cholesky(nv, A) >= 0:
         return False
@@ -103,6 +104,7 @@ def respond_efforts(
         y[:] = 0.0
         y[velocities[i]] = 1.0
         solve_cholesky(nv, A, y)
+    # W: the wrenches in the joints by those, in the axes of M; h A⁻¹ between the velocities, made symmetric
     send_through_joints(body, rows, columns, X, part(rub_out, rub_layout, NO_LOADS), responses, part(rub_out, rub_layout, TWISTS), through)
     wide = units.size // e
     for i in range(e):
@@ -112,6 +114,7 @@ def respond_efforts(
         )  # fmt: skip
         for j in range(e):
             answering[e * i + j] = 0.5 * h * (responses[nv * i + velocities[j]] + responses[nv * j + velocities[i]])
+    # H = h R A⁻¹ Rᵀ
     for a in range(m):
         for b in range(m):
             total = 0.0

@@ -25,7 +25,7 @@ from unibody.solvers.redmax.linearly_implicit import (  # isort: skip
 
 from unibody.solvers.redmax.friction_projections import (  # isort: skip
     AT_START, BEFORE, ENERGIES, FIRST, MORE, RATES, RESPONSE, RUBBED, SAVED_MEMORY, SAVED_Q, SAVED_V, SLIP, SLOWER, TOTALS, VELOCITIES,
-    CompiledRubbing, respond_efforts, project_friction, pull_variables, see_in_joints,
+    CompiledJointFriction, respond_efforts, project_friction, pull_variables, see_in_joints,
 )  # fmt: skip
 from unibody.contact.joint_friction_variables import MOST, TOLERANCE
 
@@ -58,6 +58,7 @@ def find_friction(
     H = part(rub_out, rub_layout, RESPONSE)
     m = first.size
     e = velocities.size
+    # the step with the friction u₀ that was found last: its efforts Rᵀ u₀, and the acceleration a
     u = found_out[:m]
     first[:] = 0.0
     pull_variables(R, u, first, efforts_out)
@@ -65,12 +66,14 @@ def find_friction(
     Evaluate(stages[EVALUATE_STAGE], layout, ints, constants, stages, control, t, work_out, q_out, v_out)
     if not all_finite(y):
         return False
+    # w(u₀): the wrenches in the joints with friction
     settle_loads(layout, ints, constants, part(work_out, layout, X_SOLVED), y, work_out)
     fill_wrenches(
         body, rows, X, part(work_out, layout, F), part(constants, layout, GRAVITY), totals, part(rub_out, rub_layout, ENERGIES)
     )  # fmt: skip
     gather_wrenches(body, rows, columns, totals, part(rub_out, rub_layout, RATES))
     see_in_joints(rub_layout, rub_ints, rub_numbers, X, totals, part(rub_out, rub_layout, AT_START))
+    # slip(u) = R (v + h a) + H (u − u₀): the constant part R (v + h a) − H u₀
     if not respond_efforts(layout, ints, rub_layout, rub_ints, rub_numbers, h, work_out, rub_out):
         return False
     for i in range(e):
@@ -83,6 +86,7 @@ def find_friction(
             slip[a] += R[e * a + i] * more[i]
         for b in range(m):
             slip[a] -= H[m * a + b] * first[b]
+    # staggered projections, and the efforts Rᵀ u of what they find
     if not project_friction(rub_layout, rub_ints, rub_numbers, tolerance, most, rub_out, u, found_out[m:]):
         return False
     first[:] = 0.0
@@ -91,7 +95,7 @@ def find_friction(
 
 
 @long_kernel
-def roll_rubbing(
+def roll_joint_friction(
     layout: Ints, ints: Ints, constants: Floats, stages: Ints, control: Floats, rub_layout: Ints, rub_ints: Ints, rub_numbers: Floats,
     t0: float, h: float, tolerance: float, most: int, done: int, steps: int, every: int, explicit: int, work_out: Floats, rub_out: Floats,
     efforts_out: Floats, q_out: Floats, v_out: Floats, memory_out: Floats, record_out: Floats,
@@ -111,10 +115,12 @@ def roll_rubbing(
     part(work_out, layout, STATUS)[COUNTDOWN] = memory_out[KEPT_COUNTDOWN]
     t = t0
     for k in range(done, steps):
+        # copies, for a step that has to be taken again
         keep(q_out, q)
         keep(v_out, v)
         keep(memory_out, memory)
         keep(v_out, slowed)
+        # friction for the velocities at the beginning, then the step; once more where it had to begin slower
         for attempt in range(2):
             good = find_friction(
                 layout, ints, constants, stages, control, rub_layout, rub_ints, rub_numbers, t, h, tolerance, most, work_out, rub_out,
@@ -134,6 +140,7 @@ def roll_rubbing(
                 return k
             if not curbed:
                 break
+        # the work of friction, h τ · v in the middle of the step
         for i in range(velocities.size):
             memory_out[DAMPER_WORK] += h * efforts_out[i] * (memory_out[first_v + velocities[i]] + 0.5 * h * y[velocities[i]])
         t = t + h
@@ -144,7 +151,7 @@ def roll_rubbing(
     return steps
 
 
-class RubbingSteps:
+class JointFrictionSteps:
     """Steps of a system with friction in joints, called as `roll_linearly_implicit`. `kept`: the fields of their memory; `last`: what the
     last of them left there."""
 
@@ -159,7 +166,7 @@ class RubbingSteps:
         self.kept = (*BEGINNING, *begun_fields(self.system.nq_all, self.system.nv_all), friction)
         self.schema = COMMON.followed_by(*self.kept)
         self.last = np.zeros(self.schema.size)
-        self.compiled = CompiledRubbing(frictions, self.system, self.schema.size) if frictions.linear else None
+        self.compiled = CompiledJointFriction(frictions, self.system, self.schema.size) if frictions.linear else None
 
     def __call__(
         self, layout: Ints, ints: Ints, constants: Floats, stages: Ints, control: Floats, t0: float, h: float, steps: int, every: int,
@@ -170,7 +177,7 @@ class RubbingSteps:
         while done < steps and not (done and largest(own) > limit):
             made, before, t = self.compiled, done, float(memory[TIME]) if done else t0
             if made is not None:
-                done = roll_rubbing(
+                done = roll_joint_friction(
                     *common, made.layout, made.ints, made.numbers, t, h, TOLERANCE, MOST, done, steps, every, explicit, work, made.scratch,
                     self.frictions.efforts, q, v, memory, record,
                 )  # fmt: skip

@@ -231,6 +231,7 @@ def add_implicit_loads(layout: Ints, ints: Ints, x: Floats, work_out: Floats) ->
     table = part(ints, layout, LOOP_COUPLINGS)
     joints = part(ints, layout, JOINTS)
     right = part(work_out, layout, RIGHT)
+    # joints that close loops: the implicit effort and its part −(h D + h² K) S⁺ (x_child − x_parent)
     for e in range(table.size // 3):
         joint, v = table[3 * e], table[3 * e + 1]
         s = load6(part(work_out, layout, DUAL), 6 * v)
@@ -239,6 +240,7 @@ def add_implicit_loads(layout: Ints, ints: Ints, x: Floats, work_out: Floats) ->
         moved = dot6(on_child, twist_of_body(X, rows, joints[6 * joint + 1], x))
         moved -= dot6(on_parent, twist_of_body(X, rows, joints[6 * joint], x))
         right[v] += part(work_out, layout, IMPLICIT_EFFORT)[v] - part(work_out, layout, DIAGONAL)[v] * moved
+    # forces between two bodies: their coupling blocks times x
     for k in range(load.size):
         load[k] = 0.0
     pairs = part(ints, layout, PAIRS)
@@ -247,6 +249,7 @@ def add_implicit_loads(layout: Ints, ints: Ints, x: Floats, work_out: Floats) ->
     place_couplings(held, pairs.size // 2, X, rows, part(work_out, layout, COUPLING), placed)
     add_product(-1.0, pairs, blocks[:0], placed, x, load)
     add_product(-1.0, held, blocks[:0], placed[18 * pairs.size :], x, load)
+    # the implicit part of each block is B − M, so −(B − M) x; then into body axes, at the origin of the body
     for i in range(1, body.size // BODY):
         at = load6(x, 6 * i)
         mine = times_block(load21(blocks, 21 * i), at)

@@ -30,8 +30,8 @@ from unibody.rules.base import DAMPER_WORK, advance_own, begun_fields
 from unibody.rules.memory import Field
 from unibody.shapes import Shape
 from unibody.solvers.base import Bound, Solver, Step, needs_reaction
-from unibody.solvers.redmax.friction_steps import RubbingSteps
-from unibody.solvers.redmax.implicit import ALPHA, ImplicitStage, solve_stage
+from unibody.solvers.redmax.friction_steps import JointFrictionSteps
+from unibody.solvers.redmax.implicit import ALPHA, KAPPA, ImplicitStage, solve_stage
 from unibody.solvers.redmax.joint_friction import AN_INSTANT, JointFrictions, Moment
 from unibody.solvers.redmax.linearly_implicit import BEGINNING, SUDDEN, book_implicit_work, mean_power, roll_linearly_implicit
 from unibody.solvers.redmax.system import LINEAR, RedMaxSystem
@@ -124,7 +124,7 @@ class RedMax(Solver):
             driven = bool((system.view(BODIES).reshape(-1, BODY)[1:, DRIVEN] >= 0).any())
             common |= dict(roll=roll_linearly_implicit, explicit=int(self.inertia == "explicit" or driven))
             if any(needs_reaction(force) for _, force in model.forces):
-                steps = RubbingSteps(JointFrictions(system, model))
+                steps = JointFrictionSteps(JointFrictions(system, model))
                 return BoundFriction(**common | dict(roll=steps), kept=steps.kept, steps=steps)
             return BoundRedMax(**common, kept=kept)
         end = Field("acceleration", (model.nv,), "m/s², rad/s²", "at the end of the last step")
@@ -182,9 +182,9 @@ class BoundRedMax(Bound):
 
 @dataclass
 class BoundFriction(BoundRedMax):
-    """The linearly implicit rule with friction in joints: every step finds its friction first (`RubbingSteps`)."""
+    """The linearly implicit rule with friction in joints: every step finds its friction first (`JointFrictionSteps`)."""
 
-    steps: RubbingSteps = field(kw_only=True)
+    steps: JointFrictionSteps = field(kw_only=True)
 
     def step_facts(self, memory: np.ndarray | None = None) -> dict[str, Any]:
         found = self.steps.rubbed(self.steps.last)
@@ -234,6 +234,7 @@ class BoundImplicit(BoundRedMax):
         began = time.perf_counter()
         q, v, flat = self._unpack(state, memory)
         system, nv, h, kept = self.system, self.nv, dt, self.memory_schema.view(flat)
+        # the beginning of the step: what the rows aim at, their velocities, and the work of implicit forces
         system.prepare(dt)
         status = system.view(STATUS)
         status[COUNTDOWN] = kept.countdown
@@ -243,6 +244,7 @@ class BoundImplicit(BoundRedMax):
         book_implicit_work(system.view(LEDGER), dt, flat)
         lost: list[tuple[float, np.ndarray, np.ndarray]] = []
 
+        # one Newton correction of the stage v = stage.v + g a, q = stage.q ⊕ (g v + d): q, the correction y, and the weights of velocities
         def correct(stage: ImplicitStage, v_own: np.ndarray, a: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
             system.prepare(stage.g)
             v_all[:nv] = v_own
@@ -253,27 +255,34 @@ class BoundImplicit(BoundRedMax):
                 lost.append((stage.t, q_all.copy(), v_all.copy()))
             return q_all.copy(), y, np.sqrt(system.view(LEAST))
 
+        # implicit Euler; BDF2 with v = (4 v − v₋₁)/3 + (2 h/3) a; or, without history, the first stage of SDIRK2 with α = 1 − 1/√2
         t, none = state.t + h, np.zeros(nv)
         last = kept.step_length
+        fresh = last != h if self.solver.rule == "implicit" else last != h and last >= 0.0
+        n = self.normal_acceleration(state.t, q, v, control, h) if fresh else none
         if self.solver.rule == "implicit":
-            stages = [ImplicitStage(t, q, none, v[:nv], h)]
+            stages = [ImplicitStage(t, q, none, v[:nv] - 0.5 * (h - last) * n, h)]
         elif last == h:
             turned = difference_own(self.model, kept.begun_q, q)
             stages = [ImplicitStage(t, q, turned / 3.0, (4.0 * v[:nv] - kept.begun_v[:nv]) / 3.0, 2.0 * h / 3.0)]
         else:
-            stages = [ImplicitStage(state.t + ALPHA * h, q, none, v[:nv], ALPHA * h)]
+            stages = [ImplicitStage(state.t + ALPHA * h, q, none, v[:nv] - 0.5 * ALPHA * h * n, ALPHA * h)]
         guess = stages[0].v + stages[0].g * kept.acceleration
         solved = solve_stage(stages[0], guess, correct)
         pushed = self.solver.rule == "bdf2" and system.pushes()
+        # the second stage of SDIRK2: v = v + (1 − α) h a₁ + α h a₂
         if solved is not None and not pushed and self.solver.rule == "bdf2" and last != h:
             rest = (1.0 - ALPHA) * h
-            second = ImplicitStage(t, q, rest * solved.v, v[:nv] + rest * solved.a, ALPHA * h)
+            second = ImplicitStage(t, q, rest * solved.v, v[:nv] + rest * solved.a + KAPPA * h * n, ALPHA * h)
             solved = solve_stage(second, solved.v, correct)
+            if solved is not None:
+                solved.v = solved.v - KAPPA * h * n
             pushed = system.pushes()
         if pushed:  # an impact has no history to extrapolate: implicit Euler, and a fresh start afterwards
             solved = solve_stage(ImplicitStage(t, q, none, v[:nv], h), v[:nv], correct)
         if solved is None:
             raise self.not_converged(state, memory, control, lost)
+        # the work of limits, and what the next step needs
         flat[DAMPER_WORK] += h * float(system.limit_forces() @ (0.5 * (rate + system.row_velocities())))
         kept.step_length, kept.countdown, kept.iterations = -h if pushed else h, status[COUNTDOWN], solved.corrections
         kept.begun_q, kept.begun_v, kept.acceleration, kept.time = q, v, solved.a, t
@@ -283,6 +292,19 @@ class BoundImplicit(BoundRedMax):
             system.callback_errors.error = None
             system.look(t, np.array(solved.q), np.array(v_all), control)
         return made
+
+    def normal_acceleration(self, t: float, q: np.ndarray, v: np.ndarray, control: np.ndarray, h: float) -> np.ndarray:
+        """n of a start (`implicit`); 0 without rows, and where a step turns velocities by more than themselves: rows near a singular
+        configuration ask for accelerations of any size."""
+        system, nv = self.system, self.nv
+        if not system.constraints.rows:
+            return np.zeros(nv)
+        countdown = float(system.view(STATUS)[COUNTDOWN])
+        n = system.normal_acceleration(t, q.copy(), v.copy(), control)
+        weight = np.sqrt(system.view(LEAST))
+        system.view(STATUS)[COUNTDOWN] = countdown
+        resolved = np.linalg.norm(weight * n) * h <= np.linalg.norm(weight * v[:nv])
+        return n if np.isfinite(n).all() and resolved else np.zeros(nv)
 
     def not_converged(
         self, state: State, memory: np.ndarray, control: np.ndarray, lost: list[tuple[float, np.ndarray, np.ndarray]]

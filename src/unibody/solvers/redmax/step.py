@@ -211,6 +211,33 @@ def correct_redmax(
 
 
 @kernel
+def accelerate_along_rows(
+    layout: Ints, ints: Ints, constants: Floats, stages: Ints, control: Floats, t: float, held: Ints, work_out: Floats, q_out: Floats,
+    v_out: Floats,
+) -> None:  # fmt: skip
+    """What rows alone ask of the accelerations at (t, q, v), for a step of no length: Y from
+
+        M n = Gᵀ μ,     G n = −(C̈ without accelerations)     of rows that are held,     G n = 0     of the others (of ranges: none)
+    """
+    look_around(layout, ints, constants, stages, control, t, work_out, q_out, v_out)
+    aim_rows_ahead(layout, ints, constants, work_out)
+    target = part(work_out, layout, TARGET)
+    y = part(work_out, layout, Y)
+    side = part(work_out, layout, SIDE)
+    side_f = part(work_out, layout, SIDE_F)
+    unilateral = part(ints, layout, UNILATERAL)
+    for r in range(target.size):
+        if held[r] == 0:
+            target[r] = ASLEEP if unilateral[r] != 0 else 0.0
+    for j in range(y.size):
+        side[j] = 0.0
+        y[j] = 0.0
+    for k in range(side_f.size):
+        side_f[k] = 0.0
+    solve_matrix(layout, ints, constants, stages, control, 1, work_out, q_out, v_out)
+
+
+@kernel
 def solve_dual(layout: Ints, ints: Ints, constants: Floats, stages: Ints, work_out: Floats, x_out: Floats, y_out: Floats) -> int:
     """Eq. 4 and 5: the solution without rows, the rows' responses, then the multipliers. The number of iterations in all, or −1.
 
@@ -222,11 +249,13 @@ def solve_dual(layout: Ints, ints: Ints, constants: Floats, stages: Ints, work_o
     wanted = part(work_out, layout, STEP_ROWS)
     multiplier = part(work_out, layout, MULTIPLIER)
     unilateral = part(ints, layout, UNILATERAL)
+    # Eq. 4 without rows: x₀ = A⁻¹ b
     for k in range(load.size):
         load[k] = side_f[k]
     total = SolveMatrix(stages[SOLVE_STAGE], layout, ints, constants, side, work_out, load, x_out, y_out)
     if total < 0:
         return -1
+    # bilateral rows are active from the start: response A⁻¹ gᵢ and what is missing, gᵢ − G x₀; unilateral rows wait
     count = target.size
     bilateral = 0
     part(work_out, layout, ACTIVE)[:] = 0.0
@@ -245,6 +274,7 @@ def solve_dual(layout: Ints, ints: Ints, constants: Floats, stages: Ints, work_o
             target[r] = wanted[r] - row_of(layout, ints, r, x_out, y_out, work_out)
             part(work_out, layout, ACTIVE)[r] = 1.0
             bilateral += 1
+    # unilateral rows that the motion violates become active
     for turn in range(count + 1 if count > 0 else 0):
         woken = 0
         for r in range(count):
@@ -258,6 +288,7 @@ def solve_dual(layout: Ints, ints: Ints, constants: Floats, stages: Ints, work_o
                     target[r] = 0.0
         if woken == 0 and (turn > 0 or bilateral == 0):
             break
+        # Eq. 5 for all active rows: G A⁻¹ Gᵀ μ = g − G x₀, then x = x₀ + A⁻¹ Gᵀ μ
         add_responses(layout, -1.0, work_out, x_out, y_out)
         for r in range(count):
             if target[r] > ASLEEP:

@@ -14,7 +14,7 @@ import numpy as np
 
 from unibody.algebra.tree.multifrontal_plan import MultifrontalPlan
 from unibody.algebra.tree.pcg import TABLE_SIZE, vector_size
-from unibody.solvers.redmax.step import correct_redmax, evaluate_redmax, look_around
+from unibody.solvers.redmax.step import accelerate_along_rows, correct_redmax, evaluate_redmax, look_around
 
 from unibody.solvers.redmax.linear import (  # isort: skip
     factor_automatically, factor_contracted, factor_densely, factor_inside, factor_projected, fill_implicit, multiply_bilateral,
@@ -267,6 +267,21 @@ class RedMaxSystem(SystemAround[ReducedSystem]):
         self._corrected = True
         correct_redmax(self.layout, self.ints, self.constants, stages, control, t, a, aim, self.work, q, v)
         return self.view(Y)
+
+    def normal_acceleration(self, t: float, q: np.ndarray, v: np.ndarray, control: np.ndarray) -> np.ndarray:
+        """n of `implicit`: the part of the accelerations at a state that keeps bodies on their rows. Rows on velocities, rows with
+        compliance and rows that are not met do not ask for any; ranges only if they carry a force at that instant."""
+        constraints, size, choice = self.constraints, self.view(ROW_SIZE), self.view(IMPLICIT_CHOICE)
+        self.evaluate(t, q, v, control)
+        held = (self.view(NONHOLONOMIC) == 0) & (constraints.compliance == 0.0) & (np.abs(self.view(RESIDUAL) / size) < PROJECT_BELOW)
+        held &= ~constraints.unilateral | (self.view(MULTIPLIER) > 0.0)
+        length, choice[STEP_LENGTH] = choice[STEP_LENGTH], 0.0
+        stages = self.stages(control)
+        accelerate_along_rows(
+            self.layout, self.ints, self.constants, stages, control, t, held.astype(np.int64), self.work, q, v
+        )  # fmt: skip
+        choice[STEP_LENGTH] = length
+        return self.view(Y).copy()
 
     def pushes(self) -> bool:
         """Whether some unilateral row carried a force in the last solution."""
