@@ -3,8 +3,8 @@
 One process per checkout; they take turns A B B A A B …, so that a busy moment meets both, and each turn goes on where its last one ended.
 So do several pairs of processes one after the other, for where a process has its memory makes up to a third (a tree of 1023 joints).
 A turn's time is the thread's processor time. The ratio is this one's least time over the other's, of all pairs; the middle ratio is that
-of the medians. Cases use public names that both versions have. Piles whose problems are solved to the end take as many sweeps as their state asks
-for, which is another one wherever two versions differ in the last digit; `-swept` ones make the same number in every step.
+of the medians. Cases use public names that both versions have. Piles whose problems are solved to the end take as many sweeps as their
+state asks for, which is another one wherever two versions differ in the last digit; `-swept` ones make the same number in every step.
 """
 
 from __future__ import annotations

@@ -18,7 +18,7 @@ from unibody.collision.rigid.capsule_box import capsule_box_contacts
 from unibody.collision.rigid.clip import LABELS, WORK
 from unibody.collision.rigid.contacts import FEATURE_BITS, RigidContacts, arrange, arrange_touches, rest_apart
 from unibody.collision.rigid.emit import RECORD
-from unibody.collision.rigid.kinds import BOXES, CAPSULE_BOX, COAL, FAMILIES, FLAT, KINDS, MESHES, ON_MESH, ROUND, families
+from unibody.collision.rigid.kinds import BOXES, CAPSULE_BOX, COAL, FAMILIES, FLAT, MESHES, ON_MESH, ROUND, families
 from unibody.collision.rigid.mesh_crossing import CROSSING_FLOATS, CROSSING_INTS
 from unibody.collision.rigid.mesh_data import VERTICES
 from unibody.collision.rigid.mesh_pairs import polyhedron_contacts
@@ -167,20 +167,19 @@ class RigidCollision:
 
     def _pair_up(self, X: np.ndarray) -> int:
         """Find pairs; how many."""
-        t, n = self.table, self.model.n_bodies
+        n = self.model.n_bodies
         flat = np.ascontiguousarray(X, dtype=float).ravel()
         if flat.size != 12 * n:
             raise ModelError(f"RigidCollision: poses have shape {np.shape(X)}; give ({n}, 12), the world first")
+        self.refresh()
         while True:
-            found = pair_up(
-                flat, t.body, t.kind, t.pose, t.size, t.hull, self._rights, self._family, KINDS, self.few, self._seen, self._frames,
-                self._boxes, self._grid, self._last, self._keys, self._pairs, self._order, self._start,
-            )  # fmt: skip
+            found = at.pair_up_again(self.frame.flat, flat, self.few, self._seen)
             if found < 0:
                 raise ModelError(f"body '{self.model.bodies[-1 - found].name}': its pose is not finite; take smaller steps")
             if found <= self._keys.size:
                 return int(found)
             self._room_for_pairs(2 * found)
+            self.refresh()
 
     def _room_for_pairs(self, capacity: int) -> None:
         self._keys, self._pairs, self._order = (np.zeros(k * capacity, np.int64) for k in (1, 2, 1))

@@ -42,31 +42,36 @@ CapsuleBox, MeshContacts, PolyhedronContacts = (prototype_of(k) for k in (capsul
 PairUp = prototype_of(pair_up)
 
 CANNOT, UNPREPARED = -1, -2
+PAUSE = 32
+"""Searches until another wide one, after one that found more pairs than there is room for."""
 
 
 @kernel
-def find_pairs(frame: Ints, X: Floats, few: int, margin: float, seen: float) -> int:
-    """Contacts at the poses X as RECORDS and TAGS, surfaces looked for as far as `seen` apart: how many, or CANNOT or UNPREPARED;
-    FOUND has the number of pairs."""
-    # shapes to the world, their boxes, and pairs of boxes that meet, sorted by family
+def pair_up_again(frame: Ints, X: Floats, few: int, seen: float) -> int:
+    """What `pair_up` finds with the margin `seen`; for few shapes among the pairs of a wider search, as long as they hold."""
     body, kind, size = ints_in(frame, BODY), ints_in(frame, KIND), floats_in(frame, SIZE)
     frames, pairs, order, start = floats_in(frame, FRAMES), ints_in(frame, PAIRS), ints_in(frame, ORDER), ints_in(frame, START)
-    tags, records, keys = ints_in(frame, TAGS), floats_in(frame, RECORDS), ints_in(frame, KEYS)
-    kept, near, found = floats_in(frame, KEPT), ints_in(frame, NEAR), 0
-    # few shapes: the pairs of a wider search, as long as they hold
+    keys, kept, near, found = ints_in(frame, KEYS), floats_in(frame, KEPT), ints_in(frame, NEAR), 0
+    # few shapes: the pairs of a wider search, as long as they hold; where it found too many, it pauses for some searches
     wide = WIDER * seen
     if few < 0 or kind.size <= few:
         if not pairs_hold(X, floats_in(frame, REACH), seen, kept):
-            found = PairUp(
-                frame[PAIR_UP], X, body, kind, floats_in(frame, POSE), size, floats_in(frame, HULL), ints_in(frame, RIGHTS),
-                ints_in(frame, FAMILY), KINDS, few, wide, frames, floats_in(frame, SHAPE_BOXES), ints_in(frame, GRID),
-                ints_in(frame, LAST), cut(near, 1, near.size - 1), pairs, order, start,
-            )  # fmt: skip
-            near[0] = found
-            for i in range(X.size):
-                kept[i] = X[i]
-            kept[X.size] = wide if 0 <= found < near.size else -1.0
-        if found >= 0 and kept[X.size] > 0.0:
+            kept[X.size] = -1.0
+            if near[0] < 0:
+                near[0] += 1
+            else:
+                found = PairUp(
+                    frame[PAIR_UP], X, body, kind, floats_in(frame, POSE), size, floats_in(frame, HULL), ints_in(frame, RIGHTS),
+                    ints_in(frame, FAMILY), KINDS, few, wide, frames, floats_in(frame, SHAPE_BOXES), ints_in(frame, GRID),
+                    ints_in(frame, LAST), cut(near, 1, near.size - 1), pairs, order, start,
+                )  # fmt: skip
+                if found < 0:
+                    return found
+                near[0] = found if found < near.size else -PAUSE
+                for i in range(X.size):
+                    kept[i] = X[i]
+                kept[X.size] = wide if found < near.size else -1.0
+        if kept[X.size] > 0.0:
             found = pick_pairs(
                 X, body, kind, floats_in(frame, POSE), size, floats_in(frame, HULL), cut(near, 1, near[0]), seen, ints_in(frame, PLACED),
                 frames, floats_in(frame, SHAPE_BOXES), keys,
@@ -79,6 +84,18 @@ def find_pairs(frame: Ints, X: Floats, few: int, margin: float, seen: float) -> 
             ints_in(frame, FAMILY), KINDS, few, seen, frames, floats_in(frame, SHAPE_BOXES), ints_in(frame, GRID), ints_in(frame, LAST),
             keys, pairs, order, start,
         )  # fmt: skip
+    return found
+
+
+@kernel
+def find_pairs(frame: Ints, X: Floats, few: int, margin: float, seen: float) -> int:
+    """Contacts at the poses X as RECORDS and TAGS, surfaces looked for as far as `seen` apart: how many, or CANNOT or UNPREPARED;
+    FOUND has the number of pairs."""
+    # shapes to the world, and pairs of boxes that meet, sorted by family
+    found = pair_up_again(frame, X, few, seen)
+    kind, size = ints_in(frame, KIND), floats_in(frame, SIZE)
+    frames, pairs, order, start = floats_in(frame, FRAMES), ints_in(frame, PAIRS), ints_in(frame, ORDER), ints_in(frame, START)
+    tags, records, keys = ints_in(frame, TAGS), floats_in(frame, RECORDS), ints_in(frame, KEYS)
     if found < 0:
         return CANNOT
     if found > keys.size:
