@@ -426,7 +426,7 @@ class Bound:
         where a step failed or velocities passed the speed limit."""
         assert self.roll is not None
         q, v, kept = self._unpack(state, memory)
-        self.system.prepare(dt)
+        self._begin_steps(state.t, q, v, kept, control, dt)
         self.system.view(SPEED_LIMIT)[0] = self.speed_limit
         stages = self.system.stages(control)
         width = 1 + q.size + v.size + kept.size
@@ -442,8 +442,14 @@ class Bound:
             if callback_errors.error is None:
                 callback_errors.error, callback_errors.blamed = error, blamed
             return out
-        after, memory = self._pack(float(kept[TIME]) if done else state.t, q, v, kept)
+        if not done:
+            return state, memory, rows[:0], 0
+        after, memory = self._pack(float(kept[TIME]), q, v, kept)
         return after, memory, rows[: done // every] if record else rows, done
+
+    def _begin_steps(self, t: float, q: np.ndarray, v: np.ndarray, kept: np.ndarray, control: np.ndarray, dt: float) -> None:
+        """Before steps of length dt from what `_unpack` gave; v may be changed."""
+        self.system.prepare(dt)
 
     def roll_by_steps(
         self, state: State, memory: np.ndarray, control: np.ndarray, dt: float, steps: int, every: int, record: bool

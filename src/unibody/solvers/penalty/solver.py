@@ -165,6 +165,13 @@ class BoundPenalty(Bound):
         self.system.evaluate(state.t, q, v, control)
         return self.system.view(Y).reshape(self.system.dynamics.n, self.system.dynamics.width).copy()
 
+    def _begin_steps(self, t: float, q: np.ndarray, v: np.ndarray, kept: np.ndarray, control: np.ndarray, dt: float) -> None:
+        """Steps of another length than the last one begin with the velocities that steps of theirs would have left."""
+        last = float(kept[LAST_STEP])
+        if last != dt:
+            self.system.rows.follow(t, q, v, control, dt - last)
+        self.system.prepare(dt)
+
     def _prepare_look(self, memory: np.ndarray) -> None:
         """Penalty forces have the gains of the last step."""
         h = float(memory[LAST_STEP])
@@ -203,8 +210,8 @@ class BoundTouching(BoundPenalty):
     def step(self, state: State, memory: np.ndarray, control: np.ndarray, dt: float) -> Step:
         began = time.perf_counter()
         q, v, flat = self._unpack(state, memory)
+        self._begin_steps(state.t, q, v, flat, control, dt)
         q_0, v_0, kept = q.copy(), v.copy(), self.memory_schema.view(flat)
-        self.system.prepare(dt)
         if not self.system.look(state.t, q, v, control):
             raise self.failure(state, memory, control, state.t)
         if kept.step_length == 0.0:

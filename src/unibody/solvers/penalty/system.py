@@ -16,6 +16,15 @@ Steps that carry momenta go straight in the world, with centres of mass at const
 stays at C = 0, Ċ is not 0 but h b/2, b being C̈ of that straight motion. Ċ stands for the mean rate over the last step, which is h b/2 less.
 (Else C would be held at −μ h b/Ω.)
 
+A start has no step before it: its velocities are on the rows, Ċ = 0, and a step that held C = 0 would have to make up for h b/2, with
+forces as large as those that it is asked for. So steps of another length than h₋₁ of the last one (0 at a start) begin with velocities that
+earlier ones of their length would have left,
+
+    v ← v − ½ (h − h₋₁) n,      M n = Jᵀ ν,      J n = −b      of rows C = 0,
+
+which changes no motion along the rows, and momenta by forces in the rows alone. It is left out where h n is larger than v itself: such rows
+are not followed by steps of this length.
+
 One-sided rows C ≥ 0 only push: among those that are violated (or would be at the end of the step) a set with λ ≥ 0 is found by leaving
 out what pulls and taking back what would push; past ROUNDS of that, only by leaving out.
 
@@ -35,7 +44,7 @@ from unibody.coordinates.kick import NODE_NUMBERS
 from unibody.coordinates.maximal.forest import solve_by_planar_tree, solve_by_tree
 from unibody.coordinates.maximal.system import MaximalSystem
 from unibody.coordinates.maximal.tables import MaximalTables
-from unibody.coordinates.maximal.workspace import NODE_B, NODE_C, NODE_JOINT, NODE_L, NODE_M, NODE_Y
+from unibody.coordinates.maximal.workspace import NODE_B, NODE_BODY, NODE_C, NODE_JOINT, NODE_L, NODE_M, NODE_Y
 from unibody.coordinates.relative_joints import JOINT
 from unibody.coordinates.system import SystemAround
 
@@ -58,6 +67,9 @@ ELSEWHERE = 2.0
 """SIDED of rows that only push and whose forces are found elsewhere, together with contacts."""
 
 ROUNDS = 8
+
+SHARED = 1e-12
+"""What is added to the diagonal of J M⁻¹ Jᵀ, which is 1, so that rows may repeat others."""
 
 LONGEST_ARM = 1e9
 """[m] A row with a longer arm about a centre of mass turns a body and pushes it by round-off alone."""
@@ -276,26 +288,60 @@ class PenaltyRows:
 
     def _sparse_rows(self) -> Any:
         """J M^(-½) of all rows at the start, without those of armatures."""
-        from scipy.sparse import csr_matrix
-
         q, v = self.bodies.start()
         self.bodies.evaluate(0.0, q, v, self.bodies.model.neutral_control())
         self.bodies.callback_errors.error = None
-        constraints, w = self.bodies.constraints, self.bodies.width
+        constraints = self.bodies.constraints
         rows = [r for r in range(constraints.primary_rows) for _ in range(2)]
         rows += [
             constraints.primary_rows + r
             for r in range(constraints.auxiliary)
             for _ in range(constraints.row_start[r], constraints.row_start[r + 1])
         ]
-        self._entries = entries = np.array([*range(2 * constraints.primary_rows), *constraints.row_entry], np.int64)
+        self._entries = np.array([*range(2 * constraints.primary_rows), *constraints.row_entry], np.int64)
         self._row_of_entry = np.array(rows, np.int64)
+        w = self.bodies.width
+        self._roots = np.linalg.inv(np.linalg.cholesky(self.bodies.view(NODE_M).reshape(-1, w, w)))
+        return self._scaled_rows()
+
+    def _scaled_rows(self) -> Any:
+        """J M^(-½) of all rows as the last evaluation has them, without those of armatures."""
+        from scipy.sparse import csr_matrix
+
+        w, rows, entries = self.bodies.width, self._row_of_entry, self._entries
         place, blocks = self.bodies.view(NODE_OF)[entries], self.bodies.view(ENTRY_W).reshape(-1, w)[entries]
         moves = (place >= 0) & ~self._armed[rows] if len(rows) else np.zeros(0, bool)
-        roots = np.linalg.inv(np.linalg.cholesky(self.bodies.view(NODE_M).reshape(-1, w, w)))
-        values = np.einsum("eij,ej->ei", roots[place[moves] // w], blocks[moves])
-        at = (np.repeat(np.array(rows, np.int64)[moves], w), (place[moves][:, None] + np.arange(w)).ravel())
-        return csr_matrix((values.ravel(), at), shape=(constraints.rows, w * self.bodies.n))
+        values = np.einsum("eij,ej->ei", self._roots[place[moves] // w], blocks[moves])
+        at = (np.repeat(rows[moves], w), (place[moves][:, None] + np.arange(w)).ravel())
+        return csr_matrix((values.ravel(), at), shape=(self.bodies.constraints.rows, w * self.bodies.n))
+
+    def follow(self, t: float, q: np.ndarray, v: np.ndarray, control: np.ndarray, longer: float) -> None:
+        """v ← v − ½ (h − h₋₁) n where a step h follows one that was shorter by `longer`. Then `prepare` is due."""
+        from scipy.sparse import diags_array, eye_array
+        from scipy.sparse.linalg import splu
+
+        held = ~(self._armed | self.nonholonomic | self.bodies.constraints.unilateral)
+        if not held.any():
+            return
+        # −b: what a lag of 1 adds to the rates
+        rates = []
+        for lag in (0.0, 1.0):
+            self.soften(Gains(0.0, 0.0, 0.0), 2.0 * lag)
+            self.bodies.evaluate(t, q.copy(), v.copy(), control)
+            rates.append(self.bodies.view(RATE)[held].copy())
+        B = self._scaled_rows()[np.flatnonzero(held)]
+        # n of J M⁻¹ Jᵀ ν = −b, rows in units of their own size; those that repeat others share it
+        size = np.sqrt(np.asarray(B.multiply(B).sum(axis=1)).ravel())
+        size[size == 0.0] = 1.0
+        B = diags_array(1.0 / size) @ B
+        gram = (B @ B.T + SHARED * eye_array(len(size))).tocsc()
+        y = B.T @ splu(gram).solve((rates[1] - rates[0]) / size)
+        w = self.bodies.width
+        n, state = np.einsum("nji,nj->ni", self._roots, y.reshape(-1, w)), self.bodies.view(NODE_BODY).reshape(-1, 2)[:, 1]
+        own = v[: w * self.bodies.n].reshape(-1, w)
+        moved = np.einsum("nij,nj->ni", np.linalg.inv(self._roots).transpose(0, 2, 1), own[state])
+        if np.isfinite(y).all() and abs(longer) * np.linalg.norm(y) <= np.linalg.norm(moved):
+            own[state] -= 0.5 * longer * n
 
     def _felt(self) -> np.ndarray:
         """The mass that every row feels, as if it moved bodies of moment m ℓ² about every axis: ℓ² is the largest radius of gyration,
