@@ -9,13 +9,14 @@ with the reduced Hessian 1 − Zᵀ(∂Aᵀλ/∂y) Z by differences, closed aga
 bounded (Karush, Kuhn, Tucker); bounded multipliers come from non-negative least squares (Lawson and Hanson 1974, ch. 23).
 
 An eigenvalue of the reduced Hessian near zero says that the nearest point is not unique, or that a small change of the origin moves it far.
-Linear rows, B y = −b and G y ≥ −g, have the nearest point in closed form (`least_linear`; Lawson and Hanson, problem LDP).
+Linear rows, B y = −b and G y ≥ −g, have the nearest point in closed form (`least_linear`; Lawson and Hanson, problem LDP); so have sparse
+ones, B y = b, of which many may repeat others (`least_sparse`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -30,6 +31,8 @@ NOISE = 1e-9
 """Singular values below this part of the largest are round-off of rows that repeat others: what they ask for is not followed."""
 STATIONARY = 1e-9
 """Part of |y| that may be left of its component along the rows."""
+SHARED = 1e-12
+"""What is added to the diagonal of BBᵀ, which is 1, so that rows may repeat others."""
 MOST_CURVED = 40
 """Null spaces up to this size have their curvature examined."""
 
@@ -258,4 +261,18 @@ def least_linear(B: np.ndarray, b: np.ndarray, G: np.ndarray, g: np.ndarray, sla
     return y
 
 
-__all__ = ["Closed", "Contradiction", "Nearest", "LeastChangeProblem", "close", "hold", "least_linear", "null_of", "row_basis", "slide"]
+def least_sparse(B: Any, b: np.ndarray) -> np.ndarray:
+    """The least y with B y = b, y = Bᵀ (BBᵀ)⁻¹ b, for a SciPy sparse B, rows in units of their own size; rows that repeat others share."""
+    from scipy.sparse import diags_array, eye_array
+    from scipy.sparse.linalg import splu
+
+    size = np.sqrt(np.asarray(B.multiply(B).sum(axis=1)).ravel())
+    size[size == 0.0] = 1.0
+    rows = diags_array(1.0 / size) @ B
+    return rows.T @ splu((rows @ rows.T + SHARED * eye_array(len(size))).tocsc()).solve(b / size)
+
+
+__all__ = [
+    "Closed", "Contradiction", "LeastChangeProblem", "Nearest", "close", "hold", "least_linear", "least_sparse", "null_of", "row_basis",
+    "slide",
+]  # fmt: skip

@@ -81,3 +81,19 @@ def test_linear_rows_have_their_nearest_point_in_closed_form() -> None:
         least_linear(np.vstack([B, B]), np.array([-2.0, -3.0]), *none, np.full(2, 1e-9))
     with pytest.raises(Contradiction):
         least_linear(B, b, np.array([[-1.0, -1.0, 0.0]]), np.array([1.0]), np.full(2, 1e-9))
+
+
+def test_the_least_solution_of_sparse_rows_is_the_pseudoinverse_also_where_rows_repeat_others() -> None:
+    import scipy.sparse as sp
+
+    from unibody.algebra.least_change import least_sparse
+
+    rng = np.random.default_rng(4)
+    B = rng.normal(size=(5, 9)) * 10.0 ** rng.uniform(-3, 3, (5, 1))
+    B = np.concatenate([B, 3.0 * B[:2], np.zeros((1, 9))])
+    b = B @ rng.normal(size=9)
+    found = least_sparse(sp.csr_matrix(B), b)
+    # scaled, so that the small rows count; 1e-12 on the diagonal shifts the answer by that over the least eigenvalue, about 1e-2
+    size = np.linalg.norm(B, axis=1)
+    size[-1] = 1.0
+    np.testing.assert_allclose(found, np.linalg.pinv(B / size[:, None], rcond=1e-9) @ (b / size), atol=1e-8)

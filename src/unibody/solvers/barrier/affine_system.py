@@ -135,6 +135,15 @@ class AffineSystem(HoldsAddresses):
         out[self.moving] = v.reshape(-1, 4, 3)
         return out
 
+    def driven_accelerations(self, t: float) -> dict[int, np.ndarray]:
+        """Q̈ (4, 3) of kinematic bodies at time t."""
+        out = {}
+        for i, now in self._drives(t).items():
+            R = now[:9].reshape(3, 3)
+            omega, alpha, rate = R @ now[12:15], R @ now[18:21], R @ (now[21:24] + np.cross(now[12:15], now[15:18]))
+            out[i] = np.concatenate([rate[None], np.cross(alpha, R.T) + np.cross(omega, np.cross(omega, R.T))])
+        return out
+
     def accelerations(self, t: float) -> dict[int, np.ndarray]:
         """V̇ (6, body axes) of kinematic bodies at time t."""
         return {i: now[18:24] for i, now in self._drives(t).items()}

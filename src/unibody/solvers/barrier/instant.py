@@ -48,7 +48,15 @@ def all_rows(view: RigidView, k: Kinematics, moving: set[int], constraints: bool
     model = view.model
     users = [(i, j) for i, j in enumerate(model.joints) if not j.implicit and {j.child, j.parent} & moving]
     out = [joint_rows(k, i, j) for i, j in users]
-    for name, constraint in model.constraints if constraints else ():
+    if constraints:
+        out += bilateral_rows(view, k)
+    return [row for row in out if len(row.right)]
+
+
+def bilateral_rows(view: RigidView, k: Kinematics) -> list[InstantRow]:
+    """Of constraints C = 0 that the model holds; q and v of joints must have been fitted."""
+    model, out = view.model, []
+    for name, constraint in model.constraints:
         if getattr(constraint, "surfaces", False) or constraint.unilateral:
             continue
         rows = constraint.evaluate(k)
@@ -59,7 +67,7 @@ def all_rows(view: RigidView, k: Kinematics, moving: set[int], constraints: bool
                 parts[body] = parts.get(body, 0.0) + np.asarray(J) @ L
             right -= np.asarray(J) @ joint_bias(j, k)
         out.append(InstantRow(parts, right, name=name))
-    return [row for row in out if len(row.right)]
+    return out
 
 
 def joint_bias(j: JointInfo, k: Kinematics) -> np.ndarray:

@@ -36,9 +36,11 @@ from unibody.solvers.barrier.driven_bodies import advance
 from unibody.solvers.barrier.element_loads import StepScales
 from unibody.solvers.barrier.forces import LaggedForces, StoredEnergy
 from unibody.solvers.barrier.incremental_potential import IncrementalPotential, Potential
+from unibody.solvers.barrier.instant import InstantRow, bilateral_rows
 from unibody.solvers.barrier.measure_potential import MeasurePotential
 from unibody.solvers.barrier.measured_elements import MeasuredElements
 from unibody.solvers.barrier.memory import BarrierMemory, LastStep
+from unibody.solvers.barrier.normal_acceleration import normal_acceleration
 
 FIRST_ROUNDS = 5
 """Renewals of friction in a first step, where forces at its beginning may be those of bodies put too near to each other."""
@@ -77,6 +79,8 @@ class Prediction:
     rate: float
     second: bool
     ahead: tuple[np.ndarray, np.ndarray]
+    later: np.ndarray | float
+    """(moving, 4, 3) What velocities at the end have beyond ∂v/∂x (x⁺ − x₀): before BDF-2, that from the middle of its first step on."""
 
 
 @dataclass
@@ -181,7 +185,7 @@ class BarrierSystem(HoldsAddresses):
         a, t, last = self.affine, state.t + h, self.memory.last_step(memory)
         Q, V = a.whole(state.q, state.t), a.rates(state.v, state.t)
         # 1: x̃, β and ∂v/∂x (Eq. 2–3)
-        rule = self._predict(state.t, h, Q, V, last)
+        rule = self._predict(state.t, h, Q, V, last, self.memory.view(memory).joint_q)
         # 2: κ for the speeds at the beginning
         memory = self._stiffened(memory, last, h, Q, V)
         # 3: Ψ (Eq. 1)
@@ -199,7 +203,7 @@ class BarrierSystem(HoldsAddresses):
             return self._failed(state, memory, iterations, found.why, found.x, problem)
         x = problem.polished(x, found.value)
         # 6: v = ∂v/∂x (x⁺ − x₀), memory and what is reported
-        Q_new, v = x.reshape(-1, 4, 3), rule.rate * (x.reshape(-1, 4, 3) - rule.origin)[a.moving]
+        Q_new, v = x.reshape(-1, 4, 3), rule.rate * (x.reshape(-1, 4, 3) - rule.origin)[a.moving] + rule.later
         count, distance = 0, np.inf
         if posed.barrier is not None:
             gaps = posed.barrier.contacts(x).record[:, GAP]
@@ -221,10 +225,10 @@ class BarrierSystem(HoldsAddresses):
         after = State(t, Q_new[a.moving].ravel(), v.ravel(), "affine")
         return StepOutcome(after, kept, iterations, found.length, violation, distance, notes)
 
-    def _predict(self, t: float, h: float, Q: np.ndarray, V: np.ndarray, last: LastStep) -> Prediction:
+    def _predict(self, t: float, h: float, Q: np.ndarray, V: np.ndarray, last: LastStep, q_near: np.ndarray) -> Prediction:
         """Eq. 2, or Eq. 3 where the step before was as long."""
         a, m = self.affine, self.affine.moving
-        own, vel = Q[m], V[m]
+        own, vel, later = Q[m], V[m], 0.0
         second = self.options.rule == "bdf2" and last.made and last.length == h
         if second:
             predicted, beta, rate = (4.0 * own - last.Q + 2.0 * h / 3.0 * (4.0 * vel - last.V)) / 3.0, 4.0 / 9.0, 1.5 / h
@@ -233,12 +237,29 @@ class BarrierSystem(HoldsAddresses):
             for i, place in a.driven(t - h).items():
                 origin[i] = (4.0 * Q[i] - place) / 3.0
         else:
+            # velocities that earlier steps of this length would have left; those of BDF-2 are not means over a step
+            two = self.options.rule == "bdf2"
+            longer = h if two or not last.made else h - last.length
+            bent = self._normal_acceleration(t, h, Q, V, q_near) if longer else np.zeros_like(own)
+            vel = vel - 0.5 * longer * bent
+            later = 0.5 * h * bent if two else 0.0
             predicted, beta, rate, origin = own + h * vel, 1.0, 1.0 / h, Q.copy()
         ahead = Q, V
         if second or self.lagged.armed:  # forces without an energy where the step will end, to its order
             speed = 2.0 * vel - last.V if second else vel
             ahead = a.whole((own + h * vel).ravel(), t + h), a.rates(speed.ravel(), t + h)
-        return Prediction(predicted, origin, beta * h * h, rate, second, ahead)
+        return Prediction(predicted, origin, beta * h * h, rate, second, ahead, later)
+
+    def _normal_acceleration(self, t: float, h: float, Q: np.ndarray, V: np.ndarray, q_near: np.ndarray) -> np.ndarray:
+        """What keeps bodies rigid, on their joints and on constraints C = 0 at the beginning of a step. Rotors (armatures) are no part of
+        the bodies' masses: with them it is not known, and 0."""
+        if self.lagged.armed:
+            return np.zeros((self.n, 4, 3))
+        constraints: list[InstantRow] = []
+        if any(not (c.unilateral or getattr(c, "surfaces", False)) for _, c in self.model.constraints):
+            k = self.view.kinematics(t, Q, V, q_near, self.affine.signals(t), self.model.neutral_control(), self.model.joints)
+            constraints = bilateral_rows(self.view, k)
+        return normal_acceleration(self.affine, t, Q, V, h, constraints)
 
     def _stiffened(self, memory: np.ndarray, last: LastStep, h: float, Q: np.ndarray, V: np.ndarray) -> np.ndarray:
         """Memory with κ for a step that begins here."""

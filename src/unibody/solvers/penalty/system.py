@@ -39,6 +39,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from unibody.algebra.least_change import least_sparse
 from unibody.arena import part
 from unibody.coordinates.kick import NODE_NUMBERS
 from unibody.coordinates.maximal.forest import solve_by_planar_tree, solve_by_tree
@@ -67,9 +68,6 @@ ELSEWHERE = 2.0
 """SIDED of rows that only push and whose forces are found elsewhere, together with contacts."""
 
 ROUNDS = 8
-
-SHARED = 1e-12
-"""What is added to the diagonal of J M⁻¹ Jᵀ, which is 1, so that rows may repeat others."""
 
 LONGEST_ARM = 1e9
 """[m] A row with a longer arm about a centre of mass turns a body and pushes it by round-off alone."""
@@ -317,9 +315,6 @@ class PenaltyRows:
 
     def follow(self, t: float, q: np.ndarray, v: np.ndarray, control: np.ndarray, longer: float) -> None:
         """v ← v − ½ (h − h₋₁) n where a step h follows one that was shorter by `longer`. Then `prepare` is due."""
-        from scipy.sparse import diags_array, eye_array
-        from scipy.sparse.linalg import splu
-
         held = ~(self._armed | self.nonholonomic | self.bodies.constraints.unilateral)
         if not held.any():
             return
@@ -330,12 +325,8 @@ class PenaltyRows:
             self.bodies.evaluate(t, q.copy(), v.copy(), control)
             rates.append(self.bodies.view(RATE)[held].copy())
         B = self._scaled_rows()[np.flatnonzero(held)]
-        # n of J M⁻¹ Jᵀ ν = −b, rows in units of their own size; those that repeat others share it
-        size = np.sqrt(np.asarray(B.multiply(B).sum(axis=1)).ravel())
-        size[size == 0.0] = 1.0
-        B = diags_array(1.0 / size) @ B
-        gram = (B @ B.T + SHARED * eye_array(len(size))).tocsc()
-        y = B.T @ splu(gram).solve((rates[1] - rates[0]) / size)
+        # n of J M⁻¹ Jᵀ ν = −b, from y = M^½ n
+        y = least_sparse(B, rates[1] - rates[0])
         w = self.bodies.width
         n, state = np.einsum("nji,nj->ni", self._roots, y.reshape(-1, w)), self.bodies.view(NODE_BODY).reshape(-1, 2)[:, 1]
         own = v[: w * self.bodies.n].reshape(-1, w)
