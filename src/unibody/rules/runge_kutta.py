@@ -8,11 +8,13 @@ from __future__ import annotations
 import numpy as np
 
 from unibody.arena import part
+from unibody.arrays import all_finite
+from unibody.coordinates.reduced.kinematics import advance_own, rate_own
 from unibody.coordinates.stages import EVALUATE_STAGE, PROJECT_STAGE, Evaluate, Project
 from unibody.coordinates.workspace import COUNTS, OWN_Q, Y
 from unibody.element import DAMPER_POWER
 from unibody.kernel import Floats, Ints, long_kernel
-from unibody.rules.base import LAST_STEP, TIME, WORK, advance_own, all_finite, ledger_of, outruns, rate_own, write_record
+from unibody.rules.base import LAST_STEP, TIME, WORK, ledger_of, outruns, write_record
 from unibody.rules.time_rule import TimeRule
 
 

@@ -23,6 +23,7 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
+from unibody.arrays import finite, largest
 from unibody.coordinates.convert import to_reduced
 from unibody.coordinates.energy_balance import EnergyBalance, Masses
 from unibody.coordinates.observation import Observation
@@ -33,7 +34,7 @@ from unibody.errors import ModelError, StartRefused, StepFailed, Unsupported
 from unibody.joints import Ball, Free
 from unibody.model import Model, State
 from unibody.model.interruptions import deferred
-from unibody.rules.base import COMMON, LAST_STEP, TIME, finite, largest, trapezoidal_work
+from unibody.rules.base import COMMON, LAST_STEP, TIME, trapezoidal_work
 from unibody.rules.memory import Field, MemorySchema
 from unibody.solvers.blame import element_of
 from unibody.solvers.report import Report

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -31,9 +31,8 @@ from unibody.rules.memory import Field, MemorySchema, count
 from unibody.stepping.impulse_reduced import ImpulseReduced
 from unibody.stepping.impulses import Blocks, ImpulseOptions, ImpulseOutcome, contacts, join, solve
 from unibody.stepping.reactions import through_tree
-
-if TYPE_CHECKING:
-    from unibody.stepping.step_problem import Assembled, StepSolution
+from unibody.stepping.step_problem import Assembled
+from unibody.stepping.step_solution import StepSolution
 
 FORETOLD = 0.1
 """Part of the tolerance to which bounds are predicted, so that the problem's own solution confirms them."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import namedtuple
 from dataclasses import dataclass
 from math import sqrt
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -18,9 +18,7 @@ from unibody.kernel import Floats, Ints, device, kernel
 from unibody.model.model import Model
 from unibody.rules.base import COMMON, begun_fields, book_work
 from unibody.rules.memory import Field, MemorySchema, MemoryView, count
-
-if TYPE_CHECKING:
-    from unibody.stepping.step_problem import StepSolution
+from unibody.stepping.step_solution import StepSolution
 
 METHODS = ("none", "auto", "lemke", "pgs", "newton", "proximal", "augmented", "warm start")
 

@@ -2,36 +2,27 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 import numpy as np
 
+from unibody.arrays import finite
 from unibody.constraints.contact import IMPACTS
-from unibody.contact.pair_laws import ContactLaws
-from unibody.coordinates.observation import Touching
-from unibody.rules.base import finite
+from unibody.contact.pair_laws import ContactLaws, PairLaws
+from unibody.model.model import Model
 from unibody.stepping.contact_margin import Touches
 from unibody.stepping.contact_rows import ContactRows
-from unibody.stepping.depenetration import impulses_apart, overlaps
+from unibody.stepping.depenetration import DeepOverlaps, impulses_apart, overlaps
 from unibody.stepping.impacts import Expansion, restore_work
-from unibody.stepping.impulse_dynamics import ConstraintRows
+from unibody.stepping.impulse_dynamics import ConstraintRows, ImpulseDynamics
 from unibody.stepping.memory import NONE
 from unibody.stepping.step_arrays import add_works, lay_problem, order_upwards, without_shift
+from unibody.stepping.step_solution import LATE, SLIPS, StepSolution
 
 from unibody.stepping.impulses import (  # isort: skip
     Blocks, Closure, ImpulseOptions, ImpulseOutcome, bounded, close_held, contacts, join, solve, unilateral,
 )  # fmt: skip
-
-if TYPE_CHECKING:
-    from unibody.stepping.time_stepping import Stepping
-
-SLIPS = 1e-6
-"""[m/s] Above it a contact slides."""
-
-LATE = 1e-9
-"""[m/s] By how much a contact may be passed before it is an impact of the next round."""
 
 AWAY = 1e3
 """A gap, in speeds, of what is not to be touched yet."""
@@ -43,54 +34,44 @@ UNMOVED = 1e-10
 """Of what a row that rubs would answer to its impulse alone, the part below which others hold it; the slip [m/s, rad/s] that is none."""
 
 
-@dataclass
-class StepSolution:
-    """The impulses of a step: of the constraint rows (k,), of contacts (n, w) with their velocities before, of the free motion and
-    after."""
+class BoundsByReactions(Protocol):
+    """Friction in joints, as a problem asks for it: its rows, their start, and a solution under the bounds at hand."""
 
-    touches: Touches
-    rows: ContactRows
-    laws: ContactLaws
-    constraints: ConstraintRows
-    wrenches: np.ndarray
-    constraint_impulse: np.ndarray
-    impulse: np.ndarray
-    before: np.ndarray
-    free: np.ndarray
-    after: np.ndarray
-    outcome: ImpulseOutcome
-    gained: float = 0.0
-    """Kinetic energy [J] that impacts would add; 0 where they take some."""
-    clipped: bool = False
-    """Whether restitution was made smaller, so that they do not."""
-    work: float = 0.0
-    """Of contacts, limits and dry friction over the step [J]."""
-    apart: np.ndarray | None = None
-    """Pseudo-velocities (nv,) that part what overlaps."""
-    struck: np.ndarray | None = None
-    """(n,) speeds [m/s] with which impacts that others caused within the step came about; 0 where there was none."""
-    pushes: int = 0
-    """How many rows of limits come before those that rub, in the outcome."""
-    rub: np.ndarray | None = None
-    """What friction in joints keeps."""
-    turnover: float = 0.0
-    """The sum of |impulse times velocity| over contacts [J]."""
+    plain: np.ndarray
+    idle: bool
 
-    def on_bodies(self, n_bodies: int) -> np.ndarray:
-        """(bodies, 6) wrenches of the impulses of contacts."""
-        return self.rows.on_bodies(self.wrenches, self.impulse, n_bodies)
+    def warm(self, rows: np.ndarray) -> np.ndarray: ...
 
-    @property
-    def approach(self) -> np.ndarray:
-        """(n,) speeds [m/s] with which bodies came together; 0 where they did not."""
-        return np.maximum(-self.before[:, 0], 0.0 if self.struck is None else self.struck).clip(0.0)
+    def solve(
+        self, W: np.ndarray, b: np.ndarray, laws: Blocks, options: ImpulseOptions, warm: np.ndarray, first: int
+    ) -> ImpulseOutcome: ...
+
+
+class StepRule(Protocol):
+    """What a problem asks of the rule that poses it: constraint rows by their laws, in `rest` those that are not held."""
+
+    model: Model
+    system: ImpulseDynamics
+    pair_laws: PairLaws
+    deep: DeepOverlaps
+    friction: BoundsByReactions | None
+    held: np.ndarray
+    pushed: np.ndarray
+    rubbed: np.ndarray
+    rest: np.ndarray
+    in_order: bool
+    bound: np.ndarray
+    compliance: np.ndarray
+    sizes: np.ndarray
+    up: np.ndarray
+    radius: float
 
 
 class Assembled:
     """One problem in numbers: W of what is not held, after the held rows are eliminated, in factors over islands."""
 
     def __init__(
-        self, rule: Stepping, wrenches: np.ndarray, constraints: ConstraintRows, b_constraints: np.ndarray, rows: ContactRows,
+        self, rule: StepRule, wrenches: np.ndarray, constraints: ConstraintRows, b_constraints: np.ndarray, rows: ContactRows,
         laws: ContactLaws, h: float, options: ImpulseOptions, begin: np.ndarray | None = None, turn: np.ndarray | None = None,
     ):  # fmt: skip
         """begin: impulses that the constraint rows start from; turn: what velocities of contacts have from the middle of the step."""
@@ -324,16 +305,3 @@ class Assembled:
             total[self.closure.held] = self.closure.impulses(self.free.pull(rest), moving=False)
         wrenches = self.rows.on_bodies(self.wrenches, rest[k:].reshape(self.n, self.w), self.rule.model.n_bodies)
         return self.rule.system.change(total, self.constraints, wrenches)
-
-
-def touching_of(held: StepSolution, gaps: np.ndarray, slips: np.ndarray, h: float, hits_above: float) -> Touching:
-    """Contacts as a recording keeps them: forces on the second body of each, at the points where they acted; what came together faster
-    than `hits_above` [m/s] hit."""
-    rows, force = held.rows, held.impulse / h
-    hit = (held.approach > hits_above) & (held.impulse[:, 0] > 0.0)
-    friction = np.einsum("nk,nkj->nj", force[:, 1:3], rows.directions[:, 1:3])
-    return Touching(
-        points=rows.points, bodies=rows.bodies[:, ::-1].copy(), normals=rows.directions[:, 0].copy(), gaps=gaps, normal_forces=force[:, 0],
-        friction=friction, sliding=slips > SLIPS, approach=np.where(hit, held.approach, 0.0),
-        impulses=np.where(hit[:, None], h * (force[:, :1] * rows.directions[:, 0] + friction), 0.0),
-    )  # fmt: skip

@@ -43,7 +43,8 @@ from unibody.stepping.joint_friction import SteppingFriction, friction_rows_of_j
 from unibody.stepping.memory import NO_GUESS, NONE, Guess
 from unibody.stepping.midpoint_rows import LOOSE, keep_to_sticking, roles_of
 from unibody.stepping.step_arrays import MOVED, PUSHED, SOFT, STEERED, fill_targets, meet, row_parts
-from unibody.stepping.step_problem import AWAY, Assembled, StepSolution
+from unibody.stepping.step_problem import AWAY, Assembled
+from unibody.stepping.step_solution import StepSolution
 from unibody.stepping.stiction import Stiction
 
 INSTANT = 1e-6

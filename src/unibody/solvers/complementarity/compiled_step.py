@@ -17,13 +17,14 @@ import numpy as np
 from unibody.algebra.contact.newton import RESIDUAL as MISSED
 from unibody.algebra.contact.newton import STEPS
 from unibody.arena import part
+from unibody.arrays import all_finite, copy_to, largest_of
 from unibody.collision.rigid import touching_pairs as pairs_at
 from unibody.coordinates.reduced.workspace import FLOATING, FREE, MIDDLE_ROWS
 from unibody.coordinates.stages import Evaluate
 from unibody.coordinates.workspace import CLASSES, INDEX, LEDGER, NODE_CONSTANTS, PARAMETERS, RATE, RESIDUAL, STABILISER, X_WB, Y
 from unibody.frame import floats_in, ints_in
 from unibody.kernel import Floats, Ints, cut, kernel, long_kernel, prototype_of
-from unibody.rules.base import DAMPER_WORK, TIME, all_finite, copy_to, largest, write_record
+from unibody.rules.base import DAMPER_WORK, TIME, write_record
 from unibody.solvers.complementarity.compiled_impulses import PartOverlaps, SolveRows
 from unibody.stepping.islands import CONSTRAINT_ISLANDS, FIRST, OF_BODY, PLACE
 from unibody.stepping.workspace import MIDDLE
@@ -249,6 +250,6 @@ def roll_contacts(
         t = memory_out[TIME]
         if done % every == 0:
             write_record(done // every - 1, t, q_out, v_out, memory_out, records_out)
-        if largest(v_out) > speed_limit:
+        if largest_of(v_out) > speed_limit:
             break
     return done

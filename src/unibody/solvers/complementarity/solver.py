@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from unibody.arrays import finite, largest
 from unibody.collision.shape_rights import given_materials
 from unibody.constraints.base import Constraint
 from unibody.constraints.contact import Contact
@@ -28,7 +29,7 @@ from unibody.forces.base import Force
 from unibody.joints.ball import Ball
 from unibody.joints.base import Joint
 from unibody.model import Model, State
-from unibody.rules.base import DAMPER_WORK, TIME, finite, largest
+from unibody.rules.base import DAMPER_WORK, TIME
 from unibody.shapes import Shape
 from unibody.solvers.base import Bound, Solver, Step, needs_reaction
 from unibody.solvers.complementarity.compiled_frame import ContactSteps
@@ -38,7 +39,7 @@ from unibody.stepping.impulse_maximal import ImpulseMaximal
 from unibody.stepping.impulse_reduced import ImpulseReduced
 from unibody.stepping.impulses import ImpulseOptions
 from unibody.stepping.memory import COUNT, LENGTH, METHODS, SteppingMemory, room_for
-from unibody.stepping.step_problem import StepSolution, touching_of
+from unibody.stepping.step_solution import StepSolution, touching_of
 from unibody.stepping.time_stepping import INSTANT, Stepping, with_friction_rows
 
 if TYPE_CHECKING:

@@ -15,10 +15,11 @@ Memory keeps PREVIEW_FACTS of the last step.
 from __future__ import annotations
 
 from unibody.arena import part
+from unibody.arrays import all_finite
 from unibody.coordinates.stages import EVALUATE_STAGE, KICK_STAGE, Evaluate, Kick
 from unibody.coordinates.workspace import Y
 from unibody.kernel import Floats, Ints, device, kernel, long_kernel
-from unibody.rules.base import COMMON, TIME, all_finite, book_work, ledger_of, outruns, write_record
+from unibody.rules.base import COMMON, TIME, book_work, ledger_of, outruns, write_record
 from unibody.rules.memory import Field, count
 from unibody.stepping.predicted_rows import push_back, see_ahead, settle
 

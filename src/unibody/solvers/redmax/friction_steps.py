@@ -9,12 +9,13 @@ from __future__ import annotations
 import numpy as np
 
 from unibody.arena import part
+from unibody.arrays import all_finite, largest
 from unibody.coordinates.reduced.products import fill_wrenches, gather_wrenches
 from unibody.coordinates.reduced.workspace import BODIES, COLUMNS, COUNTDOWN, ROWS, STATUS, X_SOLVED
 from unibody.coordinates.stages import EVALUATE_STAGE, Evaluate
 from unibody.coordinates.workspace import GRAVITY, SPEED_LIMIT, X_WB, F, Y
 from unibody.kernel import Floats, Ints, device, kernel, long_kernel
-from unibody.rules.base import COMMON, DAMPER_WORK, TIME, all_finite, begun_fields, largest, outruns, write_record
+from unibody.rules.base import COMMON, DAMPER_WORK, TIME, begun_fields, outruns, write_record
 from unibody.rules.memory import Field, MemorySchema, MemoryView, count
 from unibody.solvers.redmax.joint_friction import JointFrictions, Moment
 from unibody.solvers.redmax.step import settle_loads

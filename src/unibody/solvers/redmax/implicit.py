@@ -10,8 +10,8 @@ Every stage of them is the same problem: find v, and with it
     SDIRK2, second     g = α h          q₀ = q_k      d = (1 − α) h v₁                 v₀ = v_k + (1 − α) h a₁
 
 **Starts.** C = 0 at both ends of a step holds mean velocities over steps: with b = C̈ without accelerations, C(q₀ ⊕ g v) = 0 asks for
-G v = −½ g b, where v at the end of g has G v = −g b + … . Steps of equal length make the same error in v each, and differences of v are right;
-but the first step's a would have half of what G a = −b asks for. So a step without steps before it counts from velocities that such
+G v = −½ g b, where v at the end of g has G v = −g b + … . Steps of equal length make the same error in v each, and differences of v are
+right; but the first step's a would have half of what G a = −b asks for. So a step without steps before it counts from velocities that such
 steps would have left, by the part n of the accelerations that keeps bodies on their rows,
 
     M n = Gᵀ ν,  G n = −b:     implicit Euler     v₀ = v_k − ½ (h − h_{k−1}) n                       (h_{k−1} = 0 at the start)
@@ -20,8 +20,8 @@ steps would have left, by the part n of the accelerations that keeps bodies on t
 
 where κ = (1 − α (1 − α)) / 2α − 1 = √2/4: C = 0 after both stages makes G v = −(1 + κ) h b in the second. n does not push along the rows
 (uᵀ M n = 0 where G u = 0), so that motion and order are those of the rule, momenta change by forces in the rows alone, and
-trees without rows know nothing of it. BDF2 then takes v_k and v_{k−1} that are right to h², and accelerations right to h; from its third step
-on to h². An impact has no n: BDF2 that starts anew after it starts as it is.
+trees without rows know nothing of it. BDF2 then takes v_k and v_{k−1} that are right to h², and accelerations right to h; from its third
+step on to h². An impact has no n: BDF2 that starts anew after it starts as it is.
 
 The corrections come from RedMax's own matrix, A y = residual, δv = g y. It leaves out how inertial forces change with q and v (of the
 order of g against the rest); Anderson's mixing of the last corrections makes up for it. A correction that grows is halved.

@@ -18,6 +18,7 @@ from unibody.algebra.tree.aba import BODY
 from unibody.constraints.base import Constraint
 from unibody.contact.joint_friction_variables import TOLERANCE
 from unibody.coordinates.observation import Observation
+from unibody.coordinates.reduced.kinematics import advance_own
 from unibody.coordinates.reduced.observe import reactions_reduced
 from unibody.coordinates.reduced.workspace import APART, BODIES, COUNTDOWN, FLAT, LEAST, STATUS
 from unibody.coordinates.workspace import LEDGER, RESIDUAL
@@ -26,7 +27,7 @@ from unibody.errors import ModelError, StepFailed
 from unibody.forces.base import Force
 from unibody.joints.base import Joint
 from unibody.model import Model, State
-from unibody.rules.base import DAMPER_WORK, advance_own, begun_fields
+from unibody.rules.base import DAMPER_WORK, begun_fields
 from unibody.rules.memory import Field
 from unibody.shapes import Shape
 from unibody.solvers.base import Bound, Solver, Step, needs_reaction
