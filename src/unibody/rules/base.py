@@ -12,7 +12,7 @@ from __future__ import annotations
 import numpy as np
 
 from unibody.arena import part
-from unibody.coordinates.workspace import LEDGER, SPEED_LIMIT
+from unibody.coordinates.workspace import LEDGER, SPEED_LIMIT, Y
 from unibody.element import DAMPER_POWER
 from unibody.kernel import Floats, device
 from unibody.rules.memory import Field, MemorySchema
@@ -75,6 +75,15 @@ def write_record(row, t, q, v, memory, record_out):
     at += v.size
     for k in range(memory.size):
         record_out[at + k] = memory[k]
+
+
+@device
+def finish_step(layout, k, every, t, q, v, work, memory_out, record_out):
+    """At the end t of step number k: time, a record of every `every`-th step; whether the stretch of steps pauses there (`outruns`)."""
+    memory_out[TIME] = t
+    if (k + 1) % every == 0:
+        write_record((k + 1) // every - 1, t, q, v, memory_out, record_out)
+    return outruns(layout, part(work, layout, Y), v, work)
 
 
 @device

@@ -17,7 +17,7 @@ from unibody.coordinates.stages import (  # isort: skip
 from unibody.arrays import all_finite
 from unibody.coordinates.reduced.kinematics import advance_own
 from unibody.kernel import Floats, Ints, long_kernel
-from unibody.rules.base import TIME, book_work, ledger_of, outruns, write_record
+from unibody.rules.base import book_work, finish_step, ledger_of
 from unibody.rules.time_rule import TimeRule
 
 
@@ -29,7 +29,6 @@ def roll_euler(
     """Take steps; returns how many succeeded. A step whose accelerations are not finite leaves q and v as they were."""
     y = part(work_out, layout, Y)
     ledger = ledger_of(layout, work_out)
-    rows = 0
     t = t0
     for k in range(steps):
         Evaluate(stages[EVALUATE_STAGE], layout, ints, constants, stages, control, t, work_out, q_out, v_out)
@@ -53,11 +52,7 @@ def roll_euler(
         if stages[PROJECT_STAGE] != 0:
             Project(stages[PROJECT_STAGE], layout, ints, constants, stages, control, t + h, work_out, q_out, v_out)
         t = t + h
-        memory_out[TIME] = t
-        if (k + 1) % every == 0:
-            write_record(rows, t, q_out, v_out, memory_out, record_out)
-            rows += 1
-        if outruns(layout, y, v_out, work_out):
+        if finish_step(layout, k, every, t, q_out, v_out, work_out, memory_out, record_out):
             return k + 1
     return steps
 

@@ -35,9 +35,6 @@ CONSTANTS = 22
 """Numbers of a body: X of F in the parent's M (12), then mass, m c_M (3), inertia about M's origin in M's axes (6). The frames F and M of a
 body that hangs on a pure rotation are turned so that its axis is their z: all it needs of its joint are a cosine and a sine."""
 
-DRIVE = 24
-"""Numbers of a prescribed motion: X_FM (12), V and A of M in F in M's axes (6 + 6)."""
-
 
 @kernel
 def fill_joint_table(

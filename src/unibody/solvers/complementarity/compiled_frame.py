@@ -21,12 +21,13 @@ from unibody.stepping.contact_margin import pace
 from unibody.stepping.depenetration import leave_held, part_overlaps
 from unibody.stepping.impulse_reduced import ImpulseReduced, fill_motion_reduced, is_finite
 from unibody.stepping.impulses import FEW_ROWS, clip_to_cones
-from unibody.stepping.island_roots import begin_roots, lay_blocks, leave_roots, root_row, root_three_rows, root_wrenches
+from unibody.stepping.island_roots import begin_roots, leave_roots, root_row, root_three_rows, root_wrenches
 from unibody.stepping.memory import COUNT, NONE, SteppingMemory, begin_memory, write_step
 from unibody.stepping.midpoint_coriolis import predict_change
 from unibody.stepping.midpoint_rows import LOOSE as LOOSE_BODY
 from unibody.stepping.step_arrays import add_works, fill_targets, lay_problem, meet, order_upwards, without_shift
 from unibody.stepping.time_stepping import GAIN, Stepping
+from unibody.stepping.tree_delassus import lay_blocks
 
 USUAL = {
     at.FILL_MOTION: fill_motion_reduced, at.RESPOND_TO_CONSTRAINTS: respond_to_constraints, at.FIND_PAIRS: find_pairs, at.MEET: meet,

@@ -17,10 +17,11 @@ from unibody.stepping.contact_margin import pace
 from unibody.stepping.depenetration import leave_held, part_overlaps
 from unibody.stepping.impulse_reduced import fill_motion_reduced, is_finite
 from unibody.stepping.impulses import FEW_ROWS, clip_to_cones
-from unibody.stepping.island_roots import begin_roots, lay_blocks, leave_roots, root_row, root_three_rows
+from unibody.stepping.island_roots import begin_roots, leave_roots, root_row, root_three_rows
 from unibody.stepping.memory import begin_memory, write_step
 from unibody.stepping.midpoint_coriolis import predict_change
 from unibody.stepping.step_arrays import add_works, fill_targets, lay_problem, meet, order_upwards, without_shift
+from unibody.stepping.tree_delassus import lay_blocks
 
 (
     EVALUATE, FILL_MOTION, RESPOND_TO_CONSTRAINTS, FIND_PAIRS, MEET, LAY_BLOCKS, BEGIN_ROOTS, ROOT_WRENCHES, ROOT_ROW, LEAVE_ROOTS, NEWTON,

@@ -15,7 +15,7 @@ from unibody.coordinates.reduced.workspace import BODIES, COLUMNS, COUNTDOWN, RO
 from unibody.coordinates.stages import EVALUATE_STAGE, Evaluate
 from unibody.coordinates.workspace import GRAVITY, SPEED_LIMIT, X_WB, F, Y
 from unibody.kernel import Floats, Ints, device, kernel, long_kernel
-from unibody.rules.base import COMMON, DAMPER_WORK, TIME, begun_fields, outruns, write_record
+from unibody.rules.base import COMMON, DAMPER_WORK, TIME, begun_fields, finish_step
 from unibody.rules.memory import Field, MemorySchema, MemoryView, count
 from unibody.solvers.redmax.joint_friction import JointFrictions, Moment
 from unibody.solvers.redmax.step import settle_loads
@@ -145,9 +145,7 @@ def roll_joint_friction(
         for i in range(velocities.size):
             memory_out[DAMPER_WORK] += h * efforts_out[i] * (memory_out[first_v + velocities[i]] + 0.5 * h * y[velocities[i]])
         t = t + h
-        if (k + 1) % every == 0:
-            write_record((k + 1) // every - 1, t, q_out, v_out, memory_out, record_out)
-        if outruns(layout, y, v_out, work_out):
+        if finish_step(layout, k, every, t, q_out, v_out, work_out, memory_out, record_out):
             return k + 1
     return steps
 

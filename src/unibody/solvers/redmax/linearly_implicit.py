@@ -40,7 +40,7 @@ from unibody.coordinates.stages import EVALUATE_STAGE, KICK_STAGE, PROJECT_STAGE
 from unibody.coordinates.workspace import COMPLIANCE, DRIFT, MULTIPLIER, RATE, RESIDUAL, VIOLATION, Y
 from unibody.element import DAMPER_POWER
 from unibody.kernel import Floats, Ints, device, kernel, long_kernel
-from unibody.rules.base import COMMON, DAMPER_WORK, LAST_STEP, POWER, TIME, WORK, ledger_of, outruns, write_record
+from unibody.rules.base import COMMON, DAMPER_WORK, LAST_STEP, POWER, TIME, WORK, finish_step, ledger_of
 from unibody.rules.memory import Field, count
 from unibody.solvers.redmax.kinetic_energy import work_of_step
 from unibody.solvers.redmax.linear import RETRY
@@ -285,7 +285,6 @@ def roll_linearly_implicit(
     projected = stages[PROJECT_STAGE] != 0
     nq, nv = q_out.size, v_out.size
     kept = np.empty(nq + nv + memory_out.size if projected else 0)
-    rows = 0
     t = t0
     for k in range(steps):
         if projected:
@@ -301,9 +300,6 @@ def roll_linearly_implicit(
                 memory_out[:] = kept[nq + nv :]
             return k
         t = t + h
-        if (k + 1) % every == 0:
-            write_record(rows, t, q_out, v_out, memory_out, record_out)
-            rows += 1
-        if outruns(layout, part(work_out, layout, Y), v_out, work_out):
+        if finish_step(layout, k, every, t, q_out, v_out, work_out, memory_out, record_out):
             return k + 1
     return steps
