@@ -7,7 +7,7 @@ L⁻¹ is the way up of a solution with the factored tree (`algebra.tree.aba`), 
     up:  ρ = Sᵀ f,  a = ρ / √D,  f ← f − U ρ / D          down:  y = m / √D − Uᵀ x / D,  x ← x + S y
 
 A wrench is felt only between its node and the ground: that is where A has numbers, and all that has to be walked. So a row costs the depth
-of its nodes, not the size of its tree (`island_answers`); only the motion that comes of all impulses goes down the whole tree, once.
+of its nodes, not the size of its tree (`tree_delassus`); only the motion that comes of all impulses goes down the whole tree, once.
 """
 
 from __future__ import annotations

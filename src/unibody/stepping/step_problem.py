@@ -31,7 +31,7 @@ ROUNDS = 10
 """Of impacts that cause impacts, and of contacts that begin to slide."""
 
 UNMOVED = 1e-10
-"""Of what a row that rubs would answer to its impulse alone, the part below which others hold it; the slip [m/s, rad/s] that is none."""
+"""Of the response of a friction row to its impulse alone, the part below which others hold it; the slip [m/s, rad/s] that is none."""
 
 
 class BoundsByReactions(Protocol):
@@ -57,7 +57,7 @@ class StepRule(Protocol):
     friction: BoundsByReactions | None
     held: np.ndarray
     pushed: np.ndarray
-    rubbed: np.ndarray
+    friction_rows: np.ndarray
     rest: np.ndarray
     in_order: bool
     bound: np.ndarray
@@ -81,7 +81,7 @@ class Assembled:
         self.push, self.rest = rule.pushed, rule.rest
         if b_constraints.size and not finite(b_constraints, NONE):
             self.push = rule.pushed[np.isfinite(b_constraints)[rule.pushed]]
-            self.rest = np.concatenate([self.push, rule.rubbed]).astype(np.int64)
+            self.rest = np.concatenate([self.push, rule.friction_rows]).astype(np.int64)
         whole = rule.in_order and self.rest is rule.rest
         self.b_constraints, self.b_rest = b_constraints, b_constraints if whole else b_constraints[self.rest]
         self.begin = NONE if begin is None else begin if whole else begin[self.rest]
@@ -97,7 +97,7 @@ class Assembled:
             self._fixed = self.W.along(self.closure.rows.motion(inverse @ self.closure.b))
             self.W = self.W.holding(self.closure.rows, inverse)
         self.driven = self.idle = np.zeros(0, np.int64)
-        if rule.rubbed.size:
+        if rule.friction_rows.size:
             self._find_driven()
         if self.closure is not None and self.n:
             self._find_idle()
@@ -126,7 +126,7 @@ class Assembled:
         return self.free.some(self.rest.size + np.arange(self.n)).wholes()[1][:, self.constraints.islands.place]
 
     def _find_driven(self) -> None:
-        """Rows that rub while held ones leave them no choice, as in driven joints: nothing answers to their impulses."""
+        """Friction rows while held ones leave them no choice, as in driven joints: nothing responds to their impulses."""
         k = self.rest.size
         before, after = self.free.diagonal(k), self.W.diagonal(k)
         driven = (np.arange(k) >= self.push.size) & (after <= UNMOVED * before)
@@ -136,7 +136,7 @@ class Assembled:
         self.driven = np.flatnonzero(driven)
 
     def _find_idle(self) -> None:
-        """Contacts of bodies whose motion is prescribed: nothing answers to their impulses, whatever their law asks for."""
+        """Contacts of bodies whose motion is prescribed: nothing responds to their impulses, whatever their law asks for."""
         k = self.rest.size
         before, after = (W.diagonal(k + self.n)[self.W.start[k] :].reshape(self.n, self.w).sum(axis=1) for W in (self.free, self.W))
         self.idle = np.flatnonzero(after <= UNMOVED * before)
@@ -173,8 +173,8 @@ class Assembled:
         k, friction = self.rest.size, self.rule.friction
         right, warm, blocks = self._laid(b, u, shift, guess, done)
         if friction is not None and done is None:
-            warm[self.push.size : k] = friction.warm(self.rule.rubbed)
-            friction.idle = self.driven.size == self.rule.rubbed.size
+            warm[self.push.size : k] = friction.warm(self.rule.friction_rows)
+            friction.idle = self.driven.size == self.rule.friction_rows.size
             outcome = friction.solve(self.whole, right, blocks, self.options, warm, self.push.size)
         else:
             outcome = solve(self.W, right, blocks, self.options, warm, self.order)
@@ -236,7 +236,7 @@ class Assembled:
         going = np.flatnonzero(~phased)
         others = np.concatenate([np.arange(k), (k + w * going[:, None] + np.arange(w)).ravel()]).astype(np.int64)
         mu, had = self._rough, self._had(held.outcome.impulse)
-        bound = self.rule.bound[self.rule.rubbed] * self.h
+        bound = self.rule.bound[self.rule.friction_rows] * self.h
         parts = [unilateral(push), bounded(-bound - had, bound - had), *([self._contacts(mu[going])] if going.size else [])]
         mine = mu[hit, 0] if w == 2 else mu[hit, : w - 1]
         expansion = Expansion(self.whole, held.outcome.velocity, join(*parts), others, k + w * hit, w, mine, self.options)
@@ -259,7 +259,7 @@ class Assembled:
         return self._made(held.touches, held.before, held.free, outcome, velocity[k:].reshape(self.n, w) - shift)
 
     def _had(self, done: np.ndarray) -> np.ndarray:
-        """Impulses that count for the bounds of rows that rub, of those of the constraints."""
+        """Impulses that count for the bounds of friction rows, of those of the constraints."""
         had = done[self.push.size : self.rest.size]
         return had if self.rule.friction is None else had * self.rule.friction.plain
 
@@ -268,7 +268,7 @@ class Assembled:
     ) -> tuple[np.ndarray, np.ndarray, Blocks]:
         """Right sides, impulses to start with, and the laws of the rows, in their order."""
         rule, k, n, size = self.rule, self.rest.size, self.n, self.rest.size + u.size
-        bound = rule.bound[rule.rubbed] if rule.rubbed.size else NONE
+        bound = rule.bound[rule.friction_rows] if rule.friction_rows.size else NONE
         had = NONE if done is None or not k else self._had(done)
         right, warm, lower, upper, friction = np.empty(size), np.empty(size), np.empty(k + n), np.empty(k + n), np.empty((k + n, 3))
         lay_problem(

@@ -47,8 +47,8 @@ class StepSolution:
     struck: np.ndarray | None = None
     """(n,) speeds [m/s] with which impacts that others caused within the step came about; 0 where there was none."""
     pushes: int = 0
-    """How many rows of limits come before those that rub, in the outcome."""
-    rub: np.ndarray | None = None
+    """How many rows of limits come before those of friction, in the outcome."""
+    joint_friction: np.ndarray | None = None
     """What friction in joints keeps."""
     turnover: float = 0.0
     """The sum of |impulse times velocity| over contacts [J]."""

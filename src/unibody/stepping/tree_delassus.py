@@ -59,8 +59,8 @@ def loose_root(rows, k, columns, e, at, root_out):
 
 @kernel
 def fill_roots(body: Ints, of_body: Ints, alone: Ints, rows: Floats, columns: Floats, root_out: Floats) -> None:
-    """Of each node that is alone a root R of how it answers to wrenches on it (36 numbers, column by column), S (Sᵀ B S + D)⁻¹ Sᵀ =
-    Σ t d⁻¹ tᵀ = R Rᵀ over its columns, with t what is left of s when those after it have answered: column by column t √d⁻¹."""
+    """Of each node that is alone a root R of how it responds to wrenches on it (36 numbers, column by column), S (Sᵀ B S + D)⁻¹ Sᵀ =
+    Σ t d⁻¹ tᵀ = R Rᵀ over its columns, with t what is left of s when those after it have responded: column by column t √d⁻¹."""
     t = np.zeros(37)
     for i in range(body.size // BODY):
         if of_body[i] < 0 or alone[of_body[i]] == 0:

@@ -25,7 +25,7 @@ from unibody.stepping.tree_delassus import lay_blocks
 
 (
     EVALUATE, FILL_MOTION, RESPOND_TO_CONSTRAINTS, FIND_PAIRS, MEET, LAY_BLOCKS, BEGIN_ROOTS, ROOT_WRENCHES, ROOT_ROW, LEAVE_ROOTS, NEWTON,
-    KICK, FORETELL, PART, IS_FINITE, TARGETS, PACE, ARRANGE, LAY_PROBLEM, CLIP, GRAM, SPREAD, SHIFT, WORKS, LEAVE, UPWARDS, STRUCK,
+    KICK, PREDICT, PART, IS_FINITE, TARGETS, PACE, ARRANGE, LAY_PROBLEM, CLIP, GRAM, SPREAD, SHIFT, WORKS, LEAVE, UPWARDS, STRUCK,
     ADVANCE, COURSES, BEGIN, WRITE, FIND_NEAR, TAKE, SOLVE, PART_ALL, STEP,
 ) = range(36)  # fmt: skip
 KERNELS = 36
@@ -63,7 +63,7 @@ MADE, FIRST_STEP, NOT_FINITE, UNSEEN, MANY, UNSOLVED, FIRST_OVERLAP, NOT_FINITE_
 """FIRST_OVERLAP and FIRST_PAIRS are said once: kernels or room were missing, and are there when the step is tried again. All others follow
 from the state and the memory of the step alone, so that it is made the same way whoever makes it."""
 
-RespondToConstraints, FillMotion, FindPairs, Foretell, KickTree = (
+RespondToConstraints, FillMotion, FindPairs, Predict, KickTree = (
     prototype_of(k) for k in (respond_to_constraints, fill_motion_reduced, find_pairs, predict_change, kick_reduced)
 )
 LayBlocks, BeginRoots, RootWrenches = (prototype_of(k) for k in (lay_blocks, begin_roots, root_three_rows))

@@ -188,11 +188,11 @@ class BoundFriction(BoundRedMax):
     steps: JointFrictionSteps = field(kw_only=True)
 
     def step_facts(self, memory: np.ndarray | None = None) -> dict[str, Any]:
-        found = self.steps.rubbed(self.steps.last)
+        found = self.steps.kept_friction(self.steps.last)
         return {**super().step_facts(memory), "iterations": int(found.iterations), "residual": found.change}
 
     def observe(self, state: State, memory: np.ndarray, control: np.ndarray) -> Observation:
-        """As without friction, and what rubs in every joint; at the start, over an instant."""
+        """As without friction, and friction in every joint; at the start, over an instant."""
         q, v, flat = self._unpack(state, memory)
         kept, frictions = self.memory_schema.view(flat), self.steps.frictions
         h, t, found = kept.step_length, state.t - kept.step_length, kept.joint_friction
