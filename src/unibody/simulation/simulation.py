@@ -26,8 +26,8 @@ from unibody.simulation.files import checked_rows, read_npz, write_npz
 from unibody.simulation.inputs import chosen_solver, scene_of
 from unibody.simulation.recording import MOST_STEPS, Recording
 from unibody.solvers import Bound, Choice, Report, Solver
-from unibody.solvers.base import Turn
 from unibody.solvers.blame import element_of
+from unibody.solvers.bound import Turn
 
 Feedback = Callable[[float, State, Control], Any]
 
