@@ -13,10 +13,10 @@ from unibody.constraints import Constraint, FunctionCoupling, Rows
 from unibody.constraints.dry_friction_rows import DryFrictionRows
 from unibody.coordinates.maximal.system import MaximalSystem
 from unibody.coordinates.maximal.tables import MaximalTables
+from unibody.coordinates.reduced.kinematics import advance_own
 from unibody.coordinates.reduced.system import ReducedSystem
 from unibody.coordinates.reduced.tables import ReducedTables
 from unibody.coordinates.workspace import BIAS, DRIFT, RATE, RESIDUAL, G, J, Y
-from unibody.rules.base import advance_own
 
 STEP = 1e-4
 TOLERANCE = 1e-6  # central differences: STEP² times third derivatives of order 10, and round-off 1e-15 / STEP

@@ -15,7 +15,7 @@ import pytest
 
 import unibody as ub
 from unibody.kernel import Floats, kernel, long_kernel, prototype
-from unibody.solvers.base import Turn
+from unibody.solvers.bound import Turn
 
 PROGRAM = '''
 import hashlib, json, sys, threading

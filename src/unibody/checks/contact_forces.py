@@ -21,9 +21,9 @@ MOST_BODIES = 200
 def contact_force_findings(here: Instant) -> Iterator[Finding]:
     """One finding where no forces, or more than one set of forces, satisfy the laws of contact at the start."""
     model = here.model
-    rubs = any(isinstance(c, Contact) for _, c in model.constraints) and bool(PairLaws(model).coefficients.any())
+    friction = any(isinstance(c, Contact) for _, c in model.constraints) and bool(PairLaws(model).coefficients.any())
     moves = any(np.any(b.V_WB) for b in model.bodies) or bool(here.v.any())
-    if not rubs or not moves or model.n_bodies > MOST_BODIES:
+    if not friction or not moves or model.n_bodies > MOST_BODIES:
         return
     try:
         found = Complementarity().bind(model).contact_instant(resting=False)

@@ -1,4 +1,4 @@
-"""Contact: the solid shapes of bodies do not go through each other, and rub. It exists where it is asked for.
+"""Contact: the solid shapes of bodies do not go through each other, and have friction. It exists where it is asked for.
 
 One element without `between` turns contact on among all bodies; further ones with `between` change what holds for one pair, or for all
 pairs of two groups. Without the former only pairs that are named touch. Bodies that a joint connects are left out unless `neighbours`.
@@ -106,7 +106,7 @@ class Contact(Constraint):
             if self.static < self.friction:
                 raise ModelError(f"Contact static {self.static} lies below friction {self.friction}; give at least that")
             if self.friction == 0.0 and self.static > 0.0:
-                raise ModelError("Contact static without friction: what slides would rub nothing; give friction above 0")
+                raise ModelError("Contact static without friction: nothing would slide with friction; give friction above 0")
         if (self.across is None) != (self.direction is None) or (self.direction is not None and self.between is None):
             raise ModelError("Contact across and direction belong together, and to a Contact between two bodies; give both, with between")
         if self.across is not None:

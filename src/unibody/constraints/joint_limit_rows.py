@@ -35,9 +35,6 @@ COORDINATE, SLIDE, SWING, TWIST = range(4)
 PARALLEL = 1e-9
 """Below this sine of the angle there is no direction in which it grows."""
 
-WIDTH = (1, 6, 3, 3)
-"""Velocities that a row of each kind may touch."""
-
 
 class LimitRow(NamedTuple):
     """One row: its kind, its first degree of freedom in the joint, where its part begins in q and v, and the rest of the above."""

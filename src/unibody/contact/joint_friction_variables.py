@@ -5,7 +5,7 @@ bound each, μ times what is carried.
 
 Where rows repeat each other, many reactions are possible; those count for which Σ |α|² over the contact points of all joints is least
 (Eq. 16 for all joints at once), as if all points were springs of one stiffness. So friction does not depend on the units of length. A joint
-that does not rub is borne as by the mean of those that do: each force by n points, each torque by these at a distance ℓ.
+without friction is borne as by the mean of those that do: each force by n points, each torque by these at a distance ℓ.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ SATURATED, STILL = 1e-4, 1e-12
 
 
 class JointFrictionPart(NamedTuple):
-    """One friction: its name, joint, number of the joint, contact points, variables, and degrees of freedom among all that rub."""
+    """One friction: its name, joint, number of the joint, contact points, variables, and degrees of freedom among all with friction."""
 
     name: str
     joint: JointInfo
@@ -117,7 +117,7 @@ class JointFrictionVariables:
         carry_loads(self.table, self.numbers, wrenches.ravel(), u, carried, bounds)
         return carried, bounds
 
-    def rubs(self, wrenches: np.ndarray, u: np.ndarray, slip: np.ndarray) -> dict[str, JointFrictionState]:
+    def states(self, wrenches: np.ndarray, u: np.ndarray, slip: np.ndarray) -> dict[str, JointFrictionState]:
         """What a recording keeps of every friction u [N m, N]; wrenches (parts, 6) at M in M's axes; slip of every block."""
         loads, _ = self.carried(wrenches, u)
         out, block = {}, 0

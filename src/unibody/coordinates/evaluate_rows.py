@@ -16,9 +16,10 @@ from unibody.kernel import Floats, Ints, kernel
 
 
 @kernel
-def see_rows(layout: Ints, ints: Ints, constants: Floats, work_out: Floats, q_out: Floats, v_out: Floats) -> None:
+def see_rows(layout: Ints, ints: Ints, constants: Floats, biased: bool, work_out: Floats, q_out: Floats, v_out: Floats) -> None:
     """Fit the relative joints (q_out, v_out: coordinates of all joints), then fill every row: G, J, residual, rate, bias,
-    drift, violation (residual by size), at the time of the signals."""
+    drift, violation (residual by size), at the time of the signals. Not `biased`: for positions and velocities only, without the bias of
+    joints, which asks for their tables once more at the velocities just found."""
     X = part(work_out, layout, X_WB)
     V = part(work_out, layout, V_WB)
     joints = part(ints, layout, JOINTS)
@@ -45,7 +46,8 @@ def see_rows(layout: Ints, ints: Ints, constants: Floats, work_out: Floats, q_ou
         parts = part(ints, layout, JOINT_PARTS)
         fit_joints(joints, frames, classes, index, parameters, parts, X, v_out, joint_X, S, c, scratch, part(work_out, layout, STEP), q_out)
         see_joints(joints, frames, X, V, joint_X, S, scratch, seen, v_out)
-        fill_joint_table(classes, index, parameters, parts, q_out, v_out, joint_X, S, c)
+        if biased:
+            fill_joint_table(classes, index, parameters, parts, q_out, v_out, joint_X, S, c)
         planes = part(constants, layout, JOINT_PLANES)
         fill_joint_rows(joints, planes, S, c, seen, scratch, part(work_out, layout, T), blocks, residual, rate, bias)
         fill_duals(joints, S, scratch, dual)

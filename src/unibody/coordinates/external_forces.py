@@ -5,9 +5,8 @@ from __future__ import annotations
 from unibody.element import APPLIED_POWER, LEDGER, MOTOR_POWER
 from unibody.forces.base import AddForces
 from unibody.kernel import Floats, Ints, cut, kernel
+from unibody.model.tables import FORCE_CLASS
 from unibody.spatial.devices import load3, load9, rotate_back
-
-FORCE_CLASS = 5
 
 
 @kernel

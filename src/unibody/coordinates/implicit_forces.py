@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from unibody.forces.base import AddImplicit
 from unibody.kernel import Floats, Ints, cut, kernel
-
-IMPLICIT_CLASS = 8
+from unibody.model.implicit_tables import IMPLICIT_CLASS
 
 
 @kernel

@@ -20,13 +20,10 @@ import numpy as np
 
 from unibody.algebra.tree.aba import RIGID, ROW, A, C, P, V
 from unibody.arena import part
-from unibody.coordinates.reduced.kinematics import fill_joint_table, fill_turns, sweep_reduced
+from unibody.coordinates.reduced.kinematics import sweep_at
 from unibody.coordinates.reduced.products import carry_accelerations
-
-from unibody.coordinates.reduced.workspace import (  # isort: skip
-    BODIES, COLUMNS, CONSTANTS, FLOATING, FREE, MIDDLE_ROWS, MIDDLE_WIDTH, PARTS, ROWS, TABLE_C, TABLE_S, TABLE_X, TURNS,
-)  # fmt: skip
-from unibody.coordinates.workspace import CLASSES, GRAVITY, INDEX, NODE_CONSTANTS, PARAMETERS, SIGNALS, STEP, Y
+from unibody.coordinates.reduced.workspace import BODIES, COLUMNS, FLOATING, FREE, MIDDLE_ROWS, MIDDLE_WIDTH, ROWS
+from unibody.coordinates.workspace import CLASSES, GRAVITY, INDEX, NODE_CONSTANTS, PARAMETERS, STEP, Y
 from unibody.joints.base import JOINT_CLASS, AdvanceJoints, Joint
 from unibody.joints.free import Free
 from unibody.joints.planar import Planar
@@ -209,19 +206,8 @@ def keep_to_courses(layout: Ints, ints: Ints, constants: Floats, work_out: Float
     """Shift the trees that float to where `set_courses` said, and their velocities; the sweep is at (q, v) before that."""
     floating = part(work_out, layout, FLOATING)
     rows = part(work_out, layout, ROWS)
-    table_X = part(work_out, layout, TABLE_X)
-    table_S = part(work_out, layout, TABLE_S)
-    table_c = part(work_out, layout, TABLE_C)
     none = (0.0, 0.0, 0.0)
-    fill_joint_table(
-        part(ints, layout, CLASSES), part(ints, layout, INDEX), part(constants, layout, PARAMETERS), part(ints, layout, PARTS), q_out,
-        v_out, table_X, table_S, table_c,
-    )  # fmt: skip
-    fill_turns(part(ints, layout, TURNS), q_out, table_X)
-    sweep_reduced(
-        part(ints, layout, BODIES), part(constants, layout, CONSTANTS), table_X, table_S, table_c, v_out, part(work_out, layout, SIGNALS),
-        rows, part(work_out, layout, COLUMNS),
-    )  # fmt: skip
+    sweep_at(layout, ints, constants, q_out, v_out, work_out)
     at = 0
     while at < floating.size:
         kind, a, b = int(floating[at + KIND]), int(floating[at + FIRST_Q]), int(floating[at + FIRST_V])

@@ -13,6 +13,7 @@ import numpy as np
 
 from unibody.algebra.dense import solve_cholesky
 from unibody.algebra.saddle.auxiliary import solve_semidefinite
+from unibody.arrays import largest_of
 from unibody.kernel import Floats, Ints, device, kernel
 from unibody.spatial.devices import dot3, load3
 
@@ -25,14 +26,6 @@ DOUBTFUL = 1e3
 BLUR = 100.0
 """Where constraints are violated by e (a part of their size), rows that repeat each other seem to differ by angles of order e: responses up
 to BLUR e² of that of free bodies say nothing (between the two limits above)."""
-
-
-@device
-def largest_of(x):
-    largest = 0.0
-    for r in range(x.size):
-        largest = max(largest, abs(x[r]))
-    return largest
 
 
 @device

@@ -1,9 +1,9 @@
 """`Observation`: everything derived at one state; and reactions where constraints are redundant.
 
 Where rows repeat each other, multipliers can be shifted along null vectors without any body noticing. The reactions reported are those of
-least norm over all joint frames, torques in N m and forces in N. Where joints rub, motion depends on who bears what, so it must not depend
-on units: there `bearings` tell what forces [N] a joint's wrench is borne by, α_j = B_j w_j, and Σ |α_j|² is least. That is how bearings
-would share whose points give way alike.
+least norm over all joint frames, torques in N m and forces in N. Where joints have friction, motion depends on who bears what, so it must
+not depend on units: there `bearings` tell what forces [N] a joint's wrench is borne by, α_j = B_j w_j, and Σ |α_j|² is least. That is how
+bearings would share whose points give way alike.
 """
 
 from __future__ import annotations

@@ -5,7 +5,7 @@ from __future__ import annotations
 from unibody.kernel import Floats, Ints, prototype
 
 (
-    EVALUATE_STAGE, SIGNAL_STAGE, SEE_STAGE, FORCE_STAGE, CLOSE_STAGE, PROJECT_STAGE, KICK_STAGE, AGAIN_STAGE, CORRECT_STAGE,
+    EVALUATE_STAGE, SIGNAL_STAGE, SEE_STAGE, FORCE_STAGE, CLOSE_STAGE, PROJECT_STAGE, KICK_STAGE, AGAIN_STAGE, KICK_ONTO_ROWS_STAGE,
     IMPLICIT_STAGE, FACTOR_STAGE, SOLVE_STAGE, FUSED_STAGE, MULTIPLIER_STAGE,
 ) = range(14)  # fmt: skip
 STAGES = 14
@@ -35,16 +35,12 @@ def Kick(layout: Ints, ints: Ints, constants: Floats, h: float, work_out: Floats
     """A system's own way to move v by h times its accelerations and q along the new v."""
 
 
-SATISFIED, CORRECTED = range(2)
-"""What `Correct` answers: nothing (more) to do; or the accelerations were corrected and the step has to be made again."""
-
-
 @prototype
-def Correct(
+def KickOntoRows(
     layout: Ints, ints: Ints, constants: Floats, stages: Ints, control: Floats, t: float, h: float,
-    work_out: Floats, q_out: Floats, v_out: Floats,
-) -> int:  # fmt: skip
-    """Look at the end of a step of length h: correct the accelerations so that the constraints hold there, or settle the velocities."""
+    work_out: Floats, scratch_out: Floats, q_out: Floats, v_out: Floats,
+) -> None:  # fmt: skip
+    """`Kick`, with accelerations corrected so that the constraints hold at its end; `scratch_out`: as many numbers as q and v."""
 
 
 @prototype

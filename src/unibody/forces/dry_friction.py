@@ -102,8 +102,8 @@ class DryFriction(Force):
     def row(self, packing: Packing, name: str) -> tuple[Sequence[int], Sequence[float]]:
         joint = packing.joint(self.joint)
         bounds = self.bounds_on(joint)
-        rubbed = [d for d in range(joint.nv) if bounds[d] > 0.0]
-        return [joint.v_start + d for d in rubbed], [x for d in rubbed for x in (float(bounds[d]), self.slip_speed)]
+        bounded = [d for d in range(joint.nv) if bounds[d] > 0.0]
+        return [joint.v_start + d for d in bounded], [x for d in bounded for x in (float(bounds[d]), self.slip_speed)]
 
     def apply(self, kinematics: Kinematics, loads: Loads) -> None:
         v = kinematics.joint_v(self.joint)

@@ -1,4 +1,4 @@
-"""What all time rules share: the call of a system, the ledger of work, records, and the check that numbers are numbers.
+"""What all time rules share: the ledger of work and records.
 
 A system is evaluated through an address: (t, q, v) in, accelerations in its slot Y out. `q` and `v` hold the system's own coordinates
 first, then coordinates of joints that are only fitted; only the former move.
@@ -12,11 +12,10 @@ from __future__ import annotations
 import numpy as np
 
 from unibody.arena import part
-from unibody.coordinates.reduced.kinematics import advance_joints, rate_joints
-from unibody.coordinates.workspace import CLASSES, INDEX, LEDGER, PARAMETERS, SPEED_LIMIT
+from unibody.coordinates.workspace import LEDGER, SPEED_LIMIT, Y
 from unibody.element import DAMPER_POWER
-from unibody.kernel import Floats, Ints, device, kernel
-from unibody.rules.memory import HUGE, Field, MemorySchema
+from unibody.kernel import Floats, device
+from unibody.rules.memory import Field, MemorySchema
 
 COMMON = MemorySchema(
     Field("work", (3,), "J", "of dampers, motors, applied wrenches on the bodies, up to the start of the last step"),
@@ -40,48 +39,6 @@ def trapezoidal_work(memory: np.ndarray, powers: np.ndarray) -> np.ndarray:
     """(3,) the work up to the end of the last step, where powers are these."""
     kept = COMMON.view(memory)
     return kept.work + 0.5 * kept.last_step * (kept.power + powers)
-
-
-@kernel
-def advance_own(layout: Ints, ints: Ints, constants: Floats, q: Floats, v: Floats, h: float, q_out: Floats) -> None:
-    """The system's own q moved along v for h (q and q_out may be the same array)."""
-    advance_joints(part(ints, layout, CLASSES), part(ints, layout, INDEX), part(constants, layout, PARAMETERS), q, v, h, q_out)
-
-
-@kernel
-def rate_own(layout: Ints, ints: Ints, constants: Floats, q: Floats, v: Floats, qdot_out: Floats) -> None:
-    """The time derivative of the system's own q."""
-    rate_joints(part(ints, layout, CLASSES), part(ints, layout, INDEX), part(constants, layout, PARAMETERS), q, v, qdot_out)
-
-
-@device
-def copy_to(x, y_out):
-    """y = x of arrays that are known not to overlap: a slice on the left would look for that."""
-    for k in range(x.size):
-        y_out[k] = x[k]
-
-
-@device
-def all_finite(x):
-    total = 0.0
-    for k in range(x.size):
-        total += abs(x[k])
-    return total < HUGE
-
-
-@kernel
-def finite(q: Floats, v: Floats) -> bool:
-    """Whether all numbers are, and none is beyond HUGE."""
-    return all_finite(q) and all_finite(v)
-
-
-@kernel
-def largest(x: Floats) -> float:
-    """max |x|, 0 of nothing."""
-    most = 0.0
-    for k in range(x.size):
-        most = max(most, abs(x[k]))
-    return most
 
 
 @device
@@ -118,6 +75,15 @@ def write_record(row, t, q, v, memory, record_out):
     at += v.size
     for k in range(memory.size):
         record_out[at + k] = memory[k]
+
+
+@device
+def finish_step(layout, k, every, t, q, v, work, memory_out, record_out):
+    """At the end t of step number k: time, a record of every `every`-th step; whether the stretch of steps pauses there (`outruns`)."""
+    memory_out[TIME] = t
+    if (k + 1) % every == 0:
+        write_record((k + 1) // every - 1, t, q, v, memory_out, record_out)
+    return outruns(layout, part(work, layout, Y), v, work)
 
 
 @device

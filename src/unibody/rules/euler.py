@@ -12,39 +12,13 @@ from unibody.arena import part
 from unibody.coordinates.workspace import Y
 
 from unibody.coordinates.stages import (  # isort: skip
-    CORRECT_STAGE, EVALUATE_STAGE, KICK_STAGE, PROJECT_STAGE, SATISFIED, Correct, Evaluate, Kick, Project,
+    EVALUATE_STAGE, KICK_ONTO_ROWS_STAGE, KICK_STAGE, PROJECT_STAGE, Evaluate, Kick, KickOntoRows, Project,
 )  # fmt: skip
-from unibody.kernel import Floats, Ints, kernel, long_kernel
-from unibody.rules.base import TIME, advance_own, all_finite, book_work, ledger_of, outruns, write_record
+from unibody.arrays import all_finite
+from unibody.coordinates.reduced.kinematics import advance_own
+from unibody.kernel import Floats, Ints, long_kernel
+from unibody.rules.base import book_work, finish_step, ledger_of
 from unibody.rules.time_rule import TimeRule
-
-CORRECTIONS = 5
-"""Corrections of a step for its constraints before it is taken as it is."""
-
-
-@kernel
-def kick_and_correct(
-    layout: Ints, ints: Ints, constants: Floats, stages: Ints, control: Floats, t: float, h: float, work_out: Floats, scratch_out: Floats,
-    q_out: Floats, v_out: Floats,
-) -> None:  # fmt: skip
-    """One semi-implicit step the system's own way, made again with corrected accelerations until its end satisfies the constraints."""
-    nq = q_out.size
-    for j in range(nq if stages[CORRECT_STAGE] != 0 else 0):
-        scratch_out[j] = q_out[j]
-    for j in range(v_out.size if stages[CORRECT_STAGE] != 0 else 0):
-        scratch_out[nq + j] = v_out[j]
-    for k in range(CORRECTIONS):
-        Kick(stages[KICK_STAGE], layout, ints, constants, h, work_out, q_out, v_out)
-        if stages[CORRECT_STAGE] == 0:
-            break
-        if Correct(stages[CORRECT_STAGE], layout, ints, constants, stages, control, t + h, h, work_out, q_out, v_out) == SATISFIED:
-            break
-        for j in range(nq):
-            q_out[j] = scratch_out[j]
-        for j in range(v_out.size):
-            v_out[j] = scratch_out[nq + j]
-        if k == CORRECTIONS - 1:
-            Kick(stages[KICK_STAGE], layout, ints, constants, h, work_out, q_out, v_out)
 
 
 @long_kernel
@@ -55,7 +29,6 @@ def roll_euler(
     """Take steps; returns how many succeeded. A step whose accelerations are not finite leaves q and v as they were."""
     y = part(work_out, layout, Y)
     ledger = ledger_of(layout, work_out)
-    rows = 0
     t = t0
     for k in range(steps):
         Evaluate(stages[EVALUATE_STAGE], layout, ints, constants, stages, control, t, work_out, q_out, v_out)
@@ -66,8 +39,12 @@ def roll_euler(
             advance_own(layout, ints, constants, q_out, v_out, h, q_out)
             for j in range(y.size):
                 v_out[j] += h * y[j]
+        elif stages[KICK_ONTO_ROWS_STAGE] != 0:
+            KickOntoRows(
+                stages[KICK_ONTO_ROWS_STAGE], layout, ints, constants, stages, control, t, h, work_out, scratch_out, q_out, v_out
+            )
         elif stages[KICK_STAGE] != 0:
-            kick_and_correct(layout, ints, constants, stages, control, t, h, work_out, scratch_out, q_out, v_out)
+            Kick(stages[KICK_STAGE], layout, ints, constants, h, work_out, q_out, v_out)
         else:
             for j in range(y.size):
                 v_out[j] += h * y[j]
@@ -75,11 +52,7 @@ def roll_euler(
         if stages[PROJECT_STAGE] != 0:
             Project(stages[PROJECT_STAGE], layout, ints, constants, stages, control, t + h, work_out, q_out, v_out)
         t = t + h
-        memory_out[TIME] = t
-        if (k + 1) % every == 0:
-            write_record(rows, t, q_out, v_out, memory_out, record_out)
-            rows += 1
-        if outruns(layout, y, v_out, work_out):
+        if finish_step(layout, k, every, t, q_out, v_out, work_out, memory_out, record_out):
             return k + 1
     return steps
 

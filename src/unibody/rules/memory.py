@@ -20,8 +20,7 @@ from typing import Any
 
 import numpy as np
 
-HUGE = 1e100
-"""Motion beyond this (in SI units) has blown up: squares of it, energies above all, soon overflow."""
+from unibody.arrays import HUGE
 
 MANY = 2.0**53
 """Counts are exact below it."""

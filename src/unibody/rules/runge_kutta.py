@@ -8,11 +8,13 @@ from __future__ import annotations
 import numpy as np
 
 from unibody.arena import part
+from unibody.arrays import all_finite
+from unibody.coordinates.reduced.kinematics import advance_own, rate_own
 from unibody.coordinates.stages import EVALUATE_STAGE, PROJECT_STAGE, Evaluate, Project
 from unibody.coordinates.workspace import COUNTS, OWN_Q, Y
 from unibody.element import DAMPER_POWER
 from unibody.kernel import Floats, Ints, long_kernel
-from unibody.rules.base import LAST_STEP, TIME, WORK, advance_own, all_finite, ledger_of, outruns, rate_own, write_record
+from unibody.rules.base import LAST_STEP, WORK, finish_step, ledger_of
 from unibody.rules.time_rule import TimeRule
 
 
@@ -33,7 +35,6 @@ def roll_runge_kutta(
     q_sum = scratch_out[2 * nq : 3 * nq]
     v_stage = scratch_out[3 * nq : 3 * nq + nv]
     v_sum = scratch_out[3 * nq + nv : 3 * nq + 2 * nv]
-    rows = 0
     t = t0
     for k in range(steps):
         work0 = 0.0
@@ -82,11 +83,7 @@ def roll_runge_kutta(
         if stages[PROJECT_STAGE] != 0:
             Project(stages[PROJECT_STAGE], layout, ints, constants, stages, control, t + h, work_out, q_out, v_out)
         t = t + h
-        memory_out[TIME] = t
-        if (k + 1) % every == 0:
-            write_record(rows, t, q_out, v_out, memory_out, record_out)
-            rows += 1
-        if outruns(layout, y, v_out, work_out):
+        if finish_step(layout, k, every, t, q_out, v_out, work_out, memory_out, record_out):
             return k + 1
     return steps
 

@@ -17,12 +17,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from unibody.arena import part
 from unibody.coordinates.stages import PROJECT_STAGE, Project
-from unibody.coordinates.workspace import Y
 from unibody.errors import ModelError
 from unibody.kernel import Floats, Ints, Kernel, long_kernel, prototype
-from unibody.rules.base import TIME, outruns, write_record
+from unibody.rules.base import finish_step
 
 __all__ = ["RULES", "TimeRule", "rule_name", "rules_for", "smooth"]
 
@@ -45,8 +43,6 @@ def roll_steps(
     work_out: Floats, scratch_out: Floats, q_out: Floats, v_out: Floats, memory_out: Floats, record_out: Floats,
 ) -> int:  # fmt: skip
     """Take steps by the rule whose `TakeStep` has the address `step`; returns how many succeeded."""
-    y = part(work_out, layout, Y)
-    rows = 0
     t = t0
     for k in range(steps):
         if TakeStep(step, layout, ints, constants, stages, control, t, h, work_out, scratch_out, q_out, v_out, memory_out) == 0:
@@ -54,11 +50,7 @@ def roll_steps(
         if stages[PROJECT_STAGE] != 0:
             Project(stages[PROJECT_STAGE], layout, ints, constants, stages, control, t + h, work_out, q_out, v_out)
         t = t + h
-        memory_out[TIME] = t
-        if (k + 1) % every == 0:
-            write_record(rows, t, q_out, v_out, memory_out, record_out)
-            rows += 1
-        if outruns(layout, y, v_out, work_out):
+        if finish_step(layout, k, every, t, q_out, v_out, work_out, memory_out, record_out):
             return k + 1
     return steps
 

@@ -26,6 +26,7 @@ from typing import Any
 
 import numpy as np
 
+from unibody.arrays import largest
 from unibody.constraints.base import Constraint
 from unibody.constraints.contact import Contact
 from unibody.coordinates.convert import poses_and_twists
@@ -35,7 +36,6 @@ from unibody.forces.applied_wrench import AppliedWrench
 from unibody.forces.base import Force
 from unibody.forces.motor import Motor
 from unibody.model import Model, State
-from unibody.rules.base import largest
 from unibody.solvers import Bound, Report
 
 EXCESS = 100.0

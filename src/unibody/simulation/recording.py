@@ -53,20 +53,20 @@ class Energies:
 class JointRubs:
     """Friction in one joint, one row per recorded state: that of the step which ended there; row 0 is that of an instant."""
 
-    def __init__(self, rubs: Sequence[JointFrictionState]):
-        self.effort = np.array([r.effort for r in rubs])
+    def __init__(self, states: Sequence[JointFrictionState]):
+        self.effort = np.array([r.effort for r in states])
         """(T, nv) [N m or N]"""
-        self.normal_forces = np.array([r.normal_forces for r in rubs])
+        self.normal_forces = np.array([r.normal_forces for r in states])
         """(T, points) [N]"""
-        self.friction = np.array([r.friction for r in rubs])
+        self.friction = np.array([r.friction for r in states])
         """(T, points, 1 or 2) on the child along the tangents [N]"""
-        self.bound = np.array([r.bound for r in rubs])
+        self.bound = np.array([r.bound for r in states])
         """(T,) [N m or N]"""
-        self.sliding = np.array([r.sliding for r in rubs])
+        self.sliding = np.array([r.sliding for r in states])
         """(T,)"""
-        self.reaction = np.array([r.reaction for r in rubs])
+        self.reaction = np.array([r.reaction for r in states])
         """(T, 6) torque then force on the child, without work, at the joint's frame in the child and in its axes [N m, N]"""
-        self.multipliers = np.array([r.multipliers for r in rubs])
+        self.multipliers = np.array([r.multipliers for r in states])
         """(T, points, 1 or 2) of the contacts along their normals [N]; of either sign"""
 
 

@@ -26,8 +26,8 @@ from unibody.simulation.files import checked_rows, read_npz, write_npz
 from unibody.simulation.inputs import chosen_solver, scene_of
 from unibody.simulation.recording import MOST_STEPS, Recording
 from unibody.solvers import Bound, Choice, Report, Solver
-from unibody.solvers.base import Turn
 from unibody.solvers.blame import element_of
+from unibody.solvers.bound import Turn
 
 Feedback = Callable[[float, State, Control], Any]
 
@@ -224,12 +224,12 @@ class Simulation:
     def step(self) -> Report:
         """One step of length dt."""
         self._check_control()
+        flat, dt = self.control.flat, self.dt
         turn = self._mine("step")
         try:
             with self._bound.turn:
-                flat = self.control.flat
-                result = self._bound.step(self._state, self._memory, flat, self.dt)
-                failed = self._watch.check(result.state, result.memory, flat, self.dt)
+                result = self._bound.step(self._state, self._memory, flat, dt)
+                failed = self._watch.check(result.state, result.memory, flat, dt)
                 if failed is not None:
                     raise failed
                 self._state, self._memory, self.report = result.state, result.memory, result.report
@@ -339,7 +339,7 @@ class Simulation:
         needed = self._bound.control_length
         if type(flat) is not np.ndarray or flat.shape != (needed,) or flat.dtype != np.float64:
             raise ModelError(f"control holds {np.size(flat)} numbers, this model needs {needed}; make it by Control(model)")
-        targets = model.nv_joints + 6 * model.n_bodies
+        targets = model.nv_joints + 6 * len(model.bodies)
         if not np.isfinite(flat[:targets]).all():
             raise ModelError(f"control at t = {self._state.t:.6g} s is not finite; return finite efforts and wrenches")
         if model.motor_targets and np.isinf(flat[targets:]).any():

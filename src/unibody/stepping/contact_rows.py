@@ -45,16 +45,6 @@ class ContactRows:
         fill_wrenches(*self._flat(motion), out.ravel())
         return out
 
-    def in_motion(self, motion: BodyMotion, h: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Wrenches, velocities at once and after a time h, together."""
-        n, k = self.directions.shape[:2]
-        wrenches, before, free = np.empty((n, k, 2, 6)), np.empty((n, k)), np.empty((n, k))
-        fill_moving_rows(
-            *self._flat(motion), motion.velocity.ravel(), motion.rate.ravel(), h, wrenches.ravel(), before.ravel(),
-            free.ravel(),
-        )  # fmt: skip
-        return wrenches, before, free
-
     def _flat(self, motion: BodyMotion) -> tuple:
         """What kernels read."""
         arrays = (np.ascontiguousarray(x).ravel() for x in (self.bodies, self.points, self.directions, motion.centre))

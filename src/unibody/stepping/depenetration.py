@@ -4,7 +4,7 @@ Only normals take part. A row that overlaps wants to part with a share of its ov
 gaps. With the wishes w, 0 ≤ λ ⟂ W_nn λ − w ≥ 0 is the least motion in the sense of M (`algebra.contact.depenetration`).
 
 Joints may hold an overlap: a limb inside the trunk that it is hinged to. To part by the gap g, points of the bodies have to move by about
-|g| √(d° / d), d = J M⁻¹ Jᵀ being the contact's own answer and d° that of the same bodies without joints. Where that is more than a few
+|g| √(d° / d), d = J M⁻¹ Jᵀ being the contact's own response and d° that of the same bodies without joints. Where that is more than a few
 times their size, no motion parts them that anybody would want; their overlap is left as it is, and told.
 """
 

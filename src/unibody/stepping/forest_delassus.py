@@ -1,7 +1,7 @@
 """J and Y = M⁻¹ Jᵀ of wrenches in maximal coordinates, island by island, from what each body's six unit wrenches do.
 
 Groups do not feel each other, so that unit wrenches on one body of every island are one load on the forest: six loads for every body of the
-largest island, whatever the number of islands and of rows. A wrench on a body answers with the sum of its units' answers.
+largest island, whatever the number of islands and of rows. A wrench on a body responds with the sum of its units' responses.
 """
 
 from __future__ import annotations

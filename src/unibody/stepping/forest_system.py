@@ -1,4 +1,4 @@
-"""How bodies in maximal coordinates move and answer to wrenches, with the joints of a spanning forest held:
+"""How bodies in maximal coordinates move and respond to wrenches, with the joints of a spanning forest held:
 
     (M  −Gᵀ) (y)   (Jᵀ)
     (G   C ) (λ) = ( 0 )          the response of a row J, in O(n) by the factors that the last evaluation left
@@ -38,7 +38,7 @@ class ForestSystem(SystemAround[MaximalSystem]):
         parent, above = np.zeros(len(self._node), np.int64), self.view(NODE_PARENT)
         parent[self._body] = np.where(above >= 0, self._body[above], 0)
         self.islands = make_islands(parent, self.moving, np.repeat(self._body, 6), self.constraints, holds)
-        """The velocities that answer to each other where these rows hold."""
+        """The velocities that respond to each other where these rows hold."""
         self._kept: tuple[np.ndarray, np.ndarray, DelassusFactors] | None = None
 
     def look(self, t: float, q: np.ndarray, v: np.ndarray, control: np.ndarray, change: np.ndarray | None = None) -> bool:
@@ -85,14 +85,14 @@ class ForestSystem(SystemAround[MaximalSystem]):
 
     def respond(self, front: DelassusFactors, bodies: np.ndarray, wrenches: np.ndarray) -> DelassusFactors:
         """The blocks of `front`, and then those of rows that are wrenches (k, rows, 2, 6) on pairs of bodies (k, 2), in world axes at their
-        centres of mass. The last answers are kept until the system looks elsewhere, for who asks the same again."""
+        centres of mass. The last responses are kept until the system looks elsewhere, for who asks the same again."""
         if self._kept is None or not (np.array_equal(self._kept[0], bodies) and np.array_equal(self._kept[1], wrenches)):
             self._kept = (bodies.copy(), wrenches.copy(), self._respond(bodies, wrenches))
         return front.followed_by(self._kept[2])
 
     def _respond(self, bodies: np.ndarray, wrenches: np.ndarray) -> DelassusFactors:
         """The blocks of such rows alone."""
-        raise NotImplementedError(f"{type(self).__name__} must say how rows are answered")
+        raise NotImplementedError(f"{type(self).__name__} must say how bodies respond to rows")
 
     def wrench_rows(self, bodies: np.ndarray, wrenches: np.ndarray) -> np.ndarray:
         """J (m, 6n) of rows that are wrenches (m, 2, 6) on pairs of bodies (m, 2), in world axes at their centres of mass."""

@@ -10,7 +10,7 @@ an oblique impact with friction gain energy all the same (each phase knows the s
 with κ = 0 no impact can.
 
 In the second phase the friction of a contact is bounded by a normal impulse that is not part of the problem, κ λ₁ + ν: its place is taken
-by a row of its own that answers to nothing else and settles at just that value.
+by a row of its own that responds to nothing else and settles at just that value.
 """
 
 from __future__ import annotations

@@ -48,7 +48,7 @@ class BodyMotion:
 @dataclass(frozen=True)
 class ConstraintRows:
     """Rows of loops and constraint elements at a state: C, Ċ, and C̈ of the motion that nothing holds; how they meet the velocities and
-    how these answer to impulses along them, in islands."""
+    how these respond to impulses along them, in islands."""
 
     residual: np.ndarray
     rate: np.ndarray
@@ -80,7 +80,7 @@ class ImpulseDynamics(System, Protocol):
     moving: np.ndarray
     """(bodies,) which are moved by forces."""
     islands: Islands
-    """Which velocities answer to each other."""
+    """Which velocities respond to each other."""
     leaning: np.ndarray
     """Which velocities have terms that are taken in the middle of a step; empty if none."""
 
@@ -103,7 +103,7 @@ class ImpulseDynamics(System, Protocol):
         ...
 
     def constraint_rows(self) -> ConstraintRows:
-        """Rows of loops and constraint elements, and how velocities answer to them."""
+        """Rows of loops and constraint elements, and how velocities respond to them."""
         ...
 
     def respond(self, front: DelassusFactors, bodies: np.ndarray, wrenches: np.ndarray) -> DelassusFactors:

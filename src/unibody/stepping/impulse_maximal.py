@@ -1,7 +1,7 @@
 """Maximal coordinates for time stepping with impulses: the joints of a spanning forest hold by themselves, everything else comes as rows.
 
     (M  −Gᵀ) (y)   (Jᵀ)
-    (G   C ) (λ) = ( 0 )          the response of a row J: bodies answer with their joints held, in O(n) by the factors of the forest
+    (G   C ) (λ) = ( 0 )          the response of a row J: bodies respond with their joints held, in O(n) by the factors of the forest
 
 so that W = J y is the matrix that reduced coordinates find for the same row. Vectors over bodies run in the order of the forest's nodes
 here, and in the order of the state where they leave.
@@ -77,7 +77,7 @@ class ImpulseMaximal(ForestSystem):
             self.view(RANK)[:] = constraints.auxiliary
 
     def constraint_rows(self) -> ConstraintRows:
-        """Rows of loops and constraint elements, and how bodies answer to them."""
+        """Rows of loops and constraint elements, and how bodies respond to them."""
         constraints, k, first = self.constraints, self.constraints.auxiliary, self.constraints.primary_rows
         bodies = self.view(ENTRY_BODY)[constraints.row_entry]
         blocks = self.view(G).reshape(-1, 6)[constraints.row_entry]
@@ -139,7 +139,7 @@ class ImpulseMaximal(ForestSystem):
         return T
 
     def local_inverses(self) -> tuple[np.ndarray, np.ndarray]:
-        """(nodes, 6, 6) how each body by itself answers to wrenches at its centre of mass, and islands (bodies,): −1 for the unmoved."""
+        """(nodes, 6, 6) how each body by itself responds to wrenches at its centre of mass, and islands (bodies,): −1 for the unmoved."""
         n, T = self.n, self._to_origins()
         responses = self.response(T.transpose(2, 0, 1).reshape(6, -1))[0].reshape(6, n, 6)
         return np.einsum("nji,knj->nik", T, responses), self._node

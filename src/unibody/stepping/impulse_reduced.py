@@ -154,7 +154,7 @@ def add_loads(
 
 
 class ImpulseReduced(SystemAround[ReducedSystem]):
-    """A model in reduced coordinates whose rows are solved elsewhere: its tree, and how it answers to impulses."""
+    """A model in reduced coordinates whose rows are solved elsewhere: its tree, and how it responds to impulses."""
 
     def __init__(self, model: Model):
         # the tree, which rows are held by it, and which velocities have Coriolis terms
@@ -202,7 +202,7 @@ class ImpulseReduced(SystemAround[ReducedSystem]):
         self._inverse_at = np.zeros(len(self.islands.alone), np.int64)
         self.sweep_room = np.zeros(sweep_size(len(counts), bool(self.islands.alone.any())))
         self._inverted = -1
-        """At which look the constraint rows were last answered: what `_numbers` holds of them is of that."""
+        """At which look the constraint rows' responses were last found: what `_numbers` holds of them is of that."""
         if not self._holds.any():
             self.view(RANK)[:] = self.constraints.rows
 
@@ -491,7 +491,7 @@ class ImpulseReduced(SystemAround[ReducedSystem]):
         return out
 
     def _project_staying(self, t: float, q: np.ndarray, v: np.ndarray, control: np.ndarray, rows: np.ndarray, stiction: Stiction) -> None:
-        """The same with rows that stick, and with the answers of each state on the way."""
+        """The same with rows that stick, and with the responses of each state on the way."""
         rest, still = np.zeros(v.size - self._y.size), np.zeros(self._y.size)
         for _ in range(PROJECT_LIMIT):
             if not self.look(t, q, v, control):

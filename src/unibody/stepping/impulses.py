@@ -7,7 +7,7 @@ With W = J M⁻¹ Jᵀ over all rows, u the velocity along them at the end of th
 held rows u = 0; limits and contacts u + C/h ≥ 0 ⟂ λ ≥ 0; dry friction |λ| ≤ bound·h; contacts Coulomb's cone.
 
 Held rows are eliminated first, by the closure that also knows redundant ones (least norm): W ← W − W_rb W_bb⁺ W_br. W stays in factors,
-over islands of velocities that answer to each other; it is made whole for direct methods, where there are few rows.
+over islands of velocities that respond to each other; it is made whole for direct methods, where there are few rows.
 """
 
 from __future__ import annotations

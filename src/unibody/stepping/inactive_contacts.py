@@ -21,7 +21,7 @@ from unibody.stepping.contact_margin import Touches, way_of
 from unibody.stepping.contact_rows import ContactRows
 from unibody.stepping.impulse_dynamics import BodyMotion
 from unibody.stepping.step_arrays import row_parts
-from unibody.stepping.step_problem import LATE, StepSolution
+from unibody.stepping.step_solution import LATE, StepSolution
 
 WORTH, WORTH_SWEEPING, PART_SWEEPING = 8, 64, 6
 """Fewer inactive contacts are not worth a look of their own; nor are, where sweeps are all that a contact costs, fewer than so many more

@@ -1,12 +1,12 @@
-"""M⁻¹ of a small island of velocities, and J M⁻¹ of its bodies: how each answers to a load on each velocity.
+"""M⁻¹ of a small island of velocities, and J M⁻¹ of its bodies: how each responds to a load on each velocity.
 
 Where many rows meet one island, to sweep its tree for every row is more than to sweep it once with unit loads on all velocities,
 
     up:  ρ = e + Sᵀ f,  f ← f − U ρ / D          down:  y = (ρ − Uᵀ x) / D,  x ← x + S y
 
-three loads at a time (`unibody.triple`). What follows is products: a wrench w on body i is answered by (J_i M⁻¹)ᵀ w, a load on a velocity
-by its row of M⁻¹. With n velocities and w = n rounded up to threes, the numbers of an island are n rows of w,
-M⁻¹; then for each member 6 w, J M⁻¹: six triples for every three velocities.
+three loads at a time (`unibody.triple`). What follows is products: the response to a wrench w on body i is (J_i M⁻¹)ᵀ w, that to a load on
+a velocity its row of M⁻¹. With n velocities and w = n rounded up to threes, the numbers of an island are n rows of w, M⁻¹; then for each
+member 6 w, J M⁻¹: six triples for every three velocities.
 """
 
 from __future__ import annotations

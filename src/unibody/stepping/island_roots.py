@@ -7,7 +7,7 @@ L⁻¹ is the way up of a solution with the factored tree (`algebra.tree.aba`), 
     up:  ρ = Sᵀ f,  a = ρ / √D,  f ← f − U ρ / D          down:  y = m / √D − Uᵀ x / D,  x ← x + S y
 
 A wrench is felt only between its node and the ground: that is where A has numbers, and all that has to be walked. So a row costs the depth
-of its nodes, not the size of its tree (`island_answers`); only the motion that comes of all impulses goes down the whole tree, once.
+of its nodes, not the size of its tree (`tree_delassus`); only the motion that comes of all impulses goes down the whole tree, once.
 """
 
 from __future__ import annotations
@@ -24,30 +24,6 @@ from unibody.spatial.devices import add3, cross, load3, load6
 from unibody.stepping.island_sweeps import along, arm, less, pulled, sum_six, three_wrenches
 from unibody.stepping.islands import FIRST, MEMBER_START, MEMBERS, OF_BODY, PLACE
 from unibody.triple import put_only, spread
-
-
-@kernel
-def lay_blocks(
-    of_body: Ints, first: Ints, front_rows: Ints, front_islands: Ints, nodes: Ints, rows: int, rows_out: Ints, islands_out: Ints,
-    start_out: Ints, place_out: Ints,
-) -> None:  # fmt: skip
-    """Where the rows and numbers of all blocks begin: those in front, then blocks of `rows` wrenches on two nodes each."""
-    before = front_rows.size
-    start_out[0] = 0
-    place_out[0] = 0
-    for k in range(rows_out.size):
-        if k < before:
-            rows_out[k], islands_out[2 * k], islands_out[2 * k + 1] = front_rows[k], front_islands[2 * k], front_islands[2 * k + 1]
-        else:
-            a, b = of_body[nodes[2 * (k - before)]], of_body[nodes[2 * (k - before) + 1]]
-            rows_out[k], islands_out[2 * k], islands_out[2 * k + 1] = rows, a, -1 if a == b else b
-        size = 0
-        for side in range(2):
-            g = islands_out[2 * k + side]
-            if g >= 0:
-                size += first[g + 1] - first[g]
-        start_out[k + 1] = start_out[k] + rows_out[k]
-        place_out[k + 1] = place_out[k] + rows_out[k] * size
 
 
 @kernel

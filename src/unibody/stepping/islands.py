@@ -1,4 +1,4 @@
-"""Which velocities answer to each other: trees on the ground, joined where a row ties several together.
+"""Which velocities respond to each other: trees on the ground, joined where a row ties several together.
 
 Bodies that never move belong to no island (−1). Rows that hold tie all islands they touch into one; other rows tie where they touch more
 than two, so that every row acts on at most two islands. All of it follows from the model, once.

@@ -1,8 +1,8 @@
 """Friction in joints within time stepping with impulses, by bilateral staggered projections (paper 000 §5.2, §5.3, Alg. 3).
 
-Joint velocities that rub are rows of the step's problem, with bounds on their impulses. For bounds at hand the whole problem is solved:
-friction in joints, contacts with the floor and their friction, limits and loops at once (so that Eq. 17 and 18 are one). Its reactions,
-which include what contacts push, are shared out among the contact points of each joint (Eq. 16); these give the next bounds:
+Joint velocities with friction are rows of the step's problem, with bounds on their impulses. For bounds at hand the whole problem is
+solved: friction in joints, contacts with the floor and their friction, limits and loops at once (so that Eq. 17 and 18 are one). Its
+reactions, which include what contacts push, are shared out among the contact points of each joint (Eq. 16); these give the next bounds:
 
     |λ_k| ≤ h b_k,      b = μ α(λ),      until b no longer changes
 
@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -31,11 +31,10 @@ from unibody.rules.memory import Field, MemorySchema, count
 from unibody.stepping.impulse_reduced import ImpulseReduced
 from unibody.stepping.impulses import Blocks, ImpulseOptions, ImpulseOutcome, contacts, join, solve
 from unibody.stepping.reactions import through_tree
+from unibody.stepping.step_problem import Assembled
+from unibody.stepping.step_solution import StepSolution
 
-if TYPE_CHECKING:
-    from unibody.stepping.step_problem import Assembled, StepSolution
-
-FORETOLD = 0.1
+PREDICTED = 0.1
 """Part of the tolerance to which bounds are predicted, so that the problem's own solution confirms them."""
 
 NEWTON_STEPS = 8
@@ -55,20 +54,20 @@ def friction_rows_of_joints(model: Model) -> list[tuple[str, DryFrictionRows]]:
 class SteppingFriction(JointFrictionVariables):
     """All frictions in the joints of a model, bound to the rows of a system. `bound_out`: bounds of all rows that a step is to know."""
 
-    def __init__(self, model: Model, system: Any, rubbed: np.ndarray, bound_out: np.ndarray):
+    def __init__(self, model: Model, system: Any, friction_rows: np.ndarray, bound_out: np.ndarray):
         super().__init__(model)
         self.system, self.n_bodies, self._bound = system, model.n_bodies, bound_out
         system.dynamics.bearings = self.bearings(model)
         constraints = system.constraints
         names = np.array(constraints.names[constraints.primary_rows :])
-        self.plain = np.ones(rubbed.size)
-        """Of the rows that rub, 0 for those of balls, whose own impulses are none."""
+        self.plain = np.ones(friction_rows.size)
+        """Of the friction rows, 0 for those of balls, whose own impulses are none."""
         self._single: list[tuple[int, int, int]] = []  # a block, its variable, its row
-        self._discs: list[tuple[slice, slice, np.ndarray, np.ndarray]] = []  # blocks, variables, places among the rows that rub, matrix
+        self._discs: list[tuple[slice, slice, np.ndarray, np.ndarray]] = []  # blocks, variables, places among the friction rows, matrix
         self.discs = 0
         block = 0
         for part in self.parts:
-            mine = np.array([r for r in rubbed if names[r] == part.name], int)
+            mine = np.array([r for r in friction_rows if names[r] == part.name], int)
             blocks = slice(block, block + len(part.contacts.widths))
             block = blocks.stop
             if not mine.size:
@@ -76,7 +75,7 @@ class SteppingFriction(JointFrictionVariables):
             if part.contacts.single:
                 self._single.append((blocks.start, part.own.start, int(mine[0])))
                 continue
-            places = np.searchsorted(rubbed, mine)
+            places = np.searchsorted(friction_rows, mine)
             self.plain[places] = 0.0
             self._discs.append((blocks, part.own, places, part.contacts.rows))
             self.discs += len(part.contacts.widths)
@@ -93,7 +92,7 @@ class SteppingFriction(JointFrictionVariables):
         """What a step leaves for the next."""
         self._turn, self._found, self._map = 0, ImpulseOutcome(np.zeros(0), np.zeros(0)), None
         self.idle = False
-        """Whether nothing moves by what rubs, so that contacts need no second look."""
+        """Whether friction moves nothing, so that contacts need no second look."""
         self.begin(np.zeros(self.kept.size), 1.0)
 
     def begin(self, kept: np.ndarray, h: float) -> None:
@@ -108,14 +107,14 @@ class SteppingFriction(JointFrictionVariables):
         self.bounds, self._h = bounds, h
         self._bound[self._rows] = bounds[self._blocks]
 
-    def warm(self, rubbed: np.ndarray) -> np.ndarray:
-        """Impulses of the rows that rub to start with."""
-        out = np.zeros(rubbed.size)
-        out[np.searchsorted(rubbed, self._rows)] = self._impulses[self._variables]
+    def warm(self, friction_rows: np.ndarray) -> np.ndarray:
+        """Impulses Of the friction rows to start with."""
+        out = np.zeros(friction_rows.size)
+        out[np.searchsorted(friction_rows, self._rows)] = self._impulses[self._variables]
         return out
 
     def solve(self, W: np.ndarray, b: np.ndarray, laws: Blocks, options: ImpulseOptions, warm: np.ndarray, first: int) -> ImpulseOutcome:
-        """A problem with friction in balls as further rows; `first`: where rows that rub begin."""
+        """A problem with friction in balls as further rows; `first`: where friction rows begin."""
         if self.idle:
             return self._solve_others(W, b, laws, options, warm, first)
         if not self._discs:
@@ -166,7 +165,7 @@ class SteppingFriction(JointFrictionVariables):
     def _solve_others(
         self, W: np.ndarray, b: np.ndarray, laws: Blocks, options: ImpulseOptions, warm: np.ndarray, first: int
     ) -> ImpulseOutcome:
-        """Where no row that rubs moves anything: the problem of the others, once a step."""
+        """Where no friction row moves anything: the problem of the others, once a step."""
         if self._turn <= 1:
             rows, blocks = np.ones(b.size, bool), np.ones(laws.rows.size, bool)
             rows[first : first + self.plain.size] = blocks[first : first + self.plain.size] = False
@@ -181,7 +180,7 @@ class SteppingFriction(JointFrictionVariables):
 
     def settle(self, problem: Assembled, solution: Callable[[], StepSolution], h: float) -> StepSolution:
         """Solve, see what joints carry, and solve again with the bounds that follow, until these stay."""
-        mixing, rubbed, predicted = DampedAnderson(), problem.rule.rubbed, 0
+        mixing, friction_rows, predicted = DampedAnderson(), problem.rule.friction_rows, 0
         self._map = self._linear(problem)
         for k in range(1, MOST + 1):
             self._turn = k
@@ -198,17 +197,17 @@ class SteppingFriction(JointFrictionVariables):
                 sure, predicted = self._predict(problem, held, found, h)
             self._allow(mixing.next(self.bounds, found) if sure is None else sure, h)
         slips = np.zeros(self.size)
-        reached = held.outcome.velocity[held.pushes : held.pushes + rubbed.size]
-        slips[self._variables] = reached[np.searchsorted(rubbed, self._rows)]
+        reached = held.outcome.velocity[held.pushes : held.pushes + friction_rows.size]
+        slips[self._variables] = reached[np.searchsorted(friction_rows, self._rows)]
         for _, variables, places, matrix in self._discs:
             slips[variables] = matrix @ reached[places]
-        held.rub = np.zeros(self.kept.size)
-        kept = self.kept.view(held.rub)
+        held.joint_friction = np.zeros(self.kept.size)
+        kept = self.kept.view(held.joint_friction)
         kept.bound, kept.slip, kept.friction, kept.iterations, kept.change = self.bounds, self.speeds(slips), self._u, k + predicted, moved
         return held
 
     def balls_held(self, rows: int) -> np.ndarray:
-        """(rows that rub,) those of balls some of whose points are held within their bounds, at the last solution."""
+        """(friction rows,) those of balls some of whose points are held within their bounds, at the last solution."""
         out = np.zeros(rows, bool)
         for blocks, variables, places, _ in self._discs:
             pushed = np.linalg.norm(self._u[variables].reshape(-1, 2), axis=1)
@@ -216,7 +215,7 @@ class SteppingFriction(JointFrictionVariables):
         return out
 
     def _predict(self, problem: Assembled, held: StepSolution, found: np.ndarray, h: float) -> tuple[np.ndarray | None, int]:
-        """Bounds where nothing moves by what rubs and all rows push at theirs: reactions are then linear in the bounds, and no problem need
+        """Bounds where friction moves nothing and all rows push at theirs: reactions are then linear in the bounds, and no problem need
         be solved between two of them. None where that is not so or does not settle; and the turns that it took."""
         if self._map is None or self._discs:
             return None, 1
@@ -232,7 +231,7 @@ class SteppingFriction(JointFrictionVariables):
             own = bounds[self._blocks]
             u[self._variables] = sign * own
             _, found = self.carried((start + push @ own).reshape(-1, 6), u)
-            if np.abs(found - bounds).max() <= FORETOLD * TOLERANCE * found.max():
+            if np.abs(found - bounds).max() <= PREDICTED * TOLERANCE * found.max():
                 return bounds, k
         return None, MOST
 
@@ -275,4 +274,4 @@ class SteppingFriction(JointFrictionVariables):
     def seen(self, reactions: np.ndarray, kept: np.ndarray) -> dict[str, JointFrictionState]:
         """What a recording keeps, of the reactions (joints, 6) at M in world axes, and of what the step has left."""
         last = self.kept.view(kept)
-        return self.rubs(self.local(reactions, self.system.poses()), last.friction, last.slip)
+        return self.states(self.local(reactions, self.system.poses()), last.friction, last.slip)

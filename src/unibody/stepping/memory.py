@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import namedtuple
 from dataclasses import dataclass
 from math import sqrt
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -18,9 +18,7 @@ from unibody.kernel import Floats, Ints, device, kernel
 from unibody.model.model import Model
 from unibody.rules.base import COMMON, begun_fields, book_work
 from unibody.rules.memory import Field, MemorySchema, MemoryView, count
-
-if TYPE_CHECKING:
-    from unibody.stepping.step_problem import StepSolution
+from unibody.stepping.step_solution import StepSolution
 
 METHODS = ("none", "auto", "lemke", "pgs", "newton", "proximal", "augmented", "warm start")
 
@@ -116,7 +114,7 @@ class SteppingMemory:
             h, outcome.iterations, outcome.residual, METHODS.index(outcome.method), held.gained, int(outcome.converged), self.contacts,
             held.impulse.shape[1], touches.ids, touches.gaps, held.impulse.ravel(), held.before.ravel(), held.after.ravel(),
             NONE if held.struck is None else held.struck, q, v, change, next_change, held.constraint_impulse if self.rows else NONE,
-            NONE if held.rub is None else held.rub, self.friction(memory_out).size, memory_out,
+            NONE if held.joint_friction is None else held.joint_friction, self.friction(memory_out).size, memory_out,
         )  # fmt: skip
 
     def warm(self, memory: np.ndarray, h: float) -> Guess:
@@ -184,7 +182,7 @@ def begin_memory(memory: Floats, ledger: Floats, h: float, memory_out: Floats) -
 def write_step(
     h: float, iterations: int, residual: float, method: int, gained: float, converged: int, room: int, width: int, ids: Ints, gaps: Floats,
     impulse: Floats, before: Floats, after: Floats, struck: Floats, q: Floats, v: Floats, change: Floats, next_change: Floats,
-    constraints: Floats, rub: Floats, rubs: int, memory_out: Floats,
+    constraints: Floats, friction: Floats, friction_size: int, memory_out: Floats,
 ) -> None:  # fmt: skip
     """A step as memory keeps it, in the order of `SteppingMemory`; contacts as many as there is `room` for, those of the step before that
     are more than now cleared."""
@@ -194,9 +192,9 @@ def write_step(
         for k in range(part.size):
             memory_out[at + k] = part[k]
         at += part.size
-    for k in range(rub.size):
-        memory_out[at + k] = rub[k]
-    at += rubs
+    for k in range(friction.size):
+        memory_out[at + k] = friction[k]
+    at += friction_size
     least = np.inf
     if n > 0:
         least = write_touches(h, width, ids, gaps, impulse, before, after, struck, memory_out[at : at + WIDTH * room])

@@ -12,9 +12,8 @@ from __future__ import annotations
 from math import cos, sin
 
 from unibody.arena import part
-from unibody.coordinates.evaluate_rows import see_rows
 from unibody.coordinates.kick import NODE_NUMBERS
-from unibody.coordinates.maximal.dynamics import PLANE_NUMBERS, fill_node_rows, place_bodies
+from unibody.coordinates.maximal.dynamics import PLANE_NUMBERS, fill_node_rows, see_bodies_and_rows
 from unibody.coordinates.maximal.projection import aim_rows
 from unibody.coordinates.maximal.workspace import HELD_Y, NODE_BODY, NODE_F, PLANES
 from unibody.coordinates.signals import FillSignals
@@ -50,12 +49,9 @@ def see_ahead(
     """All rows at (t, q, v); found_out: the largest |C| with its row, the largest |Ċ| with its row."""
     if stages[SIGNAL_STAGE] != 0:
         FillSignals(stages[SIGNAL_STAGE], t, part(work_out, layout, SIGNALS))
-    width = part(ints, layout, COUNTS)[WIDTH]
     first = part(ints, layout, COUNTS)[PRIMARY]
-    n = part(ints, layout, NODE_BODY).size // 2
     compliance = part(constants, layout, COMPLIANCE)
-    place_bodies(layout, ints, constants, q_out, v_out, work_out)
-    see_rows(layout, ints, constants, work_out, q_out[n * (7 if width == 6 else 3) :], v_out[n * width :])
+    see_bodies_and_rows(layout, ints, constants, False, work_out, q_out, v_out)
     row, largest = widest(part(work_out, layout, RESIDUAL), first, compliance)
     found_out[0] = largest
     found_out[1] = row

@@ -1,6 +1,6 @@
 """What tree joints carry of impulses along rows: a linear map, made in one sweep a row, so that many impulses can be tried.
 
-A row with a load F on the bodies and the answer y = M⁻¹ Jᵀ of the velocities sends through every joint the sum over its subtree of
+A row with a load F on the bodies and the response y = M⁻¹ Jᵀ of the velocities sends through every joint the sum over its subtree of
 B (J y) − F. Elsewhere, in the reactions of a whole state, velocities and forces add to it what does not depend on impulses.
 """
 
@@ -24,7 +24,7 @@ from unibody.stepping.impulse_reduced import ImpulseReduced
 def send_through_joints(
     body: Ints, rows: Floats, columns: Floats, X: Floats, F: Floats, y: Floats, twist_out: Floats, f_out: Floats
 ) -> None:
-    """Row by row, from loads F (6 a body, body axes) and answers y: wrenches through the joints (6 a body; world axes, at M's origin)."""
+    """Row by row, from loads F (6 a body, body axes) and responses y: wrenches through the joints (6 a body; world axes, at M's origin)."""
     n = body.size // BODY
     count = F.size // (6 * n)
     nv = y.size // count
@@ -51,8 +51,8 @@ def send_through_joints(
 
 
 def through_tree(system: ImpulseReduced, Y_constraints: np.ndarray, bodies: np.ndarray, wrenches: np.ndarray, Y: np.ndarray) -> np.ndarray:
-    """(k + m, tree joints, 6) wrenches through the joints (world axes, at M) of unit impulses along the k constraint rows, with answers
-    Y_book (k, nv), and along m rows that are wrenches (m, 2, 6) on pairs of bodies (world axes, at centres of mass), with answers Y."""
+    """(k + m, tree joints, 6) wrenches through the joints (world axes, at M) of unit impulses along the k constraint rows, with responses
+    Y_book (k, nv), and along m rows that are wrenches (m, 2, 6) on pairs of bodies (world axes, at centres of mass), with responses Y."""
     n, k, m = system.model.n_bodies, len(Y_constraints), len(Y)
     F = np.zeros((k + m, n, 6))
     constraints = system.constraints
@@ -66,7 +66,7 @@ def through_tree(system: ImpulseReduced, Y_constraints: np.ndarray, bodies: np.n
 
 
 def sent(system: System, F: np.ndarray, Y: np.ndarray) -> np.ndarray:
-    """(m, tree joints, 6) wrenches through the joints (world axes, at M) of loads F (m, bodies, 6) in body axes and answers Y (m, nv)."""
+    """(m, tree joints, 6) wrenches through the joints (world axes, at M) of loads F (m, bodies, 6) in body axes and responses Y (m, nv)."""
     out = np.zeros_like(F)
     if F.size:
         send_through_joints(

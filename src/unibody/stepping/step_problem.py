@@ -2,36 +2,27 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 import numpy as np
 
+from unibody.arrays import finite
 from unibody.constraints.contact import IMPACTS
-from unibody.contact.pair_laws import ContactLaws
-from unibody.coordinates.observation import Touching
-from unibody.rules.base import finite
+from unibody.contact.pair_laws import ContactLaws, PairLaws
+from unibody.model.model import Model
 from unibody.stepping.contact_margin import Touches
 from unibody.stepping.contact_rows import ContactRows
-from unibody.stepping.depenetration import impulses_apart, overlaps
+from unibody.stepping.depenetration import DeepOverlaps, impulses_apart, overlaps
 from unibody.stepping.impacts import Expansion, restore_work
-from unibody.stepping.impulse_dynamics import ConstraintRows
+from unibody.stepping.impulse_dynamics import ConstraintRows, ImpulseDynamics
 from unibody.stepping.memory import NONE
 from unibody.stepping.step_arrays import add_works, lay_problem, order_upwards, without_shift
+from unibody.stepping.step_solution import LATE, SLIPS, StepSolution
 
 from unibody.stepping.impulses import (  # isort: skip
     Blocks, Closure, ImpulseOptions, ImpulseOutcome, bounded, close_held, contacts, join, solve, unilateral,
 )  # fmt: skip
-
-if TYPE_CHECKING:
-    from unibody.stepping.time_stepping import Stepping
-
-SLIPS = 1e-6
-"""[m/s] Above it a contact slides."""
-
-LATE = 1e-9
-"""[m/s] By how much a contact may be passed before it is an impact of the next round."""
 
 AWAY = 1e3
 """A gap, in speeds, of what is not to be touched yet."""
@@ -40,57 +31,47 @@ ROUNDS = 10
 """Of impacts that cause impacts, and of contacts that begin to slide."""
 
 UNMOVED = 1e-10
-"""Of what a row that rubs would answer to its impulse alone, the part below which others hold it; the slip [m/s, rad/s] that is none."""
+"""Of the response of a friction row to its impulse alone, the part below which others hold it; the slip [m/s, rad/s] that is none."""
 
 
-@dataclass
-class StepSolution:
-    """The impulses of a step: of the constraint rows (k,), of contacts (n, w) with their velocities before, of the free motion and
-    after."""
+class BoundsByReactions(Protocol):
+    """Friction in joints, as a problem asks for it: its rows, their start, and a solution under the bounds at hand."""
 
-    touches: Touches
-    rows: ContactRows
-    laws: ContactLaws
-    constraints: ConstraintRows
-    wrenches: np.ndarray
-    constraint_impulse: np.ndarray
-    impulse: np.ndarray
-    before: np.ndarray
-    free: np.ndarray
-    after: np.ndarray
-    outcome: ImpulseOutcome
-    gained: float = 0.0
-    """Kinetic energy [J] that impacts would add; 0 where they take some."""
-    clipped: bool = False
-    """Whether restitution was made smaller, so that they do not."""
-    work: float = 0.0
-    """Of contacts, limits and dry friction over the step [J]."""
-    apart: np.ndarray | None = None
-    """Pseudo-velocities (nv,) that part what overlaps."""
-    struck: np.ndarray | None = None
-    """(n,) speeds [m/s] with which impacts that others caused within the step came about; 0 where there was none."""
-    pushes: int = 0
-    """How many rows of limits come before those that rub, in the outcome."""
-    rub: np.ndarray | None = None
-    """What friction in joints keeps."""
-    turnover: float = 0.0
-    """The sum of |impulse times velocity| over contacts [J]."""
+    plain: np.ndarray
+    idle: bool
 
-    def on_bodies(self, n_bodies: int) -> np.ndarray:
-        """(bodies, 6) wrenches of the impulses of contacts."""
-        return self.rows.on_bodies(self.wrenches, self.impulse, n_bodies)
+    def warm(self, rows: np.ndarray) -> np.ndarray: ...
 
-    @property
-    def approach(self) -> np.ndarray:
-        """(n,) speeds [m/s] with which bodies came together; 0 where they did not."""
-        return np.maximum(-self.before[:, 0], 0.0 if self.struck is None else self.struck).clip(0.0)
+    def solve(
+        self, W: np.ndarray, b: np.ndarray, laws: Blocks, options: ImpulseOptions, warm: np.ndarray, first: int
+    ) -> ImpulseOutcome: ...
+
+
+class StepRule(Protocol):
+    """What a problem asks of the rule that poses it: constraint rows by their laws, in `rest` those that are not held."""
+
+    model: Model
+    system: ImpulseDynamics
+    pair_laws: PairLaws
+    deep: DeepOverlaps
+    friction: BoundsByReactions | None
+    held: np.ndarray
+    pushed: np.ndarray
+    friction_rows: np.ndarray
+    rest: np.ndarray
+    in_order: bool
+    bound: np.ndarray
+    compliance: np.ndarray
+    sizes: np.ndarray
+    up: np.ndarray
+    radius: float
 
 
 class Assembled:
     """One problem in numbers: W of what is not held, after the held rows are eliminated, in factors over islands."""
 
     def __init__(
-        self, rule: Stepping, wrenches: np.ndarray, constraints: ConstraintRows, b_constraints: np.ndarray, rows: ContactRows,
+        self, rule: StepRule, wrenches: np.ndarray, constraints: ConstraintRows, b_constraints: np.ndarray, rows: ContactRows,
         laws: ContactLaws, h: float, options: ImpulseOptions, begin: np.ndarray | None = None, turn: np.ndarray | None = None,
     ):  # fmt: skip
         """begin: impulses that the constraint rows start from; turn: what velocities of contacts have from the middle of the step."""
@@ -100,7 +81,7 @@ class Assembled:
         self.push, self.rest = rule.pushed, rule.rest
         if b_constraints.size and not finite(b_constraints, NONE):
             self.push = rule.pushed[np.isfinite(b_constraints)[rule.pushed]]
-            self.rest = np.concatenate([self.push, rule.rubbed]).astype(np.int64)
+            self.rest = np.concatenate([self.push, rule.friction_rows]).astype(np.int64)
         whole = rule.in_order and self.rest is rule.rest
         self.b_constraints, self.b_rest = b_constraints, b_constraints if whole else b_constraints[self.rest]
         self.begin = NONE if begin is None else begin if whole else begin[self.rest]
@@ -116,7 +97,7 @@ class Assembled:
             self._fixed = self.W.along(self.closure.rows.motion(inverse @ self.closure.b))
             self.W = self.W.holding(self.closure.rows, inverse)
         self.driven = self.idle = np.zeros(0, np.int64)
-        if rule.rubbed.size:
+        if rule.friction_rows.size:
             self._find_driven()
         if self.closure is not None and self.n:
             self._find_idle()
@@ -145,7 +126,7 @@ class Assembled:
         return self.free.some(self.rest.size + np.arange(self.n)).wholes()[1][:, self.constraints.islands.place]
 
     def _find_driven(self) -> None:
-        """Rows that rub while held ones leave them no choice, as in driven joints: nothing answers to their impulses."""
+        """Friction rows while held ones leave them no choice, as in driven joints: nothing responds to their impulses."""
         k = self.rest.size
         before, after = self.free.diagonal(k), self.W.diagonal(k)
         driven = (np.arange(k) >= self.push.size) & (after <= UNMOVED * before)
@@ -155,7 +136,7 @@ class Assembled:
         self.driven = np.flatnonzero(driven)
 
     def _find_idle(self) -> None:
-        """Contacts of bodies whose motion is prescribed: nothing answers to their impulses, whatever their law asks for."""
+        """Contacts of bodies whose motion is prescribed: nothing responds to their impulses, whatever their law asks for."""
         k = self.rest.size
         before, after = (W.diagonal(k + self.n)[self.W.start[k] :].reshape(self.n, self.w).sum(axis=1) for W in (self.free, self.W))
         self.idle = np.flatnonzero(after <= UNMOVED * before)
@@ -192,8 +173,8 @@ class Assembled:
         k, friction = self.rest.size, self.rule.friction
         right, warm, blocks = self._laid(b, u, shift, guess, done)
         if friction is not None and done is None:
-            warm[self.push.size : k] = friction.warm(self.rule.rubbed)
-            friction.idle = self.driven.size == self.rule.rubbed.size
+            warm[self.push.size : k] = friction.warm(self.rule.friction_rows)
+            friction.idle = self.driven.size == self.rule.friction_rows.size
             outcome = friction.solve(self.whole, right, blocks, self.options, warm, self.push.size)
         else:
             outcome = solve(self.W, right, blocks, self.options, warm, self.order)
@@ -255,7 +236,7 @@ class Assembled:
         going = np.flatnonzero(~phased)
         others = np.concatenate([np.arange(k), (k + w * going[:, None] + np.arange(w)).ravel()]).astype(np.int64)
         mu, had = self._rough, self._had(held.outcome.impulse)
-        bound = self.rule.bound[self.rule.rubbed] * self.h
+        bound = self.rule.bound[self.rule.friction_rows] * self.h
         parts = [unilateral(push), bounded(-bound - had, bound - had), *([self._contacts(mu[going])] if going.size else [])]
         mine = mu[hit, 0] if w == 2 else mu[hit, : w - 1]
         expansion = Expansion(self.whole, held.outcome.velocity, join(*parts), others, k + w * hit, w, mine, self.options)
@@ -278,7 +259,7 @@ class Assembled:
         return self._made(held.touches, held.before, held.free, outcome, velocity[k:].reshape(self.n, w) - shift)
 
     def _had(self, done: np.ndarray) -> np.ndarray:
-        """Impulses that count for the bounds of rows that rub, of those of the constraints."""
+        """Impulses that count for the bounds of friction rows, of those of the constraints."""
         had = done[self.push.size : self.rest.size]
         return had if self.rule.friction is None else had * self.rule.friction.plain
 
@@ -287,7 +268,7 @@ class Assembled:
     ) -> tuple[np.ndarray, np.ndarray, Blocks]:
         """Right sides, impulses to start with, and the laws of the rows, in their order."""
         rule, k, n, size = self.rule, self.rest.size, self.n, self.rest.size + u.size
-        bound = rule.bound[rule.rubbed] if rule.rubbed.size else NONE
+        bound = rule.bound[rule.friction_rows] if rule.friction_rows.size else NONE
         had = NONE if done is None or not k else self._had(done)
         right, warm, lower, upper, friction = np.empty(size), np.empty(size), np.empty(k + n), np.empty(k + n), np.empty((k + n, 3))
         lay_problem(
@@ -324,16 +305,3 @@ class Assembled:
             total[self.closure.held] = self.closure.impulses(self.free.pull(rest), moving=False)
         wrenches = self.rows.on_bodies(self.wrenches, rest[k:].reshape(self.n, self.w), self.rule.model.n_bodies)
         return self.rule.system.change(total, self.constraints, wrenches)
-
-
-def touching_of(held: StepSolution, gaps: np.ndarray, slips: np.ndarray, h: float, hits_above: float) -> Touching:
-    """Contacts as a recording keeps them: forces on the second body of each, at the points where they acted; what came together faster
-    than `hits_above` [m/s] hit."""
-    rows, force = held.rows, held.impulse / h
-    hit = (held.approach > hits_above) & (held.impulse[:, 0] > 0.0)
-    friction = np.einsum("nk,nkj->nj", force[:, 1:3], rows.directions[:, 1:3])
-    return Touching(
-        points=rows.points, bodies=rows.bodies[:, ::-1].copy(), normals=rows.directions[:, 0].copy(), gaps=gaps, normal_forces=force[:, 0],
-        friction=friction, sliding=slips > SLIPS, approach=np.where(hit, held.approach, 0.0),
-        impulses=np.where(hit[:, None], h * (force[:, :1] * rows.directions[:, 0] + friction), 0.0),
-    )  # fmt: skip

@@ -1,11 +1,11 @@
 """Onto the constraints again, while what sticks stays where it was.
 
-A row that rubs without slipping holds J(q) v⁺ = 0 at the beginning of a step. Where J turns within the step that leaves c = h² J̇ v⁺ / 2 of
+A friction row that does not slip holds J(q) v⁺ = 0 at the beginning of a step. Where J turns within the step that leaves c = h² J̇ v⁺ / 2 of
 displacement in every step, in one direction: creep. So the least motion in the sense of M that brings a state back onto the rows C = 0
 that are held also takes back what sticking rows have moved since the step began,
 
     y = −Y_h W_h⁺ C,      W_h = J_h Y_h,   Y = M⁻¹ Jᵀ
-    y ← y − Z (J_s Z)⁺ (c + J_s y),      Z = Y_s − Y_h W_h⁺ J_h Y_s          sticking rows as they answer where others hold
+    y ← y − Z (J_s Z)⁺ (c + J_s y),      Z = Y_s − Y_h W_h⁺ J_h Y_s          sticking rows as they respond where others hold
 
 and Ċ, J_s v in place of C, c for velocities, whose kinetic energy a projection in the sense of M can only lessen. Held rows come first:
 what sticks goes back as far as they leave it free.
@@ -26,7 +26,7 @@ STAYED = 1e-13
 """[m, rad] What may be left of a displacement; less than of constraints, because it adds up from step to step."""
 
 LEFT_FREE = 1e-8
-"""Of what a sticking row would answer to its impulse by itself, the part below which others hold it."""
+"""Of what a sticking row would respond to its impulse by itself, the part below which others hold it."""
 
 
 @dataclass(frozen=True)

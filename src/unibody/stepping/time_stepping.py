@@ -43,7 +43,8 @@ from unibody.stepping.joint_friction import SteppingFriction, friction_rows_of_j
 from unibody.stepping.memory import NO_GUESS, NONE, Guess
 from unibody.stepping.midpoint_rows import LOOSE, keep_to_sticking, roles_of
 from unibody.stepping.step_arrays import MOVED, PUSHED, SOFT, STEERED, fill_targets, meet, row_parts
-from unibody.stepping.step_problem import AWAY, Assembled, StepSolution
+from unibody.stepping.step_problem import AWAY, Assembled
+from unibody.stepping.step_solution import StepSolution
 from unibody.stepping.stiction import Stiction
 
 INSTANT = 1e-6
@@ -86,17 +87,17 @@ class Stepping:
         self.compliance = np.array(constraints.compliance)
         self.held = np.flatnonzero(~self.unilateral & np.isinf(self.bound))
         self.pushed = np.flatnonzero(self.unilateral)
-        self.rubbed = np.flatnonzero(np.isfinite(self.bound))
+        self.friction_rows = np.flatnonzero(np.isfinite(self.bound))
         # friction in joints: which velocity each of its rows is
         begins = {name: r - first for r, name in reversed(list(enumerate(constraints.names))) if r >= constraints.joint_rows}
-        self._rubbed_dofs: dict[int, tuple[JointInfo, int]] = {}
-        for r in self.rubbed.tolist():
-            rub: Any = own[r]
-            self._rubbed_dofs[r] = (system.model.joint(rub.joint), rub.chosen[r - begins[constraints.names[first + r]]])
-        rubs = any(isinstance(f, JointFriction) for _, f in model.forces)
-        self.friction = SteppingFriction(model, system, self.rubbed, self.bound) if rubs else None
+        self._friction_dofs: dict[int, tuple[JointInfo, int]] = {}
+        for r in self.friction_rows.tolist():
+            element: Any = own[r]
+            self._friction_dofs[r] = (system.model.joint(element.joint), element.chosen[r - begins[constraints.names[first + r]]])
+        reacts = any(isinstance(f, JointFriction) for _, f in model.forces)
+        self.friction = SteppingFriction(model, system, self.friction_rows, self.bound) if reacts else None
         # rows that positions are brought back onto: those that are held, other than nonholonomic ones
-        self.rest = np.concatenate([self.pushed, self.rubbed]).astype(np.int64)
+        self.rest = np.concatenate([self.pushed, self.friction_rows]).astype(np.int64)
         self.in_order = bool((self.rest == np.arange(k)).all()) if self.rest.size == k else False
         """Whether those that are not held are all constraint rows, in its order."""
         self.projected = np.zeros(k)
@@ -127,9 +128,9 @@ class Stepping:
         self.speed_warning = self.near.speed_warning
         return found
 
-    def hold(self, h: float, warm: Any = None, instant: bool = False, rub: np.ndarray | None = None) -> StepSolution:
-        """Impulses over a step h; `instant`: those that hold at this instant, over a very short one, where nothing hits anything; `rub`:
-        what friction in joints starts from."""
+    def hold(self, h: float, warm: Any = None, instant: bool = False, joint_friction: np.ndarray | None = None) -> StepSolution:
+        """Impulses over a step h; `instant`: those that hold at this instant, over a very short one, where nothing hits anything;
+        `joint_friction`: what it starts from."""
         system, options = self.system, self.options
         motion, constraints = system.motion(), system.constraint_rows()
         touches = self.touches(motion, h)
@@ -143,18 +144,18 @@ class Stepping:
         targets = self._constraint_targets(constraints, h, instant)
         acting = None if instant or self.near is None else near.acting(motion, *self.near.reach, h, options.method == "pgs")
         while acting is not None:
-            held = self._solved(near.some(acting), motion, constraints, targets, h, options, False, rub)
+            held = self._solved(near.some(acting), motion, constraints, targets, h, options, False, joint_friction)
             moved = system.carried(held.constraint_impulse, constraints, held.on_bodies(self.model.n_bodies))
             passed = near.with_inactive(held, acting, moved, h)
             if not passed.size:
                 return held
             near = replace(near, guess=held.impulse, begin=held.constraint_impulse)
             acting = np.sort(np.concatenate([acting, passed]))
-        return self._solved(near, motion, constraints, targets, h, options, instant, rub)
+        return self._solved(near, motion, constraints, targets, h, options, instant, joint_friction)
 
     def _solved(
         self, near: Near, motion: BodyMotion, constraints: ConstraintRows, targets: np.ndarray, h: float, options: ImpulseOptions,
-        instant: bool, rub: np.ndarray | None,
+        instant: bool, joint_friction: np.ndarray | None,
     ) -> StepSolution:  # fmt: skip
         """The impulses of the constraint rows and of these contacts."""
         touches, laws, before = near.touches, near.laws, near.before
@@ -177,14 +178,14 @@ class Stepping:
         if self.friction is None:
             held = with_share(1.0)
         else:
-            self.friction.begin(np.zeros(self.friction.kept.size) if rub is None else rub, h)
+            self.friction.begin(np.zeros(self.friction.kept.size) if joint_friction is None else joint_friction, h)
             held = self.friction.settle(problem, lambda: with_share(1.0), h)
         added, allowed = held.gained, GAIN * held.turnover
         stronge = bounces is not None and bounces.stronge
         if bounces is not None and bounces.any and added > allowed and (self.clip or stronge):
-            rubbed = held.rub
+            settled = held.joint_friction
             held = with_share(largest_share(lambda share: with_share(share).gained, allowed))
-            held.rub, held.clipped = rubbed, True
+            held.joint_friction, held.clipped = settled, True
         held.gained = added if added > allowed and (self.clip or not stronge) else 0.0
         if not instant:
             held.apart = problem.apart(held)
@@ -208,7 +209,7 @@ class Stepping:
 
     def staying(self, held: StepSolution, q: np.ndarray, h: float) -> Stiction | None:
         """Which joints stuck over a step h that began at q: friction within its bounds holds them."""
-        rows = self.rubbed
+        rows = self.friction_rows
         if not rows.size:
             return None
         inside = np.abs(held.constraint_impulse[rows]) < (1.0 - INSIDE) * h * self.bound[rows]
@@ -217,7 +218,7 @@ class Stepping:
         slip = np.abs(held.outcome.velocity[held.pushes : held.pushes + rows.size])
         stuck = rows[inside & (slip <= max(10.0 * self.options.tolerance, held.outcome.residual))]
         joint_q = q[q.size - self.model.nq_joints :].copy()
-        return Stiction(stuck, [self._rubbed_dofs[r] for r in stuck.tolist()], joint_q) if stuck.size else None
+        return Stiction(stuck, [self._friction_dofs[r] for r in stuck.tolist()], joint_q) if stuck.size else None
 
     def remembered(self, h: float, constraint_impulse: np.ndarray, known: MemoryView, count: int) -> StepSolution | None:
         """The step whose impulses are known, those of `count` contacts as memory keeps them; None where other contacts are found."""
@@ -323,12 +324,12 @@ class ContactBounces:
 
 def with_friction_rows(model: Model) -> Model:
     """The model with its DryFriction and JointFriction as rows whose multipliers are bounded, instead of as forces."""
-    rubs = [(name, f) for name, f in model.forces if isinstance(f, DryFriction)]
+    frictions = [(name, f) for name, f in model.forces if isinstance(f, DryFriction)]
     if not any(isinstance(f, DryFriction | JointFriction) for _, f in model.forces):
         return model
     names = Names(model)
     rows = []
-    for name, f in rubs:
+    for name, f in frictions:
         bounds = f.bounds_on(names.joint(f.joint))
         chosen = tuple(int(d) for d in np.flatnonzero(bounds > 0.0))
         if chosen:

@@ -59,8 +59,8 @@ def loose_root(rows, k, columns, e, at, root_out):
 
 @kernel
 def fill_roots(body: Ints, of_body: Ints, alone: Ints, rows: Floats, columns: Floats, root_out: Floats) -> None:
-    """Of each node that is alone a root R of how it answers to wrenches on it (36 numbers, column by column), S (Sᵀ B S + D)⁻¹ Sᵀ =
-    Σ t d⁻¹ tᵀ = R Rᵀ over its columns, with t what is left of s when those after it have answered: column by column t √d⁻¹."""
+    """Of each node that is alone a root R of how it responds to wrenches on it (36 numbers, column by column), S (Sᵀ B S + D)⁻¹ Sᵀ =
+    Σ t d⁻¹ tᵀ = R Rᵀ over its columns, with t what is left of s when those after it have responded: column by column t √d⁻¹."""
     t = np.zeros(37)
     for i in range(body.size // BODY):
         if of_body[i] < 0 or alone[of_body[i]] == 0:
@@ -86,21 +86,12 @@ def fill_roots(body: Ints, of_body: Ints, alone: Ints, rows: Floats, columns: Fl
 
 
 @kernel
-def lay_wrenches(
-    spots: Ints, table: Ints, front_rows: Ints, front_islands: Ints, responded: bool, nodes: Ints, rows: int, rows_out: Ints,
-    islands_out: Ints, start_out: Ints, place_out: Ints, at_out: Ints,
-) -> int:  # fmt: skip
-    """Where the rows and numbers of all blocks begin: those in front, then blocks of `rows` wrenches on two nodes each. Where the numbers
-    of `island_inverses` begin, −1 for an island that is to be swept, and how many they are. `responded`: whether those of the constraint
-    rows are known."""
-    of_body = part(table, spots, OF_BODY)
-    first = part(table, spots, FIRST)
-    start = part(table, spots, MEMBER_START)
-    alone = part(table, spots, ALONE)
-    kept = part(table, spots, INVERSE_AT)
+def lay_blocks(
+    of_body: Ints, first: Ints, front_rows: Ints, front_islands: Ints, nodes: Ints, rows: int, rows_out: Ints, islands_out: Ints,
+    start_out: Ints, place_out: Ints,
+) -> None:  # fmt: skip
+    """Where the rows and numbers of all blocks begin: those in front, then blocks of `rows` wrenches on two nodes each."""
     before = front_rows.size
-    for g in range(at_out.size):
-        at_out[g] = 0
     start_out[0] = 0
     place_out[0] = 0
     for k in range(rows_out.size):
@@ -114,10 +105,30 @@ def lay_wrenches(
             g = islands_out[2 * k + side]
             if g >= 0:
                 size += first[g + 1] - first[g]
-                if k >= before:
-                    at_out[g] += 1
         start_out[k + 1] = start_out[k] + rows_out[k]
         place_out[k + 1] = place_out[k] + rows_out[k] * size
+
+
+@kernel
+def lay_wrenches(
+    spots: Ints, table: Ints, front_rows: Ints, front_islands: Ints, responded: bool, nodes: Ints, rows: int, rows_out: Ints,
+    islands_out: Ints, start_out: Ints, place_out: Ints, at_out: Ints,
+) -> int:  # fmt: skip
+    """`lay_blocks`, and where the numbers of `island_inverses` begin, −1 for an island that is to be swept, and how many they are.
+    `responded`: whether those of the constraint rows are known."""
+    of_body = part(table, spots, OF_BODY)
+    first = part(table, spots, FIRST)
+    start = part(table, spots, MEMBER_START)
+    alone = part(table, spots, ALONE)
+    kept = part(table, spots, INVERSE_AT)
+    lay_blocks(of_body, first, front_rows, front_islands, nodes, rows, rows_out, islands_out, start_out, place_out)
+    # how many blocks of wrenches each island has
+    for g in range(at_out.size):
+        at_out[g] = 0
+    for k in range(front_rows.size, rows_out.size):
+        for side in range(2):
+            if islands_out[2 * k + side] >= 0:
+                at_out[islands_out[2 * k + side]] += 1
     end = kept[at_out.size]
     for g in range(at_out.size):
         n, members, sweeps = first[g + 1] - first[g], start[g + 1] - start[g], at_out[g] if rows == 3 else rows * at_out[g]

@@ -24,7 +24,6 @@ from unibody.view.style import STATIC, body_colours, rgb
 
 RESOLUTION = 24
 """Segments around a circle."""
-STRANDS = ("spring", "cable", "rod")
 
 
 @dataclass(frozen=True)

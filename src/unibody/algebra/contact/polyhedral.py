@@ -22,8 +22,7 @@ from unibody.algebra.lcp import solve_lcp
 
 DIRECTIONS = 8
 RANK = 1e-12
-CONTRADICTION = 1e-8
-"""Parts of the largest eigenvalue, and of the largest velocity, that count as zero among free rows."""
+"""The part of the largest eigenvalue that counts as zero among free rows."""
 
 
 def directions(tangents: int, count: int) -> np.ndarray:

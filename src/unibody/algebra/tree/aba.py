@@ -395,8 +395,8 @@ def store_pivot(u, inverse, rest, k, columns_out):
     columns_out[k + 7] = rest
 
 
-@kernel
-def fill_shifts(body: Ints, rows: Floats, shift_out: Floats) -> None:
+@device
+def fill_shifts(body, rows, shift_out):
     """p_i − p_parent of every node (3 a node), close together for repeated solves."""
     for i in range(1, body.size // BODY):
         store3(sub3(load3(rows, ROW * i + P), load3(rows, ROW * body[BODY * i] + P)), 3 * i, shift_out)

@@ -15,12 +15,11 @@ import numpy as np
 from unibody.coordinates.affine.polar import add_dashpot_blocks, add_pulled_blocks
 from unibody.coordinates.affine.rigid_view import JointCoordinates, RigidView, SeenBodies
 from unibody.coordinates.external_forces import load_forces
-from unibody.coordinates.implicit_forces import IMPLICIT_CLASS
 from unibody.element import APPLIED_POWER, DAMPER_POWER, MOTOR_POWER, SPRING_ENERGY, Kinematics
 from unibody.forces.base import AddImplicit, Force
 from unibody.kernel import Floats, Ints, kernel
 from unibody.model import Model
-from unibody.model.implicit_tables import ImplicitTables
+from unibody.model.implicit_tables import IMPLICIT_CLASS, ImplicitTables
 from unibody.model.tables import CallbackErrors, ForceTables
 
 

@@ -31,7 +31,7 @@ from unibody.coordinates.workspace import (  # isort: skip
 )  # fmt: skip
 from unibody.coordinates.stages import CLOSE_STAGE, SIGNAL_STAGE, Stage
 from unibody.joints.free import screw_displacement
-from unibody.kernel import Floats, Ints, device, kernel
+from unibody.kernel import Floats, Ints, cut, device, kernel
 
 from unibody.spatial.devices import (  # isort: skip
     add3, compose_rotations, cross, dot3, load3, load6, load9, rotate_back, rotation_about, rotation_of_quaternion, scale3, store3,
@@ -247,6 +247,17 @@ def fill_node_forces(layout: Ints, ints: Ints, constants: Floats, work_out: Floa
         narrow(width, planes, i, total, width * k, f)
 
 
+@device
+def see_bodies_and_rows(layout, ints, constants, biased, work_out, q_out, v_out):
+    """Bodies at (q, v) and all rows there (`see_rows`); q and v of joints, behind the bodies' own, are fitted."""
+    width = part(ints, layout, COUNTS)[WIDTH]
+    n = part(ints, layout, NODE_BODY).size // 2
+    first_q, first_v = n * (7 if width == 6 else 3), n * width
+    place_bodies(layout, ints, constants, q_out, v_out, work_out)
+    joint_q, joint_v = cut(q_out, first_q, q_out.size - first_q), cut(v_out, first_v, v_out.size - first_v)
+    see_rows(layout, ints, constants, biased, work_out, joint_q, joint_v)
+
+
 @kernel
 def evaluate_maximal(
     layout: Ints, ints: Ints, constants: Floats, stages: Ints, control: Floats, t: float, work_out: Floats, q_out: Floats, v_out: Floats
@@ -254,13 +265,11 @@ def evaluate_maximal(
     """Accelerations (slot Y) of the moving bodies at (t, q, v); the joints' coordinates behind the bodies' own are fitted on the way."""
     if stages[SIGNAL_STAGE] != 0:
         FillSignals(stages[SIGNAL_STAGE], t, part(work_out, layout, SIGNALS))
-    width = part(ints, layout, COUNTS)[WIDTH]
+    see_bodies_and_rows(layout, ints, constants, True, work_out, q_out, v_out)
     n = part(ints, layout, NODE_BODY).size // 2
-    own_q = n * (7 if width == 6 else 3)
-    joint_q = q_out[own_q:]
+    width = part(ints, layout, COUNTS)[WIDTH]
+    joint_q = q_out[n * (7 if width == 6 else 3) :]
     joint_v = v_out[n * width :]
-    place_bodies(layout, ints, constants, q_out, v_out, work_out)
-    see_rows(layout, ints, constants, work_out, joint_q, joint_v)
     right = part(work_out, layout, RIGHT)
     wrenches = part(work_out, layout, F)
     load_forces(

@@ -7,18 +7,17 @@ the end of the step. Both then settle the velocities.
 from __future__ import annotations
 
 from unibody.arena import part
-from unibody.coordinates.evaluate_rows import see_rows
-from unibody.coordinates.loop_closure import largest_of
-from unibody.coordinates.maximal.dynamics import fill_node_rows, place_bodies
-from unibody.coordinates.maximal.workspace import HELD_Y, NODE_B, NODE_BODY, NODE_F, NODE_JOINT
-from unibody.coordinates.reduced.kinematics import advance_joints
+from unibody.arrays import largest_of
+from unibody.coordinates.maximal.dynamics import fill_node_rows, see_bodies_and_rows
+from unibody.coordinates.maximal.workspace import HELD_Y, NODE_B, NODE_F, NODE_JOINT
+from unibody.coordinates.reduced.kinematics import advance_own
 from unibody.coordinates.relative_joints import JOINT
 from unibody.coordinates.signals import FillSignals
 
 from unibody.coordinates.workspace import (  # isort: skip
-    CLASSES, COMPLIANCE, COUNTS, INDEX, JOINTS, PARAMETERS, PRIMARY, RATE, RESIDUAL, SIGNALS, TARGET, VIOLATION, WIDTH, Y as Y_SLOT,
+    COMPLIANCE, COUNTS, JOINTS, PRIMARY, RATE, RESIDUAL, SIGNALS, TARGET, VIOLATION, WIDTH, Y as Y_SLOT,
 )  # fmt: skip
-from unibody.coordinates.stages import AGAIN_STAGE, CLOSE_STAGE, CORRECTED, SATISFIED, SIGNAL_STAGE, Stage
+from unibody.coordinates.stages import AGAIN_STAGE, CLOSE_STAGE, KICK_STAGE, SIGNAL_STAGE, Kick, Stage
 from unibody.kernel import Floats, Ints, kernel
 
 PROJECT_BELOW = 1e-2
@@ -27,6 +26,9 @@ feedback alone works on those."""
 
 PROJECT_ENOUGH = 1e-11
 PROJECT_LIMIT = 3
+
+CORRECTIONS = 5
+"""Corrections of a step for its constraints before it is taken as it is."""
 
 
 @kernel
@@ -37,19 +39,13 @@ def project_maximal(
     new q."""
     if stages[SIGNAL_STAGE] != 0:
         FillSignals(stages[SIGNAL_STAGE], t, part(work_out, layout, SIGNALS))
-    width = part(ints, layout, COUNTS)[WIDTH]
-    n = part(ints, layout, NODE_BODY).size // 2
-    joint_q = q_out[n * (7 if width == 6 else 3) :]
-    joint_v = v_out[n * width :]
     residual = part(work_out, layout, RESIDUAL)
     y = part(work_out, layout, Y_SLOT)
     f = part(work_out, layout, NODE_F)
-    classes = part(ints, layout, CLASSES)
     for j in range(f.size):
         f[j] = 0.0
     for _ in range(PROJECT_LIMIT):
-        place_bodies(layout, ints, constants, q_out, v_out, work_out)
-        see_rows(layout, ints, constants, work_out, joint_q, joint_v)
+        see_bodies_and_rows(layout, ints, constants, False, work_out, q_out, v_out)
         largest = largest_of(part(work_out, layout, VIOLATION))
         if not largest < PROJECT_BELOW:
             return
@@ -57,7 +53,7 @@ def project_maximal(
             break
         aim_rows(layout, ints, constants, 1.0, residual, work_out)
         Stage(stages[AGAIN_STAGE], layout, ints, constants, control, work_out, q_out, v_out)
-        advance_joints(classes, part(ints, layout, INDEX), part(constants, layout, PARAMETERS), q_out, y, 1.0, q_out)
+        advance_own(layout, ints, constants, q_out, y, 1.0, q_out)
     settle_velocities(layout, ints, constants, stages, control, work_out, q_out, v_out)
 
 
@@ -81,28 +77,22 @@ def settle_velocities(
 def correct_maximal(
     layout: Ints, ints: Ints, constants: Floats, stages: Ints, control: Floats, t: float, h: float,
     work_out: Floats, q_out: Floats, v_out: Floats,
-) -> int:  # fmt: skip
-    """Constrained symplectic Euler (Hairer, Lubich and Wanner, Geometric Numerical Integration, §VII.1.3): the multipliers along G(q)ᵀ are
-    chosen so that C(q⁺) = 0, then v⁺ is projected along G(q⁺)ᵀ.
-
-    Newton's method with the factors of the step's start: y/h² with G y = −C(q⁺) corrects the accelerations.
-    """
+) -> bool:  # fmt: skip
+    """One step of Newton's method with the factors of the step's start: y/h² with G y = −C(q⁺) corrects the accelerations. True where
+    there is nothing (more) to correct, and the velocities are settled."""
     if stages[SIGNAL_STAGE] != 0:
         FillSignals(stages[SIGNAL_STAGE], t, part(work_out, layout, SIGNALS))
-    width = part(ints, layout, COUNTS)[WIDTH]
-    n = part(ints, layout, NODE_BODY).size // 2
     residual = part(work_out, layout, RESIDUAL)
     y = part(work_out, layout, Y_SLOT)
     held = part(work_out, layout, HELD_Y)
     f = part(work_out, layout, NODE_F)
-    place_bodies(layout, ints, constants, q_out, v_out, work_out)
-    see_rows(layout, ints, constants, work_out, q_out[n * (7 if width == 6 else 3) :], v_out[n * width :])
+    see_bodies_and_rows(layout, ints, constants, False, work_out, q_out, v_out)
     largest = largest_of(part(work_out, layout, VIOLATION))
     if not largest < PROJECT_BELOW:
-        return SATISFIED
+        return True
     if not largest > PROJECT_ENOUGH:
         settle_velocities(layout, ints, constants, stages, control, work_out, q_out, v_out)
-        return SATISFIED
+        return True
     for j in range(f.size):
         f[j] = 0.0
     aim_rows(layout, ints, constants, 1.0 / (h * h), residual, work_out)
@@ -111,7 +101,32 @@ def correct_maximal(
     Stage(stages[AGAIN_STAGE], layout, ints, constants, control, work_out, q_out, v_out)
     for j in range(y.size):
         y[j] += held[j]
-    return CORRECTED
+    return False
+
+
+@kernel
+def kick_onto_rows(
+    layout: Ints, ints: Ints, constants: Floats, stages: Ints, control: Floats, t: float, h: float,
+    work_out: Floats, scratch_out: Floats, q_out: Floats, v_out: Floats,
+) -> None:  # fmt: skip
+    """Constrained symplectic Euler (Hairer, Lubich and Wanner, Geometric Numerical Integration, §VII.1.3): the multipliers along G(q)ᵀ are
+    chosen so that C(q⁺) = 0, then v⁺ is projected along G(q⁺)ᵀ.
+
+    The semi-implicit step is made again with corrected accelerations until its end satisfies the constraints."""
+    nq = q_out.size
+    for j in range(nq):
+        scratch_out[j] = q_out[j]
+    for j in range(v_out.size):
+        scratch_out[nq + j] = v_out[j]
+    for _ in range(CORRECTIONS):
+        Kick(stages[KICK_STAGE], layout, ints, constants, h, work_out, q_out, v_out)
+        if correct_maximal(layout, ints, constants, stages, control, t + h, h, work_out, q_out, v_out):
+            return
+        for j in range(nq):
+            q_out[j] = scratch_out[j]
+        for j in range(v_out.size):
+            v_out[j] = scratch_out[nq + j]
+    Kick(stages[KICK_STAGE], layout, ints, constants, h, work_out, q_out, v_out)
 
 
 @kernel

@@ -18,13 +18,13 @@ from unibody.coordinates.maximal import forest
 from unibody.coordinates.maximal.block_gauss_seidel import solve_by_sweeps, solve_by_sweeps_again
 from unibody.coordinates.maximal.dynamics import evaluate_maximal, kick_maximal, kick_planar
 from unibody.coordinates.maximal.observe import observe_maximal
-from unibody.coordinates.maximal.projection import correct_maximal, project_maximal
+from unibody.coordinates.maximal.projection import kick_onto_rows, project_maximal
 from unibody.coordinates.maximal.tables import MaximalTables, plane_map
 from unibody.coordinates.maximal.workspace import MAXIMAL
 from unibody.coordinates.observation import Observation
 
 from unibody.coordinates.stages import (  # isort: skip
-    AGAIN_STAGE, CLOSE_STAGE, CORRECT_STAGE, EVALUATE_STAGE, KICK_STAGE, PROJECT_STAGE, SIGNAL_STAGE, STAGES,
+    AGAIN_STAGE, CLOSE_STAGE, EVALUATE_STAGE, KICK_ONTO_ROWS_STAGE, KICK_STAGE, PROJECT_STAGE, SIGNAL_STAGE, STAGES,
 )  # fmt: skip
 from unibody.coordinates.system import TabledSystem
 from unibody.coordinates.workspace import STABILISER
@@ -64,7 +64,7 @@ class MaximalSystem(TabledSystem):
         out[EVALUATE_STAGE], out[SIGNAL_STAGE], out[CLOSE_STAGE] = evaluate_maximal.address, self.signal_address, solve
         out[KICK_STAGE] = (kick_planar if self.planar else kick_maximal).address if self.momenta else 0
         if self._project and self.constraints.rows:
-            out[CORRECT_STAGE if self.momenta else PROJECT_STAGE] = (correct_maximal if self.momenta else project_maximal).address
+            out[KICK_ONTO_ROWS_STAGE if self.momenta else PROJECT_STAGE] = (kick_onto_rows if self.momenta else project_maximal).address
             out[AGAIN_STAGE] = self._again.address if self.method in ("tree", "local") else solve
         return out
 

@@ -19,16 +19,13 @@ from unibody.algebra.tree.aba import BODY, RIGID, ROW, factor_tree, fill_shifts,
 from unibody.arena import part
 from unibody.coordinates.loop_closure import solve_closure, solve_closure_again
 from unibody.coordinates.maximal.projection import PROJECT_BELOW, PROJECT_ENOUGH
-from unibody.coordinates.reduced.kinematics import advance_joints, fill_joint_table, fill_turns, place_entries, sweep_reduced
+from unibody.coordinates.reduced.kinematics import advance_own, place_entries, sweep_at
 from unibody.coordinates.reduced.products import twice_kinetic_energy
 from unibody.coordinates.reduced.row_responses import close_responses, forget_response, load_row
+from unibody.coordinates.reduced.workspace import BLOCKS, BODIES, COLUMNS, DIAGONAL, IMPLICIT_CHOICE, LEAST, ROWS, SHIFT, STEP_LENGTH, SUMS
 
-from unibody.coordinates.reduced.workspace import (  # isort: skip
-    BLOCKS, BODIES, COLUMNS, CONSTANTS, DIAGONAL, IMPLICIT_CHOICE, LEAST, PARTS, ROWS, SHIFT, STEP_LENGTH, SUMS, TABLE_C, TABLE_S, TABLE_X,
-    TURNS,
-)  # fmt: skip
 from unibody.coordinates.workspace import (  # isort: skip
-    ACTIVE, ARMATURE, CLASSES, CLOSURE, COMPLIANCE, ENTRY_BODY, ENTRY_W, G, GRAM, INDEX, LOAD, MULTIPLIER, PARAMETERS, RANK, RATE,
+    ACTIVE, ARMATURE, CLOSURE, COMPLIANCE, ENTRY_BODY, ENTRY_W, G, GRAM, LOAD, MULTIPLIER, RANK, RATE,
     RESIDUAL, RESPONSE_X, RESPONSE_Y, SIGNALS, STEP, TARGET, VIOLATION, X_WB, Y,
 )  # fmt: skip
 from unibody.coordinates.signals import FillSignals
@@ -50,20 +47,9 @@ def see_state(
     layout: Ints, ints: Ints, constants: Floats, stages: Ints, control: Floats, work_out: Floats, q_out: Floats, v_out: Floats
 ) -> float:
     """Poses, columns and rows at (q, v); the largest violation of the rows that are active."""
-    table_X = part(work_out, layout, TABLE_X)
-    table_S = part(work_out, layout, TABLE_S)
-    table_c = part(work_out, layout, TABLE_C)
     active = part(work_out, layout, ACTIVE)
     violation = part(work_out, layout, VIOLATION)
-    fill_joint_table(
-        part(ints, layout, CLASSES), part(ints, layout, INDEX), part(constants, layout, PARAMETERS), part(ints, layout, PARTS), q_out,
-        v_out, table_X, table_S, table_c,
-    )  # fmt: skip
-    fill_turns(part(ints, layout, TURNS), q_out, table_X)
-    sweep_reduced(
-        part(ints, layout, BODIES), part(constants, layout, CONSTANTS), table_X, table_S, table_c, v_out, part(work_out, layout, SIGNALS),
-        part(work_out, layout, ROWS), part(work_out, layout, COLUMNS),
-    )  # fmt: skip
+    sweep_at(layout, ints, constants, q_out, v_out, work_out)
     Stage(stages[SEE_STAGE], layout, ints, constants, control, work_out, q_out, v_out)
     largest = 0.0
     for r in range(active.size):
@@ -153,9 +139,6 @@ def project_carefully(
     layout: Ints, ints: Ints, constants: Floats, stages: Ints, control: Floats, work_out: Floats, q_out: Floats, v_out: Floats
 ) -> None:
     """q, then v onto the active rows, from a state whose signals are at hand."""
-    classes = part(ints, layout, CLASSES)
-    index = part(ints, layout, INDEX)
-    parameters = part(constants, layout, PARAMETERS)
     nv = part(work_out, layout, Y).size
     # rarely needed, and not small: kept nowhere between steps
     way = np.zeros(v_out.size)
@@ -174,7 +157,7 @@ def project_carefully(
         for _ in range(HALVINGS):
             for j in range(q_out.size):
                 q_out[j] = before[j]
-            advance_joints(classes, index, parameters, q_out, way, part_of_it, q_out)
+            advance_own(layout, ints, constants, q_out, way, part_of_it, q_out)
             tried = see_state(layout, ints, constants, stages, control, work_out, q_out, v_out)
             better = tried < (1.0 - FALL * part_of_it) * largest
             if better:

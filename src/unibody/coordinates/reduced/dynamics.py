@@ -20,22 +20,16 @@ from unibody.coordinates.external_forces import load_forces
 from unibody.coordinates.loop_closure import close_rows, fill_reference, solve_closure, solve_closure_again
 from unibody.coordinates.maximal.projection import PROJECT_BELOW, PROJECT_ENOUGH, PROJECT_LIMIT
 from unibody.coordinates.reduced.careful_projection import project_carefully, see_state
-
-from unibody.coordinates.reduced.kinematics import (  # isort: skip
-    advance_joints, fill_bodies, fill_joint_table, fill_turns, load_wrenches, place_entries, sweep_reduced,
-)  # fmt: skip
+from unibody.coordinates.reduced.kinematics import advance_own, fill_bodies, load_wrenches, place_entries, sweep_at
 from unibody.coordinates.reduced.products import twice_kinetic_energy
-
-from unibody.coordinates.reduced.workspace import (  # isort: skip
-    BODIES, COLUMNS, CONSTANTS, FRAMES, MOVING, PARTS, ROWS, SHIFT, STATUS, TABLE_C, TABLE_S, TABLE_X, TURNS, UNPROJECTED,
-)  # fmt: skip
+from unibody.coordinates.reduced.workspace import BODIES, COLUMNS, FRAMES, MOVING, ROWS, SHIFT, STATUS, UNPROJECTED
 from unibody.coordinates.relative_joints import add_joint_efforts
 from unibody.coordinates.signals import FillSignals
 from unibody.coordinates.stages import AGAIN_STAGE, CLOSE_STAGE, FORCE_STAGE, SEE_STAGE, SIGNAL_STAGE, Stage
 
 from unibody.coordinates.workspace import (  # isort: skip
-    ACTIVE, ARMATURE, BIAS, CLASSES, CLOSURE, COMPLIANCE, COUNTS, DOF_INDEX, DOF_START, DUAL, EFFORT, ENTRY_BODY, ENTRY_W, F, FORCE_CLASSES,
-    FORCE_INDEX, FORCE_PARAMETERS, G, GRAM, GRAVITY, INDEX, J, JOINTS, LEDGER, LIMIT, LOAD, MASSES, MULTIPLIER, NODE_OF, PARAMETERS, RANK,
+    ACTIVE, ARMATURE, BIAS, CLOSURE, COMPLIANCE, COUNTS, DOF_INDEX, DOF_START, DUAL, EFFORT, ENTRY_BODY, ENTRY_W, F, FORCE_CLASSES,
+    FORCE_INDEX, FORCE_PARAMETERS, G, GRAM, GRAVITY, J, JOINTS, LEDGER, LIMIT, LOAD, MASSES, MULTIPLIER, NODE_OF, RANK,
     RATE, RESIDUAL, RESPONSE_X, RESPONSE_Y, RIGHT, ROW_COUNT, ROW_ENTRY, ROW_START, SEEN, SIGNALS, STEP, TARGET, VIOLATION, V_WB, X_WB, Y,
     STABILISER,
 )  # fmt: skip
@@ -46,22 +40,10 @@ from unibody.spatial.devices import load3
 @device
 def see_and_load(layout, ints, constants, stages, control, t, work_out, q_out, v_out):
     """Poses, velocities and loads of the tree at (t, q, v); the coordinates and velocities of loop joints are fitted on the way."""
-    table_X = part(work_out, layout, TABLE_X)
-    table_S = part(work_out, layout, TABLE_S)
-    table_c = part(work_out, layout, TABLE_C)
-    signals = part(work_out, layout, SIGNALS)
     right = part(work_out, layout, RIGHT)
     if stages[SIGNAL_STAGE] != 0:
-        FillSignals(stages[SIGNAL_STAGE], t, signals)
-    fill_joint_table(
-        part(ints, layout, CLASSES), part(ints, layout, INDEX), part(constants, layout, PARAMETERS), part(ints, layout, PARTS), q_out,
-        v_out, table_X, table_S, table_c,
-    )  # fmt: skip
-    fill_turns(part(ints, layout, TURNS), q_out, table_X)
-    sweep_reduced(
-        part(ints, layout, BODIES), part(constants, layout, CONSTANTS), table_X, table_S, table_c, v_out, signals,
-        part(work_out, layout, ROWS), part(work_out, layout, COLUMNS),
-    )  # fmt: skip
+        FillSignals(stages[SIGNAL_STAGE], t, part(work_out, layout, SIGNALS))
+    sweep_at(layout, ints, constants, q_out, v_out, work_out)
     if stages[SEE_STAGE] != 0:
         Stage(stages[SEE_STAGE], layout, ints, constants, control, work_out, q_out, v_out)
     if stages[FORCE_STAGE] != 0:
@@ -90,7 +72,7 @@ def evaluate_reduced(
 def see_loops(layout: Ints, ints: Ints, constants: Floats, control: Floats, work_out: Floats, q_out: Floats, v_out: Floats) -> None:
     """Where the bodies are; loop joints fitted; the rows of loops and constraint elements."""
     fill_bodies(part(constants, layout, FRAMES), part(work_out, layout, ROWS), part(work_out, layout, X_WB), part(work_out, layout, V_WB))
-    see_rows(layout, ints, constants, work_out, q_out, v_out)
+    see_rows(layout, ints, constants, True, work_out, q_out, v_out)
 
 
 @kernel
@@ -216,9 +198,6 @@ def project_reduced(
     gram = part(work_out, layout, GRAM)
     closure = part(work_out, layout, CLOSURE)
     rank = part(work_out, layout, RANK)
-    classes = part(ints, layout, CLASSES)
-    index = part(ints, layout, INDEX)
-    parameters = part(constants, layout, PARAMETERS)
     assembled = closure[closure.size - 1] < PROJECT_BELOW
     if stages[SIGNAL_STAGE] != 0:
         FillSignals(stages[SIGNAL_STAGE], t, part(work_out, layout, SIGNALS))
@@ -243,7 +222,7 @@ def project_reduced(
             target[r] = -active[r] * residual[r]
         solve_closure_again(gram, target, closure, multiplier, rank)
         Stage(stages[AGAIN_STAGE], layout, ints, constants, control, work_out, q_out, v_out)
-        advance_joints(classes, index, parameters, q_out, step, 1.0, q_out)
+        advance_own(layout, ints, constants, q_out, step, 1.0, q_out)
     # velocities; a projection that takes much of the motion says that rows have turned since
     if serves:
         for r in range(target.size):

@@ -16,12 +16,16 @@ from math import cos, sin
 
 from unibody.algebra.block.sym6 import offset
 from unibody.algebra.tree.aba import BODY, COLUMN, GENERAL, LOOSE, RIGID, ROTATION, ROW, SLIDE, WELD, C, P, V, W
+from unibody.arena import part
+
+from unibody.coordinates.reduced.workspace import (  # isort: skip
+    BODIES, COLUMNS, CONSTANTS as BODY_CONSTANTS, PARTS, ROWS, TABLE_C, TABLE_S, TABLE_X, TURNS,
+)  # fmt: skip
+from unibody.coordinates.workspace import CLASSES, INDEX, PARAMETERS, SIGNALS
 from unibody.joints.base import JOINT_CLASS, PART, AdvanceJoints, FillJoints, RateJoints
 from unibody.kernel import Floats, Ints, cut, device, kernel
+from unibody.spatial.devices import add3, compose_rotations, cross, load3, load6, load9, rotate, rotate_back, store3, store9, sub3
 
-from unibody.spatial.devices import (  # isort: skip
-    add3, compose_rotations, cross, load3, load6, load9, rotate, rotate_back, store3, store9, sub3,
-)  # fmt: skip
 from unibody.spatial.triples import (  # isort: skip
     FAR, composed, crossed, fetch_columns, mixed, put_columns, rotated, rotated_symmetric, sines_cosines, times_diagonals,
 )  # fmt: skip
@@ -30,9 +34,6 @@ from unibody.triple import across_x, across_y, across_z, fetch, join, minus, plu
 CONSTANTS = 22
 """Numbers of a body: X of F in the parent's M (12), then mass, m c_M (3), inertia about M's origin in M's axes (6). The frames F and M of a
 body that hangs on a pure rotation are turned so that its axis is their z: all it needs of its joint are a cosine and a sine."""
-
-DRIVE = 24
-"""Numbers of a prescribed motion: X_FM (12), V and A of M in F in M's axes (6 + 6)."""
 
 
 @kernel
@@ -241,6 +242,23 @@ def sweep_reduced(
         put(beside, k + RIGID + 7, rows_out)
 
 
+@device
+def sweep_at(layout, ints, constants, q, v, work_out):
+    """The joint table and the sweep of a bound system at (q, v) and the signals at hand."""
+    table_X = part(work_out, layout, TABLE_X)
+    table_S = part(work_out, layout, TABLE_S)
+    table_c = part(work_out, layout, TABLE_C)
+    fill_joint_table(
+        part(ints, layout, CLASSES), part(ints, layout, INDEX), part(constants, layout, PARAMETERS), part(ints, layout, PARTS), q, v,
+        table_X, table_S, table_c,
+    )  # fmt: skip
+    fill_turns(part(ints, layout, TURNS), q, table_X)
+    sweep_reduced(
+        part(ints, layout, BODIES), part(constants, layout, BODY_CONSTANTS), table_X, table_S, table_c, v, part(work_out, layout, SIGNALS),
+        part(work_out, layout, ROWS), part(work_out, layout, COLUMNS),
+    )  # fmt: skip
+
+
 @kernel
 def sweep_velocities(
     body: Ints, c: Floats, v: Floats, signals: Floats, columns: Floats, width: int, kept_out: Floats, rows_out: Floats
@@ -383,3 +401,15 @@ def rate_joints(classes: Ints, index: Ints, parameters: Floats, q: Floats, v: Fl
         at = JOINT_CLASS * k
         mine = cut(index, classes[at + 3], classes[at + 4] - classes[at + 3])
         RateJoints(classes[at + 2], mine, cut(parameters, classes[at + 7], classes[at + 8] - classes[at + 7]), q, v, qdot_out)
+
+
+@kernel
+def advance_own(layout: Ints, ints: Ints, constants: Floats, q: Floats, v: Floats, h: float, q_out: Floats) -> None:
+    """The system's own q moved along v for h (q and q_out may be the same array)."""
+    advance_joints(part(ints, layout, CLASSES), part(ints, layout, INDEX), part(constants, layout, PARAMETERS), q, v, h, q_out)
+
+
+@kernel
+def rate_own(layout: Ints, ints: Ints, constants: Floats, q: Floats, v: Floats, qdot_out: Floats) -> None:
+    """The time derivative of the system's own q."""
+    rate_joints(part(ints, layout, CLASSES), part(ints, layout, INDEX), part(constants, layout, PARAMETERS), q, v, qdot_out)

@@ -50,7 +50,7 @@ def close_responses(layout: Ints, ints: Ints, constants: Floats, work_out: Float
 
 @kernel
 def forget_response(layout: Ints, r: int, work_out: Floats) -> None:
-    """A row that takes no part answers nothing."""
+    """A row that takes no part has no response."""
     nx, nv = part(work_out, layout, LOAD).size, part(work_out, layout, Y).size
     part(work_out, layout, RESPONSE_X)[nx * r : nx * (r + 1)] = 0.0
     part(work_out, layout, RESPONSE_Y)[nv * r : nv * (r + 1)] = 0.0

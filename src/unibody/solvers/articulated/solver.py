@@ -21,6 +21,7 @@ import numpy as np
 from unibody.algebra.tree.aba import C
 from unibody.constraints.base import Constraint
 from unibody.coordinates.reduced.dynamics import evaluate_reduced
+from unibody.coordinates.reduced.kinematics import advance_own, rate_own
 from unibody.coordinates.reduced.products import carry_accelerations, fill_mass_matrix, fill_wrenches, gather_wrenches
 from unibody.coordinates.reduced.system import ReducedSystem
 from unibody.coordinates.reduced.tables import ReducedTables
@@ -31,7 +32,6 @@ from unibody.errors import ModelError
 from unibody.forces.base import Force
 from unibody.joints.base import Joint
 from unibody.model import Model, State
-from unibody.rules.base import advance_own, rate_own
 from unibody.rules.dormand_prince import Stretch, first_step, take_step
 from unibody.rules.memory import Field
 from unibody.rules.time_rule import RULES, TimeRule, rule_name, rules_for, smooth

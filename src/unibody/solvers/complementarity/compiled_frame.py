@@ -21,17 +21,18 @@ from unibody.stepping.contact_margin import pace
 from unibody.stepping.depenetration import leave_held, part_overlaps
 from unibody.stepping.impulse_reduced import ImpulseReduced, fill_motion_reduced, is_finite
 from unibody.stepping.impulses import FEW_ROWS, clip_to_cones
-from unibody.stepping.island_roots import begin_roots, lay_blocks, leave_roots, root_row, root_three_rows, root_wrenches
+from unibody.stepping.island_roots import begin_roots, leave_roots, root_row, root_three_rows, root_wrenches
 from unibody.stepping.memory import COUNT, NONE, SteppingMemory, begin_memory, write_step
 from unibody.stepping.midpoint_coriolis import predict_change
 from unibody.stepping.midpoint_rows import LOOSE as LOOSE_BODY
 from unibody.stepping.step_arrays import add_works, fill_targets, lay_problem, meet, order_upwards, without_shift
 from unibody.stepping.time_stepping import GAIN, Stepping
+from unibody.stepping.tree_delassus import lay_blocks
 
 USUAL = {
     at.FILL_MOTION: fill_motion_reduced, at.RESPOND_TO_CONSTRAINTS: respond_to_constraints, at.FIND_PAIRS: find_pairs, at.MEET: meet,
     at.LAY_BLOCKS: lay_blocks, at.BEGIN_ROOTS: begin_roots, at.ROOT_ROW: root_row, at.LEAVE_ROOTS: leave_roots,
-    at.NEWTON: newton_in_workspace, at.KICK: kick_reduced, at.FORETELL: predict_change, at.IS_FINITE: is_finite, at.TARGETS: fill_targets,
+    at.NEWTON: newton_in_workspace, at.KICK: kick_reduced, at.PREDICT: predict_change, at.IS_FINITE: is_finite, at.TARGETS: fill_targets,
     at.PACE: pace, at.ARRANGE: arrange_touches, at.LAY_PROBLEM: lay_problem, at.CLIP: clip_to_cones, at.GRAM: write_gram,
     at.SPREAD: spread, at.SHIFT: without_shift, at.WORKS: add_works, at.STRUCK: mark_struck, at.ADVANCE: advance_joints,
     at.COURSES: keep_courses, at.BEGIN: begin_memory, at.WRITE: write_step, at.FIND_NEAR: find_near, at.TAKE: take_blocks,
@@ -77,7 +78,7 @@ class ContactSteps:
             at.ROLE: rule.role, at.KEYS: laws.keys, at.LAW_CLASSES: laws.classes, at.COEFFICIENTS: laws.coefficients,
             at.PLANE_NORMAL: NONE if rule.plane_normal is None else rule.plane_normal, at.NO_WISHES: NONE, at.RADII: reach,
             at.COM: system.flat_com, at.CONSTRAINT_PLACE: system.constraint_room.place, at.FRONT_ROWS: system.constraint_room.rows,
-            at.BOUND: np.ascontiguousarray(rule.bound[rule.rubbed]), at.ROW_SIZES: np.ascontiguousarray(rule.sizes[rule.pushed]),
+            at.BOUND: np.ascontiguousarray(rule.bound[rule.friction_rows]), at.ROW_SIZES: np.ascontiguousarray(rule.sizes[rule.pushed]),
             at.TIED: deep.tied, at.LIGHT: deep.light, at.AGILE: deep.agile, at.UP: rule.up, at.HALVES: system.halves,
             at.ROOTS: np.empty(system.model.nv), at.CHANGE: np.empty(system.model.nv),
         }.items():  # fmt: skip

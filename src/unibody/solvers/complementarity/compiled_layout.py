@@ -17,14 +17,15 @@ from unibody.stepping.contact_margin import pace
 from unibody.stepping.depenetration import leave_held, part_overlaps
 from unibody.stepping.impulse_reduced import fill_motion_reduced, is_finite
 from unibody.stepping.impulses import FEW_ROWS, clip_to_cones
-from unibody.stepping.island_roots import begin_roots, lay_blocks, leave_roots, root_row, root_three_rows
+from unibody.stepping.island_roots import begin_roots, leave_roots, root_row, root_three_rows
 from unibody.stepping.memory import begin_memory, write_step
 from unibody.stepping.midpoint_coriolis import predict_change
 from unibody.stepping.step_arrays import add_works, fill_targets, lay_problem, meet, order_upwards, without_shift
+from unibody.stepping.tree_delassus import lay_blocks
 
 (
     EVALUATE, FILL_MOTION, RESPOND_TO_CONSTRAINTS, FIND_PAIRS, MEET, LAY_BLOCKS, BEGIN_ROOTS, ROOT_WRENCHES, ROOT_ROW, LEAVE_ROOTS, NEWTON,
-    KICK, FORETELL, PART, IS_FINITE, TARGETS, PACE, ARRANGE, LAY_PROBLEM, CLIP, GRAM, SPREAD, SHIFT, WORKS, LEAVE, UPWARDS, STRUCK,
+    KICK, PREDICT, PART, IS_FINITE, TARGETS, PACE, ARRANGE, LAY_PROBLEM, CLIP, GRAM, SPREAD, SHIFT, WORKS, LEAVE, UPWARDS, STRUCK,
     ADVANCE, COURSES, BEGIN, WRITE, FIND_NEAR, TAKE, SOLVE, PART_ALL, STEP,
 ) = range(36)  # fmt: skip
 KERNELS = 36
@@ -62,7 +63,7 @@ MADE, FIRST_STEP, NOT_FINITE, UNSEEN, MANY, UNSOLVED, FIRST_OVERLAP, NOT_FINITE_
 """FIRST_OVERLAP and FIRST_PAIRS are said once: kernels or room were missing, and are there when the step is tried again. All others follow
 from the state and the memory of the step alone, so that it is made the same way whoever makes it."""
 
-RespondToConstraints, FillMotion, FindPairs, Foretell, KickTree = (
+RespondToConstraints, FillMotion, FindPairs, Predict, KickTree = (
     prototype_of(k) for k in (respond_to_constraints, fill_motion_reduced, find_pairs, predict_change, kick_reduced)
 )
 LayBlocks, BeginRoots, RootWrenches = (prototype_of(k) for k in (lay_blocks, begin_roots, root_three_rows))

@@ -17,13 +17,14 @@ import numpy as np
 from unibody.algebra.contact.newton import RESIDUAL as MISSED
 from unibody.algebra.contact.newton import STEPS
 from unibody.arena import part
+from unibody.arrays import all_finite, copy_to, largest_of
 from unibody.collision.rigid import touching_pairs as pairs_at
 from unibody.coordinates.reduced.workspace import FLOATING, FREE, MIDDLE_ROWS
 from unibody.coordinates.stages import Evaluate
 from unibody.coordinates.workspace import CLASSES, INDEX, LEDGER, NODE_CONSTANTS, PARAMETERS, RATE, RESIDUAL, STABILISER, X_WB, Y
 from unibody.frame import floats_in, ints_in
 from unibody.kernel import Floats, Ints, cut, kernel, long_kernel, prototype_of
-from unibody.rules.base import DAMPER_WORK, TIME, all_finite, copy_to, largest, write_record
+from unibody.rules.base import DAMPER_WORK, TIME, write_record
 from unibody.solvers.complementarity.compiled_impulses import PartOverlaps, SolveRows
 from unibody.stepping.islands import CONSTRAINT_ISLANDS, FIRST, OF_BODY, PLACE
 from unibody.stepping.workspace import MIDDLE
@@ -31,8 +32,8 @@ from unibody.stepping.workspace import MIDDLE
 from unibody.solvers.complementarity.compiled_layout import (  # isort: skip
     ADVANCE, RESPOND_TO_CONSTRAINTS, ARRANGE, Advance, RespondToConstraints, Arrange, BEGIN, BEGIN_ROOTS, BODIES, CONSTRAINT_PLACE,
     CONSTRAINT_SIZE, Begin, BeginRoots, CHANGE, CLOCK, COEFFICIENTS, COM, CONSTANTS, COURSES, Courses, DEEP, EVALUATE, FARTHEST, FEW,
-    FILL_MOTION, FIND_NEAR, FIND_PAIRS, FIRST_OVERLAP, FIRST_PAIRS, FIRST_STEP, FIXED, FLAGS, FLIES, FORETELL, FRONT_ROWS, FillMotion,
-    FindPairs, Foretell, GAIN, HALVES, INTS, IS_FINITE, IsFinite, KEYS, KICK, KickTree, LAW_CLASSES, LAYOUT, LAY_BLOCKS, LEANS, LOOSE,
+    FILL_MOTION, FIND_NEAR, FIND_PAIRS, FIRST_OVERLAP, FIRST_PAIRS, FIRST_STEP, FIXED, FLAGS, FLIES, PREDICT, FRONT_ROWS, FillMotion,
+    FindPairs, Predict, GAIN, HALVES, INTS, IS_FINITE, IsFinite, KEYS, KICK, KickTree, LAW_CLASSES, LAYOUT, LAY_BLOCKS, LEANS, LOOSE,
     LayBlocks, MADE, MANY, MEET, MOVING, Meet, NEAREST, NOT_FINITE, NOT_FINITE_AFTER, NO_WISHES, OFFSET, PACE, PART_ALL, PLANE_NORMAL,
     PUSHES, Pace, RADII, RADIUS, REST, ROLE, ROOM, ROOM_FLOATS, ROOM_INTS, ROOTS, ROOT_WRENCHES, ROW_SIZES, ROW_WIDTH, RootWrenches,
     SHAPES, SHIFT, SIZES, SOLVE, SPIN, SPOTS, STAGES, STEP, STRUCK, Shift, Struck, TABLE, TARGETS, THIN, Targets, UNSEEN, UNSOLVED, WHY,
@@ -213,7 +214,7 @@ def step_contacts(
         return NOT_FINITE_AFTER
     # memory
     if leans > 0:
-        Foretell(frame[FORETELL], layout, ints, h if acts else 0.0, v_out, v, change, floats_in(frame, HALVES), work, next_change)
+        Predict(frame[PREDICT], layout, ints, h if acts else 0.0, v_out, v, change, floats_in(frame, HALVES), work, next_change)
     method = NO_METHOD if not size or facts[MISSED] < 0.0 else NEWTON_METHOD if facts[STEPS] > 0.0 else WARM_METHOD
     held = memory_out[COUNT]
     Begin(frame[BEGIN], memory_out, part(work, layout, LEDGER), h, memory_out)
@@ -249,6 +250,6 @@ def roll_contacts(
         t = memory_out[TIME]
         if done % every == 0:
             write_record(done // every - 1, t, q_out, v_out, memory_out, records_out)
-        if largest(v_out) > speed_limit:
+        if largest_of(v_out) > speed_limit:
             break
     return done

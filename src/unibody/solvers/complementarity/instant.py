@@ -32,8 +32,6 @@ MOVES = 1e-6
 MOST = 32
 """Combinations of the solutions of islands that are listed."""
 
-VERDICTS = ("unique", "found", "several", "none", "impact")
-
 
 @dataclass
 class InstantOutcome:

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from unibody.arrays import finite, largest
 from unibody.collision.shape_rights import given_materials
 from unibody.constraints.base import Constraint
 from unibody.constraints.contact import Contact
@@ -28,7 +29,7 @@ from unibody.forces.base import Force
 from unibody.joints.ball import Ball
 from unibody.joints.base import Joint
 from unibody.model import Model, State
-from unibody.rules.base import DAMPER_WORK, TIME, finite, largest
+from unibody.rules.base import DAMPER_WORK, TIME
 from unibody.shapes import Shape
 from unibody.solvers.base import Bound, Solver, Step, needs_reaction
 from unibody.solvers.complementarity.compiled_frame import ContactSteps
@@ -38,7 +39,7 @@ from unibody.stepping.impulse_maximal import ImpulseMaximal
 from unibody.stepping.impulse_reduced import ImpulseReduced
 from unibody.stepping.impulses import ImpulseOptions
 from unibody.stepping.memory import COUNT, LENGTH, METHODS, SteppingMemory, room_for
-from unibody.stepping.step_problem import StepSolution, touching_of
+from unibody.stepping.step_solution import StepSolution, touching_of
 from unibody.stepping.time_stepping import INSTANT, Stepping, with_friction_rows
 
 if TYPE_CHECKING:
@@ -175,12 +176,12 @@ class BoundComplementarity(Bound):
         after = layout.fresh(kept, system.view(LEDGER), dt)
         # impulses of all rows at once (Eq. 41–54)
         q_0, v_0 = q.copy(), v.copy()
-        held = rule.hold(dt, layout.warm(kept, dt), rub=layout.friction(kept))
-        if change is None and layout.leans:  # the first step foretells its own middle
+        held = rule.hold(dt, layout.warm(kept, dt), joint_friction=layout.friction(kept))
+        if change is None and layout.leans:  # the first step predicts its own middle
             system.apply_impulses(held.constraint_impulse, held.constraints, held.on_bodies(self.model.n_bodies), dt)
             change = np.where(system.leaning, 0.5 * dt * system.view(Y), 0.0)
             system.look(state.t, q, v, control, change)
-            held = rule.hold(dt, layout.warm(kept, dt), rub=layout.friction(kept))
+            held = rule.hold(dt, layout.warm(kept, dt), joint_friction=layout.friction(kept))
         if rule.near is not None:
             self.refuse_contact(state.t, rule.near.crossing())
         # v⁺ and q⁺; rows that hold are carried along, what overlaps is parted, and the rest is put back onto the rows
@@ -197,7 +198,7 @@ class BoundComplementarity(Bound):
             system.project(state.t + dt, q, v, control, rule.projected, held.constraints, stiction)
         if not finite(q, v):
             raise self.failure(state, memory, control, state.t)
-        # memory: how the step began, its impulses, and what the next one foretells of its middle
+        # memory: how the step began, its impulses, and what is predicted of the middle of the next one
         if layout.leans:
             assert isinstance(system, ImpulseReduced)
             length, rows = dt if rule.acted(held) else 0.0, rule.projected if projects else None
@@ -315,9 +316,9 @@ class BoundComplementarity(Bound):
         self._push(held, h)
         through, friction = system.through(), self.rule.friction
         stepped = kept.step_length > 0.0
-        rubs = {} if friction is None else friction.seen(through.reactions, layout.friction(flat) if stepped else held.rub)
+        frictions = {} if friction is None else friction.seen(through.reactions, layout.friction(flat) if stepped else held.joint_friction)
         out = super().observe(state, memory, control)
-        out.joint_friction = rubs
+        out.joint_friction = frictions
         out.held_by(through)
         if self.rule.near is not None:
             out.contacts = touching_of(held, gaps, slips, h, self.solver.bounce_above)
@@ -333,9 +334,9 @@ class BoundComplementarity(Bound):
         solution where nothing slides, which is faster."""
         from unibody.solvers.complementarity.instant import contact_instant  # few programs ask for it
 
-        rubs = [name for name, f in self.model.forces if needs_reaction(f)]
-        if rubs:
-            raise ModelError(f"contact_instant: '{rubs[0]}' depends on reactions, which is no part of this problem; leave it out")
+        refused = [name for name, f in self.model.forces if needs_reaction(f)]
+        if refused:
+            raise ModelError(f"contact_instant: '{refused[0]}' depends on reactions, which is no part of this problem; leave it out")
         begun, memory = self.start(state)
         q, v, _ = self._unpack(begun, memory)
         flat = self.model.neutral_control() if control is None else getattr(control, "flat", control)
@@ -358,4 +359,4 @@ class BoundComplementarity(Bound):
         """The impulses of the step that memory describes, at whose beginning the system has looked."""
         layout, last, count = self.arrangement, self.arrangement.view(kept), int(kept[COUNT])
         known = self.rule.remembered(h, last.constraint_impulse, last.contacts[:count], count) if layout.whole(kept) else None
-        return self.rule.hold(h, rub=layout.friction(kept)) if known is None else known
+        return self.rule.hold(h, joint_friction=layout.friction(kept)) if known is None else known

@@ -25,7 +25,7 @@ from unibody.solvers.impulse.step import SHRINK
 from unibody.stepping.impulse_maximal import ImpulseMaximal
 from unibody.stepping.midpoint_rows import CHORDED, GUIDED
 from unibody.stepping.predicted_rows import see_ahead
-from unibody.stepping.step_problem import StepSolution
+from unibody.stepping.step_solution import StepSolution
 from unibody.stepping.time_stepping import Stepping
 
 

@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from unibody.arrays import finite
 from unibody.collision.shape_rights import given_materials
 from unibody.constraints.base import Constraint
 from unibody.constraints.contact import Contact
@@ -31,7 +32,7 @@ from unibody.forces.base import Force
 from unibody.forces.dry_friction import DryFriction
 from unibody.joints.base import Joint
 from unibody.model import Model, State
-from unibody.rules.base import DAMPER_WORK, book_work, finite
+from unibody.rules.base import DAMPER_WORK, book_work
 from unibody.shapes import Shape
 from unibody.solvers.base import Bound, Solver, Step, refuse_reaction
 from unibody.solvers.impulse.contacts import Previewing
@@ -39,7 +40,7 @@ from unibody.stepping.contact_margin import contact_margin_of
 from unibody.stepping.impulse_maximal import ImpulseMaximal
 from unibody.stepping.impulses import ImpulseOptions
 from unibody.stepping.memory import SteppingMemory, room_for
-from unibody.stepping.step_problem import touching_of
+from unibody.stepping.step_solution import touching_of
 from unibody.stepping.time_stepping import INSTANT, with_friction_rows
 
 from unibody.solvers.impulse.step import (  # isort: skip

@@ -15,10 +15,11 @@ Memory keeps PREVIEW_FACTS of the last step.
 from __future__ import annotations
 
 from unibody.arena import part
+from unibody.arrays import all_finite
 from unibody.coordinates.stages import EVALUATE_STAGE, KICK_STAGE, Evaluate, Kick
 from unibody.coordinates.workspace import Y
 from unibody.kernel import Floats, Ints, device, kernel, long_kernel
-from unibody.rules.base import COMMON, TIME, all_finite, book_work, ledger_of, outruns, write_record
+from unibody.rules.base import COMMON, book_work, finish_step, ledger_of
 from unibody.rules.memory import Field, count
 from unibody.stepping.predicted_rows import push_back, see_ahead, settle
 
@@ -120,7 +121,6 @@ def roll_impulses(
     """Take steps; returns how many succeeded. A step that fails leaves q and v as they were, and says why in the scratch."""
     y = part(work_out, layout, Y)
     ledger = ledger_of(layout, work_out)
-    rows = 0
     t = t0
     scratch_out[WRONG] = 0.0
     for k in range(steps):
@@ -134,10 +134,6 @@ def roll_impulses(
             return k
         book_work(ledger, h, memory_out)
         t = t + h
-        memory_out[TIME] = t
-        if (k + 1) % every == 0:
-            write_record(rows, t, q_out, v_out, memory_out, record_out)
-            rows += 1
-        if outruns(layout, y, v_out, work_out):
+        if finish_step(layout, k, every, t, q_out, v_out, work_out, memory_out, record_out):
             return k + 1
     return steps

@@ -1,9 +1,9 @@
-"""Penalised bodies in maximal coordinates as contact sees them: how everything moves, and how it answers to wrenches.
+"""Penalised bodies in maximal coordinates as contact sees them: how everything moves, and how it responds to wrenches.
 
-Constraint rows answer by themselves, with their compliance: of the forest's joints through its factors, of the others through the small
+Constraint rows respond by themselves, with their compliance: of the forest's joints through its factors, of the others through the small
 system A that the last evaluation left,
 
-    y = y_f − X A⁻¹ K y_f,          y_f the forest's answer, K the other rows, X the forest's answers to them
+    y = y_f − X A⁻¹ K y_f,          y_f the forest's response, K the other rows, X the forest's responses to them
 
 One-sided constraint rows are left to whoever finds contact forces.
 """
@@ -28,7 +28,7 @@ def run_indices(first: np.ndarray, end: np.ndarray) -> np.ndarray:
 
 
 class PenaltyDynamics(ForestSystem):
-    """Penalised bodies beside contact. Rows that are bounded answer by themselves as well; those that only push do not."""
+    """Penalised bodies beside contact. Rows that are bounded respond by themselves as well; those that only push do not."""
 
     def __init__(self, model: Model, choice: PenaltyParameters):
         bodies = penalised_bodies(model, False)
@@ -78,7 +78,7 @@ class PenaltyDynamics(ForestSystem):
         return DelassusFactors.from_whole(g.first, g.singles[self.one_sided], g.rows[self.one_sided], J, self.responses(J), g.column)
 
     def _respond(self, bodies: np.ndarray, wrenches: np.ndarray) -> DelassusFactors:
-        """Rows on bodies that answer alone in the time of their number; those on others through everything that hangs together."""
+        """Rows on bodies that respond alone in the time of their number; those on others through everything that hangs together."""
         g, (k, width) = self.islands, wrenches.shape[:2]
         out = DelassusFactors.zeros(g.first, np.full(k, width, np.int64), g.pairs(bodies))
         through = np.flatnonzero(~self._alone_body[bodies].all(axis=1))
@@ -93,7 +93,7 @@ class PenaltyDynamics(ForestSystem):
         return out
 
     def _respond_directly(self, out: DelassusFactors, which: np.ndarray, bodies: np.ndarray, wrenches: np.ndarray) -> None:
-        """Fill in those blocks of which every body answers alone."""
+        """Fill in those blocks of which every body responds alone."""
         inverse = self.response(self._units)[0].reshape(6, self.n, 6).transpose(1, 2, 0)
         pairs = bodies[which]
         moves = out.islands[which] >= 0

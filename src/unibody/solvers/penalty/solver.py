@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 
 from unibody.algebra.contact.compliant import TOLERANCE
+from unibody.arrays import finite
 from unibody.collision.shape_rights import given_materials
 from unibody.constraints.base import Constraint
 from unibody.constraints.contact import Contact
@@ -29,7 +30,7 @@ from unibody.errors import ModelError
 from unibody.forces.base import Force
 from unibody.joints.base import Joint
 from unibody.model import Model, State
-from unibody.rules.base import DAMPER_WORK, LAST_STEP, begun_fields, book_work, finite
+from unibody.rules.base import DAMPER_WORK, LAST_STEP, begun_fields, book_work
 from unibody.rules.euler import roll_euler
 from unibody.rules.memory import Field
 from unibody.shapes import Shape

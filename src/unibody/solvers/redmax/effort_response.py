@@ -1,4 +1,4 @@
-"""How velocities answer to efforts in joints, rows held: what a method needs that bounds efforts by what they bring about.
+"""How velocities respond to efforts in joints, rows held: what a method needs that bounds efforts by what they bring about.
 
     H = B A⁻¹ Bᵀ − B A⁻¹ Gᵀ (G A⁻¹ Gᵀ + C)⁺ G A⁻¹ Bᵀ
 

@@ -4,7 +4,7 @@ Without rows and implicit forces accelerations and reactions are linear in the e
 
     w(u) = w(u₀) + W Rᵀ (u − u₀),      slip(u) = slip(u₀) + H (u − u₀),      H = h R A⁻¹ Rᵀ
 
-so that one evaluation and the answers to unit efforts tell of all u, and the projections of a step need no other (`staggered.stagger`).
+so that one evaluation and the responses to unit efforts tell of all u, and the projections of a step need no other (`staggered.stagger`).
 The tables are an arena of their own: integers, numbers and scratch with one numbering.
 """
 
@@ -30,14 +30,14 @@ from unibody.spatial.devices import compose_rotations, load3, load9, rotate_back
 from unibody.stepping.reactions import send_through_joints
 
 TABLE, CHILDREN, NODES, VELOCITIES, STARTS = range(5)
-"""Integers: joints as `carry_loads` reads them; the child whose axes each has, the body whose wrench it carries; the velocities that rub;
-where blocks of variables begin."""
+"""Integers: joints as `carry_loads` reads them; the child whose axes each has, the body whose wrench it carries; the velocities with
+friction; where blocks of variables begin."""
 
-SHAPES, TURNED, RUBBED = range(5, 8)
+SHAPES, TURNED, FRICTION_ROWS = range(5, 8)
 """Numbers: of the joints' points; the rotations of their frames in the children; R, row by row."""
 
 (
-    MATRIX, RESPONSES, NO_LOADS, THROUGH, TWISTS, UNITS, AT_START, WRENCHES, LOADS, LAST_LOADS, ALLOWED, BOUNDS, ANSWERING, RESPONSE, SLIP,
+    MATRIX, RESPONSES, NO_LOADS, THROUGH, TWISTS, UNITS, AT_START, WRENCHES, LOADS, LAST_LOADS, ALLOWED, BOUNDS, MOBILITY, RESPONSE, SLIP,
     FIRST, MORE, SOLVING, TOTALS, ENERGIES, RATES, BEFORE, SAVED_Q, SAVED_V, SAVED_MEMORY, SLOWER,
 ) = range(8, 34)  # fmt: skip
 """Scratch."""
@@ -46,14 +46,14 @@ SHAPES, TURNED, RUBBED = range(5, 8)
 class CompiledJointFriction:
     """The tables of a tree's frictions, for `roll_joint_friction`."""
 
-    def __init__(self, rubbings: JointFrictionVariables, system: RedMaxSystem, memory: int):
-        model, R = system.model, rubbings.rows
+    def __init__(self, friction: JointFrictionVariables, system: RedMaxSystem, memory: int):
+        model, R = system.model, friction.rows
         m, e = R.shape
-        parts, points, blocks = len(rubbings.parts), rubbings.points, rubbings.widths.size
+        parts, points, blocks = len(friction.parts), friction.points, friction.widths.size
         n, nv = model.n_bodies, model.nv
-        starts = np.concatenate([[0], np.cumsum(rubbings.widths)])
-        ints = Arena([rubbings.table, rubbings.children, rubbings.joints + 1, rubbings.velocities, starts], np.int64, frozen=True)
-        numbers = Arena([rubbings.numbers, rubbings.frames, R], np.float64, frozen=True)
+        starts = np.concatenate([[0], np.cumsum(friction.widths)])
+        ints = Arena([friction.table, friction.children, friction.joints + 1, friction.velocities, starts], np.int64, frozen=True)
+        numbers = Arena([friction.numbers, friction.frames, R], np.float64, frozen=True)
         sizes = [
             nv * nv, e * nv, 6 * n * e, 6 * n * e, 6 * n, 6 * parts * e, 6 * parts, 6 * parts, points, points, blocks, blocks, e * e, m * m,
             m, m, e, singles_scratch(m), 6 * n, 2, nv, nv, system.nq_all, system.nv_all, memory, system.nv_all,
@@ -64,11 +64,13 @@ class CompiledJointFriction:
 
 
 @kernel
-def see_in_joints(rub_layout: Ints, rub_ints: Ints, rub_numbers: Floats, X: Floats, wrenches: Floats, seen_out: Floats) -> None:
-    """What goes through the joints that rub, in their axes, of wrenches (6 a body; world axes, at M) through all."""
-    children = part(rub_ints, rub_layout, CHILDREN)
-    nodes = part(rub_ints, rub_layout, NODES)
-    turned = part(rub_numbers, rub_layout, TURNED)
+def see_in_joints(
+    friction_layout: Ints, friction_ints: Ints, friction_numbers: Floats, X: Floats, wrenches: Floats, seen_out: Floats
+) -> None:
+    """What goes through the joints with friction, in their axes, of wrenches (6 a body; world axes, at M) through all."""
+    children = part(friction_ints, friction_layout, CHILDREN)
+    nodes = part(friction_ints, friction_layout, NODES)
+    turned = part(friction_numbers, friction_layout, TURNED)
     for p in range(nodes.size):
         R = compose_rotations(load9(X, 12 * children[p]), load9(turned, 9 * p))
         for half in range(2):
@@ -77,22 +79,23 @@ def see_in_joints(rub_layout: Ints, rub_ints: Ints, rub_numbers: Floats, X: Floa
 
 @kernel
 def respond_efforts(
-    layout: Ints, ints: Ints, rub_layout: Ints, rub_ints: Ints, rub_numbers: Floats, h: float, work_out: Floats, rub_out: Floats
-) -> bool:
+    layout: Ints, ints: Ints, friction_layout: Ints, friction_ints: Ints, friction_numbers: Floats, h: float, work_out: Floats,
+    friction_out: Floats,
+) -> bool:  # fmt: skip
     """At the step that was evaluated: wrenches of unit efforts, and H of efforts and of variables. False if A is not positive definite."""
     body = part(ints, layout, BODIES)
     rows = part(work_out, layout, ROWS)
     columns = part(work_out, layout, COLUMNS)
     X = part(work_out, layout, X_WB)
     nv = part(work_out, layout, Y).size
-    velocities = part(rub_ints, rub_layout, VELOCITIES)
-    R = part(rub_numbers, rub_layout, RUBBED)
-    A = part(rub_out, rub_layout, MATRIX)
-    responses = part(rub_out, rub_layout, RESPONSES)
-    through = part(rub_out, rub_layout, THROUGH)
-    units = part(rub_out, rub_layout, UNITS)
-    answering = part(rub_out, rub_layout, ANSWERING)
-    H = part(rub_out, rub_layout, RESPONSE)
+    velocities = part(friction_ints, friction_layout, VELOCITIES)
+    R = part(friction_numbers, friction_layout, FRICTION_ROWS)
+    A = part(friction_out, friction_layout, MATRIX)
+    responses = part(friction_out, friction_layout, RESPONSES)
+    through = part(friction_out, friction_layout, THROUGH)
+    units = part(friction_out, friction_layout, UNITS)
+    mobility = part(friction_out, friction_layout, MOBILITY)
+    H = part(friction_out, friction_layout, RESPONSE)
     e = velocities.size
     m = R.size // e
     # A⁻¹ eᵢ for a unit effort on each velocity with friction
@@ -105,15 +108,16 @@ def respond_efforts(
         y[velocities[i]] = 1.0
         solve_cholesky(nv, A, y)
     # W: the wrenches in the joints by those, in the axes of M; h A⁻¹ between the velocities, made symmetric
-    send_through_joints(body, rows, columns, X, part(rub_out, rub_layout, NO_LOADS), responses, part(rub_out, rub_layout, TWISTS), through)
+    no_loads, twists = part(friction_out, friction_layout, NO_LOADS), part(friction_out, friction_layout, TWISTS)
+    send_through_joints(body, rows, columns, X, no_loads, responses, twists, through)
     wide = units.size // e
     for i in range(e):
         see_in_joints(
-            rub_layout, rub_ints, rub_numbers, X, through[body_numbers(body) * i : body_numbers(body) * (i + 1)],
+            friction_layout, friction_ints, friction_numbers, X, through[body_numbers(body) * i : body_numbers(body) * (i + 1)],
             units[wide * i : wide * (i + 1)],
         )  # fmt: skip
         for j in range(e):
-            answering[e * i + j] = 0.5 * h * (responses[nv * i + velocities[j]] + responses[nv * j + velocities[i]])
+            mobility[e * i + j] = 0.5 * h * (responses[nv * i + velocities[j]] + responses[nv * j + velocities[i]])
     # H = h R A⁻¹ Rᵀ
     for a in range(m):
         for b in range(m):
@@ -121,7 +125,7 @@ def respond_efforts(
             for i in range(e):
                 if R[e * a + i] != 0.0:
                     for j in range(e):
-                        total += R[e * a + i] * answering[e * i + j] * R[e * b + j]
+                        total += R[e * a + i] * mobility[e * i + j] * R[e * b + j]
             H[m * a + b] = total
     return True
 
@@ -133,16 +137,16 @@ def body_numbers(body):
 
 
 @kernel
-def carry(rub_layout: Ints, rub_ints: Ints, rub_numbers: Floats, u: Floats, rub_out: Floats) -> float:
+def carry(friction_layout: Ints, friction_ints: Ints, friction_numbers: Floats, u: Floats, friction_out: Floats) -> float:
     """What points carry under the friction u, and the bounds that follow; returns by how much of it all that has changed."""
-    R = part(rub_numbers, rub_layout, RUBBED)
-    first = part(rub_out, rub_layout, FIRST)
-    more = part(rub_out, rub_layout, MORE)
-    units = part(rub_out, rub_layout, UNITS)
-    start = part(rub_out, rub_layout, AT_START)
-    wrenches = part(rub_out, rub_layout, WRENCHES)
-    loads = part(rub_out, rub_layout, LOADS)
-    last = part(rub_out, rub_layout, LAST_LOADS)
+    R = part(friction_numbers, friction_layout, FRICTION_ROWS)
+    first = part(friction_out, friction_layout, FIRST)
+    more = part(friction_out, friction_layout, MORE)
+    units = part(friction_out, friction_layout, UNITS)
+    start = part(friction_out, friction_layout, AT_START)
+    wrenches = part(friction_out, friction_layout, WRENCHES)
+    loads = part(friction_out, friction_layout, LOADS)
+    last = part(friction_out, friction_layout, LAST_LOADS)
     for k in range(loads.size):
         last[k] = loads[k]
     for k in range(wrenches.size):
@@ -152,7 +156,8 @@ def carry(rub_layout: Ints, rub_ints: Ints, rub_numbers: Floats, u: Floats, rub_
         for k in range(wrenches.size):
             wrenches[k] += more[i] * units[wrenches.size * i + k]
     carry_loads(
-        part(rub_ints, rub_layout, TABLE), part(rub_numbers, rub_layout, SHAPES), wrenches, u, loads, part(rub_out, rub_layout, ALLOWED)
+        part(friction_ints, friction_layout, TABLE), part(friction_numbers, friction_layout, SHAPES), wrenches, u, loads,
+        part(friction_out, friction_layout, ALLOWED),
     )  # fmt: skip
     size = 0.0
     moved = 0.0
@@ -173,19 +178,21 @@ def pull_variables(R: Floats, u: Floats, first: Floats, efforts_out: Floats) -> 
 
 
 @kernel
-def project_friction(rub_layout: Ints, rub_ints: Ints, rub_numbers: Floats, tolerance: float, most: int, rub_out: Floats, u_out: Floats,
-                     told_out: Floats) -> bool:  # fmt: skip
+def project_friction(
+    friction_layout: Ints, friction_ints: Ints, friction_numbers: Floats, tolerance: float, most: int, friction_out: Floats, u_out: Floats,
+    told_out: Floats,
+) -> bool:  # fmt: skip
     """Alternate between what points carry and friction, from the first, as `stagger` does; told: iterations and the last change. False
     where friction was not found."""
-    H = part(rub_out, rub_layout, RESPONSE)
-    slip = part(rub_out, rub_layout, SLIP)
-    bounds = part(rub_out, rub_layout, BOUNDS)
-    allowed = part(rub_out, rub_layout, ALLOWED)
-    starts = part(rub_ints, rub_layout, STARTS)
-    part(rub_out, rub_layout, LOADS)[:] = 0.0
+    H = part(friction_out, friction_layout, RESPONSE)
+    slip = part(friction_out, friction_layout, SLIP)
+    bounds = part(friction_out, friction_layout, BOUNDS)
+    allowed = part(friction_out, friction_layout, ALLOWED)
+    starts = part(friction_ints, friction_layout, STARTS)
+    part(friction_out, friction_layout, LOADS)[:] = 0.0
     single = bounds.size == u_out.size
     change = 0.0
-    moved = carry(rub_layout, rub_ints, rub_numbers, u_out, rub_out)
+    moved = carry(friction_layout, friction_ints, friction_numbers, u_out, friction_out)
     for k in range(most):
         told_out[0] = k
         told_out[1] = moved
@@ -197,9 +204,9 @@ def project_friction(rub_layout: Ints, rub_ints: Ints, rub_numbers: Floats, tole
         change = moved
         if not single:
             sweep_friction(starts, bounds, H, slip, EXACT, SWEEPS, u_out)
-        elif not solve_single_rows(bounds, H, slip, part(rub_out, rub_layout, SOLVING), u_out):
+        elif not solve_single_rows(bounds, H, slip, part(friction_out, friction_layout, SOLVING), u_out):
             return False
-        moved = carry(rub_layout, rub_ints, rub_numbers, u_out, rub_out)
+        moved = carry(friction_layout, friction_ints, friction_numbers, u_out, friction_out)
     told_out[0] = most
     told_out[1] = moved
     return True

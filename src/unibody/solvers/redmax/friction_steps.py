@@ -9,12 +9,13 @@ from __future__ import annotations
 import numpy as np
 
 from unibody.arena import part
+from unibody.arrays import all_finite, largest
 from unibody.coordinates.reduced.products import fill_wrenches, gather_wrenches
 from unibody.coordinates.reduced.workspace import BODIES, COLUMNS, COUNTDOWN, ROWS, STATUS, X_SOLVED
 from unibody.coordinates.stages import EVALUATE_STAGE, Evaluate
 from unibody.coordinates.workspace import GRAVITY, SPEED_LIMIT, X_WB, F, Y
 from unibody.kernel import Floats, Ints, device, kernel, long_kernel
-from unibody.rules.base import COMMON, DAMPER_WORK, TIME, all_finite, begun_fields, largest, outruns, write_record
+from unibody.rules.base import COMMON, DAMPER_WORK, TIME, begun_fields, finish_step
 from unibody.rules.memory import Field, MemorySchema, MemoryView, count
 from unibody.solvers.redmax.joint_friction import JointFrictions, Moment
 from unibody.solvers.redmax.step import settle_loads
@@ -24,8 +25,8 @@ from unibody.solvers.redmax.linearly_implicit import (  # isort: skip
 )  # fmt: skip
 
 from unibody.solvers.redmax.friction_projections import (  # isort: skip
-    AT_START, BEFORE, ENERGIES, FIRST, MORE, RATES, RESPONSE, RUBBED, SAVED_MEMORY, SAVED_Q, SAVED_V, SLIP, SLOWER, TOTALS, VELOCITIES,
-    CompiledJointFriction, respond_efforts, project_friction, pull_variables, see_in_joints,
+    AT_START, BEFORE, ENERGIES, FIRST, FRICTION_ROWS, MORE, RATES, RESPONSE, SAVED_MEMORY, SAVED_Q, SAVED_V, SLIP, SLOWER, TOTALS,
+    VELOCITIES, CompiledJointFriction, respond_efforts, project_friction, pull_variables, see_in_joints,
 )  # fmt: skip
 from unibody.contact.joint_friction_variables import MOST, TOLERANCE
 
@@ -38,9 +39,9 @@ def keep(x, copy_out):
 
 @kernel
 def find_friction(
-    layout: Ints, ints: Ints, constants: Floats, stages: Ints, control: Floats, rub_layout: Ints, rub_ints: Ints, rub_numbers: Floats,
-    t: float, h: float, tolerance: float, most: int, work_out: Floats, rub_out: Floats, efforts_out: Floats, q_out: Floats, v_out: Floats,
-    found_out: Floats,
+    layout: Ints, ints: Ints, constants: Floats, stages: Ints, control: Floats, friction_layout: Ints, friction_ints: Ints,
+    friction_numbers: Floats, t: float, h: float, tolerance: float, most: int, work_out: Floats, friction_out: Floats, efforts_out: Floats,
+    q_out: Floats, v_out: Floats, found_out: Floats,
 ) -> bool:  # fmt: skip
     """The friction of a step from (t, q, v), from the guess that was found last (u, then iterations and change), and its efforts. False if
     the step is not finite, or its friction not found."""
@@ -49,13 +50,13 @@ def find_friction(
     columns = part(work_out, layout, COLUMNS)
     X = part(work_out, layout, X_WB)
     y = part(work_out, layout, Y)
-    R = part(rub_numbers, rub_layout, RUBBED)
-    velocities = part(rub_ints, rub_layout, VELOCITIES)
-    first = part(rub_out, rub_layout, FIRST)
-    slip = part(rub_out, rub_layout, SLIP)
-    more = part(rub_out, rub_layout, MORE)
-    totals = part(rub_out, rub_layout, TOTALS)
-    H = part(rub_out, rub_layout, RESPONSE)
+    R = part(friction_numbers, friction_layout, FRICTION_ROWS)
+    velocities = part(friction_ints, friction_layout, VELOCITIES)
+    first = part(friction_out, friction_layout, FIRST)
+    slip = part(friction_out, friction_layout, SLIP)
+    more = part(friction_out, friction_layout, MORE)
+    totals = part(friction_out, friction_layout, TOTALS)
+    H = part(friction_out, friction_layout, RESPONSE)
     m = first.size
     e = velocities.size
     # the step with the friction u₀ that was found last: its efforts Rᵀ u₀, and the acceleration a
@@ -69,12 +70,12 @@ def find_friction(
     # w(u₀): the wrenches in the joints with friction
     settle_loads(layout, ints, constants, part(work_out, layout, X_SOLVED), y, work_out)
     fill_wrenches(
-        body, rows, X, part(work_out, layout, F), part(constants, layout, GRAVITY), totals, part(rub_out, rub_layout, ENERGIES)
+        body, rows, X, part(work_out, layout, F), part(constants, layout, GRAVITY), totals, part(friction_out, friction_layout, ENERGIES)
     )  # fmt: skip
-    gather_wrenches(body, rows, columns, totals, part(rub_out, rub_layout, RATES))
-    see_in_joints(rub_layout, rub_ints, rub_numbers, X, totals, part(rub_out, rub_layout, AT_START))
+    gather_wrenches(body, rows, columns, totals, part(friction_out, friction_layout, RATES))
+    see_in_joints(friction_layout, friction_ints, friction_numbers, X, totals, part(friction_out, friction_layout, AT_START))
     # slip(u) = R (v + h a) + H (u − u₀): the constant part R (v + h a) − H u₀
-    if not respond_efforts(layout, ints, rub_layout, rub_ints, rub_numbers, h, work_out, rub_out):
+    if not respond_efforts(layout, ints, friction_layout, friction_ints, friction_numbers, h, work_out, friction_out):
         return False
     for i in range(e):
         more[i] = v_out[velocities[i]] + h * y[velocities[i]]
@@ -87,7 +88,7 @@ def find_friction(
         for b in range(m):
             slip[a] -= H[m * a + b] * first[b]
     # staggered projections, and the efforts Rᵀ u of what they find
-    if not project_friction(rub_layout, rub_ints, rub_numbers, tolerance, most, rub_out, u, found_out[m:]):
+    if not project_friction(friction_layout, friction_ints, friction_numbers, tolerance, most, friction_out, u, found_out[m:]):
         return False
     first[:] = 0.0
     pull_variables(R, u, first, efforts_out)
@@ -96,19 +97,19 @@ def find_friction(
 
 @long_kernel
 def roll_joint_friction(
-    layout: Ints, ints: Ints, constants: Floats, stages: Ints, control: Floats, rub_layout: Ints, rub_ints: Ints, rub_numbers: Floats,
-    t0: float, h: float, tolerance: float, most: int, done: int, steps: int, every: int, explicit: int, work_out: Floats, rub_out: Floats,
-    efforts_out: Floats, q_out: Floats, v_out: Floats, memory_out: Floats, record_out: Floats,
+    layout: Ints, ints: Ints, constants: Floats, stages: Ints, control: Floats, friction_layout: Ints, friction_ints: Ints,
+    friction_numbers: Floats, t0: float, h: float, tolerance: float, most: int, done: int, steps: int, every: int, explicit: int,
+    work_out: Floats, friction_out: Floats, efforts_out: Floats, q_out: Floats, v_out: Floats, memory_out: Floats, record_out: Floats,
 ) -> int:  # fmt: skip
     """Take steps from the one that follows `done` on; returns how many are done then. Before a step that is not finite, or whose friction
     was not found here, q, v and memory are as they were. Memory ends with `joint_friction`."""
     y = part(work_out, layout, Y)
-    velocities = part(rub_ints, rub_layout, VELOCITIES)
-    before = part(rub_out, rub_layout, BEFORE)
-    q = part(rub_out, rub_layout, SAVED_Q)
-    v = part(rub_out, rub_layout, SAVED_V)
-    memory = part(rub_out, rub_layout, SAVED_MEMORY)
-    slowed = part(rub_out, rub_layout, SLOWER)
+    velocities = part(friction_ints, friction_layout, VELOCITIES)
+    before = part(friction_out, friction_layout, BEFORE)
+    q = part(friction_out, friction_layout, SAVED_Q)
+    v = part(friction_out, friction_layout, SAVED_V)
+    memory = part(friction_out, friction_layout, SAVED_MEMORY)
+    slowed = part(friction_out, friction_layout, SLOWER)
     first_v = BEGUN_Q + q.size
     first_found = first_v + v.size
     found = memory_out[first_found:]
@@ -123,8 +124,8 @@ def roll_joint_friction(
         # friction for the velocities at the beginning, then the step; once more where it had to begin slower
         for attempt in range(2):
             good = find_friction(
-                layout, ints, constants, stages, control, rub_layout, rub_ints, rub_numbers, t, h, tolerance, most, work_out, rub_out,
-                efforts_out, q_out, slowed, found,
+                layout, ints, constants, stages, control, friction_layout, friction_ints, friction_numbers, t, h, tolerance, most,
+                work_out, friction_out, efforts_out, q_out, slowed, found,
             )  # fmt: skip
             if good:
                 good = step_linearly_implicit(
@@ -144,9 +145,7 @@ def roll_joint_friction(
         for i in range(velocities.size):
             memory_out[DAMPER_WORK] += h * efforts_out[i] * (memory_out[first_v + velocities[i]] + 0.5 * h * y[velocities[i]])
         t = t + h
-        if (k + 1) % every == 0:
-            write_record((k + 1) // every - 1, t, q_out, v_out, memory_out, record_out)
-        if outruns(layout, y, v_out, work_out):
+        if finish_step(layout, k, every, t, q_out, v_out, work_out, memory_out, record_out):
             return k + 1
     return steps
 
@@ -191,13 +190,13 @@ class JointFrictionSteps:
         self.last = memory
         return done
 
-    def rubbed(self, memory: np.ndarray) -> MemoryView:
+    def kept_friction(self, memory: np.ndarray) -> MemoryView:
         """The friction in a memory."""
         return self.schema.view(memory).joint_friction
 
     def _step(self, common: tuple, t: float, h: float, explicit: int, q_out: Floats, v_out: Floats, memory_out: Floats) -> bool:
         """One step, its friction found in Python; false, with q, v and memory as they were, if it is not finite."""
-        start, u, system = v_out, self.rubbed(memory_out).friction.copy(), self.system
+        start, u, system = v_out, self.kept_friction(memory_out).friction.copy(), self.system
         found = memory_out.copy()
         for _ in range(2):
             u = self.find(Moment(t, q_out, start, common[-1], h), u, found)
@@ -221,6 +220,6 @@ class JointFrictionSteps:
             found = self.frictions.solve(moment, u)
         except FloatingPointError:
             return np.zeros_like(u)
-        kept = self.rubbed(memory_out)
+        kept = self.kept_friction(memory_out)
         kept.friction, kept.iterations, kept.change = found.friction, found.iterations, found.change
         return found.friction

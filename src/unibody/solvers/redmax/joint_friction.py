@@ -6,7 +6,7 @@ leave (so there is no second, unconstrained motion to subtract, Eq. 13–17), wh
 
     u⁺ = arg min ½ (u⁺ − u)ᵀ h H (u⁺ − u) + s(u)ᵀ u⁺,   |u⁺_k| ≤ μ α_k,      s = B (v + h a)
 
-with H the joints' answer to efforts while rows hold (`effort_response`). Friction is solved for in reduced coordinates, where
+with H the joints' response to efforts while rows hold (`effort_response`). Friction is solved for in reduced coordinates, where
 joints stay together: the iteration has the paper's fixed points and reaches them sooner. The u of the last step is where the next begins.
 Trees without rows and implicit forces do the same compiled (`friction_projections`), and come here where that does not find the friction.
 """
@@ -78,7 +78,7 @@ class JointFrictions(JointFrictionVariables):
 
     def _solve_linear(self, moment: Moment, u: np.ndarray) -> Staggered:
         """The same in trees without rows and implicit forces: accelerations and reactions are linear in the efforts, so that one evaluation
-        and the answers to unit efforts tell of all."""
+        and the responses to unit efforts tell of all."""
         y, system = self.evaluate(moment, u), self.system
         response, start, reactions = EffortResponse(system, self.velocities), u, self.reduced_wrenches(system.dynamics)
         responses = response.responses
@@ -110,4 +110,4 @@ class JointFrictions(JointFrictionVariables):
     def seen(self, held: HeldLoads, u: np.ndarray, v: np.ndarray, y: np.ndarray, h: float) -> dict[str, JointFrictionState]:
         """What a recording keeps of every friction, after `evaluate`."""
         slip = self.rows @ (velocity_rows(self.system, self.velocities) @ (v[: y.size] + h * y))
-        return self.rubs(self.local(held.reactions, self.system.view(X_WB).reshape(-1, 12)), u, self.speeds(slip))
+        return self.states(self.local(held.reactions, self.system.view(X_WB).reshape(-1, 12)), u, self.speeds(slip))

@@ -13,17 +13,10 @@ from __future__ import annotations
 
 from unibody.algebra.tree.aba import BODY, RIGID, ROW, C, V, dot6, rigid_block, times_block
 from unibody.arena import part
-from unibody.coordinates.reduced.products import twice_kinetic_energy
 from unibody.coordinates.reduced.workspace import BODIES, ROWS, X_SOLVED
 from unibody.coordinates.workspace import ARMATURE, GRAVITY, Y
 from unibody.kernel import Floats, Ints, kernel
 from unibody.spatial.devices import add3, cross, load3, load6
-
-
-@kernel
-def kinetic_energy(layout: Ints, ints: Ints, constants: Floats, v: Floats, work_out: Floats) -> float:
-    """T of the state that was evaluated last."""
-    return 0.5 * twice_kinetic_energy(layout, ints, constants, v, work_out)
 
 
 @kernel

@@ -30,16 +30,19 @@ from math import sqrt
 import numpy as np
 
 from unibody.arena import part
+from unibody.arrays import all_finite
 from unibody.coordinates.kick import energy_of_courses, slow_down
 from unibody.coordinates.maximal.projection import PROJECT_BELOW
+from unibody.coordinates.reduced.kinematics import advance_own
+from unibody.coordinates.reduced.products import twice_kinetic_energy
 from unibody.coordinates.reduced.workspace import APART, COUNTDOWN, CURVED, FLAT, IMPLICIT_CHOICE, ITERATIONS, MOVING, STATUS, X_SOLVED
 from unibody.coordinates.stages import EVALUATE_STAGE, KICK_STAGE, PROJECT_STAGE, Evaluate, Kick, Project
 from unibody.coordinates.workspace import COMPLIANCE, DRIFT, MULTIPLIER, RATE, RESIDUAL, VIOLATION, Y
 from unibody.element import DAMPER_POWER
 from unibody.kernel import Floats, Ints, device, kernel, long_kernel
-from unibody.rules.base import COMMON, DAMPER_WORK, LAST_STEP, POWER, TIME, WORK, advance_own, all_finite, ledger_of, outruns, write_record
+from unibody.rules.base import COMMON, DAMPER_WORK, LAST_STEP, POWER, TIME, WORK, finish_step, ledger_of
 from unibody.rules.memory import Field, count
-from unibody.solvers.redmax.kinetic_energy import kinetic_energy, work_of_step
+from unibody.solvers.redmax.kinetic_energy import work_of_step
 from unibody.solvers.redmax.linear import RETRY
 from unibody.solvers.redmax.rows import row_of
 from unibody.solvers.redmax.workspace import AHEAD, UNILATERAL
@@ -200,7 +203,7 @@ def step_linearly_implicit(
     curved = part(constants, layout, IMPLICIT_CHOICE)[CURVED] > 0.0
     violated = largest_held(part(ints, layout, UNILATERAL), held) if curved else -1.0
     curved = 0.0 <= violated < PROJECT_BELOW
-    energy = kinetic_energy(layout, ints, constants, v_out, work_out) if explicit == 0 or curved else 0.0
+    energy = 0.5 * twice_kinetic_energy(layout, ints, constants, v_out, work_out) if explicit == 0 or curved else 0.0
     work = work_of_step(layout, ints, constants, h, v_out, work_out) if explicit == 0 or curved else 0.0
     turning = curved and energy > 0.0  # from rest, rows do not turn: what they do assembles a start
     spurious = work_of_rows(layout, ints, constants, h, work_out) if turning else 0.0
@@ -282,7 +285,6 @@ def roll_linearly_implicit(
     projected = stages[PROJECT_STAGE] != 0
     nq, nv = q_out.size, v_out.size
     kept = np.empty(nq + nv + memory_out.size if projected else 0)
-    rows = 0
     t = t0
     for k in range(steps):
         if projected:
@@ -298,9 +300,6 @@ def roll_linearly_implicit(
                 memory_out[:] = kept[nq + nv :]
             return k
         t = t + h
-        if (k + 1) % every == 0:
-            write_record(rows, t, q_out, v_out, memory_out, record_out)
-            rows += 1
-        if outruns(layout, part(work_out, layout, Y), v_out, work_out):
+        if finish_step(layout, k, every, t, q_out, v_out, work_out, memory_out, record_out):
             return k + 1
     return steps

@@ -18,6 +18,7 @@ from unibody.algebra.tree.aba import BODY
 from unibody.constraints.base import Constraint
 from unibody.contact.joint_friction_variables import TOLERANCE
 from unibody.coordinates.observation import Observation
+from unibody.coordinates.reduced.kinematics import advance_own
 from unibody.coordinates.reduced.observe import reactions_reduced
 from unibody.coordinates.reduced.workspace import APART, BODIES, COUNTDOWN, FLAT, LEAST, STATUS
 from unibody.coordinates.workspace import LEDGER, RESIDUAL
@@ -26,7 +27,7 @@ from unibody.errors import ModelError, StepFailed
 from unibody.forces.base import Force
 from unibody.joints.base import Joint
 from unibody.model import Model, State
-from unibody.rules.base import DAMPER_WORK, advance_own, begun_fields
+from unibody.rules.base import DAMPER_WORK, begun_fields
 from unibody.rules.memory import Field
 from unibody.shapes import Shape
 from unibody.solvers.base import Bound, Solver, Step, needs_reaction
@@ -187,11 +188,11 @@ class BoundFriction(BoundRedMax):
     steps: JointFrictionSteps = field(kw_only=True)
 
     def step_facts(self, memory: np.ndarray | None = None) -> dict[str, Any]:
-        found = self.steps.rubbed(self.steps.last)
+        found = self.steps.kept_friction(self.steps.last)
         return {**super().step_facts(memory), "iterations": int(found.iterations), "residual": found.change}
 
     def observe(self, state: State, memory: np.ndarray, control: np.ndarray) -> Observation:
-        """As without friction, and what rubs in every joint; at the start, over an instant."""
+        """As without friction, and friction in every joint; at the start, over an instant."""
         q, v, flat = self._unpack(state, memory)
         kept, frictions = self.memory_schema.view(flat), self.steps.frictions
         h, t, found = kept.step_length, state.t - kept.step_length, kept.joint_friction

@@ -20,17 +20,17 @@ from unibody.solvers.redmax.matrix import add_implicit_loads, fill_matrix, fill_
 from unibody.solvers.redmax.rows import (  # isort: skip
     ASLEEP, add_responses, aim_rows_ahead, load_multipliers, multiply_rows, respond_to, row_acceleration, row_of,
 )  # fmt: skip
-from unibody.coordinates.reduced.kinematics import fill_joint_table, fill_turns, sweep_reduced
+from unibody.coordinates.reduced.kinematics import sweep_at
 from unibody.coordinates.reduced.products import carry_accelerations, fill_wrenches, gather_wrenches
 from unibody.coordinates.reduced.row_responses import close_responses, forget_response
 from unibody.coordinates.signals import FillSignals
 
 from unibody.coordinates.reduced.workspace import (  # isort: skip
-    ANTICIPATE, BODIES, COLUMNS, CONSTANTS, DEFINITE, DIAGONAL, FAILED, IMPLICIT_CHOICE, IMPLICIT_EFFORT, ITERATIONS, OWN, PARTS,
-    PROJECTED, ROWS, SETTLE, SIDE, STATUS, STEP_LENGTH, TABLE_C, TABLE_S, TABLE_X, TURNS, X_SOLVED,
+    ANTICIPATE, BODIES, COLUMNS, DEFINITE, DIAGONAL, FAILED, IMPLICIT_CHOICE, IMPLICIT_EFFORT, ITERATIONS, OWN, PROJECTED,
+    ROWS, SETTLE, SIDE, STATUS, STEP_LENGTH, X_SOLVED,
 )  # fmt: skip
 from unibody.coordinates.workspace import (  # isort: skip
-    ACTIVE, ARMATURE, CLASSES, COMPLIANCE, F, GRAVITY, INDEX, LOAD, MULTIPLIER, PARAMETERS, RANK, RATE, RESIDUAL, RIGHT, SCRATCH, SIGNALS,
+    ACTIVE, ARMATURE, COMPLIANCE, F, GRAVITY, LOAD, MULTIPLIER, RANK, RATE, RESIDUAL, RIGHT, SCRATCH, SIGNALS,
     TARGET, X_WB, Y,
 )  # fmt: skip
 from unibody.solvers.redmax.workspace import AHEAD, NONHOLONOMIC, SIDE_F, STEP_ROWS, UNILATERAL, V_OWN
@@ -67,9 +67,6 @@ def look_around(
     layout: Ints, ints: Ints, constants: Floats, stages: Ints, control: Floats, t: float, work_out: Floats, q_out: Floats, v_out: Floats
 ) -> None:
     """Poses, twists, columns, rows and loads at (t, q, v)."""
-    table_X = part(work_out, layout, TABLE_X)
-    table_S = part(work_out, layout, TABLE_S)
-    table_c = part(work_out, layout, TABLE_C)
     signals = part(work_out, layout, SIGNALS)
     residual = part(work_out, layout, RESIDUAL)
     ahead = part(work_out, layout, AHEAD)
@@ -77,17 +74,9 @@ def look_around(
     h = part(constants, layout, IMPLICIT_CHOICE)[STEP_LENGTH]
     for j in range(own_v.size):
         own_v[j] = v_out[j]
-    fill_joint_table(
-        part(ints, layout, CLASSES), part(ints, layout, INDEX), part(constants, layout, PARAMETERS), part(ints, layout, PARTS), q_out,
-        v_out, table_X, table_S, table_c,
-    )  # fmt: skip
     if stages[SIGNAL_STAGE] != 0:
         FillSignals(stages[SIGNAL_STAGE], t, signals)
-    fill_turns(part(ints, layout, TURNS), q_out, table_X)
-    sweep_reduced(
-        part(ints, layout, BODIES), part(constants, layout, CONSTANTS), table_X, table_S, table_c, v_out, signals,
-        part(work_out, layout, ROWS), part(work_out, layout, COLUMNS),
-    )  # fmt: skip
+    sweep_at(layout, ints, constants, q_out, v_out, work_out)
     if stages[SEE_STAGE] != 0:
         timed = stages[SIGNAL_STAGE] != 0 and residual.size > 0
         if timed:
