@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from math import sqrt
 
-from unibody.kernel import Floats, device, inlined
+from unibody.kernel import device, inlined
 from unibody.triple import fetch_four, minus, plus, put_four, spread_four
 
 TALL, WIDE, PANEL = 12, 4, 96
@@ -46,7 +46,7 @@ def subtract_tile(packed, a, b, depth, at, stride, F_out):
     zero = spread_four(0.0)
     c00, c10, c20, c01, c11, c21 = zero, zero, zero, zero, zero, zero
     c02, c12, c22, c03, c13, c23 = zero, zero, zero, zero, zero, zero
-    for k in range(depth):
+    for _ in range(depth):
         x, y, z = fetch_four(packed, a), fetch_four(packed, a + 4), fetch_four(packed, a + 8)
         f = packed[b]
         c00, c10, c20 = plus(c00, f, x), plus(c10, f, y), plus(c20, f, z)

@@ -1,8 +1,8 @@
 """Plans of a factorisation: all of it that depends on the pattern of a matrix only, and the factors made with one.
 
-    plan = Plan.of(n, rows, columns)             entries (row, column) of A, each for both sides of the diagonal; repeated ones add up
-    factor = plan.factor(values)                 A = L Lᵀ in the order of the plan
-    if factor.bad < 0: x = factor.solve(b)       else A is not positive definite: row `bad` has a pivot that is not positive
+    plan = SupernodalPlan.of(n, rows, columns)      entries (row, column) of A, each for both sides of the diagonal; repeated ones add up
+    factor = plan.factor(values)                    A = L Lᵀ in the order of the plan
+    if factor.bad < 0: x = factor.solve(b)          else A is not positive definite: row `bad` has a pivot that is not positive
 
 A plan depends on nothing but its arguments, and a factor on nothing but the plan and the values, bit for bit.
 """
@@ -45,7 +45,7 @@ class Supernodes:
 
 
 @dataclass(frozen=True)
-class Plan:
+class SupernodalPlan:
     """`order[k]` is the unknown that is eliminated as the k-th; entries source[…] of the values go to the places `target` of fronts."""
 
     order: np.ndarray
@@ -57,9 +57,9 @@ class Plan:
     @staticmethod
     def of(
         n: int, rows: np.ndarray, columns: np.ndarray, node: np.ndarray | None = None, positions: np.ndarray | None = None
-    ) -> Plan:
-        """For n unknowns. `node` of each: those of a node have the same neighbours (found where it is not given). `positions` of nodes (k, 3)
-        order by nested dissection; without them the order is that of minimum degree."""
+    ) -> SupernodalPlan:
+        """For n unknowns. `node` of each: those of a node have the same neighbours (found where it is not given). `positions` of nodes
+        (k, 3) order by nested dissection; without them the order is that of minimum degree."""
         rows, columns = (np.ascontiguousarray(i, np.int64) for i in (rows, columns))
         node = alike_nodes(n, rows, columns) if node is None else np.ascontiguousarray(node, np.int64)
         count = int(node.max(initial=-1)) + 1
@@ -81,7 +81,7 @@ class Plan:
         entry_first, source, target = (np.empty(k, np.int64) for k in (m + 1, len(rows), len(rows)))
         local = np.empty(max(n, m), np.int64)
         place_entries(rows, columns, place, of, nodes.column_first, nodes.lower_first, nodes.lower, local, entry_first, source, target)
-        return Plan(unknowns, nodes, entry_first, source, target)
+        return SupernodalPlan(unknowns, nodes, entry_first, source, target)
 
     @cached_property
     def flops(self) -> float:
@@ -101,35 +101,35 @@ class Plan:
         return int(np.add(*self.nodes.sizes).max(initial=0))
 
     def workspace(self) -> Workspace:
-        """Arrays that a factorisation works in and leaves for the next one."""
-        sizes = self.nodes.stack, packed_size(self.tallest), front_size(self.tallest)
+        """Arrays that a factorisation works in and leaves for the next one: new ones would cost more than small factors."""
+        sizes = self.nodes.stack, packed_size(self.tallest), front_size(self.tallest), self.factor_size
         return Workspace(*(np.empty(k) for k in sizes))
 
     def factor(self, values: np.ndarray, workspace: Workspace | None = None) -> SupernodalFactor:
-        """L of the matrix whose entries have these values."""
+        """L of the matrix whose entries have these values. With a workspace it stands in there, until the next one is made with it."""
         s, work = self.nodes, workspace or self.workspace()
-        L = np.empty(self.factor_size)
         bad = factor(
             s.column_first, s.lower_first, s.factor_at, s.update_at, s.child, s.sibling, s.relative, self.entry_first, self.source,
-            self.target, np.ascontiguousarray(values, float), work.stack, work.packed, work.front, L,
+            self.target, np.ascontiguousarray(values, float), work.stack, work.packed, work.front, work.L,
         )  # fmt: skip
-        return SupernodalFactor(self, L, int(self.order[bad]) if bad >= 0 else -1)
+        return SupernodalFactor(self, work.L, int(self.order[bad]) if bad >= 0 else -1)
 
 
 @dataclass(frozen=True)
 class Workspace:
-    """Scratch of a factorisation with one plan; two threads need one each."""
+    """Scratch and result of a factorisation with one plan; two threads need one each."""
 
     stack: np.ndarray
     packed: np.ndarray
     front: np.ndarray
+    L: np.ndarray
 
 
 @dataclass(frozen=True)
 class SupernodalFactor:
     """L, or the row of the matrix at which it was found not to be positive definite (−1: it is)."""
 
-    plan: Plan
+    plan: SupernodalPlan
     L: np.ndarray
     bad: int
 
