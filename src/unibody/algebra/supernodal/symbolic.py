@@ -144,7 +144,7 @@ def gather_rows(
     for s in range(count):
         at = row_first[s]
         end = first_node[s + 1]
-        # neighbours of its columns, and rows of its children
+        # neighbours of its columns
         for k in range(first_node[s], end):
             for e in range(start[order[k]], start[order[k] + 1]):
                 i = rank[neighbours[e]]
@@ -154,6 +154,7 @@ def gather_rows(
                         return s
                     rows_out[at] = i
                     at += 1
+        # rows of its children
         c = child_out[s]
         while c >= 0:
             for k in range(row_first[c], row_first[c + 1]):
@@ -167,6 +168,7 @@ def gather_rows(
             c = sibling_out[c]
         if at != row_first[s + 1]:
             return s
+        # ascending, as parents look for them; then it is a child itself
         rows_out[row_first[s] : at].sort()
         if above[s] >= 0:
             sibling_out[s] = child_out[above[s]]

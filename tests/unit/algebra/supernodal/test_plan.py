@@ -14,7 +14,8 @@ from unibody.algebra.supernodal.plan import SupernodalPlan
 CASES = {
     "single": chain(1, 1), "one body": chain(1, 12), "two": chain(2, 3), "chain of bodies": chain(40, 12), "long chain": chain(300, 3),
     "grid": grid((14, 11), 3), "strip": grid((60, 3), 3), "box": grid((6, 5, 4), 3), "scalars": grid((30, 30), 1),
-    "bodies": grid((5, 5), 12), "apart": scattered(60, 25, 0), "mixed": scattered(50, 120, 1), "dense": scattered(20, 300, 2), "many": scattered(200, 500, 3),
+    "bodies": grid((5, 5), 12), "apart": scattered(60, 25, 0),
+    "mixed": scattered(50, 120, 1), "dense": scattered(20, 300, 2), "many": scattered(200, 500, 3),
 }  # fmt: skip
 
 
