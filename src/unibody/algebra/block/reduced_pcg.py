@@ -189,6 +189,24 @@ class ChangeOfVariables:
         """Where rows of N begin, columns of their entries, and the entries."""
         return self.N.indptr.astype(np.int64), self.N.indices.astype(np.int64), np.ascontiguousarray(self.N.data, float)
 
+    @cached_property
+    def local(self) -> np.ndarray:
+        """For every entry of N, by rows, the place of its column among those of its body."""
+        starts, entries, _ = self.by_row
+        count = self.N.shape[1]
+        body = np.repeat(np.arange(len(starts) - 1) // W, np.diff(starts))
+        owner = np.repeat(np.arange(len(self.first) - 1), np.diff(self.first))
+        return (np.searchsorted(owner * count + self.columns, body * count + entries) - self.first[body]).astype(np.int64)
+
+    @cached_property
+    def node_of_z(self) -> np.ndarray:
+        """The same number for unknowns z on which the same bodies depend."""
+        owner = np.repeat(np.arange(len(self.first) - 1), np.diff(self.first))
+        order = np.argsort(self.columns, kind="stable")
+        ends = np.cumsum(np.bincount(self.columns, minlength=self.N.shape[1]))[:-1]
+        known: dict[bytes, int] = {}
+        return np.array([known.setdefault(bodies.tobytes(), len(known)) for bodies in np.split(owner[order], ends)], np.int64)
+
     def large(self, g: int) -> tuple[np.ndarray, slice, sp.csr_matrix]:
         """Bodies and range of z of a mechanism, and N of it alone."""
         if g not in self._large:

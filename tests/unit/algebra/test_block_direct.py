@@ -1,0 +1,75 @@
+"""Systems of affine bodies by supernodal factors against dense ones, with joints and without; what decides between them and iterations."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from test_block_cholesky import coupled
+from test_block_reduced_pcg import system
+
+from unibody.algebra.block.cholesky import BlockMatrix
+from unibody.algebra.block.direct import DirectPlan, NewtonSolver
+
+
+@pytest.mark.parametrize(("sizes", "touching"), [([4], []), ([1, 1], [(0, 1)]), ([3, 2, 1], [(0, 4), (2, 5), (3, 5)]), ([5] * 8, [(0, 6), (3, 39)])])
+def test_reduced_solutions_are_those_of_the_dense_matrix(sizes, touching, rng):
+    H, change, N = system(rng, sizes, touching)
+    b = rng.normal(size=N.shape[0])
+    exact = N @ np.linalg.solve(N.T @ H.sparse().toarray() @ N, N.T @ b)
+    for way in ("auto", "direct", "pcg"):
+        found, direct = NewtonSolver(way, change).solve(H, b, False)
+        assert direct == (way != "pcg")  # so few bodies are factored
+        np.testing.assert_allclose(found, exact, atol=1e-7 * np.abs(exact).max())
+
+
+def test_bodies_without_joints():
+    H, b = coupled(40), np.random.default_rng(2).standard_normal(480)
+    found, _ = NewtonSolver("direct", None).solve(H, b, False)
+    exact = np.linalg.solve(H.sparse().toarray(), b)
+    np.testing.assert_allclose(found, exact, atol=1e-8 * np.abs(exact).max())  # stiffness ratios of 1e6 in the blocks
+
+
+def test_a_matrix_that_is_not_positive_has_no_direction_unless_it_is_the_careful_one(rng):
+    H, change, N = system(rng, [2, 1], [(1, 2)])
+    H.diagonal[2] -= 1e9 * np.eye(12)
+    solver = NewtonSolver("direct", change)
+    assert solver.solve(H, np.ones(36), False)[0] is None
+    exact = N @ np.linalg.solve(N.T @ H.sparse().toarray() @ N, N.T @ np.ones(36))
+    np.testing.assert_allclose(solver.solve(H, np.ones(36), True)[0], exact, atol=1e-9 * np.abs(exact).max())
+
+
+def test_a_matrix_whose_blocks_are_positive_but_not_the_whole_is_refused():
+    """Sparse LU does not notice that."""
+    H = coupled(6)
+    H = BlockMatrix(H.diagonal, H.rows, H.columns, 1e3 * H.between)
+    assert np.linalg.eigvalsh(H.diagonal).min() > 0.0 > np.linalg.eigvalsh(H.sparse().toarray())[0]
+    assert NewtonSolver("direct", None).solve(H, np.ones(72), False)[0] is None
+
+
+def test_work_decides_for_large_systems():
+    """A chain of bodies fills nothing in: factors. Bodies that all touch each other: n³ against n² flops."""
+    chain = coupled(400)
+    assert NewtonSolver("auto", None).direct(chain)
+    pairs = np.array(np.triu_indices(200, 1))
+    dense = BlockMatrix(np.tile(np.eye(12), (200, 1, 1)), *pairs.copy(), np.zeros((pairs.shape[1], 12, 12)))
+    solver = NewtonSolver("auto", None)
+    assert solver.plan(dense).flops > 2400**3 / 3
+    assert solver.direct(dense) == (solver.plan(dense).flops <= 4.0 * solver.iterations_flops(dense))
+    far = 900
+    pairs = np.array(np.triu_indices(far, 1))
+    dense = BlockMatrix(np.zeros((far, 0, 0)), *pairs.copy(), np.zeros((pairs.shape[1], 0, 0)))
+    assert 4.0 * NewtonSolver("auto", None).iterations_flops(dense) < (12.0 * far) ** 3 / 3
+
+
+def test_a_plan_is_kept_while_pairs_stay_and_gives_the_same_bits(rng):
+    H, change, _ = system(rng, [3, 2, 1], [(0, 4), (2, 5)])
+    other, _, _ = system(rng, [3, 2, 1], [(0, 4), (1, 5)])
+    b, solver = rng.normal(size=72), NewtonSolver("direct", change)
+    first = solver.solve(H, b, False)[0]
+    plan = solver.plan(H)
+    solver.solve(H.between_this_and(H, 0.5), 2.0 * b, False)
+    assert solver.plan(H) is plan
+    assert solver.plan(other) is not plan
+    solver.solve(other, b, False)
+    assert np.array_equal(solver.solve(H, b, False)[0], first)
+    assert np.array_equal(DirectPlan(6, H.rows, H.columns, change).solve(H, b), first)
