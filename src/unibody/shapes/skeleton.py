@@ -63,11 +63,11 @@ class Skeleton:
             if length == 0.0:
                 radii, heights = np.delete(radii, 3), np.delete(heights, 3)
             x, faces = revolve(radii, heights, around)
-            parts.append((self.points[i] + x @ _frame(way).T, faces))
+            parts.append((self.points[i] + x @ axis_frame(way).T, faces))
         return join_meshes(parts)
 
 
-def _frame(axis: np.ndarray) -> np.ndarray:
+def axis_frame(axis: np.ndarray) -> np.ndarray:
     """A rotation whose third column is the axis; any if that has no length."""
     length = float(np.linalg.norm(axis))
     if length == 0.0:
@@ -79,7 +79,7 @@ def _frame(axis: np.ndarray) -> np.ndarray:
 
 
 def point_rows(shape: str, given: Any, least: int) -> np.ndarray:
-    """Points (n, 3) that are finite and differ from each other, or ModelError."""
+    """At least so many finite points (n, 3), or ModelError."""
     try:
         points = np.array(given, dtype=float)
     except (TypeError, ValueError):
