@@ -76,7 +76,9 @@ EXAMPLES: dict[str, Any] = {
     "Mesh": ub.Mesh(*ub.Box((0.1, 0.1, 0.1)).triangles()),
     "OpenMesh": ub.OpenMesh(*ub.Box((0.1, 0.1, 0.1)).triangles()),
     "Plane": ub.Plane(),
+    "PointCloud": ub.PointCloud([(0, 0, 0), (0.1, 0, 0)], radius=0.01),
     "Sphere": ub.Sphere(0.1),
+    "Wire": ub.Wire([(0, 0, 0), (0.1, 0, 0)], radius=0.01),
 }
 PAIR = ("a", "b")
 CONTACT_OPTIONS: dict[str, tuple[Any, bool]] = {
@@ -92,6 +94,7 @@ CONTACT_OPTIONS: dict[str, tuple[Any, bool]] = {
     "damping": (ub.Contact(damping=0.1), False),
     "pressure": (ub.Contact(pressure=1e6), False),
     "reach": (ub.Contact(reach=1e-3), False),
+    "thickness": (ub.Contact(thickness=1e-3), False),
     "between, on": (ub.Contact(between=PAIR, on=False), False),
     "neighbours": (ub.Contact(neighbours=True), False),
 }
@@ -126,6 +129,8 @@ SPECIAL: tuple[tuple[str, str, Any, dict[str, Any]], ...] = (
     ("`ContactMaterial(torsion=…)` in a planar world", "Constraints", TOUCH, {"material": TWISTING, "planar": True}),
     ("`ContactMaterial(restitution=…)`", "Constraints", TOUCH, {"material": ub.ContactMaterial(restitution=0.5)}),
     ("`ContactMaterial(margin=…)`", "Constraints", TOUCH, {"material": ub.ContactMaterial(margin=0.001)}),
+    ("`Contact` where there is a `Wire`", "Constraints", TOUCH, {"of": ub.Wire([(0, 0, 0), (0.1, 0, 0)], radius=0.01)}),
+    ("`Contact` where there is a `PointCloud`", "Constraints", TOUCH, {"of": ub.PointCloud([(0, 0, 0)], radius=0.01)}),
 )
 """Elements with options, or in places, that some solvers refuse: what the page calls it, its kind, it and its world."""
 
@@ -158,11 +163,13 @@ def classes(package: Any, base: type) -> list[str]:
 
 
 def model_with(
-    kind: str, element: Any, planar: bool = False, loop: bool = False, armature: float = 0.0, knee: Any = None, material: Any = None
-) -> ub.Model:
-    """Two bodies on hinges, and the element where its kind goes; `armature` is that of the joint it is, `material` that of a shape."""
+    kind: str, element: Any, planar: bool = False, loop: bool = False, armature: float = 0.0, knee: Any = None, material: Any = None,
+    of: ub.Shape | None = None,
+) -> ub.Model:  # fmt: skip
+    """Two bodies on hinges, and the element where its kind goes; `armature` is that of the joint it is, `material` that of a shape; the
+    second body is made `of` a shape."""
     b = ub.Builder(gravity=None, planar=planar)
-    shape = element if kind == "Shapes" else ub.Sphere(0.1)
+    shape = element if kind == "Shapes" else of if of is not None else ub.Sphere(0.1)
     weight = {} if 0.0 < shape.volume < float("inf") else {"mass": 1.0, "inertia": (1.0, 1.0, 1.0)}
     solid = shape if material is None else ub.Placed(shape, ub.Pose(), material=material)
     a, c = b.body("a", shape=ub.Sphere(0.1)), b.body("b", shape=solid, **weight)

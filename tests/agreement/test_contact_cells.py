@@ -44,6 +44,11 @@ LYING: dict[str, tuple[ub.Shape, float, ub.Pose]] = {
     "Sphere": (ub.Sphere(0.1), 0.1, ub.Pose()),
 }
 """Shapes that lie, the height of their centre, and how they are turned."""
+THIN: dict[str, tuple[ub.Shape, float, ub.Pose]] = {
+    "PointCloud": (ub.PointCloud([(0.1, 0, 0), (-0.1, 0.1, 0), (-0.1, -0.1, 0)], radius=0.02), 0.02, ub.Pose()),
+    "Wire": (ub.Wire([(0.1, 0, 0), (-0.1, 0.1, 0), (-0.1, -0.1, 0)], radius=0.02, closed=True), 0.02, ub.Pose()),
+}
+"""Those without faces, which only a barrier can touch."""
 SLAB = np.array([[-1, -1, 0], [1, -1, 0], [1, 1, 0], [-1, 1, 0]], float)
 GROUNDS: dict[str, ub.Shape] = {
     "HeightField": ub.HeightField(np.zeros((3, 3)), spacing=0.5),
@@ -61,9 +66,13 @@ def resting(shape: ub.Shape, height: float, turn: ub.Pose, ground: ub.Shape) -> 
 
 
 @pytest.mark.parametrize("choice", TOUCHING)
-@pytest.mark.parametrize("name", [*LYING, *GROUNDS])
+@pytest.mark.parametrize("name", [*LYING, *THIN, *GROUNDS])
 def test_every_shape_carries_and_is_carried(name: str, choice: str) -> None:
-    shape, height, turn = LYING.get(name, LYING["Box"])
+    if name in THIN and choice != "barrier":
+        with pytest.raises(ub.Unsupported, match=f"contact of {name}, lines and points without faces.*Solvers that can: barrier"):
+            ran(resting(*THIN[name], GROUNDS["Plane"]), choice)
+        return
+    shape, height, turn = {**LYING, **THIN}.get(name, LYING["Box"])
     run = ran(resting(shape, height, turn, GROUNDS.get(name, GROUNDS["Plane"])), choice)
     z = float(run.point("lies")[-1, 2])
     assert abs(z - height) < 0.12 * 0.5 * G * LASTING**2  # 1.5 mm; falling takes it 12 mm down
@@ -73,11 +82,11 @@ def test_every_shape_carries_and_is_carried(name: str, choice: str) -> None:
 
 
 @pytest.mark.parametrize("choice", [c for c in ALL if " " not in c])
-@pytest.mark.parametrize("name", [*LYING, *GROUNDS])
+@pytest.mark.parametrize("name", [*LYING, *THIN, *GROUNDS])
 def test_every_shape_gives_its_mass_in_every_solver(name: str, choice: str) -> None:
     """A pendulum whose bob it is swings in every solver as by Dormand and Prince."""
-    shape = (LYING[name][0] if name in LYING else GROUNDS[name])
-    solid = name in LYING
+    solid = name not in GROUNDS
+    shape = {**LYING, **THIN}[name][0] if solid else GROUNDS[name]
 
     def swung(solver: Any, steps: int) -> np.ndarray:
         b = ub.Builder(gravity=TILTED)
@@ -106,11 +115,13 @@ class Option:
     otherwise: float
 
 
-def block(contact: ub.Contact, v: tuple[float, ...] = (0, 0, 0), push: float = 0.0, planar: bool = False, more: Any = None) -> ub.Model:
-    """A flat box on the ground; a little above it, for barriers, unless it is pushed."""
+def block(
+    contact: ub.Contact, v: tuple[float, ...] = (0, 0, 0), push: float = 0.0, planar: bool = False, more: Any = None, gap: float = 0.0
+) -> ub.Model:
+    """A flat box on the ground, or above it by a gap; a little more, for barriers, unless it is pushed."""
     b = ub.Builder(planar=planar)
     b.body("ground", shape=ub.Plane(), kind="static")
-    z = 0.025 if push else 0.0253
+    z = 0.025 if push else 0.0253 + gap
     box = b.body("box", shape=ub.Box((0.4, 0.4, 0.05)), mass=1.0, X_WB=ub.Pose((0, 0, z)), V_WB=(0, 0, 0, *v))
     if push:
         b.add(ub.AppliedWrench(box, force=(push, 0, 0)))
@@ -201,6 +212,7 @@ OPTIONS: dict[str, Option] = {
     "neighbours": Option(lambda: jointed(True), LASTING, at(2), 0.1, 1.5e-3, 0.1 - FELL),
     "neighbours left out": Option(lambda: jointed(False), LASTING, at(2), 0.1003 - FELL, 1.5e-3, 0.1),
     "reach": Option(lambda: block(ub.Contact(reach=4e-4)), LASTING, at(2), 0.025, 5e-4, 0.025 - FELL),
+    "thickness": Option(lambda: block(ub.Contact(thickness=0.02), gap=0.02), LASTING, at(2), 0.045, 1.5e-3, 0.025),
     "damping": Option(lambda: block(ub.Contact(damping=1e-3)), LASTING, at(2), 0.025, 1.5e-3, 0.025 - FELL),
     "pressure": Option(lambda: block(ub.Contact(pressure=1e6)), LASTING, at(2), 0.025, 1.5e-3, 0.025 - FELL),
 }  # fmt: skip
@@ -229,11 +241,11 @@ def test_every_option_that_a_solver_does_not_take_is_refused_by_name(name: str, 
 
 def test_every_option_of_contact_and_every_shape_is_here() -> None:
     told = {"friction", "static", "torsion", "across", "restitution", "between", "on", "neighbours", "reach", "damping", "pressure",
-            "materials", "margin"}
+            "materials", "margin", "thickness"}
     fields = set(ub.Contact.__dataclass_fields__) - {"impact", "direction"}  # parts of restitution and across
     assert fields == told
     assert all(any(name.startswith(word) for name in OPTIONS) for word in told)
     from unibody import shapes
 
     classes = {n for n in shapes.__all__ if isinstance(getattr(shapes, n), type) and issubclass(getattr(shapes, n), shapes.Shape)}
-    assert classes - {"Shape", "Placed"} == set(LYING) | set(GROUNDS)
+    assert classes - {"Shape", "Placed"} == set(LYING) | set(THIN) | set(GROUNDS)

@@ -1,14 +1,15 @@
 """Candidates: pairs of bodies whose boxes overlap, then points with faces and edges with edges whose boxes do.
 
-Boxes hold everything between two positions x₀ and x₁ of the vertices (equal ones for an instant), widened by half the margin, so that no
-pair nearer than the margin at any time between is missed. Bodies are sorted along x and swept; of two bodies only what lies in
-the overlap of their boxes is looked at, by trees (`hierarchy`) that are refitted only for bodies that are near others, and for static ones
-once. Points are in order, with the bodies that they may touch in order too; edges in the order of pairs of bodies.
+Boxes hold everything between two positions x₀ and x₁ of the vertices (equal ones for an instant), widened by their radii and half the
+margin, so that no pair with a gap below the margin at any time between is missed. Bodies are sorted along x and swept; of two bodies only
+what lies in the overlap of their boxes is looked at, by trees (`hierarchy`) that are refitted only for bodies that are near others, and
+for static ones once. What bends may touch itself: then its pairs come once, without those that share a vertex. Points are in order, with
+the bodies that they may touch in order too; edges in the order of pairs of bodies.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -18,16 +19,17 @@ from unibody.kernel import Floats, Ints, device, kernel
 
 
 @kernel
-def fill_body_boxes(x0: Floats, x1: Floats, start: Ints, margin: float, boxes_out: Floats) -> None:
+def fill_body_boxes(x0: Floats, x1: Floats, start: Ints, radius: Floats, margin: float, boxes_out: Floats) -> None:
     """The box of each body over the way of its vertices from x0 to x1; empty where it has none."""
     for b in range(start.size - 1):
         begin_box(6 * b, boxes_out)
         for v in range(start[b], start[b + 1]):
             widen(6 * b, x0, v, boxes_out)
             widen(6 * b, x1, v, boxes_out)
+        wide = 0.5 * margin + radius[b]
         for k in range(3):
-            boxes_out[6 * b + k] -= 0.5 * margin
-            boxes_out[6 * b + 3 + k] += 0.5 * margin
+            boxes_out[6 * b + k] -= wide
+            boxes_out[6 * b + 3 + k] += wide
 
 
 @device
@@ -71,11 +73,12 @@ def find_body_pairs(boxes: Floats, order: Ints, moving: Ints, group: Ints, mask:
 
 
 @device
-def match(a_boxes, a_count, b_boxes, b_first, b_count, lists, found, swap, pairs_out):
-    """Pairs of two gathered lists whose boxes meet, appended to pairs_out as (a, b), or (b, a) if swap; gives how many there are now."""
+def match(a_boxes, a_count, b_boxes, b_first, b_count, lists, found, swap, own, pairs_out):
+    """Pairs of two gathered lists whose boxes meet, appended to pairs_out as (a, b), or (b, a) if swap; gives how many there are now. Of
+    a list with itself (`own`) every pair once."""
     for i in range(a_count):
         p = lists[i]
-        for j in range(b_count):
+        for j in range(i + 1 if own else 0, b_count):
             f = lists[b_first + j]
             if overlap(a_boxes, 6 * p, b_boxes, 6 * f):
                 if 2 * found + 1 < pairs_out.size:
@@ -87,16 +90,17 @@ def match(a_boxes, a_count, b_boxes, b_first, b_count, lists, found, swap, pairs
 
 @device
 def pair_up(
-    u, w, body_boxes, u_tree, u_order, u_boxes, u_nodes, w_tree, w_order, w_boxes, w_nodes, found, swap, stack_out, lists_out, pairs_out
-):
+    u, w, body_boxes, u_tree, u_order, u_boxes, u_nodes, w_tree, w_order, w_boxes, w_nodes, found, swap, own, stack_out, lists_out,
+    pairs_out,
+):  # fmt: skip
     """Primitives of body u with those of body w whose boxes meet, appended to pairs_out; gives how many there are now."""
     if u_tree[WIDTH * u + 2] > 0 and w_tree[WIDTH * w + 2] > 0:
-        return meet(u, w, u_tree, u_order, u_boxes, u_nodes, w_tree, w_order, w_boxes, w_nodes, found, swap, stack_out, pairs_out)
+        return meet(u, w, u_tree, u_order, u_boxes, u_nodes, w_tree, w_order, w_boxes, w_nodes, found, swap, own, stack_out, pairs_out)
     n = search(body_boxes, 6 * w, u, u_tree, u_order, u_boxes, u_nodes, 0, stack_out, lists_out)
     if n == 0:
         return found
     m = search(body_boxes, 6 * u, w, w_tree, w_order, w_boxes, w_nodes, n, stack_out, lists_out)
-    return match(u_boxes, n, w_boxes, n, m, lists_out, found, swap, pairs_out)
+    return match(u_boxes, n, w_boxes, n, m, lists_out, found, swap, own, pairs_out)
 
 
 @kernel
@@ -106,29 +110,32 @@ def find_meeting(
 ) -> int:  # fmt: skip
     """Pairs of primitives (of kind u, of kind w) of pairs of bodies whose boxes meet; gives their number, room for them or not.
 
-    Two kinds: u of either body with w of the other. `alike`, the kinds are one: of the first body, of the second."""
+    Two kinds: u of either body with w of the other. `alike`, the kinds are one: of the first body, of the second. A pair (a, a) is a body
+    with itself."""
     found = 0
     for k in range(pairs.size // 2):
         a = pairs[2 * k]
         b = pairs[2 * k + 1]
         swap = alike and u_tree[WIDTH * b + 1] < u_tree[WIDTH * a + 1]
-        for side in range(1 if alike else 2):
+        for side in range(1 if alike or a == b else 2):
             first = a if (side == 0) != swap else b
             found = pair_up(
                 first, b if first == a else a, body_boxes, u_tree, u_order, u_boxes, u_nodes, w_tree, w_order, w_boxes, w_nodes, found,
-                swap, stack_out, lists_out, pairs_out,
+                swap, alike and a == b, stack_out, lists_out, pairs_out,
             )  # fmt: skip
     return found
 
 
 @dataclass(frozen=True)
 class Filter:
-    """Which bodies may touch: flags of bodies that move, group and mask per body, and excluded pairs (a · n + b, a < b, sorted)."""
+    """Which bodies may touch: flags of bodies that move, group and mask per body, and excluded pairs (a · n + b, a < b, sorted); numbers of
+    those that may touch themselves."""
 
     moving: np.ndarray
     group: np.ndarray
     mask: np.ndarray
     excluded: np.ndarray
+    touching_itself: np.ndarray = field(default_factory=lambda: np.zeros(0, np.int64))
 
 
 @dataclass(frozen=True)
@@ -145,12 +152,13 @@ class Broad:
 
     def __init__(self, surface: Surface, rules: Filter):
         self._surface, self._rules = surface, rules
-        X = surface.w[:, 1:]
+        X, bodies = surface.rest, len(surface.vertex_start) - 1
         single = np.arange(len(X), dtype=np.int64)[:, None]
         self._vertex_trees = Hierarchy(single, surface.vertex_start, X)
         self._edge_trees = Hierarchy(surface.edges, surface.edge_start, X)
         self._face_trees = Hierarchy(surface.faces, surface.face_start, X)
-        self._body_boxes = np.zeros(6 * (len(surface.vertex_start) - 1))
+        self._body_boxes, self._body_radius = np.zeros(6 * bodies), np.zeros(bodies)
+        np.maximum.at(self._body_radius, surface.body, surface.radius)
         self._fitted: dict[int, tuple[float, np.ndarray]] = {}
         self._pairs = np.zeros(64, np.int64)
         self._room = np.zeros(256, np.int64)
@@ -177,15 +185,17 @@ class Broad:
         s, r = self._surface, self._rules
         flat0, flat1 = np.ascontiguousarray(x0).ravel(), np.ascontiguousarray(x1).ravel()
         body_boxes = self._body_boxes
-        fill_body_boxes(flat0, flat1, s.vertex_start, margin, body_boxes)
+        fill_body_boxes(flat0, flat1, s.vertex_start, self._body_radius, margin, body_boxes)
         order = np.argsort(body_boxes[::6], kind="stable").astype(np.int64)
         while (found := find_body_pairs(body_boxes, order, r.moving, r.group, r.mask, r.excluded, self._pairs)) * 2 > self._pairs.size:
             self._pairs = np.zeros(4 * found, np.int64)
         pairs = self._pairs[: 2 * found].reshape(-1, 2)
+        if len(r.touching_itself):
+            pairs = np.concatenate([pairs, np.stack([r.touching_itself, r.touching_itself], axis=1)])
         pairs = pairs[np.lexsort((pairs[:, 1], pairs[:, 0]))]
         bodies = np.array([b for b in np.unique(pairs) if r.moving[b] or not self._stands(int(b), x0, x1, margin)], np.int64)
         for trees in (self._vertex_trees, self._edge_trees, self._face_trees):
-            trees.refit(bodies, flat0, flat1, margin)
+            trees.refit(bodies, flat0, flat1, s.radius, margin)
         return pairs
 
     def _stands(self, body: int, x0: np.ndarray, x1: np.ndarray, margin: float) -> bool:
@@ -200,7 +210,15 @@ class Broad:
 
     def edges_at_faces(self, pairs: np.ndarray) -> np.ndarray:
         """(k, 2) edges and faces of these pairs of bodies, as `body_pairs` gave them, that may cross."""
-        return self._meeting(pairs, self._edge_trees, self._face_trees)
+        found = self._meeting(pairs, self._edge_trees, self._face_trees)
+        return self._strangers(found, self._surface.edges, self._surface.faces)
+
+    def _strangers(self, found: np.ndarray, one: np.ndarray, other: np.ndarray) -> np.ndarray:
+        """Pairs of primitives without those that share a vertex; only what touches itself has some."""
+        if not len(self._rules.touching_itself):
+            return found
+        shared = (one[found[:, 0]][:, :, None] == other[found[:, 1]][:, None, :]).any(axis=(1, 2))
+        return found[~shared]
 
     def _meeting(self, pairs: np.ndarray, one: Hierarchy, other: Hierarchy) -> np.ndarray:
         flat, trees = np.ascontiguousarray(pairs).ravel(), (*one.arrays, *other.arrays)
@@ -215,6 +233,8 @@ class Broad:
         pairs = self.body_pairs(x0, x1, margin)
         points = self._meeting(pairs, self._vertex_trees, self._face_trees)
         edges = self._meeting(pairs, self._edge_trees, self._edge_trees)
+        points = self._strangers(points, np.arange(len(self._surface.w))[:, None], self._surface.faces)
+        edges = self._strangers(edges, self._surface.edges, self._surface.edges)
         return Candidates(points[np.argsort(points[:, 0], kind="stable")], edges, self.plane_pairs)
 
 

@@ -5,6 +5,7 @@ one and a corner of the other, n · (x₁ − x₂), moves linearly in time, and
 first has fallen to the part s of the distance that there was, nothing can have touched. There the closest points are sought again, and so
 on, until the distance itself has fallen so far, or the end is reached. Bodies that slide along each other, however near, need one plane;
 rules that count on speed alone would creep. Never more than is safe; at the cap of iterations it returns what it has, which is safe too.
+Of things with a radius the gap counts, the distance less both radii.
 
 Of points against half-spaces that move, the height is a cubic in time (a quadratic if the normal does not turn, usually linear); it
 lies above its Bernstein polygon, whose first zero is safe.
@@ -130,10 +131,10 @@ def edge_is_far(x, dx, i, j, l, m, t, near):
 
 @kernel
 def safe_step(
-    points: Ints, edge_pairs: Ints, faces: Ints, edges: Ints, x: Floats, dx: Floats, gap: float, near: float, most: float, cap: int
+    points: Ints, edge_pairs: Ints, faces: Ints, edges: Ints, x: Floats, dx: Floats, radius: Floats, near: float, most: float, cap: int
 ) -> float:
-    """The largest part t ≤ most of the motion dx from x that no candidate forbids, in at most `cap` iterations for each. What stays farther
-    apart than `near` is not looked at."""
+    """The largest part t ≤ most of the motion dx from x that no candidate forbids, in at most `cap` iterations for each, of vertices with
+    radii. Gaps that stay above `near` are not looked at."""
     t = most
     for k in range(points.size // 2):
         v = points[2 * k]
@@ -141,7 +142,8 @@ def safe_step(
         i = faces[f]
         j = faces[f + 1]
         l = faces[f + 2]
-        if point_is_far(x, dx, v, i, j, l, t, near):
+        gap = radius[v] + radius[i]
+        if point_is_far(x, dx, v, i, j, l, t, near + gap):
             continue
         t = safe_time(
             0, load3(x, 3 * v), load3(x, 3 * i), load3(x, 3 * j), load3(x, 3 * l),
@@ -152,7 +154,8 @@ def safe_step(
         j = edges[2 * edge_pairs[2 * k] + 1]
         l = edges[2 * edge_pairs[2 * k + 1]]
         m = edges[2 * edge_pairs[2 * k + 1] + 1]
-        if edge_is_far(x, dx, i, j, l, m, t, near):
+        gap = radius[i] + radius[l]
+        if edge_is_far(x, dx, i, j, l, m, t, near + gap):
             continue
         t = safe_time(
             1, load3(x, 3 * i), load3(x, 3 * j), load3(x, 3 * l), load3(x, 3 * m),
@@ -178,14 +181,18 @@ def cubic_falls(c0, c1, c2, c3, most):
 
 
 @kernel
-def safe_step_over_planes(pairs: Ints, frame: Floats, d_frame: Floats, x: Floats, dx: Floats, most: float) -> float:
-    """The largest part t ≤ most of a motion that leaves points above half-spaces at KEEP of their heights.
+def safe_step_over_planes(
+    pairs: Ints, frame: Floats, d_frame: Floats, x: Floats, dx: Floats, radius: Floats, plane_radius: float, most: float
+) -> float:
+    """The largest part t ≤ most of a motion that leaves points above half-spaces at KEEP of their gaps.
 
-    frame: per half-space a point and two tangents (9 numbers), whose cross product points outwards; d_frame: their motion."""
+    frame: per half-space a point and two tangents (9 numbers), whose cross product points outwards; d_frame: their motion. Where radii ρ
+    are taken off, r · m − ρ |m| ≥ 0 is held with |m₀ + m₁ t + m₂ t²| ≤ |m₀| + |m₁| t + |m₂| t²."""
     t = most
     for k in range(pairs.size // 2):
         v = 3 * pairs[2 * k]
         f = 9 * pairs[2 * k + 1]
+        # r = x − p and m = a × b along the way: r · m is a cubic in time
         r = sub3(load3(x, v), load3(frame, f))
         dr = sub3(load3(dx, v), load3(d_frame, f))
         a = load3(frame, f + 3)
@@ -199,8 +206,15 @@ def safe_step_over_planes(pairs: Ints, frame: Floats, d_frame: Floats, x: Floats
         c1 = dot3(r, m1) + dot3(dr, m0)
         c2 = dot3(r, m2) + dot3(dr, m1)
         c3 = dot3(dr, m2)
+        # less the radii
+        thick = radius[pairs[2 * k]] + plane_radius
+        if thick > 0.0:
+            c0 -= thick * norm3(m0)
+            c1 -= thick * norm3(m1)
+            c2 -= thick * norm3(m2)
         if c0 <= 0.0:
             return 0.0
+        # as far as KEEP of the gap is left for certain
         least = KEEP * c0
         at = 0.0
         for _ in range(8):

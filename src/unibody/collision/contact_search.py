@@ -34,9 +34,9 @@ class ContactSearch:
         near, t = self._sweep.between(x, x + dx), 1.0
         if len(near.planes):
             frames, motion = s.plane_frames(Q).ravel(), s.plane_frames(dQ).ravel()
-            t = safe_step_over_planes(near.planes.ravel(), frames, motion, x.ravel(), dx.ravel(), t)
+            t = safe_step_over_planes(near.planes.ravel(), frames, motion, x.ravel(), dx.ravel(), s.radius, s.plane_radius, t)
         t = safe_step(
-            near.points.ravel(), near.edges.ravel(), s.faces.ravel(), s.edges.ravel(), x.ravel(), dx.ravel(), 0.0, self._reach, t,
-            ITERATIONS,
+            near.points.ravel(), near.edges.ravel(), s.faces.ravel(), s.edges.ravel(), x.ravel(), dx.ravel(), s.radius, self._reach,
+            t, ITERATIONS,
         )  # fmt: skip
         return t, self.contacts(Q + t * dQ) if ahead else None

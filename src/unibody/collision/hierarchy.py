@@ -53,8 +53,8 @@ def join_box(at, box, j, box_out):
 
 @kernel
 def refit(
-    bodies: Ints, x0: Floats, x1: Floats, members: Ints, per: int, margin: float, tree: Ints, order: Ints, boxes_out: Floats,
-    nodes_out: Floats,
+    bodies: Ints, x0: Floats, x1: Floats, radius: Floats, members: Ints, per: int, margin: float, tree: Ints, order: Ints,
+    boxes_out: Floats, nodes_out: Floats,
 ) -> None:  # fmt: skip
     """Boxes of the primitives of some bodies (`per` vertices each, listed in `members`) over the way from x0 to x1, and of their trees."""
     for k in range(bodies.size):
@@ -66,9 +66,10 @@ def refit(
             for j in range(per):
                 widen(6 * i, x0, members[per * i + j], boxes_out)
                 widen(6 * i, x1, members[per * i + j], boxes_out)
+            wide = 0.5 * margin + radius[members[per * i]]
             for j in range(3):
-                boxes_out[6 * i + j] -= 0.5 * margin
-                boxes_out[6 * i + 3 + j] += 0.5 * margin
+                boxes_out[6 * i + j] -= wide
+                boxes_out[6 * i + 3 + j] += wide
         size = count
         for level in range(tree[t + 2]):
             to = tree[t + 3 + level]
@@ -121,9 +122,10 @@ def search(box, at, body, tree, order, boxes, nodes, where, stack_out, list_out)
 
 
 @device
-def meet(u, w, u_tree, u_order, u_boxes, u_nodes, w_tree, w_order, w_boxes, w_nodes, found, swap, stack_out, pairs_out):
+def meet(u, w, u_tree, u_order, u_boxes, u_nodes, w_tree, w_order, w_boxes, w_nodes, found, swap, own, stack_out, pairs_out):
     """Primitives of bodies u and w whose boxes meet, appended to pairs_out as (u, w), or (w, u) if swap; gives how many there are now. Both
-    have trees, and are descended together, so that parts far from each other cost nothing."""
+    have trees, and are descended together, so that parts far from each other cost nothing. Of one body with itself, u = w and the kinds
+    alike, every pair comes once, the lower number first."""
     s = WIDTH * u
     t = WIDTH * w
     # the two roots wait; an entry is a node's level << 40 plus its number in the level
@@ -138,6 +140,8 @@ def meet(u, w, u_tree, u_order, u_boxes, u_nodes, w_tree, w_order, w_boxes, w_no
         level_b = b >> 40
         i = a & ((1 << 40) - 1)
         j = b & ((1 << 40) - 1)
+        if own and level_a == level_b and i > j:
+            continue
         if not overlap(u_nodes, 6 * (u_tree[s + 3 + level_a] + i), w_nodes, 6 * (w_tree[t + 3 + level_b] + j)):
             continue
         # two leaves: primitive against leaf first, then primitive against primitive
@@ -146,12 +150,13 @@ def meet(u, w, u_tree, u_order, u_boxes, u_nodes, w_tree, w_order, w_boxes, w_no
                 p = u_order[u_tree[s] + k]
                 if not overlap(u_boxes, 6 * p, w_nodes, 6 * (w_tree[t + 3] + j)):
                     continue
-                for l in range(FEW * j, min(FEW * j + FEW, w_tree[t + 1])):
+                for l in range(k + 1 if own and i == j else FEW * j, min(FEW * j + FEW, w_tree[t + 1])):
                     q = w_order[w_tree[t] + l]
                     if overlap(u_boxes, 6 * p, w_boxes, 6 * q):
+                        turn = p > q if own else swap
                         if 2 * found + 1 < pairs_out.size:
-                            pairs_out[2 * found] = q if swap else p
-                            pairs_out[2 * found + 1] = p if swap else q
+                            pairs_out[2 * found] = q if turn else p
+                            pairs_out[2 * found + 1] = p if turn else q
                         found += 1
         # the higher of the two nodes is opened: its children wait with the other
         elif level_a >= level_b:
@@ -210,9 +215,9 @@ class Hierarchy:
             rows[b, 2] = level
         self.boxes, self.nodes = np.zeros(6 * max(m, 1)), np.zeros(6 * max(nodes, 1))
 
-    def refit(self, bodies: np.ndarray, x0: np.ndarray, x1: np.ndarray, margin: float) -> None:
-        """Boxes of these bodies on the way from x0 to x1 (flat)."""
-        refit(bodies, x0, x1, self.members, self.per, margin, self.tree, self.order, self.boxes, self.nodes)
+    def refit(self, bodies: np.ndarray, x0: np.ndarray, x1: np.ndarray, radius: np.ndarray, margin: float) -> None:
+        """Boxes of these bodies on the way from x0 to x1 (flat), of vertices with radii."""
+        refit(bodies, x0, x1, radius, self.members, self.per, margin, self.tree, self.order, self.boxes, self.nodes)
 
     @property
     def arrays(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:

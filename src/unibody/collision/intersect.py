@@ -3,7 +3,8 @@
 An edge (p, q) crosses a face (a, b, c) when p and q lie on different sides of it, and the line through them passes all three sides of
 the face the same way round: the volumes (p, q, a, b), (p, q, b, c), (p, q, c, a) have one sign. A body within another, without any
 crossing, is found by the solid angle that the other has from one of its vertices. Surfaces that touch (edges on faces, edges that meet,
-equal planes) count as crossing, for their distance is zero: with round-off, below 10⁻¹³ of the coordinates.
+equal planes) count as crossing, for their distance is zero: with round-off, below 10⁻¹³ of the coordinates. So do things that are nearer to
+each other than their radii.
 """
 
 from __future__ import annotations
@@ -52,15 +53,17 @@ def find_crossing(through: Ints, edges: Ints, faces: Ints, x: Floats) -> int:
 
 
 @kernel
-def find_touching(points: Ints, edge_pairs: Ints, faces: Ints, edges: Ints, x: Floats, least: float, found_out: Ints) -> None:
-    """Two vertices, one of each body, of the first candidate that is no farther apart than `least`; −1, −1 if there is none."""
+def find_touching(
+    points: Ints, edge_pairs: Ints, faces: Ints, edges: Ints, x: Floats, radius: Floats, least: float, found_out: Ints
+) -> None:
+    """Two vertices, one of each body, of the first candidate whose gap is no more than `least`; −1, −1 if there is none."""
     found_out[0] = -1
     found_out[1] = -1
     for k in range(points.size // 2):
         v = points[2 * k]
         f = 3 * points[2 * k + 1]
         _, r = point_triangle(load3(x, 3 * v), load3(x, 3 * faces[f]), load3(x, 3 * faces[f + 1]), load3(x, 3 * faces[f + 2]))
-        if norm3(r) <= least:
+        if norm3(r) - radius[v] - radius[faces[f]] <= least:
             found_out[0] = v
             found_out[1] = faces[f]
             return
@@ -68,7 +71,7 @@ def find_touching(points: Ints, edge_pairs: Ints, faces: Ints, edges: Ints, x: F
         e = 2 * edge_pairs[2 * k]
         f = 2 * edge_pairs[2 * k + 1]
         _, r = edge_edge(load3(x, 3 * edges[e]), load3(x, 3 * edges[e + 1]), load3(x, 3 * edges[f]), load3(x, 3 * edges[f + 1]))
-        if norm3(r) <= least:
+        if norm3(r) - radius[edges[e]] - radius[edges[f]] <= least:
             found_out[0] = edges[e]
             found_out[1] = edges[f]
             return
@@ -87,15 +90,16 @@ def crossing(surface: Surface, broad: Broad, x: np.ndarray, planes: tuple[np.nda
     for a, b in pairs:
         for inner, outer in ((a, b), (b, a)):
             first, faces = surface.vertex_start[inner], surface.faces[surface.face_start[outer] : surface.face_start[outer + 1]]
-            if len(faces) and surface.vertex_start[inner + 1] > first and abs(winding(x[faces], x[first])) > 0.5:
+            faces = faces[faces[:, 1] != faces[:, 2]]  # lines and points enclose nothing
+            if inner != outer and len(faces) and surface.vertex_start[inner + 1] > first and abs(winding(x[faces], x[first])) > 0.5:
                 return int(a), int(b)
     least = TOUCH * float(np.abs(x).max(initial=0.0))
     near = broad.between(x, x, 2.0 * least)
-    find_touching(near.points.ravel(), near.edges.ravel(), surface.faces.ravel(), surface.edges.ravel(), flat, least, found)
+    find_touching(near.points.ravel(), near.edges.ravel(), surface.faces.ravel(), surface.edges.ravel(), flat, surface.radius, least, found)
     if found[0] >= 0:
         touching = surface.body[found]
         return int(touching.min()), int(touching.max())
-    below = plane_heights(broad.plane_pairs, *planes, x)
+    below = plane_heights(broad.plane_pairs, *planes, x) - surface.radius[broad.plane_pairs[:, 0]] - surface.plane_radius
     if (below <= 0.0).any():
         vertex, plane = broad.plane_pairs[int(np.argmin(below))]
         pair = int(surface.body[vertex]), int(surface.plane_body[plane])

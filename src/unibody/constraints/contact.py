@@ -25,10 +25,10 @@ IMPACTS = ("newton", "poisson", "stronge")
 @dataclass(frozen=True)
 class Contact(Constraint):
     """`friction`: Coulomb's μ. `damping` [s]: k_d of the barrier, the larger the less a body bounces. `reach` [m]: how near is near
-    (None: 1/1000 of the scene). `pressure` [Pa]: stiffness of the barrier (None: from masses, speeds and step). `between`: two bodies,
-    or two lists of bodies (one list twice: among these), else all. `on`: False lets them pass through each other. `neighbours`: also
-    between bodies that a joint connects. `restitution` e, from 0 to 1, by the law `impact`: "newton" (of velocities), "poisson" (of
-    impulses), "stronge" (of energies).
+    (None: 1/1000 of the scene). `pressure` [Pa]: stiffness of the barrier (None: from masses, speeds and step). `thickness` [m]: how far
+    apart surfaces stay at least; gaps count from there. `between`: two bodies, or two lists of bodies (one list twice: among these), else
+    all. `on`: False lets them pass through each other. `neighbours`: also between bodies that a joint connects. `restitution` e, from 0
+    to 1, by the law `impact`: "newton" (of velocities), "poisson" (of impulses), "stronge" (of energies).
 
     Friction of more than one number: `static`, μ of what does not slide (None: `friction`); `torsion` [m], the length by which friction
     also holds turns about the normal, up to μ · torsion · force; `across`, μ across `direction` where `friction` is that along it,
@@ -56,6 +56,7 @@ class Contact(Constraint):
     direction: Any = None
     materials: Any = None
     margin: float | None = None
+    thickness: float = 0.0
 
     rows = 0
     units = ()
@@ -65,6 +66,7 @@ class Contact(Constraint):
     def __post_init__(self) -> None:
         object.__setattr__(self, "friction", number(self.friction, "Contact friction", minimum=0.0))
         object.__setattr__(self, "damping", number(self.damping, "Contact damping", minimum=0.0))
+        object.__setattr__(self, "thickness", number(self.thickness, "Contact thickness", minimum=0.0))
         object.__setattr__(self, "restitution", number(self.restitution, "Contact restitution", minimum=0.0))
         if self.restitution > 1.0:
             raise ModelError(f"Contact restitution {self.restitution} would create energy; give a number from 0 to 1")
@@ -81,8 +83,9 @@ class Contact(Constraint):
         pair = tuple(_group(side) for side in given) if given is not None else ()
         if not all(pair) or len(pair) != 2 or (pair[0] == pair[1] and len(pair[0]) < 2):
             raise ModelError(f"Contact between: {self.between!r} is not a pair; give two different bodies, or two lists of bodies")
-        if self.reach is not None or self.pressure is not None:
-            raise ModelError(f"Contact between {pair}: reach and pressure hold for all pairs; give them to the Contact without between")
+        if self.reach is not None or self.pressure is not None or self.thickness > 0.0:
+            what = "reach, pressure and thickness hold for all pairs; give them to the Contact without between"
+            raise ModelError(f"Contact between {pair}: {what}")
         object.__setattr__(self, "between", tuple(side[0] if len(side) == 1 else side for side in pair))
 
     def _check_materials(self) -> None:
@@ -93,8 +96,9 @@ class Contact(Constraint):
         given = self.materials if isinstance(self.materials, tuple | list) else ()
         if len(given) != 2 or not all(isinstance(name, str) and name for name in given):
             raise ModelError(f"Contact materials: {self.materials!r} are not two names; give those of two ContactMaterials")
-        if self.between is not None or self.reach is not None or self.pressure is not None or self.damping > 0.0:
-            raise ModelError(f"Contact of materials {given}: between, reach, pressure and damping are not theirs; leave them out")
+        if self.between is not None or self.reach is not None or self.pressure is not None or self.damping > 0.0 or self.thickness > 0.0:
+            what = "between, reach, pressure, thickness and damping are not theirs; leave them out"
+            raise ModelError(f"Contact of materials {given}: {what}")
         object.__setattr__(self, "materials", tuple(given))
         if self.margin is not None:
             object.__setattr__(self, "margin", number(self.margin, "Contact margin", minimum=0.0))

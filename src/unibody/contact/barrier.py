@@ -90,14 +90,12 @@ def add_gradient(f, u, at, g, body, gradient_out):
 
 
 @device
-def add_contact_gradient(pair, record, k, kappa, reach, factor, gradient_out):
-    """gradient (12 numbers per body) += factor ∂B/∂Q of contact k."""
+def add_contact_gradient(a, b, record, k, kappa, reach, factor, gradient_out):
+    """gradient (12 numbers per body) += factor ∂B/∂Q of contact k, between bodies a and b."""
     at = WIDTH * k
     xi = record[at + 11] / reach
     if xi >= 1.0:
         return
-    a = pair[2 * k]
-    b = pair[2 * k + 1]
     value, first, _ = barrier_terms(xi)
     n = load3(record, at + 8)
     weight = factor * kappa * record[at + 12]
@@ -113,22 +111,21 @@ def add_contact_gradient(pair, record, k, kappa, reach, factor, gradient_out):
 
 
 @device
-def add_positive_blocks(pair, place, record, k, kappa, reach, factor, own_out, between_out):
-    """own (bodies × 144) and between (pairs × 144, at place[k]; < 0: transposed, −1 − place) += factor × positive ∂²B/∂Q² of contact k."""
+def add_positive_blocks(a, b, place, record, k, kappa, reach, factor, own_out, between_out):
+    """own (bodies × 144) and between (pairs × 144, at `place`; < 0: transposed, −1 − place) += factor × positive ∂²B/∂Q² of contact k,
+    between bodies a and b."""
     at = WIDTH * k
     xi = record[at + 11] / reach
     if xi >= 1.0:
         return
-    a = pair[2 * k]
-    b = pair[2 * k + 1]
     value, _, second = barrier_terms(xi)
     n = load3(record, at + 8)
     weight = factor * kappa * record[at + 12]
     # B″ (u ⊗ n)(u ⊗ n)ᵀ
     S = outer3(n, n)
     f = weight * record[at + 13] * second / reach
-    swap = place[k] < 0
-    spot = 144 * (-1 - place[k] if swap else place[k])
+    swap = place < 0
+    spot = 144 * (-1 - place if swap else place)
     add_outer(f, record, at, record, at, S, 144 * a, own_out)
     add_outer(f, record, at + 4, record, at + 4, S, 144 * b, own_out)
     if swap:
@@ -149,14 +146,14 @@ def add_positive_blocks(pair, place, record, k, kappa, reach, factor, own_out, b
 
 
 @device
-def contact_change(pair, record, k, p):
-    """|∂d/∂Q · p| / d of contact k, for a direction p of all bodies (12 each)."""
+def contact_change(a, b, record, k, p):
+    """|∂d/∂Q · p| / d of contact k, between bodies a and b, for a direction p of all bodies (12 each)."""
     at = WIDTH * k
     n = load3(record, at + 8)
     change = 0.0
     for side in range(2):
         for i in range(4):
-            change += record[at + 4 * side + i] * dot3(n, load3(p, 12 * pair[2 * k + side] + 3 * i))
+            change += record[at + 4 * side + i] * dot3(n, load3(p, 12 * (a if side == 0 else b) + 3 * i))
     return abs(change) / record[at + 11]
 
 

@@ -6,6 +6,7 @@ edge, none at corners), and r is linear in them, with eₖ = ∂r/∂sₖ = Qᵀ
     ∂²B = B″ (u ⊗ n)(u ⊗ n)ᵀ + (B′/d) [ u uᵀ ⊗ (1 − n nᵀ) − Σ Tₖₗ zₖ zₗᵀ ]
 
 and for softened edges, m(c) B:  m ∂²B + B m′ ∂²c + B m″ ∇c ∇cᵀ + m′ (∇c ∇Bᵀ + ∇B ∇cᵀ),  c = |e_a|² |e_b|² − (e_a · e_b)².
+Here d = |r| is the distance of the closest points; B is that of the gap d − ξ, whose derivatives by d are the same.
 Near a minimum the whole matrix is positive, and Newton's method with it converges quadratically; elsewhere `barrier.add_positive_blocks`.
 """
 
@@ -44,17 +45,17 @@ def inverse2(e, f):
 
 
 @device
-def add_exact_contact_blocks(pair, place, record, k, kappa, reach, factor, own_out, between_out):
+def add_exact_contact_blocks(a, b, place, record, k, kappa, reach, factor, own_out, between_out):
     """As `add_positive_blocks`, exact."""
     at = WIDTH * k
     xi = record[at + 11] / reach
     if xi >= 1.0:
         return
-    d = record[at + 11]
-    own_a = 144 * pair[2 * k]
-    own_b = 144 * pair[2 * k + 1]
-    swap = place[k] < 0
-    spot = 144 * (-1 - place[k] if swap else place[k])
+    d = record[at + 30]
+    own_a = 144 * a
+    own_b = 144 * b
+    swap = place < 0
+    spot = 144 * (-1 - place if swap else place)
     # B = κ area m d̂ b(ξ): α = B″ along n, γ = B′/d across it
     value, first, second = barrier_terms(xi)
     n = load3(record, at + 8)
@@ -151,7 +152,7 @@ def mixed_of_square(e, f):
 
 
 @device
-def add_curvature_contact_blocks(pair, place, record, k, kappa, reach, factor, own_out, between_out):
+def add_curvature_contact_blocks(a, b, place, record, k, kappa, reach, factor, own_out, between_out):
     """What `add_positive_blocks` leaves out, each part made positive by itself: κ (a bᵀ + b aᵀ) becomes (κ/2) (a + b)(a + b)ᵀ, a and b
     scaled to equal lengths, which is its positive part; a = u ⊗ Σ Tₖₗ eₖ, b = vₗ ⊗ n, κ = |B′|; and
     |B′| d Σ Tₖₗ (vₖ ⊗ n)(vₗ ⊗ n)ᵀ as it is."""
@@ -160,10 +161,10 @@ def add_curvature_contact_blocks(pair, place, record, k, kappa, reach, factor, o
     kind = record[at + 29]
     if xi >= 1.0 or kind == FLAT or kind == CORNER:
         return
-    own_a = 144 * pair[2 * k]
-    own_b = 144 * pair[2 * k + 1]
-    swap = place[k] < 0
-    spot = 144 * (-1 - place[k] if swap else place[k])
+    own_a = 144 * a
+    own_b = 144 * b
+    swap = place < 0
+    spot = 144 * (-1 - place if swap else place)
     force = -factor * kappa * record[at + 12] * record[at + 13] * barrier_terms(xi)[1]
     n = load3(record, at + 8)
     e = load3(record, at + 23)
@@ -198,7 +199,7 @@ def add_curvature_contact_blocks(pair, place, record, k, kappa, reach, factor, o
             add_term(0.5 * force, record, v, side, at + 4 * i, i, transposed(C), own_a, own_b, spot, swap, own_out, between_out)
         add_term(0.5 * force / ratio, record, v, side, v, side, N, own_a, own_b, spot, swap, own_out, between_out)
     # |B′| d Σ Tₖₗ (vₖ ⊗ n)(vₗ ⊗ n)ᵀ
-    g = force * record[at + 11]
+    g = force * record[at + 30]
     add_term(g * T[0], record, at + 15, e_side, at + 15, e_side, N, own_a, own_b, spot, swap, own_out, between_out)
     add_term(g * T[1], record, at + 15, e_side, at + 19, 1, N, own_a, own_b, spot, swap, own_out, between_out)
     add_term(g * T[1], record, at + 19, 1, at + 15, e_side, N, own_a, own_b, spot, swap, own_out, between_out)

@@ -22,12 +22,12 @@ from unibody.spatial.devices import dot3, load3, scale3, sub3
 
 
 @device
-def slip(pair, record, k, Q, Q0):
+def slip(a, b, record, k, Q, Q0):
     """w of contact k: the displacement of its points against each other along the surface since Q0."""
     at = WIDTH * k
     r = (0.0, 0.0, 0.0)
     for side in range(2):
-        body = pair[2 * k + side]
+        body = a if side == 0 else b
         for p in range(4):
             f = record[at + 4 * side + p]
             i = 12 * body + 3 * p
@@ -46,26 +46,26 @@ def smooth(y, e):
 
 
 @device
-def friction_energy(pair, record, bound, k, e, Q, Q0):
+def friction_energy(a, b, record, bound, k, e, Q, Q0):
     """F of contact k [J]."""
-    w = slip(pair, record, k, Q, Q0)
+    w = slip(a, b, record, k, Q, Q0)
     return bound[k] * smooth(sqrt(dot3(w, w)), e)[0]
 
 
 @device
-def add_contact_friction(pair, record, bound, k, e, factor, Q, Q0, gradient_out):
+def add_contact_friction(a, b, record, bound, k, e, factor, Q, Q0, gradient_out):
     """gradient (12 numbers per body) += factor ∂F/∂Q of contact k."""
-    w = slip(pair, record, k, Q, Q0)
+    w = slip(a, b, record, k, Q, Q0)
     f = factor * bound[k] * smooth(sqrt(dot3(w, w)), e)[1]
-    add_gradient(f, record, WIDTH * k, w, pair[2 * k], gradient_out)
-    add_gradient(f, record, WIDTH * k + 4, w, pair[2 * k + 1], gradient_out)
+    add_gradient(f, record, WIDTH * k, w, a, gradient_out)
+    add_gradient(f, record, WIDTH * k + 4, w, b, gradient_out)
 
 
 @device
-def add_friction_contact_blocks(pair, place, record, bound, k, e, factor, Q, Q0, careful, own_out, between_out):
+def add_friction_contact_blocks(a, b, place, record, bound, k, e, factor, Q, Q0, careful, own_out, between_out):
     """As `add_positive_blocks`, of F; `careful` for the quadratic model that lies above."""
     at = WIDTH * k
-    w = slip(pair, record, k, Q, Q0)
+    w = slip(a, b, record, k, Q, Q0)
     y = sqrt(dot3(w, w))
     _, across, along = smooth(y, e)
     n = load3(record, at + 8)
@@ -77,10 +77,10 @@ def add_friction_contact_blocks(pair, place, record, bound, k, e, factor, Q, Q0,
         d * u[2] * u[0] - across * n[2] * n[0], d * u[2] * u[1] - across * n[2] * n[1], across * (1.0 - n[2] * n[2]) + d * u[2] * u[2],
     )  # fmt: skip
     f = factor * bound[k]
-    swap = place[k] < 0
-    spot = 144 * (-1 - place[k] if swap else place[k])
-    add_outer(f, record, at, record, at, S, 144 * pair[2 * k], own_out)
-    add_outer(f, record, at + 4, record, at + 4, S, 144 * pair[2 * k + 1], own_out)
+    swap = place < 0
+    spot = 144 * (-1 - place if swap else place)
+    add_outer(f, record, at, record, at, S, 144 * a, own_out)
+    add_outer(f, record, at + 4, record, at + 4, S, 144 * b, own_out)
     if swap:
         add_outer(f, record, at + 4, record, at, S, spot, between_out)
     else:
@@ -98,4 +98,4 @@ class LaggedFriction:
     def of(contacts: ContactSet, force: np.ndarray, mu: np.ndarray) -> LaggedFriction:
         """The contacts that press and have friction."""
         rub = mu * force > 0.0
-        return LaggedFriction(ContactSet(contacts.pair[rub], np.ascontiguousarray(contacts.record[rub])), (mu * force)[rub])
+        return LaggedFriction(contacts.among(rub), (mu * force)[rub])

@@ -4,7 +4,9 @@ SI, y up. Degrees for `rotation`, `angular_velocity` and `torque` (value · π/1
 R (scale · v) + position with R = Rz Ry Rx; velocities and forces are those of the centre of mass. Bodies are put at their centres of mass
 with axes along the world's. Meshes are looked for in the scene's folder, then in folders named `meshes` above it.
 
-A mesh that does not close properly is weighed by the volume under its faces, an open sheet as density · area · 1 m; `left_out` says so.
+A mesh that does not close properly is weighed by the volume under its faces, an open sheet as density · area · 1 m, lines without faces
+(`l` of an OBJ file) as density · length · 1 m², points alone as density · 1 m³ each; `left_out` says so. Lines and points have next to no
+thickness: a millionth of their size.
 A scale that mirrors turns the faces over. Every key of a file is honoured, or `left_out` names it; those that begin with # are comments.
 """
 
@@ -28,8 +30,9 @@ from unibody.forces import AppliedWrench
 from unibody.joints import Ball, Composite, Joint, Prismatic, Revolute, Weld
 from unibody.model import Builder
 from unibody.scenes import Scene
-from unibody.shapes import Mesh, OpenMesh, Shape
+from unibody.shapes import Mesh, OpenMesh, PointCloud, Shape, Wire
 from unibody.shapes.mesh import read_triangles
+from unibody.shapes.mesh_files import read_obj_lines
 from unibody.spatial.pose import Pose, rotation_from_vector, vector_from_rotation
 
 UPWARD = 8
@@ -37,6 +40,10 @@ UPWARD = 8
 REACH = 1e-3
 LARGEST = 1e100
 """Of a component of a vector; its square is still a number."""
+FINE = 1e-6
+"""Radius of lines and points, as a part of their size."""
+STOUT = 1e-2
+"""Radius of gyration that lines and points have about every axis in addition, as a part of their size: a straight line would have none."""
 SHOWN = 80
 """Characters of a value in a message."""
 KEYS = {
@@ -135,9 +142,9 @@ class _Reader:
             self._unknown(given, KEYS, f"body {k}")
             if given.get("enabled", True):
                 self._body(b, k, given)
-        reach = self._barrier(where)
+        reach, apart = self._barrier(where)
         mu = number(problem.get("coefficient_friction", 0.0), f"{where} coefficient_friction", minimum=0.0)
-        b.add(Contact(friction=mu, reach=reach, neighbours=True), name="contact")
+        b.add(Contact(friction=mu, reach=reach, neighbours=True, thickness=apart), name="contact")
         for group in self.groups.values():
             for i, one in enumerate(group):
                 for other in group[i + 1 :]:
@@ -160,8 +167,8 @@ class _Reader:
             self.left_out.append(f"the scene: max_iterations {steps:g}, since max_time {time:g} s is given too")
         return time if time > 0.0 else self.dt * (steps if steps > 0.0 else STEPS)
 
-    def _barrier(self, where: str) -> float:
-        """How near is near [m]; what else is said of the barrier has no word here."""
+    def _barrier(self, where: str) -> tuple[float, float]:
+        """How near is near [m], and how far apart bodies stay [m]; what else is said of the barrier has no word here."""
         given = [(key, self.data[key]) for key in BARRIERS if self.data.get(key)]
         for key, barrier in given:
             if not isinstance(barrier, dict):
@@ -169,8 +176,6 @@ class _Reader:
         name, barrier = given[0] if given else (BARRIERS[0], {})
         self.left_out += [f"{key}: {shown(value)}, since '{name}' is given too" for key, value in given[1:]]
         least = number(barrier.get("minimum_separation_distance", 0.0), f"{where} minimum_separation_distance", minimum=0.0)
-        if least > 0.0:
-            self.left_out.append(f"{name}: minimum_separation_distance {least:g} m: bodies come as near as the barrier lets them")
         if barrier.get("barrier_type", "ipc") != "ipc":
             self.left_out.append(f"{name}: barrier_type {shown(barrier['barrier_type'])}: the barrier here is the one called 'ipc'")
         if "trajectory_type" in barrier:
@@ -179,14 +184,14 @@ class _Reader:
         if "detection_method" in barrier:
             self.left_out.append(f"{name}: detection_method {shown(barrier['detection_method'])}: pairs are found in one way only")
         self._unknown(barrier, BARRIER, name)
-        return number(barrier.get("initial_barrier_activation_distance", REACH), f"{where} activation distance", positive=True)
+        return number(barrier.get("initial_barrier_activation_distance", REACH), f"{where} activation distance", positive=True), least
 
     def _body(self, b: Builder, k: int, given: dict[str, Any]) -> None:
         what = f"scene '{self.source}' rigid_bodies[{k}]"
         vertices, faces = self._mesh(given.get("mesh"), what)
         name = f"{Path(str(given['mesh'])).stem}{k}"
         scale = self._scale(given, vertices, what)
-        x, faces = vertices * scale, faces[:, ::-1] if np.prod(scale) < 0.0 else faces
+        x, faces = vertices * scale, faces[:, ::-1] if np.prod(scale) < 0.0 and faces.shape[1] == 3 else faces
         x = x @ euler(self._vector(given.get("rotation", (0, 0, 0)), f"{what} rotation")).T
         parts = components(faces, len(x)) if given.get("split_components", False) else [faces]
         for i, part in enumerate(parts):
@@ -194,11 +199,18 @@ class _Reader:
             self._part(b, name if len(parts) == 1 else f"{name}.{i}", x[used], np.searchsorted(used, part), given, what)
 
     def _part(self, b: Builder, name: str, x: np.ndarray, faces: np.ndarray, given: dict[str, Any], what: str) -> None:
-        kind, free = self._kind(given, what)
+        kind = self._kind(given, what)[0]
         density = number(given.get("density", 1000.0), f"{what} density", positive=True)
+        shape: Shape
         weight: dict[str, Any]
+        if faces.shape[1] < 3:
+            shape, com, weight, how = thin_part(x, faces, density, what)
+            if kind == "dynamic":
+                self.left_out.append(f"body '{name}': its mesh has no faces, so it weighs {how}, {weight['mass']:g} kg")
+            self._put(b, name, shape, com, weight, given, what)
+            return
         try:
-            shape: Shape = Mesh(x, faces)
+            shape = Mesh(x, faces)
             com = np.array(shape.mass_properties(density).com)
             shape, weight = Mesh(x - com, faces), {"density": density}
         except ModelError:
@@ -209,6 +221,13 @@ class _Reader:
             shape, weight = OpenMesh(x - com, faces), {"mass": mass, "com": (0, 0, 0), "inertia": inertia}
             if kind == "dynamic":
                 self.left_out.append(f"body '{name}': its mesh does not close properly, so it weighs {how}, {mass:g} kg")
+        self._put(b, name, shape, com, weight, given, what)
+
+    def _put(
+        self, b: Builder, name: str, shape: Shape, com: np.ndarray, weight: dict[str, Any], given: dict[str, Any], what: str
+    ) -> None:
+        """A body of a shape about its centre of mass, where and how the file says."""
+        kind, free = self._kind(given, what)
         place = Pose(p=self._vector(given.get("position", (0, 0, 0)), f"{what} position") + com)
         spin = np.radians(self._vector(given.get("angular_velocity", (0, 0, 0)), f"{what} angular_velocity"))
         slide = self._vector(given.get("linear_velocity", (0, 0, 0)), f"{what} linear_velocity")
@@ -313,7 +332,12 @@ class _Reader:
             home = self.source.resolve().parent
             folders = [home, *(up / "meshes" for up in list(home.parents)[:UPWARD] if (up / "meshes").is_dir())]
             folder = next((f for f in folders if (f / reference).is_file()), home)
-            self.meshes[reference] = read_triangles(Folders(folder).resolve(reference, f"{what} mesh"))
+            path = Folders(folder).resolve(reference, f"{what} mesh")
+            if without_faces(path):
+                x, edges = read_obj_lines(path)
+                self.meshes[reference] = x, edges if len(edges) else np.arange(len(x))[:, None]
+            else:
+                self.meshes[reference] = read_triangles(path)
         return self.meshes[reference]
 
     def _vector(self, value: Any, what: str) -> np.ndarray:
@@ -344,9 +368,46 @@ def euler(degrees: np.ndarray) -> np.ndarray:
     return z @ y @ x
 
 
+def without_faces(path: Path) -> bool:
+    """Whether a mesh file is an OBJ of lines or points alone."""
+    if path.suffix.lower() != ".obj" or not path.is_file():
+        return False
+    words = {line.split(maxsplit=1)[0] for line in path.read_text(encoding="utf-8", errors="replace").splitlines() if line.strip()}
+    return "f" not in words and "v" in words
+
+
+def thin_part(x: np.ndarray, cells: np.ndarray, density: float, what: str) -> tuple[Shape, np.ndarray, dict[str, Any], str]:
+    """Lines (cells (m, 2)) or points (m, 1) about their centre of mass: shape, centre, what is said of the weight, and how it is weighed.
+
+    Of a line from a to b of length l: ∫ x xᵀ = l ((a aᵀ + b bᵀ)/3 + (a bᵀ + b aᵀ)/6)."""
+    size = float(np.linalg.norm(np.ptp(x, axis=0))) or 1.0
+    if cells.shape[1] == 1:
+        centre, how = x.mean(axis=0), "density × 1 m³ a point"
+        d = x - centre
+        amount, second = float(len(x)), np.einsum("ni,nj->ij", d, d)
+        shape: Shape = PointCloud(d, radius=FINE * size)
+    else:
+        length = np.linalg.norm(x[cells[:, 1]] - x[cells[:, 0]], axis=1)
+        cells, length = cells[length > 0.0], length[length > 0.0]
+        if not len(cells):
+            raise ModelError(f"{what}: its mesh has no line with a length; give a mesh that does")
+        ends, how = x[cells], "density × length × 1 m²"
+        amount = float(length.sum())
+        centre = (length[:, None] * ends.mean(axis=1)).sum(axis=0) / amount
+        a, b = ends[:, 0] - centre, ends[:, 1] - centre
+        second = np.einsum("n,ni,nj->ij", length / 3.0, a, a) + np.einsum("n,ni,nj->ij", length / 3.0, b, b)
+        mixed = np.einsum("n,ni,nj->ij", length / 6.0, a, b)
+        second = second + mixed + mixed.T
+        used = np.unique(cells)
+        shape = Wire(x[used] - centre, radius=FINE * size, pieces=np.searchsorted(used, cells))
+    inertia = density * (np.trace(second) * np.eye(3) - second + amount * (STOUT * size) ** 2 * np.eye(3))
+    return shape, centre, {"mass": density * amount, "com": (0, 0, 0), "inertia": inertia}, how
+
+
 def components(faces: np.ndarray, n: int) -> list[np.ndarray]:
-    """Faces by connected parts of a mesh."""
-    i, j = np.concatenate([faces[:, (0, 1)], faces[:, (1, 2)]]).T
+    """Faces, edges or points by connected parts of a mesh."""
+    last = faces.shape[1] - 1
+    i, j = np.concatenate([faces[:, (0, min(1, last))], faces[:, (min(1, last), last)]]).T
     labels = connected_components(coo_matrix((np.ones(len(i)), (i, j)), shape=(n, n)), directed=False)[1][faces[:, 0]]
     return [faces[labels == part] for part in np.unique(labels)]
 

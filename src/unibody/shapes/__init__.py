@@ -1,7 +1,7 @@
 """Shapes: geometry of a body, from which its mass, its pictures and its contact surface come. One file per class.
 
-Here: Box, Sphere, Capsule, Cylinder, Ellipsoid, Mesh; without volume Plane, OpenMesh, HeightField; Placed (a shape at a pose, with a look
-and a ContactMaterial).
+Here: Box, Sphere, Capsule, Cylinder, Ellipsoid, Mesh; without volume Plane, OpenMesh, HeightField; without faces Wire, PointCloud; Placed
+(a shape at a pose, with a look and a ContactMaterial).
 May import: unibody.errors, NumPy; SciPy and trimesh only inside functions. Poses are duck-typed (`.R` and `.p`). Nothing here knows a
 body or a solver.
 May write: nothing; shapes and mass properties are frozen.

@@ -13,7 +13,9 @@ from unibody.shapes.mesh import Mesh as Mesh
 from unibody.shapes.open_mesh import OpenMesh as OpenMesh
 from unibody.shapes.placed import Placed as Placed
 from unibody.shapes.plane import Plane as Plane
+from unibody.shapes.point_cloud import PointCloud as PointCloud
 from unibody.shapes.sphere import Sphere as Sphere
+from unibody.shapes.wire import Wire as Wire
 
 __all__ = [
     "Box",
@@ -26,6 +28,8 @@ __all__ = [
     "OpenMesh",
     "Placed",
     "Plane",
+    "PointCloud",
     "Shape",
     "Sphere",
+    "Wire",
 ]

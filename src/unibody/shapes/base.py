@@ -11,6 +11,7 @@ import numpy as np
 
 from unibody.errors import ModelError
 from unibody.shapes.mass import MassProperties
+from unibody.shapes.skeleton import Skeleton
 from unibody.shapes.surface import sharp_edges
 
 __all__ = ["Shape"]
@@ -38,6 +39,10 @@ class Shape(ABC):
     def edges(self, resolution: int = 32) -> tuple[np.ndarray, np.ndarray]:
         """Lines that draw the shape: vertices (n, 3) [m] in S, segments (m, 2) as vertex indices."""
         return sharp_edges(*self.triangles(resolution))
+
+    def skeleton(self) -> Skeleton | None:
+        """Of a thin thing the lines and points that touch for it; None: its surface touches."""
+        return None
 
 
 SMALLEST, LARGEST = 1e-15, 1e9

@@ -6,6 +6,7 @@ everything else is skipped. STL, text or binary: equal corners become one vertex
 
 from __future__ import annotations
 
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -47,6 +48,31 @@ def read_obj_objects(path: Path, lenient: bool = False) -> tuple[np.ndarray, lis
     table = np.array(faces)
     parts = [table[a:b] for a, b in zip(starts, [*starts[1:], len(faces)], strict=True) if b > a]
     return np.array(vertices).reshape(-1, 3), parts
+
+
+def read_obj_lines(path: Path) -> tuple[np.ndarray, np.ndarray]:
+    """Vertices (n, 3) and edges (m, 2) of the `l` lines of an OBJ file without faces; no edges if it has points only."""
+    vertices: list[list[float]] = []
+    edges: list[tuple[int, int]] = []
+    for number, line in enumerate(path.read_text(encoding="utf-8", errors="replace").replace("\\\n", " ").splitlines(), start=1):
+        words = line.partition("#")[0].split()
+        try:
+            if words[:1] == ["v"]:
+                x, y, z = map(float, words[1:4])
+                vertices.append([x, y, z])
+            elif words[:1] == ["l"]:
+                corners = [_corner(word, len(vertices)) for word in words[1:]]
+                if len(corners) < 2:
+                    raise ValueError
+                edges += list(pairwise(corners))
+            elif words[:1] == ["f"]:
+                raise ValueError
+        except ValueError:
+            raise ModelError(f"{path}, line {number}: '{line.strip()}' is not a vertex or line; correct the line") from None
+    table = np.array(edges, dtype=int).reshape(-1, 2)
+    if not vertices or table.max(initial=-1) >= len(vertices):
+        raise ModelError(f"{path}: {len(vertices)} vertices ('v' lines) are too few for its lines; export it again")
+    return np.array(vertices).reshape(-1, 3), table
 
 
 def _corner(word: str, n: int) -> int:

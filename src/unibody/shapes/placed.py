@@ -12,6 +12,7 @@ from unibody.errors import ModelError
 from unibody.shapes.base import Shape
 from unibody.shapes.contact_material import ContactMaterial
 from unibody.shapes.mass import MassProperties
+from unibody.shapes.skeleton import Skeleton
 
 if TYPE_CHECKING:
     from unibody.spatial.pose import Pose
@@ -80,6 +81,10 @@ class Placed(Shape):
     def edges(self, resolution: int = 32) -> tuple[np.ndarray, np.ndarray]:
         vertices, pairs = self.shape.edges(resolution)
         return self._moved(vertices), pairs
+
+    def skeleton(self) -> Skeleton | None:
+        thin = self.shape.skeleton()
+        return None if thin is None else thin.moved(self.X_BS.R, self.X_BS.p)
 
     def _moved(self, vertices: np.ndarray) -> np.ndarray:
         return vertices @ np.asarray(self.X_BS.R).T + np.asarray(self.X_BS.p)

@@ -55,6 +55,12 @@ def join(lines: list[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
     return np.concatenate(lines), np.concatenate(pairs)
 
 
+def join_meshes(parts: list[tuple[np.ndarray, np.ndarray]]) -> tuple[np.ndarray, np.ndarray]:
+    """Several surfaces as one (vertices, faces) pair."""
+    first = np.cumsum([0] + [len(x) for x, _ in parts])
+    return np.concatenate([x for x, _ in parts]), np.concatenate([faces + k for k, (_, faces) in zip(first, parts, strict=False)])
+
+
 def sharp_edges(vertices: np.ndarray, faces: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Edges at which the surface bends by more than 30°, as (vertices, segments)."""
     a, b, c = (vertices[faces[:, k]] for k in range(3))

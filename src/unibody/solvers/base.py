@@ -78,6 +78,14 @@ class Solver:
             )
 
 
+def refuse_thin_contact(element: Any, model: Model) -> str | None:
+    """Why a solver whose surfaces are faces does not take a Contact: it asks for a thickness, or thin shapes may touch."""
+    if getattr(element, "thickness", 0.0) > 0.0:
+        return "thickness of a Contact belongs to a barrier; give ContactMaterial(margin=…)"
+    kinds = sorted({type(p.shape).__name__ for b in model.bodies for p in b.shapes if p.solid and p.skeleton() is not None})
+    return f"contact of {' and '.join(kinds)}, lines and points without faces, needs a solver with barriers" if kinds else None
+
+
 def refusals(solver: Solver, model: Model) -> list[tuple[str, str]]:
     """The elements that a solver cannot honour, by name, each with the reason."""
     return [(name, reason) for name, element in elements_of(model) if (reason := solver.handles(element, model)) is not None]

@@ -14,12 +14,13 @@ NONE = np.zeros(0, np.int64)
 FACE, EDGES = np.array([1, 2, 3]), np.array([0, 1, 2, 3])
 
 
-def step(kind: str, x: np.ndarray, dx: np.ndarray, most: float = 1.0, cap: int = ITERATIONS, near: float = 1e-3) -> float:
-    """The safe part of the motion dx of a point and a triangle, or of two edges: x (4, 3)."""
+def step(kind: str, x: np.ndarray, dx: np.ndarray, most: float = 1.0, cap: int = ITERATIONS, near: float = 1e-3, radii=(0, 0)) -> float:
+    """The safe part of the motion dx of a point and a triangle, or of two edges: x (4, 3); radii of the first and of the second thing."""
+    radius = np.repeat(np.array(radii, float), (1, 3) if kind == "point" else (2, 2))
     x, dx = np.ascontiguousarray(x, dtype=float).ravel(), np.ascontiguousarray(dx, dtype=float).ravel()
     if kind == "point":
-        return safe_step(np.array([0, 0]), NONE, FACE, NONE, x, dx, 0.0, near, most, cap)
-    return safe_step(NONE, np.array([0, 1]), NONE, EDGES, x, dx, 0.0, near, most, cap)
+        return safe_step(np.array([0, 0]), NONE, FACE, NONE, x, dx, radius, near, most, cap)
+    return safe_step(NONE, np.array([0, 1]), NONE, EDGES, x, dx, radius, near, most, cap)
 
 
 def distance(kind: str, x: np.ndarray) -> float:
@@ -130,10 +131,10 @@ def test_cap_of_iterations_is_safe():
 FLOOR = np.array([0, 0, 0, 1, 0, 0, 0, 1, 0], float)
 
 
-def over_planes(frame: np.ndarray, motion: np.ndarray, x: np.ndarray, dx: np.ndarray, most: float = 1.0) -> float:
+def over_planes(frame: np.ndarray, motion: np.ndarray, x: np.ndarray, dx: np.ndarray, most: float = 1.0, radius: float = 0.0) -> float:
     pairs = np.array([(k, 0) for k in range(len(x))]).ravel()
     flat = (np.ascontiguousarray(a, float).ravel() for a in (x, dx))
-    return safe_step_over_planes(pairs, frame, motion, *flat, most)
+    return safe_step_over_planes(pairs, frame, motion, *flat, np.full(len(x), 0.75 * radius), 0.25 * radius, most)
 
 
 def test_planes_keep_a_part_of_every_height():
@@ -186,3 +187,38 @@ def test_what_stays_far_is_not_looked_at():
             else:
                 assert t == step(kind, x, dx, near=np.inf)
     assert 50 < free < 550
+
+
+@pytest.mark.parametrize("kind", ["point", "edge"])
+def test_things_with_radii_keep_a_part_of_their_gap(kind):
+    """Head on, the gap falls linearly: exactly KEEP of it is left. In random motions it stays positive at every time up to the safe one."""
+    over, across = [(0.2, 0.2, 1.0), (0, 0, 0), (1, 0, 0), (0, 1, 0)], [(-1, 0, 1), (1, 0, 1), (0, -1, 0), (0, 1, 0)]
+    x = np.array(over if kind == "point" else across, float)
+    down = np.zeros((4, 3))
+    down[: 1 if kind == "point" else 2, 2] = -1.0
+    t = step(kind, x, down, radii=(0.1, 0.2))
+    assert distance(kind, x + t * down) - 0.3 == pytest.approx(KEEP * 0.7, rel=0.1)  # NEARLY: within a tenth of it
+    rng, stopped = np.random.default_rng(3), 0
+    for _ in range(300):
+        x, dx = rng.uniform(-1, 1, (4, 3)), rng.uniform(-3, 3, (4, 3))
+        thick = 0.5 * distance(kind, x)
+        t = step(kind, x, dx, radii=(0.25 * thick, 0.75 * thick))
+        stopped += t < 1.0
+        assert min(distance(kind, x + s * t * dx) for s in np.linspace(0.0, 1.0, 50)) > thick
+    assert stopped > 30
+
+
+def test_radii_are_taken_off_heights_over_planes_that_turn():
+    x, down = np.array([[0.3, 0.2, 1.0]]), np.array([[0.0, 0.0, -1.0]])
+    assert over_planes(FLOOR, np.zeros(9), x, down, radius=0.4) == pytest.approx((1.0 - KEEP) * 0.6)
+    rng, stopped = np.random.default_rng(5), 0
+    for _ in range(200):
+        motion = np.concatenate([np.zeros(3), 0.5 * rng.standard_normal(6)])
+        dx = rng.uniform(-1.5, 1.5, (1, 3))
+        t = over_planes(FLOOR, motion, x, dx, radius=0.4)
+        stopped += t < 1.0
+        for s in np.linspace(0.0, t, 30):
+            frame = (FLOOR + s * motion).reshape(3, 3)
+            m = np.cross(frame[1], frame[2])
+            assert (x[0] + s * dx[0] - frame[0]) @ m / np.linalg.norm(m) > 0.4
+    assert stopped > 20

@@ -130,7 +130,7 @@ def lines(s: ub.scenes.Scene) -> str:
 @pytest.mark.parametrize(
     ("settings", "said"),
     [
-        ({"minimum_separation_distance": 1e-3}, "minimum_separation_distance 0.001"),
+        ({"minimum_separation_distance": 1e-3}, ""),
         ({"barrier_type": "poly_log"}, 'barrier_type "poly_log"'),
         ({"trajectory_type": "rigid"}, 'trajectory_type "rigid"'),
         ({"detection_method": "hash_grid"}, 'detection_method "hash_grid"'),
@@ -284,3 +284,48 @@ def test_every_scene_of_the_suite_loads():
         honoured = {key for path in keys(RICH) for key in path} | {"distance_barrier_constraints", "max_iterations"}
         for key in (path[-1] for path in keys(data)):
             assert key.startswith("#") or key in honoured or key in named, f"{path.name}: {key}"
+
+
+def test_minimum_separation_is_the_thickness_of_contact(folder):
+    s = scene(folder, {"mesh": "cube.obj"}, distance_barrier_constraint={"minimum_separation_distance": 2e-3})
+    assert dict(s.model.constraints)["contact"].thickness == 2e-3 and not s.left_out
+
+
+def test_lines_and_points_without_faces(folder):
+    """Three lines of an L weigh density × length × 1 m², three points density × 1 m³ each, about their centres; parts are told apart."""
+    (folder.parents[1] / "meshes" / "bent.obj").write_text("v 0 0 0\nv 1 0 0\nv 1 2 0\nv 9 9 9\nl 1 2 3\n")
+    (folder.parents[1] / "meshes" / "dots.obj").write_text("v 0 0 0\nv 3 0 0\nv 0 3 0\n")
+    (folder.parents[1] / "meshes" / "two.obj").write_text("v 0 0 0\nv 1 0 0\nv 0 0 1\nv 1 0 1\nl 1 2\nl 3 4\n")
+    place = {"position": [0, 5, 0]}
+    s = scene(folder, {"mesh": "bent.obj", "density": 2.0, **place}, {"mesh": "dots.obj", "density": 2.0},
+              {"mesh": "two.obj", "density": 2.0, "split_components": True, "position": [0, 9, 0]})  # fmt: skip
+    bent, dots, one, other = s.model.bodies[1:]
+    assert bent.mass == pytest.approx(6.0) and bent.X_WB.p == pytest.approx([(0.5 + 2.0) / 3.0, 5.0 + 2.0 / 3.0, 0.0])
+    c = np.array([2.5 / 3.0, 2.0 / 3.0])
+    along = 2.0 * ((1.0 / 12.0 + (0.5 - c[0]) ** 2 + c[1] ** 2) + 2.0 * (4.0 / 12.0 + (1.0 - c[1]) ** 2 + (1.0 - c[0]) ** 2))
+    assert bent.inertia[2, 2] == pytest.approx(along, rel=1e-3)  # and the little that keeps straight lines from turning freely
+    assert isinstance(bent.shapes[0].shape, ub.Wire) and len(bent.shapes[0].shape.points) == 3
+    assert isinstance(dots.shapes[0].shape, ub.PointCloud) and dots.mass == pytest.approx(6.0) and dots.X_WB.p == pytest.approx([1, 1, 0])
+    assert (one.mass, other.mass) == (2.0, 2.0) and other.X_WB.p == pytest.approx([0.5, 9.0, 1.0])
+    assert sum("no faces" in line for line in s.left_out) == 4
+
+
+def test_lines_from_files_collide(folder):
+    """A bent wire falls onto a static one and is held up by it and by the sheet below: nothing goes through."""
+    (folder.parents[1] / "meshes" / "line.obj").write_text("v -1 0 0\nv 1 0 0\nl 1 2\n")
+    s = scene(folder, {"mesh": "line.obj", "type": "static"}, {"mesh": "line.obj", "rotation": [0, 90, 0], "position": [0, 0.01, 0]},
+              {"mesh": "sheet.obj", "type": "static", "scale": 3, "position": [0, -0.1, 0]}, timestep=0.01, max_time=0.3)  # fmt: skip
+    rec = ub.Simulation(s.model, "barrier", dt=s.dt).run(s.duration)
+    assert (rec.pose("line1")[:, 1] > 0.0).all() and rec.pose("line1")[-1, 1] < 0.01
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [("v 0 0 0\nl 1 2\n", "1 vertices"), ("v 0 0 0\nv 1 0 0\nl 1\n", "line 3: 'l 1' is not a vertex or line"),
+     ("v 0 0 0\nv 0 0 0\nl 1 2\n", "no line with a length"), ("# nothing\n", "no faces")],
+)  # fmt: skip
+def test_bad_lines_are_refused_in_one_line(folder, text, said):
+    (folder / "bad.obj").write_text(text)
+    with pytest.raises(ub.ModelError, match=said) as caught:
+        scene(folder, {"mesh": "bad.obj"})
+    assert "\n" not in str(caught.value)

@@ -32,6 +32,9 @@ def moments(body: BodyInfo) -> np.ndarray:
 
 
 def volume(body: BodyInfo) -> float:
+    """[m³] Of its shapes; of bodies without any, and of thin ones, what their mass would take of a common material."""
+    if any(p.solid and p.skeleton() is not None for p in body.shapes):
+        return body.mass / DENSITY
     solid = [p.volume for p in body.shapes if p.solid and 0.0 < p.volume < np.inf]
     return float(sum(solid)) if solid else body.mass / DENSITY
 

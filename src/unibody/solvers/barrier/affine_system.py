@@ -43,7 +43,10 @@ def fill_motions(p: Floats, w: Floats, body: Ints, motion_out: Floats) -> None:
 class AffineSystem(HoldsAddresses):
     """What does not change from step to step. Without `touching` nothing of collision is built."""
 
-    def __init__(self, model: Model, touching: bool = True, off: Collection[tuple[int, int]] = (), also: Collection[tuple[int, int]] = ()):
+    def __init__(
+        self, model: Model, touching: bool = True, off: Collection[tuple[int, int]] = (), also: Collection[tuple[int, int]] = (),
+        thickness: float = 0.0,
+    ):  # fmt: skip
         self.model = model
         self.parts, self.links = expand(model)
         self.start = self._start()
@@ -61,7 +64,7 @@ class AffineSystem(HoldsAddresses):
         self.place[self.moving] = np.arange(len(self.moving))
         self.touching = touching
         if touching:
-            self.surface = Surface.of(model)
+            self.surface = Surface.of(model, thickness=thickness)
             self.broad, self.proximity = Broad(self.surface, body_filter(model, touching, off, also)), Proximity(self.surface)
             self.points = PointMap(self.surface.w, self.surface.body)
         else:

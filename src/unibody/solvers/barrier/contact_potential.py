@@ -50,7 +50,7 @@ def barrier_value(record: Floats, kappa: float, reach: float) -> float:
 def add_barrier_gradient(pair: Ints, record: Floats, kappa: float, reach: float, factor: float, gradient_out: Floats) -> None:
     """gradient += factor ∂ΣB/∂Q, 12 numbers per body."""
     for k in range(pair.size // 2):
-        add_contact_gradient(pair, record, k, kappa, reach, factor, gradient_out)
+        add_contact_gradient(pair[2 * k], pair[2 * k + 1], record, k, kappa, reach, factor, gradient_out)
 
 
 @kernel
@@ -59,7 +59,7 @@ def add_barrier_blocks(
 ) -> None:
     """own and between += factor × what is positive of ∂²ΣB/∂Q² by itself."""
     for k in range(pair.size // 2):
-        add_positive_blocks(pair, place, record, k, kappa, reach, factor, own_out, between_out)
+        add_positive_blocks(pair[2 * k], pair[2 * k + 1], place[k], record, k, kappa, reach, factor, own_out, between_out)
 
 
 @kernel
@@ -68,7 +68,7 @@ def add_curvature_blocks(
 ) -> None:
     """own and between += factor × the rest of ∂²ΣB/∂Q², made positive."""
     for k in range(pair.size // 2):
-        add_curvature_contact_blocks(pair, place, record, k, kappa, reach, factor, own_out, between_out)
+        add_curvature_contact_blocks(pair[2 * k], pair[2 * k + 1], place[k], record, k, kappa, reach, factor, own_out, between_out)
 
 
 @kernel
@@ -77,7 +77,7 @@ def add_exact_blocks(
 ) -> None:
     """own and between += factor ∂²ΣB/∂Q²."""
     for k in range(pair.size // 2):
-        add_exact_contact_blocks(pair, place, record, k, kappa, reach, factor, own_out, between_out)
+        add_exact_contact_blocks(pair[2 * k], pair[2 * k + 1], place[k], record, k, kappa, reach, factor, own_out, between_out)
 
 
 @kernel
@@ -89,7 +89,7 @@ def press_and_change(pair: Ints, record: Floats, kappa: float, reach: float, p: 
         xi = record[WIDTH * k + 11] / reach
         if xi < 1.0:
             press_out[0] -= kappa * record[WIDTH * k + 12] * record[WIDTH * k + 13] * barrier_terms(xi)[1]
-        most = max(most, contact_change(pair, record, k, p))
+        most = max(most, contact_change(pair[2 * k], pair[2 * k + 1], record, k, p))
     return most
 
 
@@ -98,7 +98,7 @@ def friction_value(pair: Ints, record: Floats, bound: Floats, e: float, Q: Float
     """Σ μ λ f₀(|w|) [J]."""
     total = 0.0
     for k in range(pair.size // 2):
-        total += friction_energy(pair, record, bound, k, e, Q, Q0)
+        total += friction_energy(pair[2 * k], pair[2 * k + 1], record, bound, k, e, Q, Q0)
     return total
 
 
@@ -108,7 +108,7 @@ def add_friction_gradient(
 ) -> None:
     """gradient += factor × that of friction, 12 numbers per body."""
     for k in range(pair.size // 2):
-        add_contact_friction(pair, record, bound, k, e, factor, Q, Q0, gradient_out)
+        add_contact_friction(pair[2 * k], pair[2 * k + 1], record, bound, k, e, factor, Q, Q0, gradient_out)
 
 
 @kernel
@@ -118,7 +118,9 @@ def add_friction_blocks(
 ) -> None:  # fmt: skip
     """own and between += factor × second derivative of friction."""
     for k in range(pair.size // 2):
-        add_friction_contact_blocks(pair, place, record, bound, k, e, factor, Q, Q0, careful, own_out, between_out)
+        a = pair[2 * k]
+        b = pair[2 * k + 1]
+        add_friction_contact_blocks(a, b, place[k], record, bound, k, e, factor, Q, Q0, careful, own_out, between_out)
 
 
 class BarrierPotential(Potential):

@@ -100,7 +100,8 @@ class BarrierSystem(HoldsAddresses):
         self.model, self.options = model, options
         # Bodies in affine coordinates, with the linear equations of their joints.
         rules = contact_rules(model)
-        self.affine = AffineSystem(model, *body_contact_filter(model, rules))
+        everyone = next((c for c in rules if c.everywhere), None)
+        self.affine = AffineSystem(model, *body_contact_filter(model, rules), everyone.thickness if everyone is not None else 0.0)
         self.reduction, self.callback_errors = self.affine.reduction, self.affine.callback_errors
         self.n = len(self.affine.moving)
         # Elements, each evaluated in one way: by equations, by measures, by rows, by forces.
@@ -114,7 +115,6 @@ class BarrierSystem(HoldsAddresses):
         self.forces = AffineForces(self.view, self.callback_errors, self.affine.clock)
         self.lagged = LaggedForces(self.affine, self.view, self.forces)
         # Contact.
-        everyone = next((c for c in rules if c.everywhere), None)
         self.friction, self.damping = pair_tables(model, rules)
         self.pressures: Pressures | None = None
         if self.affine.touching:

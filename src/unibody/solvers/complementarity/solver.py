@@ -31,7 +31,7 @@ from unibody.joints.base import Joint
 from unibody.model import Model, State
 from unibody.rules.base import DAMPER_WORK, TIME
 from unibody.shapes import Shape
-from unibody.solvers.base import Bound, Solver, Step, needs_reaction
+from unibody.solvers.base import Bound, Solver, Step, needs_reaction, refuse_thin_contact
 from unibody.solvers.complementarity.compiled_frame import ContactSteps
 from unibody.stepping.contact_margin import contact_margin_of, radii
 from unibody.stepping.impulse_dynamics import ImpulseDynamics
@@ -100,6 +100,8 @@ class Complementarity(Solver):
         if needs_reaction(element) and self.relaxation != "none" and isinstance(model.joint(element.joint).element, Ball):
             return f"{type(element).__name__} in a Ball is not part of relaxation '{self.relaxation}'"
         if isinstance(element, Contact):
+            if (reason := refuse_thin_contact(element, model)) is not None:
+                return reason
             if element.damping > 0.0 or element.pressure is not None:
                 return "damping and pressure of a Contact belong to a barrier; give restitution"
             if model.planar and (element.torsion > 0.0 or element.across is not None):

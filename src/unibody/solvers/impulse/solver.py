@@ -34,7 +34,7 @@ from unibody.joints.base import Joint
 from unibody.model import Model, State
 from unibody.rules.base import DAMPER_WORK, book_work
 from unibody.shapes import Shape
-from unibody.solvers.base import Bound, Solver, Step, refuse_reaction
+from unibody.solvers.base import Bound, Solver, Step, refuse_reaction, refuse_thin_contact
 from unibody.solvers.impulse.contacts import Previewing
 from unibody.stepping.contact_margin import contact_margin_of
 from unibody.stepping.impulse_maximal import ImpulseMaximal
@@ -91,6 +91,8 @@ class Impulse(Solver):
         if self.method == "local" and one_sided(element):
             return f"{name} needs method='tree'"
         if isinstance(element, Contact):
+            if (reason := refuse_thin_contact(element, model)) is not None:
+                return reason
             if element.damping > 0.0 or element.pressure is not None:
                 return "damping and pressure of a Contact belong to a barrier; give restitution"
             if model.planar and (element.torsion > 0.0 or element.across is not None):

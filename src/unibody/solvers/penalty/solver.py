@@ -34,7 +34,7 @@ from unibody.rules.base import DAMPER_WORK, LAST_STEP, begun_fields, book_work
 from unibody.rules.euler import roll_euler
 from unibody.rules.memory import Field
 from unibody.shapes import Shape
-from unibody.solvers.base import Bound, Solver, Step, refuse_reaction
+from unibody.solvers.base import Bound, Solver, Step, refuse_reaction, refuse_thin_contact
 from unibody.solvers.penalty.contacts import PenaltyContacts, Pushes
 from unibody.solvers.penalty.dynamics import PenaltyDynamics
 from unibody.solvers.penalty.system import Gains, PenalisedSystem, PenaltyParameters
@@ -97,6 +97,8 @@ class Penalty(Solver):
         if (reason := refuse_reaction(element)) is not None:
             return reason
         if isinstance(element, Contact):
+            if (reason := refuse_thin_contact(element, model)) is not None:
+                return reason
             if element.damping > 0.0 or element.pressure is not None:
                 return "damping and pressure of a Contact belong to a barrier; here Ω and μ of the solver say how it gives way"
             if element.restitution > 0.0:
