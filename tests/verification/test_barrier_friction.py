@@ -148,3 +148,34 @@ def test_a_driven_wall_pushes_a_block_from_rest():
     assert (gap > 0.0).all()
     assert rec.point("wall")[-1, 0] == pytest.approx(0.08, abs=1e-12)
     assert rec.twist("block")[-1, 3] >= 0.8 * (1 - 1e-6)
+
+
+def test_friction_does_not_jump_where_barriers_get_stiffer():
+    """A block slides down a slope of 40° with μ = 0.7 and gets faster, so κ rises all the time: a = g (sin α − μ cos α) in every step, to
+    a hundredth. (Friction from old distances and a new κ would double in the step in which κ does.)"""
+    alpha, mu, dt = math.radians(40.0), 0.7, 5e-3
+    b = ub.Builder(gravity=(9.81 * math.sin(alpha), 0, -9.81 * math.cos(alpha)))
+    b.body("ground", shape=ub.Plane(), kind="static")
+    b.body("block", shape=ub.Box((0.4, 0.4, 0.1)), density=500.0, X_WB=ub.Pose(p=(0, 0, 0.051)))
+    b.add(ub.Contact(friction=mu, reach=1e-3))
+    rec = ub.Simulation(b.build(), Barrier(), dt=dt).run(0.75)
+    a = np.diff(rec.twist("block")[:, 3]) / dt
+    assert a[30:] == pytest.approx(9.81 * (math.sin(alpha) - mu * math.cos(alpha)), rel=0.01)
+
+
+def test_contacts_that_end_leave_no_stiffness_behind():
+    """A cube that was thrown up falls back: in the air κ is what its speed asks for, least at the top; at rest it stays what it was."""
+    b = ub.Builder()
+    b.body("ground", shape=ub.Plane(), kind="static")
+    b.body("cube", shape=ub.Box((0.2, 0.2, 0.2)), X_WB=ub.Pose(p=(0, 0, 0.5)), V_WB=(0, 0, 0, 0, 0, 3.0))
+    b.add(ub.Contact(friction=0.5, reach=1e-3))
+    bound = Barrier().bind(b.build())
+    state, memory = bound.start()
+    stiffer = []
+    for _ in range(150):
+        made = bound.step(state, memory, np.zeros(bound.control_length), 1e-2)
+        state, memory = made.state, made.memory
+        stiffer.append(float(bound.system.memory.view(memory).stiffer[0]))
+    top = round(3.0 / 9.81 / 1e-2)
+    assert stiffer[top] < 0.2 < 1.0 < stiffer[0]
+    assert stiffer[-1] == stiffer[-30] > 1.0

@@ -107,7 +107,7 @@ def test_a_run_that_is_continued_goes_on_bit_for_bit():
         made = again.step(state, memory, np.zeros(6 * 6 + again.model.nv_joints), 0.01)
         state, memory = made.state, made.memory
         assert (state.q == out[5 + k][0].q).all() and (memory == out[5 + k][1]).all()
-    assert bound.memory_schema.view(memory).stiffer.max() > 3.0
+    assert max(bound.memory_schema.view(kept).stiffer.max() for _, kept in out) > 3.0
 
 
 def test_a_pressure_that_is_given_holds_at_any_speed():

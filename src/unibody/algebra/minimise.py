@@ -12,6 +12,7 @@ a careful one that errs on the large side. After an exact direction that had to 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -36,6 +37,8 @@ class Direction:
     noise: float = 0.0
     careful: bool = False
     change: float = 0.0
+    bent: Callable[[float], np.ndarray] | None = None
+    """Where the feasible set is curved: the motion to take for a part t < 1 of p, feasible like t p and of the same slope."""
 
 
 class MinimisationProblem(Protocol):
@@ -82,7 +85,7 @@ def minimise(problem: MinimisationProblem, x: np.ndarray, tolerance: float, iter
         if below > FLOOR and d.change <= CHANGE and (finish is None or finish(x)):
             return Minimum(x, value, length, k, True, steps, "ended where round-off hides what is left")
         for halvings in range(HALVINGS):  # noqa: B007
-            trial = x + t * d.p
+            trial = x + (t * d.p if d.bent is None or t == 1.0 else d.bent(t))
             found = problem.value(trial)
             # Near the end even the slope is round-off, and may have the wrong sign; then nothing but the value counts.
             if found <= value + SUFFICIENT * t * min(d.slope, 0.0) or (abs(t * d.slope) < noise and found <= value + noise):

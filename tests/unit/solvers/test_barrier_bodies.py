@@ -31,7 +31,7 @@ def system() -> AffineSystem:
 
 def potential(system: AffineSystem, rng, factor: float = 1.0, loads: float = 1.0) -> BodyPotential:
     predicted = some_bodies(rng, 0.0)[system.moving]
-    return BodyPotential(system, predicted, loads * rng.normal(size=(len(system.moving), 12)), MODULUS, factor)
+    return BodyPotential(system, predicted, loads * rng.normal(size=(len(system.moving), 12)), MODULUS * system.stiffness_volumes, factor)
 
 
 def flat_gradient(term: BodyPotential, x: np.ndarray) -> np.ndarray:
@@ -77,9 +77,30 @@ def test_stiffness_is_nothing_of_rigid_bodies_and_the_strain_energy_of_others(sy
     """At the prediction, without loads, only P is left: Y V |AᵀA − 1|² / 8."""
     rigid, bent = some_bodies(rng, 0.0), some_bodies(rng, 0.1)
     for Q in (rigid, bent):
-        term = BodyPotential(system, Q[system.moving], np.zeros((len(system.moving), 12)), MODULUS, 2.0)
+        term = BodyPotential(system, Q[system.moving], np.zeros((len(system.moving), 12)), MODULUS * system.stiffness_volumes, 2.0)
         E = np.einsum("nki,nli->nkl", Q[system.moving, 1:], Q[system.moving, 1:]) - np.eye(3)
         expected = 2.0 * MODULUS / 8.0 * float(system.stiffness_volumes @ (E**2).sum(axis=(1, 2)))
         assert term.value(Q.ravel()) == pytest.approx(expected, rel=1e-12, abs=1e-25)
         energy = strain_energy(Q[system.moving], MODULUS * system.stiffness_volumes)
         assert 2.0 * energy.sum() == pytest.approx(expected, rel=1e-12, abs=1e-25)
+
+
+def test_stretch_is_the_strain_that_derivatives_do_not_tell(system, rng):
+    """k/2 |D|², k = β h² Y V / 4, D = A₁ᵀA₁ − AᵀA − L; its gradient by differences; a stretch that derivatives tell exactly is none."""
+    term, x, h, m = potential(system, rng, 0.7), some_bodies(rng, 0.05), 1e-6, system.moving
+    first, p = 0.1 * rng.normal(size=x.shape), 0.1 * rng.normal(size=x.shape)
+    A, dA, A1 = (np.swapaxes(M[m, 1:], 1, 2) for M in (x, first, x + p))
+    T = np.swapaxes
+    D = T(A1, 1, 2) @ A1 - T(A, 1, 2) @ A - T(A, 1, 2) @ dA - T(dA, 1, 2) @ A
+    expected = 0.7 * MODULUS / 8.0 * float(system.stiffness_volumes @ (D**2).sum(axis=(1, 2)))
+    excess, gradient, _ = term.stretch(x.ravel(), first.ravel(), p.ravel())
+    assert excess == pytest.approx(expected, rel=1e-12)
+    for k in range(12):
+        step = np.zeros((4, 12))
+        step[m, k] = h
+        both = [term.stretch(x.ravel(), first.ravel(), p.ravel() + sign * step.ravel())[0] for sign in (1.0, -1.0)]
+        slope = gradient.reshape(-1, 12)[:, k].sum()
+        assert (both[0] - both[1]) / (2.0 * h) == pytest.approx(slope, abs=1e-6 * np.abs(gradient).max())
+    still = np.zeros_like(first)
+    still[:, 0] = first[:, 0]  # translations
+    assert term.stretch(x.ravel(), still.ravel(), still.ravel())[0] == pytest.approx(0.0, abs=1e-20)

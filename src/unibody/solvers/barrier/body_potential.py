@@ -14,9 +14,11 @@ import numpy as np
 from unibody.kernel import Floats, Ints, device, kernel
 from unibody.solvers.barrier.affine_system import AffineSystem
 from unibody.solvers.barrier.incremental_potential import Places, Potential
-from unibody.spatial.devices import dot3, load3
+from unibody.spatial.devices import add3, dot3, load3, scale3
 
 SWEEPS = 8
+DIGITS = 2e-16
+"""Of coordinates."""
 
 
 @device
@@ -96,6 +98,24 @@ def body_value(Q: Floats, moving: Ints, M4: Floats, predicted: Floats, loads: Fl
 
 
 @kernel
+def body_noise(Q: Floats, moving: Ints, M4: Floats, predicted: Floats, loads: Floats, c: Floats, factor: float) -> float:
+    """Σ |∂/∂Q| |Q|, term by term: by how much the value changes if coordinates change by parts of themselves."""
+    total = 0.0
+    for k in range(moving.size):
+        at = 12 * moving[k]
+        E = strain_of(load3(Q, at + 3), load3(Q, at + 6), load3(Q, at + 9))
+        most = max(max(abs(E[0]), max(abs(E[1]), abs(E[2]))), max(abs(E[3]), max(abs(E[4]), abs(E[5]))))
+        total += 4.5 * factor * c[k] * most
+        for p in range(4):
+            for r in range(3):
+                g = factor * abs(loads[12 * k + 3 * p + r])
+                for q in range(4):
+                    g += abs(M4[16 * k + 4 * p + q] * (Q[at + 3 * q + r] - predicted[12 * k + 3 * q + r]))
+                total += g * abs(Q[at + 3 * p + r])
+    return total
+
+
+@kernel
 def add_body_gradient(
     Q: Floats, moving: Ints, M4: Floats, predicted: Floats, loads: Floats, c: Floats, factor: float, gradient_out: Floats
 ) -> None:
@@ -147,19 +167,64 @@ def add_body_blocks(Q: Floats, moving: Ints, M4: Floats, c: Floats, factor: floa
                     own_out[to + 12 * (3 * (p + 1) + i) + 3 * (q + 1) + i] += f * rows[p][q]
 
 
-class BodyPotential(Potential):
-    """Of the moving bodies, with prediction and loads (moving, 4, 3) of a step and the modulus Y [Pa]."""
+@kernel
+def fill_stretch(
+    Q: Floats, first: Floats, p: Floats, moving: Ints, c: Floats, factor: float, gradient_out: Floats, blocks_out: Floats
+) -> float:
+    """½ k |D|², D = A₁ᵀA₁ − 1 − E − L with A₁ = A + δA of p and L = AᵀδA + δAᵀA of `first`, k = β h² Y V / 4: by what the moving bodies
+    are stretched at Q + p beyond what P's derivatives at Q tell of Q + first. Its gradient (12 each), and blocks (144 each) to add to the
+    second derivative of P at Q for that of P with the strains E + L at Q + p."""
+    total = 0.0
+    for n in range(moving.size):
+        at = 12 * moving[n]
+        a = (load3(Q, at + 3), load3(Q, at + 6), load3(Q, at + 9))
+        d = (load3(first, at + 3), load3(first, at + 6), load3(first, at + 9))
+        b = (add3(a[0], load3(p, at + 3)), add3(a[1], load3(p, at + 6)), add3(a[2], load3(p, at + 9)))
+        f = 0.5 * factor * c[n]
+        for j in range(3):
+            pull = (0.0, 0.0, 0.0)
+            for i in range(3):
+                D = dot3(b[i], b[j]) - dot3(a[i], a[j]) - dot3(a[i], d[j]) - dot3(d[i], a[j])
+                total += 0.25 * f * D * D
+                pull = add3(pull, scale3(f * D, b[i]))
+            for r in range(3):
+                gradient_out[12 * n + 3 * (j + 1) + r] = pull[r]
+        # (Y V / 4) |δAᵀA₁ + A₁ᵀδA|² instead of that with A
+        for i in range(3):
+            for j in range(3):
+                outer = 0.0
+                for u in range(3):
+                    outer += b[u][i] * b[u][j] - a[u][i] * a[u][j]
+                for u in range(3):
+                    row = 144 * n + 12 * (3 * (u + 1) + i)
+                    blocks_out[row + 3 * (u + 1) + j] += f * outer
+                    for v in range(3):
+                        blocks_out[row + 3 * (v + 1) + j] += f * (b[v][i] * b[u][j] - a[v][i] * a[u][j])
+    return total
 
-    def __init__(self, system: AffineSystem, predicted: np.ndarray, loads: np.ndarray, modulus: float, factor: float):
+
+class BodyPotential(Potential):
+    """Of the moving bodies, with prediction and loads (moving, 4, 3) of a step and stiffnesses c = Y V [J] (moving,)."""
+
+    def __init__(self, system: AffineSystem, predicted: np.ndarray, loads: np.ndarray, stiffness: np.ndarray, factor: float):
         self._bodies = system.moving, system.M4.ravel()
         self._step = np.ascontiguousarray(predicted).ravel(), np.ascontiguousarray(loads).ravel()
-        self._stiffness, self._factor = modulus * system.stiffness_volumes, factor
+        self.stiffness, self._factor = stiffness, factor
+
+    def stretch(self, x: np.ndarray, first: np.ndarray, p: np.ndarray) -> tuple[float, np.ndarray, np.ndarray]:
+        m = self._bodies[0]
+        gradient, blocks = np.zeros(12 * m.size), np.zeros((m.size, 12, 12))
+        excess = fill_stretch(x, first, p, m, self.stiffness, self._factor, gradient, blocks.ravel())
+        return excess, gradient, blocks
 
     def value(self, x: np.ndarray) -> float:
-        return body_value(x, *self._bodies, *self._step, self._stiffness, self._factor)
+        return body_value(x, *self._bodies, *self._step, self.stiffness, self._factor)
+
+    def judge(self, x: np.ndarray, p: np.ndarray) -> tuple[float, float]:
+        return DIGITS * body_noise(x, *self._bodies, *self._step, self.stiffness, self._factor), 0.0
 
     def add_gradient(self, x: np.ndarray, gradient_out: np.ndarray) -> None:
-        add_body_gradient(x, *self._bodies, *self._step, self._stiffness, self._factor, gradient_out)
+        add_body_gradient(x, *self._bodies, *self._step, self.stiffness, self._factor, gradient_out)
 
     def add_blocks(self, x: np.ndarray, places: Places, careful: bool, own_out: np.ndarray, between_out: np.ndarray) -> None:
-        add_body_blocks(x, *self._bodies, self._stiffness, self._factor, careful, own_out)
+        add_body_blocks(x, *self._bodies, self.stiffness, self._factor, careful, own_out)

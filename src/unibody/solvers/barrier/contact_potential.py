@@ -174,9 +174,12 @@ class FrictionPotential(Potential):
         self._slip, self._factor = law.slip_speed / rate, factor
         self._pair, self._record, self._bound = np.zeros((0, 2), np.int64), np.zeros(0), np.zeros(0)
 
-    def renew(self, contacts: ContactSet) -> bool:
-        """Take normal forces and tangents from these contacts; whether any of them rubs."""
+    def renew(self, contacts: ContactSet, balanced: ContactParameters | None = None) -> bool:
+        """Take normal forces and tangents from these contacts, whose distances balance forces with the κ of this law, or of an earlier one;
+        whether any of them rubs."""
         force = contact_forces(contacts, self._law.pressure, self._law.reach)
+        if balanced is not None and len(force):
+            force = force * balanced.of_pairs(contacts.pair) / self._law.of_pairs(contacts.pair)
         lagged = LaggedFriction.of(contacts, force, self._mu[contacts.pair[:, 0], contacts.pair[:, 1]])
         self._pair, self._record, self._bound = lagged.contacts.pair, lagged.contacts.record.ravel(), lagged.bound
         return len(self._bound) > 0

@@ -6,10 +6,13 @@ A is a sixth of the body's surface: what it may rest on. The first term carries 
 second makes the barrier as quick as the step, the third stops a body of speed v (of its fastest vertex, and of the fastest driven body)
 within one step. Pairs of light bodies so stay soft beside heavy ones, and a heavy one on a light one is carried.
 
-Speeds change, so κ_b is the first two terms times 2ᵉ, with e ≥ 0 an integer that never falls during a run: it rises to what the
-speed at the beginning of a step asks for, and after a step that ended with distances below 0.02 d̂ by what would have kept them above (near
-the wall of a barrier distances grow as κ). The numbers e are memory, so a run that is continued goes on as it would have. A pressure
-that is given holds for all pairs, always.
+Speeds change, so κ_b is the first two terms times 2ᵉ with e ≥ 0. Of a body that touches nothing, e is what its speed asks for, up and
+down, which nobody feels. While it touches something, e only rises, with the speed and as smoothly, so that what comes to rest keeps its κ;
+and after a step that ended with distances below 0.02 d̂, by what would have kept them above (near the wall of a barrier distances grow as
+κ), though not beyond the κ of a body of the mass of all: where a body is squeezed, no κ makes room. The numbers e are memory, so a run that
+is continued goes on as it would have. A pressure that is given holds for all pairs, always.
+
+Where κ has risen, a contact's force at the beginning of a step is that which the old κ has balanced: friction's bounds are taken with it.
 """
 
 from __future__ import annotations
@@ -40,6 +43,10 @@ class ContactParameters:
     parts: np.ndarray
     """(rows of Q,) part of κ that each body asks for; a pair has the larger."""
 
+    def of_pairs(self, pair: np.ndarray) -> np.ndarray:
+        """(n,) κ of pairs of bodies (n, 2)."""
+        return self.pressure * self.parts[pair].max(axis=1)
+
 
 class Pressures:
     """κ of a system's bodies; `given` [Pa] holds for all of them."""
@@ -54,6 +61,10 @@ class Pressures:
         for i in system.moving:
             if area[i] > 0.0 and i < len(bodies):
                 self._weight[i] = bodies[i].mass / area[i]
+        total = sum(bodies[i].mass for i in system.own)
+        mass = np.array([bodies[i].mass if i < len(bodies) else total for i in system.moving])
+        self._most = np.log2(np.maximum(total / np.where(mass > 0.0, mass, total or 1.0), 1.0)) if total > 0.0 else np.zeros(len(mass))
+        """(moving,) log₂ of the mass of all in that of each."""
         self._gravity = float(np.linalg.norm(system.model.gravity))
 
     def law(self, h: float, steps: np.ndarray, slip_speed: float) -> ContactParameters:
@@ -70,21 +81,26 @@ class Pressures:
     def _rest(self, h: float) -> float:
         return CARRIED * self._gravity + self._reach / h**2
 
-    def raised(self, steps: np.ndarray, h: float, V: np.ndarray) -> np.ndarray:
-        """The numbers e for a step that begins with velocities V (rows of Q, 4, 3)."""
+    def raised(self, steps: np.ndarray, touching: np.ndarray, h: float, V: np.ndarray) -> np.ndarray:
+        """The numbers e for a step that begins with velocities V (rows of Q, 4, 3), of which bodies that are touching keep theirs."""
         if self._given is not None or not len(self._system.points.body):
             return steps
+        return np.maximum(np.where(touching > 0.0, steps, 0.0), self._asked(h, V))
+
+    def _asked(self, h: float, V: np.ndarray) -> np.ndarray:
+        """(moving,) e for the speeds of V."""
         moving, speed = self._system.moving, self._system.motions(np.ascontiguousarray(V).ravel())[:, 1]
         driven = [i for i, b in enumerate(self._system.model.bodies) if b.kind == "kinematic"]
         ask = 1.0 + (speed[moving] + speed[driven].max(initial=0.0)) / h / self._rest(h)
-        return np.maximum(steps, np.minimum(np.ceil(np.log2(ask)), MOST))
+        return np.minimum(np.log2(ask), MOST)
 
     def deep(self, distance: float) -> bool:
         """Whether the least distance at the end of a step asks for more."""
         return self._given is None and distance < DEEP * self._reach
 
-    def deepened(self, steps: np.ndarray, contacts: ContactSet) -> np.ndarray:
-        """The numbers e after a step that ended with these contacts."""
+    def deepened(self, steps: np.ndarray, contacts: ContactSet, h: float, V: np.ndarray) -> np.ndarray:
+        """The numbers e after a step that ended with these contacts and with velocities V."""
         least = np.full(len(self._weight), DEEP * self._reach)
         np.minimum.at(least, contacts.pair.ravel(), np.repeat(contacts.distance, 2))
-        return np.minimum(steps + np.ceil(np.log2(DEEP * self._reach / least[self._system.moving])), MOST)
+        more = steps + np.log2(DEEP * self._reach / least[self._system.moving])
+        return np.maximum(steps, np.minimum(np.minimum(more, self._asked(h, V) + self._most), MOST))

@@ -17,6 +17,7 @@ from unibody.algebra.block.cholesky import BlockMatrix
 from unibody.algebra.block.reduced_pcg import solve_reduced, solve_reduced_directly
 from unibody.algebra.minimise import ROUND_OFF, Direction
 from unibody.solvers.barrier.affine_system import AffineSystem
+from unibody.solvers.barrier.rigid_correction import RigidCorrection, Stretch
 
 SHARES = (0.05, 0.25, 1.0)
 """Where the exact matrix is not positive: parts of the way from it to the careful one, of which the first that is positive is taken. The
@@ -67,6 +68,8 @@ class IncrementalPotential:
 
     def __init__(self, system: AffineSystem, potentials: Sequence[Potential], targets: dict[int, np.ndarray], rate: float):
         self.system, self.potentials, self.targets, self.rate = system, potentials, targets, rate
+        self.stretch: Stretch | None = None
+        """By what bodies are stretched at the end of a direction, if directions are to be corrected for it."""
         self._last: tuple[np.ndarray, np.ndarray] | None = None
 
     def value(self, x: np.ndarray) -> float:
@@ -102,9 +105,8 @@ class IncrementalPotential:
         for i, target in self.targets.items():
             p[i] = target - Q[i]
         # N z of (Nᵀ H N) z = −Nᵀ g
-        own, exact = None, None if careful else self.matrix(x, False)
-        if exact is not None:
-            own = self._solved(Q, p, g, exact, False)
+        H = exact = None if careful else self.matrix(x, False)
+        own = self._solved(Q, p, g, exact, False) if exact is not None else None
         if own is None:
             bounding = self.matrix(x, True)
             for share in SHARES if exact is not None else (1.0,):
@@ -115,7 +117,13 @@ class IncrementalPotential:
         if own is None:
             return Direction(np.full(x.size, np.nan), 0.0, np.inf)
         p[s.moving] = own.reshape(-1, 4, 3)
-        flat = p.ravel()
+        flat, bent = p.ravel().copy(), None
+        if self.stretch is not None and H is not None:
+            correction = RigidCorrection(s, self.stretch, x, g, flat, H)
+            if correction.matters:
+                flat = correction.turned(1.0)
+                p, bent = flat.reshape(-1, 4, 3), lambda t: self._within(x, correction.turned(t))
+                own = p[s.moving].ravel()
         self._last = x.copy(), flat
         # How long it is, and how far values and distances can be trusted.
         # A body without a shape is as large as its inertia says.
@@ -123,7 +131,11 @@ class IncrementalPotential:
         length = max(float(way.max(initial=0.0)) for way in ways) * self.rate
         judged = [potential.judge(x, flat) for potential in self.potentials]
         noise, change = sum(noise for noise, _ in judged), max(change for _, change in judged)
-        return Direction(flat, float(g @ own), length, noise, careful, change)
+        return Direction(flat, float(g @ own), length, noise, careful, change, bent)
+
+    def _within(self, x: np.ndarray, p: np.ndarray) -> np.ndarray:
+        """The part of p that is feasible."""
+        return p * self.reach(x, p)
 
     def _solved(self, Q: np.ndarray, p: np.ndarray, g: np.ndarray, H: BlockMatrix, careful: bool) -> np.ndarray | None:
         """Newton's direction with H; None if H is not positive or, unless `careful`, if it leads up."""

@@ -13,7 +13,7 @@ from unibody.rules.base import COMMON, trapezoidal_work
 from unibody.rules.memory import Field, MemorySchema, MemoryView, count
 
 MOST = 60
-"""How often κ may be doubled."""
+"""How often a stiffness may be doubled."""
 USUAL_STEP = 1e-2
 """[s] Where there was no step."""
 
@@ -45,7 +45,9 @@ class BarrierMemory:
             Field("joint_q", (nq,), "m, rad, 1", "coordinates of joints, fitted to the bodies' poses"),
             Field("multipliers", (rows,), "N", "of the equations"),
             Field("stiffer_ranges", (measured,), "1", "how often κ of ranges was doubled", 0.0, MOST, whole=True),
-            Field("stiffer", (n,), "1", "how often κ of contacts was doubled, per moving body", 0.0, MOST, whole=True),
+            Field("stiffer_bodies", (n,), "1", "how often the stiffness of bodies was doubled", 0.0, MOST, whole=True),
+            Field("stiffer", (n,), "1", "log₂ of how much stiffer contacts are than at rest, per moving body", 0.0, MOST),
+            Field("touching", (n,), "1", "whether a moving body was near another at the end of the step", 0.0, 1.0, whole=True),
             count("iterations", "of Newton's method in the last step"),
             count("contact_count", "contacts"),
             Field("least_distance", (), "m", "between bodies that are near each other", low=0.0, infinite=True),
@@ -70,8 +72,10 @@ class BarrierMemory:
     def after(
         self, memory: np.ndarray, t: float, h: float, rate: float, factor: float, powers: np.ndarray,
         history: tuple[np.ndarray, np.ndarray, np.ndarray], fitted: np.ndarray, multipliers: np.ndarray, told: tuple[int, int, float],
+        touching: np.ndarray,
     ) -> np.ndarray:  # fmt: skip
-        """Memory after a step of length h to t: `history` (origin, coordinates, velocities), `told` (iterations, contacts, distance)."""
+        """Memory after a step of length h to t: `history` (origin, coordinates, velocities), `told` (iterations, contacts, distance),
+        `touching` (n,)."""
         out = memory.copy()
         kept = self.view(out)
         kept.work = trapezoidal_work(memory, powers)
@@ -79,5 +83,6 @@ class BarrierMemory:
         kept.stepped, kept.rate, kept.potential_factor = 1.0, rate, factor
         kept.origin, kept.begun_q, kept.begun_v = history
         kept.joint_q, kept.multipliers = fitted, multipliers
+        kept.touching = touching
         kept.iterations, kept.contact_count, kept.least_distance = told
         return out

@@ -63,7 +63,7 @@ def observe_affine(system: BarrierSystem, state: State, memory: np.ndarray, cont
     kinetic = 0.5 * float(np.einsum("nai,nab,nbi->", own, M4, own))
     kinetic += sum(0.5 * float(j.armature @ k.joint_v(j.name) ** 2) for j in system.lagged.armed)
     height = float(-(np.einsum("na,nai->ni", M4[:, 0], Q[a.own]) @ model.gravity).sum())
-    barriers += float(strain_energy(Q[a.moving], system.options.modulus * a.stiffness_volumes).sum())
+    barriers += float(strain_energy(Q[a.moving], system.stiffness.of(last.length, kept.stiffer_bodies)).sum())
     return Observation(
         time=state.t, poses=public_poses(k.X), twists=public_twists(k.X, k.V), joint_q=k.q, joint_v=k.v, kinetic=kinetic, gravity=height,
         springs=stored + held.value + barriers, powers=powers, reactions=_in_world(system, k, reactions),

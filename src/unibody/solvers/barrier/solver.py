@@ -38,14 +38,15 @@ RULES = ("implicit", "bdf2")
 @dataclass(frozen=True)
 class Barrier(Solver):
     """Options: `rule`; `tolerance` [m/s] at which Newton's method ends; `iterations` it may take; `friction_iterations`, how often normal
-    forces and directions of friction are renewed within a step (0: until they change no more); `modulus` Y [Pa] of bodies; `slip_speed`
+    forces and directions of friction are renewed within a step (0: until they change no more); `modulus` Y [Pa] of bodies ("auto":
+    so stiff that they are strained by less than 1e-4); `slip_speed`
     [m/s] below which friction creeps; `stiffness` of what is held by stiff potentials, in units of mass / step²."""
 
     rule: str = "implicit"
     tolerance: float = 1e-5
     iterations: int = 200
     friction_iterations: int = 1
-    modulus: float = 1e9
+    modulus: float | str = "auto"
     slip_speed: float = 1e-3
     stiffness: float = 1e4
 
@@ -59,8 +60,11 @@ class Barrier(Solver):
     def __post_init__(self) -> None:
         if self.rule not in RULES:
             raise ModelError(f"Barrier: rule {self.rule!r} is unknown; give one of {', '.join(RULES)}")
+        if isinstance(self.modulus, str) and self.modulus != "auto":
+            raise ModelError(f"Barrier: modulus {self.modulus!r} is unknown; give 'auto' or a number in Pa")
         for field in ("tolerance", "modulus", "slip_speed", "stiffness"):
-            number(getattr(self, field), f"Barrier {field}", positive=True)
+            if not isinstance(getattr(self, field), str):
+                number(getattr(self, field), f"Barrier {field}", positive=True)
         number(self.iterations, "Barrier iterations", minimum=1)
         number(self.friction_iterations, "Barrier friction_iterations", minimum=0)
 

@@ -29,6 +29,7 @@ from unibody.model import Model, State
 from unibody.solvers.barrier.affine_system import AffineSystem
 from unibody.solvers.barrier.body_laws import body_contact_filter, pair_tables
 from unibody.solvers.barrier.body_potential import BodyPotential
+from unibody.solvers.barrier.body_stiffness import BodyStiffness
 from unibody.solvers.barrier.constraint_rows import RemainderPotential, RowPotential, UnmeasuredRows
 from unibody.solvers.barrier.contact_potential import BarrierPotential, DamperPotential, FrictionPotential, contact_damping, dragged
 from unibody.solvers.barrier.contact_stiffness import ContactParameters, Pressures
@@ -90,6 +91,7 @@ class PosedStep:
     problem: IncrementalPotential
     barrier: BarrierPotential | None
     friction: FrictionPotential | None
+    bodies: BodyPotential
     powers: np.ndarray
 
 
@@ -120,6 +122,7 @@ class BarrierSystem(HoldsAddresses):
         if self.affine.touching:
             reach = everyone.reach if everyone is not None and everyone.reach is not None else REACH * scene_size(self.affine)
             self.pressures = Pressures(self.affine, reach, everyone.pressure if everyone is not None else None)
+        self.stiffness = BodyStiffness(self.affine, options.modulus)
         slip = options.slip_speed / SLIP_SHARE if self.friction.any() else np.inf
         self.tolerance = min(options.tolerance, slip)
         """Where Newton's method ends [m/s]."""
@@ -187,6 +190,7 @@ class BarrierSystem(HoldsAddresses):
         # 1: x̃, β and ∂v/∂x (Eq. 2–3)
         rule = self._predict(state.t, h, Q, V, last, self.memory.view(memory).joint_q)
         # 2: κ for the speeds at the beginning
+        balanced = self.law(last.length, memory) if self.pressures is not None and last.made else None
         memory = self._stiffened(memory, last, h, Q, V)
         # 3: Ψ (Eq. 1)
         posed = self._pose(state, memory, control, h, rule, last, Q, V)
@@ -197,17 +201,26 @@ class BarrierSystem(HoldsAddresses):
         if failure:
             return self._failed(state, memory, iterations, failure, x, problem)
         # 5: argmin Ψ, with friction from the contacts of the last round
-        x, found, more = self._minimised(posed, x, last)
+        x, found, more = self._minimised(posed, x, last, balanced if iterations == 0 else None)
         iterations += more
+        #    and again with stiffer bodies, where they are strained beyond the goal
+        kept = self.memory.view(memory)
+        while found.converged and (doubled := self.stiffness.raised(kept.stiffer_bodies, x.reshape(-1, 4, 3)[a.moving])) is not None:
+            kept.stiffer_bodies = doubled
+            posed.bodies.stiffness = self.stiffness.of(h, doubled)
+            found = minimise(problem, x, self.tolerance, self.options.iterations, problem.arrived)
+            x, iterations = found.x, iterations + found.iterations
         if not found.converged:
             return self._failed(state, memory, iterations, found.why, found.x, problem)
         x = problem.polished(x, found.value)
         # 6: v = ∂v/∂x (x⁺ − x₀), memory and what is reported
         Q_new, v = x.reshape(-1, 4, 3), rule.rate * (x.reshape(-1, 4, 3) - rule.origin)[a.moving] + rule.later
-        count, distance = 0, np.inf
+        count, distance, near = 0, np.inf, np.zeros(len(Q))
         if posed.barrier is not None:
-            gaps = posed.barrier.contacts(x).record[:, GAP]
+            contacts = posed.barrier.contacts(x)
+            gaps = contacts.record[:, GAP]
             count, distance = len(gaps), float(gaps.min(initial=np.inf))
+            near[contacts.pair.ravel()] = 1.0
         multipliers, open_by = np.zeros(0), 0.0
         if self.reduction.equations:  # ∂Ψ/∂x = β h² Cᵀ μ
             multipliers = -self.reduction.multipliers(problem.gradient(x)) / rule.factor
@@ -215,15 +228,15 @@ class BarrierSystem(HoldsAddresses):
         q_near = self.memory.view(memory).joint_q
         fitted = self.view.turning.fitted(x, q_near) if self.view.turning.which.size else q_near
         history = rule.origin[a.moving], Q[a.moving], V[a.moving]
-        kept = self.memory.after(
+        after_step = self.memory.after(
             memory, t, h, rule.rate, rule.factor, posed.powers, history, fitted, multipliers,
-            (iterations, count, distance),
+            (iterations, count, distance), near[a.moving],
         )  # fmt: skip
         violation = max(open_by, *(potential.violation(x) for potential in problem.potentials))
         why = (f"Newton's method {found.why}",) if found.why else ()
         notes = (f"{count} contacts, {iterations} iterations", *why, *self.notes())
         after = State(t, Q_new[a.moving].ravel(), v.ravel(), "affine")
-        return StepOutcome(after, kept, iterations, found.length, violation, distance, notes)
+        return StepOutcome(after, after_step, iterations, found.length, violation, distance, notes)
 
     def _predict(self, t: float, h: float, Q: np.ndarray, V: np.ndarray, last: LastStep, q_near: np.ndarray) -> Prediction:
         """Eq. 2, or Eq. 3 where the step before was as long."""
@@ -267,8 +280,8 @@ class BarrierSystem(HoldsAddresses):
         kept = self.memory.view(out)
         if self.pressures is not None:
             if last.made and self.pressures.deep(kept.least_distance):
-                kept.stiffer = self.pressures.deepened(kept.stiffer, self.contacts(Q, self.law(h, memory)))
-            kept.stiffer = self.pressures.raised(kept.stiffer, h, V)
+                kept.stiffer = self.pressures.deepened(kept.stiffer, self.contacts(Q, self.law(h, memory)), h, V)
+            kept.stiffer = self.pressures.raised(kept.stiffer, kept.touching, h, V)
         kept.stiffer_ranges = self.measured.raised(kept.stiffer_ranges, self.scales(h), Q, V)
         return out
 
@@ -314,7 +327,8 @@ class BarrierSystem(HoldsAddresses):
         # Springs, then inertia and stiffness of bodies, dampers, and what is held at rigid projections.
         if self.forces.energetic:
             potentials.append(StoredEnergy(self.forces, q_near, signals, factor))
-        potentials.append(BodyPotential(a, rule.predicted, loads, self.options.modulus, factor))
+        bodies = BodyPotential(a, rule.predicted, loads, self.stiffness.of(h, kept.stiffer_bodies), factor)
+        potentials.append(bodies)
         D = None
         for part in (*dampers, slopes):
             if part is not None:
@@ -326,14 +340,20 @@ class BarrierSystem(HoldsAddresses):
         if self.remainders:
             potentials.append(RemainderPotential(self.view, self.remainders, q_near, scales, factor))
         problem = IncrementalPotential(a, potentials, targets, rate)
-        return PosedStep(problem, barrier, friction, powers if before is None else before)
+        problem.stretch = bodies.stretch
+        return PosedStep(problem, barrier, friction, bodies, powers if before is None else before)
 
-    def _minimised(self, posed: PosedStep, x: np.ndarray, last: LastStep) -> tuple[np.ndarray, Minimum, int]:
-        """argmin Ψ, friction renewed so often as asked for or until it changes no more; x, the last minimum, and iterations."""
+    def _minimised(
+        self, posed: PosedStep, x: np.ndarray, last: LastStep, balanced: ContactParameters | None
+    ) -> tuple[np.ndarray, Minimum, int]:
+        """argmin Ψ, friction renewed so often as asked for or until it changes no more; x, the last minimum, and iterations.
+        `balanced`: the law that the contacts at x obey, if another."""
         problem, asked, total = posed.problem, self.options.friction_iterations, 0
         rounds = MOST_ROUNDS if asked == 0 else asked if last.made else max(asked, FIRST_ROUNDS)
         for k in range(rounds):
-            rubs = posed.friction is not None and posed.barrier is not None and posed.friction.renew(posed.barrier.contacts(x))
+            rubs = posed.friction is not None and posed.barrier is not None and posed.friction.renew(
+                posed.barrier.contacts(x), None if k else balanced
+            )
             if k and not rubs:
                 break
             found = minimise(problem, x, self.tolerance, self.options.iterations, problem.arrived)
