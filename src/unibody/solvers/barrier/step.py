@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from unibody.algebra.minimise import Minimum, minimise
+from unibody.algebra.minimise import SHORT, Minimum, minimise
 from unibody.arena import HoldsAddresses
 from unibody.collision.filters import contact_rules
 from unibody.collision.intersect import crossing
@@ -39,6 +39,7 @@ from unibody.solvers.barrier.incremental_potential import IncrementalPotential, 
 from unibody.solvers.barrier.measure_potential import MeasurePotential
 from unibody.solvers.barrier.measured_elements import MeasuredElements
 from unibody.solvers.barrier.memory import BarrierMemory, LastStep
+from unibody.solvers.barrier.start_iterate import start_iterate
 
 FIRST_ROUNDS = 5
 """Renewals of friction in a first step, where forces at its beginning may be those of bodies put too near to each other."""
@@ -47,6 +48,8 @@ MOST_ROUNDS = 100
 SLIP_SHARE = 100.0
 """How far the tolerance stays below the slip speed where bodies rub: Newton's first step from rest is about as long as the slip speed, and
 a method that ended there would hold what should slide."""
+STILL = 1e3
+"""Tolerances below which speeds are no motion to be followed."""
 REACH = 1e-3
 """Where barriers begin if nobody says so, as a part of the size of the scene."""
 
@@ -193,10 +196,10 @@ class BarrierSystem(HoldsAddresses):
         if failure:
             return self._failed(state, memory, iterations, failure, x, problem)
         # 5: argmin Ψ, with friction from the contacts of the last round
-        x, found, more = self._minimised(posed, x, last)
+        x, found, more = self._minimised(posed, x, last, V[a.moving], h)
         iterations += more
         if not found.converged:
-            return self._failed(state, memory, iterations, found.why, found.x, problem)
+            return self._failed(state, memory, iterations, found.why + self._held_up(posed, found.x), found.x, problem)
         x = problem.polished(x, found.value)
         # 6: v = ∂v/∂x (x⁺ − x₀), memory and what is reported
         Q_new, v = x.reshape(-1, 4, 3), rule.rate * (x.reshape(-1, 4, 3) - rule.origin)[a.moving]
@@ -307,14 +310,19 @@ class BarrierSystem(HoldsAddresses):
         problem = IncrementalPotential(a, potentials, targets, rate)
         return PosedStep(problem, barrier, friction, powers if before is None else before)
 
-    def _minimised(self, posed: PosedStep, x: np.ndarray, last: LastStep) -> tuple[np.ndarray, Minimum, int]:
-        """argmin Ψ, friction renewed so often as asked for or until it changes no more; x, the last minimum, and iterations."""
+    def _minimised(
+        self, posed: PosedStep, x: np.ndarray, last: LastStep, V: np.ndarray, h: float
+    ) -> tuple[np.ndarray, Minimum, int]:
+        """argmin Ψ, friction renewed so often as asked for or until it changes no more, in a step with rates V (moving bodies, 4, 3) at its
+        beginning; x, the last minimum, and iterations."""
         problem, asked, total = posed.problem, self.options.friction_iterations, 0
         rounds = MOST_ROUNDS if asked == 0 else asked if last.made else max(asked, FIRST_ROUNDS)
         for k in range(rounds):
             rubs = posed.friction is not None and posed.barrier is not None and posed.friction.renew(posed.barrier.contacts(x))
             if k and not rubs:
                 break
+            if k == 0 and not problem.targets:  # after friction, whose normal forces are those of the beginning
+                x = start_iterate(problem, x, [2.0 * V - last.V, V] if last.made else [V], h, STILL * self.tolerance)
             found = minimise(problem, x, self.tolerance, self.options.iterations, problem.arrived)
             total += found.iterations
             moved, x = np.abs(found.x - x).max() * problem.rate, found.x
@@ -333,6 +341,16 @@ class BarrierSystem(HoldsAddresses):
         t_old = t - last.length
         old = self.view.kinematics(t_old, a.whole(last.Q, t_old), a.rates(last.V, t_old), now.q, none, none, armed)
         return (4.0 * now.v - old.v) / 3.0
+
+    def _held_up(self, posed: PosedStep, x: np.ndarray) -> str:
+        """What is said of a minimisation that ended at x where little of its direction is free: how much, and between which bodies."""
+        d = posed.problem.direction(x, False)
+        if posed.barrier is None or not np.isfinite(d.p).all() or (t := posed.problem.reach(x, d.p)) >= SHORT:
+            return ""
+        if (pair := posed.barrier.first_hit(x, d.p)) is None:
+            return ""
+        one, other = (self.model.bodies[i].name for i in pair)
+        return f", for collision detection allows {t:.2g} of its direction, between '{one}' and '{other}'"
 
     def _failed(
         self, state: State, memory: np.ndarray, iterations: int, why: str, x: np.ndarray, problem: IncrementalPotential
