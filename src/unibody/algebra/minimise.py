@@ -71,8 +71,11 @@ class Minimum:
     why: str = ""
 
 
-def minimise(problem: MinimisationProblem, x: np.ndarray, tolerance: float, iterations: int, finish: Any = None) -> Minimum:
-    """From a feasible x. `finish(x)` may forbid to end (something still has to move)."""
+def minimise(
+    problem: MinimisationProblem, x: np.ndarray, tolerance: float, iterations: int, finish: Any = None, scale: float = 0.0
+) -> Minimum:
+    """From a feasible x. `finish(x)` may forbid to end (something still has to move). `scale`: how large values are away from a good start;
+    round-off is relative to that."""
     value, steps, careful = problem.value(x), [], False
     length, below = np.inf, 0
     if not np.isfinite(value):
@@ -89,7 +92,7 @@ def minimise(problem: MinimisationProblem, x: np.ndarray, tolerance: float, iter
             further = problem.reach(x, other.p)
             if further * other.slope < t * d.slope:
                 t, d = further, other
-        noise = max(ROUND_OFF * abs(value), d.noise)
+        noise = max(ROUND_OFF * abs(value), ROUND_OFF * scale, d.noise)
         below = below + 1 if abs(d.slope) < noise else 0
         if below > FLOOR and d.change <= CHANGE and (finish is None or finish(x)):
             return Minimum(x, value, length, k, True, steps, "ended where round-off hides what is left")

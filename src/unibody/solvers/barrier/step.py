@@ -316,14 +316,16 @@ class BarrierSystem(HoldsAddresses):
         """argmin Ψ, friction renewed so often as asked for or until it changes no more, in a step with rates V (moving bodies, 4, 3) at its
         beginning; x, the last minimum, and iterations."""
         problem, asked, total = posed.problem, self.options.friction_iterations, 0
+        scale = 0.0
         rounds = MOST_ROUNDS if asked == 0 else asked if last.made else max(asked, FIRST_ROUNDS)
         for k in range(rounds):
             rubs = posed.friction is not None and posed.barrier is not None and posed.friction.renew(posed.barrier.contacts(x))
             if k and not rubs:
                 break
             if k == 0 and not problem.targets:  # after friction, whose normal forces are those of the beginning
+                scale = abs(problem.value(x))
                 x = start_iterate(problem, x, [2.0 * V - last.V, V] if last.made else [V], h, STILL * self.tolerance)
-            found = minimise(problem, x, self.tolerance, self.options.iterations, problem.arrived)
+            found = minimise(problem, x, self.tolerance, self.options.iterations, problem.arrived, scale)
             total += found.iterations
             moved, x = np.abs(found.x - x).max() * problem.rate, found.x
             if not found.converged or (k and moved < self.tolerance):
