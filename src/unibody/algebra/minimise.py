@@ -8,6 +8,9 @@ wall steps are short, however far off its force is.
 
 A problem may know two curvatures: the exact one, by which Newton's method converges fast near the end but may overshoot or fail before, and
 a careful one that errs on the large side. After an exact direction that had to be halved, a careful one is asked for.
+
+A direction of which only a part is feasible may have another in its stead, `outward`: Newton's step of a barrier −μ ln d at most doubles d,
+so a point beside a wall of radius R that wants to go along it must turn off after √(2 R d). The other direction leaves the wall first.
 """
 
 from __future__ import annotations
@@ -24,6 +27,8 @@ ROUND_OFF = 1e-13
 FLOOR = 8
 CHANGE = 0.1
 """Of a distance, by the last step."""
+SHORT = 0.25
+"""A feasible part below which another direction is tried."""
 
 
 @dataclass(frozen=True)
@@ -39,6 +44,8 @@ class Direction:
     change: float = 0.0
     bent: Callable[[float], np.ndarray] | None = None
     """Where the feasible set is curved: the motion to take for a part t < 1 of p, feasible like t p and of the same slope."""
+    outward: Callable[[], Direction | None] | None = None
+    """Gives a direction of descent that leads away from what is near, if there is one."""
 
 
 class MinimisationProblem(Protocol):
@@ -66,8 +73,11 @@ class Minimum:
     why: str = ""
 
 
-def minimise(problem: MinimisationProblem, x: np.ndarray, tolerance: float, iterations: int, finish: Any = None) -> Minimum:
-    """From a feasible x. `finish(x)` may forbid to end (something still has to move)."""
+def minimise(
+    problem: MinimisationProblem, x: np.ndarray, tolerance: float, iterations: int, finish: Any = None, scale: float = 0.0
+) -> Minimum:
+    """From a feasible x. `finish(x)` may forbid to end (something still has to move). `scale`: how large values are away from a good start;
+    round-off is relative to that."""
     value, steps, careful = problem.value(x), [], False
     length, below = np.inf, 0
     if not np.isfinite(value):
@@ -80,7 +90,11 @@ def minimise(problem: MinimisationProblem, x: np.ndarray, tolerance: float, iter
         if length <= tolerance and d.change <= CHANGE and (finish is None or finish(x)):
             return Minimum(x, value, length, k, True, steps)
         t = problem.reach(x, d.p)
-        noise = max(ROUND_OFF * abs(value), d.noise)
+        if t < SHORT and d.outward is not None and (other := d.outward()) is not None:
+            further = problem.reach(x, other.p)
+            if further * other.slope < t * d.slope:
+                t, d = further, other
+        noise = max(ROUND_OFF * abs(value), ROUND_OFF * scale, d.noise)
         below = below + 1 if abs(d.slope) < noise else 0
         if below > FLOOR and d.change <= CHANGE and (finish is None or finish(x)):
             return Minimum(x, value, length, k, True, steps, "ended where round-off hides what is left")

@@ -17,6 +17,8 @@ from unibody.collision.hierarchy import STACK, WIDTH, Hierarchy, begin_box, meet
 from unibody.collision.surface import Surface
 from unibody.kernel import Floats, Ints, device, kernel
 
+UNLIMITED = 1 << 60
+
 
 @kernel
 def fill_body_boxes(x0: Floats, x1: Floats, start: Ints, radius: Floats, margin: float, boxes_out: Floats) -> None:
@@ -106,9 +108,10 @@ def pair_up(
 @kernel
 def find_meeting(
     pairs: Ints, body_boxes: Floats, u_tree: Ints, u_order: Ints, u_boxes: Floats, u_nodes: Floats, w_tree: Ints, w_order: Ints,
-    w_boxes: Floats, w_nodes: Floats, alike: bool, stack_out: Ints, lists_out: Ints, pairs_out: Ints,
+    w_boxes: Floats, w_nodes: Floats, alike: bool, most: int, stack_out: Ints, lists_out: Ints, pairs_out: Ints,
 ) -> int:  # fmt: skip
-    """Pairs of primitives (of kind u, of kind w) of pairs of bodies whose boxes meet; gives their number, room for them or not.
+    """Pairs of primitives (of kind u, of kind w) of pairs of bodies whose boxes meet; gives their number, room for them or not. It
+    ends with the pair of bodies at which there are more than `most`.
 
     Two kinds: u of either body with w of the other. `alike`, the kinds are one: of the first body, of the second. A pair (a, a) is a body
     with itself."""
@@ -116,6 +119,8 @@ def find_meeting(
     for k in range(pairs.size // 2):
         a = pairs[2 * k]
         b = pairs[2 * k + 1]
+        if found > most:
+            break
         swap = alike and u_tree[WIDTH * b + 1] < u_tree[WIDTH * a + 1]
         for side in range(1 if alike or a == b else 2):
             first = a if (side == 0) != swap else b
@@ -145,6 +150,10 @@ class Candidates:
     points: np.ndarray
     edges: np.ndarray
     planes: np.ndarray
+
+    def __len__(self) -> int:
+        """How many were found: all but those of half-spaces, which are always the same."""
+        return len(self.points) + len(self.edges)
 
 
 class Broad:
@@ -210,7 +219,8 @@ class Broad:
 
     def edges_at_faces(self, pairs: np.ndarray) -> np.ndarray:
         """(k, 2) edges and faces of these pairs of bodies, as `body_pairs` gave them, that may cross."""
-        found = self._meeting(pairs, self._edge_trees, self._face_trees)
+        found = self._meeting(pairs, self._edge_trees, self._face_trees, UNLIMITED)
+        assert found is not None
         return self._strangers(found, self._surface.edges, self._surface.faces)
 
     def _strangers(self, found: np.ndarray, one: np.ndarray, other: np.ndarray) -> np.ndarray:
@@ -220,19 +230,30 @@ class Broad:
         shared = (one[found[:, 0]][:, :, None] == other[found[:, 1]][:, None, :]).any(axis=(1, 2))
         return found[~shared]
 
-    def _meeting(self, pairs: np.ndarray, one: Hierarchy, other: Hierarchy) -> np.ndarray:
+    def _meeting(self, pairs: np.ndarray, one: Hierarchy, other: Hierarchy, most: int) -> np.ndarray | None:
+        """None if there are more than `most`."""
         flat, trees = np.ascontiguousarray(pairs).ravel(), (*one.arrays, *other.arrays)
         while True:
-            found = find_meeting(flat, self._body_boxes, *trees, one is other, self._stack, self._lists, self._room)
+            found = find_meeting(flat, self._body_boxes, *trees, one is other, most, self._stack, self._lists, self._room)
+            if found > most:
+                return None
             if 2 * found <= self._room.size:
                 return self._room[: 2 * found].reshape(-1, 2).copy()
             self._room = np.zeros(3 * found, np.int64)
 
     def between(self, x0: np.ndarray, x1: np.ndarray, margin: float) -> Candidates:
         """Everything that may come nearer than the margin on the straight ways from x0 to x1, (V, 3) each."""
+        found = self.at_most(UNLIMITED, x0, x1, margin)
+        assert found is not None
+        return found
+
+    def at_most(self, most: int, x0: np.ndarray, x1: np.ndarray, margin: float) -> Candidates | None:
+        """What `between` gives, or None if that were more than `most` points with faces, or edges with edges."""
         pairs = self.body_pairs(x0, x1, margin)
-        points = self._meeting(pairs, self._vertex_trees, self._face_trees)
-        edges = self._meeting(pairs, self._edge_trees, self._edge_trees)
+        points = self._meeting(pairs, self._vertex_trees, self._face_trees, most)
+        edges = self._meeting(pairs, self._edge_trees, self._edge_trees, most) if points is not None else None
+        if points is None or edges is None:
+            return None
         points = self._strangers(points, np.arange(len(self._surface.w))[:, None], self._surface.faces)
         edges = self._strangers(edges, self._surface.edges, self._surface.edges)
         return Candidates(points[np.argsort(points[:, 0], kind="stable")], edges, self.plane_pairs)

@@ -13,30 +13,62 @@ from unibody.collision.proximity import ContactSet, Proximity
 from unibody.collision.surface import Surface
 from unibody.collision.sweep import Sweep
 
+PARTS = 16
+"""Of a way, that are looked at; the rest waits for the next direction."""
+
 
 class ContactSearch:
     """What is nearer than `reach`; `part` (bodies,) of the barrier's stiffness that a body asks for."""
 
     def __init__(self, surface: Surface, broad: Broad, proximity: Proximity, reach: float, part: np.ndarray):
         self._surface, self._proximity, self._reach, self._part = surface, proximity, reach, part
-        self._sweep = Sweep(broad, reach, reach)
+        self._sweep, self._planes = Sweep(broad, reach, reach), broad.plane_pairs.ravel()
 
     def contacts(self, Q: np.ndarray) -> ContactSet:
         """Everything nearer than the reach at coordinates Q (bodies, 4, 3)."""
         x = self._surface.positions(Q)
-        return self._proximity.contacts(self._sweep.between(x, x), Q, x, self._reach, self._part)
+        return self._proximity.contacts(self._sweep.at(x), Q, x, self._reach, self._part)
 
     def safe_step(self, Q: np.ndarray, dQ: np.ndarray, ahead: bool) -> tuple[float, ContactSet | None]:
-        """The largest part t ≤ 1 of the motion dQ on which nothing touches, and with `ahead` the contacts at its end: whoever goes there
-        asks for them next."""
+        """A part t ≤ 1 of the motion dQ on which nothing touches, the largest unless the way is very long, and with `ahead` the contacts at
+        its end: whoever goes there asks for them next."""
         s = self._surface
         x, dx = s.positions(Q), s.positions(dQ)
-        near, t = self._sweep.between(x, x + dx), 1.0
-        if len(near.planes):
+        # Half-spaces first: what they leave of the way is all that must be swept.
+        t, clear = 1.0, 0.0
+        if len(self._planes):
             frames, motion = s.plane_frames(Q).ravel(), s.plane_frames(dQ).ravel()
-            t = safe_step_over_planes(near.planes.ravel(), frames, motion, x.ravel(), dx.ravel(), s.radius, s.plane_radius, t)
-        t = safe_step(
-            near.points.ravel(), near.edges.ravel(), s.faces.ravel(), s.edges.ravel(), x.ravel(), dx.ravel(), s.radius, self._reach,
-            t, ITERATIONS,
-        )  # fmt: skip
-        return t, self.contacts(Q + t * dQ) if ahead else None
+            t = safe_step_over_planes(self._planes, frames, motion, x.ravel(), dx.ravel(), s.radius, s.plane_radius, t)
+        # Part after part, until one is not free or the end is reached.
+        for _ in range(PARTS):
+            near, part = self._sweep.ahead(x + clear * dx, x + t * dx)
+            end = t if part == 1.0 else clear + part * (t - clear)
+            clear = safe_step(
+                near.points.ravel(), near.edges.ravel(), s.faces.ravel(), s.edges.ravel(), x.ravel(), dx.ravel(), s.radius, self._reach,
+                end, ITERATIONS,
+            )  # fmt: skip
+            if clear < end or end >= t:
+                break
+        return clear, self.contacts(Q + clear * dQ) if ahead else None
+
+    def first_hit(self, Q: np.ndarray, dQ: np.ndarray) -> tuple[int, int] | None:
+        """The bodies that end the motion dQ first; None if nothing does."""
+        s, most, hit = self._surface, 1.0, None
+        x, dx = s.positions(Q), s.positions(dQ)
+        near, part = self._sweep.ahead(x, x + dx)
+        most = part
+        # Half-spaces, each with each body by itself; then pairs of bodies with all that they may touch each other with.
+        frames, motion = s.plane_frames(Q).ravel(), s.plane_frames(dQ).ravel()
+        planes = near.planes
+        of = np.stack([s.body[planes[:, 0]], s.plane_body[planes[:, 1]]], axis=1)
+        for pair in np.unique(of, axis=0):
+            own = planes[(of == pair).all(axis=1)].ravel()
+            t = safe_step_over_planes(own, frames, motion, x.ravel(), dx.ravel(), s.radius, s.plane_radius, most)
+            most, hit = (t, pair) if t < most else (most, hit)
+        points = np.sort(np.stack([s.body[near.points[:, 0]], s.body[s.faces[near.points[:, 1], 0]]], axis=1), axis=1)
+        edges = np.sort(s.body[s.edges[near.edges, 0]], axis=1)
+        for pair in np.unique(np.concatenate([points, edges]), axis=0):
+            mine = near.points[(points == pair).all(axis=1)].ravel(), near.edges[(edges == pair).all(axis=1)].ravel()
+            t = safe_step(*mine, s.faces.ravel(), s.edges.ravel(), x.ravel(), dx.ravel(), s.radius, self._reach, most, ITERATIONS)
+            most, hit = (t, pair) if t < most else (most, hit)
+        return (int(hit[0]), int(hit[1])) if hit is not None else None

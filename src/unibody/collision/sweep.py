@@ -2,17 +2,24 @@
 
 With boxes widened by the slack on each side, whatever comes nearer than the reach while each vertex stays within the slack of the first
 way is among them. The order is that of `broad`, so what is picked from them does not depend on how long they were kept.
+
+A long way through a dense scene passes by everything, so it is taken in parts: each so short that its candidates are not many times those
+of an instant. Memory so is linear in what is near.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from unibody.collision.broad import Broad, Candidates
+from unibody.collision.broad import UNLIMITED, Broad, Candidates
 from unibody.kernel import Floats, kernel
 
 SHARE = 0.1
 """Of the longest way: slack beyond what is given, for ways that long are followed by others in all directions."""
+FEW, MANY = 1 << 14, 8
+"""Candidates of a part: as many as that, or so many times those of an instant if that is more."""
+SHORTER = 0.25
+"""A part that has too many is cut to this."""
 
 
 @kernel
@@ -31,14 +38,43 @@ class Sweep:
         self._broad, self._reach, self._slack = broad, reach, slack
         self._low = self._high = np.zeros(0)
         self._found: Candidates | None = None
+        self._instant = -1
         self.searches = 0
         """How often candidates were looked for."""
+        self.largest = 0
+        """How many were kept at most."""
 
-    def between(self, x0: np.ndarray, x1: np.ndarray) -> Candidates:
-        """Everything that may come nearer than the reach on the straight ways from x0 to x1, (V, 3) each."""
-        if self._found is None or not within(x0.ravel(), x1.ravel(), self._low, self._high):
-            slack = max(self._slack, SHARE * float(np.abs(x1 - x0).max(initial=0.0)))
-            self._found = self._broad.between(x0, x1, self._reach + 2.0 * slack)
-            self._low, self._high = np.minimum(x0, x1).ravel() - slack, np.maximum(x0, x1).ravel() + slack
-            self.searches += 1
+    def at(self, x: np.ndarray) -> Candidates:
+        """Everything that may be nearer than the reach at x (V, 3)."""
+        if self._found is None or not within(x.ravel(), x.ravel(), self._low, self._high):
+            self._look(x, x, UNLIMITED)
+            self._instant = len(self._kept)
+        return self._kept
+
+    def ahead(self, x0: np.ndarray, x1: np.ndarray) -> tuple[Candidates, float]:
+        """Everything that may come nearer than the reach on the first part of the straight ways from x0 to x1, (V, 3) each; which part."""
+        if self._found is not None and within(x0.ravel(), x1.ravel(), self._low, self._high):
+            return self._kept, 1.0
+        if self._instant < 0:
+            self.at(x0)
+        most, part, longest = max(FEW, MANY * self._instant), 1.0, float(np.abs(x1 - x0).max(initial=0.0))
+        # Ways as short as the slack have as many as an instant has, or the scene has become denser: then no limit holds.
+        while not self._look(x0, x0 + part * (x1 - x0), most if part * longest > self._slack else UNLIMITED):
+            part *= SHORTER
+        return self._kept, part
+
+    @property
+    def _kept(self) -> Candidates:
+        assert self._found is not None
         return self._found
+
+    def _look(self, x0: np.ndarray, x1: np.ndarray, most: int) -> bool:
+        """Find and keep candidates of a way; whether there are not more than `most`."""
+        self.searches += 1
+        slack = max(self._slack, SHARE * float(np.abs(x1 - x0).max(initial=0.0)))
+        found = self._broad.at_most(most, x0, x1, self._reach + 2.0 * slack)
+        if found is None:
+            return False
+        self._found, self.largest = found, max(self.largest, len(found))
+        self._low, self._high = np.minimum(x0, x1).ravel() - slack, np.maximum(x0, x1).ravel() + slack
+        return True

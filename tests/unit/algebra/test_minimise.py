@@ -135,3 +135,43 @@ def test_it_ends_where_round_off_hides_what_is_left():
     found = minimise(problem, np.zeros(2), 1e-6, 100)
     assert found.converged and "round-off" in found.why and found.iterations < 15
     assert found.x == pytest.approx([1.0, -0.5], abs=1e-2)
+
+
+class Disc:
+    """½ |x − a|² − μ ln d inside a disc of radius 1, d = 1 − |x|, along straight ways that leave a tenth of d; with `leaves`, a direction
+    that is cut short gets a secant of the barrier instead."""
+
+    a, mu = np.array([0.6, 0.6]), 1e-4
+
+    def __init__(self, leaves):
+        self.leaves = leaves
+
+    def value(self, x):
+        d = 1.0 - np.linalg.norm(x)
+        return 0.5 * float((x - self.a) @ (x - self.a)) - self.mu * np.log(d) if d > 0.0 else np.inf
+
+    def direction(self, x, careful, share=1.0):
+        r = np.linalg.norm(x)
+        n, d = x / r, 1.0 - r
+        g = x - self.a + self.mu / d * n
+        p = np.linalg.solve(np.eye(2) + share * self.mu / d**2 * np.outer(n, n), -g)
+        growth = -float(n @ p) / d
+        other = (lambda: self.direction(x, careful, max(1.0 - growth, d))) if self.leaves and share == 1.0 and growth > 0.5 else None
+        return Direction(p, float(g @ p), float(np.abs(p).max()), change=abs(growth), outward=other)
+
+    def reach(self, x, p):
+        keep = 1.0 - 0.1 * (1.0 - np.linalg.norm(x))  # |x + t p|² = keep²
+        a, b, c = float(p @ p), 2.0 * float(x @ p), float(x @ x) - keep**2
+        return min(1.0, (-b + np.sqrt(b * b - 4.0 * a * c)) / (2.0 * a))
+
+
+def test_what_lies_beside_a_curved_wall_leaves_it_to_go_along():
+    """From 10⁻⁹ off the wall, 2.6 rad along it: a straight way ends after √(2 d) = 4·10⁻⁵, unless it leads away from the wall first."""
+    start = (1.0 - 1e-9) * np.array([np.cos(-1.8), np.sin(-1.8)])
+    found = minimise(Disc(leaves=True), start, 1e-10, 40)
+    assert found.converged
+    # By symmetry the minimum lies towards a, at |x| = s with s − |a| + μ/(1 − s) = 0.
+    size = np.linalg.norm(Disc.a)
+    s = 0.5 * (1.0 + size - np.sqrt((1.0 - size) ** 2 + 4.0 * Disc.mu))
+    assert found.x == pytest.approx(s * Disc.a / size, abs=1e-8)
+    assert not minimise(Disc(leaves=False), start, 1e-10, 40).converged

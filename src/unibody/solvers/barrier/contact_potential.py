@@ -28,11 +28,14 @@ from unibody.contact.barrier import (
 )  # fmt: skip
 from unibody.contact.curvature import add_curvature_contact_blocks, add_exact_contact_blocks
 from unibody.contact.friction import LaggedFriction, add_contact_friction, add_friction_contact_blocks, friction_energy
-from unibody.kernel import Floats, Ints, kernel
+from unibody.kernel import Floats, Ints, device, kernel
 from unibody.solvers.barrier.affine_system import AffineSystem
 from unibody.solvers.barrier.contact_stiffness import ContactParameters
 from unibody.solvers.barrier.incremental_potential import Places, Potential, block_matrix, pair_places
+from unibody.spatial.devices import dot3, load3
 
+DOUBLES = 0.5
+"""Growth of a distance along Newton's direction, in units of itself, above which its barrier is taken by a secant."""
 DIGITS = 1e-15
 """Distances are as exact as coordinates: that is what the barriers' values can be trusted to."""
 
@@ -93,6 +96,33 @@ def press_and_change(pair: Ints, record: Floats, kappa: float, reach: float, p: 
     return most
 
 
+@device
+def contact_growth(pair, record, k, p):
+    """∂d/∂Q · p / d of contact k, for a direction p of all bodies (12 each)."""
+    at = WIDTH * k
+    n = load3(record, at + 8)
+    growth = 0.0
+    for side in range(2):
+        for i in range(4):
+            growth += record[at + 4 * side + i] * dot3(n, load3(p, 12 * pair[2 * k + side] + 3 * i))
+    return growth / record[at + 11]
+
+
+@kernel
+def loosen_records(pair: Ints, p: Floats, reach: float, record_out: Floats) -> int:
+    """Areas of contacts whose distance d grows by δ d > d/2 along p: times 1 − δ, or d/d̂ if that is more. Gives how many there are.
+
+    Of f d − μ ln d Newton's step is d (1 − d/d*) with the minimum d* = μ/f, and the secant from d to d* is μ/(d d*): d/d* = 1 − δ times
+    the second derivative, and force and curvature of the surface there are as much smaller. Nothing need go farther than to d̂."""
+    found = 0
+    for k in range(pair.size // 2):
+        grows = contact_growth(pair, record_out, k, p)
+        if grows > DOUBLES:
+            record_out[WIDTH * k + 12] *= max(1.0 - grows, min(1.0, record_out[WIDTH * k + 11] / reach))
+            found += 1
+    return found
+
+
 @kernel
 def friction_value(pair: Ints, record: Floats, bound: Floats, e: float, Q: Floats, Q0: Floats) -> float:
     """Σ μ λ f₀(|w|) [J]."""
@@ -132,6 +162,7 @@ class BarrierPotential(Potential):
         self._law, self._factor, self._alone = law, factor, alone
         self._known = x.copy(), self._search.contacts(x.reshape(-1, 4, 3))
         self._press = np.zeros(1)
+        self._loose: tuple[np.ndarray, np.ndarray] | None = None
 
     def contacts(self, x: np.ndarray) -> ContactSet:
         """Everything nearer than the reach; that of the last call again if nothing has moved."""
@@ -150,15 +181,29 @@ class BarrierPotential(Potential):
         add_barrier_gradient(c.pair.ravel(), c.record.ravel(), self._law.pressure, self._law.reach, self._factor, gradient_out)
 
     def add_blocks(self, x: np.ndarray, places: Places, careful: bool, own_out: np.ndarray, between_out: np.ndarray) -> None:
-        c = self.contacts(x)
+        c, record = self.contacts(x), self.contacts(x).record.ravel()
+        if self._loose is not None and np.array_equal(self._loose[0], x):
+            record = self._loose[1]
         for add in (add_barrier_blocks, add_curvature_blocks) if careful else (add_exact_blocks,):
-            add(c.pair.ravel(), places[0], c.record.ravel(), self._law.pressure, self._law.reach, self._factor, own_out, between_out)
+            add(c.pair.ravel(), places[0], record, self._law.pressure, self._law.reach, self._factor, own_out, between_out)
 
     def max_step(self, x: np.ndarray, p: np.ndarray, t: float) -> float:
         t, ahead = self._search.safe_step(x.reshape(-1, 4, 3), p.reshape(-1, 4, 3), self._alone)
         if ahead is not None:
             self._known = x + t * p, ahead
         return t
+
+    def first_hit(self, x: np.ndarray, p: np.ndarray) -> tuple[int, int] | None:
+        """The bodies between which the way p ends first."""
+        return self._search.first_hit(x.reshape(-1, 4, 3), p.reshape(-1, 4, 3))
+
+    def loosen(self, x: np.ndarray, p: np.ndarray) -> bool:
+        c = self.contacts(x)
+        record = c.record.ravel().copy()
+        if not loosen_records(c.pair.ravel(), p, self._law.reach, record):
+            return False
+        self._loose = x.copy(), record
+        return True
 
     def judge(self, x: np.ndarray, p: np.ndarray) -> tuple[float, float]:
         c = self.contacts(x)

@@ -10,6 +10,7 @@ joints, x = x₀ + N z (§4.1). What is summed is not known here: inertia, barri
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -57,6 +58,11 @@ class Potential:
         """What its value at x cannot be trusted to, beyond its own digits; by which part of itself p changes at most what must stay
         positive."""
         return 0.0, 0.0
+
+    def loosen(self, x: np.ndarray, p: np.ndarray) -> bool:
+        """Let blocks at x be secants to where Newton's direction p wants to go, for barriers of which it doubles distances; whether there
+        are any."""
+        return False
 
     def violation(self, x: np.ndarray) -> float:
         """The largest |C| of what it holds, or of C ≥ 0 what is below [m or rad]."""
@@ -131,11 +137,18 @@ class IncrementalPotential:
         length = max(float(way.max(initial=0.0)) for way in ways) * self.rate
         judged = [potential.judge(x, flat) for potential in self.potentials]
         noise, change = sum(noise for noise, _ in judged), max(change for _, change in judged)
-        return Direction(flat, float(g @ own), length, noise, careful, change, bent)
+        return Direction(flat, float(g @ own), length, noise, careful, change, bent, lambda: self._outward(x, flat))
 
     def _within(self, x: np.ndarray, p: np.ndarray) -> np.ndarray:
         """The part of p that is feasible."""
         return p * self.reach(x, p)
+
+    def _outward(self, x: np.ndarray, p: np.ndarray) -> Direction | None:
+        """Newton's direction with secants for barriers that p cannot leave fast enough; None if there are none."""
+        if not any([potential.loosen(x, p) for potential in self.potentials]):
+            return None
+        d = self.direction(x, True)
+        return replace(d, outward=None) if np.isfinite(d.p).all() and d.slope < 0.0 else None
 
     def _solved(self, Q: np.ndarray, p: np.ndarray, g: np.ndarray, H: BlockMatrix, careful: bool) -> np.ndarray | None:
         """Newton's direction with H; None if H is not positive or, unless `careful`, if it leads up."""

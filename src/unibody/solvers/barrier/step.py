@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from unibody.algebra.minimise import Minimum, minimise
+from unibody.algebra.minimise import SHORT, Minimum, minimise
 from unibody.arena import HoldsAddresses
 from unibody.collision.filters import contact_rules
 from unibody.collision.intersect import crossing
@@ -42,6 +42,7 @@ from unibody.solvers.barrier.measure_potential import MeasurePotential
 from unibody.solvers.barrier.measured_elements import MeasuredElements
 from unibody.solvers.barrier.memory import BarrierMemory, LastStep
 from unibody.solvers.barrier.normal_acceleration import normal_acceleration
+from unibody.solvers.barrier.start_iterate import start_iterate
 
 FIRST_ROUNDS = 5
 """Renewals of friction in a first step, where forces at its beginning may be those of bodies put too near to each other."""
@@ -50,6 +51,8 @@ MOST_ROUNDS = 100
 SLIP_SHARE = 100.0
 """How far the tolerance stays below the slip speed where bodies rub: Newton's first step from rest is about as long as the slip speed, and
 a method that ended there would hold what should slide."""
+STILL = 1e3
+"""Tolerances below which speeds are no motion to be followed."""
 REACH = 1e-3
 """Where barriers begin if nobody says so, as a part of the size of the scene."""
 
@@ -201,7 +204,7 @@ class BarrierSystem(HoldsAddresses):
         if failure:
             return self._failed(state, memory, iterations, failure, x, problem)
         # 5: argmin Ψ, with friction from the contacts of the last round
-        x, found, more = self._minimised(posed, x, last, balanced if iterations == 0 else None)
+        x, found, more = self._minimised(posed, x, last, balanced if iterations == 0 else None, V[a.moving], h)
         iterations += more
         #    and again with stiffer bodies, where they are strained beyond the goal
         kept = self.memory.view(memory)
@@ -211,7 +214,7 @@ class BarrierSystem(HoldsAddresses):
             found = minimise(problem, x, self.tolerance, self.options.iterations, problem.arrived)
             x, iterations = found.x, iterations + found.iterations
         if not found.converged:
-            return self._failed(state, memory, iterations, found.why, found.x, problem)
+            return self._failed(state, memory, iterations, found.why + self._held_up(posed, found.x), found.x, problem)
         x = problem.polished(x, found.value)
         # 6: v = ∂v/∂x (x⁺ − x₀), memory and what is reported
         Q_new, v = x.reshape(-1, 4, 3), rule.rate * (x.reshape(-1, 4, 3) - rule.origin)[a.moving] + rule.later
@@ -344,11 +347,12 @@ class BarrierSystem(HoldsAddresses):
         return PosedStep(problem, barrier, friction, bodies, powers if before is None else before)
 
     def _minimised(
-        self, posed: PosedStep, x: np.ndarray, last: LastStep, balanced: ContactParameters | None
+        self, posed: PosedStep, x: np.ndarray, last: LastStep, balanced: ContactParameters | None, V: np.ndarray, h: float
     ) -> tuple[np.ndarray, Minimum, int]:
-        """argmin Ψ, friction renewed so often as asked for or until it changes no more; x, the last minimum, and iterations.
-        `balanced`: the law that the contacts at x obey, if another."""
+        """argmin Ψ, friction renewed so often as asked for or until it changes no more, in a step with rates V (moving bodies, 4, 3) at its
+        beginning; x, the last minimum, and iterations. `balanced`: the law that the contacts at x obey, if another."""
         problem, asked, total = posed.problem, self.options.friction_iterations, 0
+        scale = 0.0
         rounds = MOST_ROUNDS if asked == 0 else asked if last.made else max(asked, FIRST_ROUNDS)
         for k in range(rounds):
             rubs = posed.friction is not None and posed.barrier is not None and posed.friction.renew(
@@ -356,7 +360,10 @@ class BarrierSystem(HoldsAddresses):
             )
             if k and not rubs:
                 break
-            found = minimise(problem, x, self.tolerance, self.options.iterations, problem.arrived)
+            if k == 0 and not problem.targets:  # after friction, whose normal forces are those of the beginning
+                scale = abs(problem.value(x))
+                x = start_iterate(problem, x, [2.0 * V - last.V, V] if last.made else [V], h, STILL * self.tolerance)
+            found = minimise(problem, x, self.tolerance, self.options.iterations, problem.arrived, scale)
             total += found.iterations
             moved, x = np.abs(found.x - x).max() * problem.rate, found.x
             if not found.converged or (k and moved < self.tolerance):
@@ -374,6 +381,16 @@ class BarrierSystem(HoldsAddresses):
         t_old = t - last.length
         old = self.view.kinematics(t_old, a.whole(last.Q, t_old), a.rates(last.V, t_old), now.q, none, none, armed)
         return (4.0 * now.v - old.v) / 3.0
+
+    def _held_up(self, posed: PosedStep, x: np.ndarray) -> str:
+        """What is said of a minimisation that ended at x where little of its direction is free: how much, and between which bodies."""
+        d = posed.problem.direction(x, False)
+        if posed.barrier is None or not np.isfinite(d.p).all() or (t := posed.problem.reach(x, d.p)) >= SHORT:
+            return ""
+        if (pair := posed.barrier.first_hit(x, d.p)) is None:
+            return ""
+        one, other = (self.model.bodies[i].name for i in pair)
+        return f", for collision detection allows {t:.2g} of its direction, between '{one}' and '{other}'"
 
     def _failed(
         self, state: State, memory: np.ndarray, iterations: int, why: str, x: np.ndarray, problem: IncrementalPotential
