@@ -123,7 +123,7 @@ def new_velocities(model: ub.Model, coordinates: str, h: float) -> tuple[np.ndar
     q, v, _ = bound._unpack(*bound.start())
     system.prepare(h)
     assert system.look(0.0, q, v, model.neutral_control())
-    held = bound.rule.hold(h)
+    held = bound.rule.solve_step(h)
     bound._push(held, h)
     motion = system.motion()
     return motion.velocity + h * motion.rate, int((held.impulse[:, 0] > 0).sum())

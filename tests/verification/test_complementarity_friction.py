@@ -107,7 +107,7 @@ def test_friction_keeps_its_cone_and_acts_against_the_slip() -> None:
         q, v, _ = sim.bound._unpack(sim.state, sim.bound.start(sim.state)[1])
         system.prepare(5e-3)
         system.look(sim.state.t, q, v, sim.control.flat)
-        held = rule.hold(5e-3)
+        held = rule.solve_step(5e-3)
         normal, friction, slip = held.impulse[:, 0], held.impulse[:, 1:], held.after[:, 1:]
         scale = max(1e-12, normal.max(initial=0.0))
         assert (normal >= -1e-12).all() and (np.linalg.norm(friction, axis=1) <= 0.4 * normal + 1e-8 * scale).all()

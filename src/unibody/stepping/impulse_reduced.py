@@ -465,7 +465,7 @@ class ImpulseReduced(SystemAround[ReducedSystem]):
         """Bring q and v back onto the rows that are `held`; what sticks, to where it was."""
         self._settled = False
         if stiction is not None:
-            self._project_staying(t, q, v, control, np.flatnonzero(held), stiction)
+            self._project_sticking(t, q, v, control, np.flatnonzero(held), stiction)
             return
         self.view(ACTIVE)[:] = held
         self.dynamics.looks += 1
@@ -490,7 +490,7 @@ class ImpulseReduced(SystemAround[ReducedSystem]):
         predict_change(self.layout, self.ints, h, begun, v, change, self.halves, self.work, out)
         return out
 
-    def _project_staying(self, t: float, q: np.ndarray, v: np.ndarray, control: np.ndarray, rows: np.ndarray, stiction: Stiction) -> None:
+    def _project_sticking(self, t: float, q: np.ndarray, v: np.ndarray, control: np.ndarray, rows: np.ndarray, stiction: Stiction) -> None:
         """The same with rows that stick, and with the responses of each state on the way."""
         rest, still = np.zeros(v.size - self._y.size), np.zeros(self._y.size)
         for _ in range(PROJECT_LIMIT):

@@ -73,20 +73,20 @@ class Near:
         )  # fmt: skip
         return acts[:count] if n - count >= worth else None
 
-    def with_inactive(self, held: StepSolution, acting: np.ndarray, twists: np.ndarray, h: float) -> np.ndarray:
+    def with_inactive(self, solution: StepSolution, acting: np.ndarray, twists: np.ndarray, h: float) -> np.ndarray:
         """Tell the step that was solved for those that act of all; twists (bodies, 6): what its impulses changed, at centres of mass. Gives
         the numbers of those left out whose gaps it would close."""
         impulse, after, passed = np.empty_like(self.free), np.empty_like(self.free), np.empty(len(self.free), np.int64)
         count = tell_all(
             after.shape[1], h, acting, self.touches.bodies.ravel(), self.wrenches.ravel(), twists.ravel(), self.touches.gaps,
-            self.free.ravel(), held.impulse.ravel(), held.after.ravel(), impulse.ravel(), after.ravel(), passed,
+            self.free.ravel(), solution.impulse.ravel(), solution.after.ravel(), impulse.ravel(), after.ravel(), passed,
         )  # fmt: skip
-        if held.struck is not None:
+        if solution.struck is not None:
             struck = np.zeros(len(impulse))
-            struck[acting] = held.struck
-            held.struck = struck
-        held.touches, held.rows, held.laws, held.wrenches = self.touches, self.rows, self.laws, self.wrenches
-        held.before, held.free, held.impulse, held.after = self.before, self.free, impulse, after
+            struck[acting] = solution.struck
+            solution.struck = struck
+        solution.touches, solution.rows, solution.laws, solution.wrenches = self.touches, self.rows, self.laws, self.wrenches
+        solution.before, solution.free, solution.impulse, solution.after = self.before, self.free, impulse, after
         return passed[:count]
 
 

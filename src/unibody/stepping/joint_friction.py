@@ -178,33 +178,33 @@ class SteppingFriction(JointFrictionVariables):
             self._found = replace(found, impulse=impulse, velocity=velocity)
         return replace(self._found, impulse=self._found.impulse.copy())
 
-    def settle(self, problem: Assembled, solution: Callable[[], StepSolution], h: float) -> StepSolution:
+    def settle(self, problem: Assembled, resolve: Callable[[], StepSolution], h: float) -> StepSolution:
         """Solve, see what joints carry, and solve again with the bounds that follow, until these stay."""
         mixing, friction_rows, predicted = DampedAnderson(), problem.rule.friction_rows, 0
         self._map = self._linear(problem)
         for k in range(1, MOST + 1):
             self._turn = k
-            held = solution()
-            self._impulses[self._variables] = held.constraint_impulse[self._rows]
+            solution = resolve()
+            self._impulses[self._variables] = solution.constraint_impulse[self._rows]
             self._u = self._impulses / h
-            _, found = self.carried(self.wrenches(held, h), self._u)
+            _, found = self.carried(self.wrenches(solution, h), self._u)
             most = float(found.max(initial=0.0))
             moved = float(np.abs(found - self.bounds).max(initial=0.0)) / most if most > 0.0 else 0.0
             if moved <= TOLERANCE or k == MOST:
                 break
             sure = None
             if not predicted and self.idle and (self.bounds[self._blocks] > 0.0).all():
-                sure, predicted = self._predict(problem, held, found, h)
+                sure, predicted = self._predict(problem, solution, found, h)
             self._allow(mixing.next(self.bounds, found) if sure is None else sure, h)
         slips = np.zeros(self.size)
-        reached = held.outcome.velocity[held.pushes : held.pushes + friction_rows.size]
+        reached = solution.outcome.velocity[solution.pushes : solution.pushes + friction_rows.size]
         slips[self._variables] = reached[np.searchsorted(friction_rows, self._rows)]
         for _, variables, places, matrix in self._discs:
             slips[variables] = matrix @ reached[places]
-        held.joint_friction = np.zeros(self.kept.size)
-        kept = self.kept.view(held.joint_friction)
+        solution.joint_friction = np.zeros(self.kept.size)
+        kept = self.kept.view(solution.joint_friction)
         kept.bound, kept.slip, kept.friction, kept.iterations, kept.change = self.bounds, self.speeds(slips), self._u, k + predicted, moved
-        return held
+        return solution
 
     def balls_held(self, rows: int) -> np.ndarray:
         """(friction rows,) those of balls some of whose points are held within their bounds, at the last solution."""
@@ -214,17 +214,18 @@ class SteppingFriction(JointFrictionVariables):
             out[places] = (pushed < (1.0 - SATURATED) * self.bounds[blocks]).any()
         return out
 
-    def _predict(self, problem: Assembled, held: StepSolution, found: np.ndarray, h: float) -> tuple[np.ndarray | None, int]:
+    def _predict(self, problem: Assembled, solution: StepSolution, found: np.ndarray, h: float) -> tuple[np.ndarray | None, int]:
         """Bounds where friction moves nothing and all rows push at theirs: reactions are then linear in the bounds, and no problem need
         be solved between two of them. None where that is not so or does not settle; and the turns that it took."""
         if self._map is None or self._discs:
             return None, 1
-        sign, unit, constraints, closure = np.sign(held.constraint_impulse[self._rows]), self._map[1], problem.constraints, problem.closure
+        unit, constraints, closure = self._map[1], problem.constraints, problem.closure
+        sign = np.sign(solution.constraint_impulse[self._rows])
         push = unit[:, self._rows]
         if closure is not None:
             push = push - unit[:, closure.held] @ (closure.inverse @ (constraints.J[closure.held] @ constraints.Y[self._rows].T))
         push = push * sign
-        start = self.wrenches(held, h).ravel() - push @ self.bounds[self._blocks]
+        start = self.wrenches(solution, h).ravel() - push @ self.bounds[self._blocks]
         mixing, bounds, u = DampedAnderson(), self.bounds, self._u.copy()
         for k in range(1, MOST + 1):
             bounds = mixing.next(bounds, found)
@@ -254,15 +255,15 @@ class SteppingFriction(JointFrictionVariables):
         assert len(out) == k + rows.directions.shape[0] * w
         return self.reduced_wrenches(system.dynamics).ravel(), np.ascontiguousarray(out.reshape(len(out), 6 * self.joints.size).T)
 
-    def wrenches(self, held: StepSolution, h: float) -> np.ndarray:
+    def wrenches(self, solution: StepSolution, h: float) -> np.ndarray:
         """(parts, 6) reactions under the impulses of a step, at M in M's axes; the system is left as it was."""
         if self._map is not None:
             free, unit = self._map
-            return (free + unit @ np.concatenate([held.constraint_impulse, held.impulse.ravel()]) / h).reshape(-1, 6)
+            return (free + unit @ np.concatenate([solution.constraint_impulse, solution.impulse.ravel()]) / h).reshape(-1, 6)
         system = self.system
         saved = system.work.copy()
-        on = held.rows.on_bodies(held.wrenches, held.impulse, self.n_bodies)
-        system.accelerate(held.constraint_impulse, held.constraints, on, h)
+        on = solution.rows.on_bodies(solution.wrenches, solution.impulse, self.n_bodies)
+        system.accelerate(solution.constraint_impulse, solution.constraints, on, h)
         out = (
             self.reduced_wrenches(system.dynamics)
             if isinstance(system, ImpulseReduced)

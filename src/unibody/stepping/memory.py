@@ -105,16 +105,17 @@ class SteppingMemory:
         return out
 
     def keep(
-        self, held: StepSolution, h: float, q: np.ndarray, v: np.ndarray, memory_out: np.ndarray, change: np.ndarray = NONE,
+        self, solution: StepSolution, h: float, q: np.ndarray, v: np.ndarray, memory_out: np.ndarray, change: np.ndarray = NONE,
         next_change: np.ndarray = NONE,
     ) -> None:  # fmt: skip
         """Write a step down; q and v are those that it began with."""
-        outcome, touches = held.outcome, held.touches
+        outcome, touches = solution.outcome, solution.touches
         write_step(
-            h, outcome.iterations, outcome.residual, METHODS.index(outcome.method), held.gained, int(outcome.converged), self.contacts,
-            held.impulse.shape[1], touches.ids, touches.gaps, held.impulse.ravel(), held.before.ravel(), held.after.ravel(),
-            NONE if held.struck is None else held.struck, q, v, change, next_change, held.constraint_impulse if self.rows else NONE,
-            NONE if held.joint_friction is None else held.joint_friction, self.friction(memory_out).size, memory_out,
+            h, outcome.iterations, outcome.residual, METHODS.index(outcome.method), solution.gained, int(outcome.converged), self.contacts,
+            solution.impulse.shape[1], touches.ids, touches.gaps, solution.impulse.ravel(), solution.before.ravel(), solution.after.ravel(),
+            NONE if solution.struck is None else solution.struck, q, v, change, next_change,
+            solution.constraint_impulse if self.rows else NONE, NONE if solution.joint_friction is None else solution.joint_friction,
+            self.friction(memory_out).size, memory_out,
         )  # fmt: skip
 
     def warm(self, memory: np.ndarray, h: float) -> Guess:

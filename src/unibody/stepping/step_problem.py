@@ -142,7 +142,7 @@ class Assembled:
         self.idle = np.flatnonzero(after <= UNMOVED * before)
         self.W = self.W.without(k + self.idle)
 
-    def held(self, touches: Touches, before: np.ndarray, free: np.ndarray, shift: np.ndarray, guess: np.ndarray) -> StepSolution:
+    def solved(self, touches: Touches, before: np.ndarray, free: np.ndarray, shift: np.ndarray, guess: np.ndarray) -> StepSolution:
         """Solve for the impulses of a step; `shift` (n,): what is added to the normal velocities in their law."""
         b, u, k = self.b_rest, free, self.rest.size
         if self._fixed is not None:
@@ -185,12 +185,12 @@ class Assembled:
         without_shift(k, outcome.velocity, shift, after.ravel())
         return outcome, after
 
-    def bounced(self, held: StepSolution, bouncy: np.ndarray, share: float, above: np.ndarray) -> StepSolution:
+    def bounced(self, solution: StepSolution, bouncy: np.ndarray, share: float, above: np.ndarray) -> StepSolution:
         """Impacts that impacts cause within the step, round after round, each from the velocities that the last one left; `above` (n,):
         the speeds above which they bounce."""
         k, h = self.rest.size, self.h
-        gaps = np.maximum(held.touches.gaps, 0.0) / h
-        total, after, outcome, struck = held.outcome.impulse.copy(), held.after, held.outcome, np.zeros(self.n)
+        gaps = np.maximum(solution.touches.gaps, 0.0) / h
+        total, after, outcome, struck = solution.outcome.impulse.copy(), solution.after, solution.outcome, np.zeros(self.n)
         for turn in range(ROUNDS + 1):
             late = bouncy & (after[:, 0] + gaps < -LATE)
             if not late.any():
@@ -207,9 +207,9 @@ class Assembled:
                 max(outcome.residual, more.residual), more.method if outcome.method == "none" else outcome.method, outcome.note,
                 outcome.converged and more.converged,
             )  # fmt: skip
-        if outcome is held.outcome:
-            return held
-        made = self._made(held.touches, held.before, held.free, outcome, after)
+        if outcome is solution.outcome:
+            return solution
+        made = self._made(solution.touches, solution.before, solution.free, outcome, after)
         made.struck = struck
         return made
 
@@ -229,34 +229,34 @@ class Assembled:
             gained=0.5 * min(on_free, on_before), work=0.5 * over, pushes=self.push.size, turnover=turnover,
         )  # fmt: skip
 
-    def expanded(self, held: StepSolution, phased: np.ndarray, rebound: np.ndarray) -> StepSolution:
+    def expanded(self, solution: StepSolution, phased: np.ndarray, rebound: np.ndarray) -> StepSolution:
         """The second phase of impacts, after a first one without restitution; `rebound`: the speeds that Newton's law would give."""
         k, w, push = self.rest.size, self.w, self.push.size
         hit = np.flatnonzero(phased)
         going = np.flatnonzero(~phased)
         others = np.concatenate([np.arange(k), (k + w * going[:, None] + np.arange(w)).ravel()]).astype(np.int64)
-        mu, had = self._rough, self._had(held.outcome.impulse)
+        mu, had = self._rough, self._had(solution.outcome.impulse)
         bound = self.rule.bound[self.rule.friction_rows] * self.h
         parts = [unilateral(push), bounded(-bound - had, bound - had), *([self._contacts(mu[going])] if going.size else [])]
         mine = mu[hit, 0] if w == 2 else mu[hit, : w - 1]
-        expansion = Expansion(self.whole, held.outcome.velocity, join(*parts), others, k + w * hit, w, mine, self.options)
-        first = held.impulse[hit, 0]
-        share = np.where(held.free[hit, 0] < 0.0, rebound[hit] / np.maximum(-held.free[hit, 0], 1e-300), 0.0)
+        expansion = Expansion(self.whole, solution.outcome.velocity, join(*parts), others, k + w * hit, w, mine, self.options)
+        first = solution.impulse[hit, 0]
+        share = np.where(solution.free[hit, 0] < 0.0, rebound[hit] / np.maximum(-solution.free[hit, 0], 1e-300), 0.0)
         least = share * first
-        taken = -0.5 * first * (held.free[hit, 0] + held.after[hit, 0])
+        taken = -0.5 * first * (solution.free[hit, 0] + solution.after[hit, 0])
         energetic = self.laws.impact[hit] == IMPACTS.index("stronge")
         if energetic.any():
             least, second, found = restore_work(expansion, least, share**2 * taken, energetic)
         else:
             second, found = expansion.run(least)
-        impulse = held.outcome.impulse + second
-        velocity = held.outcome.velocity + self.whole @ second
-        shift = held.outcome.velocity[k:].reshape(self.n, w) - held.after
+        impulse = solution.outcome.impulse + second
+        velocity = solution.outcome.velocity + self.whole @ second
+        shift = solution.outcome.velocity[k:].reshape(self.n, w) - solution.after
         outcome = ImpulseOutcome(
-            impulse, velocity, held.outcome.iterations + found.iterations, max(held.outcome.residual, found.residual), held.outcome.method,
-            held.outcome.note, held.outcome.converged and found.converged,
+            impulse, velocity, solution.outcome.iterations + found.iterations, max(solution.outcome.residual, found.residual),
+            solution.outcome.method, solution.outcome.note, solution.outcome.converged and found.converged,
         )  # fmt: skip
-        return self._made(held.touches, held.before, held.free, outcome, velocity[k:].reshape(self.n, w) - shift)
+        return self._made(solution.touches, solution.before, solution.free, outcome, velocity[k:].reshape(self.n, w) - shift)
 
     def _had(self, done: np.ndarray) -> np.ndarray:
         """Impulses that count for the bounds of friction rows, of those of the constraints."""
@@ -283,17 +283,17 @@ class Assembled:
         """Of contacts with coefficients (n, 3)."""
         return contacts(friction[:, 0], planar=True) if self.w == 2 else contacts(friction[:, : self.w - 1])
 
-    def apart(self, held: StepSolution) -> np.ndarray | None:
+    def apart(self, solution: StepSolution) -> np.ndarray | None:
         """Pseudo-velocities that take a part of what overlaps away, in no other row's way; None where nothing does."""
         push, k, asked = self.push.size, self.rest.size, self.options
         self.rule.deep.told = ""
-        if not push and not overlaps(held.touches.gaps, self.rule.radius):
+        if not push and not overlaps(solution.touches.gaps, self.rule.radius):
             return None
-        gaps = self.rule.deep.partable(held.touches.gaps, self.rows.bodies, self.wrenches, self.W, k)
+        gaps = self.rule.deep.partable(solution.touches.gaps, self.rows.bodies, self.wrenches, self.W, k)
         impulse = impulses_apart(
             self.W, self.h, k, asked.iterations if asked.method in ("auto", "pgs") else 0, self.rule.radius,
             self.rule.sizes[self.push], self.constraints.residual[self.push],
-            held.outcome.velocity[:push], gaps, held.after, self.order,
+            solution.outcome.velocity[:push], gaps, solution.after, self.order,
         )  # fmt: skip
         if impulse is None:
             return None

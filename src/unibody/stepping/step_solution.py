@@ -63,14 +63,14 @@ class StepSolution:
         return np.maximum(-self.before[:, 0], 0.0 if self.struck is None else self.struck).clip(0.0)
 
 
-def touching_of(held: StepSolution, gaps: np.ndarray, slips: np.ndarray, h: float, hits_above: float) -> Touching:
+def touching_of(solution: StepSolution, gaps: np.ndarray, slips: np.ndarray, h: float, hits_above: float) -> Touching:
     """Contacts as a recording keeps them: forces on the second body of each, at the points where they acted; what came together faster
     than `hits_above` [m/s] hit."""
-    rows, force = held.rows, held.impulse / h
-    hit = (held.approach > hits_above) & (held.impulse[:, 0] > 0.0)
+    rows, force = solution.rows, solution.impulse / h
+    hit = (solution.approach > hits_above) & (solution.impulse[:, 0] > 0.0)
     friction = np.einsum("nk,nkj->nj", force[:, 1:3], rows.directions[:, 1:3])
     return Touching(
         points=rows.points, bodies=rows.bodies[:, ::-1].copy(), normals=rows.directions[:, 0].copy(), gaps=gaps, normal_forces=force[:, 0],
-        friction=friction, sliding=slips > SLIPS, approach=np.where(hit, held.approach, 0.0),
+        friction=friction, sliding=slips > SLIPS, approach=np.where(hit, solution.approach, 0.0),
         impulses=np.where(hit[:, None], h * (force[:, :1] * rows.directions[:, 0] + friction), 0.0),
     )  # fmt: skip

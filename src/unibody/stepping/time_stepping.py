@@ -128,7 +128,7 @@ class Stepping:
         self.speed_warning = self.near.speed_warning
         return found
 
-    def hold(self, h: float, warm: Any = None, instant: bool = False, joint_friction: np.ndarray | None = None) -> StepSolution:
+    def solve_step(self, h: float, warm: Any = None, instant: bool = False, joint_friction: np.ndarray | None = None) -> StepSolution:
         """Impulses over a step h; `instant`: those that hold at this instant, over a very short one, where nothing hits anything;
         `joint_friction`: what it starts from."""
         system, options = self.system, self.options
@@ -144,12 +144,12 @@ class Stepping:
         targets = self._constraint_targets(constraints, h, instant)
         acting = None if instant or self.near is None else near.acting(motion, *self.near.reach, h, options.method == "pgs")
         while acting is not None:
-            held = self._solved(near.some(acting), motion, constraints, targets, h, options, False, joint_friction)
-            moved = system.carried(held.constraint_impulse, constraints, held.on_bodies(self.model.n_bodies))
-            passed = near.with_inactive(held, acting, moved, h)
+            solution = self._solved(near.some(acting), motion, constraints, targets, h, options, False, joint_friction)
+            moved = system.carried(solution.constraint_impulse, constraints, solution.on_bodies(self.model.n_bodies))
+            passed = near.with_inactive(solution, acting, moved, h)
             if not passed.size:
-                return held
-            near = replace(near, guess=held.impulse, begin=held.constraint_impulse)
+                return solution
+            near = replace(near, guess=solution.impulse, begin=solution.constraint_impulse)
             acting = np.sort(np.concatenate([acting, passed]))
         return self._solved(near, motion, constraints, targets, h, options, instant, joint_friction)
 
@@ -169,27 +169,27 @@ class Stepping:
 
         def with_share(share: float) -> StepSolution:
             if bounces is None:
-                return problem.held(touches, before, free, gaps, near.guess)
-            held = problem.held(touches, before, free, bounces.shift(gaps, share), near.guess)
+                return problem.solved(touches, before, free, gaps, near.guess)
+            solution = problem.solved(touches, before, free, bounces.shift(gaps, share), near.guess)
             if bounces.phased.any():
-                return problem.expanded(held, bounces.phased, share * bounces.rebound)
-            return problem.bounced(held, bounces.bouncy, share, bounces.above) if bounces.bouncy.any() else held
+                return problem.expanded(solution, bounces.phased, share * bounces.rebound)
+            return problem.bounced(solution, bounces.bouncy, share, bounces.above) if bounces.bouncy.any() else solution
 
         if self.friction is None:
-            held = with_share(1.0)
+            solution = with_share(1.0)
         else:
             self.friction.begin(np.zeros(self.friction.kept.size) if joint_friction is None else joint_friction, h)
-            held = self.friction.settle(problem, lambda: with_share(1.0), h)
-        added, allowed = held.gained, GAIN * held.turnover
+            solution = self.friction.settle(problem, lambda: with_share(1.0), h)
+        added, allowed = solution.gained, GAIN * solution.turnover
         stronge = bounces is not None and bounces.stronge
         if bounces is not None and bounces.any and added > allowed and (self.clip or stronge):
-            settled = held.joint_friction
-            held = with_share(largest_share(lambda share: with_share(share).gained, allowed))
-            held.joint_friction, held.clipped = settled, True
-        held.gained = added if added > allowed and (self.clip or not stronge) else 0.0
+            settled = solution.joint_friction
+            solution = with_share(largest_share(lambda share: with_share(share).gained, allowed))
+            solution.joint_friction, solution.clipped = settled, True
+        solution.gained = added if added > allowed and (self.clip or not stronge) else 0.0
         if not instant:
-            held.apart = problem.apart(held)
-        return held
+            solution.apart = problem.apart(solution)
+        return solution
 
     def _turning(self, near: Near, motion: BodyMotion, h: float) -> np.ndarray | None:
         """(n, w) what the middle of the step adds to the velocities of contacts (`stepping.midpoint_rows`)."""
@@ -203,20 +203,20 @@ class Stepping:
             )
         return turn
 
-    def acted(self, held: StepSolution) -> bool:
+    def acted(self, solution: StepSolution) -> bool:
         """Whether anything acted in a step that may change velocities at once: contacts, limits, dry friction."""
-        return bool(held.impulse.any()) or bool(self.rest.size and held.constraint_impulse[self.rest].any())
+        return bool(solution.impulse.any()) or bool(self.rest.size and solution.constraint_impulse[self.rest].any())
 
-    def staying(self, held: StepSolution, q: np.ndarray, h: float) -> Stiction | None:
+    def stuck_joints(self, solution: StepSolution, q: np.ndarray, h: float) -> Stiction | None:
         """Which joints stuck over a step h that began at q: friction within its bounds holds them."""
         rows = self.friction_rows
         if not rows.size:
             return None
-        inside = np.abs(held.constraint_impulse[rows]) < (1.0 - INSIDE) * h * self.bound[rows]
+        inside = np.abs(solution.constraint_impulse[rows]) < (1.0 - INSIDE) * h * self.bound[rows]
         if self.friction is not None:
             inside |= self.friction.balls_held(rows.size)
-        slip = np.abs(held.outcome.velocity[held.pushes : held.pushes + rows.size])
-        stuck = rows[inside & (slip <= max(10.0 * self.options.tolerance, held.outcome.residual))]
+        slip = np.abs(solution.outcome.velocity[solution.pushes : solution.pushes + rows.size])
+        stuck = rows[inside & (slip <= max(10.0 * self.options.tolerance, solution.outcome.residual))]
         joint_q = q[q.size - self.model.nq_joints :].copy()
         return Stiction(stuck, [self._friction_dofs[r] for r in stuck.tolist()], joint_q) if stuck.size else None
 

@@ -178,37 +178,37 @@ class BoundComplementarity(Bound):
         after = layout.fresh(kept, system.view(LEDGER), dt)
         # impulses of all rows at once (Eq. 41–54)
         q_0, v_0 = q.copy(), v.copy()
-        held = rule.hold(dt, layout.warm(kept, dt), joint_friction=layout.friction(kept))
+        solution = rule.solve_step(dt, layout.warm(kept, dt), joint_friction=layout.friction(kept))
         if change is None and layout.leans:  # the first step predicts its own middle
-            system.apply_impulses(held.constraint_impulse, held.constraints, held.on_bodies(self.model.n_bodies), dt)
+            system.apply_impulses(solution.constraint_impulse, solution.constraints, solution.on_bodies(self.model.n_bodies), dt)
             change = np.where(system.leaning, 0.5 * dt * system.view(Y), 0.0)
             system.look(state.t, q, v, control, change)
-            held = rule.hold(dt, layout.warm(kept, dt), joint_friction=layout.friction(kept))
+            solution = rule.solve_step(dt, layout.warm(kept, dt), joint_friction=layout.friction(kept))
         if rule.near is not None:
             self.refuse_contact(state.t, rule.near.crossing())
         # v⁺ and q⁺; rows that hold are carried along, what overlaps is parted, and the rest is put back onto the rows
-        system.apply_impulses(held.constraint_impulse, held.constraints, held.on_bodies(self.model.n_bodies), dt)
+        system.apply_impulses(solution.constraint_impulse, solution.constraints, solution.on_bodies(self.model.n_bodies), dt)
         projects = self.solver.project and rule.projects
         if projects:
-            stiction = rule.staying(held, q_0, dt)
-            system.kick_onto(state.t + dt, dt, q, v, control, rule.projected, held.constraints, stiction)
+            stiction = rule.stuck_joints(solution, q_0, dt)
+            system.kick_onto(state.t + dt, dt, q, v, control, rule.projected, solution.constraints, stiction)
         else:
             system.kick(dt, q, v)
-        if held.apart is not None:
-            system.move_apart(q, v, held.apart, dt)
+        if solution.apart is not None:
+            system.move_apart(q, v, solution.apart, dt)
         if projects:
-            system.project(state.t + dt, q, v, control, rule.projected, held.constraints, stiction)
+            system.project(state.t + dt, q, v, control, rule.projected, solution.constraints, stiction)
         if not finite(q, v):
             raise self.failure(state, memory, control, state.t)
         # memory: how the step began, its impulses, and what is predicted of the middle of the next one
         if layout.leans:
             assert isinstance(system, ImpulseReduced)
-            length, rows = dt if rule.acted(held) else 0.0, rule.projected if projects else None
+            length, rows = dt if rule.acted(solution) else 0.0, rule.projected if projects else None
             ahead = system.next_change(state.t + dt, length, q, v_0, v, control, change, rows)
-            layout.keep(held, dt, q_0, v_0, after, change, ahead)
+            layout.keep(solution, dt, q_0, v_0, after, change, ahead)
         else:
-            layout.keep(held, dt, q_0, v_0, after)
-        after[DAMPER_WORK] += held.work
+            layout.keep(solution, dt, q_0, v_0, after)
+        after[DAMPER_WORK] += solution.work
         after[TIME] = state.t + dt
         ended, memory = self._end(state.t + dt, q, v, after)
         if rule.near is not None:
@@ -235,9 +235,9 @@ class BoundComplementarity(Bound):
             return self._pack(t, q, v, kept)
         return State.of_own(t, q, v, self.coordinates), kept
 
-    def _push(self, held: StepSolution, h: float) -> None:
+    def _push(self, solution: StepSolution, h: float) -> None:
         """Put the impulses of a step among the accelerations and loads at which the system looked last."""
-        self.system.accelerate(held.constraint_impulse, held.constraints, held.on_bodies(self.model.n_bodies), h)
+        self.system.accelerate(solution.constraint_impulse, solution.constraints, solution.on_bodies(self.model.n_bodies), h)
 
     def rollout(
         self, state: State, memory: np.ndarray, control: np.ndarray, dt: float, steps: int, every: int = 1, record: bool = True
@@ -307,23 +307,24 @@ class BoundComplementarity(Bound):
             system.prepare(h)
             change = kept.change.copy() if layout.leans else None
             system.look(state.t - h, kept.begun_q.copy(), kept.begun_v.copy(), control, change)
-            held = self._again(flat, h)
-            gaps, slips = held.touches.gaps + h * held.after[:, 0], np.linalg.norm(held.after[:, 1:3], axis=1)
+            solution = self._again(flat, h)
+            gaps, slips = solution.touches.gaps + h * solution.after[:, 0], np.linalg.norm(solution.after[:, 1:3], axis=1)
         else:
             h = INSTANT
             system.prepare(np.inf)
             system.look(state.t, q.copy(), v.copy(), control)
-            held = self.rule.hold(h, instant=True)
-            gaps, slips = held.touches.gaps, np.linalg.norm(held.after[:, 1:3], axis=1)
-        self._push(held, h)
+            solution = self.rule.solve_step(h, instant=True)
+            gaps, slips = solution.touches.gaps, np.linalg.norm(solution.after[:, 1:3], axis=1)
+        self._push(solution, h)
         through, friction = system.through(), self.rule.friction
         stepped = kept.step_length > 0.0
-        frictions = {} if friction is None else friction.seen(through.reactions, layout.friction(flat) if stepped else held.joint_friction)
+        kept_friction = layout.friction(flat) if stepped else solution.joint_friction
+        frictions = {} if friction is None else friction.seen(through.reactions, kept_friction)
         out = super().observe(state, memory, control)
         out.joint_friction = frictions
         out.held_by(through)
         if self.rule.near is not None:
-            out.contacts = touching_of(held, gaps, slips, h, self.solver.bounce_above)
+            out.contacts = touching_of(solution, gaps, slips, h, self.solver.bounce_above)
         if stepped:
             out.told(**self._solution_facts(flat))
         return out
@@ -361,4 +362,4 @@ class BoundComplementarity(Bound):
         """The impulses of the step that memory describes, at whose beginning the system has looked."""
         layout, last, count = self.arrangement, self.arrangement.view(kept), int(kept[COUNT])
         known = self.rule.remembered(h, last.constraint_impulse, last.contacts[:count], count) if layout.whole(kept) else None
-        return self.rule.hold(h, joint_friction=layout.friction(kept)) if known is None else known
+        return self.rule.solve_step(h, joint_friction=layout.friction(kept)) if known is None else known

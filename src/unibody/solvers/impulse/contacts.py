@@ -33,7 +33,7 @@ from unibody.stepping.time_stepping import Stepping
 class Ahead:
     """A step that is decided: its impulses, where it begins and ends, in how many previews, and what joints are apart there."""
 
-    held: StepSolution
+    solution: StepSolution
     begun: np.ndarray
     q: np.ndarray
     v: np.ndarray
@@ -73,9 +73,9 @@ class Previewing(Stepping):
         self._seen = None
         self.asked[:] = 0.0
 
-    def push(self, held: StepSolution, h: float) -> None:
+    def push(self, solution: StepSolution, h: float) -> None:
         """Put impulses among the accelerations and multipliers at which the system looked last."""
-        self.system.accelerate(held.constraint_impulse, held.constraints, held.on_bodies(self.model.n_bodies), h)
+        self.system.accelerate(solution.constraint_impulse, solution.constraints, solution.on_bodies(self.model.n_bodies), h)
 
     def advance(self, t: float, q: np.ndarray, v: np.ndarray, h: float, warm: Any) -> Ahead:
         """Decide a step from (q, v), at which the system has looked; afterwards its work space is as it was then, the impulses among the
@@ -86,8 +86,8 @@ class Previewing(Stepping):
         before, least, best, work = np.inf, np.inf, None, None
         for count in range(1, self.limit + 1):
             base = system.work.copy()
-            held = self.hold(h, warm)
-            self.push(held, h)
+            solution = self.solve_step(h, warm)
+            self.push(solution, h)
             pushed = system.work.copy()
             ahead_q, ahead_v = q.copy(), v.copy()
             system.kick(h, ahead_q, ahead_v)
@@ -95,15 +95,15 @@ class Previewing(Stepping):
             row = int(np.argmax(np.abs(apart))) if apart.size else 0
             left = float(np.abs(apart[row])) if apart.size else 0.0
             low = (system.view(RESIDUAL)[self.first :][self.pushed] - corner) / h
-            wrong = max(left, h * float(self._limits_missed(held, low, h)))
+            wrong = max(left, h * float(self._limits_missed(solution, low, h)))
             if best is None or wrong < least:
-                best, work, least = Ahead(held, q, ahead_q, ahead_v, count, left, row), pushed, wrong
+                best, work, least = Ahead(solution, q, ahead_q, ahead_v, count, left, row), pushed, wrong
             if wrong <= self.tolerance or (count > 2 and not wrong < SHRINK * before):
                 break
             before = wrong
             system.work[:] = base
-            self._correct(apart, low, held, h)
-            impulse = held.impulse
+            self._correct(apart, low, solution, h)
+            impulse = solution.impulse
             warm = lambda ids, width, last=impulse: last  # noqa: E731
         best.previews = count
         system.work[:] = work
@@ -118,18 +118,18 @@ class Previewing(Stepping):
         out[self.first :] *= self.settled * (self.compliance == 0.0)
         return out
 
-    def _reached(self, held: StepSolution) -> np.ndarray:
+    def _reached(self, solution: StepSolution) -> np.ndarray:
         """What one-sided rows were said to reach, (C + h Ċ)/h without corners."""
-        return held.outcome.velocity[: self.pushed.size]
+        return solution.outcome.velocity[: self.pushed.size]
 
-    def _limits_missed(self, held: StepSolution, low: np.ndarray, h: float) -> float:
+    def _limits_missed(self, solution: StepSolution, low: np.ndarray, h: float) -> float:
         """By how much limits are passed, or held open, in m/s."""
         if not self.pushed.size:
             return 0.0
-        active = held.constraint_impulse[self.pushed] > 0.0
+        active = solution.constraint_impulse[self.pushed] > 0.0
         return float(np.where(active, np.abs(low), np.maximum(-low, 0.0)).max())
 
-    def _correct(self, apart: np.ndarray, low: np.ndarray, held: StepSolution, h: float) -> None:
+    def _correct(self, apart: np.ndarray, low: np.ndarray, solution: StepSolution, h: float) -> None:
         """Ask more of the rows for the next round."""
         system, constraints = self.system, self.system.constraints
         right = np.zeros((system.n, 6))
@@ -142,15 +142,15 @@ class Previewing(Stepping):
         system.view(NODE_L)[:] += multipliers[0]
         self.asked += apart[self.first :] / h
         if self.pushed.size:
-            self.asked[self.pushed] += low - self._reached(held)
+            self.asked[self.pushed] += low - self._reached(solution)
 
     def settle(self, t: float, ahead: Ahead, control: np.ndarray, h: float) -> tuple[float, int, float]:
         """Bring the end of the step onto the joints, velocities too: what is left apart, at which row, and what is left of velocities."""
-        system, held = self.system, ahead.held
-        if held.apart is not None:
-            system.move_apart(ahead.q, ahead.v, held.apart, h)
+        system, solution = self.system, ahead.solution
+        if solution.apart is not None:
+            system.move_apart(ahead.q, ahead.v, solution.apart, h)
         if self.settled.any() or self.first:
-            system.project(t, ahead.q, ahead.v, control, self.settled, held.constraints, self.staying(held, ahead.begun, h))
+            system.project(t, ahead.q, ahead.v, control, self.settled, solution.constraints, self.stuck_joints(solution, ahead.begun, h))
         apart = self._apart(t, ahead.q, ahead.v)
         rate = system.view(RATE).copy()
         rate[self.first :] *= self.settled * (self.compliance == 0.0)

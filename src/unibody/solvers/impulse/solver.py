@@ -237,9 +237,9 @@ class BoundSided(BoundImpulse):
             raise Bound.failure(self, state, memory, control, state.t)
         if left > rule.tolerance:
             raise self._not_closed(state.t, row, left, ahead.previews)
-        layout.keep(ahead.held, dt, q, v, flat)
+        layout.keep(ahead.solution, dt, q, v, flat)
         kept.previews, kept.left, kept.left_rate, kept.time = ahead.previews, ahead.left, rate, state.t + dt
-        flat[DAMPER_WORK] += ahead.held.work
+        flat[DAMPER_WORK] += ahead.solution.work
         after, memory = self._pack(state.t + dt, ahead.q, ahead.v, flat)
         if rule.near is not None:
             self.refuse_contact(state.t, rule.near.passage(after))
@@ -284,24 +284,24 @@ class BoundSided(BoundImpulse):
             self._aim(h)
             system.prepare(h)
             system.look(state.t - h, kept.begun_q.copy(), kept.begun_v.copy(), control)
-            held = rule.advance(state.t - h, kept.begun_q.copy(), kept.begun_v.copy(), h, self.arrangement.warm(flat, h)).held
-            gaps = held.touches.gaps + h * held.after[:, 0]
+            solution = rule.advance(state.t - h, kept.begun_q.copy(), kept.begun_v.copy(), h, self.arrangement.warm(flat, h)).solution
+            gaps = solution.touches.gaps + h * solution.after[:, 0]
         else:
             h = INSTANT
             system.prepare(np.inf)
             system.look(state.t, q.copy(), v.copy(), control)
             rule.fresh()
-            held = rule.hold(h, instant=True)
-            rule.push(held, h)
-            gaps = held.touches.gaps
-        slips = np.linalg.norm(held.after[:, 1:3], axis=1)
+            solution = rule.solve_step(h, instant=True)
+            rule.push(solution, h)
+            gaps = solution.touches.gaps
+        slips = np.linalg.norm(solution.after[:, 1:3], axis=1)
         through = system.through()
         out = Bound.observe(self, state, memory, control)
         out.held_by(through)
         if not rule.held.size:
             out.redundant, out.redundant_names = 0, ()
         if rule.near is not None:
-            out.contacts = touching_of(held, gaps, slips, h, self.solver.bounce_above)
+            out.contacts = touching_of(solution, gaps, slips, h, self.solver.bounce_above)
         if kept.step_length > 0.0:
             out.told(**self._solution_facts(flat))
         return out
