@@ -19,9 +19,7 @@ import numpy as np
 
 import unibody as ub
 from unibody.arena import part
-from unibody.arrays import all_finite
 from unibody.constraints.base import Rows, point_bias, point_map
-from unibody.coordinates.reduced.kinematics import advance_own
 from unibody.coordinates.reduced.system import ReducedSystem
 from unibody.coordinates.reduced.tables import ReducedTables
 from unibody.coordinates.stages import EVALUATE_STAGE, Evaluate
@@ -31,7 +29,7 @@ from unibody.forces import Loads
 from unibody.forces.base import add_point_force, point_position
 from unibody.kernel import Floats, Ints, kernel, long_kernel
 from unibody.rules import TimeRule
-from unibody.rules.base import TIME, book_work, ledger_of, outruns, write_record
+from unibody.rules.base import TIME, advance_own, all_finite, book_work, ledger_of, outruns, write_record
 from unibody.solvers import Bound, Solver
 from unibody.spatial.devices import dot3, load3, scale3, sub3
 

@@ -12,6 +12,8 @@ from __future__ import annotations
 import numpy as np
 
 from unibody.arena import part
+from unibody.arrays import all_finite as all_finite
+from unibody.coordinates.reduced.kinematics import advance_own as advance_own
 from unibody.coordinates.workspace import LEDGER, SPEED_LIMIT, Y
 from unibody.element import DAMPER_POWER
 from unibody.kernel import Floats, device
