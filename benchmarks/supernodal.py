@@ -4,8 +4,8 @@
 
 Matrices of springs in blocks 3×3: cloth is a square of triangles, with couplings along edges and across them (hinges); solids are cubes cut
 into tetrahedra, coupled along edges. All hang on soft springs to the ground. Contenders take turns; milliseconds are the least of the
-turns, in processor time of this process, which counts all threads. `plan` is what depends on the pattern only: nested dissection from positions, and
-symbolic factorisation. Pardiso (pypardiso) takes part if it is installed.
+turns, in processor time of this process, which counts all threads. `plan` is what depends on the pattern only: nested dissection from
+positions, and symbolic factorisation. Pardiso (pypardiso) takes part if it is installed.
 """
 
 from __future__ import annotations

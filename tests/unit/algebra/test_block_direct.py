@@ -49,8 +49,8 @@ def test_a_matrix_whose_blocks_are_positive_but_not_the_whole_is_refused():
 
 
 def test_work_decides_for_large_systems():
-    """A chain of bodies fills little in and is factored; a cube of 8 × 8 × 8 bodies that touch their neighbours is cut by 64 bodies at best,
-    (12 · 64)³ / 3 flops, and is iterated."""
+    """A chain of bodies fills little in and is factored; a cube of 8 × 8 × 8 bodies that touch their neighbours is cut by 64
+    bodies at best, (12 · 64)³ / 3 flops, and is iterated."""
     assert NewtonSolver("auto", None).direct(coupled(400))
     number = np.arange(512).reshape(8, 8, 8)
     faces = ((number[1:], number[:-1]), (number[:, 1:], number[:, :-1]), (number[:, :, 1:], number[:, :, :-1]))

@@ -4,7 +4,8 @@ mechanism's own part. Reduced PCG: z are the reduced coordinates.
 A mechanism is what joints connect: a ragdoll, a chain, or a single free body. Its diagonal part of NᵀHN is built from blocks, N_aᵀ H_ab N_b
 with N_b the few columns of N that body b has, and factored: dense Cholesky up to DENSE unknowns, sparse beyond (`supernodal`; its fill
 follows the mechanism: linear for chains with local coordinates). Nothing but contacts and forces between mechanisms is left to the
-iterations, and a single mechanism is solved directly. If a mechanism is not positive, there is no answer; if iterations do not end, the whole is factored.
+iterations, and a single mechanism is solved directly. If a mechanism is not positive, there is no answer; if iterations do not end, the
+whole is factored.
 """
 
 from __future__ import annotations
