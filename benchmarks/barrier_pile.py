@@ -18,7 +18,7 @@ import numpy as np
 from common import machine, plot, table
 
 import unibody as ub
-from unibody.algebra.block.cholesky import BlockMatrix
+from unibody.algebra.block.direct import NewtonSolver
 from unibody.collision.broad import Broad
 from unibody.collision.proximity import Proximity
 from unibody.constraints.contact import Contact
@@ -28,7 +28,7 @@ from unibody.solvers.barrier.solver import Barrier
 LAYERS, STEPS, DT = 4, 30, 0.01
 PARTS: dict[str, tuple[Any, str]] = {
     "broad": (Broad, "between"), "contacts": (Proximity, "contacts"), "assemble": (IncrementalPotential, "matrix"),
-    "solve": (BlockMatrix, "solve"), "joined": (IncrementalPotential, "_solve_joined"), "line search": (IncrementalPotential, "value"),
+    "plan": (NewtonSolver, "plan"), "solve": (NewtonSolver, "solve"), "line search": (IncrementalPotential, "value"),
     "CCD": (IncrementalPotential, "reach"), "gradient": (IncrementalPotential, "gradient"),
 }  # fmt: skip
 

@@ -1,9 +1,9 @@
 """Symmetric positive definite matrices of blocks 12×12: on the diagonal, and between pairs a < b; products, Cholesky factors, solutions.
 
-Small systems are solved directly (sparse LU of SciPy). Large ones by conjugate gradients, preconditioned by the inverse of the
+Small systems are solved by Cholesky factors (`supernodal`). Large ones by conjugate gradients, preconditioned by the inverse of the
 diagonal blocks: each holds the stiffness of its body, which is what makes the matrix ill-conditioned, so few iterations are left for the
 coupling. They end when the residual, in the norm of the preconditioner, has fallen to the part `accuracy`; any iterate is a direction of
-descent. If they do not end, or a block is not positive, the direct way is taken.
+descent. If they do not end, the matrix is factored. A matrix that is not positive has no answer.
 """
 
 from __future__ import annotations
@@ -16,6 +16,8 @@ import numpy as np
 import scipy.sparse as sp
 import scipy.sparse.linalg as spl
 
+from unibody.algebra.supernodal.entries import block_entries
+from unibody.algebra.supernodal.plan import SupernodalPlan
 from unibody.kernel import Floats, Ints, device, kernel
 
 W = 12
@@ -90,6 +92,12 @@ def dot(a, b):
     for i in range(a.size):
         s += a[i] * b[i]
     return s
+
+
+@kernel
+def inner(a: Floats, b: Floats) -> float:
+    """aᵀb. NumPy's wakes a thread of BLAS for long vectors, which then spins."""
+    return dot(a, b)
 
 
 @kernel
@@ -185,9 +193,17 @@ class BlockMatrix:
                 return x
             if taken == -2:
                 return None
-        return solve_sparse(self.sparse().tocsc(), b)
+        return self.solve_factored(b)
+
+    def solve_factored(self, b: np.ndarray) -> np.ndarray | None:
+        """H⁻¹ b by Cholesky factors of the whole; None if H is not positive definite."""
+        m = len(self.diagonal)
+        at = (np.concatenate([np.arange(m), places]) for places in (self.rows, self.columns))
+        rows, columns, take, node = block_entries(np.full(m, W), *at)
+        factor = SupernodalPlan.of(W * m, rows, columns, node).factor(np.concatenate(self._flat[:2])[take])
+        return factor.solve(b) if factor.bad < 0 else None
 
 
 def solve_sparse(A: sp.csc_matrix, b: np.ndarray) -> np.ndarray:
-    """A⁻¹ b of a symmetric matrix by sparse LU."""
+    """A⁻¹ b of a symmetric matrix, which need not be positive, by sparse LU."""
     return spl.splu(A, permc_spec="MMD_AT_PLUS_A", options={"SymmetricMode": True}).solve(b)

@@ -23,11 +23,10 @@ from unibody.algebra.supernodal.entries import block_entries
 from unibody.algebra.supernodal.plan import SupernodalPlan, Workspace
 from unibody.kernel import Floats, Ints, device, kernel
 
-WAYS = ("auto", "direct", "pcg")
 EXPECTED = 30
 """Iterations of conjugate gradients that are expected of a solution."""
 EXPENSIVE = 4.0
-"""Time of a flop of an iteration, in flops of a factorisation."""
+"""Time of a flop of an iteration, in flops of a factorisation (3 to 5 where bodies are free, more where joints connect them)."""
 ALONE = 150
 """Blocks up to which nothing is counted: their factors take less time than the question."""
 
@@ -106,11 +105,11 @@ class DirectPlan:
     """A factorisation of A for blocks of H at given pairs of bodies, with a change of variables or without."""
 
     def __init__(self, m: int, rows: np.ndarray, columns: np.ndarray, change: ChangeOfVariables | None):
-        self._change = change
+        self._change, edges = change, None
         if change is None:
             every = np.arange(m)
             pattern = block_entries(np.full(m, W), np.concatenate([every, rows]), np.concatenate([every, columns]))
-            self._size, (row, column, self._take, node), n = W * W * (m + len(rows)), pattern, W * m
+            self._size, (row, column, self._take, node), n, edges = W * W * (m + len(rows)), pattern, W * m, (rows, columns)
         else:
             k = np.diff(change.first)
             self._size = int((k * k).sum() + (k[rows] * k[columns]).sum())
@@ -118,7 +117,7 @@ class DirectPlan:
             count = reduced_entries(change.first, change.columns, rows, columns, row, column, self._take)
             row, column, self._take = row[:count], column[:count], self._take[:count]
             node, n = change.node_of_z, change.N.shape[1]
-        self.factors = SupernodalPlan.of(n, row, column, node)
+        self.factors = SupernodalPlan.of(n, row, column, node, edges=edges)
         self._spare: list[tuple[np.ndarray, np.ndarray, Workspace]] = []
 
     @cached_property
@@ -186,7 +185,7 @@ class NewtonSolver:
         if direct:
             found = self.plan(H).solve(H, b)
         else:
-            found = H.solve(b) if self.change is None else solve_reduced(H, self.change, b)
+            found = H.solve(b) if self.change is None else solve_reduced(H, self.change, b, whole=lambda H, b: self.plan(H).solve(H, b))
         if found is None and careful:
             found = solve_sparse(H.sparse().tocsc(), b) if self.change is None else solve_reduced_directly(H, self.change, b)
         return found, direct

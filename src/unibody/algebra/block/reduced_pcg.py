@@ -2,9 +2,10 @@
 mechanism's own part. Reduced PCG: z are the reduced coordinates.
 
 A mechanism is what joints connect: a ragdoll, a chain, or a single free body. Its diagonal part of NᵀHN is built from blocks, N_aᵀ H_ab N_b
-with N_b the few columns of N that body b has, and factored: dense Cholesky up to DENSE unknowns, sparse LU beyond (whose fill follows the
-mechanism: linear for chains with local coordinates). Nothing but contacts and forces between mechanisms is left to the iterations, and a
-single mechanism is solved directly. If a mechanism is not positive, there is no answer; if iterations do not end, the whole is factored.
+with N_b the few columns of N that body b has, and factored: dense Cholesky up to DENSE unknowns, sparse beyond (`supernodal`; its fill
+follows the mechanism: linear for chains with local coordinates). Nothing but contacts and forces between mechanisms is left to the
+iterations, and a single mechanism is solved directly. If a mechanism is not positive, there is no answer; if iterations do not end, the
+whole is factored.
 """
 
 from __future__ import annotations
@@ -16,15 +17,19 @@ from math import sqrt
 
 import numpy as np
 import scipy.sparse as sp
-import scipy.sparse.linalg as spl
 
-from unibody.algebra.block.cholesky import DIRECT, ITERATIONS, BlockMatrix, W, solve_sparse
+from unibody.algebra.block.cholesky import DIRECT, ITERATIONS, BlockMatrix, W, inner, solve_sparse
+from unibody.algebra.supernodal.entries import csc_entries
+from unibody.algebra.supernodal.plan import SupernodalFactor, SupernodalPlan
 from unibody.kernel import Floats, Ints, device, kernel
 
 DENSE = 400
 """Unknowns of a mechanism up to which its factor is dense."""
 EXACT = 1e-10
 """Accuracy of iterations for systems that are small enough for a direct solution."""
+
+
+WholeSolve = Callable[[BlockMatrix, np.ndarray], np.ndarray | None]
 
 
 @device
@@ -241,11 +246,14 @@ class MechanismFactors:
             c.first, c.columns, c.values, *c.by_row, c.mechanism, c.z_first, self._place, flat[0], H.rows, H.columns, flat[1], self._factor
         )
         self.positive = factor_mechanisms(c.z_first, self._place, np.zeros(DENSE, np.int64), self._factor) < 0
-        self._sparse = []
+        self._sparse: list[tuple[slice, SupernodalFactor]] = []
         for g in np.flatnonzero(~dense):
             bodies, mine, N = c.large(int(g))
             A = (N.T @ submatrix(H, bodies) @ N).tocsc()
-            self._sparse.append((mine, spl.splu(A, permc_spec="MMD_AT_PLUS_A", options={"SymmetricMode": True})))
+            rows, columns, take = csc_entries(A)
+            factor = SupernodalPlan.of(A.shape[0], rows, columns).factor(A.data[take])
+            self.positive = self.positive and factor.bad < 0
+            self._sparse.append((mine, factor))
 
     def solve(self, b: np.ndarray) -> np.ndarray:
         out = np.zeros(b.size)
@@ -263,8 +271,11 @@ def submatrix(H: BlockMatrix, bodies: np.ndarray) -> sp.bsr_matrix:
     return BlockMatrix(H.diagonal[bodies], place[H.rows[both]], place[H.columns[both]], H.between[both]).sparse()
 
 
-def solve_reduced(H: BlockMatrix, change: ChangeOfVariables, b: np.ndarray, accuracy: float = 1e-3) -> np.ndarray | None:
-    """x = N z with NᵀHN z = Nᵀb; None if a mechanism, or the whole as far as it is seen, is not positive."""
+def solve_reduced(
+    H: BlockMatrix, change: ChangeOfVariables, b: np.ndarray, accuracy: float = 1e-3, whole: WholeSolve | None = None
+) -> np.ndarray | None:
+    """x = N z with NᵀHN z = Nᵀb; None if a mechanism, or the whole as far as it is seen, is not positive. `whole(H, b)` solves where
+    iterations do not end; LU factors unless given."""
     mechanisms, right = MechanismFactors(H, change), change.gather(b)
     if not mechanisms.positive:
         return None
@@ -275,7 +286,9 @@ def solve_reduced(H: BlockMatrix, change: ChangeOfVariables, b: np.ndarray, accu
     z, positive = iterate(lambda z: change.gather(H.product(change.spread(z))), mechanisms.solve, right, accuracy)
     if not positive:
         return None
-    return change.spread(z) if z is not None else solve_reduced_directly(H, change, b)
+    if z is not None:
+        return change.spread(z)
+    return whole(H, b) if whole is not None else solve_reduced_directly(H, change, b)
 
 
 def solve_reduced_directly(H: BlockMatrix, change: ChangeOfVariables, b: np.ndarray) -> np.ndarray:
@@ -290,19 +303,19 @@ def iterate(
     """Conjugate gradients from 0; None if they do not end, and whether the matrix seemed positive."""
     x, r = np.zeros(b.size), b.copy()
     z = solve(r)
-    p, rz = z.copy(), float(r @ z)
+    p, rz = z.copy(), inner(r, z)
     end = accuracy**2 * rz
     for _ in range(ITERATIONS):
         if rz <= end:
             return x, True
         q = product(p)
-        bend = float(p @ q)
+        bend = inner(p, q)
         if not bend > 0.0:
             return None, False
         x += (rz / bend) * p
         r -= (rz / bend) * q
         z = solve(r)
-        new = float(r @ z)
+        new = inner(r, z)
         p = z + (new / rz) * p
         rz = new
     return None, True

@@ -56,15 +56,17 @@ class SupernodalPlan:
 
     @staticmethod
     def of(
-        n: int, rows: np.ndarray, columns: np.ndarray, node: np.ndarray | None = None, positions: np.ndarray | None = None
-    ) -> SupernodalPlan:
+        n: int, rows: np.ndarray, columns: np.ndarray, node: np.ndarray | None = None, positions: np.ndarray | None = None,
+        edges: tuple[np.ndarray, np.ndarray] | None = None,
+    ) -> SupernodalPlan:  # fmt: skip
         """For n unknowns. `node` of each: those of a node have the same neighbours (found where it is not given). `positions` of nodes
-        (k, 3) order by nested dissection; without them the order is that of minimum degree."""
+        (k, 3) order by nested dissection; without them the order is that of minimum degree. `edges` between nodes, where they are known,
+        save finding them from the entries."""
         rows, columns = (np.ascontiguousarray(i, np.int64) for i in (rows, columns))
         node = alike_nodes(n, rows, columns) if node is None else np.ascontiguousarray(node, np.int64)
         count = int(node.max(initial=-1)) + 1
         widths = np.bincount(node, minlength=count).astype(np.int64)
-        start, neighbours = graph_of(node, count, rows, columns)
+        start, neighbours = graph_of(node, count, rows, columns) if edges is None else graph_of(np.arange(count), count, *edges)
         order = elimination_order(start, neighbours, widths, positions)
         order, first_node, column_nodes, above = supernodes_of(start, neighbours, widths, order)
         offset = np.concatenate([[0], np.cumsum(widths[order])])

@@ -14,8 +14,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from unibody.algebra.block.cholesky import BlockMatrix
-from unibody.algebra.block.reduced_pcg import solve_reduced, solve_reduced_directly
+from unibody.algebra.block.cholesky import BlockMatrix, inner
+from unibody.algebra.block.direct import NewtonSolver
 from unibody.algebra.minimise import ROUND_OFF, Direction
 from unibody.solvers.barrier.affine_system import AffineSystem
 from unibody.solvers.barrier.rigid_correction import RigidCorrection, Stretch
@@ -70,10 +70,15 @@ class Potential:
 
 
 class IncrementalPotential:
-    """Ψ of one step: a `MinimisationProblem`. `targets`: where driven bodies are going; `rate` is ∂v/∂x of the time rule."""
+    """Ψ of one step: a `MinimisationProblem`. `targets`: where driven bodies are going; `rate` is ∂v/∂x of the time rule; `linear` solves
+    Newton's systems."""
 
-    def __init__(self, system: AffineSystem, potentials: Sequence[Potential], targets: dict[int, np.ndarray], rate: float):
-        self.system, self.potentials, self.targets, self.rate = system, potentials, targets, rate
+    def __init__(
+        self, system: AffineSystem, potentials: Sequence[Potential], targets: dict[int, np.ndarray], rate: float, linear: NewtonSolver
+    ):
+        self.system, self.potentials, self.targets, self.rate, self.linear = system, potentials, targets, rate, linear
+        self.factored, self.iterated = 0, 0
+        """Linear systems of the step by factors, and by conjugate gradients."""
         self.stretch: Stretch | None = None
         """By what bodies are stretched at the end of a direction, if directions are to be corrected for it."""
         self._last: tuple[np.ndarray, np.ndarray] | None = None
@@ -137,7 +142,7 @@ class IncrementalPotential:
         length = max(float(way.max(initial=0.0)) for way in ways) * self.rate
         judged = [potential.judge(x, flat) for potential in self.potentials]
         noise, change = sum(noise for noise, _ in judged), max(change for _, change in judged)
-        return Direction(flat, float(g @ own), length, noise, careful, change, bent, lambda: self._outward(x, flat))
+        return Direction(flat, inner(g, own), length, noise, careful, change, bent, lambda: self._outward(x, flat))
 
     def _within(self, x: np.ndarray, p: np.ndarray) -> np.ndarray:
         """The part of p that is feasible."""
@@ -152,8 +157,13 @@ class IncrementalPotential:
 
     def _solved(self, Q: np.ndarray, p: np.ndarray, g: np.ndarray, H: BlockMatrix, careful: bool) -> np.ndarray | None:
         """Newton's direction with H; None if H is not positive or, unless `careful`, if it leads up."""
-        own = self._solve_reduced(Q, p, g, H, careful) if self.system.reduction.equations else H.solve(-g)
-        return None if own is not None and not careful and float(g @ own) > 0.0 else own
+        own = self._solve_reduced(Q, p, g, H, careful) if self.system.reduction.equations else self._solve(H, -g, careful)
+        return None if own is not None and not careful and inner(g, own) > 0.0 else own
+
+    def _solve(self, H: BlockMatrix, right: np.ndarray, careful: bool) -> np.ndarray | None:
+        found, direct = self.linear.solve(H, right, careful)
+        self.factored, self.iterated = self.factored + direct, self.iterated + (not direct)
+        return found
 
     def _solve_reduced(self, Q: np.ndarray, p: np.ndarray, g: np.ndarray, H: BlockMatrix, careful: bool) -> np.ndarray | None:
         """Newton's direction of the moving bodies with joints; p holds what is left of driven bodies' ways."""
@@ -162,9 +172,7 @@ class IncrementalPotential:
         if self.targets:  # what the driven bodies' remaining way asks of the joints comes first
             start = (s.reduction.put(Q + p) - Q)[s.moving].ravel()
             right = -(g + H.product(start))
-        found = solve_reduced(H, s.change, right)
-        if found is None and careful:
-            found = solve_reduced_directly(H, s.change, right)
+        found = self._solve(H, right, careful)
         return start + found if found is not None else None
 
     def reach(self, x: np.ndarray, p: np.ndarray) -> float:

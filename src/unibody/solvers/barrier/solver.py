@@ -33,14 +33,16 @@ from unibody.solvers.report import Report
 from unibody.spatial.pose import rotation_from_quaternion
 
 RULES = ("implicit", "bdf2")
+LINEAR = ("auto", "direct", "pcg")
 
 
 @dataclass(frozen=True)
 class Barrier(Solver):
     """Options: `rule`; `tolerance` [m/s] at which Newton's method ends; `iterations` it may take; `friction_iterations`, how often normal
     forces and directions of friction are renewed within a step (0: until they change no more); `modulus` Y [Pa] of bodies ("auto":
-    so stiff that they are strained by less than 1e-4); `slip_speed`
-    [m/s] below which friction creeps; `stiffness` of what is held by stiff potentials, in units of mass / step²."""
+    so stiff that they are strained by less than 1e-4); `slip_speed` [m/s] below which friction creeps; `stiffness` of what is held by stiff
+    potentials, in units of mass / step²; `linear`, how Newton's systems are solved: "direct" by sparse Cholesky factors, "pcg" by
+    conjugate gradients, "auto" by what counts less work."""
 
     rule: str = "implicit"
     tolerance: float = 1e-5
@@ -49,6 +51,7 @@ class Barrier(Solver):
     modulus: float | str = "auto"
     slip_speed: float = 1e-3
     stiffness: float = 1e4
+    linear: str = "auto"
 
     name = "barrier"
     rank = 6
@@ -62,6 +65,8 @@ class Barrier(Solver):
             raise ModelError(f"Barrier: rule {self.rule!r} is unknown; give one of {', '.join(RULES)}")
         if isinstance(self.modulus, str) and self.modulus != "auto":
             raise ModelError(f"Barrier: modulus {self.modulus!r} is unknown; give 'auto' or a number in Pa")
+        if self.linear not in LINEAR:
+            raise ModelError(f"Barrier: linear {self.linear!r} is unknown; give one of {', '.join(LINEAR)}")
         for field in ("tolerance", "modulus", "slip_speed", "stiffness"):
             if not isinstance(getattr(self, field), str):
                 number(getattr(self, field), f"Barrier {field}", positive=True)

@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from unibody.algebra.block.direct import NewtonSolver
 from unibody.algebra.minimise import SHORT, Minimum, minimise
 from unibody.arena import HoldsAddresses
 from unibody.collision.filters import contact_rules
@@ -109,6 +110,7 @@ class BarrierSystem(HoldsAddresses):
         self.affine = AffineSystem(model, *body_contact_filter(model, rules), everyone.thickness if everyone is not None else 0.0)
         self.reduction, self.callback_errors = self.affine.reduction, self.affine.callback_errors
         self.n = len(self.affine.moving)
+        self.linear = NewtonSolver(options.linear, self.affine.change if self.reduction.equations else None)
         # Elements, each evaluated in one way: by equations, by measures, by rows, by forces.
         self.view = RigidView(model, self.affine.parts, self.affine.links)
         self.exact = exact_elements(self.reduction)
@@ -237,7 +239,8 @@ class BarrierSystem(HoldsAddresses):
         )  # fmt: skip
         violation = max(open_by, *(potential.violation(x) for potential in problem.potentials))
         why = (f"Newton's method {found.why}",) if found.why else ()
-        notes = (f"{count} contacts, {iterations} iterations", *why, *self.notes())
+        solved = f"Newton's systems: {problem.factored} by factors, {problem.iterated} by conjugate gradients"
+        notes = (f"{count} contacts, {iterations} iterations; {solved}", *why, *self.notes())
         after = State(t, Q_new[a.moving].ravel(), v.ravel(), "affine")
         return StepOutcome(after, after_step, iterations, found.length, violation, distance, notes)
 
@@ -342,7 +345,7 @@ class BarrierSystem(HoldsAddresses):
             potentials.append(RowPotential(self.rows, q_near, signals, scales, factor))
         if self.remainders:
             potentials.append(RemainderPotential(self.view, self.remainders, q_near, scales, factor))
-        problem = IncrementalPotential(a, potentials, targets, rate)
+        problem = IncrementalPotential(a, potentials, targets, rate, self.linear)
         problem.stretch = bodies.stretch
         return PosedStep(problem, barrier, friction, bodies, powers if before is None else before)
 
