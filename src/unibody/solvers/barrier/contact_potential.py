@@ -174,8 +174,9 @@ class FrictionPotential(Potential):
         self._slip, self._factor = law.slip_speed / rate, factor
         self._pair, self._record, self._bound = np.zeros((0, 2), np.int64), np.zeros(0), np.zeros(0)
 
-    def renew(self, contacts: ContactSet) -> bool:
-        """Take normal forces and tangents from these contacts; whether any of them rubs."""
+    def renew(self, contacts: ContactSet, x: np.ndarray) -> bool:
+        """Take normal forces and tangents from these contacts at x; whether any of them rubs."""
+        contacts = contacts.at_surfaces(x)
         force = contact_forces(contacts, self._law.pressure, self._law.reach)
         lagged = LaggedFriction.of(contacts, force, self._mu[contacts.pair[:, 0], contacts.pair[:, 1]])
         self._pair, self._record, self._bound = lagged.contacts.pair, lagged.contacts.record.ravel(), lagged.bound

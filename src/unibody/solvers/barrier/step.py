@@ -312,7 +312,7 @@ class BarrierSystem(HoldsAddresses):
         problem, asked, total = posed.problem, self.options.friction_iterations, 0
         rounds = MOST_ROUNDS if asked == 0 else asked if last.made else max(asked, FIRST_ROUNDS)
         for k in range(rounds):
-            rubs = posed.friction is not None and posed.barrier is not None and posed.friction.renew(posed.barrier.contacts(x))
+            rubs = posed.friction is not None and posed.barrier is not None and posed.friction.renew(posed.barrier.contacts(x), x)
             if k and not rubs:
                 break
             found = minimise(problem, x, self.tolerance, self.options.iterations, problem.arrived)
