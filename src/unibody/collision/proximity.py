@@ -11,9 +11,9 @@ Things have a radius (of a wire; half of the thickness that a Contact asks for):
 Nearly parallel edges are softened by m(c) = (2 − c/ε) c/ε for c = |e_a × e_b|² below ε = 10⁻³ of the squared lengths' product, without
 which the derivative of the distance jumps (Li et al. 2020).
 
-Record of a contact, 31 numbers: u_a (4), u_b (4), n (3), gap, area (times the pair's part of κ), m, m′, material edges f (4), g (4), their
-vectors Σ fₖ xₖ (3), Σ gₖ xₖ (3), the kind: which way the closest points may move, along f and g; and d. Of two edges f lies on the first
-side, g on the second; of a point and a face both lie on the second.
+Record of a contact, 32 numbers: u_a (4), u_b (4), n (3), gap, area (times the pair's part of κ), m, m′, material edges f (4), g (4), their
+vectors Σ fₖ xₖ (3), Σ gₖ xₖ (3), the kind: which way the closest points may move, along f and g; d; and the radius of the first side. Of
+two edges f lies on the first side, g on the second; of a point and a face both lie on the second.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ from unibody.collision.surface import Surface
 from unibody.kernel import Floats, Ints, device, kernel
 from unibody.spatial.devices import cross, dot3, load3, norm3, scale3, store3, sub3
 
-WIDTH = 31
-GAP, DISTANCE = 11, 30
-"""Where a record holds the gap and the distance."""
+WIDTH = 32
+GAP, DISTANCE, RADIUS = 11, 30, 31
+"""Where a record holds the gap, the distance and the first side's radius."""
 FLAT, CORNER, ON_EDGE, ON_FACE, ALONG_A, ALONG_B, ALONG_BOTH = -1.0, 0.0, 1.0, 2.0, 3.0, 4.0, 5.0
 """Kinds: a half-space; two corners; a corner and an edge of a face (along f); a corner and a face (f and g); along the first edge only
 (f); along the second only (g); along both."""
@@ -130,6 +130,7 @@ def find_point_contacts(
             store3(scale3(1.0 / d if d > 0.0 else 0.0, r), at + 8, record_out)
             record_out[at + GAP] = d - thick
             record_out[at + DISTANCE] = d
+            record_out[at + RADIUS] = radius[v]
             record_out[at + 12] = 0.5 * area[v] * max(part[body[v]], part[body[i]])
             record_out[at + 13] = 1.0
             # Corners that have a part in the nearest point: the first, and up to two others.
@@ -197,6 +198,7 @@ def find_edge_contacts(
             store3(scale3(1.0 / distance if distance > 0.0 else 0.0, r), at + 8, record_out)
             record_out[at + GAP] = distance - thick
             record_out[at + DISTANCE] = distance
+            record_out[at + RADIUS] = radius[i]
             record_out[at + 12] = 0.25 * (area[e] + area[f]) * max(part[body[i]], part[body[l]])
             # m(c) and m′(c) of c = |e_a × e_b|², so that the derivative stays continuous where edges become parallel
             u = sub3(b, a)
@@ -257,6 +259,7 @@ def find_plane_contacts(
             store3(n, at + 8, record_out)
             record_out[at + GAP] = height - thick
             record_out[at + DISTANCE] = height
+            record_out[at + RADIUS] = radius[v]
             record_out[at + 12] = area[v] * max(part[body[v]], part[on])
             record_out[at + 13] = 1.0
             record_out[at + 29] = FLAT
@@ -272,7 +275,7 @@ def find_plane_contacts(
 
 @dataclass(frozen=True)
 class ContactSet:
-    """n contacts: bodies, or free meshes behind them, (n, 2), and records (n, 31); `free_nodes` (n, 8) where there are free vertices."""
+    """n contacts: bodies, or free meshes behind them, (n, 2), and records (n, 32); `free_nodes` (n, 8) where there are free vertices."""
 
     pair: np.ndarray
     record: np.ndarray
@@ -292,6 +295,20 @@ class ContactSet:
         """Some of them, by a mask or by numbers."""
         nodes = self.free_nodes[which] if self.free_nodes is not None else None
         return ContactSet(self.pair[which], np.ascontiguousarray(self.record[which]), nodes)
+
+    def at_surfaces(self, x: np.ndarray) -> ContactSet:
+        """The same with weights of the points on the surfaces, radii away from the closest points, at control points x (flat): there bodies
+        rub. Free vertices have no frame in which such a point could ride."""
+        second = self.record[:, DISTANCE] - self.record[:, GAP] - self.record[:, RADIUS]
+        if not (self.record[:, RADIUS].any() or second.any()):
+            return self
+        record, X, nodes = self.record.copy(), x.reshape(-1, 3), self.nodes.reshape(-1, 2, 4)
+        for side, shift in ((0, -self.record[:, RADIUS]), (1, -second)):
+            body = np.flatnonzero((nodes[:, side, 3] >= 0) & (shift != 0.0))
+            axes = np.swapaxes(X[nodes[body, side, 1:]], 1, 2)
+            moved = np.linalg.solve(axes, (shift[body, None] * self.normal[body])[:, :, None])[:, :, 0]
+            record[body[:, None], 4 * side + np.arange(1, 4)] += moved
+        return ContactSet(self.pair, record, self.free_nodes)
 
     @property
     def u(self) -> np.ndarray:

@@ -199,7 +199,7 @@ class Surface:
     def plane_frames(self, Q: np.ndarray) -> np.ndarray:
         """(P, 9) a point and two tangents of every half-space in the world: linear in Q. Their cross product points outwards."""
         material = np.concatenate([self.plane_point[:, None, :], self._plane_tangents], axis=1)
-        frames = np.asarray(Q).reshape(-1, 3)[4 * self.plane_body[:, None] + np.arange(4)]
+        frames = Q[self.plane_body] if Q.ndim == 3 else Q.reshape(-1, 3)[4 * self.plane_body[:, None] + np.arange(4)]
         moved = np.einsum("pik,pkj->pij", material, frames[:, 1:])
         moved[:, 0] += frames[:, 0]
         return moved.reshape(-1, 9)

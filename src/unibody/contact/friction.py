@@ -2,7 +2,8 @@
 
     F(w) = μ λ f₀(|w|),   w = (1 − n nᵀ)(r − rⁿ),   f₁ = f₀′ = 2 y/ε − y²/ε² below ε, else 1,   ε = ε_v h
 
-r − rⁿ is the relative displacement of the contact's two material points since the beginning of the step; λ its normal force. Below the slip
+r − rⁿ is the relative displacement of the contact's two material points since the beginning of the step; λ its normal force. Of things with
+a radius these are points of their surfaces (`ContactSet.at_surfaces`). Below the slip
 speed ε_v friction creeps: that is the price of a potential. The second derivative μ λ (f₁/y (P − ŵŵᵀ) + f₁′ ŵŵᵀ) is positive as it is.
 With μ λ (f₁/y) P in its place (`careful`) the quadratic model lies above the potential everywhere, for f₀ is concave in y²: then no
 step overshoots, where Newton's would jump back and forth over the kink at w = 0.

@@ -168,3 +168,14 @@ def test_wires_are_found_as_edges_and_as_faces_without_area():
     assert points <= {tuple(p) for p in found.points.tolist()} and edges <= {tuple(sorted(e)) for e in found.edges.tolist()}
     kinds = {len(set(s.faces[f].tolist())) for _, f in points}
     assert kinds == {1, 2, 3} and s.radius.tolist() == pytest.approx([0.025] * 3 + [0.005] * 8 + [0.035] * 6) and s.plane_radius == 0.005
+    # on the surfaces the two points are apart by the gap, and what has no radius stays where it is
+    Q = coordinates(model)
+    contacts = Proximity(s).contacts(found, Q, x, 0.1, np.ones(4))
+    moved, X = contacts.at_surfaces(Q.ravel()), Q.reshape(-1, 3)
+    r = np.einsum("nk,nki->ni", moved.record[:, :8], X[moved.nodes])
+    assert len(contacts) > 10 and np.abs(r - contacts.distance[:, None] * contacts.normal).max() < 1e-14
+    thin = Surface.of(model, thickness=0.0)
+    bare = Proximity(thin).contacts(found, Q, x, 0.1, np.ones(4))
+    on_box = np.flatnonzero((bare.pair == 2).any(axis=1))
+    side = np.argmax(bare.pair[on_box] == 2, axis=1)
+    assert len(on_box) and (bare.at_surfaces(Q.ravel()).u[on_box, side] == bare.u[on_box, side]).all()

@@ -262,3 +262,20 @@ def test_some_states_of_a_recording_keep_what_is_known(swing):
     assert np.array_equal(part.t, swing.t[[0, 3]]) and part.observations[1] is swing.observations[3]
     fresh = ub.Simulation(pendulum(), dt=5e-3).run(0.4, every=4).some([3])
     assert np.array_equal(fresh.pose("bob")[0], swing.pose("bob")[3])
+
+
+def test_wires_and_points_are_seen_where_they_are():
+    """Along a bent wire and at the points of a cloud the picture is red, and nowhere farther from them than their radius reaches."""
+    line = np.array([(-1, 0, 0.5), (0.2, 0, 1.0), (1, 0, 0.4)], float)
+    dots = np.array([(-0.5, 0, 1.3), (0.6, 0, 1.2)])
+    b = ub.Builder(gravity=None)
+    b.body("wire", shape=ub.Placed(ub.Wire(line, radius=0.04), ub.Pose(), colour=RED))
+    b.body("dots", shape=ub.Placed(ub.PointCloud(dots, radius=0.06), ub.Pose(), colour=RED))
+    rec = ub.Simulation(b.build(), dt=1e-3).run(0.0)
+    artist = Renderer(rec.model, SMALL, recording=rec, camera=(-90.0, 10.0))
+    red = reddish(artist.image(Snapshot.of(artist.look, rec.observations[0])))
+    along = np.concatenate([line[k] + np.linspace(0.05, 0.95, 40)[:, None] * (line[k + 1] - line[k]) for k in (0, 1)] + [dots])
+    at = artist.project(along)
+    assert red[at[:, 1].astype(int), at[:, 0].astype(int)].mean() > 0.95
+    near = np.linalg.norm(np.argwhere(red)[:, None, ::-1] + 0.5 - at[None], axis=2).min(axis=1)
+    assert near.max() < 1.5 * 0.06 * artist.view.focal / float(artist.view.depth(line[1])) + 3.0

@@ -219,9 +219,10 @@ class FrictionPotential(Potential):
         self._slip, self._factor = law.slip_speed / rate, factor
         self._pair, self._record, self._bound = np.zeros((0, 2), np.int64), np.zeros(0), np.zeros(0)
 
-    def renew(self, contacts: ContactSet, balanced: ContactParameters | None = None) -> bool:
-        """Take normal forces and tangents from these contacts, whose distances balance forces with the κ of this law, or of an earlier one;
-        whether any of them rubs."""
+    def renew(self, contacts: ContactSet, x: np.ndarray, balanced: ContactParameters | None = None) -> bool:
+        """Take normal forces and tangents from these contacts at x, whose distances balance forces with the κ of this law, or of an earlier
+        one; whether any of them rubs."""
+        contacts = contacts.at_surfaces(x)
         force = contact_forces(contacts, self._law.pressure, self._law.reach)
         if balanced is not None and len(force):
             force = force * balanced.of_pairs(contacts.pair) / self._law.of_pairs(contacts.pair)

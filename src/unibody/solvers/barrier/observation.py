@@ -199,6 +199,7 @@ def touching(
     contacts: ContactSet, mu: np.ndarray, pressure: float, reach: float, Q: np.ndarray, origin: np.ndarray | None, slip: float
 ) -> Touching:
     """mu (n,); `origin` (bodies, 4, 3) from where slips count (None before the first step), `slip` [m] below which friction holds."""
+    contacts = contacts.at_surfaces(Q.ravel())
     u, n = contacts.u, contacts.normal
     first = np.einsum("nk,nki->ni", u[:, 0], Q[contacts.pair[:, 0]])
     second = -np.einsum("nk,nki->ni", u[:, 1], Q[contacts.pair[:, 1]])

@@ -359,7 +359,7 @@ class BarrierSystem(HoldsAddresses):
         rounds = MOST_ROUNDS if asked == 0 else asked if last.made else max(asked, FIRST_ROUNDS)
         for k in range(rounds):
             rubs = posed.friction is not None and posed.barrier is not None and posed.friction.renew(
-                posed.barrier.contacts(x), None if k else balanced
+                posed.barrier.contacts(x), x, None if k else balanced
             )
             if k and not rubs:
                 break
