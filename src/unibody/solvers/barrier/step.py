@@ -48,6 +48,8 @@ MOST_ROUNDS = 100
 SLIP_SHARE = 100.0
 """How far the tolerance stays below the slip speed where bodies rub: Newton's first step from rest is about as long as the slip speed, and
 a method that ended there would hold what should slide."""
+SLOW = 0.01
+"""Of the reach: ways in a step of bodies that nearly rest."""
 REACH = 1e-3
 """Where barriers begin if nobody says so, as a part of the size of the scene."""
 
@@ -197,7 +199,8 @@ class BarrierSystem(HoldsAddresses):
         if failure:
             return self._failed(state, memory, iterations, failure, x, problem)
         # 5: argmin Ψ, with friction from the contacts of the last round
-        x, found, more = self._minimised(posed, x, last, balanced if iterations == 0 else None)
+        guess = self._onwards(Q, way) if not problem.targets else None
+        x, found, more = self._minimised(posed, x, guess, last, balanced if iterations == 0 else None)
         iterations += more
         #    and again with stiffer bodies, where they are strained beyond the goal
         kept = self.memory.view(memory)
@@ -289,7 +292,7 @@ class BarrierSystem(HoldsAddresses):
         if a.touching:
             law = self.law(h, memory)
             barrier = BarrierPotential(a, law, factor, not len(self.measured) and not self.rows.unilateral.any(), Q.ravel())
-            friction = FrictionPotential(law, self.friction, origin, rate, factor)
+            friction = FrictionPotential(a, law, self.friction, origin, V, rate, factor)
             potentials += [barrier, friction]
             contacts = barrier.contacts(Q.ravel())
             dampers.append(contact_damping(a, contacts, self.damping, law))
@@ -323,10 +326,10 @@ class BarrierSystem(HoldsAddresses):
         return PosedStep(problem, barrier, friction, bodies, powers if before is None else before)
 
     def _minimised(
-        self, posed: PosedStep, x: np.ndarray, last: LastStep, balanced: ContactParameters | None
+        self, posed: PosedStep, x: np.ndarray, guess: np.ndarray | None, last: LastStep, balanced: ContactParameters | None
     ) -> tuple[np.ndarray, Minimum, int]:
         """argmin Ψ, friction renewed so often as asked for or until it changes no more; x, the last minimum, and iterations.
-        `balanced`: the law that the contacts at x obey, if another."""
+        `balanced`: the law that the contacts at x obey, if another; `guess`: a motion that may lead nearer."""
         problem, asked, total = posed.problem, self.options.friction_iterations, 0
         rounds = MOST_ROUNDS if asked == 0 else asked if last.made else max(asked, FIRST_ROUNDS)
         for k in range(rounds):
@@ -335,12 +338,23 @@ class BarrierSystem(HoldsAddresses):
             )
             if k and not rubs:
                 break
+            if not k and guess is not None and problem.reach(x, guess) >= 1.0 and problem.value(x + guess) < problem.value(x):
+                x = x + guess
             found = minimise(problem, x, self.tolerance, self.options.iterations, problem.arrived)
             total += found.iterations
             moved, x = np.abs(found.x - x).max() * problem.rate, found.x
             if not found.converged or (k and moved < self.tolerance):
                 break
         return x, found, total
+
+    def _onwards(self, Q: np.ndarray, way: np.ndarray) -> np.ndarray | None:
+        """The way on of a scene that nearly rests, so that what creeps creeps on; None of others."""
+        if self.pressures is None or not self.friction.any():
+            return None
+        out = np.zeros_like(Q)
+        out[self.affine.moving] = way
+        slow = self.affine.motions(out.ravel())[:, 1].max(initial=0.0) < SLOW * self.pressures.reach
+        return out.ravel() if slow else None
 
     def _speeds_before(
         self, t: float, Q: np.ndarray, V: np.ndarray, q_near: np.ndarray, rule: Prediction, last: LastStep
