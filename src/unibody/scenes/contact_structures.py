@@ -73,7 +73,7 @@ def card_house(
             b.body(f"flat{level}{k}", shape=flat, density=700.0, X_WB=Pose(p=(first + (k + 0.5) * spacing, 0, top + 0.5 * thick)))
         floor = top + thick
     b.add(ub.Contact(friction=friction, reach=2.0 * gap), name="contact")
-    notes = "Stands as long as creep is small against a card's 2 mm: by complementarity, or Barrier(slip_speed=1e-5, tolerance=1e-7)."
+    notes = "Stands as long as creep is small against a card's 2 mm: by complementarity or barrier."
     return Scene(b.build(), duration=5.0, dt=0.01, exact=exact if levels == 1 else None, notes=notes)
 
 

@@ -37,20 +37,20 @@ def rubbing(request):
     size = {"sticking": 1e-4, "sliding": 3e-2, "resting": 0.0, "half-space": 6e-4}[request.param]
     Q0 = pair.Q
     Q = Q0 + size * np.random.default_rng(1).standard_normal(Q0.shape)
-    at = lag.contacts.pair.reshape(-1), lag.contacts.record.reshape(-1)
+    at, slips = (lag.contacts.pair.reshape(-1), lag.contacts.record.reshape(-1)), np.full(len(lag.bound), SLIP)
 
     def value(Q):
-        return friction_value(*at, lag.bound, SLIP, Q.reshape(-1), Q0.reshape(-1))
+        return friction_value(*at, lag.bound, slips, Q.reshape(-1), Q0.reshape(-1))
 
     def gradient(Q):
         out = np.zeros(Q.size)
-        add_friction_gradient(*at, lag.bound, SLIP, 1.0, Q.reshape(-1), Q0.reshape(-1), out)
+        add_friction_gradient(*at, lag.bound, slips, 1.0, Q.reshape(-1), Q0.reshape(-1), out)
         return out
 
     def matrix(Q):
         keys, places = pair_places([lag.contacts.pair], len(Q))
         own, between = np.zeros(144 * len(Q)), np.zeros(144 * len(keys))
-        add_friction_blocks(at[0], places[0], at[1], lag.bound, SLIP, 1.0, Q.reshape(-1), Q0.reshape(-1), False, own, between)
+        add_friction_blocks(at[0], places[0], at[1], lag.bound, slips, 1.0, Q.reshape(-1), Q0.reshape(-1), False, own, between)
         return dense(own, between, keys, len(Q))
 
     assert len(lag.bound) > 3

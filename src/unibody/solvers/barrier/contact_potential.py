@@ -27,15 +27,20 @@ from unibody.contact.barrier import (
     contact_forces,
 )  # fmt: skip
 from unibody.contact.curvature import add_curvature_contact_blocks, add_exact_contact_blocks
-from unibody.contact.friction import LaggedFriction, add_contact_friction, add_friction_contact_blocks, friction_energy
+from unibody.contact.friction import LaggedFriction, add_contact_friction, add_friction_contact_blocks, friction_energy, slip
 from unibody.kernel import Floats, Ints, device, kernel
 from unibody.solvers.barrier.affine_system import AffineSystem
 from unibody.solvers.barrier.contact_stiffness import ContactParameters
 from unibody.solvers.barrier.incremental_potential import Places, Potential, block_matrix, pair_places
-from unibody.spatial.devices import dot3, load3
+from unibody.spatial.devices import add3, dot3, load3, norm3, scale3, sub3
 
 DOUBLES = 0.5
 """Growth of a distance along Newton's direction, in units of itself, above which its barrier is taken by a secant."""
+AT_REST = 1e-3
+"""Of the slip speed, for contacts that rest."""
+LITTLE = 1e-3
+SHARPER = 2.0
+"""Slips are found to a twentieth where distances are to a tenth."""
 DIGITS = 1e-15
 """Distances are as exact as coordinates: that is what the barriers' values can be trusted to."""
 
@@ -124,33 +129,60 @@ def loosen_records(pair: Ints, p: Floats, reach: float, record_out: Floats) -> i
 
 
 @kernel
-def friction_value(pair: Ints, record: Floats, bound: Floats, e: float, Q: Floats, Q0: Floats) -> float:
-    """Σ μ λ f₀(|w|) [J]."""
+def friction_value(pair: Ints, record: Floats, bound: Floats, e: Floats, Q: Floats, Q0: Floats) -> float:
+    """Σ μ λ f₀(|w|) [J], with ε of every contact."""
     total = 0.0
     for k in range(pair.size // 2):
-        total += friction_energy(pair[2 * k], pair[2 * k + 1], record, bound, k, e, Q, Q0)
+        total += friction_energy(pair[2 * k], pair[2 * k + 1], record, bound, k, e[k], Q, Q0)
     return total
 
 
 @kernel
 def add_friction_gradient(
-    pair: Ints, record: Floats, bound: Floats, e: float, factor: float, Q: Floats, Q0: Floats, gradient_out: Floats
+    pair: Ints, record: Floats, bound: Floats, e: Floats, factor: float, Q: Floats, Q0: Floats, gradient_out: Floats
 ) -> None:
     """gradient += factor × that of friction, 12 numbers per body."""
     for k in range(pair.size // 2):
-        add_contact_friction(pair[2 * k], pair[2 * k + 1], record, bound, k, e, factor, Q, Q0, gradient_out)
+        add_contact_friction(pair[2 * k], pair[2 * k + 1], record, bound, k, e[k], factor, Q, Q0, gradient_out)
 
 
 @kernel
 def add_friction_blocks(
-    pair: Ints, place: Ints, record: Floats, bound: Floats, e: float, factor: float, Q: Floats, Q0: Floats, careful: bool,
+    pair: Ints, place: Ints, record: Floats, bound: Floats, e: Floats, factor: float, Q: Floats, Q0: Floats, careful: bool,
     own_out: Floats, between_out: Floats,
 ) -> None:  # fmt: skip
     """own and between += factor × second derivative of friction."""
     for k in range(pair.size // 2):
         a = pair[2 * k]
         b = pair[2 * k + 1]
-        add_friction_contact_blocks(a, b, place[k], record, bound, k, e, factor, Q, Q0, careful, own_out, between_out)
+        add_friction_contact_blocks(a, b, place[k], record, bound, k, e[k], factor, Q, Q0, careful, own_out, between_out)
+
+
+@kernel
+def slip_change(pair: Ints, record: Floats, bound: Floats, e: Floats, p: Floats, Q: Floats, Q0: Floats) -> float:
+    """max |δw| / max(ε, |w|) of a direction p, over the contacts whose bound is not a mere thousandth of the largest."""
+    large = 0.0
+    for k in range(bound.size):
+        large = max(large, bound[k])
+    most = 0.0
+    for k in range(bound.size):
+        if bound[k] > LITTLE * large:
+            n = load3(record, WIDTH * k + 8)
+            d = (0.0, 0.0, 0.0)
+            for side in range(2):
+                for i in range(4):
+                    d = add3(d, scale3(record[WIDTH * k + 4 * side + i], load3(p, 12 * pair[2 * k + side] + 3 * i)))
+            most = max(most, norm3(sub3(d, scale3(dot3(d, n), n))) / max(e[k], norm3(slip(pair[2 * k], pair[2 * k + 1], record, k, Q, Q0))))
+    return most
+
+
+def smooth_slips(system: AffineSystem, contacts: ContactSet, V: np.ndarray, slip_speed: float, rate: float) -> np.ndarray:
+    """(n,) ε [m] of contacts whose bodies have the rates V (bodies, 4, 3) at the beginning of the step."""
+    pair, most = contacts.pair, np.zeros(len(V))
+    speed = np.linalg.norm(np.einsum("nsk,nski->ni", contacts.u, V[pair]), axis=1)
+    np.maximum.at(most, pair.ravel(), np.repeat(speed, 2))
+    most[system.place < 0] = 0.0
+    return np.clip(most[pair].max(axis=1), AT_REST * slip_speed, slip_speed) / rate
 
 
 class BarrierPotential(Potential):
@@ -212,12 +244,18 @@ class BarrierPotential(Potential):
 
 
 class FrictionPotential(Potential):
-    """Friction with slips from `origin` (bodies, 4, 3) on, smooth below `slip` [m]; μ of every pair of bodies."""
+    """Friction with slips from `origin` (bodies, 4, 3) on; μ of every pair of bodies, V (bodies, 4, 3) at the beginning of the step.
 
-    def __init__(self, law: ContactParameters, mu: np.ndarray, origin: np.ndarray, rate: float, factor: float):
-        self._law, self._mu, self._origin = law, mu, origin.ravel()
-        self._slip, self._factor = law.slip_speed / rate, factor
-        self._pair, self._record, self._bound = np.zeros((0, 2), np.int64), np.zeros(0), np.zeros(0)
+    A contact is smooth below ε = v / (∂v/∂x), at most the slip speed's and at least a thousandth of that; v is the largest relative speed
+    at the contacts of its bodies at the beginning of the step. What sticks with a part f₁ = 2 α − α² < 1 of its bound moves by α ε, so the
+    creep of a body that sticks everywhere is α < 1 times that of the step before, until it is a thousandth."""
+
+    def __init__(
+        self, system: AffineSystem, law: ContactParameters, mu: np.ndarray, origin: np.ndarray, V: np.ndarray, rate: float, factor: float
+    ):  # fmt: skip
+        self._system, self._law, self._mu, self._origin, self._V = system, law, mu, origin.ravel(), V
+        self._rate, self._factor = rate, factor
+        self._pair, self._record, self._bound, self._slip = np.zeros((0, 2), np.int64), np.zeros(0), np.zeros(0), np.zeros(0)
 
     def renew(self, contacts: ContactSet, x: np.ndarray, balanced: ContactParameters | None = None) -> bool:
         """Take normal forces and tangents from these contacts at x, whose distances balance forces with the κ of this law, or of an earlier
@@ -228,6 +266,7 @@ class FrictionPotential(Potential):
             force = force * balanced.of_pairs(contacts.pair) / self._law.of_pairs(contacts.pair)
         lagged = LaggedFriction.of(contacts, force, self._mu[contacts.pair[:, 0], contacts.pair[:, 1]])
         self._pair, self._record, self._bound = lagged.contacts.pair, lagged.contacts.record.ravel(), lagged.bound
+        self._slip = smooth_slips(self._system, lagged.contacts, self._V, self._law.slip_speed, self._rate)
         return len(self._bound) > 0
 
     def pairs(self, x: np.ndarray) -> Sequence[np.ndarray]:
@@ -235,6 +274,10 @@ class FrictionPotential(Potential):
 
     def value(self, x: np.ndarray) -> float:
         return self._factor * friction_value(self._pair.ravel(), self._record, self._bound, self._slip, x, self._origin)
+
+    def judge(self, x: np.ndarray, p: np.ndarray) -> tuple[float, float]:
+        change = slip_change(self._pair.ravel(), self._record, self._bound, self._slip, p, x, self._origin)
+        return 0.0, SHARPER * change
 
     def add_gradient(self, x: np.ndarray, gradient_out: np.ndarray) -> None:
         at = self._pair.ravel(), self._record, self._bound

@@ -52,7 +52,7 @@ class Pressures:
     """κ of a system's bodies; `given` [Pa] holds for all of them."""
 
     def __init__(self, system: AffineSystem, reach: float, given: float | None):
-        self._system, self._reach, self._given = system, reach, given
+        self._system, self.reach, self._given = system, reach, given
         s, bodies = system.surface, system.model.bodies
         n = len(system.start[0])
         area = np.bincount(s.body, s.vertex_area, n) / 6.0 if len(s.body) else np.zeros(n)
@@ -70,16 +70,16 @@ class Pressures:
     def law(self, h: float, steps: np.ndarray, slip_speed: float) -> ContactParameters:
         """With the numbers e of the moving bodies."""
         if self._given is not None:
-            return ContactParameters(self._reach, self._given, slip_speed, np.ones(len(self._weight)))
+            return ContactParameters(self.reach, self._given, slip_speed, np.ones(len(self._weight)))
         kappa = self._weight * self._rest(h)
         kappa[self._system.moving] *= 2.0**steps
         most = float(kappa.max(initial=0.0))
         if most <= 0.0:
-            return ContactParameters(self._reach, 1.0, slip_speed, np.ones(len(kappa)))
-        return ContactParameters(self._reach, most, slip_speed, kappa / most)
+            return ContactParameters(self.reach, 1.0, slip_speed, np.ones(len(kappa)))
+        return ContactParameters(self.reach, most, slip_speed, kappa / most)
 
     def _rest(self, h: float) -> float:
-        return CARRIED * self._gravity + self._reach / h**2
+        return CARRIED * self._gravity + self.reach / h**2
 
     def raised(self, steps: np.ndarray, touching: np.ndarray, h: float, V: np.ndarray) -> np.ndarray:
         """The numbers e for a step that begins with velocities V (rows of Q, 4, 3), of which bodies that are touching keep theirs."""
@@ -96,11 +96,11 @@ class Pressures:
 
     def deep(self, distance: float) -> bool:
         """Whether the least distance at the end of a step asks for more."""
-        return self._given is None and distance < DEEP * self._reach
+        return self._given is None and distance < DEEP * self.reach
 
     def deepened(self, steps: np.ndarray, contacts: ContactSet, h: float, V: np.ndarray) -> np.ndarray:
         """The numbers e after a step that ended with these contacts and with velocities V."""
-        least = np.full(len(self._weight), DEEP * self._reach)
+        least = np.full(len(self._weight), DEEP * self.reach)
         np.minimum.at(least, contacts.pair.ravel(), np.repeat(contacts.distance, 2))
-        more = steps + np.log2(DEEP * self._reach / least[self._system.moving])
+        more = steps + np.log2(DEEP * self.reach / least[self._system.moving])
         return np.maximum(steps, np.minimum(np.minimum(more, self._asked(h, V) + self._most), MOST))

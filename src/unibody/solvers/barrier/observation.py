@@ -21,7 +21,7 @@ from unibody.element import Kinematics
 from unibody.model import State
 from unibody.rules.base import trapezoidal_work
 from unibody.solvers.barrier.constraint_rows import remainder_loads
-from unibody.solvers.barrier.contact_potential import add_barrier_gradient, barrier_value
+from unibody.solvers.barrier.contact_potential import add_barrier_gradient, barrier_value, smooth_slips
 from unibody.solvers.barrier.element_loads import ElementLoads
 from unibody.solvers.barrier.instant import instant, joint_bias, least_shift
 from unibody.solvers.barrier.measure_potential import measure_loads
@@ -190,15 +190,19 @@ def _contacts(system: BarrierSystem, Q: np.ndarray, t: float, memory: np.ndarray
         for i, place in a.driven(t - h).items():
             origin[i] = (4.0 * place - earlier[i]) / 3.0 if earlier else place
     mu = system.friction[contacts.pair[:, 0], contacts.pair[:, 1]]
-    slip = law.slip_speed / last.rate if last.made else 1.0
+    slip: np.ndarray | float = 1.0
+    if last.made:
+        begun = a.rates(last.V, t - h)
+        slip = smooth_slips(a, contacts, begun, law.slip_speed, last.rate)
     seen = touching(contacts, mu, law.pressure, law.reach, Q, origin, slip)
     return seen, barrier_value(contacts.record.ravel(), law.pressure, law.reach)
 
 
 def touching(
-    contacts: ContactSet, mu: np.ndarray, pressure: float, reach: float, Q: np.ndarray, origin: np.ndarray | None, slip: float
+    contacts: ContactSet, mu: np.ndarray, pressure: float, reach: float, Q: np.ndarray, origin: np.ndarray | None,
+    slip: np.ndarray | float,
 ) -> Touching:
-    """mu (n,); `origin` (bodies, 4, 3) from where slips count (None before the first step), `slip` [m] below which friction holds."""
+    """mu (n,); `origin` (bodies, 4, 3) from where slips count (None before the first step), `slip` [m] (n,) below which friction holds."""
     contacts = contacts.at_surfaces(Q.ravel())
     u, n = contacts.u, contacts.normal
     first = np.einsum("nk,nki->ni", u[:, 0], Q[contacts.pair[:, 0]])

@@ -54,6 +54,8 @@ SLIP_SHARE = 100.0
 a method that ended there would hold what should slide."""
 STILL = 1e3
 """Tolerances below which speeds are no motion to be followed."""
+SLOW = 0.01
+"""Of the reach: ways in a step of bodies that nearly rest."""
 REACH = 1e-3
 """Where barriers begin if nobody says so, as a part of the size of the scene."""
 
@@ -206,7 +208,8 @@ class BarrierSystem(HoldsAddresses):
         if failure:
             return self._failed(state, memory, iterations, failure, x, problem)
         # 5: argmin Ψ, with friction from the contacts of the last round
-        x, found, more = self._minimised(posed, x, last, balanced if iterations == 0 else None, V[a.moving], h)
+        guess = self._onwards(Q, way) if not problem.targets else None
+        x, found, more = self._minimised(posed, x, guess, last, balanced if iterations == 0 else None, V[a.moving], h)
         iterations += more
         #    and again with stiffer bodies, where they are strained beyond the goal
         kept = self.memory.view(memory)
@@ -316,7 +319,7 @@ class BarrierSystem(HoldsAddresses):
         if a.touching:
             law = self.law(h, memory)
             barrier = BarrierPotential(a, law, factor, not len(self.measured) and not self.rows.unilateral.any(), Q.ravel())
-            friction = FrictionPotential(law, self.friction, origin, rate, factor)
+            friction = FrictionPotential(a, law, self.friction, origin, V, rate, factor)
             potentials += [barrier, friction]
             contacts = barrier.contacts(Q.ravel())
             dampers.append(contact_damping(a, contacts, self.damping, law))
@@ -350,10 +353,12 @@ class BarrierSystem(HoldsAddresses):
         return PosedStep(problem, barrier, friction, bodies, powers if before is None else before)
 
     def _minimised(
-        self, posed: PosedStep, x: np.ndarray, last: LastStep, balanced: ContactParameters | None, V: np.ndarray, h: float
-    ) -> tuple[np.ndarray, Minimum, int]:
+        self, posed: PosedStep, x: np.ndarray, guess: np.ndarray | None, last: LastStep, balanced: ContactParameters | None, V: np.ndarray,
+        h: float,
+    ) -> tuple[np.ndarray, Minimum, int]:  # fmt: skip
         """argmin Ψ, friction renewed so often as asked for or until it changes no more, in a step with rates V (moving bodies, 4, 3) at its
-        beginning; x, the last minimum, and iterations. `balanced`: the law that the contacts at x obey, if another."""
+        beginning; x, the last minimum, and iterations. `balanced`: the law that the contacts at x obey, if another; `guess`: a motion that
+        may lead nearer, of a scene that nearly rests."""
         problem, asked, total = posed.problem, self.options.friction_iterations, 0
         scale = 0.0
         rounds = MOST_ROUNDS if asked == 0 else asked if last.made else max(asked, FIRST_ROUNDS)
@@ -365,13 +370,25 @@ class BarrierSystem(HoldsAddresses):
                 break
             if k == 0 and not problem.targets:  # after friction, whose normal forces are those of the beginning
                 scale = abs(problem.value(x))
-                x = start_iterate(problem, x, [2.0 * V - last.V, V] if last.made else [V], h, STILL * self.tolerance)
+                if guess is None:
+                    x = start_iterate(problem, x, [2.0 * V - last.V, V] if last.made else [V], h, STILL * self.tolerance)
+                elif problem.reach(x, guess) >= 1.0 and problem.value(x + guess) < problem.value(x):
+                    x = x + guess
             found = minimise(problem, x, self.tolerance, self.options.iterations, problem.arrived, scale)
             total += found.iterations
             moved, x = np.abs(found.x - x).max() * problem.rate, found.x
             if not found.converged or (k and moved < self.tolerance):
                 break
         return x, found, total
+
+    def _onwards(self, Q: np.ndarray, way: np.ndarray) -> np.ndarray | None:
+        """The way on of a scene that nearly rests, so that what creeps creeps on; None of others."""
+        if self.pressures is None or not self.friction.any():
+            return None
+        out = np.zeros_like(Q)
+        out[self.affine.moving] = way
+        slow = self.affine.motions(out.ravel())[:, 1].max(initial=0.0) < SLOW * self.pressures.reach
+        return out.ravel() if slow else None
 
     def _speeds_before(
         self, t: float, Q: np.ndarray, V: np.ndarray, q_near: np.ndarray, rule: Prediction, last: LastStep
