@@ -4,7 +4,8 @@
     2   κ of barriers, for the speeds at the beginning                  `contact_stiffness`, `measured_elements`
     3   Ψ: the list of potentials of the step                           Eq. 1
     4   driven bodies go to the ends of their ways                      `driven_bodies`
-    5   repeat: friction from the contacts at x;  x ← argmin Ψ          projected Newton, line search filtered by collision detection (§6)
+    5   friction from the contacts at x; a start along the motion       `start_iterate`
+        repeat: x ← argmin Ψ, friction anew                             projected Newton, line search filtered by collision detection (§6)
     6   v = ∂v/∂x (x⁺ − x₀)                                             Eq. 2–3
 """
 
