@@ -235,6 +235,19 @@ def uneven_grounds() -> ub.Model:
     return b.build()
 
 
+def wires_and_points() -> ub.Model:
+    """A wire across two others, and a cloud of points on a slab, which surfaces keep apart."""
+    b = ub.Builder()
+    for k, y in enumerate((-0.15, 0.15)):
+        b.body(f"rail{k}", shape=ub.Wire([(-0.5, 0, 0), (0.5, 0, 0)], radius=0.01), kind="static", X_WB=ub.Pose((0, y, 0)))
+    b.body("slab", shape=ub.Box((1.0, 1.0, 0.1)), kind="static", X_WB=ub.Pose((2.0, 0, -0.05)))
+    b.body("wire", shape=ub.Wire([(0, -0.4, 0), (0, 0.4, 0)], radius=0.01), mass=0.5, X_WB=ub.Pose((0, 0, 0.025)), V_WB=(0, 0, 0, 0.2, 0, 0))
+    cloud = ub.PointCloud([(0.1, 0, 0), (-0.1, 0.1, 0), (-0.1, -0.1, 0), (0, 0, 0.2)], radius=0.01)
+    b.body("cloud", shape=cloud, mass=0.3, X_WB=ub.Pose((2.0, 0, 0.015)), V_WB=(0, 0, 1.0, 0.1, 0, 0))
+    b.add(ub.Contact(friction=0.3, reach=2e-3, thickness=1e-3))
+    return b.build()
+
+
 # --- a user's script
 
 
@@ -311,5 +324,6 @@ MODELS: dict[str, Maker] = {
     "one-sided": one_sided, "couplings": couplings, "planar-couplings": planar_couplings, "dry-friction": dry_friction,
     "joint-friction": joint_friction, "walker": walker, "sliding-shapes": sliding_shapes, "frictions": frictions,
     **{f"impacts-{law}": impacts(law) for law in ("newton", "poisson", "stronge")}, "planar-contact": planar_contact,
-    "barriers": barriers, "uneven-grounds": uneven_grounds, "script": script,
+    "barriers": barriers, "uneven-grounds": uneven_grounds, "wires-and-points": wires_and_points,
+    "script": script,
 }  # fmt: skip

@@ -59,7 +59,8 @@ def test_a_wire_nearly_along_two_wires_is_carried(angle):
     b.add(ub.Contact(friction=0.5, reach=2e-3))
     rec = run(b, 0.5)
     low, high = np.sqrt(0.21**2 - 0.15**2), np.sqrt(0.212**2 - (0.15 - 0.5 * np.sin(angle)) ** 2)  # it may turn into the groove
-    assert lifted(rec, "wire") == pytest.approx(2.0 * G, rel=1e-5) and low < rec.pose("wire")[-1, 2] < high
+    # Newton's method ends at 1e-5 m/s, of which a step of 10 ms makes 1e-3 m/s², 1e-4 of the weight.
+    assert lifted(rec, "wire") == pytest.approx(2.0 * G, rel=1e-4) and low < rec.pose("wire")[-1, 2] < high
 
 
 def test_a_ring_hangs_on_a_peg():

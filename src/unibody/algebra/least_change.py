@@ -33,6 +33,8 @@ STATIONARY = 1e-9
 """Part of |y| that may be left of its component along the rows."""
 SHARED = 1e-12
 """What is added to the diagonal of BBᵀ, which is 1, so that rows may repeat others."""
+EMPTY = 1e-11
+"""Of the largest row: rows below it are round-off."""
 MOST_CURVED = 40
 """Null spaces up to this size have their curvature examined."""
 
@@ -262,14 +264,22 @@ def least_linear(B: np.ndarray, b: np.ndarray, G: np.ndarray, g: np.ndarray, sla
 
 
 def least_sparse(B: Any, b: np.ndarray) -> np.ndarray:
-    """The least y with B y = b, y = Bᵀ (BBᵀ)⁻¹ b, for a SciPy sparse B, rows in units of their own size; rows that repeat others share."""
+    """The least y with B y = b, y = Bᵀ (BBᵀ)⁻¹ b, for a SciPy sparse B, rows in units of their own size; rows that repeat others share, and
+    rows that are round-off ask for nothing. Refined once, so that what is added to the diagonal is not felt."""
     from scipy.sparse import diags_array, eye_array
     from scipy.sparse.linalg import splu
 
     size = np.sqrt(np.asarray(B.multiply(B).sum(axis=1)).ravel())
-    size[size == 0.0] = 1.0
-    rows = diags_array(1.0 / size) @ B
-    return rows.T @ splu((rows @ rows.T + SHARED * eye_array(len(size))).tocsc()).solve(b / size)
+    counts = size > EMPTY * size.max(initial=0.0)
+    rows = diags_array(1.0 / size[counts]) @ B[np.flatnonzero(counts)]
+    right, y = b[counts] / size[counts], np.zeros(B.shape[1])
+    if not counts.any():
+        return y
+    gram = (rows @ rows.T + SHARED * eye_array(len(right))).tocsc()
+    factor = splu(gram, permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options={"SymmetricMode": True})
+    for _ in range(2):
+        y = y + rows.T @ factor.solve(right - rows @ y)
+    return y
 
 
 __all__ = [

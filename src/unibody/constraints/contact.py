@@ -110,7 +110,7 @@ class Contact(Constraint):
             if self.static < self.friction:
                 raise ModelError(f"Contact static {self.static} lies below friction {self.friction}; give at least that")
             if self.friction == 0.0 and self.static > 0.0:
-                raise ModelError("Contact static without friction: nothing would slide with friction; give friction above 0")
+                raise ModelError("Contact static without friction: what slides would have none; give friction above 0")
         if (self.across is None) != (self.direction is None) or (self.direction is not None and self.between is None):
             raise ModelError("Contact across and direction belong together, and to a Contact between two bodies; give both, with between")
         if self.across is not None:

@@ -90,10 +90,11 @@ def test_the_least_solution_of_sparse_rows_is_the_pseudoinverse_also_where_rows_
 
     rng = np.random.default_rng(4)
     B = rng.normal(size=(5, 9)) * 10.0 ** rng.uniform(-3, 3, (5, 1))
-    B = np.concatenate([B, 3.0 * B[:2], np.zeros((1, 9))])
-    b = B @ rng.normal(size=9)
-    found = least_sparse(sp.csr_matrix(B), b)
-    # scaled, so that the small rows count; 1e-12 on the diagonal shifts the answer by that over the least eigenvalue, about 1e-2
-    size = np.linalg.norm(B, axis=1)
-    size[-1] = 1.0
-    np.testing.assert_allclose(found, np.linalg.pinv(B / size[:, None], rcond=1e-9) @ (b / size), atol=1e-8)
+    B = np.concatenate([B, 3.0 * B[:2]])
+    b, size = B @ rng.normal(size=9), np.linalg.norm(B, axis=1)
+    # scaled, so that the small rows count; 1e-12 on the diagonal, refined once, is felt as its square
+    wanted = np.linalg.pinv(B / size[:, None], rcond=1e-9) @ (b / size)
+    np.testing.assert_allclose(least_sparse(sp.csr_matrix(B), b), wanted, atol=1e-10 * np.abs(wanted).max())
+    # a row of zeros, and one of round-off that asks for something
+    B, b = np.concatenate([B, np.zeros((1, 9)), 1e-14 * rng.normal(size=(1, 9))]), np.append(b, (0.0, 1e-14))
+    np.testing.assert_allclose(least_sparse(sp.csr_matrix(B), b), wanted, atol=1e-10 * np.abs(wanted).max())

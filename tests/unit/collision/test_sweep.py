@@ -70,8 +70,9 @@ def test_the_step_is_that_of_all_pairs(monkeypatch, seed, length):
     x, dx = surface.positions(Q), surface.positions(dQ)
     points, edges = every_pair(surface)
     exact = safe_step(
-        points.ravel(), edges.ravel(), surface.faces.ravel(), surface.edges.ravel(), x.ravel(), dx.ravel(), 0.0, np.inf, 1.0, ITERATIONS
-    )
+        points.ravel(), edges.ravel(), surface.faces.ravel(), surface.edges.ravel(), x.ravel(), dx.ravel(), surface.radius, np.inf, 1.0,
+        ITERATIONS,
+    )  # fmt: skip
     whole, _ = search.safe_step(Q, dQ, False)
     monkeypatch.setattr("unibody.collision.sweep.FEW", 8)
     monkeypatch.setattr("unibody.collision.sweep.MANY", 1)
