@@ -241,7 +241,8 @@ def wires_and_points() -> ub.Model:
     for k, y in enumerate((-0.15, 0.15)):
         b.body(f"rail{k}", shape=ub.Wire([(-0.5, 0, 0), (0.5, 0, 0)], radius=0.01), kind="static", X_WB=ub.Pose((0, y, 0)))
     b.body("slab", shape=ub.Box((1.0, 1.0, 0.1)), kind="static", X_WB=ub.Pose((2.0, 0, -0.05)))
-    b.body("wire", shape=ub.Wire([(0, -0.4, 0), (0, 0.4, 0)], radius=0.01), mass=0.5, X_WB=ub.Pose((0, 0, 0.025)), V_WB=(0, 0, 0, 0.2, 0, 0))
+    across = ub.Wire([(0, -0.4, 0), (0, 0.4, 0)], radius=0.01)
+    b.body("wire", shape=across, mass=0.5, X_WB=ub.Pose((0, 0, 0.025)), V_WB=(0, 0, 0, 0.2, 0, 0))
     cloud = ub.PointCloud([(0.1, 0, 0), (-0.1, 0.1, 0), (-0.1, -0.1, 0), (0, 0, 0.2)], radius=0.01)
     b.body("cloud", shape=cloud, mass=0.3, X_WB=ub.Pose((2.0, 0, 0.015)), V_WB=(0, 0, 1.0, 0.1, 0, 0))
     b.add(ub.Contact(friction=0.3, reach=2e-3, thickness=1e-3))

@@ -20,7 +20,7 @@ VARIANTS: dict[str, tuple[str, ...]] = {
     "lagrange": ("rule=euler", "rule=rk4", "method=schur", "method=dense", "coordinates=maximal", "project=false"),
     "redmax": ("rule=implicit", "rule=bdf2", "linear=pcg", "linear=direct", "linear=dense", "linear=plain", "limits=violated",
                "geometric=exact", "inertia=explicit", "project=false"),
-    "barrier": ("rule=bdf2", "friction_iterations=0"),
+    "barrier": ("rule=bdf2", "friction_iterations=0", "linear=direct", "linear=pcg"),
     "complementarity": ("coordinates=maximal", "relaxation=anitescu-potra", "directions=4", "method=lemke", "method=pgs", "method=newton",
                         "method=proximal", "method=augmented", "clip=true", "project=false"),
     "impulse": ("method=local", "coordinates=maximal"),

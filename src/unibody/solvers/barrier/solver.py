@@ -64,7 +64,7 @@ class Barrier(Solver):
         if self.rule not in RULES:
             raise ModelError(f"Barrier: rule {self.rule!r} is unknown; give one of {', '.join(RULES)}")
         if isinstance(self.modulus, str) and self.modulus != "auto":
-            raise ModelError(f"Barrier: modulus {self.modulus!r} is unknown; give one of auto, a number in Pa")
+            raise ModelError(f"Barrier: modulus {self.modulus!r} is no number in Pa; give one, or give one of auto")
         if self.linear not in LINEAR:
             raise ModelError(f"Barrier: linear {self.linear!r} is unknown; give one of {', '.join(LINEAR)}")
         for field in ("tolerance", "modulus", "slip_speed", "stiffness"):
