@@ -115,5 +115,5 @@ def test_a_run_with_stiffer_bodies_goes_on_bit_for_bit():
 
 
 def test_a_modulus_is_a_number_or_auto():
-    with pytest.raises(ub.ModelError, match="give 'auto' or a number"):
+    with pytest.raises(ub.ModelError, match="is no number in Pa; give one, or give one of auto"):
         Barrier(modulus="stiff")
