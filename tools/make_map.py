@@ -24,7 +24,7 @@ ORDER = {
     "What the world is": ["element", "measure", "joints", "shapes", "forces", "energies", "constraints", "model"],
     "From description to numbers": ["coordinates", "collision", "contact"],
     "Methods": ["rules", "stepping", "solvers"],
-    "People": ["simulation", "checks", "scenes", "files", "view", "gym", "cli"],
+    "People": ["simulation", "checks", "scenes", "files", "view", "gym", "studies", "cli"],
 }
 
 OPENING = """# The map

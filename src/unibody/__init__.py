@@ -52,11 +52,14 @@ def contact_instant(model: Model, state: State | None = None, control: Any = Non
 
 
 def __getattr__(name: str) -> Any:
-    """What few programs need is imported when asked for: `ub.view`, the package of pictures and a function, and `ub.Finding(s)`."""
+    """What few programs need is imported when asked for: `ub.view`, the package of pictures and a function, `ub.studies` with `ub.sweep`
+    and `ub.fit`, and `ub.Finding(s)`."""
     from importlib import import_module
 
-    if name == "view":
-        return import_module("unibody.view")
+    if name in ("view", "studies"):
+        return import_module(f"unibody.{name}")
+    if name in ("sweep", "fit"):
+        return getattr(import_module("unibody.studies"), name)
     if name in ("Finding", "Findings"):
         return getattr(import_module("unibody.checks"), name)
     raise AttributeError(f"module 'unibody' has no attribute '{name}'")
@@ -65,7 +68,7 @@ def __getattr__(name: str) -> Any:
 __all__ = [
     "Assembly", "Builder", "Control", "Finding", "Findings", "Model", "ModelError", "Pose", "Recording", "Report", "Simulation", "State",
     "StepFailed", "Table", "UnibodyError", "UnibodyWarning", "Unsupported", "assemble", "check", "contact_for_restitution",
-    "contact_instant", "load", "render", "scenes", "solvers",
+    "contact_instant", "fit", "load", "render", "scenes", "solvers", "studies", "sweep",
 ]  # fmt: skip
 __all__ += constraints.__all__
 __all__ += forces.__all__

@@ -15,6 +15,7 @@ from unibody import kernel, kernel_cache
 EXTRAS = {
     "plot": ("matplotlib",), "render": ("PIL", "imageio_ffmpeg"), "view": ("viser",), "collision": ("coal",), "gym": ("gymnasium",),
     "import": ("yourdfpy", "trimesh", "lxml", "collada", "mujoco"),
+    "studies": ("xarray", "zarr"), "dask": ("distributed",),
     "peers": ("mujoco", "pinocchio", "pybullet"),
 }  # fmt: skip
 """Extra → the modules it brings."""
