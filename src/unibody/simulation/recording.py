@@ -21,6 +21,8 @@ from unibody.coordinates.observation import JointFrictionState, Observation, Tou
 from unibody.element import name_of, step_length
 from unibody.errors import ModelError
 from unibody.model import Model, State
+from unibody.model.model import look_up
+from unibody.simulation import derived
 from unibody.simulation.contact_table import contact_columns, write_contacts
 from unibody.simulation.csv_cells import cell
 from unibody.simulation.files import checked_rows, read_npz, write_npz
@@ -87,7 +89,7 @@ class Impact:
 MOST_STEPS = 1e11
 """Of one run: more would take days even of a pendulum, and are a slip of the pen."""
 
-DERIVED = ("_bound", "observations", "energy", "reports")
+DERIVED = ("_bound", "observations", "energy", "reports", "_momenta")
 """Attributes of a recording that follow from the others."""
 
 
@@ -242,6 +244,29 @@ class Recording:
             raise ModelError(f"multiplier of '{element}': no such constraint; there are {', '.join(names) or 'none'}")
         return np.array([o.multipliers[element] for o in self.observations]).reshape(len(self), -1)
 
+    @cached_property
+    def _momenta(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        return derived.momenta(self)
+
+    @property
+    def momentum(self) -> np.ndarray:
+        """(T, 3) of all bodies [kg m/s]."""
+        return self._momenta[0]
+
+    @property
+    def angular_momentum(self) -> np.ndarray:
+        """(T, 3) of all bodies about the world's origin [kg m²/s]."""
+        return self._momenta[1]
+
+    @property
+    def center_of_mass(self) -> np.ndarray:
+        """(T, 3) of all bodies that move freely [m]."""
+        return self._momenta[2]
+
+    def tension(self, name: str) -> np.ndarray:
+        """(T,) of a SpringDamper or a Cable, by its name [N]; below 0 where a spring pushes."""
+        return derived.tension(self, name)
+
     def joint_friction(self, element: str) -> JointRubs:
         """Of a JointFriction element over all recorded states: effort, normal forces, friction, bound, sliding, reaction, multipliers."""
         names = list(self.observations[0].joint_friction) if len(self) else []
@@ -321,21 +346,29 @@ class Recording:
         return out
 
     def to_csv(self, path: str | Path) -> Path:
-        """Time, energies, violation, joint coordinates and body poses, one line per recorded state."""
-        joints = [j for j in self.model.joints if j.nq]
-        bodies = [b.name for b in self.model.bodies[1:]]
-        head = ["t", "kinetic", "gravity", "springs", "total", "violation"]
-        head += [f"{j.name}.q{k}" for j in joints for k in range(j.nq)]
-        head += [f"{b}.{c}" for b in bodies for c in ("x", "y", "z", "qw", "qx", "qy", "qz")]
-        e = self.energy
-        columns = [self.t, e.kinetic, e.gravity, e.springs, e.total, self.violation]
-        columns += [c for j in joints for c in self.joint(j.name).T]
-        columns += [c for b in bodies for c in self.pose(b).T]
+        """The columns of `to_pandas`, one line per recorded state."""
+        columns = derived.table(self)
         with whole_text(path) as file:
             writer = csv.writer(file)
-            writer.writerow([cell(name) for name in head])
-            writer.writerows([[repr(float(x)) for x in row] for row in zip(*columns, strict=True)])
+            writer.writerow([cell(name) for name in columns])
+            writer.writerows([[repr(float(x)) for x in row] for row in zip(*columns.values(), strict=True)])
         return Path(path)
+
+    def to_pandas(self) -> Any:
+        """A DataFrame over t: energies, violation, then of joints and bodies by name: `elbow.q0`, `arm.x … qz`, velocities `elbow.v0`,
+        twists `arm.wx … vz`, reactions `elbow.tx … fz` (torque, force on the child), tensions `rope.tension`, and where the solver knows
+        surfaces `contacts` and the contact force on each body, `arm.contact_fx …`."""
+        try:
+            import pandas
+        except ModuleNotFoundError:
+            raise ModelError("to_pandas needs pandas, which is not installed; pip install unibody[studies]") from None
+        return pandas.DataFrame(derived.table(self)).set_index("t")
+
+    def __getitem__(self, name: str) -> np.ndarray:
+        """One array of `arrays()` or one column of `to_pandas`, by its name: `rec["t"]`, `rec["poses"]`, `rec["elbow.q0"]`."""
+        if not isinstance(name, str):
+            raise ModelError(f"rec[{name!r}]: give a name, such as 't' or 'elbow.q0'; rec.some([…]) takes states by number")
+        return look_up(name, {**derived.table(self), **self.arrays()}, "recorded quantity")
 
     def contacts_to_csv(self, path: str | Path) -> Path:
         """One line per contact of every recorded state: time, bodies, point, normal, gap, forces on the first body, what slides, and for

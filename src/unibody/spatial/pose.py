@@ -193,6 +193,25 @@ class Pose:
             raise ModelError(f"Pose.about: axis {tuple(axis)} has no direction; give a non-zero axis")
         return Pose(p, np.concatenate([[np.cos(angle / 2)], np.sin(angle / 2) * a / size]))
 
+    @staticmethod
+    def from_euler(sequence: str, angles: Any, degrees: bool = False, p: Any = (0.0, 0.0, 0.0)) -> Pose:
+        """Turned about one axis after the other, then moved by p. `sequence` names the axes in the order of the angles: capital letters
+        turn with the body ("ZYX": yaw, pitch, roll), small ones stay in the world ("xyz": the roll, pitch, yaw of URDF), which is the
+        same the other way round.
+
+        >>> Pose.from_euler("ZYX", (90, 0, 0), degrees=True).apply((1, 0, 0)).round(9)
+        array([0., 1., 0.])
+        """
+        letters = sequence if isinstance(sequence, str) else ""
+        if not 1 <= len(letters) <= 3 or letters.lower().strip("xyz") or letters not in (letters.lower(), letters.upper()):
+            raise ModelError(f"Pose.from_euler: sequence {sequence!r}; give one to three of x, y, z, all capital or all small: 'ZYX'")
+        turns = vector(np.atleast_1d(angles), len(letters), "Pose.from_euler angles")
+        out = Pose()
+        for letter, angle in zip(letters.lower(), np.radians(turns) if degrees else turns, strict=True):
+            turn = Pose.about([float(letter == axis) for axis in "xyz"], float(angle))
+            out = out @ turn if letters.isupper() else turn @ out
+        return Pose(p, out.wxyz)
+
     @property
     def R(self) -> np.ndarray:
         """The 3×3 rotation."""

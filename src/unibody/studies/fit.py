@@ -99,6 +99,7 @@ def fit(
     from scipy.optimize import least_squares
     from scipy.stats import norm, t
 
+    # data, their deviations, and what is to be found
     y = np.asarray(data, float)
     if not y.size or not np.isfinite(y).all():
         raise ModelError(f"fit data of shape {y.shape} is empty or not finite; leave out what was not measured")
@@ -114,6 +115,7 @@ def fit(
         raise ModelError(f"fit: {y.size} data for {len(names)} parameters; give more data than parameters")
     runs = 0
 
+    # r(p), checked at every p
     def residual(p: np.ndarray) -> np.ndarray:
         nonlocal runs
         runs += 1
@@ -125,11 +127,12 @@ def fit(
             raise ModelError(f"fit: the model gave numbers that are not finite at {told}; give bounds, (guess, lowest, highest)")
         return ((found - y) / scale).ravel()
 
+    # p* = argmin |r|², in units of the parameters' sizes
     sizes = np.where(guess != 0.0, np.abs(guess), np.where(np.isfinite(highest - lowest), highest - lowest, 1.0))
     found = least_squares(
         residual, guess, bounds=(lowest, highest), x_scale=sizes, jac="3-point", xtol=tolerance, ftol=tolerance, gtol=tolerance
     )
-    # covariance from the singular values of J, in units of the parameters' sizes
+    # cov p = s² (JᵀJ)⁻¹ from the singular values of J, in units of the parameters' sizes
     _, s, Vt = np.linalg.svd(found.jac * sizes, full_matrices=False)
     if s[-1] <= SMALLEST * s[0]:
         mixed = ", ".join(n for n, c in zip(names, Vt[-1], strict=True) if abs(c) > 0.1)
@@ -137,6 +140,7 @@ def fit(
     spread = 1.0 if absolute else float(found.fun @ found.fun) / free
     covariance = spread * (Vt.T / s**2) @ Vt * np.outer(sizes, sizes)
     quantile = norm.ppf(0.5 + 0.5 * share) if absolute else t.ppf(0.5 + 0.5 * share, free)
+    # p* ± t √cov
     half = quantile * np.sqrt(np.diag(covariance))
     off = (found.fun.reshape(y.shape)) * scale
     return Fit(

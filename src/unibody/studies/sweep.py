@@ -55,6 +55,7 @@ def sweep(
     >>> data["angle"].dims, bool((data["status"] == 1).all())
     (('length',), True)
     """
+    # what is asked for, checked before anything runs
     for needed in ("xarray", *(["zarr"] if store is not None else [])):
         if find_spec(needed) is None:
             raise ModelError(f"sweep needs {needed}, which is not installed; pip install unibody[studies]")
@@ -65,11 +66,13 @@ def sweep(
         build, solver, number(duration, "sweep duration", minimum=0.0) if duration is not None else None,
         step_length(dt, "sweep dt") if dt is not None else None, whole_number(every, "sweep every"), checked_measure(measure),
     )  # fmt: skip
+    # results that are there already, and the runs that are not
     settings = _settings(task, design) if store is not None else {}
     results = opened_store(store, design, settings)
     place = Path(store) if store is not None else None
     with opened(executor, workers) as pool:
         _run_all(task, design, results, pool, place, _Progress(results, progress))
+    # one Dataset of all
     told = {"runs": len(design), "failed": results.count(FAILED), "solver": str(solver)}
     data = results.dataset(told)
     if told["failed"] == len(design):

@@ -75,20 +75,9 @@ def _violation(recording: Recording, _: str) -> list[PlotPanel]:
 
 
 def _momentum(recording: Recording, _: str) -> list[PlotPanel]:
-    model = recording.model
-    which = [i for i, b in enumerate(model.bodies) if b.kind == "dynamic"]
-    R, p = (x[:, which] for x in motion.poses(recording))
-    twists = np.array([o.twists for o in recording.observations])[:, which]
-    bodies = [model.bodies[i] for i in which]
-    arm = np.einsum("tnij,nj->tni", R, np.array([b.com for b in bodies]).reshape(-1, 3))
-    m = np.array([b.mass for b in bodies])[:, None]
-    linear = m * (twists[..., 3:] + np.cross(twists[..., :3], arm))
-    inertia = np.array([b.inertia for b in bodies]).reshape(-1, 3, 3)
-    spin = np.einsum("tnij,njk,tnlk,tnl->tni", R, inertia, R, twists[..., :3])
-    angular = np.cross(p + arm, linear) + spin
     return [
-        PlotPanel("linear momentum", "kg m/s", recording.t, _xyz(linear.sum(axis=1))),
-        PlotPanel("angular momentum about the origin", "kg m²/s", recording.t, _xyz(angular.sum(axis=1))),
+        PlotPanel("linear momentum", "kg m/s", recording.t, _xyz(recording.momentum)),
+        PlotPanel("angular momentum about the origin", "kg m²/s", recording.t, _xyz(recording.angular_momentum)),
     ]
 
 
