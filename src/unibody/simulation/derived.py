@@ -1,0 +1,89 @@
+"""What follows from a recording as a whole: momentum, the centre of mass, tensions of springs and cables, tables for other programs.
+
+    p = Σ m ċ,    L = Σ c × m ċ + I ω about the world's origin,    c̄ = Σ m c / Σ m        over the bodies that move freely
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from unibody.element import Point
+from unibody.errors import ModelError
+from unibody.model.model import look_up
+from unibody.spatial.pose import rotation_from_quaternion
+
+
+def momenta(recording: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """p (T, 3) [kg m/s], L (T, 3) [kg m²/s], c̄ (T, 3) [m]."""
+    model = recording.model
+    which = [i for i, b in enumerate(model.bodies) if b.kind == "dynamic"]
+    bodies = [model.bodies[i] for i in which]
+    rows = len(recording)
+    places = np.array([o.poses[which] for o in recording.observations]).reshape(rows, len(which), 7)
+    twists = np.array([o.twists[which] for o in recording.observations]).reshape(rows, len(which), 6)
+    R = np.array([[rotation_from_quaternion(wxyz) for wxyz in row] for row in places[..., 3:]]).reshape(rows, len(which), 3, 3)
+    arm = np.einsum("tnij,nj->tni", R, np.array([b.com for b in bodies]).reshape(-1, 3))
+    m = np.array([b.mass for b in bodies])[:, None]
+    linear = m * (twists[..., 3:] + np.cross(twists[..., :3], arm))
+    inertia = np.array([b.inertia for b in bodies]).reshape(-1, 3, 3)
+    spin = np.einsum("tnij,njk,tnlk,tnl->tni", R, inertia, R, twists[..., :3])
+    centres = places[..., :3] + arm
+    middle = (m * centres).sum(axis=1) / m.sum() if m.sum() > 0.0 else np.full((rows, 3), np.nan)
+    return linear.sum(axis=1), (np.cross(centres, linear) + spin).sum(axis=1), middle
+
+
+def tension(recording: Any, name: str) -> np.ndarray:
+    """(T,) of a spring or cable [N], by its name: what pulls its points together; below 0 where a spring pushes."""
+    force = look_up(name, dict(recording.model.forces), "force")
+    if not hasattr(force, "tension"):
+        raise ModelError(f"tension of '{name}': {type(force).__name__} has none; ask for a SpringDamper or a Cable")
+    points: tuple[Point, ...] = force.points if hasattr(force, "points") else (force.a, force.b)
+    x = np.stack([recording.point(p.body, p.p) for p in points], axis=1)
+    velocity = np.stack([_velocity(recording, p, x[:, k]) for k, p in enumerate(points)], axis=1)
+    segments = np.diff(x, axis=1)
+    lengths = np.linalg.norm(segments, axis=2)
+    along = np.divide(segments, lengths[..., None], out=np.zeros_like(segments), where=lengths[..., None] > 0.0)
+    rates = np.einsum("tsi,tsi->ts", along, np.diff(velocity, axis=1))
+    return force.tension(lengths.sum(axis=1), rates.sum(axis=1))
+
+
+def _velocity(recording: Any, point: Point, x: np.ndarray) -> np.ndarray:
+    """(T, 3) of a point of a body that is at x."""
+    twist, place = recording.twist(point.body), recording.pose(point.body)
+    return twist[:, 3:] + np.cross(twist[:, :3], x - place[:, :3])
+
+
+def table(recording: Any) -> dict[str, np.ndarray]:
+    """Columns with a number for every recorded state: time, energies, violation, joints' coordinates, poses; then joints' velocities,
+    bodies' twists, reactions, tensions, and where the solver knows surfaces the number of contacts and the force on each body."""
+    model, energy = recording.model, recording.energy
+    out = {"t": recording.t} | {name: getattr(energy, name) for name in ("kinetic", "gravity", "springs", "total")}
+    out["violation"] = recording.violation
+    moving = [j for j in model.joints if j.nq]
+    for j in moving:
+        out |= {f"{j.name}.q{k}": x for k, x in enumerate(recording.joint(j.name).T)}
+    for body in model.bodies[1:]:
+        out |= dict(zip(_of(body.name, "x y z qw qx qy qz"), recording.pose(body.name).T, strict=True))
+    for j in moving:
+        out |= {f"{j.name}.v{k}": x for k, x in enumerate(recording.joint_velocity(j.name).T)}
+    for body in model.bodies[1:]:
+        out |= dict(zip(_of(body.name, "wx wy wz vx vy vz"), recording.twist(body.name).T, strict=True))
+    for j in model.joints:
+        if not j.implicit:
+            out |= dict(zip(_of(j.name, "tx ty tz fx fy fz"), recording.reaction(j.name).T, strict=True))
+    for name, force in model.forces:
+        if hasattr(force, "tension"):
+            out[f"{name}.tension"] = tension(recording, name)
+    seen = [o.contacts for o in recording.observations]
+    if seen and all(c is not None for c in seen) and any(len(c) for c in seen):
+        out["contacts"] = np.array([len(c) for c in seen], float)
+        for i, body in enumerate(model.bodies):
+            if any((c.bodies == i).any() for c in seen):
+                out |= dict(zip(_of(body.name, "contact_fx contact_fy contact_fz"), np.array([c.on(i) for c in seen]).T, strict=True))
+    return out
+
+
+def _of(name: str, words: str) -> list[str]:
+    return [f"{name}.{word}" for word in words.split()]
