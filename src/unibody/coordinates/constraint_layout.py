@@ -16,7 +16,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from unibody.arena import part
-from unibody.coordinates.reduced.kinematics import cross_motion
 from unibody.coordinates.relative_joints import SEEN, fill_complement, wrench_back
 
 from unibody.coordinates.workspace import (  # isort: skip
@@ -27,7 +26,7 @@ from unibody.kernel import Floats, Ints, kernel
 from unibody.model.model import JointInfo, Model
 from unibody.model.scale import body_lengths
 from unibody.model.tables import ConstraintTables
-from unibody.spatial.devices import load6
+from unibody.spatial.devices import cross_motion, load6
 
 BORROWED = 6
 """Row, place in J, joint, v index, entry on the child, entry on the parent."""

@@ -21,9 +21,9 @@ import numpy as np
 from unibody.arena import Arenas, HoldsAddresses, SlotBlock
 from unibody.coordinates.constraint_layout import ConstraintLayout
 from unibody.coordinates.observation import Bearings, Observation
-from unibody.coordinates.reduced.kinematics import advance_joints
 from unibody.coordinates.tables import ElementTables
 from unibody.coordinates.workspace import CLASSES, INDEX, PARAMETERS, RANK, Y
+from unibody.joints.table import advance_joints
 from unibody.model.model import Model
 from unibody.model.state import State
 from unibody.model.tables import CallbackErrors

@@ -21,7 +21,8 @@ from unibody.algebra.tree.aba import BODY, COLUMN, RIGID, ROW, C, P, V, W
 from unibody.arena import part
 from unibody.coordinates.reduced.careful_projection import least_response, see_state
 from unibody.coordinates.reduced.dynamics import load_bodies
-from unibody.coordinates.reduced.kinematics import fill_joint_table, sweep_velocities
+from unibody.coordinates.reduced.kinematics import sweep_velocities
+from unibody.joints.table import fill_joint_table
 
 from unibody.coordinates.reduced.workspace import (  # isort: skip
     BODIES, COLUMNS, MIDDLE_ROWS, MIDDLE_WIDTH, PARTS, ROWS, TABLE_C, TABLE_S, TABLE_X,

@@ -17,10 +17,11 @@ from unibody.coordinates.kick import kick_reduced
 from unibody.coordinates.loop_closure import feedback_gains
 from unibody.coordinates.observation import Observation
 from unibody.coordinates.reduced.dynamics import close_loops, evaluate_reduced, load_bodies, project_reduced, see_loops, spread_responses
-from unibody.coordinates.reduced.kinematics import fill_bodies, fill_joint_table, fill_turns, sweep_reduced
+from unibody.coordinates.reduced.kinematics import fill_bodies, fill_turns, sweep_reduced
 from unibody.coordinates.reduced.observe import observe_reduced
 from unibody.coordinates.reduced.products import copy_in_middle, gather_wrenches, push_velocities
 from unibody.coordinates.reduced.tables import ReducedTables
+from unibody.joints.table import fill_joint_table
 
 from unibody.coordinates.reduced.workspace import (  # isort: skip
     BODIES, COLUMNS, CONSTANTS, FLOATING, FRAMES, FREE, MIDDLE_ROWS, PARTS, REDUCED, ROWS, TABLE_C, TABLE_S, TABLE_X, TURNS,

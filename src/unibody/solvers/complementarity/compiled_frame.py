@@ -10,8 +10,8 @@ from unibody.algebra.contact.problem import CONVEX, COULOMB
 from unibody.collision.rigid.contacts import arrange_touches
 from unibody.collision.rigid.touching_pairs import find_pairs
 from unibody.coordinates.kick import keep_courses, kick_reduced, mark_struck
-from unibody.coordinates.reduced.kinematics import advance_joints
 from unibody.frame import CallFrame
+from unibody.joints.table import advance_joints
 from unibody.rules.base import TIME
 from unibody.solvers.complementarity import compiled_layout as at
 from unibody.solvers.complementarity.compiled_impulses import part_what_overlaps, solve_rows, take_blocks

@@ -10,7 +10,7 @@ from unibody.algebra.contact.newton import newton_in_workspace, newton_workspace
 from unibody.collision.rigid.contacts import arrange_touches
 from unibody.collision.rigid.touching_pairs import find_pairs
 from unibody.coordinates.kick import keep_courses, kick_reduced, mark_struck
-from unibody.coordinates.reduced.kinematics import advance_joints
+from unibody.joints.table import advance_joints
 from unibody.kernel import prototype_of
 from unibody.stepping.constraint_responses import respond_to_constraints
 from unibody.stepping.contact_margin import pace
