@@ -12,14 +12,14 @@ from __future__ import annotations
 import numpy as np
 
 from unibody.algebra.contact.delassus import DelassusFactors
-from unibody.algebra.saddle.baraff import factor_solve_tree
-from unibody.arena import part
 from unibody.coordinates.kick import keep_courses
 from unibody.coordinates.loop_closure import fill_reference
-from unibody.coordinates.maximal.forest import hand_over
+from unibody.coordinates.maximal.forest import solve_primary
 from unibody.coordinates.maximal.projection import PROJECT_BELOW, PROJECT_ENOUGH, PROJECT_LIMIT
 from unibody.coordinates.maximal.system import MaximalSystem
 from unibody.coordinates.maximal.tables import MaximalTables
+from unibody.coordinates.maximal.workspace import NODE_JOINT, NODE_L, NODE_PARENT
+from unibody.model.model import Model
 from unibody.stepping.carried_rows import CLOSED, LIMIT, SHRINK, SLIGHT
 from unibody.stepping.forest_delassus import combine_units, unit_loads
 from unibody.stepping.forest_system import ForestSystem
@@ -27,31 +27,12 @@ from unibody.stepping.impulse_dynamics import ConstraintRows, cross_rows, holdin
 from unibody.stepping.predicted_rows import see_ahead
 from unibody.stepping.stiction import Stiction, least_motion
 
-from unibody.coordinates.maximal.workspace import (  # isort: skip
-    FACTOR, NODE_B, NODE_C, NODE_F, NODE_G, NODE_JOINT, NODE_L, NODE_M, NODE_P, NODE_PARENT, NODE_PLAN, NODE_ROWS, NODE_Y,
-)  # fmt: skip
 from unibody.coordinates.workspace import (  # isort: skip
     BIAS, CLOSURE, ENTRY_BODY, G, MASSES, MULTIPLIER, NODE_CONSTANTS, RANK, RATE, RESIDUAL, RESPONSE_Y,
     ROW_ENTRY, ROW_START, VIOLATION, Y,
 )  # fmt: skip
-from unibody.kernel import Floats, Ints, kernel
-from unibody.model.model import Model
 
 NO_ROWS, NO_MOTION = np.zeros(0, np.int64), np.zeros(0)
-
-
-@kernel
-def solve_primary(layout: Ints, ints: Ints, constants: Floats, control: Floats, work_out: Floats, q_out: Floats, v_out: Floats) -> None:
-    """The forest with its own joints alone."""
-    y = part(work_out, layout, NODE_Y)
-    failed = factor_solve_tree(
-        part(ints, layout, NODE_PARENT), part(ints, layout, NODE_ROWS), part(ints, layout, NODE_PLAN), part(constants, layout, NODE_M),
-        part(work_out, layout, NODE_G), part(work_out, layout, NODE_P), part(work_out, layout, NODE_C), part(work_out, layout, NODE_F),
-        part(work_out, layout, NODE_B), part(work_out, layout, FACTOR), y, part(work_out, layout, NODE_L),
-    )  # fmt: skip
-    if failed >= 0:
-        y[6 * failed] = 1e400
-    hand_over(layout, ints, work_out)
 
 
 class ImpulseMaximal(ForestSystem):
