@@ -10,7 +10,6 @@ nothing that is written.
 
 from __future__ import annotations
 
-import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -35,6 +34,7 @@ from unibody.rules.memory import Field, MemorySchema
 from unibody.solvers.blame import element_of
 from unibody.solvers.report import Report
 from unibody.solvers.stiffness import STIFF, stiffness
+from unibody.turn import Turn
 
 UNIT = 1e-6
 """By how much quaternions of a state may not be unit."""
@@ -47,29 +47,6 @@ class Step:
     state: State
     memory: np.ndarray
     report: Report
-
-
-class Turn:
-    """A lock that the same thread may take again; a copy of its owner gets one of its own."""
-
-    def __init__(self) -> None:
-        self._lock = threading.RLock()
-
-    def __enter__(self) -> None:
-        self._lock.acquire()
-
-    def __exit__(self, *_: Any) -> None:
-        self._lock.release()
-
-    def at_once(self) -> bool:
-        """Take it unless another thread has it; whether it is taken."""
-        return self._lock.acquire(blocking=False)
-
-    def release(self) -> None:
-        self._lock.release()
-
-    def __reduce__(self) -> tuple[type[Turn], tuple[()]]:
-        return Turn, ()
 
 
 def bound_anew(solver: Any, model: Model) -> Bound:
