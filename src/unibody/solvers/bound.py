@@ -343,8 +343,24 @@ class Bound:
 
     def step_facts(self, memory: np.ndarray | None = None) -> dict[str, Any]:
         """What the report of a step can say without further work, of one that was made also by its memory."""
+        return {"redundant": self.redundant(), "notes": self._notes}
+
+    def redundant(self) -> int:
+        """How many of the rows that the last step closed repeat others."""
+        if not self._closed_rows:
+            return 0
         rank, rows = self.system.rank()
-        return {"redundant": rows - rank, "notes": self.system.notes()}
+        return rows - rank
+
+    @cached_property
+    def _closed_rows(self) -> int:
+        """Rows whose rank a step finds."""
+        return self.system.constraints.auxiliary
+
+    @cached_property
+    def _notes(self) -> tuple[str, ...]:
+        """What every report says of the model, whatever the step."""
+        return self.system.notes()
 
     @guarded
     def observe(self, state: State, memory: np.ndarray, control: np.ndarray) -> Observation:

@@ -238,7 +238,7 @@ class ImpulseReduced(SystemAround[ReducedSystem]):
 
     def notes(self) -> tuple[str, ...]:
         """What a report should say of this model, implicit joints included."""
-        return (*super().notes(), *self._told)
+        return (*self.callback_notes, *self._told)
 
     def _choose_stiff(self, dt: float) -> np.ndarray:
         """(nv,) which velocities take their efforts at the end of a step, as the start of the model tells."""

@@ -272,9 +272,8 @@ class BoundComplementarity(Bound):
 
     def step_facts(self, memory: np.ndarray | None = None) -> dict[str, Any]:
         if memory is None:
-            return super().step_facts()
-        rank, rows = self.system.rank()
-        return {"redundant": rows - rank, **self._solution_facts(memory)}
+            return {**super().step_facts(), "notes": self.system.notes()}
+        return {"redundant": self.redundant(), **self._solution_facts(memory)}
 
     def _solution_facts(self, memory: np.ndarray) -> dict[str, Any]:
         """What a report says of the problem of a step."""

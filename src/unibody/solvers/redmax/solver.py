@@ -166,7 +166,7 @@ class BoundRedMax(Bound):
         return out
 
     def step_facts(self, memory: np.ndarray | None = None) -> dict[str, Any]:
-        return {**super().step_facts(memory), "iterations": self.system.iterations}
+        return {**super().step_facts(memory), "iterations": self.system.iterations, "notes": self.system.notes()}
 
     def failure(self, state: State, memory: np.ndarray, control: np.ndarray, t: float) -> StepFailed:
         """A step that pulled a loop apart names it."""

@@ -352,7 +352,7 @@ class RedMaxSystem(SystemAround[ReducedSystem]):
         return out
 
     def notes(self) -> tuple[str, ...]:
-        notes = [*super().notes(), f"linear: {self._reason()}"]
+        notes = [*self.callback_notes, f"linear: {self._reason()}"]
         if self.view(STATUS)[PROJECTED]:
             notes.append("indefinite implicit terms were projected")
         if self.view(STATUS)[FAILED]:
