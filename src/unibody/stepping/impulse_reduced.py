@@ -224,7 +224,7 @@ class ImpulseReduced(SystemAround[ReducedSystem]):
 
     def prepare(self, dt: float) -> None:
         """Before steps of length dt: also which efforts of joints they take at their end (`implicit_joints`); none where dt is infinite."""
-        super().prepare(dt)
+        self.dynamics.prepare(dt)
         stiff = self.view(STIFF)
         if stiff.size and self._stiff_at != dt:
             self._stiff_at, self.stiff = dt, False

@@ -211,7 +211,7 @@ class RedMaxSystem(SystemAround[ReducedSystem]):
 
     def prepare(self, dt: float) -> None:
         """Before steps of length dt; feedback of rows within `stabilisation_time`."""
-        super().prepare(dt)
+        self.dynamics.prepare(dt)
         choice = self.view(IMPLICIT_CHOICE)
         time = FEEDBACK_STEPS * dt if self.stabilisation_time is None else self.stabilisation_time
         choice[STEP_LENGTH], choice[FEEDBACK] = dt, 1.0 / max(time, dt)
