@@ -174,8 +174,8 @@ def row_sizes(model: Model, relative: Sequence[JointInfo], constraints: Constrai
         if constraints.units[r] == "m":
             first = constraints.row_start[r - constraints.primary_rows]
             bodies = constraints.entry_body[constraints.row_entry[first : constraints.row_start[r - constraints.primary_rows + 1]]]
-            held = [length[i] for i in bodies if model.bodies[i].kind == "dynamic"]
-            out[r] = max(held, default=length[0])
+            lengths = [length[i] for i in bodies if model.bodies[i].kind == "dynamic"]
+            out[r] = max(lengths, default=length[0])
     return out
 
 

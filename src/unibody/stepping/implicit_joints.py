@@ -98,7 +98,7 @@ def chosen_terms(inverse: np.ndarray, terms: np.ndarray) -> np.ndarray:
     return out
 
 
-def told(model: Model, chosen: np.ndarray, dt: float) -> tuple[str, ...]:
+def implicit_notes(model: Model, chosen: np.ndarray, dt: float) -> tuple[str, ...]:
     """What a report says of the velocities (nv,) that were chosen: one line, or none."""
     names = [f"'{j.name}'" for j in model.tree_joints if chosen[j.v_start : j.v_start + j.nv].any()]
     if not names:

@@ -38,7 +38,7 @@ NO_ROWS, NO_MOTION = np.zeros(0, np.int64), np.zeros(0)
 class ImpulseMaximal(ForestSystem):
     """A model in maximal coordinates whose rows beyond the forest's joints are solved elsewhere."""
 
-    leaning = np.zeros(0, bool)
+    coriolis = np.zeros(0, bool)
     """Bodies by themselves have no terms in velocities that depend on the middle of a step."""
 
     def __init__(self, model: Model):
@@ -67,9 +67,9 @@ class ImpulseMaximal(ForestSystem):
         J = np.zeros((k, self.n, 6))
         moves = self._node[bodies] >= 0
         np.add.at(J, (self._rows_of_entries[moves], self._node[bodies[moves]]), blocks[moves])
-        Y_rows, held = self.response(J.reshape(k, 6 * self.n))
+        Y_rows, multipliers = self.response(J.reshape(k, 6 * self.n))
         if k:
-            self.view(RESPONSE_Y)[:] = held.ravel()
+            self.view(RESPONSE_Y)[:] = multipliers.ravel()
             fill_reference(
                 self.view(ROW_START), self.view(ROW_ENTRY), self.view(ENTRY_BODY), self.view(G), self.view(MASSES), self.view(CLOSURE)
             )  # fmt: skip
@@ -139,9 +139,9 @@ class ImpulseMaximal(ForestSystem):
 
     def accelerate(self, impulses: np.ndarray, constraints: ConstraintRows, wrenches: np.ndarray, h: float) -> None:
         """Add what impulses over a step h do to the accelerations, and to the multipliers."""
-        y, held = self.response(self._loads(constraints.load(impulses), wrenches))
+        y, multipliers = self.response(self._loads(constraints.load(impulses), wrenches))
         self.view(Y)[:] += self.ordered(y[0]) / h
-        self.view(NODE_L)[:] += held[0] / h
+        self.view(NODE_L)[:] += multipliers[0] / h
         self.view(MULTIPLIER)[:] = impulses / h
 
     def apply_impulses(self, impulses: np.ndarray, constraints: ConstraintRows, wrenches: np.ndarray, h: float) -> None:
@@ -149,12 +149,12 @@ class ImpulseMaximal(ForestSystem):
         self.view(Y)[:] += self.change(impulses, constraints, wrenches) / h
 
     def kick_onto(
-        self, t: float, h: float, q: np.ndarray, v: np.ndarray, control: np.ndarray, held: np.ndarray, constraints: ConstraintRows,
+        self, t: float, h: float, q: np.ndarray, v: np.ndarray, control: np.ndarray, projected: np.ndarray, constraints: ConstraintRows,
         stiction: Stiction | None = None,
     ) -> None:  # fmt: skip
-        """The same, to t, carrying the joints, those constraint rows that are `held` and what sticks along (`carried_rows`); in
+        """The same, to t, carrying the joints, those constraint rows that are `projected` and what sticks along (`carried_rows`); in
         place."""
-        first, rows, found = self.constraints.primary_rows, np.flatnonzero(held), np.zeros(4)
+        first, rows, found = self.constraints.primary_rows, np.flatnonzero(projected), np.zeros(4)
         sticking = NO_ROWS if stiction is None else stiction.rows
         q_0, v_0, y, stages = q.copy(), v.copy(), self.view(Y), self.stages(control)
         residual, violation, free = self.view(RESIDUAL).copy(), self.view(VIOLATION).copy(), y.copy()
@@ -191,12 +191,12 @@ class ImpulseMaximal(ForestSystem):
         q: np.ndarray,
         v: np.ndarray,
         control: np.ndarray,
-        held: np.ndarray,
+        projected: np.ndarray,
         constraints: ConstraintRows,
         stiction: Stiction | None = None,
     ) -> None:
-        """Bring q and v back onto the joints and those constraint rows that are `held`, and what sticks to where it was."""
-        first, rows = self.constraints.primary_rows, np.flatnonzero(held)
+        """Bring q and v back onto the joints and those constraint rows that are `projected`, and what sticks to where it was."""
+        first, rows = self.constraints.primary_rows, np.flatnonzero(projected)
         sticking = NO_ROWS if stiction is None else stiction.rows
         for _ in range(PROJECT_LIMIT):
             if not self.look(t, q, v, control):

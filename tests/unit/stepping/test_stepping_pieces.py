@@ -249,7 +249,7 @@ def test_works_of_impulses_over_a_step() -> None:
 
 def test_a_step_is_written_where_memory_is_read() -> None:
     friction = MemorySchema(Field("friction", (1,), "N", "in one joint"))
-    layout = SteppingMemory(nq=2, nv=1, rows=1, contacts=2, leans=1, friction=friction)
+    layout = SteppingMemory(nq=2, nv=1, rows=1, contacts=2, midpoints=1, friction=friction)
     memory = np.zeros(layout.schema.size)
     kept = layout.view(memory)
     write_step(

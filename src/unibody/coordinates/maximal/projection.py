@@ -9,7 +9,7 @@ from __future__ import annotations
 from unibody.arena import part
 from unibody.arrays import largest_of
 from unibody.coordinates.maximal.dynamics import fill_node_rows, see_bodies_and_rows
-from unibody.coordinates.maximal.workspace import HELD_Y, NODE_B, NODE_F, NODE_JOINT
+from unibody.coordinates.maximal.workspace import NODE_B, NODE_F, NODE_JOINT, SAVED_Y
 from unibody.coordinates.reduced.kinematics import advance_own
 from unibody.coordinates.relative_joints import JOINT
 from unibody.coordinates.signals import FillSignals
@@ -84,7 +84,7 @@ def correct_maximal(
         FillSignals(stages[SIGNAL_STAGE], t, part(work_out, layout, SIGNALS))
     residual = part(work_out, layout, RESIDUAL)
     y = part(work_out, layout, Y_SLOT)
-    held = part(work_out, layout, HELD_Y)
+    saved = part(work_out, layout, SAVED_Y)
     f = part(work_out, layout, NODE_F)
     see_bodies_and_rows(layout, ints, constants, False, work_out, q_out, v_out)
     largest = largest_of(part(work_out, layout, VIOLATION))
@@ -97,10 +97,10 @@ def correct_maximal(
         f[j] = 0.0
     aim_rows(layout, ints, constants, 1.0 / (h * h), residual, work_out)
     for j in range(y.size):
-        held[j] = y[j]
+        saved[j] = y[j]
     Stage(stages[AGAIN_STAGE], layout, ints, constants, control, work_out, q_out, v_out)
     for j in range(y.size):
-        y[j] += held[j]
+        y[j] += saved[j]
     return False
 
 

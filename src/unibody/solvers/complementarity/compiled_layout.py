@@ -14,7 +14,7 @@ from unibody.joints.table import advance_joints
 from unibody.kernel import prototype_of
 from unibody.stepping.constraint_responses import respond_to_constraints
 from unibody.stepping.contact_margin import pace
-from unibody.stepping.depenetration import leave_held, part_overlaps
+from unibody.stepping.depenetration import find_separable, part_overlaps
 from unibody.stepping.impulse_reduced import fill_motion_reduced, is_finite
 from unibody.stepping.impulses import FEW_ROWS, clip_to_cones
 from unibody.stepping.island_roots import begin_roots, leave_roots, root_row, root_three_rows
@@ -41,7 +41,7 @@ ARRAYS = 35
 tree's columns (`island_roots`) and what impulses change velocities by, in the order of islands; and room for a step, for its whole numbers,
 and for its rows (`room_for_steps`). Arrays cut out of these count no references."""
 
-BODIES, ROW_WIDTH, SPIN, LAW, PUSHES, ROOM, LEANS, FLIES, LOOSE, CONSTRAINT_SIZE, FEW = range(11)
+BODIES, ROW_WIDTH, SPIN, LAW, PUSHES, ROOM, MIDPOINTS, FLIES, LOOSE, CONSTRAINT_SIZE, FEW = range(11)
 """FLAGS: numbers of bodies, of rows of a contact, of limits, of contacts that memory holds, of velocities with terms in the middle of a
 step, of numbers in the constraint rows; FEW: the most shapes that are sorted along an axis; and what holds or does not (1, 0)."""
 FLAG_COUNT = 11
@@ -70,15 +70,15 @@ LayBlocks, BeginRoots, RootWrenches = (prototype_of(k) for k in (lay_blocks, beg
 RootRow, LeaveRoots, Gram, Spread = (prototype_of(k) for k in (root_row, leave_roots, write_gram, spread))
 Meet, Newton, Part, IsFinite = (prototype_of(k) for k in (meet, newton_in_workspace, part_overlaps, is_finite))
 Targets, Pace, Arrange, LayProblem = (prototype_of(k) for k in (fill_targets, pace, arrange_touches, lay_problem))
-Clip, Shift, Works, Leave, Upwards = (prototype_of(k) for k in (clip_to_cones, without_shift, add_works, leave_held, order_upwards))
+Clip, Shift, Works, Leave, Upwards = (prototype_of(k) for k in (clip_to_cones, without_shift, add_works, find_separable, order_upwards))
 Struck, Advance, Courses = (prototype_of(k) for k in (mark_struck, advance_joints, keep_courses))
 Begin, Write = (prototype_of(k) for k in (begin_memory, write_step))
 
 
-def room_for_steps(nq: int, nv: int, bodies: int, rows: int, constraint_size: int, leans: int, width: int) -> tuple[int, int, int]:
+def room_for_steps(nq: int, nv: int, bodies: int, rows: int, constraint_size: int, midpoints: int, width: int) -> tuple[int, int, int]:
     """How much of ROOM_FLOATS, ROOM_INTS and ROOM_ROWS steps take at most: of a system with so many rows of constraints, and FEW_ROWS in
     all."""
-    step = nq + nv + 2 * leans + 15 * bodies + nv + constraint_size + 4 * rows + 7
+    step = nq + nv + 2 * midpoints + 15 * bodies + nv + constraint_size + 4 * rows + 7
     contacts = (7 + 4 + 19 * width + 2) * FEW_ROWS + FEW_ROWS * nv + 1
     newton = newton_workspace(FEW_ROWS, FEW_ROWS)
     problem = 17 * FEW_ROWS + nv + 3 + FEW_ROWS * FEW_ROWS

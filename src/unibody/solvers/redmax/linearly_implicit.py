@@ -147,7 +147,7 @@ def slower(energy, last, driven, curved, memory):
 
 
 @device
-def largest_held(unilateral, violation):
+def largest_bilateral(unilateral, violation):
     """The largest violation of rows that hold both ways, −1 where there are none."""
     largest = -1.0
     for r in range(violation.size):
@@ -199,9 +199,9 @@ def step_linearly_implicit(
     if not (all_finite(y) and all_finite(v_out)):
         return False
     # kinetic energy, the work that forces do on it, and what rows that turn do beyond that
-    held = part(work_out, layout, VIOLATION)
+    violation = part(work_out, layout, VIOLATION)
     curved = part(constants, layout, IMPLICIT_CHOICE)[CURVED] > 0.0
-    violated = largest_held(part(ints, layout, UNILATERAL), held) if curved else -1.0
+    violated = largest_bilateral(part(ints, layout, UNILATERAL), violation) if curved else -1.0
     curved = 0.0 <= violated < PROJECT_BELOW
     energy = 0.5 * twice_kinetic_energy(layout, ints, constants, v_out, work_out) if explicit == 0 or curved else 0.0
     work = work_of_step(layout, ints, constants, h, v_out, work_out) if explicit == 0 or curved else 0.0
@@ -264,7 +264,7 @@ def step_linearly_implicit(
     if stages[PROJECT_STAGE] != 0:
         Project(stages[PROJECT_STAGE], layout, ints, constants, stages, control, t + h, work_out, q_out, v_out)
         if curved:
-            status[APART] = torn_row(part(ints, layout, UNILATERAL), held, max(PROJECT_BELOW, TORN * violated))
+            status[APART] = torn_row(part(ints, layout, UNILATERAL), violation, max(PROJECT_BELOW, TORN * violated))
             if status[APART] > 0.0:
                 return False
     status[FLAT] = 0.0
