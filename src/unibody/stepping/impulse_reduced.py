@@ -13,6 +13,7 @@ import numpy as np
 from unibody.algebra.contact.delassus import DelassusFactors
 from unibody.algebra.tree.aba import BODY, ROW, A, P, V, fill_shifts, solve_tree
 from unibody.arena import part
+from unibody.arrays import finite
 from unibody.coordinates.kick import free_joints, keep_courses, kick_reduced, mark_touched
 from unibody.coordinates.maximal.projection import PROJECT_BELOW, PROJECT_ENOUGH, PROJECT_LIMIT
 from unibody.coordinates.observation import Observation, Reactions
@@ -48,21 +49,7 @@ from unibody.model.model import Model
 from unibody.spatial.devices import add3, cross, load3, load9, rotate_back, store3
 from unibody.stepping.workspace import IMPULSE_REDUCED, MIDDLE, STIFF
 
-
-@kernel
-def is_finite(y: Floats) -> bool:
-    """Whether all numbers are. (A product by BLAS would say so too, and leave its other threads spinning for the rest of a step.)"""
-    total = 0.0
-    for k in range(y.size):
-        total += 0.0 * y[k]
-    return total == 0.0
-
-
-@kernel
-def add_share(share: float, x: Floats, y_out: Floats) -> None:
-    """y += share · x."""
-    for k in range(x.size):
-        y_out[k] += share * x[k]
+NO_NUMBERS = np.zeros(0)
 
 
 @kernel
@@ -290,7 +277,7 @@ class ImpulseReduced(SystemAround[ReducedSystem]):
             self.view(MIDDLE)[: change.size] = change
         stages = self.stages_of_steps(change is not None)
         self.evaluation(self.layout, self.ints, self.constants, stages, control, t, self.work, q, v)
-        return is_finite(self._y)
+        return finite(self._y, NO_NUMBERS)
 
     @property
     def evaluation(self) -> Kernel:
@@ -393,7 +380,7 @@ class ImpulseReduced(SystemAround[ReducedSystem]):
 
     def apply_impulses(self, impulses: np.ndarray, constraints: ConstraintRows, wrenches: np.ndarray, h: float) -> None:
         """Add what impulses over a step h do to the accelerations that `kick` reads, and to nothing else."""
-        add_share(1.0 / h, self.change(impulses, constraints, wrenches), self._y)
+        self._y += (1.0 / h) * self.change(impulses, constraints, wrenches)
         if self._floats:
             mark_touched(wrenches.ravel(), self.view(FLOATING))
 

@@ -13,12 +13,12 @@ factors, over islands of velocities that respond to each other; it is made whole
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from math import sqrt
 from typing import Any
 
 import numpy as np
 
 from unibody.algebra.contact.augmented import solve_augmented
+from unibody.algebra.contact.cones import clip_to_cones
 from unibody.algebra.contact.delassus import DelassusFactors, write_dense
 from unibody.algebra.contact.newton import newton_small
 from unibody.algebra.contact.pgs import solve_pgs
@@ -143,24 +143,6 @@ def inside(impulse: np.ndarray, blocks: Blocks) -> np.ndarray:
     out = impulse.copy()
     clip_to_cones(blocks.rows, np.ascontiguousarray(blocks.friction).ravel(), out)
     return out
-
-
-@kernel
-def clip_to_cones(rows: Ints, friction: Floats, impulse_out: Floats) -> None:
-    """Normals of contacts that do not pull, tangents made shorter where they are too long for them."""
-    at = 0
-    for k in range(rows.size):
-        if rows[k] > 1:
-            normal, reach = max(impulse_out[at], 0.0), 0.0
-            for r in range(1, rows[k]):
-                mu = friction[3 * k + r - 1]
-                reach += (impulse_out[at + r] / mu) ** 2 if mu > 0.0 else 0.0
-            reach = sqrt(reach)
-            share = normal / reach if reach > normal else 1.0
-            impulse_out[at] = normal
-            for r in range(1, rows[k]):
-                impulse_out[at + r] *= share if friction[3 * k + r - 1] > 0.0 else 0.0
-        at += rows[k]
 
 
 def better(one: Solution, other: Solution) -> Solution:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from unibody.algebra.contact.cones import clip_to_cones
 from unibody.algebra.contact.delassus import spread, write_gram
 from unibody.algebra.contact.newton import newton_in_workspace
 from unibody.algebra.contact.problem import CONVEX, COULOMB
@@ -19,8 +20,8 @@ from unibody.solvers.complementarity.compiled_step import find_near, roll_contac
 from unibody.stepping.constraint_responses import respond_to_constraints
 from unibody.stepping.contact_margin import pace
 from unibody.stepping.depenetration import find_separable, part_overlaps
-from unibody.stepping.impulse_reduced import ImpulseReduced, fill_motion_reduced, is_finite
-from unibody.stepping.impulses import FEW_ROWS, clip_to_cones
+from unibody.stepping.impulse_reduced import ImpulseReduced, fill_motion_reduced
+from unibody.stepping.impulses import FEW_ROWS
 from unibody.stepping.island_roots import begin_roots, leave_roots, root_row, root_three_rows, root_wrenches
 from unibody.stepping.memory import COUNT, NONE, SteppingMemory, begin_memory, write_step
 from unibody.stepping.midpoint_coriolis import predict_change
@@ -32,7 +33,7 @@ from unibody.stepping.tree_delassus import lay_blocks
 USUAL = {
     at.FILL_MOTION: fill_motion_reduced, at.RESPOND_TO_CONSTRAINTS: respond_to_constraints, at.FIND_PAIRS: find_pairs, at.MEET: meet,
     at.LAY_BLOCKS: lay_blocks, at.BEGIN_ROOTS: begin_roots, at.ROOT_ROW: root_row, at.LEAVE_ROOTS: leave_roots,
-    at.NEWTON: newton_in_workspace, at.KICK: kick_reduced, at.PREDICT: predict_change, at.IS_FINITE: is_finite, at.TARGETS: fill_targets,
+    at.NEWTON: newton_in_workspace, at.KICK: kick_reduced, at.PREDICT: predict_change, at.TARGETS: fill_targets,
     at.PACE: pace, at.ARRANGE: arrange_touches, at.LAY_PROBLEM: lay_problem, at.CLIP: clip_to_cones, at.GRAM: write_gram,
     at.SPREAD: spread, at.SHIFT: without_shift, at.WORKS: add_works, at.STRUCK: mark_struck, at.ADVANCE: advance_joints,
     at.COURSES: keep_courses, at.BEGIN: begin_memory, at.WRITE: write_step, at.FIND_NEAR: find_near, at.TAKE: take_blocks,

@@ -33,7 +33,7 @@ from unibody.solvers.complementarity.compiled_layout import (  # isort: skip
     ADVANCE, RESPOND_TO_CONSTRAINTS, ARRANGE, Advance, RespondToConstraints, Arrange, BEGIN, BEGIN_ROOTS, BODIES, CONSTRAINT_PLACE,
     CONSTRAINT_SIZE, Begin, BeginRoots, CHANGE, CLOCK, COEFFICIENTS, COM, CONSTANTS, COURSES, Courses, DEEP, EVALUATE, FARTHEST, FEW,
     FILL_MOTION, FIND_NEAR, FIND_PAIRS, FIRST_OVERLAP, FIRST_PAIRS, FIRST_STEP, FIXED, FLAGS, FLIES, PREDICT, FRONT_ROWS, FillMotion,
-    FindPairs, Predict, GAIN, HALVES, INTS, IS_FINITE, IsFinite, KEYS, KICK, KickTree, LAW_CLASSES, LAYOUT, LAY_BLOCKS, MIDPOINTS, LOOSE,
+    FindPairs, Predict, GAIN, HALVES, INTS, KEYS, KICK, KickTree, LAW_CLASSES, LAYOUT, LAY_BLOCKS, MIDPOINTS, LOOSE,
     LayBlocks, MADE, MANY, MEET, MOVING, Meet, NEAREST, NOT_FINITE, NOT_FINITE_AFTER, NO_WISHES, OFFSET, PACE, PART_ALL, PLANE_NORMAL,
     PUSHES, Pace, RADII, RADIUS, REST, ROLE, ROOM, ROOM_FLOATS, ROOM_INTS, ROOTS, ROOT_WRENCHES, ROW_SIZES, ROW_WIDTH, RootWrenches,
     SHAPES, SHIFT, SIZES, SOLVE, SPIN, SPOTS, STAGES, STEP, STRUCK, Shift, Struck, TABLE, TARGETS, THIN, Targets, UNSEEN, UNSOLVED, WHY,
@@ -93,7 +93,7 @@ def step_contacts(
         part(work, layout, MIDDLE_ROWS)[:1] = 0.0
     floats_in(frame, CLOCK)[0] = t
     Evaluate(frame[EVALUATE], layout, ints, constants, ints_in(frame, STAGES), control, t, work, q, v)
-    if not IsFinite(frame[IS_FINITE], y):
+    if not all_finite(y):
         return NOT_FINITE
     # how bodies move, and the rows of limits and dry friction
     count, nv, size_constraints = flags[BODIES], y.size, flags[CONSTRAINT_SIZE]
