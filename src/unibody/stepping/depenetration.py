@@ -113,15 +113,15 @@ def find_separable(
         stuck = False
         # of what is tied to others, joints may hold an overlap: nothing that contact can do takes it away
         if gap < -DEEP * size and tied[a] + tied[b] > 0:
-            free, answer, block = 0.0, 0.0, origin + k
+            free, response, block = 0.0, 0.0, origin + k
             for side in range(2):
                 at = 6 * (2 * width * k + side)
                 i = bodies[2 * k + side]
                 for m in range(3):
                     free += wrenches[at + m] ** 2 * agile[i] + wrenches[at + 3 + m] ** 2 * light[i]
             for at in range(place[block], place[block + 1], rows[block]):
-                answer += J[at] * Y[at]
-            stuck = answer <= LOCKED * free or answer * (FARTHEST * size) ** 2 < free * gap * gap
+                response += J[at] * Y[at]
+            stuck = response <= LOCKED * free or response * (FARTHEST * size) ** 2 < free * gap * gap
         if stuck:
             gaps_out[k] = AJAR
         if (stuck or gap < -TOLD * size) and gap < depth:

@@ -269,7 +269,7 @@ class ImpulseReduced(SystemAround[ReducedSystem]):
     def look(self, t: float, q: np.ndarray, v: np.ndarray, control: np.ndarray, change: np.ndarray | None = None) -> bool:
         """Evaluate the motion that nothing holds; whether it is finite. `change`: by how much (nv,) velocities will have changed in the
         middle of the step, where their own terms are taken (`midpoint_coriolis`)."""
-        self.dynamics.looks += 1
+        self.dynamics.evaluations += 1
         self.dynamics.clock[0], self._steered_at = t, None
         if change is None:
             self.view(MIDDLE_ROWS)[:1] = 0.0
@@ -297,7 +297,7 @@ class ImpulseReduced(SystemAround[ReducedSystem]):
 
     def looked_elsewhere(self) -> None:
         """The arrays hold another motion than that of the last look here."""
-        self.dynamics.looks += 1
+        self.dynamics.evaluations += 1
         self._steered_at = None
 
     @property
@@ -328,7 +328,7 @@ class ImpulseReduced(SystemAround[ReducedSystem]):
         respond_to_constraints(
             self.layout, self.ints, self.constants, *g.tables, room.place, True, self.work, self._numbers, acceleration, J, Y
         )
-        self._inverted = self.dynamics.looks
+        self._inverted = self.dynamics.evaluations
         rows = DelassusFactors(room.first, room.rows, room.islands, J, Y, room.start, room.place, room.unit)
         return ConstraintRows(self._residual.copy(), self._rate.copy(), acceleration, rows, g)
 
@@ -348,7 +348,7 @@ class ImpulseReduced(SystemAround[ReducedSystem]):
         Y = J if self.all_alone else np.empty(size)
         if k:
             J[: front.J.size], Y[: front.Y.size] = front.J, front.Y
-        fresh = g.inverse_at[-1] if self._inverted == self.dynamics.looks else 0
+        fresh = g.inverse_at[-1] if self._inverted == self.dynamics.evaluations else 0
         given = (self.layout, self.ints, *g.tables, at, fresh, place[k:], flat)
         if width == 3:
             respond_three_rows(*given, self.all_alone, wrenches.ravel(), self.flat_com, self.work, self._numbers, self.sweep_room, J, Y)
@@ -455,7 +455,7 @@ class ImpulseReduced(SystemAround[ReducedSystem]):
             self._project_sticking(t, q, v, control, np.flatnonzero(projected), stiction)
             return
         self.view(ACTIVE)[:] = projected
-        self.dynamics.looks += 1
+        self.dynamics.evaluations += 1
         stages = self._stages_at(t, control)
         self._settled = bool(project_assembled(self.layout, self.ints, self.constants, stages, control, t, self.work, q, v))
 

@@ -52,7 +52,7 @@ class ReducedSystem(TabledSystem):
         self._prepared: tuple[float, float | None] | None = None
         self.momenta = False
         """Whether steps carry the velocities of Free joints over in axes that do not turn (`kick_reduced`)."""
-        self.looks = 0
+        self.evaluations = 0
         """How often the arrays were filled at a state: what is kept of one look is known to be of that."""
 
     def shared_stages(self, control: np.ndarray, loads: bool = False) -> np.ndarray:
@@ -83,7 +83,7 @@ class ReducedSystem(TabledSystem):
     def evaluate_by(self, stages: np.ndarray, t: float, q: np.ndarray, v: np.ndarray, control: np.ndarray) -> None:
         """The same by other stages, with terms in velocities at v."""
         self.clock[0] = t
-        self.looks += 1
+        self.evaluations += 1
         self.view(MIDDLE_ROWS)[:1] = 0.0
         evaluate_reduced(self.layout, self.ints, self.constants, stages, control, t, self.work, q, v)
 
@@ -142,7 +142,7 @@ class ReducedSystem(TabledSystem):
 
     def _place(self, q: np.ndarray) -> None:
         """Poses and columns at q, at rest."""
-        self.looks += 1
+        self.evaluations += 1
         self.sweep(q, np.zeros(self.nv_all))
         fill_bodies(self.view(FRAMES), self.view(ROWS), self.view(X_WB), self.view(V_WB))
 

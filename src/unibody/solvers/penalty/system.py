@@ -348,14 +348,14 @@ class PenaltyRows:
         arms = np.divide(turned, size, out=np.zeros(len(size)), where=size > 0.0)
         longest = np.zeros(len(bodies))
         np.maximum.at(longest, entry_body, arms)
-        answer = np.zeros(len(entry_body))
+        response = np.zeros(len(entry_body))
         for i, body in enumerate(bodies):
             if body.kind == "dynamic":
                 mine = entry_body == i
                 moment = np.linalg.eigvalsh(body.inertia)[-1] + body.mass * longest[i]
-                answer[mine] = size[mine] / body.mass + turned[mine] / moment
+                response[mine] = size[mine] / body.mass + turned[mine] / moment
         responses = np.zeros(constraints.rows)
-        np.add.at(responses, self._row_of_entry, answer[self._entries])
+        np.add.at(responses, self._row_of_entry, response[self._entries])
         return np.divide(1.0, responses, out=np.zeros_like(responses), where=responses > 0.0)
 
     def soften(self, gains: Gains, h: float, end: bool = False) -> None:
