@@ -112,20 +112,3 @@ def push_back(
         carry_back(layout, ints, constants, q, q_out, work_out)
     for j in range(y.size):
         y[j] += saved[j]
-
-
-@kernel
-def settle(
-    layout: Ints, ints: Ints, constants: Floats, stages: Ints, control: Floats, again: int, work_out: Floats, q_out: Floats, v_out: Floats
-) -> None:
-    """v ← v + y with M y = Gᵀ λ, G y = −Ċ for the rows as they were seen; `again`: with the factors at hand."""
-    y = part(work_out, layout, Y_SLOT)
-    f = part(work_out, layout, NODE_F)
-    for j in range(f.size):
-        f[j] = 0.0
-    if again == 0:
-        fill_node_rows(layout, ints, constants, work_out)
-    aim_rows(layout, ints, constants, 1.0, part(work_out, layout, RATE), work_out)
-    Stage(stages[CLOSE_STAGE if again == 0 else AGAIN_STAGE], layout, ints, constants, control, work_out, q_out, v_out)
-    for j in range(y.size):
-        v_out[j] += y[j]

@@ -54,21 +54,22 @@ def project_maximal(
         aim_rows(layout, ints, constants, 1.0, residual, work_out)
         Stage(stages[AGAIN_STAGE], layout, ints, constants, control, work_out, q_out, v_out)
         advance_own(layout, ints, constants, q_out, y, 1.0, q_out)
-    settle_velocities(layout, ints, constants, stages, control, work_out, q_out, v_out)
+    settle_velocities(layout, ints, constants, stages, control, 0, work_out, q_out, v_out)
 
 
 @kernel
 def settle_velocities(
-    layout: Ints, ints: Ints, constants: Floats, stages: Ints, control: Floats, work_out: Floats, q_out: Floats, v_out: Floats
+    layout: Ints, ints: Ints, constants: Floats, stages: Ints, control: Floats, again: int, work_out: Floats, q_out: Floats, v_out: Floats
 ) -> None:
-    """v ← v + y with M y = Gᵀ λ, G y = −Ċ, at the q that was just seen (a new factorisation)."""
+    """v ← v + y with M y = Gᵀ λ, G y = −Ċ for the rows as they were just seen: by new factors, or `again` by those at hand."""
     y = part(work_out, layout, Y_SLOT)
     f = part(work_out, layout, NODE_F)
     for j in range(f.size):
         f[j] = 0.0
-    fill_node_rows(layout, ints, constants, work_out)
+    if again == 0:
+        fill_node_rows(layout, ints, constants, work_out)
     aim_rows(layout, ints, constants, 1.0, part(work_out, layout, RATE), work_out)
-    Stage(stages[CLOSE_STAGE], layout, ints, constants, control, work_out, q_out, v_out)
+    Stage(stages[CLOSE_STAGE if again == 0 else AGAIN_STAGE], layout, ints, constants, control, work_out, q_out, v_out)
     for j in range(y.size):
         v_out[j] += y[j]
 
@@ -91,7 +92,7 @@ def correct_maximal(
     if not largest < PROJECT_BELOW:
         return True
     if not largest > PROJECT_ENOUGH:
-        settle_velocities(layout, ints, constants, stages, control, work_out, q_out, v_out)
+        settle_velocities(layout, ints, constants, stages, control, 0, work_out, q_out, v_out)
         return True
     for j in range(f.size):
         f[j] = 0.0
