@@ -19,7 +19,7 @@ import numpy as np
 
 from unibody.algebra.tree.aba import eliminate_tree
 from unibody.arena import part
-from unibody.coordinates.implicit_forces import add_implicit
+from unibody.coordinates.external_forces import add_implicit
 from unibody.coordinates.reduced.dynamics import see_and_load
 from unibody.coordinates.stages import CLOSE_STAGE, Stage
 
