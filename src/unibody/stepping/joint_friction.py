@@ -250,8 +250,8 @@ class SteppingFriction(JointFrictionVariables):
         out, tree = self.units(through, system.poses()), len(system.model.tree_joints)
         T, joints = system.view(T_SLOT).reshape(-1, 6), system.constraints.joints
         for p in np.flatnonzero(self.joints >= tree):
-            first, count = joints[6 * (self.joints[p] - tree) + 4 : 6 * (self.joints[p] - tree) + 6]
-            out[first : first + count, p] = T[first : first + count]
+            first, size = joints[6 * (self.joints[p] - tree) + 4 : 6 * (self.joints[p] - tree) + 6]
+            out[first : first + size, p] = T[first : first + size]
         assert len(out) == k + rows.directions.shape[0] * w
         return self.reduced_wrenches(system.dynamics).ravel(), np.ascontiguousarray(out.reshape(len(out), 6 * self.joints.size).T)
 

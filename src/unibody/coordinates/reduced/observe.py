@@ -110,7 +110,7 @@ def _null_wrenches(system: ReducedArrays, z: np.ndarray, X: np.ndarray) -> np.nd
     T_all = system.view(T).reshape(-1, 6)
     for k, j in enumerate(model.loop_joints):
         row, rows_of = constraints.joints[6 * k + 4], constraints.joints[6 * k + 5]
-        wrench = T_all[row : row + rows_of].T @ z[row : row + rows_of]
+        own = T_all[row : row + rows_of].T @ z[row : row + rows_of]
         R = X[j.child, :9].reshape(3, 3) @ j.X_BM.R
-        out[tree + k] = np.concatenate([R @ wrench[:3], R @ wrench[3:]])
+        out[tree + k] = np.concatenate([R @ own[:3], R @ own[3:]])
     return out

@@ -216,9 +216,9 @@ def step_contacts(
     if midpoints > 0:
         Predict(frame[PREDICT], layout, ints, h if acts else 0.0, v_out, v, change, floats_in(frame, HALVES), work, next_change)
     method = NO_METHOD if not size or facts[MISSED] < 0.0 else NEWTON_METHOD if facts[STEPS] > 0.0 else WARM_METHOD
-    count = memory_out[COUNT]
+    contacts = memory_out[COUNT]
     Begin(frame[BEGIN], memory_out, part(work, layout, LEDGER), h, memory_out)
-    memory_out[COUNT] = count  # as many rows of contacts are to be cleared
+    memory_out[COUNT] = contacts  # as many rows of contacts are to be cleared
     added = gained if gained > sizes[GAIN] * sums[3] else 0.0
     Write(
         frame[WRITE], h, int(facts[STEPS]), max(facts[MISSED], 0.0), method, added, 1, flags[ROOM], width, ids, gaps,

@@ -205,9 +205,9 @@ class BoundFriction(BoundRedMax):
         frictions.act(u)
         out = super().observe(state, memory, control)
         y = frictions.evaluate(Moment(t, q, v, control, h), u)
-        found = reactions_reduced(self.system.dynamics)
-        out.take_reactions(found)
-        out.joint_friction = frictions.seen(found, u, v, y, h)
+        reactions = reactions_reduced(self.system.dynamics)
+        out.take_reactions(reactions)
+        out.joint_friction = frictions.seen(reactions, u, v, y, h)
         out.iterations, out.residual = int(found.iterations), found.change
         if out.residual > TOLERANCE:
             out.notes = (*out.notes, f"joint friction did not settle: what it carries still changed by {out.residual:.1e}")
