@@ -13,7 +13,7 @@ from custom_elements import push, swell
 
 import unibody as ub
 import zoo
-from unibody.coordinates.implicit_forces import add_implicit
+from unibody.coordinates.external_forces import add_implicit
 from unibody.element import Kinematics, Point
 from unibody.forces import Force
 from unibody.forces.base import Blocks, Loads

@@ -10,8 +10,8 @@ import pytest
 from custom_elements import Cam, LazyCam, SlowBall, SlowCam
 
 import unibody as ub
-from unibody.coordinates.reduced.kinematics import advance_joints, fill_joint_table, rate_joints
 from unibody.joints import Joint
+from unibody.joints.table import advance_joints, fill_joint_table, rate_joints
 from unibody.model.tables import CallbackErrors, JointTables
 from unibody.spatial.pose import vector_from_rotation
 

@@ -15,7 +15,7 @@ import pytest
 
 import unibody as ub
 from unibody.kernel import Floats, kernel, long_kernel, prototype
-from unibody.solvers.bound import Turn
+from unibody.turn import Turn
 
 PROGRAM = '''
 import hashlib, json, sys, threading

@@ -32,8 +32,8 @@ def left(model: ub.Model, state: ub.State) -> tuple[float, float]:
     q, v = here.system.start()
     q[: model.nq], v[: model.nv] = state.q, state.v
     here.place(q, v)
-    size = here.system.view(ROW_SIZE)[here.held]
-    return float(np.abs(here.residual[here.held] / size).max()), float(np.abs(here.rates[here.held] / size).max())
+    size = here.system.view(ROW_SIZE)[here.bilateral]
+    return float(np.abs(here.residual[here.bilateral] / size).max()), float(np.abs(here.rates[here.bilateral] / size).max())
 
 
 SCENES = {
@@ -88,7 +88,7 @@ def test_the_gradient_of_the_change_is_in_the_space_of_the_rows(name: str, rng: 
     at_start = here.mass.copy()
     here.place(np.concatenate([found.state.q, here.q[model.nq :]]), here.v)
     for gradient in (at_start @ (found.state.q - start.q), here.mass @ (found.state.v - start.v)):
-        K = here.rows[here.held].T
+        K = here.rows[here.bilateral].T
         rest = gradient - K @ np.linalg.lstsq(K, gradient, rcond=1e-8)[0]
         assert np.linalg.norm(rest) < 1e-7 * np.linalg.norm(gradient)
         assert np.linalg.norm(gradient) > 0.0

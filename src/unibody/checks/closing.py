@@ -26,7 +26,7 @@ from unibody.solvers import Solver
 
 
 class RowSpace(NamedTuple):
-    """Rank, the left null vectors (of the held rows), right singular vectors, and M^(−½)."""
+    """Rank, the left null vectors (of the bilateral rows), right singular vectors, and M^(−½)."""
 
     rank: int
     null: np.ndarray
@@ -35,18 +35,18 @@ class RowSpace(NamedTuple):
 
 
 def row_space(here: Instant) -> RowSpace:
-    """What the held rows hold, and which repeat others."""
+    """What the bilateral rows hold, and which repeat others."""
     nv = here.model.nv
     root = np.linalg.inv(np.linalg.cholesky(here.mass)).T if nv else np.zeros((0, 0))
-    count = here.held.size
+    count = here.bilateral.size
     if not count or not nv:
         return RowSpace(0, np.eye(count), np.eye(nv), root)
-    K = here.rows[here.held] @ root
-    reference = here.free_response()[here.held]
+    K = here.rows[here.bilateral] @ root
+    reference = here.free_response()[here.bilateral]
     own = np.einsum("ij,ij->i", K, K)
     scale = np.sqrt(np.where(reference > 0.0, reference, np.where(own > 0.0, own, 1.0)))
     U, s, Vt = np.linalg.svd(K / scale[:, None])
-    blur = BLUR * float(np.abs(here.residual[here.held]).max()) ** 2
+    blur = BLUR * float(np.abs(here.residual[here.bilateral]).max()) ** 2
     rank = int(np.sum(s**2 > min(max(REDUNDANT, blur), REDUNDANT_AT_MOST)))
     return RowSpace(rank, U[:, rank:].T, Vt, root)
 
@@ -55,14 +55,14 @@ def closing_findings(here: Instant, chosen: Solver | None = None) -> Iterator[Fi
     """Everything about rows, with what the chosen solver makes of it, or all; leaves the instant assembled where that can be done, else
     at its start."""
     yield from _inequalities(here, chosen)
-    if not here.held.size:
+    if not here.bilateral.size:
         return
     q, v = here.q.copy(), here.v.copy()
     work = Assembler(here, {})
-    C = here.residual[here.held]
-    violated = bool((work.off(work.C0)[here.held] > CLOSED).any())
+    C = here.residual[here.bilateral]
+    violated = bool((work.off(work.C0)[here.bilateral] > CLOSED).any())
     against = bool((work.rates_off(work.rates0) > SETTLED).any())
-    rates = here.rates[here.held]
+    rates = here.rates[here.bilateral]
     try:
         work.place()
         here.place(here.q, v)
@@ -95,11 +95,11 @@ def closing_findings(here: Instant, chosen: Solver | None = None) -> Iterator[Fi
 def _carrying(here: Instant, null: np.ndarray) -> tuple[str, ...]:
     """Elements with rows in a null vector, then tree joints that its wrenches go through: the loop it goes round."""
     model, constraints, blocks = here.model, here.system.constraints, here.system.view(G).reshape(-1, 6)
-    names = touched_names([here.row_names[r] for r in here.held], null)
+    names = touched_names([here.row_names[r] for r in here.bilateral], null)
     through = np.zeros(model.n_bodies, bool)
     for z in null:
         wrench = np.zeros((model.n_bodies, 6))
-        for r, value in zip(here.held, z):
+        for r, value in zip(here.bilateral, z):
             for e in constraints.row_entry[constraints.row_start[r] : constraints.row_start[r + 1]]:
                 i = constraints.entry_body[e]
                 R = here.X[i, :9].reshape(3, 3)
@@ -114,7 +114,7 @@ def _carrying(here: Instant, null: np.ndarray) -> tuple[str, ...]:
 
 
 def _velocities(here: Instant, rates: np.ndarray, closed: bool, against: bool, chosen: Solver | None) -> Iterator[Finding]:
-    K, drift = here.rows[here.held], here.drift[here.held]
+    K, drift = here.rows[here.bilateral], here.drift[here.bilateral]
     if closed and drift.any():
         left = K @ np.linalg.lstsq(K, -drift, rcond=1e-9)[0] + drift
         if float(np.abs(left).max()) > 1e-6 * max(1.0, float(np.abs(drift).max())):
@@ -136,7 +136,7 @@ def _velocities(here: Instant, rates: np.ndarray, closed: bool, against: bool, c
 def _worst_rows(here: Instant, values: np.ndarray) -> dict[str, float]:
     """Elements with more than a tenth of the largest value, largest first."""
     by_name: dict[str, float] = {}
-    for r, value in zip(here.held, np.abs(values)):
+    for r, value in zip(here.bilateral, np.abs(values)):
         name = here.row_names[r]
         by_name[name] = max(by_name.get(name, 0.0), float(value))
     worst = max(by_name.values())

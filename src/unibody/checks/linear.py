@@ -202,11 +202,11 @@ def accelerations(here: Instant) -> Accelerations:
     wrenches, efforts = here.loads()
     multipliers = np.zeros(here.system.constraints.rows)
     a = -np.linalg.solve(here.mass, here.remainder(np.zeros(here.model.nv), wrenches, efforts, multipliers))
-    if here.held.size:
-        K = here.rows[here.held]
+    if here.bilateral.size:
+        K = here.rows[here.bilateral]
         response = np.linalg.solve(here.mass, K.T)
-        multipliers[here.held] = -np.linalg.lstsq(K @ response, K @ a, rcond=1e-9)[0]
-        a = a + response @ multipliers[here.held]
+        multipliers[here.bilateral] = -np.linalg.lstsq(K @ response, K @ a, rcond=1e-9)[0]
+        a = a + response @ multipliers[here.bilateral]
     return Accelerations(a, wrenches, efforts, multipliers)
 
 

@@ -89,7 +89,7 @@ def _limit(rule: str, here: Instant, motion: Linear, modes: Modes) -> Limit:
     if amplification is None:
         return Limit(np.nan, None, 0.0, False)
     found = by_rates(amplification, modes)
-    if not (smooth(rule) and here.held.size):
+    if not (smooth(rule) and here.bilateral.size):
         return found
     # the feedback of rules of high order does not shrink with the step
     feedback = by_rates(amplification, Modes(np.array([-1.0 / SMOOTH_FEEDBACK]), np.zeros((0, 1)), True))

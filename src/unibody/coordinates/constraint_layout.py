@@ -16,7 +16,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from unibody.arena import part
-from unibody.coordinates.reduced.kinematics import cross_motion
 from unibody.coordinates.relative_joints import SEEN, fill_complement, wrench_back
 
 from unibody.coordinates.workspace import (  # isort: skip
@@ -27,7 +26,7 @@ from unibody.kernel import Floats, Ints, kernel
 from unibody.model.model import JointInfo, Model
 from unibody.model.scale import body_lengths
 from unibody.model.tables import ConstraintTables
-from unibody.spatial.devices import load6
+from unibody.spatial.devices import cross_motion, load6
 
 BORROWED = 6
 """Row, place in J, joint, v index, entry on the child, entry on the parent."""
@@ -175,8 +174,8 @@ def row_sizes(model: Model, relative: Sequence[JointInfo], constraints: Constrai
         if constraints.units[r] == "m":
             first = constraints.row_start[r - constraints.primary_rows]
             bodies = constraints.entry_body[constraints.row_entry[first : constraints.row_start[r - constraints.primary_rows + 1]]]
-            held = [length[i] for i in bodies if model.bodies[i].kind == "dynamic"]
-            out[r] = max(held, default=length[0])
+            lengths = [length[i] for i in bodies if model.bodies[i].kind == "dynamic"]
+            out[r] = max(lengths, default=length[0])
     return out
 
 

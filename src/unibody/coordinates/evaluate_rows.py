@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from unibody.arena import part
 from unibody.coordinates.constraint_layout import finish_rows
-from unibody.coordinates.reduced.kinematics import fill_joint_table
-from unibody.coordinates.relative_joints import fill_duals, fill_element_rows, fill_joint_rows, fit_joints, see_joints
+from unibody.coordinates.relative_joints import fill_duals, fill_element_rows, fill_joint_rows, fit_joints
 
 from unibody.coordinates.workspace import (  # isort: skip
     BIAS, COUNTS, DRIFT, DUAL, ELEMENT_ROWS, G, J, JOINTS, JOINT_C, JOINT_CLASSES, JOINT_FRAMES, JOINT_INDEX, JOINT_PARAMETERS,
@@ -44,10 +43,8 @@ def see_rows(layout: Ints, ints: Ints, constants: Floats, biased: bool, work_out
         index = part(ints, layout, JOINT_INDEX)
         parameters = part(constants, layout, JOINT_PARAMETERS)
         parts = part(ints, layout, JOINT_PARTS)
-        fit_joints(joints, frames, classes, index, parameters, parts, X, v_out, joint_X, S, c, scratch, part(work_out, layout, STEP), q_out)
-        see_joints(joints, frames, X, V, joint_X, S, scratch, seen, v_out)
-        if biased:
-            fill_joint_table(classes, index, parameters, parts, q_out, v_out, joint_X, S, c)
+        step = part(work_out, layout, STEP)
+        fit_joints(joints, frames, classes, index, parameters, parts, X, V, biased, joint_X, S, c, scratch, step, seen, q_out, v_out)
         planes = part(constants, layout, JOINT_PLANES)
         fill_joint_rows(joints, planes, S, c, seen, scratch, part(work_out, layout, T), blocks, residual, rate, bias)
         fill_duals(joints, S, scratch, dual)

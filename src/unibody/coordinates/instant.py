@@ -49,7 +49,7 @@ class Instant:
         self.control = model.neutral_control()
         self.names = Names(model)
         constraints = self.system.constraints
-        self.held = np.flatnonzero(~constraints.unilateral & (constraints.compliance == 0.0))
+        self.bilateral = np.flatnonzero(~constraints.unilateral & (constraints.compliance == 0.0))
         """Rows C = 0 (not those C ≥ 0, nor those of armature)."""
         self.place(*self.system.start())
 

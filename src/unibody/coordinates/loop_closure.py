@@ -180,20 +180,20 @@ def solve_closure_again(gram: Floats, target: Floats, closure_out: Floats, multi
 
 @kernel
 def invert_closure(
-    held: Ints, gram: Floats, violation: Floats, closure_out: Floats, multiplier_out: Floats, rank_out: Floats, inverse_out: Floats
+    chosen: Ints, gram: Floats, violation: Floats, closure_out: Floats, multiplier_out: Floats, rank_out: Floats, inverse_out: Floats
 ) -> None:
-    """Factor A; its inverse, or what stands for it where rows repeat others, of the rows `held` (count², by columns)."""
-    count = held.size
+    """Factor A; its inverse, or what stands for it where rows repeat others, of the `chosen` rows (count², by columns)."""
+    count = chosen.size
     target = np.zeros(multiplier_out.size)
     for c in range(count):
-        target[held[c]] = 1.0
+        target[chosen[c]] = 1.0
         if c == 0:
             solve_closure(gram, target, violation, closure_out, multiplier_out, rank_out)
         else:
             solve_closure_again(gram, target, closure_out, multiplier_out, rank_out)
-        target[held[c]] = 0.0
+        target[chosen[c]] = 0.0
         for i in range(count):
-            inverse_out[count * c + i] = multiplier_out[held[i]]
+            inverse_out[count * c + i] = multiplier_out[chosen[i]]
 
 
 FEEDBACK_STEPS = 10.0

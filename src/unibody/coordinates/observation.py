@@ -85,9 +85,9 @@ class JointFrictionState:
     """(points, 1 or 2) of the contacts that hold it [N], along normals into the child; those of a point sum to its normal force."""
 
 
-class HeldLoads(NamedTuple):
-    """What held the bodies at the last evaluation: wrenches (joints, 6), whole and without work; null vectors of the rows; multipliers by
-    element; and, of reduced coordinates, kinetic and gravity energy [J] on the way."""
+class Reactions(NamedTuple):
+    """What joints and rows do to the bodies at the last evaluation: wrenches (joints, 6), whole and without work; null
+    vectors of the rows; multipliers by element; and, of reduced coordinates, kinetic and gravity energy [J] on the way."""
 
     reactions: np.ndarray
     constraint: np.ndarray
@@ -138,27 +138,27 @@ class Observation:
     distance: float = float("inf")
     """The least gap between bodies that are near each other [m]."""
 
-    def held_by(self, held: HeldLoads) -> None:
-        """Take over what held the bodies over a step."""
-        self.reactions, self.constraint_wrenches, self.multipliers = held.reactions, held.constraint, held.multipliers
+    def take_reactions(self, found: Reactions) -> None:
+        """Take over what joints and rows did to the bodies over a step."""
+        self.reactions, self.constraint_wrenches, self.multipliers = found.reactions, found.constraint, found.multipliers
 
-    def told(self, *, iterations: int, residual: float, minimum_distance: float, notes: tuple[str, ...]) -> None:
+    def take_facts(self, *, iterations: int, residual: float, minimum_distance: float, notes: tuple[str, ...]) -> None:
         """Take over what the report of a step says of its solution."""
         self.iterations, self.residual, self.distance, self.notes = iterations, residual, minimum_distance, notes
 
 
 def observation_of(
-    system: Any, t: float, joint_q: np.ndarray, joint_v: np.ndarray, held: HeldLoads, names: Sequence[str]
+    system: Any, t: float, joint_q: np.ndarray, joint_v: np.ndarray, found: Reactions, names: Sequence[str]
 ) -> Observation:
     """What follows from the last evaluation of a system and from what held its bodies; `names`: the elements of the rows that may repeat
     each other."""
     X, V, ledger = system.view(X_WB).reshape(-1, 12), system.view(V_WB).reshape(-1, 6), system.view(LEDGER)
     return Observation(
         time=t, poses=public_poses(X), twists=public_twists(X, V), joint_q=joint_q.copy(), joint_v=joint_v.copy(),
-        kinetic=held.kinetic + 0.5 * float(np.sum(system.view(ARMATURE) * joint_v**2)), gravity=held.gravity,
-        springs=float(ledger[SPRING_ENERGY]), powers=ledger[DAMPER_POWER : DAMPER_POWER + 3].copy(), reactions=held.reactions,
-        constraint_wrenches=held.constraint, violation=largest_violation(system.view(RESIDUAL), system.constraints.unilateral),
-        redundant=len(held.null), redundant_names=touched_names(names, held.null), multipliers=held.multipliers,
+        kinetic=found.kinetic + 0.5 * float(np.sum(system.view(ARMATURE) * joint_v**2)), gravity=found.gravity,
+        springs=float(ledger[SPRING_ENERGY]), powers=ledger[DAMPER_POWER : DAMPER_POWER + 3].copy(), reactions=found.reactions,
+        constraint_wrenches=found.constraint, violation=largest_violation(system.view(RESIDUAL), system.constraints.unilateral),
+        redundant=len(found.null), redundant_names=touched_names(names, found.null), multipliers=found.multipliers,
     )  # fmt: skip
 
 

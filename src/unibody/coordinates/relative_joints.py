@@ -16,12 +16,12 @@ from __future__ import annotations
 from math import sqrt
 
 from unibody.constraints.base import FillRows
-from unibody.coordinates.reduced.kinematics import cross_motion, fill_joint_table, seen_from
-from unibody.joints.base import JOINT_CLASS, AdvanceJoints
+from unibody.joints.table import advance_joints, fill_joint_table
 from unibody.kernel import Floats, Ints, cut, device, kernel
 
 from unibody.spatial.devices import (  # isort: skip
-    add3, compose_back, compose_rotations, cross, dot3, load3, load6, load9, rotate, rotate_back, rotation_vector, store3, store9, sub3,
+    add3, compose_back, compose_rotations, cross, cross_motion, dot3, load3, load6, load9, rotate, rotate_back, rotation_vector,
+    seen_from, store3, store9, sub3, twist_across,
 )  # fmt: skip
 
 JOINT = 6
@@ -105,12 +105,15 @@ def solve_normal(S, first, count, e, scratch_out, x_out):
 
 @kernel
 def fit_joints(
-    joints: Ints, frames: Floats, classes: Ints, index: Ints, parameters: Floats, parts: Ints, X_WB: Floats, v: Floats,
-    X_out: Floats, S_out: Floats, c_out: Floats, scratch_out: Floats, step_out: Floats, q_out: Floats,
+    joints: Ints, frames: Floats, classes: Ints, index: Ints, parameters: Floats, parts: Ints, X_WB: Floats, V_WB: Floats, biased: bool,
+    X_out: Floats, S_out: Floats, c_out: Floats, scratch_out: Floats, step_out: Floats, seen_out: Floats, q_out: Floats, v_out: Floats,
 ) -> None:  # fmt: skip
-    """Fit the coordinates of all relative joints to the poses of their bodies; q_out holds the guess on entry."""
+    """Fit coordinates and velocities of all relative joints to the poses and twists of their bodies; q_out holds the guess on entry.
+
+    X, S and what is seen of the joints are those of the end; so is Ṡ v where `biased`, which asks for the table once more at these v."""
+    # q: Gauss–Newton on the pose error
     for _ in range(FIT_LIMIT):
-        fill_joint_table(classes, index, parameters, parts, q_out, v, X_out, S_out, c_out)
+        fill_joint_table(classes, index, parameters, parts, q_out, v_out, X_out, S_out, c_out)
         largest = 0.0
         for k in range(joints.size // JOINT):
             first = joints[JOINT * k + 2]
@@ -121,18 +124,8 @@ def fit_joints(
                 largest = max(largest, abs(step_out[j]))
         if not largest > FIT_ENOUGH:
             break
-        for k in range(classes.size // JOINT_CLASS):
-            at = JOINT_CLASS * k
-            mine = cut(index, classes[at + 3], classes[at + 4] - classes[at + 3])
-            own = cut(parameters, classes[at + 7], classes[at + 8] - classes[at + 7])
-            AdvanceJoints(classes[at + 1], mine, own, q_out, step_out, 1.0, q_out)
-
-
-@kernel
-def see_joints(
-    joints: Ints, frames: Floats, X_WB: Floats, V_WB: Floats, X: Floats, S: Floats, scratch_out: Floats, seen_out: Floats, v_out: Floats
-) -> None:
-    """Relative twists, errors of fit and velocities v_j of all relative joints, at fitted coordinates."""
+        advance_joints(classes, index, parameters, q_out, step_out, 1.0, q_out)
+    # v = S⁺ V_FM, with relative twists and what the fit leaves
     for k in range(joints.size // JOINT):
         parent = joints[JOINT * k]
         child = joints[JOINT * k + 1]
@@ -147,21 +140,15 @@ def see_joints(
         store3((-p_MB[0], -p_MB[1], -p_MB[2]), at + 21, seen_out)
         V_B = seen_from(R_BM, p_BM, load6(V_WB, 6 * child))
         V_P = twist_across(R_MP, p_MP, load6(V_WB, 6 * parent))
-        e = fit_error(X, R_FM, p_FM, k)
+        e = fit_error(X_out, R_FM, p_FM, k)
         for i in range(6):
             seen_out[at + 24 + i] = V_B[i] - V_P[i]
             seen_out[at + 30 + i] = V_P[i]
             seen_out[at + 36 + i] = e[i]
         first = joints[JOINT * k + 2]
-        solve_normal(S, first, joints[JOINT * k + 3], load6(seen_out, at + 24), scratch_out, v_out)
-
-
-@device
-def twist_across(R, p, s):
-    """Ad(X) s for the pose X = (R, p)."""
-    t = rotate(R, (s[0], s[1], s[2]))
-    f = add3(rotate(R, (s[3], s[4], s[5])), cross(p, t))
-    return (t[0], t[1], t[2], f[0], f[1], f[2])
+        solve_normal(S_out, first, joints[JOINT * k + 3], load6(seen_out, at + 24), scratch_out, v_out)
+    if biased:
+        fill_joint_table(classes, index, parameters, parts, q_out, v_out, X_out, S_out, c_out)
 
 
 @device

@@ -21,9 +21,9 @@ import numpy as np
 from unibody.arena import Arenas, HoldsAddresses, SlotBlock
 from unibody.coordinates.constraint_layout import ConstraintLayout
 from unibody.coordinates.observation import Bearings, Observation
-from unibody.coordinates.reduced.kinematics import advance_joints
 from unibody.coordinates.tables import ElementTables
 from unibody.coordinates.workspace import CLASSES, INDEX, PARAMETERS, RANK, Y
+from unibody.joints.table import advance_joints
 from unibody.model.model import Model
 from unibody.model.state import State
 from unibody.model.tables import CallbackErrors
@@ -113,6 +113,7 @@ class Dynamics(System, Protocol):
     """A system that others are made around."""
 
     bearings: Bearings | None
+    callback_notes: tuple[str, ...]
 
     def at_fault(self) -> str:
         """What `culprit` answers, at the last evaluation."""
@@ -125,6 +126,8 @@ class TabledSystem(HoldsAddresses):
     def __init__(self, tables: ElementTables, more: Mapping[int, Any], block: SlotBlock):
         self.model, self.constraints, self.clock = tables.model, tables.constraints, tables.clock
         self.callback_errors, self.python_classes = tables.callback_errors, sorted(tables.python_classes)
+        self.callback_notes = (f"Python callbacks: {', '.join(self.python_classes)}",) if self.python_classes else ()
+        """What reports say of elements that run by callbacks."""
         self.signal_address = tables.signal_address
         """The address of what fills the functions of time; 0 if there are none."""
         self.arenas = Arenas(block, {**tables.slots, **more})
@@ -145,7 +148,7 @@ class TabledSystem(HoldsAddresses):
 
     def notes(self) -> tuple[str, ...]:
         """What a report should say of this model."""
-        return (f"Python callbacks: {', '.join(self.python_classes)}",) if self.python_classes else ()
+        return self.callback_notes
 
     def worst(self) -> int:
         """The velocity whose acceleration at the last evaluation is the first that is not finite, or the largest."""
@@ -164,6 +167,7 @@ class SystemAround(HoldsAddresses, Generic[D]):
         self.dynamics = dynamics
         self.model, self.constraints = dynamics.model, dynamics.constraints
         self.callback_errors, self.python_classes = dynamics.callback_errors, dynamics.python_classes
+        self.callback_notes = dynamics.callback_notes
         self.layout, self.ints, self.constants, self.work = dynamics.layout, dynamics.ints, dynamics.constants, dynamics.work
         self.view, self.start, self.convert, self.rank = dynamics.view, dynamics.start, dynamics.convert, dynamics.rank
         self.nq_all, self.nv_all = dynamics.nq_all, dynamics.nv_all
@@ -187,7 +191,7 @@ class SystemAround(HoldsAddresses, Generic[D]):
 
     def notes(self) -> tuple[str, ...]:
         """What a report should say of this model."""
-        return self.dynamics.notes()
+        return self.callback_notes
 
     def culprit(self, t: float, q: np.ndarray, v: np.ndarray, control: np.ndarray) -> str:
         """The element whose acceleration is the first that is not finite, or the largest."""

@@ -192,14 +192,14 @@ class MjcfContacts:
 
 
 def material(kind: Kind, name: str | None = None) -> ContactMaterial:
-    friction, torsion = _rubbing(kind.condim, kind.friction)
+    friction, torsion = _coefficients(kind.condim, kind.friction)
     return ContactMaterial(
         friction=friction, torsion=torsion, margin=kind.margin, category=kind.contype, mask=kind.conaffinity, priority=kind.priority,
         name=name,
     )  # fmt: skip
 
 
-def _rubbing(condim: int, friction: Any) -> tuple[float, float]:
+def _coefficients(condim: int, friction: Any) -> tuple[float, float]:
     """μ and the length that holds turns."""
     if condim == 1:
         return 0.0, 0.0
@@ -220,12 +220,12 @@ def mixed(one: Kind, other: Kind) -> GeomLaw:
     else:
         first = max(one, other, key=lambda kind: kind.priority)
         condim, friction = first.condim, np.array(first.friction)
-    return GeomLaw(*_rubbing(condim, friction), one.margin + other.margin)
+    return GeomLaw(*_coefficients(condim, friction), one.margin + other.margin)
 
 
 def _pair_law(m: Any, p: int) -> GeomLaw:
     f = m.pair_friction[p]
-    return GeomLaw(*_rubbing(int(m.pair_dim[p]), (max(f[0], f[1]), f[2])), max(float(m.pair_margin[p]), 0.0))
+    return GeomLaw(*_coefficients(int(m.pair_dim[p]), (max(f[0], f[1]), f[2])), max(float(m.pair_margin[p]), 0.0))
 
 
 def add_contact(r: Reading, touching: MjcfContacts | None) -> None:

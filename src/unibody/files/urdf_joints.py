@@ -71,12 +71,12 @@ class Joints:
         X_PF = self.bodies.X_BL[j.parent] @ pose_of(j.origin) @ turn
         X_BM = self.bodies.X_BL[j.child] @ turn
         self.b.joint(j.name, element, self.name_of[parent], self.name_of[child], X_PF=X_PF, X_BM=X_BM, **options)
-        friction = _rubbing(j, "friction")
+        friction = _dissipation(j, "friction")
         if friction and element.nv:
             self.b.add(DryFriction(j.name, friction), name=f"{j.name}.friction")
 
     def _dynamics(self, j: Any, element: Joint) -> dict[str, Any]:
-        damping = _rubbing(j, "damping")
+        damping = _dissipation(j, "damping")
         return {"damping": damping} if damping and element.nv else {}
 
     def _limits(self, j: Any) -> dict[str, Any]:
@@ -159,7 +159,7 @@ class Joints:
         return out
 
 
-def _rubbing(j: Any, what: str) -> float:
+def _dissipation(j: Any, what: str) -> float:
     """Damping or friction; 0 where the file gives none."""
     value = 0.0 if j.dynamics is None else float(getattr(j.dynamics, what) or 0.0)
     if value < 0.0:

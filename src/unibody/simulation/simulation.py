@@ -27,7 +27,7 @@ from unibody.simulation.inputs import chosen_solver, scene_of
 from unibody.simulation.recording import MOST_STEPS, Recording
 from unibody.solvers import Bound, Choice, Report, Solver
 from unibody.solvers.blame import element_of
-from unibody.solvers.bound import Turn
+from unibody.turn import Turn
 
 Feedback = Callable[[float, State, Control], Any]
 

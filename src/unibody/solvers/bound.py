@@ -10,7 +10,6 @@ nothing that is written.
 
 from __future__ import annotations
 
-import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -35,6 +34,7 @@ from unibody.rules.memory import Field, MemorySchema
 from unibody.solvers.blame import element_of
 from unibody.solvers.report import Report
 from unibody.solvers.stiffness import STIFF, stiffness
+from unibody.turn import Turn
 
 UNIT = 1e-6
 """By how much quaternions of a state may not be unit."""
@@ -47,29 +47,6 @@ class Step:
     state: State
     memory: np.ndarray
     report: Report
-
-
-class Turn:
-    """A lock that the same thread may take again; a copy of its owner gets one of its own."""
-
-    def __init__(self) -> None:
-        self._lock = threading.RLock()
-
-    def __enter__(self) -> None:
-        self._lock.acquire()
-
-    def __exit__(self, *_: Any) -> None:
-        self._lock.release()
-
-    def at_once(self) -> bool:
-        """Take it unless another thread has it; whether it is taken."""
-        return self._lock.acquire(blocking=False)
-
-    def release(self) -> None:
-        self._lock.release()
-
-    def __reduce__(self) -> tuple[type[Turn], tuple[()]]:
-        return Turn, ()
 
 
 def bound_anew(solver: Any, model: Model) -> Bound:
@@ -366,8 +343,24 @@ class Bound:
 
     def step_facts(self, memory: np.ndarray | None = None) -> dict[str, Any]:
         """What the report of a step can say without further work, of one that was made also by its memory."""
+        return {"redundant": self.redundant(), "notes": self._notes}
+
+    def redundant(self) -> int:
+        """How many of the rows that the last step closed repeat others."""
+        if not self._closed_rows:
+            return 0
         rank, rows = self.system.rank()
-        return {"redundant": rows - rank, "notes": self.system.notes()}
+        return rows - rank
+
+    @cached_property
+    def _closed_rows(self) -> int:
+        """Rows whose rank a step finds."""
+        return self.system.constraints.auxiliary
+
+    @cached_property
+    def _notes(self) -> tuple[str, ...]:
+        """What every report says of the model, whatever the step."""
+        return self.system.notes()
 
     @guarded
     def observe(self, state: State, memory: np.ndarray, control: np.ndarray) -> Observation:

@@ -1,4 +1,4 @@
-"""Device functions on tuples of scalars: 3-vectors, 3×3 matrices (nine numbers, row-major) and quaternions (wxyz).
+"""Device functions on tuples of scalars: 3-vectors, 3×3 matrices (nine numbers, row-major), quaternions (wxyz) and twists (angular first).
 
 Tuples of scalars stay in registers; small arrays inside kernels are some forty times slower.
 """
@@ -240,3 +240,27 @@ def rotate_symmetric(R, J):
 def times_symmetric(J, a):
     """J a for symmetric J = (xx, xy, xz, yy, yz, zz)."""
     return (J[0] * a[0] + J[1] * a[1] + J[2] * a[2], J[1] * a[0] + J[3] * a[1] + J[4] * a[2], J[2] * a[0] + J[4] * a[1] + J[5] * a[2])
+
+
+@device
+def twist_across(R, p, s):
+    """Ad(X) s for the pose X = (R, p)."""
+    t = rotate(R, (s[0], s[1], s[2]))
+    f = add3(rotate(R, (s[3], s[4], s[5])), cross(p, t))
+    return (t[0], t[1], t[2], f[0], f[1], f[2])
+
+
+@device
+def seen_from(R, p, s):
+    """Ad(X⁻¹) s for the pose X = (R, p)."""
+    t = rotate_back(R, (s[0], s[1], s[2]))
+    f = rotate_back(R, sub3((s[3], s[4], s[5]), cross(p, (s[0], s[1], s[2]))))
+    return (t[0], t[1], t[2], f[0], f[1], f[2])
+
+
+@device
+def cross_motion(a, b):
+    """a × b for twists."""
+    t = cross((a[0], a[1], a[2]), (b[0], b[1], b[2]))
+    f = add3(cross((a[0], a[1], a[2]), (b[3], b[4], b[5])), cross((a[3], a[4], a[5]), (b[0], b[1], b[2])))
+    return (t[0], t[1], t[2], f[0], f[1], f[2])

@@ -61,7 +61,7 @@ class ContactMargin:
         self.smallest = float(moving.min()) if moving.size else 1.0
         """The radius of the smallest body that moves [m]."""
         self.fixed = margin
-        self._hasty = np.full(3, -1)
+        self._fast = np.full(3, -1)
         self.speed_warning = ""
         """What a report should say where bodies went farther, or turned more, in the last step than contact can follow."""
         self.collision = RigidCollision(model, self._bounds[0] if margin is None else margin)
@@ -80,9 +80,9 @@ class ContactMargin:
 
     def find(self, X: np.ndarray, motion: BodyMotion, h: float, moving: np.ndarray) -> Touches:
         """Contacts at poses X (n, 12) that some body takes part in which is `moving` (n,)."""
-        way = pace(motion.velocity.ravel(), motion.rate.ravel(), self._radii, h, self.farthest, self._hasty)
-        self.speed_warning = self._told(motion, h) if self._hasty[0] >= 0 or self._hasty[1] >= 0 else ""
-        self._before = X.copy() if way > self.thin or self._hasty[0] >= 0 else None
+        way = pace(motion.velocity.ravel(), motion.rate.ravel(), self._radii, h, self.farthest, self._fast)
+        self.speed_warning = self._told(motion, h) if self._fast[0] >= 0 or self._fast[1] >= 0 else ""
+        self._before = X.copy() if way > self.thin or self._fast[0] >= 0 else None
         if self.fixed is None:
             self.collision.margin = min(max(2.0 * way, self._bounds[0]), self._bounds[1])
         bodies, points, normals, gaps, ids = self.collision.touches(X, moving)
@@ -117,7 +117,7 @@ class ContactMargin:
         self, X: np.ndarray, motion: BodyMotion, rows: ContactRows, touches: Touches, h: float, roles: np.ndarray
     ) -> np.ndarray | None:
         """(n, k) what the middle of a step h adds to the velocities of contacts; None for nothing. `roles` of bodies."""
-        if self._hasty[2] < 0:
+        if self._fast[2] < 0:
             return None
         out, table = np.empty(rows.directions.shape[:2]), self.collision.table
         gaps = touches.gaps + self.collision.offsets(touches.ids)  # between the surfaces themselves
@@ -139,8 +139,8 @@ class ContactMargin:
         return self._bounds[1] if self.fixed is None else self.fixed
 
     def _told(self, motion: BodyMotion, h: float) -> str:
-        """What a report should say of the bodies that are too hasty."""
-        velocity, farthest, (far, fast, _) = motion.velocity, self.farthest, self._hasty
+        """What a report should say of the bodies that are too fast."""
+        velocity, farthest, (far, fast, _) = motion.velocity, self.farthest, self._fast
         if far >= 0:
             way = h * np.abs(velocity[far, 3:]).max()
             name = self._model.bodies[far].name
@@ -150,16 +150,16 @@ class ContactMargin:
 
 
 @kernel
-def pace(velocity: Floats, rate: Floats, radii: Floats, h: float, farthest: float, hasty_out: Ints) -> float:
+def pace(velocity: Floats, rate: Floats, radii: Floats, h: float, farthest: float, fast_out: Ints) -> float:
     """How far any point of any body comes in a step; and who goes farther in it than contacts are seen ahead, who turns by more than half
     a turn, who by so much that contacts are seen in the middle of the step; −1 for nobody."""
     turns, slides = 0.0, 0.0
     for i in range(velocity.size // 6):
         for m in range(3):
             turns, slides = max(turns, abs(velocity[6 * i + m])), max(slides, abs(velocity[6 * i + 3 + m]))
-    hasty_out[0] = hasty(velocity, farthest / h, 3) if slides > farthest / h else -1
-    hasty_out[1] = hasty(velocity, np.pi / h, 0) if turns > np.pi / h else -1
-    hasty_out[2] = hasty(velocity, 0.5 * STILL / h, 0) if turns > 0.5 * STILL / h else -1
+    fast_out[0] = fastest_beyond(velocity, farthest / h, 3) if slides > farthest / h else -1
+    fast_out[1] = fastest_beyond(velocity, np.pi / h, 0) if turns > np.pi / h else -1
+    fast_out[2] = fastest_beyond(velocity, 0.5 * STILL / h, 0) if turns > 0.5 * STILL / h else -1
     return farthest_way(velocity, rate, radii, h)
 
 
@@ -183,7 +183,7 @@ def farthest_way(velocity: Floats, rate: Floats, radii: Floats, h: float) -> flo
 
 
 @kernel
-def hasty(velocity: Floats, limit: float, part: int) -> int:
+def fastest_beyond(velocity: Floats, limit: float, part: int) -> int:
     """The body whose velocity has the largest number in this part (0: turns, 3: the others), if that is above the limit; else −1."""
     most, who = limit, -1
     for i in range(velocity.size // 6):

@@ -96,7 +96,7 @@ def part_overlaps(
 
 
 @kernel
-def leave_held(
+def find_separable(
     width: int, origin: int, least: float, gaps: Floats, bodies: Ints, wrenches: Floats, reach: Floats, tied: Ints, light: Floats,
     agile: Floats, rows: Ints, place: Ints, J: Floats, Y: Floats, gaps_out: Floats,
 ) -> int:  # fmt: skip
@@ -113,15 +113,15 @@ def leave_held(
         stuck = False
         # of what is tied to others, joints may hold an overlap: nothing that contact can do takes it away
         if gap < -DEEP * size and tied[a] + tied[b] > 0:
-            free, answer, block = 0.0, 0.0, origin + k
+            free, response, block = 0.0, 0.0, origin + k
             for side in range(2):
                 at = 6 * (2 * width * k + side)
                 i = bodies[2 * k + side]
                 for m in range(3):
                     free += wrenches[at + m] ** 2 * agile[i] + wrenches[at + 3 + m] ** 2 * light[i]
             for at in range(place[block], place[block + 1], rows[block]):
-                answer += J[at] * Y[at]
-            stuck = answer <= LOCKED * free or answer * (FARTHEST * size) ** 2 < free * gap * gap
+                response += J[at] * Y[at]
+            stuck = response <= LOCKED * free or response * (FARTHEST * size) ** 2 < free * gap * gap
         if stuck:
             gaps_out[k] = AJAR
         if (stuck or gap < -TOLD * size) and gap < depth:
@@ -144,21 +144,21 @@ class DeepOverlaps:
             if i and body.kind == "dynamic":
                 least = float(np.linalg.eigvalsh(np.asarray(body.inertia))[0])
                 self.light[i], self.agile[i] = (1.0 / x if x > 0.0 else 0.0 for x in (body.mass, least))
-        self.told = ""
+        self.warning = ""
         """What a report should say of the last step."""
 
-    def partable(self, gaps: np.ndarray, bodies: np.ndarray, wrenches: np.ndarray, W: DelassusFactors, origin: int) -> np.ndarray:
+    def separable(self, gaps: np.ndarray, bodies: np.ndarray, wrenches: np.ndarray, W: DelassusFactors, origin: int) -> np.ndarray:
         """The gaps (n,), those that joints hold as if they were wide open. `bodies` (n, 2); `wrenches` (n, rows, 2, 6) of unit impulses at
         centres of mass, angular first; the contacts are the blocks of W from `origin` on."""
         out = np.empty(gaps.size)
-        found = leave_held(
+        found = find_separable(
             wrenches.shape[1], origin, self.least, gaps, bodies.ravel(), wrenches.ravel(), self._reach, self.tied, self.light,
             self.agile, W.rows, W.place, W.J, W.Y, out,
         )  # fmt: skip
         if found < 0:
             return gaps
         worst, stuck = divmod(found, 2)
-        self.told = self.words(*bodies[worst].tolist(), -gaps[worst], bool(stuck))
+        self.warning = self.words(*bodies[worst].tolist(), -gaps[worst], bool(stuck))
         return out
 
     def words(self, one: int, other: int, depth: float, stuck: bool) -> str:

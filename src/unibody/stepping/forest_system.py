@@ -17,7 +17,7 @@ from unibody.coordinates.maximal.dynamics import kick_maximal
 from unibody.coordinates.maximal.observe import reactions_maximal
 from unibody.coordinates.maximal.system import MaximalSystem
 from unibody.coordinates.maximal.workspace import A_WB, FACTOR, NODE_BODY, NODE_PARENT, NODE_PLAN, NODE_ROWS
-from unibody.coordinates.observation import HeldLoads
+from unibody.coordinates.observation import Reactions
 from unibody.coordinates.system import SystemAround
 from unibody.coordinates.workspace import V_WB, X_WB, Y
 from unibody.stepping.impulse_dynamics import BodyMotion, centres_in_bodies, cross_rows, motion_of
@@ -42,7 +42,7 @@ class ForestSystem(SystemAround[MaximalSystem]):
         self._kept: tuple[np.ndarray, np.ndarray, DelassusFactors] | None = None
 
     def look(self, t: float, q: np.ndarray, v: np.ndarray, control: np.ndarray, change: np.ndarray | None = None) -> bool:
-        """Evaluate the motion that nothing else holds; whether it is finite. (No velocity leans here: there is no `change`.)"""
+        """Evaluate the motion that nothing else holds; whether it is finite. (Coriolis terms are those of its beginning: no `change`.)"""
         self._kept = None
         self.evaluate(t, q, v, control)
         return bool(np.isfinite(self.view(Y)).all())
@@ -67,13 +67,13 @@ class ForestSystem(SystemAround[MaximalSystem]):
     def response(self, loads: np.ndarray, right: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
         """Velocities and multipliers of the forest's joints (m, 6n) for loads (m, 6n), or for one load and right sides of the joints."""
         m, size = len(loads), 6 * self.n
-        y, held = np.zeros((m, size)), np.zeros((m, size))
+        y, multipliers = np.zeros((m, size)), np.zeros((m, size))
         if m and size:
             solve_tree_many(
                 m, self.view(NODE_PARENT), self.view(NODE_ROWS), self.view(NODE_PLAN), self.view(FACTOR),
-                np.ascontiguousarray(loads).ravel(), np.zeros(0) if right is None else right, y.ravel(), held.ravel(),
+                np.ascontiguousarray(loads).ravel(), np.zeros(0) if right is None else right, y.ravel(), multipliers.ravel(),
             )  # fmt: skip
-        return y, held
+        return y, multipliers
 
     def _in_bodies(self, bodies: np.ndarray, wrenches: np.ndarray) -> np.ndarray:
         """Wrenches in world axes at centres of mass, in body axes at the bodies' origins."""
@@ -114,7 +114,7 @@ class ForestSystem(SystemAround[MaximalSystem]):
         out[self._state] = nodes.reshape(-1, 6)
         return out.ravel()
 
-    def through(self) -> HeldLoads:
+    def through(self) -> Reactions:
         """Reactions from the multipliers of the last evaluation."""
         return reactions_maximal(self.dynamics)
 

@@ -19,7 +19,7 @@ import numpy as np
 
 from unibody.algebra.tree.aba import eliminate_tree
 from unibody.arena import part
-from unibody.coordinates.implicit_forces import add_implicit
+from unibody.coordinates.external_forces import add_implicit
 from unibody.coordinates.reduced.dynamics import see_and_load
 from unibody.coordinates.stages import CLOSE_STAGE, Stage
 
@@ -98,7 +98,7 @@ def chosen_terms(inverse: np.ndarray, terms: np.ndarray) -> np.ndarray:
     return out
 
 
-def told(model: Model, chosen: np.ndarray, dt: float) -> tuple[str, ...]:
+def implicit_notes(model: Model, chosen: np.ndarray, dt: float) -> tuple[str, ...]:
     """What a report says of the velocities (nv,) that were chosen: one line, or none."""
     names = [f"'{j.name}'" for j in model.tree_joints if chosen[j.v_start : j.v_start + j.nv].any()]
     if not names:

@@ -18,7 +18,7 @@ import numpy as np
 from unibody.algebra.contact.delassus import DelassusFactors
 from unibody.constraints.dry_friction_rows import DryFrictionRows
 from unibody.coordinates.constraint_layout import ConstraintLayout
-from unibody.coordinates.observation import HeldLoads
+from unibody.coordinates.observation import Reactions
 from unibody.coordinates.system import Dynamics, System
 from unibody.kernel import Floats, device, kernel
 from unibody.model.model import Model
@@ -81,7 +81,7 @@ class ImpulseDynamics(System, Protocol):
     """(bodies,) which are moved by forces."""
     islands: Islands
     """Which velocities respond to each other."""
-    leaning: np.ndarray
+    coriolis: np.ndarray
     """Which velocities have terms that are taken in the middle of a step; empty if none."""
 
     @property
@@ -90,8 +90,8 @@ class ImpulseDynamics(System, Protocol):
         ...
 
     def look(self, t: float, q: np.ndarray, v: np.ndarray, control: np.ndarray, change: np.ndarray | None = None) -> bool:
-        """Evaluate the motion that nothing else holds; whether it is finite. `change`: by how much leaning velocities will have changed in
-        the middle of the step."""
+        """Evaluate the motion that nothing else holds; whether it is finite. `change`: by how much the velocities with `coriolis`
+        terms will have changed in the middle of the step."""
         ...
 
     def poses(self) -> np.ndarray:
@@ -126,7 +126,7 @@ class ImpulseDynamics(System, Protocol):
         """Add it to all accelerations, and to the loads or multipliers from which reactions follow."""
         ...
 
-    def through(self) -> HeldLoads:
+    def through(self) -> Reactions:
         """Reactions from the accelerations, loads and multipliers at hand."""
         ...
 
@@ -135,10 +135,10 @@ class ImpulseDynamics(System, Protocol):
         ...
 
     def kick_onto(
-        self, t: float, h: float, q: np.ndarray, v: np.ndarray, control: np.ndarray, held: np.ndarray, constraints: ConstraintRows,
+        self, t: float, h: float, q: np.ndarray, v: np.ndarray, control: np.ndarray, projected: np.ndarray, constraints: ConstraintRows,
         stiction: Stiction | None = None,
     ) -> None:  # fmt: skip
-        """The same, to t, carrying along the rows that are `held`, and what sticks."""
+        """The same, to t, carrying along the rows that are `projected`, and what sticks."""
         ...
 
     def move_apart(self, q: np.ndarray, v: np.ndarray, way: np.ndarray, h: float) -> None:
@@ -146,10 +146,10 @@ class ImpulseDynamics(System, Protocol):
         ...
 
     def project(
-        self, t: float, q: np.ndarray, v: np.ndarray, control: np.ndarray, held: np.ndarray, constraints: ConstraintRows,
+        self, t: float, q: np.ndarray, v: np.ndarray, control: np.ndarray, projected: np.ndarray, constraints: ConstraintRows,
         stiction: Stiction | None = None,
     ) -> None:  # fmt: skip
-        """Bring q and v back onto the rows that are `held`, and what sticks to where it was; in place."""
+        """Bring q and v back onto the rows that are `projected`, and what sticks to where it was; in place."""
         ...
 
 

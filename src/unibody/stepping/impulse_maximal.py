@@ -5,6 +5,9 @@
 
 so that W = J y is the matrix that reduced coordinates find for the same row. Vectors over bodies run in the order of the forest's nodes
 here, and in the order of the state where they leave.
+
+Islands do not feel each other, so that unit wrenches on one body of every island are one load on the forest: six loads for every body of
+the largest island, whatever the number of islands and of rows. A wrench on a body responds with the sum of its units' responses.
 """
 
 from __future__ import annotations
@@ -12,52 +15,78 @@ from __future__ import annotations
 import numpy as np
 
 from unibody.algebra.contact.delassus import DelassusFactors
-from unibody.algebra.saddle.baraff import factor_solve_tree
-from unibody.arena import part
 from unibody.coordinates.kick import keep_courses
 from unibody.coordinates.loop_closure import fill_reference
-from unibody.coordinates.maximal.forest import hand_over
+from unibody.coordinates.maximal.forest import solve_primary
 from unibody.coordinates.maximal.projection import PROJECT_BELOW, PROJECT_ENOUGH, PROJECT_LIMIT
 from unibody.coordinates.maximal.system import MaximalSystem
 from unibody.coordinates.maximal.tables import MaximalTables
+from unibody.coordinates.maximal.workspace import NODE_JOINT, NODE_L, NODE_PARENT
+from unibody.kernel import Floats, Ints, kernel
+from unibody.model.model import Model
 from unibody.stepping.carried_rows import CLOSED, LIMIT, SHRINK, SLIGHT
-from unibody.stepping.forest_delassus import combine_units, unit_loads
 from unibody.stepping.forest_system import ForestSystem
 from unibody.stepping.impulse_dynamics import ConstraintRows, cross_rows, holding_rows
 from unibody.stepping.predicted_rows import see_ahead
 from unibody.stepping.stiction import Stiction, least_motion
 
-from unibody.coordinates.maximal.workspace import (  # isort: skip
-    FACTOR, NODE_B, NODE_C, NODE_F, NODE_G, NODE_JOINT, NODE_L, NODE_M, NODE_P, NODE_PARENT, NODE_PLAN, NODE_ROWS, NODE_Y,
-)  # fmt: skip
 from unibody.coordinates.workspace import (  # isort: skip
     BIAS, CLOSURE, ENTRY_BODY, G, MASSES, MULTIPLIER, NODE_CONSTANTS, RANK, RATE, RESIDUAL, RESPONSE_Y,
     ROW_ENTRY, ROW_START, VIOLATION, Y,
 )  # fmt: skip
-from unibody.kernel import Floats, Ints, kernel
-from unibody.model.model import Model
 
 NO_ROWS, NO_MOTION = np.zeros(0, np.int64), np.zeros(0)
 
 
+def unit_loads(seat: np.ndarray, T: np.ndarray) -> np.ndarray:
+    """(loads, 6n) unit wrenches of all nodes, node i's at 6 seat[i] … 6 seat[i] + 5; T: (n, 6, 6) from wrenches at centres of mass, in
+    world axes, to those at origins, in the bodies' own."""
+    n = len(seat)
+    out = np.zeros((6 * (int(seat.max(initial=-1)) + 1), n, 6))
+    out[6 * seat[:, None] + np.arange(6), np.arange(n)[:, None]] = T.transpose(0, 2, 1)
+    return out.reshape(len(out), 6 * n)
+
+
 @kernel
-def solve_primary(layout: Ints, ints: Ints, constants: Floats, control: Floats, work_out: Floats, q_out: Floats, v_out: Floats) -> None:
-    """The forest with its own joints alone."""
-    y = part(work_out, layout, NODE_Y)
-    failed = factor_solve_tree(
-        part(ints, layout, NODE_PARENT), part(ints, layout, NODE_ROWS), part(ints, layout, NODE_PLAN), part(constants, layout, NODE_M),
-        part(work_out, layout, NODE_G), part(work_out, layout, NODE_P), part(work_out, layout, NODE_C), part(work_out, layout, NODE_F),
-        part(work_out, layout, NODE_B), part(work_out, layout, FACTOR), y, part(work_out, layout, NODE_L),
-    )  # fmt: skip
-    if failed >= 0:
-        y[6 * failed] = 1e400
-    hand_over(layout, ints, work_out)
+def combine_units(
+    first: Ints, column: Ints, island: Ints, seat: Ints, node: Ints, islands: Ints, place: Ints, bodies: Ints, rows: int, wrenches: Floats,
+    T: Floats, responses: Floats, J_out: Floats, Y_out: Floats,
+) -> None:  # fmt: skip
+    """Blocks of `rows` wrenches (rows, 2, 6) on pairs of bodies, added to zeros. island, seat: of nodes, 6n numbers a row of
+    `responses`."""
+    width = 6 * seat.size
+    for k in range(bodies.size // 2):
+        p = place[k]
+        for side in range(2):
+            g = islands[2 * k + side]
+            if g < 0:
+                continue
+            size = first[g + 1] - first[g]
+            for s in range(2):
+                i = node[bodies[2 * k + s]]
+                if i < 0 or island[i] != g:
+                    continue
+                for r in range(rows):
+                    w = 12 * (rows * k + r) + 6 * s
+                    for j in range(size):
+                        c = column[first[g] + j]
+                        at = 6 * width * seat[i] + c
+                        total = 0.0
+                        for b in range(6):
+                            total += wrenches[w + b] * responses[at + width * b]
+                        Y_out[p + rows * j + r] += total
+                        if c // 6 == i:
+                            own = 0.0
+                            for b in range(6):
+                                own += T[36 * i + 6 * (c % 6) + b] * wrenches[w + b]
+                            J_out[p + rows * j + r] += own
+            p += rows * size
 
 
 class ImpulseMaximal(ForestSystem):
     """A model in maximal coordinates whose rows beyond the forest's joints are solved elsewhere."""
 
-    leaning = np.zeros(0, bool)
+    coriolis = np.zeros(0, bool)
     """Bodies by themselves have no terms in velocities that depend on the middle of a step."""
 
     def __init__(self, model: Model):
@@ -86,9 +115,9 @@ class ImpulseMaximal(ForestSystem):
         J = np.zeros((k, self.n, 6))
         moves = self._node[bodies] >= 0
         np.add.at(J, (self._rows_of_entries[moves], self._node[bodies[moves]]), blocks[moves])
-        Y_rows, held = self.response(J.reshape(k, 6 * self.n))
+        Y_rows, multipliers = self.response(J.reshape(k, 6 * self.n))
         if k:
-            self.view(RESPONSE_Y)[:] = held.ravel()
+            self.view(RESPONSE_Y)[:] = multipliers.ravel()
             fill_reference(
                 self.view(ROW_START), self.view(ROW_ENTRY), self.view(ENTRY_BODY), self.view(G), self.view(MASSES), self.view(CLOSURE)
             )  # fmt: skip
@@ -158,9 +187,9 @@ class ImpulseMaximal(ForestSystem):
 
     def accelerate(self, impulses: np.ndarray, constraints: ConstraintRows, wrenches: np.ndarray, h: float) -> None:
         """Add what impulses over a step h do to the accelerations, and to the multipliers."""
-        y, held = self.response(self._loads(constraints.load(impulses), wrenches))
+        y, multipliers = self.response(self._loads(constraints.load(impulses), wrenches))
         self.view(Y)[:] += self.ordered(y[0]) / h
-        self.view(NODE_L)[:] += held[0] / h
+        self.view(NODE_L)[:] += multipliers[0] / h
         self.view(MULTIPLIER)[:] = impulses / h
 
     def apply_impulses(self, impulses: np.ndarray, constraints: ConstraintRows, wrenches: np.ndarray, h: float) -> None:
@@ -168,12 +197,12 @@ class ImpulseMaximal(ForestSystem):
         self.view(Y)[:] += self.change(impulses, constraints, wrenches) / h
 
     def kick_onto(
-        self, t: float, h: float, q: np.ndarray, v: np.ndarray, control: np.ndarray, held: np.ndarray, constraints: ConstraintRows,
+        self, t: float, h: float, q: np.ndarray, v: np.ndarray, control: np.ndarray, projected: np.ndarray, constraints: ConstraintRows,
         stiction: Stiction | None = None,
     ) -> None:  # fmt: skip
-        """The same, to t, carrying the joints, those constraint rows that are `held` and what sticks along (`carried_rows`); in
+        """The same, to t, carrying the joints, those constraint rows that are `projected` and what sticks along (`carried_rows`); in
         place."""
-        first, rows, found = self.constraints.primary_rows, np.flatnonzero(held), np.zeros(4)
+        first, rows, found = self.constraints.primary_rows, np.flatnonzero(projected), np.zeros(4)
         sticking = NO_ROWS if stiction is None else stiction.rows
         q_0, v_0, y, stages = q.copy(), v.copy(), self.view(Y), self.stages(control)
         residual, violation, free = self.view(RESIDUAL).copy(), self.view(VIOLATION).copy(), y.copy()
@@ -210,12 +239,12 @@ class ImpulseMaximal(ForestSystem):
         q: np.ndarray,
         v: np.ndarray,
         control: np.ndarray,
-        held: np.ndarray,
+        projected: np.ndarray,
         constraints: ConstraintRows,
         stiction: Stiction | None = None,
     ) -> None:
-        """Bring q and v back onto the joints and those constraint rows that are `held`, and what sticks to where it was."""
-        first, rows = self.constraints.primary_rows, np.flatnonzero(held)
+        """Bring q and v back onto the joints and those constraint rows that are `projected`, and what sticks to where it was."""
+        first, rows = self.constraints.primary_rows, np.flatnonzero(projected)
         sticking = NO_ROWS if stiction is None else stiction.rows
         for _ in range(PROJECT_LIMIT):
             if not self.look(t, q, v, control):

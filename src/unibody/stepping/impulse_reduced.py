@@ -13,10 +13,11 @@ import numpy as np
 from unibody.algebra.contact.delassus import DelassusFactors
 from unibody.algebra.tree.aba import BODY, ROW, A, P, V, fill_shifts, solve_tree
 from unibody.arena import part
+from unibody.arrays import finite
 from unibody.coordinates.kick import free_joints, keep_courses, kick_reduced, mark_touched
 from unibody.coordinates.maximal.projection import PROJECT_BELOW, PROJECT_ENOUGH, PROJECT_LIMIT
-from unibody.coordinates.observation import HeldLoads, Observation
-from unibody.coordinates.reduced.careful_projection import project_held
+from unibody.coordinates.observation import Observation, Reactions
+from unibody.coordinates.reduced.careful_projection import project_assembled
 from unibody.coordinates.reduced.dynamics import evaluate_reduced, spread_responses
 from unibody.coordinates.reduced.observe import observe_reduced, reactions_reduced
 from unibody.coordinates.reduced.products import carry_accelerations, fill_mass_matrix
@@ -25,11 +26,11 @@ from unibody.coordinates.reduced.tables import ReducedTables
 from unibody.coordinates.system import SystemAround
 from unibody.stepping.carried_rows import kick_onto_rows
 from unibody.stepping.constraint_responses import respond_to_constraints
-from unibody.stepping.implicit_joints import chosen_terms, evaluate_stiff, joint_efforts, stiffen, told
+from unibody.stepping.implicit_joints import chosen_terms, evaluate_stiff, implicit_notes, joint_efforts, stiffen
 from unibody.stepping.impulse_dynamics import BodyMotion, ConstraintRows, centres_in_bodies, holding_rows, in_world
 from unibody.stepping.island_sweeps import arm
 from unibody.stepping.islands import COLUMN_OF, CONSTRAINT_ISLANDS, FIRST, make_islands
-from unibody.stepping.midpoint_coriolis import along_rows, lean_and_load, predict_change
+from unibody.stepping.midpoint_coriolis import along_rows, load_at_middle, predict_change
 from unibody.stepping.stiction import Stiction, least_motion
 from unibody.stepping.tree_delassus import lay_wrenches, respond_three_rows, respond_wrenches, sweep_size
 
@@ -48,21 +49,7 @@ from unibody.model.model import Model
 from unibody.spatial.devices import add3, cross, load3, load9, rotate_back, store3
 from unibody.stepping.workspace import IMPULSE_REDUCED, MIDDLE, STIFF
 
-
-@kernel
-def is_finite(y: Floats) -> bool:
-    """Whether all numbers are. (A product by BLAS would say so too, and leave its other threads spinning for the rest of a step.)"""
-    total = 0.0
-    for k in range(y.size):
-        total += 0.0 * y[k]
-    return total == 0.0
-
-
-@kernel
-def add_share(share: float, x: Floats, y_out: Floats) -> None:
-    """y += share · x."""
-    for k in range(x.size):
-        y_out[k] += share * x[k]
+NO_NUMBERS = np.zeros(0)
 
 
 @kernel
@@ -160,12 +147,12 @@ class ImpulseReduced(SystemAround[ReducedSystem]):
         # the tree, which rows are held by it, and which velocities have Coriolis terms
         tables = ReducedTables(model, loose=True)
         self._holds = holding_rows(model, tables.constraints)
-        self.leaning = np.ones(model.nv, bool)
+        self.coriolis = np.ones(model.nv, bool)
         """Which velocities have terms that depend on the middle of a step: all but those of bodies that fly alone."""
         for _, at, body, _ in free_joints(model):
             if body is not None:
-                self.leaning[at : at + 6] = False
-        self.halves = 0.5 * self.leaning
+                self.coriolis[at : at + 6] = False
+        self.halves = 0.5 * self.coriolis
         super().__init__(ReducedSystem(tables, self._slots(model, tables), IMPULSE_REDUCED))
         # views of the workspace that every step reads
         self._com = centres_in_bodies(model)
@@ -173,7 +160,7 @@ class ImpulseReduced(SystemAround[ReducedSystem]):
         self._floats = self.view(FLOATING).size > 0
         self.flies = self.view(FREE).size > 0 or self._floats
         self._kept_stages: np.ndarray | None = None
-        self._leaning_stages: np.ndarray | None = None
+        self._midpoint_stages: np.ndarray | None = None
         self._steered_at: float | None = None
         """[s] When functions of time were asked last, if that was not by a look."""
         self._settled = False
@@ -183,7 +170,7 @@ class ImpulseReduced(SystemAround[ReducedSystem]):
         self._stiff_at: float | None = None
         self._chosen = (0.0, np.zeros(0, bool))
         """For which step length that was asked last, and which velocities it is."""
-        self._told: tuple[str, ...] = ()
+        self._implicit_notes: tuple[str, ...] = ()
         """What a report says of them."""
         # which bodies are moved by joints, and which velocities form islands
         counts = self.view(BODIES).reshape(-1, BODY)
@@ -209,7 +196,7 @@ class ImpulseReduced(SystemAround[ReducedSystem]):
     def _slots(self, model: Model, tables: ReducedTables) -> dict[int, Any]:
         """What is added to the tables of the tree, or is empty here."""
         out: dict[int, Any] = {X_SOLVED: 6 * model.n_bodies, SIDE: model.nv}
-        if self.leaning.any():
+        if self.coriolis.any():
             out[MIDDLE], out[MIDDLE_ROWS] = model.nv_joints, MIDDLE_WIDTH * model.n_bodies
         if efforts := joint_efforts(model):
             others = frozenset(name for name, _ in model.forces) - frozenset(efforts)
@@ -224,21 +211,21 @@ class ImpulseReduced(SystemAround[ReducedSystem]):
 
     def prepare(self, dt: float) -> None:
         """Before steps of length dt: also which efforts of joints they take at their end (`implicit_joints`); none where dt is infinite."""
-        super().prepare(dt)
+        self.dynamics.prepare(dt)
         stiff = self.view(STIFF)
         if stiff.size and self._stiff_at != dt:
             self._stiff_at, self.stiff = dt, False
             if 0.0 < dt < np.inf:
                 if self._chosen[0] != dt:
                     self._chosen = dt, self._choose_stiff(dt)
-                    self._told = told(self.model, self._chosen[1], dt)
+                    self._implicit_notes = implicit_notes(self.model, self._chosen[1], dt)
                 stiff[: self.model.nv] = self._chosen[1]
                 self.view(IMPLICIT_CHOICE)[STEP_LENGTH] = dt
                 self.stiff = bool(self._chosen[1].any())
 
     def notes(self) -> tuple[str, ...]:
         """What a report should say of this model, implicit joints included."""
-        return (*super().notes(), *self._told)
+        return (*self.callback_notes, *self._implicit_notes)
 
     def _choose_stiff(self, dt: float) -> np.ndarray:
         """(nv,) which velocities take their efforts at the end of a step, as the start of the model tells."""
@@ -282,7 +269,7 @@ class ImpulseReduced(SystemAround[ReducedSystem]):
     def look(self, t: float, q: np.ndarray, v: np.ndarray, control: np.ndarray, change: np.ndarray | None = None) -> bool:
         """Evaluate the motion that nothing holds; whether it is finite. `change`: by how much (nv,) velocities will have changed in the
         middle of the step, where their own terms are taken (`midpoint_coriolis`)."""
-        self.dynamics.looks += 1
+        self.dynamics.evaluations += 1
         self.dynamics.clock[0], self._steered_at = t, None
         if change is None:
             self.view(MIDDLE_ROWS)[:1] = 0.0
@@ -290,27 +277,27 @@ class ImpulseReduced(SystemAround[ReducedSystem]):
             self.view(MIDDLE)[: change.size] = change
         stages = self.stages_of_steps(change is not None)
         self.evaluation(self.layout, self.ints, self.constants, stages, control, t, self.work, q, v)
-        return is_finite(self._y)
+        return finite(self._y, NO_NUMBERS)
 
     @property
     def evaluation(self) -> Kernel:
         """What evaluates the motion for a step of the prepared length."""
         return evaluate_stiff if self.stiff else evaluate_reduced
 
-    def stages_of_steps(self, leaning: bool) -> np.ndarray:
-        """The stages of such an evaluation; `leaning`: with terms in the middle of the step."""
+    def stages_of_steps(self, midpoint: bool) -> np.ndarray:
+        """The stages of such an evaluation; `midpoint`: with terms in the middle of the step."""
         if self._kept_stages is None:
             self._kept_stages = self.stages(self.model.neutral_control(), loads=True)
-        if not leaning:
+        if not midpoint:
             return self._kept_stages
-        if self._leaning_stages is None:
-            self._leaning_stages = self._kept_stages.copy()
-            self._leaning_stages[FORCE_STAGE] = lean_and_load.address
-        return self._leaning_stages
+        if self._midpoint_stages is None:
+            self._midpoint_stages = self._kept_stages.copy()
+            self._midpoint_stages[FORCE_STAGE] = load_at_middle.address
+        return self._midpoint_stages
 
     def looked_elsewhere(self) -> None:
         """The arrays hold another motion than that of the last look here."""
-        self.dynamics.looks += 1
+        self.dynamics.evaluations += 1
         self._steered_at = None
 
     @property
@@ -341,7 +328,7 @@ class ImpulseReduced(SystemAround[ReducedSystem]):
         respond_to_constraints(
             self.layout, self.ints, self.constants, *g.tables, room.place, True, self.work, self._numbers, acceleration, J, Y
         )
-        self._inverted = self.dynamics.looks
+        self._inverted = self.dynamics.evaluations
         rows = DelassusFactors(room.first, room.rows, room.islands, J, Y, room.start, room.place, room.unit)
         return ConstraintRows(self._residual.copy(), self._rate.copy(), acceleration, rows, g)
 
@@ -361,7 +348,7 @@ class ImpulseReduced(SystemAround[ReducedSystem]):
         Y = J if self.all_alone else np.empty(size)
         if k:
             J[: front.J.size], Y[: front.Y.size] = front.J, front.Y
-        fresh = g.inverse_at[-1] if self._inverted == self.dynamics.looks else 0
+        fresh = g.inverse_at[-1] if self._inverted == self.dynamics.evaluations else 0
         given = (self.layout, self.ints, *g.tables, at, fresh, place[k:], flat)
         if width == 3:
             respond_three_rows(*given, self.all_alone, wrenches.ravel(), self.flat_com, self.work, self._numbers, self.sweep_room, J, Y)
@@ -393,7 +380,7 @@ class ImpulseReduced(SystemAround[ReducedSystem]):
 
     def apply_impulses(self, impulses: np.ndarray, constraints: ConstraintRows, wrenches: np.ndarray, h: float) -> None:
         """Add what impulses over a step h do to the accelerations that `kick` reads, and to nothing else."""
-        add_share(1.0 / h, self.change(impulses, constraints, wrenches), self._y)
+        self._y += (1.0 / h) * self.change(impulses, constraints, wrenches)
         if self._floats:
             mark_touched(wrenches.ravel(), self.view(FLOATING))
 
@@ -412,7 +399,7 @@ class ImpulseReduced(SystemAround[ReducedSystem]):
             self.view(G), multipliers, self.view(F),
         )  # fmt: skip
 
-    def through(self) -> HeldLoads:
+    def through(self) -> Reactions:
         """Reactions from the accelerations and loads of the last evaluation."""
         return reactions_reduced(self.dynamics)
 
@@ -425,15 +412,15 @@ class ImpulseReduced(SystemAround[ReducedSystem]):
         self.advance(q, v, h)
 
     def kick_onto(
-        self, t: float, h: float, q: np.ndarray, v: np.ndarray, control: np.ndarray, held: np.ndarray, constraints: ConstraintRows,
+        self, t: float, h: float, q: np.ndarray, v: np.ndarray, control: np.ndarray, projected: np.ndarray, constraints: ConstraintRows,
         stiction: Stiction | None = None,
     ) -> None:  # fmt: skip
-        """The same, to t, carrying the rows that are `held` along (`carried_rows`), with the factors that `close` left; in place. What
+        """The same, to t, carrying the rows that are `projected` along (`carried_rows`), with the factors that `close` left; in place. What
         sticks does so by its own velocity, but for what corrections do to it, which `project` takes back."""
         if not self.view(CLOSURE)[-1] < PROJECT_BELOW:
             self.kick(h, q, v)
             return
-        self.view(ACTIVE)[:] = held
+        self.view(ACTIVE)[:] = projected
         self.view(RESPONSE_Y)[:] = constraints.Y.ravel()
         kick_onto_rows(self.layout, self.ints, self.constants, self._stages_at(t, control), control, t, h, self.work, q, v)
 
@@ -458,33 +445,33 @@ class ImpulseReduced(SystemAround[ReducedSystem]):
         q: np.ndarray,
         v: np.ndarray,
         control: np.ndarray,
-        held: np.ndarray,
+        projected: np.ndarray,
         constraints: ConstraintRows,
         stiction: Stiction | None = None,
     ) -> None:
-        """Bring q and v back onto the rows that are `held`; what sticks, to where it was."""
+        """Bring q and v back onto the rows that are `projected`; what sticks, to where it was."""
         self._settled = False
         if stiction is not None:
-            self._project_sticking(t, q, v, control, np.flatnonzero(held), stiction)
+            self._project_sticking(t, q, v, control, np.flatnonzero(projected), stiction)
             return
-        self.view(ACTIVE)[:] = held
-        self.dynamics.looks += 1
+        self.view(ACTIVE)[:] = projected
+        self.dynamics.evaluations += 1
         stages = self._stages_at(t, control)
-        self._settled = bool(project_held(self.layout, self.ints, self.constants, stages, control, t, self.work, q, v))
+        self._settled = bool(project_assembled(self.layout, self.ints, self.constants, stages, control, t, self.work, q, v))
 
     def next_change(
         self, t: float, h: float, q: np.ndarray, v_0: np.ndarray, v: np.ndarray, control: np.ndarray, change: np.ndarray,
-        held: np.ndarray | None,
+        projected: np.ndarray | None,
     ) -> np.ndarray:  # fmt: skip
         """(nv,) by how much velocities will have changed in the middle of the next step, after one to (t, q, v) from velocities v_0 that
-        took `change` for that; along the rows that are `held` at q, where `project` has ended. h: its length, or 0 if nothing
+        took `change` for that; along the rows that are `projected` at q, where `project` has ended. h: its length, or 0 if nothing
         struck."""
         begun = v_0
-        if held is not None and not self._settled:
+        if projected is not None and not self._settled:
             return np.zeros(self._y.size)
-        if held is not None:
+        if projected is not None:
             begun = v_0.copy()
-            self.view(ACTIVE)[:] = held
+            self.view(ACTIVE)[:] = projected
             along_rows(self.layout, self.ints, self.constants, self._stages_at(t, control), control, self.work, q.copy(), begun)
         out = np.empty(self._y.size)
         predict_change(self.layout, self.ints, h, begun, v, change, self.halves, self.work, out)

@@ -4,21 +4,21 @@ With W = J M⁻¹ Jᵀ over all rows, u the velocity along them at the end of th
 
     u = W λ + b,    b = J (v + h a) + h J̇ v
 
-held rows u = 0; limits and contacts u + C/h ≥ 0 ⟂ λ ≥ 0; dry friction |λ| ≤ bound·h; contacts Coulomb's cone.
+bilateral rows u = 0; limits and contacts u + C/h ≥ 0 ⟂ λ ≥ 0; dry friction |λ| ≤ bound·h; contacts Coulomb's cone.
 
-Held rows are eliminated first, by the closure that also knows redundant ones (least norm): W ← W − W_rb W_bb⁺ W_br. W stays in factors,
-over islands of velocities that respond to each other; it is made whole for direct methods, where there are few rows.
+Bilateral rows are eliminated first, by the closure that also knows redundant ones (least norm): W ← W − W_rb W_bb⁺ W_br. W stays in
+factors, over islands of velocities that respond to each other; it is made whole for direct methods, where there are few rows.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from math import sqrt
 from typing import Any
 
 import numpy as np
 
 from unibody.algebra.contact.augmented import solve_augmented
+from unibody.algebra.contact.cones import clip_to_cones
 from unibody.algebra.contact.delassus import DelassusFactors, write_dense
 from unibody.algebra.contact.newton import newton_small
 from unibody.algebra.contact.pgs import solve_pgs
@@ -145,24 +145,6 @@ def inside(impulse: np.ndarray, blocks: Blocks) -> np.ndarray:
     return out
 
 
-@kernel
-def clip_to_cones(rows: Ints, friction: Floats, impulse_out: Floats) -> None:
-    """Normals of contacts that do not pull, tangents made shorter where they are too long for them."""
-    at = 0
-    for k in range(rows.size):
-        if rows[k] > 1:
-            normal, reach = max(impulse_out[at], 0.0), 0.0
-            for r in range(1, rows[k]):
-                mu = friction[3 * k + r - 1]
-                reach += (impulse_out[at + r] / mu) ** 2 if mu > 0.0 else 0.0
-            reach = sqrt(reach)
-            share = normal / reach if reach > normal else 1.0
-            impulse_out[at] = normal
-            for r in range(1, rows[k]):
-                impulse_out[at + r] *= share if friction[3 * k + r - 1] > 0.0 else 0.0
-        at += rows[k]
-
-
 def better(one: Solution, other: Solution) -> Solution:
     """The one with the smaller residual, as the work of both."""
     best = other if other.residual.velocity <= one.residual.velocity else one
@@ -187,37 +169,37 @@ def solve_whole(
 
 @dataclass
 class Closure:
-    """Held constraint rows, eliminated: which, their W⁺, themselves and their b."""
+    """Bilateral constraint rows, eliminated: which, their W⁺, themselves and their b."""
 
-    held: np.ndarray
+    bilateral: np.ndarray
     inverse: np.ndarray
     rows: DelassusFactors
     b: np.ndarray
 
     def impulses(self, load: np.ndarray, moving: bool = True) -> np.ndarray:
-        """Of the held rows, from what the rest loads the islands with (Jᵀ λ); `moving`: against their b as well."""
+        """Of the bilateral rows, from what the rest loads the islands with (Jᵀ λ); `moving`: against their b as well."""
         return -self.inverse @ (self.rows.responses(load) + (self.b if moving else 0.0))
 
 
-def close_held(system: Any, W: np.ndarray, rows: ConstraintRows, held: np.ndarray, compliance: np.ndarray) -> np.ndarray:
-    """W_bb⁺ of the held rows (indices) out of all constraint rows; the system keeps the factors."""
+def close_bilateral(system: Any, W: np.ndarray, rows: ConstraintRows, bilateral: np.ndarray, compliance: np.ndarray) -> np.ndarray:
+    """W_bb⁺ of the bilateral rows (indices) out of all constraint rows; the system keeps the factors."""
     k = len(rows.rate)
     keep = np.zeros(k, bool)
-    keep[held] = True
+    keep[bilateral] = True
     gram, closure, multiplier, rank = (system.view(slot) for slot in (GRAM, CLOSURE, MULTIPLIER, RANK))
     gram[:] = np.where(np.outer(keep, keep), W + np.diag(compliance), np.eye(k)).ravel()
     closure[2 + k : 2 + 2 * k] = np.where(keep, closure[2 + k : 2 + 2 * k], 1.0)
-    inverse = np.empty((held.size, held.size))
-    invert_closure(held, gram, np.where(keep, system.view(VIOLATION)[-k:], 0.0), closure, multiplier, rank, inverse.ravel())
+    inverse = np.empty((bilateral.size, bilateral.size))
+    invert_closure(bilateral, gram, np.where(keep, system.view(VIOLATION)[-k:], 0.0), closure, multiplier, rank, inverse.ravel())
     inverse = 0.5 * (inverse + inverse.T)
     if rank[0] < k:  # unit targets contradict each other where rows repeat: W A W = W is all that is known of A, and W⁺ = P A P
-        null = closure_null(closure, k, int(rank[0]))[:, held]
-        apart = np.eye(held.size) - null.T @ null
+        null = closure_null(closure, k, int(rank[0]))[:, bilateral]
+        apart = np.eye(bilateral.size) - null.T @ null
         inverse = apart @ inverse @ apart
     return inverse
 
 
 __all__ = [
-    "Blocks", "Closure", "ContactProblem", "DelassusFactors", "ImpulseOptions", "ImpulseOutcome", "bounded", "close_held",
+    "Blocks", "Closure", "ContactProblem", "DelassusFactors", "ImpulseOptions", "ImpulseOutcome", "bounded", "close_bilateral",
     "contacts", "join", "solve", "unilateral",
 ]  # fmt: skip

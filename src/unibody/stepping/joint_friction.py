@@ -206,7 +206,7 @@ class SteppingFriction(JointFrictionVariables):
         kept.bound, kept.slip, kept.friction, kept.iterations, kept.change = self.bounds, self.speeds(slips), self._u, k + predicted, moved
         return solution
 
-    def balls_held(self, rows: int) -> np.ndarray:
+    def sticking_balls(self, rows: int) -> np.ndarray:
         """(friction rows,) those of balls some of whose points are held within their bounds, at the last solution."""
         out = np.zeros(rows, bool)
         for blocks, variables, places, _ in self._discs:
@@ -223,7 +223,7 @@ class SteppingFriction(JointFrictionVariables):
         sign = np.sign(solution.constraint_impulse[self._rows])
         push = unit[:, self._rows]
         if closure is not None:
-            push = push - unit[:, closure.held] @ (closure.inverse @ (constraints.J[closure.held] @ constraints.Y[self._rows].T))
+            push = push - unit[:, closure.bilateral] @ (closure.inverse @ (constraints.J[closure.bilateral] @ constraints.Y[self._rows].T))
         push = push * sign
         start = self.wrenches(solution, h).ravel() - push @ self.bounds[self._blocks]
         mixing, bounds, u = DampedAnderson(), self.bounds, self._u.copy()
@@ -250,8 +250,8 @@ class SteppingFriction(JointFrictionVariables):
         out, tree = self.units(through, system.poses()), len(system.model.tree_joints)
         T, joints = system.view(T_SLOT).reshape(-1, 6), system.constraints.joints
         for p in np.flatnonzero(self.joints >= tree):
-            first, held = joints[6 * (self.joints[p] - tree) + 4 : 6 * (self.joints[p] - tree) + 6]
-            out[first : first + held, p] = T[first : first + held]
+            first, size = joints[6 * (self.joints[p] - tree) + 4 : 6 * (self.joints[p] - tree) + 6]
+            out[first : first + size, p] = T[first : first + size]
         assert len(out) == k + rows.directions.shape[0] * w
         return self.reduced_wrenches(system.dynamics).ravel(), np.ascontiguousarray(out.reshape(len(out), 6 * self.joints.size).T)
 

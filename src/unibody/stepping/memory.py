@@ -61,14 +61,14 @@ NONE = np.zeros(0)
 
 class SteppingMemory:
     """The memory of a system with nq coordinates and nv velocities (fitted joints included), constraint `rows`, room for `contacts`,
-    `leans` velocities whose own terms are taken in the middle of a step (`stepping.midpoint_coriolis`), and `friction` in joints."""
+    `midpoints` velocities whose own terms are taken in the middle of a step (`stepping.midpoint_coriolis`), and `friction` in joints."""
 
-    def __init__(self, nq: int, nv: int, rows: int, contacts: int, leans: int = 0, friction: MemorySchema | None = None):
-        self.rows, self.contacts, self.leans = rows, contacts, leans
+    def __init__(self, nq: int, nv: int, rows: int, contacts: int, midpoints: int = 0, friction: MemorySchema | None = None):
+        self.rows, self.contacts, self.midpoints = rows, contacts, midpoints
         self.schema = STEP.followed_by(
             *begun_fields(nq, nv),
-            Field("change", (leans,), "m/s, rad/s", "by how much it took velocities to have changed in its middle"),
-            Field("next_change", (leans,), "m/s, rad/s", "what a next step of the same length takes for that"),
+            Field("change", (midpoints,), "m/s, rad/s", "by how much it took velocities to have changed in its middle"),
+            Field("next_change", (midpoints,), "m/s, rad/s", "what a next step of the same length takes for that"),
             Field("constraint_impulse", (rows,), "N s, N m s", "of the constraint rows"),
             Field("joint_friction", () if friction else (0,), "", "friction in joints", record=friction),
             Field("contacts", (contacts,), "", "the first of them", record=CONTACT),

@@ -21,7 +21,8 @@ from unibody.algebra.tree.aba import BODY, COLUMN, RIGID, ROW, C, P, V, W
 from unibody.arena import part
 from unibody.coordinates.reduced.careful_projection import least_response, see_state
 from unibody.coordinates.reduced.dynamics import load_bodies
-from unibody.coordinates.reduced.kinematics import fill_joint_table, sweep_velocities
+from unibody.coordinates.reduced.kinematics import sweep_velocities
+from unibody.joints.table import fill_joint_table
 
 from unibody.coordinates.reduced.workspace import (  # isort: skip
     BODIES, COLUMNS, MIDDLE_ROWS, MIDDLE_WIDTH, PARTS, ROWS, TABLE_C, TABLE_S, TABLE_X,
@@ -39,7 +40,7 @@ FIRST = SUMS
 
 
 @kernel
-def lean(layout: Ints, ints: Ints, constants: Floats, q: Floats, v: Floats, work_out: Floats) -> None:
+def sweep_at_middle(layout: Ints, ints: Ints, constants: Floats, q: Floats, v: Floats, work_out: Floats) -> None:
     """The wrenches w of the rows, swept at v, as they are at v̄ = v + MIDDLE; MIDDLE_ROWS has V and ζ of v̄. Twists and ζ of the rows stay
     those of v: what contacts and constraints see is the motion at the beginning."""
     body = part(ints, layout, BODIES)
@@ -60,9 +61,9 @@ def lean(layout: Ints, ints: Ints, constants: Floats, q: Floats, v: Floats, work
 
 
 @kernel
-def lean_and_load(layout: Ints, ints: Ints, constants: Floats, control: Floats, work_out: Floats, q_out: Floats, v_out: Floats) -> None:
+def load_at_middle(layout: Ints, ints: Ints, constants: Floats, control: Floats, work_out: Floats, q_out: Floats, v_out: Floats) -> None:
     """`load_bodies`, after the terms in velocities were taken in the middle of the step."""
-    lean(layout, ints, constants, q_out, v_out, work_out)
+    sweep_at_middle(layout, ints, constants, q_out, v_out, work_out)
     load_bodies(layout, ints, constants, control, work_out, q_out, v_out)
 
 

@@ -15,7 +15,7 @@ from unibody.arena import part
 from unibody.coordinates.kick import NODE_NUMBERS
 from unibody.coordinates.maximal.dynamics import PLANE_NUMBERS, fill_node_rows, see_bodies_and_rows
 from unibody.coordinates.maximal.projection import aim_rows
-from unibody.coordinates.maximal.workspace import HELD_Y, NODE_BODY, NODE_F, PLANES
+from unibody.coordinates.maximal.workspace import NODE_BODY, NODE_F, PLANES, SAVED_Y
 from unibody.coordinates.signals import FillSignals
 from unibody.coordinates.stages import AGAIN_STAGE, CLOSE_STAGE, SIGNAL_STAGE, Stage
 from unibody.coordinates.workspace import COMPLIANCE, COUNTS, NODE_CONSTANTS, PRIMARY, RATE, RESIDUAL, SIGNALS, WIDTH
@@ -99,10 +99,10 @@ def push_back(
     """Correct the accelerations (slot Y) by impulses for the rows as they were seen, with the factors of the step's beginning, at q, or,
     if `anew`, with those of the preview, at q_out."""
     y = part(work_out, layout, Y_SLOT)
-    held = part(work_out, layout, HELD_Y)
+    saved = part(work_out, layout, SAVED_Y)
     f = part(work_out, layout, NODE_F)
     for j in range(y.size):
-        held[j] = y[j]
+        saved[j] = y[j]
         f[j] = 0.0
     if anew == 1:
         fill_node_rows(layout, ints, constants, work_out)
@@ -111,21 +111,4 @@ def push_back(
     if anew == 1:
         carry_back(layout, ints, constants, q, q_out, work_out)
     for j in range(y.size):
-        y[j] += held[j]
-
-
-@kernel
-def settle(
-    layout: Ints, ints: Ints, constants: Floats, stages: Ints, control: Floats, again: int, work_out: Floats, q_out: Floats, v_out: Floats
-) -> None:
-    """v ← v + y with M y = Gᵀ λ, G y = −Ċ for the rows as they were seen; `again`: with the factors at hand."""
-    y = part(work_out, layout, Y_SLOT)
-    f = part(work_out, layout, NODE_F)
-    for j in range(f.size):
-        f[j] = 0.0
-    if again == 0:
-        fill_node_rows(layout, ints, constants, work_out)
-    aim_rows(layout, ints, constants, 1.0, part(work_out, layout, RATE), work_out)
-    Stage(stages[CLOSE_STAGE if again == 0 else AGAIN_STAGE], layout, ints, constants, control, work_out, q_out, v_out)
-    for j in range(y.size):
-        v_out[j] += y[j]
+        y[j] += saved[j]

@@ -1,4 +1,4 @@
-"""One step's problem in numbers: W of what is not held, solved for impulses, for the second phase of impacts, and for overlaps."""
+"""One step's problem in numbers: W of what is not bilateral, solved for impulses, for the second phase of impacts, and for overlaps."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from unibody.stepping.step_arrays import add_works, lay_problem, order_upwards, 
 from unibody.stepping.step_solution import LATE, SLIPS, StepSolution
 
 from unibody.stepping.impulses import (  # isort: skip
-    Blocks, Closure, ImpulseOptions, ImpulseOutcome, bounded, close_held, contacts, join, solve, unilateral,
+    Blocks, Closure, ImpulseOptions, ImpulseOutcome, bounded, close_bilateral, contacts, join, solve, unilateral,
 )  # fmt: skip
 
 AWAY = 1e3
@@ -48,14 +48,14 @@ class BoundsByReactions(Protocol):
 
 
 class StepRule(Protocol):
-    """What a problem asks of the rule that poses it: constraint rows by their laws, in `rest` those that are not held."""
+    """What a problem asks of the rule that poses it: constraint rows by their laws, in `rest` those that are not bilateral."""
 
     model: Model
     system: ImpulseDynamics
     pair_laws: PairLaws
     deep: DeepOverlaps
     friction: BoundsByReactions | None
-    held: np.ndarray
+    bilateral: np.ndarray
     pushed: np.ndarray
     friction_rows: np.ndarray
     rest: np.ndarray
@@ -68,7 +68,7 @@ class StepRule(Protocol):
 
 
 class Assembled:
-    """One problem in numbers: W of what is not held, after the held rows are eliminated, in factors over islands."""
+    """One problem in numbers: W of all other rows, after the bilateral rows are eliminated, in factors over islands."""
 
     def __init__(
         self, rule: StepRule, wrenches: np.ndarray, constraints: ConstraintRows, b_constraints: np.ndarray, rows: ContactRows,
@@ -90,10 +90,10 @@ class Assembled:
         self.free = self.W = rule.system.respond(front, rows.bodies, wrenches)
         self._fixed: np.ndarray | None = None
         self._order: np.ndarray | None = None
-        if rule.held.size:
+        if rule.bilateral.size:
             J, Y = constraints.J, constraints.Y
-            inverse = close_held(rule.system, 0.5 * (J @ Y.T + Y @ J.T), constraints, rule.held, rule.compliance)
-            self.closure = Closure(rule.held, inverse, constraints.rows.some(rule.held), b_constraints[rule.held])
+            inverse = close_bilateral(rule.system, 0.5 * (J @ Y.T + Y @ J.T), constraints, rule.bilateral, rule.compliance)
+            self.closure = Closure(rule.bilateral, inverse, constraints.rows.some(rule.bilateral), b_constraints[rule.bilateral])
             self._fixed = self.W.along(self.closure.rows.motion(inverse @ self.closure.b))
             self.W = self.W.holding(self.closure.rows, inverse)
         self.driven = self.idle = np.zeros(0, np.int64)
@@ -104,7 +104,7 @@ class Assembled:
 
     @property
     def fixed(self) -> np.ndarray:
-        """Of all rows, the velocities that held rows take from them."""
+        """Of all rows, the velocities that bilateral rows take from them."""
         return np.zeros(self.rest.size + self.n * self.w) if self._fixed is None else self._fixed
 
     @property
@@ -126,7 +126,7 @@ class Assembled:
         return self.free.some(self.rest.size + np.arange(self.n)).wholes()[1][:, self.constraints.islands.place]
 
     def _find_driven(self) -> None:
-        """Friction rows while held ones leave them no choice, as in driven joints: nothing responds to their impulses."""
+        """Friction rows while bilateral ones leave them no choice, as in driven joints: nothing responds to their impulses."""
         k = self.rest.size
         before, after = self.free.diagonal(k), self.W.diagonal(k)
         driven = (np.arange(k) >= self.push.size) & (after <= UNMOVED * before)
@@ -222,7 +222,7 @@ class Assembled:
             free.ravel(), after.ravel(), NONE if self.turn is None else self.turn.ravel(), total, sums,
         )  # fmt: skip
         if self.closure is not None:
-            total[self.closure.held] = self.closure.impulses(self.free.pull(outcome.impulse))
+            total[self.closure.bilateral] = self.closure.impulses(self.free.pull(outcome.impulse))
         on_free, on_before, over, turnover = sums.tolist()
         return StepSolution(
             touches, self.rows, self.laws, self.constraints, self.wrenches, total, impulse, before, free, after, outcome,
@@ -286,10 +286,10 @@ class Assembled:
     def apart(self, solution: StepSolution) -> np.ndarray | None:
         """Pseudo-velocities that take a part of what overlaps away, in no other row's way; None where nothing does."""
         push, k, asked = self.push.size, self.rest.size, self.options
-        self.rule.deep.told = ""
+        self.rule.deep.warning = ""
         if not push and not overlaps(solution.touches.gaps, self.rule.radius):
             return None
-        gaps = self.rule.deep.partable(solution.touches.gaps, self.rows.bodies, self.wrenches, self.W, k)
+        gaps = self.rule.deep.separable(solution.touches.gaps, self.rows.bodies, self.wrenches, self.W, k)
         impulse = impulses_apart(
             self.W, self.h, k, asked.iterations if asked.method in ("auto", "pgs") else 0, self.rule.radius,
             self.rule.sizes[self.push], self.constraints.residual[self.push],
@@ -302,6 +302,6 @@ class Assembled:
         total = np.zeros(len(self.constraints.rate))
         total[self.rest] = rest[:k]
         if self.closure is not None:
-            total[self.closure.held] = self.closure.impulses(self.free.pull(rest), moving=False)
+            total[self.closure.bilateral] = self.closure.impulses(self.free.pull(rest), moving=False)
         wrenches = self.rows.on_bodies(self.wrenches, rest[k:].reshape(self.n, self.w), self.rule.model.n_bodies)
         return self.rule.system.change(total, self.constraints, wrenches)

@@ -7,7 +7,7 @@ that are held also takes back what sticking rows have moved since the step began
     y = −Y_h W_h⁺ C,      W_h = J_h Y_h,   Y = M⁻¹ Jᵀ
     y ← y − Z (J_s Z)⁺ (c + J_s y),      Z = Y_s − Y_h W_h⁺ J_h Y_s          sticking rows as they respond where others hold
 
-and Ċ, J_s v in place of C, c for velocities, whose kinetic energy a projection in the sense of M can only lessen. Held rows come first:
+and Ċ, J_s v in place of C, c for velocities, whose kinetic energy a projection in the sense of M can only lessen. Bilateral rows are first:
 what sticks goes back as far as they leave it free.
 """
 
@@ -66,16 +66,16 @@ def displacement(joint: Joint, q_0: np.ndarray, q: np.ndarray) -> np.ndarray:
 
 
 def least_motion(
-    y: np.ndarray, J: np.ndarray, Y: np.ndarray, held: np.ndarray, off_held: np.ndarray, stiction: np.ndarray, off_stays: np.ndarray
+    y: np.ndarray, J: np.ndarray, Y: np.ndarray, rows: np.ndarray, off_rows: np.ndarray, stiction: np.ndarray, off_stays: np.ndarray
 ) -> np.ndarray:
-    """y, and the least motion beside it that takes `off_held` from the rows `held`, then `off_stays` from the rows `stiction`; J, Y (k, nv)
-    of all rows."""
-    J_h, Y_h = J[held], Y[held]
-    inverse = np.zeros((held.size, held.size))
-    if held.size:
+    """y, and the least motion beside it that takes `off_rows` from `rows`, then `off_stays` from the rows `stiction`; J, Y (k, nv) of all
+    rows."""
+    J_h, Y_h = J[rows], Y[rows]
+    inverse = np.zeros((rows.size, rows.size))
+    if rows.size:
         W = J_h @ Y_h.T
         inverse = np.linalg.pinv(0.5 * (W + W.T), rcond=1e-9, hermitian=True)
-        y = y - Y_h.T @ (inverse @ (off_held + J_h @ y))
+        y = y - Y_h.T @ (inverse @ (off_rows + J_h @ y))
     if not stiction.size:
         return y
     J_s, Y_s = J[stiction], Y[stiction]

@@ -37,7 +37,7 @@ from unibody.stepping.contact_rows import ContactRows, contact_rows
 from unibody.stepping.depenetration import DeepOverlaps
 from unibody.stepping.impacts import largest_share
 from unibody.stepping.impulse_dynamics import BodyMotion, ConstraintRows, ImpulseDynamics, row_bounds
-from unibody.stepping.impulses import ImpulseOptions, ImpulseOutcome, close_held
+from unibody.stepping.impulses import ImpulseOptions, ImpulseOutcome, close_bilateral
 from unibody.stepping.inactive_contacts import Near
 from unibody.stepping.joint_friction import SteppingFriction, friction_rows_of_joints
 from unibody.stepping.memory import NO_GUESS, NONE, Guess
@@ -76,7 +76,7 @@ class Stepping:
         self.deep = DeepOverlaps(model, np.zeros(model.n_bodies) if near is None else near.reach[0])
         keep_freed_memory()
         self.pair_laws = PairLaws(model)
-        # constraint rows after the primary ones, by their laws: held, pushed from one side, or with friction up to a bound
+        # constraint rows after the primary ones, by their laws: bilateral, pushed from one side, or with friction up to a bound
         constraints = system.constraints
         first, k = constraints.primary_rows, constraints.rows - constraints.primary_rows
         elements = dict(system.model.constraints)
@@ -85,7 +85,7 @@ class Stepping:
         self.nonholonomic = np.array([getattr(e, "nonholonomic", False) for e in own], bool)
         self.bound = row_bounds(system.model, constraints)
         self.compliance = np.array(constraints.compliance)
-        self.held = np.flatnonzero(~self.unilateral & np.isinf(self.bound))
+        self.bilateral = np.flatnonzero(~self.unilateral & np.isinf(self.bound))
         self.pushed = np.flatnonzero(self.unilateral)
         self.friction_rows = np.flatnonzero(np.isfinite(self.bound))
         # friction in joints: which velocity each of its rows is
@@ -96,12 +96,12 @@ class Stepping:
             self._friction_dofs[r] = (system.model.joint(element.joint), element.chosen[r - begins[constraints.names[first + r]]])
         reacts = any(isinstance(f, JointFriction) for _, f in model.forces)
         self.friction = SteppingFriction(model, system, self.friction_rows, self.bound) if reacts else None
-        # rows that positions are brought back onto: those that are held, other than nonholonomic ones
+        # rows that positions are brought back onto: bilateral ones other than nonholonomic ones
         self.rest = np.concatenate([self.pushed, self.friction_rows]).astype(np.int64)
         self.in_order = bool((self.rest == np.arange(k)).all()) if self.rest.size == k else False
-        """Whether those that are not held are all constraint rows, in its order."""
+        """Whether those that are not bilateral are all constraint rows, in its order."""
         self.projected = np.zeros(k)
-        self.projected[self.held] = 1.0
+        self.projected[self.bilateral] = 1.0
         self.projected[self.nonholonomic] = 0.0
         self.projects = bool(self.projected.any() or first)
         """Whether positions are brought back onto rows after a step."""
@@ -214,7 +214,7 @@ class Stepping:
             return None
         inside = np.abs(solution.constraint_impulse[rows]) < (1.0 - INSIDE) * h * self.bound[rows]
         if self.friction is not None:
-            inside |= self.friction.balls_held(rows.size)
+            inside |= self.friction.sticking_balls(rows.size)
         slip = np.abs(solution.outcome.velocity[solution.pushes : solution.pushes + rows.size])
         stuck = rows[inside & (slip <= max(10.0 * self.options.tolerance, solution.outcome.residual))]
         joint_q = q[q.size - self.model.nq_joints :].copy()
@@ -231,9 +231,9 @@ class Stepping:
         after = np.zeros_like(free)
         after[:, 0] = (known.gap - touches.gaps) / h
         after[:, 1] = known.slip
-        if self.held.size:
+        if self.bilateral.size:
             W = constraints.J @ constraints.Y.T
-            close_held(system, 0.5 * (W + W.T), constraints, self.held, self.compliance)
+            close_bilateral(system, 0.5 * (W + W.T), constraints, self.bilateral, self.compliance)
         impulse = known.impulse[:, : rows.width].copy()
         outcome = ImpulseOutcome(impulse, after)
         return StepSolution(

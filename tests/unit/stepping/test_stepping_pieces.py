@@ -15,7 +15,7 @@ from unibody.algebra.contact.problem import bounded, contacts, join, unilateral
 from unibody.collision.rigid.contacts import FEATURE_BITS, arrange_touches
 from unibody.element import LEDGER
 from unibody.rules.memory import Field, MemorySchema
-from unibody.stepping.contact_margin import hasty
+from unibody.stepping.contact_margin import fastest_beyond
 from unibody.stepping.depenetration import CORRECTED, FASTEST, OVERLAP, impulses_apart, wish_apart
 from unibody.stepping.impulses import WARM, ImpulseOptions, inside, nothing_acts, solve
 from unibody.stepping.memory import CONTACT, METHODS, WIDTH, SteppingMemory, write_step, write_touches
@@ -194,7 +194,8 @@ def test_contacts_of_moving_bodies_come_in_the_order_of_pairs() -> None:
 def test_the_fastest_body_is_named() -> None:
     velocity = np.zeros(18)
     velocity[6], velocity[17] = 3.0, -4.0
-    assert [hasty(velocity, 2.0, 0), hasty(velocity, 3.5, 0), hasty(velocity, 3.9, 3), hasty(velocity, 4.0, 3)] == [1, -1, 2, -1]
+    asked = ((2.0, 0), (3.5, 0), (3.9, 3), (4.0, 3))
+    assert [fastest_beyond(velocity, limit, part) for limit, part in asked] == [1, -1, 2, -1]
 
 
 def test_points_are_put_in_order_from_below_and_those_of_one_height_stay_so() -> None:
@@ -249,7 +250,7 @@ def test_works_of_impulses_over_a_step() -> None:
 
 def test_a_step_is_written_where_memory_is_read() -> None:
     friction = MemorySchema(Field("friction", (1,), "N", "in one joint"))
-    layout = SteppingMemory(nq=2, nv=1, rows=1, contacts=2, leans=1, friction=friction)
+    layout = SteppingMemory(nq=2, nv=1, rows=1, contacts=2, midpoints=1, friction=friction)
     memory = np.zeros(layout.schema.size)
     kept = layout.view(memory)
     write_step(

@@ -144,3 +144,21 @@ def alart_curnier(
             F_out[at + i] = missed[i]
             for j in range(count):
                 A_out[p + 4 * i + j] = (1.0 if i == j else 0.0) - B_out[p + 4 * i + j]
+
+
+@kernel
+def clip_to_cones(rows: Ints, friction: Floats, impulse_out: Floats) -> None:
+    """Impulses in their own units back in their cones: normals that do not pull, tangents made shorter where they are too long for them."""
+    at = 0
+    for k in range(rows.size):
+        if rows[k] > 1:
+            normal, reach = max(impulse_out[at], 0.0), 0.0
+            for r in range(1, rows[k]):
+                mu = friction[3 * k + r - 1]
+                reach += (impulse_out[at + r] / mu) ** 2 if mu > 0.0 else 0.0
+            reach = math.sqrt(reach)
+            share = normal / reach if reach > normal else 1.0
+            impulse_out[at] = normal
+            for r in range(1, rows[k]):
+                impulse_out[at + r] *= share if friction[3 * k + r - 1] > 0.0 else 0.0
+        at += rows[k]

@@ -105,17 +105,17 @@ class Assembler:
     def __init__(self, here: Instant, gaps: Mapping[str, tuple[float, str, float]], fixed: Any = (), weights: Any = None):
         self.here, self.model, self.gaps = here, here.model, gaps
         self.fixed = names_of(fixed)
-        kept, held = [], np.zeros(self.model.nv, bool)
+        kept, still = [], np.zeros(self.model.nv, bool)
         for name in self.fixed:
             joint = self.model._joint_index.get(name)
             if joint is not None and not joint.loop:
-                held[joint.v_start : joint.v_start + joint.nv] = True
+                still[joint.v_start : joint.v_start + joint.nv] = True
             elif joint is not None:
                 kept.append((name, None))
             else:
                 known = {**dict.fromkeys(self.model._joint_index, -1), **self.model._body_index}
                 kept.append((name, int(look_up(name, known, "assemble fixed: joint or body"))))
-        self.free = np.flatnonzero(~held)
+        self.free = np.flatnonzero(~still)
         self.weights = checked_weights(weights, self.model)
         self.at = Displaced(here, kept)
         self._refuse_callback_errors()

@@ -17,9 +17,9 @@ import numpy as np
 
 from unibody.algebra.least_change import LeastChangeProblem
 from unibody.coordinates.instant import Instant
-from unibody.coordinates.reduced.kinematics import advance_joints
 from unibody.coordinates.workspace import CLASSES, INDEX, PARAMETERS, ROW_SIZE, T
 from unibody.joints import Ball, Free
+from unibody.joints.table import advance_joints
 from unibody.model.model import JointInfo
 from unibody.model.scale import body_lengths
 from unibody.spatial.pose import ad, skew, vector_from_rotation

@@ -17,7 +17,6 @@ from unibody.arena import part
 from unibody.coordinates.evaluate_rows import see_rows
 from unibody.coordinates.external_forces import load_forces
 from unibody.coordinates.kick import NODE_NUMBERS, kick_body
-from unibody.coordinates.reduced.kinematics import cross_motion
 from unibody.coordinates.relative_joints import JOINT, SEEN, add_joint_efforts, wrench_back
 from unibody.coordinates.signals import FillSignals
 
@@ -34,8 +33,8 @@ from unibody.joints.free import screw_displacement
 from unibody.kernel import Floats, Ints, cut, device, kernel
 
 from unibody.spatial.devices import (  # isort: skip
-    add3, compose_rotations, cross, dot3, load3, load6, load9, rotate_back, rotation_about, rotation_of_quaternion, scale3, store3,
-    store9, sub3,
+    add3, compose_rotations, cross, cross_motion, dot3, load3, load6, load9, rotate_back, rotation_about, rotation_of_quaternion, scale3,
+    store3, store9, sub3,
 )  # fmt: skip
 
 PLANE_NUMBERS = 21

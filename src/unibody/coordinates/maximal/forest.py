@@ -23,10 +23,8 @@ from unibody.coordinates.workspace import (  # isort: skip
 )  # fmt: skip
 from unibody.kernel import Floats, Ints, device, kernel
 
-factor_solve_6 = baraff.factor_solve_tree
-solve_many_6 = baraff.solve_tree_many
-factor_solve_3 = baraff_planar.factor_solve_tree
-solve_many_3 = baraff_planar.solve_tree_many
+factor_solve_6, solve_many_6 = baraff.factor_solve_tree, baraff.solve_tree_many
+factor_solve_3, solve_many_3 = baraff_planar.factor_solve_tree, baraff_planar.solve_tree_many
 
 
 @kernel
@@ -83,8 +81,8 @@ def add_responses(layout: Ints, ints: Ints, work_out: Floats) -> None:
             primary[k] += mu * response_y[n * r + k]
 
 
-@kernel
-def hand_over(layout: Ints, ints: Ints, work_out: Floats) -> None:
+@device
+def hand_over(layout, ints, work_out):
     """y of the nodes in the order of the state."""
     width = part(ints, layout, COUNTS)[WIDTH]
     bodies = part(ints, layout, NODE_BODY)
@@ -143,26 +141,57 @@ def close_forest_again(layout: Ints, ints: Ints, work_out: Floats) -> None:
     add_responses(layout, ints, work_out)
 
 
-@kernel
-def solve_by_tree(layout: Ints, ints: Ints, constants: Floats, control: Floats, work_out: Floats, q_out: Floats, v_out: Floats) -> None:
-    """The tree, bodies in space."""
-    parent, rows, plan = part(ints, layout, NODE_PARENT), part(ints, layout, NODE_ROWS), part(ints, layout, NODE_PLAN)
-    factor = part(work_out, layout, FACTOR)
+@device
+def factor_primary(factor_solve, layout, ints, constants, work_out):
+    """Accelerations and multipliers of the primary rows alone, by the kernel of a width; its factors stay."""
     y = part(work_out, layout, NODE_Y)
-    failed = factor_solve_6(
-        parent, rows, plan, part(constants, layout, NODE_M), part(work_out, layout, NODE_G), part(work_out, layout, NODE_P),
-        part(work_out, layout, NODE_C), part(work_out, layout, NODE_F), part(work_out, layout, NODE_B), factor, y,
-        part(work_out, layout, NODE_L),
+    failed = factor_solve(
+        part(ints, layout, NODE_PARENT), part(ints, layout, NODE_ROWS), part(ints, layout, NODE_PLAN), part(constants, layout, NODE_M),
+        part(work_out, layout, NODE_G), part(work_out, layout, NODE_P), part(work_out, layout, NODE_C), part(work_out, layout, NODE_F),
+        part(work_out, layout, NODE_B), part(work_out, layout, FACTOR), y, part(work_out, layout, NODE_L),
     )  # fmt: skip
     if failed >= 0:
-        y[6 * failed] = 1e400
+        y[part(ints, layout, COUNTS)[WIDTH] * failed] = 1e400
+
+
+@device
+def solve_forest(factor_solve, solve_many, layout, ints, constants, work_out):
+    """Accelerations and multipliers by the kernels of a width: primary rows, then auxiliary ones by anticipation."""
+    factor_primary(factor_solve, layout, ints, constants, work_out)
     target = part(work_out, layout, TARGET)
     if target.size > 0:
         load = part(work_out, layout, LOAD)
         fill_loads(layout, ints, work_out)
-        response_x, response_y = part(work_out, layout, RESPONSE_X), part(work_out, layout, RESPONSE_Y)
-        solve_many_6(target.size, parent, rows, plan, factor, load, load[0:0], response_x, response_y)
+        solve_many(
+            target.size, part(ints, layout, NODE_PARENT), part(ints, layout, NODE_ROWS), part(ints, layout, NODE_PLAN),
+            part(work_out, layout, FACTOR), load, load[0:0], part(work_out, layout, RESPONSE_X), part(work_out, layout, RESPONSE_Y),
+        )  # fmt: skip
         close_forest(layout, ints, constants, work_out)
+    hand_over(layout, ints, work_out)
+
+
+@device
+def solve_forest_again(solve_many, layout, ints, work_out):
+    """Another right side (NODE_F, NODE_B, TARGET) with the factors at hand."""
+    solve_many(
+        1, part(ints, layout, NODE_PARENT), part(ints, layout, NODE_ROWS), part(ints, layout, NODE_PLAN), part(work_out, layout, FACTOR),
+        part(work_out, layout, NODE_F), part(work_out, layout, NODE_B), part(work_out, layout, NODE_Y), part(work_out, layout, NODE_L),
+    )  # fmt: skip
+    if part(work_out, layout, TARGET).size > 0:
+        close_forest_again(layout, ints, work_out)
+    hand_over(layout, ints, work_out)
+
+
+@kernel
+def solve_by_tree(layout: Ints, ints: Ints, constants: Floats, control: Floats, work_out: Floats, q_out: Floats, v_out: Floats) -> None:
+    """The tree, bodies in space."""
+    solve_forest(factor_solve_6, solve_many_6, layout, ints, constants, work_out)
+
+
+@kernel
+def solve_primary(layout: Ints, ints: Ints, constants: Floats, control: Floats, work_out: Floats, q_out: Floats, v_out: Floats) -> None:
+    """The tree with its own joints alone, bodies in space."""
+    factor_primary(factor_solve_6, layout, ints, constants, work_out)
     hand_over(layout, ints, work_out)
 
 
@@ -171,87 +200,51 @@ def solve_by_planar_tree(
     layout: Ints, ints: Ints, constants: Floats, control: Floats, work_out: Floats, q_out: Floats, v_out: Floats
 ) -> None:
     """The tree, bodies in a plane."""
-    parent, rows, plan = part(ints, layout, NODE_PARENT), part(ints, layout, NODE_ROWS), part(ints, layout, NODE_PLAN)
-    factor = part(work_out, layout, FACTOR)
-    y = part(work_out, layout, NODE_Y)
-    failed = factor_solve_3(
-        parent, rows, plan, part(constants, layout, NODE_M), part(work_out, layout, NODE_G), part(work_out, layout, NODE_P),
-        part(work_out, layout, NODE_C), part(work_out, layout, NODE_F), part(work_out, layout, NODE_B), factor, y,
-        part(work_out, layout, NODE_L),
-    )  # fmt: skip
-    if failed >= 0:
-        y[3 * failed] = 1e400
-    target = part(work_out, layout, TARGET)
-    if target.size > 0:
-        load = part(work_out, layout, LOAD)
-        fill_loads(layout, ints, work_out)
-        response_x, response_y = part(work_out, layout, RESPONSE_X), part(work_out, layout, RESPONSE_Y)
-        solve_many_3(target.size, parent, rows, plan, factor, load, load[0:0], response_x, response_y)
-        close_forest(layout, ints, constants, work_out)
-    hand_over(layout, ints, work_out)
+    solve_forest(factor_solve_3, solve_many_3, layout, ints, constants, work_out)
 
 
 @kernel
 def solve_by_tree_again(
     layout: Ints, ints: Ints, constants: Floats, control: Floats, work_out: Floats, q_out: Floats, v_out: Floats
 ) -> None:
-    """Another right side (NODE_F, NODE_B, TARGET) with the factors at hand, bodies in space."""
-    solve_many_6(
-        1, part(ints, layout, NODE_PARENT), part(ints, layout, NODE_ROWS), part(ints, layout, NODE_PLAN), part(work_out, layout, FACTOR),
-        part(work_out, layout, NODE_F), part(work_out, layout, NODE_B), part(work_out, layout, NODE_Y), part(work_out, layout, NODE_L),
-    )  # fmt: skip
-    if part(work_out, layout, TARGET).size > 0:
-        close_forest_again(layout, ints, work_out)
-    hand_over(layout, ints, work_out)
+    """Another right side with the factors of `solve_by_tree`."""
+    solve_forest_again(solve_many_6, layout, ints, work_out)
 
 
 @kernel
 def solve_by_planar_tree_again(
     layout: Ints, ints: Ints, constants: Floats, control: Floats, work_out: Floats, q_out: Floats, v_out: Floats
 ) -> None:
-    """Another right side (NODE_F, NODE_B, TARGET) with the factors at hand, bodies in a plane."""
-    solve_many_3(
-        1, part(ints, layout, NODE_PARENT), part(ints, layout, NODE_ROWS), part(ints, layout, NODE_PLAN), part(work_out, layout, FACTOR),
-        part(work_out, layout, NODE_F), part(work_out, layout, NODE_B), part(work_out, layout, NODE_Y), part(work_out, layout, NODE_L),
+    """Another right side with the factors of `solve_by_planar_tree`."""
+    solve_forest_again(solve_many_3, layout, ints, work_out)
+
+
+@device
+def solve_saddle(solve, layout, ints, constants, work_out):
+    """Accelerations and all multipliers at once, by a kernel that takes auxiliary rows as dense vectors."""
+    fill_loads(layout, ints, work_out)
+    y = part(work_out, layout, NODE_Y)
+    memory = part(work_out, layout, FACTOR)
+    failed = solve(
+        part(ints, layout, COUNTS)[WIDTH], part(work_out, layout, TARGET).size, part(ints, layout, NODE_PARENT),
+        part(ints, layout, NODE_ROWS), part(constants, layout, NODE_M), part(work_out, layout, NODE_G), part(work_out, layout, NODE_P),
+        part(work_out, layout, NODE_C), part(work_out, layout, LOAD), part(work_out, layout, NODE_F), part(work_out, layout, NODE_B),
+        part(work_out, layout, TARGET), rank_tolerance(part(work_out, layout, VIOLATION)), memory, y, part(work_out, layout, NODE_L),
+        part(work_out, layout, MULTIPLIER),
     )  # fmt: skip
-    if part(work_out, layout, TARGET).size > 0:
-        close_forest_again(layout, ints, work_out)
+    part(work_out, layout, RANK)[0] = memory[0]
+    if failed >= 0:
+        y[0] = 1e400
     hand_over(layout, ints, work_out)
 
 
 @kernel
 def solve_by_schur(layout: Ints, ints: Ints, constants: Floats, control: Floats, work_out: Floats, q_out: Floats, v_out: Floats) -> None:
     """The Schur complement, one dense system for all multipliers."""
-    fill_loads(layout, ints, work_out)
-    y = part(work_out, layout, NODE_Y)
-    memory = part(work_out, layout, FACTOR)
-    failed = solve_schur(
-        part(ints, layout, COUNTS)[WIDTH], part(work_out, layout, TARGET).size, part(ints, layout, NODE_PARENT),
-        part(ints, layout, NODE_ROWS), part(constants, layout, NODE_M), part(work_out, layout, NODE_G), part(work_out, layout, NODE_P),
-        part(work_out, layout, NODE_C), part(work_out, layout, LOAD), part(work_out, layout, NODE_F), part(work_out, layout, NODE_B),
-        part(work_out, layout, TARGET), rank_tolerance(part(work_out, layout, VIOLATION)), memory, y, part(work_out, layout, NODE_L),
-        part(work_out, layout, MULTIPLIER),
-    )  # fmt: skip
-    part(work_out, layout, RANK)[0] = memory[0]
-    if failed >= 0:
-        y[0] = 1e400
-    hand_over(layout, ints, work_out)
+    solve_saddle(solve_schur, layout, ints, constants, work_out)
 
 
 @kernel
 def solve_by_dense(layout: Ints, ints: Ints, constants: Floats, control: Floats, work_out: Floats, q_out: Floats, v_out: Floats) -> None:
     """Dense LDLᵀ of the whole saddle matrix."""
-    fill_loads(layout, ints, work_out)
-    y = part(work_out, layout, NODE_Y)
-    memory = part(work_out, layout, FACTOR)
-    failed = solve_dense(
-        part(ints, layout, COUNTS)[WIDTH], part(work_out, layout, TARGET).size, part(ints, layout, NODE_PARENT),
-        part(ints, layout, NODE_ROWS), part(constants, layout, NODE_M), part(work_out, layout, NODE_G), part(work_out, layout, NODE_P),
-        part(work_out, layout, NODE_C), part(work_out, layout, LOAD), part(work_out, layout, NODE_F), part(work_out, layout, NODE_B),
-        part(work_out, layout, TARGET), rank_tolerance(part(work_out, layout, VIOLATION)), memory, y, part(work_out, layout, NODE_L),
-        part(work_out, layout, MULTIPLIER),
-    )  # fmt: skip
-    part(work_out, layout, RANK)[0] = memory[0]
-    if failed >= 0:
-        y[0] = 1e400
-    hand_over(layout, ints, work_out)
+    solve_saddle(solve_dense, layout, ints, constants, work_out)

@@ -10,7 +10,7 @@ import numpy as np
 from unibody.coordinates.energy_balance import Masses
 from unibody.coordinates.loop_closure import closure_null
 from unibody.coordinates.maximal.workspace import NODE_JOINT, NODE_L
-from unibody.coordinates.observation import HeldLoads, Observation, bearings_in_world, element_multipliers, null_shift, observation_of
+from unibody.coordinates.observation import Observation, Reactions, bearings_in_world, element_multipliers, null_shift, observation_of
 from unibody.coordinates.system import Dynamics
 from unibody.coordinates.workspace import ARMATURE, CLOSURE, DUAL, MULTIPLIER, RESPONSE_Y, RIGHT, V_WB, X_WB, J, T
 from unibody.model.model import JointInfo
@@ -28,25 +28,25 @@ class MaximalArrays(Dynamics, Protocol):
 def observe_maximal(system: MaximalArrays, t: float, q: np.ndarray, v: np.ndarray) -> Observation:
     """Poses, energies, reactions and the violation at the state that was evaluated last, by the forest."""
     each, gravity = Masses(system.model).energies(system.view(X_WB), system.view(V_WB))
-    held = reactions_maximal(system)._replace(kinetic=float(each.sum()), gravity=gravity)
+    found = reactions_maximal(system)._replace(kinetic=float(each.sum()), gravity=gravity)
     own_q, own_v = system.q_width * system.n, system.width * system.n
-    return observation_of(system, t, q[own_q:], v[own_v:], held, system.constraints.names[system.constraints.primary_rows :])
+    return observation_of(system, t, q[own_q:], v[own_v:], found, system.constraints.names[system.constraints.primary_rows :])
 
 
-def reactions_maximal(system: MaximalArrays) -> HeldLoads:
+def reactions_maximal(system: MaximalArrays) -> Reactions:
     """Reactions from the multipliers of the last evaluation; where rows repeat each other, of least norm or as bearings share them."""
     constraints, X = system.constraints, system.view(X_WB).reshape(-1, 12)
     primary, auxiliary = system.view(NODE_L), system.view(MULTIPLIER)
-    constraint = held_wrenches(system, primary, auxiliary, X)
+    constraint = joint_wrenches(system, primary, auxiliary, X)
     reactions = constraint + driven_wrenches(system, primary, auxiliary, X)
     null = closure_null(system.view(CLOSURE), constraints.auxiliary, system.rank()[0]) if constraints.auxiliary else np.zeros((0, 0))
     if len(null):
         responses = system.view(RESPONSE_Y).reshape(constraints.auxiliary, -1)
         bearings = bearings_in_world(system.bearings, system.model.joints, X)
-        shift = null_shift(constraint, [held_wrenches(system, z @ responses, z, X) for z in null], bearings)
+        shift = null_shift(constraint, [joint_wrenches(system, z @ responses, z, X) for z in null], bearings)
         constraint, reactions = constraint - shift, reactions - shift
     multipliers = element_multipliers(constraints, row_multipliers(system, primary, auxiliary))
-    return HeldLoads(reactions, constraint, null, multipliers)
+    return Reactions(reactions, constraint, null, multipliers)
 
 
 def row_multipliers(system: MaximalArrays, primary: np.ndarray, auxiliary: np.ndarray) -> np.ndarray:
@@ -67,7 +67,7 @@ def _in_world(system: MaximalArrays, k: int, wrench: np.ndarray, X: np.ndarray) 
     return np.concatenate([R @ wrench[:3], R @ wrench[3:]])
 
 
-def held_wrenches(system: MaximalArrays, primary: np.ndarray, auxiliary: np.ndarray, X: np.ndarray) -> np.ndarray:
+def joint_wrenches(system: MaximalArrays, primary: np.ndarray, auxiliary: np.ndarray, X: np.ndarray) -> np.ndarray:
     """Constraint wrenches (joints, 6) of given multipliers, in the model's order."""
     constraints = system.constraints
     multipliers = row_multipliers(system, primary, auxiliary)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from unibody.arena import part
 from unibody.arrays import largest_of
 from unibody.coordinates.maximal.dynamics import fill_node_rows, see_bodies_and_rows
-from unibody.coordinates.maximal.workspace import HELD_Y, NODE_B, NODE_F, NODE_JOINT
+from unibody.coordinates.maximal.workspace import NODE_B, NODE_F, NODE_JOINT, SAVED_Y
 from unibody.coordinates.reduced.kinematics import advance_own
 from unibody.coordinates.relative_joints import JOINT
 from unibody.coordinates.signals import FillSignals
@@ -54,21 +54,22 @@ def project_maximal(
         aim_rows(layout, ints, constants, 1.0, residual, work_out)
         Stage(stages[AGAIN_STAGE], layout, ints, constants, control, work_out, q_out, v_out)
         advance_own(layout, ints, constants, q_out, y, 1.0, q_out)
-    settle_velocities(layout, ints, constants, stages, control, work_out, q_out, v_out)
+    settle_velocities(layout, ints, constants, stages, control, 0, work_out, q_out, v_out)
 
 
 @kernel
 def settle_velocities(
-    layout: Ints, ints: Ints, constants: Floats, stages: Ints, control: Floats, work_out: Floats, q_out: Floats, v_out: Floats
+    layout: Ints, ints: Ints, constants: Floats, stages: Ints, control: Floats, again: int, work_out: Floats, q_out: Floats, v_out: Floats
 ) -> None:
-    """v ← v + y with M y = Gᵀ λ, G y = −Ċ, at the q that was just seen (a new factorisation)."""
+    """v ← v + y with M y = Gᵀ λ, G y = −Ċ for the rows as they were just seen: by new factors, or `again` by those at hand."""
     y = part(work_out, layout, Y_SLOT)
     f = part(work_out, layout, NODE_F)
     for j in range(f.size):
         f[j] = 0.0
-    fill_node_rows(layout, ints, constants, work_out)
+    if again == 0:
+        fill_node_rows(layout, ints, constants, work_out)
     aim_rows(layout, ints, constants, 1.0, part(work_out, layout, RATE), work_out)
-    Stage(stages[CLOSE_STAGE], layout, ints, constants, control, work_out, q_out, v_out)
+    Stage(stages[CLOSE_STAGE if again == 0 else AGAIN_STAGE], layout, ints, constants, control, work_out, q_out, v_out)
     for j in range(y.size):
         v_out[j] += y[j]
 
@@ -84,23 +85,23 @@ def correct_maximal(
         FillSignals(stages[SIGNAL_STAGE], t, part(work_out, layout, SIGNALS))
     residual = part(work_out, layout, RESIDUAL)
     y = part(work_out, layout, Y_SLOT)
-    held = part(work_out, layout, HELD_Y)
+    saved = part(work_out, layout, SAVED_Y)
     f = part(work_out, layout, NODE_F)
     see_bodies_and_rows(layout, ints, constants, False, work_out, q_out, v_out)
     largest = largest_of(part(work_out, layout, VIOLATION))
     if not largest < PROJECT_BELOW:
         return True
     if not largest > PROJECT_ENOUGH:
-        settle_velocities(layout, ints, constants, stages, control, work_out, q_out, v_out)
+        settle_velocities(layout, ints, constants, stages, control, 0, work_out, q_out, v_out)
         return True
     for j in range(f.size):
         f[j] = 0.0
     aim_rows(layout, ints, constants, 1.0 / (h * h), residual, work_out)
     for j in range(y.size):
-        held[j] = y[j]
+        saved[j] = y[j]
     Stage(stages[AGAIN_STAGE], layout, ints, constants, control, work_out, q_out, v_out)
     for j in range(y.size):
-        y[j] += held[j]
+        y[j] += saved[j]
     return False
 
 

@@ -15,7 +15,7 @@ from unibody.coordinates.maximal.block_gauss_seidel import make_groups
 from unibody.coordinates.maximal.dynamics import PLANE_NUMBERS, advance_plane, rate_plane
 
 from unibody.coordinates.maximal.workspace import (  # isort: skip
-    A_WB, DRIVEN, FACTOR, GROUPS, HELD_Y, INVERSE, NODE_B, NODE_BODY, NODE_C, NODE_F, NODE_G, NODE_JOINT, NODE_L, NODE_M, NODE_P,
+    A_WB, DRIVEN, FACTOR, GROUPS, SAVED_Y, INVERSE, NODE_B, NODE_BODY, NODE_C, NODE_F, NODE_G, NODE_JOINT, NODE_L, NODE_M, NODE_P,
     NODE_PARENT, NODE_PLAN, NODE_ROWS, NODE_Y, PLANES, SIDE, WORLD_PLANE,
 )  # fmt: skip
 from unibody.coordinates.tables import ElementTables, joined
@@ -74,8 +74,8 @@ class MaximalTables(ElementTables):
         self.width, self.q_width = (3, 3) if planar else (6, 7)
         nodes = span_forest(model, planar)
         primary = [joint for _, _, joint, _ in nodes if joint is not None]
-        held = {id(j) for j in primary}
-        relative = primary + [j for j in model.joints if id(j) not in held]
+        chosen = {id(j) for j in primary}
+        relative = primary + [j for j in model.joints if id(j) not in chosen]
         self.n, w = len(nodes), self.width
         super().__init__(model, relative, len(primary), 0, planar, w, self.q_width * self.n)
         n, k, constraints = self.n, self.constraints.auxiliary, self.constraints
@@ -107,7 +107,7 @@ class MaximalTables(ElementTables):
             DRIVEN: np.array([(i, s) for i, s in self.drives.items()], np.int64),
             X_WB: joined([b.X_WB.flat() for b in model.bodies]), A_WB: 6 * model.n_bodies, Y: w * n, ENTRY_W: w * constraints.entries,
             RESPONSE_X: k * n * w, RESPONSE_Y: k * n * w, LOAD: k * n * w, NODE_G: n * w * w, NODE_P: n * w * w, NODE_C: n * w,
-            NODE_B: n * w, NODE_F: n * w, NODE_Y: n * w, NODE_L: n * w, HELD_Y: n * w, FACTOR: max(int(plan[-1]), memory[method]),
+            NODE_B: n * w, NODE_F: n * w, NODE_Y: n * w, NODE_L: n * w, SAVED_Y: n * w, FACTOR: max(int(plan[-1]), memory[method]),
         }  # fmt: skip
 
     def _movement(self) -> tuple[np.ndarray, np.ndarray]:

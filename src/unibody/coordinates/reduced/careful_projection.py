@@ -191,7 +191,7 @@ def project_carefully(
 
 
 @kernel
-def project_held(
+def project_assembled(
     layout: Ints, ints: Ints, constants: Floats, stages: Ints, control: Floats, t: float, work_out: Floats, q_out: Floats, v_out: Floats
 ) -> bool:
     """`project_carefully` at t, unless the rows were apart at the start already and still are; whether it was done."""

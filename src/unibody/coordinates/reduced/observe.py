@@ -13,7 +13,7 @@ from unibody.algebra.tree.aba import COLUMN
 from unibody.coordinates.loop_closure import closure_null
 
 from unibody.coordinates.observation import (  # isort: skip
-    HeldLoads, Observation, bearings_in_world, element_multipliers, null_shift, observation_of, without_efforts,
+    Reactions, Observation, bearings_in_world, element_multipliers, null_shift, observation_of, without_efforts,
 )  # fmt: skip
 from unibody.coordinates.reduced.products import fill_wrenches, gather_wrenches
 from unibody.coordinates.reduced.workspace import BODIES, COLUMNS, ROWS
@@ -49,7 +49,7 @@ def tree_wrenches(system: ReducedArrays) -> tuple[np.ndarray, np.ndarray]:
     return f.reshape(-1, 6)[1:], energy
 
 
-def reactions_reduced(system: ReducedArrays) -> HeldLoads:
+def reactions_reduced(system: ReducedArrays) -> Reactions:
     """Reactions from the accelerations and loads of the last evaluation."""
     model, constraints = system.model, system.constraints
     X = system.view(X_WB).reshape(-1, 12)
@@ -64,27 +64,27 @@ def reactions_reduced(system: ReducedArrays) -> HeldLoads:
     multipliers = system.view(MULTIPLIER)
     null = closure_null(system.view(CLOSURE), constraints.rows, system.rank()[0]) if system.has_loops else np.zeros((0, 0))
     for k, j in enumerate(model.loop_joints):
-        held, driven = _loop_wrench(system, k, multipliers)
+        wrench, driven = _loop_wrench(system, k, multipliers)
         R = X[j.child, :9].reshape(3, 3) @ j.X_BM.R
-        constraint[tree + k] = np.concatenate([R @ held[:3], R @ held[3:]])
+        constraint[tree + k] = np.concatenate([R @ wrench[:3], R @ wrench[3:]])
         reactions[tree + k] = constraint[tree + k] + np.concatenate([R @ driven[:3], R @ driven[3:]])
     if len(null):
         shift = null_shift(constraint, [_null_wrenches(system, z, X) for z in null], bearings_in_world(system.bearings, model.joints, X))
         constraint -= shift
         reactions -= shift
-    return HeldLoads(reactions, constraint, null, element_multipliers(constraints, multipliers), float(energy[0]), float(energy[1]))
+    return Reactions(reactions, constraint, null, element_multipliers(constraints, multipliers), float(energy[0]), float(energy[1]))
 
 
 def _loop_wrench(system: ReducedArrays, k: int, multipliers: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The wrench on the child of loop joint k at M in M's axes: what holds it, and what its efforts drive (armature included)."""
     constraints = system.constraints
     _, _, first, count, row, rows = constraints.joints[6 * k : 6 * k + 6]
-    held = system.view(T).reshape(-1, 6)[row : row + rows].T @ multipliers[row : row + rows]
+    wrench = system.view(T).reshape(-1, 6)[row : row + rows].T @ multipliers[row : row + rows]
     efforts = np.array(system.view(RIGHT)[first : first + count])
     for b in constraints.borrowed.reshape(-1, 6):
         if b[2] == k:
             efforts[b[3] - first] += multipliers[b[0]] * system.view(J)[b[1]]
-    return held, system.view(DUAL).reshape(-1, 6)[first : first + count].T @ efforts
+    return wrench, system.view(DUAL).reshape(-1, 6)[first : first + count].T @ efforts
 
 
 def _null_wrenches(system: ReducedArrays, z: np.ndarray, X: np.ndarray) -> np.ndarray:
@@ -110,7 +110,7 @@ def _null_wrenches(system: ReducedArrays, z: np.ndarray, X: np.ndarray) -> np.nd
     T_all = system.view(T).reshape(-1, 6)
     for k, j in enumerate(model.loop_joints):
         row, rows_of = constraints.joints[6 * k + 4], constraints.joints[6 * k + 5]
-        held = T_all[row : row + rows_of].T @ z[row : row + rows_of]
+        own = T_all[row : row + rows_of].T @ z[row : row + rows_of]
         R = X[j.child, :9].reshape(3, 3) @ j.X_BM.R
-        out[tree + k] = np.concatenate([R @ held[:3], R @ held[3:]])
+        out[tree + k] = np.concatenate([R @ own[:3], R @ own[3:]])
     return out

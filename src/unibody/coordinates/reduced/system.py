@@ -17,10 +17,11 @@ from unibody.coordinates.kick import kick_reduced
 from unibody.coordinates.loop_closure import feedback_gains
 from unibody.coordinates.observation import Observation
 from unibody.coordinates.reduced.dynamics import close_loops, evaluate_reduced, load_bodies, project_reduced, see_loops, spread_responses
-from unibody.coordinates.reduced.kinematics import fill_bodies, fill_joint_table, fill_turns, sweep_reduced
+from unibody.coordinates.reduced.kinematics import fill_bodies, fill_turns, sweep_reduced
 from unibody.coordinates.reduced.observe import observe_reduced
 from unibody.coordinates.reduced.products import copy_in_middle, gather_wrenches, push_velocities
 from unibody.coordinates.reduced.tables import ReducedTables
+from unibody.joints.table import fill_joint_table
 
 from unibody.coordinates.reduced.workspace import (  # isort: skip
     BODIES, COLUMNS, CONSTANTS, FLOATING, FRAMES, FREE, MIDDLE_ROWS, PARTS, REDUCED, ROWS, TABLE_C, TABLE_S, TABLE_X, TURNS,
@@ -51,7 +52,7 @@ class ReducedSystem(TabledSystem):
         self._prepared: tuple[float, float | None] | None = None
         self.momenta = False
         """Whether steps carry the velocities of Free joints over in axes that do not turn (`kick_reduced`)."""
-        self.looks = 0
+        self.evaluations = 0
         """How often the arrays were filled at a state: what is kept of one look is known to be of that."""
 
     def shared_stages(self, control: np.ndarray, loads: bool = False) -> np.ndarray:
@@ -82,7 +83,7 @@ class ReducedSystem(TabledSystem):
     def evaluate_by(self, stages: np.ndarray, t: float, q: np.ndarray, v: np.ndarray, control: np.ndarray) -> None:
         """The same by other stages, with terms in velocities at v."""
         self.clock[0] = t
-        self.looks += 1
+        self.evaluations += 1
         self.view(MIDDLE_ROWS)[:1] = 0.0
         evaluate_reduced(self.layout, self.ints, self.constants, stages, control, t, self.work, q, v)
 
@@ -141,7 +142,7 @@ class ReducedSystem(TabledSystem):
 
     def _place(self, q: np.ndarray) -> None:
         """Poses and columns at q, at rest."""
-        self.looks += 1
+        self.evaluations += 1
         self.sweep(q, np.zeros(self.nv_all))
         fill_bodies(self.view(FRAMES), self.view(ROWS), self.view(X_WB), self.view(V_WB))
 

@@ -4,23 +4,24 @@ from __future__ import annotations
 
 import numpy as np
 
+from unibody.algebra.contact.cones import clip_to_cones
 from unibody.algebra.contact.delassus import spread, write_gram
 from unibody.algebra.contact.newton import newton_in_workspace
 from unibody.algebra.contact.problem import CONVEX, COULOMB
 from unibody.collision.rigid.contacts import arrange_touches
 from unibody.collision.rigid.touching_pairs import find_pairs
 from unibody.coordinates.kick import keep_courses, kick_reduced, mark_struck
-from unibody.coordinates.reduced.kinematics import advance_joints
 from unibody.frame import CallFrame
+from unibody.joints.table import advance_joints
 from unibody.rules.base import TIME
 from unibody.solvers.complementarity import compiled_layout as at
 from unibody.solvers.complementarity.compiled_impulses import part_what_overlaps, solve_rows, take_blocks
 from unibody.solvers.complementarity.compiled_step import find_near, roll_contacts, step_contacts
 from unibody.stepping.constraint_responses import respond_to_constraints
 from unibody.stepping.contact_margin import pace
-from unibody.stepping.depenetration import leave_held, part_overlaps
-from unibody.stepping.impulse_reduced import ImpulseReduced, fill_motion_reduced, is_finite
-from unibody.stepping.impulses import FEW_ROWS, clip_to_cones
+from unibody.stepping.depenetration import find_separable, part_overlaps
+from unibody.stepping.impulse_reduced import ImpulseReduced, fill_motion_reduced
+from unibody.stepping.impulses import FEW_ROWS
 from unibody.stepping.island_roots import begin_roots, leave_roots, root_row, root_three_rows, root_wrenches
 from unibody.stepping.memory import COUNT, NONE, SteppingMemory, begin_memory, write_step
 from unibody.stepping.midpoint_coriolis import predict_change
@@ -32,7 +33,7 @@ from unibody.stepping.tree_delassus import lay_blocks
 USUAL = {
     at.FILL_MOTION: fill_motion_reduced, at.RESPOND_TO_CONSTRAINTS: respond_to_constraints, at.FIND_PAIRS: find_pairs, at.MEET: meet,
     at.LAY_BLOCKS: lay_blocks, at.BEGIN_ROOTS: begin_roots, at.ROOT_ROW: root_row, at.LEAVE_ROOTS: leave_roots,
-    at.NEWTON: newton_in_workspace, at.KICK: kick_reduced, at.PREDICT: predict_change, at.IS_FINITE: is_finite, at.TARGETS: fill_targets,
+    at.NEWTON: newton_in_workspace, at.KICK: kick_reduced, at.PREDICT: predict_change, at.TARGETS: fill_targets,
     at.PACE: pace, at.ARRANGE: arrange_touches, at.LAY_PROBLEM: lay_problem, at.CLIP: clip_to_cones, at.GRAM: write_gram,
     at.SPREAD: spread, at.SHIFT: without_shift, at.WORKS: add_works, at.STRUCK: mark_struck, at.ADVANCE: advance_joints,
     at.COURSES: keep_courses, at.BEGIN: begin_memory, at.WRITE: write_step, at.FIND_NEAR: find_near, at.TAKE: take_blocks,
@@ -40,7 +41,7 @@ USUAL = {
 }  # fmt: skip
 """The kernels that every step calls."""
 
-PARTING = {at.PART: part_overlaps, at.LEAVE: leave_held, at.UPWARDS: order_upwards, at.PART_ALL: part_what_overlaps}
+PARTING = {at.PART: part_overlaps, at.LEAVE: find_separable, at.UPWARDS: order_upwards, at.PART_ALL: part_what_overlaps}
 """Those of steps in which something overlaps."""
 
 
@@ -59,7 +60,7 @@ class ContactSteps:
         flags = np.zeros(at.FLAG_COUNT, np.int64)
         flags[at.BODIES], flags[at.ROW_WIDTH], flags[at.SPIN] = system.model.n_bodies, rule.width, int(rule.spin)
         flags[at.LAW] = COULOMB if rule.options.law == "coulomb" else CONVEX
-        flags[at.PUSHES], flags[at.ROOM], flags[at.LEANS] = rule.pushed.size, layout.contacts, layout.leans
+        flags[at.PUSHES], flags[at.ROOM], flags[at.MIDPOINTS] = rule.pushed.size, layout.contacts, layout.midpoints
         flags[at.FLIES], flags[at.LOOSE] = int(system.flies), int((rule.roles == LOOSE_BODY).any())
         flags[at.CONSTRAINT_SIZE], flags[at.FEW] = system.constraint_room.J.size, near.collision.few
         sizes = np.zeros(at.SIZE_COUNT)
@@ -68,12 +69,12 @@ class ContactSteps:
         sizes[at.FIXED] = -1.0 if near.fixed is None else near.fixed
         sizes[at.OFFSET], sizes[at.GAIN] = near.collision.most_offset, GAIN
         room = at.room_for_steps(
-            system.nq_all, system.nv_all, system.model.n_bodies, rule.rest.size, system.constraint_room.J.size, layout.leans, rule.width
+            system.nq_all, system.nv_all, system.model.n_bodies, rule.rest.size, system.constraint_room.J.size, layout.midpoints, rule.width
         )
         for slot, array in {
             at.ROOM_FLOATS: np.empty(room[0]), at.ROOM_INTS: np.empty(room[1], np.int64), at.ROOM_ROWS: np.empty(room[2]),
             at.LAYOUT: system.layout, at.INTS: system.ints, at.CONSTANTS: system.constants, at.WORK: system.work,
-            at.CLOCK: system.dynamics.clock, at.STAGES: system.stages_of_steps(layout.leans > 0), at.SPOTS: spots, at.TABLE: table,
+            at.CLOCK: system.dynamics.clock, at.STAGES: system.stages_of_steps(layout.midpoints > 0), at.SPOTS: spots, at.TABLE: table,
             at.SHAPES: near.collision.frame.flat, at.MOVING: rule.moving, at.FLAGS: flags, at.SIZES: sizes, at.REST: rule.rest,
             at.ROLE: rule.role, at.KEYS: laws.keys, at.LAW_CLASSES: laws.classes, at.COEFFICIENTS: laws.coefficients,
             at.PLANE_NORMAL: NONE if rule.plane_normal is None else rule.plane_normal, at.NO_WISHES: NONE, at.RADII: reach,
@@ -86,9 +87,9 @@ class ContactSteps:
 
     @staticmethod
     def suit(rule: Stepping) -> bool:
-        """Whether steps of this rule may be of the usual kind: nothing is held, and contacts neither bounce nor have laws of their own."""
+        """Whether steps of this rule may be of the usual kind: no bilateral rows, no contacts that bounce or have laws of their own."""
         laws, asked = rule.pair_laws, rule.options
-        plain = not (laws.bounces or laws.sticks or laws.directed or rule.held.size or rule.friction is not None)
+        plain = not (laws.bounces or laws.sticks or laws.directed or rule.bilateral.size or rule.friction is not None)
         usual = asked.method == "auto" and not asked.iterations and not asked.directions
         return rule.near is not None and plain and usual and rule.in_order and rule.rest.size <= FEW_ROWS
 
@@ -128,7 +129,7 @@ class ContactSteps:
     def _tell(self) -> None:
         """Have reports say of the last step what there is to say."""
         deep, (found, depth, one, other) = self.rule.deep, self.told[: at.WHY].tolist()
-        self.rule.speed_warning, deep.told = "", "" if found < 0.0 else deep.words(int(one), int(other), depth, int(found) % 2 == 1)
+        self.rule.speed_warning, deep.warning = "", "" if found < 0.0 else deep.words(int(one), int(other), depth, int(found) % 2 == 1)
 
     def _learn(self, h: float) -> bool:
         """Find the room and the kernels that the last step asked for, which the work arrays still show at its beginning; whether it did."""

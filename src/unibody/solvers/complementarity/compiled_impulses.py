@@ -235,10 +235,10 @@ def part_what_overlaps(
     for r in range(k):
         RootRow(frame[ROOT_ROW], layout, system, spots, table, place[r], islands[2 * r], islands[2 * r + 1], J, roots, work, A_out)
     # what joints do not hold
-    partable = np.empty(n)
+    separable = np.empty(n)
     found = Leave(
         frame[LEAVE], width, k, sizes[DEEPEST], gaps, bodies, wrenches, floats_in(frame, RADII), ints_in(frame, TIED),
-        floats_in(frame, LIGHT), floats_in(frame, AGILE), rows, place, A_out, A_out, partable,
+        floats_in(frame, LIGHT), floats_in(frame, AGILE), rows, place, A_out, A_out, separable,
     )  # fmt: skip
     if found >= 0:
         worst = found // 2
@@ -250,13 +250,13 @@ def part_what_overlaps(
     Upwards(frame[UPWARDS], k, floats_in(frame, UP), points, order)
     parting, numbers = np.empty(ROW_RECORD * (push + n) + first.size + 2 * DEPENETRATION_SLOTS, np.int64), np.empty(0)
     done = Part(
-        frame[PART], h, width, k, 0, sizes[RADIUS], lowest, residual[:push], velocity[:push], partable, after, order, first, alone, islands,
-        start, place, A_out, A_out, parting, numbers, wish, impulse,
+        frame[PART], h, width, k, 0, sizes[RADIUS], lowest, residual[:push], velocity[:push], separable, after, order, first, alone,
+        islands, start, place, A_out, A_out, parting, numbers, wish, impulse,
     )  # fmt: skip
     if done < 0:  # it has said how much room it takes
         numbers = np.empty(-done)
         done = Part(
-            frame[PART], h, width, k, 0, sizes[RADIUS], lowest, residual[:push], velocity[:push], partable, after, order, first, alone,
+            frame[PART], h, width, k, 0, sizes[RADIUS], lowest, residual[:push], velocity[:push], separable, after, order, first, alone,
             islands, start, place, A_out, A_out, parting, numbers, wish, impulse,
         )  # fmt: skip
     if done == 0:

@@ -5,18 +5,19 @@ Kernels of other packages keep their own names here in capitals, as a place in t
 
 from __future__ import annotations
 
+from unibody.algebra.contact.cones import clip_to_cones
 from unibody.algebra.contact.delassus import spread, write_gram
 from unibody.algebra.contact.newton import newton_in_workspace, newton_workspace
 from unibody.collision.rigid.contacts import arrange_touches
 from unibody.collision.rigid.touching_pairs import find_pairs
 from unibody.coordinates.kick import keep_courses, kick_reduced, mark_struck
-from unibody.coordinates.reduced.kinematics import advance_joints
+from unibody.joints.table import advance_joints
 from unibody.kernel import prototype_of
 from unibody.stepping.constraint_responses import respond_to_constraints
 from unibody.stepping.contact_margin import pace
-from unibody.stepping.depenetration import leave_held, part_overlaps
-from unibody.stepping.impulse_reduced import fill_motion_reduced, is_finite
-from unibody.stepping.impulses import FEW_ROWS, clip_to_cones
+from unibody.stepping.depenetration import find_separable, part_overlaps
+from unibody.stepping.impulse_reduced import fill_motion_reduced
+from unibody.stepping.impulses import FEW_ROWS
 from unibody.stepping.island_roots import begin_roots, leave_roots, root_row, root_three_rows
 from unibody.stepping.memory import begin_memory, write_step
 from unibody.stepping.midpoint_coriolis import predict_change
@@ -25,10 +26,10 @@ from unibody.stepping.tree_delassus import lay_blocks
 
 (
     EVALUATE, FILL_MOTION, RESPOND_TO_CONSTRAINTS, FIND_PAIRS, MEET, LAY_BLOCKS, BEGIN_ROOTS, ROOT_WRENCHES, ROOT_ROW, LEAVE_ROOTS, NEWTON,
-    KICK, PREDICT, PART, IS_FINITE, TARGETS, PACE, ARRANGE, LAY_PROBLEM, CLIP, GRAM, SPREAD, SHIFT, WORKS, LEAVE, UPWARDS, STRUCK,
+    KICK, PREDICT, PART, TARGETS, PACE, ARRANGE, LAY_PROBLEM, CLIP, GRAM, SPREAD, SHIFT, WORKS, LEAVE, UPWARDS, STRUCK,
     ADVANCE, COURSES, BEGIN, WRITE, FIND_NEAR, TAKE, SOLVE, PART_ALL, STEP,
-) = range(36)  # fmt: skip
-KERNELS = 36
+) = range(35)  # fmt: skip
+KERNELS = 35
 """Kernels of a frame; PART, PART_ALL, LEAVE and UPWARDS are 0 until something has overlapped."""
 
 (
@@ -41,7 +42,7 @@ ARRAYS = 35
 tree's columns (`island_roots`) and what impulses change velocities by, in the order of islands; and room for a step, for its whole numbers,
 and for its rows (`room_for_steps`). Arrays cut out of these count no references."""
 
-BODIES, ROW_WIDTH, SPIN, LAW, PUSHES, ROOM, LEANS, FLIES, LOOSE, CONSTRAINT_SIZE, FEW = range(11)
+BODIES, ROW_WIDTH, SPIN, LAW, PUSHES, ROOM, MIDPOINTS, FLIES, LOOSE, CONSTRAINT_SIZE, FEW = range(11)
 """FLAGS: numbers of bodies, of rows of a contact, of limits, of contacts that memory holds, of velocities with terms in the middle of a
 step, of numbers in the constraint rows; FEW: the most shapes that are sorted along an axis; and what holds or does not (1, 0)."""
 FLAG_COUNT = 11
@@ -68,17 +69,17 @@ RespondToConstraints, FillMotion, FindPairs, Predict, KickTree = (
 )
 LayBlocks, BeginRoots, RootWrenches = (prototype_of(k) for k in (lay_blocks, begin_roots, root_three_rows))
 RootRow, LeaveRoots, Gram, Spread = (prototype_of(k) for k in (root_row, leave_roots, write_gram, spread))
-Meet, Newton, Part, IsFinite = (prototype_of(k) for k in (meet, newton_in_workspace, part_overlaps, is_finite))
+Meet, Newton, Part = (prototype_of(k) for k in (meet, newton_in_workspace, part_overlaps))
 Targets, Pace, Arrange, LayProblem = (prototype_of(k) for k in (fill_targets, pace, arrange_touches, lay_problem))
-Clip, Shift, Works, Leave, Upwards = (prototype_of(k) for k in (clip_to_cones, without_shift, add_works, leave_held, order_upwards))
+Clip, Shift, Works, Leave, Upwards = (prototype_of(k) for k in (clip_to_cones, without_shift, add_works, find_separable, order_upwards))
 Struck, Advance, Courses = (prototype_of(k) for k in (mark_struck, advance_joints, keep_courses))
 Begin, Write = (prototype_of(k) for k in (begin_memory, write_step))
 
 
-def room_for_steps(nq: int, nv: int, bodies: int, rows: int, constraint_size: int, leans: int, width: int) -> tuple[int, int, int]:
+def room_for_steps(nq: int, nv: int, bodies: int, rows: int, constraint_size: int, midpoints: int, width: int) -> tuple[int, int, int]:
     """How much of ROOM_FLOATS, ROOM_INTS and ROOM_ROWS steps take at most: of a system with so many rows of constraints, and FEW_ROWS in
     all."""
-    step = nq + nv + 2 * leans + 15 * bodies + nv + constraint_size + 4 * rows + 7
+    step = nq + nv + 2 * midpoints + 15 * bodies + nv + constraint_size + 4 * rows + 7
     contacts = (7 + 4 + 19 * width + 2) * FEW_ROWS + FEW_ROWS * nv + 1
     newton = newton_workspace(FEW_ROWS, FEW_ROWS)
     problem = 17 * FEW_ROWS + nv + 3 + FEW_ROWS * FEW_ROWS

@@ -33,7 +33,7 @@ from unibody.solvers.complementarity.compiled_layout import (  # isort: skip
     ADVANCE, RESPOND_TO_CONSTRAINTS, ARRANGE, Advance, RespondToConstraints, Arrange, BEGIN, BEGIN_ROOTS, BODIES, CONSTRAINT_PLACE,
     CONSTRAINT_SIZE, Begin, BeginRoots, CHANGE, CLOCK, COEFFICIENTS, COM, CONSTANTS, COURSES, Courses, DEEP, EVALUATE, FARTHEST, FEW,
     FILL_MOTION, FIND_NEAR, FIND_PAIRS, FIRST_OVERLAP, FIRST_PAIRS, FIRST_STEP, FIXED, FLAGS, FLIES, PREDICT, FRONT_ROWS, FillMotion,
-    FindPairs, Predict, GAIN, HALVES, INTS, IS_FINITE, IsFinite, KEYS, KICK, KickTree, LAW_CLASSES, LAYOUT, LAY_BLOCKS, LEANS, LOOSE,
+    FindPairs, Predict, GAIN, HALVES, INTS, KEYS, KICK, KickTree, LAW_CLASSES, LAYOUT, LAY_BLOCKS, MIDPOINTS, LOOSE,
     LayBlocks, MADE, MANY, MEET, MOVING, Meet, NEAREST, NOT_FINITE, NOT_FINITE_AFTER, NO_WISHES, OFFSET, PACE, PART_ALL, PLANE_NORMAL,
     PUSHES, Pace, RADII, RADIUS, REST, ROLE, ROOM, ROOM_FLOATS, ROOM_INTS, ROOTS, ROOT_WRENCHES, ROW_SIZES, ROW_WIDTH, RootWrenches,
     SHAPES, SHIFT, SIZES, SOLVE, SPIN, SPOTS, STAGES, STEP, STRUCK, Shift, Struck, TABLE, TARGETS, THIN, Targets, UNSEEN, UNSOLVED, WHY,
@@ -50,9 +50,9 @@ NEWTON_METHOD, WARM_METHOD, NO_METHOD = METHODS.index("newton"), METHODS.index("
 def find_near(frame: Ints, h: float, X: Floats, velocity: Floats, rate: Floats) -> int:
     """Contacts as records of the collision's arrays, as far ahead as the fastest body may come in a step; −1 where this is not the place
     to look at them, or what `find_pairs` says."""
-    flags, sizes, hasty = ints_in(frame, FLAGS), floats_in(frame, SIZES), np.empty(3, np.int64)
-    way = Pace(frame[PACE], velocity, rate, floats_in(frame, RADII), h, sizes[FARTHEST], hasty)
-    if way > sizes[THIN] or hasty[0] >= 0 or hasty[1] >= 0 or (hasty[2] >= 0 and flags[LOOSE] == 1):
+    flags, sizes, fast = ints_in(frame, FLAGS), floats_in(frame, SIZES), np.empty(3, np.int64)
+    way = Pace(frame[PACE], velocity, rate, floats_in(frame, RADII), h, sizes[FARTHEST], fast)
+    if way > sizes[THIN] or fast[0] >= 0 or fast[1] >= 0 or (fast[2] >= 0 and flags[LOOSE] == 1):
         return -1
     margin = sizes[FIXED] if sizes[FIXED] >= 0.0 else min(max(2.0 * way, sizes[NEAREST]), sizes[FARTHEST])
     return FindPairs(frame[FIND_PAIRS], ints_in(frame, SHAPES), X, flags[FEW], margin, margin + sizes[OFFSET])
@@ -70,30 +70,30 @@ def step_contacts(
     constants, work = floats_in(frame, CONSTANTS), floats_in(frame, WORK)
     flags, sizes = ints_in(frame, FLAGS), floats_in(frame, SIZES)
     spots, table = ints_in(frame, SPOTS), ints_in(frame, TABLE)
-    y, width, leans, k = part(work, layout, Y), flags[ROW_WIDTH], flags[LEANS], ints_in(frame, REST).size
+    y, width, midpoints, k = part(work, layout, Y), flags[ROW_WIDTH], flags[MIDPOINTS], ints_in(frame, REST).size
     begun = memory_out[LENGTH]
     if k + width * memory_out[COUNT] > FEW_ROWS:
         return MANY
     room, whole = floats_in(frame, ROOM_FLOATS), ints_in(frame, ROOM_INTS)
     q, v, top = cut(room, 0, q_out.size), cut(room, q_out.size, v_out.size), q_out.size + v_out.size
-    change, next_change, top = cut(room, top, leans), cut(room, top + leans, leans), top + 2 * leans
+    change, next_change, top = cut(room, top, midpoints), cut(room, top + midpoints, midpoints), top + 2 * midpoints
     copy_to(q_out, q)
     copy_to(v_out, v)
     # the motion that nothing holds, with its own terms in the middle of the step
-    next_change_at = BEGUN_Q + q.size + v.size + leans  # in the order of `SteppingMemory`
-    constraints_at = next_change_at + leans
-    if leans > 0:
+    next_change_at = BEGUN_Q + q.size + v.size + midpoints  # in the order of `SteppingMemory`
+    constraints_at = next_change_at + midpoints
+    if midpoints > 0:
         if not begun > 0.0:
             return FIRST_STEP
         middle = part(work, layout, MIDDLE)
-        for j in range(leans):
+        for j in range(midpoints):
             change[j] = memory_out[next_change_at + j] if begun == h else h / begun * memory_out[next_change_at + j]
             middle[j] = change[j]
     else:
         part(work, layout, MIDDLE_ROWS)[:1] = 0.0
     floats_in(frame, CLOCK)[0] = t
     Evaluate(frame[EVALUATE], layout, ints, constants, ints_in(frame, STAGES), control, t, work, q, v)
-    if not IsFinite(frame[IS_FINITE], y):
+    if not all_finite(y):
         return NOT_FINITE
     # how bodies move, and the rows of limits and dry friction
     count, nv, size_constraints = flags[BODIES], y.size, flags[CONSTRAINT_SIZE]
@@ -213,12 +213,12 @@ def step_contacts(
     if not (all_finite(q) and all_finite(v)):
         return NOT_FINITE_AFTER
     # memory
-    if leans > 0:
+    if midpoints > 0:
         Predict(frame[PREDICT], layout, ints, h if acts else 0.0, v_out, v, change, floats_in(frame, HALVES), work, next_change)
     method = NO_METHOD if not size or facts[MISSED] < 0.0 else NEWTON_METHOD if facts[STEPS] > 0.0 else WARM_METHOD
-    held = memory_out[COUNT]
+    contacts = memory_out[COUNT]
     Begin(frame[BEGIN], memory_out, part(work, layout, LEDGER), h, memory_out)
-    memory_out[COUNT] = held  # as many rows of contacts are to be cleared
+    memory_out[COUNT] = contacts  # as many rows of contacts are to be cleared
     added = gained if gained > sizes[GAIN] * sums[3] else 0.0
     Write(
         frame[WRITE], h, int(facts[STEPS]), max(facts[MISSED], 0.0), method, added, 1, flags[ROOM], width, ids, gaps,

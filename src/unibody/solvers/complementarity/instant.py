@@ -151,7 +151,7 @@ class _Instant:
         self.b_constraints = b
 
     def problem(self) -> tuple[Assembled, np.ndarray, list[ModePart], list[int]]:
-        """W and b of what is not held, the laws, and the contact of each part (−1: none)."""
+        """W and b of what is not bilateral, the laws, and the contact of each part (−1: none)."""
         rule, laws = self.rule, self.laws
         made = Assembled(rule, self.rows.wrenches(self.motion), self.constraints, self.b_constraints, self.rows, laws, 1.0, rule.options)
         k, w = made.rest.size, self.rows.width

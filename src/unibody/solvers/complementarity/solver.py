@@ -126,7 +126,7 @@ class Complementarity(Solver):
         near = contact_margin_of(model, self.margin)
         rule = Stepping(model, system, options, self.bounce_above, self.clip, near)
         layout = SteppingMemory(
-            system.nq_all, system.nv_all, len(rule.unilateral), room_for(model, near is not None), model.nv if system.leaning.any() else 0,
+            system.nq_all, system.nv_all, len(rule.unilateral), room_for(model, near is not None), model.nv if system.coriolis.any() else 0,
             rule.friction.kept if rule.friction is not None else None,
         )  # fmt: skip
         nq, nv = (7 * system.n, 6 * system.n) if isinstance(system, ImpulseMaximal) else (model.nq, model.nv)
@@ -179,9 +179,9 @@ class BoundComplementarity(Bound):
         # impulses of all rows at once (Eq. 41–54)
         q_0, v_0 = q.copy(), v.copy()
         solution = rule.solve_step(dt, layout.warm(kept, dt), joint_friction=layout.friction(kept))
-        if change is None and layout.leans:  # the first step predicts its own middle
+        if change is None and layout.midpoints:  # the first step predicts its own middle
             system.apply_impulses(solution.constraint_impulse, solution.constraints, solution.on_bodies(self.model.n_bodies), dt)
-            change = np.where(system.leaning, 0.5 * dt * system.view(Y), 0.0)
+            change = np.where(system.coriolis, 0.5 * dt * system.view(Y), 0.0)
             system.look(state.t, q, v, control, change)
             solution = rule.solve_step(dt, layout.warm(kept, dt), joint_friction=layout.friction(kept))
         if rule.near is not None:
@@ -201,7 +201,7 @@ class BoundComplementarity(Bound):
         if not finite(q, v):
             raise self.failure(state, memory, control, state.t)
         # memory: how the step began, its impulses, and what is predicted of the middle of the next one
-        if layout.leans:
+        if layout.midpoints:
             assert isinstance(system, ImpulseReduced)
             length, rows = dt if rule.acted(solution) else 0.0, rule.projected if projects else None
             ahead = system.next_change(state.t + dt, length, q, v_0, v, control, change, rows)
@@ -218,7 +218,7 @@ class BoundComplementarity(Bound):
     def _change(self, kept: np.ndarray, dt: float) -> np.ndarray | None:
         """By how much velocities will have changed in the middle of the next step, as far as the last one tells."""
         length = kept.item(LENGTH)
-        if not (self.arrangement.leans and length > 0.0):
+        if not (self.arrangement.midpoints and length > 0.0):
             return None
         change = self.arrangement.view(kept).next_change
         return change if length == dt else dt / length * change
@@ -272,9 +272,8 @@ class BoundComplementarity(Bound):
 
     def step_facts(self, memory: np.ndarray | None = None) -> dict[str, Any]:
         if memory is None:
-            return super().step_facts()
-        rank, rows = self.system.rank()
-        return {"redundant": rows - rank, **self._solution_facts(memory)}
+            return {**super().step_facts(), "notes": self.system.notes()}
+        return {"redundant": self.redundant(), **self._solution_facts(memory)}
 
     def _solution_facts(self, memory: np.ndarray) -> dict[str, Any]:
         """What a report says of the problem of a step."""
@@ -283,7 +282,7 @@ class BoundComplementarity(Bound):
             notes.append(f"{int(kept.contact_count)} contacts, least gap {kept.least_gap:.3g} m")
         if kept.iterations:
             notes.append(f"impulses by {METHODS[int(kept.method)]} to {kept.residual:.2g} m/s")
-        notes += [said for said in (self.rule.speed_warning, self.rule.deep.told) if said]
+        notes += [said for said in (self.rule.speed_warning, self.rule.deep.warning) if said]
         if not kept.converged:
             notes.append("the impulses did not reach the tolerance; allow more iterations or give another method")
         if self.rule.friction is not None:
@@ -305,7 +304,7 @@ class BoundComplementarity(Bound):
         h = kept.step_length
         if h > 0.0:
             system.prepare(h)
-            change = kept.change.copy() if layout.leans else None
+            change = kept.change.copy() if layout.midpoints else None
             system.look(state.t - h, kept.begun_q.copy(), kept.begun_v.copy(), control, change)
             solution = self._again(flat, h)
             gaps, slips = solution.touches.gaps + h * solution.after[:, 0], np.linalg.norm(solution.after[:, 1:3], axis=1)
@@ -322,11 +321,11 @@ class BoundComplementarity(Bound):
         frictions = {} if friction is None else friction.seen(through.reactions, kept_friction)
         out = super().observe(state, memory, control)
         out.joint_friction = frictions
-        out.held_by(through)
+        out.take_reactions(through)
         if self.rule.near is not None:
             out.contacts = touching_of(solution, gaps, slips, h, self.solver.bounce_above)
         if stepped:
-            out.told(**self._solution_facts(flat))
+            out.take_facts(**self._solution_facts(flat))
         return out
 
     def contact_instant(
@@ -351,7 +350,7 @@ class BoundComplementarity(Bound):
 
         find = None
         if self.rule.near is not None:
-            from unibody.collision.rigid import RigidCollision  # as in Nearness
+            from unibody.collision.rigid import RigidCollision  # as in ContactMargin
 
             size = radii(self.model)
             smallest = float(size[size > 0.0].min(initial=1.0))

@@ -56,7 +56,7 @@ class Previewing(Stepping):
         # previews make the velocities of jointed bodies those of chords
         self.roles = np.where((self.roles == GUIDED) & ~self._scenery, CHORDED, self.roles)
         self.settled = np.zeros(len(self.unilateral))
-        self.settled[self.held] = 1.0
+        self.settled[self.bilateral] = 1.0
 
     def touches(self, motion: Any, h: float) -> Any:
         """Contacts at the beginning of the step, found once."""

@@ -253,7 +253,7 @@ class BoundSided(BoundImpulse):
 
     def step_facts(self, memory: np.ndarray | None = None) -> dict[str, Any]:
         facts = super().step_facts(memory)
-        return facts if self.rule.held.size else {**facts, "redundant": 0}
+        return facts if self.rule.bilateral.size else {**facts, "redundant": 0}
 
     def failure(self, state: State, memory: np.ndarray, control: np.ndarray, t: float) -> StepFailed:
         return Bound.failure(self, state, memory, control, t)
@@ -265,8 +265,8 @@ class BoundSided(BoundImpulse):
             notes.append(f"previews left joints {kept.left:.2g} m or rad apart; positions were put right without impulses")
         if kept.contact_count:
             notes.append(f"{int(kept.contact_count)} contacts, least gap {kept.least_gap:.3g} m, impulses to {kept.residual:.2g} m/s")
-        if self.rule.deep.told:
-            notes.append(self.rule.deep.told)
+        if self.rule.deep.warning:
+            notes.append(self.rule.deep.warning)
         if not kept.converged:
             notes.append("the impulses of contacts did not reach their tolerance")
         if kept.gained > 0.0:
@@ -297,11 +297,11 @@ class BoundSided(BoundImpulse):
         slips = np.linalg.norm(solution.after[:, 1:3], axis=1)
         through = system.through()
         out = Bound.observe(self, state, memory, control)
-        out.held_by(through)
-        if not rule.held.size:
+        out.take_reactions(through)
+        if not rule.bilateral.size:
             out.redundant, out.redundant_names = 0, ()
         if rule.near is not None:
             out.contacts = touching_of(solution, gaps, slips, h, self.solver.bounce_above)
         if kept.step_length > 0.0:
-            out.told(**self._solution_facts(flat))
+            out.take_facts(**self._solution_facts(flat))
         return out

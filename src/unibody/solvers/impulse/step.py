@@ -16,12 +16,13 @@ from __future__ import annotations
 
 from unibody.arena import part
 from unibody.arrays import all_finite
+from unibody.coordinates.maximal.projection import settle_velocities
 from unibody.coordinates.stages import EVALUATE_STAGE, KICK_STAGE, Evaluate, Kick
 from unibody.coordinates.workspace import Y
 from unibody.kernel import Floats, Ints, device, kernel, long_kernel
 from unibody.rules.base import COMMON, book_work, finish_step, ledger_of
 from unibody.rules.memory import Field, count
-from unibody.stepping.predicted_rows import push_back, see_ahead, settle
+from unibody.stepping.predicted_rows import push_back, see_ahead
 
 PREVIEW_FACTS = (
     count("previews", "in the last step"),
@@ -97,7 +98,7 @@ def step_by_impulses(
     memory_out[PREVIEWS] = previews
     memory_out[LEFT] = found[0]
     # velocities onto the rows where the step ended
-    settle(layout, ints, constants, stages, control, 0, work_out, q_out, v_out)
+    settle_velocities(layout, ints, constants, stages, control, 0, work_out, q_out, v_out)
     see_ahead(layout, ints, constants, stages, t + h, work_out, q_out, v_out, found)
     rounds = 0
     while scratch_out[DIRECT] == 0.0 and not found[2] <= tolerance / h:
@@ -107,7 +108,7 @@ def step_by_impulses(
             scratch_out[BY] = found[2]
             restore(scratch_out, q_out, v_out)
             return NOT_SETTLED
-        settle(layout, ints, constants, stages, control, 1, work_out, q_out, v_out)
+        settle_velocities(layout, ints, constants, stages, control, 1, work_out, q_out, v_out)
         see_ahead(layout, ints, constants, stages, t + h, work_out, q_out, v_out, found)
     memory_out[LEFT_RATE] = found[2]
     return 0

@@ -49,7 +49,7 @@ class PenaltyDynamics(ForestSystem):
 
     def _through_all(self, loads: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Velocities (m, 6n), and multipliers of the forest's joints (m, 6n) and of all other rows (m, k), for loads (m, 6n)."""
-        y, held = self.response(loads)
+        y, multipliers = self.response(loads)
         k = self.constraints.auxiliary
         mu = np.zeros((len(loads), k))
         acts = np.setdiff1d(np.arange(k), self.one_sided)
@@ -57,8 +57,8 @@ class PenaltyDynamics(ForestSystem):
             A = self.view(GRAM).reshape(k, k)[np.ix_(acts, acts)]
             mu[:, acts] = -np.linalg.lstsq(A, self._loading()[acts] @ y.T, rcond=1e-12)[0].T
             y = y + mu @ self.view(RESPONSE_X).reshape(k, -1)
-            held = held + mu @ self.view(RESPONSE_Y).reshape(k, -1)
-        return y, held, mu
+            multipliers = multipliers + mu @ self.view(RESPONSE_Y).reshape(k, -1)
+        return y, multipliers, mu
 
     def pushing_rows(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
         """Of the one-sided constraint rows: J (m, 6n), how far the law's right side exceeds J V̇ of the last evaluation (m,), their
@@ -105,9 +105,9 @@ class PenaltyDynamics(ForestSystem):
     def add_forces(self, forces: np.ndarray, wrenches: np.ndarray) -> None:
         """Add what forces of the one-sided rows and wrenches on bodies (bodies, 6), world axes, at centres of mass, do to accelerations and
         multipliers."""
-        y, held, mu = self._through_all(self._loads(self._loading()[self.one_sided].T @ forces, wrenches))
+        y, multipliers, mu = self._through_all(self._loads(self._loading()[self.one_sided].T @ forces, wrenches))
         self.view(Y)[:] += self.ordered(y[0])
         self.view(NODE_Y)[:] += y[0]
-        self.view(NODE_L)[:] += held[0]
+        self.view(NODE_L)[:] += multipliers[0]
         self.view(MULTIPLIER)[:] += mu[0]
         self.view(MULTIPLIER)[self.one_sided] += forces

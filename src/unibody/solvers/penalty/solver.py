@@ -121,11 +121,11 @@ class Penalty(Solver):
             raise ModelError("Penalty: contact needs maximal coordinates; leave coordinates at 'auto' or give 'maximal'")
         choice = PenaltyParameters(self.alpha, self.ratio, self.gains, self.rule == "linearly-implicit")
         if touches:
-            held = PenaltyDynamics(model, choice)
-            contacts = PenaltyContacts(model, held, contact_margin_of(model, self.margin), self.slip_speed)
+            system = PenaltyDynamics(model, choice)
+            contacts = PenaltyContacts(model, system, contact_margin_of(model, self.margin), self.slip_speed)
             length = Field("step_length", (), "s", "of the last step, 0 before the first", low=0.0)
-            kept = (length, *begun_fields(held.nq_all, held.nv_all))
-            return BoundTouching(model, self, "maximal", held, 7 * held.n, 6 * held.n, None, kept=kept, contacts=contacts)
+            kept = (length, *begun_fields(system.nq_all, system.nv_all))
+            return BoundTouching(model, self, "maximal", system, 7 * system.n, 6 * system.n, None, kept=kept, contacts=contacts)
         planar = model.planar and self.coordinates != "maximal"
         system = PenalisedSystem(model, planar, choice)
         bodies = system.dynamics
@@ -265,7 +265,7 @@ class BoundTouching(BoundPenalty):
         self.system.prepare(h if h > 0.0 else inf)
         self.system.look(state.t - h, q, v, control)
         acts = self._act(h)
-        out.held_by(self.system.through())
+        out.take_reactions(self.system.through())
         out.contacts = acts.touching(h, self.solver.slip_speed)
-        out.told(**self._facts(acts))
+        out.take_facts(**self._facts(acts))
         return out

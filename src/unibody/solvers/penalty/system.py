@@ -315,16 +315,16 @@ class PenaltyRows:
 
     def follow(self, t: float, q: np.ndarray, v: np.ndarray, control: np.ndarray, longer: float) -> None:
         """v ← v − ½ (h − h₋₁) n where a step h follows one that was shorter by `longer`. Then `prepare` is due."""
-        held = ~(self._armed | self.nonholonomic | self.bodies.constraints.unilateral)
-        if not held.any():
+        bilateral = ~(self._armed | self.nonholonomic | self.bodies.constraints.unilateral)
+        if not bilateral.any():
             return
         # −b: what a lag of 1 adds to the rates
         rates = []
         for lag in (0.0, 1.0):
             self.soften(Gains(0.0, 0.0, 0.0), 2.0 * lag)
             self.bodies.evaluate(t, q.copy(), v.copy(), control)
-            rates.append(self.bodies.view(RATE)[held].copy())
-        B = self._scaled_rows()[np.flatnonzero(held)]
+            rates.append(self.bodies.view(RATE)[bilateral].copy())
+        B = self._scaled_rows()[np.flatnonzero(bilateral)]
         # n of J M⁻¹ Jᵀ ν = −b, from y = M^½ n
         y = least_sparse(B, rates[1] - rates[0])
         w = self.bodies.width
@@ -348,14 +348,14 @@ class PenaltyRows:
         arms = np.divide(turned, size, out=np.zeros(len(size)), where=size > 0.0)
         longest = np.zeros(len(bodies))
         np.maximum.at(longest, entry_body, arms)
-        answer = np.zeros(len(entry_body))
+        response = np.zeros(len(entry_body))
         for i, body in enumerate(bodies):
             if body.kind == "dynamic":
                 mine = entry_body == i
                 moment = np.linalg.eigvalsh(body.inertia)[-1] + body.mass * longest[i]
-                answer[mine] = size[mine] / body.mass + turned[mine] / moment
+                response[mine] = size[mine] / body.mass + turned[mine] / moment
         responses = np.zeros(constraints.rows)
-        np.add.at(responses, self._row_of_entry, answer[self._entries])
+        np.add.at(responses, self._row_of_entry, response[self._entries])
         return np.divide(1.0, responses, out=np.zeros_like(responses), where=responses > 0.0)
 
     def soften(self, gains: Gains, h: float, end: bool = False) -> None:

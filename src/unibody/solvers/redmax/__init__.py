@@ -1,8 +1,8 @@
 """RedMax: linearly implicit dynamics in reduced coordinates, with stiff forces between any bodies (paper 000).
 
 Lives here: `solver` (options), `linearly_implicit` and `implicit` (the time rules), `step` (Eq. 2 for one step) with `matrix`, `rows`,
-`unilateral` (Eq. 4, 5, 7), `linear` (ways to solve it), `kinetic_energy` (what forces explain), `system` and `workspace`
-(arrays); friction in joints (§5): `joint_friction`, compiled in `friction_projections` and `friction_steps`, with `effort_response`.
+`unilateral` (Eq. 4, 5, 7), `linear` (ways to solve it), `system` and `workspace` (arrays); friction in joints (§5): `joint_friction`,
+compiled in `friction_projections` and `friction_steps`, with `effort_response`.
 """
 
 from unibody.solvers.redmax.solver import RedMax

@@ -25,15 +25,15 @@ from unibody.spatial.devices import load6
 
 
 @kernel
-def pull_rows(layout: Ints, ints: Ints, held: Ints, work_out: Floats, G_out: Floats) -> None:
+def pull_rows(layout: Ints, ints: Ints, given: Ints, work_out: Floats, G_out: Floats) -> None:
     """The given rows in joint velocities of the tree, one after the other."""
     load = part(work_out, layout, LOAD)
     nv = part(work_out, layout, Y).size
-    for k in range(held.size):
+    for k in range(given.size):
         row = G_out[nv * k : nv * (k + 1)]
         row[:] = 0.0
         load[:] = 0.0
-        load_row(layout, ints, held[k], 1.0, work_out, load, row)
+        load_row(layout, ints, given[k], 1.0, work_out, load, row)
         pull_tree(part(ints, layout, BODIES), part(work_out, layout, SHIFT), part(work_out, layout, COLUMNS), load, row)
 
 
@@ -89,7 +89,7 @@ class EffortResponse:
         self._G = G.reshape(k, nv)
         factor = cho_factor(A.reshape(nv, nv), check_finite=False) if nv else None
         self._responses = cho_solve(factor, np.concatenate([self.B, self._G]).T, check_finite=False) if nv else np.zeros((0, 0))
-        self._held = np.zeros(0, bool)
+        self._acting = np.zeros(0, bool)
         self._closed: np.ndarray | None = None
 
     @property
@@ -100,13 +100,13 @@ class EffortResponse:
     def closed(self) -> np.ndarray:
         """H with the rows that hold now: those that hold both ways, and those that push."""
         constraints, b = self._system.constraints, len(self.B)
-        held = ~constraints.unilateral | (self._system.view(MULTIPLIER) != 0.0)
-        if self._closed is None or (held != self._held).any():
-            H, G = self.B @ self._responses[:, :b], self._G[held]
-            if held.any():
-                responses = self._responses[:, b:][:, held]
-                gram = G @ responses + np.diag(self._system.view(COMPLIANCE)[held])
+        acting = ~constraints.unilateral | (self._system.view(MULTIPLIER) != 0.0)
+        if self._closed is None or (acting != self._acting).any():
+            H, G = self.B @ self._responses[:, :b], self._G[acting]
+            if acting.any():
+                responses = self._responses[:, b:][:, acting]
+                gram = G @ responses + np.diag(self._system.view(COMPLIANCE)[acting])
                 across = self.B @ responses
                 H = H - across @ np.linalg.pinv(gram, rcond=1e-10, hermitian=True) @ across.T
-            self._closed, self._held = 0.5 * (H + H.T), held
+            self._closed, self._acting = 0.5 * (H + H.T), acting
         return self._closed

@@ -19,7 +19,7 @@ import numpy as np
 
 from unibody.algebra.friction.staggered import FrictionPoint, Staggered, stagger
 from unibody.contact.joint_friction_variables import MOST, TOLERANCE, JointFrictionVariables
-from unibody.coordinates.observation import HeldLoads, JointFrictionState
+from unibody.coordinates.observation import JointFrictionState, Reactions
 from unibody.coordinates.workspace import FORCE_PARAMETERS, X_WB
 from unibody.forces.joint_friction import JointFriction
 from unibody.model.model import Model
@@ -107,7 +107,7 @@ class JointFrictions(JointFrictionVariables):
         """Of friction over a step from v with accelerations y, the one that was evaluated last [J]."""
         return h * float((self.rows.T @ u) @ (velocity_rows(self.system, self.velocities) @ (v[: y.size] + 0.5 * h * y)))
 
-    def seen(self, held: HeldLoads, u: np.ndarray, v: np.ndarray, y: np.ndarray, h: float) -> dict[str, JointFrictionState]:
+    def seen(self, found: Reactions, u: np.ndarray, v: np.ndarray, y: np.ndarray, h: float) -> dict[str, JointFrictionState]:
         """What a recording keeps of every friction, after `evaluate`."""
         slip = self.rows @ (velocity_rows(self.system, self.velocities) @ (v[: y.size] + h * y))
-        return self.states(self.local(held.reactions, self.system.view(X_WB).reshape(-1, 12)), u, self.speeds(slip))
+        return self.states(self.local(found.reactions, self.system.view(X_WB).reshape(-1, 12)), u, self.speeds(slip))

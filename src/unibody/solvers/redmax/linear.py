@@ -17,7 +17,7 @@ from unibody.algebra.tree.aba import BODY, factor_tree, pull_tree, push_tree, so
 from unibody.algebra.tree.multifrontal import factor_multifrontal, recover_multifrontal, reduce_multifrontal
 from unibody.algebra.tree.pcg import fill_residual, meet_rows, multiply_coupled, solve_fused, solve_plain
 from unibody.arena import part
-from unibody.coordinates.implicit_forces import add_implicit
+from unibody.coordinates.external_forces import add_implicit
 from unibody.coordinates.loop_closure import fill_reference, solve_closure, solve_closure_again
 from unibody.coordinates.reduced.dynamics import spread_responses
 from unibody.coordinates.reduced.products import twice_kinetic_energy

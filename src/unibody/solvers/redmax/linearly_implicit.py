@@ -8,11 +8,18 @@ Memory (BEGINNING, then the q and v that the last step began with) keeps how the
 a, and what acted over a recorded step can be computed again from where it began. An automatic choice of the linear solution keeps its
 countdown there.
 
-Inertial forces are explicit, so that a motion which the steps do not resolve (a whip, a fast spin) creates kinetic energy. A book is kept
-of it (`kinetic_energy`), T − (T at the beginning of the last step + W) added up, losses not counted beyond the gains before them. Once a
-step adds more than SUDDEN, or the book holds more than SHARE, of the largest T that forces explained so far, the next step begins slower,
-v ← s v, by what the book holds: O(h²) a step, as is the error. T then stays below (1 + SHARE) times what forces explain, but for the gain
-of the last step. A motion that is driven by rows keeps no book.
+Inertial forces are explicit. They do no work by themselves, but a step takes those of its beginning, C(q, v), while masses go on changing:
+
+    M a = f − C,     v̄ = v + h a / 2,     T(q, v⁺) − T(q, v) = h v̄·M a = h v̄·f − h v̄·C
+
+All that forces of any kind (implicit, gravity, multipliers) did is W = h v̄·f; what T(q⁺, v⁺) has beyond T(q, v) + W came from nowhere, and
+is of the order of h². Body by body, with J the motion at q, δ = h J a and the wrench w = B J̇v + V ×* B V:  W = Σ (V + δ/2)·(B δ + h w).
+
+So a motion which the steps do not resolve (a whip, a fast spin) creates kinetic energy. A book is kept of it, T − (T at the beginning of
+the last step + W) added up, losses not counted beyond the gains before them. Once a step adds more than SUDDEN, or the book holds more than
+SHARE, of the largest T that forces explained so far, the next step begins slower, v ← s v, by what the book holds: O(h²) a step, as is the
+error. T then stays below (1 + SHARE) times what forces explain, but for the gain of the last step. A motion that is driven
+by rows keeps no book.
 
 Rows that hold and do not change with time do no work, though h μ·G v̄ of a step is −h² μ·Ġ v / 2, since they turn: that is left out of W. A
 linkage goes round for ever, and what a step gains adds up: where q and v are put onto rows after each step, the book holds no more than
@@ -29,23 +36,27 @@ from math import sqrt
 
 import numpy as np
 
+from unibody.algebra.tree.aba import BODY, RIGID, ROW, C, V, dot6, rigid_block, times_block
 from unibody.arena import part
 from unibody.arrays import all_finite
 from unibody.coordinates.kick import energy_of_courses, slow_down
 from unibody.coordinates.maximal.projection import PROJECT_BELOW
 from unibody.coordinates.reduced.kinematics import advance_own
 from unibody.coordinates.reduced.products import twice_kinetic_energy
-from unibody.coordinates.reduced.workspace import APART, COUNTDOWN, CURVED, FLAT, IMPLICIT_CHOICE, ITERATIONS, MOVING, STATUS, X_SOLVED
+
+from unibody.coordinates.reduced.workspace import (  # isort: skip
+    APART, BODIES, COUNTDOWN, CURVED, FLAT, IMPLICIT_CHOICE, ITERATIONS, MOVING, ROWS, STATUS, X_SOLVED,
+)  # fmt: skip
 from unibody.coordinates.stages import EVALUATE_STAGE, KICK_STAGE, PROJECT_STAGE, Evaluate, Kick, Project
-from unibody.coordinates.workspace import COMPLIANCE, DRIFT, MULTIPLIER, RATE, RESIDUAL, VIOLATION, Y
+from unibody.coordinates.workspace import ARMATURE, COMPLIANCE, DRIFT, GRAVITY, MULTIPLIER, RATE, RESIDUAL, VIOLATION, Y
 from unibody.element import DAMPER_POWER
 from unibody.kernel import Floats, Ints, device, kernel, long_kernel
 from unibody.rules.base import COMMON, DAMPER_WORK, LAST_STEP, POWER, TIME, WORK, finish_step, ledger_of
 from unibody.rules.memory import Field, count
-from unibody.solvers.redmax.kinetic_energy import work_of_step
 from unibody.solvers.redmax.linear import RETRY
 from unibody.solvers.redmax.rows import row_of
 from unibody.solvers.redmax.workspace import AHEAD, UNILATERAL
+from unibody.spatial.devices import add3, cross, load3, load6
 
 BEGINNING = (
     Field("step_length", (), "s", "of the last step, 0 before the first; negative where BDF2 is to start anew after it"),
@@ -98,6 +109,36 @@ def book_implicit_work(ledger, h, memory_out):
 
 
 @kernel
+def work_of_step(layout: Ints, ints: Ints, constants: Floats, h: float, v: Floats, work_out: Floats) -> float:
+    """W over a step of length h from v with the accelerations just found."""
+    body = part(ints, layout, BODIES)
+    rows = part(work_out, layout, ROWS)
+    x = part(work_out, layout, X_SOLVED)
+    y = part(work_out, layout, Y)
+    armature = part(constants, layout, ARMATURE)
+    g = load3(part(constants, layout, GRAVITY), 0)
+    total = 0.0
+    for i in range(1, body.size // BODY):
+        k = ROW * i
+        block = rigid_block(rows, k + RIGID)
+        a = load6(x, 6 * i)
+        twist = load6(rows, k + V)
+        c = load6(rows, k + C)
+        # ζ carries −g as well, which is a force
+        moved = times_block(block, (a[0] + c[0], a[1] + c[1], a[2] + c[2], a[3] + c[3] + g[0], a[4] + c[4] + g[1], a[5] + c[5] + g[2]))
+        p = times_block(block, twist)
+        o = load3(rows, k + V)
+        l = load3(rows, k + V + 3)
+        turn = add3(cross(o, (p[0], p[1], p[2])), cross(l, (p[3], p[4], p[5])))
+        push = cross(o, (p[3], p[4], p[5]))
+        force = (moved[0] + turn[0], moved[1] + turn[1], moved[2] + turn[2], moved[3] + push[0], moved[4] + push[1], moved[5] + push[2])
+        total += h * (dot6(twist, force) + 0.5 * h * dot6(a, force))
+    for j in range(y.size):
+        total += armature[j] * h * y[j] * (v[j] + 0.5 * h * y[j])
+    return total
+
+
+@kernel
 def work_of_limits(layout: Ints, ints: Ints, h: float, work_out: Floats) -> float:
     """What unilateral rows do over the step just solved, h μ G (v + v⁺)/2: less than 0 where something meets a limit."""
     unilateral = part(ints, layout, UNILATERAL)
@@ -147,7 +188,7 @@ def slower(energy, last, driven, curved, memory):
 
 
 @device
-def largest_held(unilateral, violation):
+def largest_bilateral(unilateral, violation):
     """The largest violation of rows that hold both ways, −1 where there are none."""
     largest = -1.0
     for r in range(violation.size):
@@ -199,9 +240,9 @@ def step_linearly_implicit(
     if not (all_finite(y) and all_finite(v_out)):
         return False
     # kinetic energy, the work that forces do on it, and what rows that turn do beyond that
-    held = part(work_out, layout, VIOLATION)
+    violation = part(work_out, layout, VIOLATION)
     curved = part(constants, layout, IMPLICIT_CHOICE)[CURVED] > 0.0
-    violated = largest_held(part(ints, layout, UNILATERAL), held) if curved else -1.0
+    violated = largest_bilateral(part(ints, layout, UNILATERAL), violation) if curved else -1.0
     curved = 0.0 <= violated < PROJECT_BELOW
     energy = 0.5 * twice_kinetic_energy(layout, ints, constants, v_out, work_out) if explicit == 0 or curved else 0.0
     work = work_of_step(layout, ints, constants, h, v_out, work_out) if explicit == 0 or curved else 0.0
@@ -264,7 +305,7 @@ def step_linearly_implicit(
     if stages[PROJECT_STAGE] != 0:
         Project(stages[PROJECT_STAGE], layout, ints, constants, stages, control, t + h, work_out, q_out, v_out)
         if curved:
-            status[APART] = torn_row(part(ints, layout, UNILATERAL), held, max(PROJECT_BELOW, TORN * violated))
+            status[APART] = torn_row(part(ints, layout, UNILATERAL), violation, max(PROJECT_BELOW, TORN * violated))
             if status[APART] > 0.0:
                 return False
     status[FLAT] = 0.0

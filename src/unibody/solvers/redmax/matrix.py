@@ -22,7 +22,7 @@ from unibody.coordinates.reduced.workspace import (  # isort: skip
 )  # fmt: skip
 from unibody.coordinates.workspace import ARMATURE, DUAL, JOINTS, LOAD, RIGHT, SEEN, X_WB, F
 from unibody.kernel import Floats, Ints, device, kernel
-from unibody.solvers.redmax.workspace import HELD_PAIRS, LOOP_COUPLINGS, PAIRS, WORLD_COUPLING
+from unibody.solvers.redmax.workspace import GROUND_PAIRS, LOOP_COUPLINGS, PAIRS, WORLD_COUPLING
 from unibody.spatial.devices import add3, compose_rotations, cross, load3, load6, load9, rotate_back, rotate_symmetric, sub3
 
 SINGLE, SEVERAL = 0.05, 1e-3
@@ -244,11 +244,11 @@ def add_implicit_loads(layout: Ints, ints: Ints, x: Floats, work_out: Floats) ->
     for k in range(load.size):
         load[k] = 0.0
     pairs = part(ints, layout, PAIRS)
-    held = part(ints, layout, HELD_PAIRS)
+    ground = part(ints, layout, GROUND_PAIRS)
     placed = part(work_out, layout, WORLD_COUPLING)
-    place_couplings(held, pairs.size // 2, X, rows, part(work_out, layout, COUPLING), placed)
+    place_couplings(ground, pairs.size // 2, X, rows, part(work_out, layout, COUPLING), placed)
     add_product(-1.0, pairs, blocks[:0], placed, x, load)
-    add_product(-1.0, held, blocks[:0], placed[18 * pairs.size :], x, load)
+    add_product(-1.0, ground, blocks[:0], placed[18 * pairs.size :], x, load)
     # the implicit part of each block is B − M, so −(B − M) x; then into body axes, at the origin of the body
     for i in range(1, body.size // BODY):
         at = load6(x, 6 * i)

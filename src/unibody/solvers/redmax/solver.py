@@ -149,7 +149,7 @@ class BoundRedMax(Bound):
             self.system.prepare(h)
             self.system.view(STATUS)[FLAT] = kept.flattened
             self.system.advance_from(state.t - h, kept.begun_q.copy(), kept.begun_v.copy(), control)
-            out.held_by(reactions_reduced(self.system.dynamics))
+            out.take_reactions(reactions_reduced(self.system.dynamics))
             out.iterations, out.notes = int(kept.iterations), self.system.notes()
             self.system.view(STATUS)[FLAT] = 0.0
             if kept.taken > SUDDEN * kept.peak:
@@ -166,7 +166,7 @@ class BoundRedMax(Bound):
         return out
 
     def step_facts(self, memory: np.ndarray | None = None) -> dict[str, Any]:
-        return {**super().step_facts(memory), "iterations": self.system.iterations}
+        return {**super().step_facts(memory), "iterations": self.system.iterations, "notes": self.system.notes()}
 
     def failure(self, state: State, memory: np.ndarray, control: np.ndarray, t: float) -> StepFailed:
         """A step that pulled a loop apart names it."""
@@ -205,9 +205,9 @@ class BoundFriction(BoundRedMax):
         frictions.act(u)
         out = super().observe(state, memory, control)
         y = frictions.evaluate(Moment(t, q, v, control, h), u)
-        held = reactions_reduced(self.system.dynamics)
-        out.held_by(held)
-        out.joint_friction = frictions.seen(held, u, v, y, h)
+        reactions = reactions_reduced(self.system.dynamics)
+        out.take_reactions(reactions)
+        out.joint_friction = frictions.seen(reactions, u, v, y, h)
         out.iterations, out.residual = int(found.iterations), found.change
         if out.residual > TOLERANCE:
             out.notes = (*out.notes, f"joint friction did not settle: what it carries still changed by {out.residual:.1e}")
@@ -227,7 +227,7 @@ class BoundImplicit(BoundRedMax):
         if h > 0.0:
             system.prepare(h)
             system.correct(state.t, q, v, kept.acceleration.copy(), None, control)
-            out.held_by(reactions_reduced(system.dynamics))
+            out.take_reactions(reactions_reduced(system.dynamics))
             out.iterations, out.notes = int(kept.iterations), system.notes()
         return out
 

@@ -201,12 +201,12 @@ def correct_redmax(
 
 @kernel
 def accelerate_along_rows(
-    layout: Ints, ints: Ints, constants: Floats, stages: Ints, control: Floats, t: float, held: Ints, work_out: Floats, q_out: Floats,
+    layout: Ints, ints: Ints, constants: Floats, stages: Ints, control: Floats, t: float, met: Ints, work_out: Floats, q_out: Floats,
     v_out: Floats,
 ) -> None:  # fmt: skip
     """What rows alone ask of the accelerations at (t, q, v), for a step of no length: Y from
 
-        M n = Gᵀ μ,     G n = −(C̈ without accelerations)     of rows that are held,     G n = 0     of the others (of ranges: none)
+        M n = Gᵀ μ,     G n = −(C̈ without accelerations)     of rows that are met,     G n = 0     of the others (of ranges: none)
     """
     look_around(layout, ints, constants, stages, control, t, work_out, q_out, v_out)
     aim_rows_ahead(layout, ints, constants, work_out)
@@ -216,7 +216,7 @@ def accelerate_along_rows(
     side_f = part(work_out, layout, SIDE_F)
     unilateral = part(ints, layout, UNILATERAL)
     for r in range(target.size):
-        if held[r] == 0:
+        if met[r] == 0:
             target[r] = ASLEEP if unilateral[r] != 0 else 0.0
     for j in range(y.size):
         side[j] = 0.0

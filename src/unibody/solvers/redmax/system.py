@@ -39,7 +39,7 @@ from unibody.coordinates.reduced.workspace import (  # isort: skip
 from unibody.coordinates.workspace import DRIFT, ENTRY_W, MULTIPLIER, RATE, RESIDUAL, ROW_SIZE, TARGET, VIOLATION, J, Y
 
 from unibody.solvers.redmax.workspace import (  # isort: skip
-    ADDRESSES, AHEAD, BORDER, BORDER_VALUES, CONSTRAINT_LAYOUT, COUPLED, FRONTS, FRONT_SCRATCH, FRONT_STATE, HELD_PAIRS, INVERSE,
+    ADDRESSES, AHEAD, BORDER, BORDER_VALUES, CONSTRAINT_LAYOUT, COUPLED, FRONTS, FRONT_SCRATCH, FRONT_STATE, GROUND_PAIRS, INVERSE,
     LOOP_COUPLINGS, NONHOLONOMIC, PAIRS, PLAN_LISTS, PLAN_RECORDS, PLAN_STEPS, REDMAX, SIDE_F, STEP_ROWS, UNILATERAL, VECTORS, V_OWN,
     WORLD_COUPLING,
 )  # fmt: skip
@@ -116,7 +116,7 @@ class RedMaxSystem(SystemAround[ReducedSystem]):
         nonholonomic = [r >= constraints.joint_rows and name in on_velocities for r, name in enumerate(constraints.names)]
         out |= {
             IMPLICIT_CLASSES: terms.classes, IMPLICIT_INDEX: terms.index, IMPLICIT_PLACES: terms.places,
-            IMPLICIT_PARAMETERS: terms.parameters, IMPLICIT_CHOICE: 8, PAIRS: self.pairs, HELD_PAIRS: terms.couplings[terms.moving :],
+            IMPLICIT_PARAMETERS: terms.parameters, IMPLICIT_CHOICE: 8, PAIRS: self.pairs, GROUND_PAIRS: terms.couplings[terms.moving :],
             COUPLED: np.array([place[body] for pair in pairs for body in pair] + coupled, np.int64),
             LOOP_COUPLINGS: np.array(self._loop_couplings(sprung, terms.joint_velocities, pairs), np.int64),
             CONSTRAINT_LAYOUT: self._constraint_layout(), UNILATERAL: constraints.unilateral.astype(np.int64),
@@ -211,7 +211,7 @@ class RedMaxSystem(SystemAround[ReducedSystem]):
 
     def prepare(self, dt: float) -> None:
         """Before steps of length dt; feedback of rows within `stabilisation_time`."""
-        super().prepare(dt)
+        self.dynamics.prepare(dt)
         choice = self.view(IMPLICIT_CHOICE)
         time = FEEDBACK_STEPS * dt if self.stabilisation_time is None else self.stabilisation_time
         choice[STEP_LENGTH], choice[FEEDBACK] = dt, 1.0 / max(time, dt)
@@ -273,12 +273,12 @@ class RedMaxSystem(SystemAround[ReducedSystem]):
         compliance and rows that are not met do not ask for any; ranges only if they carry a force at that instant."""
         constraints, size, choice = self.constraints, self.view(ROW_SIZE), self.view(IMPLICIT_CHOICE)
         self.evaluate(t, q, v, control)
-        held = (self.view(NONHOLONOMIC) == 0) & (constraints.compliance == 0.0) & (np.abs(self.view(RESIDUAL) / size) < PROJECT_BELOW)
-        held &= ~constraints.unilateral | (self.view(MULTIPLIER) > 0.0)
+        met = (self.view(NONHOLONOMIC) == 0) & (constraints.compliance == 0.0) & (np.abs(self.view(RESIDUAL) / size) < PROJECT_BELOW)
+        met &= ~constraints.unilateral | (self.view(MULTIPLIER) > 0.0)
         length, choice[STEP_LENGTH] = choice[STEP_LENGTH], 0.0
         stages = self.stages(control)
         accelerate_along_rows(
-            self.layout, self.ints, self.constants, stages, control, t, held.astype(np.int64), self.work, q, v
+            self.layout, self.ints, self.constants, stages, control, t, met.astype(np.int64), self.work, q, v
         )  # fmt: skip
         choice[STEP_LENGTH] = length
         return self.view(Y).copy()
@@ -322,18 +322,18 @@ class RedMaxSystem(SystemAround[ReducedSystem]):
         h = float(choice[STEP_LENGTH])
         if not constraints.rows or not 0.0 < h < np.inf or self.rank()[0] == constraints.rows:
             return []
-        size, held = self.view(ROW_SIZE), ~constraints.unilateral & (constraints.compliance == 0.0)
+        size, rigid = self.view(ROW_SIZE), ~constraints.unilateral & (constraints.compliance == 0.0)
         if self._corrected:  # the end of a fully implicit step: C = 0 there, or, of a start that assembles itself, less than before
             violation = self.view(VIOLATION)
             grows = self.view(RATE) * self.view(RESIDUAL) >= 0.0
-            missed = held & (np.abs(violation) > CONTRADICTION) & (grows | (np.abs(violation[held]).max(initial=0.0) < PROJECT_BELOW))
+            missed = rigid & (np.abs(violation) > CONTRADICTION) & (grows | (np.abs(violation[rigid]).max(initial=0.0) < PROJECT_BELOW))
         else:
             x, y = self.view(X_SOLVED), self.view(Y)
             aim_rows_ahead(self.layout, self.ints, self.constants, self.work)  # again: the solution has used the targets up
-            asked = np.where(held, self.view(TARGET), 0.0) / size
+            asked = np.where(rigid, self.view(TARGET), 0.0) / size
             found = np.array([row_of(self.layout, self.ints, r, x, y, self.work) for r in range(constraints.rows)]) / size
             scale = self._row_sums(x.reshape(-1, 6), y) / size + np.abs(asked).max()
-            missed = held & (np.abs(found - asked) > CONTRADICTION * scale + CLOSED * choice[FEEDBACK] / h)
+            missed = rigid & (np.abs(found - asked) > CONTRADICTION * scale + CLOSED * choice[FEEDBACK] / h)
         return list(dict.fromkeys(constraints.names[r] for r in np.flatnonzero(missed)))
 
     def _row_sums(self, x: np.ndarray, y: np.ndarray) -> np.ndarray:
@@ -352,7 +352,7 @@ class RedMaxSystem(SystemAround[ReducedSystem]):
         return out
 
     def notes(self) -> tuple[str, ...]:
-        notes = [*super().notes(), f"linear: {self._reason()}"]
+        notes = [*self.callback_notes, f"linear: {self._reason()}"]
         if self.view(STATUS)[PROJECTED]:
             notes.append("indefinite implicit terms were projected")
         if self.view(STATUS)[FAILED]:

@@ -10,7 +10,7 @@ _int, _work = REDMAX.integers, REDMAX.work
 
 # couplings of bodies by implicit forces
 PAIRS = _int("PAIRS", "(pairs, 2) moving bodies that a force couples")
-HELD_PAIRS = _int("HELD_PAIRS", "(…, 2) couplings with bodies that do not move")
+GROUND_PAIRS = _int("GROUND_PAIRS", "(…, 2) couplings with bodies that do not move")
 COUPLED = _int("COUPLED", "(pairs, 2) places of these bodies in the list of all that are coupled, then that list")
 LOOP_COUPLINGS = _int("LOOP_COUPLINGS", "(…, 3) loop joint, v, place of its two bodies or −1: implicit forces in loop joints")
 WORLD_COUPLING = _work("WORLD_COUPLING", "(pairs, 36) couplings in world axes at the joints' points")
