@@ -61,6 +61,8 @@ class BendingMesh:
     """The control point of the first vertex; the others follow."""
     radius: float = 0.0
     """[m]"""
+    nodes: np.ndarray | None = None
+    """(n,) control points of the vertices, if they do not follow each other."""
 
 
 @dataclass(frozen=True)
@@ -180,7 +182,7 @@ class Surface:
             edge_start=extended(self.edge_start, len(edges)), face_start=extended(self.face_start, len(every)),
             vertex_area=np.concatenate([self.vertex_area, of_vertex]), edge_area=np.concatenate([self.edge_area, of_edge]),
             patch=np.concatenate([self.patch, len(self.faces) + np.arange(len(every))]), rest=np.concatenate([self.rest, x]),
-            node=np.concatenate([self.node, mesh.first + np.arange(len(x))]),
+            node=np.concatenate([self.node, mesh.first + np.arange(len(x)) if mesh.nodes is None else mesh.nodes]),
             radius=np.concatenate([self.radius, np.full(len(x), mesh.radius + self.plane_radius)]),
         )  # fmt: skip
 

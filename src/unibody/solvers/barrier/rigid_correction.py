@@ -29,7 +29,7 @@ Stretch = Callable[[np.ndarray, np.ndarray, np.ndarray], tuple[float, np.ndarray
 
 
 class RigidCorrection:
-    """Of a direction `first` (12 per body) from x, with the gradient g and the matrix H of the moving bodies."""
+    """Of a direction `first` of all control points from x, with the gradient g by the unknowns and the matrix H of the moving bodies."""
 
     def __init__(self, system: AffineSystem, stretch: Stretch, x: np.ndarray, g: np.ndarray, first: np.ndarray, H: BlockMatrix):
         self._system, self._stretch, self._x, self._g, self._first, self._H = system, stretch, x, g, first, H
@@ -37,7 +37,7 @@ class RigidCorrection:
         self.matters = stretch(x, first, first)[0] > ENOUGH * abs(self._slope)
 
     def _own(self, p: np.ndarray) -> np.ndarray:
-        return p.reshape(-1, 12)[self._system.moving].ravel()
+        return self._system.unknown(p)
 
     def turned(self, t: float) -> np.ndarray:
         """The part t of the direction, with the stretch taken away that H does not know of."""
@@ -55,7 +55,9 @@ class RigidCorrection:
             back = own_inverse(self._system, BlockMatrix(H.diagonal + blocks, H.rows, H.columns, H.between), r)
             if back is None:
                 break
-            p.reshape(-1, 12)[self._system.moving] -= back.reshape(-1, 12)
+            self._system.bodies_of(p)[self._system.moving] -= back.reshape(-1, 4, 3)
+            if self._system.vertices is not None:
+                self._system.vertices.placed(p)
         return best
 
 

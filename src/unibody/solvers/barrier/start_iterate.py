@@ -5,6 +5,7 @@
 Straight ways of the affine coordinates, x + h ẋ, stretch a body by (h ω)²/2, which Newton's method has to undo while contacts of what turns
 are pressed together by it. Along the arc, teeth and pins keep their distances to second order. It is followed in one chord or in a few,
 each filtered by collision detection; every point on them is free of intersections, so any may be the start, and that with the least Ψ is.
+Vertices go straight on.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from unibody.solvers.barrier.affine_system import AffineSystem
 from unibody.solvers.barrier.incremental_potential import IncrementalPotential
 
 CHORDS = 4
@@ -42,16 +44,18 @@ def turned(Q: np.ndarray, V: np.ndarray, h: float) -> np.ndarray:
 
 
 def start_iterate(problem: IncrementalPotential, x: np.ndarray, rates: Sequence[np.ndarray], h: float, still: float) -> np.ndarray:
-    """x of all bodies, or a better start: the first of the rates (moving bodies, 4, 3) along which Ψ falls is followed over the time h, if
-    any is above `still`: what only trembles starts from where it is."""
-    system, Q, put = problem.system, x.reshape(-1, 4, 3), problem.system.reduction.put
+    """x of all control points, or a better start: the first of the rates (of the unknowns, flat) along which Ψ falls is followed over the
+    time h, if any is above `still`: what only trembles starts from where it is."""
+    system, Q, put = problem.system, problem.system.bodies_of(x), problem.system.reduction.put
     best, least = x, problem.value(x)
-    for V, chords in ((V, chords) for V in rates if np.abs(V).max(initial=0.0) > still for chords in (1, CHORDS)):
-        at = x
+    m = 12 * len(system.moving)
+    for v, chords in ((v, chords) for v in rates if np.abs(v).max(initial=0.0) > still for chords in (1, CHORDS)):
+        at, V = x, v[:m].reshape(-1, 4, 3)
         for k in range(chords):
             to = Q.copy()
             to[system.moving] = turned(Q[system.moving], V, (k + 1) / chords * h)
-            p = (put(to) if len(system.reduction.equations) else to).ravel() - at
+            to = put(to) if len(system.reduction.equations) else to
+            p = to.ravel() - at if system.vertices is None else _ahead(system, x, to, v[m:], (k + 1) / chords * h) - at
             if problem.reach(at, p) < 1.0:
                 break
             at = at + p
@@ -60,3 +64,12 @@ def start_iterate(problem: IncrementalPotential, x: np.ndarray, rates: Sequence[
         if best is not x:
             break
     return best
+
+
+def _ahead(system: AffineSystem, x: np.ndarray, Q: np.ndarray, speed: np.ndarray, h: float) -> np.ndarray:
+    """x with bodies at Q and free vertices, with these speeds, the time h later."""
+    assert system.vertices is not None
+    out, v = x.copy(), system.vertices
+    system.bodies_of(out)[:] = Q
+    v.of(out)[v.free] += h * speed.reshape(-1, 3)
+    return v.placed(out)
