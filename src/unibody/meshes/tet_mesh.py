@@ -63,7 +63,7 @@ class TetMesh:
             remedy = "swap two of its vertices" if said.startswith("is turned") else "mend the mesh"
             raise ModelError(f"{what}: tets[{k}] {tets[k].tolist()} {said} (volume {volumes[k]:.3g} m³; {wrong.size} such); {remedy}")
         if tets.shape[1] == 10:
-            J = np.min([np.linalg.det(np.einsum("kai,aj->kij", vertices[tets], _slopes(at))) for at in _NATURAL], axis=0)
+            J = np.min([np.linalg.det(np.einsum("kai,aj->kij", vertices[tets], slopes(at))) for at in _NATURAL], axis=0)
             if (J <= FLATTEST * longest**3).any():
                 k = int(np.argmin(J))
                 raise ModelError(f"{what}: tets[{k}] {tets[k].tolist()} folds over itself at a vertex; put its middle vertices straighter")
@@ -79,7 +79,7 @@ class TetMesh:
         if self.order == 1:
             return tet_volumes(self.vertices, self.tets)
         return sum(
-            w * np.linalg.det(np.einsum("kai,aj->kij", self.vertices[self.tets], _slopes(at))) / 6.0 for at, w in _RULE
+            w * np.linalg.det(np.einsum("kai,aj->kij", self.vertices[self.tets], slopes(at))) / 6.0 for at, w in _RULE
         )  # type: ignore[return-value]
 
     @property
@@ -122,7 +122,7 @@ class TetMesh:
         return TetMesh(self.vertices @ np.asarray(X.R).T + np.asarray(X.p), self.tets)
 
 
-def _slopes(L: tuple[float, ...]) -> np.ndarray:
+def slopes(L: tuple[float, ...]) -> np.ndarray:
     """(10, 3) ∂N/∂ξ of the ten shape functions at barycentric coordinates L: corners N = L (2 L − 1), middles N = 4 Lᵢ Lⱼ."""
     dL = np.array([[-1.0, -1.0, -1.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]])
     corners = [(4.0 * L[i] - 1.0) * dL[i] for i in range(4)]
