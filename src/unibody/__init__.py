@@ -2,13 +2,14 @@
 
 from typing import TYPE_CHECKING, Any
 
-from unibody import constraints, forces, joints, scenes, shapes, solvers
+from unibody import constraints, forces, joints, meshes, scenes, shapes, solvers
 from unibody.constraints import *
 from unibody.contact.restitution import contact_for_restitution
 from unibody.coordinates.assembly.assemble import Assembly, assemble
 from unibody.errors import ModelError, StepFailed, UnibodyError, UnibodyWarning, Unsupported
 from unibody.forces import *
 from unibody.joints import *
+from unibody.meshes import *
 from unibody.model import Builder, Control, Model, State
 from unibody.shapes import *
 from unibody.simulation import Recording, Simulation
@@ -70,4 +71,5 @@ __all__ = [
 __all__ += constraints.__all__
 __all__ += forces.__all__
 __all__ += joints.__all__
+__all__ += meshes.__all__
 __all__ += shapes.__all__

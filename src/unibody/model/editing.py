@@ -19,6 +19,7 @@ import numpy as np
 from unibody.element import name_of
 from unibody.errors import ModelError
 from unibody.model.contents import AskedJoint
+from unibody.model.deformable import AskedAttachment, AskedDeformable, AskedPrescribed
 from unibody.model.model import BodyInfo, Model, look_up
 from unibody.spatial.pose import Pose
 
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
     from typing import Self
 
 Thing = TypeVar("Thing")
+DEFORMED = ("_deformables", "_attachments", "_prescribed")
+"""What a Builder holds of deformables."""
 DURATION, STEP = 1.0, 1e-3
 """[s] Of a model that came with no scene."""
 
@@ -92,6 +95,9 @@ class Editing:
     _joints: dict[str, AskedJoint]
     _parts: dict[str, str]
     _elements: dict[str, Any]
+    _deformables: dict[str, AskedDeformable]
+    _attachments: dict[str, AskedAttachment]
+    _prescribed: dict[str, AskedPrescribed]
     _counts: Counter[type]
     _plane: Any
     _origin: Origin
@@ -293,6 +299,8 @@ def _loaded(cls: Any, source: Any, parameters: dict[str, Any]) -> Any:
     told = model.description
     b._bodies, b._joints, b._elements = dict(told["bodies"]), dict(told["joints"]), dict(told["elements"])
     b._parts = {part: name for name, j in b._joints.items() for part in j.parts}
+    for key in DEFORMED:
+        setattr(b, key, dict(told.get(key[1:], {})))
     b._plane = model.plane
     if source is not model:
         keyframes = {name: _by_joint(model, *state) for name, state in source.keyframes.items()}
@@ -309,7 +317,7 @@ def _by_joint(model: Model, q: np.ndarray, v: np.ndarray) -> dict[str, tuple[np.
 def copied(b: Any, cls: Any = None) -> Any:
     """Another Builder with the same things."""
     out = (cls or type(b))(gravity=None)
-    for key in ("_bodies", "_joints", "_parts", "_elements", "_counts"):
+    for key in (*DEFORMED, "_bodies", "_joints", "_parts", "_elements", "_counts"):
         setattr(out, key, getattr(b, key).copy())
     out._plane, out._origin = b._plane, b._origin
     return out

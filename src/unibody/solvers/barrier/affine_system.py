@@ -22,7 +22,7 @@ from unibody.coordinates.affine.forces import asked
 from unibody.coordinates.affine.joints import Reduction
 from unibody.coordinates.affine.links import expand, in_body_axes, place_links
 from unibody.coordinates.affine.points import PointMap, placed_point
-from unibody.coordinates.affine.vertices import Vertices
+from unibody.coordinates.affine.control_points import ControlPoints
 from unibody.coordinates.convert import joint_coordinates, poses_and_twists
 from unibody.coordinates.signals import DRIVE, signal_function
 from unibody.errors import ModelError
@@ -67,7 +67,7 @@ class AffineSystem(HoldsAddresses):
         self.place[self.moving] = np.arange(len(self.moving))
         self.rows = len(self.place)
         """Of Q."""
-        self.vertices = Vertices(model, self.rows, self.place) if model.deformables else None
+        self.vertices = ControlPoints(model, self.rows, self.place) if model.deformables else None
         self.touching = touching
         if touching:
             self.surface = Surface.of(model, thickness=thickness)

@@ -41,13 +41,3 @@ def with_deformables(
     itself = itself[moving[itself] > 0]
     return surface, replace(rules, moving=moving, group=group, mask=mask, excluded=np.unique(excluded), touching_itself=itself)
 
-
-def attached_pairs(model: Model) -> set[tuple[int, int]]:
-    """Pairs of which one is attached to the other; deformables are numbered behind the bodies."""
-    n, out = model.n_bodies, set()
-    owner = np.concatenate([np.full(len(d.X), k) for k, d in enumerate(model.deformables)])
-    for a in model.attachments:
-        own = {int(k) for k in owner[a.vertices]}
-        others = {a.body} if a.body >= 0 else {n + int(k) for k in owner[a.support[a.support >= 0]]}
-        out |= {(min(n + i, j), max(n + i, j)) for i in own for j in others if n + i != j}
-    return out

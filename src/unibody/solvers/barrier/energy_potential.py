@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from unibody.algebra.block.node_blocks import NodeBlocks
-from unibody.coordinates.affine.vertices import Vertices
+from unibody.coordinates.affine.control_points import ControlPoints
 from unibody.energies.base import EXACT, GRADIENT, PROJECTED, VALUE, Energy
 from unibody.kernel import Floats, Ints, kernel
 from unibody.model.deformable import DeformableInfo
@@ -144,7 +144,7 @@ class StencilMap:
 class Matter:
     """The energies of all deformables of a model."""
 
-    def __init__(self, vertices: Vertices):
+    def __init__(self, vertices: ControlPoints):
         self.vertices, self.groups = vertices, stencil_groups(vertices.deformables)
         self._map = StencilMap(self.groups, vertices.first, *vertices.unknown_points)
         self._damped = [StencilGroup(*_where(g, g.damping > 0.0)) for g in self.groups if (g.damping > 0.0).any()]
@@ -158,6 +158,16 @@ class Matter:
         for g in self.groups:
             g.add(y, VALUE, total, self._none, self._none)
         return float(total[0])
+
+    def torn(self, y: np.ndarray) -> str | None:
+        """The name of a deformable whose energy is not finite; None if all are."""
+        for d in self.vertices.deformables:
+            total = np.zeros(1)
+            for g in stencil_groups([d]):
+                g.add(y, VALUE, total, self._none, self._none)
+            if not np.isfinite(total[0]):
+                return d.name
+        return None
 
     def gradient(self, y: np.ndarray) -> np.ndarray:
         total, out = np.zeros(1), np.zeros(y.size)
