@@ -375,7 +375,7 @@ class Recording:
     def contacts_to_csv(self, path: str | Path) -> Path:
         """One line per contact of every recorded state: time, bodies, point, normal, gap, forces on the first body, what slides, and for
         impacts the impulse [N s] and the speed of approach [m/s]."""
-        return write_contacts(self.contacts, self.t, [b.name for b in self.model.bodies], path)
+        return write_contacts(self.contacts, self.t, [x.name for x in (*self.model.bodies, *self.model.deformables)], path)
 
     def arrays(self) -> dict[str, np.ndarray]:
         """Plain arrays for other programs, by name, with T states, n bodies (the world first) and m joints:

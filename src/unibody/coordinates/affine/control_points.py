@@ -18,6 +18,8 @@ from unibody.model import Model
 
 INSTANT = 1e-6
 """[s] Over which speeds of prescribed vertices are taken."""
+LONGER = 1e-4
+"""[s] Over which their accelerations are taken."""
 
 
 @kernel
@@ -127,6 +129,7 @@ class ControlPoints:
         self._weight = np.array([w for _, weights in lists for w in weights], float)
         self.moves = np.diff(self._first)[self.first :] > 0
         """(count,) which vertices are not known beforehand."""
+        self.moving_mass = np.where(self.moves, self.mass, 0.0)
 
     @property
     def unknown_points(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -150,6 +153,13 @@ class ControlPoints:
         if all(motion is None for _, motion, _ in self._motions):
             return np.zeros((len(self.prescribed), 3))
         return (self.positions(t + INSTANT) - self.positions(t)) / INSTANT
+
+    def accelerations(self, t: float) -> np.ndarray:
+        """(n, 3) of the prescribed vertices at time t."""
+        if all(motion is None for _, motion, _ in self._motions):
+            return np.zeros((len(self.prescribed), 3))
+        t = max(t, LONGER)
+        return (self.positions(t + LONGER) - 2.0 * self.positions(t) + self.positions(t - LONGER)) / LONGER**2
 
     def joined(self, Q: np.ndarray, free: np.ndarray, prescribed: np.ndarray) -> np.ndarray:
         """x of all control points from those of the bodies (rows, 4, 3), the free and the prescribed vertices; velocities alike."""

@@ -32,10 +32,10 @@ class LastStep:
 
 
 class BarrierMemory:
-    """The memory of `n` moving bodies and links, `nq` joint coordinates, rows of equations and measured rows, deformables and their free
-    vertices."""
+    """The memory of `n` moving bodies and links, `nq` joint coordinates, rows of equations and measured rows, deformables, their free
+    and their held vertices."""
 
-    def __init__(self, n: int, nq: int, rows: int, measured: int, deformables: int = 0, vertices: int = 0):
+    def __init__(self, n: int, nq: int, rows: int, measured: int, deformables: int = 0, vertices: int = 0, held: int = 0):
         self._n, self._vertices = 12 * n, vertices
         of_vertices = (
             Field("vertex_origin", (vertices, 3), "m", "positions of free vertices from which their velocities are taken"),
@@ -61,6 +61,7 @@ class BarrierMemory:
             count("contact_count", "contacts"),
             Field("least_distance", (), "m", "between bodies that are near each other", low=0.0, infinite=True),
             *(of_vertices if vertices else ()),
+            *((Field("held_forces", (held, 3), "N", "on vertices that are attached, then on prescribed ones"),) if held else ()),
         )
 
     def view(self, memory: np.ndarray) -> MemoryView:
@@ -85,10 +86,10 @@ class BarrierMemory:
     def after(
         self, memory: np.ndarray, t: float, h: float, rate: float, factor: float, powers: np.ndarray,
         history: tuple[np.ndarray, np.ndarray, np.ndarray], fitted: np.ndarray, multipliers: np.ndarray, told: tuple[int, int, float],
-        touching: np.ndarray,
+        touching: np.ndarray, held: np.ndarray,
     ) -> np.ndarray:  # fmt: skip
         """Memory after a step of length h to t: `history` (origin, unknowns, velocities, flat), `told` (iterations, contacts, distance),
-        `touching` (n,)."""
+        `touching` (n,), `held` forces on held vertices."""
         out = memory.copy()
         kept = self.view(out)
         kept.work = trapezoidal_work(memory, powers)
@@ -98,6 +99,8 @@ class BarrierMemory:
         if self._vertices:
             more = (some[self._n :].reshape(-1, 3) for some in history)
             kept.vertex_origin, kept.vertices_begun, kept.vertex_speeds_begun = more
+        if len(held):
+            kept.held_forces = held
         kept.joint_q, kept.multipliers = fitted, multipliers
         kept.touching = touching
         kept.iterations, kept.contact_count, kept.least_distance = told

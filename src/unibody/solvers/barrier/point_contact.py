@@ -23,6 +23,7 @@ from unibody.solvers.barrier.contact_potential import (
     SHARPER,
     BarrierPotential,
     FrictionPotential,
+    smooth_slips,
 )  # fmt: skip
 from unibody.solvers.barrier.contact_stiffness import ContactParameters
 from unibody.solvers.barrier.incremental_potential import Places, Potential
@@ -137,6 +138,13 @@ def point_slips(system: AffineSystem, contacts: ContactSet, speed: np.ndarray, s
     np.maximum.at(most, contacts.pair.ravel(), np.repeat(relative, 2))
     most[: system.rows][system.place < 0] = 0.0
     return np.clip(most[contacts.pair].max(axis=1), AT_REST * slip_speed, slip_speed) / rate
+
+
+def contact_slips(system: AffineSystem, contacts: ContactSet, speed: np.ndarray, slip_speed: float, rate: float) -> np.ndarray:
+    """(n,) ε [m] of contacts of bodies, and of vertices."""
+    if system.vertices is None:
+        return smooth_slips(system, contacts, system.bodies_of(speed), slip_speed, rate)
+    return point_slips(system, contacts, speed, slip_speed, rate)
 
 
 @kernel

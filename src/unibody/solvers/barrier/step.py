@@ -149,7 +149,8 @@ class BarrierSystem(HoldsAddresses):
         slip = options.slip_speed / SLIP_SHARE if self.friction.any() else np.inf
         self.tolerance = min(options.tolerance, slip)
         """Where Newton's method ends [m/s]."""
-        soft = len(model.deformables), self.affine.free_vertices
+        held = 0 if self.affine.vertices is None else len(self.affine.vertices.attached) + len(self.affine.vertices.prescribed)
+        soft = len(model.deformables), self.affine.free_vertices, held
         self.memory = BarrierMemory(self.n, model.nq_joints, self.reduction.rows, len(self.measured), *soft)
         self._notes = self._told()
 
@@ -272,14 +273,25 @@ class BarrierSystem(HoldsAddresses):
         history = a.unknown(rule.origin), state.q, state.v
         touched = np.concatenate([near[a.moving], near[a.rows :]])
         after_step = self.memory.after(
-            memory, t, h, rule.rate, rule.factor, posed.powers, history, fitted, multipliers, (iterations, count, distance), touched
-        )
+            memory, t, h, rule.rate, rule.factor, posed.powers, history, fitted, multipliers, (iterations, count, distance), touched,
+            self._held_forces(problem, x, t, rule.factor),
+        )  # fmt: skip
         violation = max(open_by, *(potential.violation(Q_new.ravel()) for potential in problem.potentials))
         why = (f"Newton's method {found.why}",) if found.why else ()
         solved = f"Newton's systems: {problem.factored} by factors, {problem.iterated} by conjugate gradients"
         notes = (f"{count} contacts, {iterations} iterations; {solved}", *why, *self.notes())
         after = State(t, a.unknown(x), v, "affine")
         return StepOutcome(after, after_step, iterations, found.length, violation, distance, notes)
+
+    def _held_forces(self, problem: IncrementalPotential, x: np.ndarray, t: float, factor: float) -> np.ndarray:
+        """(held vertices, 3) with which what holds vertices acts on them at the end of a step [N]: first attached, then prescribed ones."""
+        if (v := self.affine.vertices) is None:
+            return np.zeros((0, 3))
+        out = v.of(problem.forces(x)) / factor
+        still = ~v.moves
+        out[still] -= v.mass[still, None] * self.model.gravity
+        out[v.prescribed] += v.mass[v.prescribed, None] * v.accelerations(t)
+        return out[np.concatenate([v.attached - v.first, v.prescribed])]
 
     def _predict(
         self, state: State, h: float, Q: np.ndarray, V: np.ndarray, begun: np.ndarray, last: LastStep, q_near: np.ndarray
@@ -289,7 +301,7 @@ class BarrierSystem(HoldsAddresses):
         second = self.options.rule == "bdf2" and last.made and last.length == h
         if second:
             predicted, beta, rate = (4.0 * own - last.Q + 2.0 * h / 3.0 * (4.0 * vel - last.V)) / 3.0, 4.0 / 9.0, 1.5 / h
-            origin = self._velocity_origin(t, h, Q, begun, (4.0 * own - last.Q) / 3.0)
+            origin = self.origin(t, h, (4.0 * own - last.Q) / 3.0, True, begun)
         else:
             # velocities that earlier steps of this length would have left; those of BDF-2 are not means over a step
             two = self.options.rule == "bdf2"
@@ -306,15 +318,18 @@ class BarrierSystem(HoldsAddresses):
             ahead = a.whole(own + h * vel, t + h), a.rates(speed, t + h)
         return Prediction(predicted, origin, beta * h * h, rate, second, ahead, later)
 
-    def _velocity_origin(self, t: float, h: float, Q: np.ndarray, begun: np.ndarray, own: np.ndarray) -> np.ndarray:
-        """x₀ of BDF-2 at all control points, from that of the unknowns: (4 x − x₋₁) / 3 of what is known, too."""
-        a, origin = self.affine, begun.copy()
-        for i, place in a.driven(t - h).items():
-            a.bodies_of(origin)[i] = (4.0 * Q[i] - place) / 3.0
+    def origin(self, t: float, h: float, own: np.ndarray, second: bool, like: np.ndarray) -> np.ndarray:
+        """x₀ at all control points of a step of length h from t, from that of the unknowns: (4 x − x₋₁) / 3 of what is known, too, if it is
+        `second` order, else x. What rests is as in `like`."""
+        a, out = self.affine, like.copy()
+        Q, earlier = a.bodies_of(out), a.driven(t - h) if second else {}
+        for i, place in a.driven(t).items():
+            Q[i] = (4.0 * place - earlier[i]) / 3.0 if second else place
         if (v := a.vertices) is not None and len(v.prescribed):
-            v.of(origin)[v.prescribed] = (4.0 * v.of(begun)[v.prescribed] - v.positions(t - h)) / 3.0
-        a.put_unknown(own, origin)
-        return origin
+            now = v.positions(t)
+            v.of(out)[v.prescribed] = (4.0 * now - v.positions(t - h)) / 3.0 if second else now
+        a.put_unknown(own, out)
+        return out
 
     def _normal_acceleration(self, t: float, h: float, Q: np.ndarray, V: np.ndarray, q_near: np.ndarray) -> np.ndarray:
         """What keeps bodies rigid, on their joints and on constraints C = 0 at the beginning of a step. Rotors (armatures) are no part of

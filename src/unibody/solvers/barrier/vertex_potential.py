@@ -26,7 +26,7 @@ class VertexPotential(Potential):
         assert system.vertices is not None
         v = system.vertices
         self._vertices = v
-        self._mass = np.where(v.moves, v.mass, 0.0)[:, None]
+        self._mass = v.moving_mass[:, None]
         self._predicted, self._pull = v.of(predicted), factor * system.model.gravity
         at = v.first + np.flatnonzero(v.moves)
         self._blocks = v.reduced(NodeBlocks(at, at, self._mass[v.moves][:, :, None] * np.eye(3)))
