@@ -111,28 +111,46 @@ class Deforming:
         direction, too: the rod is clamped at the middle of its last edge. Returns the name."""
         chosen = self._chosen(points, "attach")
         called = self._element_name(name, f"{chosen.deformable}.attach", self._attachments)
-        what = f"attachment '{called}'"
         index = chosen.index
         if clamped:
             if chosen.end is None:
-                raise ModelError(f"{what}: clamped is for the end of a rod; give rope.end(0) or rope.end(1), or all vertices that are held")
+                remedy = "give rope.end(0) or rope.end(1), or all vertices that are held"
+                raise ModelError(f"attachment '{called}': clamped is for the end of a rod; {remedy}")
             index = np.array(chosen.end)
-        self._refuse_twice(what, chosen.deformable, index)
-        given = None
-        if isinstance(target, Point) and split_name(target.body) is None and at is None:
+        if isinstance(target, Point) and split_name(target.body) is None:
+            if at is not None:
+                raise ModelError(f"attachment '{called}': both a point of '{target.body}' and at; give the body with at, or the point alone")
             at, target = target.p, target.body
-        body, through = self._target(what, target, chosen.deformable, len(index))
-        if through:
-            if clamped or at is not None:
-                said = "clamped" if clamped else "at"
-                raise ModelError(f"{what}: {said} is for a body, and '{split_name(through[0])[0]}' is none; leave it out")  # type: ignore[index]
-        elif at is not None:
-            given = np.ravel(np.asarray(at, float))
-            if clamped and given.size == 3:
-                raise ModelError(f"{what}: one place says no direction; give at (2, 3), of the last vertex and the next")
-            given = placed_as(given.reshape(1, 3) if given.size == 3 else given, len(index), f"{what} at")
-        self._attachments[called] = AskedAttachment(called, chosen.deformable, index, body, through, given)
+        body, through = self._target(f"attachment '{called}'", target, len(index))
+        if through and clamped:
+            raise ModelError(f"attachment '{called}': an end is clamped to a body; '{through[0]}' has no direction, leave clamped out")
+        self._attach(called, chosen.deformable, index, body, through, at)
         return called
+
+    def _attach(self, name: str, deformable: str, index: np.ndarray, body: str, points: tuple[str, ...], at: Any) -> None:
+        """An attachment in its plain terms: a body, with places in its axes, or one point of another deformable for each vertex."""
+        what = f"attachment '{name}'"
+        self._refuse_twice(what, deformable, index)
+        if body:
+            look_up(body, self._bodies, f"{what}: body")
+        elif at is not None:
+            raise ModelError(f"{what}: at is a place in a body, and '{points[0]}' is a point already; leave it out")
+        for point in points:
+            try:
+                found = point_of_name(point, self._deformables)
+            except ModelError as error:
+                raise ModelError(f"{what}: {error}") from None
+            if found is None:
+                raise ModelError(f"{what}: '{point}' is no point of a deformable; give flag.vertex(3) or flag.at(face=12, weights=…)")
+            if found[0] == deformable:
+                raise ModelError(f"{what}: '{deformable}' is attached to itself; give a body or another deformable")
+        if not body and len(points) != len(index):
+            raise ModelError(f"{what}: {len(index)} vertices on {len(points)} points; give as many")
+        if at is not None and np.size(at) == 3 and len(index) > 1:
+            said = "of the last vertex and the next" if len(index) == 2 else "one for each vertex"
+            raise ModelError(f"{what}: one place for {len(index)} vertices; give at ({len(index)}, 3), {said}")
+        places = None if at is None else placed_as(at, len(index), f"{what} at")
+        self._attachments[name] = AskedAttachment(name, deformable, index, body, points, places)
 
     def prescribe(self, points: Vertices, motion: Any = None, name: str | None = None) -> str:
         """Make vertices move as a function of time says: t ↦ (n, 3) positions in the world [m], a Table of 3 n numbers a row, or None: held
@@ -175,31 +193,16 @@ class Deforming:
             if len(both):
                 raise ModelError(f"{what}: vertex {both[0]} of '{deformable}' is held by '{other.name}' already; leave it out of one of them")
 
-    def _target(self, what: str, target: Any, own: str, count: int) -> tuple[str, tuple[str, ...]]:
+    def _target(self, what: str, target: Any, count: int) -> tuple[str, tuple[str, ...]]:
         """The body, or the points of another deformable."""
         if isinstance(target, Vertices):
-            if len(target) != count:
-                raise ModelError(f"{what}: {count} vertices on {len(target)}; give as many")
-            names = tuple(joined_name(target.deformable, "vertex", int(k), None) for k in target.index)
-        elif isinstance(target, Point):
-            names = (target.body,) * count
-        else:
-            body = name_of(target, f"{what} to")
-            if body in self._deformables:
-                raise ModelError(f"{what}: deformable '{body}' as a whole is no place; give {body}.at(…), {body}.vertex(i) or {body}.vertices[…]")
-            look_up(body, self._bodies, f"{what}: body")
-            return body, ()
-        for name in names:
-            try:
-                found = point_of_name(name, self._deformables)
-            except ModelError as error:
-                raise ModelError(f"{what}: {error}") from None
-            if found is None:
-                look_up(name, self._bodies, f"{what}: body")
-                raise ModelError(f"{what}: several vertices at one point of body '{name}'; give at (n, 3)")
-            if found[0] == own:
-                raise ModelError(f"{what}: '{own}' is attached to itself; give a body or another deformable")
-        return "", names
+            return "", tuple(joined_name(target.deformable, "vertex", int(k), None) for k in target.index)
+        if isinstance(target, Point):
+            return "", (target.body,) * count
+        body = name_of(target, f"{what} to")
+        if body in self._deformables:
+            raise ModelError(f"{what}: deformable '{body}' as a whole is no place; give its at(…), vertex(i) or vertices[…]")
+        return body, ()
 
 
 def placed_as(value: Any, n: int, what: str) -> np.ndarray:

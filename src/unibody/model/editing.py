@@ -85,6 +85,9 @@ class Removed:
     bodies: tuple[str, ...] = ()
     joints: tuple[str, ...] = ()
     elements: tuple[str, ...] = ()
+    deformables: tuple[str, ...] = ()
+    attachments: tuple[str, ...] = ()
+    """With prescribed vertices."""
 
 
 class Editing:
@@ -135,6 +138,21 @@ class Editing:
         return Named(self._elements, "element")
 
     @property
+    def deformables(self) -> Named[AskedDeformable]:
+        """All deformables by name: kind, mesh, material, density, X_WB, V_WB, start, pressure. `b.deformable(name)` is the handle."""
+        return Named(self._deformables, "deformable")
+
+    @property
+    def attachments(self) -> Named[AskedAttachment]:
+        """All attachments by name: deformable, vertices, and the body or the points that they are points of."""
+        return Named(self._attachments, "attachment")
+
+    @property
+    def prescribed(self) -> Named[AskedPrescribed]:
+        """All prescribed vertices by name: deformable, vertices, motion."""
+        return Named(self._prescribed, "prescribed")
+
+    @property
     def keyframes(self) -> tuple[str, ...]:
         """Names of the states that came with the file, for `start(keyframe=…)`."""
         return tuple(self._origin.keyframes)
@@ -178,6 +196,16 @@ class Editing:
         }  # fmt: skip
         change_joint(self, name_of(name, "change_joint"), {key: x for key, x in given.items() if x is not None})
 
+    def change_deformable(
+        self, name: Any, mesh: Any = None, material: Any = None, density: float | None = None, X_WB: Pose | None = None, V_WB: Any = None,
+        start: Any = None, pressure: float | None = None,
+    ) -> None:  # fmt: skip
+        """Change what is given, as in `Builder.soft`, `cloth` and `rod`. Another mesh is refused where vertices of the old one are named."""
+        from unibody.model.deformable_editing import change_deformable
+
+        given = {"mesh": mesh, "material": material, "density": density, "X_WB": X_WB, "V_WB": V_WB, "start": start, "pressure": pressure}
+        change_deformable(self, name_of(name, "change_deformable"), {key: x for key, x in given.items() if x is not None})
+
     def change(self, element: str, /, **fields: Any) -> None:
         """Change fields of a force or constraint, by its name: `b.change("Contact[0]", friction=0.8)`."""
         from unibody.model.changes import change_element
@@ -191,15 +219,17 @@ class Editing:
         replace_element(self, name, element)
 
     def rename(
-        self, bodies: Mapping[str, str] | None = None, joints: Mapping[str, str] | None = None, elements: Mapping[str, str] | None = None
-    ) -> None:
-        """New names, old → new; whatever refers to them follows. Elements named after a joint (`knee.limit`) are renamed with it."""
+        self, bodies: Mapping[str, str] | None = None, joints: Mapping[str, str] | None = None, elements: Mapping[str, str] | None = None,
+        deformables: Mapping[str, str] | None = None,
+    ) -> None:  # fmt: skip
+        """New names, old → new; whatever refers to them follows. Elements named after a joint (`knee.limit`) are renamed with it, as
+        attachments named after a deformable (`flag.attach.0`) with that."""
         from unibody.model.changes import rename
 
-        rename(self, dict(bodies or {}), dict(joints or {}), dict(elements or {}))
+        rename(self, dict(bodies or {}), dict(joints or {}), dict(elements or {}), dict(deformables or {}))
 
     def remove(self, name: Any) -> Removed:
-        """Remove the body, joint or element of this name, if only one has it."""
+        """Remove the body, joint, element, deformable, attachment or prescribed motion of this name, if only one has it."""
         from unibody.model.removing import remove_any
 
         return remove_any(self, name_of(name, "remove"))
@@ -216,6 +246,19 @@ class Editing:
         from unibody.model.removing import remove_joint
 
         return remove_joint(self, name_of(name, "remove_joint"))
+
+    def remove_deformable(self, name: Any) -> Removed:
+        """Remove a deformable with its attachments and prescribed vertices, those of others to it, and elements on its points."""
+        from unibody.model.removing import remove_deformable
+
+        return remove_deformable(self, name_of(name, "remove_deformable"))
+
+    def remove_attachment(self, name: str) -> Removed:
+        """Remove an attachment, or let prescribed vertices go."""
+        holding = self._prescribed if name in self._prescribed else self._attachments
+        look_up(name, {**self._attachments, **self._prescribed}, "attachment")
+        del holding[name]  # type: ignore[attr-defined]
+        return Removed(attachments=(name,))
 
     def remove_element(self, name: str) -> Removed:
         """Remove a force or a constraint."""
