@@ -128,7 +128,7 @@ class BarrierSystem(HoldsAddresses):
         self.linear, self.mixed, self.matter = NewtonSolver(options.linear, change), None, None
         if (vertices := self.affine.vertices) is not None:
             middle = np.concatenate([self.affine.start[0][self.affine.moving, 0], vertices.start[0][vertices.free]])
-            self.mixed, self.matter = MixedSolver(change, middle), Matter(vertices)
+            self.mixed, self.matter = MixedSolver(change, middle), Matter(vertices, self.callback_errors)
         # Elements, each evaluated in one way: by equations, by measures, by rows, by forces.
         self.view = RigidView(model, self.affine.parts, self.affine.links)
         self.exact = exact_elements(self.reduction)
