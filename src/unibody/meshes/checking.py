@@ -63,23 +63,24 @@ def as_cells(what: str, word: str, value: Any, sizes: tuple[int, ...], n: int) -
     return out
 
 
-def check_one_piece(what: str, cells: np.ndarray, n: int) -> None:
-    """Refuse cells of which some hang together with no others; they hang together by vertices."""
-    label = pieces(cells, n)
+def check_one_piece(what: str, word: str, sides: np.ndarray, n: int) -> None:
+    """Refuse cells of which some hang together with no others; `sides` (m, k): for each cell the numbers of its sides, of which there are n."""
+    label = together(sides, n)
     if label.max() > 0:
         sizes = np.bincount(label)
         first = int(np.argmax(label != np.argmax(sizes)))
         remedy = "join them, or make each a deformable of its own"
-        raise ModelError(f"{what}: {len(sizes)} pieces that do not hang together, vertex {first} is in one of the smaller; {remedy}")
+        raise ModelError(f"{what}: {len(sizes)} pieces that do not hang together, {word}[{first}] is in one of the smaller; {remedy}")
 
 
-def pieces(cells: np.ndarray, n: int) -> np.ndarray:
-    """For every vertex the number of its connected piece."""
+def together(sides: np.ndarray, n: int) -> np.ndarray:
+    """For every cell the number of its piece: cells that share a side are of one."""
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import connected_components
 
-    a, b = cells[:, :-1].ravel(), cells[:, 1:].ravel()
-    return connected_components(coo_array((np.ones(a.size), (a, b)), shape=(n, n)), directed=False)[1]
+    m, k = sides.shape
+    graph = coo_array((np.ones(m * k), (np.repeat(np.arange(m), k), m + sides.ravel())), shape=(m + n, m + n))
+    return connected_components(graph, directed=False)[1][:m]
 
 
 def longest_edges(X: np.ndarray) -> np.ndarray:

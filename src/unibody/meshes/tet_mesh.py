@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from unibody.errors import ModelError
+from unibody.meshes import lattice
 from unibody.meshes.checking import (
     FLATTEST, as_cells, as_vertices, check_one_piece, counted_sides, longest_edges, sides_of, tet_volumes,
 )  # fmt: skip
@@ -48,7 +49,7 @@ class TetMesh:
         _, counts = counted_sides(sides_of(tets, SIDES))
         if (counts > 2).any():
             raise ModelError(f"{what}: {int((counts > 2).sum())} faces are in more than two tets; no solid is like that, mend the mesh")
-        check_one_piece(what, tets, len(vertices))
+        self._check_whole(what, tets)
         object.__setattr__(self, "vertices", vertices)
         object.__setattr__(self, "tets", tets)
 
@@ -67,6 +68,53 @@ class TetMesh:
             if (J <= FLATTEST * longest**3).any():
                 k = int(np.argmin(J))
                 raise ModelError(f"{what}: tets[{k}] {tets[k].tolist()} folds over itself at a vertex; put its middle vertices straighter")
+
+    @staticmethod
+    def _check_whole(what: str, tets: np.ndarray) -> None:
+        """Refuse tetrahedra that hang together by edges or corners only."""
+        sides = sides_of(tets, SIDES)
+        inverse, counts = counted_sides(sides)
+        check_one_piece(what, "tets", inverse.reshape(-1, 4), len(counts))
+        outer = sides[counts[inverse] == 1]
+        edges = sides_of(outer, ((0, 1), (1, 2), (2, 0)))
+        inverse, counts = counted_sides(edges)
+        if (counts > 2).any():
+            a, b = edges[int(np.argmax(counts[inverse] > 2))]
+            raise ModelError(f"{what}: the surface meets itself along edge ({a}, {b}); give each part vertices of its own, or join them")
+
+    @staticmethod
+    def box(size: Any, cells: Any) -> TetMesh:
+        """A box of these sides about the origin, of cells (nx, ny, nz), each six tetrahedra.
+
+        >>> len(TetMesh.box((1.0, 0.1, 0.1), cells=(20, 2, 2)).tets)
+        480
+        """
+        return TetMesh(*lattice.box_tets(size, cells))
+
+    @staticmethod
+    def cylinder(radius: float, length: float, cells: Any) -> TetMesh:
+        """A cylinder about the z axis; `cells`: how many across and how many along, or one number for both."""
+        return TetMesh(*lattice.cylinder_tets(radius, length, cells))
+
+    @staticmethod
+    def ball(radius: float, cells: int) -> TetMesh:
+        """A ball about the origin, of so many cells across."""
+        return TetMesh(*lattice.ball_tets(radius, cells))
+
+    @staticmethod
+    def cage(surface: Any, cells: int) -> TetMesh:
+        """The cubes of a lattice that a surface (a TriMesh, a Mesh or another shape) touches or bounds; so many cells along its longest
+        side. What is simulated is the cage, mass and stiffness too; `embed` shows the surface in it."""
+        from unibody.meshes.cage import cage_tets
+
+        return TetMesh(*cage_tets(surface, cells))
+
+    @staticmethod
+    def load(path: Any, scale: float = 1.0) -> TetMesh:
+        """The tetrahedra of a .msh, .vtk, .vtu or other file that meshio reads; `scale` turns the file's unit into metres."""
+        from unibody.meshes.loading import load_tets
+
+        return load_tets(path, scale)
 
     @property
     def order(self) -> int:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from unibody.errors import ModelError
+from unibody.meshes import sheets
 from unibody.meshes.checking import (
     FLATTEST, as_cells, as_vertices, check_one_piece, counted_sides, longest_edges, sides_of, triangle_areas,
 )  # fmt: skip
@@ -47,16 +48,48 @@ class TriMesh:
             a, b = edges[int(np.argmax(counts[inverse] > 2))]
             raise ModelError(f"{what}: edge ({a}, {b}) belongs to {counts.max()} faces, where cloth has two at most; mend the mesh")
         directed = edges[:, 0] * len(vertices) + edges[:, 1]
-        seen, first, times = np.unique(directed, return_index=True, return_counts=True)
+        _, first, times = np.unique(directed, return_index=True, return_counts=True)
         if (times > 1).any():
             a, b = edges[int(first[np.argmax(times > 1)])]
             raise ModelError(f"{what}: the faces at edge ({a}, {b}) go round it the same way; turn one of them over")
-        check_one_piece(what, faces, len(vertices))
+        check_one_piece(what, "faces", inverse.reshape(-1, 3), len(counts))
         self._check_fans(what, faces, edges, len(vertices))
         object.__setattr__(self, "vertices", vertices)
         object.__setattr__(self, "faces", faces)
         if self.flat is not None:
             object.__setattr__(self, "flat", self._checked_flat(what, faces, len(vertices)))
+
+    @staticmethod
+    def grid(size: Any, spacing: float, pattern: str = "equilateral") -> TriMesh:
+        """A rectangle about the origin in the plane z = 0, rows of points along x. `pattern`: "equilateral" (nearly), "regular", squares cut
+        by the same diagonal, or "alternating", by one and the other.
+
+        >>> TriMesh.grid((2.0, 1.0), spacing=0.5, pattern="regular").area
+        2.0
+        """
+        return TriMesh(*sheets.grid_triangles(size, spacing, pattern))
+
+    @staticmethod
+    def disc(radius: float, spacing: float) -> TriMesh:
+        """A disc about the origin in the plane z = 0: its middle, then rings outwards."""
+        return TriMesh(*sheets.disc_triangles(radius, spacing))
+
+    @staticmethod
+    def cylinder(radius: float, length: float, spacing: float) -> TriMesh:
+        """The side of a cylinder about the z axis, open at both ends."""
+        return TriMesh(*sheets.cylinder_triangles(radius, length, spacing))
+
+    @staticmethod
+    def from_outline(outline: Any, spacing: float) -> TriMesh:
+        """What a polygon (n, 2) bounds, in the plane z = 0; the points of its rim first."""
+        return TriMesh(*sheets.outline_triangles(outline, spacing))
+
+    @staticmethod
+    def load(path: Any, scale: float = 1.0) -> TriMesh:
+        """The triangles of an .obj, .stl or .ply file, or of one that meshio reads; `scale` turns the file's unit into metres."""
+        from unibody.meshes.loading import load_sheet
+
+        return load_sheet(path, scale)
 
     @staticmethod
     def _check_fans(what: str, faces: np.ndarray, edges: np.ndarray, n: int) -> None:

@@ -17,7 +17,9 @@ from typing import Any
 import numpy as np
 
 from unibody.energies.base import Stencils
+from unibody.energies.inflation import Inflation
 from unibody.errors import ModelError
+from unibody.meshes.embedding import embed
 from unibody.model.deformable import (
     NOBODY, AskedAttachment, AskedDeformable, AskedPrescribed, AttachmentInfo, DeformableInfo, Places, PrescribedVertices,
 )  # fmt: skip
@@ -169,8 +171,17 @@ def _info(asked: AskedDeformable, first: int, x: np.ndarray, v: np.ndarray) -> D
         edges, radius = mesh.edges, mesh.radius
     return DeformableInfo(
         asked.name, asked.kind, first, _frozen(mesh.vertices), _frozen(x[span]), _frozen(v[span]), _frozen(lumped(asked)), stencils_of(asked),
-        frozen_ints(faces), frozen_ints(edges), radius, None, mesh, asked.material,
+        frozen_ints(faces), frozen_ints(edges), radius, looked(asked), mesh, asked.material,
     )  # fmt: skip
+
+
+def looked(asked: AskedDeformable) -> tuple[np.ndarray, ...] | None:
+    """The surface that is shown: its places at rest, faces, and for each place the vertices it goes with and their weights."""
+    if asked.look is None:
+        return None
+    x = np.asarray(asked.look.vertices, float)
+    vertices, weights = embed(asked.mesh, x)
+    return _frozen(x), frozen_ints(asked.look.faces), frozen_ints(vertices), _frozen(weights)
 
 
 def stencils_of(asked: AskedDeformable) -> tuple[Stencils, ...]:
@@ -178,6 +189,8 @@ def stencils_of(asked: AskedDeformable) -> tuple[Stencils, ...]:
     what = f"{asked.kind} '{asked.name}'"
     try:
         made = tuple(asked.material.stencils(asked.mesh))
+        if asked.pressure:
+            made += tuple(Inflation(asked.pressure).stencils(asked.mesh))
     except ModelError as error:
         raise ModelError(f"{what}: {error}") from None
     n = len(asked.mesh.vertices)

@@ -221,7 +221,7 @@ def _try(
     if host.nothing or not foreign:
         return
     before, after = original.build(), out.build()
-    bodies = {n: new for n, new in names[0].items() if new not in folded}
+    bodies = {n: new for n, new in names[0].items() if new not in folded and n in before._body_index}
     joints = {**names[1], **{n: new for n, new in bodies.items() if n in before._joint_index and n not in names[1]}}
     same_deeds(before, after, foreign, bodies, joints, _at_start(out, host), host.body)
 

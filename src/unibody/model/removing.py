@@ -28,7 +28,7 @@ def remove_any(b: Editing, name: str) -> Removed:
         calls = " or ".join(f"remove_{kind}" for kind in found)
         raise ModelError(f"'{name}' is the name of a {' and of a '.join(found)}; say which: {calls}")
     if not found:
-        look_up(name, {n: None for things in kinds.values() for n in things}, "body, joint, element, deformable or attachment")
+        look_up(name, {n: None for things in kinds.values() for n in things}, "body, joint, element, deformable or attachment" if b._deformables else "body, joint or element")
     return getattr(b, f"remove_{found[0]}")(name)
 
 
