@@ -147,6 +147,11 @@ class Contents:
         return len(self.bodies)
 
     @property
+    def n_frames(self) -> int:
+        """What elements see as bodies: those, then points of deformables."""
+        return len(self.bodies) + len(self.vertex_points)
+
+    @property
     def planar(self) -> bool:
         return self.plane is not None
 

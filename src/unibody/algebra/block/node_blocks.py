@@ -7,6 +7,21 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from unibody.kernel import Floats, Ints, kernel
+
+
+@kernel
+def add_block_products(rows: Ints, columns: Ints, blocks: Floats, x: Floats, y_out: Floats) -> None:
+    """y += H x of blocks 3×3 at rows ≤ columns."""
+    for k in range(rows.size):
+        a = 3 * rows[k]
+        b = 3 * columns[k]
+        for i in range(3):
+            for j in range(3):
+                h = blocks[9 * k + 3 * i + j]
+                y_out[a + i] += h * x[b + j]
+                if a != b:
+                    y_out[b + j] += h * x[a + i]
 
 @dataclass(frozen=True)
 class NodeBlocks:

@@ -37,8 +37,8 @@ def place_attached(nodes: Ints, supports: Ints, weights: Floats, x_out: Floats) 
 
 @kernel
 def pull_attached(nodes: Ints, supports: Ints, weights: Floats, gradient_out: Floats) -> None:
-    """Tᵀ: what acts on attached control points acts on those that carry them."""
-    for k in range(nodes.size):
+    """Tᵀ: what acts on attached control points acts on those that carry them, which may be attached before."""
+    for k in range(nodes.size - 1, -1, -1):
         for i in range(4):
             s = supports[4 * k + i]
             if s >= 0:
@@ -100,13 +100,22 @@ class ControlPoints:
             supports.append(np.tile(on_body, (len(a.vertices), 1)) if a.body >= 0 else np.where(a.support < 0, -1, a.support + self.first))
             weights.append(np.concatenate([np.ones((len(a.vertices), 1)), a.p], axis=1) if a.body >= 0 else np.where(a.support < 0, 0.0, a.weights))
         self.attached, self.supports, self.weights = np.concatenate(nodes).astype(np.int64), np.concatenate(supports), np.concatenate(weights)
+        # points on which elements act: bodies that follow vertices
+        self.seen = model.n_bodies + np.arange(len(model.vertex_points))
+        for i, p in zip(self.seen, model.vertex_points, strict=True):
+            short = 4 - len(p.vertices)
+            self.attached = np.append(self.attached, 4 * i)
+            self.supports = np.concatenate([self.supports, [[*(p.vertices + self.first), *[-1] * short]]])
+            self.weights = np.concatenate([self.weights, [[*p.weights, *[0.0] * short]]])
+        self.held = len(self.attached) - len(self.seen)
+        """How many vertices are attached."""
         self._map = self.attached, np.ascontiguousarray(self.supports, np.int64).ravel(), np.ascontiguousarray(self.weights).ravel()
         # prescribed ones
         self.prescribed = np.concatenate([np.zeros(0, np.int64), *(p.vertices for p in model.prescribed)]).astype(np.int64)
         self._motions = [(p.name, p.motion, self.start[0][p.vertices]) for p in model.prescribed]
         held = np.zeros(self.count, bool)
         held[self.prescribed] = True
-        held[self.attached - self.first] = True
+        held[self.attached[: self.held] - self.first] = True
         self.free = np.flatnonzero(~held)
         """Numbers of those that have coordinates of their own."""
         self._eliminate(place)
@@ -122,8 +131,11 @@ class ControlPoints:
         """How many bodies move; how many unknown points there are."""
         lists: list[tuple[list[int], list[float]]] = [([int(p)], [1.0]) if p >= 0 else ([], []) for p in point]
         for node, support, weight in zip(self.attached, self.supports, self.weights, strict=True):
-            known = [(int(point[s]), float(w)) for s, w in zip(support, weight, strict=True) if s >= 0 and point[s] >= 0 and w != 0.0]
-            lists[node] = [p for p, _ in known], [w for _, w in known]
+            share: dict[int, float] = {}
+            for s, w in zip(support, weight, strict=True):
+                for p, more in zip(*lists[s], strict=True) if s >= 0 else ():
+                    share[p] = share.get(p, 0.0) + w * more
+            lists[node] = [p for p, w in share.items() if w != 0.0], [w for w in share.values() if w != 0.0]
         self._first = np.concatenate([[0], np.cumsum([len(p) for p, _ in lists])]).astype(np.int64)
         self._to = np.array([p for points, _ in lists for p in points], np.int64)
         self._weight = np.array([w for _, weights in lists for w in weights], float)
@@ -137,6 +149,11 @@ class ControlPoints:
         return self._first, self._to, self._weight
 
     # coordinates
+
+    @property
+    def held_vertices(self) -> np.ndarray:
+        """Numbers of the attached vertices, then of the prescribed ones."""
+        return np.concatenate([self.attached[: self.held] - self.first, self.prescribed])
 
     def positions(self, t: float) -> np.ndarray:
         """(n, 3) of the prescribed vertices at time t."""

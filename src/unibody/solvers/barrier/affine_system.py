@@ -1,6 +1,7 @@
 """A model in affine coordinates: bodies and virtual links, the equations of their joints, where they start, which move by themselves.
 
-Coordinates Q (bodies and links, 4, 3) run over the model's bodies, then its virtual links. The moving ones are unknown; static and driven
+Coordinates Q (bodies and links, 4, 3) run over the model's bodies, then points of deformables on which elements act (which have axes for
+their sake, and follow their vertices), then its virtual links. The moving ones are unknown; static and driven
 ones are known functions of time. Vertices of deformables stand behind them (`vertices`, None without any): x is Q, flat, and 3 for each
 vertex; unknown are 12 of each moving body, then 3 of each free vertex.
 """
@@ -31,6 +32,7 @@ from unibody.model import Model, State
 from unibody.model.tables import CallbackErrors
 from unibody.solvers.barrier.deformable_surfaces import with_deformables
 from unibody.spatial.devices import norm3
+from unibody.spatial.pose import Pose
 
 
 @kernel
@@ -63,7 +65,7 @@ class AffineSystem(HoldsAddresses):
         self.M4 = np.concatenate([masses(model, self.own), *(link.moments[None] for link in self.links)])
         self.spread = np.sqrt(np.einsum("naa->na", self.M4) / self.M4[:, :1, 0])
         self.stiffness_volumes = np.array([volume(model.bodies[i]) for i in self.own] + [link.volume for link in self.links])
-        self.place = np.full(model.n_bodies + len(self.links), -1)
+        self.place = np.full(model.n_frames + len(self.links), -1)
         self.place[self.moving] = np.arange(len(self.moving))
         self.rows = len(self.place)
         """Of Q."""
@@ -89,8 +91,10 @@ class AffineSystem(HoldsAddresses):
         model = self.model
         if any(b.motion is not None for b in model.bodies):  # what hangs on a driven body starts where that is at t = 0
             return self.placed(State(0.0, model.start_q()[: model.nq], model.start_v()[: model.nv], "reduced"))
-        poses = [b.X_WB for b in model.bodies] + [link.X_WB for link in self.links]
-        twists = [in_body_axes(b.X_WB, np.array(b.V_WB, float)) for b in model.bodies] + [link.V_WB for link in self.links]
+        points = self._points(np.concatenate([np.zeros((0, 3)), *(d.x0 for d in model.deformables)]))
+        poses = [b.X_WB for b in model.bodies] + points + [link.X_WB for link in self.links]
+        twists = [in_body_axes(b.X_WB, np.array(b.V_WB, float)) for b in model.bodies]
+        twists += [np.zeros(6)] * len(points) + [link.V_WB for link in self.links]
         return affine_of_motion(poses, twists)
 
     def placed(self, state: State) -> tuple[np.ndarray, np.ndarray]:
@@ -99,7 +103,12 @@ class AffineSystem(HoldsAddresses):
         poses, twists = poses_and_twists(model, state)
         q, v = joint_coordinates(model, state, poses, twists, {link.joint for link in self.links})
         places, rates = place_links(model, self.parts, len(self.links), poses, twists, q, v)
-        return affine_of_motion([*poses, *places], [*twists, *rates])
+        points = self._points(np.concatenate([np.zeros((0, 3)), *(d.x0 for d in model.deformables)]))
+        return affine_of_motion([*poses, *points, *places], [*twists, *[np.zeros(6)] * len(points), *rates])
+
+    def _points(self, x: np.ndarray) -> list[Pose]:
+        """Points of deformables as elements see them, of vertices at x (n, 3)."""
+        return [Pose(tuple(p.weights @ x[p.vertices])) for p in self.model.vertex_points]
 
     def own_state(self, state: State) -> tuple[np.ndarray, np.ndarray]:
         """q and v of a state in affine coordinates, of this model."""
@@ -192,8 +201,10 @@ class AffineSystem(HoldsAddresses):
         """The name of one of these."""
         if i < self.model.n_bodies:
             return self.model.bodies[i].name
+        if i < self.model.n_frames:
+            return self.model.vertex_points[i - self.model.n_bodies].name
         if i < self.rows:
-            return self.model.joints[self.links[i - self.model.n_bodies].joint].name
+            return self.model.joints[self.links[i - self.model.n_frames].joint].name
         return self.model.deformables[i - self.rows].name
 
     @property

@@ -138,7 +138,7 @@ class IncrementalPotential:
     def matrix(self, x: np.ndarray, careful: bool) -> Matrix:
         """∂²Ψ/∂x² over the unknowns."""
         n, s, bodies = self.system.rows, self.system, [p for p in self.potentials if not p.with_vertices]
-        Q = x[: 12 * n]
+        Q = x[: 12 * n] if s.vertices is not None else x
         lists = [potential.pairs(Q) for potential in bodies]
         keys, places = pair_places([pairs for some in lists for pairs in some], n)
         own, between, at = np.zeros(144 * n), np.zeros(144 * len(keys)), 0
@@ -148,7 +148,8 @@ class IncrementalPotential:
         H = block_matrix(own, keys, between, s)
         if self._pattern is None:
             return H
-        blocks = NodeBlocks.joined([potential.point_blocks(x, careful) for potential in self.potentials if potential.with_vertices])
+        parts = [s.vertices.reduced(seen_blocks(own, keys, between, s.vertices.seen, n))] if len(s.vertices.seen) else []
+        blocks = NodeBlocks.joined([*parts, *(potential.point_blocks(x, careful) for potential in self.potentials if potential.with_vertices)])
         m, free = len(s.moving), s.free_vertices
         self._pattern = self._pattern.plus(MixedPattern.of(m, free, H.rows * m + H.columns, blocks.rows, blocks.columns))
         return MixedMatrix.of(self._pattern, H, blocks)
@@ -272,6 +273,23 @@ def pair_places(lists: list[np.ndarray], n: int) -> tuple[np.ndarray, list[np.nd
         place = np.searchsorted(known, key)
         out.append(np.where(p[:, 0] < p[:, 1], place, -1 - place).astype(np.int64))
     return known, out
+
+
+def seen_blocks(own: np.ndarray, keys: np.ndarray, between: np.ndarray, seen: np.ndarray, n: int) -> NodeBlocks:
+    """What blocks of bodies (144 each) and of pairs a < b say of points of deformables, the `seen` bodies of which only the first control
+    point moves: blocks over control points."""
+    of = np.zeros(n, bool)
+    of[seen] = True
+    a, b = keys // n, keys % n
+    mixed = np.flatnonzero(of[a] | of[b])
+    rows, columns, out = [4 * seen], [4 * seen], [own.reshape(-1, 12, 12)[seen, :3, :3]]
+    for k in mixed:
+        for i in range(1 if of[a[k]] else 4):
+            for j in range(1 if of[b[k]] else 4):
+                rows.append(np.array([4 * a[k] + i]))
+                columns.append(np.array([4 * b[k] + j]))
+                out.append(between.reshape(-1, 12, 12)[k : k + 1, 3 * i : 3 * i + 3, 3 * j : 3 * j + 3])
+    return NodeBlocks(np.concatenate(rows), np.concatenate(columns), np.concatenate(out))
 
 
 def block_matrix(own: np.ndarray, keys: np.ndarray, between: np.ndarray, system: AffineSystem) -> BlockMatrix:

@@ -40,7 +40,8 @@ def observe_affine(system: BarrierSystem, state: State, memory: np.ndarray, cont
     model, a, kept = system.model, system.affine, system.memory.view(memory)
     # Bodies and joints as elements see them.
     Q, V, last = a.whole(state.q, state.t), a.rates(state.v, state.t), system.memory.last_step(memory)
-    x = a.everything(Q, state.q, state.t)
+    x, speed = a.everything(Q, state.q, state.t), a.rates_of_all(V, state.v, state.t)
+    Q, V = a.bodies_of(x), a.bodies_of(speed)
     k = system.view.kinematics(state.t, Q, V, kept.joint_q, a.signals(state.t), control, model.joints)
     # What forces, constraints and remainders do.
     F, acting, powers = np.zeros(k.V.size), np.zeros(model.nv_joints), np.zeros(3)
@@ -65,6 +66,7 @@ def observe_affine(system: BarrierSystem, state: State, memory: np.ndarray, cont
         if j.nv and efforts[j.v_start : j.v_start + j.nv].any():
             reactions[i] += np.linalg.pinv(j.element.motion(k.joint_q(j.name))).T @ efforts[j.v_start : j.v_start + j.nv]
     # Energies.
+    n = model.n_bodies
     contacts, near, barriers = _contacts(system, x, state.t, memory, last)
     own, M4 = V[a.own], a.M4[: a.real]
     kinetic = 0.5 * float(np.einsum("nai,nab,nbi->", own, M4, own))
@@ -72,11 +74,11 @@ def observe_affine(system: BarrierSystem, state: State, memory: np.ndarray, cont
     height = float(-(np.einsum("na,nai->ni", M4[:, 0], Q[a.own]) @ model.gravity).sum())
     seen: dict[str, Any] = {}
     if a.vertices is not None:
-        soft = observe_vertices(system, x, a.rates_of_all(V, state.v, state.t), memory, near, contacts)
+        soft = observe_vertices(system, x, speed, memory, near, contacts)
         seen, kinetic, height = soft.fields, kinetic + soft.kinetic, height + soft.gravity
     barriers += float(strain_energy(Q[a.moving], system.stiffness.of(last.length, kept.stiffer_bodies)).sum())
     return Observation(
-        time=state.t, poses=public_poses(k.X), twists=public_twists(k.X, k.V), joint_q=k.q, joint_v=k.v, kinetic=kinetic, gravity=height,
+        time=state.t, poses=public_poses(k.X[:n]), twists=public_twists(k.X[:n], k.V[:n]), joint_q=k.q, joint_v=k.v, kinetic=kinetic, gravity=height,
         springs=stored + held.value + barriers, powers=powers, reactions=_in_world(system, k, reactions),
         constraint_wrenches=_in_world(system, k, holding),
         violation=max(held.violation, float(np.abs(system.reduction.residual(Q)).max(initial=0.0))),
@@ -149,7 +151,7 @@ def _at_rest(
     model, held = system.model, _held_loads(system, system.affine.bodies_of(x), k, USUAL_STEP, 0.0, False)
     wrench = F + held.wrench + _contact_wrenches(system, x, k)
     system.view.spread(acting, k, wrench)
-    R, V = k.X[:, :9].reshape(-1, 3, 3), np.zeros((model.n_bodies, 6))
+    R, V = k.X[:, :9].reshape(-1, 3, 3), np.zeros((model.n_frames, 6))
     for i, body in enumerate(model.bodies):
         weight = body.mass * R[i].T @ model.gravity if body.kind == "dynamic" else np.zeros(3)
         wrench[i] += np.concatenate([np.cross(body.com, weight), weight])
@@ -175,7 +177,7 @@ def _at_rest(
 
 def _contact_wrenches(system: BarrierSystem, x: np.ndarray, k: Kinematics) -> np.ndarray:
     """(bodies, 6) of the barriers, and of what deformables pull, body axes."""
-    a, n = system.affine, system.model.n_bodies
+    a, n = system.affine, system.model.n_frames
     if not a.touching and a.vertices is None:
         return np.zeros((n, 6))
     gradient = np.zeros(x.size)

@@ -8,12 +8,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from unibody.algebra.block.node_blocks import NodeBlocks
+from unibody.algebra.block.node_blocks import NodeBlocks, add_block_products
 from unibody.collision.proximity import GAP, ContactSet
 from unibody.contact.barrier import contact_forces
 from unibody.contact.friction import LaggedFriction
 from unibody.contact.node_blocks import BOUNDING, EXACT, POSITIVE, NodeBarrier, NodeFriction
-from unibody.kernel import Floats, Ints, kernel
 from unibody.solvers.barrier.affine_system import AffineSystem
 from unibody.solvers.barrier.contact_potential import (
     DIGITS,
@@ -145,20 +144,6 @@ def contact_slips(system: AffineSystem, contacts: ContactSet, speed: np.ndarray,
     if system.vertices is None:
         return smooth_slips(system, contacts, system.bodies_of(speed), slip_speed, rate)
     return point_slips(system, contacts, speed, slip_speed, rate)
-
-
-@kernel
-def add_block_products(rows: Ints, columns: Ints, blocks: Floats, x: Floats, y_out: Floats) -> None:
-    """y += H x of blocks 3×3 at rows ≤ columns."""
-    for k in range(rows.size):
-        a = 3 * rows[k]
-        b = 3 * columns[k]
-        for i in range(3):
-            for j in range(3):
-                h = blocks[9 * k + 3 * i + j]
-                y_out[a + i] += h * x[b + j]
-                if a != b:
-                    y_out[b + j] += h * x[a + i]
 
 
 class PointDamperPotential(Potential):

@@ -149,7 +149,7 @@ class BarrierSystem(HoldsAddresses):
         slip = options.slip_speed / SLIP_SHARE if self.friction.any() else np.inf
         self.tolerance = min(options.tolerance, slip)
         """Where Newton's method ends [m/s]."""
-        held = 0 if self.affine.vertices is None else len(self.affine.vertices.attached) + len(self.affine.vertices.prescribed)
+        held = 0 if self.affine.vertices is None else len(self.affine.vertices.held_vertices)
         soft = len(model.deformables), self.affine.free_vertices, held
         self.memory = BarrierMemory(self.n, model.nq_joints, self.reduction.rows, len(self.measured), *soft)
         self._notes = self._told()
@@ -229,6 +229,7 @@ class BarrierSystem(HoldsAddresses):
         a, t, last = self.affine, state.t + h, self.memory.last_step(memory)
         Q, V = a.whole(state.q, state.t), a.rates(state.v, state.t)
         begun, speed = a.everything(Q, state.q, state.t), a.rates_of_all(V, state.v, state.t)
+        Q, V = a.bodies_of(begun), a.bodies_of(speed)
         # 1: x̃, β and ∂v/∂x (Eq. 2–3)
         rule = self._predict(state, h, Q, V, begun, last, self.memory.view(memory).joint_q)
         # 2: κ for the speeds at the beginning
@@ -291,7 +292,7 @@ class BarrierSystem(HoldsAddresses):
         still = ~v.moves
         out[still] -= v.mass[still, None] * self.model.gravity
         out[v.prescribed] += v.mass[v.prescribed, None] * v.accelerations(t)
-        return out[np.concatenate([v.attached - v.first, v.prescribed])]
+        return out[v.held_vertices]
 
     def _predict(
         self, state: State, h: float, Q: np.ndarray, V: np.ndarray, begun: np.ndarray, last: LastStep, q_near: np.ndarray
@@ -315,7 +316,9 @@ class BarrierSystem(HoldsAddresses):
         ahead = Q, V
         if second or self.lagged.armed:  # forces without an energy where the step will end, to its order
             speed = 2.0 * vel - last.V if second else vel
-            ahead = a.whole(own + h * vel, t + h), a.rates(speed, t + h)
+            there = own + h * vel
+            ends = a.everything(a.whole(there, t + h), there, t + h), a.rates_of_all(a.rates(speed, t + h), speed, t + h)
+            ahead = a.bodies_of(ends[0]), a.bodies_of(ends[1])
         return Prediction(predicted, origin, beta * h * h, rate, second, ahead, later)
 
     def origin(self, t: float, h: float, own: np.ndarray, second: bool, like: np.ndarray) -> np.ndarray:
@@ -374,6 +377,10 @@ class BarrierSystem(HoldsAddresses):
         loads[: a.real] += (a.M4[: a.real, :, :1] * self.model.gravity).reshape(-1, 12)
         lagged, slopes, powers = self.lagged.about(*rule.ahead, q_near, signals, control, origin, rate)
         loads = loads + lagged
+        on_points = np.zeros(0)
+        if a.vertices is not None and len(self.model.vertex_points):
+            on_points, dashpots = self.lagged.about_points(*rule.ahead, q_near, signals, control, rule.origin, rate)
+            point_dampers.append(dashpots)
         # Contact: barriers, friction, damping of contacts (Eq. 13–14, 20).
         potentials: list[Potential] = []
         barrier, friction = None, None
@@ -411,7 +418,7 @@ class BarrierSystem(HoldsAddresses):
         if a.vertices is not None and self.matter is not None:
             predicted = begun.copy()
             a.put_unknown(rule.predicted, predicted)
-            potentials += [EnergyPotential(a, self.matter, factor), VertexPotential(a, predicted, factor)]
+            potentials += [EnergyPotential(a, self.matter, factor), VertexPotential(a, predicted, factor, on_points)]
             point_dampers.append(self.matter.damping(a.vertices.of(begun).ravel()))
             D_points = [D for D in point_dampers if D is not None]
             if D_points:

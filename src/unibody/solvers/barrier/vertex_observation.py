@@ -31,7 +31,7 @@ def observe_vertices(
     v, matter = system.affine.vertices, system.matter
     assert v is not None and matter is not None
     y, u = v.of(x).copy(), v.of(speed).copy()
-    held = np.concatenate([v.attached - v.first, v.prescribed])
+    held = v.held_vertices
     reactions, forces = np.zeros_like(y), np.zeros(x.size)
     if len(held):
         reactions[held] = system.memory.view(memory).held_forces
