@@ -200,3 +200,54 @@ def test_a_rollout_is_its_steps_and_continues_bit_for_bit(rule, tmp_path):
         made = bound.step(state, memory, control, 0.01)
         state, memory = made.state, made.memory
     assert np.array_equal(state.q, after.q) and np.array_equal(state.v, after.v) and np.array_equal(memory, kept)
+
+
+@pytest.mark.parametrize("where", ["vertex", "face", "attached vertex"])
+def test_springs_and_dampers_act_on_points_of_cloth(where):
+    """A sheet that hangs by a spring from the ceiling, at a vertex, at a point of a face, or at a vertex that belongs to a weight under it: at
+    rest the spring is stretched by the whole weight over k, and its damper has brought it there."""
+    k, b = 100.0, ub.Builder()
+    cloth = b.cloth("flag", sheet((0.1, 0.1), (2, 2)), Spring(1000.0), density=1000)
+    weight = b.body("weight", shape=ub.Sphere(0.01), mass=0.1, X_WB=ub.Pose((0, 0, -0.05)))
+    b.attach(cloth.vertices[[4]], weight)
+    point = {"vertex": cloth.vertex(0), "face": cloth.at(face=0, weights=(0.25, 0.25, 0.5)), "attached vertex": cloth.vertex(4)}[where]
+    top = b.world.at(0, 0, 0.5)
+    b.add(ub.Spring(top, point, stiffness=k, rest_length=0.2, damping=2.0))
+    rec = run(b, 12.0, dt=0.06)
+    x, model = rec.vertices("flag")[-1], rec.model
+    at = {"vertex": x[0], "face": np.array([0.25, 0.25, 0.5]) @ x[model.deformables[0].mesh.faces[0]], "attached vertex": x[4]}[where]
+    assert np.linalg.norm([0, 0, 0.5] - at) == pytest.approx(0.2 + model.total_mass * G / k, rel=1e-4)
+
+
+def test_a_cable_and_a_fixed_point_hold_points_of_cloth():
+    """A range of distance ends where it should, and a point that is held by a constraint stays there to the error of a stiff potential."""
+    b = ub.Builder()
+    cloth = b.cloth("flag", sheet((0.1, 0.1), (2, 2)), Spring(1000.0), density=1000)
+    b.add(ub.DistanceRange(b.world.at(0, 0, 0.1), cloth.vertex(0), upper=0.2))
+    b.add(ub.FixedPoint(cloth.vertex(8), (0.05, 0.05, 0.0)))
+    rec = run(b, 0.5)
+    x = rec.vertices("flag")
+    assert (np.linalg.norm(x[:, 0] - [0, 0, 0.1], axis=1) < 0.2).all()
+    assert np.abs(x[:, 8] - [0.05, 0.05, 0.0]).max() < 1e-5
+
+
+def test_failures_and_bad_starts_name_the_deformable():
+    b = ub.Builder()
+    b.soft("cube", block((0.1, 0.1, 0.1), (1, 1, 1)), RUBBER, density=1000, start=-block((0.1, 0.1, 0.1), (1, 1, 1)).vertices)
+    with pytest.raises(ub.ModelError, match="'cube'"):
+        ub.Simulation(b.build(), "barrier", dt=0.01)
+    b = ub.Builder()
+    b.body("ground", shape=ub.Plane(), kind="static")
+    b.cloth("flag", sheet((0.1, 0.1), (2, 2)), Spring(1000.0), density=1000, X_WB=ub.Pose.about((0, 1, 0), 0.3))
+    b.add(ub.Contact())
+    with pytest.raises(ub.ModelError, match="'ground' and 'flag' intersect at the start"):
+        ub.Simulation(b.build(), "barrier", dt=0.01)
+    b = ub.Builder()
+    mesh = sheet((0.2, 0.1), (4, 2))
+    folded = mesh.vertices.copy()
+    folded[:, 0] = np.abs(folded[:, 0])
+    folded[:, 2] = np.where(mesh.vertices[:, 0] > 0.0, mesh.vertices[:, 0] - 0.05, 0.0)
+    b.cloth("flag", mesh, Spring(1000.0), density=1000, start=folded)
+    b.add(ub.Contact(self_contact=True))
+    with pytest.raises(ub.ModelError, match="'flag' crosses itself at the start"):
+        ub.Simulation(b.build(), "barrier", dt=0.01)
