@@ -111,20 +111,16 @@ class ShellBending(Energy):
         object.__setattr__(self, "poisson", poisson_ratio(self.poisson, "ShellBending", 1.0))
 
     def rest(self, X: np.ndarray) -> np.ndarray:
-        return self._rows(X, bending_forms(X, None, self.poisson))
-
-    def _rows(self, X: np.ndarray, forms: np.ndarray) -> np.ndarray:
-        M = self.rigidity * forms
+        M = self.rigidity * bending_forms(X, self.poisson)
         upper = M[:, [0, 0, 0, 1, 1, 2], [0, 1, 2, 1, 2, 2]]
         return np.concatenate([upper, angles(X[:, HINGES])], axis=1)
 
     def stencils(self, mesh: Any) -> list[Stencils]:
-        faces, X = np.asarray(mesh.faces, np.int64), np.asarray(mesh.vertices, float)
-        across, beside = neighbours(faces)
-        index = np.concatenate([faces, across], axis=1)
-        rows = self._rows(X[index], bending_forms(X[index], beside, self.poisson))
+        faces = np.asarray(mesh.faces, np.int64)
+        across, _ = neighbours(faces)
         there = (across != faces).any(axis=1)
-        return [Stencils(self, index[there], rows[there])]
+        index = np.concatenate([faces, across], axis=1)[there]
+        return [Stencils(self, index, self.rest(np.asarray(mesh.vertices, float)[index]))]
 
     def _form(self, parameters: np.ndarray) -> np.ndarray:
         a, b, c, d, e, f = parameters[:6]

@@ -9,11 +9,16 @@ C = D ((1, ν, 0), (ν, 1, 0), (0, 0, 2(1 − ν))), D = E t³/12(1 − ν²), t
 
     W = ½ (θ − θ̄)ᵀ M (θ − θ̄),    M = A (Θ C⁻¹ Θᵀ)⁻¹,
 
-which for three hinges is A/2 κᵀ C κ with κ = Θ⁻¹ θ. A triangle at a boundary has fewer: what it bends where no hinge tells is then as the
-least energy wants it, which is a free edge. But matter there bends as beside it, so what M leaves out, A (C − Θᵀ (Θ C⁻¹ Θᵀ)⁻¹ Θ), is
-given to the curvatures of those of its neighbours that have all three hinges: a surface of constant curvature has its plate energy, edges
-included. (Where triangles meet three at a vertex, or are slivers, Θ is singular or nearly so: eigenvalues of Θ C⁻¹ Θᵀ, relative to what
-hinges of such heights usually have, are not taken below `LEAST`, or the triangle would lock.)
+which for three hinges is A/2 κᵀ C κ with κ = Θ⁻¹ θ: exact for every quadratic surface. A triangle at a boundary has fewer hinges: what
+it bends where none tells is then as the least energy wants it, which is a free edge. (Where triangles meet three at a vertex, or are
+slivers, Θ is singular or nearly so: eigenvalues of Θ C⁻¹ Θᵀ, relative to what hinges of such heights usually have, are not taken below
+`LEAST`, or the triangle would lock.)
+
+On irregular meshes vertices move out of the quadratic surface and find less energy than a plate has: κ = Θ⁻¹ θ alone is too soft there (a
+supported plate on random triangles bends 11 % too far, on alternating diagonals 74 %). The other formula at hand, which gives half of each
+turn to either triangle,  κ = Σ θ_i l_i/2A n_i n_iᵀ  (n_i: normals of the edges in the plane), is too stiff there (19 and 37 %). Both are the
+same where hinges are symmetric, on equilateral triangles and grids with one diagonal. So M is a mean of both, `STIFF` of the latter: 2 % on
+random triangles, see `docs/howto/materials.md`. A formula that converges on every mesh needs angles at edges as unknowns.
 """
 
 from __future__ import annotations
@@ -25,6 +30,7 @@ from unibody.energies.sheet import rest_triangles
 HINGES = np.array([[1, 2, 0, 3], [2, 0, 1, 4], [0, 1, 2, 5]])
 """Of hinge i the numbers of a, b, p, q in the stencil: v₀ v₁ v₂ of the triangle, w₀ w₁ w₂ across the edges opposite them."""
 LEAST = 0.05
+STIFF = 0.3
 
 
 def neighbours(faces: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -47,11 +53,9 @@ def neighbours(faces: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return across.reshape(m, 3), beside.reshape(m, 3)
 
 
-def angles_of_curvatures(X: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Of patches (n, 6, 3): Θ (n, 3, 3), half the sum of both heights at each hinge (n, 3), whether there is a hinge (n, 3), and areas.
-
-    Where a vertex across coincides with that of the triangle there is no hinge, and Θ is 0."""
-    U, area = rest_triangles(X[:, :3], "ShellBending")
+def angles_of_curvatures(X: np.ndarray, U: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Of patches (n, 6, 3) whose triangles lie as U (n, 2, 2) in their planes: Θ (n, 3, 3), half the sum of both heights at each hinge
+    (n, 3), whether there is a hinge (n, 3). Where a vertex across coincides with that of the triangle there is none, and Θ is 0."""
     flat = np.concatenate([np.zeros((len(X), 2, 1)), U], axis=2).transpose(0, 2, 1)  # (n, 3, 2) corners in the plane
     Theta, heights = np.zeros((len(X), 3, 3)), np.ones((len(X), 3))
     there = np.linalg.norm(X[:, 3:] - X[:, :3], axis=2) > 0.0
@@ -71,7 +75,7 @@ def angles_of_curvatures(X: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndar
             rise = unit_heights(place) - (1.0 - t)[:, None] * unit_heights(flat[:, a]) - t[:, None] * unit_heights(flat[:, b])
             Theta[:, i] += np.where(there[:, i, None], rise / np.where(height > 0.0, height, 1.0)[:, None], 0.0)
         heights[:, i] = 0.5 * (near + away)
-    return Theta, heights, there, area
+    return Theta, heights, there
 
 
 def unit_heights(place: np.ndarray) -> np.ndarray:
@@ -97,39 +101,21 @@ def least_forms(Theta: np.ndarray, heights: np.ndarray, there: np.ndarray, C: np
     return inverse / heights[:, :, None] / heights[:, None, :]
 
 
-def bending_forms(X: np.ndarray, beside: np.ndarray | None, poisson: float) -> np.ndarray:
-    """(n, 3, 3) M/D of patches (n, 6, 3); `beside`: the triangles across, of which those that have all hinges bend for their neighbours
-    that have not, or None: each patch for itself."""
+def halved_turns(U: np.ndarray, area: np.ndarray) -> np.ndarray:
+    """(n, 3, 3) κ from θ, half of each turn for either triangle: Σ θ_i l_i/2A n_i n_iᵀ."""
+    corners = np.concatenate([np.zeros((len(U), 1, 2)), U.transpose(0, 2, 1)], axis=1)
+    edge = corners[:, [2, 0, 1]] - corners[:, [1, 2, 0]]
+    l = np.linalg.norm(edge, axis=2)
+    x, y = edge[:, :, 1] / l, -edge[:, :, 0] / l
+    return np.stack([x * x, y * y, x * y], axis=1) * (l / (2.0 * area[:, None]))[:, None, :]
+
+
+def bending_forms(X: np.ndarray, poisson: float) -> np.ndarray:
+    """(n, 3, 3) M/D of patches (n, 6, 3)."""
     C = plate(poisson)
-    Theta, heights, there, area = angles_of_curvatures(X)
+    U, area = rest_triangles(X[:, :3], "ShellBending")
+    Theta, heights, there = angles_of_curvatures(X, U)
     least = least_forms(Theta, heights, there, C)
-    forms = area[:, None, None] * least
-    if beside is None:
-        return forms
-    full = there.all(axis=1)
-    for t in np.flatnonzero(~full & there.any(axis=1)):
-        takers = [int(b) for b in beside[t] if b >= 0 and full[b]]
-        if not takers:
-            continue
-        # in the plane of each taker: its own Θ, and what the boundary triangle leaves out, turned into its axes
-        left = area[t] / len(takers) * (C - Theta[t].T @ least[t] @ Theta[t])
-        for taker in takers:
-            B = curvature_turn(X[t, :3], X[taker, :3])
-            S = np.linalg.solve(C, Theta[taker].T @ least[taker])  # κ of the taker from its angles: C⁻¹ Θᵀ (Θ C⁻¹ Θᵀ)⁻¹
-            forms[taker] += S.T @ B.T @ left @ B @ S
-    return forms
-
-
-def curvature_turn(target: np.ndarray, source: np.ndarray) -> np.ndarray:
-    """(3, 3) κ in the axes of a triangle `target` from κ in those of `source`, one edge apart and unfolded."""
-    common = [(i, j) for i in range(3) for j in range(3) if (target[i] == source[j]).all()][:2]
-    (i, j), (k, l) = common
-    directions = []
-    for corners, (a, b) in ((target, (i, k)), (source, (j, l))):
-        U, _ = rest_triangles(corners[None], "ShellBending")
-        flat = np.concatenate([np.zeros((2, 1)), U[0]], axis=1).T
-        d = flat[b] - flat[a]
-        directions.append(np.arctan2(d[1], d[0]))
-    c, s = np.cos(directions[0] - directions[1]), np.sin(directions[0] - directions[1])
-    # κ' = R κ Rᵀ with R = ((c, −s), (s, c))
-    return np.array([[c * c, s * s, -2 * c * s], [s * s, c * c, 2 * c * s], [c * s, -c * s, c * c - s * s]])
+    S = halved_turns(U, area)
+    mean = STIFF * S.transpose(0, 2, 1) @ C @ S + (1.0 - STIFF) * least
+    return area[:, None, None] * np.where(there.all(axis=1)[:, None, None], mean, least)
