@@ -1,4 +1,4 @@
-"""Hinges: the angle θ between two triangles a b p and b a q at their common edge, with its derivatives; positive where p and q lie above it.
+"""Hinges: the angle θ of two triangles a b p and b a q at their common edge, with its derivatives; positive where p and q lie above.
 
     e₀ = b − a,  e₁ = p − a,  e₂ = q − a,  l = |e₀|,    n₁ = e₀ × e₁,  n₂ = e₂ × e₀  (along each other where θ = 0)
     θ = atan2(−(n₁ × n₂) · e₀/l, n₁ · n₂)
@@ -31,7 +31,7 @@ def hinge_frame(x, a, b, p, q):
 
 @device
 def hinge_angle(frame):
-    e0, e1, e2, n1, n2 = frame
+    e0, _, _, n1, n2 = frame
     return atan2(-dot3(cross(n1, n2), e0) / norm3(e0), dot3(n1, n2))
 
 

@@ -15,7 +15,13 @@ import numpy as np
 from unibody.element import number
 from unibody.energies.base import EXACT, VALUE, Energy, Stencils
 from unibody.energies.hinge import (
-    add_hinge_curvature, angle_gradient, angle_hessian, angles, hinge_angle, hinge_frame, hinge_gradients,
+    add_hinge_curvature,
+    angle_gradient,
+    angle_hessian,
+    angles,
+    hinge_angle,
+    hinge_frame,
+    hinge_gradients,
 )  # fmt: skip
 from unibody.energies.shell_patches import HINGES, neighbours
 from unibody.errors import ModelError

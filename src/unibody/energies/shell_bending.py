@@ -18,7 +18,13 @@ from unibody.element import number
 from unibody.energies.base import EXACT, VALUE, Energy, Stencils
 from unibody.energies.elastic_constants import poisson_ratio
 from unibody.energies.hinge import (
-    add_hinge_curvature, angle_gradient, angle_hessian, angles, hinge_angle, hinge_frame, hinge_gradients,
+    add_hinge_curvature,
+    angle_gradient,
+    angle_hessian,
+    angles,
+    hinge_angle,
+    hinge_frame,
+    hinge_gradients,
 )  # fmt: skip
 from unibody.energies.shell_patches import HINGES, bending_forms, neighbours
 from unibody.kernel import Floats, Ints, device, kernel

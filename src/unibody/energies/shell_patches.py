@@ -1,6 +1,6 @@
 """Curvatures of a triangle from the angles at its three hinges, so that every quadratic surface is seen as it is, on any mesh.
 
-A triangle and the three beside it, unfolded into its plane, have six vertices: a height w = ½ κ_xx x² + ½ κ_yy y² + κ_xy x y over them makes
+A triangle and the three beside it, unfolded into its plane, have six vertices: a height ½ κ_xx x² + ½ κ_yy y² + κ_xy x y over them makes
 
     θ_i = z_p/h_p + z_q/h_q  =  Σ Θ_iκ κ        (z: heights above the line of the edge, h: distances from it)
 
@@ -14,9 +14,9 @@ it bends where none tells is then as the least energy wants it, which is a free 
 slivers, Θ is singular or nearly so: eigenvalues of Θ C⁻¹ Θᵀ, relative to what hinges of such heights usually have, are not taken below
 `LEAST`, or the triangle would lock.)
 
-On irregular meshes vertices move out of the quadratic surface and find less energy than a plate has: κ = Θ⁻¹ θ alone is too soft there (a
-supported plate on random triangles bends 11 % too far, on alternating diagonals 74 %). The other formula at hand, which gives half of each
-turn to either triangle,  κ = Σ θ_i l_i/2A n_i n_iᵀ  (n_i: normals of the edges in the plane), is too stiff there (19 and 37 %). Both are the
+On irregular meshes vertices move out of the quadratic surface and find less energy than a plate has: κ = Θ⁻¹ θ alone is too soft there
+(a supported plate on random triangles bends 11 % too far, on alternating diagonals 74 %). The other formula at hand gives half of each turn
+to either triangle,  κ = Σ θ_i l_i/2A n_i n_iᵀ  (n_i: normals of the edges in the plane), and is too stiff there (19 and 37 %). Both are the
 same where hinges are symmetric, on equilateral triangles and grids with one diagonal. So M is a mean of both, `STIFF` of the latter: 2 % on
 random triangles, see `docs/howto/materials.md`. A formula that converges on every mesh needs angles at edges as unknowns.
 """
@@ -58,7 +58,7 @@ def angles_of_curvatures(X: np.ndarray, U: np.ndarray) -> tuple[np.ndarray, np.n
     (n, 3), whether there is a hinge (n, 3). Where a vertex across coincides with that of the triangle there is none, and Θ is 0."""
     flat = np.concatenate([np.zeros((len(X), 2, 1)), U], axis=2).transpose(0, 2, 1)  # (n, 3, 2) corners in the plane
     Theta, heights = np.zeros((len(X), 3, 3)), np.ones((len(X), 3))
-    there = np.linalg.norm(X[:, 3:] - X[:, :3], axis=2) > 0.0
+    there = (X[:, 3:] != X[:, :3]).any(axis=2)
     for i, (a, b, p, q) in enumerate(HINGES):
         edge = flat[:, b] - flat[:, a]
         l = np.linalg.norm(edge, axis=1)
