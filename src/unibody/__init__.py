@@ -2,10 +2,11 @@
 
 from typing import TYPE_CHECKING, Any
 
-from unibody import constraints, forces, joints, meshes, scenes, shapes, solvers
+from unibody import constraints, energies, forces, joints, meshes, scenes, shapes, solvers
 from unibody.constraints import *
 from unibody.contact.restitution import contact_for_restitution
 from unibody.coordinates.assembly.assemble import Assembly, assemble
+from unibody.energies import *
 from unibody.errors import ModelError, StepFailed, UnibodyError, UnibodyWarning, Unsupported
 from unibody.forces import *
 from unibody.joints import *
@@ -69,6 +70,7 @@ __all__ = [
     "contact_instant", "load", "render", "scenes", "solvers",
 ]  # fmt: skip
 __all__ += constraints.__all__
+__all__ += energies.__all__
 __all__ += forces.__all__
 __all__ += joints.__all__
 __all__ += meshes.__all__

@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 import unibody as ub
-from unibody.energies import Energy, NeoHookean, Stencils
+from unibody.energies import Energy, Stencils
 from verification.soft_meshes import block, sheet
 
 G = 9.81
-RUBBER = NeoHookean(young=1e5, poisson=0.4)
+RUBBER = ub.NeoHookean(young=1e5, poisson=0.4)
 
 
 @dataclass(frozen=True)
@@ -181,7 +181,7 @@ def scene(contact: bool = True) -> ub.Builder:
     """A bit of everything: a driven pusher, a jointed arm with cloth, a soft cube that lands on both."""
     b = hanging(True)
     b.body("ground", shape=ub.Plane(), kind="static", X_WB=ub.Pose((0, 0, -0.4)))
-    b.soft("ball", block((0.1, 0.1, 0.1), (1, 1, 1)), NeoHookean(young=2e4, poisson=0.3, damping=1e-3), density=500, X_WB=ub.Pose((0.2, 0, 0.25)))
+    b.soft("ball", block((0.1, 0.1, 0.1), (1, 1, 1)), ub.NeoHookean(young=2e4, poisson=0.3, damping=1e-3), density=500, X_WB=ub.Pose((0.2, 0, 0.25)))
     if contact:
         b.add(ub.Contact(friction=0.4, damping=1e-3, self_contact=True, reach=2e-3))
     return b

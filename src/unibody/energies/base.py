@@ -1,4 +1,4 @@
-"""What an energy is: a function W(x₁ … x_k) [J] of the positions of k vertices, one stencil, that does not change when all of them move rigidly.
+"""What an energy is: a function W(x₁ … x_k) [J] of the positions of k vertices, one stencil; it does not change when all move rigidly.
 
     value W,     gradient ∂W/∂xᵢ (k × 3),     Hessian ∂²W/∂xᵢ∂xⱼ (3k × 3k), projected on request to what is positive semidefinite
 

@@ -78,6 +78,8 @@ class KeptError:
     """The first exception raised in a callback, for whoever called the kernel: none may pass through compiled code."""
 
     error: BaseException | None = None
+    element: str = ""
+    """The class whose NumPy methods ran last."""
 
     def guard(self, function: Callable[..., None], *outputs: int) -> Callable[..., None]:
         """The function, made safe: on an exception its outputs (argument numbers) become NaN."""
@@ -130,7 +132,7 @@ class EnergyTables:
 
     def __init__(self, parts: Iterable[Stencils | tuple[Stencils, int]], n_vertices: int, errors: Any = None):
         self._kept = KeptError() if errors is None else None
-        self.errors = self._kept or errors
+        self.errors: Any = self._kept or errors
         pairs = [part if isinstance(part, tuple) else (part, 0) for part in parts]
         grouped: list[list[tuple[Stencils, int]]] = []
         places: dict[int, int] = {}

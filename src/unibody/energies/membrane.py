@@ -19,7 +19,12 @@ from unibody.energies.elastic_constants import lame_sheet, poisson_ratio, young_
 from unibody.energies.principal_stretches import singular_values_sheet
 from unibody.energies.sheet import Sheet, thickness_of
 from unibody.energies.triangle_points import (
-    SHEET_HEAD, add_sheet_forces, positive_sheet_law, put_sheet_blocks, sheet_gradient, stress_from_axes,
+    SHEET_HEAD,
+    add_sheet_forces,
+    positive_sheet_law,
+    put_sheet_blocks,
+    sheet_gradient,
+    stress_from_axes,
 )  # fmt: skip
 from unibody.kernel import Floats, Ints, kernel
 

@@ -18,8 +18,15 @@ from unibody.energies.base import EXACT, PROJECTED, VALUE
 from unibody.energies.principal_stretches import clear, positive_law, singular_values
 from unibody.energies.solid import Solid
 from unibody.energies.tet_points import (
-    LINEAR_ROW, QUADRATIC_ROW, add_linear_forces, add_quadratic_forces, add_spread_blocks, linear_gradient, mirror_blocks,
-    put_corner_blocks, quadratic_gradient,
+    LINEAR_ROW,
+    QUADRATIC_ROW,
+    add_linear_forces,
+    add_quadratic_forces,
+    add_spread_blocks,
+    linear_gradient,
+    mirror_blocks,
+    put_corner_blocks,
+    quadratic_gradient,
 )  # fmt: skip
 from unibody.kernel import Floats, Ints, device, kernel
 from unibody.spatial.devices import load9

@@ -141,7 +141,7 @@ def positive_triple(A):
     det = A[0] * (A[3] * A[5] - A[4] * A[4]) - A[1] * (A[1] * A[5] - A[4] * A[2]) + A[2] * (A[1] * A[4] - A[3] * A[2])
     if A[0] > 0.0 and m > 0.0 and det >= 0.0:
         return A
-    U, s, V = singular_values((A[0], A[1], A[2], A[1], A[3], A[4], A[2], A[4], A[5]))
+    _, s, V = singular_values((A[0], A[1], A[2], A[1], A[3], A[4], A[2], A[4], A[5]))
     s2 = abs(s[2])
     return (
         0.5 * (A[0] + s[0] * V[0] * V[0] + s[1] * V[1] * V[1] + s2 * V[2] * V[2]),
@@ -165,7 +165,7 @@ def positive_law(A, p, q):
 
 @device
 def contracted(A, p, q, h, k):
-    """Mₓ_y = hₓ Aₓ_y k_y + δₓ_y Σ_c αₓ_c h_c k_c + βₓ_y h_y kₓ (c, y ≠ x in α and β): the force on x̂ along U's axes, of dF̂ = ŷ kᵀ, against h."""
+    """Mₓ_y = hₓ Aₓ_y k_y + δₓ_y Σ_c αₓ_c h_c k_c + βₓ_y h_y kₓ (c, y ≠ x in α, β): the force of dF̂ = ŷ kᵀ against h, along U's axes."""
     a01, b01 = 0.5 * (p[0] + q[0]), 0.5 * (p[0] - q[0])
     a02, b02 = 0.5 * (p[1] + q[1]), 0.5 * (p[1] - q[1])
     a12, b12 = 0.5 * (p[2] + q[2]), 0.5 * (p[2] - q[2])

@@ -1,4 +1,4 @@
-"""Solids: hyperelastic laws on tetrahedra, linear (4 vertices) or quadratic (10: corners, then the middles of the edges 01, 12, 02, 03, 13, 23).
+"""Solids: hyperelastic laws on tetrahedra, linear (4 vertices) or quadratic (10: corners, then middles of the edges 01 12 02 03 13 23).
 
 A law is a density ψ(F) with its first and second derivatives; where it is integrated, and how that is spread over vertices, is written in
 `tet_points`. Linear tetrahedra lock: a bar with two of them across bends half as far as it should (see `docs/howto/materials.md`).

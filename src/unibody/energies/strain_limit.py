@@ -1,6 +1,6 @@
 """StrainLimit: a barrier that no direction in a sheet is ever stretched beyond a limit.
 
-    ψ = κ Σₐ b(σₐ),    b(σ) = −y² ln(1 − y),  y = (σ − 1)/(s − 1),  for σ > 1, else 0;    infinite from σ = s on;    W = area · thickness · ψ
+    ψ = κ Σₐ b(σₐ),  b(σ) = −y² ln(1 − y),  y = (σ − 1)/(s − 1),  for σ > 1, else 0;  infinite from σ = s on;   W = area · thickness · ψ
 
 with the principal stretches σₐ, of which the larger is the largest stretch of any direction, and s = 1 + limit. b grows like y³ at first,
 so it is twice continuously differentiable, and small strains hardly feel it. b′ and b″ are positive: P̂ₐ = κ b′(σₐ), Aₐₐ = κ b″(σₐ),

@@ -1,4 +1,4 @@
-"""StVK: Saint Venant and Kirchhoff's law, Hooke's in Green's strain. Right for large turns and small strains; squeezed to half it gives way.
+"""StVK: Saint Venant and Kirchhoff's law, Hooke's in Green's strain. Right for large turns and small strains.
 
     ψ = μ |E|² + λ/2 (tr E)²,  E = (FᵀF − 1)/2,    P = F S,  S = 2μ E + λ tr(E) 1,    dP = dF S + F dS
 
@@ -17,8 +17,15 @@ from unibody.energies.base import EXACT, PROJECTED, VALUE
 from unibody.energies.principal_stretches import clear, positive_law, singular_values
 from unibody.energies.solid import Solid
 from unibody.energies.tet_points import (
-    LINEAR_ROW, QUADRATIC_ROW, add_linear_forces, add_quadratic_forces, add_spread_blocks, linear_gradient, mirror_blocks,
-    put_corner_blocks, quadratic_gradient,
+    LINEAR_ROW,
+    QUADRATIC_ROW,
+    add_linear_forces,
+    add_quadratic_forces,
+    add_spread_blocks,
+    linear_gradient,
+    mirror_blocks,
+    put_corner_blocks,
+    quadratic_gradient,
 )  # fmt: skip
 from unibody.kernel import Floats, Ints, device, kernel
 from unibody.spatial.devices import compose_rotations, load9

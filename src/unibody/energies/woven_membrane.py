@@ -16,7 +16,7 @@ import numpy as np
 
 from unibody.element import number
 from unibody.energies.base import EXACT, PROJECTED, VALUE
-from unibody.energies.elastic_constants import poisson_ratio, young_modulus
+from unibody.energies.elastic_constants import poisson_ratio
 from unibody.energies.principal_stretches import positive_pair, put_first_vertex, put_pair
 from unibody.energies.sheet import Sheet, thickness_of
 from unibody.energies.triangle_points import SHEET_HEAD, add_sheet_forces, sheet_gradient
