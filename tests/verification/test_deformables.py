@@ -212,7 +212,7 @@ def test_springs_and_dampers_act_on_points_of_cloth(where):
     b.attach(cloth.vertices[[4]], weight)
     point = {"vertex": cloth.vertex(0), "face": cloth.at(face=0, weights=(0.25, 0.25, 0.5)), "attached vertex": cloth.vertex(4)}[where]
     top = b.world.at(0, 0, 0.5)
-    b.add(ub.Spring(top, point, stiffness=k, rest_length=0.2, damping=2.0))
+    b.add(ub.SpringDamper(top, point, stiffness=k, rest_length=0.2, damping=2.0))
     rec = run(b, 12.0, dt=0.06)
     x, model = rec.vertices("flag")[-1], rec.model
     at = {"vertex": x[0], "face": np.array([0.25, 0.25, 0.5]) @ x[model.deformables[0].mesh.faces[0]], "attached vertex": x[4]}[where]
