@@ -24,8 +24,8 @@ import numpy as np  # noqa: E402
 
 from unibody.constraints.base import Constraint  # noqa: E402
 from unibody.element import Point  # noqa: E402
-from unibody.files.scene_json import VERSION  # noqa: E402
 from unibody.energies.base import Energy  # noqa: E402
+from unibody.files.scene_json import VERSION  # noqa: E402
 from unibody.forces.base import Force  # noqa: E402
 from unibody.joints import Joint  # noqa: E402
 from unibody.model.checking import KINDS  # noqa: E402

@@ -1,8 +1,8 @@
 """A cage: the cells of a lattice of cubes that a surface touches or bounds, as tetrahedra. Coarse, and as sound as the lattice whatever the
 surface is like: holes, slivers and crossings in it do no harm.
 
-A cell is touched if no axis separates it from a triangle of the surface: three of the cube, one of the triangle, nine cross products of edges
-(Akenine-Möller). What cannot be reached from outside without passing a touched cell is within.
+A cell is touched if no axis separates it from a triangle of the surface: three of the cube, one of the triangle, nine cross products of
+edges (Akenine-Möller). What cannot be reached from outside without passing a touched cell is within.
 """
 
 from __future__ import annotations

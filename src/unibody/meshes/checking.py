@@ -64,7 +64,7 @@ def as_cells(what: str, word: str, value: Any, sizes: tuple[int, ...], n: int) -
 
 
 def check_one_piece(what: str, word: str, sides: np.ndarray, n: int) -> None:
-    """Refuse cells of which some hang together with no others; `sides` (m, k): for each cell the numbers of its sides, of which there are n."""
+    """Refuse cells of which some hang together with no others; `sides` (m, k): of each cell the numbers of its sides, of n in all."""
     label = together(sides, n)
     if label.max() > 0:
         sizes = np.bincount(label)

@@ -1,10 +1,10 @@
 """Boxes of tetrahedra, and what they are bent into: cylinders and balls.
 
-A lattice of cells (cubes) is cut into tetrahedra, six a cell around a diagonal (Kuhn), which points away from the middle in each octant: the
-mesh has the mirror symmetries of the box, and no tetrahedron has two faces at its surface, which would lie flat where the cube's edge is bent
-into a smooth surface.
+A lattice of cells (cubes) is cut into tetrahedra, six a cell around a diagonal (Kuhn), which points away from the middle in each octant:
+the mesh has the mirror symmetries of the box, and no tetrahedron has two faces at its surface, which would lie flat where the cube's edge
+is bent into a smooth surface.
 
-    cylinder   the square [−1, 1]² on the disc: (x, y) ↦ (x √(1 − y²/2), y √(1 − x²/2)), which is smooth and keeps every cell's size within 2
+    cylinder   the square [−1, 1]² on the disc: (x, y) ↦ (x √(1 − y²/2), y √(1 − x²/2))
     ball       the cube [−1, 1]³ on the ball: x ↦ x √(1 − y²/2 − z²/2 + y² z²/3), and so for y and z
 """
 
@@ -52,7 +52,8 @@ def lattice(cells: tuple[int, int, int]) -> tuple[np.ndarray, np.ndarray]:
 
 
 def kuhn(number: np.ndarray, keep: np.ndarray | None = None, mirrored: bool = True) -> np.ndarray:
-    """Six tetrahedra of each cell of a lattice whose vertices have these numbers (nx + 1, ny + 1, nz + 1); `keep` (nx, ny, nz): which cells."""
+    """Six tetrahedra of each cell of a lattice whose vertices have these numbers (nx + 1, ny + 1, nz + 1); `keep` (nx, ny, nz): of which
+    cells; `mirrored`: with diagonals that point away from the middle."""
     out = []
     shape = tuple(n - 1 for n in number.shape)
     cells = np.stack(np.nonzero(np.ones(shape, bool) if keep is None else keep))

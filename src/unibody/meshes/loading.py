@@ -1,7 +1,7 @@
 """Meshes out of files. OBJ, STL and PLY are read as shapes are; all others by meshio (the extra `mesh`).
 
-Vertices in no cell are left out. Tetrahedra that are all turned inside out, as some programs write them, are turned over; some of them among
-others are an error of the file.
+Vertices in no cell are left out. Tetrahedra that are all turned inside out, as some programs write them, are turned over; some of them
+among others are an error of the file.
 """
 
 from __future__ import annotations
@@ -80,7 +80,8 @@ def _read(source: Path) -> Any:
     try:
         import meshio
     except ImportError:
-        raise ModelError(f"{source}: files '{source.suffix}' are read by meshio, which is not installed; pip install 'unibody[mesh]'") from None
+        remedy = "pip install 'unibody[mesh]'"
+        raise ModelError(f"{source}: files '{source.suffix}' are read by meshio, which is not installed; {remedy}") from None
     try:
         return meshio.read(source)
     except (Exception, SystemExit) as error:  # its readers raise whatever they like, and some of them leave

@@ -143,7 +143,8 @@ def outline_triangles(outline: Any, spacing: Any) -> tuple[np.ndarray, np.ndarra
     X = _flat(x)
     found = float(triangle_areas(X, faces).sum())
     if abs(found - abs(area)) > 1e-6 * abs(area) or len(np.unique(faces)) < len(x):
-        raise ModelError(f"{what}: triangles of {s:g} m do not follow the outline (area {found:g} of {abs(area):g} m²); give a smaller spacing")
+        said = f"triangles of {s:g} m do not follow the outline (area {found:g} of {abs(area):g} m²)"
+        raise ModelError(f"{what}: {said}; give a smaller spacing, or an outline that does not cross itself")
     return X, faces
 
 

@@ -15,7 +15,14 @@ import numpy as np
 from unibody.errors import ModelError
 from unibody.meshes import lattice
 from unibody.meshes.checking import (
-    FLATTEST, as_cells, as_vertices, check_one_piece, counted_sides, longest_edges, sides_of, tet_volumes,
+    FLATTEST,
+    as_cells,
+    as_vertices,
+    check_one_piece,
+    counted_sides,
+    longest_edges,
+    sides_of,
+    tet_volumes,
 )  # fmt: skip
 
 __all__ = ["TetMesh"]
@@ -128,7 +135,7 @@ class TetMesh:
             return tet_volumes(self.vertices, self.tets)
         return sum(
             w * np.linalg.det(np.einsum("kai,aj->kij", self.vertices[self.tets], slopes(at))) / 6.0 for at, w in _RULE
-        )  # type: ignore[return-value]
+        )
 
     @property
     def volume(self) -> float:

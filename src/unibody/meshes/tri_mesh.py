@@ -11,7 +11,14 @@ import numpy as np
 from unibody.errors import ModelError
 from unibody.meshes import sheets
 from unibody.meshes.checking import (
-    FLATTEST, as_cells, as_vertices, check_one_piece, counted_sides, longest_edges, sides_of, triangle_areas,
+    FLATTEST,
+    as_cells,
+    as_vertices,
+    check_one_piece,
+    counted_sides,
+    longest_edges,
+    sides_of,
+    triangle_areas,
 )  # fmt: skip
 
 __all__ = ["TriMesh"]
@@ -61,8 +68,8 @@ class TriMesh:
 
     @staticmethod
     def grid(size: Any, spacing: float, pattern: str = "equilateral") -> TriMesh:
-        """A rectangle about the origin in the plane z = 0, rows of points along x. `pattern`: "equilateral" (nearly), "regular", squares cut
-        by the same diagonal, or "alternating", by one and the other.
+        """A rectangle about the origin in the plane z = 0, rows of points along x. `pattern`: "equilateral" (nearly); "regular", squares
+        cut by the same diagonal; or "alternating", by one and the other.
 
         >>> TriMesh.grid((2.0, 1.0), spacing=0.5, pattern="regular").area
         2.0

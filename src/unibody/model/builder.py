@@ -251,7 +251,9 @@ class Builder(Deforming, Editing):
         infos = [_fit_loop(j, poses, twists) if j.loop else j for j in infos]
         bodies = [_started(b, X, V) for b, X, V in zip(bodies, poses, twists, strict=True)]
         soft = deformed(self._deformables, self._attachments, self._prescribed, number_of, poses, twists)
-        packing = _Packing(number_of, with_parts(infos), poses, first_target=v_at + 6 * len(bodies), deformables=self._deformables, deformed=soft)
+        packing = _Packing(
+            number_of, with_parts(infos), poses, first_target=v_at + 6 * len(bodies), deformables=self._deformables, deformed=soft
+        )
         forces, constraints, gravity = self._resolve(packing)
         model = Model(
             bodies=tuple(bodies), joints=tuple(infos), forces=tuple(forces), constraints=tuple(constraints), gravity=frozen(gravity),

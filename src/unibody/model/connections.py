@@ -37,9 +37,27 @@ def links(model: Model) -> Iterator[tuple[int, int]]:
             yield from pairwise(touched)
 
 
+def held_by_deformables(model: Model) -> Iterator[tuple[int, int]]:
+    """Pairs of which one is a deformable, numbered behind bodies and points: what it is attached to, its points, and the ground where
+    vertices of it are prescribed."""
+    owner = [k for k, d in enumerate(model.deformables) for _ in range(d.n)]
+    first = model.n_frames
+    for a in model.attachments:
+        for k in {owner[v] for v in a.vertices}:
+            if a.body >= 0:
+                yield a.body, first + k
+            for other in {owner[v] for v in a.support.ravel() if v >= 0}:
+                yield first + other, first + k
+    for p in model.prescribed:
+        for k in {owner[v] for v in p.vertices}:
+            yield 0, first + k
+    for i, point in enumerate(model.vertex_points):
+        yield model.n_bodies + i, first + owner[point.vertices[0]]
+
+
 def groups(model: Model) -> list[list[int]]:
-    """Connected bodies, the ground's group first."""
-    root = list(range(model.n_bodies))
+    """Connected bodies, the ground's group first; what is attached to one deformable is connected by it."""
+    root = list(range(model.n_frames + len(model.deformables)))
 
     def find(i: int) -> int:
         while root[i] != i:
@@ -47,7 +65,7 @@ def groups(model: Model) -> list[list[int]]:
             i = root[i]
         return i
 
-    for a, b in links(model):
+    for a, b in (*links(model), *held_by_deformables(model)):
         low, high = sorted((find(a), find(b)))
         root[high] = low
     found: dict[int, list[int]] = {}

@@ -1,7 +1,7 @@
 """Deformables that a Builder holds already: under other names, without what is gone, changed, and at another place.
 
-Names of their points (`flag.vertex[3]`) follow the names of their deformables wherever elements and attachments hold them, and so do names of
-attachments that were made of them (`flag.attach.0`).
+Names of their points (`flag.vertex[3]`) follow the names of their deformables wherever elements and attachments hold them, and so do names
+of attachments that were made of them (`flag.attach.0`).
 """
 
 from __future__ import annotations
@@ -122,9 +122,11 @@ def users_of(b: Editing, name: str) -> Iterator[str]:
 def moved_parts(parts: Parts, X: Pose | None, host: str, X_H: Pose) -> Parts:
     """Deformables of a model whose world stands at X in ours, and at X_H in a body `host`; X None: the host moves."""
     deformables, attachments, prescribed = parts
-    if X is None and (deformables or prescribed):
-        first = next(iter(deformables or prescribed))
+    if X is None and deformables:
+        first = next(iter(deformables))
         raise ModelError(f"include: deformable '{first}' cannot move with '{host}' at the start; include into what stands still")
+    if X is None:
+        return parts
     out = {n: _moved(d, X) for n, d in deformables.items()}
     held = {n: replace(a, body=host, at=_placed(a.at, X_H)) if a.body == "world" else a for n, a in attachments.items()}
     driven = {n: p if p.motion is None or X == HERE else replace(p, motion=MovedPlaces(p.motion, X)) for n, p in prescribed.items()}

@@ -112,7 +112,7 @@ class DeformableHandle:
         return Vertices(self.name, np.array(pair[:1]), pair)
 
     def embed(self, surface: Any) -> None:
-        """Show this surface (a TriMesh or a Mesh, in the axes of the mesh) in its stead; it moves with the tetrahedra or faces around it."""
+        """Show this surface (a TriMesh or a Mesh, in the axes of the mesh) in its stead; it moves with the cells around it."""
         self._embed(surface)
 
 

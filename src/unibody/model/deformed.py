@@ -2,7 +2,9 @@
 
 Masses are lumped. Of a cell of mass m a vertex gets
 
-    tetrahedron m / 4;   quadratic one: corners m / 36, middles 4 m / 27 (diagonals of the consistent matrix, scaled);   triangle m / 3;   edge m / 2
+    tetrahedron m / 4,   triangle m / 3,   edge m / 2;   quadratic tetrahedron: corners m / 36, middles 4 m / 27
+
+the last being the diagonal of its consistent matrix, scaled (Hinton, Rock and Zienkiewicz 1976).
 
 A vertex that is attached to one that is held itself is a point of what holds that one, where it can be said so: of a body, if all vertices
 of its support are points of that body.
@@ -21,7 +23,14 @@ from unibody.energies.inflation import Inflation
 from unibody.errors import ModelError
 from unibody.meshes.embedding import embed
 from unibody.model.deformable import (
-    NOBODY, AskedAttachment, AskedDeformable, AskedPrescribed, AttachmentInfo, DeformableInfo, Places, PrescribedVertices,
+    NOBODY,
+    AskedAttachment,
+    AskedDeformable,
+    AskedPrescribed,
+    AttachmentInfo,
+    DeformableInfo,
+    Places,
+    PrescribedVertices,
 )  # fmt: skip
 from unibody.model.deformable_points import point_of_name, shortly, start_places
 from unibody.spatial.pose import Pose
@@ -137,7 +146,8 @@ def _on_deformable(
         owner, local, w = found
         used = np.flatnonzero(w)
         if used.size > MOST:
-            raise ModelError(f"{what}: a point of a quadratic tetrahedron of '{owner}' rests on {used.size} vertices; give one of its vertices")
+            said = f"a point of a quadratic tetrahedron of '{owner}' rests on {used.size} vertices"
+            raise ModelError(f"{what}: {said}; give one of its vertices")
         support[row, : used.size], weights[row, : used.size] = firsts[owner] + local[used], w[used]
         chained = local[used][np.isin(firsts[owner] + local[used], attached)]
         if chained.size:
@@ -170,8 +180,8 @@ def _info(asked: AskedDeformable, first: int, x: np.ndarray, v: np.ndarray) -> D
     else:
         edges, radius = mesh.edges, mesh.radius
     return DeformableInfo(
-        asked.name, asked.kind, first, _frozen(mesh.vertices), _frozen(x[span]), _frozen(v[span]), _frozen(lumped(asked)), stencils_of(asked),
-        frozen_ints(faces), frozen_ints(edges), radius, looked(asked), mesh, asked.material,
+        asked.name, asked.kind, first, _frozen(mesh.vertices), _frozen(x[span]), _frozen(v[span]), _frozen(lumped(asked)),
+        stencils_of(asked), frozen_ints(faces), frozen_ints(edges), radius, looked(asked), mesh, asked.material,
     )  # fmt: skip
 
 
@@ -196,7 +206,8 @@ def stencils_of(asked: AskedDeformable) -> tuple[Stencils, ...]:
     n = len(asked.mesh.vertices)
     for s in made:
         if not isinstance(s, Stencils):
-            raise ModelError(f"{what}: stencils of {type(asked.material).__name__} are {shortly(s)}; give Stencils(energy, index, parameters)")
+            remedy = "give Stencils(energy, index, parameters)"
+            raise ModelError(f"{what}: stencils of {type(asked.material).__name__} are {shortly(s)}; {remedy}")
         index = np.asarray(s.index)
         k = s.energy.vertices
         if index.ndim != 2 or index.shape[1] != k or len(s.parameters) != len(index) or (index < 0).any() or (index >= n).any():

@@ -33,8 +33,8 @@ class Deforming:
         self, name: str, mesh: TetMesh, material: Any, density: float, X_WB: Pose | None = None, V_WB: Any = None, order: int | None = None,
         start: Any = None, mass: str = "lumped",
     ) -> DeformableHandle:  # fmt: skip
-        """A soft solid of tetrahedra, of `density` [kg/m³]. `order=2` makes them quadratic, with vertices at the middles of edges: they bend
-        without locking. It stands at X_WB; `start` (n, 3) puts its vertices elsewhere than at rest."""
+        """A soft solid of tetrahedra, of `density` [kg/m³]. `order=2` makes them quadratic, with vertices at the middles of edges: they
+        bend without locking. It stands at X_WB; `start` (n, 3), in the axes of the mesh, puts its vertices elsewhere than at rest."""
         what = f"soft '{name}'"
         if not isinstance(mesh, TetMesh):
             raise ModelError(f"{what}: mesh {shortly(mesh)} is no TetMesh; give one such as TetMesh.box((1, 0.1, 0.1), cells=(10, 1, 1))")
@@ -55,7 +55,8 @@ class Deforming:
             raise ModelError(f"{what}: material {shortly(material)} has no thickness above 0; give one such as Fabric(…, thickness=3e-4)")
         p = number(pressure, f"{what} pressure")
         if p and not mesh.closed:
-            raise ModelError(f"{what}: pressure {p:g} Pa in cloth with a boundary of {len(mesh.boundary())} edges; close it, or leave it out")
+            rim = len(mesh.boundary())
+            raise ModelError(f"{what}: pressure {p:g} Pa in cloth that is open (a boundary of {rim} edges); close it, or leave it out")
         return self._deformable("cloth", name, mesh, material, density, X_WB, V_WB, start, mass, p)
 
     def rod(
@@ -76,7 +77,8 @@ class Deforming:
         return self._deformable("rod", name, mesh, material, density, X_WB, V_WB, start, mass)
 
     def _deformable(
-        self, kind: str, name: str, mesh: Any, material: Any, density: Any, X_WB: Any, V_WB: Any, start: Any, mass: str, pressure: float = 0.0
+        self, kind: str, name: str, mesh: Any, material: Any, density: Any, X_WB: Any, V_WB: Any, start: Any, mass: str,
+        pressure: float = 0.0,
     ) -> DeformableHandle:  # fmt: skip
         what = f"{kind} '{name}'"
         check_new(name, ChainMap(self._deformables, self._bodies), kind)
@@ -119,7 +121,7 @@ class Deforming:
             index = np.array(chosen.end)
         if isinstance(target, Point) and split_name(target.body) is None:
             if at is not None:
-                raise ModelError(f"attachment '{called}': both a point of '{target.body}' and at; give the body with at, or the point alone")
+                raise ModelError(f"attachment '{called}': both a point of '{target.body}' and at; give one of them")
             at, target = target.p, target.body
         body, through = self._target(f"attachment '{called}'", target, len(index))
         if through and clamped:
@@ -175,7 +177,7 @@ class Deforming:
         return points
 
     def _element_name(self, name: str | None, stem: str, taken: Mapping[str, Any]) -> str:
-        both = ChainMap(self._attachments, self._prescribed)  # type: ignore[arg-type]
+        both: dict[str, Any] = {**self._attachments, **self._prescribed}
         k = sum(key.startswith(f"{stem}.") for key in taken)
         while name is None or (name in both and name.startswith(f"{stem}.")):
             name, k = f"{stem}.{k}", k + 1
@@ -189,9 +191,10 @@ class Deforming:
             raise ModelError(f"{what}: vertex {values[np.argmax(counts > 1)]} of '{deformable}' stands there twice; leave one out")
         held: Sequence[Any] = [*self._attachments.values(), *self._prescribed.values()]
         for other in held:
-            both = np.intersect1d(other.vertices, index) if other.deformable == deformable else ()
-            if len(both):
-                raise ModelError(f"{what}: vertex {both[0]} of '{deformable}' is held by '{other.name}' already; leave it out of one of them")
+            both = np.intersect1d(other.vertices, index)
+            if other.deformable == deformable and both.size:
+                said = f"vertex {both[0]} of '{deformable}' is held by '{other.name}' already"
+                raise ModelError(f"{what}: {said}; leave it out here or there")
 
     def _target(self, what: str, target: Any, count: int) -> tuple[str, tuple[str, ...]]:
         """The body, or the points of another deformable."""

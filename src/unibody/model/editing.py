@@ -200,7 +200,7 @@ class Editing:
         self, name: Any, mesh: Any = None, material: Any = None, density: float | None = None, X_WB: Pose | None = None, V_WB: Any = None,
         start: Any = None, pressure: float | None = None,
     ) -> None:  # fmt: skip
-        """Change what is given, as in `Builder.soft`, `cloth` and `rod`. Another mesh is refused where vertices of the old one are named."""
+        """Change what is given, as in `Builder.soft`, `cloth`, `rod`. Another mesh is refused where vertices of the old one are named."""
         from unibody.model.deformable_editing import change_deformable
 
         given = {"mesh": mesh, "material": material, "density": density, "X_WB": X_WB, "V_WB": V_WB, "start": start, "pressure": pressure}
@@ -255,9 +255,9 @@ class Editing:
 
     def remove_attachment(self, name: str) -> Removed:
         """Remove an attachment, or let prescribed vertices go."""
-        holding = self._prescribed if name in self._prescribed else self._attachments
         look_up(name, {**self._attachments, **self._prescribed}, "attachment")
-        del holding[name]  # type: ignore[attr-defined]
+        self._attachments.pop(name, None)
+        self._prescribed.pop(name, None)
         return Removed(attachments=(name,))
 
     def remove_element(self, name: str) -> Removed:

@@ -85,7 +85,8 @@ def _refuse_taken(
 ) -> None:
     """Names that are ours already."""
     known: list[tuple[Mapping[str, Any], Mapping[str, Any], str]] = [
-        (bodies, {**b._bodies, **b._deformables}, "body"), (held, {**b._attachments, **b._prescribed}, "attachment"), ({**joints, **_parts(joints)}, {**b._joints, **b._parts}, "joint"), (elements, b._elements, "element"),
+        (bodies, {**b._bodies, **b._deformables}, "body"), ({**joints, **_parts(joints)}, {**b._joints, **b._parts}, "joint"),
+        (elements, b._elements, "element"), (held, {**b._attachments, **b._prescribed}, "attachment"),
     ]  # fmt: skip
     for new, taken, what in known:
         for name in new:

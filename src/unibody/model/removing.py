@@ -28,7 +28,8 @@ def remove_any(b: Editing, name: str) -> Removed:
         calls = " or ".join(f"remove_{kind}" for kind in found)
         raise ModelError(f"'{name}' is the name of a {' and of a '.join(found)}; say which: {calls}")
     if not found:
-        look_up(name, {n: None for things in kinds.values() for n in things}, "body, joint, element, deformable or attachment" if b._deformables else "body, joint or element")
+        what = "body, joint, element, deformable or attachment" if b._deformables else "body, joint or element"
+        look_up(name, {n: None for things in kinds.values() for n in things}, what)
     return getattr(b, f"remove_{found[0]}")(name)
 
 

@@ -18,8 +18,8 @@ from typing import Any
 
 from unibody import constraints, energies, forces, joints, meshes, shapes
 from unibody.constraints.base import Constraint
-from unibody.errors import ModelError
 from unibody.energies.base import Energy
+from unibody.errors import ModelError
 from unibody.forces import Gravity
 from unibody.forces.base import Force
 from unibody.joints import Joint
@@ -81,8 +81,8 @@ def model_from_text(text: Any, where: str, trust: bool | Sequence[str] = ()) -> 
     reader = Reader(CLASSES, Trust(trust))
     entry = entry_of(text, MODEL, (), where)
     b = _world_from_text(entry.get("world", {}), f"{where}: world")
-    readers: dict[str, Callable[..., None]] = {"bodies": _read_body, "joints": _read_joint}
-    for what, read in {**readers, **DEFORMABLES, "elements": _read_element}.items():
+    readers: dict[str, Callable[..., None]] = {"bodies": _read_body, "joints": _read_joint, **DEFORMABLES, "elements": _read_element}
+    for what, read in readers.items():
         for k, item in enumerate(_list_of(entry.get(what, []), f"{where}: {what}")):
             if not isinstance(item, dict):
                 raise ModelError(f"{where}: {what}[{k}] {shown(item)} is not an object; give {{ … }}")

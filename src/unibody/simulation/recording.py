@@ -75,7 +75,8 @@ class JointRubs:
 def _energies(o: Observation) -> dict[str, float]:
     """What a report says of energies [J]; of deformables only where there are some."""
     stored = {"elastic": o.elastic} if o.vertices is not None else {}
-    return {"kinetic": o.kinetic, "gravity": o.gravity, "springs": o.springs, **stored, "total": o.kinetic + o.gravity + o.springs + o.elastic}
+    total = o.kinetic + o.gravity + o.springs + o.elastic
+    return {"kinetic": o.kinetic, "gravity": o.gravity, "springs": o.springs, **stored, "total": total}
 
 
 @dataclass(frozen=True)
@@ -184,7 +185,8 @@ class Recording:
 
     @cached_property
     def energy(self) -> Energies:
-        """`kinetic`, `gravity`, `springs`, `elastic` (of deformables), `potential`, `total`, `damper_work`, `motor_work`, `applied_work`."""
+        """`kinetic`, `gravity`, `springs`, `elastic` (of deformables), `potential`, `total`, `damper_work`, `motor_work`,
+        `applied_work`."""
         return Energies(self.observations)
 
     def joint(self, name: Any) -> np.ndarray:
@@ -260,7 +262,7 @@ class Recording:
         """(T, 6) the whole wrench through a joint: torque then force on the child at the joint frame M, world axes. Through each part of
         a joint goes the same wrench, for there is no mass between them. Of an attachment or of prescribed vertices (T, n, 3): the forces
         with which what holds them acts on them, world axes [N]."""
-        held = {a.name: a.vertices for a in (*self.model.attachments, *self.model.prescribed)}
+        held = {a.name: a.vertices for a in self.model.attachments} | {p.name: p.vertices for p in self.model.prescribed}
         if (name := name_of(joint, "joint")) in held and name not in self.model._joint_index:
             return self._of_vertices(held[name], "vertex_reactions")
         return self._wrench(joint, "reactions")

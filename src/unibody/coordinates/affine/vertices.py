@@ -4,8 +4,8 @@
     attached     x = t + A p of a body,  or  Σ wₖ xₖ over free vertices
     prescribed   x = x(t), no control point
 
-so that x = W c + x_p(t) with a sparse constant matrix W: velocities go through it as they are, forces through Wᵀ. The free vertices stand in
-rising order, behind the numbers of the bodies, in q as in v: 12 numbers a body, then 3 a free vertex.
+so that x = W c + x_p(t) with a sparse constant matrix W: velocities go through it as they are, forces through Wᵀ. The free vertices stand
+in rising order, behind the numbers of the bodies, in q as in v: 12 numbers a body, then 3 a free vertex.
 """
 
 from __future__ import annotations
