@@ -30,6 +30,8 @@ from unibody.solvers.barrier.rigid_correction import RigidCorrection, Stretch
 SHARES = (0.05, 0.25, 1.0)
 """Where the exact matrix is not positive: parts of the way from it to the careful one, of which the first that is positive is taken. The
 careful one errs far on the large side, and would crawl along directions in which the potential bends down."""
+FEWER_SHARES = (0.25, 1.0)
+"""The same of systems with vertices, whose factors cost more and whose matrices, where something buckles, are seldom nearly positive."""
 THERE = 1e-12
 """[m] How near to its place a driven body has arrived."""
 
@@ -167,7 +169,8 @@ class IncrementalPotential:
             bounding = self.matrix(x, True)
             if isinstance(exact, MixedMatrix):
                 exact = exact.widened(self._pattern)
-            for share in SHARES if exact is not None else (1.0,):
+            shares = SHARES if self._pattern is None else FEWER_SHARES
+            for share in shares if exact is not None else (1.0,):
                 H = bounding if exact is None or share == 1.0 else exact.between_this_and(bounding, share)
                 own, careful = self._solved(x, flat, g, H, share == 1.0), share == 1.0
                 if own is not None:
