@@ -88,7 +88,13 @@ def test_contact_carries_a_soft_cube_and_a_body_on_it():
     """At rest the ground pushes with the weight of both, and the cube with that of the body."""
     b = ub.Builder()
     ground(b)
-    b.soft("cube", block((0.1, 0.1, 0.1), (3, 3, 3)), ub.NeoHookean(young=1e5, poisson=0.4, damping=2e-3), density=1000, X_WB=ub.Pose((0, 0, 0.051)))
+    b.soft(
+        "cube",
+        block((0.1, 0.1, 0.1), (3, 3, 3)),
+        ub.NeoHookean(young=1e5, poisson=0.4, damping=2e-3),
+        density=1000,
+        X_WB=ub.Pose((0, 0, 0.051)),
+    )
     b.body("plate", shape=ub.Box((0.08, 0.08, 0.02)), mass=0.5, X_WB=ub.Pose((0, 0, 0.112)))
     b.add(ub.Contact(friction=0.5))
     rec = run(b, 1.0)
@@ -147,7 +153,14 @@ def test_a_rod_stays_in_a_ring():
     circle = np.stack([0.05 * np.cos(angle), 0.05 * np.sin(angle), 0.0 * angle], axis=1)
     b = ub.Builder()
     b.body("ring", shape=ub.Wire(circle, radius=5e-3, closed=True), kind="static")
-    rope = b.rod("rope", [(0, 0, z) for z in np.linspace(0.2, -0.2, 17)], radius=5e-3, material=ub.RodMaterial(young=1e6), density=1000, V_WB=(0, 0, 0, 3.0, 0, 0))
+    rope = b.rod(
+        "rope",
+        [(0, 0, z) for z in np.linspace(0.2, -0.2, 17)],
+        radius=5e-3,
+        material=ub.RodMaterial(young=1e6),
+        density=1000,
+        V_WB=(0, 0, 0, 3.0, 0, 0),
+    )
     b.prescribe(rope.vertices[[0]])
     b.add(ub.Contact(friction=0.2))
     rec = run(b, 0.5)
@@ -165,7 +178,9 @@ def test_a_needle_on_cloth_does_not_pierce_it():
     b = ub.Builder()
     cloth = b.cloth("cloth", sheet((0.2, 0.2), (6, 6)), COTTON, density=500)
     b.prescribe(cloth.vertices[np.abs(cloth.vertices.x[:, :2]).max(axis=1) > 0.099])
-    needle = ub.Mesh([(0, 0, 0), (0.002, 0, 0.1), (-0.001, 0.0017, 0.1), (-0.001, -0.0017, 0.1)], [(0, 2, 1), (0, 3, 2), (0, 1, 3), (1, 2, 3)])
+    needle = ub.Mesh(
+        [(0, 0, 0), (0.002, 0, 0.1), (-0.001, 0.0017, 0.1), (-0.001, -0.0017, 0.1)], [(0, 2, 1), (0, 3, 2), (0, 1, 3), (1, 2, 3)]
+    )
     b.body("needle", shape=needle, mass=0.02, X_WB=ub.Pose((0.011, 0.007, 0.01)), V_WB=(0, 0, 0, 0, 0, -3.0))
     b.add(ub.Contact(friction=0.3))
     rec = run(b, 0.2, dt=0.005)
@@ -177,7 +192,13 @@ def test_a_soft_cube_is_pressed_to_a_tenth_and_comes_back():
     """Between the ground and a plate that is driven down: nothing turns inside out, nothing crosses, and it regains its height."""
     b = ub.Builder()
     ground(b)
-    b.soft("cube", block((0.1, 0.1, 0.1), (3, 3, 3)), ub.NeoHookean(young=1e4, poisson=0.3, damping=5e-3), density=1000, X_WB=ub.Pose((0, 0, 0.051)))
+    b.soft(
+        "cube",
+        block((0.1, 0.1, 0.1), (3, 3, 3)),
+        ub.NeoHookean(young=1e4, poisson=0.3, damping=5e-3),
+        density=1000,
+        X_WB=ub.Pose((0, 0, 0.051)),
+    )
     way = lambda t: 0.112 - 0.1 * min(max(t - 0.02, 0.0), 0.4) / 0.4 * 0.92 + 0.1 * min(max(t - 0.5, 0.0), 0.2) / 0.2  # noqa: E731
     b.body("plate", shape=ub.Box((0.6, 0.6, 0.02)), kind="kinematic", motion=lambda t: ub.Pose((0, 0, way(t))))
     b.add(ub.Contact(friction=0.2, reach=1e-3))
@@ -208,7 +229,13 @@ def test_stiffnesses_a_million_times_apart():
     """Jelly of 1 kPa under rubber of 1 GPa."""
     b = ub.Builder()
     ground(b)
-    b.soft("jelly", block((0.1, 0.1, 0.05), (2, 2, 1)), ub.NeoHookean(young=2e4, poisson=0.3, damping=1e-2), density=1000, X_WB=ub.Pose((0, 0, 0.026)))
+    b.soft(
+        "jelly",
+        block((0.1, 0.1, 0.05), (2, 2, 1)),
+        ub.NeoHookean(young=2e4, poisson=0.3, damping=1e-2),
+        density=1000,
+        X_WB=ub.Pose((0, 0, 0.026)),
+    )
     b.soft("brick", block((0.08, 0.08, 0.04), (2, 2, 1)), ub.NeoHookean(young=2e10, poisson=0.3), density=2000, X_WB=ub.Pose((0, 0, 0.073)))
     b.add(ub.Contact(friction=0.5))
     rec = run(b, 0.5)

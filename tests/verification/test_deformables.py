@@ -1,4 +1,4 @@
-"""Cloth, rods and soft solids under `barrier`: laws of motion without contact, attachments, prescribed vertices, continuation bit for bit."""
+"""Cloth, rods and soft solids under `barrier`: laws of motion without contact, attachments, prescribed vertices, continuation."""
 
 from __future__ import annotations
 
@@ -181,7 +181,13 @@ def scene(contact: bool = True) -> ub.Builder:
     """A bit of everything: a driven pusher, a jointed arm with cloth, a soft cube that lands on both."""
     b = hanging(True)
     b.body("ground", shape=ub.Plane(), kind="static", X_WB=ub.Pose((0, 0, -0.4)))
-    b.soft("ball", block((0.1, 0.1, 0.1), (1, 1, 1)), ub.NeoHookean(young=2e4, poisson=0.3, damping=1e-3), density=500, X_WB=ub.Pose((0.2, 0, 0.25)))
+    b.soft(
+        "ball",
+        block((0.1, 0.1, 0.1), (1, 1, 1)),
+        ub.NeoHookean(young=2e4, poisson=0.3, damping=1e-3),
+        density=500,
+        X_WB=ub.Pose((0.2, 0, 0.25)),
+    )
     if contact:
         b.add(ub.Contact(friction=0.4, damping=1e-3, self_contact=True, reach=2e-3))
     return b
@@ -204,7 +210,7 @@ def test_a_rollout_is_its_steps_and_continues_bit_for_bit(rule, tmp_path):
 
 @pytest.mark.parametrize("where", ["vertex", "face", "attached vertex"])
 def test_springs_and_dampers_act_on_points_of_cloth(where):
-    """A sheet that hangs by a spring from the ceiling, at a vertex, at a point of a face, or at a vertex that belongs to a weight under it: at
+    """A sheet hangs by a spring from the ceiling, at a vertex, at a point of a face, or at a vertex that belongs to a weight under it: at
     rest the spring is stretched by the whole weight over k, and its damper has brought it there."""
     k, b = 100.0, ub.Builder()
     cloth = b.cloth("flag", sheet((0.1, 0.1), (2, 2)), Spring(1000.0), density=1000)

@@ -136,5 +136,6 @@ def body_filter(model: Model, touching: bool, off: Collection[tuple[int, int]], 
     """What `contact_filter` says, as arrays over bodies for the search."""
     n = model.n_bodies
     moves = (~resting(model)).astype(np.int64)
-    excluded = np.array(sorted(a * n + b for a, b in (neighbours(model) - set(also)) | set(off) | immovable(model) if max(a, b) < n), np.int64)
+    apart = (neighbours(model) - set(also)) | set(off) | immovable(model)
+    excluded = np.array(sorted(a * n + b for a, b in apart if max(a, b) < n), np.int64)
     return Filter(moves, np.zeros(n, np.int64), np.full(n, 1 if touching else 0, np.int64), excluded)

@@ -148,7 +148,8 @@ class EnergyWatch:
     def _failure(self, state: State, dt: float, kinetic: np.ndarray, what: str) -> StepFailed:
         """Named after the body that has most of the energy."""
         model = self._bound.model
-        body = (*model.bodies, *model.deformables)[int(np.argmax(kinetic))].name if kinetic.any() else None
+        names = [*(b.name for b in model.bodies), *(d.name for d in model.deformables)]
+        body = names[int(np.argmax(kinetic))] if kinetic.any() else None
         began, torn = state.t - dt, self._torn()
         what += f", and '{torn}' is torn open" if torn else ""
         report = Report(status="unexplained energy", time=began, element=body, notes=(what,))

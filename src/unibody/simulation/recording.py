@@ -302,9 +302,14 @@ class Recording:
         return out  # type: ignore[return-value]
 
     @property
+    def _touching_names(self) -> list[str]:
+        """Of bodies, then of deformables, as contacts number them."""
+        return [*(b.name for b in self.model.bodies), *(d.name for d in self.model.deformables)]
+
+    @property
     def impacts(self) -> list[Impact]:
         """Impacts of the recorded steps in order of time; run with every=1 (the default) to have them all."""
-        times, names = self.t, [b.name for b in self.model.bodies]
+        times, names = self.t, self._touching_names
         return [
             Impact(
                 float(times[k]), (names[c.bodies[n, 0]], names[c.bodies[n, 1]]), c.points[n], c.normals[n], c.impulses[n],
@@ -377,7 +382,7 @@ class Recording:
     def contacts_to_csv(self, path: str | Path) -> Path:
         """One line per contact of every recorded state: time, bodies, point, normal, gap, forces on the first body, what slides, and for
         impacts the impulse [N s] and the speed of approach [m/s]."""
-        return write_contacts(self.contacts, self.t, [x.name for x in (*self.model.bodies, *self.model.deformables)], path)
+        return write_contacts(self.contacts, self.t, self._touching_names, path)
 
     def arrays(self) -> dict[str, np.ndarray]:
         """Plain arrays for other programs, by name, with T states, n bodies (the world first) and m joints:

@@ -25,7 +25,6 @@ from unibody.algebra.supernodal.entries import block_entries
 from unibody.algebra.supernodal.plan import SupernodalPlan, Workspace
 from unibody.kernel import Floats, Ints, kernel
 
-
 LITTLE = 1e-12
 """Of the diagonal, that a matrix gets more whose factors are not there for round-off."""
 
@@ -72,9 +71,7 @@ def add_products(
 
 
 @kernel
-def reduce_across(
-    first: Ints, starts: Ints, local: Ints, data: Floats, bodies: Ints, across: Floats, X_out: Floats
-) -> None:
+def reduce_across(first: Ints, starts: Ints, local: Ints, data: Floats, bodies: Ints, across: Floats, X_out: Floats) -> None:
     """N_bᵀ X of every block of a body and a point, one after the other, 3 columns each."""
     for i in range(X_out.size):
         X_out[i] = 0.0
@@ -114,7 +111,9 @@ class MixedPattern:
     def of(m: int, n: int, between: np.ndarray, rows: np.ndarray, columns: np.ndarray) -> MixedPattern:
         """Of keys between bodies, and blocks over points (4 of each body first), with all diagonals of points."""
         own, across, pairs = _keys(m, n, rows, columns)
-        return MixedPattern(m, n, np.unique(np.concatenate([between, own])), np.unique(across), np.unique(np.concatenate([pairs, _diagonal(n)])))
+        return MixedPattern(
+            m, n, np.unique(np.concatenate([between, own])), np.unique(across), np.unique(np.concatenate([pairs, _diagonal(n)]))
+        )
 
     @staticmethod
     def empty(m: int, n: int) -> MixedPattern:
@@ -131,7 +130,9 @@ class MixedPattern:
 
     def same(self, other: MixedPattern) -> bool:
         return self is other or (
-            np.array_equal(self.between, other.between) and np.array_equal(self.across, other.across) and np.array_equal(self.pairs, other.pairs)
+            np.array_equal(self.between, other.between)
+            and np.array_equal(self.across, other.across)
+            and np.array_equal(self.pairs, other.pairs)
         )
 
     @cached_property

@@ -23,6 +23,7 @@ def add_block_products(rows: Ints, columns: Ints, blocks: Floats, x: Floats, y_o
                 if a != b:
                     y_out[b + j] += h * x[a + i]
 
+
 @dataclass(frozen=True)
 class NodeBlocks:
     """A symmetric matrix over control points: blocks (m, 3, 3) at rows (m,) ≤ columns (m,); those of one place add up."""
@@ -53,6 +54,7 @@ class NodeBlocks:
     def joined(some: Sequence[NodeBlocks]) -> NodeBlocks:
         """The sum of several."""
         return NodeBlocks(
-            np.concatenate([np.zeros(0, np.int64), *(H.rows for H in some)]), np.concatenate([np.zeros(0, np.int64), *(H.columns for H in some)]),
+            np.concatenate([np.zeros(0, np.int64), *(H.rows for H in some)]),
+            np.concatenate([np.zeros(0, np.int64), *(H.columns for H in some)]),
             np.concatenate([np.zeros((0, 3, 3)), *(H.blocks for H in some)]),
         )  # fmt: skip

@@ -98,8 +98,14 @@ class ControlPoints:
             on_body = 4 * a.body + np.arange(4)
             nodes.append(a.vertices + self.first)
             supports.append(np.tile(on_body, (len(a.vertices), 1)) if a.body >= 0 else np.where(a.support < 0, -1, a.support + self.first))
-            weights.append(np.concatenate([np.ones((len(a.vertices), 1)), a.p], axis=1) if a.body >= 0 else np.where(a.support < 0, 0.0, a.weights))
-        self.attached, self.supports, self.weights = np.concatenate(nodes).astype(np.int64), np.concatenate(supports), np.concatenate(weights)
+            weights.append(
+                np.concatenate([np.ones((len(a.vertices), 1)), a.p], axis=1) if a.body >= 0 else np.where(a.support < 0, 0.0, a.weights)
+            )
+        self.attached, self.supports, self.weights = (
+            np.concatenate(nodes).astype(np.int64),
+            np.concatenate(supports),
+            np.concatenate(weights),
+        )
         # points on which elements act: bodies that follow vertices
         self.seen = model.n_bodies + np.arange(len(model.vertex_points))
         for i, p in zip(self.seen, model.vertex_points, strict=True):

@@ -19,11 +19,11 @@ from unibody.collision.filters import body_filter
 from unibody.collision.proximity import Proximity
 from unibody.collision.surface import RESOLUTION, Surface
 from unibody.coordinates.affine.body import affine_of_motion, affine_of_pose, masses, rate_of_twist, volume
+from unibody.coordinates.affine.control_points import ControlPoints
 from unibody.coordinates.affine.forces import asked
 from unibody.coordinates.affine.joints import Reduction
 from unibody.coordinates.affine.links import expand, in_body_axes, place_links
 from unibody.coordinates.affine.points import PointMap, placed_point
-from unibody.coordinates.affine.control_points import ControlPoints
 from unibody.coordinates.convert import joint_coordinates, poses_and_twists
 from unibody.coordinates.signals import DRIVE, signal_function
 from unibody.errors import ModelError
@@ -118,7 +118,7 @@ class AffineSystem(HoldsAddresses):
         return state.q, state.v
 
     def motions(self, p: np.ndarray) -> np.ndarray:
-        """(bodies, links and deformables, 2) the largest component and length of the motions of their points, for a motion p of all (flat)."""
+        """(bodies, links and deformables, 2) the largest component and length of their points' motions, for a motion p of all (flat)."""
         out = np.zeros((self.touchables, 2))
         fill_motions(p[: 12 * self.rows], self.points.w.ravel(), self.points.body, out.ravel())
         if self.vertices is not None:

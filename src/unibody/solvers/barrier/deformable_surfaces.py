@@ -40,4 +40,3 @@ def with_deformables(
     itself = rows + np.arange(len(model.deformables)) if self_contact else np.zeros(0, np.int64)
     itself = itself[moving[itself] > 0]
     return surface, replace(rules, moving=moving, group=group, mask=mask, excluded=np.unique(excluded), touching_itself=itself)
-

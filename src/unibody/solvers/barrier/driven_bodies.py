@@ -46,7 +46,9 @@ def carried(problem: IncrementalPotential, barrier: BarrierPotential, x: np.ndar
         near.setdefault(b, set()).add(a)
     driver, front = {i: i for i in targets}, sorted(targets)
     while front:
-        found = sorted({(b, driver[a]) for a in front for b in near.get(a, ()) if b not in driver and b < system.rows and system.place[b] >= 0})
+        found = sorted(
+            {(b, driver[a]) for a in front for b in near.get(a, ()) if b not in driver and b < system.rows and system.place[b] >= 0}
+        )
         for b, i in found:
             driver.setdefault(b, i)
         front = sorted({b for b, _ in found})

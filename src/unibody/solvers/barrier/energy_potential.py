@@ -50,8 +50,8 @@ def add_stencil_blocks(
 
 @kernel
 def expand_entries(
-    rows: Ints, columns: Ints, own: Ints, first: Ints, to: Ints, weight: Floats, source_out: Ints, weight_out: Floats, flip_out: Ints, row_out: Ints,
-    column_out: Ints,
+    rows: Ints, columns: Ints, own: Ints, first: Ints, to: Ints, weight: Floats, source_out: Ints, weight_out: Floats, flip_out: Ints,
+    row_out: Ints, column_out: Ints,
 ) -> int:  # fmt: skip
     """To which blocks at row ≤ column the blocks at (rows, columns) give, if i stands for to[first[i]] …; how many such gifts there are.
     Blocks are on a stencil's own diagonal, or stand for their transposes below it, too."""

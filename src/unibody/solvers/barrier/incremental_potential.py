@@ -151,7 +151,9 @@ class IncrementalPotential:
         if self._pattern is None:
             return H
         parts = [s.vertices.reduced(seen_blocks(own, keys, between, s.vertices.seen, n))] if len(s.vertices.seen) else []
-        blocks = NodeBlocks.joined([*parts, *(potential.point_blocks(x, careful) for potential in self.potentials if potential.with_vertices)])
+        blocks = NodeBlocks.joined(
+            [*parts, *(potential.point_blocks(x, careful) for potential in self.potentials if potential.with_vertices)]
+        )
         m, free = len(s.moving), s.free_vertices
         self._pattern = self._pattern.plus(MixedPattern.of(m, free, H.rows * m + H.columns, blocks.rows, blocks.columns))
         return MixedMatrix.of(self._pattern, H, blocks)

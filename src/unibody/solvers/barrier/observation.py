@@ -16,15 +16,15 @@ import numpy as np
 
 from unibody.collision.proximity import WIDTH, ContactSet
 from unibody.contact.barrier import contact_forces
+from unibody.contact.node_blocks import NodeBarrier
 from unibody.coordinates.affine.body import strain_energy
 from unibody.coordinates.affine.rigid_view import relative_twist
 from unibody.coordinates.observation import Observation, Touching, public_poses, public_twists
 from unibody.element import Kinematics
 from unibody.model import State
 from unibody.rules.base import trapezoidal_work
-from unibody.solvers.barrier.constraint_rows import remainder_loads
-from unibody.contact.node_blocks import NodeBarrier
 from unibody.solvers.barrier.affine_system import AffineSystem
+from unibody.solvers.barrier.constraint_rows import remainder_loads
 from unibody.solvers.barrier.contact_potential import add_barrier_gradient, barrier_value
 from unibody.solvers.barrier.element_loads import ElementLoads
 from unibody.solvers.barrier.instant import instant, joint_bias, least_shift
@@ -78,8 +78,8 @@ def observe_affine(system: BarrierSystem, state: State, memory: np.ndarray, cont
         seen, kinetic, height = soft.fields, kinetic + soft.kinetic, height + soft.gravity
     barriers += float(strain_energy(Q[a.moving], system.stiffness.of(last.length, kept.stiffer_bodies)).sum())
     return Observation(
-        time=state.t, poses=public_poses(k.X[:n]), twists=public_twists(k.X[:n], k.V[:n]), joint_q=k.q, joint_v=k.v, kinetic=kinetic, gravity=height,
-        springs=stored + held.value + barriers, powers=powers, reactions=_in_world(system, k, reactions),
+        time=state.t, poses=public_poses(k.X[:n]), twists=public_twists(k.X[:n], k.V[:n]), joint_q=k.q, joint_v=k.v, kinetic=kinetic,
+        gravity=height, springs=stored + held.value + barriers, powers=powers, reactions=_in_world(system, k, reactions),
         constraint_wrenches=_in_world(system, k, holding),
         violation=max(held.violation, float(np.abs(system.reduction.residual(Q)).max(initial=0.0))),
         redundant=system.reduction.dropped, redundant_names=tuple(system.reduction.redundant), multipliers=multipliers,

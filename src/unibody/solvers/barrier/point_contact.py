@@ -15,10 +15,10 @@ from unibody.contact.friction import LaggedFriction
 from unibody.contact.node_blocks import BOUNDING, EXACT, POSITIVE, NodeBarrier, NodeFriction
 from unibody.solvers.barrier.affine_system import AffineSystem
 from unibody.solvers.barrier.contact_potential import (
+    AT_REST,
     DIGITS,
     DOUBLES,
     LITTLE,
-    AT_REST,
     SHARPER,
     BarrierPotential,
     FrictionPotential,
@@ -82,7 +82,8 @@ class PointFrictionPotential(FrictionPotential):
     with_vertices = True
 
     def __init__(
-        self, system: AffineSystem, law: ContactParameters, mu: np.ndarray, origin: np.ndarray, speed: np.ndarray, rate: float, factor: float
+        self, system: AffineSystem, law: ContactParameters, mu: np.ndarray, origin: np.ndarray, speed: np.ndarray, rate: float,
+        factor: float,
     ):  # fmt: skip
         super().__init__(system, law, mu, origin, speed, rate, factor)
         self._node: NodeFriction | None = None

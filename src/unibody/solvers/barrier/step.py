@@ -442,7 +442,7 @@ class BarrierSystem(HoldsAddresses):
         self, posed: PosedStep, x: np.ndarray, guess: np.ndarray | None, last: LastStep, balanced: ContactParameters | None, V: np.ndarray,
         h: float,
     ) -> tuple[np.ndarray, Minimum, int]:  # fmt: skip
-        """argmin Ψ, friction renewed so often as asked for or until it changes no more, in a step with rates V (of the unknowns, flat) at its
+        """argmin Ψ, friction renewed so often as asked for or until it changes no more, in a step with rates V (of the unknowns) at its
         beginning; x, the last minimum, and iterations. `balanced`: the law that the contacts at x obey, if another; `guess`: a motion that
         may lead nearer, of a scene that nearly rests."""
         problem, asked, total = posed.problem, self.options.friction_iterations, 0
