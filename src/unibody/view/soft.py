@@ -39,7 +39,9 @@ class Soft:
     def places(self, x: np.ndarray) -> np.ndarray:
         """(…, V, 3) of what is drawn, from the vertices of all deformables (…, n, 3)."""
         own = x[..., self.vertices, :]
-        return own if self.support is None else np.einsum("vk,...vki->...vi", self.weights, own[..., self.support, :])
+        if self.support is None or self.weights is None:
+            return own
+        return np.einsum("vk,...vki->...vi", self.weights, own[..., self.support, :])
 
 
 def softs(model: Model) -> tuple[Soft, ...]:
