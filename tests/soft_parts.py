@@ -48,7 +48,8 @@ def builder():
     """A flag on a hull that moves, a rope from the hull to the flag, a block on the rope's other side, and a lid that is moved."""
     b = ub.Builder()
     hull = b.body("hull", ub.Box((0.2, 0.2, 2.0)), density=500, X_WB=ub.Pose((0, 0, 1), (1, 0, 0, 0.5)), V_WB=(0, 0, 2.0, 1.0, 0, 0))
-    flag = b.cloth("flag", ub.TriMesh.grid((1, 1), 0.5, "regular"), Bars(), 470, X_WB=ub.Pose((0.5, 0.0, 1.5)), V_WB=(0.0, 0.0, 0.0, 0.0, 1.0, 0.0))
+    sheet = ub.TriMesh.grid((1, 1), 0.5, "regular")
+    flag = b.cloth("flag", sheet, Bars(), 470, X_WB=ub.Pose((0.5, 0.0, 1.5)), V_WB=(0.0, 0.0, 0.0, 0.0, 1.0, 0.0))
     rope = b.rod("rope", np.linspace((0, 0, 1.0), (0.5, 0, 0.5), 6), 2e-3, Bars(50.0), 1000)
     block = b.soft("block", ub.TetMesh.box((0.4, 0.2, 0.2), (2, 1, 1)), Bars(), 900, X_WB=ub.Pose((2, 0, 0.5), (1, 0, 0.3, 0)), order=2)
     lid = b.cloth("lid", ub.TriMesh([(0, 0, 3), (1, 0, 3), (0, 1, 3)], [(0, 1, 2)]), Bars(), 470)

@@ -225,6 +225,7 @@ class Builder(Deforming, Editing):
     def build(self) -> Model:
         """Check everything, number it and freeze it."""
         description = self._describe()
+        # which joint carries each body, and so the order of the bodies
         joints = dict(self._joints)
         tree = self._span(joints)
         order = self._order(tree)
@@ -246,11 +247,13 @@ class Builder(Deforming, Editing):
             q_at, v_at = q_at + info.nq, v_at + info.nv
             if not loop:
                 nq, nv = q_at, v_at
+        # where everything starts: bodies by their joints, loops fitted to these, vertices by what holds them
         poses = start_poses(bodies, infos)
         twists = start_twists(bodies, infos, poses)
         infos = [_fit_loop(j, poses, twists) if j.loop else j for j in infos]
         bodies = [_started(b, X, V) for b, X, V in zip(bodies, poses, twists, strict=True)]
         soft = deformed(self._deformables, self._attachments, self._prescribed, number_of, poses, twists)
+        # elements with numbers for names
         packing = _Packing(
             number_of, with_parts(infos), poses, first_target=v_at + 6 * len(bodies), deformables=self._deformables, deformed=soft
         )

@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import pairwise
 
+import numpy as np
+
 from unibody.model.model import JointInfo, Model
 
 
@@ -25,11 +27,13 @@ def links(model: Model) -> Iterator[tuple[int, int]]:
     for body, info in enumerate(model.bodies):
         if info.kind != "dynamic":
             yield 0, body
+    for held in _holders(model):
+        yield from pairwise(held)
     for elements, alone in ((model.constraints, True), (model.forces, False)):
         for _, element in elements:
             if getattr(element, "surfaces", False):
                 continue
-            touched = [model.body(b) for b in element.bodies()]
+            touched = [place for b in element.bodies() for place in _bodies_at(model, b)]
             for joint in (model.joint(name) for name in element.joints()):
                 touched += [joint.child] if goes_anywhere(model, joint) and not alone else [joint.parent, joint.child]
             if alone and len(set(touched)) == 1:
@@ -37,27 +41,36 @@ def links(model: Model) -> Iterator[tuple[int, int]]:
             yield from pairwise(touched)
 
 
-def held_by_deformables(model: Model) -> Iterator[tuple[int, int]]:
-    """Pairs of which one is a deformable, numbered behind bodies and points: what it is attached to, its points, and the ground where
-    vertices of it are prescribed."""
-    owner = [k for k, d in enumerate(model.deformables) for _ in range(d.n)]
-    first = model.n_frames
+def _bodies_at(model: Model, name: str) -> list[int]:
+    """The body of this name; of a point of a deformable the bodies that the deformable is attached to."""
+    number = model.body(name)
+    if number < model.n_bodies:
+        return [number]
+    vertex = model.vertex_points[number - model.n_bodies].vertices[0]
+    return next(held for held, d in zip(_holders(model), model.deformables, strict=True) if d.first <= vertex < d.first + len(d.X))
+
+
+def _holders(model: Model) -> list[list[int]]:
+    """Of each deformable the bodies that it is attached to, itself or by way of others; the world of those that are driven."""
+    owner = np.repeat(np.arange(len(model.deformables)), [len(d.X) for d in model.deformables])
+    held: list[set[int]] = [set() for _ in model.deformables]
     for a in model.attachments:
-        for k in {owner[v] for v in a.vertices}:
-            if a.body >= 0:
-                yield a.body, first + k
-            for other in {owner[v] for v in a.support.ravel() if v >= 0}:
-                yield first + other, first + k
+        if a.body >= 0:
+            held[owner[a.vertices[0]]].add(a.body)
     for p in model.prescribed:
-        for k in {owner[v] for v in p.vertices}:
-            yield 0, first + k
-    for i, point in enumerate(model.vertex_points):
-        yield model.n_bodies + i, first + owner[point.vertices[0]]
+        held[owner[p.vertices[0]]].add(0)
+    tied = [{int(owner[k]) for k in (*a.vertices, *a.support[a.support >= 0])} for a in model.attachments if a.body < 0]
+    for _ in model.deformables:
+        for among in tied:
+            shared = set().union(*(held[k] for k in among))
+            for k in among:
+                held[k] = shared
+    return [sorted(x) for x in held]
 
 
 def groups(model: Model) -> list[list[int]]:
-    """Connected bodies, the ground's group first; what is attached to one deformable is connected by it."""
-    root = list(range(model.n_frames + len(model.deformables)))
+    """Connected bodies, the ground's group first."""
+    root = list(range(model.n_bodies))
 
     def find(i: int) -> int:
         while root[i] != i:
@@ -65,7 +78,7 @@ def groups(model: Model) -> list[list[int]]:
             i = root[i]
         return i
 
-    for a, b in (*links(model), *held_by_deformables(model)):
+    for a, b in links(model):
         low, high = sorted((find(a), find(b)))
         root[high] = low
     found: dict[int, list[int]] = {}

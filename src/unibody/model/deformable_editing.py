@@ -18,7 +18,7 @@ from unibody.model.checking import frozen
 from unibody.model.deformable import AskedDeformable
 from unibody.model.deformable_points import joined_name, split_name
 from unibody.model.editing import DEFORMED, Editing
-from unibody.model.model import look_up
+from unibody.model.model import Model, look_up
 from unibody.spatial.moved import HERE, MovedPlaces
 from unibody.spatial.pose import Pose
 
@@ -144,3 +144,13 @@ def _moved(asked: AskedDeformable, X: Any) -> AskedDeformable:
     turned = tuple(np.concatenate([X.R @ V[:3], X.R @ V[3:]]).tolist()) if V.any() else asked.V_WB
     return replace(asked, X_WB=X @ asked.X_WB, V_WB=turned)
 
+
+
+def bodies_alone(model: Model) -> Model:
+    """The model without its deformables and without elements on their points; the same model where there are none."""
+    if not model.deformables:
+        return model
+    b = Builder.load(model)
+    for name in list(b.deformables):
+        b.remove_deformable(name)
+    return b.build()

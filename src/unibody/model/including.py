@@ -43,6 +43,7 @@ def include(
     _refuse_words(gravity, contact)
     _same_plane(b, guest)
     _same_gravity(b, guest, gravity)
+    # everything under its new name
     host = _host(b, parent, checked_pose(at, "include at"))
     original = copied(guest)
     names = _prefixed(guest, prefix)
@@ -51,17 +52,20 @@ def include(
     bodies, joints, elements = relabelled(guest, {**names[0], **point_names(guest, soft)}, *names[1:])
     del bodies["world"]
     _refuse_taken(b, {**bodies, **parts[0]}, joints, elements, "another" if prefix else "a", {**parts[1], **parts[2]})
+    # what of both cannot be, and what of the guest becomes part of a host that moves
     ours, theirs = _contacts(b, elements, contact, bodies)
     hosts = [host, *_folded(bodies, joints, host)]
     base = _with_shapes(b._bodies[host.body], bodies, hosts[1:])
     folded = {h.world for h in hosts[1:]}
     hanging = {j.child for j in joints.values()}
+    # all of it at its new place
     bodies = {name: _moved_body(body, host, name in hanging) for name, body in bodies.items() if name not in folded}
     elements = {name: e for name, e in elements.items() if name not in theirs}
     for place in hosts:
         joints = {name: _moved_joint(j, place) for name, j in joints.items()}
         elements = {name: moved(e, name, place) for name, e in elements.items()}
     parts = moved_parts(parts, host.X_W, host.body, host.X)
+    # both as one, tried before it is taken
     out = copied(b, Builder)
     out._bodies, out._joints = {**b._bodies, host.body: base, **bodies}, {**b._joints, **joints}
     out._elements = {**{n: e for n, e in b._elements.items() if n not in ours}, **elements}

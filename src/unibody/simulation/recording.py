@@ -435,8 +435,10 @@ class Recording:
         """A picture of the last state or a film of the motion, as `unibody.render` draws them."""
         return _view("films").render(self, path, **options)
 
-    def _repr_html_(self) -> str:
-        """The replay, in notebooks."""
+    def _repr_html_(self) -> str | None:
+        """The replay, in notebooks; of deformables, which it does not show, None: a line of text then stands there."""
+        if self.model.deformables:
+            return None
         return _view("replay").inline(self)
 
     def __repr__(self) -> str:

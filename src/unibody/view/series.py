@@ -86,9 +86,13 @@ def _momentum(recording: Recording, _: str) -> list[PlotPanel]:
     inertia = np.array([b.inertia for b in bodies]).reshape(-1, 3, 3)
     spin = np.einsum("tnij,njk,tnlk,tnl->tni", R, inertia, R, twists[..., :3])
     angular = np.cross(p + arm, linear) + spin
+    whole = [linear.sum(axis=1), angular.sum(axis=1)]
+    for d in model.deformables:
+        own = d.mass[:, None] * recording.velocities(d.name)
+        whole = [whole[0] + own.sum(axis=1), whole[1] + np.cross(recording.vertices(d.name), own).sum(axis=1)]
     return [
-        PlotPanel("linear momentum", "kg m/s", recording.t, _xyz(linear.sum(axis=1))),
-        PlotPanel("angular momentum about the origin", "kg m²/s", recording.t, _xyz(angular.sum(axis=1))),
+        PlotPanel("linear momentum", "kg m/s", recording.t, _xyz(whole[0])),
+        PlotPanel("angular momentum about the origin", "kg m²/s", recording.t, _xyz(whole[1])),
     ]
 
 

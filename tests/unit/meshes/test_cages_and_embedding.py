@@ -13,9 +13,10 @@ from unibody import TetMesh, TriMesh
 from unibody.meshes.embedding import embed
 from unibody.meshes.strain import principal_strains
 
+ROD, FACES = ub.Box((1, 0.1, 0.1)).triangles()
 SURFACES = {
     "ball": ub.Mesh(*ub.Sphere(0.5).triangles(24)), "box": ub.Box((1.0, 0.3, 0.2)), "open": TriMesh.cylinder(0.3, 1.0, 0.1),
-    "skew": ub.Mesh(*(lambda x, f: (x @ np.array([[0.6, 0.8, 0.0], [-0.8, 0.6, 0.0], [0.0, 0.0, 1.0]]), f))(*ub.Box((1, 0.1, 0.1)).triangles())),
+    "skew": ub.Mesh(ROD @ np.array([[0.6, 0.8, 0.0], [-0.8, 0.6, 0.0], [0.0, 0.0, 1.0]]), FACES),
 }  # fmt: skip
 
 
@@ -52,8 +53,9 @@ def test_cage_is_filled():
 def test_cage_has_no_hinges():
     """Two cubes that touch at an edge: their lattice gets the cells that make it one solid, which TetMesh would refuse otherwise."""
     x, f = ub.Box((1, 1, 1)).triangles()
-    both = SimpleNamespace(vertices=np.concatenate([x * 0.99 - 0.5, x * 0.99 + (0.5, 0.5, -0.5)]), faces=np.concatenate([f, f + len(x)]))
-    corner = SimpleNamespace(vertices=np.concatenate([x * 0.99 - 0.5, x * 0.99 + 0.5]), faces=both.faces)
+    faces = np.concatenate([f, f + len(x)])
+    both = SimpleNamespace(vertices=np.concatenate([x * 0.99 - 0.5, x * 0.99 + (0.5, 0.5, -0.5)]), faces=faces)
+    corner = SimpleNamespace(vertices=np.concatenate([x * 0.99 - 0.5, x * 0.99 + 0.5]), faces=faces)
     for surface in (both, corner):
         mesh = TetMesh.cage(surface, 4)
         assert mesh.volume > 2.0 * 0.97
@@ -107,8 +109,8 @@ def test_strain_counts_from_the_flat_pattern():
 def test_sheet_is_read_from_obj_and_ply(tmp_path):
     grid = TriMesh.grid((1.0, 0.5), 0.25)
     path = tmp_path / "sheet.obj"
-    lines = [f"v {x!r} {y!r} {z!r}" for x, y, z in grid.vertices.tolist()] + [f"f {a + 1} {b + 1} {c + 1}" for a, b, c in grid.faces.tolist()]
-    path.write_text("\n".join(lines))
+    lines = [f"v {x!r} {y!r} {z!r}" for x, y, z in grid.vertices.tolist()]
+    path.write_text("\n".join([*lines, *(f"f {a + 1} {b + 1} {c + 1}" for a, b, c in grid.faces.tolist())]))
     read = TriMesh.load(path, scale=2.0)
     assert np.array_equal(read.faces, grid.faces) and np.array_equal(read.vertices, 2.0 * grid.vertices)
     pytest.importorskip("trimesh").Trimesh(grid.vertices, grid.faces, process=False).export(tmp_path / "sheet.ply")

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from soft_parts import Bars, builder, rise
 
 import unibody as ub
+from soft_parts import Bars, builder, rise
 from unibody.model.text import model_to_text
 
 
@@ -76,7 +76,9 @@ def test_included_elsewhere_everything_stands_there():
         np.testing.assert_array_equal(start_of(model, f"b_{name}"), here.x0)
     lift = next(p for p in model.prescribed if p.name == "a_lid.prescribe.0")
     np.testing.assert_allclose(lift.motion(1.5), np.array(rise(1.5)) @ X.R.T + X.p, atol=1e-12)
-    assert dict(model.forces)["a_cable"].bodies()[:2] == ["a_flag.face[2](" + ", ".join([repr(1 / 3)] * 3) + ")", "a_block.tet[0](0.1, 0.2, 0.3, 0.4)"]
+    third = repr(1 / 3)
+    named = [f"a_flag.face[2]({third}, {third}, {third})", "a_block.tet[0](0.1, 0.2, 0.3, 0.4)"]
+    assert dict(model.forces)["a_cable"].bodies()[:2] == named
     with pytest.raises(ub.ModelError, match="body 'b_hull' exists already|exists already; give another prefix"):
         b.include(builder(), prefix="b_")
 

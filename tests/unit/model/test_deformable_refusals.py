@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 import pytest
-from soft_parts import Bars, builder
 
 import unibody as ub
+from soft_parts import Bars, builder
 from unibody.energies.base import Stencils
 from unibody.solvers import REGISTRY
 from unibody.solvers.base import reason_against
@@ -130,7 +130,7 @@ def on_quadratic(b):
     (on_driven, r"it rests on vertices whose motion is prescribed; prescribe its own, too"),
     (on_quadratic, r"a point of a quadratic tetrahedron of 'block' rests on 10 vertices; give one of its vertices"),
     (lambda b: (b.cloth("new", SHEET, Odd(how="list"), 1), b.build()), r"cloth 'new': stencils of Odd are .*; give Stencils"),
-    (lambda b: (b.cloth("new", SHEET, Odd(how="far"), 1), b.build()), r"cloth 'new': index \(16, 2\), parameters \(16, 2\) of Odd; give \(m, 2\)"),
+    (lambda b: (b.cloth("new", SHEET, Odd(how="far"), 1), b.build()), r"index \(16, 2\), parameters \(16, 2\) of Odd; give \(m, 2\)"),
     (lambda b: (b.cloth("new", SHEET, Odd(), 1), b.build()), r"parameters \(15, 2\) of Odd"),
 ])  # fmt: skip
 def test_what_is_found_when_the_model_is_built(act, said):
@@ -158,7 +158,8 @@ def test_elements_that_ask_more_of_a_point_than_a_place(element, said):
 
 @pytest.mark.parametrize("element", [
     lambda p: ub.AppliedWrench(p.body, force=lambda t: (0, 0, t)), lambda p: ub.PointPlane(p, (0, 0, 0), (0, 0, 1)),
-    lambda p: ub.Distance(p, ub.element.Point("hull", (0, 0, 1))), lambda p: ub.FixedPoint(p), lambda p: ub.PointOnLine(p, ub.element.Point("hull"), (0, 0, 1)),
+    lambda p: ub.Distance(p, ub.element.Point("hull", (0, 0, 1))), lambda p: ub.FixedPoint(p),
+    lambda p: ub.PointOnLine(p, ub.element.Point("hull"), (0, 0, 1)),
     lambda p: ub.PrescribedPoint(p, lambda t: (0, 0, t)), lambda p: ub.DistanceRange(p, ub.element.Point("world"), 0.1, 9.0),
     lambda p: ub.Contact(friction=0.2, between=("flag", "hull")),
 ])  # fmt: skip
