@@ -58,7 +58,7 @@ def angles_of_curvatures(X: np.ndarray, U: np.ndarray) -> tuple[np.ndarray, np.n
     (n, 3), whether there is a hinge (n, 3). Where a vertex across coincides with that of the triangle there is none, and Θ is 0."""
     flat = np.concatenate([np.zeros((len(X), 2, 1)), U], axis=2).transpose(0, 2, 1)  # (n, 3, 2) corners in the plane
     Theta, heights = np.zeros((len(X), 3, 3)), np.ones((len(X), 3))
-    there = (X[:, 3:] != X[:, :3]).any(axis=2)
+    there: np.ndarray = np.any(X[:, 3:] != X[:, :3], axis=2)
     for i, (a, b, p, q) in enumerate(HINGES):
         edge = flat[:, b] - flat[:, a]
         l = np.linalg.norm(edge, axis=1)
