@@ -111,12 +111,15 @@ def quadratic(mesh: Any) -> Any:
 
 
 def sheet(size: tuple[float, float], cells: tuple[int, int], kind: str = "one-diagonal") -> Any:
-    """A rectangle from the origin: `one-diagonal`, `other-diagonal`, `alternating`, `crossed` (four triangles a cell), `random` or `rows`
-    (rows of equilateral or right triangles, shifted by half a cell: the grid of squares at 45° if cells are twice as long as high)."""
+    """A rectangle from the origin: `one-diagonal`, `other-diagonal`, `alternating`, `crossed` (four triangles a cell), `random`, or `rows` and
+    `columns` (triangles in rows that are shifted by half a cell: a grid of squares at 45° if cells are twice as long as rows are apart)."""
     nx, ny = cells
     x, y = np.linspace(0.0, size[0], nx + 1), np.linspace(0.0, size[1], ny + 1)
     if kind == "rows":
         return shifted_rows(x, y)
+    if kind == "columns":
+        turned = shifted_rows(y, x)
+        return SimpleNamespace(vertices=turned.vertices[:, [1, 0, 2]], faces=turned.faces[:, ::-1])
     points = np.stack(np.meshgrid(x, y, indexing="ij"), axis=-1).reshape(-1, 2)
     i, j = (g.ravel() for g in np.meshgrid(np.arange(nx), np.arange(ny), indexing="ij"))
     a, b, c, d = (ny + 1) * i + j, (ny + 1) * (i + 1) + j, (ny + 1) * (i + 1) + j + 1, (ny + 1) * i + j + 1
