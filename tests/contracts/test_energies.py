@@ -308,7 +308,8 @@ class Failing(QuarticSpring):
 @pytest.mark.parametrize(
     ("way", "error", "words"),
     [("raises", ZeroDivisionError, "by nothing"), ("nan", ValueError, "Failing.gradient is not finite"),
-     ("shape", ValueError, r"Failing.gradient has shape \(3,\); it must have \(2, 3\)"), ("value", ValueError, "the value of stencil 0 is nan")],
+     ("shape", ValueError, r"Failing.gradient has shape \(3,\); it must have \(2, 3\)"),
+     ("value", ValueError, "the value of stencil 0 is nan")],
 )  # fmt: skip
 def test_what_users_code_raises_is_raised_again(way: str, error: type, words: str) -> None:
     t = EnergyTables(Failing(way=way).stencils(rod(0.3)), 6)
