@@ -30,7 +30,7 @@ def AddEnergy(
     """The energies of all stencils of a class.
 
     `index`: k vertices a stencil; `parameters`: one row a stencil, of `rest`; `x`: 3 a vertex. `value_out[0]` += Σ W, infinite where a
-    stencil is not allowed to be (a solid turned inside out). Where asked for: `gradient_out` (3 a vertex) += ∂W/∂x; `blocks_out` (9 k² a
+    stencil is not allowed to be (a solid turned inside out; what else is asked for there means nothing). Where asked for: `gradient_out` (3 a vertex) += ∂W/∂x; `blocks_out` (9 k² a
     stencil, a matrix by rows, both halves) = ∂²W/∂x² of each stencil.
     """
 
@@ -41,7 +41,7 @@ class Stencils:
 
     energy: Energy
     index: np.ndarray
-    """(n, k) vertices, numbered within the deformable."""
+    """(n, k) vertices, numbered within the deformable. One may be repeated in a stencil that does not depend on it in that place."""
     parameters: np.ndarray
     """(n, m)"""
     damping: float = 0.0

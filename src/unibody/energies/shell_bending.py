@@ -117,16 +117,20 @@ class ShellBending(Energy):
         object.__setattr__(self, "poisson", poisson_ratio(self.poisson, "ShellBending", 1.0))
 
     def rest(self, X: np.ndarray) -> np.ndarray:
-        M = self.rigidity * bending_forms(X, self.poisson)
+        return self._rows(X, None)
+
+    def _rows(self, X: np.ndarray, beside: np.ndarray | None) -> np.ndarray:
+        M = self.rigidity * bending_forms(X, self.poisson, beside)
         upper = M[:, [0, 0, 0, 1, 1, 2], [0, 1, 2, 1, 2, 2]]
         return np.concatenate([upper, angles(X[:, HINGES])], axis=1)
 
     def stencils(self, mesh: Any) -> list[Stencils]:
         faces = np.asarray(mesh.faces, np.int64)
-        across, _ = neighbours(faces)
+        across, beside = neighbours(faces)
+        index = np.concatenate([faces, across], axis=1)
+        rows = self._rows(np.asarray(mesh.vertices, float)[index], beside)
         there = (across != faces).any(axis=1)
-        index = np.concatenate([faces, across], axis=1)[there]
-        return [Stencils(self, index, self.rest(np.asarray(mesh.vertices, float)[index]))]
+        return [Stencils(self, index[there], rows[there])]
 
     def _form(self, parameters: np.ndarray) -> np.ndarray:
         a, b, c, d, e, f = parameters[:6]

@@ -10,7 +10,9 @@ C = D ((1, ν, 0), (ν, 1, 0), (0, 0, 2(1 − ν))), D = E t³/12(1 − ν²), t
     W = ½ (θ − θ̄)ᵀ M (θ − θ̄),    M = A (Θ C⁻¹ Θᵀ)⁻¹,
 
 which for three hinges is A/2 κᵀ C κ with κ = Θ⁻¹ θ: exact for every quadratic surface. A triangle at a boundary has fewer hinges: what
-it bends where none tells is then as the least energy wants it, which is a free edge. (Where triangles meet three at a vertex, or are
+it bends where none tells is then as the least energy wants it, which is a free edge. That leaves out something of a bend along the edge, and
+of a twist, which its neighbour with three hinges shows: c_tt (tᵀκt)² + c_nt (tᵀκn)² with t along the edge, and c such that a strip that
+bends or twists freely, κ_nn = −ν κ_tt, has its plate energy to the edge, is added to the neighbour's. (Where triangles meet three at a vertex, or are
 slivers, Θ is singular or nearly so: eigenvalues of Θ C⁻¹ Θᵀ, relative to what hinges of such heights usually have, are not taken below
 `LEAST`, or the triangle would lock.)
 
@@ -58,7 +60,7 @@ def angles_of_curvatures(X: np.ndarray, U: np.ndarray) -> tuple[np.ndarray, np.n
     (n, 3), whether there is a hinge (n, 3). Where a vertex across coincides with that of the triangle there is none, and Θ is 0."""
     flat = np.concatenate([np.zeros((len(X), 2, 1)), U], axis=2).transpose(0, 2, 1)  # (n, 3, 2) corners in the plane
     Theta, heights = np.zeros((len(X), 3, 3)), np.ones((len(X), 3))
-    there = (X[:, 3:] != X[:, :3]).any(axis=2)
+    there: np.ndarray = np.any(X[:, 3:] != X[:, :3], axis=2)
     for i, (a, b, p, q) in enumerate(HINGES):
         edge = flat[:, b] - flat[:, a]
         l = np.linalg.norm(edge, axis=1)
@@ -110,12 +112,45 @@ def halved_turns(U: np.ndarray, area: np.ndarray) -> np.ndarray:
     return np.stack([x * x, y * y, x * y], axis=1) * (l / (2.0 * area[:, None]))[:, None, :]
 
 
-def bending_forms(X: np.ndarray, poisson: float) -> np.ndarray:
-    """(n, 3, 3) M/D of patches (n, 6, 3)."""
+def bending_forms(X: np.ndarray, poisson: float, beside: np.ndarray | None = None) -> np.ndarray:
+    """(n, 3, 3) M/D of patches (n, 6, 3); `beside`: the triangles across, or −1, of which those with three hinges bend for those with
+    two; None: each patch for itself."""
     C = plate(poisson)
     U, area = rest_triangles(X[:, :3], "ShellBending")
     Theta, heights, there = angles_of_curvatures(X, U)
     least = least_forms(Theta, heights, there, C)
+    full = there.all(axis=1)
     S = halved_turns(U, area)
     mean = STIFF * S.transpose(0, 2, 1) @ C @ S + (1.0 - STIFF) * least
-    return area[:, None, None] * np.where(there.all(axis=1)[:, None, None], mean, least)
+    forms = area[:, None, None] * np.where(full[:, None, None], mean, least)
+    for k in np.flatnonzero(there.sum(axis=1) == 2) if beside is not None else ():
+        takers = [int(b) for b in beside[k] if b >= 0 and full[b]]  # type: ignore[index]
+        # axes along the edge without a hinge and across it; what is left out of a free bend along it and of a twist
+        i = int(np.argmin(there[k]))
+        corners = np.concatenate([np.zeros((1, 2)), U[k].T])
+        edge = corners[(i + 2) % 3] - corners[(i + 1) % 3]
+        own = curvature_rotation(np.arctan2(edge[1], edge[0]))
+        left = own.T @ (C - Theta[k].T @ least[k] @ Theta[k]) @ own
+        bend = np.array([1.0, -poisson, 0.0])
+        lost = np.diag([max(bend @ left @ bend, 0.0), 0.0, max(left[2, 2], 0.0)])
+        for taker in takers:
+            kappa = own.T @ curvature_turn(X[k, :3], X[taker, :3]) @ np.linalg.solve(C, Theta[taker].T @ least[taker])
+            forms[taker] += area[k] / len(takers) * kappa.T @ lost @ kappa
+    return forms
+
+
+def curvature_rotation(angle: float) -> np.ndarray:
+    """(3, 3) κ in axes from κ in axes that are turned by an angle from them: R κ Rᵀ with R = ((c, −s), (s, c))."""
+    c, s = np.cos(angle), np.sin(angle)
+    return np.array([[c * c, s * s, -2.0 * c * s], [s * s, c * c, 2.0 * c * s], [c * s, -c * s, c * c - s * s]])
+
+
+def curvature_turn(target: np.ndarray, source: np.ndarray) -> np.ndarray:
+    """(3, 3) κ in the axes of a triangle `target` from κ in those of `source`, which has a common edge, unfolded."""
+    (i, j), (k, l) = [(a, b) for a in range(3) for b in range(3) if (target[a] == source[b]).all()][:2]
+    directions = []
+    for triangle, a, b in ((target, i, k), (source, j, l)):
+        corners = np.concatenate([np.zeros((1, 2)), rest_triangles(triangle[None], "ShellBending")[0][0].T])
+        d = corners[b] - corners[a]
+        directions.append(np.arctan2(d[1], d[0]))
+    return curvature_rotation(directions[0] - directions[1])
