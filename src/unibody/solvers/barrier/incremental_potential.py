@@ -130,7 +130,7 @@ class IncrementalPotential:
         p[s.moving] = own.reshape(-1, 4, 3)
         flat, bent = p.ravel().copy(), None
         if self.stretch is not None and H is not None:
-            correction = RigidCorrection(s, self.stretch, x, g, flat, H)
+            correction = RigidCorrection(s, self.stretch, x, g, flat, H, self.linear)
             if correction.matters:
                 flat = correction.turned(1.0)
                 p, bent = flat.reshape(-1, 4, 3), lambda t: self._within(x, correction.turned(t))

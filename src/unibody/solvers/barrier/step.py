@@ -44,7 +44,7 @@ from unibody.solvers.barrier.measure_potential import MeasurePotential
 from unibody.solvers.barrier.measured_elements import MeasuredElements
 from unibody.solvers.barrier.memory import BarrierMemory, LastStep
 from unibody.solvers.barrier.normal_acceleration import normal_acceleration
-from unibody.solvers.barrier.start_iterate import start_iterate
+from unibody.solvers.barrier.start_iterate import carried_on, start_iterate, steady
 
 FIRST_ROUNDS = 5
 """Renewals of friction in a first step, where forces at its beginning may be those of bodies put too near to each other."""
@@ -372,7 +372,9 @@ class BarrierSystem(HoldsAddresses):
             if k == 0 and not problem.targets:  # after friction, whose normal forces are those of the beginning
                 scale = abs(problem.value(x))
                 if guess is None:
-                    x = start_iterate(problem, x, [2.0 * V - last.V, V] if last.made else [V], h, STILL * self.tolerance)
+                    Q = x.reshape(-1, 4, 3)[self.affine.moving]
+                    motions = [carried_on(last.Q, last.V, Q, V, h)] if last.made and last.length == h else []
+                    x = start_iterate(problem, x, [*motions, steady(Q, V, h)], STILL * self.tolerance * h)
                 elif problem.reach(x, guess) >= 1.0 and problem.value(x + guess) < problem.value(x):
                     x = x + guess
             found = minimise(problem, x, self.tolerance, self.options.iterations, problem.arrived, scale)
