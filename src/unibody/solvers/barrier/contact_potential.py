@@ -14,7 +14,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from unibody.algebra.block.cholesky import BlockMatrix
+from unibody.algebra.block.cholesky import BlockMatrix, inner
 from unibody.collision.contact_search import ContactSearch
 from unibody.collision.proximity import WIDTH, ContactSet
 from unibody.contact.barrier import (
@@ -309,7 +309,7 @@ class DamperPotential(Potential):
 
     def value(self, x: np.ndarray) -> float:
         w, Dw = self._pull(x)
-        return 0.5 * self._factor * self._rate * float(w @ Dw)
+        return 0.5 * self._factor * self._rate * inner(w, Dw)
 
     def add_gradient(self, x: np.ndarray, gradient_out: np.ndarray) -> None:
         gradient_out.reshape(-1, 12)[self._moving] += (self._factor * self._rate * self._pull(x)[1]).reshape(-1, 12)

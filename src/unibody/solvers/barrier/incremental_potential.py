@@ -182,7 +182,7 @@ class IncrementalPotential:
         s.put_unknown(own, flat)
         bent = None
         if self.stretch is not None and H is not None and len(s.moving):
-            correction = RigidCorrection(s, self.stretch, x, g, flat, H if isinstance(H, BlockMatrix) else H.bodies)
+            correction = RigidCorrection(s, self.stretch, x, g, flat, H if isinstance(H, BlockMatrix) else H.bodies, self.linear)
             if correction.matters:
                 flat = correction.turned(1.0)
                 bent = lambda t: self._within(x, correction.turned(t))  # noqa: E731

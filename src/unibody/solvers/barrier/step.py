@@ -53,7 +53,7 @@ from unibody.solvers.barrier.point_contact import (
     PointFrictionPotential,
     point_contact_damping,
 )
-from unibody.solvers.barrier.start_iterate import start_iterate
+from unibody.solvers.barrier.start_iterate import Motion, carried_on, start_iterate, steady
 from unibody.solvers.barrier.vertex_potential import VertexPotential
 
 FIRST_ROUNDS = 5
@@ -457,7 +457,7 @@ class BarrierSystem(HoldsAddresses):
             if k == 0 and not problem.targets:  # after friction, whose normal forces are those of the beginning
                 scale = abs(problem.value(x))
                 if guess is None:
-                    x = start_iterate(problem, x, [2.0 * V - last.V, V] if last.made else [V], h, STILL * self.tolerance)
+                    x = start_iterate(problem, x, self._motions(x, V, last, h), STILL * self.tolerance * h)
                 elif problem.reach(x, guess) >= 1.0 and problem.value(x + guess) < problem.value(x):
                     x = x + guess
             found = minimise(problem, x, self.tolerance, self.options.iterations, problem.arrived, scale)
@@ -466,6 +466,17 @@ class BarrierSystem(HoldsAddresses):
             if not found.converged or (k and moved < self.tolerance):
                 break
         return x, found, total
+
+    def _motions(self, x: np.ndarray, v: np.ndarray, last: LastStep, h: float) -> list[Motion]:
+        """How unknowns at x with velocities v may go on, as the last step went or steadily."""
+        m, own = 12 * self.n, self.affine.unknown(x)
+        Q, V, before, rates = (some[:m].reshape(-1, 4, 3) for some in (own, v, last.Q, last.V))
+        motions = [carried_on(before, rates, Q, V, h)] if last.made and last.length == h else []
+        motions.append(steady(Q, V, h))
+        if self.affine.vertices is None:
+            return motions
+        ways = [own[m:] - last.Q[m:] + h * (v[m:] - last.V[m:])] if len(motions) > 1 else []
+        return [(*motion, way.reshape(-1, 3)) for motion, way in zip(motions, [*ways, h * v[m:]], strict=True)]
 
     def _onwards(self, x: np.ndarray, way: np.ndarray) -> np.ndarray | None:
         """The way on from x (of the unknowns, flat) of a scene that nearly rests, so that what creeps creeps on; None of others."""
