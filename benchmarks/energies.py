@@ -3,8 +3,8 @@
     python benchmarks/energies.py [--quick]
 
 Stencils stand apart (their vertices are nobody else's), strained at random by some hundredths, so that many matrices are indefinite and
-must be projected. Contenders take turns; numbers are the least of the turns. Below, the shell's bending energy over a plate's on surfaces of
-constant curvature, and deflections over a plate's, mesh by mesh: the table of docs/howto/materials.md.
+must be projected. Contenders take turns; numbers are the least of the turns. Below, the shell's bending energy over a plate's on surfaces
+of constant curvature, and deflections over a plate's, mesh by mesh: the table of docs/howto/materials.md.
 """
 
 from __future__ import annotations

@@ -115,7 +115,7 @@ def quadratic(mesh: Any) -> Any:
 
 def sheet(size: tuple[float, float], cells: tuple[int, int], kind: str = "one-diagonal") -> Any:
     """A rectangle from the origin: `one-diagonal`, `other-diagonal`, `alternating`, `crossed` (four triangles a cell), `random`, or `rows`
-    and `columns` (triangles in rows that are shifted by half a cell: a grid of squares at 45° if cells are twice as long as rows are apart)."""
+    and `columns` (rows of triangles, shifted by half a cell: a grid of squares at 45° if cells are twice as long as rows are apart)."""
     nx, ny = cells
     x, y = np.linspace(0.0, size[0], nx + 1), np.linspace(0.0, size[1], ny + 1)
     if kind == "rows":
