@@ -119,7 +119,7 @@ def bending_forms(X: np.ndarray, poisson: float, beside: np.ndarray | None = Non
     U, area = rest_triangles(X[:, :3], "ShellBending")
     Theta, heights, there = angles_of_curvatures(X, U)
     least = least_forms(Theta, heights, there, C)
-    full = there.all(axis=1)
+    full = there.sum(axis=1) == 3
     S = halved_turns(U, area)
     mean = STIFF * S.transpose(0, 2, 1) @ C @ S + (1.0 - STIFF) * least
     forms = area[:, None, None] * np.where(full[:, None, None], mean, least)
