@@ -3,10 +3,9 @@
     python benchmarks/barrier_table2.py [--quick] [--large] [--plot FILE.png]
 
 Each scene in the paper's size and dt (--quick: smaller), over the whole of it: the windmill through its impact, the fall of the ragdolls
-into a heap, so that some minutes go by. Free nodes are the four control points of each moving body; the slowest step is told in units of the
-median. Times are processor time of this process,
-so that neighbours on a shared machine count little; each part's share is without that of the parts it calls. The paper's own: an
-i9-10920X with an RTX 3090 for collision detection. Nunchakus: two sticks on a joint, n² of them fall on the ground; the slope is that of
+into a heap, so that many minutes go by. Free nodes are the four control points of each moving body; the slowest step is told in units of
+the median. Times are processor time of this process, so that neighbours on a shared machine count little; each part's share is without
+that of the parts it calls. The paper's own: an i9-10920X with an RTX 3090 for collision detection. Nunchakus: two sticks on a joint, n² of them fall on the ground; the slope is that of
 log time per step over log bodies, with the memory per body (--large: n = 20 … 100, as in the paper). --scene NAME: only that one.
 """
 
@@ -55,8 +54,8 @@ def measure(case: Case, quick: bool) -> list[object]:
     count, most = r["contacts"].mean(), r["contacts"].max()
     paper_count, paper_ms = case.paper
     return [
-        case.name, r["bodies"], 4 * r["bodies"], most, f"{count:.0f}", f"{r['iterations'].mean():.1f}", paper_count, f"{each:.1f}", paper_ms,
-        f"{paper_ms / each:.2f}", f"{r['each'].max() / np.median(r['each']):.1f}", *shares,
+        case.name, r["bodies"], 4 * r["bodies"], most, f"{count:.0f}", f"{r['iterations'].mean():.1f}", paper_count, f"{each:.1f}",
+        paper_ms, f"{paper_ms / each:.2f}", f"{r['each'].max() / np.median(r['each']):.1f}", *shares,
     ]  # fmt: skip
 
 
