@@ -5,8 +5,9 @@
 Each scene in the paper's size and dt (--quick: smaller), over the whole of it: the windmill through its impact, the fall of the ragdolls
 into a heap, so that many minutes go by. Free nodes are the four control points of each moving body; the slowest step is told in units of
 the median. Times are processor time of this process, so that neighbours on a shared machine count little; each part's share is without
-that of the parts it calls. The paper's own: an i9-10920X with an RTX 3090 for collision detection. Nunchakus: two sticks on a joint, n² of them fall on the ground; the slope is that of
-log time per step over log bodies, with the memory per body (--large: n = 20 … 100, as in the paper). --scene NAME: only that one.
+that of the parts it calls. The paper's own: an i9-10920X with an RTX 3090 for collision detection. Nunchakus: two sticks on a joint, n² of
+them fall on the ground; the slope is that of log time per step over log bodies, with the memory per body (--large: n = 20 … 100, as in the
+paper). --scene NAME: only that one.
 """
 
 from __future__ import annotations
