@@ -25,6 +25,7 @@ from unibody import constraints, forces, joints, shapes  # noqa: E402
 from unibody.model import Body  # noqa: E402
 from unibody.simulation.whole_file import whole_text  # noqa: E402
 from unibody.solvers import REGISTRY  # noqa: E402
+from unibody.solvers.base import reason_against  # noqa: E402
 
 PAGE = ROOT / "docs" / "capabilities.md"
 A, B, W = Body("a"), Body("b"), Body("world")
@@ -192,7 +193,7 @@ def asked(solver: ub.solvers.Solver, kind: str, element: Any, **world: Any) -> s
     except ub.ModelError:
         return NONE
     placed = {"Forces": [e for _, e in model.forces], "Constraints": [e for _, e in model.constraints]}.get(kind, [element])
-    reasons = [r for e in placed if (r := solver.handles(e, model)) is not None]
+    reasons = [r for e in placed if (r := reason_against(solver, e, model)) is not None]
     return "; ".join(reasons) or "yes"
 
 

@@ -21,7 +21,7 @@ MAP = ROOT / "docs" / "map.md"
 ORDER = {
     "Ground": ["errors", "exports", "kernel_cache", "kernel", "triple", "arena", "arrays", "frame", "turn"],
     "Knows no mechanics": ["spatial", "algebra"],
-    "What the world is": ["element", "measure", "joints", "shapes", "forces", "energies", "constraints", "model"],
+    "What the world is": ["element", "measure", "joints", "shapes", "forces", "energies", "constraints", "meshes", "model"],
     "From description to numbers": ["coordinates", "collision", "contact"],
     "Methods": ["rules", "stepping", "solvers"],
     "People": ["simulation", "checks", "scenes", "files", "view", "gym", "studies", "cli"],

@@ -24,10 +24,12 @@ import numpy as np  # noqa: E402
 
 from unibody.constraints.base import Constraint  # noqa: E402
 from unibody.element import Point  # noqa: E402
+from unibody.energies.base import Energy  # noqa: E402
 from unibody.files.scene_json import VERSION  # noqa: E402
 from unibody.forces.base import Force  # noqa: E402
 from unibody.joints import Joint  # noqa: E402
 from unibody.model.checking import KINDS  # noqa: E402
+from unibody.model.deformable_text import ATTACHMENT, DEFORMABLE, MESHES, PRESCRIBED  # noqa: E402
 from unibody.model.text import BODY, CLASSES, ELEMENT, JOINT, SHAPE, WORLD  # noqa: E402
 from unibody.model.values import DTYPES, WORDS, arguments_of, key_of  # noqa: E402
 from unibody.shapes import Placed, Shape  # noqa: E402
@@ -140,12 +142,13 @@ def values() -> Schema:
         "part": either(*(ref(f"part.{n}") for n in of(Joint)), foreign({}, [])),
         "value": either(
             NULL, TRUTH, NUMBER, TEXT, items, *(ref(n) for n in ("text", "pose", "point", "array", "function", "table", "part")),
-            ref("Table"), ref("Moved"), ref("ContactMaterial"),
+            ref("Table"), ref("Moved"), ref("MovedPlaces"), ref("ContactMaterial"),
             thing({"list": items}, ["list"], description="A Python list; bare lists are tuples."),
             thing({"dict": several(several(VALUE, 2))}, ["dict"]),
         ),
         "Table": element(CLASSES["Table"], {}, ("type",)),
         "Moved": element(CLASSES["Moved"], {}, ("type",)),
+        "MovedPlaces": element(CLASSES["MovedPlaces"], {}, ("type",)),
         "ContactMaterial": {**element(CLASSES["ContactMaterial"], {}, ("type",)), "required": []},
     }  # fmt: skip
 
@@ -167,17 +170,33 @@ def schema() -> Schema:
     }  # fmt: skip
     world = {"gravity": either(several(NUMBER, 3), NULL), "planar": TRUTH, "normal": either(several(NUMBER, 3), NULL)}
     entry = {"name": NAME}
-    for mine, keys in ((body, BODY), (world, WORLD), (joint, JOINT), (shape, SHAPE), (entry, ELEMENT)):
+    vertices = either(several({"type": "integer", "minimum": 0}), ref("array"))
+    held = {"name": NAME, "deformable": NAME, "vertices": vertices}
+    attachment = {**held, "body": NAME, "points": several(NAME), "at": either(VALUE, NULL)}
+    prescribed = {**held, "motion": either(VALUE, NULL)}
+    deformable = {
+        "name": NAME, "kind": {"enum": list(MESHES)}, "mesh": either(*(ref(cls.__name__) for cls in MESHES.values())),
+        "material": either(*map(ref, of(Energy)), foreign({}, [])), "density": {**NUMBER, "description": "[kg/m³]"}, "X_WB": pose,
+        "V_WB": either(several(NUMBER, 6), NULL), "start": either(VALUE, NULL), "pressure": {**NUMBER, "description": "[Pa]"},
+        "look": either(ref("TriMesh"), ref("Mesh"), NULL),
+    }  # fmt: skip
+    described = ((body, BODY), (world, WORLD), (joint, JOINT), (shape, SHAPE), (entry, ELEMENT))
+    for mine, keys in (*described, (deformable, DEFORMABLE), (attachment, ATTACHMENT), (prescribed, PRESCRIBED)):
         assert set(mine) | {"type"} == set(keys) | {"type"}, f"keys are {keys}, described are {tuple(mine)}"
     parts = {f"part.{n}": element(CLASSES[n], {}, ("type",)) for n in of(Joint)}
     named = {n: element(CLASSES[n], joint, JOINT) for n in of(Joint)}
     named |= {n: element(CLASSES[n], entry, ELEMENT) for n in of(Force, Constraint)}
     named |= {n: element(CLASSES[n], shape, SHAPE) for n in of(Shape)}
+    named |= {cls.__name__: element(cls, {}, ("type",)) for cls in MESHES.values()}
+    named |= {n: element(CLASSES[n], {}, ("type",)) for n in of(Energy)}
     named[Placed.__name__]["properties"]["shape"] = ref("shape")
     kinds = {
         "shape": either(*map(ref, of(Shape)), foreign(shape, [])),
         "joint": either(*map(ref, of(Joint)), foreign(joint, ["name", "parent", "child"])),
         "element": either(*map(ref, of(Force, Constraint)), foreign(entry, [])),
+        "deformable": thing(deformable, DEFORMABLE[:5], description="Cloth, a rod or a soft solid: its mesh at rest and its material."),
+        "attachment": thing(attachment, ATTACHMENT[:3], description="Vertices that are points of a body, or of other deformables by name."),
+        "prescribed": thing(prescribed, PRESCRIBED[:3], description="Vertices that move as a function of time says; held without one."),
         "body": thing(body, ["name"], description="A body by shapes and density, or by mass [kg], com [m] and inertia about it [kg m²]."),
     }
     state = thing({"q": several(NUMBER), "v": several(NUMBER)}, ["q", "v"])
@@ -186,6 +205,7 @@ def schema() -> Schema:
         "duration": {**NUMBER, "description": "[s]"}, "dt": {**NUMBER, "description": "[s]"}, "notes": TEXT, "left_out": several(TEXT),
         "keyframes": {"type": "object", "additionalProperties": state}, "world": thing(world),
         "bodies": several(ref("body")), "joints": several(ref("joint")), "elements": several(ref("element")),
+        "deformables": several(ref("deformable")), "attachments": several(ref("attachment")), "prescribed": several(ref("prescribed")),
     }  # fmt: skip
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema", "title": f"Unibody scene, format {VERSION}",

@@ -2,13 +2,15 @@
 
 from typing import TYPE_CHECKING, Any
 
-from unibody import constraints, forces, joints, scenes, shapes, solvers
+from unibody import constraints, energies, forces, joints, meshes, scenes, shapes, solvers
 from unibody.constraints import *
 from unibody.contact.restitution import contact_for_restitution
 from unibody.coordinates.assembly.assemble import Assembly, assemble
+from unibody.energies import *
 from unibody.errors import ModelError, StepFailed, UnibodyError, UnibodyWarning, Unsupported
 from unibody.forces import *
 from unibody.joints import *
+from unibody.meshes import *
 from unibody.model import Builder, Control, Model, State
 from unibody.shapes import *
 from unibody.simulation import Recording, Simulation
@@ -71,6 +73,8 @@ __all__ = [
     "contact_instant", "fit", "load", "render", "scenes", "solvers", "studies", "sweep",
 ]  # fmt: skip
 __all__ += constraints.__all__
+__all__ += energies.__all__
 __all__ += forces.__all__
 __all__ += joints.__all__
+__all__ += meshes.__all__
 __all__ += shapes.__all__

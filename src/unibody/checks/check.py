@@ -18,10 +18,12 @@ from unibody.checks.inertias import inertia_findings
 from unibody.checks.overlaps import overlap_findings
 from unibody.checks.safe_steps import safe_steps
 from unibody.constraints.contact import Contact
+from unibody.coordinates.assembly.outcome import quoted
 from unibody.coordinates.instant import Instant
 from unibody.element import step_length
 from unibody.errors import ModelError, Unsupported
 from unibody.model import Model
+from unibody.model.deformable_editing import bodies_alone
 from unibody.model.model import look_up
 from unibody.simulation.consistent import begin
 from unibody.solvers import REGISTRY, Solver
@@ -41,12 +43,20 @@ def check(model: Model, dt: float | None = None, solver: str | Solver | None = N
         raise ModelError(f"check: {model!r} is not a Model; call Builder.build() first")
     step = None if dt is None else step_length(dt, "check dt")
     chosen = _chosen(solver)
-    here = Instant(model)
+    here = Instant(bodies_alone(model))
     findings = [*connection_findings(here), *inertia_findings(here), *overlap_findings(here), *contact_force_findings(here)]
     findings += closing_findings(here, chosen)
     steps = list(safe_steps(here, getattr(chosen, "explicit", ())))
     refused = [*_refusals(chosen, model), *_refused_start(chosen, model)]
-    return Findings([*findings, *_step_findings(steps, step, chosen), *refused], steps)
+    return Findings([*findings, *_left_out(model), *_step_findings(steps, step, chosen), *refused], steps)
+
+
+def _left_out(model: Model) -> Iterator[Finding]:
+    """That deformables were not looked at."""
+    if model.deformables:
+        names = tuple(d.name for d in model.deformables)
+        said = "what is said here of masses, connections and safe steps is about the bodies alone, without these and what acts on them"
+        yield Finding("note", "deformables", names, f"{quoted(names)}: {said}")
 
 
 def _chosen(solver: Any) -> Solver | None:

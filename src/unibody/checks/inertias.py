@@ -104,7 +104,7 @@ def _ratios(model: Model) -> Iterator[Finding]:
         if not joint.implicit:
             pairs += _ratio(model, joint.parent, joint.child, joint.name)
     for name, force in model.forces:
-        touched = list(dict.fromkeys(model.body(b) for b in force.bodies()))
+        touched = [n for n in dict.fromkeys(model.body(b) for b in force.bodies()) if n < model.n_bodies]  # not points of deformables
         for k, a in enumerate(touched):
             for b in touched[k + 1 :]:
                 pairs += _ratio(model, a, b, name)

@@ -14,7 +14,7 @@ from unibody.coordinates.instant import Instant
 from unibody.model import Model
 from unibody.rules import RULES, smooth
 from unibody.solvers import REGISTRY
-from unibody.solvers.base import SMOOTH_FEEDBACK, elements_of
+from unibody.solvers.base import SMOOTH_FEEDBACK, elements_of, reason_against
 
 LARGEST = 2000
 """Degrees of freedom beyond which dense matrices are not made."""
@@ -67,7 +67,7 @@ def _kind(solver: str, rule: str, here: Instant) -> str:
 
 def _refusal(solver: str, model: Model) -> str:
     chosen = REGISTRY[solver]()
-    reasons = [(name, chosen.handles(element, model)) for name, element in elements_of(model)]
+    reasons = [(name, reason_against(chosen, element, model)) for name, element in elements_of(model)]
     return next((f"'{name}': {reason}" for name, reason in reasons if reason is not None), "")
 
 

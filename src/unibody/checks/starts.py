@@ -17,7 +17,7 @@ from unibody.checks.finding import quoted
 from unibody.model import Model
 from unibody.rules import smooth
 from unibody.solvers import REGISTRY, Solver
-from unibody.solvers.base import elements_of
+from unibody.solvers.base import elements_of, reason_against
 
 ASSEMBLED = "Simulation assembles the start by the least change and says so (ub.assemble shows it); with assemble=False"
 
@@ -105,4 +105,4 @@ def shared_out(chosen: Solver | None) -> str:
 
 
 def _able(solver: Solver, model: Model) -> bool:
-    return all(solver.handles(e, model) is None for _, e in elements_of(model))
+    return all(reason_against(solver, e, model) is None for _, e in elements_of(model))

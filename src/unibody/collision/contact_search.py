@@ -25,7 +25,7 @@ class ContactSearch:
         self._sweep, self._planes = Sweep(broad, reach, reach), broad.plane_pairs.ravel()
 
     def contacts(self, Q: np.ndarray) -> ContactSet:
-        """Everything nearer than the reach at coordinates Q (bodies, 4, 3)."""
+        """Everything nearer than the reach at coordinates Q of all control points, flat."""
         x = self._surface.positions(Q)
         return self._proximity.contacts(self._sweep.at(x), Q, x, self._reach, self._part)
 

@@ -27,16 +27,38 @@ def contact_rules(model: Model) -> list[Contact]:
     return sorted((c for _, c in model.constraints if isinstance(c, Contact)), key=lambda c: c.narrowness)
 
 
+def touched(model: Model, name: str) -> int:
+    """The number of a body, or, behind those of all bodies, of a deformable."""
+    for k, d in enumerate(model.deformables):
+        if d.name == name:
+            return model.n_bodies + k
+    return model.body(name)
+
+
+def attached_pairs(model: Model) -> Pairs:
+    """Pairs of which one is attached to the other; deformables are numbered behind the bodies."""
+    n, out = model.n_bodies, set()
+    owner = np.concatenate([np.full(len(d.X), k) for k, d in enumerate(model.deformables)])
+    for a in model.attachments:
+        own = {int(k) for k in owner[a.vertices]}
+        others = {a.body} if a.body >= 0 else {n + int(k) for k in owner[a.support[a.support >= 0]]}
+        out |= {(min(n + i, j), max(n + i, j)) for i in own for j in others if n + i != j}
+    return out
+
+
 def contact_filter(model: Model, rules: list[Contact]) -> tuple[bool, Pairs, Pairs]:
-    """Whether bodies touch at all, pairs that do not, and pairs that do although a joint connects them."""
+    """Whether bodies touch at all, pairs that do not, and pairs that do although a joint connects them. Deformables are numbered behind
+    the bodies; what is attached is apart like what a joint connects."""
     everyone = next((c for c in rules if c.everywhere), None)
     off: Pairs = set()
     also: Pairs = set()
     for c in rules:
-        named = {(min(a, b), max(a, b)) for a, b in (map(model.body, pair) for pair in c.pairs())}
+        named = {(min(a, b), max(a, b)) for a, b in ((touched(model, name) for name in pair) for pair in c.pairs())}
         off, also = (off - named, also | named) if c.on else (off | named, also - named)
+    n = model.n_bodies + len(model.deformables)
+    if model.attachments and not (everyone is not None and everyone.neighbours):
+        off |= attached_pairs(model) - also
     if everyone is None or not everyone.on:
-        n = model.n_bodies
         off = {(a, b) for a in range(n) for b in range(a + 1, n)} - also if also else off
         return bool(also), off, also
     if everyone.neighbours:
@@ -114,5 +136,6 @@ def body_filter(model: Model, touching: bool, off: Collection[tuple[int, int]], 
     """What `contact_filter` says, as arrays over bodies for the search."""
     n = model.n_bodies
     moves = (~resting(model)).astype(np.int64)
-    excluded = np.array(sorted(a * n + b for a, b in (neighbours(model) - set(also)) | set(off) | immovable(model)), np.int64)
+    apart = (neighbours(model) - set(also)) | set(off) | immovable(model)
+    excluded = np.array(sorted(a * n + b for a, b in apart if max(a, b) < n), np.int64)
     return Filter(moves, np.zeros(n, np.int64), np.full(n, 1 if touching else 0, np.int64), excluded)

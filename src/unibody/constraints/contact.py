@@ -34,6 +34,8 @@ class Contact(Constraint):
     also holds turns about the normal, up to μ · torsion · force; `across`, μ across `direction` where `friction` is that along it,
     `direction` being fixed in the first body of `between`.
 
+    `self_contact`: deformables also touch themselves.
+
     `materials`: the names of two materials (or one twice); then it holds for their shapes, and `margin` [m] says how far apart these rest
     (None: the sum of their own margins).
 
@@ -57,6 +59,7 @@ class Contact(Constraint):
     materials: Any = None
     margin: float | None = None
     thickness: float = 0.0
+    self_contact: bool = False
 
     rows = 0
     units = ()
@@ -83,8 +86,8 @@ class Contact(Constraint):
         pair = tuple(_group(side) for side in given) if given is not None else ()
         if not all(pair) or len(pair) != 2 or (pair[0] == pair[1] and len(pair[0]) < 2):
             raise ModelError(f"Contact between: {self.between!r} is not a pair; give two different bodies, or two lists of bodies")
-        if self.reach is not None or self.pressure is not None or self.thickness > 0.0:
-            what = "reach, pressure and thickness hold for all pairs; give them to the Contact without between"
+        if self.reach is not None or self.pressure is not None or self.thickness > 0.0 or self.self_contact:
+            what = "reach, pressure, thickness and self_contact hold for all pairs; give them to the Contact without between"
             raise ModelError(f"Contact between {pair}: {what}")
         object.__setattr__(self, "between", tuple(side[0] if len(side) == 1 else side for side in pair))
 

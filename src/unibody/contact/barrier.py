@@ -18,6 +18,7 @@ from math import log
 import numpy as np
 
 from unibody.collision.proximity import WIDTH, ContactSet
+from unibody.contact.stencil_blocks import add_distance_blocks, add_stencil_blocks, outer3, scaled
 from unibody.kernel import device
 from unibody.spatial.devices import cross, dot3, load3
 
@@ -55,23 +56,6 @@ def contact_energy(record, k, kappa, reach):
     if xi >= 1.0:
         return 0.0
     return kappa * record[WIDTH * k + 12] * record[WIDTH * k + 13] * reach * barrier_terms(xi)[0]
-
-
-@device
-def add_outer(scale, u, i, v, j, S, at, block_out):
-    """block += scale (u ⊗ 1)(S)(v ⊗ 1)ᵀ: 12×12 from 4-vectors at u[i:], v[j:] and a 3×3 matrix S as nine numbers."""
-    for p in range(4):
-        for q in range(4):
-            f = scale * u[i + p] * v[j + q]
-            if f != 0.0:
-                for r in range(3):
-                    for c in range(3):
-                        block_out[at + 12 * (3 * p + r) + 3 * q + c] += f * S[3 * r + c]
-
-
-@device
-def outer3(a, b):
-    return (a[0] * b[0], a[0] * b[1], a[0] * b[2], a[1] * b[0], a[1] * b[1], a[1] * b[2], a[2] * b[0], a[2] * b[1], a[2] * b[2])
 
 
 @device
@@ -122,27 +106,19 @@ def add_positive_blocks(a, b, place, record, k, kappa, reach, factor, own_out, b
     n = load3(record, at + 8)
     weight = factor * kappa * record[at + 12]
     # B″ (u ⊗ n)(u ⊗ n)ᵀ
-    S = outer3(n, n)
-    f = weight * record[at + 13] * second / reach
-    swap = place < 0
-    spot = 144 * (-1 - place if swap else place)
-    add_outer(f, record, at, record, at, S, 144 * a, own_out)
-    add_outer(f, record, at + 4, record, at + 4, S, 144 * b, own_out)
-    if swap:
-        add_outer(f, record, at + 4, record, at, S, spot, between_out)
-    else:
-        add_outer(f, record, at, record, at + 4, S, spot, between_out)
+    N = scaled(weight * record[at + 13] * second / reach, outer3(n, n))
+    if record[at + 14] == 0.0:
+        add_distance_blocks(a, b, place, record, at, N, own_out, between_out)
+        return
     # B m′ ∂²c of softened edges
-    if record[at + 14] != 0.0:
-        u = load3(record, at + 23)
-        v = load3(record, at + 26)
-        soft = 2.0 * weight * reach * value * record[at + 14]
-        add_outer(soft, record, at + 15, record, at + 15, across(v, v), 144 * a, own_out)
-        add_outer(soft, record, at + 19, record, at + 19, across(u, u), 144 * b, own_out)
-        if swap:
-            add_outer(-soft, record, at + 19, record, at + 15, across(u, v), spot, between_out)
-        else:
-            add_outer(-soft, record, at + 15, record, at + 19, across(v, u), spot, between_out)
+    e = load3(record, at + 23)
+    f = load3(record, at + 26)
+    soft = 2.0 * weight * reach * value * record[at + 14]
+    none = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
+    ee = scaled(soft, across(f, f))
+    ef = scaled(-soft, across(f, e))
+    ff = scaled(soft, across(e, e))
+    add_stencil_blocks(a, b, place, record, at, 0, N, none, none, ee, ef, ff, own_out, between_out)
 
 
 @device

@@ -15,25 +15,10 @@ from __future__ import annotations
 from math import sqrt
 
 from unibody.collision.proximity import ALONG_A, ALONG_B, ALONG_BOTH, CORNER, FLAT, ON_EDGE, ON_FACE, WIDTH
-from unibody.contact.barrier import across, add_outer, barrier_terms, outer3
+from unibody.contact.barrier import across, barrier_terms
+from unibody.contact.stencil_blocks import add_distance_blocks, add_stencil_blocks, outer3, scaled, sum3
 from unibody.kernel import device
 from unibody.spatial.devices import add3, cross, dot3, load3, norm3, scale3
-
-
-@device
-def add_term(scale, record, p, p_side, q, q_side, S, own_a, own_b, spot, swap, own_out, between_out):
-    """Add scale (p ⊗ 1) S (q ⊗ 1)ᵀ, p and q material vectors at places of the record, on the contact's first or second body.
-
-    Of the two blocks between the bodies only that of the lower body's rows is kept, so every term is added along with its transpose."""
-    if p_side == q_side:
-        add_outer(scale, record, p, record, q, S, own_a if p_side == 0 else own_b, own_out)
-    elif (p_side == 0) != swap:
-        add_outer(scale, record, p, record, q, S, spot, between_out)
-
-
-@device
-def transposed(S):
-    return (S[0], S[3], S[6], S[1], S[4], S[7], S[2], S[5], S[8])
 
 
 @device
@@ -52,10 +37,6 @@ def add_exact_contact_blocks(a, b, place, record, k, kappa, reach, factor, own_o
     if xi >= 1.0:
         return
     d = record[at + 30]
-    own_a = 144 * a
-    own_b = 144 * b
-    swap = place < 0
-    spot = 144 * (-1 - place if swap else place)
     # B = κ area m d̂ b(ξ): α = B″ along n, γ = B′/d across it
     value, first, second = barrier_terms(xi)
     n = load3(record, at + 8)
@@ -75,35 +56,23 @@ def add_exact_contact_blocks(a, b, place, record, k, kappa, reach, factor, own_o
     elif kind == ALONG_B:
         T = (0.0, 0.0, 1.0 / dot3(f, f))
     N = outer3(n, n)
-    # S = α n nᵀ + γ (1 − n nᵀ − Σ T eₖ eₗᵀ): across n only where the closest points do not follow; both directions leave nothing of it
+    # rr = α n nᵀ + γ (1 − n nᵀ − Σ T eₖ eₗᵀ): across n only where the closest points do not follow; both directions leave nothing of it
     across_n = 0.0 if kind == FLAT or kind == ON_FACE or kind == ALONG_BOTH else gamma
-    S = (
-        across_n + (alpha - across_n) * N[0], (alpha - across_n) * N[1], (alpha - across_n) * N[2],
-        (alpha - across_n) * N[3], across_n + (alpha - across_n) * N[4], (alpha - across_n) * N[5],
-        (alpha - across_n) * N[6], (alpha - across_n) * N[7], across_n + (alpha - across_n) * N[8],
-    )  # fmt: skip
+    rr = sum3((across_n, 0.0, 0.0, 0.0, across_n, 0.0, 0.0, 0.0, across_n), alpha - across_n, N)
     if kind == ON_EDGE or kind == ALONG_A:
-        S = less(S, gamma * T[0], outer3(e, e))
+        rr = sum3(rr, -gamma * T[0], outer3(e, e))
     elif kind == ALONG_B:
-        S = less(S, gamma * T[2], outer3(f, f))
-    for i in range(2):
-        for j in range(2):
-            add_term(1.0, record, at + 4 * i, i, at + 4 * j, j, S, own_a, own_b, spot, swap, own_out, between_out)
-    # the closest points move along f and g: −γ d (u ⊗ Σ T e)(v ⊗ n)ᵀ with its transpose, and −γ d² T (v ⊗ n)(v ⊗ n)ᵀ
-    e_side = 1 if kind == ON_FACE or kind == ON_EDGE else 0
-    if kind != FLAT and kind != CORNER:
-        K = outer3(add3(scale3(T[0], e), scale3(T[1], f)), n)
-        L = outer3(add3(scale3(T[1], e), scale3(T[2], f)), n)
-        g = -gamma * d
-        for i in range(2):
-            add_term(g, record, at + 4 * i, i, at + 15, e_side, K, own_a, own_b, spot, swap, own_out, between_out)
-            add_term(g, record, at + 15, e_side, at + 4 * i, i, transposed(K), own_a, own_b, spot, swap, own_out, between_out)
-            add_term(g, record, at + 4 * i, i, at + 19, 1, L, own_a, own_b, spot, swap, own_out, between_out)
-            add_term(g, record, at + 19, 1, at + 4 * i, i, transposed(L), own_a, own_b, spot, swap, own_out, between_out)
-        add_term(g * d * T[0], record, at + 15, e_side, at + 15, e_side, N, own_a, own_b, spot, swap, own_out, between_out)
-        add_term(g * d * T[1], record, at + 15, e_side, at + 19, 1, N, own_a, own_b, spot, swap, own_out, between_out)
-        add_term(g * d * T[1], record, at + 19, 1, at + 15, e_side, N, own_a, own_b, spot, swap, own_out, between_out)
-        add_term(g * d * T[2], record, at + 19, 1, at + 19, 1, N, own_a, own_b, spot, swap, own_out, between_out)
+        rr = sum3(rr, -gamma * T[2], outer3(f, f))
+    if record[at + 14] == 0.0 and (kind == FLAT or kind == CORNER):
+        add_distance_blocks(a, b, place, record, at, rr, own_out, between_out)
+        return
+    # the closest points move along e and f: −γ d (u ⊗ Σ T e)(v ⊗ n)ᵀ with its transpose, and −γ d² T (v ⊗ n)(v ⊗ n)ᵀ
+    g = -gamma * d
+    re = scaled(g, outer3(add3(scale3(T[0], e), scale3(T[1], f)), n))
+    rf = scaled(g, outer3(add3(scale3(T[1], e), scale3(T[2], f)), n))
+    ee = scaled(g * d * T[0], N)
+    ef = scaled(g * d * T[1], N)
+    ff = scaled(g * d * T[2], N)
     # nearly parallel edges: B depends on c = |e × f|² through m; c_a and c_b are ∂c/∂e and ∂c/∂f
     if record[at + 14] != 0.0:
         size = cross(e, f)
@@ -112,32 +81,15 @@ def add_exact_contact_blocks(a, b, place, record, k, kappa, reach, factor, own_o
         soft = weight * reach * value * record[at + 14]
         bend = -weight * reach * value * 0.5 * record[at + 14] * record[at + 14] / (1.0 - m)
         mixed = weight * first * record[at + 14]
-        # B m′ ∂²c
-        H = mixed_of_square(e, f)
-        add_term(2.0 * soft, record, at + 15, 0, at + 15, 0, across(f, f), own_a, own_b, spot, swap, own_out, between_out)
-        add_term(2.0 * soft, record, at + 19, 1, at + 19, 1, across(e, e), own_a, own_b, spot, swap, own_out, between_out)
-        add_term(soft, record, at + 15, 0, at + 19, 1, H, own_a, own_b, spot, swap, own_out, between_out)
-        add_term(soft, record, at + 19, 1, at + 15, 0, transposed(H), own_a, own_b, spot, swap, own_out, between_out)
-        # B m″ ∂c ∂cᵀ, with m″ = −m′²/(2 (1 − m))
-        add_term(bend, record, at + 15, 0, at + 15, 0, outer3(c_a, c_a), own_a, own_b, spot, swap, own_out, between_out)
-        add_term(bend, record, at + 19, 1, at + 19, 1, outer3(c_b, c_b), own_a, own_b, spot, swap, own_out, between_out)
-        add_term(bend, record, at + 15, 0, at + 19, 1, outer3(c_a, c_b), own_a, own_b, spot, swap, own_out, between_out)
-        add_term(bend, record, at + 19, 1, at + 15, 0, outer3(c_b, c_a), own_a, own_b, spot, swap, own_out, between_out)
+        # B m′ ∂²c + B m″ ∂c ∂cᵀ, with m″ = −m′²/(2 (1 − m))
+        ee = sum3(sum3(ee, 2.0 * soft, across(f, f)), bend, outer3(c_a, c_a))
+        ef = sum3(sum3(ef, soft, mixed_of_square(e, f)), bend, outer3(c_a, c_b))
+        ff = sum3(sum3(ff, 2.0 * soft, across(e, e)), bend, outer3(c_b, c_b))
         # B′ m′ (∂c ∂dᵀ + ∂d ∂cᵀ), with ∂d = u ⊗ n
-        for i in range(2):
-            add_term(mixed, record, at + 15, 0, at + 4 * i, i, outer3(c_a, n), own_a, own_b, spot, swap, own_out, between_out)
-            add_term(mixed, record, at + 4 * i, i, at + 15, 0, outer3(n, c_a), own_a, own_b, spot, swap, own_out, between_out)
-            add_term(mixed, record, at + 19, 1, at + 4 * i, i, outer3(c_b, n), own_a, own_b, spot, swap, own_out, between_out)
-            add_term(mixed, record, at + 4 * i, i, at + 19, 1, outer3(n, c_b), own_a, own_b, spot, swap, own_out, between_out)
-
-
-@device
-def less(S, f, P):
-    """S − f P."""
-    return (
-        S[0] - f * P[0], S[1] - f * P[1], S[2] - f * P[2], S[3] - f * P[3], S[4] - f * P[4], S[5] - f * P[5], S[6] - f * P[6],
-        S[7] - f * P[7], S[8] - f * P[8],
-    )  # fmt: skip
+        re = sum3(re, mixed, outer3(n, c_a))
+        rf = sum3(rf, mixed, outer3(n, c_b))
+    e_side = 1 if kind == ON_FACE or kind == ON_EDGE else 0
+    add_stencil_blocks(a, b, place, record, at, e_side, rr, re, rf, ee, ef, ff, own_out, between_out)
 
 
 @device
@@ -161,10 +113,6 @@ def add_curvature_contact_blocks(a, b, place, record, k, kappa, reach, factor, o
     kind = record[at + 29]
     if xi >= 1.0 or kind == FLAT or kind == CORNER:
         return
-    own_a = 144 * a
-    own_b = 144 * b
-    swap = place < 0
-    spot = 144 * (-1 - place if swap else place)
     force = -factor * kappa * record[at + 12] * record[at + 13] * barrier_terms(xi)[1]
     n = load3(record, at + 8)
     e = load3(record, at + 23)
@@ -181,29 +129,25 @@ def add_curvature_contact_blocks(a, b, place, record, k, kappa, reach, factor, o
     e_side = 1 if kind == ON_FACE or kind == ON_EDGE else 0
     size_u = length(record, at, 8)
     # (κ/2) (√ρ a + b/√ρ)(√ρ a + b/√ρ)ᵀ with ρ = |b|/|a| and κ = |B′|, for each of both directions
-    for l in range(2):
-        t = add3(scale3(T[l], e), scale3(T[l + 1], f))
-        v = at + 15 + 4 * l
-        side = e_side if l == 0 else 1
-        size_a = size_u * norm3(t)
-        size_b = length(record, v, 4)
-        if size_a == 0.0 or size_b == 0.0:
-            continue
-        ratio = size_b / size_a
-        A = outer3(t, t)
-        C = outer3(t, n)
-        for i in range(2):
-            for j in range(2):
-                add_term(0.5 * force * ratio, record, at + 4 * i, i, at + 4 * j, j, A, own_a, own_b, spot, swap, own_out, between_out)
-            add_term(0.5 * force, record, at + 4 * i, i, v, side, C, own_a, own_b, spot, swap, own_out, between_out)
-            add_term(0.5 * force, record, v, side, at + 4 * i, i, transposed(C), own_a, own_b, spot, swap, own_out, between_out)
-        add_term(0.5 * force / ratio, record, v, side, v, side, N, own_a, own_b, spot, swap, own_out, between_out)
-    # |B′| d Σ Tₖₗ (vₖ ⊗ n)(vₗ ⊗ n)ᵀ
+    t = add3(scale3(T[0], e), scale3(T[1], f))
+    u = add3(scale3(T[1], e), scale3(T[2], f))
+    ratio_e = ratio(length(record, at + 15, 4), size_u * norm3(t))
+    ratio_f = ratio(length(record, at + 19, 4), size_u * norm3(u))
+    half = 0.5 * force
+    rr = sum3(scaled(half * ratio_e, outer3(t, t)), half * ratio_f, outer3(u, u))
+    re = scaled(half if ratio_e > 0.0 else 0.0, outer3(t, n))
+    rf = scaled(half if ratio_f > 0.0 else 0.0, outer3(u, n))
+    # with |B′| d Σ Tₖₗ (vₖ ⊗ n)(vₗ ⊗ n)ᵀ
     g = force * record[at + 30]
-    add_term(g * T[0], record, at + 15, e_side, at + 15, e_side, N, own_a, own_b, spot, swap, own_out, between_out)
-    add_term(g * T[1], record, at + 15, e_side, at + 19, 1, N, own_a, own_b, spot, swap, own_out, between_out)
-    add_term(g * T[1], record, at + 19, 1, at + 15, e_side, N, own_a, own_b, spot, swap, own_out, between_out)
-    add_term(g * T[2], record, at + 19, 1, at + 19, 1, N, own_a, own_b, spot, swap, own_out, between_out)
+    ee = scaled(g * T[0] + (half / ratio_e if ratio_e > 0.0 else 0.0), N)
+    ff = scaled(g * T[2] + (half / ratio_f if ratio_f > 0.0 else 0.0), N)
+    add_stencil_blocks(a, b, place, record, at, e_side, rr, re, rf, ee, scaled(g * T[1], N), ff, own_out, between_out)
+
+
+@device
+def ratio(b, a):
+    """b/a; 0 if one of them vanishes."""
+    return b / a if a > 0.0 and b > 0.0 else 0.0
 
 
 @device

@@ -17,7 +17,8 @@ from math import sqrt
 import numpy as np
 
 from unibody.collision.proximity import WIDTH, ContactSet
-from unibody.contact.barrier import add_gradient, add_outer
+from unibody.contact.barrier import add_gradient
+from unibody.contact.stencil_blocks import add_distance_blocks, scaled
 from unibody.kernel import device
 from unibody.spatial.devices import dot3, load3, scale3, sub3
 
@@ -77,15 +78,7 @@ def add_friction_contact_blocks(a, b, place, record, bound, k, e, factor, Q, Q0,
         d * u[1] * u[0] - across * n[1] * n[0], across * (1.0 - n[1] * n[1]) + d * u[1] * u[1], d * u[1] * u[2] - across * n[1] * n[2],
         d * u[2] * u[0] - across * n[2] * n[0], d * u[2] * u[1] - across * n[2] * n[1], across * (1.0 - n[2] * n[2]) + d * u[2] * u[2],
     )  # fmt: skip
-    f = factor * bound[k]
-    swap = place < 0
-    spot = 144 * (-1 - place if swap else place)
-    add_outer(f, record, at, record, at, S, 144 * a, own_out)
-    add_outer(f, record, at + 4, record, at + 4, S, 144 * b, own_out)
-    if swap:
-        add_outer(f, record, at + 4, record, at, S, spot, between_out)
-    else:
-        add_outer(f, record, at, record, at + 4, S, spot, between_out)
+    add_distance_blocks(a, b, place, record, at, scaled(factor * bound[k], S), own_out, between_out)
 
 
 @dataclass(frozen=True)

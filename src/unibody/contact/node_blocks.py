@@ -15,6 +15,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from unibody.algebra.block.node_blocks import NodeBlocks
 from unibody.collision.proximity import WIDTH, ContactSet
 from unibody.contact.barrier import add_contact_gradient, add_positive_blocks, contact_change, contact_energy
 from unibody.contact.curvature import add_curvature_contact_blocks, add_exact_contact_blocks
@@ -128,21 +129,34 @@ def largest_change(nodes: Ints, record: Floats, p: Floats, local_out: Floats) ->
 
 
 @kernel
+def fill_growths(nodes: Ints, record: Floats, p: Floats, local_out: Floats, growth_out: Floats) -> None:
+    """∂d/∂x · p / gap of every contact, for a direction p of all control points."""
+    for k in range(nodes.size // 8):
+        gather(nodes, k, p, local_out)
+        growth = 0.0
+        for i in range(8):
+            u = record[WIDTH * k + i]
+            for r in range(3):
+                growth += u * record[WIDTH * k + 8 + r] * local_out[3 * i + r]
+        growth_out[k] = growth / record[WIDTH * k + 11]
+
+
+@kernel
 def sum_friction(
-    nodes: Ints, record: Floats, bound: Floats, e: float, x: Floats, x0: Floats, local_out: Floats, begun_out: Floats
+    nodes: Ints, record: Floats, bound: Floats, e: Floats, x: Floats, x0: Floats, local_out: Floats, begun_out: Floats
 ) -> float:
     """Σ μ λ f₀(|w|) [J]."""
     total = 0.0
     for k in range(nodes.size // 8):
         gather(nodes, k, x, local_out)
         gather(nodes, k, x0, begun_out)
-        total += friction_energy(0, 1, record, bound, k, e, local_out, begun_out)
+        total += friction_energy(0, 1, record, bound, k, e[k], local_out, begun_out)
     return total
 
 
 @kernel
 def add_friction_forces(
-    nodes: Ints, record: Floats, bound: Floats, e: float, factor: float, x: Floats, x0: Floats, here_out: Floats, begun_out: Floats,
+    nodes: Ints, record: Floats, bound: Floats, e: Floats, factor: float, x: Floats, x0: Floats, here_out: Floats, begun_out: Floats,
     local_out: Floats, gradient_out: Floats,
 ) -> None:  # fmt: skip
     """gradient (3 per control point) += factor × that of friction."""
@@ -150,13 +164,13 @@ def add_friction_forces(
         gather(nodes, k, x, here_out)
         gather(nodes, k, x0, begun_out)
         local_out[:24] = 0.0
-        add_contact_friction(0, 1, record, bound, k, e, factor, here_out, begun_out, local_out)
+        add_contact_friction(0, 1, record, bound, k, e[k], factor, here_out, begun_out, local_out)
         scatter(nodes, k, local_out, gradient_out)
 
 
 @kernel
 def list_friction_blocks(
-    nodes: Ints, record: Floats, bound: Floats, e: float, factor: float, x: Floats, x0: Floats, careful: bool, here_out: Floats,
+    nodes: Ints, record: Floats, bound: Floats, e: Floats, factor: float, x: Floats, x0: Floats, careful: bool, here_out: Floats,
     begun_out: Floats, local_out: Floats, rows_out: Ints, columns_out: Ints, blocks_out: Floats,
 ) -> int:  # fmt: skip
     """As `list_barrier_blocks`, of friction."""
@@ -167,36 +181,9 @@ def list_friction_blocks(
         local_out[:] = 0.0
         own = local_out[:288]
         between = local_out[288:]
-        add_friction_contact_blocks(0, 1, 0, record, bound, k, e, factor, here_out, begun_out, careful, own, between)
+        add_friction_contact_blocks(0, 1, 0, record, bound, k, e[k], factor, here_out, begun_out, careful, own, between)
         found = list_blocks(nodes, k, local_out, found, rows_out, columns_out, blocks_out)
     return found
-
-
-@dataclass(frozen=True)
-class NodeBlocks:
-    """A symmetric matrix over control points: blocks (m, 3, 3) at rows (m,) ≤ columns (m,); those of one place add up."""
-
-    rows: np.ndarray
-    columns: np.ndarray
-    blocks: np.ndarray
-
-    def summed(self) -> NodeBlocks:
-        """The same matrix with every place once, by rows and within these by columns."""
-        if not len(self.rows):
-            return self
-        order = np.lexsort((self.columns, self.rows))
-        rows, columns = self.rows[order], self.columns[order]
-        first = np.flatnonzero(np.r_[True, (np.diff(rows) != 0) | (np.diff(columns) != 0)])
-        return NodeBlocks(rows[first], columns[first], np.add.reduceat(self.blocks[order], first, axis=0))
-
-    def dense(self, n: int) -> np.ndarray:
-        """(3 n, 3 n), both triangles."""
-        H = np.zeros((n, 3, n, 3))
-        for row, column, block in zip(self.rows, self.columns, self.blocks, strict=True):
-            H[row, :, column] += block
-            if row != column:
-                H[column, :, row] += block.T
-        return H.reshape(3 * n, 3 * n)
 
 
 @dataclass(frozen=True)
@@ -217,11 +204,17 @@ class NodeBarrier:
 
     def blocks(self, factor: float, way: int) -> NodeBlocks:
         """factor ∂²ΣB/∂x²: EXACT, BOUNDING or POSITIVE."""
-        rows, columns, blocks = _room(len(self.contacts))
+        rows, columns, blocks = _room(self.contacts)
         n = list_barrier_blocks(
             *_flat(self.contacts), self.kappa, self.reach, factor, way, np.zeros(LOCAL), rows, columns, blocks.ravel()
         )
         return NodeBlocks(rows[:n], columns[:n], blocks[:n])
+
+    def growths(self, p: np.ndarray) -> np.ndarray:
+        """(n,) by which part of itself a direction p makes each gap grow."""
+        out = np.zeros(len(self.contacts))
+        fill_growths(*_flat(self.contacts), p, np.zeros(24), out)
+        return out
 
     def change(self, p: np.ndarray) -> float:
         """By which part of itself a direction p changes a gap at most."""
@@ -230,10 +223,10 @@ class NodeBarrier:
 
 @dataclass(frozen=True)
 class NodeFriction:
-    """Lagged friction over control points, smooth below a slip e [m], with slips from x0 on (3 per control point, flat)."""
+    """Lagged friction over control points, smooth below slips e (n,) [m], with slips from x0 on (3 per control point, flat)."""
 
     lagged: LaggedFriction
-    e: float
+    e: np.ndarray
     x0: np.ndarray
 
     def value(self, x: np.ndarray) -> float:
@@ -247,7 +240,7 @@ class NodeFriction:
 
     def blocks(self, x: np.ndarray, factor: float, careful: bool) -> NodeBlocks:
         """Its second derivative; `careful`: the quadratic model that lies above."""
-        rows, columns, blocks = _room(len(self.lagged.contacts))
+        rows, columns, blocks = _room(self.lagged.contacts)
         here, begun = np.zeros((2, 24))
         n = list_friction_blocks(
             *_flat(self.lagged.contacts), self.lagged.bound, self.e, factor, x, self.x0, careful, here, begun, np.zeros(LOCAL), rows,
@@ -260,6 +253,7 @@ def _flat(contacts: ContactSet) -> tuple[np.ndarray, np.ndarray]:
     return np.ascontiguousarray(contacts.nodes).ravel(), contacts.record.ravel()
 
 
-def _room(count: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """For the blocks of so many contacts."""
-    return np.zeros(64 * count, np.int64), np.zeros(64 * count, np.int64), np.zeros((64 * count, 3, 3))
+def _room(contacts: ContactSet) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """For the blocks of contacts."""
+    count = int(((contacts.nodes >= 0).sum(axis=1) ** 2).sum())
+    return np.zeros(count, np.int64), np.zeros(count, np.int64), np.zeros((count, 3, 3))

@@ -135,6 +135,16 @@ class Observation:
     """By the names of JointFriction elements."""
     material: np.ndarray | None = None
     """(bodies, 4, 3) of solvers whose bodies give way a little: t and the columns a₁ a₂ a₃ of A, where points x = t + A X really are."""
+    vertices: np.ndarray | None = None
+    """(vertices, 3) of all deformables, in the world [m]."""
+    vertex_velocities: np.ndarray | None = None
+    """(vertices, 3) [m/s]"""
+    elastic: float = 0.0
+    """What deformables store [J]."""
+    vertex_reactions: np.ndarray | None = None
+    """(vertices, 3) the forces with which what holds vertices acts on them [N]: attachments and prescribed motions; 0 on free ones."""
+    vertex_contacts: np.ndarray | None = None
+    """(vertices, 3) the forces of contacts and their friction on vertices [N]."""
     distance: float = float("inf")
     """The least gap between bodies that are near each other [m]."""
 

@@ -154,7 +154,16 @@ def _tabulated(model: Model, duration: float, step: float) -> Model:
     """The model whose elements hold tables in place of functions of time that have no name."""
     times = np.linspace(0.0, duration, max(3, int(np.ceil(duration / step)) + 1)).tolist()
     elements = {name: _with_tables(element, times) for name, element in model.description["elements"].items()}
-    return replace(model, description={**model.description, "elements": elements})
+    held = {name: _told_by_table(asked, times) for name, asked in model.description.get("prescribed", {}).items()}
+    return replace(model, description={**model.description, "elements": elements, "prescribed": held})
+
+
+def _told_by_table(asked: Any, times: list[float]) -> Any:
+    """Prescribed vertices whose motion is a table, if it was a function of time that has no name."""
+    motion = asked.motion
+    if motion is None or hasattr(type(motion), "__dataclass_fields__") or path_of(motion) is not None:
+        return asked
+    return replace(asked, motion=Table.of(lambda t: np.ravel(motion(t)), times))
 
 
 def _with_tables(element: Any, times: list[float]) -> Any:

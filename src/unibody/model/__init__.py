@@ -3,9 +3,9 @@
 Lives here: `Builder` (thin: names, connectivity; `checking` says what it accepts, `parts` names parts of joints), what it can do with
 what it holds (`editing`, with `changes`, `removing`, `posing`, `including`, `renaming` and `moving`), `Model` (topology, numbering, start
 state; its fields in `contents`), `State`, `Control`, the text form of a model (`text`, with `values`, `reading` and `trust`), and the
-tables that kernels read.
-May import: elements (joints, shapes, forces, constraints), spatial, kernel, errors. May write: only what it is building; a built
-model is read-only.
+tables that kernels read. Deformables: asked for in `deforming`, built in `deformed`, named in `deformable_points`.
+May import: elements (joints, shapes, forces, energies, constraints), meshes, spatial, kernel, errors. May write: only what it is
+building; a built model is read-only.
 To add one more: elements need nothing here; a new noun gets its own file.
 """
 

@@ -18,7 +18,12 @@ from unibody.errors import ModelError
 from unibody.forces import Gravity, TorsionSpring
 from unibody.forces.base import Force
 from unibody.joints import Free, Joint, Planar, Weld
+from unibody.model.acting_on_points import check_points
 from unibody.model.contents import AskedJoint
+from unibody.model.deformable import AskedAttachment, AskedDeformable, AskedPrescribed, VertexPoint
+from unibody.model.deformable_points import point_of_name
+from unibody.model.deformed import Deformed, deformed
+from unibody.model.deforming import Deforming
 from unibody.model.editing import Editing, Origin
 from unibody.model.model import BodyInfo, JointInfo, Model, look_up, start_poses, start_twists, with_parts
 from unibody.model.parts import checked_parts, element_on_wholes
@@ -61,8 +66,17 @@ class _Packing:
     functions: list[tuple[int, int, Callable[[float], Any], str]] = field(default_factory=list)
     targets: dict[str, int] = field(default_factory=dict)
     first_target: int = 0
+    deformables: Mapping[str, AskedDeformable] = field(default_factory=dict)
+    deformed: Deformed = field(default_factory=Deformed)
+    points: dict[str, VertexPoint] = field(default_factory=dict)
 
     def body(self, name: str) -> int:
+        if name not in self.bodies:
+            found = point_of_name(name, self.deformables)
+            if found is not None:
+                first = next(d.first for d in self.deformed.deformables if d.name == found[0])
+                self.points.setdefault(name, VertexPoint(name, frozen(first + found[1]), frozen(found[2])))
+                return len(self.bodies) + list(self.points).index(name)
         return look_up(name, self.bodies, "body")
 
     def joint(self, name: str) -> JointInfo:
@@ -88,10 +102,14 @@ class _Packing:
         return self.targets.setdefault(name, self.first_target + 2 * len(self.targets))
 
     def start_position(self, point: Point) -> np.ndarray:
-        return self.poses[self.body(point.body)].apply(point.p)
+        k = self.body(point.body)
+        if k >= len(self.bodies):
+            on = self.points[point.body]
+            return on.weights @ np.concatenate([d.x0 for d in self.deformed.deformables])[on.vertices]
+        return self.poses[k].apply(point.p)
 
 
-class Builder(Editing):
+class Builder(Deforming, Editing):
     """Describe bodies, joints, forces and constraints; `build()` returns the model. What has been described, or loaded from a file by
     `Builder.load`, can be looked up, changed, removed and combined: see `unibody.model.editing`.
 
@@ -108,6 +126,9 @@ class Builder(Editing):
         self._joints: dict[str, AskedJoint] = {}
         self._parts: dict[str, str] = {}  # part → joint
         self._elements: dict[str, Force | Constraint] = {}
+        self._deformables: dict[str, AskedDeformable] = {}
+        self._attachments: dict[str, AskedAttachment] = {}
+        self._prescribed: dict[str, AskedPrescribed] = {}
         self._counts: Counter[type] = Counter()
         self._origin = Origin()
         self._like: tuple[Any, Any, Any, tuple[Placed, ...], MassProperties] | None = None  # the last body: often the next is like it
@@ -121,7 +142,7 @@ class Builder(Editing):
     ) -> Body:  # fmt: skip
         """A body from shapes and density, or from mass, centre of mass and inertia about it (body axes)."""
         what = f"body '{name}'"
-        check_new(name, self._bodies, "body")
+        check_new(name, ChainMap(self._bodies, self._deformables), "body")
         if kind not in KINDS:
             raise ModelError(f"{what}: kind {kind!r} is unknown; give one of {', '.join(KINDS)}")
         if motion is not None and kind != "kinematic":
@@ -204,6 +225,7 @@ class Builder(Editing):
     def build(self) -> Model:
         """Check everything, number it and freeze it."""
         description = self._describe()
+        # which joint carries each body, and so the order of the bodies
         joints = dict(self._joints)
         tree = self._span(joints)
         order = self._order(tree)
@@ -225,18 +247,24 @@ class Builder(Editing):
             q_at, v_at = q_at + info.nq, v_at + info.nv
             if not loop:
                 nq, nv = q_at, v_at
+        # where everything starts: bodies by their joints, loops fitted to these, vertices by what holds them
         poses = start_poses(bodies, infos)
         twists = start_twists(bodies, infos, poses)
         infos = [_fit_loop(j, poses, twists) if j.loop else j for j in infos]
         bodies = [_started(b, X, V) for b, X, V in zip(bodies, poses, twists, strict=True)]
-        packing = _Packing(number_of, with_parts(infos), poses, first_target=v_at + 6 * len(bodies))
+        soft = deformed(self._deformables, self._attachments, self._prescribed, number_of, poses, twists)
+        # elements with numbers for names
+        packing = _Packing(
+            number_of, with_parts(infos), poses, first_target=v_at + 6 * len(bodies), deformables=self._deformables, deformed=soft
+        )
         forces, constraints, gravity = self._resolve(packing)
         model = Model(
             bodies=tuple(bodies), joints=tuple(infos), forces=tuple(forces), constraints=tuple(constraints), gravity=frozen(gravity),
             plane=None if self._plane is None else tuple(frozen(a) for a in self._plane),  # type: ignore[arg-type]
             parent=frozen(np.array([-1] + [j.parent for j in infos if not j.loop], np.int64)), nq=nq, nv=nv,
             nq_joints=q_at, nv_joints=v_at, signals=frozen(np.array(packing.values)), signal_functions=tuple(packing.functions),
-            motor_targets=dict(packing.targets), description=description,
+            motor_targets=dict(packing.targets), description=description, deformables=soft.deformables, attachments=soft.attachments,
+            prescribed=soft.prescribed, vertex_points=tuple(packing.points.values()),
         )  # fmt: skip
         if self._plane is not None:
             check_plane(model, poses)
@@ -248,8 +276,7 @@ class Builder(Editing):
         constraints: list[tuple[str, Constraint]] = []
         gravity = np.zeros(3)
         for name, element in self._elements.items():
-            for body in element.bodies():
-                look_up(body, packing.bodies, f"'{name}': body")
+            check_points(element, name, packing)
             for joint in element.joints():
                 look_up(joint, packing.joints, f"'{name}': joint")
             started = element_on_wholes(element, name, packing, packing.joints)
@@ -259,7 +286,7 @@ class Builder(Editing):
                 forces.append((name, started))
             else:
                 constraints.append((name, started))
-        check_contacts([(name, c) for name, c in constraints if isinstance(c, Contact)], self._bodies)
+        check_contacts([(name, c) for name, c in constraints if isinstance(c, Contact)], self._bodies, self._deformables)
         ordered = iter(in_order([(name, c) for name, c in constraints if isinstance(c, Coupling)]))
         constraints = [next(ordered) if isinstance(c, Coupling) else (name, c) for name, c in constraints]
         packing.values.clear()
@@ -346,6 +373,7 @@ class Builder(Editing):
         return {
             "bodies": dict(self._bodies), "joints": dict(self._joints), "elements": dict(self._elements),
             "plane_normal": None if self._plane is None else tuple(float(x) for x in self._plane[2]),
+            "deformables": dict(self._deformables), "attachments": dict(self._attachments), "prescribed": dict(self._prescribed),
         }  # fmt: skip
 
 

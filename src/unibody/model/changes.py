@@ -25,6 +25,7 @@ from unibody.joints import Joint
 from unibody.model.builder import Builder
 from unibody.model.checking import check_new, joint_limit
 from unibody.model.contents import AskedJoint
+from unibody.model.deformable_editing import point_names, put_deformables, renamed_parts
 from unibody.model.editing import Editing, skeleton, with_origin
 from unibody.model.model import BodyInfo, look_up
 from unibody.model.parts import part_places
@@ -256,8 +257,10 @@ def replace_element(b: Editing, name: str, element: Any) -> None:
     b._elements[name] = element
 
 
-def rename(b: Editing, bodies: dict[str, str], joints: dict[str, str], elements: dict[str, str]) -> None:
+def rename(b: Editing, bodies: dict[str, str], joints: dict[str, str], elements: dict[str, str], deformables: dict[str, str]) -> None:
     """Names of everything at once, so that two may change places."""
+    for old in deformables:
+        look_up(old, b._deformables, "deformable")
     if "world" in bodies:
         raise ModelError("body 'world' is the ground and keeps its name; give another body")
     for new_names, known, what in ((bodies, b._bodies, "body"), (joints, _known(b), "joint"), (elements, b._elements, "element")):
@@ -270,7 +273,12 @@ def rename(b: Editing, bodies: dict[str, str], joints: dict[str, str], elements:
         for old in known:
             check_new(new_names.get(old, old), taken[-1], what)
             taken[-1].add(new_names.get(old, old))
-    put_in(b, *relabelled(b, bodies, joints, elements))
+    for old in b._deformables:
+        check_new(deformables.get(old, old), taken[0], "deformable")
+        taken[0].add(deformables.get(old, old))
+    parts = renamed_parts(b, bodies, deformables)
+    put_in(b, *relabelled(b, {**bodies, **point_names(b, deformables)}, joints, elements))
+    put_deformables(b, parts)
 
 
 def _named_after(b: Editing, joints: Mapping[str, str]) -> dict[str, str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -142,7 +142,7 @@ def within(values: np.ndarray, most: float, what: str) -> np.ndarray:
     return values
 
 
-def check_contacts(contacts: Sequence[tuple[str, Contact]], bodies: Mapping[str, BodyInfo]) -> None:
+def check_contacts(contacts: Sequence[tuple[str, Contact]], bodies: Mapping[str, BodyInfo], deformables: Collection[str] = ()) -> None:
     """Refuse Contacts that speak of the same bodies, of which one would be ignored, and those that no shape can follow. One about two
     bodies holds before one about lists."""
     for_all = [name for name, contact in contacts if contact.everywhere]
@@ -161,6 +161,8 @@ def check_contacts(contacts: Sequence[tuple[str, Contact]], bodies: Mapping[str,
             continue
         for side in contact.between:
             group = (side,) if isinstance(side, str) else side
+            if any(body in deformables for body in group):
+                continue
             if contact.on and not any(shape.solid for body in group for shape in bodies[body].shapes):
                 who = f"body '{group[0]}' has" if len(group) == 1 else f"bodies {', '.join(group)} have"
                 raise ModelError(f"'{name}': {who} no solid shape and can touch nothing; give one (shape=…), or leave the Contact out")

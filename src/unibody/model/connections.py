@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import pairwise
 
+import numpy as np
+
 from unibody.model.model import JointInfo, Model
 
 
@@ -25,16 +27,45 @@ def links(model: Model) -> Iterator[tuple[int, int]]:
     for body, info in enumerate(model.bodies):
         if info.kind != "dynamic":
             yield 0, body
+    for held in _holders(model):
+        yield from pairwise(held)
     for elements, alone in ((model.constraints, True), (model.forces, False)):
         for _, element in elements:
             if getattr(element, "surfaces", False):
                 continue
-            touched = [model.body(b) for b in element.bodies()]
+            touched = [place for b in element.bodies() for place in _bodies_at(model, b)]
             for joint in (model.joint(name) for name in element.joints()):
                 touched += [joint.child] if goes_anywhere(model, joint) and not alone else [joint.parent, joint.child]
             if alone and len(set(touched)) == 1:
                 touched.append(0)
             yield from pairwise(touched)
+
+
+def _bodies_at(model: Model, name: str) -> list[int]:
+    """The body of this name; of a point of a deformable the bodies that the deformable is attached to."""
+    number = model.body(name)
+    if number < model.n_bodies:
+        return [number]
+    vertex = model.vertex_points[number - model.n_bodies].vertices[0]
+    return next(held for held, d in zip(_holders(model), model.deformables, strict=True) if d.first <= vertex < d.first + len(d.X))
+
+
+def _holders(model: Model) -> list[list[int]]:
+    """Of each deformable the bodies that it is attached to, itself or by way of others; the world of those that are driven."""
+    owner = np.repeat(np.arange(len(model.deformables)), [len(d.X) for d in model.deformables])
+    held: list[set[int]] = [set() for _ in model.deformables]
+    for a in model.attachments:
+        if a.body >= 0:
+            held[owner[a.vertices[0]]].add(a.body)
+    for p in model.prescribed:
+        held[owner[p.vertices[0]]].add(0)
+    tied = [{int(owner[k]) for k in (*a.vertices, *a.support[a.support >= 0])} for a in model.attachments if a.body < 0]
+    for _ in model.deformables:
+        for among in tied:
+            shared = set().union(*(held[k] for k in among))
+            for k in among:
+                held[k] = shared
+    return [sorted(x) for x in held]
 
 
 def groups(model: Model) -> list[list[int]]:

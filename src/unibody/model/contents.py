@@ -5,9 +5,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Any
 
 import numpy as np
@@ -16,6 +16,7 @@ from unibody.constraints.base import Constraint
 from unibody.element import Point
 from unibody.forces.base import Force
 from unibody.joints.base import Joint
+from unibody.model.deformable import AttachmentInfo, DeformableInfo, PrescribedVertices, VertexPoint
 from unibody.spatial.pose import Pose
 
 
@@ -134,11 +135,21 @@ class Contents:
     signal_functions: tuple[tuple[int, int, Callable[[float], Any], str], ...]
     motor_targets: Mapping[str, int]
     description: Mapping[str, Any]
+    deformables: tuple[DeformableInfo, ...] = ()
+    attachments: tuple[AttachmentInfo, ...] = ()
+    prescribed: tuple[PrescribedVertices, ...] = ()
+    vertex_points: tuple[VertexPoint, ...] = ()
+    """Points of deformables on which elements act; the k-th is body n_bodies + k to them."""
 
     @property
     def n_bodies(self) -> int:
         """Bodies, the world included."""
         return len(self.bodies)
+
+    @property
+    def n_frames(self) -> int:
+        """What elements see as bodies: those, then points of deformables."""
+        return len(self.bodies) + len(self.vertex_points)
 
     @property
     def planar(self) -> bool:
@@ -155,4 +166,29 @@ class Contents:
 
     @property
     def total_mass(self) -> float:
-        return float(sum(b.mass for b in self.bodies if b.kind == "dynamic"))
+        return float(sum(b.mass for b in self.bodies if b.kind == "dynamic") + sum(d.mass.sum() for d in self.deformables))
+
+    @property
+    def n_vertices(self) -> int:
+        """Vertices of all deformables."""
+        return sum(len(d.X) for d in self.deformables)
+
+    @cached_property
+    def attached_vertices(self) -> np.ndarray:
+        """Numbers of the vertices that are points of something, in rising order."""
+        return _sorted(a.vertices for a in self.attachments)
+
+    @cached_property
+    def prescribed_vertices(self) -> np.ndarray:
+        """Numbers of the vertices whose motion is given, in rising order."""
+        return _sorted(p.vertices for p in self.prescribed)
+
+    @cached_property
+    def free_vertices(self) -> np.ndarray:
+        """Numbers of the vertices that have coordinates of their own, in rising order: neither attached nor prescribed."""
+        held = np.concatenate([self.attached_vertices, self.prescribed_vertices])
+        return np.setdiff1d(np.arange(self.n_vertices), held)
+
+
+def _sorted(numbers: Iterable[np.ndarray]) -> np.ndarray:
+    return np.sort(np.concatenate([np.zeros(0, np.int64), *numbers]))

@@ -19,6 +19,7 @@ import numpy as np
 from unibody.element import name_of
 from unibody.errors import ModelError
 from unibody.model.contents import AskedJoint
+from unibody.model.deformable import AskedAttachment, AskedDeformable, AskedPrescribed
 from unibody.model.model import BodyInfo, Model, look_up
 from unibody.spatial.pose import Pose
 
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
     from typing import Self
 
 Thing = TypeVar("Thing")
+DEFORMED = ("_deformables", "_attachments", "_prescribed")
+"""What a Builder holds of deformables."""
 DURATION, STEP = 1.0, 1e-3
 """[s] Of a model that came with no scene."""
 
@@ -82,6 +85,9 @@ class Removed:
     bodies: tuple[str, ...] = ()
     joints: tuple[str, ...] = ()
     elements: tuple[str, ...] = ()
+    deformables: tuple[str, ...] = ()
+    attachments: tuple[str, ...] = ()
+    """With prescribed vertices."""
 
 
 class Editing:
@@ -92,6 +98,9 @@ class Editing:
     _joints: dict[str, AskedJoint]
     _parts: dict[str, str]
     _elements: dict[str, Any]
+    _deformables: dict[str, AskedDeformable]
+    _attachments: dict[str, AskedAttachment]
+    _prescribed: dict[str, AskedPrescribed]
     _counts: Counter[type]
     _plane: Any
     _origin: Origin
@@ -127,6 +136,21 @@ class Editing:
     def elements(self) -> Named[Any]:
         """All forces and constraints by name."""
         return Named(self._elements, "element")
+
+    @property
+    def deformables(self) -> Named[AskedDeformable]:
+        """All deformables by name: kind, mesh, material, density, X_WB, V_WB, start, pressure. `b.deformable(name)` is the handle."""
+        return Named(self._deformables, "deformable")
+
+    @property
+    def attachments(self) -> Named[AskedAttachment]:
+        """All attachments by name: deformable, vertices, and the body or the points that they are points of."""
+        return Named(self._attachments, "attachment")
+
+    @property
+    def prescribed(self) -> Named[AskedPrescribed]:
+        """All prescribed vertices by name: deformable, vertices, motion."""
+        return Named(self._prescribed, "prescribed")
 
     @property
     def keyframes(self) -> tuple[str, ...]:
@@ -172,6 +196,16 @@ class Editing:
         }  # fmt: skip
         change_joint(self, name_of(name, "change_joint"), {key: x for key, x in given.items() if x is not None})
 
+    def change_deformable(
+        self, name: Any, mesh: Any = None, material: Any = None, density: float | None = None, X_WB: Pose | None = None, V_WB: Any = None,
+        start: Any = None, pressure: float | None = None,
+    ) -> None:  # fmt: skip
+        """Change what is given, as in `Builder.soft`, `cloth`, `rod`. Another mesh is refused where vertices of the old one are named."""
+        from unibody.model.deformable_editing import change_deformable
+
+        given = {"mesh": mesh, "material": material, "density": density, "X_WB": X_WB, "V_WB": V_WB, "start": start, "pressure": pressure}
+        change_deformable(self, name_of(name, "change_deformable"), {key: x for key, x in given.items() if x is not None})
+
     def change(self, element: str, /, **fields: Any) -> None:
         """Change fields of a force or constraint, by its name: `b.change("Contact[0]", friction=0.8)`."""
         from unibody.model.changes import change_element
@@ -185,15 +219,17 @@ class Editing:
         replace_element(self, name, element)
 
     def rename(
-        self, bodies: Mapping[str, str] | None = None, joints: Mapping[str, str] | None = None, elements: Mapping[str, str] | None = None
-    ) -> None:
-        """New names, old → new; whatever refers to them follows. Elements named after a joint (`knee.limit`) are renamed with it."""
+        self, bodies: Mapping[str, str] | None = None, joints: Mapping[str, str] | None = None, elements: Mapping[str, str] | None = None,
+        deformables: Mapping[str, str] | None = None,
+    ) -> None:  # fmt: skip
+        """New names, old → new; whatever refers to them follows. Elements named after a joint (`knee.limit`) are renamed with it, as
+        attachments named after a deformable (`flag.attach.0`) with that."""
         from unibody.model.changes import rename
 
-        rename(self, dict(bodies or {}), dict(joints or {}), dict(elements or {}))
+        rename(self, dict(bodies or {}), dict(joints or {}), dict(elements or {}), dict(deformables or {}))
 
     def remove(self, name: Any) -> Removed:
-        """Remove the body, joint or element of this name, if only one has it."""
+        """Remove the body, joint, element, deformable, attachment or prescribed motion of this name, if only one has it."""
         from unibody.model.removing import remove_any
 
         return remove_any(self, name_of(name, "remove"))
@@ -210,6 +246,19 @@ class Editing:
         from unibody.model.removing import remove_joint
 
         return remove_joint(self, name_of(name, "remove_joint"))
+
+    def remove_deformable(self, name: Any) -> Removed:
+        """Remove a deformable with its attachments and prescribed vertices, those of others to it, and elements on its points."""
+        from unibody.model.removing import remove_deformable
+
+        return remove_deformable(self, name_of(name, "remove_deformable"))
+
+    def remove_attachment(self, name: str) -> Removed:
+        """Remove an attachment, or let prescribed vertices go."""
+        look_up(name, {**self._attachments, **self._prescribed}, "attachment")
+        self._attachments.pop(name, None)
+        self._prescribed.pop(name, None)
+        return Removed(attachments=(name,))
 
     def remove_element(self, name: str) -> Removed:
         """Remove a force or a constraint."""
@@ -293,6 +342,8 @@ def _loaded(cls: Any, source: Any, parameters: dict[str, Any]) -> Any:
     told = model.description
     b._bodies, b._joints, b._elements = dict(told["bodies"]), dict(told["joints"]), dict(told["elements"])
     b._parts = {part: name for name, j in b._joints.items() for part in j.parts}
+    for key in DEFORMED:
+        setattr(b, key, dict(told.get(key[1:], {})))
     b._plane = model.plane
     if source is not model:
         keyframes = {name: _by_joint(model, *state) for name, state in source.keyframes.items()}
@@ -309,7 +360,7 @@ def _by_joint(model: Model, q: np.ndarray, v: np.ndarray) -> dict[str, tuple[np.
 def copied(b: Any, cls: Any = None) -> Any:
     """Another Builder with the same things."""
     out = (cls or type(b))(gravity=None)
-    for key in ("_bodies", "_joints", "_parts", "_elements", "_counts"):
+    for key in (*DEFORMED, "_bodies", "_joints", "_parts", "_elements", "_counts"):
         setattr(out, key, getattr(b, key).copy())
     out._plane, out._origin = b._plane, b._origin
     return out

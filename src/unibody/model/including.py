@@ -25,6 +25,7 @@ from unibody.joints import Free
 from unibody.model.builder import Builder
 from unibody.model.changes import relabelled
 from unibody.model.checking import check_new, checked_pose
+from unibody.model.deformable_editing import moved_parts, parts_of, point_names, put_deformables, renamed_parts
 from unibody.model.editing import Editing, copied, skeleton, with_origin
 from unibody.model.model import BodyInfo, look_up
 from unibody.model.moving import Host, is_house, moved, same_deeds
@@ -42,42 +43,54 @@ def include(
     _refuse_words(gravity, contact)
     _same_plane(b, guest)
     _same_gravity(b, guest, gravity)
+    # everything under its new name
     host = _host(b, parent, checked_pose(at, "include at"))
     original = copied(guest)
     names = _prefixed(guest, prefix)
-    bodies, joints, elements = relabelled(guest, *names)
+    soft = {n: prefix + n for n in guest._deformables}
+    parts = renamed_parts(guest, names[0], soft, prefix)
+    bodies, joints, elements = relabelled(guest, {**names[0], **point_names(guest, soft)}, *names[1:])
     del bodies["world"]
-    _refuse_taken(b, bodies, joints, elements, "another" if prefix else "a")
+    _refuse_taken(b, {**bodies, **parts[0]}, joints, elements, "another" if prefix else "a", {**parts[1], **parts[2]})
+    # what of both cannot be, and what of the guest becomes part of a host that moves
     ours, theirs = _contacts(b, elements, contact, bodies)
     hosts = [host, *_folded(bodies, joints, host)]
     base = _with_shapes(b._bodies[host.body], bodies, hosts[1:])
     folded = {h.world for h in hosts[1:]}
     hanging = {j.child for j in joints.values()}
+    # all of it at its new place
     bodies = {name: _moved_body(body, host, name in hanging) for name, body in bodies.items() if name not in folded}
     elements = {name: e for name, e in elements.items() if name not in theirs}
     for place in hosts:
         joints = {name: _moved_joint(j, place) for name, j in joints.items()}
         elements = {name: moved(e, name, place) for name, e in elements.items()}
+    parts = moved_parts(parts, host.X_W, host.body, host.X)
+    # both as one, tried before it is taken
     out = copied(b, Builder)
     out._bodies, out._joints = {**b._bodies, host.body: base, **bodies}, {**b._joints, **joints}
     out._elements = {**{n: e for n, e in b._elements.items() if n not in ours}, **elements}
     out._parts = {**b._parts, **_parts(joints)}
-    _try(out, original, host, names, elements, folded)
+    put_deformables(out, tuple({**ours, **theirs} for ours, theirs in zip(parts_of(b), parts, strict=True)))  # type: ignore[arg-type]
+    _try(out, original, host, ({**names[0], **point_names(original, soft)}, *names[1:]), elements, folded)
     said = f"included {prefix!r}" if prefix else "included"
     notes = [f"{said}: {line}" for line in (*guest.left_out, *_notes(b, original, gravity, theirs, ours))]
     frames = {f"{prefix}{key}": _moved_states(joints, states, host) for key, states in guest._origin.keyframes.items()}
     for key, states in guest._origin.keyframes.items():
         if lost := [name for name in states if name not in frames[f"{prefix}{key}"]]:
             notes.append(f"{said}: keyframe '{key}': no coordinates of {', '.join(lost)} where the plane's origin is another")
+    put_deformables(b, parts_of(out))
     b._bodies, b._joints, b._elements, b._parts = out._bodies, out._joints, out._elements, out._parts
     with_origin(b, left_out=(*b.left_out, *notes), keyframes={**frames, **b._origin.keyframes})
     return list(bodies)
 
 
-def _refuse_taken(b: Editing, bodies: Mapping[str, Any], joints: Mapping[str, Any], elements: Mapping[str, Any], word: str) -> None:
+def _refuse_taken(
+    b: Editing, bodies: Mapping[str, Any], joints: Mapping[str, Any], elements: Mapping[str, Any], word: str, held: Mapping[str, Any]
+) -> None:
     """Names that are ours already."""
     known: list[tuple[Mapping[str, Any], Mapping[str, Any], str]] = [
-        (bodies, b._bodies, "body"), ({**joints, **_parts(joints)}, {**b._joints, **b._parts}, "joint"), (elements, b._elements, "element"),
+        (bodies, {**b._bodies, **b._deformables}, "body"), ({**joints, **_parts(joints)}, {**b._joints, **b._parts}, "joint"),
+        (elements, b._elements, "element"), (held, {**b._attachments, **b._prescribed}, "attachment"),
     ]  # fmt: skip
     for new, taken, what in known:
         for name in new:
@@ -213,7 +226,7 @@ def _try(
     if host.nothing or not foreign:
         return
     before, after = original.build(), out.build()
-    bodies = {n: new for n, new in names[0].items() if new not in folded}
+    bodies = {n: new for n, new in names[0].items() if new not in folded and n in before._body_index}
     joints = {**names[1], **{n: new for n, new in bodies.items() if n in before._joint_index and n not in names[1]}}
     same_deeds(before, after, foreign, bodies, joints, _at_start(out, host), host.body)
 

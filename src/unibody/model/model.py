@@ -17,6 +17,7 @@ import numpy as np
 from unibody.errors import ModelError
 from unibody.model import summary
 from unibody.model.contents import BodyInfo, Contents, JointInfo
+from unibody.model.deformable import DeformableInfo
 from unibody.model.parts import views_of
 from unibody.model.travel import caller, deep_copied_model, pickled_model
 from unibody.spatial.pose import Pose, adjoint
@@ -28,19 +29,28 @@ class Model(Contents):
 
     @cached_property
     def _body_index(self) -> dict[str, int]:
-        return {b.name: i for i, b in enumerate(self.bodies)}
+        points = {p.name: len(self.bodies) + k for k, p in enumerate(self.vertex_points)}
+        return {**{b.name: i for i, b in enumerate(self.bodies)}, **points}
+
+    @cached_property
+    def _deformable_index(self) -> dict[str, DeformableInfo]:
+        return {d.name: d for d in self.deformables}
 
     @cached_property
     def _joint_index(self) -> dict[str, JointInfo]:
         return with_parts(self.joints)
 
     def body(self, name: Any) -> int:
-        """The number of a body, by name or handle."""
+        """The number of a body, by name or handle; of a point of a deformable that elements act on: n_bodies and more."""
         return look_up(getattr(name, "name", name), self._body_index, "body")
 
     def joint(self, name: Any) -> JointInfo:
         """A joint, by name or handle; or the part of one that has this name, as a joint of its own (`JointInfo.whole` names the joint)."""
         return look_up(getattr(name, "name", name), self._joint_index, "joint")
+
+    def deformable(self, name: Any) -> DeformableInfo:
+        """A deformable, by name or handle."""
+        return look_up(getattr(name, "name", name), self._deformable_index, "deformable")
 
     def neutral_control(self) -> np.ndarray:
         """No efforts, no wrenches, no targets."""

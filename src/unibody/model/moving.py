@@ -178,7 +178,9 @@ def _anyhow(model: Model, rng: np.random.Generator, t: float) -> Kinematics:
         if body.kind == "dynamic":
             pose = Pose(np.array(pose.p) + rng.uniform(-size, size, 3), rng.standard_normal(4))
         rows.append(np.concatenate([pose.R.ravel(), pose.p]))
-    V = rng.uniform(-1.0, 1.0, (model.n_bodies, 6)) * np.array([[b.kind == "dynamic"] for b in model.bodies])
+    rows += [np.concatenate([np.eye(3).ravel(), rng.uniform(-size, size, 3)]) for _ in model.vertex_points]
+    still = [b.kind != "dynamic" for b in model.bodies] + [False for _ in model.vertex_points]
+    V = rng.uniform(-1.0, 1.0, (len(rows), 6)) * ~np.array(still)[:, None]
     q = np.concatenate([np.zeros(0), *(j.element.advance(j.q0, rng.uniform(-1.0, 1.0, j.nv), 1.0) for j in model.joints)])
     v = rng.uniform(-1.0, 1.0, model.nv_joints)
     return Kinematics(t, np.array(rows), V, q, v, np.array(model.signals), model.neutral_control(), Names(model))
@@ -189,7 +191,8 @@ def _moved_along(k: Kinematics, before: Model, after: Model, bodies: Mapping[str
     from unibody.model.tables import Names
 
     rows = np.array([np.concatenate([b.X_WB.R.ravel(), b.X_WB.p]) for b in after.bodies])
-    V, q, v = np.zeros((after.n_bodies, 6)), after.start_q(), np.zeros(after.nv_joints)
+    rows = np.concatenate([rows, np.zeros((len(after.vertex_points), 12))])
+    V, q, v = np.zeros((len(rows), 6)), after.start_q(), np.zeros(after.nv_joints)
     for name, given in bodies.items():
         i, j = before.body(name), after.body(given)
         R, p = k.X[i, :9].reshape(3, 3), k.X[i, 9:]

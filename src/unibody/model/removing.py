@@ -14,6 +14,7 @@ from unibody.constraints import Contact
 from unibody.errors import ModelError
 from unibody.model.builder import Builder
 from unibody.model.changes import put_in
+from unibody.model.deformable_editing import owner_of, parts_without, put_deformables
 from unibody.model.editing import Editing, Removed, skeleton, with_origin
 from unibody.model.model import look_up
 from unibody.model.renaming import with_arguments
@@ -21,13 +22,15 @@ from unibody.model.renaming import with_arguments
 
 def remove_any(b: Editing, name: str) -> Removed:
     kinds: dict[str, dict[str, Any]] = {"body": b._bodies, "joint": {**b._joints, **b._parts}, "element": b._elements}
+    kinds |= {"deformable": b._deformables, "attachment": {**b._attachments, **b._prescribed}}
     found = [kind for kind, things in kinds.items() if name in things]
     if len(found) > 1:
         calls = " or ".join(f"remove_{kind}" for kind in found)
         raise ModelError(f"'{name}' is the name of a {' and of a '.join(found)}; say which: {calls}")
     if not found:
-        look_up(name, {n: None for things in kinds.values() for n in things}, "body, joint or element")
-    return {"body": remove_body, "joint": remove_joint, "element": lambda b, n: b.remove_element(n)}[found[0]](b, name)
+        what = "body, joint, element, deformable or attachment" if b._deformables else "body, joint or element"
+        look_up(name, {n: None for things in kinds.values() for n in things}, what)
+    return getattr(b, f"remove_{found[0]}")(name)
 
 
 def remove_body(b: Editing, name: str, with_children: bool = False) -> Removed:
@@ -55,6 +58,16 @@ def remove_joint(b: Editing, name: str) -> Removed:
         raise ModelError(f"joint '{name}' is a part of '{whole}'; remove that, or change it by change_joint('{whole}', joint=…)")
     look_up(name, b._joints, "joint")
     return _without(b, [], [name])
+
+
+def remove_deformable(b: Editing, name: str) -> Removed:
+    look_up(name, b._deformables, "deformable")
+    parts, lost = parts_without(b, (name,))
+    points = [body for e in b._elements.values() for body in e.bodies() if body not in b._bodies and owner_of(body) == name]
+    left = {n: _shorter(e, n, (name, *points), (), b._elements.values()) for n, e in b._elements.items()}
+    b._elements = {n: e for n, e in left.items() if e is not None}
+    put_deformables(b, parts)
+    return Removed(elements=tuple(n for n, e in left.items() if e is None), deformables=(name,), attachments=lost)
 
 
 def _tree(b: Editing) -> dict[str, Any]:
@@ -87,9 +100,11 @@ def _without(b: Editing, bodies: Collection[str], joints: Collection[str]) -> Re
             info = placed.bodies[placed.body(body)]
             after._bodies[body] = replace(after._bodies[body], X_WB=info.X_WB, V_WB=info.V_WB)
     put_in(b, after._bodies, after._joints, left)
+    parts, lost = parts_without(b, bodies)
+    put_deformables(b, parts)
     frames = {key: {n: s for n, s in states.items() if n not in named} for key, states in b._origin.keyframes.items()}
     with_origin(b, keyframes=frames)
-    return Removed(tuple(bodies), tuple(joints), tuple(removed))
+    return Removed(tuple(bodies), tuple(joints), tuple(removed), (), lost)
 
 
 def _shorter(element: Any, name: str, bodies: Collection[str], joints: Collection[str], others: Collection[Any]) -> Any:

@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from html import escape
 from typing import Any
 
+import numpy as np
+
 from unibody.element import Point
 from unibody.model.contents import Contents, JointInfo
 
@@ -23,6 +25,7 @@ def line(model: Contents) -> str:
         _counted(model.nv, "degree of freedom", "degrees of freedom"),
         *(_counted(n, word) for n, word in ((len(model.loop_joints), "loop"), (len(model.forces), "force")) if n),
         *([_counted(len(model.constraints), "constraint")] if model.constraints else []),
+        *([_deformables(model)] if model.deformables else []),
         f"{model.total_mass:.6g} kg",
     ]
     return f"Model({', '.join(parts)}{', planar' if model.planar else ''})"
@@ -32,10 +35,16 @@ def _counted(n: int, word: str, words: str = "") -> str:
     return f"{n} {word if n == 1 else words or word + 's'}"
 
 
+def _deformables(model: Contents) -> str:
+    said = f"{_counted(model.n_vertices, 'vertex', 'vertices')}, {len(model.free_vertices)} free"
+    return f"{_counted(len(model.deformables), 'deformable')} ({said})"
+
+
 def page(model: Contents) -> str:
-    """The line, the tree, then loops, forces and constraints with what they touch."""
+    """The line, the tree, then loops, forces, constraints and deformables with what they touch."""
     out = [line(model), f"gravity ({', '.join(f'{x:g}' for x in model.gravity)}) m/s²", *tree_lines(model)]
-    for title, rows in (("loops", _loops(model)), ("forces", _elements(model.forces)), ("constraints", _elements(model.constraints))):
+    titled = [("loops", _loops(model)), ("forces", _elements(model.forces)), ("constraints", _elements(model.constraints))]
+    for title, rows in (*titled, ("deformables", _soft(model)), ("attachments", _held(model))):
         if rows:
             out += [title, *(f"  {name}  {what}" + (f": {on}" if on else "") for name, what, on in rows[:SHOWN])]
         if len(rows) > SHOWN:
@@ -53,7 +62,8 @@ def tables(model: Contents) -> str:
         bodies.append((body.name, mass, shapes, model.bodies[joint.parent].name, kind(joint), named, str(joint.nv)))
     out = [f"<b>{escape(line(model))}</b>"]
     out.append(_table(("body", "mass [kg]", "shapes", "hangs on", "by", "joint", "freedom"), bodies))
-    for title, rows in (("loop", _loops(model)), ("force", _elements(model.forces)), ("constraint", _elements(model.constraints))):
+    titled = [("loop", _loops(model)), ("force", _elements(model.forces)), ("constraint", _elements(model.constraints))]
+    for title, rows in (*titled, ("deformable", _soft(model)), ("attachment", _held(model))):
         if rows:
             out.append(_table((title, "class", "between" if title == "loop" else "on"), rows))
     return "\n".join(out)
@@ -75,6 +85,27 @@ def _loops(model: Contents) -> list[tuple[str, str, str]]:
 
 def _elements(elements: Sequence[tuple[str, Any]]) -> list[tuple[str, str, str]]:
     return [(name, type(element).__name__, ", ".join(touched(element))) for name, element in elements]
+
+
+def _soft(model: Contents) -> list[tuple[str, str, str]]:
+    """Deformables: what they are of, how large and heavy."""
+    return [
+        (d.name, d.kind, f"{type(d.material).__name__}, {_counted(len(d.X), 'vertex', 'vertices')}, {d.mass.sum():.4g} kg")
+        for d in model.deformables
+    ]
+
+
+def _held(model: Contents) -> list[tuple[str, str, str]]:
+    """Attachments and prescribed vertices, and what holds them."""
+    owner = np.repeat([d.name for d in model.deformables], [len(d.X) for d in model.deformables])
+    out = []
+    for a in model.attachments:
+        on = [model.bodies[a.body].name] if a.body >= 0 else list(dict.fromkeys(owner[a.support[a.support >= 0]].tolist()))
+        out.append((a.name, _counted(len(a.vertices), "vertex", "vertices"), ", ".join(on)))
+    for p in model.prescribed:
+        how = "held" if p.motion is None else "moved as told"
+        out.append((p.name, _counted(len(p.vertices), "vertex", "vertices"), how))
+    return out
 
 
 def kind(joint: JointInfo) -> str:

@@ -194,7 +194,11 @@ class Names:
         return self._model.motor_targets[name]
 
     def start_position(self, point: Any) -> np.ndarray:
-        return self._model.bodies[self._model.body(point.body)].X_WB.apply(point.p)
+        k = self._model.body(point.body)
+        if k >= self._model.n_bodies:
+            on = self._model.vertex_points[k - self._model.n_bodies]
+            return on.weights @ np.concatenate([d.x0 for d in self._model.deformables])[on.vertices]
+        return self._model.bodies[k].X_WB.apply(point.p)
 
 
 class ForceTables:

@@ -11,26 +11,29 @@ less than we do: all but names and types has the Builder's defaults, and bodies 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from types import ModuleType
 from typing import Any
 
-from unibody import constraints, forces, joints, shapes
+from unibody import constraints, energies, forces, joints, meshes, shapes
 from unibody.constraints.base import Constraint
+from unibody.energies.base import Energy
 from unibody.errors import ModelError
 from unibody.forces import Gravity
 from unibody.forces.base import Force
 from unibody.joints import Joint
 from unibody.model.builder import Builder
+from unibody.model.deformable_text import DEFORMABLES, deformables_to_text
 from unibody.model.model import Model
 from unibody.model.reading import Reader
 from unibody.model.trust import Trust
 from unibody.model.values import Writer, complaint, entry_of, numbers, shown
 from unibody.shapes import ContactMaterial, Placed, Shape
-from unibody.spatial.moved import Moved
+from unibody.spatial.moved import Moved, MovedPlaces
 from unibody.spatial.table import Table
 
-MODEL = ("world", "bodies", "joints", "elements")
+MODEL = ("world", "bodies", "joints", "elements", *DEFORMABLES)
 WORLD = ("gravity", "planar", "normal")
 BODY = ("name", "kind", "mass", "com", "inertia", "density", "shape", "shapes", "X_WB", "V_WB", "motion")
 JOINT = (
@@ -44,13 +47,13 @@ NORMAL = (0.0, -1.0, 0.0)
 
 def _classes(*packages: tuple[ModuleType, type]) -> dict[str, type]:
     """The element classes that packages export, by name."""
-    found = ((name, getattr(package, name), base) for package, base in packages for name in package.__all__)
+    found = ((name, getattr(package, name), base) for package, base in packages for name in getattr(package, "__all__", ()))
     return {name: cls for name, cls, base in found if inspect.isclass(cls) and issubclass(cls, base) and cls is not base}
 
 
 CLASSES = {
-    **_classes((joints, Joint), (forces, Force), (constraints, Constraint), (shapes, Shape)),
-    "ContactMaterial": ContactMaterial, "Moved": Moved, "Table": Table,
+    **_classes((joints, Joint), (forces, Force), (constraints, Constraint), (shapes, Shape), (energies, Energy), (meshes, object)),
+    "ContactMaterial": ContactMaterial, "Moved": Moved, "MovedPlaces": MovedPlaces, "Table": Table,
 }  # fmt: skip
 """The classes that a file names by their bare names."""
 
@@ -69,6 +72,7 @@ def model_to_text(model: Model, strict: bool = False) -> dict[str, Any]:
         "bodies": [_body_to_text(body, writer) for name, body in d["bodies"].items() if name != "world"],
         "joints": [_joint_to_text(joint, writer) for joint in d["joints"].values()],
         "elements": [{"name": name, **writer.element(e, f"'{name}'", ELEMENT)} for name, e in elements.items()],
+        **deformables_to_text(d, writer),
     }  # fmt: skip
 
 
@@ -77,13 +81,18 @@ def model_from_text(text: Any, where: str, trust: bool | Sequence[str] = ()) -> 
     reader = Reader(CLASSES, Trust(trust))
     entry = entry_of(text, MODEL, (), where)
     b = _world_from_text(entry.get("world", {}), f"{where}: world")
-    for what, read in (("bodies", _read_body), ("joints", _read_joint), ("elements", _read_element)):
+    readers: dict[str, Callable[..., None]] = {"bodies": _read_body, "joints": _read_joint, **DEFORMABLES, "elements": _read_element}
+    for what, read in readers.items():
         for k, item in enumerate(_list_of(entry.get(what, []), f"{where}: {what}")):
             if not isinstance(item, dict):
                 raise ModelError(f"{where}: {what}[{k}] {shown(item)} is not an object; give {{ … }}")
             name = item.get("name")
             place = f"{where}: {what}[{k}]"
-            read(b, item, f"{place} '{name}'" if isinstance(name, str) else place, place, reader)
+            located = f"{place} '{name}'" if isinstance(name, str) else place
+            if what in DEFORMABLES:
+                _attempt(partial(read, b, item, located, reader), place)
+            else:
+                read(b, item, located, place, reader)
     return _attempt(b.build, where)
 
 

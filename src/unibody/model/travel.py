@@ -77,6 +77,9 @@ def parts_of(model: Contents) -> Iterator[tuple[str, Any]]:
         yield f"body '{body.name}'", body
     for joint in (*model.joints, *told.get("joints", {}).values()):
         yield f"joint '{joint.name}'", joint
+    for held in ("deformables", "attachments", "prescribed"):
+        for thing in (*getattr(model, held), *told.get(held, {}).values()):
+            yield f"'{thing.name}'", thing
     for name, element in (*model.forces, *model.constraints, *told.get("elements", {}).items()):
         yield f"'{name}' ({type(element).__name__})", element
 

@@ -64,18 +64,21 @@ def add_ragdoll(b: Any, name: str, X: Pose) -> None:
 
 
 @scene("ragdolls", summary="Ragdolls of eleven bodies and ten joints with ranges fall on the ground")
-def ragdolls(*, n: int = 1, height: float = 0.3, friction: float = 0.3) -> Scene:
+def ragdolls(*, n: int = 1, height: float = 0.3, friction: float = 0.3, across: int = 0) -> Scene:
     """n ragdolls of 1.75 m and 76 kg, side by side, `height` [m] above the ground and some up to 1.6 m more, every one turned by 40° more
-    than the last. Ten cone-twist joints each, of three angles with their own ranges; the elbows' are the paper's (003, Fig. 11, n = 60):
-    [−135°, 0] and [−5°, 5°] for bending, [−10°, 10°] for twisting."""
+    than the last; so many `across` in a square (0: as many as there are), the others above these, so that all fall into a heap. Ten
+    cone-twist joints each, of three angles with their own ranges; the elbows' are the paper's (003, Fig. 11, n = 60): [−135°, 0] and
+    [−5°, 5°] for bending, [−10°, 10°] for twisting."""
     import unibody as ub
 
     require("ragdolls", n >= 1, f"n={n}; give at least 1")
+    require("ragdolls", across >= 0, f"across={across}; give at least 1, or 0 for one layer")
     b = ub.Builder()
     b.body("ground", shape=ub.Plane(), kind="static")
-    across = math.ceil(math.sqrt(n))
+    across = across or math.ceil(math.sqrt(n))
     for k in range(n):
-        place = (0.9 * (k % across), 0.9 * (k // across), height + 0.4 * (k * 7 % 5))
+        layer, at = divmod(k, across * across)
+        place = (0.9 * (at % across), 0.9 * (at // across), height + 0.4 * (at * 7 % 5) + 1.9 * layer)
         add_ragdoll(b, f"doll{k}." if n > 1 else "", Pose.about((0, 0, 1), math.radians(40.0 * k), p=place))
     b.add(ub.Contact(friction=friction, reach=2e-3), name="contact")
     return Scene(b.build(), duration=2.0, dt=0.01, notes="They collapse onto each other; no elbow or knee bends the wrong way.")

@@ -39,7 +39,7 @@ def consistent(bound: Bound, state: State | None) -> tuple[State | None, tuple[s
     """The state to start from, the given one wherever it can be, and what is to be said of it."""
     model, name = bound.model, bound.solver.name
     own = state is not None and state.coordinates != "reduced"
-    if (own and bound.solver.gives_way) or not (own or has_rows(model)):
+    if (own and bound.solver.gives_way) or not (own or has_rows(model)) or model.vertex_points:  # rows may hold points of deformables
         return state, ()
     try:
         # kept by the bound solver, whose arrays one thread uses at a time, too

@@ -1,6 +1,8 @@
 """What follows from a recording as a whole: momentum, the centre of mass, tensions of springs and cables, tables for other programs.
 
-    p = Σ m ċ,    L = Σ c × m ċ + I ω about the world's origin,    c̄ = Σ m c / Σ m        over the bodies that move freely
+    p = Σ m ċ,    L = Σ c × m ċ + I ω about the world's origin,    c̄ = Σ m c / Σ m
+
+over the bodies that move freely and the vertices of deformables.
 """
 
 from __future__ import annotations
@@ -30,8 +32,11 @@ def momenta(recording: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     inertia = np.array([b.inertia for b in bodies]).reshape(-1, 3, 3)
     spin = np.einsum("tnij,njk,tnlk,tnl->tni", R, inertia, R, twists[..., :3])
     centres = places[..., :3] + arm
-    middle = (m * centres).sum(axis=1) / m.sum() if m.sum() > 0.0 else np.full((rows, 3), np.nan)
-    return linear.sum(axis=1), (np.cross(centres, linear) + spin).sum(axis=1), middle
+    p, L, moment, mass = linear.sum(axis=1), (np.cross(centres, linear) + spin).sum(axis=1), (m * centres).sum(axis=1), float(m.sum())
+    for d in model.deformables:
+        x, own = recording.vertices(d.name), d.mass[:, None] * recording.velocities(d.name)
+        p, L, moment, mass = p + own.sum(axis=1), L + np.cross(x, own).sum(axis=1), moment + d.mass @ x, mass + float(d.mass.sum())
+    return p, L, moment / mass if mass > 0.0 else np.full((rows, 3), np.nan)
 
 
 def tension(recording: Any, name: str) -> np.ndarray:
@@ -40,8 +45,8 @@ def tension(recording: Any, name: str) -> np.ndarray:
     if not hasattr(force, "tension"):
         raise ModelError(f"tension of '{name}': {type(force).__name__} has none; ask for a SpringDamper or a Cable")
     points: tuple[Point, ...] = force.points if hasattr(force, "points") else (force.a, force.b)
-    x = np.stack([recording.point(p.body, p.p) for p in points], axis=1)
-    velocity = np.stack([_velocity(recording, p, x[:, k]) for k, p in enumerate(points)], axis=1)
+    moved = [_moved(recording, p) for p in points]
+    x, velocity = (np.stack([each[k] for each in moved], axis=1) for k in range(2))
     segments = np.diff(x, axis=1)
     lengths = np.linalg.norm(segments, axis=2)
     along = np.divide(segments, lengths[..., None], out=np.zeros_like(segments), where=lengths[..., None] > 0.0)
@@ -49,10 +54,15 @@ def tension(recording: Any, name: str) -> np.ndarray:
     return force.tension(lengths.sum(axis=1), rates.sum(axis=1))
 
 
-def _velocity(recording: Any, point: Point, x: np.ndarray) -> np.ndarray:
-    """(T, 3) of a point of a body that is at x."""
-    twist, place = recording.twist(point.body), recording.pose(point.body)
-    return twist[:, 3:] + np.cross(twist[:, :3], x - place[:, :3])
+def _moved(recording: Any, point: Point) -> tuple[np.ndarray, np.ndarray]:
+    """(T, 3) where a point of a body or of a deformable is, and how fast."""
+    for held in recording.model.vertex_points:
+        if held.name == point.body:
+            seen, used = recording.observations, held.vertices
+            x, v = (np.array([held.weights @ getattr(o, what)[used] for o in seen]) for what in ("vertices", "vertex_velocities"))
+            return x, v
+    x, twist, place = recording.point(point.body, point.p), recording.twist(point.body), recording.pose(point.body)
+    return x, twist[:, 3:] + np.cross(twist[:, :3], x - place[:, :3])
 
 
 def table(recording: Any) -> dict[str, np.ndarray]:

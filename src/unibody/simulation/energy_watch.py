@@ -58,7 +58,7 @@ class EnergyWatch:
         self._least: float | None = None
         self._available, self._in_play = 0.0, 0.0
         self._quick, self._last_doubling, self._steps = 0, 0, 0
-        self._keeps_books, self._mass = keeps_books(bound.model), bound.masses.total
+        self._keeps_books, self._mass = keeps_books(bound.model), bound.model.total_mass
         self._length = length_of(bound.model)
         self._fall = float(np.linalg.norm(bound.model.gravity))
 
@@ -147,7 +147,9 @@ class EnergyWatch:
 
     def _failure(self, state: State, dt: float, kinetic: np.ndarray, what: str) -> StepFailed:
         """Named after the body that has most of the energy."""
-        body = self._bound.model.bodies[int(np.argmax(kinetic))].name if kinetic.any() else None
+        model = self._bound.model
+        names = [*(b.name for b in model.bodies), *(d.name for d in model.deformables)]
+        body = names[int(np.argmax(kinetic))] if kinetic.any() else None
         began, torn = state.t - dt, self._torn()
         what += f", and '{torn}' is torn open" if torn else ""
         report = Report(status="unexplained energy", time=began, element=body, notes=(what,))
@@ -167,13 +169,14 @@ def keeps_books(model: Model) -> bool:
 
     return (
         not any(b.kind == "kinematic" for b in model.bodies)
+        and not any(p.motion is not None for p in model.prescribed)
         and all(ours(force, Force) and constant(force) for _, force in model.forces)
         and all(ours(constraint, Constraint) and constant(constraint) for _, constraint in model.constraints)
     )
 
 
 def length_of(model: Model) -> float:
-    """How far bodies are from the middle of the model at its start, or the largest radius of gyration, if that is more [m]."""
-    places = np.array([body.X_WB.p for body in model.bodies]).reshape(-1, 3)
+    """How far bodies and vertices are from the middle of the model at its start, or the largest radius of gyration, if that is more [m]."""
+    places = np.concatenate([np.array([body.X_WB.p for body in model.bodies]).reshape(-1, 3), *(d.x0 for d in model.deformables)])
     gyration = [sqrt(float(np.trace(b.inertia)) / b.mass) for b in model.bodies if b.kind == "dynamic" and b.mass > 0.0]
     return float(max(np.linalg.norm(places - places.mean(axis=0), axis=1).max(initial=0.0), *gyration, 0.0))

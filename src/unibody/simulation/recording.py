@@ -20,6 +20,7 @@ import numpy as np
 from unibody.coordinates.observation import JointFrictionState, Observation, Touching
 from unibody.element import name_of, step_length
 from unibody.errors import ModelError
+from unibody.meshes.strain import principal_strains
 from unibody.model import Model, State
 from unibody.model.model import look_up
 from unibody.simulation import derived
@@ -38,13 +39,14 @@ class Energies:
         self.kinetic = np.array([o.kinetic for o in observations])
         self.gravity = np.array([o.gravity for o in observations])
         self.springs = np.array([o.springs for o in observations])
+        self.elastic = np.array([o.elastic for o in observations])
         work = np.array([o.work for o in observations]).reshape(-1, 3)
         self.damper_work, self.motor_work, self.applied_work = work[:, 0], work[:, 1], work[:, 2]
 
     @property
     def potential(self) -> np.ndarray:
-        """Gravity and springs."""
-        return self.gravity + self.springs
+        """Gravity, springs and what deformables store."""
+        return self.gravity + self.springs + self.elastic
 
     @property
     def total(self) -> np.ndarray:
@@ -70,6 +72,13 @@ class JointRubs:
         """(T, 6) torque then force on the child, without work, at the joint's frame in the child and in its axes [N m, N]"""
         self.multipliers = np.array([r.multipliers for r in states])
         """(T, points, 1 or 2) of the contacts along their normals [N]; of either sign"""
+
+
+def _energies(o: Observation) -> dict[str, float]:
+    """What a report says of energies [J]; of deformables only where there are some."""
+    stored = {"elastic": o.elastic} if o.vertices is not None else {}
+    total = o.kinetic + o.gravity + o.springs + o.elastic
+    return {"kinetic": o.kinetic, "gravity": o.gravity, "springs": o.springs, **stored, "total": total}
 
 
 @dataclass(frozen=True)
@@ -178,7 +187,8 @@ class Recording:
 
     @cached_property
     def energy(self) -> Energies:
-        """`kinetic`, `gravity`, `springs`, `potential`, `total`, `damper_work`, `motor_work`, `applied_work`."""
+        """`kinetic`, `gravity`, `springs`, `elastic` (of deformables), `potential`, `total`, `damper_work`, `motor_work`,
+        `applied_work`."""
         return Energies(self.observations)
 
     def joint(self, name: Any) -> np.ndarray:
@@ -210,7 +220,9 @@ class Recording:
         return self._points(body, np.asarray(p, float)[None])[:, 0]
 
     def vertices(self, body: Any) -> np.ndarray:
-        """(T, n, 3) world positions of the vertices of the body's shapes."""
+        """(T, n, 3) world positions of the vertices of a deformable, or of the shapes of a body."""
+        if (name := name_of(body, "body")) in self.model._deformable_index:
+            return self._of_vertices(self.model.deformable(name).vertices, "vertices")
         info = self.model.bodies[self.model.body(name_of(body, "body"))]
         if not info.shapes:
             raise ModelError(f"body '{info.name}' has no shape, so it has no vertices; give it one or use rec.point")
@@ -227,9 +239,34 @@ class Recording:
                 out[row] = o.material[i, 0] + local @ o.material[i, 1:]
         return out
 
+    def velocities(self, deformable: Any) -> np.ndarray:
+        """(T, n, 3) velocities of the vertices of a deformable, world axes [m/s]."""
+        return self._of_vertices(self.model.deformable(deformable).vertices, "vertex_velocities")
+
+    def strain(self, deformable: Any) -> np.ndarray:
+        """(T, m, k) principal strains λ − 1 of every cell of a deformable, the largest first: three of a tetrahedron, two of a face, one of
+        an edge."""
+        info = self.model.deformable(deformable)
+        return principal_strains(info.mesh, self.vertices(info.name))
+
+    def contact_forces(self, deformable: Any) -> np.ndarray:
+        """(T, n, 3) the forces of contacts and their friction on the vertices of a deformable, world axes [N]."""
+        return self._of_vertices(self.model.deformable(deformable).vertices, "vertex_contacts")
+
+    def _of_vertices(self, which: Any, what: str) -> np.ndarray:
+        """(T, n, 3) of some vertices."""
+        found = [getattr(o, what) for o in self.observations]
+        if any(x is None for x in found):
+            raise ModelError(f"{what}: solver '{self.solver.name}' does not tell them of deformables")
+        return np.array([x[which] for x in found]).reshape(len(self), -1, 3)
+
     def reaction(self, joint: Any) -> np.ndarray:
         """(T, 6) the whole wrench through a joint: torque then force on the child at the joint frame M, world axes. Through each part of
-        a joint goes the same wrench, for there is no mass between them."""
+        a joint goes the same wrench, for there is no mass between them. Of an attachment or of prescribed vertices (T, n, 3): the forces
+        with which what holds them acts on them, world axes [N]."""
+        held = {a.name: a.vertices for a in self.model.attachments} | {p.name: p.vertices for p in self.model.prescribed}
+        if (name := name_of(joint, "joint")) in held and name not in self.model._joint_index:
+            return self._of_vertices(held[name], "vertex_reactions")
         return self._wrench(joint, "reactions")
 
     def constraint_wrench(self, joint: Any) -> np.ndarray:
@@ -290,9 +327,14 @@ class Recording:
         return out  # type: ignore[return-value]
 
     @property
+    def _touching_names(self) -> list[str]:
+        """Of bodies, then of deformables, as contacts number them."""
+        return [*(b.name for b in self.model.bodies), *(d.name for d in self.model.deformables)]
+
+    @property
     def impacts(self) -> list[Impact]:
         """Impacts of the recorded steps in order of time; run with every=1 (the default) to have them all."""
-        times, names = self.t, [b.name for b in self.model.bodies]
+        times, names = self.t, self._touching_names
         return [
             Impact(
                 float(times[k]), (names[c.bodies[n, 0]], names[c.bodies[n, 1]]), c.points[n], c.normals[n], c.impulses[n],
@@ -315,7 +357,7 @@ class Recording:
                 status="ok", time=o.time, violation=o.violation, redundant=o.redundant, redundant_names=o.redundant_names,
                 notes=o.notes or self._bound.system.notes(), iterations=o.iterations, residual=o.residual,
                 minimum_distance=o.distance,
-                energies={"kinetic": o.kinetic, "gravity": o.gravity, "springs": o.springs, "total": o.kinetic + o.gravity + o.springs},
+                energies=_energies(o),
                 seconds=0.0 if k == 0 else each,
             )
             for k, o in enumerate(self.observations)
@@ -373,7 +415,7 @@ class Recording:
     def contacts_to_csv(self, path: str | Path) -> Path:
         """One line per contact of every recorded state: time, bodies, point, normal, gap, forces on the first body, what slides, and for
         impacts the impulse [N s] and the speed of approach [m/s]."""
-        return write_contacts(self.contacts, self.t, [b.name for b in self.model.bodies], path)
+        return write_contacts(self.contacts, self.t, self._touching_names, path)
 
     def arrays(self) -> dict[str, np.ndarray]:
         """Plain arrays for other programs, by name, with T states, n bodies (the world first) and m joints:
@@ -426,8 +468,10 @@ class Recording:
         """A picture of the last state or a film of the motion, as `unibody.render` draws them."""
         return _view("films").render(self, path, **options)
 
-    def _repr_html_(self) -> str:
-        """The replay, in notebooks."""
+    def _repr_html_(self) -> str | None:
+        """The replay, in notebooks; of deformables, which it does not show, None: a line of text then stands there."""
+        if self.model.deformables:
+            return None
         return _view("replay").inline(self)
 
     def __repr__(self) -> str:

@@ -12,6 +12,7 @@ from typing import Any, ClassVar, Literal
 
 from unibody.errors import Unsupported
 from unibody.model import Model
+from unibody.model.deformable import DeformableInfo
 from unibody.solvers.bound import Bound, Step
 
 __all__ = ["REGISTRY", "Bound", "Solver", "Step", "able_solver"]
@@ -39,6 +40,8 @@ class Solver:
     """Whether it runs where rows contradict each other, meets them halfway and reports it."""
     parts_overlaps: ClassVar[bool] = False
     """Whether it moves apart what begins inside each other."""
+    deformables: ClassVar[bool] = False
+    """Whether it carries deformables; it is then asked by `handles` about each (`DeformableInfo`)."""
     start_deeds: ClassVar[tuple[str, str, str]] = ("", "", "")
     """What it does with a start that rows forbid, in words of `unibody.checks.starts`: with velocities against equations, with positions
     that violate them, with positions beyond a bound."""
@@ -86,9 +89,16 @@ def refuse_thin_contact(element: Any, model: Model) -> str | None:
     return f"contact of {' and '.join(kinds)}, lines and points without faces, needs a solver with barriers" if kinds else None
 
 
+def reason_against(solver: Solver, element: Any, model: Model) -> str | None:
+    """Why a solver cannot honour an element, if it cannot: what `handles` says, or that it carries no deformables."""
+    if isinstance(element, DeformableInfo) and not solver.deformables:
+        return "cloth, rods and soft solids need a solver that carries deformables"
+    return solver.handles(element, model)
+
+
 def refusals(solver: Solver, model: Model) -> list[tuple[str, str]]:
     """The elements that a solver cannot honour, by name, each with the reason."""
-    return [(name, reason) for name, element in elements_of(model) if (reason := solver.handles(element, model)) is not None]
+    return [(name, reason) for name, element in elements_of(model) if (reason := reason_against(solver, element, model)) is not None]
 
 
 def implicit_solvers(model: Model) -> list[str]:
@@ -113,7 +123,7 @@ def by_reason(refused: Sequence[tuple[str, str]], most: int = 12) -> list[str]:
 def elements_of(model: Model) -> list[tuple[str, Any]]:
     """Every element of a model with its name."""
     return [
-        *((j.name, j.element) for j in model.joints), *model.forces, *model.constraints,
+        *((j.name, j.element) for j in model.joints), *model.forces, *model.constraints, *((d.name, d) for d in model.deformables),
         *((b.name, p.shape) for b in model.bodies for p in b.shapes),
     ]  # fmt: skip
 

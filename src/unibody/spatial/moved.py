@@ -39,6 +39,25 @@ class Moved:
         return moved_value(self.motion(t), self.X, self.kind)
 
 
+@dataclass(frozen=True)
+class MovedPlaces:
+    """Many places as a function of time, seen from elsewhere: `motion` gives (n, 3), or as many numbers in a row, in a frame at `X`.
+
+    >>> MovedPlaces(lambda t: (t, 0, 0, 0, t, 0), Pose((0, 0, 1)))(2.0).tolist()
+    [[2.0, 0.0, 1.0], [0.0, 2.0, 1.0]]
+    """
+
+    motion: Callable[[float], Any]
+    X: Pose
+
+    def __post_init__(self) -> None:
+        if not callable(self.motion) or not isinstance(self.X, Pose):
+            raise ModelError(f"MovedPlaces: {self.motion!r} at {self.X!r} moves nothing; give a function of time and a Pose")
+
+    def __call__(self, t: float) -> np.ndarray:
+        return np.reshape(np.asarray(self.motion(t), float), (-1, 3)) @ self.X.R.T + np.array(self.X.p)
+
+
 def moved_value(value: Any, X: Pose, kind: str) -> Any:
     """A pose, place or direction of a frame at X; the same numbers where X is identity."""
     if X == HERE:

@@ -20,6 +20,7 @@ from unibody.model import Model
 from unibody.model.model import start_poses
 from unibody.shapes import Box, Capsule, Cylinder, Ellipsoid, Plane, Shape, Sphere
 from unibody.spatial.pose import quaternions_from_rotations
+from unibody.view.soft import softs, start_vertices, with_points
 from unibody.view.style import STATIC, body_colours, rgb
 
 RESOLUTION = 24
@@ -103,6 +104,7 @@ class Look:
         self.model = model
         self.solids = _solids(model)
         self.strands = strands(model)
+        self.soft = softs(model)
         self.frames = tuple(
             Frame(j.name, k, j.child, np.array(j.X_BM.p), np.array(j.X_BM.R)) for k, j in enumerate(model.joints) if not j.implicit
         )  # fmt: skip
@@ -121,9 +123,14 @@ class Look:
 
     @cached_property
     def start(self) -> tuple[np.ndarray, np.ndarray]:
-        """R_WB (bodies, 3, 3) and p_WB (bodies, 3) at the start of the model."""
+        """R_WB (bodies, 3, 3) and p_WB (bodies, 3) at the start of the model, with frames at points of deformables behind them."""
         poses = start_poses(self.model.bodies, self.model.tree_joints)
-        return np.array([X.R for X in poses]), np.array([X.p for X in poses])
+        return with_points(self.model, np.array([X.R for X in poses]), np.array([X.p for X in poses]), self.start_vertices)
+
+    @cached_property
+    def start_vertices(self) -> np.ndarray:
+        """(n, 3) of all deformables at the start."""
+        return start_vertices(self.model)
 
     def tensions(self, R: np.ndarray, p: np.ndarray, twists: np.ndarray, multipliers: Mapping[str, np.ndarray]) -> np.ndarray:
         """(strands,) pull [N] of each strand at one time, negative where it pushes, NaN where nobody knows.
@@ -165,8 +172,9 @@ class Look:
             out.append((np.array(which), partial(cls.tension, stacked)))  # type: ignore[attr-defined]
         return out
 
-    def bounds(self, R: np.ndarray, p: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Lowest and highest corner (3,) of everything but the ground; R (…, bodies, 3, 3), p (…, bodies, 3) at one or more times."""
+    def bounds(self, R: np.ndarray, p: np.ndarray, x: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
+        """Lowest and highest corner (3,) of everything but the ground; R (…, bodies, 3, 3), p (…, bodies, 3) at one or more times, and
+        x (…, n, 3) the vertices of deformables at any."""
         R, p = R.reshape(-1, *R.shape[-3:]), p.reshape(-1, *p.shape[-2:])
         low, high = np.full(3, np.inf), np.full(3, -np.inf)
         for R_t, p_t in zip(R, p, strict=True):
@@ -174,6 +182,8 @@ class Look:
             seen += [s.points(R_t, p_t) for s in self.strands]
             for x in seen:
                 low, high = np.minimum(low, x.min(axis=0)), np.maximum(high, x.max(axis=0))
+        if x is not None and x.size:
+            low, high = np.minimum(low, x.reshape(-1, 3).min(axis=0)), np.maximum(high, x.reshape(-1, 3).max(axis=0))
         if not np.isfinite(low).all() or not np.isfinite(high).all():
             low, high = p[0].min(axis=0) - 0.5, p[0].max(axis=0) + 0.5
         return low, high

@@ -77,6 +77,8 @@ def viewing_plane(recording: Recording) -> tuple[np.ndarray, np.ndarray, np.ndar
     """Axes to the right, up and towards the viewer, if everything moves in one plane (x–z, y–z or x–y); else None."""
     if recording.model.plane is not None:
         return recording.model.plane
+    if recording.model.deformables:
+        return None
     x, y, z = np.eye(3)
     twists = np.array([o.twists for o in recording.observations])
     fastest = np.abs(twists).max(initial=0.0)

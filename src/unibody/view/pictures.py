@@ -15,6 +15,7 @@ from unibody.errors import ModelError
 from unibody.simulation import Recording
 from unibody.view import motion
 from unibody.view.plots import STYLES, visible
+from unibody.view.soft import refuse_soft
 from unibody.view.style import BODIES, INK, SETTINGS, SOLVERS, mixed, pyplot, saved
 
 FARTHEST = 1e9
@@ -108,6 +109,7 @@ def fitted_slope(n: np.ndarray, seconds: np.ndarray, fit_from: float = 0.0) -> t
 def _refuse_undrawable(recording: Recording) -> None:
     if not len(recording):
         raise ModelError("the recording is empty, so there is nothing to draw; run the simulation first")
+    refuse_soft(recording.model, "a drawing by matplotlib")
     farthest = np.abs(motion.poses(recording)[1]).max()
     if not farthest < FARTHEST:
         raise ModelError(f"the recording holds a body {farthest:.2g} m away, which no picture shows; draw a run that did not fail")

@@ -15,6 +15,7 @@ from unibody.errors import ModelError
 from unibody.model import Model
 from unibody.simulation import Recording
 from unibody.view.look import Look, quaternions, rotations
+from unibody.view.soft import refuse_soft
 
 FARTHEST = 1e9
 """Positions beyond this [m] come from runs that failed."""
@@ -46,6 +47,7 @@ class Reel:
         """Frames of a recording, `fps` [1/s] of its own time or all."""
         if not len(recording):
             raise ModelError("the recording is empty, so there is nothing to show; run the simulation first")
+        refuse_soft(recording.model, "a replay page or an export")
         look, rows = Look(recording.model), chosen_rows(recording.t, fps)
         seen = [recording.observations[k] for k in rows]
         poses = continuous(np.array([o.poses for o in seen]))
@@ -63,6 +65,7 @@ class Reel:
     @staticmethod
     def still(model: Model) -> Reel:
         """One frame: the start of a model."""
+        refuse_soft(model, "a replay page or an export")
         look = Look(model)
         R, p = look.start
         poses = np.concatenate([p, quaternions(R)], axis=-1)[None]

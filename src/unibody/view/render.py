@@ -22,6 +22,7 @@ from unibody.view.render_ground import ground
 from unibody.view.render_paint import Painter
 from unibody.view.render_scenery import Scales, Scenery
 from unibody.view.snapshot import Snapshot
+from unibody.view.soft import with_points
 from unibody.view.spatial import nice
 
 SIZE = (1280, 720)
@@ -53,11 +54,11 @@ class Renderer:
             raise ModelError(f"picture of {width}×{height} pixels: give each side {FEWEST} to {MOST}, for example 1280x720")
         self.look, self.title = Look(model), title
         rows = [] if recording is None else rows_to_fit(recording)
-        R, p = self._poses(recording, rows)
-        low, high = self.look.bounds(R, p)
+        R, p, x = self._poses(recording, rows)
+        low, high = self.look.bounds(R, p, x)
         span = max(float((high - low).max()), 1e-6)
         self.floor = self._ground_of_model() if self.look.has_ground else min(ground_height(low, high), float(low[2]))
-        points = np.concatenate([self._points(R, p), _on_floor(low, high, self.floor)])
+        points = np.concatenate([self._points(R, p), x.reshape(-1, 3), _on_floor(low, high, self.floor)])
         self.view = self._camera(recording, camera, points, low, high, (width, height))
         self.grid = nice(span / 12.0)
         self._ground = ground(self.view, self.floor, self.grid, 1.6 * span)
@@ -83,15 +84,18 @@ class Renderer:
         """(…, 2) column and row of world points (…, 3) in the pictures."""
         return self.view.pixels(np.asarray(x, float))[..., :2]
 
-    def _poses(self, recording: Recording | None, rows: list[int]) -> tuple[np.ndarray, np.ndarray]:
+    def _poses(self, recording: Recording | None, rows: list[int]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """R, p of bodies and of points of deformables, and the vertices of these, at all times that the camera is fitted to."""
         if recording is None:
             R, p = self.look.start
-            return R[None], p[None]
-        R, p = motion.poses(recording)
-        farthest = float(np.abs(p).max(initial=0.0))
+            return R[None], p[None], self.look.start_vertices[None]
+        told = [o.vertices for o in recording.observations if o.vertices is not None]
+        x = np.array(told) if told else np.broadcast_to(self.look.start_vertices, (len(recording), *self.look.start_vertices.shape))
+        R, p = with_points(self.look.model, *motion.poses(recording), x)
+        farthest = float(max(np.abs(p).max(initial=0.0), np.abs(x).max(initial=0.0)))
         if not farthest < FARTHEST:
             raise ModelError(f"the recording holds a body {farthest:.2g} m away, which no picture shows; render a run that did not fail")
-        return R[rows], p[rows]
+        return R[rows], p[rows], x[rows]
 
     def _points(self, R: np.ndarray, p: np.ndarray) -> np.ndarray:
         """(n, 3) corners of all there is, at all given times."""

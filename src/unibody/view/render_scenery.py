@@ -56,6 +56,34 @@ class Scenery:
             shown = np.ones(len(solids), bool) if solids.kind != "plane" else ~is_ground(R, p, ground)
             if shown.any():
                 out.append(self._surface(k, solids, R, p, shown))
+        return out + self._soft(snapshot)
+
+    def _vertices(self, snapshot: Snapshot) -> np.ndarray:
+        """(n, 3) of all deformables."""
+        seen = snapshot.observation.vertices
+        return self._look.start_vertices if seen is None else seen
+
+    def _soft(self, snapshot: Snapshot) -> list[DrawnSurface]:
+        """Surfaces of deformables, each without edges within; cloth has no inside."""
+        out, x = [], self._vertices(snapshot)
+        first = int(self._begin[-1]) + len(self._look.strands)
+        for k, soft in enumerate(self._look.soft):
+            if len(soft.faces):
+                places, normals, faces = with_normals(soft.places(x), soft.faces)
+                colour, patch = np.tile(soft.colour, (len(faces), 1)), np.full(len(faces), (first + k) * PATCHES)
+                out.append(DrawnSurface(places, normals, faces, colour, patch, soft.closed))
+        return out
+
+    def _rods(self, snapshot: Snapshot, view: View) -> list[DrawnSurface]:
+        """Rods as tubes of their own radius, or as thin as can be seen."""
+        out, x = [], self._vertices(snapshot)
+        first = int(self._begin[-1]) + len(self._look.strands)
+        for k, soft in enumerate(self._look.soft):
+            if len(soft.edges):
+                a, b = (soft.places(x)[soft.edges[:, i]] for i in (0, 1))
+                at_a, at_b = (np.maximum(soft.radius, THINNEST * view.depth(end) / view.focal) for end in (a, b))
+                n = len(a)
+                out.append(segments(a, b, at_a, at_b, np.tile(soft.colour, (n, 1)), np.full(n, first + k)))
         return out
 
     def _surface(self, k: int, solids: Solids, R: np.ndarray, p: np.ndarray, shown: np.ndarray) -> DrawnSurface:
@@ -73,8 +101,9 @@ class Scenery:
     def strands(self, snapshot: Snapshot, view: View) -> list[DrawnSurface]:
         """Cables, rods and springs, a few springs as coils; red where they pull and blue where they push."""
         look, span = self._look, self.scales.span
+        rods = self._rods(snapshot, view)
         if not look.strands:
-            return []
+            return rods
         colours = tension_colours(snapshot.tension, self.scales.tension)
         paths = [s.points(snapshot.R, snapshot.p) for s in look.strands]
         for k, strand in enumerate(look.strands):
@@ -85,7 +114,7 @@ class Scenery:
         number = np.repeat(np.arange(len(paths)), [len(x) - 1 for x in paths])
         thick = (0.0035 if len(paths) <= MANY else 0.002) * span
         at_a, at_b = (np.maximum(thick, THINNEST * view.depth(x) / view.focal) for x in (a, b))
-        return [segments(a, b, at_a, at_b, colours[number], self._begin[-1] + number)]
+        return [segments(a, b, at_a, at_b, colours[number], self._begin[-1] + number), *rods]
 
     def marks(self, snapshot: Snapshot) -> list[DrawnSurface]:
         """Arrows and axes, where they were asked for."""

@@ -10,6 +10,7 @@ import numpy as np
 from unibody.coordinates.observation import Observation
 from unibody.simulation import Recording
 from unibody.view.look import Look, rotations
+from unibody.view.soft import with_points
 
 
 @dataclass(frozen=True)
@@ -37,12 +38,21 @@ class Snapshot:
     @staticmethod
     def of(look: Look, seen: Observation) -> Snapshot:
         """What `look` shows of the model at an observed state."""
-        R, p = rotations(seen.poses[:, 3:]), seen.poses[:, :3]
+        R, p = with_points(look.model, rotations(seen.poses[:, 3:]), seen.poses[:, :3], seen.vertices)
         joint, body, p_BM, R_BM = look.frame_arrays
         joint_p, joint_R = p[body] + np.einsum("nij,nj->ni", R[body], p_BM), R[body] @ R_BM
         wrench = seen.reactions[joint].reshape(-1, 6)
-        tension = look.tensions(R, p, seen.twists, seen.multipliers)
+        tension = look.tensions(R, p, _with_rates(look, seen), seen.multipliers)
         return Snapshot(seen.time, R, p, tension, joint_p, joint_R, wrench[:, 3:], wrench[:, :3], seen)
+
+
+def _with_rates(look: Look, seen: Observation) -> np.ndarray:
+    """Twists of bodies, and behind them of points of deformables, which only move."""
+    if not look.model.vertex_points or seen.vertex_velocities is None:
+        return seen.twists
+    v = seen.vertex_velocities
+    rates = [np.concatenate([np.zeros(3), q.weights @ v[q.vertices]]) for q in look.model.vertex_points]
+    return np.concatenate([seen.twists, rates])
 
 
 def snapshots(look: Look, recording: Recording) -> Iterator[Snapshot]:

@@ -29,6 +29,7 @@ from unibody.simulation import Recording, Simulation
 from unibody.view.look import Look
 from unibody.view.motion import viewing_plane
 from unibody.view.snapshot import Snapshot
+from unibody.view.soft import refuse_soft
 from unibody.view.viewer_gate import Gate, can_bind, gated
 from unibody.view.viewer_panel import ViewerPanel
 from unibody.view.viewer_player import Live, Player, Replay
@@ -47,6 +48,7 @@ class Viewer:
     """A page for a player. `url` is where it is; `close()` ends it; it is a context manager."""
 
     def __init__(self, player: Player, title: str = "unibody", host: str = "127.0.0.1", port: int = PORT, allow: Sequence[str] = ()):
+        refuse_soft(player.model, "the viewer")
         self.player, self.title = player, title
         self.look = Look(player.model)
         self._commands: queue.SimpleQueue[Callable[[], None]] = queue.SimpleQueue()

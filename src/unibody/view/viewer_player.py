@@ -19,7 +19,7 @@ from unibody.model.model import look_up
 from unibody.simulation import Recording, Simulation
 from unibody.simulation.consistent import begin
 from unibody.solvers import REGISTRY, Solver
-from unibody.solvers.base import elements_of
+from unibody.solvers.base import elements_of, reason_against
 from unibody.view.viewer_history import History, HistoryRow
 from unibody.view.viewer_pull import MousePull
 
@@ -165,7 +165,7 @@ class Live(Player):
         elements, out = elements_of(self.model), {}
         for name, cls in REGISTRY.items():
             solver = cls()
-            out[name] = [f"'{n}': {reason}" for n, e in elements if (reason := solver.handles(e, self.model)) is not None]
+            out[name] = [f"'{n}': {reason}" for n, e in elements if (reason := reason_against(solver, e, self.model)) is not None]
         return out
 
     def _begin(self) -> None:

@@ -142,7 +142,7 @@ def test_friction_of_free_vertices(free):
     c = free.contacts(free.x)
     lagged = LaggedFriction.of(c, contact_forces(c, KAPPA, REACH), np.full(len(c), 0.4))
     for size in (1e-4, 3e-2):
-        friction, x = NodeFriction(lagged, 1e-3, free.x), free.x + size * rng.standard_normal(free.x.size)
+        friction, x = NodeFriction(lagged, np.full(len(lagged.bound), 1e-3), free.x), free.x + size * rng.standard_normal(free.x.size)
 
         def gradient(y, friction=friction):
             out = np.zeros(y.size)
@@ -186,7 +186,7 @@ def test_equal_to_the_path_of_two_bodies(second):
             assert np.allclose(found.dense(4 * n), H, rtol=1e-11, atol=1e-11 * np.abs(H).max())
     lagged = LaggedFriction.of(c, contact_forces(c, KAPPA, 0.1), np.full(len(c), 0.3))
     moved, at = x + 1e-3 * np.random.default_rng(1).standard_normal(x.size), (lagged.contacts.pair.ravel(), lagged.contacts.record.ravel())
-    friction, slips = NodeFriction(lagged, 1e-3, x), np.full(len(lagged.bound), 1e-3)
+    friction, slips = NodeFriction(lagged, np.full(len(lagged.bound), 1e-3), x), np.full(len(lagged.bound), 1e-3)
     assert friction.value(moved) == pytest.approx(friction_value(*at, lagged.bound, slips, moved, x), rel=1e-12)
     g, h = np.zeros(x.size), np.zeros(x.size)
     friction.add_gradient(moved, 1.0, g)

@@ -58,6 +58,16 @@ def numbers_of(model: ub.Model) -> dict[str, Any]:
     for name, element in (*model.forces, *model.constraints):
         index, parameters = element.row(names, name)
         out[f"element {name}"] = (type(element), bits(np.array(index, np.int64)), bits(np.array(parameters, float)))
+    for d in model.deformables:
+        arrays = [bits(a) for a in (d.X, d.x0, d.v0, d.mass, d.faces, d.edges, d.radius, *(d.look or ()))]
+        stencils = [(type(s.energy), bits(s.index), bits(s.parameters), s.damping) for s in d.stencils]
+        out[f"deformable {d.name}"] = (d.kind, d.first, arrays, stencils)
+    for a in model.attachments:
+        out[f"attachment {a.name}"] = (a.body, [bits(x) for x in (a.vertices, a.p, a.support, a.weights)])
+    for p in model.prescribed:
+        out[f"prescribed {p.name}"] = (bits(p.vertices), p.motion and bits(p.motion(0.3)))
+    for p in model.vertex_points:
+        out[f"point {p.name}"] = (bits(p.vertices), bits(p.weights))
     return out
 
 

@@ -66,6 +66,22 @@ def test_tension_counts_damping():
     assert ub.Simulation(b.build()).run(0.0).tension("dashpot")[0] == pytest.approx(2.0 * (3.0 - 2.0), rel=1e-14)
 
 
+def test_vertices_of_deformables_count_and_are_pulled_at():
+    """A rod of 10 g that falls free: p = m g t. The end of a rod on a damped spring: the spring carries the rod at rest, T = m g."""
+    b = ub.Builder(gravity=(0, 0, -10.0))
+    points = [(0.1 * k, 0, 0) for k in range(4)]
+    b.rod("free", points, radius=1e-2, material=ub.RodMaterial(young=1e6), density=1000.0)
+    rec = ub.Simulation(b.build(), "barrier", dt=1e-2).run(0.05)
+    m = 1000.0 * np.pi * 1e-4 * 0.3
+    np.testing.assert_allclose(rec.momentum, np.outer(rec.t, (0, 0, -10.0 * m)), atol=1e-5 * m)  # Newton's tolerance, 1e-5 m/s
+    np.testing.assert_allclose(rec.center_of_mass[0], (0.15, 0, 0), atol=1e-14)
+    b = ub.Builder(gravity=(0, 0, -10.0))
+    rope = b.rod("rope", [(0, 0, -0.1 * k) for k in range(4)], radius=1e-2, material=ub.RodMaterial(young=1e6), density=1000.0)
+    b.add(ub.SpringDamper(b.world.at(0, 0, 0.2), rope.vertex(0), stiffness=50.0, damping=5.0, rest_length=0.2), name="spring")
+    rec = ub.Simulation(b.build(), "barrier", dt=2e-2).run(3.0, every=150)
+    np.testing.assert_allclose(rec.tension("spring")[-1], 10.0 * m, rtol=1e-3)
+
+
 def test_tables_hold_what_the_recording_says(thrown, tmp_path):
     pandas = pytest.importorskip("pandas")
     frame = thrown.to_pandas()

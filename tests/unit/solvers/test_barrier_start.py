@@ -8,26 +8,56 @@ import pytest
 import unibody as ub
 from unibody.collision.proximity import WIDTH
 from unibody.solvers.barrier.contact_potential import loosen_records
-from unibody.solvers.barrier.start_iterate import turned
+from unibody.solvers.barrier.start_iterate import carried_on, made, steady, turned
 from unibody.spatial.pose import rotation_from_vector
+
+
+def affine(R, t=(0.0, 0.0, 0.0)):
+    """(1, 4, 3) of a body at t whose axes are those of R (3, 3)."""
+    return np.concatenate([np.reshape(t, (1, 3)), R.T])[None]
 
 
 def test_axes_turn_by_their_angle_and_origins_glide():
     rng = np.random.default_rng(5)
     w, v, h = rng.standard_normal(3), rng.standard_normal(3), 0.7
     A = rotation_from_vector(rng.standard_normal(3)) @ np.diag([1.0, 1.01, 0.99])
-    Q, V = np.zeros((1, 4, 3)), np.zeros((1, 4, 3))
-    Q[0, 0], Q[0, 1:] = rng.standard_normal(3), A.T
-    V[0, 0], V[0, 1:] = v, np.cross(w, A.T)
-    found = turned(Q, V, h)
+    Q, V = affine(A, rng.standard_normal(3)), affine(np.cross(w, A.T).T, v)
+    found = turned(Q, *steady(Q, V, h))
     assert found[0, 0] == pytest.approx(Q[0, 0] + h * v, abs=1e-14)
     assert found[0, 1:].T == pytest.approx(rotation_from_vector(h * w) @ A, abs=1e-13)
+
+
+@pytest.mark.parametrize("angle", [0.0, 1e-9, 0.3, 2.0, 3.1])
+def test_a_motion_from_one_pose_to_another_is_its_way_and_turn(angle):
+    n = np.array([2.0, -1.0, 2.0]) / 3.0
+    before = affine(rotation_from_vector(np.array([0.3, 0.2, -0.9])))
+    after = turned(before, np.array([[1.0, 2.0, 3.0]]), angle * n[None])
+    way, turn = made(before, after)
+    assert way[0] == pytest.approx([1.0, 2.0, 3.0])
+    assert turn[0] == pytest.approx(angle * n, abs=1e-13)
+
+
+@pytest.mark.parametrize("rule", ["implicit", "bdf2"])
+def test_steady_turns_are_carried_on_to_the_third_order(rule):
+    """Of a body that turns steadily on a circle, with the rates that the rule makes of its poses: the place errs by R θ³, for the way of
+    a point of the circle is a chord; the turn by nothing, for all its changes are the same."""
+    radius, rate = 0.5, {"implicit": (1.0, -1.0, 0.0), "bdf2": (1.5, -2.0, 0.5)}[rule]
+    errors = []
+    for h in (0.1, 0.05):
+        turns = [rotation_from_vector(np.array([0, 0, k * h])) for k in range(5)]
+        poses = [affine(R, radius * R[:, 0]) for R in turns]
+        V_last, V = (sum(f * poses[k - j] for j, f in enumerate(rate)) / h for k in (2, 3))
+        found = turned(poses[3], *carried_on(poses[2], V_last, poses[3], V, h))
+        assert found[0, 1:] == pytest.approx(poses[4][0, 1:], abs=1e-12)
+        errors.append(np.abs(found[0, 0] - poses[4][0, 0]).max())
+    assert 2.7 < np.log2(errors[0] / errors[1]) < 3.3
+    assert errors[0] < 1.5 * radius * 0.1**3
 
 
 def test_what_does_not_turn_keeps_its_axes():
     Q, V = np.zeros((2, 4, 3)), np.zeros((2, 4, 3))
     Q[:, 1:], V[:, 0] = np.eye(3), (1.0, 2.0, 3.0)
-    assert (turned(Q, V, 0.5)[:, 1:] == np.eye(3)).all()
+    assert (turned(Q, *steady(Q, V, 0.5))[:, 1:] == np.eye(3)).all()
 
 
 def test_a_secant_leads_from_deep_in_a_barrier_to_its_minimum():

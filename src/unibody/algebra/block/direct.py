@@ -17,7 +17,7 @@ from functools import cached_property
 
 import numpy as np
 
-from unibody.algebra.block.cholesky import BlockMatrix, W, solve_sparse
+from unibody.algebra.block.cholesky import BlockMatrix, W, factor_blocks, solve_diagonal, solve_sparse
 from unibody.algebra.block.reduced_pcg import DENSE, ChangeOfVariables, solve_reduced, solve_reduced_directly
 from unibody.algebra.supernodal.entries import block_entries
 from unibody.algebra.supernodal.plan import SupernodalPlan, Workspace
@@ -155,14 +155,15 @@ class NewtonSolver:
 
     def __init__(self, way: str, change: ChangeOfVariables | None):
         self.way, self.change = way, change
-        self._last: tuple[np.ndarray, np.ndarray, int, DirectPlan] | None = None
+        self._plans: dict[bool, tuple[np.ndarray, np.ndarray, int, DirectPlan]] = {}
+        """The last ones: for mechanisms by themselves (True), or for all together."""
 
-    def plan(self, H: BlockMatrix) -> DirectPlan:
+    def plan(self, H: BlockMatrix, apart: bool = False) -> DirectPlan:
         """That of the pairs of H; the last one is kept, and depends on nothing but them."""
-        last = self._last
+        last = self._plans.get(apart)
         if last is None or last[2] != len(H.diagonal) or not (np.array_equal(last[0], H.rows) and np.array_equal(last[1], H.columns)):
             last = H.rows, H.columns, len(H.diagonal), DirectPlan(len(H.diagonal), H.rows, H.columns, self.change)
-            self._last = last
+            self._plans[apart] = last
         return last[3]
 
     def direct(self, H: BlockMatrix) -> bool:
@@ -189,3 +190,16 @@ class NewtonSolver:
         if found is None and careful:
             found = solve_sparse(H.sparse().tocsc(), b) if self.change is None else solve_reduced_directly(H, self.change, b)
         return found, direct
+
+    def solve_mechanisms(self, H: BlockMatrix, b: np.ndarray) -> np.ndarray | None:
+        """x of every mechanism by itself, without what couples it to others; None if one of them is not positive."""
+        if self.change is None:
+            diagonal, x = np.ascontiguousarray(H.diagonal).ravel(), np.empty(b.size)
+            factor = np.empty(diagonal.size)
+            if factor_blocks(diagonal, factor) > 0:
+                return None
+            solve_diagonal(factor, b, x)
+            return x
+        own = self.change.mechanism[H.rows] == self.change.mechanism[H.columns]
+        alone = BlockMatrix(H.diagonal, H.rows[own], H.columns[own], H.between[own])
+        return self.plan(alone, True).solve(alone, b)

@@ -88,7 +88,7 @@ class ForceSlopes:
         self._errors, self._tables = errors, (tables.classes, tables.index, tables.parameters, tables.places, limit)
         self.any = len(tables.classes) > 0
         self.pair = tables.couplings
-        self._sizes = 2 * 21 * model.n_bodies, 2 * 36 * len(tables.couplings), 2 * model.nv_joints
+        self._sizes = 2 * 21 * model.n_frames, 2 * 36 * len(tables.couplings), 2 * model.nv_joints
 
     def blocks(self, *at: np.ndarray) -> tuple[Slopes, Slopes]:
         """−K and −D at (signals, X, V, q, v, control), each element's made positive."""
@@ -120,7 +120,7 @@ class AffineForces:
 
     def __init__(self, view: RigidView, errors: CallbackErrors, clock: np.ndarray):
         self.model, model = view.model, view.model
-        self.n, self.nv = model.n_bodies, model.nv_joints
+        self.n, self.nv = model.n_frames, model.nv_joints
         self._view, self._errors, self._clock = view, errors, clock
         self.limit = np.concatenate([np.zeros(0), *(j.effort_limit for j in model.joints)])
         stores = {name: f for name, f in model.forces if has_energy(f)}
@@ -135,7 +135,7 @@ class AffineForces:
         self.other = ForceSlopes(model, errors, clock, stores, self.limit)
         self.sprung = view.coordinates({j for f in stores.values() for j in f.joints()})
         self.touched = view.coordinates({j for _, f in model.forces for j in f.joints()})
-        self.neutral = model.neutral_control()
+        self.neutral = self.padded(model.neutral_control())
         self.rest = np.zeros(6 * self.n), np.zeros(self.nv)
 
     def _tables(self, only: Sequence[str] | None) -> ForceTables:
@@ -145,6 +145,11 @@ class AffineForces:
     def every(self) -> JointCoordinates:
         """Of all joints, for efforts that control gives."""
         return self._view.coordinates()
+
+    def padded(self, control: np.ndarray) -> np.ndarray:
+        """With wrenches on points of deformables, which nobody controls."""
+        points = len(self.model.vertex_points)
+        return np.concatenate([control, np.zeros(self.nv + 6 * self.n - len(control))]) if points else control
 
     def _load(self, tables: ForceTables, signals: np.ndarray, *at: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Wrenches, efforts and ledger at (X, V, q, v, control)."""
@@ -173,5 +178,5 @@ class AffineForces:
         self, X: np.ndarray, V: np.ndarray, q: np.ndarray, v: np.ndarray, signals: np.ndarray, control: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Wrenches, efforts, and powers of dampers, motors and applied wrenches, of all forces and of control, in motion."""
-        F, right, ledger = self._load(self._all, signals, X, V, q, v, control)
+        F, right, ledger = self._load(self._all, signals, X, V, q, v, self.padded(control))
         return F, right, ledger[[DAMPER_POWER, MOTOR_POWER, APPLIED_POWER]]

@@ -37,7 +37,7 @@ class Reduction:
         starts = [b.X_WB for b in model.bodies] + [link.X_WB for link in self.links]
         if Q is None:
             Q = affine_of_pose(np.array([X.R for X in starts]), np.array([X.p for X in starts]))
-        self.moving = [i for i, b in enumerate(model.bodies) if b.kind == "dynamic"] + list(range(model.n_bodies, len(starts)))
+        self.moving = [i for i, b in enumerate(model.bodies) if b.kind == "dynamic"] + list(range(model.n_frames, len(starts)))
         self.equations, self.missing = equations(model, self.parts, self.moving, starts)
         self.equations = [e for e in self.equations if len(e)]
         self.names = [e.owner for e in self.equations for _ in range(len(e))]
@@ -64,7 +64,7 @@ class Reduction:
 
     def _change_variables(self, Q: np.ndarray) -> None:
         count = len(self.moving)
-        place = np.full(self.model.n_bodies + len(self.links), -1)
+        place = np.full(self.model.n_frames + len(self.links), -1)
         place[self.moving] = np.arange(count)
         number = np.array([k for k, e in enumerate(self.equations) for _ in range(len(e))], int)
         plane = np.array([e.owner == "plane" and e.joint < 0 for e in self.equations for _ in range(len(e))], bool)

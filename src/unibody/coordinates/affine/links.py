@@ -3,7 +3,7 @@
     X_FM = X₁ X₂ … X_k:   parent —X₁— link —X₂— link … —X_k— child
 
 A universal joint is two hinges and one link, its cross; a gimbal three hinges and two links. A link is an affine body like others, with a
-number from `model.n_bodies` on, its frame is M of the part before it and F of the part after it. It belongs to the coordinates, not to the
+number from `model.n_frames` on, its frame is M of the part before it and F of the part after it. It belongs to the coordinates, not to the
 model: nothing touches it, no weight acts on it, energies and momenta leave its motion out. Its mass, a millionth of its lightest
 neighbour's, only decides how it turns where the joint is singular; its stiffness is that of the larger neighbour, since it carries the
 same loads.
@@ -67,7 +67,7 @@ def expand(model: Model) -> tuple[list[JointPart], list[Link]]:
         if len(simple) == 1:
             parts.append(whole)
             continue
-        first = model.n_bodies + len(links)
+        first = model.n_frames + len(links)
         bodies = [j.parent, *range(first, first + len(simple) - 1), j.child]
         q, v = j.q_start, j.v_start
         for i, (element, before, after) in enumerate(simple):
@@ -89,16 +89,17 @@ def place_links(
     model: Model, parts: Sequence[JointPart], count: int, poses: Sequence[Pose], twists: Sequence[np.ndarray], q: np.ndarray, v: np.ndarray
 ) -> tuple[list[Pose], list[np.ndarray]]:
     """Poses and twists (own axes) of the virtual links, from those of the bodies and the coordinates and velocities of all joints."""
-    X, V = [*poses, *[Pose()] * count], [*twists, *[np.zeros(6)] * count]
+    more = len(model.vertex_points) + count
+    X, V = [*poses, *[Pose()] * more], [*twists, *[np.zeros(6)] * more]
     for part in parts:
-        if part.child < model.n_bodies:
+        if part.child < model.n_frames:
             continue
         mine = q[part.q_start : part.q_start + part.nq]
         X_BP = (part.X_PF @ Pose.from_rotation(*part.element.pose(mine)) @ part.X_BM.inverse()).inverse()
         X[part.child] = X[part.parent] @ X_BP.inverse()
         own = part.element.motion(mine) @ v[part.v_start : part.v_start + part.nv]
         V[part.child] = adjoint(X_BP.R, np.array(X_BP.p)) @ V[part.parent] + adjoint(part.X_BM.R, np.array(part.X_BM.p)) @ own
-    return X[model.n_bodies :], V[model.n_bodies :]
+    return X[model.n_frames :], V[model.n_frames :]
 
 
 def chain(model: Model, j: JointInfo) -> list[tuple[Joint, Pose, Pose]]:

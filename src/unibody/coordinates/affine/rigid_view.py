@@ -193,7 +193,7 @@ class RigidView:
         joints: Iterable[JointInfo],
     ) -> Kinematics:  # fmt: skip
         """Poses and twists of the model's bodies, and coordinates and velocities of some joints."""
-        Q, rate = Q[: self.model.n_bodies], rate[: self.model.n_bodies]
+        Q, rate = Q[: self.model.n_frames], rate[: self.model.n_frames]
         R, _ = polar(Q)
         X = np.concatenate([R.reshape(-1, 9), Q[:, 0]], axis=1)
         V = twist_of_rate(Q, rate)
@@ -229,4 +229,9 @@ def scales(model: Model) -> tuple[np.ndarray, np.ndarray]:
     _, group = sp.csgraph.connected_components(sp.coo_matrix((np.ones(len(pairs)), pairs.T), shape=(n, n)), directed=False)
     own = np.array([b.mass if move else 0.0 for b, move in zip(model.bodies, moves, strict=True)])
     arm = [np.sqrt(np.trace(b.inertia) / b.mass) if move and b.mass > 0.0 else 0.0 for b, move in zip(model.bodies, moves, strict=True)]
-    return np.bincount(group, own, n)[group] * moves, np.array(arm)
+    mass, owner = (
+        np.bincount(group, own, n)[group] * moves,
+        np.concatenate([np.zeros(0, int), *(np.full(d.n, k) for k, d in enumerate(model.deformables))]),
+    )
+    of_points = [float(model.deformables[int(owner[p.vertices[0]])].mass.sum()) for p in model.vertex_points]
+    return np.concatenate([mass, of_points]), np.array([*arm, *[0.0] * len(of_points)])

@@ -1,7 +1,9 @@
 """A model in affine coordinates: bodies and virtual links, the equations of their joints, where they start, which move by themselves.
 
-Coordinates Q (bodies and links, 4, 3) run over the model's bodies, then its virtual links. The moving ones are unknown; static and driven
-ones are known functions of time.
+Coordinates Q (bodies and links, 4, 3) run over the model's bodies, then points of deformables on which elements act (which have axes for
+their sake, and follow their vertices), then its virtual links. The moving ones are unknown; static and driven
+ones are known functions of time. Vertices of deformables stand behind them (`vertices`, None without any): x is Q, flat, and 3 for each
+vertex; unknown are 12 of each moving body, then 3 of each free vertex.
 """
 
 from __future__ import annotations
@@ -17,6 +19,7 @@ from unibody.collision.filters import body_filter
 from unibody.collision.proximity import Proximity
 from unibody.collision.surface import RESOLUTION, Surface
 from unibody.coordinates.affine.body import affine_of_motion, affine_of_pose, masses, rate_of_twist, volume
+from unibody.coordinates.affine.control_points import ControlPoints
 from unibody.coordinates.affine.forces import asked
 from unibody.coordinates.affine.joints import Reduction
 from unibody.coordinates.affine.links import expand, in_body_axes, place_links
@@ -27,7 +30,9 @@ from unibody.errors import ModelError
 from unibody.kernel import Floats, Ints, kernel
 from unibody.model import Model, State
 from unibody.model.tables import CallbackErrors
+from unibody.solvers.barrier.deformable_surfaces import with_deformables
 from unibody.spatial.devices import norm3
+from unibody.spatial.pose import Pose
 
 
 @kernel
@@ -45,7 +50,7 @@ class AffineSystem(HoldsAddresses):
 
     def __init__(
         self, model: Model, touching: bool = True, off: Collection[tuple[int, int]] = (), also: Collection[tuple[int, int]] = (),
-        thickness: float = 0.0,
+        thickness: float = 0.0, self_contact: bool = False,
     ):  # fmt: skip
         self.model = model
         self.parts, self.links = expand(model)
@@ -60,13 +65,22 @@ class AffineSystem(HoldsAddresses):
         self.M4 = np.concatenate([masses(model, self.own), *(link.moments[None] for link in self.links)])
         self.spread = np.sqrt(np.einsum("naa->na", self.M4) / self.M4[:, :1, 0])
         self.stiffness_volumes = np.array([volume(model.bodies[i]) for i in self.own] + [link.volume for link in self.links])
-        self.place = np.full(model.n_bodies + len(self.links), -1)
+        self.place = np.full(model.n_frames + len(self.links), -1)
         self.place[self.moving] = np.arange(len(self.moving))
+        self.rows = len(self.place)
+        """Of Q."""
+        self.vertices = ControlPoints(model, self.rows, self.place) if model.deformables else None
         self.touching = touching
         if touching:
             self.surface = Surface.of(model, thickness=thickness)
-            self.broad, self.proximity = Broad(self.surface, body_filter(model, touching, off, also)), Proximity(self.surface)
-            self.points = PointMap(self.surface.w, self.surface.body)
+            rules = body_filter(model, touching, off, also)
+            if self.vertices is not None:
+                self.surface, rules = with_deformables(
+                    self.surface, rules, model, self.rows, self.vertices.moves, off, self_contact
+                )  # fmt: skip
+            self.broad, self.proximity = Broad(self.surface, rules), Proximity(self.surface)
+            own = slice(self.surface.rigid)
+            self.points = PointMap(self.surface.w[own], self.surface.body[own])
         else:
             self.points = PointMap.of_shapes(model, RESOLUTION)
         self.callback_errors, self.clock = CallbackErrors(), np.zeros(1)
@@ -77,8 +91,10 @@ class AffineSystem(HoldsAddresses):
         model = self.model
         if any(b.motion is not None for b in model.bodies):  # what hangs on a driven body starts where that is at t = 0
             return self.placed(State(0.0, model.start_q()[: model.nq], model.start_v()[: model.nv], "reduced"))
-        poses = [b.X_WB for b in model.bodies] + [link.X_WB for link in self.links]
-        twists = [in_body_axes(b.X_WB, np.array(b.V_WB, float)) for b in model.bodies] + [link.V_WB for link in self.links]
+        points = self._points(np.concatenate([np.zeros((0, 3)), *(d.x0 for d in model.deformables)]))
+        poses = [b.X_WB for b in model.bodies] + points + [link.X_WB for link in self.links]
+        twists = [in_body_axes(b.X_WB, np.array(b.V_WB, float)) for b in model.bodies]
+        twists += [np.zeros(6)] * len(points) + [link.V_WB for link in self.links]
         return affine_of_motion(poses, twists)
 
     def placed(self, state: State) -> tuple[np.ndarray, np.ndarray]:
@@ -87,19 +103,28 @@ class AffineSystem(HoldsAddresses):
         poses, twists = poses_and_twists(model, state)
         q, v = joint_coordinates(model, state, poses, twists, {link.joint for link in self.links})
         places, rates = place_links(model, self.parts, len(self.links), poses, twists, q, v)
-        return affine_of_motion([*poses, *places], [*twists, *rates])
+        points = self._points(np.concatenate([np.zeros((0, 3)), *(d.x0 for d in model.deformables)]))
+        return affine_of_motion([*poses, *points, *places], [*twists, *[np.zeros(6)] * len(points), *rates])
+
+    def _points(self, x: np.ndarray) -> list[Pose]:
+        """Points of deformables as elements see them, of vertices at x (n, 3)."""
+        return [Pose(tuple(p.weights @ x[p.vertices])) for p in self.model.vertex_points]
 
     def own_state(self, state: State) -> tuple[np.ndarray, np.ndarray]:
         """q and v of a state in affine coordinates, of this model."""
-        count = 12 * len(self.moving)
+        count = self.unknowns
         if state.q.size != count or state.v.size != count:
             raise ModelError(f"state holds {state.q.size} coordinates, this model has {count}; give one of the same model")
         return state.q, state.v
 
     def motions(self, p: np.ndarray) -> np.ndarray:
-        """(bodies and links, 2) the largest component and length of the motions of their points, for a motion p of all (flat)."""
-        out = np.zeros((len(self.place), 2))
-        fill_motions(p, self.points.w.ravel(), self.points.body, out.ravel())
+        """(bodies, links and deformables, 2) the largest component and length of their points' motions, for a motion p of all (flat)."""
+        out = np.zeros((self.touchables, 2))
+        fill_motions(p[: 12 * self.rows], self.points.w.ravel(), self.points.body, out.ravel())
+        if self.vertices is not None:
+            ways = self.vertices.of(p)
+            for k, most in enumerate((np.abs(ways).max(axis=1, initial=0.0), np.linalg.norm(ways, axis=1))):
+                np.maximum.at(out[self.rows :, k], self.vertices.owner, most)
         return out
 
     def signals(self, t: float) -> np.ndarray:
@@ -126,7 +151,7 @@ class AffineSystem(HoldsAddresses):
         Q = self.start[0].copy()
         for i, place in self.driven(t).items():
             Q[i] = place
-        Q[self.moving] = q.reshape(-1, 4, 3)
+        Q[self.moving] = q[: 12 * len(self.moving)].reshape(-1, 4, 3)
         return Q
 
     def rates(self, v: np.ndarray, t: float) -> np.ndarray:
@@ -135,8 +160,74 @@ class AffineSystem(HoldsAddresses):
         for i, now in self._drives(t).items():
             R = now[:9].reshape(3, 3)
             out[i] = rate_of_twist(affine_of_pose(R, now[9:12]), R @ now[12:15], R @ now[15:18])
-        out[self.moving] = v.reshape(-1, 4, 3)
+        out[self.moving] = v[: 12 * len(self.moving)].reshape(-1, 4, 3)
         return out
+
+    def everything(self, Q: np.ndarray, q: np.ndarray, t: float) -> np.ndarray:
+        """x of all control points at time t, from Q of all bodies and the unknowns q, of which those of free vertices are read."""
+        if self.vertices is None:
+            return Q.ravel()
+        return self.vertices.joined(Q, q[12 * len(self.moving) :], self.vertices.positions(t))
+
+    def rates_of_all(self, V: np.ndarray, v: np.ndarray, t: float) -> np.ndarray:
+        """ẋ of all control points."""
+        if self.vertices is None:
+            return V.ravel()
+        return self.vertices.joined(V, v[12 * len(self.moving) :], self.vertices.speeds(t))
+
+    def bodies_of(self, x: np.ndarray) -> np.ndarray:
+        """Q (bodies and links, 4, 3) in x of all control points: a view."""
+        return x[: 12 * self.rows].reshape(-1, 4, 3)
+
+    def unknown(self, x: np.ndarray) -> np.ndarray:
+        """(flat) of the moving bodies and the free vertices in x of all control points."""
+        own = self.bodies_of(x)[self.moving].ravel()
+        return own if self.vertices is None else np.concatenate([own, self.vertices.free_of(x)])
+
+    def put_unknown(self, own: np.ndarray, x: np.ndarray) -> None:
+        """`unknown` in x set to `own`; attached vertices follow."""
+        m = 12 * len(self.moving)
+        self.bodies_of(x)[self.moving] = own[:m].reshape(-1, 4, 3)
+        if self.vertices is not None:
+            self.vertices.of(x)[self.vertices.free] = own[m:].reshape(-1, 3)
+            self.vertices.placed(x)
+
+    def velocity_origin(self, t: float, h: float, own: np.ndarray, second: bool, like: np.ndarray) -> np.ndarray:
+        """x₀ at all control points of a step of length h from t, from that of the unknowns: (4 x − x₋₁) / 3 of what is known, too, if it is
+        `second` order, else x. What rests is as in `like`."""
+        out = like.copy()
+        Q, earlier = self.bodies_of(out), self.driven(t - h) if second else {}
+        for i, place in self.driven(t).items():
+            Q[i] = (4.0 * place - earlier[i]) / 3.0 if second else place
+        if (v := self.vertices) is not None and len(v.prescribed):
+            now = v.positions(t)
+            v.of(out)[v.prescribed] = (4.0 * now - v.positions(t - h)) / 3.0 if second else now
+        self.put_unknown(own, out)
+        return out
+
+    @property
+    def touchables(self) -> int:
+        """How many bodies, links and deformables there are; deformables are the last."""
+        return self.rows + len(self.model.deformables)
+
+    def name_of(self, i: int) -> str:
+        """The name of one of these."""
+        if i < self.model.n_bodies:
+            return self.model.bodies[i].name
+        if i < self.model.n_frames:
+            return self.model.vertex_points[i - self.model.n_bodies].name
+        if i < self.rows:
+            return self.model.joints[self.links[i - self.model.n_frames].joint].name
+        return self.model.deformables[i - self.rows].name
+
+    @property
+    def free_vertices(self) -> int:
+        return 0 if self.vertices is None else len(self.vertices.free)
+
+    @property
+    def unknowns(self) -> int:
+        """How many numbers are unknown."""
+        return 12 * len(self.moving) + 3 * self.free_vertices
 
     def driven_accelerations(self, t: float) -> dict[int, np.ndarray]:
         """Q̈ (4, 3) of kinematic bodies at time t."""

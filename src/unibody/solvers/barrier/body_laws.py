@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from unibody.collision.filters import Pairs, contact_filter, contact_rules
+from unibody.collision.filters import Pairs, contact_filter, contact_rules, touched
 from unibody.collision.shape_rights import ShapeRights, has_materials, shape_classes
 from unibody.constraints.contact import Contact
 from unibody.contact.pair_laws import combined
@@ -37,7 +37,7 @@ def body_laws(model: Model) -> BodyLaws:
     rights, classes = ShapeRights(model), shape_classes(model, rules)
     assert classes is not None
     everyone = next((c for c in rules if c.everywhere), Contact())
-    spoken = {(min(a, b), max(a, b)) for c in rules for a, b in (map(model.body, pair) for pair in c.pairs())}
+    spoken = {(min(a, b), max(a, b)) for c in rules for a, b in ((touched(model, name) for name in pair) for pair in c.pairs())}
     own = {i: classes.of_body(i) for i in sorted(set(classes.body.tolist()))}
     bodies = list(own)
     for at, a in enumerate(bodies):
@@ -77,19 +77,21 @@ def body_contact_filter(model: Model, rules: list[Contact]) -> tuple[bool, Pairs
     if laws.mixed is not None:
         raise ModelError(f"contact: {laws.mixed}")
     if laws.also and not touching:
-        n = model.n_bodies
+        n = model.n_bodies + len(model.deformables)
         touching, off = True, {(a, b) for a in range(n) for b in range(a + 1, n)}
     return touching, (off | laws.off) - laws.also, also | laws.also
 
 
-def pair_tables(model: Model, rules: list[Contact]) -> tuple[np.ndarray, np.ndarray]:
-    """μ and k_d of every pair of bodies; rules as `contact_rules` has them."""
-    n = model.n_bodies
+def pair_tables(model: Model, rules: list[Contact], rows: int) -> tuple[np.ndarray, np.ndarray]:
+    """μ and k_d of every pair of bodies, and of deformables, which are numbered behind `rows` bodies and links; rules as `contact_rules`
+    has them."""
+    n, bodies = rows + len(model.deformables), model.n_bodies
     friction, damping = np.zeros((n, n)), np.zeros((n, n))
     for c in rules:
         if c.everywhere:
             friction[:], damping[:] = c.friction, c.damping
-        for a, b in (map(model.body, pair) for pair in c.pairs()):
+        for a, b in ((touched(model, name) for name in pair) for pair in c.pairs()):
+            a, b = (i if i < bodies else i - bodies + rows for i in (a, b))
             friction[a, b] = friction[b, a] = c.friction
             damping[a, b] = damping[b, a] = c.damping
     for (a, b), mu in body_laws(model).friction.items():

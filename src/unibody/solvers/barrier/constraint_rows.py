@@ -59,9 +59,9 @@ class UnmeasuredRows:
     def _scale(self, view: RigidView) -> None:
         """m (ℓ²), ĉ and what elements give themselves, by row."""
         bodies = [self.entry_body[self.entry_row == r] for r in range(len(self))]
-        arm = np.array([view.length(b for b in some if b < self.model.n_bodies) for some in bodies])
+        arm = np.array([view.length(b for b in some if b < self.model.n_frames) for some in bodies])
         turn = np.array([unit != "m" for unit in self._tables.row_units], bool)
-        self._per = np.array([view.heavy(b for b in some if b < self.model.n_bodies) for some in bodies]) * np.where(turn, arm**2, 1.0)
+        self._per = np.array([view.heavy(b for b in some if b < self.model.n_frames) for some in bodies]) * np.where(turn, arm**2, 1.0)
 
         def numbers(name: str, otherwise: float) -> np.ndarray:
             return np.array([getattr(c, name, None) or otherwise for c in self.elements], float)
@@ -84,7 +84,7 @@ class UnmeasuredRows:
         """C, G (entries, 6) and J (entries) of bodies at rest."""
         t = self._tables
         G, J, C, bias, drift = (np.zeros(size) for size in (6 * t.entries, t.dof_entries, t.rows, t.rows, t.rows))
-        V, v = np.zeros(6 * self.model.n_bodies), np.zeros(self.model.nv_joints)
+        V, v = np.zeros(6 * self.model.n_frames), np.zeros(self.model.nv_joints)
         fill_element_rows(t.classes, t.index, t.parameters, X, V, q, v, signals, G, J, C, bias, drift)
         if self._errors.error is not None:
             raise_error_of(self._errors)
@@ -106,7 +106,7 @@ class UnmeasuredRows:
     def gradients(self, x: np.ndarray, q_near: np.ndarray, signals: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """C of every row, and its gradient (12) by entries, at affine coordinates x (flat)."""
         seen = self.joints.see(x, q_near)
-        C, G, J = self.evaluate(seen.X[: 12 * self.model.n_bodies], seen.q, signals)
+        C, G, J = self.evaluate(seen.X[: 12 * self.model.n_frames], seen.q, signals)
         on_bodies = np.einsum("ei,eij->ej", G, seen.T.reshape(-1, 6, 12)[self._G[:, 1]])
         in_joints = J[:, None, None] * seen.rows.reshape(-1, 2, 12)[self._J[:, 1]]
         return C, np.concatenate([on_bodies, in_joints.reshape(-1, 12)])

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from unibody.algebra.block.cholesky import BlockMatrix
+from unibody.algebra.block.cholesky import BlockMatrix, inner
 from unibody.collision.contact_search import ContactSearch
 from unibody.collision.proximity import WIDTH, ContactSet
 from unibody.contact.barrier import (
@@ -192,14 +192,14 @@ class BarrierPotential(Potential):
     def __init__(self, system: AffineSystem, law: ContactParameters, factor: float, alone: bool, x: np.ndarray):
         self._search = ContactSearch(system.surface, system.broad, system.proximity, law.reach, law.parts)
         self._law, self._factor, self._alone = law, factor, alone
-        self._known = x.copy(), self._search.contacts(x.reshape(-1, 4, 3))
+        self._known = x.copy(), self._search.contacts(x)
         self._press = np.zeros(1)
         self._loose: tuple[np.ndarray, np.ndarray] | None = None
 
     def contacts(self, x: np.ndarray) -> ContactSet:
         """Everything nearer than the reach; that of the last call again if nothing has moved."""
         if not np.array_equal(self._known[0], x):
-            self._known = x.copy(), self._search.contacts(x.reshape(-1, 4, 3))
+            self._known = x.copy(), self._search.contacts(x)
         return self._known[1]
 
     def pairs(self, x: np.ndarray) -> Sequence[np.ndarray]:
@@ -220,14 +220,14 @@ class BarrierPotential(Potential):
             add(c.pair.ravel(), places[0], record, self._law.pressure, self._law.reach, self._factor, own_out, between_out)
 
     def max_step(self, x: np.ndarray, p: np.ndarray, t: float) -> float:
-        t, ahead = self._search.safe_step(x.reshape(-1, 4, 3), p.reshape(-1, 4, 3), self._alone)
+        t, ahead = self._search.safe_step(x, p, self._alone)
         if ahead is not None:
             self._known = x + t * p, ahead
         return t
 
     def first_hit(self, x: np.ndarray, p: np.ndarray) -> tuple[int, int] | None:
         """The bodies between which the way p ends first."""
-        return self._search.first_hit(x.reshape(-1, 4, 3), p.reshape(-1, 4, 3))
+        return self._search.first_hit(x, p)
 
     def loosen(self, x: np.ndarray, p: np.ndarray) -> bool:
         c = self.contacts(x)
@@ -309,7 +309,7 @@ class DamperPotential(Potential):
 
     def value(self, x: np.ndarray) -> float:
         w, Dw = self._pull(x)
-        return 0.5 * self._factor * self._rate * float(w @ Dw)
+        return 0.5 * self._factor * self._rate * inner(w, Dw)
 
     def add_gradient(self, x: np.ndarray, gradient_out: np.ndarray) -> None:
         gradient_out.reshape(-1, 12)[self._moving] += (self._factor * self._rate * self._pull(x)[1]).reshape(-1, 12)

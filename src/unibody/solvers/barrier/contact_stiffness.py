@@ -41,7 +41,7 @@ class ContactParameters:
     slip_speed: float
     """ε_v [m/s]"""
     parts: np.ndarray
-    """(rows of Q,) part of κ that each body asks for; a pair has the larger."""
+    """(bodies, links and deformables,) part of κ that each asks for; a pair has the larger."""
 
     def of_pairs(self, pair: np.ndarray) -> np.ndarray:
         """(n,) κ of pairs of bodies (n, 2)."""
@@ -53,16 +53,24 @@ class Pressures:
 
     def __init__(self, system: AffineSystem, reach: float, given: float | None):
         self._system, self.reach, self._given = system, reach, given
-        s, bodies = system.surface, system.model.bodies
-        n = len(system.start[0])
+        s, bodies, rows, soft = system.surface, system.model.bodies, system.rows, system.model.deformables
+        n = system.touchables
+        self._moving = np.concatenate([system.moving, rows + np.arange(len(soft))]).astype(np.int64)
+        """Of which the numbers e are kept: moving bodies and links, then deformables."""
         area = np.bincount(s.body, s.vertex_area, n) / 6.0 if len(s.body) else np.zeros(n)
         self._weight = np.zeros(n)
-        """(rows of Q,) mass over area of moving bodies that can be touched [kg/m²]."""
+        """(bodies, links and deformables,) mass over area of what moves and can be touched [kg/m²]."""
         for i in system.moving:
             if area[i] > 0.0 and i < len(bodies):
                 self._weight[i] = bodies[i].mass / area[i]
         total = sum(bodies[i].mass for i in system.own)
         mass = np.array([bodies[i].mass if i < len(bodies) else total for i in system.moving])
+        if soft:
+            own = np.array([float(d.mass.sum()) for d in soft])
+            # what bends may rest on all of one side; a solid, like a body, on a sixth
+            rest = area[rows:] * np.array([1.0 if d.kind == "soft" else 6.0 for d in soft])
+            self._weight[rows:] = np.where(rest > 0.0, own / np.where(rest > 0.0, rest, 1.0), 0.0)
+            total, mass = total + float(own.sum()), np.concatenate([mass, own])
         self._most = np.log2(np.maximum(total / np.where(mass > 0.0, mass, total or 1.0), 1.0)) if total > 0.0 else np.zeros(len(mass))
         """(moving,) log₂ of the mass of all in that of each."""
         self._gravity = float(np.linalg.norm(system.model.gravity))
@@ -72,7 +80,7 @@ class Pressures:
         if self._given is not None:
             return ContactParameters(self.reach, self._given, slip_speed, np.ones(len(self._weight)))
         kappa = self._weight * self._rest(h)
-        kappa[self._system.moving] *= 2.0**steps
+        kappa[self._moving] *= 2.0**steps
         most = float(kappa.max(initial=0.0))
         if most <= 0.0:
             return ContactParameters(self.reach, 1.0, slip_speed, np.ones(len(kappa)))
@@ -82,14 +90,14 @@ class Pressures:
         return CARRIED * self._gravity + self.reach / h**2
 
     def raised(self, steps: np.ndarray, touching: np.ndarray, h: float, V: np.ndarray) -> np.ndarray:
-        """The numbers e for a step that begins with velocities V (rows of Q, 4, 3), of which bodies that are touching keep theirs."""
-        if self._given is not None or not len(self._system.points.body):
+        """The numbers e for a step that begins with velocities V (of all control points), of which bodies that are touching keep theirs."""
+        if self._given is not None or not len(self._system.surface.body):
             return steps
         return np.maximum(np.where(touching > 0.0, steps, 0.0), self._asked(h, V))
 
     def _asked(self, h: float, V: np.ndarray) -> np.ndarray:
         """(moving,) e for the speeds of V."""
-        moving, speed = self._system.moving, self._system.motions(np.ascontiguousarray(V).ravel())[:, 1]
+        moving, speed = self._moving, self._system.motions(np.ascontiguousarray(V).ravel())[:, 1]
         driven = [i for i, b in enumerate(self._system.model.bodies) if b.kind == "kinematic"]
         ask = 1.0 + (speed[moving] + speed[driven].max(initial=0.0)) / h / self._rest(h)
         return np.minimum(np.log2(ask), MOST)
@@ -102,5 +110,5 @@ class Pressures:
         """The numbers e after a step that ended with these contacts and with velocities V."""
         least = np.full(len(self._weight), DEEP * self.reach)
         np.minimum.at(least, contacts.pair.ravel(), np.repeat(contacts.distance, 2))
-        more = steps + np.log2(DEEP * self.reach / least[self._system.moving])
+        more = steps + np.log2(DEEP * self.reach / least[self._moving])
         return np.maximum(steps, np.minimum(np.minimum(more, self._asked(h, V) + self._most), MOST))

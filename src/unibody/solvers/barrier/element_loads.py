@@ -49,7 +49,7 @@ class ElementLoads:
 
     @staticmethod
     def of(model: Model) -> ElementLoads:
-        return ElementLoads(0.0, np.zeros((model.n_bodies, 6)), np.zeros(model.nv_joints))
+        return ElementLoads(0.0, np.zeros((model.n_frames, 6)), np.zeros(model.nv_joints))
 
     def join(self, other: ElementLoads) -> ElementLoads:
         """The sum of two sets of loads."""

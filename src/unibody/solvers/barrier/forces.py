@@ -15,11 +15,12 @@ from collections.abc import Sequence
 import numpy as np
 
 from unibody.algebra.block.cholesky import BlockMatrix
+from unibody.algebra.block.node_blocks import NodeBlocks, add_block_products
 from unibody.coordinates.affine.forces import AffineForces, ForceSlopes, Slopes, add_slopes
 from unibody.coordinates.affine.polar import add_dashpot_blocks, add_pulled_loads
 from unibody.coordinates.affine.rigid_view import JointCoordinates, RigidView, SeenBodies
 from unibody.solvers.barrier.affine_system import AffineSystem
-from unibody.solvers.barrier.incremental_potential import Places, Potential, block_matrix, pair_places
+from unibody.solvers.barrier.incremental_potential import Places, Potential, block_matrix, pair_places, seen_blocks
 
 
 class StoredEnergy(Potential):
@@ -111,12 +112,55 @@ class LaggedForces:
                 damper = D if damper is None else damper.plus(1.0, D)
         return out.reshape(-1, 12), damper, powers
 
+    def about_points(
+        self, Q: np.ndarray, V: np.ndarray, q_near: np.ndarray, signals: np.ndarray, control: np.ndarray, origin: np.ndarray, rate: float
+    ) -> tuple[np.ndarray, NodeBlocks | None]:
+        """As `about`, what acts on points of deformables, and between these and bodies: constant loads, and dampers, over all control
+        points. `origin` of these, flat."""
+        s, f = self._system, self._forces
+        assert s.vertices is not None
+        out = np.zeros(origin.size)
+        if self.is_idle(control):
+            return out, None
+        points = s.vertices.seen
+        joints, seen, at, F, _, _ = self._seen(Q, V, q_near, signals, control)
+        force = F.reshape(-1, 6)[points, 3:]
+        if f.energetic:
+            force = force - f.stored(at[1], seen.q, signals)[1].reshape(-1, 6)[points, 3:]
+        out.reshape(-1, 3)[4 * points] += force
+        # velocities and ways of bodies and points; vertices by themselves do not appear in these blocks
+        speed, way = np.zeros(origin.size), np.zeros(origin.size)
+        s.bodies_of(speed)[:], s.bodies_of(way)[:] = V, Q - s.bodies_of(origin)
+        found = []
+        for slopes, stores in ((f.storing, True), (f.other, False)):
+            if slopes.any:
+                stiffness, damping = slopes.blocks(*at)
+                D = self._point_blocks(damping, slopes, joints, seen)
+                add_block_products(D.rows, D.columns, D.blocks.ravel(), speed, out)
+                found.append(D)
+                if not stores:
+                    K = self._point_blocks(stiffness, slopes, joints, seen)
+                    add_block_products(K.rows, K.columns, K.blocks.ravel(), way, out)
+                    found.append(NodeBlocks(K.rows, K.columns, K.blocks / rate))
+        return out, NodeBlocks.joined(found) if found else None
+
+    def _point_blocks(self, blocks: Slopes, slopes: ForceSlopes, joints: JointCoordinates, seen: SeenBodies) -> NodeBlocks:
+        assert self._system.vertices is not None
+        own, keys, between = self._raw(blocks, slopes, joints, seen)
+        return seen_blocks(own, keys, between, self._system.vertices.seen, seen.x.size // 12)
+
     def _matrix(self, blocks: Slopes, slopes: ForceSlopes, joints: JointCoordinates, seen: SeenBodies) -> BlockMatrix:
+        return block_matrix(*self._raw(blocks, slopes, joints, seen), self._system)
+
+    def _raw(
+        self, blocks: Slopes, slopes: ForceSlopes, joints: JointCoordinates, seen: SeenBodies
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Blocks of bodies, keys of pairs, and their blocks."""
         n = seen.x.size // 12
         keys, places = pair_places([slopes.pair, joints.pair], n)
         own, between = np.zeros(144 * n), np.zeros(144 * len(keys))
         add_slopes(blocks, slopes, joints, seen, places, 1.0, own, between)
-        return block_matrix(own, keys, between, self._system)
+        return own, keys, between
 
     def armatures(
         self, Q: np.ndarray, V: np.ndarray, q_near: np.ndarray, before: np.ndarray, rate: float

@@ -60,6 +60,8 @@ def bilateral_rows(view: RigidView, k: Kinematics) -> list[InstantRow]:
         if getattr(constraint, "surfaces", False) or constraint.unilateral:
             continue
         rows = constraint.evaluate(k)
+        if any(model.body(b) >= model.n_bodies for b in rows.G):  # of points of deformables no acceleration is known
+            continue
         parts, right = {model.body(b): np.asarray(G) for b, G in rows.G.items()}, -np.asarray(rows.bias, float)
         for joint, J in rows.J.items():
             j = model.joint(joint)

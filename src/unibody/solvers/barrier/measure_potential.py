@@ -13,7 +13,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from unibody.contact.barrier import add_outer, barrier_terms
+from unibody.contact.barrier import barrier_terms
+from unibody.contact.stencil_blocks import add_outer
 from unibody.coordinates.affine.body import polar
 from unibody.coordinates.affine.measures import WIDTH, measured_vector
 from unibody.coordinates.affine.polar import add_dashpot_blocks

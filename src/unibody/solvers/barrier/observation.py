@@ -10,23 +10,29 @@ its end.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from unibody.collision.proximity import WIDTH, ContactSet
 from unibody.contact.barrier import contact_forces
+from unibody.contact.node_blocks import NodeBarrier
 from unibody.coordinates.affine.body import strain_energy
 from unibody.coordinates.affine.rigid_view import relative_twist
 from unibody.coordinates.observation import Observation, Touching, public_poses, public_twists
 from unibody.element import Kinematics
 from unibody.model import State
 from unibody.rules.base import trapezoidal_work
+from unibody.solvers.barrier.affine_system import AffineSystem
 from unibody.solvers.barrier.constraint_rows import remainder_loads
-from unibody.solvers.barrier.contact_potential import add_barrier_gradient, barrier_value, smooth_slips
+from unibody.solvers.barrier.contact_potential import add_barrier_gradient, barrier_value
 from unibody.solvers.barrier.element_loads import ElementLoads
 from unibody.solvers.barrier.instant import instant, joint_bias, least_shift
 from unibody.solvers.barrier.measure_potential import measure_loads
 from unibody.solvers.barrier.memory import USUAL_STEP, LastStep
+from unibody.solvers.barrier.point_contact import contact_slips
 from unibody.solvers.barrier.step import BarrierSystem
+from unibody.solvers.barrier.vertex_observation import observe_vertices
 
 
 def observe_affine(system: BarrierSystem, state: State, memory: np.ndarray, control: np.ndarray) -> Observation:
@@ -34,6 +40,8 @@ def observe_affine(system: BarrierSystem, state: State, memory: np.ndarray, cont
     model, a, kept = system.model, system.affine, system.memory.view(memory)
     # Bodies and joints as elements see them.
     Q, V, last = a.whole(state.q, state.t), a.rates(state.v, state.t), system.memory.last_step(memory)
+    x, speed = a.everything(Q, state.q, state.t), a.rates_of_all(V, state.v, state.t)
+    Q, V = a.bodies_of(x), a.bodies_of(speed)
     k = system.view.kinematics(state.t, Q, V, kept.joint_q, a.signals(state.t), control, model.joints)
     # What forces, constraints and remainders do.
     F, acting, powers = np.zeros(k.V.size), np.zeros(model.nv_joints), np.zeros(3)
@@ -50,7 +58,7 @@ def observe_affine(system: BarrierSystem, state: State, memory: np.ndarray, cont
         for name, rows in system.exact.items():
             multipliers[name] = kept.multipliers[rows]
     else:
-        holding, found, efforts = _at_rest(system, Q, k, F.reshape(-1, 6), acting)
+        holding, found, efforts = _at_rest(system, x, k, F.reshape(-1, 6), acting)
         multipliers.update(found)
     holding = least_shift(system.view, k, a.own, holding)
     reactions = holding.copy()
@@ -58,20 +66,25 @@ def observe_affine(system: BarrierSystem, state: State, memory: np.ndarray, cont
         if j.nv and efforts[j.v_start : j.v_start + j.nv].any():
             reactions[i] += np.linalg.pinv(j.element.motion(k.joint_q(j.name))).T @ efforts[j.v_start : j.v_start + j.nv]
     # Energies.
-    contacts, barriers = _contacts(system, Q, state.t, memory, last)
+    n = model.n_bodies
+    contacts, near, barriers = _contacts(system, x, state.t, memory, last)
     own, M4 = V[a.own], a.M4[: a.real]
     kinetic = 0.5 * float(np.einsum("nai,nab,nbi->", own, M4, own))
     kinetic += sum(0.5 * float(j.armature @ k.joint_v(j.name) ** 2) for j in system.lagged.armed)
     height = float(-(np.einsum("na,nai->ni", M4[:, 0], Q[a.own]) @ model.gravity).sum())
+    seen: dict[str, Any] = {}
+    if a.vertices is not None:
+        soft = observe_vertices(system, x, speed, memory, near, contacts)
+        seen, kinetic, height = soft.fields, kinetic + soft.kinetic, height + soft.gravity
     barriers += float(strain_energy(Q[a.moving], system.stiffness.of(last.length, kept.stiffer_bodies)).sum())
     return Observation(
-        time=state.t, poses=public_poses(k.X), twists=public_twists(k.X, k.V), joint_q=k.q, joint_v=k.v, kinetic=kinetic, gravity=height,
-        springs=stored + held.value + barriers, powers=powers, reactions=_in_world(system, k, reactions),
+        time=state.t, poses=public_poses(k.X[:n]), twists=public_twists(k.X[:n], k.V[:n]), joint_q=k.q, joint_v=k.v, kinetic=kinetic,
+        gravity=height, springs=stored + held.value + barriers, powers=powers, reactions=_in_world(system, k, reactions),
         constraint_wrenches=_in_world(system, k, holding),
         violation=max(held.violation, float(np.abs(system.reduction.residual(Q)).max(initial=0.0))),
         redundant=system.reduction.dropped, redundant_names=tuple(system.reduction.redundant), multipliers=multipliers,
         iterations=int(kept.iterations), notes=system.notes(), contacts=contacts, material=Q[: model.n_bodies],
-        work=trapezoidal_work(memory, powers),
+        work=trapezoidal_work(memory, powers), **seen,
     )  # fmt: skip
 
 
@@ -131,14 +144,14 @@ def _armatures(system: BarrierSystem, last: LastStep, k: Kinematics) -> np.ndarr
 
 
 def _at_rest(
-    system: BarrierSystem, Q: np.ndarray, k: Kinematics, F: np.ndarray, acting: np.ndarray
+    system: BarrierSystem, x: np.ndarray, k: Kinematics, F: np.ndarray, acting: np.ndarray
 ) -> tuple[np.ndarray, dict[str, np.ndarray], np.ndarray]:
     """Where no step has been: wrenches that hold joints, multipliers, and efforts, from accelerations of rigid bodies under wrenches F
     (bodies, 6) and efforts of forces."""
-    model, held = system.model, _held_loads(system, Q, k, USUAL_STEP, 0.0, False)
-    wrench = F + held.wrench + _contact_wrenches(system, Q, k)
+    model, held = system.model, _held_loads(system, system.affine.bodies_of(x), k, USUAL_STEP, 0.0, False)
+    wrench = F + held.wrench + _contact_wrenches(system, x, k)
     system.view.spread(acting, k, wrench)
-    R, V = k.X[:, :9].reshape(-1, 3, 3), np.zeros((model.n_bodies, 6))
+    R, V = k.X[:, :9].reshape(-1, 3, 3), np.zeros((model.n_frames, 6))
     for i, body in enumerate(model.bodies):
         weight = body.mass * R[i].T @ model.gravity if body.kind == "dynamic" else np.zeros(3)
         wrench[i] += np.concatenate([np.cross(body.com, weight), weight])
@@ -162,60 +175,76 @@ def _at_rest(
     return holding, {**held.multipliers, **found.multipliers}, efforts
 
 
-def _contact_wrenches(system: BarrierSystem, Q: np.ndarray, k: Kinematics) -> np.ndarray:
-    """(bodies, 6) of the barriers, body axes."""
-    if not system.affine.touching:
-        return np.zeros((system.model.n_bodies, 6))
-    law = system.law(USUAL_STEP)
-    contacts, gradient = system.contacts(Q, law), np.zeros(Q.size)
-    add_barrier_gradient(contacts.pair.ravel(), contacts.record.ravel(), law.pressure, law.reach, 1.0, gradient)
-    F = -gradient.reshape(-1, 4, 3)[: system.model.n_bodies]
+def _contact_wrenches(system: BarrierSystem, x: np.ndarray, k: Kinematics) -> np.ndarray:
+    """(bodies, 6) of the barriers, and of what deformables pull, body axes."""
+    a, n = system.affine, system.model.n_frames
+    if not a.touching and a.vertices is None:
+        return np.zeros((n, 6))
+    gradient = np.zeros(x.size)
+    if a.touching:
+        law = system.law(USUAL_STEP)
+        contacts = system.contacts(x, law)
+        if a.vertices is None:
+            add_barrier_gradient(contacts.pair.ravel(), contacts.record.ravel(), law.pressure, law.reach, 1.0, gradient)
+        else:
+            NodeBarrier(contacts, law.pressure, law.reach).add_gradient(1.0, gradient)
+    if a.vertices is not None:
+        gradient[12 * a.rows :] += system.matter.gradient(a.vertices.of(x).ravel())
+        a.vertices.of(gradient)[:] -= a.vertices.mass[:, None] * system.model.gravity
+        a.vertices.pulled(gradient)
+    F, Q = -a.bodies_of(gradient)[:n], a.bodies_of(x)
     R = k.X[:, :9].reshape(-1, 3, 3)
     torque = np.cross(Q[: len(F), 1:], F[:, 1:]).sum(axis=1)
     return np.concatenate([np.einsum("nji,nj->ni", R, torque), np.einsum("nji,nj->ni", R, F[:, 0])], axis=1)
 
 
-def _contacts(system: BarrierSystem, Q: np.ndarray, t: float, memory: np.ndarray, last: LastStep) -> tuple[Touching, float]:
-    """Contacts at coordinates Q of all bodies with the memory of the step that ended there, and what their barriers store [J]."""
+def _contacts(system: BarrierSystem, x: np.ndarray, t: float, memory: np.ndarray, last: LastStep) -> tuple[Touching, ContactSet, float]:
+    """Contacts at all control points x with the memory of the step that ended there, and what their barriers store [J]."""
     a, h = system.affine, last.length
     if not a.touching:
         none = ContactSet(np.zeros((0, 2), np.int64), np.zeros((0, WIDTH)))
-        return touching(none, np.zeros(0), 1.0, 1.0, Q, None, 1.0), 0.0
+        return touching(a, none, np.zeros(0), 1.0, 1.0, x, None, 1.0), none, 0.0
     law = system.law(h, memory)
-    contacts, origin = system.contacts(Q, law), None
+    contacts, origin = system.contacts(x, law), None
     if last.made:
-        origin = Q.copy()
-        origin[a.moving] = last.origin
-        earlier = a.driven(t - 2.0 * h) if last.rate * h > 1.25 else {}  # BDF-2: velocities count from (4 x − x_old) / 3
-        for i, place in a.driven(t - h).items():
-            origin[i] = (4.0 * place - earlier[i]) / 3.0 if earlier else place
+        second = last.rate * h > 1.25  # BDF-2: velocities count from (4 x − x_old) / 3
+        origin = a.velocity_origin(t - h, h, last.origin, second, x)
     mu = system.friction[contacts.pair[:, 0], contacts.pair[:, 1]]
     slip: np.ndarray | float = 1.0
     if last.made:
-        begun = a.rates(last.V, t - h)
-        slip = smooth_slips(a, contacts, begun, law.slip_speed, last.rate)
-    seen = touching(contacts, mu, law.pressure, law.reach, Q, origin, slip)
-    return seen, barrier_value(contacts.record.ravel(), law.pressure, law.reach)
+        begun = a.rates_of_all(a.rates(last.V, t - h), last.V, t - h)
+        slip = contact_slips(a, contacts, begun, law.slip_speed, last.rate)
+    seen = touching(a, contacts, mu, law.pressure, law.reach, x, origin, slip)
+    return seen, contacts, barrier_value(contacts.record.ravel(), law.pressure, law.reach)
 
 
 def touching(
-    contacts: ContactSet, mu: np.ndarray, pressure: float, reach: float, Q: np.ndarray, origin: np.ndarray | None,
+    system: AffineSystem, contacts: ContactSet, mu: np.ndarray, pressure: float, reach: float, x: np.ndarray, origin: np.ndarray | None,
     slip: np.ndarray | float,
-) -> Touching:
-    """mu (n,); `origin` (bodies, 4, 3) from where slips count (None before the first step), `slip` [m] (n,) below which friction holds."""
-    contacts = contacts.at_surfaces(Q.ravel())
+) -> Touching:  # fmt: skip
+    """mu (n,); `origin` (all control points) from where slips count (None before the first step), `slip` [m] (n,) below which friction
+    holds."""
+    contacts = contacts.at_surfaces(x)
     u, n = contacts.u, contacts.normal
-    first = np.einsum("nk,nki->ni", u[:, 0], Q[contacts.pair[:, 0]])
-    second = -np.einsum("nk,nki->ni", u[:, 1], Q[contacts.pair[:, 1]])
+    at = _at_nodes(contacts, x)
+    first = np.einsum("nk,nki->ni", u[:, 0], at[:, 0])
+    second = -np.einsum("nk,nki->ni", u[:, 1], at[:, 1])
     press = contact_forces(contacts, pressure, reach)
     w = np.zeros((len(contacts), 3))
     if origin is not None:
-        w = np.einsum("nsk,nski->ni", u, (Q - origin)[contacts.pair])
+        w = np.einsum("nsk,nski->ni", u, _at_nodes(contacts, x - origin))
         w = w - np.einsum("ni,ni->n", w, n)[:, None] * n
     size = np.linalg.norm(w, axis=1)
     part = np.minimum(size / slip, 1.0)
     grip = np.where(size > 0.0, mu * press * part * (2.0 - part) / np.maximum(size, 1e-300), 0.0)
+    bodies = np.where(contacts.pair < system.rows, contacts.pair, contacts.pair - system.rows + system.model.n_bodies)
     return Touching(
-        points=0.5 * (first + second), bodies=contacts.pair.copy(), normals=n.copy(), gaps=contacts.distance.copy(), normal_forces=press,
+        points=0.5 * (first + second), bodies=bodies, normals=n.copy(), gaps=contacts.distance.copy(), normal_forces=press,
         friction=-grip[:, None] * w, sliding=(size >= slip) & (mu * press > 0.0),
     )  # fmt: skip
+
+
+def _at_nodes(contacts: ContactSet, x: np.ndarray) -> np.ndarray:
+    """(n, 2, 4, 3) of x at the control points of contacts, 0 where there is none."""
+    nodes = contacts.nodes
+    return np.where(nodes[:, :, None] >= 0, x.reshape(-1, 3)[np.maximum(nodes, 0)], 0.0).reshape(-1, 2, 4, 3)

@@ -16,8 +16,8 @@ from collections.abc import Callable
 
 import numpy as np
 
-from unibody.algebra.block.cholesky import BlockMatrix, factor_blocks, solve_diagonal
-from unibody.algebra.block.reduced_pcg import MechanismFactors
+from unibody.algebra.block.cholesky import BlockMatrix, inner
+from unibody.algebra.block.direct import NewtonSolver
 from unibody.solvers.barrier.affine_system import AffineSystem
 
 ROUNDS = 3
@@ -29,15 +29,18 @@ Stretch = Callable[[np.ndarray, np.ndarray, np.ndarray], tuple[float, np.ndarray
 
 
 class RigidCorrection:
-    """Of a direction `first` (12 per body) from x, with the gradient g and the matrix H of the moving bodies."""
+    """Of a direction `first` of all control points from x, with the gradient g by the unknowns and the matrix H of the moving bodies, which
+    `linear` solves."""
 
-    def __init__(self, system: AffineSystem, stretch: Stretch, x: np.ndarray, g: np.ndarray, first: np.ndarray, H: BlockMatrix):
-        self._system, self._stretch, self._x, self._g, self._first, self._H = system, stretch, x, g, first, H
-        self._slope = float(g @ self._own(first))
+    def __init__(
+        self, system: AffineSystem, stretch: Stretch, x: np.ndarray, g: np.ndarray, first: np.ndarray, H: BlockMatrix, linear: NewtonSolver
+    ):
+        self._system, self._stretch, self._x, self._g, self._first, self._H, self._linear = system, stretch, x, g, first, H, linear
+        self._slope = inner(g, self._own(first))
         self.matters = stretch(x, first, first)[0] > ENOUGH * abs(self._slope)
 
     def _own(self, p: np.ndarray) -> np.ndarray:
-        return p.reshape(-1, 12)[self._system.moving].ravel()
+        return self._system.unknown(p)
 
     def turned(self, t: float) -> np.ndarray:
         """The part t of the direction, with the stretch taken away that H does not know of."""
@@ -45,28 +48,18 @@ class RigidCorrection:
         p, best, least = first.copy(), first, np.inf
         for _ in range(ROUNDS + 1):
             excess, r, blocks = self._stretch(self._x, first, p)
-            slope = float(self._g @ self._own(p))
+            slope = inner(self._g, self._own(p))
             if not excess < least or not slope < 0.0:  # worse than before, or up
                 break
             best, least = p.copy(), excess
             if excess <= ENOUGH * abs(slope):
                 break
             H = self._H
-            back = own_inverse(self._system, BlockMatrix(H.diagonal + blocks, H.rows, H.columns, H.between), r)
+            back = self._linear.solve_mechanisms(BlockMatrix(H.diagonal + blocks, H.rows, H.columns, H.between), r)
             if back is None:
                 break
-            p.reshape(-1, 12)[self._system.moving] -= back.reshape(-1, 12)
+            self._system.bodies_of(p)[self._system.moving] -= back.reshape(-1, 4, 3)
+            if self._system.vertices is not None:
+                self._system.vertices.placed(p)
         return best
 
-
-def own_inverse(system: AffineSystem, H: BlockMatrix, b: np.ndarray) -> np.ndarray | None:
-    """H⁻¹ b of every mechanism by itself, along its joints; None if H is not positive there."""
-    if system.reduction.equations:
-        mechanisms = MechanismFactors(H, system.change)
-        return system.change.spread(mechanisms.solve(system.change.gather(b))) if mechanisms.positive else None
-    diagonal, x = np.ascontiguousarray(H.diagonal).ravel(), np.empty(b.size)
-    factor = np.zeros(diagonal.size)
-    if factor_blocks(diagonal, factor) > 0:
-        return None
-    solve_diagonal(factor, b, x)
-    return x

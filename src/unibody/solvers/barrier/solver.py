@@ -25,6 +25,7 @@ from unibody.errors import ModelError, StepFailed
 from unibody.forces.base import Force
 from unibody.joints.base import Joint
 from unibody.model import Model, State
+from unibody.model.deformable import DeformableInfo
 from unibody.rules.memory import MemorySchema
 from unibody.shapes import Shape
 from unibody.solvers.barrier.body_laws import body_laws
@@ -59,6 +60,7 @@ class Barrier(Solver):
     gives_way = True
     start_deeds = ("soon", "pulls elements", "refuses")
     last_resort = True
+    deformables = True
 
     def __post_init__(self) -> None:
         if self.rule not in RULES:
@@ -84,7 +86,7 @@ class Barrier(Solver):
             return mixed
         if isinstance(element, Constraint) and element.nonholonomic:
             return f"{type(element).__name__} holds velocities only, which no potential does"
-        if isinstance(element, Joint | Force | Constraint | Shape):
+        if isinstance(element, Joint | Force | Constraint | Shape | DeformableInfo):
             return None
         return f"{type(element).__name__} is no element that affine coordinates know"
 
@@ -93,7 +95,8 @@ class Barrier(Solver):
         from unibody.solvers.barrier.step import BarrierSystem  # SciPy comes when a model needs it
 
         system = BarrierSystem(model, self)
-        return BarrierBound(model, self, "affine", system, 12 * system.n, 12 * system.n, None)
+        count = system.affine.unknowns
+        return BarrierBound(model, self, "affine", system, count, count, None)
 
 
 @dataclass
@@ -156,8 +159,11 @@ class BarrierBound(Bound):
         R = np.array([rotation_from_quaternion(wxyz) for wxyz in seen.poses[:, 3:]])
         X = np.concatenate([R.reshape(-1, 9), seen.poses[:, :3]], axis=1)
         kinetic, _ = self.masses.energies(X.ravel(), np.einsum("nji,nkj->nki", R, seen.twists.reshape(-1, 2, 3)).ravel())
+        if seen.vertex_velocities is not None:
+            of_vertices = 0.5 * self.system.affine.vertices.moving_mass * (seen.vertex_velocities**2).sum(axis=1)
+            kinetic = np.concatenate([kinetic, np.bincount(self.system.affine.vertices.owner, of_vertices, len(self.model.deformables))])
         rotors = seen.kinetic - float(kinetic.sum())
-        return EnergyBalance(kinetic, rotors, seen.gravity, seen.springs, float(seen.work[1] + seen.work[2]))
+        return EnergyBalance(kinetic, rotors, seen.gravity, seen.springs + seen.elastic, float(seen.work[1] + seen.work[2]))
 
     def observe(self, state: State, memory: np.ndarray, control: np.ndarray) -> Observation:
         from unibody.solvers.barrier.observation import observe_affine

@@ -1,10 +1,13 @@
 """Where the minimisation of a step begins: everything goes on turning and gliding, as long as nothing is in the way and Ψ falls.
 
-    A₀ = exp(h [ω]) A,   t₀ = t + h v      with v, ω of ẋ⁺ = 2 ẋ − ẋ₋₁ (as the last step changed them), else of ẋ
+    A₀ = exp [φ] A,   t₀ = t + s
 
-Straight ways of the affine coordinates, x + h ẋ, stretch a body by (h ω)²/2, which Newton's method has to undo while contacts of what turns
-are pressed together by it. Along the arc, teeth and pins keep their distances to second order. It is followed in one chord or in a few,
-each filtered by collision detection; every point on them is free of intersections, so any may be the start, and that with the least Ψ is.
+The turn φ and the way s of the step are those of the last one and as much more as rates have changed, φ = φ₋₁ + h (ω − ω₋₁) and
+s = s₋₁ + h (v − v₋₁), which errs by the third order in h; else those of constant rates, h ω and h v. Straight ways of the affine
+coordinates, x + h ẋ, stretch a body by (h ω)²/2, which Newton's method has to undo while contacts of what turns are pressed together by
+it. Along the arc, teeth and pins keep their distances to second order, and what rolls slips by less than friction's slip speed. It is
+followed in one chord or in a few, each filtered by collision detection; every point on them is free of intersections, so any may be the
+start, and that with the least Ψ is. Vertices go straight on in the same way.
 """
 
 from __future__ import annotations
@@ -13,45 +16,72 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from unibody.solvers.barrier.affine_system import AffineSystem
 from unibody.solvers.barrier.incremental_potential import IncrementalPotential
 
 CHORDS = 4
 """Of an arc whose one chord is not free."""
 
+Motion = tuple[np.ndarray, ...]
+"""Ways of origins [m] and turns [rad] of bodies in a step, (n, 3) each; with vertices the ways of the free ones (m, 3), too."""
 
-def turned(Q: np.ndarray, V: np.ndarray, h: float) -> np.ndarray:
-    """Q (n, 4, 3) after the time h, with constant velocities of the origins and constant ω, that of what is skew in Ȧ A⁻¹.
 
-    >>> Q, V = np.zeros((1, 4, 3)), np.zeros((1, 4, 3))
-    >>> Q[0, 1:], V[0, 1:] = np.eye(3), [(0, 1, 0), (-1, 0, 0), (0, 0, 0)]
-    >>> (turned(Q, V, np.pi / 2)[0, 1:] + 0.0).round(12).tolist()
+def skew_part(B: np.ndarray) -> np.ndarray:
+    """(n, 3) w of the skew part [w]ᵀ of B (n, 3, 3), whose rows are images of axes."""
+    return 0.5 * np.stack([B[:, 1, 2] - B[:, 2, 1], B[:, 2, 0] - B[:, 0, 2], B[:, 0, 1] - B[:, 1, 0]], axis=1)
+
+
+def steady(Q: np.ndarray, V: np.ndarray, h: float) -> Motion:
+    """Of bodies at Q (n, 4, 3) with constant rates V for the time h; ω is what is skew in Ȧ A⁻¹."""
+    return h * V[:, 0], h * skew_part(np.linalg.solve(Q[:, 1:], V[:, 1:]))
+
+
+def made(Q_last: np.ndarray, Q: np.ndarray) -> Motion:
+    """From Q_last to Q: of B = A A₋₁⁻¹ the skew part is n sin φ, the trace 1 + 2 cos φ."""
+    B = np.linalg.solve(Q_last[:, 1:], Q[:, 1:])
+    w = skew_part(B)
+    sine = np.linalg.norm(w, axis=1)
+    angle = np.arctan2(sine, 0.5 * (np.einsum("naa->n", B) - 1.0))
+    return Q[:, 0] - Q_last[:, 0], w * np.where(sine > 0.0, angle / np.maximum(sine, 1e-300), 1.0)[:, None]
+
+
+def carried_on(Q_last: np.ndarray, V_last: np.ndarray, Q: np.ndarray, V: np.ndarray, h: float) -> Motion:
+    """The step after one of length h from Q_last with rates V_last to Q with V."""
+    motions = made(Q_last, Q), steady(Q, V, h), steady(Q_last, V_last, h)
+    way, turn = (last + now - before for last, now, before in zip(*motions, strict=True))
+    return way, turn
+
+
+def turned(Q: np.ndarray, way: np.ndarray, turn: np.ndarray) -> np.ndarray:
+    """Q (n, 4, 3) after a motion.
+
+    >>> Q = np.concatenate([np.zeros((1, 1, 3)), np.eye(3)[None]], axis=1)
+    >>> (turned(Q, np.zeros((1, 3)), np.array([[0.0, 0.0, np.pi / 2]]))[0, 1:] + 0.0).round(12).tolist()
     [[0.0, 1.0, 0.0], [-1.0, 0.0, 0.0], [0.0, 0.0, 1.0]]
     """
-    # Rows are the axes a, with ȧ = a W; of W = [ω]ᵀ the angular velocity is ω = (W₁₂, W₂₀, W₀₁).
-    axes = Q[:, 1:]
-    W = np.linalg.solve(axes, V[:, 1:])
-    spin = 0.5 * np.stack([W[:, 1, 2] - W[:, 2, 1], W[:, 2, 0] - W[:, 0, 2], W[:, 0, 1] - W[:, 1, 0]], axis=1)
-    speed = np.linalg.norm(spin, axis=1)
-    n = spin / np.maximum(speed, 1e-300)[:, None]
-    # Rodrigues: a cos θ + n × a sin θ + n (n·a) (1 − cos θ)
-    c, s = np.cos(h * speed)[:, None, None], np.sin(h * speed)[:, None, None]
+    axes, angle = Q[:, 1:], np.linalg.norm(turn, axis=1)
+    n = turn / np.maximum(angle, 1e-300)[:, None]
+    # Rodrigues: a cos φ + n × a sin φ + n (n·a) (1 − cos φ)
+    c, s = np.cos(angle)[:, None, None], np.sin(angle)[:, None, None]
     out = Q.copy()
-    out[:, 0] += h * V[:, 0]
+    out[:, 0] += way
     out[:, 1:] = c * axes + s * np.cross(n[:, None], axes) + (1.0 - c) * (axes @ n[:, :, None]) * n[:, None]
     return out
 
 
-def start_iterate(problem: IncrementalPotential, x: np.ndarray, rates: Sequence[np.ndarray], h: float, still: float) -> np.ndarray:
-    """x of all bodies, or a better start: the first of the rates (moving bodies, 4, 3) along which Ψ falls is followed over the time h, if
-    any is above `still`: what only trembles starts from where it is."""
-    system, Q, put = problem.system, x.reshape(-1, 4, 3), problem.system.reduction.put
+def start_iterate(problem: IncrementalPotential, x: np.ndarray, motions: Sequence[Motion], least_way: float) -> np.ndarray:
+    """x of all control points, or a better start: the first of the motions along which Ψ falls, if any of its ways or turns is
+    above `least_way`: what only trembles starts from where it is."""
+    system, Q, put = problem.system, problem.system.bodies_of(x), problem.system.reduction.put
     best, least = x, problem.value(x)
-    for V, chords in ((V, chords) for V in rates if np.abs(V).max(initial=0.0) > still for chords in (1, CHORDS)):
+    moved = [m for m in motions if max(np.abs(part).max(initial=0.0) for part in m) > least_way]
+    for (way, turn, *ways), chords in ((m, chords) for m in moved for chords in (1, CHORDS)):
         at = x
         for k in range(chords):
-            to = Q.copy()
-            to[system.moving] = turned(Q[system.moving], V, (k + 1) / chords * h)
-            p = (put(to) if len(system.reduction.equations) else to).ravel() - at
+            to, part = Q.copy(), (k + 1) / chords
+            to[system.moving] = turned(Q[system.moving], part * way, part * turn)
+            to = put(to) if len(system.reduction.equations) else to
+            p = to.ravel() - at if system.vertices is None else _ahead(system, x, to, part * ways[0]) - at
             if problem.reach(at, p) < 1.0:
                 break
             at = at + p
@@ -60,3 +90,12 @@ def start_iterate(problem: IncrementalPotential, x: np.ndarray, rates: Sequence[
         if best is not x:
             break
     return best
+
+
+def _ahead(system: AffineSystem, x: np.ndarray, Q: np.ndarray, way: np.ndarray) -> np.ndarray:
+    """x with bodies at Q, and free vertices further by their ways (n, 3)."""
+    assert system.vertices is not None
+    out, v = x.copy(), system.vertices
+    system.bodies_of(out)[:] = Q
+    v.of(out)[v.free] += way
+    return v.placed(out)

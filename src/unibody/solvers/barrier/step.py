@@ -17,16 +17,16 @@ from typing import Any
 import numpy as np
 
 from unibody.algebra.block.direct import NewtonSolver
+from unibody.algebra.block.mixed import MixedSolver
+from unibody.algebra.block.node_blocks import NodeBlocks
 from unibody.algebra.minimise import SHORT, Minimum, minimise
 from unibody.arena import HoldsAddresses
 from unibody.collision.filters import contact_rules
-from unibody.collision.intersect import crossing
 from unibody.collision.proximity import GAP, ContactSet
 from unibody.coordinates.affine.forces import AffineForces
 from unibody.coordinates.affine.joints import Reduction
 from unibody.coordinates.affine.links import LIGHT
 from unibody.coordinates.affine.rigid_view import RigidView
-from unibody.errors import ModelError
 from unibody.model import Model, State
 from unibody.solvers.barrier.affine_system import AffineSystem
 from unibody.solvers.barrier.body_laws import body_contact_filter, pair_tables
@@ -37,14 +37,23 @@ from unibody.solvers.barrier.contact_potential import BarrierPotential, DamperPo
 from unibody.solvers.barrier.contact_stiffness import ContactParameters, Pressures
 from unibody.solvers.barrier.driven_bodies import advance
 from unibody.solvers.barrier.element_loads import StepScales
+from unibody.solvers.barrier.energy_potential import EnergyPotential, Matter
 from unibody.solvers.barrier.forces import LaggedForces, StoredEnergy
-from unibody.solvers.barrier.incremental_potential import IncrementalPotential, Potential
+from unibody.solvers.barrier.incremental_potential import IncrementalPotential, Potential, Targets
 from unibody.solvers.barrier.instant import InstantRow, bilateral_rows
 from unibody.solvers.barrier.measure_potential import MeasurePotential
 from unibody.solvers.barrier.measured_elements import MeasuredElements
 from unibody.solvers.barrier.memory import BarrierMemory, LastStep
 from unibody.solvers.barrier.normal_acceleration import normal_acceleration
-from unibody.solvers.barrier.start_iterate import start_iterate
+from unibody.solvers.barrier.point_contact import (
+    PointBarrierPotential,
+    PointDamperPotential,
+    PointFrictionPotential,
+    point_contact_damping,
+)
+from unibody.solvers.barrier.refused_starts import refuse_crossing, refuse_inverted
+from unibody.solvers.barrier.start_iterate import Motion, carried_on, start_iterate, steady
+from unibody.solvers.barrier.vertex_potential import VertexPotential
 
 FIRST_ROUNDS = 5
 """Renewals of friction in a first step, where forces at its beginning may be those of bodies put too near to each other."""
@@ -78,8 +87,8 @@ class StepOutcome:
 
 @dataclass
 class Prediction:
-    """Of a time rule (Eq. 2–3): x̃ (moving, 4, 3), x₀ (bodies, 4, 3) from which velocity counts, β h², ∂v/∂x; where the step will end, to
-    its order: Q and V of all bodies."""
+    """Of a time rule (Eq. 2–3): x̃ of the unknowns (flat), x₀ of all control points (flat) from which velocity counts, β h², ∂v/∂x; where
+    the step will end, to its order: Q and V of all bodies."""
 
     predicted: np.ndarray
     origin: np.ndarray
@@ -88,7 +97,7 @@ class Prediction:
     second: bool
     ahead: tuple[np.ndarray, np.ndarray]
     later: np.ndarray | float
-    """(moving, 4, 3) What velocities at the end have beyond ∂v/∂x (x⁺ − x₀): before BDF-2, that from the middle of its first step on."""
+    """(unknowns,) What velocities at the end have beyond ∂v/∂x (x⁺ − x₀): before BDF-2, that from the middle of its first step on."""
 
 
 @dataclass
@@ -110,10 +119,15 @@ class BarrierSystem(HoldsAddresses):
         # Bodies in affine coordinates, with the linear equations of their joints.
         rules = contact_rules(model)
         everyone = next((c for c in rules if c.everywhere), None)
-        self.affine = AffineSystem(model, *body_contact_filter(model, rules), everyone.thickness if everyone is not None else 0.0)
+        itself = everyone is not None and everyone.on and everyone.self_contact
+        self.affine = AffineSystem(model, *body_contact_filter(model, rules), everyone.thickness if everyone is not None else 0.0, itself)
         self.reduction, self.callback_errors = self.affine.reduction, self.affine.callback_errors
         self.n = len(self.affine.moving)
-        self.linear = NewtonSolver(options.linear, self.affine.change if self.reduction.equations else None)
+        change = self.affine.change if self.reduction.equations else None
+        self.linear, self.mixed, self.matter = NewtonSolver(options.linear, change), None, None
+        if (vertices := self.affine.vertices) is not None:
+            middle = np.concatenate([self.affine.start[0][self.affine.moving, 0], vertices.start[0][vertices.free]])
+            self.mixed, self.matter = MixedSolver(change, middle), Matter(vertices, self.callback_errors)
         # Elements, each evaluated in one way: by equations, by measures, by rows, by forces.
         self.view = RigidView(model, self.affine.parts, self.affine.links)
         self.exact = exact_elements(self.reduction)
@@ -125,7 +139,7 @@ class BarrierSystem(HoldsAddresses):
         self.forces = AffineForces(self.view, self.callback_errors, self.affine.clock)
         self.lagged = LaggedForces(self.affine, self.view, self.forces)
         # Contact.
-        self.friction, self.damping = pair_tables(model, rules)
+        self.friction, self.damping = pair_tables(model, rules, self.affine.rows)
         self.pressures: Pressures | None = None
         if self.affine.touching:
             reach = everyone.reach if everyone is not None and everyone.reach is not None else REACH * scene_size(self.affine)
@@ -134,7 +148,9 @@ class BarrierSystem(HoldsAddresses):
         slip = options.slip_speed / SLIP_SHARE if self.friction.any() else np.inf
         self.tolerance = min(options.tolerance, slip)
         """Where Newton's method ends [m/s]."""
-        self.memory = BarrierMemory(self.n, model.nq_joints, self.reduction.rows, len(self.measured))
+        held = 0 if self.affine.vertices is None else len(self.affine.vertices.held_vertices)
+        soft = len(model.deformables), self.affine.free_vertices, held
+        self.memory = BarrierMemory(self.n, model.nq_joints, self.reduction.rows, len(self.measured), *soft)
         self._notes = self._told()
 
     def notes(self) -> tuple[str, ...]:
@@ -163,28 +179,28 @@ class BarrierSystem(HoldsAddresses):
         Q, V, t = (*a.start, 0.0) if state is None else (*a.placed(state), state.t)
         self.reduction.refuse_open(Q)
         Q = self.reduction.put(Q)
-        self._refuse_crossing(Q)
+        x, speed = np.ascontiguousarray(Q).ravel(), np.ascontiguousarray(V).ravel()
+        if (vertices := a.vertices) is not None:
+            y, u = vertices.start
+            x = vertices.joined(Q, y[vertices.free], vertices.positions(t))
+            speed = vertices.joined(V, u[vertices.free], vertices.speeds(t))
+            refuse_inverted(a, self.matter, x)
+        refuse_crossing(a, x)
         q = self.model.start_q()
         self.measured.refuse_outside(Q, q)
         self.rows.refuse_outside(np.ascontiguousarray(Q).ravel(), q, a.signals(t))
-        return Q[a.moving].ravel(), V[a.moving].ravel(), t
-
-    def _refuse_crossing(self, Q: np.ndarray) -> None:
-        a = self.affine
-        pair = crossing(a.surface, a.broad, a.surface.positions(Q), a.surface.planes(Q)) if a.touching else None
-        if pair is not None:
-            one, other = (self.model.bodies[i].name for i in pair)
-            raise ModelError(f"bodies '{one}' and '{other}' intersect at the start; move them apart, or add Contact(between=…, on=False)")
+        return a.unknown(x), a.unknown(speed), t
 
     def law(self, h: float, memory: np.ndarray | None = None) -> ContactParameters:
         """Of contact in the step that memory tells of; without one, of slow bodies."""
         assert self.pressures is not None
-        return self.pressures.law(h, self.memory.view(memory).stiffer if memory is not None else np.zeros(self.n), self.options.slip_speed)
+        none = np.zeros(self.n + len(self.model.deformables))
+        return self.pressures.law(h, self.memory.view(memory).stiffer if memory is not None else none, self.options.slip_speed)
 
-    def contacts(self, Q: np.ndarray, law: ContactParameters) -> ContactSet:
-        """Near pairs at coordinates of all bodies."""
-        a, x = self.affine, self.affine.surface.positions(Q)
-        return a.proximity.contacts(a.broad.between(x, x, law.reach), Q, x, law.reach, law.parts)
+    def contacts(self, x: np.ndarray, law: ContactParameters) -> ContactSet:
+        """Near pairs at x of all control points, flat."""
+        a, y = self.affine, self.affine.surface.positions(x)
+        return a.proximity.contacts(a.broad.between(y, y, law.reach), x, y, law.reach, law.parts)
 
     def scales(self, h: float) -> StepScales:
         """Of stiff potentials in a step of length h."""
@@ -195,26 +211,28 @@ class BarrierSystem(HoldsAddresses):
     def step(self, state: State, memory: np.ndarray, control: np.ndarray, h: float) -> StepOutcome:
         a, t, last = self.affine, state.t + h, self.memory.last_step(memory)
         Q, V = a.whole(state.q, state.t), a.rates(state.v, state.t)
+        begun, speed = a.everything(Q, state.q, state.t), a.rates_of_all(V, state.v, state.t)
+        Q, V = a.bodies_of(begun), a.bodies_of(speed)
         # 1: x̃, β and ∂v/∂x (Eq. 2–3)
-        rule = self._predict(state.t, h, Q, V, last, self.memory.view(memory).joint_q)
+        rule = self._predict(state, h, Q, V, begun, last, self.memory.view(memory).joint_q)
         # 2: κ for the speeds at the beginning
         balanced = self.law(last.length, memory) if self.pressures is not None and last.made else None
-        memory = self._stiffened(memory, last, h, Q, V)
+        memory = self._stiffened(memory, last, h, begun, speed)
         # 3: Ψ (Eq. 1)
-        posed = self._pose(state, memory, control, h, rule, last, Q, V)
+        posed = self._pose(state, memory, control, h, rule, last, Q, V, begun, speed)
         problem = posed.problem
         # 4: driven bodies go to the ends of their ways, the others with their velocities or out of the way
-        way = h * V[a.moving]
-        x, iterations, failure = advance(problem, posed.barrier, Q.ravel().copy(), way, self.tolerance, self.options.iterations)
+        way = h * state.v
+        x, iterations, failure = advance(problem, posed.barrier, begun.copy(), way, self.tolerance, self.options.iterations)
         if failure:
             return self._failed(state, memory, iterations, failure, x, problem)
         # 5: argmin Ψ, with friction from the contacts of the last round
-        guess = self._onwards(Q, way) if not problem.targets else None
-        x, found, more = self._minimised(posed, x, guess, last, balanced if iterations == 0 else None, V[a.moving], h)
+        guess = self._onwards(begun, way) if not problem.targets else None
+        x, found, more = self._minimised(posed, x, guess, last, balanced if iterations == 0 else None, state.v, h)
         iterations += more
         #    and again with stiffer bodies, where they are strained beyond the goal
         kept = self.memory.view(memory)
-        while found.converged and (doubled := self.stiffness.raised(kept.stiffer_bodies, x.reshape(-1, 4, 3)[a.moving])) is not None:
+        while found.converged and (doubled := self.stiffness.raised(kept.stiffer_bodies, a.bodies_of(x)[a.moving])) is not None:
             kept.stiffer_bodies = doubled
             posed.bodies.stiffness = self.stiffness.of(h, doubled)
             found = minimise(problem, x, self.tolerance, self.options.iterations, problem.arrived)
@@ -223,8 +241,8 @@ class BarrierSystem(HoldsAddresses):
             return self._failed(state, memory, iterations, found.why + self._held_up(posed, found.x), found.x, problem)
         x = problem.polished(x, found.value)
         # 6: v = ∂v/∂x (x⁺ − x₀), memory and what is reported
-        Q_new, v = x.reshape(-1, 4, 3), rule.rate * (x.reshape(-1, 4, 3) - rule.origin)[a.moving] + rule.later
-        count, distance, near = 0, np.inf, np.zeros(len(Q))
+        Q_new, v = a.bodies_of(x), rule.rate * a.unknown(x - rule.origin) + rule.later
+        count, distance, near = 0, np.inf, np.zeros(a.touchables)
         if posed.barrier is not None:
             contacts = posed.barrier.contacts(x)
             gaps = contacts.record[:, GAP]
@@ -232,45 +250,58 @@ class BarrierSystem(HoldsAddresses):
             near[contacts.pair.ravel()] = 1.0
         multipliers, open_by = np.zeros(0), 0.0
         if self.reduction.equations:  # ∂Ψ/∂x = β h² Cᵀ μ
-            multipliers = -self.reduction.multipliers(problem.gradient(x)) / rule.factor
+            multipliers = -self.reduction.multipliers(problem.gradient(x)[: 12 * self.n]) / rule.factor
             open_by = float(np.abs(self.reduction.residual(Q_new)).max(initial=0.0))
         q_near = self.memory.view(memory).joint_q
-        fitted = self.view.turning.fitted(x, q_near) if self.view.turning.which.size else q_near
-        history = rule.origin[a.moving], Q[a.moving], V[a.moving]
+        fitted = self.view.turning.fitted(Q_new.ravel(), q_near) if self.view.turning.which.size else q_near
+        history = a.unknown(rule.origin), state.q, state.v
+        touched = np.concatenate([near[a.moving], near[a.rows :]])
         after_step = self.memory.after(
-            memory, t, h, rule.rate, rule.factor, posed.powers, history, fitted, multipliers,
-            (iterations, count, distance), near[a.moving],
+            memory, t, h, rule.rate, rule.factor, posed.powers, history, fitted, multipliers, (iterations, count, distance), touched,
+            self._held_forces(problem, x, t, rule.factor),
         )  # fmt: skip
-        violation = max(open_by, *(potential.violation(x) for potential in problem.potentials))
+        violation = max(open_by, *(potential.violation(Q_new.ravel()) for potential in problem.potentials))
         why = (f"Newton's method {found.why}",) if found.why else ()
         solved = f"Newton's systems: {problem.factored} by factors, {problem.iterated} by conjugate gradients"
         notes = (f"{count} contacts, {iterations} iterations; {solved}", *why, *self.notes())
-        after = State(t, Q_new[a.moving].ravel(), v.ravel(), "affine")
+        after = State(t, a.unknown(x), v, "affine")
         return StepOutcome(after, after_step, iterations, found.length, violation, distance, notes)
 
-    def _predict(self, t: float, h: float, Q: np.ndarray, V: np.ndarray, last: LastStep, q_near: np.ndarray) -> Prediction:
-        """Eq. 2, or Eq. 3 where the step before was as long."""
-        a, m = self.affine, self.affine.moving
-        own, vel, later = Q[m], V[m], 0.0
+    def _held_forces(self, problem: IncrementalPotential, x: np.ndarray, t: float, factor: float) -> np.ndarray:
+        """(held vertices, 3) with which what holds vertices acts on them at the end of a step [N]: first attached, then prescribed ones."""
+        if (v := self.affine.vertices) is None:
+            return np.zeros((0, 3))
+        out = v.of(problem.forces(x)) / factor
+        still = ~v.moves
+        out[still] -= v.mass[still, None] * self.model.gravity
+        out[v.prescribed] += v.mass[v.prescribed, None] * v.accelerations(t)
+        return out[v.held_vertices]
+
+    def _predict(
+        self, state: State, h: float, Q: np.ndarray, V: np.ndarray, begun: np.ndarray, last: LastStep, q_near: np.ndarray
+    ) -> Prediction:  # fmt: skip
+        """Eq. 2, or Eq. 3 where the step before was as long; `begun`: all control points at the beginning."""
+        a, t, own, vel, later = self.affine, state.t, state.q, state.v, 0.0
         second = self.options.rule == "bdf2" and last.made and last.length == h
         if second:
             predicted, beta, rate = (4.0 * own - last.Q + 2.0 * h / 3.0 * (4.0 * vel - last.V)) / 3.0, 4.0 / 9.0, 1.5 / h
-            origin = Q.copy()
-            origin[m] = (4.0 * own - last.Q) / 3.0
-            for i, place in a.driven(t - h).items():
-                origin[i] = (4.0 * Q[i] - place) / 3.0
+            origin = a.velocity_origin(t, h, (4.0 * own - last.Q) / 3.0, True, begun)
         else:
             # velocities that earlier steps of this length would have left; those of BDF-2 are not means over a step
             two = self.options.rule == "bdf2"
             longer = h if two or not last.made else h - last.length
-            bent = self._normal_acceleration(t, h, Q, V, q_near) if longer else np.zeros_like(own)
+            bent = np.zeros(len(own))
+            if longer:
+                bent[: 12 * self.n] = self._normal_acceleration(t, h, Q, V, q_near).ravel()
             vel = vel - 0.5 * longer * bent
             later = 0.5 * h * bent if two else 0.0
-            predicted, beta, rate, origin = own + h * vel, 1.0, 1.0 / h, Q.copy()
+            predicted, beta, rate, origin = own + h * vel, 1.0, 1.0 / h, begun.copy()
         ahead = Q, V
         if second or self.lagged.armed:  # forces without an energy where the step will end, to its order
             speed = 2.0 * vel - last.V if second else vel
-            ahead = a.whole((own + h * vel).ravel(), t + h), a.rates(speed.ravel(), t + h)
+            there = own + h * vel
+            ends = a.everything(a.whole(there, t + h), there, t + h), a.rates_of_all(a.rates(speed, t + h), speed, t + h)
+            ahead = a.bodies_of(ends[0]), a.bodies_of(ends[1])
         return Prediction(predicted, origin, beta * h * h, rate, second, ahead, later)
 
     def _normal_acceleration(self, t: float, h: float, Q: np.ndarray, V: np.ndarray, q_near: np.ndarray) -> np.ndarray:
@@ -284,23 +315,24 @@ class BarrierSystem(HoldsAddresses):
             constraints = bilateral_rows(self.view, k)
         return normal_acceleration(self.affine, t, Q, V, h, constraints)
 
-    def _stiffened(self, memory: np.ndarray, last: LastStep, h: float, Q: np.ndarray, V: np.ndarray) -> np.ndarray:
-        """Memory with κ for a step that begins here."""
+    def _stiffened(self, memory: np.ndarray, last: LastStep, h: float, x: np.ndarray, speed: np.ndarray) -> np.ndarray:
+        """Memory with κ for a step that begins at x with these rates of all control points."""
         out = memory.copy()
         kept = self.memory.view(out)
         if self.pressures is not None:
             if last.made and self.pressures.deep(kept.least_distance):
-                kept.stiffer = self.pressures.deepened(kept.stiffer, self.contacts(Q, self.law(h, memory)), h, V)
-            kept.stiffer = self.pressures.raised(kept.stiffer, kept.touching, h, V)
+                kept.stiffer = self.pressures.deepened(kept.stiffer, self.contacts(x, self.law(h, memory)), h, speed)
+            kept.stiffer = self.pressures.raised(kept.stiffer, kept.touching, h, speed)
+        Q, V = self.affine.bodies_of(x), self.affine.bodies_of(speed)
         kept.stiffer_ranges = self.measured.raised(kept.stiffer_ranges, self.scales(h), Q, V)
         return out
 
     def _pose(
         self, state: State, memory: np.ndarray, control: np.ndarray, h: float, rule: Prediction, last: LastStep, Q: np.ndarray,
-        V: np.ndarray,
+        V: np.ndarray, begun: np.ndarray, speed: np.ndarray,
     ) -> PosedStep:  # fmt: skip
-        """Ψ of Eq. 1: the potentials of a step from Q with rates V."""
-        a, t, factor, rate, origin = self.affine, state.t + h, rule.factor, rule.rate, rule.origin
+        """Ψ of Eq. 1: the potentials of a step from Q with rates V of the bodies, and of all control points."""
+        a, t, factor, rate, origin = self.affine, state.t + h, rule.factor, rule.rate, self.affine.bodies_of(rule.origin)
         kept = self.memory.view(memory)
         q_near, scales, before, targets = kept.joint_q, self.scales(h), None, a.driven(t)
         if rule.second:
@@ -308,23 +340,36 @@ class BarrierSystem(HoldsAddresses):
         signals = a.signals(t)
         # Weight, and forces without an energy: constant loads, and dampers D.
         loads, dampers = np.zeros((len(a.moving), 12)), []
+        point_dampers: list[NodeBlocks | None] = []
         if self.lagged.armed:
             loads, armatures = self.lagged.armatures(*rule.ahead, q_near, self._speeds_before(state.t, Q, V, q_near, rule, last), rate)
             dampers.append(armatures)
         loads[: a.real] += (a.M4[: a.real, :, :1] * self.model.gravity).reshape(-1, 12)
         lagged, slopes, powers = self.lagged.about(*rule.ahead, q_near, signals, control, origin, rate)
         loads = loads + lagged
+        on_points = np.zeros(0)
+        if a.vertices is not None and len(self.model.vertex_points):
+            on_points, dashpots = self.lagged.about_points(*rule.ahead, q_near, signals, control, rule.origin, rate)
+            point_dampers.append(dashpots)
         # Contact: barriers, friction, damping of contacts (Eq. 13–14, 20).
         potentials: list[Potential] = []
         barrier, friction = None, None
         if a.touching:
             law = self.law(h, memory)
-            barrier = BarrierPotential(a, law, factor, not len(self.measured) and not self.rows.unilateral.any(), Q.ravel())
-            friction = FrictionPotential(a, law, self.friction, origin, V, rate, factor)
+            alone = not len(self.measured) and not self.rows.unilateral.any()
+            if a.vertices is None:
+                barrier = BarrierPotential(a, law, factor, alone, begun)
+                friction = FrictionPotential(a, law, self.friction, origin, V, rate, factor)
+            else:
+                barrier = PointBarrierPotential(a, law, factor, False, begun)
+                friction = PointFrictionPotential(a, law, self.friction, rule.origin, speed, rate, factor)
             potentials += [barrier, friction]
-            contacts = barrier.contacts(Q.ravel())
-            dampers.append(contact_damping(a, contacts, self.damping, law))
-            if targets:
+            contacts = barrier.contacts(begun)
+            if a.vertices is not None:
+                point_dampers.append(point_contact_damping(contacts, self.damping, law))
+            else:
+                dampers.append(contact_damping(a, contacts, self.damping, law))
+            if targets and a.vertices is None:
                 loads += dragged(contacts, self.damping, law, targets, origin, rate)[a.moving].reshape(-1, 12)
         # Measures: limits and equations that are not linear (Eq. 10–18), with their damping.
         damped = bool(self.rows.damping.any())
@@ -337,8 +382,17 @@ class BarrierSystem(HoldsAddresses):
         # Springs, then inertia and stiffness of bodies, dampers, and what is held at rigid projections.
         if self.forces.energetic:
             potentials.append(StoredEnergy(self.forces, q_near, signals, factor))
-        bodies = BodyPotential(a, rule.predicted, loads, self.stiffness.of(h, kept.stiffer_bodies), factor)
+        bodies = BodyPotential(a, rule.predicted[: 12 * self.n], loads, self.stiffness.of(h, kept.stiffer_bodies), factor)
         potentials.append(bodies)
+        # Matter between vertices, their inertia and weight, dampers of both.
+        if a.vertices is not None and self.matter is not None:
+            predicted = begun.copy()
+            a.put_unknown(rule.predicted, predicted)
+            potentials += [EnergyPotential(a, self.matter, factor), VertexPotential(a, predicted, factor, on_points)]
+            point_dampers.append(self.matter.damping(a.vertices.of(begun).ravel()))
+            D_points = [D for D in point_dampers if D is not None]
+            if D_points:
+                potentials.append(PointDamperPotential(a, NodeBlocks.joined(D_points), rule.origin, rate, factor))
         D = None
         for part in (*dampers, slopes):
             if part is not None:
@@ -349,7 +403,8 @@ class BarrierSystem(HoldsAddresses):
             potentials.append(RowPotential(self.rows, q_near, signals, scales, factor))
         if self.remainders:
             potentials.append(RemainderPotential(self.view, self.remainders, q_near, scales, factor))
-        problem = IncrementalPotential(a, potentials, targets, rate, self.linear)
+        goals = a.vertices.positions(t) if a.vertices is not None else np.zeros((0, 3))
+        problem = IncrementalPotential(a, potentials, Targets(targets, goals), rate, self.linear, self.mixed)
         problem.stretch = bodies.stretch
         return PosedStep(problem, barrier, friction, bodies, powers if before is None else before)
 
@@ -357,7 +412,7 @@ class BarrierSystem(HoldsAddresses):
         self, posed: PosedStep, x: np.ndarray, guess: np.ndarray | None, last: LastStep, balanced: ContactParameters | None, V: np.ndarray,
         h: float,
     ) -> tuple[np.ndarray, Minimum, int]:  # fmt: skip
-        """argmin Ψ, friction renewed so often as asked for or until it changes no more, in a step with rates V (moving bodies, 4, 3) at its
+        """argmin Ψ, friction renewed so often as asked for or until it changes no more, in a step with rates V (of the unknowns) at its
         beginning; x, the last minimum, and iterations. `balanced`: the law that the contacts at x obey, if another; `guess`: a motion that
         may lead nearer, of a scene that nearly rests."""
         problem, asked, total = posed.problem, self.options.friction_iterations, 0
@@ -372,7 +427,7 @@ class BarrierSystem(HoldsAddresses):
             if k == 0 and not problem.targets:  # after friction, whose normal forces are those of the beginning
                 scale = abs(problem.value(x))
                 if guess is None:
-                    x = start_iterate(problem, x, [2.0 * V - last.V, V] if last.made else [V], h, STILL * self.tolerance)
+                    x = start_iterate(problem, x, self._motions(x, V, last, h), STILL * self.tolerance * h)
                 elif problem.reach(x, guess) >= 1.0 and problem.value(x + guess) < problem.value(x):
                     x = x + guess
             found = minimise(problem, x, self.tolerance, self.options.iterations, problem.arrived, scale)
@@ -382,14 +437,25 @@ class BarrierSystem(HoldsAddresses):
                 break
         return x, found, total
 
-    def _onwards(self, Q: np.ndarray, way: np.ndarray) -> np.ndarray | None:
-        """The way on of a scene that nearly rests, so that what creeps creeps on; None of others."""
+    def _motions(self, x: np.ndarray, v: np.ndarray, last: LastStep, h: float) -> list[Motion]:
+        """How unknowns at x with velocities v may go on, as the last step went or steadily."""
+        m, own = 12 * self.n, self.affine.unknown(x)
+        Q, V, before, rates = (some[:m].reshape(-1, 4, 3) for some in (own, v, last.Q, last.V))
+        motions = [carried_on(before, rates, Q, V, h)] if last.made and last.length == h else []
+        motions.append(steady(Q, V, h))
+        if self.affine.vertices is None:
+            return motions
+        ways = [own[m:] - last.Q[m:] + h * (v[m:] - last.V[m:])] if len(motions) > 1 else []
+        return [(*motion, way.reshape(-1, 3)) for motion, way in zip(motions, [*ways, h * v[m:]], strict=True)]
+
+    def _onwards(self, x: np.ndarray, way: np.ndarray) -> np.ndarray | None:
+        """The way on from x (of the unknowns, flat) of a scene that nearly rests, so that what creeps creeps on; None of others."""
         if self.pressures is None or not self.friction.any():
             return None
-        out = np.zeros_like(Q)
-        out[self.affine.moving] = way
-        slow = self.affine.motions(out.ravel())[:, 1].max(initial=0.0) < SLOW * self.pressures.reach
-        return out.ravel() if slow else None
+        out = np.zeros_like(x)
+        self.affine.put_unknown(way, out)
+        slow = self.affine.motions(out)[:, 1].max(initial=0.0) < SLOW * self.pressures.reach
+        return out if slow else None
 
     def _speeds_before(
         self, t: float, Q: np.ndarray, V: np.ndarray, q_near: np.ndarray, rule: Prediction, last: LastStep
@@ -410,16 +476,19 @@ class BarrierSystem(HoldsAddresses):
             return ""
         if (pair := posed.barrier.first_hit(x, d.p)) is None:
             return ""
-        one, other = (self.model.bodies[i].name for i in pair)
+        one, other = (self.affine.name_of(i) for i in pair)
         return f", for collision detection allows {t:.2g} of its direction, between '{one}' and '{other}'"
 
     def _failed(
         self, state: State, memory: np.ndarray, iterations: int, why: str, x: np.ndarray, problem: IncrementalPotential
     ) -> StepOutcome:
         """A step that failed near the body that the last gradient pulls hardest."""
-        g, own = problem.gradient(x).reshape(-1, 12), self.affine.own
+        every, own, v = problem.gradient(x), self.affine.own, self.affine.vertices
+        g, at_vertices = every[: 12 * self.n].reshape(-1, 12), np.abs(every[12 * self.n :])
         hardest = int(np.argmax(np.abs(g).max(axis=1))) if len(g) else -1
-        if hardest < 0:
+        if v is not None and at_vertices.max(initial=0.0) > np.abs(g).max(initial=0.0):
+            element = self.model.deformables[int(v.owner[v.free[int(np.argmax(at_vertices)) // 3]])].name
+        elif hardest < 0:
             element = "world"
         elif hardest < len(own):
             element = self.model.bodies[own[hardest]].name
@@ -439,5 +508,7 @@ def exact_elements(reduction: Reduction) -> dict[str, np.ndarray]:
 
 def scene_size(system: AffineSystem) -> float:
     """The diagonal of the box around all vertices and origins at the start [m]."""
-    Q = system.start[0]
-    return float(np.linalg.norm(np.ptp(np.concatenate([system.surface.positions(Q), Q[:, 0]]), axis=0))) or 1.0
+    Q, x = system.start[0], np.ascontiguousarray(system.start[0]).ravel()
+    if (v := system.vertices) is not None:
+        x = v.joined(Q, v.start[0][v.free], v.start[0][v.prescribed])
+    return float(np.linalg.norm(np.ptp(np.concatenate([system.surface.positions(x), Q[:, 0]]), axis=0))) or 1.0

@@ -1,0 +1,381 @@
+"""Symmetric matrices over m bodies of 12 unknowns and n points of 3, and their solution by sparse Cholesky factors with nested dissection.
+
+    H = ( B  X )      B: blocks 12×12 as in `BlockMatrix`;  X: blocks 12×3 of a body and a point;
+        ( Xᵀ V )      V: blocks 3×3 of two points, row ≤ column
+
+    x = ( N z ),      A = ( NᵀBN  NᵀX )
+        (  y  )           ( XᵀN    V  )
+
+The numbers stand in one array, those of B's diagonal first, then those of B between bodies, X and V, block after block. A pattern says
+where; a matrix may have fewer blocks than its pattern, the others are zero. So one plan of a factorisation serves many matrices.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+
+from unibody.algebra.block.cholesky import BlockMatrix, W, multiply
+from unibody.algebra.block.direct import pick, reduce_blocks, reduced_entries
+from unibody.algebra.block.node_blocks import NodeBlocks
+from unibody.algebra.block.reduced_pcg import ChangeOfVariables
+from unibody.algebra.supernodal.entries import block_entries
+from unibody.algebra.supernodal.plan import SupernodalPlan, Workspace
+from unibody.kernel import Floats, Ints, kernel
+
+LITTLE = 1e-12
+"""Of the diagonal, that a matrix gets more whose factors are not there for round-off."""
+
+
+REMEMBERED = 6
+"""Lists of places that a pattern keeps."""
+
+Places = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
+"""Of blocks: which of a list, where it goes, how far its rows are apart there, and whether it is transposed."""
+
+
+@kernel
+def add_point_blocks(source: Ints, offset: Ints, stride: Ints, flip: Ints, blocks: Floats, values_out: Floats) -> None:
+    """Block source[k], or its transpose, is added at offset[k], rows `stride[k]` apart."""
+    for k in range(source.size):
+        at = 9 * source[k]
+        to = offset[k]
+        wide = stride[k]
+        if flip[k] == 0:
+            for r in range(3):
+                for c in range(3):
+                    values_out[to + wide * r + c] += blocks[at + 3 * r + c]
+        else:
+            for r in range(3):
+                for c in range(3):
+                    values_out[to + wide * r + c] += blocks[at + 3 * c + r]
+
+
+@kernel
+def add_products(
+    bodies: Ints, points: Ints, across: Floats, rows: Ints, columns: Ints, pairs: Floats, first: int, x: Floats, y_out: Floats
+) -> None:
+    """y += (X, V) x; points begin at x[first]."""
+    for k in range(bodies.size):
+        a = 12 * bodies[k]
+        f = first + 3 * points[k]
+        for i in range(12):
+            for j in range(3):
+                h = across[36 * k + 3 * i + j]
+                y_out[a + i] += h * x[f + j]
+                y_out[f + j] += h * x[a + i]
+    for k in range(rows.size):
+        a = first + 3 * rows[k]
+        f = first + 3 * columns[k]
+        for i in range(3):
+            for j in range(3):
+                h = pairs[9 * k + 3 * i + j]
+                y_out[a + i] += h * x[f + j]
+                if a != f:
+                    y_out[f + j] += h * x[a + i]
+
+
+@kernel
+def reduce_across(first: Ints, starts: Ints, local: Ints, data: Floats, bodies: Ints, across: Floats, X_out: Floats) -> None:
+    """N_bᵀ X of every block of a body and a point, one after the other, 3 columns each."""
+    for i in range(X_out.size):
+        X_out[i] = 0.0
+    to = 0
+    for k in range(bodies.size):
+        b = bodies[k]
+        for i in range(12):
+            for e in range(starts[12 * b + i], starts[12 * b + i + 1]):
+                for j in range(3):
+                    X_out[to + 3 * local[e] + j] += data[e] * across[36 * k + 3 * i + j]
+        to += 3 * (first[b + 1] - first[b])
+
+
+@kernel
+def fill_across_entries(first: Ints, columns: Ints, bodies: Ints, points: Ints, count: int, row_out: Ints, column_out: Ints) -> None:
+    """Unknowns of the numbers of `reduce_across`; points begin behind `count` others."""
+    to = 0
+    for k in range(bodies.size):
+        for p in range(first[bodies[k]], first[bodies[k] + 1]):
+            for j in range(3):
+                row_out[to] = columns[p]
+                column_out[to] = count + 3 * points[k] + j
+                to += 1
+
+
+@dataclass(frozen=True)
+class MixedPattern:
+    """Sorted keys of the blocks that there are: a m + b of bodies a < b; a n + f of a body and a point; f n + g of points f ≤ g."""
+
+    m: int
+    n: int
+    between: np.ndarray
+    across: np.ndarray
+    pairs: np.ndarray
+    _known: list[tuple[np.ndarray, np.ndarray, Places]] = field(default_factory=list, compare=False, repr=False)
+
+    @staticmethod
+    def of(m: int, n: int, between: np.ndarray, rows: np.ndarray, columns: np.ndarray) -> MixedPattern:
+        """Of keys between bodies, and blocks over points (4 of each body first), with all diagonals of points."""
+        own, across, pairs = _keys(m, n, rows, columns)
+        return MixedPattern(
+            m, n, np.unique(np.concatenate([between, own])), np.unique(across), np.unique(np.concatenate([pairs, _diagonal(n)]))
+        )
+
+    @staticmethod
+    def empty(m: int, n: int) -> MixedPattern:
+        """With the diagonals alone."""
+        none = np.zeros(0, np.int64)
+        return MixedPattern.of(m, n, none, none, none)
+
+    def plus(self, other: MixedPattern) -> MixedPattern:
+        """That has the blocks of both: this one, if it has all."""
+        parts = [(self.between, other.between), (self.across, other.across), (self.pairs, other.pairs)]
+        if all(_place(some, more) is not None for some, more in parts):
+            return self
+        return MixedPattern(self.m, self.n, *(np.union1d(*part) for part in parts))
+
+    def same(self, other: MixedPattern) -> bool:
+        return self is other or (
+            np.array_equal(self.between, other.between)
+            and np.array_equal(self.across, other.across)
+            and np.array_equal(self.pairs, other.pairs)
+        )
+
+    @cached_property
+    def bodies(self) -> tuple[np.ndarray, np.ndarray]:
+        return self.between // max(self.m, 1), self.between % max(self.m, 1)
+
+    @cached_property
+    def body_points(self) -> tuple[np.ndarray, np.ndarray]:
+        return self.across // max(self.n, 1), self.across % max(self.n, 1)
+
+    @cached_property
+    def points(self) -> tuple[np.ndarray, np.ndarray]:
+        return self.pairs // max(self.n, 1), self.pairs % max(self.n, 1)
+
+    @cached_property
+    def starts(self) -> tuple[int, int, int, int]:
+        """Where the numbers between bodies, of X and of V begin, and how many there are."""
+        b = W * W * self.m
+        c = b + W * W * len(self.between)
+        d = c + 36 * len(self.across)
+        return b, c, d, d + 9 * len(self.pairs)
+
+    def places(self, rows: np.ndarray, columns: np.ndarray) -> Places | None:
+        """For `add_point_blocks`: where blocks over points at rows ≤ columns stand; None if the pattern has not all of them. Lists that are
+        asked for again, the same arrays, are remembered."""
+        for known_rows, known_columns, known in self._known:
+            if known_rows is rows and known_columns is columns:
+                return known
+        found = self._found(rows, columns)
+        if found is not None:
+            self._known[:] = [*self._known[-REMEMBERED + 1 :], (rows, columns, found)]
+        return found
+
+    def _found(self, rows: np.ndarray, columns: np.ndarray) -> Places | None:
+        m, n, at = self.m, self.n, np.arange(len(rows))
+        b, c, d, _ = self.starts
+        body, other, out = rows < 4 * m, columns < 4 * m, []
+        a, k, e, l = rows // 4, rows % 4, columns // 4, columns % 4
+        own, apart, mixed, free = body & other & (a == e), body & other & (a != e), body & ~other, ~body
+        keys = a[apart] * m + e[apart], rows[mixed] // 4 * n + columns[mixed] - 4 * m, (rows[free] - 4 * m) * n + columns[free] - 4 * m
+        sought = [_place(known, key) for known, key in zip((self.between, self.across, self.pairs), keys, strict=True)]
+        if any(place is None for place in sought):
+            return None
+        between, across, pairs = sought
+        out.append((at[own], 144 * a[own] + 36 * k[own] + 3 * l[own], 12, 0))
+        low = own & (k != l)
+        out.append((at[low], 144 * a[low] + 36 * l[low] + 3 * k[low], 12, 1))
+        out.append((at[apart], b + 144 * between + 36 * k[apart] + 3 * l[apart], 12, 0))
+        out.append((at[mixed], c + 36 * across + 9 * k[mixed], 3, 0))
+        out.append((at[free], d + 9 * pairs, 3, 0))
+        source, offset = (np.concatenate([part[i] for part in out]).astype(np.int64) for i in (0, 1))
+        stride, flip = (np.concatenate([np.full(len(part[0]), part[i], np.int64) for part in out]) for i in (2, 3))
+        return source, offset, stride, flip
+
+
+def _keys(m: int, n: int, rows: np.ndarray, columns: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    body, other = rows < 4 * m, columns < 4 * m
+    apart = body & other & (rows // 4 != columns // 4)
+    mixed, free = body & ~other, ~body
+    return (
+        rows[apart] // 4 * m + columns[apart] // 4, rows[mixed] // 4 * n + columns[mixed] - 4 * m,
+        (rows[free] - 4 * m) * n + columns[free] - 4 * m,
+    )  # fmt: skip
+
+
+def _diagonal(n: int) -> np.ndarray:
+    return np.arange(n) * (n + 1)
+
+
+def _place(known: np.ndarray, keys: np.ndarray) -> np.ndarray | None:
+    """Where keys stand among the sorted ones; None if one is not there."""
+    place = np.searchsorted(known, keys)
+    if len(keys) and (not len(known) or not (known[np.minimum(place, len(known) - 1)] == keys).all()):
+        return None
+    return place
+
+
+@dataclass(frozen=True)
+class MixedMatrix:
+    """Its numbers, where the pattern says."""
+
+    pattern: MixedPattern
+    values: np.ndarray
+
+    @staticmethod
+    def of(pattern: MixedPattern, bodies: BlockMatrix, parts: Sequence[NodeBlocks]) -> MixedMatrix:
+        """The sum of a matrix over the bodies and of blocks over points (4 of each body first), with a pattern that has at least the blocks
+        of the given one."""
+        keys = bodies.rows * pattern.m + bodies.columns
+        places = [pattern.places(part.rows, part.columns) for part in parts]
+        if any(place is None for place in places) or _place(pattern.between, keys) is None:
+            rows, columns = (
+                np.concatenate([np.zeros(0, np.int64), *some]) for some in ([p.rows for p in parts], [p.columns for p in parts])
+            )
+            pattern = pattern.plus(MixedPattern.of(pattern.m, pattern.n, keys, rows, columns))
+            places = [pattern.places(part.rows, part.columns) for part in parts]
+        out = MixedMatrix(pattern, np.zeros(pattern.starts[3]))
+        out.values[: pattern.starts[0]] = bodies.diagonal.ravel()
+        out.bodies.between[np.searchsorted(pattern.between, keys)] = bodies.between
+        for part, place in zip(parts, places, strict=True):
+            assert place is not None
+            add_point_blocks(*place, np.ascontiguousarray(part.blocks).ravel(), out.values)
+        return out
+
+    @cached_property
+    def bodies(self) -> BlockMatrix:
+        """B: its blocks are views."""
+        b, c, _, _ = self.pattern.starts
+        return BlockMatrix(self.values[:b].reshape(-1, W, W), *self.pattern.bodies, self.values[b:c].reshape(-1, W, W))
+
+    def between_this_and(self, other: MixedMatrix, share: float) -> MixedMatrix:
+        """This matrix moved by a share of the way to another with the same pattern."""
+        return MixedMatrix(self.pattern, (1.0 - share) * self.values + share * other.values)
+
+    def widened(self, pattern: MixedPattern) -> MixedMatrix:
+        """The same matrix with a pattern that has more blocks."""
+        if pattern is self.pattern:
+            return self
+        out, p = np.zeros(pattern.starts[3]), self.pattern
+        out[: p.starts[0]] = self.values[: p.starts[0]]
+        for k, (few, many, size) in enumerate(
+            ((p.between, pattern.between, W * W), (p.across, pattern.across, 36), (p.pairs, pattern.pairs, 9))
+        ):
+            to, given = out[pattern.starts[k] :].reshape(-1), self.values[p.starts[k] : p.starts[k + 1]].reshape(-1, size)
+            to[: size * len(many)].reshape(-1, size)[np.searchsorted(many, few)] = given
+        return MixedMatrix(pattern, out)
+
+    def lifted(self, share: float) -> MixedMatrix:
+        """With a share of its diagonal more."""
+        values, p = self.values.copy(), self.pattern
+        of_bodies = values[: p.starts[0]].reshape(-1, W * W)
+        of_bodies[:, :: W + 1] *= 1.0 + share
+        rows, columns = p.points
+        of_points = values[p.starts[2] :].reshape(-1, 9)
+        own = np.flatnonzero(rows == columns)
+        for i in (0, 4, 8):
+            of_points[own, i] *= 1.0 + share
+        return MixedMatrix(p, values)
+
+    def product(self, x: np.ndarray) -> np.ndarray:
+        """H x"""
+        p, x = self.pattern, np.ascontiguousarray(x)
+        b, c, d, _ = p.starts
+        out, at = np.empty(x.size), W * p.m
+        B = self.bodies
+        transposed = np.ascontiguousarray(np.swapaxes(B.between, 1, 2)).ravel()
+        multiply(self.values[:b], B.rows, B.columns, self.values[b:c], transposed, x[:at], out[:at])
+        out[at:] = 0.0
+        add_products(*p.body_points, self.values[c:d], *p.points, self.values[d:], at, x, out)
+        return out
+
+
+class MixedPlan:
+    """A factorisation of A for matrices of one pattern. `positions` (m + n, 3) of bodies and points."""
+
+    def __init__(self, pattern: MixedPattern, change: ChangeOfVariables | None, positions: np.ndarray):
+        self.pattern, self._change = pattern, change
+        m, n = pattern.m, pattern.n
+        bodies, points = pattern.body_points
+        if change is None:
+            rows = np.concatenate([np.arange(m), pattern.bodies[0], bodies, m + pattern.points[0]])
+            columns = np.concatenate([np.arange(m), pattern.bodies[1], m + points, m + pattern.points[1]])
+            row, column, self._take, node = block_entries(np.repeat([W, 3], [m, n]), rows, columns)
+            places = positions
+        else:
+            # numbers of NᵀBN, of NᵀX, then of V
+            k, count = np.diff(change.first), change.N.shape[1]
+            of_bodies = int((k * k).sum() + (k[pattern.bodies[0]] * k[pattern.bodies[1]]).sum())
+            of_across = int(3 * k[bodies].sum())
+            row, column, take = (np.empty(of_bodies, np.int64) for _ in range(3))
+            found = reduced_entries(change.first, change.columns, *pattern.bodies, row, column, take)
+            row_x, column_x = np.empty(of_across, np.int64), np.empty(of_across, np.int64)
+            fill_across_entries(change.first, change.columns, bodies, points, count, row_x, column_x)
+            row_v, column_v, take_v, _ = block_entries(np.full(n, 3), *pattern.points)
+            row = np.concatenate([row[:found], row_x, count + row_v])
+            column = np.concatenate([column[:found], column_x, count + column_v])
+            self._take = np.concatenate([take[:found], of_bodies + np.arange(of_across), of_bodies + of_across + take_v])
+            self._sizes = of_bodies, of_across
+            # nodes of z, at the middle of the bodies that depend on them
+            of_z = change.node_of_z
+            nodes = int(of_z.max(initial=-1)) + 1
+            node = np.concatenate([of_z, nodes + np.repeat(np.arange(n), 3)])
+            owner = np.repeat(np.arange(len(change.first) - 1), np.diff(change.first))
+            share = np.bincount(of_z[change.columns], minlength=nodes)
+            middle = [np.bincount(of_z[change.columns], positions[owner, r], nodes) / np.maximum(share, 1) for r in range(3)]
+            places = np.concatenate([np.stack(middle, axis=1).reshape(-1, 3), positions[m:]])
+        self._unknowns = len(node)
+        self.factors = SupernodalPlan.of(len(node), row, column, node, places)
+        self._spare: list[tuple[np.ndarray, Workspace]] = []
+
+    def solve(self, H: MixedMatrix, b: np.ndarray) -> np.ndarray | None:
+        """x = (N z, y) of A (z, y) = (Nᵀ, 1) b; None if A is not positive definite."""
+        try:
+            values, workspace = self._spare.pop()
+        except IndexError:
+            values, workspace = np.empty(len(self._take)), self.factors.workspace()
+        c, at = self._change, W * self.pattern.m
+        pick(H.values if c is None else self._reduced(H, c), self._take, values)
+        factor = self.factors.factor(values, workspace)
+        found = None
+        if factor.bad < 0:
+            right = np.ascontiguousarray(b) if c is None else np.concatenate([c.gather(b[:at]), b[at:]])
+            found = factor.solve(right)
+            if c is not None:
+                found = np.concatenate([c.spread(found[: c.N.shape[1]]), found[c.N.shape[1] :]])
+        self._spare.append((values, workspace))
+        return found
+
+    def _reduced(self, H: MixedMatrix, c: ChangeOfVariables) -> np.ndarray:
+        p = self.pattern
+        b, x, v, end = p.starts
+        of_bodies, of_across = self._sizes
+        out = np.empty(of_bodies + of_across + end - v)
+        starts, _, data = c.by_row
+        reduce_blocks(c.first, c.columns, starts, c.local, data, H.values[:b], *p.bodies, H.values[b:x], out[:of_bodies])
+        reduce_across(c.first, starts, c.local, data, p.body_points[0], H.values[x:v], out[of_bodies : of_bodies + of_across])
+        out[of_bodies + of_across :] = H.values[v:]
+        return out
+
+
+class MixedSolver:
+    """H x = b, x = (N z, y), by factors; the plan of the last pattern is kept, and depends on nothing but the pattern."""
+
+    def __init__(self, change: ChangeOfVariables | None, positions: np.ndarray):
+        self._change, self._positions = change, positions
+        self._plan: MixedPlan | None = None
+
+    def solve(self, H: MixedMatrix, b: np.ndarray, careful: bool = False) -> np.ndarray | None:
+        """None if H is not positive definite on the unknowns. A `careful` matrix, which is positive but for round-off, gets a little of its
+        diagonal more where it has no factors."""
+        if self._plan is None or not self._plan.pattern.same(H.pattern):
+            self._plan = MixedPlan(H.pattern, self._change, self._positions)
+        found = self._plan.solve(H, b)
+        more = LITTLE
+        while found is None and careful and more < 1e-3:
+            found, more = self._plan.solve(H.lifted(more), b), 1e3 * more
+        return found

@@ -1,0 +1,13 @@
+"""Meshes: rest shapes of deformables, as vertices and the tetrahedra, triangles or edges between them.
+
+Lives here: `TetMesh`, `TriMesh`, `RodMesh`, each with its makers, and what checks them (`checking`).
+May import: unibody.errors, unibody.shapes (readers of files, solids as surfaces), NumPy; meshio only inside functions. Nothing here knows
+a body, a material or a solver.
+May write: nothing; meshes are frozen, their arrays read-only.
+To add one more maker: a function in a file of its own that gives vertices and cells, and a `staticmethod` that hands them to the class,
+which checks them; a test of its volume, orientation and quality.
+"""
+
+from unibody.exports import exported
+
+__all__ = exported(globals())

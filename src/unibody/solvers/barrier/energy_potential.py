@@ -1,0 +1,192 @@
+"""Matter between vertices in the incremental potential: energies of stencils of k vertices, β h² Σ W, and their Rayleigh damping.
+
+    ∂²/∂x² = Σ over stencils of 3k × 3k matrices, added up where the same two control points meet
+
+Where those stand does not change: which stencil gives to which block, with attached vertices eliminated, is found once (`StencilMap`).
+Damping is semi-implicit (paper 003 §5.1): D = Σ damping · ∂²W/∂x² at the beginning of a step, made positive.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+
+import numpy as np
+
+from unibody.algebra.block.node_blocks import NodeBlocks
+from unibody.coordinates.affine.control_points import ControlPoints
+from unibody.coordinates.affine.forces import raise_error_of
+from unibody.energies.base import EXACT, GRADIENT, PROJECTED, VALUE
+from unibody.energies.evaluate import EnergyBatch, EnergyTables
+from unibody.kernel import Floats, Ints, kernel
+from unibody.model.tables import CallbackErrors
+from unibody.solvers.barrier.affine_system import AffineSystem
+from unibody.solvers.barrier.incremental_potential import Potential
+
+HALVINGS = 60
+"""Of a way at whose end something is turned inside out."""
+DIGITS = 4e-16
+"""Of each stencil's value, of what it would be at strains of 1: at small ones most digits cancel."""
+
+
+@kernel
+def add_stencil_blocks(
+    stencil: Ints, corner: Ints, weight: Floats, flip: Ints, target: Ints, count: int, scale: Floats, blocks: Floats, sums_out: Floats
+) -> None:
+    """Blocks (3 × 3, by `corner` = k a + b of a stencil's vertices) of stencils' matrices, times weights and the stencil's scale, into the
+    sums: as they are (flip 0), transposed (1), or both (2)."""
+    wide = 3 * count
+    for e in range(stencil.size):
+        at = wide * wide * stencil[e] + 3 * wide * (corner[e] // count) + 3 * (corner[e] % count)
+        w = weight[e] * scale[stencil[e]]
+        to = 9 * target[e]
+        for r in range(3):
+            for c in range(3):
+                if flip[e] != 1:
+                    sums_out[to + 3 * r + c] += w * blocks[at + wide * r + c]
+                if flip[e] != 0:
+                    sums_out[to + 3 * r + c] += w * blocks[at + wide * c + r]
+
+
+@kernel
+def expand_entries(
+    rows: Ints, columns: Ints, own: Ints, first: Ints, to: Ints, weight: Floats, source_out: Ints, weight_out: Floats, flip_out: Ints,
+    row_out: Ints, column_out: Ints,
+) -> int:  # fmt: skip
+    """To which blocks at row ≤ column the blocks at (rows, columns) give, if i stands for to[first[i]] …; how many such gifts there are.
+    Blocks are on a stencil's own diagonal, or stand for their transposes below it, too."""
+    found = 0
+    for e in range(rows.size):
+        i = rows[e]
+        j = columns[e]
+        for k in range(first[i], first[i + 1]):
+            for l in range(first[j], first[j + 1]):
+                a = to[k]
+                b = to[l]
+                if own[e] == 1 and a > b:
+                    continue
+                source_out[found] = e
+                weight_out[found] = weight[k] * weight[l]
+                flip_out[found] = 2 if a == b and own[e] == 0 else (0 if a <= b else 1)
+                row_out[found] = min(a, b)
+                column_out[found] = max(a, b)
+                found += 1
+    return found
+
+
+class StencilMap:
+    """Where matrices of batches of stencils stand, over points that control points stand for (`first`, `to`, `weight`)."""
+
+    def __init__(self, batches: Sequence[EnergyBatch], node: int, first: np.ndarray, to: np.ndarray, weight: np.ndarray):
+        found, width, count = [], np.diff(first), int(to.max(initial=-1)) + 1
+        for batch in batches:
+            k = batch.vertices.shape[1]
+            a, b = np.triu_indices(k)
+            rows, columns = (np.ascontiguousarray(batch.vertices[:, i].ravel() + node) for i in (a, b))
+            own = np.tile(a == b, len(batch.vertices)).astype(np.int64)
+            room = int((width[rows] * width[columns]).sum())
+            source, flip, row, column = (np.empty(room, np.int64) for _ in range(4))
+            share = np.empty(room)
+            n = expand_entries(rows, columns, own, first, to, weight, source, share, flip, row, column)
+            stencil, corner = source[:n] // len(a), (k * a + b)[source[:n] % len(a)]
+            found.append((stencil, corner, share[:n].copy(), flip[:n].copy(), row[:n] * count + column[:n]))
+        keys = np.unique(np.concatenate([np.zeros(0, np.int64), *(part[4] for part in found)]))
+        self.rows, self.columns = keys // max(count, 1), keys % max(count, 1)
+        self._gifts = [(*part[:4], np.searchsorted(keys, part[4])) for part in found]
+
+    def summed(self, batches: Sequence[EnergyBatch], scales: Sequence[np.ndarray]) -> NodeBlocks:
+        """Σ of the batches' matrices as they have been evaluated, each stencil's times its scale."""
+        sums = np.zeros(9 * len(self.rows))
+        for batch, gifts, scale in zip(batches, self._gifts, scales, strict=True):
+            stencil, corner, share, flip, target = gifts
+            add_stencil_blocks(stencil, corner, share, flip, target, batch.vertices.shape[1], scale, batch.blocks.ravel(), sums)
+        return NodeBlocks(self.rows, self.columns, sums.reshape(-1, 3, 3))
+
+
+class Matter:
+    """The energies of all deformables of a model; exceptions of NumPy methods go to `errors`."""
+
+    def __init__(self, points: ControlPoints, errors: CallbackErrors):
+        self._points, self._errors = points, errors
+        self._tables = EnergyTables([(s, d.first) for d in points.deformables for s in d.stencils], points.count, errors)
+        self._map = StencilMap(self._tables.batches, points.first, *points.unknown_points)
+        self._damped = any((batch.damping > 0.0).any() for batch in self._tables.batches)
+
+    @cached_property
+    def _damping_map(self) -> StencilMap:
+        every = np.arange(self._points.first + self._points.count + 1)
+        return StencilMap(self._tables.batches, self._points.first, every, every[:-1], np.ones(len(every) - 1))
+
+    def _evaluate(self, y: np.ndarray, ask: int) -> float:
+        value = self._tables.evaluate(y, ask)
+        if self._errors.error is not None:
+            raise_error_of(self._errors)
+        return value
+
+    def value(self, y: np.ndarray) -> float:
+        """Σ W [J] with vertices at y (3 each, flat)."""
+        return self._evaluate(y, VALUE)
+
+    @cached_property
+    def scale(self) -> float:
+        """Σ tr K r² over the stencils at rest, r from their middles [J]: what they would store at strains of 1."""
+        X = np.concatenate([d.X for d in self._points.deformables])
+        self._evaluate(X.ravel(), PROJECTED)
+        total = 0.0
+        for batch in self._tables.batches:
+            x = X[batch.vertices]
+            r2 = ((x - x.mean(axis=1, keepdims=True)) ** 2).sum(axis=2)
+            total += float((np.einsum("nii->ni", batch.blocks).reshape(*batch.vertices.shape, 3).sum(axis=2) * r2).sum())
+        return total
+
+    def torn(self, y: np.ndarray) -> str | None:
+        """The name of a deformable whose energy is not finite; None if all are."""
+        for d in self._points.deformables:
+            if not np.isfinite(EnergyTables([(s, d.first) for s in d.stencils], self._points.count).evaluate(y)):
+                return d.name
+        return None
+
+    def gradient(self, y: np.ndarray) -> np.ndarray:
+        self._evaluate(y, GRADIENT)
+        return self._tables.gradient
+
+    def blocks(self, y: np.ndarray, factor: float, careful: bool) -> NodeBlocks:
+        """factor ∂²ΣW/∂x² over the unknown points."""
+        self._evaluate(y, PROJECTED if careful else EXACT)
+        return self._map.summed(self._tables.batches, [np.full(len(batch.vertices), factor) for batch in self._tables.batches])
+
+    def damping(self, y: np.ndarray) -> NodeBlocks | None:
+        """D [N s/m] over all control points; None if nothing is damped."""
+        if not self._damped:
+            return None
+        self._evaluate(y, PROJECTED)
+        return self._damping_map.summed(self._tables.batches, [batch.damping for batch in self._tables.batches])
+
+
+class EnergyPotential(Potential):
+    """Matter during one step."""
+
+    with_vertices = True
+
+    def __init__(self, system: AffineSystem, matter: Matter, factor: float):
+        self._matter, self._factor, self._at = matter, factor, 12 * system.rows
+
+    def value(self, x: np.ndarray) -> float:
+        return self._factor * self._matter.value(x[self._at :])
+
+    def add_gradient(self, x: np.ndarray, gradient_out: np.ndarray) -> None:
+        gradient_out[self._at :] += self._factor * self._matter.gradient(x[self._at :])
+
+    def point_blocks(self, x: np.ndarray, careful: bool) -> NodeBlocks:
+        return self._matter.blocks(x[self._at :], self._factor, careful)
+
+    def max_step(self, x: np.ndarray, p: np.ndarray, t: float) -> float:
+        for _ in range(HALVINGS):
+            if np.isfinite(self._matter.value(x[self._at :] + t * p[self._at :])):
+                return t
+            t *= 0.5
+        return 0.0
+
+    def judge(self, x: np.ndarray, p: np.ndarray) -> tuple[float, float]:
+        y = x[self._at :]
+        return DIGITS * self._factor * (self._matter.scale + float(np.abs(self._matter.gradient(y) * y).sum())), 0.0
