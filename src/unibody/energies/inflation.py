@@ -48,10 +48,10 @@ class Inflation(Energy):
         H[:3, :, 3] = -H[:3, :, :3].sum(axis=2)
         H[3, :, :3] = H[:3, :, 3].transpose(2, 0, 1)
         H[3, :, 3] = -H[:3, :, 3].sum(axis=0)
-        H = H.reshape(12, 12)
+        whole = H.reshape(12, 12)
         if not project:
-            return H
-        values, axes = np.linalg.eigh(H)
+            return whole
+        values, axes = np.linalg.eigh(whole)
         return (axes * np.maximum(values, 0.0)) @ axes.T
 
     def stencils(self, mesh: Any) -> Sequence[Stencils]:
