@@ -328,8 +328,8 @@ def test_problems_without_solution_are_reported(method):
 
 @pytest.mark.parametrize("method", EXACT)
 def test_a_row_far_from_its_limit_hides_no_failure(method):
-    """With W = g gᵀ, g = (½, 1, 0), the impulse (2, −1, 0) is in the cone of μ = 1 and moves nothing: no slip y with ½ y − 0.001 ≥ |y| exists,
-    there is no solution, and impulses may grow without end. A limit that is a turn away adds a row that parts with 2000 rad/s."""
+    """With W = g gᵀ, g = (½, 1, 0), the impulse (2, −1, 0) is in the cone of μ = 1 and moves nothing: no slip y with ½ y − 0.001 ≥ |y|
+    exists, there is no solution, and impulses may grow without end. A limit that is a turn away adds a row that parts with 2000 rad/s."""
     g = np.array([0.5, 1.0, 0.0])
     W = np.zeros((4, 4))
     W[0, 0], W[1:, 1:] = 1.0, np.outer(g, g)

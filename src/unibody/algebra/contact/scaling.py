@@ -29,8 +29,8 @@ ROUND_OFF, AT_MOST = 64 * 2.0**-52, 1e-6
 
 @inlined
 def given_speed(b, one_sided):
-    """Of the velocity b of a row without impulses, what its law has to deal with: of a normal, or of a row that only pushes, nothing where it
-    parts. A limit that is a turn away parts with a turn per step; against that, nothing that is left over would count."""
+    """Of the velocity b of a row without impulses, what its law has to deal with: of a normal, or of a row that only pushes, nothing where
+    it parts. A limit that is a turn away parts with a turn per step; against that, nothing that is left over would count."""
     return max(-b, 0.0) if one_sided else abs(b)
 
 
