@@ -65,6 +65,10 @@ GAIN = 1e-9
 """The part of the work at contacts that may come from nowhere before it is told, or clipped."""
 
 
+JAMMED = 200
+"""Rows of contacts up to which a problem that is not solved is posed again. In larger ones sweeps just end before they are done."""
+
+
 INSIDE = 1e-9
 """The part of its bound by which friction in a joint that holds lies below it."""
 
@@ -168,11 +172,16 @@ class Stepping:
         if turn is not None:
             near.free = begun + turn  # `near` is this problem's own
         found = self._once(near, motion, constraints, targets, h, options, instant, joint_friction, turn)
-        if instant or found.outcome.converged or not len(near.touches.gaps) or (drift := self.system.turning()) is None:
+        if instant or found.outcome.converged or options.iterations or options.method == "pgs" or not 0 < begun.size <= JAMMED:
             return found
-        # perhaps there is none with h J̇ v
-        rates = BodyMotion(motion.centre, np.zeros_like(motion.velocity), drift)
-        slower = replace(near, free=begun - near.rows.velocities(rates, h))
+        # no solution, though no effort was spared: perhaps there is none with h J̇ v
+        drift = self.system.turning()
+        if drift is None:
+            return found
+        turned = near.rows.velocities(BodyMotion(motion.centre, np.zeros_like(motion.velocity), drift), h)
+        if not np.abs(turned[:, 0]).max() > options.tolerance:
+            return found
+        slower = replace(near, free=begun - turned)
         again = self._once(slower, motion, constraints, targets, h, options, False, joint_friction, None)
         return again if again.outcome.residual < found.outcome.residual else found
 
