@@ -13,7 +13,7 @@ Body 0 is the world.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -141,6 +141,19 @@ def point_of(value: Any, what: str) -> Point:
     if not isinstance(value, Point):
         raise ModelError(f"{what}: {value!r} is not a point; give body.at(x, y, z)")
     return value
+
+
+def is_word(value: Any, known: Collection[str]) -> bool:
+    """Whether it is one of these words; arrays, say, are none."""
+    return isinstance(value, str) and value in known
+
+
+def several(value: Any) -> bool:
+    """Whether it is a list of numbers, be it a ragged one, and not a single one."""
+    try:
+        return np.ndim(value) > 0
+    except ValueError:
+        return True
 
 
 def whole_number(value: Any, what: str) -> int:

@@ -18,7 +18,7 @@ __all__ = ["different", "pairs", "scene_from", "solver_for", "solver_from", "wri
 def scene_from(word: str, parameters: Sequence[str]) -> tuple[str, Scene]:
     """A short name for files and titles, and the scene: by name, or from a file that holds one."""
     path = Path(word)
-    is_file = path.suffix.lower() in READERS or os.sep in word or path.is_file()
+    is_file = path.suffix.lower() in READERS or os.sep in word or os.path.isfile(path)
     return path.stem if is_file else word, scene_of(word, pairs(parameters, "--param"))
 
 

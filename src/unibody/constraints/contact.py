@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from unibody.constraints.base import Constraint, unit_direction
-from unibody.element import name_of, number
+from unibody.element import is_word, name_of, number
 from unibody.errors import ModelError
 
 __all__ = ["Contact"]
@@ -73,7 +73,7 @@ class Contact(Constraint):
         object.__setattr__(self, "restitution", number(self.restitution, "Contact restitution", minimum=0.0))
         if self.restitution > 1.0:
             raise ModelError(f"Contact restitution {self.restitution} would create energy; give a number from 0 to 1")
-        if self.impact not in IMPACTS:
+        if not is_word(self.impact, IMPACTS):
             raise ModelError(f"Contact impact {self.impact!r} is unknown; give one of {', '.join(IMPACTS)}")
         for name in ("reach", "pressure"):
             if getattr(self, name) is not None:

@@ -18,7 +18,7 @@ import numpy as np
 from unibody.constraints.base import Constraint, Rows, barrier_numbers, unit_direction
 from unibody.constraints.joint_coordinates import is_dof, unit_of
 from unibody.constraints.joint_limit_rows import COORDINATE, SLIDE, SWING, TWIST, LimitRow, fill_joint_limits, measure
-from unibody.element import JointView, Kinematics, Packing, name_of, number
+from unibody.element import JointView, Kinematics, Packing, name_of, number, several
 from unibody.errors import ModelError
 from unibody.joints.ball import Ball
 from unibody.joints.free import Free
@@ -208,7 +208,7 @@ class JointLimit(Constraint):
 
 def _numbers(given: Any, what: str) -> Any:
     """A number, or a tuple of them."""
-    values = [number(x, what, infinite=True) for x in (given if np.ndim(given) else [given])]
+    values = [number(x, what, infinite=True) for x in (given if several(given) else [given])]
     return tuple(values) if np.ndim(given) else values[0]
 
 

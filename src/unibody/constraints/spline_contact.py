@@ -22,7 +22,7 @@ two rows that nearly repeat each other.)
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -70,6 +70,8 @@ class SplineContact(Constraint):
     unilateral = True
 
     def __post_init__(self) -> None:
+        if not isinstance(self.points, Iterable):
+            raise ModelError(f"SplineContact: points {self.points!r} are no list of points; give body.at(x, y, z) of several bodies")
         points = tuple(point_of(p, "SplineContact points") for p in self.points)
         if isinstance(self.blocks, bool) or not isinstance(self.blocks, int | np.integer) or self.blocks < 3:
             raise ModelError(f"SplineContact: blocks {self.blocks!r} leave no pair that are not neighbours; give 3 or more")

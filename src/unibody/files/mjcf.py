@@ -32,6 +32,7 @@ from unibody.files.mjcf_tendons import add_tendons
 from unibody.files.xml_safety import Folders
 from unibody.model import Builder, Model
 from unibody.scenes import Scene
+from unibody.simulation.whole_file import path_given
 from unibody.spatial.pose import Pose
 
 DURATION = 5.0
@@ -59,7 +60,7 @@ def load_mjcf(
     their convex hulls, as in MuJoCo, "exact" by their triangles. `packages`: more folders that the file may open files from;
     `allow_outside`: any.
     """
-    source = Path(path)
+    source = path_given(path)
     model, warnings = compiled(source, Folders(source.parent, packages, allow_outside))
     try:
         with np.errstate(over="ignore", invalid="ignore"):  # elements refuse what is not finite, by name

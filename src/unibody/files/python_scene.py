@@ -19,6 +19,7 @@ from unibody.errors import ModelError, UnibodyError
 from unibody.model import Model
 from unibody.scenes import Scene
 from unibody.scenes.base import Parameter, SceneEntry
+from unibody.simulation.whole_file import is_file, path_given
 
 DURATION, STEP = 5.0, 1e-3
 """Of a file that returns a bare Model [s]."""
@@ -26,8 +27,8 @@ DURATION, STEP = 5.0, 1e-3
 
 def load_python(path: str | Path, parameters: dict[str, Any] | None = None) -> Scene:
     """The scene that the file's `build(**parameters)` returns."""
-    source = Path(path)
-    if not source.is_file():
+    source = path_given(path)
+    if not is_file(source):
         raise ModelError(f"file '{source}' does not exist; give a scene's name (see `unibody scenes`) or a file with a build() function")
     module = _imported(source)
     build = getattr(module, "build", None)

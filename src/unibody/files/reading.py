@@ -19,6 +19,7 @@ from unibody.errors import ModelError
 from unibody.files.python_scene import load_python
 from unibody.scenes import Scene
 from unibody.scenes.base import Parameter, SceneEntry
+from unibody.simulation.whole_file import is_file, path_given
 
 READERS: dict[str, Callable[[Path, dict[str, Any]], Scene]] = {}
 """By the ending of a file: what makes a scene of it and of parameters."""
@@ -37,8 +38,10 @@ def reads(*endings: str) -> Callable[[Callable[..., Scene]], Callable[..., Scene
 
 def load(path: str | Path, parameters: Mapping[str, Any] | None = None) -> Scene:
     """The scene of a file, with the parameters that its reader (or its `build()`) knows."""
-    source, given = Path(path), dict(parameters or {})
-    if not source.is_file():
+    if not isinstance(parameters, Mapping | None):
+        raise ModelError(f"load: parameters {parameters!r} are no mapping; give {{name: value}}")
+    source, given = path_given(path), dict(parameters or {})
+    if not is_file(source):
         raise ModelError(f"file '{source}' does not exist; give a scene's name (see `unibody scenes`) or a file that ends in {_endings()}")
     if source.suffix.lower() not in READERS:
         raise ModelError(f"file '{source}': no reader for '{source.suffix}' files; give one that ends in {_endings()}")

@@ -26,7 +26,7 @@ from unibody.model.text import MODEL, model_from_text, model_to_text
 from unibody.model.trust import path_of
 from unibody.model.values import Writer, entry_of, numbers, shown
 from unibody.scenes import Scene
-from unibody.simulation.whole_file import whole_file
+from unibody.simulation.whole_file import is_file, path_given, whole_file
 from unibody.spatial.table import Table
 
 VERSION = 1
@@ -54,8 +54,8 @@ def save_json(scene: Scene | Model, path: str | Path, name: str | None = None, t
 
 def load_json(path: str | Path, trust: bool | Sequence[str] = ()) -> Scene:
     """The scene of a file. `trust` names modules whose code the file may use, beside your own that are imported already (True: all)."""
-    source = Path(path)
-    if not source.is_file():
+    source = path_given(path)
+    if not is_file(source):
         raise ModelError(f"file '{source}' does not exist; give the path of a scene in JSON")
     if source.stat().st_size > LARGEST:
         raise ModelError(f"scene '{source}' has {source.stat().st_size} bytes, more than the {LARGEST} that are read; make it smaller")
@@ -68,6 +68,10 @@ def load_json(path: str | Path, trust: bool | Sequence[str] = ()) -> Scene:
 
 def scene_to_json(scene: Scene, tabulate: float | None = None) -> str:
     """The text of a scene's file; the same scene always gives the same text."""
+    if not isinstance(getattr(scene, "model", None), Model):
+        raise ModelError(f"save: {scene!r} is not a scene; give Scene(model), or call Builder.save")
+    if not isinstance(scene.name, str):
+        raise ModelError(f"save: name {scene.name!r} is no text; give one")
     model = scene.model if tabulate is None else _tabulated(scene.model, scene.duration, number(tabulate, "tabulate", positive=True))
     states = {key: {"q": _numbers(q), "v": _numbers(v)} for key, (q, v) in scene.keyframes.items()}
     data: dict[str, Any] = {
@@ -150,8 +154,14 @@ def _keyframes(data: Any, model: Model, place: str) -> dict[str, tuple[np.ndarra
     return out
 
 
+MOST_ROWS = 1_000_000
+"""Of a table in place of a function."""
+
+
 def _tabulated(model: Model, duration: float, step: float) -> Model:
     """The model whose elements hold tables in place of functions of time that have no name."""
+    if not duration / step <= MOST_ROWS:
+        raise ModelError(f"tabulate {step:g} s: {duration:g} s in such steps are more than {MOST_ROWS:g} rows; give a longer step")
     times = np.linspace(0.0, duration, max(3, int(np.ceil(duration / step)) + 1)).tolist()
     elements = {name: _with_tables(element, times) for name, element in model.description["elements"].items()}
     held = {name: _told_by_table(asked, times) for name, asked in model.description.get("prescribed", {}).items()}

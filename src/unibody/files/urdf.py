@@ -27,7 +27,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from unibody.constraints import Contact
-from unibody.element import number
+from unibody.element import is_word, number
 from unibody.errors import ModelError
 from unibody.files.python_scene import DURATION, STEP
 from unibody.files.urdf_contact import FRICTION, Touch, lowest
@@ -40,6 +40,7 @@ from unibody.model import Builder, Model
 from unibody.model.model import look_up
 from unibody.scenes import Scene
 from unibody.shapes import Placed
+from unibody.simulation.whole_file import path_given
 from unibody.spatial.pose import Pose
 
 GRAVITY = (0.0, 0.0, -9.81)
@@ -68,9 +69,9 @@ class _Wanted:
     def __post_init__(self) -> None:
         if self.massless is not None:
             number(self.massless, "massless", positive=True)
-        if self.meshes not in (True, False, "convex", "exact", "skip"):
+        if not (isinstance(self.meshes, bool) or is_word(self.meshes, ("convex", "exact", "skip"))):
             raise ModelError(f"meshes={self.meshes!r}; give convex, exact, skip or false")
-        if self.roots not in ("refuse", "join"):
+        if not is_word(self.roots, ("refuse", "join")):
             raise ModelError(f"roots={self.roots!r}; give refuse or join")
         if isinstance(self.height, str) and self.height != ON_FLOOR:
             raise ModelError(f"height={self.height!r}; give metres, or {ON_FLOOR!r}")
@@ -126,7 +127,7 @@ def load_urdf(
     `repair`: take inertias that are missing, impossible or absurd from the shapes. Without it they are refused, or with `repair_inertia`
     replaced by the nearest possible. `massless` [kg]: given to links that move without mass. `roots`: "join" hangs several on the world.
     """
-    source = Path(path)
+    source = path_given(path)
     try:
         wanted = _Wanted(floating, gravity, limits, meshes, massless, repair_inertia, repair, floor, contact, self_collision, at, height,
                          roots, mimic)  # fmt: skip

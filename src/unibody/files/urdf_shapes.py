@@ -26,8 +26,8 @@ from unibody.shapes import Box, Capsule, Cylinder, Mesh, Placed, Plane, Shape, S
 from unibody.shapes.hull import hull_of
 from unibody.spatial.pose import Pose
 
-HULL_VERTICES = 128
-HULL_TOLERANCE = 1e-3
+HULL_VERTICES = 4096
+HULL_TOLERANCE = 1e-4
 Painted = list[tuple[Shape, tuple[float, ...] | None]]
 """Shapes with colours of their own."""
 

@@ -12,12 +12,14 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 from xml.parsers import expat
 
 from unibody.errors import ModelError
+from unibody.simulation.whole_file import is_file, path_given
 
 LONGEST_PATH, LONGEST_NAME = 4096, 255
 """Bytes, on all usual file systems."""
@@ -31,8 +33,8 @@ UPWARD = 5
 
 def checked_xml(path: str | Path) -> bytes:
     """The bytes of a well-formed XML file without a document type declaration; ModelError for any other."""
-    source = Path(path)
-    if not source.is_file():
+    source = path_given(path)
+    if not is_file(source):
         raise ModelError(f"file '{source}' does not exist; check the path")
     size = source.stat().st_size
     if size > LARGEST_XML:
@@ -92,6 +94,8 @@ class Folders:
     """Let relative and absolute paths lead anywhere."""
 
     def __post_init__(self) -> None:
+        if not isinstance(self.packages, Iterable | Path):
+            raise ModelError(f"packages {self.packages!r} are no list of folders; give folders or name=folder")
         given = [self.packages] if isinstance(self.packages, str | Path) else list(self.packages)
         words = tuple(str(p).strip() for p in given if str(p).strip())
         for word in words:

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from unibody.element import APPLIED_POWER, Kinematics, Packing, Point, TimeFunction, name_of
+from unibody.element import APPLIED_POWER, Kinematics, Packing, Point, TimeFunction, is_word, name_of
 from unibody.errors import ModelError
 from unibody.forces.base import Blocks, Force, Loads
 from unibody.forces.points import point_stiffness
@@ -92,7 +92,7 @@ class AppliedWrench(Force):
             value = getattr(self, field)
             if field == "at" or not callable(value):
                 object.__setattr__(self, field, tuple(float(x) for x in vector3(value, f"AppliedWrench {field}")))
-        if self.axes not in AXES:
+        if not is_word(self.axes, AXES):
             raise ModelError(f"AppliedWrench: axes {self.axes!r} is unknown; give 'world' or 'body'")
 
     def bodies(self) -> list[str]:

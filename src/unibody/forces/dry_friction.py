@@ -22,7 +22,7 @@ from typing import Any
 
 import numpy as np
 
-from unibody.element import DAMPER_POWER, JointView, Kinematics, Packing, name_of, number
+from unibody.element import DAMPER_POWER, JointView, Kinematics, Packing, name_of, number, several
 from unibody.errors import ModelError
 from unibody.forces.base import Blocks, Force, Loads
 from unibody.kernel import Floats, Ints, device, kernel
@@ -82,7 +82,7 @@ class DryFriction(Force):
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "joint", name_of(self.joint, "DryFriction joint"))
-        values = [number(x, f"{self._title()} bound", minimum=0.0) for x in (self.bound if np.ndim(self.bound) else [self.bound])]
+        values = [number(x, f"{self._title()} bound", minimum=0.0) for x in (self.bound if several(self.bound) else [self.bound])]
         object.__setattr__(self, "bound", tuple(values) if np.ndim(self.bound) else values[0])
         object.__setattr__(self, "slip_speed", number(self.slip_speed, f"{self._title()} slip_speed", positive=True))
         if self.dof is None:

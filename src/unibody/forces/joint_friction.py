@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from unibody.element import JointView, Kinematics, Packing, name_of, number
+from unibody.element import JointView, Kinematics, Packing, name_of, number, several
 from unibody.errors import ModelError
 from unibody.forces.base import Force, Loads
 from unibody.joints.ball import Ball
@@ -80,7 +80,7 @@ class JointFriction(Force):
             if getattr(self, name) is not None:
                 object.__setattr__(self, name, number(getattr(self, name), f"{self._title()} {name}", positive=True))
         if self.width is not None:
-            sides = [number(x, f"{self._title()} width", positive=True) for x in (self.width if np.ndim(self.width) else [self.width])]
+            sides = [number(x, f"{self._title()} width", positive=True) for x in (self.width if several(self.width) else [self.width])]
             if len(sides) > 2:
                 raise ModelError(f"{self._title()} width {self.width!r} has {len(sides)} numbers; give one or two")
             object.__setattr__(self, "width", tuple(sides) if np.ndim(self.width) else sides[0])
@@ -88,7 +88,7 @@ class JointFriction(Force):
             raise ModelError(f"{self._title()} points {self.points!r} is no number of points; give 3 or more")
 
         if self.direction is not None:
-            if np.shape(self.direction) != (3,):
+            if not several(self.direction) or len(self.direction) != 3:
                 raise ModelError(f"{self._title()} direction {self.direction!r} is no direction; give three numbers, as in (1, 0, 0)")
             ahead = tuple(number(x, f"{self._title()} direction") for x in self.direction)
             object.__setattr__(self, "direction", ahead)

@@ -49,7 +49,11 @@ class Screw(Joint):
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "axis", unit_axis(self.axis, "Screw"))
-        if not np.isfinite(self.pitch):
+        try:
+            pitch = float(self.pitch)
+        except (TypeError, ValueError, OverflowError):
+            pitch = np.nan
+        if not np.isfinite(pitch):
             raise ModelError(f"Screw: pitch {self.pitch!r} is not finite; give metres per radian")
 
     def pose(self, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -13,7 +13,7 @@ from unibody.constraints import Coupling
 from unibody.constraints.base import Constraint
 from unibody.constraints.contact import Contact
 from unibody.constraints.coupling import in_order
-from unibody.element import Point, name_of, number
+from unibody.element import Point, is_word, name_of, number, several
 from unibody.errors import ModelError
 from unibody.forces import Gravity, TorsionSpring
 from unibody.forces.base import Force
@@ -143,7 +143,7 @@ class Builder(Deforming, Editing):
         """A body from shapes and density, or from mass, centre of mass and inertia about it (body axes)."""
         what = f"body '{name}'"
         check_new(name, ChainMap(self._bodies, self._deformables), "body")
-        if kind not in KINDS:
+        if not is_word(kind, KINDS):
             raise ModelError(f"{what}: kind {kind!r} is unknown; give one of {', '.join(KINDS)}")
         if motion is not None and kind != "kinematic":
             raise ModelError(f"{what}: motion= moves only kinematic bodies, this one is {kind}; give kind='kinematic'")
@@ -181,8 +181,8 @@ class Builder(Deforming, Editing):
             look_up(end, self._bodies, f"{what}: body")
         if p == c:
             raise ModelError(f"{what}: joins body '{p}' to itself; give two different bodies")
-        start = joint.neutral() if q is None else within(vector(np.atleast_1d(q), joint.nq, f"{what} q"), FARTHEST, f"{what} q")
-        speed = np.zeros(joint.nv) if v is None else within(vector(np.atleast_1d(v), joint.nv, f"{what} v"), FASTEST, f"{what} v")
+        start = joint.neutral() if q is None else within(vector(q if several(q) else [q], joint.nq, f"{what} q"), FARTHEST, f"{what} q")
+        speed = np.zeros(joint.nv) if v is None else within(vector(v if several(v) else [v], joint.nv, f"{what} v"), FASTEST, f"{what} v")
         start = on_manifold(joint, start) if q is not None else start
         if not np.isfinite(start).all():
             raise ModelError(f"{what} q: {q!r} has no direction as a quaternion; give a unit quaternion wxyz")
@@ -196,13 +196,18 @@ class Builder(Deforming, Editing):
         named = checked_parts(parts, joint, what)
         for part in named:
             check_new(part, (name,) if part == name else self._joint_names(), "joint")
+        own: dict[str, Any] = {}
+        if springs.any() or dampers.any():
+            own[f"{name}.spring"] = TorsionSpring(name, stiffness=springs, damping=dampers, rest=rest)
+        if limits is not None:
+            own[f"{name}.limit"] = joint_limit(name, limits, joint)
+        for title in own:
+            check_new(title, self._elements, "element")
         self._parts |= dict.fromkeys(named, name)
         start, speed, rotors, most = (frozen(x) for x in (start, speed, rotors, most))
         self._joints[name] = AskedJoint(name, joint, p, c, on_parent, on_child, start, speed, rotors, most, parts=named)
-        if springs.any() or dampers.any():
-            self.add(TorsionSpring(name, stiffness=springs, damping=dampers, rest=rest), name=f"{name}.spring")
-        if limits is not None:
-            self.add(joint_limit(name, limits, joint), name=f"{name}.limit")
+        for title, element in own.items():
+            self.add(element, name=title)
         return JointHandle(name)
 
     def _joint_names(self) -> Mapping[str, Any]:

@@ -17,13 +17,13 @@ import numpy as np
 
 from unibody.constraints import JointLimit
 from unibody.constraints.base import Constraint
-from unibody.element import number
+from unibody.element import is_word, number
 from unibody.errors import ModelError
 from unibody.forces import TorsionSpring
 from unibody.forces.base import Force
 from unibody.joints import Joint
 from unibody.model.builder import Builder
-from unibody.model.checking import check_new, joint_limit
+from unibody.model.checking import KINDS, check_new, joint_limit
 from unibody.model.contents import AskedJoint
 from unibody.model.deformable_editing import point_names, put_deformables, renamed_parts
 from unibody.model.editing import Editing, skeleton, with_origin
@@ -35,6 +35,8 @@ from unibody.model.renaming import renamed, with_arguments
 def change_body(b: Editing, name: str, given: dict[str, Any]) -> None:
     what = f"body '{name}'"
     old = look_up(name, b._bodies, "body")
+    if "kind" in given and not is_word(given["kind"], KINDS):
+        raise ModelError(f"{what}: kind {given['kind']!r} is unknown; give one of {', '.join(KINDS)}")
     if name == "world":
         raise ModelError("body 'world' is the ground and has nothing to change; give another body")
     _refuse_placing(b, old, given)
@@ -214,6 +216,7 @@ def _change_spring(elements: dict[str, Any], place: _Place, given: Mapping[str, 
             if rest is not None:
                 rest = tuple(_rest(own, place)[place.q].tolist())
     k, c, rest = given.get("stiffness", k), given.get("damping", c), given.get("rest", rest)
+    TorsionSpring(place.name, stiffness=k, damping=c)  # numbers that are none are refused here
     if not np.any(k):
         if "rest" in given:
             raise ModelError(f"joint '{place.name}': rest given without stiffness; give stiffness= or leave rest out")
@@ -266,6 +269,8 @@ def rename(b: Editing, bodies: dict[str, str], joints: dict[str, str], elements:
     for new_names, known, what in ((bodies, b._bodies, "body"), (joints, _known(b), "joint"), (elements, b._elements, "element")):
         for old in new_names:
             look_up(old, known, what)
+        for new in new_names.values():
+            check_new(new, (), what)
     elements = {**_named_after(b, joints), **elements}
     taken: list[set[str]] = []
     for new_names, known, what in ((bodies, b._bodies, "body"), (joints, _known(b), "joint"), (elements, b._elements, "element")):

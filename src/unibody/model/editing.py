@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from importlib import import_module
+from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -226,7 +227,10 @@ class Editing:
         attachments named after a deformable (`flag.attach.0`) with that."""
         from unibody.model.changes import rename
 
-        rename(self, dict(bodies or {}), dict(joints or {}), dict(elements or {}), dict(deformables or {}))
+        rename(
+            self, named(bodies, "rename bodies"), named(joints, "rename joints"), named(elements, "rename elements"),
+            named(deformables, "rename deformables"),
+        )  # fmt: skip
 
     def remove(self, name: Any) -> Removed:
         """Remove the body, joint, element, deformable, attachment or prescribed motion of this name, if only one has it."""
@@ -271,7 +275,7 @@ class Editing:
         `v` then change some. Coordinates that a Coupling makes dependent follow, unless they are given."""
         from unibody.model.posing import start
 
-        start(self, dict(q or {}), dict(v or {}), keyframe)
+        start(self, named(q, "start q"), named(v, "start v"), keyframe)
 
     def place(self, body: Any, X_WB: Pose, V_WB: Any = None) -> None:
         """Put a body, and what hangs on it, at a pose in the world. Of one that floats the coordinates change, of one that a joint holds
@@ -307,6 +311,8 @@ class Editing:
 
     def save(self, path: Any, tabulate: float | None = None) -> Path:
         """Write a scene file (.json, see `unibody.files.save_json`), from which `Builder.load` and `ub.load` give the same model."""
+        if not isinstance(path, str | PathLike):
+            raise ModelError(f"save: {path!r} is not a path; give one such as 'robot.json'")
         if Path(path).suffix.lower() != ".json":
             raise ModelError(f"save: '{path}' does not end in .json; give a file that does (URDF: unibody.files.save_urdf)")
         model = self.build()
@@ -314,6 +320,13 @@ class Editing:
         told = {key: getattr(self._origin, key) for key in ("duration", "dt", "notes", "left_out", "name")}
         states = {name: _state(model, joints) for name, joints in self._origin.keyframes.items()}
         return import_module("unibody.files").save_json(scene(model, keyframes=states, **told), path, tabulate=tabulate)
+
+
+def named(given: Any, what: str) -> dict[Any, Any]:
+    """A mapping by names; None is an empty one."""
+    if not isinstance(given, Mapping | None):
+        raise ModelError(f"{what}: {given!r} is no mapping; give {{name: …}}")
+    return dict(given or {})
 
 
 def _state(model: Model, joints: Mapping[str, tuple[np.ndarray, np.ndarray]]) -> tuple[np.ndarray, np.ndarray]:

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from unibody.constraints import Contact
-from unibody.element import name_of
+from unibody.element import is_word, name_of
 from unibody.errors import ModelError
 from unibody.forces import Gravity
 from unibody.joints import Free
@@ -100,9 +100,9 @@ def _refuse_taken(
 
 
 def _refuse_words(gravity: str, contact: str | None) -> None:
-    if gravity not in ("same", "ours"):
+    if not is_word(gravity, ("same", "ours")):
         raise ModelError(f"include: gravity {gravity!r} is unknown; give 'same' or 'ours'")
-    if contact not in (None, "ours", "theirs"):
+    if contact is not None and not is_word(contact, ("ours", "theirs")):
         raise ModelError(f"include: contact {contact!r} is unknown; give 'ours' or 'theirs', or leave it out")
 
 

@@ -94,7 +94,7 @@ def with_parts(joints: Sequence[JointInfo]) -> dict[str, JointInfo]:
 
 def look_up(name: Any, table: Mapping[str, Any], what: str) -> Any:
     """table[name], or an error that offers near matches."""
-    if name in table:
+    if isinstance(name, str) and name in table:
         return table[name]
     import difflib
 

@@ -15,7 +15,7 @@ An element of somebody's own keeps the part's name and is shown the part; what i
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from functools import cache, singledispatch
 from typing import Any
@@ -35,6 +35,8 @@ from unibody.model.contents import JointInfo
 
 def checked_parts(given: Any, joint: Joint, what: str) -> tuple[str, ...]:
     """The names of a joint's parts, one for each; () where none are given."""
+    if not (given is None or isinstance(given, Iterable)):
+        raise ModelError(f"{what}: parts {given!r} are no names; give one for each part, or none")
     names = () if given is None else (given,) if isinstance(given, str) else tuple(given)
     if names and len(names) != len(joint.parts()):
         counted = f"{len(joint.parts())} part{'' if len(joint.parts()) == 1 else 's'}"

@@ -6,14 +6,14 @@
 from __future__ import annotations
 
 from collections import ChainMap
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from unibody.constraints import Coupling
-from unibody.element import name_of
+from unibody.element import name_of, number, several
 from unibody.errors import ModelError
 from unibody.forces import Motor
 from unibody.joints import Free
@@ -77,7 +77,7 @@ def _with_numbers(joint: AskedJoint, name: str, field: str, value: Any) -> Asked
         _, q_span, v_span = part_places(joint.element)[joint.parts.index(name)]
     span, most = (q_span, FARTHEST) if field == "q" else (v_span, FASTEST)
     values = np.array(getattr(joint, field))
-    values[span] = within(vector(np.atleast_1d(value), span.stop - span.start, what), most, what)
+    values[span] = within(vector(value if several(value) else [value], span.stop - span.start, what), most, what)
     if field == "q":
         values = on_manifold(joint.element, values)
         if not np.isfinite(values).all():
@@ -202,6 +202,8 @@ def _speed(model: Model, info: JointInfo, joint: AskedJoint, X: Pose, V_WB: Any,
 def add_motors(
     b: Editing, stiffness: Any, damping: Any, joints: Sequence[Any] | None, target: Any, limit: Any, replaced: bool
 ) -> list[str]:
+    if not isinstance(replaced, bool):
+        raise ModelError(f"motors: replace {replaced!r} is neither True nor False; give one of them")
     model = skeleton(b)
     resolved = _resolved(b, model)
     dependent = {(j, d) for e in resolved.values() if isinstance(e, Coupling) for j, d in e.dependent}
@@ -212,6 +214,8 @@ def add_motors(
             if not j.implicit:
                 driven += [x for x in _scalars(j, j) if (j.name, x[2]) not in dependent]
     else:
+        if not isinstance(joints, Iterable):
+            raise ModelError(f"motors: joints {joints!r} are no list; give names of joints, or None for all")
         for given in [joints] if isinstance(joints, str) else joints:
             found = model.joint(name_of(given, "motors"))
             own = _scalars(found, model.joint(found.whole or found.name))
@@ -243,7 +247,8 @@ def add_motors(
     out: dict[str, Motor] = {}
     for title, j, dof, at, known in driven:
         kp, kd, most = (_for(gains[key], known, 0.0 if key != "limit" else np.inf) for key in ("stiffness", "damping", "limit"))
-        aim = _for(gains["target"], known, float(j.q0[at - j.q_start]))
+        kp, kd, most = number(kp, "motors stiffness"), number(kd, "motors damping"), number(most, "motors limit", infinite=True)
+        aim = number(_for(gains["target"], known, float(j.q0[at - j.q_start])), "motors target")
         part = next((n for n in known if n in j.parts), None)
         first = next((v.start for n, (_, _, v) in zip(j.parts, part_places(j.element), strict=False) if n == part), 0)
         motor = Motor(part or j.name, kp=kp, kd=kd, target=aim if kp else None, limit=most, dof=dof - first)

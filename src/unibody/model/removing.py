@@ -45,6 +45,8 @@ def remove_body(b: Editing, name: str, with_children: bool = False) -> Removed:
     while stack:
         gone.append(stack.pop())
         stack += reversed(children.get(gone[-1], []))
+    if not isinstance(with_children, bool):
+        raise ModelError(f"remove_body: with_children {with_children!r} is neither True nor False; give one of them")
     if len(gone) > 1 and not with_children:
         carried = ", ".join(f"'{n}'" for n in gone[1:4]) + (f" and {len(gone) - 4} more" if len(gone) > 4 else "")
         raise ModelError(f"body '{name}' carries {carried}, left without it; give with_children=True, or join them to others first")

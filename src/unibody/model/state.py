@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from unibody.element import name_of
+from unibody.element import is_word, name_of
 from unibody.errors import ModelError
 from unibody.spatial.pose import vector
 
@@ -29,7 +29,7 @@ class State:
     coordinates: str = "reduced"
 
     def __post_init__(self) -> None:
-        if self.coordinates not in ("reduced", "maximal", "planar", "affine"):
+        if not is_word(self.coordinates, ("reduced", "maximal", "planar", "affine")):
             raise ModelError(f"State coordinates {self.coordinates!r} are unknown; give reduced, maximal, planar or affine")
         for name in ("q", "v"):
             try:
@@ -64,6 +64,8 @@ class Control:
     """Joint efforts, wrenches on bodies and motor targets; what a control function changes between steps."""
 
     def __init__(self, model: Model):
+        if not hasattr(model, "neutral_control"):
+            raise ModelError(f"Control: {model!r} is not a Model; call Builder.build() first")
         self._model = model
         self.flat = model.neutral_control()
 

@@ -131,8 +131,8 @@ def names() -> list[str]:
 def get(name: str) -> SceneEntry:
     """The entry of a scene: its summary and parameters; calling it makes the scene."""
     _find()
-    if name not in _ENTRIES:
-        raise ModelError(f"no scene '{name}'; {_suggest(name, sorted(_ENTRIES), 'scenes are')}")
+    if not isinstance(name, str) or name not in _ENTRIES:
+        raise ModelError(f"no scene '{name}'; {_suggest(str(name), sorted(_ENTRIES), 'scenes are')}")
     return _ENTRIES[name]
 
 

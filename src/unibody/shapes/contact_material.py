@@ -76,7 +76,7 @@ def _not_negative(value: Any, what: str) -> float:
 def _whole(value: Any, what: str) -> int:
     try:
         x = int(value)
-    except (TypeError, ValueError, OverflowError):
+    except Exception:  # whatever kinds of numbers raise
         x = None
     if x is None or isinstance(value, bool | str) or x != value:
         raise ModelError(f"ContactMaterial {what}: {value!r} is not whole; give a whole number")

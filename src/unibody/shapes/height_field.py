@@ -64,10 +64,8 @@ class HeightField(Shape):
 
 
 def _spacing(value: Any) -> tuple[float, float]:
-    if np.ndim(value) == 0:
-        value = (value, value)
     try:
-        along_x, along_y = value
+        along_x, along_y = (value, value) if np.ndim(value) == 0 else value
     except (TypeError, ValueError):
         raise ModelError(f"HeightField: spacing {value!r} is neither a number nor a pair; give metres along x and y") from None
     return positive("HeightField", "spacing", along_x), positive("HeightField", "spacing", along_y)

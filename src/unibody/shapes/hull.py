@@ -1,9 +1,10 @@
 """Convex hulls of points with few vertices.
 
-Qhull gives all vertices of the hull. Of these a subset is chosen greedily: from a simplex of extreme points on, the vertices that lie
-farthest outside the hull of those chosen are added until nothing lies farther outside than a tolerance, or their number is reached. The
-hull of the subset lies within the hull of all, and the largest distance that remains outside is known. The tolerance is at least 1e-9 of
-the size, so that vertices along edges and within faces, which are corners of nothing, are left out.
+Qhull gives all vertices of the hull. Of these a subset is chosen greedily: from a simplex of extreme points on, or, where many may be
+taken, from those farthest along directions all over the sphere, the vertices that lie farthest outside the hull of those chosen are added
+until nothing lies farther outside than a tolerance, or their number is reached. The hull of the subset lies within the hull of all, and the
+largest distance that remains outside is known. The tolerance is at least 1e-9 of the size, so that vertices along edges and within faces,
+which are corners of nothing, are left out.
 """
 
 from __future__ import annotations
@@ -14,6 +15,8 @@ from unibody.errors import ModelError
 
 ROUND_OFF = 1e-9
 """Of the longest side: what lies nearer to a face is in it."""
+DIRECTIONS = 256
+"""Along which the first of many vertices are the farthest."""
 
 
 def hull_of(points: np.ndarray, most: int | None = None, tolerance: float = 0.0) -> tuple[np.ndarray, np.ndarray, float]:
@@ -33,6 +36,8 @@ def hull_of(points: np.ndarray, most: int | None = None, tolerance: float = 0.0)
         unit = (points - middle) / size
         corners = unit[np.sort(ConvexHull(unit).vertices)]
         chosen = _simplex(corners)
+        if most is None or most > 2 * DIRECTIONS:
+            chosen = list(dict.fromkeys(chosen + _extremes(corners)))
         hull = ConvexHull(corners[chosen])
         while True:
             out = _outside(hull, corners)
@@ -66,6 +71,14 @@ def _simplex(x: np.ndarray) -> list[int]:
     c = int(np.argmax(np.linalg.norm(arm - np.outer(arm @ u, u), axis=1)))
     d = int(np.argmax(np.abs(arm @ np.cross(u, x[c] - x[a]))))
     return [a, b, c, d]
+
+
+def _extremes(x: np.ndarray) -> list[int]:
+    """The points farthest along directions on a spiral over the sphere."""
+    k = np.arange(DIRECTIONS)
+    z, turn = 1.0 - (2.0 * k + 1.0) / DIRECTIONS, np.pi * (3.0 - np.sqrt(5.0)) * k
+    r = np.sqrt(1.0 - z * z)
+    return np.unique(np.argmax(x @ np.stack([r * np.cos(turn), r * np.sin(turn), z]), axis=0)).tolist()
 
 
 def _outside(hull: object, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

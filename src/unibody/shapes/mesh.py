@@ -16,6 +16,7 @@ lie inside another. Components that overlap count twice.
 from __future__ import annotations
 
 import contextlib
+import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property, partial
@@ -169,7 +170,7 @@ def read_triangles(path: str | Path) -> tuple[np.ndarray, np.ndarray]:
     readers = {".obj": read_obj, ".stl": read_stl}
     if path.suffix.lower() not in readers:
         raise ModelError(f"{path}: meshes with the ending '{path.suffix}' are not read; give an .obj or .stl file")
-    if not path.is_file():
+    if not os.path.isfile(path):
         raise ModelError(f"{path}: no such file; check the path")
     return readers[path.suffix.lower()](path)
 
@@ -186,7 +187,7 @@ def load_triangles(path: str | Path, scale: Any = 1.0) -> tuple[np.ndarray, np.n
     }
     if path.suffix.lower() not in readers:
         raise ModelError(f"{path}: meshes with the ending '{path.suffix}' are not read; give one of {', '.join(readers)}")
-    if not path.is_file():
+    if not os.path.isfile(path):
         raise ModelError(f"{path}: no such file; check the path")
     try:
         factors = np.broadcast_to(np.asarray(scale, float), 3)
@@ -213,8 +214,8 @@ def as_arrays(vertices: object, faces: object, what: str = "Mesh") -> tuple[np.n
         corners = np.array(faces)
     except (TypeError, ValueError):
         raise ModelError(f"{what}: vertices or faces are not a table of numbers; give (n, 3) vertices and (m, 3) faces") from None
-    if points.ndim != 2 or points.shape[1] != 3:
-        raise ModelError(f"{what}: vertices have shape {points.shape}; give (n, 3)")
+    if points.ndim != 2 or points.shape[1] != 3 or not len(points):
+        raise ModelError(f"{what}: vertices have shape {points.shape}; give (n, 3) with n > 0")
     if corners.ndim != 2 or corners.shape[1] != 3 or len(corners) == 0:
         raise ModelError(f"{what}: faces have shape {corners.shape}; give (m, 3) with m > 0")
     if not np.issubdtype(corners.dtype, np.integer):

@@ -55,6 +55,9 @@ class Placed(Shape):
             raise ModelError(f"Placed: the rotation {np.round(R, 6).tolist()} is not a rotation matrix; give one with R Rᵀ = 1, det R = 1")
 
     def _check_look(self) -> None:
+        for field in ("visible", "solid"):
+            if not isinstance(getattr(self, field), bool | np.bool_):
+                raise ModelError(f"Placed: {field} {getattr(self, field)!r} is neither True nor False; give one of them")
         if not (self.visible or self.solid):
             raise ModelError(f"Placed: {self.shape!r} is neither visible nor solid; leave it out, or make it one of them")
         if self.colour is None:

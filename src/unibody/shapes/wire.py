@@ -42,6 +42,8 @@ class Wire(Shape):
         points = point_rows("Wire", self.points, 2)
         object.__setattr__(self, "points", points)
         object.__setattr__(self, "radius", positive("Wire", "radius", self.radius))
+        if not isinstance(self.closed, bool | np.bool_):
+            raise ModelError(f"Wire: closed {self.closed!r} is neither True nor False; give one of them")
         if self.pieces is not None:
             object.__setattr__(self, "pieces", self._checked_pieces())
         ends = self._ends

@@ -21,6 +21,7 @@ import numpy as np
 
 from unibody.errors import ModelError
 from unibody.model.values import complaint
+from unibody.simulation.whole_file import is_file, path_given
 
 SWELLS = 200
 """How many times larger than in the file a deflated array may become; smooth motions and zeros stay below it, bombs reach 1000."""
@@ -46,8 +47,8 @@ class Archive:
     """The head and the arrays of one file; `what` says what the file should be. Arrays are read when they are asked for by their shape."""
 
     def __init__(self, path: str | Path, what: str, names: Collection[str]):
-        self.path, self.what = Path(path), what
-        if not self.path.is_file():
+        self.path, self.what = path_given(path), what
+        if not is_file(self.path):
             raise ModelError(f"file '{self.path}' does not exist; give the path of a saved {what}")
         try:
             with self.path.open("rb") as file:

@@ -16,6 +16,7 @@ from unibody.errors import ModelError
 from unibody.model import Model
 from unibody.model.model import look_up
 from unibody.model.values import shown
+from unibody.simulation.whole_file import is_file
 from unibody.solvers import REGISTRY, Choice, Solver, choose
 from unibody.solvers.base import refusals
 
@@ -24,8 +25,8 @@ def scene_of(what: Any, parameters: Mapping[str, Any] | None = None) -> Any:
     """The Scene that is given, that a file holds, or that has a name; None for anything else."""
     if isinstance(what, str | Path):
         path = Path(what)
-        files = import_module("unibody.files.reading") if path.suffix or os.sep in str(what) or path.is_file() else None
-        if files is not None and (path.suffix.lower() in files.READERS or os.sep in str(what) or path.is_file()):
+        files = import_module("unibody.files.reading") if path.suffix or os.sep in str(what) or is_file(path) else None
+        if files is not None and (path.suffix.lower() in files.READERS or os.sep in str(what) or is_file(path)):
             return files.load(path, parameters)
         return import_module("unibody.scenes").make(str(what), **(parameters or {}))
     return what if isinstance(what, import_module("unibody.scenes").Scene) else None

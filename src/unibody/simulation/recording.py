@@ -7,7 +7,7 @@ derived from these when they are first asked for, by the same compiled code that
 from __future__ import annotations
 
 import csv
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from importlib import import_module
@@ -29,7 +29,7 @@ from unibody.simulation.csv_cells import cell
 from unibody.simulation.files import checked_rows, read_npz, write_npz
 from unibody.simulation.whole_file import whole_file, whole_text
 from unibody.solvers import Bound, Report
-from unibody.spatial.pose import rotation_from_quaternion
+from unibody.spatial.pose import rotation_from_quaternion, vector
 
 
 class Energies:
@@ -168,11 +168,18 @@ class Recording:
         """A recording of the states with these numbers only; what was derived of them already is kept."""
         out = Recording(self._bound, self.dt)
         out.seconds, out.steps = self.seconds, self.steps
-        for k in rows:
+        numbers = [self._number(row) for row in (rows if isinstance(rows, Iterable) else [rows])]
+        for k in numbers:
             out.append(*self._rows[k], self._controls[k])
         if "observations" in self.__dict__:
-            out.__dict__["observations"] = [self.observations[k] for k in rows]
+            out.__dict__["observations"] = [self.observations[k] for k in numbers]
         return out
+
+    def _number(self, row: Any) -> int:
+        """The number of a row, from the end if it is negative."""
+        if isinstance(row, bool) or not isinstance(row, int | np.integer) or not -len(self) <= row < len(self):
+            raise ModelError(f"recording: {row!r} is no number of a state; it has {len(self)}, give 0 … {len(self) - 1}")
+        return int(row)
 
     @cached_property
     def observations(self) -> list[Observation]:
@@ -181,7 +188,7 @@ class Recording:
 
     def observe(self, row: int) -> Observation:
         """Everything derived at one recorded state."""
-        state, memory = self._rows[row]
+        state, memory = self._rows[self._number(row)]
         with self._bound.turn:  # its simulation may be running in another thread
             return self._bound.observe(state, memory, self._controls[row])
 
@@ -217,7 +224,7 @@ class Recording:
 
     def point(self, body: Any, p: Sequence[float] = (0.0, 0.0, 0.0)) -> np.ndarray:
         """(T, 3) world position of a material point given in body coordinates."""
-        return self._points(body, np.asarray(p, float)[None])[:, 0]
+        return self._points(body, vector(p, 3, "point p")[None])[:, 0]
 
     def vertices(self, body: Any) -> np.ndarray:
         """(T, n, 3) world positions of the vertices of a deformable, or of the shapes of a body."""

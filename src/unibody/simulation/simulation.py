@@ -241,6 +241,8 @@ class Simulation:
         """Run for `duration` [s]; record the start and every `every`-th step. `control(t, state, control)` is called before every step."""
         duration = number(duration, "run duration", minimum=0.0)
         every = whole_number(every, "run every")
+        if not (progress is None or isinstance(progress, bool)):
+            raise ModelError(f"run progress {shown(progress)} is neither True nor False; give one of them, or None")
         if control is not None and not callable(control):
             raise ModelError(f"run control {shown(control)} is not a function; give control(t, state, control), or set sim.control")
         check_count(duration, self.dt)

@@ -21,7 +21,9 @@ import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
+
+from unibody.errors import ModelError
 
 try:
     import fcntl
@@ -39,6 +41,7 @@ STREAM = re.compile(r"(?:/dev/(?:std(out|err)|fd/(\d+))|/proc/self/fd/(\d+))\Z")
 @contextlib.contextmanager
 def whole_file(path: str | Path) -> Iterator[IO[bytes]]:
     """A file to write bytes into; it appears at `path` when the block ends well."""
+    path_given(path)
     target = _final(path)
     if not isinstance(target, Path):
         sys.stdout.flush()  # it may be what is written to
@@ -76,6 +79,21 @@ def whole_path(path: str | Path) -> Iterator[Path]:
     """The same for programs that open files by name: the path of an empty file for them to fill. Its name does not end as the target's."""
     with whole_file(path) as file:
         yield Path(file.name)
+
+
+def path_given(path: Any) -> Path:
+    """What names a file, as a path; ModelError for anything else."""
+    if not isinstance(path, str | os.PathLike) or isinstance(os.fspath(path), bytes):
+        raise ModelError(f"{path!r} is not a path; give one such as 'robot.json'")
+    return Path(path)
+
+
+def is_file(path: Path) -> bool:
+    """Whether it is there, which names that no file system takes are not."""
+    try:
+        return path.is_file()
+    except OSError:
+        return False
 
 
 def remedy(error: BaseException) -> str:

@@ -20,7 +20,7 @@ from unibody.constraints.base import Constraint
 from unibody.coordinates.maximal.system import MaximalSystem
 from unibody.coordinates.maximal.tables import MaximalTables
 from unibody.coordinates.workspace import V_WB, Y
-from unibody.element import number
+from unibody.element import is_word, number
 from unibody.errors import ModelError
 from unibody.forces.base import Force
 from unibody.joints.base import Joint
@@ -56,7 +56,7 @@ class Lagrange(Solver):
     def __post_init__(self) -> None:
         object.__setattr__(self, "rule", rule_name(self.rule, "maximal", "Lagrange"))
         for value, known, what in ((self.method, METHODS, "method"), (self.coordinates, ("auto", "maximal", "planar"), "coordinates")):
-            if value not in known:
+            if not is_word(value, known):
                 raise ModelError(f"Lagrange: {what} {value!r} is unknown; give one of {', '.join(known)}")
         for gain, what in ((self.k_q, "k_q"), (self.k_v, "k_v")):
             if gain is not None:

@@ -9,7 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from unibody.spatial.motion import Track, checked_motion, vector_track
+from unibody.errors import ModelError
+from unibody.spatial.motion import Track, checked_motion, is_table, vector_track
 
 
 @dataclass(frozen=True)
@@ -24,8 +25,10 @@ class Table:
     values: Any
 
     def __post_init__(self) -> None:
-        single = np.ndim(self.values) == 1
+        if not is_table((self.times, self.values)):
+            raise ModelError(f"Table: {self.times!r} and {self.values!r} are no lists; give times and as many numbers, or rows of numbers")
         times, rows = checked_motion((self.times, self.values), None, None, "Table")
+        single = np.ndim(self.values) == 1
         object.__setattr__(self, "times", times)
         object.__setattr__(self, "values", tuple(row[0] for row in rows) if single else rows)
         self._track(times[0])

@@ -64,6 +64,9 @@ class ForestSystem(SystemAround[MaximalSystem]):
         V, A = (np.einsum("nkij,nkj->nki", R, x.reshape(-1, 2, 3)).reshape(-1, 6) for x in (self.view(V_WB), self._rates()))
         return motion_of(X, self._com, X[:, 9:], V, A)
 
+    def turning(self) -> None:
+        """Not known: what joints as rows ask of accelerations is not told apart from what loads do."""
+
     def response(self, loads: np.ndarray, right: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
         """Velocities and multipliers of the forest's joints (m, 6n) for loads (m, 6n), or for one load and right sides of the joints."""
         m, size = len(loads), 6 * self.n

@@ -102,6 +102,10 @@ class ImpulseDynamics(System, Protocol):
         """How bodies move, with their accelerations."""
         ...
 
+    def turning(self) -> np.ndarray | None:
+        """(bodies, 6) the part J̇ v of their rates, in world axes at centres of mass; None where it is not known."""
+        ...
+
     def constraint_rows(self) -> ConstraintRows:
         """Rows of loops and constraint elements, and how velocities respond to them."""
         ...

@@ -318,6 +318,15 @@ class ImpulseReduced(SystemAround[ReducedSystem]):
         )  # fmt: skip
         return BodyMotion(centre, velocity, rate)
 
+    def turning(self) -> np.ndarray:
+        """(bodies, 6) J̇ v: the rates of bodies whose joints do not accelerate."""
+        rows = self.view(ROWS)
+        kept = rows.copy()
+        carry_accelerations(self.view(BODIES), np.zeros(self.view(Y).size), self.view(COLUMNS), rows)
+        rate = self.motion().rate
+        rows[:] = kept
+        return rate
+
     def constraint_rows(self) -> ConstraintRows:
         """Rows of loops and constraint elements."""
         g, room = self.islands, self._room

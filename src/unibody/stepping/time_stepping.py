@@ -12,6 +12,11 @@ joint goes back to where it was as positions and velocities are brought back ont
 An impact faster than `bounce_above` acts at the beginning of its step by Newton's law. Velocities of this rule are those of the middle
 of a step, so that it is −e (u⁻ + h a/2) + h a/2 with the free acceleration a: a ball that bounces with e = 1 then returns to its height.
 Impacts that these cause within the same step follow in rounds.
+
+b = J (v + h M⁻¹ f) + h J̇ v and W = J M⁻¹ Jᵀ have a solution if some v meets all laws strictly (Acary et al. 2011): joints at rest do, as
+C/h ≥ 0 there, but for h J̇ v, which belongs to the speed of before. Where friction holds a body whatever presses on it (a hook whose arm
+points into its cone), what h J̇ v asks for may be out of reach, and impulses grow without end. A problem that is not solved is posed again
+without it.
 """
 
 from __future__ import annotations
@@ -58,6 +63,10 @@ CLOSE = 1e-6
 
 GAIN = 1e-9
 """The part of the work at contacts that may come from nowhere before it is told, or clipped."""
+
+
+JAMMED = 200
+"""Rows of contacts up to which a problem that is not solved is posed again. In larger ones sweeps just end before they are done."""
 
 
 INSIDE = 1e-9
@@ -158,10 +167,30 @@ class Stepping:
         instant: bool, joint_friction: np.ndarray | None,
     ) -> StepSolution:  # fmt: skip
         """The impulses of the constraint rows and of these contacts."""
-        touches, laws, before = near.touches, near.laws, near.before
-        turn = None if instant or self.near is None or not len(touches.gaps) else self._turning(near, motion, h)
+        begun = near.free
+        turn = None if instant or self.near is None or not len(near.touches.gaps) else self._turning(near, motion, h)
         if turn is not None:
-            near.free = near.free + turn  # `near` is this problem's own
+            near.free = begun + turn  # `near` is this problem's own
+        found = self._once(near, motion, constraints, targets, h, options, instant, joint_friction, turn)
+        if instant or found.outcome.converged or options.iterations or options.method == "pgs" or not 0 < begun.size <= JAMMED:
+            return found
+        # no solution, though no effort was spared: perhaps there is none with h J̇ v
+        drift = self.system.turning()
+        if drift is None:
+            return found
+        turned = near.rows.velocities(BodyMotion(motion.centre, np.zeros_like(motion.velocity), drift), h)
+        if not np.abs(turned[:, 0]).max() > options.tolerance:
+            return found
+        slower = replace(near, free=begun - turned)
+        again = self._once(slower, motion, constraints, targets, h, options, False, joint_friction, None)
+        return again if again.outcome.residual < found.outcome.residual else found
+
+    def _once(
+        self, near: Near, motion: BodyMotion, constraints: ConstraintRows, targets: np.ndarray, h: float, options: ImpulseOptions,
+        instant: bool, joint_friction: np.ndarray | None, turn: np.ndarray | None,
+    ) -> StepSolution:  # fmt: skip
+        """The impulses of one problem, `turn` being among the free velocities of its contacts already."""
+        touches, laws, before = near.touches, near.laws, near.before
         free = near.free
         gaps = -before[:, 0] if instant else np.maximum(touches.gaps, 0.0) / h
         problem = Assembled(self, near.wrenches, constraints, targets, near.rows, laws, h, options, near.begin, turn)

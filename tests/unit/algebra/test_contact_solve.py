@@ -326,6 +326,19 @@ def test_problems_without_solution_are_reported(method):
         assert np.isfinite(found.impulse).all() and np.isfinite(found.velocity).all()
 
 
+@pytest.mark.parametrize("method", EXACT)
+def test_a_row_far_from_its_limit_hides_no_failure(method):
+    """With W = g gᵀ, g = (½, 1, 0), the impulse (2, −1, 0) is in the cone of μ = 1 and moves nothing: no slip y with ½ y − 0.001 ≥ |y|
+    exists, there is no solution, and impulses may grow without end. A limit that is a turn away adds a row that parts with 2000 rad/s."""
+    g = np.array([0.5, 1.0, 0.0])
+    W = np.zeros((4, 4))
+    W[0, 0], W[1:, 1:] = 1.0, np.outer(g, g)
+    for far in (0.0, 2000.0):
+        problem = ContactProblem(W, np.array([far, -1e-3, 0.0, 0.0]), join(unilateral(1), contacts([1.0])))
+        found = solve_contacts(problem, method, warm=1e13 * np.array([0.0, 2.0, -1.0, 0.0]))
+        assert not found.converged and found.residual.velocity > 1e-5 and "no solution within" in found.note
+
+
 def test_a_warm_start_from_the_solution_ends_at_once():
     problem = scattered(6, 8, 0.3, 4)
     first = solve_contacts(problem, "newton", tolerance=1e-12)

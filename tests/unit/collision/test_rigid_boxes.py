@@ -114,9 +114,10 @@ def test_a_cylinder_stands_on_a_ring_and_lies_on_a_line(ground):
     height = 0.0 if isinstance(ground, ub.Plane) else 0.5
     pair = Pair(ground, ub.Cylinder(0.3, 0.8), 0.01)
     found = pair.ours.find(poses((np.eye(3), (0, 0, 0)), (np.eye(3), (0.1, 0.2, height + 0.401))))
-    assert len(found) == 8 and found.gap == pytest.approx([0.001] * 8, abs=1e-9)
+    assert 8 <= len(found) <= 12 and found.gap == pytest.approx([0.001] * len(found), abs=1e-9)
     np.testing.assert_allclose(np.linalg.norm(found.point[:, :2] - (0.1, 0.2), axis=1), 0.3, atol=1e-9)
-    assert area_and_middle(found.point[:, :2])[0] == pytest.approx(0.5 * 8 * 0.09 * np.sin(np.pi / 4))
+    # no less than a regular octagon
+    assert area_and_middle(found.point[:, :2])[0] > (1.0 - 1e-9) * 0.5 * 8 * 0.09 * np.sin(np.pi / 4)
     found = pair.ours.find(poses((np.eye(3), (0, 0, 0)), (about((1, 0, 0), np.pi / 2) @ about((0, 0, 1), 0.3), (0, 0, height + 0.299))))
     assert len(found) == 2 and found.gap == pytest.approx([-0.001] * 2, abs=1e-9)
     assert sorted(found.point[:, 1]) == pytest.approx([-0.4, 0.4], abs=1e-6)
@@ -161,10 +162,10 @@ def test_faces_of_many_triangles_are_one_polygon():
     assert area == pytest.approx(0.5 * 0.8) and middle == pytest.approx([0.25, 0.1])
 
 
-def test_thinning_keeps_the_deepest_and_at_most_eight():
+def test_thinning_keeps_the_deepest_and_at_most_sixteen():
     rng = np.random.default_rng(0)
     x = np.concatenate([rng.uniform(-0.5, 0.5, (200, 2)), np.full((200, 1), -0.2)], axis=1)
     x[:, 2] += 1e-3 * rng.uniform(size=200)
     block = hull(np.concatenate([x, x + (0, 0, 0.5)]))
     found = RigidCollision(model_of(ub.Plane(), block, static=(0,)), 0.01).find(poses((np.eye(3), (0, 0, 0)), (np.eye(3), (0, 0, 0.2))))
-    assert len(found) == 8 and found.gap.min() == pytest.approx(block.vertices[:, 2].min() + 0.2, abs=1e-15)
+    assert len(found) <= 16 and found.gap.min() == pytest.approx(block.vertices[:, 2].min() + 0.2, abs=1e-15)

@@ -23,7 +23,15 @@ from unibody.algebra.contact.delassus import DelassusFactors, gather, spread
 from unibody.algebra.contact.local_solve import local_tables
 from unibody.algebra.contact.problem import CONVEX, COULOMB, LAWS, Blocks, Law, Solution
 from unibody.algebra.contact.proximal_newton import NEARLY, evaluate_residual, proximal_steps, round_off
-from unibody.algebra.contact.scaling import AT_MOST, ROUND_OFF, Progress, ScaledProblem, scale_factors, scaled_residual
+from unibody.algebra.contact.scaling import (
+    AT_MOST,
+    ROUND_OFF,
+    Progress,
+    ScaledProblem,
+    largest_given,
+    scale_factors,
+    scaled_residual,
+)  # fmt: skip
 
 ENDLESS = 10**6
 """Failures, where these are not counted."""
@@ -119,7 +127,7 @@ def advance_restarted(laws: RowLaws, W: ScaledFactors, x: np.ndarray, tolerance:
         return u.copy(), found
 
     def enough(x: np.ndarray) -> float:
-        return round_off(*where, W.J, W.Y, laws.b, laws.D, x, moved, u)
+        return round_off(*where, laws.lower, W.J, W.Y, laws.b, laws.D, x, moved, u)
 
     def relaxed(s: np.ndarray, x: np.ndarray, tolerance: float, iterations: int) -> Progress:
         convex.b[normal] = laws.b[normal] + s
@@ -164,8 +172,9 @@ def solve_augmented(
     impulse = D * best.x
     velocity = W.times(impulse) + b
     residual = scaled_residual(number, W.start, lower, upper, D, best.x, D * velocity)
-    given = float(np.abs(b).max(initial=0.0))
-    slack = min(ROUND_OFF * (largest_term(J, Y, W, best.x, divisor) + given), AT_MOST * given)
+    largest = float(np.abs(b).max(initial=0.0))
+    given = largest_given(W.start, lower, b_scaled, D)
+    slack = min(ROUND_OFF * (largest_term(J, Y, W, best.x, divisor) + largest), AT_MOST * given)
     good = residual.velocity <= max(tolerance, slack)
     told = "; ".join(best.notes)
     note = told if good else f"{told}; no solution within {tolerance:g}: the residual is {residual.velocity:.1e}"

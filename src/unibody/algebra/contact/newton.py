@@ -28,7 +28,7 @@ from unibody.algebra.contact.cones import alart_curnier, natural_map
 from unibody.algebra.contact.local_solve import fill_local_tables
 from unibody.algebra.contact.pgs import sweep_dense, sweep_scaled
 from unibody.algebra.contact.problem import CONVEX, COULOMB
-from unibody.algebra.contact.scaling import AT_MOST, ROUND_OFF, Progress, ScaledProblem, scale_dense
+from unibody.algebra.contact.scaling import AT_MOST, ROUND_OFF, Progress, ScaledProblem, largest_given, scale_dense
 from unibody.algebra.dense import solve_pivoted
 from unibody.kernel import Floats, Ints, cut, device, kernel
 
@@ -191,9 +191,9 @@ def residual_velocity(n, law, start, lower, upper, x, u, D, F_out):
 
 
 @device
-def round_off(n, W, b, x, D, terms_out):
+def round_off(n, W, b, x, D, given, terms_out):
     """What round-off alone may leave in the residual's velocity; never more than a small part of the velocities given."""
-    most, given = 0.0, 0.0
+    most = 0.0
     for i in range(n):
         terms_out[i] = abs(b[i])
     for j in range(n):
@@ -201,7 +201,6 @@ def round_off(n, W, b, x, D, terms_out):
             terms_out[i] += abs(W[j * n + i] * x[j])
     for i in range(n):
         most = max(most, terms_out[i] / D[i])
-        given = max(given, abs(b[i]) / D[i])
     return min(ROUND_OFF * most, AT_MOST * given)
 
 
@@ -254,7 +253,8 @@ def newton_in_workspace(
     found = residual_velocity(n, law, start, low, high, x, u, D, F)
     for i in range(n):
         best[i] = centre[i] = x[i]
-    enough = max(tolerance, round_off(n, V, c, x, D, trial))
+    given = largest_given(start, low, c, D)
+    enough = max(tolerance, round_off(n, V, c, x, D, given, trial))
     falls = COULOMB_FALLS if law == COULOMB else CONVEX_FALLS
     steps, failed, sweeps, more = 0, 0, FIRST_SWEEPS, 1.0
     epsilon, begun, inner = 0.0, 0.0, 0
@@ -335,7 +335,7 @@ def newton_in_workspace(
             found = now
             for i in range(n):
                 best[i] = x[i]
-            enough = max(tolerance, round_off(n, V, c, best, D, trial))
+            enough = max(tolerance, round_off(n, V, c, best, D, given, trial))
     # λ = D x in the problem's own rows
     for i in range(m):
         impulse_out[i] = 0.0

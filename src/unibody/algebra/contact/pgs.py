@@ -27,7 +27,7 @@ from unibody.algebra.contact.delassus import DelassusFactors, gather
 from unibody.algebra.contact.local_solve import INVERSE, LOWER, PACE, TABLE, UPPER, solve_block, solve_packed_convex, solve_packed_coulomb
 from unibody.algebra.contact.pgs_packing import pack_blocks, unpack_impulses
 from unibody.algebra.contact.problem import CONVEX, LAWS, Blocks, Law, Residual, Solution
-from unibody.algebra.contact.scaling import AT_MOST, ROUND_OFF, ScaledProblem
+from unibody.algebra.contact.scaling import AT_MOST, ROUND_OFF, ScaledProblem, given_speed
 
 from unibody.algebra.contact.pgs_layout import (  # isort: skip
     AXES, AXES_OWN, B_OWN, BEST, BODIES, D_OWN, DATA, FIRST, FIRST_SIZE, GENERAL, J_OWN, LAST, MOTION, MOTION_BEST, MOTION_FREE,
@@ -108,7 +108,20 @@ def residual(
 
 
 @kernel
-def round_off(record: Ints, D: Floats, J: Floats, Y: Floats, b: Floats, x: Floats, motion_out: Floats) -> float:
+def largest_asked(record: Ints, D: Floats, table: Floats, b: Floats) -> float:
+    """The largest velocity that the laws have to deal with (`scaling.given_speed`)."""
+    most = 0.0
+    for k in range(record.size // RECORD):
+        at, rows = record[RECORD * k + ROW], record[RECORD * k + ROWS]
+        one_sided = rows > 1 or table[TABLE * k + LOWER] >= 0.0
+        for r in range(rows):
+            if D[at + r] > 0.0:
+                most = max(most, given_speed(b[at + r], one_sided and r == 0) / D[at + r])
+    return most
+
+
+@kernel
+def round_off(record: Ints, D: Floats, J: Floats, Y: Floats, b: Floats, x: Floats, given: float, motion_out: Floats) -> float:
     """What round-off alone may leave in the residual; never more than a small part of the velocities given."""
     # Σ |Y x| of the islands
     motion_out[:] = 0.0
@@ -124,7 +137,7 @@ def round_off(record: Ints, D: Floats, J: Floats, Y: Floats, b: Floats, x: Float
                     motion_out[begin + i + padding(size, i)] += abs(response[q + n * r] * x[at + r])
             p += size if on_bodies else padded(size)
     # Σ |J| |Y x| + |b̂| of the rows
-    worst, given = 0.0, 0.0
+    worst = 0.0
     for c in range(0, record.size, RECORD):
         at, rows, on_bodies = record[c + ROW], record[c + ROWS], record[c + STORAGE] != GENERAL
         n = row_length(c, record)
@@ -133,7 +146,6 @@ def round_off(record: Ints, D: Floats, J: Floats, Y: Floats, b: Floats, x: Float
             if D[at + r] <= 0.0:
                 continue
             total = abs(b[at + r])
-            given = max(given, total / D[at + r])
             p = record[c + DATA] + by_row * r
             for side in range(2):
                 begin, size = record[c + FIRST + 2 * side], record[c + FIRST_SIZE + 2 * side]
@@ -210,10 +222,7 @@ def iterate(law: int, most: int, tolerance: float, record: Ints, layout: Ints, w
     best[:] = 0.0
     best_motion[:] = 0.0
     # the largest velocity given
-    limit, given = most, 0.0
-    for i in range(D.size):
-        if D[i] > 0.0:
-            given = max(given, abs(b[i]) / D[i])
+    limit, given = most, largest_asked(record, D, table, b)
     least, found_last, done, size, smallest, speed, good = math.inf, math.inf, 0, 0.0, math.inf, 1.0, False
     accelerated, waits, pause, left, per_left, agreement = True, 0, 1, 0.0, 1.0, 0.0
     soon = limit if limit < CHECK else 0
@@ -231,7 +240,7 @@ def iterate(law: int, most: int, tolerance: float, record: Ints, layout: Ints, w
             # within the tolerance, or within round-off
             good = least <= tolerance
             if not good and least <= AT_MOST * given:
-                good = least <= round_off(record, D, J, Y, b, best, spare)
+                good = least <= round_off(record, D, J, Y, b, best, given, spare)
             # acceleration pauses where the residual has grown, twice as long each time
             if not accelerated:
                 waits -= 1

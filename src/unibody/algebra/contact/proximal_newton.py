@@ -31,7 +31,7 @@ from unibody.algebra.contact.cones import alart_curnier_block, load_block, natur
 from unibody.algebra.contact.delassus import gather, spread
 from unibody.algebra.contact.local_solve import solve_block
 from unibody.algebra.contact.problem import CONVEX
-from unibody.algebra.contact.scaling import AT_MOST, ROUND_OFF
+from unibody.algebra.contact.scaling import AT_MOST, ROUND_OFF, largest_given
 from unibody.kernel import Floats, Ints, kernel
 
 FIRST, LEAST, LARGEST = 0.1, 1e-8, 10.0
@@ -126,8 +126,8 @@ def evaluate_residual(
 
 @kernel
 def round_off(
-    start: Ints, first: Ints, islands: Ints, place: Ints, J: Floats, Y: Floats, b: Floats, D: Floats, x: Floats, motion_out: Floats,
-    u_out: Floats,
+    start: Ints, first: Ints, islands: Ints, place: Ints, lower: Floats, J: Floats, Y: Floats, b: Floats, D: Floats, x: Floats,
+    motion_out: Floats, u_out: Floats,
 ) -> float:  # fmt: skip
     """What round-off alone may leave in the residual's velocity, as `ScaledProblem.round_off` has it."""
     motion_out[:] = 0.0
@@ -135,10 +135,10 @@ def round_off(
     for i in range(x.size):
         u_out[i] = abs(b[i])
     gather(first, islands, start, place, np.abs(J), motion_out, u_out)
-    worst, given = 0.0, 0.0
+    worst = 0.0
     for i in range(x.size):
-        worst, given = max(worst, u_out[i] / D[i]), max(given, abs(b[i]) / D[i])
-    return min(ROUND_OFF * worst, AT_MOST * given)
+        worst = max(worst, u_out[i] / D[i])
+    return min(ROUND_OFF * worst, AT_MOST * largest_given(start, lower, b, D))
 
 
 @kernel
@@ -215,7 +215,7 @@ def proximal_steps(
         patience = PATIENCE if best > NEARLY * given or law == CONVEX else HASTE
         if residual <= tolerance or newton >= iterations or newton - halved_at > patience or epsilon > LARGEST or failures > most_failures:
             break
-        if 0.5 * last < residual <= AT_MOST and residual <= round_off(start, first, islands, place, J, Y, b, D, x, d, JG):
+        if 0.5 * last < residual <= AT_MOST and residual <= round_off(start, first, islands, place, lower, J, Y, b, D, x, d, JG):
             break
         last = residual
         # the first ε, smaller where x is nearly a solution

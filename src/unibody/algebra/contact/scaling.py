@@ -28,6 +28,13 @@ ROUND_OFF, AT_MOST = 64 * 2.0**-52, 1e-6
 
 
 @inlined
+def given_speed(b, one_sided):
+    """Of the velocity b of a row without impulses, what its law has to deal with: of a normal, or of a row that only pushes, nothing where
+    it parts. A limit that is a turn away parts with a turn per step; against that, nothing that is left over would count."""
+    return max(-b, 0.0) if one_sided else abs(b)
+
+
+@inlined
 def block_scale(largest):
     """g^(−½) of a block in factors; 1 where nothing moves it."""
     return 1.0 / math.sqrt(largest) if largest > 1e-300 else 1.0
@@ -98,6 +105,19 @@ def scale_factors(
                 Y_out[p + r] *= D_out[at + r]
 
 
+@kernel
+def largest_given(start: Ints, lower: Floats, b: Floats, D: Floats) -> float:
+    """The largest velocity that the laws of a scaled problem have to deal with, in its own units; D may be zero in tangents without
+    friction."""
+    most = 0.0
+    for k in range(start.size - 1):
+        first, one_sided = start[k], start[k + 1] - start[k] > 1 or lower[k] >= 0.0
+        for i in range(first, start[k + 1]):
+            if D[i] > 0.0:
+                most = max(most, given_speed(b[i], one_sided and i == first) / D[i])
+    return most
+
+
 def scaled_residual(
     law: int, start: np.ndarray, lower: np.ndarray, upper: np.ndarray, D: np.ndarray, x: np.ndarray, u: np.ndarray
 ) -> Residual:
@@ -126,6 +146,11 @@ class ScaledProblem:
         self.rows = np.diff(self.start)
         self.owner = np.repeat(np.arange(k), self.rows)
         self.W = problem.W[np.ix_(self.keep, self.keep)] * self.D[:, None] * self.D
+
+    @cached_property
+    def given(self) -> float:
+        """The largest velocity that the laws have to deal with, in the problem's own units."""
+        return largest_given(self.start, self.lower, self.b, self.D)
 
     @cached_property
     def own(self) -> np.ndarray:
@@ -168,8 +193,8 @@ class ScaledProblem:
 
     def round_off(self, x: np.ndarray) -> float:
         """What round-off alone may leave in the residual's velocity; never more than a small part of the velocities given."""
-        terms, given = np.abs(self.W) @ np.abs(x), np.abs(self.b)
-        return float(min(ROUND_OFF * ((terms + given) / self.D).max(initial=0.0), AT_MOST * (given / self.D).max(initial=0.0)))
+        terms = np.abs(self.W) @ np.abs(x) + np.abs(self.b)
+        return float(min(ROUND_OFF * (terms / self.D).max(initial=0.0), AT_MOST * self.given))
 
 
 @dataclass

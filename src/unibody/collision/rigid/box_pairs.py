@@ -19,9 +19,10 @@ from math import sqrt
 
 from unibody.collision.rigid.box_features import bit, clipped_name, column, corner_name, corner_of, crossing_name, edge_start
 from unibody.collision.rigid.clip import cut_to_rectangle, drop_flat, put_corner
-from unibody.collision.rigid.emit import put, put_once, thin_out
+from unibody.collision.rigid.emit import put, put_once
 from unibody.collision.rigid.flush import flush_within
 from unibody.collision.rigid.nearest import nearest_of_box
+from unibody.collision.rigid.thinning import thin_out
 from unibody.collision.stencils import closest_of_edges
 from unibody.kernel import Floats, Ints, device, kernel
 from unibody.spatial.devices import add3, compose_back, cross, dot3, load3, load9, norm3, rotate, rotate_back, scale3, sub3
@@ -329,5 +330,5 @@ def box_contacts(
             n, pair, load9(frames, 12 * i), load3(frames, 12 * i + 9), load3(size, 4 * i), load9(frames, 12 * j),
             load3(frames, 12 * j + 9), load3(size, 4 * j), margin, tags_out, records_out, work_out, labels_out,
         )  # fmt: skip
-        n = thin_out(first, n, tags_out, records_out)
+        n = thin_out(first, n, i, j, frames, tags_out, records_out)
     return n

@@ -10,6 +10,7 @@ and count where no face around them is nearer.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cached_property
 from importlib.util import find_spec
 from typing import Any
 
@@ -17,7 +18,7 @@ import numpy as np
 
 from unibody.collision.rigid.clip import LABELS, WORK
 from unibody.collision.rigid.convex_distance import convex_distances, convex_work, doubtful_answers
-from unibody.collision.rigid.emit import MOST, RECORD
+from unibody.collision.rigid.emit import RECORD
 from unibody.collision.rigid.hull_polygons import NO_EDGES, convex_edges, convex_polygons
 from unibody.collision.rigid.kinds import (
     BOX,
@@ -36,6 +37,7 @@ from unibody.collision.rigid.mesh_data import FACE_NORMALS, FACES, RANGES, VERTI
 from unibody.collision.rigid.refine import refine
 from unibody.collision.rigid.supports import MOST_CORNERS, manifolds
 from unibody.collision.rigid.table import ShapeTable
+from unibody.collision.rigid.thinning import MOST
 from unibody.errors import ModelError
 from unibody.model import Model
 
@@ -57,12 +59,22 @@ class CoalPairs:
         self._check()
         self._geometry: dict[int, Any] = {}
         self._faces: dict[tuple[int, int], Any] = {}
-        self._polygons = convex_polygons(table)
-        self._edges = convex_edges(table, *self._polygons)
-        self._ours = convex_work()
         self._work, self._labels = np.zeros(WORK), np.zeros(LABELS + 4 * MOST_CORNERS, np.int64)
         self._points = np.zeros(6 * MOST_CORNERS)
         self._request: Any = None
+
+    @cached_property
+    def _polygons(self) -> tuple[np.ndarray, ...]:
+        """Of convex meshes; made when two shapes are near, since large meshes take long."""
+        return convex_polygons(self._table)
+
+    @cached_property
+    def _edges(self) -> tuple[np.ndarray, np.ndarray]:
+        return convex_edges(self._table, *self._polygons)
+
+    @cached_property
+    def _ours(self) -> np.ndarray:
+        return convex_work(int(np.diff(self._edges[0].reshape(-1, 2)).max(initial=0)))
 
     def _check(self) -> None:
         """Say what is missing before a simulation begins, not in its midst."""

@@ -10,10 +10,11 @@ from __future__ import annotations
 from unibody.collision.rigid.box_features import corner_of, edge_start
 from unibody.collision.rigid.box_pairs import ALMOST_FACE
 from unibody.collision.rigid.clip import cut_to_rectangle, put_corner
-from unibody.collision.rigid.emit import put, thin_out
+from unibody.collision.rigid.emit import put
 from unibody.collision.rigid.flush import flush_within
 from unibody.collision.rigid.kinds import CAPSULE
 from unibody.collision.rigid.nearest import nearest_of_box
+from unibody.collision.rigid.thinning import thin_out
 from unibody.collision.stencils import closest_of_edges
 from unibody.kernel import Floats, Ints, device, kernel
 from unibody.spatial.devices import add3, cross, dot3, load3, load9, norm3, rotate, rotate_back, scale3, sub3
@@ -194,5 +195,5 @@ def capsule_box_contacts(
         n = box_with_capsule(
             n, pair, a, b, size[4 * j], load3(size, 4 * i), R, p, flip, margin, tags_out, records_out, work_out, labels_out
         )
-        n = thin_out(first, n, tags_out, records_out)
+        n = thin_out(first, n, i, j, frames, tags_out, records_out)
     return n

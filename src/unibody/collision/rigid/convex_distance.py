@@ -29,7 +29,7 @@ from unibody.kernel import Floats, Ints, device, kernel
 from unibody.spatial.devices import add3, cross, dot3, load3, load9, norm3, rotate, scale3, store3, sub3
 
 WORK = 24
-"""Of GJK: four points of B − A and the points of A that belong to them."""
+"""Of GJK: four points of B − A and the points of A that belong to them. Then come edges."""
 ROUNDS = 128
 EXACT = 1e-14
 """Of the sizes: bounds this near are one."""
@@ -237,8 +237,15 @@ def best_face(i, j, k, n, best, kind, frames, size, range_of, start, corners, no
     side = 1.0 if k == i else -1.0
     other = j if k == i else i
     seen = farthest(other, scale3(-side, n), kind, frames, size, range_of, start, corners)
+    R = load9(frames, 12 * k)
+    p = load3(frames, 12 * k + 9)
     for c in range(faces_of(k, kind, range_of)):
         up = face_normal(k, c, kind, frames, range_of, normals)
+        # a corner of the face is as high as the shape, or lower by round-off
+        if kind[k] == CONVEX:
+            corner = load3(corners, 3 * start[range_of[2 * k] + c])
+            if dot3(up, sub3(seen, add3(p, rotate(R, corner)))) <= best:
+                continue
         top = dot3(up, farthest(k, up, kind, frames, size, range_of, start, corners))
         if dot3(up, seen) - top > best:
             seen = farthest(other, scale3(-1.0, up), kind, frames, size, range_of, start, corners)
@@ -249,18 +256,44 @@ def best_face(i, j, k, n, best, kind, frames, size, range_of, start, corners, no
 
 
 @device
-def best_edges(i, j, n, best, slack, edge_range, edges, kind, frames, size, range_of, start, corners):
+def may_separate(a, u, v, seen, best):
+    """Whether a direction m between the normals u and v beside an edge through a may separate the edge's shape by more than `best` from
+    another, of which a point is `seen`: by no more than m · w, w = seen − a. As m = z / |z| with z a mean of u and v, and the cosine of
+    half their angle ≤ |z| ≤ 1, m · w is at most the greater of u · w and v · w, if that is positive divided by the cosine."""
+    w = sub3(seen, a)
+    most = max(dot3(u, w), dot3(v, w))
+    return most > best or (most > 0.0 and most > best * sqrt(max(0.0, 0.5 + 0.5 * dot3(u, v))))
+
+
+@device
+def edges_left(k, other, n, best, more, edge_range, edges, kind, frames, size, range_of, start, corners, work_out):
+    """Edges of the polyhedron k across which the other may be separated, as numbers behind the simplex in `work_out`: how many. `n`: the
+    best direction so far, away from k. An edge counts if it reaches into the other's box, widened by `more`."""
+    _, middle, half = breadth(other, kind, frames, size, range_of, start, corners)
+    seen = farthest(other, scale3(-1.0, n), kind, frames, size, range_of, start, corners)
+    count = 0
+    for e in range(edge_range[2 * k], edge_range[2 * k + 1]):
+        a, b, u, v = edge_of(k, e, frames, edges)
+        if may_separate(a, u, v, seen, best) and reaches_into(a, b, middle, half, more):
+            work_out[WORK + count] = e
+            count += 1
+    return count
+
+
+@device
+def best_edges(i, j, n, best, slack, edge_range, edges, kind, frames, size, range_of, start, corners, work_out):
     """The greatest separation across an edge of each of two polyhedra."""
-    _, middle_i, half_i = breadth(i, kind, frames, size, range_of, start, corners)
-    _, middle_j, half_j = breadth(j, kind, frames, size, range_of, start, corners)
+    others = edges_left(
+        j, i, scale3(-1.0, n), best, slack + abs(best), edge_range, edges, kind, frames, size, range_of, start, corners, work_out
+    )
+    _, middle, half = breadth(j, kind, frames, size, range_of, start, corners)
+    seen = farthest(j, scale3(-1.0, n), kind, frames, size, range_of, start, corners)
     for e in range(edge_range[2 * i], edge_range[2 * i + 1]):
         a, b, u, v = edge_of(i, e, frames, edges)
-        if not reaches_into(a, b, middle_j, half_j, slack + abs(best)):
+        if not may_separate(a, u, v, seen, best) or not reaches_into(a, b, middle, half, slack + abs(best)):
             continue
-        for f in range(edge_range[2 * j], edge_range[2 * j + 1]):
-            c, d, x, y = edge_of(j, f, frames, edges)
-            if not reaches_into(c, d, middle_i, half_i, slack + abs(best)):
-                continue
+        for k in range(others):
+            c, d, x, y = edge_of(j, int(work_out[WORK + k]), frames, edges)
             if arcs_cross(u, v, scale3(-1.0, x), scale3(-1.0, y)):
                 m = across(a, b, c, d, n)
                 for _ in range(2):
@@ -337,7 +370,7 @@ def convex_distances(
                 n, best = best_face(i, j, i, n, best, kind, frames, size, range_of, start, corners, normals)
                 n, best = best_face(i, j, j, n, best, kind, frames, size, range_of, start, corners, normals)
                 slack = CLEAR * rough + (upper if upper < 1e299 else 0.0)
-                n, best = best_edges(i, j, n, best, slack, edge_range, edges, kind, frames, size, range_of, start, corners)
+                n, best = best_edges(i, j, n, best, slack, edge_range, edges, kind, frames, size, range_of, start, corners, work_out)
             elif best <= CLEAR * rough:
                 n, best = best_anywhere(i, j, n, best, rough, kind, frames, size, range_of, start, corners, work_out)
             off = scale3(APART * scale - best, n)
@@ -369,6 +402,6 @@ def doubtful_answers(
     return count
 
 
-def convex_work() -> np.ndarray:
-    """Room that `convex_distances` works in."""
-    return np.zeros(WORK)
+def convex_work(edges: int) -> np.ndarray:
+    """Room that `convex_distances` works in; `edges`: the most of a polyhedron."""
+    return np.zeros(WORK + edges)

@@ -1,4 +1,4 @@
-"""How kernels of the narrow phase write contacts down, and how they thin out crowded manifolds.
+"""How kernels of the narrow phase write contacts down.
 
 A contact is seven numbers (point on a, unit normal from a to b, signed gap; the point on b is point + gap · normal) and two integers (the
 number of its pair, the feature that touches). Kernels write behind what is there and give the new number; past the end of the arrays
@@ -8,13 +8,9 @@ they only count, and the caller runs them again with longer ones.
 from __future__ import annotations
 
 from unibody.kernel import device
-from unibody.spatial.devices import add3, dot3, load3, scale3, store3, sub3
+from unibody.spatial.devices import add3, scale3, store3
 
 RECORD = 7
-MOST = 8
-"""Contacts kept of one pair of shapes."""
-TIE = 1e-3
-"""A candidate replaces another only if it is better by this part, so that symmetric shapes keep their points as they move a little."""
 
 
 @device
@@ -54,35 +50,3 @@ def exchange(i, j, tags_out, records_out):
         held = records_out[RECORD * i + k]
         records_out[RECORD * i + k] = records_out[RECORD * j + k]
         records_out[RECORD * j + k] = held
-
-
-@device
-def thin_out(first, last, tags_out, records_out):
-    """Of contacts first … last keep MOST: the one with the least name and those farthest from all kept so far, so that what is kept hangs
-    not on which gap is smaller by round-off, and the deepest, if need be instead of the last. Gives where they end now."""
-    if last - first <= MOST or RECORD * last > records_out.size:
-        return last
-    best = first
-    for i in range(first + 1, last):
-        if tags_out[2 * i + 1] < tags_out[2 * best + 1]:
-            best = i
-    exchange(first, best, tags_out, records_out)
-    for k in range(1, MOST):
-        best = -1
-        most = 0.0
-        for i in range(first + k, last):
-            nearest = 1e300
-            for j in range(first, first + k):
-                r = sub3(load3(records_out, RECORD * i), load3(records_out, RECORD * j))
-                nearest = min(nearest, dot3(r, r))
-            if best < 0 or nearest > (1.0 + TIE) * most:
-                best = i
-                most = nearest
-        exchange(first + k, best, tags_out, records_out)
-    deepest = first
-    for i in range(first + 1, last):
-        if records_out[RECORD * i + 6] < records_out[RECORD * deepest + 6]:
-            deepest = i
-    if deepest >= first + MOST:
-        exchange(first + MOST - 1, deepest, tags_out, records_out)
-    return first + MOST

@@ -64,7 +64,7 @@ class RigidCollision:
         offset = np.zeros((0, 0)) if classes is None or not classes.offset.any() else classes.offset
         self._offset, self.most_offset = offset.ravel(), float(offset.max(initial=0.0))
         self._family = families()
-        self._frames, self._boxes = np.zeros(12 * n), np.zeros(6 * n)
+        self._frames, self._boxes = self.table.frames(model), np.zeros(6 * n)
         self._grid = np.zeros(4 * n + (1 << max(4, int(2 * n).bit_length())), np.int64)
         self._last = np.arange(n)
         self._reach, self._kept, self._placed = np.zeros(model.n_bodies), np.zeros(12 * model.n_bodies + 1), np.zeros(n, np.int64)

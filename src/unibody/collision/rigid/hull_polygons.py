@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from unibody.collision.rigid.hull_climbing import climbing_tables
 from unibody.collision.rigid.kinds import BOX, CONVEX
 from unibody.collision.rigid.mesh_data import FACE_NORMALS, FACES, RANGES, VERTICES
 from unibody.collision.rigid.table import ShapeTable
@@ -17,8 +18,9 @@ NO_EDGES = (np.zeros(4, np.int64), np.zeros(0))
 
 
 def convex_polygons(table: ShapeTable) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Faces of convex meshes, coplanar triangles joined: range per shape (2 n,), starts, corners in order around, normals, and per corner
-    the numbers, within its mesh, of the vertex and of the edge to the next."""
+    """Faces of convex meshes, coplanar triangles joined: range per shape (2 n,) and where its table for climbing is (n,); starts, and these
+    tables (`hull_climbing`); corners in order around, normals, and per corner the numbers, within its mesh, of the vertex and of the edge
+    to the next."""
     ranges, start, corners, normals = np.zeros((table.count, 2), np.int64), [0], [], []
     numbers: list[tuple[int, int]] = []
     known: dict[int, tuple[int, int]] = {}
@@ -33,21 +35,28 @@ def convex_polygons(table: ShapeTable) -> tuple[np.ndarray, np.ndarray, np.ndarr
             before, edges = len(normals), dict[tuple[int, int], int]()
             first = span[at + 6]
             for normal, members in coplanar(x[first : span[at + 7]], faces - first, n):
-                ring = np.unique(faces[members])
-                u = np.linalg.svd(normal[None])[2][1]
-                turn = outline(x[ring] @ np.stack([u, np.cross(normal, u)], axis=1))
-                corners.append(x[ring[turn]])
-                around = [int(v - span[at + 6]) for v in ring[turn]]
+                ring = faces[members[0]] if len(members) == 1 else corners_around(x, faces[members], normal)
+                corners.append(x[ring])
+                around = (ring - first).tolist()
                 ends = [(min(v, w), max(v, w)) for v, w in zip(around, around[1:] + around[:1], strict=True)]
                 numbers += [(v, edges.setdefault(end, len(edges))) for v, end in zip(around, ends, strict=True)]
-                start.append(start[-1] + len(turn))
+                start.append(start[-1] + len(ring))
                 normals.append(normal)
             known[number] = (before, len(normals))
         ranges[i] = known[number]
+    places, vertices = np.concatenate(corners or [np.zeros((0, 3))]), np.array(numbers, np.int64).reshape(-1, 2)[:, 0]
+    tables, starts = climbing_tables(ranges, np.array(start, np.int64), places, vertices)
     return (
-        ranges.ravel(), np.array(start, np.int64), np.concatenate(corners).ravel() if corners else np.zeros(0),
-        np.concatenate(normals).ravel() if normals else np.zeros(0), np.array(numbers, np.int64).ravel(),
+        np.concatenate([ranges.ravel(), tables]), starts, places.ravel(), np.concatenate(normals).ravel() if normals else np.zeros(0),
+        np.array(numbers, np.int64).ravel(),
     )  # fmt: skip
+
+
+def corners_around(x: np.ndarray, faces: np.ndarray, normal: np.ndarray) -> np.ndarray:
+    """The corners of the polygon that these faces of one plane are, counterclockwise."""
+    ring = np.unique(faces)
+    u = np.linalg.svd(normal[None])[2][1]
+    return ring[outline(x[ring] @ np.stack([u, np.cross(normal, u)], axis=1))]
 
 
 def outline(points: np.ndarray) -> np.ndarray:
@@ -75,7 +84,8 @@ def coplanar(x: np.ndarray, faces: np.ndarray, n: np.ndarray) -> Iterator[tuple[
     near = ALONG * float(np.ptp(x, axis=0).max())
     a, b, c = (x[faces[:, k]] for k in range(3))
     area = np.linalg.norm(np.cross(b - a, c - a), axis=1)
-    plane, found = np.full(len(faces), -1), list[int]()
+    alone = bends_all_around(x, faces, n, near)
+    plane, found = np.where(alone, np.cumsum(alone) - 1, -1), np.flatnonzero(alone).tolist()
     for f in np.argsort(-area, kind="stable"):
         if plane[f] < 0:
             within = np.abs((x - x[faces[f, 0]]) @ n[f]) <= near
@@ -83,8 +93,21 @@ def coplanar(x: np.ndarray, faces: np.ndarray, n: np.ndarray) -> Iterator[tuple[
             plane[f] = len(found)
             found.append(int(f))
     keys = np.round(n[found], 6) + 0.0
+    order = np.argsort(plane, kind="stable")
+    members = np.split(order, np.cumsum(np.bincount(plane, minlength=len(found)))[:-1])
     for k in np.lexsort(keys.T[::-1]):
-        yield n[found[k]], np.flatnonzero(plane == k)
+        yield n[found[k]], members[k]
+
+
+def bends_all_around(x: np.ndarray, faces: np.ndarray, n: np.ndarray, near: float) -> np.ndarray:
+    """(F,) which faces of a closed convex mesh are in a plane with none of their three neighbours."""
+    ends = np.sort(np.stack([faces, np.roll(faces, -1, axis=1)], axis=2).reshape(-1, 2), axis=1)
+    pairs = np.argsort(ends[:, 0] * len(x) + ends[:, 1], kind="stable").reshape(-1, 2)
+    twin = np.empty(3 * len(faces), np.int64)
+    twin[pairs], twin[pairs[:, ::-1]] = pairs[:, ::-1], pairs
+    beyond = np.roll(faces, -2, axis=1).ravel()[twin]
+    height = np.abs(np.einsum("hi,hi->h", x[beyond] - np.repeat(x[faces[:, 0]], 3, axis=0), np.repeat(n, 3, axis=0)))
+    return ((height > near) & (height[twin] > near)).reshape(-1, 3).all(axis=1)
 
 
 def convex_edges(

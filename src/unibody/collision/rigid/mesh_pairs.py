@@ -15,7 +15,7 @@ must be no deeper than half of the other shape, for otherwise it is the other si
 from __future__ import annotations
 
 from unibody.arena import part
-from unibody.collision.rigid.emit import RECORD, exchange, thin_out
+from unibody.collision.rigid.emit import RECORD, exchange
 from unibody.collision.rigid.mesh_crossing import put_curves
 from unibody.collision.rigid.mesh_data import (
     BOXES,
@@ -35,6 +35,7 @@ from unibody.collision.rigid.mesh_data import (
     VERTICES,
 )
 from unibody.collision.rigid.on_mesh import CLOSE, ball_on_mesh, bulges_towards, entry, entry3, is_inside, put_in_world, reaches
+from unibody.collision.rigid.thinning import thin_out
 from unibody.collision.stencils import closest_of_edges
 from unibody.kernel import Floats, Ints, device, kernel
 from unibody.spatial.devices import add3, compose_back, cross, dot3, load3, load9, norm3, rotate, rotate_back, scale3, store3, sub3
@@ -321,5 +322,5 @@ def polyhedron_contacts(
                 n, first, pair, i, j, depth, frames, hull, mesh_of, margin, real, real_at, whole, whole_at, floats_out, ints_out, tags_out,
                 records_out,
             )  # fmt: skip
-        n = thin_out(first, n, tags_out, records_out)
+        n = thin_out(first, n, i, j, frames, tags_out, records_out)
     return n

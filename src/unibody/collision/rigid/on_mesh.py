@@ -12,7 +12,7 @@ from __future__ import annotations
 from math import sqrt
 
 from unibody.arena import part
-from unibody.collision.rigid.emit import put, thin_out
+from unibody.collision.rigid.emit import put
 from unibody.collision.rigid.kinds import CAPSULE
 from unibody.collision.rigid.mesh_data import (
     BOXES,
@@ -33,6 +33,7 @@ from unibody.collision.rigid.mesh_data import (
     VERTICES,
 )
 from unibody.collision.rigid.nearest import NOWHERE
+from unibody.collision.rigid.thinning import thin_out
 from unibody.collision.stencils import closest_of_edges, closest_on_segment, closest_on_triangle
 from unibody.kernel import Floats, Ints, device, inlined, kernel
 from unibody.spatial.devices import add3, cross, dot3, load3, load9, norm3, rotate, rotate_back, scale3, sub3
@@ -459,5 +460,5 @@ def mesh_contacts(
             n = middle_on_mesh(
                 n, pair, a, b, size[4 * j], mesh_of[i], R, p, flip, margin, real, real_at, whole, whole_at, tags_out, records_out
             )
-        n = thin_out(first, n, tags_out, records_out)
+        n = thin_out(first, n, i, j, frames, tags_out, records_out)
     return n

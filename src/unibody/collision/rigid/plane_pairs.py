@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from math import atan2, cos, pi, sin, sqrt
 
-from unibody.collision.rigid.emit import put, thin_out
+from unibody.collision.rigid.emit import put
 from unibody.collision.rigid.kinds import BOX, CAPSULE, CYLINDER, ELLIPSOID, PLANE, SPHERE
+from unibody.collision.rigid.thinning import thin_out
 from unibody.kernel import Floats, Ints, device, kernel
 from unibody.spatial.devices import add3, dot3, load3, load9, norm3, rotate, rotate_back, scale3, sub3
 
@@ -106,5 +107,5 @@ def plane_contacts(
             a = vertex_range[2 * j]
             b = vertex_range[2 * j + 1]
             n = vertices_over(n, pair, a, b, flip, margin, R, p, vertices, foot, up, tags_out, records_out)
-        n = thin_out(first, n, tags_out, records_out)
+        n = thin_out(first, n, i, j, frames, tags_out, records_out)
     return n

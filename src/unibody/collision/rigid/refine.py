@@ -14,6 +14,7 @@ from __future__ import annotations
 from math import sqrt
 
 from unibody.collision.rigid.flush import flush_within
+from unibody.collision.rigid.hull_climbing import farthest_corner
 from unibody.collision.rigid.kinds import BOX, CAPSULE, CYLINDER, ELLIPSOID, SPHERE
 from unibody.collision.rigid.nearest import any_perpendicular
 from unibody.kernel import Floats, Ints, device, kernel
@@ -47,12 +48,7 @@ def farthest(i, d, kind, frames, size, range_of, start, corners):
         z = scale3(1.0 / norm3(z), z)
         x = (s[0] * z[0], s[1] * z[1], s[2] * z[2])
     else:
-        best = -1e300
-        for k in range(start[range_of[2 * i]], start[range_of[2 * i + 1]]):
-            here = dot3(y, load3(corners, 3 * k))
-            if here > best:
-                best = here
-                x = load3(corners, 3 * k)
+        x = load3(corners, 3 * farthest_corner(i, y, range_of, start, corners))
     return add3(load3(frames, 12 * i + 9), rotate(R, x))
 
 
@@ -137,6 +133,16 @@ def try_direction(i, j, m, n, best, kind, frames, size, range_of, start, corners
 
 
 @device
+def seen_from(i, j, k, n, kind, frames, size, range_of, start, corners):
+    """The point nearest along n of the other shape, in the frame of k, one of i and j: no face of k separates the two by more than the
+    height of that point over it."""
+    x = farthest(j, scale3(-1.0, n), kind, frames, size, range_of, start, corners)
+    if k == j:
+        x = farthest(i, n, kind, frames, size, range_of, start, corners)
+    return rotate_back(load9(frames, 12 * k), sub3(x, load3(frames, 12 * k + 9)))
+
+
+@device
 def try_axes(i, j, k, n, best, kind, frames, size, range_of, start, corners, normals):
     """Normals of the flat faces of shape k, one of i and j, against the direction n."""
     if kind[k] == BOX or kind[k] == CYLINDER:
@@ -147,9 +153,11 @@ def try_axes(i, j, k, n, best, kind, frames, size, range_of, start, corners, nor
     elif range_of[2 * k + 1] > range_of[2 * k]:
         R = load9(frames, 12 * k)
         side = 1.0 if k == i else -1.0
+        seen = seen_from(i, j, k, n, kind, frames, size, range_of, start, corners)
         for c in range(range_of[2 * k], range_of[2 * k + 1]):
-            m = scale3(side, rotate(R, load3(normals, 3 * c)))
-            if dot3(m, n) > 0.9:
+            up = load3(normals, 3 * c)
+            m = scale3(side, rotate(R, up))
+            if dot3(m, n) > 0.9 and dot3(up, sub3(seen, load3(corners, 3 * start[c]))) > best:
                 n, best = try_direction(i, j, m, n, best, kind, frames, size, range_of, start, corners)
     return n, best
 
@@ -194,7 +202,10 @@ def flush_with(i, j, k, level, n, kind, frames, size, range_of, start, corners, 
                 m = up
                 faces += 1
     elif range_of[2 * k + 1] > range_of[2 * k]:
+        seen = seen_from(i, j, k, n, kind, frames, size, range_of, start, corners)
         for c in range(range_of[2 * k], range_of[2 * k + 1]):
+            if dot3(load3(normals, 3 * c), sub3(seen, load3(corners, 3 * start[c]))) < -2.0 * level:
+                continue
             up = scale3(side, rotate(R, load3(normals, 3 * c)))
             if dot3(up, n) < ALONG and abs(dot3(up, between(i, j, up, kind, frames, size, range_of, start, corners))) <= level:
                 m = up

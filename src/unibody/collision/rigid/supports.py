@@ -12,10 +12,12 @@ from math import cos, pi, sin, sqrt
 
 from unibody.collision.rigid.box_features import bit, face_corner
 from unibody.collision.rigid.clip import LABELS, ROOM, cut, put_corner
-from unibody.collision.rigid.emit import RECORD, put, put_once, thin_out
+from unibody.collision.rigid.emit import RECORD, put, put_once
+from unibody.collision.rigid.hull_climbing import farthest_corner
 from unibody.collision.rigid.hull_features import RIMS, corner_tag, cut_tag
 from unibody.collision.rigid.kinds import BOX, CAPSULE, CONVEX, CYLINDER
 from unibody.collision.rigid.nearest import any_perpendicular
+from unibody.collision.rigid.thinning import thin_out
 from unibody.kernel import Floats, Ints, device, kernel
 from unibody.spatial.devices import add3, cross, dot3, load3, load9, norm3, rotate, rotate_back, scale3, store3, sub3
 
@@ -235,14 +237,7 @@ def top_corner(i, d, kind, frames, range_of, start, corners, numbers):
         return box_corner(y)
     if kind[i] != CONVEX:
         return RIMS + (1 if y[2] > 0.0 else 0)
-    best = -1e300
-    top = 0
-    for k in range(start[range_of[2 * i]], start[range_of[2 * i + 1]]):
-        here = dot3(y, load3(corners, 3 * k))
-        if here > best:
-            best = here
-            top = numbers[2 * k]
-    return top
+    return numbers[2 * farthest_corner(i, y, range_of, start, corners)]
 
 
 @device
@@ -319,5 +314,5 @@ def manifolds(
                 tag = corner_tag(tag, of_b)
             tag = tag_at(first, n, point, gap, sqrt(max(0.0, 1.0 - facing * facing)), scale, tag, tags_out, records_out)
             n = put_once(first, n, True, pair, tag, margin, point, normal, gap, tags_out, records_out)
-        n = thin_out(first, n, tags_out, records_out)
+        n = thin_out(first, n, i, j, frames, tags_out, records_out)
     return n

@@ -52,6 +52,14 @@ class ShapeTable:
     def count(self) -> int:
         return len(self.body)
 
+    def frames(self, model: Model) -> np.ndarray:
+        """(15 n,) room for the poses of shapes in the world (12 each); then, in the frame of each shape, its body's centre of mass (3
+        each), or no number if the body does not move by itself."""
+        poses = self.pose.reshape(-1, 12)
+        R, p = poses[:, :9].reshape(-1, 3, 3), poses[:, 9:]
+        com = np.array([b.com if b.kind == "dynamic" else np.full(3, np.nan) for b in model.bodies]).reshape(-1, 3)[self.body]
+        return np.concatenate([np.zeros(12 * self.count), np.einsum("nji,nj->ni", R, com - p).ravel()])
+
     @staticmethod
     def of(model: Model) -> ShapeTable:
         found = [(i, *solid) for i, body in enumerate(model.bodies) for solid in solids(body)]

@@ -20,7 +20,7 @@ from unibody.constraints.base import Constraint
 from unibody.constraints.contact import Contact
 from unibody.coordinates.energy_balance import EnergyBalance
 from unibody.coordinates.observation import Observation
-from unibody.element import number
+from unibody.element import is_word, number
 from unibody.errors import ModelError, StepFailed
 from unibody.forces.base import Force
 from unibody.joints.base import Joint
@@ -63,11 +63,11 @@ class Barrier(Solver):
     deformables = True
 
     def __post_init__(self) -> None:
-        if self.rule not in RULES:
+        if not is_word(self.rule, RULES):
             raise ModelError(f"Barrier: rule {self.rule!r} is unknown; give one of {', '.join(RULES)}")
         if isinstance(self.modulus, str) and self.modulus != "auto":
             raise ModelError(f"Barrier: modulus {self.modulus!r} is no number in Pa; give one, or give one of auto")
-        if self.linear not in LINEAR:
+        if not is_word(self.linear, LINEAR):
             raise ModelError(f"Barrier: linear {self.linear!r} is unknown; give one of {', '.join(LINEAR)}")
         for field in ("tolerance", "modulus", "slip_speed", "stiffness"):
             if not isinstance(getattr(self, field), str):

@@ -23,7 +23,7 @@ from unibody.constraints.contact import Contact
 from unibody.contact.joint_friction_variables import TOLERANCE
 from unibody.coordinates.observation import Observation
 from unibody.coordinates.workspace import LEDGER, Y
-from unibody.element import number
+from unibody.element import is_word, number
 from unibody.errors import ModelError
 from unibody.forces.base import Force
 from unibody.joints.ball import Ball
@@ -80,7 +80,7 @@ class Complementarity(Solver):
             (self.relaxation, RELAXATIONS, "relaxation"),
             (self.method, ("auto", "lemke", "pgs", "newton", "proximal", "augmented"), "method"),
         ):
-            if value not in known:
+            if not is_word(value, known):
                 raise ModelError(f"Complementarity: {what} {value!r} is unknown; give one of {', '.join(known)}")
         number(self.tolerance, "Complementarity tolerance", positive=True)
         number(self.bounce_above, "Complementarity bounce_above", minimum=0.0)

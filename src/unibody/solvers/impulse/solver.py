@@ -26,7 +26,7 @@ from unibody.coordinates.maximal.system import MaximalSystem
 from unibody.coordinates.maximal.tables import MaximalTables
 from unibody.coordinates.observation import Observation
 from unibody.coordinates.workspace import LEDGER
-from unibody.element import number
+from unibody.element import is_word, number
 from unibody.errors import ModelError, StepFailed
 from unibody.forces.base import Force
 from unibody.forces.dry_friction import DryFriction
@@ -76,7 +76,7 @@ class Impulse(Solver):
 
     def __post_init__(self) -> None:
         for value, known, what in ((self.method, METHODS, "method"), (self.coordinates, ("auto", "maximal", "planar"), "coordinates")):
-            if value not in known:
+            if not is_word(value, known):
                 raise ModelError(f"Impulse: {what} {value!r} is unknown; give one of {', '.join(known)}")
         for given, what in ((self.tolerance, "tolerance"), (self.contact_tolerance, "contact_tolerance"), (self.margin, "margin")):
             if given is not None:

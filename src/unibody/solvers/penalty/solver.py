@@ -25,7 +25,7 @@ from unibody.constraints.base import Constraint
 from unibody.constraints.contact import Contact
 from unibody.coordinates.observation import Observation
 from unibody.coordinates.workspace import LEDGER, Y
-from unibody.element import number
+from unibody.element import is_word, number
 from unibody.errors import ModelError
 from unibody.forces.base import Force
 from unibody.joints.base import Joint
@@ -86,7 +86,7 @@ class Penalty(Solver):
 
     def __post_init__(self) -> None:
         for value, known, what in ((self.rule, RULES, "rule"), (self.coordinates, ("auto", "maximal", "planar"), "coordinates")):
-            if value not in known:
+            if not is_word(value, known):
                 raise ModelError(f"Penalty: {what} {value!r} is unknown; give one of {', '.join(known)}")
         for what in ("alpha", "omega", "rate", "ratio", "slip_speed", "margin"):
             if getattr(self, what) is not None:

@@ -22,7 +22,7 @@ from unibody.coordinates.reduced.kinematics import advance_own
 from unibody.coordinates.reduced.observe import reactions_reduced
 from unibody.coordinates.reduced.workspace import APART, BODIES, COUNTDOWN, FLAT, LEAST, STATUS
 from unibody.coordinates.workspace import LEDGER, RESIDUAL
-from unibody.element import number
+from unibody.element import is_word, number, several
 from unibody.errors import ModelError, StepFailed
 from unibody.forces.base import Force
 from unibody.joints.base import Joint
@@ -74,15 +74,15 @@ class RedMax(Solver):
     start_deeds = ("impact", "closes if small", "shoots back")
 
     def __post_init__(self) -> None:
-        if self.rule not in RULES:
+        if not is_word(self.rule, RULES):
             raise ModelError(f"RedMax: rule {self.rule!r} is unknown; give one of {', '.join(RULES)}")
-        if self.linear not in LINEAR:
+        if not is_word(self.linear, LINEAR):
             raise ModelError(f"RedMax: linear {self.linear!r} is unknown; give one of {', '.join(LINEAR)}")
-        if self.limits not in LIMITS:
+        if not is_word(self.limits, LIMITS):
             raise ModelError(f"RedMax: limits {self.limits!r} is unknown; give one of {', '.join(LIMITS)}")
-        if self.geometric not in GEOMETRIC:
+        if not is_word(self.geometric, GEOMETRIC):
             raise ModelError(f"RedMax: geometric {self.geometric!r} is unknown; give one of {', '.join(GEOMETRIC)}")
-        if self.inertia not in INERTIA:
+        if not is_word(self.inertia, INERTIA):
             raise ModelError(f"RedMax: inertia {self.inertia!r} is unknown; give one of {', '.join(INERTIA)}")
         if number(self.tolerance, "RedMax tolerance", positive=True) > 0.1:
             raise ModelError(f"RedMax: tolerance {self.tolerance!r} is no small part of the velocity; give 0.1 or less")
@@ -90,7 +90,7 @@ class RedMax(Solver):
             number(self.stabilisation_time, "RedMax stabilisation_time", positive=True, infinite=True)
         if not isinstance(self.project, bool):
             raise ModelError(f"RedMax: project {self.project!r} is neither True nor False")
-        names = (self.explicit,) if isinstance(self.explicit, str) else self.explicit
+        names = (self.explicit,) if isinstance(self.explicit, str) or not several(self.explicit) else self.explicit
         if not isinstance(names, Iterable) or not all(isinstance(name, str) for name in names):
             raise ModelError(f"RedMax: explicit {self.explicit!r} are no names; give those of forces, such as ('spring',)")
         object.__setattr__(self, "explicit", tuple(names))
