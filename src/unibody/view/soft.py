@@ -55,7 +55,7 @@ class Soft:
 
     def strains(self, x: np.ndarray) -> np.ndarray:
         """(…, V) of what is drawn, stretched above and pressed below 0, from the vertices of all deformables (…, n, 3)."""
-        most = signed_strains(self.mesh, x[..., self.vertices, :])
+        most = largest_in_size(principal_strains(self.mesh, x[..., self.vertices, :]))
         cells = most.reshape(-1, most.shape[-1])
         own = (self._mean @ cells.T).T.reshape(*most.shape[:-1], -1)
         if self.support is None or self.weights is None:
@@ -72,9 +72,12 @@ class Soft:
         return csr_array(entries, shape=(len(around), m))
 
 
-def signed_strains(mesh: Any, x: np.ndarray) -> np.ndarray:
-    """(…, m) of every cell the principal strain that is largest in size."""
-    principal = principal_strains(mesh, x)
+def largest_in_size(principal: np.ndarray) -> np.ndarray:
+    """(…, m) of every cell the principal strain that is largest in size; principal (…, m, k).
+
+    >>> largest_in_size(np.array([[0.1, -0.3], [0.2, 0.0]])).tolist()
+    [-0.3, 0.2]
+    """
     return np.take_along_axis(principal, np.abs(principal).argmax(axis=-1)[..., None], axis=-1)[..., 0]
 
 
