@@ -22,6 +22,8 @@ class Snapshot:
     """(bodies, 3, 3) R_WB"""
     p: np.ndarray
     """(bodies, 3) [m]"""
+    x: np.ndarray
+    """(n, 3) vertices of all deformables [m]."""
     tension: np.ndarray
     """(strands,) [N], NaN where unknown."""
     joint_p: np.ndarray
@@ -43,7 +45,8 @@ class Snapshot:
         joint_p, joint_R = p[body] + np.einsum("nij,nj->ni", R[body], p_BM), R[body] @ R_BM
         wrench = seen.reactions[joint].reshape(-1, 6)
         tension = look.tensions(R, p, with_rates(look, seen), seen.multipliers)
-        return Snapshot(seen.time, R, p, tension, joint_p, joint_R, wrench[:, 3:], wrench[:, :3], seen)
+        x = look.start_vertices if seen.vertices is None else seen.vertices
+        return Snapshot(seen.time, R, p, x, tension, joint_p, joint_R, wrench[:, 3:], wrench[:, :3], seen)
 
 
 def with_rates(look: Look, seen: Observation) -> np.ndarray:
