@@ -124,7 +124,7 @@ class ViewerPanel:
             if stage.frames is not None:
                 self._toggle("joint frames", False, stage.frames)
                 self._toggle("joint reactions", False, stage.reactions)
-            touching = gui.add_checkbox("contact forces", True)
+            touching = gui.add_checkbox("contact forces", stage.show_contacts)
             self._on(touching.on_update, lambda on: self._redraw(contacts=bool(on)))
             scale = gui.add_slider("arrows", 0.1, 5.0, 0.1, 1.0)
             self._on(scale.on_update, lambda times: self._redraw(scale=float(times)))

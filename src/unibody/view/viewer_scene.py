@@ -44,7 +44,7 @@ class ViewerStage:
         self.frames = self._add_frames(first)
         self.reactions = self._add_arrows("/reactions", REACTION, len(look.frames))
         self.contacts = self._add_arrows("/contacts", CONTACT, 1)
-        self.show_contacts = True
+        self.show_contacts = not look.soft  # arrows at every vertex would hide them
         self.hand = self._scene.add_line_segments("/hand", np.zeros((1, 2, 3)), rgb255(HAND), thickness=0.006 * self.span, visible=False)
         self.show(first)
 
