@@ -34,7 +34,7 @@ def render(
     ] = None,
     reactions: Annotated[bool, typer.Option("--reactions", help="Arrows: forces and torques that joints carry.")] = False,
     frames: Annotated[bool, typer.Option("--frames", help="Axes of the joint frames.")] = False,
-    colour: Annotated[str, typer.Option("--colour", help="Of deformables: body, or strain, red where stretched, blue where pressed.")] = "body",
+    colour: Annotated[str, typer.Option("--colour", help="Of deformables: body, or strain (red: stretched, blue: pressed).")] = "body",
     as_json: Json = False,
 ) -> int:
     """Draw a picture (.png) or a film (.mp4, .gif) in software."""

@@ -3,9 +3,9 @@
 One node per body, with its name, its shapes as children; meshes are shared between equal shapes and materials between equal colours.
 A root node turns our z up into glTF's y up. Bodies move by linear samplers of translation and rotation. A strand is one unit line per
 segment, whose node is moved, turned and stretched: the turn is carried along from frame to frame by the shortest rotation, so that it
-never swings about the line. A rod is a cylinder per segment, moved like a strand's. The surface of a deformable is one mesh with a morph
-target per state after the first, x_k − x₀ and its normals n_k − n₀; of the weights one is 1 at each state, so that vertices go straight from
-state to state. Time 0 is the first state. Numbers are single precision, as the format demands.
+never swings about the line. A rod is a cylinder per segment, moved like a strand's. The surface of a deformable is one mesh with a
+morph target per state after the first, x_k − x₀ and its normals n_k − n₀; at each state one weight is 1, so that vertices go straight
+from state to state. Time 0 is the first state. Numbers are single precision, as the format demands.
 """
 
 from __future__ import annotations
@@ -259,8 +259,8 @@ def _rods(made: Document, reel: Reel) -> list[int]:
                 "material": _material(made, tuple(np.round(soft.colour, 6).tolist()), 1.0, False),
             }  # fmt: skip
             mesh = made.add("meshes", {"name": soft.name, "primitives": [primitive]})
-            ends = (soft.places(reel.x)[:, soft.edges[:, k]] for k in (0, 1))
-            nodes += _segments(made, reel, [soft.name] * len(soft.edges), mesh, *ends, thick=soft.radius)
+            a, b = np.moveaxis(soft.places(reel.x)[:, soft.edges], 2, 0)
+            nodes += _segments(made, reel, [soft.name] * len(soft.edges), mesh, a, b, soft.radius)
     return nodes
 
 

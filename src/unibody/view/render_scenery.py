@@ -1,4 +1,7 @@
-"""The things of one instant as lit triangles: solids, deformables, also coloured by strain, strands coloured by tension, arrows of reactions, axes of joint frames."""
+"""The things of one instant as lit triangles: solids, deformables, strands coloured by tension, arrows of reactions, axes of joint frames.
+
+Deformables have their own colours or those of their strain.
+"""
 
 from __future__ import annotations
 

@@ -199,7 +199,8 @@ def _staging(recording: Recording, reel: Reel) -> dict[str, Any]:
         right, up, out = recording.model.plane
         axes = np.array([right, -np.asarray(out), up])
     some = np.unique(np.linspace(0, len(reel.t) - 1, SURVEYED).round().astype(int))
-    low, high = reel.look.bounds(*(x[some] for x in reel.placed), reel.x[some])
+    R, p = reel.placed
+    low, high = reel.look.bounds(R[some], p[some], reel.x[some])
     floors = [h for s in reel.look.solids if (h := _floor(s, reel.look)) is not None]
     corners = np.sort(np.array([axes @ low, axes @ high]), axis=0)
     own_ground = reel.look.has_ground and not floors

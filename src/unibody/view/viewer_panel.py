@@ -116,7 +116,7 @@ class ViewerPanel:
             if stage.strands is not None:
                 self._toggle("springs, cables", True, stage.strands)
                 self._legend = gui.add_html(legend(*FORCES, "–"))
-            self._strain = None
+            self._strain: Any = None
             if stage.look.soft:
                 strain = gui.add_checkbox("strain", False)
                 self._strain = gui.add_html(legend(*STRAINS, "–"), visible=False)

@@ -307,7 +307,7 @@ def test_edges_at_rest_stay_edges():
 
 def test_strands_end_at_points_of_deformables():
     rec = deforming()
-    head, s = decoded(replay.page(rec, fps=1000.0))
+    head, _ = decoded(replay.page(rec, fps=1000.0))
     _, poses = shown_poses(replay.page(rec, fps=1000.0))
     cable = next(strand for strand in head["strands"] if strand["kind"] == "cable")
     exact = rec.vertices("flag")[:, rec.model.deformable("flag").faces[2]].mean(axis=1)

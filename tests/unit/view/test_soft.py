@@ -18,8 +18,9 @@ from unibody.view.soft import largest_strain
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "simulation"))
 sys.path.insert(0, str(Path(__file__).parents[2]))
-from soft_parts import Bars
 from test_recorded_deformables import recording
+
+from soft_parts import Bars
 
 
 def test_surfaces_and_rods_are_drawn_where_their_vertices_are():

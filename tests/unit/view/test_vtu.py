@@ -132,7 +132,7 @@ def test_names_cannot_leave_the_folder_or_the_quotes(tmp_path):
     from soft_parts import Bars
 
     b = ub.Builder(gravity=None)
-    name = "../<a> \"b\" & c"
+    name = '../<a> "b" & c'
     b.cloth(name, ub.TriMesh.grid((1, 1), 0.5, "regular"), Bars(), 470)
     rec = ub.Simulation(b.build(), "barrier", dt=1e-2).run(0.0)
     found = series(rec.to_vtu(tmp_path / "film.pvd"))
