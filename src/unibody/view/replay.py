@@ -166,7 +166,7 @@ def _group(block: Block, group: Solids, k: int) -> dict[str, Any]:
 
 def _softs(block: Block, reel: Reel) -> dict[str, Any]:
     """Deformables: tracks of the vertices that are drawn and of their strains, triangles with broken edges, and edges of rods."""
-    strains = [soft.strains(reel.x) for soft in reel.look.soft]
+    strains = [np.array([soft.strains(x) for x in reel.x]) for soft in reel.look.soft]  # frame by frame: many cells take much memory
     largest = largest_strain(strains)
     out = []
     for k, (soft, strain) in enumerate(zip(reel.look.soft, strains, strict=True)):
