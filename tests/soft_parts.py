@@ -61,3 +61,19 @@ def builder():
     b.add(ub.SpringDamper(block.vertex(0), hull.at(0, 0, 1), stiffness=3.0), name="spring")
     b.add(ub.Cable([flag.at(face=2), block.at(tet=0, weights=(0.1, 0.2, 0.3, 0.4)), b.world.at(0, 0, 4)], stiffness=5.0), name="cable")
     return b
+
+
+def curtain():
+    """A sheet held at two corners, a rod held at an end and a soft block on a table, under gravity."""
+    b = ub.Builder()
+    b.body("table", shape=ub.Box((2.0, 2.0, 0.1)), kind="static", X_WB=ub.Pose((0, 0, -0.05)))
+    grid = ub.TriMesh.grid((0.6, 0.6), 0.15)
+    sheet = b.cloth("sheet", grid, ub.Fabric(young=2e3, poisson=0.3, thickness=2e-3, damping=0.02), 300, X_WB=ub.Pose((-0.8, -0.3, 0.8)))
+    x = grid.vertices
+    b.attach(sheet.vertices[(x[:, 0] < 1e-9) & ((x[:, 1] < 1e-9) | (x[:, 1] > 0.6 - 1e-9))], b.world)
+    rod = b.rod("rod", np.linspace((0.0, 0, 0.8), (0.6, 0, 0.8), 7), 0.02, ub.RodMaterial(young=1e6, damping=0.02), 1000)
+    b.attach(rod.end(0), b.world, clamped=True)
+    rubber = ub.NeoHookean(young=2e4, poisson=0.4, damping=0.01)
+    b.soft("block", ub.TetMesh.box((0.3, 0.3, 0.3), (2, 2, 2)), rubber, 1000, X_WB=ub.Pose((0.3, 0.4, 0.16)))
+    b.add(ub.Contact(reach=3e-3))
+    return b

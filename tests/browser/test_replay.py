@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -12,6 +13,9 @@ import pytest
 
 import unibody as ub
 from unibody.view.replay import inline, write_html
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+from soft_parts import curtain
 
 SIZE = {"width": 800, "height": 600}
 """Small, because WebGL in software takes its time for each pixel."""
@@ -206,4 +210,37 @@ def test_small_screens_keep_play_and_slider(page, shots, tmp_path):
     assert page.locator("#play").is_visible() and page.locator("#scrub").bounding_box()["width"] > 40
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
     page.screenshot(path=shots / "replay-small.png")
+    assert page.errors == []
+
+
+def reddish(image: np.ndarray) -> int:
+    """Pixels as red as what is stretched."""
+    red, green, blue = np.moveaxis(image.astype(int), -1, 0)
+    return int(((red > green + 40) & (red > blue + 25)).sum())
+
+
+def coloured(image: np.ndarray) -> int:
+    """Pixels of deformables in their own colours; all else is grey."""
+    return int((np.ptp(image.astype(int), axis=2) > 60).sum())
+
+
+def test_deformables_move_and_show_their_strain(page, shots, pixels, tmp_path):
+    recording = ub.Simulation(curtain().build(), "barrier", dt=0.02).run(0.4)
+    opened(page, write_html(recording, tmp_path / "soft.html", title="cloth, rod and block"))
+    jump(page, 0.0)
+    first = pixels(page, shots / "replay-soft-start.png", clip=STAGE)
+    assert coloured(first) > 2000
+    jump(page, 1.0)
+    last = pixels(page, shots / "replay-soft-end.png", clip=STAGE)
+    assert coloured(last) > 2000 and differing(first, last) > 2000
+    assert page.is_hidden("#legend")
+
+    page.click("#show-strain")
+    jump(page, 1.0)
+    strained = pixels(page, shots / "replay-soft-strain.png", clip=STAGE)
+    assert page.get_attribute("#show-strain", "aria-pressed") == "true" and "stretched" in page.text_content("#legend")
+    assert reddish(strained) > 100 and coloured(strained) < 0.7 * coloured(last) and differing(strained, last) > 1000
+    page.click("#show-strain")
+    jump(page, 1.0)
+    assert differing(pixels(page, clip=STAGE), last) == 0
     assert page.errors == []

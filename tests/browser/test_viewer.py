@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -15,6 +16,9 @@ import unibody as ub
 
 pytest.importorskip("viser", reason="viser is not installed; pip install unibody[view]")
 from unibody.view.viewer import Viewer, view
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+from soft_parts import curtain
 
 pytestmark = pytest.mark.slow
 
@@ -202,6 +206,37 @@ def test_solver_and_what_is_shown_can_be_changed(page: Any, pixels: Any, shots: 
         for label in ("joint frames", "joint reactions", "names", "springs, cables", "ground"):
             page.get_by_label(label, exact=True).click()
         assert player.message == ""
+    assert page.errors == []
+
+
+def test_deformables_move_and_show_their_strain(page: Any, pixels: Any, shots: Path) -> None:
+    """Live, in their own colours, then by strain; a click says what they are."""
+    with opened(page, ub.Simulation(curtain().build(), "barrier", dt=0.02), pixels) as viewer:
+        start = still(page, pixels)
+        press(page, "Play")
+        until(page, lambda: viewer.player.time > 0.3, "play")
+        press(page, "Pause")
+        until(page, lambda: not viewer.player.playing, "pause")
+        stopped = still(page, pixels)
+        pixels(page, shots / "viewer-soft.png")
+        assert changed(stopped, start) > 0.005
+
+        page.get_by_label("strain", exact=True).check()
+        until(page, lambda: viewer._stage.softs.strained, "strain")
+        strained = still(page, pixels)
+        pixels(page, shots / "viewer-soft-strain.png")
+        assert changed(strained, stopped) > 0.005 and page.get_by_text("stretched").count() == 1
+        red = strained.astype(int)
+        assert ((red[..., 0] > red[..., 1] + 40) & (red[..., 0] > red[..., 2] + 25)).sum() > 50
+        page.get_by_label("strain", exact=True).uncheck()
+        until(page, lambda: not viewer._stage.softs.strained, "own colours")
+        assert changed(still(page, pixels), stopped) < 5e-4
+
+        green = stopped.astype(int)
+        rows, columns = np.nonzero((green[..., 1] > green[..., 0] + 40) & (green[..., 1] > green[..., 2] + 40))
+        page.mouse.click(CANVAS["x"] + float(np.median(columns)), CANVAS["y"] + float(np.median(rows)))
+        page.get_by_text("soft of 27 vertices, 27 kg").wait_for()
+        assert viewer.player.message == ""
     assert page.errors == []
 
 

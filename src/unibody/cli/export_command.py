@@ -26,13 +26,16 @@ Input = Annotated[
 Html = Annotated[Path | None, typer.Option("--html", metavar="FILE.html", help="One page that plays the motion offline.")]
 Glb = Annotated[Path | None, typer.Option("--glb", metavar="FILE.glb", help="glTF 2.0 with animation, binary.")]
 Gltf = Annotated[Path | None, typer.Option("--gltf", metavar="FILE.gltf", help="The same as text.")]
+Pvd = Annotated[Path | None, typer.Option("--pvd", metavar="FILE.pvd", help="A series of .vtu files for ParaView, and their list.")]
 Npz = Annotated[Path | None, typer.Option("--npz", metavar="FILE.npz", help="Plain named arrays: times, poses, energies, reactions.")]
 Urdf = Annotated[Path | None, typer.Option("--urdf", metavar="FILE.urdf", help="The model as URDF, where it can be expressed.")]
 SceneFile = Annotated[Path | None, typer.Option("--scene", metavar="FILE.json", help="The model in our own format.")]
-Fps = Annotated[float | None, typer.Option("--fps", help="Frames per second of simulated time, for --html, --glb and --gltf.")]
+Fps = Annotated[float | None, typer.Option("--fps", help="Frames per second of simulated time, for --html, --glb, --gltf and --pvd.")]
 Tabulate = Annotated[float | None, typer.Option("--tabulate", help="For --scene: functions of time as tables with this step [s].")]
 Partial = Annotated[bool, typer.Option("--partial", help="For --urdf: leave out what it has no words for, and say so.")]
-MOVING = ("html", "glb", "gltf", "csv", "npz")
+SHOWN = ("html", "glb", "gltf", "pvd")
+"""What shows frames, and is known by its ending."""
+MOVING = (*SHOWN, "csv", "npz")
 """What needs a motion; the others need only a model."""
 
 
@@ -42,6 +45,7 @@ def export(
     html: Html = None,
     glb: Glb = None,
     gltf: Gltf = None,
+    pvd: Pvd = None,
     csv: Csv = None,
     npz: Npz = None,
     urdf: Urdf = None,
@@ -63,7 +67,7 @@ def export(
     from unibody.cli import inputs
     from unibody.cli.recorded import recording_from
 
-    asked = {"html": html, "glb": glb, "gltf": gltf, "csv": csv, "npz": npz, "urdf": urdf, "scene": scene}
+    asked = {"html": html, "glb": glb, "gltf": gltf, "pvd": pvd, "csv": csv, "npz": npz, "urdf": urdf, "scene": scene}
     wanted = {kind: path for kind, path in asked.items() if path is not None}
     _check(source, wanted, fps, tabulate, partial)
     # a recording as it is, or a scene that is run if something of it moves
@@ -112,12 +116,12 @@ def _check(source: str, wanted: dict[str, Path], fps: float | None, tabulate: fl
     from unibody.element import number
 
     if not wanted:
-        raise ModelError("export: nothing to write; give at least one of --html, --glb, --gltf, --csv, --npz, --urdf, --scene")
+        raise ModelError("export: nothing to write; give at least one of --html, --glb, --gltf, --pvd, --csv, --npz, --urdf, --scene")
     for kind, path in wanted.items():
         inputs.writable(path, f"--{kind}")
         if path.resolve() == Path(source).resolve():
             raise ModelError(f"--{kind} '{path}' is the file that is read; give another name")
-        if kind in ("html", "glb", "gltf") and path.suffix.lower() != f".{kind}":
+        if kind in SHOWN and path.suffix.lower() != f".{kind}":
             raise ModelError(f"--{kind} '{path}' ends in '{path.suffix}'; give a file that ends in .{kind}")
     if len({path.resolve() for path in wanted.values()}) < len(wanted):
         raise ModelError("export: two outputs have the same name; give each its own")
@@ -127,8 +131,8 @@ def _check(source: str, wanted: dict[str, Path], fps: float | None, tabulate: fl
         raise ModelError("--partial says what --urdf does with what it has no words for; give --urdf FILE.urdf with it")
     if fps is not None:
         number(fps, "--fps", positive=True)
-        if not wanted.keys() & {"html", "glb", "gltf"}:
-            raise ModelError("--fps says how many frames --html, --glb and --gltf show; give one of them, or --every for tables")
+        if not wanted.keys() & set(SHOWN):
+            raise ModelError("--fps says how many frames --html, --glb, --gltf and --pvd show; give one of them, or --every for tables")
 
 
 def _run(
@@ -167,6 +171,8 @@ def _write(
         recording.to_html(path, title=name, fps=fps)
     elif recording is not None and kind in ("glb", "gltf"):
         recording.to_gltf(path, fps=fps)
+    elif recording is not None and kind == "pvd":
+        recording.to_vtu(path, fps=fps)
     elif recording is not None:
         recording.to_csv(path) if kind == "csv" else recording.to_npz(path)
     return ()

@@ -34,6 +34,7 @@ def render(
     ] = None,
     reactions: Annotated[bool, typer.Option("--reactions", help="Arrows: forces and torques that joints carry.")] = False,
     frames: Annotated[bool, typer.Option("--frames", help="Axes of the joint frames.")] = False,
+    colour: Annotated[str, typer.Option("--colour", help="Of deformables: body, or strain (red: stretched, blue: pressed).")] = "body",
     as_json: Json = False,
 ) -> int:
     """Draw a picture (.png) or a film (.mp4, .gif) in software."""
@@ -53,7 +54,7 @@ def render(
     began = time.perf_counter()
     films.render(
         recording, target_file, at=at, size=(int(pixels[0]), int(pixels[1])), fps=fps, speed=speed, camera=seen_from,
-        reactions=reactions, frames=frames, title=name,
+        reactions=reactions, frames=frames, title=name, colour=colour,
     )  # fmt: skip
     spent = time.perf_counter() - began
     count = len(films.film_rows(recording, fps, speed)) if film else 1

@@ -467,6 +467,10 @@ class Recording:
         """An animated scene for other programs: a .glb file, or text if the name ends in .gltf."""
         return _view("gltf").write(self, path, fps=fps)
 
+    def to_vtu(self, path: str | Path, *, fps: float | None = None) -> Path:
+        """A series of .vtu files for ParaView, with the .pvd file that lists them; of a folder, the .pvd file in it has its name."""
+        return _view("vtu").write_vtu(self, path, fps=fps)
+
     def plot(self, *what: str, path: str | Path | None = None, title: str | None = None) -> Any:
         """Draw series over time, `rec.plot("energy", "q:elbow", "reaction:elbow")`; without a path the figure is returned."""
         return _view("plots").plot(self, what or "energy", path, title)
@@ -475,10 +479,8 @@ class Recording:
         """A picture of the last state or a film of the motion, as `unibody.render` draws them."""
         return _view("films").render(self, path, **options)
 
-    def _repr_html_(self) -> str | None:
-        """The replay, in notebooks; of deformables, which it does not show, None: a line of text then stands there."""
-        if self.model.deformables:
-            return None
+    def _repr_html_(self) -> str:
+        """The replay, in notebooks."""
         return _view("replay").inline(self)
 
     def __repr__(self) -> str:

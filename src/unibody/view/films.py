@@ -42,12 +42,12 @@ CRF = "10"
 def render(
     shown: Recording | Model, path: str | Path, *, at: float | None = None, size: tuple[int, int] = SIZE, fps: float = 30.0,
     speed: float = 1.0, camera: Sequence[float] | None = None, reactions: bool = False, frames: bool = False, title: str | None = None,
-    solver: Any = None,
+    solver: Any = None, colour: str = "body",
 ) -> Path:  # fmt: skip
     """A picture of the last recorded state, or of the one at a time [s], or a film of the whole motion, by the ending of `path`.
 
     A model is shown at its start, as `solver` sees it. `speed` 0.5 is half as fast as in life; `camera` is azimuth, elevation in degrees
-    and, if wanted, the distance [m].
+    and, if wanted, the distance [m]; `colour` "strain" is that of deformables.
     """
     target = Path(path)
     film = kind_of(target) in FILMS
@@ -62,7 +62,7 @@ def render(
     rows = film_rows(recording, fps, speed) if film else [row_at(recording, at)]
     needed = sorted({*rows, *rows_to_fit(recording)})
     part = recording.some(needed)
-    artist = Renderer(part.model, size, recording=part, camera=camera, reactions=reactions, frames=frames, title=title)
+    artist = Renderer(part.model, size, recording=part, camera=camera, reactions=reactions, frames=frames, title=title, colour=colour)
     pictures = (artist.image(Snapshot.of(artist.look, part.observations[needed.index(row)])) for row in rows)
     try:
         _write(target, pictures, artist.view.size, fps)

@@ -3,7 +3,9 @@
 One node per body, with its name, its shapes as children; meshes are shared between equal shapes and materials between equal colours.
 A root node turns our z up into glTF's y up. Bodies move by linear samplers of translation and rotation. A strand is one unit line per
 segment, whose node is moved, turned and stretched: the turn is carried along from frame to frame by the shortest rotation, so that it
-never swings about the line. Time 0 is the first state. Numbers are single precision, as the format demands.
+never swings about the line. A rod is a cylinder per segment, moved like a strand's. The surface of a deformable is one mesh with a
+morph target per state after the first, x_k − x₀ and its normals n_k − n₀; at each state one weight is 1, so that vertices go straight
+from state to state. Time 0 is the first state. Numbers are single precision, as the format demands.
 """
 
 from __future__ import annotations
@@ -18,16 +20,20 @@ import numpy as np
 
 from unibody.errors import ModelError
 from unibody.model import Model
+from unibody.shapes import Cylinder
 from unibody.simulation import Recording
 from unibody.simulation.whole_file import remedy, whole_file
 from unibody.view.look import Solids, quaternions
 from unibody.view.reel import Reel, continuous
+from unibody.view.render_mesh import broken, vertex_normals, with_normals
 from unibody.view.style import INK, rgb
 from unibody.view.surfaces import cleaned, closed, smooth
 
 FLOAT, USHORT, UINT = 5126, 5123, 5125
 LINES, TRIANGLES = 1, 4
 VERTICES, INDICES = 34962, 34963
+ROUND = 12
+"""Segments around a rod."""
 SHORTEST = 1e-9
 """A strand of no length is this long [m]: glTF's nodes must not be flattened to nothing."""
 
@@ -71,7 +77,7 @@ def scene(shown: Recording | Model, fps: float | None = None) -> tuple[dict[str,
     """The document and its one buffer."""
     reel = Reel.still(shown) if isinstance(shown, Model) else Reel.of(shown, fps)
     made = Document()
-    children = [*_bodies(made, reel), *_strands(made, reel)]
+    children = [*_bodies(made, reel), *_strands(made, reel), *_surfaces(made, reel), *_rods(made, reel)]
     root = {"name": "z up", "rotation": [-(0.5**0.5), 0.0, 0.0, 0.5**0.5]}
     made.add("nodes", root | ({"children": children} if children else {}))
     return made.finished()
@@ -188,12 +194,17 @@ def _strands(made: Document, reel: Reel) -> list[int]:
     line = {"POSITION": made.numbers(np.array([[0.0, 0.0, 0.0], [0.0, 0.0, 1.0]]), target=VERTICES, bounds=True)}
     material = _material(made, rgb(INK), 1.0, False)
     mesh = made.add("meshes", {"name": "line", "primitives": [{"attributes": line, "mode": LINES, "material": material}]})
-    times, rows = _times(made, reel), _increasing(reel.t)
     x = [strand.points(*reel.placed) for strand in reel.look.strands]
     names = [strand.name for strand, points in zip(reel.look.strands, x, strict=True) for _ in range(points.shape[1] - 1)]
     a, b = np.concatenate([q[:, :-1] for q in x], axis=1), np.concatenate([q[:, 1:] for q in x], axis=1)
+    return _segments(made, reel, names, mesh, a, b)
+
+
+def _segments(made: Document, reel: Reel, names: list[str], mesh: int, a: np.ndarray, b: np.ndarray, thick: float = 1.0) -> list[int]:
+    """A node for each way from a (F, n, 3) to b (F, n, 3): the mesh, which goes from z = 0 to 1, stretched, and `thick` times as thick."""
+    times, rows = _times(made, reel), _increasing(reel.t)
     turn, length = stretched(b - a)
-    turn, scale = _xyzw(turn), np.stack([np.ones_like(length), np.ones_like(length), length], axis=-1)
+    turn, scale = _xyzw(turn), np.stack([np.full_like(length, thick), np.full_like(length, thick), length], axis=-1)
     moving = (np.ptp(a, axis=0) + np.ptp(b, axis=0)).any(axis=-1)
     nodes = []
     for k, name in enumerate(names):
@@ -202,6 +213,54 @@ def _strands(made: Document, reel: Reel) -> list[int]:
         if times is not None and moving[k]:
             for what, values in (("translation", a), ("rotation", turn), ("scale", scale)):
                 made.animate(nodes[-1], what, times, values[rows, k])
+    return nodes
+
+
+def _surfaces(made: Document, reel: Reel) -> list[int]:
+    """Surfaces of deformables, each a mesh with morph targets."""
+    nodes = []
+    for soft in reel.look.soft:
+        if len(soft.faces):
+            of, _, faces = broken(soft.rest, soft.faces)
+            rows = _increasing(reel.t)
+            x = soft.places(reel.x[rows])[:, of]
+            normals = np.array([_unit(vertex_normals(q, faces)) for q in x])
+            still = len(rows) < 2 or not np.ptp(x, axis=0).any()
+            primitive: dict[str, Any] = {
+                "attributes": _shape(made, x[0], normals[0]), "mode": TRIANGLES,
+                "indices": made.numbers(faces.ravel(), USHORT if len(of) < 65535 else UINT, INDICES),
+                "material": _material(made, tuple(np.round(soft.colour, 6).tolist()), 1.0, not closed(soft.faces)),
+            }  # fmt: skip
+            mesh: dict[str, Any] = {"name": soft.name, "primitives": [primitive]}
+            if not still:
+                primitive["targets"] = [_shape(made, q - x[0], n - normals[0]) for q, n in zip(x[1:], normals[1:], strict=True)]
+                mesh["weights"] = [0.0] * (len(rows) - 1)
+            nodes.append(made.add("nodes", {"name": soft.name, "mesh": made.add("meshes", mesh)}))
+            times = _times(made, reel)
+            if not still and times is not None:
+                made.animate(nodes[-1], "weights", times, np.eye(len(rows))[:, 1:].ravel())
+    return nodes
+
+
+def _shape(made: Document, x: np.ndarray, normals: np.ndarray) -> dict[str, int]:
+    """Accessors of a mesh or of a morph target."""
+    return {"POSITION": made.numbers(x, target=VERTICES, bounds=True), "NORMAL": made.numbers(normals, target=VERTICES)}
+
+
+def _rods(made: Document, reel: Reel) -> list[int]:
+    """A unit cylinder for each edge of each rod."""
+    nodes = []
+    for soft in reel.look.soft:
+        if len(soft.edges):
+            vertices, faces = cleaned(*Cylinder(1.0, 1.0).triangles(ROUND))
+            x, normals, faces = with_normals(vertices + (0.0, 0.0, 0.5), faces)
+            primitive = {
+                "attributes": _shape(made, x, _unit(normals)), "indices": made.numbers(faces.ravel(), USHORT, INDICES), "mode": TRIANGLES,
+                "material": _material(made, tuple(np.round(soft.colour, 6).tolist()), 1.0, False),
+            }  # fmt: skip
+            mesh = made.add("meshes", {"name": soft.name, "primitives": [primitive]})
+            a, b = np.moveaxis(soft.places(reel.x)[:, soft.edges], 2, 0)
+            nodes += _segments(made, reel, [soft.name] * len(soft.edges), mesh, a, b, soft.radius)
     return nodes
 
 

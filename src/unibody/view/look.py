@@ -207,7 +207,7 @@ def strands(model: Model) -> tuple[Strand, ...]:
 
 
 def strand_kind(element: object) -> str:
-    """"rod" of a constraint, "cable" of a force through a list of points, "spring" of one between two."""
+    """ "rod" of a constraint, "cable" of a force through a list of points, "spring" of one between two."""
     return "rod" if not isinstance(element, Force) else "cable" if hasattr(element, "points") else "spring"
 
 

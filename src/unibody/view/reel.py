@@ -15,7 +15,8 @@ from unibody.errors import ModelError
 from unibody.model import Model
 from unibody.simulation import Recording
 from unibody.view.look import Look, quaternions, rotations
-from unibody.view.soft import refuse_soft
+from unibody.view.snapshot import with_rates
+from unibody.view.soft import with_points
 
 FARTHEST = 1e9
 """Positions beyond this [m] come from runs that failed."""
@@ -29,7 +30,9 @@ class Reel:
     t: np.ndarray
     """(F,) [s]"""
     poses: np.ndarray
-    """(F, bodies, 7) p_WB then wxyz."""
+    """(F, bodies, 7) p_WB then wxyz; behind the bodies the points of deformables that strands run through, which never turn."""
+    x: np.ndarray
+    """(F, n, 3) vertices of all deformables [m]."""
     tension: np.ndarray
     """(F, strands) [N], NaN where unknown."""
     force: np.ndarray
@@ -47,30 +50,38 @@ class Reel:
         """Frames of a recording, `fps` [1/s] of its own time or all."""
         if not len(recording):
             raise ModelError("the recording is empty, so there is nothing to show; run the simulation first")
-        refuse_soft(recording.model, "a replay page or an export")
         look, rows = Look(recording.model), chosen_rows(recording.t, fps)
         seen = [recording.observations[k] for k in rows]
-        poses = continuous(np.array([o.poses for o in seen]))
-        if not np.abs(poses[..., :3]).max() < FARTHEST or not np.isfinite(poses).all():
+        x = np.array([look.start_vertices if o.vertices is None else o.vertices for o in seen])
+        poses = _with_points(look, continuous(np.array([o.poses for o in seen])), x)
+        places = np.concatenate([poses[..., :3], x], axis=1)
+        if not np.abs(places).max() < FARTHEST or not np.isfinite(poses).all():
             raise ModelError("the recording holds bodies that are nowhere or beyond 1e9 m, which nothing shows; take a run that went well")
         R, p = rotations(poses[..., 3:]), poses[..., :3]
-        tension = np.array([look.tensions(R[k], p[k], o.twists, o.multipliers) for k, o in enumerate(seen)]).reshape(len(seen), -1)
+        tension = np.array([look.tensions(R[k], p[k], with_rates(look, o), o.multipliers) for k, o in enumerate(seen)])
+        tension = tension.reshape(len(seen), -1)
         joints = [f.joint for f in look.frames]
         force = np.array([o.reactions[joints, 3:] for o in seen]).reshape(len(seen), -1, 3)
         potential = np.array([o.gravity + o.springs for o in seen])
         kinetic = np.array([o.kinetic for o in seen])
         energies = np.array([kinetic, potential, kinetic + potential, [o.violation for o in seen]])
-        return Reel(look, recording.t[rows], poses, tension, force, energies)
+        return Reel(look, recording.t[rows], poses, x, tension, force, energies)
 
     @staticmethod
     def still(model: Model) -> Reel:
         """One frame: the start of a model."""
-        refuse_soft(model, "a replay page or an export")
         look = Look(model)
         R, p = look.start
         poses = np.concatenate([p, quaternions(R)], axis=-1)[None]
         unknown = np.full((1, len(look.strands)), np.nan)
-        return Reel(look, np.zeros(1), poses, unknown, np.zeros((1, len(look.frames), 3)), np.zeros((4, 1)))
+        return Reel(look, np.zeros(1), poses, look.start_vertices[None], unknown, np.zeros((1, len(look.frames), 3)), np.zeros((4, 1)))
+
+
+def _with_points(look: Look, poses: np.ndarray, x: np.ndarray) -> np.ndarray:
+    """Poses with the points of deformables behind them."""
+    points = with_points(look.model, rotations(poses[..., 3:]), poses[..., :3], x)[1][:, poses.shape[1] :]
+    unturned = np.broadcast_to((1.0, 0.0, 0.0, 0.0), (*points.shape[:2], 4))
+    return np.concatenate([poses, np.concatenate([points, unturned], axis=-1)], axis=1)
 
 
 def chosen_rows(t: np.ndarray, fps: float | None) -> np.ndarray:

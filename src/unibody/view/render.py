@@ -34,6 +34,7 @@ RAISED = np.radians(9.0)
 """How far above the horizon a planar mechanism is seen from."""
 ASIDE = np.radians(14.0)
 """How far from the side a mechanism in space is seen from that moves in one plane."""
+COLOURS = ("body", "strain")
 FARTHEST = 1e9
 """Positions beyond this [m] come from runs that failed."""
 
@@ -42,17 +43,20 @@ class Renderer:
     """Draws snapshots of one model with one camera.
 
     The camera is fitted to the recording if there is one, else to the model's start; `camera` is (azimuth, elevation) in degrees, and
-    as a third number the distance [m] from what it looks at. `finer`² samples make a pixel.
+    as a third number the distance [m] from what it looks at. `colour` "strain" shows deformables grey, red where they are stretched and
+    blue where they are pressed. `finer`² samples make a pixel.
     """
 
     def __init__(
         self, model: Model, size: tuple[int, int] = SIZE, *, recording: Recording | None = None, camera: Sequence[float] | None = None,
-        reactions: bool = False, frames: bool = False, title: str | None = None, finer: int = 2,
+        reactions: bool = False, frames: bool = False, title: str | None = None, finer: int = 2, colour: str = "body",
     ):  # fmt: skip
         width, height = (int(n) for n in size)
         if not (FEWEST <= min(width, height) and max(width, height) <= MOST):
             raise ModelError(f"picture of {width}×{height} pixels: give each side {FEWEST} to {MOST}, for example 1280x720")
-        self.look, self.title = Look(model), title
+        if colour not in COLOURS:
+            raise ModelError(f"colour {colour!r} is unknown; give {' or '.join(map(repr, COLOURS))}")
+        self.look, self.title, self._strain = Look(model), title, colour == "strain"
         rows = [] if recording is None else rows_to_fit(recording)
         R, p, x = self._poses(recording, rows)
         low, high = self.look.bounds(R, p, x)
@@ -62,7 +66,8 @@ class Renderer:
         self.view = self._camera(recording, camera, points, low, high, (width, height))
         self.grid = nice(span / 12.0)
         self._ground = ground(self.view, self.floor, self.grid, 1.6 * span)
-        self._scenery = Scenery(self.look, self._scales(recording, rows, span), reactions, frames)
+        scales = self._scales(recording, rows, span)
+        self._scenery = Scenery(self.look, scales.strained(self.look, x) if self._strain else scales, reactions, frames, self._strain)
         level = np.array([1.0, 1.0, 0.0])
         sun = -0.5 * self.view.axes[0] * level + 0.85 * self.view.axes[2] * level + np.array([0.0, 0.0, 1.25])
         self._sun = sun / np.linalg.norm(sun)
@@ -72,13 +77,15 @@ class Renderer:
     def image(self, snapshot: Snapshot) -> np.ndarray:
         """(rows, columns, 3) uint8."""
         if not self._fixed:
-            self._scenery.scales = self._scenery.scales.grown(snapshot)
+            scales = self._scenery.scales.grown(snapshot)
+            self._scenery.scales = scales.strained(self.look, snapshot.x) if self._strain else scales
         solids, strands = self._scenery.solids(snapshot, self.floor), self._scenery.strands(snapshot, self.view)
         casting = [s.x[s.faces] for s in (*solids, *strands) if s.opacity > 0.3]
         picture = self._ground.shaded(np.concatenate(casting) if casting else np.zeros((0, 3, 3)), self._sun)
         self._painter.paint(picture, [*solids, *strands, *self._scenery.marks(snapshot)])
         out = (255.0 * np.clip(picture, 0.0, 1.0) + 0.5).astype(np.uint8)
-        return out if self.title is None else caption(out, f"{self.title}    t = {snapshot.time:.3f} s    grid {self.grid:g} m")
+        strain = f"    colour: strain to ±{100.0 * self._scenery.scales.strain:.2g} %" if self._strain else ""
+        return out if self.title is None else caption(out, f"{self.title}    t = {snapshot.time:.3f} s    grid {self.grid:g} m{strain}")
 
     def project(self, x: np.ndarray) -> np.ndarray:
         """(…, 2) column and row of world points (…, 3) in the pictures."""

@@ -17,6 +17,8 @@ MARGIN = 0.86
 """Part of the picture that fitted things fill."""
 NEAREST = 0.02
 """Things nearer than this part of the distance are cut off."""
+BESIDE = 0.5
+"""Part of a given distance; if things are nearer, no shift centres them: what it does to them is more than twice what it is made for."""
 
 
 @dataclass(frozen=True)
@@ -89,10 +91,13 @@ def beside(low: np.ndarray, high: np.ndarray) -> np.ndarray:
 
 
 def fitted(axes: np.ndarray, points: np.ndarray, size: tuple[int, int], distance: float | None = None) -> View:
-    """The nearest camera with these axes that sees all points (n, 3); a given distance is kept."""
+    """The nearest camera with these axes that sees all points (n, 3); a given distance is kept, and the view centred on the points unless
+    the eye is among them: then it looks at their middle."""
     target = 0.5 * (points.min(axis=0) + points.max(axis=0))
     tangent = MARGIN * np.tan(0.5 * ANGLE) * np.array([size[0] / size[1], 1.0])
     away = distance or 1.0
+    if distance is not None and (away - (points - target) @ axes[2]).min() < BESIDE * away:
+        return View(axes, target, away, size)
     for _ in range(12):
         c = (points - target) @ axes.T
         if distance is None:

@@ -35,6 +35,12 @@ class DrawnSurface:
 
 def with_normals(vertices: np.ndarray, faces: np.ndarray, flat: bool = False) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Vertices (V, 3), unit normals (V, 3) and faces (F, 3), where a vertex of the mesh appears once per distinct normal."""
+    which, normals, faces = broken(vertices, faces, flat)
+    return vertices[which], normals, faces
+
+
+def broken(vertices: np.ndarray, faces: np.ndarray, flat: bool = False) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Numbers (V,) of the mesh's vertices, once per distinct normal, these normals (V, 3), and faces (F, 3) among them."""
     corners = vertices[faces]
     area = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
     unit = area / np.maximum(np.linalg.norm(area, axis=1, keepdims=True), 1e-300)
@@ -42,7 +48,16 @@ def with_normals(vertices: np.ndarray, faces: np.ndarray, flat: bool = False) ->
     normals = unit[owner] if flat else _gathered(faces.ravel(), owner, area, unit)
     key = np.column_stack([faces.ravel(), np.round(normals * 1e4)])
     _, first, index = np.unique(key, axis=0, return_index=True, return_inverse=True)
-    return vertices[faces.ravel()[first]], normals[first], index.reshape(-1, 3)
+    return faces.ravel()[first], normals[first], index.reshape(-1, 3)
+
+
+def vertex_normals(x: np.ndarray, faces: np.ndarray) -> np.ndarray:
+    """(V, 3) unit normals at vertices x (V, 3): the sum of the area vectors of the faces around each."""
+    corners = x[faces]
+    area = np.repeat(np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]), 3, axis=0)
+    total = np.stack([np.bincount(faces.ravel(), area[:, k], len(x)) for k in range(3)], axis=1)
+    length = np.linalg.norm(total, axis=1, keepdims=True)
+    return np.where(length > 1e-300, total / np.maximum(length, 1e-300), (0.0, 0.0, 1.0))
 
 
 def patches(faces: np.ndarray) -> np.ndarray:

@@ -1,4 +1,7 @@
-"""The things of one instant as lit triangles: solids, strands coloured by tension, arrows of reactions, axes of joint frames."""
+"""The things of one instant as lit triangles: solids, deformables, strands coloured by tension, arrows of reactions, axes of joint frames.
+
+Deformables have their own colours or those of their strain.
+"""
 
 from __future__ import annotations
 
@@ -11,6 +14,7 @@ from unibody.view.look import Look, Solids
 from unibody.view.render_camera import View
 from unibody.view.render_mesh import PATCHES, DrawnSurface, patches, segments, with_normals
 from unibody.view.snapshot import Snapshot
+from unibody.view.soft import Soft, largest_strain
 from unibody.view.style import rgb, tension_colours
 
 FORCE, TORQUE = "#e4572e", "#8e5ea2"
@@ -24,25 +28,30 @@ MANY = 60
 
 @dataclass(frozen=True)
 class Scales:
-    """What is fixed for all pictures of a motion: the size of the scene [m], the largest tension and force [N] and torque [N m]."""
+    """What is fixed for all pictures of a motion: the size of the scene [m], the largest tension and force [N], torque [N m] and strain."""
 
     span: float
     tension: float
     force: float
     torque: float
+    strain: float = 1e-9
 
     def grown(self, snapshot: Snapshot) -> Scales:
         """Large enough for a snapshot too."""
         sizes = (np.abs(snapshot.tension), np.linalg.norm(snapshot.force, axis=1), np.linalg.norm(snapshot.torque, axis=1))
         most = [float(np.nan_to_num(x, posinf=0.0).max(initial=0.0)) for x in sizes]
-        return Scales(self.span, max(self.tension, most[0]), max(self.force, most[1]), max(self.torque, most[2]))
+        return Scales(self.span, max(self.tension, most[0]), max(self.force, most[1]), max(self.torque, most[2]), self.strain)
+
+    def strained(self, look: Look, x: np.ndarray) -> Scales:
+        """Large enough for the strains of deformables, whose vertices are at x (…, n, 3)."""
+        return replace(self, strain=max(self.strain, largest_strain([soft.strains(x) for soft in look.soft])))
 
 
 class Scenery:
     """Turns snapshots of one look into surfaces."""
 
-    def __init__(self, look: Look, scales: Scales, reactions: bool = False, frames: bool = False):
-        self._look, self.scales, self._reactions, self._frames = look, scales, reactions, frames
+    def __init__(self, look: Look, scales: Scales, reactions: bool = False, frames: bool = False, strain: bool = False):
+        self._look, self.scales, self._reactions, self._frames, self._strain = look, scales, reactions, frames, strain
         self._meshes = [with_normals(s.vertices, s.faces, s.flat) for s in look.solids]
         self._patches = [patches(faces) for _, _, faces in self._meshes]
         self._springs = sum(s.kind == "spring" for s in look.strands)
@@ -58,32 +67,33 @@ class Scenery:
                 out.append(self._surface(k, solids, R, p, shown))
         return out + self._soft(snapshot)
 
-    def _vertices(self, snapshot: Snapshot) -> np.ndarray:
-        """(n, 3) of all deformables."""
-        seen = snapshot.observation.vertices
-        return self._look.start_vertices if seen is None else seen
+    def _colours(self, soft: Soft, x: np.ndarray, cells: np.ndarray) -> np.ndarray:
+        """(k, 3) of triangles or segments: the deformable's own colour, or that of the mean strain of their corners."""
+        if not self._strain:
+            return np.tile(soft.colour, (len(cells), 1))
+        return tension_colours(soft.strains(x)[cells].mean(axis=1), self.scales.strain)
 
     def _soft(self, snapshot: Snapshot) -> list[DrawnSurface]:
         """Surfaces of deformables, each without edges within; cloth has no inside."""
-        out, x = [], self._vertices(snapshot)
+        out, x = [], snapshot.x
         first = int(self._begin[-1]) + len(self._look.strands)
         for k, soft in enumerate(self._look.soft):
             if len(soft.faces):
                 places, normals, faces = with_normals(soft.places(x), soft.faces)
-                colour, patch = np.tile(soft.colour, (len(faces), 1)), np.full(len(faces), (first + k) * PATCHES)
+                colour, patch = self._colours(soft, x, soft.faces), np.full(len(faces), (first + k) * PATCHES)
                 out.append(DrawnSurface(places, normals, faces, colour, patch, soft.closed))
         return out
 
     def _rods(self, snapshot: Snapshot, view: View) -> list[DrawnSurface]:
         """Rods as tubes of their own radius, or as thin as can be seen."""
-        out, x = [], self._vertices(snapshot)
+        out, x = [], snapshot.x
         first = int(self._begin[-1]) + len(self._look.strands)
         for k, soft in enumerate(self._look.soft):
             if len(soft.edges):
                 a, b = (soft.places(x)[soft.edges[:, i]] for i in (0, 1))
                 at_a, at_b = (np.maximum(soft.radius, THINNEST * view.depth(end) / view.focal) for end in (a, b))
                 n = len(a)
-                out.append(segments(a, b, at_a, at_b, np.tile(soft.colour, (n, 1)), np.full(n, first + k)))
+                out.append(segments(a, b, at_a, at_b, self._colours(soft, x, soft.edges), np.full(n, first + k)))
         return out
 
     def _surface(self, k: int, solids: Solids, R: np.ndarray, p: np.ndarray, shown: np.ndarray) -> DrawnSurface:

@@ -2,7 +2,7 @@
 
 The page is ours (`replay_page/`), shows with WebGL 2 what `Look` describes, and loads nothing: its policy allows the one script and the
 one style whose hashes it names, so that no name from a file can run. Positions are within 1e-5 of the way of their body along each axis,
-rotations within 1e-4 rad (see `packing`); frames between are interpolated.
+rotations within 1e-4 rad (see `packing`); so are the vertices of deformables; frames between are interpolated.
 """
 
 from __future__ import annotations
@@ -26,6 +26,8 @@ from unibody.view.motion import viewing_plane
 from unibody.view.packing import LARGEST, Block, quantised, scaled, track
 from unibody.view.reel import Reel
 from unibody.view.render_camera import beside
+from unibody.view.render_mesh import broken
+from unibody.view.soft import largest_strain
 from unibody.view.style import PULL, PUSH, SLACK, rgb
 from unibody.view.surfaces import smooth
 
@@ -35,7 +37,7 @@ SURVEYED = 100
 """Frames from which the bounds of the motion are taken."""
 LARGEST_INLINE = 12_000_000
 """Characters of a page that a notebook takes."""
-SCRIPTS = ("data.js", "camera.js", "shaders.js", "renderer.js", "tubes.js", "plots.js", "pointer.js", "main.js")
+SCRIPTS = ("data.js", "softs.js", "camera.js", "shaders.js", "renderer.js", "tubes.js", "plots.js", "pointer.js", "main.js")
 
 
 def write_html(
@@ -63,11 +65,13 @@ def page(recording: Recording, *, title: str = "Replay", fps: float | None = Non
         fps = max(FPS, FEWEST / max(float(recording.t[-1] - recording.t[0]), 1e-9))
     reel = Reel.of(recording, fps)
     block, head = Block(), {"encoding": "deflate" if compress else "raw", **_staging(recording, reel)}
-    head |= _motion(block, reel) | _scenery(block, reel)
+    head |= _motion(block, reel) | _scenery(block, reel) | _softs(block, reel)
     head["sections"] = block.sections
     style, script = _asset("style.css"), "\n".join(_asset(name) for name in SCRIPTS)
     moving = sum(b.kind != "static" for b in recording.model.bodies)
     bodies = "1 body" if moving == 1 else f"{moving} bodies"
+    if soft := len(recording.model.deformables):
+        bodies += f", {soft} deformable{'s' * (soft > 1)}"
     subtitle = f"{bodies} · {recording.solver.name} · steps of {recording.dt:g} s · {len(reel.t)} frames"
     parts = {
         "title": html.escape(title), "subtitle": html.escape(subtitle), "version": unibody.__version__, "style": style, "script": script,
@@ -160,6 +164,25 @@ def _group(block: Block, group: Solids, k: int) -> dict[str, Any]:
     return {"kind": group.kind, "extent": extent.tolist(), "opacity": group.opacity}
 
 
+def _softs(block: Block, reel: Reel) -> dict[str, Any]:
+    """Deformables: tracks of the vertices that are drawn and of their strains, triangles with broken edges, and edges of rods."""
+    strains = [np.array([soft.strains(x) for x in reel.x]) for soft in reel.look.soft]  # frame by frame: many cells take much memory
+    largest = largest_strain(strains)
+    out = []
+    for k, (soft, strain) in enumerate(zip(reel.look.soft, strains, strict=True)):
+        numbers, centre, step = quantised(np.moveaxis(soft.places(reel.x), 0, -1))
+        block.add(f"softcentre{k}", centre, "f4")
+        block.add(f"softstep{k}", step, "f4")
+        block.add(f"soft{k}", track(numbers), "u1")
+        block.add(f"strain{k}", track(scaled(strain.T, largest)), "u1")
+        of, _, faces = broken(soft.rest, soft.faces) if len(soft.faces) else (np.zeros(0), None, soft.faces)
+        block.add(f"softof{k}", of, "u4")
+        block.add(f"softfaces{k}", faces, "u4")
+        block.add(f"softedges{k}", soft.edges, "u4")
+        out.append({"name": soft.name, "colour": soft.colour.tolist(), "radius": soft.radius})
+    return {"softs": out, "strain": largest}
+
+
 def _floor(group: Solids, look: Look) -> float | None:
     """The height of a group that is nothing but level ground at rest, which the page shows as its own ground."""
     if group.kind != "plane" or any(look.model.bodies[i].kind != "static" for i in group.body):
@@ -176,7 +199,8 @@ def _staging(recording: Recording, reel: Reel) -> dict[str, Any]:
         right, up, out = recording.model.plane
         axes = np.array([right, -np.asarray(out), up])
     some = np.unique(np.linspace(0, len(reel.t) - 1, SURVEYED).round().astype(int))
-    low, high = reel.look.bounds(*(x[some] for x in reel.placed))
+    R, p = reel.placed
+    low, high = reel.look.bounds(R[some], p[some], reel.x[some])
     floors = [h for s in reel.look.solids if (h := _floor(s, reel.look)) is not None]
     corners = np.sort(np.array([axes @ low, axes @ high]), axis=0)
     own_ground = reel.look.has_ground and not floors

@@ -22,6 +22,8 @@ class Snapshot:
     """(bodies, 3, 3) R_WB"""
     p: np.ndarray
     """(bodies, 3) [m]"""
+    x: np.ndarray
+    """(n, 3) vertices of all deformables [m]."""
     tension: np.ndarray
     """(strands,) [N], NaN where unknown."""
     joint_p: np.ndarray
@@ -42,11 +44,12 @@ class Snapshot:
         joint, body, p_BM, R_BM = look.frame_arrays
         joint_p, joint_R = p[body] + np.einsum("nij,nj->ni", R[body], p_BM), R[body] @ R_BM
         wrench = seen.reactions[joint].reshape(-1, 6)
-        tension = look.tensions(R, p, _with_rates(look, seen), seen.multipliers)
-        return Snapshot(seen.time, R, p, tension, joint_p, joint_R, wrench[:, 3:], wrench[:, :3], seen)
+        tension = look.tensions(R, p, with_rates(look, seen), seen.multipliers)
+        x = look.start_vertices if seen.vertices is None else seen.vertices
+        return Snapshot(seen.time, R, p, x, tension, joint_p, joint_R, wrench[:, 3:], wrench[:, :3], seen)
 
 
-def _with_rates(look: Look, seen: Observation) -> np.ndarray:
+def with_rates(look: Look, seen: Observation) -> np.ndarray:
     """Twists of bodies, and behind them of points of deformables, which only move."""
     if not look.model.vertex_points or seen.vertex_velocities is None:
         return seen.twists

@@ -29,7 +29,6 @@ from unibody.simulation import Recording, Simulation
 from unibody.view.look import Look
 from unibody.view.motion import viewing_plane
 from unibody.view.snapshot import Snapshot
-from unibody.view.soft import refuse_soft
 from unibody.view.viewer_gate import Gate, can_bind, gated
 from unibody.view.viewer_panel import ViewerPanel
 from unibody.view.viewer_player import Live, Player, Replay
@@ -48,7 +47,6 @@ class Viewer:
     """A page for a player. `url` is where it is; `close()` ends it; it is a context manager."""
 
     def __init__(self, player: Player, title: str = "unibody", host: str = "127.0.0.1", port: int = PORT, allow: Sequence[str] = ()):
-        refuse_soft(player.model, "the viewer")
         self.player, self.title = player, title
         self.look = Look(player.model)
         self._commands: queue.SimpleQueue[Callable[[], None]] = queue.SimpleQueue()
@@ -111,6 +109,8 @@ class Viewer:
 
     def _listen(self) -> None:
         """Clicks and drags on bodies. Drags are handled in the order of their events, hence the coroutines."""
+        for surface in self._stage.softs.surfaces:
+            surface.mesh.on_click(lambda _, name=surface.soft.name: self.post(lambda: self._panel.pick_soft(name)))
         for k, handle in enumerate(self._stage.solids):
             handle.on_click(lambda event, k=k: self.post(lambda: self._panel.pick(self._stage.body_of(k, event.instance_index or 0))))
             if isinstance(self.player, Live):
@@ -217,10 +217,10 @@ GROWTH = 0.6
 
 def bounds(look: Look, first: Snapshot, shown: Recording) -> tuple[np.ndarray, np.ndarray]:
     """Corners of what will be in view."""
-    low, high = look.bounds(first.R, first.p)
+    low, high = look.bounds(first.R, first.p, first.x)
     rows = np.unique(np.linspace(0, len(shown) - 1, PREVIEW_ROWS).round().astype(int))
     shots = [Snapshot.of(look, shown.observe(int(k))) for k in rows]
-    later = look.bounds(np.array([s.R for s in shots]), np.array([s.p for s in shots]))
+    later = look.bounds(*(np.array([getattr(s, what) for s in shots]) for what in ("R", "p", "x")))
     reach = (GROWTH if shown.steps == 0 else np.inf) * float((high - low).max())
     return np.maximum(np.minimum(low, later[0]), low - reach), np.minimum(np.maximum(high, later[1]), high + reach)
 

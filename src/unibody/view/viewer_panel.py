@@ -17,12 +17,18 @@ Post = Callable[[Callable[[], None]], None]
 SPEEDS = (0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0)
 FACTORS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0)
 """Steps that are offered, of the first one."""
-LEGEND = (
-    '<div style="font-size:12px;padding:2px 12px 6px"><div style="display:flex;justify-content:space-between">'
-    "<span>pushes</span><span>slack</span><span>pulls</span></div>"
-    f'<div style="height:8px;border-radius:4px;background:linear-gradient(90deg,{PUSH},{SLACK},{PULL})"></div>'
-    '<div style="text-align:right;padding-top:2px">largest so far: {largest}</div></div>'
-)
+FORCES, STRAINS = ("pushes", "slack", "pulls"), ("pressed", "none", "stretched")
+"""What the colours say of strands and of deformables."""
+
+
+def legend(push: str, slack: str, pull: str, largest: str) -> str:
+    """The bar of colours under what it tells of, in HTML."""
+    return (
+        '<div style="font-size:12px;padding:2px 12px 6px"><div style="display:flex;justify-content:space-between">'
+        f"<span>{push}</span><span>{slack}</span><span>{pull}</span></div>"
+        f'<div style="height:8px;border-radius:4px;background:linear-gradient(90deg,{PUSH},{SLACK},{PULL})"></div>'
+        f'<div style="text-align:right;padding-top:2px">largest so far: {largest}</div></div>'
+    )
 
 
 class ViewerPanel:
@@ -109,11 +115,16 @@ class ViewerPanel:
             self._legend = None
             if stage.strands is not None:
                 self._toggle("springs, cables", True, stage.strands)
-                self._legend = gui.add_html(LEGEND.format(largest="–"))
+                self._legend = gui.add_html(legend(*FORCES, "–"))
+            self._strain: Any = None
+            if stage.look.soft:
+                strain = gui.add_checkbox("strain", False)
+                self._strain = gui.add_html(legend(*STRAINS, "–"), visible=False)
+                self._on(strain.on_update, lambda on: self._show_strain(bool(on)))
             if stage.frames is not None:
                 self._toggle("joint frames", False, stage.frames)
                 self._toggle("joint reactions", False, stage.reactions)
-            touching = gui.add_checkbox("contact forces", True)
+            touching = gui.add_checkbox("contact forces", stage.show_contacts)
             self._on(touching.on_update, lambda on: self._redraw(contacts=bool(on)))
             scale = gui.add_slider("arrows", 0.1, 5.0, 0.1, 1.0)
             self._on(scale.on_update, lambda times: self._redraw(scale=float(times)))
@@ -121,6 +132,11 @@ class ViewerPanel:
                 self._toggle("ground", True, stage.ground)
             names = gui.add_checkbox("names", False)
             self._on(names.on_update, lambda on: stage.label(bool(on)))
+
+    def _show_strain(self, on: bool) -> None:
+        self._stage.softs.strained = on
+        self._strain.visible = on
+        self._redraw()
 
     def _toggle(self, label: str, on: bool, handle: Any) -> None:
         box = self._gui.add_checkbox(label, on)
@@ -144,6 +160,11 @@ class ViewerPanel:
         weight = f"{info.mass:.4g} kg{held}" if info.kind == "dynamic" else info.kind
         self._set("_picked", f"**{info.name}**: {weight}")
 
+    def pick_soft(self, name: str) -> None:
+        """Say which deformable was clicked."""
+        info = self._player.model.deformable(name)
+        self._set("_picked", f"**{name}**: {info.kind} of {info.n} vertices, {info.mass.sum():.4g} kg")
+
     def refresh(self) -> None:
         """What changes with time; called a few times a second."""
         player = self._player
@@ -154,7 +175,10 @@ class ViewerPanel:
         if not self._scrubbed:
             self._scrub.value = float(np.clip(player.time, self._scrub.min, self._scrub.max))
         if self._legend is not None:
-            self._set("_legend", LEGEND.format(largest=f"{self._stage.largest_tension:.4g} N"))
+            self._set("_legend", legend(*FORCES, f"{self._stage.largest_tension:.4g} N"))
+
+        if self._strain is not None:
+            self._set("_strain", legend(*STRAINS, f"{100.0 * self._stage.softs.largest:.3g} %"))
 
     def _set(self, name: str, text: str) -> None:
         """Send a text only when it is another."""

@@ -1,4 +1,5 @@
-"""The look of a model in a browser: each group of solids is one instanced mesh, so that an instant is two arrays per group.
+"""The look of a model in a browser: each group of solids is one instanced mesh, so that an instant is two arrays per group;
+deformables are in `viewer_softs`.
 
 Strands are line segments coloured by how they pull; forces are arrows from where they act, as long as the largest seen so far allows.
 """
@@ -15,6 +16,7 @@ from unibody.view.motion import COILS, coil
 from unibody.view.snapshot import Snapshot
 from unibody.view.style import rgb, tension_colours
 from unibody.view.viewer_pull import MousePull
+from unibody.view.viewer_softs import ViewerSofts, bytes3
 
 MOST_LABELS = 200
 REACTION, CONTACT, HAND = "#7b4fa3", "#d97706", "#e11d48"
@@ -36,12 +38,13 @@ class ViewerStage:
         self._labels: list[Any] = []
         self.ground = self._add_ground()
         self.solids = self._add_solids(first)
+        self.softs = ViewerSofts(scene, look, first.x, self.span)
         self._lines = _Lines(look, 0.011 * self.span)
         self.strands = self._add_strands(first)
         self.frames = self._add_frames(first)
         self.reactions = self._add_arrows("/reactions", REACTION, len(look.frames))
         self.contacts = self._add_arrows("/contacts", CONTACT, 1)
-        self.show_contacts = True
+        self.show_contacts = not look.soft  # arrows at every vertex would hide them
         self.hand = self._scene.add_line_segments("/hand", np.zeros((1, 2, 3)), rgb255(HAND), thickness=0.006 * self.span, visible=False)
         self.show(first)
 
@@ -101,6 +104,7 @@ class ViewerStage:
         for handle, group in zip(self.solids, self.look.solids, strict=True):
             R, p = group.placed(now.R, now.p)
             handle.batched_positions, handle.batched_wxyzs = p, quaternions(R)
+        self.softs.show(now.x)
         if self.strands is not None and self.strands.visible:
             self._show_strands(now)
         if self.frames is not None and self.frames.visible:
@@ -218,12 +222,6 @@ def contacts(look: Look, now: Snapshot) -> tuple[np.ndarray, np.ndarray]:
             at.append(now.p[a] + now.R[a] @ np.array(element.point.p))
             force.append(float(push[0]) * (now.R[b] @ np.array(element.normal)))
     return np.array(at).reshape(-1, 3), np.array(force).reshape(-1, 3)
-
-
-def bytes3(colours: np.ndarray) -> np.ndarray:
-    """Red, green and blue as whole numbers 0 … 255 of light, which is what the page takes them for; ours are those of a screen."""
-    light = np.where(colours <= 0.04045, colours / 12.92, ((colours + 0.055) / 1.055) ** 2.4)
-    return np.round(255.0 * light).astype(np.uint8)
 
 
 def rgb255(colour: str) -> tuple[int, int, int]:

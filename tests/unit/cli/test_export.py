@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 
 import numpy as np
 import pytest
@@ -29,6 +30,15 @@ def test_a_scene_is_simulated_and_written(unibody, tmp_path):
     with np.load(tmp_path / "a.npz") as arrays:
         assert arrays["t"] == pytest.approx(np.arange(11) * 0.01)
     assert "11 states" in answer.out and all(f"a.{kind}" in answer.out for kind in ("html", "glb", "gltf", "csv", "npz"))
+
+
+def test_a_series_for_paraview_is_listed_by_time(unibody, saved, tmp_path):
+    answer = unibody("export", "rec.npz", "--pvd", "a.pvd", "--fps", "50")
+    assert answer.code == 0 and "a.pvd" in answer.out, answer.err
+    times = [float(t) for t in re.findall(r'timestep="([^"]+)"', (tmp_path / "a.pvd").read_text())]
+    assert times == pytest.approx(np.arange(6) * 0.02, abs=1e-9)
+    assert len(list((tmp_path / "a").glob("*.vtu"))) == 6
+    assert "give a file that ends in .pvd" in unibody("export", "rec.npz", "--pvd", "a.vtk").err
 
 
 def test_json_says_where_and_how_large(unibody, tmp_path):

@@ -40,6 +40,7 @@ def test_film_of_a_recording(unibody):
     [
         ("pendulum", "--out", "a.tiff"), ("pendulum", "--size", "big"), ("pendulum", "--camera", "1"), ("pendulm",), ("missing.npz",),
         ("pendulum", "-t", "0.1", "--at", "0.2"), ("pendulum", "--out", "nowhere/a.png"), ("pendulum", "-t", "0", "--size", "2x2"),
+        ("pendulum", "-t", "0", "--colour", "heat"),
     ],
 )  # fmt: skip
 def test_bad_renders_end_with_one_line_and_code_2(unibody, words):

@@ -8,6 +8,7 @@ import os
 import shutil
 import struct
 import subprocess
+import sys
 import tempfile
 from pathlib import Path
 from typing import Any
@@ -20,6 +21,9 @@ from unibody.errors import ModelError
 from unibody.view.gltf import stretched, write, write_glb, write_gltf
 from unibody.view.look import rotations
 from unibody.view.surfaces import closed
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "simulation"))
+from test_recorded_deformables import recording as deforming
 
 VALIDATOR = "2.0.0-dev.3.10"
 SCRIPT = """
@@ -85,9 +89,12 @@ class Scene:
                 if channel["target"] == {"node": node, "path": path}:
                     sampler = animation["samplers"][channel["sampler"]]
                     t, values = self.array(sampler["input"])[:, 0], self.array(sampler["output"])
+                    values = values.reshape(len(t), -1)  # of weights, as many scalars as there are targets
                     k = int(np.clip(np.searchsorted(t, time, side="right") - 1, 0, len(t) - 2))
                     part = float(np.clip((time - t[k]) / (t[k + 1] - t[k]), 0.0, 1.0))
                     return slerp(values[k], values[k + 1], part) if path == "rotation" else (1 - part) * values[k] + part * values[k + 1]
+        if path == "weights":
+            return np.array(self.json["meshes"][self.nodes[node]["mesh"]].get("weights", ()), float)
         default = {"translation": (0, 0, 0), "rotation": (0, 0, 0, 1), "scale": (1, 1, 1)}[path]
         return np.array(self.nodes[node].get(path, default), float)
 
@@ -102,6 +109,14 @@ class Scene:
             M = M @ local
         M[:3] = Z_UP @ M[:3]
         return M
+
+    def surface(self, node: int, time: float, attribute: str = "POSITION") -> tuple[np.ndarray, np.ndarray]:
+        """(V, 3) of a mesh with morph targets, in our world, and its triangles."""
+        (primitive,) = self.json["meshes"][self.nodes[node]["mesh"]]["primitives"]
+        out = self.array(primitive["attributes"][attribute])
+        for weight, target in zip(self.at(node, "weights", time), primitive.get("targets", ()), strict=True):
+            out = out + weight * self.array(target[attribute])
+        return out @ self.world(node, time)[:3, :3].T + self.world(node, time)[:3, 3], self.array(primitive["indices"])[:, 0].astype(int)
 
     def ancestors(self, node: int) -> list[int]:
         return [*(self.ancestors(self.parents[node]) if node in self.parents else []), node]
@@ -275,3 +290,80 @@ def test_other_endings_are_refused(recording, tmp_path):
 def test_closed_surfaces_are_told_from_open_ones():
     assert closed(ub.Sphere(1.0).triangles()[1]) and closed(ub.Box((1, 1, 1)).triangles()[1])
     assert not closed(ub.Plane(1.0).triangles()[1]) and not closed(ub.Sphere(1.0).triangles()[1][1:])
+
+
+SINGLE = 2.0**-22
+"""Two roundings of a sum of numbers up to 4 m in single precision are less than this [m] times 4."""
+
+
+@pytest.mark.parametrize("ending", ["glb", "gltf"])
+def test_deformables_are_valid(validated, tmp_path, ending):
+    rec = deforming()
+    for shown in (rec, rec.model):
+        assert validated(write(shown, tmp_path / f"a.{ending}"))["messages"] == []
+
+
+def test_vertices_are_those_of_the_recording_at_every_state(tmp_path):
+    """To single precision; between two states half-way; and a mesh that does not move has no targets."""
+    rec = deforming()
+    scene = Scene(write_glb(rec, tmp_path / "a.glb"))
+    for name in ("flag", "block", "lid"):
+        (node,) = scene.named(name)
+        faces = rec.model.deformable(name).faces
+        exact = rec.vertices(name)[:, faces.ravel()]
+        assert np.ptp(exact, axis=0).max() > 0.1
+        for k, t in enumerate(rec.t):
+            x, indices = scene.surface(node, t)
+            assert np.allclose(x[indices], exact[k], atol=4 * SINGLE, rtol=0)
+        x, indices = scene.surface(node, rec.t[:2].mean())
+        assert np.allclose(x[indices], exact[:2].mean(axis=0), atol=4 * SINGLE, rtol=0)
+    still = Scene(write_glb(rec.model, tmp_path / "b.glb"))
+    assert not any("targets" in mesh["primitives"][0] for mesh in still.json["meshes"])
+    x, indices = still.surface(still.named("flag")[0], 0.0)
+    flag = rec.model.deformable("flag")
+    assert np.allclose(x[indices], flag.x0[flag.faces.ravel()], atol=4 * SINGLE, rtol=0)
+
+
+def test_normals_of_deformables_are_those_of_their_present_shape(tmp_path):
+    """The lid is one triangle, so its normal is that of its three vertices."""
+    rec = deforming()
+    scene = Scene(write_glb(rec, tmp_path / "a.glb"))
+    (node,) = scene.named("lid")
+    for k, t in enumerate(rec.t):
+        a, b, c = rec.vertices("lid")[k]
+        n = np.cross(b - a, c - a)
+        normals, _ = scene.surface(node, t, "NORMAL")
+        assert np.allclose(normals, n / np.linalg.norm(n), atol=1e-6)
+    assert abs(scene.surface(node, rec.t[-1], "NORMAL")[0] - scene.surface(node, 0.0, "NORMAL")[0]).max() > 0.05
+
+
+def test_sizes_of_accessors_and_bounds_hold(tmp_path):
+    scene = Scene(write_glb(deforming(), tmp_path / "a.glb"))
+    size = {5126: 4, 5123: 2, 5125: 4}
+    for k, accessor in enumerate(scene.json["accessors"]):
+        view = scene.json["bufferViews"][accessor["bufferView"]]
+        assert view["byteLength"] == accessor["count"] * scene.WIDTHS[accessor["type"]] * size[accessor["componentType"]]
+        assert view["byteOffset"] % 4 == 0 and view["byteOffset"] + view["byteLength"] <= scene.json["buffers"][0]["byteLength"]
+        if "min" in accessor:
+            values = scene.array(k)
+            assert np.array_equal(values.min(axis=0), accessor["min"]) and np.array_equal(values.max(axis=0), accessor["max"])
+    morphed = [mesh for mesh in scene.json["meshes"] if "weights" in mesh]
+    assert len(morphed) == 3
+    for mesh in morphed:
+        assert len(mesh["weights"]) == len(mesh["primitives"][0]["targets"]) == 2
+
+
+def test_rods_are_cylinders_from_vertex_to_vertex(tmp_path):
+    rec = deforming()
+    scene = Scene(write_glb(rec, tmp_path / "a.glb"))
+    rope = rec.model.deformable("rope")
+    nodes = scene.named("rope")
+    assert len(nodes) == len(rope.edges)
+    for node, (i, j) in zip(nodes, rope.edges, strict=True):
+        for k, t in enumerate(rec.t):
+            M, x = scene.world(node, t), rec.vertices("rope")[k]
+            assert np.allclose(M @ (0, 0, 0, 1), (*x[i], 1), atol=2e-6) and np.allclose(M @ (0, 0, 1, 1), (*x[j], 1), atol=2e-6)
+            assert np.allclose(np.linalg.norm(M[:3, :2], axis=0), rope.radius)
+    mesh = scene.json["meshes"][scene.nodes[nodes[0]]["mesh"]]["primitives"][0]
+    x = scene.array(mesh["attributes"]["POSITION"])
+    assert np.allclose(x.min(axis=0), (-1, -1, 0), atol=0.04) and np.allclose(x.max(axis=0), (1, 1, 1), atol=0.04)

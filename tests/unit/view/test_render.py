@@ -91,6 +91,13 @@ def test_nothing_shown_leaves_the_picture(swing):
         assert (at > 0.0).all() and (at < (200.0, 300.0)).all()
 
 
+def test_a_camera_among_the_things_looks_at_their_middle():
+    """Seen from 2 m over a corner, a table of 3 m has corners beside the eye; what stands in its middle is in the middle."""
+    corners = np.array([(x, y, z) for x in (-1.5, 1.5) for y in (-1.5, 1.5) for z in (0.0, 0.1)])
+    seen = fitted(turned(np.radians(-45.0), np.radians(10.0)), corners, (200, 100), 2.0)
+    assert np.allclose(seen.pixels(np.array([0.0, 0.0, 0.05]))[:2], (100.0, 50.0)) and seen.distance == 2.0
+
+
 def test_the_nearer_of_two_balls_hides_the_other():
     b = ub.Builder(gravity=None)
     b.body("near", shape=ub.Placed(ub.Sphere(0.3), ub.Pose(), colour=RED), mass=1.0, X_WB=ub.Pose((0, -2.0, 0)))

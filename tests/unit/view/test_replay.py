@@ -6,6 +6,7 @@ import base64
 import hashlib
 import json
 import re
+import sys
 import zlib
 from html.parser import HTMLParser
 from pathlib import Path
@@ -17,8 +18,12 @@ import pytest
 import unibody as ub
 from unibody.errors import ModelError
 from unibody.view import replay
+from unibody.view.look import Look
 from unibody.view.packing import Block, quantised, track
 from unibody.view.reel import chosen_rows
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "simulation"))
+from test_recorded_deformables import recording as deforming
 
 TYPES = {"f4": "<f4", "f8": "<f8", "u1": "u1", "i1": "i1", "u2": "<u2", "u4": "<u4"}
 EVIL = "</script><script>alert(1)</script><!-- &amp;"
@@ -258,3 +263,63 @@ def test_empty_and_exploded_recordings_are_refused(recording, tmp_path: Path):
     with pytest.raises(ModelError, match="1e9 m"):
         replay.write_html(gone, tmp_path / "a.html")
     assert list(tmp_path.iterdir()) == []
+
+
+def shown_rows(sections: dict[str, np.ndarray], name: str, frames: int) -> np.ndarray:
+    """(rows, F) of a track."""
+    return summed(sections[name], frames)
+
+
+def test_page_holds_vertices_and_strains_within_their_error():
+    """Vertices within 1e-5 of their way, strains within a 16-bit step of the largest; the last 0.5 % are cut to full colour."""
+    rec = deforming()
+    head, s = decoded(replay.page(rec, fps=1000.0))
+    frames = len(s["t"])
+    assert [soft["name"] for soft in head["softs"]] == ["flag", "rope", "block", "lid"] and frames == len(rec)
+    look = Look(rec.model)
+    x = np.array([o.vertices for o in rec.observations])
+    largest = head["strain"]
+    for k, soft in enumerate(look.soft):
+        exact = rec.vertices(soft.name)
+        centre, step = s[f"softcentre{k}"].astype(float), s[f"softstep{k}"].astype(float)
+        shown = (centre[:, None] + step[:, None] * shown_rows(s, f"soft{k}", frames)).T.reshape(exact.shape)
+        assert (np.abs(shown - exact) <= 1e-5 * np.ptp(exact, axis=0) + 1e-6).all() and np.ptp(exact, axis=0).max() > 0.1
+        strain = largest * shown_rows(s, f"strain{k}", frames).T / 32767.0
+        np.testing.assert_allclose(strain, np.clip(soft.strains(x), -largest, largest), atol=largest / 32767.0)
+        assert np.array_equal(s[f"softedges{k}"].reshape(-1, 2), rec.model.deformable(soft.name).edges)
+        faces = s[f"softof{k}"][s[f"softfaces{k}"]].reshape(-1, 3)
+        assert np.array_equal(faces, rec.model.deformable(soft.name).faces)
+    assert largest > 0.01
+    assert "1 body, 4 deformables" in replay.page(rec)
+
+
+def test_edges_at_rest_stay_edges():
+    """The corners of a box are shown once per side, those of a flat sheet once."""
+    rec = deforming()
+    head, s = decoded(replay.page(rec))
+    number = {soft["name"]: k for k, soft in enumerate(head["softs"])}
+    counts = np.bincount(s[f"softof{number['block']}"])
+    X = rec.model.deformable("block").X
+    on_sides = (np.abs(np.abs(X - X.mean(axis=0)) - 0.5 * np.ptp(X, axis=0)) < 1e-12).sum(axis=1)
+    assert np.array_equal(counts[on_sides > 0], on_sides[on_sides > 0])
+    assert (np.bincount(s[f"softof{number['flag']}"]) == 1).all()
+
+
+def test_strands_end_at_points_of_deformables():
+    rec = deforming()
+    head, _ = decoded(replay.page(rec, fps=1000.0))
+    _, poses = shown_poses(replay.page(rec, fps=1000.0))
+    cable = next(strand for strand in head["strands"] if strand["kind"] == "cable")
+    exact = rec.vertices("flag")[:, rec.model.deformable("flag").faces[2]].mean(axis=1)
+    np.testing.assert_allclose(poses[:, cable["body"][0], :3] + cable["p"][0], exact, atol=1e-5)
+
+
+def test_notebooks_play_deformables():
+    assert "<iframe" in deforming()._repr_html_()
+
+
+def test_a_deformable_that_is_nowhere_is_refused():
+    rec = deforming()
+    rec.observations[1].vertices[3, 0] = np.nan
+    with pytest.raises(ModelError, match="beyond 1e9 m"):
+        replay.page(rec, fps=1000.0)

@@ -1,4 +1,4 @@
-"""Pictures show deformables where they are; media that cannot show them say so."""
+"""Pictures show deformables where they are; by strain too; drawings that cannot show them say so."""
 
 from __future__ import annotations
 
@@ -9,13 +9,18 @@ import numpy as np
 import pytest
 
 import unibody as ub
+from unibody.coordinates.observation import Observation
 from unibody.view.look import Look
 from unibody.view.render import Renderer
 from unibody.view.series import panels
 from unibody.view.snapshot import Snapshot
+from unibody.view.soft import largest_strain
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "simulation"))
+sys.path.insert(0, str(Path(__file__).parents[2]))
 from test_recorded_deformables import recording
+
+from soft_parts import Bars
 
 
 def test_surfaces_and_rods_are_drawn_where_their_vertices_are():
@@ -40,8 +45,6 @@ def test_surfaces_and_rods_are_drawn_where_their_vertices_are():
 
 def test_an_embedded_surface_is_drawn_instead():
     b = ub.Builder(gravity=None)
-    from soft_parts import Bars
-
     shown = ub.Mesh(*ub.Sphere(0.3).triangles(16))
     b.soft("ball", ub.TetMesh.cage(shown, 3), Bars(), 1000).embed(shown)
     look = Look(b.build())
@@ -87,9 +90,84 @@ def test_momentum_counts_them():
     assert abs(expected[:, 0, 2]).min() > 1.0
 
 
-def test_media_without_deformables_refuse_by_name(tmp_path):
-    rec = recording()
-    for act in (lambda: rec.to_html(tmp_path / "x.html"), lambda: rec.to_gltf(tmp_path / "x.glb")):
-        with pytest.raises(ub.ModelError, match=r"an export cannot show deformables \('flag', 'rope', 'block', 'lid'\) yet"):
-            act()
-    assert rec._repr_html_() is None and not list(tmp_path.iterdir())
+def test_strain_is_the_stretch_of_a_uniform_motion():
+    """x = diag(1.2, 0.9, 0.7) X strains all cells by 0.2, −0.1 and −0.3: the largest in size of a solid is −0.3, of a sheet in the
+    xy-plane 0.2, of a rod along y −0.1; embedded surfaces have what their cells have."""
+    b = ub.Builder(gravity=None)
+    shown = ub.Mesh(*ub.Sphere(0.3).triangles(16))
+    b.soft("ball", ub.TetMesh.cage(shown, 3), Bars(), 1000).embed(shown)
+    b.soft("block", ub.TetMesh.box((0.4, 0.2, 0.2), (2, 1, 1)), Bars(), 900, order=2)
+    b.cloth("sheet", ub.TriMesh.grid((1, 1), 0.5, "regular"), Bars(), 470)
+    b.rod("rod", np.linspace((0, 0, 0), (0, 1, 0), 4), 2e-3, Bars(), 1000)
+    look = Look(b.build())
+    x = look.start_vertices * (1.2, 0.9, 0.7)
+    for soft, expected in zip(look.soft, (-0.3, -0.3, 0.2, -0.1), strict=True):
+        both = soft.strains(np.array([look.start_vertices, x]))
+        np.testing.assert_allclose(both[0], 0.0, atol=1e-12)
+        np.testing.assert_allclose(both[1], expected, atol=1e-12)
+        assert both.shape[1] == len(soft.rest)
+
+
+def test_a_vertex_has_the_mean_strain_of_its_cells():
+    b = ub.Builder(gravity=None)
+    b.rod("rod", [(0, 0, 0), (1, 0, 0), (3, 0, 0)], 2e-3, Bars(), 1000)
+    look = Look(b.build())
+    x = np.array([(0, 0, 0), (1.5, 0, 0), (3.3, 0, 0)])  # 0.5 and −0.1
+    np.testing.assert_allclose(look.soft[0].strains(x), (0.5, 0.2, -0.1), atol=1e-15)
+
+
+def test_full_colour_is_the_largest_strain_but_for_a_few():
+    assert largest_strain([]) == 0.0 and largest_strain([np.array([0.1, -0.4, np.nan])]) == pytest.approx(0.4, rel=0.01)
+    assert largest_strain([np.full(900, 0.1), np.full(1, -7.0)]) == pytest.approx(0.1)
+
+
+def test_pictures_show_what_is_stretched_red_and_what_is_pressed_blue():
+    """Two sheets side by side; the left one stretched by a fifth, the right one pressed by as much, and at rest both are grey."""
+    b = ub.Builder(gravity=None)
+    grid = ub.TriMesh.grid((1, 1), 0.5, "regular")
+    for name, at, scale in (("left", -1.5, 1.2), ("right", 0.5, 0.8)):
+        b.cloth(name, grid, Bars(), 470, X_WB=ub.Pose((at, 0, 0.5)), start=grid.vertices * (scale, 1.0, 1.0))
+    model = b.build()
+    look = Look(model)
+    assert {soft.name: round(float(soft.strains(look.start_vertices).mean()), 9) for soft in look.soft} == {"left": 0.2, "right": -0.2}
+    artist = Renderer(model, (320, 200), camera=(-90, 60), colour="strain")
+    seen = Snapshot.of(artist.look, observed(model, look.start_vertices))
+    picture = artist.image(seen).astype(float)
+    colours = {}
+    for soft in look.soft:
+        column, row = artist.project(look.start_vertices[soft.vertices].mean(axis=0)).round().astype(int)
+        colours[soft.name] = picture[row, column]
+    assert colours["left"][0] > 1.5 * colours["left"][2] and colours["right"][2] > 1.5 * colours["right"][0]
+    calm = artist.image(Snapshot.of(artist.look, observed(model, unstrained(model)))).astype(float)
+    column, row = artist.project(unstrained(model)[:9].mean(axis=0)).round().astype(int)
+    assert np.ptp(calm[row, column]) < 40.0  # grey
+    with pytest.raises(ub.ModelError, match=r"colour 'stress' is unknown; give 'body' or 'strain'"):
+        Renderer(model, (320, 200), colour="stress")
+
+
+def unstrained(model):
+    return np.concatenate([d.X + (at, 0.0, 0.5) for d, at in zip(model.deformables, (-1.5, 0.5), strict=True)])
+
+
+def observed(model, x):
+    """What a solver would tell with vertices at x."""
+    n = model.n_bodies
+    poses = np.tile((0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0), (n, 1))
+    return Observation(
+        time=0.0, poses=poses, twists=np.zeros((n, 6)), joint_q=np.zeros(0), joint_v=np.zeros(0), kinetic=0.0, gravity=0.0, springs=0.0,
+        powers=np.zeros(3), reactions=np.zeros((0, 6)), constraint_wrenches=np.zeros((0, 6)), violation=0.0, redundant=0,
+        redundant_names=(), vertices=x,
+    )  # fmt: skip
+
+
+def test_a_film_may_be_coloured_by_strain(tmp_path):
+    ub.render(recording(), tmp_path / "soft.gif", fps=10, size=(64, 48), colour="strain")
+    assert (tmp_path / "soft.gif").stat().st_size > 0
+
+
+def test_a_drawing_by_matplotlib_refuses_by_name(tmp_path):
+    pytest.importorskip("matplotlib")
+    from unibody.view.pictures import draw_motion
+
+    with pytest.raises(ub.ModelError, match=r"a drawing by matplotlib cannot show deformables \('flag', 'rope', 'block', 'lid'\)"):
+        draw_motion(recording(), tmp_path / "x.png")

@@ -69,7 +69,16 @@ def until(condition: Any, what: str) -> None:
         time.sleep(0.02)
 
 
-FOREIGN = ["http://evil.example", "https://127.0.0.1.evil.example", "null", "file://", "http://localhost:1", "http://127.0.0.1", "", "ws://x"]
+FOREIGN = [
+    "http://evil.example",
+    "https://127.0.0.1.evil.example",
+    "null",
+    "file://",
+    "http://localhost:1",
+    "http://127.0.0.1",
+    "",
+    "ws://x",
+]
 
 
 @pytest.mark.parametrize("origin", FOREIGN)

@@ -48,6 +48,7 @@ class Motion {
     this.tensions = track(block, "tensions", this.frames);
     this.forces = track(block, "forces", this.frames);
     this.energies = section(block, "energies");
+    this.softs = head.softs.map((about, k) => new Deformable(block, about, k, this.frames));
     this.X = new Float32Array(12 * this.bodies);  // per body R in columns, then p
     this.tension = new Float32Array(head.strands.length);
     this.force = new Float32Array(3 * head.joints.length);
@@ -84,6 +85,7 @@ class Motion {
       }
       placeBody(this.X, this.moving[m], q);
     }
+    for (const soft of this.softs) soft.seek(low, high, part, F);
     const near = part < 0.5 ? low : high;
     for (let s = 0; s < this.tension.length; s++) this.tension[s] = this.tensions[s * F + near] / 32767;
     for (let k = 0; k < this.force.length; k++) this.force[k] = this.forces[k * F + near] / 32767;

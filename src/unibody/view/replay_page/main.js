@@ -10,7 +10,7 @@ class Page {
     this.time = this.motion.start;
     this.playing = this.steering = false;
     this.slow = this.thrift = 0;
-    this.shown = { strands: true, joints: false, forces: false, ground: head.ground.shown, shadow: true, plots: true };
+    this.shown = { strands: true, strain: false, joints: false, forces: false, ground: head.ground.shown, shadow: true, plots: true };
     this.camera = new Camera(head.axes, head.low, head.high, head.angles);
     this.plots = makePlots(this.motion, (time) => this.seek(time));
     this.tubes = new Tubes(this.motion, 2 * this.camera.radius);
@@ -59,13 +59,14 @@ class Page {
   get loops() { return byId("loop").getAttribute("aria-pressed") === "true"; }
 
   toggles() {
-    const there = { strands: head.strands.length, joints: head.joints.length, forces: head.forces.largest > 0, ground: head.ground.shown };
+    const there = { strands: head.strands.length, strain: head.softs.length, joints: head.joints.length, forces: head.forces.largest > 0, ground: head.ground.shown };
     for (const name of Object.keys(this.shown)) {
       const button = byId(`show-${name}`);
       if (name in there && !there[name]) button.hidden = true;
       button.addEventListener("click", () => {
         this.shown[name] = !this.shown[name];
         button.setAttribute("aria-pressed", String(this.shown[name]));
+        if (name === "strain") this.moved = true;
         if (name === "plots") byId("plots").hidden = !this.shown.plots;
         this.legend();
         this.ask();
@@ -82,6 +83,11 @@ class Page {
       const bar = document.createElement("i");
       bar.style.background = head.tension.pushes ? `linear-gradient(90deg, ${push}, ${slack}, ${pull})` : `linear-gradient(90deg, ${slack}, ${pull})`;
       parts.push(text(head.tension.pushes ? `push ${number(round(largest))} N` : "0"), bar, text(`pull ${number(round(largest))} N`));
+    }
+    if (this.shown.strain) {
+      const bar = document.createElement("i"), most = `${number(round(100 * head.strain))} %`;
+      bar.style.background = `linear-gradient(90deg, ${push}, ${slack}, ${pull})`;
+      parts.push(text(`pressed ${most}`), bar, text(`stretched ${most}`));
     }
     if (this.shown.forces) parts.push(text(`arrow of ${number(round(LONGEST * this.tubes.size))} m: ${number(round(head.forces.shown))} N`));
     legend.replaceChildren(...parts);
@@ -157,7 +163,7 @@ class Page {
   show() {
     if (this.moved || !this.placed) {
       this.motion.seek(this.time);
-      if (this.renderer) this.renderer.place();
+      if (this.renderer) this.renderer.place(this.shown.strain);
       byId("scrub").value = this.time - this.motion.start;
       const digits = this.motion.end < 1 ? 4 : this.motion.end < 100 ? 3 : 1;
       byId("time").textContent = `${this.time.toFixed(digits)} / ${this.motion.end.toFixed(digits)} s`;

@@ -1,4 +1,4 @@
-// WebGL 2: solids as instances of few meshes, tubes for everything thin, a ground, and a shadow map of the sun.
+// WebGL 2: solids as instances of few meshes, surfaces of deformables, tubes for everything thin, a ground, and a shadow map of the sun.
 
 const SHADOW_SIZE = 2048;
 
@@ -16,6 +16,7 @@ class Renderer {
     this.ground = this.program(GROUND_VERTEX, GROUND_FRAGMENT);
     this.groups = head.solids.map((about, k) => this.group(block, about, k));
     this.groups.sort((a, b) => b.about.opacity - a.about.opacity);
+    this.surfaces = motion.softs.filter((soft) => soft.faces.length).map((soft) => this.surface(soft));
     this.makeTubes();
     this.makeShadow();
   }
@@ -84,6 +85,21 @@ class Renderer {
     return { about, vao, body, local, world, instances, count: indices.length, type };
   }
 
+  // Deformables are shown by the program of solids: as one instance that stands where it is.
+  surface(soft) {
+    const gl = this.gl, vao = gl.createVertexArray(), fill = (data) => this.buffer(gl.ARRAY_BUFFER, data, gl.DYNAMIC_DRAW);
+    gl.bindVertexArray(vao);
+    const places = fill(soft.places);
+    this.attribute(0, 3, gl.FLOAT, false, 12, 0, 0);
+    const normals = fill(soft.normals);
+    this.attribute(1, 3, gl.FLOAT, false, 12, 0, 0);
+    const tint = fill(soft.tint);
+    this.attribute(6, 3, gl.UNSIGNED_BYTE, true, 3, 0, 0);
+    this.buffer(gl.ELEMENT_ARRAY_BUFFER, soft.faces, gl.STATIC_DRAW);
+    gl.bindVertexArray(null);
+    return { soft, vao, buffers: [[places, "places"], [normals, "normals"], [tint, "tint"]] };
+  }
+
   makeTubes() {
     const gl = this.gl;
     this.tubes = gl.createVertexArray();
@@ -108,9 +124,16 @@ class Renderer {
     gl.bindFramebuffer(gl.FRAMEBUFFER, null);
   }
 
-  // World places of all instances: X_WB times the instance's own columns.
-  place() {
+  // World places of all instances: X_WB times the instance's own columns; and of the vertices of deformables.
+  place(strained) {
     const X = this.motion.X, gl = this.gl;
+    for (const { soft, buffers } of this.surfaces) {
+      soft.dress(strained);
+      for (const [buffer, name] of buffers) {
+        gl.bindBuffer(gl.ARRAY_BUFFER, buffer);
+        gl.bufferSubData(gl.ARRAY_BUFFER, 0, soft[name]);
+      }
+    }
     for (const { body, local, world, instances } of this.groups) {
       for (let i = 0; i < body.length; i++) {
         const o = 12 * body[i];
@@ -126,6 +149,12 @@ class Renderer {
 
   drawSolids(program, values, shadows) {
     const gl = this.gl;
+    for (const { soft, vao } of this.surfaces) {
+      this.use(program, { ...values, extent: [1, 1, 1], opacity: 1 });
+      gl.bindVertexArray(vao);
+      for (const [index, column] of [[2, [1, 0, 0]], [3, [0, 1, 0]], [4, [0, 0, 1]], [5, [0, 0, 0]]]) gl.vertexAttrib3fv(index, column);
+      gl.drawElements(gl.TRIANGLES, soft.faces.length, gl.UNSIGNED_INT, 0);
+    }
     for (const g of this.groups) {
       if (!g.body.length || (shadows && g.about.opacity < 0.5)) continue;
       this.use(program, { ...values, extent: g.about.extent, opacity: g.about.opacity });

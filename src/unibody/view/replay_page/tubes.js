@@ -1,4 +1,4 @@
-// Everything thin, as tubes: springs (coils while there are few), cables and rods coloured by tension, joint frames, arrows of forces.
+// Everything thin, as tubes: rods, springs (coils while there are few), cables and rods coloured by tension, joint frames, arrows of forces.
 
 const COILS = 24, TURNS = 8, PER_TURN = 12, ARROW = [0.78, 0.08, 0.44], LONGEST = 0.18;
 
@@ -8,8 +8,6 @@ class Tubes {
     this.size = size;
     this.data = new Float32Array(11 * 64);
     this.coils = head.strands.filter((s) => s.kind === "spring").length <= COILS;
-    const [slack, pull, push] = head.tension.colours;
-    this.colours = { slack, pull, push };
     this.axes = [[0.82, 0.22, 0.2], [0.2, 0.62, 0.25], [0.2, 0.4, 0.85]];
   }
 
@@ -25,24 +23,30 @@ class Tubes {
     this.data.set(colour, o + 8);
   }
 
-  colour(part) {
-    const { slack, pull, push } = this.colours, end = part >= 0 ? pull : push, s = Math.min(1, Math.abs(part));
-    return slack.map((c, k) => c + s * (end[k] - c));
-  }
-
   // `count` tubes, of which the first `solid` are things that cast shadows.
   update(shown) {
     this.count = 0;
+    this.rods(shown.strain);
     if (shown.strands) this.strands();
     this.solid = this.count;  // what comes after is seen through everything
     if (shown.forces) this.arrows();
     if (shown.joints) this.frames();
   }
 
+  rods(strained) {
+    for (const soft of this.motion.softs) {
+      for (let e = 0; e < soft.edges.length; e += 2) {
+        const i = soft.edges[e], j = soft.edges[e + 1], r = soft.about.radius;
+        const ends = [i, j].map((v) => soft.x.subarray(3 * v, 3 * v + 3)), hues = [i, j].map((v) => soft.colour(v, strained));
+        this.add(ends[0], ends[1], r, r, hues[0].map((c, k) => 0.5 * (c + hues[1][k])));
+      }
+    }
+  }
+
   strands() {
     const p = [];
     head.strands.forEach((strand, k) => {
-      const known = this.motion.tension[k], colour = this.colour(known < -1 ? 0 : known);
+      const known = this.motion.tension[k], colour = forceColour(known < -1 ? 0 : known);
       strand.body.forEach((body, i) => { p[i] = this.motion.point(body, strand.p[i], p[i] || [0, 0, 0]); });
       const n = strand.body.length;
       if (strand.kind === "spring" && this.coils && n === 2) this.coil(p[0], p[1], colour);
