@@ -66,32 +66,32 @@ def rope_bridge(*, boards: int = 10, hangers: int = 0, ball: float = 2.0, sag: f
     require("rope-bridge", 0.01 <= sag <= 0.5, f"sag={sag:g}; give 0.01 to 0.5")
     b = ub.Builder()
     pitch, wide, radius = 0.1, 0.3, 6e-3
-    length = pitch * (boards + 1)
+    length = pitch * (boards + 0.5)
     # a rope of this length hangs through by about 8/3 sag² of the span
     span = length / (1.0 + 8.0 / 3.0 * sag**2)
     curve = HangingRope(span, length)
-    x = curve.points(2 * (boards + 1) + 1)
+    x = curve.points(2 * boards + 2)
     hemp = ub.RodMaterial(young=5e7, damping=2e-3, bending=1e-3)
     banks = [
         b.body(f"{side}-bank", shape=ub.Box((0.1, 0.5, 0.1)), kind="static", X_WB=Pose(p=(at, 0, -0.07)))
         for side, at in (("left", -0.5 * span), ("right", 0.5 * span))
     ]
     deck = _boards(b, x, pitch, wide, radius)
-    # ropes run through the boards' edges: every second point is the middle of a board
+    # ropes run through the boards' edges: two points of each are a board's, and half a board's pitch of rope leads to the next
     for side, y in (("left", 0.5 * wide), ("right", -0.5 * wide)):
         rope = b.rod(f"{side}-rope", x + [0, y, 0], radius, hemp, density=1000.0)
         _hold_ends(b, rope, banks)
         for k, board in enumerate(deck):
-            b.attach(rope.vertices[[2 * k + 2]], board)
+            b.attach(rope.vertices[[2 * k + 1, 2 * k + 2]], board)
         if hangers:
             hand = b.rod(f"{side}-hand-rope", x + [0, y, 0.25], radius, hemp, density=1000.0)
             _hold_ends(b, hand, banks)
             for h in range(hangers):
                 k = round((h + 1) * (boards + 1) / (hangers + 1)) - 1
-                foot = x[2 * k + 2] + [0, y, 0]
+                foot = x[2 * k + 1] + [0, y, 0]
                 line = b.rod(f"{side}-hanger{h}", foot + np.linspace(0.0, 0.25, 6)[:, None] * [0, 0, 1.0], 4e-3, hemp, density=1000.0)
                 b.attach(line.end(0), deck[k])
-                b.attach(line.end(1), hand.vertices[[2 * k + 2]])
+                b.attach(line.end(1), hand.vertices[[2 * k + 1]])
     if ball > 0.0:
         low = float(x[:, 2].min())
         b.body("ball", shape=ub.Sphere(0.06), mass=ball, X_WB=Pose(p=(-0.22 * span, 0, low + 0.25)))
@@ -101,14 +101,14 @@ def rope_bridge(*, boards: int = 10, hangers: int = 0, ball: float = 2.0, sag: f
 
 
 def _boards(b: Builder, x: np.ndarray, pitch: float, wide: float, radius: float) -> list[Body]:
-    """One at every second point of the ropes, along them."""
+    """One for every two points of the ropes, along them."""
     import unibody as ub
 
     deck = []
-    for k in range(2, len(x) - 1, 2):
-        along = x[k + 1] - x[k - 1]
-        place = Pose.about((0, -1, 0), math.atan2(along[2], along[0]), p=x[k])
-        deck.append(b.body(f"board{k // 2 - 1}", shape=ub.Box((0.8 * pitch, wide, 2.0 * radius)), density=500.0, X_WB=place))
+    for k in range(1, len(x) - 1, 2):
+        along = x[k + 1] - x[k]
+        place = Pose.about((0, -1, 0), math.atan2(along[2], along[0]), p=0.5 * (x[k] + x[k + 1]))
+        deck.append(b.body(f"board{k // 2}", shape=ub.Box((0.8 * pitch, wide, 2.0 * radius)), density=500.0, X_WB=place))
     return deck
 
 
@@ -126,6 +126,7 @@ def rope_ring(*, span: float = 0.8, length: float = 0.96, pieces: int = 32, fric
     require("rope-ring", pieces >= 8, f"pieces={pieces}; give 8 or more")
     b = ub.Builder()
     curve = HangingRope(span, length)
+    b.body("floor", shape=ub.Plane(), kind="static", X_WB=Pose(p=(0, 0, -curve.sag - 0.2 * length)))
     x = curve.points(pieces + 1)
     rope = b.rod("rope", x, 4e-3, ub.RodMaterial(young=1e7, bending=1e-4, damping=2e-3), density=1000.0)
     b.prescribe(rope.vertices[[0, pieces]], name="hooks")
@@ -133,8 +134,10 @@ def rope_ring(*, span: float = 0.8, length: float = 0.96, pieces: int = 32, fric
     circle = 0.03 * np.stack([0.0 * angles, np.cos(angles), np.sin(angles)], axis=1)
     k = pieces // 5
     ring = ub.Wire(circle, radius=4e-3, closed=True)
-    below = 0.0215  # it hangs on the rope: 30 mm less two radii of 4 mm and half a millimetre
-    b.body("ring", shape=ring, mass=0.02, X_WB=Pose(p=tuple(0.5 * (x[k] + x[k + 1]) - [0, 0, below])))
+    along = x[k + 1] - x[k]
+    across = np.array([-along[2], 0.0, along[0]]) / np.linalg.norm(along)
+    middle = 0.5 * (x[k] + x[k + 1]) - 0.0205 * across  # it hangs on the rope: 30 mm less two radii of 4 mm and more than a millimetre
+    b.body("ring", shape=ring, mass=0.02, X_WB=Pose.about((0, -1, 0), math.atan2(along[2], along[0]), p=middle))
     b.add(ub.Contact(friction=friction), name="contact")
     notes = "The rope alone would hang with exact.sag; the ring pulls it into two arcs. Friction brings it to rest."
     return Scene(b.build(), duration=1.2, dt=5e-3, exact=curve, notes=notes, solver="barrier")
