@@ -243,3 +243,18 @@ def test_stiffnesses_a_million_times_apart():
     strain = rec.strain("brick")[-1]
     assert np.abs(strain).max() < 1e-6
     assert rec.contact_forces("brick")[-1].sum(axis=0) == pytest.approx([0, 0, 0.08 * 0.08 * 0.04 * 2000 * G], rel=0.02, abs=0.02)
+
+
+def test_what_is_attached_touches_its_body_elsewhere_if_it_is_asked_to():
+    """Cloth nailed to a post by one side swings against it: through it by default, as neighbours at a joint do; not with neighbours=True."""
+    deepest = {}
+    for neighbours in (False, True):
+        b = ub.Builder()
+        post = b.body("post", shape=ub.Box((0.1, 0.1, 0.4)), kind="static", X_WB=ub.Pose((-0.0501, 0, -0.2)))
+        cloth = b.cloth("cloth", sheet((0.2, 0.1), (6, 3)), COTTON, density=500, X_WB=ub.Pose((0.1011, 0, 0)))
+        b.attach(cloth.vertices[cloth.vertices.x[:, 0] < 2e-3], post)
+        b.add(ub.Contact(friction=0.2, neighbours=neighbours))
+        rec = run(b, 0.5)
+        deepest[neighbours] = rec.vertices("cloth")[:, :, 0].min()
+    assert deepest[False] < -0.01
+    assert deepest[True] > -1e-4

@@ -134,13 +134,15 @@ def find_meeting(
 @dataclass(frozen=True)
 class Filter:
     """Which bodies may touch: flags of bodies that move, group and mask per body, and excluded pairs (a · n + b, a < b, sorted); numbers of
-    those that may touch themselves."""
+    those that may touch themselves; and for every vertex the body that it is attached to, which nothing with that vertex touches (−1: none,
+    empty: none at all)."""
 
     moving: np.ndarray
     group: np.ndarray
     mask: np.ndarray
     excluded: np.ndarray
     touching_itself: np.ndarray = field(default_factory=lambda: np.zeros(0, np.int64))
+    attached_to: np.ndarray = field(default_factory=lambda: np.zeros(0, np.int64))
 
 
 @dataclass(frozen=True)
@@ -186,7 +188,8 @@ class Broad:
                 seen = (r.mask[b] >> r.group[on]) & 1 and (r.mask[on] >> r.group[b]) & 1
                 if b == on or not (r.moving[b] or r.moving[on]) or not seen or key in r.excluded:
                     continue
-                out += [(v, k) for v in range(s.vertex_start[b], s.vertex_start[b + 1])]
+                own = range(s.vertex_start[b], s.vertex_start[b + 1])
+                out += [(v, k) for v in own if not len(r.attached_to) or r.attached_to[v] != on]
         return np.array(out, np.int64).reshape(-1, 2)
 
     def body_pairs(self, x0: np.ndarray, x1: np.ndarray, margin: float) -> np.ndarray:
@@ -224,7 +227,13 @@ class Broad:
         return self._strangers(found, self._surface.edges, self._surface.faces)
 
     def _strangers(self, found: np.ndarray, one: np.ndarray, other: np.ndarray) -> np.ndarray:
-        """Pairs of primitives without those that share a vertex; only what touches itself has some."""
+        """Pairs of primitives without those that share a vertex, which only what touches itself has, and those of which one is attached to
+        the other's body."""
+        if len(to := self._rules.attached_to):
+            body = self._surface.body
+            tied = (to[one[found[:, 0]]] == body[other[found[:, 1], 0]][:, None]).any(axis=1)
+            tied |= (to[other[found[:, 1]]] == body[one[found[:, 0], 0]][:, None]).any(axis=1)
+            found = found[~tied]
         if not len(self._rules.touching_itself):
             return found
         shared = (one[found[:, 0]][:, :, None] == other[found[:, 1]][:, None, :]).any(axis=(1, 2))

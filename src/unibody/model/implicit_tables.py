@@ -97,19 +97,24 @@ class ImplicitTables:
 
 
 def moving_bodies(model: Model) -> set[int]:
-    """The bodies that some joint lets move: dynamic, and not welded to the ground."""
-    moving: set[int] = set()
+    """The bodies that some joint lets move: dynamic, and not welded to the ground; and points of deformables."""
+    moving = set(range(model.n_bodies, model.n_frames))
     for i, joint in enumerate(model.tree_joints, start=1):
         if model.bodies[i].kind == "dynamic" and (joint.nv > 0 or joint.parent in moving):
             moving.add(i)
     return moving
 
 
+def takes_part(model: Model, i: int) -> bool:
+    """Whether forces move a body, or a point of a deformable."""
+    return i >= model.n_bodies or model.bodies[i].kind == "dynamic"
+
+
 def _pairs(model: Model, forces: Sequence[Force], reserved: Sequence[tuple[int, int]]) -> dict[tuple[int, int], int]:
     """The place of every pair of dynamic bodies that some force couples, moving ones first."""
     moving = moving_bodies(model)
     found = [tuple(model.body(name) for name in pair) for force in forces for pair in force.pairs()]
-    apart = [(a, b) for a, b in found if a != b and all(model.bodies[x].kind == "dynamic" for x in (a, b))]
+    apart = [(a, b) for a, b in found if a != b and all(takes_part(model, x) for x in (a, b))]
     free = [p for p in apart if p[0] in moving and p[1] in moving]
     held = [p for p in apart if (p[0] in moving) != (p[1] in moving)]
     return {pair: place for place, pair in enumerate(dict.fromkeys([*reserved, *free, *held]))}
@@ -155,7 +160,10 @@ class ElementMatrix:
         self.velocities = [v for j in joints for v in range(j.v_start, j.v_start + j.nv)]
         self.n_bodies, self.size = 6 * len(self.bodies), 6 * len(self.bodies) + len(self.velocities)
         self.span = {b: slice(6 * k, 6 * k + 6) for k, b in enumerate(self.bodies)}
-        by_name = {model.bodies[b].name: span for b, span in self.span.items()}
+        by_name = {
+            (model.bodies[b] if b < model.n_bodies else model.vertex_points[b - model.n_bodies]).name: span
+            for b, span in self.span.items()
+        }  # fmt: skip
         at = self.n_bodies
         for j in joints:
             by_name.setdefault(j.name, slice(at, at + j.nv))
@@ -166,7 +174,7 @@ class ElementMatrix:
             a, b = (model.body(x) for x in pair)
             if place >= 0:
                 self.couplings.setdefault(frozenset((a, b)), (a, b, place))
-        self.movable = [b for b in self.bodies if model.bodies[b].kind == "dynamic"]
+        self.movable = [b for b in self.bodies if takes_part(model, b)]
 
     def clamped(self, at: Kinematics, force: Force, limit: np.ndarray) -> list[int]:
         """Rows of joint velocities that the force actuates beyond the joints' effort limits, together with `control`."""

@@ -1,7 +1,7 @@
 """What of deformables can be touched: their surfaces behind those of the bodies, and which of them may touch what.
 
 A deformable has the number `rows` + k behind the bodies and links. It touches whatever the Contact elements say; not what it is attached
-to, unless they ask for neighbours, and not itself, unless one has `self_contact`.
+to, unless they ask for neighbours (and then without what has attached vertices), and not itself, unless one has `self_contact`.
 """
 
 from __future__ import annotations
@@ -39,4 +39,14 @@ def with_deformables(
     group[:bodies], mask[:bodies] = rules.group, rules.mask
     itself = rows + np.arange(len(model.deformables)) if self_contact else np.zeros(0, np.int64)
     itself = itself[moving[itself] > 0]
-    return surface, replace(rules, moving=moving, group=group, mask=mask, excluded=np.unique(excluded), touching_itself=itself)
+    # vertices that are attached
+    to, owner = np.full(len(moves), -1, np.int64), np.concatenate([np.full(d.n, rows + k) for k, d in enumerate(model.deformables)])
+    for each in model.attachments:
+        to[each.vertices] = each.body if each.body >= 0 else owner[each.support[:, 0]]
+    attached = np.full(len(surface.w), -1, np.int64)
+    attached[surface.rigid :] = to[surface.node[surface.rigid :] - first]
+    if not (attached >= 0).any():
+        attached = attached[:0]
+    return surface, replace(
+        rules, attached_to=attached, moving=moving, group=group, mask=mask, excluded=np.unique(excluded), touching_itself=itself
+    )

@@ -15,7 +15,6 @@ from unibody.contact.friction import LaggedFriction
 from unibody.contact.node_blocks import BOUNDING, EXACT, POSITIVE, NodeBarrier, NodeFriction
 from unibody.solvers.barrier.affine_system import AffineSystem
 from unibody.solvers.barrier.contact_potential import (
-    AT_REST,
     DIGITS,
     DOUBLES,
     LITTLE,
@@ -26,6 +25,10 @@ from unibody.solvers.barrier.contact_potential import (
 )  # fmt: skip
 from unibody.solvers.barrier.contact_stiffness import ContactParameters
 from unibody.solvers.barrier.incremental_potential import Places, Potential
+
+REST = 0.1
+"""Of the slip speed, for contacts that rest. Points of what gives way stick and slide one by one: with a thousandth, as between bodies,
+Newton's method does not find out which."""
 
 
 class PointBarrierPotential(BarrierPotential):
@@ -137,7 +140,7 @@ def point_slips(system: AffineSystem, contacts: ContactSet, speed: np.ndarray, s
     relative = np.linalg.norm(np.einsum("nk,nki->ni", contacts.record[:, :8], v), axis=1)
     np.maximum.at(most, contacts.pair.ravel(), np.repeat(relative, 2))
     most[: system.rows][system.place < 0] = 0.0
-    return np.clip(most[contacts.pair].max(axis=1), AT_REST * slip_speed, slip_speed) / rate
+    return np.clip(most[contacts.pair].max(axis=1), REST * slip_speed, slip_speed) / rate
 
 
 def contact_slips(system: AffineSystem, contacts: ContactSet, speed: np.ndarray, slip_speed: float, rate: float) -> np.ndarray:

@@ -70,7 +70,7 @@ def turned(Q: np.ndarray, way: np.ndarray, turn: np.ndarray) -> np.ndarray:
 
 
 def start_iterate(problem: IncrementalPotential, x: np.ndarray, motions: Sequence[Motion], least_way: float) -> np.ndarray:
-    """x of all control points, or a better start: the first of the motions of the moving bodies along which Ψ falls, if any of its ways or turns is
+    """x of all control points, or a better start: the first of the motions along which Ψ falls, if any of its ways or turns is
     above `least_way`: what only trembles starts from where it is."""
     system, Q, put = problem.system, problem.system.bodies_of(x), problem.system.reduction.put
     best, least = x, problem.value(x)
