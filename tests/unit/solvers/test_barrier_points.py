@@ -133,7 +133,7 @@ def random_mixed(rng, m: int, n: int):
     blocks_all = NodeBlocks.joined([NodeBlocks(rows, columns, given), extra])
     dense += extra.dense(N)
     pattern = MixedPattern.of(m, n, keys, blocks_all.rows, blocks_all.columns)
-    return MixedMatrix.of(pattern, bodies, blocks_all), dense
+    return MixedMatrix.of(pattern, bodies, [blocks_all]), dense
 
 
 @pytest.mark.parametrize(("m", "n"), [(3, 5), (0, 6), (4, 0), (1, 1)])

@@ -12,7 +12,8 @@ where; a matrix may have fewer blocks than its pattern, the others are zero. So 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
@@ -27,6 +28,13 @@ from unibody.kernel import Floats, Ints, kernel
 
 LITTLE = 1e-12
 """Of the diagonal, that a matrix gets more whose factors are not there for round-off."""
+
+
+REMEMBERED = 6
+"""Lists of places that a pattern keeps."""
+
+Places = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
+"""Of blocks: which of a list, where it goes, how far its rows are apart there, and whether it is transposed."""
 
 
 @kernel
@@ -106,6 +114,7 @@ class MixedPattern:
     between: np.ndarray
     across: np.ndarray
     pairs: np.ndarray
+    _known: list[tuple[np.ndarray, np.ndarray, Places]] = field(default_factory=list, compare=False, repr=False)
 
     @staticmethod
     def of(m: int, n: int, between: np.ndarray, rows: np.ndarray, columns: np.ndarray) -> MixedPattern:
@@ -124,7 +133,7 @@ class MixedPattern:
     def plus(self, other: MixedPattern) -> MixedPattern:
         """That has the blocks of both: this one, if it has all."""
         parts = [(self.between, other.between), (self.across, other.across), (self.pairs, other.pairs)]
-        if all(_within(more, some) for some, more in parts):
+        if all(_place(some, more) is not None for some, more in parts):
             return self
         return MixedPattern(self.m, self.n, *(np.union1d(*part) for part in parts))
 
@@ -155,20 +164,34 @@ class MixedPattern:
         d = c + 36 * len(self.across)
         return b, c, d, d + 9 * len(self.pairs)
 
-    def places(self, rows: np.ndarray, columns: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-        """For `add_point_blocks`: where blocks over points at rows ≤ columns stand."""
+    def places(self, rows: np.ndarray, columns: np.ndarray) -> Places | None:
+        """For `add_point_blocks`: where blocks over points at rows ≤ columns stand; None if the pattern has not all of them. Lists that are
+        asked for again, the same arrays, are remembered."""
+        for known_rows, known_columns, known in self._known:
+            if known_rows is rows and known_columns is columns:
+                return known
+        found = self._found(rows, columns)
+        if found is not None:
+            self._known[:] = [*self._known[-REMEMBERED + 1 :], (rows, columns, found)]
+        return found
+
+    def _found(self, rows: np.ndarray, columns: np.ndarray) -> Places | None:
         m, n, at = self.m, self.n, np.arange(len(rows))
         b, c, d, _ = self.starts
         body, other, out = rows < 4 * m, columns < 4 * m, []
         a, k, e, l = rows // 4, rows % 4, columns // 4, columns % 4
         own, apart, mixed, free = body & other & (a == e), body & other & (a != e), body & ~other, ~body
+        keys = a[apart] * m + e[apart], rows[mixed] // 4 * n + columns[mixed] - 4 * m, (rows[free] - 4 * m) * n + columns[free] - 4 * m
+        sought = [_place(known, key) for known, key in zip((self.between, self.across, self.pairs), keys, strict=True)]
+        if any(place is None for place in sought):
+            return None
+        between, across, pairs = sought
         out.append((at[own], 144 * a[own] + 36 * k[own] + 3 * l[own], 12, 0))
         low = own & (k != l)
         out.append((at[low], 144 * a[low] + 36 * l[low] + 3 * k[low], 12, 1))
-        out.append((at[apart], b + 144 * np.searchsorted(self.between, a[apart] * m + e[apart]) + 36 * k[apart] + 3 * l[apart], 12, 0))
-        place = np.searchsorted(self.across, a[mixed] * n + columns[mixed] - 4 * m)
-        out.append((at[mixed], c + 36 * place + 9 * k[mixed], 3, 0))
-        out.append((at[free], d + 9 * np.searchsorted(self.pairs, (rows[free] - 4 * m) * n + columns[free] - 4 * m), 3, 0))
+        out.append((at[apart], b + 144 * between + 36 * k[apart] + 3 * l[apart], 12, 0))
+        out.append((at[mixed], c + 36 * across + 9 * k[mixed], 3, 0))
+        out.append((at[free], d + 9 * pairs, 3, 0))
         source, offset = (np.concatenate([part[i] for part in out]).astype(np.int64) for i in (0, 1))
         stride, flip = (np.concatenate([np.full(len(part[0]), part[i], np.int64) for part in out]) for i in (2, 3))
         return source, offset, stride, flip
@@ -188,13 +211,12 @@ def _diagonal(n: int) -> np.ndarray:
     return np.arange(n) * (n + 1)
 
 
-def _within(some: np.ndarray, known: np.ndarray) -> bool:
-    """Whether all of the sorted keys are among others."""
-    if not len(some):
-        return True
-    if not len(known):
-        return False
-    return bool((known[np.minimum(np.searchsorted(known, some), len(known) - 1)] == some).all())
+def _place(known: np.ndarray, keys: np.ndarray) -> np.ndarray | None:
+    """Where keys stand among the sorted ones; None if one is not there."""
+    place = np.searchsorted(known, keys)
+    if len(keys) and (not len(known) or not (known[np.minimum(place, len(known) - 1)] == keys).all()):
+        return None
+    return place
 
 
 @dataclass(frozen=True)
@@ -205,14 +227,23 @@ class MixedMatrix:
     values: np.ndarray
 
     @staticmethod
-    def of(pattern: MixedPattern, bodies: BlockMatrix, blocks: NodeBlocks) -> MixedMatrix:
-        """The sum of a matrix over the bodies and of blocks over points (4 of each body first), which the pattern has."""
+    def of(pattern: MixedPattern, bodies: BlockMatrix, parts: Sequence[NodeBlocks]) -> MixedMatrix:
+        """The sum of a matrix over the bodies and of blocks over points (4 of each body first), with a pattern that has at least the blocks
+        of the given one."""
+        keys = bodies.rows * pattern.m + bodies.columns
+        places = [pattern.places(part.rows, part.columns) for part in parts]
+        if any(place is None for place in places) or _place(pattern.between, keys) is None:
+            rows, columns = (
+                np.concatenate([np.zeros(0, np.int64), *some]) for some in ([p.rows for p in parts], [p.columns for p in parts])
+            )
+            pattern = pattern.plus(MixedPattern.of(pattern.m, pattern.n, keys, rows, columns))
+            places = [pattern.places(part.rows, part.columns) for part in parts]
         out = MixedMatrix(pattern, np.zeros(pattern.starts[3]))
-        b = pattern.starts[0]
-        out.values[:b] = bodies.diagonal.ravel()
-        at = np.searchsorted(pattern.between, bodies.rows * pattern.m + bodies.columns)
-        out.bodies.between[at] = bodies.between
-        add_point_blocks(*pattern.places(blocks.rows, blocks.columns), np.ascontiguousarray(blocks.blocks).ravel(), out.values)
+        out.values[: pattern.starts[0]] = bodies.diagonal.ravel()
+        out.bodies.between[np.searchsorted(pattern.between, keys)] = bodies.between
+        for part, place in zip(parts, places, strict=True):
+            assert place is not None
+            add_point_blocks(*place, np.ascontiguousarray(part.blocks).ravel(), out.values)
         return out
 
     @cached_property

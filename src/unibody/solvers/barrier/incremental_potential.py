@@ -151,12 +151,10 @@ class IncrementalPotential:
         if self._pattern is None:
             return H
         parts = [s.vertices.reduced(seen_blocks(own, keys, between, s.vertices.seen, n))] if len(s.vertices.seen) else []
-        blocks = NodeBlocks.joined(
-            [*parts, *(potential.point_blocks(x, careful) for potential in self.potentials if potential.with_vertices)]
-        )
-        m, free = len(s.moving), s.free_vertices
-        self._pattern = self._pattern.plus(MixedPattern.of(m, free, H.rows * m + H.columns, blocks.rows, blocks.columns))
-        return MixedMatrix.of(self._pattern, H, blocks)
+        parts += [potential.point_blocks(x, careful) for potential in self.potentials if potential.with_vertices]
+        made = MixedMatrix.of(self._pattern, H, parts)
+        self._pattern = made.pattern
+        return made
 
     def direction(self, x: np.ndarray, careful: bool) -> Direction:
         """Newton's direction, with the exact matrix if that is positive, else with one nearer to the careful one."""
