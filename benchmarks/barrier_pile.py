@@ -70,7 +70,8 @@ def run(n: int, steps: int) -> dict[str, Any]:
 
 
 def watched(model: ub.Model, dt: float, first: int, steps: int) -> dict[str, Any]:
-    """Steps of a model after `first` ones that make ready: bodies, contacts and iterations of every step, seconds in all and by part."""
+    """Steps of a model after `first` ones that make ready: bodies; contacts, iterations and seconds of every step; seconds in all and by
+    part."""
     bound = Barrier().bind(model)
     state, memory = bound.start()
     control = np.zeros(model.nv_joints + 6 * model.n_bodies)
@@ -79,12 +80,14 @@ def watched(model: ub.Model, dt: float, first: int, steps: int) -> dict[str, Any
         state, memory = made.state, made.memory
     clock = Clock()
     kept = {name: getattr(*where) for name, where in PARTS.items()}
-    contacts, iterations = [], []
+    contacts, iterations, each = [], [], []
     for name, (owner, method) in PARTS.items():
         setattr(owner, method, clock.watch(name, kept[name]))
     began = time.process_time()
     for _ in range(steps):
+        step_began = time.process_time()
         made = bound.step(state, memory, control, dt)
+        each.append(time.process_time() - step_began)
         state, memory = made.state, made.memory
         iterations.append(made.report.iterations)
         contacts.append(int(made.report.notes[0].split()[0]))
@@ -93,7 +96,8 @@ def watched(model: ub.Model, dt: float, first: int, steps: int) -> dict[str, Any
         setattr(owner, method, kept[name])
     moving = sum(b.kind == "dynamic" for b in model.bodies)
     return {
-        "bodies": moving, "contacts": np.array(contacts), "iterations": np.array(iterations), "seconds": whole, "spent": clock.spent,
+        "bodies": moving, "contacts": np.array(contacts), "iterations": np.array(iterations), "each": np.array(each), "seconds": whole,
+        "spent": clock.spent,
     }  # fmt: skip
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import permutations
+from itertools import pairwise, permutations
 from types import SimpleNamespace
 from typing import Any
 
@@ -16,7 +16,7 @@ import scipy.sparse as sp
 from scipy.sparse.linalg import splu
 
 from unibody.energies import Stencils
-from unibody.energies.base import EXACT, GRADIENT, PROJECTED, VALUE
+from unibody.energies.base import EXACT, PROJECTED, VALUE
 from unibody.energies.evaluate import EnergyTables
 
 EDGES_OF_TETS = ((0, 1), (1, 2), (0, 2), (0, 3), (1, 3), (2, 3))
@@ -56,7 +56,7 @@ class Statics:
         return u.reshape(-1, 3)
 
     def settled(self, x: np.ndarray, f: np.ndarray, tolerance: float = 1e-9, most: int = 200) -> np.ndarray:
-        """Positions (n, 3) at rest, from x: Newton's method with positive matrices, exact ones when they are positive enough to go downhill,
+        """Positions (n, 3) at rest, from x: Newton's method with exact matrices while they lead downhill, else with positive ones, and
         steps halved until the energy falls. `tolerance`: of forces left over, relative to the largest."""
         x = x.astype(float).copy()
         for _ in range(most):
@@ -65,21 +65,24 @@ class Statics:
             scale = max(np.abs(f).max(), np.abs(self.tables.gradient).max())
             if np.abs(forces).max() <= tolerance * scale:
                 return x
-            step = np.zeros(x.size)
-            step[self.free] = -splu(stiffness(self.tables)[self.free][:, self.free].tocsc()).solve(forces)
-            if not step[self.free] @ forces < 0.0 or not self._improves(x, f, step, value):
-                step[self.free] = -splu(self.matrix(x, PROJECTED) + 1e-9 * scale * sp.identity(len(self.free))).solve(forces)
+            step = self._spread(-splu(stiffness(self.tables)[self.free][:, self.free].tocsc()).solve(forces))
+            if not step.ravel()[self.free] @ forces < 0.0 or not self._falls(x + step, f, value):
+                step = self._spread(-splu(self.matrix(x, PROJECTED) + 1e-9 * scale * sp.identity(len(self.free))).solve(forces))
             t = 1.0
-            while t > 1e-10 and not self.tables.evaluate(x + t * step.reshape(x.shape), VALUE) - np.sum(
-                f * (x + t * step.reshape(x.shape))
-            ) <= value + 1e-14 * abs(value):
+            while t > 1e-10 and not self._falls(x + t * step, f, value):
                 t *= 0.5
-            x += t * step.reshape(x.shape)
+            x += t * step
         raise AssertionError(f"not at rest after {most} steps: {np.abs(forces).max() / scale:.1e} of the largest force is left over")
 
-    def _improves(self, x: np.ndarray, f: np.ndarray, step: np.ndarray, value: float) -> bool:
-        moved = x + step.reshape(x.shape)
-        return bool(self.tables.evaluate(moved, VALUE) - np.sum(f * moved) <= value + 1e-14 * abs(value))
+    def _spread(self, free: np.ndarray) -> np.ndarray:
+        """(n, 3) from the free coordinates."""
+        out = np.zeros(self.tables.x.size)
+        out[self.free] = free
+        return out.reshape(-1, 3)
+
+    def _falls(self, x: np.ndarray, f: np.ndarray, value: float) -> bool:
+        """Whether the energy at x is no more than this, up to round-off."""
+        return bool(self.tables.evaluate(x, VALUE) - np.sum(f * x) <= value + 1e-14 * abs(value))
 
 
 def box(size: tuple[float, float, float], cells: tuple[int, int, int], order: int = 1) -> Any:
@@ -111,8 +114,8 @@ def quadratic(mesh: Any) -> Any:
 
 
 def sheet(size: tuple[float, float], cells: tuple[int, int], kind: str = "one-diagonal") -> Any:
-    """A rectangle from the origin: `one-diagonal`, `other-diagonal`, `alternating`, `crossed` (four triangles a cell), `random`, or `rows` and
-    `columns` (triangles in rows that are shifted by half a cell: a grid of squares at 45° if cells are twice as long as rows are apart)."""
+    """A rectangle from the origin: `one-diagonal`, `other-diagonal`, `alternating`, `crossed` (four triangles a cell), `random`, or `rows`
+    and `columns` (rows of triangles, shifted by half a cell: a grid of squares at 45° if cells are twice as long as rows are apart)."""
     nx, ny = cells
     x, y = np.linspace(0.0, size[0], nx + 1), np.linspace(0.0, size[1], ny + 1)
     if kind == "rows":
@@ -150,7 +153,7 @@ def shifted_rows(x: np.ndarray, y: np.ndarray) -> Any:
         rows.append(np.arange(len(points), len(points) + len(places)))
         points += [(p, height, 0.0) for p in places]
     at = np.array(points)
-    for low, high in zip(rows, rows[1:]):
+    for low, high in pairwise(rows):
         i = k = 0
         while i < len(low) - 1 or k < len(high) - 1:
             if k == len(high) - 1 or (i < len(low) - 1 and at[low[i + 1], 0] <= at[high[k + 1], 0]):
@@ -192,7 +195,3 @@ def end_load(mesh: Any, at_end: np.ndarray) -> np.ndarray:
         share += np.bincount(loaded.ravel(), np.repeat(area / 3.0, 3), len(share))
     return share / share.sum()
 
-
-__all__ = [
-    "GRADIENT", "Statics", "box", "end_load", "line", "quadratic", "sheet", "stiffness", "vertex_areas",
-]  # fmt: skip

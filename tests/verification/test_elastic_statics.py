@@ -153,7 +153,7 @@ def test_euler_buckling_of_a_strip() -> None:
 
 
 def cantilever(cells: int, order: int, nu: float) -> float:
-    """Deflection of a bar of 10 × 1 × 1 under a tip load over Timoshenko's: its root is held along the bar, and carries the load as shear."""
+    """Deflection of a bar of 10 × 1 × 1 under a tip load over Timoshenko's; its root is held along the bar, and sheared by the load."""
     L, E, load = 10.0, 1e6, 1.0
     mesh = box((L, 1.0, 1.0), (10 * cells, cells, cells), order)
     X = mesh.vertices
@@ -178,7 +178,8 @@ def test_linear_tetrahedra_lock_and_unlock_with_order_two() -> None:
 
 @pytest.mark.parametrize("nu", (0.3, 0.45))
 def test_quadratic_tetrahedra_bend(nu: float, published: Any) -> None:
-    published("Cantilever of quadratic tetrahedra, 2 cells across", f"deflection / Timoshenko's, ν = {nu}", 1.0, cantilever(2, 2, nu), rtol=0.02)
+    subject = "Cantilever of quadratic tetrahedra, 2 cells across"
+    published(subject, f"deflection / Timoshenko's, ν = {nu}", 1.0, cantilever(2, 2, nu), rtol=0.02)
 
 
 def torsion(cells: int, order: int) -> float:
@@ -201,7 +202,7 @@ def torsion(cells: int, order: int) -> float:
 
 
 def test_torsion_of_a_square_bar(published: Any) -> None:
-    """Linear: the error falls as h² (3 to 5 times with twice the cells). Quadratic: 4 % with 2 cells across, 0.5 % with 4 (order 3 or more)."""
+    """Linear: the error falls as h² (3 to 5 times with twice the cells). Quadratic: 4 % with 2 cells across, 0.5 % with 4 (order 3)."""
     coarse, fine = (torsion(n, 1) - 1.0 for n in (4, 8))
     assert 0.0 < fine < 0.12 and 3.0 < coarse / fine < 5.0
     published("Torsion of a square bar, quadratic tetrahedra", "J / 0.140577 a⁴, 2 cells", 1.0, torsion(2, 2), rtol=0.04)
@@ -291,7 +292,7 @@ def test_inner_triangles_have_the_bending_energy_of_plates(kind: str, form: str)
 
 
 def test_hinges_of_others_are_as_stiff_as_they_are_there() -> None:
-    """W = k θ² 3 l²/(A₁ + A₂) with k = D/2 on a grid: a cylinder along x costs 3 times what a plate does (known, and why it is not ours)."""
+    """W = k θ² 3 l²/(A₁ + A₂) with k = D/2 on a grid: a cylinder along x costs 3 times what a plate does, which is known."""
     mesh = sheet((1.0, 1.0), (40, 40))
     fabric = ub.Fabric(1.0, 0.0, 12.0 ** (1.0 / 3.0), convention="c-ipc")  # D = 1
     (hinges,) = [s for s in fabric.stencils(mesh) if isinstance(s.energy, ub.HingeBending)]

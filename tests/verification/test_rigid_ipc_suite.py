@@ -31,7 +31,8 @@ ROBUST = {
     "unit-tests/tessellated-plane/8K-triangles": 0.6, "unit-tests/tessellated-plane/two-triangles": 0.6,
     "unit-tests/tessellated-plane/two-triangles-tet": 0.6, "unit-tests/tunnel/2-walls-8K": 0.05, "examples/kinematic": 0.9,
     "unit-tests/large-mass-ratio": 1.5,
-    "unit-tests/tunnel/3-walls": 0.12, "examples/kinematically-scripted": 0.15,
+    "unit-tests/tunnel/3-walls": 0.12, "examples/kinematically-scripted": 0.15, "chain/3-links": 1.0,
+    "chain/chain-net/chain-net-8x8": 0.3,
 }  # fmt: skip
 
 
@@ -66,9 +67,14 @@ def body(rec, stem: str) -> str:
     return next(b.name for b in rec.model.bodies if b.name.startswith(stem) and b.kind == "dynamic")
 
 
+DEFAULTS = {"slip_speed": 1e-3, "friction_iterations": 1, "tolerance": 1e-5}
+"""Options of the solver where nobody asks for others, in the place of those of a scene's file."""
+
+
+@pytest.mark.parametrize("settings", ["file", pytest.param("default", marks=pytest.mark.slow)])
 @pytest.mark.parametrize("name", ROBUST)
-def test_nothing_penetrates_and_something_touches(scene, name):
-    rec = run(scene(name), ROBUST[name])
+def test_nothing_penetrates_and_something_touches(scene, name, settings):
+    rec = run(scene(name), ROBUST[name], **(DEFAULTS if settings == "default" else {}))
     assert np.isfinite(rec.q).all()
     assert not intersections(rec)
     assert any(len(c) for c in rec.contacts)

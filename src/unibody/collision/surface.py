@@ -30,7 +30,7 @@ from unibody.kernel import Floats, Ints, kernel
 from unibody.model import Model
 from unibody.shapes import Plane
 from unibody.shapes.skeleton import Skeleton
-from unibody.spatial.devices import load3, store3
+from unibody.spatial.devices import cross, load3, norm3, scale3, store3
 
 RESOLUTION = 16
 """Segments around a circle of round shapes: what touches is this polyhedron."""
@@ -45,6 +45,27 @@ def place_vertices(Q: Floats, w: Floats, body: Ints, node: Ints, rigid: int, x_o
         store3(placed_point(Q, w, v, body[v]), 3 * v, x_out)
     for v in range(rigid, body.size):
         store3(load3(Q, 3 * node[v]), 3 * v, x_out)
+
+
+@kernel
+def place_planes(Q: Floats, body: Ints, material: Floats, frame_out: Floats) -> None:
+    """A point and two tangents (9 numbers) of every half-space in the world, from those in its body's frame."""
+    for k in range(body.size):
+        at = 12 * body[k]
+        for i in range(3):
+            m = 9 * k + 3 * i
+            for r in range(3):
+                x = material[m] * Q[at + 3 + r] + material[m + 1] * Q[at + 6 + r] + material[m + 2] * Q[at + 9 + r]
+                frame_out[m + r] = x + Q[at + r] if i == 0 else x
+
+
+@kernel
+def fill_normals(frame: Floats, point_out: Floats, normal_out: Floats) -> None:
+    """Points of half-spaces, and the unit vectors a × b / |a × b| of their tangents."""
+    for k in range(frame.size // 9):
+        n = cross(load3(frame, 9 * k + 3), load3(frame, 9 * k + 6))
+        store3(load3(frame, 9 * k), 3 * k, point_out)
+        store3(scale3(1.0 / norm3(n), n), 3 * k, normal_out)
 
 
 @dataclass(frozen=True)
@@ -194,17 +215,20 @@ class Surface:
 
     def planes(self, Q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Points and unit normals (P, 3) of the half-spaces in the world."""
-        frames = self.plane_frames(Q).reshape(-1, 3, 3)
-        normal = np.cross(frames[:, 1], frames[:, 2])
-        return frames[:, 0], normal / np.linalg.norm(normal, axis=1, keepdims=True)
+        point, normal = np.empty((2, len(self.plane_body), 3))
+        fill_normals(self.plane_frames(Q).ravel(), point.ravel(), normal.ravel())
+        return point, normal
 
     def plane_frames(self, Q: np.ndarray) -> np.ndarray:
         """(P, 9) a point and two tangents of every half-space in the world: linear in Q. Their cross product points outwards."""
-        material = np.concatenate([self.plane_point[:, None, :], self._plane_tangents], axis=1)
-        frames = Q[self.plane_body] if Q.ndim == 3 else Q.reshape(-1, 3)[4 * self.plane_body[:, None] + np.arange(4)]
-        moved = np.einsum("pik,pkj->pij", material, frames[:, 1:])
-        moved[:, 0] += frames[:, 0]
-        return moved.reshape(-1, 9)
+        out = np.empty((len(self.plane_body), 9))
+        place_planes(np.ascontiguousarray(Q, dtype=float).ravel(), self.plane_body, self._plane_material, out.ravel())
+        return out
+
+    @cached_property
+    def _plane_material(self) -> np.ndarray:
+        """(9 P,) that, in the body's frame."""
+        return np.concatenate([self.plane_point[:, None, :], self._plane_tangents], axis=1).ravel()
 
     @cached_property
     def _plane_tangents(self) -> np.ndarray:

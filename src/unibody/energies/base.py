@@ -30,8 +30,8 @@ def AddEnergy(
     """The energies of all stencils of a class.
 
     `index`: k vertices a stencil; `parameters`: one row a stencil, of `rest`; `x`: 3 a vertex. `value_out[0]` += Σ W, infinite where a
-    stencil is not allowed to be (a solid turned inside out; what else is asked for there means nothing). Where asked for: `gradient_out` (3 a vertex) += ∂W/∂x; `blocks_out` (9 k² a
-    stencil, a matrix by rows, both halves) = ∂²W/∂x² of each stencil.
+    stencil is not allowed to be (a solid turned inside out; what else is asked for there means nothing). Where asked for: `gradient_out`
+    (3 a vertex) += ∂W/∂x; `blocks_out` (9 k² a stencil, a matrix by rows, both halves) = ∂²W/∂x² of each stencil.
     """
 
 

@@ -26,6 +26,7 @@ from unibody.energies.hinge import (
 from unibody.energies.shell_patches import HINGES, neighbours
 from unibody.errors import ModelError
 from unibody.kernel import Floats, Ints, kernel
+from unibody.spatial.devices import store3
 
 __all__ = ["HingeBending"]
 
@@ -34,6 +35,7 @@ __all__ = ["HingeBending"]
 def add_hinge_bending(
     index: Ints, parameters: Floats, x: Floats, ask: int, value_out: Floats, gradient_out: Floats, blocks_out: Floats
 ) -> None:
+    J = np.zeros(12)
     for e in range(index.size // 4):
         stiffness = parameters[2 * e]
         frame = hinge_frame(x, 3 * index[4 * e], 3 * index[4 * e + 1], 3 * index[4 * e + 2], 3 * index[4 * e + 3])
@@ -41,17 +43,20 @@ def add_hinge_bending(
         value_out[0] += 0.5 * stiffness * t * t
         if ask == VALUE:
             continue
-        G = hinge_gradients(frame)
+        to_a, to_b, to_p, to_q = hinge_gradients(frame)
+        store3(to_a, 0, J)
+        store3(to_b, 3, J)
+        store3(to_p, 6, J)
+        store3(to_q, 9, J)
         for i in range(4):
             node = 3 * index[4 * e + i]
             for r in range(3):
-                gradient_out[node + r] += stiffness * t * G[i][r]
+                gradient_out[node + r] += stiffness * t * J[3 * i + r]
         if ask >= EXACT:
-            for i in range(4):
-                for j in range(4):
-                    for r in range(3):
-                        for c in range(3):
-                            blocks_out[144 * e + 36 * i + 12 * r + 3 * j + c] = stiffness * G[i][r] * G[j][c]
+            for r in range(12):
+                g = stiffness * J[r]
+                for c in range(12):
+                    blocks_out[144 * e + 12 * r + c] = g * J[c]
             if ask == EXACT:
                 add_hinge_curvature(stiffness * t, frame, 144 * e, 0, 1, 2, 3, 12, blocks_out)
 

@@ -104,7 +104,7 @@ class Membrane(Sheet):
         if square <= 0.0:
             return np.inf
         l = 0.5 * np.log(square)
-        return 0.5 * mu * (np.sum(F * F) - 2.0) - mu * l + 0.5 * lam * l**2
+        return float(0.5 * mu * (np.sum(F * F) - 2.0) - mu * l + 0.5 * lam * l**2)
 
     def stress(self, F: np.ndarray) -> np.ndarray:
         (mu, lam), C = self.lame, F.T @ F

@@ -140,7 +140,7 @@ class NeoHookean(Solid):
         (mu, lam), J = self.lame, np.linalg.det(F)
         if J <= 0.0:
             return np.inf
-        return 0.5 * mu * (np.sum(F * F) - 3.0) - mu * np.log(J) + 0.5 * lam * np.log(J) ** 2
+        return float(0.5 * mu * (np.sum(F * F) - 3.0) - mu * np.log(J) + 0.5 * lam * np.log(J) ** 2)
 
     def stress(self, F: np.ndarray) -> np.ndarray:
         mu, lam = self.lame

@@ -10,11 +10,11 @@ C = D ((1, ν, 0), (ν, 1, 0), (0, 0, 2(1 − ν))), D = E t³/12(1 − ν²), t
     W = ½ (θ − θ̄)ᵀ M (θ − θ̄),    M = A (Θ C⁻¹ Θᵀ)⁻¹,
 
 which for three hinges is A/2 κᵀ C κ with κ = Θ⁻¹ θ: exact for every quadratic surface. A triangle at a boundary has fewer hinges: what
-it bends where none tells is then as the least energy wants it, which is a free edge. That leaves out something of a bend along the edge, and
-of a twist, which its neighbour with three hinges shows: c_tt (tᵀκt)² + c_nt (tᵀκn)² with t along the edge, and c such that a strip that
-bends or twists freely, κ_nn = −ν κ_tt, has its plate energy to the edge, is added to the neighbour's. (Where triangles meet three at a vertex, or are
-slivers, Θ is singular or nearly so: eigenvalues of Θ C⁻¹ Θᵀ, relative to what hinges of such heights usually have, are not taken below
-`LEAST`, or the triangle would lock.)
+it bends where none tells is then as the least energy wants it, which is a free edge. That leaves out something of a bend along the edge,
+and of a twist, which its neighbour with three hinges shows: c_tt (tᵀκt)² + c_nt (tᵀκn)² with t along the edge, and c such that a strip
+that bends or twists freely, κ_nn = −ν κ_tt, has its plate energy to the edge, is added to the neighbour's. (Where triangles meet three at
+a vertex, or are slivers, Θ is singular or nearly so: eigenvalues of Θ C⁻¹ Θᵀ, relative to what hinges of such heights usually have, are
+not taken below `LEAST`, or the triangle would lock.)
 
 On irregular meshes vertices move out of the quadratic surface and find less energy than a plate has: κ = Θ⁻¹ θ alone is too soft there
 (a supported plate on random triangles bends 11 % too far, on alternating diagonals 74 %). The other formula at hand gives half of each turn
@@ -119,12 +119,14 @@ def bending_forms(X: np.ndarray, poisson: float, beside: np.ndarray | None = Non
     U, area = rest_triangles(X[:, :3], "ShellBending")
     Theta, heights, there = angles_of_curvatures(X, U)
     least = least_forms(Theta, heights, there, C)
-    full = there.all(axis=1)
+    full = there.sum(axis=1) == 3
     S = halved_turns(U, area)
     mean = STIFF * S.transpose(0, 2, 1) @ C @ S + (1.0 - STIFF) * least
     forms = area[:, None, None] * np.where(full[:, None, None], mean, least)
-    for k in np.flatnonzero(there.sum(axis=1) == 2) if beside is not None else ():
-        takers = [int(b) for b in beside[k] if b >= 0 and full[b]]  # type: ignore[index]
+    if beside is None:
+        return forms
+    for k in np.flatnonzero(there.sum(axis=1) == 2):
+        takers = [int(b) for b in beside[k] if b >= 0 and full[b]]
         # axes along the edge without a hinge and across it; what is left out of a free bend along it and of a twist
         i = int(np.argmin(there[k]))
         corners = np.concatenate([np.zeros((1, 2)), U[k].T])

@@ -66,8 +66,9 @@ def add_ragdoll(b: Any, name: str, X: Pose) -> None:
 @scene("ragdolls", summary="Ragdolls of eleven bodies and ten joints with ranges fall on the ground")
 def ragdolls(*, n: int = 1, height: float = 0.3, friction: float = 0.3, across: int = 0) -> Scene:
     """n ragdolls of 1.75 m and 76 kg, side by side, `height` [m] above the ground and some up to 1.6 m more, every one turned by 40° more
-    than the last. So many `across` in a square (0: as many as there are); the others stand above these, and all fall into a heap. Ten cone-twist joints each, of three angles with their own ranges; the elbows' are the paper's (003, Fig. 11, n = 60):
-    [−135°, 0] and [−5°, 5°] for bending, [−10°, 10°] for twisting."""
+    than the last; so many `across` in a square (0: as many as there are), the others above these, so that all fall into a heap. Ten
+    cone-twist joints each, of three angles with their own ranges; the elbows' are the paper's (003, Fig. 11, n = 60): [−135°, 0] and
+    [−5°, 5°] for bending, [−10°, 10°] for twisting."""
     import unibody as ub
 
     require("ragdolls", n >= 1, f"n={n}; give at least 1")

@@ -44,7 +44,8 @@ def test_steady_turns_are_carried_on_to_the_third_order(rule):
     radius, rate = 0.5, {"implicit": (1.0, -1.0, 0.0), "bdf2": (1.5, -2.0, 0.5)}[rule]
     errors = []
     for h in (0.1, 0.05):
-        poses = [affine(rotation_from_vector(np.array([0, 0, k * h])), radius * np.array([np.cos(k * h), np.sin(k * h), 0])) for k in range(5)]
+        turns = [rotation_from_vector(np.array([0, 0, k * h])) for k in range(5)]
+        poses = [affine(R, radius * R[:, 0]) for R in turns]
         V_last, V = (sum(f * poses[k - j] for j, f in enumerate(rate)) / h for k in (2, 3))
         found = turned(poses[3], *carried_on(poses[2], V_last, poses[3], V, h))
         assert found[0, 1:] == pytest.approx(poses[4][0, 1:], abs=1e-12)
