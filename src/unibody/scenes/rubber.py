@@ -1,8 +1,8 @@
 """Rubber with something rigid in it: fingers with bones that grip, a tyre on its rim.
 
 Vertices of a solid that are points of a body move with it exactly, so bones and rims need no glue. Two fingers that press with F each
-carry up to 2 μ F by friction. A wheel that rolls without slipping turns once in 2 π times its rolling radius, which lies between the height
-of its axle and its radius without load.
+carry up to 2 μ F by friction. Rubber is nearly incompressible: where a solid tyre is pressed flat it stretches along the ground, so that
+it may roll farther in a turn than 2 π times its radius.
 """
 
 from __future__ import annotations
@@ -93,7 +93,7 @@ def _finger(b: Builder, name: str, side: float, palm: Body, torque: float, cells
 
 @dataclass(frozen=True)
 class Wheel:
-    """What the ground carries, and between what its rolling radius lies."""
+    """What the ground carries, and how large it is."""
 
     weight: float
     """[N]"""
