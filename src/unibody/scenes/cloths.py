@@ -105,7 +105,7 @@ def flag(*, length: float = 0.4, height: float = 0.3, spacing: float = 0.04) -> 
     cloth = b.cloth("flag", mesh, silk, DENSITY, X_WB=upright, V_WB=(0, 0, 0.6, 0, 0, 0))
     side = cloth.vertices.x[:, 0] < 0.022 + 1e-6
     b.attach(cloth.vertices[side], pole, name="hem")
-    b.add(ub.Contact(self_contact=True, reach=2e-3), name="contact")
+    b.add(ub.Contact(self_contact=True, neighbours=True, reach=2e-3), name="contact")
     notes = "The hem moves with the pole, exactly, and carries all of the weight when the flag hangs."
     return Scene(b.build(), duration=1.5, dt=0.01, notes=notes, solver="barrier")
 
