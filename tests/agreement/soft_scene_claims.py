@@ -58,7 +58,7 @@ def cloth_slope(scene, rec):
 
 
 def trampoline(scene, rec):
-    """The ball comes back twice, each time lower, never through the bed, and all of its way down is stored and given back but for losses."""
+    """The ball comes back twice, each time lower, never through the bed, and its way down is stored in springs and cloth."""
     z = rec.pose("ball")[:, 2]
     tops = [k for k in range(1, len(z) - 1) if z[k - 1] < z[k] >= z[k + 1]]
     lows = [k for k in range(1, len(z) - 1) if z[k - 1] > z[k] <= z[k + 1]]

@@ -56,7 +56,7 @@ def _rack(b: Builder, height: float, arms: int) -> Body:
 
     u = np.linspace(0.0, 1.0, 6)
     out, up = 0.12 * np.sin(0.5 * math.pi * u), height - 0.06 * (1.0 - u) + 0.05 * u**4
-    shapes: list[ub.Shape] = [ub.Wire([(0, 0, z) for z in np.linspace(0.02, height + 0.06, 8)], radius=6e-3)]
+    shapes = [ub.Wire(np.linspace((0, 0, 0.02), (0, 0, height + 0.06), 8), radius=6e-3)]
     for k in range(arms):
         angle = 2.0 * math.pi * (k + 0.3) / arms
         arm = np.stack([out * math.cos(angle), out * math.sin(angle), up], axis=1)
@@ -68,7 +68,7 @@ def _rack(b: Builder, height: float, arms: int) -> Body:
 def cloth_drape(
     *, on: Literal["rack", "ball"] = "rack", width: float = 0.4, spacing: float = 0.03, friction: float = 0.5, arms: int = 4
 ) -> Scene:
-    """A square cloth of `width` [m], vertices `spacing` [m] apart, above a coat rack with so many wires as arms, or a ball on the ground."""
+    """A square cloth of `width` [m], vertices `spacing` [m] apart, above a coat rack with so many wires, or a ball on the ground."""
     import unibody as ub
 
     require("cloth-drape", width > 0.0, f"width={width:g}; give more than 0")
@@ -128,9 +128,7 @@ def cloth_slope(*, slope: float = 0.5, friction: float = 0.5, width: float = 0.5
     b.cloth("cloth", mesh, cotton, DENSITY, X_WB=Pose.about((0, 1, 0), -math.atan(slope), p=lifted))
     b.add(ub.Contact(friction=friction, reach=reach, damping=1e-3), name="contact")
     notes = "It lands from a tenth of a millimetre; then it stays, or slides with exact.acceleration."
-    return Scene(
-        b.build(), duration=1.0, dt=0.01, exact=Slope(slope, friction), notes=notes, solver="barrier:friction_iterations=0"
-    )
+    return Scene(b.build(), duration=1.0, dt=0.01, exact=Slope(slope, friction), notes=notes, solver="barrier:friction_iterations=0")
 
 
 @scene("trampoline", summary="a ball falls on a trampoline and is thrown up again, lower each time")

@@ -56,8 +56,8 @@ class HangingRope:
 
 @scene("rope-bridge", summary="a hanging bridge: boards on two ropes, hand ropes if asked for, and a ball that falls on it")
 def rope_bridge(*, boards: int = 10, hangers: int = 0, ball: float = 2.0, sag: float = 0.12) -> Scene:
-    """Boards of 10 cm on two ropes that hang between abutments, `sag` part of the span; with hand ropes, each on so many `hangers`. A `ball`
-    of so many kg (0: none) falls on it. The paper's has 40 boards and ten rods: boards=40, hangers=3."""
+    """Boards of 10 cm on two ropes that hang between abutments, `sag` part of the span; with hand ropes, each on so many `hangers`. A
+    `ball` of so many kg (0: none) falls on it. The paper's has 40 boards and ten rods: boards=40, hangers=3."""
     import unibody as ub
 
     require("rope-bridge", boards >= 3, f"boards={boards}; give 3 or more")

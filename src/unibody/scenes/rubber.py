@@ -18,6 +18,7 @@ from unibody.scenes.gripper import lift_acceleration, lift_height, lift_rate
 from unibody.spatial.pose import Pose
 
 if TYPE_CHECKING:
+    from unibody.meshes import TetMesh
     from unibody.model import Body, Builder
 
 G = 9.81
@@ -50,8 +51,8 @@ def rise_acceleration(t: float) -> float:
 
 @scene("soft-finger", summary="two fingers of rubber with hinged bones in them close on a ball, lift it and hold it by friction")
 def soft_finger(*, torque: float = 0.25, mass: float = 0.1, friction: float = 0.6, cells: int = 6, young: float = 2e5) -> Scene:
-    """A ball of `mass` [kg] on a table; motors in the knuckles press with `torque` [N m] each and an arm lifts them by 15 cm between 0.3 s
-    and 0.7 s. A finger is a block of rubber with `young` [Pa], so many `cells` along and two across, around two bones with a hinge and a spring."""
+    """A ball of `mass` [kg] on a table; motors in the knuckles press with `torque` [N m] each, and an arm lifts them by 15 cm.
+    A finger is a block of rubber with `young` [Pa], so many `cells` along and two across, around two bones with a hinge and a spring."""
     import unibody as ub
 
     require("soft-finger", torque > 0.0 and mass > 0.0, f"torque={torque:g}, mass={mass:g}; give more than 0")
@@ -120,13 +121,13 @@ def tyre(*, load: float = 15.0, speed: float = 0.5, sectors: int = 32, young: fl
     soft = b.soft("tyre", mesh, rubber, 1000.0, X_WB=centre, V_WB=motion)
     at = soft.vertices.x - np.array(centre.p)
     b.attach(soft.vertices[np.hypot(at[:, 0], at[:, 2]) < inner + 1e-9], rim)
-    b.add(ub.Contact(friction=friction, damping=1e-3, between=("ground", "tyre")), name="contact")
+    b.add(ub.Contact(friction=friction, damping=1e-3), name="contact")
     weight = G * (load + 1000.0 * float(mesh.volumes.sum()))
     notes = "It settles into its contact patch and rolls on; rubber's damping and the time rule slow it."
     return Scene(b.build(), duration=1.0, dt=0.01, exact=Wheel(weight, outer), notes=notes, solver="barrier")
 
 
-def ring(inner: float, outer: float, wide: float, sectors: int, across: int, along: int):
+def ring(inner: float, outer: float, wide: float, sectors: int, across: int, along: int) -> TetMesh:
     """A TetMesh between two cylinders about the y axis, each cell six tetrahedra around its diagonal."""
     import unibody as ub
 
@@ -136,8 +137,9 @@ def ring(inner: float, outer: float, wide: float, sectors: int, across: int, alo
     radius, angle = inner + (outer - inner) * u[:, 0], 2.0 * math.pi * turn / sectors
     x = np.stack([radius * np.cos(angle), wide * (u[:, 1] - 0.5), -radius * np.sin(angle)], axis=1)
     # the last layer is the first again
-    first = {(round(a * across), round(c * along)): k for k, (a, c, t) in enumerate(zip(u[:, 0], u[:, 1], turn, strict=True)) if t == 0}
-    same = np.array([first[round(a * across), round(c * along)] if t == sectors else k for k, (a, c, t) in enumerate(zip(u[:, 0], u[:, 1], turn))])
+    place = [(round(a * across), round(c * along), t % sectors) for a, c, t in zip(u[:, 0], u[:, 1], turn.tolist(), strict=True)]
+    first = {where: k for k, where in reversed(list(enumerate(place)))}
+    same = np.array([first[where] for where in place])
     kept, number = np.unique(same, return_inverse=True)
     tets = number[box.tets]
     flipped = np.linalg.det(x[kept][tets[:, 1:]] - x[kept][tets[:, :1]]) < 0.0
