@@ -246,7 +246,7 @@ def test_stiffnesses_a_million_times_apart():
 
 
 def test_what_is_attached_touches_its_body_elsewhere_if_it_is_asked_to():
-    """Cloth nailed to a post by one side swings against it: through it by default, as neighbours at a joint do; not with neighbours=True."""
+    """Cloth nailed to a post by one side swings against it: through it by default, as neighbours at a joint do; with neighbours=True not."""
     deepest = {}
     for neighbours in (False, True):
         b = ub.Builder()
@@ -258,3 +258,31 @@ def test_what_is_attached_touches_its_body_elsewhere_if_it_is_asked_to():
         deepest[neighbours] = rec.vertices("cloth")[:, :, 0].min()
     assert deepest[False] < -0.01
     assert deepest[True] > -1e-4
+
+
+def test_a_bridge_of_ropes_and_boards_carries_a_ball():
+    """The paper's hanging bridge in small: two ropes between walls, boards attached to both, exactly, and a ball that falls on them."""
+    n, b = 5, ub.Builder()
+    walls = [
+        b.body(f"wall{k}", shape=ub.Box((0.1, 0.6, 0.1)), kind="static", X_WB=ub.Pose((x, 0, 0)))
+        for k, x in enumerate((-0.06, 0.1 * n + 0.06))
+    ]
+    ropes = []
+    for k, y in enumerate((-0.15, 0.15)):
+        rope = b.rod(f"rope{k}", [(x, y, 0) for x in np.linspace(0.0, 0.1 * n, 4 * n + 1)], 3e-3, ub.RodMaterial(young=1e8), 1000.0)
+        b.attach(rope.vertices[[0]], walls[0])
+        b.attach(rope.vertices[[4 * n]], walls[1])
+        ropes.append(rope)
+    for i in range(n):
+        board = b.body(f"board{i}", shape=ub.Box((0.08, 0.36, 0.01)), density=500, X_WB=ub.Pose((0.1 * i + 0.05, 0, -0.01)))
+        for rope in ropes:
+            b.attach(rope.vertices[[4 * i + 1, 4 * i + 3]], board)
+    b.body("ball", shape=ub.Sphere(0.05), mass=0.5, X_WB=ub.Pose((0.25, 0, 0.1)))
+    b.add(ub.Contact(friction=0.4))
+    rec = run(b, 0.4)
+    assert rec.pose("ball")[-1, 2] > -0.05
+    assert intersections(rec, every=8) == []
+    for a in rec.model.attachments:
+        if a.body in (rec.model.body(f"board{i}") for i in range(n)):
+            M = rec.observations[-1].material[a.body]
+            assert np.abs(rec.observations[-1].vertices[a.vertices] - M[0] - a.p @ M[1:]).max() < 1e-12

@@ -192,6 +192,19 @@ class AffineSystem(HoldsAddresses):
             self.vertices.of(x)[self.vertices.free] = own[m:].reshape(-1, 3)
             self.vertices.placed(x)
 
+    def velocity_origin(self, t: float, h: float, own: np.ndarray, second: bool, like: np.ndarray) -> np.ndarray:
+        """x₀ at all control points of a step of length h from t, from that of the unknowns: (4 x − x₋₁) / 3 of what is known, too, if it is
+        `second` order, else x. What rests is as in `like`."""
+        out = like.copy()
+        Q, earlier = self.bodies_of(out), self.driven(t - h) if second else {}
+        for i, place in self.driven(t).items():
+            Q[i] = (4.0 * place - earlier[i]) / 3.0 if second else place
+        if (v := self.vertices) is not None and len(v.prescribed):
+            now = v.positions(t)
+            v.of(out)[v.prescribed] = (4.0 * now - v.positions(t - h)) / 3.0 if second else now
+        self.put_unknown(own, out)
+        return out
+
     @property
     def touchables(self) -> int:
         """How many bodies, links and deformables there are; deformables are the last."""

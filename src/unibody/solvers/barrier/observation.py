@@ -208,7 +208,7 @@ def _contacts(system: BarrierSystem, x: np.ndarray, t: float, memory: np.ndarray
     contacts, origin = system.contacts(x, law), None
     if last.made:
         second = last.rate * h > 1.25  # BDF-2: velocities count from (4 x − x_old) / 3
-        origin = system.origin(t - h, h, last.origin, second, x)
+        origin = a.velocity_origin(t - h, h, last.origin, second, x)
     mu = system.friction[contacts.pair[:, 0], contacts.pair[:, 1]]
     slip: np.ndarray | float = 1.0
     if last.made:

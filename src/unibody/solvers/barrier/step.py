@@ -22,13 +22,11 @@ from unibody.algebra.block.node_blocks import NodeBlocks
 from unibody.algebra.minimise import SHORT, Minimum, minimise
 from unibody.arena import HoldsAddresses
 from unibody.collision.filters import contact_rules
-from unibody.collision.intersect import crossing
 from unibody.collision.proximity import GAP, ContactSet
 from unibody.coordinates.affine.forces import AffineForces
 from unibody.coordinates.affine.joints import Reduction
 from unibody.coordinates.affine.links import LIGHT
 from unibody.coordinates.affine.rigid_view import RigidView
-from unibody.errors import ModelError
 from unibody.model import Model, State
 from unibody.solvers.barrier.affine_system import AffineSystem
 from unibody.solvers.barrier.body_laws import body_contact_filter, pair_tables
@@ -53,6 +51,7 @@ from unibody.solvers.barrier.point_contact import (
     PointFrictionPotential,
     point_contact_damping,
 )
+from unibody.solvers.barrier.refused_starts import refuse_crossing, refuse_inverted
 from unibody.solvers.barrier.start_iterate import Motion, carried_on, start_iterate, steady
 from unibody.solvers.barrier.vertex_potential import VertexPotential
 
@@ -185,28 +184,12 @@ class BarrierSystem(HoldsAddresses):
             y, u = vertices.start
             x = vertices.joined(Q, y[vertices.free], vertices.positions(t))
             speed = vertices.joined(V, u[vertices.free], vertices.speeds(t))
-            self._refuse_inverted(x)
-        self._refuse_crossing(x)
+            refuse_inverted(a, self.matter, x)
+        refuse_crossing(a, x)
         q = self.model.start_q()
         self.measured.refuse_outside(Q, q)
         self.rows.refuse_outside(np.ascontiguousarray(Q).ravel(), q, a.signals(t))
         return a.unknown(x), a.unknown(speed), t
-
-    def _refuse_inverted(self, x: np.ndarray) -> None:
-        assert self.matter is not None and self.affine.vertices is not None
-        if (name := self.matter.torn(self.affine.vertices.of(x).ravel())) is not None:
-            raise ModelError(f"deformable '{name}' starts where its energy is infinite (turned inside out); give another start")
-
-    def _refuse_crossing(self, x: np.ndarray) -> None:
-        a = self.affine
-        pair = crossing(a.surface, a.broad, a.surface.positions(x), a.surface.planes(x)) if a.touching else None
-        if pair is None:
-            return
-        one, other = (a.name_of(i) for i in pair)
-        if pair[0] == pair[1]:
-            raise ModelError(f"'{one}' crosses itself at the start; give it another start, or a Contact without self_contact")
-        what = "bodies " if max(pair) < a.rows else ""
-        raise ModelError(f"{what}'{one}' and '{other}' intersect at the start; move them apart, or add Contact(between=…, on=False)")
 
     def law(self, h: float, memory: np.ndarray | None = None) -> ContactParameters:
         """Of contact in the step that memory tells of; without one, of slow bodies."""
@@ -302,7 +285,7 @@ class BarrierSystem(HoldsAddresses):
         second = self.options.rule == "bdf2" and last.made and last.length == h
         if second:
             predicted, beta, rate = (4.0 * own - last.Q + 2.0 * h / 3.0 * (4.0 * vel - last.V)) / 3.0, 4.0 / 9.0, 1.5 / h
-            origin = self.origin(t, h, (4.0 * own - last.Q) / 3.0, True, begun)
+            origin = a.velocity_origin(t, h, (4.0 * own - last.Q) / 3.0, True, begun)
         else:
             # velocities that earlier steps of this length would have left; those of BDF-2 are not means over a step
             two = self.options.rule == "bdf2"
@@ -320,19 +303,6 @@ class BarrierSystem(HoldsAddresses):
             ends = a.everything(a.whole(there, t + h), there, t + h), a.rates_of_all(a.rates(speed, t + h), speed, t + h)
             ahead = a.bodies_of(ends[0]), a.bodies_of(ends[1])
         return Prediction(predicted, origin, beta * h * h, rate, second, ahead, later)
-
-    def origin(self, t: float, h: float, own: np.ndarray, second: bool, like: np.ndarray) -> np.ndarray:
-        """x₀ at all control points of a step of length h from t, from that of the unknowns: (4 x − x₋₁) / 3 of what is known, too, if it is
-        `second` order, else x. What rests is as in `like`."""
-        a, out = self.affine, like.copy()
-        Q, earlier = a.bodies_of(out), a.driven(t - h) if second else {}
-        for i, place in a.driven(t).items():
-            Q[i] = (4.0 * place - earlier[i]) / 3.0 if second else place
-        if (v := a.vertices) is not None and len(v.prescribed):
-            now = v.positions(t)
-            v.of(out)[v.prescribed] = (4.0 * now - v.positions(t - h)) / 3.0 if second else now
-        a.put_unknown(own, out)
-        return out
 
     def _normal_acceleration(self, t: float, h: float, Q: np.ndarray, V: np.ndarray, q_near: np.ndarray) -> np.ndarray:
         """What keeps bodies rigid, on their joints and on constraints C = 0 at the beginning of a step. Rotors (armatures) are no part of
