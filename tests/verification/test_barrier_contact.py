@@ -124,6 +124,23 @@ def test_the_stack_comes_to_rest_with_its_weight_in_the_contacts():
     assert np.diff(heights) == pytest.approx(np.full(3, 1.0), abs=0.012)
 
 
+@pytest.mark.parametrize("side", [0.01, 0.1])
+@pytest.mark.parametrize("mass", [5e-4, 1.0])
+def test_light_cubes_come_to_rest_at_a_tight_tolerance(mass, side):
+    """Three on each other, of 0.5 g or 1 kg, at 1e-7 m/s: every step converges, well below the 200 iterations that it may take, and what
+    is left of speed is below the tolerance."""
+    b = ub.Builder()
+    b.body("ground", shape=ub.Plane(), kind="static")
+    for i in range(3):
+        place = ub.Pose((0.1 * side * i, 0.0, 0.55 * side + 1.1 * side * i))
+        b.body(f"cube{i}", shape=ub.Box((side,) * 3), density=mass / side**3, X_WB=place)
+    b.add(ub.Contact(friction=0.5))
+    rec = ub.Simulation(b.build(), Barrier(tolerance=1e-7), dt=0.01).run(1.0)
+    assert max(report.iterations for report in rec.reports) < 50
+    assert max(np.abs(rec.twist(f"cube{i}")[-1, 3:]).max() for i in range(3)) < 1e-7
+    assert min(c.gaps.min() for c in rec.contacts if len(c)) > 0.0
+
+
 def test_two_runs_are_the_same_bit_for_bit():
     first, second = (run(falling_boxes(), 0.02, 40)[0] for _ in range(2))
     assert (first == second).all()

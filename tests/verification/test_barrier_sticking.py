@@ -76,3 +76,16 @@ def test_an_arch_comes_to_rest():
     speeds = [max(speed_of(state) for state, _ in out[k : k + 10]) for k in (50, 100, 190)]
     assert speeds[0] > speeds[1] > speeds[2]
     assert speeds[2] < 2e-6
+
+
+@pytest.mark.slow
+def test_an_arch_of_101_stones_gets_quiet():
+    """What 102 joints that begin a little too near give as speed, less than 1 m/s, is gone after half a second, but for less than a
+    millimetre in ten seconds (1e-4 m/s); a half circle of this thickness stands, so it stays where it was: within the 3 cm that all the
+    joints, of 0.18 mm each, can give way, and as much again for what moved."""
+    out = stepped(ub.scenes.build("arch", stones=101), 60)
+    Q = np.array([state.q.reshape(-1, 4, 3)[:, 0] for state, _ in out])
+    speeds = [max(speed_of(state) for state, _ in out[k : k + 5]) for k in (0, 20, 55)]
+    assert 1.0 > speeds[0] > speeds[1] > speeds[2]
+    assert speeds[2] < 1e-4
+    assert np.abs(Q[-1] - Q[0]).max() < 0.06

@@ -246,7 +246,7 @@ def test_stiffnesses_a_million_times_apart():
 
 
 def test_what_is_attached_touches_its_body_elsewhere_if_it_is_asked_to():
-    """Cloth nailed to a post by one side swings against it: through it by default, as neighbours at a joint do; with neighbours=True not."""
+    """Cloth nailed to a post by one side swings against it: through it by default, like neighbours at a joint; with neighbours=True not."""
     deepest = {}
     for neighbours in (False, True):
         b = ub.Builder()
@@ -286,3 +286,14 @@ def test_a_bridge_of_ropes_and_boards_carries_a_ball():
         if a.body in (rec.model.body(f"board{i}") for i in range(n)):
             M = rec.observations[-1].material[a.body]
             assert np.abs(rec.observations[-1].vertices[a.vertices] - M[0] - a.p @ M[1:]).max() < 1e-12
+
+
+def test_recordings_tell_the_least_gap():
+    """Of cloth that lies on the ground: within the reach, never 0; of cloth that flies, none."""
+    b = ub.Builder()
+    ground(b)
+    b.cloth("cloth", sheet((0.2, 0.2), (2, 2)), COTTON, density=500, X_WB=ub.Pose((0, 0, 2e-3)))
+    b.add(ub.Contact(reach=1e-3))
+    gaps = [r.minimum_distance for r in run(b, 0.2).reports]
+    assert gaps[0] == np.inf
+    assert 0.0 < gaps[-1] < 1e-3

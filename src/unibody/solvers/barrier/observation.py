@@ -83,8 +83,8 @@ def observe_affine(system: BarrierSystem, state: State, memory: np.ndarray, cont
         constraint_wrenches=_in_world(system, k, holding),
         violation=max(held.violation, float(np.abs(system.reduction.residual(Q)).max(initial=0.0))),
         redundant=system.reduction.dropped, redundant_names=tuple(system.reduction.redundant), multipliers=multipliers,
-        iterations=int(kept.iterations), notes=system.notes(), contacts=contacts, material=Q[: model.n_bodies],
-        work=trapezoidal_work(memory, powers), **seen,
+        iterations=int(kept.iterations), distance=float(kept.least_distance) if last.made else np.inf, notes=system.notes(),
+        contacts=contacts, material=Q[: model.n_bodies], work=trapezoidal_work(memory, powers), **seen,
     )  # fmt: skip
 
 
