@@ -20,6 +20,7 @@ SHORT = {
     "card-house": ({"levels": 2}, 0.2, None),
     "falling-box": ({"height": 0.05}, 0.2, 4e-3),
     "cloth-drape": ({"spacing": 0.08}, 0.3, None),
+    "hammock": ({"spacing": 0.12}, 0.2, None),
     "hinge-boards": ({}, 0.25, None),
     "monocular": ({}, 0.5, None),
     "newtons-cradle": ({"n": 2}, 0.42, 2e-3),

@@ -34,6 +34,7 @@ def apart(x: np.ndarray, pairs: np.ndarray, y: np.ndarray, others: np.ndarray) -
         ("trampoline", {"spacing": 0.1}, 0.6, ()),
         ("soft-finger", {"cells": 4}, 0.6, ()),
         ("tyre", {"sectors": 16}, 0.3, ()),
+        ("hammock", {"spacing": 0.09}, 0.5, ("bed",)),
     ],
 )
 def test_nothing_passes_through_anything(name, parameters, seconds, itself):
@@ -118,6 +119,7 @@ def test_a_slippery_finger_lets_the_ball_slide():
         ("rope-ring", {"span": 2.0}, "span=2"),
         ("soft-finger", {"cells": 3}, "cells=3"),
         ("tyre", {"sectors": 4}, "sectors=4"),
+        ("hammock", {"mass": 0.0}, "mass=0"),
     ],
 )
 def test_bad_parameters_are_named(name, wrong, word):
