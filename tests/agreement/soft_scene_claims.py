@@ -107,8 +107,8 @@ def _rotation(wxyz):
 
 
 def hammock(scene, rec):
-    """At rest, low in the bed; the trees carry the weight of all, and what they are pulled together with is as large on both sides, but for a
-    last swing of some millimetres, whose m ω² x is a few hundredths of the weight."""
+    """At rest, low in the bed; the trees carry the weight of all, and what they are pulled together with is as large on both
+    sides, but for a last swing of some millimetres, whose m ω² x is a few hundredths of the weight."""
     carried = []
     for end in ("left", "right"):
         ropes = [a for a in rec.model.attachments if a.body >= 0 and rec.model.bodies[a.body].name == f"{end}-tree"]
