@@ -1,4 +1,5 @@
-"""Every scene by its name alone: the solver is chosen, it runs to its end, and it does what its line says (`scene_claims`).
+"""Every scene by its name alone: the solver is chosen, it runs to its end, and it does what its line says (`scene_claims`,
+`soft_scene_claims`).
 
 The everyday run shortens the scenes of `SHORT`; UNIBODY_FULL_SCENES=1 runs all to their full duration, some minutes in all.
 """
@@ -10,11 +11,14 @@ import warnings
 
 import numpy as np
 import pytest
-from scene_claims import CLAIMS, SHORT
+from scene_claims import CLAIMS as RIGID_CLAIMS
+from scene_claims import SHORT
+from soft_scene_claims import SOFT_CLAIMS
 
 import unibody as ub
 
 FULL = bool(os.environ.get("UNIBODY_FULL_SCENES"))
+CLAIMS = RIGID_CLAIMS | SOFT_CLAIMS
 ROWS = 100
 """States that are looked at."""
 

@@ -1,0 +1,162 @@
+"""What scenes of cloth, ropes and rubber promise by their lines, as `scene_claims` does for the others.
+
+Implicit Euler keeps the books of momentum exactly: over any steps, m Δv = Σ h (F − m g), F being what is reported of forces.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from scene_claims import Claim, never_rises
+
+G = 9.81
+SLIP = 1e-3
+"""[m/s] below which friction is smooth, so that what is held may creep."""
+
+
+def centre(rec, name):
+    """(T, 3) of a deformable."""
+    m = rec.model.deformable(name).mass
+    return np.einsum("n,tni->ti", m / m.sum(), rec.vertices(name))
+
+
+def momentum(rec, name):
+    """(T, 3) of a deformable."""
+    return np.einsum("n,tni->ti", rec.model.deformable(name).mass, rec.velocities(name))
+
+
+def cloth_drape(scene, rec):
+    """It falls by its distance from the rack, hangs over it, far from the ground, nearly at rest, and the rack carries its weight."""
+    middle, kinetic = centre(rec, "cloth"), rec.energy.kinetic
+    assert rec.vertices("cloth")[..., 2].min() > 0.2 and middle[0, 2] - middle[-1, 2] > 0.05
+    assert np.ptp(rec.vertices("cloth")[-1, :, 2]) > 0.15  # its corners hang down
+    late = rec.t > 0.8 * rec.t[-1]
+    assert kinetic[late].max() < 0.05 * kinetic.max()
+    force, weight = rec.contact_forces("cloth")[late].sum(axis=1)[:, 2], rec.model.deformable("cloth").mass.sum() * G
+    assert abs(force.mean() - weight) < 0.03 * weight  # it still swings
+    never_rises(rec)
+
+
+def flag(scene, rec):
+    """It falls about its hem, which stays where it is and takes what momentum and weight say, and energy goes."""
+    x, hem = rec.vertices("flag"), next(a for a in rec.model.attachments if a.name == "hem")
+    assert np.abs(x[:, hem.vertices] - x[0, hem.vertices]).max() < 1e-12
+    middle = centre(rec, "flag")
+    assert middle[0, 2] - middle[-1, 2] > 0.05 and middle[0, 0] - middle[:, 0].min() > 0.1
+    weight = rec.model.deformable("flag").mass.sum() * G * np.array([0.0, 0.0, 1.0])
+    taken = (rec.reaction("hem").sum(axis=1) + rec.contact_forces("flag").sum(axis=1))[1:].mean(axis=0)
+    p = momentum(rec, "flag")
+    assert np.abs(taken - weight - (p[-1] - p[0]) / rec.t[-1]).max() < 1e-6 * weight[2]  # Newton's tolerance
+    never_rises(rec)
+
+
+def cloth_slope(scene, rec):
+    """Friction of just tan α holds it: it creeps at the speed at which friction is whole, and no faster as time goes on."""
+    assert scene.exact.holds
+    landed = rec.t > 0.3
+    speed = np.linalg.norm(momentum(rec, "cloth")[landed], axis=1) / rec.model.total_mass
+    assert speed.max() < 1.2 * SLIP and abs(speed[-1] - speed[0]) < 1e-2 * SLIP
+
+
+def trampoline(scene, rec):
+    """The ball comes back twice, each time lower, never through the bed, and its way down is stored in springs and cloth."""
+    z = rec.pose("ball")[:, 2]
+    tops = [k for k in range(1, len(z) - 1) if z[k - 1] < z[k] >= z[k + 1]]
+    lows = [k for k in range(1, len(z) - 1) if z[k - 1] > z[k] <= z[k + 1]]
+    assert len(tops) >= 2 and len(lows) >= 2 and z[0] > z[tops[0]] > z[tops[1]] > z[0] - 0.2
+    bed = rec.vertices("bed")
+    under = np.linalg.norm(bed - rec.pose("ball")[:, None, :3], axis=2).min(axis=1)
+    assert under.min() > 0.055  # of a radius of 60 mm, as a polyhedron
+    assert all(rec.energy.springs[k] > 0.25 * (z[0] - z[k]) * 0.5 * G for k in lows[:2])
+    never_rises(rec, 1e-2)  # BDF-2 does not dissipate in every step
+
+
+def rope_bridge(scene, rec):
+    """Boards stay on their ropes exactly, the ball stays on the boards, and the banks carry all of the weight."""
+    model, carried = rec.model, 0.0
+    for a in model.attachments:
+        if a.body >= 0 and model.bodies[a.body].name.endswith("bank"):
+            carried = carried + rec.reaction(a.name).sum(axis=1)
+    late = rec.t > 1.0
+    assert abs(carried[late, 2].mean() - model.total_mass * G) < 0.05 * model.total_mass * G  # it still swings
+    x, ball = rec.vertices("left-rope"), rec.pose("ball")[:, :3]
+    assert (ball[:, 2] > x[..., 2].min(axis=1)).all() and (np.abs(ball[:, 1]) < 0.1).all()
+    assert np.abs(rec.vertices("left-rope")[..., [0, 2]] - rec.vertices("right-rope")[..., [0, 2]]).max() < 0.02
+    assert rec.energy.kinetic[-1] < 0.05 * rec.energy.kinetic.max()
+    never_rises(rec)
+
+
+def rope_ring(scene, rec):
+    """The rope goes through the ring in every state, and the ring goes down, across the middle, and stays near it."""
+    X, rope = rec.pose("ring"), rec.vertices("rope")
+    for pose, x in zip(X, rope, strict=True):
+        own = (x - pose[:3]) @ _rotation(pose[3:])  # the ring lies in its own y–z plane
+        a, b = own[:-1], own[1:]
+        through = (a[:, 0] > 0.0) != (b[:, 0] > 0.0)
+        s = a[through, 0] / (a[through, 0] - b[through, 0])
+        at = a[through] + s[:, None] * (b[through] - a[through])
+        assert (np.linalg.norm(at[:, 1:], axis=1) < 0.03).sum() % 2 == 1
+    assert X[0, 0] < -0.2 and X[:, 0].max() > 0.0 and abs(X[-1, 0]) < 0.05
+    assert rope[-1, :, 2].min() < -scene.exact.sag  # the ring pulls it down
+    never_rises(rec)
+
+
+def _rotation(wxyz):
+    import unibody as ub
+
+    return ub.Pose(wxyz=wxyz).R
+
+
+def hammock(scene, rec):
+    """At rest, low in the bed; the trees carry the weight of all, and what they are pulled together with is as large on both
+    sides, but for a last swing of some millimetres, whose m ω² x is a few hundredths of the weight."""
+    carried = []
+    for end in ("left", "right"):
+        ropes = [a for a in rec.model.attachments if a.body >= 0 and rec.model.bodies[a.body].name == f"{end}-tree"]
+        assert len(ropes) == 2
+        carried.append(sum(rec.reaction(a.name).sum(axis=1) for a in ropes)[-20:].mean(axis=0))
+    left, right = carried
+    assert abs(left[2] + right[2] - scene.exact.weight) < 0.01 * scene.exact.weight
+    assert abs(left[0] + right[0]) < 0.05 * scene.exact.weight and right[0] > 0.3 * scene.exact.weight > 0.0 > left[0]
+    for body in ("chest", "arms", "legs"):
+        pose = rec.pose(body)[:, :3]
+        assert pose[-1, 2] < rec.vertices("left-rope0")[-1, 0, 2] and np.abs(pose[-1, :2]).max() < 0.3
+    assert rec.energy.kinetic[-1] < 1e-3 * rec.energy.kinetic.max()
+    never_rises(rec)
+
+
+def soft_finger(scene, rec):
+    """Lifted by 15 cm as the arm is, and held: slower than the speed below which friction is smooth."""
+    ball, arm = rec.pose("ball")[:, 2], rec.joint("arm")[:, 0]
+    held = rec.t > 0.8
+    assert abs(arm[-1] - 0.15) < 1e-4 and abs(ball[-1] - ball[0] - 0.15) < 2e-3
+    assert np.abs(np.diff(ball[held])).max() < SLIP * np.diff(rec.t).max()
+    bent = np.abs(rec.joint("left.hinge")[:, 0]).max()
+    assert bent > 0.01 and np.abs(rec.joint("left.hinge") - rec.joint("right.hinge")).max() < 0.05 * bent  # meshes are not mirrored
+
+
+def tyre(scene, rec):
+    """The ground carries the weight; the axle is lower than a wheel without load; what touches the ground sticks to it while the axle
+    moves, so that the way of a turn is that of its radius, but for rubber's stretching where it is pressed."""
+    late = rec.t > 0.3
+    force = rec.contact_forces("tyre")[late].sum(axis=1)[:, 2].mean()
+    assert abs(scene.exact.weight - rec.model.total_mass * G) < 1e-9 * scene.exact.weight
+    assert abs(force - scene.exact.weight) < 0.02 * scene.exact.weight
+    X, radius = rec.pose("rim"), scene.exact.radius
+    axle = X[late, 2]
+    assert axle.max() < radius - 2e-3 and np.ptp(axle) < 2e-3
+    R = np.array([_rotation(row[3:]) for row in X])
+    angle = np.unwrap(np.arctan2(R[:, 0, 2], R[:, 0, 0]))
+    way, turned = X[-1, 0] - X[late, 0][0], angle[-1] - angle[late][0]
+    assert way > 0.2 and abs(way / turned - radius) < 0.05 * radius
+    x, v = rec.vertices("tyre")[late], rec.velocities("tyre")[late]
+    pressed = x[..., 2] < 5e-4
+    assert pressed.sum(axis=1).min() >= 3
+    assert np.median(np.abs(v[pressed][:, 0])) < 0.02 * np.linalg.norm(rec.twist("rim")[-1, 3:])
+    never_rises(rec)
+
+
+SOFT_CLAIMS: dict[str, Claim] = {
+    "cloth-drape": cloth_drape, "cloth-slope": cloth_slope, "flag": flag, "hammock": hammock, "rope-bridge": rope_bridge,
+    "rope-ring": rope_ring,
+    "soft-finger": soft_finger, "trampoline": trampoline, "tyre": tyre,
+}  # fmt: skip
