@@ -155,8 +155,19 @@ def tyre(scene, rec):
     never_rises(rec)
 
 
+def candy(scene, rec):
+    """Both ends are twisted, the foil between candy and ends closes until the candy cannot leave, and what turns the ends carries it all."""
+    x0, radius = rec.vertices("wrapper")[0], scene.exact.radius
+    r = np.hypot(rec.vertices("wrapper")[-1, :, 1], rec.vertices("wrapper")[-1, :, 2])
+    for side in (-1.0, 1.0):
+        neck = np.abs(x0[:, 0] - side * 0.0475) < 0.02  # half way between the candy and the end
+        assert r[neck].min() < scene.exact.narrow < 0.85 * radius
+    assert np.abs(rec.pose("candy")[:, 0]).max() < 0.2 * radius and rec.pose("candy")[:, 2].min() > -0.5 * radius
+    carried = sum(rec.reaction(name)[-1].sum(axis=0) for name in ("left", "right"))
+    assert np.abs(carried - rec.model.total_mass * G * np.array([0.0, 0.0, 1.0])).max() < 0.05 * rec.model.total_mass * G  # nearly at rest
+
+
 SOFT_CLAIMS: dict[str, Claim] = {
-    "cloth-drape": cloth_drape, "cloth-slope": cloth_slope, "flag": flag, "hammock": hammock, "rope-bridge": rope_bridge,
-    "rope-ring": rope_ring,
-    "soft-finger": soft_finger, "trampoline": trampoline, "tyre": tyre,
+    "candy": candy, "cloth-drape": cloth_drape, "cloth-slope": cloth_slope, "flag": flag, "hammock": hammock,
+    "rope-bridge": rope_bridge, "rope-ring": rope_ring, "soft-finger": soft_finger, "trampoline": trampoline, "tyre": tyre,
 }  # fmt: skip

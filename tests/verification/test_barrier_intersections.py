@@ -17,6 +17,7 @@ SHORT = {
     "arch": ({"stones": 5}, 0.2, None),
     "bolt-nut": ({"sides": 12, "turns": 2.0}, 0.08, None),
     "box-stack": ({"n": 3}, 0.4, None),
+    "candy": ({}, 0.3, None),
     "card-house": ({"levels": 2}, 0.2, None),
     "falling-box": ({"height": 0.05}, 0.2, 4e-3),
     "cloth-drape": ({"spacing": 0.08}, 0.3, None),

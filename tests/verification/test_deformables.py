@@ -275,3 +275,35 @@ def test_a_spring_between_cloth_and_a_body_pulls_both():
         centre = (m @ x[-1] + 0.02 * rec.point("ball", (0, 0, 0))[-1]) / (m.sum() + 0.02)
         assert centre == pytest.approx([0, 0, 0.02 * 0.2 / (m.sum() + 0.02)], abs=1e-7)
         assert np.linalg.norm(x[-1, 4] - rec.point("ball", (0, 0, 0))[-1]) == pytest.approx(0.1, abs=2e-3)
+
+
+def test_a_body_may_be_inside_an_open_tube_and_not_inside_a_closed_skin():
+    """An open surface encloses nothing; in a closed one there is no way out, so such a start is taken for a mistake."""
+    tube = ub.TriMesh.cylinder(0.1, 0.4, 0.05)
+    fabric = ub.Fabric(young=1e5, poisson=0.3, thickness=1e-3)
+
+    def model(mesh):
+        b = ub.Builder(gravity=None)
+        b.body("ball", ub.Sphere(0.05), mass=0.1)
+        b.cloth("skin", mesh, fabric, 500.0)
+        b.add(ub.Contact(reach=1e-3))
+        return b.build()
+
+    rec = ub.Simulation(model(tube), "barrier", dt=1e-2).run(0.05)
+    assert np.abs(rec.pose("ball")[:, :3]).max() < 1e-9
+    solid = ub.TetMesh.ball(0.2, 4)
+    used, faces = np.unique(solid.surface(), return_inverse=True)
+    ball = solid.vertices[used], faces.reshape(-1, 3)
+    with pytest.raises(ub.ModelError, match="'ball' and 'skin'"):
+        ub.Simulation(model(ub.TriMesh(*ball)), "barrier", dt=1e-2).run(0.01)
+
+
+def test_long_runs_know_where_bodies_beside_deformables_are():
+    """A body falls beside a cloth for 3 s without a floor: the run ends, and says that it falls."""
+    b = ub.Builder()
+    b.body("stone", ub.Sphere(0.05), mass=0.1, X_WB=ub.Pose((1, 0, 0)))
+    b.cloth("cloth", ub.TriMesh.grid((0.2, 0.2), spacing=0.1), ub.Fabric(young=1e4, poisson=0.3, thickness=1e-3), 500.0)
+    with pytest.warns(ub.UnibodyWarning, match="fall"):
+        rec = ub.Simulation(b.build(), "barrier", dt=2e-2).run(3.0, every=50)
+    # implicit Euler falls by g t (t + h) / 2
+    assert rec.pose("stone")[-1, 2] == pytest.approx(-0.5 * 9.81 * 3.0 * 3.02, rel=1e-6)

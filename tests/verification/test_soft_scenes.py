@@ -29,6 +29,7 @@ def apart(x: np.ndarray, pairs: np.ndarray, y: np.ndarray, others: np.ndarray) -
 @pytest.mark.parametrize(
     ("name", "parameters", "seconds", "itself"),
     [
+        ("candy", {}, 0.6, ("wrapper",)),
         ("cloth-drape", {"on": "ball", "spacing": 0.05}, 0.5, ("cloth",)),
         ("flag", {"spacing": 0.08}, 1.0, ("flag",)),
         ("trampoline", {"spacing": 0.1}, 0.6, ()),
@@ -112,6 +113,7 @@ def test_a_slippery_finger_lets_the_ball_slide():
 @pytest.mark.parametrize(
     ("name", "wrong", "word"),
     [
+        ("candy", {"degrees": 200.0}, "degrees=200"),
         ("cloth-drape", {"spacing": 0.0}, "spacing=0"),
         ("cloth-drape", {"width": -1.0}, "width=-1"),
         ("flag", {"length": 0.0}, "length=0"),

@@ -90,8 +90,9 @@ def crossing(surface: Surface, broad: Broad, x: np.ndarray, planes: tuple[np.nda
     for a, b in pairs:
         for inner, outer in ((a, b), (b, a)):
             first, faces = surface.vertex_start[inner], surface.faces[surface.face_start[outer] : surface.face_start[outer + 1]]
-            faces = faces[faces[:, 1] != faces[:, 2]]  # lines and points enclose nothing
-            if inner != outer and len(faces) and surface.vertex_start[inner + 1] > first and abs(winding(x[faces], x[first])) > 0.5:
+            if inner == outer or not surface.closed[outer] or surface.vertex_start[inner + 1] == first:
+                continue
+            if abs(winding(x[faces], x[first])) > 0.5:
                 return int(a), int(b)
     least = TOUCH * float(np.abs(x).max(initial=0.0))
     near = broad.between(x, x, 2.0 * least)

@@ -240,6 +240,17 @@ class Surface:
         return np.stack([first, np.cross(n, first)], axis=1)
 
     @cached_property
+    def closed(self) -> np.ndarray:
+        """(bodies and free meshes,) whether faces enclose something: every side of one belongs to two."""
+        out = np.zeros(len(self.face_start) - 1, bool)
+        for b, (first, last) in enumerate(zip(self.face_start[:-1], self.face_start[1:], strict=True)):
+            faces = self.faces[first:last]
+            faces = faces[faces[:, 1] != faces[:, 2]]  # lines and points enclose nothing
+            sides = np.sort(np.concatenate([faces[:, (0, 1)], faces[:, (1, 2)], faces[:, (2, 0)]]), axis=1)
+            out[b] = len(faces) > 0 and bool((np.unique(sides, axis=0, return_counts=True)[1] == 2).all())
+        return out
+
+    @cached_property
     def size(self) -> float:
         """The largest diagonal of a body's vertices [m]."""
         ranges = zip(self.vertex_start[:-1], self.vertex_start[1:], strict=True)

@@ -19,12 +19,12 @@ def poses_and_twists(model: Model, state: State) -> tuple[list[Pose], list[np.nd
         return _from_reduced(model, state)
     moving = [i for i, b in enumerate(model.bodies) if b.kind == "dynamic"]
     width, speeds = {"maximal": (7, 6), "affine": (12, 12)}.get(state.coordinates, (3, 3))
-    links = 0
+    links, vertices = 0, 0
     if state.coordinates == "affine":
         from unibody.coordinates.affine.links import expand
 
-        links = len(expand(model)[1])
-    check_size(state, width * (len(moving) + links), speeds * (len(moving) + links))
+        links, vertices = len(expand(model)[1]), 3 * len(model.free_vertices)
+    check_size(state, width * (len(moving) + links) + vertices, speeds * (len(moving) + links) + vertices)
     from unibody.coordinates.signals import drive
 
     poses = [b.X_WB for b in model.bodies]
