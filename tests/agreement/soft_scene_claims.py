@@ -156,7 +156,7 @@ def tyre(scene, rec):
 
 
 def candy(scene, rec):
-    """Both ends are twisted, the foil between candy and ends closes until the candy cannot leave, and what turns the ends carries it all."""
+    """Both ends are twisted, the foil beside the candy closes until it cannot leave, and what turns the ends carries it all."""
     x0, radius = rec.vertices("wrapper")[0], scene.exact.radius
     r = np.hypot(rec.vertices("wrapper")[-1, :, 1], rec.vertices("wrapper")[-1, :, 2])
     for side in (-1.0, 1.0):
