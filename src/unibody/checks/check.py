@@ -93,8 +93,8 @@ def _refusals(chosen: Solver | None, model: Model) -> Iterator[Finding]:
 
 
 def _refused_start(chosen: Solver | None, model: Model) -> Iterator[Finding]:
-    """Where surfaces must not touch, and deformables must not be inside out: what the solver that knows them says of the start, assembled as
-    simulations do."""
+    """Where surfaces must not touch, and deformables must not be inside out: what the solver that knows them says of the start, assembled
+    as simulations do."""
     asked = model.deformables or any(isinstance(c, Contact) for _, c in model.constraints)
     if not asked or (chosen is not None and chosen.name != "barrier"):
         return

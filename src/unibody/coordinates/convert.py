@@ -14,17 +14,17 @@ from unibody.spatial.pose import Pose, adjoint, vector_from_rotation
 
 
 def poses_and_twists(model: Model, state: State) -> tuple[list[Pose], list[np.ndarray]]:
-    """X_WB and V_WB_B of every body in a state of any coordinates."""
+    """X_WB and V_WB_B of every body in a state of any coordinates; free vertices of deformables stand behind the bodies of affine ones."""
     if state.coordinates == "reduced":
         return _from_reduced(model, state)
     moving = [i for i, b in enumerate(model.bodies) if b.kind == "dynamic"]
     width, speeds = {"maximal": (7, 6), "affine": (12, 12)}.get(state.coordinates, (3, 3))
-    links = 0
+    links = vertices = 0
     if state.coordinates == "affine":
         from unibody.coordinates.affine.links import expand
 
-        links = len(expand(model)[1])
-    check_size(state, width * (len(moving) + links), speeds * (len(moving) + links))
+        links, vertices = len(expand(model)[1]), len(model.free_vertices) if model.deformables else 0
+    check_size(state, width * (len(moving) + links) + 3 * vertices, speeds * (len(moving) + links) + 3 * vertices)
     from unibody.coordinates.signals import drive
 
     poses = [b.X_WB for b in model.bodies]

@@ -17,7 +17,6 @@ import numpy as np
 
 from unibody.errors import ModelError
 
-
 MOST = 1e7
 """Cells of a mesh that is made here: beyond, they are a slip of the pen."""
 

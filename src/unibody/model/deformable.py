@@ -178,7 +178,8 @@ class Places:
 
     def derivatives(self, t: float) -> tuple[np.ndarray, np.ndarray] | None:
         """(n, 3) velocities and accelerations of a Table, here or seen from elsewhere; None of other functions."""
-        motion, R = self.motion, np.eye(3)
+        R = np.eye(3)
+        motion: Any = self.motion
         while isinstance(motion, MovedPlaces):
             motion, R = motion.motion, R @ motion.X.R
         if not isinstance(motion, Table):

@@ -67,7 +67,8 @@ def _moved(recording: Any, point: Point) -> tuple[np.ndarray, np.ndarray]:
 
 def table(recording: Any) -> dict[str, np.ndarray]:
     """Columns with a number for every recorded state: time, energies, violation, joints' coordinates, poses; then joints' velocities,
-    bodies' twists, reactions, tensions, and where the solver knows surfaces the number of contacts and the force on each body and deformable."""
+    bodies' twists, reactions, tensions, and where the solver knows surfaces the number of contacts and the force on each body and
+    deformable."""
     model, energy = recording.model, recording.energy
     elastic = ("elastic",) if model.deformables else ()
     out = {"t": recording.t} | {name: getattr(energy, name) for name in ("kinetic", "gravity", "springs", *elastic, "total")}

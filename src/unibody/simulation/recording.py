@@ -278,7 +278,7 @@ class Recording:
     def reaction(self, joint: Any) -> np.ndarray:
         """(T, 6) the whole wrench through a joint: torque then force on the child at the joint frame M, world axes. Through each part of
         a joint goes the same wrench, for there is no mass between them. Of an attachment or of prescribed vertices (T, n, 3): the forces
-        with which what holds them acts on them, world axes [N]."""
+        with which what holds them acts on them in the step that ended there, world axes [N]; 0 before the first step."""
         held = {a.name: a.vertices for a in self.model.attachments} | {p.name: p.vertices for p in self.model.prescribed}
         if (name := name_of(joint, "joint")) in held and name not in self.model._joint_index:
             return self._of_vertices(held[name], "vertex_reactions")
@@ -439,8 +439,8 @@ class Recording:
         joint_names (m,); coordinate_names (nq,) and joint_q (T, nq); velocity_names (nv,) and joint_v (T, nv);
         reactions (T, m, 6) torque then force on the child at the joint frame, world axes; kinetic, gravity, springs, total, damper_work,
         motor_work, applied_work (T,) [J]; violation (T,) [m or rad]; q, v, the solver's own; dt (), solver (); where the solver knows
-        surfaces and some are asked to touch, the columns of `contact_table.contact_columns`; where there are deformables, `derived.deformed`
-        (contacts number these behind the bodies).
+        surfaces and some are asked to touch, the columns of `contact_table.contact_columns`; where there are deformables, those of
+        `derived.deformed` (contacts number deformables behind the bodies).
         """
         model, seen, energy = self.model, self.observations, self.energy
         rows, bodies, joints = len(self), len(model.bodies), len(model.joints)

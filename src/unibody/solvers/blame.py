@@ -9,7 +9,8 @@ from unibody.model import Model
 
 
 def element_of(error: BaseException, model: Model) -> str | None:
-    """The name of the body, joint, force, constraint or prescribed vertices in whose code, or in the handling of whose answer, an exception was raised."""
+    """The name of the body, joint, force, constraint or prescribed vertices in whose code, or in the handling of whose answer, an exception
+    was raised."""
     named: dict[int, str] = {}
     codes: dict[Any, str] = {}
     things: list[tuple[str, Any]] = [*model.forces, *model.constraints]

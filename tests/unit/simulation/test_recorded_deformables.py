@@ -95,6 +95,26 @@ def test_elastic_energy_is_part_of_the_potential():
     assert rec.reports[1].energies == pytest.approx({"kinetic": 1.0, "gravity": 2.0, "springs": 3.0, "elastic": 4.1, "total": 10.1})
 
 
+def test_tables_and_arrays_tell_of_deformables():
+    """Energies of a row add up to its total; places and velocities stand there by the names that observations have."""
+    rec = recording()
+    columns = rec.to_pandas()
+    parts = columns[["kinetic", "gravity", "springs", "elastic"]].sum(axis=1)
+    np.testing.assert_allclose(columns["total"], parts, rtol=1e-15)
+    arrays = rec.arrays()
+    assert arrays["deformable_names"].tolist() == ["flag", "rope", "block", "lid"] and arrays["elastic"].shape == (3,)
+    for name, first in zip(arrays["deformable_names"], arrays["deformable_first"], strict=True):
+        x = rec.vertices(str(name))
+        np.testing.assert_array_equal(arrays["vertices"][:, first : first + x.shape[1]], x)
+
+
+def test_a_point_of_a_deformable_has_no_pose():
+    rec = recording()
+    for ask in (rec.pose, rec.twist, rec.point, rec.vertices):
+        with pytest.raises(ub.ModelError, match=r"'block.vertex\[0\]' is a point of a deformable and has no axes; ask for rec.vertices"):
+            ask("block.vertex[0]")
+
+
 def test_a_solver_that_does_not_tell_is_named():
     with pytest.raises(ub.ModelError, match="vertices: solver 'barrier' does not tell them of deformables"):
         recording(told=False).vertices("flag")
