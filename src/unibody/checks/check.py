@@ -103,6 +103,6 @@ def _refused_start(chosen: Solver | None, model: Model) -> Iterator[Finding]:
     except Unsupported:
         return
     except ModelError as error:
-        known = [x.name for x in (*model.bodies, *model.joints, *model.deformables)]
+        known = [*(b.name for b in model.bodies), *(j.name for j in model.joints), *(d.name for d in model.deformables)]
         named = tuple(dict.fromkeys(name for name in known if f"'{name}'" in str(error)))
         yield Finding("error", "start refused", named, f"{error}")
