@@ -307,3 +307,71 @@ def test_long_runs_know_where_bodies_beside_deformables_are():
         rec = ub.Simulation(b.build(), "barrier", dt=2e-2).run(3.0, every=50)
     # implicit Euler falls by g t (t + h) / 2
     assert rec.pose("stone")[-1, 2] == pytest.approx(-0.5 * 9.81 * 3.0 * 3.02, rel=1e-6)
+
+
+def test_a_table_moves_vertices_to_its_end():
+    """½ a t² through three times is told exactly by a cubic with three-point slopes: at the last time, too, vertices are where it ends,
+    with its speed a t, here and where the scene is turned by a half turn."""
+    a, times = 3.0, (0.0, 0.05, 0.1)
+    for place in (None, ub.Pose((1, 0, 0), (0, 0, 0, 1))):
+        b = ub.Builder()
+        cloth = b.cloth("flag", sheet((0.2, 0.2), (2, 2)), Spring(1000.0), density=1000)
+        held = cloth.vertices[np.abs(cloth.vertices.x[:, 0]) > 0.09]
+        start = cloth.vertices.x[held.index]
+        b.prescribe(held, ub.Table(times, [(start + [0.5 * a * t * t, 0, 0]).ravel() for t in times]))
+        if place is not None:
+            outer = ub.Builder()
+            outer.include(b.build(), at=place)
+            b = outer
+        rec = run(b, times[-1])
+        sign, end = (1.0, start) if place is None else (-1.0, start @ place.R.T + np.array(place.p))
+        index = rec.model.prescribed[0].vertices
+        np.testing.assert_allclose(rec.vertices("flag")[-1, index], end + [sign * 0.5 * a * 0.01, 0, 0], atol=1e-12)
+        np.testing.assert_allclose(rec.velocities("flag")[-1, index, 0], sign * a * 0.1, rtol=1e-12)
+
+
+def test_a_motion_that_fails_later_is_named():
+    b = ub.Builder()
+    cloth = b.cloth("flag", sheet((0.2, 0.2), (2, 2)), Spring(1000.0), density=1000)
+    start = cloth.vertices.x[:2]
+    b.prescribe(cloth.vertices[:2], lambda t: start if t < 0.015 else {}["nothing"], name="hand")
+    with pytest.raises(ub.StepFailed, match="failed near 'hand': KeyError: 'nothing'"):
+        run(b, 0.1)
+
+
+def test_a_rope_hangs_from_a_body_that_is_welded_fast():
+    """Joints leave nothing free; the weld carries both weights."""
+    b = ub.Builder()
+    ball = b.body("ball", shape=ub.Sphere(0.05), mass=1.0, X_WB=ub.Pose((0, 0, 1)))
+    b.joint("weld", ub.Weld(), b.world, ball, X_PF=ub.Pose((0, 0, 1)))
+    rope = b.rod("rope", np.linspace((0, 0, 1), (0, 0, 0.5), 6), 0.01, ub.RodMaterial(young=1e7, damping=0.01), density=900)
+    b.attach(rope.end(0), ball)
+    rec = run(b, 1.0)
+    assert rec.reaction("weld")[-1, 3:] == pytest.approx([0, 0, rec.model.total_mass * G], abs=1e-6)
+
+
+def test_a_spring_acts_on_a_point_of_a_quadratic_tetrahedron():
+    """Σ wₖ xₖ over its ten vertices, of which each gets its share of the force: a free block under one spring gains its impulse."""
+    k, b = 50.0, ub.Builder(gravity=None)
+    solid = b.soft("block", block((0.2, 0.1, 0.1), (2, 1, 1)), RUBBER, density=1000, order=2)
+    b.add(ub.SpringDamper(b.world.at(0.3, 0, 0.3), solid.at(tet=3, weights=(0.1, 0.2, 0.3, 0.4)), stiffness=k, rest_length=0.0))
+    rec = run(b, 0.05)
+    (point,) = rec.model.vertex_points
+    assert len(point.vertices) == 10
+    pull = k * (np.array([0.3, 0, 0.3]) - rec.vertices("block")[1:, point.vertices].transpose(0, 2, 1) @ point.weights)
+    np.testing.assert_allclose(rec.momentum[-1], 0.01 * pull.sum(axis=0), rtol=1e-4)  # implicit Euler: forces at the ends of steps
+
+
+def test_states_of_deformables_are_understood_between_runs():
+    """A long fall is watched and told of; a state with a solid inside out is refused by name."""
+    b = ub.Builder()
+    solid = b.soft("cube", block((0.1, 0.1, 0.1), (1, 1, 1)), RUBBER, density=1000)
+    ball = b.body("ball", shape=ub.Sphere(0.02), mass=0.1, X_WB=ub.Pose((0, 0, 0.05)))
+    b.attach(solid.vertices[[0]], ball)
+    simulation = ub.Simulation(b.build(), "barrier", dt=0.05)
+    with pytest.warns(ub.UnibodyWarning, match="falls for ever|has fallen"):
+        fall = simulation.run(5.0).pose("ball")[-1, 2]
+    assert fall == pytest.approx(0.05 - 0.5 * G * 5.0 * 5.05, rel=0.01)  # implicit Euler: ½ g t (t + dt), of the centre of both
+    state = simulation.state
+    with pytest.raises(ub.ModelError, match="'cube' starts where its energy is infinite"):
+        ub.Simulation(simulation.model, "barrier", dt=0.05, state=ub.State(state.t, state.q * 0.0 + 1.0, state.v, "affine"))

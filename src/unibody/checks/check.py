@@ -46,7 +46,7 @@ def check(model: Model, dt: float | None = None, solver: str | Solver | None = N
     here = Instant(bodies_alone(model))
     findings = [*connection_findings(here), *inertia_findings(here), *overlap_findings(here), *contact_force_findings(here)]
     findings += closing_findings(here, chosen)
-    steps = list(safe_steps(here, getattr(chosen, "explicit", ())))
+    steps = list(safe_steps(here, getattr(chosen, "explicit", ()), model))
     refused = [*_refusals(chosen, model), *_refused_start(chosen, model)]
     return Findings([*findings, *_left_out(model), *_step_findings(steps, step, chosen), *refused], steps)
 
@@ -93,14 +93,16 @@ def _refusals(chosen: Solver | None, model: Model) -> Iterator[Finding]:
 
 
 def _refused_start(chosen: Solver | None, model: Model) -> Iterator[Finding]:
-    """Where surfaces must not touch: what the solver that knows them says of the start, assembled as simulations do."""
-    if not any(isinstance(c, Contact) for _, c in model.constraints) or (chosen is not None and chosen.name != "barrier"):
+    """Where surfaces must not touch, and deformables must not be inside out: what the solver that knows them says of the start, assembled
+    as simulations do."""
+    asked = model.deformables or any(isinstance(c, Contact) for _, c in model.constraints)
+    if not asked or (chosen is not None and chosen.name != "barrier"):
         return
     try:
         begin((chosen or look_up("barrier", REGISTRY, "solver")()).bind(model), None)
     except Unsupported:
         return
     except ModelError as error:
-        known = [b.name for b in model.bodies] + [j.name for j in model.joints]
+        known = [*(b.name for b in model.bodies), *(j.name for j in model.joints), *(d.name for d in model.deformables)]
         named = tuple(dict.fromkeys(name for name in known if f"'{name}'" in str(error)))
         yield Finding("error", "start refused", named, f"{error}")

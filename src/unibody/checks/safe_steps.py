@@ -30,8 +30,9 @@ def rules_of(solver: str) -> tuple[str, ...]:
     return REGISTRY[solver].choices("rule")
 
 
-def safe_steps(here: Instant, explicit: Collection[str] = ()) -> Iterator[SafeStep]:
-    """One for every solver in the registry and each of its rules; implicit ones leave the forces named `explicit` explicit."""
+def safe_steps(here: Instant, explicit: Collection[str] = (), whole: Model | None = None) -> Iterator[SafeStep]:
+    """One for every solver in the registry and each of its rules; implicit ones leave the forces named `explicit` explicit. `whole`: the
+    model that solvers are asked to run, if it has more than bodies."""
     model = here.model
     if model.nv > LARGEST:
         for solver in REGISTRY:
@@ -42,7 +43,7 @@ def safe_steps(here: Instant, explicit: Collection[str] = ()) -> Iterator[SafeSt
     modes = modes_of(motion.A_q, motion.A_v) if motion.N.shape[1] else Modes(np.zeros(0), np.zeros((0, 0)), True)
     limits: dict[str, Limit] = {}
     for solver in REGISTRY:
-        refused = _refusal(solver, model)
+        refused = _refusal(solver, whole or model)
         for rule in rules_of(solver):
             if refused:
                 yield SafeStep(solver, rule, np.nan, f"cannot run this model: {refused}")

@@ -288,7 +288,7 @@ def info(target: Target, param: Params = None, as_json: Json = False) -> int:
         *([("notes", scene.notes)] if scene.notes else []),
     ])  # fmt: skip
     typer.echo("\n" + "\n".join(describe.tree_lines(model)))
-    for title in ("loops", "forces", "constraints"):
+    for title in ("loops", "forces", "constraints", "deformables", "attachments"):
         if data[title]:
             typer.secho(f"\n{title}", bold=True)
         for row in data[title]:

@@ -8,7 +8,7 @@ from unibody.cli.inputs import solver_for
 from unibody.errors import Unsupported
 from unibody.model import Model
 from unibody.model.model import JointInfo
-from unibody.model.summary import kind, touched, tree_lines
+from unibody.model.summary import held_rows, kind, soft_rows, touched, tree_lines
 from unibody.scenes import Scene
 from unibody.solvers import REGISTRY
 from unibody.solvers.base import by_reason
@@ -35,6 +35,8 @@ def describe(model: Model) -> dict[str, Any]:
         "gravity": [float(x) for x in model.gravity],
         "forces": [{"name": n, "type": type(e).__name__, "on": touched(e)} for n, e in model.forces],
         "constraints": [{"name": n, "type": type(e).__name__, "on": touched(e)} for n, e in model.constraints],
+        "deformables": [{"name": n, "type": what, "on": [on]} for n, what, on in soft_rows(model)],
+        "attachments": [{"name": n, "type": what, "on": [on]} for n, what, on in held_rows(model)],
         "solvers": {name: refusals(name, model) for name in REGISTRY},
     }
 

@@ -14,7 +14,7 @@ from unibody.spatial.pose import Pose, adjoint, vector_from_rotation
 
 
 def poses_and_twists(model: Model, state: State) -> tuple[list[Pose], list[np.ndarray]]:
-    """X_WB and V_WB_B of every body in a state of any coordinates."""
+    """X_WB and V_WB_B of every body in a state of any coordinates; free vertices of deformables stand behind the bodies of affine ones."""
     if state.coordinates == "reduced":
         return _from_reduced(model, state)
     moving = [i for i, b in enumerate(model.bodies) if b.kind == "dynamic"]

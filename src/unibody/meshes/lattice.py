@@ -17,6 +17,9 @@ import numpy as np
 
 from unibody.errors import ModelError
 
+MOST = 1e7
+"""Cells of a mesh that is made here: beyond, they are a slip of the pen."""
+
 
 def lengths_of(what: str, value: Any, count: int) -> np.ndarray:
     """So many lengths above 0 [m]."""
@@ -43,9 +46,16 @@ def counts_of(what: str, value: Any, count: int) -> tuple[int, ...]:
     return out
 
 
+def few_enough(what: str, cells: float) -> None:
+    """Refuse meshes that no memory holds."""
+    if cells > MOST:
+        raise ModelError(f"{what}: about {cells:.2g} cells, more than {MOST:.0e}; give fewer")
+
+
 def lattice(cells: tuple[int, int, int]) -> tuple[np.ndarray, np.ndarray]:
     """Vertices of [0, 1]³ and tetrahedra."""
     nx, ny, nz = cells
+    few_enough(f"TetMesh: {nx} × {ny} × {nz}, each cut into six", 6.0 * nx * ny * nz)
     grid = np.stack(np.meshgrid(*(np.linspace(0.0, 1.0, n + 1) for n in cells), indexing="ij"), axis=-1)
     number = np.arange((nx + 1) * (ny + 1) * (nz + 1)).reshape(nx + 1, ny + 1, nz + 1)
     return grid.reshape(-1, 3), kuhn(number)

@@ -13,7 +13,7 @@ import numpy as np
 
 from unibody.errors import ModelError
 from unibody.meshes.checking import triangle_areas
-from unibody.meshes.lattice import lengths_of
+from unibody.meshes.lattice import few_enough, lengths_of
 
 PATTERNS = ("equilateral", "regular", "alternating")
 STEEP = np.sqrt(0.75)
@@ -52,6 +52,7 @@ def spacing_of(what: str, spacing: Any, least: float) -> float:
     s, = lengths_of(f"{what}: spacing", spacing, 1)
     if s > least * (1.0 + 1e-9):
         raise ModelError(f"{what}: spacing {s:g} m is more than the {least:g} m of the sheet; give less")
+    few_enough(f"{what}: spacing {s:g} m", (least / s) ** 2)
     return float(s)
 
 

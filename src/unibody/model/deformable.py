@@ -18,7 +18,10 @@ from typing import Any
 import numpy as np
 
 from unibody.energies.base import Stencils
+from unibody.errors import ModelError
+from unibody.spatial.moved import MovedPlaces
 from unibody.spatial.pose import Pose
+from unibody.spatial.table import Table
 
 NOBODY = -1
 
@@ -162,10 +165,24 @@ class Places:
     what: str
 
     def __call__(self, t: float) -> np.ndarray:
-        from unibody.errors import ModelError
-
-        value = np.asarray(self.motion(t), float)
+        given = self.motion(t)
+        try:
+            value = np.asarray(given, float)
+        except (TypeError, ValueError):
+            said = f"at t = {t:g} its motion gives {type(given).__name__} that is no array of numbers"
+            raise ModelError(f"{self.what}: {said}; give ({self.count}, 3) positions in the world [m]") from None
         if value.size != 3 * self.count or not np.isfinite(value).all():
             said = f"shape {value.shape}" if value.size != 3 * self.count else "numbers that are not finite"
             raise ModelError(f"{self.what}: at t = {t:g} its motion gives {said}; give ({self.count}, 3) positions in the world [m]")
         return value.reshape(self.count, 3)
+
+    def derivatives(self, t: float) -> tuple[np.ndarray, np.ndarray] | None:
+        """(n, 3) velocities and accelerations of a Table, here or seen from elsewhere; None of other functions."""
+        R = np.eye(3)
+        motion: Any = self.motion
+        while isinstance(motion, MovedPlaces):
+            motion, R = motion.motion, R @ motion.X.R
+        if not isinstance(motion, Table):
+            return None
+        _, velocities, accelerations = motion.derivatives(t).reshape(3, self.count, 3) @ R.T
+        return velocities, accelerations

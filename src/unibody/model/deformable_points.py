@@ -12,6 +12,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from operator import index
 from typing import Any
 
 import numpy as np
@@ -24,6 +25,8 @@ from unibody.model.deformable import AskedDeformable
 POINT = re.compile(r"(?P<name>.+)\.(?P<cell>vertex|face|tet|edge)\[(?P<k>\d+)\](?:\((?P<weights>[^()]*)\))?", re.DOTALL)
 CELLS = {"soft": ("tet", "tets"), "cloth": ("face", "faces"), "rod": ("edge", "edges")}
 """Of a kind the word for its cells, and the field of its mesh that holds them."""
+EXAMPLES = {"soft": "NeoHookean(young=1e5, poisson=0.4)", "cloth": "Fabric(…)", "rod": "RodMaterial(young=1e7)"}
+"""Of a kind a material."""
 UNIT = 1e-9
 """How far the sum of weights may be from 1."""
 
@@ -83,7 +86,8 @@ class DeformableHandle:
 
     def vertex(self, i: int) -> Point:
         """One vertex, as a point that elements act on."""
-        return Point(f"{self.name}.vertex[{self.vertices[int(i)].index[0]}]")
+        k = _whole(i, f"'{self.name}' vertex")
+        return Point(f"{self.name}.vertex[{self.vertices[k].index[0]}]")
 
     def at(self, tet: int | None = None, face: int | None = None, edge: int | None = None, weights: Any = None) -> Point:
         """The point Σ wₖ xₖ over the vertices of a tetrahedron of a solid, a face of cloth, an edge of a rod; weights None: its middle."""
@@ -94,8 +98,14 @@ class DeformableHandle:
             raise ModelError(f"'{self.name}': at({', '.join(given) or 'nothing'}=…) is no place in a {asked.kind}; give {word}=")
         cells = getattr(asked.mesh, field)
         corners = min(cells.shape[1], 4)
-        w = [1.0 / corners] * corners if weights is None else np.ravel(np.asarray(weights, float)).tolist()
-        name = f"{self.name}.{word}[{int(given[word])}]({', '.join(map(repr, w))})"
+        try:
+            w = [1.0 / corners] * corners if weights is None else np.ravel(np.asarray(weights, float)).tolist()
+        except (TypeError, ValueError):
+            raise ModelError(f"'{self.name}': weights {shortly(weights)} are no numbers; give {corners}, one a corner") from None
+        k = _whole(given[word], f"'{self.name}' {word}")
+        if not 0 <= k < len(cells):
+            raise ModelError(f"'{self.name}' has no {word} {k}; it has 0 … {len(cells) - 1}")
+        name = f"{self.name}.{word}[{k}]({', '.join(map(repr, w))})"
         point_of_name(name, {self.name: asked})
         return Point(name)
 
@@ -114,6 +124,13 @@ class DeformableHandle:
     def embed(self, surface: Any) -> None:
         """Show this surface (a TriMesh or a Mesh, in the axes of the mesh) in its stead; it moves with the cells around it."""
         self._embed(surface)
+
+
+def _whole(value: Any, what: str) -> int:
+    try:
+        return index(value)
+    except TypeError:
+        raise ModelError(f"{what} {shortly(value)} is no whole number; give one") from None
 
 
 def shortly(value: Any) -> str:

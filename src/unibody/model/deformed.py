@@ -32,7 +32,7 @@ from unibody.model.deformable import (
     Places,
     PrescribedVertices,
 )  # fmt: skip
-from unibody.model.deformable_points import point_of_name, shortly, start_places
+from unibody.model.deformable_points import EXAMPLES, point_of_name, shortly, split_name, start_places
 from unibody.spatial.pose import Pose
 
 MOST = 4
@@ -56,6 +56,10 @@ def deformed(
     """Everything with its numbers. What is held starts where what holds it is, and moves with it."""
     if not deformables:
         return Deformed()
+    for name in number_of:
+        parts = split_name(name)
+        if parts is not None and parts[0] in deformables:
+            raise ModelError(f"body '{name}' is called as a point of {deformables[parts[0]].kind} '{parts[0]}' is; give it another name")
     firsts, count = {}, 0
     for name, asked in deformables.items():
         firsts[name], count = count, count + len(asked.mesh.vertices)
@@ -104,10 +108,9 @@ def _prescribed(asked: AskedPrescribed, firsts: Mapping[str, int], x: np.ndarray
 
 def rate_of(motion: Any, t: float, step: float = 1e-6) -> np.ndarray:
     """Velocities of a motion: those of its Table, else by the difference forwards, of second order, since a motion may begin at t."""
-    track = getattr(getattr(motion, "motion", None), "_track", None)
-    if track is not None:
-        n = 3 * motion.count
-        return np.asarray(track(t), float)[n : 2 * n].reshape(-1, 3)
+    exact = motion.derivatives(t) if isinstance(motion, Places) else None
+    if exact is not None:
+        return exact[0]
     return (-3.0 * motion(t) + 4.0 * motion(t + step) - motion(t + 2.0 * step)) / (2.0 * step)
 
 
@@ -203,6 +206,11 @@ def stencils_of(asked: AskedDeformable) -> tuple[Stencils, ...]:
             made += tuple(Inflation(asked.pressure).stencils(asked.mesh))
     except ModelError as error:
         raise ModelError(f"{what}: {error}") from None
+    except AttributeError as error:
+        said = f"{type(asked.material).__name__} asks a {type(asked.mesh).__name__} for '{error.name}', which it has not"
+        if error.obj is not asked.mesh:
+            raise
+        raise ModelError(f"{what}: {said}; give a material for a {asked.kind}, such as {EXAMPLES[asked.kind]}") from error
     n = len(asked.mesh.vertices)
     for s in made:
         if not isinstance(s, Stencils):

@@ -16,7 +16,7 @@ from unibody.errors import ModelError
 from unibody.meshes import RodMesh, TetMesh, TriMesh
 from unibody.model.checking import FARTHEST, FASTEST, check_new, checked_pose, within
 from unibody.model.deformable import AskedAttachment, AskedDeformable, AskedPrescribed
-from unibody.model.deformable_points import DeformableHandle, Vertices, joined_name, point_of_name, shortly, split_name
+from unibody.model.deformable_points import EXAMPLES, DeformableHandle, Vertices, joined_name, point_of_name, shortly, split_name
 from unibody.model.model import look_up
 from unibody.spatial.pose import Pose, vector
 
@@ -83,8 +83,7 @@ class Deforming:
         what = f"{kind} '{name}'"
         check_new(name, ChainMap(self._deformables, self._bodies), kind)
         if not callable(getattr(material, "stencils", None)):
-            example = {"soft": "NeoHookean(young=1e5, poisson=0.4)", "cloth": "Fabric(…)", "rod": "RodMaterial(young=1e7)"}[kind]
-            raise ModelError(f"{what}: material {shortly(material)} is none; give one such as {example}")
+            raise ModelError(f"{what}: material {shortly(material)} is none; give one such as {EXAMPLES[kind]}")
         if mass != "lumped":
             raise ModelError(f"{what}: masses {mass!r} are unknown; give 'lumped', which shares the mass of each cell among its vertices")
         at = checked_pose(X_WB, f"{what} X_WB")

@@ -44,7 +44,7 @@ def page(model: Contents) -> str:
     """The line, the tree, then loops, forces, constraints and deformables with what they touch."""
     out = [line(model), f"gravity ({', '.join(f'{x:g}' for x in model.gravity)}) m/s²", *tree_lines(model)]
     titled = [("loops", _loops(model)), ("forces", _elements(model.forces)), ("constraints", _elements(model.constraints))]
-    for title, rows in (*titled, ("deformables", _soft(model)), ("attachments", _held(model))):
+    for title, rows in (*titled, ("deformables", soft_rows(model)), ("attachments", held_rows(model))):
         if rows:
             out += [title, *(f"  {name}  {what}" + (f": {on}" if on else "") for name, what, on in rows[:SHOWN])]
         if len(rows) > SHOWN:
@@ -63,7 +63,7 @@ def tables(model: Contents) -> str:
     out = [f"<b>{escape(line(model))}</b>"]
     out.append(_table(("body", "mass [kg]", "shapes", "hangs on", "by", "joint", "freedom"), bodies))
     titled = [("loop", _loops(model)), ("force", _elements(model.forces)), ("constraint", _elements(model.constraints))]
-    for title, rows in (*titled, ("deformable", _soft(model)), ("attachment", _held(model))):
+    for title, rows in (*titled, ("deformable", soft_rows(model)), ("attachment", held_rows(model))):
         if rows:
             out.append(_table((title, "class", "between" if title == "loop" else "on"), rows))
     return "\n".join(out)
@@ -87,7 +87,7 @@ def _elements(elements: Sequence[tuple[str, Any]]) -> list[tuple[str, str, str]]
     return [(name, type(element).__name__, ", ".join(touched(element))) for name, element in elements]
 
 
-def _soft(model: Contents) -> list[tuple[str, str, str]]:
+def soft_rows(model: Contents) -> list[tuple[str, str, str]]:
     """Deformables: what they are of, how large and heavy."""
     return [
         (d.name, d.kind, f"{type(d.material).__name__}, {_counted(len(d.X), 'vertex', 'vertices')}, {d.mass.sum():.4g} kg")
@@ -95,7 +95,7 @@ def _soft(model: Contents) -> list[tuple[str, str, str]]:
     ]
 
 
-def _held(model: Contents) -> list[tuple[str, str, str]]:
+def held_rows(model: Contents) -> list[tuple[str, str, str]]:
     """Attachments and prescribed vertices, and what holds them."""
     owner = np.repeat([d.name for d in model.deformables], [len(d.X) for d in model.deformables])
     out = []

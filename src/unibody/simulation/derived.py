@@ -67,9 +67,11 @@ def _moved(recording: Any, point: Point) -> tuple[np.ndarray, np.ndarray]:
 
 def table(recording: Any) -> dict[str, np.ndarray]:
     """Columns with a number for every recorded state: time, energies, violation, joints' coordinates, poses; then joints' velocities,
-    bodies' twists, reactions, tensions, and where the solver knows surfaces the number of contacts and the force on each body."""
+    bodies' twists, reactions, tensions, and where the solver knows surfaces the number of contacts and the force on each body and
+    deformable."""
     model, energy = recording.model, recording.energy
-    out = {"t": recording.t} | {name: getattr(energy, name) for name in ("kinetic", "gravity", "springs", "total")}
+    elastic = ("elastic",) if model.deformables else ()
+    out = {"t": recording.t} | {name: getattr(energy, name) for name in ("kinetic", "gravity", "springs", *elastic, "total")}
     out["violation"] = recording.violation
     moving = [j for j in model.joints if j.nq]
     for j in moving:
@@ -89,10 +91,26 @@ def table(recording: Any) -> dict[str, np.ndarray]:
     seen = [o.contacts for o in recording.observations]
     if seen and all(c is not None for c in seen) and any(len(c) for c in seen):
         out["contacts"] = np.array([len(c) for c in seen], float)
-        for i, body in enumerate(model.bodies):
+        for i, name in enumerate(recording._touching_names):
             if any((c.bodies == i).any() for c in seen):
-                out |= dict(zip(_of(body.name, "contact_fx contact_fy contact_fz"), np.array([c.on(i) for c in seen]).T, strict=True))
+                out |= dict(zip(_of(name, "contact_fx contact_fy contact_fz"), np.array([c.on(i) for c in seen]).T, strict=True))
     return out
+
+
+def deformed(recording: Any) -> dict[str, np.ndarray]:
+    """Arrays of deformables, n vertices in all: deformable_names (m,), deformable_first (m,) the number of the first vertex of each;
+    vertices (T, n, 3) [m], vertex_velocities (T, n, 3) [m/s], vertex_contacts (T, n, 3) [N]; elastic (T,) [J]. Nothing where there are
+    none."""
+    model, seen = recording.model, recording.observations
+    if not model.deformables or any(o.vertices is None for o in seen):
+        return {}
+    names = ("vertices", "vertex_velocities", "vertex_contacts")
+    return {
+        "deformable_names": np.array([d.name for d in model.deformables]),
+        "deformable_first": np.array([d.first for d in model.deformables]),
+        **{name: np.array([getattr(o, name) for o in seen]).reshape(len(seen), -1, 3) for name in names},
+        "elastic": recording.energy.elastic,
+    }
 
 
 def _of(name: str, words: str) -> list[str]:

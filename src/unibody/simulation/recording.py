@@ -208,9 +208,17 @@ class Recording:
         j = self.model.joint(name_of(name, "joint"))
         return np.array([o.joint_v[j.v_start : j.v_start + j.nv] for o in self.observations]).reshape(len(self), j.nv)
 
+    def _body(self, body: Any) -> int:
+        """The number of a body, which has a pose."""
+        i = self.model.body(name_of(body, "body"))
+        if i >= self.model.n_bodies:
+            remedy = "ask for rec.vertices and rec.velocities of the deformable"
+            raise ModelError(f"'{name_of(body, 'body')}' is a point of a deformable and has no axes; {remedy}")
+        return i
+
     def pose(self, body: Any) -> np.ndarray:
         """(T, 7) p then wxyz; the quaternion does not jump sign."""
-        i = self.model.body(name_of(body, "body"))
+        i = self._body(body)
         out = np.array([o.poses[i] for o in self.observations]).reshape(len(self), 7)
         for k in range(1, len(out)):
             if out[k, 3:] @ out[k - 1, 3:] < 0:
@@ -219,7 +227,7 @@ class Recording:
 
     def twist(self, body: Any) -> np.ndarray:
         """(T, 6) angular then linear, world axes, at the body's origin."""
-        i = self.model.body(name_of(body, "body"))
+        i = self._body(body)
         return np.array([o.twists[i] for o in self.observations]).reshape(len(self), 6)
 
     def point(self, body: Any, p: Sequence[float] = (0.0, 0.0, 0.0)) -> np.ndarray:
@@ -230,14 +238,14 @@ class Recording:
         """(T, n, 3) world positions of the vertices of a deformable, or of the shapes of a body."""
         if (name := name_of(body, "body")) in self.model._deformable_index:
             return self._of_vertices(self.model.deformable(name).vertices, "vertices")
-        info = self.model.bodies[self.model.body(name_of(body, "body"))]
+        info = self.model.bodies[self._body(body)]
         if not info.shapes:
             raise ModelError(f"body '{info.name}' has no shape, so it has no vertices; give it one or use rec.point")
         return self._points(body, np.concatenate([p.triangles()[0] for p in info.shapes]))
 
     def _points(self, body: Any, local: np.ndarray) -> np.ndarray:
         """(T, n, 3) from body coordinates (n, 3)."""
-        i = self.model.body(name_of(body, "body"))
+        i = self._body(body)
         out = np.empty((len(self), *local.shape))
         for row, o in enumerate(self.observations):
             if o.material is None:
@@ -270,7 +278,7 @@ class Recording:
     def reaction(self, joint: Any) -> np.ndarray:
         """(T, 6) the whole wrench through a joint: torque then force on the child at the joint frame M, world axes. Through each part of
         a joint goes the same wrench, for there is no mass between them. Of an attachment or of prescribed vertices (T, n, 3): the forces
-        with which what holds them acts on them, world axes [N]."""
+        with which what holds them acts on them in the step that ended there, world axes [N]; 0 before the first step."""
         held = {a.name: a.vertices for a in self.model.attachments} | {p.name: p.vertices for p in self.model.prescribed}
         if (name := name_of(joint, "joint")) in held and name not in self.model._joint_index:
             return self._of_vertices(held[name], "vertex_reactions")
@@ -406,7 +414,7 @@ class Recording:
     def to_pandas(self) -> Any:
         """A DataFrame over t: energies, violation, then of joints and bodies by name: `elbow.q0`, `arm.x … qz`, velocities `elbow.v0`,
         twists `arm.wx … vz`, reactions `elbow.tx … fz` (torque, force on the child), tensions `rope.tension`, and where the solver knows
-        surfaces `contacts` and the contact force on each body, `arm.contact_fx …`."""
+        surfaces `contacts` and the contact force on each body and deformable, `arm.contact_fx …`. Deformables add `elastic` to energies."""
         try:
             import pandas
         except ModuleNotFoundError:
@@ -431,7 +439,8 @@ class Recording:
         joint_names (m,); coordinate_names (nq,) and joint_q (T, nq); velocity_names (nv,) and joint_v (T, nv);
         reactions (T, m, 6) torque then force on the child at the joint frame, world axes; kinetic, gravity, springs, total, damper_work,
         motor_work, applied_work (T,) [J]; violation (T,) [m or rad]; q, v, the solver's own; dt (), solver (); where the solver knows
-        surfaces and some are asked to touch, the columns of `contact_table.contact_columns`.
+        surfaces and some are asked to touch, the columns of `contact_table.contact_columns`; where there are deformables, those of
+        `derived.deformed` (contacts number deformables behind the bodies).
         """
         model, seen, energy = self.model, self.observations, self.energy
         rows, bodies, joints = len(self), len(model.bodies), len(model.joints)
@@ -451,6 +460,7 @@ class Recording:
             "violation": self.violation,
             "q": self.q, "v": self.v, "dt": np.array(self.dt), "solver": np.array(self.solver.name),
             **(contact_columns(self.contacts) if seen and all(o.contacts is not None for o in seen) else {}),
+            **derived.deformed(self),
         }  # fmt: skip
 
     def to_npz(self, path: str | Path) -> Path:

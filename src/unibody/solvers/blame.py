@@ -9,13 +9,16 @@ from unibody.model import Model
 
 
 def element_of(error: BaseException, model: Model) -> str | None:
-    """The name of the body, joint, force or constraint in whose code, or in the handling of whose answer, an exception was raised."""
+    """The name of the body, joint, force, constraint or prescribed vertices in whose code, or in the handling of whose answer, an exception
+    was raised."""
     named: dict[int, str] = {}
     codes: dict[Any, str] = {}
     things: list[tuple[str, Any]] = [*model.forces, *model.constraints]
     for joint in model.joints:
         named[id(joint)] = joint.name
         things += [(joint.name, part) for part in (joint.element, *joint.element.parts())]
+    for held in model.prescribed:
+        named[id(held.motion)] = held.name
     for body in model.bodies:
         named[id(body)] = body.name
         codes[_code(body.motion)] = body.name

@@ -45,6 +45,10 @@ class Table:
         value = self._track(t)[: self._count]
         return value if isinstance(self.values[0], tuple) else float(value[0])
 
+    def derivatives(self, t: float) -> np.ndarray:
+        """(3, numbers of a row) value, rate and acceleration; at its last time, too, where differences find nothing behind it."""
+        return np.asarray(self._track(t), float).reshape(3, self._count)
+
     @property
     def _count(self) -> int:
         return len(self.values[0]) if isinstance(self.values[0], tuple) else 1

@@ -19,6 +19,20 @@ def test_bodies_alone_are_checked_and_the_rest_is_named():
     assert said.elements == ("flag", "rope", "block", "lid") and said.level == "note"
 
 
+def test_solvers_that_carry_no_deformables_have_no_safe_step():
+    found = ub.check(builder().build())
+    said = {step.solver: step.remark for step in found.steps}
+    assert "cannot run this model: 'flag'" in said["penalty"] and "cannot" not in said["barrier"]
+
+
+def test_a_solid_that_starts_inside_out_is_found_where_nothing_touches():
+    mesh = ub.TetMesh.box((0.1, 0.1, 0.1), (1, 1, 1))
+    b = ub.Builder()
+    b.soft("cube", mesh, ub.NeoHookean(1e5, 0.3), 1000, start=mesh.vertices * (1, 1, -1))
+    (refused,) = [f for f in ub.check(b.build()) if f.code == "start refused"]
+    assert refused.level == "error" and refused.elements == ("cube",)
+
+
 def test_bodies_alone_keep_what_acts_on_bodies():
     b = builder()
     b.add(ub.SpringDamper(b.bodies["hull"].at(0, 0, 0), b.world.at(0, 0, 3), stiffness=2.0), name="hook")

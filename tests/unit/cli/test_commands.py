@@ -133,6 +133,18 @@ def test_info_names_forces_and_constraints(unibody):
     assert cable == {"name": "cable", "type": "Cable", "on": ["platter", "boom", "ball"]}
 
 
+def test_info_names_deformables_and_what_holds_them(unibody, tmp_path):
+    b = ub.Builder()
+    rope = b.rod("rope", [(0, 0, 0), (0, 0, 1)], 0.01, ub.RodMaterial(young=1e6), 900)
+    b.attach(rope.end(0), b.world)
+    b.save(tmp_path / "rope.json")
+    text = unibody("info", str(tmp_path / "rope.json")).out
+    assert "rope  rod: RodMaterial, 2 vertices" in text and "rope.attach.0  1 vertex: world" in text
+    data = unibody("info", str(tmp_path / "rope.json"), "--json").data
+    assert data["deformables"][0]["name"] == "rope"
+    assert data["attachments"] == [{"name": "rope.attach.0", "type": "1 vertex", "on": ["world"]}]
+
+
 def test_bench_lists_and_runs_modules_with_main(unibody, tmp_path, monkeypatch):
     from unibody.cli import benchmarks
 

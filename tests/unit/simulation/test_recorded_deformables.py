@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import unibody as ub
-from unibody.coordinates.affine.vertices import VertexMap, frames_of
+from unibody.coordinates.affine.control_points import ControlPoints
 from unibody.coordinates.observation import Observation, public_poses
 from unibody.simulation.recording import Recording
 
@@ -26,12 +26,15 @@ def poses(model):
 def recording(told: bool = True, states: int = 3):
     """Of a motion in which all free vertices sink by 1 m/s and every force is known by its vertex and component."""
     model = builder().build()
-    vertices = VertexMap(model)
+    points = ControlPoints(model, model.n_frames, np.arange(model.n_frames))
+    frames = np.zeros((model.n_frames, 4, 3))
+    frames[: model.n_bodies] = [[b.X_WB.p, *b.X_WB.R.T] for b in model.bodies]
 
     def observe(state, memory, control):
         X, fall = poses(model), np.array([0.0, 0.0, -state.t])
-        x = vertices.positions(frames_of(X), vertices.x0[vertices.free] + fall, state.t)
-        v = vertices.velocities(np.zeros((model.n_bodies, 4, 3)), np.broadcast_to((0, 0, -1.0), (len(vertices.free), 3)), state.t)
+        x = points.of(points.joined(frames, points.start[0][points.free] + fall, points.positions(state.t))).copy()
+        down = np.broadcast_to((0, 0, -1.0), (len(points.free), 3))
+        v = points.of(points.joined(np.zeros_like(frames), down, points.speeds(state.t))).copy()
         seen = {"vertices": x, "vertex_velocities": v, "vertex_reactions": forces(model), "vertex_contacts": 2.0 * forces(model)}
         return Observation(
             time=state.t, poses=public_poses(X), twists=np.zeros((model.n_bodies, 6)), joint_q=model.start_q(), joint_v=model.start_v(),
@@ -90,6 +93,26 @@ def test_elastic_energy_is_part_of_the_potential():
     np.testing.assert_allclose(rec.energy.elastic, (4.0, 4.1, 4.2))
     np.testing.assert_allclose(rec.energy.potential, 5.0 + rec.energy.elastic)
     assert rec.reports[1].energies == pytest.approx({"kinetic": 1.0, "gravity": 2.0, "springs": 3.0, "elastic": 4.1, "total": 10.1})
+
+
+def test_tables_and_arrays_tell_of_deformables():
+    """Energies of a row add up to its total; places and velocities stand there by the names that observations have."""
+    rec = recording()
+    columns = rec.to_pandas()
+    parts = columns[["kinetic", "gravity", "springs", "elastic"]].sum(axis=1)
+    np.testing.assert_allclose(columns["total"], parts, rtol=1e-15)
+    arrays = rec.arrays()
+    assert arrays["deformable_names"].tolist() == ["flag", "rope", "block", "lid"] and arrays["elastic"].shape == (3,)
+    for name, first in zip(arrays["deformable_names"], arrays["deformable_first"], strict=True):
+        x = rec.vertices(str(name))
+        np.testing.assert_array_equal(arrays["vertices"][:, first : first + x.shape[1]], x)
+
+
+def test_a_point_of_a_deformable_has_no_pose():
+    rec = recording()
+    for ask in (rec.pose, rec.twist, rec.point, rec.vertices):
+        with pytest.raises(ub.ModelError, match=r"'block.vertex\[0\]' is a point of a deformable and has no axes; ask for rec.vertices"):
+            ask("block.vertex[0]")
 
 
 def test_a_solver_that_does_not_tell_is_named():

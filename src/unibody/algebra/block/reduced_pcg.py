@@ -206,6 +206,8 @@ class ChangeOfVariables:
     @cached_property
     def node_of_z(self) -> np.ndarray:
         """The same number for unknowns z on which the same bodies depend."""
+        if not self.N.shape[1]:  # joints leave nothing free
+            return np.zeros(0, np.int64)
         owner = np.repeat(np.arange(len(self.first) - 1), np.diff(self.first))
         order = np.argsort(self.columns, kind="stable")
         ends = np.cumsum(np.bincount(self.columns, minlength=self.N.shape[1]))[:-1]

@@ -9,12 +9,14 @@ is left are the *unknown points*: the control points of moving bodies, then the 
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from unibody.algebra.block.node_blocks import NodeBlocks
-from unibody.errors import ModelError
 from unibody.kernel import Floats, Ints, kernel
 from unibody.model import Model
+from unibody.model.deformable import Places
 
 INSTANT = 1e-6
 """[s] Over which speeds of prescribed vertices are taken."""
@@ -24,26 +26,28 @@ LONGER = 1e-4
 
 @kernel
 def place_attached(nodes: Ints, supports: Ints, weights: Floats, x_out: Floats) -> None:
-    """x of every attached control point from up to four others (−1: none)."""
+    """x of every attached control point from so many others, of each as many numbers (−1: none)."""
+    wide = supports.size // max(nodes.size, 1)
     for k in range(nodes.size):
         for r in range(3):
             total = 0.0
-            for i in range(4):
-                s = supports[4 * k + i]
+            for i in range(wide):
+                s = supports[wide * k + i]
                 if s >= 0:
-                    total += weights[4 * k + i] * x_out[3 * s + r]
+                    total += weights[wide * k + i] * x_out[3 * s + r]
             x_out[3 * nodes[k] + r] = total
 
 
 @kernel
 def pull_attached(nodes: Ints, supports: Ints, weights: Floats, gradient_out: Floats) -> None:
     """Tᵀ: what acts on attached control points acts on those that carry them, which may be attached before."""
+    wide = supports.size // max(nodes.size, 1)
     for k in range(nodes.size - 1, -1, -1):
-        for i in range(4):
-            s = supports[4 * k + i]
+        for i in range(wide):
+            s = supports[wide * k + i]
             if s >= 0:
                 for r in range(3):
-                    gradient_out[3 * s + r] += weights[4 * k + i] * gradient_out[3 * nodes[k] + r]
+                    gradient_out[3 * s + r] += weights[wide * k + i] * gradient_out[3 * nodes[k] + r]
 
 
 @kernel
@@ -106,10 +110,13 @@ class ControlPoints:
             np.concatenate(supports),
             np.concatenate(weights),
         )
-        # points on which elements act: bodies that follow vertices
+        # points on which elements act: bodies that follow vertices, of a quadratic tetrahedron ten
         self.seen = model.n_bodies + np.arange(len(model.vertex_points))
+        wide = max([4, *(len(p.vertices) for p in model.vertex_points)])
+        more = [(0, 0), (0, wide - 4)]
+        self.supports, self.weights = np.pad(self.supports, more, constant_values=-1), np.pad(self.weights, more)
         for i, p in zip(self.seen, model.vertex_points, strict=True):
-            short = 4 - len(p.vertices)
+            short = wide - len(p.vertices)
             self.attached = np.append(self.attached, 4 * i)
             self.supports = np.concatenate([self.supports, [[*(p.vertices + self.first), *[-1] * short]]])
             self.weights = np.concatenate([self.weights, [[*p.weights, *[0.0] * short]]])
@@ -118,7 +125,7 @@ class ControlPoints:
         self._map = self.attached, np.ascontiguousarray(self.supports, np.int64).ravel(), np.ascontiguousarray(self.weights).ravel()
         # prescribed ones
         self.prescribed = np.concatenate([np.zeros(0, np.int64), *(p.vertices for p in model.prescribed)]).astype(np.int64)
-        self._motions = [(p.name, p.motion, self.start[0][p.vertices]) for p in model.prescribed]
+        self._motions = [(p.motion, self.start[0][p.vertices]) for p in model.prescribed]
         held = np.zeros(self.count, bool)
         held[self.prescribed] = True
         held[self.attached[: self.held] - self.first] = True
@@ -163,26 +170,24 @@ class ControlPoints:
 
     def positions(self, t: float) -> np.ndarray:
         """(n, 3) of the prescribed vertices at time t."""
-        out = [np.zeros((0, 3))]
-        for name, motion, start in self._motions:
-            x = start if motion is None else np.asarray(motion(t), float)
-            if x.shape != start.shape or not np.isfinite(x).all():
-                raise ModelError(f"prescribed '{name}': its motion gives {x.shape} at t = {t:.6g}; give finite positions {start.shape}")
-            out.append(x)
-        return np.concatenate(out)
+        return np.concatenate([np.zeros((0, 3)), *(start if motion is None else motion(t) for motion, start in self._motions)])
 
     def speeds(self, t: float) -> np.ndarray:
         """(n, 3) of the prescribed vertices at time t."""
-        if all(motion is None for _, motion, _ in self._motions):
-            return np.zeros((len(self.prescribed), 3))
-        return (self.positions(t + INSTANT) - self.positions(t)) / INSTANT
+        return self._rates(t, 0, lambda x: (x(t + INSTANT) - x(t)) / INSTANT)
 
     def accelerations(self, t: float) -> np.ndarray:
         """(n, 3) of the prescribed vertices at time t."""
-        if all(motion is None for _, motion, _ in self._motions):
-            return np.zeros((len(self.prescribed), 3))
-        t = max(t, LONGER)
-        return (self.positions(t + LONGER) - 2.0 * self.positions(t) + self.positions(t - LONGER)) / LONGER**2
+        s = max(t, LONGER)
+        return self._rates(t, 1, lambda x: (x(s + LONGER) - 2.0 * x(s) + x(s - LONGER)) / LONGER**2)
+
+    def _rates(self, t: float, order: int, difference: Callable[[Places], np.ndarray]) -> np.ndarray:
+        """Velocities (0) or accelerations (1): of tables their own, of other functions by a difference."""
+        out = [np.zeros((0, 3))]
+        for motion, start in self._motions:
+            exact = None if motion is None else motion.derivatives(t)
+            out.append(np.zeros_like(start) if motion is None else difference(motion) if exact is None else exact[order])
+        return np.concatenate(out)
 
     def joined(self, Q: np.ndarray, free: np.ndarray, prescribed: np.ndarray) -> np.ndarray:
         """x of all control points from those of the bodies (rows, 4, 3), the free and the prescribed vertices; velocities alike."""

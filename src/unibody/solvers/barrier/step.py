@@ -175,7 +175,10 @@ class BarrierSystem(HoldsAddresses):
         """Coordinates and velocities of the moving bodies and links, and the time, of a start."""
         a = self.affine
         if state is not None and state.coordinates == "affine":
-            return *a.own_state(state), state.t
+            q, v = a.own_state(state)
+            if self.matter is not None:
+                refuse_inverted(a, self.matter, a.everything(a.whole(q, state.t), q, state.t))
+            return q, v, state.t
         Q, V, t = (*a.start, 0.0) if state is None else (*a.placed(state), state.t)
         self.reduction.refuse_open(Q)
         Q = self.reduction.put(Q)
