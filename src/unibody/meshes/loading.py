@@ -1,4 +1,4 @@
-"""Meshes out of files. OBJ, STL and PLY are read as shapes are; all others by meshio (the extra `mesh`).
+"""Meshes out of files. OBJ, STL and PLY are read as shapes are, Gmsh's .msh 2.2 and 4.1 by `gmsh`; all others by meshio (the extra `mesh`).
 
 Vertices in no cell are left out. Tetrahedra that are all turned inside out, as some programs write them, are turned over; some of them
 among others are an error of the file.
@@ -7,12 +7,14 @@ among others are an error of the file.
 from __future__ import annotations
 
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 
 from unibody.errors import ModelError
 from unibody.meshes.checking import tet_volumes
+from unibody.meshes.gmsh import VERSIONS, msh_version, read_msh
 from unibody.meshes.tet_mesh import TetMesh
 from unibody.meshes.tri_mesh import TriMesh
 from unibody.shapes.mesh import load_triangles
@@ -76,7 +78,10 @@ def _scale(path: Any, scale: Any) -> float:
 
 
 def _read(source: Path) -> Any:
-    """What meshio finds in a file."""
+    """Points and cells of a file, as meshio gives them."""
+    if source.suffix.lower() == ".msh" and msh_version(source) in VERSIONS:
+        points, cells = read_msh(source)
+        return SimpleNamespace(points=points, cells_dict=cells)
     try:
         import meshio
     except ImportError:
