@@ -95,7 +95,7 @@ class _Reader:
         options["rule"] = rule
         self._unknown(self.data, HEADS, "the scene")
         self._settings()
-        solver = "barrier:" + ",".join(f"{key}={value}" for key, value in options.items() if value is not None)
+        solver = ":".join(["barrier"] + [f"{key}={value}" for key, value in options.items()])
         return Scene(b.build(), duration, dt, left_out=tuple(self.left_out), name=self.source.stem, solver=solver)
 
     def _discretization(self) -> int:
