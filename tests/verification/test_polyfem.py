@@ -14,10 +14,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from verification.test_deformable_contact import intersections
 
 import unibody as ub
 from unibody.files.polyfem_source import read_polyfem
+from verification.test_deformable_contact import intersections
 
 CLOSE = 1e-9
 """Of norms of steps without contact: far above the tolerance of Newton's method, which ends at round-off there."""
@@ -129,9 +129,8 @@ def slid(rec: ub.Recording) -> float:
 
 def test_a_cube_holds_on_the_slope_of_its_friction(path):
     """μ = 0.50, all 2.5 s: half a millimetre, which smooth friction and the drop at the start leave, as in the original's own norm."""
-    expected, rec = read_polyfem(path("friction/high-school-physics-slopetest-mu=0.50"))["tests"], run(
-        path("friction/high-school-physics-slopetest-mu=0.50")
-    )
+    file = path("friction/high-school-physics-slopetest-mu=0.50")
+    expected, rec = read_polyfem(file)["tests"], run(file)
     assert 0.0 < slid(rec) < 1e-3
     assert norms(rec)["err_l2"] < 2.0 * expected["err_l2"] < 1e-3
     assert crossed(rec) == []

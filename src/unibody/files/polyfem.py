@@ -25,7 +25,9 @@ from unibody.files.polyfem_places import Surface, pieces, placed
 from unibody.files.polyfem_source import mesh_file, read_polyfem, speaks_polyfem
 from unibody.files.rigid_ipc import shown
 from unibody.meshes import TetMesh
+from unibody.meshes.checking import tet_volumes
 from unibody.meshes.gmsh import read_msh
+from unibody.meshes.loading import read_tets, turned
 from unibody.model import Builder
 from unibody.scenes import Scene
 from unibody.shapes import Mesh, OpenMesh, Plane, Shape
@@ -38,7 +40,7 @@ LAWS: dict[str, Any] = {"NeoHookean": NeoHookean, "SaintVenant": StVK}
 """By the names of materials there."""
 REACH, SLIP = 1e-3, 1e-3
 RULES = {"ImplicitEuler": "implicit", "BDF1": "implicit", "BDF2": "bdf2"}
-STIFF, NEWTON = 1e-5, 1e-2
+LONG, PART = 1e-5, 100.0
 """Newton's method ends at the lesser of 1e-5 m/s and a hundredth of the slip speed, or friction would be lost in its tolerance."""
 HEADS = {"geometry", "materials", "time", "boundary_conditions", "contact", "solver", "space", "initial_conditions", "output", "tests",
     "root_path", "defaults", "authors", "description", "preset_problem",
@@ -119,9 +121,10 @@ class _Reader:
         if mu == 0.0:
             return {}
         slip = number(contact.get("epsv", SLIP), f"{self.where} epsv", positive=True)
-        rounds = self._object(self._object(self.data, "solver", self.where), "contact", f"{self.where} solver").get("friction_iterations", 1)
+        rubbing = self._object(self._object(self.data, "solver", self.where), "contact", f"{self.where} solver")
+        rounds = rubbing.get("friction_iterations", 1)
         whole = int(number(rounds, f"{self.where} friction_iterations"))
-        return {"slip_speed": repr(slip), "friction_iterations": max(0, whole), "tolerance": repr(min(STIFF, NEWTON * slip))}
+        return {"slip_speed": repr(slip), "friction_iterations": max(0, whole), "tolerance": repr(min(LONG, slip / PART))}
 
     def _time(self) -> tuple[float, float, str]:
         """Step [s], duration [s] and rule."""
@@ -159,7 +162,8 @@ class _Reader:
         for key in sorted(key for key, value in kept.items() if value not in ({}, [], None)):
             self.left_out.append(f"solver {key}: {shown(kept[key])}: settings of the original's own solver; solvers here have their own")
         if self.data.get("output"):
-            self.left_out.append(f"output: {shown(self.data['output'])}: what the original writes; recordings are written as their caller says")
+            said = "what the original writes; recordings are written as their caller says"
+            self.left_out.append(f"output: {shown(self.data['output'])}: {said}")
         if self.data.get("tests"):
             self.left_out.append(f"tests: {shown(self.data['tests'])}: norms of the original's own displacement")
         for key in ("defaults", "preset_problem"):
@@ -170,11 +174,12 @@ class _Reader:
         """Deformables of one mesh, one for each of its pieces."""
         self._geometry_keys(given, SOLID, what)
         path = mesh_file(self.home, given.get("mesh"), f"{what} mesh", self.allow_outside)
-        mesh = TetMesh.load(path)
-        x = placed(mesh.vertices, given.get("transformation"), what, self._unknown)
+        v, tets = read_tets(path)
+        x = placed(v, given.get("transformation"), what, self._unknown)
         material, density, volume = self._material(given, what)
         surface = Surface(given.get("surface_selection"), x, what, self._unknown)
-        tets = mesh.tets if np.linalg.det((x[mesh.tets[:, 1:4]] - x[mesh.tets[:, :1]])[0]) > 0.0 else turned(mesh.tets)
+        if (tet_volumes(x, tets) < 0.0).all():  # a scale that mirrors
+            tets = turned(tets)
         parts = pieces(tets)
         for i, part in enumerate(parts):
             used = np.unique(part)
@@ -206,7 +211,7 @@ class _Reader:
 
     def _speed(self, volume: int, what: str) -> np.ndarray:
         for entry in self.speeds:
-            if entry["id"] in ("all", volume) or isinstance(entry["id"], list) and volume in entry["id"]:
+            if entry["id"] in ("all", volume) or (isinstance(entry["id"], list) and volume in entry["id"]):
                 return self._vector(entry["value"], f"{what} initial velocity")
         return np.zeros(3)
 
@@ -220,7 +225,7 @@ class _Reader:
         for m in materials if isinstance(materials, list) else [materials]:
             if not isinstance(m, dict):
                 raise ModelError(f"{self.where} materials: {shown(m)} is no object; give one with type, E, nu and rho")
-            if "id" not in m or m["id"] in ("all", volume) or isinstance(m["id"], list) and volume in m["id"]:
+            if "id" not in m or m["id"] in ("all", volume) or (isinstance(m["id"], list) and volume in m["id"]):
                 break
         else:
             raise ModelError(f"{what}: no material has the id {volume} of its volume; give one")
@@ -244,7 +249,7 @@ class _Reader:
             normal = np.array([0.0, 1.0, 0.0]) if kind == "ground" else self._vector(given.get("normal", (0, 1, 0)), f"{what} normal")
             if not normal.any():
                 raise ModelError(f"{what} normal: {shown(given['normal'])} has no direction; give another")
-            b.body(f"{kind}{k}", Plane(normal=tuple(normal)), kind="static", X_WB=Pose(tuple(point)))
+            b.body(f"{kind}{k}", Plane(), kind="static", X_WB=upright(np.asarray(point, float), normal))
             return
         self._geometry_keys(given, SOLID, what)
         path = mesh_file(self.home, given.get("mesh"), f"{what} mesh", self.allow_outside)
@@ -259,13 +264,13 @@ class _Reader:
             shape = OpenMesh(x, faces)  # refuses what is no surface either
         marked = given.get("surface_selection", 0)
         entry = next((e for e in self.moved if e["id"] in ("all", marked)), None)
-        formulas = self._formulas(entry["value"], f"{self.where} obstacle_displacements") if entry else ()
+        formulas = self._formulas(entry["value"] if entry else [0, 0, 0], f"{self.where} obstacle_displacements")
         if all(f.text == "0" for f in formulas):
             b.body(f"{path.stem}{k}", shape, kind="static")
         elif any(f.names - {"t"} for f in formulas):
             raise ModelError(f"{what}: its displacement depends on x, y or z, so that it changes its shape; obstacles here are rigid")
         else:
-            b.body(f"{path.stem}{k}", shape, kind="kinematic", motion=Shifted(formulas), density=1000.0)
+            b.body(f"{path.stem}{k}", shape, kind="kinematic", motion=Shifted(formulas))
 
     def _geometry_keys(self, given: dict[str, Any], known: set[str], what: str) -> None:
         """List keys that are not known, refuse those that would change the mesh."""
@@ -320,9 +325,14 @@ class _Reader:
                 self.left_out.append(line)
 
 
-def turned(tets: np.ndarray) -> np.ndarray:
-    """Tetrahedra that a mirroring scale has turned inside out, turned back."""
-    return tets[:, [0, 2, 1, 3]] if tets.shape[1] == 4 else tets[:, [0, 2, 1, 3, 6, 5, 4, 7, 9, 8]]
+def upright(p: np.ndarray, normal: np.ndarray) -> Pose:
+    """A place whose z axis is the normal."""
+    z = normal / np.linalg.norm(normal)
+    x = np.cross(np.eye(3)[np.argmin(np.abs(z))], z)
+    X = np.eye(4)
+    X[:3, 0], X[:3, 2], X[:3, 3] = x / np.linalg.norm(x), z, p
+    X[:3, 1] = np.cross(z, X[:3, 0])
+    return Pose.from_matrix(X)
 
 
 def skin(path: Path) -> tuple[np.ndarray, np.ndarray]:

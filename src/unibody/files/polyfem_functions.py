@@ -1,7 +1,7 @@
 """Functions of place and time in PolyFEM's scenes: `"-min(t, 0.28)"`, `"y*cos(0.4*pi*t) - z*sin(0.4*pi*t) - y"`.
 
-Arithmetic of x, y, z, t, pi, e with + − * / ^, brackets and the functions below; anything else is refused with its text. `log` is refused too:
-it is the natural logarithm in some builds of the original and the decimal one in others. So are −a^b and a^b^c, which it reads otherwise than usual.
+Arithmetic of x, y, z, t, pi, e with + − * / ^, brackets and the functions below; anything else is refused with its text. `log` is refused
+too: it is the natural logarithm for some programs and the decimal one for others. So are −a^b and a^b^c, which they read in two ways.
 """
 
 from __future__ import annotations
@@ -50,6 +50,8 @@ class Formula:
         try:
             tree = ast.parse(self.text.strip().replace("^", "**"), mode="eval").body
             self._check(tree)
+        except ModelError:
+            raise
         except (SyntaxError, ValueError, RecursionError, MemoryError):
             raise ModelError(f"{self.what}: {self.text!r} is no formula of x, y, z, t; write it with + - * / ^ and brackets") from None
         return tree
@@ -88,7 +90,7 @@ class Formula:
 
     def _value(self, node: Any, names: dict[str, Any]) -> Any:
         match node:
-            case ast.Constant(value=value):
+            case ast.Constant(value=int() | float() as value):
                 return float(value)
             case ast.Name(id=name):
                 return names[name]

@@ -54,9 +54,10 @@ def rotation(value: Any, mode: Any, what: str) -> np.ndarray:
     if word == "rotation_vector":
         return rotation_from_vector(np.radians(numbers(value, (3,), f"{what} rotation")))
     if not word or set(word) - set(AXES):
-        raise ModelError(f"{what} rotation_mode: {shown(mode)} is unknown; give axes such as 'xyz', axis_angle, quaternion or rotation_vector")
+        known = "axes such as 'xyz', axis_angle, quaternion or rotation_vector"
+        raise ModelError(f"{what} rotation_mode: {shown(mode)} is unknown; give {known}")
     if np.ndim(value) == 0 and len(word) == 1:
-        value = [value if axis == word else 0.0 for axis in AXES]
+        value = [value if turned == word else 0.0 for turned in AXES]
     angles, R = np.radians(numbers(value, (3,), f"{what} rotation")), np.eye(3)
     for axis in word:
         k = AXES.index(axis)

@@ -2,9 +2,9 @@
 
     data = patch(merge(data of `common`, data without `patch`), `patch`)
 
-`common` is filled in the same way first. Merging is that of RFC 7396 (null takes away, objects are merged, all else is replaced), patches those of
-RFC 6902. Names of meshes are taken from the scene's own folder. A scene may open files in its folder, in folders named `meshes` above it, and
-`common` files of JSON in the folders above it.
+`common` is filled in the same way first. Merging is that of RFC 7396 (null takes away, objects are merged, all else is replaced), patches
+are those of RFC 6902. Names of meshes are taken from the scene's own folder. A scene may open files in its folder, in folders named
+`meshes` above it, and `common` files in the folders above it.
 """
 
 from __future__ import annotations
@@ -29,7 +29,8 @@ def speaks_polyfem(path: Path) -> bool:
     data = path.read_bytes()
     if b'"unibody"' in data:
         return False
-    return b'"geometry"' in data and (b'"materials"' in data or b'"common"' in data) or b'"common"' in data and b'"patch"' in data
+    common = b'"common"' in data
+    return (b'"geometry"' in data and (b'"materials"' in data or common)) or (common and (b'"patch"' in data or b'"time"' in data))
 
 
 def read_polyfem(path: Path, allow_outside: bool = False) -> dict[str, Any]:

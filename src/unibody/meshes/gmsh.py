@@ -14,7 +14,7 @@ from unibody.errors import ModelError
 
 NAMES = {1: "line", 2: "triangle", 4: "tetra", 8: "line3", 9: "triangle6", 11: "tetra10", 15: "vertex"}
 """Of Gmsh's kinds of cells, those that have a name here."""
-CORNERS = {1: 2, 2: 3, 3: 4, 4: 4, 5: 8, 6: 6, 7: 5, 8: 3, 9: 6, 10: 9, 11: 10, 12: 27, 13: 18, 14: 14, 15: 1, 16: 8, 17: 20, 18: 15, 19: 13}
+CORNERS = {1: 2, 2: 3, 3: 4, 4: 4, 5: 8, 6: 6, 7: 5, 8: 3, 9: 6, 10: 9, 11: 10, 12: 27, 13: 18, 14: 14, 15: 1, 16: 8, 17: 20, 18: 15}
 """Vertices of a cell of each kind."""
 VERSIONS = ("2.2", "4.1")
 TO_VTK = [0, 1, 2, 3, 4, 5, 6, 7, 9, 8]

@@ -26,6 +26,15 @@ TURNED = np.array([0, 2, 1, 3, 6, 5, 4, 7, 9, 8])
 
 def load_tets(path: Any, scale: Any = 1.0) -> TetMesh:
     """The tetrahedra of a file."""
+    x, tets = read_tets(path, scale)
+    try:
+        return TetMesh(x, tets)
+    except ModelError as error:
+        raise ModelError(f"{path}: {error}") from None
+
+
+def read_tets(path: Any, scale: Any = 1.0) -> tuple[np.ndarray, np.ndarray]:
+    """The vertices and tetrahedra of a file, which may be of several pieces."""
     source, factor = _existing(path), _scale(path, scale)
     cells = _read(source)
     points, blocks = cells.points, cells.cells_dict
@@ -36,11 +45,13 @@ def load_tets(path: Any, scale: Any = 1.0) -> TetMesh:
         raise ModelError(f"{source}: {said}; export it again with one kind of them")
     x, tets = _used(np.asarray(points, float) * factor, np.asarray(blocks[kinds[0]], np.int64))
     if (tet_volumes(x, tets) < 0.0).all():
-        tets = tets[:, TURNED[: tets.shape[1]]]
-    try:
-        return TetMesh(x, tets)
-    except ModelError as error:
-        raise ModelError(f"{source}: {error}") from None
+        tets = turned(tets)
+    return x, tets
+
+
+def turned(tets: np.ndarray) -> np.ndarray:
+    """Tetrahedra the other way out."""
+    return tets[:, TURNED[: tets.shape[1]]]
 
 
 def load_sheet(path: Any, scale: Any = 1.0) -> TriMesh:
