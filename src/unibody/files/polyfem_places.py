@@ -46,8 +46,8 @@ def rotation(value: Any, mode: Any, what: str) -> np.ndarray:
         return np.eye(3)
     word = str(mode).lower()
     if word == "axis_angle":
-        angle, *axis = numbers(value, (4,), f"{what} rotation")
-        return rotation_from_vector(np.radians(angle) * np.array(axis) / np.linalg.norm(axis))
+        turn = numbers(value, (4,), f"{what} rotation")
+        return rotation_from_vector(np.radians(turn[0]) * turn[1:] / np.linalg.norm(turn[1:]))
     if word == "quaternion":
         q = numbers(value, (4,), f"{what} rotation")
         return rotation_from_quaternion(np.roll(q, 1) / np.linalg.norm(q))
