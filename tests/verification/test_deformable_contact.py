@@ -297,3 +297,26 @@ def test_recordings_tell_the_least_gap():
     gaps = [r.minimum_distance for r in run(b, 0.2).reports]
     assert gaps[0] == np.inf
     assert 0.0 < gaps[-1] < 1e-3
+
+
+def on_steel(friction: float) -> tuple[np.ndarray, np.ndarray]:
+    """Times, and the way down of a block of hard rubber on a thin slab of steel whose vertices are all held, of slope 1/2."""
+    b = ub.Builder()
+    slab = b.soft("slab", block((10, 10, 0.01), (1, 1, 1)), ub.NeoHookean(young=2e11, poisson=0.3), density=7750, X_WB=TILT)
+    b.prescribe(slab.vertices[:])
+    at = ub.Pose(tuple(TILT.R @ (0.0, 0.0, 0.5059)), TILT.wxyz)
+    b.soft("block", block((1, 1, 1), (1, 1, 1)), ub.NeoHookean(young=1e9, poisson=0.4), density=1000, X_WB=at)
+    b.add(ub.Contact(friction=friction, reach=1e-3))
+    rec = run(b, 0.5, 0.025, slip_speed=1e-5, tolerance=1e-7, friction_iterations=0)
+    assert intersections(rec, every=4) == []
+    return rec.t, rec.vertices("block").mean(axis=1) @ -TILT.R[:, 0]
+
+
+def test_matter_that_is_held_hides_nothing_from_the_search():
+    """What the slab would store at strains of 1 is 10⁷ times what the block would; none of that is round-off of the search, which has
+    to find where the block sticks. It comes to rest where μ > tan α, and slides with (tan α − μ) g cos α where not."""
+    t, s = on_steel(0.6)
+    assert abs(s[-1] - s[10]) < 1e-4
+    t, s = on_steel(0.4)
+    v = np.diff(s) / np.diff(t)
+    assert np.polyfit(t[9:], v[8:], 1)[0] == pytest.approx(0.1 * G * np.cos(ANGLE), rel=0.01)

@@ -1,6 +1,7 @@
 """Files of all kinds: the ending tells the reader, and for .xml the root element.
 
-    .py → a function build()      .json → our own, or rigid-ipc's      .urdf → URDF      .xml, .mjcf → MJCF, or URDF if the root is <robot>
+    .py → a function build()      .json → our own, rigid-ipc's, PolyFEM's      .urdf → URDF
+    .xml, .mjcf → MJCF, or URDF if the root is <robot>
 
 A reader for another ending enters itself by `@reads(".ending")`. Parameters are those of the reader, as values or as strings from a command
 line: `floating=true`, `packages=a,b`.
@@ -53,6 +54,12 @@ def _json(source: Path, given: dict[str, Any]) -> Scene:
 
     if speaks_rigid_ipc(source):
         return _called(load_rigid_ipc, source, given)
+    from unibody.files.polyfem_source import speaks_polyfem
+
+    if speaks_polyfem(source):
+        from unibody.files.polyfem import load_polyfem
+
+        return _called(load_polyfem, source, given)
     from unibody.files.scene_json import load_json
 
     return _called(load_json, source, given, {"trust": Parameter("trust", tuple[str, ...], ())})

@@ -1,4 +1,4 @@
-"""Meshes out of files. OBJ, STL and PLY are read as shapes are; all others by meshio (the extra `mesh`).
+"""Meshes out of files. OBJ, STL and PLY are read as shapes are, Gmsh's .msh 2.2 and 4.1 by `gmsh`; all others by meshio (the extra `mesh`).
 
 Vertices in no cell are left out. Tetrahedra that are all turned inside out, as some programs write them, are turned over; some of them
 among others are an error of the file.
@@ -7,12 +7,14 @@ among others are an error of the file.
 from __future__ import annotations
 
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 
 from unibody.errors import ModelError
 from unibody.meshes.checking import tet_volumes
+from unibody.meshes.gmsh import VERSIONS, msh_version, read_msh
 from unibody.meshes.tet_mesh import TetMesh
 from unibody.meshes.tri_mesh import TriMesh
 from unibody.shapes.mesh import load_triangles
@@ -24,6 +26,15 @@ TURNED = np.array([0, 2, 1, 3, 6, 5, 4, 7, 9, 8])
 
 def load_tets(path: Any, scale: Any = 1.0) -> TetMesh:
     """The tetrahedra of a file."""
+    x, tets = read_tets(path, scale)
+    try:
+        return TetMesh(x, tets)
+    except ModelError as error:
+        raise ModelError(f"{path}: {error}") from None
+
+
+def read_tets(path: Any, scale: Any = 1.0) -> tuple[np.ndarray, np.ndarray]:
+    """The vertices and tetrahedra of a file, which may be of several pieces."""
     source, factor = _existing(path), _scale(path, scale)
     cells = _read(source)
     points, blocks = cells.points, cells.cells_dict
@@ -34,11 +45,13 @@ def load_tets(path: Any, scale: Any = 1.0) -> TetMesh:
         raise ModelError(f"{source}: {said}; export it again with one kind of them")
     x, tets = _used(np.asarray(points, float) * factor, np.asarray(blocks[kinds[0]], np.int64))
     if (tet_volumes(x, tets) < 0.0).all():
-        tets = tets[:, TURNED[: tets.shape[1]]]
-    try:
-        return TetMesh(x, tets)
-    except ModelError as error:
-        raise ModelError(f"{source}: {error}") from None
+        tets = turned(tets)
+    return x, tets
+
+
+def turned(tets: np.ndarray) -> np.ndarray:
+    """Tetrahedra the other way out."""
+    return tets[:, TURNED[: tets.shape[1]]]
 
 
 def load_sheet(path: Any, scale: Any = 1.0) -> TriMesh:
@@ -76,7 +89,10 @@ def _scale(path: Any, scale: Any) -> float:
 
 
 def _read(source: Path) -> Any:
-    """What meshio finds in a file."""
+    """Points and cells of a file, as meshio gives them."""
+    if source.suffix.lower() == ".msh" and msh_version(source) in VERSIONS:
+        points, cells = read_msh(source)
+        return SimpleNamespace(points=points, cells_dict=cells)
     try:
         import meshio
     except ImportError:

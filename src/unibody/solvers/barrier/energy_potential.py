@@ -129,14 +129,16 @@ class Matter:
 
     @cached_property
     def scale(self) -> float:
-        """Σ tr K r² over the stencils at rest, r from their middles [J]: what they would store at strains of 1."""
+        """Σ tr K r² over the stencils at rest, r from their middles [J]: what they would store at strains of 1. Without those of which no
+        vertex is free: what they store is the same at every point of a search, and hides nothing."""
         X = np.concatenate([d.X for d in self._points.deformables])
         self._evaluate(X.ravel(), PROJECTED)
         total = 0.0
         for batch in self._tables.batches:
             x = X[batch.vertices]
             r2 = ((x - x.mean(axis=1, keepdims=True)) ** 2).sum(axis=2)
-            total += float((np.einsum("nii->ni", batch.blocks).reshape(*batch.vertices.shape, 3).sum(axis=2) * r2).sum())
+            stored = np.einsum("nii->ni", batch.blocks).reshape(*batch.vertices.shape, 3).sum(axis=2) * r2
+            total += float(stored[self._points.moves[batch.vertices].any(axis=1)].sum())
         return total
 
     def torn(self, y: np.ndarray) -> str | None:
