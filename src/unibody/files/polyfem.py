@@ -20,8 +20,8 @@ from unibody.constraints import Contact
 from unibody.element import number
 from unibody.energies import NeoHookean, StVK
 from unibody.errors import ModelError
-from unibody.files.polyfem_functions import Displaced, Formula, Shifted
-from unibody.files.polyfem_places import Surface, pieces, placed
+from unibody.files.polyfem_functions import DisplacedPoints, Formula, Shifted
+from unibody.files.polyfem_places import SelectedFaces, pieces, placed
 from unibody.files.polyfem_source import mesh_file, read_polyfem, speaks_polyfem
 from unibody.files.rigid_ipc import shown
 from unibody.meshes import TetMesh
@@ -60,10 +60,10 @@ def load_polyfem(path: str | Path, *, allow_outside: bool = False) -> Scene:
     data = read_polyfem(source, allow_outside)
     if not is_polyfem(data):
         raise ModelError(f"scene '{source}': no 'geometry'; give a scene of PolyFEM")
-    return _Reader(source, data, allow_outside).scene()
+    return _PolyfemReader(source, data, allow_outside).scene()
 
 
-class _Reader:
+class _PolyfemReader:
     def __init__(self, source: Path, data: dict[str, Any], allow_outside: bool):
         self.source, self.data, self.allow_outside = source, data, allow_outside
         self.where, self.home = f"scene '{source}'", source.resolve().parent
@@ -177,7 +177,7 @@ class _Reader:
         v, tets = read_tets(path)
         x = placed(v, given.get("transformation"), what, self._unknown)
         material, density, volume = self._material(given, what)
-        surface = Surface(given.get("surface_selection"), x, what, self._unknown)
+        surface = SelectedFaces(given.get("surface_selection"), x, what, self._unknown)
         if (tet_volumes(x, tets) < 0.0).all():  # a scale that mirrors
             tets = turned(tets)
         parts = pieces(tets)
@@ -193,7 +193,7 @@ class _Reader:
             handle = b.soft(name, one, material, density, V_WB=(0, 0, 0, *self._speed(volume, what)))
             self._hold(b, handle, one, surface, what)
 
-    def _hold(self, b: Builder, handle: Any, mesh: TetMesh, surface: Surface, what: str) -> None:
+    def _hold(self, b: Builder, handle: Any, mesh: TetMesh, surface: SelectedFaces, what: str) -> None:
         """Vertices that go where a dirichlet_boundary says; the first that has them keeps them."""
         corners, groups = surface.faces(mesh)
         ids = surface.ids(mesh.vertices[corners].mean(axis=1))
@@ -207,7 +207,7 @@ class _Reader:
             formulas = self._formulas(entry["value"], f"{self.where} dirichlet_boundary[{j}]")
             still = all(f.text == "0" for f in formulas)
             places = tuple((float(p[0]), float(p[1]), float(p[2])) for p in mesh.vertices[chosen])
-            b.prescribe(handle.vertices[chosen], None if still else Displaced(places, formulas))
+            b.prescribe(handle.vertices[chosen], None if still else DisplacedPoints(places, formulas))
 
     def _speed(self, volume: int, what: str) -> np.ndarray:
         for entry in self.speeds:

@@ -108,7 +108,7 @@ class Formula:
 
 
 @dataclass(frozen=True)
-class Displaced:
+class DisplacedPoints:
     """Points that are displaced by a function of where they were at the start, and of time."""
 
     places: tuple[tuple[float, float, float], ...]

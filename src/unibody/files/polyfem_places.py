@@ -87,7 +87,7 @@ def pieces(tets: np.ndarray) -> list[np.ndarray]:
     return [tets[label == label[k]] for k in np.sort(first)]
 
 
-class Surface:
+class SelectedFaces:
     """Ids of faces of a mesh's surface."""
 
     def __init__(self, given: Any, x: np.ndarray, what: str, listed: Listed):

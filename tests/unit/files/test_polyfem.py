@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import unibody as ub
-from unibody.files.polyfem_functions import Displaced, Formula
+from unibody.files.polyfem_functions import DisplacedPoints, Formula
 from unibody.files.polyfem_places import rotation
 
 TET = """$MeshFormat
@@ -191,7 +191,7 @@ def test_what_has_no_meaning_is_refused_by_name(folder, change, said):
 def test_formulas():
     assert Formula("y*cos((-0.4*pi)*t)-z*sin((-0.4*pi)*t)-y")(0.0, 1.0, 2.0, 1.25) == pytest.approx(2.0 - 1.0)
     assert Formula("2^3 + max(x, -y)/4")(1.0, -6.0, 0.0, 0.0) == 8.0 + 1.5
-    still = Displaced(((1.0, 2.0, 3.0),), (Formula("0"), Formula("t"), Formula("x*t")))
+    still = DisplacedPoints(((1.0, 2.0, 3.0),), (Formula("0"), Formula("t"), Formula("x*t")))
     assert still(2.0).tolist() == [[1.0, 4.0, 5.0]]
     for text, said in (
         ("__import__('os')", "'__import__'"), ("x.real", "no formula"), ("-x^2", "two ways"), ("x^y^z", "two ways"), ("log(x)", "'log'"),
