@@ -33,7 +33,7 @@ class RodMaterial(Energy):
     def __post_init__(self) -> None:
         object.__setattr__(self, "young", young_modulus(self.young, "RodMaterial"))
         object.__setattr__(self, "damping", damping_time(self.damping, "RodMaterial"))
-        if self.twist:
+        if self.twist is not False:
             raise ModelError("RodMaterial twist: rods have no material frames, so they do not resist twist; give twist=False")
         if self.bending is not None:
             object.__setattr__(self, "bending", number(self.bending, "RodMaterial bending", minimum=0.0))

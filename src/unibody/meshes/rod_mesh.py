@@ -31,6 +31,8 @@ class RodMesh:
     def __post_init__(self) -> None:
         what = type(self).__name__
         vertices = as_vertices(what, self.vertices)
+        if not isinstance(self.closed, bool | np.bool_):
+            raise ModelError(f"{what}: closed {self.closed!r} is neither True nor False; give one of them")
         fewest = 3 if self.closed else 2
         if len(vertices) < fewest:
             raise ModelError(f"{what}: {len(vertices)} points are no {'ring' if self.closed else 'rod'}; give {fewest} or more")

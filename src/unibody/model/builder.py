@@ -176,11 +176,13 @@ class Builder(Deforming, Editing):
         check_new(name, self._joint_names(), "joint")
         if not isinstance(joint, Joint):
             raise ModelError(f"{what}: {joint!r} is not a joint; give one such as Revolute(axis=(0, 1, 0))")
+        # what it connects
         p, c = name_of(parent, f"{what} parent"), name_of(child, f"{what} child")
         for end in (p, c):
             look_up(end, self._bodies, f"{what}: body")
         if p == c:
             raise ModelError(f"{what}: joins body '{p}' to itself; give two different bodies")
+        # how it starts, and what acts in it
         start = joint.neutral() if q is None else within(vector(q if several(q) else [q], joint.nq, f"{what} q"), FARTHEST, f"{what} q")
         speed = np.zeros(joint.nv) if v is None else within(vector(v if several(v) else [v], joint.nv, f"{what} v"), FASTEST, f"{what} v")
         start = on_manifold(joint, start) if q is not None else start
@@ -192,10 +194,12 @@ class Builder(Deforming, Editing):
         most = per_dof(effort_limit, joint.nv, f"{what} effort_limit", minimum=0.0, infinite=True)
         if rest is not None and not springs.any():
             raise ModelError(f"{what}: rest given without stiffness; give stiffness= or leave rest out")
+        # where it sits, and names of its parts
         on_parent, on_child = checked_pose(X_PF, f"{what} X_PF"), checked_pose(X_BM, f"{what} X_BM")
         named = checked_parts(parts, joint, what)
         for part in named:
             check_new(part, (name,) if part == name else self._joint_names(), "joint")
+        # elements of its own, checked before anything is kept
         own: dict[str, Any] = {}
         if springs.any() or dampers.any():
             own[f"{name}.spring"] = TorsionSpring(name, stiffness=springs, damping=dampers, rest=rest)

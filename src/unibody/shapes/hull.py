@@ -31,13 +31,14 @@ def hull_of(points: np.ndarray, most: int | None = None, tolerance: float = 0.0)
     try:
         if len(points) < 4 or not size > 0.0:
             raise QhullError
-        # About the middle and in units of the size, so that Qhull's own tolerances fit.
+        # about the middle and in units of the size, so that Qhull's own tolerances fit.
         middle = points.mean(axis=0)
         unit = (points - middle) / size
         corners = unit[np.sort(ConvexHull(unit).vertices)]
         chosen = _simplex(corners)
         if most is None or most > 2 * DIRECTIONS:
             chosen = list(dict.fromkeys(chosen + _extremes(corners)))
+        # points far apart first, then those that reach out farthest, as long as any reaches out or more may be taken
         hull = ConvexHull(corners[chosen])
         while True:
             out = _outside(hull, corners)
@@ -51,6 +52,7 @@ def hull_of(points: np.ndarray, most: int | None = None, tolerance: float = 0.0)
             hull = ConvexHull(corners[chosen])
     except QhullError:
         raise ModelError(f"Mesh: the {len(points)} points span no volume; a convex hull needs four that lie in no plane") from None
+    # faces over the vertices that are left, turned outwards
     kept = np.sort(hull.vertices)
     number = np.full(len(chosen), -1)
     number[kept] = np.arange(len(kept))
