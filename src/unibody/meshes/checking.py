@@ -39,6 +39,8 @@ def as_cells(what: str, word: str, value: Any, sizes: tuple[int, ...], n: int) -
     """(m, k) whole numbers of vertices, all different within a cell, read-only; every vertex is in some cell."""
     try:
         given = np.array(value)
+        if given.dtype.kind not in "biuf":
+            raise TypeError
         with np.errstate(invalid="ignore"):  # what is no whole number is told below
             out = given.astype(np.int64)
         exact = np.array_equal(out, given)
