@@ -154,3 +154,26 @@ def test_a_start_that_intersects_or_touches_is_refused_by_name():
         b.add(Contact())
         with pytest.raises(ub.ModelError, match="'lower' and 'upper'"):
             Barrier().bind(b.build()).start()
+
+
+@pytest.mark.parametrize("soft", [False, True])
+@pytest.mark.parametrize("after", [1e-3, 1e-4])
+def test_what_rests_stays_where_steps_become_shorter(soft, after):
+    """κ asks for d̂/h²: a barrier that followed the step would hold 100 or 10 000 times its energy and throw what rests on it, at 0.3 and
+    3 m/s here. Bodies stay below 1 mm/s, for their own stiffness follows the step; cloth stays below Newton's tolerance."""
+    b = ub.Builder()
+    b.body("ground", ub.Plane(), kind="static")
+    if soft:
+        fabric = ub.Fabric(young=1e5, poisson=0.3, thickness=1e-3)
+        b.cloth("lies", ub.TriMesh.grid((0.2, 0.2), spacing=0.1), fabric, 500.0, X_WB=ub.Pose((0, 0, 1e-3)))
+    else:
+        b.body("lies", ub.Box((0.2, 0.2, 0.02)), density=500.0, X_WB=ub.Pose((0, 0, 0.0105)))
+    b.add(ub.Contact(friction=0.5, reach=1e-3))
+    sim = ub.Simulation(b.build(), "barrier", dt=1e-2)
+    sim.run(1.0)
+    sim.dt = after
+    rec = sim.run(30 * after)
+    speed = rec.velocities("lies") if soft else rec.twist("lies")[:, 3:]
+    assert np.abs(speed).max() < (1e-5 if soft else 1e-3)
+    force = sum(rec.contacts[-1].normal_forces)
+    assert force == pytest.approx(rec.model.total_mass * 9.81, rel=0.1)

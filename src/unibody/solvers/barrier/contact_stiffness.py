@@ -6,10 +6,11 @@ A is a sixth of the body's surface: what it may rest on. The first term carries 
 second makes the barrier as quick as the step, the third stops a body of speed v (of its fastest vertex, and of the fastest driven body)
 within one step. Pairs of light bodies so stay soft beside heavy ones, and a heavy one on a light one is carried.
 
-Speeds change, so κ_b is the first two terms times 2ᵉ with e ≥ 0. Of a body that touches nothing, e is what its speed asks for, up and
+Speeds change, so κ_b is the first two terms times 2ᵉ. Of a body that touches nothing, e is what its speed asks for, up and
 down, which nobody feels. While it touches something, e only rises, with the speed and as smoothly, so that what comes to rest keeps its κ;
 and after a step that ended with distances below 0.02 d̂, by what would have kept them above (near the wall of a barrier distances grow as
-κ), though not beyond the κ of a body of the mass of all: where a body is squeezed, no κ makes room. The numbers e are memory, so a run that
+κ), though not beyond the κ of a body of the mass of all: where a body is squeezed, no κ makes room. Where the step becomes shorter or longer, what touches something keeps its κ too (e may be below 0
+then), or a shorter step would throw what rests: the barrier would hold a multiple of its energy. The numbers e are memory, so a run that
 is continued goes on as it would have. A pressure that is given holds for all pairs, always.
 
 Where κ has risen, a contact's force at the beginning of a step is that which the old κ has balanced: friction's bounds are taken with it.
@@ -93,13 +94,20 @@ class Pressures:
         """The numbers e for a step that begins with velocities V (of all control points), of which bodies that are touching keep theirs."""
         if self._given is not None or not len(self._system.surface.body):
             return steps
-        return np.maximum(np.where(touching > 0.0, steps, 0.0), self._asked(h, V))
+        kept = np.where(touching > 0.0, steps, 0.0)
+        return np.maximum(kept, self._asked(h, V, 2.0 ** np.minimum(kept, 0.0)))
 
-    def _asked(self, h: float, V: np.ndarray) -> np.ndarray:
-        """(moving,) e for the speeds of V."""
+    def carried(self, steps: np.ndarray, touching: np.ndarray, before: float, h: float) -> np.ndarray:
+        """The numbers e with which what touches something keeps the κ of steps of length `before` in one of length h."""
+        if self._given is not None:
+            return steps
+        return np.where(touching > 0.0, np.clip(steps + np.log2(self._rest(before) / self._rest(h)), -MOST, MOST), steps)
+
+    def _asked(self, h: float, V: np.ndarray, least: np.ndarray | float = 1.0) -> np.ndarray:
+        """(moving,) e for the speeds of V, of bodies that have this part of κ at rest."""
         moving, speed = self._moving, self._system.motions(np.ascontiguousarray(V).ravel())[:, 1]
         driven = [i for i, b in enumerate(self._system.model.bodies) if b.kind == "kinematic"]
-        ask = 1.0 + (speed[moving] + speed[driven].max(initial=0.0)) / h / self._rest(h)
+        ask = least + (speed[moving] + speed[driven].max(initial=0.0)) / h / self._rest(h)
         return np.minimum(np.log2(ask), MOST)
 
     def deep(self, distance: float) -> bool:

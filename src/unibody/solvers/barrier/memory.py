@@ -53,7 +53,7 @@ class BarrierMemory:
             Field("multipliers", (rows,), "N", "of the equations"),
             Field("stiffer_ranges", (measured,), "1", "how often κ of ranges was doubled", 0.0, MOST, whole=True),
             Field("stiffer_bodies", (n,), "1", "how often the stiffness of bodies was doubled", 0.0, MOST, whole=True),
-            Field("stiffer", (n + deformables,), "1", "log₂ of how much stiffer contacts are than at rest, per moving body", 0.0, MOST),
+            Field("stiffer", (n + deformables,), "1", "log₂ of how much stiffer contacts are than at rest, per moving body", -MOST, MOST),
             Field(
                 "touching", (n + deformables,), "1", "whether a moving body was near another at the end of the step", 0.0, 1.0, whole=True
             ),

@@ -323,6 +323,8 @@ class BarrierSystem(HoldsAddresses):
         out = memory.copy()
         kept = self.memory.view(out)
         if self.pressures is not None:
+            if last.made and last.length != h:
+                kept.stiffer = self.pressures.carried(kept.stiffer, kept.touching, last.length, h)
             if last.made and self.pressures.deep(kept.least_distance):
                 kept.stiffer = self.pressures.deepened(kept.stiffer, self.contacts(x, self.law(h, memory)), h, speed)
             kept.stiffer = self.pressures.raised(kept.stiffer, kept.touching, h, speed)
