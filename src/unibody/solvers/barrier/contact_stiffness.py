@@ -6,12 +6,13 @@ A is a sixth of the body's surface: what it may rest on. The first term carries 
 second makes the barrier as quick as the step, the third stops a body of speed v (of its fastest vertex, and of the fastest driven body)
 within one step. Pairs of light bodies so stay soft beside heavy ones, and a heavy one on a light one is carried.
 
-Speeds change, so κ_b is the first two terms times 2ᵉ. Of a body that touches nothing, e is what its speed asks for, up and
-down, which nobody feels. While it touches something, e only rises, with the speed and as smoothly, so that what comes to rest keeps its κ;
-and after a step that ended with distances below 0.02 d̂, by what would have kept them above (near the wall of a barrier distances grow as
-κ), though not beyond the κ of a body of the mass of all: where a body is squeezed, no κ makes room. Where the step becomes shorter or longer, what touches something keeps its κ too (e may be below 0
-then), or a shorter step would throw what rests: the barrier would hold a multiple of its energy. The numbers e are memory, so a run that
-is continued goes on as it would have. A pressure that is given holds for all pairs, always.
+Speeds change, so κ_b is the first two terms times 2ᵉ. Of a body that touches nothing, e is what its speed asks for, up and down, which
+nobody feels. While it touches something, e only rises, with the speed and as smoothly, so that what comes to rest keeps its κ; and after a
+step that ended with distances below 0.02 d̂, by what would have kept them above (near the wall of a barrier distances grow as κ), though
+not beyond the κ of a body of the mass of all: where a body is squeezed, no κ makes room. Where the step becomes shorter or longer, what
+touches something keeps its κ too (e may be below 0 then): or a shorter step would throw what rests, since the barrier would hold a multiple
+of its energy. The numbers e are memory, so a run that is continued goes on as it would have. A pressure that is given holds for all pairs,
+always.
 
 Where κ has risen, a contact's force at the beginning of a step is that which the old κ has balanced: friction's bounds are taken with it.
 """
