@@ -51,12 +51,14 @@ def render(
         target, solver, param or [], dt, duration if at is None or duration is not None or target.endswith(".npz") else at, every,
         apart=speed / fps if film and fps > 0.0 else None, progress=False if as_json else None,
     )  # fmt: skip
+    # drawn in software
     began = time.perf_counter()
     films.render(
         recording, target_file, at=at, size=(int(pixels[0]), int(pixels[1])), fps=fps, speed=speed, camera=seen_from,
         reactions=reactions, frames=frames, title=name, colour=colour,
     )  # fmt: skip
     spent = time.perf_counter() - began
+    # what is told of it
     count = len(films.film_rows(recording, fps, speed)) if film else 1
     instant = recording.t[films.row_at(recording, at)]
     if as_json:
