@@ -72,9 +72,9 @@ def walls(b: ub.Builder, x: float, y: float) -> None:
         b.body(f"wall{k}", shape=ub.Plane(), kind="static", X_WB=turn)
 
 
-def pile(count: int, shape: Any) -> ub.Model:
+def pile(count: int, shape: Any, seed: int = 0) -> ub.Model:
     """Layers of spheres or boxes, a little apart and out of line."""
-    rng, b = np.random.default_rng(0), ub.Builder()
+    rng, b = np.random.default_rng(seed), ub.Builder()
     side = max(2, round((count / LAYERS) ** 0.5))
     half = 0.5 * 1.03 * (side + 0.5)
     walls(b, half, half)
@@ -106,9 +106,9 @@ LIMBS = (
 )
 
 
-def dolls(count: int) -> ub.Model:
+def dolls(count: int, seed: int = 0) -> ub.Model:
     """Dolls that lie in layers across each other."""
-    rng, b = np.random.default_rng(0), ub.Builder()
+    rng, b = np.random.default_rng(seed), ub.Builder()
     side = max(1, round((count / LAYERS) ** 0.5))
     walls(b, 0.9 * side + 0.1, 0.9 * side + 0.1)
     for k in range(count):

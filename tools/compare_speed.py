@@ -3,8 +3,11 @@
 One process per checkout; they take turns A B B A A B …, so that a busy moment meets both, and each turn goes on where its last one ended.
 So do several pairs of processes one after the other, for where a process has its memory makes up to a third (a tree of 1023 joints).
 A turn's time is the thread's processor time. The ratio is this one's least time over the other's, of all pairs; the middle ratio is that
-of the medians. Cases use public names that both versions have. Piles whose problems are solved to the end take as many sweeps as their
-state asks for, which is another one wherever two versions differ in the last digit; `-swept` ones make the same number in every step.
+of the medians. Cases use public names that both versions have.
+
+A pile falls into another state wherever two versions differ in the last digit: the same pile of eight dolls has 75 contacts in one and 90
+in the other. So a case of piles is the sum over several, each with its own seed. Those whose problems are solved to the end take as many
+sweeps as their states ask for (20 to 80 of 100 spheres); `-swept` ones make the same number in every step.
 """
 
 from __future__ import annotations
@@ -68,21 +71,30 @@ def scene(name: str, solver: str, dt: float, count: int, first: int = 0, one_by_
     return steps(getattr(model, "model", model), getattr(ub.solvers, solver)(**options), dt, count, first, one_by_one)
 
 
-def pile(count: int, box: bool, turn: int, **options: Any) -> Callable[[], None]:
-    from contact_piles import pile as build
+def together(turns: list[Callable[[], None]]) -> Callable[[], None]:
+    def turn() -> None:
+        for one in turns:
+            one()
+
+    return turn
+
+
+def piles(seeds: int, count: int, box: bool, turn: int, **options: Any) -> Callable[[], None]:
+    from contact_piles import pile
 
     import unibody as ub
 
-    shape = ub.Box((1.0, 1.0, 1.0)) if box else ub.Sphere(0.5)
-    return steps(build(count, shape), ub.solvers.Complementarity(**options), 5e-3, turn, 200, True)
+    shape, solver = ub.Box((1.0, 1.0, 1.0)) if box else ub.Sphere(0.5), ub.solvers.Complementarity(**options)
+    return together([steps(pile(count, shape, seed), solver, 5e-3, turn, 200, True) for seed in range(seeds)])
 
 
-def doll_pile(count: int, turn: int, **options: Any) -> Callable[[], None]:
+def doll_piles(seeds: int, count: int, turn: int, **options: Any) -> Callable[[], None]:
     from contact_piles import dolls
 
     import unibody as ub
 
-    return steps(dolls(count), ub.solvers.Complementarity(**options), 5e-3, turn, 1000, True)
+    solver = ub.solvers.Complementarity(**options)
+    return together([steps(dolls(count, seed), solver, 5e-3, turn, 1000, True) for seed in range(seeds)])
 
 
 def lagrange_chain(n: int, times: int) -> Callable[[], None]:
@@ -116,14 +128,14 @@ CASES: dict[str, Callable[[], Callable[[], None]]] = {
     "redmax-umbrella": lambda: scene("umbrella", "RedMax", 0.01, 30),
     "stiff-chain": lambda: scene("stiff-chain", "RedMax", 0.01, 200),
     "stack": lambda: scene("stack", "Complementarity", 5e-3, 60, 40, True),
-    "spheres-100": lambda: pile(100, False, 40),
-    "spheres-100-swept": lambda: pile(100, False, 40, method="pgs", iterations=4),
-    "spheres-1000": lambda: pile(1000, False, 5, method="pgs", iterations=4),
-    "boxes-100": lambda: pile(100, True, 20),
-    "boxes-100-swept": lambda: pile(100, True, 20, method="pgs", iterations=4),
-    "boxes-1000": lambda: pile(1000, True, 4, method="pgs", iterations=4),
-    "dolls-8": lambda: doll_pile(8, 40),
-    "dolls-8-swept": lambda: doll_pile(8, 40, method="pgs", iterations=4),
+    "spheres-100": lambda: piles(32, 100, False, 40),
+    "spheres-100-swept": lambda: piles(8, 100, False, 40, method="pgs", iterations=4),
+    "spheres-1000": lambda: piles(2, 1000, False, 5, method="pgs", iterations=4),
+    "boxes-100": lambda: piles(8, 100, True, 20),
+    "boxes-100-swept": lambda: piles(8, 100, True, 20, method="pgs", iterations=4),
+    "boxes-1000": lambda: piles(2, 1000, True, 4, method="pgs", iterations=4),
+    "dolls-8": lambda: doll_piles(32, 8, 20),
+    "dolls-8-swept": lambda: doll_piles(16, 8, 20, method="pgs", iterations=4),
     "barrier-pile": lambda: barrier_pile(4),
     "barrier-windmill": lambda: scene("windmill", "Barrier", 1 / 240, 3, 10, True, parameters={"levels": 2}),
 }

@@ -1,4 +1,4 @@
-"""Flat arrays as wholes: copied, largest number, finite or not.
+"""Flat arrays as wholes: copied, multiplied with each other, largest number, finite or not.
 
 A motion has blown up when a number of its state is beyond HUGE or none at all; steps, rules and recordings ask for that by these names.
 """
@@ -16,6 +16,21 @@ def copy_to(x, y_out):
     """y = x of arrays that are known not to overlap: a slice on the left would look for that."""
     for k in range(x.size):
         y_out[k] = x[k]
+
+
+@device
+def dot(a, b):
+    """aᵀb, added up in the order of the numbers."""
+    s = 0.0
+    for i in range(a.size):
+        s += a[i] * b[i]
+    return s
+
+
+@kernel
+def inner(a: Floats, b: Floats) -> float:
+    """`dot`, from Python. NumPy's wakes a thread of BLAS for long vectors, which then spins."""
+    return dot(a, b)
 
 
 @device

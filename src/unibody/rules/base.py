@@ -17,7 +17,7 @@ from unibody.coordinates.reduced.kinematics import advance_own as advance_own
 from unibody.coordinates.workspace import LEDGER, SPEED_LIMIT, Y
 from unibody.element import DAMPER_POWER
 from unibody.kernel import Floats, device
-from unibody.rules.memory import Field, MemorySchema
+from unibody.memory import Field, MemorySchema
 
 COMMON = MemorySchema(
     Field("work", (3,), "J", "of dampers, motors, applied wrenches on the bodies, up to the start of the last step"),

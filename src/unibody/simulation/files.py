@@ -17,10 +17,10 @@ from typing import Any
 import numpy as np
 
 from unibody.errors import ModelError
+from unibody.memory import MemorySchema
 from unibody.model import Model
 from unibody.model.text import element_from_text, element_to_text, model_from_text, model_to_text
 from unibody.model.values import shown
-from unibody.rules.memory import MemorySchema
 from unibody.simulation.archive import Archive
 from unibody.simulation.whole_file import whole_file
 from unibody.solvers import REGISTRY, Bound, Solver

@@ -15,10 +15,10 @@ import numpy as np
 from unibody.coordinates.observation import Observation
 from unibody.element import number, step_length, whole_number
 from unibody.errors import Busy, ModelError, StepFailed, UnibodyError, UnibodyWarning
+from unibody.memory import MemoryView
 from unibody.model import Control, Model, State
 from unibody.model.plane import check_wrenches
 from unibody.model.values import shown
-from unibody.rules.memory import MemoryView
 from unibody.simulation import advice
 from unibody.simulation.consistent import begin
 from unibody.simulation.energy_watch import EnergyWatch

@@ -27,10 +27,10 @@ from unibody.coordinates.workspace import ARMATURE, LEDGER, SPEED_LIMIT, V_WB, X
 from unibody.element import DAMPER_POWER, LONGEST, SHORTEST, SPRING_ENERGY, step_length
 from unibody.errors import ModelError, StartRefused, StepFailed
 from unibody.joints import Ball, Free
+from unibody.memory import Field, MemorySchema
 from unibody.model import Model, State
 from unibody.model.interruptions import deferred
 from unibody.rules.base import COMMON, LAST_STEP, TIME, trapezoidal_work
-from unibody.rules.memory import Field, MemorySchema
 from unibody.solvers.blame import element_of
 from unibody.solvers.report import Report
 from unibody.solvers.stiffness import STIFF, stiffness

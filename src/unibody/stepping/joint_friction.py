@@ -26,8 +26,8 @@ from unibody.coordinates.observation import JointFrictionState
 from unibody.coordinates.workspace import MULTIPLIER
 from unibody.coordinates.workspace import T as T_SLOT
 from unibody.forces.joint_friction import JointFriction
+from unibody.memory import Field, MemorySchema, count
 from unibody.model.model import Model
-from unibody.rules.memory import Field, MemorySchema, count
 from unibody.stepping.impulse_reduced import ImpulseReduced
 from unibody.stepping.impulses import Blocks, ImpulseOptions, ImpulseOutcome, contacts, join, solve
 from unibody.stepping.reactions import through_tree

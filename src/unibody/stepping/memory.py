@@ -15,9 +15,9 @@ import numpy as np
 
 from unibody.collision.rigid.contacts import FEATURE_BITS
 from unibody.kernel import Floats, Ints, device, kernel
+from unibody.memory import Field, MemorySchema, MemoryView, count
 from unibody.model.model import Model
 from unibody.rules.base import COMMON, begun_fields, book_work
-from unibody.rules.memory import Field, MemorySchema, MemoryView, count
 from unibody.stepping.step_solution import StepSolution
 
 METHODS = ("none", "auto", "lemke", "pgs", "newton", "proximal", "augmented", "warm start")

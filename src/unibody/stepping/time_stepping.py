@@ -33,10 +33,10 @@ from unibody.contact.pair_laws import ContactLaws, PairLaws
 from unibody.coordinates.workspace import ROW_SIZE, STABILISER
 from unibody.forces.dry_friction import DryFriction
 from unibody.forces.joint_friction import JointFriction
+from unibody.memory import MemoryView
 from unibody.model.model import JointInfo, Model
 from unibody.model.scale import model_length
 from unibody.model.tables import Names
-from unibody.rules.memory import MemoryView
 from unibody.stepping.contact_margin import NOTHING, ContactMargin, Touches
 from unibody.stepping.contact_rows import ContactRows, contact_rows
 from unibody.stepping.depenetration import DeepOverlaps

@@ -14,7 +14,7 @@ from unibody.algebra.contact.depenetration import DEPENETRATION_SLOTS, ROW_RECOR
 from unibody.algebra.contact.problem import bounded, contacts, join, unilateral
 from unibody.collision.rigid.contacts import FEATURE_BITS, arrange_touches
 from unibody.element import LEDGER
-from unibody.rules.memory import Field, MemorySchema
+from unibody.memory import Field, MemorySchema
 from unibody.stepping.contact_margin import fastest_beyond
 from unibody.stepping.depenetration import CORRECTED, FASTEST, OVERLAP, impulses_apart, wish_apart
 from unibody.stepping.impulses import WARM, ImpulseOptions, inside, nothing_acts, solve

@@ -18,7 +18,8 @@ import scipy.sparse.linalg as spl
 
 from unibody.algebra.supernodal.entries import block_entries
 from unibody.algebra.supernodal.plan import SupernodalPlan
-from unibody.kernel import Floats, Ints, device, kernel
+from unibody.arrays import dot
+from unibody.kernel import Floats, Ints, kernel
 
 W = 12
 DIRECT = 150
@@ -84,20 +85,6 @@ def multiply(diagonal: Floats, rows: Ints, columns: Ints, between: Floats, trans
             f = x[b + j]
             for i in range(W):
                 y_out[a + i] += transposed[W * W * k + W * j + i] * f
-
-
-@device
-def dot(a, b):
-    s = 0.0
-    for i in range(a.size):
-        s += a[i] * b[i]
-    return s
-
-
-@kernel
-def inner(a: Floats, b: Floats) -> float:
-    """aᵀb. NumPy's wakes a thread of BLAS for long vectors, which then spins."""
-    return dot(a, b)
 
 
 @kernel

@@ -18,9 +18,10 @@ from math import sqrt
 import numpy as np
 import scipy.sparse as sp
 
-from unibody.algebra.block.cholesky import DIRECT, ITERATIONS, BlockMatrix, W, inner, solve_sparse
+from unibody.algebra.block.cholesky import DIRECT, ITERATIONS, BlockMatrix, W, solve_sparse
 from unibody.algebra.supernodal.entries import csc_entries
 from unibody.algebra.supernodal.plan import SupernodalFactor, SupernodalPlan
+from unibody.arrays import inner
 from unibody.kernel import Floats, Ints, device, kernel
 
 DENSE = 400

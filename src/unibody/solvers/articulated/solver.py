@@ -31,9 +31,9 @@ from unibody.element import DAMPER_POWER, number
 from unibody.errors import ModelError
 from unibody.forces.base import Force
 from unibody.joints.base import Joint
+from unibody.memory import Field
 from unibody.model import Model, State
 from unibody.rules.dormand_prince import Stretch, first_step, take_step
-from unibody.rules.memory import Field
 from unibody.rules.time_rule import RULES, TimeRule, rule_name, rules_for, smooth
 from unibody.shapes import Shape
 from unibody.solvers.articulated.prebound_call import framed

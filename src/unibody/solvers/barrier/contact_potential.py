@@ -14,7 +14,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from unibody.algebra.block.cholesky import BlockMatrix, inner
+from unibody.algebra.block.cholesky import BlockMatrix
+from unibody.arrays import inner
 from unibody.collision.contact_search import ContactSearch
 from unibody.collision.proximity import WIDTH, ContactSet
 from unibody.contact.barrier import (

@@ -19,11 +19,12 @@ from typing import ClassVar
 
 import numpy as np
 
-from unibody.algebra.block.cholesky import BlockMatrix, inner
+from unibody.algebra.block.cholesky import BlockMatrix
 from unibody.algebra.block.direct import NewtonSolver
 from unibody.algebra.block.mixed import MixedMatrix, MixedPattern, MixedSolver
 from unibody.algebra.block.node_blocks import NodeBlocks
 from unibody.algebra.minimise import ROUND_OFF, Direction
+from unibody.arrays import inner
 from unibody.solvers.barrier.affine_system import AffineSystem
 from unibody.solvers.barrier.rigid_correction import RigidCorrection, Stretch
 

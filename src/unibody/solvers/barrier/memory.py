@@ -9,8 +9,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from unibody.memory import Field, MemorySchema, MemoryView, count
 from unibody.rules.base import COMMON, trapezoidal_work
-from unibody.rules.memory import Field, MemorySchema, MemoryView, count
 
 MOST = 60
 """How often a stiffness may be doubled."""

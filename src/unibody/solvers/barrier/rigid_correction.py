@@ -16,8 +16,9 @@ from collections.abc import Callable
 
 import numpy as np
 
-from unibody.algebra.block.cholesky import BlockMatrix, inner
+from unibody.algebra.block.cholesky import BlockMatrix
 from unibody.algebra.block.direct import NewtonSolver
+from unibody.arrays import inner
 from unibody.solvers.barrier.affine_system import AffineSystem
 
 ROUNDS = 3

@@ -24,9 +24,9 @@ from unibody.element import is_word, number
 from unibody.errors import ModelError, StepFailed
 from unibody.forces.base import Force
 from unibody.joints.base import Joint
+from unibody.memory import MemorySchema
 from unibody.model import Model, State
 from unibody.model.deformable import DeformableInfo
-from unibody.rules.memory import MemorySchema
 from unibody.shapes import Shape
 from unibody.solvers.barrier.body_laws import body_laws
 from unibody.solvers.base import Bound, Solver, Step, refuse_reaction

@@ -20,8 +20,8 @@ from unibody.coordinates.maximal.projection import settle_velocities
 from unibody.coordinates.stages import EVALUATE_STAGE, KICK_STAGE, Evaluate, Kick
 from unibody.coordinates.workspace import Y
 from unibody.kernel import Floats, Ints, device, kernel, long_kernel
+from unibody.memory import Field, count
 from unibody.rules.base import COMMON, book_work, finish_step, ledger_of
-from unibody.rules.memory import Field, count
 from unibody.stepping.predicted_rows import push_back, see_ahead
 
 PREVIEW_FACTS = (

@@ -29,10 +29,10 @@ from unibody.element import is_word, number
 from unibody.errors import ModelError
 from unibody.forces.base import Force
 from unibody.joints.base import Joint
+from unibody.memory import Field
 from unibody.model import Model, State
 from unibody.rules.base import DAMPER_WORK, LAST_STEP, begun_fields, book_work
 from unibody.rules.euler import roll_euler
-from unibody.rules.memory import Field
 from unibody.shapes import Shape
 from unibody.solvers.base import Bound, Solver, Step, refuse_reaction, refuse_thin_contact
 from unibody.solvers.penalty.contacts import PenaltyContacts, Pushes

@@ -15,8 +15,8 @@ from unibody.coordinates.reduced.workspace import BODIES, COLUMNS, COUNTDOWN, RO
 from unibody.coordinates.stages import EVALUATE_STAGE, Evaluate
 from unibody.coordinates.workspace import GRAVITY, SPEED_LIMIT, X_WB, F, Y
 from unibody.kernel import Floats, Ints, device, kernel, long_kernel
+from unibody.memory import Field, MemorySchema, MemoryView, count
 from unibody.rules.base import COMMON, DAMPER_WORK, TIME, begun_fields, finish_step
-from unibody.rules.memory import Field, MemorySchema, MemoryView, count
 from unibody.solvers.redmax.joint_friction import JointFrictions, Moment
 from unibody.solvers.redmax.step import settle_loads
 

@@ -51,8 +51,8 @@ from unibody.coordinates.stages import EVALUATE_STAGE, KICK_STAGE, PROJECT_STAGE
 from unibody.coordinates.workspace import ARMATURE, COMPLIANCE, DRIFT, GRAVITY, MULTIPLIER, RATE, RESIDUAL, VIOLATION, Y
 from unibody.element import DAMPER_POWER
 from unibody.kernel import Floats, Ints, device, kernel, long_kernel
+from unibody.memory import Field, count
 from unibody.rules.base import COMMON, DAMPER_WORK, LAST_STEP, POWER, TIME, WORK, finish_step, ledger_of
-from unibody.rules.memory import Field, count
 from unibody.solvers.redmax.linear import RETRY
 from unibody.solvers.redmax.rows import row_of
 from unibody.solvers.redmax.workspace import AHEAD, UNILATERAL

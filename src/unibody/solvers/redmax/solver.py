@@ -26,9 +26,9 @@ from unibody.element import is_word, number, several
 from unibody.errors import ModelError, StepFailed
 from unibody.forces.base import Force
 from unibody.joints.base import Joint
+from unibody.memory import Field
 from unibody.model import Model, State
 from unibody.rules.base import DAMPER_WORK, begun_fields
-from unibody.rules.memory import Field
 from unibody.shapes import Shape
 from unibody.solvers.base import Bound, Solver, Step, needs_reaction
 from unibody.solvers.redmax.friction_steps import JointFrictionSteps

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from unibody.arrays import HUGE
+from unibody.memory import Field, MemorySchema, count
 from unibody.rules import base
-from unibody.rules.memory import Field, MemorySchema, count
 from unibody.solvers.impulse import step as impulse
 from unibody.solvers.redmax import linearly_implicit as redmax
 from unibody.stepping import memory as stepping
