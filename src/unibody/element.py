@@ -176,6 +176,16 @@ def step_length(value: Any, what: str) -> float:
     return dt
 
 
+def at_start(function: Callable[[float], Any], what: str) -> Any:
+    """What a user's function gives at t = 0, or a ModelError that says what it raises instead."""
+    try:
+        return function(0.0)
+    except ModelError:
+        raise
+    except Exception as error:
+        raise ModelError(f"{what} at t = 0: {type(error).__name__}: {error}; mend its function") from error
+
+
 def number(value: Any, what: str, *, minimum: float = -np.inf, positive: bool = False, infinite: bool = False) -> float:
     """A finite float within bounds, or a ModelError that says so."""
     try:

@@ -13,7 +13,7 @@ from unibody.constraints import Coupling
 from unibody.constraints.base import Constraint
 from unibody.constraints.contact import Contact
 from unibody.constraints.coupling import in_order
-from unibody.element import Point, is_word, name_of, number, several
+from unibody.element import Point, at_start, is_word, name_of, number, several
 from unibody.errors import ModelError
 from unibody.forces import Gravity, TorsionSpring
 from unibody.forces.base import Force
@@ -86,7 +86,7 @@ class _Packing:
         slot = len(self.values)
         if callable(value):
             self.functions.append((slot, 1, value, what))
-            value = value(0.0)
+            value = at_start(value, what)
         self.values.append(number(value, f"{what} at t = 0"))
         return slot
 
@@ -94,7 +94,7 @@ class _Packing:
         slot = len(self.values)
         if callable(value):
             self.functions.append((slot, count, value, what))
-            value = value(0.0)
+            value = at_start(value, what)
         self.values += vector(value, count, f"{what} at t = 0").tolist()
         return slot
 

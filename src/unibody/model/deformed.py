@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy as np
 
+from unibody.element import at_start
 from unibody.energies.base import Stencils
 from unibody.energies.inflation import Inflation
 from unibody.errors import ModelError
@@ -100,9 +101,9 @@ def _start_rates(asked: AskedDeformable) -> np.ndarray:
 def _prescribed(asked: AskedPrescribed, firsts: Mapping[str, int], x: np.ndarray, v: np.ndarray) -> PrescribedVertices:
     index = frozen_ints(firsts[asked.deformable] + asked.vertices)
     motion = None if asked.motion is None else Places(asked.motion, len(index), f"prescribed '{asked.name}'")
+    v[index] = 0.0
     if motion is not None:
-        x[index] = motion(0.0)
-    v[index] = 0.0 if motion is None else rate_of(motion, 0.0)
+        x[index], v[index] = at_start(lambda t: (motion(t), rate_of(motion, t)), motion.what)
     return PrescribedVertices(asked.name, index, motion)
 
 

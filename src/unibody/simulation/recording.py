@@ -238,7 +238,7 @@ class Recording:
         """(T, n, 3) world positions of the vertices of a deformable, or of the shapes of a body."""
         if (name := name_of(body, "body")) in self.model._deformable_index:
             return self._of_vertices(self.model.deformable(name).vertices, "vertices")
-        info = self.model.bodies[self._body(body)]
+        info = self.model.bodies[look_up(name, {**self.model._body_index, **self.model._deformable_index}, "body or deformable")]
         if not info.shapes:
             raise ModelError(f"body '{info.name}' has no shape, so it has no vertices; give it one or use rec.point")
         return self._points(body, np.concatenate([p.triangles()[0] for p in info.shapes]))

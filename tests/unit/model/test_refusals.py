@@ -383,3 +383,33 @@ def test_motion_that_blows_up_fails_before_it_overflows():
     assert np.abs(sim.state.v).max() < 1e100
     with pytest.raises(ub.StepFailed, match="not finite"):
         sim.bound.step(ub.State(0.0, [1e200, *sim.state.q[1:]], sim.state.v), sim.bound.start()[1], sim.control.flat, 0.1)
+
+
+def test_functions_that_raise_at_the_start_are_named_by_their_element():
+    """A model asks every function at t = 0 (and prescribed vertices for their speed there)."""
+
+    def broken(t):
+        raise ValueError("no signal")
+
+    def breaks_soon(t):
+        if t > 0.0:
+            raise ValueError("no signal")
+        return np.zeros((1, 3))
+
+    cube = ub.TetMesh.box((0.2, 0.2, 0.2), cells=(1, 1, 1))
+    for name in ("motor", "drive", "point", "vertex", "speed"):
+        b = ub.Builder()
+        arm = b.body("arm", **UNIT)
+        b.joint("hinge", ub.Revolute((0, 0, 1)), b.world, arm)
+        soft = b.soft("soft", cube, ub.NeoHookean(young=1e5, poisson=0.3), density=1.0)
+        with pytest.raises(ub.ModelError, match=rf"'{name}'.* at t = 0: ValueError: no signal; mend its function") as refused:
+            if name == "motor":
+                b.add(ub.Motor("hinge", effort=broken), name=name)
+            elif name == "drive":
+                b.add(ub.PrescribedJoint("hinge", broken), name=name)
+            elif name == "point":
+                b.add(ub.PrescribedPoint(arm.at(), broken), name=name)
+            else:
+                b.prescribe(soft.vertices[[0]], broken if name == "vertex" else breaks_soon, name=name)
+            b.build()
+        assert isinstance(refused.value.__cause__, ValueError)
