@@ -11,6 +11,7 @@ from itertools import pairwise
 
 import numpy as np
 
+from unibody.model.deformable import DeformableInfo
 from unibody.model.model import JointInfo, Model
 
 
@@ -27,7 +28,7 @@ def links(model: Model) -> Iterator[tuple[int, int]]:
     for body, info in enumerate(model.bodies):
         if info.kind != "dynamic":
             yield 0, body
-    for held in _holders(model):
+    for held in holders(model):
         yield from pairwise(held)
     for elements, alone in ((model.constraints, True), (model.forces, False)):
         for _, element in elements:
@@ -47,10 +48,10 @@ def _bodies_at(model: Model, name: str) -> list[int]:
     if number < model.n_bodies:
         return [number]
     vertex = model.vertex_points[number - model.n_bodies].vertices[0]
-    return next(held for held, d in zip(_holders(model), model.deformables, strict=True) if d.first <= vertex < d.first + len(d.X))
+    return next(held for held, d in zip(holders(model), model.deformables, strict=True) if d.first <= vertex < d.first + len(d.X))
 
 
-def _holders(model: Model) -> list[list[int]]:
+def holders(model: Model) -> list[list[int]]:
     """Of each deformable the bodies that it is attached to, itself or by way of others; the world of those that are driven."""
     owner = np.repeat(np.arange(len(model.deformables)), [len(d.X) for d in model.deformables])
     held: list[set[int]] = [set() for _ in model.deformables]
@@ -66,6 +67,15 @@ def _holders(model: Model) -> list[list[int]]:
             for k in among:
                 held[k] = shared
     return [sorted(x) for x in held]
+
+
+def loose(model: Model) -> list[DeformableInfo]:
+    """Deformables that hang on no body, and on whose vertices nothing acts."""
+    acted = {point.vertices[0] for point in model.vertex_points}
+    return [
+        d for held, d in zip(holders(model), model.deformables, strict=True)
+        if not held and not any(d.first <= k < d.first + len(d.X) for k in acted)
+    ]  # fmt: skip
 
 
 def groups(model: Model) -> list[list[int]]:

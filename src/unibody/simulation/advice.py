@@ -16,7 +16,7 @@ from unibody.constraints.contact import Contact
 from unibody.coordinates.convert import poses_and_twists
 from unibody.forces import BodyDamping
 from unibody.model import Model, State
-from unibody.model.connections import groups
+from unibody.model.connections import groups, holders, loose
 from unibody.rules import RULES
 from unibody.simulation.energy_watch import length_of
 from unibody.solvers import Solver
@@ -35,20 +35,22 @@ APART = "move them apart, or give solid=False to what is only seen"
 
 def before_run(model: Model) -> list[str]:
     """What is probably not meant in a model."""
-    flying = _flying(model)
-    if not flying:
+    flying, soft = _flying(model), loose(model)
+    if not flying and not soft:
         return []
     touching = any(getattr(c, "surfaces", False) for _, c in model.constraints)
     floors = [b.name for b in model.bodies if b.kind != "dynamic" and any(placed.solid for placed in b.shapes)]
-    solid = [i for group in flying for i in group if any(placed.solid for placed in model.bodies[i].shapes)]
+    solid = soft or any(placed.solid for group in flying for i in group for placed in model.bodies[i].shapes)
     if floors and solid and not touching:
         return [f"ground {_quoted(floors)} touches nothing: no Contact in the model; b.add(ub.Contact(friction=0.5))"]
-    held = groups(model)[0]
-    landing = touching and any(placed.solid for i in held for placed in model.bodies[i].shapes)
-    falling = [group[0] for group in flying if not any(any(model.bodies[i].V_WB) or _moves(model, i) for i in group)]
-    if not falling or landing or not np.any(model.gravity):
+    ground = set(groups(model)[0])
+    landing = any(placed.solid for i in ground for placed in model.bodies[i].shapes) or any(ground.intersection(h) for h in holders(model))
+    if (touching and landing) or not np.any(model.gravity):
         return []
-    names = [model.bodies[i].name for i in falling]
+    falling = [group[0] for group in flying if not any(any(model.bodies[i].V_WB) or _moves(model, i) for i in group)]
+    names = [model.bodies[i].name for i in falling] + [d.name for d in soft if not np.any(d.v0)]
+    if not names:
+        return []
     return [f"{_quoted(names)} {'falls' if len(names) == 1 else 'fall'} for ever: nothing to land on; {_remedy(touching)}"]
 
 

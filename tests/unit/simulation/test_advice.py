@@ -47,6 +47,37 @@ def test_nothing_is_told_of_what_is_meant(model: ub.Model) -> None:
     assert told(model) == ()
 
 
+RUBBER = ub.NeoHookean(young=1e5, poisson=0.3)
+
+
+def with_cube(floor: bool = False, contact: bool = False) -> ub.Builder:
+    b = ub.Builder()
+    b.soft("cube", ub.TetMesh.box((0.1, 0.1, 0.1), cells=(1, 1, 1)), RUBBER, density=1000, X_WB=ub.Pose((0, 0, 0.5)))
+    if floor:
+        b.body("floor", shape=ub.Plane(), kind="static")
+    if contact:
+        b.add(ub.Contact(friction=0.5))
+    return b
+
+
+def test_soft_bodies_fall_and_land_as_rigid_ones_do() -> None:
+    """What is held, by its vertices or by a spring, does not fall, and held cloth is something to land on."""
+    assert "'cube' falls for ever" in told(with_cube().build())[0]
+    assert "ground 'floor' touches nothing" in told(with_cube(floor=True).build())[0]
+    assert told(with_cube(floor=True, contact=True).build()) == ()
+    pinned = with_cube()
+    pinned.prescribe(pinned.deformable("cube").vertices[[0]])
+    assert told(pinned.build()) == ()
+    hung = with_cube()
+    hung.add(ub.SpringDamper(hung.deformable("cube").vertex(0), hung.world.at(0, 0, 1), stiffness=10.0))
+    assert told(hung.build()) == ()
+    net = with_cube(contact=True)
+    cloth = net.cloth("net", ub.TriMesh.grid((1, 1), spacing=0.5), ub.Fabric(young=1e5, poisson=0.3, thickness=1e-3), density=200)
+    net.prescribe(cloth.vertices[[0, 2, 6, 8]])
+    net.body("ball", shape=ub.Sphere(0.1), X_WB=ub.Pose((0, 0, 1)))
+    assert told(net.build()) == ()
+
+
 def test_what_flies_by_its_own_wrench_is_left_alone() -> None:
     b = ub.Builder()
     drone = b.body("drone", shape=ub.Box((0.2, 0.2, 0.05)), mass=1.0)
