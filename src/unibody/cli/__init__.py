@@ -1,4 +1,4 @@
-"""The command line: `unibody scenes | run | view | compare | bench | check | info | export | render | plot | doctor`.
+"""The command line: `unibody scenes | run | view | compare | bench | check | info | export | render | plot | doctor | warm-up`.
 
 Lives here: `app` and `<name>_command` (commands), `options` (what they share), `inputs` (scenes, files, solvers from words), `running`
 (timed runs), `recorded` (a motion to show), `output` (tables, JSON, exit codes), `completion` (what shells offer), and one module for

@@ -63,4 +63,4 @@ Csv = Annotated[Path | None, typer.Option("--csv", metavar="FILE.csv", help="Tim
 
 def command(function: Callable[..., int]) -> Callable[..., None]:
     """Register a function that returns an exit code."""
-    return app.command(name=function.__name__.removesuffix("_"))(guarded(function))
+    return app.command(name=function.__name__.removesuffix("_").replace("_", "-"))(guarded(function))
