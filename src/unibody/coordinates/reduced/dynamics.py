@@ -78,22 +78,27 @@ def see_loops(layout: Ints, ints: Ints, constants: Floats, control: Floats, work
 @kernel
 def load_bodies(layout: Ints, ints: Ints, constants: Floats, control: Floats, work_out: Floats, q_out: Floats, v_out: Floats) -> None:
     """All forces, as wrenches in the sweep's rows and efforts in RIGHT."""
-    rows = part(work_out, layout, ROWS)
+    if part(ints, layout, JOINTS).size == 0 and part(ints, layout, COUNTS)[ROW_COUNT] == 0:  # else they were seen with the rows
+        X, V = part(work_out, layout, X_WB), part(work_out, layout, V_WB)
+        fill_bodies(part(constants, layout, FRAMES), part(work_out, layout, ROWS), X, V)
+    load_by(part(ints, layout, FORCE_CLASSES), layout, ints, constants, control, work_out, q_out, v_out)
+
+
+@device
+def load_by(classes, layout, ints, constants, control, work_out, q_out, v_out):
+    """Forces of some classes, where bodies have been seen."""
     X = part(work_out, layout, X_WB)
-    V = part(work_out, layout, V_WB)
     wrenches = part(work_out, layout, F)
     right = part(work_out, layout, RIGHT)
     joints = part(ints, layout, JOINTS)
-    if joints.size == 0 and part(ints, layout, COUNTS)[ROW_COUNT] == 0:  # else they were seen with the rows
-        fill_bodies(part(constants, layout, FRAMES), rows, X, V)
     load_forces(
-        part(ints, layout, FORCE_CLASSES), part(ints, layout, FORCE_INDEX), part(constants, layout, FORCE_PARAMETERS),
-        part(constants, layout, LIMIT), part(work_out, layout, SIGNALS), X, V, q_out, v_out, control, wrenches,
+        classes, part(ints, layout, FORCE_INDEX), part(constants, layout, FORCE_PARAMETERS),
+        part(constants, layout, LIMIT), part(work_out, layout, SIGNALS), X, part(work_out, layout, V_WB), q_out, v_out, control, wrenches,
         part(work_out, layout, EFFORT), part(work_out, layout, LEDGER), right,
     )  # fmt: skip
     if joints.size > 0:
         add_joint_efforts(joints, part(work_out, layout, DUAL), part(work_out, layout, SEEN), right, wrenches)
-    load_wrenches(X, wrenches, rows)
+    load_wrenches(X, wrenches, part(work_out, layout, ROWS))
 
 
 @kernel

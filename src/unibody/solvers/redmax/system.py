@@ -12,12 +12,13 @@ from typing import Any
 
 import numpy as np
 
+from unibody.algebra.tree.joint_matrix import scratch_size, stride_of
 from unibody.algebra.tree.multifrontal_plan import MultifrontalPlan
 from unibody.algebra.tree.pcg import TABLE_SIZE, vector_size
 from unibody.solvers.redmax.step import accelerate_along_rows, correct_redmax, evaluate_redmax, look_around
 
 from unibody.solvers.redmax.linear import (  # isort: skip
-    factor_automatically, factor_contracted, factor_densely, factor_inside, factor_projected, fill_implicit, multiply_bilateral,
+    factor_automatically, factor_contracted, factor_densely, factor_densely_apart, factor_inside, factor_projected, fill_implicit, multiply_bilateral,
     solve_automatically, solve_closed, solve_contracted, solve_densely, solve_inside, solve_iteratively, solve_plainly, solve_projected,
     spread_automatically, spread_contracted,
 )  # fmt: skip
@@ -36,19 +37,22 @@ from unibody.coordinates.reduced.workspace import (  # isort: skip
     IMPLICIT_CLASSES, IMPLICIT_EFFORT, IMPLICIT_F, IMPLICIT_INDEX, IMPLICIT_PARAMETERS, IMPLICIT_PLACES, ITERATIONS, ITERATION_LIMIT,
     LEAST, OWN, PROJECTED, SETTLE, SIDE, STATUS, STEP_LENGTH, SUMS, TOLERANCE, X_SOLVED,
 )  # fmt: skip
-from unibody.coordinates.workspace import DRIFT, ENTRY_W, MULTIPLIER, RATE, RESIDUAL, ROW_SIZE, TARGET, VIOLATION, J, Y
+from unibody.coordinates.workspace import DRIFT, ENTRY_W, FORCE_CLASSES, MULTIPLIER, RATE, RESIDUAL, ROW_SIZE, TARGET, VIOLATION, J, Y
 
 from unibody.solvers.redmax.workspace import (  # isort: skip
     ADDRESSES, AHEAD, BORDER, BORDER_VALUES, CONSTRAINT_LAYOUT, COUPLED, FRONTS, FRONT_SCRATCH, FRONT_STATE, GROUND_PAIRS, INVERSE,
-    LOOP_COUPLINGS, NONHOLONOMIC, PAIRS, PLAN_LISTS, PLAN_RECORDS, PLAN_STEPS, REDMAX, SIDE_F, STEP_ROWS, UNILATERAL, VECTORS, V_OWN,
+    LOOP_COUPLINGS, NONHOLONOMIC, OTHER_FORCES, OTHER_IMPLICIT, PAIRS, PAIR_CLASSES, PAIR_ENDS, PAIR_FORCES, PLAN_LISTS, PLAN_RECORDS, PLAN_STEPS, REDMAX, SIDE_F, STEP_ROWS, UNILATERAL, VECTORS, V_OWN,
     WORLD_COUPLING,
 )  # fmt: skip
 
 from unibody.coordinates.stages import (  # isort: skip
-    AGAIN_STAGE, EVALUATE_STAGE, FACTOR_STAGE, FUSED_STAGE, IMPLICIT_STAGE, MULTIPLIER_STAGE, SOLVE_STAGE,
+    AGAIN_STAGE, EVALUATE_STAGE, FACTOR_STAGE, FORCE_STAGE, FUSED_STAGE, IMPLICIT_STAGE, MULTIPLIER_STAGE, PAIR_STAGE, SOLVE_STAGE,
 )  # fmt: skip
+from unibody.forces.base import PAIR
 from unibody.model.implicit_tables import ImplicitTables, is_implicit, moving_bodies
 from unibody.model.model import JointInfo, Model
+from unibody.solvers.base import needs_reaction
+from unibody.solvers.redmax.point_pairs import END, PairTables, add_pair_blocks, fill_apart, load_apart
 from unibody.solvers.redmax.unilateral import multiplier_callback
 
 LINEAR = ("auto", "pcg", "direct", "dense", "plain")
@@ -80,7 +84,7 @@ class RedMaxSystem(SystemAround[ReducedSystem]):
         definite: bool,
     ):  # fmt: skip
         self.linear, self.explicit, self.stabilisation_time = linear, explicit, stabilisation_time
-        self._corrected = False
+        self._corrected, self._definite = False, definite
         tables = ReducedTables(model)
         self.model, self.constraints = model, tables.constraints
         super().__init__(ReducedSystem(tables, self._slots(tables), REDMAX))
@@ -103,6 +107,9 @@ class RedMaxSystem(SystemAround[ReducedSystem]):
         pairs = [tuple(p) for p in self.pairs.tolist()]
         coupled = sorted({body for pair in pairs for body in pair})
         place = {body: i for i, body in enumerate(coupled)}
+        apart = PairTables(model, terms, tables.slots[FORCE_CLASSES], self.explicit)
+        looked_at = any(needs_reaction(force) for _, force in model.forces)
+        self._apart, self._others = self._definite and apart.ends.size > 0 and not looked_at, apart.other_implicit.size > 0
         # the way to solve
         self.break_even = float(MOST_ITERATIONS)
         out: dict[int, Any] = {}
@@ -122,13 +129,16 @@ class RedMaxSystem(SystemAround[ReducedSystem]):
             CONSTRAINT_LAYOUT: self._constraint_layout(), UNILATERAL: constraints.unilateral.astype(np.int64),
             NONHOLONOMIC: np.array(nonholonomic, np.int64),
             ADDRESSES: np.array([solve_projected.address if k and self.method in ("pcg", "auto") else 0, self._multiply], np.int64),
+            PAIR_CLASSES: apart.classes, PAIR_ENDS: apart.ends, PAIR_FORCES: PAIR * (apart.ends.size // END),
+            OTHER_FORCES: apart.other_forces, OTHER_IMPLICIT: apart.other_implicit,
             IMPLICIT_F: 6 * n if implicit else 0, IMPLICIT_EFFORT: nvj if implicit else 0, OWN: 21 * n if implicit else 0,
             COUPLING: 36 * len(terms.couplings), WORLD_COUPLING: 36 * len(terms.couplings), DIAGONAL: nvj, BLOCKS: 21 * n,
             SUMS: max(21 * n, nv), VECTORS: vector_size(n, nv, len(coupled), k), STATUS: 8, AHEAD: k, LEAST: nv,
             X_SOLVED: 6 * n, SIDE: nv, SIDE_F: 6 * n, INVERSE: k * k, STEP_ROWS: k, V_OWN: nv,
         }  # fmt: skip
         if self.method == "dense":
-            out[FRONTS] = nv * nv
+            out[FRONTS], out[FRONT_STATE] = stride_of(nv) * nv, nv + stride_of(nv)
+            out[FRONT_SCRATCH] = scratch_size(n, nv, apart.ends.size)
         return out
 
     def _plan(self, bodies: np.ndarray, rows: int, slots: dict[int, Any]) -> None:
@@ -189,13 +199,19 @@ class RedMaxSystem(SystemAround[ReducedSystem]):
                 out += [self.model.loop_joints.index(j), v, pairs.index(pair) if pair in pairs else -1]
         return out
 
-    def stages(self, control: np.ndarray) -> np.ndarray:
-        """Addresses of the stages: those of the tree with loads, and the ways to factor and to solve that were chosen."""
+    def stages(self, control: np.ndarray, apart: bool = True) -> np.ndarray:
+        """Addresses of the stages: those of the tree with loads, and the ways to factor and to solve that were chosen. `apart`: forces
+        between points apart from the others (`point_pairs`), which leaves no loads to look at."""
         stages = self.dynamics.shared_stages(control, loads=True)
         stages[EVALUATE_STAGE] = evaluate_redmax.address
         stages[IMPLICIT_STAGE] = fill_implicit.address if self.implicit_names else 0
+        if apart and self._apart:
+            stages[FORCE_STAGE], stages[PAIR_STAGE] = load_apart.address, add_pair_blocks.address
+            stages[IMPLICIT_STAGE] = fill_apart.address if self._others else 0
         factors = {"dense": factor_densely, "direct": factor_contracted, "contract": factor_inside, "auto": factor_automatically}
         factor = factors.get(self.method, factor_projected)
+        if self.method == "dense" and stages[PAIR_STAGE]:
+            factor, stages[PAIR_STAGE] = factor_densely_apart, 0
         stages[FACTOR_STAGE], stages[MULTIPLIER_STAGE] = factor.address, self._multiply
         if self.has_loops:
             stages[AGAIN_STAGE] = {"direct": spread_contracted, "auto": spread_automatically}.get(self.method, spread_responses).address
@@ -229,7 +245,7 @@ class RedMaxSystem(SystemAround[ReducedSystem]):
         self.view(Y)[:] = 0.0
         self.view(IMPLICIT_CHOICE)[SETTLE] = 1.0
         self._corrected = False
-        evaluate_redmax(self.layout, self.ints, self.constants, self.stages(control), control, t, self.work, q, v)
+        evaluate_redmax(self.layout, self.ints, self.constants, self.stages(control, False), control, t, self.work, q, v)
         self.view(IMPLICIT_CHOICE)[SETTLE] = 0.0
         return self.view(Y)
 
@@ -246,7 +262,7 @@ class RedMaxSystem(SystemAround[ReducedSystem]):
     def look(self, t: float, q: np.ndarray, v: np.ndarray, control: np.ndarray) -> None:
         """Poses, rows and loads at a state, nothing solved."""
         self.dynamics.clock[0] = t
-        look_around(self.layout, self.ints, self.constants, self.stages(control), control, t, self.work, q, v)
+        look_around(self.layout, self.ints, self.constants, self.stages(control, False), control, t, self.work, q, v)
 
     def aim(self, dt: float) -> np.ndarray:
         """What a fully implicit step of length dt brings each row's C to: 0, or, while a start still assembles itself, less than now."""
@@ -259,7 +275,7 @@ class RedMaxSystem(SystemAround[ReducedSystem]):
     def correct(self, t: float, q: np.ndarray, v: np.ndarray, a: np.ndarray, aim: np.ndarray | None, control: np.ndarray) -> np.ndarray:
         """The Newton correction of a fully implicit stage of the prepared length; without an aim rows stay where they are."""
         self.dynamics.clock[0] = t
-        stages = self.stages(control)
+        stages = self.stages(control, False)
         if aim is None:
             self.look(t, q, v, control)
             residual = self.view(RESIDUAL)
@@ -276,7 +292,7 @@ class RedMaxSystem(SystemAround[ReducedSystem]):
         met = (self.view(NONHOLONOMIC) == 0) & (constraints.compliance == 0.0) & (np.abs(self.view(RESIDUAL) / size) < PROJECT_BELOW)
         met &= ~constraints.unilateral | (self.view(MULTIPLIER) > 0.0)
         length, choice[STEP_LENGTH] = choice[STEP_LENGTH], 0.0
-        stages = self.stages(control)
+        stages = self.stages(control, False)
         accelerate_along_rows(
             self.layout, self.ints, self.constants, stages, control, t, met.astype(np.int64), self.work, q, v
         )  # fmt: skip
