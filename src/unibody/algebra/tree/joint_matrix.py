@@ -21,6 +21,8 @@ A pivot below 1e-14 of the diagonal that it began with is round-off.
 
 from __future__ import annotations
 
+import numpy as np
+
 from unibody.algebra.block.sym6 import TINY, offset
 from unibody.algebra.tree.aba import (
     BODY,
@@ -37,10 +39,10 @@ from unibody.algebra.tree.aba import (
 )
 from unibody.kernel import Floats, Ints, cut, device, kernel
 from unibody.spatial.devices import add3, cross, dot3, load3, load6, scale3, store3, sub3
-from unibody.triple import fetch_four, minus, put_four, spread_four, total_four
+from unibody.triple import fetch_four, minus, plus, put_four, spread_four, total_four
 
-NODE, POINTS = 3, 16
-"""Integers of a force between points (nodes a, b; one more) and its numbers."""
+NODE, POINTS, MOVES = 3, 16, 3
+"""Integers of a force between points (nodes a, b; one more), its numbers, and those of `moved_columns`."""
 
 
 def stride_of(columns: int) -> int:
@@ -100,60 +102,53 @@ def add_point_block(m, r, d, o, k, blocks_out):
     blocks_out[k + 20] += d[2]
 
 
-@device
-def node_above(body, a, b):
-    """The last node above (or at) two nodes."""
-    while a != b:
-        if a > b:
-            a = body[offset(BODY * a)]
-        else:
-            b = body[offset(BODY * b)]
-    return a
+def moved_columns(body: np.ndarray, ends: list[tuple[int, int]]) -> np.ndarray:
+    """For every force between points of two nodes, MOVES numbers: the last node above both, or −1 if one of them is the ground or both are
+    the same; where its columns are listed, and how many there are. Then these lists: 2 column + (1 for those of the second node),
+    rising."""
+    tree = body.reshape(-1, BODY)
+    heads: list[int] = []
+    lists: list[int] = []
+    for a, b in ends:
+        if a == 0 or b == 0 or a == b:
+            heads += [-1, 0, 0]
+            continue
+        found: list[int] = []
+        while a != b:
+            node, side = (a, 0) if a > b else (b, 1)
+            found += [2 * j + side for j in range(tree[node, 1], tree[node, 1] + tree[node, 2])]
+            a, b = (int(tree[a, 0]), b) if side == 0 else (a, int(tree[b, 0]))
+        heads += [a, MOVES * len(ends) + len(lists), len(found)]
+        lists += sorted(found)
+    return np.array(heads + lists, np.int64)
 
 
 @device
-def move_end(body, J, k, c, x, sign, moved_out):
-    """Motions ± v_j of the point x (from O) by the columns from node k up to below c."""
-    while k != c:
-        first = body[BODY * k + 1]
-        for j in range(first, first + body[BODY * k + 2]):
-            at = offset(6 * j)
-            v = add3(load3(J, at + 3), cross(load3(J, at), x))
-            store3(scale3(sign, v), offset(3 * j), moved_out)
-        k = body[offset(BODY * k)]
-
-
-@device
-def add_way(body, k, c, j, g, stride, moved, A_out):
-    """A_lj += v_l·g for the columns l ≤ j from node k up to below c; of l > j, A_jl."""
-    while k != c:
-        first = body[BODY * k + 1]
-        for l in range(first, first + body[BODY * k + 2]):
-            A_out[offset(min(l, j) * stride + max(l, j))] += dot3(load3(moved, offset(3 * l)), g)
-        k = body[offset(BODY * k)]
-
-
-@device
-def add_moved(body, a, b, c, n, stride, arm, d, o, moved, torque_out, A_out):
-    """What the columns below c of a force between points add to A, and the torques that they leave on c; `moved` holds their v."""
-    for side in range(2):
-        k = a if side == 0 else b
-        while k != c:
-            first = body[BODY * k + 1]
-            for j in range(first, first + body[BODY * k + 2]):
-                g = times_symmetric(d, o, load3(moved, offset(3 * j)))
-                # columns of this side up to j, and for the first side all of the other one
-                for l in range(first, j + 1):
-                    A_out[offset(l * stride + j)] += dot3(load3(moved, offset(3 * l)), g)
-                add_way(body, body[offset(BODY * k)], c, j, g, stride, moved, A_out)
-                if side == 0:
-                    add_way(body, b, c, j, g, stride, moved, A_out)
-                if c > 0:
-                    t = cross(arm, g)
-                    at = offset(3 * (j * n + c))
-                    for m in range(3):
-                        torque_out[at + m] += t[m]
-            k = body[offset(BODY * k)]
+def add_moved(moves, at, x_a, x_b, c, n, stride, d, o, J, moved_out, torque_out, A_out):
+    """What the columns below c of a force between points add to A, and the torques that they leave on c."""
+    first, count = moves[at + 1], moves[at + 2]
+    arm = sub3(x_b, x_a)
+    for p in range(count):
+        which = moves[offset(first + p)]
+        j = which >> 1
+        k = offset(6 * j)
+        # v = ± (motion of its end), g = S v
+        second = which & 1
+        x = (x_b[0], x_b[1], x_b[2]) if second else (x_a[0], x_a[1], x_a[2])
+        sign = 1.0 if second else -1.0
+        v = scale3(sign, add3(load3(J, k + 3), cross(load3(J, k), x)))
+        g = times_symmetric(d, o, v)
+        store3(v, offset(3 * p), moved_out)
+        if c > 0:
+            t = cross(arm, g)
+            k = offset(3 * (j * n + c))
+            torque_out[k] += t[0]
+            torque_out[k + 1] += t[1]
+            torque_out[k + 2] += t[2]
+        # A_lj += v_l·g for l ≤ j
+        for q in range(p + 1):
+            row = offset((moves[offset(first + q)] >> 1) * stride + j)
+            A_out[row] += dot3(load3(moved_out, offset(3 * q)), g)
 
 
 @kernel
@@ -193,10 +188,11 @@ def column_at(rows, columns, node, j, at):
 
 @kernel
 def fill_joint_matrix(
-    body: Ints, rows: Floats, columns: Floats, blocks: Floats, diagonal: Floats, pairs: Ints, coupling: Floats, ends: Ints, forces: Floats,
-    scratch_out: Floats, A_out: Floats,
+    body: Ints, rows: Floats, columns: Floats, blocks: Floats, diagonal: Floats, pairs: Ints, coupling: Floats, ends: Ints, moves: Ints,
+    forces: Floats, scratch_out: Floats, A_out: Floats,
 ) -> None:  # fmt: skip
-    """The upper triangle of A by rows of `stride_of` numbers. `ends` and `forces`: nodes and numbers of forces between points."""
+    """The upper triangle of A by rows of `stride_of` numbers. `ends` and `forces`: nodes and numbers of forces between points; `moves`: their
+    `moved_columns`."""
     n = body.size // BODY
     nv = diagonal.size
     stride = (nv + 3) // 4 * 4
@@ -226,17 +222,17 @@ def fill_joint_matrix(
         x_b = sub3(load3(forces, at + 3), O)
         d = load3(forces, at + 9)
         o = load3(forces, at + 12)
+        if a == b:
+            continue
         if a == 0 or b == 0:  # one point stands still: a block of the other's node
             x = x_b if a == 0 else x_a
             add_point_block(skew_by(x, d, o), x, d, o, offset(21 * max(a, b)), composite)
             continue
-        c = node_above(body, a, b)
-        arm = sub3(x_b, x_a)
+        c = moves[offset(MOVES * e)]
         if c > 0:
+            arm = sub3(x_b, x_a)
             add_turning(skew_by(arm, d, o), arm, offset(21 * c), composite)
-        move_end(body, J, a, c, x_a, -1.0, moved)
-        move_end(body, J, b, c, x_b, 1.0, moved)
-        add_moved(body, a, b, c, n, stride, arm, d, o, moved, torque, A_out)
+        add_moved(moves, offset(MOVES * e), x_a, x_b, c, n, stride, d, o, J, moved, torque, A_out)
     # sums over subtrees; columns of A up to the root, with the torques that wait on the way
     for i in range(n - 1, 0, -1):
         at = offset(BODY * i)
@@ -264,7 +260,7 @@ def fill_joint_matrix(
 
 @kernel
 def factor_joint_matrix(columns: int, A_out: Floats, inverse_out: Floats) -> int:
-    """A = L D Lᵀ in place: the rows of D Lᵀ, and 1/D in `inverse_out`. −1, or the first column whose pivot is not positive beyond
+    """A = L D Lᵀ in place: the rows of D Lᵀ without D, and 1/D in `inverse_out`. −1, or the first column whose pivot is not positive beyond
     round-off."""
     stride = (columns + 3) // 4 * 4
     for k in range(columns):
@@ -276,6 +272,8 @@ def factor_joint_matrix(columns: int, A_out: Floats, inverse_out: Floats) -> int
             return k
         inverse = 1.0 / pivot
         inverse_out[k] = inverse
+        for j in range(k // 4 * 4, k + 1):
+            A_out[row + j] = 0.0
         for i in range(k + 1, columns):
             u = A_out[row + i] * inverse
             at = offset(i * stride)
@@ -290,22 +288,12 @@ def solve_joint_matrix(columns: int, A: Floats, inverse: Floats, x_out: Floats) 
     stride = (columns + 3) // 4 * 4
     for k in range(columns):
         row = offset(k * stride)
-        at = k // 4 * 4
         u = x_out[offset(k)] * inverse[offset(k)]
-        # columns of this four that come after k, then whole fours
-        for j in range(k + 1, min(at + 4, columns)):
-            x_out[offset(j)] -= A[row + j] * u
-        for j in range(at + 4, stride, 4):
+        for j in range(k // 4 * 4, stride, 4):
             put_four(minus(fetch_four(x_out, j), u, fetch_four(A, row + j)), j, x_out)
     for k in range(columns - 1, -1, -1):
         row = offset(k * stride)
-        at = k // 4 * 4
-        rest = x_out[offset(k)]
-        for j in range(k + 1, min(at + 4, columns)):
-            rest -= A[row + j] * x_out[offset(j)]
-        if at + 4 < stride:
-            left = spread_four(0.0)
-            for j in range(at + 4, stride, 4):
-                left = minus(left, 1.0, fetch_four(A, row + j) * fetch_four(x_out, j))
-            rest += total_four(left)
-        x_out[offset(k)] = rest * inverse[offset(k)]
+        known = spread_four(0.0)
+        for j in range(k // 4 * 4, stride, 4):
+            known = plus(known, fetch_four(A, row + j), fetch_four(x_out, j))
+        x_out[offset(k)] = (x_out[offset(k)] - total_four(known)) * inverse[offset(k)]

@@ -21,7 +21,7 @@ from unibody.coordinates.external_forces import add_implicit
 from unibody.coordinates.loop_closure import fill_reference, solve_closure, solve_closure_again
 from unibody.coordinates.reduced.dynamics import spread_responses
 from unibody.coordinates.reduced.products import twice_kinetic_energy
-from unibody.solvers.redmax.matrix import couple_loops
+from unibody.solvers.redmax.matrix import couple_loops, fill_least
 from unibody.solvers.redmax.rows import multiply_rows, respond
 
 from unibody.coordinates.reduced.workspace import (  # isort: skip
@@ -30,14 +30,14 @@ from unibody.coordinates.reduced.workspace import (  # isort: skip
     TOLERANCE, X_SOLVED,
 )  # fmt: skip
 from unibody.coordinates.workspace import (  # isort: skip
-    CLOSURE, COMPLIANCE, ENTRY_BODY, ENTRY_W, GRAM, J, LIMIT, MASSES, MULTIPLIER, RANK, RESPONSE_X, RESPONSE_Y, ROW_ENTRY, ROW_START,
+    CLOSURE, COMPLIANCE, ENTRY_BODY, ENTRY_W, GRAM, J, LIMIT, LOAD, MASSES, MULTIPLIER, RANK, RESPONSE_X, RESPONSE_Y, ROW_ENTRY, ROW_START,
     SIGNALS, STEP, TARGET, VIOLATION, V_WB, X_WB, Y,
 )  # fmt: skip
 from unibody.solvers.redmax.workspace import (  # isort: skip
     ADDRESSES, BORDER, BORDER_VALUES, CONSTRAINT_LAYOUT, COUPLED, FRONTS, FRONT_SCRATCH, FRONT_STATE, INVERSE, LOOP_COUPLINGS, OTHER_IMPLICIT, PAIRS,
     PAIR_ENDS, PAIR_FORCES, PLAN_LISTS, PLAN_RECORDS, PLAN_STEPS, SIDE_F, STEP_ROWS, VECTORS, V_OWN, WORLD_COUPLING,
 )  # fmt: skip
-from unibody.kernel import Floats, Ints, device, kernel
+from unibody.kernel import Floats, Ints, cut, device, kernel
 
 TOO_MANY = -2
 """Returned in place of the number of iterations when there would be more than the limit."""
@@ -69,6 +69,7 @@ def fill_implicit(
 @kernel
 def factor_projected(layout: Ints, ints: Ints, constants: Floats, work_out: Floats) -> int:
     """Eq. 3, Alg. 1: P by the tree."""
+    fill_least(layout, ints, constants, work_out)
     return factor_tree(
         part(ints, layout, BODIES), part(work_out, layout, SHIFT), part(work_out, layout, DIAGONAL), part(work_out, layout, LEAST),
         part(work_out, layout, BLOCKS), part(work_out, layout, SUMS), part(work_out, layout, COLUMNS),
@@ -222,7 +223,7 @@ def factor_densely(layout: Ints, ints: Ints, constants: Floats, work_out: Floats
         doubtful = factor_projected(layout, ints, constants, work_out)
         if doubtful != 0:
             return doubtful
-    none = part(ints, layout, PAIR_ENDS)[:0]
+    none = cut(part(ints, layout, PAIR_ENDS), 0, 0)
     return factor_written(layout, ints, part(ints, layout, PAIRS), none, work_out)
 
 
@@ -231,7 +232,7 @@ def factor_densely_apart(layout: Ints, ints: Ints, constants: Floats, work_out: 
     """A written out and factored, with forces between points apart from the couplings of others."""
     pairs = part(ints, layout, PAIRS)
     others = pairs.size if part(ints, layout, OTHER_IMPLICIT).size > 0 else 0
-    return factor_written(layout, ints, pairs[:others], part(ints, layout, PAIR_ENDS), work_out)
+    return factor_written(layout, ints, cut(pairs, 0, others), part(ints, layout, PAIR_ENDS), work_out)
 
 
 @device
@@ -242,8 +243,8 @@ def factor_written(layout, ints, pairs, ends, work_out):
     nv = part(work_out, layout, Y).size
     fill_joint_matrix(
         body, part(work_out, layout, ROWS), part(work_out, layout, COLUMNS), part(work_out, layout, BLOCKS),
-        part(work_out, layout, DIAGONAL)[:nv], pairs, part(work_out, layout, WORLD_COUPLING), ends, part(work_out, layout, PAIR_FORCES),
-        part(work_out, layout, FRONT_SCRATCH), A,
+        cut(part(work_out, layout, DIAGONAL), 0, nv), pairs, part(work_out, layout, WORLD_COUPLING), ends, part(ints, layout, PLAN_LISTS),
+        part(work_out, layout, PAIR_FORCES), part(work_out, layout, FRONT_SCRATCH), A,
     )  # fmt: skip
     failed = factor_joint_matrix(nv, A, part(work_out, layout, FRONT_STATE))
     if failed < 0:
@@ -259,12 +260,31 @@ def solve_densely(
     layout: Ints, ints: Ints, constants: Floats, right: Floats, work_out: Floats, f_out: Floats, x_out: Floats, y_out: Floats
 ) -> int:
     """With these factors."""
+    solve_written(layout, ints, right, work_out, f_out, x_out, y_out)
+    return 1
+
+
+@kernel
+def solve_densely_alone(
+    layout: Ints, ints: Ints, constants: Floats, right: Floats, f: Floats, work_out: Floats, x_out: Floats, y_out: Floats
+) -> int:
+    """The same where there are no rows."""
+    used = part(work_out, layout, LOAD)
+    for k in range(used.size):
+        used[k] = f[k]
+    solve_written(layout, ints, right, work_out, used, x_out, y_out)
+    return 1
+
+
+@device
+def solve_written(layout, ints, right, work_out, f_out, x_out, y_out):
+    """A y = right + Jᵀ f, x = J y; f is used up."""
     body = part(ints, layout, BODIES)
     shift = part(work_out, layout, SHIFT)
     columns = part(work_out, layout, COLUMNS)
     state = part(work_out, layout, FRONT_STATE)
     nv = y_out.size
-    padded = state[nv:]
+    padded = cut(state, nv, state.size - nv)
     for j in range(nv):
         padded[j] = right[j]
     for j in range(nv, padded.size):
@@ -274,7 +294,6 @@ def solve_densely(
     for j in range(nv):
         y_out[j] = padded[j]
     push_tree(body, shift, columns, y_out, x_out)
-    return 1
 
 
 @kernel

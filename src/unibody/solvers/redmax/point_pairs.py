@@ -29,7 +29,7 @@ from unibody.coordinates.reduced.workspace import (  # isort: skip
     BLOCKS, COUPLING, DIAGONAL, FRAMES, IMPLICIT_CHOICE, IMPLICIT_EFFORT, IMPLICIT_F, IMPLICIT_INDEX, IMPLICIT_PARAMETERS, IMPLICIT_PLACES,
     OWN, ROWS, STEP_LENGTH,
 )  # fmt: skip
-from unibody.coordinates.workspace import COUNTS, JOINTS, LEDGER, LIMIT, ROW_COUNT, SIGNALS, V_WB, X_WB
+from unibody.coordinates.workspace import COUNTS, JOINTS, LEDGER, LIMIT, RIGHT, ROW_COUNT, SIGNALS, V_WB, X_WB
 from unibody.forces.base import PAIR, FillPairs, Force
 from unibody.kernel import Floats, Ints, cut, device, kernel
 from unibody.model.implicit_tables import IMPLICIT_CLASS, ImplicitTables
@@ -98,7 +98,11 @@ def load_apart(layout: Ints, ints: Ints, constants: Floats, control: Floats, wor
     V = part(work_out, layout, V_WB)
     if part(ints, layout, JOINTS).size == 0 and part(ints, layout, COUNTS)[ROW_COUNT] == 0:  # else they were seen with the rows
         fill_bodies(part(constants, layout, FRAMES), rows, X, V)
-    load_by(part(ints, layout, OTHER_FORCES), layout, ints, constants, control, work_out, q_out, v_out)
+    if part(ints, layout, OTHER_FORCES).size > 0 or not all_zero(control):
+        load_by(part(ints, layout, OTHER_FORCES), layout, ints, constants, control, work_out, q_out, v_out)
+    else:
+        clear(part(work_out, layout, RIGHT))
+        clear(part(work_out, layout, LEDGER))
     classes = part(ints, layout, PAIR_CLASSES)
     pairs = part(work_out, layout, PAIR_FORCES)
     h = part(constants, layout, IMPLICIT_CHOICE)[STEP_LENGTH]
@@ -109,6 +113,20 @@ def load_apart(layout: Ints, ints: Ints, constants: Floats, control: Floats, wor
         found = cut(pairs, PAIR * classes[at + 5], PAIR * (classes[at + 6] - classes[at + 5]))
         FillPairs(classes[at], mine, numbers, part(work_out, layout, SIGNALS), X, V, h, found, part(work_out, layout, LEDGER))
     load_pairs(part(ints, layout, PAIR_ENDS), pairs, rows)
+
+
+@device
+def all_zero(x):
+    for k in range(x.size):
+        if x[k] != 0.0:
+            return False
+    return True
+
+
+@device
+def clear(x_out):
+    for k in range(x_out.size):
+        x_out[k] = 0.0
 
 
 @kernel

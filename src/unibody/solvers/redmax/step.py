@@ -120,7 +120,9 @@ def solve_matrix(
         if implicit != 0:
             Implicit(stages[IMPLICIT_STAGE], layout, ints, constants, control, attempt, work_out, q_out, v_out)
         else:
-            part(work_out, layout, DIAGONAL)[:] = 0.0
+            diagonal = part(work_out, layout, DIAGONAL)
+            for j in range(diagonal.size):
+                diagonal[j] = 0.0
         fill_matrix(layout, ints, constants, implicit, work_out)
         if stages[PAIR_STAGE] != 0:
             PairBlocks(stages[PAIR_STAGE], layout, ints, implicit, work_out)

@@ -12,14 +12,14 @@ from typing import Any
 
 import numpy as np
 
-from unibody.algebra.tree.joint_matrix import scratch_size, stride_of
+from unibody.algebra.tree.joint_matrix import moved_columns, scratch_size, stride_of
 from unibody.algebra.tree.multifrontal_plan import MultifrontalPlan
 from unibody.algebra.tree.pcg import TABLE_SIZE, vector_size
 from unibody.solvers.redmax.step import accelerate_along_rows, correct_redmax, evaluate_redmax, look_around
 
 from unibody.solvers.redmax.linear import (  # isort: skip
     factor_automatically, factor_contracted, factor_densely, factor_densely_apart, factor_inside, factor_projected, fill_implicit, multiply_bilateral,
-    solve_automatically, solve_closed, solve_contracted, solve_densely, solve_inside, solve_iteratively, solve_plainly, solve_projected,
+    solve_automatically, solve_closed, solve_contracted, solve_densely, solve_densely_alone, solve_inside, solve_iteratively, solve_plainly, solve_projected,
     spread_automatically, spread_contracted,
 )  # fmt: skip
 from unibody.coordinates.loop_closure import FEEDBACK_STEPS
@@ -139,6 +139,7 @@ class RedMaxSystem(SystemAround[ReducedSystem]):
         if self.method == "dense":
             out[FRONTS], out[FRONT_STATE] = stride_of(nv) * nv, nv + stride_of(nv)
             out[FRONT_SCRATCH] = scratch_size(n, nv, apart.ends.size)
+            out[PLAN_LISTS] = moved_columns(tables.slots[BODIES], [(a, b) for a, b, _ in apart.ends.reshape(-1, END).tolist()])
         return out
 
     def _plan(self, bodies: np.ndarray, rows: int, slots: dict[int, Any]) -> None:
@@ -216,6 +217,8 @@ class RedMaxSystem(SystemAround[ReducedSystem]):
         if self.has_loops:
             stages[AGAIN_STAGE] = {"direct": spread_contracted, "auto": spread_automatically}.get(self.method, spread_responses).address
         closed = {"pcg": solve_closed, "direct": solve_contracted, "auto": solve_automatically}
+        if not self.constraints.rows:
+            closed["dense"] = solve_densely_alone
         alone = {
             "tree": solve_projected, "dense": solve_densely, "plain": solve_plainly, "iterate": solve_iteratively, "contract": solve_inside,
         }  # fmt: skip
