@@ -42,7 +42,7 @@ from unibody.spatial.devices import add3, cross, dot3, load3, load6, scale3, sto
 from unibody.triple import fetch_four, minus, plus, put_four, spread_four, total_four
 
 NODE, POINTS, MOVES = 3, 16, 3
-"""Integers of a force between points (nodes a, b; one more), its numbers, and those of `moved_columns`."""
+"""Integers of a force between points (nodes a, b; one more), its numbers, and those of its moves."""
 
 
 def stride_of(columns: int) -> int:
@@ -50,9 +50,9 @@ def stride_of(columns: int) -> int:
     return -(-columns // 4) * 4
 
 
-def scratch_size(nodes: int, columns: int, forces: int) -> int:
-    """Numbers of the scratch of `fill_joint_matrix`: blocks, columns at O, motions of points, torques on nodes above."""
-    return 21 * nodes + 9 * columns + (3 * nodes * columns if forces else 0)
+def scratch_size(nodes: int, columns: int, plan: np.ndarray) -> int:
+    """Numbers of the scratch of `fill_joint_matrix`: blocks, columns at O, motions of points, torques along the ways."""
+    return 21 * nodes + 9 * columns + 3 * int(plan[2 + columns] - plan[1])
 
 
 @device
@@ -102,34 +102,57 @@ def add_point_block(m, r, d, o, k, blocks_out):
     blocks_out[k + 20] += d[2]
 
 
-def moved_columns(body: np.ndarray, ends: list[tuple[int, int]]) -> np.ndarray:
-    """For every force between points of two nodes, MOVES numbers: the last node above both, or −1 if one of them is the ground or both are
-    the same; where its columns are listed, and how many there are. Then these lists: 2 column + (1 for those of the second node),
-    rising."""
-    tree = body.reshape(-1, BODY)
-    heads: list[int] = []
+def ways_and_moves(body: np.ndarray, ends: list[tuple[int, int]]) -> np.ndarray:
+    """What `fill_joint_matrix` follows, in one list:
+
+    * the number of columns, where ways begin, and where the way of each column begins and ends, which is the columns from itself up to the root;
+    * where MOVES numbers stand for every force between points of two nodes: whether the last node above both moves (−1: one of them is the
+      ground, or both are the same), where its columns are listed, and how many there are;
+    * ways: column numbers; then the lists of forces: 2 column + (1 for those of the second node), rising, and where on its way the column
+      meets the node above both, or −1.
+    """
+    tree = body.reshape(-1, BODY).astype(int).tolist()
+    first = [row[1] for row in tree]
+    own = [list(range(row[1], row[1] + row[2])) for row in tree]
+    own[0] = []
+    count = sum(map(len, own))
+    starts, ways, meets = [0] * (count + 1), list[int](), [dict[int, int]() for _ in range(count)]
+    node_of = {j: i for i, mine in enumerate(own) for j in mine}
+    head = 2 + count + 1 + MOVES * len(ends)
+    for j in range(count):
+        starts[j] = head + len(ways)
+        node = node_of[j]
+        ways += own[node][: j - first[node] + 1][::-1]
+        while node:
+            node = tree[node][0]
+            meets[j][node] = head + len(ways)
+            ways += own[node][::-1]
+    starts[count] = head + len(ways)
     lists: list[int] = []
+    moves: list[int] = []
     for a, b in ends:
         if a == 0 or b == 0 or a == b:
-            heads += [-1, 0, 0]
+            moves += [-1, 0, 0]
             continue
-        found: list[int] = []
+        found: list[tuple[int, int]] = []
         while a != b:
             node, side = (a, 0) if a > b else (b, 1)
-            found += [2 * j + side for j in range(tree[node, 1], tree[node, 1] + tree[node, 2])]
-            a, b = (int(tree[a, 0]), b) if side == 0 else (a, int(tree[b, 0]))
-        heads += [a, MOVES * len(ends) + len(lists), len(found)]
-        lists += sorted(found)
-    return np.array(heads + lists, np.int64)
+            found += [(j, side) for j in own[node]]
+            a, b = (tree[a][0], b) if side == 0 else (a, tree[b][0])
+        moves += [a, head + len(ways) + len(lists), len(found)]
+        for j, side in sorted(found):
+            met = meets[j][a]
+            lists += [2 * j + side, met - head if met < starts[j + 1] else -1]
+    return np.array([count, head, *starts, *moves, *ways, *lists], np.int64)
 
 
 @device
-def add_moved(moves, at, x_a, x_b, c, n, stride, d, o, J, moved_out, torque_out, A_out):
-    """What the columns below c of a force between points add to A, and the torques that they leave on c."""
-    first, count = moves[at + 1], moves[at + 2]
+def add_moved(plan, at, x_a, x_b, stride, d, o, J, moved_out, torque_out, A_out):
+    """What the columns below the node above both add to A, and the torques that they leave there."""
+    first, count = plan[at + 1], plan[at + 2]
     arm = sub3(x_b, x_a)
     for p in range(count):
-        which = moves[offset(first + p)]
+        which, met = plan[offset(first + 2 * p)], plan[offset(first + 2 * p + 1)]
         j = which >> 1
         k = offset(6 * j)
         # v = ± (motion of its end), g = S v
@@ -139,15 +162,15 @@ def add_moved(moves, at, x_a, x_b, c, n, stride, d, o, J, moved_out, torque_out,
         v = scale3(sign, add3(load3(J, k + 3), cross(load3(J, k), x)))
         g = times_symmetric(d, o, v)
         store3(v, offset(3 * p), moved_out)
-        if c > 0:
+        if met >= 0:
             t = cross(arm, g)
-            k = offset(3 * (j * n + c))
+            k = offset(3 * met)
             torque_out[k] += t[0]
             torque_out[k + 1] += t[1]
             torque_out[k + 2] += t[2]
         # A_lj += v_l·g for l ≤ j
         for q in range(p + 1):
-            row = offset((moves[offset(first + q)] >> 1) * stride + j)
+            row = offset((plan[offset(first + 2 * q)] >> 1) * stride + j)
             A_out[row] += dot3(load3(moved_out, offset(3 * q)), g)
 
 
@@ -188,18 +211,20 @@ def column_at(rows, columns, node, j, at):
 
 @kernel
 def fill_joint_matrix(
-    body: Ints, rows: Floats, columns: Floats, blocks: Floats, diagonal: Floats, pairs: Ints, coupling: Floats, ends: Ints, moves: Ints,
+    body: Ints, rows: Floats, columns: Floats, blocks: Floats, diagonal: Floats, pairs: Ints, coupling: Floats, ends: Ints, plan: Ints,
     forces: Floats, scratch_out: Floats, A_out: Floats,
 ) -> None:  # fmt: skip
-    """The upper triangle of A by rows of `stride_of` numbers. `ends` and `forces`: nodes and numbers of forces between points; `moves`: their
-    `moved_columns`."""
+    """The upper triangle of A by rows of `stride_of` numbers. `ends` and `forces`: nodes and numbers of forces between points; `plan`: of
+    `ways_and_moves`."""
     n = body.size // BODY
     nv = diagonal.size
     stride = (nv + 3) // 4 * 4
     composite = cut(scratch_out, 0, 21 * n)
     J = cut(scratch_out, 21 * n, 6 * nv)
     moved = cut(scratch_out, 21 * n + 6 * nv, 3 * nv)
-    torque = cut(scratch_out, 21 * n + 9 * nv, 3 * n * nv if ends.size > 0 else 0)
+    head = plan[1]
+    waiting = plan[2 + nv] - head if ends.size > 0 else 0
+    torque = cut(scratch_out, 21 * n + 9 * nv, 3 * waiting)
     for k in range(stride * nv):
         A_out[k] = 0.0
     for k in range(torque.size):
@@ -228,11 +253,12 @@ def fill_joint_matrix(
             x = x_b if a == 0 else x_a
             add_point_block(skew_by(x, d, o), x, d, o, offset(21 * max(a, b)), composite)
             continue
-        c = moves[offset(MOVES * e)]
+        at = offset(3 + nv + MOVES * e)
+        c = plan[at]
         if c > 0:
             arm = sub3(x_b, x_a)
             add_turning(skew_by(arm, d, o), arm, offset(21 * c), composite)
-        add_moved(moves, offset(MOVES * e), x_a, x_b, c, n, stride, d, o, J, moved, torque, A_out)
+        add_moved(plan, at, x_a, x_b, stride, d, o, J, moved, torque, A_out)
     # sums over subtrees; columns of A up to the root, with the torques that wait on the way
     for i in range(n - 1, 0, -1):
         at = offset(BODY * i)
@@ -243,18 +269,13 @@ def fill_joint_matrix(
             store21(add_blocks(block, load21(composite, m)), m, composite)
         for j in range(first, first + count):
             f = times_block(block, load6(J, offset(6 * j)))
-            for l in range(first, j + 1):
-                A_out[offset(l * stride + j)] += dot6(load6(J, offset(6 * l)), f)
             A_out[offset(j * stride + j)] += diagonal[j]
-            k = parent
-            while k > 0:
-                if torque.size > 0:
-                    t = load3(torque, offset(3 * (j * n + k)))
+            for k in range(plan[offset(2 + j)], plan[offset(3 + j)]):
+                l = plan[offset(k)]
+                if waiting > 0:
+                    t = load3(torque, offset(3 * (k - head)))
                     f = (f[0] + t[0], f[1] + t[1], f[2] + t[2], f[3], f[4], f[5])
-                above = offset(BODY * k)
-                for l in range(body[above + 1], body[above + 1] + body[above + 2]):
-                    A_out[offset(l * stride + j)] += dot6(load6(J, offset(6 * l)), f)
-                k = body[above]
+                A_out[offset(l * stride + j)] += dot6(load6(J, offset(6 * l)), f)
     add_couplings(body, rows, columns, pairs, coupling, stride, A_out)
 
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from unibody.algebra.tree.joint_matrix import moved_columns, scratch_size, stride_of
+from unibody.algebra.tree.joint_matrix import scratch_size, stride_of, ways_and_moves
 from unibody.algebra.tree.multifrontal_plan import MultifrontalPlan
 from unibody.algebra.tree.pcg import TABLE_SIZE, vector_size
 from unibody.solvers.redmax.step import accelerate_along_rows, correct_redmax, evaluate_redmax, look_around
@@ -138,8 +138,8 @@ class RedMaxSystem(SystemAround[ReducedSystem]):
         }  # fmt: skip
         if self.method == "dense":
             out[FRONTS], out[FRONT_STATE] = stride_of(nv) * nv, nv + stride_of(nv)
-            out[FRONT_SCRATCH] = scratch_size(n, nv, apart.ends.size)
-            out[PLAN_LISTS] = moved_columns(tables.slots[BODIES], [(a, b) for a, b, _ in apart.ends.reshape(-1, END).tolist()])
+            out[PLAN_LISTS] = ways_and_moves(tables.slots[BODIES], [(a, b) for a, b, _ in apart.ends.reshape(-1, END).tolist()])
+            out[FRONT_SCRATCH] = scratch_size(n, nv, out[PLAN_LISTS])
         return out
 
     def _plan(self, bodies: np.ndarray, rows: int, slots: dict[int, Any]) -> None:
