@@ -50,6 +50,13 @@ def stride_of(columns: int) -> int:
     return -(-columns // 4) * 4
 
 
+def node_above(parent: list[int], a: int, b: int) -> int:
+    """The last node above (or at) two nodes."""
+    while a != b:
+        a, b = (parent[a], b) if a > b else (a, parent[b])
+    return a
+
+
 def scratch_size(nodes: int, columns: int, plan: np.ndarray) -> int:
     """Numbers of the scratch of `fill_joint_matrix`: blocks, columns at O, motions of points, torques along the ways."""
     return 21 * nodes + 9 * columns + 3 * int(plan[2 + columns] - plan[1])

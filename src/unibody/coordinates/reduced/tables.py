@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 
 from unibody.algebra.tree.aba import BODY, COLUMN, GENERAL, LOOSE, ROTATION, ROW, SLIDE, WELD, A, C
@@ -83,24 +86,41 @@ def z_to_axis(joint: Joint) -> Pose:
 
 
 def constants_of_bodies(model: Model) -> tuple[np.ndarray, np.ndarray]:
-    """What CONSTANTS and FRAMES hold."""
+    """What CONSTANTS and FRAMES hold. What is alike is computed once: links of a chain are often told by the same objects."""
     numbers = np.zeros((model.n_bodies, NUMBERS))
     frames = np.zeros((model.n_bodies, 12))
     frames[0] = Pose().flat()
-    turned = [Pose()] + [z_to_axis(j.element) for j in model.tree_joints]
-    X_MB = [Pose()] + [turned[i].inverse() @ j.X_BM.inverse() for i, j in enumerate(model.tree_joints, start=1)]
+    turned: list[Pose] = [Pose()]
+    X_MB: list[Pose] = [Pose()]
+    known: dict[tuple[Any, ...], Any] = {}
+    upper = np.triu_indices(3)
     for i, j in enumerate(model.tree_joints, start=1):
-        numbers[i, :12] = (X_MB[j.parent] @ j.X_PF @ turned[i]).flat()
-        frames[i] = X_MB[i].flat()
+        turn = made_once(known, ("turn", id(j.element)), lambda: z_to_axis(j.element))
+        on_child = made_once(known, ("child", id(turn), id(j.X_BM)), lambda: turn.inverse() @ j.X_BM.inverse())
+        turned.append(turn)
+        X_MB.append(on_child)
+        above = X_MB[j.parent]
+        numbers[i, :12] = made_once(known, ("parent", id(above), id(j.X_PF), id(turn)), lambda: (above @ j.X_PF @ turn).flat())
+        frames[i] = made_once(known, ("frame", id(on_child)), on_child.flat)
         body = model.bodies[i]
         if body.kind == "dynamic":
-            R = X_MB[i].R
-            c = X_MB[i].apply(body.com)
-            inertia = R @ body.inertia @ R.T + body.mass * (c @ c * np.eye(3) - np.outer(c, c))
-            numbers[i, 12] = body.mass
-            numbers[i, 13:16] = body.mass * c
-            numbers[i, 16:22] = inertia[np.triu_indices(3)]
+
+            def inertia() -> np.ndarray:
+                R, c = on_child.R, on_child.apply(body.com)
+                about = R @ body.inertia @ R.T + body.mass * (c @ c * np.eye(3) - np.outer(c, c))
+                return np.array([body.mass, *(body.mass * c), *about[upper]])
+
+            same = ("inertia", id(on_child), body.mass, body.com.tobytes(), body.inertia.tobytes())
+            numbers[i, 12:22] = made_once(known, same, inertia)
     return numbers, frames
+
+
+def made_once(known: dict[tuple[Any, ...], Any], same: tuple[Any, ...], make: Callable[[], Any]) -> Any:
+    """What was made for the same before, or is made now. Objects named by their number have to stay alive."""
+    found = known.get(same)
+    if found is None:
+        found = known[same] = make()
+    return found
 
 
 def ground(model: Model) -> np.ndarray:

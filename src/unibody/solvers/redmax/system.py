@@ -3,6 +3,7 @@
 `linear` names the solution; "auto" decides by the structure:
 
     no couplings of moving bodies    "tree": the preconditioner is the matrix, one solution is exact
+    couplings, few velocities        "dense" where writing the matrix out costs less than eliminating
     couplings                        "pcg" until it needs more iterations than a direct solution costs, then "direct"
 """
 
@@ -12,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from unibody.algebra.tree.joint_matrix import scratch_size, stride_of, ways_and_moves
+from unibody.algebra.tree.joint_matrix import node_above, scratch_size, stride_of, ways_and_moves
 from unibody.algebra.tree.multifrontal_plan import MultifrontalPlan
 from unibody.algebra.tree.pcg import TABLE_SIZE, vector_size
 from unibody.solvers.redmax.step import accelerate_along_rows, correct_redmax, evaluate_redmax, look_around
@@ -65,6 +66,13 @@ NODE_NS, PAIR_NS, ROW_NS, RESPONSE_NS = 55.0, 40.0, 4.0, 55.0
 FLOP_NS, PLAN_NS = 0.27, 120.0
 """Costs of the direct solution [ns]: of one of its multiplications, and of a body besides."""
 
+FACTOR_NS, ENTRY_NS, WRITTEN_NS, MOVED_NS, PRODUCT_NS = 0.4, 1.2, 30.0, 9.0, 1.5
+"""Costs of writing A out [ns]: of a multiplication of its factors, of an entry, of a body; of a column that moves one end of a force between
+points against the other, and of two such columns."""
+
+WRITTEN = 200
+"""Columns above which A is not written out unless it is asked for."""
+
 FEWEST = 6.0
 """Iterations that are rarely undercut: a direct solution that costs less than these is taken without trying."""
 
@@ -113,7 +121,7 @@ class RedMaxSystem(SystemAround[ReducedSystem]):
         # the way to solve
         self.break_even = float(MOST_ITERATIONS)
         out: dict[int, Any] = {}
-        self.method = self._choose(tables.slots[BODIES], out)
+        self.method = self._choose(tables.slots[BODIES], apart, out)
         self.unilateral = bool(constraints.unilateral.any())
         self._multiply = 0
         if k:
@@ -158,15 +166,15 @@ class RedMaxSystem(SystemAround[ReducedSystem]):
         slots[FRONTS], slots[FRONT_SCRATCH], slots[FRONT_STATE] = plan.factor_size, plan.scratch_size, plan.state_size
         slots[BORDER_VALUES] = 6 * len(nodes) + len(columns)
 
-    def _choose(self, bodies: np.ndarray, slots: dict[int, Any]) -> str:
-        """The way to solve, by the structure and, between iterating and eliminating, by what each costs; its plan goes into the slots."""
+    def _choose(self, bodies: np.ndarray, apart: PairTables, slots: dict[int, Any]) -> str:
+        """The way to solve, by the structure and by what iterating, eliminating and writing A out cost; its plan goes into the slots."""
         if self.linear in ("auto", "pcg", "direct") and not len(self.pairs):
             return "tree"
         if self.constraints.unilateral.any() and self.linear in ("auto", "pcg", "direct"):
             if self.linear == "pcg":
                 return "iterate"
             self._plan(bodies, 0, slots)
-            return "contract"
+            return "dense" if self.linear == "auto" and self._written_ns(bodies, apart) < self._direct_ns() else "contract"
         if self.linear == "pcg" and self.constraints.compliance.any():  # the fused iteration knows rigid rows only
             return "iterate"
         if self.linear in ("auto", "direct"):
@@ -175,8 +183,32 @@ class RedMaxSystem(SystemAround[ReducedSystem]):
             return self.linear
         n, rows = self.model.n_bodies, self.constraints.rows
         iteration = NODE_NS * n + PAIR_NS * len(self.pairs) + ROW_NS * rows * n
-        self.break_even = (FLOP_NS * self.plan.flops + PLAN_NS * n - RESPONSE_NS * rows * n) / iteration
+        self.break_even = (self._direct_ns() - RESPONSE_NS * rows * n) / iteration
+        if self._written_ns(bodies, apart) < min(self._direct_ns(), FEWEST * iteration):
+            return "dense"
         return "direct" if self.break_even < FEWEST or self.constraints.compliance.any() else "auto"
+
+    def _direct_ns(self) -> float:
+        """What a direct solution costs."""
+        return FLOP_NS * self.plan.flops + PLAN_NS * self.model.n_bodies
+
+    def _written_ns(self, bodies: np.ndarray, apart: PairTables) -> float:
+        """What it costs to write A out, to factor it and to solve with it, once and for every row."""
+        nv, n, rows = self.model.nv, self.model.n_bodies, self.constraints.rows
+        if nv > WRITTEN:
+            return np.inf
+        parent, own = bodies[:, 0].tolist(), bodies[:, 2].tolist()
+        way = [0] * n
+        for i in range(1, n):
+            way[i] = way[parent[i]] + own[i]
+        entries = sum(own[i] * way[i] for i in range(1, n))
+        if self._apart:
+            columns = [way[a] + way[b] - 2 * way[node_above(parent, a, b)] for a, b, _ in apart.ends.reshape(-1, END).tolist() if a and b]
+            forces = sum(MOVED_NS * c + 0.5 * PRODUCT_NS * c * c for c in columns)
+        else:
+            forces = sum(ENTRY_NS * (6 + way[a]) * way[b] for a, b in self.pairs.tolist())
+        solutions = (1 + rows) * (ENTRY_NS * nv * nv + 12.0 * n)
+        return FACTOR_NS * nv**3 / 6.0 + ENTRY_NS * entries + WRITTEN_NS * n + forces + solutions
 
     def _constraint_layout(self) -> np.ndarray:
         """The rows' integers as `unibody.algebra.tree.pcg` reads them."""
@@ -325,6 +357,8 @@ class RedMaxSystem(SystemAround[ReducedSystem]):
             return {"iterate": "pcg, row by row", "contract": "direct, row by row"}.get(self.method, self.method)
         if self.method == "tree":
             return "tree, since no force couples two moving bodies"
+        if self.method == "dense":
+            return f"dense, since the tree has only {self.model.nv} velocities"
         if self.method == "contract":
             return "direct, since some rows are unilateral"
         price = f"a direct solution costs {max(self.break_even, 0.0):.0f} iterations"
