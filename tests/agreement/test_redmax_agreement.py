@@ -22,7 +22,7 @@ from unibody.model.tables import Names
 from unibody.solvers import Articulated, RedMax
 from unibody.solvers.redmax.linear import factor_projected, solve_projected
 from unibody.solvers.redmax.point_pairs import acts_between_points
-from unibody.solvers.redmax.workspace import FRONTS, FRONT_STATE
+from unibody.solvers.redmax.workspace import FRONT_STATE, FRONTS
 from unibody.spatial.pose import skew
 
 STIFFNESSES = (1.0, 1e2, 1e4, 1e6, 1e8)
@@ -182,7 +182,8 @@ def floating(model: ub.Model) -> np.ndarray:
     """The velocities of joints whose momenta are kept in axes that do not turn."""
     out = np.zeros(model.nv, bool)
     for joint in model.tree_joints:
-        out[joint.v_start : joint.v_start + joint.nv] = joint.nv > 3 or isinstance(joint.element, ub.Planar | ub.Composite | ub.Translational)
+        loose = joint.nv > 3 or isinstance(joint.element, ub.Planar | ub.Composite | ub.Translational)
+        out[joint.v_start : joint.v_start + joint.nv] = loose
     return out
 
 

@@ -135,6 +135,7 @@ def fill_spring_dampers(
         b = index[2 * e + 1]
         k = parameters[9 * e + 6]
         c = parameters[9 * e + 7]
+        # of one spring: length and rate
         p_a = load3(parameters, 9 * e)
         p_b = load3(parameters, 9 * e + 3)
         x_a = point_position(X, a, p_a)
@@ -145,6 +146,7 @@ def fill_spring_dampers(
         L = sqrt(squared)
         stretch = L - parameters[9 * e + 8]
         ledger_out[SPRING_ENERGY] += 0.5 * k * stretch * stretch
+        # force, and stiffness along and across
         along = 0.0
         across = 0.0
         f = (0.0, 0.0, 0.0)
@@ -166,6 +168,7 @@ def fill_spring_dampers(
         if a == b:  # nothing that moves
             along = 0.0
             across = 0.0
+        # the numbers of the pair
         s = along - across
         at = PAIR * e
         store3(x_a, at, pairs_out)

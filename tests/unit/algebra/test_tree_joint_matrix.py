@@ -15,8 +15,8 @@ from unibody.algebra.tree.joint_matrix import (
 )
 from unibody.spatial.pose import skew
 
-PACKING = ((0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2), (0, 3), (0, 4), (0, 5), (1, 3), (1, 4), (1, 5), (2, 3), (2, 4), (2, 5), (3, 3), (3, 4),
-           (3, 5), (4, 4), (4, 5), (5, 5))  # fmt: skip
+PACKING = [(i, j) for i in range(3) for j in range(i, 3)] + [(i, j) for i in range(3) for j in range(3, 6)]
+PACKING += [(i, j) for i in range(3, 6) for j in range(i, 6)]
 
 
 class Tree:

@@ -112,11 +112,11 @@ def add_point_block(m, r, d, o, k, blocks_out):
 def ways_and_moves(body: np.ndarray, ends: list[tuple[int, int]]) -> np.ndarray:
     """What `fill_joint_matrix` follows, in one list:
 
-    * the number of columns, where ways begin, and where the way of each column begins and ends, which is the columns from itself up to the root;
-    * where MOVES numbers stand for every force between points of two nodes: whether the last node above both moves (−1: one of them is the
-      ground, or both are the same), where its columns are listed, and how many there are;
-    * ways: column numbers; then the lists of forces: 2 column + (1 for those of the second node), rising, and where on its way the column
-      meets the node above both, or −1.
+    * the number of columns, where ways begin, and where the way of each column begins and ends: the columns from itself up to the root;
+    * MOVES numbers of every force between points: the last node above both ends (−1 if one of them is the ground, or both are the same),
+      where its columns are listed, and how many there are;
+    * ways: column numbers; then the columns of forces, rising: 2 column + (1 for those of the second node), and where on its way the
+      column meets the node above both, or −1.
     """
     tree = body.reshape(-1, BODY).astype(int).tolist()
     first = [row[1] for row in tree]
@@ -124,6 +124,7 @@ def ways_and_moves(body: np.ndarray, ends: list[tuple[int, int]]) -> np.ndarray:
     own[0] = []
     count = sum(map(len, own))
     starts, ways, meets = [0] * (count + 1), list[int](), [dict[int, int]() for _ in range(count)]
+    # the way of every column, and where it meets the nodes above its own
     node_of = {j: i for i, mine in enumerate(own) for j in mine}
     head = 2 + count + 1 + MOVES * len(ends)
     for j in range(count):
@@ -135,6 +136,7 @@ def ways_and_moves(body: np.ndarray, ends: list[tuple[int, int]]) -> np.ndarray:
             meets[j][node] = head + len(ways)
             ways += own[node][::-1]
     starts[count] = head + len(ways)
+    # the columns below the node above both ends of every force
     lists: list[int] = []
     moves: list[int] = []
     for a, b in ends:
@@ -221,7 +223,7 @@ def fill_joint_matrix(
     body: Ints, rows: Floats, columns: Floats, blocks: Floats, diagonal: Floats, pairs: Ints, coupling: Floats, ends: Ints, plan: Ints,
     forces: Floats, scratch_out: Floats, A_out: Floats,
 ) -> None:  # fmt: skip
-    """The upper triangle of A by rows of `stride_of` numbers. `ends` and `forces`: nodes and numbers of forces between points; `plan`: of
+    """The upper triangle of A, in rows of `stride_of` numbers. `ends` and `forces`: nodes and numbers of forces between points; `plan`: of
     `ways_and_moves`."""
     n = body.size // BODY
     nv = diagonal.size

@@ -21,7 +21,7 @@ from unibody.coordinates.workspace import (  # isort: skip
     ACTIVE, CLASSES, ENTRY_W, INDEX, LOAD, NODE_CONSTANTS, NODE_OF, PARAMETERS, RESPONSE_X, RESPONSE_Y, X_WB, Y,
 )  # fmt: skip
 from unibody.joints.base import Joint
-from unibody.model.model import Model
+from unibody.model.model import BodyInfo, Model
 from unibody.model.tables import JointTables
 from unibody.spatial.pose import Pose
 
@@ -92,35 +92,47 @@ def constants_of_bodies(model: Model) -> tuple[np.ndarray, np.ndarray]:
     frames[0] = Pose().flat()
     turned: list[Pose] = [Pose()]
     X_MB: list[Pose] = [Pose()]
-    known: dict[tuple[Any, ...], Any] = {}
-    upper = np.triu_indices(3)
+    alike = Alike()
     for i, j in enumerate(model.tree_joints, start=1):
-        turn = made_once(known, ("turn", id(j.element)), lambda: z_to_axis(j.element))
-        on_child = made_once(known, ("child", id(turn), id(j.X_BM)), lambda: turn.inverse() @ j.X_BM.inverse())
+        body, turn = model.bodies[i], alike.once(z_to_axis, j.element)
         turned.append(turn)
-        X_MB.append(on_child)
-        above = X_MB[j.parent]
-        numbers[i, :12] = made_once(known, ("parent", id(above), id(j.X_PF), id(turn)), lambda: (above @ j.X_PF @ turn).flat())
-        frames[i] = made_once(known, ("frame", id(on_child)), on_child.flat)
-        body = model.bodies[i]
+        X_MB.append(alike.once(from_child, turn, j.X_BM))
+        numbers[i, :12] = alike.once(to_parent, X_MB[j.parent], j.X_PF, turn)
+        frames[i] = alike.once(Pose.flat, X_MB[i])
         if body.kind == "dynamic":
-
-            def inertia() -> np.ndarray:
-                R, c = on_child.R, on_child.apply(body.com)
-                about = R @ body.inertia @ R.T + body.mass * (c @ c * np.eye(3) - np.outer(c, c))
-                return np.array([body.mass, *(body.mass * c), *about[upper]])
-
-            same = ("inertia", id(on_child), body.mass, body.com.tobytes(), body.inertia.tobytes())
-            numbers[i, 12:22] = made_once(known, same, inertia)
+            same = (id(X_MB[i]), body.mass, body.com.tobytes(), body.inertia.tobytes())
+            if same not in alike:
+                alike[same] = mass_numbers(X_MB[i], body)
+            numbers[i, 12:22] = alike[same]
     return numbers, frames
 
 
-def made_once(known: dict[tuple[Any, ...], Any], same: tuple[Any, ...], make: Callable[[], Any]) -> Any:
-    """What was made for the same before, or is made now. Objects named by their number have to stay alive."""
-    found = known.get(same)
-    if found is None:
-        found = known[same] = make()
-    return found
+class Alike(dict[tuple[Any, ...], Any]):
+    """What functions gave for objects that stay alive."""
+
+    def once(self, make: Callable[..., Any], *given: Any) -> Any:
+        """make(*given), of the same objects as before or anew."""
+        same = (make, *map(id, given))
+        if same not in self:
+            self[same] = make(*given)
+        return self[same]
+
+
+def from_child(turn: Pose, X_BM: Pose) -> Pose:
+    """X_MB."""
+    return turn.inverse() @ X_BM.inverse()
+
+
+def to_parent(X_MB: Pose, X_PF: Pose, turn: Pose) -> np.ndarray:
+    """X of F in the parent's M."""
+    return (X_MB @ X_PF @ turn).flat()
+
+
+def mass_numbers(X_MB: Pose, body: BodyInfo) -> np.ndarray:
+    """Mass, m c_M (3) and the inertia about M's origin in M's axes (6)."""
+    R, c = X_MB.R, X_MB.apply(body.com)
+    inertia = R @ body.inertia @ R.T + body.mass * (c @ c * np.eye(3) - np.outer(c, c))
+    return np.array([body.mass, *(body.mass * c), *inertia[np.triu_indices(3)]])
 
 
 def ground(model: Model) -> np.ndarray:

@@ -4,7 +4,8 @@ A spring from x_a on body a to x_b on body b gives f on a, −f on b, and S (3×
 arm r = x − p of a point from its joint's origin and J = (−[r]×  1) its motion, the tree gets
 
     wrenches    (r_a × f, f) on a,  −(r_b × f, f) on b
-    blocks      J_aᵀ S J_a,  J_bᵀ S J_b,  and between the two  N_ab = −J_aᵀ S J_b,          J_aᵀ S J_b = ([r_a] S [r_b]ᵀ  [r_a] S;  S [r_b]ᵀ  S)
+    blocks      J_aᵀ S J_a,  J_bᵀ S J_b,  and between the two  N_ab = −J_aᵀ S J_b
+                J_aᵀ S J_b = ([r_a] S [r_b]ᵀ  [r_a] S;  S [r_b]ᵀ  S)
 
 which is what `add_forces`, `fill_implicit` and `matrix` find for the definite terms, in body axes and by way of the bodies' origins, but
 for round-off. Rollouts come this way; whoever looks at the loads of a step (`settle_loads`) takes all forces together, as other solvers do.
@@ -52,7 +53,7 @@ their coupling, or −1."""
 
 
 def acts_between_points(cls: type[Force]) -> bool:
-    """Whether a class's `pair_kernel` speaks for it: nothing that it stands for was changed by a class derived from the one that gave it."""
+    """Whether a class's `pair_kernel` speaks for it: no class derived from the one that gave it changed what it stands for."""
     if cls.pair_kernel is None:
         return False
     owner = {name: next(c for c in cls.__mro__ if name in c.__dict__) for name in ("pair_kernel", *STANDS_FOR)}

@@ -13,15 +13,15 @@ from typing import Any
 
 import numpy as np
 
-from unibody.algebra.tree.joint_matrix import node_above, scratch_size, stride_of, ways_and_moves
+from unibody.algebra.tree.joint_matrix import scratch_size, stride_of, ways_and_moves
 from unibody.algebra.tree.multifrontal_plan import MultifrontalPlan
 from unibody.algebra.tree.pcg import TABLE_SIZE, vector_size
 from unibody.solvers.redmax.step import accelerate_along_rows, correct_redmax, evaluate_redmax, look_around
 
 from unibody.solvers.redmax.linear import (  # isort: skip
-    factor_automatically, factor_contracted, factor_densely, factor_densely_apart, factor_inside, factor_projected, fill_implicit, multiply_bilateral,
-    solve_automatically, solve_closed, solve_contracted, solve_densely, solve_densely_alone, solve_inside, solve_iteratively, solve_plainly, solve_projected,
-    spread_automatically, spread_contracted,
+    factor_automatically, factor_contracted, factor_densely, factor_densely_apart, factor_inside, factor_projected, fill_implicit,
+    multiply_bilateral, solve_automatically, solve_closed, solve_contracted, solve_densely, solve_densely_alone, solve_inside,
+    solve_iteratively, solve_plainly, solve_projected, spread_automatically, spread_contracted,
 )  # fmt: skip
 from unibody.coordinates.loop_closure import FEEDBACK_STEPS
 from unibody.coordinates.maximal.projection import PROJECT_BELOW
@@ -42,8 +42,8 @@ from unibody.coordinates.workspace import DRIFT, ENTRY_W, FORCE_CLASSES, MULTIPL
 
 from unibody.solvers.redmax.workspace import (  # isort: skip
     ADDRESSES, AHEAD, BORDER, BORDER_VALUES, CONSTRAINT_LAYOUT, COUPLED, FRONTS, FRONT_SCRATCH, FRONT_STATE, GROUND_PAIRS, INVERSE,
-    LOOP_COUPLINGS, NONHOLONOMIC, OTHER_FORCES, OTHER_IMPLICIT, PAIRS, PAIR_CLASSES, PAIR_ENDS, PAIR_FORCES, PLAN_LISTS, PLAN_RECORDS, PLAN_STEPS, REDMAX, SIDE_F, STEP_ROWS, UNILATERAL, VECTORS, V_OWN,
-    WORLD_COUPLING,
+    LOOP_COUPLINGS, NONHOLONOMIC, OTHER_FORCES, OTHER_IMPLICIT, PAIRS, PAIR_CLASSES, PAIR_ENDS, PAIR_FORCES, PLAN_LISTS,
+    PLAN_RECORDS, PLAN_STEPS, REDMAX, SIDE_F, STEP_ROWS, UNILATERAL, VECTORS, V_OWN, WORLD_COUPLING,
 )  # fmt: skip
 
 from unibody.coordinates.stages import (  # isort: skip
@@ -53,28 +53,13 @@ from unibody.forces.base import PAIR
 from unibody.model.implicit_tables import ImplicitTables, is_implicit, moving_bodies
 from unibody.model.model import JointInfo, Model
 from unibody.solvers.base import needs_reaction
+from unibody.solvers.redmax.costs import FEWEST, RESPONSE_NS, direct_ns, iteration_ns, written_ns
 from unibody.solvers.redmax.point_pairs import END, PairTables, add_pair_blocks, fill_apart, load_apart
 from unibody.solvers.redmax.unilateral import multiplier_callback
 
 LINEAR = ("auto", "pcg", "direct", "dense", "plain")
 
 MOST_ITERATIONS = 2000
-
-NODE_NS, PAIR_NS, ROW_NS, RESPONSE_NS = 55.0, 40.0, 4.0, 55.0
-"""Costs of the iteration [ns]: of a body, of a coupling and of a row times a body in one iteration; of a row's response, a body."""
-
-FLOP_NS, PLAN_NS = 0.27, 120.0
-"""Costs of the direct solution [ns]: of one of its multiplications, and of a body besides."""
-
-FACTOR_NS, ENTRY_NS, WRITTEN_NS, MOVED_NS, PRODUCT_NS = 0.4, 1.2, 30.0, 9.0, 1.5
-"""Costs of writing A out [ns]: of a multiplication of its factors, of an entry, of a body; of a column that moves one end of a force between
-points against the other, and of two such columns."""
-
-WRITTEN = 200
-"""Columns above which A is not written out unless it is asked for."""
-
-FEWEST = 6.0
-"""Iterations that are rarely undercut: a direct solution that costs less than these is taken without trying."""
 
 CONTRADICTION = 1e-6
 """Part of the accelerations that rows ask for and are made of by which dependent ones may be missed before they are said to contradict
@@ -115,6 +100,7 @@ class RedMaxSystem(SystemAround[ReducedSystem]):
         pairs = [tuple(p) for p in self.pairs.tolist()]
         coupled = sorted({body for pair in pairs for body in pair})
         place = {body: i for i, body in enumerate(coupled)}
+        # forces between two points, apart from the others
         apart = PairTables(model, terms, tables.slots[FORCE_CLASSES], self.explicit)
         looked_at = any(needs_reaction(force) for _, force in model.forces)
         self._apart, self._others = self._definite and apart.ends.size > 0 and not looked_at, apart.other_implicit.size > 0
@@ -129,6 +115,7 @@ class RedMaxSystem(SystemAround[ReducedSystem]):
             self._multiply = multiplier_callback(constraints, tables.callback_errors) if callback else multiply_bilateral.address
         on_velocities = {name for name, c in model.constraints if c.nonholonomic}
         nonholonomic = [r >= constraints.joint_rows and name in on_velocities for r, name in enumerate(constraints.names)]
+        # the slots
         out |= {
             IMPLICIT_CLASSES: terms.classes, IMPLICIT_INDEX: terms.index, IMPLICIT_PLACES: terms.places,
             IMPLICIT_PARAMETERS: terms.parameters, IMPLICIT_CHOICE: 8, PAIRS: self.pairs, GROUND_PAIRS: terms.couplings[terms.moving :],
@@ -174,7 +161,7 @@ class RedMaxSystem(SystemAround[ReducedSystem]):
             if self.linear == "pcg":
                 return "iterate"
             self._plan(bodies, 0, slots)
-            return "dense" if self.linear == "auto" and self._written_ns(bodies, apart) < self._direct_ns() else "contract"
+            return "dense" if self.linear == "auto" and self._written_ns(bodies, apart) < direct_ns(self.plan, len(bodies)) else "contract"
         if self.linear == "pcg" and self.constraints.compliance.any():  # the fused iteration knows rigid rows only
             return "iterate"
         if self.linear in ("auto", "direct"):
@@ -182,33 +169,16 @@ class RedMaxSystem(SystemAround[ReducedSystem]):
         if self.linear != "auto":
             return self.linear
         n, rows = self.model.n_bodies, self.constraints.rows
-        iteration = NODE_NS * n + PAIR_NS * len(self.pairs) + ROW_NS * rows * n
-        self.break_even = (self._direct_ns() - RESPONSE_NS * rows * n) / iteration
-        if self._written_ns(bodies, apart) < min(self._direct_ns(), FEWEST * iteration):
+        direct, iteration = direct_ns(self.plan, n), iteration_ns(n, len(self.pairs), rows)
+        self.break_even = (direct - RESPONSE_NS * rows * n) / iteration
+        if self._written_ns(bodies, apart) < min(direct, FEWEST * iteration):
             return "dense"
         return "direct" if self.break_even < FEWEST or self.constraints.compliance.any() else "auto"
 
-    def _direct_ns(self) -> float:
-        """What a direct solution costs."""
-        return FLOP_NS * self.plan.flops + PLAN_NS * self.model.n_bodies
-
     def _written_ns(self, bodies: np.ndarray, apart: PairTables) -> float:
-        """What it costs to write A out, to factor it and to solve with it, once and for every row."""
-        nv, n, rows = self.model.nv, self.model.n_bodies, self.constraints.rows
-        if nv > WRITTEN:
-            return np.inf
-        parent, own = bodies[:, 0].tolist(), bodies[:, 2].tolist()
-        way = [0] * n
-        for i in range(1, n):
-            way[i] = way[parent[i]] + own[i]
-        entries = sum(own[i] * way[i] for i in range(1, n))
-        if self._apart:
-            columns = [way[a] + way[b] - 2 * way[node_above(parent, a, b)] for a, b, _ in apart.ends.reshape(-1, END).tolist() if a and b]
-            forces = sum(MOVED_NS * c + 0.5 * PRODUCT_NS * c * c for c in columns)
-        else:
-            forces = sum(ENTRY_NS * (6 + way[a]) * way[b] for a, b in self.pairs.tolist())
-        solutions = (1 + rows) * (ENTRY_NS * nv * nv + 12.0 * n)
-        return FACTOR_NS * nv**3 / 6.0 + ENTRY_NS * entries + WRITTEN_NS * n + forces + solutions
+        """What it costs to write the matrix out."""
+        ends = [(a, b) for a, b, _ in apart.ends.reshape(-1, END).tolist()] if self._apart else []
+        return written_ns(bodies, ends, [] if self._apart else self.pairs.tolist(), self.constraints.rows)
 
     def _constraint_layout(self) -> np.ndarray:
         """The rows' integers as `unibody.algebra.tree.pcg` reads them."""
