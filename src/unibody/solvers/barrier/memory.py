@@ -52,8 +52,9 @@ class BarrierMemory:
             Field("joint_q", (nq,), "m, rad, 1", "coordinates of joints, fitted to the bodies' poses"),
             Field("multipliers", (rows,), "N", "of the equations"),
             Field("stiffer_ranges", (measured,), "1", "how often κ of ranges was doubled", 0.0, MOST, whole=True),
-            Field("stiffer_bodies", (n,), "1", "how often the stiffness of bodies was doubled", 0.0, MOST, whole=True),
+            Field("stiffer_bodies", (n,), "1", "log₂ of how much stiffer bodies are than at rest", -MOST, MOST),
             Field("stiffer", (n + deformables,), "1", "log₂ of how much stiffer contacts are than at rest, per moving body", -MOST, MOST),
+            Field("nearer", (n + deformables,), "1", "log₂ of the share of the reach that contacts have, per moving body", -MOST, 0.0),
             Field(
                 "touching", (n + deformables,), "1", "whether a moving body was near another at the end of the step", 0.0, 1.0, whole=True
             ),
@@ -68,11 +69,11 @@ class BarrierMemory:
         """The fields by name."""
         return self.schema.view(memory)
 
-    def fresh(self, t: float, q: np.ndarray) -> np.ndarray:
-        """Before the first step."""
+    def fresh(self, t: float, q: np.ndarray, nearer: np.ndarray) -> np.ndarray:
+        """Before the first step, with log₂ of shares of the reach (moving,)."""
         out = np.zeros(self.schema.size)
         kept = self.view(out)
-        kept.time, kept.joint_q = t, q
+        kept.time, kept.joint_q, kept.nearer = t, q, nearer
         return out
 
     def last_step(self, memory: np.ndarray) -> LastStep:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from unibody.algebra.block.node_blocks import NodeBlocks, add_block_products
-from unibody.collision.proximity import GAP, ContactSet
+from unibody.collision.proximity import GAP, SHARE, ContactSet
 from unibody.contact.barrier import contact_forces
 from unibody.contact.friction import LaggedFriction
 from unibody.contact.node_blocks import BOUNDING, EXACT, POSITIVE, NodeBarrier, NodeFriction
@@ -66,7 +66,7 @@ class PointBarrierPotential(BarrierPotential):
         if not far.any():
             return False
         record = c.record.copy()
-        record[far, 12] *= np.maximum(1.0 - grows[far], np.minimum(1.0, record[far, GAP] / self._law.reach))
+        record[far, 12] *= np.maximum(1.0 - grows[far], np.minimum(1.0, record[far, GAP] / (self._law.reach * record[far, SHARE])))
         self._loose = x.copy(), record
         return True
 

@@ -111,7 +111,7 @@ class BarrierBound(Bound):
 
     def start(self, state: State | None = None) -> tuple[State, np.ndarray]:
         Q, V, t = self.system.begin(state)
-        return State(t, Q, V, "affine"), self.system.memory.fresh(t, self.model.start_q())
+        return State(t, Q, V, "affine"), self.system.fresh_memory(Q, t)
 
     def step(self, state: State, memory: np.ndarray, control: np.ndarray, dt: float) -> Step:
         from unibody.coordinates.affine.forces import ElementFailed

@@ -43,7 +43,7 @@ from unibody.solvers.barrier.incremental_potential import IncrementalPotential, 
 from unibody.solvers.barrier.instant import InstantRow, bilateral_rows
 from unibody.solvers.barrier.measure_potential import MeasurePotential
 from unibody.solvers.barrier.measured_elements import MeasuredElements
-from unibody.solvers.barrier.memory import BarrierMemory, LastStep
+from unibody.solvers.barrier.memory import USUAL_STEP, BarrierMemory, LastStep
 from unibody.solvers.barrier.normal_acceleration import normal_acceleration
 from unibody.solvers.barrier.point_contact import (
     PointBarrierPotential,
@@ -197,13 +197,21 @@ class BarrierSystem(HoldsAddresses):
     def law(self, h: float, memory: np.ndarray | None = None) -> ContactParameters:
         """Of contact in the step that memory tells of; without one, of slow bodies."""
         assert self.pressures is not None
-        none = np.zeros(self.n + len(self.model.deformables))
-        return self.pressures.law(h, self.memory.view(memory).stiffer if memory is not None else none, self.options.slip_speed)
+        kept = self.memory.view(memory if memory is not None else np.zeros(self.memory.schema.size))
+        return self.pressures.law(h, kept.stiffer, kept.nearer, self.options.slip_speed)
+
+    def fresh_memory(self, q: np.ndarray, t: float) -> np.ndarray:
+        """Before the first step from unknowns q at time t: what is nearer than the reach has a shorter one."""
+        nearer = np.zeros(self.n + len(self.model.deformables))
+        if self.pressures is not None:
+            x = self.affine.everything(self.affine.whole(q, t), q, t)
+            nearer = self.pressures.nearest(self.contacts(x, self.law(USUAL_STEP)))
+        return self.memory.fresh(t, self.model.start_q(), nearer)
 
     def contacts(self, x: np.ndarray, law: ContactParameters) -> ContactSet:
         """Near pairs at x of all control points, flat."""
         a, y = self.affine, self.affine.surface.positions(x)
-        return a.proximity.contacts(a.broad.between(y, y, law.reach), x, y, law.reach, law.parts)
+        return a.proximity.contacts(a.broad.between(y, y, law.reach), x, y, law.reach, law.parts, law.shares)
 
     def scales(self, h: float) -> StepScales:
         """Of stiff potentials in a step of length h."""
@@ -251,6 +259,10 @@ class BarrierSystem(HoldsAddresses):
             gaps = contacts.record[:, GAP]
             count, distance = len(gaps), float(gaps.min(initial=np.inf))
             near[contacts.pair.ravel()] = 1.0
+            nearer = np.maximum(kept.nearer, self.pressures.nearest(contacts))
+            if (nearer > kept.nearer).any():
+                kept.stiffer = self.pressures.carried(kept.stiffer, np.ones(len(nearer)), (h, kept.nearer), (h, nearer))
+                kept.nearer = nearer
         multipliers, open_by = np.zeros(0), 0.0
         if self.reduction.equations:  # ∂Ψ/∂x = β h² Cᵀ μ
             multipliers = -self.reduction.multipliers(problem.gradient(x)[: 12 * self.n]) / rule.factor
@@ -324,10 +336,13 @@ class BarrierSystem(HoldsAddresses):
         kept = self.memory.view(out)
         if self.pressures is not None:
             if last.made and last.length != h:
-                kept.stiffer = self.pressures.carried(kept.stiffer, kept.touching, last.length, h)
+                before, now = (last.length, kept.nearer), (h, kept.nearer)
+                kept.stiffer = self.pressures.carried(kept.stiffer, kept.touching, before, now)
             if last.made and self.pressures.deep(kept.least_distance):
-                kept.stiffer = self.pressures.deepened(kept.stiffer, self.contacts(x, self.law(h, memory)), h, speed)
-            kept.stiffer = self.pressures.raised(kept.stiffer, kept.touching, h, speed)
+                kept.stiffer = self.pressures.deepened(kept.stiffer, kept.nearer, self.contacts(x, self.law(h, memory)), h, speed)
+            kept.stiffer = self.pressures.raised(kept.stiffer, kept.nearer, kept.touching, h, speed)
+        if last.made and last.length != h:
+            kept.stiffer_bodies = self.stiffness.carried(kept.stiffer_bodies, last.length, h)
         Q, V = self.affine.bodies_of(x), self.affine.bodies_of(speed)
         kept.stiffer_ranges = self.measured.raised(kept.stiffer_ranges, self.scales(h), Q, V)
         return out
