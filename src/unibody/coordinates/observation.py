@@ -33,7 +33,7 @@ class Touching:
     gaps: np.ndarray
     """(n,) [m]"""
     normal_forces: np.ndarray
-    """(n,) [N], ≥ 0."""
+    """(n,) [N], ≥ 0 but for damped contacts that part."""
     friction: np.ndarray
     """(n, 3) [N], across the normal."""
     sliding: np.ndarray

@@ -238,7 +238,8 @@ class Recording:
         """(T, n, 3) world positions of the vertices of a deformable, or of the shapes of a body."""
         if (name := name_of(body, "body")) in self.model._deformable_index:
             return self._of_vertices(self.model.deformable(name).vertices, "vertices")
-        info = self.model.bodies[look_up(name, {**self.model._body_index, **self.model._deformable_index}, "body or deformable")]
+        look_up(name, {**self.model._body_index, **self.model._deformable_index}, "body or deformable")
+        info = self.model.bodies[self._body(name)]
         if not info.shapes:
             raise ModelError(f"body '{info.name}' has no shape, so it has no vertices; give it one or use rec.point")
         return self._points(body, np.concatenate([p.triangles()[0] for p in info.shapes]))
@@ -349,6 +350,9 @@ class Recording:
     @property
     def impacts(self) -> list[Impact]:
         """Impacts of the recorded steps in order of time; run with every=1 (the default) to have them all."""
+        if not self.solver.impacts:
+            remedy = "ask for rec.contacts, or run the scene with solver 'complementarity' or 'impulse'"
+            raise ModelError(f"impacts: solver '{self.solver.name}' has none: what meets is slowed down over several steps; {remedy}")
         times, names = self.t, self._touching_names
         return [
             Impact(

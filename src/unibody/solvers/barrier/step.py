@@ -27,6 +27,7 @@ from unibody.coordinates.affine.forces import AffineForces
 from unibody.coordinates.affine.joints import Reduction
 from unibody.coordinates.affine.links import LIGHT
 from unibody.coordinates.affine.rigid_view import RigidView
+from unibody.coordinates.carried_vertices import carried_vertices
 from unibody.model import Model, State
 from unibody.solvers.barrier.affine_system import AffineSystem
 from unibody.solvers.barrier.body_laws import body_contact_filter, pair_tables
@@ -184,7 +185,7 @@ class BarrierSystem(HoldsAddresses):
         Q = self.reduction.put(Q)
         x, speed = np.ascontiguousarray(Q).ravel(), np.ascontiguousarray(V).ravel()
         if (vertices := a.vertices) is not None:
-            y, u = vertices.start
+            y, u, _ = carried_vertices(self.model, state)
             x = vertices.joined(Q, y[vertices.free], vertices.positions(t))
             speed = vertices.joined(V, u[vertices.free], vertices.speeds(t))
             refuse_inverted(a, self.matter, x)
@@ -494,7 +495,8 @@ class BarrierSystem(HoldsAddresses):
         if v is not None and at_vertices.max(initial=0.0) > np.abs(g).max(initial=0.0):
             element = self.model.deformables[int(v.owner[v.free[int(np.argmax(at_vertices)) // 3]])].name
         elif hardest < 0:
-            element = "world"
+            told = v is not None and len(v.prescribed) > 0
+            element = self.model.deformables[int(v.owner[v.prescribed[0]])].name if told else "world"
         elif hardest < len(own):
             element = self.model.bodies[own[hardest]].name
         else:
