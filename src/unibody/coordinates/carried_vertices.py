@@ -5,7 +5,8 @@
 over all that holds a deformable, or what that one is attached to: r_b is the distance from the nearest vertex that b holds, D_b how b
 stands away from its place in the model, with the rotation R_b, and u_b₀, u_b the velocities of points of b there and now. Bodies that
 stand away as one carry the deformable rigidly, whatever the weights; where they stand otherwise to each other, it starts strained,
-smoothly from one to the other, and that is told. Prescribed vertices hold like a body that is shifted by their mean way. What nothing holds stays.
+smoothly from one to the other, and that is told. Prescribed vertices hold like a body that is shifted by their mean way. What nothing
+holds stays.
 """
 
 from __future__ import annotations

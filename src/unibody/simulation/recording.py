@@ -42,6 +42,20 @@ class Energies:
         self.elastic = np.array([o.elastic for o in observations])
         work = np.array([o.work for o in observations]).reshape(-1, 3)
         self.damper_work, self.motor_work, self.applied_work = work[:, 0], work[:, 1], work[:, 2]
+        self._driven = [o.drive_work for o in observations]
+
+    @property
+    def drive_work(self) -> np.ndarray:
+        """Of kinematic bodies and prescribed vertices, booked by solver 'barrier'."""
+        if any(w is None for w in self._driven):
+            raise ModelError("drive_work: this solver keeps no book of what driven bodies do; run the scene with solver 'barrier'")
+        return np.array(self._driven, float)
+
+    @property
+    def work(self) -> np.ndarray:
+        """All that is booked: of dampers (negative), motors, applied wrenches, and of what is driven, where that is booked."""
+        driven = self.drive_work if all(w is not None for w in self._driven) else 0.0
+        return self.damper_work + self.motor_work + self.applied_work + driven
 
     @property
     def potential(self) -> np.ndarray:
@@ -195,7 +209,7 @@ class Recording:
     @cached_property
     def energy(self) -> Energies:
         """`kinetic`, `gravity`, `springs`, `elastic` (of deformables), `potential`, `total`, `damper_work`, `motor_work`,
-        `applied_work`."""
+        `applied_work`, `drive_work`, `work`."""
         return Energies(self.observations)
 
     def joint(self, name: Any) -> np.ndarray:

@@ -28,6 +28,7 @@ from unibody.solvers.barrier.constraint_rows import remainder_loads
 from unibody.solvers.barrier.contact_potential import add_barrier_gradient, barrier_value
 from unibody.solvers.barrier.damped_contacts import damper_forces, with_dampers
 from unibody.solvers.barrier.element_loads import ElementLoads
+from unibody.solvers.barrier.energy_potential import dissipation
 from unibody.solvers.barrier.instant import instant, joint_bias, least_shift
 from unibody.solvers.barrier.measure_potential import measure_loads
 from unibody.solvers.barrier.memory import USUAL_STEP, LastStep
@@ -77,6 +78,7 @@ def observe_affine(system: BarrierSystem, state: State, memory: np.ndarray, cont
     if a.vertices is not None:
         soft = observe_vertices(system, x, speed, memory, near, contacts)
         seen, kinetic, height = soft.fields, kinetic + soft.kinetic, height + soft.gravity
+        powers[0] -= dissipation(system.matter.damping(a.vertices.of(x).ravel()), speed)
     barriers += float(strain_energy(Q[a.moving], system.stiffness.of(last.length, kept.stiffer_bodies)).sum())
     return Observation(
         time=state.t, poses=public_poses(k.X[:n]), twists=public_twists(k.X[:n], k.V[:n]), joint_q=k.q, joint_v=k.v, kinetic=kinetic,
@@ -85,7 +87,8 @@ def observe_affine(system: BarrierSystem, state: State, memory: np.ndarray, cont
         violation=max(held.violation, float(np.abs(system.reduction.residual(Q)).max(initial=0.0))),
         redundant=system.reduction.dropped, redundant_names=tuple(system.reduction.redundant), multipliers=multipliers,
         iterations=int(kept.iterations), distance=float(kept.least_distance) if last.made else np.inf, notes=system.notes(),
-        contacts=contacts, material=Q[: model.n_bodies], work=trapezoidal_work(memory, powers), **seen,
+        contacts=contacts, drive_work=float(kept.drive_work) if system.driven else 0.0,
+        material=Q[: model.n_bodies], work=trapezoidal_work(memory, powers), **seen,
     )  # fmt: skip
 
 
