@@ -79,12 +79,13 @@ class StencilMap:
             found.append((stencil, corner, share[:n].copy(), flip[:n].copy(), row[:n] * count + column[:n]))
         keys = np.unique(np.concatenate([np.zeros(0, np.int64), *(part[4] for part in found)]))
         self.rows, self.columns = keys // max(count, 1), keys % max(count, 1)
-        self._gifts = [(*part[:4], np.searchsorted(keys, part[4])) for part in found]
+        self.gifts = [(*part[:4], np.searchsorted(keys, part[4])) for part in found]
+        """Of each batch: stencils, corners, weights, flips and blocks of `add_stencil_blocks`."""
 
     def summed(self, batches: Sequence[EnergyBatch], scales: Sequence[np.ndarray]) -> NodeBlocks:
         """Σ of the batches' matrices as they have been evaluated, each stencil's times its scale."""
         sums = np.zeros(9 * len(self.rows))
-        for batch, gifts, scale in zip(batches, self._gifts, scales, strict=True):
+        for batch, gifts, scale in zip(batches, self.gifts, scales, strict=True):
             stencil, corner, share, flip, target = gifts
             add_stencil_blocks(stencil, corner, share, flip, target, batch.vertices.shape[1], scale, batch.blocks.ravel(), sums)
         return NodeBlocks(self.rows, self.columns, sums.reshape(-1, 3, 3))
