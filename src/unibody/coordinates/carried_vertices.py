@@ -6,7 +6,7 @@ over all that holds a deformable, or what that one is attached to: r_b is the di
 stands away from its place in the model, with the rotation R_b, and u_b₀, u_b the velocities of points of b there and now. Bodies that
 stand away as one carry the deformable rigidly, whatever the weights; where they stand otherwise to each other, it starts strained,
 smoothly from one to the other, and that is told. Prescribed vertices hold like a body that is shifted by their mean way. What nothing
-holds stays.
+holds stays. States that say themselves where vertices are keep them there.
 """
 
 from __future__ import annotations
@@ -60,6 +60,10 @@ def carried_vertices(model: Model, state: State | None) -> tuple[np.ndarray, np.
     none = np.zeros((0, 3))
     x = np.concatenate([none, *(d.x0 for d in model.deformables)])
     v = np.concatenate([none, *(d.v0 for d in model.deformables)])
+    if state is not None and holds_vertices(model, state):
+        free, more = model.free_vertices, 3 * len(model.free_vertices)
+        x[free], v[free] = state.q[state.q.size - more :].reshape(-1, 3), state.v[state.v.size - more :].reshape(-1, 3)
+        return x, v, ()
     if not model.attachments and not model.prescribed:
         return x, v, ()
     if state is None:
@@ -83,6 +87,18 @@ def carried_vertices(model: Model, state: State | None) -> tuple[np.ndarray, np.
             why = f"{by}, which hold it, stand otherwise to each other than in the model, by {apart:.2g} m"
             said.append(f"start: {names} begins strained: {why}")
     return x, v, tuple(said)
+
+
+def holds_vertices(model: Model, state: State) -> bool:
+    """Whether a state says where free vertices are, behind its bodies or joints."""
+    more = 3 * len(model.free_vertices)
+    return more > 0 and (state.coordinates == "affine" or (state.coordinates == "reduced" and state.q.size == model.nq + more))
+
+
+def free_vertices(model: Model, state: State | None) -> tuple[np.ndarray, np.ndarray]:
+    """(flat) places and velocities of the free vertices in a state: its own, or those that what holds them carries along."""
+    x, v, _ = carried_vertices(model, state)
+    return x[model.free_vertices].ravel(), v[model.free_vertices].ravel()
 
 
 def _holders(model: Model, poses: Sequence[Pose], twists: Sequence[np.ndarray], t: float, x: np.ndarray) -> list[Holder]:

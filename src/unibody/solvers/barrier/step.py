@@ -27,7 +27,7 @@ from unibody.coordinates.affine.forces import AffineForces
 from unibody.coordinates.affine.joints import Reduction
 from unibody.coordinates.affine.links import LIGHT
 from unibody.coordinates.affine.rigid_view import RigidView
-from unibody.coordinates.carried_vertices import carried_vertices
+from unibody.coordinates.carried_vertices import free_vertices
 from unibody.model import Model, State
 from unibody.solvers.barrier.affine_system import AffineSystem
 from unibody.solvers.barrier.body_laws import body_contact_filter, pair_tables
@@ -187,9 +187,9 @@ class BarrierSystem(HoldsAddresses):
         Q = self.reduction.put(Q)
         x, speed = np.ascontiguousarray(Q).ravel(), np.ascontiguousarray(V).ravel()
         if (vertices := a.vertices) is not None:
-            y, u, _ = carried_vertices(self.model, state)
-            x = vertices.joined(Q, y[vertices.free], vertices.positions(t))
-            speed = vertices.joined(V, u[vertices.free], vertices.speeds(t))
+            y, u = free_vertices(self.model, state)
+            x = vertices.joined(Q, y, vertices.positions(t))
+            speed = vertices.joined(V, u, vertices.speeds(t))
             refuse_inverted(a, self.matter, x)
         refuse_crossing(a, x)
         q = self.model.start_q()
