@@ -296,6 +296,11 @@ class PulleyCable(Force):
         numbers[:, REST] -= np.where(stretch <= 0.0, 1e-9 - stretch, 0.0)
         return replace(self, resolved=(self.resolved[0], tuple(map(tuple, numbers.tolist()))))
 
+    @property
+    def several_tensions(self) -> bool:
+        """Whether its spans may pull unlike each other: some wheel rubs or grips."""
+        return any(isinstance(p, Pulley) and (p.grip or self._numbers[m, FRICTION] > 0.0) for m, p in enumerate(self.points))
+
     def tensions(self, kinematics: Kinematics) -> np.ndarray:
         """(spans,) the pull of every span between the elements of `points` [N]; spans past a wheel that is left have that of the one span
         which goes past it."""
