@@ -1,4 +1,4 @@
-"""The rows of the table of deformables in docs/capabilities.md: for each a small model in which what it names matters, and its twin without.
+"""The rows of the table of deformables in docs/capabilities.md: for each a small model in which what it names matters, and one without it.
 
 Both `make_capabilities.py`, which asks solvers about the models, and `tests/agreement/test_deformable_cells.py`, which runs them, take the
 rows from here. Everything is soft enough for explicit steps of two milliseconds, so that a referee needs no solver.
@@ -160,7 +160,9 @@ class Row:
     """[m] By how much a recording misses what is asked for; None: a referee without a solver says how everything moves."""
 
 
-def row(name: str, add: Callable[[ub.Builder, Any], Any], miss: Callable[[Any], float] | None = None, of: Callable[..., Any] = sheet) -> Row:
+def row(
+    name: str, add: Callable[[ub.Builder, Any], Any], miss: Callable[[Any], float] | None = None, of: Callable[..., Any] = sheet
+) -> Row:
     return Row(name, of(add), of(nothing), miss)
 
 

@@ -22,7 +22,6 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(ROOT / "src"), str(ROOT / "tools")]
 
 import deformable_cells  # noqa: E402
-
 import unibody as ub  # noqa: E402
 from unibody import constraints, forces, joints, shapes  # noqa: E402
 from unibody.model import Body  # noqa: E402

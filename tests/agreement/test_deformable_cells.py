@@ -4,7 +4,7 @@ The referee is Runge and Kutta's rule of fourth order at two milliseconds on New
 
     m ẍ = m g − ∂E/∂x − γ ∂²E/∂x² v + f(x, v),      x = what holds them, where something does
 
-with the energies by their NumPy methods and no solver. A rule of first order may be as wrong as a motion that is π steps late, π h times the
+with energies by their NumPy methods and no solver. A rule of first order may be as wrong as a motion that is π steps late, π h times the
 largest speed on the way: what swings loses h ω² t / 2 of its amplitude by implicit Euler, at ω t up to 2 π here. And less than half of what
 the row makes, so that one who ignores it is seen. Constraints and contacts are held to a hundredth of what their absence makes.
 """
@@ -24,9 +24,9 @@ import unibody as ub
 from unibody.solvers import REGISTRY, Barrier
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "tools"))
-import deformable_cells  # noqa: E402
-from deformable_cells import TOP, Row  # noqa: E402
-from make_capabilities import reasons_against  # noqa: E402
+import deformable_cells
+from deformable_cells import TOP, Row
+from make_capabilities import reasons_against
 
 LENGTH, FINE = 0.12, 60
 ROWS = {row.name: row for row in deformable_cells.ROWS}
