@@ -13,7 +13,7 @@ from unibody.kernel import Floats, kernel
 from unibody.model.deformed import rate_of
 from unibody.solvers.redmax.flesh_system import FleshSystem
 from unibody.solvers.redmax.flesh_vertices import classical_acceleration, load_vertices, multiply_stencils
-from unibody.solvers.redmax.flesh_workspace import VERTEX_F, VERTEX_V, VERTEX_X
+from unibody.solvers.redmax.flesh_workspace import VERTEX_F, VERTEX_V, VERTEX_WAY, VERTEX_X
 from unibody.spatial.devices import load3
 
 
@@ -50,8 +50,8 @@ def step_forces(system: FleshSystem, h: float) -> tuple[np.ndarray, np.ndarray]:
     load_vertices(system.layout, system.ints, system.constants, *_element_loads(system, a, numbers), system.work)
     if h > 0.0:
         f = system.view(VERTEX_F)
-        multiply_stencils(system.layout, system.ints, system.constants, h, 1.0, system.view(VERTEX_V), system.work, f)
-        multiply_stencils(system.layout, system.ints, system.constants, h * h, h, a.ravel(), system.work, f)
+        multiply_stencils(system.layout, system.ints, system.constants, h, 1.0, 1, system.view(VERTEX_WAY), system.view(VERTEX_V), system.work, f)
+        multiply_stencils(system.layout, system.ints, system.constants, h * h, h, 0, a.ravel(), a.ravel(), system.work, f)
     return system.view(VERTEX_F).reshape(-1, 3).copy(), a
 
 
