@@ -11,7 +11,7 @@ from unibody.coordinates.reduced.workspace import COUPLING, IMPLICIT_F, OWN, ROW
 from unibody.coordinates.workspace import GRAVITY, V_WB, X_WB, F
 from unibody.kernel import Floats, kernel
 from unibody.model.deformed import rate_of
-from unibody.solvers.redmax.flesh_system import FleshSystem
+from unibody.solvers.redmax.flesh_system import FleshSystem, mean_rate
 from unibody.solvers.redmax.flesh_vertices import classical_acceleration, load_vertices, multiply_stencils
 from unibody.solvers.redmax.flesh_workspace import VERTEX_F, VERTEX_V, VERTEX_WAY, VERTEX_X
 from unibody.spatial.devices import load3
@@ -114,5 +114,4 @@ def mean_acceleration(p: Any, t: float, h: float) -> np.ndarray:
         exact = p.motion.derivatives(t) if hasattr(p.motion, "derivatives") else None
         return exact[1] if exact is not None else (rate_of(p.motion, t + step) - rate_of(p.motion, t)) / step
     now = p.motion(t)
-    before = (now - p.motion(t - h)) / h if t - h > -0.5 * h else rate_of(p.motion, t)
-    return ((p.motion(t + h) - now) / h - before) / h
+    return ((p.motion(t + h) - now) / h - mean_rate(p.motion, now, t, h)) / h

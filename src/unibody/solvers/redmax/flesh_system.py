@@ -36,6 +36,11 @@ from unibody.solvers.redmax.flesh_workspace import (  # isort: skip
 from unibody.solvers.redmax.system import RedMaxSystem
 
 
+def mean_rate(motion: Any, now: np.ndarray, t: float, h: float) -> np.ndarray:
+    """The velocities that steps of length h leave at t of what a motion prescribes: means over the last one; at a start, the motion's."""
+    return (now - motion(t - h)) / h if t - h > -0.5 * h else rate_of(motion, t)
+
+
 class FleshSystem(RedMaxSystem):
     """A model with deformables for RedMax."""
 
@@ -94,8 +99,9 @@ class FleshSystem(RedMaxSystem):
                 motion[a:b, 0] = x0 if p.motion is None else p.motion(t)
                 if p.motion is None:
                     continue
-                motion[a:b, 2] = rate_of(p.motion, t)
-                motion[a:b, 1] = (p.motion(t + h) - motion[a:b, 0]) / h if 0.0 < h < np.inf else motion[a:b, 2]
+                stepping = 0.0 < h < np.inf
+                motion[a:b, 2] = mean_rate(p.motion, motion[a:b, 0], t, h) if stepping else rate_of(p.motion, t)
+                motion[a:b, 1] = (p.motion(t + h) - motion[a:b, 0]) / h if stepping else motion[a:b, 2]
 
         self.dynamics.signal_address = FillSignals.callback(self.callback_errors.guard(fill_all, 1))
 

@@ -31,7 +31,7 @@ from unibody.kernel import Floats, Ints, cut, device, kernel
 from unibody.solvers.redmax.flesh_workspace import (  # isort: skip
     BATCH, CORRECTING, DAMPING, ENERGY_BATCHES, ENERGY_INDEX, ENERGY_PARAMETERS, FIRST_Q, FIRST_V, FLESH_CHOICE, FREE_VERTEX, HELD, HELD_P,
     POINT_OF, POINT_START, POINT_WEIGHT, PRESCRIBED, PRESCRIBED_X, SEEN_START, SEEN_VERTEX, SEEN_WEIGHT, STENCIL_BLOCKS, STORED, STRESS,
-    SUPPORTED, SUPPORT_WEIGHT, VERTEX_F, VERTEX_MASS, VERTEX_V, VERTEX_WAY, VERTEX_X,
+    SUPPORTED, SUPPORT_WEIGHT, VERTEX_F, VERTEX_MASS, VERTEX_NOW, VERTEX_V, VERTEX_WAY, VERTEX_X,
 )  # fmt: skip
 from unibody.spatial.devices import add3, cross, load3, load9, rotate, rotate_back, scale3, store3, sub3
 
@@ -55,7 +55,7 @@ def classical_acceleration(rows, gravity, i, x, row):
 
 @kernel
 def place_vertices(layout: Ints, ints: Ints, constants: Floats, work_out: Floats, q: Floats, v: Floats) -> None:
-    """VERTEX_X, VERTEX_V and VERTEX_WAY at (q, v), from poses and twists of bodies; then the points on which elements act, in X_WB and
+    """VERTEX_X, VERTEX_V, VERTEX_WAY and VERTEX_NOW at (q, v), from poses and twists of bodies; then the points on which elements act, in X_WB and
     V_WB."""
     choice = part(constants, layout, FLESH_CHOICE)
     first_q, first_v = int(choice[FIRST_Q]), int(choice[FIRST_V])
@@ -63,6 +63,7 @@ def place_vertices(layout: Ints, ints: Ints, constants: Floats, work_out: Floats
     x = part(work_out, layout, VERTEX_X)
     u = part(work_out, layout, VERTEX_V)
     w = part(work_out, layout, VERTEX_WAY)
+    now = part(work_out, layout, VERTEX_NOW)
     X = part(work_out, layout, X_WB)
     twist = part(work_out, layout, V_WB)
     rows = part(work_out, layout, ROWS)
@@ -73,6 +74,7 @@ def place_vertices(layout: Ints, ints: Ints, constants: Floats, work_out: Floats
             x[3 * free[k] + m] = q[first_q + 3 * k + m]
             u[3 * free[k] + m] = v[first_v + 3 * k + m]
             w[3 * free[k] + m] = u[3 * free[k] + m]
+            now[3 * free[k] + m] = u[3 * free[k] + m]
     # on bodies: ζ is how their velocities change without joint accelerations
     held = part(ints, layout, HELD)
     place = part(constants, layout, HELD_P)
@@ -86,13 +88,15 @@ def place_vertices(layout: Ints, ints: Ints, constants: Floats, work_out: Floats
         bend = classical_acceleration(rows, g, i, at, C) if h < inf else (0.0, 0.0, 0.0)
         store3(at, 3 * held[2 * k], x)
         store3(speed, 3 * held[2 * k], u)
+        store3(speed, 3 * held[2 * k], now)
         store3(add3(speed, scale3(0.5 * h if h < inf else 0.0, bend)), 3 * held[2 * k], w)
     known = part(ints, layout, PRESCRIBED)
     motion = part(work_out, layout, PRESCRIBED_X)
     for k in range(known.size):
         for m in range(3):
             x[3 * known[k] + m] = motion[9 * k + m]
-            u[3 * known[k] + m] = motion[9 * k + 6 + m]
+            now[3 * known[k] + m] = motion[9 * k + 6 + m]
+            u[3 * known[k] + m] = motion[9 * k + 3 + m]
             w[3 * known[k] + m] = motion[9 * k + 3 + m]
     # on others
     supported = part(ints, layout, SUPPORTED)
@@ -102,15 +106,18 @@ def place_vertices(layout: Ints, ints: Ints, constants: Floats, work_out: Floats
             at_m = 0.0
             speed_m = 0.0
             way_m = 0.0
+            now_m = 0.0
             for j in range(4):
                 s = supported[5 * k + 1 + j]
                 if s >= 0:
                     at_m += weights[4 * k + j] * x[3 * s + m]
                     speed_m += weights[4 * k + j] * u[3 * s + m]
                     way_m += weights[4 * k + j] * w[3 * s + m]
+                    now_m += weights[4 * k + j] * now[3 * s + m]
             x[3 * supported[5 * k] + m] = at_m
             u[3 * supported[5 * k] + m] = speed_m
             w[3 * supported[5 * k] + m] = way_m
+            now[3 * supported[5 * k] + m] = now_m
     # points on which elements act
     start = part(ints, layout, SEEN_START)
     seen = part(ints, layout, SEEN_VERTEX)
@@ -197,6 +204,7 @@ def multiply_stencils(
     damping = part(constants, layout, DAMPING)
     blocks = part(work_out, layout, STENCIL_BLOCKS)
     x = part(work_out, layout, VERTEX_X)
+    now = part(work_out, layout, VERTEX_NOW)
     way = np.zeros(WIDEST)
     for b in range(table.size // 4):
         wide = table[4 * b]
@@ -209,7 +217,7 @@ def multiply_stencils(
             centre = (0.0, 0.0, 0.0)
             omega = (0.0, 0.0, 0.0)
             if turning != 0:
-                centre, omega = turn_rate(mine, wide * e, wide, x, u)
+                centre, omega = turn_rate(mine, wide * e, wide, x, now)
             for j in range(wide):
                 to = 3 * mine[wide * e + j]
                 inwards = cross(omega, cross(omega, sub3(load3(x, to), centre)))
