@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from unibody.element import Point, number, point_of
+from unibody.element import number, point_of
 from unibody.errors import ModelError
 from unibody.joints.base import unit_axis
 
