@@ -136,8 +136,10 @@ def chord(jump, before, slip, speed, power):
 
 
 @device
-def add_section(index, parameters, V, i, f, begin, course, h, exact, sums_out, F_out, B_out):
-    """The implicit terms of a section; `sums_out`: Λ, E, W (6 a node each). Returns the node at which it ends."""
+def add_section(index, parameters, V, i, f, begin, paying, course, h, exact, sums_out, F_out, B_out):
+    """The implicit terms of a section; `sums_out`: Λ, E, W (6 a node each). Returns the node at which it ends.
+
+    What a winch pays out during the step belongs to them: k ṗ h less tension at its end."""
     n = index[i]
     size = 6 * n
     # Λ and E of the whole section
@@ -169,7 +171,7 @@ def add_section(index, parameters, V, i, f, begin, course, h, exact, sums_out, F
     add_square(n, h * c + h * h * k, sums_out, B_out)
     for x in range(size):
         body = 6 * index[i + HEAD + NODE_INTS * (x // 6)] + x % 6
-        F_out[body] -= h * k * rate * sums_out[x]
+        F_out[body] -= h * k * (rate - paying) * sums_out[x]
         if exact:
             F_out[body] -= 0.5 * h * c * (bending * sums_out[x] + rate * sums_out[size + x])
             for y in range(size):
@@ -242,7 +244,8 @@ def add_implicit_pulley_cables(
             B[j] = 0.0
         m = 0
         while m < n - 1:
-            m = add_section(index, parameters, V, i, f, m, course, h, project == 0, sums, F_out, B)
+            paying = signals[index[i + 1] + 1] if m == 0 and index[i + 1] >= 0 else 0.0
+            m = add_section(index, parameters, V, i, f, m, paying, course, h, project == 0, sums, F_out, B)
         # blocks of nodes to those of bodies and to couplings
         for m in range(n):
             a = index[i + HEAD + NODE_INTS * m]
