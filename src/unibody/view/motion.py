@@ -57,8 +57,7 @@ def centres(recording: Recording) -> np.ndarray:
 def energy_drift(recording: Recording) -> np.ndarray:
     """(T,) energy that nothing accounts for [J]."""
     e = recording.energy
-    work = e.damper_work + e.motor_work + e.applied_work
-    return e.total - e.total[0] - (work - work[0])
+    return e.total - e.total[0] - (e.work - e.work[0])
 
 
 def energy_scale(recording: Recording) -> float:
