@@ -132,6 +132,17 @@ class ControlPoints:
         self.free = np.flatnonzero(~held)
         """Numbers of those that have coordinates of their own."""
         self._eliminate(place)
+        self.rests = self._resting(model)
+        """(count,) which vertices stay where they are for ever: held by what never moves."""
+
+    def _resting(self, model: Model) -> np.ndarray:
+        out = np.zeros(self.count, bool)
+        for p in model.prescribed:
+            out[p.vertices] = p.motion is None
+        for a in model.attachments:
+            if a.body >= 0:
+                out[a.vertices] = a.body == 0 or model.bodies[a.body].kind == "static"
+        return out
 
     def _eliminate(self, place: np.ndarray) -> None:
         """For every control point the unknown points that it stands for, and their weights."""

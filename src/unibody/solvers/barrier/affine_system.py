@@ -76,7 +76,7 @@ class AffineSystem(HoldsAddresses):
             rules = body_filter(model, touching, off, also)
             if self.vertices is not None:
                 self.surface, rules = with_deformables(
-                    self.surface, rules, model, self.rows, self.vertices.moves, off, self_contact
+                    self.surface, rules, model, self.rows, self.vertices.rests, off, self_contact
                 )  # fmt: skip
             self.broad, self.proximity = Broad(self.surface, rules), Proximity(self.surface)
             own = slice(self.surface.rigid)

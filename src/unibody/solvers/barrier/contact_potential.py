@@ -17,7 +17,7 @@ import numpy as np
 from unibody.algebra.block.cholesky import BlockMatrix
 from unibody.arrays import inner
 from unibody.collision.contact_search import ContactSearch
-from unibody.collision.proximity import WIDTH, ContactSet
+from unibody.collision.proximity import SHARE, WIDTH, ContactSet
 from unibody.contact.barrier import (
     add_contact_gradient,
     add_positive_blocks,
@@ -95,7 +95,7 @@ def press_and_change(pair: Ints, record: Floats, kappa: float, reach: float, p: 
     most = 0.0
     press_out[0] = 0.0
     for k in range(pair.size // 2):
-        xi = record[WIDTH * k + 11] / reach
+        xi = record[WIDTH * k + 11] / (reach * record[WIDTH * k + SHARE])
         if xi < 1.0:
             press_out[0] -= kappa * record[WIDTH * k + 12] * record[WIDTH * k + 13] * barrier_terms(xi)[1]
         most = max(most, contact_change(pair[2 * k], pair[2 * k + 1], record, k, p))
@@ -124,7 +124,7 @@ def loosen_records(pair: Ints, p: Floats, reach: float, record_out: Floats) -> i
     for k in range(pair.size // 2):
         grows = contact_growth(pair, record_out, k, p)
         if grows > DOUBLES:
-            record_out[WIDTH * k + 12] *= max(1.0 - grows, min(1.0, record_out[WIDTH * k + 11] / reach))
+            record_out[WIDTH * k + 12] *= max(1.0 - grows, min(1.0, record_out[WIDTH * k + 11] / (reach * record_out[WIDTH * k + SHARE])))
             found += 1
     return found
 
@@ -191,7 +191,7 @@ class BarrierPotential(Potential):
     be found with it."""
 
     def __init__(self, system: AffineSystem, law: ContactParameters, factor: float, alone: bool, x: np.ndarray):
-        self._search = ContactSearch(system.surface, system.broad, system.proximity, law.reach, law.parts)
+        self._search = ContactSearch(system.surface, system.broad, system.proximity, law.reach, law.parts, law.shares)
         self._law, self._factor, self._alone = law, factor, alone
         self._known = x.copy(), self._search.contacts(x)
         self._press = np.zeros(1)
@@ -292,6 +292,8 @@ class FrictionPotential(Potential):
 class DamperPotential(Potential):
     """½ (∂v/∂x) wᵀ D w with w = x − x₀, of a matrix D [N s/m] over the moving bodies (Eq. 20)."""
 
+    whole = False
+
     def __init__(self, system: AffineSystem, D: BlockMatrix, origin: np.ndarray, rate: float, factor: float):
         self._moving, self._D, self._origin = system.moving, D, origin[system.moving].ravel()
         self._rate, self._factor = rate, factor
@@ -340,7 +342,8 @@ def dragged(
     out = np.zeros_like(origin)
     if targets and len(contacts) and damping.any():
         a, b = contacts.pair.T
-        c = damping[a, b] * law.pressure * contacts.area * barrier(contacts.distance / law.reach)[2] / law.reach
+        reach = law.reach * contacts.record[:, SHARE]
+        c = damping[a, b] * law.pressure * contacts.area * barrier(contacts.distance / reach)[2] / reach
         way = np.zeros_like(origin)
         for i, target in targets.items():
             way[i] = target - origin[i]

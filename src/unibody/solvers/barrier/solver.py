@@ -111,7 +111,7 @@ class BarrierBound(Bound):
 
     def start(self, state: State | None = None) -> tuple[State, np.ndarray]:
         Q, V, t = self.system.begin(state)
-        return State(t, Q, V, "affine"), self.system.memory.fresh(t, self.model.start_q())
+        return State(t, Q, V, "affine"), self.system.fresh_memory(Q, t)
 
     def step(self, state: State, memory: np.ndarray, control: np.ndarray, dt: float) -> Step:
         from unibody.coordinates.affine.forces import ElementFailed
@@ -163,7 +163,8 @@ class BarrierBound(Bound):
             of_vertices = 0.5 * self.system.affine.vertices.moving_mass * (seen.vertex_velocities**2).sum(axis=1)
             kinetic = np.concatenate([kinetic, np.bincount(self.system.affine.vertices.owner, of_vertices, len(self.model.deformables))])
         rotors = seen.kinetic - float(kinetic.sum())
-        return EnergyBalance(kinetic, rotors, seen.gravity, seen.springs + seen.elastic, float(seen.work[1] + seen.work[2]))
+        supplied = float(seen.work[1] + seen.work[2]) + (seen.drive_work or 0.0)
+        return EnergyBalance(kinetic, rotors, seen.gravity, seen.springs + seen.elastic, supplied)
 
     def observe(self, state: State, memory: np.ndarray, control: np.ndarray) -> Observation:
         from unibody.solvers.barrier.observation import observe_affine

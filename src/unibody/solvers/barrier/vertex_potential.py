@@ -21,7 +21,7 @@ DIGITS = 2e-16
 class VertexPotential(Potential):
     """Of all vertices, with x̃ (all control points, flat) of a step, and f alike, or empty."""
 
-    with_vertices = True
+    with_vertices, whole = True, False
 
     def __init__(self, system: AffineSystem, predicted: np.ndarray, factor: float, loads: np.ndarray):
         assert system.vertices is not None
