@@ -238,6 +238,26 @@ class AffineSystem(HoldsAddresses):
             out[i] = np.concatenate([rate[None], np.cross(alpha, R.T) + np.cross(omega, np.cross(omega, R.T))])
         return out
 
+    def known_accelerations(self, t: float) -> np.ndarray:
+        """(flat) ẍ of all control points whose motion is known, at time t; 0 of the others."""
+        out = np.zeros(12 * self.rows if self.vertices is None else self.vertices.size)
+        for i, rate in self.driven_accelerations(t).items():
+            self.bodies_of(out)[i] = rate
+        if (v := self.vertices) is not None:
+            v.of(out)[v.prescribed] = v.accelerations(t)
+            v.placed(out)
+        return out
+
+    def ahead_of_known(self, t: float, factor: float, like: np.ndarray) -> np.ndarray:
+        """x − factor ẍ of all control points whose motion is known, at time t; others as in `like`."""
+        out = like.copy()
+        for i, place in self.driven(t).items():
+            self.bodies_of(out)[i] = place
+        if (v := self.vertices) is not None:
+            v.of(out)[v.prescribed] = v.positions(t)
+            v.placed(out)
+        return out - factor * self.known_accelerations(t)
+
     def accelerations(self, t: float) -> dict[int, np.ndarray]:
         """V̇ (6, body axes) of kinematic bodies at time t."""
         return {i: now[18:24] for i, now in self._drives(t).items()}

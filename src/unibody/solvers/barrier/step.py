@@ -55,7 +55,7 @@ from unibody.solvers.barrier.point_contact import (
 )
 from unibody.solvers.barrier.refused_starts import refuse_crossing, refuse_inverted
 from unibody.solvers.barrier.start_iterate import Motion, carried_on, start_iterate, steady
-from unibody.solvers.barrier.vertex_potential import VertexPotential
+from unibody.solvers.barrier.vertex_potential import LoadPotential, VertexPotential
 
 FIRST_ROUNDS = 5
 """Renewals of friction in a first step, where forces at its beginning may be those of bodies put too near to each other."""
@@ -299,7 +299,7 @@ class BarrierSystem(HoldsAddresses):
         out = v.of(problem.forces(x)) / factor
         still = ~v.moves
         out[still] -= v.mass[still, None] * self.model.gravity
-        out[v.prescribed] += v.mass[v.prescribed, None] * v.accelerations(t)
+        out[still] += v.known_momenta(v.of(self.affine.known_accelerations(t)))[still]
         return out[v.held_vertices]
 
     def _predict(
@@ -416,9 +416,11 @@ class BarrierSystem(HoldsAddresses):
         potentials.append(bodies)
         # Matter between vertices, their inertia and weight, dampers of both.
         if a.vertices is not None and self.matter is not None:
-            predicted = begun.copy()
+            predicted = begun.copy() if a.vertices.lumped else a.ahead_of_known(t, factor, begun)
             a.put_unknown(rule.predicted, predicted)
-            potentials += [EnergyPotential(a, self.matter, factor), VertexPotential(a, predicted, factor, on_points)]
+            potentials += [EnergyPotential(a, self.matter, factor), VertexPotential(a, predicted, factor)]
+            if len(on_points):
+                potentials.append(LoadPotential(on_points, factor))
             if dashpots is not None:
                 potentials.append(PointDamperPotential(a, dashpots, rule.origin, rate, factor, whole=False))
             point_dampers.append(damping := self.matter.damping(a.vertices.of(begun).ravel()))
