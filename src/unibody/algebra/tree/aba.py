@@ -1,5 +1,5 @@
-"""The tree in one elimination: solves with  Jᵀ blkdiag(B) J + D  from parents, columns S and symmetric 6×6 blocks B, in O(n); `factor` keeps
-what it finds.
+"""The tree in one elimination: solves with  Jᵀ blkdiag(B) J + D  from parents, columns S and symmetric 6×6 blocks B, in O(n). What is found
+is kept by `factor`.
 
 Node i hangs on its parent by the columns S_i; with x_i the 6-vectors of the nodes (world axes, at the node's own point p_i)
 
