@@ -16,7 +16,7 @@ from unibody.coordinates.system import System
 from unibody.coordinates.workspace import ENTRY_BODY, X_WB, G
 from unibody.kernel import Floats, Ints, kernel
 from unibody.spatial.devices import cross, load3, load6, sub3
-from unibody.stepping.impulse_dynamics import cross_rows
+from unibody.stepping.body_motion import cross_rows
 from unibody.stepping.impulse_reduced import ImpulseReduced
 
 

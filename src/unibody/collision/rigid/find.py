@@ -16,8 +16,7 @@ from unibody.collision.rigid.box_pairs import box_contacts
 from unibody.collision.rigid.by_coal import CoalPairs
 from unibody.collision.rigid.capsule_box import capsule_box_contacts
 from unibody.collision.rigid.clip import LABELS, WORK
-from unibody.collision.rigid.contacts import FEATURE_BITS, RigidContacts, arrange, arrange_touches, rest_apart
-from unibody.collision.rigid.emit import RECORD
+from unibody.collision.rigid.contacts import FEATURE_BITS, RECORD, RigidContacts, arrange, arrange_touches, rest_apart
 from unibody.collision.rigid.kinds import BOXES, CAPSULE_BOX, COAL, FAMILIES, FLAT, MESHES, ON_MESH, ROUND, families
 from unibody.collision.rigid.mesh_crossing import CROSSING_FLOATS, CROSSING_INTS
 from unibody.collision.rigid.mesh_data import VERTICES

@@ -77,7 +77,9 @@ def see_loops(layout: Ints, ints: Ints, constants: Floats, control: Floats, work
 
 @kernel
 def load_bodies(layout: Ints, ints: Ints, constants: Floats, control: Floats, work_out: Floats, q_out: Floats, v_out: Floats) -> None:
-    """All forces, as wrenches in the sweep's rows and efforts in RIGHT."""
+    """All forces, as wrenches in the sweep's rows and efforts in RIGHT. Points of deformables may stand behind the bodies, and velocities
+    of vertices behind those of joints."""
+    n = part(ints, layout, BODIES).size // BODY
     rows = part(work_out, layout, ROWS)
     X = part(work_out, layout, X_WB)
     V = part(work_out, layout, V_WB)
@@ -88,12 +90,12 @@ def load_bodies(layout: Ints, ints: Ints, constants: Floats, control: Floats, wo
         fill_bodies(part(constants, layout, FRAMES), rows, X, V)
     load_forces(
         part(ints, layout, FORCE_CLASSES), part(ints, layout, FORCE_INDEX), part(constants, layout, FORCE_PARAMETERS),
-        part(constants, layout, LIMIT), part(work_out, layout, SIGNALS), X, V, q_out, v_out, control, wrenches,
-        part(work_out, layout, EFFORT), part(work_out, layout, LEDGER), right,
+        part(constants, layout, LIMIT), part(work_out, layout, SIGNALS), X, V, q_out, v_out[: right.size],
+        control, n, wrenches, part(work_out, layout, EFFORT), part(work_out, layout, LEDGER), right,
     )  # fmt: skip
     if joints.size > 0:
         add_joint_efforts(joints, part(work_out, layout, DUAL), part(work_out, layout, SEEN), right, wrenches)
-    load_wrenches(X, wrenches, rows)
+    load_wrenches(X[: 12 * n], wrenches, rows)
 
 
 @kernel

@@ -308,6 +308,8 @@ class FrictionPotential(Potential):
 class DamperPotential(Potential):
     """½ (∂v/∂x) wᵀ D w with w = x − x₀, of a matrix D [N s/m] over the moving bodies (Eq. 20)."""
 
+    whole = False
+
     def __init__(self, system: AffineSystem, D: BlockMatrix, origin: np.ndarray, rate: float, factor: float):
         self._moving, self._D, self._origin = system.moving, D, origin[system.moving].ravel()
         self._rate, self._factor = rate, factor

@@ -33,9 +33,12 @@ class LastStep:
 
 class BarrierMemory:
     """The memory of `n` moving bodies and links, `nq` joint coordinates, rows of equations and measured rows, deformables, their free
-    and their held vertices."""
+    and their held vertices; `driven`: with the work of what moves as it is told."""
 
-    def __init__(self, n: int, nq: int, rows: int, measured: int, deformables: int = 0, vertices: int = 0, held: int = 0):
+    def __init__(
+        self, n: int, nq: int, rows: int, measured: int, deformables: int = 0, vertices: int = 0, held: int = 0,
+        driven: bool = False,
+    ):  # fmt: skip
         self._n, self._vertices = 12 * n, vertices
         of_vertices = (
             Field("vertex_origin", (vertices, 3), "m", "positions of free vertices from which their velocities are taken"),
@@ -62,6 +65,8 @@ class BarrierMemory:
             count("contact_count", "contacts"),
             Field("least_distance", (), "m", "between bodies that are near each other", low=0.0, infinite=True),
             *(of_vertices if vertices else ()),
+            *((Field("drive_work", (), "J", "of driven bodies and prescribed vertices"),) if driven else ()),
+            *((Field("drive_power", (), "W", "theirs at the end of the last step"),) if driven else ()),
             *((Field("held_forces", (held, 3), "N", "on vertices that are attached, then on prescribed ones"),) if held else ()),
         )
 

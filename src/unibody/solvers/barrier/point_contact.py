@@ -155,8 +155,9 @@ class PointDamperPotential(Potential):
 
     with_vertices = True
 
-    def __init__(self, system: AffineSystem, D: NodeBlocks, origin: np.ndarray, rate: float, factor: float):
+    def __init__(self, system: AffineSystem, D: NodeBlocks, origin: np.ndarray, rate: float, factor: float, whole: bool = True):
         assert system.vertices is not None
+        self.whole = whole
         self._D = D.rows, D.columns, np.ascontiguousarray(D.blocks).ravel()
         self._origin, self._strength = origin, factor * rate
         reduced = system.vertices.reduced(D)

@@ -160,10 +160,12 @@ class BarrierBound(Bound):
         X = np.concatenate([R.reshape(-1, 9), seen.poses[:, :3]], axis=1)
         kinetic, _ = self.masses.energies(X.ravel(), np.einsum("nji,nkj->nki", R, seen.twists.reshape(-1, 2, 3)).ravel())
         if seen.vertex_velocities is not None:
-            of_vertices = 0.5 * self.system.affine.vertices.moving_mass * (seen.vertex_velocities**2).sum(axis=1)
-            kinetic = np.concatenate([kinetic, np.bincount(self.system.affine.vertices.owner, of_vertices, len(self.model.deformables))])
+            vertices, u = self.system.affine.vertices, seen.vertex_velocities
+            of_vertices = 0.5 * (vertices.moving_momenta(u) * u).sum(axis=1)
+            kinetic = np.concatenate([kinetic, np.bincount(vertices.owner, of_vertices, len(self.model.deformables))])
         rotors = seen.kinetic - float(kinetic.sum())
-        return EnergyBalance(kinetic, rotors, seen.gravity, seen.springs + seen.elastic, float(seen.work[1] + seen.work[2]))
+        supplied = float(seen.work[1] + seen.work[2]) + (seen.drive_work or 0.0)
+        return EnergyBalance(kinetic, rotors, seen.gravity, seen.springs + seen.elastic, supplied)
 
     def observe(self, state: State, memory: np.ndarray, control: np.ndarray) -> Observation:
         from unibody.solvers.barrier.observation import observe_affine

@@ -28,6 +28,7 @@ from unibody.coordinates.affine.forces import AffineForces
 from unibody.coordinates.affine.joints import Reduction
 from unibody.coordinates.affine.links import LIGHT
 from unibody.coordinates.affine.rigid_view import RigidView
+from unibody.coordinates.carried_vertices import free_vertices
 from unibody.model import Model, State
 from unibody.solvers.barrier.affine_system import AffineSystem
 from unibody.solvers.barrier.body_laws import body_contact_filter, pair_tables
@@ -36,9 +37,10 @@ from unibody.solvers.barrier.body_stiffness import BodyStiffness
 from unibody.solvers.barrier.constraint_rows import RemainderPotential, RowPotential, UnmeasuredRows
 from unibody.solvers.barrier.contact_potential import BarrierPotential, DamperPotential, FrictionPotential, contact_damping, dragged
 from unibody.solvers.barrier.contact_stiffness import ContactParameters, Pressures
+from unibody.solvers.barrier.drive_work import drive_power, is_driven
 from unibody.solvers.barrier.driven_bodies import advance
 from unibody.solvers.barrier.element_loads import StepScales
-from unibody.solvers.barrier.energy_potential import EnergyPotential, Matter
+from unibody.solvers.barrier.energy_potential import EnergyPotential, Matter, dissipation
 from unibody.solvers.barrier.forces import LaggedForces, StoredEnergy
 from unibody.solvers.barrier.incremental_potential import IncrementalPotential, Potential, Targets
 from unibody.solvers.barrier.instant import InstantRow, bilateral_rows
@@ -54,7 +56,7 @@ from unibody.solvers.barrier.point_contact import (
 )
 from unibody.solvers.barrier.refused_starts import refuse_crossing, refuse_inverted
 from unibody.solvers.barrier.start_iterate import Motion, carried_on, start_iterate, steady
-from unibody.solvers.barrier.vertex_potential import VertexPotential
+from unibody.solvers.barrier.vertex_potential import LoadPotential, VertexPotential
 
 FIRST_ROUNDS = 5
 """Renewals of friction in a first step, where forces at its beginning may be those of bodies put too near to each other."""
@@ -152,7 +154,8 @@ class BarrierSystem(HoldsAddresses):
         """Where Newton's method ends [m/s]."""
         held = 0 if self.affine.vertices is None else len(self.affine.vertices.held_vertices)
         soft = len(model.deformables), self.affine.free_vertices, held
-        self.memory = BarrierMemory(self.n, model.nq_joints, self.reduction.rows, len(self.measured), *soft)
+        self.driven = is_driven(model)
+        self.memory = BarrierMemory(self.n, model.nq_joints, self.reduction.rows, len(self.measured), *soft, self.driven)
         self._notes = self._told()
 
     def notes(self) -> tuple[str, ...]:
@@ -186,9 +189,9 @@ class BarrierSystem(HoldsAddresses):
         Q = self.reduction.put(Q)
         x, speed = np.ascontiguousarray(Q).ravel(), np.ascontiguousarray(V).ravel()
         if (vertices := a.vertices) is not None:
-            y, u = vertices.start
-            x = vertices.joined(Q, y[vertices.free], vertices.positions(t))
-            speed = vertices.joined(V, u[vertices.free], vertices.speeds(t))
+            y, u = free_vertices(self.model, state)
+            x = vertices.joined(Q, y, vertices.positions(t))
+            speed = vertices.joined(V, u, vertices.speeds(t))
             refuse_inverted(a, self.matter, x)
         refuse_crossing(a, x)
         q = self.model.start_q()
@@ -283,6 +286,13 @@ class BarrierSystem(HoldsAddresses):
         solved = f"Newton's systems: {problem.factored} by factors, {problem.iterated} by conjugate gradients"
         notes = (f"{count} contacts, {iterations} iterations; {solved}", *why, *self.notes())
         after = State(t, a.unknown(x), v, "affine")
+        if self.driven:
+            speeds = rule.rate * (x - rule.origin)
+            book = self.memory.view(after_step)
+            seen = a.bodies_of(x), a.bodies_of(speeds), book.joint_q, a.signals(t), control
+            power = drive_power(a, problem, x, speeds, self.lagged.without_energy(*seen), rule.factor)
+            book.drive_work += h * (0.5 * (book.drive_power + power) if rule.second else power)
+            book.drive_power = power
         return StepOutcome(after, after_step, iterations, found.length, violation, distance, notes)
 
     def _held_forces(self, problem: IncrementalPotential, x: np.ndarray, t: float, factor: float) -> np.ndarray:
@@ -292,7 +302,7 @@ class BarrierSystem(HoldsAddresses):
         out = v.of(problem.forces(x)) / factor
         still = ~v.moves
         out[still] -= v.mass[still, None] * self.model.gravity
-        out[v.prescribed] += v.mass[v.prescribed, None] * v.accelerations(t)
+        out[still] += v.known_momenta(v.of(self.affine.known_accelerations(t)))[still]
         return out[v.held_vertices]
 
     def _predict(
@@ -364,6 +374,7 @@ class BarrierSystem(HoldsAddresses):
         # Weight, and forces without an energy: constant loads, and dampers D.
         loads, dampers = np.zeros((len(a.moving), 12)), []
         point_dampers: list[NodeBlocks | None] = []
+        dashpots = None
         if self.lagged.armed:
             loads, armatures = self.lagged.armatures(*rule.ahead, q_near, self._speeds_before(state.t, Q, V, q_near, rule, last), rate)
             dampers.append(armatures)
@@ -373,7 +384,6 @@ class BarrierSystem(HoldsAddresses):
         on_points = np.zeros(0)
         if a.vertices is not None and len(self.model.vertex_points):
             on_points, dashpots = self.lagged.about_points(*rule.ahead, q_near, signals, control, rule.origin, rate)
-            point_dampers.append(dashpots)
         # Contact: barriers, friction, damping of contacts (Eq. 13–14, 20).
         potentials: list[Potential] = []
         barrier, friction = None, None
@@ -409,10 +419,15 @@ class BarrierSystem(HoldsAddresses):
         potentials.append(bodies)
         # Matter between vertices, their inertia and weight, dampers of both.
         if a.vertices is not None and self.matter is not None:
-            predicted = begun.copy()
+            predicted = begun.copy() if a.vertices.lumped else a.ahead_of_known(t, factor, begun)
             a.put_unknown(rule.predicted, predicted)
-            potentials += [EnergyPotential(a, self.matter, factor), VertexPotential(a, predicted, factor, on_points)]
-            point_dampers.append(self.matter.damping(a.vertices.of(begun).ravel()))
+            potentials += [EnergyPotential(a, self.matter, factor), VertexPotential(a, predicted, factor)]
+            if len(on_points):
+                potentials.append(LoadPotential(on_points, factor))
+            if dashpots is not None:
+                potentials.append(PointDamperPotential(a, dashpots, rule.origin, rate, factor, whole=False))
+            point_dampers.append(damping := self.matter.damping(a.vertices.of(begun).ravel()))
+            (powers if before is None else before)[0] -= dissipation(damping, speed)
             D_points = [D for D in point_dampers if D is not None]
             if D_points:
                 potentials.append(PointDamperPotential(a, NodeBlocks.joined(D_points), rule.origin, rate, factor))
@@ -512,7 +527,8 @@ class BarrierSystem(HoldsAddresses):
         if v is not None and at_vertices.max(initial=0.0) > np.abs(g).max(initial=0.0):
             element = self.model.deformables[int(v.owner[v.free[int(np.argmax(at_vertices)) // 3]])].name
         elif hardest < 0:
-            element = "world"
+            told = v is not None and len(v.prescribed) > 0
+            element = self.model.deformables[int(v.owner[v.prescribed[0]])].name if told else "world"
         elif hardest < len(own):
             element = self.model.bodies[own[hardest]].name
         else:
