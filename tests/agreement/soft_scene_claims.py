@@ -213,7 +213,56 @@ def cloth_umbrella(scene, rec):
     assert any(len(c) for c in rec.contacts)
 
 
+def linking(one, other):
+    """The linking number of two closed polygons: how often `one` passes through the triangles from a point to the edges of `other`; any
+    point would do, but one in no plane of symmetry."""
+    p, q, middle = one, np.roll(one, -1, axis=0), other.mean(axis=0) + np.ptp(other) * np.array([0.0123, 0.0077, 0.0231])
+    a, b = other, np.roll(other, -1, axis=0)
+
+    def volume(u, v, w, x):
+        return np.einsum("...i,...i->...", v - u, np.cross(w - u, x - u))
+
+    P, Q, A, B = p[:, None], q[:, None], a[None], b[None]
+    before, after = volume(P, A, B, middle), volume(Q, A, B, middle)
+    around = np.sign([volume(P, Q, A, B), volume(P, Q, B, middle), volume(P, Q, np.broadcast_to(middle, A.shape), A)])
+    through = (before * after < 0) & (np.abs(around.sum(axis=0)) == 3)
+    return int((np.sign(before) * through).sum())
+
+
+def lying_flat(scene, rec):
+    """Every upright ring goes through its two neighbours still, or around its bar; the doll lies in the bed; bars carry the weight of all, and
+    are pulled together by equal forces."""
+    model, exact = rec.model, scene.exact
+
+    def line(name, row):
+        if name.startswith("torus"):  # the middles of its sections: vertices with one angle at rest
+            rest = model.deformable(name).mesh.vertices
+            section = np.round(np.arctan2(rest[:, 2], rest[:, 0]), 6)
+            return np.array([rec.vertices(name)[row, section == angle].mean(axis=0) for angle in np.unique(section)])
+        if name.startswith("hoop"):
+            return rec.vertices(name)[row]
+        points = model.bodies[model.body(name)].shapes[0].shape.points
+        x = points @ _rotation(rec.pose(name)[row, 3:]).T + rec.pose(name)[row, :3]
+        return np.concatenate([x, [x[-1] - [0, 0, 10], x[0] - [0, 0, 10]]]) if name.endswith("bar") else x  # closed below the ground
+
+    for link in exact.links:
+        for row in (0, -1):
+            assert [abs(linking(line(link[0], row), line(name, row))) for name in link[1:]] == [1, 1], (link, row)
+    pull = {}
+    for side in ("left-bar", "right-bar"):
+        c, number = rec.contacts[-1], model.body(side)
+        force = c.normal_forces[:, None] * c.normals + c.friction  # on the first body
+        pull[side] = force[c.bodies[:, 0] == number].sum(axis=0) - force[c.bodies[:, 1] == number].sum(axis=0)
+    both = pull["left-bar"] + pull["right-bar"]
+    assert np.abs(both + [0, 0, exact.weight]).max() < 0.05 * exact.weight  # it swings by a few hundredths
+    assert pull["left-bar"][0] > 0.3 * exact.weight
+    for part in ("chest", "pelvis", "thigh_left", "thigh_right"):
+        assert -0.2 < rec.pose(f"doll.{part}")[-1, 2] < 0.03
+    assert rec.vertices("cloth")[-1, :, 2].min() > -0.3
+    assert rec.energy.kinetic[-1] < 0.01 * rec.energy.kinetic.max()
+
+
 SOFT_CLAIMS: dict[str, Claim] = {
-    "candy": candy, "cloth-drape": cloth_drape, "cloth-slope": cloth_slope, "cloth-umbrella": cloth_umbrella, "flag": flag, "hammock": hammock,
+    "candy": candy, "cloth-drape": cloth_drape, "cloth-slope": cloth_slope, "cloth-umbrella": cloth_umbrella, "flag": flag, "hammock": hammock, "lying-flat": lying_flat,
     "pulleys": pulleys, "rope-bridge": rope_bridge, "rope-ring": rope_ring, "soft-finger": soft_finger, "trampoline": trampoline, "tyre": tyre,
 }  # fmt: skip

@@ -42,8 +42,8 @@ def momenta(recording: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 
 def tension(recording: Any, name: str) -> np.ndarray:
-    """(T,) of a spring or cable [N], by its name: what pulls its points together; below 0 where a spring pushes. (T, spans) of a cable whose
-    wheels rub or grip, so that its spans differ."""
+    """(T,) of a spring or cable [N], by its name: what pulls its points together; below 0 where a spring pushes. (T, spans) of a cable
+    whose wheels rub or grip, so that its spans differ."""
     force = look_up(name, dict(recording.model.forces), "force")
     if hasattr(force, "tensions"):
         return _course_tensions(recording, force)

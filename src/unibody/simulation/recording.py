@@ -349,8 +349,8 @@ class Recording:
         return self._momenta[2]
 
     def tension(self, name: str) -> np.ndarray:
-        """(T,) of a SpringDamper or a Cable, by its name [N]; below 0 where a spring pushes. (T, spans) of a Cable over pulleys with friction
-        or grip, one column for each pair of neighbours among its `points`."""
+        """(T,) of a SpringDamper or a Cable, by its name [N]; below 0 where a spring pushes. (T, spans) of a Cable over pulleys with
+        friction or grip, one column for each pair of neighbours among its `points`."""
         return derived.tension(self, name)
 
     def joint_friction(self, element: str) -> JointRubs:

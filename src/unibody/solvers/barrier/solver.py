@@ -41,7 +41,7 @@ LINEAR = ("auto", "direct", "pcg")
 class Barrier(Solver):
     """Options: `rule`; `tolerance` [m/s] at which Newton's method ends; `iterations` it may take; `friction_iterations`, how often normal
     forces and directions of friction are renewed within a step (0: until they change no more); `modulus` Y [Pa] of bodies ("auto":
-    so stiff that they are strained by less than 1e-4); `slip_speed` [m/s] below which friction is smooth (at rest a thousandth of it);
+    so stiff that they are strained by less than 1e-4); `slip_speed` [m/s] below which friction is smooth (at rest a ten-thousandth of it);
     `stiffness` of what is held by stiff potentials, in units of mass / step²; `linear`, how Newton's systems are solved: "direct" by sparse
     Cholesky factors, "pcg" by conjugate gradients, "auto" by what counts less work."""
 
