@@ -51,7 +51,7 @@ class Bed:
 @scene("lying-flat", summary="a ragdoll and a cloth fall into a hammock of rigid rings, rubber tori and elastic hoops that hang in each other")
 def lying_flat(*, across: int = 3, along: int = 5, fine: int = 1, spacing: float = 0.05, friction: float = 0.2) -> Scene:
     """A bed of `across` by `along` flat rings, a ragdoll of 0.53 m and eleven bodies, and a square cloth of 30 cm, vertices `spacing` [m]
-    apart. Rings have 12 `fine` pieces, tori are `fine` cells thick. The paper's 77 bodies and 18 000 vertices: across=4, fine=3,
+    apart. Rings and tori have 12 `fine` pieces, tori are `fine` cells thick. The paper's 77 bodies and 18 000 vertices: across=4, fine=3,
     spacing=0.006."""
     import unibody as ub
 
@@ -79,7 +79,7 @@ def lying_flat(*, across: int = 3, along: int = 5, fine: int = 1, spacing: float
             b.soft(name, tyre, rubber, 1000.0, X_WB=Pose(p=p))
             ends = [f"ring{k}.{j}" if 0 <= k < along else ("left-bar", "right-bar")[k > 0] for k in (i - 1, i)]
             links.append((name, *ends))
-    hoop = _circle(LINK, pieces)[:, [2, 0, 1]]
+    hoop = _circle(LINK, 12)[:, [2, 0, 1]]  # edges longer than the rod is thick, as self-contact asks for
     for i in range(along):
         for j in range(across - 1):
             p = 0.5 * (places[i, j] + places[i, j + 1])
@@ -97,7 +97,7 @@ def lying_flat(*, across: int = 3, along: int = 5, fine: int = 1, spacing: float
 
 
 def _circle(radius: float, pieces: int) -> np.ndarray:
-    """Points in the x–y plane, whose middles of edges are nowhere where links touch at the start."""
+    """Points in the x–y plane."""
     angle = 2.0 * math.pi * np.arange(pieces) / pieces
     return radius * np.stack([np.cos(angle), np.sin(angle), 0.0 * angle], axis=1)
 
