@@ -217,7 +217,7 @@ class BarrierSystem(HoldsAddresses):
         """Near pairs at x of all control points, flat."""
         a, y = self.affine, self.affine.surface.positions(x)
         assert a.kept is not None
-        return a.proximity.contacts(a.kept.near(y, y), x, y, law.reach, law.parts, law.shares)
+        return a.proximity.contacts(a.kept.near(y), x, y, law.reach, law.parts, law.shares)
 
     def scales(self, h: float) -> StepScales:
         """Of stiff potentials in a step of length h."""
