@@ -2,7 +2,7 @@
 
 Lives here: `find` (the loop, `RigidCollision`), `table` (shapes as arrays), `search` (pairs of boxes that meet, with `allowing` and
 `grids`), one file per family of pairs (`round_pairs`, `plane_pairs`, `box_pairs`, `capsule_box`, `on_mesh`, `mesh_pairs` with
-`mesh_crossing`, `by_coal` with `convex_distance`, `refine` and `supports`), what they share (`kinds`, `nearest`, `clip`, `box_features`,
+`mesh_crossing`, `by_coal` with `convex_distance`, `refine` and `supports`), what they share (`kinds`, `nearest`, `clip`,
 `hull_features`, `hull_polygons`, `mesh_data`), and what a contact is (`contacts`); `overlapping` (which bodies are inside each other) and
 `passage` (which went through each other in a step).
 May import: collision, model, shapes, spatial, kernel and all below. May write: its own arrays. Knows no forces and no solvers.

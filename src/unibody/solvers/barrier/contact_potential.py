@@ -248,8 +248,8 @@ class FrictionPotential(Potential):
     """Friction with slips from `origin` (bodies, 4, 3) on; μ of every pair of bodies, V (bodies, 4, 3) at the beginning of the step.
 
     A contact is smooth below ε = v / (∂v/∂x), at most the slip speed's and at least a ten-thousandth of that; v is the largest relative
-    speed at the contacts of its bodies at the beginning of the step. What sticks with a part f₁ = 2 α − α² < 1 of its bound moves by α ε, so the
-    creep of a body that sticks everywhere is α < 1 times that of the step before, until it is a ten-thousandth."""
+    speed at the contacts of its bodies at the beginning of the step. What sticks with a part f₁ = 2 α − α² < 1 of its bound moves by α ε,
+    so the creep of a body that sticks everywhere is α < 1 times that of the step before, until it is a ten-thousandth."""
 
     def __init__(
         self, system: AffineSystem, law: ContactParameters, mu: np.ndarray, origin: np.ndarray, V: np.ndarray, rate: float, factor: float
