@@ -18,6 +18,7 @@ from unibody.collision.broad import Broad
 from unibody.collision.filters import body_filter
 from unibody.collision.proximity import Proximity
 from unibody.collision.surface import RESOLUTION, Surface
+from unibody.collision.sweep import KeptCandidates
 from unibody.coordinates.affine.body import affine_of_motion, affine_of_pose, masses, rate_of_twist, volume
 from unibody.coordinates.affine.control_points import ControlPoints
 from unibody.coordinates.affine.forces import asked
@@ -79,6 +80,8 @@ class AffineSystem(HoldsAddresses):
                     self.surface, rules, model, self.rows, self.vertices.rests, off, self_contact
                 )  # fmt: skip
             self.broad, self.proximity = Broad(self.surface, rules), Proximity(self.surface)
+            self.kept: KeptCandidates | None = None
+            """Candidates that are kept from step to step, once it is known how far contact reaches."""
             own = slice(self.surface.rigid)
             self.points = PointMap(self.surface.w[own], self.surface.body[own])
         else:

@@ -23,6 +23,7 @@ from unibody.algebra.minimise import SHORT, Minimum, minimise
 from unibody.arena import HoldsAddresses
 from unibody.collision.filters import contact_rules
 from unibody.collision.proximity import GAP, ContactSet
+from unibody.collision.sweep import KeptCandidates
 from unibody.coordinates.affine.forces import AffineForces
 from unibody.coordinates.affine.joints import Reduction
 from unibody.coordinates.affine.links import LIGHT
@@ -146,6 +147,7 @@ class BarrierSystem(HoldsAddresses):
         if self.affine.touching:
             reach = everyone.reach if everyone is not None and everyone.reach is not None else REACH * scene_size(self.affine)
             self.pressures = Pressures(self.affine, reach, everyone.pressure if everyone is not None else None)
+            self.affine.kept = KeptCandidates(self.affine.broad, reach, reach)
         self.stiffness = BodyStiffness(self.affine, options.modulus)
         slip = options.slip_speed / SLIP_SHARE if self.friction.any() else np.inf
         self.tolerance = min(options.tolerance, slip)
@@ -214,7 +216,8 @@ class BarrierSystem(HoldsAddresses):
     def contacts(self, x: np.ndarray, law: ContactParameters) -> ContactSet:
         """Near pairs at x of all control points, flat."""
         a, y = self.affine, self.affine.surface.positions(x)
-        return a.proximity.contacts(a.broad.between(y, y, law.reach), x, y, law.reach, law.parts, law.shares)
+        assert a.kept is not None
+        return a.proximity.contacts(a.kept.near(y, y), x, y, law.reach, law.parts, law.shares)
 
     def scales(self, h: float) -> StepScales:
         """Of stiff potentials in a step of length h."""
