@@ -1,7 +1,7 @@
 """One stretch of a tendon around a sphere or a cylinder between two points: its length, gradient and Hessian over three bodies' poses.
 
-In the axes of the obstacle's body, with x and y from its centre to the points, p = |x|, q = |y| (for a cylinder of their parts across its axis),
-α the angle between them and β = α, or 2π − α the long way around,
+In the axes of the obstacle's body, with x and y from its centre to the points, p = |x|, q = |y| (for a cylinder of their parts across its
+axis), α the angle between them and β = α, or 2π − α the long way around,
 
     planar   ℓ = √(p² − r²) + √(q² − r²) + r (β − arccos r/p − arccos r/q)
     L = ℓ  (sphere, in the plane of x, y and the centre),        L = √(ℓ² + ζ²), ζ = a·(y − x)  (cylinder: the unrolled helix)
