@@ -149,7 +149,8 @@ class AffineForces:
     def _load(self, tables: ForceTables, signals: np.ndarray, *at: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Wrenches, efforts and ledger at (X, V, q, v, control)."""
         F, effort, ledger, right = np.empty(6 * self.n), np.empty(2 * self.nv), np.empty(4), np.empty(self.nv)
-        load_forces(tables.classes, tables.index, tables.parameters, self.limit, signals, *at, self.model.n_bodies, F, effort, ledger, right)
+        given = tables.classes, tables.index, tables.parameters, self.limit, signals, *at, self.model.n_bodies
+        load_forces(*given, F, effort, ledger, right)
         if self._errors.error is not None:
             raise_error_of(self._errors)
         return F, right, ledger

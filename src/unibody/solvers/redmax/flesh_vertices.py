@@ -23,17 +23,16 @@ from unibody.arena import part
 from unibody.coordinates.reduced.dynamics import load_bodies
 from unibody.coordinates.reduced.kinematics import fill_bodies
 from unibody.coordinates.reduced.workspace import BODIES, FRAMES, IMPLICIT_CHOICE, ROWS, STEP_LENGTH
-from unibody.coordinates.workspace import GRAVITY, V_WB, X_WB, F
-from unibody.energies.base import GRADIENT, PROJECTED
+from unibody.coordinates.workspace import GRAVITY, V_WB, X_WB
 from unibody.energies.evaluate import add_energies
 from unibody.kernel import Floats, Ints, cut, device, kernel
 
 from unibody.solvers.redmax.flesh_workspace import (  # isort: skip
-    BATCH, CORRECTING, DAMPING, ENERGY_BATCHES, ENERGY_INDEX, ENERGY_PARAMETERS, FIRST_Q, FIRST_V, FLESH_CHOICE, FREE_VERTEX, HELD, HELD_P,
-    POINT_OF, POINT_START, POINT_WEIGHT, PRESCRIBED, PRESCRIBED_X, SEEN_START, SEEN_VERTEX, SEEN_WEIGHT, STENCIL_BLOCKS, STORED, STRESS,
+    BATCH, DAMPING, ENERGY_BATCHES, ENERGY_INDEX, ENERGY_PARAMETERS, FIRST_Q, FIRST_V, FLESH_CHOICE, FREE_VERTEX, HELD, HELD_P,
+    PRESCRIBED, PRESCRIBED_X, SEEN_START, SEEN_VERTEX, SEEN_WEIGHT, STENCIL_BLOCKS, STORED, STRESS,
     SUPPORTED, SUPPORT_WEIGHT, VERTEX_F, VERTEX_MASS, VERTEX_NOW, VERTEX_V, VERTEX_WAY, VERTEX_X,
 )  # fmt: skip
-from unibody.spatial.devices import add3, cross, load3, load9, rotate, rotate_back, scale3, store3, sub3
+from unibody.spatial.devices import add3, cross, load3, load9, rotate, scale3, store3, sub3
 
 WIDEST = 96
 """Numbers of the vertices of a stencil at most."""
@@ -54,9 +53,9 @@ def classical_acceleration(rows, gravity, i, x, row):
 
 
 @kernel
-def place_vertices(layout: Ints, ints: Ints, constants: Floats, work_out: Floats, q: Floats, v: Floats) -> None:
-    """VERTEX_X, VERTEX_V, VERTEX_WAY and VERTEX_NOW at (q, v), from poses and twists of bodies; then the points on which elements act, in X_WB and
-    V_WB."""
+def place_vertices(layout: Ints, ints: Ints, constants: Floats, q: Floats, v: Floats, work_out: Floats) -> None:
+    """VERTEX_X, VERTEX_V, VERTEX_WAY and VERTEX_NOW at (q, v), from poses and twists of bodies; then the points on which elements act, in
+    X_WB and V_WB."""
     choice = part(constants, layout, FLESH_CHOICE)
     first_q, first_v = int(choice[FIRST_Q]), int(choice[FIRST_V])
     h = part(constants, layout, IMPLICIT_CHOICE)[STEP_LENGTH]
@@ -139,10 +138,9 @@ def place_vertices(layout: Ints, ints: Ints, constants: Floats, work_out: Floats
 def load_with_vertices(
     layout: Ints, ints: Ints, constants: Floats, control: Floats, work_out: Floats, q_out: Floats, v_out: Floats
 ) -> None:
-    """All forces of elements, as `load_bodies`; for a Newton correction also what matter and weight do at this state, to vertices and
-    bodies."""
+    """All forces of elements, as `load_bodies`, with vertices where they are."""
     fill_bodies(part(constants, layout, FRAMES), part(work_out, layout, ROWS), part(work_out, layout, X_WB), part(work_out, layout, V_WB))
-    place_vertices(layout, ints, constants, work_out, q_out, v_out)
+    place_vertices(layout, ints, constants, q_out, v_out, work_out)
     load_bodies(layout, ints, constants, control, work_out, q_out, v_out)
 
 
