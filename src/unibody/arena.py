@@ -6,7 +6,8 @@ takes a slot with `part(arena, layout, SLOT)`, Python with `Arena.view(SLOT)`: t
 A bound system has three arenas, integers, constants and work, under one layout (`Arenas`). What may stand in them is declared slot by slot,
 with a name and a meaning, in a `SlotBlock`. A block that extends another is numbered behind it: a new system declares slots of its own
 beside its kernels and edits nothing. Numbers depend on the blocks that are extended and on nothing else, so that compiled code, which has
-them as constants, can be kept. Two blocks that extend the same one use the same numbers, in different systems.
+them as constants, can be kept. Two blocks that extend the same one use the same numbers, in different systems: so a number knows its block
+(`SlotNumber`), and a system refuses those that are not of its own.
 """
 
 from __future__ import annotations
@@ -52,6 +53,12 @@ class Slot(NamedTuple):
     meaning: str
 
 
+class SlotNumber(int):
+    """A whole number, for kernels as for people, that knows the block that declares it."""
+
+    block: SlotBlock
+
+
 class SlotBlock:
     """The slots of a kind of system, behind those of the block that it extends.
 
@@ -63,33 +70,54 @@ class SlotBlock:
     (0, 1, SlotBlock own: POSES, GAINS)
     """
 
-    __slots__ = ("_extended", "name", "slots")  # declared once, shared by all bound systems
+    __slots__ = ("_extended", "family", "name", "numbers", "slots")  # declared once, shared by all bound systems
 
     def __init__(self, name: str, extends: SlotBlock | None = None):
         self.name, self._extended = name, False
+        self.family: tuple[SlotBlock, ...] = (self,)
+        """The block and those that it extends, itself first."""
         self.slots: list[Slot] = []
+        self.numbers: list[SlotNumber] = []
+        """Those that it declares itself."""
         if extends is not None:
             extends._extended = True
+            self.family += extends.family
             self.slots += extends.slots
 
-    def integers(self, name: str, meaning: str) -> int:
+    def integers(self, name: str, meaning: str) -> SlotNumber:
         """Declare a slot of whole numbers that stay as they are: its number."""
         return self._declare(Slot(name, INTEGERS, meaning))
 
-    def constants(self, name: str, meaning: str) -> int:
+    def constants(self, name: str, meaning: str) -> SlotNumber:
         """Declare a slot of numbers that kernels only read: its number."""
         return self._declare(Slot(name, CONSTANTS, meaning))
 
-    def work(self, name: str, meaning: str) -> int:
+    def work(self, name: str, meaning: str) -> SlotNumber:
         """Declare a slot that kernels write: its number."""
         return self._declare(Slot(name, WORK, meaning))
 
-    def _declare(self, slot: Slot) -> int:
+    def _declare(self, slot: Slot) -> SlotNumber:
         if self._extended or any(slot.name == known.name for known in self.slots):
             why = f"block '{self.name}' is extended already" if self._extended else f"block '{self.name}' has it"
             raise ModelError(f"slot {slot.name}: {why}; declare it in a block of its own, SlotBlock(…, extends)")
+        number = SlotNumber(len(self.slots))
+        number.block = self
         self.slots.append(slot)
-        return len(self.slots) - 1
+        self.numbers.append(number)
+        return number
+
+    def own(self, number: int) -> SlotNumber:
+        """The number, if it is a slot of this block or of one that it extends."""
+        if isinstance(number, SlotNumber) and number.block in self.family:
+            return number
+        if isinstance(number, SlotNumber):
+            stands = f"slot {number.block.slots[number].name} is of block '{number.block.name}'"
+            raise ModelError(f"{stands}, whose numbers mean other arrays in block '{self.name}'; use slots of {self.told()}")
+        raise ModelError(f"slot {number}: a number alone does not say of which block; use slots of {self.told()}")
+
+    def told(self) -> str:
+        """The names of the family, for errors."""
+        return " or ".join(f"'{block.name}'" for block in self.family)
 
     def __repr__(self) -> str:
         return f"SlotBlock {self.name}: {', '.join(slot.name for slot in self.slots)}"
@@ -101,8 +129,7 @@ class Arenas:
 
     def __init__(self, block: SlotBlock, given: Mapping[int, Any]):
         self.block, count = block, len(block.slots)
-        if unknown := [slot for slot in given if not 0 <= slot < count]:
-            raise ModelError(f"slots {unknown} are not of block '{block.name}', which has {count}; bind with the block that declares them")
+        given = {block.own(slot): value for slot, value in given.items()}
         layout, flat = np.zeros((count, 2), np.int64), []
         for arena, dtype in ((INTEGERS, np.int64), (CONSTANTS, np.float64), (WORK, np.float64)):
             mine = [k for k, slot in enumerate(block.slots) if slot.arena == arena]
@@ -116,10 +143,10 @@ class Arenas:
 
     def view(self, slot: int) -> np.ndarray:
         """The slot's own memory."""
-        found = self._views.get(slot)
+        found = self._views.get(id(slot))  # blocks keep their numbers, and numbers of siblings are equal
         if found is None:
-            arena = (self.ints, self.constants, self.work)[self.block.slots[slot].arena]
-            found = self._views[slot] = arena[self.layout[2 * slot] : self.layout[2 * slot + 1]]
+            arena = (self.ints, self.constants, self.work)[self.block.slots[self.block.own(slot)].arena]
+            found = self._views[id(slot)] = arena[self.layout[2 * slot] : self.layout[2 * slot + 1]]
         return found
 
     def __repr__(self) -> str:

@@ -23,6 +23,9 @@ KEEP = 0.1
 NEARLY = 1.1
 """A distance below this many times its part s has fallen to it."""
 
+FINE = 1e-6
+"""Distances below this part of the coordinates: r is then so short that r/|r| leans by more than the pieces are apart, and n is taken from
+the directions that it is perpendicular to."""
 ROUND_OFF = 1e-14
 """Distances below this part of the coordinates have no direction any more: nothing moves."""
 
@@ -52,6 +55,49 @@ def free_until(n, x, dx, y, dy, t, most, least):
 
 
 @device
+def on_plane(n, e, f):
+    """The normal of the plane of e and f, on the side of n; n itself where they are nearly parallel."""
+    c = cross(e, f)
+    size = norm3(c)
+    if size <= FINE * norm3(e) * norm3(f):
+        return on_line(n, e)
+    return scale3((1.0 if dot3(n, c) >= 0.0 else -1.0) / size, c)
+
+
+@device
+def on_line(n, e):
+    """n made perpendicular to e."""
+    c = sub3(n, scale3(dot3(n, e) / dot3(e, e), e))
+    return scale3(1.0 / norm3(c), c)
+
+
+@device
+def exact_normal(kind, n, a, b, c, d):
+    """The normal n of the closest points of a stencil, perpendicular to where they may go."""
+    if kind == 0:
+        beta = point_triangle(a, b, c, d)[0]
+        if beta[0] > 0.0 and beta[1] > 0.0 and beta[2] > 0.0:
+            return on_plane(n, sub3(c, b), sub3(d, b))
+        if beta[0] > 0.0 and beta[1] > 0.0:
+            return on_line(n, sub3(c, b))
+        if beta[0] > 0.0 and beta[2] > 0.0:
+            return on_line(n, sub3(d, b))
+        if beta[1] > 0.0 and beta[2] > 0.0:
+            return on_line(n, sub3(d, c))
+        return n
+    at = edge_edge(a, b, c, d)[0]
+    first = at[0] > 0.0 and at[0] < 1.0
+    second = at[1] > 0.0 and at[1] < 1.0
+    if first and second:
+        return on_plane(n, sub3(b, a), sub3(d, c))
+    if first:
+        return on_line(n, sub3(b, a))
+    if second:
+        return on_line(n, sub3(d, c))
+    return n
+
+
+@device
 def safe_time(kind, a, b, c, d, da, db, dc, dd, most, gap, cap):
     """The largest safe t ≤ most of a stencil: kind 0 point a against triangle b c d, kind 1 edge a b against edge c d."""
     mean = mean4(da, db, dc, dd)
@@ -61,7 +107,8 @@ def safe_time(kind, a, b, c, d, da, db, dc, dd, most, gap, cap):
     dd = sub3(dd, mean)
     t = 0.0
     least = -1.0
-    rough = ROUND_OFF * max(max(largest(a), largest(b)), max(largest(c), largest(d)))
+    size = max(max(largest(a), largest(b)), max(largest(c), largest(d)))
+    rough = ROUND_OFF * size
     for _ in range(cap):
         p = along(a, da, t)
         q = along(b, db, t)
@@ -79,6 +126,8 @@ def safe_time(kind, a, b, c, d, da, db, dc, dd, most, gap, cap):
         if t > 0.0 and distance - gap <= NEARLY * (least - gap):
             return t
         n = scale3(1.0 / distance, apart)
+        if distance < FINE * size:
+            n = exact_normal(kind, n, p, q, r, w)
         ahead = free_until(n, p, da, r, dc, t, most, least)
         ahead = free_until(n, p, da, w, dd, t, ahead, least)
         if kind == 0:

@@ -11,23 +11,27 @@ from unibody.collision.broad import Broad
 from unibody.collision.ccd import ITERATIONS, safe_step, safe_step_over_planes
 from unibody.collision.proximity import ContactSet, Proximity
 from unibody.collision.surface import Surface
-from unibody.collision.sweep import Sweep
+from unibody.collision.sweep import KeptCandidates, Sweep
 
 PARTS = 16
 """Of a way, that are looked at; the rest waits for the next direction."""
 
 
 class ContactSearch:
-    """What is nearer than `reach`; `part` (bodies,) of the barrier's stiffness that a body asks for."""
+    """What is nearer than `reach`; `part` (bodies,) of the barrier's stiffness that a body asks for, `share` of the reach (all of it,
+    unless given). `elder`: candidates of earlier steps."""
 
-    def __init__(self, surface: Surface, broad: Broad, proximity: Proximity, reach: float, part: np.ndarray):
-        self._surface, self._proximity, self._reach, self._part = surface, proximity, reach, part
-        self._sweep, self._planes = Sweep(broad, reach, reach), broad.plane_pairs.ravel()
+    def __init__(
+        self, surface: Surface, broad: Broad, proximity: Proximity, reach: float, part: np.ndarray, share: np.ndarray | None = None,
+        elder: KeptCandidates | None = None,
+    ):  # fmt: skip
+        self._surface, self._proximity, self._reach, self._part, self._share = surface, proximity, reach, part, share
+        self._sweep, self._planes = Sweep(broad, reach, reach, elder), broad.plane_pairs.ravel()
 
     def contacts(self, Q: np.ndarray) -> ContactSet:
         """Everything nearer than the reach at coordinates Q of all control points, flat."""
         x = self._surface.positions(Q)
-        return self._proximity.contacts(self._sweep.at(x), Q, x, self._reach, self._part)
+        return self._proximity.contacts(self._sweep.at(x), Q, x, self._reach, self._part, self._share)
 
     def safe_step(self, Q: np.ndarray, dQ: np.ndarray, ahead: bool) -> tuple[float, ContactSet | None]:
         """A part t ≤ 1 of the motion dQ on which nothing touches, the largest unless the way is very long, and with `ahead` the contacts at

@@ -5,6 +5,9 @@ way is among them. The order is that of `broad`, so what is picked from them doe
 
 A long way through a dense scene passes by everything, so it is taken in parts: each so short that its candidates are not many times those
 of an instant. Memory so is linear in what is near.
+
+A sweep may have an elder, `KeptCandidates`, which lasts from step to step: that is asked first for instants, and for ways no longer than the
+slack, whose answers do not depend on what was before. It has a slack for every body, which grows with how often the body leaves it.
 """
 
 from __future__ import annotations
@@ -20,6 +23,8 @@ FEW, MANY = 1 << 14, 8
 """Candidates of a part: as many as that, or so many times those of an instant if that is more."""
 SHORTER = 0.25
 """A part that has too many is cut to this."""
+GROWS, WIDEST = 4.0, 32.0
+"""The slack of a body that has left it, in units of the last, and at most in units of the one that is given."""
 
 
 @kernel
@@ -34,8 +39,8 @@ def within(x0: Floats, x1: Floats, low: Floats, high: Floats) -> bool:
 class Sweep:
     """Candidates nearer than `reach`, found with at least the slack that is given."""
 
-    def __init__(self, broad: Broad, reach: float, slack: float):
-        self._broad, self._reach, self._slack = broad, reach, slack
+    def __init__(self, broad: Broad, reach: float, slack: float, elder: KeptCandidates | None = None):
+        self._broad, self._reach, self._slack, self._elder = broad, reach, slack, elder
         self._low = self._high = np.zeros(0)
         self._found: Candidates | None = None
         self._instant = -1
@@ -46,22 +51,36 @@ class Sweep:
 
     def at(self, x: np.ndarray) -> Candidates:
         """Everything that may be nearer than the reach at x (V, 3)."""
-        if self._found is None or not within(x.ravel(), x.ravel(), self._low, self._high):
-            self._look(x, x, UNLIMITED)
-            self._instant = len(self._kept)
+        return self.near(x, x)
+
+    def near(self, x0: np.ndarray, x1: np.ndarray) -> Candidates:
+        """Everything that may come nearer than the reach on the straight ways from x0 to x1, however many that are."""
+        if self._holds(x0, x1):
+            return self._kept
+        if self._elder is not None:
+            return self._elder.near(x0, x1)
+        self._look(x0, x1, UNLIMITED)
         return self._kept
 
     def ahead(self, x0: np.ndarray, x1: np.ndarray) -> tuple[Candidates, float]:
         """Everything that may come nearer than the reach on the first part of the straight ways from x0 to x1, (V, 3) each; which part."""
-        if self._found is not None and within(x0.ravel(), x1.ravel(), self._low, self._high):
+        part, longest = 1.0, float(np.abs(x1 - x0).max(initial=0.0))
+        # Ways as short as the slack have as many as an instant has, or the scene has become denser: then no limit holds.
+        if longest <= self._slack or self._holds(x0, x1):
+            return self.near(x0, x1), 1.0
+        if self._look(x0, x1, FEW):
             return self._kept, 1.0
         if self._instant < 0:
-            self.at(x0)
-        most, part, longest = max(FEW, MANY * self._instant), 1.0, float(np.abs(x1 - x0).max(initial=0.0))
-        # Ways as short as the slack have as many as an instant has, or the scene has become denser: then no limit holds.
+            self._look(x0, x0, UNLIMITED)
+            self._instant = len(self._kept)
+        most = max(FEW, MANY * self._instant)
         while not self._look(x0, x0 + part * (x1 - x0), most if part * longest > self._slack else UNLIMITED):
             part *= SHORTER
         return self._kept, part
+
+    def _holds(self, x0: np.ndarray, x1: np.ndarray) -> bool:
+        """Whether what is kept is enough for the ways from x0 to x1."""
+        return self._found is not None and within(x0.ravel(), x1.ravel(), self._low, self._high)
 
     @property
     def _kept(self) -> Candidates:
@@ -78,3 +97,29 @@ class Sweep:
         self._found, self.largest = found, max(self.largest, len(found))
         self._low, self._high = np.minimum(x0, x1).ravel() - slack, np.maximum(x0, x1).ravel() + slack
         return True
+
+
+class KeptCandidates:
+    """Candidates nearer than `reach`, kept from step to step; each body has a slack of its own, at least the one that is given."""
+
+    def __init__(self, broad: Broad, reach: float, slack: float):
+        self._broad, self._reach, self._slack = broad, reach, slack
+        self._body = broad.body_of_vertex
+        self._slacks = np.where(broad.moves, slack, 0.0)
+        self._low = self._high = np.zeros((0, 3))
+        self._found: Candidates | None = None
+
+    def near(self, x0: np.ndarray, x1: np.ndarray) -> Candidates:
+        """Everything that may come nearer than the reach on the straight ways from x0 to x1 (V, 3)."""
+        if self._found is None or not within(x0.ravel(), x1.ravel(), self._low.ravel(), self._high.ravel()):
+            low, high = np.minimum(x0, x1), np.maximum(x0, x1)
+            if self._found is not None:
+                left = np.zeros(len(self._slacks), bool)
+                left[self._body[((low < self._low) | (high > self._high)).any(axis=1)]] = True
+                more = np.maximum(GROWS * self._slacks, self._slack)
+                less = np.minimum(self._slacks, np.maximum(0.5 * self._slacks, self._slack))
+                self._slacks = np.where(left, np.minimum(more, WIDEST * self._slack), less)
+            own = self._slacks[self._body][:, None]
+            self._low, self._high = low - own, high + own
+            self._found = self._broad.between(self._low, self._high, self._reach)
+        return self._found

@@ -96,17 +96,6 @@ def check_reduced(model: Model, state: State) -> None:
         check_size(state, model.nq + more, model.nv + more)
 
 
-def free_vertices(model: Model, state: State | None) -> tuple[np.ndarray, np.ndarray]:
-    """(flat) places and velocities of the free vertices in a state; at the start of the model, where a state does not hold them."""
-    free, more = model.free_vertices, 3 * len(model.free_vertices)
-    known = state is not None and (state.coordinates == "affine" or (state.coordinates == "reduced" and state.q.size == model.nq + more))
-    if state is not None and known:
-        return state.q[state.q.size - more :].copy(), state.v[state.v.size - more :].copy()
-    x = np.concatenate([np.zeros((0, 3)), *(d.x0 for d in model.deformables)])
-    v = np.concatenate([np.zeros((0, 3)), *(d.v0 for d in model.deformables)])
-    return x[free].ravel(), v[free].ravel()
-
-
 def _from_reduced(model: Model, state: State) -> tuple[list[Pose], list[np.ndarray]]:
     from dataclasses import replace
 

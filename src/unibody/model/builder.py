@@ -82,6 +82,10 @@ class _Packing:
     def joint(self, name: str) -> JointInfo:
         return look_up(name, self.joints, "joint")
 
+    def joint_above(self, body: str) -> JointInfo | None:
+        i = self.body(body)
+        return next((j for j in self.joints.values() if j.child == i and not j.loop), None)
+
     def signal(self, value: Any, what: str) -> int:
         slot = len(self.values)
         if callable(value):

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from unibody.element import Point, name_of, number
+from unibody.element import Point, is_word, name_of, number
 from unibody.errors import ModelError
 from unibody.meshes import RodMesh, TetMesh, TriMesh
 from unibody.model.checking import FARTHEST, FASTEST, check_new, checked_pose, within
@@ -19,6 +19,9 @@ from unibody.model.deformable import AskedAttachment, AskedDeformable, AskedPres
 from unibody.model.deformable_points import EXAMPLES, DeformableHandle, Vertices, joined_name, point_of_name, shortly, split_name
 from unibody.model.model import look_up
 from unibody.spatial.pose import Pose, vector
+
+MASSES = ("lumped", "consistent")
+"""How a cell's mass is given to its vertices: to each a share, or by the matrix of its shape functions."""
 
 
 class Deforming:
@@ -34,7 +37,8 @@ class Deforming:
         start: Any = None, mass: str = "lumped",
     ) -> DeformableHandle:  # fmt: skip
         """A soft solid of tetrahedra, of `density` [kg/m³]. `order=2` makes them quadratic, with vertices at the middles of edges: they
-        bend without locking. It stands at X_WB; `start` (n, 3), in the axes of the mesh, puts its vertices elsewhere than at rest."""
+        bend without locking. It stands at X_WB; `start` (n, 3), in the axes of the mesh, puts its vertices elsewhere than at rest.
+        `mass` "consistent" takes the mass matrix of the shape functions; frequencies are then too high by as much as lumped ones are too low."""
         what = f"soft '{name}'"
         if not isinstance(mesh, TetMesh):
             raise ModelError(f"{what}: mesh {shortly(mesh)} is no TetMesh; give one such as TetMesh.box((1, 0.1, 0.1), cells=(10, 1, 1))")
@@ -84,14 +88,14 @@ class Deforming:
         check_new(name, ChainMap(self._deformables, self._bodies), kind)
         if not callable(getattr(material, "stencils", None)):
             raise ModelError(f"{what}: material {shortly(material)} is none; give one such as {EXAMPLES[kind]}")
-        if mass != "lumped":
-            raise ModelError(f"{what}: masses {mass!r} are unknown; give 'lumped', which shares the mass of each cell among its vertices")
+        if not is_word(mass, MASSES):
+            raise ModelError(f"{what}: masses {shortly(mass)} are unknown; give one of {', '.join(MASSES)}")
         at = checked_pose(X_WB, f"{what} X_WB")
         within(at.p, FARTHEST, f"{what} X_WB")
         twist = tuple(float(x) for x in within(vector((0.0,) * 6 if V_WB is None else V_WB, 6, f"{what} V_WB"), FASTEST, f"{what} V_WB"))
         placed = None if start is None else placed_as(start, len(mesh.vertices), f"{what} start")
         rho = number(density, f"{what} density", positive=True)
-        self._deformables[name] = AskedDeformable(name, kind, mesh, material, rho, at, twist, placed, pressure)
+        self._deformables[name] = AskedDeformable(name, kind, mesh, material, rho, at, twist, placed, pressure, mass=mass)
         return self._handle(name)
 
     def _handle(self, name: str) -> DeformableHandle:

@@ -44,17 +44,17 @@ JOINTS = (
 )
 
 
-def add_ragdoll(b: Any, name: str, X: Pose) -> None:
-    """One ragdoll, its feet at X, upright along X's z; elbows and knees bent by 15°. Every joint is a cone twist of three angles with their
+def add_ragdoll(b: Any, name: str, X: Pose, scale: float = 1.0) -> None:
+    """One ragdoll of `scale` times 1.75 m, its feet at X, upright along X's z; elbows and knees bent by 15°. Every joint is a cone twist of three angles with their
     own ranges: elbows bend within [−135°, 0] and [−5°, 5°] and twist within [−10°, 10°], as the paper says; the other ranges are ours,
     those of a limber person. Sideways ranges of the right side mirror those of the left."""
     import unibody as ub
 
     for body, (size, place) in BODIES.items():
-        b.body(f"{name}{body}", shape=Box(size), X_WB=X @ Pose(p=place))
+        b.body(f"{name}{body}", shape=Box(scale * np.array(size)), X_WB=X @ Pose(p=scale * np.array(place)))
     turns = ub.Composite(*(ub.Revolute(axis=axis) for axis in (BEND, SIDE, TWIST)))
     for joint, parent, child, place, ranges in JOINTS:
-        ends = {key: Pose(p=np.subtract(place, BODIES[body][1])) for key, body in (("X_PF", parent), ("X_BM", child))}
+        ends = {key: Pose(p=scale * np.subtract(place, BODIES[body][1])) for key, body in (("X_PF", parent), ("X_BM", child))}
         lower, upper = np.radians(ranges).T
         if joint.endswith("right"):
             lower[1], upper[1] = -upper[1], -lower[1]

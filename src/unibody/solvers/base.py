@@ -40,6 +40,8 @@ class Solver:
     """Whether it runs where rows contradict each other, meets them halfway and reports it."""
     parts_overlaps: ClassVar[bool] = False
     """Whether it moves apart what begins inside each other."""
+    impacts: ClassVar[bool] = False
+    """Whether what comes together hits, with an impulse, within one step; else barriers or springs slow it down over several."""
     deformables: ClassVar[bool] = False
     """Whether it carries deformables; it is then asked by `handles` about each (`DeformableInfo`)."""
     deformable_rank: ClassVar[float | None] = None

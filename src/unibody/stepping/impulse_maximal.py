@@ -24,9 +24,10 @@ from unibody.coordinates.maximal.tables import MaximalTables
 from unibody.coordinates.maximal.workspace import NODE_JOINT, NODE_L, NODE_PARENT
 from unibody.kernel import Floats, Ints, kernel
 from unibody.model.model import Model
+from unibody.stepping.body_motion import cross_rows
 from unibody.stepping.carried_rows import CLOSED, LIMIT, SHRINK, SLIGHT
 from unibody.stepping.forest_system import ForestSystem
-from unibody.stepping.impulse_dynamics import ConstraintRows, cross_rows, holding_rows
+from unibody.stepping.impulse_dynamics import ConstraintRows, holding_rows
 from unibody.stepping.predicted_rows import see_ahead
 from unibody.stepping.stiction import Stiction, least_motion
 

@@ -24,6 +24,7 @@ from unibody.coordinates.affine.polar import project_bodies, see_rotations
 from unibody.coordinates.affine.rows import JointPart
 from unibody.element import Kinematics
 from unibody.joints.base import Joint
+from unibody.joints.free import Free
 from unibody.measure import counts_turns
 from unibody.model import Model
 from unibody.model.model import JointInfo
@@ -201,6 +202,12 @@ class RigidView:
         k = Kinematics(t, X, V, q_near.copy(), np.zeros(self.model.nv_joints), signals, control, self.names)
         for j in joints:
             mine = slice(j.q_start, j.q_start + j.nq)
+            if type(j.element) is Free:  # no fit, no equations: it is where it is
+                k.q[mine] = j.element.fit(*relative(j, k.X), k.q[mine])
+                if k.V.any():
+                    A_c, A_p = relative_twist(j, k.X)
+                    k.v[j.v_start : j.v_start + j.nv] = A_c @ k.V[j.child] + A_p @ k.V[j.parent]
+                continue
             k.q[mine] = nearest(j.element, *relative(j, k.X), k.q[mine], self.length((j.child, j.parent)))
             if k.V.any():
                 A_c, A_p = relative_twist(j, k.X)

@@ -12,7 +12,7 @@ from functools import cached_property
 
 import numpy as np
 
-from unibody.algebra.block.node_blocks import NodeBlocks
+from unibody.algebra.block.node_blocks import NodeBlocks, add_block_products
 from unibody.coordinates.affine.control_points import ControlPoints
 from unibody.coordinates.affine.forces import raise_error_of
 from unibody.coordinates.vertices.stencil_map import StencilMap
@@ -88,6 +88,15 @@ class Matter:
             return None
         self._evaluate(y, PROJECTED)
         return self._damping_map.summed(self._tables.batches, [batch.damping for batch in self._tables.batches])
+
+
+def dissipation(D: NodeBlocks | None, speed: np.ndarray) -> float:
+    """vᵀ D v [W] of all control points with rates `speed` (flat)."""
+    if D is None:
+        return 0.0
+    pull = np.zeros(speed.size)
+    add_block_products(D.rows, D.columns, np.ascontiguousarray(D.blocks).ravel(), speed, pull)
+    return float(speed @ pull)
 
 
 class EnergyPotential(Potential):

@@ -93,12 +93,11 @@ class LaggedForces:
             return np.zeros((len(s.moving), 12)), None, np.zeros(3)
         joints, seen, at, F, efforts, powers = self._seen(Q, V, q_near, signals, control)
         # f₀: all that acts, without what stores energy
-        loads, pull = np.zeros(Q.size), (joints.which, joints.pair.ravel(), seen.rows)
+        loads = np.zeros(Q.size)
+        self._pull(F, efforts, 1.0, joints, seen, loads)
         if f.energetic:
             _, F_stored, stored = f.stored(at[1], seen.q, signals)
-        add_pulled_loads(F, seen.T, *pull, efforts, 1.0, loads)
-        if f.energetic:
-            add_pulled_loads(F_stored, seen.T, *pull, stored, -1.0, loads)
+            self._pull(F_stored, stored, -1.0, joints, seen, loads)
         out, damper = loads.reshape(-1, 12)[s.moving].ravel(), None
         # D V + K (Q − x₀) and D + K/rate
         for slopes, stores in ((f.storing, True), (f.other, False)):
@@ -111,6 +110,26 @@ class LaggedForces:
                     out, D = out + K.product((Q - origin)[s.moving].ravel()), D.plus(1.0 / rate, K)
                 damper = D if damper is None else damper.plus(1.0, D)
         return out.reshape(-1, 12), damper, powers
+
+    def without_energy(
+        self, Q: np.ndarray, V: np.ndarray, q_near: np.ndarray, signals: np.ndarray, control: np.ndarray
+    ) -> np.ndarray:
+        """(bodies and links, 12) all that acts on them, but for what stores energy."""
+        f, loads = self._forces, np.zeros(Q.size)
+        if not self.is_idle(control):
+            joints, seen, at, F, efforts, _ = self._seen(Q, V, q_near, signals, control)
+            self._pull(F, efforts, 1.0, joints, seen, loads)
+            if f.energetic:
+                _, F_stored, stored = f.stored(at[1], seen.q, signals)
+                self._pull(F_stored, stored, -1.0, joints, seen, loads)
+        return loads.reshape(-1, 12)
+
+    @staticmethod
+    def _pull(
+        F: np.ndarray, efforts: np.ndarray, factor: float, joints: JointCoordinates, seen: SeenBodies, loads_out: np.ndarray
+    ) -> None:
+        """loads (12 per body) += wrenches and efforts, times a factor."""
+        add_pulled_loads(F, seen.T, joints.which, joints.pair.ravel(), seen.rows, efforts, factor, loads_out)
 
     def about_points(
         self, Q: np.ndarray, V: np.ndarray, q_near: np.ndarray, signals: np.ndarray, control: np.ndarray, origin: np.ndarray, rate: float

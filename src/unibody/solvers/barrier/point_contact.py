@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from unibody.algebra.block.node_blocks import NodeBlocks, add_block_products
-from unibody.collision.proximity import GAP, ContactSet
+from unibody.collision.proximity import GAP, SHARE, ContactSet
 from unibody.contact.barrier import contact_forces
 from unibody.contact.friction import LaggedFriction
 from unibody.contact.node_blocks import BOUNDING, EXACT, POSITIVE, NodeBarrier, NodeFriction
@@ -66,7 +66,7 @@ class PointBarrierPotential(BarrierPotential):
         if not far.any():
             return False
         record = c.record.copy()
-        record[far, 12] *= np.maximum(1.0 - grows[far], np.minimum(1.0, record[far, GAP] / self._law.reach))
+        record[far, 12] *= np.maximum(1.0 - grows[far], np.minimum(1.0, record[far, GAP] / (self._law.reach * record[far, SHARE])))
         self._loose = x.copy(), record
         return True
 
@@ -155,8 +155,9 @@ class PointDamperPotential(Potential):
 
     with_vertices = True
 
-    def __init__(self, system: AffineSystem, D: NodeBlocks, origin: np.ndarray, rate: float, factor: float):
+    def __init__(self, system: AffineSystem, D: NodeBlocks, origin: np.ndarray, rate: float, factor: float, whole: bool = True):
         assert system.vertices is not None
+        self.whole = whole
         self._D = D.rows, D.columns, np.ascontiguousarray(D.blocks).ravel()
         self._origin, self._strength = origin, factor * rate
         reduced = system.vertices.reduced(D)

@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from unibody.coordinates.convert import free_vertices, to_reduced
+from unibody.coordinates.carried_vertices import free_vertices
+from unibody.coordinates.convert import to_reduced
 from unibody.coordinates.energy_balance import EnergyBalance
 from unibody.coordinates.observation import Observation
 from unibody.coordinates.reduced.observe import reactions_reduced
