@@ -5,6 +5,7 @@ one and a corner of the other, n · (x₁ − x₂), moves linearly in time, and
 first has fallen to the part s of the distance that there was, nothing can have touched. There the closest points are sought again, and so
 on, until the distance itself has fallen so far, or the end is reached. Bodies that slide along each other, however near, need one plane;
 rules that count on speed alone would creep. Never more than is safe; at the cap of iterations it returns what it has, which is safe too.
+How far a stencil may go does not depend on the others, so the least of all does not depend on how many were asked that are free.
 Of things with a radius the gap counts, the distance less both radii.
 
 Of points against half-spaces that move, the height is a cubic in time (a quadratic if the normal does not turn, usually linear); it
@@ -137,7 +138,7 @@ def safe_time(kind, a, b, c, d, da, db, dc, dd, most, gap, cap):
             ahead = free_until(n, q, db, w, dd, t, ahead, least)
         if ahead >= most:
             return most
-        if t > 0.0 and ahead - t < 1e-9 * most:
+        if t > 0.0 and ahead - t < 1e-9 * ahead:
             return ahead
         t = ahead
     return t

@@ -83,7 +83,7 @@ def _number(x: float) -> str:
     return f"{x:.9g}"
 
 
-def _tuple(values: Sequence[float]) -> str:
+def _tuple(values: Any) -> str:
     return f"({', '.join(map(_number, values))})"
 
 

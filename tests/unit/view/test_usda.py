@@ -14,13 +14,15 @@ from unibody.view.usda import write_usda
 def recorded() -> ub.Recording:
     """Bodies with awkward names that swing and stand, a spring, a cable over a wheel, and a strip of cloth that falls."""
     b = ub.Builder()
-    arm = b.body('1st "arm"', shape=[ub.Box((0.4, 0.1, 0.1)), ub.Placed(ub.Sphere(0.1), ub.Pose((0.2, 0, 0)), (1, 0, 0, 0.5))], density=100.0)
+    glass = ub.Placed(ub.Sphere(0.1), ub.Pose((0.2, 0, 0)), (1, 0, 0, 0.5))
+    arm = b.body('1st "arm"', shape=[ub.Box((0.4, 0.1, 0.1)), glass], density=100.0)
     b.joint("pin", ub.Revolute((0, 1, 0)), b.world, arm, X_BM=ub.Pose((-0.2, 0, 0)))
     b.body("1st _arm_", shape=ub.Cylinder(0.1, 0.2), kind="static", X_WB=ub.Pose((1, 0, 0)))
     b.add(ub.SpringDamper(arm.at(0.2, 0, 0), b.world.at(0.5, 0, 1), stiffness=5.0))
     over = ub.Pulley(b.world.at(0, 0, 0.5), 0.05)
     b.add(ub.Cable([b.world.at(-1, 0, 0), over, arm.at(0.2, 0, 0)], stiffness=10.0))
-    b.cloth("flag", ub.TriMesh.grid((0.4, 0.2), 0.2, "regular"), ub.Fabric(young=1e5, poisson=0.3, thickness=2e-3), 470, X_WB=ub.Pose((0, 0, 2)))
+    fabric = ub.Fabric(young=1e5, poisson=0.3, thickness=2e-3)
+    b.cloth("flag", ub.TriMesh.grid((0.4, 0.2), 0.2, "regular"), fabric, 470, X_WB=ub.Pose((0, 0, 2)))
     return ub.Simulation(b.build(), "barrier", dt=0.01).run(0.05)
 
 

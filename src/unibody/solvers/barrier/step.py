@@ -23,6 +23,7 @@ from unibody.algebra.minimise import SHORT, Minimum, minimise
 from unibody.arena import HoldsAddresses
 from unibody.collision.filters import contact_rules
 from unibody.collision.proximity import GAP, ContactSet
+from unibody.collision.sweep import KeptCandidates
 from unibody.coordinates.affine.forces import AffineForces
 from unibody.coordinates.affine.joints import Reduction
 from unibody.coordinates.affine.links import LIGHT
@@ -55,7 +56,7 @@ from unibody.solvers.barrier.point_contact import (
 )
 from unibody.solvers.barrier.refused_starts import refuse_crossing, refuse_inverted
 from unibody.solvers.barrier.start_iterate import Motion, carried_on, start_iterate, steady
-from unibody.solvers.barrier.vertex_potential import VertexPotential
+from unibody.solvers.barrier.vertex_potential import LoadPotential, VertexPotential
 
 FIRST_ROUNDS = 5
 """Renewals of friction in a first step, where forces at its beginning may be those of bodies put too near to each other."""
@@ -146,6 +147,7 @@ class BarrierSystem(HoldsAddresses):
         if self.affine.touching:
             reach = everyone.reach if everyone is not None and everyone.reach is not None else REACH * scene_size(self.affine)
             self.pressures = Pressures(self.affine, reach, everyone.pressure if everyone is not None else None)
+            self.affine.kept = KeptCandidates(self.affine.broad, reach, reach)
         self.stiffness = BodyStiffness(self.affine, options.modulus)
         slip = options.slip_speed / SLIP_SHARE if self.friction.any() else np.inf
         self.tolerance = min(options.tolerance, slip)
@@ -214,7 +216,8 @@ class BarrierSystem(HoldsAddresses):
     def contacts(self, x: np.ndarray, law: ContactParameters) -> ContactSet:
         """Near pairs at x of all control points, flat."""
         a, y = self.affine, self.affine.surface.positions(x)
-        return a.proximity.contacts(a.broad.between(y, y, law.reach), x, y, law.reach, law.parts, law.shares)
+        assert a.kept is not None
+        return a.proximity.contacts(a.kept.near(y), x, y, law.reach, law.parts, law.shares)
 
     def scales(self, h: float) -> StepScales:
         """Of stiff potentials in a step of length h."""
@@ -299,7 +302,7 @@ class BarrierSystem(HoldsAddresses):
         out = v.of(problem.forces(x)) / factor
         still = ~v.moves
         out[still] -= v.mass[still, None] * self.model.gravity
-        out[v.prescribed] += v.mass[v.prescribed, None] * v.accelerations(t)
+        out[still] += v.known_momenta(v.of(self.affine.known_accelerations(t)))[still]
         return out[v.held_vertices]
 
     def _predict(
@@ -416,9 +419,11 @@ class BarrierSystem(HoldsAddresses):
         potentials.append(bodies)
         # Matter between vertices, their inertia and weight, dampers of both.
         if a.vertices is not None and self.matter is not None:
-            predicted = begun.copy()
+            predicted = begun.copy() if a.vertices.lumped else a.ahead_of_known(t, factor, begun)
             a.put_unknown(rule.predicted, predicted)
-            potentials += [EnergyPotential(a, self.matter, factor), VertexPotential(a, predicted, factor, on_points)]
+            potentials += [EnergyPotential(a, self.matter, factor), VertexPotential(a, predicted, factor)]
+            if len(on_points):
+                potentials.append(LoadPotential(on_points, factor))
             if dashpots is not None:
                 potentials.append(PointDamperPotential(a, dashpots, rule.origin, rate, factor, whole=False))
             point_dampers.append(damping := self.matter.damping(a.vertices.of(begun).ravel()))

@@ -29,7 +29,7 @@ from unibody.solvers.redmax.flesh_vertices import load_vertices, multiply_stenci
 
 from unibody.solvers.redmax.flesh_workspace import (  # isort: skip
     BORDER_BODY, COLUMN_FIRST, FACTOR, FACTOR_AT, FIRST_Q, FIRST_V, FLESH_ADDRESSES, FLESH_CHOICE, FREE_VERTEX, LOWER, LOWER_FIRST, ORDER,
-    REDUCED, SOLVE_SCRATCH, STORED, UNKNOWNS, VERTEX_F, VERTEX_V,
+    REDUCED, SOLVE_SCRATCH, STORED, UNKNOWNS, VERTEX_F, VERTEX_V, VERTEX_WAY,
 )  # fmt: skip
 from unibody.solvers.redmax.linear import fill_implicit
 from unibody.solvers.redmax.matrix import twist_of_body
@@ -47,7 +47,8 @@ def fill_implicit_with_flesh(
     strain_vertices(layout, ints, constants, PROJECTED if h > 0.0 else GRADIENT, work_out)
     load_vertices(layout, ints, constants, part(work_out, layout, F), extra, work_out)
     if h > 0.0:
-        multiply_stencils(layout, ints, constants, h, 1.0, part(work_out, layout, VERTEX_V), work_out, part(work_out, layout, VERTEX_F))
+        w, u = part(work_out, layout, VERTEX_WAY), part(work_out, layout, VERTEX_V)
+        multiply_stencils(layout, ints, constants, h, 1.0, 1, w, u, work_out, part(work_out, layout, VERTEX_F))
     # H, its factor and S
     fill_point_blocks(layout, ints, constants, work_out)
     attach_points(layout, ints, constants, work_out)
