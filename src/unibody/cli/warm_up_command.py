@@ -35,11 +35,6 @@ def warm_up(jobs: Jobs = None, as_json: Json = False) -> int:
         facts = {"kernels": len(made), "compiled": len(compiled), "seconds": spent}
         show_json(facts | {"slowest": [[o.name, o.seconds] for o in sorted(compiled, key=lambda o: -o.seconds)[:10]]})
     else:
-<<<<<<< HEAD
         there = len(made) - len(compiled)
         typer.echo(f"{len(made)} kernels are ready: {len(compiled)} compiled in {seconds(spent)}, {there} from the cache")
-=======
-        kept = len(made) - len(compiled)
-        typer.echo(f"{len(made)} kernels are ready: {len(compiled)} compiled in {seconds(spent)}, {kept} from the cache")
->>>>>>> main
     return DONE
