@@ -32,6 +32,8 @@ PAGES = {
     "errors": ("Errors", ["unibody.errors"]),
 }
 """Page → its title and the packages on it."""
+SPECIAL = re.compile(r"(`[^`]*`)|([<>*_|\[\]])")
+"""Code, which stays, or a sign that Markdown would take for its own."""
 
 
 def pages() -> dict[str, str]:
@@ -44,8 +46,8 @@ def pages() -> dict[str, str]:
         out[f"api/{name}.md"] = "\n".join(parts)
         names = ", ".join(f"[`{label}`]({name}.md#{label.lower()})" for _, label, _ in entries)
         listed.append(f"## [{title}]({name}.md)\n\n{names}\n")
-    head = "# Reference\n\nEvery public name with its signature, from the docstrings of the installed version. `import unibody as ub`; names that\n"
-    head += "`unibody` exports itself are shown as `ub.…`, others with their package.\n\n"
+    head = "# Reference\n\nEvery public name with its signature, from the docstrings. `import unibody as ub`; names that `unibody` exports\n"
+    head += "itself are shown as `ub.…`, others with their package.\n\n"
     out["api/index.md"] = head + "\n".join(listed)
     return out
 
@@ -127,7 +129,7 @@ def docstring(thing: Any) -> str:
             if is_code:
                 out.insert(-1, "")
         code = is_code
-        out.append(line if code or line.startswith("    ") else re.sub(r"(`[^`]*`)|([<>*_|\[\]])", _escaped, line))
+        out.append(line if code or line.startswith("    ") else SPECIAL.sub(_escaped, line))
     return "\n".join([*out, "```"] if code else out)
 
 
@@ -156,7 +158,7 @@ class _Shown:
 
 def _opening(packages: list[str]) -> str:
     """The first paragraph of what each package says of itself."""
-    return "\n\n".join(re.sub(r"[<>*_|]", lambda m: _escaped(re.match(r"(`)?(.)", m[0])), _first(import_module(p).__doc__)) for p in packages)
+    return "\n\n".join(SPECIAL.sub(_escaped, _first(import_module(p).__doc__)) for p in packages)
 
 
 def _first(text: str | None) -> str:
@@ -177,4 +179,4 @@ def _fields(thing: type) -> list[tuple[str, str]]:
         if isinstance(step, ast.AnnAssign) and isinstance(step.target, ast.Name) and not step.target.id.startswith("_"):
             says = isinstance(after, ast.Expr) and isinstance(after.value, ast.Constant) and isinstance(after.value.value, str)
             told[step.target.id] = _first(after.value.value) if says else ""  # type: ignore[union-attr]
-    return [(name, re.sub(r"(`[^`]*`)|([<>*_|\[\]])", _escaped, text)) for name, text in told.items()]
+    return [(name, SPECIAL.sub(_escaped, text)) for name, text in told.items()]

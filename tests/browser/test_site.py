@@ -25,7 +25,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_search_works_from_a_folder(site: Path, page, shots, pixels) -> None:
-    """Without a server a browser starts no worker and fetches no index: both come by scripts. A word finds its page, and a click opens it."""
+    """Without a server a browser starts no worker and fetches no index: both come by scripts. A word finds its page, a click opens it."""
     page.goto((site / "howto" / "cables.html").as_uri())
     page.click("input.md-search__input")
     page.keyboard.type("Freudenstein")
@@ -44,7 +44,8 @@ def test_tables_of_capabilities_fit_the_page(site: Path, page, shots, pixels) ->
     page.wait_for_selector("table")
     pixels(page, shots / "site-capabilities.png")
     wider = page.evaluate(
-        "[...document.querySelectorAll('article table')].filter(t => t.offsetParent && t.scrollWidth > t.closest('article').clientWidth).length"
+        "[...document.querySelectorAll('article table')]"
+        ".filter(t => t.offsetParent && t.scrollWidth > t.closest('article').clientWidth).length"
     )
     assert wider == 0
 
