@@ -81,6 +81,8 @@ def _column(values: np.ndarray) -> np.ndarray:
 
 def vector_track(motion: Any, count: int, what: str, rate: Any = None, acceleration: Any = None) -> Track:
     """t → value, rate, acceleration (3·count numbers) of a checked motion of `count` numbers."""
+    if rate is None and callable(derivatives := getattr(motion, "derivatives", None)):  # a Table, which knows nothing outside its times
+        return lambda t: vector(np.ravel(derivatives(t)), 3 * count, f"{what} at t = {t:g}")
     if callable(motion):
         return _function_track(motion, count, what, rate, acceleration)
     if is_table(motion):

@@ -23,20 +23,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from unibody.algebra.block.sym6 import TINY, offset
-from unibody.algebra.tree.aba import (
-    BODY,
-    COLUMN,
-    ROW,
-    ZERO6,
-    P,
-    add_blocks,
-    dot6,
-    load21,
-    shifted_block,
-    store21,
-    times_block,
-)
+from unibody.algebra.block.sym6 import TINY, dot6, offset
+from unibody.algebra.tree.aba import BODY, COLUMN, ROW, P
+from unibody.algebra.tree.factor import ZERO6, add_blocks, load21, shifted_block, store21, times_block
 from unibody.kernel import Floats, Ints, cut, device, kernel
 from unibody.spatial.devices import add3, cross, dot3, load3, load6, scale3, store3, sub3
 from unibody.triple import fetch_four, minus, plus, put_four, spread_four, total_four
