@@ -162,7 +162,8 @@ def test_very_stiff_flesh_is_a_weld() -> None:
     x = np.concatenate([[[0.1, 0, 0], [0.3, 0, 0]], d.x0])
     com = m @ x / m.sum()
     r = x - com
-    inertia = 2.0 * np.array(model.bodies[1].inertia) + np.einsum("n,nij->ij", m, (r**2).sum(1)[:, None, None] * np.eye(3) - r[:, :, None] * r[:, None])
+    of_points = (r**2).sum(1)[:, None, None] * np.eye(3) - r[:, :, None] * r[:, None]
+    inertia = 2.0 * np.array(model.bodies[1].inertia) + np.einsum("n,nij->ij", m, of_points)
     b = ub.Builder(gravity=(0, 0, -G))
     b.joint("shoulder", ub.Revolute(axis=(0, 1, 0)), b.world, b.body("all", mass=float(m.sum()), com=tuple(com), inertia=inertia))
     off = []

@@ -5,7 +5,8 @@
     K = −Λ (k Λ + c E)ᵀ − T Σ (H + ½ [·,·])/divisor,      D = −c Λ Λᵀ,      E = ∂L̇/∂ξ          (k = 0 between `low` and `high`)
 
 Branches are what lies between MuJoCo's `pulley` elements. Stretches are straight (`cable_spans`) or go around an obstacle
-(`tendon_wraps`); G and H are exact. Projected, B = (h c + h² k) Λ Λᵀ + h² max(T, 0) Σ H of the straight ones: what wraps add across the tendon is left out.
+(`tendon_wraps`); G and H are exact. Projected, B = (h c + h² k) Λ Λᵀ + h² max(T, 0) Σ H of the straight ones: what
+wraps add across the tendon is left out.
 
 Tables: `index`, per tendon: nodes n, stretches m, bodies of the nodes n, then 3 a stretch: nodes a, b and that of the obstacle (−1: none).
 `parameters`: k, c, low, high, then NODE a node, then 1/divisor and WRAP a stretch.

@@ -518,6 +518,10 @@ class Recording:
         """A series of .vtu files for ParaView, with the .pvd file that lists them; of a folder, the .pvd file in it has its name."""
         return _view("vtu").write_vtu(self, path, fps=fps)
 
+    def to_usda(self, path: str | Path, *, fps: float | None = None) -> Path:
+        """USD as text with time samples: bodies, springs and cables, vertices of deformables."""
+        return _view("usda").write_usda(self, path, fps=fps)
+
     def plot(self, *what: str, path: str | Path | None = None, title: str | None = None) -> Any:
         """Draw series over time, `rec.plot("energy", "q:elbow", "reaction:elbow")`; without a path the figure is returned."""
         return _view("plots").plot(self, what or "energy", path, title)

@@ -26,7 +26,7 @@ from unibody.model.deformed import rate_of
 from unibody.model.implicit_tables import ImplicitTables
 from unibody.model.model import Model
 from unibody.solvers.redmax.flesh_step import fill_implicit_with_flesh, kick_with_vertices, recover_vertices
-from unibody.solvers.redmax.flesh_tables import FleshTables, Vertices, with_vertex_masses
+from unibody.solvers.redmax.flesh_tables import FleshTables, VertexTables, with_vertex_masses
 from unibody.solvers.redmax.flesh_vertices import load_with_vertices, place_vertices
 
 from unibody.solvers.redmax.flesh_workspace import (  # isort: skip
@@ -61,7 +61,7 @@ class FleshSystem(RedMaxSystem):
     # tables
 
     def _tables(self, model: Model) -> ReducedTables:
-        return ReducedTables(with_vertex_masses(model, Vertices(model)))
+        return ReducedTables(with_vertex_masses(model, VertexTables(model)))
 
     def _coupled(self, tables: ReducedTables) -> list[tuple[int, int]]:
         alone = ImplicitTables(self.whole, tables.callback_errors, tables.clock, self.explicit)
@@ -133,7 +133,7 @@ class FleshSystem(RedMaxSystem):
 
     def place(self, q: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """(N, 3) places and velocities of all vertices at the state that was looked at last."""
-        place_vertices(self.layout, self.ints, self.constants, self.work, q, v)
+        place_vertices(self.layout, self.ints, self.constants, q, v, self.work)
         return self.view(VERTEX_X).reshape(-1, 3).copy(), self.view(VERTEX_V).reshape(-1, 3).copy()
 
     def elastic(self, x: np.ndarray) -> float:
