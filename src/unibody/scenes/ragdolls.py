@@ -45,9 +45,9 @@ JOINTS = (
 
 
 def add_ragdoll(b: Any, name: str, X: Pose, scale: float = 1.0) -> None:
-    """One ragdoll of `scale` times 1.75 m, its feet at X, upright along X's z; elbows and knees bent by 15°. Every joint is a cone twist of three angles with their
-    own ranges: elbows bend within [−135°, 0] and [−5°, 5°] and twist within [−10°, 10°], as the paper says; the other ranges are ours,
-    those of a limber person. Sideways ranges of the right side mirror those of the left."""
+    """One ragdoll of `scale` times 1.75 m, its feet at X, upright along X's z; elbows and knees bent by 15°. Every joint is a cone twist of
+    three angles with their own ranges: elbows bend within [−135°, 0] and [−5°, 5°] and twist within [−10°, 10°], as the paper says; the
+    other ranges are ours, those of a limber person. Sideways ranges of the right side mirror those of the left."""
     import unibody as ub
 
     for body, (size, place) in BODIES.items():
